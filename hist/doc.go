@@ -1,0 +1,47 @@
+// Package hist is fio's latency histogram: the geometry of its bins, merging,
+// percentiles and percentile ranks, each with the bound of its error.
+//
+// Everything in fio2es speaks it, and other Go programs may import it: it needs
+// nothing but the standard library, does no I/O and keeps no state. Latencies are
+// nanoseconds throughout, also for logs of fio 2, which counts microseconds.
+//
+// # Bins
+//
+// A bin is an interval of latency [low, high), never a point. fio 3 has 29 groups
+// of 64 bins; the first two groups are exact, and each further group doubles the
+// width of its bins:
+//
+//	group  bins         width   latencies
+//	0, 1   0 … 127      1 ns    0 … 127 ns
+//	2      128 … 191    2 ns    128 … 255 ns
+//	3      192 … 255    4 ns    256 … 511 ns
+//	…
+//	28     1792 … 1855  2^27 ns 8.59 … 17.18 s, and all above
+//
+// so that a latency is known to 1/64 of itself at worst and its bin's middle is
+// off by 1/128 at most (0.78 %). log_hist_coarseness k joins 2^k neighbours: bin j
+// of the coarse layout is exactly the bins j*2^k … (j+1)*2^k-1 of the fine one:
+//
+//	coarseness 0   | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+//	coarseness 1   |   0   |   1   |   2   |   3   |
+//	coarseness 2   |       0       |       1       |
+//
+// Hence histograms of different coarseness merge into the coarsest of them without
+// splitting a count. fio 2 has 19 groups of microseconds; its bins do not nest in
+// those of fio 3, so such a merge spreads counts in proportion and says so
+// ([Histogram.Rebinned]).
+//
+// The last bin is open: fio puts everything slower than its low edge there. An
+// answer that falls into it has no upper bound ([Answer.Open]).
+//
+// # Percentiles
+//
+// The percentile q of N requests is the latency of the request of rank ceil(q*N).
+// The n requests of a bin are taken as evenly spread, the i-th at (i-0.5)/n of the
+// way from the bin's lowest to its highest latency: i/n would push every bin with
+// one request to its upper edge (0.6 % too much at p99.9 of fio's finest bins).
+// [Histogram.Percentile] is this rule, [Histogram.CountWithin] its inverse, and
+// [Histogram.FioPercentile] what fio itself prints.
+//
+// The geometry is that of plat_val_to_idx and plat_idx_to_val in fio's stat.c.
+package hist

@@ -1,0 +1,194 @@
+package hist
+
+import (
+	"math"
+	"math/big"
+)
+
+// Answer is a latency with the bound of its error: the exact value that the raw
+// completions would have given lies in [Low, High]. Nanoseconds.
+type Answer struct {
+	Value float64
+	Low   float64
+	High  float64
+	Open  bool // it lies in the last bin: High is not a bound, the latency may be any larger one
+}
+
+// Percentile is the latency of rank q (0 … 1): of the request of rank ceil(q*N), by
+// the rule of the package comment. For fractional weights the rank is interpolated
+// between those of the whole numbers around N, so that it is continuous in them and
+// the same for whole ones. An empty histogram answers NaN.
+func (h *Histogram) Percentile(q float64) Answer { return h.Percentiles(q)[0] }
+
+// Percentiles are several at once, in one pass when qs ascend.
+func (h *Histogram) Percentiles(qs ...float64) []Answer {
+	out := make([]Answer, len(qs))
+	h.AppendPercentiles(out[:0], qs...)
+	return out
+}
+
+// AppendPercentiles appends the answers for qs to dst, for callers that reuse it.
+func (h *Histogram) AppendPercentiles(dst []Answer, qs ...float64) []Answer {
+	total := h.Total()
+	if total <= 0 {
+		nan := math.NaN()
+		for range qs {
+			dst = append(dst, Answer{Value: nan, Low: nan, High: nan})
+		}
+		return dst
+	}
+	bin, before := h.low, 0.0 // the requests in all bins before bin
+	at := math.Inf(-1)
+	for _, q := range qs {
+		p := position(q, total)
+		if !(p >= at) { // not ascending (or not a number): begin again
+			bin, before = h.low, 0
+		}
+		at = p
+		for bin < h.high-1 && before+h.counts[bin] <= p {
+			before += h.counts[bin]
+			bin++
+		}
+		for h.counts[bin] == 0 && bin > h.low { // rounding left p past the last request
+			bin--
+			before -= h.counts[bin]
+		}
+		dst = append(dst, h.inside(bin, (p-before)/h.counts[bin]))
+	}
+	return dst
+}
+
+// position is where the request of rank q lies among total ones when request i takes
+// up (i-1, i] and its value is that of the middle, i-0.5.
+func position(q, total float64) float64 {
+	q = min(max(q, 0), 1)
+	if total <= 1 {
+		return total / 2
+	}
+	rank := wholeRank(q, math.Floor(total))
+	if !isWhole(total) {
+		f := total - math.Floor(total)
+		rank = (1-f)*rank + f*wholeRank(q, math.Floor(total)+1)
+	}
+	return min(max(rank, 1), total) - 0.5
+}
+
+// wholeRank is ceil(q*n), at least 1. A product that only rounding has lifted above a
+// whole number is taken as that number: 0.999 of 1000 is 999, not 1000.
+func wholeRank(q, n float64) float64 {
+	x := q * n
+	if r := math.Round(x); math.Abs(x-r) <= 4e-16*n {
+		return max(r, 1)
+	}
+	return max(math.Ceil(x), 1)
+}
+
+// inside is the answer at share t (0 … 1) of the latencies that bin i can hold.
+func (h *Histogram) inside(i int, t float64) Answer {
+	low, high := h.layout.Bounds(i)
+	lo, hi := float64(low), float64(high-1)
+	t = min(max(t, 0), 1)
+	return Answer{Value: lo + t*(hi-lo), Low: lo, High: hi, Open: h.layout.Open(i)}
+}
+
+// CountWithin is how many requests were served within ns nanoseconds: the inverse of
+// Percentile, by the same rule within the bin that ns falls into. low and high bound
+// the number that the raw completions would have given.
+func (h *Histogram) CountWithin(ns float64) (count, low, high float64) {
+	for i := h.low; i < h.high; i++ {
+		lo, hi := h.layout.Bounds(i)
+		n := h.counts[i]
+		switch first, last := float64(lo), float64(hi-1); {
+		case ns < first:
+			return count, count, count
+		case ns >= last && !h.layout.Open(i):
+			count += n
+		case h.layout.Open(i):
+			// No telling where in an open bin a request lies.
+			return count, count, count + n
+		default:
+			return count + n*(ns-first)/(last-first), count, count + n
+		}
+	}
+	return count, count, count
+}
+
+// Rank is the share (0 … 1) of requests served within ns nanoseconds; NaN when empty.
+func (h *Histogram) Rank(ns float64) float64 {
+	n, _, _ := h.CountWithin(ns)
+	return n / h.Total()
+}
+
+// Min is the estimated lowest latency: that of rank 0. Its Low is the latency that
+// surely no request fell below, also where the lowest bin holds too little for a rank.
+func (h *Histogram) Min() Answer {
+	a := h.Percentile(0)
+	for i := range h.All() {
+		a.Low = h.inside(i, 0).Low
+		break
+	}
+	return a
+}
+
+// Max is the estimated highest latency: that of rank 1, never below any percentile.
+// Its High is the latency that surely no request exceeded, unless Open.
+func (h *Histogram) Max() Answer {
+	a := h.Percentile(1)
+	for i := h.high - 1; i >= h.low; i-- {
+		if h.counts[i] != 0 {
+			end := h.inside(i, 1)
+			a.High, a.Open = end.High, end.Open
+			break
+		}
+	}
+	return a
+}
+
+// Mean is the mean latency, from the bins' middles; the true one lies in [Low, High].
+func (h *Histogram) Mean() Answer {
+	total, a := h.Total(), Answer{}
+	for i, n := range h.All() {
+		low, high := h.layout.Bounds(i)
+		a.Value += n * h.layout.Middle(i)
+		a.Low += n * float64(low)
+		a.High += n * float64(high-1)
+		a.Open = a.Open || h.layout.Open(i)
+	}
+	a.Value, a.Low, a.High = a.Value/total, a.Low/total, a.High/total
+	return a
+}
+
+// StdDev is the standard deviation of all requests (not of a sample), in nanoseconds:
+// that of the bins' middles and, within each bin, of requests spread evenly.
+func (h *Histogram) StdDev() float64 {
+	total, mean, sum := h.Total(), h.Mean().Value, 0.0
+	for i, n := range h.All() {
+		low, high := h.layout.Bounds(i)
+		width, d := float64(high-1-low), h.layout.Middle(i)-mean
+		sum += n * (d*d + width*width/12)
+	}
+	return math.Sqrt(sum / total)
+}
+
+// FioPercentile is what fio prints for the percentile f (0 … 100): its value for the
+// first bin at which the count reaches f/100*N, in nanoseconds, and false when empty
+// or f is not a number. fio computes the limit in long double from the double nearest
+// to f, so 99.95 is a little more than 99.95; and it is built with -ffast-math, which
+// makes it f * (N * 0.01). A 64-bit mantissa repeats that (calc_clat_percentiles).
+func (h *Histogram) FioPercentile(f float64) (int64, bool) {
+	if h.IsEmpty() || math.IsNaN(f) {
+		return 0, false
+	}
+	limit := new(big.Float).SetPrec(64).Quo(big.NewFloat(1), big.NewFloat(100))
+	limit.Mul(limit, big.NewFloat(h.Total()))
+	limit.Mul(limit, big.NewFloat(f))
+	sum, last := 0.0, 0
+	for i, n := range h.All() {
+		sum += n
+		last = i
+		if big.NewFloat(sum).Cmp(limit) >= 0 {
+			break
+		}
+	}
+	return h.layout.Representative(last), true
+}
