@@ -1,0 +1,133 @@
+package fiotest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"time"
+)
+
+// ArchiveSpec describes a CBT archive in the classic layout: a folder for each
+// run, in it a log for each host and job, and fio's report for each host. The
+// defaults make small files, so that tens of thousands are no burden.
+type ArchiveSpec struct {
+	// Runs, Hosts and Jobs count; defaults 4, 2 and 4.
+	Runs, Hosts, Jobs int
+	// Seconds is each run's length. Default 8.
+	Seconds int
+	// Coarseness of the logs, 0 to 6; the reports' bins are always fine.
+	Coarseness int
+	// IOPS is the number of requests a second, job and direction. Default 50.
+	IOPS int
+	// Seed makes archives differ.
+	Seed uint64
+}
+
+func (s ArchiveSpec) withDefaults() ArchiveSpec {
+	setDefault(&s.Runs, 4)
+	setDefault(&s.Hosts, 2)
+	setDefault(&s.Jobs, 4)
+	setDefault(&s.Seconds, 8)
+	setDefault(&s.IOPS, 50)
+	return s
+}
+
+func (s ArchiveSpec) validate() error {
+	if s.Runs < 0 || s.Hosts < 0 || s.Jobs < 0 || s.Seconds < 0 || s.IOPS < 0 {
+		return fmt.Errorf("check archive spec: negative size (%d runs, %d hosts, %d jobs, %d s, %d requests/s)",
+			s.Runs, s.Hosts, s.Jobs, s.Seconds, s.IOPS)
+	}
+	return LogSpec{Coarseness: s.Coarseness}.validate()
+}
+
+// WriteDir writes the archive below dir, which gets the folder "results". It
+// looks at ctx before each host's files.
+func (s ArchiveSpec) WriteDir(ctx context.Context, dir string) (Summary, error) {
+	return s.write(ctx, dirPlace{root: dir, made: map[string]bool{}})
+}
+
+// WriteTar writes the archive as one tar stream; see [ArchiveSpec.WriteDir].
+func (s ArchiveSpec) WriteTar(ctx context.Context, w io.Writer) (Summary, error) {
+	p := newTarPlace(w)
+	sum, err := s.write(ctx, p)
+	if err != nil {
+		return sum, err
+	}
+	if err := p.w.Close(); err != nil {
+		return sum, fmt.Errorf("end archive: %w", err)
+	}
+	return sum, nil
+}
+
+func (s ArchiveSpec) write(ctx context.Context, to place) (Summary, error) {
+	s = s.withDefaults()
+	if err := s.validate(); err != nil {
+		return Summary{}, err
+	}
+	a := archiveWriter{to: to, shared: models{}}
+	a.put("results/cbt_config.yaml", s.clusterYAML(), firstRun)
+	for i := range s.Runs {
+		a.run(ctx, s.Run(i))
+		if a.err != nil {
+			return a.sum, fmt.Errorf("write run %d: %w", i, a.err)
+		}
+	}
+	return a.sum, nil
+}
+
+// archiveWriter writes run after run; after the first error it does nothing.
+type archiveWriter struct {
+	to     place
+	shared models
+	log    bytes.Buffer
+	report []byte
+	sum    Summary
+	err    error
+}
+
+func (a *archiveWriter) put(name string, data []byte, modified time.Time) {
+	if a.err != nil {
+		return
+	}
+	if a.err = a.to.put(name, data, modified); a.err == nil {
+		a.sum.Files++
+		a.sum.Bytes += int64(len(data))
+	}
+}
+
+func (a *archiveWriter) run(ctx context.Context, r RunSpec) {
+	a.put(r.Path+"/benchmark_config.yaml", r.yaml(), r.Start)
+	for h := range r.archive.Hosts {
+		if a.err == nil {
+			a.err = ctx.Err()
+		}
+		if a.err != nil {
+			return
+		}
+		a.host(r, h)
+	}
+}
+
+// host writes one host's logs and its report, which holds the same requests.
+func (a *archiveWriter) host(r RunSpec, h int) {
+	end := r.HostStart(h).Add(time.Duration(r.archive.Seconds) * time.Second)
+	jobs := make([]Truth, r.archive.Jobs)
+	for j := range jobs {
+		a.log.Reset()
+		t, err := r.Log(h, j).write(&a.log, a.shared)
+		if err != nil {
+			a.err = err
+			return
+		}
+		jobs[j] = t
+		a.put(r.LogPath(h, j), a.log.Bytes(), end)
+		a.sum.Logs++
+		a.sum.LogBytes += t.Bytes
+		a.sum.Truth.Merge(t)
+	}
+	a.report = appendReport(a.report[:0], r, h, jobs)
+	a.put(r.path("json_output.0", h), a.report, end)
+	mixed := append([]byte(r.textBefore(h)), a.report...)
+	a.put(r.path("output.0", h), append(mixed, r.textAfter(h, jobs)...), end)
+}

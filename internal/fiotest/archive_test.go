@@ -1,0 +1,225 @@
+package fiotest
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+type jsonReport struct {
+	Version     string `json:"fio version"`
+	TimestampMs int64  `json:"timestamp_ms"`
+	Jobs        []struct {
+		Name       string        `json:"jobname"`
+		JobRuntime int64         `json:"job_runtime"`
+		Read       jsonDirection `json:"read"`
+		Write      jsonDirection `json:"write"`
+		Trim       jsonDirection `json:"trim"`
+	} `json:"jobs"`
+}
+
+type jsonDirection struct {
+	IOBytes  uint64 `json:"io_bytes"`
+	TotalIOs uint64 `json:"total_ios"`
+	Runtime  int64  `json:"runtime"`
+	Clat     struct {
+		Min, Max   uint64
+		N          uint64
+		Percentile map[string]uint64
+		Bins       map[string]uint64
+	} `json:"clat_ns"`
+}
+
+var small4 = ArchiveSpec{Runs: 4, Hosts: 2, Jobs: 3, Seconds: 6, Coarseness: 4, Seed: 5}
+
+func TestArchiveMatchesTruth(t *testing.T) {
+	dir := t.TempDir()
+	sum, err := small4.WriteDir(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum.Logs != 24 || sum.Files != 1+4+24+4*2*2 {
+		t.Errorf("%d logs, %d files", sum.Logs, sum.Files)
+	}
+	for i := range small4.Runs {
+		r := small4.Run(i)
+		for h := range small4.Hosts {
+			checkHost(t, os.DirFS(dir), r, h)
+		}
+	}
+}
+
+// checkHost compares the logs and both reports of a host with the truth.
+func checkHost(t *testing.T, archive fs.FS, r RunSpec, h int) {
+	t.Helper()
+	plain := readFile(t, archive, r.path("json_output.0", h))
+	mixed := readFile(t, archive, r.path("output.0", h))
+	if !strings.Contains(mixed, "\nStarting 3 processes\n"+plain) {
+		t.Errorf("%s: the mixed report does not hold the plain one", r.ID)
+	}
+	var rep jsonReport
+	if err := json.Unmarshal([]byte(plain), &rep); err != nil {
+		t.Fatal(err)
+	}
+	if start := rep.TimestampMs - rep.Jobs[0].JobRuntime - r.HostStart(h).UnixMilli(); start < 0 || start > 100 {
+		t.Errorf("%s: the report is %d ms late", r.ID, start)
+	}
+	for j, job := range rep.Jobs {
+		truth, err := r.Log(h, j).Truth()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := naive(t, readFile(t, archive, r.LogPath(h, j)))
+		for d, got := range []jsonDirection{job.Read, job.Write, job.Trim} {
+			if !slices.Equal(p.sums[d], truth.Columns(d, 4)) {
+				t.Errorf("%s: log of direction %d differs from truth", r.LogPath(h, j), d)
+			}
+			checkBins(t, got, truth.Whole(d), r.OpSize)
+		}
+	}
+}
+
+func checkBins(t *testing.T, got jsonDirection, whole []uint64, opSize int) {
+	t.Helper()
+	n := total(whole)
+	if got.TotalIOs != n || got.Clat.N != n || got.IOBytes != n*uint64(opSize) {
+		t.Errorf("report counts %d, %d, %d bytes; truth %d", got.TotalIOs, got.Clat.N, got.IOBytes, n)
+	}
+	bins := make([]uint64, len(whole))
+	for name, c := range got.Clat.Bins {
+		ns, err := strconv.ParseUint(name, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bins[Bin(ns)] += c
+	}
+	if !slices.Equal(bins, whole) && n > 0 {
+		t.Error("bins of the report differ from truth")
+	}
+	if p := got.Clat.Percentile; n > 0 && (len(p) != 17 || p["99.990000"] > got.Clat.Max || p["1.000000"] < got.Clat.Min) {
+		t.Errorf("percentiles %v within %d and %d", p, got.Clat.Min, got.Clat.Max)
+	}
+}
+
+func readFile(t *testing.T, fsys fs.FS, name string) string {
+	t.Helper()
+	b, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestTarIsTheFolder(t *testing.T) {
+	dir := t.TempDir()
+	var stream bytes.Buffer
+	a, errA := small4.WriteDir(t.Context(), dir)
+	b, errB := small4.WriteTar(t.Context(), &stream)
+	if err := errors.Join(errA, errB); err != nil {
+		t.Fatal(err)
+	}
+	if a.Files != b.Files || a.Bytes != b.Bytes {
+		t.Errorf("folder has %d files, %d bytes; tar %d, %d", a.Files, a.Bytes, b.Files, b.Bytes)
+	}
+	in := tar.NewReader(&stream)
+	n := 0
+	for {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(data) != readFile(t, os.DirFS(dir), h.Name) {
+			t.Errorf("%s differs", h.Name)
+		}
+		info, err := os.Stat(dir + "/" + h.Name)
+		if err != nil || info.ModTime().Unix() != h.ModTime.Unix() {
+			t.Errorf("%s: dated %v in tar, %v", h.Name, h.ModTime, err)
+		}
+		n++
+	}
+	if n != a.Files {
+		t.Errorf("%d entries", n)
+	}
+}
+
+func TestRunsDiffer(t *testing.T) {
+	s := ArchiveSpec{Runs: 300}
+	paths, values := map[string]bool{}, map[any]bool{}
+	for i := range s.Runs {
+		r := s.Run(i)
+		paths[r.Path] = true
+		values[r.Mode], values[r.OpSize], values[r.IODepth] = true, true, true
+		if i >= 120 && r.ID != s.Run(i-120).ID {
+			t.Errorf("run %d has another ID than in the iteration before", i)
+		}
+	}
+	if len(paths) != s.Runs {
+		t.Errorf("%d paths for %d runs", len(paths), s.Runs)
+	}
+	if len(values) != len(modes)+len(opSizes)+len(depths) {
+		t.Errorf("only %d values: %v", len(values), slices.Collect(maps.Keys(values)))
+	}
+	if d := s.Run(2).Log(0, 0).Directions; !slices.Equal(d, []int{Read, Write}) {
+		t.Errorf("%s has directions %v", s.Run(2).Mode, d)
+	}
+}
+
+func TestArchiveFails(t *testing.T) {
+	if _, err := (ArchiveSpec{Runs: -1}).WriteTar(t.Context(), io.Discard); err == nil {
+		t.Error("negative number accepted")
+	}
+	if _, err := (ArchiveSpec{Coarseness: 7}).WriteTar(t.Context(), io.Discard); err == nil {
+		t.Error("bad coarseness accepted")
+	}
+	if _, err := small4.WriteTar(t.Context(), &full{room: 50_000}); !errors.Is(err, errFull) {
+		t.Errorf("full disk: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := small4.WriteDir(ctx, t.TempDir()); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+// 9,995 of 10,000 end exactly on the rank of 99.95: fio takes the next bin.
+func TestFioPercentileOnTheRank(t *testing.T) {
+	bins := make([]uint64, Bins)
+	bins[10], bins[20] = 9995, 5
+	got := fioPercentiles(bins, 10000)
+	if got[14] != 10 || got[15] != 20 || got[16] != 20 {
+		t.Errorf("p99.9, p99.95, p99.99 in bins %v", got[14:])
+	}
+}
+
+func TestGenerate(t *testing.T) {
+	for _, o := range []GenerateOptions{
+		{Kind: "logs", Files: 3, Bytes: 100_000, Coarseness: 2},
+		{Kind: "logs", Files: 2, Seconds: 5, Hosts: 2, Directions: []int{Trim}},
+		{Kind: "archive", Runs: 1, Hosts: 2, Jobs: 2, Seconds: 4, Coarseness: 6},
+	} {
+		sum, err := Generate(t.Context(), t.TempDir(), o)
+		if err != nil || sum.Logs < 2 || sum.Bytes == 0 || sum.Truth.Rows == 0 {
+			t.Errorf("%+v: %d logs, %d bytes, %v", o, sum.Logs, sum.Bytes, err)
+		}
+	}
+	if _, err := Generate(t.Context(), t.TempDir(), GenerateOptions{}); err == nil {
+		t.Error("no kind accepted")
+	}
+}

@@ -1,0 +1,75 @@
+package fiotest
+
+import "sort"
+
+// Sizes of fio's two histogram layouts at coarseness 0.
+const (
+	// Bins is the number of columns that fio 3 writes: 29 groups of 64.
+	Bins = 29 * binsPerGroup
+	// Bins2 is the number of columns that fio 2 wrote: 19 groups of 64.
+	Bins2 = 19 * binsPerGroup
+
+	binsPerGroup = 64
+
+	// MaxCoarseness is the largest log_hist_coarseness of fio.
+	MaxCoarseness = 6
+)
+
+// edges3 and edges2 hold the lower edge of each bin and, last, the top's upper
+// edge. They are never written after initialization.
+var (
+	edges3 = walkEdges(29)
+	edges2 = walkEdges(19)
+)
+
+// walkEdges lays the bins end to end: two groups of width one, then each group
+// with bins twice as wide as those of the group before.
+func walkEdges(groups int) []uint64 {
+	edges := make([]uint64, 0, groups*binsPerGroup+1)
+	var low, width uint64 = 0, 1
+	for g := range groups {
+		if g >= 2 {
+			width += width
+		}
+		for range binsPerGroup {
+			edges = append(edges, low)
+			low += width
+		}
+	}
+	return append(edges, low)
+}
+
+// Bin returns the column in which fio 3 counts a latency of ns nanoseconds.
+// Latencies beyond the layout are counted in the last column.
+func Bin(ns uint64) int { return find(edges3, ns) }
+
+// BinBounds returns the half-open range [lo, hi) of nanoseconds that column i
+// of fio 3 stands for, at coarseness 0. The last column also holds everything
+// longer. It returns 0, 0 for a column that does not exist.
+func BinBounds(i int) (lo, hi uint64) { return bounds(edges3, i) }
+
+// Bin2 returns the column in which fio 2 counts a latency of us microseconds.
+func Bin2(us uint64) int { return find(edges2, us) }
+
+// BinBounds2 returns the half-open range [lo, hi) of microseconds that column i
+// of fio 2 stands for; see [BinBounds].
+func BinBounds2(i int) (lo, hi uint64) { return bounds(edges2, i) }
+
+// find searches instead of computing: slow, but obviously the inverse of bounds.
+func find(edges []uint64, v uint64) int {
+	last := len(edges) - 2
+	return sort.Search(last, func(i int) bool { return edges[i+1] > v })
+}
+
+func bounds(edges []uint64, i int) (lo, hi uint64) {
+	if i < 0 || i >= len(edges)-1 {
+		return 0, 0
+	}
+	return edges[i], edges[i+1]
+}
+
+// middle is the value by which fio's own reports name a bin.
+func middle(edges []uint64, i int) uint64 {
+	lo, hi := bounds(edges, i)
+	return lo + (hi-lo)/2
+}

@@ -1,0 +1,69 @@
+package fiotest
+
+import "testing"
+
+func TestBinBounds(t *testing.T) {
+	// From fio's stat.c, by hand: index, lower edge, upper edge.
+	fio3 := []struct {
+		i      int
+		lo, hi uint64
+	}{
+		{0, 0, 1},
+		{127, 127, 128},
+		{128, 128, 130},
+		{191, 254, 256},
+		{192, 256, 260},
+		{1855, 127 << 27, 1 << 34},
+		{-1, 0, 0},
+		{1856, 0, 0},
+	}
+	for _, c := range fio3 {
+		if lo, hi := BinBounds(c.i); lo != c.lo || hi != c.hi {
+			t.Errorf("BinBounds(%d) = %d, %d; want %d, %d", c.i, lo, hi, c.lo, c.hi)
+		}
+	}
+	if lo, hi := BinBounds2(1215); lo != 127<<17 || hi != 1<<24 {
+		t.Errorf("BinBounds2(1215) = %d, %d", lo, hi)
+	}
+}
+
+func TestBinIsInverse(t *testing.T) {
+	layouts := map[string]struct {
+		n      int
+		bin    func(uint64) int
+		bounds func(int) (uint64, uint64)
+	}{
+		"fio3": {Bins, Bin, BinBounds},
+		"fio2": {Bins2, Bin2, BinBounds2},
+	}
+	for name, l := range layouts {
+		t.Run(name, func(t *testing.T) {
+			var end uint64
+			for i := range l.n {
+				lo, hi := l.bounds(i)
+				if lo != end || hi <= lo {
+					t.Fatalf("bin %d is [%d, %d) after %d", i, lo, hi, end)
+				}
+				if l.bin(lo) != i || l.bin(hi-1) != i {
+					t.Fatalf("edges of bin %d fall into %d and %d", i, l.bin(lo), l.bin(hi-1))
+				}
+				end = hi
+			}
+			if got := l.bin(end); got != l.n-1 {
+				t.Errorf("a latency beyond the layout falls into %d", got)
+			}
+			if got := l.bin(1<<64 - 1); got != l.n-1 {
+				t.Errorf("the longest latency falls into %d", got)
+			}
+		})
+	}
+}
+
+// Names of bins in real json+ reports: fio's own middles.
+func TestMiddle(t *testing.T) {
+	for _, want := range []uint64{3696, 3728, 27008, 89600, 1019904, 35389440} {
+		if got := middle(edges3, Bin(want)); got != want {
+			t.Errorf("the middle of the bin of %d is %d", want, got)
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package fiotest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// parsed is what the naive parser finds in a log.
+type parsed struct {
+	rows    int
+	columns int
+	sums    [directions][]uint64
+	last    [directions]int64
+	used    int // columns that are not zero, over all rows
+	heads   []string
+}
+
+// naive parses a log the slow and obvious way.
+func naive(t *testing.T, log string) parsed {
+	t.Helper()
+	var p parsed
+	for line := range strings.Lines(log) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), ", ")
+		n := make([]uint64, len(f))
+		for i, s := range f {
+			var err error
+			if n[i], err = strconv.ParseUint(s, 10, 64); err != nil {
+				t.Fatalf("row %d, field %d: %v", p.rows, i, err)
+			}
+		}
+		if p.rows > 0 && len(f)-3 != p.columns {
+			t.Fatalf("row %d has %d columns after %d", p.rows, len(f)-3, p.columns)
+		}
+		p.columns = len(f) - 3
+		p.rows++
+		p.heads = append(p.heads, strings.Join(f[:3], ","))
+		d := n[1]
+		if p.sums[d] == nil {
+			p.sums[d] = make([]uint64, p.columns)
+		}
+		if ms := int64(n[0]); ms < p.last[d] {
+			t.Fatalf("row %d goes back from %d to %d ms", p.rows, p.last[d], ms)
+		}
+		p.last[d] = int64(n[0])
+		for i, c := range n[3:] {
+			p.sums[d][i] += c
+			if c > 0 {
+				p.used++
+			}
+		}
+	}
+	return p
+}
+
+var specs = map[string]LogSpec{
+	"zero":         {},
+	"read write":   {Seed: 1, Seconds: 20, Directions: []int{Read, Write}},
+	"three":        {Seed: 2, Seconds: 5, Directions: []int{Trim, Write, Read}},
+	"coarse":       {Seed: 3, Seconds: 9, Coarseness: 6},
+	"coarse fio 2": {Seed: 4, Seconds: 9, Coarseness: 3, Fio2: true},
+	"fio 2":        {Seed: 5, Seconds: 9, Fio2: true},
+	"stalls":       {Seed: 6, Seconds: 90, StallEvery: 5, Directions: []int{Read, Write}},
+	"slow":         {Seed: 7, Seconds: 30, IOPS: 2, Steady: true},
+	"fast":         {Seed: 8, Seconds: 5, IOPS: 2_000_000},
+	"beyond":       {Seed: 9, Seconds: 5, Scale: 20000},
+	"by size":      {Seed: 10, MaxBytes: 200_000, Coarseness: 1},
+	"epoch":        {Seed: 11, Seconds: 4, EpochMs: 1709542800000},
+	"one second":   {Seed: 12, Seconds: 1},
+}
+
+func TestLogMatchesTruth(t *testing.T) {
+	for name, s := range specs {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			truth, err := s.Write(&log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := naive(t, log.String())
+			if truth.Rows != p.rows || truth.Bytes != int64(log.Len()) {
+				t.Errorf("truth has %d rows, %d bytes; log %d, %d", truth.Rows, truth.Bytes, p.rows, log.Len())
+			}
+			if p.rows > 0 && p.columns != s.Columns() {
+				t.Errorf("%d columns, want %d", p.columns, s.Columns())
+			}
+			if truth.LastMs != p.last {
+				t.Errorf("last rows at %v, truth %v", p.last, truth.LastMs)
+			}
+			for d := range directions {
+				if !slices.Equal(truth.Columns(d, s.Coarseness), p.sums[d]) {
+					t.Errorf("direction %d differs from truth", d)
+				}
+			}
+			for _, d := range s.withDefaults().Directions {
+				if _, tail := truth.Requests(d); tail == 0 && s.IOPS != 2 {
+					t.Errorf("direction %d has no tail", d)
+				}
+			}
+		})
+	}
+}
+
+func TestRowsMatchText(t *testing.T) {
+	for name, s := range specs {
+		if s.MaxBytes > 0 {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			if _, err := s.WriteTo(&log); err != nil {
+				t.Fatal(err)
+			}
+			var text []byte
+			for r := range s.Rows() {
+				text = AppendRow(text, r, s.Columns(), s.Coarseness)
+			}
+			if !bytes.Equal(text, log.Bytes()) {
+				t.Error("rows and text differ")
+			}
+		})
+	}
+}
+
+func TestLogIsDeterministic(t *testing.T) {
+	s := LogSpec{Seed: 42, Seconds: 30, Directions: []int{Read, Write}}
+	var a, b, c bytes.Buffer
+	_, errA := s.WriteTo(&a)
+	_, errB := s.WriteTo(&b)
+	s.Seed++
+	_, errC := s.WriteTo(&c)
+	if err := errors.Join(errA, errB, errC); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(a.Bytes(), b.Bytes()) {
+		t.Error("equal specs give different logs")
+	}
+	if bytes.Equal(a.Bytes(), c.Bytes()) {
+		t.Error("different seeds give the same log")
+	}
+}
+
+// The defaults must look like real logs: 5.6 KB and 200-odd bins a row, about
+// as many requests as asked for.
+func TestLogLooksReal(t *testing.T) {
+	s := LogSpec{Seconds: 400, Directions: []int{Read, Write}}
+	var log bytes.Buffer
+	truth, err := s.Write(&log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := naive(t, log.String())
+	if size := truth.Bytes / int64(truth.Rows); size < 5590 || size > 5750 {
+		t.Errorf("%d bytes a row", size)
+	}
+	if used := p.used / p.rows; used < 180 || used > 260 {
+		t.Errorf("%d bins in use", used)
+	}
+	logged, _ := truth.Requests(Read)
+	if perSecond := logged / 399; perSecond < 2400 || perSecond > 3000 {
+		t.Errorf("%d requests a second", perSecond)
+	}
+	if first := p.heads[0]; !strings.HasPrefix(first, "10") || !strings.HasSuffix(first, ",0,4096") {
+		t.Errorf("first row is %s", first)
+	}
+}
+
+// After a stall fio writes a row for each missed interval at the same moment.
+func TestStallsRepeatTheTime(t *testing.T) {
+	s := LogSpec{Seed: 3, Seconds: 200, StallEvery: 20}
+	seen := map[int64]int{}
+	var slow uint64
+	for r := range s.Rows() {
+		seen[r.TimeMs]++
+		for _, b := range r.Bins {
+			if lo, _ := BinBounds(b.Bin); lo > 600e6 {
+				slow += b.Count
+			}
+		}
+	}
+	repeated := 0
+	for _, n := range seen {
+		if n > 1 {
+			repeated++
+		}
+	}
+	if repeated < 3 || slow < uint64(repeated*10) {
+		t.Errorf("%d stalls, %d slow requests", repeated, slow)
+	}
+	s.StallEvery = -1
+	for r := range s.Rows() {
+		seen[-r.TimeMs]++
+		if seen[-r.TimeMs] > 1 {
+			t.Fatalf("two rows at %d ms without stalls", r.TimeMs)
+		}
+	}
+}
+
+func TestMaxBytes(t *testing.T) {
+	s := LogSpec{MaxBytes: 1 << 20, Directions: []int{Read, Write}}
+	n, err := s.WriteTo(io.Discard)
+	if err != nil || n < s.MaxBytes || n > s.MaxBytes+100_000 {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
+func TestBadSpecs(t *testing.T) {
+	for _, s := range []LogSpec{
+		{Coarseness: 7}, {Coarseness: -1}, {Seconds: -1}, {MaxBytes: -1}, {IOPS: -1}, {Scale: -1},
+		{Directions: []int{3}}, {Directions: []int{-1}}, {Directions: []int{0, 0, 0, 0}},
+	} {
+		t.Run(fmt.Sprintf("%+v", s), func(t *testing.T) {
+			if _, err := s.WriteTo(io.Discard); err == nil {
+				t.Error("accepted")
+			}
+			for range s.Rows() {
+				t.Fatal("yields a row")
+			}
+		})
+	}
+}
+
+// full fails after some bytes.
+type full struct{ room int }
+
+var errFull = errors.New("no space left")
+
+func (f *full) Write(p []byte) (int, error) {
+	n := min(len(p), f.room)
+	f.room -= n
+	if n < len(p) {
+		return n, errFull
+	}
+	return n, nil
+}
+
+func TestWriteFails(t *testing.T) {
+	n, err := LogSpec{Seconds: 1000}.WriteTo(&full{room: 300_000})
+	if !errors.Is(err, errFull) || n != 300_000 {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
+func TestRowsStops(t *testing.T) {
+	n := 0
+	for range (LogSpec{Directions: []int{Read, Write}}).Rows() {
+		if n++; n == 3 {
+			break
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+func BenchmarkLogWrite(b *testing.B) {
+	s := LogSpec{Seconds: 5000, Directions: []int{Read, Write}}
+	b.ReportAllocs()
+	for b.Loop() {
+		n, err := s.WriteTo(io.Discard)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.SetBytes(n)
+	}
+}

@@ -1,0 +1,130 @@
+package fiotest
+
+import (
+	"fmt"
+	"io"
+)
+
+// LogSpec describes one synthetic histogram log. The zero value is a read-only
+// job of a minute at fio's defaults; equal specs give equal bytes.
+type LogSpec struct {
+	// Seed makes logs differ; every value is as good as another.
+	Seed uint64
+	// Seconds is the job's run time; the last second is in no row, as with fio.
+	// Default 60, or without end where MaxBytes is set.
+	Seconds int
+	// MaxBytes ends the job with the first interval that makes the log this long.
+	MaxBytes int64
+	// Directions are Read, Write and Trim in the order of their rows in one
+	// interval. Default Read alone.
+	Directions []int
+	// Coarseness is log_hist_coarseness, 0 to 6; each step halves the columns.
+	Coarseness int
+	// Fio2 writes the layout of fio 2: 1216 columns of microseconds.
+	Fio2 bool
+	// IOPS is the number of requests a second and direction; up to a fifth fewer
+	// when the load is high, unless Steady. Default 3000.
+	IOPS int
+	// Scale multiplies all latencies. Default 1.
+	Scale float64
+	// BlockSize is the third column. Default 4096.
+	BlockSize int
+	// QueueDepth is how many requests hang in a stall. Default 16.
+	QueueDepth int
+	// StallEvery is the mean number of intervals between two stalls. Default
+	// 600; negative means never.
+	StallEvery int
+	// Steady keeps the load the same over the whole run instead of letting it
+	// rise and fall; much cheaper for many short logs.
+	Steady bool
+	// EpochMs is added to every time, as log_unix_epoch=1 does. Default 0.
+	EpochMs int64
+}
+
+func (s LogSpec) withDefaults() LogSpec {
+	if s.Seconds == 0 && s.MaxBytes == 0 {
+		s.Seconds = 60
+	}
+	if len(s.Directions) == 0 {
+		s.Directions = []int{Read}
+	}
+	setDefault(&s.IOPS, 3000)
+	setDefault(&s.BlockSize, 4096)
+	setDefault(&s.QueueDepth, 16)
+	setDefault(&s.StallEvery, 600)
+	if s.Scale == 0 {
+		s.Scale = 1
+	}
+	return s
+}
+
+func setDefault(field *int, value int) {
+	if *field == 0 {
+		*field = value
+	}
+}
+
+func (s LogSpec) validate() error {
+	switch {
+	case s.Coarseness < 0 || s.Coarseness > MaxCoarseness:
+		return fmt.Errorf("check log spec: coarseness %d is not within 0 and %d", s.Coarseness, MaxCoarseness)
+	case s.Seconds < 0 || s.MaxBytes < 0:
+		return fmt.Errorf("check log spec: negative length (%d s, %d bytes)", s.Seconds, s.MaxBytes)
+	case s.IOPS < 0 || s.Scale < 0 || s.QueueDepth < 0 || s.BlockSize < 0:
+		return fmt.Errorf("check log spec: negative load (%d requests/s, scale %g, depth %d, block %d)",
+			s.IOPS, s.Scale, s.QueueDepth, s.BlockSize)
+	case len(s.Directions) > directions:
+		return fmt.Errorf("check log spec: %d directions", len(s.Directions))
+	}
+	for _, d := range s.Directions {
+		if d < 0 || d >= directions {
+			return fmt.Errorf("check log spec: direction %d is none of fio's", d)
+		}
+	}
+	return nil
+}
+
+// Columns returns the number of bin columns of the log's rows.
+func (s LogSpec) Columns() int {
+	n := Bins
+	if s.Fio2 {
+		n = Bins2
+	}
+	return n >> s.Coarseness
+}
+
+// WriteTo writes the log. It implements [io.WriterTo].
+func (s LogSpec) WriteTo(w io.Writer) (int64, error) {
+	t, err := s.Write(w)
+	return t.Bytes, err
+}
+
+// Write writes the log and returns what is in it.
+func (s LogSpec) Write(w io.Writer) (Truth, error) {
+	return s.write(w, models{})
+}
+
+// Truth returns what [LogSpec.Write] would write, without writing it.
+func (s LogSpec) Truth() (Truth, error) { return s.Write(io.Discard) }
+
+// write is Write with tables shared between logs.
+func (s LogSpec) write(w io.Writer, m models) (Truth, error) {
+	s = s.withDefaults()
+	if err := s.validate(); err != nil {
+		return Truth{}, err
+	}
+	t := newTruth(s)
+	out := newRowWriter(w, s)
+	g := newRowGen(s, m)
+	for !g.done(out.n) && out.err == nil {
+		g.interval(func(r Row) bool {
+			out.row(r)
+			t.add(r)
+			return out.err == nil
+		})
+	}
+	g.tail(func(r Row) bool { t.addTail(r); return true })
+	out.flush()
+	t.Bytes, t.RuntimeMs = out.n, g.runtime()
+	return t, out.err
+}

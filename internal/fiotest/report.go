@@ -1,0 +1,193 @@
+package fiotest
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// fioVersion is what the reports say they were written by: the last line of
+// fio releases without "job_start".
+const fioVersion = "fio-3.33"
+
+var directionNames = [directions]string{"read", "write", "trim"}
+
+// appendReport appends fio's json+ report of one host: the document only.
+func appendReport(dst []byte, r RunSpec, h int, jobs []Truth) []byte {
+	j := &jsonText{buf: dst, first: true}
+	ended := r.reported(h)
+	j.braces('{', '}', func() {
+		j.str("fio version", fioVersion)
+		j.num("timestamp", uint64(ended.Unix()))
+		j.num("timestamp_ms", uint64(ended.UnixMilli()))
+		j.str("time", ended.Format(time.ANSIC))
+		j.object("global options", func() { r.globalOptions(j) })
+		j.array("jobs", func() {
+			for _, t := range jobs {
+				j.item(func() { jobReport(j, r, h, t) })
+			}
+		})
+	})
+	j.buf = append(j.buf, '\n')
+	return j.buf
+}
+
+// reported is when fio wrote the report: a few ms after the run's end.
+func (r RunSpec) reported(h int) time.Time {
+	return r.HostStart(h).Add(time.Duration(r.archive.Seconds)*time.Second + 4*time.Millisecond)
+}
+
+func (r RunSpec) globalOptions(j *jsonText) {
+	j.str("ioengine", "rbd")
+	j.str("rw", r.Mode)
+	j.str("runtime", strconv.Itoa(r.archive.Seconds))
+	j.str("numjobs", strconv.Itoa(r.archive.Jobs))
+	j.str("direct", "1")
+	j.str("bs", strconv.Itoa(r.OpSize)+"B")
+	j.str("iodepth", strconv.Itoa(r.IODepth))
+	j.str("write_hist_log", "output.0")
+	j.str("log_hist_msec", "1000")
+	j.str("log_hist_coarseness", strconv.Itoa(r.archive.Coarseness))
+	j.str("rate_iops", strconv.Itoa(r.archive.IOPS))
+}
+
+func jobReport(j *jsonText, r RunSpec, h int, t Truth) {
+	j.str("jobname", r.jobName(h))
+	j.num("groupid", 0)
+	j.num("error", 0)
+	j.num("eta", 0)
+	j.num("elapsed", uint64(t.RuntimeMs/1000)+1)
+	j.object("job options", func() { j.str("name", r.jobName(h)) })
+	for d, name := range directionNames {
+		j.object(name, func() { directionReport(j, t, d, r.OpSize) })
+	}
+	j.object("sync", func() {
+		j.num("total_ios", 0)
+		j.object("lat_ns", func() { latencyReport(j, nil, 0) })
+	})
+	j.num("job_runtime", uint64(t.RuntimeMs))
+	j.float("usr_cpu", 0.7)
+	j.float("sys_cpu", 1.3)
+	j.num("ctx", total(t.Whole(Read))+total(t.Whole(Write)))
+	j.num("majf", 0)
+	j.num("minf", 80)
+	j.num("latency_depth", uint64(r.IODepth))
+	j.num("latency_target", 0)
+	j.float("latency_percentile", 100)
+	j.num("latency_window", 0)
+}
+
+// submitNs is how long every request takes before its completion latency
+// starts: lat = slat + clat.
+const submitNs = 4000
+
+func directionReport(j *jsonText, t Truth, direction, opSize int) {
+	bins := t.Whole(direction)
+	n := total(bins)
+	ms := uint64(0)
+	if n > 0 {
+		ms = uint64(t.RuntimeMs)
+	}
+	size := n * uint64(opSize)
+	j.num("io_bytes", size)
+	j.num("io_kbytes", size/1024)
+	j.num("bw_bytes", size*1000/max(1, ms))
+	j.num("bw", size*1000/1024/max(1, ms))
+	j.float("iops", float64(n)*1000/float64(max(1, ms)))
+	j.num("runtime", ms)
+	j.num("total_ios", n)
+	j.num("short_ios", 0)
+	j.num("drop_ios", 0)
+	j.object("slat_ns", func() {
+		if n == 0 {
+			latencyReport(j, nil, 0)
+			return
+		}
+		summary{submitNs, submitNs, submitNs, 0, n}.write(j)
+	})
+	j.object("clat_ns", func() {
+		latencyReport(j, bins, 0)
+		if n > 0 {
+			binReport(j, bins, n)
+		}
+	})
+	j.object("lat_ns", func() { latencyReport(j, bins, submitNs) })
+}
+
+// summary is what fio tells of every kind of latency.
+type summary struct {
+	low, high    uint64
+	mean, stddev float64
+	n            uint64
+}
+
+func (s summary) write(j *jsonText) {
+	j.num("min", s.low)
+	j.num("max", s.high)
+	j.float("mean", s.mean)
+	j.float("stddev", s.stddev)
+	j.num("N", s.n)
+}
+
+// latencyReport takes each request for its bin's middle, moved by add.
+func latencyReport(j *jsonText, bins []uint64, add uint64) {
+	var s summary
+	var sum, squares float64
+	for i, n := range bins {
+		if n == 0 {
+			continue
+		}
+		v := middle(edges3, i) + add
+		if s.n == 0 {
+			s.low = v
+		}
+		s.high = v
+		s.n += n
+		sum += float64(v) * float64(n)
+		squares += float64(v) * float64(v) * float64(n)
+	}
+	if s.n > 0 {
+		s.mean = sum / float64(s.n)
+		s.stddev = math.Sqrt(max(0, squares/float64(s.n)-s.mean*s.mean))
+	}
+	s.write(j)
+}
+
+// binReport writes the percentiles by fio's rule and all bins in use.
+func binReport(j *jsonText, bins []uint64, n uint64) {
+	j.object("percentile", func() {
+		for i, at := range fioPercentiles(bins, n) {
+			j.num(strconv.FormatFloat(fioPercentileList[i], 'f', 6, 64), middle(edges3, at))
+		}
+	})
+	j.object("bins", func() {
+		for i, count := range bins {
+			if count > 0 {
+				j.numKey(middle(edges3, i), count)
+			}
+		}
+	})
+}
+
+// textBefore is what fio prints ahead of the report with "json,normal".
+func (r RunSpec) textBefore(h int) string {
+	return fmt.Sprintf("%s: (g=0): rw=%s, bs=(R) %dB-%dB, (W) %dB-%dB, (T) %dB-%dB, ioengine=rbd, iodepth=%d\n...\n%s\nStarting %d processes\n",
+		r.jobName(h), r.Mode, r.OpSize, r.OpSize, r.OpSize, r.OpSize, r.OpSize, r.OpSize, r.IODepth, fioVersion, r.archive.Jobs)
+}
+
+// textAfter is the human part behind the report, shortened.
+func (r RunSpec) textAfter(h int, jobs []Truth) string {
+	var b strings.Builder
+	for i, t := range jobs {
+		fmt.Fprintf(&b, "\n%s: (groupid=0, jobs=1): err= 0: pid=%d: %s\n", r.jobName(h), 1000+i, r.reported(h).Format(time.ANSIC))
+		for d, name := range directionNames {
+			if n := total(t.Whole(d)); n > 0 {
+				fmt.Fprintf(&b, "  %s: IOPS=%d, BW=%dKiB/s\n", name, n*1000/uint64(t.RuntimeMs), n*uint64(r.OpSize)*1000/1024/uint64(t.RuntimeMs))
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\nRun status group 0 (all jobs):\n   %s: run=%d-%dmsec\n", r.Mode, r.archive.Seconds*1000, r.archive.Seconds*1000)
+	return b.String()
+}

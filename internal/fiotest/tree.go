@@ -1,0 +1,109 @@
+package fiotest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// TreeSpec describes a folder of logs, one for each job.
+type TreeSpec struct {
+	// Files is the number of logs. Default 32.
+	Files int
+	// Bytes is the size that all logs together reach; each ends with the first
+	// interval beyond its share. Zero takes Log.Seconds instead.
+	Bytes int64
+	// Hosts spreads the logs over that many hosts, named as in a CBT archive.
+	// Zero names them as fio does.
+	Hosts int
+	// Log describes each log; its Seed is the first log's, the others follow.
+	Log LogSpec
+}
+
+// Summary is what a generator wrote.
+type Summary struct {
+	// Files and Bytes count everything, Logs and LogBytes histogram logs only.
+	Files, Logs     int
+	Bytes, LogBytes int64
+	// Truth adds up all logs.
+	Truth Truth
+}
+
+// Name returns the file name of log i, counted from 0.
+func (s TreeSpec) Name(i int) string {
+	if s.Hosts > 0 {
+		return fmt.Sprintf("output.0_clat_hist.%d.log.%s", i/s.Hosts+1, hostName(i%s.Hosts))
+	}
+	return fmt.Sprintf("out_clat_hist.%d.log", i+1)
+}
+
+// Spec returns the description of log i, counted from 0.
+func (s TreeSpec) Spec(i int) LogSpec {
+	one := s.Log
+	one.Seed += uint64(i)
+	if s.Bytes > 0 {
+		one.Seconds, one.MaxBytes = 0, s.Bytes/int64(max(1, s.files()))
+	}
+	return one
+}
+
+func (s TreeSpec) files() int {
+	if s.Files == 0 {
+		return 32
+	}
+	return s.Files
+}
+
+// WriteDir writes the logs into dir, which is made where it is missing. It
+// looks at ctx before each log.
+func (s TreeSpec) WriteDir(ctx context.Context, dir string) (Summary, error) {
+	var sum Summary
+	if s.Files < 0 || s.Bytes < 0 || s.Hosts < 0 {
+		return sum, fmt.Errorf("check tree spec: negative size (%d files, %d bytes, %d hosts)", s.Files, s.Bytes, s.Hosts)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return sum, fmt.Errorf("make folder for logs: %w", err)
+	}
+	shared := models{}
+	for i := range s.files() {
+		if err := ctx.Err(); err != nil {
+			return sum, fmt.Errorf("write logs: %w", err)
+		}
+		t, err := writeLogFile(filepath.Join(dir, s.Name(i)), s.Spec(i), shared)
+		if err != nil {
+			return sum, err
+		}
+		sum.addLog(t)
+	}
+	return sum, nil
+}
+
+func (s *Summary) addLog(t Truth) {
+	s.Files++
+	s.Logs++
+	s.Bytes += t.Bytes
+	s.LogBytes += t.Bytes
+	s.Truth.Merge(t)
+}
+
+func writeLogFile(path string, s LogSpec, shared models) (t Truth, err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return t, fmt.Errorf("create log: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := bufio.NewWriterSize(f, 1<<20)
+	if t, err = s.write(w, shared); err != nil {
+		return t, fmt.Errorf("write %s: %w", path, err)
+	}
+	if err = w.Flush(); err != nil {
+		return t, fmt.Errorf("write %s: %w", path, err)
+	}
+	return t, nil
+}
+
+// hostName names host h, counted from 0.
+func hostName(h int) string { return fmt.Sprintf("client%02d", h+1) }

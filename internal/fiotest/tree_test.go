@@ -1,0 +1,71 @@
+package fiotest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestTree(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	s := TreeSpec{Files: 5, Bytes: 500_000, Log: LogSpec{Seed: 7, Directions: []int{Read, Write}}}
+	sum, err := s.WriteDir(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum.Files != 5 || sum.Logs != 5 || sum.Bytes != sum.LogBytes || sum.Bytes < s.Bytes || sum.Bytes > s.Bytes*11/10 {
+		t.Errorf("summary %d files, %d logs, %d of %d bytes", sum.Files, sum.Logs, sum.LogBytes, sum.Bytes)
+	}
+	var all Truth
+	for i := range 5 {
+		got, err := os.ReadFile(filepath.Join(dir, s.Name(i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want bytes.Buffer
+		truth, err := s.Spec(i).Write(&want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want.Bytes()) {
+			t.Errorf("log %d is not what its spec writes", i)
+		}
+		all.Merge(truth)
+	}
+	if all.Rows != sum.Truth.Rows || total(all.Whole(Write)) != total(sum.Truth.Whole(Write)) {
+		t.Error("the summary is not the sum of the logs")
+	}
+}
+
+func TestTreeNames(t *testing.T) {
+	if got := (TreeSpec{}).Name(2); got != "out_clat_hist.3.log" {
+		t.Error(got)
+	}
+	if got := (TreeSpec{Hosts: 4}).Name(6); got != "output.0_clat_hist.2.log.client03" {
+		t.Error(got)
+	}
+}
+
+func TestTreeFails(t *testing.T) {
+	if _, err := (TreeSpec{Files: -1}).WriteDir(t.Context(), t.TempDir()); err == nil {
+		t.Error("negative number accepted")
+	}
+	if _, err := (TreeSpec{Log: LogSpec{Coarseness: 9}}).WriteDir(t.Context(), t.TempDir()); err == nil {
+		t.Error("bad log spec accepted")
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (TreeSpec{}).WriteDir(t.Context(), file); err == nil {
+		t.Error("a file accepted as folder")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (TreeSpec{}).WriteDir(ctx, t.TempDir()); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}

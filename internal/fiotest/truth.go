@@ -1,0 +1,107 @@
+package fiotest
+
+// Truth is what a log holds, and what its job did besides.
+type Truth struct {
+	// Rows and Bytes are the size of the log.
+	Rows  int
+	Bytes int64
+	// RuntimeMs is the job's run time, which ends after the last row.
+	RuntimeMs int64
+	// LastMs is the time of the last row of each direction, EpochMs included.
+	LastMs [directions]int64
+	// Logged counts the requests in rows by direction and bin at coarseness 0;
+	// nil for a direction without rows.
+	Logged [directions][]uint64
+	// Tail counts the requests after the last row, which are in no log but in
+	// fio's JSON.
+	Tail [directions][]uint64
+
+	bins int
+}
+
+func newTruth(s LogSpec) Truth {
+	t := Truth{bins: Bins}
+	if s.Fio2 {
+		t.bins = Bins2
+	}
+	return t
+}
+
+func (t *Truth) add(r Row) {
+	t.Rows++
+	t.LastMs[r.Direction] = r.TimeMs
+	count(&t.Logged[r.Direction], t.bins, r.Bins)
+}
+
+func (t *Truth) addTail(r Row) {
+	count(&t.Tail[r.Direction], t.bins, r.Bins)
+}
+
+func count(into *[]uint64, bins int, add []BinCount) {
+	if *into == nil {
+		*into = make([]uint64, bins)
+	}
+	sum := *into
+	for _, b := range add {
+		sum[b.Bin] += b.Count
+	}
+}
+
+// Requests returns how many requests of a direction the log holds, and how
+// many completed after its last row.
+func (t Truth) Requests(direction int) (logged, tail uint64) {
+	return total(t.Logged[direction]), total(t.Tail[direction])
+}
+
+// Columns returns the logged counts of a direction as the columns of a log of
+// the given coarseness, summed over all rows; nil for a direction without rows.
+func (t Truth) Columns(direction, coarseness int) []uint64 {
+	fine := t.Logged[direction]
+	if fine == nil {
+		return nil
+	}
+	out := make([]uint64, len(fine)>>coarseness)
+	for i, n := range fine {
+		out[i>>coarseness] += n
+	}
+	return out
+}
+
+// Whole returns the counts of a direction over the whole job, at coarseness 0:
+// the bins of fio's JSON.
+func (t Truth) Whole(direction int) []uint64 {
+	var out []uint64
+	merge(&out, t.Logged[direction])
+	merge(&out, t.Tail[direction])
+	return out
+}
+
+// Merge adds another log's rows, bytes and counts. RuntimeMs and LastMs become
+// the larger ones. Both must have the same layout; more bins than the receiver
+// has are appended.
+func (t *Truth) Merge(o Truth) {
+	t.Rows += o.Rows
+	t.Bytes += o.Bytes
+	t.RuntimeMs = max(t.RuntimeMs, o.RuntimeMs)
+	for d := range directions {
+		t.LastMs[d] = max(t.LastMs[d], o.LastMs[d])
+		merge(&t.Logged[d], o.Logged[d])
+		merge(&t.Tail[d], o.Tail[d])
+	}
+}
+
+func merge(into *[]uint64, add []uint64) {
+	if missing := len(add) - len(*into); missing > 0 {
+		*into = append(*into, make([]uint64, missing)...)
+	}
+	for i, n := range add {
+		(*into)[i] += n
+	}
+}
+
+func total(counts []uint64) (sum uint64) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}
