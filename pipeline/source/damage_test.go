@@ -1,0 +1,160 @@
+package source
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// readCut reads what there is, and the error that ends it.
+func readCut(t tb, f *File) (string, error) {
+	t.Helper()
+	r, err := f.Open()
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	return string(b), err
+}
+
+// TestCutEverywhere cuts archives at every byte: what is there is a prefix of the
+// truth, and whatever is missing has been said.
+func TestCutEverywhere(t *testing.T) {
+	truth := tree{
+		"r/a.log": strings.Repeat("1, 2, 3\n", 90), "r/b.log": "", "r/c.log.gz": string(gz(t, []byte("4, 5, 6\n"))),
+		"r/d.log": strings.Repeat("7, 8, 9, 10\n", 60),
+	}
+	unpacked := tree{"r/c.log": "4, 5, 6\n"}
+	for p, c := range truth {
+		if !strings.HasSuffix(p, ".gz") {
+			unpacked[p] = c
+		}
+	}
+	plainTar := tarOf(t, truth)
+	half := len(plainTar) / 2
+	dir := t.TempDir()
+	for name, packed := range map[string][]byte{
+		"x.tar": plainTar, "x.tar.gz": gz(t, plainTar), "x.tar.xz": xzip(t, plainTar),
+		"x.tar.zst": append(zst(t, plainTar[:half]), zst(t, plainTar[half:])...),
+		"x.zip":     zipOf(t, truth, zip.Deflate), "stored.zip": zipOf(t, truth, zip.Store),
+		"in.tar": tarOf(t, tree{"in.tgz": string(gz(t, plainTar))}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for n := range packed {
+				if len(packed) > 1000 && n%13 != 0 { // mostly padding
+					continue
+				}
+				file := filepath.Join(dir, name)
+				check(t, os.WriteFile(file, packed[:n], 0o644))
+				for _, opt := range []Options{{}, {Stdin: bytes.NewReader(packed[:n])}} {
+					arg := file
+					if opt.Stdin != nil {
+						arg = "-"
+					}
+					opt.Want = func(p string) bool { return strings.HasSuffix(p, ".log") }
+					checkCut(t, scan(t, opt, arg), unpacked, n, arg == "-" || n == 0)
+				}
+			}
+		})
+	}
+}
+
+func checkCut(t *testing.T, set *Set, truth tree, n int, nameless bool) {
+	t.Helper()
+	whole := 0
+	for _, f := range set.Files {
+		want, known := truth[strings.TrimPrefix(f.Path, "in/")]
+		got, err := readCut(t, f)
+		if !known || !strings.HasPrefix(want, got) {
+			t.Fatalf("cut at %d: %s is not a prefix of the truth", n, f.Path)
+		}
+		if err == nil && got != want {
+			t.Fatalf("cut at %d: %s lost %d bytes in silence", n, f.Path, len(want)-len(got))
+		}
+		if f.Err != nil && (!errors.Is(err, ErrDamaged) || len(set.Problems) == 0) {
+			t.Fatalf("cut at %d: %s: %v, and problems %q", n, f.Path, err, problemLines(set))
+		}
+		if err == nil {
+			whole++
+		}
+	}
+	if whole < len(truth) && len(set.Problems) == 0 && !(nameless && n < sniffLen) {
+		t.Fatalf("cut at %d: %d of %d files and no problem", n, whole, len(truth))
+	}
+}
+
+func TestCutInMidMember(t *testing.T) {
+	body := strings.Repeat("1234, 5678, 9\n", 1000)
+	for name, packed := range map[string][]byte{
+		"a.tar":     tarOf(t, tree{"x.log": body})[:5000],
+		"a.tar.gz":  gz(t, tarOf(t, tree{"x.log": body})[:5000]),
+		"a.tar.zst": zst(t, tarOf(t, tree{"x.log": body})[:5000]),
+		"a.zip":     zipOf(t, tree{"x.log": body}, zip.Store)[:4000],
+	} {
+		set := scan(t, Options{}, write(t, t.TempDir(), name, packed))
+		if len(set.Files) != 1 {
+			t.Errorf("%s: %q", name, problemLines(set))
+			continue
+		}
+		f := set.Files[0]
+		got, err := readCut(t, f)
+		if len(got) < 3900 || !strings.HasPrefix(body, got) || int64(len(got)) != f.Size {
+			t.Errorf("%s: %d bytes, size %d", name, len(got), f.Size)
+		}
+		for _, err := range []error{err, f.Err} {
+			if !errors.Is(err, io.ErrUnexpectedEOF) || !errors.Is(err, ErrDamaged) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// TestFlippedBits never panics, and members before the damage survive.
+func TestFlippedBits(t *testing.T) {
+	files := bench()
+	for name, packed := range map[string][]byte{
+		"a.tgz": gz(t, tarOf(t, files)), "a.tar": tarOf(t, files)[:9000], "a.zip": zipOf(t, files, zip.Deflate),
+		"a.tar.zst": zst(t, tarOf(t, files)), "a.tar.xz": xzip(t, tarOf(t, files)),
+	} {
+		file := filepath.Join(t.TempDir(), name)
+		for at := 0; at < len(packed); at += max(1, len(packed)/150) {
+			bad := bytes.Clone(packed)
+			bad[at] ^= 0x55
+			check(t, os.WriteFile(file, bad, 0o644))
+			set := scan(t, Options{}, file)
+			for _, f := range set.Files {
+				_, _ = readCut(t, f)
+			}
+		}
+	}
+}
+
+func TestTrailingData(t *testing.T) {
+	two := append(tarOf(t, tree{"x.log": "x"}), tarOf(t, tree{"y.log": "y"})...)
+	for name, packed := range map[string][]byte{"a.tar": two, "a.tgz": gz(t, two), "b.tgz": append(gz(t, tarOf(t, tree{"x.log": "x"})), "junk"...)} {
+		set := scan(t, Options{}, write(t, t.TempDir(), name, packed))
+		if len(set.Files) != 1 || len(set.Problems) != 1 || !errors.Is(set.Problems[0], ErrDamaged) {
+			t.Errorf("%s: %v %q", name, paths(set), problemLines(set))
+		}
+	}
+}
+
+func TestChangedArchive(t *testing.T) {
+	arg := write(t, t.TempDir(), "a.tar", tarOf(t, tree{"x.log": "x"}))
+	set := scan(t, Options{}, arg)
+	set.handles.mu.Lock()
+	for set.handles.idle.Len() > 0 {
+		set.handles.dropOldest()
+	}
+	set.handles.mu.Unlock()
+	write(t, filepath.Dir(arg), "a.tar", tarOf(t, tree{"other.log": strings.Repeat("x", 3000)}))
+	if _, err := readCut(t, set.Files[0]); !errors.Is(err, ErrChanged) {
+		t.Errorf("%v", err)
+	}
+}

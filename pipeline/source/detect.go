@@ -1,0 +1,81 @@
+package source
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// sniffLen is how many bytes detect needs to see: one tar header.
+const sniffLen = 512
+
+// kind is what content turned out to be.
+type kind uint8
+
+const (
+	plain kind = iota
+	gzipped
+	zstded
+	xzed
+	bzipped
+	deflated // raw deflate, never detected: members of a zip without directory
+	tarred
+	zipped
+)
+
+// compressed reports whether the kind wraps one stream of bytes.
+func (k kind) compressed() bool { return k >= gzipped && k <= deflated }
+
+// detect tells the kind from the first bytes (up to sniffLen). Text, JSON and
+// empty content are always plain.
+func detect(head []byte) kind {
+	switch {
+	case len(head) >= 4 && string(head[:3]) == "\x1f\x8b\x08" && head[3]&0xe0 == 0:
+		return gzipped
+	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
+		return zstded
+	case len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18":
+		return zstded // a skippable frame, as parallel compressors write first
+	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
+		return xzed
+	case isBzip2(head):
+		return bzipped
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
+		return zipped
+	case isTar(head):
+		return tarred
+	}
+	return plain
+}
+
+// isBzip2 asks for the magic of the first block too: "BZh1" alone could be text.
+func isBzip2(head []byte) bool {
+	if len(head) < 10 || string(head[:3]) != "BZh" || head[3] < '1' || head[3] > '9' {
+		return false
+	}
+	block := string(head[4:10])
+	return block == "\x31\x41\x59\x26\x53\x59" || block == "\x17\x72\x45\x38\x50\x90"
+}
+
+// isTar checks the header's own checksum, which every tar since v7 carries and
+// text cannot have by chance: it asks for a NUL as well.
+func isTar(head []byte) bool {
+	const sumAt, sumEnd = 148, 156
+	if len(head) < sniffLen || head[0] == 0 || bytes.IndexByte(head, 0) < 0 {
+		return false
+	}
+	field := strings.Trim(string(head[sumAt:sumEnd]), " \x00")
+	want, err := strconv.ParseInt(field, 8, 64)
+	if err != nil {
+		return false
+	}
+	var unsigned, signed int64
+	for i, c := range head[:sniffLen] {
+		if i >= sumAt && i < sumEnd {
+			c = ' '
+		}
+		unsigned += int64(c)
+		signed += int64(int8(c))
+	}
+	return want == unsigned || want == signed // old tars summed signed chars
+}

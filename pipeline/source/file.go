@@ -1,0 +1,181 @@
+package source
+
+import (
+	"archive/zip"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Set is the outcome of a scan and owns what its files are read from.
+type Set struct {
+	// Files are in the order of the arguments and, below each, of their paths in
+	// natural order: digits compare as numbers, folders before their siblings.
+	Files []*File
+	// Problems are what was refused or could not be read, in the order met.
+	Problems []*Problem
+
+	lim     limits
+	spool   spool
+	handles handles
+	codecs  codecs
+	closed  atomic.Bool
+	once    sync.Once
+	err     error
+}
+
+// Close releases archives and the spool; files cannot be opened any more and
+// readers that are still open may fail. A second Close returns the same.
+func (s *Set) Close() error {
+	s.once.Do(func() {
+		s.closed.Store(true)
+		s.handles.close()
+		s.codecs.close()
+		s.err = s.spool.close()
+	})
+	return s.err
+}
+
+// File is one content found by a scan. It is valid until its Set is closed.
+type File struct {
+	// Root is the argument it was found under ("-" for standard input, the match
+	// for a pattern).
+	Root string
+	// Archive is what the argument is called, packed or not: the base name of a
+	// folder, an archive's base name without its suffixes, "stdin", and for a
+	// plain file the base name of its folder.
+	Archive string
+	// Path is slash separated and below the argument; see the package comment.
+	// It is unique below one Root. A plain file has its base name.
+	Path string
+	// Size is in unpacked bytes; -1 if not known before reading (a compressed
+	// file). Of a zip it is what the archive claims.
+	Size int64
+	// ModTime is when the content was last changed, or zero if not recorded.
+	ModTime time.Time
+	// Err is not nil if the content is known to be cut short: a reader gives what
+	// there is and then this error. It wraps ErrDamaged and the cause,
+	// io.ErrUnexpectedEOF if the data simply ended.
+	Err error
+
+	name string
+	from origin
+	set  *Set
+}
+
+// Name is the full name for messages: the path on disk, and after a "!" the path
+// inside the archive, as in "results.tar.zst!inner.tar/00000000/x.log". It is what
+// was found, so a compression suffix is still there.
+func (f *File) Name() string { return printable(f.name) }
+
+// origin is where a content can be had again: exactly one of file, at and zip.
+type origin struct {
+	file   *diskFile   // a file of its own, opened for each reader
+	at     io.ReaderAt // n bytes from off
+	off, n int64
+	zip    *zip.File
+	codec  kind // what the bytes are packed with; plain if not
+	own    bool // packed by the spool, so within limits already
+}
+
+// Open returns the content, decompressed. It may be called any number of times
+// and from any goroutine; each reader belongs to one goroutine and must be closed.
+// Reading fails with File.Err at the end of a content that is cut short, with
+// ErrRatio or ErrTooLarge beyond the limits of the scan, and with fs.ErrClosed
+// after Close.
+func (f *File) Open() (io.ReadCloser, error) {
+	if f.set == nil || f.set.closed.Load() {
+		return nil, fmt.Errorf("open %s: %w", f.Name(), fs.ErrClosed)
+	}
+	r := &reader{name: f.Name(), end: f.Err}
+	if err := r.start(f.set, f.from); err != nil {
+		r.Close()
+		return nil, fmt.Errorf("open %s: %w", f.Name(), err)
+	}
+	return r, nil
+}
+
+// reader is one pass over a content.
+type reader struct {
+	name    string
+	r       io.Reader
+	end     error // instead of io.EOF
+	total   int64
+	closers []io.Closer // last opened, first closed
+}
+
+// start opens what o says, layer by layer.
+func (r *reader) start(set *Set, o origin) error {
+	g := guard{lim: set.lim, total: &r.total}
+	switch {
+	case o.file != nil:
+		f, err := o.file.open()
+		if err != nil {
+			return err
+		}
+		r.push(f, f)
+	case o.zip != nil:
+		rc, err := o.zip.Open()
+		if err != nil {
+			return err
+		}
+		g.r = rc
+		g.packed = func() int64 { return int64(min(o.zip.CompressedSize64, 1<<62)) }
+		r.push(&g, rc)
+		return nil
+	default:
+		r.r = io.NewSectionReader(o.at, o.off, o.n)
+	}
+	if !o.codec.compressed() {
+		return nil
+	}
+	d, err := set.codecs.open(o.codec, r.r)
+	if err != nil {
+		return err
+	}
+	if o.own {
+		r.push(d, d)
+		return nil
+	}
+	g.r, g.packed = d, d.taken.count
+	r.push(&g, d)
+	return nil
+}
+
+func (r *reader) push(from io.Reader, c io.Closer) {
+	r.r = from
+	r.closers = append(r.closers, c)
+}
+
+// Read implements io.Reader; errors other than io.EOF carry the file's name.
+func (r *reader) Read(p []byte) (int, error) {
+	if r.r == nil {
+		return 0, fmt.Errorf("read %s: %w", r.name, fs.ErrClosed)
+	}
+	n, err := r.r.Read(p)
+	if err == nil {
+		return n, nil
+	}
+	if err == io.EOF {
+		if r.end == nil {
+			return n, io.EOF
+		}
+		err = r.end
+	}
+	return n, fmt.Errorf("read %s: %w", r.name, err)
+}
+
+// Close implements io.Closer. A second Close does nothing.
+func (r *reader) Close() error {
+	var first error
+	for i := len(r.closers) - 1; i >= 0; i-- {
+		if err := r.closers[i].Close(); err != nil && first == nil {
+			first = fmt.Errorf("close %s: %w", r.name, err)
+		}
+	}
+	r.closers, r.r = nil, nil
+	return first
+}

@@ -1,0 +1,88 @@
+package source
+
+import (
+	"io"
+	"os"
+)
+
+// Options steer a scan. The zero value is ready to use; every field states its
+// default and what it costs.
+type Options struct {
+	// Stdin is read for the path "-". Default os.Stdin. It can be read once; what
+	// is wanted of it is spooled.
+	Stdin io.Reader
+
+	// Want tells whether the file with this File.Path is of interest; nil takes
+	// all. Unwanted files are neither read nor listed. It must give the same
+	// answer for the same path every time: while an archive is still being read
+	// it is also asked about paths which the file may turn out to have.
+	Want func(path string) bool
+
+	// MaxDepth is how many archives may lie inside one another; the outermost
+	// counts, a compressed tar counts once. Default 4. Deeper ones are a Problem.
+	MaxDepth int
+
+	// MaxFiles bounds the files listed and the problems noted, together. Default
+	// 2,000,000, which costs about 1 GB of memory when reached. More stop the scan.
+	MaxFiles int
+
+	// MaxBytes bounds the unpacked bytes that the whole scan reads out of
+	// compressed data and standard input; each layer of compression counts. It
+	// also bounds each reader that File.Open returns. Default 1 TiB. More stop
+	// the scan.
+	MaxBytes int64
+
+	// MaxRatio bounds unpacked to packed bytes of one compressed stream, looked
+	// at once RatioAfter bytes came out of it. Logs reach some tens to one and
+	// runs of zeros some hundreds (gzip ends at 1,032:1), so the default of 2,000
+	// hits only what was made to hurt. Such a stream is cut and a Problem.
+	MaxRatio int64
+
+	// RatioAfter is the number of unpacked bytes of one stream that are free of
+	// the ratio check. Default 1 GiB.
+	RatioAfter int64
+
+	// SpoolMemory is how many bytes of compressed spool stay in memory before a
+	// temporary file takes the rest. Default 64 MiB; less than zero means none.
+	SpoolMemory int64
+
+	// TempDir is where the temporary file goes. Default os.TempDir().
+	TempDir string
+
+	// Progress is called from the scanning goroutine for every file found and
+	// every few megabytes read, so it must be quick. Default none.
+	Progress func(Progress)
+}
+
+// Progress is how far a scan has come.
+type Progress struct {
+	Files int   // files found so far
+	Bytes int64 // bytes of input read forwards so far, as stored (not unpacked)
+}
+
+// withDefaults returns the options with every zero replaced by its default.
+func (o Options) withDefaults() Options {
+	if o.Stdin == nil {
+		o.Stdin = os.Stdin
+	}
+	if o.Want == nil {
+		o.Want = func(string) bool { return true }
+	}
+	if o.Progress == nil {
+		o.Progress = func(Progress) {}
+	}
+	o.MaxDepth = int(orDefault(int64(o.MaxDepth), 4))
+	o.MaxFiles = int(orDefault(int64(o.MaxFiles), 2_000_000))
+	o.MaxBytes = orDefault(o.MaxBytes, 1<<40)
+	o.MaxRatio = orDefault(o.MaxRatio, 2000)
+	o.RatioAfter = orDefault(o.RatioAfter, 1<<30)
+	o.SpoolMemory = orDefault(o.SpoolMemory, 64<<20)
+	return o
+}
+
+func orDefault(v, def int64) int64 {
+	if v == 0 {
+		return def
+	}
+	return v
+}

@@ -1,0 +1,114 @@
+package source
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// cleanMember turns the name of an archive's member into a slash separated path
+// below the archive; "" is the archive's own top folder.
+func cleanMember(name string) (string, error) {
+	const longest = 4096 // what systems allow for a path
+	if name == "" || len(name) > longest || path.IsAbs(name) || strings.ContainsAny(name, "\\\x00") {
+		return "", ErrEscapes
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == ".." {
+			return "", fmt.Errorf("%w: it climbs", ErrEscapes)
+		}
+	}
+	if clean := path.Clean(name); clean != "." {
+		return clean, nil
+	}
+	return "", nil
+}
+
+// compressionSuffix returns the known suffix of one compressed stream, or "".
+func compressionSuffix(name string) string {
+	ext := path.Ext(name)
+	switch strings.ToLower(ext) {
+	case ".gz", ".zst", ".xz", ".bz2":
+		return ext
+	}
+	return ""
+}
+
+// archiveSuffix returns the known suffix of an archive, or "".
+func archiveSuffix(name string) string {
+	ext := path.Ext(name)
+	switch strings.ToLower(ext) {
+	case ".tar", ".tgz", ".tzst", ".txz", ".tbz", ".tbz2", ".zip":
+		return ext
+	}
+	return ""
+}
+
+// promisesPacked reports whether the name alone is reason to look inside.
+func promisesPacked(name string) bool {
+	return compressionSuffix(name) != "" || archiveSuffix(name) != ""
+}
+
+// trimCompression drops one compression suffix, but never a whole base name.
+func trimCompression(name string) string {
+	short := strings.TrimSuffix(name, compressionSuffix(name))
+	if short == "" || strings.HasSuffix(short, "/") {
+		return name
+	}
+	return short
+}
+
+// stem is the name of an archive without the suffixes that make it one: "a" for
+// "x/a.tar.zst", "a.tgz", "a.zip" and "a".
+func stem(name string) string {
+	base := trimCompression(path.Base(name))
+	if short := strings.TrimSuffix(base, archiveSuffix(base)); short != "" {
+		return short
+	}
+	return base
+}
+
+// scope is an archive seen as a folder: it tells what paths its members have.
+//
+// Whether all members share a top folder is known only at the end, while what is
+// wanted must be decided on the way; so a scope can list the paths a member may
+// come to have, and in the end the one it has. A nil scope is a real folder.
+type scope struct {
+	parent *scope
+	prefix string // the folder, in the parent's terms, that stands for the archive
+	base   string // the top folder that is dropped if all members share it
+	split  bool   // a member lies outside base
+}
+
+// see takes note of a member's name.
+func (sc *scope) see(rel string, isDir bool) {
+	if sc == nil || rel == "" || (isDir && rel == sc.base) {
+		return
+	}
+	if !strings.HasPrefix(rel, sc.base+"/") {
+		sc.split = true
+	}
+}
+
+// path is the final path of a member, right once all members were seen.
+func (sc *scope) path(rel string) string {
+	if sc == nil {
+		return rel
+	}
+	if !sc.split {
+		rel = strings.TrimPrefix(rel, sc.base+"/")
+	}
+	return sc.parent.path(path.Join(sc.prefix, rel))
+}
+
+// mayBe reports whether ok holds for any of the paths a member may come to have.
+func (sc *scope) mayBe(rel string, ok func(string) bool) bool {
+	if sc == nil {
+		return ok(rel)
+	}
+	if sc.parent.mayBe(path.Join(sc.prefix, rel), ok) {
+		return true
+	}
+	short, found := strings.CutPrefix(rel, sc.base+"/")
+	return found && !sc.split && sc.parent.mayBe(path.Join(sc.prefix, short), ok)
+}

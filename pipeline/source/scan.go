@@ -1,0 +1,228 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Scan finds every file under the paths: "-" is standard input, a folder is walked,
+// an archive is entered, a pattern that matches no file by name is expanded.
+//
+// What cannot be read is a Problem in the Set. An error is returned, and no Set,
+// only if an argument does not exist, ctx ends, Options.MaxFiles or MaxBytes is
+// passed, or the spool cannot be written. The same content reached by two arguments
+// is listed twice. The Set must be closed.
+//
+// A scan that waits for standard input ends with ctx only if the reader has a
+// SetReadDeadline that works, else with the next byte.
+func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
+	opt = opt.withDefaults()
+	lim := limits{bytes: opt.MaxBytes, ratio: opt.MaxRatio, after: opt.RatioAfter}
+	set := &Set{lim: lim, spool: spool{dir: opt.TempDir, memory: opt.SpoolMemory}}
+	s := &scanner{opt: opt, set: set}
+	if err := s.scan(ctx, paths); err != nil {
+		return nil, errors.Join(fmt.Errorf("scan: %w", err), set.Close())
+	}
+	set.spool.doneWriting()
+	return set, nil
+}
+
+// scanner is the state of one scan. Its methods return an error only when the
+// scan must end; all else is noted as a Problem.
+type scanner struct {
+	opt   Options
+	set   *Set
+	found []found // under the present argument
+	total int64   // unpacked bytes
+	count int     // files and problems
+	files int
+	bytes int64 // of input
+	told  int64 // bytes when progress was last reported
+	stdin bool  // was read
+}
+
+// item is something met on the way: a file, or a member of an archive.
+type item struct {
+	name    string // for messages
+	root    string
+	archive string
+	in      *scope
+	rel     string // name inside in
+	mod     time.Time
+	top     bool    // is the argument itself
+	depth   int     // archives around it
+	layers  int     // archives and compressions around it
+	packed  bool    // was decompressed just now
+	again   *origin // where a compressed single file can be read again
+	cut     error   // why again ends before its content does
+}
+
+// extent is a run of bytes that can be read in any order.
+type extent struct {
+	now    io.ReaderAt // for the scan, from off
+	off, n int64
+	keep   func() io.ReaderAt // the same, valid as long as the set
+	later  origin             // of a file that needs no unpacking
+	cut    error              // the extent ends before its content does
+}
+
+// within is the extent of n bytes from off of what stays valid with the set.
+func within(at io.ReaderAt, off, n int64) extent {
+	return extent{
+		now: at, off: off, n: n,
+		keep:  func() io.ReaderAt { return at },
+		later: origin{at: at, off: off, n: n},
+	}
+}
+
+func (s *scanner) scan(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
+		return errors.New("no path given")
+	}
+	for _, arg := range paths {
+		roots, err := expand(arg)
+		if err != nil {
+			return err
+		}
+		for _, root := range roots {
+			if err := s.argument(ctx, root); err != nil {
+				return err
+			}
+			if err := s.settle(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// expand returns the argument itself if it exists, or the matches of a pattern.
+func expand(arg string) ([]string, error) {
+	if arg == "-" {
+		return []string{arg}, nil
+	}
+	_, err := os.Stat(arg)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return []string{arg}, nil // what is wrong with it will show
+	}
+	if !strings.ContainsAny(arg, "*?[") {
+		return nil, err
+	}
+	matches, globErr := filepath.Glob(arg)
+	if globErr != nil {
+		return nil, fmt.Errorf("expand %s: %w", arg, globErr)
+	}
+	if len(matches) == 0 {
+		return nil, fmt.Errorf("expand %s: nothing matches: %w", arg, fs.ErrNotExist)
+	}
+	slices.SortFunc(matches, naturalCompare)
+	return matches, nil
+}
+
+// argument scans one path.
+func (s *scanner) argument(ctx context.Context, arg string) error {
+	if arg == "-" {
+		return s.standardInput(ctx)
+	}
+	info, err := os.Stat(arg)
+	if err != nil {
+		return s.fail(ctx, arg, err)
+	}
+	abs, err := filepath.Abs(arg)
+	if err != nil {
+		return s.fail(ctx, arg, err)
+	}
+	if info.IsDir() {
+		return s.folder(ctx, arg, baseName(abs))
+	}
+	f, err := os.Open(arg)
+	if err != nil {
+		return s.fail(ctx, arg, err)
+	}
+	defer f.Close()
+	it := item{name: arg, root: arg, rel: filepath.Base(abs), top: true, archive: baseName(filepath.Dir(abs))}
+	if !info.Mode().IsRegular() { // a pipe: read once, forwards
+		return s.stream(ctx, it, s.pipe(ctx, f))
+	}
+	return s.disk(ctx, it, diskFile{path: arg}, f)
+}
+
+// baseName is the last element of an absolute path, and "root" for the topmost.
+func baseName(abs string) string {
+	base := filepath.Base(abs)
+	if len(base) == 1 && os.IsPathSeparator(base[0]) {
+		return "root"
+	}
+	return base
+}
+
+func (s *scanner) standardInput(ctx context.Context) error {
+	if s.stdin {
+		return errors.New("standard input can be read only once")
+	}
+	s.stdin = true
+	if d, ok := s.opt.Stdin.(interface{ SetReadDeadline(time.Time) error }); ok {
+		// Wakes a read that waits; where there are no deadlines it does nothing.
+		stop := context.AfterFunc(ctx, func() { _ = d.SetReadDeadline(time.Unix(1, 0)) })
+		defer stop()
+	}
+	it := item{name: "stdin", root: "-", rel: "stdin", archive: "stdin", top: true}
+	return s.stream(ctx, it, s.pipe(ctx, s.opt.Stdin))
+}
+
+// pipe guards an input without end: its bytes count as unpacked ones.
+func (s *scanner) pipe(ctx context.Context, r io.Reader) io.Reader {
+	return s.guard(&input{ctx: ctx, r: r, s: s}, nil)
+}
+
+// guard counts unpacked bytes against the limits of the scan.
+func (s *scanner) guard(r io.Reader, packed func() int64) io.Reader {
+	return &guard{r: r, lim: s.set.lim, total: &s.total, packed: packed}
+}
+
+// fail notes a problem, unless err is one that ends the scan.
+func (s *scanner) fail(ctx context.Context, name string, err error) error {
+	if ended := ctx.Err(); ended != nil {
+		return ended
+	}
+	p := &Problem{Name: name, Err: err}
+	if errors.Is(err, ErrTooLarge) || errors.Is(err, errSpool) {
+		return p
+	}
+	s.set.Problems = append(s.set.Problems, p)
+	return s.more()
+}
+
+// damaged notes what a reader stumbled over.
+func (s *scanner) damaged(ctx context.Context, name string, err error) error {
+	return s.fail(ctx, name, damage(err))
+}
+
+// more counts one file or problem.
+func (s *scanner) more() error {
+	if s.count++; s.count > s.opt.MaxFiles {
+		return fmt.Errorf("%w: more than %d files and problems", ErrTooManyFiles, s.opt.MaxFiles)
+	}
+	return nil
+}
+
+// progress reports n more bytes of input, now and then.
+func (s *scanner) progress(n int64) {
+	const step = 8 << 20
+	if s.bytes += n; s.bytes-s.told >= step {
+		s.tell()
+	}
+}
+
+func (s *scanner) tell() {
+	s.told = s.bytes
+	s.opt.Progress(Progress{Files: s.files, Bytes: s.bytes})
+}

@@ -1,0 +1,180 @@
+package source
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"path"
+)
+
+// wanted reports whether the item may come to have a path that is wanted.
+func (s *scanner) wanted(it item) bool { return it.in.mayBe(it.rel, s.opt.Want) }
+
+// interesting reports whether the item is worth a look at its content.
+func (s *scanner) interesting(it item) bool {
+	if promisesPacked(it.rel) {
+		return true
+	}
+	return s.wanted(it)
+}
+
+// random looks at bytes that can be read in any order, and leaves them where
+// they are if it can.
+func (s *scanner) random(ctx context.Context, it item, x extent) error {
+	head := make([]byte, min(sniffLen, x.n))
+	n, err := x.now.ReadAt(head, x.off)
+	if err != nil && err != io.EOF {
+		return s.fail(ctx, it.name, err)
+	}
+	if x.cut != nil {
+		if err := s.fail(ctx, it.name, x.cut); err != nil {
+			return err
+		}
+	}
+	switch k := detect(head[:n]); k {
+	case tarred:
+		return s.tarAt(ctx, it, x)
+	case zipped:
+		x.now = x.keep()
+		return s.zip(ctx, it, x)
+	case plain:
+		if err := s.mislabelled(ctx, it, head[:n]); err != nil {
+			return err
+		}
+		return s.keep(it, x.n, x.later, x.cut)
+	default:
+		later := x.later
+		later.codec = k
+		it.again, it.cut = &later, x.cut
+		r := &input{ctx: ctx, r: io.NewSectionReader(x.now, x.off, x.n), s: s}
+		return s.unpack(ctx, it, k, r)
+	}
+}
+
+// stream looks at bytes that can be read only once.
+func (s *scanner) stream(ctx context.Context, it item, r io.Reader) error {
+	buf := s.set.codecs.buffer(r)
+	defer s.set.codecs.giveBuffer(buf)
+	head, err := buf.Peek(sniffLen)
+	if err == io.EOF {
+		err = nil
+	}
+	switch k := detect(head); k {
+	case tarred:
+		return s.tarStream(ctx, it, buf)
+	case zipped:
+		return s.zipStream(ctx, it, buf)
+	case plain:
+		return s.plainStream(ctx, it, buf, head, err)
+	default:
+		return s.unpack(ctx, it, k, buf)
+	}
+}
+
+// unpack looks at what is inside a compressed stream.
+func (s *scanner) unpack(ctx context.Context, it item, k kind, r io.Reader) error {
+	if it.packed { // a stream compressed twice
+		it.again = nil
+		if it.depth++; it.depth > s.opt.MaxDepth {
+			return s.fail(ctx, it.name, fmt.Errorf("%w: more than %d", ErrDepth, s.opt.MaxDepth))
+		}
+	}
+	if it.again != nil && it.again.codec != k {
+		it.again = nil // packed in two ways, of which it knows one
+	}
+	it.packed = true
+	it.layers++
+	d, err := s.set.codecs.open(k, r)
+	if err != nil {
+		return s.damaged(ctx, it.name, err)
+	}
+	defer d.Close()
+	it.rel = trimCompression(it.rel)
+	return s.stream(ctx, it, s.guard(d, d.taken.count))
+}
+
+// plainStream keeps a content that is no archive, if wanted. The error is what
+// the first look at it met.
+func (s *scanner) plainStream(ctx context.Context, it item, buf *bufio.Reader, head []byte, err error) error {
+	if err != nil && (it.again != nil || !s.wanted(it)) {
+		// Of a wanted file in a stream the copy below tells the same.
+		if err := s.damaged(ctx, it.name, err); err != nil {
+			return err
+		}
+	}
+	if err == nil {
+		if err := s.mislabelled(ctx, it, head); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !s.wanted(it):
+		return ctx.Err()
+	case it.again != nil:
+		return s.keep(it, -1, *it.again, it.cut)
+	}
+	at, packed, size, cut, err := s.set.spool.add(buf)
+	if err != nil {
+		return s.fail(ctx, it.name, err)
+	}
+	if cut != nil {
+		cut = fmt.Errorf("after %d bytes: %w", size, damage(cut))
+		if err := s.fail(ctx, it.name, cut); err != nil {
+			return err
+		}
+	}
+	return s.keep(it, size, origin{at: at, n: packed, codec: zstded, own: true}, cut)
+}
+
+// mislabelled notes content that its name promises to be packed, as it is likely
+// lost. An all-zero block is how an empty tar looks.
+func (s *scanner) mislabelled(ctx context.Context, it item, head []byte) error {
+	if !promisesPacked(it.rel) || len(head) == sniffLen && [sniffLen]byte(head) == [sniffLen]byte{} {
+		return nil
+	}
+	return s.fail(ctx, it.name, fmt.Errorf("%w: neither archive nor compressed, whatever its name says", ErrFormat))
+}
+
+// enter makes a scope for the members of the archive that it turned out to be,
+// and the item that each member starts from.
+func (s *scanner) enter(ctx context.Context, it item) (member item, ok bool, err error) {
+	if it.depth >= s.opt.MaxDepth {
+		return item{}, false, s.fail(ctx, it.name, fmt.Errorf("%w: more than %d", ErrDepth, s.opt.MaxDepth))
+	}
+	base := stem(it.rel)
+	member = item{
+		root: it.root, archive: it.archive, depth: it.depth + 1, layers: it.layers + 1,
+		in: &scope{parent: it.in, prefix: path.Join(path.Dir(it.rel), base), base: base},
+	}
+	if it.top {
+		member.archive = base
+		member.in.prefix = ""
+	}
+	return member, true, nil
+}
+
+// named fills in what a member is called.
+func (it item) named(archive item, rel string) item {
+	sep := "/"
+	if archive.depth == 0 {
+		sep = "!" // what follows is not on disk
+	}
+	it.rel, it.name = rel, archive.name+sep+rel
+	return it
+}
+
+// keep lists a file if it is wanted.
+func (s *scanner) keep(it item, size int64, from origin, cut error) error {
+	if !s.wanted(it) {
+		return nil
+	}
+	f := &File{
+		Root: it.root, Archive: it.archive, Size: size, ModTime: it.mod, Err: cut,
+		name: it.name, from: from, set: s.set,
+	}
+	s.found = append(s.found, found{file: f, in: it.in, rel: it.rel, layers: it.layers})
+	s.files++
+	s.tell()
+	return s.more()
+}

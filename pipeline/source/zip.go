@@ -1,0 +1,122 @@
+package source
+
+import (
+	"archive/zip"
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// zipStream spools a zip as it is, since its directory comes last.
+func (s *scanner) zipStream(ctx context.Context, it item, buf *bufio.Reader) error {
+	at, n, cut, err := s.set.spool.addRaw(buf)
+	if err != nil {
+		return s.fail(ctx, it.name, err)
+	}
+	if cut != nil {
+		if err := s.damaged(ctx, it.name, cut); err != nil {
+			return err
+		}
+	}
+	return s.zip(ctx, it, extent{now: at, n: n})
+}
+
+// zip goes through the zip in x, of which now stays valid with the set.
+func (s *scanner) zip(ctx context.Context, it item, x extent) error {
+	member, ok, err := s.enter(ctx, it)
+	if !ok {
+		return err
+	}
+	zr, err := zip.NewReader(io.NewSectionReader(x.now, x.off, x.n), x.n)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // that is judged below
+		if err := s.damaged(ctx, it.name, err); err != nil {
+			return err
+		}
+		return s.salvage(ctx, it, member, x)
+	}
+	zr.RegisterDecompressor(zip.Deflate, s.set.codecs.inflate)
+	zr.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor())
+	for _, f := range zr.File {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.zipEntry(ctx, it, member, f, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inflate decodes a deflated member.
+func (c *codecs) inflate(r io.Reader) io.ReadCloser {
+	d, err := c.open(deflated, r)
+	if err != nil {
+		return io.NopCloser(errReader{err})
+	}
+	return d
+}
+
+// zipEntry scans one member.
+func (s *scanner) zipEntry(ctx context.Context, archive, member item, f *zip.File, whole extent) error {
+	rel, err := cleanMember(f.Name)
+	if err != nil {
+		return s.fail(ctx, member.named(archive, f.Name).name, err)
+	}
+	isDir := strings.HasSuffix(f.Name, "/")
+	member.in.see(rel, isDir)
+	it := member.named(archive, rel)
+	it.mod = f.Modified
+	if isDir || rel == "" || !s.interesting(it) {
+		return nil
+	}
+	const encrypted = 1
+	switch {
+	case !f.Mode().IsRegular():
+		return s.fail(ctx, it.name, irregular(f.Mode()))
+	case f.Flags&encrypted != 0:
+		return s.fail(ctx, it.name, fmt.Errorf("%w: encrypted", ErrFormat))
+	}
+	return s.zipContent(ctx, it, f, whole)
+}
+
+// zipContent looks at a member's content. A plain one is read in place later, and
+// so is one that is stored as it is and packed itself.
+func (s *scanner) zipContent(ctx context.Context, it item, f *zip.File, whole extent) error {
+	rc, err := f.Open()
+	if err != nil {
+		if errors.Is(err, zip.ErrAlgorithm) {
+			err = fmt.Errorf("%w: zip method %d", ErrFormat, f.Method)
+		}
+		return s.fail(ctx, it.name, err)
+	}
+	defer rc.Close()
+	packed := func() int64 { return int64(min(f.CompressedSize64, 1<<62)) }
+	buf := s.set.codecs.buffer(s.guard(&input{ctx: ctx, r: rc, s: s}, packed))
+	defer s.set.codecs.giveBuffer(buf)
+	head, err := buf.Peek(sniffLen)
+	if err != nil && err != io.EOF {
+		if err := s.damaged(ctx, it.name, err); err != nil {
+			return err
+		}
+	}
+	switch {
+	case detect(head) == plain:
+		if err := s.mislabelled(ctx, it, head); err != nil {
+			return err
+		}
+		return s.keep(it, int64(min(f.UncompressedSize64, 1<<62)), origin{zip: f}, nil)
+	case f.Method == zip.Store:
+		start, err := f.DataOffset()
+		if err != nil {
+			return s.damaged(ctx, it.name, err)
+		}
+		n := min(packed(), whole.n-start) // the claim may be a lie
+		return s.random(ctx, it, within(whole.now, whole.off+start, n))
+	}
+	return s.stream(ctx, it, buf)
+}
