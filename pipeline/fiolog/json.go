@@ -1,0 +1,272 @@
+package fiolog
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+)
+
+const (
+	// maxDocument bounds the memory that a report can take: far above the 100 KB that
+	// json+ has for each job.
+	maxDocument = 256 << 20
+
+	// piece is how much of a line is looked at in one go.
+	piece = 64 << 10
+)
+
+// ReadReports reads fio's JSON output, one document after the other: fio writes one a
+// run, or one a second with --status-interval. Text between them is skipped, as
+// --output-format=json,normal writes it. name is for errors.
+//
+// A [*SyntaxError] is a document that was left out, and the next ones follow; any other
+// error is the last that comes. A document that the end of the file cuts short is such
+// a SyntaxError, with Partial set. No more than one document is in memory at a time.
+func ReadReports(r io.Reader, name string) iter.Seq2[*Report, error] {
+	return func(yield func(*Report, error) bool) {
+		s := documents{src: bufio.NewReaderSize(r, piece), name: name, yield: yield}
+		if err := s.run(); err != nil && err != io.EOF && !s.stopped {
+			yield(nil, fmt.Errorf("read %s: %w", name, err))
+		}
+	}
+}
+
+// documents finds where JSON documents begin and end. One begins with a "{" that is the
+// first thing in a line, or that follows another document, and has a key next.
+// fio itself puts the outermost braces, and no others, into the first column.
+type documents struct {
+	src     *bufio.Reader
+	name    string
+	yield   func(*Report, error) bool
+	stopped bool // yield wants no more
+
+	line        int    // 1-based, of the piece
+	doc         []byte // what there is of the current document; empty outside of one
+	first       int    // its first line
+	column      int    // and where it begins there, 1-based
+	depth       int    // of braces
+	significant int    // bytes of it that are not blank, as far as 2
+	inString    bool
+	escaped     bool
+}
+
+// run reads to the end: io.EOF, or what the source failed with.
+func (s *documents) run() error {
+	atStart := true // of a line
+	for !s.stopped {
+		p, err := s.src.ReadSlice('\n')
+		if atStart {
+			s.line++
+			if s.line == 1 {
+				p = bytes.TrimPrefix(p, []byte("\xef\xbb\xbf"))
+			}
+		}
+		s.take(p, atStart)
+		switch {
+		case err == nil:
+			atStart = true
+		case errors.Is(err, bufio.ErrBufferFull):
+			atStart = false
+		case err == io.EOF && len(s.doc) > 0 && !s.stopped:
+			s.cutShort("the end of the file")
+			return err
+		default:
+			return err
+		}
+	}
+	return io.EOF
+}
+
+// take looks at a line, or a piece of one.
+func (s *documents) take(p []byte, atStart bool) {
+	if atStart && len(s.doc) > 0 && isBareBrace(p) {
+		p = bytes.Clone(p) // isAnother looks ahead, which moves the buffer
+		if s.isAnother() {
+			s.cutShort("another document")
+		}
+	}
+	canBegin, column := atStart, 1
+	for len(p) > 0 && !s.stopped {
+		if len(s.doc) == 0 {
+			rest := bytes.TrimLeft(p, " \t\r\n")
+			column += len(p) - len(rest)
+			if p = rest; !canBegin || len(p) == 0 || p[0] != '{' {
+				return
+			}
+			s.start(column)
+		}
+		n := s.scan(p)
+		s.doc = append(s.doc, p[:n]...)
+		p, column = p[n:], column+n
+		switch {
+		case s.significant < 0: // a brace, but of a text
+			s.doc = s.doc[:0]
+			return
+		case s.depth == 0:
+			s.finish()
+			canBegin = true
+		case len(s.doc) > maxDocument:
+			s.cutShort(fmt.Sprintf("more than %d bytes", maxDocument))
+			return
+		}
+	}
+}
+
+func (s *documents) start(column int) {
+	s.doc, s.first, s.column = s.doc[:0], s.line, column
+	s.depth, s.significant, s.inString, s.escaped = 0, 0, false, false
+}
+
+// isBareBrace tells whether a line is "{" in the first column and nothing else.
+func isBareBrace(p []byte) bool {
+	return len(p) > 0 && p[0] == '{' && len(bytes.TrimSpace(p)) == 1
+}
+
+// isAnother tells, within a document, whether a bare brace begins another one, because
+// this one was cut short: what comes next is fio's first key, or no value can come here.
+func (s *documents) isAnother() bool {
+	next, err := s.src.Peek(32)
+	if err != nil && err != io.EOF {
+		return false
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(next), []byte(`"fio version"`)) {
+		return true
+	}
+	before := bytes.TrimRight(s.doc, " \t\r\n")
+	return len(before) > 0 && bytes.IndexByte([]byte(":,["), before[len(before)-1]) < 0
+}
+
+// scan goes over p until the document ends (depth 0) and tells how much of p is part of
+// it. A string ends with its line at the latest, so that a quote that fio forgot to
+// escape spoils no more than its own document.
+func (s *documents) scan(p []byte) int {
+	for i, c := range p {
+		if s.significant < 2 && c > ' ' {
+			if s.significant++; s.significant == 2 && c != '"' {
+				s.significant = -1
+				return i
+			}
+		}
+		switch {
+		case c == '\n':
+			s.inString, s.escaped = false, false
+		case s.escaped:
+			s.escaped = false
+		case s.inString:
+			s.inString, s.escaped = c != '"', c == '\\'
+		case c == '"':
+			s.inString = true
+		case c == '{':
+			s.depth++
+		case c == '}':
+			if s.depth--; s.depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(p)
+}
+
+// finish hands over a whole document.
+func (s *documents) finish() {
+	r, err := s.parse()
+	s.doc = s.doc[:0]
+	s.stopped = !s.yield(r, err)
+}
+
+// cutShort reports that the document ends where it should not.
+func (s *documents) cutShort(got string) {
+	line, column := s.position(len(s.doc))
+	s.doc = s.doc[:0]
+	s.stopped = !s.yield(nil, &SyntaxError{
+		File: s.name, Line: line, Column: column, Got: got, Partial: true,
+		Want: fmt.Sprintf("the rest of the JSON document that begins in line %d", s.first),
+	})
+}
+
+// position is where the byte at offset of the document is in the file.
+func (s *documents) position(offset int) (line, column int) {
+	before := s.doc[:min(max(offset, 0), len(s.doc))]
+	line = s.first + bytes.Count(before, []byte{'\n'})
+	if i := bytes.LastIndexByte(before, '\n'); i >= 0 {
+		return line, len(before) - i
+	}
+	return line, s.column + len(before)
+}
+
+// parse makes a report of the document. fio prints a value that is not a number as such:
+// it is repaired to 0, because all others of the document are good.
+func (s *documents) parse() (*Report, error) {
+	var raw jsonReport
+	err := json.Unmarshal(s.doc, &raw)
+	if bad := (*json.SyntaxError)(nil); errors.As(err, &bad) && repairNumbers(s.doc) {
+		raw = jsonReport{}
+		err = json.Unmarshal(s.doc, &raw)
+	}
+	if bad := (*json.SyntaxError)(nil); errors.As(err, &bad) {
+		at := max(int(bad.Offset)-1, 0)
+		line, column := s.position(at)
+		got := s.doc[min(at, len(s.doc)):]
+		return nil, &SyntaxError{File: s.name, Line: line, Column: column, Got: quoted(got), Want: "JSON: " + bad.Error()}
+	}
+	// Other errors are fields of an unexpected type; they keep their zero value.
+	if raw.Version == "" && raw.Jobs == nil && raw.Clients == nil {
+		return nil, &SyntaxError{
+			File: s.name, Line: s.first, Column: s.column,
+			Got: quoted(s.doc), Want: "a report of fio, which has a \"fio version\" and \"jobs\"",
+		}
+	}
+	rep, err := raw.report()
+	if err != nil {
+		return nil, &SyntaxError{File: s.name, Line: s.first, Column: s.column, Got: err.Error(), Want: "a report of fio"}
+	}
+	rep.Line = s.first
+	return rep, nil
+}
+
+// repairNumbers replaces nan and inf, which are no JSON, by 0, and keeps the length of
+// the document. It tells whether there were any.
+func repairNumbers(doc []byte) bool {
+	found, inString, escaped := false, false, false
+	for i := 0; i < len(doc); i++ {
+		c := doc[i]
+		switch {
+		case escaped:
+			escaped = false
+		case inString:
+			inString, escaped = c != '"' && c != '\n', c == '\\'
+		case c == '"':
+			inString = true
+		case c == 'n' || c == 'N' || c == 'i' || c == 'I' || c == '-':
+			if n := notNumber(doc[i:]); n > 0 {
+				copy(doc[i:i+n], bytes.Repeat([]byte{' '}, n))
+				doc[i] = '0'
+				found = true
+				i += n - 1
+			}
+		}
+	}
+	return found
+}
+
+// notNumber is the length of nan, inf or infinity at the start of b, with its sign.
+func notNumber(b []byte) int {
+	n := 0
+	if b[0] == '-' {
+		n = 1
+	}
+	for _, word := range []string{"infinity", "inf", "nan"} {
+		if len(b) >= n+len(word) && bytes.EqualFold(b[n:n+len(word)], []byte(word)) {
+			n += len(word)
+			if bytes.HasPrefix(b[n:], []byte("(ind)")) { // Windows
+				n += len("(ind)")
+			}
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,252 @@
+package fiolog
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/google/go-cmp/cmp"
+)
+
+var sameLayout = cmp.Comparer(func(a, b hist.Layout) bool { return a == b })
+
+func readReports(src io.Reader) (reports []*Report, faults []string) {
+	for r, err := range ReadReports(src, "x.json") {
+		if err != nil {
+			faults = append(faults, err.Error())
+			continue
+		}
+		reports = append(reports, r)
+	}
+	return reports, faults
+}
+
+func total(bins []hist.Bin) (n uint64) {
+	for _, b := range bins {
+		n += b.Count
+	}
+	return n
+}
+
+func TestReportMixedWithText(t *testing.T) {
+	reports, faults := readReports(bytes.NewReader(unzip(t, "two-jobs.txt.gz")))
+	if len(reports) != 1 || len(faults) > 0 {
+		t.Fatalf("got %d reports and %q, want one", len(reports), faults)
+	}
+	r := reports[0]
+	if r.Version != "fio-3.33" || r.Timestamp != 1795230643200 || len(r.Jobs) != 2 || r.Line != 5 || r.GlobalOptions["rate_iops"] != "1000,600" {
+		t.Errorf("got %s at %d, line %d, %d jobs, options %v", r.Version, r.Timestamp, r.Line, len(r.Jobs), r.GlobalOptions)
+	}
+	j := r.Jobs[0]
+	if j.Name != "jobs" || j.Elapsed != 11 || j.Runtime != 10000 || j.Start != 0 || j.Mixed != nil || j.Options["numjobs"] != "2" {
+		t.Errorf("got job %q, elapsed %d, runtime %d, start %d, options %v", j.Name, j.Elapsed, j.Runtime, j.Start, j.Options)
+	}
+	read := j.Directions[Read]
+	if read.IOBytes != 40960000 || read.TotalIOs != 10000 || read.Runtime != 10001 || read.BandwidthBytes != 4095590 || read.IOPS != 999.90001 {
+		t.Errorf("got %+v", read)
+	}
+	clat := read.Clat
+	if clat.Min != 19080 || clat.Max != 525298 || clat.Mean != 39544.8936 || clat.StdDev != 18286.887482 || clat.N != 10000 {
+		t.Errorf("got %+v", clat)
+	}
+	if got := clat.Percentiles[15]; len(clat.Percentiles) != 17 || got != (Percentile{"99.950000", 99.95, 284672}) {
+		t.Errorf("got %d percentiles, among them %+v", len(clat.Percentiles), got)
+	}
+	for _, j := range r.Jobs {
+		for d, s := range j.Directions {
+			if total(s.Clat.Bins) != s.TotalIOs || s.TotalIOs != s.Clat.N {
+				t.Errorf("%s: %d requests in bins, %d of %d measured", Direction(d), total(s.Clat.Bins), s.Clat.N, s.TotalIOs)
+			}
+			if _, err := hist.CheckBins(s.Clat.Layout, s.Clat.Bins); err != nil {
+				t.Error(err)
+			}
+			h := hist.New(s.Clat.Layout)
+			h.AddBins(s.Clat.Layout, s.Clat.Bins)
+			for _, p := range s.Clat.Percentiles {
+				if v, _ := h.FioPercentile(p.Rank); v != p.Value {
+					t.Errorf("%s p%s is %d, fio says %d", Direction(d), p.Label, v, p.Value)
+				}
+			}
+		}
+	}
+}
+
+func TestReportsOneAfterTheOther(t *testing.T) {
+	doc := unzip(t, "status-interval.json.gz")
+	reports, faults := readReports(iotest.HalfReader(bytes.NewReader(doc)))
+	if len(reports) != 11 || len(faults) > 0 {
+		t.Fatalf("got %d reports and %q, want 11", len(reports), faults)
+	}
+	for i, r := range reports[1:] {
+		before := reports[i]
+		if r.Timestamp <= before.Timestamp || r.Line <= before.Line || total(r.Jobs[0].Directions[Read].Clat.Bins) <= total(before.Jobs[0].Directions[Read].Clat.Bins) {
+			t.Errorf("report %d does not go on from the one before", i+2)
+		}
+	}
+	// All of the same on one line, as other tools rewrite it, and with text between.
+	compact := bytes.ReplaceAll(doc, []byte("\n"), nil)
+	if again, faults := readReports(bytes.NewReader(compact)); len(again) != 11 || len(faults) > 0 || !cmp.Equal(again[10].Jobs, reports[10].Jobs, sameLayout) {
+		t.Errorf("on one line: got %d reports, %q", len(again), faults)
+	}
+	text := bytes.ReplaceAll(doc, []byte("\n}\n{"), []byte("\n}\n{job}: (g=0): rw=read\n{}}: }{\n  { x\n{"))
+	if again, faults := readReports(bytes.NewReader(text)); len(again) != 11 || len(faults) > 0 {
+		t.Errorf("with text between: got %d reports, %q", len(again), faults)
+	}
+	for i := range reports { // stops when it is told to
+		n := 0
+		for range ReadReports(bytes.NewReader(doc), "x") {
+			if n++; n > i {
+				break
+			}
+		}
+		if n != i+1 {
+			t.Errorf("got %d reports after %d", n, i+1)
+		}
+	}
+}
+
+func TestReportsDamaged(t *testing.T) {
+	const good = "{\n  \"fio version\" : \"fio-3.33\",\n  \"jobs\" : [\n    {\n      \"jobname\" : \"a\"\n    }\n  ]\n}\n"
+	tests := []struct {
+		name, in string
+		reports  int
+		faults   []string
+	}{
+		{"none", "fio: nothing to do\n", 0, nil},
+		{"empty", "", 0, nil},
+		{"byte order mark", "\xef\xbb\xbf" + good, 1, nil},
+		{"CRLF", strings.ReplaceAll(good, "\n", "\r\n"), 1, nil},
+		{"cut", good + good[:60], 1, []string{`x.json:13:10: got the end of the file, want the rest of the JSON document that begins in line 9`}},
+		{"cut, and another", good[:60] + "\n" + good, 1, []string{`x.json:6:1: got another document, want the rest of the JSON document that begins in line 1`}},
+		{"cut behind a comma, and another", good[:32] + "\n" + good, 1, []string{`x.json:4:1: got another document, want the rest of the JSON document that begins in line 1`}},
+		{"bad JSON", "{\n  \"jobs\" : [ oops ]\n}\n" + good, 1, []string{`x.json:2:14: got "oops ]\n}", want JSON: invalid character 'o' looking for beginning of value`}},
+		{"other JSON", "{ \"a\" : 1 }\n" + good, 1, []string{`x.json:1:1: got "{ \"a\" : 1 }", want a report of fio, which has a "fio version" and "jobs"`}},
+		{"quote within a string", "{\n \"a\" : \"b\"c\",\n \"d\" : {}\n}\n" + good, 1, []string{`x.json:2:11: got "c\",\n \"d\" : {}\n}", want JSON: invalid character 'c' after object key:value pair`}},
+		{"flat, as json.tool --indent=0 writes", strings.ReplaceAll(good, "  ", ""), 1, nil},
+		{"unknown types", "{\"jobs\": [{\"jobname\": 3, \"read\": 5, \"job options\": [], \"write\": {\"clat_ns\": [], \"iops\": \"x\"}}]}", 1, nil},
+		{"jobs are no list", "{\"fio version\": \"fio-3.1\", \"jobs\": {}}", 1, nil},
+		{"bin that is none", "{\"jobs\": [{\"jobname\": \"a\", \"read\": {\"clat_ns\": {\"bins\": {\"128\": 1}}}}]}", 0,
+			[]string{`x.json:1:1: got job "a": read: clat: bin "128" is none of fio 3, coarseness 0, want a report of fio`}},
+		{"bin of text", "{\"jobs\": [{\"read\": {\"clat_ns\": {\"bins\": {\"x\": 1}}}}]}", 0,
+			[]string{`x.json:1:1: got job "": read: clat: bin "x" is none of fio 3, coarseness 0, want a report of fio`}},
+		{"negative count", "{\"jobs\": [{\"mixed\": {\"lat_ns\": {\"bins\": {\"127\": -1}}}}]}", 0,
+			[]string{`x.json:1:1: got job "": mixed: lat: the count of bin "127" is no whole number, want a report of fio`}},
+		{"bin twice", "{\"jobs\": [{\"trim\": {\"slat\": {\"bins\": {\"127\": 1, \"127\": 1}}}}]}", 0,
+			[]string{`x.json:1:1: got job "": trim: slat: bin 127 comes twice, want a report of fio`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			reports, faults := readReports(strings.NewReader(tt.in))
+			if len(reports) != tt.reports {
+				t.Errorf("got %d reports, want %d", len(reports), tt.reports)
+			}
+			if d := cmp.Diff(tt.faults, faults); d != "" {
+				t.Errorf("errors (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestReportsSourceFails(t *testing.T) {
+	broken := errors.New("broken pipe")
+	doc := unzip(t, "two-jobs.txt.gz")
+	reports, faults := readReports(io.MultiReader(bytes.NewReader(doc), iotest.ErrReader(broken)))
+	if d := cmp.Diff([]string{"read x.json: broken pipe"}, faults); len(reports) != 1 || d != "" {
+		t.Errorf("got %d reports; errors (-want +got):\n%s", len(reports), d)
+	}
+}
+
+func TestReportNotNumbers(t *testing.T) {
+	const doc = `{"fio version": "fio-2.1", "jobs": [{"jobname": "nan -inf", "read": {"iops": nan, "total_ios": 7, "clat_ns": {"mean": -nan, "stddev": inf, "max": Infinity, "min": -nan(ind)}}}]}`
+	reports, faults := readReports(strings.NewReader(doc))
+	if len(reports) != 1 || len(faults) > 0 {
+		t.Fatalf("got %d reports and %q", len(reports), faults)
+	}
+	j := reports[0].Jobs[0]
+	if j.Name != "nan -inf" || j.Directions[Read].TotalIOs != 7 || j.Directions[Read].IOPS != 0 || j.Directions[Read].Clat.Mean != 0 {
+		t.Errorf("got %+v", j)
+	}
+}
+
+func TestReportFio2(t *testing.T) {
+	const doc = `{"fio version": "fio-2.21", "timestamp": 1500000000, "jobs": [{"jobname": "a", "usr_cpu": "1.5",
+		"read": {"io_bytes": 4, "bw": 3, "runtime": 2000, "total_ios": "5", "clat": {"min": 3, "max": 1000, "mean": 1.5, "stddev": 0.5,
+			"percentile": {"50.000000": 4, "0.00": 0, "99.000000": 1004}, "bins": {"1004": 2, "3": 1, "4": 0}}}}]}`
+	reports, faults := readReports(strings.NewReader(doc))
+	if len(reports) != 1 || len(faults) > 0 {
+		t.Fatalf("got %d reports and %q", len(reports), faults)
+	}
+	want := &Report{
+		Version: "fio-2.21", Timestamp: 1500000000000, Line: 1,
+		Jobs: []Job{{Name: "a", Runtime: 2000, UsrCPU: 1.5, Directions: [Directions]DirectionStats{Read: {
+			IOBytes: 4096, BandwidthBytes: 3072, Runtime: 2000, TotalIOs: 5,
+			Clat: Latency{
+				Min: 3000, Max: 1000000, Mean: 1500, StdDev: 500, Layout: hist.Fio2(0),
+				Percentiles: []Percentile{{"50.000000", 50, 4000}, {"99.000000", 99, 1004000}},
+				Bins:        []hist.Bin{{Index: 3, Count: 1}, {Index: 317, Count: 2}},
+			},
+		}}}},
+	}
+	if d := cmp.Diff(want, reports[0], sameLayout); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	// Up to 2.19 the keys are indexes, with three others among them.
+	older := strings.Replace(doc, `"1004": 2,`, `"FIO_IO_U_PLAT_NR": 1216, "317": 2, "FIO_IO_U_PLAT_BITS": 6,`, 1)
+	reports, faults = readReports(strings.NewReader(older))
+	if len(reports) != 1 || len(faults) > 0 || !cmp.Equal(want.Jobs, reports[0].Jobs, sameLayout) {
+		t.Errorf("got %d reports and %q", len(reports), faults)
+	}
+}
+
+func TestReportClients(t *testing.T) {
+	const doc = `{"fio version": "fio-3.36", "client_stats": [
+		{"jobname": "a", "hostname": "h1", "job_start": 1700000000123, "mixed": {"total_ios": 18446744073709551615}},
+		{"jobname": "All clients", "job_runtime": 99999999999999999999}]}`
+	reports, faults := readReports(strings.NewReader(doc))
+	if len(reports) != 1 || len(faults) > 0 {
+		t.Fatalf("got %d reports and %q", len(reports), faults)
+	}
+	want := []Job{
+		{Name: "a", Host: "h1", Start: 1700000000123, Mixed: &DirectionStats{TotalIOs: 1<<64 - 1}},
+		{Name: "All clients"},
+	}
+	if d := cmp.Diff(want, reports[0].Jobs, sameLayout); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+func BenchmarkReports(b *testing.B) {
+	doc := unzip(b, "status-interval.json.gz")
+	b.SetBytes(int64(len(doc)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, faults := readReports(bytes.NewReader(doc)); len(faults) > 0 {
+			b.Fatal(faults)
+		}
+	}
+}
+
+func FuzzReports(f *testing.F) {
+	f.Add(`text {` + "\n" + `{"fio version": "fio-3.33", "jobs": [{"read": {"clat_ns": {"mean": nan, "percentile": {"50.0": 1}, "bins": {"64": 2}}}}]} x` + "\n{\n")
+	f.Add("{\n\"client_stats\" : [\n{\n\"x\" : \"\\\"}\"}]}{}{\"jobs\": []}")
+	f.Fuzz(func(t *testing.T, s string) {
+		reports, faults := readReports(strings.NewReader(s))
+		again, againFaults := readReports(iotest.OneByteReader(strings.NewReader(s)))
+		if len(reports) != len(again) || !cmp.Equal(faults, againFaults) {
+			t.Fatalf("%d reports and %q, byte by byte %d and %q", len(reports), faults, len(again), againFaults)
+		}
+		for _, r := range reports {
+			for _, j := range r.Jobs {
+				for _, d := range j.Directions {
+					if i, err := hist.CheckBins(d.Clat.Layout, d.Clat.Bins); errors.Is(err, hist.ErrIndex) {
+						t.Fatalf("bin %d: %v", i, err)
+					}
+				}
+			}
+		}
+	})
+}

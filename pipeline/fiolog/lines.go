@@ -1,0 +1,134 @@
+package fiolog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+const (
+	// maxLine bounds the memory that a line can take. The longest possible row has
+	// 1856 counts of 20 digits: 41 KB.
+	maxLine = 64 << 10
+
+	// defaultBuffer is large enough that a system call costs nothing beside what is
+	// done with the bytes, and small enough to stay in the cache until it is done.
+	defaultBuffer = 256 << 10
+	minBuffer     = 2 * maxLine
+)
+
+// maxStalledReads is how often a source may return nothing, and no error, in a row.
+const maxStalledReads = 100
+
+// lines cuts a stream into lines without copying them. Each byte is moved at most
+// once, when what is left of a block has to make room for the next one.
+type lines struct {
+	src      io.Reader
+	name     string
+	buf      []byte
+	pos, end int   // buf[pos:end] is what has not been consumed
+	err      error // why nothing can be added to it
+	line     int   // lines consumed
+	bytes    int64 // bytes read from src
+}
+
+func (l *lines) reset(src io.Reader, name string, size int) {
+	buf := l.buf
+	if len(buf) != size {
+		buf = make([]byte, size)
+	}
+	*l = lines{src: src, name: name, buf: buf}
+}
+
+// rest is what has been read and not consumed. It is valid until the next fill.
+func (l *lines) rest() []byte { return l.buf[l.pos:l.end] }
+
+// consume takes n bytes of rest, which are one line with its end.
+func (l *lines) consume(n int) {
+	l.pos += n
+	l.line++
+}
+
+// needsMore tells whether rest is only the beginning of a line, as far as it is known.
+func (l *lines) needsMore() bool {
+	rest := l.rest()
+	return l.err == nil && len(rest) <= maxLine && bytes.IndexByte(rest, '\n') < 0
+}
+
+// fill adds what src has, until there is one more end of a line, or the buffer is full.
+// It reports false when nothing could be added.
+func (l *lines) fill() bool {
+	if l.err != nil {
+		return false
+	}
+	if l.pos > 0 {
+		l.end = copy(l.buf, l.buf[l.pos:l.end])
+		l.pos = 0
+	}
+	before, stalled := l.end, 0
+	for l.err == nil && l.end < len(l.buf) {
+		n, err := l.src.Read(l.buf[l.end:])
+		if n < 0 || n > len(l.buf)-l.end {
+			n, err = 0, errors.New("the source claims to have read more than it was asked for")
+		}
+		added := l.buf[l.end : l.end+n]
+		l.end += n
+		l.bytes += int64(n)
+		if stalled++; n > 0 {
+			stalled = 0
+		} else if err == nil && stalled == maxStalledReads {
+			err = io.ErrNoProgress
+		}
+		if l.err = err; err != nil && err != io.EOF {
+			l.err = fmt.Errorf("read %s: %w", l.name, err)
+		}
+		if bytes.IndexByte(added, '\n') >= 0 {
+			break
+		}
+	}
+	return l.end > before
+}
+
+// next consumes one line and returns it with its end. Without an end it is the file's
+// last. A line longer than maxLine comes as its first bytes, and long is true. The
+// error is io.EOF, or what src said; a line that such an error cut short is dropped.
+func (l *lines) next() (line []byte, long bool, err error) {
+	for {
+		rest := l.rest()
+		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+			l.consume(i + 1)
+			return rest[:i+1], i > maxLine, nil
+		}
+		if len(rest) > maxLine {
+			return l.skipLong()
+		}
+		if l.fill() {
+			continue
+		}
+		if l.err == io.EOF && len(rest) > 0 {
+			l.consume(len(rest))
+			return rest, false, nil
+		}
+		return nil, false, l.err
+	}
+}
+
+// skipLong consumes the rest of a line that is too long to be looked at.
+func (l *lines) skipLong() ([]byte, bool, error) {
+	first := bytes.Clone(l.rest()[:maxQuoted+1])
+	for {
+		if i := bytes.IndexByte(l.rest(), '\n'); i >= 0 {
+			l.consume(i + 1)
+			return first, true, nil
+		}
+		l.pos = l.end
+		if !l.fill() {
+			if l.err != io.EOF {
+				return nil, false, l.err
+			}
+			l.line++
+			return first, true, nil
+		}
+	}
+}

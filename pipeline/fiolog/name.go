@@ -1,0 +1,97 @@
+package fiolog
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Kind is what a log is about.
+type Kind uint8
+
+// The kinds of logs that fio writes.
+const (
+	ClatHist Kind = iota // histograms of completion latency: for [Reader]
+	Clat                 // completion latency; this and the others are for [RawReader]
+	Slat                 // submission latency
+	Lat                  // both together
+	BW                   // bandwidth
+	IOPS                 // requests per second
+)
+
+// kindNames are the words in file names, indexed by Kind.
+var kindNames = [...]string{"clat_hist", "clat", "slat", "lat", "bw", "iops"}
+
+// String is fio's own word for it, such as "clat_hist".
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "unknown"
+}
+
+// Name is what the name of a log's file says.
+type Name struct {
+	Prefix string // the value of fio's write_*_log option, such as "output.0"
+	Kind   Kind
+	Job    int    // from 1 on; 0 for a file of all jobs (per_job_logs=0)
+	Host   string // what CBT appends when it collects logs: "client01.lab.example.com"; empty else
+	Stored bool   // log_store_compressed, see [ErrStoredCompressed]
+}
+
+// ParseName takes apart the name of a log, without its folder:
+//
+//	PREFIX_KIND[.JOB].log[.fz][.HOST]
+//
+// It reports false when it is none. Suffixes of compression other than fio's own are
+// for the caller to take away.
+func ParseName(base string) (Name, bool) {
+	// A prefix may look like anything, a host has no "_": so the last place counts.
+	for end := len(base); ; {
+		at := strings.LastIndexByte(base[:end], '_')
+		if at < 0 {
+			return Name{}, false
+		}
+		if n, ok := parseSuffix(base[at+1:]); ok {
+			n.Prefix = base[:at]
+			return n, true
+		}
+		end = at
+	}
+}
+
+// parseSuffix takes apart what comes behind the prefix and its "_".
+func parseSuffix(s string) (Name, bool) {
+	word, rest, ok := strings.Cut(s, ".")
+	if !ok {
+		return Name{}, false
+	}
+	n := Name{}
+	for k, name := range kindNames {
+		if ok = word == name; ok {
+			n.Kind = Kind(k)
+			break
+		}
+	}
+	if !ok {
+		return Name{}, false
+	}
+	if number, after, isCut := strings.Cut(rest, "."); isCut && number != "log" {
+		job, err := strconv.ParseInt(number, 10, 32)
+		if err != nil || job < 1 || number[0] < '1' || number[0] > '9' {
+			return Name{}, false
+		}
+		n.Job, rest = int(job), after
+	}
+	rest, ok = strings.CutPrefix(rest, "log")
+	if !ok {
+		return Name{}, false
+	}
+	if after, isStored := strings.CutPrefix(rest, ".fz"); isStored && (after == "" || after[0] == '.') {
+		n.Stored, rest = true, after
+	}
+	if rest == "" {
+		return n, true
+	}
+	n.Host = rest[1:]
+	return n, rest[0] == '.' && n.Host != ""
+}

@@ -1,0 +1,101 @@
+package fiolog
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+// headFields is how many numbers come before the bins.
+const headFields = 3
+
+// fieldNames is what an error wants in each field; the last one stands for all further.
+var fieldNames = [headFields + 1]string{
+	"a time in ms", "a direction: 0 (read), 1 (write) or 2 (trim)", "a block size", "a count",
+}
+
+// fault is what is wrong with a line; the reader adds where that line is.
+type fault struct {
+	column    int // 1-based, in bytes
+	got, want string
+}
+
+// parseSlow reads one line, with or without its end, in any form that can be understood:
+// blanks and tabs around the numbers, a comma without a blank, counts up to 2^64-1. It
+// agrees with parseFast on all that that one accepts. ok is false for a bad line; how
+// many columns are right is for the reader to judge. A row of more than hist.MaxColumns
+// bins has columns above that, and no bins.
+func parseSlow(line []byte, bins *binBuffer, r *row) (fault, bool) {
+	line = bytes.TrimRight(line, " \t\r\n")
+	*r = row{}
+	fields := 0
+	for pos := 0; pos <= len(line); fields++ {
+		end := bytes.IndexByte(line[pos:], ',')
+		if end < 0 {
+			end = len(line)
+		} else {
+			end += pos
+		}
+		at := pos
+		for at < end && isBlank(line[at]) {
+			at++
+		}
+		text := bytes.TrimRight(line[at:end], " \t")
+		v, ok := parseNumber(text)
+		if !ok || fields == 0 && v > math.MaxInt64 || fields == 1 && v >= Directions {
+			return fault{at + 1, quoted(text), fieldNames[min(fields, headFields)]}, false
+		}
+		r.put(fields, v, bins)
+		pos = end + 1
+	}
+	r.columns = max(fields-headFields, 0)
+	if fields < headFields {
+		return fault{len(line) + 1, "the end of the line", fieldNames[fields]}, false
+	}
+	return fault{}, true
+}
+
+// put is field i of a row.
+func (r *row) put(i int, v uint64, bins *binBuffer) {
+	switch i {
+	case 0:
+		r.time = v
+	case 1:
+		r.direction = v
+	case 2:
+		r.blockSize = v
+	default:
+		if col := i - headFields; v != 0 && col < hist.MaxColumns {
+			bins[r.used] = hist.Bin{Index: uint32(col), Count: v}
+			r.used++
+		}
+	}
+}
+
+// parseNumber is a whole number of decimal digits, without a sign, up to 2^64-1.
+func parseNumber(text []byte) (uint64, bool) {
+	v := uint64(0)
+	for _, c := range text {
+		d := uint64(c - '0')
+		if d > 9 || v > math.MaxUint64/10 || v == math.MaxUint64/10 && d > math.MaxUint64%10 {
+			return 0, false
+		}
+		v = v*10 + d
+	}
+	return v, len(text) > 0
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// isEmpty tells whether a line has nothing to say.
+func isEmpty(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
+
+// binCount names a number of bins in an error.
+func binCount(n int) string {
+	if n == 1 {
+		return "1 bin"
+	}
+	return fmt.Sprintf("%d bins", n)
+}
