@@ -1,0 +1,179 @@
+package mapping
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"time"
+)
+
+// The ways in which a document can be wrong.
+var (
+	ErrIdentity   = errors.New("document does not say what it is of")
+	ErrTime       = errors.New("time cannot be written as RFC 3339")
+	ErrNumber     = errors.New("number is negative, infinite or none")
+	ErrBins       = errors.New("not a histogram")
+	ErrCountLimit = errors.New("count above 2^31-1, which Elasticsearch refuses")
+	ErrDocCount   = errors.New("_doc_count is not the sum of the counts")
+)
+
+// Check tells what is wrong with the document, if anything: [ErrIdentity], [ErrTime],
+// [ErrNumber], [ErrBins], [ErrCountLimit] (see [Interval.Split]) or [ErrDocCount].
+// Stores refuse a document that fails.
+func (d *Interval) Check() error {
+	if err := d.check(); err != nil {
+		return fmt.Errorf("check interval %d ms of run %q: %w", d.Window.ElapsedMS, d.Run.ID, err)
+	}
+	return nil
+}
+
+func (d *Interval) check() error {
+	switch {
+	case d.Run.ID == "":
+		return fmt.Errorf("run.id: %w", ErrIdentity)
+	case d.Run.Ingest == "":
+		return fmt.Errorf("run.ingest: %w", ErrIdentity)
+	case d.Level < Cluster || d.Level > Job:
+		return fmt.Errorf("level: %w", ErrIdentity)
+	case d.Fio.Direction == "":
+		return fmt.Errorf("fio.direction: %w", ErrIdentity)
+	case d.Part < 0:
+		return fmt.Errorf("part: %w", ErrIdentity)
+	case !isTime(d.Time) || !isTime(d.Window.End) || !isTime(d.Run.Start):
+		return ErrTime
+	case d.Window.MS < 0:
+		return fmt.Errorf("interval.ms: %w", ErrNumber)
+	case d.Requests.Completed < 0 || !isSize(d.Requests.Weight):
+		return fmt.Errorf("requests: %w", ErrNumber)
+	case !isSize(d.IOPS):
+		return fmt.Errorf("iops: %w", ErrNumber)
+	}
+	if err := d.Latency.check(); err != nil {
+		return fmt.Errorf("latency: %w", err)
+	}
+	if total := d.Latency.Bins.Total(); d.DocCount != total {
+		return fmt.Errorf("%d instead of %d: %w", d.DocCount, total, ErrDocCount)
+	}
+	if d.DocCount > MaxCount {
+		return fmt.Errorf("_doc_count %d: %w", d.DocCount, ErrCountLimit)
+	}
+	return nil
+}
+
+// Check tells what is wrong with the document, if anything: [ErrIdentity], [ErrTime],
+// [ErrNumber], [ErrBins] or [ErrCountLimit].
+func (r *Run) Check() error {
+	switch {
+	case r.Run.ID == "" || r.Run.Ingest == "":
+		return fmt.Errorf("check run %q, ingest %q: %w", r.Run.ID, r.Run.Ingest, ErrIdentity)
+	case !isTime(r.Run.Start) || !isTime(r.Run.End) || !isTime(r.Ingested):
+		return fmt.Errorf("check run %q: %w", r.Run.ID, ErrTime)
+	}
+	for _, l := range r.Levels {
+		if l < Cluster || l > Job {
+			return fmt.Errorf("check run %q: levels: %w", r.Run.ID, ErrIdentity)
+		}
+	}
+	for i, t := range []*Totals{r.All, r.Read, r.Write, r.Trim} {
+		if t == nil {
+			continue
+		}
+		err := t.Latency.check()
+		if t.Requests < 0 || t.Bytes < 0 || !isSize(t.IOPS) || !isSize(t.Bandwidth) {
+			err = ErrNumber
+		}
+		if err != nil {
+			return fmt.Errorf("check run %q: totals %q: %w", r.Run.ID, totalNames[i], err)
+		}
+	}
+	return nil
+}
+
+func (lat *Latency) check() error {
+	for _, f := range lat.numbers() {
+		if !isSize(f) {
+			return ErrNumber
+		}
+	}
+	values, counts := lat.Bins.Values, lat.Bins.Counts
+	if len(values) != len(counts) {
+		return fmt.Errorf("%d values, %d counts: %w", len(values), len(counts), ErrBins)
+	}
+	last := 0.0
+	for i, v := range values {
+		switch n := counts[i]; {
+		case !isSize(v):
+			return fmt.Errorf("value %d: %w", i, ErrNumber)
+		case v < last:
+			return fmt.Errorf("value %d is below the one before: %w", i, ErrBins)
+		case n < 1:
+			return fmt.Errorf("count %d is %d: %w", i, n, ErrBins)
+		case n > MaxCount:
+			return fmt.Errorf("count %d is %d: %w", i, n, ErrCountLimit)
+		}
+		last = v
+	}
+	return nil
+}
+
+// Split is the document itself, or, when its requests are too many for one
+// ([ErrCountLimit]), several with the parts numbered: their counts, requests and iops
+// add up to the document's; percentiles and the like are those of the whole in each.
+func (d *Interval) Split() []*Interval {
+	total := d.Latency.Bins.Total()
+	if err := d.Latency.check(); total <= MaxCount || err != nil && !errors.Is(err, ErrCountLimit) {
+		return []*Interval{d} // nothing to split, or not to be mended by it
+	}
+	var parts []*Interval
+	cum := int64(0)
+	for _, bins := range d.Latency.Bins.split() {
+		p := *d
+		p.Part, p.Latency.Bins, p.DocCount = len(parts), bins, bins.Total()
+		before, after := float64(cum)/float64(total), float64(cum+p.DocCount)/float64(total)
+		p.Requests.Completed = share(d.Requests.Completed, cum+p.DocCount, total) - share(d.Requests.Completed, cum, total)
+		p.Requests.Weight = d.Requests.Weight*after - d.Requests.Weight*before
+		p.IOPS = d.IOPS*after - d.IOPS*before
+		cum += p.DocCount
+		parts = append(parts, &p)
+	}
+	return parts
+}
+
+// split cuts bins into pieces of MaxCount requests and one of the rest.
+func (b Bins) split() []Bins {
+	var out []Bins
+	piece, room := Bins{}, int64(MaxCount)
+	for i, left := range b.Counts {
+		for left > 0 {
+			n := min(left, room)
+			piece.Values, piece.Counts = append(piece.Values, b.Values[i]), append(piece.Counts, n)
+			left, room = left-n, room-n
+			if room == 0 {
+				out, piece, room = append(out, piece), Bins{}, MaxCount
+			}
+		}
+	}
+	if !piece.IsZero() {
+		out = append(out, piece)
+	}
+	return out
+}
+
+// share is n*part/total, for 0 <= part <= total, without overflow.
+func share(n, part, total int64) int64 {
+	if n < 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(n), uint64(part))
+	q, _ := bits.Div64(hi, lo, uint64(total))
+	return int64(q)
+}
+
+// isSize tells whether f is a number that is not negative.
+func isSize(f float64) bool { return f >= 0 && !math.IsInf(f, 1) }
+
+func isTime(t time.Time) bool {
+	year := t.UTC().Year()
+	return year >= 0 && year <= 9999
+}

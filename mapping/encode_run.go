@@ -1,0 +1,99 @@
+package mapping
+
+// totalNames are the fields of the four totals, in the order of the struct.
+var totalNames = [...]string{"all", "read", "write", "trim"}
+
+// AppendJSON appends the document to dst: one line without its end, the same bytes for
+// the same document.
+func (r *Run) AppendJSON(dst []byte) []byte {
+	e := &encoder{append(dst, '{')}
+	e.time("@timestamp", r.Run.Start)
+	e.object("run", r.Run.encode)
+	e.object("cbt", r.CBT.encode)
+	if len(r.Config) > 0 {
+		e.key("config")
+		e.b = appendMap(e.b, r.Config)
+	}
+	e.object("fio", func(e *encoder) {
+		e.textOpt("version", r.Fio.Version)
+		e.strings("options", r.Fio.Options)
+		e.wholeOpt("jobs", int64(r.Fio.Jobs))
+	})
+	e.objects("hosts", len(r.Hosts), func(e *encoder, i int) { r.Hosts[i].encode(e) })
+	e.object("clock", func(e *encoder) { e.textOpt("source", r.Clock.Source) })
+	e.textOpt("weighting", r.Weighting)
+	e.wholeOpt("interval_ms", r.IntervalMS)
+	e.array("levels", len(r.Levels), func(e *encoder, i int) { e.b = appendString(e.b, r.Levels[i].String()) })
+	for i, t := range []*Totals{r.All, r.Read, r.Write, r.Trim} {
+		if t != nil {
+			e.object(totalNames[i], t.encode)
+		}
+	}
+	e.object("recovered", func(e *encoder) { e.wholeOpt("requests", r.Recovered.Requests) })
+	e.object("missing", func(e *encoder) { e.wholeOpt("requests", r.Missing.Requests) })
+	e.array("warnings", len(r.Warnings), func(e *encoder, i int) { e.b = appendString(e.b, r.Warnings[i]) })
+	e.objects("sla", len(r.SLA), func(e *encoder, i int) { r.SLA[i].encode(e) })
+	e.object("source", r.Source.encode)
+	e.object("documents", r.Documents.encode)
+	e.timeOpt("ingested", r.Ingested)
+	return append(e.b, '}')
+}
+
+// MarshalJSON is [Run.AppendJSON] for package encoding/json.
+func (r Run) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
+
+func (r *RunInfo) encode(e *encoder) {
+	e.text("id", r.ID)
+	e.textOpt("name", r.Name)
+	e.textOpt("archive", r.Archive)
+	e.textOpt("path", r.Path)
+	e.time("start", r.Start)
+	e.timeOpt("end", r.End)
+	e.text("ingest", r.Ingest)
+	e.strings("labels", r.Labels)
+	e.truth("complete", r.Complete)
+}
+
+func (h *RunHost) encode(e *encoder) {
+	e.textOpt("name", h.Name)
+	e.wholeOpt("jobs", int64(h.Jobs))
+	e.timeOpt("start", h.Start)
+	e.whole("skew_ms", h.SkewMS)
+	e.textOpt("clock", h.Clock)
+}
+
+func (t *Totals) encode(e *encoder) {
+	e.whole("requests", t.Requests)
+	e.wholeOpt("bytes", t.Bytes)
+	e.wholeOpt("duration_ms", t.DurationMS)
+	e.number("iops", t.IOPS)
+	e.numberOpt("bandwidth", t.Bandwidth)
+	e.latency(&t.Latency)
+}
+
+func (v *Verdict) encode(e *encoder) {
+	e.text("rule", v.Rule)
+	e.truth("holds", v.Holds)
+	e.number("value", v.Value)
+	e.number("limit", v.Limit)
+}
+
+func (s *Source) encode(e *encoder) {
+	e.wholeOpt("files", int64(s.Files))
+	e.wholeOpt("bytes", s.Bytes)
+	e.textOpt("hash", s.Hash)
+	e.objects("list", len(s.List), func(e *encoder, i int) {
+		e.text("path", s.List[i].Path)
+		e.whole("bytes", s.List[i].Bytes)
+		e.textOpt("hash", s.List[i].Hash)
+	})
+}
+
+func (d *Documents) encode(e *encoder) {
+	for _, n := range [...]struct {
+		level Level
+		n     int
+	}{{Cluster, d.Cluster}, {Host, d.Host}, {Job, d.Job}} {
+		e.wholeOpt(n.level.String(), int64(n.n))
+	}
+}

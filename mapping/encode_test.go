@@ -1,0 +1,199 @@
+package mapping_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// decode is strict: a field that the types do not have is a fault of the encoder.
+func decode(t interface{ Fatalf(string, ...any) }, text []byte, into any) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		t.Fatalf("decode %s: %v", text, err)
+	}
+}
+
+func TestIntervalRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want, got := genInterval(t), new(mapping.Interval)
+		text := want.AppendJSON([]byte("before"))[len("before"):]
+		decode(t, text, got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("read back (-want +got):\n%s", diff)
+		}
+		if again := got.AppendJSON(nil); !bytes.Equal(text, again) {
+			t.Fatalf("written again:\n%s\n%s", text, again)
+		}
+	})
+}
+
+func TestRunRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := sampleRun()
+		want.CBT, want.Fio.Options, want.Run.Labels = genCBT(t), genMap(t, "options"), genMap(t, "labels")
+		want.Trim = &mapping.Totals{Bandwidth: genSize(t, "bandwidth"), Latency: mapping.NewLatency(genHistogram(t), nil)}
+		want.Config = map[string]any{genText(t, "key"): genSize(t, "value"), "text": genText(t, "text")}
+		got := struct {
+			Time string `json:"@timestamp"`
+			*runFields
+		}{runFields: new(runFields)}
+		text := want.AppendJSON(nil)
+		decode(t, text, &got)
+		if diff := cmp.Diff((*runFields)(want), got.runFields); diff != "" {
+			t.Fatalf("read back (-want +got):\n%s", diff)
+		}
+		if got.Time != want.Run.Start.Format("2006-01-02T15:04:05.000Z") {
+			t.Fatalf("@timestamp is %s", got.Time)
+		}
+	})
+}
+
+// runFields are a run's fields without its methods.
+type runFields mapping.Run
+
+func TestRunZeroAndEmpty(t *testing.T) {
+	for _, r := range []mapping.Run{{}, {Config: map[string]any{}, Warnings: []string{}, All: new(mapping.Totals)}} {
+		var got mapping.Run
+		if err := json.Unmarshal(r.AppendJSON(nil), &got); err != nil {
+			t.Fatal(err)
+		}
+		if (got.All == nil) != (r.All == nil) || got.Config != nil {
+			t.Errorf("read back %+v", got)
+		}
+	}
+}
+
+func TestMarshalJSON(t *testing.T) {
+	d, r := sample(5), sampleRun()
+	for _, c := range []struct {
+		value any
+		want  []byte
+	}{{d, d.AppendJSON(nil)}, {*d, d.AppendJSON(nil)}} {
+		if got, err := json.Marshal(c.value); err != nil || !bytes.Equal(got, c.want) {
+			t.Errorf("json.Marshal(%T) = %s, %v", c.value, got, err)
+		}
+	}
+	// encoding/json escapes < and & in what a marshaller gives: the same value.
+	got, err := json.Marshal(*r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back mapping.Run
+	decode(t, bytes.Replace(got, []byte(`"@timestamp":"2026-11-21T10:00:00.250Z",`), nil, 1), &back)
+	if diff := cmp.Diff(r, &back); diff != "" {
+		t.Errorf("read back (-want +got):\n%s", diff)
+	}
+}
+
+func TestGolden(t *testing.T) {
+	empty := sample(0)
+	empty.Host, empty.Level, empty.Fio.Job, empty.IOPS = mapping.HostRef{}, mapping.Cluster, "", 1.0/3
+	for name, text := range map[string][]byte{
+		"interval.json": sample(12).AppendJSON(nil),
+		"empty.json":    empty.AppendJSON(nil),
+		"run.json":      sampleRun().AppendJSON(nil),
+		"light.json":    sampleRun().Light().AppendJSON(nil),
+	} {
+		path := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(text)+"\n"); diff != "" {
+			t.Errorf("%s (-want +got; -update writes it):\n%s", path, diff)
+		}
+	}
+}
+
+func TestNumbersAreExact(t *testing.T) {
+	check := func(t interface{ Fatalf(string, ...any) }, f float64) {
+		d := mapping.Interval{IOPS: f}
+		var got mapping.Interval
+		decode(t, d.AppendJSON(nil), &got)
+		if got.IOPS != f {
+			t.Fatalf("%v came back as %v from %s", f, got.IOPS, d.AppendJSON(nil))
+		}
+	}
+	for _, f := range []float64{
+		0, 0.5, 0.0635, 0.00005, 17179869.1835, 1.0 / 3, 1e-7, 5e-324, 1e20, 1e21, math.MaxFloat64,
+		1 << 53, 900719925474.0991, 900719925474.0992, 0.1 + 0.2, -2.5,
+	} {
+		check(t, f)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		check(t, rapid.OneOf(rapid.Float64(), rapid.Float64Range(0, 1e12)).Draw(t, "f"))
+	})
+	var d mapping.Interval
+	for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		d.IOPS = f
+		if text := d.AppendJSON(nil); !bytes.Contains(text, []byte(`"iops":null`)) || !json.Valid(text) {
+			t.Errorf("%v: %s", f, text)
+		}
+	}
+}
+
+func TestTextsAreJSON(t *testing.T) {
+	for _, s := range []string{"", "a\"b\\c", "\x00\n\t\x1f\x7f", "läßt 日本 \u2028", "bad \xff\xc3 utf-8", "<&>"} {
+		var got mapping.Interval
+		d := mapping.Interval{Weighting: s}
+		decode(t, d.AppendJSON(nil), &got)
+		if want := string([]rune(s)); got.Weighting != want {
+			t.Errorf("%q came back as %q", s, got.Weighting)
+		}
+	}
+}
+
+func TestConfigTakesAnything(t *testing.T) {
+	r := mapping.Run{Config: map[string]any{
+		"yaml": map[any]any{1: "one", true: []any{2, uint64(math.MaxUint64), math.NaN()}},
+		"odd":  func() {}, "inf": float32(1.5), "when": start, "nil": nil,
+	}}
+	text := r.AppendJSON(nil)
+	if !json.Valid(text) {
+		t.Fatalf("not JSON: %s", text)
+	}
+	if want := []byte(`"yaml":{"1":"one","true":[2,18446744073709551615,null]}`); !bytes.Contains(text, want) {
+		t.Errorf("%s is not in %s", want, text)
+	}
+}
+
+// The hand-made reader of histograms and encoding/json's must agree on every form.
+func TestBinsInAnyForm(t *testing.T) {
+	type plain mapping.Bins
+	for _, text := range []string{
+		`{"values":[1,2.5,1003.5195],"counts":[1,2,3]}`, `{"values":[17179869.1835],"counts":[2147483647]}`,
+		`{"values":[123456789012345],"counts":[1]}`, `{"values":[1234567890.123456789],"counts":[12345678901234567]}`,
+		`{"values":[1e3,1],"counts":[1,1]}`, `{"values":[-1],"counts":[-1]}`, `{"values":[],"counts":[]}`, `{}`, `null`,
+		`{"counts":[1],"values":[2]}`, `{ "values": [1, 2], "counts": [1, 2] }`, `{"values":[1],"counts":[1],"more":1}`,
+		`{"values":[1],"counts":[1.0]}`, `{"values":[1,2],"counts":[1.5,2]}`, `{"values":[1]}`, `{"values":["1"],"counts":[1]}`,
+		`{"values":[0.0000000000001],"counts":[1]}`, `{"values":[null],"counts":[1]}`, `{"values":[1],"counts":{}}`,
+	} {
+		var want plain
+		var got mapping.Bins
+		wantErr, gotErr := json.Unmarshal([]byte(text), &want), json.Unmarshal([]byte(text), &got)
+		if (wantErr == nil) != (gotErr == nil) {
+			t.Errorf("%s: error %v instead of %v", text, gotErr, wantErr)
+		}
+		if diff := cmp.Diff(mapping.Bins(want), got); wantErr == nil && diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+}

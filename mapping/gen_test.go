@@ -1,0 +1,125 @@
+package mapping_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+var start = time.Date(2026, 11, 21, 10, 0, 0, 250e6, time.UTC)
+
+// sample is a document as a real one: n bins around half a millisecond.
+func sample(n int) *mapping.Interval {
+	h, rng := hist.New(hist.Fio3(0)), rand.New(rand.NewPCG(1, uint64(n)))
+	for i := range n {
+		h.AddAt(700+i, 1+math.Floor(math.Exp(rng.Float64()*6)))
+	}
+	lat := mapping.NewLatency(h, nil)
+	return &mapping.Interval{
+		Time: start.Add(7 * time.Second), Level: mapping.Job,
+		Window: mapping.Window{End: start.Add(8 * time.Second), MS: 1000, ElapsedMS: 7000},
+		Run: mapping.RunRef{
+			ID: mapping.RunID("nightly.tar.zst", "results/00000000/id-1a2b3c4d"), Name: "nightly 4k randwrite",
+			Archive: "nightly.tar.zst", Start: start, Ingest: "0f3a55c1d2e4b697",
+			Labels: map[string]string{"release": "squid", "cluster": "lab-a"},
+		},
+		CBT:     mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 32, NumJobs: 1, Volumes: 8},
+		Host:    mapping.HostRef{Name: "client-01.example.org"},
+		Fio:     mapping.FioRef{Direction: "write", Job: "1", Version: "fio-3.36"},
+		Latency: lat, Requests: mapping.Requests{Completed: lat.Bins.Total(), Weight: h.Total() + 0.125},
+		IOPS: float64(lat.Bins.Total()), Weighting: "inflight", DocCount: lat.Bins.Total(),
+	}
+}
+
+func sampleRun() *mapping.Run {
+	d := sample(20)
+	return &mapping.Run{
+		Run: mapping.RunInfo{
+			ID: d.Run.ID, Name: d.Run.Name, Archive: d.Run.Archive, Path: "results/00000000/id-1a2b3c4d",
+			Start: start, End: start.Add(time.Minute), Ingest: d.Run.Ingest, Labels: d.Run.Labels, Complete: true,
+		},
+		CBT:    d.CBT,
+		Config: map[string]any{"op_size": 4194304.0, "mode": "randwrite", "use_existing": true, "nested": map[string]any{"b": []any{1.5, nil}, "a": "<&>"}},
+		Fio:    mapping.FioInfo{Version: "fio-3.36", Options: map[string]string{"rw": "randwrite", "bs": "4k"}, Jobs: 16},
+		Hosts: []mapping.RunHost{
+			{Name: "client-01.example.org", Jobs: 8, Start: start, Clock: "job_start"},
+			{Name: "client-02.example.org", Jobs: 8, Start: start.Add(120 * time.Millisecond), SkewMS: 120, Clock: "job_start"},
+		},
+		Clock: mapping.Clock{Source: "job_start"}, Weighting: "inflight", IntervalMS: 1000,
+		Levels:    []mapping.Level{mapping.Cluster, mapping.Host},
+		All:       &mapping.Totals{Requests: d.DocCount, Bytes: d.DocCount * 4096, DurationMS: 60000, IOPS: 333.3333333333333, Bandwidth: 1.5e6, Latency: d.Latency},
+		Write:     &mapping.Totals{Requests: d.DocCount, IOPS: 1, Latency: d.Latency},
+		Recovered: mapping.Lost{Requests: 812}, Missing: mapping.Lost{Requests: 3},
+		Warnings:  []string{"host \"client-03\": no log"},
+		SLA:       []mapping.Verdict{{Rule: "write p99 < 10ms", Holds: true, Value: 7.25, Limit: 10}},
+		Source:    mapping.Source{Files: 1, Bytes: 5600, Hash: "ab12", List: []mapping.SourceFile{{Path: "output.0_clat_hist.1.log.client-01", Bytes: 5600, Hash: "cd34"}}},
+		Documents: mapping.Documents{Cluster: 60, Host: 120}, Ingested: start.Add(time.Hour),
+	}
+}
+
+func genTime(t *rapid.T, label string) time.Time {
+	return time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, label)).UTC()
+}
+
+func genText(t *rapid.T, label string) string { return rapid.String().Draw(t, label) }
+
+func genMap(t *rapid.T, label string) map[string]string {
+	if m := rapid.MapOfN(rapid.String(), rapid.String(), 0, 4).Draw(t, label); len(m) > 0 {
+		return m
+	}
+	return nil
+}
+
+func genSize(t *rapid.T, label string) float64 {
+	return rapid.OneOf(rapid.Float64Range(0, math.MaxFloat64), rapid.Map(rapid.Int64Range(0, 1e15), func(n int64) float64 {
+		return float64(n) / 1e4
+	})).Draw(t, label)
+}
+
+func genLayout(t *rapid.T) hist.Layout {
+	c := rapid.IntRange(0, 6).Draw(t, "coarseness")
+	if rapid.Bool().Draw(t, "fio2") {
+		return hist.Fio2(c)
+	}
+	return hist.Fio3(c)
+}
+
+func genHistogram(t *rapid.T) *hist.Histogram {
+	h := hist.New(genLayout(t))
+	for range rapid.IntRange(0, 20).Draw(t, "bins") {
+		h.AddAt(rapid.IntRange(0, h.Layout().Len()-1).Draw(t, "bin"), float64(rapid.Int64Range(1, 1<<34).Draw(t, "count")))
+	}
+	return h
+}
+
+func genInterval(t *rapid.T) *mapping.Interval {
+	lat := mapping.NewLatency(genHistogram(t), nil)
+	return &mapping.Interval{
+		Time: genTime(t, "time"), Level: mapping.Level(rapid.IntRange(1, 3).Draw(t, "level")), Part: rapid.IntRange(0, 2).Draw(t, "part"),
+		Window: mapping.Window{End: genTime(t, "end"), MS: rapid.Int64Range(0, 1e9).Draw(t, "ms"), ElapsedMS: rapid.Int64().Draw(t, "elapsed")},
+		Run: mapping.RunRef{
+			ID: genText(t, "id") + "x", Name: genText(t, "name"), Archive: genText(t, "archive"),
+			Start: genTime(t, "start"), Ingest: "i", Labels: genMap(t, "labels"),
+		},
+		CBT:     genCBT(t),
+		Host:    mapping.HostRef{Name: genText(t, "host")},
+		Fio:     mapping.FioRef{Direction: "read", Job: genText(t, "job"), Version: genText(t, "version")},
+		Latency: lat, Requests: mapping.Requests{Completed: rapid.Int64Range(0, 1<<50).Draw(t, "completed"), Weight: genSize(t, "weight")},
+		IOPS: genSize(t, "iops"), Weighting: genText(t, "weighting"), DocCount: lat.Bins.Total(),
+	}
+}
+
+func genCBT(t *rapid.T) mapping.CBT {
+	n := func(label string) int { return rapid.IntRange(0, 3).Draw(t, label) }
+	return mapping.CBT{
+		Benchmark: genText(t, "benchmark"), Workload: genText(t, "workload"), Mode: genText(t, "mode"), RWMixRead: n("mix"),
+		OpSize: int64(n("op_size")), IODepth: n("iodepth"), TotalIODepth: n("total"), NumJobs: n("numjobs"), Procs: n("procs"),
+		Volumes: n("volumes"), Clients: n("clients"), OSDReadAhead: int64(n("osd_ra")), ReadAhead: int64(n("ra")),
+		RunSeconds: n("time"), RampSeconds: n("ramp"), Iteration: n("iteration"),
+	}
+}

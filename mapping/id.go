@@ -1,0 +1,66 @@
+package mapping
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"time"
+)
+
+// DefaultPrefix begins the names of all indices unless the user sets another.
+const DefaultPrefix = "fio"
+
+// RunID is a run's identity: 20 hexadecimal digits made from the archive's name and
+// the path of the run inside it. Reading the same archive again finds the same run.
+func RunID(archive, path string) string {
+	sum := sha256.Sum256([]byte(archive + "\x00" + path))
+	return hex.EncodeToString(sum[:10])
+}
+
+// ID is the document's _id: 40 hexadecimal digits from what tells the document from
+// all others (run, level, direction, host, job and the window's start), so that
+// storing it again overwrites it. It is a hash because names of hosts and jobs have
+// no bound and Elasticsearch refuses a whole request for one id above 512 bytes;
+// run.ingest is no part of it, so that a new version of a run replaces the old one.
+// The further pieces of a split document have ".1", ".2" and so on appended.
+func (d *Interval) ID() string {
+	sum := sha256.Sum256(d.appendKey(make([]byte, 0, 256)))
+	if d.Part == 0 {
+		return hex.EncodeToString(sum[:20])
+	}
+	return hex.EncodeToString(sum[:20]) + "." + strconv.Itoa(d.Part)
+}
+
+// appendKey puts each string's length before it: no two keys give the same bytes.
+func (d *Interval) appendKey(b []byte) []byte {
+	for _, s := range [...]string{d.Run.ID, d.Level.String(), d.Fio.Direction, d.Host.Name, d.Fio.Job} {
+		b = strconv.AppendInt(b, int64(len(s)), 10)
+		b = append(append(b, ':'), s...)
+	}
+	return strconv.AppendInt(b, d.Window.ElapsedMS, 10)
+}
+
+// Index is the name of the index that the document belongs into: its level and the
+// month (UTC) of the run's start, such as "fio-latency.host-2026.11".
+func (d *Interval) Index(prefix string) string {
+	return LatencyIndex(prefix, d.Level, d.Run.Start)
+}
+
+// LatencyIndex is the name of a level's index for runs that started in start's month.
+func LatencyIndex(prefix string, l Level, start time.Time) string {
+	return prefix + "-latency." + l.String() + start.UTC().Format("-2006.01")
+}
+
+// ID is the document's _id: the run's own.
+func (r *Run) ID() string { return r.Run.ID }
+
+// RunsIndex is the name of the index that holds a document per run.
+func RunsIndex(prefix string) string { return prefix + "-runs" }
+
+// AppendAction appends the action line that goes before a document in a _bulk request,
+// without its end. Storing under the same id again overwrites.
+func AppendAction(dst []byte, index, id string) []byte {
+	dst = appendString(append(dst, `{"index":{"_index":`...), index)
+	dst = appendString(append(dst, `,"_id":`...), id)
+	return append(dst, "}}"...)
+}

@@ -1,0 +1,80 @@
+package mapping_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// The ids are stored in histories: they must never change.
+func TestIDsStay(t *testing.T) {
+	d := sample(3)
+	for name, c := range map[string]struct{ got, want string }{
+		"run":      {mapping.RunID("nightly.tar.zst", "results/00000000/id-1a2b3c4d"), "0bb09213eb51c32bb5ad"},
+		"interval": {d.ID(), "0a1a40fdae5cff8cd9a27da3fe446963d0c39e5c"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: id is %s, was %s", name, c.got, c.want)
+		}
+	}
+}
+
+func TestIDTellsDocumentsApart(t *testing.T) {
+	seen := map[string]string{sample(3).ID(): "the document"}
+	for name, change := range map[string]func(*mapping.Interval){
+		"run":       func(d *mapping.Interval) { d.Run.ID = "r" },
+		"level":     func(d *mapping.Interval) { d.Level = mapping.Host },
+		"direction": func(d *mapping.Interval) { d.Fio.Direction = "read" },
+		"host":      func(d *mapping.Interval) { d.Host.Name = "client-01.example.org1:1" },
+		"no host":   func(d *mapping.Interval) { d.Host.Name = "" },
+		"long host": func(d *mapping.Interval) { d.Host.Name = strings.Repeat("x", 5000) },
+		"job":       func(d *mapping.Interval) { d.Fio.Job = "11" },
+		"window":    func(d *mapping.Interval) { d.Window.ElapsedMS++ },
+		"part":      func(d *mapping.Interval) { d.Part = 2 },
+	} {
+		d := sample(3)
+		change(d)
+		if other := seen[d.ID()]; other != "" || len(d.ID()) > 100 {
+			t.Errorf("%s: id %q, as of %q", name, d.ID(), other)
+		}
+		seen[d.ID()] = name
+	}
+	same := sample(3)
+	same.Run.Ingest, same.Latency, same.Window.MS = "other", mapping.Latency{}, 5
+	if seen[same.ID()] != "the document" {
+		t.Error("the id depends on more than what the document is of")
+	}
+	if mapping.RunID("a", "b/c") == mapping.RunID("a/b", "c") {
+		t.Error("run ids do not tell archive and path apart")
+	}
+}
+
+func TestIndexNames(t *testing.T) {
+	d := sample(1)
+	d.Run.Start = time.Date(2026, 12, 1, 0, 30, 0, 0, time.FixedZone("", 3600)) // still November in UTC
+	if got, want := d.Index("fio"), "fio-latency.job-2026.11"; got != want {
+		t.Errorf("index %s instead of %s", got, want)
+	}
+	if got, want := mapping.RunsIndex("lab"), "lab-runs"; got != want {
+		t.Errorf("index %s instead of %s", got, want)
+	}
+}
+
+func TestLevels(t *testing.T) {
+	for _, l := range []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job} {
+		text, err := l.MarshalText()
+		var back mapping.Level
+		if err != nil || back.UnmarshalText(text) != nil || back != l {
+			t.Errorf("%v came back as %v, %v", l, back, err)
+		}
+	}
+	if _, err := mapping.ParseLevel("level 0"); !errors.Is(err, mapping.ErrIdentity) {
+		t.Errorf("a wrong name: %v", err)
+	}
+	if _, err := mapping.Level(0).MarshalText(); !errors.Is(err, mapping.ErrIdentity) {
+		t.Errorf("no level: %v", err)
+	}
+}

@@ -1,0 +1,77 @@
+package mapping
+
+import "time"
+
+// Interval is one window of one series: one direction of a cluster, a host or a job.
+type Interval struct {
+	Time      time.Time `json:"@timestamp"` // the window's start
+	Level     Level     `json:"level"`
+	Part      int       `json:"part,omitempty"` // 0, but for the further pieces that Split makes
+	Window    Window    `json:"interval"`
+	Run       RunRef    `json:"run"`
+	CBT       CBT       `json:"cbt,omitzero"`
+	Host      HostRef   `json:"host,omitzero"` // empty at level Cluster
+	Fio       FioRef    `json:"fio"`
+	Latency   Latency   `json:"latency,omitzero"` // empty when nothing was served
+	Requests  Requests  `json:"requests"`
+	IOPS      float64   `json:"iops"`                 // completions per second
+	Weighting string    `json:"weighting,omitempty"`  // "inflight" or "completion"
+	DocCount  int64     `json:"_doc_count,omitempty"` // the sum of the histogram's counts
+}
+
+// Window is the stretch of time that an interval document covers, from its
+// @timestamp to End.
+type Window struct {
+	End       time.Time `json:"end"`
+	MS        int64     `json:"ms"`         // its length in milliseconds
+	ElapsedMS int64     `json:"elapsed_ms"` // its start, in milliseconds since the run's start
+}
+
+// RunRef is what every interval document repeats of its run, to be searched by.
+type RunRef struct {
+	ID      string            `json:"id"` // of RunID
+	Name    string            `json:"name,omitempty"`
+	Archive string            `json:"archive,omitempty"`
+	Start   time.Time         `json:"start"`
+	Ingest  string            `json:"ingest"` // hash of settings and content: one version of the run
+	Labels  map[string]string `json:"labels,omitempty"`
+}
+
+// CBT is what the Ceph Benchmarking Tool's configuration and folders say of a run.
+// Zero fields are left out of documents, but Iteration, which counts from 0.
+type CBT struct {
+	Benchmark    string `json:"benchmark,omitempty"` // its class, such as "librbdfio"
+	Workload     string `json:"workload,omitempty"`
+	Mode         string `json:"mode,omitempty"` // such as "randwrite"
+	RWMixRead    int    `json:"rwmixread,omitempty"`
+	OpSize       int64  `json:"op_size,omitempty"` // bytes
+	IODepth      int    `json:"iodepth,omitempty"`
+	TotalIODepth int    `json:"total_iodepth,omitempty"`
+	NumJobs      int    `json:"numjobs,omitempty"`
+	Procs        int    `json:"concurrent_procs,omitempty"`
+	Volumes      int    `json:"volumes,omitempty"` // per client
+	Clients      int    `json:"clients,omitempty"`
+	OSDReadAhead int64  `json:"osd_ra,omitempty"` // KiB, as configured
+	ReadAhead    int64  `json:"client_ra,omitempty"`
+	RunSeconds   int    `json:"time,omitempty"` // configured seconds
+	RampSeconds  int    `json:"ramp,omitempty"`
+	Iteration    int    `json:"iteration"`
+}
+
+// HostRef names the host that a document is of.
+type HostRef struct {
+	Name string `json:"name,omitempty"`
+}
+
+// FioRef is what an interval document says of fio.
+type FioRef struct {
+	Direction string `json:"direction"`     // "read", "write" or "trim"
+	Job       string `json:"job,omitempty"` // at level Job only; its number or name
+	Version   string `json:"version,omitempty"`
+}
+
+// Requests are the two ways to count a window's requests.
+type Requests struct {
+	Completed int64   `json:"completed"` // that completed in the window; iops comes from it
+	Weight    float64 `json:"weight"`    // what the histogram holds, before rounding
+}

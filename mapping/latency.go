@@ -1,0 +1,165 @@
+package mapping
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+// MaxCount is the largest count, and the largest _doc_count, that Elasticsearch takes.
+const MaxCount = math.MaxInt32
+
+// Latency is a histogram with what is most asked of it, in microseconds. It is left
+// out of a document when it is empty.
+type Latency struct {
+	Bins   Bins    `json:"histogram,omitzero"`
+	Layout string  `json:"layout,omitempty"` // of the bins: "fio3/0" is fio 3, coarseness 0
+	Min    float64 `json:"min"`
+	Mean   float64 `json:"mean"`
+	Max    float64 `json:"max"`
+	StdDev float64 `json:"stddev"`
+	P50    float64 `json:"p50"`
+	P75    float64 `json:"p75"`
+	P90    float64 `json:"p90"`
+	P95    float64 `json:"p95"`
+	P99    float64 `json:"p99"`
+	P999   float64 `json:"p99_9"`
+	P9999  float64 `json:"p99_99"`
+}
+
+// Bins are the histogram as Elasticsearch takes it. A count above [MaxCount] stands as
+// several equal values, whose counts add up.
+type Bins struct {
+	Values []float64 `json:"values"` // middles of the bins in microseconds, ascending
+	Counts []int64   `json:"counts"` // requests: 1 … MaxCount
+}
+
+// IsZero tells whether there are no bins.
+func (b Bins) IsZero() bool { return len(b.Values) == 0 && len(b.Counts) == 0 }
+
+// Total is the number of requests.
+func (b Bins) Total() int64 {
+	sum := int64(0)
+	for _, n := range b.Counts {
+		sum += n
+	}
+	return sum
+}
+
+// NewLatency makes a document's latency: percentiles, mean and the like from h, which
+// holds the exact weights, and the bins from counts, what was made of the weights by
+// rounding, by index in h's layout and ascending. With nil, the counts are those of h
+// itself, rounded. Numbers are rounded to nanoseconds; an empty h gives a zero Latency.
+func NewLatency(h *hist.Histogram, counts []hist.Bin) Latency {
+	lat := Latency{}
+	if counts == nil {
+		counts = wholeCounts(h)
+	}
+	if len(counts) > 0 {
+		lat.Layout = layoutName(h.Layout())
+		lat.Bins = newBins(h.Layout(), counts)
+	}
+	if h.IsEmpty() {
+		return lat
+	}
+	lat.Layout = layoutName(h.Layout())
+	var buf [9]hist.Answer
+	a := h.AppendPercentiles(buf[:0], 0, 0.50, 0.75, 0.90, 0.95, 0.99, 0.999, 0.9999, 1)
+	for i, p := range []*float64{
+		&lat.Min, &lat.P50, &lat.P75, &lat.P90, &lat.P95, &lat.P99, &lat.P999, &lat.P9999, &lat.Max,
+	} {
+		*p = micros(a[i].Value)
+	}
+	lat.Mean, lat.StdDev = micros(h.Mean().Value), micros(h.StdDev())
+	return lat
+}
+
+// Hist is the histogram that the bins came from, exactly. It fails with [ErrBins] when
+// the layout is unknown, or the values are not latencies.
+func (lat *Latency) Hist() (*hist.Histogram, error) {
+	l, err := parseLayout(lat.Layout)
+	if err != nil {
+		return nil, err
+	}
+	if len(lat.Bins.Values) != len(lat.Bins.Counts) {
+		return nil, fmt.Errorf("read histogram: %d values, %d counts: %w", len(lat.Bins.Values), len(lat.Bins.Counts), ErrBins)
+	}
+	h := hist.New(l)
+	for i, v := range lat.Bins.Values {
+		n := lat.Bins.Counts[i]
+		if !(v >= 0 && v < math.MaxInt64/1000) || n < 0 {
+			return nil, fmt.Errorf("read histogram: count %d of value %v: %w", n, v, ErrBins)
+		}
+		h.AddAt(indexOf(l, v), float64(n))
+	}
+	return h, nil
+}
+
+// IsZero tells whether there is nothing to write: no bins and no percentiles.
+func (lat *Latency) IsZero() bool {
+	return lat.Bins.IsZero() && lat.Layout == "" && lat.numbers() == [11]float64{}
+}
+
+func (lat *Latency) numbers() [11]float64 {
+	return [...]float64{
+		lat.Min, lat.Mean, lat.Max, lat.StdDev, lat.P50, lat.P75, lat.P90, lat.P95, lat.P99, lat.P999, lat.P9999,
+	}
+}
+
+// newBins skips zeros and cuts counts above MaxCount into several.
+func newBins(l hist.Layout, counts []hist.Bin) Bins {
+	b := Bins{Values: make([]float64, 0, len(counts)), Counts: make([]int64, 0, len(counts))}
+	for _, c := range counts {
+		value := l.Middle(int(c.Index)) / 1000
+		for left := c.Count; left > 0; {
+			n := min(left, MaxCount)
+			b.Values, b.Counts = append(b.Values, value), append(b.Counts, int64(n))
+			left -= n
+		}
+	}
+	if len(b.Values) == 0 {
+		return Bins{}
+	}
+	return b
+}
+
+func wholeCounts(h *hist.Histogram) []hist.Bin {
+	var counts []hist.Bin
+	for i, n := range h.All() {
+		if n = math.Round(n); n > 0 {
+			counts = append(counts, hist.Bin{Index: uint32(i), Count: uint64(n)})
+		}
+	}
+	return counts
+}
+
+// micros is ns nanoseconds in microseconds, rounded to a whole nanosecond: no bin is
+// narrower, and it spares a document 13 meaningless digits a number.
+func micros(ns float64) float64 { return math.Round(ns) / 1000 }
+
+func layoutName(l hist.Layout) string {
+	names := &fio3Names
+	if l.Fio2() {
+		names = &fio2Names
+	}
+	return names[l.Coarseness()]
+}
+
+func parseLayout(name string) (hist.Layout, error) {
+	for c := range fio3Names {
+		switch name {
+		case fio3Names[c]:
+			return hist.Fio3(c), nil
+		case fio2Names[c]:
+			return hist.Fio2(c), nil
+		}
+	}
+	return hist.Layout{}, fmt.Errorf("read histogram: layout %q: %w", name, ErrBins)
+}
+
+// By coarseness; constant, but Go has no constant arrays.
+var (
+	fio3Names = [...]string{"fio3/0", "fio3/1", "fio3/2", "fio3/3", "fio3/4", "fio3/5", "fio3/6"}
+	fio2Names = [...]string{"fio2/0", "fio2/1", "fio2/2", "fio2/3", "fio2/4", "fio2/5", "fio2/6"}
+)

@@ -1,0 +1,111 @@
+package mapping_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Every bin of every layout, through JSON and back, on its own.
+func TestEveryBinComesBack(t *testing.T) {
+	for c := range 7 {
+		for _, l := range []hist.Layout{hist.Fio3(c), hist.Fio2(c)} {
+			h := hist.New(l)
+			for i := range l.Len() {
+				h.AddAt(i, float64(i+1))
+			}
+			d := mapping.Interval{Latency: mapping.NewLatency(h, nil)}
+			var got mapping.Interval
+			decode(t, d.AppendJSON(nil), &got)
+			back, err := got.Latency.Hist()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if back.Layout() != l {
+				t.Errorf("layout %v came back as %v", l, back.Layout())
+			}
+			if diff := cmp.Diff(h.Weights(), back.Weights()); diff != "" {
+				t.Errorf("%v (-want +got):\n%s", l, diff)
+			}
+		}
+	}
+}
+
+func TestHistogramRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := genHistogram(t)
+		lat := mapping.NewLatency(h, nil)
+		if h.IsEmpty() {
+			if !lat.IsZero() {
+				t.Fatalf("an empty histogram made %+v", lat)
+			}
+			return
+		}
+		back, err := lat.Hist()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(h.Weights(), back.Weights()); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+		for _, n := range lat.Bins.Counts {
+			if n < 1 || n > mapping.MaxCount {
+				t.Fatalf("a count is %d", n)
+			}
+		}
+		ascending := []float64{lat.Min, lat.P50, lat.P75, lat.P90, lat.P95, lat.P99, lat.P999, lat.P9999, lat.Max}
+		for i := 1; i < len(ascending); i++ {
+			if ascending[i] < ascending[i-1] {
+				t.Fatalf("percentiles do not ascend: %v", ascending)
+			}
+		}
+	})
+}
+
+func TestLatencyFromWeights(t *testing.T) {
+	h := hist.New(hist.Fio3(0))
+	h.AddLatency(1_000_000, 2.6)
+	h.AddLatency(4_000_000, 0.4)
+	i := uint32(h.Layout().Index(1_000_000))
+	lat := mapping.NewLatency(h, []hist.Bin{{Index: i, Count: 3}})
+	if got := lat.Bins; len(got.Values) != 1 || got.Counts[0] != 3 || got.Values[0] != 1003.5195 {
+		t.Errorf("bins are %+v", got)
+	}
+	if want := math.Round(h.Max().Value) / 1000; lat.Max != want {
+		t.Errorf("max is %v, and not %v, that of the weights", lat.Max, want)
+	}
+	// Rounding may leave nothing of a weight: the percentiles remain.
+	lat = mapping.NewLatency(h, []hist.Bin{})
+	if !lat.Bins.IsZero() || lat.P50 == 0 || lat.IsZero() || lat.Layout != "fio3/0" {
+		t.Errorf("without counts: %+v", lat)
+	}
+	// Rounding may put a request where no weight is.
+	lat = mapping.NewLatency(hist.New(hist.Fio2(3)), []hist.Bin{{Index: 5, Count: 1}})
+	if lat.Bins.Total() != 1 || lat.Layout != "fio2/3" || lat.P50 != 0 {
+		t.Errorf("without weights: %+v", lat)
+	}
+}
+
+func TestHistFaults(t *testing.T) {
+	bins := func(v float64, n int64) mapping.Bins { return mapping.Bins{Values: []float64{v}, Counts: []int64{n}} }
+	for name, lat := range map[string]mapping.Latency{
+		"no layout":  {Bins: bins(1, 1)},
+		"layout":     {Bins: bins(1, 1), Layout: "fio4/0"},
+		"lengths":    {Bins: mapping.Bins{Values: []float64{1}}, Layout: "fio3/0"},
+		"negative":   {Bins: bins(-1, 1), Layout: "fio3/0"},
+		"too large":  {Bins: bins(1e300, 1), Layout: "fio3/0"},
+		"no number":  {Bins: bins(math.NaN(), 1), Layout: "fio3/0"},
+		"count":      {Bins: bins(1, -1), Layout: "fio3/0"},
+		"empty name": {Layout: ""},
+	} {
+		if _, err := lat.Hist(); !errors.Is(err, mapping.ErrBins) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

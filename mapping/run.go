@@ -1,0 +1,135 @@
+package mapping
+
+import "time"
+
+// Run is one run of a benchmark: what is known of it, and its totals.
+type Run struct {
+	Run        RunInfo        `json:"run"`
+	CBT        CBT            `json:"cbt,omitzero"`
+	Config     map[string]any `json:"config,omitempty"` // CBT's configuration as found; one flattened field
+	Fio        FioInfo        `json:"fio,omitzero"`
+	Hosts      []RunHost      `json:"hosts,omitempty"`
+	Clock      Clock          `json:"clock,omitzero"`
+	Weighting  string         `json:"weighting,omitempty"` // "inflight" or "completion"
+	IntervalMS int64          `json:"interval_ms,omitempty"`
+	Levels     []Level        `json:"levels,omitempty"` // of the interval documents that were made
+
+	All   *Totals `json:"all,omitempty"`
+	Read  *Totals `json:"read,omitempty"`
+	Write *Totals `json:"write,omitempty"`
+	Trim  *Totals `json:"trim,omitempty"`
+
+	Recovered Lost      `json:"recovered,omitzero"` // in no log's row, but found in fio's JSON
+	Missing   Lost      `json:"missing,omitzero"`   // known to have been, but found nowhere
+	Warnings  []string  `json:"warnings,omitempty"`
+	SLA       []Verdict `json:"sla,omitempty"`
+	Source    Source    `json:"source,omitzero"`
+	Documents Documents `json:"documents,omitzero"`
+	Ingested  time.Time `json:"ingested,omitzero"` // when this version of the run was stored first
+}
+
+// RunInfo is a run's identity. In JSON its Start is the document's @timestamp, too.
+type RunInfo struct {
+	ID       string            `json:"id"` // of RunID
+	Name     string            `json:"name,omitempty"`
+	Archive  string            `json:"archive,omitempty"`
+	Path     string            `json:"path,omitempty"` // of the run inside the archive
+	Start    time.Time         `json:"start"`
+	End      time.Time         `json:"end,omitzero"`
+	Ingest   string            `json:"ingest"` // hash of settings and content: one version of the run
+	Labels   map[string]string `json:"labels,omitempty"`
+	Complete bool              `json:"complete"` // false while it is followed, or when it was cut off
+}
+
+// FioInfo is what is known of fio and of its options.
+type FioInfo struct {
+	Version string            `json:"version,omitempty"`
+	Options map[string]string `json:"options,omitempty"` // global and common job options; one flattened field
+	Jobs    int               `json:"jobs,omitempty"`    // on all hosts
+}
+
+// RunHost is one host that took part in a run.
+type RunHost struct {
+	Name   string    `json:"name,omitempty"`
+	Jobs   int       `json:"jobs,omitempty"`
+	Start  time.Time `json:"start,omitzero"`  // of its first job
+	SkewMS int64     `json:"skew_ms"`         // its start after the run's start, milliseconds
+	Clock  string    `json:"clock,omitempty"` // where Start comes from
+}
+
+// Clock tells where the run's absolute times come from: the weakest of its hosts'.
+type Clock struct {
+	Source string `json:"source,omitempty"`
+}
+
+// Totals are one direction of the whole run, or all of them.
+type Totals struct {
+	Requests   int64   `json:"requests"`
+	Bytes      int64   `json:"bytes,omitempty"`
+	DurationMS int64   `json:"duration_ms,omitempty"`
+	IOPS       float64 `json:"iops"`                // per second
+	Bandwidth  float64 `json:"bandwidth,omitempty"` // bytes per second
+	Latency    Latency `json:"latency,omitzero"`
+}
+
+// Lost is how many requests were not in the logs.
+type Lost struct {
+	Requests int64 `json:"requests,omitempty"`
+}
+
+// Verdict is what a rule of a service level agreement says of the run.
+type Verdict struct {
+	Rule  string  `json:"rule"`
+	Holds bool    `json:"holds"`
+	Value float64 `json:"value"` // in the rule's own unit
+	Limit float64 `json:"limit"`
+}
+
+// Source is what the run was read from.
+type Source struct {
+	Files int          `json:"files,omitempty"`
+	Bytes int64        `json:"bytes,omitempty"`
+	Hash  string       `json:"hash,omitempty"` // over the hashes of all files
+	List  []SourceFile `json:"list,omitempty"`
+}
+
+// SourceFile is one file that was read.
+type SourceFile struct {
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"`
+	Hash  string `json:"hash,omitempty"` // XXH64 of the unpacked content, hexadecimal
+}
+
+// Documents is how many interval documents of each level the run has.
+type Documents struct {
+	Cluster int `json:"cluster,omitempty"`
+	Host    int `json:"host,omitempty"`
+	Job     int `json:"job,omitempty"`
+}
+
+// Light is a shallow copy without what makes a run's document large: the histograms
+// and the list of source files. Percentiles and all else remain.
+func (r *Run) Light() *Run {
+	c := *r
+	c.Source.List = nil
+	for _, t := range []**Totals{&c.All, &c.Read, &c.Write, &c.Trim} {
+		if *t != nil {
+			total := **t
+			total.Latency.Bins = Bins{}
+			*t = &total
+		}
+	}
+	return &c
+}
+
+// Add counts n more documents of a level.
+func (d *Documents) Add(l Level, n int) {
+	switch l {
+	case Cluster:
+		d.Cluster += n
+	case Host:
+		d.Host += n
+	case Job:
+		d.Job += n
+	}
+}
