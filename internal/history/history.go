@@ -1,0 +1,99 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// The ways in which a store can fail that callers tell apart.
+var (
+	ErrNotFound  = errors.New("no such run in the history")
+	ErrAmbiguous = errors.New("more than one run begins with that")
+	ErrBusy      = errors.New("another process is writing to the history")
+	ErrDamaged   = errors.New("not a history file, or damaged")
+	ErrNewer     = errors.New("written by a newer version of fio2es")
+	ErrReplaced  = errors.New("the documents stored so far were removed meanwhile")
+)
+
+// Store is a history of runs. Its methods may be called by several goroutines at once.
+type Store interface {
+	// Put stores interval documents, any number. When it returns nil they are durable:
+	// killing the process, or the machine, does not lose them. It fails when a document
+	// does not pass its Check, and then stores none of them.
+	Put(ctx context.Context, docs []*mapping.Interval) error
+
+	// Finish stores the run's document and removes the interval documents of its other
+	// versions, at one stroke. Until then readers see the old version, or nothing. The
+	// document's Ingested stays what it was when all else is equal to what is stored.
+	Finish(ctx context.Context, run *mapping.Run) error
+
+	// Run is the run of an id, or of a prefix of it that no other run has: else it
+	// fails with ErrNotFound, or with ErrAmbiguous and the candidates.
+	Run(ctx context.Context, id string) (*mapping.Run, error)
+
+	// Runs are the runs that f lets through, the newest start first. An error ends it.
+	Runs(ctx context.Context, f RunFilter) iter.Seq2[*mapping.Run, error]
+
+	// Intervals are the documents of finished runs that s selects, ordered by time,
+	// then direction, host, job, run and part, as texts. An error ends it.
+	Intervals(ctx context.Context, s Selection) iter.Seq2[*mapping.Interval, error]
+
+	// Delete removes a run with all its documents, finished or not. It takes the whole
+	// id, and fails with ErrNotFound when there is nothing to remove.
+	Delete(ctx context.Context, runID string) error
+
+	Close() error
+}
+
+// RunFilter tells which runs are wanted. The zero value wants all of them.
+type RunFilter struct {
+	Text      string            // in the id, name, archive, path, benchmark, workload, mode or a label; any case
+	Labels    map[string]string // all of them with these values
+	Benchmark string
+	Mode      string
+	From, To  time.Time // runs that started in [From, To); a zero time is no bound
+	Limit     int       // at most so many; 0 is no limit
+	Light     bool      // leave out histograms and the list of source files
+}
+
+// Selection tells which interval documents are wanted. Empty lists want all.
+type Selection struct {
+	Runs       []string // whole ids
+	Level      mapping.Level
+	Directions []string
+	Hosts      []string
+	Jobs       []string
+	From, To   time.Time // windows that start in [From, To); a zero time is no bound
+}
+
+// Matches tells whether f wants the run; it does not look at Limit. Stores that filter
+// by other means must agree with it.
+func (f *RunFilter) Matches(r *mapping.Run) bool {
+	for key, want := range f.Labels {
+		if got, ok := r.Run.Labels[key]; !ok || got != want {
+			return false
+		}
+	}
+	return (f.Benchmark == "" || f.Benchmark == r.CBT.Benchmark) &&
+		(f.Mode == "" || f.Mode == r.CBT.Mode) &&
+		(f.From.IsZero() || !r.Run.Start.Before(f.From)) &&
+		(f.To.IsZero() || r.Run.Start.Before(f.To)) &&
+		(f.Text == "" || f.matchesText(r))
+}
+
+func (f *RunFilter) matchesText(r *mapping.Run) bool {
+	texts := []string{
+		r.Run.ID, r.Run.Name, r.Run.Archive, r.Run.Path, r.CBT.Benchmark, r.CBT.Workload, r.CBT.Mode,
+	}
+	for _, label := range r.Run.Labels {
+		texts = append(texts, label)
+	}
+	want := strings.ToLower(f.Text)
+	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), want) })
+}

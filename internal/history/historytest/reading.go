@@ -1,0 +1,227 @@
+package historytest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// byKey is the order that Intervals promises.
+func byKey(a, b *mapping.Interval) int {
+	if c := a.Time.Compare(b.Time); c != 0 {
+		return c
+	}
+	for _, c := range []int{
+		strings.Compare(a.Fio.Direction, b.Fio.Direction), strings.Compare(a.Host.Name, b.Host.Name),
+		strings.Compare(a.Fio.Job, b.Fio.Job), strings.Compare(a.Run.ID, b.Run.ID), a.Part - b.Part,
+	} {
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func testSelection(t *testing.T, s history.Store) {
+	docs := append(grid("a"), grid("b")...)
+	put(t, s, docs...)
+	a, b := NewRun("a", "g"), NewRun("b", "g")
+	finish(t, s, a, b)
+	slices.SortFunc(docs, byKey)
+	at := func(n int) time.Time { return Start.Add(time.Duration(n) * time.Second) }
+	for _, c := range []struct {
+		sel  history.Selection
+		want func(*mapping.Interval) bool
+	}{
+		{history.Selection{}, func(d *mapping.Interval) bool { return d.Level == mapping.Cluster }},
+		{history.Selection{Level: mapping.Host}, func(d *mapping.Interval) bool { return d.Level == mapping.Host }},
+		{
+			history.Selection{Level: mapping.Job, Runs: []string{a.Run.ID}},
+			func(d *mapping.Interval) bool { return d.Level == mapping.Job && d.Run.Name == "a" },
+		},
+		{
+			history.Selection{Level: mapping.Job, Runs: []string{b.Run.ID, a.Run.ID, "none"}, Jobs: []string{"10", "1"}},
+			func(d *mapping.Interval) bool { return d.Level == mapping.Job && d.Fio.Job != "2" },
+		},
+		{
+			history.Selection{Level: mapping.Host, Hosts: []string{"host-1", "x"}, Directions: []string{"read", "trim"}},
+			func(d *mapping.Interval) bool {
+				return d.Level == mapping.Host && d.Host.Name == "host-1" && d.Fio.Direction == "read"
+			},
+		},
+		{
+			history.Selection{From: at(1), To: at(3)},
+			func(d *mapping.Interval) bool {
+				return d.Level == mapping.Cluster && !d.Time.Before(at(1)) && d.Time.Before(at(3))
+			},
+		},
+		{
+			history.Selection{From: at(1).Add(time.Nanosecond)},
+			func(d *mapping.Interval) bool { return d.Level == mapping.Cluster && d.Time.After(at(1)) },
+		},
+		{history.Selection{Runs: []string{"none"}}, func(*mapping.Interval) bool { return false }},
+		{history.Selection{Runs: []string{a.Run.ID[:10]}}, func(*mapping.Interval) bool { return false }},
+		{history.Selection{Hosts: []string{`"; DROP TABLE runs; --`}}, func(*mapping.Interval) bool { return false }},
+	} {
+		expect(t, s, c.sel, where(docs, c.want))
+	}
+}
+
+func testOrder(t *testing.T, s history.Store) {
+	docs := grid("a")
+	slices.SortFunc(docs, byKey)
+	mixed := slices.Clone(docs)
+	for i := range mixed { // a fixed shuffle: 53 has no factor in common with the length
+		mixed[i] = docs[i*53%len(docs)]
+	}
+	put(t, s, mixed...)
+	finish(t, s, NewRun("a", "g"))
+	for _, l := range []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job} {
+		want := where(docs, func(d *mapping.Interval) bool { return d.Level == l })
+		expect(t, s, history.Selection{Runs: []string{docs[0].Run.ID}, Level: l}, want)
+		expect(t, s, history.Selection{Level: l}, want)
+	}
+}
+
+// A document with more requests than one can have, in its parts.
+func testParts(t *testing.T, s history.Store) {
+	d := Interval("a", "1", 0)
+	h := hist.New(hist.Fio3(0))
+	h.AddAt(700, 5e9)
+	h.AddAt(701, 3)
+	d.Latency = mapping.NewLatency(h, nil)
+	d.DocCount = d.Latency.Bins.Total()
+	parts := d.Split()
+	if len(parts) != 3 {
+		t.Fatalf("%d parts", len(parts))
+	}
+	put(t, s, parts[2], parts[0], parts[1])
+	finish(t, s, NewRun("a", "1"))
+	expect(t, s, history.Selection{}, parts)
+}
+
+// Every bin of the finest layout in use, labels of all kinds, thousands of files.
+func testLarge(t *testing.T, s history.Store) {
+	h := hist.New(hist.Fio3(0))
+	for i := range h.Layout().Len() {
+		h.AddAt(i, float64(1+i*i))
+	}
+	docs, run := Intervals("a", "1", 3), NewRun("a", "1")
+	for _, d := range docs {
+		d.Latency = mapping.NewLatency(h, nil)
+		d.DocCount = d.Latency.Bins.Total()
+		d.Run.Labels = map[string]string{"note": strings.Repeat("läng ", 500), "": "\x00\"\\"}
+	}
+	docs = append(append(docs[0].Split(), docs[1].Split()...), docs[2].Split()...)
+	for i := range 3000 {
+		run.Source.List = append(run.Source.List, mapping.SourceFile{Path: fmt.Sprintf("folder/%d.log", i), Bytes: int64(i)})
+	}
+	put(t, s, docs...)
+	finish(t, s, run)
+	expect(t, s, history.Selection{}, docs)
+	got, err := s.Run(t.Context(), run.Run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(run, got); diff != "" {
+		t.Errorf("run (-want +got):\n%s", diff)
+	}
+}
+
+// One bad document, and none of the batch is stored.
+func testRefused(t *testing.T, s history.Store) {
+	docs := Intervals("a", "1", 100)
+	docs[70].DocCount++
+	if err := s.Put(t.Context(), docs); !errors.Is(err, mapping.ErrDocCount) {
+		t.Errorf("put: %v", err)
+	}
+	run := NewRun("a", "1")
+	finish(t, s, run)
+	expect(t, s, history.Selection{}, nil)
+	run.Run.ID = ""
+	if err := s.Finish(t.Context(), run); !errors.Is(err, mapping.ErrIdentity) {
+		t.Errorf("finish: %v", err)
+	}
+}
+
+// Readers that stop early, and that read while they read, leave nothing behind.
+func testBreak(t *testing.T, s history.Store) {
+	docs := Intervals("a", "1", 50)
+	put(t, s, docs...)
+	finish(t, s, NewRun("a", "1"), NewRun("b", "1"))
+	for range 20 {
+		for run, err := range s.Runs(t.Context(), history.RunFilter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range s.Intervals(t.Context(), history.Selection{Runs: []string{run.Run.ID}}) {
+				break
+			}
+			finish(t, s, NewRun("c", "1")) // and write, too
+			break
+		}
+	}
+	expect(t, s, history.Selection{}, docs)
+}
+
+func testCancel(t *testing.T, s history.Store) {
+	docs := Intervals("a", "1", 200)
+	put(t, s, docs...)
+	finish(t, s, NewRun("a", "1"))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	n := 0
+	var last error
+	for _, err := range s.Intervals(ctx, history.Selection{}) {
+		if n++; n == 3 {
+			cancel()
+		}
+		last = err
+	}
+	if last != nil && !errors.Is(last, context.Canceled) || last == nil && n != len(docs) {
+		t.Errorf("after %d documents: %v", n, last) // an answer may have been on its way, but whole
+	}
+	for what, err := range map[string]error{
+		"put": s.Put(ctx, docs), "finish": s.Finish(ctx, NewRun("b", "1")), "delete": s.Delete(ctx, docs[0].Run.ID),
+	} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := s.Run(ctx, docs[0].Run.ID); !errors.Is(err, context.Canceled) {
+		t.Errorf("run: %v", err)
+	}
+	expect(t, s, history.Selection{}, docs)
+}
+
+func testDelete(t *testing.T, s history.Store) {
+	docs := Intervals("b", "1", 4)
+	put(t, s, append(Intervals("a", "1", 4), docs...)...)
+	finish(t, s, NewRun("a", "1"), NewRun("b", "1"))
+	put(t, s, Intervals("unfinished", "1", 2)...)
+	for _, name := range []string{"a", "unfinished"} {
+		id := mapping.RunID("suite", name)
+		if err := s.Delete(t.Context(), id); err != nil {
+			t.Errorf("delete %s: %v", name, err)
+		}
+		if err := s.Delete(t.Context(), id); !errors.Is(err, history.ErrNotFound) {
+			t.Errorf("delete %s again: %v", name, err)
+		}
+	}
+	if err := s.Delete(t.Context(), docs[0].Run.ID[:10]); !errors.Is(err, history.ErrNotFound) {
+		t.Errorf("delete a prefix: %v", err)
+	}
+	expect(t, s, history.Selection{}, docs)
+	finish(t, s, NewRun("a", "1")) // nothing of before comes back with it
+	expect(t, s, history.Selection{}, docs)
+}

@@ -1,0 +1,88 @@
+package historytest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+func testPrefix(t *testing.T, s history.Store) {
+	for _, id := range []string{"abc", "abcd", "abce", "b%_", "bcd"} {
+		run := NewRun("run "+id, "1")
+		run.Run.ID = id
+		finish(t, s, run)
+	}
+	for id, want := range map[string]string{"abc": "abc", "abcd": "abcd", "bc": "bcd", "b%": "b%_"} {
+		run, err := s.Run(t.Context(), id)
+		if err != nil || run.Run.ID != want {
+			t.Errorf("run %q: %+v, %v", id, run, err)
+		}
+	}
+	for id, want := range map[string]error{
+		"ab": history.ErrAmbiguous, "b": history.ErrAmbiguous, "": history.ErrNotFound,
+		"abcde": history.ErrNotFound, "%": history.ErrNotFound, "B": history.ErrNotFound, "_bc": history.ErrNotFound,
+	} {
+		if _, err := s.Run(t.Context(), id); !errors.Is(err, want) {
+			t.Errorf("run %q: %v instead of %v", id, err, want)
+		}
+	}
+	_, err := s.Run(t.Context(), "ab")
+	for _, id := range []string{"abc", "abcd", "abce"} {
+		if !strings.Contains(fmt.Sprint(err), id) {
+			t.Errorf("%v does not name %s", err, id)
+		}
+	}
+}
+
+func testFilter(t *testing.T, s history.Store) {
+	for i, name := range []string{"oldest", "middle", "newest"} {
+		run := NewRun(name, "1")
+		run.Run.Start = Start.Add(time.Duration(i) * time.Hour)
+		run.CBT.Mode = []string{"randread", "randwrite", "randread"}[i]
+		run.Run.Labels["release"] = []string{"Reef", "squid", "squid"}[i]
+		finish(t, s, run)
+	}
+	hour := func(n int) time.Time { return Start.Add(time.Duration(n) * time.Hour) }
+	for _, c := range []struct {
+		f    history.RunFilter
+		want []string
+	}{
+		{history.RunFilter{}, []string{"newest", "middle", "oldest"}},
+		{history.RunFilter{Limit: 2}, []string{"newest", "middle"}},
+		{history.RunFilter{Mode: "randread"}, []string{"newest", "oldest"}},
+		{history.RunFilter{Mode: "randread", Limit: 1}, []string{"newest"}},
+		{history.RunFilter{Benchmark: "librbdfio", Labels: map[string]string{"release": "squid"}}, []string{"newest", "middle"}},
+		{history.RunFilter{Benchmark: "fio"}, nil},
+		{history.RunFilter{Labels: map[string]string{"none": ""}}, nil},
+		{history.RunFilter{Text: "MIDD"}, []string{"middle"}},
+		{history.RunFilter{Text: "reef"}, []string{"oldest"}},
+		{history.RunFilter{Text: mapping.RunID("suite", "newest")[:8]}, []string{"newest"}},
+		{history.RunFilter{Text: "results/old"}, []string{"oldest"}},
+		{history.RunFilter{From: hour(1)}, []string{"newest", "middle"}},
+		{history.RunFilter{To: hour(1)}, []string{"oldest"}},
+		{history.RunFilter{From: hour(1), To: hour(2), Light: true}, []string{"middle"}},
+	} {
+		got := names(collect(t, s.Runs(t.Context(), c.f)))
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", c.f, diff)
+		}
+	}
+}
+
+func testLight(t *testing.T, s history.Store) {
+	run := NewRun("a", "1")
+	finish(t, s, run)
+	for light, want := range map[bool]*mapping.Run{false: run, true: run.Light()} {
+		got := collect(t, s.Runs(t.Context(), history.RunFilter{Light: light}))
+		if diff := cmp.Diff([]*mapping.Run{want}, got); diff != "" {
+			t.Errorf("light %v (-want +got):\n%s", light, diff)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+// Package historytest is the suite that every implementation of history.Store must
+// pass: what is stored comes back as the same documents, and no reader ever sees half
+// of a run, or two versions of one.
+package historytest
+
+import (
+	"iter"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Run checks the stores that open makes, each of them empty; it closes them.
+// What a store has stored must be seen by the next call, without waiting.
+func Run(t *testing.T, open func(t *testing.T) history.Store) {
+	for _, c := range []struct {
+		name string
+		test func(*testing.T, history.Store)
+	}{
+		{"Empty", testEmpty},
+		{"RoundTrip", testRoundTrip},
+		{"Unfinished", testUnfinished},
+		{"Replace", testReplace},
+		{"Repeat", testRepeat},
+		{"Growing", testGrowing},
+		{"Ingested", testIngested},
+		{"Selection", testSelection},
+		{"Order", testOrder},
+		{"Parts", testParts},
+		{"Prefix", testPrefix},
+		{"Filter", testFilter},
+		{"Light", testLight},
+		{"Large", testLarge},
+		{"Refused", testRefused},
+		{"Break", testBreak},
+		{"Cancel", testCancel},
+		{"Delete", testDelete},
+		{"Concurrent", testConcurrent},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := open(t)
+			defer func() {
+				if err := s.Close(); err != nil {
+					t.Errorf("close: %v", err)
+				}
+			}()
+			c.test(t, s)
+		})
+	}
+}
+
+func collect[D any](t *testing.T, seq iter.Seq2[*D, error]) []*D {
+	t.Helper()
+	var out []*D
+	for d, err := range seq {
+		if err != nil {
+			t.Fatalf("read: %v", err)
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func put(t *testing.T, s history.Store, docs ...*mapping.Interval) {
+	t.Helper()
+	if err := s.Put(t.Context(), docs); err != nil {
+		t.Fatalf("put: %v", err)
+	}
+}
+
+func finish(t *testing.T, s history.Store, runs ...*mapping.Run) {
+	t.Helper()
+	for _, r := range runs {
+		if err := s.Finish(t.Context(), r); err != nil {
+			t.Fatalf("finish: %v", err)
+		}
+	}
+}
+
+// expect compares what a selection gives, documents and order.
+func expect(t *testing.T, s history.Store, sel history.Selection, want []*mapping.Interval) {
+	t.Helper()
+	got := collect(t, s.Intervals(t.Context(), sel))
+	if diff := cmp.Diff(ids(want), ids(got)); diff != "" {
+		t.Errorf("ids of %+v (-want +got):\n%s", sel, diff)
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
+		t.Errorf("documents of %+v (-want +got):\n%s", sel, diff)
+	}
+}
+
+func ids(docs []*mapping.Interval) []string {
+	var out []string
+	for _, d := range docs {
+		out = append(out, d.ID()+" "+d.Fio.Direction+" "+d.Host.Name+" "+d.Fio.Job)
+	}
+	return out
+}
+
+func names(runs []*mapping.Run) []string {
+	var out []string
+	for _, r := range runs {
+		out = append(out, r.Run.Name)
+	}
+	return out
+}
+
+func where(docs []*mapping.Interval, want func(*mapping.Interval) bool) []*mapping.Interval {
+	return slices.DeleteFunc(slices.Clone(docs), func(d *mapping.Interval) bool { return !want(d) })
+}

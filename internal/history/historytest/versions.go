@@ -1,0 +1,157 @@
+package historytest
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+func testEmpty(t *testing.T, s history.Store) {
+	put(t, s)
+	expect(t, s, history.Selection{}, nil)
+	if runs := collect(t, s.Runs(t.Context(), history.RunFilter{})); len(runs) != 0 {
+		t.Errorf("runs: %v", names(runs))
+	}
+	if _, err := s.Run(t.Context(), "abc"); !errors.Is(err, history.ErrNotFound) {
+		t.Errorf("run: %v", err)
+	}
+}
+
+func testRoundTrip(t *testing.T, s history.Store) {
+	docs, run := Intervals("a", "1", 10), NewRun("a", "1")
+	docs[3].Latency, docs[3].DocCount, docs[3].Requests = mapping.Latency{}, 0, mapping.Requests{} // nothing was served
+	put(t, s, docs[:4]...)
+	put(t, s, docs[4:]...)
+	finish(t, s, run)
+	expect(t, s, history.Selection{Runs: []string{run.Run.ID}, Level: mapping.Cluster}, docs)
+	got, err := s.Run(t.Context(), run.Run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(run, got); diff != "" {
+		t.Errorf("run (-want +got):\n%s", diff)
+	}
+	if want := string(docs[5].AppendJSON(nil)); want != string(Interval("a", "1", 5).AppendJSON(nil)) {
+		t.Error("the store changed a document that it was given")
+	}
+}
+
+func testUnfinished(t *testing.T, s history.Store) {
+	put(t, s, Intervals("a", "1", 3)...)
+	expect(t, s, history.Selection{}, nil)
+	if _, err := s.Run(t.Context(), mapping.RunID("suite", "a")); !errors.Is(err, history.ErrNotFound) {
+		t.Errorf("run: %v", err)
+	}
+}
+
+func testReplace(t *testing.T, s history.Store) {
+	first, second := Intervals("a", "1", 5), Intervals("a", "22", 3)
+	other := Intervals("other", "1", 2)
+	put(t, s, other...)
+	put(t, s, first...)
+	finish(t, s, NewRun("a", "1"), NewRun("other", "1"))
+	mine := history.Selection{Runs: []string{first[0].Run.ID}}
+	put(t, s, second...)
+	expect(t, s, mine, first) // until it is finished
+	finish(t, s, NewRun("a", "22"))
+	expect(t, s, mine, second)
+	put(t, s, first...) // and back
+	finish(t, s, NewRun("a", "1"))
+	expect(t, s, mine, first)
+	expect(t, s, history.Selection{Runs: []string{other[0].Run.ID}}, other)
+	if runs := collect(t, s.Runs(t.Context(), history.RunFilter{})); len(runs) != 2 {
+		t.Errorf("runs: %v", names(runs))
+	}
+}
+
+// An ingest that was interrupted, repeated from the start.
+func testRepeat(t *testing.T, s history.Store) {
+	docs := Intervals("a", "1", 9)
+	put(t, s, docs[:5]...)
+	for range 2 {
+		put(t, s, docs...)
+		finish(t, s, NewRun("a", "1"))
+		expect(t, s, history.Selection{}, docs)
+	}
+}
+
+// A run that is followed is finished again and again.
+func testGrowing(t *testing.T, s history.Store) {
+	docs := Intervals("a", "1", 6)
+	for n := range docs {
+		put(t, s, docs[n])
+		run := NewRun("a", "1")
+		run.Run.Complete, run.Documents.Cluster = n == len(docs)-1, n+1
+		finish(t, s, run)
+		expect(t, s, history.Selection{}, docs[:n+1])
+		got, err := s.Run(t.Context(), run.Run.ID)
+		if err != nil || got.Run.Complete != run.Run.Complete || got.Documents.Cluster != n+1 {
+			t.Errorf("run after %d: %+v, %v", n, got, err)
+		}
+	}
+}
+
+func testIngested(t *testing.T, s history.Store) {
+	run := NewRun("a", "1")
+	finish(t, s, run)
+	later := NewRun("a", "1")
+	later.Ingested = later.Ingested.Add(time.Hour)
+	check := func(what string, want time.Time) {
+		got, err := s.Run(t.Context(), run.Run.ID)
+		if err != nil || !got.Ingested.Equal(want) {
+			t.Errorf("%s: ingested %v instead of %v, %v", what, got.Ingested, want, err)
+		}
+	}
+	finish(t, s, later)
+	check("the same again", run.Ingested)
+	later.Warnings = []string{"new"}
+	finish(t, s, later)
+	check("another document", later.Ingested)
+}
+
+// Readers see one version or the other, whole, while a writer replaces it.
+func testConcurrent(t *testing.T, s history.Store) {
+	const rounds = 8
+	versions := [][]*mapping.Interval{Intervals("a", "1", 30), Intervals("a", "22", 20)}
+	put(t, s, versions[0]...)
+	finish(t, s, NewRun("a", "1"))
+	done := make(chan struct{})
+	var wait sync.WaitGroup
+	for range 2 {
+		wait.Go(func() {
+			for open := true; open; {
+				select {
+				case <-done:
+					open = false
+				default:
+				}
+				seen := map[string]int{}
+				for d, err := range s.Intervals(t.Context(), history.Selection{}) {
+					if err != nil {
+						t.Errorf("read: %v", err)
+						return
+					}
+					seen[d.Run.Ingest]++
+				}
+				if len(seen) != 1 || seen["1"] != 30 && seen["22"] != 20 {
+					t.Errorf("a reader saw %v", seen)
+					return
+				}
+			}
+		})
+	}
+	for n := range rounds {
+		docs := versions[(n+1)%2]
+		put(t, s, docs[:10]...)
+		put(t, s, docs[10:]...)
+		finish(t, s, NewRun("a", docs[0].Run.Ingest))
+	}
+	close(done)
+	wait.Wait()
+}

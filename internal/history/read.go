@@ -1,0 +1,171 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Run implements [Store].
+func (s *SQLite) Run(ctx context.Context, id string) (*mapping.Run, error) {
+	run, err := s.find(ctx, id)
+	return run, s.fail(ctx, "read", err)
+}
+
+func (s *SQLite) find(ctx context.Context, id string) (*mapping.Run, error) {
+	const many = 10 // candidates that are worth listing
+	// The exact id sorts before all that it is a prefix of.
+	rows, err := s.reader.QueryContext(ctx, `SELECT id, doc FROM runs
+		WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY id LIMIT ?2`, id, many+1)
+	if err != nil {
+		return nil, fmt.Errorf("find run: %w", err)
+	}
+	defer rows.Close()
+	var ids []string
+	var doc []byte
+	for rows.Next() {
+		var found string
+		var blob sql.RawBytes
+		if err := rows.Scan(&found, &blob); err != nil {
+			return nil, fmt.Errorf("find run: %w", err)
+		}
+		if len(ids) == 0 {
+			doc = append(doc, blob...)
+		}
+		if ids = append(ids, found); found == id {
+			break
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("find run: %w", err)
+	}
+	switch {
+	case len(ids) == 0 || id == "":
+		return nil, fmt.Errorf("find run %q: %w", id, ErrNotFound)
+	case len(ids) > many:
+		ids[many] = "…"
+	}
+	if len(ids) > 1 {
+		return nil, fmt.Errorf("find run %q: %w: %s", id, ErrAmbiguous, strings.Join(ids, ", "))
+	}
+	return s.codec.unpackRun(doc)
+}
+
+// Runs implements [Store].
+func (s *SQLite) Runs(ctx context.Context, f RunFilter) iter.Seq2[*mapping.Run, error] {
+	column := "doc"
+	if f.Light {
+		column = "light"
+	}
+	from, to := span(f.From, f.To)
+	all := stream(ctx, s, s.codec.unpackRun, `SELECT `+column+` FROM runs
+		WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to)
+	return func(yield func(*mapping.Run, error) bool) {
+		n := 0
+		for run, err := range all {
+			if err == nil && !f.Matches(run) {
+				continue
+			}
+			if n++; !yield(run, err) || n == f.Limit {
+				return
+			}
+		}
+	}
+}
+
+// Intervals implements [Store]. One run's documents come in the order in which they
+// lie in the file; those of several runs are sorted first, on disk if they are many.
+func (s *SQLite) Intervals(ctx context.Context, sel Selection) iter.Seq2[*mapping.Interval, error] {
+	query, args := selectIntervals(sel)
+	return stream(ctx, s, s.codec.unpackInterval, query, args...)
+}
+
+func selectIntervals(sel Selection) (string, []any) {
+	const finished = `SELECT g.number FROM ingests AS g JOIN runs AS r ON r.id = g.run AND r.ingest = g.ingest`
+	from, to := span(sel.From, sel.To)
+	args := []any{int64(max(sel.Level, mapping.Cluster)), from, to}
+	where, order := `level = ? AND time >= ? AND time < ?`, `part`
+	oneOf := func(column string, wanted []string) {
+		if len(wanted) > 0 {
+			where += ` AND ` + column + ` IN (SELECT value FROM json_each(?))`
+			args = append(args, list(wanted))
+		}
+	}
+	oneOf(`direction`, sel.Directions)
+	oneOf(`host`, sel.Hosts)
+	oneOf(`job`, sel.Jobs)
+	switch len(sel.Runs) {
+	case 0:
+		where += ` AND ingest IN (` + finished + `)`
+	case 1: // an equality, so that the order is the table's own
+		where += ` AND ingest = (` + finished + ` WHERE r.id = ?)`
+		args = append(args, sel.Runs[0])
+	default:
+		where += ` AND ingest IN (` + finished + ` WHERE r.id IN (SELECT value FROM json_each(?)))`
+		args = append(args, list(sel.Runs))
+	}
+	if len(sel.Runs) != 1 {
+		order = `(SELECT run FROM ingests WHERE number = ingest), part`
+	}
+	return `SELECT doc FROM intervals WHERE ` + where + ` ORDER BY time, direction, host, job, ` + order, args
+}
+
+// stream runs a query for documents. It is one statement, hence one state of the
+// history, however long the caller takes.
+func stream[D any](
+	ctx context.Context, s *SQLite, unpack func([]byte) (*D, error), query string, args ...any,
+) iter.Seq2[*D, error] {
+	return func(yield func(*D, error) bool) {
+		rows, err := s.reader.QueryContext(ctx, query, args...)
+		if err != nil {
+			yield(nil, s.fail(ctx, "read", err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var blob sql.RawBytes
+			d := (*D)(nil)
+			if err = rows.Scan(&blob); err == nil {
+				d, err = unpack(blob)
+			}
+			if err != nil {
+				yield(nil, s.fail(ctx, "read", err))
+				return
+			}
+			if !yield(d, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(nil, s.fail(ctx, "read", err))
+		}
+	}
+}
+
+// list is a JSON array: one parameter, however many texts.
+func list(texts []string) string {
+	b, _ := json.Marshal(texts) // texts cannot fail
+	return string(b)
+}
+
+// span is [from, to) in milliseconds, rounded up as stored times are rounded down; a
+// zero time is no bound.
+func span(from, to time.Time) (int64, int64) {
+	low, high := int64(math.MinInt64), int64(math.MaxInt64)
+	if !from.IsZero() {
+		low = ceilMilli(from)
+	}
+	if !to.IsZero() {
+		high = ceilMilli(to)
+	}
+	return low, high
+}
+
+func ceilMilli(t time.Time) int64 { return t.Add(time.Millisecond - 1).UnixMilli() }

@@ -1,0 +1,162 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+// How long a writer waits for one in another process before it fails with ErrBusy.
+const busyTimeout = 10 * time.Second
+
+// SQLite is the embedded history: one file (beside it, while it is open, "-wal" and
+// "-shm" files that belong to it). One process writes at a time, any number reads.
+//
+// It is in WAL mode with synchronous=FULL: each Put and each Finish is one transaction
+// and one fsync, so that documents should come in batches of some hundreds.
+type SQLite struct {
+	path   string
+	writer *sql.DB // one connection: transactions follow one another
+	reader *sql.DB // as many as there are readers: an iteration may nest another
+	insert *sql.Stmt
+	codec  *codec
+
+	mu    sync.Mutex
+	begun map[version]int64 // ingests that this process has put to, by number
+}
+
+// version is one ingest of a run.
+type version struct{ run, ingest string }
+
+// OpenSQLite opens the history in the file path, which is created, with its folder,
+// when it is not there; nobody but the user may read either. It fails with
+// [ErrDamaged], also for another program's database, [ErrNewer] or [ErrBusy].
+func OpenSQLite(ctx context.Context, path string) (*SQLite, error) {
+	return openSQLite(ctx, path, busyTimeout)
+}
+
+func openSQLite(ctx context.Context, path string, busy time.Duration) (_ *SQLite, err error) {
+	s := &SQLite{path: path, begun: map[version]int64{}}
+	defer func() {
+		if err != nil {
+			err = s.fail(ctx, "open", err)
+			_ = s.Close()
+		}
+	}()
+	if err := create(path); err != nil {
+		return nil, err
+	}
+	if s.codec, err = newCodec(); err != nil {
+		return nil, err
+	}
+	if s.writer, err = connect(path, busy, "page_size(16384)", "synchronous(full)", "foreign_keys(1)",
+		"wal_autocheckpoint(1000)", "journal_size_limit(67108864)"); err != nil {
+		return nil, err
+	}
+	s.writer.SetMaxOpenConns(1)
+	if err := migrate(ctx, s.writer); err != nil {
+		return nil, err
+	}
+	var mode string // only now: another program's database must stay as it is
+	if err := s.writer.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode); err != nil {
+		return nil, err
+	}
+	if mode != "wal" { // such as on a network file system
+		return nil, fmt.Errorf("switch to write-ahead log: journal mode stays %q", mode)
+	}
+	if s.insert, err = s.writer.PrepareContext(ctx, insertInterval); err != nil {
+		return nil, err
+	}
+	s.reader, err = connect(path, busy, "query_only(1)")
+	return s, err
+}
+
+// Close ends the use of the file. Documents of an unfinished ingest stay in it.
+func (s *SQLite) Close() error {
+	var errs []error
+	if s.insert != nil {
+		errs = append(errs, s.insert.Close())
+	}
+	for _, db := range []*sql.DB{s.reader, s.writer} { // the last one folds the log into the file
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	if s.codec != nil {
+		s.codec.close()
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("close history %s: %w", s.path, err)
+	}
+	return nil
+}
+
+// create makes the folder and an empty file with narrow rights; SQLite gives its other
+// files the rights of this one.
+func create(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("create folder: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("create file: %w", err)
+	}
+	return f.Close()
+}
+
+// connect prepares connections, each of which begins with these pragmas.
+func connect(path string, busy time.Duration, pragmas ...string) (*sql.DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find folder: %w", err)
+	}
+	abs = filepath.ToSlash(abs)
+	if !strings.HasPrefix(abs, "/") {
+		abs = "/" + abs // C:/… is /C:/… in a URL
+	}
+	query := url.Values{"_txlock": {"immediate"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds())}}
+	query["_pragma"] = append(query["_pragma"], pragmas...)
+	dsn := url.URL{Scheme: "file", Path: abs, RawQuery: query.Encode()}
+	return sql.Open("sqlite", dsn.String())
+}
+
+// transact runs do in a transaction that writes: all of it happens, durably, or nothing.
+func (s *SQLite) transact(ctx context.Context, do func(*sql.Tx) error) error {
+	tx, err := s.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to undo
+	if err := do(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// fail says what was tried with which file, and gives SQLite's codes their names.
+func (s *SQLite) fail(ctx context.Context, verb string, err error) error {
+	if err == nil {
+		return nil
+	}
+	const busy, locked, corrupt, notDatabase = 5, 6, 11, 26 // SQLITE_…
+	var coded *sqlite.Error
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err() // the driver says "interrupted"
+	case !errors.As(err, &coded):
+	case coded.Code()&0xff == busy, coded.Code()&0xff == locked:
+		err = fmt.Errorf("%w: %w", ErrBusy, err)
+	case coded.Code()&0xff == corrupt, coded.Code()&0xff == notDatabase:
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return fmt.Errorf("%s history %s: %w", verb, s.path, err)
+}

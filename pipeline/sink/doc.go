@@ -1,0 +1,20 @@
+// Package sink is the last room of the pipeline: where documents go. [Sink] is what
+// the pipeline needs of it; every history is one, too, and so is what this package
+// has: [NDJSON] writes the documents for others to load, [Discard] only counts them.
+package sink
+
+import (
+	"context"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Sink takes the documents of runs.
+type Sink interface {
+	// Put takes interval documents, any number, and keeps none of them after it has
+	// returned. It fails when a document does not pass its Check.
+	Put(ctx context.Context, docs []*mapping.Interval) error
+
+	// Finish takes the document of a run, all of whose interval documents were put.
+	Finish(ctx context.Context, run *mapping.Run) error
+}

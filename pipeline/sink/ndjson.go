@@ -1,0 +1,74 @@
+package sink
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// NDJSON writes pairs of lines, an action and a document, as Elasticsearch's _bulk
+// takes them. The action is index with a fixed id, so that loading the lines twice
+// doubles nothing. A request may hold 100 MiB: cut larger outputs after an even
+// number of lines. It is not safe for concurrent use.
+type NDJSON struct {
+	w      *bufio.Writer
+	prefix string
+	buf    []byte
+}
+
+// NewNDJSON writes to w, for indices whose names begin with prefix; an empty one is
+// [mapping.DefaultPrefix]. Lines are buffered until Flush.
+func NewNDJSON(w io.Writer, prefix string) *NDJSON {
+	if prefix == "" {
+		prefix = mapping.DefaultPrefix
+	}
+	return &NDJSON{w: bufio.NewWriterSize(w, 1<<16), prefix: prefix}
+}
+
+// Put implements [Sink]. When a document is wrong, those before it are written.
+func (n *NDJSON) Put(ctx context.Context, docs []*mapping.Interval) error {
+	for _, d := range docs {
+		if err := d.Check(); err != nil {
+			return fmt.Errorf("write documents: %w", err)
+		}
+		if err := n.pair(ctx, d.Index(n.prefix), d.ID(), d.AppendJSON); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Finish implements [Sink]. It flushes, so that a reader at the other end of a pipe
+// has the whole run.
+func (n *NDJSON) Finish(ctx context.Context, run *mapping.Run) error {
+	if err := run.Check(); err != nil {
+		return fmt.Errorf("write documents: %w", err)
+	}
+	if err := n.pair(ctx, mapping.RunsIndex(n.prefix), run.ID(), run.AppendJSON); err != nil {
+		return err
+	}
+	return n.Flush()
+}
+
+// Flush writes what is buffered.
+func (n *NDJSON) Flush() error {
+	if err := n.w.Flush(); err != nil {
+		return fmt.Errorf("write documents: %w", err)
+	}
+	return nil
+}
+
+func (n *NDJSON) pair(ctx context.Context, index, id string, document func([]byte) []byte) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("write documents: %w", err)
+	}
+	n.buf = mapping.AppendAction(n.buf[:0], index, id)
+	n.buf = append(document(append(n.buf, '\n')), '\n')
+	if _, err := n.w.Write(n.buf); err != nil {
+		return fmt.Errorf("write documents: %w", err)
+	}
+	return nil
+}

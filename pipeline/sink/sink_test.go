@@ -1,0 +1,134 @@
+package sink_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/sink"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+var (
+	_ sink.Sink = history.Store(nil)
+	_ sink.Sink = (*sink.NDJSON)(nil)
+	_ sink.Sink = (*sink.Discard)(nil)
+)
+
+func TestNDJSON(t *testing.T) {
+	docs := historytest.Intervals("a", "1", 3)
+	docs[1].Level, docs[1].Host.Name = mapping.Host, "client-01.example.org"
+	docs[2].Level, docs[2].Host.Name, docs[2].Fio.Job = mapping.Job, `odd "host"`, "1"
+	docs[2].Part = 1
+	var out bytes.Buffer
+	s := sink.NewNDJSON(&out, "")
+	if err := errors.Join(s.Put(t.Context(), docs), s.Finish(t.Context(), historytest.NewRun("a", "1"))); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", "bulk.ndjson")
+	if *update {
+		if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), out.String()); diff != "" {
+		t.Errorf("%s (-want +got; -update writes it):\n%s", path, diff)
+	}
+	// The documents are in it, whole.
+	lines := bufio.NewScanner(&out)
+	for _, d := range docs {
+		var action struct {
+			Index struct {
+				Index string `json:"_index"`
+				ID    string `json:"_id"`
+			} `json:"index"`
+		}
+		var got mapping.Interval
+		lines.Scan()
+		if err := json.Unmarshal(lines.Bytes(), &action); err != nil || action.Index.ID != d.ID() || action.Index.Index != d.Index("fio") {
+			t.Errorf("action %s, %v", lines.Bytes(), err)
+		}
+		lines.Scan()
+		if err := json.Unmarshal(lines.Bytes(), &got); err != nil || !cmp.Equal(&got, d) {
+			t.Errorf("document %s, %v", lines.Bytes(), err)
+		}
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+func TestFaults(t *testing.T) {
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	bad := historytest.Interval("a", "1", 0)
+	bad.DocCount++
+	good, run, badRun := historytest.Interval("a", "1", 0), historytest.NewRun("a", "1"), historytest.NewRun("a", "")
+	for name, s := range map[string]sink.Sink{"ndjson": sink.NewNDJSON(io.Discard, "lab"), "discard": new(sink.Discard)} {
+		if err := s.Put(t.Context(), []*mapping.Interval{good, bad}); !errors.Is(err, mapping.ErrDocCount) {
+			t.Errorf("%s: put a wrong document: %v", name, err)
+		}
+		if err := s.Finish(t.Context(), badRun); !errors.Is(err, mapping.ErrIdentity) {
+			t.Errorf("%s: finish a wrong run: %v", name, err)
+		}
+		if err := s.Put(cancelled, []*mapping.Interval{good}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: put cancelled: %v", name, err)
+		}
+		if err := s.Finish(cancelled, run); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: finish cancelled: %v", name, err)
+		}
+	}
+	s := sink.NewNDJSON(full{}, "")
+	if err := s.Finish(t.Context(), run); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("finish on a full disk: %v", err)
+	}
+	if err := s.Put(t.Context(), historytest.Intervals("a", "1", 100)); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("put on a full disk: %v", err)
+	}
+}
+
+func TestDiscardCounts(t *testing.T) {
+	var s sink.Discard
+	docs := historytest.Intervals("a", "1", 6)
+	docs[0].Level, docs[1].Level, docs[2].Level = mapping.Host, mapping.Host, mapping.Job
+	err := errors.Join(s.Put(t.Context(), docs), s.Put(t.Context(), docs[:1]), s.Finish(t.Context(), historytest.NewRun("a", "1")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := sink.Count{Intervals: mapping.Documents{Cluster: 3, Host: 3, Job: 1}, Runs: 1}
+	if diff := cmp.Diff(want, s.Count()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func BenchmarkNDJSON(b *testing.B) {
+	docs := historytest.Intervals("a", "1", 100)
+	s := sink.NewNDJSON(io.Discard, "")
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		if err := s.Put(b.Context(), docs); err != nil {
+			b.Fatal(err)
+		}
+		n += len(docs)
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "docs/s")
+}
