@@ -1,0 +1,189 @@
+package cbt
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFlatten(t *testing.T) {
+	r := tree{
+		id + configName: "cluster:\n  benchmark: fio\n  list: [1, two, 3.5, null, true]\n  null: x\n  none: ~\n  2: {3: three, true: yes}\n" +
+			"  nested: [{a: 1}, [b, c], d]\n  large: 1000000.0\n  day: 2024-05-06\n  empty: {}\n  text: 0x10\n",
+		"results/" + wholeName: yamlOf("clients: [h1]", "mons: {m1: {a: '1.2.3.4:6789'}}"),
+	}.with(id + "output.0_bw.1.log.h1").read(t).Runs[0]
+	want := map[string]any{
+		"cluster.benchmark": "fio", "cluster.list": "1,two,3.5,,true", "cluster.null": "x", "cluster.2.3": "three", "cluster.2.true": "yes",
+		"cluster.nested.0.a": "1", "cluster.nested.1": "b,c", "cluster.nested.2": "d", "cluster.large": "1000000",
+		"cluster.day": "2024-05-06", "cluster.text": "16", "cbt.clients": "h1", "cbt.mons.m1.a": "1.2.3.4:6789",
+	}
+	if diff := cmp.Diff(want, configure(t, r)); diff != "" {
+		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+}
+
+func TestFill(t *testing.T) {
+	tests := []struct {
+		name, yaml string
+		file       string
+		want       Settings
+	}{
+		{"lists of several say nothing", yamlOf("mode: [read, write]", "op_size: [4096, 8192]", "iodepth: [4]"), "output.0_bw.1.log.h", Settings{IODepth: 4}},
+		{"the path decides", yamlOf("mode: [read, write]", "op_size: 1"), "raw_ra-1/op_size-8192/concurrent_procs-2/iodepth-3/write/output.0_bw.1.log.h",
+			Settings{Mode: "write", OpSize: 8192, IODepth: 3, Procs: 2, OSDRA: 1}},
+		{"flat, of one workload", yamlOf("mode: read", "workloads: {w: {mode: write, time: 5}}"), "output.0_bw.1.log.h", Settings{Workload: "w", Mode: "write", Runtime: 5}},
+		{"flat, of one of two workloads", yamlOf("mode: read", "ramp: 3", "workloads: {w: {mode: write}, v: {}}"), "output.0_bw.1.log.h", Settings{Ramp: 3}},
+		{"two workloads fit", yamlOf("workloads: {w: {mode: write, op_size: 1, time: 5}, v: {mode: write, op_size: 1}}"), "write_1.h/iodepth-2/numjobs-3/output.0_bw.1.log",
+			Settings{Mode: "write", OpSize: 1, IODepth: 2, NumJobs: 3}},
+		{"CBT's own op_size", yamlOf("workloads: {w: {time: 5}}"), "write_4194304.h/iodepth-2/numjobs-3/output.0_bw.1.log",
+			Settings{Workload: "w", Mode: "write", OpSize: 4 << 20, IODepth: 2, NumJobs: 3, Runtime: 5}},
+		{"an unknown workload", yamlOf("time: 5", "workloads: {w: {time: 6}}"), "v.h/iodepth-2/numjobs-3/output.0_bw.1.log", Settings{Workload: "v", IODepth: 2, NumJobs: 3, Runtime: 5}},
+		{"sizes are mixed", yamlOf("benchmark: fio", "op_size: 4096", "bssplit: 4k/50:8k/50"), "output.0_bw.1.log.h", Settings{Benchmark: "fio"}},
+		{"total beats depth", yamlOf("iodepth: 4", "total_iodepth: 64"), "output.0_bw.1.log.h", Settings{TotalIODepth: 64}},
+		{"numbers that are none", yamlOf("iodepth: -1", "numjobs: .nan", "time: 1e300", "ramp: x", "osd_ra: 99999999999999999999", "rwmixread: ' 7 '", "volumes_per_client: 2.0"),
+			"output.0_bw.1.log.h", Settings{RWMixRead: 7, Volumes: 2}},
+		{"not below cluster", "benchmark: rawfio\nmode: read\n", "output.0_bw.1.log.h", Settings{Benchmark: "rawfio", Mode: "read"}},
+		{"numbers too large in the path", "{a: 1}", "op_size-99999999999999999999/x/output.0_bw.1.log.h", Settings{Workload: ""}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := tree{id + configName: tt.yaml}.with(id + tt.file).read(t).Runs[0]
+			configure(t, r)
+			if diff := cmp.Diff(tt.want, r.Settings); diff != "" {
+				t.Errorf("settings (-want +got):\n%s", diff)
+			}
+			once := r.Settings
+			configure(t, r)
+			if diff := cmp.Diff(once, r.Settings); diff != "" {
+				t.Errorf("settings when read again:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDamagedConfiguration(t *testing.T) {
+	const log = "raw_ra-1/op_size-8192/concurrent_procs-2/iodepth-3/write/output.0_bw.1.log.h"
+	whole := yamlOf("clients: [h]")
+	tests := []struct {
+		name  string
+		files tree
+		want  []string // in the error
+	}{
+		{"missing", tree{"results/" + wholeName: whole}, []string{id + configName, fs.ErrNotExist.Error()}},
+		{"empty", tree{id + configName: "", "results/" + wholeName: whole}, []string{configName, "no configuration in it"}},
+		{"only a comment", tree{id + configName: "# x\n", "results/" + wholeName: whole}, []string{"no configuration in it"}},
+		{"broken", tree{id + configName: "cluster:\n  a: 1\n  b: [1\nc: 2", "results/" + wholeName: whole}, []string{configName, "line "}},
+		{"no mapping", tree{id + configName: "[1, 2]", "results/" + wholeName: whole}, []string{"want a mapping"}},
+		{"too long", tree{id + configName: strings.Repeat("#", maxConfig+1), "results/" + wholeName: whole}, []string{"longer than"}},
+		{"aliases without end", tree{id + configName: "a: &a [*a]", "results/" + wholeName: whole}, []string{configName}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := tt.files.with(id + log).read(t)
+			if len(a.Runs) != 1 || len(a.Left) > 0 {
+				t.Fatalf("runs %+v, left %q", shorts(a), reasons(a))
+			}
+			r := a.Runs[0]
+			flat, err := r.Configure()
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, part := range tt.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("error %q, want %q in it", err, part)
+				}
+			}
+			if tt.name == "missing" && !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("error %v does not wrap ErrNotExist", err)
+			}
+			if r.OpSize != 8192 || r.Mode != "write" || r.Clients != 1 || flat["cbt.clients"] != "h" {
+				t.Errorf("settings %+v, configuration %v", r.Settings, flat)
+			}
+		})
+	}
+}
+
+func TestMissingHosts(t *testing.T) {
+	tests := []struct {
+		clients string
+		files   []string
+		want    []string
+	}{
+		{"[a, b, c, d]", []string{"output.0_clat_hist.1.log.a", "output.0_clat_hist.1.log.b", "output.0_clat_hist.1.log.d", "output.0.c"}, []string{"c"}},
+		{"[u@a:22, b.lab.org]", []string{"output.0_bw.1.log.a", "output.0_bw.1.log.b"}, nil},
+		{"[a, b]", []string{"output.0.a"}, []string{"b"}},
+		{"[a, b]", []string{"output.0_bw.1.log"}, nil},
+		{"[10.0.0.1, 10.0.0.2]", []string{"output.0_bw.1.log.a"}, nil},
+		{"a", []string{"output.0_bw.1.log.a"}, nil},
+		{"{a: x, b: y}", []string{"output.0_bw.1.log.B"}, []string{"a"}},
+	}
+	for _, tt := range tests {
+		files := tree{id + configName: yamlOf("benchmark: fio"), "results/" + wholeName: yamlOf("clients: " + tt.clients)}
+		for _, f := range tt.files {
+			files[id+f] = ""
+		}
+		r := files.read(t).Runs[0]
+		configure(t, r)
+		if diff := cmp.Diff(tt.want, r.MissingHosts()); diff != "" {
+			t.Errorf("clients %s, files %q (-want +got):\n%s", tt.clients, tt.files, diff)
+		}
+	}
+}
+
+func TestSize(t *testing.T) {
+	for in, want := range map[string]int64{
+		"4096": 4096, "4k": 4096, "4K": 4096, "4kb": 4096, "1m": 1 << 20, "2G": 2 << 30, "4096B": 4096, "": 0, "k": 0, "x": 0, "-4k": 0,
+		"9223372036854775807g": 0, "4ki": 0,
+	} {
+		if got := size(in); got != want {
+			t.Errorf("size(%q) = %d, want %d", in, got, want)
+		}
+	}
+}
+
+func FuzzConfigure(f *testing.F) {
+	for _, l := range layouts {
+		for p, content := range l.files {
+			if strings.HasSuffix(p, ".yaml") {
+				f.Add([]byte(content))
+			}
+		}
+	}
+	f.Add([]byte("cluster: {1: 2, null: 3, ~: [a, {b: c}], ? [x] : y}"))
+	f.Add([]byte("a: &a [x]\nb: {<<: *a}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := parseYAML(data)
+		if (err == nil) != (len(m) > 0) {
+			t.Fatalf("%d keys and error %v", len(m), err)
+		}
+		flat := map[string]any{}
+		flatten("", m, flat, 0)
+		for k, v := range flat {
+			if _, ok := v.(string); !ok {
+				t.Fatalf("%q is a %T", k, v)
+			}
+		}
+		before := maps.Clone(m)
+		for _, at := range []place{{cbt: true}, {cbt: true, modeSize: true}, {known: Settings{Workload: "w", OpSize: 1}}} {
+			r := &Run{Settings: at.known, at: at}
+			r.Mode = "read"
+			r.fill(cluster(m))
+			r.fillCluster(mapping(m["cluster"]))
+			if r.Mode != "read" || at.known.OpSize > 0 && r.OpSize != at.known.OpSize {
+				t.Fatalf("what the path says was lost: %+v", r.Settings)
+			}
+			for _, n := range []int64{r.OpSize, r.IODepth, r.TotalIODepth, r.NumJobs, r.Procs, r.Volumes, r.Runtime, int64(r.Clients), int64(r.OSDs)} {
+				if n < 0 {
+					t.Fatalf("less than 0: %+v", r.Settings)
+				}
+			}
+		}
+		if len(before) != len(m) {
+			t.Fatal("the configuration was changed")
+		}
+	})
+}

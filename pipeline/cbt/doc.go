@@ -1,0 +1,32 @@
+// Package cbt says what an archive means: which files make up a run, on which host,
+// volume and job each log was written, and with which settings the run was made.
+//
+// It goes by names, and by CBT's YAML files where names leave a question; reading logs
+// and fio's reports is for others. Archives that CBT did not make are understood as
+// folders of fio logs, one run for each folder and log prefix. Nothing is guessed in
+// silence: files that belong to no run are in [Archive.Left] with the reason, benchmarks
+// that are not fio's in [Archive.Skipped], and what is likely but not certain is in
+// [Run.Doubts].
+//
+// CBT, the Ceph Benchmarking Tool, writes
+//
+//	results/cbt_config.yaml                               the whole configuration
+//	results/00000000/id-7c1f03ab/benchmark_config.yaml    iteration, configuration of one benchmark
+//	results/00000000/id-7c1f03ab/…/output.V_clat_hist.J.log.HOST
+//
+// where V is a volume, endpoint or device process (rbdfio has none) and J a job of fio.
+// HOST, which may be a name with dots, is appended to what lies topmost in the folder
+// that CBT collects from the hosts. That is the files, also where folders above them name
+// the settings; but with workloads it is the first folder, and the files have no host:
+//
+//	id-…/output.V_…                                                        librbdfio, fio
+//	id-…/osd_ra-N/op_size-N/concurrent_procs-N/iodepth-N/MODE/output.V_…   librbdfio before 2017
+//	id-…/raw_ra-N/op_size-N/concurrent_procs-N/iodepth-N/MODE/output.V_…   rawfio
+//	id-…/osd_ra-N/client_ra-N/op_size-N/…/MODE/output.V_…                  kvmrbdfio
+//	id-…/rbdfio/osd_ra-N/client_ra-N/op_size-N/…/MODE/output_…             rbdfio
+//	id-…/WORKLOAD.HOST/numjobs-N/total_iodepth-N/iodepth-N/output.V_…      workloads
+//	id-…/MODE_OPSIZE.HOST/iodepth-N/numjobs-N/output.V_…                   workloads
+//
+// A total_iodepth that the volumes do not divide evenly makes two iodepth folders of one
+// execution, with some volumes in each: they are one run.
+package cbt

@@ -1,0 +1,114 @@
+package cbt
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// anyPath makes paths that look like CBT's, more or less.
+func anyPath() *rapid.Generator[string] {
+	dirs := []string{
+		"results", "00000000", "00000001", "id-7c1f03ab", "id-00000001", "w.h1", "w.h1.lab", "v", "randread_4096.h1", "rbdfio", "rbdfio.h2",
+		"osd_ra-00004096", "osd_ra-00004096.h1", "op_size-4096", "iodepth-001", "iodepth-002", "total_iodepth-16", "numjobs-1", "randread",
+		"write", "collectl", "idle_monitoring.h1", "a", "x",
+	}
+	names := []string{
+		"benchmark_config.yaml", "cbt_config.yaml", "output.0", "output.0.h1", "output.h2", "json_output.1.h1", "output.0.json.h1", "x.json", "x", "output.txt",
+		"output.0_clat_hist.1.log", "output.0_clat_hist.1.log.h1", "output.0_clat_hist.1.log.fz.h1", "output.1_clat_hist.2.log.h2.lab", "output_clat_hist.1.log.h1",
+		"output.0_clat_hist.log.h1", "output.0_bw.1.log.h1", "output.1_iops.1.log", "x_clat_hist.1.log", "y_lat.1.log", "_bw.1.log", "ceph_settings.out", "README.md",
+	}
+	return rapid.Custom(func(t *rapid.T) string {
+		p := filepath.Join(rapid.SliceOfN(rapid.SampledFrom(dirs), 0, 6).Draw(t, "dirs")...)
+		if rapid.Bool().Draw(t, "as CBT") {
+			p = filepath.Join("results", "00000000", "id-7c1f03ab", p)
+		}
+		return filepath.Join(p, rapid.SampledFrom(names).Draw(t, "name"))
+	})
+}
+
+// Every file is a run's log, or report, or configuration, or left, or skipped: one of these.
+func TestEveryFileOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		root, err := os.MkdirTemp("", "cbt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(root)
+		content := rapid.SampledFrom([]string{"", "a: [", "cluster: {benchmark: radosbench}", "cluster: {benchmark: fio, workloads: {w.h1: {}}, clients: [lab]}"})
+		for _, p := range rapid.SliceOfN(anyPath(), 1, 40).Draw(t, "paths") {
+			file := filepath.Join(root, p)
+			if os.MkdirAll(filepath.Dir(file), 0o755) == nil { // not below a file
+				_ = os.WriteFile(file, []byte(content.Draw(t, "content")), 0o644) // nor over a folder
+			}
+		}
+		set, err := source.Scan(t.Context(), []string{root}, source.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer set.Close()
+		a, again := Read(set.Files), Read(set.Files)
+		checkOnce(t, set.Files, a)
+		if diff := cmp.Diff(shorts(a), shorts(again)); diff != "" {
+			t.Errorf("read again:\n%s", diff)
+		}
+		if diff := cmp.Diff(reasons(a), reasons(again)); diff != "" {
+			t.Errorf("left when read again:\n%s", diff)
+		}
+	})
+}
+
+func checkOnce(t *rapid.T, files []*source.File, a *Archive) {
+	const (
+		log = 1 << iota
+		report
+		config
+		left
+		skipped
+	)
+	what, logs := map[*source.File]int{}, map[*source.File]int{}
+	paths := map[string]bool{}
+	for _, r := range a.Runs {
+		if paths[r.Path] || r.Name() == "" {
+			t.Errorf("path %q twice, or without a name: %q", r.Path, r.Name())
+		}
+		paths[r.Path] = true
+		for _, l := range append(r.Logs[:len(r.Logs):len(r.Logs)], r.Others...) {
+			logs[l.File]++
+			what[l.File] |= log
+		}
+		for _, f := range r.Reports {
+			what[f.File] |= report
+		}
+		what[r.Config] |= config
+		what[r.Whole] |= config
+		if len(r.Logs)+len(r.Others)+len(r.Reports) == 0 {
+			t.Errorf("%s is empty", r.Path)
+		}
+	}
+	for _, l := range a.Left {
+		what[l.File] |= left
+	}
+	for _, s := range a.Skipped {
+		for _, f := range s.Files {
+			what[f] |= skipped
+		}
+	}
+	for _, f := range files {
+		got, role := what[f], roleOf(f.Path)
+		switch {
+		case logs[f] > 1 || got&(got-1) != 0:
+			t.Errorf("%s: %b, logs %d", f.Path, got, logs[f])
+		case !Wanted(f.Path) && got != 0:
+			t.Errorf("%s is not wanted, but %b", f.Path, got)
+		case got == 0 && role == roleConfig && filepath.Base(f.Path) == wholeName && len(a.Skipped) > 0:
+		case got == 0 && role != roleNone && role != roleLoose:
+			t.Errorf("%s is nowhere", f.Path)
+		}
+	}
+}

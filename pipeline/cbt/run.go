@@ -1,0 +1,171 @@
+package cbt
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// Run is one execution of fio on all its hosts. It has logs, or other logs, or reports.
+type Run struct {
+	Archive string   // name of the archive or folder
+	Path    string   // of the run inside it, without hosts; with the log prefix where a folder may have several
+	Logs    []Log    // of histograms, by host, volume and job
+	Others  []Log    // of all other kinds: by host, volume, job and kind
+	Reports []Report // what holds fio's output, or may hold it
+	Settings
+	Config *source.File // benchmark_config.yaml, nil where there is none
+	Whole  *source.File // cbt_config.yaml, likewise
+
+	// Doubts are attributions that are likely but not certain, for people to read.
+	Doubts []string
+
+	at       place
+	name     string
+	argument string // that it was found under
+}
+
+// Log is one log of fio.
+type Log struct {
+	Kind   fiolog.Kind
+	Host   string // "" where neither name nor folder tells
+	Volume string // of the host: V of output.V; "" where the name has none
+	Job    int    // of fio, from 1; 0 for a log of all jobs
+	Prefix string // the part of the name before _clat_hist
+	Stored bool   // written with log_store_compressed
+	File   *source.File
+}
+
+// Report is a file that may hold fio's JSON output.
+type Report struct {
+	Host, Volume string
+	Named        bool // by CBT: it belongs to that host and volume. Else its content tells
+	File         *source.File
+}
+
+// Settings are what the path and the configuration say about a run. Zero is unknown.
+type Settings struct {
+	Benchmark    string
+	Workload     string
+	Mode         string // fio's rw
+	OpSize       int64  // bytes
+	IODepth      int64  // of a volume; unknown where volumes differ
+	TotalIODepth int64  // of all volumes of a client
+	NumJobs      int64
+	Procs        int64 // concurrent_procs, procs_per_volume, procs_per_endpoint
+	Volumes      int64 // volumes per client
+	Iteration    int   // -1 if unknown, as outside CBT's layout
+	RWMixRead    int64 // percent
+	Runtime      int64 // seconds
+	Ramp         int64 // seconds
+	OSDRA        int64 // read-ahead of the OSDs, or of raw devices; KiB
+	ClientRA     int64 // read-ahead of the clients; KiB
+	Pool         string
+	Hosts        []string // the clients that the configuration names
+	Clients      int      // how many these are
+	OSDHosts     int
+	OSDs         int    // on all hosts; unknown unless osds_per_node is set
+	CephVersion  string // as the user wrote it: CBT does not record it
+}
+
+// Name is short and for people: the path without what all paths have.
+func (r *Run) Name() string { return cmp.Or(r.name, r.Path) }
+
+// HostNames are the hosts that the run has files of, sorted, without the unnamed.
+func (r *Run) HostNames() []string {
+	var names []string
+	for _, l := range r.Logs {
+		names = append(names, l.Host)
+	}
+	for _, l := range r.Others {
+		names = append(names, l.Host)
+	}
+	for _, f := range r.Reports {
+		names = append(names, f.Host)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
+}
+
+// MissingHosts are the clients of which the run has no logs, or no reports if it has no
+// logs of any host. [Run.Configure] must have been called. Where files do not tell their
+// hosts nothing is known to be missing.
+func (r *Run) MissingHosts() []string {
+	have := r.logHosts()
+	if len(have) == 0 {
+		for _, f := range r.Reports {
+			if f.Named {
+				have = append(have, f.Host)
+			}
+		}
+	}
+	if len(have) == 0 || slices.Contains(have, "") {
+		return nil
+	}
+	var missing []string
+	known := false
+	for _, name := range r.Hosts {
+		if !slices.ContainsFunc(have, func(h string) bool { return sameHost(h, name) }) {
+			missing = append(missing, name)
+		} else {
+			known = true
+		}
+	}
+	if !known { // the configuration is another archive's, or names hosts otherwise
+		return nil
+	}
+	return missing
+}
+
+// logHosts are the hosts of the histogram logs, or of the others if there are none.
+func (r *Run) logHosts() []string {
+	logs := r.Logs
+	if len(logs) == 0 {
+		logs = r.Others
+	}
+	var have []string
+	for i := range logs {
+		have = append(have, logs[i].Host)
+	}
+	slices.Sort(have)
+	return slices.Compact(have)
+}
+
+// sameHost tells whether two names may be of one host: one may lack the domain.
+func sameHost(a, b string) bool {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
+}
+
+// Files are all that the run is made of: logs, reports and configuration.
+func (r *Run) Files() []*source.File {
+	var files []*source.File
+	for _, l := range r.Logs {
+		files = append(files, l.File)
+	}
+	for _, l := range r.Others {
+		files = append(files, l.File)
+	}
+	for _, f := range r.Reports {
+		files = append(files, f.File)
+	}
+	for _, f := range []*source.File{r.Config, r.Whole} {
+		if f != nil {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+func compareLogs(a, b Log) int {
+	return cmp.Or(cmp.Compare(a.Host, b.Host), compareNumbers(a.Volume, b.Volume), cmp.Compare(a.Job, b.Job),
+		cmp.Compare(a.Kind, b.Kind))
+}
+
+func compareNumbers(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}

@@ -1,0 +1,103 @@
+package cbt
+
+import (
+	"cmp"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// fioClasses are CBT's benchmarks that run fio.
+var fioClasses = map[string]bool{"fio": true, "librbdfio": true, "rawfio": true, rbdfio: true, "kvmrbdfio": true}
+
+// told is what CBT's YAML files say that the names of files do not.
+type told struct {
+	benchmark string
+	workloads []string // the longest first
+	clients   []string
+}
+
+// ask reads a YAML file, once. One that cannot be read says nothing: whether that is
+// worth a word, [Run.Configure] tells.
+func (s *sorter) ask(f *source.File) *told {
+	if f == nil {
+		return &told{}
+	}
+	if t := s.told[f]; t != nil {
+		return t
+	}
+	t := &told{}
+	s.told[f] = t
+	m, err := readYAML(f)
+	if err != nil {
+		return t
+	}
+	c := cluster(m)
+	t.benchmark = text(c["benchmark"])
+	for name := range mapping(c["workloads"]) {
+		t.workloads = append(t.workloads, name)
+	}
+	slices.SortFunc(t.workloads, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
+	t.clients = hosts(c["clients"])
+	return t
+}
+
+// skip finds the configurations without a log of fio that are not fio's: their reports
+// are named as fio's are.
+func (s *sorter) skip(reports []*source.File) {
+	files := map[folder][]*source.File{}
+	for at, f := range s.configs {
+		if p := locate(at.archive, at.path, keepWhole); p.cbt && p.config == at.path {
+			files[at] = append(files[at], f)
+		}
+	}
+	for _, f := range reports {
+		if p := s.place(f, false); p.cbt {
+			at := folderOf(f, p.config)
+			files[at] = append(files[at], f)
+		}
+	}
+	for at, of := range files {
+		if s.logged[at] {
+			continue
+		}
+		benchmark, reason := s.ask(s.configs[at]).benchmark, "as its configuration says"
+		if benchmark == "" {
+			benchmark, reason = guess(at.path, of), "as the names of its files say"
+		}
+		if benchmark == "" || fioClasses[benchmark] {
+			continue
+		}
+		s.skipped[at] = &Skipped{
+			Archive: at.archive, Path: at.path, Benchmark: benchmark, Files: of,
+			Reason: benchmark + " does not run fio, " + reason,
+		}
+	}
+}
+
+var (
+	hsbenchFile   = regexp.MustCompile(`^output\.\d+\.(?:csv|json)(?:\.|$)`)
+	radosbenchDir = regexp.MustCompile(`^(?:prefill|write|read|seq|rand)$`)
+)
+
+// guess tells by names which benchmark wrote reports, "" if they may be fio's.
+func guess(config string, files []*source.File) string {
+	for _, f := range files {
+		below := strings.TrimPrefix(strings.TrimPrefix(f.Path, config), "/")
+		dirs := strings.Split(path.Dir(below), "/")
+		switch {
+		case hsbenchFile.MatchString(path.Base(f.Path)):
+			return "hsbench"
+		case strings.Contains(below, "/object_size-"):
+			return "cephtestrados"
+		case strings.Contains(below, "/procs-"):
+			return "getput"
+		case len(dirs) == 1 && radosbenchDir.MatchString(dirs[0]):
+			return "radosbench"
+		}
+	}
+	return ""
+}

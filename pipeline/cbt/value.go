@@ -1,0 +1,182 @@
+package cbt
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxDepth is how deep a configuration is flattened; CBT's have four levels.
+const maxDepth = 20
+
+// flatten gives nested maps and lists dotted names. A list of scalars becomes one text.
+func flatten(prefix string, v any, into map[string]any, depth int) {
+	if depth > maxDepth {
+		return
+	}
+	join := func(k string) string {
+		k = strings.ReplaceAll(k, "\x00", "\uFFFD") // which a flattened field refuses in names
+		if prefix == "" {
+			return k
+		}
+		return prefix + "." + k
+	}
+	if m := mapping(v); m != nil {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			flatten(join(k), m[k], into, depth+1)
+		}
+		return
+	}
+	list, ok := v.([]any)
+	switch {
+	case ok && allScalars(list):
+		parts := make([]string, len(list))
+		for i, e := range list {
+			parts[i] = scalar(e)
+		}
+		into[prefix] = strings.Join(parts, ",")
+	case ok:
+		for i, e := range list {
+			flatten(join(strconv.Itoa(i)), e, into, depth+1)
+		}
+	case v != nil:
+		into[prefix] = scalar(v)
+	}
+}
+
+func allScalars(list []any) bool {
+	return !slices.ContainsFunc(list, func(e any) bool {
+		_, isList := e.([]any)
+		return isList || mapping(e) != nil
+	})
+}
+
+// mapping is a value as a map with text for keys, which YAML does not demand; nil if it
+// is none.
+func mapping(v any) map[string]any {
+	switch v := v.(type) {
+	case map[string]any:
+		return v
+	case map[any]any:
+		m := make(map[string]any, len(v))
+		for k, e := range v {
+			if k == nil {
+				k = "null"
+			}
+			m[scalar(k)] = e
+		}
+		return m
+	}
+	return nil
+}
+
+// single is a value, or the only one of a list. A list of more has the values of several
+// runs: the path tells which is this one's, or nothing does.
+func single(v any) any {
+	if list, ok := v.([]any); ok && len(list) == 1 {
+		return list[0]
+	}
+	return v
+}
+
+// text is a single scalar as text, "" for anything else.
+func text(v any) string {
+	v = single(v)
+	if _, ok := v.([]any); ok || mapping(v) != nil {
+		return ""
+	}
+	return scalar(v)
+}
+
+func scalar(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case time.Time: // YAML takes what looks like a date for one
+		if v.Equal(v.Truncate(24 * time.Hour)) {
+			return v.Format(time.DateOnly)
+		}
+		return v.Format(time.RFC3339Nano)
+	}
+	return fmt.Sprint(v)
+}
+
+// number is a single whole number, 0 for anything else and for less than 0.
+func number(v any) int64 {
+	n, _ := whole(v)
+	return n
+}
+
+func whole(v any) (n int64, ok bool) {
+	switch v := single(v).(type) {
+	case int:
+		n, ok = int64(v), true
+	case int64:
+		n, ok = v, true
+	case float64:
+		// What does not fit is implementation-defined; NaN fails as well.
+		if ok = v >= 0 && v < math.MaxInt64; ok {
+			n = int64(v)
+		}
+	case string:
+		parsed, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
+		n, ok = parsed, err == nil
+	}
+	if n < 0 || !ok {
+		return 0, false
+	}
+	return n, true
+}
+
+// size is a number of bytes, which may have a unit as fio writes it: 4k is 4096.
+func size(v any) int64 {
+	if n, ok := whole(v); ok {
+		return n
+	}
+	s := strings.TrimSuffix(strings.ToLower(text(v)), "b")
+	for i, unit := range []string{"k", "m", "g"} {
+		if digits, ok := strings.CutSuffix(s, unit); ok {
+			n := number(digits)
+			if shift := 10 * (i + 1); n <= math.MaxInt64>>shift {
+				return n << shift
+			}
+			return 0
+		}
+	}
+	return number(s)
+}
+
+// hosts are the names in a list of nodes, which may be a map with nodes for keys or a
+// single name, without the user to log in as and the port.
+func hosts(v any) []string {
+	var names []string
+	if m := mapping(v); m != nil {
+		names = slices.Sorted(maps.Keys(m))
+	} else if list, ok := v.([]any); ok {
+		for _, e := range list {
+			names = append(names, text(e))
+		}
+	} else {
+		names = []string{text(v)}
+	}
+	for i, name := range names {
+		if _, after, ok := strings.Cut(name, "@"); ok {
+			name = after
+		}
+		if host, port, ok := strings.Cut(name, ":"); ok && !strings.Contains(port, ":") {
+			name = host
+		}
+		names[i] = name
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
+}
