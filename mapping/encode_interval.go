@@ -20,6 +20,7 @@ func (d *Interval) AppendJSON(dst []byte) []byte {
 		e.number("weight", d.Requests.Weight)
 	})
 	e.number("iops", d.IOPS)
+	e.numberOpt("bandwidth", d.Bandwidth)
 	e.textOpt("weighting", d.Weighting)
 	e.wholeOpt("_doc_count", d.DocCount)
 	return append(e.b, '}')
@@ -58,6 +59,10 @@ func (c *CBT) encode(e *encoder) {
 	e.wholeOpt("concurrent_procs", int64(c.Procs))
 	e.wholeOpt("volumes", int64(c.Volumes))
 	e.wholeOpt("clients", int64(c.Clients))
+	e.wholeOpt("osds", int64(c.OSDs))
+	e.wholeOpt("osd_hosts", int64(c.OSDHosts))
+	e.textOpt("pool_profile", c.Pool)
+	e.textOpt("ceph_version", c.CephVersion)
 	e.wholeOpt("osd_ra", c.OSDReadAhead)
 	e.wholeOpt("client_ra", c.ReadAhead)
 	e.wholeOpt("time", int64(c.RunSeconds))
@@ -83,6 +88,10 @@ func (e *encoder) latency(lat *Latency) {
 				e.key("counts")
 				e.b = appendInts(e.b, lat.Bins.Counts)
 			})
+		}
+		if lat.Layout == "" && lat.Bins.IsZero() { // of averages
+			e.number("mean", lat.Mean)
+			return
 		}
 		e.textOpt("layout", lat.Layout)
 		e.number("min", lat.Min)

@@ -18,6 +18,8 @@ func (r *Run) AppendJSON(dst []byte) []byte {
 		e.textOpt("version", r.Fio.Version)
 		e.strings("options", r.Fio.Options)
 		e.wholeOpt("jobs", int64(r.Fio.Jobs))
+		e.numberOpt("usr_cpu", r.Fio.UsrCPU)
+		e.numberOpt("sys_cpu", r.Fio.SysCPU)
 	})
 	e.objects("hosts", len(r.Hosts), func(e *encoder, i int) { r.Hosts[i].encode(e) })
 	e.object("clock", func(e *encoder) { e.textOpt("source", r.Clock.Source) })
@@ -68,6 +70,11 @@ func (t *Totals) encode(e *encoder) {
 	e.wholeOpt("duration_ms", t.DurationMS)
 	e.number("iops", t.IOPS)
 	e.numberOpt("bandwidth", t.Bandwidth)
+	e.object("means", func(e *encoder) {
+		e.numberOpt("slat", t.Means.Slat)
+		e.numberOpt("clat", t.Means.Clat)
+		e.numberOpt("lat", t.Means.Lat)
+	})
 	e.latency(&t.Latency)
 }
 

@@ -15,6 +15,7 @@ type Interval struct {
 	Latency   Latency   `json:"latency,omitzero"` // empty when nothing was served
 	Requests  Requests  `json:"requests"`
 	IOPS      float64   `json:"iops"`                 // completions per second
+	Bandwidth float64   `json:"bandwidth,omitempty"`  // bytes per second, where a log tells
 	Weighting string    `json:"weighting,omitempty"`  // "inflight" or "completion"
 	DocCount  int64     `json:"_doc_count,omitempty"` // the sum of the histogram's counts
 }
@@ -51,6 +52,10 @@ type CBT struct {
 	Procs        int    `json:"concurrent_procs,omitempty"`
 	Volumes      int    `json:"volumes,omitempty"` // per client
 	Clients      int    `json:"clients,omitempty"`
+	OSDs         int    `json:"osds,omitempty"` // on all hosts
+	OSDHosts     int    `json:"osd_hosts,omitempty"`
+	Pool         string `json:"pool_profile,omitempty"`
+	CephVersion  string `json:"ceph_version,omitempty"`
 	OSDReadAhead int64  `json:"osd_ra,omitempty"` // KiB, as configured
 	ReadAhead    int64  `json:"client_ra,omitempty"`
 	RunSeconds   int    `json:"time,omitempty"` // configured seconds

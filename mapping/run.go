@@ -46,6 +46,8 @@ type FioInfo struct {
 	Version string            `json:"version,omitempty"`
 	Options map[string]string `json:"options,omitempty"` // global and common job options; one flattened field
 	Jobs    int               `json:"jobs,omitempty"`    // on all hosts
+	UsrCPU  float64           `json:"usr_cpu,omitempty"` // percent of one CPU, mean of the jobs
+	SysCPU  float64           `json:"sys_cpu,omitempty"`
 }
 
 // RunHost is one host that took part in a run.
@@ -69,7 +71,16 @@ type Totals struct {
 	DurationMS int64   `json:"duration_ms,omitempty"`
 	IOPS       float64 `json:"iops"`                // per second
 	Bandwidth  float64 `json:"bandwidth,omitempty"` // bytes per second
+	Means      Means   `json:"means,omitzero"`
 	Latency    Latency `json:"latency,omitzero"`
+}
+
+// Means are fio's own mean latencies, in microseconds: until a request was submitted,
+// from then until it completed, and both.
+type Means struct {
+	Slat float64 `json:"slat,omitempty"`
+	Clat float64 `json:"clat,omitempty"`
+	Lat  float64 `json:"lat,omitempty"`
 }
 
 // Lost is how many requests were not in the logs.
