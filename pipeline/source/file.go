@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -73,7 +74,7 @@ func (f *File) Name() string { return printable(f.name) }
 
 // origin is where a content can be had again: exactly one of file, at and zip.
 type origin struct {
-	file   *diskFile   // a file of its own, opened for each reader
+	file   *diskFile   // a file of its own, with a descriptor for each reader
 	at     io.ReaderAt // n bytes from off
 	off, n int64
 	zip    *zip.File
@@ -112,11 +113,12 @@ func (r *reader) start(set *Set, o origin) error {
 	g := guard{lim: set.lim, total: &r.total}
 	switch {
 	case o.file != nil:
-		f, err := o.file.open()
-		if err != nil {
+		h := set.handles.file(*o.file)
+		if _, err := h.acquire(); err != nil {
 			return err
 		}
-		r.push(f, f)
+		h.release()
+		r.push(io.NewSectionReader(h, 0, math.MaxInt64), dropper{h})
 	case o.zip != nil:
 		rc, err := o.zip.Open()
 		if err != nil {
@@ -142,6 +144,14 @@ func (r *reader) start(set *Set, o origin) error {
 	}
 	g.r, g.packed = d, d.taken.count
 	r.push(&g, d)
+	return nil
+}
+
+// dropper closes a handle with its reader.
+type dropper struct{ *handle }
+
+func (d dropper) Close() error {
+	d.drop()
 	return nil
 }
 

@@ -11,8 +11,9 @@ import (
 )
 
 // idleHandles is how many descriptors stay open though nobody reads from them at
-// the moment. With thousands of archives in one scan the bound is what counts.
-const idleHandles = 64
+// the moment. With thousands of logs read side by side the bound is what counts: it
+// leaves room within the 256 that some systems allow.
+const idleHandles = 128
 
 // handles keeps a bounded number of descriptors open between uses. Safe from many
 // goroutines.
@@ -102,6 +103,18 @@ func (a *handles) close() {
 	}
 }
 
+// drop closes what is open, if nobody uses it: it will not be wanted again.
+func (h *handle) drop() {
+	h.all.mu.Lock()
+	defer h.all.mu.Unlock()
+	if h.elem == nil {
+		return
+	}
+	h.all.idle.Remove(h.elem)
+	h.res.Close() // only read from: nothing to lose
+	h.res, h.elem = nil, nil
+}
+
 // ReadAt reads from a handle on a file.
 func (h *handle) ReadAt(p []byte, off int64) (int, error) {
 	res, err := h.acquire()
@@ -133,6 +146,28 @@ func (a *handles) archive(d diskFile, seen fs.FileInfo) *handle {
 			f.Close()
 			return nil, err
 		}
+		return f, nil
+	}}
+}
+
+// file is a handle on a file that is read from beginning to end. It is closed between
+// two reads when too many others are open, and must not have been changed by then.
+func (a *handles) file(d diskFile) *handle {
+	var seen fs.FileInfo
+	return &handle{all: a, open: func() (io.Closer, error) {
+		f, err := d.open()
+		if err != nil {
+			return nil, err
+		}
+		now, err := f.Stat()
+		if err == nil && seen != nil && !(os.SameFile(now, seen) && now.ModTime().Equal(seen.ModTime())) {
+			err = fmt.Errorf("reopen %s: %w", d.path, ErrChanged)
+		}
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		seen = now
 		return f, nil
 	}}
 }
