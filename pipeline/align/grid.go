@@ -1,0 +1,86 @@
+package align
+
+import "math"
+
+// grid is the windows' edges: 0, length, 2*length … milliseconds.
+type grid struct {
+	length    int64
+	tolerance int64 // times at most so far from an edge are taken as the edge
+}
+
+// snap moves a time that all but lies on an edge onto it. It is monotone, so rows that
+// followed one another still do.
+func (g grid) snap(t int64) int64 {
+	off := t % g.length
+	switch {
+	case off <= g.tolerance:
+		return t - off
+	case g.length-off <= g.tolerance:
+		return t + g.length - off
+	}
+	return t
+}
+
+// window is the index of the window that holds completions at time t: windows are
+// (start, end] for completions, as rows are, and the first one has its start, too.
+func (g grid) window(t int64) int64 {
+	if t <= 0 {
+		return 0
+	}
+	return (t - 1) / g.length
+}
+
+// presence is the distribution function of the moments at which a request of latency
+// life that completed somewhere in (start, end] was in the system: the share of its
+// life before time t. Milliseconds. With G(y) the integral of min(max(u,0),life) up to
+// y, it is (G(t-start+life) - G(t-end+life)) / (life * (end-start)).
+func presence(t, start, end, life float64) float64 {
+	if t >= end {
+		return 1
+	}
+	if life <= 0 {
+		if end <= start || t <= start {
+			return 0
+		}
+		return (t - start) / (end - start)
+	}
+	if end <= start {
+		return min(max((t-end+life)/life, 0), 1)
+	}
+	area := ramp(t-start+life, life) - ramp(t-end+life, life)
+	return min(max(area/(life*(end-start)), 0), 1)
+}
+
+func ramp(y, life float64) float64 {
+	switch {
+	case y <= 0:
+		return 0
+	case y <= life:
+		return y * y / 2
+	}
+	return life*life/2 + life*(y-life)
+}
+
+// quantum is the unit of fractional weights, 2^-20 of a request. Sums of its multiples
+// are exact in a float64 up to 2^33 requests a bin and window, so that results do not
+// depend on the order in which rows are added, by however many workers.
+const quantum = 1.0 / (1 << 20)
+
+func quantize(x float64) float64 { return math.Round(x/quantum) * quantum }
+
+// spread gives n requests to windows first … last by the distribution function cdf of
+// window ends (cdf of the last one is 1). Shares are multiples of quantum and sum to n
+// exactly: each is the difference of rounded cumulative sums.
+func (g grid) spread(n float64, first, last int64, cdf func(t float64) float64, give func(w int64, share float64)) {
+	given := 0.0
+	for w := first; w < last; w++ {
+		upTo := quantize(n * cdf(float64((w+1)*g.length)))
+		if share := upTo - given; share > 0 {
+			give(w, share)
+			given = upTo
+		}
+	}
+	if share := n - given; share > 0 {
+		give(last, share)
+	}
+}

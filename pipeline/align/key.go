@@ -1,0 +1,72 @@
+package align
+
+import (
+	"cmp"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// Level is what requests are added up over.
+type Level uint8
+
+// The levels, from all to one.
+const (
+	Cluster Level = iota // all hosts and jobs
+	Host                 // all jobs of a host
+	Job                  // one job of one host
+)
+
+// Levels is a set of levels; the zero value stands for Cluster alone.
+type Levels uint8
+
+// With is the set with level l in it.
+func (s Levels) With(l Level) Levels { return s | 1<<l }
+
+// Has tells whether level l is in the set.
+func (s Levels) Has(l Level) bool { return s&(1<<l) != 0 || s == 0 && l == Cluster }
+
+// Lowest is the most detailed level of the set.
+func (s Levels) Lowest() Level {
+	for _, l := range []Level{Job, Host} {
+		if s.Has(l) {
+			return l
+		}
+	}
+	return Cluster
+}
+
+// Key names what a window's requests belong to. Fields above the level are empty.
+type Key struct {
+	Level     Level
+	Host      string
+	Job       string
+	Direction fiolog.Direction
+}
+
+// Compare orders keys by level, host, job and direction.
+func (k Key) Compare(o Key) int {
+	return cmp.Or(cmp.Compare(k.Level, o.Level), cmp.Compare(k.Host, o.Host),
+		compareNatural(k.Job, o.Job), cmp.Compare(k.Direction, o.Direction))
+}
+
+// At is the key of the same requests at a higher level.
+func (k Key) At(l Level) Key {
+	k.Level = l
+	if l < Job {
+		k.Job = ""
+	}
+	if l < Host {
+		k.Host = ""
+	}
+	return k
+}
+
+// compareNatural puts shorter numbers first, so that job 2 comes before job 10.
+func compareNatural(a, b string) int {
+	if a != "" && b != "" && isDigit(a[0]) && isDigit(b[0]) {
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	}
+	return cmp.Compare(a, b)
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }

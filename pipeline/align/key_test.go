@@ -1,0 +1,96 @@
+package align_test
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+func TestLevels(t *testing.T) {
+	var none align.Levels
+	for _, c := range []struct {
+		name   string
+		levels align.Levels
+		has    []align.Level
+		lowest align.Level
+	}{
+		{"none stands for cluster", none, []align.Level{align.Cluster}, align.Cluster},
+		{"cluster", none.With(align.Cluster), []align.Level{align.Cluster}, align.Cluster},
+		{"host alone", none.With(align.Host), []align.Level{align.Host}, align.Host},
+		{"cluster and job", none.With(align.Job).With(align.Cluster), []align.Level{align.Cluster, align.Job}, align.Job},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var has []align.Level
+			for _, l := range []align.Level{align.Cluster, align.Host, align.Job} {
+				if c.levels.Has(l) {
+					has = append(has, l)
+				}
+			}
+			if d := gocmp.Diff(c.has, has); d != "" {
+				t.Error(d)
+			}
+			if got := c.levels.Lowest(); got != c.lowest {
+				t.Errorf("lowest is %d, want %d", got, c.lowest)
+			}
+		})
+	}
+}
+
+func TestKeyAt(t *testing.T) {
+	k := align.Key{Level: align.Job, Host: "a", Job: "1", Direction: fiolog.Trim}
+	for l, want := range []align.Key{
+		{Level: align.Cluster, Direction: fiolog.Trim},
+		{Level: align.Host, Host: "a", Direction: fiolog.Trim},
+		k,
+	} {
+		if got := k.At(align.Level(l)); got != want {
+			t.Errorf("at level %d: %+v, want %+v", l, got, want)
+		}
+	}
+}
+
+// TestKeyOrder has keys in the order in which windows of one time come.
+func TestKeyOrder(t *testing.T) {
+	host := func(h string, d fiolog.Direction) align.Key {
+		return align.Key{Level: align.Host, Host: h, Direction: d}
+	}
+	job := func(h, j string) align.Key { return align.Key{Level: align.Job, Host: h, Job: j} }
+	want := []align.Key{
+		{Level: align.Cluster, Direction: fiolog.Read},
+		{Level: align.Cluster, Direction: fiolog.Trim},
+		host("a", fiolog.Read), host("a", fiolog.Write), host("b", fiolog.Read),
+		job("a", ""), job("a", "1"), job("a", "2"), job("a", "10"), job("a", "100"), job("a", "vol.1"), job("b", "1"),
+	}
+	got := slices.Clone(want)
+	slices.Reverse(got)
+	slices.SortFunc(got, align.Key.Compare)
+	if d := gocmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestKeyOrderIsOne(t *testing.T) {
+	keys := rapid.Custom(func(t *rapid.T) align.Key {
+		return align.Key{
+			Level:     align.Level(rapid.IntRange(0, 2).Draw(t, "level")),
+			Host:      rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "host"),
+			Job:       rapid.StringMatching(`[0-9.a!]{0,3}`).Draw(t, "job"),
+			Direction: fiolog.Direction(rapid.IntRange(0, 2).Draw(t, "direction")),
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, c := keys.Draw(t, "a"), keys.Draw(t, "b"), keys.Draw(t, "c")
+		if a.Compare(b) != -b.Compare(a) || (a.Compare(b) == 0) != (a == b) {
+			t.Errorf("%+v and %+v: %d and %d", a, b, a.Compare(b), b.Compare(a))
+		}
+		if a.Compare(b) <= 0 && b.Compare(c) <= 0 && a.Compare(c) > 0 {
+			t.Errorf("%+v, %+v, %+v go round: %d", a, b, c, cmp.Compare(0, a.Compare(c)))
+		}
+	})
+}

@@ -1,0 +1,264 @@
+package align_test
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// amount is what is counted for one key over a run.
+type amount struct {
+	Completed int64
+	Counted   uint64
+	Weight    float64
+}
+
+// amounts are those of the rows that went in, and of the windows that came out.
+func amounts(jobs []jobRows, windows []*align.Window, levels align.Levels) (in, out map[align.Key]amount) {
+	in, out = map[align.Key]amount{}, map[align.Key]amount{}
+	for _, j := range jobs {
+		for _, r := range j.rows {
+			for _, l := range []align.Level{align.Cluster, align.Host, align.Job} {
+				if levels.Has(l) {
+					k := align.Key{Host: j.host, Job: j.job, Direction: r.Direction}.At(l)
+					a := in[k]
+					in[k] = amount{a.Completed + int64(r.Total), a.Counted + r.Total, a.Weight + float64(r.Total)}
+				}
+			}
+		}
+	}
+	for _, w := range windows {
+		a := out[w.Key]
+		out[w.Key] = amount{a.Completed + w.Completed, a.Counted + total(w.Counts), a.Weight + w.Latencies.Total()}
+	}
+	return in, out
+}
+
+// TestMergeKeepsAll: at every level, no request is lost and none is counted twice.
+func TestMergeKeepsAll(t *testing.T) {
+	for name, layouts := range kinds {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(r *rapid.T) {
+				jobs, opt := runs(layouts).Draw(r, "run"), optionsOf(r)
+				windows, _ := merge(t, jobs, opt)
+				in, out := amounts(jobs, windows, opt.Levels)
+				if d := gocmp.Diff(in, out); d != "" {
+					r.Error(d)
+				}
+			})
+		})
+	}
+}
+
+// TestMergeKeepsBins: nor does a request change its bin, but for a coarser one.
+func TestMergeKeepsBins(t *testing.T) {
+	for _, name := range []string{"one layout", "coarsenesses", "fio 2"} {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(r *rapid.T) {
+				jobs, opt := runs(kinds[name]).Draw(r, "run"), optionsOf(r)
+				windows, stats := merge(t, jobs, opt)
+				in, out := hist.New(stats.Layout), hist.New(stats.Layout)
+				for _, j := range jobs {
+					for _, row := range j.rows {
+						in.AddBins(row.Layout, row.Bins)
+					}
+				}
+				highest := align.Cluster
+				for highest < align.Job && !opt.Levels.Has(highest) {
+					highest++
+				}
+				for _, w := range windows {
+					if l := w.Latencies.Layout(); l != stats.Layout && !anyLast(jobs) || w.Latencies.Rebinned() {
+						r.Errorf("window %d has layout %v, want %v", w.Elapsed, l, stats.Layout)
+					}
+					if w.Key.Level == highest {
+						out.AddBins(w.Latencies.Layout(), w.Counts)
+					}
+				}
+				if d := gocmp.Diff(in.Weights(), out.Weights()); d != "" {
+					r.Error(d)
+				}
+			})
+		})
+	}
+}
+
+// anyLast tells whether there are streams whose layout is not known from the start.
+func anyLast(jobs []jobRows) bool {
+	return slices.ContainsFunc(jobs, func(j jobRows) bool { return j.last })
+}
+
+// seen is all of a window.
+type seen struct {
+	Key                 align.Key
+	Elapsed, Start, End int64
+	Layout              string
+	Rebinned            bool
+	Weights             []hist.Weight
+	Counts              []hist.Bin
+	Completed           int64
+}
+
+func look(windows []*align.Window) []seen {
+	var out []seen
+	for _, w := range windows {
+		out = append(out, seen{
+			w.Key, w.Elapsed, w.Start, w.End, w.Latencies.Layout().String(), w.Latencies.Rebinned(),
+			w.Latencies.Weights(), w.Counts, w.Completed,
+		})
+	}
+	return out
+}
+
+// TestMergeDoesNotDependOnWorkers: the windows are the same to the last bit.
+func TestMergeDoesNotDependOnWorkers(t *testing.T) {
+	for name, layouts := range kinds {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(r *rapid.T) {
+				jobs, opt := runs(layouts).Draw(r, "run"), optionsOf(r)
+				opt.Workers = 1
+				windows, stats := merge(t, jobs, opt)
+				want := look(windows)
+				for _, opt.Workers = range []int{2, 3, 8} {
+					windows, s := merge(t, jobs, opt)
+					if d := gocmp.Diff(want, look(windows)); d != "" {
+						r.Fatalf("%d workers: %s", opt.Workers, d)
+					}
+					if s != stats {
+						r.Errorf("%d workers: %+v, one: %+v", opt.Workers, s, stats)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestMergeOrder: windows come by time, then by key, each of them once, on the grid.
+func TestMergeOrder(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		jobs, opt := runs(kinds["one layout"]).Draw(r, "run"), optionsOf(r)
+		windows, _ := merge(t, jobs, opt)
+		tolerance := min(opt.Tolerance, opt.Window/2)
+		for i, w := range windows {
+			if w.Elapsed < 0 || w.Elapsed%opt.Window != 0 {
+				r.Errorf("window at %d is not on a grid of %d", w.Elapsed, opt.Window)
+			}
+			if start, end := w.Start-w.Elapsed, w.End-w.Elapsed-opt.Window; max(start, -start, end, -end) > tolerance {
+				r.Errorf("window at %d is (%d, %d], more than %d off", w.Elapsed, w.Start, w.End, tolerance)
+			}
+			if w.Completed < 0 || w.Counts == nil || w.Latencies.IsEmpty() && w.Completed == 0 {
+				r.Errorf("window at %d: %d completed, counts %v", w.Elapsed, w.Completed, w.Counts)
+			}
+			if !opt.Levels.Has(w.Key.Level) || w.Key != w.Key.At(w.Key.Level) {
+				r.Errorf("key %+v of levels %b", w.Key, opt.Levels)
+			}
+			if i > 0 {
+				b := windows[i-1]
+				if cmp.Or(cmp.Compare(b.Elapsed, w.Elapsed), b.Key.Compare(w.Key)) >= 0 {
+					r.Errorf("%d %+v comes before %d %+v", b.Elapsed, b.Key, w.Elapsed, w.Key)
+				}
+			}
+		}
+	})
+}
+
+// TestMergeLevels: what a key counts is the sum of those below it.
+func TestMergeLevels(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		jobs, opt := runs(kinds["coarsenesses"]).Draw(r, "run"), optionsOf(r)
+		opt.Levels = align.Levels(0).With(align.Cluster).With(align.Host).With(align.Job)
+		type at struct {
+			elapsed int64
+			key     align.Key
+		}
+		got, want := map[at]*hist.Histogram{}, map[at]*hist.Histogram{}
+		windows, _ := merge(t, jobs, opt)
+		for _, w := range windows {
+			got[at{w.Elapsed, w.Key}] = w.Latencies
+			for l := range w.Key.Level {
+				k := at{w.Elapsed, w.Key.At(l)}
+				if w.Key.Level != align.Job {
+					continue
+				}
+				if want[k] == nil {
+					want[k] = hist.New(w.Latencies.Layout())
+				}
+				want[k].Merge(w.Latencies)
+			}
+		}
+		for k, h := range want {
+			if got[k] == nil {
+				r.Errorf("no window %+v", k)
+				continue
+			}
+			if d := gocmp.Diff(h.Weights(), got[k].Weights()); d != "" {
+				r.Errorf("%+v: %s", k, d)
+			}
+		}
+	})
+}
+
+// TestMergeNothingIsLate: rows that are not much older than a minute find their windows
+// open, however their directions and jobs lie to one another.
+func TestMergeNothingIsLate(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		opt := optionsOf(r)
+		var jobs []jobRows
+		for i := range rapid.IntRange(1, 4).Draw(r, "jobs") {
+			s := align.NewSplitter(1000)
+			offset := rapid.Int64Range(0, 3000).Draw(r, "offset")
+			var due [fiolog.Directions]int64
+			j := jobRows{host: "a", job: string(rune('1' + i))}
+			for range rapid.IntRange(0, 40).Draw(r, "rows") {
+				d := fiolog.Direction(rapid.IntRange(0, 1).Draw(r, "direction"))
+				late := rapid.OneOf(rapid.Int64Range(0, 20), rapid.Int64Range(0, 14_000)).Draw(r, "late")
+				now := max(slices.Max(due[:]), due[d]+1000+late)
+				if now-due[d] > 55_000 {
+					continue
+				}
+				due[d] = now
+				wait := float64(min(late+900, 17_000))
+				b := bins(bin(1, 50), bin(wait, 1))
+				for _, row := range s.Split(now, d, fine, b, total(b)) {
+					row.Bins = slices.Clone(row.Bins)
+					row.Start += offset
+					row.End += offset
+					j.rows = append(j.rows, row)
+				}
+			}
+			jobs = append(jobs, j)
+		}
+		if _, stats := merge(t, jobs, opt); stats.Late != 0 {
+			r.Errorf("%v requests were late", stats.Late)
+		}
+	})
+}
+
+// TestMergeCorpus: real logs come out complete, cut or whole.
+func TestMergeCorpus(t *testing.T) {
+	for _, folder := range []string{"two-jobs-rw", "coarseness", "stalls", "mixed-bs", "trim-write-read", "id-7c1f03ab"} {
+		t.Run(folder, func(t *testing.T) {
+			for _, window := range []int64{1000, 300, 7000} {
+				in, requests := corpusStreams(t, folder, 1000)
+				var got [fiolog.Directions]uint64
+				var completed [fiolog.Directions]int64
+				for _, w := range collect(t, align.Merge(t.Context(), in, align.Options{Window: window, Tolerance: 50}, nil)) {
+					got[w.Key.Direction] += total(w.Counts)
+					completed[w.Key.Direction] += w.Completed
+				}
+				for d := range requests {
+					if got[d] != requests[d] || completed[d] != int64(requests[d]) {
+						t.Errorf("window %d: %v: %d counted, %d completed, %d in the logs", window, fiolog.Direction(d), got[d], completed[d], requests[d])
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,158 @@
+package align
+
+import (
+	"slices"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// Row is so many requests of each latency that completed in (Start, End],
+// milliseconds. When the two are equal they completed at that moment.
+type Row struct {
+	Start, End int64
+	Direction  fiolog.Direction
+	Layout     hist.Layout
+	Bins       []hist.Bin // ascending; read only, and only until the next row
+	Total      uint64     // the sum of their counts
+}
+
+// Splitter turns the rows of one job's log, whose times are the ends of intervals,
+// into [Row]s. It repeats what fio does (add_clat_sample in stat.c): the clock of a
+// direction starts with its first completion, at h0, and the first completion at or
+// after h0 + k*interval writes row k. So a row that comes on time was filled evenly,
+// but in one that comes late nothing completed between h0 + k*interval and its end,
+// save the one request that wrote it: a stall. Which of the row's it was is unknown: the
+// slowest, if it took so long that a stall may be what it waited for, else (fio itself
+// did not run) one like most. After a stall fio catches up with a row for each
+// completion.
+type Splitter struct {
+	interval   int64 // log_hist_msec; 0: unknown, all rows are taken as even
+	directions [fiolog.Directions]clock
+	rows       [2]Row
+	bins       []hist.Bin
+}
+
+type clock struct {
+	rows int64 // so far
+	last int64 // end of the last one
+	zero int64 // h0, or the best estimate so far, which is never before it
+	lost bool  // rows may be missing before the next one
+}
+
+// NewSplitter makes one for a job whose log_hist_msec is interval; 0 where unknown.
+func NewSplitter(interval int64) *Splitter { return &Splitter{interval: interval} }
+
+// Split gives the row or two that a row of the log stands for, in order of their ends.
+// time is in milliseconds since the job's start, total the sum of the bins' counts. The
+// result, which refers to bins, is valid until the next call.
+func (s *Splitter) Split(time int64, d fiolog.Direction, l hist.Layout, bins []hist.Bin, total uint64) []Row {
+	c := &s.directions[d]
+	start := c.last
+	if c.rows == 0 {
+		start, c.zero = s.first(time, l, bins)
+	}
+	if c.lost && s.interval > 0 {
+		start = max(start, time-s.interval)
+		c.rows = max(c.rows, (time-c.zero)/s.interval-1)
+	}
+	c.lost = false
+	c.rows++
+	c.last = max(c.last, time)
+	due := s.due(c, time)
+	row := Row{Start: min(start, time), End: time, Direction: d, Layout: l, Bins: bins, Total: total}
+	if time-due <= s.interval/20 || len(bins) == 0 {
+		s.rows[0] = row
+		return s.rows[:1]
+	}
+	if start >= due || total == 1 {
+		if total == 1 {
+			row.Start = time
+		}
+		s.rows[0] = row
+		return s.rows[:1]
+	}
+	last := late(l, bins, total, time-due)
+	s.bins = append(s.bins[:0], bins...)
+	if s.bins[last].Count--; s.bins[last].Count == 0 {
+		s.bins = slices.Delete(s.bins, last, last+1)
+	}
+	s.rows[0] = Row{Start: start, End: due, Direction: d, Layout: l, Bins: s.bins, Total: total - 1}
+	one := []hist.Bin{{Index: bins[last].Index, Count: 1}}
+	s.rows[1] = Row{Start: time, End: time, Direction: d, Layout: l, Bins: one, Total: 1}
+	return s.rows[:2]
+}
+
+// late is the bin of the request that ended a stall of so many milliseconds.
+func late(l hist.Layout, bins []hist.Bin, total uint64, stall int64) int {
+	slowest := len(bins) - 1
+	if _, high := l.Bounds(int(bins[slowest].Index)); high/1e6 >= stall || l.Open(int(bins[slowest].Index)) {
+		return slowest
+	}
+	seen := uint64(0)
+	for i, b := range bins {
+		if seen += b.Count; seen >= total/2 {
+			return i
+		}
+	}
+	return slowest
+}
+
+// Lose says that a row could not be read, of whatever direction: the next one's start
+// is not the end of the last one that was.
+func (s *Splitter) Lose() {
+	for d := range s.directions {
+		s.directions[d].lost = s.directions[d].rows > 0
+	}
+}
+
+// Tail is where the requests of direction d completed that came after the last row:
+// fio logs no partial interval. end is the job's, in milliseconds since its start. Had
+// any of them completed after the next row was due, it would have written that row.
+// For a log that was cut short this does not hold; complete says that it was not.
+func (s *Splitter) Tail(d fiolog.Direction, end int64, complete bool) (from, to int64) {
+	c := &s.directions[d]
+	to = max(end, c.last)
+	if complete && c.rows > 0 && s.interval > 0 {
+		to = min(to, max(c.last, c.zero+(c.rows+1)*s.interval))
+	}
+	return c.last, to
+}
+
+// first is where a direction's first row starts, and its h0. When the row comes one
+// interval after the start, the two are the job's own. When it comes later, either the
+// direction began later (its requests are quick) or it stalled at once (one is not).
+func (s *Splitter) first(time int64, l hist.Layout, bins []hist.Bin) (start, zero int64) {
+	if s.interval <= 0 || time <= s.interval {
+		return 0, 0
+	}
+	if time <= s.interval+s.interval/2 {
+		return 0, time - s.interval
+	}
+	if len(bins) > 0 {
+		low, _ := l.Bounds(int(bins[len(bins)-1].Index))
+		if low/1e6 > time-s.interval-s.interval/5 {
+			return 0, 0
+		}
+	}
+	return time - s.interval, time - s.interval
+}
+
+// due is when the row that came at time should have come: never later.
+func (s *Splitter) due(c *clock, time int64) int64 {
+	if s.interval <= 0 {
+		return time
+	}
+	c.zero = min(c.zero, time-c.rows*s.interval)
+	if c.zero < -s.interval/20 { // rows come faster than they can: the interval is not true
+		s.interval = 0
+		return time
+	}
+	return c.zero + c.rows*s.interval
+}
+
+// Pass says that all of direction d up to time was counted by other means than Split,
+// so that the tail begins there.
+func (s *Splitter) Pass(time int64, d fiolog.Direction) {
+	s.directions[d].last = max(s.directions[d].last, time)
+}

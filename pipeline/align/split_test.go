@@ -1,0 +1,300 @@
+package align_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+var fine = hist.Fio3(0)
+
+// bin is n requests of so many milliseconds.
+func bin(ms float64, n uint64) hist.Bin {
+	return hist.Bin{Index: uint32(fine.Index(int64(ms * 1e6))), Count: n}
+}
+
+func bins(b ...hist.Bin) []hist.Bin { return b }
+
+func total(b []hist.Bin) uint64 {
+	sum := uint64(0)
+	for i := range b {
+		sum += b[i].Count
+	}
+	return sum
+}
+
+// logged is a row as it stands in a log of reads.
+type logged struct {
+	time int64
+	bins []hist.Bin
+}
+
+// part is what is told apart in a split row.
+type part struct {
+	Start, End int64
+	Bins       []hist.Bin
+}
+
+func parts(s *align.Splitter, rows ...logged) []part {
+	var out []part
+	for _, r := range rows {
+		for _, row := range s.Split(r.time, fiolog.Read, fine, r.bins, total(r.bins)) {
+			out = append(out, part{row.Start, row.End, slices.Clone(row.Bins)})
+		}
+	}
+	return out
+}
+
+// quick is a row of many requests that took a millisecond.
+func quick(time int64) logged { return logged{time, bins(bin(1, 500))} }
+
+func TestSplit(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		interval int64
+		rows     []logged
+		want     []part
+	}{
+		{"on time", 1000, []logged{quick(1000), quick(2000), quick(3000)}, []part{
+			{0, 1000, quick(0).bins}, {1000, 2000, quick(0).bins}, {2000, 3000, quick(0).bins},
+		}},
+		{"a little late", 1000, []logged{quick(1007), quick(2009), quick(3050)}, []part{
+			{0, 1007, quick(0).bins}, {1007, 2009, quick(0).bins}, {2009, 3050, quick(0).bins},
+		}},
+		{"late by a slow request", 1000, []logged{quick(1000), quick(2000), {4500, bins(bin(1, 500), bin(1600, 1))}}, []part{
+			{0, 1000, quick(0).bins},
+			{1000, 2000, quick(0).bins},
+			{2000, 3000, quick(0).bins},
+			{4500, 4500, bins(bin(1600, 1))},
+		}},
+		{"late by one of several slow ones", 1000, []logged{quick(1000), {2700, bins(bin(1, 500), bin(900, 4))}}, []part{
+			{0, 1000, quick(0).bins},
+			{1000, 2000, bins(bin(1, 500), bin(900, 3))},
+			{2700, 2700, bins(bin(900, 1))},
+		}},
+		{"late though all were quick: one like most", 1000, []logged{quick(1000), {4500, bins(bin(1, 10), bin(2, 500), bin(9, 3))}}, []part{
+			{0, 1000, quick(0).bins},
+			{1000, 2000, bins(bin(1, 10), bin(2, 499), bin(9, 3))},
+			{4500, 4500, bins(bin(2, 1))},
+		}},
+		{"late by a request beyond the last bin", 1000, []logged{quick(1000), {62_000, bins(bin(1, 500), bin(17_180, 1))}}, []part{
+			{0, 1000, quick(0).bins},
+			{1000, 2000, quick(0).bins},
+			{62_000, 62_000, bins(bin(17_180, 1))},
+		}},
+		{"late and alone", 1000, []logged{quick(1000), {4500, bins(bin(2600, 1))}}, []part{
+			{0, 1000, quick(0).bins},
+			{4500, 4500, bins(bin(2600, 1))},
+		}},
+		{"catching up", 1000, []logged{
+			quick(1000), {4500, bins(bin(1, 500), bin(2600, 1))}, {4500, bins(bin(1, 1))}, {4502, bins(bin(1, 1))}, quick(5000),
+		}, []part{
+			{0, 1000, quick(0).bins},
+			{1000, 2000, quick(0).bins},
+			{4500, 4500, bins(bin(2600, 1))},
+			{4500, 4500, bins(bin(1, 1))},
+			{4502, 4502, bins(bin(1, 1))},
+			{4502, 5000, quick(0).bins},
+		}},
+		{"catching up, several at once", 1000, []logged{
+			quick(1000), {4500, bins(bin(1, 500), bin(2600, 1))}, {4503, bins(bin(1, 2))},
+		}, []part{
+			{0, 1000, quick(0).bins},
+			{1000, 2000, quick(0).bins},
+			{4500, 4500, bins(bin(2600, 1))},
+			{4500, 4503, bins(bin(1, 2))},
+		}},
+		{"first row: clock began with the first completion", 1000, []logged{quick(1400), quick(2400)}, []part{
+			{0, 1400, quick(0).bins}, {1400, 2400, quick(0).bins},
+		}},
+		{"first row: direction began late", 1000, []logged{quick(5300), quick(6300)}, []part{
+			{4300, 5300, quick(0).bins}, {5300, 6300, quick(0).bins},
+		}},
+		{"first row: stalled at once", 1000, []logged{{5300, bins(bin(1, 500), bin(4600, 1))}}, []part{
+			{0, 1000, quick(0).bins}, {5300, 5300, bins(bin(4600, 1))},
+		}},
+		{"first row: slow, but not from the start", 1000, []logged{{5300, bins(bin(1, 500), bin(2000, 1))}}, []part{
+			{4300, 5300, bins(bin(1, 500), bin(2000, 1))},
+		}},
+		{"clock found to have begun earlier than it seemed", 1000, []logged{quick(1400), quick(2050), {4500, bins(bin(1, 500), bin(1600, 1))}}, []part{
+			{0, 1400, quick(0).bins},
+			{1400, 2050, quick(0).bins},
+			{2050, 3050, quick(0).bins},
+			{4500, 4500, bins(bin(1600, 1))},
+		}},
+		{"unknown interval", 0, []logged{quick(1000), quick(5000), quick(5000)}, []part{
+			{0, 1000, quick(0).bins}, {1000, 5000, quick(0).bins}, {5000, 5000, quick(0).bins},
+		}},
+		{"wrong interval: rows come too fast for it", 1000, []logged{quick(500), quick(1000), {6000, bins(bin(1, 500), bin(4900, 1))}}, []part{
+			{0, 500, quick(0).bins}, {500, 1000, quick(0).bins}, {1000, 6000, bins(bin(1, 500), bin(4900, 1))},
+		}},
+		{"idle row", 1000, []logged{quick(1000), {3500, nil}, quick(4000)}, []part{
+			{0, 1000, quick(0).bins}, {1000, 3500, nil}, {3500, 4000, quick(0).bins},
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if d := cmp.Diff(c.want, parts(align.NewSplitter(c.interval), c.rows...)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// TestSplitDirections: each direction has a clock of its own.
+func TestSplitDirections(t *testing.T) {
+	s := align.NewSplitter(1000)
+	read, write := quick(1000), logged{1350, bins(bin(5, 60))}
+	s.Split(read.time, fiolog.Read, fine, read.bins, total(read.bins))
+	s.Split(write.time, fiolog.Write, fine, write.bins, total(write.bins))
+	for _, c := range []struct {
+		direction  fiolog.Direction
+		time       int64
+		start, end int64
+	}{
+		{fiolog.Read, 2000, 1000, 2000},
+		{fiolog.Write, 2350, 1350, 2350},
+	} {
+		got := s.Split(c.time, c.direction, fine, quick(0).bins, 500)
+		if len(got) != 1 || got[0].Start != c.start || got[0].End != c.end || got[0].Direction != c.direction {
+			t.Errorf("%s at %d became %+v, want (%d, %d]", c.direction, c.time, got, c.start, c.end)
+		}
+	}
+}
+
+// TestLose: after rows that could not be read, the next one covers an interval of its
+// own, and the clock goes on counting.
+func TestLose(t *testing.T) {
+	s := align.NewSplitter(1000)
+	s.Lose() // before any row: nothing that the first one could follow
+	got := parts(s, quick(1000))
+	s.Lose()
+	got = append(got, parts(s, quick(5004), quick(6004), logged{8500, bins(bin(1, 500), bin(1500, 1))})...)
+	want := []part{
+		{0, 1000, quick(0).bins},
+		{4004, 5004, quick(0).bins},
+		{5004, 6004, quick(0).bins},
+		{6004, 7000, quick(0).bins},
+		{8500, 8500, bins(bin(1500, 1))},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestTail(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		interval int64
+		rows     []logged
+		end      int64
+		complete bool
+		from, to int64
+	}{
+		{"within the next interval", 1000, []logged{quick(1000), quick(2003)}, 2600, true, 2003, 2600},
+		{"job that ended long after its last request", 1000, []logged{quick(1000), quick(2003)}, 9000, true, 2003, 3000},
+		{"log that was cut short", 1000, []logged{quick(1000), quick(2003)}, 9000, false, 2003, 9000},
+		{"clock that began late", 1000, []logged{quick(1400), quick(2400)}, 9000, true, 2400, 3400},
+		{"after a stall", 1000, []logged{quick(1000), {4500, bins(bin(1, 500), bin(2600, 1))}}, 9000, true, 4500, 4500},
+		{"unknown interval", 0, []logged{quick(1000)}, 9000, true, 1000, 9000},
+		{"no rows", 1000, nil, 700, true, 0, 700},
+		{"report that says less than the log", 1000, []logged{quick(1000), quick(2003)}, 1500, true, 2003, 2003},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := align.NewSplitter(c.interval)
+			parts(s, c.rows...)
+			from, to := s.Tail(fiolog.Read, c.end, c.complete)
+			if from != c.from || to != c.to {
+				t.Errorf("(%d, %d], want (%d, %d]", from, to, c.from, c.to)
+			}
+			if from, to := s.Tail(fiolog.Trim, c.end, c.complete); from != 0 || to != c.end {
+				t.Errorf("direction without rows: (%d, %d], want (0, %d]", from, to, c.end)
+			}
+		})
+	}
+}
+
+// checkSplit fails unless the rows are in order, the first of them not before last, and
+// hold just what the log's row does. It returns where they end.
+func checkSplit(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, rows []align.Row, last int64, rec *fiolog.Record, time int64,
+) int64 {
+	t.Helper()
+	if len(rows) == 0 || len(rows) > 2 {
+		t.Errorf("line %d became %d rows", rec.Line, len(rows))
+	}
+	sum := map[uint32]uint64{}
+	for _, r := range rows {
+		if r.Start < last || r.End < r.Start || r.End > time {
+			t.Errorf("line %d, time %d: (%d, %d] after one that ended at %d", rec.Line, time, r.Start, r.End, last)
+		}
+		last = r.End
+		if r.Total != total(r.Bins) || r.Direction != rec.Direction || r.Layout != rec.Layout {
+			t.Errorf("line %d: %d requests said to be %d, %s, %s", rec.Line, total(r.Bins), r.Total, r.Direction, r.Layout)
+		}
+		for i, b := range r.Bins {
+			if b.Count == 0 || i > 0 && b.Index <= r.Bins[i-1].Index {
+				t.Errorf("line %d: bin %d of %d requests", rec.Line, b.Index, b.Count)
+			}
+			sum[b.Index] += b.Count
+		}
+	}
+	for _, b := range rec.Bins {
+		sum[b.Index] -= b.Count
+	}
+	for i, n := range sum {
+		if n != 0 {
+			t.Errorf("line %d: %d requests more than there were in bin %d", rec.Line, int64(n), i)
+		}
+	}
+	return last
+}
+
+func TestSplitKeepsAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := align.NewSplitter(rapid.SampledFrom([]int64{0, 1, 100, 1000, 60_000}).Draw(t, "interval"))
+		var at int64
+		var last [fiolog.Directions]int64
+		for line := range rapid.IntRange(1, 40).Draw(t, "rows") {
+			at += rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(0, 3), rapid.Int64Range(900, 1100),
+				rapid.Int64Range(0, 100_000), rapid.Int64Range(1e11, 1e12)).Draw(t, "step")
+			rec := &fiolog.Record{Line: line + 1, Layout: fine, Bins: rowBins(fine).Draw(t, "bins")}
+			rec.Direction = fiolog.Direction(rapid.IntRange(0, fiolog.Directions-1).Draw(t, "direction"))
+			if rapid.IntRange(0, 9).Draw(t, "lose") == 0 {
+				s.Lose()
+			}
+			rows := s.Split(at, rec.Direction, rec.Layout, rec.Bins, total(rec.Bins))
+			checkSplit(t, rows, last[rec.Direction], rec, at)
+			if end := rows[len(rows)-1].End; end != at {
+				t.Errorf("line %d, time %d: the last row ends at %d", rec.Line, at, end)
+			}
+			last[rec.Direction] = at
+			end := rapid.Int64Range(0, 2e12).Draw(t, "end")
+			from, to := s.Tail(rec.Direction, end, rapid.Bool().Draw(t, "complete"))
+			if from != at || to < from || to > max(end, at) {
+				t.Errorf("tail (%d, %d] of a job that ended at %d, after a row at %d", from, to, end, at)
+			}
+		}
+	})
+}
+
+// rowBins draws the bins of a row, none of them empty.
+func rowBins(l hist.Layout) *rapid.Generator[[]hist.Bin] {
+	return rapid.Custom(func(t *rapid.T) []hist.Bin {
+		indexes := rapid.SliceOfNDistinct(rapid.Uint32Range(0, uint32(l.Len()-1)), 1, 5, rapid.ID).Draw(t, "indexes")
+		slices.Sort(indexes)
+		var out []hist.Bin
+		for _, i := range indexes {
+			n := rapid.OneOf(rapid.Uint64Range(1, 3), rapid.Uint64Range(1, 1<<20)).Draw(t, "requests")
+			out = append(out, hist.Bin{Index: i, Count: n})
+		}
+		return out
+	})
+}
