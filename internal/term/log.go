@@ -1,0 +1,75 @@
+package term
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+)
+
+// LogHandler writes log records as lines for people: "warning: message key=value". It
+// takes the progress line away first.
+type LogHandler struct {
+	w        io.Writer
+	level    slog.Level
+	progress *Progress
+	attrs    string
+	mu       *sync.Mutex
+}
+
+// NewLogHandler writes records of at least the level to w. progress may be nil.
+func NewLogHandler(w io.Writer, level slog.Level, progress *Progress) *LogHandler {
+	return &LogHandler{w: w, level: level, progress: progress, mu: &sync.Mutex{}}
+}
+
+// Enabled implements [slog.Handler].
+func (h *LogHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.level }
+
+// Handle implements [slog.Handler].
+func (h *LogHandler) Handle(_ context.Context, r slog.Record) error {
+	var b strings.Builder
+	switch {
+	case r.Level >= slog.LevelError:
+		b.WriteString("error: ")
+	case r.Level >= slog.LevelWarn:
+		b.WriteString("warning: ")
+	case r.Level < slog.LevelInfo:
+		b.WriteString("debug: ")
+	}
+	b.WriteString(r.Message)
+	b.WriteString(h.attrs)
+	r.Attrs(func(a slog.Attr) bool {
+		b.WriteString(attr(a))
+		return true
+	})
+	b.WriteByte('\n')
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.progress != nil {
+		h.progress.Clear()
+	}
+	_, err := io.WriteString(h.w, b.String())
+	return err
+}
+
+// WithAttrs implements [slog.Handler].
+func (h *LogHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	c := *h
+	for _, a := range attrs {
+		c.attrs += attr(a)
+	}
+	return &c
+}
+
+// WithGroup implements [slog.Handler]; groups are not told apart.
+func (h *LogHandler) WithGroup(string) slog.Handler { return h }
+
+func attr(a slog.Attr) string {
+	v := a.Value.Resolve().String()
+	if v == "" || strings.ContainsAny(v, " \t\n\"=") {
+		v = fmt.Sprintf("%q", v)
+	}
+	return " " + a.Key + "=" + v
+}

@@ -1,0 +1,65 @@
+package term
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// Progress is one line at the bottom of a terminal that says what is being done. It
+// writes nothing where there is no terminal. Its methods are safe for concurrent use.
+type Progress struct {
+	w     io.Writer // nil when there is no terminal
+	mu    sync.Mutex
+	shown time.Time
+	dirty bool
+}
+
+// often enough to see it move, seldom enough to cost nothing.
+const refresh = 100 * time.Millisecond
+
+// NewProgress shows progress on f if that is a terminal.
+func NewProgress(f *os.File) *Progress {
+	if f == nil || !term.IsTerminal(int(f.Fd())) {
+		return &Progress{}
+	}
+	return &Progress{w: f}
+}
+
+// Show replaces the line, ten times a second at most.
+func (p *Progress) Show(format string, args ...any) {
+	if p.w == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.shown) < refresh {
+		return
+	}
+	p.shown, p.dirty = time.Now(), true
+	fmt.Fprintf(p.w, "\r\x1b[K%s", fmt.Sprintf(format, args...))
+}
+
+// Clear takes the line away, so that something else can be written.
+func (p *Progress) Clear() {
+	if p.w == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dirty {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.dirty = false
+	}
+}
+
+// Bar draws a share (0 … 1) of so many columns.
+func Bar(share float64, columns int) string {
+	n := int(min(max(share, 0), 1)*float64(columns) + 0.5)
+	return "[" + strings.Repeat("=", n) + strings.Repeat(" ", columns-n) + "]"
+}

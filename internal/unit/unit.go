@@ -1,0 +1,79 @@
+// Package unit writes numbers for people: latencies, counts, rates and sizes, each with
+// three significant digits and the unit that suits it. Documents and machine-readable
+// output do not use it.
+package unit
+
+import (
+	"math"
+	"strconv"
+	"time"
+)
+
+// Latency writes a latency given in microseconds, such as "39.3µs" or "1.04s".
+func Latency(us float64) string {
+	switch {
+	case math.IsNaN(us) || us < 0:
+		return "-"
+	case us < 0.9995:
+		return digits(us*1e3) + "ns"
+	case us < 999.5:
+		return digits(us) + "µs"
+	case us < 999.5e3:
+		return digits(us/1e3) + "ms"
+	}
+	return digits(us/1e6) + "s"
+}
+
+// Count writes a whole number with its digits in groups of three.
+func Count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Rate writes a number per second, such as "998" or "12.4k".
+func Rate(perSecond float64) string {
+	switch {
+	case perSecond < 9999.5:
+		return strconv.FormatFloat(perSecond, 'f', 0, 64)
+	case perSecond < 999.5e3:
+		return digits(perSecond/1e3) + "k"
+	}
+	return digits(perSecond/1e6) + "M"
+}
+
+// Bytes writes a size in powers of 1024, such as "4.00KiB".
+func Bytes(n int64) string {
+	const units = "KMGTPE"
+	if n < 1024 {
+		return strconv.FormatInt(n, 10) + "B"
+	}
+	x, i := float64(n)/1024, 0
+	for x >= 1023.5 && i < len(units)-1 {
+		x /= 1024
+		i++
+	}
+	return digits(x) + units[i:i+1] + "iB"
+}
+
+// Elapsed writes a duration of a run, such as "0.25s" or "1m23s".
+func Elapsed(d time.Duration) string {
+	if d < time.Minute {
+		return digits(d.Seconds()) + "s"
+	}
+	return d.Round(time.Second).String()
+}
+
+// digits writes x with three significant digits, and no exponent.
+func digits(x float64) string {
+	places := 0
+	switch {
+	case x < 9.995:
+		places = 2
+	case x < 99.95:
+		places = 1
+	}
+	return strconv.FormatFloat(x, 'f', places, 64)
+}
