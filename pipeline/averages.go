@@ -1,0 +1,182 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// averages are what logs with log_avg_msec say: the mean latency, rate and bandwidth of
+// each job over time. Means of many requests have no percentiles.
+type averages struct {
+	run    *reader
+	series map[averageKey]*average
+	levels []mapping.Level
+}
+
+// averageKey is one window of one job.
+type averageKey struct {
+	window    int64
+	direction fiolog.Direction
+	host, job string
+}
+
+// average is the mean of a window: sums of value times milliseconds.
+type average struct {
+	iops, bandwidth   float64
+	latency, measured float64 // of the latency, and the milliseconds that it covers
+}
+
+// readAverages reads the averaged logs of a run that has nothing better.
+func (r *reader) readAverages(ctx context.Context) (*averages, error) {
+	a := &averages{run: r, series: map[averageKey]*average{}, levels: r.opt.levels()}
+	for _, log := range r.averages {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := a.read(log); err != nil {
+			r.problems.lose(err)
+		}
+	}
+	return a, nil
+}
+
+// read adds one log. A row's value is the mean from the row before to its time.
+func (a *averages) read(log cbt.Log) error {
+	in, err := log.File.Open()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	j := a.run.jobOf(log)
+	rows := fiolog.NewRawReader(in, log.File.Name(), fiolog.BufferSize(0))
+	var last [fiolog.Directions]int64
+	for {
+		rec, err := rows.Next()
+		var bad *fiolog.SyntaxError
+		switch {
+		case errors.As(err, &bad):
+			a.run.problems.lose(err)
+			continue
+		case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		at := rec.Time - j.origin
+		if at < 0 || at > maxRun || rec.NewJob {
+			j.leaveOut(rec.Line, errors.New("time is none of this job"))
+			continue
+		}
+		from := last[rec.Direction]
+		if last[rec.Direction] = at; from == 0 && at > 2*a.run.window {
+			from = at - a.run.window // the direction began later
+		}
+		j.last = max(j.last, at)
+		a.spread(log.Kind, j, rec.Direction, from+j.offset, at+j.offset, float64(rec.Value))
+	}
+}
+
+// spread adds a mean from one time to another to the windows that it overlaps.
+func (a *averages) spread(kind fiolog.Kind, j *job, d fiolog.Direction, from, to int64, value float64) {
+	length := a.run.window
+	for w := max(from, 0) / length; w*length < to; w++ {
+		ms := float64(min(to, (w+1)*length) - max(from, w*length))
+		key := averageKey{w, d, j.log.Host, j.name()}
+		s := a.series[key]
+		if s == nil {
+			s = &average{}
+			a.series[key] = s
+		}
+		switch kind {
+		case fiolog.IOPS:
+			s.iops += value * ms
+		case fiolog.BW:
+			s.bandwidth += value * 1024 * ms
+		case fiolog.Clat:
+			s.latency += value * ms
+			s.measured += ms
+		}
+	}
+}
+
+// documents gives a document for each window, level and direction, in order of time.
+func (a *averages) documents(ref mapping.RunRef, version string, put func(*mapping.Interval) error) error {
+	type key struct {
+		averageKey
+		level mapping.Level
+	}
+	sums := map[key]*average{}
+	for k, s := range a.series {
+		weight := s.iops
+		if weight == 0 {
+			weight = s.measured
+		}
+		for _, level := range a.levels {
+			at := key{k, level}
+			if level < mapping.Job {
+				at.job = ""
+			}
+			if level < mapping.Host {
+				at.host = ""
+			}
+			sum := sums[at]
+			if sum == nil {
+				sum = &average{}
+				sums[at] = sum
+			}
+			sum.iops += s.iops
+			sum.bandwidth += s.bandwidth
+			if s.measured > 0 {
+				sum.latency += s.latency / s.measured * weight
+				sum.measured += weight
+			}
+		}
+	}
+	order := func(x, y key) int {
+		return cmp.Or(cmp.Compare(x.window, y.window), cmp.Compare(x.level, y.level), cmp.Compare(x.host, y.host),
+			cmp.Compare(x.job, y.job), cmp.Compare(x.direction, y.direction))
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(sums), order) {
+		if err := put(a.document(k.averageKey, k.level, sums[k], ref, version)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *averages) document(k averageKey, level mapping.Level, s *average, ref mapping.RunRef, version string) *mapping.Interval {
+	length := a.run.window
+	d := &mapping.Interval{
+		Time: a.run.at(k.window * length), Level: level,
+		Window: mapping.Window{End: a.run.at((k.window + 1) * length), MS: length, ElapsedMS: k.window * length},
+		Run:    ref, CBT: a.run.settings(), Host: mapping.HostRef{Name: k.host},
+		Fio:       mapping.FioRef{Direction: k.direction.String(), Job: k.job, Version: version},
+		IOPS:      rounded(s.iops/float64(length), 1e3),
+		Bandwidth: rounded(s.bandwidth/float64(length), 1),
+		Weighting: "average",
+	}
+	if s.measured > 0 {
+		d.Latency.Mean = rounded(s.latency/s.measured/1000, 1e3)
+	}
+	return d
+}
+
+// jobOf is the job that wrote a log, made if no report has it.
+func (r *reader) jobOf(log cbt.Log) *job {
+	for _, j := range r.jobs {
+		if j.log.Host == log.Host && j.log.Volume == log.Volume && j.number() == max(log.Job, 1) {
+			return j
+		}
+	}
+	j := &job{run: r, segment: -1, log: log}
+	r.jobs = append(r.jobs, j)
+	return j
+}

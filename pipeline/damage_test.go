@@ -1,0 +1,160 @@
+package pipeline
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// total is what fio counts for corpus/two-jobs-rw.
+const total = 20000 + 12000
+
+// TestDamage damages one file of a good run: the rest must go in, the loss must be told,
+// and what is in the documents and what is said to be missing must add up.
+func TestDamage(t *testing.T) {
+	log, out := "out_clat_hist.1.log", "out.txt"
+	cases := []struct {
+		name, file string
+		damage     func(text string) string
+		lost       []string // parts of what is told to be left out
+		notes      []string
+		complete   bool
+		whole      bool // the documents still have all requests
+		unknown    bool // nothing tells how many there were
+		surplus    int64
+	}{
+		{name: "intact", file: log, damage: func(s string) string { return s }, complete: true, whole: true},
+		{name: "row of text", file: log, damage: replaceLine(5, "hello\n"), lost: []string{log + ":5:1"}, notes: []string{"1968 read requests", "580 write requests"}},
+		{name: "half a last row", file: log, damage: func(s string) string { return s[:len(s)-2000] }, lost: []string{log + ":18:"}, whole: true},
+		{name: "cut after six rows", file: log, damage: func(s string) string { return strings.Join(strings.SplitAfter(s, "\n")[:6], "") }, complete: true, whole: true},
+		{name: "impossible count", file: log, damage: func(s string) string {
+			return replaceLine(5, strings.Replace(line(s, 5), ", 1, ", ", 18446744073709551615, ", 1))(s)
+		}, lost: []string{log + ":5:1", "2^53"}, notes: []string{"1968 read requests"}},
+		{name: "duplicate row", file: log, damage: func(s string) string { return replaceLine(5, line(s, 5)+line(s, 5))(s) },
+			lost: []string{"hold 10032 requests, more than the 10000 of total_ios"}, surplus: 32, whole: true},
+		{name: "empty log", file: log, damage: func(string) string { return "" }, whole: true, complete: true},
+		{name: "no log", file: log, damage: nil, notes: []string{"10000 read requests", "6000 write requests"}, lost: []string{"job 1 (jobs) served 16000 requests, but its histogram log is not there"}},
+		{name: "no report", file: out, damage: nil, notes: []string{"no JSON output of fio for 2 of 2 logs"}, complete: true, unknown: true},
+		{name: "half a report", file: out, damage: func(s string) string { return s[:len(s)/2] },
+			notes: []string{"no JSON output"}, complete: true, unknown: true},
+		{name: "report without bins", file: out, damage: withoutBins, notes: []string{"use --output-format=json+"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			dir := copyCorpus(t, "two-jobs-rw")
+			path := filepath.Join(dir, c.file)
+			if c.damage == nil {
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				text, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(c.damage(string(text))), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			docs, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+			sum := int64(0)
+			for _, d := range docs {
+				sum += d.Requests.Completed
+			}
+			told(t, "lost", res.Lost, c.lost)
+			told(t, "notes", res.Notes, c.notes)
+			if res.Run.Run.Complete != c.complete {
+				t.Errorf("complete: %v, want %v; %v", res.Run.Run.Complete, c.complete, res.Run.Warnings)
+			}
+			missing := res.Run.Missing.Requests
+			if !c.unknown && sum+missing != total+c.surplus {
+				t.Errorf("%d requests in documents and %d missing are not %d", sum, missing, total)
+			}
+			if (missing == 0) != (c.whole || c.unknown) {
+				t.Errorf("%d requests missing", missing)
+			}
+		})
+	}
+}
+
+// told checks that each part is in one of the errors, and that there are none without.
+func told(t *testing.T, what string, errs []error, want []string) {
+	t.Helper()
+	text := ""
+	if err := errors.Join(errs...); err != nil {
+		text = err.Error()
+	}
+	if len(want) == 0 && text != "" {
+		t.Errorf("%s: %s", what, text)
+	}
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("%s: %q, want %q in it", what, text, w)
+		}
+	}
+}
+
+func line(s string, n int) string { return strings.SplitAfter(s, "\n")[n-1] }
+
+func replaceLine(n int, with string) func(string) string {
+	return func(s string) string {
+		lines := strings.SplitAfter(s, "\n")
+		lines[n-1] = with
+		return strings.Join(lines, "")
+	}
+}
+
+// withoutBins makes json of json+.
+func withoutBins(s string) string {
+	var out strings.Builder
+	skip := false
+	for l := range strings.Lines(s) {
+		switch {
+		case strings.Contains(l, `"bins" : {`):
+			skip = true
+			out.WriteString(`"none" : 0` + "\n")
+		case skip:
+			skip = !strings.Contains(l, "}")
+		default:
+			out.WriteString(l)
+		}
+	}
+	return out.String()
+}
+
+// copyCorpus unpacks a folder of the corpus into a new one.
+func copyCorpus(t *testing.T, name string) string {
+	t.Helper()
+	from, to := filepath.Join("..", "testdata", "corpus", name), t.TempDir()
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(from, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, packed := strings.CutSuffix(e.Name(), ".gz")
+		if packed {
+			in, err := gzip.NewReader(bytes.NewReader(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if data, err = io.ReadAll(in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(to, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}

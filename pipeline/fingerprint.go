@@ -1,0 +1,92 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// fingerprint hashes all files that a run's documents are made of. The hash of their contents and
+// the settings names one version of the run: a document carries it from the first one
+// on, so it must be known before. XXH64 tells contents apart at the speed of memory;
+// it is no protection against forgery, and needs to be none.
+func (r *reader) fingerprint(ctx context.Context) (mapping.Source, string, error) {
+	files := r.files()
+	list := make([]mapping.SourceFile, len(files))
+	var all sync.WaitGroup
+	queue := make(chan int)
+	for range r.workers() {
+		all.Go(func() {
+			buf := make([]byte, 256<<10)
+			for i := range queue {
+				list[i] = hashFile(files[i], buf)
+			}
+		})
+	}
+	for i := range files {
+		if ctx.Err() != nil {
+			break
+		}
+		queue <- i
+	}
+	close(queue)
+	all.Wait()
+	if err := ctx.Err(); err != nil {
+		return mapping.Source{}, "", err
+	}
+	src := mapping.Source{Files: len(list), List: list}
+	sum := xxhash.New()
+	for _, f := range list {
+		src.Bytes += f.Bytes
+		fmt.Fprintf(sum, "%q %d %s\n", f.Path, f.Bytes, f.Hash)
+	}
+	src.Hash = hex.EncodeToString(sum.Sum(nil))
+	fmt.Fprint(sum, r.opt.settings())
+	return src, hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// files are those that documents are made of, by path: a run may have other logs, too.
+func (r *reader) files() []*source.File {
+	used := map[*source.File]bool{}
+	for _, j := range r.jobs {
+		used[j.log.File] = true
+	}
+	for _, l := range r.averages {
+		used[l.File] = true
+	}
+	for _, o := range r.outputs {
+		used[o.File] = true
+	}
+	for _, f := range []*source.File{r.run.Config, r.run.Whole} {
+		if f != nil {
+			used[f] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(used), func(a, b *source.File) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Name(), b.Name()))
+	})
+}
+
+// hashFile hashes what of a file can be read; errors are told when it is parsed.
+func hashFile(f *source.File, buf []byte) mapping.SourceFile {
+	out := mapping.SourceFile{Path: f.Path}
+	in, err := f.Open()
+	if err != nil {
+		return out
+	}
+	defer in.Close()
+	sum := xxhash.New()
+	out.Bytes, _ = io.CopyBuffer(struct{ io.Writer }{sum}, in, buf)
+	out.Hash = hex.EncodeToString(sum.Sum(nil))
+	return out
+}

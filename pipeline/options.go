@@ -1,0 +1,88 @@
+package pipeline
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/align"
+)
+
+// Align is what the windows of all jobs have in common.
+type Align string
+
+// The ways to line up jobs that did not start together.
+const (
+	AlignRun Align = "run" // wall-clock time: jobs that started later come later
+	AlignJob Align = "job" // every job counts from its own start
+)
+
+// DefaultTolerance is how far a row may lie outside a window and still be put there
+// whole, as a share of its length: fio's rows end a few milliseconds late.
+const DefaultTolerance = 0.05
+
+// Options say how documents are made. The zero value is usual.
+type Options struct {
+	Window    time.Duration   // 0: the logs' own interval, but at least one second
+	Weighting align.Weighting // in flight by default
+	SpreadAll bool            // in-flight weights for short requests, too
+	Tolerance float64         // 0: DefaultTolerance; less than 0: none
+	Levels    []mapping.Level // empty: cluster and host
+	Align     Align           // empty: AlignRun
+	Source    Source          // empty: SourceHist
+
+	Archive string            // replaces the archive's name in documents and identities
+	Labels  map[string]string // for every run
+
+	// Start is when a run began whose files do not tell. Offsets are corrections of
+	// the hosts' clocks, added to the start of their jobs.
+	Start   time.Time
+	Offsets map[string]time.Duration
+
+	// Alone says that the logs were named one by one: nothing is expected beside them.
+	Alone bool
+
+	Workers int // goroutines that parse; 0: one for each CPU
+}
+
+func (o Options) levels() []mapping.Level {
+	if len(o.Levels) == 0 {
+		return []mapping.Level{mapping.Cluster, mapping.Host}
+	}
+	levels := slices.Clone(o.Levels)
+	slices.Sort(levels)
+	return slices.Compact(levels)
+}
+
+func (o Options) alignLevels() align.Levels {
+	var set align.Levels
+	for _, l := range o.levels() {
+		set = set.With(align.Level(l - mapping.Cluster))
+	}
+	return set
+}
+
+func (o Options) tolerance() float64 {
+	if o.Tolerance == 0 {
+		return DefaultTolerance
+	}
+	return max(o.Tolerance, 0)
+}
+
+// settings is a text that differs whenever documents made of the same files would.
+// The number is that of the way they are made: it changes with the algorithms.
+func (o Options) settings() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "1 %v %v %v %v %v %v %v %q %v", o.Window, o.Weighting, o.SpreadAll, o.tolerance(),
+		o.levels(), o.Align == AlignJob, o.Source == SourceRaw, o.Archive, o.Start.UTC())
+	for _, k := range slices.Sorted(maps.Keys(o.Labels)) {
+		fmt.Fprintf(&b, " %q=%q", k, o.Labels[k])
+	}
+	for _, k := range slices.Sorted(maps.Keys(o.Offsets)) {
+		fmt.Fprintf(&b, " %q+%v", k, o.Offsets[k])
+	}
+	return b.String()
+}

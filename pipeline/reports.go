@@ -1,0 +1,303 @@
+package pipeline
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// output is what fio printed on one host for one volume: of several reports (with
+// --status-interval) the last, which is that of the whole run.
+type output struct {
+	cbt.Report
+	fio     *fiolog.Report
+	start   time.Time // the earliest timestamp - runtime of all reports and jobs
+	reports int
+	first   int64 // run time at the first of them, milliseconds
+	spacing int64 // milliseconds between them
+	hasBins bool  // json+
+}
+
+// readOutputs reads fio's output of all hosts and volumes. CBT keeps each twice, as it
+// was printed and the JSON alone: the first that has a report is enough.
+func (r *reader) readOutputs() []*output {
+	type place struct{ host, volume string }
+	have := map[place]bool{}
+	var outputs []*output
+	for _, f := range r.run.Reports {
+		at := place{f.Host, f.Volume}
+		if f.Named && have[at] {
+			continue
+		}
+		if out := r.readOutput(f); out != nil {
+			have[at] = true
+			outputs = append(outputs, out)
+		}
+	}
+	return outputs
+}
+
+func (r *reader) readOutput(f cbt.Report) *output {
+	in, err := f.File.Open()
+	if err != nil {
+		r.problems.lose(err)
+		return nil
+	}
+	defer in.Close()
+	out, times := &output{Report: f}, []int64(nil)
+	for one, err := range fiolog.ReadReports(in, f.File.Name()) {
+		if err != nil {
+			if f.Named || out.fio != nil {
+				r.problems.lose(err)
+			}
+			continue
+		}
+		if len(one.Jobs) > 0 {
+			out.fio = one
+			out.start = earlier(out.start, started(one))
+			out.reports++
+			if out.reports == 1 {
+				out.first = ranFor(&one.Jobs[0])
+			}
+			times = append(times, one.Timestamp)
+		}
+	}
+	if out.fio == nil {
+		return nil
+	}
+	if out.reports > 2 {
+		out.spacing = spacing(times)
+	}
+	for i := range out.fio.Jobs {
+		for d := range out.fio.Jobs[i].Directions {
+			out.hasBins = out.hasBins || len(out.fio.Jobs[i].Directions[d].Clat.Bins) > 0
+		}
+	}
+	return out
+}
+
+// spacing is the middle one of the times between reports, in tens of milliseconds: the
+// last comes when the run ends, others may be late.
+func spacing(times []int64) int64 {
+	var steps []int64
+	for i := range times[1:] {
+		steps = append(steps, times[i+1]-times[i])
+	}
+	slices.Sort(steps)
+	return (steps[len(steps)/2] + 5) / 10 * 10
+}
+
+// started is when the report's earliest job started: a report is written at the end,
+// and the first one that a host wrote was the least late.
+func started(one *fiolog.Report) time.Time {
+	var start time.Time
+	for i := range one.Jobs {
+		if ms := ranFor(&one.Jobs[i]); ms > 0 && one.Timestamp > 0 {
+			start = earlier(start, time.UnixMilli(one.Timestamp-ms))
+		}
+	}
+	return start
+}
+
+// earlier is the earlier of two times, of which zero ones do not count.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// ranFor is for how long a job ran, in milliseconds: fio counts it for the job and
+// for each direction, and may round them differently.
+func ranFor(j *fiolog.Job) int64 {
+	ms := j.Runtime
+	for d := range j.Directions {
+		ms = max(ms, j.Directions[d].Runtime)
+	}
+	return ms
+}
+
+// option is a job's option, its own or that of all jobs.
+func (o *output) option(entry int, name string) string {
+	if v, ok := o.fio.Jobs[entry].Options[name]; ok {
+		return v
+	}
+	return o.fio.GlobalOptions[name]
+}
+
+// entry is one job in fio's output, which with group_reporting stands for several.
+type entry struct {
+	*fiolog.Job
+	out  *output
+	logs []*job // that it covers
+}
+
+// attribute gives each log the entry of fio's output that covers it. Logs are numbered
+// as fio numbers jobs, over all groups.
+func (r *reader) attribute(outputs []*output) []*entry {
+	var entries []*entry
+	for _, out := range outputs {
+		logs := r.logsOf(out)
+		if len(logs) == 0 {
+			continue
+		}
+		if logs[0].segment >= 0 {
+			// fio writes a log of all jobs in the order in which they end: nothing tells
+			// which of its parts is which job's.
+			e := &entry{Job: combined(out.fio.Jobs), out: out, logs: logs}
+			for _, j := range logs {
+				j.entry = e
+			}
+			entries = append(entries, e)
+			continue
+		}
+		covers := out.covers(highest(logs))
+		if covers == nil {
+			r.problems.note("%s: %d jobs for %d logs: not attributed", out.File.Name(), len(out.fio.Jobs), len(logs))
+			continue
+		}
+		byEntry := make([]*entry, len(out.fio.Jobs))
+		for _, j := range logs {
+			i := covers[j.number()-1]
+			if byEntry[i] == nil {
+				byEntry[i] = &entry{Job: &out.fio.Jobs[i], out: out}
+				entries = append(entries, byEntry[i])
+			}
+			byEntry[i].logs = append(byEntry[i].logs, j)
+			j.entry = byEntry[i]
+		}
+		for i := range byEntry {
+			if byEntry[i] == nil && out.option(i, "write_hist_log") != "" {
+				e := &entry{Job: &out.fio.Jobs[i], out: out}
+				entries = append(entries, e)
+				r.unlogged(e, i+1)
+			}
+		}
+	}
+	return entries
+}
+
+// combined is what several jobs did together.
+func combined(jobs []fiolog.Job) *fiolog.Job {
+	sum := jobs[0]
+	for d := range sum.Directions {
+		to, bins := &sum.Directions[d], &hist.Histogram{}
+		bins.AddBins(to.Clat.Layout, to.Clat.Bins)
+		for i := range jobs[1:] {
+			from := &jobs[1+i].Directions[d]
+			to.IOBytes += from.IOBytes
+			to.TotalIOs += from.TotalIOs
+			to.IOPS += from.IOPS
+			to.BandwidthBytes += from.BandwidthBytes
+			to.Runtime = max(to.Runtime, from.Runtime)
+			sum.Runtime = max(sum.Runtime, jobs[1+i].Runtime)
+			bins.AddBins(from.Clat.Layout, from.Clat.Bins)
+		}
+		to.Clat.Layout, to.Clat.Bins = bins.Layout(), nil
+		for i, n := range bins.All() {
+			to.Clat.Bins = append(to.Clat.Bins, hist.Bin{Index: uint32(i), Count: uint64(n)})
+		}
+	}
+	return &sum
+}
+
+// unlogged notes a job whose log should be there and is not.
+func (r *reader) unlogged(e *entry, number int) {
+	sum := uint64(0)
+	for d := range e.Directions {
+		sum += e.Directions[d].TotalIOs
+		r.missing.add(fiolog.Direction(d), int64(e.Directions[d].TotalIOs))
+	}
+	if sum > 0 {
+		r.problems.lose(fmt.Errorf("%s: job %d (%s) served %d requests, but its histogram log is not there", e.out.File.Name(), number, e.Name, sum))
+	}
+}
+
+// logsOf are the logs that were written by the fio whose output this is: CBT's names
+// tell, else the prefix that the options name, else there is only one in the folder.
+func (r *reader) logsOf(out *output) []*job {
+	var logs []*job
+	for _, j := range r.jobs {
+		switch {
+		case j.entry != nil || j.log.Host != out.Host:
+		case out.Named && j.log.Volume != out.Volume:
+		case !out.Named && path.Dir(j.log.File.Path) != path.Dir(out.File.Path):
+		case !out.Named && !out.wrote(j.log.Prefix):
+		default:
+			logs = append(logs, j)
+		}
+	}
+	return logs
+}
+
+// wrote tells whether a job of this output wrote histogram logs of that prefix; also
+// when the options do not say.
+func (o *output) wrote(prefix string) bool {
+	named := false
+	for i := range o.fio.Jobs {
+		if p := o.option(i, "write_hist_log"); p != "" {
+			named = true
+			if path.Base(p) == prefix {
+				return true
+			}
+		}
+	}
+	return !named
+}
+
+func highest(logs []*job) int {
+	n := 0
+	for _, j := range logs {
+		n = max(n, j.number())
+	}
+	return n
+}
+
+// covers tells for each of n logs the entry that covers it: its own, or with
+// group_reporting that of its group, whose size is numjobs; nil if neither fits.
+func (o *output) covers(n int) []int {
+	if len(o.fio.Jobs) >= n {
+		one := make([]int, n)
+		for i := range one {
+			one[i] = i
+		}
+		return one
+	}
+	var covers []int
+	for i := range o.fio.Jobs {
+		size, err := strconv.Atoi(o.option(i, "numjobs"))
+		if err != nil {
+			size = 1
+		}
+		if len(o.fio.Jobs) == 1 {
+			size = n
+		}
+		for range min(size, n) {
+			covers = append(covers, i)
+		}
+	}
+	if len(covers) < n {
+		return nil
+	}
+	return covers
+}
+
+// complete tells whether the entry has the bins of all its requests (json+), of
+// direction d, and that they add up to its total.
+func (e *entry) complete(d fiolog.Direction) error {
+	stats := &e.Directions[d]
+	sum := uint64(0)
+	for _, b := range stats.Clat.Bins {
+		sum += b.Count
+	}
+	if len(stats.Clat.Bins) > 0 && sum != stats.TotalIOs {
+		return fmt.Errorf("%s: job %s: %s: bins hold %d requests, total_ios is %d", e.out.File.Name(), e.Name, d, sum, stats.TotalIOs)
+	}
+	return nil
+}

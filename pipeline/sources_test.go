@@ -1,0 +1,152 @@
+package pipeline
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// TestRawSource makes documents of raw completions: nothing is lost, and each window's
+// requests and weights are exactly those that completed, or lived, in it.
+func TestRawSource(t *testing.T) {
+	for _, c := range []struct {
+		name, only string
+		weighting  int
+	}{
+		{"two-jobs-rw", "out", 0}, {"stalls", "out", 0}, {"stalls", "out", 1}, {"trim-write-read", "out", 0},
+		{"cbt-archive", "results/00000000/id-7c1f03ab", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join("..", "testdata", "corpus", c.name)
+			opt := Options{Source: SourceRaw, Align: AlignJob, Levels: []mapping.Level{mapping.Cluster}}
+			docs, res := readRun(t, path, c.only, opt)
+			if len(res.Lost) > 0 || !res.Run.Run.Complete {
+				t.Errorf("lost %v, complete %v", res.Lost, res.Run.Run.Complete)
+			}
+			raw := readRaw(t, path, c.only)
+			total := 0
+			for _, d := range docs {
+				start := time.Duration(d.Window.ElapsedMS) * time.Millisecond
+				from := start
+				if start == 0 {
+					from = -1 // completions in the first millisecond
+				}
+				direction := slices.Index([]string{"read", "write", "trim"}, d.Fio.Direction)
+				exact := fiotest.Exact(raw, direction, from, start+time.Second, 0.5, 0.99)
+				if int(d.Requests.Completed) != exact.Requests {
+					t.Errorf("%s at %v: %d requests, exactly %d", d.Fio.Direction, start, d.Requests.Completed, exact.Requests)
+				}
+				weight := fiotest.ExactInflightLong(raw, direction, from, start+time.Second).Weight
+				if diff := d.Requests.Weight - weight; diff < -1e-3 || diff > 1e-3 {
+					t.Errorf("%s at %v: weight %v, exactly %v", d.Fio.Direction, start, d.Requests.Weight, weight)
+				}
+				total += int(d.Requests.Completed)
+			}
+			if total != len(raw) {
+				t.Errorf("%d requests in documents, %d in logs", total, len(raw))
+			}
+		})
+	}
+}
+
+// TestOnlyRaw reads an archive as upstream CBT writes them: without histogram logs.
+func TestOnlyRaw(t *testing.T) {
+	dir := copyCorpus(t, "two-jobs-rw")
+	removeFiles(t, dir, "_clat_hist.")
+	docs, res := readRun(t, dir, "out", Options{})
+	if got := completed(docs, mapping.Cluster); got != total {
+		t.Errorf("%d requests, want %d", got, total)
+	}
+	if len(res.Lost) > 0 {
+		t.Errorf("lost: %v", res.Lost)
+	}
+}
+
+// TestStatusInterval reads fio's periodic reports, which win over histogram logs that
+// are no finer: complete, with nothing to recover.
+func TestStatusInterval(t *testing.T) {
+	dir := filepath.Join("..", "testdata", "corpus", "status-interval")
+	docs, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster, mapping.Job}})
+	raw := readRaw(t, dir, "out")
+	for _, level := range []mapping.Level{mapping.Cluster, mapping.Job} {
+		if got := completed(docs, level); got != int64(len(raw)) {
+			t.Errorf("%s: %d requests, want %d", level, got, len(raw))
+		}
+	}
+	if len(res.Lost) > 0 || res.Run.Recovered.Requests != 0 || !res.Run.Run.Complete {
+		t.Errorf("lost %v, recovered %d", res.Lost, res.Run.Recovered.Requests)
+	}
+	var cluster []*mapping.Interval
+	for _, d := range docs {
+		if d.Level == mapping.Cluster {
+			cluster = append(cluster, d)
+		}
+	}
+	errs := errorsOf(cluster, raw)
+	report(t, "periodic reports", errs)
+	for i, name := range accuracyNames[:4] {
+		if m := median(errs[i]); m > 0.6 {
+			t.Errorf("%s: median error %.3f %%", name, m)
+		}
+	}
+}
+
+// TestOnlyReport makes the run's document of fio's JSON when there is no log at all.
+func TestOnlyReport(t *testing.T) {
+	dir := t.TempDir()
+	results := filepath.Join(dir, "lab", "results", "00000000", "id-7c1f03ab")
+	if err := os.MkdirAll(results, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	from := filepath.Join("..", "testdata", "corpus", "cbt-archive", "results", "00000000", "id-7c1f03ab")
+	for _, name := range []string{"benchmark_config.yaml", "json_output.0.hostA.gz", "json_output.0.hostB.gz"} {
+		data, err := os.ReadFile(filepath.Join(from, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(results, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	docs, res := readRun(t, filepath.Join(dir, "lab"), "", Options{})
+	if len(docs) != 0 {
+		t.Errorf("%d interval documents of no log", len(docs))
+	}
+	if res.Run == nil || res.Run.Write == nil || res.Run.Write.Requests != 12800 || res.Run.Write.Latency.P99 == 0 {
+		t.Fatalf("run: %+v; lost %v", res.Run, res.Lost)
+	}
+	if len(res.Notes) == 0 {
+		t.Error("nothing tells that there are no logs")
+	}
+}
+
+func completed(docs []*mapping.Interval, level mapping.Level) int64 {
+	sum := int64(0)
+	for _, d := range docs {
+		if d.Level == level {
+			sum += d.Requests.Completed
+		}
+	}
+	return sum
+}
+
+func removeFiles(t *testing.T, dir, part string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.Contains(e.Name(), part) {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
