@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/term"
+)
+
+// Exit codes, as docs and --help have them.
+const (
+	exitFailed  = 1 // nothing, or not all, could be done
+	exitUsage   = 2 // wrong arguments or settings
+	exitLeftOut = 3 // done, but something was left out, which was told on stderr
+)
+
+// errLeftOut ends a command that was done, but for what it told about.
+var errLeftOut = errors.New("something was left out")
+
+// usageError is a mistake in arguments or settings.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// app is what all commands share.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	progress       *term.Progress
+	log            *slog.Logger
+
+	file    string // --config
+	verbose bool
+	cfg     config.Config
+}
+
+func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	f, _ := stderr.(*os.File)
+	a.progress = term.NewProgress(f)
+	a.log = slog.New(term.NewLogHandler(stderr, slog.LevelInfo, a.progress))
+	return a
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "fio2es",
+		Short: "Latency percentiles you can trust, from fio's histogram logs",
+		Long: `fio2es reads the latency histogram logs that fio writes on many hosts and in many
+jobs, aligns and merges them, and answers with exact percentiles over time. It
+keeps a searchable history of all runs.
+
+Exit codes: 0 all well; 1 failed; 2 wrong usage; 3 done, but something was left
+out (told on stderr).
+
+Settings: a flag, else FIO2ES_* in the environment, else fio2es.yaml, else the
+default. "fio2es config" shows them.`,
+		Example: `  fio2es ingest results/                     store all runs of a CBT archive
+  fio2es runs                                list them
+  fio2es percentiles latest                  percentiles of the newest run, per second
+  fio2es percentiles *_clat_hist.*.log       of logs, without storing anything`,
+		SilenceUsage: true, SilenceErrors: true,
+		PersistentPreRunE: a.load,
+	}
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	p := root.PersistentFlags()
+	p.StringVar(&a.file, "config", "", "settings file (default fio2es.yaml here or in the user's configuration folder)")
+	p.String("history", "", "file of the embedded history (default "+shortHome(config.Default().History)+")")
+	p.BoolVarP(&a.verbose, "verbose", "v", false, "say more on stderr")
+	root.AddCommand(a.ingestCommand(), a.percentilesCommand(), a.runsCommand(), a.configCommand(),
+		a.versionCommand(), a.generateCommand())
+	for _, c := range root.Commands() {
+		c.Args = usageArgs(c.Args)
+	}
+	return root
+}
+
+// usageArgs makes wrong arguments an error of usage.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if check == nil {
+			return nil
+		}
+		if err := check(cmd, args); err != nil {
+			return usageError{fmt.Errorf("%w; see fio2es %s --help", err, cmd.Name())}
+		}
+		return nil
+	}
+}
+
+// load reads the settings before any command that has some.
+func (a *app) load(cmd *cobra.Command, _ []string) error {
+	level := slog.LevelInfo
+	if a.verbose {
+		level = slog.LevelDebug
+	}
+	a.log = slog.New(term.NewLogHandler(a.stderr, level, a.progress))
+	if cmd.Name() == "completion" || cmd.HasParent() && cmd.Parent().Name() == "completion" || strings.HasPrefix(cmd.Name(), "__") {
+		return nil
+	}
+	cfg, err := config.Load(a.file, cmd.Flags())
+	if err != nil {
+		return usageError{err}
+	}
+	a.cfg = cfg
+	return nil
+}
+
+// conclude tells an error and gives the exit code.
+func (a *app) conclude(err error) int {
+	var usage usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, syscall.EPIPE):
+		return 0 // whoever reads has enough
+	case errors.Is(err, errLeftOut):
+		return exitLeftOut
+	case errors.Is(err, context.Canceled):
+		a.log.Error("interrupted")
+		return exitFailed
+	}
+	code := exitFailed
+	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") {
+		code = exitUsage
+	}
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		a.log.Error(line)
+	}
+	return code
+}
+
+// shortHome writes a path with ~ for the user's home, so that help is the same for all.
+func shortHome(path string) string {
+	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(path, home+string(os.PathSeparator)) {
+		return "~" + strings.TrimPrefix(path, home)
+	}
+	return path
+}

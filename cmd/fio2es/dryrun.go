@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// dryRun lists what ingest would do. It reads no logs.
+func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipeline.Archive, runs []*cbt.Run) error {
+	var store history.Store
+	if _, err := os.Stat(a.cfg.History); err == nil {
+		s, err := history.OpenSQLite(ctx, a.cfg.History)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		store = s
+	}
+	t := term.NewTable("RUN", "PATH", ">HOSTS", ">HIST LOGS", ">OTHER LOGS", ">REPORTS", ">SIZE", "FROM", "HISTORY")
+	for _, r := range runs {
+		id := mapping.RunID(archiveName(opt, r), r.Path)
+		have, err := inHistory(ctx, store, id)
+		if err != nil {
+			return err
+		}
+		size := int64(0)
+		for _, f := range r.Files() {
+			size += max(f.Size, 0)
+		}
+		t.Add(id[:8], archiveName(opt, r)+":"+r.Path, strconv.Itoa(max(len(r.HostNames()), 1)), strconv.Itoa(len(r.Logs)),
+			strconv.Itoa(len(r.Others)), strconv.Itoa(len(r.Reports)), unit.Bytes(size), basis(opt, r), have)
+	}
+	if err := t.Write(a.stdout); err != nil {
+		return err
+	}
+	for _, s := range archive.Skipped {
+		fmt.Fprintf(a.stdout, "skipped: %s: %s\n", s.Path, s.Reason)
+	}
+	for _, l := range archive.Left {
+		fmt.Fprintf(a.stdout, "no run: %s: %s\n", l.File.Name(), l.Reason)
+	}
+	if n := len(archive.Runs) - len(runs); n > 0 {
+		fmt.Fprintf(a.stdout, "not picked: %s\n", plural(n, "run"))
+	}
+	if len(archive.Problems) > 0 {
+		return errLeftOut
+	}
+	return nil
+}
+
+// basis is what documents will be made of, as far as names tell.
+func basis(opt pipeline.Options, r *cbt.Run) string {
+	switch {
+	case len(r.Logs) > 0 && !(opt.Source == pipeline.SourceRaw && len(r.Others) > 0):
+		return "histograms"
+	case len(r.Others) > 0:
+		return "completions or averages"
+	}
+	return "reports"
+}
+
+func inHistory(ctx context.Context, store history.Store, id string) (string, error) {
+	if store == nil {
+		return "new", nil
+	}
+	have, err := store.Run(ctx, id)
+	switch {
+	case errors.Is(err, history.ErrNotFound):
+		return "new", nil
+	case err != nil:
+		return "", err
+	}
+	return "there, began " + have.Run.Start.UTC().Format("2006-01-02 15:04:05"), nil
+}

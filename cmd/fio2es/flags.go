@@ -1,0 +1,38 @@
+package main
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/fio2es/fio2es/config"
+)
+
+// addReadingFlags adds the settings of how logs become documents.
+func addReadingFlags(f *pflag.FlagSet) {
+	d := config.Default()
+	f.String("source", d.Source, "where a run has both: hist, histogram logs or periodic reports; raw, logs of all completions")
+	f.Duration("interval", 0, "length of the windows, such as 10s (default: the logs' own, at least 1s)")
+	f.String("weighting", d.Weighting, "how requests count in windows: inflight, by the share of their life spent there; completion, where they completed")
+	f.String("inflight", d.InFlight, "which requests inflight weighting spreads: long, those longer than a window; all")
+	f.Float64("tolerance", d.Tolerance, "share of a row's length by which it may leave its window and still stay whole")
+	f.String("align", d.Align, "run: wall-clock time; job: each job counts from its own start")
+	f.StringSlice("levels", d.Levels, "for which documents are made: cluster, host, job")
+	f.String("archive", "", "name of the archive, in place of its own")
+	f.StringToString("labels", nil, "labels for the runs, such as osd=bluestore,disk=nvme")
+	f.String("start", "", "when the run started (RFC 3339), where its files do not tell")
+	f.StringToString("offset", nil, "corrections of the hosts' clocks in milliseconds, such as client01=-250")
+	f.Int("jobs", 0, "logs to parse at a time (default: one for each CPU)")
+}
+
+// format is a command's --format.
+type format struct{ string }
+
+func (f *format) String() string { return f.string }
+func (f *format) Type() string   { return "table|csv|json" }
+func (f *format) Set(s string) error {
+	switch s {
+	case "table", "csv", "json":
+		f.string = s
+		return nil
+	}
+	return usagef("%q is not table, csv or json", s)
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+func (a *app) ingestCommand() *cobra.Command {
+	f := &format{"table"}
+	how := ingestFlags{}
+	cmd := &cobra.Command{
+		Use:   "ingest PATH...",
+		Short: "Store the runs found in archives, folders and logs",
+		Long: `Finds all runs under the paths, makes their interval and run documents, and stores
+them in the history. A path is a CBT archive, a folder of fio logs, a log, a tar
+or zip of them, compressed or not (gzip, zstd, xz, bzip2), or - for stdin.
+
+What fio did not log at the end of each job is recovered from its JSON output if
+that was written with --output-format=json+. A run that is in the history already
+is replaced when all of its new documents are stored; if nothing changed, nothing
+does. A run of the same archive name and path that began at another time is
+another run: it is refused, unless --archive names it or --replace is given.
+
+The result on stdout is a table of the runs. With --output, documents go to a
+file (or with - to stdout) instead of the history, as NDJSON ready for the _bulk
+request of Elasticsearch.`,
+		Example: `  fio2es ingest results/
+  fio2es ingest --labels osd=bluestore cbt-2026-11-21.tar.zst
+  ssh lab tar c /data/cbt | fio2es ingest --archive lab -
+  fio2es ingest --output - results/ | curl -H 'Content-Type: application/x-ndjson' --data-binary @- localhost:9200/_bulk`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			how.format = f.string
+			return a.ingest(cmd.Context(), args, how)
+		},
+	}
+	addReadingFlags(cmd.Flags())
+	cmd.Flags().String("prefix", "fio", "begins the names of all indices")
+	fl := cmd.Flags()
+	fl.StringVar(&how.output, "output", "", "write NDJSON to this file, - for stdout, instead of the history")
+	fl.BoolVar(&how.replace, "replace", false, "replace runs even by ones that began at another time")
+	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be ingested, what not, and why")
+	fl.StringSliceVar(&how.pick.include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
+	fl.StringSliceVar(&how.pick.exclude, "exclude", nil, "not the runs whose archive:path has this in it")
+	fl.StringVar(&how.pick.shard, "shard", "", "I/N: the I-th of N parts of the runs, for several machines")
+	fl.Var(f, "format", "of the table of runs: table, csv or json")
+	return cmd
+}
+
+// ingestFlags are the flags of ingest that are no settings.
+type ingestFlags struct {
+	output          string
+	replace, dryRun bool
+	pick            pick
+	format          string
+}
+
+func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error {
+	opt, err := a.cfg.Options()
+	if err != nil {
+		return usageError{err}
+	}
+	wanted, err := how.pick.compile()
+	if err != nil {
+		return err
+	}
+	archive, err := pipeline.Open(ctx, paths, a.stdin, func(p source.Progress) {
+		a.progress.Show("looking: %s files, %s", unit.Count(int64(p.Files)), unit.Bytes(p.Bytes))
+	})
+	if err != nil {
+		return err
+	}
+	defer archive.Close()
+	a.progress.Clear()
+	in := &ingesting{app: a, opt: opt, replace: how.replace, began: time.Now()}
+	in.leftOut = a.tellProblems(archive)
+	if len(archive.Runs) == 0 {
+		return fmt.Errorf("no histogram logs of fio (*_clat_hist.*.log), nor others, under %s", strings.Join(paths, ", "))
+	}
+	runs := slices.DeleteFunc(slices.Clone(archive.Runs), func(r *cbt.Run) bool { return !wanted(archiveName(opt, r), r.Path) })
+	if how.dryRun {
+		return a.dryRun(ctx, opt, archive, runs)
+	}
+	table := a.stdout
+	if how.output != "" {
+		closeOutput, err := in.openOutput(how.output)
+		if err != nil {
+			return err
+		}
+		defer closeOutput()
+		table = a.stderr
+	} else {
+		store, err := history.OpenSQLite(ctx, a.cfg.History)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		in.to, in.store = store, store
+	}
+	if err := in.all(ctx, runs); err != nil {
+		return err
+	}
+	if err := writeRuns(table, in.runs, how.format); err != nil {
+		return err
+	}
+	if how.format == "table" {
+		in.tellNext()
+	}
+	if in.leftOut {
+		return errLeftOut
+	}
+	return nil
+}
+
+func archiveName(opt pipeline.Options, r *cbt.Run) string { return cmp.Or(opt.Archive, r.Archive) }
+
+// tellProblems says what could not be looked into, and what belongs to no run.
+func (a *app) tellProblems(archive *pipeline.Archive) bool {
+	for _, p := range archive.Problems {
+		a.log.Warn(p.Error())
+	}
+	for _, l := range archive.Left {
+		a.log.Debug("belongs to no run: "+l.Reason, "file", l.File.Name())
+	}
+	for _, s := range archive.Skipped {
+		a.log.Info("note: skipped " + s.Path + ": " + s.Reason)
+	}
+	return len(archive.Problems) > 0
+}
+
+func (a *app) tellResult(res *pipeline.Result) {
+	for _, err := range res.Lost {
+		a.log.Warn(err.Error())
+	}
+	for _, err := range res.Notes {
+		a.log.Info("note: " + err.Error())
+	}
+}
+
+// tellNext says where the documents are and what can be asked now.
+func (in *ingesting) tellNext() {
+	w, requests := in.stderr, int64(0)
+	for _, r := range in.runs {
+		if r.All != nil {
+			requests += r.All.Requests
+		}
+	}
+	fmt.Fprintf(w, "\n%s stored %s in %s", plural(len(in.runs), "run"), plural(in.documents, "document"), unit.Elapsed(time.Since(in.began)))
+	fmt.Fprintf(w, ": %s requests", unit.Count(requests))
+	if in.unchanged > 0 {
+		fmt.Fprintf(w, "; %d unchanged", in.unchanged)
+	}
+	if in.store == nil {
+		fmt.Fprintln(w)
+		return
+	}
+	fmt.Fprintf(w, "\nhistory: %s\n", shortHome(in.cfg.History))
+	fmt.Fprint(w, "next:    fio2es runs\n         fio2es percentiles latest\n")
+}
+
+func plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return unit.Count(int64(n)) + " " + what
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/sink"
+)
+
+// ingesting is one call of ingest.
+type ingesting struct {
+	*app
+	opt     pipeline.Options
+	to      pipeline.Sink
+	store   history.Store // nil when documents go to a file
+	replace bool
+	began   time.Time
+
+	runs      []*mapping.Run // without what is large
+	documents int
+	unchanged int
+	leftOut   bool
+}
+
+// openOutput sends documents to a file. The function returned closes it.
+func (in *ingesting) openOutput(name string) (func(), error) {
+	if name == "-" {
+		in.to = sink.NewNDJSON(in.stdout, in.cfg.Prefix)
+		return func() {}, nil
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	in.to = sink.NewNDJSON(f, in.cfg.Prefix)
+	return func() { f.Close() }, nil
+}
+
+// outcome is what became of a run.
+type outcome struct {
+	*pipeline.Result
+	err error
+}
+
+// all ingests the runs: several at a time, as long as there are enough for all CPUs, so
+// that the many small runs of an archive need not wait for one another. A file gets them
+// one after the other, so that it is the same every time. What there is to tell comes in
+// the order of the runs.
+func (in *ingesting) all(ctx context.Context, runs []*cbt.Run) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	workers := in.opt.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	side := 1
+	if in.store != nil {
+		side = max(min(workers, len(runs)), 1)
+	}
+	in.opt.Workers = max(workers/side, 1)
+	outcomes := make([]chan outcome, len(runs))
+	for i := range outcomes {
+		outcomes[i] = make(chan outcome, 1)
+	}
+	next := make(chan int)
+	var working sync.WaitGroup
+	defer working.Wait()
+	for range side {
+		working.Go(func() {
+			for i := range next {
+				res, err := pipeline.Ingest(ctx, runs[i], in.opt, in.to, in.known)
+				outcomes[i] <- outcome{res, err}
+				if err != nil && !errors.As(err, new(conflictError)) {
+					stop()
+				}
+			}
+		})
+	}
+	working.Go(func() {
+		defer close(next)
+		for i := range runs {
+			select {
+			case next <- i:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return in.collect(ctx, runs, outcomes)
+}
+
+// collect waits for the runs in their order.
+func (in *ingesting) collect(ctx context.Context, runs []*cbt.Run, outcomes []chan outcome) error {
+	bar := newBar(in.progress, runs)
+	for i, run := range runs {
+		bar.show(i)
+		select {
+		case o := <-outcomes[i]:
+			if err := in.take(o); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			// The run that failed may be a later one.
+			for _, c := range outcomes[i:] {
+				select {
+				case o := <-c:
+					if o.err != nil && !errors.Is(o.err, context.Canceled) {
+						return o.err
+					}
+				default:
+				}
+			}
+			return ctx.Err()
+		}
+		bar.done(run)
+	}
+	in.progress.Clear()
+	return nil
+}
+
+// take notes what became of a run. Only what concerns all runs is an error.
+func (in *ingesting) take(o outcome) error {
+	var conflict conflictError
+	if errors.As(o.err, &conflict) {
+		in.log.Warn(conflict.Error())
+		in.leftOut = true
+		return nil
+	}
+	if o.err != nil {
+		return o.err
+	}
+	in.tellResult(o.Result)
+	in.leftOut = in.leftOut || len(o.Lost) > 0
+	if o.Run == nil {
+		return nil
+	}
+	if o.Unchanged {
+		in.unchanged++
+	} else {
+		d := o.Run.Documents
+		in.documents += d.Cluster + d.Host + d.Job
+	}
+	in.runs = append(in.runs, o.Run.Light())
+	return nil
+}
+
+// bar is the progress of all runs, by the size of their files as far as it is known.
+type bar struct {
+	*term.Progress
+	began       time.Time
+	runs        int
+	total, past int64
+}
+
+func newBar(p *term.Progress, runs []*cbt.Run) *bar {
+	b := &bar{Progress: p, began: time.Now(), runs: len(runs)}
+	for _, r := range runs {
+		b.total += weight(r)
+	}
+	return b
+}
+
+// weight is how much work a run is: some for each file, and its bytes.
+func weight(r *cbt.Run) int64 {
+	sum := int64(0)
+	for _, f := range r.Files() {
+		sum += max(f.Size, 0) + 16<<10
+	}
+	return sum
+}
+
+func (b *bar) done(r *cbt.Run) { b.past += weight(r) }
+
+func (b *bar) show(run int) {
+	share := float64(b.past) / float64(max(b.total, 1))
+	left := ""
+	if elapsed := time.Since(b.began); share > 0.01 && elapsed > time.Second {
+		left = ", " + unit.Elapsed(time.Duration(float64(elapsed)*(1-share)/share)) + " left"
+	}
+	b.Show("%s %3.0f %%  run %d of %d%s", term.Bar(share, 24), share*100, run+1, b.runs, left)
+}
+
+// conflictError refuses to take one run for another.
+type conflictError struct {
+	have *mapping.Run
+	ref  mapping.RunRef
+}
+
+func (e conflictError) Error() string {
+	return fmt.Sprintf("%s of archive %s is in the history already, but began at %s, this one at %s: left out; "+
+		"give this archive another name with --archive NAME, or say --replace",
+		e.ref.Name, e.ref.Archive, e.have.Run.Start.Format(time.RFC3339), e.ref.Start.Format(time.RFC3339))
+}
+
+// known looks for the run in the history.
+func (in *ingesting) known(ctx context.Context, ref mapping.RunRef) (*mapping.Run, error) {
+	if in.store == nil {
+		return nil, nil
+	}
+	have, err := in.store.Run(ctx, ref.ID)
+	switch {
+	case errors.Is(err, history.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case have.Run.Ingest == ref.Ingest && have.Run.Start.Equal(ref.Start):
+		return have, nil
+	case !have.Run.Start.Equal(ref.Start) && !in.replace:
+		return nil, conflictError{have, ref}
+	}
+	return nil, nil
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// percentileLine is a line of percentiles --format json. Latencies are microseconds.
+type percentileLine struct {
+	Run       string   `json:"run,omitempty"`
+	Level     string   `json:"level"` // cluster, host, job; run: the whole run
+	Host      string   `json:"host,omitempty"`
+	Job       string   `json:"job,omitempty"`
+	Direction string   `json:"direction"`
+	StartMS   int64    `json:"start_ms"` // since the run's start
+	EndMS     int64    `json:"end_ms"`
+	Start     string   `json:"start,omitempty"` // where known
+	End       string   `json:"end,omitempty"`
+	Requests  int64    `json:"requests"`
+	IOPS      float64  `json:"iops"`
+	Min       *float64 `json:"min"`
+	Mean      *float64 `json:"mean"`
+	P50       *float64 `json:"p50"`
+	P75       *float64 `json:"p75"`
+	P90       *float64 `json:"p90"`
+	P95       *float64 `json:"p95"`
+	P99       *float64 `json:"p99"`
+	P999      *float64 `json:"p99_9"`
+	P9999     *float64 `json:"p99_99"`
+	Max       *float64 `json:"max"`
+}
+
+// percentileWriter writes windows as they come, and the run's totals after them.
+type percentileWriter struct {
+	w              io.Writer
+	format, method string
+	totalOnly      bool
+
+	run     string
+	many    bool
+	started bool
+	table   *term.Table
+	csv     *csv.Writer
+	json    *json.Encoder
+}
+
+func newPercentileWriter(w io.Writer, format, method string, totalOnly bool) *percentileWriter {
+	p := &percentileWriter{w: w, format: format, method: method, totalOnly: totalOnly}
+	switch format {
+	case "csv":
+		p.csv = csv.NewWriter(w)
+		p.csv.Write([]string{"run", "level", "host", "job", "direction", "start_ms", "end_ms", "start", "end", "requests", "iops",
+			"min_us", "mean_us", "p50_us", "p75_us", "p90_us", "p95_us", "p99_us", "p99_9_us", "p99_99_us", "max_us"})
+	case "json":
+		p.json = json.NewEncoder(w)
+	}
+	return p
+}
+
+// begin says which run the next windows are of; with several, tables name it.
+func (p *percentileWriter) begin(run string, many bool) {
+	p.run, p.many = run, many
+	p.table = term.NewTable(">TIME", "DATE", "HOST", "JOB", "DIR", ">REQUESTS", ">IOPS", ">MEAN", ">P50", ">P75", ">P90", ">P95", ">P99", ">P99.9", ">MAX")
+}
+
+// interval writes one window.
+func (p *percentileWriter) interval(d *mapping.Interval) error {
+	if p.totalOnly {
+		return nil
+	}
+	line := percentileLine{
+		Run: d.Run.Name, Level: d.Level.String(), Host: d.Host.Name, Job: d.Fio.Job, Direction: d.Fio.Direction,
+		StartMS: d.Time.Sub(d.Run.Start).Milliseconds(), Requests: d.Requests.Completed, IOPS: d.IOPS,
+	}
+	line.EndMS = line.StartMS + d.Window.MS
+	line.setTimes(d.Time, d.Window.End)
+	return p.line(&line, &d.Latency)
+}
+
+// total writes what the whole run comes to, and ends its table.
+func (p *percentileWriter) total(r *mapping.Run) error {
+	for _, d := range directions(r) {
+		line := percentileLine{
+			Run: r.Run.Name, Level: "run", Direction: d.name, Requests: d.Requests, IOPS: d.IOPS,
+			EndMS: r.Run.End.Sub(r.Run.Start).Milliseconds(),
+		}
+		line.setTimes(r.Run.Start, r.Run.End)
+		if err := p.line(&line, &d.Latency); err != nil {
+			return err
+		}
+	}
+	if p.format != "table" {
+		return nil
+	}
+	if p.many {
+		if p.started {
+			fmt.Fprintln(p.w)
+		}
+		fmt.Fprintf(p.w, "%s\n", p.run)
+	}
+	p.started = true
+	return p.table.Write(p.w)
+}
+
+// setTimes sets absolute times unless the run's start is unknown.
+func (l *percentileLine) setTimes(start, end time.Time) {
+	if start.Year() < 1970 {
+		return
+	}
+	const layout = "2006-01-02T15:04:05.000Z"
+	l.Start, l.End = start.UTC().Format(layout), end.UTC().Format(layout)
+}
+
+func (p *percentileWriter) line(l *percentileLine, lat *mapping.Latency) error {
+	a, err := answersOf(lat, p.method)
+	if err != nil {
+		return err
+	}
+	values := []float64{a.min, a.mean, a.p50, a.p75, a.p90, a.p95, a.p99, a.p999, a.p9999, a.max}
+	switch p.format {
+	case "json":
+		for i, to := range []**float64{&l.Min, &l.Mean, &l.P50, &l.P75, &l.P90, &l.P95, &l.P99, &l.P999, &l.P9999, &l.Max} {
+			if !math.IsNaN(values[i]) {
+				*to = &values[i]
+			}
+		}
+		return p.json.Encode(l)
+	case "csv":
+		row := []string{l.Run, l.Level, l.Host, l.Job, l.Direction, strconv.FormatInt(l.StartMS, 10), strconv.FormatInt(l.EndMS, 10),
+			l.Start, l.End, strconv.FormatInt(l.Requests, 10), number(l.IOPS)}
+		for _, v := range values {
+			row = append(row, number(v))
+		}
+		return p.csv.Write(row)
+	}
+	at := seconds(l.StartMS) + "-" + seconds(l.EndMS)
+	if l.Level == "run" {
+		at = "all"
+	}
+	date := ""
+	if len(l.Start) > 19 && l.Level != "run" {
+		date = l.Start[11:23]
+	}
+	requests := unit.Count(l.Requests)
+	if lat.Layout == "" && l.Requests == 0 {
+		requests = "-" // averages do not say
+	}
+	cells := []string{at, date, l.Host, l.Job, l.Direction, requests, unit.Rate(l.IOPS)}
+	for _, v := range []float64{a.mean, a.p50, a.p75, a.p90, a.p95, a.p99, a.p999, a.max} {
+		cells = append(cells, unit.Latency(v))
+	}
+	p.table.Add(cells...)
+	return nil
+}
+
+func seconds(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64) }
+
+func (p *percentileWriter) flush() error {
+	if p.csv != nil {
+		p.csv.Flush()
+		return p.csv.Error()
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+func (a *app) runsCommand() *cobra.Command {
+	f := &format{"table"}
+	filter := history.RunFilter{Light: true}
+	var since, until, sorted string
+	var labels map[string]string
+	cmd := &cobra.Command{
+		Use:   "runs [TEXT]",
+		Short: "List the runs in the history",
+		Long: `Lists the runs in the history, the newest first: all, or those with TEXT in their
+id, name, archive, path, benchmark, mode or a label. A line for each direction of
+a run; latencies are of the whole run. REC are requests that fio did not log but
+its JSON output tells of, MISS such that nothing tells the latency of.`,
+		Example: `  fio2es runs
+  fio2es runs randwrite --since 2026-01-01 --sort p99
+  fio2es runs --format json | jq -r .run.id`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			filter.Text, filter.Labels = strings.Join(args, ""), labels
+			var err error
+			if filter.From, err = parseTime("since", since); err != nil {
+				return err
+			}
+			if filter.To, err = parseTime("until", until); err != nil {
+				return err
+			}
+			return a.runs(cmd.Context(), filter, sorted, f.string)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&filter.Benchmark, "benchmark", "", "only of this benchmark, such as librbdfio")
+	fl.StringVar(&filter.Mode, "mode", "", "only of this mode, such as randwrite")
+	fl.StringToStringVar(&labels, "label", nil, "only with this label, NAME=VALUE")
+	fl.StringVar(&since, "since", "", "only that began at or after this time")
+	fl.StringVar(&until, "until", "", "only that began before this time")
+	fl.IntVar(&filter.Limit, "limit", 0, "so many at most")
+	fl.StringVar(&sorted, "sort", "start", "start, p50, p99, max, iops or requests: the highest first")
+	fl.Var(f, "format", "table, csv or json")
+	return cmd
+}
+
+func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format string) error {
+	key, ok := runKeys[sorted]
+	if !ok {
+		return usagef("--sort %s: want one of start, p50, p99, max, iops, requests", sorted)
+	}
+	store, err := history.OpenSQLite(ctx, a.cfg.History)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	var runs []*mapping.Run
+	for r, err := range store.Runs(ctx, filter) {
+		if err != nil {
+			return err
+		}
+		runs = append(runs, r)
+	}
+	if len(runs) == 0 && format == "table" {
+		fmt.Fprintf(a.stderr, "no runs in %s; store some with: fio2es ingest PATH\n", shortHome(a.cfg.History))
+		return nil
+	}
+	if key != nil {
+		slices.SortStableFunc(runs, func(x, y *mapping.Run) int { return cmp.Compare(key(y), key(x)) })
+	}
+	return writeRuns(a.stdout, runs, format)
+}
+
+// runKeys are what runs can be sorted by.
+var runKeys = map[string]func(*mapping.Run) float64{
+	"start":    nil,
+	"p50":      func(r *mapping.Run) float64 { return all(r).Latency.P50 },
+	"p99":      func(r *mapping.Run) float64 { return all(r).Latency.P99 },
+	"max":      func(r *mapping.Run) float64 { return all(r).Latency.Max },
+	"iops":     func(r *mapping.Run) float64 { return all(r).IOPS },
+	"requests": func(r *mapping.Run) float64 { return float64(all(r).Requests) },
+}
+
+func all(r *mapping.Run) *mapping.Totals {
+	if r.All == nil {
+		return &mapping.Totals{}
+	}
+	return r.All
+}
+
+func parseTime(flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, usagef("--%s %s: want a time such as 2026-01-31 or 2026-01-31T09:12:00Z", flag, text)
+}
+
+// writeRuns writes runs as a table, as CSV, or as their documents, one a line.
+func writeRuns(w io.Writer, runs []*mapping.Run, format string) error {
+	switch format {
+	case "json":
+		enc := json.NewEncoder(w)
+		for _, r := range runs {
+			if err := enc.Encode(r.Light()); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "csv":
+		return writeRunsCSV(w, runs)
+	}
+	t := term.NewTable("RUN", "START", "NAME", ">HOSTS", ">JOBS", "DIR", ">REQUESTS", ">IOPS", ">MEAN", ">P50", ">P95", ">P99", ">P99.9", ">MAX", ">REC", ">MISS", "")
+	for _, r := range runs {
+		cells := []string{r.Run.ID[:min(8, len(r.Run.ID))], r.Run.Start.UTC().Format("2006-01-02 15:04:05"), describe(r),
+			strconv.Itoa(len(r.Hosts)), strconv.Itoa(r.Fio.Jobs)}
+		rest := []string{count(r.Recovered.Requests), count(r.Missing.Requests), incomplete(r)}
+		for _, d := range directions(r) {
+			l := &d.Latency
+			a, err := answersOf(l, "")
+			if err != nil {
+				return err
+			}
+			t.Add(append(append(cells, d.name, unit.Count(d.Requests), unit.Rate(d.IOPS), unit.Latency(a.mean), unit.Latency(a.p50),
+				unit.Latency(a.p95), unit.Latency(a.p99), unit.Latency(a.p999), unit.Latency(a.max)), rest...)...)
+			cells, rest = make([]string, len(cells)), nil
+		}
+	}
+	return t.Write(w)
+}
+
+// describe is a run's name with what most distinguishes it.
+func describe(r *mapping.Run) string {
+	parts := []string{r.Run.Archive + ":" + shortName(r)}
+	if r.CBT.Mode != "" {
+		parts = append(parts, r.CBT.Mode)
+	}
+	if r.CBT.OpSize > 0 {
+		parts = append(parts, strings.TrimSuffix(strings.Replace(unit.Bytes(r.CBT.OpSize), ".00", "", 1), "iB"))
+	}
+	if r.CBT.IODepth > 0 {
+		parts = append(parts, "qd"+strconv.Itoa(r.CBT.IODepth))
+	}
+	return strings.Join(parts, " ")
+}
+
+// shortName leaves out folders of CBT whose names repeat the settings.
+func shortName(r *mapping.Run) string {
+	parts := strings.SplitN(r.Run.Name, "/", 3)
+	if r.CBT.Benchmark == "" || len(parts) < 3 {
+		return r.Run.Name
+	}
+	name := parts[0] + "/" + parts[1]
+	if r.CBT.Workload != "" {
+		name += "/" + r.CBT.Workload
+	}
+	return name
+}
+
+func incomplete(r *mapping.Run) string {
+	if r.Run.Complete {
+		return ""
+	}
+	return "incomplete"
+}
+
+// count is a number of requests, or nothing for none.
+func count(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return unit.Count(n)
+}
+
+type direction struct {
+	name string
+	*mapping.Totals
+}
+
+// directions are those that the run has.
+func directions(r *mapping.Run) []direction {
+	var out []direction
+	for _, d := range []direction{{"read", r.Read}, {"write", r.Write}, {"trim", r.Trim}} {
+		if d.Totals != nil {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func writeRunsCSV(w io.Writer, runs []*mapping.Run) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{"run", "archive", "name", "start", "hosts", "jobs", "benchmark", "mode", "op_size", "iodepth", "direction", "requests",
+		"iops", "bandwidth", "min_us", "mean_us", "p50_us", "p95_us", "p99_us", "p99_9_us", "p99_99_us", "max_us", "recovered", "missing", "complete"})
+	for _, r := range runs {
+		for _, d := range directions(r) {
+			a, err := answersOf(&d.Latency, "")
+			if err != nil {
+				return err
+			}
+			out.Write([]string{r.Run.ID, r.Run.Archive, r.Run.Name, r.Run.Start.UTC().Format(time.RFC3339Nano),
+				strconv.Itoa(len(r.Hosts)), strconv.Itoa(r.Fio.Jobs), r.CBT.Benchmark, r.CBT.Mode,
+				strconv.FormatInt(r.CBT.OpSize, 10), strconv.Itoa(r.CBT.IODepth), d.name, strconv.FormatInt(d.Requests, 10),
+				number(d.IOPS), number(d.Bandwidth), number(a.min), number(a.mean), number(a.p50), number(a.p95), number(a.p99),
+				number(a.p999), number(a.p9999), number(a.max), strconv.FormatInt(r.Recovered.Requests, 10),
+				strconv.FormatInt(r.Missing.Requests, 10), strconv.FormatBool(r.Run.Complete)})
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// number writes a number exactly, and nothing for none.
+func number(x float64) string {
+	if math.IsNaN(x) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'f', -1, 64)
+}

@@ -1,0 +1,67 @@
+// Package config holds fio2es's settings: where each comes from, what its default is,
+// and what is wrong with it.
+//
+// A setting is a flag, else a FIO2ES_* variable of the environment, else an entry of
+// fio2es.yaml, else its default. Unknown names are errors, and all faults are told at
+// once. Packages below do not know this one: they take options of their own.
+package config
+
+import (
+	"github.com/go-viper/mapstructure/v2"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Config is all settings. Field tags are the names in fio2es.yaml; a flag has dashes in
+// place of dots and underscores, a variable is in capitals with underscores.
+type Config struct {
+	// History is the file of the embedded history.
+	History string `mapstructure:"history"`
+
+	Source    string            `mapstructure:"source"`    // hist or raw, where a run has both
+	Interval  time.Duration     `mapstructure:"interval"`  // length of the windows; 0: the logs' own, at least 1s
+	Weighting string            `mapstructure:"weighting"` // inflight or completion
+	InFlight  string            `mapstructure:"inflight"`  // long: requests longer than a window are spread; all: all are
+	Tolerance float64           `mapstructure:"tolerance"` // share of its length by which a row may leave its window
+	Align     string            `mapstructure:"align"`     // run or job
+	Levels    []string          `mapstructure:"levels"`    // cluster, host, job
+	Archive   string            `mapstructure:"archive"`   // name in place of the archive's own
+	Labels    map[string]string `mapstructure:"labels"`    // for every run
+	Start     string            `mapstructure:"start"`     // RFC 3339, for runs whose files do not tell
+	Offset    map[string]string `mapstructure:"offset"`    // milliseconds by host: corrections of their clocks
+	Jobs      int               `mapstructure:"jobs"`      // goroutines that parse; 0: one for each CPU
+	Prefix    string            `mapstructure:"prefix"`    // of index names
+}
+
+// Default is what holds where nothing is set.
+func Default() Config {
+	return Config{
+		History: defaultHistory(), Source: "hist", Weighting: "inflight", InFlight: "long", Tolerance: 0.05,
+		Align: "run", Levels: []string{"cluster", "host"}, Prefix: "fio",
+	}
+}
+
+// defaultHistory is in the user's data folder, as the XDG base directory specification
+// has it.
+func defaultHistory() string {
+	dir := os.Getenv("XDG_DATA_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "fio2es.db"
+		}
+		dir = filepath.Join(home, ".local", "share")
+	}
+	return filepath.Join(dir, "fio2es", "history.db")
+}
+
+// Settings are all settings by name, for showing.
+func Settings(c Config) map[string]any {
+	all := map[string]any{}
+	if err := mapstructure.Decode(c, &all); err != nil {
+		panic(err) // a Config always decodes
+	}
+	all["interval"] = c.Interval.String()
+	return all
+}

@@ -1,0 +1,115 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/align"
+)
+
+// load reads settings from a file's text, variables and flags.
+func load(t *testing.T, file string, env map[string]string, args ...string) (Config, error) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	t.Setenv("XDG_DATA_HOME", "/data")
+	for _, entry := range os.Environ() {
+		if name, value, _ := strings.Cut(entry, "="); strings.HasPrefix(name, envPrefix) {
+			t.Setenv(name, value) // restores it
+			os.Unsetenv(name)
+		}
+	}
+	for k, v := range env {
+		t.Setenv(k, v)
+	}
+	if file != "" {
+		if err := os.WriteFile(filepath.Join(dir, "fio2es.yaml"), []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	flags.Duration("interval", 0, "")
+	flags.String("weighting", "inflight", "")
+	flags.StringToString("labels", nil, "")
+	flags.StringSlice("levels", nil, "")
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return Load("", flags)
+}
+
+func TestPrecedence(t *testing.T) {
+	env := map[string]string{"FIO2ES_INTERVAL": "20s", "FIO2ES_LABELS": "disk=nvme,osd=Blue", "FIO2ES_LEVELS": "job", "FIO2ES_TEST_X": "1"}
+	c, err := load(t, "interval: 30s\nweighting: completion\njobs: 3\n", env, "--interval=10s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.History = "/data/fio2es/history.db"
+	want.Interval, want.Weighting, want.Jobs = 10*time.Second, "completion", 3
+	want.Labels, want.Levels = map[string]string{"disk": "nvme", "osd": "Blue"}, []string{"job"}
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFlagsWithMaps(t *testing.T) {
+	c, err := load(t, "", nil, "--labels=osd=Blue,disk=nvme", "--levels=cluster,job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"osd": "Blue", "disk": "nvme"}, c.Labels); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"cluster", "job"}, c.Levels); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAllFaultsAtOnce(t *testing.T) {
+	_, err := load(t, "weighting: heavy\ntolerance: 0.9\nalign: left\njobs: -1\noffset:\n  a: soon\ncolour: blue\ninflight: some\nsource: guess\ninterval: 1ns\n",
+		map[string]string{"FIO2ES_SIZE": "1"})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{
+		"weighting: heavy", "tolerance: 0.9", "align: left", "jobs: -1", "offset: a=soon", "colour is no setting",
+		"FIO2ES_SIZE is no setting", "inflight: some", "interval: 1ns", "source: guess",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in\n%v", want, err)
+		}
+	}
+}
+
+func TestNoSuchFile(t *testing.T) {
+	if _, err := Load("/nonexistent/fio2es.yaml", pflag.NewFlagSet("", pflag.ContinueOnError)); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestOptions(t *testing.T) {
+	c := Default()
+	c.Weighting, c.InFlight, c.Tolerance, c.Align = "completion", "all", 0, "job"
+	c.Levels, c.Start, c.Offset = []string{"host"}, "2026-01-31T09:12:00Z", map[string]string{"a": "-250"}
+	got, err := c.Options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := pipeline.Options{
+		Source: pipeline.SourceHist, Weighting: align.Completion, SpreadAll: true, Tolerance: -1, Align: pipeline.AlignJob, Levels: []mapping.Level{mapping.Host},
+		Start: time.Date(2026, 1, 31, 9, 12, 0, 0, time.UTC), Offsets: map[string]time.Duration{"a": -250 * time.Millisecond},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

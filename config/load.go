@@ -1,0 +1,116 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+)
+
+const envPrefix = "FIO2ES_"
+
+// Load reads the settings. file is the one that the user names, or empty: then
+// fio2es.yaml is looked for here and in the user's configuration folder. flags are those
+// of the command; only the ones that were set count. All faults come joined.
+func Load(file string, flags *pflag.FlagSet) (Config, error) {
+	v := viper.NewWithOptions(viper.KeyDelimiter("::")) // hosts have dots
+	keys := setDefaults(v, Default())
+	v.SetEnvPrefix(strings.TrimSuffix(envPrefix, "_"))
+	v.AutomaticEnv()
+	var faults []error
+	if err := readFile(v, file); err != nil {
+		faults = append(faults, err)
+	}
+	faults = append(faults, unknownVariables(keys)...)
+	for _, key := range keys {
+		if f := flags.Lookup(key); f != nil && f.Changed {
+			if err := v.BindPFlag(key, f); err != nil {
+				faults = append(faults, err)
+			}
+		}
+	}
+	c := Config{}
+	decode := viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(
+		mapstructure.StringToTimeDurationHookFunc(), mapstructure.StringToSliceHookFunc(","), stringToMap))
+	if err := v.UnmarshalExact(&c, decode); err != nil {
+		faults = append(faults, explain(err, v.ConfigFileUsed())...)
+	}
+	faults = append(faults, c.faults()...)
+	return c, errors.Join(faults...)
+}
+
+// setDefaults tells viper all names, without which it would not look for variables.
+func setDefaults(v *viper.Viper, c Config) []string {
+	all := map[string]any{}
+	if err := mapstructure.Decode(c, &all); err != nil {
+		panic(err) // a Config always decodes
+	}
+	var keys []string
+	for k, value := range all {
+		v.SetDefault(k, value)
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func readFile(v *viper.Viper, file string) error {
+	if file == "" {
+		file = os.Getenv(envPrefix + "CONFIG")
+	}
+	if file != "" {
+		v.SetConfigFile(file)
+	} else {
+		v.SetConfigName("fio2es")
+		v.SetConfigType("yaml")
+		v.AddConfigPath(".")
+		if dir, err := os.UserConfigDir(); err == nil {
+			v.AddConfigPath(filepath.Join(dir, "fio2es"))
+		}
+	}
+	err := v.ReadInConfig()
+	if none := (viper.ConfigFileNotFoundError{}); err == nil || errors.As(err, &none) && file == "" {
+		return nil
+	}
+	return fmt.Errorf("read settings: %w", err)
+}
+
+// unknownVariables finds misspelt FIO2ES_* variables. Those for tests are not ours.
+func unknownVariables(keys []string) []error {
+	var faults []error
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		key, ours := strings.CutPrefix(name, envPrefix)
+		if !ours || strings.HasPrefix(key, "TEST_") || key == "CONFIG" {
+			continue
+		}
+		if !slices.Contains(keys, strings.ToLower(key)) {
+			faults = append(faults, fmt.Errorf("environment: %s is no setting of fio2es", name))
+		}
+	}
+	return faults
+}
+
+// explain makes one fault of each that the decoder found.
+func explain(err error, file string) []error {
+	var faults []error
+	for _, line := range strings.Split(err.Error(), "\n") {
+		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "*"))
+		if _, names, ok := strings.Cut(line, "has invalid keys: "); ok {
+			for name := range strings.SplitSeq(names, ", ") {
+				faults = append(faults, fmt.Errorf("%s: %s is no setting of fio2es", file, name))
+			}
+			continue
+		}
+		if line != "" && !strings.Contains(line, "decoding failed") && !strings.HasSuffix(line, "error(s) decoding:") {
+			faults = append(faults, errors.New(line))
+		}
+	}
+	return faults
+}

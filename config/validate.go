@@ -1,0 +1,112 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/align"
+)
+
+// faults are all that is wrong with the values.
+func (c *Config) faults() []error {
+	_, err := c.Options()
+	if err == nil {
+		return nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+// Options are the settings as the pipeline takes them.
+func (c *Config) Options() (pipeline.Options, error) {
+	opt := pipeline.Options{
+		Source: pipeline.Source(c.Source), Window: c.Interval, Tolerance: c.Tolerance, Align: pipeline.Align(c.Align),
+		Archive: c.Archive, Labels: c.Labels, Workers: c.Jobs, Offsets: map[string]time.Duration{},
+	}
+	var faults []error
+	wrong := func(name string, value any, want string) {
+		faults = append(faults, fmt.Errorf("%s: %v is not %s", name, value, want))
+	}
+	if c.Interval < 0 || c.Interval%time.Millisecond != 0 {
+		wrong("interval", c.Interval, "a whole number of milliseconds, such as 10s")
+	}
+	switch c.Weighting {
+	case "inflight":
+	case "completion":
+		opt.Weighting = align.Completion
+	default:
+		wrong("weighting", c.Weighting, "inflight or completion")
+	}
+	switch c.InFlight {
+	case "long":
+	case "all":
+		opt.SpreadAll = true
+	default:
+		wrong("inflight", c.InFlight, "long or all")
+	}
+	if !(c.Tolerance >= 0 && c.Tolerance <= 0.5) {
+		wrong("tolerance", c.Tolerance, "between 0 and 0.5")
+	}
+	if c.Tolerance == 0 {
+		opt.Tolerance = -1
+	}
+	if opt.Source != pipeline.SourceHist && opt.Source != pipeline.SourceRaw {
+		wrong("source", c.Source, "hist or raw")
+	}
+	if opt.Align != pipeline.AlignRun && opt.Align != pipeline.AlignJob {
+		wrong("align", c.Align, "run or job")
+	}
+	for _, name := range c.Levels {
+		level, err := mapping.ParseLevel(name)
+		if err != nil {
+			wrong("levels", name, "cluster, host or job")
+			continue
+		}
+		opt.Levels = append(opt.Levels, level)
+	}
+	if c.Start != "" {
+		start, err := time.Parse(time.RFC3339, c.Start)
+		if err != nil {
+			wrong("start", c.Start, "a time such as 2026-01-31T09:12:00Z")
+		}
+		opt.Start = start
+	}
+	for host, text := range c.Offset {
+		ms, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			wrong("offset", host+"="+text, "HOST=MILLISECONDS")
+		}
+		opt.Offsets[host] = time.Duration(ms) * time.Millisecond
+	}
+	if c.Jobs < 0 {
+		wrong("jobs", c.Jobs, "0 or more")
+	}
+	return opt, errors.Join(faults...)
+}
+
+// stringToMap reads "a=b,c=d", as variables of the environment have to be written.
+func stringToMap(from, to reflect.Type, value any) (any, error) {
+	if from.Kind() != reflect.String || to.Kind() != reflect.Map {
+		return value, nil
+	}
+	out := map[string]string{}
+	for pair := range strings.SplitSeq(value.(string), ",") {
+		if pair == "" {
+			continue
+		}
+		k, v, ok := strings.Cut(pair, "=")
+		if !ok {
+			return nil, fmt.Errorf("%q is not NAME=VALUE", pair)
+		}
+		out[k] = v
+	}
+	return out, nil
+}
