@@ -1,0 +1,32 @@
+# Targets for people who work on fio2es; "make help" lists them.
+.DEFAULT_GOAL := help
+.PHONY: help build test race fuzz bench lint golden check
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build ./fio2es
+	CGO_ENABLED=0 go build -trimpath -o fio2es ./cmd/fio2es
+
+test: ## run the tests
+	go test ./...
+
+race: ## run the tests with the race detector
+	go test -race ./...
+
+fuzz: ## run each fuzz target for FUZZTIME (default 10s)
+	./.ci/fuzz $${FUZZTIME:-10s}
+
+bench: ## run all benchmarks into bench.txt
+	go test -run '^$$' -bench . -count 6 ./... | tee bench.txt
+
+lint: ## gofmt, go vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+	go vet ./...
+	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
+golden: ## write the golden files anew; look at the difference before you commit it
+	go test ./cmd/fio2es ./pipeline/sink ./mapping -update
+
+check: ## everything that CI does
+	./.ci/run
