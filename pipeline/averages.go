@@ -34,10 +34,10 @@ type average struct {
 	latency, measured float64 // of the latency, and the milliseconds that it covers
 }
 
-// readAverages reads the averaged logs of a run that has nothing better.
-func (r *reader) readAverages(ctx context.Context) (*averages, error) {
+// readAverages reads logs for what they say over time.
+func (r *reader) readAverages(ctx context.Context, logs []cbt.Log) (*averages, error) {
 	a := &averages{run: r, series: map[averageKey]*average{}, levels: r.opt.levels()}
-	for _, log := range r.averages {
+	for _, log := range logs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -48,7 +48,8 @@ func (r *reader) readAverages(ctx context.Context) (*averages, error) {
 	return a, nil
 }
 
-// read adds one log. A row's value is the mean from the row before to its time.
+// read adds one log. A row's value is the mean from the row before to its time; one with
+// a block size is a single request.
 func (a *averages) read(log cbt.Log) error {
 	in, err := log.File.Open()
 	if err != nil {
@@ -80,8 +81,28 @@ func (a *averages) read(log cbt.Log) error {
 			from = at - a.run.window // the direction began later
 		}
 		j.last = max(j.last, at)
-		a.spread(log.Kind, j, rec.Direction, from+j.offset, at+j.offset, float64(rec.Value))
+		if rec.BlockSize > 0 {
+			a.request(j, rec.Direction, at+j.offset, rec.BlockSize)
+			continue
+		}
+		at += j.offset + a.run.shift
+		a.spread(log.Kind, j, rec.Direction, from+j.offset+a.run.shift, at, float64(rec.Value))
 	}
+}
+
+// request adds the bytes of one request where it completed.
+func (a *averages) request(j *job, d fiolog.Direction, at int64, bytes uint64) {
+	w := max(at+a.run.shift-1, 0) / a.run.window
+	a.at(averageKey{w, d, j.log.Host, j.name()}).bandwidth += float64(bytes) * 1000
+}
+
+func (a *averages) at(key averageKey) *average {
+	s := a.series[key]
+	if s == nil {
+		s = &average{}
+		a.series[key] = s
+	}
+	return s
 }
 
 // spread adds a mean from one time to another to the windows that it overlaps.
@@ -89,12 +110,7 @@ func (a *averages) spread(kind fiolog.Kind, j *job, d fiolog.Direction, from, to
 	length := a.run.window
 	for w := max(from, 0) / length; w*length < to; w++ {
 		ms := float64(min(to, (w+1)*length) - max(from, w*length))
-		key := averageKey{w, d, j.log.Host, j.name()}
-		s := a.series[key]
-		if s == nil {
-			s = &average{}
-			a.series[key] = s
-		}
+		s := a.at(averageKey{w, d, j.log.Host, j.name()})
 		switch kind {
 		case fiolog.IOPS:
 			s.iops += value * ms
@@ -107,20 +123,22 @@ func (a *averages) spread(kind fiolog.Kind, j *job, d fiolog.Direction, from, to
 	}
 }
 
-// documents gives a document for each window, level and direction, in order of time.
-func (a *averages) documents(ref mapping.RunRef, version string, put func(*mapping.Interval) error) error {
-	type key struct {
-		averageKey
-		level mapping.Level
-	}
-	sums := map[key]*average{}
+// levelKey is one window of what a document is of.
+type levelKey struct {
+	averageKey
+	level mapping.Level
+}
+
+// sums adds the jobs up to the levels of documents. Latencies are weighted by the rate.
+func (a *averages) sums() map[levelKey]*average {
+	sums := map[levelKey]*average{}
 	for k, s := range a.series {
 		weight := s.iops
 		if weight == 0 {
 			weight = s.measured
 		}
 		for _, level := range a.levels {
-			at := key{k, level}
+			at := levelKey{k, level}
 			if level < mapping.Job {
 				at.job = ""
 			}
@@ -140,7 +158,13 @@ func (a *averages) documents(ref mapping.RunRef, version string, put func(*mappi
 			}
 		}
 	}
-	order := func(x, y key) int {
+	return sums
+}
+
+// documents gives a document for each window, level and direction, in order of time.
+func (a *averages) documents(ref mapping.RunRef, version string, put func(*mapping.Interval) error) error {
+	sums := a.sums()
+	order := func(x, y levelKey) int {
 		return cmp.Or(cmp.Compare(x.window, y.window), cmp.Compare(x.level, y.level), cmp.Compare(x.host, y.host),
 			cmp.Compare(x.job, y.job), cmp.Compare(x.direction, y.direction))
 	}

@@ -30,11 +30,12 @@ type reader struct {
 	keepSums bool                              // of each job's rows: to be compared with what fio reports
 	windowed [fiolog.Directions]hist.Histogram // sum of all windows
 
-	outputs  []*output
-	averages []cbt.Log // instead of rows
-	feeds    []*feed
-	entries  []*entry
-	jobs     []*job
+	outputs   []*output
+	averages  []cbt.Log // instead of rows
+	bandwidth bandwidth
+	feeds     []*feed
+	entries   []*entry
+	jobs      []*job
 
 	start time.Time // the run's; zero if unknown
 	clock clock     // the weakest of its jobs'

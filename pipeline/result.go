@@ -55,6 +55,7 @@ func (r *reader) document(w *align.Window, ref mapping.RunRef, version string) *
 		Weighting: r.opt.Weighting.String(),
 	}
 	d.DocCount = d.Latency.Bins.Total()
+	d.Bandwidth = r.bandwidth.of(w, d, r.window)
 	return d
 }
 

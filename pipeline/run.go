@@ -84,6 +84,9 @@ func (r *reader) read(ctx context.Context, put func(*mapping.Interval) error) (*
 		}
 	}
 	var made mapping.Documents
+	if err := r.readBandwidth(ctx); err != nil {
+		return nil, err
+	}
 	first := align.Level(r.opt.levels()[0] - mapping.Cluster)
 	for w, err := range r.windows(ctx) {
 		if err != nil {
@@ -99,7 +102,7 @@ func (r *reader) read(ctx context.Context, put func(*mapping.Interval) error) (*
 		}
 	}
 	if len(r.averages) > 0 {
-		a, err := r.readAverages(ctx)
+		a, err := r.readAverages(ctx, r.averages)
 		if err != nil {
 			return nil, err
 		}

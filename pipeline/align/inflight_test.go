@@ -234,14 +234,13 @@ func distance(a, b [groups]float64) float64 {
 
 func exactWeights(all []fiotest.Completion, window int64) (weights [][groups]float64) {
 	length := time.Duration(window) * time.Millisecond
-	for from := time.Duration(0); from < runLength; from += length {
-		var sums [groups]float64
-		for _, c := range all {
-			if inside := min(c.Time, from+length) - max(c.Time-c.Latency, from); inside > 0 {
-				sums[fine.Index(int64(c.Latency))/64] += float64(inside) / float64(c.Latency)
-			}
+	weights = make([][groups]float64, runLength/length)
+	for _, c := range all {
+		begin := c.Time - c.Latency
+		for w := begin / length; w*length < c.Time; w++ {
+			inside := min(c.Time, (w+1)*length) - max(begin, w*length)
+			weights[w][fine.Index(int64(c.Latency))/64] += float64(inside) / float64(c.Latency)
 		}
-		weights = append(weights, sums)
 	}
 	return weights
 }

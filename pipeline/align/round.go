@@ -28,11 +28,11 @@ func (r *rounder) bins(h *hist.Histogram) []hist.Bin {
 	out := []hist.Bin{}
 	for i, weight := range h.All() {
 		sum := r.carry[i] + weight
-		n := max(math.Floor(sum+0.5), 0)
-		r.carry[i] = sum - n
-		if n > 0 {
+		if n := math.Floor(sum + 0.5); n > 0 {
 			out = append(out, hist.Bin{Index: uint32(i), Count: uint64(n)})
+			sum -= n
 		}
+		r.carry[i] = sum
 	}
 	if r.rebinned {
 		out = r.balance(out)

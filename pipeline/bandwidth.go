@@ -1,0 +1,88 @@
+package pipeline
+
+import (
+	"context"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// bandwidth tells the bytes per second of windows. Histogram logs do not have them: the
+// block size in a row is that of one request. Where fio's report says that all requests
+// are of one size, that is exact; else the bw logs tell, where there are some.
+type bandwidth struct {
+	size [fiolog.Directions]float64 // of every request, bytes; 0 if they differ, or nothing tells
+	logs map[levelKey]*average      // nil if not needed
+}
+
+// readBandwidth looks for what tells the run's bandwidth over time.
+func (r *reader) readBandwidth(ctx context.Context) error {
+	mixed := false
+	for d := range r.bandwidth.size {
+		size, ok := r.requestSize(fiolog.Direction(d))
+		r.bandwidth.size[d] = size
+		mixed = mixed || !ok
+	}
+	var logs []cbt.Log
+	for _, log := range r.run.Others {
+		if log.Kind == fiolog.BW && !log.Stored {
+			logs = append(logs, log)
+		}
+	}
+	if !mixed || len(logs) == 0 || len(r.averages) > 0 {
+		return nil
+	}
+	a, err := r.readAverages(ctx, logs)
+	if err != nil {
+		return err
+	}
+	r.bandwidth.logs = a.sums()
+	return nil
+}
+
+// requestSize is the size of all requests of a direction, false if they differ or if
+// some job has no report.
+func (r *reader) requestSize(d fiolog.Direction) (float64, bool) {
+	size := uint64(0)
+	for _, e := range r.entries {
+		s := &e.Directions[d]
+		if s.TotalIOs == 0 {
+			continue
+		}
+		if s.IOBytes%s.TotalIOs != 0 || size != 0 && s.IOBytes/s.TotalIOs != size || e.mixedSizes() {
+			return 0, false
+		}
+		size = s.IOBytes / s.TotalIOs
+	}
+	for _, j := range r.jobs {
+		if j.entry == nil {
+			return 0, false
+		}
+	}
+	return float64(size), true
+}
+
+// mixedSizes tells whether the job's options ask for requests of several sizes, whose
+// mean may be a whole number by chance.
+func (e *entry) mixedSizes() bool {
+	for _, name := range []string{"bssplit", "bsrange", "blocksize_range", "bs_unaligned"} {
+		if e.Options[name] != "" || e.out.fio.GlobalOptions[name] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// of is the bandwidth of a window, bytes per second; 0 if nothing tells.
+func (b *bandwidth) of(w *align.Window, d *mapping.Interval, length int64) float64 {
+	if size := b.size[w.Key.Direction]; size > 0 {
+		return rounded(d.IOPS*size, 1)
+	}
+	key := levelKey{averageKey{w.Elapsed / length, w.Key.Direction, w.Key.Host, w.Key.Job}, d.Level}
+	if s := b.logs[key]; s != nil {
+		return rounded(s.bandwidth/float64(length), 1)
+	}
+	return 0
+}
