@@ -94,17 +94,14 @@ func (r *reader) setFallback() error {
 	if !r.absolute {
 		return nil
 	}
-	for _, j := range r.jobs {
-		modified := j.log.File.ModTime
-		if modified.IsZero() {
-			continue
+	starts := make([]time.Time, len(r.jobs))
+	r.each(func(i int, j *job) {
+		if modified := j.log.File.ModTime; !modified.IsZero() {
+			starts[i] = modified.Add(-time.Duration(j.lastRow()) * time.Millisecond)
 		}
-		last, err := j.lastRow()
-		if err != nil {
-			return err
-		}
-		r.start = earlier(r.start, modified.Add(-time.Duration(last)*time.Millisecond))
-		r.clock = clockMtime
+	})
+	for _, start := range starts {
+		r.start, r.clock = earlier(r.start, start), clockMtime
 	}
 	if r.start.IsZero() {
 		return errors.New("nothing tells when the run started: say --start TIME")
@@ -114,39 +111,36 @@ func (r *reader) setFallback() error {
 }
 
 // lastRow is the time of the log's last row, read separately.
-func (j *job) lastRow() (int64, error) {
+func (j *job) lastRow() int64 {
 	in, err := j.log.File.Open()
 	if err != nil {
-		return 0, nil // told when it is read
+		return 0 // told when it is read
 	}
 	defer in.Close()
 	if _, ok := j.source.(*rawRows); ok {
-		return lastCompletion(fiolog.NewRawReader(in, j.log.File.Name()))
+		log := fiolog.NewRawReader(in, j.log.File.Name())
+		return latest(func() (int64, error) { rec, err := log.Next(); return rec.Time, err })
 	}
 	log := fiolog.NewReader(in, j.log.File.Name())
-	last := int64(0)
-	for {
+	return latest(func() (int64, error) {
 		rec, err := log.Next()
-		var bad *fiolog.SyntaxError
-		switch {
-		case err == nil:
-			last = min(max(last, rec.Time), maxRun)
-		case !errors.As(err, &bad):
-			return last, nil
+		if err != nil {
+			return 0, err
 		}
-	}
+		return rec.Time, nil
+	})
 }
 
-func lastCompletion(log *fiolog.RawReader) (int64, error) {
+// latest is the latest time that next gives before it ends, over rows that are wrong.
+func latest(next func() (int64, error)) int64 {
 	last := int64(0)
 	for {
-		rec, err := log.Next()
-		var bad *fiolog.SyntaxError
+		at, err := next()
 		switch {
 		case err == nil:
-			last = min(max(last, rec.Time), maxRun)
-		case !errors.As(err, &bad):
-			return last, nil
+			last = min(max(last, at), maxRun)
+		case !errors.As(err, new(*fiolog.SyntaxError)):
+			return last
 		}
 	}
 }

@@ -81,7 +81,11 @@ func (r *reader) prepare(ctx context.Context) error {
 		r.entries = r.attribute(r.outputs)
 	}
 	r.keepSums = len(r.entries) > 0
-	r.openAll()
+	r.each(func(_ int, j *job) {
+		if j.source != nil {
+			j.source.open()
+		}
+	})
 	any := false
 	for _, j := range r.jobs {
 		j.setInterval()
@@ -174,21 +178,19 @@ func segments(log cbt.Log) int {
 	}
 }
 
-// openAll opens all logs side by side: a run has many, and they may be compressed.
-func (r *reader) openAll() {
+// each calls do for all jobs, side by side: a run has many, and they may be compressed.
+func (r *reader) each(do func(i int, j *job)) {
 	var all sync.WaitGroup
-	queue := make(chan *job)
+	queue := make(chan int)
 	for range r.workers() {
 		all.Go(func() {
-			for j := range queue {
-				if j.source != nil {
-					j.source.open()
-				}
+			for i := range queue {
+				do(i, r.jobs[i])
 			}
 		})
 	}
-	for _, j := range r.jobs {
-		queue <- j
+	for i := range r.jobs {
+		queue <- i
 	}
 	close(queue)
 	all.Wait()
