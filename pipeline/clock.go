@@ -95,7 +95,8 @@ func (r *reader) setFallback() error {
 		return nil
 	}
 	starts := make([]time.Time, len(r.jobs))
-	r.each(func(i int, j *job) {
+	r.each(len(r.jobs), func(i int) {
+		j := r.jobs[i]
 		if modified := j.log.File.ModTime; !modified.IsZero() {
 			starts[i] = modified.Add(-time.Duration(j.lastRow()) * time.Millisecond)
 		}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -23,24 +22,11 @@ import (
 func (r *reader) fingerprint(ctx context.Context) (mapping.Source, string, error) {
 	files := r.files()
 	list := make([]mapping.SourceFile, len(files))
-	var all sync.WaitGroup
-	queue := make(chan int)
-	for range r.workers() {
-		all.Go(func() {
-			buf := make([]byte, 256<<10)
-			for i := range queue {
-				list[i] = hashFile(files[i], buf)
-			}
-		})
-	}
-	for i := range files {
-		if ctx.Err() != nil {
-			break
+	r.each(len(files), func(i int) {
+		if ctx.Err() == nil {
+			list[i] = hashFile(files[i])
 		}
-		queue <- i
-	}
-	close(queue)
-	all.Wait()
+	})
 	if err := ctx.Err(); err != nil {
 		return mapping.Source{}, "", err
 	}
@@ -78,7 +64,7 @@ func (r *reader) files() []*source.File {
 }
 
 // hashFile hashes what of a file can be read; errors are told when it is parsed.
-func hashFile(f *source.File, buf []byte) mapping.SourceFile {
+func hashFile(f *source.File) mapping.SourceFile {
 	out := mapping.SourceFile{Path: f.Path}
 	in, err := f.Open()
 	if err != nil {
@@ -86,7 +72,7 @@ func hashFile(f *source.File, buf []byte) mapping.SourceFile {
 	}
 	defer in.Close()
 	sum := xxhash.New()
-	out.Bytes, _ = io.CopyBuffer(struct{ io.Writer }{sum}, in, buf)
+	out.Bytes, _ = io.CopyBuffer(struct{ io.Writer }{sum}, in, make([]byte, 128<<10))
 	out.Hash = hex.EncodeToString(sum.Sum(nil))
 	return out
 }

@@ -81,9 +81,9 @@ func (r *reader) prepare(ctx context.Context) error {
 		r.entries = r.attribute(r.outputs)
 	}
 	r.keepSums = len(r.entries) > 0
-	r.each(func(_ int, j *job) {
-		if j.source != nil {
-			j.source.open()
+	r.each(len(r.jobs), func(i int) {
+		if r.jobs[i].source != nil {
+			r.jobs[i].source.open()
 		}
 	})
 	any := false
@@ -178,21 +178,18 @@ func segments(log cbt.Log) int {
 	}
 }
 
-// each calls do for all jobs, side by side: a run has many, and they may be compressed.
-func (r *reader) each(do func(i int, j *job)) {
+// each calls do for 0 … n-1, side by side: a run has many files, and they may be
+// compressed. It returns when all calls have.
+func (r *reader) each(n int, do func(i int)) {
 	var all sync.WaitGroup
-	queue := make(chan int)
-	for range r.workers() {
+	var next atomic.Int64
+	for range min(r.workers(), n) {
 		all.Go(func() {
-			for i := range queue {
-				do(i, r.jobs[i])
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
 			}
 		})
 	}
-	for i := range r.jobs {
-		queue <- i
-	}
-	close(queue)
 	all.Wait()
 }
 
