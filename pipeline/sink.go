@@ -8,9 +8,10 @@ import (
 
 // Sink is where documents go.
 type Sink interface {
-	// Put stores interval documents of one run; when it returns nil they are safe.
+	// Put takes interval documents of one run, which the caller does not touch again.
 	Put(ctx context.Context, docs []*mapping.Interval) error
 	// Finish stores the run's document and removes what earlier versions of the run
-	// left behind. It comes after all of the run's documents.
+	// left behind. It comes after all of the run's documents; when it returns nil, they
+	// are all safe.
 	Finish(ctx context.Context, run *mapping.Run) error
 }

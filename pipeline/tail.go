@@ -48,7 +48,12 @@ func (e *entry) tail() []align.Row {
 			run.missing.add(d, int64(rest.Total()))
 		case !rest.IsEmpty():
 			run.recovered.add(d, int64(rest.Total()))
-			rows = append(rows, e.tailRow(d, rest))
+			row := e.tailRow(d, rest)
+			if interval := e.logs[0].interval; row.End-row.Start > 2*max(interval, 1000) {
+				run.problems.note("%s: job %s: the log ends early: %d %s requests, known from fio's report, are spread evenly from %d to %d ms",
+					run.title(), e.Name, row.Total, d, row.Start, row.End)
+			}
+			rows = append(rows, row)
 		}
 	}
 	return rows
@@ -81,11 +86,26 @@ func (e *entry) cut() bool {
 	return true
 }
 
+// endsEarly tells whether logs without a fault of their own lack more of their ends than
+// fio leaves out: the rest of an interval. Then they were cut between two rows.
+func (e *entry) endsEarly(d fiolog.Direction, rest float64) bool {
+	end, last, interval, logged := ranFor(e.Job), int64(0), int64(0), 0.0
+	for _, j := range e.logs {
+		last, interval = max(last, j.last), max(interval, j.interval)
+		logged += float64(j.requests[d])
+	}
+	if interval <= 0 || end-last <= 2*interval {
+		return false
+	}
+	usual := logged / float64(max(last, 1)) * float64(interval)
+	return rest > 3*usual
+}
+
 // tailRow puts the rest where it completed: between the last row and the end.
 func (e *entry) tailRow(d fiolog.Direction, rest *hist.Histogram) align.Row {
 	from, to := int64(-1), int64(0)
 	for _, j := range e.logs {
-		f, t := j.splitter.Tail(d, ranFor(e.Job), !j.damaged)
+		f, t := j.splitter.Tail(d, ranFor(e.Job), !j.damaged && !e.endsEarly(d, rest.Total()))
 		if from < 0 || f < from {
 			from = f
 		}

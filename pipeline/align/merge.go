@@ -378,7 +378,8 @@ func (m *merger) window(g *group, at int64, total []*sum) *Window {
 			all.merge(total[slot])
 		}
 	}
-	if all.latencies.IsEmpty() && all.completed == 0 {
+	completed := g.round.count(all.completed)
+	if all.latencies.IsEmpty() && completed == 0 { // perhaps a bit of a request, kept for later
 		return nil
 	}
 	m.widen(all.latencies.Layout())
@@ -391,7 +392,7 @@ func (m *merger) window(g *group, at int64, total []*sum) *Window {
 		w.End += all.end.mean()
 	}
 	w.Counts = g.round.bins(w.Latencies)
-	w.Completed = g.round.count(all.completed)
+	w.Completed = completed
 	return w
 }
 

@@ -136,6 +136,12 @@ func TestMergeWindows(t *testing.T) {
 			[]window{{0, 0, 1010, 30, 30}, {0, 0, 1040, 5, 5}, {1000, 1010, 2002, 7, 7}},
 		},
 		{
+			"nor has a bit of a request that weighs elsewhere",
+			[]align.Row{slow(1, 1001, 17_000, 1), row(3000, 4000, 6)},
+			align.Options{},
+			[]window{{0, 0, 1000, 1, 1}, {3000, 3000, 4000, 6, 6}},
+		},
+		{
 			"gaps have no windows",
 			[]align.Row{row(0, 1000, 5), row(9000, 10_000, 6)},
 			align.Options{},
