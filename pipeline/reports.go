@@ -58,6 +58,7 @@ func (r *reader) readOutput(f cbt.Report) *output {
 			}
 			continue
 		}
+		one.Jobs = slices.DeleteFunc(one.Jobs, func(j fiolog.Job) bool { return j.Name == allClients })
 		if len(one.Jobs) > 0 {
 			out.fio = one
 			out.start = earlier(out.start, started(one))
@@ -81,6 +82,9 @@ func (r *reader) readOutput(f cbt.Report) *output {
 	}
 	return out
 }
+
+// allClients is what fio --client calls the sum of all other jobs in its report.
+const allClients = "All clients"
 
 // spacing is the middle one of the times between reports, in tens of milliseconds: the
 // last comes when the run ends, others may be late.
