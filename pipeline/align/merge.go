@@ -360,9 +360,10 @@ func (m *merger) handOver(worker *sums, at int64, total []*sum) []*sum {
 }
 
 // recycle gives sums back to the workers, first to the one that has fewest in hand.
+// Those of a layout that is no longer used are dropped.
 func (m *merger) recycle(slots []*sum) {
 	for _, o := range slots {
-		if o != nil {
+		if o != nil && o.latencies.Layout() == m.layout {
 			o.reset()
 			poorest := slices.MinFunc(m.workers, func(a, b *sums) int { return len(a.free) - len(b.free) })
 			poorest.free = append(poorest.free, o)

@@ -320,6 +320,32 @@ func TestMergeLastDecidesLayout(t *testing.T) {
 	}
 }
 
+// TestMergeLastWorkers: nor does it matter who had which sums when the layout became
+// another. There are rows enough for all workers.
+func TestMergeLastWorkers(t *testing.T) {
+	var jobs []jobRows
+	for i := range 12 {
+		j := jobRows{host: "a", last: i >= 6}
+		l := hist.Fio2(0)
+		if i == 6 {
+			l = hist.Fio3(1)
+		}
+		for k := range int64(150) {
+			b := []hist.Bin{{Index: uint32(200 + i), Count: 3}, {Index: uint32(l.Len() - 30 - i), Count: 1}}
+			j.rows = append(j.rows, align.Row{Start: k * 130, End: (k + 1) * 130, Layout: l, Bins: b, Total: 4})
+		}
+		jobs = append(jobs, j)
+	}
+	windows, _ := merge(t, jobs, align.Options{Window: 500, Workers: 1})
+	want := look(windows)
+	for range 10 {
+		windows, _ := merge(t, jobs, align.Options{Window: 500, Workers: 4})
+		if d := gocmp.Diff(want, look(windows)); d != "" {
+			t.Fatal(d)
+		}
+	}
+}
+
 // TestMergeLayoutChanges: though no stream should, one may change its layout.
 func TestMergeLayoutChanges(t *testing.T) {
 	var rows []align.Row

@@ -1,0 +1,121 @@
+package archtest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// module is the beginning of all import paths of this module.
+const module = "github.com/fio2es/fio2es"
+
+// pkg is what the rules have to know of a package.
+type pkg struct {
+	folder  string
+	imports []string // of its own files, as written
+	comment bool
+	files   []file
+}
+
+// file is one of a package's own files.
+type file struct {
+	name      string
+	lines     int
+	functions []function
+}
+
+type function struct {
+	name  string
+	lines int
+}
+
+const (
+	maxFile     = 600
+	maxFunction = 80
+)
+
+// violations are what is wrong with the packages, each with the reason for the rule.
+func violations(all []pkg, rules map[string]rule) []string {
+	var found []string
+	wrong := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	for _, p := range all {
+		r, ok := rules[p.folder]
+		if !ok {
+			wrong("%s has no rule: say in rules_test.go who may import it, and what it may, and why", p.folder)
+			continue
+		}
+		for _, path := range p.imports {
+			folder, isOwn := strings.CutPrefix(path, module+"/")
+			switch {
+			case !isOwn:
+				checkForeign(p.folder, path, r, wrong)
+			case strings.HasPrefix(folder, "cmd/"):
+				wrong("%s imports %s: nobody imports commands", p.folder, folder)
+			case !slices.Contains(r.imports, folder):
+				wrong("%s imports %s: %s", p.folder, folder, r.why)
+			default:
+				if users, ok := testsOnly[folder]; ok && !slices.Contains(users, p.folder) {
+					wrong("%s imports %s, which is for tests", p.folder, folder)
+				}
+			}
+		}
+		if !p.comment {
+			wrong("%s has no package comment: who uses it, what it is not, which units", p.folder)
+		}
+		checkSizes(p, wrong)
+	}
+	return found
+}
+
+// checkForeign is about imports from outside the module.
+func checkForeign(folder, path string, r rule, wrong func(string, ...any)) {
+	if first, _, _ := strings.Cut(path, "/"); r.std && strings.Contains(first, ".") {
+		wrong("%s imports %s, not of the standard library: %s", folder, path, r.why)
+	}
+	for _, o := range only {
+		if (path == o.path || strings.HasPrefix(path, o.path+"/")) && !slices.Contains(o.folders, folder) {
+			wrong("%s imports %s, as only %v may: %s", folder, path, o.folders, o.why)
+		}
+	}
+	if slices.Contains(pure, folder) && slices.Contains(impure, path) {
+		wrong("%s imports %s: it computes; its callers decide what is opened, told and sent", folder, path)
+	}
+}
+
+func checkSizes(p pkg, wrong func(string, ...any)) {
+	for _, f := range p.files {
+		if f.lines > maxFile {
+			wrong("%s/%s has %d lines, more than %d: it is about more than one thing", p.folder, f.name, f.lines, maxFile)
+		}
+		for _, fn := range f.functions {
+			if fn.lines > maxFunction {
+				wrong("%s/%s: %s has %d lines, more than %d: give its parts names", p.folder, f.name, fn.name, fn.lines, maxFunction)
+			}
+		}
+	}
+}
+
+// contradictions are rules that cannot be: imports of the same level or a higher one,
+// which in the end would allow a circle, and of packages without a rule.
+func contradictions(rules map[string]rule) []string {
+	var found []string
+	for _, folder := range slices.Sorted(maps.Keys(rules)) {
+		r := rules[folder]
+		if r.why == "" {
+			found = append(found, folder+" has a rule without a reason")
+		}
+		for _, to := range r.imports {
+			lower, ok := rules[to]
+			switch {
+			case !ok:
+				found = append(found, fmt.Sprintf("%s may import %s, which has no rule", folder, to))
+			case lower.level >= r.level:
+				found = append(found, fmt.Sprintf("%s (level %d) may import %s (level %d), which is not below it", folder, r.level, to, lower.level))
+			case r.std && !lower.std:
+				found = append(found, fmt.Sprintf("%s is to cost no more than the standard library, but may import %s", folder, to))
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,123 @@
+package archtest
+
+// rule says what one package may import of this module, other than in its tests.
+type rule struct {
+	level   int      // imports are of lower levels only
+	imports []string // in full: nothing else of this module
+	std     bool     // nothing from outside the standard library either
+	why     string
+}
+
+// rules are of all packages, by their folder. A new one has to find its place here.
+var rules = map[string]rule{
+	"hist": {
+		level: 0, std: true,
+		why: "the histogram is for other programs, too: it costs them the standard library and no more",
+	},
+	"internal/unit": {level: 0, std: true, why: "everybody prints units, so they know nobody"},
+	"internal/fiotest": {
+		level: 0, std: true,
+		why: "its truth must not come from what is tested against it, such as hist's bins",
+	},
+	"internal/archtest": {level: 0, std: true, why: "rules that import what they rule prove nothing"},
+	"internal/elastic":  {level: 0, why: "the client moves bytes; what they mean is for mapping and sink"},
+
+	"pipeline/source": {level: 1, why: "bytes come from somewhere, whatever they mean: no fio here, only codecs"},
+	"pipeline/fiolog": {
+		level: 1, imports: []string{"hist"}, std: true,
+		why: "the reader of logs is for other programs, too: it knows lines and bins, not files or runs",
+	},
+	"internal/term": {level: 1, imports: []string{"internal/unit"}, why: "the terminal shows what it is given"},
+
+	"pipeline/align": {
+		level: 2, imports: []string{"hist", "pipeline/fiolog"}, std: true,
+		why: "time is counted without knowing where rows come from or what becomes of windows",
+	},
+	"pipeline/cbt": {
+		level: 2, imports: []string{"pipeline/source", "pipeline/fiolog"},
+		why: "what an archive means depends on names and configurations, not on latencies",
+	},
+	"mapping": {
+		level: 2, imports: []string{"hist"},
+		why: "documents are the contract of writers and readers: neither may leak into it",
+	},
+
+	"mapping/templates": {
+		level: 3, imports: []string{"mapping"},
+		why: "templates describe documents; who installs them, and where, is for others",
+	},
+	"kibana": {level: 3, imports: []string{"mapping", "internal/elastic"}, why: "dashboards know the fields of documents, and no more"},
+	"internal/history": {
+		level: 3, imports: []string{"mapping", "hist", "internal/elastic"},
+		why: "the history is read from documents alone, so that every store gives the same answers",
+	},
+	"internal/heatmap": {level: 3, imports: []string{"hist", "internal/unit"}, why: "a picture needs numbers, not where they came from"},
+	"internal/slo":     {level: 3, imports: []string{"hist", "internal/unit"}, why: "a verdict needs numbers, not where they came from"},
+	"internal/compare": {level: 3, imports: []string{"hist", "internal/unit"}, why: "a comparison needs numbers, not where they came from"},
+
+	"pipeline/sink": {
+		level: 4, imports: []string{"mapping", "mapping/templates", "internal/elastic"},
+		why: "documents go out as they are: how they were made is over by then",
+	},
+	"internal/setup": {
+		level: 4, imports: []string{"mapping", "mapping/templates", "kibana", "internal/elastic"},
+		why: "what is installed is ready before the first document: no logs, no runs",
+	},
+	"internal/history/historytest": {
+		level: 4, imports: []string{"internal/history", "mapping", "hist"},
+		why: "all stores pass the same tests, through the interface alone",
+	},
+	"internal/report": {
+		level: 4, imports: []string{"internal/heatmap", "internal/slo", "internal/compare", "mapping", "hist", "internal/unit"},
+		why: "a page shows answers, wherever they came from",
+	},
+	"pipeline": {
+		level:   5,
+		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "pipeline/sink", "mapping", "hist"},
+		why:     "the one package that knows all rooms, and none of what is around them: configuration, commands, stores",
+	},
+	"config": {
+		level: 6, imports: []string{"pipeline", "pipeline/align", "mapping"},
+		why: "settings fill other packages' options; nobody reads settings but commands",
+	},
+	"cmd/fio2es": {
+		level: 7,
+		imports: []string{
+			"config", "pipeline", "pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "pipeline/sink",
+			"mapping", "mapping/templates", "kibana", "hist",
+			"internal/history", "internal/setup", "internal/report", "internal/heatmap", "internal/slo", "internal/compare",
+			"internal/elastic", "internal/fiotest", "internal/term", "internal/unit",
+		},
+		why: "commands put everything together, and nobody imports them",
+	},
+}
+
+// testsOnly are for tests, and for the packages named here.
+var testsOnly = map[string][]string{
+	"internal/fiotest":             {"cmd/fio2es"}, // which can make logs to try things with
+	"internal/history/historytest": nil,
+}
+
+// only are what few may import: path, or the begin of one, and the folders that may.
+var only = []struct {
+	path    string
+	folders []string
+	why     string
+}{
+	{"github.com/spf13/cobra", []string{"cmd/fio2es"}, "how commands are called is their own affair"},
+	{"github.com/spf13/viper", []string{"config"}, "settings are read in one place, and handed on as plain data"},
+	{"modernc.org/sqlite", []string{"internal/history"}, "stores are behind one interface"},
+	{"github.com/elastic", []string{"internal/elastic"}, "there is one client, with one way to fail"},
+	{"github.com/ulikunitz/xz", []string{"pipeline/source"}, "what is compressed is unpacked in one place"},
+	{"github.com/google/go-cmp", []string{"internal/history/historytest"}, "it is for tests"},
+	{"pgregory.net/rapid", nil, "it is for tests"},
+	{"github.com/rogpeppe/go-internal", nil, "it is for tests"},
+	{"testing", []string{"internal/history/historytest"}, "it is for tests"},
+}
+
+// pure are packages that others import for what they compute: their callers decide what
+// is opened, told and sent.
+var pure = []string{"hist", "pipeline/fiolog", "pipeline/align", "mapping"}
+
+// impure is what these do not import.
+var impure = []string{"os", "os/exec", "net", "net/http", "log", "log/slog", "flag"}
