@@ -116,6 +116,10 @@ func (s *sums) add(slot int, row *Row) {
 		s.addWhole(slot, last, row, start, end)
 		return
 	}
+	if last == first+1 {
+		s.addCut(slot, first, row, start, end)
+		return
+	}
 	for i := range row.Bins {
 		b := &row.Bins[i]
 		even := func(t float64) float64 { return presence(t, float64(start), float64(end), 0) }
@@ -131,6 +135,28 @@ func (s *sums) add(slot int, row *Row) {
 		if lasts > 0 {
 			s.addInFlight(slot, row.Layout, b, start, end, lasts)
 		}
+	}
+}
+
+// addCut is add for a row across one edge, as are most of those that cross any: the
+// same shares as spread's, several times faster, because all bins are cut alike.
+func (s *sums) addCut(slot int, first int64, row *Row, start, end int64) {
+	before, after := s.at(first, slot), s.at(first+1, slot)
+	share := presence(float64((first+1)*s.length), float64(start), float64(end), 0)
+	for i := range row.Bins {
+		b := &row.Bins[i]
+		n := float64(b.Count)
+		early := quantize(n * share)
+		before.completed += early
+		after.completed += n - early
+		before.cut = before.cut || early > 0
+		after.cut = after.cut || n > early
+		if lasts := s.lasting(row.Layout, b); lasts > 0 {
+			s.addInFlight(slot, row.Layout, b, start, end, lasts)
+			continue
+		}
+		s.addBin(before, row.Layout, b.Index, early)
+		s.addBin(after, row.Layout, b.Index, n-early)
 	}
 }
 
