@@ -18,10 +18,11 @@ func RunID(archive, path string) string {
 }
 
 // ID is the document's _id: 40 hexadecimal digits from what tells the document from
-// all others (run, level, direction, host, job and the window's start), so that
-// storing it again overwrites it. It is a hash because names of hosts and jobs have
-// no bound and Elasticsearch refuses a whole request for one id above 512 bytes;
-// run.ingest is no part of it, so that a new version of a run replaces the old one.
+// all others (run and its version, level, direction, host, job and the window's start),
+// so that storing it again overwrites it. It is a hash because names of hosts and jobs
+// have no bound and Elasticsearch refuses a whole request for one id above 512 bytes.
+// run.ingest is part of it: while a new version of a run is being stored, the old one
+// stays whole, until the run's document names the new one and the old one is removed.
 // The further pieces of a split document have ".1", ".2" and so on appended.
 func (d *Interval) ID() string {
 	sum := sha256.Sum256(d.appendKey(make([]byte, 0, 256)))
@@ -33,7 +34,7 @@ func (d *Interval) ID() string {
 
 // appendKey puts each string's length before it: no two keys give the same bytes.
 func (d *Interval) appendKey(b []byte) []byte {
-	for _, s := range [...]string{d.Run.ID, d.Level.String(), d.Fio.Direction, d.Host.Name, d.Fio.Job} {
+	for _, s := range [...]string{d.Run.ID, d.Run.Ingest, d.Level.String(), d.Fio.Direction, d.Host.Name, d.Fio.Job} {
 		b = strconv.AppendInt(b, int64(len(s)), 10)
 		b = append(append(b, ':'), s...)
 	}
