@@ -1,0 +1,67 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// Apply sends the plan's requests in order, to the cluster that it was made for. Where it
+// refuses an object, nothing is sent, and the error is of [ErrNewer] or [ErrForeign]. It
+// stops at the first request that fails ([Error]); making a new plan and applying it goes
+// on from there. Indices that cannot be mended fail it in the end, after all else was done
+// ([ErrConflict]).
+func (p *Plan) Apply(ctx context.Context, t Transport) error {
+	isIndex := func(s Step) bool { return s.Kind == Existing }
+	if err := p.refusals(func(s Step) bool { return !isIndex(s) }); err != nil {
+		return fmt.Errorf("set up Elasticsearch: nothing was changed: %w", err)
+	}
+	c, done := client{t, p.prefix}, 0
+	for _, s := range p.Steps {
+		if !s.isChange() {
+			continue
+		}
+		if err := c.put(ctx, s); err != nil {
+			return fmt.Errorf("%s %s %s (%d of %d requests done; once more goes on from there): %w",
+				s.Action, s.Kind, s.Name, done, p.Changes(), err)
+		}
+		done++
+	}
+	if err := p.refusals(isIndex); err != nil {
+		return fmt.Errorf("all else is set up, but: %w", err)
+	}
+	return nil
+}
+
+func (c *client) put(ctx context.Context, s Step) error {
+	answer, err := c.do(ctx, s.Method, s.Path, s.Body)
+	if err != nil {
+		return err
+	}
+	if answer["acknowledged"] != true {
+		return &Error{Method: s.Method, Path: s.Path, Status: 200, Type: "not_acknowledged",
+			Reason: "the cluster took the request, but not all nodes confirmed it in time", Advice: advicePassing}
+	}
+	return nil
+}
+
+// Print writes the plan for Kibana's console (Dev Tools): its requests as they would be
+// sent, and all else as comments.
+func (p *Plan) Print(w io.Writer) error {
+	var b bytes.Buffer
+	for _, s := range p.Steps {
+		fmt.Fprintf(&b, "# %s\n", s)
+		if !s.isChange() {
+			continue
+		}
+		fmt.Fprintf(&b, "%s %s\n", s.Method, s.Path)
+		if err := json.Indent(&b, s.Body, "", "  "); err != nil {
+			return fmt.Errorf("print %s %s: %w", s.Kind, s.Name, err)
+		}
+		b.WriteString("\n\n")
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}

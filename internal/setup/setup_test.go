@@ -1,0 +1,400 @@
+package setup_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/setup"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func prepare(t *testing.T, f *fake, opt setup.Options) *setup.Plan {
+	t.Helper()
+	p, err := setup.Prepare(context.Background(), f, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// installed is a fake that was set up.
+func installed(t *testing.T, opt setup.Options) *fake {
+	t.Helper()
+	f := newFake(t)
+	if err := prepare(t, f, opt).Apply(context.Background(), f); err != nil {
+		t.Fatal(err)
+	}
+	f.writes = nil
+	return f
+}
+
+// lines are a plan's steps but those to keep.
+func lines(p *setup.Plan) []string {
+	var all []string
+	for _, s := range p.Steps {
+		if s.Action != setup.Keep {
+			all = append(all, s.String())
+		}
+	}
+	return all
+}
+
+func TestInstallOnce(t *testing.T) {
+	for _, opt := range []setup.Options{
+		{}, {Prefix: "lab", Shards: 3, Replicas: "2", KeepDays: 30}, {Policy: templates.NoPolicy}, {Policy: "own"},
+	} {
+		f := newFake(t)
+		f.newer = opt.Shards > 0
+		p := prepare(t, f, opt)
+		if err := p.Apply(context.Background(), f); err != nil {
+			t.Fatal(err)
+		}
+		if len(f.writes) != p.Changes() || p.Changes() != len(p.Steps) || p.Changes() < 8 {
+			t.Errorf("%+v: %d writes of %d steps, %d changes", opt, len(f.writes), len(p.Steps), p.Changes())
+		}
+		f.makeIndex(mapping.RunsIndex(cmp.Or(opt.Prefix, mapping.DefaultPrefix)))
+		again := prepare(t, f, opt)
+		if got := lines(again); got != nil || again.Changes() != 0 || again.Err() != nil {
+			t.Errorf("%+v: once more: %q", opt, got)
+		}
+		f.writes = nil
+		if err := again.Apply(context.Background(), f); err != nil || f.writes != nil {
+			t.Errorf("%+v: once more: wrote %q, %v", opt, f.writes, err)
+		}
+	}
+}
+
+func TestPrepareWritesNothing(t *testing.T) {
+	f := newFake(t)
+	prepare(t, f, setup.Options{})
+	if f.writes != nil {
+		t.Errorf("wrote %q", f.writes)
+	}
+}
+
+// TestChanges: what becomes of a cluster that was set up and then changed.
+func TestChanges(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*fake)
+		opt    setup.Options
+		want   []string // begins of lines
+		err    error
+	}{
+		{"older component", func(f *fake) {
+			c := f.components["fio-latency-mappings"]
+			c["version"], c["_meta"].(tree)["version"] = 0, 0
+		}, setup.Options{}, []string{"update component template fio-latency-mappings: version 0 is there, 1 comes"}, nil},
+		{"older policy", func(f *fake) {
+			delete(f.policies["fio-latency"]["policy"].(tree)["_meta"].(tree), "version")
+		}, setup.Options{}, []string{"update lifecycle policy fio-latency: version 0 is there, 1 comes"}, nil},
+		{"other options", nil, setup.Options{Shards: 3, KeepDays: 60}, []string{
+			`update lifecycle policy fio-latency: _meta.keep_days is not set, becomes "60"; phases.delete is not set, becomes `,
+			`update component template fio-latency-settings: template.settings.index.number_of_shards is "1", becomes "3"`,
+		}, nil},
+		{"fixed replicas", nil, setup.Options{Replicas: "1"}, []string{
+			`update component template fio-latency-settings: template.settings.index.auto_expand_replicas is "0-1", becomes not set; template.settings.index.number_of_replicas is not set, becomes "1"`,
+			`update component template fio-runs-settings`,
+		}, nil},
+		{"changed by hand", func(f *fake) { f.templates["fio-runs"]["priority"] = 7 }, setup.Options{},
+			[]string{`update index template fio-runs: priority is "7", becomes "500"`}, nil},
+		{"removed", func(f *fake) { delete(f.templates, "fio-latency-job") }, setup.Options{}, []string{"create index template fio-latency-job"}, nil},
+		{"newer", func(f *fake) { f.templates["fio-runs"]["_meta"].(tree)["version"] = 99 }, setup.Options{},
+			[]string{"refuse index template fio-runs: version 99 is there, this fio2es has 1"}, setup.ErrNewer},
+		{"newer policy", func(f *fake) { f.policies["fio-latency"]["policy"].(tree)["_meta"].(tree)["version"] = 2 }, setup.Options{},
+			[]string{"refuse lifecycle policy fio-latency: version 2 is there"}, setup.ErrNewer},
+		{"foreign component", func(f *fake) { f.components["fio-runs-mappings"] = tree{"template": tree{}, "version": 3} }, setup.Options{},
+			[]string{"refuse component template fio-runs-mappings: one of this name is there"}, setup.ErrForeign},
+		{"foreign policy", func(f *fake) {
+			f.policies["fio-latency"] = tree{"version": 4, "policy": tree{"phases": tree{}, "_meta": tree{"managed_by": "somebody"}}}
+		}, setup.Options{}, []string{"refuse lifecycle policy fio-latency: one of this name is there"}, setup.ErrForeign},
+		{"rival", func(f *fake) {
+			f.templates["all"] = tree{"index_patterns": []any{"logs-*", "fio*"}, "priority": 900}
+		}, setup.Options{}, []string{"refuse index template all: it claims fio* with priority 900, as fio-latency-cluster does"}, setup.ErrForeign},
+		{"template of lower priority", func(f *fake) {
+			f.templates["all"], f.templates["none"] = tree{"index_patterns": []any{"*"}, "priority": 499}, tree{"index_patterns": []any{"*"}}
+		}, setup.Options{}, nil, nil},
+		{"template of others' indices", func(f *fake) {
+			f.templates["all"] = tree{"index_patterns": []any{"fio-latency.node-*", "radio-runs"}, "priority": 900}
+		}, setup.Options{}, nil, nil},
+		{"another prefix", nil, setup.Options{Prefix: "lab"}, []string{
+			"create lifecycle policy lab-latency", "create component template lab-latency-mappings", "create component template lab-latency-settings",
+			"create component template lab-runs-mappings", "create component template lab-runs-settings", "create index template lab-latency-cluster",
+			"create index template lab-latency-host", "create index template lab-latency-job", "create index template lab-runs",
+		}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := installed(t, setup.Options{})
+			if c.change != nil {
+				c.change(f)
+			}
+			p := prepare(t, f, c.opt)
+			got := lines(p)
+			if len(got) != len(c.want) {
+				t.Fatalf("%d lines instead of %d: %q", len(got), len(c.want), got)
+			}
+			for i := range got {
+				if !strings.HasPrefix(got[i], c.want[i]) {
+					t.Errorf("%q\ninstead of %q", got[i], c.want[i])
+				}
+			}
+			if err := p.Err(); !errors.Is(err, c.err) {
+				t.Errorf("plan fails with %v", err)
+			}
+			err := p.Apply(context.Background(), f)
+			if !errors.Is(err, c.err) {
+				t.Fatalf("applied: %v instead of %v", err, c.err)
+			}
+			if c.err != nil {
+				if f.writes != nil {
+					t.Errorf("wrote %q all the same", f.writes)
+				}
+				return
+			}
+			if rest := lines(prepare(t, f, c.opt)); rest != nil {
+				t.Errorf("left: %q", rest)
+			}
+		})
+	}
+}
+
+// TestOldIndices: indices that exist get the fields that templates have got since.
+func TestOldIndices(t *testing.T) {
+	const index = "fio-latency.host-2025.01"
+	for _, c := range []struct {
+		name   string
+		change func(mapping tree) tree
+		want   string // begin of the line
+		sent   string // keys of the request's properties
+		err    error
+	}{
+		{"same", func(m tree) tree { return m }, "", "", nil},
+		{"labels were used", func(m tree) tree {
+			field(m, "run")["labels"] = tree{"dynamic": "true", "subobjects": false, "properties": tree{"osd": tree{"type": "keyword"}}}
+			return m
+		}, "", "", nil},
+		{"field more", func(m tree) tree { m["properties"].(tree)["mine"] = tree{"type": "long"}; return m }, "", "", nil},
+		{"fields lack", func(m tree) tree {
+			delete(field(m, "latency"), "p99_99")
+			delete(m["properties"].(tree), "requests")
+			m["_meta"].(tree)["version"] = 0
+			return m
+		}, "update index " + index + ": it lacks _meta; latency.p99_99; requests", "latency,requests", nil},
+		{"older, same fields", func(m tree) tree { m["_meta"].(tree)["version"] = 0; return m },
+			"update index " + index + ": it lacks _meta", "", nil},
+		{"newer", func(m tree) tree {
+			m["_meta"].(tree)["version"] = 99
+			delete(m["properties"].(tree), "requests")
+			return m
+		}, "", "", nil},
+		{"not strict", func(m tree) tree { delete(m, "dynamic"); return m }, "update index " + index + ": it lacks dynamic", "", nil},
+		{"made without template", func(tree) tree {
+			long := tree{"type": "long"}
+			return tree{"properties": tree{"latency": tree{"properties": tree{"histogram": tree{"properties": tree{"values": long, "counts": long}}}}}}
+		}, "refuse index " + index + ": field latency.histogram is object, not histogram; it was made without the templates", "", setup.ErrConflict},
+		{"text in place of keyword", func(m tree) tree { field(m, "host")["name"] = tree{"type": "text"}; return m },
+			"refuse index " + index + ": field host.name is text, not keyword", "", setup.ErrConflict},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := installed(t, setup.Options{})
+			f.makeIndex("fio-latency.cluster-2025.01")
+			f.makeIndex(index)
+			f.indices[index] = c.change(f.indices[index])
+			delete(f.templates, "fio-runs") // something else to do
+			p := prepare(t, f, setup.Options{})
+			got := lines(p)[1:]
+			if !strings.HasPrefix(strings.Join(got, "; "), c.want) || (c.want == "") != (len(got) == 0) {
+				t.Fatalf("%q instead of %q", got, c.want)
+			}
+			last := p.Steps[len(p.Steps)-1]
+			if c.want != "" && c.err == nil && keys(t, last.Body) != c.sent {
+				t.Errorf("sends %s", last.Body)
+			}
+			if err := p.Apply(context.Background(), f); !errors.Is(err, c.err) {
+				t.Fatalf("applied: %v", err)
+			}
+			if f.templates["fio-runs"] == nil {
+				t.Error("all else was not done")
+			}
+			if rest := lines(prepare(t, f, setup.Options{})); c.err == nil && rest != nil {
+				t.Errorf("left: %q", rest)
+			}
+		})
+	}
+}
+
+// field are the properties of an object field.
+func field(m tree, name string) tree { return m["properties"].(tree)[name].(tree)["properties"].(tree) }
+
+func keys(t *testing.T, body []byte) string {
+	t.Helper()
+	var b struct{ Properties map[string]any }
+	if err := json.Unmarshal(body, &b); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for k := range b.Properties {
+		all = append(all, k)
+	}
+	slices.Sort(all)
+	return strings.Join(all, ",")
+}
+
+// TestAlias: the index behind an alias has another name, and is mended all the same.
+func TestAlias(t *testing.T) {
+	f := installed(t, setup.Options{})
+	f.makeIndex("fio-runs")
+	old := f.indices["fio-runs"]
+	delete(f.indices, "fio-runs")
+	delete(old["properties"].(tree), "sla")
+	f.indices["runs-2"], f.aliases["fio-runs"] = old, "runs-2"
+	if got := lines(prepare(t, f, setup.Options{})); len(got) != 1 || got[0] != "update index runs-2: it lacks sla" {
+		t.Errorf("plan: %q", got)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	const forbidden = `{"error":{"root_cause":[],"type":"security_exception","reason":"action [x] is unauthorized"},"status":403}`
+	for _, c := range []struct {
+		name         string
+		method, path string // begin
+		status       int
+		answer       string
+		want         []string // parts of the error
+	}{
+		{"who", "GET", "/_index_template", 401, `{"error":{"type":"security_exception","reason":"missing authentication credentials"}}`, []string{"401 security_exception: missing authentication", "API key"}},
+		{"policy", "PUT", "/_ilm", 403, forbidden, []string{"PUT /_ilm/policy/fio-latency: 403 security_exception: action [x]", "manage_ilm", "0 of 9 requests done"}},
+		{"template", "PUT", "/_index_template/fio-runs", 403, forbidden, []string{"manage_index_templates", "8 of 9 requests done"}},
+		{"reading mappings", "GET", "/fio-", 403, forbidden, []string{"view_index_metadata on fio-*"}},
+		{"read-only", "PUT", "/_component", 403, `{"error":{"type":"cluster_block_exception","reason":"index [x] blocked"}}`, []string{"read-only", "watermark"}},
+		{"busy", "PUT", "/_component", 503, ``, []string{"503 Service Unavailable", "try again"}},
+		{"old server", "GET", "/_ilm", 400, `{"error":"no handler found for uri [/_ilm/policy/fio-latency]"}`, []string{"400 Bad Request: no handler found", "8.6 or later"}},
+		{"not acknowledged", "PUT", "/_component", 200, `{"acknowledged":false}`, []string{"not all nodes confirmed", "1 of 9 requests done"}},
+		{"no JSON", "GET", "/_ilm", 200, `<html>`, []string{"read answer to GET /_ilm/policy/fio-latency: invalid character"}},
+		{"proxy", "PUT", "/_ilm", 502, `<html>bad gateway</html>`, []string{"502 Bad Gateway: this may pass"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFake(t)
+			f.fault = func(method, path string) (int, string) {
+				if method == c.method && strings.HasPrefix(path, c.path) {
+					return c.status, c.answer
+				}
+				return 0, ""
+			}
+			p, err := setup.Prepare(context.Background(), f, setup.Options{})
+			if err == nil {
+				err = p.Apply(context.Background(), f)
+			}
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, part := range c.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("%q does not say %q", err, part)
+				}
+			}
+			var e *setup.Error
+			if errors.As(err, &e) != (c.name != "no JSON") || e != nil && (e.Status != c.status || e.Type == "") {
+				t.Errorf("error is %+v", e)
+			}
+			f.fault = nil // and then it heals
+			if err := prepare(t, f, setup.Options{}).Apply(context.Background(), f); err != nil {
+				t.Error(err)
+			}
+			if rest := lines(prepare(t, f, setup.Options{})); rest != nil {
+				t.Errorf("left: %q", rest)
+			}
+		})
+	}
+}
+
+// TestForbiddenMapping: the privilege that only upgrades need.
+func TestForbiddenMapping(t *testing.T) {
+	f := installed(t, setup.Options{})
+	f.makeIndex("fio-runs")
+	delete(f.indices["fio-runs"]["properties"].(tree), "sla")
+	f.fault = func(method, path string) (int, string) {
+		if method == "PUT" && strings.HasSuffix(path, "/_mapping") {
+			return 403, `{"error":{"type":"security_exception","reason":"no"}}`
+		}
+		return 0, ""
+	}
+	err := prepare(t, f, setup.Options{}).Apply(context.Background(), f)
+	if err == nil || !strings.Contains(err.Error(), "index privilege manage on fio-*") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+type broken struct{ err error }
+
+func (b broken) Perform(*http.Request) (*http.Response, error) { return nil, b.err }
+
+func TestNoConnection(t *testing.T) {
+	lost := errors.New("connection refused")
+	if _, err := setup.Prepare(context.Background(), broken{lost}, setup.Options{}); !errors.Is(err, lost) {
+		t.Errorf("prepare: %v", err)
+	}
+	p, err := setup.Offline(setup.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Apply(context.Background(), broken{lost}); !errors.Is(err, lost) {
+		t.Errorf("apply: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := setup.Prepare(ctx, newFake(t), setup.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("prepare after the end: %v", err)
+	}
+}
+
+func TestInvalidOptions(t *testing.T) {
+	if _, err := setup.Prepare(context.Background(), broken{}, setup.Options{Prefix: "A"}); !errors.Is(err, templates.ErrOptions) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestPrint(t *testing.T) {
+	all, err := setup.Offline(setup.Options{KeepDays: 90})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := installed(t, setup.Options{})
+	delete(f.templates, "fio-latency-job")
+	f.templates["fio-runs"]["_meta"].(tree)["version"] = 99
+	f.policies["fio-latency"]["policy"].(tree)["_meta"].(tree)["version"] = 0
+	for name, p := range map[string]*setup.Plan{"print": all, "dry-run": prepare(t, f, setup.Options{})} {
+		var got bytes.Buffer
+		if err := p.Print(&got); err != nil {
+			t.Fatal(err)
+		}
+		file := fmt.Sprintf("testdata/%s.console", name)
+		if *update {
+			if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(string(want), got.String()); diff != "" {
+			t.Errorf("%s (-want +got; -update writes it):\n%s", file, diff)
+		}
+	}
+}

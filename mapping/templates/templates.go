@@ -1,0 +1,211 @@
+package templates
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Version is of the templates as a whole. It is raised with every change to the JSON
+// files, so that an older fio2es never puts back what a newer one has installed.
+const Version = 1
+
+// ManagedBy is what every object says in _meta.managed_by. What says otherwise is
+// somebody else's.
+const ManagedBy = "fio2es"
+
+// NoPolicy, as [Options].Policy, leaves lifecycles alone.
+const NoPolicy = "none"
+
+// keepMargin days go by, at most, between an index's first run and its last: an index has
+// one month's runs, and its age is counted from its creation.
+const keepMargin = 31
+
+// ErrOptions is the error of options that no cluster could take.
+var ErrOptions = errors.New("invalid template options")
+
+// Options are what can be chosen. The zero value is ready to use.
+type Options struct {
+	// Prefix begins all names; "" is mapping.DefaultPrefix.
+	Prefix string
+	// Shards is the number of primary shards of each index of interval documents, which
+	// spread ingest over that many nodes; 0 is 1, good for some 50 GB a month and level.
+	Shards int
+	// Replicas is their number, such as "2", or a range, such as "0-1": as many as there
+	// are nodes for. "" is "0-1": a single node is green, a cluster keeps two copies.
+	Replicas string
+	// KeepDays is how long interval documents are kept at least, counted from the start
+	// of their run; 0 is for ever. They go by the month, so up to 31 days later. Run
+	// documents always stay.
+	KeepDays int
+	// Policy is a lifecycle policy of the user's own for interval documents, in place of
+	// PREFIX-latency, which is not installed then; NoPolicy is none at all.
+	Policy string
+}
+
+// Kind is what sort of thing an [Object] is.
+type Kind string
+
+// The kinds of objects.
+const (
+	Policy    Kind = "lifecycle policy"
+	Component Kind = "component template"
+	Index     Kind = "index template"
+)
+
+// Object is one thing to install: a request, whose repetition changes nothing.
+type Object struct {
+	Kind   Kind
+	Name   string
+	Method string // PUT
+	Path   string // of the request, without address
+	Body   json.RawMessage
+}
+
+// Family is a set of indices that have the same fields.
+type Family struct {
+	Name     string // of its index template
+	Pattern  string // of the names of its indices
+	Mappings string // the component template with its fields
+}
+
+// Families are the four families of indices: interval documents of each level, and runs.
+func Families(prefix string) []Family {
+	if prefix == "" {
+		prefix = mapping.DefaultPrefix
+	}
+	var all []Family
+	for l := mapping.Cluster; l <= mapping.Job; l++ {
+		all = append(all, Family{
+			prefix + "-latency-" + l.String(), prefix + "-latency." + l.String() + "-*", prefix + "-latency-mappings",
+		})
+	}
+	return append(all, Family{prefix + "-runs", mapping.RunsIndex(prefix), prefix + "-runs-mappings"})
+}
+
+// Names are the index templates that must be there before documents are sent.
+func Names(prefix string) []string {
+	var names []string
+	for _, f := range Families(prefix) {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+//go:embed *.json
+var files embed.FS
+
+// All are the objects to install, in this order: each may refer to those before it. It
+// fails with [ErrOptions].
+func All(opt Options) ([]Object, error) {
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	var all []Object
+	if opt.policy() == opt.Prefix+"-latency" {
+		all = append(all, policy(opt))
+	}
+	all = append(all,
+		component(opt, "latency-mappings", nil), component(opt, "latency-settings", latencySettings(opt)),
+		component(opt, "runs-mappings", nil), component(opt, "runs-settings", replicaSettings(opt)))
+	for l := mapping.Cluster; l <= mapping.Job; l++ {
+		all = append(all, index(opt, "latency-"+l.String(), load("index-latency.json", opt.Prefix, l.String())))
+	}
+	return append(all, index(opt, "runs", load("index-runs.json", opt.Prefix, ""))), nil
+}
+
+func policy(opt Options) Object {
+	t, name := load("policy-latency.json", opt.Prefix, ""), opt.Prefix+"-latency"
+	t.set(ManagedBy, "policy", "_meta", "managed_by")
+	t.set(Version, "policy", "_meta", "version")
+	if opt.KeepDays > 0 {
+		t.set(opt.KeepDays, "policy", "_meta", "keep_days")
+		t.set(strconv.Itoa(opt.KeepDays+keepMargin)+"d", "policy", "phases", "delete", "min_age")
+		t.set(true, "policy", "phases", "delete", "actions", "delete", "delete_searchable_snapshot")
+	}
+	return Object{Policy, name, "PUT", "/_ilm/policy/" + name, t.encode()}
+}
+
+// component is a component template, with settings in place of those in its file.
+func component(opt Options, what string, settings map[string]any) Object {
+	t, name := load("component-"+what+".json", opt.Prefix, ""), opt.Prefix+"-"+what
+	t.manage()
+	if t.at("template", "mappings") != nil { // indices tell by it which version they have
+		t.set(ManagedBy, "template", "mappings", "_meta", "managed_by")
+		t.set(Version, "template", "mappings", "_meta", "version")
+	}
+	for key, value := range settings {
+		t.set(value, "template", "settings", "index", key)
+	}
+	return Object{Component, name, "PUT", "/_component_template/" + name, t.encode()}
+}
+
+func index(opt Options, what string, t tree) Object {
+	name := opt.Prefix + "-" + what
+	t.manage()
+	return Object{Index, name, "PUT", "/_index_template/" + name, t.encode()}
+}
+
+// The settings that options change; nil takes one out.
+
+func latencySettings(opt Options) map[string]any {
+	s := replicaSettings(opt)
+	s["number_of_shards"] = opt.Shards
+	s["lifecycle"] = map[string]any{"name": opt.policy()}
+	if opt.Policy == NoPolicy {
+		s["lifecycle"] = nil
+	}
+	return s
+}
+
+func replicaSettings(opt Options) map[string]any {
+	if n, err := strconv.Atoi(opt.Replicas); err == nil {
+		return map[string]any{"number_of_replicas": n, "auto_expand_replicas": nil}
+	}
+	return map[string]any{"auto_expand_replicas": opt.Replicas}
+}
+
+// policy is the name of the lifecycle policy of interval documents.
+func (opt *Options) policy() string {
+	if opt.Policy == "" {
+		return opt.Prefix + "-latency"
+	}
+	return opt.Policy
+}
+
+// What Elasticsearch takes: names of indices, and numbers of replicas.
+var (
+	prefixes = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+	replicas = regexp.MustCompile(`^(\d{1,3}|\d{1,3}-(\d{1,3}|all))$`)
+)
+
+// check fills in what is left out, and finds what cannot be.
+func (opt *Options) check() error {
+	if opt.Prefix == "" {
+		opt.Prefix = mapping.DefaultPrefix
+	}
+	if opt.Shards == 0 {
+		opt.Shards = 1
+	}
+	if opt.Replicas == "" {
+		opt.Replicas = "0-1"
+	}
+	switch {
+	case !prefixes.MatchString(opt.Prefix):
+		return fmt.Errorf("prefix %q: only a-z, 0-9, dots, dashes and underscores, at most 64, the first a letter or digit: %w", opt.Prefix, ErrOptions)
+	case opt.Shards < 0 || opt.Shards > 1024:
+		return fmt.Errorf("%d shards: 1 to 1024 are possible: %w", opt.Shards, ErrOptions)
+	case !replicas.MatchString(opt.Replicas):
+		return fmt.Errorf("replicas %q: a number, or a range such as 0-1: %w", opt.Replicas, ErrOptions)
+	case opt.KeepDays < 0 || opt.KeepDays > 36500:
+		return fmt.Errorf("keep documents %d days: 1 to 36500, or 0 for ever: %w", opt.KeepDays, ErrOptions)
+	case opt.KeepDays > 0 && opt.Policy != "" && opt.policy() != opt.Prefix+"-latency":
+		return fmt.Errorf("keep documents %d days with lifecycle policy %q, which is not ours to change: %w", opt.KeepDays, opt.Policy, ErrOptions)
+	}
+	return nil
+}

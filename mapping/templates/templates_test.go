@@ -1,0 +1,241 @@
+package templates_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func TestAll(t *testing.T) {
+	all, err := templates.All(templates.Options{Prefix: "lab"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, o := range all {
+		got = append(got, o.Method+" "+o.Path)
+		if path.Base(o.Path) != o.Name || !strings.HasPrefix(o.Name, "lab-") {
+			t.Errorf("%s has the path %s", o.Name, o.Path)
+		}
+		if strings.ContainsAny(texts(t, o.Body), "{}") {
+			t.Errorf("%s: not filled in: %s", o.Name, o.Body)
+		}
+	}
+	want := []string{
+		"PUT /_ilm/policy/lab-latency",
+		"PUT /_component_template/lab-latency-mappings", "PUT /_component_template/lab-latency-settings",
+		"PUT /_component_template/lab-runs-mappings", "PUT /_component_template/lab-runs-settings",
+		"PUT /_index_template/lab-latency-cluster", "PUT /_index_template/lab-latency-host",
+		"PUT /_index_template/lab-latency-job", "PUT /_index_template/lab-runs",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+}
+
+// texts are all texts in a body, one after another.
+func texts(t *testing.T, body []byte) string {
+	t.Helper()
+	var b strings.Builder
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			b.WriteString(v + "\n")
+		case []any:
+			for _, x := range v {
+				walk(x)
+			}
+		case map[string]any:
+			for _, x := range v {
+				walk(x)
+			}
+		}
+	}
+	walk(decode(t, body))
+	return b.String()
+}
+
+// TestNames: documents go where a template waits for them.
+func TestNames(t *testing.T) {
+	want := []string{"fio-latency-cluster", "fio-latency-host", "fio-latency-job", "fio-runs"}
+	if diff := cmp.Diff(want, templates.Names("")); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	objects, families := objectsByName(t, templates.Options{Prefix: "lab"}), templates.Families("lab")
+	for i, index := range []string{
+		mapping.LatencyIndex("lab", mapping.Cluster, time.Unix(1e9, 0)), mapping.LatencyIndex("lab", mapping.Host, time.Unix(1e9, 0)),
+		mapping.LatencyIndex("lab", mapping.Job, time.Unix(1e9, 0)), mapping.RunsIndex("lab"),
+	} {
+		for j, f := range families {
+			if ok, err := path.Match(f.Pattern, index); err != nil || ok != (i == j) {
+				t.Errorf("%s matches %s: %v, %v", f.Pattern, index, ok, err)
+			}
+		}
+		f := families[i]
+		template := objects[f.Name+" index template"]
+		if diff := cmp.Diff([]any{f.Pattern}, template["index_patterns"]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", f.Name, diff)
+		}
+		if components := template["composed_of"].([]any); components[0] != f.Mappings {
+			t.Errorf("%s is composed of %v, not of %s", f.Name, components, f.Mappings)
+		}
+		for _, c := range template["composed_of"].([]any) {
+			if objects[c.(string)+" component template"] == nil {
+				t.Errorf("%s is composed of %v, which is not installed", f.Name, c)
+			}
+		}
+	}
+}
+
+// TestManaged: every object says whose it is and of which version, in the place where a
+// cluster keeps it.
+func TestManaged(t *testing.T) {
+	version := json.Number(fmt.Sprint(templates.Version))
+	for name, o := range objectsByName(t, templates.Options{}) {
+		meta := at(o, "_meta")
+		if strings.HasSuffix(name, string(templates.Policy)) {
+			meta = at(o, "policy", "_meta")
+		} else if o["version"] != version {
+			t.Errorf("%s has version %v", name, o["version"])
+		}
+		if at(meta, "managed_by") != "fio2es" || at(meta, "version") != version || at(meta, "description") == nil {
+			t.Errorf("%s has _meta %v", name, meta)
+		}
+		if m, ok := at(o, "template", "mappings").(map[string]any); ok {
+			if at(m, "_meta", "managed_by") != "fio2es" || at(m, "_meta", "version") != version || m["dynamic"] != "strict" {
+				t.Errorf("%s: mappings %v, dynamic %v", name, m["_meta"], m["dynamic"])
+			}
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	type settings = map[string]any
+	number := func(n int) json.Number { return json.Number(fmt.Sprint(n)) }
+	for _, c := range []struct {
+		name      string
+		opt       templates.Options
+		component string
+		want      settings // those that options change
+	}{
+		{"default", templates.Options{}, "fio-latency-settings", settings{
+			"number_of_shards": number(1), "auto_expand_replicas": "0-1", "number_of_replicas": nil, "lifecycle": settings{"name": "fio-latency"},
+		}},
+		{"default, runs", templates.Options{}, "fio-runs-settings", settings{
+			"number_of_shards": number(1), "auto_expand_replicas": "0-1", "number_of_replicas": nil, "lifecycle": nil,
+		}},
+		{"shards", templates.Options{Shards: 6, Replicas: "0-all"}, "fio-latency-settings", settings{
+			"number_of_shards": number(6), "auto_expand_replicas": "0-all", "number_of_replicas": nil,
+		}},
+		{"shards are not for runs", templates.Options{Shards: 6, Replicas: "2"}, "fio-runs-settings", settings{
+			"number_of_shards": number(1), "auto_expand_replicas": nil, "number_of_replicas": number(2),
+		}},
+		{"no policy", templates.Options{Policy: templates.NoPolicy}, "fio-latency-settings", settings{"lifecycle": nil}},
+		{"own policy", templates.Options{Policy: "hot-warm"}, "fio-latency-settings", settings{"lifecycle": settings{"name": "hot-warm"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			objects := objectsByName(t, c.opt)
+			index := at(objects[c.component+" component template"], "template", "settings", "index")
+			for key, want := range c.want {
+				if diff := cmp.Diff(want, at(index, key)); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", key, diff)
+				}
+			}
+			_, hasPolicy := objects["fio-latency lifecycle policy"]
+			if hasPolicy != (c.opt.Policy == "") {
+				t.Errorf("policy is installed: %v", hasPolicy)
+			}
+		})
+	}
+}
+
+func TestKeepDays(t *testing.T) {
+	phases := func(days int) any {
+		return at(objectsByName(t, templates.Options{KeepDays: days})["fio-latency lifecycle policy"], "policy", "phases")
+	}
+	if diff := cmp.Diff(any(map[string]any{"hot": map[string]any{"min_age": "0ms", "actions": map[string]any{}}}), phases(0)); diff != "" {
+		t.Errorf("for ever (-want +got):\n%s", diff)
+	}
+	want := any(map[string]any{"min_age": "121d", "actions": map[string]any{"delete": map[string]any{"delete_searchable_snapshot": true}}})
+	if diff := cmp.Diff(want, at(phases(90), "delete")); diff != "" {
+		t.Errorf("90 days (-want +got):\n%s", diff)
+	}
+}
+
+func TestInvalidOptions(t *testing.T) {
+	for _, opt := range []templates.Options{
+		{Prefix: "Fio"}, {Prefix: "-fio"}, {Prefix: "fio*"}, {Prefix: "a b"}, {Prefix: "a,b"}, {Prefix: strings.Repeat("a", 65)}, {Prefix: "../x"},
+		{Shards: -1}, {Shards: 1025}, {Replicas: "-1"}, {Replicas: "1-"}, {Replicas: "all"}, {KeepDays: -1}, {KeepDays: 40000},
+		{KeepDays: 1, Policy: "own"}, {KeepDays: 1, Policy: templates.NoPolicy},
+	} {
+		if all, err := templates.All(opt); !errors.Is(err, templates.ErrOptions) || all != nil {
+			t.Errorf("%+v: %d objects, error %v", opt, len(all), err)
+		}
+	}
+}
+
+// TestSorting: indices are sorted by fields that can be sorted by. Elasticsearch finds
+// out only when the first index is created.
+func TestSorting(t *testing.T) {
+	objects := objectsByName(t, templates.Options{})
+	for settings, mappings := range map[string]string{"fio-latency-settings": "fio-latency-mappings", "fio-runs-settings": "fio-runs-mappings"} {
+		sort := at(objects[settings+" component template"], "template", "settings", "index", "sort")
+		types := leaves(at(objects[mappings+" component template"], "template", "mappings", "properties"), "", map[string]string{})
+		fields := at(sort, "field").([]any)
+		if len(fields) != len(at(sort, "order").([]any)) {
+			t.Errorf("%s: fields %v, orders %v", settings, fields, at(sort, "order"))
+		}
+		for _, f := range fields {
+			if typ := types[f.(string)]; typ != "keyword" && typ != "date" && typ != "long" {
+				t.Errorf("%s: sorted by %v, which is %q", settings, f, typ)
+			}
+		}
+	}
+}
+
+// TestVersion: another content needs another number, or two programs of one version undo
+// each other's work for ever.
+func TestVersion(t *testing.T) {
+	all, err := templates.All(templates.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.New()
+	for _, o := range all {
+		fmt.Fprintln(sum, o.Path, string(o.Body))
+	}
+	got := fmt.Sprintf("%d %x\n", templates.Version, sum.Sum(nil)[:8])
+	const file = "testdata/version.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the templates are %q, %s says %q: raise Version if the ones there were released, then -update", got, file, want)
+	}
+}
+
+func ExampleNames() {
+	fmt.Println(templates.Names("fio"))
+	// Output: [fio-latency-cluster fio-latency-host fio-latency-job fio-runs]
+}
