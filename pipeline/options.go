@@ -73,11 +73,12 @@ func (o Options) tolerance() float64 {
 }
 
 // settings is a text that differs whenever documents made of the same files would.
-// The number is that of the way they are made: it changes with the algorithms.
+// The number is that of the way they are made: it changes with the algorithms. The
+// archive's name is in the run's identity, wherever it comes from.
 func (o Options) settings() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "1 %v %v %v %v %v %v %v %q %v", o.Window, o.Weighting, o.SpreadAll, o.tolerance(),
-		o.levels(), o.Align == AlignJob, o.Source == SourceRaw, o.Archive, o.Start.UTC())
+	fmt.Fprintf(&b, "1 %v %v %v %v %v %v %v %v", o.Window, o.Weighting, o.SpreadAll, o.tolerance(),
+		o.levels(), o.Align == AlignJob, o.Source == SourceRaw, o.Start.UTC())
 	for _, k := range slices.Sorted(maps.Keys(o.Labels)) {
 		fmt.Fprintf(&b, " %q=%q", k, o.Labels[k])
 	}

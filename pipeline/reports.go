@@ -149,6 +149,9 @@ func (r *reader) attribute(outputs []*output) []*entry {
 	for _, out := range outputs {
 		logs := r.logsOf(out)
 		if len(logs) == 0 {
+			if out.Named && !slices.ContainsFunc(r.jobs, out.mayCover) {
+				entries = append(entries, r.unlogged(out, make([]*entry, len(out.fio.Jobs)))...)
+			}
 			continue
 		}
 		if logs[0].segment >= 0 {
@@ -176,13 +179,7 @@ func (r *reader) attribute(outputs []*output) []*entry {
 			byEntry[i].logs = append(byEntry[i].logs, j)
 			j.entry = byEntry[i]
 		}
-		for i := range byEntry {
-			if byEntry[i] == nil && out.option(i, "write_hist_log") != "" {
-				e := &entry{Job: &out.fio.Jobs[i], out: out}
-				entries = append(entries, e)
-				r.unlogged(e, i+1)
-			}
-		}
+		entries = append(entries, r.unlogged(out, byEntry)...)
 	}
 	return entries
 }
@@ -211,33 +208,49 @@ func combined(jobs []fiolog.Job) *fiolog.Job {
 	return &sum
 }
 
-// unlogged notes a job whose log should be there and is not.
-func (r *reader) unlogged(e *entry, number int) {
-	sum := uint64(0)
-	for d := range e.Directions {
-		sum += e.Directions[d].TotalIOs
-		r.missing.add(fiolog.Direction(d), int64(e.Directions[d].TotalIOs))
+// unlogged notes the jobs of an output whose logs should be there and are not: those
+// that have no entry yet.
+func (r *reader) unlogged(out *output, have []*entry) []*entry {
+	var entries []*entry
+	for i := range out.fio.Jobs {
+		if have[i] != nil || out.option(i, "write_hist_log") == "" {
+			continue
+		}
+		e, sum := &entry{Job: &out.fio.Jobs[i], out: out}, uint64(0)
+		entries = append(entries, e)
+		for d := range e.Directions {
+			sum += e.Directions[d].TotalIOs
+			r.missing.add(fiolog.Direction(d), int64(e.Directions[d].TotalIOs))
+		}
+		if sum > 0 {
+			r.problems.lose(fmt.Errorf("%s: job %d (%s) served %d requests, but its histogram log is not there",
+				out.File.Name(), i+1, e.Name, sum))
+		}
 	}
-	if sum > 0 {
-		r.problems.lose(fmt.Errorf("%s: job %d (%s) served %d requests, but its histogram log is not there", e.out.File.Name(), number, e.Name, sum))
-	}
+	return entries
 }
 
-// logsOf are the logs that were written by the fio whose output this is: CBT's names
-// tell, else the prefix that the options name, else there is only one in the folder.
+// logsOf are the logs that were written by the fio whose output this is.
 func (r *reader) logsOf(out *output) []*job {
 	var logs []*job
 	for _, j := range r.jobs {
-		switch {
-		case j.entry != nil || j.log.Host != out.Host:
-		case out.Named && j.log.Volume != out.Volume:
-		case !out.Named && path.Dir(j.log.File.Path) != path.Dir(out.File.Path):
-		case !out.Named && !out.wrote(j.log.Prefix):
-		default:
+		if j.entry == nil && out.mayCover(j) {
 			logs = append(logs, j)
 		}
 	}
 	return logs
+}
+
+// mayCover tells whether a log was written by the fio whose output this is: CBT's names
+// tell, else the prefix that the options name, else there is only one in the folder.
+func (o *output) mayCover(j *job) bool {
+	switch {
+	case j.log.Host != o.Host:
+		return false
+	case o.Named:
+		return j.log.Volume == o.Volume
+	}
+	return path.Dir(j.log.File.Path) == path.Dir(o.File.Path) && o.wrote(j.log.Prefix)
 }
 
 // wrote tells whether a job of this output wrote histogram logs of that prefix; also

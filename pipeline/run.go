@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fio2es/fio2es/mapping"
@@ -134,6 +135,9 @@ func (r *reader) conclude() {
 	if missing := r.run.MissingHosts(); len(missing) > 0 {
 		r.problems.note("%s: no files of %s, which the configuration names", r.title(), strings.Join(missing, ", "))
 	}
+	if unread := r.unreadHosts(); len(unread) > 0 {
+		r.problems.note("%s: neither a log nor a report that can be used of %s", r.title(), strings.Join(unread, ", "))
+	}
 	without := 0
 	for _, j := range r.jobs {
 		if j.entry == nil && len(r.averages) == 0 {
@@ -155,4 +159,16 @@ func (r *reader) conclude() {
 	if r.stats.Late > 0 {
 		r.problems.note("%s: %.0f requests are in rows so late that they count in a later window", r.title(), r.stats.Late)
 	}
+}
+
+// unreadHosts are those that have files of which none could be read.
+func (r *reader) unreadHosts() []string {
+	read := map[string]bool{}
+	for _, j := range r.jobs {
+		read[j.log.Host] = true
+	}
+	for _, e := range r.entries {
+		read[e.out.Host] = true
+	}
+	return slices.DeleteFunc(r.run.HostNames(), func(host string) bool { return read[host] })
 }

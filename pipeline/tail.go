@@ -52,11 +52,25 @@ func (e *entry) tail() []align.Row {
 			if interval := e.logs[0].interval; row.End-row.Start > 2*max(interval, 1000) {
 				run.problems.note("%s: job %s: the log ends early: %d %s requests, known from fio's report, are spread evenly from %d to %d ms",
 					run.title(), e.Name, row.Total, d, row.Start, row.End)
+			} else if e.crowded(logged, row, interval) {
+				run.problems.note("%s: job %s: rows are missing in its log: %d %s requests, known from fio's report, are put behind its last row, from %d to %d ms",
+					run.title(), e.Name, row.Total, d, row.Start, row.End)
 			}
 			rows = append(rows, row)
 		}
 	}
 	return rows
+}
+
+// crowded tells whether a tail has far more requests than the rows before it would let
+// expect: then it is not all that is missing.
+func (e *entry) crowded(logged *hist.Histogram, tail align.Row, interval int64) bool {
+	const far = 4
+	last := int64(0)
+	for _, j := range e.logs {
+		last = max(last, j.last)
+	}
+	return last > 0 && float64(tail.Total) > far*perSecond(logged.Total(), last)*float64(tail.End-tail.Start+interval)/1000
 }
 
 // reported is the histogram of a report's bins.

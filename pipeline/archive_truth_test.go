@@ -1,0 +1,162 @@
+package pipeline
+
+import (
+	"context"
+	"strconv"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// memory is a sink that keeps all documents.
+type memory struct {
+	intervals []*mapping.Interval
+	runs      []*mapping.Run
+}
+
+func (m *memory) Put(_ context.Context, docs []*mapping.Interval) error {
+	m.intervals = append(m.intervals, docs...)
+	return nil
+}
+
+func (m *memory) Finish(_ context.Context, run *mapping.Run) error {
+	m.runs = append(m.runs, run)
+	return nil
+}
+
+// series names what a document tells of: its level says which of the names are set.
+type series struct {
+	level     mapping.Level
+	direction string
+	host, job string
+}
+
+// TestTruth ingests generated archives and compares the requests of every series of
+// every run with those that were generated, the ones after the last row of each log
+// included; and the bins of the whole run one by one.
+func TestTruth(t *testing.T) {
+	for name, spec := range map[string]fiotest.ArchiveSpec{
+		"short":    {Runs: 20, Hosts: 2, Jobs: 4, Seconds: 3, Coarseness: 3, Seed: 11},
+		"fine":     {Runs: 3, Hosts: 3, Jobs: 2, Seconds: 20, Seed: 12, IOPS: 200},
+		"stalls":   {Runs: 3, Hosts: 4, Jobs: 8, Seconds: 90, Coarseness: 6, Seed: 13},
+		"one job":  {Runs: 5, Hosts: 1, Jobs: 1, Seconds: 30, Coarseness: 2, Seed: 14, IOPS: 1000},
+		"too fast": {Runs: 5, Hosts: 2, Jobs: 2, Seconds: 1, Coarseness: 1, Seed: 15},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if _, err := spec.WriteDir(t.Context(), dir); err != nil {
+				t.Fatal(err)
+			}
+			archive, err := Open(t.Context(), []string{dir}, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer archive.Close()
+			if len(archive.Runs) != spec.Runs {
+				t.Fatalf("%d runs, want %d", len(archive.Runs), spec.Runs)
+			}
+			for _, run := range archive.Runs {
+				i := 0
+				for spec.Run(i).Path != run.Path {
+					if i++; i == spec.Runs {
+						t.Fatalf("no run %s was generated", run.Path)
+					}
+				}
+				to := &memory{}
+				opt := Options{Levels: []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}}
+				res, err := Ingest(t.Context(), run, opt, to, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(res.Lost)+len(res.Notes) > 0 || !res.Run.Run.Complete || len(to.runs) != 1 {
+					t.Errorf("%s: lost %v, notes %v", run.Path, res.Lost, res.Notes)
+				}
+				compareTruth(t, spec, spec.Run(i), to)
+			}
+		})
+	}
+}
+
+// compareTruth compares the documents of one run with what was generated.
+func compareTruth(t *testing.T, spec fiotest.ArchiveSpec, r fiotest.RunSpec, got *memory) {
+	t.Helper()
+	want, bins, tails := truthOf(t, spec, r)
+	completed, counted := map[series]int64{}, map[series]int64{}
+	for _, d := range got.intervals {
+		s := series{d.Level, d.Fio.Direction, d.Host.Name, d.Fio.Job}
+		completed[s] += d.Requests.Completed
+		counted[s] += d.DocCount
+	}
+	for s, n := range want {
+		if completed[s] != n || counted[s] != n {
+			t.Errorf("%s: %+v: %d completed, %d in histograms, want %d", r.Path, s, completed[s], counted[s], n)
+		}
+	}
+	if len(completed) != len(want) {
+		t.Errorf("%s: %d series, want %d", r.Path, len(completed), len(want))
+	}
+	doc := got.runs[0]
+	if doc.Recovered.Requests != tails || doc.Missing.Requests != 0 {
+		t.Errorf("%s: %d recovered, %d missing, want %d", r.Path, doc.Recovered.Requests, doc.Missing.Requests, tails)
+	}
+	all := int64(0)
+	for d, total := range []*mapping.Totals{doc.Read, doc.Write, doc.Trim} {
+		n := want[series{mapping.Cluster, fiolog.Direction(d).String(), "", ""}]
+		if all += n; requests(total) != n {
+			t.Errorf("%s: %s: the run has %d requests, want %d", r.Path, fiolog.Direction(d), requests(total), n)
+		}
+		if total == nil {
+			continue
+		}
+		whole, err := total.Latency.Hist()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, n := range whole.All() {
+			if float64(bins[d][i]) != n {
+				t.Errorf("%s: %s: bin %d holds %v, want %d", r.Path, fiolog.Direction(d), i, n, bins[d][i])
+			}
+		}
+	}
+	if requests(doc.All) != all {
+		t.Errorf("%s: all: %d requests, want %d", r.Path, requests(doc.All), all)
+	}
+}
+
+// truthOf is how many requests each series of a run has, the bins of each direction, and
+// how many requests are in no log.
+func truthOf(t *testing.T, spec fiotest.ArchiveSpec, r fiotest.RunSpec) (map[series]int64, [fiolog.Directions][]uint64, int64) {
+	t.Helper()
+	want, tails, whole := map[series]int64{}, int64(0), fiotest.Truth{}
+	for h := range spec.Hosts {
+		for j := range spec.Jobs {
+			truth, err := r.Log(h, j).Truth()
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole.Merge(truth)
+			for d := range fiolog.Directions {
+				logged, tail := truth.Requests(d)
+				if logged+tail == 0 {
+					continue
+				}
+				tails += int64(tail)
+				direction := fiolog.Direction(d).String()
+				for _, s := range []series{
+					{mapping.Cluster, direction, "", ""},
+					{mapping.Host, direction, r.Host(h), ""},
+					{mapping.Job, direction, r.Host(h), "0." + strconv.Itoa(j+1)},
+				} {
+					want[s] += int64(logged + tail)
+				}
+			}
+		}
+	}
+	var bins [fiolog.Directions][]uint64
+	for d := range bins {
+		bins[d] = whole.Whole(d)
+	}
+	return want, bins, tails
+}
