@@ -1,0 +1,105 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+)
+
+// Types of errors that tell one 429 or 400 from another.
+const (
+	BlockType    = "cluster_block_exception"         // status 429: the disk is full; 403: somebody set a block
+	RejectedType = "es_rejected_execution_exception" // status 429: too much at once, heals by waiting
+	ClosedType   = "index_closed_exception"
+	MissingType  = "index_not_found_exception"
+)
+
+// Pack appends parts to w as [Client.Bulk] sends them: compressed, unless the client is
+// set not to.
+func (c *Client) Pack(w *bytes.Buffer, parts ...[]byte) error {
+	if err := c.pack.write(w, parts...); err != nil {
+		return fmt.Errorf("compress bulk request: %w", err)
+	}
+	return nil
+}
+
+// Bulk sends one bulk request, once: a body that Pack made, whose actions are on the
+// documents of ids, one action each. Each item of the answer that could be matched to a
+// document goes to each, with the document's position in ids, at most once per
+// document. Bulk returns nil when all were; otherwise what happened to the others is
+// unknown, even when the error is only [ErrBulkAnswer]. The body may be reused when it
+// has returned.
+func (c *Client) Bulk(ctx context.Context, body []byte, ids []string, each func(position int, item BulkItem)) error {
+	sent := &detachable{r: bytes.NewReader(body)}
+	defer sent.detach()
+	header := http.Header{"Content-Type": {"application/x-ndjson"}}
+	if c.pack.level != NoGzip {
+		header["Content-Encoding"] = []string{"gzip"}
+	}
+	res, err := esapi.BulkRequest{
+		Body: sent, Header: header,
+		FilterPath: []string{"errors", "error", "status", "items.*._id", "items.*.status", "items.*.error"},
+	}.Do(ctx, performer(func(req *http.Request) (*http.Response, error) {
+		req.ContentLength = int64(len(body))
+		req.GetBody = sent.rewind // for a connection that turns out to be closed already
+		return c.once(req)
+	}))
+	if err != nil {
+		return fmt.Errorf("send bulk request: %w", c.failed(err))
+	}
+	err = c.read(&http.Response{StatusCode: res.StatusCode, Header: res.Header, Body: res.Body}, func(r io.Reader) error {
+		return ReadBulk(r, ids, each)
+	})
+	if err != nil {
+		return fmt.Errorf("send bulk request: %w", err)
+	}
+	return nil
+}
+
+type performer func(*http.Request) (*http.Response, error)
+
+// Perform implements esapi.Transport.
+func (p performer) Perform(req *http.Request) (*http.Response, error) { return p(req) }
+
+// detachable is a request body whose memory is its owner's again after detach: the
+// transport may go on sending after the answer has come.
+type detachable struct {
+	mu sync.Mutex
+	r  *bytes.Reader
+}
+
+var errDetached = errors.New("request is over")
+
+func (d *detachable) Read(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.r == nil {
+		return 0, errDetached
+	}
+	return d.r.Read(p)
+}
+
+func (d *detachable) rewind() (io.ReadCloser, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.r == nil {
+		return nil, errDetached
+	}
+	_, err := d.r.Seek(0, io.SeekStart)
+	return d, err
+}
+
+// Close does nothing: the owner detaches.
+func (d *detachable) Close() error { return nil }
+
+func (d *detachable) detach() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.r = nil
+}

@@ -1,0 +1,148 @@
+package elastic_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/elastic"
+)
+
+// sentIDs are the ids of a recorded bulk request.
+func sentIDs(t testing.TB, ndjson string) []string {
+	var ids []string
+	for line := range strings.Lines(ndjson) {
+		var action map[string]struct {
+			ID *string `json:"_id"`
+		}
+		if json.Unmarshal([]byte(line), &action) != nil {
+			continue
+		}
+		for _, a := range action {
+			if a.ID != nil {
+				ids = append(ids, *a.ID)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		t.Fatal("no ids")
+	}
+	return ids
+}
+
+// TestRecordedBulk reads what a real server answered.
+func TestRecordedBulk(t *testing.T) {
+	for name, want := range map[string]struct {
+		items string
+		err   error
+	}{
+		"block-read-only-allow-delete": {"429 cluster_block_exception,201,429 cluster_block_exception", nil},
+		"block-write":                  {"403 cluster_block_exception,201", nil},
+		"index-closed":                 {"400 index_closed_exception", nil},
+		"wait-for-active-shards":       {"503 unavailable_shards_exception", nil},
+		"require-alias-param":          {"404 index_not_found_exception", nil},
+		"mixed": {"201,400 mapper_parsing_exception,409 version_conflict_engine_exception,404,404 document_missing_exception," +
+			"400 strict_dynamic_mapping_exception,400 mapper_parsing_exception,400 invalid_index_name_exception,201", nil},
+		"action-without-source-second": {"201", elastic.ErrBulkAnswer},
+		"filter-path":                  {"201,400 mapper_parsing_exception", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := load(t, name)
+			var got []string
+			err := replay(t, name).Bulk(t.Context(), nil, sentIDs(t, r.Request.NDJSON), func(i int, item elastic.BulkItem) {
+				if i != len(got) {
+					t.Errorf("item %d comes as the %dth", i, len(got))
+				}
+				got = append(got, strings.TrimSpace(fmt.Sprintf("%d %s", item.Status, item.Type)))
+			})
+			if !errors.Is(err, want.err) || want.err == nil && err != nil {
+				t.Errorf("%v", err)
+			}
+			if diff := cmp.Diff(want.items, strings.Join(got, ",")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReadBulk(t *testing.T) {
+	ok := func(id string) string { return `{"index":{"_id":"` + id + `","status":200}}` }
+	for _, c := range []struct {
+		name, text, want string
+		err              bool
+	}{
+		{"all", `{"took":1,"errors":false,"items":[` + ok("a") + "," + ok("b") + "," + ok("c") + `],"x":{"items":[]}}`, "0 1 2", false},
+		{"unordered", `{"items":[` + ok("c") + "," + ok("a") + "," + ok("b") + `]}`, "2 0 1", false},
+		{"one is missing", `{"errors":false,"items":[` + ok("a") + "," + ok("c") + `]}`, "0 2", true},
+		{"all are missing", `{"errors":false}`, "", true},
+		{"one too many", `{"items":[` + ok("a") + "," + ok("b") + "," + ok("c") + "," + ok("c") + `]}`, "0 1 2", true},
+		{"unknown", `{"items":[` + ok("a") + "," + ok("x") + "," + ok("c") + `]}`, "0 2", true},
+		{"without ids", `{"items":[{"index":{"status":201}},{"index":{"status":201}},{"index":{"status":201}}]}`, "0 1 2", false},
+		{"no status", `{"items":[{"index":{"_id":"a"}}]}`, "", true},
+		{"cut", `{"items":[` + ok("a") + "," + ok("b")[:20], "0", true},
+		{"cut after an item", `{"items":[` + ok("a"), "0", true},
+		{"cut at the end", `{"items":[` + ok("a") + "," + ok("b") + "," + ok("c") + "]", "0 1 2", true},
+		{"empty", ``, "", true},
+		{"a page", `<html>`, "", true},
+		{"an array", `[]`, "", true},
+		{"items is an object", `{"items":{}}`, "", true},
+		{"item is a string", `{"items":["x"]}`, "", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			err := elastic.ReadBulk(strings.NewReader(c.text), []string{"a", "b", "c"}, func(i int, item elastic.BulkItem) {
+				got = append(got, fmt.Sprint(i))
+				if !item.OK() {
+					t.Errorf("%+v", item)
+				}
+			})
+			if strings.Join(got, " ") != c.want || (err != nil) != c.err {
+				t.Errorf("%v, %v", got, err)
+			}
+		})
+	}
+}
+
+// FuzzReadBulk: whatever the answer, no document has two items, and nil means that all
+// have one.
+func FuzzReadBulk(f *testing.F) {
+	for _, name := range []string{"mixed", "many-items-order", "filter-path", "block-write", "too-large-101mb"} {
+		f.Add([]byte(load(f, name).Response))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		ids := []string{"1", "2", "3", "3", ""}
+		var got []int
+		err := elastic.ReadBulk(bytes.NewReader(text), ids, func(i int, _ elastic.BulkItem) { got = append(got, i) })
+		slices.Sort(got)
+		if unique := slices.Compact(slices.Clone(got)); len(unique) != len(got) || err == nil && len(got) != len(ids) {
+			t.Errorf("%v, %v", got, err)
+		}
+	})
+}
+
+func BenchmarkReadBulk(b *testing.B) {
+	ids := make([]string, 1400)
+	var text bytes.Buffer
+	text.WriteString(`{"errors":false,"items":[`)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("%040x", i)
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		fmt.Fprintf(&text, `{"index":{"_id":"%s","status":201}}`, ids[i])
+	}
+	text.WriteString("]}")
+	b.SetBytes(int64(text.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := elastic.ReadBulk(bytes.NewReader(text.Bytes()), ids, func(int, elastic.BulkItem) {}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

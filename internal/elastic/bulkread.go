@@ -1,0 +1,162 @@
+package elastic
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ErrBulkAnswer is an answer to a bulk request that has not one item for each document
+// that was sent. Elasticsearch says nothing of it, not even errors:true.
+var ErrBulkAnswer = errors.New("bulk answer does not account for each document")
+
+// BulkItem is what became of one document.
+type BulkItem struct {
+	Status int    // of HTTP, as if the document had been sent alone
+	Type   string // of the error; empty when there is none
+	Reason string
+}
+
+// OK tells whether the document is stored.
+func (i BulkItem) OK() bool { return i.Status >= 200 && i.Status < 300 && i.Type == "" }
+
+// Temporary tells whether sending the document again, as it is, may succeed.
+func (i BulkItem) Temporary() bool { return temporaryStatus(i.Status, i.Type) }
+
+// Error is the item's error as one of its own.
+func (i BulkItem) Error() *Error { return &Error{Status: i.Status, Type: i.Type, Reason: i.Reason} }
+
+// bulkItem is an item in JSON, under the name of its action.
+type bulkItem struct {
+	ID     string `json:"_id"`
+	Status int    `json:"status"`
+	Error  *struct {
+		Type, Reason string
+		CausedBy     struct{ Reason string } `json:"caused_by"`
+	} `json:"error"`
+}
+
+// ReadBulk reads the answer to a bulk request as it comes in. ids are those of the
+// documents that were sent; items are matched by position, and by id where others have
+// been left out or come in another order. It calls each as [Client.Bulk] says, also for
+// the items before an error.
+func ReadBulk(r io.Reader, ids []string, each func(position int, item BulkItem)) error {
+	m := matcher{ids: ids, seen: make([]bool, len(ids))}
+	err := readItems(json.NewDecoder(r), func(it bulkItem) {
+		item := BulkItem{Status: it.Status}
+		if it.Error != nil {
+			item.Type, item.Reason = it.Error.Type, it.Error.Reason
+			if cause := it.Error.CausedBy.Reason; cause != "" {
+				item.Reason += ": " + cause
+			}
+		}
+		if item.Status == 0 {
+			m.unknown++
+		} else if at, ok := m.match(it.ID); ok {
+			each(at, item)
+		}
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("read bulk answer, %d of %d items: %w", m.matched, len(ids), err)
+	case m.matched != len(ids) || m.unknown > 0:
+		return fmt.Errorf("%w: %d sent, %d answered, %d items of no document", ErrBulkAnswer, len(ids), m.matched, m.unknown)
+	}
+	return nil
+}
+
+// readItems finds the array "items" in an object and gives its elements.
+func readItems(d *json.Decoder, item func(bulkItem)) error {
+	if err := delim(d, '{'); err != nil {
+		return err
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return syntax(err)
+		}
+		if key != "items" {
+			var skip json.RawMessage
+			if err := d.Decode(&skip); err != nil {
+				return syntax(err)
+			}
+			continue
+		}
+		if err := delim(d, '['); err != nil {
+			return err
+		}
+		for d.More() {
+			var actions map[string]bulkItem
+			if err := d.Decode(&actions); err != nil {
+				return syntax(err)
+			}
+			for _, it := range actions { // there is one
+				item(it)
+			}
+		}
+		if err := delim(d, ']'); err != nil {
+			return err
+		}
+	}
+	return delim(d, '}')
+}
+
+func delim(d *json.Decoder, want json.Delim) error {
+	got, err := d.Token()
+	if err != nil {
+		return syntax(err)
+	}
+	if got != want {
+		return fmt.Errorf("%w: %v instead of %v", errSyntax, got, want)
+	}
+	return nil
+}
+
+// syntax tells text that is wrong, which will stay so, from text that was cut off.
+func syntax(err error) error {
+	var wrong *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.EOF):
+		return io.ErrUnexpectedEOF
+	case errors.As(err, &kind), errors.As(err, &wrong):
+		return fmt.Errorf("%w: %w", errSyntax, err)
+	}
+	return err
+}
+
+// matcher finds the document that an item is of.
+type matcher struct {
+	ids     []string
+	seen    []bool
+	next    int // position of the item after the last one, if all is in order
+	matched int
+	unknown int
+	byID    map[string][]int // made when something is out of order
+}
+
+func (m *matcher) match(id string) (int, bool) {
+	if at := m.next; at < len(m.ids) && !m.seen[at] && (m.ids[at] == id || id == "") {
+		return m.take(at), true
+	}
+	if m.byID == nil {
+		m.byID = make(map[string][]int, len(m.ids))
+		for i, id := range m.ids {
+			m.byID[id] = append(m.byID[id], i)
+		}
+	}
+	for _, at := range m.byID[id] {
+		if !m.seen[at] {
+			return m.take(at), true
+		}
+	}
+	m.unknown++
+	return 0, false
+}
+
+func (m *matcher) take(at int) int {
+	m.seen[at], m.next = true, at+1
+	m.matched++
+	return at
+}

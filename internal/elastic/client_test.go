@@ -1,0 +1,284 @@
+package elastic_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+)
+
+func newClient(t testing.TB, c elastic.Config) *elastic.Client {
+	t.Helper()
+	client, err := elastic.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client
+}
+
+// recorded is an answer of a real server.
+type recorded struct {
+	Status   int
+	Response json.RawMessage
+	Request  struct{ NDJSON string }
+}
+
+func load(t testing.TB, name string) recorded {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name+".json"))
+	var r recorded
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(r.Response) == "null" {
+		r.Response = nil
+	}
+	return r
+}
+
+func replay(t testing.TB, name string) *elastic.Client {
+	r := load(t, name)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if r.Status != http.StatusRequestEntityTooLarge {
+			w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		}
+		w.WriteHeader(r.Status)
+		_, _ = w.Write(r.Response)
+	}))
+	t.Cleanup(server.Close)
+	return newClient(t, elastic.Config{Addresses: []string{server.URL}, Retries: -1})
+}
+
+// TestRecordedErrors reads the forms that real errors have.
+func TestRecordedErrors(t *testing.T) {
+	for name, want := range map[string]elastic.Error{
+		"count-missing-index":   {Status: 404, Type: "index_not_found_exception", Index: "g-none"},
+		"alias-get-missing":     {Status: 404, Reason: "alias [g-none] missing"},
+		"method-not-allowed":    {Status: 405, Reason: "Incorrect HTTP method for uri [/_bulk] and method [DELETE], allowed: [PUT, POST]"},
+		"indexing-pressure-429": {Status: 429, Type: elastic.RejectedType},
+		"too-large-101mb":       {Status: 413},
+		"block-delete-by-query": {Status: 403, Type: elastic.BlockType, Index: "g-b"},
+		"template-get-missing":  {Status: 404, Type: "resource_not_found_exception"},
+		"empty-body":            {Status: 400, Type: "parse_exception"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := replay(t, name).Do(t.Context(), elastic.Request{Path: []string{"x"}}, nil)
+			var got *elastic.Error
+			if !errors.As(err, &got) {
+				t.Fatalf("%v", err)
+			}
+			if want.Reason == "" {
+				want.Reason = got.Reason
+			}
+			if *got != want {
+				t.Errorf("%+v, want %+v", *got, want)
+			}
+		})
+	}
+}
+
+func TestForeignErrors(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusBadGateway)
+		_, _ = io.WriteString(w, "<html><head><title>502\n Bad Gateway</title></head>"+strings.Repeat("x", 2<<20))
+	}))
+	defer server.Close()
+	client := newClient(t, elastic.Config{Addresses: []string{server.URL}, Retries: -1})
+	err := client.Do(t.Context(), elastic.Request{Path: []string{"x"}}, nil)
+	var e *elastic.Error
+	if !errors.As(err, &e) || !e.Foreign || e.Reason != "502 Bad Gateway" || e.RetryAfter != 7*time.Second || !elastic.Temporary(err) {
+		t.Errorf("%v, %+v", err, e)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	root := string(load(t, "root").Response)
+	for _, c := range []struct {
+		name, body string
+		status     int
+		foreign    bool
+		want       error
+	}{
+		{"recorded", root, 200, false, nil},
+		{"9", strings.ReplaceAll(root, "8.6.1", "9.2.0-SNAPSHOT"), 200, false, nil},
+		{"8.5", strings.ReplaceAll(root, "8.6.1", "8.5.3"), 200, false, elastic.ErrTooOld},
+		{"7", strings.ReplaceAll(root, "8.6.1", "7.17.9"), 200, false, elastic.ErrTooOld},
+		{"7.10 without header", strings.ReplaceAll(root, "8.6.1", "7.10.2"), 200, true, elastic.ErrTooOld},
+		{"no header", root, 200, true, elastic.ErrNotElastic},
+		{"serverless", strings.ReplaceAll(root, `"default"`, `"serverless"`), 200, false, elastic.ErrServerless},
+		{"opensearch", `{"version":{"distribution":"opensearch","number":"2.11.0"},"tagline":"The OpenSearch Project: https://opensearch.org/"}`, 200, true, elastic.ErrNotElastic},
+		{"opensearch as 7.10", `{"version":{"number":"7.10.2"},"tagline":"The OpenSearch Project: https://opensearch.org/"}`, 200, true, elastic.ErrNotElastic},
+		{"login page", "<html><title>Please log in</title>", 200, true, elastic.ErrNotElastic},
+		{"redirect", "", 302, true, elastic.ErrNotElastic},
+		{"other service", `{"status":"ok"}`, 200, true, elastic.ErrNotElastic},
+		{"not found", `404 page not found`, 404, true, elastic.ErrNotElastic},
+		{"unauthorized", `{"error":{"type":"security_exception","reason":"missing authentication credentials"},"status":401}`, 401, false, elastic.ErrAuth},
+		{"forbidden", `{"error":{"type":"security_exception","reason":"action [cluster:monitor/main] is unauthorized"},"status":403}`, 403, false, elastic.ErrForbidden},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if !c.foreign {
+					w.Header().Set("X-Elastic-Product", "Elasticsearch")
+				}
+				w.Header().Set("Location", "https://login.example.org/")
+				w.WriteHeader(c.status)
+				_, _ = io.WriteString(w, c.body)
+			}))
+			defer server.Close()
+			info, err := newClient(t, elastic.Config{Addresses: []string{server.URL}, Retries: -1}).Check(t.Context())
+			if !errors.Is(err, c.want) || c.want == nil && (err != nil || info.Version == "") {
+				t.Errorf("%+v, %v", info, err)
+			}
+		})
+	}
+}
+
+// TestRetries: what can be sent twice is, the rest only when it was not sent at all.
+func TestRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := elastictest.New()
+		dial, stop := fake.Pipe()
+		defer stop()
+		client := newClient(t, elastic.Config{Addresses: []string{"http://localhost:9200"}, Dial: dial, Timeout: 10 * time.Second})
+		defer client.Close()
+		fake.Script(
+			elastictest.Fault{On: "_count", Kind: elastictest.Unavailable}, elastictest.Fault{On: "_count", Kind: elastictest.Reset},
+			elastictest.Fault{On: "_count", Kind: elastictest.Restart, Wait: 50 * time.Millisecond},
+		)
+		if n, err := client.Count(t.Context(), map[string]any{"match_all": map[string]any{}}, "fio-*"); n != 0 || err != nil {
+			t.Errorf("count: %d, %v", n, err)
+		}
+		fake.Script(elastictest.Fault{On: "_delete_by_query", Kind: elastictest.Unavailable})
+		if _, err := client.DeleteByQuery(t.Context(), map[string]any{}, 10, "fio-*"); !elastic.Temporary(err) {
+			t.Errorf("delete: %v", err)
+		}
+		if n := fake.Requests("_delete_by_query"); n != 1 {
+			t.Errorf("sent %d times", n)
+		}
+		fake.Script(elastictest.Fault{On: "_count", Kind: elastictest.Hang})
+		if _, err := client.Count(t.Context(), map[string]any{}, "fio-*"); !errors.Is(err, elastic.ErrTimeout) {
+			t.Errorf("hang: %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		fake.Script(elastictest.Fault{On: "_count", Kind: elastictest.Unavailable, Times: -1})
+		start := time.Now()
+		if _, err := client.Count(ctx, map[string]any{}, "fio-*"); err == nil || time.Since(start) > time.Second {
+			t.Errorf("cancelled after %v: %v", time.Since(start), err)
+		}
+	})
+}
+
+// TestAddresses goes on with the next address when one is down.
+func TestAddresses(t *testing.T) {
+	fake := elastictest.New()
+	address, stop := fake.Start()
+	defer stop()
+	client := newClient(t, elastic.Config{Addresses: []string{"http://127.0.0.1:1", address, "http://127.0.0.1:2/"}})
+	for range 5 {
+		if _, err := client.Check(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := client.Do(t.Context(), esapi.CountRequest{Index: []string{"none"}}, nil); err == nil || !strings.Contains(err.Error(), "no such index [none]") {
+		t.Errorf("esapi: %v", err)
+	}
+}
+
+func TestBounded(t *testing.T) {
+	fake := elastictest.New()
+	address, stop := fake.Start()
+	defer stop()
+	client := newClient(t, elastic.Config{Addresses: []string{address}, MaxAnswer: 100})
+	var v any
+	if err := client.Do(t.Context(), elastic.Request{}, &v); !errors.Is(err, elastic.ErrTooLong) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	var requests atomic.Int32
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		_, _ = w.Write(load(t, "root").Response)
+	}))
+	defer server.Close()
+	server.Config.ErrorLog = nil
+	cert := server.Certificate()
+	sum := sha256.Sum256(cert.Raw)
+	print := hex.EncodeToString(sum[:])
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw})
+	for _, c := range []struct {
+		name   string
+		config elastic.Config
+		ok     bool
+	}{
+		{"unknown authority", elastic.Config{}, false},
+		{"ca", elastic.Config{CACert: ca}, true},
+		{"fingerprint", elastic.Config{Fingerprint: print}, true},
+		{"fingerprint with colons", elastic.Config{Fingerprint: strings.ToUpper(print[:2]) + ":" + print[2:]}, true},
+		{"other fingerprint", elastic.Config{Fingerprint: strings.Repeat("ab", 32)}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.config.Addresses, c.config.APIKey = []string{server.URL}, password
+			before := requests.Load()
+			_, err := newClient(t, c.config).Check(t.Context())
+			if (err == nil) != c.ok || (requests.Load() > before) != c.ok {
+				t.Errorf("%v", err)
+			}
+			if err != nil && elastic.Temporary(err) {
+				t.Errorf("would be tried again: %v", err)
+			}
+		})
+	}
+}
+
+func TestConfig(t *testing.T) {
+	for _, c := range []struct {
+		config elastic.Config
+		want   string // address, or part of the error
+	}{
+		{elastic.Config{}, "http://localhost:9200"},
+		{elastic.Config{Addresses: []string{"https://a:9200/", "https://b/es"}}, "https://a:9200, https://b/es"},
+		{elastic.Config{CloudID: "lab:ZXUuZXhhbXBsZS5vcmckYWJjJGRlZg=="}, "https://abc.eu.example.org:443"},
+		{elastic.Config{CloudID: "lab:nope"}, "cloud id"},
+		{elastic.Config{CloudID: "lab:nope", Addresses: []string{"http://a"}}, "both addresses and a cloud id"},
+		{elastic.Config{Addresses: []string{"a:9200"}}, "not of the form"},
+		{elastic.Config{APIKey: "k", Addresses: []string{"http://es.example.org:9200"}}, "for all to read"},
+		{elastic.Config{APIKey: "k", Addresses: []string{"http://es.example.org:9200"}, AllowPlain: true}, "http://es.example.org:9200"},
+		{elastic.Config{APIKey: "k", Addresses: []string{"http://127.0.0.7:9200", "http://[::1]:9200"}}, "http://127.0.0.7:9200, http://[::1]:9200"},
+		{elastic.Config{Fingerprint: "abc"}, "fingerprint"},
+		{elastic.Config{CACert: []byte("x")}, "PEM"},
+		{elastic.Config{CACert: []byte("x"), Fingerprint: "x"}, "both a CA"},
+		{elastic.Config{GzipLevel: 12}, "gzip level"},
+	} {
+		client, err := elastic.New(c.config)
+		if got := fmt.Sprint(client, err); !strings.Contains(got, c.want) {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+}

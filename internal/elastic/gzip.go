@@ -1,0 +1,71 @@
+package elastic
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// packer compresses request bodies.
+type packer struct {
+	level   int
+	writers sync.Pool // of *gzip.Writer
+}
+
+func newPacker(level int) *packer { return &packer{level: level} }
+
+// write puts parts, one after another, into w.
+func (p *packer) write(w io.Writer, parts ...[]byte) error {
+	if p.level == NoGzip {
+		for _, part := range parts {
+			if _, err := w.Write(part); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	z, ok := p.writers.Get().(*gzip.Writer)
+	if ok {
+		z.Reset(w)
+	} else {
+		var err error
+		if z, err = gzip.NewWriterLevel(w, p.level); err != nil {
+			return err
+		}
+	}
+	defer p.writers.Put(z)
+	for _, part := range parts {
+		if _, err := z.Write(part); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
+
+// request keeps the body of a request in memory, compressed where that pays.
+func (p *packer) request(req *http.Request) error {
+	const small = 1 << 10
+	if req.Body == nil || req.Body == http.NoBody {
+		return nil
+	}
+	plain, err := io.ReadAll(req.Body)
+	if err != nil {
+		return err
+	}
+	_ = req.Body.Close() // was read to its end
+	if p.level == NoGzip || len(plain) < small || req.Header.Get("Content-Encoding") != "" {
+		memory(req, plain)
+		return nil
+	}
+	var packed bytes.Buffer
+	if err := p.write(&packed, plain); err != nil {
+		return err
+	}
+	req.Header = req.Header.Clone() // esapi's callers may share theirs
+	req.Header.Set("Content-Encoding", "gzip")
+	memory(req, packed.Bytes())
+	return nil
+}

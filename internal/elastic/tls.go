@@ -1,0 +1,81 @@
+package elastic
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// errPinned is a server that is not the one whose fingerprint is set.
+var errPinned = errors.New("server's certificate does not go with the fingerprint")
+
+// newTransport makes the connections that c describes. Certificates are always checked.
+func newTransport(c Config) (*http.Transport, error) {
+	secure := &tls.Config{MinVersion: tls.VersionTLS12}
+	if len(c.CACert) > 0 {
+		secure.RootCAs = x509.NewCertPool()
+		if !secure.RootCAs.AppendCertsFromPEM(c.CACert) {
+			return nil, fmt.Errorf("%w: the CA file holds no PEM certificate", ErrConfig)
+		}
+	}
+	if c.Fingerprint != "" {
+		want, err := hex.DecodeString(strings.ReplaceAll(c.Fingerprint, ":", ""))
+		if err != nil || len(want) != sha256.Size {
+			return nil, fmt.Errorf("%w: the fingerprint is not a SHA-256 in hexadecimal", ErrConfig)
+		}
+		secure.InsecureSkipVerify = true // pinned verifies instead
+		secure.VerifyConnection = func(state tls.ConnectionState) error { return pinned(state, want) }
+	}
+	proxy := http.ProxyFromEnvironment
+	if c.Proxy != "" {
+		u, err := url.Parse(c.Proxy)
+		if err != nil || u.Host == "" { // the error would repeat a password in it
+			return nil, fmt.Errorf("%w: the proxy is not a URL", ErrConfig)
+		}
+		proxy = http.ProxyURL(u)
+	}
+	dial := c.Dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: c.ConnectTimeout, KeepAlive: 30 * time.Second}).DialContext
+	}
+	return &http.Transport{
+		Proxy: proxy, DialContext: dial, TLSClientConfig: secure, TLSHandshakeTimeout: c.ConnectTimeout,
+		MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second, ForceAttemptHTTP2: c.Dial == nil,
+		WriteBufferSize: 64 << 10, ReadBufferSize: 64 << 10,
+	}, nil
+}
+
+// pinned accepts the server whose own certificate has the fingerprint, or whose
+// certificate an authority with the fingerprint signed, for this host. That the
+// authority's certificate is merely sent along would prove nothing: anybody has it.
+func pinned(state tls.ConnectionState, want []byte) error {
+	chain := state.PeerCertificates
+	for i, cert := range chain {
+		sum := sha256.Sum256(cert.Raw)
+		if !bytes.Equal(sum[:], want) {
+			continue
+		}
+		if i == 0 {
+			return nil
+		}
+		roots, between := x509.NewCertPool(), x509.NewCertPool()
+		roots.AddCert(cert)
+		for _, c := range chain[1:] {
+			between.AddCert(c)
+		}
+		if _, err := chain[0].Verify(x509.VerifyOptions{DNSName: state.ServerName, Roots: roots, Intermediates: between}); err != nil {
+			return fmt.Errorf("%w: %w", errPinned, err)
+		}
+		return nil
+	}
+	return errPinned
+}
