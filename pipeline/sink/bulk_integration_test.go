@@ -1,0 +1,83 @@
+package sink_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/sink"
+)
+
+// TestRealElasticsearch needs the address of a server in FIO2ES_TEST_ELASTICSEARCH
+// (credentials in it, if any). It makes indices of its own and deletes them.
+func TestRealElasticsearch(t *testing.T) {
+	address := os.Getenv("FIO2ES_TEST_ELASTICSEARCH")
+	if address == "" {
+		t.Skip("FIO2ES_TEST_ELASTICSEARCH is not set")
+	}
+	client := newClient(t, elastic.Config{Addresses: []string{address}})
+	defer client.Close()
+	info, err := client.Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("version %s", info.Version)
+	prefix := fmt.Sprintf("fio2es-test-%x", time.Now().UnixNano())
+	do := func(method string, body any, path ...string) {
+		t.Helper()
+		if err := client.Do(t.Context(), elastic.Request{Method: method, Path: path, Body: body}, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	first := historytest.Interval("a", "1", 0)
+	index, runs := first.Index(prefix), mapping.RunsIndex(prefix)
+	s := sink.NewElastic(client, sink.Options{Prefix: prefix})
+	if err := s.CheckTemplates(t.Context()); !errors.Is(err, sink.ErrNoTemplate) {
+		t.Errorf("without templates: %v", err)
+	}
+	for _, name := range []string{"latency-cluster", "latency-host", "latency-job", "runs"} {
+		template := prefix + "-" + name
+		pattern := prefix + "-" + map[string]string{
+			"latency-cluster": "latency.cluster-*", "latency-host": "latency.host-*", "latency-job": "latency.job-*", "runs": "runs",
+		}[name]
+		do(http.MethodPut, map[string]any{
+			"index_patterns": []string{pattern}, "priority": 300, "_meta": map[string]any{"version": 1},
+			"template": map[string]any{
+				"settings": map[string]any{"number_of_replicas": 0},
+				"mappings": map[string]any{"dynamic": false, "properties": map[string]any{
+					"run":     map[string]any{"properties": map[string]any{"id": map[string]any{"type": "keyword"}, "ingest": map[string]any{"type": "keyword"}}},
+					"latency": map[string]any{"properties": map[string]any{"histogram": map[string]any{"type": "histogram"}}},
+				}},
+			},
+		}, "_index_template", template)
+		defer do(http.MethodDelete, nil, "_index_template", template)
+	}
+	defer do(http.MethodDelete, nil, index)
+	defer do(http.MethodDelete, nil, runs)
+
+	for _, version := range []string{"1", "2", "2"} {
+		docs := historytest.Intervals("a", version, 3000-len(version)*500)
+		err := errors.Join(s.Put(t.Context(), docs), s.Finish(t.Context(), historytest.NewRun("a", version)))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := client.Count(t.Context(), map[string]any{"term": map[string]any{"run.ingest": "1"}}, index); n != 0 || err != nil {
+		t.Errorf("%d documents of the first version are left, %v", n, err)
+	}
+	// Flood stage: told at once.
+	do(http.MethodPut, map[string]any{"index.blocks.read_only_allow_delete": true}, index, "_settings")
+	err = errors.Join(s.Put(t.Context(), historytest.Intervals("b", "1", 10)), s.Finish(t.Context(), historytest.NewRun("b", "1")))
+	if !errors.Is(err, sink.ErrDiskFull) {
+		t.Errorf("flood stage: %v", err)
+	}
+	if err := s.Close(); err == nil {
+		t.Error("close says that nothing was lost")
+	}
+}

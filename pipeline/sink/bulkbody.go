@@ -1,0 +1,170 @@
+package sink
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// body is the text of one bulk request, and what is in it.
+type body struct {
+	buf    []byte
+	docs   []entry
+	packed bytes.Buffer // what is sent of it at a time
+	timer  *time.Timer  // sends it when it does not fill up; nil before the first document
+}
+
+// entry is one document in a body: buf[start:doc] is the action and buf[doc:end] the
+// document, each with the end of its line.
+type entry struct {
+	start, doc, end int
+	id              string
+	key             runKey
+	run             *runState
+	broken          int // times that the server failed on it
+}
+
+func (e *entry) size() int { return e.end - e.start }
+
+// chunk is documents that are encoded and not taken yet.
+type chunk struct {
+	buf  []byte
+	docs []entry
+}
+
+func (c *chunk) add(index, id string, key runKey, document func([]byte) []byte) {
+	e := entry{start: len(c.buf), id: id, key: key}
+	c.buf = append(mapping.AppendAction(c.buf, index, id), '\n')
+	e.doc = len(c.buf)
+	c.buf = append(document(c.buf), '\n')
+	e.end = len(c.buf)
+	c.docs = append(c.docs, e)
+}
+
+// take puts a chunk's documents into bodies and empties it. It waits while there is no
+// room. They count for run, or, when that is nil, for the runs they are of.
+func (s *Elastic) take(ctx context.Context, c *chunk, run *runState) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range c.docs {
+		e := c.docs[i]
+		if e.run = run; run == nil {
+			e.run = s.run(e.key)
+		}
+		for {
+			if s.fatal != nil {
+				return s.fatal
+			}
+			if e.run.err != nil {
+				return e.run.err
+			}
+			if s.fits(&e) {
+				s.append(e, c.buf)
+				break
+			}
+			if err := s.wait(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	c.buf, c.docs = c.buf[:0], c.docs[:0]
+	return nil
+}
+
+func (s *Elastic) run(key runKey) *runState {
+	r := s.runs[key]
+	if r == nil {
+		r = new(runState)
+		s.runs[key] = r
+	}
+	return r
+}
+
+// fits makes room for a document, if there is any. A document whose id is under way
+// waits until that is settled: which of two requests is served first is up to chance,
+// and the last one taken has to be the one that stays. s.mu is held.
+func (s *Elastic) fits(e *entry) bool {
+	if _, ok := s.pending[e.id]; ok {
+		s.seal()
+		return false
+	}
+	if s.open != nil && len(s.open.docs) > 0 && len(s.open.buf)+e.size() > s.pace.limit {
+		s.seal()
+	}
+	if s.open != nil {
+		return true
+	}
+	if s.bodies >= s.opt.InFlight+2 {
+		return false
+	}
+	s.bodies++
+	s.open = new(body)
+	if last := len(s.free) - 1; last >= 0 {
+		s.open, s.free = s.free[last], s.free[:last]
+	}
+	return true
+}
+
+// append copies a document from buf into the open body; s.mu is held.
+func (s *Elastic) append(e entry, buf []byte) {
+	b := s.open
+	text := buf[e.start:e.end]
+	shift := len(b.buf) - e.start
+	e.start, e.doc, e.end = e.start+shift, e.doc+shift, e.end+shift
+	if b.buf == nil && e.size() < s.pace.limit {
+		b.buf = make([]byte, 0, s.pace.limit)
+	}
+	b.buf = append(b.buf, text...)
+	b.docs = append(b.docs, e)
+	s.pending[e.id] = struct{}{}
+	e.run.queued++
+	e.run.pending++
+	s.stats.Queued++
+	switch {
+	case len(b.docs) > 1:
+	case b.timer == nil:
+		b.timer = time.AfterFunc(s.opt.FlushInterval, func() { s.due(b) })
+	default:
+		b.timer.Reset(s.opt.FlushInterval)
+	}
+}
+
+// due sends a body that did not fill up in time; while others hold all slots it would
+// only wait, and may as well fill.
+func (s *Elastic) due(b *body) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.open != b || s.fatal != nil || len(b.docs) == 0: // was sent meanwhile
+	case s.flying >= s.pace.flight:
+		b.timer.Reset(s.opt.FlushInterval)
+	default:
+		s.seal()
+	}
+}
+
+// seal sends the open body off; s.mu is held.
+func (s *Elastic) seal() {
+	b := s.open
+	if b == nil || len(b.docs) == 0 || s.fatal != nil {
+		return
+	}
+	b.timer.Stop()
+	s.open = nil
+	s.senders.Go(func() { s.carry(b) })
+}
+
+// land takes a body that was carried back. Documents that are not settled stay pending:
+// that happens only at the end of everything.
+func (s *Elastic) land(b *body) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bodies--
+	if cap(b.buf) <= 2*s.opt.BodyBytes { // not the one that was made for a huge document
+		b.buf, b.docs = b.buf[:0], b.docs[:0]
+		s.free = append(s.free, b)
+	}
+	s.changed()
+}

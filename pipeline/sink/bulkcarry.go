@@ -1,0 +1,245 @@
+package sink
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/fio2es/fio2es/internal/elastic"
+)
+
+// ErrNoProgress is a cluster that has taken nothing for [Options].MaxRetryTime.
+var ErrNoProgress = errors.New("the cluster takes no documents")
+
+// carrier brings one body to the cluster, in one request or, after trouble, several.
+type carrier struct {
+	s       *Elastic
+	b       *body
+	todo    []entry // not settled
+	ready   int     // documents at the begin of todo that are packed
+	size    int     // of these, unpacked
+	ids     []string
+	started time.Time
+	failed  int // requests in a row in which nothing was settled
+	retry   int // documents at the begin of todo that were sent before
+	narrow  int // bytes of a request while a document is searched that spoils it; 0 is no limit
+}
+
+// carry ends when all documents of the body are settled, or everything ends.
+func (s *Elastic) carry(b *body) {
+	defer s.land(b)
+	c := &carrier{s: s, b: b, todo: b.docs}
+	if err := c.pack(s.limit()); err != nil { // before the slot is taken, which others use meanwhile
+		s.stop(err)
+		return
+	}
+	if !s.occupy() {
+		return
+	}
+	defer s.vacate()
+	c.started = time.Now()
+	for len(c.todo) > 0 && s.ctx.Err() == nil {
+		if err := c.request(); err != nil {
+			s.stop(err)
+			return
+		}
+	}
+}
+
+func (s *Elastic) limit() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pace.limit
+}
+
+func (s *Elastic) stop(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail(err)
+}
+
+// occupy waits for a slot; false is the end of everything.
+func (s *Elastic) occupy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.fatal == nil && s.flying >= s.pace.flight {
+		if s.wait(s.ctx) != nil {
+			return false
+		}
+	}
+	if s.fatal != nil {
+		return false
+	}
+	s.flying++
+	return true
+}
+
+func (s *Elastic) vacate() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.flying--
+	s.changed()
+}
+
+// pack prepares a request of the first documents, as many as limit lets in and at
+// least one.
+func (c *carrier) pack(limit int) error {
+	c.ready, c.size = 0, 0
+	var parts [][]byte
+	for from := 0; c.ready < len(c.todo); c.ready++ {
+		e := &c.todo[c.ready]
+		if c.ready > 0 && c.size+e.size() > limit {
+			break
+		}
+		c.size += e.size()
+		if c.ready == 0 || c.todo[c.ready-1].end != e.start {
+			parts, from = append(parts, nil), e.start
+		}
+		parts[len(parts)-1] = c.b.buf[from:e.end]
+	}
+	c.ids = c.ids[:0]
+	for _, e := range c.todo[:c.ready] {
+		c.ids = append(c.ids, e.id)
+	}
+	c.b.packed.Reset()
+	return c.s.client.Pack(&c.b.packed, parts...)
+}
+
+// request sends one request and settles what can be. An error ends everything.
+func (c *carrier) request() error {
+	limit := c.s.limit()
+	if c.narrow > 0 {
+		limit = min(limit, c.narrow)
+	}
+	if c.ready == 0 || c.size > limit && c.ready > 1 {
+		if err := c.pack(limit); err != nil {
+			return err
+		}
+	}
+	var r result
+	r.sent = time.Now()
+	answered := make([]bool, c.ready)
+	r.err = c.s.client.Bulk(c.s.ctx, c.b.packed.Bytes(), c.ids, func(i int, item elastic.BulkItem) {
+		answered[i] = true
+		r.add(c.todo[i], item)
+	})
+	if c.s.ctx.Err() != nil {
+		return nil // whoever ended it has said why
+	}
+	for i, ok := range answered {
+		if !ok {
+			r.again = append(r.again, c.todo[i])
+		}
+	}
+	r.judge(c.ready)
+	err := c.s.settle(c, &r)
+	c.s.tell()
+	if err != nil || r.fatal != nil {
+		return errors.Join(r.fatal, err)
+	}
+	return c.next(&r)
+}
+
+// next arranges what is left, and waits as long as it should.
+func (c *carrier) next(r *result) error {
+	left := len(c.todo) - c.ready
+	copy(c.todo[c.ready-len(r.again):], r.again)
+	c.todo = c.todo[len(c.todo)-left-len(r.again):]
+	c.ready, c.retry = 0, len(r.again)
+	if r.settled() {
+		c.failed, c.narrow = 0, 0
+	}
+	if r.split && !r.tooLarge {
+		c.narrow = max(c.size/2, 1)
+	}
+	if len(r.again) == 0 || r.split {
+		return nil
+	}
+	delay := max(elastic.Backoff(c.failed), r.wait)
+	c.failed++
+	until := c.s.giveUp(c.started)
+	now := time.Now()
+	if !now.Before(until) {
+		return fmt.Errorf("%w for %v, last: %w", ErrNoProgress, c.s.opt.MaxRetryTime, r.cause)
+	}
+	_ = elastic.Sleep(c.s.ctx, min(delay, until.Sub(now))) // carry looks whether it is over
+	return nil
+}
+
+// giveUp is when there will have been no progress for too long, for a body that is
+// under way since started.
+func (s *Elastic) giveUp(started time.Time) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.progress.After(started) {
+		started = s.progress
+	}
+	return started.Add(s.opt.MaxRetryTime)
+}
+
+// settle writes down what became of the documents of one request.
+func (s *Elastic) settle(c *carrier, r *result) error {
+	var failed error
+	for i := range r.refused {
+		if err := s.rejects.write(c.b, &r.refused[i]); err != nil && failed == nil {
+			failed = err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := &s.stats
+	st.Requests++
+	st.Sent += int64(c.ready)
+	st.Retried += int64(min(c.retry, c.ready))
+	st.Bytes += int64(c.size)
+	st.Wire += int64(c.b.packed.Len())
+	now := time.Now()
+	switch {
+	case r.tooLarge && c.ready > 1:
+		s.pace.tooLarge(c.size)
+	case r.tooMany:
+		st.TooMany++
+		s.pace.overloaded(r.sent, now)
+	case r.err == nil && len(r.again) == 0:
+		s.pace.kept()
+	}
+	for i := range r.stored {
+		e := &r.stored[i]
+		s.forget(e)
+		e.run.indexed++
+		e.run.hashes = append(e.run.hashes, xxhash.Sum64String(e.id))
+	}
+	st.Indexed += int64(len(r.stored))
+	if failed != nil {
+		return failed
+	}
+	for i := range r.refused {
+		s.refuse(&r.refused[i])
+	}
+	if r.settled() {
+		s.progress = now
+		s.changed()
+	}
+	if most := int64(s.opt.MaxRejects); st.Rejected > most && len(r.refused) > 0 {
+		return fmt.Errorf("%w: more than %d; the last one: %w", ErrRejects, most, r.refused[len(r.refused)-1].err)
+	}
+	return nil
+}
+
+// forget takes a document off the list of those under way; s.mu is held.
+func (s *Elastic) forget(e *entry) {
+	delete(s.pending, e.id)
+	e.run.pending--
+}
+
+// refuse counts a document that is not to be stored; s.mu is held.
+func (s *Elastic) refuse(r *refusal) {
+	s.forget(&r.entry)
+	r.run.rejected++
+	s.stats.Rejected++
+	if s.opt.RejectFile == "" && r.run.err == nil {
+		r.run.err = fmt.Errorf("%w: %s: %w", ErrRejected, r.id, r.err)
+	}
+}
