@@ -120,7 +120,7 @@ func testLarge(t *testing.T, s history.Store) {
 	for _, d := range docs {
 		d.Latency = mapping.NewLatency(h, nil)
 		d.DocCount = d.Latency.Bins.Total()
-		d.Run.Labels = map[string]string{"note": strings.Repeat("läng ", 500), "": "\x00\"\\"}
+		d.Run.Labels = map[string]string{"note": strings.Repeat("läng ", 500), "a \"b\\ü": "\x00\"\\"}
 	}
 	docs = append(append(docs[0].Split(), docs[1].Split()...), docs[2].Split()...)
 	for i := range 3000 {

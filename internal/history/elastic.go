@@ -1,0 +1,249 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// The ways in which a cluster can fail, beside those that all stores have.
+var (
+	ErrNoIndex    = errors.New("there is no history under this prefix yet: run fio2es setup, then ingest")
+	ErrIncomplete = errors.New("the cluster answered only in part")
+)
+
+// Transport sends one request to a cluster, whose address and credentials it knows: the
+// request has no more than a path. It returns answers with any status.
+type Transport interface {
+	Perform(r *http.Request) (*http.Response, error)
+}
+
+// Writer stores documents in the indices that mapping names. [Elastic] relies on this:
+//   - Documents of two versions of a run (run.ingest) have different ids. Otherwise a
+//     version that is being written destroys the one that readers still see.
+//   - Finish stores the run's document after all that was Put is stored and refreshed.
+//   - Neither removes documents of other versions; Elastic does, after Finish.
+type Writer interface {
+	Put(ctx context.Context, docs []*mapping.Interval) error
+	Finish(ctx context.Context, run *mapping.Run) error
+}
+
+// Elastic is a history in the indices of an Elasticsearch cluster, 8.6 or later. It
+// fails with an [*elastic.Error] when the cluster refuses ([elastic.ErrAuth] and
+// [elastic.ErrForbidden] are of credentials), with [ErrNoIndex] when it has no index for
+// runs, and with [ErrIncomplete] rather than give a part of an answer.
+//
+// A cluster has no transactions. What makes one version of a run visible is its
+// document: Finish stores that last and removes other versions after it; Delete removes
+// it first. Readers look at it before and after they fix the state that they read (a
+// point in time), and fix another one when it has changed in between.
+type Elastic struct {
+	transport Transport
+	writer    Writer
+	prefix    string // of all indices
+	limits    limits
+}
+
+// limits are constant but in tests.
+type limits struct {
+	tries      int           // for a request
+	pause      time.Duration // before the second try; doubled for each further one
+	maxPause   time.Duration
+	settle     int           // tries to find a state in which no run is being replaced
+	pageBytes  int           // that a page should have
+	pageHits   int           // that it has at most
+	answer     int64         // the most bytes that are read of one answer
+	removal    int           // documents that one request removes
+	keepAlive  time.Duration // of a point in time, from one page to the next
+	closeAfter time.Duration // how long to wait for the end of a point in time
+}
+
+var usualLimits = limits{
+	tries: 5, pause: 200 * time.Millisecond, maxPause: 5 * time.Second, settle: 20,
+	pageBytes: 4 << 20, pageHits: 5000, answer: 128 << 20, removal: 10_000,
+	keepAlive: 5 * time.Minute, closeAfter: 2 * time.Second,
+}
+
+// NewElastic is the history in the indices whose names begin with prefix; an empty one
+// is [mapping.DefaultPrefix]. It writes through w, which may be nil in one that is only
+// read, and reads through t. Closing it closes neither.
+func NewElastic(t Transport, prefix string, w Writer) *Elastic {
+	if prefix == "" {
+		prefix = mapping.DefaultPrefix
+	}
+	return &Elastic{transport: t, writer: w, prefix: prefix, limits: usualLimits}
+}
+
+// Close implements [Store]; there is nothing to end.
+func (e *Elastic) Close() error { return nil }
+
+// Put implements [Store].
+func (e *Elastic) Put(ctx context.Context, docs []*mapping.Interval) error {
+	if len(docs) == 0 {
+		return nil
+	}
+	for _, d := range docs {
+		if err := d.Check(); err != nil {
+			return e.fail(ctx, "write to", err)
+		}
+	}
+	return e.fail(ctx, "write to", e.write(ctx, func(w Writer) error { return w.Put(ctx, docs) }))
+}
+
+// Finish implements [Store]. It may be called again and again, as a run that is
+// followed grows.
+func (e *Elastic) Finish(ctx context.Context, run *mapping.Run) error {
+	return e.fail(ctx, "write to", e.finish(ctx, run))
+}
+
+func (e *Elastic) finish(ctx context.Context, run *mapping.Run) error {
+	if err := run.Check(); err != nil {
+		return err
+	}
+	run, err := e.keepIngested(ctx, run)
+	if err != nil {
+		return err
+	}
+	if err := e.write(ctx, func(w Writer) error { return w.Finish(ctx, run) }); err != nil {
+		return err
+	}
+	// Only when all readers see the new version, the old one may go.
+	if err := e.refresh(ctx, e.runs()); err != nil {
+		return err
+	}
+	if err := e.refresh(ctx, e.intervals()); err != nil {
+		return err
+	}
+	_, err = e.remove(ctx, e.intervals(), all(term("run.id", run.Run.ID), none(term("run.ingest", run.Run.Ingest))))
+	return err
+}
+
+func (e *Elastic) write(ctx context.Context, do func(Writer) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if e.writer == nil {
+		return errors.New("this one is only for reading")
+	}
+	return do(e.writer)
+}
+
+// keepIngested gives run the time at which an otherwise equal document was stored.
+func (e *Elastic) keepIngested(ctx context.Context, run *mapping.Run) (*mapping.Run, error) {
+	stored, err := e.fetch(ctx, run.Run.ID)
+	switch {
+	case errors.Is(err, ErrNotFound), errors.Is(err, ErrNoIndex), errors.Is(err, ErrDamaged):
+		return run, nil // what is damaged is about to be replaced
+	case err != nil:
+		return nil, err
+	}
+	same := *run
+	same.Ingested = stored.Ingested
+	if bytes.Equal(same.AppendJSON(nil), stored.AppendJSON(nil)) {
+		return &same, nil
+	}
+	return run, nil
+}
+
+// Delete implements [Store]. When it is interrupted, no reader sees the run any more,
+// and repeating it removes the rest.
+func (e *Elastic) Delete(ctx context.Context, runID string) error {
+	return e.fail(ctx, "write to", e.delete(ctx, runID))
+}
+
+func (e *Elastic) delete(ctx context.Context, runID string) error {
+	missing := e.refresh(ctx, e.runs()) // a removal sees what is refreshed
+	if missing != nil && !errors.Is(missing, ErrNoIndex) {
+		return missing
+	}
+	if err := e.refresh(ctx, e.intervals()); err != nil {
+		return err
+	}
+	removed := 0
+	for _, index := range []string{e.runs(), e.intervals()} {
+		n, err := e.remove(ctx, index, all(term("run.id", runID)))
+		if err != nil && !errors.Is(err, ErrNoIndex) {
+			return err
+		}
+		removed += n
+	}
+	switch {
+	case removed > 0:
+		return nil
+	case missing != nil:
+		return missing
+	}
+	return fmt.Errorf("delete run %q: %w", runID, ErrNotFound)
+}
+
+// remove deletes the documents that a query finds, and refreshes what it changed. It
+// does so in requests of bounded length, since there may be millions.
+func (e *Elastic) remove(ctx context.Context, index string, query any) (int, error) {
+	removed := 0
+	path := fmt.Sprintf("/%s/_delete_by_query?conflicts=proceed&refresh=true&max_docs=%d", index, e.limits.removal)
+	for try := 0; ; try++ {
+		var answer struct {
+			TimedOut  bool `json:"timed_out"`
+			Total     *int `json:"total"`
+			Deleted   int  `json:"deleted"`
+			Conflicts int  `json:"version_conflicts"` // others are writing the same documents
+		}
+		err := e.ask(ctx, "delete documents", http.MethodPost, path, map[string]any{"query": query}, &answer)
+		if err != nil {
+			return removed, err
+		}
+		switch removed += answer.Deleted; {
+		case answer.Total == nil:
+			return removed, fmt.Errorf("delete documents: %w", errOdd)
+		case !answer.TimedOut && answer.Conflicts == 0 && *answer.Total < e.limits.removal:
+			return removed, nil
+		case answer.Deleted > 0:
+			try = 0
+		case try == e.limits.tries:
+			return removed, fmt.Errorf("delete documents: %d are being changed: %w", answer.Conflicts, ErrBusy)
+		default:
+			if err := e.wait(ctx, try); err != nil {
+				return removed, err
+			}
+		}
+	}
+}
+
+// refresh makes what is stored visible, in every copy, before it returns.
+func (e *Elastic) refresh(ctx context.Context, index string) error {
+	var answer struct {
+		Shards shards `json:"_shards"`
+	}
+	const verb = "refresh"
+	if err := e.ask(ctx, verb, http.MethodPost, "/"+index+"/_refresh", nil, &answer); err != nil {
+		return err
+	}
+	return answer.Shards.check(verb)
+}
+
+// The names of indices as they stand in paths.
+
+func (e *Elastic) runs() string { return url.PathEscape(mapping.RunsIndex(e.prefix)) }
+
+func (e *Elastic) intervals() string { return url.PathEscape(e.prefix) + "-latency.*" }
+
+func (e *Elastic) level(l mapping.Level) string {
+	return url.PathEscape(e.prefix) + "-latency." + l.String() + "-*"
+}
+
+// fail says what was tried, and with which history.
+func (e *Elastic) fail(ctx context.Context, verb string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
+		err = fmt.Errorf("%w (%w)", ended, err)
+	}
+	return fmt.Errorf("%s history %s-* in Elasticsearch: %w", verb, e.prefix, err)
+}

@@ -1,0 +1,13 @@
+package history
+
+import "time"
+
+// Hurry makes everything small and quick, for tests: pages of few documents, short
+// pauses.
+func (e *Elastic) Hurry(pageBytes int) *Elastic {
+	e.limits.pause, e.limits.maxPause = time.Millisecond, 4*time.Millisecond
+	e.limits.pageBytes, e.limits.pageHits, e.limits.removal = pageBytes, 50, 7
+	e.limits.closeAfter = 50 * time.Millisecond
+	e.limits.answer = 2 << 20
+	return e
+}

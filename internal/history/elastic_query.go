@@ -1,0 +1,98 @@
+package history
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Queries as Elasticsearch takes them.
+
+func term(field, value string) any { return map[string]any{"term": map[string]any{field: value}} }
+
+func terms(field string, values []string) any {
+	return map[string]any{"terms": map[string]any{field: values}}
+}
+
+func prefixed(field, value string) any { return map[string]any{"prefix": map[string]any{field: value}} }
+
+func exists(field string) any { return map[string]any{"exists": map[string]any{"field": field}} }
+
+// all is what every one of the queries finds; none of them at all finds everything.
+func all(queries ...any) any {
+	return map[string]any{"bool": map[string]any{"filter": append([]any{}, queries...)}}
+}
+
+func none(query any) any {
+	return map[string]any{"bool": map[string]any{"must_not": []any{query}}}
+}
+
+func either(a, b any) any {
+	return map[string]any{"bool": map[string]any{"should": []any{a, b}, "minimum_should_match": 1}}
+}
+
+// oneOf is what has one of the values. The empty text is what documents leave out.
+func oneOf(field string, values []string) any {
+	i := slices.Index(values, "")
+	if i < 0 {
+		return terms(field, values)
+	}
+	rest := slices.DeleteFunc(slices.Clone(values), func(s string) bool { return s == "" })
+	return either(terms(field, rest), none(exists(field)))
+}
+
+// between is what starts in [from, to); a zero time is no bound.
+func between(from, to time.Time) []any {
+	bounds := map[string]any{}
+	if !from.IsZero() {
+		bounds["gte"] = ceilMilli(from) // as stored times are rounded down
+	}
+	if !to.IsZero() {
+		bounds["lt"] = ceilMilli(to)
+	}
+	if len(bounds) == 0 {
+		return nil
+	}
+	bounds["format"] = "epoch_millis"
+	return []any{map[string]any{"range": map[string]any{"@timestamp": bounds}}}
+}
+
+func ascending(field string) any { return map[string]any{field: map[string]any{"order": "asc"}} }
+
+func descending(field string) any { return map[string]any{field: map[string]any{"order": "desc"}} }
+
+// optional sorts documents without the field first, as if it held value.
+func optional(field string, value any) any {
+	return map[string]any{field: map[string]any{"order": "asc", "missing": value}}
+}
+
+// query is what the cluster can tell for certain of f; Matches has the last word.
+func (f *RunFilter) query() any {
+	queries := between(f.From, f.To)
+	push := func(field, value string) {
+		if isExact(value) {
+			queries = append(queries, term(field, value))
+		}
+	}
+	if f.Benchmark != "" {
+		push("cbt.benchmark", f.Benchmark)
+	}
+	if f.Mode != "" {
+		push("cbt.mode", f.Mode)
+	}
+	for key, value := range f.Labels {
+		if isPlain(key) {
+			push("run.labels."+key, value)
+		}
+	}
+	return all(queries...)
+}
+
+// isExact tells whether a keyword field certainly knows the value: it may ignore long
+// ones, and the empty text.
+func isExact(value string) bool { return value != "" && len(value) <= 200 }
+
+// isPlain tells whether a label's name can be a part of a field's name.
+func isPlain(key string) bool {
+	return key != "" && strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+}

@@ -1,0 +1,273 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// As many values as one query should name; Elasticsearch takes 65,536 terms, and 10,000
+// hits at once.
+const mostTerms = 10_000
+
+// Run implements [Store].
+func (e *Elastic) Run(ctx context.Context, id string) (*mapping.Run, error) {
+	run, err := e.find(ctx, id)
+	return run, e.fail(ctx, "read", err)
+}
+
+func (e *Elastic) find(ctx context.Context, id string) (*mapping.Run, error) {
+	const many = 10 // candidates that are worth listing
+	f, err := e.search(ctx, new(bytes.Buffer), "find run", e.runs(), &request{
+		Size: many + 1, Query: all(prefixed("run.id", id)), Sort: []any{ascending("run.id")}, Source: []string{"run.id"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	runs, err := decodeHits[mapping.Run](f.Hits.Hits)
+	if err != nil {
+		return nil, fmt.Errorf("find run: %w", err)
+	}
+	var ids []string
+	for _, run := range runs { // the exact id sorts before all that it is a prefix of
+		if ids = append(ids, run.Run.ID); run.Run.ID == id {
+			break
+		}
+	}
+	switch {
+	case len(ids) == 0 || id == "":
+		return nil, fmt.Errorf("find run %q: %w", id, ErrNotFound)
+	case len(ids) > many:
+		ids[many] = "…"
+	}
+	if len(ids) > 1 {
+		return nil, fmt.Errorf("find run %q: %w: %s", id, ErrAmbiguous, strings.Join(ids, ", "))
+	}
+	return e.fetch(ctx, ids[0])
+}
+
+// fetch is the run of a whole id.
+func (e *Elastic) fetch(ctx context.Context, id string) (*mapping.Run, error) {
+	f, err := e.search(ctx, new(bytes.Buffer), "read run", e.runs(), &request{
+		Size: 1, Query: all(term("run.id", id)), Sort: []any{ascending("run.id")},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Hits.Hits) == 0 {
+		return nil, fmt.Errorf("read run %q: %w", id, ErrNotFound)
+	}
+	run, err := decodeHit[mapping.Run](f.Hits.Hits[0])
+	if err != nil {
+		return nil, fmt.Errorf("read run %q: %w", id, err)
+	}
+	return run, nil
+}
+
+// Runs implements [Store].
+func (e *Elastic) Runs(ctx context.Context, f RunFilter) iter.Seq2[*mapping.Run, error] {
+	const light, whole = 500, 20 // runs of a first page: some KB each, or a hundred
+	return func(yield func(*mapping.Run, error) bool) {
+		id, err := e.openPIT(ctx, e.runs())
+		if err != nil {
+			yield(nil, e.fail(ctx, "read", err))
+			return
+		}
+		s := &scan[mapping.Run]{e: e, verb: "list runs", keep: f.Matches, request: request{
+			PIT: &pit{ID: id, KeepAlive: e.keepAlive()}, Size: min(whole, e.limits.pageHits), Query: f.query(),
+			Sort: []any{descending("@timestamp"), ascending("run.id")},
+		}}
+		if f.Light {
+			s.request.Size, s.request.Source = min(light, e.limits.pageHits), map[string]any{"excludes": heavy}
+		}
+		if f.Limit > 0 && f.Text == "" {
+			s.request.Size = min(s.request.Size, f.Limit)
+		}
+		n := 0
+		for run, err := range s.documents(ctx) {
+			if n++; !yield(run, e.fail(ctx, "read", err)) || n == f.Limit {
+				return
+			}
+		}
+	}
+}
+
+// heavy are the fields that mapping's Light leaves out.
+var heavy = []string{
+	"source.list", "all.latency.histogram", "read.latency.histogram", "write.latency.histogram", "trim.latency.histogram",
+}
+
+// Intervals implements [Store]. It reads from a point in time, so that it gives one
+// state of the history, however long the caller takes.
+func (e *Elastic) Intervals(ctx context.Context, sel Selection) iter.Seq2[*mapping.Interval, error] {
+	const first = 200 // documents of a first page
+	sel.Level = max(sel.Level, mapping.Cluster)
+	return func(yield func(*mapping.Interval, error) bool) {
+		id, runs, err := e.settle(ctx, &sel, nil)
+		if err != nil {
+			yield(nil, e.fail(ctx, "read", err))
+			return
+		}
+		if id == "" {
+			return
+		}
+		s := &scan[mapping.Interval]{
+			e: e, verb: "read intervals",
+			request: request{
+				PIT: &pit{ID: id, KeepAlive: e.keepAlive()}, Size: min(first, e.limits.pageHits), Query: sel.query(runs),
+				Sort: []any{
+					ascending("@timestamp"), optional("fio.direction", "_first"), optional("host.name", "_first"),
+					optional("fio.job", "_first"), ascending("run.id"), optional("part", 0),
+				},
+			},
+			keep: func(d *mapping.Interval) bool { // the query takes runs and versions apart
+				r, ok := runs[d.Run.ID]
+				return ok && r.ingest == d.Run.Ingest
+			},
+			reopen: func(ctx context.Context) (string, error) {
+				id, _, err := e.settle(ctx, &sel, runs)
+				return id, err
+			},
+		}
+		for d, err := range s.documents(ctx) {
+			if !yield(d, e.fail(ctx, "read", err)) {
+				return
+			}
+		}
+	}
+}
+
+func (sel *Selection) query(runs map[string]finished) any {
+	queries := between(sel.From, sel.To)
+	for _, f := range []struct {
+		field  string
+		values []string
+	}{{"fio.direction", sel.Directions}, {"host.name", sel.Hosts}, {"fio.job", sel.Jobs}} {
+		if len(f.values) > 0 {
+			queries = append(queries, oneOf(f.field, f.values))
+		}
+	}
+	ids, ingests := slices.Sorted(maps.Keys(runs)), []string(nil)
+	for _, r := range runs {
+		ingests = append(ingests, r.ingest)
+	}
+	slices.Sort(ingests)
+	ingests = slices.Compact(ingests)
+	for field, values := range map[string][]string{"run.id": ids, "run.ingest": ingests} {
+		if len(values) <= mostTerms {
+			queries = append(queries, terms(field, values))
+		}
+	}
+	return all(queries...)
+}
+
+// finished is what tells one state of a run's document from others.
+type finished struct {
+	ingest    string
+	seq, term int64 // Elasticsearch's own count of changes
+}
+
+// settle opens a point in time of a level's documents, and tells the versions of the
+// selected runs that are whole in it. There is none, the empty text, when there are no
+// documents. With runs, the state that is to be found again, others are [ErrReplaced].
+//
+// A version's documents are all visible before its run's document is, and are removed
+// only after another one is: when the run's document is the same before and after, what
+// was fixed in between has them all.
+func (e *Elastic) settle(ctx context.Context, sel *Selection, runs map[string]finished) (string, map[string]finished, error) {
+	for try := range e.limits.settle {
+		before, err := e.finished(ctx, sel.Runs)
+		if err != nil || len(before) == 0 && runs == nil || sel.Level > mapping.Job {
+			return "", nil, err
+		}
+		if runs != nil {
+			before = runs
+		}
+		id, err := e.openPIT(ctx, e.level(sel.Level))
+		if err != nil {
+			if errors.Is(err, ErrNoIndex) && runs == nil {
+				err = nil // no run has this level
+			}
+			return "", nil, err
+		}
+		after, err := e.finished(ctx, sel.Runs)
+		if err == nil && isWithin(before, after) {
+			return id, before, nil
+		}
+		e.closePIT(ctx, id)
+		if err == nil && runs != nil {
+			err = fmt.Errorf("reading took too long, and runs changed meanwhile: %w", ErrReplaced)
+		}
+		if err == nil {
+			err = e.wait(ctx, try/4)
+		}
+		if err != nil {
+			return "", nil, err
+		}
+	}
+	return "", nil, fmt.Errorf("find a state without changes: %w", ErrBusy)
+}
+
+// isWithin tells whether all of a is the same in b.
+func isWithin(a, b map[string]finished) bool {
+	for id, run := range a {
+		if b[id] != run {
+			return false
+		}
+	}
+	return true
+}
+
+// finished are the runs with these ids that are finished; without ids, all of them.
+func (e *Elastic) finished(ctx context.Context, ids []string) (map[string]finished, error) {
+	out := map[string]finished{}
+	if len(ids) == 0 {
+		return out, e.addFinished(ctx, out, all())
+	}
+	for some := range slices.Chunk(ids, mostTerms) {
+		if err := e.addFinished(ctx, out, all(terms("run.id", some))); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (e *Elastic) addFinished(ctx context.Context, to map[string]finished, query any) error {
+	const verb = "find versions of runs"
+	var buf bytes.Buffer
+	r := request{
+		Size: e.limits.pageHits, Query: query, Sort: []any{ascending("run.id")},
+		Source: []string{"run.id", "run.ingest"}, Sequence: true,
+	}
+	for more := true; more; {
+		f, err := e.search(ctx, &buf, verb, e.runs(), &r)
+		if err != nil {
+			return err
+		}
+		for _, h := range f.Hits.Hits {
+			var doc struct {
+				Run struct{ ID, Ingest string }
+			}
+			if err := json.Unmarshal(h.Source, &doc); err != nil {
+				return fmt.Errorf("%s: %w: %w", verb, ErrDamaged, err)
+			}
+			to[doc.Run.ID] = finished{doc.Run.Ingest, h.Seq, h.Term}
+		}
+		if more = len(f.Hits.Hits) == r.Size; more {
+			last := f.Hits.Hits[r.Size-1].Sort
+			if len(last) != len(r.Sort) || isSame(last, r.After) {
+				return fmt.Errorf("%s: %w", verb, errOdd)
+			}
+			r.After = last
+		}
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package history_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// direct is a transport without any comfort: what fails fails.
+type direct struct {
+	base   *url.URL
+	client *http.Client
+}
+
+func (d *direct) Perform(r *http.Request) (*http.Response, error) {
+	r.URL.Scheme, r.URL.Host = d.base.Scheme, d.base.Host
+	if d.base.User != nil {
+		password, _ := d.base.User.Password()
+		r.SetBasicAuth(d.base.User.Username(), password)
+	}
+	return d.client.Do(r)
+}
+
+// call sends one request and gives the answer's body; statuses above 299 are errors.
+func (d *direct) call(ctx context.Context, method, path, body string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := d.Perform(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode > 299 {
+		err = fmt.Errorf("%s %s: status %d: %s", method, path, answer.StatusCode, text)
+	}
+	return text, err
+}
+
+// writer is the plainest history.Writer: each Put is a request.
+type writer struct {
+	*direct
+	prefix string
+}
+
+func (w *writer) Put(ctx context.Context, docs []*mapping.Interval) error {
+	var body bytes.Buffer
+	for _, d := range docs {
+		body.Write(mapping.AppendAction(nil, d.Index(w.prefix), d.ID()))
+		body.WriteByte('\n')
+		body.Write(append(d.AppendJSON(nil), '\n'))
+	}
+	return w.bulk(ctx, body.String(), len(docs))
+}
+
+func (w *writer) Finish(ctx context.Context, run *mapping.Run) error {
+	if _, err := w.call(ctx, http.MethodPost, "/"+w.prefix+"-latency.*/_refresh", ""); err != nil {
+		return err
+	}
+	action := mapping.AppendAction(nil, mapping.RunsIndex(w.prefix), run.ID())
+	return w.bulk(ctx, fmt.Sprintf("%s\n%s\n", action, run.AppendJSON(nil)), 1)
+}
+
+func (w *writer) bulk(ctx context.Context, body string, n int) error {
+	text, err := w.call(ctx, http.MethodPost, "/_bulk", body)
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		Errors bool
+		Items  []json.RawMessage
+	}
+	if err := json.Unmarshal(text, &answer); err != nil || answer.Errors || len(answer.Items) != n {
+		return fmt.Errorf("bulk of %d: %.1000s, %w", n, text, err)
+	}
+	return nil
+}
