@@ -8,6 +8,8 @@ package config
 
 import (
 	"github.com/go-viper/mapstructure/v2"
+
+	"github.com/fio2es/fio2es/internal/elastic"
 	"os"
 	"path/filepath"
 	"time"
@@ -32,13 +34,42 @@ type Config struct {
 	Offset    map[string]string `mapstructure:"offset"`    // milliseconds by host: corrections of their clocks
 	Jobs      int               `mapstructure:"jobs"`      // goroutines that parse; 0: one for each CPU
 	Prefix    string            `mapstructure:"prefix"`    // of index names
+
+	Elasticsearch Elasticsearch `mapstructure:"elasticsearch"`
 }
+
+// Elasticsearch is the cluster that holds the history, where there is one. Secrets come
+// from the environment or from files, never from flags, which others can see.
+type Elasticsearch struct {
+	Addresses    []string       `mapstructure:"addresses"` // URLs; with none, and no cloud id, the history is embedded
+	CloudID      string         `mapstructure:"cloud_id"`
+	APIKey       elastic.Secret `mapstructure:"api_key"`
+	APIKeyFile   string         `mapstructure:"api_key_file"`
+	Username     string         `mapstructure:"username"`
+	Password     elastic.Secret `mapstructure:"password"`
+	PasswordFile string         `mapstructure:"password_file"`
+	CA           string         `mapstructure:"ca"`          // PEM file of the authorities to trust
+	Fingerprint  string         `mapstructure:"fingerprint"` // SHA-256 of a certificate to trust
+	AllowPlain   bool           `mapstructure:"allow_plain"` // send credentials over http to other machines
+	Proxy        string         `mapstructure:"proxy"`
+	GzipLevel    int            `mapstructure:"gzip_level"` // of request bodies; 0: 1; -1: none
+	Rejects      string         `mapstructure:"rejects"`    // file for documents that the cluster refuses for good
+
+	Shards   int    `mapstructure:"shards"`    // of each index of interval documents
+	Replicas string `mapstructure:"replicas"`  // a number, or a range such as 0-1
+	KeepDays int    `mapstructure:"keep_days"` // of interval documents; 0: for ever
+	Policy   string `mapstructure:"policy"`    // a lifecycle policy in place of fio2es's own; none: no policy
+}
+
+// Enabled tells whether the history is in a cluster.
+func (e *Elasticsearch) Enabled() bool { return len(e.Addresses) > 0 || e.CloudID != "" }
 
 // Default is what holds where nothing is set.
 func Default() Config {
 	return Config{
 		History: defaultHistory(), Source: "hist", Weighting: "inflight", InFlight: "long", Tolerance: 0.05,
 		Align: "run", Levels: []string{"cluster", "host"}, Prefix: "fio",
+		Elasticsearch: Elasticsearch{Rejects: "fio2es-rejects.ndjson", Shards: 1, Replicas: "0-1"},
 	}
 }
 

@@ -15,13 +15,29 @@ import (
 
 const envPrefix = "FIO2ES_"
 
+// delimiter is between the names of nested settings; not a dot, which hosts have.
+const delimiter = "::"
+
+// flagNames are the flags of settings that are not named like them.
+var flagNames = map[string]string{
+	"elasticsearch::addresses": "elasticsearch", "elasticsearch::ca": "ca", "elasticsearch::fingerprint": "fingerprint",
+}
+
+func flagName(key string) string {
+	if name, ok := flagNames[key]; ok {
+		return name
+	}
+	return key
+}
+
 // Load reads the settings. file is the one that the user names, or empty: then
 // fio2es.yaml is looked for here and in the user's configuration folder. flags are those
 // of the command; only the ones that were set count. All faults come joined.
 func Load(file string, flags *pflag.FlagSet) (Config, error) {
-	v := viper.NewWithOptions(viper.KeyDelimiter("::")) // hosts have dots
+	v := viper.NewWithOptions(viper.KeyDelimiter(delimiter))
 	keys := setDefaults(v, Default())
 	v.SetEnvPrefix(strings.TrimSuffix(envPrefix, "_"))
+	v.SetEnvKeyReplacer(strings.NewReplacer(delimiter, "_"))
 	v.AutomaticEnv()
 	var faults []error
 	if err := readFile(v, file); err != nil {
@@ -29,7 +45,7 @@ func Load(file string, flags *pflag.FlagSet) (Config, error) {
 	}
 	faults = append(faults, unknownVariables(keys)...)
 	for _, key := range keys {
-		if f := flags.Lookup(key); f != nil && f.Changed {
+		if f := flags.Lookup(flagName(key)); f != nil && f.Changed {
 			if err := v.BindPFlag(key, f); err != nil {
 				faults = append(faults, err)
 			}
@@ -52,10 +68,18 @@ func setDefaults(v *viper.Viper, c Config) []string {
 		panic(err) // a Config always decodes
 	}
 	var keys []string
-	for k, value := range all {
-		v.SetDefault(k, value)
-		keys = append(keys, k)
+	var add func(prefix string, m map[string]any)
+	add = func(prefix string, m map[string]any) {
+		for k, value := range m {
+			if nested, ok := value.(map[string]any); ok {
+				add(prefix+k+delimiter, nested)
+				continue
+			}
+			v.SetDefault(prefix+k, value)
+			keys = append(keys, prefix+k)
+		}
 	}
+	add("", all)
 	slices.Sort(keys)
 	return keys
 }
@@ -90,7 +114,8 @@ func unknownVariables(keys []string) []error {
 		if !ours || strings.HasPrefix(key, "TEST_") || key == "CONFIG" {
 			continue
 		}
-		if !slices.Contains(keys, strings.ToLower(key)) {
+		known := func(k string) bool { return strings.ReplaceAll(k, delimiter, "_") == strings.ToLower(key) }
+		if !slices.ContainsFunc(keys, known) {
 			faults = append(faults, fmt.Errorf("environment: %s is no setting of fio2es", name))
 		}
 	}
@@ -102,9 +127,12 @@ func explain(err error, file string) []error {
 	var faults []error
 	for _, line := range strings.Split(err.Error(), "\n") {
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "*"))
-		if _, names, ok := strings.Cut(line, "has invalid keys: "); ok {
+		if where, names, ok := strings.Cut(line, "has invalid keys: "); ok {
+			if where = strings.Trim(where, "' "); where != "" {
+				where += "."
+			}
 			for name := range strings.SplitSeq(names, ", ") {
-				faults = append(faults, fmt.Errorf("%s: %s is no setting of fio2es", file, name))
+				faults = append(faults, fmt.Errorf("%s: %s%s is no setting of fio2es", file, where, name))
 			}
 			continue
 		}

@@ -23,6 +23,6 @@ fio2es.yaml, else the default. The output is a fio2es.yaml.`,
 		},
 	}
 	addReadingFlags(cmd.Flags())
-	cmd.Flags().String("prefix", "fio", "begins the names of all indices")
+	addClusterFlags(cmd.Flags())
 	return cmd
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"strconv"
 
 	"github.com/fio2es/fio2es/internal/history"
@@ -18,12 +16,12 @@ import (
 // dryRun lists what ingest would do. It reads no logs.
 func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipeline.Archive, runs []*cbt.Run) error {
 	var store history.Store
-	if _, err := os.Stat(a.cfg.History); err == nil {
-		s, err := history.OpenSQLite(ctx, a.cfg.History)
+	if a.historyExists() {
+		s, closeStore, err := a.openHistory(ctx, false)
 		if err != nil {
 			return err
 		}
-		defer s.Close()
+		defer closeStore()
 		store = s
 	}
 	t := term.NewTable("RUN", "PATH", ">HOSTS", ">HIST LOGS", ">OTHER LOGS", ">REPORTS", ">SIZE", "FROM", "HISTORY")
@@ -70,15 +68,9 @@ func basis(opt pipeline.Options, r *cbt.Run) string {
 }
 
 func inHistory(ctx context.Context, store history.Store, id string) (string, error) {
-	if store == nil {
-		return "new", nil
-	}
-	have, err := store.Run(ctx, id)
-	switch {
-	case errors.Is(err, history.ErrNotFound):
-		return "new", nil
-	case err != nil:
-		return "", err
+	have, err := inStore(ctx, store, id)
+	if err != nil || have == nil {
+		return "new", err
 	}
 	return "there, began " + have.Run.Start.UTC().Format("2006-01-02 15:04:05"), nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -47,7 +46,7 @@ request of Elasticsearch.`,
 		},
 	}
 	addReadingFlags(cmd.Flags())
-	cmd.Flags().String("prefix", "fio", "begins the names of all indices")
+	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
 	fl.StringVar(&how.output, "output", "", "write NDJSON to this file, - for stdout, instead of the history")
 	fl.BoolVar(&how.replace, "replace", false, "replace runs even by ones that began at another time")
@@ -102,14 +101,13 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 		defer closeOutput()
 		table = a.stderr
 	} else {
-		store, err := history.OpenSQLite(ctx, a.cfg.History)
+		store, closeStore, err := a.openHistory(ctx, true)
 		if err != nil {
 			return err
 		}
-		defer store.Close()
-		in.to, in.store = store, store
+		in.to, in.store, in.closeStore = store, store, closeStore
 	}
-	if err := in.all(ctx, runs); err != nil {
+	if err := in.finish(in.all(ctx, runs)); err != nil {
 		return err
 	}
 	if err := writeRuns(table, in.runs, how.format); err != nil {
@@ -160,13 +158,13 @@ func (in *ingesting) tellNext() {
 	fmt.Fprintf(w, "\n%s stored %s in %s", plural(len(in.runs), "run"), plural(in.documents, "document"), unit.Elapsed(time.Since(in.began)))
 	fmt.Fprintf(w, ": %s requests", unit.Count(requests))
 	if in.unchanged > 0 {
-		fmt.Fprintf(w, "; %d unchanged", in.unchanged)
+		fmt.Fprintf(w, "; %s unchanged", unit.Count(int64(in.unchanged)))
 	}
 	if in.store == nil {
 		fmt.Fprintln(w)
 		return
 	}
-	fmt.Fprintf(w, "\nhistory: %s\n", shortHome(in.cfg.History))
+	fmt.Fprintf(w, "\nhistory: %s\n", in.historyName())
 	fmt.Fprint(w, "next:    fio2es runs\n         fio2es percentiles latest\n")
 }
 

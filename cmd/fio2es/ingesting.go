@@ -27,6 +27,8 @@ type ingesting struct {
 	replace bool
 	began   time.Time
 
+	closeStore func() error // nil when documents go to a file
+
 	runs      []*mapping.Run // without what is large
 	documents int
 	unchanged int
@@ -45,6 +47,19 @@ func (in *ingesting) openOutput(name string) (func(), error) {
 	}
 	in.to = sink.NewNDJSON(f, in.cfg.Prefix)
 	return func() { f.Close() }, nil
+}
+
+// finish ends storing; err is what ended the runs, if anything.
+func (in *ingesting) finish(err error) error {
+	if in.closeStore == nil {
+		return err
+	}
+	closed := in.closeStore()
+	if errors.Is(closed, errLeftOut) {
+		in.leftOut = true
+		return err
+	}
+	return errors.Join(err, closed)
 }
 
 // outcome is what became of a run.
@@ -205,14 +220,9 @@ func (e conflictError) Error() string {
 
 // known looks for the run in the history.
 func (in *ingesting) known(ctx context.Context, ref mapping.RunRef) (*mapping.Run, error) {
-	if in.store == nil {
-		return nil, nil
-	}
-	have, err := in.store.Run(ctx, ref.ID)
+	have, err := inStore(ctx, in.store, ref.ID)
 	switch {
-	case errors.Is(err, history.ErrNotFound):
-		return nil, nil
-	case err != nil:
+	case err != nil || have == nil:
 		return nil, err
 	case have.Run.Ingest == ref.Ingest && have.Run.Start.Equal(ref.Start):
 		return have, nil

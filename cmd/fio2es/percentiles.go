@@ -46,6 +46,7 @@ the value that fio prints for the bin instead.`,
 		},
 	}
 	addReadingFlags(cmd.Flags())
+	addClusterFlags(cmd.Flags())
 	cmd.Flags().Var(f, "format", "table, csv, or json: an object a line")
 	cmd.Flags().StringVar(&method, "method", method, "interpolated within bins, or as fio prints them")
 	cmd.Flags().BoolVar(&total, "total", false, "of the whole run only")
@@ -134,11 +135,11 @@ func allFiles(paths []string) bool {
 }
 
 func (a *app) percentilesOfRun(ctx context.Context, id string, out *percentileWriter) error {
-	store, err := history.OpenSQLite(ctx, a.cfg.History)
+	store, closeStore, err := a.openHistory(ctx, false)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer closeStore()
 	run, err := findRun(ctx, store, id)
 	if err != nil {
 		return err

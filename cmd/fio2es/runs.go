@@ -50,6 +50,7 @@ its JSON output tells of, MISS such that nothing tells the latency of.`,
 		},
 	}
 	fl := cmd.Flags()
+	addClusterFlags(fl)
 	fl.StringVar(&filter.Benchmark, "benchmark", "", "only of this benchmark, such as librbdfio")
 	fl.StringVar(&filter.Mode, "mode", "", "only of this mode, such as randwrite")
 	fl.StringToStringVar(&labels, "label", nil, "only with this label, NAME=VALUE")
@@ -66,11 +67,11 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 	if !ok {
 		return usagef("--sort %s: want one of start, p50, p99, max, iops, requests", sorted)
 	}
-	store, err := history.OpenSQLite(ctx, a.cfg.History)
+	store, closeStore, err := a.openHistory(ctx, false)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer closeStore()
 	var runs []*mapping.Run
 	for r, err := range store.Runs(ctx, filter) {
 		if err != nil {
@@ -79,7 +80,7 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 		runs = append(runs, r)
 	}
 	if len(runs) == 0 && format == "table" {
-		fmt.Fprintf(a.stderr, "no runs in %s; store some with: fio2es ingest PATH\n", shortHome(a.cfg.History))
+		fmt.Fprintf(a.stderr, "no runs in %s; store some with: fio2es ingest PATH\n", a.historyName())
 		return nil
 	}
 	if key != nil {

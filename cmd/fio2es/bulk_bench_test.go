@@ -1,0 +1,62 @@
+package main
+
+import (
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/sink"
+)
+
+// BenchmarkIngest ingests some 50 MB of logs: into a new history, and into nothing, so
+// that the difference is what storing costs.
+func BenchmarkIngest(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		fiotest.ArchiveSpec
+	}{
+		{"one run", fiotest.ArchiveSpec{Runs: 1, Hosts: 4, Jobs: 16, Seconds: 141, IOPS: 1000}},
+		{"many runs", fiotest.ArchiveSpec{Runs: 100, Hosts: 2, Jobs: 4, Seconds: 11, IOPS: 1000}},
+	} {
+		dir := filepath.Join(b.TempDir(), "lab")
+		sum := generated(b, c.ArchiveSpec, dir)
+		b.Run(c.name+"/history", func(b *testing.B) {
+			b.SetBytes(sum.LogBytes)
+			top, n, documents := b.TempDir(), 0, 0
+			for b.Loop() {
+				n++
+				store, err := history.OpenSQLite(b.Context(), filepath.Join(top, strconv.Itoa(n)+".db"))
+				check(b, err)
+				documents += ingestAll(b, dir, store)
+				check(b, store.Close())
+			}
+			b.ReportMetric(float64(documents)/b.Elapsed().Seconds(), "docs/s")
+		})
+		b.Run(c.name+"/discard", func(b *testing.B) {
+			b.SetBytes(sum.LogBytes)
+			documents := 0
+			for b.Loop() {
+				documents += ingestAll(b, dir, &sink.Discard{})
+			}
+			b.ReportMetric(float64(documents)/b.Elapsed().Seconds(), "docs/s")
+		})
+	}
+}
+
+// ingestAll finds and ingests all runs under a path and gives the number of documents.
+func ingestAll(b *testing.B, path string, to pipeline.Sink) int {
+	b.Helper()
+	archive, err := pipeline.Open(b.Context(), []string{path}, nil, nil)
+	check(b, err)
+	defer archive.Close()
+	n := 0
+	for _, run := range archive.Runs {
+		res, err := pipeline.Ingest(b.Context(), run, pipeline.Options{}, to, nil)
+		check(b, err)
+		n += res.Run.Documents.Cluster + res.Run.Documents.Host
+	}
+	return n
+}

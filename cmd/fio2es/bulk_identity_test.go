@@ -1,0 +1,164 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/fio2es/fio2es/internal/fiotest"
+)
+
+var identitySpec = fiotest.ArchiveSpec{Runs: 6, Hosts: 2, Jobs: 3, Seconds: 12, Coarseness: 2, Seed: 3}
+
+// pack gives an archive in every form that is one file, by suffix.
+func pack(t *testing.T, spec fiotest.ArchiveSpec) map[string][]byte {
+	t.Helper()
+	var plain, gz bytes.Buffer
+	_, err := spec.WriteTar(t.Context(), &plain)
+	check(t, err)
+	w := gzip.NewWriter(&gz)
+	_, err = w.Write(plain.Bytes())
+	check(t, err, w.Close())
+	enc, err := zstd.NewWriter(nil)
+	check(t, err)
+	return map[string][]byte{
+		".tar": plain.Bytes(), ".tar.gz": gz.Bytes(), ".tar.zst": enc.EncodeAll(plain.Bytes(), nil), ".zip": zipped(t, plain.Bytes()),
+	}
+}
+
+// forms are the paths of one archive named "lab", as a folder and packed, by suffix.
+func forms(t *testing.T, packed map[string][]byte) map[string]string {
+	t.Helper()
+	dir := t.TempDir()
+	paths := map[string]string{"": filepath.Join(dir, "lab")}
+	generated(t, identitySpec, paths[""])
+	for suffix, data := range packed {
+		paths[suffix] = filepath.Join(dir, "lab"+suffix)
+		check(t, os.WriteFile(paths[suffix], data, 0o600))
+	}
+	return paths
+}
+
+// zipped packs what a tar has as a zip.
+func zipped(t *testing.T, tarred []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for r := tar.NewReader(bytes.NewReader(tarred)); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		check(t, err)
+		member, err := w.CreateHeader(&zip.FileHeader{Name: h.Name, Modified: h.ModTime, Method: zip.Deflate})
+		check(t, err)
+		_, err = io.Copy(member, r)
+		check(t, err)
+	}
+	check(t, w.Close())
+	return out.Bytes()
+}
+
+// below is a tar with all its members below a folder.
+func below(t *testing.T, tarred []byte, folder string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for r := tar.NewReader(bytes.NewReader(tarred)); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		check(t, err)
+		h.Name = folder + h.Name
+		check(t, w.WriteHeader(h))
+		_, err = io.Copy(w, r)
+		check(t, err)
+	}
+	check(t, w.Close())
+	return out.Bytes()
+}
+
+// TestOneArchiveOneOutput ingests an archive in every form, with any number of workers:
+// the documents are the same to the byte.
+func TestOneArchiveOneOutput(t *testing.T) {
+	packed := pack(t, identitySpec)
+	paths := forms(t, packed)
+	ingest := func(stdin []byte, args ...string) string {
+		t.Helper()
+		c := call(t, stdin, append([]string{"ingest", allLevels, "--output", "-"}, args...)...)
+		if c.code != 0 {
+			t.Fatalf("%v: exit code %d\n%s", args, c.code, c.stderr)
+		}
+		return c.stdout
+	}
+	want := ingest(nil, paths[""])
+	if n := strings.Count(want, `"_index":"fio-runs"`); n != identitySpec.Runs {
+		t.Fatalf("%d runs, want %d", n, identitySpec.Runs)
+	}
+	same := func(what, got string) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s gives other documents:\n%s", what, difference(got, want))
+		}
+	}
+	for form, path := range paths {
+		for _, jobs := range []string{"1", "4"} {
+			same("lab"+form+" with --jobs "+jobs, ingest(nil, "--jobs", jobs, path))
+		}
+	}
+	for form, data := range packed {
+		same(form+" from stdin", ingest(data, "--archive", "lab", "-"))
+	}
+	for _, top := range []string{"./", "lab/", "./lab/"} {
+		path := filepath.Join(t.TempDir(), "lab.tar")
+		check(t, os.WriteFile(path, below(t, packed[".tar"], top), 0o600))
+		same("a tar with all in "+top, ingest(nil, path))
+	}
+	t.Logf("%d bytes of documents, the same in %d ways", len(want), 2*len(paths)+len(packed)+3)
+}
+
+// TestAgain ingests one archive in all its forms into one history: the first time all
+// is stored, then nothing changes.
+func TestAgain(t *testing.T) {
+	packed := pack(t, identitySpec)
+	paths := forms(t, packed)
+	path := filepath.Join(t.TempDir(), "h.db")
+	ingest := func(stdin []byte, args ...string) string {
+		t.Helper()
+		c := call(t, stdin, append([]string{"ingest", allLevels, "--history", path}, args...)...)
+		if c.code != 0 {
+			t.Fatalf("%v: exit code %d\n%s", args, c.code, c.stderr)
+		}
+		return c.stderr
+	}
+	ingest(nil, paths[""])
+	want := stored(t, path)
+	unchanged := func(what, said string) {
+		t.Helper()
+		if !strings.Contains(said, "0 documents") || !strings.Contains(said, "; 6 unchanged") {
+			t.Errorf("%s: want 6 runs unchanged: %s", what, said)
+		}
+		stored(t, path).same(t, want)
+	}
+	for form, p := range paths {
+		unchanged("lab"+form, ingest(nil, "--jobs", "3", p))
+	}
+	unchanged("stdin", ingest(packed[".tar.gz"], "--archive", "lab", "-"))
+
+	// The same documents, whatever was stored in between.
+	ingest(nil, "--weighting", "completion", paths[".zip"])
+	if other := stored(t, path); other.runs() != want.runs() || len(other) == 0 {
+		t.Errorf("%d runs, want %d", other.runs(), want.runs())
+	}
+	ingest(nil, paths[".tar.zst"])
+	stored(t, path).same(t, want)
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/fiotest"
+)
+
+// TestInterrupted ends an ingest at odd moments, again and again, until one call ends
+// by itself. At every stop the history must be sound and show whole runs only, and at
+// the end it must be the one of an ingest that nobody disturbed.
+func TestInterrupted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no signals")
+	}
+	// Many small runs, and some whose documents are stored in several pieces.
+	many, long := filepath.Join(t.TempDir(), "many"), filepath.Join(t.TempDir(), "long")
+	generated(t, fiotest.ArchiveSpec{Runs: 40, Hosts: 2, Jobs: 4, Seconds: 4, Coarseness: 4, Seed: 1}, many)
+	generated(t, fiotest.ArchiveSpec{Runs: 2, Hosts: 2, Jobs: 4, Seconds: 100, Coarseness: 6, IOPS: 10, Seed: 2}, long)
+	ingest := func(history string) *exec.Cmd {
+		return program(t, "ingest", allLevels, "--jobs", "2", "--history", history, many, long)
+	}
+
+	undisturbed := filepath.Join(t.TempDir(), "h.db")
+	began := time.Now()
+	if out, err := ingest(undisturbed).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	took := time.Since(began)
+	want := stored(t, undisturbed)
+	if n := want.runs(); n != 42 {
+		t.Fatalf("%d runs, want 42", n)
+	}
+	t.Logf("undisturbed: %d documents in %v", len(want), took)
+
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
+		t.Run(signal.String(), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "h.db")
+			begun := time.Now()
+			var shown []int // runs after each stop
+			for ended := false; !ended; {
+				delay := time.Duration(rng.Float64() * 0.6 * float64(took))
+				if time.Since(begun) > 2500*time.Millisecond {
+					delay = time.Hour // enough of it
+				}
+				ended = stopped(t, ingest(path), signal, delay)
+				if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+					shown = append(shown, 0) // before there was a history
+					continue
+				}
+				got := stored(t, path)
+				got.within(t, want)
+				shown = append(shown, got.runs())
+				if ended {
+					got.same(t, want)
+				}
+				if t.Failed() {
+					t.Fatalf("seed %d: after %v", seed, shown)
+				}
+			}
+			t.Logf("runs in the history after each stop: %v", shown)
+		})
+	}
+}
+
+// stopped sends the program a signal after a while and checks how it ends.
+func stopped(t *testing.T, cmd *exec.Cmd, signal os.Signal, delay time.Duration) (byItself bool) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case err := <-ended:
+		return concluded(t, err, signal, errs.String())
+	case <-time.After(delay):
+		_ = cmd.Process.Signal(signal)
+	}
+	select {
+	case err := <-ended:
+		return concluded(t, err, signal, errs.String())
+	case <-time.After(20 * time.Second):
+		_ = cmd.Process.Kill()
+		t.Fatalf("does not end after %v\n%s", signal, &errs)
+		return false
+	}
+}
+
+// concluded checks the exit code and what the program said last.
+func concluded(t *testing.T, err error, signal os.Signal, said string) (byItself bool) {
+	t.Helper()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return true
+	case !errors.As(err, &exit):
+		t.Fatal(err)
+	case !exit.Exited(): // killed, or interrupted before it could listen
+	case signal == os.Kill || exit.ExitCode() != exitFailed || !strings.HasSuffix(said, "interrupted\n"):
+		t.Fatalf("after %v: %v\n%s", signal, err, said)
+	}
+	return false
+}

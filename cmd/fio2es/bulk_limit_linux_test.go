@@ -1,0 +1,18 @@
+package main
+
+import (
+	"strconv"
+	"syscall"
+)
+
+// limitFiles is "ulimit -n".
+func limitFiles(text string) error {
+	if text == "" {
+		return nil
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return err
+	}
+	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: n, Max: n})
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// cluster is the real Elasticsearch that FIO2ES_TEST_ELASTICSEARCH names, with a prefix
+// of this test's own; all under it is removed in the end.
+func cluster(t *testing.T, names ...string) (url string, prefixes []string) {
+	t.Helper()
+	url = os.Getenv("FIO2ES_TEST_ELASTICSEARCH")
+	if url == "" {
+		t.Skip("FIO2ES_TEST_ELASTICSEARCH names no cluster")
+	}
+	for _, name := range names {
+		prefix := fmt.Sprintf("fio2es-test-%d-%s", time.Now().UnixNano(), name)
+		prefixes = append(prefixes, prefix)
+		t.Cleanup(func() {
+			for _, path := range []string{
+				prefix + "-*", "_index_template/" + prefix + "-*", "_component_template/" + prefix + "-*", "_ilm/policy/" + prefix + "-latency",
+			} {
+				request(t, "DELETE", url+"/"+path, "", nil)
+			}
+		})
+	}
+	return url, prefixes
+}
+
+// request sends one request and decodes its answer, unless into is nil.
+func request(t *testing.T, method, url, body string, into any) {
+	t.Helper()
+	req, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || into == nil {
+		return
+	}
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s: %s\n%s", method, url, res.Status, text)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatalf("%s %s: %v\n%s", method, url, err, text)
+	}
+}
+
+// say runs a command that must end well, and gives what it writes to stdout.
+func say(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {
+		t.Fatalf("fio2es %s: exit code %d\n%s", strings.Join(args, " "), code, &errs)
+	}
+	return out.String()
+}
+
+// TestCluster stores the example archive in a real cluster, directly and by way of the
+// embedded history, and compares all answers with those of the embedded history: they
+// are the same to the digit.
+func TestCluster(t *testing.T) {
+	url, prefixes := cluster(t, "direct", "pushed")
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	archive := filepath.Join("..", "..", "examples", "cbt-archive")
+	levels := "--levels=cluster,host,job"
+	say(t, "ingest", levels, archive)
+	for i, prefix := range prefixes {
+		at := []string{"--elasticsearch=" + url, "--prefix=" + prefix}
+		with := func(args ...string) []string { return append(args, at...) }
+		if out := say(t, with("setup")...); !strings.Contains(out, "create index template "+prefix+"-latency-cluster") {
+			t.Errorf("setup: %s", out)
+		}
+		if out := say(t, with("setup")...); strings.Contains(out, "create") || strings.Contains(out, "update") {
+			t.Errorf("setup again: %s", out)
+		}
+		if i == 0 {
+			say(t, with("ingest", levels, archive)...)
+			say(t, with("ingest", levels, archive)...)
+		} else {
+			say(t, with("push")...)
+			say(t, with("push")...)
+		}
+		for _, args := range [][]string{
+			{"runs", "--format=csv"}, {"runs", "randwrite", "--sort=p99", "--format=csv"}, {"runs", "--mode=randrw", "--format=csv"},
+			{"percentiles", "latest", "--format=csv", levels}, {"percentiles", "0d31001a", "--format=json", levels},
+			{"percentiles", "8fe1", "--format=csv", "--levels=host"}, {"percentiles", "--method=fio", "8fe1", "--format=csv"},
+		} {
+			if diff := cmp.Diff(say(t, args...), say(t, with(args...)...)); diff != "" {
+				t.Errorf("%s: embedded and cluster differ:\n%s", strings.Join(args, " "), diff)
+			}
+		}
+		checkAggregations(t, url, prefix)
+	}
+}
+
+// TestRejects mends what a document was refused for, and sends it again.
+func TestRejects(t *testing.T) {
+	url, prefixes := cluster(t, "rejects")
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	rejects := filepath.Join(t.TempDir(), "rejects.ndjson")
+	t.Setenv("FIO2ES_ELASTICSEARCH_REJECTS", rejects)
+	archive := filepath.Join("..", "..", "examples", "cbt-archive")
+	at := []string{"--elasticsearch=" + url, "--prefix=" + prefixes[0]}
+	say(t, append([]string{"setup"}, at...)...)
+
+	// An index whose iops is an address: every document of that level is refused.
+	index := prefixes[0] + "-latency.host-2026.11"
+	request(t, "PUT", url+"/"+index, `{"mappings":{"properties":{"iops":{"type":"ip"}}}}`, &struct{}{})
+	var errs bytes.Buffer
+	code := run(context.Background(), append([]string{"ingest", archive}, at...), strings.NewReader(""), io.Discard, &errs)
+	if code != exitLeftOut {
+		t.Fatalf("exit code %d\n%s", code, &errs)
+	}
+	text, err := os.ReadFile(rejects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := strings.Count(string(text), "\n")
+	if refused == 0 || !strings.Contains(errs.String(), rejects) {
+		t.Fatalf("%d refused; %s", refused, &errs)
+	}
+
+	request(t, "DELETE", url+"/"+index, "", &struct{}{})
+	say(t, append([]string{"push", "--rejects", rejects}, at...)...)
+	request(t, "POST", url+"/"+index+"/_refresh", "", &struct{}{})
+	var answer struct{ Count int }
+	request(t, "GET", url+"/"+index+"/_count", "", &answer)
+	if answer.Count != refused {
+		t.Errorf("%d documents after all, %d were refused", answer.Count, refused)
+	}
+}
+
+// checkAggregations asks the cluster itself what panels ask, by deterministic means.
+func checkAggregations(t *testing.T, url, prefix string) {
+	t.Helper()
+	var answer struct {
+		Aggregations struct {
+			Total struct{ Value float64 }
+			Ranks struct{ Values map[string]float64 }
+			Over  struct {
+				Buckets []struct {
+					P    struct{ Values map[string]*float64 }
+					Heat struct {
+						Buckets []struct {
+							Count int64 `json:"doc_count"`
+						}
+					}
+				}
+			}
+		}
+	}
+	request(t, "POST", url+"/"+prefix+"-latency.cluster-*/_search", `{
+		"size": 0, "query": {"term": {"run.id": "`+runOf(t, "0/id-7c1f03ab")+`"}},
+		"aggs": {
+			"total": {"value_count": {"field": "latency.histogram"}},
+			"ranks": {"percentile_ranks": {"field": "latency.histogram", "values": [100, 100000], "hdr": {"number_of_significant_value_digits": 3}}},
+			"over": {
+				"date_histogram": {"field": "@timestamp", "fixed_interval": "1s", "min_doc_count": 1},
+				"aggs": {
+					"p": {"percentiles": {"field": "latency.histogram", "percents": [50, 99], "hdr": {"number_of_significant_value_digits": 3}}},
+					"heat": {"range": {"field": "latency.histogram", "ranges": [{"to": 50}, {"from": 50, "to": 1000}, {"from": 1000}]}}
+				}
+			}
+		}
+	}`, &answer)
+	a := answer.Aggregations
+	if a.Total.Value != 25600 {
+		t.Errorf("%v requests in the cluster, want 25600", a.Total.Value)
+	}
+	if r := a.Ranks.Values["100000.0"]; r != 100 {
+		t.Errorf("%v %% within 100 ms, want all", r)
+	}
+	if n := len(a.Over.Buckets); n < 9 || n > 11 {
+		t.Errorf("%d seconds", n)
+	}
+	sum := int64(0)
+	for _, b := range a.Over.Buckets {
+		if p := b.P.Values["99.0"]; p == nil || *p <= 0 {
+			t.Error("a second without p99")
+		}
+		for _, cell := range b.Heat.Buckets {
+			sum += cell.Count
+		}
+	}
+	if sum != 25600 {
+		t.Errorf("%d requests in the heat map, want 25600", sum)
+	}
+}
+
+// runOf is the id of a run in the embedded history, by its name.
+func runOf(t *testing.T, name string) string {
+	t.Helper()
+	for line := range strings.Lines(say(t, "runs", "--format=csv")) {
+		if cells := strings.Split(line, ","); cells[2] == name {
+			return cells[0]
+		}
+	}
+	t.Fatalf("no run %s", name)
+	return ""
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping/templates"
+	"github.com/fio2es/fio2es/pipeline/sink"
+)
+
+// addClusterFlags adds the settings of how to reach the cluster. Secrets are in the
+// environment or in files.
+func addClusterFlags(f *pflag.FlagSet) {
+	f.StringSlice("elasticsearch", nil, "URL of the cluster that holds the history, in place of the embedded one (repeatable)")
+	f.String("ca", "", "PEM file of the authorities to trust for https")
+	f.String("fingerprint", "", "SHA-256 fingerprint of a certificate to trust for https")
+	f.String("prefix", "fio", "begins the names of all indices")
+}
+
+// connect makes a client of the cluster that the settings name, and looks who answers.
+func (a *app) connect(ctx context.Context) (*elastic.Client, error) {
+	cfg, err := a.cfg.Elasticsearch.Client()
+	if err != nil {
+		return nil, usageError{err}
+	}
+	client, err := elastic.New(cfg)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	info, err := client.Check(ctx)
+	if err != nil {
+		client.Close()
+		return nil, err
+	}
+	a.log.Debug("connected", "cluster", info.Cluster, "version", info.Version)
+	return client, nil
+}
+
+// openHistory opens the history: the cluster's if the settings name one, else the
+// embedded one. The function returned closes it.
+func (a *app) openHistory(ctx context.Context, write bool) (history.Store, func() error, error) {
+	if !a.cfg.Elasticsearch.Enabled() {
+		store, err := history.OpenSQLite(ctx, a.cfg.History)
+		if err != nil {
+			return nil, nil, err
+		}
+		return store, store.Close, nil
+	}
+	client, err := a.connect(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !write {
+		return history.NewElastic(client, a.cfg.Prefix, nil), func() error { client.Close(); return nil }, nil
+	}
+	bulk := a.bulk(client)
+	return history.NewElastic(client, a.cfg.Prefix, bulk), func() error {
+		defer client.Close()
+		err := bulk.Close()
+		if n := bulk.Stats().Rejected; n > 0 {
+			a.log.Warn(fmt.Sprintf("%d documents were refused: %s has them with the reasons", n, a.cfg.Elasticsearch.Rejects))
+			err = errors.Join(err, errLeftOut)
+		}
+		return err
+	}, nil
+}
+
+// bulk is the sink for the cluster.
+func (a *app) bulk(client *elastic.Client) *sink.Elastic {
+	return sink.NewElastic(client, sink.Options{
+		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
+	})
+}
+
+// historyName is what messages call the history.
+func (a *app) historyName() string {
+	if !a.cfg.Elasticsearch.Enabled() {
+		return shortHome(a.cfg.History)
+	}
+	if a.cfg.Elasticsearch.CloudID != "" {
+		return "Elastic Cloud, indices " + a.cfg.Prefix + "-*"
+	}
+	return a.cfg.Elasticsearch.Addresses[0] + ", indices " + a.cfg.Prefix + "-*"
+}
+
+// historyExists tells whether there is a history to look into, without making one.
+func (a *app) historyExists() bool {
+	if a.cfg.Elasticsearch.Enabled() {
+		return true
+	}
+	_, err := os.Stat(a.cfg.History)
+	return err == nil
+}
