@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -28,8 +29,27 @@ func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(so
 	if err != nil {
 		return nil, err
 	}
+	unwrap(set.Files)
 	found := cbt.Read(set.Files)
 	return &Archive{Runs: found.Runs, Left: found.Left, Skipped: found.Skipped, Problems: set.Problems, set: set}, nil
+}
+
+// unwrap takes the folder off the paths of an archive that has nothing but a folder of
+// its own name: lab.tar, made by "tar c lab", is what the folder lab is.
+func unwrap(files []*source.File) {
+	for len(files) > 0 {
+		n, wrapped := 0, true
+		for n < len(files) && files[n].Root == files[0].Root {
+			wrapped = wrapped && strings.HasPrefix(files[n].Path, files[n].Archive+"/")
+			n++
+		}
+		for _, f := range files[:n] {
+			if wrapped {
+				f.Path = strings.TrimPrefix(f.Path, f.Archive+"/")
+			}
+		}
+		files = files[n:]
+	}
 }
 
 // Close lets go of what the runs are read from.

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -145,8 +146,12 @@ func (r *reader) conclude() {
 		}
 	}
 	if without > 0 {
-		r.problems.note("%s: no JSON output of fio for %d of %d logs: what they do not have of their ends stays unknown",
-			r.title(), without, len(r.jobs))
+		text := fmt.Sprintf("%s: no JSON output of fio for %d of %d logs: what they do not have of their ends stays unknown", r.title(), without, len(r.jobs))
+		if r.run.Iteration >= 0 || len(r.outputs) > 0 { // CBT writes one always, and others were there
+			r.problems.lose(errors.New(text))
+		} else {
+			r.problems.note("%s", text)
+		}
 	}
 	if r.binless.Load() {
 		r.problems.note("%s: fio's JSON has no bins, so the ends that fio does not log are lost: use --output-format=json+", r.title())

@@ -37,7 +37,7 @@ file (or with - to stdout) instead of the history, as NDJSON ready for the _bulk
 request of Elasticsearch.`,
 		Example: `  fio2es ingest results/
   fio2es ingest --labels osd=bluestore cbt-2026-11-21.tar.zst
-  ssh lab tar c /data/cbt | fio2es ingest --archive lab -
+  ssh lab tar c -C /data/cbt . | fio2es ingest --archive cbt -
   fio2es ingest --output - results/ | curl -H 'Content-Type: application/x-ndjson' --data-binary @- localhost:9200/_bulk`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -105,7 +105,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 		if err != nil {
 			return err
 		}
-		in.to, in.store, in.closeStore = store, store, closeStore
+		in.to, in.store, in.closeStore = stamped{store}, store, closeStore
 	}
 	if err := in.finish(in.all(ctx, runs)); err != nil {
 		return err

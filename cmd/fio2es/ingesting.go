@@ -62,6 +62,16 @@ func (in *ingesting) finish(err error) error {
 	return errors.Join(err, closed)
 }
 
+// stamped is a store that notes when a version of a run was stored first. What goes to a
+// file has no such note: it is the same every time.
+type stamped struct{ history.Store }
+
+// Finish implements [pipeline.Sink].
+func (s stamped) Finish(ctx context.Context, run *mapping.Run) error {
+	run.Ingested = time.Now().UTC().Truncate(time.Millisecond)
+	return s.Store.Finish(ctx, run)
+}
+
 // outcome is what became of a run.
 type outcome struct {
 	*pipeline.Result
