@@ -1,6 +1,7 @@
 package elastic
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,17 +44,10 @@ type bulkItem struct {
 // the items before an error.
 func ReadBulk(r io.Reader, ids []string, each func(position int, item BulkItem)) error {
 	m := matcher{ids: ids, seen: make([]bool, len(ids))}
-	err := readItems(json.NewDecoder(r), func(it bulkItem) {
-		item := BulkItem{Status: it.Status}
-		if it.Error != nil {
-			item.Type, item.Reason = it.Error.Type, it.Error.Reason
-			if cause := it.Error.CausedBy.Reason; cause != "" {
-				item.Reason += ": " + cause
-			}
-		}
+	err := readItems(json.NewDecoder(r), func(id []byte, item BulkItem) {
 		if item.Status == 0 {
 			m.unknown++
-		} else if at, ok := m.match(it.ID); ok {
+		} else if at, ok := m.match(id); ok {
 			each(at, item)
 		}
 	})
@@ -67,7 +61,7 @@ func ReadBulk(r io.Reader, ids []string, each func(position int, item BulkItem))
 }
 
 // readItems finds the array "items" in an object and gives its elements.
-func readItems(d *json.Decoder, item func(bulkItem)) error {
+func readItems(d *json.Decoder, item func(id []byte, item BulkItem)) error {
 	if err := delim(d, '{'); err != nil {
 		return err
 	}
@@ -86,13 +80,13 @@ func readItems(d *json.Decoder, item func(bulkItem)) error {
 		if err := delim(d, '['); err != nil {
 			return err
 		}
+		var text json.RawMessage
 		for d.More() {
-			var actions map[string]bulkItem
-			if err := d.Decode(&actions); err != nil {
+			if err := d.Decode(&text); err != nil {
 				return syntax(err)
 			}
-			for _, it := range actions { // there is one
-				item(it)
+			if err := readItem(text, item); err != nil {
+				return err
 			}
 		}
 		if err := delim(d, ']'); err != nil {
@@ -100,6 +94,49 @@ func readItems(d *json.Decoder, item func(bulkItem)) error {
 		}
 	}
 	return delim(d, '}')
+}
+
+// readItem reads {"index":{"_id":…,"status":…,"error":…}}.
+func readItem(text []byte, item func(id []byte, item BulkItem)) error {
+	if id, status, ok := readStored(text); ok {
+		item(id, BulkItem{Status: status})
+		return nil
+	}
+	var actions map[string]bulkItem
+	if err := json.Unmarshal(text, &actions); err != nil {
+		return syntax(err)
+	}
+	for _, it := range actions { // there is one
+		read := BulkItem{Status: it.Status}
+		if it.Error != nil {
+			read.Type, read.Reason = it.Error.Type, it.Error.Reason
+			if cause := it.Error.CausedBy.Reason; cause != "" {
+				read.Reason += ": " + cause
+			}
+		}
+		item([]byte(it.ID), read)
+	}
+	return nil
+}
+
+// readStored reads what nearly all items are, {"index":{"_id":"…","status":201}}, many
+// times faster; it leaves all others.
+func readStored(text []byte) (id []byte, status int, ok bool) {
+	rest, ok := bytes.CutPrefix(text, []byte(`{"index":{"_id":"`))
+	if !ok {
+		return nil, 0, false
+	}
+	id, rest, ok = bytes.Cut(rest, []byte{'"'})
+	if !ok || bytes.IndexByte(id, '\\') >= 0 {
+		return nil, 0, false
+	}
+	switch string(rest) {
+	case `,"status":200}}`:
+		return id, 200, true
+	case `,"status":201}}`:
+		return id, 201, true
+	}
+	return nil, 0, false
 }
 
 func delim(d *json.Decoder, want json.Delim) error {
@@ -136,8 +173,8 @@ type matcher struct {
 	byID    map[string][]int // made when something is out of order
 }
 
-func (m *matcher) match(id string) (int, bool) {
-	if at := m.next; at < len(m.ids) && !m.seen[at] && (m.ids[at] == id || id == "") {
+func (m *matcher) match(id []byte) (int, bool) {
+	if at := m.next; at < len(m.ids) && !m.seen[at] && (m.ids[at] == string(id) || len(id) == 0) {
 		return m.take(at), true
 	}
 	if m.byID == nil {
@@ -146,7 +183,7 @@ func (m *matcher) match(id string) (int, bool) {
 			m.byID[id] = append(m.byID[id], i)
 		}
 	}
-	for _, at := range m.byID[id] {
+	for _, at := range m.byID[string(id)] {
 		if !m.seen[at] {
 			return m.take(at), true
 		}

@@ -1,8 +1,9 @@
 // Package history keeps runs and reads them back. [Store] is what the commands need
-// of a history, few verbs, and [SQLite] is the embedded one: a single file. Answers
-// (percentiles, comparisons, pictures) are computed from what a store gives, not by
-// the store, hence they are the same to the digit on every one; package historytest
-// holds the suite that each implementation must pass.
+// of a history, few verbs. [SQLite] is the embedded one, a single file, and [Elastic]
+// the one in an Elasticsearch cluster. Answers (percentiles, comparisons, pictures) are
+// computed from what a store gives, not by the store, hence they are the same to the
+// digit on every one; package historytest holds the suite that each implementation must
+// pass.
 //
 // # Versions
 //

@@ -83,7 +83,8 @@ func NewElastic(t Transport, prefix string, w Writer) *Elastic {
 // Close implements [Store]; there is nothing to end.
 func (e *Elastic) Close() error { return nil }
 
-// Put implements [Store].
+// Put implements [Store]. What it stores is as durable as the writer says; all of it is
+// when Finish has returned.
 func (e *Elastic) Put(ctx context.Context, docs []*mapping.Interval) error {
 	if len(docs) == 0 {
 		return nil

@@ -4,23 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
@@ -119,56 +112,7 @@ func (f *forgetful) Perform(r *http.Request) (*http.Response, error) {
 	return f.direct.Perform(r)
 }
 
-// TestElasticOnServerIsSQLite: thousands of documents of several months, on several
-// shards, page by page, with points in time that are lost: the same bytes in the same
-// order as from the embedded history.
 func TestElasticOnServerIsSQLite(t *testing.T) {
 	server, prefix := realServer(t, 3)
-	transport := &forgetful{direct: server}
-	e := history.NewElastic(transport, prefix, &writer{server, prefix})
-	s := open(t, filepath.Join(t.TempDir(), "history.db"))
-	defer closing(t, s)
-	for i, name := range []string{"a", "b", "c"} {
-		docs := historytest.Intervals(name, "1", 2500)
-		run := historytest.NewRun(name, "1")
-		run.Run.Start = run.Run.Start.AddDate(0, i, 0)
-		for n, d := range docs {
-			d.Run.Start = run.Run.Start
-			d.Level, d.Host.Name = mapping.Host, fmt.Sprintf("host-%d", n%7)
-			d.Time = d.Time.Truncate(4 * time.Second) // many of one time, in all runs
-		}
-		for _, store := range []history.Store{e, s} {
-			for some := range slices.Chunk(docs, 1000) {
-				if err := store.Put(t.Context(), some); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := store.Finish(t.Context(), run); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	for _, sel := range []history.Selection{
-		{Level: mapping.Host}, {Level: mapping.Host, Hosts: []string{"host-3", ""}, To: historytest.Start.Add(time.Hour)},
-		{Level: mapping.Host, Runs: []string{mapping.RunID("suite", "b")}}, {Level: mapping.Job}, {Hosts: []string{""}},
-	} {
-		start := time.Now()
-		got, want := encoded(t, e.Intervals(t.Context(), sel)), encoded(t, s.Intervals(t.Context(), sel))
-		t.Logf("%d documents in %v", len(got), time.Since(start))
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%+v (-SQLite +Elasticsearch):\n%.2000s", sel, diff)
-		}
-	}
-}
-
-func encoded(t *testing.T, docs iter.Seq2[*mapping.Interval, error]) []string {
-	t.Helper()
-	var out []string
-	for d, err := range docs {
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, string(d.AppendJSON(nil)))
-	}
-	return out
+	isSQLite(t, history.NewElastic(&forgetful{direct: server}, prefix, &writer{server, prefix}), 2500)
 }

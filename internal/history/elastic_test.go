@@ -1,11 +1,19 @@
 package history_test
 
 import (
+	"fmt"
+	"iter"
 	"net/http"
+	"path/filepath"
+	"slices"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 const testPrefix = "lab"
@@ -36,4 +44,61 @@ func TestElastic(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestElasticIsSQLite(t *testing.T) {
+	e, f := openElastic(t)
+	isSQLite(t, history.NewElastic(&forgetful{direct: f.direct}, testPrefix, &writer{f.direct, testPrefix}), 150)
+	isSQLite(t, e.Hurry(3000), 150) // which overwrites
+}
+
+// isSQLite compares histories: n documents of each of several runs in several months,
+// page by page, must be the same bytes in the same order as from the embedded one.
+func isSQLite(t *testing.T, e history.Store, n int) {
+	t.Helper()
+	s := open(t, filepath.Join(t.TempDir(), "history.db"))
+	defer closing(t, s)
+	for i, name := range []string{"a", "b", "c"} {
+		docs := historytest.Intervals(name, "1", n)
+		run := historytest.NewRun(name, "1")
+		run.Run.Start = run.Run.Start.AddDate(0, i, 0)
+		for k, d := range docs {
+			d.Run.Start = run.Run.Start
+			d.Level, d.Host.Name = mapping.Host, fmt.Sprintf("host-%d", k%7)
+			d.Time = d.Time.Truncate(4 * time.Second) // many of one time, in all runs
+		}
+		for _, store := range []history.Store{e, s} {
+			for some := range slices.Chunk(docs, 1000) {
+				if err := store.Put(t.Context(), some); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := store.Finish(t.Context(), run); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, sel := range []history.Selection{
+		{Level: mapping.Host}, {Level: mapping.Host, Hosts: []string{"host-3", ""}, To: historytest.Start.Add(time.Hour)},
+		{Level: mapping.Host, Runs: []string{mapping.RunID("suite", "b")}}, {Level: mapping.Job}, {Hosts: []string{""}},
+	} {
+		start := time.Now()
+		got, want := encoded(t, e.Intervals(t.Context(), sel)), encoded(t, s.Intervals(t.Context(), sel))
+		t.Logf("%d documents in %v", len(got), time.Since(start))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%+v (-SQLite +Elasticsearch):\n%.2000s", sel, diff)
+		}
+	}
+}
+
+func encoded(t *testing.T, docs iter.Seq2[*mapping.Interval, error]) []string {
+	t.Helper()
+	var out []string
+	for d, err := range docs {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, string(d.AppendJSON(nil)))
+	}
+	return out
 }
