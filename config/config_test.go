@@ -113,3 +113,9 @@ func TestOptions(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestLabelWithoutName(t *testing.T) {
+	if _, err := load(t, "", nil, "--labels==x"); err == nil || !strings.Contains(err.Error(), "labels") {
+		t.Errorf("got %v", err)
+	}
+}

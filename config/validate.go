@@ -86,6 +86,9 @@ func (c *Config) Options() (pipeline.Options, error) {
 		}
 		opt.Offsets[host] = time.Duration(ms) * time.Millisecond
 	}
+	if _, ok := c.Labels[""]; ok {
+		wrong("labels", `"="`+c.Labels[""], "NAME=VALUE")
+	}
 	if c.Jobs < 0 {
 		wrong("jobs", c.Jobs, "0 or more")
 	}

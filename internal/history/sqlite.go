@@ -66,8 +66,9 @@ func openSQLite(ctx context.Context, path string, busy time.Duration) (_ *SQLite
 	if err := migrate(ctx, s.writer); err != nil {
 		return nil, err
 	}
-	var mode string // only now: another program's database must stay as it is
-	if err := s.writer.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode); err != nil {
+	// Only now: another program's database must stay as it is.
+	mode, err := s.switchToWAL(ctx, busy)
+	if err != nil {
 		return nil, err
 	}
 	if mode != "wal" { // such as on a network file system
@@ -140,6 +141,22 @@ func (s *SQLite) transact(ctx context.Context, do func(*sql.Tx) error) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// switchToWAL waits for others that open the file at the same time: SQLite's own busy
+// timeout does not hold for a change of the journal's mode.
+func (s *SQLite) switchToWAL(ctx context.Context, patience time.Duration) (mode string, err error) {
+	for deadline := time.Now().Add(patience); ; {
+		err = s.writer.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
+		if err == nil || !errors.Is(s.fail(ctx, "open", err), ErrBusy) || time.Now().After(deadline) {
+			return mode, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 // fail says what was tried with which file, and gives SQLite's codes their names.

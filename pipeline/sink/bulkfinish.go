@@ -108,6 +108,10 @@ func (s *Elastic) replace(ctx context.Context, run *mapping.Run, state *runState
 	if err := s.putRun(ctx, run); err != nil {
 		return err
 	}
+	// Until readers see the new document, they look for the documents of the old version.
+	if err := s.again(ctx, func() error { return s.client.Refresh(ctx, mapping.RunsIndex(s.opt.Prefix)) }); err != nil {
+		return err
+	}
 	if err := s.deleteAll(ctx, others, intervals); err != nil {
 		return err
 	}
