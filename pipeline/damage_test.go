@@ -41,7 +41,7 @@ func TestDamage(t *testing.T) {
 		{name: "duplicate row", file: log, damage: func(s string) string { return replaceLine(5, line(s, 5)+line(s, 5))(s) },
 			lost: []string{"hold 10032 requests, more than the 10000 of total_ios"}, surplus: 32, whole: true},
 		{name: "empty log", file: log, damage: func(string) string { return "" }, notes: []string{"10000 read requests, known from fio's report, are spread evenly from 0 to"}, whole: true, complete: true},
-		{name: "no log", file: log, damage: nil, notes: []string{"10000 read requests", "6000 write requests"}, lost: []string{"job 1 (jobs) served 16000 requests, but its histogram log is not there"}},
+		{name: "no log", file: log, damage: nil, notes: []string{"10000 read requests", "6000 write requests"}, lost: []string{"job 1 (jobs) served 16000 requests, but its log is not there"}},
 		{name: "no report", file: out, damage: nil, notes: []string{"no JSON output of fio for 2 of 2 logs"}, complete: true, unknown: true},
 		{name: "half a report", file: out, damage: func(s string) string { return s[:len(s)/2] },
 			notes: []string{"no JSON output"}, complete: true, unknown: true},

@@ -213,7 +213,7 @@ func combined(jobs []fiolog.Job) *fiolog.Job {
 func (r *reader) unlogged(out *output, have []*entry) []*entry {
 	var entries []*entry
 	for i := range out.fio.Jobs {
-		if have[i] != nil || out.option(i, "write_hist_log") == "" {
+		if have[i] != nil || out.option(i, "write_hist_log") == "" && !(r.fromRaw() && out.option(i, "write_lat_log") != "") {
 			continue
 		}
 		e, sum := &entry{Job: &out.fio.Jobs[i], out: out}, uint64(0)
@@ -223,7 +223,7 @@ func (r *reader) unlogged(out *output, have []*entry) []*entry {
 			r.missing.add(fiolog.Direction(d), int64(e.Directions[d].TotalIOs))
 		}
 		if sum > 0 {
-			r.problems.lose(fmt.Errorf("%s: job %d (%s) served %d requests, but its histogram log is not there",
+			r.problems.lose(fmt.Errorf("%s: job %d (%s) served %d requests, but its log is not there",
 				out.File.Name(), i+1, e.Name, sum))
 		}
 	}

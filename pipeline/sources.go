@@ -96,6 +96,15 @@ func (r *reader) notCoarser(reports []*output) bool {
 	return interval > 0 && slowest <= interval+interval/20
 }
 
+// fromRaw tells whether the run is read from logs of completions.
+func (r *reader) fromRaw() bool {
+	if len(r.jobs) == 0 {
+		return false
+	}
+	_, ok := r.jobs[0].source.(*rawRows)
+	return ok
+}
+
 func (r *reader) addRaw(logs []cbt.Log) {
 	for _, log := range logs {
 		j := &job{run: r, log: log, segment: -1}

@@ -150,3 +150,14 @@ func removeFiles(t *testing.T, dir, part string) {
 		}
 	}
 }
+
+// TestRawLogMissing: a job whose log of completions is gone is told, and counted.
+func TestRawLogMissing(t *testing.T) {
+	dir := copyCorpus(t, "two-jobs-rw")
+	removeFiles(t, dir, "_clat_hist.")
+	removeFiles(t, dir, "_clat.2.")
+	_, res := readRun(t, dir, "out", Options{})
+	if len(res.Lost) == 0 || res.Run.Run.Complete || res.Run.Missing.Requests != total/2 {
+		t.Errorf("lost %v, complete %v, missing %d", res.Lost, res.Run.Run.Complete, res.Run.Missing.Requests)
+	}
+}
