@@ -43,9 +43,9 @@ func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known
 		if len(docs) < batch {
 			return nil
 		}
-		full := docs
-		docs = make([]*mapping.Interval, 0, batch) // the sink may keep the other for a while
-		return to.Put(ctx, full)
+		err := to.Put(ctx, docs)
+		docs = docs[:0]
+		return err
 	})
 	if err != nil || result.Run == nil || result.Unchanged {
 		return result, err

@@ -94,11 +94,9 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 	}
 	table := a.stdout
 	if how.output != "" {
-		closeOutput, err := in.openOutput(how.output)
-		if err != nil {
+		if err := in.openOutput(how.output); err != nil {
 			return err
 		}
-		defer closeOutput()
 		table = a.stderr
 	} else {
 		store, closeStore, err := a.openHistory(ctx, true)

@@ -27,7 +27,7 @@ type ingesting struct {
 	replace bool
 	began   time.Time
 
-	closeStore func() error // nil when documents go to a file
+	closeStore func() error // nil when documents go to stdout
 
 	runs      []*mapping.Run // without what is large
 	documents int
@@ -35,18 +35,18 @@ type ingesting struct {
 	leftOut   bool
 }
 
-// openOutput sends documents to a file. The function returned closes it.
-func (in *ingesting) openOutput(name string) (func(), error) {
+// openOutput sends documents to a file, which finish closes.
+func (in *ingesting) openOutput(name string) error {
 	if name == "-" {
 		in.to = sink.NewNDJSON(in.stdout, in.cfg.Prefix)
-		return func() {}, nil
+		return nil
 	}
 	f, err := os.Create(name)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	in.to = sink.NewNDJSON(f, in.cfg.Prefix)
-	return func() { f.Close() }, nil
+	in.to, in.closeStore = sink.NewNDJSON(f, in.cfg.Prefix), f.Close
+	return nil
 }
 
 // finish ends storing; err is what ended the runs, if anything.

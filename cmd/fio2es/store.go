@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
@@ -65,7 +64,9 @@ func (a *app) openHistory(ctx context.Context, write bool) (history.Store, func(
 		err := bulk.Close()
 		if n := bulk.Stats().Rejected; n > 0 {
 			a.log.Warn(fmt.Sprintf("%d documents were refused: %s has them with the reasons", n, a.cfg.Elasticsearch.Rejects))
-			err = errors.Join(err, errLeftOut)
+			if err == nil {
+				err = errLeftOut
+			}
 		}
 		return err
 	}, nil
