@@ -15,7 +15,7 @@ race: ## run the tests with the race detector
 	go test -race ./...
 
 fuzz: ## run each fuzz target for FUZZTIME (default 10s)
-	./.ci/fuzz $${FUZZTIME:-10s}
+	./.ci/fuzz $${INPUTS:-100000}
 
 bench: ## run all benchmarks into bench.txt
 	go test -run '^$$' -bench . -count 6 ./... | tee bench.txt
