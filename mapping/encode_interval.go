@@ -13,6 +13,7 @@ func (d *Interval) AppendJSON(dst []byte) []byte {
 	e.object("run", d.Run.encode)
 	e.object("cbt", d.CBT.encode)
 	e.object("host", func(e *encoder) { e.textOpt("name", d.Host.Name) })
+	e.object("hosts", func(e *encoder) { e.texts("name", d.Hosts.Name) })
 	e.object("fio", d.Fio.encode)
 	e.latency(&d.Latency)
 	e.object("requests", func(e *encoder) {

@@ -15,6 +15,7 @@ func (r *Run) AppendJSON(dst []byte) []byte {
 		e.b = appendMap(e.b, r.Config)
 	}
 	e.object("fio", func(e *encoder) {
+		e.texts("direction", r.directions())
 		e.textOpt("version", r.Fio.Version)
 		e.strings("options", r.Fio.Options)
 		e.wholeOpt("jobs", int64(r.Fio.Jobs))
@@ -33,7 +34,7 @@ func (r *Run) AppendJSON(dst []byte) []byte {
 	}
 	e.object("recovered", func(e *encoder) { e.wholeOpt("requests", r.Recovered.Requests) })
 	e.object("missing", func(e *encoder) { e.wholeOpt("requests", r.Missing.Requests) })
-	e.array("warnings", len(r.Warnings), func(e *encoder, i int) { e.b = appendString(e.b, r.Warnings[i]) })
+	e.texts("warnings", r.Warnings)
 	e.objects("sla", len(r.SLA), func(e *encoder, i int) { r.SLA[i].encode(e) })
 	e.object("source", r.Source.encode)
 	e.object("documents", r.Documents.encode)
@@ -54,6 +55,7 @@ func (r *RunInfo) encode(e *encoder) {
 	e.text("ingest", r.Ingest)
 	e.strings("labels", r.Labels)
 	e.truth("complete", r.Complete)
+	e.text("link", r.Link())
 }
 
 func (h *RunHost) encode(e *encoder) {

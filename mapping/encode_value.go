@@ -24,6 +24,11 @@ func (e *encoder) strings(name string, m map[string]string) {
 	e.b = append(e.b, '}')
 }
 
+// texts appends an array of texts.
+func (e *encoder) texts(name string, list []string) {
+	e.array(name, len(list), func(e *encoder, i int) { e.b = appendString(e.b, list[i]) })
+}
+
 // array appends an array whose n items are appended by item.
 func (e *encoder) array(name string, n int, item func(e *encoder, i int)) {
 	if n == 0 {

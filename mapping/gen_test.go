@@ -30,6 +30,7 @@ func sample(n int) *mapping.Interval {
 		},
 		CBT:     mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 32, NumJobs: 1, Volumes: 8},
 		Host:    mapping.HostRef{Name: "client-01.example.org"},
+		Hosts:   mapping.HostsRef{Name: []string{"client-01.example.org"}},
 		Fio:     mapping.FioRef{Direction: "write", Job: "1", Version: "fio-3.36"},
 		Latency: lat, Requests: mapping.Requests{Completed: lat.Bins.Total(), Weight: h.Total() + 0.125},
 		IOPS: float64(lat.Bins.Total()), Weighting: "inflight", DocCount: lat.Bins.Total(),
@@ -67,6 +68,13 @@ func genTime(t *rapid.T, label string) time.Time {
 }
 
 func genText(t *rapid.T, label string) string { return rapid.String().Draw(t, label) }
+
+func genTexts(t *rapid.T, label string) []string {
+	if list := rapid.SliceOfN(rapid.String(), 0, 3).Draw(t, label); len(list) > 0 {
+		return list
+	}
+	return nil
+}
 
 func genMap(t *rapid.T, label string) map[string]string {
 	if m := rapid.MapOfN(rapid.String(), rapid.String(), 0, 4).Draw(t, label); len(m) > 0 {
@@ -108,6 +116,7 @@ func genInterval(t *rapid.T) *mapping.Interval {
 		},
 		CBT:     genCBT(t),
 		Host:    mapping.HostRef{Name: genText(t, "host")},
+		Hosts:   mapping.HostsRef{Name: genTexts(t, "hosts")},
 		Fio:     mapping.FioRef{Direction: "read", Job: genText(t, "job"), Version: genText(t, "version")},
 		Latency: lat, Requests: mapping.Requests{Completed: rapid.Int64Range(0, 1<<50).Draw(t, "completed"), Weight: genSize(t, "weight")},
 		IOPS: genSize(t, "iops"), Weighting: genText(t, "weighting"), DocCount: lat.Bins.Total(),

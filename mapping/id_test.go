@@ -2,6 +2,7 @@ package mapping_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -78,4 +79,11 @@ func TestLevels(t *testing.T) {
 	if _, err := mapping.Level(0).MarshalText(); !errors.Is(err, mapping.ErrIdentity) {
 		t.Errorf("no level: %v", err)
 	}
+}
+
+func ExampleRunInfo_Link() {
+	start := time.Date(2026, 11, 21, 9, 12, 0, 0, time.UTC)
+	run := mapping.RunInfo{ID: "8fe166c243b8c1b3f47e", Start: start, End: start.Add(34 * time.Minute)}
+	fmt.Println(run.Link())
+	// Output: time:(from:'2026-11-21T09:11:59.000Z',to:'2026-11-21T09:46:01.000Z'))&_a=(query:(language:kuery,query:'run.id:"8fe166c243b8c1b3f47e"')
 }

@@ -10,7 +10,8 @@ type Interval struct {
 	Window    Window    `json:"interval"`
 	Run       RunRef    `json:"run"`
 	CBT       CBT       `json:"cbt,omitzero"`
-	Host      HostRef   `json:"host,omitzero"` // empty at level Cluster
+	Host      HostRef   `json:"host,omitzero"`  // empty at level Cluster
+	Hosts     HostsRef  `json:"hosts,omitzero"` // as in run documents
 	Fio       FioRef    `json:"fio"`
 	Latency   Latency   `json:"latency,omitzero"` // empty when nothing was served
 	Requests  Requests  `json:"requests"`
@@ -66,6 +67,13 @@ type CBT struct {
 // HostRef names the host that a document is of.
 type HostRef struct {
 	Name string `json:"name,omitempty"`
+}
+
+// HostsRef names the hosts whose requests a document holds: at level Cluster all of the
+// run, else one. So a filter on one host finds its own documents and those of the clusters
+// that it was part of, and a cluster's never passes for the host's.
+type HostsRef struct {
+	Name []string `json:"name,omitempty"`
 }
 
 // FioRef is what an interval document says of fio.

@@ -28,7 +28,8 @@ type Run struct {
 	Ingested  time.Time `json:"ingested,omitzero"` // when this version of the run was stored first
 }
 
-// RunInfo is a run's identity. In JSON its Start is the document's @timestamp, too.
+// RunInfo is a run's identity. In JSON its Start is the document's @timestamp, too, and
+// its Link is run.link.
 type RunInfo struct {
 	ID       string            `json:"id"` // of RunID
 	Name     string            `json:"name,omitempty"`
@@ -41,7 +42,21 @@ type RunInfo struct {
 	Complete bool              `json:"complete"` // false while it is followed, or when it was cut off
 }
 
-// FioInfo is what is known of fio and of its options.
+// Link is the end of an address of a Kibana dashboard, which makes it show this run alone:
+// its time, with a second around it, and a query for its id. Kibana's format for links
+// sees nothing but the field's own value, hence a field that holds the whole of it.
+func (r *RunInfo) Link() string {
+	end := r.End
+	if end.Before(r.Start) {
+		end = r.Start
+	}
+	from, to := r.Start.Add(-time.Second), end.Add(time.Second)
+	return "time:(from:'" + from.UTC().Format(timeLayout) + "',to:'" + to.UTC().Format(timeLayout) +
+		"'))&_a=(query:(language:kuery,query:'run.id:\"" + r.ID + "\"')"
+}
+
+// FioInfo is what is known of fio and of its options. In JSON it has the run's directions,
+// too, by which interval documents are found.
 type FioInfo struct {
 	Version string            `json:"version,omitempty"`
 	Options map[string]string `json:"options,omitempty"` // global and common job options; one flattened field
@@ -116,6 +131,17 @@ type Documents struct {
 	Cluster int `json:"cluster,omitempty"`
 	Host    int `json:"host,omitempty"`
 	Job     int `json:"job,omitempty"`
+}
+
+// directions are those in which the run served requests.
+func (r *Run) directions() []string {
+	var names []string
+	for i, t := range []*Totals{r.Read, r.Write, r.Trim} {
+		if t != nil {
+			names = append(names, totalNames[i+1])
+		}
+	}
+	return names
 }
 
 // Light is a shallow copy without what makes a run's document large: the histograms

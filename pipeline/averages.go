@@ -181,7 +181,7 @@ func (a *averages) document(k averageKey, level mapping.Level, s *average, ref m
 	d := &mapping.Interval{
 		Time: a.run.at(k.window * length), Level: level,
 		Window: mapping.Window{End: a.run.at((k.window + 1) * length), MS: length, ElapsedMS: k.window * length},
-		Run:    ref, CBT: a.run.settings(), Host: mapping.HostRef{Name: k.host},
+		Run:    ref, CBT: a.run.settings(), Host: mapping.HostRef{Name: k.host}, Hosts: a.run.hostsOf(k.host),
 		Fio:       mapping.FioRef{Direction: k.direction.String(), Job: k.job, Version: version},
 		IOPS:      rounded(s.iops/float64(length), 1e3),
 		Bandwidth: rounded(s.bandwidth/float64(length), 1),

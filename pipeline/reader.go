@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -36,6 +37,8 @@ type reader struct {
 	feeds     []*feed
 	entries   []*entry
 	jobs      []*job
+	named     bool             // names is filled
+	names     mapping.HostsRef // of all hosts
 
 	start time.Time // the run's; zero if unknown
 	clock clock     // the weakest of its jobs'

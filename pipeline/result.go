@@ -47,7 +47,7 @@ func (r *reader) document(w *align.Window, ref mapping.RunRef, version string) *
 		Window: mapping.Window{
 			End: r.at(end), MS: end - start, ElapsedMS: max(w.Elapsed-r.shift, 0),
 		},
-		Run: ref, CBT: r.settings(), Host: mapping.HostRef{Name: w.Key.Host},
+		Run: ref, CBT: r.settings(), Host: mapping.HostRef{Name: w.Key.Host}, Hosts: r.hostsOf(w.Key.Host),
 		Fio:       mapping.FioRef{Direction: w.Key.Direction.String(), Job: w.Key.Job, Version: version},
 		Latency:   mapping.NewLatency(w.Latencies, w.Counts),
 		Requests:  mapping.Requests{Completed: w.Completed, Weight: rounded(w.Latencies.Total(), 1e6)},
@@ -265,4 +265,22 @@ func (r *reader) hosts() []mapping.RunHost {
 		}
 	}
 	return hosts
+}
+
+// hostsOf names the hosts whose requests a document holds: the host's own, or, of the
+// cluster, all that the run knows by name.
+func (r *reader) hostsOf(host string) mapping.HostsRef {
+	if host != "" {
+		return mapping.HostsRef{Name: []string{host}}
+	}
+	if !r.named {
+		r.named = true
+		for _, h := range r.hosts() {
+			if h.Name != "" {
+				r.names.Name = append(r.names.Name, h.Name)
+			}
+		}
+		slices.Sort(r.names.Name)
+	}
+	return r.names
 }

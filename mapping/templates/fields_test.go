@@ -20,14 +20,16 @@ import (
 // family is one of the two sorts of documents and the component that maps it.
 type family struct {
 	component string
-	document  any      // a pointer to a zero one
-	beside    []string // fields that the encoder adds to those of the struct
-	metadata  []string // fields of the struct that Elasticsearch has itself
+	document  any               // a pointer to a zero one
+	beside    map[string]string // fields that the encoder adds to those of the struct, and their types
+	metadata  []string          // fields of the struct that Elasticsearch has itself
 }
 
 var documents = []family{
 	{"fio-latency-mappings", new(mapping.Interval), nil, []string{"_doc_count"}},
-	{"fio-runs-mappings", new(mapping.Run), []string{"@timestamp"}, nil},
+	{"fio-runs-mappings", new(mapping.Run), map[string]string{
+		"@timestamp": "date", "run.link": "keyword", "fio.direction": "keyword",
+	}, nil},
 }
 
 // objectsByName are all objects for options.
@@ -120,9 +122,7 @@ func tagged(typ reflect.Type, path string, into map[string]string) map[string]st
 func TestFieldsAreThoseOfTheTypes(t *testing.T) {
 	for _, d := range documents {
 		want := tagged(reflect.TypeOf(d.document).Elem(), "", map[string]string{})
-		for _, name := range d.beside {
-			want[name] = "date"
-		}
+		maps.Copy(want, d.beside)
 		for _, name := range d.metadata {
 			delete(want, name)
 		}

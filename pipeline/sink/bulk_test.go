@@ -385,11 +385,22 @@ func rejects(t testing.TB, path string) []string {
 				ID string `json:"_id"`
 			}
 		}
-		var doc mapping.Interval
-		if err = errors.Join(err, json.Unmarshal(r.Action, &action), json.Unmarshal(r.Document, &doc)); err != nil {
+		var run struct {
+			Level string
+			Run   mapping.RunRef
+		}
+		if err = errors.Join(err, json.Unmarshal(r.Action, &action), json.Unmarshal(r.Document, &run)); err != nil {
 			t.Error(err)
 		}
-		if r.Reason.Status < 400 || doc.ID() != action.Index.ID && doc.Run.ID != action.Index.ID {
+		id := run.Run.ID
+		if run.Level != "" {
+			var doc mapping.Interval
+			if err := json.Unmarshal(r.Document, &doc); err != nil {
+				t.Error(err)
+			}
+			id = doc.ID()
+		}
+		if r.Reason.Status < 400 || id != action.Index.ID {
 			t.Errorf("%+v %s %s", r.Reason, r.Action, r.Document)
 		}
 		ids = append(ids, action.Index.ID)
