@@ -55,6 +55,16 @@ func BenchmarkPercentiles(b *testing.B) {
 	}
 }
 
+// BenchmarkMoments is all that a document wants beside percentiles.
+func BenchmarkMoments(b *testing.B) {
+	h := fromRow(hist.Fio3(0), benchRow(300))
+	b.ReportAllocs()
+	for b.Loop() {
+		h.Mean()
+		h.StdDev()
+	}
+}
+
 func BenchmarkCountWithin(b *testing.B) {
 	h := fromRow(hist.Fio3(0), benchRow(300))
 	b.ReportAllocs()

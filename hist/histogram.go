@@ -150,8 +150,13 @@ func (h *Histogram) Merge(other *Histogram) {
 		}
 		return
 	}
+	first := h.low == h.high
 	h.cover(other.low, other.high)
 	dst := h.counts[other.low:other.high]
+	if first { // new memory is better not read before it is written
+		copy(dst, other.counts[other.low:other.high])
+		return
+	}
 	for i, n := range other.counts[other.low:other.high] {
 		dst[i] += n
 	}

@@ -79,9 +79,11 @@ func (l Layout) Bounds(i int) (low, high int64) {
 // Middle is the middle of the latencies (whole nanoseconds) that bin i can hold: the
 // least biased single value for it.
 func (l Layout) Middle(i int) float64 {
-	low, high := l.Bounds(i)
-	return float64(low+high-1) / 2
+	return middle(l.Bounds(i))
 }
+
+// middle is that of the whole numbers from low up to, but without, high.
+func middle(low, high int64) float64 { return float64(low+high-1) / 2 }
 
 // Open tells whether bin i is the last one, which holds all that is slower, too.
 func (l Layout) Open(i int) bool { return i == l.Len()-1 }

@@ -147,11 +147,11 @@ func (h *Histogram) Max() Answer {
 // Mean is the mean latency, from the bins' middles; the true one lies in [Low, High].
 func (h *Histogram) Mean() Answer {
 	total, a := h.Total(), Answer{}
+	edges := h.layout.edges()
 	for i, n := range h.All() {
-		low, high := h.layout.Bounds(i)
-		a.Value += n * h.layout.Middle(i)
-		a.Low += n * float64(low)
-		a.High += n * float64(high-1)
+		a.Value += n * middle(edges[i], edges[i+1])
+		a.Low += n * float64(edges[i])
+		a.High += n * float64(edges[i+1]-1)
 		a.Open = a.Open || h.layout.Open(i)
 	}
 	a.Value, a.Low, a.High = a.Value/total, a.Low/total, a.High/total
@@ -162,9 +162,10 @@ func (h *Histogram) Mean() Answer {
 // that of the bins' middles and, within each bin, of requests spread evenly.
 func (h *Histogram) StdDev() float64 {
 	total, mean, sum := h.Total(), h.Mean().Value, 0.0
+	edges := h.layout.edges()
 	for i, n := range h.All() {
-		low, high := h.layout.Bounds(i)
-		width, d := float64(high-1-low), h.layout.Middle(i)-mean
+		low, high := edges[i], edges[i+1]
+		width, d := float64(high-1-low), middle(low, high)-mean
 		sum += n * (d*d + width*width/12)
 	}
 	return math.Sqrt(sum / total)

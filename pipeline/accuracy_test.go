@@ -156,13 +156,22 @@ func errorsOf(docs []*mapping.Interval, raw []fiotest.Completion) [][]float64 {
 		start := d.Time.Sub(d.Run.Start)
 		end := start + time.Duration(d.Window.MS)*time.Millisecond
 		direction := slices.Index([]string{"read", "write", "trim"}, d.Fio.Direction)
-		exact := fiotest.ExactInflightLong(raw, direction, start, end, accuracyRanks...)
+		exact := fiotest.ExactInflightLong(raw, direction, afterStart(start), end, accuracyRanks...)
 		for i, got := range []float64{d.Latency.P50, d.Latency.P90, d.Latency.P95, d.Latency.P99} {
 			errs[i] = append(errs[i], percentOff(got, exact.Quantiles[i]))
 		}
 		errs[4] = append(errs[4], percentOff(d.Latency.Max, exact.Max))
 	}
 	return errs
+}
+
+// afterStart is the time after which a window's completions come. The first one has its
+// start, too: what completed within the first millisecond did so at time 0, says the log.
+func afterStart(start time.Duration) time.Duration {
+	if start == 0 {
+		return -1
+	}
+	return start
 }
 
 // toolErrors are those of a tool's recorded answer; nil where it has none. Its rows say
@@ -187,7 +196,7 @@ func toolErrors(t *testing.T, name, tool string, raw []fiotest.Completion) [][]f
 				continue
 			}
 			end := time.Duration(ms)*time.Millisecond + late
-			exact := fiotest.ExactInflightLong(raw, fiotest.AnyDirection, end-time.Second, end, accuracyRanks...)
+			exact := fiotest.ExactInflightLong(raw, fiotest.AnyDirection, afterStart(end-time.Second), end, accuracyRanks...)
 			if exact.Requests == 0 {
 				continue
 			}

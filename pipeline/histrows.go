@@ -147,14 +147,9 @@ func (h *histRows) more() bool {
 
 // add makes rows of a row of the log; false if there is nothing in it, or too much.
 func (h *histRows) add(rec *fiolog.Record) bool {
-	total, highest := uint64(0), uint64(0)
-	for i := range rec.Bins {
-		total += rec.Bins[i].Count
-		highest |= rec.Bins[i].Count
-	}
 	err := h.checkTime(rec.Time)
-	if highest > hist.MaxCount || total > hist.MaxCount {
-		err = fmt.Errorf("%d requests in a row: %w", total, hist.ErrTooLarge)
+	if rec.Total > hist.MaxCount {
+		err = fmt.Errorf("%d requests in a row: %w", rec.Total, hist.ErrTooLarge)
 	}
 	if err != nil {
 		h.leaveOut(rec.Line, err)
@@ -167,9 +162,9 @@ func (h *histRows) add(rec *fiolog.Record) bool {
 	if h.run.keepSums {
 		h.sums[rec.Direction].AddBins(rec.Layout, rec.Bins)
 	}
-	h.requests[rec.Direction] += total
+	h.requests[rec.Direction] += rec.Total
 	at := rec.Time - h.origin
 	h.last = max(h.last, at)
-	h.rows = h.splitter.Split(at, rec.Direction, rec.Layout, rec.Bins, total)
+	h.rows = h.splitter.Split(at, rec.Direction, rec.Layout, rec.Bins, rec.Total)
 	return true
 }

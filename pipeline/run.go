@@ -26,6 +26,10 @@ func Read(ctx context.Context, run *cbt.Run, opt Options, put func(*mapping.Inte
 // batch is how many documents are stored at once: some megabytes.
 const batch = 1000
 
+// windowsAhead is how many windows may wait to be made into documents: rows are read
+// meanwhile. Each takes some 20 KB.
+const windowsAhead = 64
+
 // Known looks up what a store has of a run, before anything is stored. With a run it
 // says that the store has this very version, and nothing is to be done. An error stops
 // the ingest of this run.
@@ -90,7 +94,7 @@ func (r *reader) read(ctx context.Context, put func(*mapping.Interval) error) (*
 		return nil, err
 	}
 	first := align.Level(r.opt.levels()[0] - mapping.Cluster)
-	for w, err := range r.windows(ctx) {
+	for w, err := range readAhead(windowsAhead, r.windows(ctx)) {
 		if err != nil {
 			return nil, err
 		}

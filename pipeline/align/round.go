@@ -19,13 +19,14 @@ type rounder struct {
 	carry     []float64 // S_k - round(S_k) of each bin, in [-0.5, 0.5) unless re-binned
 	rebinned  bool
 	completed float64
+	usual     int // bins of a window, as of the last one
 }
 
 // bins are the whole counts of a window's weights: ascending, no zeros. They are never
 // nil: that no request rounds to none is an answer, too.
 func (r *rounder) bins(h *hist.Histogram) []hist.Bin {
 	r.adopt(h)
-	out := []hist.Bin{}
+	out := make([]hist.Bin, 0, r.usual+r.usual/8)
 	for i, weight := range h.All() {
 		sum := r.carry[i] + weight
 		if n := math.Floor(sum + 0.5); n > 0 {
@@ -37,6 +38,7 @@ func (r *rounder) bins(h *hist.Histogram) []hist.Bin {
 	if r.rebinned {
 		out = r.balance(out)
 	}
+	r.usual = len(out)
 	return out
 }
 

@@ -32,8 +32,11 @@ func unzip(tb testing.TB, name string) []byte {
 }
 
 // busyLog is a log of rows in which n of the bins are not zero: clustered, with gaps,
-// and counts of one to four digits, as a device with two kinds of latency has them.
-func busyLog(rows, columns, n int) []byte {
+// and counts of one to three digits, as a device with two kinds of latency has them.
+func busyLog(rows, columns, n int) []byte { return logOf(rows, columns, n, 40) }
+
+// logOf is such a log whose counts are of so many requests in the mean.
+func logOf(rows, columns, n int, mean float64) []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var b bytes.Buffer
 	counts := make([]int, columns)
@@ -42,7 +45,7 @@ func busyLog(rows, columns, n int) []byte {
 		for left := n; left > 0; {
 			at := columns/2 + int(rng.NormFloat64()*float64(columns)/14)
 			if at >= 0 && at < columns && counts[at] == 0 {
-				counts[at] = 1 + int(rng.ExpFloat64()*40)
+				counts[at] = 1 + int(rng.ExpFloat64()*mean)
 				left--
 			}
 		}
@@ -105,6 +108,9 @@ func BenchmarkParse(b *testing.B) {
 	log := busyLog(36, 1856, 220)
 	b.Run("fast", func(b *testing.B) {
 		benchmarkRow(b, log, func(line []byte, bins *binBuffer, r *row) { parseFast(line, bins, r) })
+	})
+	b.Run("fast/long counts", func(b *testing.B) {
+		benchmarkRow(b, logOf(36, 1856, 220, 4000), func(line []byte, bins *binBuffer, r *row) { parseFast(line, bins, r) })
 	})
 	b.Run("slow", func(b *testing.B) {
 		benchmarkRow(b, log, func(line []byte, bins *binBuffer, r *row) { parseSlow(line, bins, r) })

@@ -22,8 +22,16 @@ type row struct {
 	time      uint64
 	direction uint64
 	blockSize uint64
-	columns   int // bins written, also those that are zero
-	used      int // bins that are not zero: the first so many of the buffer
+	columns   int    // bins written, also those that are zero
+	used      int    // bins that are not zero: the first so many of the buffer
+	total     uint64 // the sum of all bins, or 2^64-1 where that is more
+}
+
+// count adds n requests to the total.
+func (r *row) count(n uint64) {
+	if r.total += n; r.total < n {
+		r.total = math.MaxUint64
+	}
 }
 
 // Eight bytes at a time, little-endian. A row is mostly "0, 0, 0, …", and as eight is
@@ -32,6 +40,7 @@ const (
 	zeroesA = 0x2c30202c30202c30 // "0, 0, 0,"
 	zeroesB = 0x30202c30202c3020
 	zeroesC = 0x202c30202c30202c
+	comma   = 0x202c // ", "
 	commas  = 0x2c2c2c2c2c2c2c2c
 	ascii0s = 0x3030303030303030
 	lowBits = 0x0101010101010101
@@ -59,29 +68,23 @@ func parseFast(b []byte, bins *binBuffer, r *row) int {
 	if head[0] > math.MaxInt64 || head[1] >= Directions {
 		return 0
 	}
-	r.time, r.direction, r.blockSize = head[0], head[1], head[2]
-	col, used := 0, 0
-	for col < hist.MaxColumns {
-		pos, col, used = parseBins(b, bins, pos, col, used)
+	*r = row{time: head[0], direction: head[1], blockSize: head[2]}
+	for r.columns < hist.MaxColumns {
+		pos = parseBins(b, pos, bins, r)
 		// What is left is the last number, one of many digits, the end of b, or wrong.
 		v, n := shortNumber(b[pos:])
 		pos += n
 		if n == 0 || pos >= len(b) {
 			return 0
 		}
-		bins[used&(binSlots-1)] = hist.Bin{Index: uint32(col), Count: v}
-		if v != 0 {
-			used++
-		}
-		col++
+		r.put(headFields+r.columns, v, bins)
+		r.columns++
 		switch {
 		case b[pos] == '\n':
-			r.columns, r.used = col, used
 			return pos + 1
 		case pos+2 > len(b):
 			return 0
 		case b[pos] == '\r' && b[pos+1] == '\n':
-			r.columns, r.used = col, used
 			return pos + 2
 		case b[pos] != ',' || b[pos+1] != ' ':
 			return 0
@@ -91,18 +94,77 @@ func parseFast(b []byte, bins *binBuffer, r *row) int {
 	return 0
 }
 
-// parseBins reads counts of up to six digits, each followed by ", ", until something
-// else comes or less than 24 bytes are left. There is no branch on how many digits a
-// count has, nor on whether it is zero: both are as good as random where it matters.
-func parseBins(b []byte, bins *binBuffer, pos, col, used int) (int, int, int) {
-	for pos+24 <= len(b) && col < hist.MaxColumns {
-		s := b[pos : pos+24 : pos+24]
-		w := binary.LittleEndian.Uint64(s)
-		if w == zeroesA && binary.LittleEndian.Uint64(s[8:]) == zeroesB && binary.LittleEndian.Uint64(s[16:]) == zeroesC {
+// parseBins adds counts of up to six digits to the row, each followed by ", ", from pos
+// on until something else comes or less than 24 bytes are left. It returns where.
+func parseBins(b []byte, pos int, bins *binBuffer, r *row) int {
+	for {
+		from := shortBins(b, pos, bins, r)
+		if pos = mediumBins(b, from, bins, r); pos == from {
+			return pos
+		}
+	}
+}
+
+// shortBins is parseBins for counts of one or two digits, of which most rows consist.
+//
+// Where a row is busy, what comes next is as good as random: whether a count is zero,
+// and whether it has one digit or two. So there is no branch on either. And as a count
+// can be looked at only when the end of the one before is known, two are taken at once.
+func shortBins(b []byte, pos int, bins *binBuffer, r *row) int {
+	col, used, total := r.columns, r.used, uint64(0)
+	for pos >= 0 && pos <= len(b)-24 && col < hist.MaxColumns-1 {
+		w := word(b, pos)
+		if w == zeroesA && word(b, pos+8) == zeroesB && word(b, pos+16) == zeroesC {
 			pos += 24
 			col += 8
 			continue
 		}
+		// Of '0' … '9', ',' and ' ' only the digits have bit 4. In the second byte it
+		// tells how long a short count is.
+		x := w >> 8 >> (w >> 9 & 8) // from the comma of the first one on
+		y := x >> 24 >> (x >> 25 & 8)
+		first, second := shortCounts[uint16(w)], shortCounts[uint16(x>>16)]
+		if first&second < isShort || uint16(x) != comma || uint16(y) != comma {
+			break
+		}
+		v := uint64(first &^ isShort)
+		bins[used&(binSlots-1)] = hist.Bin{Index: uint32(col), Count: v}
+		used += int((v + 127) >> 7) // 1 unless v is 0
+		total += v
+		v = uint64(second &^ isShort)
+		bins[used&(binSlots-1)] = hist.Bin{Index: uint32(col + 1), Count: v}
+		used += int((v + 127) >> 7)
+		total += v
+		pos += 6 + int(w>>12&1) + int(x>>28&1)
+		col += 2
+	}
+	r.columns, r.used = col, used
+	r.count(total)
+	return pos
+}
+
+// shortCounts is what two bytes mean that begin with a count of one digit (and a comma)
+// or of two: the count and isShort; 0 if they do not. It is large so that it needs no
+// sum to be looked up, but what is looked at lies within four kilobytes.
+var shortCounts = func() (t [1 << 16]uint8) {
+	for a := range 10 {
+		t['0'+a+','<<8] = uint8(a) | isShort
+		for b := range 10 {
+			t['0'+a+('0'+b)<<8] = uint8(10*a+b) | isShort
+		}
+	}
+	return t
+}()
+
+const isShort = 0x80
+
+// mediumBins is parseBins for counts of up to six digits. It leaves off where several
+// short ones have come in a row. Again there is no branch on how long a count is.
+func mediumBins(b []byte, pos int, bins *binBuffer, r *row) int {
+	const several = 8
+	col, used, total := r.columns, r.used, uint64(0)
+	for left := several; left > 0 && pos >= 0 && pos <= len(b)-24 && col < hist.MaxColumns; left-- {
+		w := word(b, pos)
 		c := w ^ commas
 		n := uint(bits.TrailingZeros64((c-lowBits)&^c&topBits)) >> 3 // digits before the comma; 8 if there is none
 		if n-1 > 5 || byte(w>>((n*8+8)&63)) != ' ' {
@@ -112,14 +174,23 @@ func parseBins(b []byte, bins *binBuffer, pos, col, used int) (int, int, int) {
 		if (d|(d+toTop))&topBits != 0 {
 			break
 		}
+		if n > 2 {
+			left = several
+		}
 		v := eightDigits(d)
 		bins[used&(binSlots-1)] = hist.Bin{Index: uint32(col), Count: v}
 		used += int((-v) >> 63)
+		total += v
 		pos += int(n) + 2
 		col++
 	}
-	return pos, col, used
+	r.columns, r.used = col, used
+	r.count(total)
+	return pos
 }
+
+// word is eight bytes of b, from i on.
+func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8 : i+8]) }
 
 // eightDigits is the number whose digits are the bytes of d, the first one lowest:
 // neighbours are joined to pairs, pairs to fours, fours to eight.

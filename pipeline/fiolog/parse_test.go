@@ -38,6 +38,18 @@ func (r *row) numbers(bins *binBuffer) []uint64 {
 	return out
 }
 
+// sum is that of a row's counts, at most 2^64-1.
+func sum(counts []uint64) uint64 {
+	total := uint64(0)
+	for _, n := range counts {
+		if n > math.MaxUint64-total {
+			return math.MaxUint64
+		}
+		total += n
+	}
+	return total
+}
+
 // checkParse compares both parsers with the oracle on the first line of b.
 func checkParse(tb rapid.TB, b []byte) {
 	tb.Helper()
@@ -62,6 +74,9 @@ func checkParse(tb rapid.TB, b []byte) {
 		if d := cmp.Diff(want, r.numbers(&bins)); d != "" {
 			tb.Fatalf("parseSlow(%q) (-want +got):\n%s", line, d)
 		}
+		if total := sum(want[headFields:]); r.total != total {
+			tb.Fatalf("parseSlow(%q) adds up to %d, want %d", line, r.total, total)
+		}
 	}
 	r = row{}
 	n := parseFast(b, &bins, &r)
@@ -74,10 +89,35 @@ func checkParse(tb rapid.TB, b []byte) {
 	if d := cmp.Diff(want, r.numbers(&bins)); d != "" {
 		tb.Fatalf("parseFast(%q) (-want +got):\n%s", line, d)
 	}
+	if total := sum(want[headFields:]); r.total != total {
+		tb.Fatalf("parseFast(%q) adds up to %d, want %d", line, r.total, total)
+	}
+}
+
+// TestParseShort has all short texts, of good and of bad bytes, in all the places where
+// parseFast looks at several of them at once.
+func TestParseShort(t *testing.T) {
+	const alphabet, longest = "059, \n-\x10\x1c", 4
+	text := make([]byte, 0, longest)
+	var check func()
+	check = func() {
+		for _, before := range []string{"", "7, ", "0, 0, 0, ", "12, 345, "} {
+			checkParse(t, []byte("1, 0, 4096, "+before+string(text)+", 12, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0\n"))
+		}
+		if len(text) == longest {
+			return
+		}
+		for _, c := range []byte(alphabet) {
+			text = append(text, c)
+			check()
+			text = text[:len(text)-1]
+		}
+	}
+	check()
 }
 
 func TestParseRandomRows(t *testing.T) {
-	count := rapid.OneOf(rapid.Just(uint64(0)), rapid.Uint64Range(0, 9), rapid.Uint64Range(0, 2000), rapid.Uint64())
+	count := rapid.OneOf(rapid.Just(uint64(0)), rapid.Uint64Range(0, 9), rapid.Uint64Range(0, 120), rapid.Uint64Range(0, 2000), rapid.Uint64())
 	rapid.Check(t, func(t *rapid.T) {
 		var b strings.Builder
 		n := rapid.SampledFrom([]int{1, 2, 7, 8, 9, 29, 58, 116}).Draw(t, "columns")
@@ -96,6 +136,17 @@ func TestParseRandomRows(t *testing.T) {
 		}
 		checkParse(t, row)
 	})
+}
+
+func TestParseTotalTooLarge(t *testing.T) {
+	const most = "9999999999999999999, " // that parseFast takes
+	var bins binBuffer
+	var r row
+	row := "1, 0, 4096, " + strings.Repeat(most+"5, 123, ", 4) + "7\n"
+	checkParse(t, []byte(row))
+	if n := parseFast([]byte(row), &bins, &r); n == 0 || r.total != math.MaxUint64 {
+		t.Errorf("%d bytes of %q add up to %d, want the largest number", n, row, r.total)
+	}
 }
 
 // TestParseFastTakesRealRows makes sure that it is not parseSlow that reads real logs.
@@ -136,9 +187,7 @@ func TestReaderRealLogs(t *testing.T) {
 			var requests uint64
 			var newJobs []int
 			for i, r := range rows {
-				for _, b := range r.Bins {
-					requests += b.Count
-				}
+				requests += r.Total
 				if r.NewJob {
 					newJobs = append(newJobs, r.Line)
 				}
@@ -267,7 +316,7 @@ func FuzzReader(f *testing.F) {
 			t.Fatalf("in pieces of %d: %d rows, %q, %v; at once: %d rows, %q, %v", step, len(got), faults, err, len(want), wantFaults, wantErr)
 		}
 		for i, r := range got {
-			if r.Layout != want[i].Layout || !cmp.Equal(r.Bins, want[i].Bins) || r.Time != want[i].Time || r.NewJob != want[i].NewJob {
+			if r.Layout != want[i].Layout || !cmp.Equal(r.Bins, want[i].Bins) || r.Total != want[i].Total || r.Time != want[i].Time || r.NewJob != want[i].NewJob {
 				t.Fatalf("row %d differs: %+v and %+v", i, r, want[i])
 			}
 		}

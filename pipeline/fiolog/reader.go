@@ -24,6 +24,7 @@ type Record struct {
 	BlockSize uint64
 
 	Bins   []hist.Bin  // those that are not zero, ascending; none for an idle interval
+	Total  uint64      // the sum of their counts, or 2^64-1 where that is more
 	Layout hist.Layout // the same for all rows of a file
 	Line   int         // in the file, 1-based
 
@@ -189,7 +190,7 @@ func (r *Reader) accept(whole bool, end int) (*Record, *SyntaxError) {
 	r.stats.Rows++
 	r.rec = Record{
 		Time: t, Direction: d, BlockSize: r.row.blockSize,
-		Bins: r.bins[:r.row.used], Layout: r.layout.Layout, Line: r.in.line, NewJob: newJob,
+		Bins: r.bins[:r.row.used], Total: r.row.total, Layout: r.layout.Layout, Line: r.in.line, NewJob: newJob,
 	}
 	return &r.rec, nil
 }

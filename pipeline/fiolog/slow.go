@@ -70,6 +70,7 @@ func (r *row) put(i int, v uint64, bins *binBuffer) {
 		if col := i - headFields; v != 0 && col < hist.MaxColumns {
 			bins[r.used] = hist.Bin{Index: uint32(col), Count: v}
 			r.used++
+			r.count(v)
 		}
 	}
 }
