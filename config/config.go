@@ -7,12 +7,14 @@
 package config
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
 	"github.com/go-viper/mapstructure/v2"
 
 	"github.com/fio2es/fio2es/internal/elastic"
-	"os"
-	"path/filepath"
-	"time"
 )
 
 // Config is all settings. Field tags are the names in fio2es.yaml; a flag has dashes in
@@ -36,6 +38,7 @@ type Config struct {
 	Prefix    string            `mapstructure:"prefix"`    // of index names
 
 	Elasticsearch Elasticsearch `mapstructure:"elasticsearch"`
+	Kibana        Kibana        `mapstructure:"kibana"`
 }
 
 // Elasticsearch is the cluster that holds the history, where there is one. Secrets come
@@ -52,7 +55,7 @@ type Elasticsearch struct {
 	Fingerprint  string         `mapstructure:"fingerprint"` // SHA-256 of a certificate to trust
 	AllowPlain   bool           `mapstructure:"allow_plain"` // send credentials over http to other machines
 	Proxy        string         `mapstructure:"proxy"`
-	GzipLevel    int            `mapstructure:"gzip_level"` // of request bodies; 0: 1; -1: none
+	GzipLevel    int            `mapstructure:"gzip_level"` // of request bodies; 0: 2; -1: none
 	Rejects      string         `mapstructure:"rejects"`    // file for documents that the cluster refuses for good
 
 	Shards   int    `mapstructure:"shards"`    // of each index of interval documents
@@ -63,6 +66,14 @@ type Elasticsearch struct {
 
 // Enabled tells whether the history is in a cluster.
 func (e *Elasticsearch) Enabled() bool { return len(e.Addresses) > 0 || e.CloudID != "" }
+
+// Name is what messages call the cluster.
+func (e *Elasticsearch) Name() string {
+	if len(e.Addresses) == 0 {
+		return "Elastic Cloud"
+	}
+	return withoutCredentials(e.Addresses[0])
+}
 
 // Default is what holds where nothing is set.
 func Default() Config {
@@ -87,9 +98,14 @@ func defaultHistory() string {
 	return filepath.Join(dir, "fio2es", "history.db")
 }
 
-// Settings are all settings by name, for showing.
+// Settings are all settings by name, for showing: without secrets, wherever they stand.
 func Settings(c Config) map[string]any {
 	all := map[string]any{}
+	c.Elasticsearch.Addresses = slices.Clone(c.Elasticsearch.Addresses)
+	for i, a := range c.Elasticsearch.Addresses {
+		c.Elasticsearch.Addresses[i] = withoutCredentials(a)
+	}
+	c.Elasticsearch.Proxy, c.Kibana.URL = withoutCredentials(c.Elasticsearch.Proxy), withoutCredentials(c.Kibana.URL)
 	if err := mapstructure.Decode(c, &all); err != nil {
 		panic(err) // a Config always decodes
 	}

@@ -41,6 +41,7 @@ func load(t *testing.T, file string, env map[string]string, args ...string) (Con
 	flags.String("weighting", "inflight", "")
 	flags.StringToString("labels", nil, "")
 	flags.StringSlice("levels", nil, "")
+	flags.StringSlice("elasticsearch", nil, "")
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
 	}
@@ -94,6 +95,41 @@ func TestAllFaultsAtOnce(t *testing.T) {
 func TestNoSuchFile(t *testing.T) {
 	if _, err := Load("/nonexistent/fio2es.yaml", pflag.NewFlagSet("", pflag.ContinueOnError)); err == nil {
 		t.Error("no error")
+	}
+}
+
+// TestWhichFile: the program itself, which may lie beside, is no settings file.
+func TestWhichFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	write := func(name, text string) {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []struct {
+		name, text string
+		jobs       int
+	}{
+		{"fio2es", "\x7fELF\x02\x01\x00", 0}, {"fio2es.json", "{", 0},
+		{"fio2es/fio2es.yaml", "jobs: 1", 1}, {"fio2es.yml", "jobs: 2", 2}, {"fio2es.yaml", "jobs: 3", 3},
+	} {
+		if file.name == "fio2es/fio2es.yaml" {
+			_ = os.Remove("fio2es")
+		}
+		write(file.name, file.text)
+		c, err := Load("", pflag.NewFlagSet("", pflag.ContinueOnError))
+		if err != nil || c.Jobs != file.jobs {
+			t.Errorf("after %s: jobs %d, %v", file.name, c.Jobs, err)
+		}
+	}
+	write("fio2es.yaml", "jobs: [")
+	if _, err := Load("", pflag.NewFlagSet("", pflag.ContinueOnError)); err == nil || !strings.Contains(err.Error(), "fio2es.yaml") {
+		t.Errorf("which file is not told: %v", err)
 	}
 }
 

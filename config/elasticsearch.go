@@ -2,9 +2,7 @@ package config
 
 import (
 	"errors"
-	"fmt"
-	"os"
-	"strings"
+	"net/url"
 
 	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/mapping/templates"
@@ -13,34 +11,25 @@ import (
 // Client is how to reach the cluster; files with secrets and certificates are read.
 func (e *Elasticsearch) Client() (elastic.Config, error) {
 	c := elastic.Config{
-		Addresses: e.Addresses, CloudID: e.CloudID, APIKey: e.APIKey, Username: e.Username, Password: e.Password,
+		Addresses: e.Addresses, CloudID: e.CloudID, Username: e.Username,
 		Fingerprint: e.Fingerprint, AllowPlain: e.AllowPlain, Proxy: e.Proxy, GzipLevel: e.GzipLevel,
 	}
-	var faults []error
-	for _, secret := range []struct {
-		name, file string
-		into       *elastic.Secret
-	}{
-		{"elasticsearch.api_key_file", e.APIKeyFile, &c.APIKey},
-		{"elasticsearch.password_file", e.PasswordFile, &c.Password},
-	} {
-		if secret.file == "" {
-			continue
-		}
-		text, err := os.ReadFile(secret.file)
-		if err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", secret.name, err))
-			continue
-		}
-		*secret.into = elastic.Secret(strings.TrimSpace(string(text)))
-	}
-	if e.CA != "" {
-		var err error
-		if c.CACert, err = os.ReadFile(e.CA); err != nil {
-			faults = append(faults, fmt.Errorf("elasticsearch.ca: %w", err))
+	var faults [3]error
+	c.APIKey, faults[0] = secret("elasticsearch.api_key", e.APIKey, e.APIKeyFile)
+	c.Password, faults[1] = secret("elasticsearch.password", e.Password, e.PasswordFile)
+	c.CACert, faults[2] = certificates("elasticsearch.ca", e.CA)
+	return c, errors.Join(faults[:]...)
+}
+
+// inAddress are credentials that stand in an address.
+func (e *Elasticsearch) inAddress() (user string, password elastic.Secret, ok bool) {
+	for _, a := range e.Addresses {
+		if u, err := url.Parse(a); err == nil && u.User != nil {
+			text, _ := u.User.Password()
+			return u.User.Username(), elastic.Secret(text), true
 		}
 	}
-	return c, errors.Join(faults...)
+	return "", "", false
 }
 
 // Templates are the options of what setup installs.

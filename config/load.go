@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -21,6 +22,7 @@ const delimiter = "::"
 // flagNames are the flags of settings that are not named like them.
 var flagNames = map[string]string{
 	"elasticsearch::addresses": "elasticsearch", "elasticsearch::ca": "ca", "elasticsearch::fingerprint": "fingerprint",
+	"kibana::url": "kibana", "kibana::space": "kibana-space", "kibana::ca_cert": "kibana-ca",
 }
 
 func flagName(key string) string {
@@ -57,6 +59,9 @@ func Load(file string, flags *pflag.FlagSet) (Config, error) {
 	if err := v.UnmarshalExact(&c, decode); err != nil {
 		faults = append(faults, explain(err, v.ConfigFileUsed())...)
 	}
+	if f := flags.Lookup(flagName("elasticsearch::addresses")); f != nil && f.Changed && slices.ContainsFunc(c.Elasticsearch.Addresses, hasPassword) {
+		faults = append(faults, errors.New("--elasticsearch: all users of the machine can read a password in a flag: set FIO2ES_ELASTICSEARCH_USERNAME and FIO2ES_ELASTICSEARCH_PASSWORD"))
+	}
 	faults = append(faults, c.faults()...)
 	return c, errors.Join(faults...)
 }
@@ -84,25 +89,38 @@ func setDefaults(v *viper.Viper, c Config) []string {
 	return keys
 }
 
+// readFile reads the settings file, if there is one. The search is our own: viper would
+// take a file fio2es without a suffix, too, which is the program where it was built.
 func readFile(v *viper.Viper, file string) error {
 	if file == "" {
-		file = os.Getenv(envPrefix + "CONFIG")
+		file = cmp.Or(os.Getenv(envPrefix+"CONFIG"), findFile())
 	}
-	if file != "" {
-		v.SetConfigFile(file)
-	} else {
-		v.SetConfigName("fio2es")
-		v.SetConfigType("yaml")
-		v.AddConfigPath(".")
-		if dir, err := os.UserConfigDir(); err == nil {
-			v.AddConfigPath(filepath.Join(dir, "fio2es"))
-		}
-	}
-	err := v.ReadInConfig()
-	if none := (viper.ConfigFileNotFoundError{}); err == nil || errors.As(err, &none) && file == "" {
+	if file == "" {
 		return nil
 	}
-	return fmt.Errorf("read settings: %w", err)
+	v.SetConfigFile(file)
+	if err := v.ReadInConfig(); err != nil {
+		return fmt.Errorf("read settings %s: %w", file, err)
+	}
+	return nil
+}
+
+// findFile is the settings file here, else that in the user's configuration folder, else
+// empty.
+func findFile() string {
+	folders := []string{"."}
+	if dir, err := os.UserConfigDir(); err == nil {
+		folders = append(folders, filepath.Join(dir, "fio2es"))
+	}
+	for _, dir := range folders {
+		for _, name := range []string{"fio2es.yaml", "fio2es.yml"} {
+			path := filepath.Join(dir, name)
+			if info, err := os.Stat(path); err == nil && !info.IsDir() {
+				return path
+			}
+		}
+	}
+	return ""
 }
 
 // unknownVariables finds misspelt FIO2ES_* variables. Those for tests are not ours.

@@ -15,14 +15,15 @@ import (
 
 // faults are all that is wrong with the values.
 func (c *Config) faults() []error {
+	faults := c.Kibana.faults()
 	_, err := c.Options()
-	if err == nil {
-		return nil
-	}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
+		return append(faults, joined.Unwrap()...)
 	}
-	return []error{err}
+	if err != nil {
+		faults = append(faults, err)
+	}
+	return faults
 }
 
 // Options are the settings as the pipeline takes them.

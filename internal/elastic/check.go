@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,7 +58,7 @@ func (c *Client) Check(ctx context.Context) (Info, error) {
 	if err == nil {
 		err = checkAnswer(product, v.Number, v.Flavor, v.Distribution, answer.Tagline)
 	} else {
-		err = explain(err)
+		err = c.explain(err)
 	}
 	if err != nil {
 		return Info{}, fmt.Errorf("check server %s: %w", c, err)
@@ -91,7 +92,7 @@ func checkAnswer(product, number, flavor, distribution, tagline string) error {
 }
 
 // explain turns the failure of GET / into what to do about it.
-func explain(err error) error {
+func (c *Client) explain(err error) error {
 	var e *Error
 	switch {
 	case errors.Is(err, errSyntax):
@@ -99,9 +100,12 @@ func explain(err error) error {
 	case !errors.As(err, &e):
 		return err
 	case e.Status == http.StatusUnauthorized:
-		return fmt.Errorf("%w: %w", ErrAuth, e)
+		if slices.ContainsFunc(c.secrets, func(s Secret) bool { return s != "" }) {
+			return fmt.Errorf("%w: check the API key, or user name and password: %w", ErrAuth, e)
+		}
+		return fmt.Errorf("%w: none are set, neither an API key nor user name and password: %w", ErrAuth, e)
 	case e.Status == http.StatusForbidden && !e.Foreign:
-		return fmt.Errorf("%w: the role needs the cluster privilege monitor: %w", ErrForbidden, e)
+		return fmt.Errorf("%w: the role needs the cluster privilege cluster:monitor/main, or monitor, which has it in it: %w", ErrForbidden, e)
 	case e.Foreign, e.Status < http.StatusBadRequest, e.Status == http.StatusNotFound:
 		return fmt.Errorf("%w: %w; is it a proxy that wants a login, or another service?", ErrNotElastic, e)
 	}

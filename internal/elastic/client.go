@@ -25,17 +25,22 @@ type Client struct {
 	retries   int
 	maxAnswer int64
 	secrets   []Secret
+	ownCA     bool // authorities were named
+	service   string
 }
+
+// elasticsearch is what errors call a cluster.
+const elasticsearch = "elasticsearch"
 
 // New makes a client; it fails with [ErrConfig] and sends nothing yet ([Client.Check]).
 func New(config Config) (*Client, error) {
 	c, urls, err := config.withDefaults()
 	if err != nil {
-		return nil, fmt.Errorf("set up elasticsearch client: %w", err)
+		return nil, fmt.Errorf("set up %s client: %w", orElse(config.Service, elasticsearch), err)
 	}
-	conns, err := newTransport(c)
+	conns, err := newTransport(c, urls)
 	if err != nil {
-		return nil, fmt.Errorf("set up elasticsearch client: %w", err)
+		return nil, fmt.Errorf("set up %s client: %w", c.Service, err)
 	}
 	options := []elastictransport.Option{
 		elastictransport.WithURLs(urls...), elastictransport.WithTransport(conns),
@@ -49,11 +54,12 @@ func New(config Config) (*Client, error) {
 	}
 	nodes, err := elastictransport.NewClient(options...)
 	if err != nil {
-		return nil, fmt.Errorf("set up elasticsearch client: %w", err)
+		return nil, fmt.Errorf("set up %s client: %w", c.Service, err)
 	}
 	return &Client{
 		urls: urls, nodes: nodes, conns: conns, pack: newPacker(c.GzipLevel),
 		timeout: c.Timeout, retries: c.Retries, maxAnswer: c.MaxAnswer, secrets: []Secret{c.APIKey, c.Password},
+		ownCA: len(c.CACert) > 0, service: c.Service,
 	}, nil
 }
 

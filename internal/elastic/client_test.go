@@ -275,6 +275,11 @@ func TestConfig(t *testing.T) {
 		{elastic.Config{CACert: []byte("x")}, "PEM"},
 		{elastic.Config{CACert: []byte("x"), Fingerprint: "x"}, "both a CA"},
 		{elastic.Config{GzipLevel: 12}, "gzip level"},
+		{elastic.Config{APIKey: "id:key"}, `"encoded" of the answer`},
+		{elastic.Config{Username: "me"}, "a user name without a password"},
+		{elastic.Config{Password: "secret"}, "a password without a user name"},
+		{elastic.Config{Addresses: []string{"127.0.0.1:9200"}}, `"127.0.0.1:9200" is not of the form`},
+		{elastic.Config{Addresses: []string{"https://me:p%w@es:9200"}}, "an address is not of the form"},
 	} {
 		client, err := elastic.New(c.config)
 		if got := fmt.Sprint(client, err); !strings.Contains(got, c.want) {

@@ -33,7 +33,7 @@ type Config struct {
 	AllowPlain  bool   // send credentials over http to other machines, for all to read
 
 	Proxy     string // URL; default: the environment's HTTPS_PROXY, HTTP_PROXY and NO_PROXY
-	GzipLevel int    // of request bodies, 1 to 9; 0 is 1, [NoGzip] is none
+	GzipLevel int    // of request bodies, 1 to 9; 0 is 2, [NoGzip] is none
 
 	ConnectTimeout time.Duration // default 10 s
 	Timeout        time.Duration // of a request, to the end of its answer; default 90 s
@@ -41,6 +41,7 @@ type Config struct {
 	MaxAnswer      int64         // bytes that an answer may have; default 256 MiB
 
 	UserAgent string // default "fio2es"
+	Service   string // what errors call the one that is asked, where it is not "elasticsearch"
 
 	// Dial makes connections, instead of TCP: for tunnels and tests.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -77,8 +78,12 @@ func (c Config) withDefaults() (Config, []*url.URL, error) {
 	switch {
 	case c.APIKey != "" && (c.Username != "" || c.Password != ""):
 		return c, nil, fmt.Errorf("%w: both an API key and a user name", ErrConfig)
-	case (c.Username == "") != (c.Password == ""):
-		return c, nil, fmt.Errorf("%w: a user name and a password belong together", ErrConfig)
+	case strings.Contains(string(c.APIKey), ":"):
+		return c, nil, fmt.Errorf(`%w: the API key is to be "encoded" of the answer that made it, which is the base64 of id:key`, ErrConfig)
+	case c.Password == "" && c.Username != "":
+		return c, nil, fmt.Errorf("%w: a user name without a password", ErrConfig)
+	case c.Username == "" && c.Password != "":
+		return c, nil, fmt.Errorf("%w: a password without a user name", ErrConfig)
 	case len(c.CACert) > 0 && c.Fingerprint != "":
 		return c, nil, fmt.Errorf("%w: both a CA certificate and a fingerprint", ErrConfig)
 	case c.GzipLevel < NoGzip || c.GzipLevel > 9:
@@ -90,7 +95,7 @@ func (c Config) withDefaults() (Config, []*url.URL, error) {
 
 func (c *Config) fill() {
 	if c.GzipLevel == 0 {
-		c.GzipLevel = 1
+		c.GzipLevel = 2 // of these documents a seventh is left, after level 1 a sixth, and it takes no longer
 	}
 	if c.ConnectTimeout <= 0 {
 		c.ConnectTimeout = 10 * time.Second
@@ -107,13 +112,19 @@ func (c *Config) fill() {
 	if c.UserAgent == "" {
 		c.UserAgent = "fio2es"
 	}
+	if c.Service == "" {
+		c.Service = elasticsearch
+	}
 }
 
 // address reads one address and moves credentials out of it, so that it can be shown.
 func (c *Config) address(text string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(text, "/"))
-	if err != nil { // the error would repeat the address, password and all
-		return nil, fmt.Errorf("%w: an address is not a URL", ErrConfig)
+	if err != nil && strings.Contains(text, "@") { // neither it nor the error may be shown: a password is in them
+		return nil, fmt.Errorf("%w: an address is not of the form https://host:9200", ErrConfig)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: address %q is not of the form https://host:9200", ErrConfig, text)
 	}
 	if u.User != nil {
 		if c.APIKey != "" || c.Username != "" {
@@ -133,7 +144,7 @@ func (c *Config) checkPlain(u *url.URL) error {
 	if u.Scheme == "https" || c.AllowPlain || c.APIKey == "" && c.Password == "" || isLoopback(u.Hostname()) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s would send the credentials for all to read: use https, or allow it", ErrConfig, u)
+	return fmt.Errorf("%w: %s would send the credentials for all to read: use https, or set allow_plain", ErrConfig, u)
 }
 
 func isLoopback(host string) bool {

@@ -28,9 +28,9 @@ func (c *Client) Do(ctx context.Context, req esapi.Request, into any) error {
 	return c.read(&http.Response{StatusCode: res.StatusCode, Header: res.Header, Body: res.Body}, into)
 }
 
-// failed is an error on the way, without secrets.
+// failed is an error on the way, without secrets, and with what to do.
 func (c *Client) failed(err error) error {
-	return fmt.Errorf("reach elasticsearch at %s: %w", c, err)
+	return fmt.Errorf("reach %s at %s: %w%s", c.service, c, err, c.advice(err))
 }
 
 func (c *Client) read(res *http.Response, into any) error {

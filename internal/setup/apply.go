@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -14,7 +15,7 @@ import (
 // on from there. Indices that cannot be mended fail it in the end, after all else was done
 // ([ErrConflict]).
 func (p *Plan) Apply(ctx context.Context, t Transport) error {
-	isIndex := func(s Step) bool { return s.Kind == Existing }
+	isIndex := func(s Step) bool { return s.Kind == Index }
 	if err := p.refusals(func(s Step) bool { return !isIndex(s) }); err != nil {
 		return fmt.Errorf("set up Elasticsearch: nothing was changed: %w", err)
 	}
@@ -37,6 +38,10 @@ func (p *Plan) Apply(ctx context.Context, t Transport) error {
 
 func (c *client) put(ctx context.Context, s Step) error {
 	answer, err := c.do(ctx, s.Method, s.Path, s.Body)
+	var e *Error
+	if s.Kind == Index && s.Action == Create && errors.As(err, &e) && e.Type == "resource_already_exists_exception" {
+		return nil // another setup or ingest was there first, after the same templates
+	}
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // Transport sends requests to a cluster and gives back whatever it answers.
@@ -130,6 +132,8 @@ func (c *client) privilege(method, path string) string {
 		return "cluster privilege manage_index_templates"
 	case method == http.MethodGet:
 		return fmt.Sprintf("index privilege view_index_metadata on %s-*", c.prefix)
+	case path == "/"+mapping.RunsIndex(c.prefix):
+		return "index privilege create_index on " + mapping.RunsIndex(c.prefix)
 	}
-	return fmt.Sprintf("index privilege manage on %s-*", c.prefix)
+	return fmt.Sprintf("index privilege indices:admin/mapping/put on %s-*", c.prefix)
 }

@@ -136,8 +136,14 @@ func (f *fake) answer(r *http.Request, body tree) (int, tree) {
 	case name == "_mapping":
 		return f.getMapping(strings.Trim(dir, "/"), r.URL.Query().Get("ignore_unavailable") == "true")
 	case put && dir == "/":
-		m, _ := body["mappings"].(tree)
-		f.indices[name] = parsed(m)
+		if f.indices[name] != nil {
+			return failed(400, "resource_already_exists_exception", "index [%s] already exists", name)
+		}
+		if m, ok := body["mappings"].(tree); ok {
+			f.indices[name] = parsed(m)
+		} else {
+			f.makeIndex(name)
+		}
 		return 200, tree{"acknowledged": true, "shards_acknowledged": true, "index": name}
 	}
 	f.t.Errorf("unexpected %s %s", r.Method, r.URL)

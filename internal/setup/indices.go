@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// indices are steps for indices that exist: templates are only for those to come.
+// indices are steps for indices that exist, for templates are only for those to come; and
+// the step that makes the index of the runs, where there is none.
 func (c *client) indices(ctx context.Context, steps []Step) ([]Step, error) {
 	want := map[string]object{} // mappings by component
 	for _, s := range steps {
@@ -31,8 +33,18 @@ func (c *client) indices(ctx context.Context, steps []Step) ([]Step, error) {
 				found = append(found, s)
 			}
 		}
+		if f.Pattern == mapping.RunsIndex(c.prefix) && len(answer) == 0 {
+			found = append(found, runsIndex(c.prefix))
+		}
 	}
 	return found, nil
+}
+
+// runsIndex makes the empty index of the runs. So readers can tell a cluster without runs
+// from one that was never set up.
+func runsIndex(prefix string) Step {
+	name := mapping.RunsIndex(prefix)
+	return Step{Action: Create, Kind: Index, Name: name, Method: http.MethodPut, Path: "/" + name, Body: json.RawMessage("{}")}
 }
 
 // mend is the step that gives an index what its mapping lacks, if anything.
@@ -42,7 +54,7 @@ func mend(index string, want, have object) (Step, bool) {
 	if theirs > ours {
 		return Step{}, false // a newer fio2es has been there
 	}
-	s := Step{Action: Update, Kind: Existing, Name: index, Method: http.MethodPut, Path: "/" + index + "/_mapping"}
+	s := Step{Action: Update, Kind: Index, Name: index, Method: http.MethodPut, Path: "/" + index + "/_mapping"}
 	body, names := map[string]any{}, []string(nil)
 	for k, v := range want { // what is not of a field: dynamic, _meta and so on
 		if k != "properties" && len(differences(plain(v), plain(have[k]))) > 0 {

@@ -7,30 +7,22 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/elastic/elastictest"
 	"github.com/fio2es/fio2es/internal/setup"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// real is a cluster, at FIO2ES_TEST_ELASTICSEARCH: http://user:password@host:9200.
+// real is a real cluster.
 type real struct {
-	t       *testing.T
-	address *url.URL
-}
-
-func (r real) Perform(req *http.Request) (*http.Response, error) {
-	if r.address.User != nil {
-		password, _ := r.address.User.Password()
-		req.SetBasicAuth(r.address.User.Username(), password)
-	}
-	return to(r.address.Scheme + "://" + r.address.Host).Perform(req)
+	t *testing.T
+	*elastic.Client
 }
 
 // send is a request that must be answered with a status; the answer is given back.
@@ -74,15 +66,12 @@ func (r real) cleanUp(prefix string) {
 
 // TestElasticsearch does on a real cluster what the other tests do on a fake.
 func TestElasticsearch(t *testing.T) {
-	text := os.Getenv("FIO2ES_TEST_ELASTICSEARCH")
-	if text == "" {
-		t.Skip("FIO2ES_TEST_ELASTICSEARCH has no address of a cluster")
-	}
-	address, err := url.Parse(text)
+	client, err := elastic.New(elastictest.NewReal(t).Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := real{t, address}
+	defer client.Close()
+	r := real{t, client}
 	prefix := fmt.Sprintf("fio2es-test-%x", time.Now().UnixNano())
 	t.Cleanup(func() { r.cleanUp(prefix) })
 	opt := setup.Options{Prefix: prefix, KeepDays: 400}

@@ -33,9 +33,9 @@ const (
 	Refuse Action = "refuse"
 )
 
-// Existing is the kind of a step that adds fields to an index that exists; the other kinds
-// are those of package templates.
-const Existing templates.Kind = "index"
+// Index is the kind of a step that adds fields to an index that exists, or makes that of
+// the runs; the other kinds are those of package templates.
+const Index templates.Kind = "index"
 
 // Step is one object, and what is to be done with it.
 type Step struct {
@@ -101,6 +101,7 @@ func Offline(opt Options) (*Plan, error) {
 	for _, o := range all {
 		p.Steps = append(p.Steps, newStep(o))
 	}
+	p.Steps = append(p.Steps, runsIndex(p.prefix))
 	return p, nil
 }
 
@@ -116,6 +117,7 @@ func Prepare(ctx context.Context, t Transport, opt Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.Steps = p.Steps[:len(p.Steps)-1] // c.indices looks whether the runs have an index
 	c := client{t, p.prefix}
 	there, err := c.indexTemplates(ctx)
 	if err != nil {
@@ -134,11 +136,11 @@ func Prepare(ctx context.Context, t Transport, opt Options) (*Plan, error) {
 		}
 	}
 	p.Steps = append(rivals(p.Steps, there), p.Steps...)
-	old, err := c.indices(ctx, p.Steps)
+	indices, err := c.indices(ctx, p.Steps)
 	if err != nil {
 		return nil, fmt.Errorf("read indices: %w", err)
 	}
-	p.Steps = append(p.Steps, old...)
+	p.Steps = append(p.Steps, indices...)
 	return p, nil
 }
 

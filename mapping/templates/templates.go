@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -184,6 +185,14 @@ var (
 	replicas = regexp.MustCompile(`^(\d{1,3}|\d{1,3}-(\d{1,3}|all))$`)
 )
 
+// isBackwards tells whether a range of replicas ends before it begins.
+func isBackwards(text string) bool {
+	from, to, _ := strings.Cut(text, "-")
+	least, err1 := strconv.Atoi(from)
+	most, err2 := strconv.Atoi(to)
+	return err1 == nil && err2 == nil && most < least
+}
+
 // check fills in what is left out, and finds what cannot be.
 func (opt *Options) check() error {
 	if opt.Prefix == "" {
@@ -200,7 +209,7 @@ func (opt *Options) check() error {
 		return fmt.Errorf("prefix %q: only a-z, 0-9, dots, dashes and underscores, at most 64, the first a letter or digit: %w", opt.Prefix, ErrOptions)
 	case opt.Shards < 0 || opt.Shards > 1024:
 		return fmt.Errorf("%d shards: 1 to 1024 are possible: %w", opt.Shards, ErrOptions)
-	case !replicas.MatchString(opt.Replicas):
+	case !replicas.MatchString(opt.Replicas) || isBackwards(opt.Replicas):
 		return fmt.Errorf("replicas %q: a number, or a range such as 0-1: %w", opt.Replicas, ErrOptions)
 	case opt.KeepDays < 0 || opt.KeepDays > 36500:
 		return fmt.Errorf("keep documents %d days: 1 to 36500, or 0 for ever: %w", opt.KeepDays, ErrOptions)

@@ -180,7 +180,7 @@ func TestKeepDays(t *testing.T) {
 func TestInvalidOptions(t *testing.T) {
 	for _, opt := range []templates.Options{
 		{Prefix: "Fio"}, {Prefix: "-fio"}, {Prefix: "fio*"}, {Prefix: "a b"}, {Prefix: "a,b"}, {Prefix: strings.Repeat("a", 65)}, {Prefix: "../x"},
-		{Shards: -1}, {Shards: 1025}, {Replicas: "-1"}, {Replicas: "1-"}, {Replicas: "all"}, {KeepDays: -1}, {KeepDays: 40000},
+		{Shards: -1}, {Shards: 1025}, {Replicas: "-1"}, {Replicas: "1-"}, {Replicas: "all"}, {Replicas: "2-1"}, {KeepDays: -1}, {KeepDays: 40000},
 		{KeepDays: 1, Policy: "own"}, {KeepDays: 1, Policy: templates.NoPolicy},
 	} {
 		if all, err := templates.All(opt); !errors.Is(err, templates.ErrOptions) || all != nil {

@@ -1,0 +1,72 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+
+	"github.com/fio2es/fio2es/internal/elastic"
+)
+
+// Kibana is where setup puts dashboards, where there is one. It asks the cluster who a
+// user is, so the cluster's credentials hold where it has none of its own.
+type Kibana struct {
+	URL          string         `mapstructure:"url"`   // with its base path, if it has one; empty: no Kibana
+	Space        string         `mapstructure:"space"` // empty: the default one
+	APIKey       elastic.Secret `mapstructure:"api_key"`
+	APIKeyFile   string         `mapstructure:"api_key_file"`
+	Username     string         `mapstructure:"username"`
+	Password     elastic.Secret `mapstructure:"password"`
+	PasswordFile string         `mapstructure:"password_file"`
+	CACert       string         `mapstructure:"ca_cert"`     // PEM file of the authorities to trust
+	AllowPlain   bool           `mapstructure:"allow_plain"` // send credentials over http to other machines
+}
+
+// Enabled tells whether there is a Kibana.
+func (k *Kibana) Enabled() bool { return k.URL != "" }
+
+// spaceID is what Kibana takes for one.
+var spaceID = regexp.MustCompile(`^[a-z0-9_-]*$`)
+
+// faults are all that is wrong with the values. The address is not repeated, for a
+// password may stand in it.
+func (k *Kibana) faults() []error {
+	var faults []error
+	u, err := url.Parse(k.URL)
+	if k.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "") {
+		faults = append(faults, errors.New("kibana.url: it is not of the form https://host:5601"))
+	}
+	if !spaceID.MatchString(k.Space) {
+		faults = append(faults, fmt.Errorf("kibana.space: %q is not the identifier of a space: lower-case letters, digits, _ and -", k.Space))
+	}
+	return faults
+}
+
+// credentials tells whether there are any of its own.
+func (k *Kibana) credentials() bool {
+	u, err := url.Parse(k.URL)
+	return k.APIKey != "" || k.APIKeyFile != "" || k.Username != "" || k.Password != "" || k.PasswordFile != "" || err == nil && u.User != nil
+}
+
+// KibanaClient is how to reach Kibana, with the cluster's credentials where it has none
+// of its own; files with secrets and certificates are read. The space is not in it, for
+// some requests belong to none.
+func (c *Config) KibanaClient() (elastic.Config, error) {
+	k, e := c.Kibana, c.Elasticsearch
+	out := elastic.Config{Addresses: []string{k.URL}, AllowPlain: k.AllowPlain, Proxy: e.Proxy, GzipLevel: elastic.NoGzip}
+	section := "kibana"
+	if !k.credentials() {
+		section = "elasticsearch"
+		k.APIKey, k.APIKeyFile, k.Username, k.Password, k.PasswordFile = e.APIKey, e.APIKeyFile, e.Username, e.Password, e.PasswordFile
+		if user, password, ok := e.inAddress(); ok {
+			k.Username, k.Password = user, password
+		}
+	}
+	out.Username = k.Username
+	var faults [3]error
+	out.APIKey, faults[0] = secret(section+".api_key", k.APIKey, k.APIKeyFile)
+	out.Password, faults[1] = secret(section+".password", k.Password, k.PasswordFile)
+	out.CACert, faults[2] = certificates("kibana.ca_cert", k.CACert)
+	return out, errors.Join(faults[:]...)
+}

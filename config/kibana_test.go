@@ -1,0 +1,72 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/elastic"
+)
+
+func TestKibanaClient(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	password, key, ca := file("password", "from a file\n"), file("key", "a2V5\n"), file("ca.pem", "PEM")
+	cluster := Elasticsearch{Username: "elastic", PasswordFile: password, Proxy: "http://proxy:3128", CA: "nowhere", AllowPlain: true}
+	for name, c := range map[string]struct {
+		kibana Kibana
+		want   elastic.Config
+	}{
+		"the cluster's credentials, and no more of it": {
+			Kibana{URL: "https://kibana:5601"},
+			elastic.Config{Addresses: []string{"https://kibana:5601"}, Username: "elastic", Password: "from a file", Proxy: "http://proxy:3128"},
+		},
+		"its own": {
+			Kibana{URL: "http://kibana:5601/base", APIKeyFile: key, CACert: ca, AllowPlain: true},
+			elastic.Config{Addresses: []string{"http://kibana:5601/base"}, APIKey: "a2V5", CACert: []byte("PEM"), AllowPlain: true, Proxy: "http://proxy:3128"},
+		},
+		"a user name": {
+			Kibana{URL: "https://kibana:5601", Username: "me", Password: "mine"},
+			elastic.Config{Addresses: []string{"https://kibana:5601"}, Username: "me", Password: "mine", Proxy: "http://proxy:3128"},
+		},
+		"in the address": {
+			Kibana{URL: "https://me:mine@kibana:5601"},
+			elastic.Config{Addresses: []string{"https://me:mine@kibana:5601"}, Proxy: "http://proxy:3128"},
+		},
+	} {
+		got, err := (&Config{Elasticsearch: cluster, Kibana: c.kibana}).KibanaClient()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		c.want.GzipLevel = elastic.NoGzip
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestKibanaCredentialsInAddress takes those of a cluster's address, too.
+func TestKibanaCredentialsInAddress(t *testing.T) {
+	c := Config{Elasticsearch: Elasticsearch{Addresses: []string{"https://a:9200", "https://me:mine@b:9200"}}, Kibana: Kibana{URL: "https://kibana:5601"}}
+	got, err := c.KibanaClient()
+	if err != nil || got.Username != "me" || string(got.Password) != "mine" {
+		t.Errorf("%s, %v", got.Username, err)
+	}
+}
+
+func TestKibanaFaults(t *testing.T) {
+	_, err := load(t, "", map[string]string{"FIO2ES_KIBANA_URL": "me:hunter22@kibana:5601", "FIO2ES_KIBANA_SPACE": "My Space"})
+	if err == nil || strings.Contains(err.Error(), "hunter22") || !strings.Contains(err.Error(), "kibana.url: it is not of the form https://host:5601") ||
+		!strings.Contains(err.Error(), `kibana.space: "My Space" is not`) {
+		t.Errorf("got %v", err)
+	}
+}

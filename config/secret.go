@@ -1,0 +1,66 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/elastic"
+)
+
+// secret is the one set as name, or the text of the file set as name_file, without the
+// line's end that editors leave. Both would be a guess which of them holds.
+func secret(name string, text elastic.Secret, file string) (elastic.Secret, error) {
+	if text != "" && string(text) == text.String() {
+		return "", fmt.Errorf("%s is %q, which stands for a secret that was not shown: set it", name, string(text))
+	}
+	if file == "" {
+		return text, nil
+	}
+	if text != "" {
+		return "", fmt.Errorf("%s and %s_file are both set: say one", name, name)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("%s_file: %w", name, err)
+	}
+	if text = elastic.Secret(strings.TrimSpace(string(content))); text == "" {
+		return "", fmt.Errorf("%s_file: %s is empty", name, file)
+	}
+	return text, nil
+}
+
+// certificates is the content of the PEM file set as name, if one is.
+func certificates(name, file string) ([]byte, error) {
+	if file == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return pem, nil
+}
+
+// withoutCredentials is an address that can be shown.
+func withoutCredentials(address string) string {
+	u, err := url.Parse(address)
+	switch {
+	case err == nil && u.User != nil:
+		u.User = nil
+		return u.String()
+	case strings.Contains(address, "@"): // no URL, or one without its scheme
+		return elastic.Secret(address).String()
+	}
+	return address
+}
+
+func hasPassword(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return false
+	}
+	_, ok := u.User.Password()
+	return ok
+}
