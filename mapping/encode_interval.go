@@ -85,9 +85,9 @@ func (e *encoder) latency(lat *Latency) {
 		if !lat.Bins.IsZero() {
 			e.object("histogram", func(e *encoder) {
 				e.key("values")
-				e.b = appendFloats(e.b, lat.Bins.Values)
+				e.b = appendValues(e.b, lat.Layout, lat.Bins.Values)
 				e.key("counts")
-				e.b = appendInts(e.b, lat.Bins.Counts)
+				e.b = appendCounts(e.b, lat.Bins.Counts)
 			})
 		}
 		if lat.Layout == "" && lat.Bins.IsZero() { // of averages

@@ -17,7 +17,7 @@ import (
 func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipeline.Archive, runs []*cbt.Run) error {
 	var store history.Store
 	if a.historyExists() {
-		s, closeStore, err := a.openHistory(ctx, false)
+		s, closeStore, err := a.openHistory(ctx)
 		if err != nil {
 			return err
 		}

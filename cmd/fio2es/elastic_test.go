@@ -14,39 +14,49 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/elastic/elastictest"
 )
 
-// cluster is the real Elasticsearch that FIO2ES_TEST_ELASTICSEARCH names, with a prefix
-// of this test's own; all under it is removed in the end.
-func cluster(t *testing.T, names ...string) (url string, prefixes []string) {
+// cluster is the real Elasticsearch that the environment names, with prefixes of this
+// test's own; all under them is removed in the end. Commands find its credentials in the
+// environment.
+func cluster(t *testing.T, names ...string) (real elastictest.Real, prefixes []string) {
 	t.Helper()
-	url = os.Getenv("FIO2ES_TEST_ELASTICSEARCH")
-	if url == "" {
-		t.Skip("FIO2ES_TEST_ELASTICSEARCH names no cluster")
-	}
+	real = elastictest.NewReal(t)
+	real.Setenv(t)
+	t.Setenv("FIO2ES_ELASTICSEARCH_ADDRESSES", "") // the embedded history, unless a flag says otherwise
 	for _, name := range names {
 		prefix := fmt.Sprintf("fio2es-test-%d-%s", time.Now().UnixNano(), name)
 		prefixes = append(prefixes, prefix)
 		t.Cleanup(func() {
+			var indices []struct{ Index string } // clusters may refuse to delete by pattern
+			request(t, real, "GET", "/_cat/indices/"+prefix+"-*?format=json&h=index", "", &indices)
+			for _, i := range indices {
+				request(t, real, "DELETE", "/"+i.Index, "", &struct{}{})
+			}
 			for _, path := range []string{
-				prefix + "-*", "_index_template/" + prefix + "-*", "_component_template/" + prefix + "-*", "_ilm/policy/" + prefix + "-latency",
+				"_index_template/" + prefix + "-*", "_component_template/" + prefix + "-*", "_ilm/policy/" + prefix + "-latency",
 			} {
-				request(t, "DELETE", url+"/"+path, "", nil)
+				request(t, real, "DELETE", "/"+path, "", nil)
 			}
 		})
 	}
-	return url, prefixes
+	return real, prefixes
 }
 
 // request sends one request and decodes its answer, unless into is nil.
-func request(t *testing.T, method, url, body string, into any) {
+func request(t *testing.T, real elastictest.Real, method, path, body string, into any) {
 	t.Helper()
-	req, err := http.NewRequest(method, url, strings.NewReader(body))
+	req, err := http.NewRequest(method, real.Address+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
+	if real.Secured {
+		req.SetBasicAuth(real.Config.Username, string(real.Config.Password))
+	}
+	res, err := real.HTTP.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,10 +66,10 @@ func request(t *testing.T, method, url, body string, into any) {
 		return
 	}
 	if res.StatusCode != http.StatusOK {
-		t.Fatalf("%s %s: %s\n%s", method, url, res.Status, text)
+		t.Fatalf("%s %s: %s\n%s", method, path, res.Status, text)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		t.Fatalf("%s %s: %v\n%s", method, url, err, text)
+		t.Fatalf("%s %s: %v\n%s", method, path, err, text)
 	}
 }
 
@@ -77,7 +87,7 @@ func say(t *testing.T, args ...string) string {
 // embedded history, and compares all answers with those of the embedded history: they
 // are the same to the digit.
 func TestCluster(t *testing.T) {
-	url, prefixes := cluster(t, "direct", "pushed")
+	real, prefixes := cluster(t, "direct", "pushed")
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
@@ -85,13 +95,16 @@ func TestCluster(t *testing.T) {
 	levels := "--levels=cluster,host,job"
 	say(t, "ingest", levels, archive)
 	for i, prefix := range prefixes {
-		at := []string{"--elasticsearch=" + url, "--prefix=" + prefix}
+		at := []string{"--elasticsearch=" + real.Address, "--prefix=" + prefix}
 		with := func(args ...string) []string { return append(args, at...) }
 		if out := say(t, with("setup")...); !strings.Contains(out, "create index template "+prefix+"-latency-cluster") {
 			t.Errorf("setup: %s", out)
 		}
 		if out := say(t, with("setup")...); strings.Contains(out, "create") || strings.Contains(out, "update") {
 			t.Errorf("setup again: %s", out)
+		}
+		if out := say(t, with("runs")...); out != "" {
+			t.Errorf("runs before the first: %s", out)
 		}
 		if i == 0 {
 			say(t, with("ingest", levels, archive)...)
@@ -109,25 +122,25 @@ func TestCluster(t *testing.T) {
 				t.Errorf("%s: embedded and cluster differ:\n%s", strings.Join(args, " "), diff)
 			}
 		}
-		checkAggregations(t, url, prefix)
+		checkAggregations(t, real, prefix)
 	}
 }
 
 // TestRejects mends what a document was refused for, and sends it again.
 func TestRejects(t *testing.T) {
-	url, prefixes := cluster(t, "rejects")
+	real, prefixes := cluster(t, "rejects")
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
 	rejects := filepath.Join(t.TempDir(), "rejects.ndjson")
 	t.Setenv("FIO2ES_ELASTICSEARCH_REJECTS", rejects)
 	archive := filepath.Join("..", "..", "examples", "cbt-archive")
-	at := []string{"--elasticsearch=" + url, "--prefix=" + prefixes[0]}
+	at := []string{"--elasticsearch=" + real.Address, "--prefix=" + prefixes[0]}
 	say(t, append([]string{"setup"}, at...)...)
 
 	// An index whose iops is an address: every document of that level is refused.
 	index := prefixes[0] + "-latency.host-2026.11"
-	request(t, "PUT", url+"/"+index, `{"mappings":{"properties":{"iops":{"type":"ip"}}}}`, &struct{}{})
+	request(t, real, "PUT", "/"+index, `{"mappings":{"properties":{"iops":{"type":"ip"}}}}`, &struct{}{})
 	var errs bytes.Buffer
 	code := run(context.Background(), append([]string{"ingest", archive}, at...), strings.NewReader(""), io.Discard, &errs)
 	if code != exitLeftOut {
@@ -142,18 +155,18 @@ func TestRejects(t *testing.T) {
 		t.Fatalf("%d refused; %s", refused, &errs)
 	}
 
-	request(t, "DELETE", url+"/"+index, "", &struct{}{})
+	request(t, real, "DELETE", "/"+index, "", &struct{}{})
 	say(t, append([]string{"push", "--rejects", rejects}, at...)...)
-	request(t, "POST", url+"/"+index+"/_refresh", "", &struct{}{})
+	request(t, real, "POST", "/"+index+"/_refresh", "", &struct{}{})
 	var answer struct{ Count int }
-	request(t, "GET", url+"/"+index+"/_count", "", &answer)
+	request(t, real, "GET", "/"+index+"/_count", "", &answer)
 	if answer.Count != refused {
 		t.Errorf("%d documents after all, %d were refused", answer.Count, refused)
 	}
 }
 
 // checkAggregations asks the cluster itself what panels ask, by deterministic means.
-func checkAggregations(t *testing.T, url, prefix string) {
+func checkAggregations(t *testing.T, real elastictest.Real, prefix string) {
 	t.Helper()
 	var answer struct {
 		Aggregations struct {
@@ -171,7 +184,7 @@ func checkAggregations(t *testing.T, url, prefix string) {
 			}
 		}
 	}
-	request(t, "POST", url+"/"+prefix+"-latency.cluster-*/_search", `{
+	request(t, real, "POST", "/"+prefix+"-latency.cluster-*/_search", `{
 		"size": 0, "query": {"term": {"run.id": "`+runOf(t, "0/id-7c1f03ab")+`"}},
 		"aggs": {
 			"total": {"value_count": {"field": "latency.histogram"}},

@@ -83,7 +83,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 	}
 	defer archive.Close()
 	a.progress.Clear()
-	in := &ingesting{app: a, opt: opt, replace: how.replace, began: time.Now()}
+	in := &ingesting{app: a, opt: opt, replace: how.replace, began: time.Now(), ends: newFinishing(1)}
 	in.leftOut = a.tellProblems(archive)
 	if len(archive.Runs) == 0 {
 		return fmt.Errorf("no histogram logs of fio (*_clat_hist.*.log), nor others, under %s", strings.Join(paths, ", "))
@@ -98,12 +98,8 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 			return err
 		}
 		table = a.stderr
-	} else {
-		store, closeStore, err := a.openHistory(ctx, true)
-		if err != nil {
-			return err
-		}
-		in.to, in.store, in.closeStore = stamped{store}, store, closeStore
+	} else if err := in.openStore(ctx, runs); err != nil {
+		return err
 	}
 	if err := in.finish(in.all(ctx, runs)); err != nil {
 		return err

@@ -28,6 +28,9 @@ type ingesting struct {
 	began   time.Time
 
 	closeStore func() error // nil when documents go to stdout
+	ends       *finishing
+	cluster    *clusterHistory   // nil when the history is embedded
+	stored     map[string]string // versions of runs that the cluster had in the beginning, by id
 
 	runs      []*mapping.Run // without what is large
 	documents int
@@ -46,6 +49,32 @@ func (in *ingesting) openOutput(name string) error {
 		return err
 	}
 	in.to, in.closeStore = sink.NewNDJSON(f, in.cfg.Prefix), f.Close
+	return nil
+}
+
+// openStore opens the history that the settings name, for some runs.
+func (in *ingesting) openStore(ctx context.Context, runs []*cbt.Run) error {
+	if !in.cfg.Elasticsearch.Enabled() {
+		store, err := history.OpenSQLite(ctx, in.cfg.History)
+		if err != nil {
+			return err
+		}
+		in.to, in.store, in.closeStore = stamped{store}, store, store.Close
+		return nil
+	}
+	store, closeStore, err := in.openCluster(ctx)
+	if err != nil {
+		return err
+	}
+	in.to, in.store, in.closeStore = stamped{store}, store, closeStore
+	in.cluster, in.ends = store, newFinishing(mostFinishing)
+	ids := make([]string, len(runs))
+	for i, r := range runs {
+		ids[i] = mapping.RunID(archiveName(in.opt, r), r.Path)
+	}
+	if in.stored, err = store.Versions(ctx, ids); err != nil {
+		return in.finish(err)
+	}
 	return nil
 }
 
@@ -100,15 +129,27 @@ func (in *ingesting) all(ctx context.Context, runs []*cbt.Run) error {
 	}
 	next := make(chan int)
 	var working sync.WaitGroup
-	defer working.Wait()
+	defer in.ends.wait()
+	defer working.Wait() // before the ends that the workers begin
 	for range side {
 		working.Go(func() {
 			for i := range next {
-				res, err := pipeline.Ingest(ctx, runs[i], in.opt, in.to, in.known)
-				outcomes[i] <- outcome{res, err}
-				if err != nil && !errors.As(err, new(conflictError)) {
-					stop()
+				to := &unfinished{Sink: in.to}
+				res, err := pipeline.Ingest(ctx, runs[i], in.opt, to, in.known)
+				over := func() {
+					if to.run != nil && err == nil {
+						err = in.to.Finish(ctx, to.run)
+					}
+					outcomes[i] <- outcome{res, err}
+					if err != nil && !errors.As(err, new(conflictError)) {
+						stop()
+					}
 				}
+				if to.run == nil {
+					over()
+					continue
+				}
+				in.ends.end(over)
 			}
 		})
 	}
@@ -230,6 +271,9 @@ func (e conflictError) Error() string {
 
 // known looks for the run in the history.
 func (in *ingesting) known(ctx context.Context, ref mapping.RunRef) (*mapping.Run, error) {
+	if in.cluster != nil && in.stored[ref.ID] == "" {
+		return nil, nil // saves a request for each new run
+	}
 	have, err := inStore(ctx, in.store, ref.ID)
 	switch {
 	case err != nil || have == nil:

@@ -135,7 +135,7 @@ func allFiles(paths []string) bool {
 }
 
 func (a *app) percentilesOfRun(ctx context.Context, id string, out *percentileWriter) error {
-	store, closeStore, err := a.openHistory(ctx, false)
+	store, closeStore, err := a.openHistory(ctx)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/sink"
 )
 
@@ -52,52 +51,44 @@ func (a *app) push(ctx context.Context, text, output string) (err error) {
 	if output == "" && !a.cfg.Elasticsearch.Enabled() {
 		return usagef("no cluster is named: say --elasticsearch URL, or set elasticsearch.addresses")
 	}
-	from, err := history.OpenSQLite(ctx, a.cfg.History)
+	p := &pushing{app: a, ends: newFinishing(1)}
+	if p.from, err = history.OpenSQLite(ctx, a.cfg.History); err != nil {
+		return err
+	}
+	defer p.from.Close()
+	closeTo, err := p.open(ctx, output)
 	if err != nil {
 		return err
 	}
-	defer from.Close()
-	var to pipeline.Sink
-	var there history.Store
-	switch output {
-	case "":
-		store, closeStore, err := a.openHistory(ctx, true)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, closeStore()) }()
-		to, there = store, store
-	case "-":
-		to = sink.NewNDJSON(a.stdout, a.cfg.Prefix)
-	default:
-		f, err := os.Create(output)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		to = sink.NewNDJSON(f, a.cfg.Prefix)
-	}
-	runs, documents, same := 0, 0, 0
-	for r, err := range from.Runs(ctx, history.RunFilter{Text: text}) {
-		if err != nil {
-			return err
-		}
-		a.progress.Show("run %d: %s", runs+same+1, describe(r))
-		if have, err := inStore(ctx, there, r.Run.ID); err != nil {
-			return err
-		} else if have != nil && have.Run.Ingest == r.Run.Ingest {
-			same++
-			continue
-		}
-		n, err := pushRun(ctx, from, to, r)
-		if err != nil {
-			return fmt.Errorf("push %s: %w", describe(r), err)
-		}
-		runs, documents = runs+1, documents+n
+	defer func() { err = errors.Join(err, closeTo()) }()
+	if err := p.all(ctx, history.RunFilter{Text: text}); err != nil {
+		return err
 	}
 	a.progress.Clear()
-	fmt.Fprintf(a.stderr, "%s with %s pushed; %s there already\n", plural(runs, "run"), plural(documents, "document"), unit.Count(int64(same)))
+	fmt.Fprintf(a.stderr, "%s with %s pushed; %s there already\n", plural(p.runs, "run"), plural(p.documents, "document"), unit.Count(int64(p.same)))
 	return nil
+}
+
+// open opens what is written to. The function returned closes it.
+func (p *pushing) open(ctx context.Context, output string) (func() error, error) {
+	switch output {
+	case "":
+		to, closeTo, err := p.openCluster(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p.to, p.there, p.ends = to.bulk, to, newFinishing(mostFinishing)
+		return closeTo, nil
+	case "-":
+		p.to = sink.NewNDJSON(p.stdout, p.cfg.Prefix)
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(output)
+	if err != nil {
+		return nil, err
+	}
+	p.to = sink.NewNDJSON(f, p.cfg.Prefix)
+	return f.Close, nil
 }
 
 // inStore is what a store has of a run; nil for nothing.
@@ -110,33 +101,4 @@ func inStore(ctx context.Context, store history.Store, id string) (*mapping.Run,
 		return nil, nil
 	}
 	return have, err
-}
-
-// pushBatch is how many documents are handed over at once.
-const pushBatch = 500
-
-// pushRun sends one run with all its documents.
-func pushRun(ctx context.Context, from history.Store, to pipeline.Sink, r *mapping.Run) (int, error) {
-	n := 0
-	for _, level := range []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job} {
-		var docs []*mapping.Interval
-		for d, err := range from.Intervals(ctx, history.Selection{Runs: []string{r.Run.ID}, Level: level}) {
-			if err != nil {
-				return n, err
-			}
-			docs = append(docs, d)
-			if n++; len(docs) == pushBatch {
-				if err := to.Put(ctx, docs); err != nil {
-					return n, err
-				}
-				docs = nil
-			}
-		}
-		if len(docs) > 0 {
-			if err := to.Put(ctx, docs); err != nil {
-				return n, err
-			}
-		}
-	}
-	return n, to.Finish(ctx, r)
 }

@@ -67,7 +67,7 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 	if !ok {
 		return usagef("--sort %s: want one of start, p50, p99, max, iops, requests", sorted)
 	}
-	store, closeStore, err := a.openHistory(ctx, false)
+	store, closeStore, err := a.openHistory(ctx)
 	if err != nil {
 		return err
 	}

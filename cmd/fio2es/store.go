@@ -41,9 +41,9 @@ func (a *app) connect(ctx context.Context) (*elastic.Client, error) {
 	return client, nil
 }
 
-// openHistory opens the history: the cluster's if the settings name one, else the
-// embedded one. The function returned closes it.
-func (a *app) openHistory(ctx context.Context, write bool) (history.Store, func() error, error) {
+// openHistory opens the history to read it: the cluster's if the settings name one, else
+// the embedded one. The function returned closes it.
+func (a *app) openHistory(ctx context.Context) (history.Store, func() error, error) {
 	if !a.cfg.Elasticsearch.Enabled() {
 		store, err := history.OpenSQLite(ctx, a.cfg.History)
 		if err != nil {
@@ -55,11 +55,27 @@ func (a *app) openHistory(ctx context.Context, write bool) (history.Store, func(
 	if err != nil {
 		return nil, nil, err
 	}
-	if !write {
-		return history.NewElastic(client, a.cfg.Prefix, nil), func() error { client.Close(); return nil }, nil
+	return history.NewElastic(client.Once(), a.cfg.Prefix, nil), func() error { client.Close(); return nil }, nil
+}
+
+// clusterHistory is the history in a cluster, to read and to write.
+type clusterHistory struct {
+	*history.Elastic
+	bulk *sink.Elastic // what it writes through
+}
+
+// openCluster opens the history in the cluster that the settings name. The function
+// returned closes it, and tells whether documents were refused.
+func (a *app) openCluster(ctx context.Context) (*clusterHistory, func() error, error) {
+	client, err := a.connect(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
-	bulk := a.bulk(client)
-	return history.NewElastic(client, a.cfg.Prefix, bulk), func() error {
+	bulk := sink.NewElastic(client, sink.Options{
+		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
+	})
+	// Both try again by their own rules, so the client does not.
+	return &clusterHistory{history.NewElastic(client.Once(), a.cfg.Prefix, bulk), bulk}, func() error {
 		defer client.Close()
 		err := bulk.Close()
 		if n := bulk.Stats().Rejected; n > 0 {
@@ -72,22 +88,12 @@ func (a *app) openHistory(ctx context.Context, write bool) (history.Store, func(
 	}, nil
 }
 
-// bulk is the sink for the cluster.
-func (a *app) bulk(client *elastic.Client) *sink.Elastic {
-	return sink.NewElastic(client, sink.Options{
-		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
-	})
-}
-
 // historyName is what messages call the history.
 func (a *app) historyName() string {
 	if !a.cfg.Elasticsearch.Enabled() {
 		return shortHome(a.cfg.History)
 	}
-	if a.cfg.Elasticsearch.CloudID != "" {
-		return "Elastic Cloud, indices " + a.cfg.Prefix + "-*"
-	}
-	return a.cfg.Elasticsearch.Addresses[0] + ", indices " + a.cfg.Prefix + "-*"
+	return a.cfg.Elasticsearch.Name() + ", indices " + a.cfg.Prefix + "-*"
 }
 
 // historyExists tells whether there is a history to look into, without making one.

@@ -109,16 +109,28 @@ func TestReadBulk(t *testing.T) {
 	}
 }
 
-// FuzzReadBulk: whatever the answer, no document has two items, and nil means that all
-// have one.
+// FuzzReadBulk: whatever the answer, no document has two items, nil means that all have
+// one, and the quick way of reading says the same as the other, which a blank enforces.
 func FuzzReadBulk(f *testing.F) {
 	for _, name := range []string{"mixed", "many-items-order", "filter-path", "block-write", "too-large-101mb"} {
 		f.Add([]byte(load(f, name).Response))
 	}
+	stored := `{"errors":false,"items":[{"index":{"_id":"1","status":201}},{"index":{"_id":"2","status":200}},` +
+		`{"index":{"_id":"3","status":201}},{"index":{"_id":"3","status":201}},{"index":{"_id":"","status":201}}]}`
+	f.Add([]byte(stored))
+	f.Add([]byte(stored[:len(stored)-40]))
+	f.Add([]byte(strings.Replace(stored, `"3","status":201`, `"3","status":429,"error":{"type":"x"}`, 1)))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		ids := []string{"1", "2", "3", "3", ""}
-		var got []int
-		err := elastic.ReadBulk(bytes.NewReader(text), ids, func(i int, _ elastic.BulkItem) { got = append(got, i) })
+		var got, slow []int
+		var items, slowItems []elastic.BulkItem
+		err := elastic.ReadBulk(bytes.NewReader(text), ids, func(i int, item elastic.BulkItem) { got, items = append(got, i), append(items, item) })
+		slowErr := elastic.ReadBulk(strings.NewReader(" "+string(text)), ids, func(i int, item elastic.BulkItem) {
+			slow, slowItems = append(slow, i), append(slowItems, item)
+		})
+		if !slices.Equal(got, slow) || !slices.Equal(items, slowItems) || (err == nil) != (slowErr == nil) {
+			t.Errorf("%v %v %v, slowly %v %v %v", got, items, err, slow, slowItems, slowErr)
+		}
 		slices.Sort(got)
 		if unique := slices.Compact(slices.Clone(got)); len(unique) != len(got) || err == nil && len(got) != len(ids) {
 			t.Errorf("%v, %v", got, err)

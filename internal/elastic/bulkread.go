@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 )
 
 // ErrBulkAnswer is an answer to a bulk request that has not one item for each document
@@ -38,16 +39,77 @@ type bulkItem struct {
 	} `json:"error"`
 }
 
-// ReadBulk reads the answer to a bulk request as it comes in. ids are those of the
-// documents that were sent; items are matched by position, and by id where others have
-// been left out or come in another order. It calls each as [Client.Bulk] says, also for
-// the items before an error.
+// ReadBulk reads the answer to a bulk request. ids are those of the documents that were
+// sent; items are matched by position, and by id where others have been left out or come
+// in another order. It calls each as [Client.Bulk] says, also for the items before an
+// error.
 func ReadBulk(r io.Reader, ids []string, each func(position int, item BulkItem)) error {
+	text, ok := answers.Get().(*bytes.Buffer)
+	if !ok {
+		text = new(bytes.Buffer)
+	}
+	defer answers.Put(text)
+	text.Reset()
+	_, cut := text.ReadFrom(r) // what came before that is as good
+	stored, whole := readAllStored(text.Bytes(), ids, each)
+	if whole {
+		return nil
+	}
+	return readRest(text.Bytes(), cut, stored, ids, each)
+}
+
+// answers are buffers for reuse: an answer has some hundred kilobytes.
+var answers sync.Pool // of *bytes.Buffer
+
+// readAllStored reads what nearly all answers are, the items of all documents in their
+// order, each of them stored, without looking at anything twice. It stops at the first
+// item that is something else, and tells how many were not, and whether all is read.
+func readAllStored(text []byte, ids []string, each func(position int, item BulkItem)) (stored int, whole bool) {
+	const (
+		begin  = `{"errors":false,"items":[`
+		id     = `{"index":{"_id":"`
+		status = `","status":20x}}`
+	)
+	rest, ok := bytes.CutPrefix(text, []byte(begin))
+	if !ok {
+		return 0, false
+	}
+	for i, want := range ids {
+		size := len(id) + len(want) + len(status)
+		if len(rest) <= size {
+			return i, false
+		}
+		item := rest[:size]
+		tail := item[len(id)+len(want):]
+		digit := tail[len(status)-3]
+		if string(item[:len(id)]) != id || string(item[len(id):len(id)+len(want)]) != want ||
+			string(tail[:len(status)-3]) != status[:len(status)-3] || string(tail[len(status)-2:]) != "}}" ||
+			digit != '0' && digit != '1' {
+			return i, false
+		}
+		last := i == len(ids)-1
+		if rest = rest[size:]; last {
+			whole = string(rest) == "]}"
+		} else if rest[0] != ',' {
+			return i, false
+		}
+		each(i, BulkItem{Status: 200 + int(digit-'0')})
+		rest = rest[1:]
+	}
+	return len(ids), whole
+}
+
+// readRest reads any answer, of which the first items were read already, and which ended
+// with cut, if that is not nil.
+func readRest(text []byte, cut error, before int, ids []string, each func(position int, item BulkItem)) error {
 	m := matcher{ids: ids, seen: make([]bool, len(ids))}
-	err := readItems(json.NewDecoder(r), func(id []byte, item BulkItem) {
+	if cut == nil {
+		cut = io.EOF
+	}
+	err := readItems(json.NewDecoder(io.MultiReader(bytes.NewReader(text), failing{cut})), func(id []byte, item BulkItem) {
 		if item.Status == 0 {
 			m.unknown++
-		} else if at, ok := m.match(id); ok {
+		} else if at, ok := m.match(id); ok && m.matched > before {
 			each(at, item)
 		}
 	})
@@ -59,6 +121,12 @@ func ReadBulk(r io.Reader, ids []string, each func(position int, item BulkItem))
 	}
 	return nil
 }
+
+// failing is a reader that has nothing.
+type failing struct{ err error }
+
+// Read implements [io.Reader].
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // readItems finds the array "items" in an object and gives its elements.
 func readItems(d *json.Decoder, item func(id []byte, item BulkItem)) error {

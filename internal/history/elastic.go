@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,8 +26,9 @@ type Transport interface {
 // Writer stores documents in the indices that mapping names. [Elastic] relies on this:
 //   - Documents of two versions of a run (run.ingest) have different ids. Otherwise a
 //     version that is being written destroys the one that readers still see.
-//   - Finish stores the run's document after all that was Put is stored and refreshed.
-//   - Neither removes documents of other versions; Elastic does, after Finish.
+//   - Finish stores the run's document after all that was Put is stored and visible, and
+//     removes documents of other versions only after that is visible, too.
+//   - The document's Ingested stays what it was when all else is equal.
 type Writer interface {
 	Put(ctx context.Context, docs []*mapping.Interval) error
 	Finish(ctx context.Context, run *mapping.Run) error
@@ -40,8 +40,8 @@ type Writer interface {
 // runs, and with [ErrIncomplete] rather than give a part of an answer.
 //
 // A cluster has no transactions. What makes one version of a run visible is its
-// document: Finish stores that last and removes other versions after it; Delete removes
-// it first. Readers look at it before and after they fix the state that they read (a
+// document: the [Writer] stores that last and removes other versions after it; Delete
+// removes it first. Readers look at it before and after they fix the state that they read (a
 // point in time), and fix another one when it has changed in between.
 type Elastic struct {
 	transport Transport
@@ -98,31 +98,13 @@ func (e *Elastic) Put(ctx context.Context, docs []*mapping.Interval) error {
 }
 
 // Finish implements [Store]. It may be called again and again, as a run that is
-// followed grows.
+// followed grows, and for many runs at once.
 func (e *Elastic) Finish(ctx context.Context, run *mapping.Run) error {
-	return e.fail(ctx, "write to", e.finish(ctx, run))
-}
-
-func (e *Elastic) finish(ctx context.Context, run *mapping.Run) error {
-	if err := run.Check(); err != nil {
-		return err
+	err := run.Check()
+	if err == nil {
+		err = e.write(ctx, func(w Writer) error { return w.Finish(ctx, run) })
 	}
-	run, err := e.keepIngested(ctx, run)
-	if err != nil {
-		return err
-	}
-	if err := e.write(ctx, func(w Writer) error { return w.Finish(ctx, run) }); err != nil {
-		return err
-	}
-	// Only when all readers see the new version, the old one may go.
-	if err := e.refresh(ctx, e.runs()); err != nil {
-		return err
-	}
-	if err := e.refresh(ctx, e.intervals()); err != nil {
-		return err
-	}
-	_, err = e.remove(ctx, e.intervals(), all(term("run.id", run.Run.ID), none(term("run.ingest", run.Run.Ingest))))
-	return err
+	return e.fail(ctx, "write to", err)
 }
 
 func (e *Elastic) write(ctx context.Context, do func(Writer) error) error {
@@ -133,23 +115,6 @@ func (e *Elastic) write(ctx context.Context, do func(Writer) error) error {
 		return errors.New("this one is only for reading")
 	}
 	return do(e.writer)
-}
-
-// keepIngested gives run the time at which an otherwise equal document was stored.
-func (e *Elastic) keepIngested(ctx context.Context, run *mapping.Run) (*mapping.Run, error) {
-	stored, err := e.fetch(ctx, run.Run.ID)
-	switch {
-	case errors.Is(err, ErrNotFound), errors.Is(err, ErrNoIndex), errors.Is(err, ErrDamaged):
-		return run, nil // what is damaged is about to be replaced
-	case err != nil:
-		return nil, err
-	}
-	same := *run
-	same.Ingested = stored.Ingested
-	if bytes.Equal(same.AppendJSON(nil), stored.AppendJSON(nil)) {
-		return &same, nil
-	}
-	return run, nil
 }
 
 // Delete implements [Store]. When it is interrupted, no reader sees the run any more,

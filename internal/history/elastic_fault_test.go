@@ -46,7 +46,7 @@ func readAll(ctx context.Context, s history.Store) ([]*mapping.Interval, error) 
 	return docs, nil
 }
 
-// verbs are all ways to ask a history.
+// verbs are all ways to ask a history; what writes is its writer.
 func verbs(ctx context.Context, s history.Store) map[string]func() error {
 	id := mapping.RunID("suite", "a")
 	return map[string]func() error{
@@ -60,7 +60,6 @@ func verbs(ctx context.Context, s history.Store) map[string]func() error {
 			return nil
 		},
 		"intervals": func() error { _, err := readAll(ctx, s); return err },
-		"finish":    func() error { return s.Finish(ctx, historytest.NewRun("a", "1")) },
 		"delete":    func() error { return s.Delete(ctx, id) },
 	}
 }
@@ -79,8 +78,8 @@ func isWriter(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "_bul
 func TestElasticIncomplete(t *testing.T) {
 	shards := `"_shards":{"total":2,"successful":1,"failed":1,"failures":[{"index":"lab-runs","reason":{"type":"x","reason":"broken disk"}}]}`
 	for name, c := range map[string]struct{ search, verbs, want string }{
-		"failed shard": {`{"timed_out":false,` + shards + `,"pit_id":"p","hits":{"total":{"value":0},"hits":[]}}`, "run runs intervals finish delete", "broken disk"},
-		"timeout":      {`{"timed_out":true,"_shards":{"failed":0},"pit_id":"p","hits":{"total":{"value":0},"hits":[]}}`, "run runs intervals finish", "out of time"},
+		"failed shard": {`{"timed_out":false,` + shards + `,"pit_id":"p","hits":{"total":{"value":0},"hits":[]}}`, "run runs intervals delete", "broken disk"},
+		"timeout":      {`{"timed_out":true,"_shards":{"failed":0},"pit_id":"p","hits":{"total":{"value":0},"hits":[]}}`, "run runs intervals", "out of time"},
 		"too few hits": {`{"timed_out":false,"_shards":{"failed":0},"pit_id":"p","hits":{"total":{"value":7},"hits":[]}}`, "runs", "0 of 7"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +154,7 @@ func TestElasticTemporary(t *testing.T) {
 			if diff := cmp.Diff(docs, got); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
-			for _, verb := range []string{"run", "runs", "intervals", "finish", "delete"} {
+			for _, verb := range []string{"run", "runs", "intervals", "delete"} {
 				if err := verbs(t.Context(), e)[verb](); err != nil {
 					t.Errorf("%s: %v", verb, err)
 				}
@@ -222,9 +221,6 @@ func TestElasticWithoutIndices(t *testing.T) {
 	f := newFake(t)
 	e := history.NewElastic(f, testPrefix, &writer{f.direct, testPrefix})
 	for verb, do := range verbs(t.Context(), e) {
-		if verb == "finish" {
-			continue // that makes them
-		}
 		if err := do(); !errors.Is(err, history.ErrNoIndex) {
 			t.Errorf("%s: %v", verb, err)
 		}
@@ -400,7 +396,7 @@ func TestElasticInterrupted(t *testing.T) {
 // TestElasticHangs: contexts end everything, and nothing goes on behind them.
 func TestElasticHangs(t *testing.T) {
 	docs := historytest.Intervals("a", "1", 120)
-	for _, verb := range []string{"run", "runs", "intervals", "finish", "delete"} {
+	for _, verb := range []string{"run", "runs", "intervals", "delete"} {
 		for from := range 3 { // answers before the server hangs
 			e, f := filled(t, 10_000, docs)
 			goroutines := runtime.NumGoroutine()

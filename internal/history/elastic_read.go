@@ -226,6 +226,23 @@ func isWithin(a, b map[string]finished) bool {
 	return true
 }
 
+// Versions are those of the given runs that the history has, run.ingest by id, in a
+// request for thousands of them. It is empty before the first run of all is stored.
+func (e *Elastic) Versions(ctx context.Context, ids []string) (map[string]string, error) {
+	if len(ids) == 0 {
+		return map[string]string{}, nil
+	}
+	have, err := e.finished(ctx, ids)
+	if err != nil && !errors.Is(err, ErrNoIndex) {
+		return nil, e.fail(ctx, "read", err)
+	}
+	versions := make(map[string]string, len(have))
+	for id, run := range have {
+		versions[id] = run.ingest
+	}
+	return versions, nil
+}
+
 // finished are the runs with these ids that are finished; without ids, all of them.
 func (e *Elastic) finished(ctx context.Context, ids []string) (map[string]finished, error) {
 	out := map[string]finished{}

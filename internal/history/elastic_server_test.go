@@ -7,30 +7,29 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/fio2es/fio2es/internal/elastic/elastictest"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// realServer is the Elasticsearch that FIO2ES_TEST_ELASTICSEARCH names, such as
-// http://user:password@localhost:9200, with templates for a prefix of the test's own,
-// all of which is removed in the end.
+// realServer is the Elasticsearch that the environment names, with templates for a prefix
+// of the test's own, all of which is removed in the end.
 func realServer(t *testing.T, shards int) (*direct, string) {
 	t.Helper()
-	address := os.Getenv("FIO2ES_TEST_ELASTICSEARCH")
-	if address == "" {
-		t.Skip("FIO2ES_TEST_ELASTICSEARCH names no server")
-	}
-	base, err := url.Parse(address)
+	real := elastictest.NewReal(t)
+	base, err := url.Parse(real.Address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &direct{base: base, client: new(http.Client)}
+	if real.Secured {
+		base.User = url.UserPassword(real.Config.Username, string(real.Config.Password))
+	}
+	server := &direct{base: base, client: real.HTTP}
 	prefix := fmt.Sprintf("fio2es-history-%08x", rand.Uint32())
 	objects, err := templates.All(templates.Options{Prefix: prefix, Shards: shards})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -63,12 +64,28 @@ func (w *writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return w.bulk(ctx, body.String(), len(docs))
 }
 
+// Finish does what [history.Writer] asks for, in as many requests as it takes.
 func (w *writer) Finish(ctx context.Context, run *mapping.Run) error {
-	if _, err := w.call(ctx, http.MethodPost, "/"+w.prefix+"-latency.*/_refresh", ""); err != nil {
-		return err
+	same := *run
+	if stored, err := history.NewElastic(w, w.prefix, nil).Run(ctx, run.Run.ID); err == nil {
+		same.Ingested = stored.Ingested
+		if !bytes.Equal(same.AppendJSON(nil), stored.AppendJSON(nil)) {
+			same.Ingested = run.Ingested
+		}
 	}
 	action := mapping.AppendAction(nil, mapping.RunsIndex(w.prefix), run.ID())
-	return w.bulk(ctx, fmt.Sprintf("%s\n%s\n", action, run.AppendJSON(nil)), 1)
+	_, err := w.call(ctx, http.MethodPost, "/"+w.prefix+"-latency.*/_refresh", "")
+	if err == nil {
+		err = w.bulk(ctx, fmt.Sprintf("%s\n%s\n", action, same.AppendJSON(nil)), 1)
+	}
+	if err == nil {
+		_, err = w.call(ctx, http.MethodPost, "/"+mapping.RunsIndex(w.prefix)+"/_refresh", "")
+	}
+	if err == nil {
+		query := fmt.Sprintf(`{"query":{"bool":{"filter":[{"term":{"run.id":%q}}],"must_not":[{"term":{"run.ingest":%q}}]}}}`, run.Run.ID, run.Run.Ingest)
+		_, err = w.call(ctx, http.MethodPost, "/"+w.prefix+"-latency.*/_delete_by_query?conflicts=proceed&refresh=true&max_docs=100000", query)
+	}
+	return err
 }
 
 func (w *writer) bulk(ctx context.Context, body string, n int) error {

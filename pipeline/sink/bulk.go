@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
@@ -42,6 +43,8 @@ type Elastic struct {
 	pace     pace
 	pending  map[string]struct{} // ids of documents that are not settled
 	runs     map[runKey]*runState
+	endings  []*ending // runs that wait for their end
+	endsRuns bool      // somebody ends them
 	stats    Stats
 	progress time.Time // when a document was settled last
 	fatal    error     // ends everything
@@ -61,12 +64,13 @@ type runState struct {
 	err                       error    // the run cannot be finished
 }
 
-// NewElastic is a sink for the cluster that client reaches. It sends nothing yet.
+// NewElastic is a sink for the cluster that client reaches. It sends nothing yet. It
+// tries again by a rule of its own, [Options].MaxRetryTime, and not by the client's.
 func NewElastic(client *elastic.Client, options Options) *Elastic {
 	opt := options.withDefaults()
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Elastic{
-		client: client, opt: opt, ctx: ctx, cancel: cancel,
+		client: client.Once(), opt: opt, ctx: ctx, cancel: cancel,
 		templates: newGate(), rejects: rejectFile{path: opt.RejectFile},
 		wake: make(chan struct{}), pace: newPace(opt.BodyBytes, opt.InFlight),
 		pending: make(map[string]struct{}), runs: make(map[runKey]*runState),
@@ -85,15 +89,10 @@ func (s *Elastic) Put(ctx context.Context, docs []*mapping.Interval) error {
 	if err != nil {
 		return fmt.Errorf("put documents: %w", err)
 	}
-	const chunkBytes = 256 << 10 // as much as is encoded before the lock is taken
-	c, ok := s.chunks.Get().(*chunk)
-	if !ok {
-		c = new(chunk)
-	}
+	c := s.newChunk()
 	defer s.chunks.Put(c)
-	c.buf, c.docs = c.buf[:0], c.docs[:0] // an error may have left something
 	for _, d := range parts {
-		c.add(d.Index(s.opt.Prefix), d.ID(), runKey{d.Run.ID, d.Run.Ingest}, d.AppendJSON)
+		c.add(c.index(s.opt.Prefix, d.Level, d.Run.Start), d.ID(), runKey{d.Run.ID, d.Run.Ingest}, d.AppendJSON)
 		if len(c.buf) >= chunkBytes {
 			if err := s.take(ctx, c, nil); err != nil {
 				return fmt.Errorf("put documents: %w", err)
@@ -104,6 +103,40 @@ func (s *Elastic) Put(ctx context.Context, docs []*mapping.Interval) error {
 		return fmt.Errorf("put documents: %w", err)
 	}
 	return nil
+}
+
+// PutEncoded is Put of documents that are encoded already, and were checked before they
+// were. It takes them up to an error, which it gives back, and tells how many they were.
+func (s *Elastic) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error) {
+	if err := s.ready(ctx); err != nil {
+		return 0, fmt.Errorf("put documents: %w", err)
+	}
+	c := s.newChunk()
+	defer s.chunks.Put(c)
+	taken := 0
+	take := func() error {
+		n := len(c.docs)
+		if err := s.take(ctx, c, nil); err != nil {
+			return fmt.Errorf("put documents: %w", err)
+		}
+		taken += n
+		return nil
+	}
+	for d, err := range docs {
+		if err != nil {
+			return taken, err
+		}
+		c.add(c.index(s.opt.Prefix, d.Level, d.Start), d.ID, runKey{d.Run, d.Ingest}, func(dst []byte) []byte {
+			return append(dst, d.JSON...)
+		})
+		if len(c.buf) >= chunkBytes {
+			if err := take(); err != nil {
+				return taken, err
+			}
+		}
+	}
+	err := take()
+	return taken, err
 }
 
 // splitAll checks documents, and splits those that are too large.

@@ -1,25 +1,20 @@
 package sink
 
-import (
-	"context"
+import "github.com/fio2es/fio2es/mapping"
 
-	"github.com/fio2es/fio2es/mapping"
-)
+// Prepared is documents as they go into a body.
+type Prepared struct{ c chunk }
 
-// Encoded is documents as they go into a body.
-type Encoded struct{ c chunk }
+// Bytes is their text.
+func (p *Prepared) Bytes() []byte { return p.c.buf }
 
-// Encode does what Put does before it takes documents.
-func Encode(docs []*mapping.Interval) *Encoded {
-	e := new(Encoded)
-	for _, d := range docs {
-		e.c.add(d.Index("fio"), d.ID(), runKey{d.Run.ID, d.Run.Ingest}, d.AppendJSON)
+// Prepare does what Put does before it takes documents, in place of those before.
+func (p *Prepared) Prepare(docs []*mapping.Interval) {
+	if _, err := splitAll(docs); err != nil {
+		panic(err)
 	}
-	return e
-}
-
-// PutEncoded does the rest.
-func (s *Elastic) PutEncoded(ctx context.Context, e *Encoded) error {
-	c := chunk{buf: e.c.buf, docs: e.c.docs}
-	return s.take(ctx, &c, nil)
+	p.c.buf, p.c.docs = p.c.buf[:0], p.c.docs[:0]
+	for _, d := range docs {
+		p.c.add(p.c.index("fio", d.Level, d.Run.Start), d.ID(), runKey{d.Run.ID, d.Run.Ingest}, d.AppendJSON)
+	}
 }

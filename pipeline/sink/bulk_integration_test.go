@@ -1,27 +1,24 @@
 package sink_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"testing"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/elastic/elastictest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/sink"
 )
 
-// TestRealElasticsearch needs the address of a server in FIO2ES_TEST_ELASTICSEARCH
-// (credentials in it, if any). It makes indices of its own and deletes them.
+// TestRealElasticsearch makes indices of its own in the server that the environment
+// names, and deletes them.
 func TestRealElasticsearch(t *testing.T) {
-	address := os.Getenv("FIO2ES_TEST_ELASTICSEARCH")
-	if address == "" {
-		t.Skip("FIO2ES_TEST_ELASTICSEARCH is not set")
-	}
-	client := newClient(t, elastic.Config{Addresses: []string{address}})
+	client := newClient(t, elastictest.NewReal(t).Config)
 	defer client.Close()
 	info, err := client.Check(t.Context())
 	if err != nil {
@@ -80,4 +77,22 @@ func TestRealElasticsearch(t *testing.T) {
 	if err := s.Close(); err == nil {
 		t.Error("close says that nothing was lost")
 	}
+}
+
+// prepareCluster makes an index as the templates do, and removes it in the end.
+func prepareCluster(b *testing.B, client *elastic.Client, index string) {
+	b.Helper()
+	do := func(method string, body any) {
+		if err := client.Do(context.Background(), elastic.Request{Method: method, Path: []string{index}, Body: body}, nil); err != nil {
+			b.Error(err)
+		}
+	}
+	b.Cleanup(func() { do(http.MethodDelete, nil) })
+	do(http.MethodPut, map[string]any{
+		"settings": map[string]any{"number_of_replicas": 0, "refresh_interval": "30s", "codec": "best_compression"},
+		"mappings": map[string]any{"properties": map[string]any{
+			"run":     map[string]any{"properties": map[string]any{"id": map[string]any{"type": "keyword"}, "ingest": map[string]any{"type": "keyword"}}},
+			"latency": map[string]any{"properties": map[string]any{"histogram": map[string]any{"type": "histogram"}}},
+		}},
+	})
 }

@@ -61,7 +61,7 @@ func drawStory(t *rapid.T, kinds []elastictest.Kind) story {
 		f := elastictest.Fault{
 			Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Every: rapid.IntRange(1, 4).Draw(t, "every"),
 			Wait: time.Duration(rapid.IntRange(0, 40_000).Draw(t, "wait")) * time.Millisecond,
-			On:   rapid.SampledFrom([]string{"", "", "", "", "_count", "_refresh", "_delete_by_query"}).Draw(t, "on"),
+			On:   rapid.SampledFrom([]string{"", "", "", "", "_search", "_refresh", "_delete_by_query"}).Draw(t, "on"),
 		}
 		if f.Kind == elastictest.TooLarge && f.On != "" {
 			continue // does not happen to these

@@ -28,10 +28,34 @@ type entry struct {
 
 func (e *entry) size() int { return e.end - e.start }
 
+// chunkBytes is as much as is encoded before the lock is taken.
+const chunkBytes = 256 << 10
+
 // chunk is documents that are encoded and not taken yet.
 type chunk struct {
 	buf  []byte
 	docs []entry
+
+	name  string // of the index that was used last, for
+	level mapping.Level
+	start time.Time
+}
+
+func (s *Elastic) newChunk() *chunk {
+	c, ok := s.chunks.Get().(*chunk)
+	if !ok {
+		c = new(chunk)
+	}
+	c.buf, c.docs = c.buf[:0], c.docs[:0] // an error may have left something
+	return c
+}
+
+// index is the name of the index of a level's documents of a run that began at start.
+func (c *chunk) index(prefix string, level mapping.Level, start time.Time) string {
+	if c.name == "" || c.level != level || c.start != start {
+		c.name, c.level, c.start = mapping.LatencyIndex(prefix, level, start), level, start
+	}
+	return c.name
 }
 
 func (c *chunk) add(index, id string, key runKey, document func([]byte) []byte) {

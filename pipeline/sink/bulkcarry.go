@@ -203,7 +203,7 @@ func (s *Elastic) settle(c *carrier, r *result) error {
 		st.TooMany++
 		s.pace.overloaded(r.sent, now)
 	case r.err == nil && len(r.again) == 0:
-		s.pace.kept()
+		s.pace.kept(c.size)
 	}
 	for i := range r.stored {
 		e := &r.stored[i]

@@ -3,29 +3,61 @@ package sink
 import "time"
 
 // pace is how much is sent at once. It is halved when the cluster says that it was too
-// much, and grows back while it keeps up. A body that was too large stays too large:
-// the limit of one request is a setting of the server or a proxy.
+// much, and grows back while it keeps up. The size above which a body is too large is a
+// setting of the server or of a proxy: it is searched for, and now and then looked at
+// again, for settings are changed and proxies differ.
 type pace struct {
-	limit   int // bytes of a body
-	ceiling int // that limit grows to
-	flight  int // bodies under way
-	most    int // that flight grows to
-	streak  int // requests since the last trouble
-	shrunk  time.Time
+	limit    int // bytes of a body
+	ceiling  int // that limit grows to
+	largest  int // that ceiling grows to
+	fits     int // size of the largest body that was taken, as far as is known
+	refused  int // of the smallest one that was too large; 0 when none was
+	patience int // requests that go well before a larger body is tried
+	since    int // such requests since the ceiling was changed
+	flight   int // bodies under way
+	most     int // that flight grows to
+	streak   int // requests since the last trouble
+	shrunk   time.Time
 }
 
-// leastBody is what overload shrinks bodies to; smaller ones only make more work.
-const leastBody = 64 << 10
+const (
+	// leastBody is what overload shrinks bodies to; smaller ones only make more work.
+	leastBody = 64 << 10
+
+	// A larger body is tried after so many requests, and each time that one is refused
+	// after twice as many: one body sent in vain for every few hundred megabytes.
+	leastPatience, mostPatience = 32, 1024
+)
 
 func newPace(body, flight int) pace {
-	return pace{limit: body, ceiling: body, flight: flight, most: flight}
+	return pace{limit: body, ceiling: body, largest: body, patience: leastPatience, flight: flight, most: flight}
 }
 
 // tooLarge is told the size of a body of several documents that was refused for it.
 func (p *pace) tooLarge(size int) {
-	p.ceiling = min(p.ceiling, max(size/2, 1))
-	p.limit = min(p.limit, p.ceiling)
 	p.streak = 0
+	if p.since = 0; p.refused > 0 && p.fits > 0 {
+		p.patience = min(2*p.patience, mostPatience)
+	}
+	p.refused = size
+	if size <= p.fits { // what was known holds no more
+		p.fits = 0
+	}
+	p.ceiling = min(p.ceiling, max(size/2, p.fits, 1))
+	p.limit = min(p.limit, p.ceiling)
+}
+
+// raise tries a larger body: half way to what was refused, and where that is near, a
+// little beyond it, which tells whether it still is.
+func (p *pace) raise() {
+	if p.since++; p.ceiling == p.largest || p.since < p.patience {
+		return
+	}
+	step := max((p.refused-p.ceiling)/2, p.ceiling/16, 1)
+	if p.refused == 0 {
+		step = p.ceiling/2 + 1
+	}
+	p.since, p.ceiling = 0, min(p.ceiling+step, p.largest)
 }
 
 // overloaded is told when a request was sent that was too much. Those that were under
@@ -40,10 +72,17 @@ func (p *pace) overloaded(sent, now time.Time) {
 	p.shrunk = now
 }
 
-// kept is told that a request went well.
-func (p *pace) kept() {
+// kept is told the size of a request that went well.
+func (p *pace) kept(size int) {
 	const forBytes, forFlight = 4, 8
 	p.streak++
+	p.fits = max(p.fits, size)
+	if p.refused > 0 && size >= p.refused { // the setting was changed
+		p.refused, p.patience = 0, leastPatience
+	}
+	if p.limit == p.ceiling {
+		p.raise()
+	}
 	if p.streak%forBytes == 0 {
 		p.limit = min(p.limit+p.limit/4+1, p.ceiling)
 	}

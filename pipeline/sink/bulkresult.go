@@ -17,7 +17,7 @@ var (
 	ErrBlocked     = errors.New("the index does not let itself be written: remove its block (index.blocks.write, index.blocks.read_only)")
 	ErrClosedIndex = errors.New("the index is closed: open it (POST INDEX/_open)")
 	ErrNoIndex     = errors.New("the index cannot be made: allow its name in action.auto_create_index, or create it")
-	ErrAuth        = errors.New("the credentials are missing, wrong or not enough: writing needs the index privileges create_index, index, delete, read, maintenance and view_index_metadata on the indices")
+	ErrAuth        = errors.New("the credentials are missing, wrong or not enough: writing needs the index privileges auto_configure, index, delete, read, maintenance and view_index_metadata, and indices:admin/index_template/get on the cluster; docs/elasticsearch.md has the role")
 )
 
 // result is what came of one request.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -39,6 +40,22 @@ func (n *NDJSON) Put(ctx context.Context, docs []*mapping.Interval) error {
 		}
 	}
 	return nil
+}
+
+// PutEncoded writes documents that are encoded already, up to an error, which it gives
+// back, and tells how many they were.
+func (n *NDJSON) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error) {
+	written := 0
+	for d, err := range docs {
+		if err == nil {
+			err = n.pair(ctx, d.Index(n.prefix), d.ID, func(dst []byte) []byte { return append(dst, d.JSON...) })
+		}
+		if err != nil {
+			return written, err
+		}
+		written++
+	}
+	return written, nil
 }
 
 // Finish implements [Sink]. It flushes, so that a reader at the other end of a pipe

@@ -163,10 +163,14 @@ func (s *Server) search(patterns string, r *http.Request, body []byte) (int, any
 	}
 	sh := shards(n)
 	sh["skipped"] = 0
-	return http.StatusOK, map[string]any{
+	answer := map[string]any{
 		"took": 1, "timed_out": false, "_shards": sh,
 		"hits": map[string]any{"total": total, "max_score": 1.0, "hits": list},
 	}
+	if aggregations := s.aggregate(found, body); aggregations != nil {
+		answer["aggregations"] = aggregations
+	}
+	return http.StatusOK, answer
 }
 
 func (s *Server) deleteByQuery(patterns string, r *http.Request, body []byte) (int, any) {
@@ -220,7 +224,7 @@ func (s *Server) fieldMapping(pattern, field string) (int, any) {
 	return http.StatusOK, answer
 }
 
-// match knows match_all, term, terms, exists and bool of these.
+// match knows match_all, term, terms, exists and bool of these; of should, one has to match.
 func match(query, doc map[string]any) bool {
 	for kind, arg := range query {
 		args, _ := arg.(map[string]any)
@@ -236,6 +240,9 @@ func match(query, doc map[string]any) bool {
 func matchOne(kind, field string, want any, doc map[string]any) bool {
 	switch kind {
 	case "bool":
+		if field == "should" {
+			return slices.ContainsFunc(list(want), func(q any) bool { return match(q.(map[string]any), doc) })
+		}
 		for _, q := range list(want) {
 			if match(q.(map[string]any), doc) == (field == "must_not") {
 				return false

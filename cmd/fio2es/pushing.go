@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// pushing is one call of push.
+type pushing struct {
+	*app
+	from  *history.SQLite
+	there *clusterHistory // nil when documents go to a file
+	to    pushed
+	ends  *finishing
+
+	runs, same int
+	documents  int
+
+	mu     sync.Mutex
+	failed error // the first run whose end failed
+}
+
+// pushed is where documents go, as they are.
+type pushed interface {
+	PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error)
+	Finish(ctx context.Context, run *mapping.Run) error
+}
+
+// all pushes the runs that f lets through.
+func (p *pushing) all(ctx context.Context, f history.RunFilter) error {
+	const some = 100 // runs that one question to the cluster is about
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer p.ends.wait()
+	var runs []*mapping.Run
+	for r, err := range p.from.Runs(ctx, f) {
+		if err != nil {
+			return err
+		}
+		if runs = append(runs, r); len(runs) < some {
+			continue
+		}
+		if err := p.some(ctx, stop, runs); err != nil {
+			return err
+		}
+		runs = nil
+	}
+	if err := p.some(ctx, stop, runs); err != nil {
+		return err
+	}
+	p.ends.wait()
+	return p.failure(nil)
+}
+
+// some pushes those of some runs that the cluster has not.
+func (p *pushing) some(ctx context.Context, stop context.CancelCauseFunc, runs []*mapping.Run) error {
+	have := map[string]string{}
+	if p.there != nil {
+		ids := make([]string, len(runs))
+		for i, r := range runs {
+			ids[i] = r.Run.ID
+		}
+		var err error
+		if have, err = p.there.Versions(ctx, ids); err != nil {
+			return p.failure(err)
+		}
+	}
+	for _, r := range runs {
+		p.progress.Show("run %d: %s", p.runs+p.same+1, describe(r))
+		if have[r.Run.ID] == r.Run.Ingest {
+			p.same++
+			continue
+		}
+		if err := p.documentsOf(ctx, r); err != nil {
+			return p.failure(fmt.Errorf("push %s: %w", describe(r), err))
+		}
+		p.runs++
+		p.ends.end(func() {
+			if err := p.to.Finish(ctx, r); err != nil {
+				p.fail(fmt.Errorf("push %s: %w", describe(r), err))
+				stop(err)
+			}
+		})
+	}
+	return nil
+}
+
+// documentsOf sends the interval documents of one run.
+func (p *pushing) documentsOf(ctx context.Context, r *mapping.Run) error {
+	n, err := p.to.PutEncoded(ctx, p.from.Encoded(ctx, r))
+	p.documents += n
+	if d := r.Documents; err == nil && n < d.Cluster+d.Host+d.Job { // split ones are more
+		err = fmt.Errorf("%w: push again", history.ErrReplaced)
+	}
+	return err
+}
+
+func (p *pushing) fail(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failed == nil {
+		p.failed = err
+	}
+}
+
+// failure is why the end of a run failed, if one did, for that has ended all else, and
+// otherwise err.
+func (p *pushing) failure(err error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failed != nil {
+		return p.failed
+	}
+	return err
+}

@@ -1,0 +1,99 @@
+package elastic_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/elastic"
+)
+
+// asking is a client of a server that gives answers in turn, and the bodies it was sent.
+func asking(t *testing.T, answers ...string) (*elastic.Client, *[]string) {
+	t.Helper()
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body json.RawMessage
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		asked = append(asked, string(body))
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		_, _ = fmt.Fprint(w, answers[min(len(asked), len(answers))-1])
+	}))
+	t.Cleanup(server.Close)
+	client, err := elastic.New(elastic.Config{Addresses: []string{server.URL}, GzipLevel: elastic.NoGzip})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client, &asked
+}
+
+// TestTally: pages are added up, and documents are counted, not requests.
+func TestTally(t *testing.T) {
+	const shards = `"timed_out":false,"_shards":{"total":1,"successful":1,"failed":0},`
+	var buckets []string
+	for i := range 1000 {
+		buckets = append(buckets, fmt.Sprintf(`{"key":{"first":"run-%d","second":"a"},"doc_count":99,"documents":{"value":2}}`, i))
+	}
+	client, asked := asking(t,
+		`{`+shards+`"aggregations":{"pairs":{"after_key":{"first":"run-999","second":"a"},"buckets":[`+strings.Join(buckets, ",")+`]}}}`,
+		`{`+shards+`"aggregations":{"pairs":{"after_key":{"first":"run-9","second":"b"},"buckets":[{"key":{"first":"run-9","second":"b"},"doc_count":99,"documents":{"value":3}}]}}}`)
+	got, err := client.Tally(t.Context(), map[string]any{"match_all": map[string]any{}}, "run.id", "run.ingest", "fio-latency.*")
+	if err != nil || len(got) != 1001 || got[elastic.Pair{First: "run-7", Second: "a"}] != 2 || got[elastic.Pair{First: "run-9", Second: "b"}] != 3 {
+		t.Errorf("%d pairs, %v", len(got), err)
+	}
+	if n := len(*asked); n != 2 || strings.Contains((*asked)[0], `"after"`) || !strings.Contains((*asked)[1], `"after":{"first":"run-999","second":"a"}`) {
+		t.Errorf("asked %d times: %s", n, *asked)
+	}
+}
+
+// TestTallyPartial: a part of an answer is an error; no indices are no documents.
+func TestTallyPartial(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer string
+		want   error
+	}{
+		"no index":     {`{"timed_out":false,"_shards":{"total":0,"successful":0,"failed":0}}`, nil},
+		"failed shard": {`{"timed_out":false,"_shards":{"total":2,"successful":1,"failed":1},"aggregations":{"pairs":{"buckets":[]}}}`, elastic.ErrShards},
+		"timed out":    {`{"timed_out":true,"_shards":{"total":1,"successful":1,"failed":0},"aggregations":{"pairs":{"buckets":[]}}}`, elastic.ErrTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, _ := asking(t, c.answer)
+			got, err := client.Tally(t.Context(), map[string]any{"match_all": map[string]any{}}, "a", "b", "x")
+			if !errors.Is(err, c.want) || len(got) != 0 {
+				t.Errorf("%v, %v", got, err)
+			}
+		})
+	}
+	client, _ := asking(t, `{"hello":"I am a proxy"}`)
+	if _, err := client.Tally(t.Context(), nil, "a", "b", "x"); err == nil {
+		t.Error("any JSON is an answer")
+	}
+}
+
+// TestOnce: the client that does not try again, and the one that does.
+func TestOnce(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer server.Close()
+	client, err := elastic.New(elastic.Config{Addresses: []string{server.URL}, Retries: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for want, c := range map[int]*elastic.Client{1: client.Once(), 2: client} {
+		asked = 0
+		if err := c.Refresh(t.Context(), "x"); err == nil || asked != want {
+			t.Errorf("asked %d times instead of %d: %v", asked, want, err)
+		}
+	}
+}

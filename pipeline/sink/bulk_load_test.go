@@ -1,0 +1,103 @@
+package sink_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/sink"
+)
+
+// TestStall: the cluster hangs; Put waits, and what is in memory is bounded.
+func TestStall(t *testing.T) {
+	const most = 1 << 20
+	inBubble(t, sink.Options{BodyBytes: most, InFlight: 2}, func(w *world) {
+		w.server.Script(elastictest.Fault{Kind: elastictest.Hang, Times: -1})
+		w.put() // what is made once is none of it
+		doc := historytest.Interval("a", "1", 0)
+		size := len(mapping.AppendAction(nil, doc.Index("fio"), doc.ID())) + len(doc.AppendJSON(nil)) + 2
+		before := heap()
+		ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+		defer cancel()
+		taken := 0
+		var err error
+		for ; err == nil; taken++ {
+			doc.Window.ElapsedMS++
+			err = w.Put(ctx, []*mapping.Interval{doc})
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if bytes := taken * size; bytes < 3*most || bytes > 4*most+4*size {
+			t.Errorf("%d bytes taken", bytes)
+		}
+		// Four bodies, what they are packed into, what the stand-in has unpacked, and the rest.
+		if grown := heap() - before; grown > 24<<20 {
+			t.Errorf("memory has grown by %d MiB", grown>>20)
+		}
+	})
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// TestAdapts: bodies shrink when they are too large or too much, and grow back.
+func TestAdapts(t *testing.T) {
+	const most = 1 << 20
+	var last sink.Stats
+	smallest := most
+	o := sink.Options{BodyBytes: most, InFlight: 4, Progress: func(s sink.Stats) {
+		last, smallest = s, min(smallest, s.Body)
+	}}
+	inBubble(t, o, func(w *world) {
+		w.server.Script(elastictest.Fault{Kind: elastictest.Rejected, Times: 6})
+		docs := historytest.Intervals("a", "1", 4000)
+		for i, d := range docs { // many, and quickly made
+			d.Window.ElapsedMS = int64(i)
+		}
+		for d := range slices.Chunk(docs, 100) {
+			w.put(d...)
+		}
+		w.finish("a", "1")
+		w.holds(docs)
+		if smallest > most/2 || last.Body <= smallest || last.TooMany != 6 {
+			t.Errorf("smallest body %d, %+v", smallest, last)
+		}
+		if n := w.server.AtOnce(); n > 4 {
+			t.Errorf("%d requests at once", n)
+		}
+	})
+}
+
+func TestTooLarge(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rejects.ndjson")
+	inBubble(t, sink.Options{RejectFile: path}, func(w *world) {
+		w.server.MaxBody = 20_000
+		docs := historytest.Intervals("a", "1", 100)
+		huge := docs[40]
+		huge.Run.Labels = map[string]string{"text": strings.Repeat("x", 30_000)}
+		w.put(docs...)
+		w.finish("a", "1")
+		if err := holds(w.server, docs, map[string]bool{huge.ID(): true}); err != nil {
+			t.Error(err)
+		}
+		if got := rejects(t, path); !slices.Equal(got, []string{huge.ID()}) {
+			t.Errorf("rejected %v", got)
+		}
+		if st := w.Stats(); st.Body > 20_000 || st.Rejected != 1 || st.Indexed != 100 {
+			t.Errorf("%+v", st)
+		}
+	})
+}

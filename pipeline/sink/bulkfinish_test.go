@@ -1,0 +1,96 @@
+package sink_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/sink"
+)
+
+// TestVerify: documents that vanish after they were confirmed are found missing, and
+// nothing of the version before is deleted.
+func TestVerify(t *testing.T) {
+	inBubble(t, sink.Options{}, func(w *world) {
+		docs := historytest.Intervals("a", "1", 5)
+		w.put(docs...)
+		w.finish("a", "1")
+		w.put(historytest.Intervals("a", "2", 3)...)
+		if err := w.Flush(w.t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		vanish := map[string]any{"bool": map[string]any{"filter": []any{
+			map[string]any{"term": map[string]any{"run.ingest": "2"}}, map[string]any{"term": map[string]any{"interval.elapsed_ms": 1000}},
+		}}}
+		if err := w.client.Refresh(w.t.Context(), "fio-*"); err != nil {
+			t.Fatal(err)
+		}
+		if d, err := w.client.DeleteByQuery(w.t.Context(), vanish, 10, "fio-*"); err != nil || d.Deleted != 1 {
+			t.Fatalf("%+v, %v", d, err)
+		}
+		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "2")); !errors.Is(err, sink.ErrVerify) {
+			t.Errorf("finish: %v", err)
+		}
+		if n := len(w.server.Documents(docs[0].Index("fio"))); n != 5+2 {
+			t.Errorf("%d documents are left", n)
+		}
+	})
+}
+
+// TestFinishHeals: what comes after the documents is tried again, too.
+func TestFinishHeals(t *testing.T) {
+	inBubble(t, sink.Options{}, func(w *world) {
+		w.put(historytest.Intervals("a", "1", 5)...)
+		w.finish("a", "1")
+		for _, on := range []string{"_refresh", "_count", "_delete_by_query"} {
+			w.server.Script(
+				elastictest.Fault{On: on, Kind: elastictest.Rejected, Times: 2}, elastictest.Fault{On: on, Kind: elastictest.BadGateway, Times: 5},
+				elastictest.Fault{On: on, Kind: elastictest.ResetAnswer}, elastictest.Fault{On: on, Kind: elastictest.Reset},
+				elastictest.Fault{On: on, Kind: elastictest.Hang},
+			)
+		}
+		docs := historytest.Intervals("a", "2", 2)
+		w.put(docs...)
+		w.finish("a", "2")
+		w.holds(docs)
+		w.server.Script(elastictest.Fault{On: "_delete_by_query", Kind: elastictest.Forbidden})
+		w.put(historytest.Intervals("a", "3", 2)...)
+		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "3")); !errors.Is(err, sink.ErrAuth) {
+			t.Errorf("finish: %v", err)
+		}
+	})
+}
+
+// TestManyRuns: several runs at a time, each by its own goroutine.
+func TestManyRuns(t *testing.T) {
+	inBubble(t, sink.Options{BodyBytes: 40_000, InFlight: 3}, func(w *world) {
+		w.server.Script(elastictest.Fault{Kind: elastictest.Rejected, Times: 5}, elastictest.Fault{Kind: elastictest.ItemsUnavailable, Every: 3, Times: 5})
+		var all sync.WaitGroup
+		var docs []*mapping.Interval
+		for i := range 8 {
+			name := fmt.Sprint("run-", i)
+			mine := historytest.Intervals(name, "1", 40)
+			docs = append(docs, mine...)
+			all.Go(func() {
+				for d := range slices.Chunk(mine, 7) {
+					if err := w.Put(w.t.Context(), d); err != nil {
+						t.Error(err)
+					}
+				}
+				if err := w.Finish(w.t.Context(), historytest.NewRun(name, "1")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		w.holds(docs)
+		if n := len(w.server.Documents("fio-runs")); n != 8 {
+			t.Errorf("%d runs", n)
+		}
+	})
+}

@@ -1,0 +1,50 @@
+package sink_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/pipeline/sink"
+)
+
+func TestNotSetUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(*elastictest.Server)
+		options sink.Options
+		want    error
+	}{
+		"ready":       {func(s *elastictest.Server) {}, sink.Options{}, nil},
+		"missing":     {func(s *elastictest.Server) { delete(s.Templates, "fio-latency-host") }, sink.Options{}, sink.ErrNoTemplate},
+		"none":        {func(s *elastictest.Server) { clear(s.Templates) }, sink.Options{}, sink.ErrNoTemplate},
+		"not ours":    {func(s *elastictest.Server) { s.Templates["fio-runs"] = 0 }, sink.Options{}, sink.ErrNoTemplate},
+		"too old":     {func(s *elastictest.Server) {}, sink.Options{TemplateVersion: 2}, sink.ErrNoTemplate},
+		"newer":       {func(s *elastictest.Server) { s.Templates["fio-runs"] = 9 }, sink.Options{}, nil},
+		"no check":    {func(s *elastictest.Server) { clear(s.Templates) }, sink.Options{Templates: []string{}}, nil},
+		"index first": {func(s *elastictest.Server) { s.Mapped = "long" }, sink.Options{}, sink.ErrMapping},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, c.options, func(w *world) {
+				docs := historytest.Intervals("a", "1", 2)
+				if c.want == sink.ErrMapping { // an index has to be there for that
+					w.put(docs...)
+					w.finish("a", "1")
+					w.Elastic = sink.NewElastic(w.client, c.options)
+					defer w.Close()
+				}
+				c.prepare(w.server)
+				before := w.server.Requests("_bulk")
+				if err := w.Put(w.t.Context(), docs); !errors.Is(err, c.want) {
+					t.Errorf("put: %v", err)
+				}
+				if err := w.Finish(w.t.Context(), historytest.NewRun("a", "1")); !errors.Is(err, c.want) {
+					t.Errorf("finish: %v", err)
+				}
+				if n := w.server.Requests("_bulk"); c.want != nil && n != before {
+					t.Errorf("%d requests", n)
+				}
+			})
+		})
+	}
+}
