@@ -118,6 +118,27 @@ func sending(s *sink.Elastic, docs []*mapping.Interval) *rival {
 	}}
 }
 
+// handingOn is the sink, of documents that are encoded beforehand, as push has them: what
+// it does beyond a replay of the same bodies.
+func handingOn(s *sink.Elastic, docs []*mapping.Interval) *rival {
+	encoded := make([]mapping.Encoded, len(docs))
+	for i, d := range docs {
+		encoded[i] = mapping.Encoded{
+			Level: d.Level, Run: d.Run.ID, Ingest: d.Run.Ingest, Start: d.Run.Start, ID: d.ID(), JSON: d.AppendJSON(nil),
+		}
+	}
+	return &rival{name: "sink", send: func(ctx context.Context) error {
+		_, err := s.PutEncoded(ctx, func(yield func(*mapping.Encoded, error) bool) {
+			for i := range encoded {
+				if !yield(&encoded[i], nil) {
+					return
+				}
+			}
+		})
+		return errors.Join(err, s.Flush(ctx))
+	}}
+}
+
 // replaying sends bodies over so many connections and reads the answers; compress is
 // called for each, unless it is nil.
 func replaying(name, url string, bodies [][]byte, connections int, compress func(*bytes.Buffer, ...[]byte) error) *rival {
@@ -185,14 +206,18 @@ func BenchmarkBulk(b *testing.B) {
 		name        string
 		path        string
 		connections int
-	}{{"1", "", 1}, {"2", "", 2}, {"2-paced", "/100", 2}} {
+		send        func(*sink.Elastic, []*mapping.Interval) *rival
+	}{
+		{"1", "", 1, sending}, {"2", "", 2, sending}, {"2-paced", "/100", 2, sending},
+		{"1-encoded", "", 1, handingOn}, {"2-encoded", "", 2, handingOn},
+	} {
 		b.Run(c.name, func(b *testing.B) {
 			client := newClient(b, elastic.Config{Addresses: []string{address + c.path}})
 			defer client.Close()
 			plain, packed, size := bodies(b, client, "fio", docs)
 			s := sink.NewElastic(client, sink.Options{InFlight: c.connections, Templates: []string{}})
 			defer s.Close()
-			compete(b, len(docs), size, sending(s, docs),
+			compete(b, len(docs), size, c.send(s, docs),
 				replaying("packed", address+c.path, packed, c.connections, nil),
 				replaying("plain", address+c.path, plain, c.connections, client.Pack))
 		})
