@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -73,6 +74,9 @@ func (a *app) openCluster(ctx context.Context) (*clusterHistory, func() error, e
 	}
 	bulk := sink.NewElastic(client, sink.Options{
 		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
+		Waiting: func(since time.Duration, cause error) {
+			a.log.Warn(fmt.Sprintf("the cluster has taken no documents for %v, trying on: %v", since.Round(time.Second), cause))
+		},
 	})
 	// Both try again by their own rules, so the client does not.
 	return &clusterHistory{history.NewElastic(client.Once(), a.cfg.Prefix, bulk), bulk}, func() error {

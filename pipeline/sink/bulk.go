@@ -31,7 +31,7 @@ type Elastic struct {
 	templates gate
 	rejects   rejectFile
 	chunks    sync.Pool  // of *chunk
-	report    sync.Mutex // Progress is called by one at a time
+	report    sync.Mutex // Progress and Waiting are called by one at a time
 	senders   sync.WaitGroup
 
 	mu       sync.Mutex
@@ -47,6 +47,7 @@ type Elastic struct {
 	endsRuns bool      // somebody ends them
 	stats    Stats
 	progress time.Time // when a document was settled last
+	said     time.Time // when Waiting was told last
 	fatal    error     // ends everything
 }
 

@@ -49,6 +49,33 @@ func TestToldAtOnce(t *testing.T) {
 	}
 }
 
+// TestWaiting: who waits for the cluster is told so, but not all the time.
+func TestWaiting(t *testing.T) {
+	for _, kind := range []elastictest.Kind{elastictest.Unavailable, elastictest.Reset, elastictest.ItemsUnavailable} {
+		t.Run(fmt.Sprint(kind), func(t *testing.T) {
+			var told []time.Duration
+			start := time.Now()
+			o := sink.Options{Waiting: func(since time.Duration, cause error) {
+				if cause == nil {
+					t.Error("told no cause")
+				}
+				told = append(told, time.Since(start))
+			}}
+			inBubble(t, o, func(w *world) {
+				start = time.Now()
+				w.server.Script(elastictest.Fault{Kind: kind, Times: -1})
+				w.put(historytest.Interval("a", "1", 1))
+				if err := w.Finish(w.t.Context(), historytest.NewRun("a", "1")); !errors.Is(err, sink.ErrNoProgress) {
+					t.Errorf("finish: %v", err)
+				}
+			})
+			if len(told) < 4 || len(told) > 11 || told[0] < 10*time.Second || told[0] > time.Minute {
+				t.Errorf("told at %v", told)
+			}
+		})
+	}
+}
+
 func TestGivesUp(t *testing.T) {
 	for _, kind := range []elastictest.Kind{elastictest.Rejected, elastictest.Unavailable, elastictest.Reset, elastictest.Hang, elastictest.ItemsUnavailable, elastictest.ItemsLost} {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {

@@ -164,6 +164,7 @@ func (c *carrier) next(r *result) error {
 	if !now.Before(until) {
 		return fmt.Errorf("%w for %v, last: %w", ErrNoProgress, c.s.opt.MaxRetryTime, r.cause)
 	}
+	c.s.waiting(now.Sub(until.Add(-c.s.opt.MaxRetryTime)), r.cause)
 	_ = elastic.Sleep(c.s.ctx, min(delay, until.Sub(now))) // carry looks whether it is over
 	return nil
 }

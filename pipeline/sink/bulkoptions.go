@@ -27,6 +27,10 @@ type Options struct {
 	Templates       []string
 	TemplateVersion int // that they must have at least (_meta.version); 0 is any
 
+	// Waiting is told why the cluster has taken nothing for so long: after ten seconds,
+	// and then every half minute until it does. It is called by one goroutine at a time.
+	Waiting func(since time.Duration, cause error)
+
 	// Progress is told after each request what was done so far. It is called by one
 	// goroutine at a time, and holds that one up.
 	Progress func(Stats)
