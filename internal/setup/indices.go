@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 
 	"github.com/fio2es/fio2es/mapping"
@@ -13,7 +14,7 @@ import (
 )
 
 // indices are steps for indices that exist, for templates are only for those to come; and
-// the step that makes the index of the runs, where there is none.
+// those that make the first ones, where there are none.
 func (c *client) indices(ctx context.Context, steps []Step) ([]Step, error) {
 	want := map[string]object{} // mappings by component
 	for _, s := range steps {
@@ -33,18 +34,29 @@ func (c *client) indices(ctx context.Context, steps []Step) ([]Step, error) {
 				found = append(found, s)
 			}
 		}
-		if f.Pattern == mapping.RunsIndex(c.prefix) && len(answer) == 0 {
-			found = append(found, runsIndex(c.prefix))
+		if len(answer) > 0 {
+			continue
+		}
+		for _, s := range firstIndices(c.prefix) {
+			if ok, _ := path.Match(f.Pattern, s.Name); ok {
+				found = append(found, s)
+			}
 		}
 	}
 	return found, nil
 }
 
-// runsIndex makes the empty index of the runs. So readers can tell a cluster without runs
-// from one that was never set up.
-func runsIndex(prefix string) Step {
-	name := mapping.RunsIndex(prefix)
-	return Step{Action: Create, Kind: Index, Name: name, Method: http.MethodPut, Path: "/" + name, Body: json.RawMessage("{}")}
+// firstIndices make what has to be there before the first ingest. By the index of the runs
+// readers tell a cluster without runs from one that was never set up. And Kibana's
+// dashboards wait for ever while no index has the fields that one can choose by.
+func firstIndices(prefix string) []Step {
+	var steps []Step
+	for _, name := range []string{prefix + "-latency." + mapping.Cluster.String() + "-empty", mapping.RunsIndex(prefix)} {
+		steps = append(steps, Step{
+			Action: Create, Kind: Index, Name: name, Method: http.MethodPut, Path: "/" + name, Body: json.RawMessage("{}"),
+		})
+	}
+	return steps
 }
 
 // mend is the step that gives an index what its mapping lacks, if anything.

@@ -101,7 +101,7 @@ func Offline(opt Options) (*Plan, error) {
 	for _, o := range all {
 		p.Steps = append(p.Steps, newStep(o))
 	}
-	p.Steps = append(p.Steps, runsIndex(p.prefix))
+	p.Steps = append(p.Steps, firstIndices(p.prefix)...)
 	return p, nil
 }
 
@@ -117,7 +117,7 @@ func Prepare(ctx context.Context, t Transport, opt Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Steps = p.Steps[:len(p.Steps)-1] // c.indices looks whether the runs have an index
+	p.Steps = p.Steps[:len(p.Steps)-len(firstIndices(p.prefix))] // c.indices looks which are missing
 	c := client{t, p.prefix}
 	there, err := c.indexTemplates(ctx)
 	if err != nil {

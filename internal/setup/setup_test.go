@@ -137,7 +137,8 @@ func TestChanges(t *testing.T) {
 		{"another prefix", nil, setup.Options{Prefix: "lab"}, []string{
 			"create lifecycle policy lab-latency", "create component template lab-latency-mappings", "create component template lab-latency-settings",
 			"create component template lab-runs-mappings", "create component template lab-runs-settings", "create index template lab-latency-cluster",
-			"create index template lab-latency-host", "create index template lab-latency-job", "create index template lab-runs", "create index lab-runs",
+			"create index template lab-latency-host", "create index template lab-latency-job", "create index template lab-runs",
+			"create index lab-latency.cluster-empty", "create index lab-runs",
 		}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -279,14 +280,14 @@ func TestFaults(t *testing.T) {
 		want         []string // parts of the error
 	}{
 		{"who", "GET", "/_index_template", 401, `{"error":{"type":"security_exception","reason":"missing authentication credentials"}}`, []string{"401 security_exception: missing authentication", "API key"}},
-		{"policy", "PUT", "/_ilm", 403, forbidden, []string{"PUT /_ilm/policy/fio-latency: 403 security_exception: action [x]", "manage_ilm", "0 of 10 requests done"}},
-		{"template", "PUT", "/_index_template/fio-runs", 403, forbidden, []string{"manage_index_templates", "8 of 10 requests done"}},
-		{"index of runs", "PUT", "/fio-runs", 403, forbidden, []string{"create index fio-runs (9 of 10 requests done", "index privilege create_index on fio-runs"}},
+		{"policy", "PUT", "/_ilm", 403, forbidden, []string{"PUT /_ilm/policy/fio-latency: 403 security_exception: action [x]", "manage_ilm", "0 of 11 requests done"}},
+		{"template", "PUT", "/_index_template/fio-runs", 403, forbidden, []string{"manage_index_templates", "8 of 11 requests done"}},
+		{"index of runs", "PUT", "/fio-runs", 403, forbidden, []string{"create index fio-runs (10 of 11 requests done", "index privilege create_index on fio-runs"}},
 		{"reading mappings", "GET", "/fio-", 403, forbidden, []string{"view_index_metadata on fio-*"}},
 		{"read-only", "PUT", "/_component", 403, `{"error":{"type":"cluster_block_exception","reason":"index [x] blocked"}}`, []string{"read-only", "watermark"}},
 		{"busy", "PUT", "/_component", 503, ``, []string{"503 Service Unavailable", "try again"}},
 		{"old server", "GET", "/_ilm", 400, `{"error":"no handler found for uri [/_ilm/policy/fio-latency]"}`, []string{"400 Bad Request: no handler found", "8.6 or later"}},
-		{"not acknowledged", "PUT", "/_component", 200, `{"acknowledged":false}`, []string{"not all nodes confirmed", "1 of 10 requests done"}},
+		{"not acknowledged", "PUT", "/_component", 200, `{"acknowledged":false}`, []string{"not all nodes confirmed", "1 of 11 requests done"}},
 		{"no JSON", "GET", "/_ilm", 200, `<html>`, []string{"read answer to GET /_ilm/policy/fio-latency: invalid character"}},
 		{"proxy", "PUT", "/_ilm", 502, `<html>bad gateway</html>`, []string{"502 Bad Gateway: this may pass"}},
 	} {
