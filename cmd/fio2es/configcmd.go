@@ -24,5 +24,6 @@ fio2es.yaml, else the default. The output is a fio2es.yaml.`,
 	}
 	addReadingFlags(cmd.Flags())
 	addClusterFlags(cmd.Flags())
+	addKibanaFlags(cmd.Flags())
 	return cmd
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -12,57 +13,93 @@ func (a *app) setupCommand() *cobra.Command {
 	dryRun, print := false, false
 	cmd := &cobra.Command{
 		Use:   "setup",
-		Short: "Prepare an Elasticsearch cluster for the history",
+		Short: "Prepare an Elasticsearch cluster for the history, and Kibana to show it",
 		Long: `Installs the index templates and the lifecycle policy that the history needs, and
 brings those of an older version up to date. What is there already stays; what a
 newer version of fio2es or somebody else has installed is refused. Ingest writes
 only where setup has been.
 
---dry-run shows what would be done to the cluster, --print all that setup ever
-sends, without asking a cluster: both for Kibana's console. docs/elasticsearch.md
-has the privileges that it takes.`,
+With --kibana it brings the dashboards into Kibana 8.3 or later, too, in place of
+those of an older version; copies that users made under other names stay. With
+--kibana alone it leaves the cluster as it is. Kibana gets the credentials of the
+cluster, unless it has its own (kibana.api_key and the like).
+
+--dry-run shows what would be done to the cluster and to Kibana, --print all that
+setup ever sends to a cluster, without asking one: both for Kibana's console.
+docs/elasticsearch.md and docs/kibana.md have the privileges that it takes.`,
 		Example: `  fio2es setup --elasticsearch https://es.example.com:9200 --ca ca.crt
+  fio2es setup --kibana https://kibana.example.com:5601 --kibana-space lab
   fio2es setup --print | less`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if print {
+			switch {
+			case print:
 				plan, err := setup.Offline(a.cfg.Templates())
 				if err != nil {
 					return usageError{err}
 				}
 				return plan.Print(a.stdout)
+			case !a.cfg.Elasticsearch.Enabled() && !a.cfg.Kibana.Enabled():
+				return usagef("neither cluster nor Kibana is named: say --elasticsearch URL, or --kibana URL, or set elasticsearch.addresses or kibana.url")
 			}
-			if !a.cfg.Elasticsearch.Enabled() {
-				return usagef("no cluster is named: say --elasticsearch URL, or set elasticsearch.addresses")
-			}
-			client, err := a.connect(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer client.Close()
-			plan, err := setup.Prepare(cmd.Context(), client, a.cfg.Templates())
-			if err != nil {
-				return err
-			}
-			if dryRun {
-				if err := plan.Print(a.stdout); err != nil {
-					return err
-				}
-				return plan.Err()
-			}
-			if err := plan.Apply(cmd.Context(), client); err != nil {
-				return err
-			}
-			for _, step := range plan.Steps {
-				if _, err := fmt.Fprintln(a.stdout, step); err != nil {
-					return err
-				}
-			}
-			return nil
+			return a.setup(cmd.Context(), dryRun)
 		},
 	}
 	addClusterFlags(cmd.Flags())
+	addKibanaFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would be done, and do nothing")
 	cmd.Flags().BoolVar(&print, "print", false, "show all requests, without a cluster")
 	return cmd
+}
+
+// setup prepares what the settings name. Nothing is changed before both have answered.
+func (a *app) setup(ctx context.Context, dryRun bool) error {
+	var dashboards *dashboards
+	if a.cfg.Kibana.Enabled() {
+		d, err := a.openKibana(ctx)
+		if err != nil {
+			return err
+		}
+		defer d.close()
+		dashboards = d
+	}
+	if a.cfg.Elasticsearch.Enabled() {
+		if err := a.setupCluster(ctx, dryRun); err != nil {
+			return err
+		}
+	}
+	switch {
+	case dashboards == nil:
+		return nil
+	case dryRun:
+		return dashboards.print(ctx, a.stdout)
+	}
+	return dashboards.install(ctx, a.stdout)
+}
+
+func (a *app) setupCluster(ctx context.Context, dryRun bool) error {
+	client, err := a.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	plan, err := setup.Prepare(ctx, client, a.cfg.Templates())
+	if err != nil {
+		return err
+	}
+	if dryRun {
+		if err := plan.Print(a.stdout); err != nil {
+			return err
+		}
+		return plan.Err()
+	}
+	if err := plan.Apply(ctx, client); err != nil {
+		return err
+	}
+	for _, step := range plan.Steps {
+		if _, err := fmt.Fprintln(a.stdout, step); err != nil {
+			return err
+		}
+	}
+	return nil
 }

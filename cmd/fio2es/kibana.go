@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/kibana"
+)
+
+// addKibanaFlags adds the settings of how to reach Kibana.
+func addKibanaFlags(f *pflag.FlagSet) {
+	f.String("kibana", "", "URL of the Kibana to bring the dashboards into, with its base path if it has one")
+	f.String("kibana-space", "", "identifier of the space in Kibana (default the default one)")
+	f.String("kibana-ca", "", "PEM file of the authorities to trust for Kibana's https")
+}
+
+func (a *app) kibanaCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "kibana", Short: "Dashboards for Kibana, to be imported by hand",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.kibanaExportCommand())
+	return cmd
+}
+
+func (a *app) kibanaExportCommand() *cobra.Command {
+	output, space := "-", ""
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write the dashboards as a file that Kibana imports",
+		Long: `Writes all dashboards, panels and data views as one NDJSON file, for Kibana 8.3 or
+later: Stack Management, Saved Objects, Import, with "Automatically overwrite
+conflicts". It is what "fio2es setup --kibana URL" imports by itself.
+
+A file is for one space: ids and links are made of the space's identifier. In
+another space Kibana would change the ids, and links would lead nowhere.`,
+		Example: `  fio2es kibana export --output dashboards.ndjson
+  fio2es kibana export --space lab --prefix lab > lab.ndjson`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("space") {
+				space = a.cfg.Kibana.Space
+			}
+			bundle, err := kibana.New(kibana.Options{Prefix: a.cfg.Prefix, Space: space})
+			if err != nil {
+				return usageError{err}
+			}
+			if output == "-" {
+				return bundle.WriteNDJSON(a.stdout)
+			}
+			return writeFile(output, bundle.WriteNDJSON)
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", output, "file to write; - is stdout")
+	cmd.Flags().StringVar(&space, "space", "", "identifier of the space that it is for (default the default one)")
+	cmd.Flags().String("prefix", kibana.DefaultPrefix, "begins the names of all indices")
+	return cmd
+}
+
+// writeFile makes a file of what write writes.
+func writeFile(name string, write func(io.Writer) error) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	if err := write(f); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// dashboards are what there is for a Kibana that has been found fit for it.
+type dashboards struct {
+	bundle    *kibana.Bundle
+	client    *kibana.Client
+	transport *elastic.Client
+}
+
+// openKibana connects to the Kibana that the settings name, and looks whether it is new
+// enough and has the space.
+func (a *app) openKibana(ctx context.Context) (*dashboards, error) {
+	bundle, err := kibana.New(kibana.Options{Prefix: a.cfg.Prefix, Space: a.cfg.Kibana.Space})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	cfg, err := a.cfg.KibanaClient()
+	if err != nil {
+		return nil, usageError{err}
+	}
+	cfg.Service = "Kibana"
+	transport, err := elastic.New(cfg)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	d := &dashboards{bundle, kibana.NewClient(transport), transport}
+	version, err := d.client.Check(ctx)
+	if err == nil {
+		err = d.client.CheckSpace(ctx, bundle.Space)
+	}
+	if err != nil {
+		d.close()
+		return nil, err
+	}
+	a.log.Debug("connected", "kibana", transport.String(), "version", version)
+	return d, nil
+}
+
+func (d *dashboards) close() { d.transport.Close() }
+
+// print shows what install would do.
+func (d *dashboards) print(ctx context.Context, w io.Writer) error {
+	missing, err := d.client.Missing(ctx, d.bundle)
+	if err != nil {
+		return err
+	}
+	for _, o := range d.bundle.Objects {
+		action := "replace"
+		if slices.ContainsFunc(missing, func(m kibana.Object) bool { return m.Type == o.Type && m.ID == o.ID }) {
+			action = "create"
+		}
+		if _, err := fmt.Fprintf(w, "# %s %s %s in Kibana: %s\n", action, o.Type, o.ID, o.Title()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// install imports all, and says where the dashboards are.
+func (d *dashboards) install(ctx context.Context, w io.Writer) error {
+	if err := d.client.Import(ctx, d.bundle); err != nil {
+		return err
+	}
+	address := strings.TrimRight(d.transport.String(), "/")
+	if d.bundle.Space != "" && d.bundle.Space != kibana.DefaultSpace {
+		address += "/s/" + d.bundle.Space
+	}
+	if _, err := fmt.Fprintf(w, "import %d saved objects into Kibana\n", len(d.bundle.Objects)); err != nil {
+		return err
+	}
+	for _, o := range d.bundle.Objects {
+		if o.Type != "dashboard" {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "dashboard %q: %s/app/dashboards#/view/%s\n", o.Title(), address, o.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}

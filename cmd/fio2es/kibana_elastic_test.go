@@ -1,0 +1,180 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/kibana"
+	"github.com/fio2es/fio2es/kibana/kibanatest"
+)
+
+// The time of the example archive, with some seconds around it, and one with nothing.
+var (
+	exampleTime = kibanatest.Context{From: at("2026-11-21T03:14:30Z"), To: at("2026-11-21T03:16:10Z")}
+	emptyTime   = kibanatest.Context{From: at("2020-01-01T00:00:00Z"), To: at("2020-01-01T00:02:00Z")}
+)
+
+func at(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// recordedAnswers is where package kibana keeps what its panels are drawn on.
+var recordedAnswers = filepath.Join("..", "..", "kibana", "testdata", "answers")
+
+// TestKibanaElastic asks a real cluster with the example archive in it all that the
+// panels ask. The answers are those recorded; -update records them anew.
+func TestKibanaElastic(t *testing.T) {
+	real, prefixes := cluster(t, "kibana")
+	prefix := prefixes[0]
+	ingestExample(t, real, prefix)
+	b, err := kibana.New(kibana.Options{Prefix: prefix})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.RemoveAll(recordedAnswers); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(recordedAnswers, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range b.Requests {
+		t.Run(r.Panel+"/"+r.Data, func(t *testing.T) {
+			for kind, context := range map[string]kibanatest.Context{kibanatest.Full: exampleTime, kibanatest.Empty: emptyTime} {
+				answer := ask(t, real, r, context)
+				compareAnswer(t, r, kind, prefix, answer)
+			}
+			missing := r
+			missing.URL = json.RawMessage(strings.ReplaceAll(string(r.URL), prefix, prefix+"-nosuch"))
+			got, err := kibanatest.Normalize(ask(t, real, missing, exampleTime), prefix)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var what struct{ Aggregations, Hits json.RawMessage }
+			if err := json.Unmarshal(got, &what); err != nil || what.Aggregations != nil {
+				t.Errorf("an index that is not there: %s, %v", got, err)
+			}
+		})
+	}
+	t.Run("percentiles", func(t *testing.T) { checkPercentiles(t, real, prefix, b.Requests) })
+}
+
+// ingestExample stores the example archive in a cluster, under a prefix.
+func ingestExample(t *testing.T, real elastictest.Real, prefix string) {
+	t.Helper()
+	isolate(t)
+	at := []string{"--elasticsearch=" + real.Address, "--prefix=" + prefix}
+	say(t, append([]string{"setup"}, at...)...)
+	say(t, append([]string{"ingest", "--levels=cluster,host,job", filepath.Join("..", "..", "examples", "cbt-archive")}, at...)...)
+	request(t, real, "POST", "/"+prefix+"-*/_refresh", "", &struct{}{})
+}
+
+// ask sends a panel's search as Kibana would. The answer must be whole.
+func ask(t *testing.T, real elastictest.Real, r kibana.Request, c kibanatest.Context) json.RawMessage {
+	t.Helper()
+	search, err := kibanatest.Resolve(r.URL, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return searchFor(t, real, search)
+}
+
+func searchFor(t *testing.T, real elastictest.Real, s kibanatest.Search) json.RawMessage {
+	t.Helper()
+	var answer json.RawMessage
+	request(t, real, "POST", "/"+s.Index+"/_search?ignore_unavailable=true", string(s.JSON()), &answer)
+	var whole struct {
+		TimedOut bool                                    `json:"timed_out"`
+		Shards   struct{ Total, Successful, Failed int } `json:"_shards"`
+	}
+	if err := json.Unmarshal(answer, &whole); err != nil || whole.TimedOut || whole.Shards.Failed > 0 || whole.Shards.Successful != whole.Shards.Total {
+		t.Fatalf("%s: not answered by all shards: %+v, %v", s.Index, whole, err)
+	}
+	return answer
+}
+
+// compareAnswer compares with what is recorded, numbers but for their last digits.
+func compareAnswer(t *testing.T, r kibana.Request, kind, prefix string, answer json.RawMessage) {
+	t.Helper()
+	got, err := kibanatest.Normalize(answer, prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := kibanatest.WriteAnswer(recordedAnswers, r.Panel, r.Data, kind, got); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := kibanatest.ReadAnswer(recordedAnswers, r.Panel, r.Data, kind)
+	if errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("no answer is recorded: run this with -update")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a, b any
+	if err := errors.Join(json.Unmarshal(want, &a), json.Unmarshal(got, &b)); err != nil {
+		t.Fatal(err)
+	}
+	volatile := cmp.FilterPath(func(p cmp.Path) bool {
+		last := fmt.Sprint(p.Last())
+		return strings.Contains(last, `["ingested"]`)
+	}, cmp.Ignore())
+	if diff := cmp.Diff(a, b, cmpopts.EquateApprox(1e-9, 0), volatile); diff != "" {
+		t.Errorf("answer%s differs from the recorded one (-want +got):\n%.2000s", kind, diff)
+	}
+}
+
+// plain are the percentiles over time that any panel may ask for, by direction and by
+// host, so that some are compared whatever panels there are.
+const plain = `{"index": "PREFIX-latency.host-*", "%context%": true, "%timefield%": "@timestamp", "body": {"size": 0, "aggs": {
+	"directions": {"terms": {"field": "fio.direction"}, "aggs": {"hosts": {"terms": {"field": "hosts.name"}, "aggs": {
+		"time": {"date_histogram": {"field": "@timestamp", "interval": {"%autointerval%": 60}, "min_doc_count": 1}, "aggs": {
+			"p": {"percentiles": {"field": "latency.histogram", "percents": [50, 90, 99, 99.9, 100], "hdr": {"number_of_significant_value_digits": 3}}}}}}}}},
+	"runs": {"terms": {"field": "run.id"}, "aggs": {
+		"p": {"percentiles": {"field": "latency.histogram", "keyed": false, "percents": [50, 99], "hdr": {"number_of_significant_value_digits": 3}}}}}
+}}}`
+
+// checkPercentiles compares every percentile in every answer with that of the merged
+// histograms of the documents that it is of, at three zooms.
+func checkPercentiles(t *testing.T, real elastictest.Real, prefix string, requests []kibana.Request) {
+	url := json.RawMessage(strings.ReplaceAll(plain, "PREFIX", prefix))
+	requests = append(slices.Clone(requests), kibana.Request{Panel: "plain", Data: "plain", URL: url})
+	for name, context := range map[string]kibanatest.Context{
+		"one run":  {From: at("2026-11-21T03:16:00Z"), To: at("2026-11-21T03:16:08Z")},
+		"archive":  exampleTime,
+		"one hour": {From: at("2026-11-21T03:00:00Z"), To: at("2026-11-21T04:00:00Z")},
+		"one year": {From: at("2026-01-01T00:00:00Z"), To: at("2027-01-01T00:00:00Z")},
+	} {
+		total := differences{}
+		for _, r := range requests {
+			o := newOracle(t, real, r, context)
+			o.check(ask(t, real, r, context))
+			if o.skipped != "" {
+				t.Logf("%s: panel %s, data set %s is not checked: %s", name, r.Panel, r.Data, o.skipped)
+			}
+			total.add(o.differences)
+		}
+		t.Logf("%s: %d percentiles: %v", name, len(total.all), total)
+		if len(total.all) == 0 {
+			t.Errorf("%s: no percentiles were compared", name)
+		}
+	}
+}

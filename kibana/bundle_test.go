@@ -1,0 +1,375 @@
+package kibana_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/kibana"
+	"github.com/fio2es/fio2es/kibana/kibanatest"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func bundle(t *testing.T, opt kibana.Options) *kibana.Bundle {
+	t.Helper()
+	b, err := kibana.New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func ndjson(t *testing.T, b *kibana.Bundle) string {
+	t.Helper()
+	var text bytes.Buffer
+	if err := b.WriteNDJSON(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// TestObjects: what is imported, by id and title.
+func TestObjects(t *testing.T) {
+	var list strings.Builder
+	for _, o := range bundle(t, kibana.Options{}).Objects {
+		fmt.Fprintf(&list, "%-14s %-36s %s\n", o.Type, o.ID, o.Title())
+	}
+	file := filepath.Join("testdata", "objects.golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(list.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), list.String()); diff != "" {
+		t.Errorf("objects differ, -update writes them anew (-want +got):\n%s", diff)
+	}
+}
+
+// TestVersions: Kibana 8.3 refuses what is newer than itself, and damages objects that do
+// not say their version.
+func TestVersions(t *testing.T) {
+	want := map[string]string{"dashboard": "8.3.0", "lens": "8.3.0", "visualization": "8.3.0", "index-pattern": "8.0.0"}
+	text := ndjson(t, bundle(t, kibana.Options{}))
+	for line := range strings.Lines(text) {
+		var o map[string]any
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Fatal(err)
+		}
+		typ := o["type"].(string)
+		if diff := cmp.Diff(map[string]any{typ: want[typ]}, o["migrationVersion"]); diff != "" {
+			t.Errorf("%s %s: %s", typ, o["id"], diff)
+		}
+		for name := range o {
+			if !slices.Contains([]string{"type", "id", "attributes", "references", "migrationVersion"}, name) {
+				t.Errorf("%s %s has %s", typ, o["id"], name)
+			}
+		}
+	}
+	if again := ndjson(t, bundle(t, kibana.Options{})); again != text {
+		t.Error("the same bundle is written in another way")
+	}
+}
+
+// TestNames: bundles of other prefixes and spaces have ids and indices of their own.
+func TestNames(t *testing.T) {
+	seen := map[string]kibana.Options{}
+	for _, opt := range []kibana.Options{
+		{}, {Space: "lab"}, {Prefix: "lab"}, {Prefix: "lab", Space: "lab"}, {Prefix: "lab-lab"}, {Prefix: "fio.lab", Space: "team_1"},
+	} {
+		b := bundle(t, opt)
+		prefix := opt.Prefix
+		if prefix == "" {
+			prefix = kibana.DefaultPrefix
+		}
+		for _, o := range b.Objects {
+			if other, ok := seen[o.ID]; ok {
+				t.Errorf("%+v and %+v both have %s", opt, other, o.ID)
+			}
+			seen[o.ID] = opt
+			if !strings.HasPrefix(o.ID, "fio2es") || url(o.ID) {
+				t.Errorf("%+v: id %s", opt, o.ID)
+			}
+			title, _ := o.Attributes["title"].(string)
+			if o.Type == "index-pattern" && !strings.HasPrefix(title, prefix+"-") {
+				t.Errorf("%+v: data view of %s", opt, title)
+			}
+		}
+		for _, r := range b.Requests {
+			if !strings.HasPrefix(r.Index, prefix+"-") {
+				t.Errorf("%+v: panel %s asks %s", opt, r.Panel, r.Index)
+			}
+		}
+		if b.Space != opt.Space {
+			t.Errorf("%+v is for space %q", opt, b.Space)
+		}
+	}
+	for _, opt := range []kibana.Options{{Space: "My Space"}, {Space: "a/b"}, {Prefix: "UPPER"}} {
+		if b, err := kibana.New(opt); err == nil || b != nil {
+			t.Errorf("%+v: no error", opt)
+		}
+	}
+}
+
+// url tells whether an id would have to be escaped in an address.
+func url(id string) bool { return regexp.MustCompile(`[^a-zA-Z0-9._-]`).MatchString(id) }
+
+// TestLinks: dashboards that texts and formats link to are in the same bundle.
+func TestLinks(t *testing.T) {
+	for _, opt := range []kibana.Options{{}, {Prefix: "lab", Space: "team"}} {
+		b := bundle(t, opt)
+		ids := map[string]bool{}
+		for _, o := range b.Objects {
+			if o.Type == "dashboard" {
+				ids[o.ID] = true
+			}
+		}
+		for _, m := range regexp.MustCompile(`/app/dashboards#/view/([a-zA-Z0-9._-]+)`).FindAllStringSubmatch(ndjson(t, b), -1) {
+			if !ids[m[1]] {
+				t.Errorf("%+v: a link to dashboard %s, which is not there", opt, m[1])
+			}
+		}
+	}
+}
+
+// eachSpec calls do for every Vega panel.
+func eachSpec(t *testing.T, b *kibana.Bundle, do func(t *testing.T, panel string, text []byte, spec map[string]any)) {
+	t.Helper()
+	n := 0
+	for _, panel := range panels(b) {
+		n++
+		t.Run(panel, func(t *testing.T) {
+			text := b.Spec(panel)
+			var spec map[string]any
+			if err := json.Unmarshal(text, &spec); err != nil {
+				t.Fatal(err)
+			}
+			do(t, panel, text, spec)
+		})
+	}
+	if n == 0 {
+		t.Error("there are no Vega panels")
+	}
+}
+
+// panels are those with Vega specifications.
+func panels(b *kibana.Bundle) []string {
+	var list []string
+	for _, r := range b.Requests {
+		list = append(list, r.Panel)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// TestSpecs: what every specification has to have, or must not, in Kibana.
+func TestSpecs(t *testing.T) {
+	b := bundle(t, kibana.Options{})
+	eachSpec(t, b, func(t *testing.T, panel string, text []byte, spec map[string]any) {
+		if bytes.Contains(text, []byte("${")) {
+			t.Errorf("a placeholder is left over: %s", text[bytes.Index(text, []byte("${")):])
+		}
+		if spec["$schema"] != "https://vega.github.io/schema/vega/v5.json" {
+			t.Errorf("$schema is %v", spec["$schema"])
+		}
+		if diff := cmp.Diff(any(map[string]any{"type": "fit", "contains": "padding"}), spec["autosize"]); diff != "" {
+			t.Errorf("autosize: %s", diff)
+		}
+		for _, name := range []string{"width", "height", "background"} {
+			if spec[name] != nil {
+				t.Errorf("%s is set, which Kibana does", name)
+			}
+		}
+		visit(spec, func(node map[string]any) {
+			if f, ok := node["format"].(map[string]any); ok && f["property"] != nil {
+				t.Error("format.property: it fails where the index is missing")
+			}
+			if node["url"] != nil {
+				checkDataSet(t, node)
+			}
+		})
+	})
+}
+
+func checkDataSet(t *testing.T, node map[string]any) {
+	url, ok := node["url"].(map[string]any)
+	if !ok {
+		t.Errorf("data set %s: its url is no search", node["name"])
+		return
+	}
+	if url["%context%"] != true {
+		t.Errorf("data set %s: filters and controls do not reach it", node["name"])
+	}
+	body, _ := url["body"].(map[string]any)
+	if body["aggs"] == nil {
+		return
+	}
+	if size, ok := body["size"]; !ok || size != 0.0 {
+		t.Errorf("data set %s: it asks for documents besides aggregations", node["name"])
+	}
+	steps, _ := node["transform"].([]any)
+	if len(steps) == 0 {
+		t.Errorf("data set %s: nothing looks whether there is an answer", node["name"])
+		return
+	}
+	first, _ := steps[0].(map[string]any)
+	if expr, _ := first["expr"].(string); first["type"] != "filter" || !strings.Contains(expr, "isValid(datum.aggregations") {
+		t.Errorf("data set %s: the first step is not the filter isValid(datum.aggregations)", node["name"])
+	}
+}
+
+func visit(v any, each func(map[string]any)) {
+	switch v := v.(type) {
+	case []any:
+		for _, inner := range v {
+			visit(inner, each)
+		}
+	case map[string]any:
+		each(v)
+		for _, inner := range v {
+			visit(inner, each)
+		}
+	}
+}
+
+// TestBuckets: Elasticsearch refuses more than 65,536 buckets in an answer, empty ones
+// included. As many must not be made whatever the time range.
+func TestBuckets(t *testing.T) {
+	for _, r := range bundle(t, kibana.Options{}).Requests {
+		var url struct {
+			Body struct{ Aggs map[string]any }
+		}
+		if err := json.Unmarshal(r.URL, &url); err != nil {
+			t.Fatal(err)
+		}
+		n, err := bucketsOf(url.Body.Aggs)
+		if err != nil {
+			t.Errorf("panel %s, data set %s: %v", r.Panel, r.Data, err)
+		}
+		if n >= 65536 {
+			t.Errorf("panel %s, data set %s: up to %d buckets", r.Panel, r.Data, n)
+		}
+	}
+}
+
+// TestPercentileBuckets: hdr takes memory of the cluster for each bucket, in passing about
+// 0.45 MB (measured: 225 MB for 500 buckets). A
+// node with little of it breaks the circuit: status 429.
+func TestPercentileBuckets(t *testing.T) {
+	for _, r := range bundle(t, kibana.Options{}).Requests {
+		var url struct {
+			Body struct{ Aggs map[string]any }
+		}
+		if err := json.Unmarshal(r.URL, &url); err != nil {
+			t.Fatal(err)
+		}
+		n, err := hdrsOf(url.Body.Aggs)
+		if err != nil {
+			t.Errorf("panel %s, data set %s: %v", r.Panel, r.Data, err)
+		}
+		if n > 2000 { // 0.9 GB
+			t.Errorf("panel %s, data set %s: up to %d percentile aggregations", r.Panel, r.Data, n)
+		}
+	}
+}
+
+// hdrsOf is how many times these aggregations make percentiles at most.
+func hdrsOf(aggs map[string]any) (int, error) {
+	sum := 0
+	for name, v := range aggs {
+		one := v.(map[string]any)
+		own := 1
+		for kind, params := range one {
+			p, _ := params.(map[string]any)
+			if strings.HasPrefix(kind, "percentile") {
+				sum++
+			}
+			n, err := ownBuckets(kind, p)
+			if err != nil && kind != "histogram" {
+				return 0, fmt.Errorf("%s %s: %w", kind, name, err)
+			}
+			own = max(own, n)
+		}
+		if below, ok := one["aggs"].(map[string]any); ok {
+			inner, err := hdrsOf(below)
+			if err != nil {
+				return 0, err
+			}
+			sum += own * inner
+		}
+	}
+	return sum, nil
+}
+
+// bucketsOf is how many buckets these aggregations make at most.
+func bucketsOf(aggs map[string]any) (int, error) {
+	sum := 0
+	for name, v := range aggs {
+		one := v.(map[string]any)
+		for kind, params := range one {
+			p, _ := params.(map[string]any)
+			if kind == "aggs" || kind == "meta" {
+				continue
+			}
+			own, err := ownBuckets(kind, p)
+			if err != nil {
+				return 0, fmt.Errorf("%s %s: %w", kind, name, err)
+			}
+			inner := 0
+			if below, ok := one["aggs"].(map[string]any); ok {
+				if inner, err = bucketsOf(below); err != nil {
+					return 0, err
+				}
+			}
+			sum += own * (1 + inner)
+			if own == 0 {
+				sum += inner
+			}
+		}
+	}
+	return sum, nil
+}
+
+// ownBuckets are those of one aggregation; 0 where it makes none.
+func ownBuckets(kind string, p map[string]any) (int, error) {
+	size := func(name string, otherwise int) int {
+		if n, ok := p[name].(float64); ok {
+			return int(n)
+		}
+		return otherwise
+	}
+	switch kind {
+	case "date_histogram":
+		interval, _ := p["interval"].(map[string]any)
+		if n, ok := interval["%autointerval%"].(float64); ok {
+			return kibanatest.MaxBuckets(int(n)), nil
+		}
+		return 0, fmt.Errorf("nothing limits its buckets: interval is %v", p["interval"])
+	case "auto_date_histogram":
+		return size("buckets", 10), nil
+	case "terms", "composite", "multi_terms":
+		return size("size", 10), nil
+	case "range", "date_range":
+		return len(p["ranges"].([]any)), nil
+	case "filters":
+		return len(p["filters"].(map[string]any)), nil
+	case "filter", "missing", "global":
+		return 1, nil
+	case "histogram":
+		return 0, fmt.Errorf("nothing limits its buckets")
+	}
+	return 0, nil
+}

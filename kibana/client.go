@@ -1,0 +1,358 @@
+package kibana
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/elastic"
+)
+
+// The oldest version that takes the objects.
+const minMajor, minMinor = 8, 3
+
+// Why a Kibana is not one to import into.
+var (
+	ErrNotKibana = errors.New("not Kibana")
+	ErrTooOld    = errors.New("this Kibana is too old")
+	ErrNoSpace   = errors.New("there is no such space")
+)
+
+// Client speaks to a Kibana.
+type Client struct{ transport *elastic.Client }
+
+// NewClient makes a client that sends through transport. Its errors call it Kibana where
+// [elastic.Config] has that as Service.
+func NewClient(transport *elastic.Client) *Client { return &Client{transport} }
+
+// Error is an answer of Kibana's that says no.
+type Error struct {
+	Method, Path string
+	Status       int
+	Reason       string // as Kibana has it
+	Advice       string // what to do; may be empty
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%s %s: %d %s", e.Method, e.Path, e.Status, strings.ToLower(http.StatusText(e.Status)))
+	for _, more := range [...]string{e.Reason, e.Advice} {
+		if more != "" {
+			text += ": " + more
+		}
+	}
+	return text
+}
+
+// ObjectError is one object that Kibana did not take as it was.
+type ObjectError struct {
+	Type, ID, Title string
+	Reason          string
+}
+
+// Error implements error.
+func (e *ObjectError) Error() string {
+	return fmt.Sprintf("%s %q (%s): %s", e.Type, e.Title, e.ID, e.Reason)
+}
+
+// Check asks who answers, and gives its version. It fails with [ErrNotKibana] or
+// [ErrTooOld] (before 8.3), or with what kept it from asking.
+func (c *Client) Check(ctx context.Context) (version string, err error) {
+	var answer struct {
+		Version struct{ Number string }
+	}
+	err = c.json(ctx, http.MethodGet, "", "/api/status", nil, "", &answer)
+	var e *Error
+	switch number := answer.Version.Number; {
+	case errors.As(err, &e) && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed || e.Status/100 == 3), errors.Is(err, errNoJSON):
+		err = fmt.Errorf("%w: %w; is its base path in the address?", ErrNotKibana, err)
+	case err != nil:
+	case number == "":
+		err = fmt.Errorf("%w: it does not tell its version, which it does to those who log in", ErrNotKibana)
+	default:
+		err = checkVersion(number)
+	}
+	if err != nil {
+		return "", fmt.Errorf("check Kibana at %s: %w", c.transport, err)
+	}
+	return answer.Version.Number, nil
+}
+
+func checkVersion(number string) error {
+	parts := strings.SplitN(number, ".", 3)
+	if len(parts) < 2 {
+		return fmt.Errorf("%w: version %q", ErrNotKibana, number)
+	}
+	major, err := strconv.Atoi(parts[0])
+	if err != nil {
+		return fmt.Errorf("%w: version %q", ErrNotKibana, number)
+	}
+	minor, err := strconv.Atoi(parts[1])
+	if err != nil {
+		return fmt.Errorf("%w: version %q", ErrNotKibana, number)
+	}
+	if major < minMajor || major == minMajor && minor < minMinor {
+		return fmt.Errorf("%w: version %s, but %d.%d is the oldest that takes the dashboards", ErrTooOld, number, minMajor, minMinor)
+	}
+	return nil
+}
+
+// CheckSpace fails with [ErrNoSpace] where a space is not there. Kibana would not: it
+// takes objects for spaces that nobody can open.
+func (c *Client) CheckSpace(ctx context.Context, space string) error {
+	if space == "" || space == DefaultSpace {
+		return nil
+	}
+	err := c.json(ctx, http.MethodGet, "", "/api/spaces/space/"+url.PathEscape(space), nil, "", nil)
+	var e *Error
+	if errors.As(err, &e) && e.Status == http.StatusNotFound {
+		return fmt.Errorf("%w: %s has no %q; make it in Stack Management, Spaces, with this as its identifier", ErrNoSpace, c.transport, space)
+	}
+	if err != nil {
+		return fmt.Errorf("look for space %s: %w", space, err)
+	}
+	return nil
+}
+
+// Missing are the objects of a bundle that its space does not have yet, in their order.
+func (c *Client) Missing(ctx context.Context, b *Bundle) ([]Object, error) {
+	type ref struct {
+		Type string `json:"type"`
+		ID   string `json:"id"`
+	}
+	request := struct {
+		Objects []ref `json:"objects"`
+		Exclude bool  `json:"excludeExportDetails"`
+	}{Exclude: true}
+	for _, o := range b.Objects {
+		request.Objects = append(request.Objects, ref{o.Type, o.ID})
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	// An export of all names those that are missing, and needs no other privilege.
+	res, err := c.send(ctx, http.MethodPost, b.Space, "/api/saved_objects/_export", body, "application/json")
+	if err != nil {
+		return nil, fmt.Errorf("look for saved objects: %w", err)
+	}
+	var answer struct {
+		Attributes struct{ Objects []ref }
+	}
+	switch {
+	case res.status == http.StatusOK:
+		return nil, nil
+	case res.status == http.StatusBadRequest && json.Unmarshal(res.body, &answer) == nil && len(answer.Attributes.Objects) > 0:
+	default:
+		return nil, fmt.Errorf("look for saved objects: %w", res.err())
+	}
+	isMissing := map[ref]bool{}
+	for _, r := range answer.Attributes.Objects {
+		isMissing[r] = true
+	}
+	var missing []Object
+	for _, o := range b.Objects {
+		if isMissing[ref{o.Type, o.ID}] {
+			missing = append(missing, o)
+		}
+	}
+	return missing, nil
+}
+
+// Import brings a bundle's objects into its space: new ones, and those with our ids in
+// place of what they were; nothing else is touched. Objects that Kibana refuses are each
+// an [*ObjectError] in the joined error; the others are in then, and importing once more
+// does no harm.
+//
+// The request is sent once, unless no connection could be made.
+func (c *Client) Import(ctx context.Context, b *Bundle) error {
+	body, contentType, err := form(b)
+	if err != nil {
+		return fmt.Errorf("import into Kibana: %w", err)
+	}
+	var answer importAnswer
+	if err := c.json(ctx, http.MethodPost, b.Space, "/api/saved_objects/_import?overwrite=true", body, contentType, &answer); err != nil {
+		return fmt.Errorf("import into Kibana: %w", err)
+	}
+	if err := answer.err(len(b.Objects)); err != nil {
+		return fmt.Errorf("import into Kibana: %d of %d saved objects are in: %w", answer.SuccessCount, len(b.Objects), err)
+	}
+	return nil
+}
+
+// form is a bundle as a browser sends a file.
+func form(b *Bundle) (body []byte, contentType string, err error) {
+	var buf bytes.Buffer
+	w := multipart.NewWriter(&buf)
+	part, err := w.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {`form-data; name="file"; filename="fio2es.ndjson"`},
+		"Content-Type":        {"application/ndjson"},
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	if err := b.WriteNDJSON(part); err != nil {
+		return nil, "", err
+	}
+	if err := w.Close(); err != nil {
+		return nil, "", err
+	}
+	return buf.Bytes(), w.FormDataContentType(), nil
+}
+
+// importAnswer is what Kibana says of each object.
+type importAnswer struct {
+	Success        bool
+	SuccessCount   int
+	SuccessResults []struct {
+		importObject
+		DestinationID string `json:"destinationId"`
+	}
+	Errors []struct {
+		importObject
+		Error importFault
+	}
+}
+
+type importObject struct {
+	Type, ID string
+	Meta     struct{ Title string }
+}
+
+// importFault is why an object was refused.
+type importFault struct {
+	Type       string
+	Message    string
+	References []Reference
+}
+
+func (f *importFault) String() string {
+	text := strings.ReplaceAll(f.Type, "_", " ")
+	seen := map[Reference]bool{}
+	for _, r := range f.References {
+		if !seen[r] { // each is named as often as it is used
+			text += fmt.Sprintf(", %s %s", r.Type, r.ID)
+		}
+		seen[r] = true
+	}
+	if f.Message != "" {
+		text += ": " + f.Message
+	}
+	return text
+}
+
+func (a *importAnswer) err(want int) error {
+	var faults []error
+	for _, e := range a.Errors {
+		faults = append(faults, &ObjectError{e.Type, e.ID, e.Meta.Title, e.Error.String()})
+	}
+	for _, r := range a.SuccessResults {
+		if r.DestinationID != "" && r.DestinationID != r.ID {
+			faults = append(faults, &ObjectError{r.Type, r.ID, r.Meta.Title, fmt.Sprintf(
+				"another space has this id, so here it is %s, and links to it lead nowhere; remove both, and import for each space by its name", r.DestinationID)})
+		}
+	}
+	if len(faults) == 0 && (!a.Success || a.SuccessCount != want) {
+		faults = append(faults, errors.New("the answer does not say what became of the others"))
+	}
+	return errors.Join(faults...)
+}
+
+// errNoJSON is an answer with status 200 that is not what was asked for.
+var errNoJSON = errors.New("the answer is not the expected JSON")
+
+// json sends a request and decodes the answer, unless into is nil.
+func (c *Client) json(ctx context.Context, method, space, path string, body []byte, contentType string, into any) error {
+	res, err := c.send(ctx, method, space, path, body, contentType)
+	switch {
+	case err != nil:
+		return err
+	case res.status != http.StatusOK:
+		return res.err()
+	case into == nil:
+		return nil
+	}
+	if err := json.Unmarshal(res.body, into); err != nil {
+		return fmt.Errorf("%s %s: %w: %w", method, res.path, errNoJSON, err)
+	}
+	return nil
+}
+
+// maxAnswer is many times what all objects of a bundle take.
+const maxAnswer = 64 << 20
+
+// answer is what came back.
+type answer struct {
+	method, path string
+	status       int
+	body         []byte
+}
+
+func (c *Client) send(ctx context.Context, method, space, path string, body []byte, contentType string) (*answer, error) {
+	if space != "" && space != DefaultSpace {
+		path = "/s/" + url.PathEscape(space) + path
+	}
+	var reader io.Reader
+	if body != nil {
+		reader = bytes.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, path, reader)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("kbn-xsrf", "fio2es") // without it Kibana takes it for a trick on a browser
+	if body != nil {
+		req.Header.Set("Content-Type", contentType)
+	}
+	res, err := c.transport.Send(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("read answer to %s %s: %w", method, path, err)
+	}
+	return &answer{method, path, res.StatusCode, text}, nil
+}
+
+// err is an answer that is no success.
+func (a *answer) err() *Error {
+	e := &Error{Method: a.method, Path: a.path, Status: a.status, Advice: advice(a.status)}
+	var body struct{ Message string }
+	if json.Unmarshal(a.body, &body) == nil {
+		e.Reason = body.Message
+	} else if text := strings.TrimSpace(string(a.body)); len(text) < 200 && !strings.HasPrefix(text, "<") {
+		e.Reason = text
+	}
+	return e
+}
+
+// advice is what can be done about a status.
+func advice(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "Kibana does not know who you are: check the API key, or user name and password"
+	case http.StatusForbidden:
+		return "the credentials do not allow it; docs/kibana.md has the privileges that it takes"
+	case http.StatusRequestEntityTooLarge:
+		return "the objects are more than Kibana, or a proxy before it, takes at once: see savedObjects.maxImportPayloadBytes"
+	case http.StatusUnprocessableEntity:
+		return "this Kibana is older than the objects"
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return "it sends us elsewhere: is the address right, and is there a proxy that wants a login?"
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return "this may pass: try again later"
+	}
+	return ""
+}

@@ -1,0 +1,134 @@
+package kibana
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// dashboard is the source of a dashboard: panels from left to right in rows.
+type dashboard struct {
+	Title       string    `json:"title"`
+	Description string    `json:"description"`
+	Time        *timeSpan `json:"time,omitempty"` // which it shows when opened; none: the user's
+	Controls    []control `json:"controls"`
+	Rows        []row     `json:"rows"`
+}
+
+type timeSpan struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// control is a list of a field's values to choose from.
+type control struct {
+	Title  string `json:"title"`
+	View   string `json:"view"`
+	Field  string `json:"field"`
+	Width  string `json:"width"` // small, medium or large
+	Single bool   `json:"single,omitempty"`
+}
+
+type row struct {
+	Height int    `json:"height"` // about 20 pixels each
+	Panels []cell `json:"panels"`
+}
+
+type cell struct {
+	Panel string `json:"panel"`
+	Width int    `json:"width"` // of 48
+}
+
+// gridWidth is how many columns a dashboard has.
+const gridWidth = 48
+
+func (b *builder) dashboard(name string) (Object, error) {
+	var d dashboard
+	if err := b.decode("dashboards/"+name+".json", &d); err != nil {
+		return Object{}, err
+	}
+	if d.Title == "" {
+		return Object{}, errors.New("it has no title")
+	}
+	panels, references, err := b.grid(d.Rows)
+	if err != nil {
+		return Object{}, err
+	}
+	controls, more, err := b.controls(d.Controls)
+	if err != nil {
+		return Object{}, err
+	}
+	attributes := map[string]any{
+		"title": d.Title, "description": d.Description, "version": 1, "hits": 0,
+		"panelsJSON":            quoted(panels),
+		"optionsJSON":           quoted(map[string]any{"useMargins": true, "syncColors": false, "hidePanelTitles": false}),
+		"timeRestore":           d.Time != nil,
+		"kibanaSavedObjectMeta": emptySearch,
+		"controlGroupInput": map[string]any{
+			"controlStyle": "oneLine", "chainingSystem": "HIERARCHICAL", "panelsJSON": quoted(controls),
+			"ignoreParentSettingsJSON": quoted(map[string]bool{
+				"ignoreFilters": false, "ignoreQuery": false, "ignoreTimerange": false, "ignoreValidations": false,
+			}),
+		},
+	}
+	if d.Time != nil {
+		attributes["timeFrom"], attributes["timeTo"] = d.Time.From, d.Time.To
+		attributes["refreshInterval"] = map[string]any{"pause": true, "value": 0}
+	}
+	return newObject(typeDashboard, b.id(name), attributes, append(references, more...)...), nil
+}
+
+// grid places the panels. Their objects are named in references, as Kibana has it.
+func (b *builder) grid(rows []row) ([]any, []Reference, error) {
+	panels := []any{}
+	var references []Reference
+	y := 0
+	for i, r := range rows {
+		x := 0
+		for _, c := range r.Panels {
+			object, ok := b.panels[c.Panel]
+			if !ok {
+				return nil, nil, fmt.Errorf("there is no panel %q", c.Panel)
+			}
+			index := strconv.Itoa(len(panels))
+			panels = append(panels, map[string]any{
+				"version": migration[typeDashboard], "type": object.Type, "panelIndex": index,
+				"gridData":         map[string]any{"x": x, "y": y, "w": c.Width, "h": r.Height, "i": index},
+				"embeddableConfig": map[string]any{"enhancements": map[string]any{}}, "panelRefName": "panel_" + index,
+			})
+			references = append(references, Reference{index + ":panel_" + index, object.Type, object.ID})
+			x += c.Width
+			if c.Width <= 0 || x > gridWidth || r.Height <= 0 {
+				return nil, nil, fmt.Errorf("row %d: panel %q is %d wide and %d high, and ends at %d of %d", i+1, c.Panel, c.Width, r.Height, x, gridWidth)
+			}
+		}
+		y += r.Height
+	}
+	return panels, references, nil
+}
+
+func (b *builder) controls(list []control) (map[string]any, []Reference, error) {
+	panels := map[string]any{}
+	var references []Reference
+	for i, c := range list {
+		view, ok := b.views[c.View]
+		if typ := b.fields.of(view.Index)[c.Field]; !ok || typ != "keyword" {
+			return nil, nil, fmt.Errorf("control %q: field %q of data view %q has type %q, must be keyword", c.Title, c.Field, c.View, typ)
+		}
+		switch c.Width {
+		case "small", "medium", "large":
+		default:
+			return nil, nil, fmt.Errorf("control %q: width %q is none of small, medium and large", c.Title, c.Width)
+		}
+		id := "control-" + strconv.Itoa(i)
+		panels[id] = map[string]any{
+			"order": i, "width": c.Width, "grow": c.Width == "large", "type": "optionsListControl",
+			"explicitInput": map[string]any{
+				"id": id, "fieldName": c.Field, "title": c.Title, "selectedOptions": []any{},
+				"singleSelect": c.Single, "enhancements": map[string]any{},
+			},
+		}
+		references = append(references, Reference{"controlGroup_" + id + ":optionsListDataView", typeDataView, b.id(c.View)})
+	}
+	return panels, references, nil
+}

@@ -1,0 +1,216 @@
+package kibana_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/kibana"
+)
+
+// The part of docs/kibana.md that is made of the sources.
+const (
+	panelsBegin = "<!-- made of kibana/objects: go test ./kibana -update -->\n"
+	panelsEnd   = "<!-- end -->\n"
+)
+
+// TestDoc: docs/kibana.md says what each panel shows and asks.
+func TestDoc(t *testing.T) {
+	file := filepath.Join("..", "docs", "kibana.md")
+	old, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(old), panelsBegin)
+	_, after, ok2 := strings.Cut(rest, panelsEnd)
+	if !ok || !ok2 {
+		t.Fatalf("%s does not have the lines %q and %q", file, panelsBegin, panelsEnd)
+	}
+	made := before + panelsBegin + panelList(t, bundle(t, kibana.Options{})) + panelsEnd + after
+	if *update {
+		if err := os.WriteFile(file, []byte(made), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(old), made); diff != "" {
+		t.Errorf("%s is not what the sources say, -update writes it anew (-want +got):\n%s", file, diff)
+	}
+}
+
+// panelList is a table of panels for each dashboard.
+func panelList(t *testing.T, b *kibana.Bundle) string {
+	t.Helper()
+	byID := map[string]kibana.Object{}
+	for _, o := range b.Objects {
+		byID[o.ID] = o
+	}
+	var text strings.Builder
+	for _, o := range b.Objects {
+		if o.Type != "dashboard" {
+			continue
+		}
+		fmt.Fprintf(&text, "\n### %s\n\n%s\n\n| panel | shows | asks |\n|---|---|---|\n", o.Title(), o.Attributes["description"])
+		for _, r := range o.References {
+			panel := byID[r.ID]
+			if panel.Type == "index-pattern" {
+				continue
+			}
+			name := strings.TrimPrefix(panel.ID, "fio2es-")
+			description, _ := panel.Attributes["description"].(string)
+			if description == "" {
+				t.Errorf("panel %s has no description", name)
+			}
+			fmt.Fprintf(&text, "| %s | %s | %s |\n", cell(panel.Title()), cell(description), cell(asks(t, b, name, panel)))
+		}
+	}
+	text.WriteString("\n")
+	return text.String()
+}
+
+func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
+
+// asks says what a panel asks the cluster.
+func asks(t *testing.T, b *kibana.Bundle, name string, o kibana.Object) string {
+	t.Helper()
+	if o.Type == "lens" {
+		return lensAsks(o)
+	}
+	var list []string
+	for _, r := range b.Requests {
+		if r.Panel != name {
+			continue
+		}
+		var url struct {
+			Body struct {
+				Size int
+				Aggs map[string]any
+			}
+		}
+		if err := json.Unmarshal(r.URL, &url); err != nil {
+			t.Fatal(err)
+		}
+		text := "`" + r.Index + "`: "
+		if url.Body.Size > 0 {
+			text += fmt.Sprintf("up to %d documents", url.Body.Size)
+		}
+		text += aggsText(url.Body.Aggs)
+		if n := len(list); n > 0 && list[n-1] == text {
+			list[n-1] += ", twice"
+			continue
+		}
+		list = append(list, text)
+	}
+	if len(list) == 0 {
+		return "nothing"
+	}
+	return strings.Join(list, "; ")
+}
+
+func lensAsks(o kibana.Object) string {
+	text, err := json.Marshal(o.Attributes["state"])
+	if err != nil {
+		panic(err) // it is written as JSON anyway
+	}
+	var state struct {
+		DatasourceStates struct {
+			Indexpattern struct {
+				Layers map[string]struct {
+					Columns map[string]struct {
+						OperationType, SourceField string
+						Params                     struct{ Formula string }
+					}
+					ColumnOrder []string
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &state); err != nil {
+		panic(err)
+	}
+	var list []string
+	for _, layer := range state.DatasourceStates.Indexpattern.Layers {
+		for _, id := range layer.ColumnOrder {
+			c := layer.Columns[id]
+			switch {
+			case c.Params.Formula != "":
+				list = append(list, "`"+c.Params.Formula+"`")
+			case c.SourceField == "" || c.SourceField == "___records___":
+				list = append(list, c.OperationType)
+			default:
+				list = append(list, strings.ReplaceAll(c.OperationType, "_", " ")+" `"+c.SourceField+"`")
+			}
+		}
+	}
+	return "Lens: " + strings.Join(list, ", ")
+}
+
+// aggsText says what aggregations ask: those beside each other with commas, those below
+// others after an arrow.
+func aggsText(aggs map[string]any) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(aggs)) {
+		one := aggs[name].(map[string]any)
+		text := ""
+		for _, kind := range slices.Sorted(maps.Keys(one)) {
+			if kind != "aggs" && kind != "meta" {
+				text = aggText(kind, one[kind].(map[string]any))
+			}
+		}
+		if below, ok := one["aggs"].(map[string]any); ok {
+			inner := aggsText(below)
+			if len(below) > 1 {
+				inner = "(" + inner + ")"
+			}
+			text += " → " + inner
+		}
+		list = append(list, text)
+	}
+	return strings.Join(slices.Compact(list), ", ")
+}
+
+func aggText(kind string, p map[string]any) string {
+	field := fmt.Sprintf("`%v`", p["field"])
+	switch kind {
+	case "date_histogram":
+		interval, _ := p["interval"].(map[string]any)
+		return fmt.Sprintf("%s in %v buckets or up to seven times as many", field, interval["%autointerval%"])
+	case "auto_date_histogram":
+		return fmt.Sprintf("%s in at most %v buckets", field, p["buckets"])
+	case "range":
+		return fmt.Sprintf("%d bands of %s", len(p["ranges"].([]any)), field)
+	case "percentiles":
+		return fmt.Sprintf("percentiles %s of %s by hdr", numbers(p["percents"]), field)
+	case "percentile_ranks":
+		return fmt.Sprintf("share of %s within %s by hdr", field, numbers(p["values"]))
+	case "weighted_avg":
+		return fmt.Sprintf("mean `%v`, weighted by `%v`", p["value"].(map[string]any)["field"], p["weight"].(map[string]any)["field"])
+	case "terms":
+		return "by " + field
+	case "filter", "filters":
+		return kind
+	}
+	if p["field"] == nil {
+		return strings.ReplaceAll(kind, "_", " ")
+	}
+	return strings.ReplaceAll(kind, "_", " ") + " " + field
+}
+
+func numbers(v any) string {
+	list, _ := v.([]any)
+	if len(list) == 0 {
+		return "(Elasticsearch's default)"
+	}
+	var texts []string
+	for _, n := range list {
+		texts = append(texts, fmt.Sprint(n))
+	}
+	return strings.Join(texts, ", ")
+}

@@ -1,0 +1,137 @@
+package kibana_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/kibana"
+	"github.com/fio2es/fio2es/kibana/kibanatest"
+)
+
+// noData is what panels show where there is nothing to draw.
+const noData = "no data in this time range"
+
+func browser(t *testing.T) *kibanatest.Browser {
+	t.Helper()
+	b := &kibanatest.Browser{Chromium: os.Getenv("FIO2ES_TEST_CHROMIUM"), Vega: os.Getenv("FIO2ES_TEST_VEGA")}
+	if b.Chromium == "" || b.Vega == "" {
+		t.Skip("FIO2ES_TEST_CHROMIUM and FIO2ES_TEST_VEGA name no browser and no library to draw with; .ci/vega does")
+	}
+	return b
+}
+
+// job is a panel on the answers of a kind: those recorded, or "missing".
+func job(t *testing.T, b *kibana.Bundle, panel, kind string) kibanatest.Job {
+	t.Helper()
+	j := kibanatest.Job{Spec: b.Spec(panel), Answers: map[string]json.RawMessage{}}
+	for _, r := range b.Requests {
+		if r.Panel != panel {
+			continue
+		}
+		answer, err := kibanatest.Missing, error(nil)
+		if kind != "missing" {
+			answer, err = kibanatest.ReadAnswer(filepath.Join("testdata", "answers"), panel, r.Data, kind)
+		}
+		if errors.Is(err, os.ErrNotExist) {
+			t.Errorf("no answer is recorded for panel %s, data set %s: run TestKibanaElastic with -update", panel, r.Data)
+			answer = kibanatest.Missing
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		j.Answers[r.Data] = answer
+	}
+	return j
+}
+
+// TestDraw draws every Vega panel: on what the example archive has, on a time without
+// documents, and where there is no index; in light and in dark theme, wide and narrow.
+func TestDraw(t *testing.T) {
+	browser := browser(t)
+	b := bundle(t, kibana.Options{})
+	type drawing struct{ panel, kind string }
+	var list []drawing
+	var jobs []kibanatest.Job
+	for _, panel := range panels(b) {
+		for _, kind := range []string{kibanatest.Full, kibanatest.Empty, "missing"} {
+			j := job(t, b, panel, kind)
+			list, jobs = append(list, drawing{panel, kind}), append(jobs, j)
+			if kind == kibanatest.Full {
+				j.Dark, j.Width, j.Height = true, 600, 300
+				list, jobs = append(list, drawing{panel, kind}), append(jobs, j)
+			}
+		}
+	}
+	pictures, err := browser.Draw(t.Context(), jobs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range pictures {
+		name := list[i].panel + list[i].kind
+		for _, message := range p.Messages {
+			if list[i].kind != kibanatest.Full && strings.Contains(message, "Infinite extent") {
+				continue // a scale of no data: Kibana shows it to those who edit the panel
+			}
+			t.Errorf("%s: %s", name, message)
+		}
+		saysNothing := slices.ContainsFunc(p.Texts(), func(text string) bool { return strings.Contains(text, noData) })
+		if saysNothing != (list[i].kind != kibanatest.Full) {
+			t.Errorf("%s: says %q: %v", name, noData, saysNothing)
+		}
+		if n := marks(p.SVG); n == 0 && list[i].kind == kibanatest.Full {
+			t.Errorf("%s: nothing is drawn", name)
+		}
+		checkTexts(t, name, p.Texts())
+		savePicture(t, fmt.Sprintf("%s-%d", name, i), p)
+	}
+}
+
+// savePicture keeps a picture for people to look at, in the folder that
+// FIO2ES_TEST_PICTURES names.
+func savePicture(t *testing.T, name string, p kibanatest.Picture) {
+	t.Helper()
+	dir := os.Getenv("FIO2ES_TEST_PICTURES")
+	if dir == "" {
+		return
+	}
+	f, err := os.Create(filepath.Join(dir, name+".png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(png.Encode(f, p.Image), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkTexts finds what a formula makes of what is not there.
+func checkTexts(t *testing.T, name string, texts []string) {
+	t.Helper()
+	for _, text := range texts {
+		for _, wrong := range []string{"NaN", "undefined", "null", "Infinity", "[object"} {
+			if strings.Contains(text, wrong) {
+				t.Errorf("%s: %q", name, text)
+			}
+		}
+	}
+}
+
+// marks is how many elements there are in the marks of a specification, without axes,
+// legends and titles.
+func marks(svg string) int {
+	n := 0
+	for _, group := range strings.Split(svg, `role-mark`)[1:] {
+		if end := strings.Index(group, `class="mark-`); end >= 0 {
+			group = group[:end]
+		}
+		for _, element := range []string{"<path", "<text", "<line", "<rect"} {
+			n += strings.Count(group, element)
+		}
+	}
+	return n
+}

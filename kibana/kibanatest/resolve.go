@@ -1,0 +1,223 @@
+package kibanatest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// Context is what a dashboard tells its panels.
+type Context struct {
+	From, To time.Time
+	Filters  []any // of query and controls: queries of Elasticsearch that all must hold
+}
+
+// Search is a request for Elasticsearch.
+type Search struct {
+	Index string
+	Body  map[string]any
+}
+
+// JSON is the search's body.
+func (s Search) JSON() []byte {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s.Body); err != nil {
+		panic(fmt.Sprintf("encode search: %v", err)) // it was decoded from JSON
+	}
+	return text.Bytes()
+}
+
+// Resolve is the search that Kibana makes of a data set's url. It refuses what Kibana
+// refuses, and placeholders that Kibana would send as they are.
+func Resolve(url []byte, c Context) (Search, error) {
+	var u map[string]any
+	if err := json.Unmarshal(url, &u); err != nil {
+		return Search{}, fmt.Errorf("read url of data set: %w", err)
+	}
+	index, _ := u["index"].(string)
+	body, ok := u["body"].(map[string]any)
+	if index == "" || !ok {
+		return Search{}, errors.New("url of data set: it needs an index and a body")
+	}
+	field, hasField := u["%timefield%"].(string)
+	context, hasContext := u["%context%"]
+	switch {
+	case body["query"] != nil && (hasField || hasContext):
+		return Search{}, errors.New("url of data set: a query excludes %context% and %timefield%")
+	case body["query"] != nil:
+		if err := c.inject(body["query"], ""); err != nil {
+			return Search{}, err
+		}
+	case context == true:
+		body["query"] = c.query(field)
+	case hasField:
+		body["query"] = c.timeRange(field)
+	}
+	if aggs, ok := body["aggs"]; ok {
+		if err := c.inject(aggs, ""); err != nil {
+			return Search{}, err
+		}
+	}
+	s := Search{index, body}
+	if left := regexp.MustCompile(`%[a-z_-]+%`).Find(s.JSON()); left != nil {
+		return Search{}, fmt.Errorf("url of data set: Kibana knows no %s there", left)
+	}
+	return s, nil
+}
+
+func (c *Context) query(field string) any {
+	must := []any{}
+	if field != "" {
+		must = append(must, c.timeRange(field))
+	}
+	return map[string]any{"bool": map[string]any{
+		"must": must, "filter": append([]any{}, c.Filters...), "should": []any{}, "must_not": []any{},
+	}}
+}
+
+func (c *Context) timeRange(field string) any {
+	return map[string]any{"range": map[string]any{field: c.span(map[string]any{})}}
+}
+
+// span makes into the time range of the dashboard.
+func (c *Context) span(into map[string]any) map[string]any {
+	const layout = "2006-01-02T15:04:05.000Z"
+	delete(into, "%timefilter%")
+	into["gte"], into["lte"] = c.From.UTC().Format(layout), c.To.UTC().Format(layout)
+	into["format"] = "strict_date_optional_time"
+	return into
+}
+
+// inject replaces the placeholders below v, which has the name key.
+func (c *Context) inject(v any, key string) error {
+	switch v := v.(type) {
+	case []any:
+		for _, inner := range v {
+			if err := c.inject(inner, ""); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(keys(v)) {
+			if err := c.replace(v, key, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// replace replaces the placeholder in, or those below, the member name of m.
+func (c *Context) replace(m map[string]any, key, name string) error {
+	if name == "interval" && key == "date_histogram" {
+		interval, err := c.interval(m[name])
+		if err != nil {
+			return err
+		}
+		delete(m, name)
+		m[interval.kind] = interval.text
+		return nil
+	}
+	inner, ok := m[name].(map[string]any)
+	if !ok {
+		return c.inject(m[name], name)
+	}
+	switch inner["%timefilter%"] {
+	case nil:
+		return c.inject(inner, name)
+	case "min":
+		m[name] = c.From.UnixMilli()
+	case "max":
+		m[name] = c.To.UnixMilli()
+	case true:
+		c.span(inner)
+	default:
+		return fmt.Errorf("url of data set: %%timefilter%% is %v", inner["%timefilter%"])
+	}
+	return nil
+}
+
+func keys(m map[string]any) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// interval is one of a date_histogram.
+type interval struct{ kind, text string }
+
+func (c *Context) interval(v any) (interval, error) {
+	text, ok := v.(string)
+	if !ok {
+		auto, _ := v.(map[string]any)
+		n, ok := auto["%autointerval%"].(float64)
+		if auto["%autointerval%"] == true {
+			n, ok = 50, true
+		}
+		if !ok || n <= 0 {
+			return interval{}, fmt.Errorf("url of data set: interval is %v", v)
+		}
+		text = AutoInterval(time.Duration(float64(c.To.Sub(c.From)) / n))
+	}
+	if calendar.MatchString(text) {
+		return interval{"calendar_interval", text}, nil
+	}
+	return interval{"fixed_interval", text}, nil
+}
+
+// calendar are the intervals that Kibana takes by the calendar.
+var calendar = regexp.MustCompile(`^(1[mhd]|[0-9]+[wMy])$`)
+
+// intervals are those that Kibana chooses for Vega, each up to a length of bucket that
+// would be wished for.
+var intervals = []struct {
+	upTo, length time.Duration
+	text         string
+}{
+	{500 * time.Millisecond, 100 * time.Millisecond, "100ms"},
+	{5 * time.Second, time.Second, "1s"},
+	{7500 * time.Millisecond, 5 * time.Second, "5s"},
+	{15 * time.Second, 10 * time.Second, "10s"},
+	{45 * time.Second, 30 * time.Second, "30s"},
+	{3 * time.Minute, time.Minute, "1m"},
+	{7*time.Minute + 30*time.Second, 5 * time.Minute, "5m"},
+	{20 * time.Minute, 10 * time.Minute, "10m"},
+	{45 * time.Minute, 30 * time.Minute, "30m"},
+	{2 * time.Hour, time.Hour, "1h"},
+	{6 * time.Hour, 3 * time.Hour, "3h"},
+	{24 * time.Hour, 12 * time.Hour, "12h"},
+	{7 * 24 * time.Hour, 24 * time.Hour, "24h"},
+	{21 * 24 * time.Hour, 7 * 24 * time.Hour, "1w"},
+	{42*24*time.Hour - 1, 30 * 24 * time.Hour, "30d"},
+}
+
+// AutoInterval is the interval that Kibana takes where buckets of this length are wished
+// for: most are shorter, by up to a seventh.
+func AutoInterval(wish time.Duration) string {
+	for _, i := range intervals {
+		if wish <= i.upTo {
+			return i.text
+		}
+	}
+	return "1y"
+}
+
+// MaxBuckets is how many buckets Kibana makes at most where n are asked for. Ranges that
+// cut the first and the last bucket make one more.
+func MaxBuckets(n int) int {
+	most := 1.0
+	for _, i := range intervals {
+		most = max(most, i.upTo.Seconds()/i.length.Seconds())
+	}
+	return int(float64(n)*most) + 1
+}

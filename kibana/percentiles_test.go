@@ -1,0 +1,112 @@
+package kibana_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/kibana"
+	"github.com/fio2es/fio2es/kibana/kibanatest"
+)
+
+// TestDrawPercentiles looks at the percentiles of the example archive: every one that was
+// answered, or stored in a bucket's only document, is in a line, at the height that the axis gives it, and nothing else is; there
+// are as many kinds of lines as percentiles, and one for the maximum.
+func TestDrawPercentiles(t *testing.T) {
+	browser := browser(t)
+	b := bundle(t, kibana.Options{})
+	j := job(t, b, "percentiles", kibanatest.Full)
+	values, maxima := answered(t, j.Answers)
+	if len(values) < 3 {
+		t.Fatalf("percentiles %v are answered", slices.Sorted(maps.Keys(values)))
+	}
+	all := maxima
+	for _, list := range values {
+		all = append(all, list...)
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Ask = map[string]string{
+		"lines": kibanatest.MarksOf("line"),
+		"y":     fmt.Sprintf("%s.map(v => offset[1] + view.scale('y')(v))", text),
+	}
+	pictures, err := browser.Draw(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := pictures[0]
+	if len(p.Messages) > 0 {
+		t.Fatal(p.Messages)
+	}
+	var lines []kibanatest.Mark
+	var want []float64
+	asked(t, p, "lines", &lines)
+	asked(t, p, "y", &want)
+	strokes, drawn := map[string]int{}, []float64{}
+	for _, l := range lines {
+		if l.Name != "line" {
+			continue // behind them, to set them off
+		}
+		for _, i := range l.Items {
+			strokes[i.Stroke]++
+			drawn = append(drawn, i.Y)
+		}
+	}
+	if len(strokes) != len(values)+1 {
+		t.Errorf("lines in %d colours for %d percentiles and the maximum", len(strokes), len(values))
+	}
+	isAt := func(y float64) func(float64) bool {
+		return func(at float64) bool { return math.Abs(at-y) < 0.5 }
+	}
+	for _, y := range drawn {
+		if !slices.ContainsFunc(want, isAt(y)) {
+			t.Errorf("a point is at height %.1f, where no number should be", y)
+		}
+	}
+	for i, y := range want {
+		if !slices.ContainsFunc(drawn, isAt(y)) {
+			t.Errorf("%v µs should be at height %.1f, where no line is", all[i], y)
+		}
+	}
+	if !slices.ContainsFunc(p.Texts(), func(text string) bool { return strings.HasSuffix(text, " ms") }) {
+		t.Errorf("no label in ms; there are %q", p.Texts())
+	}
+}
+
+// answered are the percentiles in answers, by percent, and the maxima beside them.
+func answered(t *testing.T, answers map[string]json.RawMessage) (percentiles map[string][]float64, maxima []float64) {
+	t.Helper()
+	percentiles = map[string][]float64{}
+	for _, text := range answers {
+		var a any
+		if err := json.Unmarshal(text, &a); err != nil {
+			t.Fatal(err)
+		}
+		visit(a, func(node map[string]any) {
+			latency, _ := node["latency"].(map[string]any)
+			values, _ := latency["values"].(map[string]any)
+			documents, _ := node["documents"].(map[string]any)
+			for percent, v := range values {
+				if documents["value"] == 1.0 { // then the stored one is shown
+					field := "p" + strings.ReplaceAll(strings.TrimSuffix(percent, ".0"), ".", "_")
+					v = node[field].(map[string]any)["value"]
+				}
+				if number, ok := v.(float64); ok {
+					percentiles[percent] = append(percentiles[percent], number)
+				}
+			}
+			if largest, ok := node["max"].(map[string]any); ok && values != nil {
+				if number, ok := largest["value"].(float64); ok {
+					maxima = append(maxima, number)
+				}
+			}
+		})
+	}
+	return percentiles, maxima
+}

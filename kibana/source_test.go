@@ -1,0 +1,200 @@
+package kibana
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// small are sources of one panel of each kind.
+var small = map[string]string{
+	"formats.json":         `[{"fields": ["iops", "*.iops"], "id": "number", "params": {"pattern": "0"}}]`,
+	"dataviews/runs.json":  `{"index": "${prefix}-runs", "name": "runs"}`,
+	"panels/text.json":     `{"title": "T", "description": "d", "markdown": "text.md", "values": {"who": "me"}}`,
+	"panels/text.md":       "[${who}](#/view/${id:all})",
+	"panels/spec.json":     `{"title": "S", "description": "d", "vega": "spec.vg.json", "values": {"level": "host"}}`,
+	"panels/spec.vg.json":  `{"data": [{"name": "a", "url": {"index": "${prefix}-latency.${level}-*", "body": {"aggs": {"b": {"range": {"field": "latency.histogram", "ranges": "${bands}"}}}}}}]}`,
+	"panels/table.json":    `{"title": "L", "description": "d", "lens": {"view": "runs", "visualization": "lnsDatatable", "columns": [{"id": "a", "operationType": "max", "sourceField": "all.iops"}], "state": {"columns": [{"columnId": "a"}]}}}`,
+	"dashboards/all.json":  `{"title": "D", "description": "d", "controls": [{"title": "Mode", "view": "runs", "field": "cbt.mode", "width": "small"}], "rows": [{"height": 10, "panels": [{"panel": "text", "width": 10}, {"panel": "spec", "width": 38}]}, {"height": 5, "panels": [{"panel": "table", "width": 48}]}]}`,
+	"dashboards/more.json": `{"title": "M", "description": "d", "time": {"from": "now-1y", "to": "now"}, "controls": [], "rows": []}`,
+}
+
+func files(changes map[string]string) fstest.MapFS {
+	all := maps.Clone(small)
+	maps.Copy(all, changes)
+	fs := fstest.MapFS{}
+	for name, text := range all {
+		if text != "" {
+			fs[name] = &fstest.MapFile{Data: []byte(text)}
+		}
+	}
+	return fs
+}
+
+func TestSmallBundle(t *testing.T) {
+	b, err := newBundle(Options{Space: "lab"}, files(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, o := range b.Objects {
+		ids = append(ids, o.ID)
+	}
+	want := []string{"fio2es-lab-runs", "fio2es-lab-spec", "fio2es-lab-table", "fio2es-lab-text", "fio2es-lab-all", "fio2es-lab-more"}
+	if !slices.Equal(ids, want) {
+		t.Errorf("%v, want %v", ids, want)
+	}
+	if state := b.Objects[3].Attributes["visState"].(string); !strings.Contains(state, "[me](#/view/fio2es-lab-all)") {
+		t.Errorf("text: %s", state)
+	}
+	if text := string(b.Spec("spec")); !strings.Contains(text, `[{"to":1},{"from":1,"to":1.12202}`) || !strings.Contains(text, "fio-latency.host-*") {
+		t.Errorf("specification: %.300s", text)
+	}
+	if r := b.Requests; len(r) != 1 || r[0].Panel != "spec" || r[0].Data != "a" || r[0].Index != "fio-latency.host-*" {
+		t.Errorf("requests: %+v", r)
+	}
+	grid := b.Objects[4].Attributes["panelsJSON"].(string)
+	for _, part := range []string{`"gridData":{"h":10,"i":"1","w":38,"x":10,"y":0}`, `"gridData":{"h":5,"i":"2","w":48,"x":0,"y":10}`} {
+		if !strings.Contains(grid, part) {
+			t.Errorf("panels are not %s: %s", part, grid)
+		}
+	}
+	if format := b.Objects[0].Attributes["fieldFormatMap"].(string); !strings.Contains(format, `"trim.iops":{"id":"number"`) {
+		t.Errorf("formats: %s", format)
+	}
+}
+
+// TestSourceFaults: each error names the file and what is wrong in it.
+func TestSourceFaults(t *testing.T) {
+	const panel = "panels/table.json"
+	lens := func(columns, state string) string {
+		return `{"title": "L", "lens": {"view": "runs", "visualization": "x", "columns": [` + columns + `], "state": ` + state + `}}`
+	}
+	for name, test := range map[string]struct{ file, text, want string }{
+		"no JSON":             {panel, `{`, "unexpected EOF"},
+		"more than JSON":      {panel, small[panel] + "{}", "after the end"},
+		"unknown name":        {panel, `{"titel": "x"}`, `unknown field "titel"`},
+		"no title":            {panel, `{"markdown": "text.md"}`, "no title"},
+		"no kind":             {panel, `{"title": "x"}`, "one of vega, markdown and lens"},
+		"two kinds":           {panel, `{"title": "x", "markdown": "text.md", "vega": "spec.vg.json"}`, "one of vega, markdown and lens"},
+		"no file":             {panel, `{"title": "x", "markdown": "nosuch.md"}`, "nosuch.md"},
+		"no data view":        {panel, `{"title": "x", "lens": {"view": "nosuch"}}`, `no data view "nosuch"`},
+		"placeholder":         {"panels/text.md", "${who} ${nobody}", "nothing stands for ${nobody}"},
+		"odd placeholder":     {"panels/text.md", "${who} ${p99_9}", "nothing stands for ${p99_9}"},
+		"dashboard":           {"panels/text.md", "${who} ${id:nosuch}", "nothing stands for ${id:nosuch}"},
+		"unused value":        {"panels/text.md", "x", `no place for the value "who"`},
+		"no id":               {panel, lens(`{"operationType": "count"}`, `{}`), "id of its own"},
+		"one id twice":        {panel, lens(`{"id": "a", "operationType": "count"}, {"id": "a", "operationType": "count"}`, `{}`), "id of its own"},
+		"field":               {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "nosuch"}`, `{}`), `field "nosuch"`},
+		"histogram":           {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "all.latency.histogram"}`, `{}`), "t-digest"},
+		"type":                {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "run.id"}`, `{}`), `"keyword" is none for max`},
+		"percentile rank":     {panel, lens(`{"id": "a", "operationType": "percentile_rank", "sourceField": "all.iops"}`, `{}`), "percentile_rank"},
+		"no field":            {panel, lens(`{"id": "a", "operationType": "count", "sourceField": "run.id"}`, `{}`), "takes no field"},
+		"sort field":          {panel, lens(`{"id": "a", "operationType": "last_value", "sourceField": "run.id", "params": {"sortField": "nosuch"}}`, `{}`), `no field "nosuch"`},
+		"order column":        {panel, lens(`{"id": "a", "operationType": "terms", "sourceField": "run.id", "params": {"orderBy": {"columnId": "b"}}}`, `{}`), `no column "b"`},
+		"reference":           {panel, lens(`{"id": "a", "operationType": "formula", "references": ["b"]}`, `{}`), `no column "b"`},
+		"accessor":            {panel, lens(`{"id": "a", "operationType": "count"}`, `{"layers": [{"accessors": ["a", "b"]}]}`), `column "b" that is not there`},
+		"column":              {panel, lens(`{"id": "a", "operationType": "count"}`, `{"sorting": {"columnId": "c"}}`), `column "c" that is not there`},
+		"specification":       {"panels/spec.vg.json", `{"${level}"`, "spec.vg.json"},
+		"index":               {"panels/spec.vg.json", `{"${level}": 1, "data": [{"name": "a", "url": {"index": "other-*", "body": {}}}]}`, "none of ours"},
+		"level":               {"panels/spec.vg.json", `{"data": [{"name": "a", "url": {"index": "fio-latency.${level}s-*", "body": {}}}]}`, "none of ours"},
+		"no name":             {"panels/spec.vg.json", `{"${level}": 1, "data": [{"url": {"index": "fio-runs", "body": {}}}]}`, "both need a name"},
+		"one name twice":      {"panels/spec.vg.json", `{"${level}": 1, "data": [{"name": "a", "url": {"index": "fio-runs"}}], "marks": [{"data": [{"name": "a", "url": {"index": "fio-runs"}}]}]}`, "two data sets"},
+		"field of a search":   {"panels/spec.vg.json", `{"${level}": 1, "marks": [{"data": [{"name": "a", "url": {"index": "fio-runs", "%timefield%": "time", "body": {}}}]}]}`, `no field "time"`},
+		"no panel":            {"dashboards/all.json", `{"title": "x", "rows": [{"height": 1, "panels": [{"panel": "nosuch", "width": 1}]}]}`, `no panel "nosuch"`},
+		"panel nowhere":       {"dashboards/all.json", `{"title": "x", "rows": []}`, "on no dashboard"},
+		"too wide":            {"dashboards/all.json", `{"title": "x", "rows": [{"height": 1, "panels": [{"panel": "text", "width": 49}]}]}`, "ends at 49 of 48"},
+		"no height":           {"dashboards/all.json", `{"title": "x", "rows": [{"panels": [{"panel": "text", "width": 4}]}]}`, "0 high"},
+		"no dashboard title":  {"dashboards/all.json", `{"rows": []}`, "no title"},
+		"control":             {"dashboards/all.json", `{"title": "x", "controls": [{"title": "c", "view": "runs", "field": "all.iops", "width": "small"}]}`, "must be keyword"},
+		"control's data view": {"dashboards/all.json", `{"title": "x", "controls": [{"title": "c", "view": "x", "field": "cbt.mode", "width": "small"}]}`, "must be keyword"},
+		"control's width":     {"dashboards/all.json", `{"title": "x", "controls": [{"title": "c", "view": "runs", "field": "cbt.mode", "width": "wide"}]}`, `"wide"`},
+		"data view's index":   {"dataviews/runs.json", `{"index": "${prefix}-nosuch", "name": "x"}`, "one of ours"},
+		"data view's name":    {"dataviews/runs.json", `{"index": "${prefix}-runs"}`, "have a name"},
+		"two formats":         {"formats.json", `[{"fields": ["*.iops"], "id": "number"}, {"fields": ["all.*"], "id": "number"}]`, "all.iops has two formats"},
+		"format":              {"formats.json", `[{"fields": ["[a"], "id": "number"}]`, "syntax error in pattern"},
+	} {
+		b, err := newBundle(Options{}, files(map[string]string{test.file: test.text}))
+		switch {
+		case err == nil || b != nil:
+			t.Errorf("%s: no error", name)
+		case !strings.Contains(err.Error(), test.want):
+			t.Errorf("%s: %v, want %s", name, err, test.want)
+		case !strings.Contains(err.Error(), base(test.file)):
+			t.Errorf("%s: the error does not name %s: %v", name, test.file, err)
+		}
+	}
+}
+
+// base is what an error has to name of a file.
+func base(file string) string {
+	name, _, _ := strings.Cut(path.Base(file), ".")
+	if file == "dashboards/all.json" {
+		return "" // a panel that is nowhere is not the fault of one dashboard
+	}
+	return name
+}
+
+func TestFormats(t *testing.T) {
+	b, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range b.Objects {
+		if o.Type != typeDataView {
+			continue
+		}
+		formats := o.Attributes["fieldFormatMap"].(string)
+		want := []string{`"latency.p99":{"id":"duration"`, `"iops":{"id":"number"`}
+		if o.ID == "fio2es-runs" {
+			want = []string{`"all.latency.p99_9":{"id":"duration"`, `"read.iops":{"id":"number"`, `"run.link":{"id":"url"`}
+		}
+		for _, part := range want {
+			if !strings.Contains(formats, part) {
+				t.Errorf("%s: no %s", o.ID, part)
+			}
+		}
+	}
+}
+
+// TestFormatPatterns: each pattern in formats.json is for some field.
+func TestFormatPatterns(t *testing.T) {
+	s := sources{files: objects(), values: map[string]string{}, id: func(name string) string { return name }}
+	var list []format
+	if err := s.decode("formats.json", &list); err != nil {
+		t.Fatal(err)
+	}
+	mapped, err := mappedFields(DefaultPrefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range list {
+		for _, pattern := range f.Fields {
+			found := false
+			for _, fields := range []map[string]string{mapped.latency, mapped.runs} {
+				for field := range fields {
+					ok, _ := path.Match(pattern, field)
+					found = found || ok
+				}
+			}
+			if !found {
+				t.Errorf("no field is like %s", pattern)
+			}
+		}
+	}
+}
+
+func TestBands(t *testing.T) {
+	bounds := Bands()
+	if len(bounds) != 151 || bounds[0] != 1 || bounds[20] != 10 || bounds[150] < 31.6e6 {
+		t.Errorf("%d bounds: %v", len(bounds), bounds)
+	}
+	for i := 1; i < len(bounds); i++ {
+		if ratio := bounds[i] / bounds[i-1]; ratio < 1.1219 || ratio > 1.1222 {
+			t.Errorf("band %v to %v: ratio %v", bounds[i-1], bounds[i], ratio)
+		}
+	}
+}
