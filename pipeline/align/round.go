@@ -8,15 +8,23 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// rounder makes whole counts of one series' weights. Each bin is rounded by its
-// cumulative sum over time, n_k = round(S_k) - round(S_(k-1)): never negative, never
-// drifting, and over a run the total is exactly the number of requests.
+// rounder makes whole counts of one series' weights. Two sums have to stay true at once:
+// that of each bin over time, so that over a run its count is exactly the number of its
+// requests; and, in each window, that of all bins up to each of them, for by it percentiles
+// are found. Were each bin rounded by itself, many bins of a few tenths of a request would
+// round to nothing in one window and to twice their weight in another.
+//
+// So a bin gets what is due to it over time, rounded down or up: up where that brings the
+// sum of all bins so far closer to their weights. What is due to a bin is never less than
+// nothing nor more than a request away from what it got, and is nothing when its requests
+// are all there.
 //
 // Where re-binning (of fio 2 beside fio 3) leaves fractions in the bins for good, these
 // would never add up: there the sum of all bins is kept whole, too.
 type rounder struct {
 	layout    hist.Layout
-	carry     []float64 // S_k - round(S_k) of each bin, in [-0.5, 0.5) unless re-binned
+	carry     []float64 // what each bin is still due, in (-1, 1) unless re-binned
+	owed      float64   // the sum of carry
 	rebinned  bool
 	completed float64
 	usual     int // bins of a window, as of the last one
@@ -28,12 +36,16 @@ func (r *rounder) bins(h *hist.Histogram) []hist.Bin {
 	r.adopt(h)
 	out := make([]hist.Bin, 0, r.usual+r.usual/8)
 	for i, weight := range h.All() {
-		sum := r.carry[i] + weight
-		if n := math.Floor(sum + 0.5); n > 0 {
-			out = append(out, hist.Bin{Index: uint32(i), Count: uint64(n)})
-			sum -= n
+		due := r.carry[i] + weight
+		n := max(math.Floor(due), 0)
+		if r.owed += weight; due > n && r.owed-n >= 0.5 {
+			n++
 		}
-		r.carry[i] = sum
+		r.owed -= n
+		r.carry[i] = due - n
+		if n > 0 {
+			out = append(out, hist.Bin{Index: uint32(i), Count: uint64(n)})
+		}
 	}
 	if r.rebinned {
 		out = r.balance(out)
@@ -60,11 +72,7 @@ func (r *rounder) adopt(h *hist.Histogram) {
 // balance gives requests that are missing over all bins to those that are owed most,
 // and takes those that are too many from the bins that were given most.
 func (r *rounder) balance(bins []hist.Bin) []hist.Bin {
-	owed := 0.0
-	for _, c := range r.carry {
-		owed += c
-	}
-	for ; owed >= 0.5; owed-- {
+	for ; r.owed >= 0.5; r.owed-- {
 		most := 0
 		for i, c := range r.carry {
 			if c > r.carry[most] {
@@ -78,7 +86,7 @@ func (r *rounder) balance(bins []hist.Bin) []hist.Bin {
 		}
 		bins[at].Count++
 	}
-	for ; owed < -0.5 && len(bins) > 0; owed++ {
+	for ; r.owed < -0.5 && len(bins) > 0; r.owed++ {
 		least := 0
 		for at, b := range bins {
 			if r.carry[b.Index] < r.carry[bins[least].Index] {
