@@ -180,6 +180,7 @@ func (b *Browser) run(ctx context.Context, dir string, width, height int) ([]byt
 	cmd.Env = append(os.Environ(), "TZ=UTC", "HOME="+dir)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.WaitDelay = 10 * time.Second // its children keep these open when it is ended
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, errs.Bytes())
 	}
