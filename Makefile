@@ -14,7 +14,7 @@ test: ## run the tests
 race: ## run the tests with the race detector
 	go test -race ./...
 
-fuzz: ## run each fuzz target for FUZZTIME (default 10s)
+fuzz: ## run each fuzz target on INPUTS inputs (default 100000)
 	./.ci/fuzz $${INPUTS:-100000}
 
 bench: ## run all benchmarks into bench.txt

@@ -14,8 +14,9 @@ import (
 )
 
 // TestDrawPercentiles looks at the percentiles of the example archive: every one that was
-// answered, or stored in a bucket's only document, is in a line, at the height that the axis gives it, and nothing else is; there
-// are as many kinds of lines as percentiles, and one for the maximum.
+// answered, or stored in a bucket's only document, is in a line, at the height that the
+// axis gives it, and nothing else is; there are as many kinds of lines as percentiles, and
+// one for the maximum.
 func TestDrawPercentiles(t *testing.T) {
 	browser := browser(t)
 	b := bundle(t, kibana.Options{})

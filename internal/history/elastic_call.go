@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/elastic"
 )
@@ -155,12 +154,5 @@ func (e *Elastic) once(ctx context.Context, buf *bytes.Buffer, method, path stri
 // that many clients do not come back at once.
 func (e *Elastic) wait(ctx context.Context, try int) error {
 	pause := min(e.limits.pause<<min(try, 16), e.limits.maxPause)
-	timer := time.NewTimer(pause/2 + rand.N(pause/2+1))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return elastic.Sleep(ctx, pause/2+rand.N(pause/2+1))
 }

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -25,9 +24,8 @@ func (e *Elastic) Run(ctx context.Context, id string) (*mapping.Run, error) {
 }
 
 func (e *Elastic) find(ctx context.Context, id string) (*mapping.Run, error) {
-	const many = 10 // candidates that are worth listing
 	f, err := e.search(ctx, new(bytes.Buffer), "find run", e.runs(), &request{
-		Size: many + 1, Query: all(prefixed("run.id", id)), Sort: []any{ascending("run.id")}, Source: []string{"run.id"},
+		Size: candidates + 1, Query: all(prefixed("run.id", id)), Sort: []any{ascending("run.id")}, Source: []string{"run.id"},
 	})
 	if err != nil {
 		return nil, err
@@ -42,14 +40,8 @@ func (e *Elastic) find(ctx context.Context, id string) (*mapping.Run, error) {
 			break
 		}
 	}
-	switch {
-	case len(ids) == 0 || id == "":
-		return nil, fmt.Errorf("find run %q: %w", id, ErrNotFound)
-	case len(ids) > many:
-		ids[many] = "…"
-	}
-	if len(ids) > 1 {
-		return nil, fmt.Errorf("find run %q: %w: %s", id, ErrAmbiguous, strings.Join(ids, ", "))
+	if err := checkOne(id, ids); err != nil {
+		return nil, err
 	}
 	return e.fetch(ctx, ids[0])
 }

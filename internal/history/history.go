@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -96,4 +97,22 @@ func (f *RunFilter) matchesText(r *mapping.Run) bool {
 	}
 	want := strings.ToLower(f.Text)
 	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), want) })
+}
+
+// candidates are as many runs as are worth listing where one was meant.
+const candidates = 10
+
+// checkOne fails unless just one run was found by its id, or by what its id begins with;
+// ids are of those that were, at most one more than candidates.
+func checkOne(id string, ids []string) error {
+	switch {
+	case len(ids) == 0 || id == "":
+		return fmt.Errorf("find run %q: %w", id, ErrNotFound)
+	case len(ids) > candidates:
+		ids[candidates] = "…"
+	}
+	if len(ids) > 1 {
+		return fmt.Errorf("find run %q: %w: %s", id, ErrAmbiguous, strings.Join(ids, ", "))
+	}
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/mapping"
@@ -20,10 +19,9 @@ func (s *SQLite) Run(ctx context.Context, id string) (*mapping.Run, error) {
 }
 
 func (s *SQLite) find(ctx context.Context, id string) (*mapping.Run, error) {
-	const many = 10 // candidates that are worth listing
 	// The exact id sorts before all that it is a prefix of.
 	rows, err := s.reader.QueryContext(ctx, `SELECT id, doc FROM runs
-		WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY id LIMIT ?2`, id, many+1)
+		WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY id LIMIT ?2`, id, candidates+1)
 	if err != nil {
 		return nil, fmt.Errorf("find run: %w", err)
 	}
@@ -46,14 +44,8 @@ func (s *SQLite) find(ctx context.Context, id string) (*mapping.Run, error) {
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("find run: %w", err)
 	}
-	switch {
-	case len(ids) == 0 || id == "":
-		return nil, fmt.Errorf("find run %q: %w", id, ErrNotFound)
-	case len(ids) > many:
-		ids[many] = "…"
-	}
-	if len(ids) > 1 {
-		return nil, fmt.Errorf("find run %q: %w: %s", id, ErrAmbiguous, strings.Join(ids, ", "))
+	if err := checkOne(id, ids); err != nil {
+		return nil, err
 	}
 	return s.codec.unpackRun(doc)
 }

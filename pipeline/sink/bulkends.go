@@ -73,11 +73,7 @@ func (b *ends) verify(index string) error {
 	for i, e := range b.runs {
 		ids[i] = e.key.id
 	}
-	var have map[elastic.Pair]int64
-	err := s.again(s.ctx, func() (err error) {
-		have, err = s.client.Tally(s.ctx, terms("run.id", ids), "run.id", "run.ingest", index)
-		return err
-	})
+	have, err := s.tally(ids, index)
 	if err != nil {
 		return err
 	}
@@ -212,11 +208,7 @@ func (b *ends) deleteOthers(index string) error {
 	if err := s.deleteAll(map[string]any{"bool": map[string]any{"should": others}}, index); err != nil {
 		return err
 	}
-	var have map[elastic.Pair]int64
-	err := s.again(s.ctx, func() (err error) {
-		have, err = s.client.Tally(s.ctx, terms("run.id", ids), "run.id", "run.ingest", index)
-		return err
-	})
+	have, err := s.tally(ids, index)
 	if err != nil {
 		return err
 	}
@@ -273,4 +265,13 @@ func terms(field string, values []string) map[string]any {
 
 func all(queries ...any) map[string]any {
 	return map[string]any{"bool": map[string]any{"filter": queries}}
+}
+
+// tally counts the documents of runs, by run.id and run.ingest.
+func (s *Elastic) tally(ids []string, index string) (have map[elastic.Pair]int64, err error) {
+	err = s.again(s.ctx, func() (err error) {
+		have, err = s.client.Tally(s.ctx, terms("run.id", ids), "run.id", "run.ingest", index)
+		return err
+	})
+	return have, err
 }
