@@ -24,8 +24,7 @@ type Row struct {
 // but in one that comes late nothing completed between h0 + k*interval and its end,
 // save the one request that wrote it: a stall. Which of the row's it was is unknown: the
 // slowest, if it took so long that a stall may be what it waited for, else (fio itself
-// did not run) one like most. After a stall fio catches up with a row for each
-// completion.
+// did not run) a slow one. After a stall fio catches up with a row for each completion.
 type Splitter struct {
 	interval   int64 // log_hist_msec; 0: unknown, all rows are taken as even
 	directions [fiolog.Directions]clock
@@ -83,19 +82,21 @@ func (s *Splitter) Split(time int64, d fiolog.Direction, l hist.Layout, bins []h
 	return s.rows[:2]
 }
 
-// late is the bin of the request that ended a stall of so many milliseconds.
+// late is the bin of the request that ended a stall of so many milliseconds. Where fio
+// itself was stopped, nothing in the row tells which one it was, but the first request
+// after such a stop is slow, as caches are cold: in 72 stops of fio 3.33 (psync) its rank
+// in the row was 95 % in the median, 60 % or more in three of four. The median of its
+// ranks is the choice that is right for the most percentiles.
 func late(l hist.Layout, bins []hist.Bin, total uint64, stall int64) int {
 	slowest := len(bins) - 1
 	if _, high := l.Bounds(int(bins[slowest].Index)); high/1e6 >= stall || l.Open(int(bins[slowest].Index)) {
 		return slowest
 	}
-	seen := uint64(0)
-	for i, b := range bins {
-		if seen += b.Count; seen >= total/2 {
-			return i
-		}
+	slower, i := total/20, slowest
+	for ; i > 0 && bins[i].Count <= slower; i-- {
+		slower -= bins[i].Count
 	}
-	return slowest
+	return i
 }
 
 // Lose says that a row could not be read, of whatever direction: the next one's start

@@ -78,10 +78,10 @@ func TestSplit(t *testing.T) {
 			{1000, 2000, bins(bin(1, 500), bin(900, 3))},
 			{2700, 2700, bins(bin(900, 1))},
 		}},
-		{"late though all were quick: one like most", 1000, []logged{quick(1000), {4500, bins(bin(1, 10), bin(2, 500), bin(9, 3))}}, []part{
+		{"late though all were quick: a slow one", 1000, []logged{quick(1000), {4500, bins(bin(1, 10), bin(2, 400), bin(3, 100), bin(9, 3))}}, []part{
 			{0, 1000, quick(0).bins},
-			{1000, 2000, bins(bin(1, 10), bin(2, 499), bin(9, 3))},
-			{4500, 4500, bins(bin(2, 1))},
+			{1000, 2000, bins(bin(1, 10), bin(2, 400), bin(3, 99), bin(9, 3))},
+			{4500, 4500, bins(bin(3, 1))},
 		}},
 		{"late by a request beyond the last bin", 1000, []logged{quick(1000), {62_000, bins(bin(1, 500), bin(17_180, 1))}}, []part{
 			{0, 1000, quick(0).bins},
