@@ -150,7 +150,8 @@ func (a *app) percentilesOfRun(ctx context.Context, id string, out *percentileWr
 		if err != nil {
 			return usageError{err}
 		}
-		for d, err := range store.Intervals(ctx, history.Selection{Runs: []string{run.Run.ID}, Level: level}) {
+		wanted := history.Selection{Runs: []string{run.Run.ID}, Level: level, Light: out.method != "fio"}
+		for d, err := range store.Intervals(ctx, wanted) {
 			if err != nil {
 				return err
 			}

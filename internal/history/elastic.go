@@ -58,6 +58,8 @@ type limits struct {
 	settle     int           // tries to find a state in which no run is being replaced
 	pageBytes  int           // that a page should have
 	pageHits   int           // that it has at most
+	keys       int           // of documents that are asked for at once; 10,000 at most
+	ahead      int           // pages that are read before they are asked for
 	answer     int64         // the most bytes that are read of one answer
 	removal    int           // documents that one request removes
 	keepAlive  time.Duration // of a point in time, from one page to the next
@@ -66,7 +68,7 @@ type limits struct {
 
 var usualLimits = limits{
 	tries: 5, pause: 200 * time.Millisecond, maxPause: 5 * time.Second, settle: 20,
-	pageBytes: 4 << 20, pageHits: 5000, answer: 128 << 20, removal: 10_000,
+	pageBytes: 4 << 20, pageHits: 5000, keys: 10_000, ahead: 3, answer: 128 << 20, removal: 10_000,
 	keepAlive: 5 * time.Minute, closeAfter: 2 * time.Second,
 }
 

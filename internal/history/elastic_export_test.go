@@ -7,7 +7,14 @@ import "time"
 func (e *Elastic) Hurry(pageBytes int) *Elastic {
 	e.limits.pause, e.limits.maxPause = time.Millisecond, 4*time.Millisecond
 	e.limits.pageBytes, e.limits.pageHits, e.limits.removal = pageBytes, 50, 7
+	e.limits.keys, e.limits.ahead = 130, 0
 	e.limits.closeAfter = 50 * time.Millisecond
 	e.limits.answer = 2 << 20
+	return e
+}
+
+// Ahead makes it read so many pages before they are asked for.
+func (e *Elastic) Ahead(n int) *Elastic {
+	e.limits.ahead = n
 	return e
 }

@@ -14,14 +14,15 @@ import (
 )
 
 type fakeSearch struct {
-	Size  int   `json:"size"`
-	Query any   `json:"query"`
-	Sort  []any `json:"sort"`
-	After []any `json:"search_after"`
-	From  any   `json:"_source"`
-	Total bool  `json:"track_total_hits"`
-	Seq   bool  `json:"seq_no_primary_term"`
-	PIT   *struct {
+	Size   int    `json:"size"`
+	Query  any    `json:"query"`
+	Sort   []any  `json:"sort"`
+	After  []any  `json:"search_after"`
+	From   any    `json:"_source"`
+	Total  bool   `json:"track_total_hits"`
+	Stored string `json:"stored_fields"`
+	Seq    bool   `json:"seq_no_primary_term"`
+	PIT    *struct {
 		ID        string `json:"id"`
 		KeepAlive string `json:"keep_alive"`
 	} `json:"pit"`
@@ -46,6 +47,9 @@ func (f *fake) search(target string, body []byte, err error) (any, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if r.Stored != "" && (r.Stored != "_none_" || r.From != nil || r.Seq) {
+		return nil, unknown("stored_fields %q beside other fields", r.Stored)
 	}
 	if r.Size < 0 || r.Size > 10000 || r.Query == nil {
 		return nil, unknown("size %d, query %v", r.Size, r.Query)
@@ -146,11 +150,14 @@ func (r *fakeSearch) page(hits []fakeHit, keys []key) (any, error) {
 	}
 	page := []any{}
 	for _, h := range hits[:min(len(hits), r.Size)] {
-		source, err := r.source(h.doc)
-		if err != nil {
-			return nil, err
+		hit := map[string]any{"sort": h.sort}
+		if r.Stored == "" {
+			source, err := r.source(h.doc)
+			if err != nil {
+				return nil, err
+			}
+			hit["_id"], hit["_source"] = h.doc.id, source
 		}
-		hit := map[string]any{"_id": h.doc.id, "_source": source, "sort": h.sort}
 		if r.Seq {
 			hit["_seq_no"], hit["_primary_term"] = h.doc.seq, 1
 		}

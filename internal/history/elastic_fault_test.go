@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -106,9 +107,10 @@ func TestElasticIncomplete(t *testing.T) {
 // TestElasticMissingHit: documents that vanish between two pages are missed.
 func TestElasticMissingHit(t *testing.T) {
 	e, f := filled(t, 20_000, historytest.Intervals("a", "1", 300))
-	pages := 0
+	e.Ahead(3)
+	var pages atomic.Int32
 	f.before = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
-		if pages++; r.URL.Path == "/_search" && pages > 4 {
+		if r.URL.Path == "/_search" && pages.Add(1) > 4 {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			for _, p := range f.pits {
@@ -244,19 +246,25 @@ func TestElasticExpired(t *testing.T) {
 	docs := historytest.Intervals("a", "1", 120)
 	for name, c := range map[string]struct {
 		often   int // that points in time expire
+		ahead   int
 		replace bool
 		want    error
 	}{
-		"once": {often: 1}, "often": {often: 6}, "replaced meanwhile": {often: 1, replace: true, want: history.ErrReplaced},
+		"once": {often: 1}, "often": {often: 6}, "under several": {often: 2, ahead: 4},
+		"replaced meanwhile": {often: 1, replace: true, want: history.ErrReplaced},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, f := filled(t, 10_000, docs)
+			e.Ahead(c.ahead)
+			var mu sync.Mutex
 			n, left := 0, c.often
 			f.before = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
-				if r.URL.Path != "/_search" || left == 0 {
+				if r.URL.Path != "/_search" { // also the writer's, when it replaces
 					return false
 				}
-				if n++; n%2 == 0 {
+				mu.Lock()
+				defer mu.Unlock()
+				if n++; left > 0 && n%2 == 0 {
 					left--
 					if f.expire(); c.replace {
 						other := historytest.Intervals("a", "22", 5)

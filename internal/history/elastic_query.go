@@ -66,6 +66,9 @@ func optional(field string, value any) any {
 	return map[string]any{field: map[string]any{"order": "asc", "missing": value}}
 }
 
+// excludes is the source of documents without some fields.
+func excludes(fields ...string) any { return map[string]any{"excludes": fields} }
+
 // query is what the cluster can tell for certain of f; Matches has the last word.
 func (f *RunFilter) query() any {
 	queries := between(f.From, f.To)

@@ -73,15 +73,15 @@ func (e *Elastic) Runs(ctx context.Context, f RunFilter) iter.Seq2[*mapping.Run,
 			yield(nil, e.fail(ctx, "read", err))
 			return
 		}
-		s := &scan[mapping.Run]{e: e, verb: "list runs", keep: f.Matches, request: request{
-			PIT: &pit{ID: id, KeepAlive: e.keepAlive()}, Size: min(whole, e.limits.pageHits), Query: f.query(),
+		s := &scan[mapping.Run]{e: e, verb: "list runs", keep: f.Matches, ahead: e.limits.ahead, request: request{
+			PIT: &pit{ID: id}, Size: min(whole, e.limits.pageHits), Query: f.query(),
 			Sort: []any{descending("@timestamp"), ascending("run.id")},
 		}}
 		if f.Light {
-			s.request.Size, s.request.Source = min(light, e.limits.pageHits), map[string]any{"excludes": heavy}
+			s.request.Size, s.request.Source = min(light, e.limits.pageHits), excludes(heavy...)
 		}
 		if f.Limit > 0 && f.Text == "" {
-			s.request.Size = min(s.request.Size, f.Limit)
+			s.request.Size, s.ahead = min(s.request.Size, f.Limit), 0
 		}
 		n := 0
 		for run, err := range s.documents(ctx) {
@@ -112,9 +112,9 @@ func (e *Elastic) Intervals(ctx context.Context, sel Selection) iter.Seq2[*mappi
 			return
 		}
 		s := &scan[mapping.Interval]{
-			e: e, verb: "read intervals",
+			e: e, verb: "read intervals", ahead: e.limits.ahead,
 			request: request{
-				PIT: &pit{ID: id, KeepAlive: e.keepAlive()}, Size: min(first, e.limits.pageHits), Query: sel.query(runs),
+				PIT: &pit{ID: id}, Size: min(first, e.limits.pageHits), Query: sel.query(runs),
 				Sort: []any{
 					ascending("@timestamp"), optional("fio.direction", "_first"), optional("host.name", "_first"),
 					optional("fio.job", "_first"), ascending("run.id"), optional("part", 0),
@@ -128,6 +128,9 @@ func (e *Elastic) Intervals(ctx context.Context, sel Selection) iter.Seq2[*mappi
 				id, _, err := e.settle(ctx, &sel, runs)
 				return id, err
 			},
+		}
+		if sel.Light {
+			s.request.Source = excludes("latency.histogram")
 		}
 		for d, err := range s.documents(ctx) {
 			if !yield(d, e.fail(ctx, "read", err)) {

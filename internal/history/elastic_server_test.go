@@ -7,19 +7,22 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/elastic/elastictest"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // realServer is the Elasticsearch that the environment names, with templates for a prefix
 // of the test's own, all of which is removed in the end.
-func realServer(t *testing.T, shards int) (*direct, string) {
+func realServer(t testing.TB, shards int) (*direct, string) {
 	t.Helper()
 	real := elastictest.NewReal(t)
 	base, err := url.Parse(real.Address)
@@ -53,7 +56,7 @@ func realServer(t *testing.T, shards int) (*direct, string) {
 }
 
 // dropIndices removes them by name, since a server may refuse patterns.
-func dropIndices(ctx context.Context, t *testing.T, server *direct, prefix string) {
+func dropIndices(ctx context.Context, t testing.TB, server *direct, prefix string) {
 	t.Helper()
 	text, err := server.call(ctx, http.MethodGet, "/_cat/indices/"+prefix+"-*?format=json&h=index", "")
 	if err != nil {
@@ -113,5 +116,48 @@ func (f *forgetful) Perform(r *http.Request) (*http.Response, error) {
 
 func TestElasticOnServerIsSQLite(t *testing.T) {
 	server, prefix := realServer(t, 3)
-	isSQLite(t, history.NewElastic(&forgetful{direct: server}, prefix, &writer{server, prefix}), 2500)
+	isSQLite(t, history.NewElastic(&forgetful{direct: server}, prefix, &writer{server, prefix}).Ahead(0), 2500)
+	isSQLite(t, history.NewElastic(server, prefix, &writer{server, prefix}).Hurry(100_000).Ahead(3), 2500) // which overwrites
+}
+
+// BenchmarkElasticIntervals reads a run of 46 minutes, 2,762 documents of 300 bins each,
+// from the Elasticsearch that the environment names.
+func BenchmarkElasticIntervals(b *testing.B) {
+	server, prefix := realServer(b, 1)
+	e := history.NewElastic(server, prefix, &writer{server, prefix})
+	docs := historytest.Intervals("a", "1", 2762)
+	for i, d := range docs {
+		h := hist.New(hist.Fio3(0))
+		for bin := range 300 {
+			h.AddAt(850+bin, float64(1+(bin*bin*31+i*7)%900))
+		}
+		d.Latency = mapping.NewLatency(h, nil)
+		d.DocCount = d.Latency.Bins.Total()
+	}
+	for some := range slices.Chunk(docs, 500) {
+		if err := e.Put(b.Context(), some); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := e.Finish(b.Context(), historytest.NewRun("a", "1")); err != nil {
+		b.Fatal(err)
+	}
+	for _, ahead := range []int{0, 1, 2, 3, 4} {
+		b.Run(fmt.Sprintf("ahead=%d", ahead), func(b *testing.B) {
+			e.Ahead(ahead)
+			n := 0
+			for b.Loop() {
+				for _, err := range e.Intervals(b.Context(), history.Selection{}) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					n++
+				}
+			}
+			if n != b.N*len(docs) {
+				b.Fatalf("%d documents in %d rounds", n, b.N)
+			}
+			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "docs/s")
+		})
+	}
 }

@@ -29,7 +29,9 @@ func openElastic(t *testing.T) (*history.Elastic, *fake) {
 }
 
 func TestElastic(t *testing.T) {
-	for name, pageBytes := range map[string]int{"one page": 4 << 20, "many pages": 10_000, "a document each": 1} {
+	for name, c := range map[string]struct{ pageBytes, ahead int }{
+		"one page": {4 << 20, 3}, "many pages": {10_000, 0}, "many pages side by side": {10_000, 4}, "a document each": {1, 2},
+	} {
 		t.Run(name, func(t *testing.T) {
 			historytest.Run(t, func(t *testing.T) history.Store {
 				e, f := openElastic(t)
@@ -40,7 +42,7 @@ func TestElastic(t *testing.T) {
 						t.Errorf("%d points in time are open", f.open)
 					}
 				})
-				return e.Hurry(pageBytes)
+				return e.Hurry(c.pageBytes).Ahead(c.ahead)
 			})
 		})
 	}
@@ -48,8 +50,8 @@ func TestElastic(t *testing.T) {
 
 func TestElasticIsSQLite(t *testing.T) {
 	e, f := openElastic(t)
-	isSQLite(t, history.NewElastic(&forgetful{direct: f.direct}, testPrefix, &writer{f.direct, testPrefix}), 150)
-	isSQLite(t, e.Hurry(3000), 150) // which overwrites
+	isSQLite(t, history.NewElastic(&forgetful{direct: f.direct}, testPrefix, &writer{f.direct, testPrefix}).Ahead(0), 150)
+	isSQLite(t, e.Hurry(3000).Ahead(3), 150) // which overwrites
 }
 
 // isSQLite compares histories: n documents of each of several runs in several months,

@@ -71,6 +71,7 @@ type Selection struct {
 	Hosts      []string
 	Jobs       []string
 	From, To   time.Time // windows that start in [From, To); a zero time is no bound
+	Light      bool      // leave out histograms: nine tenths of a document
 }
 
 // Matches tells whether f wants the run; it does not look at Limit. Stores that filter

@@ -76,7 +76,17 @@ func (s *SQLite) Runs(ctx context.Context, f RunFilter) iter.Seq2[*mapping.Run, 
 // lie in the file; those of several runs are sorted first, on disk if they are many.
 func (s *SQLite) Intervals(ctx context.Context, sel Selection) iter.Seq2[*mapping.Interval, error] {
 	query, args := selectIntervals(sel)
-	return stream(ctx, s, s.codec.unpackInterval, query, args...)
+	unpack := s.codec.unpackInterval
+	if sel.Light {
+		unpack = func(blob []byte) (*mapping.Interval, error) {
+			d, err := s.codec.unpackInterval(blob)
+			if err == nil {
+				d.Latency.Bins = mapping.Bins{}
+			}
+			return d, err
+		}
+	}
+	return stream(ctx, s, unpack, query, args...)
 }
 
 func selectIntervals(sel Selection) (string, []any) {

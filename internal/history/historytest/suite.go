@@ -81,7 +81,7 @@ func finish(t *testing.T, s history.Store, runs ...*mapping.Run) {
 	}
 }
 
-// expect compares what a selection gives, documents and order.
+// expect compares what a selection gives, documents and order, whole and light.
 func expect(t *testing.T, s history.Store, sel history.Selection, want []*mapping.Interval) {
 	t.Helper()
 	got := collect(t, s.Intervals(t.Context(), sel))
@@ -90,6 +90,16 @@ func expect(t *testing.T, s history.Store, sel history.Selection, want []*mappin
 		return
 	}
 	if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
+		t.Errorf("documents of %+v (-want +got):\n%s", sel, diff)
+	}
+	sel.Light = true
+	var light []*mapping.Interval
+	for _, d := range want {
+		d := *d
+		d.Latency.Bins = mapping.Bins{}
+		light = append(light, &d)
+	}
+	if diff := cmp.Diff(light, collect(t, s.Intervals(t.Context(), sel))); diff != "" {
 		t.Errorf("documents of %+v (-want +got):\n%s", sel, diff)
 	}
 }
