@@ -112,32 +112,28 @@ func (s *Elastic) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encode
 	if err := s.ready(ctx); err != nil {
 		return 0, fmt.Errorf("put documents: %w", err)
 	}
-	c := s.newChunk()
+	c := s.newChunk() // for the actions alone: documents go into bodies as they are
 	defer s.chunks.Put(c)
 	taken := 0
-	take := func() error {
-		n := len(c.docs)
-		if err := s.take(ctx, c, nil); err != nil {
-			return fmt.Errorf("put documents: %w", err)
-		}
-		taken += n
-		return nil
-	}
 	for d, err := range docs {
 		if err != nil {
 			return taken, err
 		}
-		c.add(c.index(s.opt.Prefix, d.Level, d.Start), d.ID, runKey{d.Run, d.Ingest}, func(dst []byte) []byte {
-			return append(dst, d.JSON...)
-		})
-		if len(c.buf) >= chunkBytes {
-			if err := take(); err != nil {
-				return taken, err
-			}
+		c.buf = append(mapping.AppendAction(c.buf[:0], c.index(s.opt.Prefix, d.Level, d.Start), d.ID), '\n')
+		e := entry{doc: len(c.buf), end: len(c.buf) + len(d.JSON) + 1, id: d.ID, key: runKey{d.Run, d.Ingest}}
+		if err := s.takeEncoded(ctx, e, c.buf, d.JSON); err != nil {
+			return taken, fmt.Errorf("put documents: %w", err)
 		}
+		taken++
 	}
-	err := take()
-	return taken, err
+	return taken, nil
+}
+
+func (s *Elastic) takeEncoded(ctx context.Context, e entry, action, document []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.run = s.run(e.key)
+	return s.takeOne(ctx, e, action, document)
 }
 
 // splitAll checks documents, and splits those that are too large.

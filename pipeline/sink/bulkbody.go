@@ -77,24 +77,31 @@ func (s *Elastic) take(ctx context.Context, c *chunk, run *runState) error {
 		if e.run = run; run == nil {
 			e.run = s.run(e.key)
 		}
-		for {
-			if s.fatal != nil {
-				return s.fatal
-			}
-			if e.run.err != nil {
-				return e.run.err
-			}
-			if s.fits(&e) {
-				s.append(e, c.buf)
-				break
-			}
-			if err := s.wait(ctx); err != nil {
-				return err
-			}
+		if err := s.takeOne(ctx, e, c.buf[e.start:e.doc], c.buf[e.doc:e.end]); err != nil {
+			return err
 		}
 	}
 	c.buf, c.docs = c.buf[:0], c.docs[:0]
 	return nil
+}
+
+// takeOne puts a document into a body; s.mu is held but for the time that it waits.
+func (s *Elastic) takeOne(ctx context.Context, e entry, action, document []byte) error {
+	for {
+		if s.fatal != nil {
+			return s.fatal
+		}
+		if e.run.err != nil {
+			return e.run.err
+		}
+		if s.fits(&e) {
+			s.append(e, action, document)
+			return nil
+		}
+		if err := s.wait(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 func (s *Elastic) run(key runKey) *runState {
@@ -131,16 +138,20 @@ func (s *Elastic) fits(e *entry) bool {
 	return true
 }
 
-// append copies a document from buf into the open body; s.mu is held.
-func (s *Elastic) append(e entry, buf []byte) {
+// append copies a document into the open body; s.mu is held.
+func (s *Elastic) append(e entry, action, document []byte) {
 	b := s.open
-	text := buf[e.start:e.end]
-	shift := len(b.buf) - e.start
-	e.start, e.doc, e.end = e.start+shift, e.doc+shift, e.end+shift
 	if b.buf == nil && e.size() < s.pace.limit {
 		b.buf = make([]byte, 0, s.pace.limit)
 	}
-	b.buf = append(b.buf, text...)
+	e.start = len(b.buf)
+	b.buf = append(b.buf, action...)
+	e.doc = len(b.buf)
+	b.buf = append(b.buf, document...)
+	if document[len(document)-1] != '\n' {
+		b.buf = append(b.buf, '\n')
+	}
+	e.end = len(b.buf)
 	b.docs = append(b.docs, e)
 	s.pending[e.id] = struct{}{}
 	e.run.queued++

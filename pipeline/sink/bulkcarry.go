@@ -3,6 +3,7 @@ package sink
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -99,7 +100,7 @@ func (c *carrier) pack(limit int) error {
 		}
 		parts[len(parts)-1] = c.b.buf[from:e.end]
 	}
-	c.ids = c.ids[:0]
+	c.ids = slices.Grow(c.ids[:0], c.ready)
 	for _, e := range c.todo[:c.ready] {
 		c.ids = append(c.ids, e.id)
 	}
@@ -118,8 +119,7 @@ func (c *carrier) request() error {
 			return err
 		}
 	}
-	var r result
-	r.sent = time.Now()
+	r := result{sent: time.Now(), stored: make([]entry, 0, c.ready)}
 	answered := make([]bool, c.ready)
 	r.err = c.s.client.Bulk(c.s.ctx, c.b.packed.Bytes(), c.ids, func(i int, item elastic.BulkItem) {
 		answered[i] = true
