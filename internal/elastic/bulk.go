@@ -20,8 +20,30 @@ const (
 	MissingType  = "index_not_found_exception"
 )
 
-// Pack appends parts to w as [Client.Bulk] sends them: compressed, unless the client is
-// set not to.
+// Gzip is which bulk requests are to be compressed.
+type Gzip uint8
+
+// The values of Gzip.
+const (
+	GzipWherePays Gzip = iota // those that arrive sooner so
+	GzipAlways
+	GzipNever
+)
+
+func (c *Config) gzip() Gzip {
+	switch c.GzipLevel {
+	case 0:
+		return GzipWherePays
+	case NoGzip:
+		return GzipNever
+	}
+	return GzipAlways
+}
+
+// Gzip is what [Config].GzipLevel says about bulk requests.
+func (c *Client) Gzip() Gzip { return c.gzip }
+
+// Pack appends parts to w, compressed.
 func (c *Client) Pack(w *bytes.Buffer, parts ...[]byte) error {
 	if err := c.pack.write(w, parts...); err != nil {
 		return fmt.Errorf("compress bulk request: %w", err)
@@ -29,7 +51,7 @@ func (c *Client) Pack(w *bytes.Buffer, parts ...[]byte) error {
 	return nil
 }
 
-// Bulk sends one bulk request, once: a body that Pack made, whose actions are on the
+// Bulk sends one bulk request, once: a body, as it is or by Pack, whose actions are on the
 // documents of ids, one action each. Each item of the answer that could be matched to a
 // document goes to each, with the document's position in ids, at most once per
 // document. Bulk returns nil when all were; otherwise what happened to the others is
@@ -39,7 +61,7 @@ func (c *Client) Bulk(ctx context.Context, body []byte, ids []string, each func(
 	sent := &detachable{r: bytes.NewReader(body)}
 	defer sent.detach()
 	header := http.Header{"Content-Type": {"application/x-ndjson"}}
-	if c.pack.level != NoGzip {
+	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) { // gzip's mark; JSON has no such bytes
 		header["Content-Encoding"] = []string{"gzip"}
 	}
 	res, err := esapi.BulkRequest{

@@ -21,6 +21,7 @@ type Client struct {
 	nodes     *elastictransport.Client // chooses among the addresses
 	conns     *http.Transport
 	pack      *packer
+	gzip      Gzip
 	timeout   time.Duration
 	retries   int
 	maxAnswer int64
@@ -57,7 +58,7 @@ func New(config Config) (*Client, error) {
 		return nil, fmt.Errorf("set up %s client: %w", c.Service, err)
 	}
 	return &Client{
-		urls: urls, nodes: nodes, conns: conns, pack: newPacker(c.GzipLevel),
+		urls: urls, nodes: nodes, conns: conns, pack: newPacker(c.GzipLevel), gzip: config.gzip(),
 		timeout: c.Timeout, retries: c.Retries, maxAnswer: c.MaxAnswer, secrets: []Secret{c.APIKey, c.Password},
 		ownCA: len(c.CACert) > 0, service: c.Service,
 	}, nil

@@ -41,6 +41,7 @@ type Elastic struct {
 	bodies   int           // in memory, but for the free
 	flying   int           // bodies that hold one of pace's slots
 	pace     pace
+	squeeze  squeeze
 	pending  map[string]struct{} // ids of documents that are not settled
 	runs     map[runKey]*runState
 	endings  []*ending // runs that wait for their end
@@ -73,7 +74,7 @@ func NewElastic(client *elastic.Client, options Options) *Elastic {
 	return &Elastic{
 		client: client.Once(), opt: opt, ctx: ctx, cancel: cancel,
 		templates: newGate(), rejects: rejectFile{path: opt.RejectFile},
-		wake: make(chan struct{}), pace: newPace(opt.BodyBytes, opt.InFlight),
+		wake: make(chan struct{}), pace: newPace(opt.BodyBytes, opt.InFlight), squeeze: newSqueeze(client.Gzip()),
 		pending: make(map[string]struct{}), runs: make(map[runKey]*runState),
 	}
 }

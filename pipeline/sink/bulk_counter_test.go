@@ -36,9 +36,12 @@ func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer c.works.Put(k)
 	start := time.Now()
 	k.body.Reset()
-	err := k.reader.Reset(r.Body)
+	in, err := io.Reader(r.Body), error(nil)
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		in, err = &k.reader, k.reader.Reset(r.Body)
+	}
 	if err == nil {
-		_, err = k.body.ReadFrom(&k.reader)
+		_, err = k.body.ReadFrom(in)
 	}
 	if err != nil {
 		w.WriteHeader(http.StatusBadRequest)

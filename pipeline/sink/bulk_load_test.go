@@ -81,6 +81,25 @@ func TestAdapts(t *testing.T) {
 	})
 }
 
+// TestTooLargeOnTheWire: a proxy looks at bytes as they come. Bodies go compressed then,
+// no smaller, and the one that was refused costs nothing else.
+func TestTooLargeOnTheWire(t *testing.T) {
+	const body = 256 << 10
+	inBubble(t, sink.Options{BodyBytes: body, InFlight: 1}, func(w *world) {
+		w.server.MaxWire = body / 3
+		docs := historytest.Intervals("a", "1", 2000)
+		for some := range slices.Chunk(docs, 100) {
+			w.put(some...)
+		}
+		w.finish("a", "1")
+		w.holds(docs)
+		st := w.Stats()
+		if st.Body != body || st.Sent <= st.Indexed || st.Sent > st.Indexed+st.Indexed/2 || st.Wire > st.Bytes/2 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
 func TestTooLarge(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rejects.ndjson")
 	inBubble(t, sink.Options{RejectFile: path}, func(w *world) {

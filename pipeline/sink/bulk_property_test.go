@@ -43,6 +43,7 @@ type story struct {
 	documents int // of each run
 	poisoned  int // each n-th document is refused for good; 0 is none
 	maxBody   int64
+	gzip      int // level
 	faults    []elastictest.Fault
 }
 
@@ -56,6 +57,7 @@ func drawStory(t *rapid.T, kinds []elastictest.Kind) story {
 		documents: rapid.IntRange(0, 25).Draw(t, "documents"),
 		poisoned:  rapid.SampledFrom([]int{0, 0, 4, 9}).Draw(t, "poisoned"),
 		maxBody:   rapid.SampledFrom([]int64{0, 0, 9000}).Draw(t, "largest body"),
+		gzip:      rapid.SampledFrom([]int{0, 0, 1, elastic.NoGzip}).Draw(t, "gzip level"),
 	}
 	for range rapid.IntRange(0, 15).Draw(t, "faults") {
 		f := elastictest.Fault{
@@ -88,7 +90,7 @@ func play(t *testing.T, s story, rejectFile string) (out outcome) {
 		server := elastictest.New(templates...)
 		dial, stop := server.Pipe()
 		defer stop()
-		client := newClient(t, elastic.Config{Dial: dial, Timeout: 20 * time.Second})
+		client := newClient(t, elastic.Config{Dial: dial, Timeout: 20 * time.Second, GzipLevel: s.gzip})
 		defer client.Close()
 		var docs []*mapping.Interval
 		poison := make(map[string]bool)

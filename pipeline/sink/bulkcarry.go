@@ -18,9 +18,12 @@ var ErrNoProgress = errors.New("the cluster takes no documents")
 type carrier struct {
 	s       *Elastic
 	b       *body
-	todo    []entry // not settled
-	ready   int     // documents at the begin of todo that are packed
-	size    int     // of these, unpacked
+	todo    []entry       // not settled
+	ready   int           // documents at the begin of todo that are packed
+	size    int           // of these, unpacked
+	wire    []byte        // what is sent of them
+	gzip    bool          // it is compressed
+	took    time.Duration // to make it
 	ids     []string
 	started time.Time
 	failed  int // requests in a row in which nothing was settled
@@ -87,6 +90,7 @@ func (s *Elastic) vacate() {
 // pack prepares a request of the first documents, as many as limit lets in and at
 // least one.
 func (c *carrier) pack(limit int) error {
+	start := time.Now()
 	c.ready, c.size = 0, 0
 	var parts [][]byte
 	for from := 0; c.ready < len(c.todo); c.ready++ {
@@ -104,8 +108,24 @@ func (c *carrier) pack(limit int) error {
 	for _, e := range c.todo[:c.ready] {
 		c.ids = append(c.ids, e.id)
 	}
+	c.gzip = c.s.squeezes(c.size)
 	c.b.packed.Reset()
-	return c.s.client.Pack(&c.b.packed, parts...)
+	switch {
+	case c.gzip:
+		if err := c.s.client.Pack(&c.b.packed, parts...); err != nil {
+			return err
+		}
+		c.wire = c.b.packed.Bytes()
+	case len(parts) == 1: // as it is
+		c.wire = parts[0]
+	default:
+		for _, p := range parts {
+			c.b.packed.Write(p)
+		}
+		c.wire = c.b.packed.Bytes()
+	}
+	c.took = time.Since(start)
+	return nil
 }
 
 // request sends one request and settles what can be. An error ends everything.
@@ -121,7 +141,8 @@ func (c *carrier) request() error {
 	}
 	r := result{sent: time.Now(), stored: make([]entry, 0, c.ready)}
 	answered := make([]bool, c.ready)
-	r.err = c.s.client.Bulk(c.s.ctx, c.b.packed.Bytes(), c.ids, func(i int, item elastic.BulkItem) {
+	var out stopwatch
+	r.err = c.s.client.Bulk(out.trace(c.s.ctx), c.wire, c.ids, func(i int, item elastic.BulkItem) {
 		answered[i] = true
 		r.add(c.todo[i], item)
 	})
@@ -133,6 +154,11 @@ func (c *carrier) request() error {
 			r.again = append(r.again, c.todo[i])
 		}
 	}
+	if isTooLarge(r.err) && c.s.mustSqueeze(c) {
+		c.retry, c.ready = c.ready, 0
+		return nil
+	}
+	r.written = out.took()
 	r.judge(c.ready)
 	err := c.s.settle(c, &r)
 	c.s.tell()
@@ -191,11 +217,7 @@ func (s *Elastic) settle(c *carrier, r *result) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := &s.stats
-	st.Requests++
-	st.Sent += int64(c.ready)
-	st.Retried += int64(min(c.retry, c.ready))
-	st.Bytes += int64(c.size)
-	st.Wire += int64(c.b.packed.Len())
+	st.count(c)
 	now := time.Now()
 	switch {
 	case r.tooLarge && c.ready > 1:
@@ -205,6 +227,9 @@ func (s *Elastic) settle(c *carrier, r *result) error {
 		s.pace.overloaded(r.sent, now)
 	case r.err == nil && len(r.again) == 0:
 		s.pace.kept(c.size)
+		if r.written > 0 {
+			s.squeeze.learn(c.gzip, c.size, c.took+r.written)
+		}
 	}
 	for i := range r.stored {
 		e := &r.stored[i]
@@ -227,6 +252,15 @@ func (s *Elastic) settle(c *carrier, r *result) error {
 		return fmt.Errorf("%w: more than %d; the last one: %w", ErrRejects, most, r.refused[len(r.refused)-1].err)
 	}
 	return nil
+}
+
+// count adds a request.
+func (st *Stats) count(c *carrier) {
+	st.Requests++
+	st.Sent += int64(c.ready)
+	st.Retried += int64(min(c.retry, c.ready))
+	st.Bytes += int64(c.size)
+	st.Wire += int64(len(c.wire))
 }
 
 // forget takes a document off the list of those under way; s.mu is held.

@@ -23,7 +23,8 @@ var (
 // result is what came of one request.
 type result struct {
 	sent     time.Time
-	err      error // of the request
+	written  time.Duration // it took to get out; 0 is unknown
+	err      error         // of the request
 	stored   []entry
 	again    []entry // to be sent again
 	refused  []refusal
@@ -100,6 +101,12 @@ func (r *result) judge(sent int) {
 	default:
 		r.fatal = r.err
 	}
+}
+
+// isTooLarge is a request that the server, or a proxy before it, refuses for its size.
+func isTooLarge(err error) bool {
+	var e *elastic.Error
+	return errors.As(err, &e) && e.Status == http.StatusRequestEntityTooLarge
 }
 
 // isBadDocument is one document for which a whole request is refused, such as an id

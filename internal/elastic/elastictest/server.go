@@ -1,6 +1,7 @@
 package elastictest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 type Server struct {
 	Version   string         // default "8.6.1"
 	MaxBody   int64          // bytes of an unpacked body, above which is 413; default 100 MiB
+	MaxWire   int64          // bytes of a body as it is sent, which proxies look at; 0 is no limit
 	Templates map[string]int // versions of index templates by name, _meta.version
 	Mapped    string         // type of the field latency.histogram in all indices; default "histogram"
 
@@ -103,15 +105,22 @@ func (s *Server) body(r *http.Request) (body []byte, status int) {
 	if limit == 0 {
 		limit = 100 << 20
 	}
-	reader := io.Reader(r.Body)
+	wire, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if s.MaxWire > 0 && int64(len(wire)) > s.MaxWire {
+		return nil, http.StatusRequestEntityTooLarge
+	}
+	reader := io.Reader(bytes.NewReader(wire))
 	if r.Header.Get("Content-Encoding") == "gzip" {
-		z, err := gzip.NewReader(r.Body)
+		z, err := gzip.NewReader(reader)
 		if err != nil {
 			panic(http.ErrAbortHandler)
 		}
 		reader = z
 	}
-	body, err := io.ReadAll(io.LimitReader(reader, limit+1))
+	body, err = io.ReadAll(io.LimitReader(reader, limit+1))
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
