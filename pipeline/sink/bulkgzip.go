@@ -73,7 +73,7 @@ func (q *squeeze) learn(gzip bool, size int, took time.Duration) {
 // tooLarge is told that a body was refused for its size as it was. It tells whether to
 // compress it: proxies look at what is on the wire, and may let that pass.
 func (q *squeeze) tooLarge(gzip bool) bool {
-	if gzip || q.fixed {
+	if gzip || q.fixed && !q.gzip { // else it was got ready before this was known
 		return false
 	}
 	q.gzip, q.fixed = true, true

@@ -68,8 +68,9 @@ func TestSqueezeFollows(t *testing.T) {
 // bodies are not tried on.
 func TestSqueezeFixed(t *testing.T) {
 	small, refused := newSqueeze(elastic.GzipWherePays), newSqueeze(elastic.GzipWherePays)
-	if refused.tooLarge(true) || !refused.tooLarge(false) || refused.tooLarge(false) {
-		t.Error("a body is compressed for its size twice, or never")
+	never := newSqueeze(elastic.GzipNever)
+	if refused.tooLarge(true) || !refused.tooLarge(false) || !refused.tooLarge(false) || never.tooLarge(false) {
+		t.Error("a body is compressed for its size twice, against the settings, or never")
 	}
 	for name, c := range map[string]struct {
 		q    squeeze

@@ -26,6 +26,14 @@ func (s *Server) Pipe() (dial func(ctx context.Context, network, address string)
 	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	server := &http.Server{Handler: s, ErrorLog: log.New(io.Discard, "", 0)}
 	var serving sync.WaitGroup
+	server.ConnState = func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			serving.Add(1)
+		case http.StateClosed:
+			serving.Done()
+		}
+	}
 	serving.Go(func() { _ = server.Serve(l) }) // returns when it is closed
 	dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		s.mu.Lock()
