@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/go-viper/mapstructure/v2"
 
@@ -24,7 +23,8 @@ type Config struct {
 	History string `mapstructure:"history"`
 
 	Source    string            `mapstructure:"source"`    // hist or raw, where a run has both
-	Interval  time.Duration     `mapstructure:"interval"`  // length of the windows; 0: the logs' own, at least 1s
+	Interval  Interval          `mapstructure:"interval"`  // length of the windows; 0: the logs' own, at least 1s; auto: as precision demands
+	Precision string            `mapstructure:"precision"` // of a percentile in each window, where interval is auto: p99:10%
 	Weighting string            `mapstructure:"weighting"` // inflight or completion
 	InFlight  string            `mapstructure:"inflight"`  // long: requests longer than a window are spread; all: all are
 	Tolerance float64           `mapstructure:"tolerance"` // share of its length by which a row may leave its window
@@ -78,7 +78,7 @@ func (e *Elasticsearch) Name() string {
 // Default is what holds where nothing is set.
 func Default() Config {
 	return Config{
-		History: defaultHistory(), Source: "hist", Weighting: "inflight", InFlight: "long", Tolerance: 0.05,
+		History: defaultHistory(), Source: "hist", Precision: "p99:10%", Weighting: "inflight", InFlight: "long", Tolerance: 0.05,
 		Align: "run", Levels: []string{"cluster", "host"}, Prefix: "fio",
 		Elasticsearch: Elasticsearch{Rejects: "fio2es-rejects.ndjson", Shards: 1, Replicas: "0-1"},
 	}

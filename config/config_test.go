@@ -37,7 +37,7 @@ func load(t *testing.T, file string, env map[string]string, args ...string) (Con
 		}
 	}
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	flags.Duration("interval", 0, "")
+	flags.String("interval", "", "")
 	flags.String("weighting", "inflight", "")
 	flags.StringToString("labels", nil, "")
 	flags.StringSlice("levels", nil, "")
@@ -56,7 +56,7 @@ func TestPrecedence(t *testing.T) {
 	}
 	want := Default()
 	want.History = "/data/fio2es/history.db"
-	want.Interval, want.Weighting, want.Jobs = 10*time.Second, "completion", 3
+	want.Interval, want.Weighting, want.Jobs = Interval(10*time.Second), "completion", 3
 	want.Labels, want.Levels = map[string]string{"disk": "nvme", "osd": "Blue"}, []string{"job"}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
@@ -77,14 +77,14 @@ func TestFlagsWithMaps(t *testing.T) {
 }
 
 func TestAllFaultsAtOnce(t *testing.T) {
-	_, err := load(t, "weighting: heavy\ntolerance: 0.9\nalign: left\njobs: -1\noffset:\n  a: soon\ncolour: blue\ninflight: some\nsource: guess\ninterval: 1ns\n",
+	_, err := load(t, "weighting: heavy\ntolerance: 0.9\nalign: left\njobs: -1\noffset:\n  a: soon\ncolour: blue\ninflight: some\nsource: guess\ninterval: 1us\nprecision: good\n",
 		map[string]string{"FIO2ES_SIZE": "1"})
 	if err == nil {
 		t.Fatal("no error")
 	}
 	for _, want := range []string{
 		"weighting: heavy", "tolerance: 0.9", "align: left", "jobs: -1", "offset: a=soon", "colour is no setting",
-		"FIO2ES_SIZE is no setting", "inflight: some", "interval: 1ns", "source: guess",
+		"FIO2ES_SIZE is no setting", "inflight: some", "interval: 1µs", "source: guess", "precision: good",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in\n%v", want, err)
@@ -153,5 +153,42 @@ func TestOptions(t *testing.T) {
 func TestLabelWithoutName(t *testing.T) {
 	if _, err := load(t, "", nil, "--labels==x"); err == nil || !strings.Contains(err.Error(), "labels") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestInterval(t *testing.T) {
+	for text, want := range map[string]Interval{"0": 0, "0s": 0, "1500ms": Interval(1500 * time.Millisecond), "auto": Auto} {
+		c, err := load(t, "interval: "+text, nil)
+		if err != nil || c.Interval != want {
+			t.Errorf("%s: %v, %v", text, c.Interval, err)
+		}
+		if got := Settings(c)["interval"]; got != want.String() {
+			t.Errorf("%s is shown as %v", text, got)
+		}
+	}
+	for _, text := range []string{"fast", "10", "-1ns", "-5s", "automatic"} {
+		if c, err := load(t, "", nil, "--interval="+text); err == nil || !strings.Contains(err.Error(), "interval") {
+			t.Errorf("%s: %v, %v", text, c.Interval, err)
+		}
+	}
+}
+
+func TestPrecision(t *testing.T) {
+	for text, want := range map[string]align.Precision{"p99:10%": {Quantile: 0.99, Error: 0.1}, "p50:0.5%": {Quantile: 0.5, Error: 0.005}} {
+		c, err := load(t, "interval: auto\nprecision: "+text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if opt, err := c.Options(); err != nil || opt.Precision != want || opt.Window != 0 {
+			t.Errorf("%s: %+v, %v", text, opt, err)
+		}
+	}
+	for _, text := range []string{"p99", "99:10%", "p100:10%", "p99:10", "p99:-1%", "pNaN:1%", "p50:NaN%"} {
+		if _, err := load(t, "precision: "+text, nil); err == nil || !strings.Contains(err.Error(), "precision") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if opt, err := (&Config{Interval: Interval(time.Second)}).Options(); opt.Precision != (align.Precision{}) || opt.Window != time.Second {
+		t.Errorf("%+v, %v", opt, err)
 	}
 }

@@ -55,7 +55,7 @@ func Load(file string, flags *pflag.FlagSet) (Config, error) {
 	}
 	c := Config{}
 	decode := viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(
-		mapstructure.StringToTimeDurationHookFunc(), mapstructure.StringToSliceHookFunc(","), stringToMap))
+		mapstructure.TextUnmarshallerHookFunc(), mapstructure.StringToTimeDurationHookFunc(), mapstructure.StringToSliceHookFunc(","), stringToMap))
 	if err := v.UnmarshalExact(&c, decode); err != nil {
 		faults = append(faults, explain(err, v.ConfigFileUsed())...)
 	}

@@ -29,15 +29,24 @@ func (c *Config) faults() []error {
 // Options are the settings as the pipeline takes them.
 func (c *Config) Options() (pipeline.Options, error) {
 	opt := pipeline.Options{
-		Source: pipeline.Source(c.Source), Window: c.Interval, Tolerance: c.Tolerance, Align: pipeline.Align(c.Align),
+		Source: pipeline.Source(c.Source), Tolerance: c.Tolerance, Align: pipeline.Align(c.Align),
 		Archive: c.Archive, Labels: c.Labels, Workers: c.Jobs, Offsets: map[string]time.Duration{},
 	}
 	var faults []error
 	wrong := func(name string, value any, want string) {
 		faults = append(faults, fmt.Errorf("%s: %v is not %s", name, value, want))
 	}
-	if c.Interval < 0 || c.Interval%time.Millisecond != 0 {
+	precision, ok := parsePrecision(c.Precision)
+	if !ok {
+		wrong("precision", c.Precision, "a percentile and half of its confidence interval, such as p99:10%")
+	}
+	switch length := time.Duration(c.Interval); {
+	case c.Interval == Auto:
+		opt.Precision = precision
+	case length < 0 || length%time.Millisecond != 0:
 		wrong("interval", c.Interval, "a whole number of milliseconds, such as 10s")
+	default:
+		opt.Window = length
 	}
 	switch c.Weighting {
 	case "inflight":

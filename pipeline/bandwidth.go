@@ -75,14 +75,18 @@ func (e *entry) mixedSizes() bool {
 	return false
 }
 
-// of is the bandwidth of a window, bytes per second; 0 if nothing tells.
+// of is the bandwidth of a window, bytes per second; 0 if nothing tells. length is that
+// of windows before any are joined.
 func (b *bandwidth) of(w *align.Window, d *mapping.Interval, length int64) float64 {
 	if size := b.size[w.Key.Direction]; size > 0 {
 		return rounded(d.IOPS*size, 1)
 	}
-	key := levelKey{averageKey{w.Elapsed / length, w.Key.Direction, w.Key.Host, w.Key.Job}, d.Level}
-	if s := b.logs[key]; s != nil {
-		return rounded(s.bandwidth/float64(length), 1)
+	sum := 0.0
+	for at := w.Elapsed / length; at < (w.Elapsed+w.Length)/length; at++ {
+		key := levelKey{averageKey{at, w.Key.Direction, w.Key.Host, w.Key.Job}, d.Level}
+		if s := b.logs[key]; s != nil {
+			sum += s.bandwidth
+		}
 	}
-	return 0
+	return rounded(sum/float64(w.Length), 1)
 }

@@ -27,6 +27,7 @@ const DefaultTolerance = 0.05
 // Options say how documents are made. The zero value is usual.
 type Options struct {
 	Window    time.Duration   // 0: the logs' own interval, but at least one second
+	Precision align.Precision // windows are joined until they have it; its Longest is ours
 	Weighting align.Weighting // in flight by default
 	SpreadAll bool            // in-flight weights for short requests, too
 	Tolerance float64         // 0: DefaultTolerance; less than 0: none
@@ -77,7 +78,7 @@ func (o Options) tolerance() float64 {
 // archive's name is in the run's identity, wherever it comes from.
 func (o Options) settings() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "1 %v %v %v %v %v %v %v %v", o.Window, o.Weighting, o.SpreadAll, o.tolerance(),
+	fmt.Fprintf(&b, "2 %v %v %v %v %v %v %v %v %v", o.Window, o.Precision, o.Weighting, o.SpreadAll, o.tolerance(),
 		o.levels(), o.Align == AlignJob, o.Source == SourceRaw, o.Start.UTC())
 	for _, k := range slices.Sorted(maps.Keys(o.Labels)) {
 		fmt.Fprintf(&b, " %q=%q", k, o.Labels[k])

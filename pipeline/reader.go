@@ -219,7 +219,7 @@ func (r *reader) windows(ctx context.Context) iter.Seq2[*align.Window, error] {
 			streams = append(streams, e.groupTail())
 		}
 	}
-	return align.Merge(ctx, streams, align.Options{
+	windows := align.Merge(ctx, streams, align.Options{
 		Window:    r.window,
 		Tolerance: int64(r.opt.tolerance() * float64(shortest)),
 		Weighting: r.opt.Weighting,
@@ -227,7 +227,15 @@ func (r *reader) windows(ctx context.Context) iter.Seq2[*align.Window, error] {
 		Levels:    r.opt.alignLevels(),
 		Workers:   r.workers(),
 	}, &r.stats)
+	if p := r.opt.Precision; p.Quantile > 0 {
+		p.Longest = longest * r.window
+		return align.Join(windows, p)
+	}
+	return windows
 }
+
+// longest is how many windows may be joined to one.
+const longest = 60
 
 // close ends reading, finished or not.
 func (r *reader) close() {

@@ -385,7 +385,7 @@ func (m *merger) window(g *group, at int64, total []*sum) *Window {
 	}
 	m.widen(all.latencies.Layout())
 	w := &Window{
-		Key: g.key, Elapsed: at * m.opt.Window, Latencies: &all.latencies,
+		Key: g.key, Elapsed: at * m.opt.Window, Length: m.opt.Window, Latencies: &all.latencies,
 		Start: at * m.opt.Window, End: (at + 1) * m.opt.Window,
 	}
 	if !all.cut {

@@ -14,8 +14,9 @@ type Window struct {
 	// where whole rows make it up, theirs, which are a few milliseconds off; of rows
 	// that differ, the mean of all their requests.
 	Start, End int64
-	// Elapsed is the window's nominal start, a multiple of its length.
-	Elapsed int64
+	// Elapsed is the window's nominal start, a multiple of its length (or, of windows that
+	// were joined, of theirs), and Length the nominal length.
+	Elapsed, Length int64
 	// Latencies are the weights, before rounding. It belongs to the receiver.
 	Latencies *hist.Histogram
 	// Counts are the weights made whole, so that their sum over a run is exact.

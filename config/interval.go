@@ -1,0 +1,49 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/pipeline/align"
+)
+
+// Interval is the length of windows, or [Auto].
+type Interval time.Duration
+
+// Auto makes windows as short as the precision allows that is asked for.
+const Auto Interval = -1
+
+// String implements [fmt.Stringer].
+func (i Interval) String() string {
+	if i == Auto {
+		return "auto"
+	}
+	return time.Duration(i).String()
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (i *Interval) UnmarshalText(text []byte) error {
+	if string(text) == "auto" {
+		*i = Auto
+		return nil
+	}
+	d, err := time.ParseDuration(string(text))
+	if err != nil || Interval(d) == Auto {
+		return fmt.Errorf("%q is neither a time such as 10s nor auto", text)
+	}
+	*i = Interval(d)
+	return nil
+}
+
+// parsePrecision reads "p99.9:5%".
+func parsePrecision(text string) (align.Precision, bool) {
+	name, share, ok := strings.Cut(text, ":")
+	percentile, ok1 := strings.CutPrefix(name, "p")
+	percent, ok2 := strings.CutSuffix(share, "%")
+	q, err1 := strconv.ParseFloat(percentile, 64)
+	e, err2 := strconv.ParseFloat(percent, 64)
+	ok = ok && ok1 && ok2 && err1 == nil && err2 == nil && q > 0 && q < 100 && e > 0 && e < 1000
+	return align.Precision{Quantile: q / 100, Error: e / 100}, ok
+}

@@ -1,0 +1,194 @@
+package align
+
+import (
+	"iter"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+// Precision is how well a percentile has to be known in each window. The zero value asks
+// for nothing.
+type Precision struct {
+	Quantile float64 // 0 … 1
+	Error    float64 // half of the 95 % confidence interval, as a share of the percentile
+	Longest  int64   // milliseconds that windows are joined to at most, but for what is left at the end and for gaps
+}
+
+// Join makes windows longer where they hold too few requests: those that follow one
+// another are joined until the percentile is known well enough in all that are of the
+// highest level, so that quiet times have longer windows than busy ones, and all keys the
+// same. What is left at the end joins the window before. The windows must come as [Merge]
+// gives them, and so do the results; two of each key are in memory.
+func Join(windows iter.Seq2[*Window, error], p Precision) iter.Seq2[*Window, error] {
+	return func(yield func(*Window, error) bool) {
+		var ready, open *joined // ready waits to learn whether it is the last
+		send := func(j *joined) bool {
+			for _, w := range j.windows() {
+				if !yield(w, nil) {
+					return false
+				}
+			}
+			return true
+		}
+		for w, err := range windows {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if open != nil && w.Elapsed != open.last && (!open.takes(w, p) || open.isPrecise(p)) {
+				if ready != nil && !send(ready) {
+					return
+				}
+				ready, open = open, nil
+			}
+			if open == nil {
+				open = &joined{first: w.Elapsed, parts: map[Key]*part{}}
+			}
+			open.add(w)
+		}
+		switch {
+		case open == nil:
+		case ready != nil && !open.isPrecise(p) && ready.takes(open.any(), p):
+			ready.join(open)
+		case ready != nil && !send(ready):
+			return
+		default:
+			ready = open
+		}
+		if ready != nil {
+			send(ready)
+		}
+	}
+}
+
+// joined is windows of all keys that become one of each.
+type joined struct {
+	first, last int64 // Elapsed of the first and the last of them
+	end         int64 // nominal
+	parts       map[Key]*part
+}
+
+// part is what was joined of one key.
+type part struct {
+	*Window
+	last int64 // Elapsed of the last one
+}
+
+func (j *joined) add(w *Window) {
+	j.last, j.end = w.Elapsed, w.Elapsed+w.Length
+	p := j.parts[w.Key]
+	if p == nil {
+		p = &part{Window: w}
+		if w.Elapsed > j.first { // nothing came before, which is a part of the answer
+			p.Start = j.first
+		}
+		j.parts[w.Key] = p
+	} else {
+		p.join(w)
+	}
+	p.last = w.Elapsed
+}
+
+// join takes over what comes after j.
+func (j *joined) join(o *joined) {
+	for _, key := range slices.SortedFunc(maps.Keys(o.parts), Key.Compare) {
+		later := o.parts[key]
+		p := j.parts[key]
+		if p == nil {
+			p = later
+			p.Start = j.first
+			j.parts[key] = p
+		} else {
+			p.join(later.Window)
+		}
+		p.last = later.last
+	}
+	j.last, j.end = o.last, o.end
+}
+
+// takes tells whether a later window can become a part of j: it has the same bins, and
+// does not come after a long time in which there was nothing at all.
+func (j *joined) takes(w *Window, p Precision) bool {
+	return w.Latencies.Layout() == j.any().Latencies.Layout() && w.Elapsed-j.end < p.Longest
+}
+
+// any is one of the windows.
+func (j *joined) any() *Window {
+	for _, p := range j.parts {
+		return p.Window
+	}
+	return nil // there is always one
+}
+
+// isPrecise tells whether j is as long as it has to be.
+func (j *joined) isPrecise(p Precision) bool {
+	if p.Quantile <= 0 || j.end-j.first >= p.Longest {
+		return true
+	}
+	top := Job
+	for key := range j.parts {
+		top = min(top, key.Level)
+	}
+	for key, part := range j.parts {
+		if key.Level == top && !isPrecise(part.Latencies, p) {
+			return false
+		}
+	}
+	return true
+}
+
+func isPrecise(h *hist.Histogram, p Precision) bool {
+	if h.IsEmpty() {
+		return true
+	}
+	low, high, ok := h.ConfidenceInterval(p.Quantile, 0.95)
+	return ok && (high-low)/2 <= p.Error*h.Percentile(p.Quantile).Value
+}
+
+// windows are the results, in order of their keys.
+func (j *joined) windows() []*Window {
+	var out []*Window
+	for _, key := range slices.SortedFunc(maps.Keys(j.parts), Key.Compare) {
+		p := j.parts[key]
+		if p.last < j.last {
+			p.End = j.end
+		}
+		p.Elapsed, p.Length = j.first, j.end-j.first
+		out = append(out, p.Window)
+	}
+	return out
+}
+
+// join adds what came later, of the same layout.
+func (w *Window) join(later *Window) {
+	w.End = later.End
+	w.Latencies.Merge(later.Latencies)
+	w.Counts = addBins(w.Counts, later.Counts)
+	w.Completed += later.Completed
+}
+
+// addBins adds up counts of bins, which ascend.
+func addBins(a, b []hist.Bin) []hist.Bin {
+	sum := make([]hist.Bin, 0, len(a)+len(b))
+	for len(a) > 0 || len(b) > 0 {
+		next := func(bins []hist.Bin) uint32 {
+			if len(bins) == 0 {
+				return math.MaxUint32
+			}
+			return bins[0].Index
+		}
+		i, j := next(a), next(b)
+		bin := hist.Bin{Index: min(i, j)}
+		if i == bin.Index {
+			bin.Count, a = a[0].Count, a[1:]
+		}
+		if j == bin.Index {
+			bin.Count, b = bin.Count+b[0].Count, b[1:]
+		}
+		sum = append(sum, bin)
+	}
+	return sum
+}
