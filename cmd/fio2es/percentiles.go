@@ -7,9 +7,11 @@ import (
 	"math"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
@@ -18,7 +20,7 @@ import (
 )
 
 func (a *app) percentilesCommand() *cobra.Command {
-	f := &format{"table"}
+	f, as := &format{"table"}, &compat{}
 	method, total := "interpolated", false
 	cmd := &cobra.Command{
 		Use:   "percentiles X...",
@@ -30,10 +32,16 @@ its id, the beginning of it, or "latest".
 Logs given by name are merged, whatever wrote them. Percentiles are computed from
 merged histograms: requests of a bin are taken as evenly spread within it, so that
 the error is less than the bin's width (1.6 % at coarseness 0). --method fio gives
-the value that fio prints for the bin instead.`,
+the value that fio prints for the bin instead.
+
+--compat prints what scripts expect that read one of fio's own tools: its header, rows,
+columns and units, with the percentiles that it has by default, of reads, writes and
+trims together. The numbers are those of fio2es. Runs come one after another, each with
+its header.`,
 		Example: `  fio2es percentiles latest
   fio2es percentiles --interval 10s output.*_clat_hist.*.log.*
-  fio2es percentiles --levels host --format csv results/`,
+  fio2es percentiles --levels host --format csv results/
+  fio2es percentiles --compat fiologparser_hist *_clat_hist*.log`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if method != "interpolated" && method != "fio" {
@@ -42,18 +50,28 @@ the value that fio prints for the bin instead.`,
 			if !cmd.Flags().Changed("levels") {
 				a.cfg.Levels = []string{"cluster"}
 			}
+			if as.string != "" {
+				if err := as.check(cmd.Flags().Changed("format"), total, method, &a.cfg); err != nil {
+					return err
+				}
+				if a.cfg.Interval == 0 { // the tools' default, whatever the logs have
+					a.cfg.Interval = config.Interval(time.Second)
+				}
+				return a.percentiles(cmd.Context(), args, newCompatWriter(a.stdout, as.string))
+			}
 			return a.percentiles(cmd.Context(), args, newPercentileWriter(a.stdout, f.string, method, total))
 		},
 	}
 	addReadingFlags(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	cmd.Flags().Var(f, "format", "table, csv, or json: an object a line")
+	cmd.Flags().Var(as, "compat", "the layout of one of fio's own tools, in place of --format")
 	cmd.Flags().StringVar(&method, "method", method, "interpolated within bins, or as fio prints them")
 	cmd.Flags().BoolVar(&total, "total", false, "of the whole run only")
 	return cmd
 }
 
-func (a *app) percentiles(ctx context.Context, args []string, out *percentileWriter) error {
+func (a *app) percentiles(ctx context.Context, args []string, out percentileOutput) error {
 	leftOut := false
 	paths := args
 	if len(args) == 1 && !isPath(args[0]) {
@@ -85,7 +103,7 @@ func isPath(arg string) bool {
 	return strings.ContainsAny(arg, `/\*?[.`)
 }
 
-func (a *app) percentilesOfPaths(ctx context.Context, paths []string, out *percentileWriter) (leftOut bool, err error) {
+func (a *app) percentilesOfPaths(ctx context.Context, paths []string, out percentileOutput) (leftOut bool, err error) {
 	opt, err := a.cfg.Options()
 	if err != nil {
 		return false, usageError{err}
@@ -134,7 +152,7 @@ func allFiles(paths []string) bool {
 	return true
 }
 
-func (a *app) percentilesOfRun(ctx context.Context, id string, out *percentileWriter) error {
+func (a *app) percentilesOfRun(ctx context.Context, id string, out percentileOutput) error {
 	store, closeStore, err := a.openHistory(ctx)
 	if err != nil {
 		return err
@@ -150,7 +168,7 @@ func (a *app) percentilesOfRun(ctx context.Context, id string, out *percentileWr
 		if err != nil {
 			return usageError{err}
 		}
-		wanted := history.Selection{Runs: []string{run.Run.ID}, Level: level, Light: out.method != "fio"}
+		wanted := history.Selection{Runs: []string{run.Run.ID}, Level: level, Light: !out.needsBins()}
 		for d, err := range store.Intervals(ctx, wanted) {
 			if err != nil {
 				return err

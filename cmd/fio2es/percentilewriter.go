@@ -39,6 +39,15 @@ type percentileLine struct {
 	Max       *float64 `json:"max"`
 }
 
+// percentileOutput is where windows go as they come, run by run.
+type percentileOutput interface {
+	begin(run string, many bool)
+	interval(d *mapping.Interval) error
+	total(r *mapping.Run) error // ends a run
+	flush() error
+	needsBins() bool // whether documents without histograms are of no use
+}
+
 // percentileWriter writes windows as they come, and the run's totals after them.
 type percentileWriter struct {
 	w              io.Writer
@@ -71,6 +80,9 @@ func (p *percentileWriter) begin(run string, many bool) {
 	p.run, p.many = run, many
 	p.table = term.NewTable(">TIME", "DATE", "HOST", "JOB", "DIR", ">REQUESTS", ">IOPS", ">MEAN", ">P50", ">P75", ">P90", ">P95", ">P99", ">P99.9", ">MAX")
 }
+
+// needsBins is for fio's values, which documents do not have.
+func (p *percentileWriter) needsBins() bool { return p.method == "fio" }
 
 // interval writes one window.
 func (p *percentileWriter) interval(d *mapping.Interval) error {

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// compat is --compat: one of fio's own tools, whose layout is printed.
+type compat struct{ string }
+
+const (
+	fiologparserHist   = "fiologparser_hist"
+	fioHistoLogPctiles = "fio-histo-log-pctiles"
+)
+
+func (c *compat) String() string { return c.string }
+func (c *compat) Type() string   { return fiologparserHist + "|" + fioHistoLogPctiles }
+func (c *compat) Set(s string) error {
+	switch s {
+	case fiologparserHist, fioHistoLogPctiles:
+		c.string = s
+		return nil
+	}
+	return usagef("%q is neither %s nor %s", s, fiologparserHist, fioHistoLogPctiles)
+}
+
+// check tells which other settings speak against the tool's layout; format is whether
+// --format was given.
+func (c *compat) check(format, total bool, method string, cfg *config.Config) error {
+	switch {
+	case format:
+		return usagef("--compat %s is a format of its own: leave out --format", c)
+	case method == "fio":
+		return usagef("--compat %s interpolates, as the tool does: leave out --method fio", c)
+	case total:
+		return usagef("--compat %s has windows only: leave out --total", c)
+	case len(cfg.Levels) != 1 || cfg.Levels[0] != "cluster":
+		return usagef("--compat %s adds up all logs: --levels can be cluster only", c)
+	case cfg.Interval == config.Auto:
+		return usagef("--compat %s has windows of one length: --interval cannot be auto", c)
+	}
+	return nil
+}
+
+// compatWriter prints as one of fio's tools does. It keeps a run's rows until the run has
+// been read, because what stands above them is known only then.
+type compatWriter struct {
+	w     *bufio.Writer
+	print func(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.Layout)
+	open  []*mapping.Interval // one window, a document for each direction
+	rows  []compatRow
+	empty []string // runs without a row
+}
+
+// compatRow is one window with all directions. Its start and end are nominal: milliseconds
+// since the run's start.
+type compatRow struct {
+	start, end int64
+	samples    int64
+	answers
+}
+
+func newCompatWriter(w io.Writer, tool string) *compatWriter {
+	c := &compatWriter{w: bufio.NewWriter(w), print: printLogparser}
+	if tool == fioHistoLogPctiles {
+		c.print = printPctiles
+	}
+	return c
+}
+
+func (c *compatWriter) begin(string, bool) { c.open, c.rows = nil, nil }
+
+// needsBins is because directions can only be added up as histograms.
+func (c *compatWriter) needsBins() bool { return true }
+
+// interval collects the directions of a window: their rows are some milliseconds apart,
+// but the nominal start is the same.
+func (c *compatWriter) interval(d *mapping.Interval) error {
+	if d.Latency.Layout == "" { // of averages: no histogram
+		return nil
+	}
+	if len(c.open) > 0 && c.open[0].Window.ElapsedMS != d.Window.ElapsedMS {
+		if err := c.closeWindow(); err != nil {
+			return err
+		}
+	}
+	c.open = append(c.open, d)
+	return nil
+}
+
+// closeWindow makes a row of the open window.
+func (c *compatWriter) closeWindow() error {
+	if len(c.open) == 0 {
+		return nil
+	}
+	lat, err := addUp(c.open)
+	if err != nil {
+		return err
+	}
+	a, err := answersOf(&lat, "interpolated")
+	if err != nil {
+		return err
+	}
+	row := compatRow{start: c.open[0].Window.ElapsedMS, samples: lat.Bins.Total(), answers: a}
+	for _, d := range c.open {
+		row.end = max(row.end, d.Window.End.Sub(d.Run.Start).Milliseconds())
+	}
+	c.rows, c.open = append(c.rows, row), c.open[:0]
+	return nil
+}
+
+// addUp merges the directions of a window. One alone keeps the percentiles of its exact
+// weights. Requests that count less than half in a window have no whole count there;
+// if all are such, the direction with more of them speaks for the window.
+func addUp(window []*mapping.Interval) (mapping.Latency, error) {
+	most := window[0]
+	if len(window) == 1 {
+		return most.Latency, nil
+	}
+	all := &hist.Histogram{}
+	for _, d := range window {
+		h, err := d.Latency.Hist()
+		if err != nil {
+			return mapping.Latency{}, err
+		}
+		all.Merge(h)
+		if d.Requests.Weight > most.Requests.Weight {
+			most = d
+		}
+	}
+	if all.IsEmpty() {
+		return most.Latency, nil
+	}
+	return mapping.NewLatency(all, nil), nil
+}
+
+func (c *compatWriter) total(r *mapping.Run) error {
+	if err := c.closeWindow(); err != nil {
+		return err
+	}
+	if len(c.rows) == 0 {
+		c.empty = append(c.empty, r.Run.Name)
+		return nil
+	}
+	snapEnds(c.rows, r.IntervalMS)
+	layout := hist.Layout{}
+	if r.All != nil && r.All.Latency.Layout != "" {
+		h, err := r.All.Latency.Hist()
+		if err != nil {
+			return err
+		}
+		layout = h.Layout()
+	}
+	c.print(c.w, r, c.rows, layout)
+	return c.w.Flush()
+}
+
+// snapEnds makes ends nominal, too: the tools know whole windows only. Those of rows miss
+// the window's by up to a twentieth, the run's last one comes too early, and windows can
+// be several intervals long.
+func snapEnds(rows []compatRow, interval int64) {
+	for i := range rows {
+		r := &rows[i]
+		if interval > 0 {
+			slack := interval / 20
+			n := max((r.end-r.start-slack+interval-1)/interval, 1)
+			r.end = r.start + n*interval
+		}
+		if i+1 < len(rows) { // a first window that is shorter than the others
+			r.end = min(r.end, rows[i+1].start)
+		}
+	}
+}
+
+func (c *compatWriter) flush() error {
+	if len(c.empty) > 0 {
+		return fmt.Errorf("no histograms over time of %s", strings.Join(c.empty, ", "))
+	}
+	return nil
+}
+
+// printLogparser prints latencies in the unit that fio counts in: microseconds of fio 2,
+// nanoseconds since. Times are as those of the logs: absolute with log_unix_epoch. The
+// tool's samples are what a window has a share of, so that no row has none.
+func printLogparser(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.Layout) {
+	fmt.Fprintln(w, "end-time, samples, min, avg, median, 90%, 95%, 99%, max")
+	perMicrosecond, origin := 1000.0, int64(0)
+	if layout.Fio2() {
+		perMicrosecond = 1
+	}
+	if hasEpochTimes(run) {
+		origin = run.Run.Start.UnixMilli()
+	}
+	for _, r := range rows {
+		fmt.Fprintf(w, "%d, %d, %.0f", origin+r.end, max(r.samples, 1), r.min*perMicrosecond)
+		for _, v := range []float64{r.mean, r.p50, r.p90, r.p95, r.p99} {
+			fmt.Fprintf(w, ", %.3f", v*perMicrosecond)
+		}
+		fmt.Fprintf(w, ", %.0f\n", r.max*perMicrosecond)
+	}
+}
+
+// mostEmpty is how many rows without requests are printed one after another.
+const mostEmpty = 100_000
+
+// printPctiles prints a row for each interval from 0 on, also for those without requests.
+// The tool takes the time at which fio wrote a row of its log for the row's start: what it
+// calls the time since the start is when the window ended, and its row 0 is always empty.
+func printPctiles(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.Layout) {
+	version, groups, bits := 3, 29, 6-layout.Coarseness()
+	if layout.Fio2() {
+		version, groups = 2, 19
+	}
+	step := max(run.IntervalMS, 1)
+	fmt.Fprintf(w, "fio version = %d\nbucket groups = %d\nbucket bits = %d\n", version, groups, bits)
+	fmt.Fprintf(w, "time quantum = %s sec\n", number(float64(step)/1000))
+	fmt.Fprintf(w, "percentiles = 0.0,50.0,95.0,99.0,100.0\n")
+	fmt.Fprintf(w, "buckets per group = %d\nbuckets per interval = %d \noutput unit = usec\n", 1<<bits, groups<<bits)
+	if hasEpochTimes(run) {
+		start := run.Run.Start
+		fmt.Fprintf(w, "all threads running as of unix epoch time %d = %s\n", start.Unix(), start.Local().Format("Mon Jan _2 15:04:05 2006"))
+	}
+	fmt.Fprintln(w, "time (millisec), percentiles in increasing order with values in usec")
+	fmt.Fprintln(w, "msec-since-start, samples, min, median, 95.0, 99.0, max, ")
+	at := int64(0)
+	for _, r := range rows {
+		if r.start-at > mostEmpty*step { // a damaged time, more likely than silence
+			at = r.start
+		}
+		for ; at <= r.start; at += step {
+			fmt.Fprintf(w, "%8d, %8d, , , , , , \n", at, 0)
+		}
+		fmt.Fprintf(w, "%8d, %8d, ", r.end, r.samples)
+		fmt.Fprintln(w, strings.Join([]string{
+			pythonFloat(r.min), pythonFloat(r.p50), pythonFloat(r.p95), pythonFloat(r.p99), pythonFloat(r.max),
+		}, ", "))
+		at = r.end + step
+	}
+}
+
+// hasEpochTimes tells whether the logs' own times are absolute.
+func hasEpochTimes(run *mapping.Run) bool { return run.Clock.Source == "log_unix_epoch" }
+
+// pythonFloat has a decimal point also in whole numbers.
+func pythonFloat(v float64) string {
+	s := strconv.FormatFloat(v, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}
