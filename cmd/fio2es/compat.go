@@ -9,6 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -77,8 +78,10 @@ func newCompatWriter(w io.Writer, tool string) *compatWriter {
 
 func (c *compatWriter) begin(string, bool) { c.open, c.rows = nil, nil }
 
-// needsBins is because directions can only be added up as histograms.
-func (c *compatWriter) needsBins() bool { return true }
+// wants implements [windowOutput]: directions can only be added up as histograms.
+func (c *compatWriter) wants(*mapping.Run) (history.Selection, bool, error) {
+	return history.Selection{}, true, nil
+}
 
 // interval collects the directions of a window: their rows are some milliseconds apart,
 // but the nominal start is the same.

@@ -1,22 +1,14 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"math"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline"
-	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 func (a *app) percentilesCommand() *cobra.Command {
@@ -57,9 +49,9 @@ its header.`,
 				if a.cfg.Interval == 0 { // the tools' default, whatever the logs have
 					a.cfg.Interval = config.Interval(time.Second)
 				}
-				return a.percentiles(cmd.Context(), args, newCompatWriter(a.stdout, as.string))
+				return a.windows(cmd.Context(), args, newCompatWriter(a.stdout, as.string))
 			}
-			return a.percentiles(cmd.Context(), args, newPercentileWriter(a.stdout, f.string, method, total))
+			return a.windows(cmd.Context(), args, newPercentileWriter(a.stdout, f.string, method, total))
 		},
 	}
 	addReadingFlags(cmd.Flags())
@@ -69,131 +61,6 @@ its header.`,
 	cmd.Flags().StringVar(&method, "method", method, "interpolated within bins, or as fio prints them")
 	cmd.Flags().BoolVar(&total, "total", false, "of the whole run only")
 	return cmd
-}
-
-func (a *app) percentiles(ctx context.Context, args []string, out percentileOutput) error {
-	leftOut := false
-	paths := args
-	if len(args) == 1 && !isPath(args[0]) {
-		if err := a.percentilesOfRun(ctx, args[0], out); err != nil {
-			return err
-		}
-		paths = nil
-	}
-	if len(paths) > 0 {
-		var err error
-		if leftOut, err = a.percentilesOfPaths(ctx, paths, out); err != nil {
-			return err
-		}
-	}
-	if err := out.flush(); err != nil {
-		return err
-	}
-	if leftOut {
-		return errLeftOut
-	}
-	return nil
-}
-
-// isPath tells a path from the name of a run: it exists, or can be nothing else.
-func isPath(arg string) bool {
-	if _, err := os.Lstat(arg); err == nil || arg == "-" {
-		return true
-	}
-	return strings.ContainsAny(arg, `/\*?[.`)
-}
-
-func (a *app) percentilesOfPaths(ctx context.Context, paths []string, out percentileOutput) (leftOut bool, err error) {
-	opt, err := a.cfg.Options()
-	if err != nil {
-		return false, usageError{err}
-	}
-	archive, err := pipeline.Open(ctx, paths, a.stdin, func(p source.Progress) {
-		a.progress.Show("looking: %d files", p.Files)
-	})
-	if err != nil {
-		return false, err
-	}
-	defer archive.Close()
-	leftOut = a.tellProblems(archive)
-	runs := archive.Runs
-	if allFiles(paths) {
-		runs, opt.Alone = pipeline.Together(runs), true
-	}
-	if len(runs) == 0 {
-		return false, fmt.Errorf("no histogram logs of fio (*_clat_hist.*.log) under %s", strings.Join(paths, ", "))
-	}
-	for _, run := range runs {
-		out.begin(run.Name(), len(runs) > 1)
-		res, err := pipeline.Read(ctx, run, opt, out.interval)
-		if err != nil {
-			return false, err
-		}
-		a.progress.Clear()
-		a.tellResult(res)
-		leftOut = leftOut || len(res.Lost) > 0
-		if res.Run != nil {
-			if err := out.total(res.Run); err != nil {
-				return false, err
-			}
-		}
-	}
-	return leftOut, nil
-}
-
-// allFiles tells whether all paths are single files, which the user wants merged.
-func allFiles(paths []string) bool {
-	for _, p := range paths {
-		info, err := os.Stat(p)
-		if err != nil && !strings.ContainsAny(p, "*?[") || err == nil && !info.Mode().IsRegular() {
-			return false
-		}
-	}
-	return true
-}
-
-func (a *app) percentilesOfRun(ctx context.Context, id string, out percentileOutput) error {
-	store, closeStore, err := a.openHistory(ctx)
-	if err != nil {
-		return err
-	}
-	defer closeStore()
-	run, err := findRun(ctx, store, id)
-	if err != nil {
-		return err
-	}
-	out.begin(run.Run.Name, false)
-	for _, name := range a.cfg.Levels {
-		level, err := mapping.ParseLevel(name)
-		if err != nil {
-			return usageError{err}
-		}
-		wanted := history.Selection{Runs: []string{run.Run.ID}, Level: level, Light: !out.needsBins()}
-		for d, err := range store.Intervals(ctx, wanted) {
-			if err != nil {
-				return err
-			}
-			if err := out.interval(d); err != nil {
-				return err
-			}
-		}
-	}
-	return out.total(run)
-}
-
-// findRun is the run of an id, the beginning of one, or the newest.
-func findRun(ctx context.Context, store history.Store, id string) (*mapping.Run, error) {
-	if id != "latest" {
-		run, err := store.Run(ctx, id)
-		if errors.Is(err, history.ErrNotFound) {
-			return nil, fmt.Errorf("%s: neither a path nor a run: %w", id, err)
-		}
-		return run, err
-	}
-	for run, err := range store.Runs(ctx, history.RunFilter{Limit: 1}) {
-		return run, err
-	}
-	return nil, errors.New("no runs in the history yet: store some with fio2es ingest PATH")
 }
 
 // answers are the percentiles of one line, microseconds; NaN where nothing is known.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -37,15 +38,6 @@ type percentileLine struct {
 	P999      *float64 `json:"p99_9"`
 	P9999     *float64 `json:"p99_99"`
 	Max       *float64 `json:"max"`
-}
-
-// percentileOutput is where windows go as they come, run by run.
-type percentileOutput interface {
-	begin(run string, many bool)
-	interval(d *mapping.Interval) error
-	total(r *mapping.Run) error // ends a run
-	flush() error
-	needsBins() bool // whether documents without histograms are of no use
 }
 
 // percentileWriter writes windows as they come, and the run's totals after them.
@@ -81,8 +73,10 @@ func (p *percentileWriter) begin(run string, many bool) {
 	p.table = term.NewTable(">TIME", "DATE", "HOST", "JOB", "DIR", ">REQUESTS", ">IOPS", ">MEAN", ">P50", ">P75", ">P90", ">P95", ">P99", ">P99.9", ">MAX")
 }
 
-// needsBins is for fio's values, which documents do not have.
-func (p *percentileWriter) needsBins() bool { return p.method == "fio" }
+// wants implements [windowOutput]. Fio's values are not in documents, but in histograms.
+func (p *percentileWriter) wants(*mapping.Run) (history.Selection, bool, error) {
+	return history.Selection{Light: p.method != "fio"}, !p.totalOnly, nil
+}
 
 // interval writes one window.
 func (p *percentileWriter) interval(d *mapping.Interval) error {

@@ -170,6 +170,7 @@ func TestRolesInCluster(t *testing.T) {
 		{"api_key", "ingest --archive other " + archive, 0, "3 runs"},
 		{"fio2es_reader", "runs", 0, "other:"},
 		{"fio2es_reader", "percentiles --levels host latest", 0, "write"},
+		{"fio2es_reader", "rank latest --within 1ms --from +1s", 0, "write"},
 		{"fio2es_reader", "push", 0, "0 runs"}, // all there already
 		{"fio2es_setup", "setup", 0, "keep index template"},
 	} {

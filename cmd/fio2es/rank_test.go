@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/fiotest"
+)
+
+// rawOf are the completions of a run of the corpus, as its raw logs have them.
+func rawOf(t *testing.T, run string) []fiotest.Completion {
+	t.Helper()
+	logs, err := filepath.Glob(filepath.Join("..", "..", "testdata", "corpus", run, "out_clat.*.log.gz"))
+	if err != nil || len(logs) == 0 {
+		t.Fatalf("no raw logs of %s: %v", run, err)
+	}
+	var all []fiotest.Completion
+	for _, name := range logs {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err := fiotest.ReadRaw(bufio.NewReader(z))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, one...)
+	}
+	return all
+}
+
+// rankOf runs the command and decodes its lines.
+func rankOf(t *testing.T, args ...string) []rankLine {
+	t.Helper()
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	var out, errs strings.Builder
+	if code := run(t.Context(), append([]string{"rank", "--format", "json"}, args...), strings.NewReader(""), &out, &errs); code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	var lines []rankLine
+	for d := json.NewDecoder(strings.NewReader(out.String())); d.More(); {
+		var l rankLine
+		if err := d.Decode(&l); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// TestRankTruth: what raw completions give lies between the bounds, of whole runs and of
+// times whose windows follow the rows; half of the answers are off by a thousandth of the
+// requests at most.
+func TestRankTruth(t *testing.T) {
+	for _, c := range []struct {
+		run  string
+		args []string
+	}{
+		{"two-jobs-rw", nil}, {"stalls", nil}, {"coarseness", nil},
+		{"two-jobs-rw", []string{"--from", "+2s", "--to", "+7s"}},
+		{"stalls", []string{"--from", "+7s", "--to", "+9s"}},
+		{"coarseness", []string{"--to", "+4s"}},
+	} {
+		raw, path := rawOf(t, c.run), filepath.Join("..", "..", "testdata", "corpus", c.run)
+		start := moments(t, rankOf(t, path, "--within", "1s")[0])[0]
+		close, all := 0, 0
+		for number, direction := range []string{"read", "write"} {
+			args := []string{path, "--direction", direction, "--within", "20us,40us,50us,64us,100us,333us,1ms,10ms,1s"}
+			for _, l := range rankOf(t, append(args, c.args...)...) {
+				span := moments(t, l)
+				from, to := span[0].Sub(start), span[1].Sub(start)
+				requests, served := int64(0), int64(0)
+				for _, r := range raw {
+					if r.Direction != number || c.args != nil && (r.Time <= from && from > 0 || r.Time > to) {
+						continue
+					}
+					if requests++; r.Latency <= time.Duration(l.WithinUS*1000) {
+						served++
+					}
+				}
+				if l.Requests != requests || l.Direction != direction {
+					t.Errorf("%s %v: %d %ss, %d completions", c.run, c.args, l.Requests, l.Direction, requests)
+				}
+				if served < l.AtLeast || served > l.AtMost || l.Served < l.AtLeast || l.Served > l.AtMost {
+					t.Errorf("%s %v: %d %ss within %v µs, between %d and %d; really %d",
+						c.run, c.args, l.Served, direction, l.WithinUS, l.AtLeast, l.AtMost, served)
+				}
+				if d := l.Served - served; d*d*1_000_000 <= requests*requests {
+					close++
+				}
+				all++
+			}
+		}
+		if close*2 < all {
+			t.Errorf("%s %v: %d of %d answers are close", c.run, c.args, close, all)
+		}
+	}
+}
+
+// moments are a line's times.
+func moments(t *testing.T, l rankLine) (at [2]time.Time) {
+	t.Helper()
+	for i, text := range []string{l.From, l.To} {
+		var err error
+		if at[i], err = time.Parse(time.RFC3339Nano, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return at
+}
+
+func TestRunTime(t *testing.T) {
+	start := time.Date(2026, 1, 31, 23, 50, 10, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		"":                     {},
+		"+90s":                 start.Add(90 * time.Second),
+		"+1h30m":               start.Add(90 * time.Minute),
+		"23:50":                start.Add(-10 * time.Second),
+		"23:51:30":             start.Add(80 * time.Second),
+		"00:10":                time.Date(2026, 2, 1, 0, 10, 0, 0, time.UTC),
+		"12:00":                time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC),
+		"2026-02-01T01:00:00Z": time.Date(2026, 2, 1, 1, 0, 0, 0, time.UTC),
+		"2026-02-01 01:00":     time.Date(2026, 2, 1, 1, 0, 0, 0, time.UTC),
+	} {
+		if got, err := runTime("from", text, start); err != nil || !got.Equal(want) {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"noon", "+fast", "25:00", "9"} {
+		if _, err := runTime("to", text, start); err == nil || !strings.Contains(err.Error(), "--to "+text) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestPercent(t *testing.T) {
+	for _, c := range []struct {
+		share, requests float64
+		want            string
+	}{{1, 3, "100.0 %"}, {0.5, 1000, "50.0 %"}, {0.99, 10_000, "99.00 %"}, {1 - 1e-6, 1e6, "99.9999 %"}, {1 - 1e-8, 1e8, "99.999999 %"}, {1 - 1e-9, 1e9, "99.999999 %"}, {1, 1e9, "100.000000 %"}, {0, 5, "0.0 %"}} {
+		if got := percent(c.share, c.requests); got != c.want {
+			t.Errorf("%v of %v: %s, want %s", c.share, c.requests, got, c.want)
+		}
+	}
+}
