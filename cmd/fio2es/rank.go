@@ -55,6 +55,7 @@ as evenly spread within it: AT LEAST leaves them out, AT MOST counts them all.`,
 	addReadingFlags(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
+	_ = fl.MarkHidden("levels") // it is there
 	fl.StringSliceVar(&within, "within", nil, "latencies, such as 500us,10ms,1s")
 	fl.StringVar(&q.from, "from", "", "the first time: 09:12, 2026-01-31T09:12:00Z or +90s")
 	fl.StringVar(&q.to, "to", "", "the time after the last")
