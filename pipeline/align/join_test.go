@@ -92,7 +92,7 @@ func TestJoin(t *testing.T) {
 			"read 0+3000: 3-3003 90", "hread 0+3000: 0-3000 30",
 		}},
 		"a long gap": {[]*Window{second(0, all, 30), second(90, all, 30)}, []string{"read 0+1000: 3-1003 30", "read 90000+1000: 90003-91003 30"}},
-		"a gap": {[]*Window{second(0, all, 30), second(9, all, 30), second(10, all, 5000)}, []string{"read 0+11000: 3-11003 5060"}},
+		"a gap":      {[]*Window{second(0, all, 30), second(9, all, 30), second(10, all, 5000)}, []string{"read 0+11000: 3-11003 5060"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, shape(joinAll(t, sequence(c.in...), p99))); diff != "" {
