@@ -72,7 +72,9 @@ func hashFile(f *source.File) mapping.SourceFile {
 	}
 	defer in.Close()
 	sum := xxhash.New()
-	out.Bytes, _ = io.CopyBuffer(struct{ io.Writer }{sum}, in, make([]byte, 128<<10))
+	buf := copyBuffers.Get().(*[128 << 10]byte)
+	defer copyBuffers.Put(buf)
+	out.Bytes, _ = io.CopyBuffer(struct{ io.Writer }{sum}, in, buf[:])
 	out.Hash = hex.EncodeToString(sum.Sum(nil))
 	return out
 }

@@ -33,7 +33,7 @@ func (h *histRows) open() {
 		return
 	}
 	h.file = in
-	h.in = fiolog.NewReader(in, h.log.File.Name(), fiolog.BufferSize(h.run.buffer))
+	h.in = h.run.readers.open(in, h.log.File.Name())
 	h.skipping = h.segment > 0
 	for skip := h.segment; ; {
 		rec := h.read()
@@ -121,6 +121,7 @@ func (h *histRows) close() {
 	if h.file != nil {
 		h.file.Close()
 	}
+	h.run.readers.done(h.in)
 	h.file, h.in = nil, nil
 }
 

@@ -32,7 +32,7 @@ func (r *rawRows) open() {
 		return
 	}
 	r.file = in
-	r.in = fiolog.NewRawReader(in, r.log.File.Name(), fiolog.BufferSize(r.run.buffer))
+	r.in = fiolog.NewRawReader(in, r.log.File.Name(), fiolog.BufferSize(r.run.readers.size))
 	if rec, ok := r.read(); ok {
 		r.ahead = &rec
 		r.hasRows, r.first = true, rec.Time

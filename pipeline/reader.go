@@ -24,7 +24,7 @@ type reader struct {
 	config   map[string]any
 	absolute bool // the run must have a start
 	known    Known
-	buffer   int // bytes, of each log
+	readers  *logReaders
 	problems Problems
 
 	logged   bool                              // there is more than a report of fio
@@ -74,7 +74,7 @@ func (r *reader) prepare(ctx context.Context) error {
 		r.problems.lose(err)
 	}
 	r.config = config
-	r.buffer = bufferSize(max(len(r.run.Logs), len(r.run.Others)))
+	r.readers = readersOf(max(len(r.run.Logs), len(r.run.Others)))
 	r.outputs = r.readOutputs()
 	if err := ctx.Err(); err != nil {
 		return err
@@ -133,9 +133,6 @@ func (r *reader) setShift() {
 		r.shift = r.window - phase
 	}
 }
-
-// bufferSize keeps all logs' buffers together within 16 MiB, as far as they can be.
-func bufferSize(logs int) int { return min(256<<10, 16<<20/max(logs, 1)) }
 
 // addLog makes the jobs of a log: one, or as many as a log of all jobs has.
 func (r *reader) addLog(log cbt.Log) {
