@@ -15,6 +15,9 @@ const (
 	// json+ has for each job.
 	maxDocument = 256 << 20
 
+	// usualDocument has room for the report of one job.
+	usualDocument = 192 << 10
+
 	// piece is how much of a line is looked at in one go.
 	piece = 64 << 10
 )
@@ -117,6 +120,9 @@ func (s *documents) take(p []byte, atStart bool) {
 }
 
 func (s *documents) start(column int) {
+	if s.doc == nil {
+		s.doc = make([]byte, 0, usualDocument)
+	}
 	s.doc, s.first, s.column = s.doc[:0], s.line, column
 	s.depth, s.significant, s.inString, s.escaped = 0, 0, false, false
 }
