@@ -18,3 +18,15 @@ func (e *Elastic) Ahead(n int) *Elastic {
 	e.limits.ahead = n
 	return e
 }
+
+// Keys makes it ask for the keys of so many documents at once.
+func (e *Elastic) Keys(n int) *Elastic {
+	e.limits.keys = n
+	return e
+}
+
+// Answers makes it read no longer ones.
+func (e *Elastic) Answers(bytes int64) *Elastic {
+	e.limits.answer = bytes
+	return e
+}
