@@ -3,7 +3,6 @@ package history
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -24,13 +23,13 @@ func (e *Elastic) Run(ctx context.Context, id string) (*mapping.Run, error) {
 }
 
 func (e *Elastic) find(ctx context.Context, id string) (*mapping.Run, error) {
-	f, err := e.search(ctx, new(bytes.Buffer), "find run", e.runs(), &request{
+	f, err := search[mapping.Run](ctx, e, new(bytes.Buffer), "find run", e.runs(), &request{
 		Size: candidates + 1, Query: all(prefixed("run.id", id)), Sort: []any{ascending("run.id")}, Source: []string{"run.id"},
 	})
 	if err != nil {
 		return nil, err
 	}
-	runs, err := decodeHits[mapping.Run](f.Hits.Hits)
+	runs, err := documents(f.Hits.Hits)
 	if err != nil {
 		return nil, fmt.Errorf("find run: %w", err)
 	}
@@ -48,7 +47,7 @@ func (e *Elastic) find(ctx context.Context, id string) (*mapping.Run, error) {
 
 // fetch is the run of a whole id.
 func (e *Elastic) fetch(ctx context.Context, id string) (*mapping.Run, error) {
-	f, err := e.search(ctx, new(bytes.Buffer), "read run", e.runs(), &request{
+	f, err := search[mapping.Run](ctx, e, new(bytes.Buffer), "read run", e.runs(), &request{
 		Size: 1, Query: all(term("run.id", id)), Sort: []any{ascending("run.id")},
 	})
 	if err != nil {
@@ -57,11 +56,11 @@ func (e *Elastic) fetch(ctx context.Context, id string) (*mapping.Run, error) {
 	if len(f.Hits.Hits) == 0 {
 		return nil, fmt.Errorf("read run %q: %w", id, ErrNotFound)
 	}
-	run, err := decodeHit[mapping.Run](f.Hits.Hits[0])
+	runs, err := documents(f.Hits.Hits)
 	if err != nil {
 		return nil, fmt.Errorf("read run %q: %w", id, err)
 	}
-	return run, nil
+	return runs[0], nil
 }
 
 // Runs implements [Store].
@@ -259,19 +258,18 @@ func (e *Elastic) addFinished(ctx context.Context, to map[string]finished, query
 		Size: e.limits.pageHits, Query: query, Sort: []any{ascending("run.id")},
 		Source: []string{"run.id", "run.ingest"}, Sequence: true,
 	}
+	type version struct{ Run struct{ ID, Ingest string } }
 	for more := true; more; {
-		f, err := e.search(ctx, &buf, verb, e.runs(), &r)
+		f, err := search[version](ctx, e, &buf, verb, e.runs(), &r)
 		if err != nil {
 			return err
 		}
-		for _, h := range f.Hits.Hits {
-			var doc struct {
-				Run struct{ ID, Ingest string }
-			}
-			if err := json.Unmarshal(h.Source, &doc); err != nil {
-				return fmt.Errorf("%s: %w: %w", verb, ErrDamaged, err)
-			}
-			to[doc.Run.ID] = finished{doc.Run.Ingest, h.Seq, h.Term}
+		runs, err := documents(f.Hits.Hits)
+		if err != nil {
+			return fmt.Errorf("%s: %w", verb, err)
+		}
+		for i, h := range f.Hits.Hits {
+			to[runs[i].Run.ID] = finished{runs[i].Run.Ingest, h.Seq, h.Term}
 		}
 		if more = len(f.Hits.Hits) == r.Size; more {
 			last := f.Hits.Hits[r.Size-1].Sort

@@ -99,7 +99,7 @@ func (s *scan[D]) read(ctx context.Context, wait *sync.WaitGroup, pages chan<- <
 			if left = total - len(hits); left > 0 {
 				after = hits[len(hits)-1].Sort
 			}
-			wait.Go(func() { promise <- s.page(hits, err) })
+			promise <- s.page(hits, err)
 			continue
 		}
 		if len(keys) == 0 {
@@ -118,11 +118,11 @@ func (s *scan[D]) read(ctx context.Context, wait *sync.WaitGroup, pages chan<- <
 }
 
 // first gets the first page, and how many hits there are in all.
-func (s *scan[D]) first(ctx context.Context) ([]hit, int, error) {
+func (s *scan[D]) first(ctx context.Context) ([]hit[D], int, error) {
 	var buf bytes.Buffer
 	for r := s.request; ; {
 		r.Total = true
-		f, err := s.search(ctx, &buf, &r)
+		f, err := searchIn[D](ctx, s, &buf, &r)
 		if errors.Is(err, errLarge) && r.Size > 1 {
 			r.Size = max(1, r.Size/4)
 			continue
@@ -144,7 +144,7 @@ func (s *scan[D]) keys(ctx context.Context, after []json.RawMessage, n int) ([][
 	r := s.request
 	r.Size, r.After, r.Source, r.Stored = n, after, nil, "_none_"
 	var buf bytes.Buffer
-	f, err := s.search(ctx, &buf, &r)
+	f, err := searchIn[struct{}](ctx, s, &buf, &r)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (s *scan[D]) slice(ctx context.Context, after []json.RawMessage, n int, to 
 	var buf bytes.Buffer
 	for r.Size = n; len(docs) < n; {
 		r.After, r.Size = after, min(r.Size, n-len(docs))
-		f, err := s.search(ctx, &buf, &r)
+		f, err := searchIn[D](ctx, s, &buf, &r)
 		if errors.Is(err, errLarge) && r.Size > 1 {
 			r.Size = max(1, r.Size/4)
 			continue
@@ -195,11 +195,11 @@ func (s *scan[D]) slice(ctx context.Context, after []json.RawMessage, n int, to 
 	return page[D]{docs: docs}
 }
 
-func (s *scan[D]) page(hits []hit, err error) page[D] {
+func (s *scan[D]) page(hits []hit[D], err error) page[D] {
 	if err != nil {
 		return page[D]{err: err}
 	}
-	docs, err := decodeHits[D](hits)
+	docs, err := documents(hits)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", s.verb, err)
 	}
@@ -212,8 +212,8 @@ func (s *scan[D]) learn(hits, bytes int) {
 	s.fit.Store(int64(max(1, min(fit, s.e.limits.pageHits))))
 }
 
-// search asks the newest point in time, or the one after it if that is no more.
-func (s *scan[D]) search(ctx context.Context, buf *bytes.Buffer, r *request) (*found, error) {
+// searchIn asks the newest point in time, or the one after it if that is no more.
+func searchIn[H, D any](ctx context.Context, s *scan[D], buf *bytes.Buffer, r *request) (*found[H], error) {
 	const most = 3 // points in time that one request may use up
 	for try := 1; ; try++ {
 		s.mu.Lock()
@@ -221,11 +221,11 @@ func (s *scan[D]) search(ctx context.Context, buf *bytes.Buffer, r *request) (*f
 		s.mu.Unlock()
 		in := *r
 		in.PIT, in.After = &pit{ID: now.id, KeepAlive: s.e.keepAlive()}, now.after(r.After)
-		f, err := s.e.search(ctx, buf, s.verb, "", &in)
+		f, err := search[H](ctx, s.e, buf, s.verb, "", &in)
 		switch {
 		case err == nil:
 			s.follow(now, f.PIT)
-			if slices.ContainsFunc(f.Hits.Hits, func(h hit) bool { return len(h.Sort) != len(r.Sort)+1 }) {
+			if slices.ContainsFunc(f.Hits.Hits, func(h hit[H]) bool { return len(h.Sort) != len(r.Sort)+1 }) {
 				return nil, fmt.Errorf("%s: %w", s.verb, errOdd)
 			}
 			return f, nil

@@ -49,8 +49,8 @@ type pit struct {
 	KeepAlive string `json:"keep_alive,omitempty"`
 }
 
-// found is a search's answer.
-type found struct {
+// found is a search's answer, with documents of type D.
+type found[D any] struct {
 	PIT      string `json:"pit_id"`
 	TimedOut bool   `json:"timed_out"`
 	Shards   shards `json:"_shards"`
@@ -58,12 +58,12 @@ type found struct {
 		Total struct {
 			Value int `json:"value"`
 		} `json:"total"`
-		Hits []hit `json:"hits"`
+		Hits []hit[D] `json:"hits"`
 	} `json:"hits"`
 }
 
-type hit struct {
-	Source json.RawMessage   `json:"_source"`
+type hit[D any] struct {
+	Source *D                `json:"_source"`
 	Sort   []json.RawMessage `json:"sort"` // texts as they came: whole numbers exceed a float64
 	Seq    int64             `json:"_seq_no"`
 	Term   int64             `json:"_primary_term"`
@@ -71,7 +71,7 @@ type hit struct {
 
 // search asks for one page, of an index or, when that is empty, of a point in time. It
 // gives all that the page should have, or fails.
-func (e *Elastic) search(ctx context.Context, buf *bytes.Buffer, verb, index string, r *request) (*found, error) {
+func search[D any](ctx context.Context, e *Elastic, buf *bytes.Buffer, verb, index string, r *request) (*found[D], error) {
 	path := "/_search?allow_partial_search_results=false"
 	if index != "" {
 		path = "/" + index + path
@@ -79,17 +79,47 @@ func (e *Elastic) search(ctx context.Context, buf *bytes.Buffer, verb, index str
 	if err := e.send(ctx, buf, verb, http.MethodPost, path, r); err != nil {
 		return nil, err
 	}
-	f := new(found)
+	f := new(found[D])
+	// In one go: most of an answer is documents, and taking them out of it first would
+	// read them twice.
 	if err := json.Unmarshal(buf.Bytes(), f); err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", verb, errOdd, err)
+		return nil, explain(buf.Bytes(), verb, r, err)
 	}
-	if f.Hits == nil || len(f.Hits.Hits) > r.Size || r.PIT != nil && f.PIT == "" {
-		return nil, fmt.Errorf("%s: %w", verb, errOdd)
+	return f, f.check(verb, r)
+}
+
+// check tells whether the answer is one, and whole.
+func (f *found[D]) check(verb string, r *request) error {
+	switch {
+	case f.Hits == nil || len(f.Hits.Hits) > r.Size || r.PIT != nil && f.PIT == "":
+		return fmt.Errorf("%s: %w", verb, errOdd)
+	case f.TimedOut:
+		return fmt.Errorf("%s: the search ran out of time: %w", verb, ErrIncomplete)
 	}
-	if f.TimedOut {
-		return nil, fmt.Errorf("%s: the search ran out of time: %w", verb, ErrIncomplete)
+	return f.Shards.check(verb)
+}
+
+// explain tells an answer that is none from one with a document that cannot be read.
+func explain(answer []byte, verb string, r *request, cause error) error {
+	f := new(found[json.RawMessage])
+	if err := json.Unmarshal(answer, f); err != nil {
+		return fmt.Errorf("%s: %w: %w", verb, errOdd, err)
 	}
-	return f, f.Shards.check(verb)
+	if err := f.check(verb, r); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: decode document: %w: %w", verb, ErrDamaged, cause)
+}
+
+// documents are those of hits.
+func documents[D any](hits []hit[D]) ([]*D, error) {
+	docs := make([]*D, len(hits))
+	for i, h := range hits {
+		if docs[i] = h.Source; h.Source == nil {
+			return nil, fmt.Errorf("document without _source: %w", ErrDamaged)
+		}
+	}
+	return docs, nil
 }
 
 // openPIT fixes the state of indices. No index at all is [ErrNoIndex], for names with
@@ -121,28 +151,4 @@ func (e *Elastic) keepAlive() string { return fmt.Sprintf("%ds", int(e.limits.ke
 // isSame tells whether two places in an order are one: reading would never end.
 func isSame(a, b []json.RawMessage) bool {
 	return slices.EqualFunc(a, b, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
-}
-
-// decodeHits reads the documents of a page.
-func decodeHits[D any](hits []hit) ([]*D, error) {
-	docs := make([]*D, 0, len(hits))
-	for _, h := range hits {
-		d, err := decodeHit[D](h)
-		if err != nil {
-			return nil, err
-		}
-		docs = append(docs, d)
-	}
-	return docs, nil
-}
-
-func decodeHit[D any](h hit) (*D, error) {
-	if len(h.Source) == 0 {
-		return nil, fmt.Errorf("document without _source: %w", ErrDamaged)
-	}
-	d := new(D)
-	if err := json.Unmarshal(h.Source, d); err != nil {
-		return nil, fmt.Errorf("decode document: %w: %w", ErrDamaged, err)
-	}
-	return d, nil
 }
