@@ -148,7 +148,7 @@ func (s *Elastic) append(e entry, action, document []byte) {
 	b.buf = append(b.buf, action...)
 	e.doc = len(b.buf)
 	b.buf = append(b.buf, document...)
-	if document[len(document)-1] != '\n' {
+	if !bytes.HasSuffix(document, []byte{'\n'}) {
 		b.buf = append(b.buf, '\n')
 	}
 	e.end = len(b.buf)
