@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -62,6 +63,9 @@ func (r *reader) files() []*source.File {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Name(), b.Name()))
 	})
 }
+
+// copyBuffers are for hashing files.
+var copyBuffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}
 
 // hashFile hashes what of a file can be read; errors are told when it is parsed.
 func hashFile(f *source.File) mapping.SourceFile {

@@ -14,7 +14,7 @@ type logReaders struct {
 	free sync.Pool // of *fiolog.Reader
 }
 
-// A run has all its logs open at once: if it has many, each gets half of a buffer.
+// A run has all its logs open at once: if it has many, each has a smaller buffer.
 var largeReaders, smallReaders = &logReaders{size: 256 << 10}, &logReaders{size: 128 << 10}
 
 func readersOf(logs int) *logReaders {
@@ -40,6 +40,3 @@ func (l *logReaders) done(r *fiolog.Reader) {
 		l.free.Put(r)
 	}
 }
-
-// copyBuffers are for hashing files.
-var copyBuffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}

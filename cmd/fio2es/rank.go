@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,10 +112,10 @@ func (q *rankQuery) whole() bool {
 // be a little more than that: the bounds are for the middles of windows.
 func (q *rankQuery) selection(run *mapping.Run) (history.Selection, error) {
 	sel := history.Selection{Directions: q.directions, Hosts: q.hosts, Jobs: q.jobs}
-	from, to, err := q.bounds(run.Run.Start)
+	from, to, err := q.bounds(run.Run.Name, run.Run.Start)
 	if !from.IsZero() {
-		const longest = 150 // intervals: more than any joined window has
-		sel.From = from.Add(-longest * time.Duration(run.IntervalMS) * time.Millisecond)
+		const half = 150 // intervals of the longest window that can have been joined
+		sel.From = from.Add(-half * time.Duration(run.IntervalMS) * time.Millisecond)
 	}
 	sel.To = to
 	return sel, err
@@ -122,7 +123,11 @@ func (q *rankQuery) selection(run *mapping.Run) (history.Selection, error) {
 
 // bounds are the times between which windows count, of a run that began at start; a zero
 // time is no bound.
-func (q *rankQuery) bounds(start time.Time) (from, to time.Time, err error) {
+func (q *rankQuery) bounds(run string, start time.Time) (from, to time.Time, err error) {
+	known := func(text string) bool { return text == "" || strings.HasPrefix(text, "+") }
+	if start.Year() < 1970 && !(known(q.from) && known(q.to)) {
+		return from, to, fmt.Errorf("%s: when it started is not known: count from its start (--from +90s), or say when that was (--start)", run)
+	}
 	if from, err = runTime("from", q.from, start); err != nil {
 		return from, to, err
 	}
@@ -130,9 +135,9 @@ func (q *rankQuery) bounds(start time.Time) (from, to time.Time, err error) {
 	return from, to, err
 }
 
-// runTime reads a time of a run that began at start: since its start (+90s), of day (the
-// one that is nearest: at most half a day before the start), or with its date. The empty
-// text is the zero time.
+// runTime reads a time of a run that began at start: since its start (+90s), of day (that
+// of the start, or the next one where it would be over half a day before the start), or
+// with its date. The empty text is the zero time.
 func runTime(flag, text string, start time.Time) (time.Time, error) {
 	if since, ok := strings.CutPrefix(text, "+"); ok {
 		d, err := time.ParseDuration(since)
@@ -160,30 +165,14 @@ func runTime(flag, text string, start time.Time) (time.Time, error) {
 	return at, err
 }
 
-// needsStart tells whether the run's start must be known to answer.
-func (q *rankQuery) needsStart() bool {
-	known := func(text string) bool { return text == "" || strings.HasPrefix(text, "+") }
-	return !known(q.from) || !known(q.to)
+// takes tells whether a window has a part in the answer, of those between two times.
+func (q *rankQuery) takes(d *mapping.Interval, from, to time.Time) bool {
+	middle := d.Time.Add(time.Duration(d.Window.MS) * time.Millisecond / 2)
+	return d.Level == q.level() && (from.IsZero() || !middle.Before(from)) && (to.IsZero() || middle.Before(to)) &&
+		isWanted(q.directions, d.Fio.Direction) && isWanted(q.hosts, d.Host.Name) && isWanted(q.jobs, d.Fio.Job)
 }
 
-// takes tells whether a window has a part in the answer.
-func (q *rankQuery) takes(d *mapping.Interval) (bool, error) {
-	if q.needsStart() && d.Run.Start.Year() < 1970 {
-		return false, fmt.Errorf("%s: when it started is not known: count from its start (--from +90s), or say when that was (--start)", d.Run.Name)
-	}
-	from, to, err := q.bounds(d.Run.Start)
-	if err != nil {
-		return false, err
-	}
-	middle := d.Time.Add(time.Duration(d.Window.MS) * time.Millisecond / 2)
-	one := func(wanted []string, have string) bool {
-		for _, w := range wanted {
-			if w == have {
-				return true
-			}
-		}
-		return len(wanted) == 0
-	}
-	return d.Level == q.level() && (from.IsZero() || !middle.Before(from)) && (to.IsZero() || middle.Before(to)) &&
-		one(q.directions, d.Fio.Direction) && one(q.hosts, d.Host.Name) && one(q.jobs, d.Fio.Job), nil
+// isWanted tells whether a name is one of those that are wanted; none at all are all.
+func isWanted(wanted []string, name string) bool {
+	return len(wanted) == 0 || slices.Contains(wanted, name)
 }

@@ -144,6 +144,25 @@ func TestRunTime(t *testing.T) {
 	}
 }
 
+// TestRankBounds: times of day need a run whose start is known.
+func TestRankBounds(t *testing.T) {
+	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		query rankQuery
+		start time.Time
+		want  string // an error
+	}{
+		{rankQuery{from: "09:12", to: "+40m"}, start, ""},
+		{rankQuery{from: "+1s"}, time.Time{}, ""},
+		{rankQuery{to: "09:12"}, time.Time{}, "r: when it started is not known"},
+	} {
+		from, to, err := c.query.bounds("r", c.start)
+		if (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%+v: %v … %v, %v", c.query, from, to, err)
+		}
+	}
+}
+
 func TestPercent(t *testing.T) {
 	for _, c := range []struct {
 		share, requests float64

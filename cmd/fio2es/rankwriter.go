@@ -41,12 +41,14 @@ type rankWriter struct {
 	csv    *csv.Writer
 	json   *json.Encoder
 
-	run      string
-	started  bool
-	sums     map[string]*hist.Histogram // by direction
-	windows  int
-	from, to time.Time
-	empty    []error // runs of which there was nothing
+	run           string
+	started       bool
+	sums          map[string]*hist.Histogram // by direction
+	windows       int
+	from, to      time.Time // what they span
+	bounded       bool      // after and before are known
+	after, before time.Time // what was asked for
+	empty         []error   // runs of which there was nothing
 }
 
 func newRankWriter(w io.Writer, format string, q *rankQuery) *rankWriter {
@@ -62,7 +64,7 @@ func newRankWriter(w io.Writer, format string, q *rankQuery) *rankWriter {
 }
 
 func (r *rankWriter) begin(run string, _ bool) {
-	r.run, r.sums, r.windows = run, map[string]*hist.Histogram{}, 0
+	r.run, r.sums, r.windows, r.bounded = run, map[string]*hist.Histogram{}, 0, false
 	r.from, r.to = time.Time{}, time.Time{}
 }
 
@@ -82,8 +84,15 @@ func (r *rankWriter) interval(d *mapping.Interval) error {
 	if r.query.whole() || d.Latency.Layout == "" { // of averages: no histogram
 		return nil
 	}
-	if ok, err := r.query.takes(d); !ok {
-		return err
+	if !r.bounded {
+		var err error
+		if r.after, r.before, err = r.query.bounds(d.Run.Name, d.Run.Start); err != nil {
+			return err
+		}
+		r.bounded = true
+	}
+	if !r.query.takes(d, r.after, r.before) {
+		return nil
 	}
 	if r.windows == 0 || d.Time.Before(r.from) {
 		r.from = d.Time
@@ -114,8 +123,7 @@ func (r *rankWriter) total(run *mapping.Run) error {
 	if r.query.whole() {
 		r.from, r.to = run.Run.Start, run.Run.End
 		for _, d := range directions(run) {
-			wanted := len(r.query.directions) == 0 || slices.Contains(r.query.directions, d.name)
-			if !wanted || d.Latency.Layout == "" {
+			if !isWanted(r.query.directions, d.name) || d.Latency.Layout == "" {
 				continue
 			}
 			if err := r.add(d.name, &d.Latency); err != nil {

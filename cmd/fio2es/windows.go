@@ -117,15 +117,16 @@ func (a *app) windowsOfRun(ctx context.Context, id string, out windowOutput) err
 		return err
 	}
 	out.begin(run.Run.Name, false)
-	wanted, any, err := out.wants(run)
+	wanted, some, err := out.wants(run)
 	if err != nil {
 		return err
 	}
+	levels := a.cfg.Levels
+	if !some {
+		levels = nil
+	}
 	wanted.Runs = []string{run.Run.ID}
-	for _, name := range a.cfg.Levels {
-		if !any {
-			break
-		}
+	for _, name := range levels {
 		level, err := mapping.ParseLevel(name)
 		if err != nil {
 			return usageError{err}

@@ -19,14 +19,6 @@ func newPacker(level int) *packer { return &packer{level: level} }
 
 // write puts parts, one after another, into w.
 func (p *packer) write(w io.Writer, parts ...[]byte) error {
-	if p.level == NoGzip {
-		for _, part := range parts {
-			if _, err := w.Write(part); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	z, ok := p.writers.Get().(*gzip.Writer)
 	if ok {
 		z.Reset(w)

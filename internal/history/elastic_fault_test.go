@@ -556,8 +556,8 @@ func FuzzElasticAnswers(f *testing.F) {
 	f.Add(404, `{"error":{"root_cause":[{}],"type":"search_phase_execution_exception","caused_by":null}}`)
 	f.Add(403, `{"failures":[{"cause":"text"}]}`)
 	f.Fuzz(func(t *testing.T, status int, body string) {
-		if status < 100 || status > 999 {
-			t.Skip()
+		if status < 100 || status > 999 { // HTTP has none of these
+			status = 100 + int(uint(status)%900)
 		}
 		e := history.NewElastic(recorded{status, body}, "", nil).Hurry(1000)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

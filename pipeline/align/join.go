@@ -49,17 +49,15 @@ func Join(windows iter.Seq2[*Window, error], p Precision) iter.Seq2[*Window, err
 			}
 			open.add(w)
 		}
-		switch {
-		case open == nil:
-		case ready != nil && !open.isPrecise(p) && ready.takes(open.any(), p):
+		if ready != nil && !open.isPrecise(p) && ready.takes(open.any(), p) { // where there is ready, there is open
 			ready.join(open)
-		case ready != nil && !send(ready):
-			return
-		default:
-			ready = open
+			open = nil
 		}
-		if ready != nil {
-			send(ready)
+		if ready != nil && !send(ready) {
+			return
+		}
+		if open != nil {
+			send(open)
 		}
 	}
 }
@@ -94,8 +92,7 @@ func (j *joined) add(w *Window) {
 
 // join takes over what comes after j.
 func (j *joined) join(o *joined) {
-	for _, key := range slices.SortedFunc(maps.Keys(o.parts), Key.Compare) {
-		later := o.parts[key]
+	for key, later := range o.parts {
 		p := j.parts[key]
 		if p == nil {
 			p = later

@@ -244,8 +244,12 @@ func BenchmarkCluster(b *testing.B) {
 	const connections = 2
 	s := sink.NewElastic(client, sink.Options{InFlight: connections, Prefix: prefix, Templates: []string{}})
 	defer s.Close()
-	compete(b, len(docs), size, sending(s, docs), replaying("packed", address, packed, connections, nil),
-		replaying("plain", address, plain, connections, nil))
+	for name, send := range map[string]func(*sink.Elastic, []*mapping.Interval) *rival{"documents": sending, "encoded": handingOn} {
+		b.Run(name, func(b *testing.B) {
+			compete(b, len(docs), size, send(s, docs), replaying("packed", address, packed, connections, nil),
+				replaying("plain", address, plain, connections, nil))
+		})
+	}
 }
 
 // BenchmarkPrepare is what Put does for a document before it takes it.
