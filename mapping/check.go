@@ -102,19 +102,26 @@ func (lat *Latency) check() error {
 	}
 	last := 0.0
 	for i, v := range values {
-		switch n := counts[i]; {
-		case !isSize(v):
-			return fmt.Errorf("value %d: %w", i, ErrNumber)
-		case v < last:
-			return fmt.Errorf("value %d is below the one before: %w", i, ErrBins)
-		case n < 1:
-			return fmt.Errorf("count %d is %d: %w", i, n, ErrBins)
-		case n > MaxCount:
-			return fmt.Errorf("count %d is %d: %w", i, n, ErrCountLimit)
+		if !(v >= last && v <= math.MaxFloat64) || uint64(counts[i]-1) >= MaxCount { // count below 1 or above MaxCount
+			return lat.Bins.fault(i, last)
 		}
 		last = v
 	}
 	return nil
+}
+
+// fault is what is wrong with bin i, which comes after the value last.
+func (b Bins) fault(i int, last float64) error {
+	switch v, n := b.Values[i], b.Counts[i]; {
+	case !isSize(v):
+		return fmt.Errorf("value %d: %w", i, ErrNumber)
+	case v < last:
+		return fmt.Errorf("value %d is below the one before: %w", i, ErrBins)
+	case n < 1:
+		return fmt.Errorf("count %d is %d: %w", i, n, ErrBins)
+	default:
+		return fmt.Errorf("count %d is %d: %w", i, n, ErrCountLimit)
+	}
 }
 
 // Split is the document itself, or, when its requests are too many for one
@@ -171,7 +178,7 @@ func share(n, part, total int64) int64 {
 }
 
 // isSize tells whether f is a number that is not negative.
-func isSize(f float64) bool { return f >= 0 && !math.IsInf(f, 1) }
+func isSize(f float64) bool { return f >= 0 && f <= math.MaxFloat64 }
 
 func isTime(t time.Time) bool {
 	year := t.UTC().Year()

@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -10,19 +11,23 @@ import (
 // timeLayout is RFC 3339 with exactly three decimals, so that times sort as text.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// encoder appends the members of JSON objects to a buffer. It cannot fail: what JSON
-// cannot say (NaN, infinity) becomes null, and Check finds it.
+// encoder appends the members of JSON objects to a buffer, a comma after each, which
+// the end of the object takes the place of. It cannot fail: what JSON cannot say (NaN,
+// infinity) becomes null, and Check finds it.
 type encoder struct{ b []byte }
 
 // key begins a member.
 func (e *encoder) key(name string) {
-	if e.b[len(e.b)-1] != '{' {
-		e.b = append(e.b, ',')
-	}
-	e.b = append(e.b, '"')
-	e.b = append(e.b, name...)
-	e.b = append(e.b, '"', ':')
+	n := len(e.b)
+	b := slices.Grow(e.b, len(name)+3)[:n+len(name)+3]
+	b[n] = '"'
+	copy(b[n+1:], name)
+	b[len(b)-2], b[len(b)-1] = '"', ':'
+	e.b = b
 }
+
+// comma ends a member.
+func (e *encoder) comma() { e.b = append(e.b, ',') }
 
 // object appends an object whose members are appended by fill. One that stays empty
 // is left out.
@@ -36,34 +41,39 @@ func (e *encoder) object(name string, fill func(*encoder)) {
 		e.b = e.b[:before]
 		return
 	}
-	e.b = append(e.b, '}')
+	e.end()
+	e.comma()
 }
+
+// end ends an object that has members.
+func (e *encoder) end() { e.b[len(e.b)-1] = '}' }
 
 func (e *encoder) text(name, s string) {
 	e.key(name)
 	e.b = appendString(e.b, s)
+	e.comma()
 }
 
 func (e *encoder) whole(name string, n int64) {
 	e.key(name)
-	e.b = strconv.AppendInt(e.b, n, 10)
+	e.b = smallNumbers().append(e.b, n)
 }
 
 func (e *encoder) number(name string, f float64) {
 	e.key(name)
 	e.b = appendFloat(e.b, f)
+	e.comma()
 }
 
 func (e *encoder) truth(name string, v bool) {
 	e.key(name)
 	e.b = strconv.AppendBool(e.b, v)
+	e.comma()
 }
 
 func (e *encoder) time(name string, t time.Time) {
 	e.key(name)
-	e.b = append(e.b, '"')
-	e.b = appendTime(e.b, t.UTC())
-	e.b = append(e.b, '"')
+	e.b = append(appendTime(append(e.b, '"'), t.UTC()), '"', ',')
 }
 
 // appendTime is AppendFormat of timeLayout, several times faster.
@@ -73,17 +83,21 @@ func appendTime(b []byte, t time.Time) []byte {
 		return t.AppendFormat(b, timeLayout)
 	}
 	hour, minute, second := t.Clock()
-	b = appendTwo(appendTwo(b, year/100), year%100)
-	b = appendTwo(append(b, '-'), int(month))
-	b = appendTwo(append(b, '-'), day)
-	b = appendTwo(append(b, 'T'), hour)
-	b = appendTwo(append(b, ':'), minute)
-	b = appendTwo(append(b, ':'), second)
 	ms := t.Nanosecond() / int(time.Millisecond)
-	return append(appendTwo(append(b, '.'), ms/10), byte('0'+ms%10), 'Z')
+	const size = len("2006-01-02T15:04:05.000Z")
+	n := len(b)
+	b = slices.Grow(b, size)[:n+size]
+	text := (*[size]byte)(b[n:])
+	*text = [size]byte([]byte("0000-00-00T00:00:00.000Z"))
+	for _, part := range [...]struct{ at, n int }{
+		{0, year / 100}, {2, year % 100}, {5, int(month)}, {8, day}, {11, hour}, {14, minute}, {17, second}, {20, ms / 10},
+	} {
+		text[part.at] += byte(part.n / 10)
+		text[part.at+1] += byte(part.n % 10)
+	}
+	text[22] += byte(ms % 10)
+	return b
 }
-
-func appendTwo(b []byte, n int) []byte { return append(b, byte('0'+n/10), byte('0'+n%10)) }
 
 // The ones that leave out what is zero.
 
@@ -113,13 +127,10 @@ func (e *encoder) timeOpt(name string, t time.Time) {
 
 func appendFloats(b []byte, fs []float64) []byte {
 	b = append(b, '[')
-	for i, f := range fs {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendFloat(b, f)
+	for _, f := range fs {
+		b = append(appendFloat(b, f), ',')
 	}
-	return append(b, ']')
+	return closeList(b)
 }
 
 // appendFloat writes f exactly, without exponent where a person would. Almost every
@@ -128,7 +139,7 @@ func appendFloats(b []byte, fs []float64) []byte {
 // exact: the division gives f back, and so does reading the same decimal number.
 func appendFloat(b []byte, f float64) []byte {
 	const unit, limit = 10000, 1 << 53
-	scaled := math.Round(f * unit)
+	scaled := math.RoundToEven(f * unit) // one instruction
 	if math.Abs(scaled) < limit && scaled/unit == f {
 		return appendTenThousandths(b, int64(scaled))
 	}
@@ -145,12 +156,17 @@ func appendTenThousandths(b []byte, n int64) []byte {
 	if n < 0 {
 		b, n = append(b, '-'), -n
 	}
-	b = strconv.AppendInt(b, n/10000, 10)
+	small := smallNumbers()
+	b = small.append(b, n/10000)
 	fraction := n % 10000
 	if fraction == 0 {
-		return b
+		return b[:len(b)-1]
 	}
-	b = append(b, '.', byte('0'+fraction/1000), byte('0'+fraction/100%10), byte('0'+fraction/10%10), byte('0'+fraction%10))
+	b[len(b)-1] = '.'
+	b = small.appendPadded(b, fraction/10)
+	if fraction%10 > 0 {
+		return append(b, byte('0'+fraction%10))
+	}
 	for b[len(b)-1] == '0' {
 		b = b[:len(b)-1]
 	}
@@ -159,8 +175,18 @@ func appendTenThousandths(b []byte, n int64) []byte {
 
 // appendString writes s as JSON text; bytes that are no UTF-8 become U+FFFD.
 func appendString(b []byte, s string) []byte {
-	const hex = "0123456789abcdef"
 	b = append(b, '"')
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < 0x20 || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			return appendEscaped(append(b, s[:i]...), s[i:])
+		}
+	}
+	return append(append(b, s...), '"')
+}
+
+// appendEscaped is the rest of appendString.
+func appendEscaped(b []byte, s string) []byte {
+	const hex = "0123456789abcdef"
 	for i := 0; i < len(s); {
 		c := s[i]
 		switch {

@@ -1,7 +1,9 @@
 package mapping
 
 import (
+	"encoding/binary"
 	"math"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -9,21 +11,20 @@ import (
 )
 
 // A histogram is nine tenths of a document, and its values are always the same few:
-// middles of bins. So their texts are made once for each layout and copied, and so are
-// those of small counts.
-
-// binText is a number and a comma.
-type binText struct {
-	text [15]byte
-	size uint8
-}
+// middles of bins. So their texts are made once for each layout, one after another, and
+// copied: of neighbours, as most bins are, all at once. So are those of small counts.
 
 // binTable is what stands in JSON for the bins of a layout.
 type binTable struct {
 	layout hist.Layout
 	values []float64 // the middles in microseconds
-	texts  []binText
+	text   []byte    // each of them with a comma, and block bytes of nothing
+	starts []int32   // in text, of each bin and of what would come after the last
 }
+
+// block is what is copied of a few bins, however short they are: to look at the size would
+// take longer.
+const block = 64
 
 const layouts = 7 // coarseness 0 … 6
 
@@ -48,26 +49,19 @@ func tableOf(l hist.Layout) *binTable {
 }
 
 func newBinTable(l hist.Layout) *binTable {
-	t := &binTable{layout: l, values: make([]float64, l.Len()), texts: make([]binText, l.Len())}
+	t := &binTable{layout: l, values: make([]float64, l.Len()), starts: make([]int32, l.Len()+1)}
 	for i := range t.values {
 		t.values[i] = l.Middle(i) / 1000
-		t.texts[i] = newBinText(appendFloat(nil, t.values[i]))
+		t.text = append(appendFloat(t.text, t.values[i]), ',')
+		t.starts[i+1] = int32(len(t.text))
 	}
+	t.text = append(t.text, make([]byte, block)...)
 	return t
 }
 
-func newBinText(number []byte) binText {
-	if number = append(number, ','); len(number) > len(binText{}.text) {
-		panic("mapping: the text of a bin's middle has no room: " + string(number))
-	}
-	b := binText{size: uint8(len(number))}
-	copy(b.text[:], number)
-	return b
-}
-
-// find is the bin whose middle is v. Bins come in order, so it is mostly one of the next.
+// find is the bin whose middle is v, which is mostly one of those from next on.
 func (t *binTable) find(v float64, next int) (int, bool) {
-	for i := next; i < min(next+3, len(t.values)); i++ {
+	for i := next; i < min(next+4, len(t.values)); i++ {
 		if t.values[i] == v {
 			return i, true
 		}
@@ -76,38 +70,28 @@ func (t *binTable) find(v float64, next int) (int, bool) {
 	return i, t.values[i] == v
 }
 
-// smallCounts are the texts of the counts that most bins have.
-var smallCounts = sync.OnceValue(func() *[1000]binText {
-	var counts [1000]binText
-	for n := range counts {
-		counts[n] = newBinText(strconv.AppendInt(nil, int64(n), 10))
+// end is the first bin after at that is not the next of values, of which the first is at's.
+func (t *binTable) end(at int, values []float64) int {
+	bins := t.values[at:]
+	bins = bins[:min(len(bins), len(values))]
+	for n, v := range bins {
+		if values[n] != v {
+			return at + n
+		}
 	}
-	return &counts
-})
-
-// appendText copies the whole of t, which takes no longer, and leaves out the rest. b
-// must have room.
-func appendText(b []byte, t *binText) []byte {
-	n := len(b)
-	*(*[15]byte)(b[n : n+15]) = t.text
-	return b[:n+int(t.size)]
+	return at + len(bins)
 }
 
-// grow makes room for any whole number, or a bin's middle, and a comma.
-func grow(b []byte) []byte {
-	const room = 32
-	if cap(b)-len(b) < room {
-		b = append(b, make([]byte, room)...)[:len(b)]
+// append appends the middles of the bins from … to-1, a comma after each.
+func (t *binTable) append(b []byte, from, to int) []byte {
+	start, end := t.starts[from], t.starts[to]
+	if end-start > block {
+		return append(b, t.text[start:end]...)
 	}
-	return b
-}
-
-// closeList ends an array whose items have commas after them.
-func closeList(b []byte) []byte {
-	if b[len(b)-1] == ',' {
-		b = b[:len(b)-1]
-	}
-	return append(b, ']')
+	at := len(b)
+	b = slices.Grow(b, block)
+	copy(b[at:at+block], t.text[start:start+block])
+	return b[:at+int(end-start)]
 }
 
 // appendValues appends the middles of bins, as appendFloat would write them.
@@ -118,30 +102,98 @@ func appendValues(b []byte, layout string, values []float64) []byte {
 	}
 	t, next := tableOf(l), 0
 	b = append(b, '[')
-	for _, v := range values {
-		at, ok := t.find(v, next)
+	for len(values) > 0 {
+		from, ok := t.find(values[0], next)
 		if !ok {
-			b = append(appendFloat(b, v), ',')
+			b = append(appendFloat(b, values[0]), ',')
+			values = values[1:]
 			continue
 		}
-		b, next = appendText(grow(b), &t.texts[at]), at
+		next = t.end(from, values)
+		b = t.append(b, from, next)
+		values = values[next-from:]
 	}
 	return closeList(b)
 }
 
+// closeList ends an array whose items have commas after them.
+func closeList(b []byte) []byte {
+	if b[len(b)-1] == ',' {
+		b = b[:len(b)-1]
+	}
+	return append(b, ']')
+}
+
+// numbers are the texts of 0 … 999 with a comma, in the low bytes, and their sizes in the
+// high one; padded are the same with three digits each.
+type numbers struct{ short, padded [1000]uint64 }
+
+// smallNumbers are what nearly all counts are made of.
+var smallNumbers = sync.OnceValue(func() *numbers {
+	t := new(numbers)
+	for n := range t.short {
+		t.short[n] = word(append(strconv.AppendInt(nil, int64(n), 10), ','))
+		t.padded[n] = word([]byte{byte('0' + n/100), byte('0' + n/10%10), byte('0' + n%10), ','})
+	}
+	return t
+})
+
+func word(text []byte) uint64 {
+	var w [8]byte
+	copy(w[:], text)
+	w[7] = byte(len(text))
+	return binary.LittleEndian.Uint64(w[:])
+}
+
+// widestWhole is as much as is written of a whole number, or beyond it.
+const widestWhole = 24
+
+// appendCounts appends whole numbers.
 func appendCounts(b []byte, counts []int64) []byte {
-	small := smallCounts()
+	t := smallNumbers()
 	b = append(b, '[')
+	at := len(b)
 	for _, n := range counts {
-		b = appendCount(b, n, small)
+		if cap(b)-at < widestWhole {
+			b = slices.Grow(b[:at], 64*widestWhole)
+		}
+		b = b[:cap(b)]
+		if uint64(n) < uint64(len(t.short)) {
+			w := t.short[n]
+			binary.LittleEndian.PutUint64(b[at:], w)
+			at += int(w >> 56)
+		} else {
+			b = t.append(b[:at], n)
+			at = len(b)
+		}
 	}
-	return closeList(b)
+	return closeList(b[:at])
 }
 
-func appendCount(b []byte, n int64, small *[1000]binText) []byte {
-	b = grow(b)
-	if n >= 0 && n < int64(len(small)) {
-		return appendText(b, &small[n])
+// append appends n and a comma.
+func (t *numbers) append(b []byte, n int64) []byte {
+	at := len(b)
+	b = slices.Grow(b, widestWhole)
+	room := b[at : at+widestWhole]
+	switch {
+	case uint64(n) < 1000:
+		w := t.short[n]
+		binary.LittleEndian.PutUint64(room, w)
+		return b[:at+int(w>>56)]
+	case uint64(n) < 1000_000:
+		w := t.short[n/1000]
+		size := int(w>>56) - 1 // without its comma
+		binary.LittleEndian.PutUint64(room, w)
+		binary.LittleEndian.PutUint64(room[size:], t.padded[n%1000])
+		return b[:at+size+4]
 	}
 	return append(strconv.AppendInt(b, n, 10), ',')
+}
+
+// appendPadded appends three digits.
+func (t *numbers) appendPadded(b []byte, n int64) []byte {
+	at := len(b)
+	b = slices.Grow(b, 8)
+	binary.LittleEndian.PutUint64(b[at:at+8], t.padded[n])
+	return b[:at+3]
 }

@@ -24,7 +24,8 @@ func (d *Interval) AppendJSON(dst []byte) []byte {
 	e.numberOpt("bandwidth", d.Bandwidth)
 	e.textOpt("weighting", d.Weighting)
 	e.wholeOpt("_doc_count", d.DocCount)
-	return append(e.b, '}')
+	e.end()
+	return e.b
 }
 
 // MarshalJSON is [Interval.AppendJSON] for package encoding/json.
@@ -85,9 +86,9 @@ func (e *encoder) latency(lat *Latency) {
 		if !lat.Bins.IsZero() {
 			e.object("histogram", func(e *encoder) {
 				e.key("values")
-				e.b = appendValues(e.b, lat.Layout, lat.Bins.Values)
+				e.b = append(appendValues(e.b, lat.Layout, lat.Bins.Values), ',')
 				e.key("counts")
-				e.b = appendCounts(e.b, lat.Bins.Counts)
+				e.b = append(appendCounts(e.b, lat.Bins.Counts), ',')
 			})
 		}
 		if lat.Layout == "" && lat.Bins.IsZero() { // of averages

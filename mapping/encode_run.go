@@ -13,6 +13,7 @@ func (r *Run) AppendJSON(dst []byte) []byte {
 	if len(r.Config) > 0 {
 		e.key("config")
 		e.b = appendMap(e.b, r.Config)
+		e.comma()
 	}
 	e.object("fio", func(e *encoder) {
 		e.texts("direction", r.directions())
@@ -39,7 +40,8 @@ func (r *Run) AppendJSON(dst []byte) []byte {
 	e.object("source", r.Source.encode)
 	e.object("documents", r.Documents.encode)
 	e.timeOpt("ingested", r.Ingested)
-	return append(e.b, '}')
+	e.end()
+	return e.b
 }
 
 // MarshalJSON is [Run.AppendJSON] for package encoding/json.

@@ -12,16 +12,20 @@ func (e *encoder) strings(name string, m map[string]string) {
 	if len(m) == 0 {
 		return
 	}
+	var few [8]string
+	keys := few[:0]
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
 	e.key(name)
 	e.b = append(e.b, '{')
-	for i, k := range slices.Sorted(maps.Keys(m)) {
-		if i > 0 {
-			e.b = append(e.b, ',')
-		}
+	for _, k := range keys {
 		e.b = append(appendString(e.b, k), ':')
-		e.b = appendString(e.b, m[k])
+		e.b = append(appendString(e.b, m[k]), ',')
 	}
-	e.b = append(e.b, '}')
+	e.end()
+	e.comma()
 }
 
 // texts appends an array of texts.
@@ -37,12 +41,10 @@ func (e *encoder) array(name string, n int, item func(e *encoder, i int)) {
 	e.key(name)
 	e.b = append(e.b, '[')
 	for i := range n {
-		if i > 0 {
-			e.b = append(e.b, ',')
-		}
 		item(e, i)
+		e.comma()
 	}
-	e.b = append(e.b, ']')
+	e.b = append(closeList(e.b), ',')
 }
 
 // objects appends an array of objects.
@@ -50,7 +52,7 @@ func (e *encoder) objects(name string, n int, fill func(e *encoder, i int)) {
 	e.array(name, n, func(e *encoder, i int) {
 		e.b = append(e.b, '{')
 		fill(e, i)
-		e.b = append(e.b, '}')
+		e.end()
 	})
 }
 

@@ -59,27 +59,37 @@ func AppendWire(dst, compact []byte) ([]byte, error) {
 	return append(dst, text[at:]...), nil
 }
 
+// appendWireBins appends the histogram of n bins, which begin b.
 func appendWireBins(dst, b []byte, n int, layout string) ([]byte, error) {
 	l, err := parseLayout(layout)
 	if err != nil {
 		return dst, err
 	}
-	const widest = 32 // bytes of a value and a count at most
-	t, small, index := tableOf(l), smallCounts(), uint64(0)
-	counts := make([]byte, 0, 8*n+widest)
+	t, counts := tableOf(l), b
 	dst = append(dst, `"histogram":{"values":[`...)
+	index, from, to := uint64(0), 0, 0 // the bins from … to-1 are neighbours, and not appended yet
 	for i := range n {
 		gap, size := binary.Uvarint(b)
 		count, more := binary.Uvarint(b[max(size, 0):])
-		if index += gap; size <= 0 || more <= 0 || gap > math.MaxInt32 || index >= uint64(len(t.texts)) || count > math.MaxInt64 {
+		if index += gap; size <= 0 || more <= 0 || gap > math.MaxInt32 || index >= uint64(len(t.values)) || count > math.MaxInt64 {
 			return dst, fmt.Errorf("bin %d of %d: %w", i, n, ErrBins)
 		}
-		dst = appendText(grow(dst), &t.texts[index])
-		counts = appendCount(counts, int64(count), small)
+		if int(index) != to {
+			dst = t.append(dst, from, to)
+			from, to = int(index), int(index)
+		}
+		to++
 		b = b[size+more:]
 	}
+	dst = t.append(dst, from, to)
+	small := smallNumbers()
 	dst = append(closeList(dst), `,"counts":[`...)
-	return append(closeList(append(dst, counts...)), '}'), nil
+	for range n { // all of which were read before
+		_, size := binary.Uvarint(counts)
+		count, more := binary.Uvarint(counts[size:])
+		dst, counts = small.append(dst, int64(count)), counts[size+more:]
+	}
+	return append(closeList(dst), '}'), nil
 }
 
 // ElapsedIn is interval.elapsed_ms of a document's JSON, as this package writes it.

@@ -26,10 +26,12 @@ func RunID(archive, path string) string {
 // The further pieces of a split document have ".1", ".2" and so on appended.
 func (d *Interval) ID() string {
 	sum := sha256.Sum256(d.appendKey(make([]byte, 0, 256)))
-	if d.Part == 0 {
-		return hex.EncodeToString(sum[:20])
+	var room [64]byte
+	id := hex.AppendEncode(room[:0], sum[:20])
+	if d.Part > 0 {
+		id = strconv.AppendInt(append(id, '.'), int64(d.Part), 10)
 	}
-	return hex.EncodeToString(sum[:20]) + "." + strconv.Itoa(d.Part)
+	return string(id)
 }
 
 // appendKey puts each string's length before it: no two keys give the same bytes.

@@ -3,11 +3,9 @@ package elastic
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
@@ -58,7 +56,7 @@ func (c *Client) Pack(w *bytes.Buffer, parts ...[]byte) error {
 // unknown, even when the error is only [ErrBulkAnswer]. The body may be reused when it
 // has returned.
 func (c *Client) Bulk(ctx context.Context, body []byte, ids []string, each func(position int, item BulkItem)) error {
-	sent := &detachable{r: bytes.NewReader(body)}
+	sent := newDetachable(body)
 	defer sent.detach()
 	header := http.Header{"Content-Type": {"application/x-ndjson"}}
 	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) { // gzip's mark; JSON has no such bytes
@@ -88,40 +86,3 @@ type performer func(*http.Request) (*http.Response, error)
 
 // Perform implements esapi.Transport.
 func (p performer) Perform(req *http.Request) (*http.Response, error) { return p(req) }
-
-// detachable is a request body whose memory is its owner's again after detach: the
-// transport may go on sending after the answer has come.
-type detachable struct {
-	mu sync.Mutex
-	r  *bytes.Reader
-}
-
-var errDetached = errors.New("request is over")
-
-func (d *detachable) Read(p []byte) (int, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.r == nil {
-		return 0, errDetached
-	}
-	return d.r.Read(p)
-}
-
-func (d *detachable) rewind() (io.ReadCloser, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.r == nil {
-		return nil, errDetached
-	}
-	_, err := d.r.Seek(0, io.SeekStart)
-	return d, err
-}
-
-// Close does nothing: the owner detaches.
-func (d *detachable) Close() error { return nil }
-
-func (d *detachable) detach() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.r = nil
-}

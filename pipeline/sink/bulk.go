@@ -42,7 +42,7 @@ type Elastic struct {
 	flying   int           // bodies that hold one of pace's slots
 	pace     pace
 	squeeze  squeeze
-	pending  map[string]struct{} // ids of documents that are not settled
+	pending  map[uint64]struct{} // hashes of the ids of documents that are not settled
 	runs     map[runKey]*runState
 	endings  []*ending // runs that wait for their end
 	endsRuns bool      // somebody ends them
@@ -75,7 +75,7 @@ func NewElastic(client *elastic.Client, options Options) *Elastic {
 		client: client.Once(), opt: opt, ctx: ctx, cancel: cancel,
 		templates: newGate(), rejects: rejectFile{path: opt.RejectFile},
 		wake: make(chan struct{}), pace: newPace(opt.BodyBytes, opt.InFlight), squeeze: newSqueeze(client.Gzip()),
-		pending: make(map[string]struct{}), runs: make(map[runKey]*runState),
+		pending: make(map[uint64]struct{}), runs: make(map[runKey]*runState),
 	}
 }
 
@@ -93,16 +93,14 @@ func (s *Elastic) Put(ctx context.Context, docs []*mapping.Interval) error {
 	}
 	c := s.newChunk()
 	defer s.chunks.Put(c)
-	for _, d := range parts {
+	for i, d := range parts {
 		c.add(c.index(s.opt.Prefix, d.Level, d.Run.Start), d.ID(), runKey{d.Run.ID, d.Run.Ingest}, d.AppendJSON)
-		if len(c.buf) >= chunkBytes {
-			if err := s.take(ctx, c, nil); err != nil {
-				return fmt.Errorf("put documents: %w", err)
-			}
+		if len(c.buf) < chunkBytes && i < len(parts)-1 {
+			continue
 		}
-	}
-	if err := s.take(ctx, c, nil); err != nil {
-		return fmt.Errorf("put documents: %w", err)
+		if err := s.take(ctx, c, nil); err != nil {
+			return fmt.Errorf("put documents: %w", err)
+		}
 	}
 	return nil
 }
@@ -121,7 +119,8 @@ func (s *Elastic) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encode
 			return taken, err
 		}
 		c.buf = append(mapping.AppendAction(c.buf[:0], c.index(s.opt.Prefix, d.Level, d.Start), d.ID), '\n')
-		e := entry{doc: len(c.buf), end: len(c.buf) + len(d.JSON) + 1, id: d.ID, key: runKey{d.Run, d.Ingest}}
+		e := newEntry(d.ID, runKey{d.Run, d.Ingest})
+		e.doc, e.end = len(c.buf), len(c.buf)+len(d.JSON)+1
 		if err := s.takeEncoded(ctx, e, c.buf, d.JSON); err != nil {
 			return taken, fmt.Errorf("put documents: %w", err)
 		}
@@ -133,8 +132,7 @@ func (s *Elastic) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encode
 func (s *Elastic) takeEncoded(ctx context.Context, e entry, action, document []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e.run = s.run(e.key)
-	return s.takeOne(ctx, e, action, document)
+	return s.takeOne(ctx, e, nil, action, document)
 }
 
 // splitAll checks documents, and splits those that are too large.

@@ -5,15 +5,21 @@ import (
 	"context"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // body is the text of one bulk request, and what is in it.
 type body struct {
-	buf    []byte
-	docs   []entry
-	packed bytes.Buffer // what is sent of it at a time
-	timer  *time.Timer  // sends it when it does not fill up; nil before the first document
+	buf   []byte
+	docs  []entry
+	timer *time.Timer // sends it when it does not fill up; nil before the first document
+
+	// What is sent of it at a time, for the carrier.
+	packed bytes.Buffer
+	ids    []string
+	fates  []fate
 }
 
 // entry is one document in a body: buf[start:doc] is the action and buf[doc:end] the
@@ -21,14 +27,18 @@ type body struct {
 type entry struct {
 	start, doc, end int
 	id              string
+	hash            uint64 // of id
 	key             runKey
 	run             *runState
 	broken          int // times that the server failed on it
 }
 
+func newEntry(id string, key runKey) entry { return entry{id: id, hash: xxhash.Sum64String(id), key: key} }
+
 func (e *entry) size() int { return e.end - e.start }
 
-// chunkBytes is as much as is encoded before the lock is taken.
+// chunkBytes is as much as is encoded before the lock is taken: what stays in the cache of
+// a processor.
 const chunkBytes = 256 << 10
 
 // chunk is documents that are encoded and not taken yet.
@@ -59,7 +69,8 @@ func (c *chunk) index(prefix string, level mapping.Level, start time.Time) strin
 }
 
 func (c *chunk) add(index, id string, key runKey, document func([]byte) []byte) {
-	e := entry{start: len(c.buf), id: id, key: key}
+	e := newEntry(id, key)
+	e.start = len(c.buf)
 	c.buf = append(mapping.AppendAction(c.buf, index, id), '\n')
 	e.doc = len(c.buf)
 	c.buf = append(document(c.buf), '\n')
@@ -73,11 +84,8 @@ func (s *Elastic) take(ctx context.Context, c *chunk, run *runState) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range c.docs {
-		e := c.docs[i]
-		if e.run = run; run == nil {
-			e.run = s.run(e.key)
-		}
-		if err := s.takeOne(ctx, e, c.buf[e.start:e.doc], c.buf[e.doc:e.end]); err != nil {
+		e := &c.docs[i]
+		if err := s.takeOne(ctx, *e, run, c.buf[e.start:e.doc], c.buf[e.doc:e.end]); err != nil {
 			return err
 		}
 	}
@@ -86,8 +94,11 @@ func (s *Elastic) take(ctx context.Context, c *chunk, run *runState) error {
 }
 
 // takeOne puts a document into a body; s.mu is held but for the time that it waits.
-func (s *Elastic) takeOne(ctx context.Context, e entry, action, document []byte) error {
+func (s *Elastic) takeOne(ctx context.Context, e entry, run *runState, action, document []byte) error {
 	for {
+		if e.run = run; run == nil {
+			e.run = s.run(e.key)
+		}
 		if s.fatal != nil {
 			return s.fatal
 		}
@@ -117,7 +128,7 @@ func (s *Elastic) run(key runKey) *runState {
 // waits until that is settled: which of two requests is served first is up to chance,
 // and the last one taken has to be the one that stays. s.mu is held.
 func (s *Elastic) fits(e *entry) bool {
-	if _, ok := s.pending[e.id]; ok {
+	if _, ok := s.pending[e.hash]; ok {
 		s.seal()
 		return false
 	}
@@ -153,7 +164,7 @@ func (s *Elastic) append(e entry, action, document []byte) {
 	}
 	e.end = len(b.buf)
 	b.docs = append(b.docs, e)
-	s.pending[e.id] = struct{}{}
+	s.pending[e.hash] = struct{}{}
 	e.run.queued++
 	e.run.pending++
 	s.stats.Queued++

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/fio2es/fio2es/internal/elastic"
 )
 
@@ -24,7 +22,6 @@ type carrier struct {
 	wire    []byte        // what is sent of them
 	gzip    bool          // it is compressed
 	took    time.Duration // to make it
-	ids     []string
 	started time.Time
 	failed  int // requests in a row in which nothing was settled
 	retry   int // documents at the begin of todo that were sent before
@@ -104,9 +101,9 @@ func (c *carrier) pack(limit int) error {
 		}
 		parts[len(parts)-1] = c.b.buf[from:e.end]
 	}
-	c.ids = slices.Grow(c.ids[:0], c.ready)
-	for _, e := range c.todo[:c.ready] {
-		c.ids = append(c.ids, e.id)
+	c.b.ids = slices.Grow(c.b.ids[:0], c.ready)
+	for i := range c.todo[:c.ready] {
+		c.b.ids = append(c.b.ids, c.todo[i].id)
 	}
 	c.gzip = c.s.squeezes(c.size)
 	c.b.packed.Reset()
@@ -139,18 +136,16 @@ func (c *carrier) request() error {
 			return err
 		}
 	}
-	r := result{sent: time.Now(), stored: make([]entry, 0, c.ready)}
-	answered := make([]bool, c.ready)
+	c.b.fates = slices.Grow(c.b.fates[:0], c.ready)[:c.ready]
+	clear(c.b.fates)
+	r := result{sent: time.Now(), fates: c.b.fates}
 	var out stopwatch
-	r.err = c.s.client.Bulk(out.trace(c.s.ctx), c.wire, c.ids, func(i int, item elastic.BulkItem) {
-		answered[i] = true
-		r.add(c.todo[i], item)
-	})
+	r.err = c.s.client.Bulk(out.trace(c.s.ctx), c.wire, c.b.ids, func(i int, item elastic.BulkItem) { r.add(c.todo, i, item) })
 	if c.s.ctx.Err() != nil {
 		return nil // whoever ended it has said why
 	}
-	for i, ok := range answered {
-		if !ok {
+	for i, f := range r.fates {
+		if f == unknown {
 			r.again = append(r.again, c.todo[i])
 		}
 	}
@@ -231,13 +226,16 @@ func (s *Elastic) settle(c *carrier, r *result) error {
 			s.squeeze.learn(c.gzip, c.size, c.took+r.written)
 		}
 	}
-	for i := range r.stored {
-		e := &r.stored[i]
+	for i, f := range r.fates {
+		if f != stored {
+			continue
+		}
+		e := &c.todo[i]
 		s.forget(e)
 		e.run.indexed++
-		e.run.hashes = append(e.run.hashes, xxhash.Sum64String(e.id))
+		e.run.hashes = append(e.run.hashes, e.hash)
 	}
-	st.Indexed += int64(len(r.stored))
+	st.Indexed += int64(r.stored)
 	if failed != nil {
 		return failed
 	}
@@ -265,7 +263,7 @@ func (st *Stats) count(c *carrier) {
 
 // forget takes a document off the list of those under way; s.mu is held.
 func (s *Elastic) forget(e *entry) {
-	delete(s.pending, e.id)
+	delete(s.pending, e.hash)
 	e.run.pending--
 }
 

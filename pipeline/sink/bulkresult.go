@@ -20,13 +20,23 @@ var (
 	ErrAuth        = errors.New("the credentials are missing, wrong or not enough: writing needs the index privileges auto_configure, index, delete, read, maintenance and view_index_metadata, and indices:admin/index_template/get on the cluster; docs/elasticsearch.md has the role")
 )
 
+// fate is what became of a document.
+type fate uint8
+
+const (
+	unknown fate = iota
+	stored
+	failed // is in result.again or result.refused, or has ended everything
+)
+
 // result is what came of one request.
 type result struct {
 	sent     time.Time
 	written  time.Duration // it took to get out; 0 is unknown
 	err      error         // of the request
-	stored   []entry
-	again    []entry // to be sent again
+	fates    []fate        // of the documents that were sent
+	stored   int           // of them
+	again    []entry       // to be sent again
 	refused  []refusal
 	fatal    error         // ends everything
 	tooMany  bool          // the cluster is overloaded
@@ -43,15 +53,22 @@ type refusal struct {
 }
 
 // settled tells whether anything came to its end.
-func (r *result) settled() bool { return len(r.stored) > 0 || len(r.refused) > 0 }
+func (r *result) settled() bool { return r.stored > 0 || len(r.refused) > 0 }
 
-// add sorts an item in.
-func (r *result) add(e entry, item elastic.BulkItem) {
-	const mostBroken = 5
+// add sorts in what became of the i-th of the documents that were sent.
+func (r *result) add(sent []entry, i int, item elastic.BulkItem) {
 	if item.OK() {
-		r.stored = append(r.stored, e)
+		r.fates[i] = stored
+		r.stored++
 		return
 	}
+	r.fates[i] = failed
+	r.fail(sent[i], item)
+}
+
+// fail sorts in a document that is not stored.
+func (r *result) fail(e entry, item elastic.BulkItem) {
+	const mostBroken = 5
 	err := item.Error()
 	switch advice := advise(err); {
 	case advice != nil:
