@@ -106,21 +106,29 @@ func compete(b *testing.B, documents, size int, rivals ...*rival) {
 	}
 }
 
-// sending is the sink: from documents to confirmed documents.
-func sending(s *sink.Elastic, docs []*mapping.Interval) *rival {
+// sending is the sink: from documents to confirmed documents. As many put them at the same
+// time as there are connections; an ingest has one for each processor.
+func sending(s *sink.Elastic, docs []*mapping.Interval, connections int) *rival {
 	return &rival{name: "sink", send: func(ctx context.Context) error {
-		for some := range slices.Chunk(docs, 100) {
-			if err := s.Put(ctx, some); err != nil {
-				return err
-			}
+		var all sync.WaitGroup
+		failed := make([]error, connections)
+		for i := range connections {
+			all.Go(func() {
+				for some := range slices.Chunk(docs[i*len(docs)/connections:(i+1)*len(docs)/connections], 100) {
+					if failed[i] = s.Put(ctx, some); failed[i] != nil {
+						return
+					}
+				}
+			})
 		}
-		return s.Flush(ctx)
+		all.Wait()
+		return errors.Join(errors.Join(failed...), s.Flush(ctx))
 	}}
 }
 
 // handingOn is the sink, of documents that are encoded beforehand, as push has them: what
 // it does beyond a replay of the same bodies.
-func handingOn(s *sink.Elastic, docs []*mapping.Interval) *rival {
+func handingOn(s *sink.Elastic, docs []*mapping.Interval, _ int) *rival {
 	encoded := make([]mapping.Encoded, len(docs))
 	for i, d := range docs {
 		encoded[i] = mapping.Encoded{
@@ -209,7 +217,7 @@ func BenchmarkBulk(b *testing.B) {
 		name        string
 		path        string
 		connections int
-		send        func(*sink.Elastic, []*mapping.Interval) *rival
+		send        func(*sink.Elastic, []*mapping.Interval, int) *rival
 	}{
 		{"1", "", 1, sending}, {"2", "", 2, sending}, {"2-paced", "/100", 2, sending},
 		{"1-encoded", "", 1, handingOn}, {"2-encoded", "", 2, handingOn},
@@ -220,7 +228,7 @@ func BenchmarkBulk(b *testing.B) {
 			plain, packed, size := bodies(b, client, "fio", docs)
 			s := sink.NewElastic(client, sink.Options{InFlight: c.connections, Templates: []string{}})
 			defer s.Close()
-			compete(b, len(docs), size, c.send(s, docs),
+			compete(b, len(docs), size, c.send(s, docs, c.connections),
 				replaying("packed", address+c.path, packed, c.connections, nil),
 				replaying("packing", address+c.path, plain, c.connections, client.Pack),
 				replaying("plain", address+c.path, plain, c.connections, nil))
@@ -244,9 +252,9 @@ func BenchmarkCluster(b *testing.B) {
 	const connections = 2
 	s := sink.NewElastic(client, sink.Options{InFlight: connections, Prefix: prefix, Templates: []string{}})
 	defer s.Close()
-	for name, send := range map[string]func(*sink.Elastic, []*mapping.Interval) *rival{"documents": sending, "encoded": handingOn} {
+	for name, send := range map[string]func(*sink.Elastic, []*mapping.Interval, int) *rival{"documents": sending, "encoded": handingOn} {
 		b.Run(name, func(b *testing.B) {
-			compete(b, len(docs), size, send(s, docs), replaying("packed", address, packed, connections, nil),
+			compete(b, len(docs), size, send(s, docs, connections), replaying("packed", address, packed, connections, nil),
 				replaying("plain", address, plain, connections, nil))
 		})
 	}
