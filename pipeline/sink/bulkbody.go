@@ -33,7 +33,9 @@ type entry struct {
 	broken          int // times that the server failed on it
 }
 
-func newEntry(id string, key runKey) entry { return entry{id: id, hash: xxhash.Sum64String(id), key: key} }
+func newEntry(id string, key runKey) entry {
+	return entry{id: id, hash: xxhash.Sum64String(id), key: key}
+}
 
 func (e *entry) size() int { return e.end - e.start }
 
