@@ -148,13 +148,13 @@ func TestRunTime(t *testing.T) {
 func TestRankBounds(t *testing.T) {
 	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
-		query rankQuery
+		query windowQuery
 		start time.Time
 		want  string // an error
 	}{
-		{rankQuery{from: "09:12", to: "+40m"}, start, ""},
-		{rankQuery{from: "+1s"}, time.Time{}, ""},
-		{rankQuery{to: "09:12"}, time.Time{}, "r: when it started is not known"},
+		{windowQuery{from: "09:12", to: "+40m"}, start, ""},
+		{windowQuery{from: "+1s"}, time.Time{}, ""},
+		{windowQuery{to: "09:12"}, time.Time{}, "r: when it started is not known"},
 	} {
 		from, to, err := c.query.bounds("r", c.start)
 		if (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,14 +40,13 @@ type rankWriter struct {
 	csv    *csv.Writer
 	json   *json.Encoder
 
-	run           string
-	started       bool
-	sums          map[string]*hist.Histogram // by direction
-	windows       int
-	from, to      time.Time // what they span
-	bounded       bool      // after and before are known
-	after, before time.Time // what was asked for
-	empty         []error   // runs of which there was nothing
+	run      string
+	started  bool
+	sums     map[string]*hist.Histogram // by direction
+	windows  int
+	from, to time.Time // what they span
+	choice   choice
+	empty    []error // runs of which there was nothing
 }
 
 func newRankWriter(w io.Writer, format string, q *rankQuery) *rankWriter {
@@ -64,7 +62,7 @@ func newRankWriter(w io.Writer, format string, q *rankQuery) *rankWriter {
 }
 
 func (r *rankWriter) begin(run string, _ bool) {
-	r.run, r.sums, r.windows, r.bounded = run, map[string]*hist.Histogram{}, 0, false
+	r.run, r.sums, r.windows, r.choice = run, map[string]*hist.Histogram{}, 0, choice{query: &r.query.windowQuery}
 	r.from, r.to = time.Time{}, time.Time{}
 }
 
@@ -73,8 +71,8 @@ func (r *rankWriter) wants(run *mapping.Run) (history.Selection, bool, error) {
 	if r.query.whole() {
 		return history.Selection{}, false, nil
 	}
-	if level := r.query.level(); !slices.Contains(run.Levels, level) {
-		return history.Selection{}, false, fmt.Errorf("run %s has no documents of level %s: ingest it with --levels cluster,host,%[2]s", run.Run.Name, level)
+	if err := r.query.needs(run); err != nil {
+		return history.Selection{}, false, err
 	}
 	sel, err := r.query.selection(run)
 	return sel, true, err
@@ -84,15 +82,8 @@ func (r *rankWriter) interval(d *mapping.Interval) error {
 	if r.query.whole() || d.Latency.Layout == "" { // of averages: no histogram
 		return nil
 	}
-	if !r.bounded {
-		var err error
-		if r.after, r.before, err = r.query.bounds(d.Run.Name, d.Run.Start); err != nil {
-			return err
-		}
-		r.bounded = true
-	}
-	if !r.query.takes(d, r.after, r.before) {
-		return nil
+	if takes, err := r.choice.takes(d); err != nil || !takes {
+		return err
 	}
 	if r.windows == 0 || d.Time.Before(r.from) {
 		r.from = d.Time

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/fio2es/fio2es/internal/heatmap"
+)
+
+// heatmapOptions is how a map is drawn, and where to.
+type heatmapOptions struct {
+	format  string // table, csv, json or svg
+	output  string // a file for the SVG; empty and - are stdout
+	columns int    // at most; 0 is as many as suit
+	lines   int    // of a table, at most
+	colour  bool
+}
+
+const (
+	svgColumns = 240
+	maxColumns = 1000 // what one can see; a column takes 17 KB, and there are more while reading
+
+	// plainWidth and plainLines are what a table may take where no terminal says.
+	plainWidth = 100
+	plainLines = 24
+)
+
+func (a *app) heatmapCommand() *cobra.Command {
+	how := &heatmapOptions{}
+	f, q := &heatmapFormat{"table"}, &windowQuery{}
+	cmd := &cobra.Command{
+		Use:   "heatmap X...",
+		Short: "Requests by time and latency, as a map",
+		Long: `Draws how many requests there were at which time with which latency: as characters,
+with colours on a terminal (unless NO_COLOR is set), or as one SVG file. X is a path,
+as for ingest (nothing is stored), or a run in the history: its id, the beginning of
+it, or "latest".
+
+Time goes from left to right. Columns are the windows of the documents, or several
+joined. Latency goes up in bands of equal ratio, 20 for each power of ten, or fewer
+where lines are few; a request counts in the band that holds the middle of its bin. The
+scale of colours is logarithmic: a single slow request can be seen beside many fast
+ones. The SVG has lines for p50, p95 and p99 of each column.
+
+--from, --to, --direction, --host and --job choose requests as for rank; directions are
+drawn together. --format csv and json give the cells that have requests, one a line.`,
+		Example: `  fio2es heatmap latest
+  fio2es heatmap latest --output map.svg
+  fio2es heatmap results/ --direction write --host client01 --format csv`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := q.check(); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("levels") {
+				return usagef("--levels: which documents are asked follows from --host and --job")
+			}
+			how.format = f.string
+			if err := how.check(cmd.Flags().Changed("format"), cmd.Flags().Changed("columns")); err != nil {
+				return err
+			}
+			a.fit(how)
+			a.cfg.Levels = []string{q.level().String()}
+			return a.windows(cmd.Context(), args, newHeatmapWriter(a.stdout, how, q))
+		},
+	}
+	addReadingFlags(cmd.Flags())
+	addClusterFlags(cmd.Flags())
+	fl := cmd.Flags()
+	_ = fl.MarkHidden("levels") // it is there
+	q.addFlags(fl)
+	fl.Var(f, "format", "table, svg, csv, or json: an object a line")
+	fl.StringVarP(&how.output, "output", "o", "", "draw SVG into this file; - is stdout")
+	fl.IntVar(&how.columns, "columns", 0, "of the map, at most (default: as many as fit the terminal, else 240)")
+	return cmd
+}
+
+// check finds out what is wanted where flags say it together.
+func (how *heatmapOptions) check(format, columns bool) error {
+	if columns && (how.columns < 1 || how.columns > maxColumns) {
+		return usagef("--columns %d: want 1 to %d", how.columns, maxColumns)
+	}
+	if how.output == "" {
+		return nil
+	}
+	switch {
+	case format && how.format != "svg":
+		return usagef("--output is for SVG: leave out --format %s, or send stdout to a file", how.format)
+	case !format && how.output != "-" && !strings.HasSuffix(strings.ToLower(how.output), ".svg"):
+		return usagef("--output %s: want a name that ends in .svg, or --format svg", how.output)
+	}
+	how.format = "svg"
+	return nil
+}
+
+// fit makes a table fit the terminal, and decides on colours.
+func (a *app) fit(how *heatmapOptions) {
+	width, height := plainWidth, plainLines
+	if f, ok := a.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		how.colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			width, height = w, h-heatmapAround
+		}
+	}
+	how.lines = max(height, 4)
+	if how.columns > 0 {
+		return
+	}
+	how.columns = svgColumns
+	if how.format == "table" {
+		how.columns = max(width-heatmap.MarginWidth, 10)
+	}
+}
+
+// heatmapAround is how many lines a table has beside its cells, with the next prompt.
+const heatmapAround = 5
+
+// heatmapFormat is the --format of heatmap.
+type heatmapFormat struct{ string }
+
+func (f *heatmapFormat) String() string { return f.string }
+func (f *heatmapFormat) Type() string   { return "table|svg|csv|json" }
+func (f *heatmapFormat) Set(s string) error {
+	switch s {
+	case "table", "svg", "csv", "json":
+		f.string = s
+		return nil
+	}
+	return usagef("%q is not table, svg, csv or json", s)
+}

@@ -1,0 +1,46 @@
+package heatmap
+
+import (
+	"math"
+	"sort"
+	"strconv"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+const (
+	// BandsPerDecade is how many bands of latency a power of ten has: each is 12 % wide,
+	// as in Kibana, and a bin of fio at most 1.6 %.
+	BandsPerDecade = 20
+
+	lowestDecade = -3 // of microseconds: fio's finest bins are nanoseconds
+	bands        = (7-lowestDecade)*BandsPerDecade + BandsPerDecade/2
+)
+
+// Bound is the lowest latency of band i in microseconds, to six digits, as the bands of
+// Kibana have it: 10^(i/20 - 3). Bands are from their bound up to, not with, the next.
+func Bound(i int) float64 { return bounds[i] }
+
+// bounds end above 17.18 s, fio's highest latency.
+var bounds = func() (list [bands + 1]float64) {
+	for i := range list {
+		exact := math.Pow(10, float64(i)/BandsPerDecade+lowestDecade)
+		list[i], _ = strconv.ParseFloat(strconv.FormatFloat(exact, 'g', 6, 64), 64) // it has been formatted just now
+	}
+	return list
+}()
+
+// bandsOf are the bands of a layout's bins: those that hold their middles.
+func bandsOf(l hist.Layout) []int {
+	list := make([]int, l.Len())
+	for i := range list {
+		list[i] = bandOf(l.Middle(i) / 1000)
+	}
+	return list
+}
+
+// bandOf is the band of a latency. What is below or above all of them is in the nearest.
+func bandOf(us float64) int {
+	above := sort.Search(len(bounds), func(i int) bool { return bounds[i] > us })
+	return min(max(above-1, 0), bands-1)
+}

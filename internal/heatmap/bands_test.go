@@ -1,0 +1,47 @@
+package heatmap
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/kibana"
+)
+
+// TestBoundsAreThoseOfKibana: both maps show the same, from 1 µs on, where Kibana's begin.
+func TestBoundsAreThoseOfKibana(t *testing.T) {
+	if got, want := bounds[-lowestDecade*BandsPerDecade:], kibana.Bands(); !slices.Equal(got, want) {
+		t.Errorf("bounds %v, in Kibana %v", got, want)
+	}
+}
+
+func TestBandOf(t *testing.T) {
+	for _, c := range []struct {
+		us        float64
+		low, high float64
+	}{
+		{0, 0.001, 0.00112202}, {0.001, 0.001, 0.00112202}, {1, 1, 1.12202}, {0.9999, 0.891251, 1},
+		{1.12202, 1.12202, 1.25893}, {1.12201, 1, 1.12202}, {1000, 1000, 1122.02}, {17.18e6, 15848900, 17782800},
+	} {
+		if i := bandOf(c.us); Bound(i) != c.low || Bound(i+1) != c.high {
+			t.Errorf("%v µs is in %v … %v, not in %v … %v", c.us, Bound(i), Bound(i+1), c.low, c.high)
+		}
+	}
+	if i := bandOf(1e12); i != bands-1 {
+		t.Errorf("what is above all bands is in band %d", i)
+	}
+}
+
+// TestBandsOf: of all layouts, bins are in the band of their middle.
+func TestBandsOf(t *testing.T) {
+	for c := range 7 {
+		for _, l := range []hist.Layout{hist.Fio3(c), hist.Fio2(c)} {
+			for bin, band := range bandsOf(l) {
+				middle := l.Middle(bin) / 1000
+				if (middle < Bound(band) && band > 0) || middle >= Bound(band+1) {
+					t.Fatalf("%v: bin %d, of %v µs, is in band %d, from %v µs", l, bin, middle, band, Bound(band))
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package heatmap
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+// Window is a stretch of time and its requests.
+type Window struct {
+	ElapsedMS  int64 // its nominal start since the run's: whole lengths from one window to the next
+	Start, End time.Time
+	Requests   *hist.Histogram // whole ones
+}
+
+// Builder adds windows up into columns, of which it has at most spare times as many as the
+// map may: before that, neighbours are joined. The order of windows does not matter.
+type Builder struct {
+	limit   int
+	unit    int64 // milliseconds of nominal time in a key
+	longest int64 // window, milliseconds
+	columns []*building
+	bands   map[hist.Layout][]int
+}
+
+// spare is how many columns there are for each of the map's while nobody knows how many
+// windows are to come: with 2, as many windows as fit could end in half as many columns.
+const spare = 8
+
+// building is a column that may get more windows, and its place.
+type building struct {
+	key int64
+	Column
+}
+
+// NewBuilder makes a map of at most so many columns.
+func NewBuilder(columns int) *Builder {
+	return &Builder{limit: columns, unit: 1, bands: map[hist.Layout][]int{}}
+}
+
+// Add adds a window.
+func (b *Builder) Add(w Window) {
+	if w.Requests.IsEmpty() {
+		return
+	}
+	layout := w.Requests.Layout()
+	if b.bands[layout] == nil {
+		b.bands[layout] = bandsOf(layout)
+	}
+	one := Column{Start: w.Start, End: w.End}
+	for i, n := range w.Requests.All() {
+		one.Counts[b.bands[layout][i]] += int64(n)
+	}
+	b.longest = max(b.longest, w.End.Sub(w.Start).Milliseconds())
+	c := b.at(w.ElapsedMS / b.unit)
+	c.add(&one, w.Requests)
+	for len(b.columns) > spare*b.limit {
+		b.join()
+	}
+}
+
+// at is the column of a key, most often the last one.
+func (b *Builder) at(key int64) *building {
+	i := len(b.columns)
+	for i > 0 && b.columns[i-1].key >= key {
+		i--
+	}
+	if i == len(b.columns) || b.columns[i].key != key {
+		b.columns = slices.Insert(b.columns, i, &building{key: key})
+	}
+	return b.columns[i]
+}
+
+// join makes columns twice as long.
+func (b *Builder) join() {
+	factor := 2 * b.step()
+	b.unit *= factor
+	b.regroup(func(_ int, c *building) int64 { return c.key / factor })
+}
+
+// regroup gives columns other keys, in the same order, and adds up those of the same.
+func (b *Builder) regroup(key func(i int, c *building) int64) {
+	kept := b.columns[:0]
+	for i, c := range b.columns {
+		k := key(i, c)
+		if n := len(kept); n > 0 && kept[n-1].key == k {
+			kept[n-1].add(&c.Column, &c.Requests)
+			continue
+		}
+		c.key = k
+		kept = append(kept, c)
+	}
+	clear(b.columns[len(kept):])
+	b.columns = kept
+}
+
+// step is what all keys are whole steps apart; not the first, which a run may cut.
+func (b *Builder) step() int64 {
+	step := int64(0)
+	for i := len(b.columns) - 1; i > 1 || i == 1 && step == 0; i-- {
+		step = gcd(step, b.columns[i].key-b.columns[i-1].key)
+	}
+	return max(step, 1)
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// Map ends the map. The builder is of no use any more.
+func (b *Builder) Map() *Map {
+	m := &Map{}
+	if len(b.columns) == 0 {
+		return m
+	}
+	slot, last := b.slot(), len(b.columns)-1
+	total := slot.of(last) + slot.lasts(&b.columns[last].Column)
+	joined := (total + int64(b.limit) - 1) / int64(b.limit)
+	b.regroup(func(i int, _ *building) int64 { return slot.of(i) / joined })
+	m.Width = time.Duration(slot.ms * float64(joined) * float64(time.Millisecond))
+	m.Slots = int((total + joined - 1) / joined)
+	m.place(b.columns)
+	return m
+}
+
+// slots tells where columns lie on an even grid.
+type slots struct {
+	keys []int64
+	step float64 // keys in a slot
+	ms   float64 // the same in milliseconds
+}
+
+// slot finds the grid: steps are the windows' own or, where there are but windows with
+// gaps between them, as long as these windows.
+func (b *Builder) slot() slots {
+	s := slots{step: float64(b.step())}
+	for _, c := range b.columns {
+		s.keys = append(s.keys, c.key)
+	}
+	if len(s.keys) == 1 {
+		s.step = max(float64(b.longest)/float64(b.unit), 1)
+	} else if b.longest > 0 {
+		parts := math.Round(s.step * float64(b.unit) / float64(b.longest))
+		s.step /= min(max(parts, 1), s.step)
+	}
+	s.ms = s.step * float64(b.unit)
+	return s
+}
+
+// of is the slot of a column. The second counts, not the first, which a run may cut.
+func (s slots) of(i int) int64 {
+	if i == 0 {
+		return 0
+	}
+	apart := func(i, j int) int64 { return int64(math.Round(float64(s.keys[j]-s.keys[i]) / s.step)) }
+	return max(apart(0, 1), 1) + apart(1, i)
+}
+
+// lasts is how many slots a column is long.
+func (s slots) lasts(c *Column) int64 {
+	return max(int64(math.Round(float64(c.End.Sub(c.Start).Milliseconds())/s.ms)), 1)
+}

@@ -1,0 +1,162 @@
+package heatmap
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+var began = time.Date(2026, 11, 21, 3, 13, 2, 0, time.UTC)
+
+// windowAt is a window with n requests of a latency, between two times in milliseconds.
+func windowAt(elapsed, start, end int64, us float64, n int) Window {
+	h := hist.New(hist.Fio3(0))
+	h.AddLatency(int64(us*1000), float64(n))
+	at := func(ms int64) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
+	return Window{ElapsedMS: elapsed, Start: at(start), End: at(end), Requests: h}
+}
+
+func mapOf(columns int, windows ...Window) *Map {
+	b := NewBuilder(columns)
+	for _, w := range windows {
+		b.Add(w)
+	}
+	return b.Map()
+}
+
+// windowsOf are windows as runs have them: on a grid, with gaps, edges that follow rows,
+// several of a time, of several layouts, the first one maybe cut; in any order.
+func windowsOf(t *rapid.T) []Window {
+	length := rapid.SampledFrom([]int64{100, 1000, 10_000}).Draw(t, "length")
+	cut := rapid.Int64Range(0, length-length/50-1).Draw(t, "cut")
+	var all []Window
+	for i, n := range rapid.SliceOfN(rapid.IntRange(0, 3), 1, 300).Draw(t, "windows") {
+		for range n {
+			h := hist.New(hist.Fio3(rapid.IntRange(0, 3).Draw(t, "coarseness")))
+			for _, bin := range rapid.SliceOfN(rapid.IntRange(0, h.Layout().Len()-1), 0, 3).Draw(t, "bins") {
+				h.AddAt(bin, float64(rapid.IntRange(1, 1000).Draw(t, "requests")))
+			}
+			elapsed := max(int64(i)*length-cut, 0)
+			start := elapsed + rapid.Int64Range(0, length/50).Draw(t, "late")
+			at := began.Add(time.Duration(start) * time.Millisecond)
+			all = append(all, Window{elapsed, at, began.Add(time.Duration(int64(i+1)*length-cut+length/50) * time.Millisecond), h})
+		}
+	}
+	return rapid.Permutation(all).Draw(t, "order")
+}
+
+// TestMap: each column has just the requests of the windows that begin in its time, so
+// that nothing is lost or counted twice however often columns were joined.
+func TestMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		windows, limit := windowsOf(t), rapid.IntRange(1, 20).Draw(t, "columns")
+		m := mapOf(limit, windows...)
+		if len(m.Columns) > limit || m.Slots > limit {
+			t.Fatalf("%d columns in %d slots, more than %d", len(m.Columns), m.Slots, limit)
+		}
+		total, slot := int64(0), 0
+		for i := range m.Columns {
+			c := &m.Columns[i]
+			if c.First < slot || c.Last <= c.First || c.Last > m.Slots {
+				t.Fatalf("column %d is in slots %d … %d of %d", i, c.First, c.Last, m.Slots)
+			}
+			slot = c.Last
+			var want [bands]int64
+			requests := 0.0
+			for _, w := range windows {
+				if w.Start.Before(c.Start) || i+1 < len(m.Columns) && !w.Start.Before(m.Columns[i+1].Start) {
+					continue
+				}
+				of := bandsOf(w.Requests.Layout())
+				for bin, n := range w.Requests.All() {
+					want[of[bin]] += int64(n)
+					requests += n
+				}
+			}
+			if c.Counts != want || c.Requests.Total() != requests {
+				t.Fatalf("column %d has %v, want %v", i, c.Counts, want)
+			}
+			total += int64(requests)
+		}
+		all := 0.0
+		for _, w := range windows {
+			all += w.Requests.Total()
+		}
+		if m.Total != total || float64(total) != all {
+			t.Fatalf("%d requests in the map, %d in its columns, %v in all", m.Total, total, all)
+		}
+	})
+}
+
+// TestColumnsAreEven: windows without a gap fill all slots, equally many in each but the
+// last, and more than half of the columns that there may be.
+func TestColumnsAreEven(t *testing.T) {
+	for _, c := range []struct{ windows, limit, each int }{
+		{1, 10, 1}, {10, 10, 1}, {11, 10, 2}, {80, 10, 8}, {81, 10, 10}, {1000, 240, 5}, {100_000, 240, 448},
+	} {
+		b := NewBuilder(c.limit)
+		for i := range int64(c.windows) {
+			b.Add(windowAt(i*1000, i*1000+3, i*1000+1003, 50, 1))
+		}
+		m := b.Map()
+		want := (c.windows + c.each - 1) / c.each
+		if len(m.Columns) != want || m.Slots != want || m.Width.Round(time.Second) != time.Duration(c.each)*time.Second {
+			t.Errorf("%d windows: %d columns, %d slots of %v, want %d of %ds", c.windows, len(m.Columns), m.Slots, m.Width, want, c.each)
+		}
+		for i := range m.Columns[:len(m.Columns)-1] {
+			if n := m.Columns[i].Requests.Total(); int(n) != c.each {
+				t.Errorf("%d windows: column %d has %v, want %d", c.windows, i, n, c.each)
+				break
+			}
+		}
+	}
+}
+
+// TestSlots: where columns lie.
+func TestSlots(t *testing.T) {
+	plain := func(at int64) Window { return windowAt(at, at, at+1000, 50, 1) }
+	for _, c := range []struct {
+		name    string
+		windows []Window
+		want    [][2]int
+	}{
+		{"a gap", []Window{plain(0), plain(1000), plain(5000)}, [][2]int{{0, 1}, {1, 2}, {5, 6}}},
+		{"nothing but a gap", []Window{plain(0), plain(4000)}, [][2]int{{0, 1}, {4, 5}}},
+		{"the first is cut", []Window{windowAt(0, 0, 300, 50, 1), plain(300), plain(1300), plain(2300)}, [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 4}}},
+		{"the last is short", []Window{plain(0), plain(1000), windowAt(2000, 2000, 2004, 50, 1)}, [][2]int{{0, 1}, {1, 2}, {2, 3}}},
+		{"of several lengths", []Window{windowAt(0, 0, 2003, 50, 1), windowAt(2000, 2003, 7003, 50, 1), windowAt(7000, 7003, 10_000, 50, 1), windowAt(10_000, 10_003, 12_000, 50, 1)},
+			[][2]int{{0, 2}, {2, 7}, {7, 10}, {10, 12}}},
+		{"edges far from the grid", []Window{plain(0), windowAt(1000, 400, 2000, 50, 1), plain(2000)}, [][2]int{{0, 1}, {1, 2}, {2, 3}}},
+		{"later rows", []Window{windowAt(0, 0, 1003, 50, 1), windowAt(0, 0, 1005, 50, 1), windowAt(1000, 1003, 2003, 50, 1), windowAt(1000, 1005, 2005, 50, 1)},
+			[][2]int{{0, 1}, {1, 2}}},
+	} {
+		m := mapOf(100, c.windows...)
+		var got [][2]int
+		for _, column := range m.Columns {
+			got = append(got, [2]int{column.First, column.Last})
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: slots %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestEnds: a column ends where the next one begins, but not later than its windows.
+func TestEnds(t *testing.T) {
+	m := mapOf(10, windowAt(0, 0, 1005, 50, 1), windowAt(1000, 1003, 2003, 50, 1), windowAt(3000, 3000, 4000, 50, 1))
+	for i, want := range []int64{1003, 2003, 4000} {
+		if got := m.Columns[i].End.Sub(began).Milliseconds(); got != want {
+			t.Errorf("column %d ends after %d ms, want %d", i, got, want)
+		}
+	}
+}
+
+func TestNothing(t *testing.T) {
+	if m := mapOf(10, windowAt(0, 0, 1000, 50, 0)); m.Total != 0 || len(m.Columns) != 0 {
+		t.Errorf("a map of nothing is %+v", m)
+	}
+}

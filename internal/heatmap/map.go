@@ -1,0 +1,80 @@
+package heatmap
+
+import (
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+// Map is requests by time and latency.
+type Map struct {
+	Columns []Column // those that have requests, in order of time
+	// Width is the time of a slot, and Slots are how many there are: columns on an even
+	// grid. Origin is where slot 0 begins; the first column may begin later.
+	Width       time.Duration
+	Slots       int
+	Origin      time.Time
+	Low, High   int   // bands with requests: Low … High-1
+	Total, Most int64 // requests of all cells, and of the one that has most
+}
+
+// Column is the requests of some time. It ends where its windows do, or where the next
+// column begins.
+type Column struct {
+	Start, End  time.Time
+	First, Last int // its slots: First … Last-1
+	Counts      [bands]int64
+	Requests    hist.Histogram
+}
+
+// add adds the windows of another column.
+func (c *Column) add(other *Column, requests *hist.Histogram) {
+	if c.Start.IsZero() && c.End.IsZero() || other.Start.Before(c.Start) {
+		c.Start = other.Start
+	}
+	if other.End.After(c.End) {
+		c.End = other.End
+	}
+	for i, n := range other.Counts {
+		c.Counts[i] += n
+	}
+	c.Requests.Merge(requests)
+}
+
+// place fills the map with columns, whose keys are slots.
+func (m *Map) place(columns []*building) {
+	m.Low = bands
+	for i, c := range columns {
+		next := m.Slots
+		if i+1 < len(columns) {
+			after := columns[i+1]
+			next = int(after.key)
+			if c.End.After(after.Start) && after.Start.After(c.Start) {
+				c.End = after.Start
+			}
+		}
+		long := max(int((c.End.Sub(c.Start)+m.Width/2)/m.Width), 1)
+		c.First, c.Last = int(c.key), min(int(c.key)+long, next)
+		m.count(&c.Column)
+		m.Columns = append(m.Columns, c.Column)
+	}
+	whole := m.Columns[min(1, len(m.Columns)-1)] // a run may cut the first
+	m.Origin = whole.Start.Add(-time.Duration(whole.First) * m.Width)
+}
+
+func (m *Map) count(c *Column) {
+	for band, n := range c.Counts {
+		if n == 0 {
+			continue
+		}
+		m.Low, m.High = min(m.Low, band), max(m.High, band+1)
+		m.Total += n
+		m.Most = max(m.Most, n)
+	}
+}
+
+// End is where the last column ends.
+func (m *Map) End() time.Time { return m.Columns[len(m.Columns)-1].End }
+
+// Start is where the first column begins.
+func (m *Map) Start() time.Time { return m.Columns[0].Start }

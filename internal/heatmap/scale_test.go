@@ -1,0 +1,64 @@
+package heatmap
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestScale: the more requests the higher the level, and what the legend says of a level
+// is true: the number that it begins at has it, the one before does not.
+func TestScale(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		most := rapid.OneOf(rapid.Int64Range(1, 50), rapid.Int64Range(1, 1<<50)).Draw(t, "most")
+		s := newScale(most, rapid.IntRange(2, 30).Draw(t, "levels"))
+		if s.level(most) != len(s)-1 || most > 1 && s.level(1) != 0 {
+			t.Fatalf("1 has level %d, %d has %d", s.level(1), most, s.level(most))
+		}
+		for level, from := range s {
+			if !s.has(level) {
+				continue
+			}
+			if s.level(from) != level || from > most || from > 1 && s.level(from-1) >= level {
+				t.Fatalf("level %d begins at %d, which has %d; the number before has %d", level, from, s.level(from), s.level(from-1))
+			}
+		}
+	})
+}
+
+// luminance is how bright a colour looks, 0 … 1 (relative luminance of WCAG 2.1, with a
+// square for the curve of sRGB).
+func luminance(c rgb) float64 {
+	sum := 0.0
+	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+		x := c[i] / 255
+		sum += weight * x * x
+	}
+	return sum
+}
+
+// TestColours: lightness alone tells levels apart: on paper it falls, on terminals it rises.
+func TestColours(t *testing.T) {
+	for level := range levels - 1 {
+		a, b := luminance(along(paper, float64(level)/(levels-1))), luminance(along(paper, float64(level+1)/(levels-1)))
+		if b >= a {
+			t.Errorf("level %d of paper is no darker than the one before", level+1)
+		}
+	}
+	cube := func(n int) rgb { // of the 256 colours, 16 … 231 are a cube
+		steps := []float64{0, 95, 135, 175, 215, 255}
+		n -= 16
+		return rgb{steps[n/36], steps[n/6%6], steps[n%6]}
+	}
+	for i := range grounds[1:] {
+		if luminance(cube(grounds[i+1])) <= luminance(cube(grounds[i])) {
+			t.Errorf("ground %d is no lighter than the one before", i+1)
+		}
+	}
+	if c := along(paper, 0); c != paper[0] {
+		t.Errorf("the scale begins at %v", c)
+	}
+	if c := along(paper, 1); c != paper[len(paper)-1] {
+		t.Errorf("the scale ends at %v", c)
+	}
+}

@@ -1,0 +1,177 @@
+package heatmap
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/unit"
+)
+
+// Text says how a map is drawn with characters.
+type Text struct {
+	Columns, Lines int  // at most so many for the cells
+	Colour         bool // of 256; else shades
+	Clock          Clock
+}
+
+// MarginWidth is what text needs beside the cells, for latencies and totals.
+const MarginWidth = 9 + 16
+
+// grounds are colours of the 256 that terminals have, the lighter the more; all of them
+// can be seen on black and on white.
+var grounds = []int{25, 62, 98, 169, 203, 209, 214, 221}
+
+var shades = []rune("░▒▓█")
+
+// canvas is a map drawn on lines of characters.
+type canvas struct {
+	*Map
+	how   Text
+	bands int // of the map in a row
+	rows  int // in a line: 2 with colours, as half blocks
+	wide  int // characters of a slot
+	first int // the lowest row
+	cells [][]int64
+	scale scale
+}
+
+// WriteText draws the map, with latencies on the left, the totals of lines on the right
+// and times below.
+func (m *Map) WriteText(w io.Writer, t Text) error {
+	c := m.canvas(t)
+	out := bufio.NewWriter(w)
+	area := m.Slots * c.wide
+	fmt.Fprintf(out, "%7s%*s\n", "LATENCY", area+2+unitsWidth, "REQUESTS")
+	for line := (len(c.cells)+c.rows-1)/c.rows - 1; line >= 0; line-- {
+		total := int64(0)
+		for row := line * c.rows; row < min((line+1)*c.rows, len(c.cells)); row++ {
+			for _, n := range c.cells[row] {
+				total += n
+			}
+		}
+		low := Bound((c.first + line*c.rows) * c.bands)
+		fmt.Fprintf(out, "%7s  %s%*s\n", unit.Latency(low), c.line(line), unitsWidth, unit.Count(total))
+	}
+	fmt.Fprintf(out, "%9s%s\n", "", c.times(area))
+	fmt.Fprintf(out, "%9s%s\n", "", c.legend())
+	return out.Flush()
+}
+
+const unitsWidth = MarginWidth - 9
+
+// canvas takes the finest rows that fit.
+func (m *Map) canvas(t Text) *canvas {
+	c := &canvas{Map: m, how: t, rows: 1, wide: min(max(t.Columns/m.Slots, 1), 8)}
+	levels := len(shades)
+	if t.Colour {
+		c.rows, levels = 2, len(grounds)
+	}
+	for _, c.bands = range []int{1, 2, 4, 5, 10, 20} {
+		c.first = m.Low / c.bands / c.rows * c.rows
+		if lines := ((m.High-1)/c.bands-c.first)/c.rows + 1; lines <= t.Lines {
+			break
+		}
+	}
+	c.cells = make([][]int64, (m.High-1)/c.bands-c.first+1)
+	most := int64(0)
+	for row := range c.cells {
+		c.cells[row] = make([]int64, len(m.Columns))
+		for i := range m.Columns {
+			for band := (c.first + row) * c.bands; band < min((c.first+row+1)*c.bands, bands); band++ {
+				c.cells[row][i] += m.Columns[i].Counts[band]
+			}
+			most = max(most, c.cells[row][i])
+		}
+	}
+	c.scale = newScale(most, levels)
+	return c
+}
+
+// line draws the cells of a line.
+func (c *canvas) line(line int) string {
+	var b strings.Builder
+	slot := 0
+	for i, column := range c.Columns {
+		b.WriteString(strings.Repeat(" ", (column.First-slot)*c.wide))
+		b.WriteString(c.cell(line, i, (column.Last-column.First)*c.wide))
+		slot = column.Last
+	}
+	b.WriteString(strings.Repeat(" ", (c.Slots-slot)*c.wide))
+	return b.String()
+}
+
+// cell draws a cell, or two above each other.
+func (c *canvas) cell(line, column, wide int) string {
+	if !c.how.Colour {
+		if n := c.cells[line][column]; n > 0 {
+			return strings.Repeat(string(shades[c.scale.level(n)]), wide)
+		}
+		return strings.Repeat(" ", wide)
+	}
+	below, above := c.cells[2*line][column], int64(0)
+	if 2*line+1 < len(c.cells) {
+		above = c.cells[2*line+1][column]
+	}
+	ground := func(n int64) int { return grounds[c.scale.level(n)] }
+	switch {
+	case above == 0 && below == 0:
+		return strings.Repeat(" ", wide)
+	case above == 0:
+		return fmt.Sprintf("\x1b[38;5;%dm%s\x1b[0m", ground(below), strings.Repeat("▄", wide))
+	case below == 0:
+		return fmt.Sprintf("\x1b[38;5;%dm%s\x1b[0m", ground(above), strings.Repeat("▀", wide))
+	}
+	return fmt.Sprintf("\x1b[38;5;%d;48;5;%dm%s\x1b[0m", ground(above), ground(below), strings.Repeat("▀", wide))
+}
+
+// times are the labels below the cells, each beginning where its time does: round ones
+// or, where none fits, that of the map's begin.
+func (c *canvas) times(area int) string {
+	text := []rune(strings.Repeat(" ", area+unitsWidth))
+	free := 0
+	put := func(at int, label string) {
+		mark := []rune("╵" + label)
+		if at >= free && at < area && at+len(mark) <= len(text) {
+			free = at + copy(text[at:], mark) + 1
+		}
+	}
+	for _, t := range c.how.Clock.times(c.Origin, c.Origin.Add(time.Duration(c.Slots)*c.Width), area/10) {
+		put(int(t.at*float64(area)), t.label)
+	}
+	if free == 0 {
+		put(0, c.how.Clock.label(c.Origin, time.Millisecond, c.Origin))
+	}
+	return strings.TrimRight(string(text), " ")
+}
+
+// legend says what a cell is, and how many requests a shade.
+func (c *canvas) legend() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cells of %s by 1/%d of a power of ten:", short(c.Width), BandsPerDecade/c.bands)
+	for level := range c.scale {
+		if !c.scale.has(level) {
+			continue
+		}
+		mark := string(shades[min(level, len(shades)-1)])
+		if c.how.Colour {
+			mark = fmt.Sprintf("\x1b[38;5;%dm█\x1b[0m", grounds[level])
+		}
+		fmt.Fprintf(&b, " %s %s", mark, unit.Count(c.scale[level]))
+	}
+	return b.String() + " or more requests"
+}
+
+// short is a duration without the zeros that Go ends it with.
+func short(d time.Duration) string {
+	text := d.Round(time.Millisecond).String()
+	if rest, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = rest + "m"
+	}
+	if rest, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = rest + "h"
+	}
+	return text
+}
