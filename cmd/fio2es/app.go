@@ -21,6 +21,7 @@ const (
 	exitFailed  = 1 // nothing, or not all, could be done
 	exitUsage   = 2 // wrong arguments or settings
 	exitLeftOut = 3 // done, but something was left out, which was told on stderr
+	exitMet     = 4 // done, but a condition that is to fail was met, which was told on stderr
 )
 
 // errLeftOut ends a command that was done, but for what it told about.
@@ -62,7 +63,7 @@ jobs, aligns and merges them, and answers with exact percentiles over time. It
 keeps a searchable history of all runs.
 
 Exit codes: 0 all well; 1 failed; 2 wrong usage; 3 done, but something was left
-out (told on stderr).
+out (told on stderr); 4 done, but a condition of compare --fail-if was met.
 
 Settings: a flag, else FIO2ES_* in the environment, else fio2es.yaml, else the
 default. "fio2es config" shows them.`,
@@ -81,7 +82,7 @@ default. "fio2es config" shows them.`,
 	p.StringVar(&a.file, "config", "", "settings file (default fio2es.yaml here or in the user's configuration folder)")
 	p.String("history", "", "file of the embedded history (default "+shortHome(config.Default().History)+")")
 	p.BoolVarP(&a.verbose, "verbose", "v", false, "say more on stderr")
-	root.AddCommand(a.ingestCommand(), a.percentilesCommand(), a.rankCommand(), a.heatmapCommand(), a.runsCommand(), a.setupCommand(), a.pushCommand(), a.kibanaCommand(), a.configCommand(),
+	root.AddCommand(a.ingestCommand(), a.percentilesCommand(), a.rankCommand(), a.compareCommand(), a.heatmapCommand(), a.runsCommand(), a.setupCommand(), a.pushCommand(), a.kibanaCommand(), a.configCommand(),
 		a.versionCommand(), a.generateCommand())
 	for _, c := range root.Commands() {
 		c.Args = usageArgs(c.Args)
@@ -128,6 +129,8 @@ func (a *app) conclude(err error) int {
 		return 0
 	case errors.Is(err, syscall.EPIPE):
 		return 0 // whoever reads has enough
+	case errors.Is(err, errMet):
+		return exitMet
 	case errors.Is(err, errLeftOut):
 		return exitLeftOut
 	case errors.Is(err, context.Canceled):

@@ -62,7 +62,7 @@ var rules = map[string]rule{
 	},
 	"internal/heatmap": {level: 3, imports: []string{"hist", "internal/unit"}, why: "a picture needs numbers, not where they came from"},
 	"internal/slo":     {level: 3, imports: []string{"hist", "internal/unit"}, why: "a verdict needs numbers, not where they came from"},
-	"internal/compare": {level: 3, imports: []string{"hist", "internal/unit"}, why: "a comparison needs numbers, not where they came from"},
+	"internal/compare": {level: 3, imports: []string{"hist"}, std: true, why: "a comparison needs numbers, not where they came from or how they are shown"},
 
 	"pipeline/sink": {
 		level: 4, imports: []string{"mapping", "mapping/templates", "internal/elastic"},

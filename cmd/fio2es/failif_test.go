@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/compare"
+)
+
+func metric(t *testing.T, text string) compare.Metric {
+	t.Helper()
+	m, err := compare.ParseMetric(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestParseCondition(t *testing.T) {
+	for text, want := range map[string]condition{
+		"p99 > +10%":          {"p99 > +10%", "", metric(t, "p99"), true, 0.10},
+		"p99>10%":             {"p99>10%", "", metric(t, "p99"), true, 0.10},
+		" write.iops < -5 % ": {"write.iops < -5 %", "write", compare.IOPS, false, -0.05},
+		"read.p99.9 > 2.5%":   {"read.p99.9 > 2.5%", "read", metric(t, "p99.9"), true, 0.025},
+		"p99_9>0%":            {"p99_9>0%", "", metric(t, "p99.9"), true, 0},
+		"trim . mean < 0%":    {"trim . mean < 0%", "trim", compare.Mean, false, 0},
+	} {
+		if got, err := parseCondition(text); err != nil || got != want {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "p99", "p99 > 10", "p99 = 10%", "p99 >= 10%", "both.p99 > 10%", "max > 10%", "p100 > 1%", "> 10%", "p99 > ten%", "p99 > 10% or so"} {
+		_, err := parseCondition(text)
+		var usage usageError
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), `--fail-if "`+text+`": `) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestCheck: a condition is met by a change beyond its limit that is no chance; it is open
+// where nobody knows, and absent where nothing is what it is about.
+func TestCheck(t *testing.T) {
+	line := func(direction, name string, change float64, v compare.Verdict) compareLine {
+		return compareLine{direction, compare.Change{Metric: metric(t, name), Base: 1000, Other: 1000 + 1000*change, Change: change, Verdict: v, Why: "why not"}}
+	}
+	lines := []compareLine{
+		line("read", "iops", -0.2, compare.Worse), line("read", "p99", 0.12, compare.Worse),
+		line("write", "iops", -0.2, compare.Same), line("write", "p99", -0.3, compare.Better), line("write", "p50", math.NaN(), compare.Unknown),
+	}
+	for _, c := range []struct {
+		text                string
+		met, open, isAbsent bool
+		says                string
+	}{
+		{"p99 > 10%", true, false, false, "error: --fail-if p99 > 10%: new against old: read p99 from 1.00µs to 1.12µs, +12.0 % ("},
+		{"p99 > 12%", false, false, false, ""},
+		{"p99 < -25%", true, false, false, "write p99 from 1.00µs to 700ns, -30.0 %"},
+		{"write.p99 > 10%", false, false, false, ""},
+		{"read.p99 < 10%", false, false, false, ""},
+		{"iops < -10%", true, false, false, "read iops from 1000 to 800, -20.0 %"},
+		{"write.iops < -10%", false, false, false, ""},
+		{"p50 > 1%", false, true, false, "warning: --fail-if p50 > 1%: new against old: write: not checked: why not"},
+		{"read.p50 > 1%", false, false, true, ""},
+		{"trim.iops > 1%", false, false, true, ""},
+	} {
+		asked, err := parseCondition(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var errs strings.Builder
+		a := newApp(strings.NewReader(""), &errs, &errs)
+		base, other := &compareSide{arg: "old"}, &compareSide{arg: "new"}
+		met, open := a.check([]condition{asked}, base, other, lines)
+		absent := absentIn([]condition{asked}, base, other, lines)
+		if met != c.met || open != c.open || (len(absent) == 1) != c.isAbsent || !strings.Contains(errs.String(), c.says) || (errs.Len() > 0) != (c.says != "") {
+			t.Errorf("%s: met %v, open %v, absent %v; told %q", c.text, met, open, absent, errs.String())
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+const (
+	minBlocks     = 8 // of a side: fewer tell too little of how they differ
+	minReplicates = 1000
+	maxReplicates = 10_000
+	inTail        = 10 // replicates to leave out at either end, if it can be
+)
+
+// Verdict says what a change is.
+type Verdict string
+
+// The verdicts.
+const (
+	Worse   Verdict = "worse"
+	Better  Verdict = "better"
+	Same    Verdict = "same"    // the interval holds 0: no difference was shown
+	Unknown Verdict = "unknown" // there is no interval
+)
+
+// Change is how a metric of one side differs from that of the baseline.
+type Change struct {
+	Metric
+	Base, Other float64 // per second, or nanoseconds
+	Change      float64 // Other/Base - 1; NaN where that is no number
+	Low, High   float64 // its confidence interval; NaN where Verdict is Unknown
+	Verdict     Verdict
+	Why         string // the verdict is Unknown
+}
+
+// Sides compares the runs of one direction. Several of a side are repetitions of a test.
+// The confidence is such as 0.95; at 0.99, few blocks have tails too thin for 10,000
+// replicates, and intervals are a little short.
+func Sides(base, other []*Series, metrics []Metric, confidence float64) []Change {
+	a, b := newPool(base), newPool(other)
+	of, with := a.values(metrics), b.values(metrics)
+	changes := make([]Change, len(metrics))
+	for i, m := range metrics {
+		changes[i] = Change{Metric: m, Base: of[i], Other: with[i], Change: finite(with[i]/of[i] - 1)}
+	}
+	blocks := min(len(a.counts), len(b.counts))
+	if blocks < minBlocks {
+		for i := range changes {
+			changes[i].unknown("too few windows for an interval: %d and %d, want %d of each at least", windows(base), windows(other), minBlocks)
+		}
+		return changes
+	}
+	tail := tailOf(confidence, blocks)
+	logs := logRatios(a, b, metrics, min(max(int(math.Ceil(inTail/tail)), minReplicates), maxReplicates))
+	for i := range changes {
+		c := &changes[i]
+		if c.isLongShot(&a.whole, confidence) || c.isLongShot(&b.whole, confidence) {
+			c.unknown("too few requests for an interval of %s: %.0f and %.0f", c.Metric, a.whole.Total(), b.whole.Total())
+			continue
+		}
+		c.judge(logs[i], tail)
+	}
+	return changes
+}
+
+// logRatios are, of each metric, the logarithms of the replicates' ratios, ascending. The
+// seeds are fixed, so that an answer is the same every time.
+func logRatios(a, b *pool, metrics []Metric, replicates int) [][]float64 {
+	rngA, rngB := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 2))
+	logs := make([][]float64, len(metrics))
+	var of, with []float64
+	for range replicates {
+		of, with = a.draw(rngA, metrics, of[:0]), b.draw(rngB, metrics, with[:0])
+		for i := range metrics {
+			logs[i] = append(logs[i], math.Log(with[i]/of[i]))
+		}
+	}
+	for _, l := range logs {
+		slices.Sort(l) // not a number comes first
+	}
+	return logs
+}
+
+func windows(side []*Series) int {
+	n := 0
+	for _, s := range side {
+		n += s.windows
+	}
+	return n
+}
+
+// isLongShot tells percentiles that h has too few requests for: where not even order
+// statistics, which are too sure, have an interval, all replicates agree on the slowest few.
+func (c *Change) isLongShot(h *hist.Histogram, confidence float64) bool {
+	if c.q == 0 {
+		return false
+	}
+	_, _, ok := h.ConfidenceInterval(c.q, confidence)
+	return !ok
+}
+
+// judge takes the interval from the replicates, and the verdict from the interval.
+func (c *Change) judge(logs []float64, tail float64) {
+	c.Low, c.High = math.Expm1(quantile(logs, tail)), math.Expm1(quantile(logs, 1-tail))
+	if isFinite := !math.IsNaN(logs[0]+logs[len(logs)-1]) && !math.IsInf(logs[0], 0) && !math.IsInf(logs[len(logs)-1], 0); !isFinite {
+		c.unknown("%s is not above 0 throughout", c.Metric)
+		return
+	}
+	switch {
+	case c.Low <= 0 && c.High >= 0:
+		c.Verdict = Same
+	case c.IsLatency() == (c.Low > 0):
+		c.Verdict = Worse
+	default:
+		c.Verdict = Better
+	}
+}
+
+func (c *Change) unknown(why string, args ...any) {
+	c.Low, c.High, c.Verdict, c.Why = math.NaN(), math.NaN(), Unknown, fmt.Sprintf(why, args...)
+}
+
+// quantile is that of ascending numbers, at rank q*(n+1), between two of them in proportion.
+func quantile(sorted []float64, q float64) float64 {
+	at := min(max(q*float64(len(sorted)+1)-1, 0), float64(len(sorted)-1))
+	i := int(at)
+	if i == len(sorted)-1 {
+		return sorted[i]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+func finite(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return math.NaN()
+	}
+	return x
+}

@@ -1,0 +1,157 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+func TestParseMetric(t *testing.T) {
+	for text, want := range map[string]Metric{
+		"iops": IOPS, " Mean ": Mean, "p50": {"p50", 0.5}, "P99": {"p99", 0.99},
+		"p99.9": {"p99.9", 0.999}, "p99_9": {"p99.9", 0.999}, "p99.90": {"p99.9", 0.999}, "p0.5": {"p0.5", 0.005},
+	} {
+		if got, err := ParseMetric(text); err != nil || got.name != want.name || math.Abs(got.q-want.q) > 1e-12 {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "p", "p0", "p100", "p-5", "99", "p1e1", "pNaN", "max", "p99%", "p9_9_9"} {
+		if got, err := ParseMetric(text); err == nil || !strings.Contains(err.Error(), "want iops, mean, or a percentile") {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+}
+
+// TestSides: what got worse, better, or neither, of iops and latencies.
+func TestSides(t *testing.T) {
+	p := &process{rng: rand.New(rand.NewPCG(3, 4)), windows: 80, spread: 0.05}
+	base, slower, faster, again := p.side(1, 1), p.side(1, 1.3), p.side(1, 0.7), p.side(1, 1)
+	for _, c := range []struct {
+		name    string
+		other   []*Series
+		verdict Verdict
+		times   float64
+	}{{"slower", slower, Worse, 1.3}, {"faster", faster, Better, 0.7}, {"again", again, Same, 1}, {"itself", base, Same, 1}} {
+		for _, got := range Sides(base, c.other, covered, 0.95) {
+			want := c.times - 1
+			if !got.IsLatency() {
+				want = 1/c.times - 1
+			}
+			if got.Verdict != c.verdict || math.Abs(got.Change-want) > 0.07 || got.Low > got.Change || got.High < got.Change || got.Why != "" {
+				t.Errorf("%s: %+v, want %s, %.2f", c.name, got, c.verdict, want)
+			}
+		}
+	}
+	if a, b := Sides(base, slower, covered, 0.95), Sides(base, slower, covered, 0.95); !reflect.DeepEqual(a, b) {
+		t.Errorf("%+v, and once more %+v", a, b)
+	}
+	wide, narrow := Sides(base, again, covered, 0.99), Sides(base, again, covered, 0.8)
+	for i := range covered {
+		if wide[i].High-wide[i].Low <= narrow[i].High-narrow[i].Low {
+			t.Errorf("%s: at 99 %% %+v, at 80 %% %+v", covered[i], wide[i], narrow[i])
+		}
+	}
+}
+
+// TestUnknown: where there is no interval, it says why, and the values are there.
+func TestUnknown(t *testing.T) {
+	p := &process{rng: rand.New(rand.NewPCG(3, 4)), windows: 7}
+	short := p.side(1, 1)
+	p.windows = 8
+	enough := p.side(1, 1)
+	zero := &Series{}
+	for i := range int64(20) {
+		h := hist.New(hist.Fio3(0))
+		h.AddLatency(0, 10)
+		zero.Add(Window{Start: i, End: i + 1, Completed: 0, Latency: h})
+	}
+	for _, c := range []struct {
+		name        string
+		base, other []*Series
+		metric      Metric
+		why         string
+	}{
+		{"few windows", enough, short, Mean, "too few windows for an interval: 8 and 7, want 8 of each at least"},
+		{"few windows of the baseline", short, enough, Mean, "too few windows for an interval: 7 and 8, want 8 of each at least"},
+		{"enough", enough, enough, Mean, ""},
+		{"repetitions", []*Series{short[0], short[0]}, enough, Mean, ""},
+		{"few requests", enough, enough, Metric{"p99.9", 0.999}, "too few requests for an interval of p99.9: 800 and 800"},
+		{"nothing completed", []*Series{zero}, enough, IOPS, "iops is not above 0 throughout"},
+		{"no latency", []*Series{zero}, enough, Metric{"p50", 0.5}, "p50 is not above 0 throughout"},
+	} {
+		got := Sides(c.base, c.other, []Metric{c.metric}, 0.95)[0]
+		if got.Why != c.why || (got.Verdict == Unknown) != (c.why != "") || math.IsNaN(got.Low) != (c.why != "") || math.IsNaN(got.High) != (c.why != "") {
+			t.Errorf("%s: %+v, want %q", c.name, got, c.why)
+		}
+		if math.IsNaN(got.Other) || math.IsInf(got.Change, 0) {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+// TestPool: the blocks of a pool are the runs, whatever their layouts; and a replicate of a
+// side that is one block is the side.
+func TestPool(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var side []*Series
+		want, completed := hist.Histogram{}, 0.0
+		for range rapid.IntRange(1, 4).Draw(t, "runs") {
+			s := &Series{}
+			layout := hist.Fio3(rapid.IntRange(0, 6).Draw(t, "coarseness"))
+			for i := range rapid.Int64Range(1, 50).Draw(t, "windows") {
+				h := hist.New(layout)
+				n := rapid.Int64Range(1, 1000).Draw(t, "requests")
+				h.AddLatency(rapid.Int64Range(0, 1e10).Draw(t, "latency"), float64(n))
+				s.Add(Window{Start: i * 10, End: i*10 + 10, Completed: n, Latency: h})
+				want.Merge(h)
+				completed += float64(n)
+			}
+			side = append(side, s)
+		}
+		p := newPool(side)
+		sum, drawn := hist.New(want.Layout()), 0.0
+		for i := range p.counts {
+			for j, n := range p.counts[i] {
+				sum.AddAt(p.bins[j], n)
+			}
+			drawn += p.completed[i]
+		}
+		if !reflect.DeepEqual(sum.Weights(), want.Weights()) || drawn != completed {
+			t.Fatalf("%v (%v requests), want %v (%v)", sum.Weights(), drawn, want.Weights(), completed)
+		}
+		if got := p.values(covered); got[1] != want.Mean().Value || got[3] != want.Percentile(0.99).Value {
+			t.Fatalf("%v, want %v, %v", got, want.Mean().Value, want.Percentile(0.99).Value)
+		}
+		if len(side) > 1 || len(p.counts) > 1 {
+			return
+		}
+		if got := p.draw(rand.New(rand.NewPCG(1, 1)), covered, nil); !reflect.DeepEqual(got, p.values(covered)) {
+			t.Fatalf("drew %v, of one block that has %v", got, p.values(covered))
+		}
+	})
+}
+
+func TestQuantile(t *testing.T) {
+	numbers := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}
+	for q, want := range map[float64]float64{0: 1, 0.05: 1, 0.1: 1, 0.2: 2, 0.25: 2.5, 0.5: 5, 0.9: 9, 1: 9} {
+		if got := quantile(numbers, q); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%v: %v, want %v", q, got, want)
+		}
+	}
+}
+
+// BenchmarkSides compares two runs of 1,000 windows.
+func BenchmarkSides(b *testing.B) {
+	p := &process{rng: rand.New(rand.NewPCG(3, 4)), windows: 1000, spread: 0.3}
+	base, other := p.side(1, 1), p.side(1, 1)
+	metrics := append(covered, Metric{"p95", 0.95}, Metric{"p99.9", 0.999})
+	for b.Loop() {
+		Sides(base, other, metrics, 0.95)
+	}
+}

@@ -1,0 +1,114 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+// process makes runs of one test: the logarithm of the latency goes up and down from window
+// to window, and each window remembers the one before (an AR(1) process), as a device that
+// collects garbage does. Requests wait for one another, so slow windows have fewer.
+type process struct {
+	rng     *rand.Rand
+	windows int
+	memory  float64 // of a window for the one before: 0 … 1
+	spread  float64 // of the windows, as a standard deviation of the logarithm
+	between float64 // of runs of the test, likewise
+}
+
+// run is one, all latencies of which are so many times those of the test.
+func (p *process) run(times float64) *Series {
+	s := &Series{}
+	level := math.Log(1e6*times) + p.between*p.rng.NormFloat64()
+	x := p.spread * p.rng.NormFloat64()
+	for i := range p.windows {
+		h := hist.New(hist.Fio3(2))
+		n := int64(math.Round(100 * math.Exp(-x) / times))
+		for range n {
+			h.AddLatency(int64(math.Exp(level+x+0.5*p.rng.NormFloat64())), 1)
+		}
+		s.Add(Window{Start: int64(i) * 1000, End: int64(i+1) * 1000, Completed: n, Latency: h})
+		x = p.memory*x + math.Sqrt(1-p.memory*p.memory)*p.spread*p.rng.NormFloat64()
+	}
+	return s
+}
+
+// side is some runs of the test.
+func (p *process) side(runs int, times float64) (side []*Series) {
+	for range runs {
+		side = append(side, p.run(times))
+	}
+	return side
+}
+
+var covered = []Metric{IOPS, Mean, {"p50", 0.5}, {"p99", 0.99}}
+
+// naiveReach is how far order statistics have the logarithm of a percentile reach to either
+// side, with a confidence of 95 %.
+func naiveReach(side []*Series, q float64) float64 {
+	low, high, _ := newPool(side).whole.ConfidenceInterval(q, 0.95)
+	return math.Log(high/low) / 2
+}
+
+// shareSame is in which share of so many comparisons no difference was shown, by metric;
+// and in which one order statistics show none.
+func (p *process) shareSame(cases, runs int, times float64) (same, naive map[Metric]float64) {
+	same, naive = map[Metric]float64{}, map[Metric]float64{}
+	for range cases {
+		base, other := p.side(runs, 1), p.side(runs, times)
+		for _, c := range Sides(base, other, covered, 0.95) {
+			if c.Verdict == Same {
+				same[c.Metric] += 1 / float64(cases)
+			}
+			if c.q == 0 {
+				continue
+			}
+			if math.Abs(math.Log(c.Other/c.Base)) <= math.Hypot(naiveReach(base, c.q), naiveReach(other, c.q)) {
+				naive[c.Metric] += 1 / float64(cases)
+			}
+		}
+	}
+	return same, naive
+}
+
+// TestCoverage: runs of the same test differ in some 5 % of the comparisons, as 95 % of
+// confidence promise, and not in most, as order statistics have it. A change by 20 % is
+// always found.
+func TestCoverage(t *testing.T) {
+	p := &process{rng: rand.New(rand.NewPCG(1, 2)), windows: 240, memory: 0.6, spread: 0.15}
+	same, naive := p.shareSame(300, 1, 1)
+	for _, m := range covered {
+		if same[m] < 0.90 || same[m] > 0.99 {
+			t.Errorf("%s: no difference in %.1f %% of the comparisons", m, same[m]*100)
+		}
+		if m.q > 0 && naive[m] > 0.75 {
+			t.Errorf("%s: order statistics show none in %.1f %% of the comparisons: why not use them?", m, naive[m]*100)
+		}
+	}
+	t.Logf("no difference shown: %v; by order statistics: %v", same, naive)
+	slower, _ := p.shareSame(50, 1, 1.2)
+	for _, m := range covered {
+		if slower[m] > 0 {
+			t.Errorf("%s: a change by 20 %% is not found in %.0f %% of the comparisons", m, slower[m]*100)
+		}
+	}
+}
+
+// TestRepetitions: where runs of the same test differ by three times as much as their own
+// ups and downs tell, one of each side is too few, and three of each are nearly enough.
+func TestRepetitions(t *testing.T) {
+	p := &process{rng: rand.New(rand.NewPCG(1, 2)), windows: 60, memory: 0.3, spread: 0.1, between: 0.05}
+	var same [4]map[Metric]float64 // by runs of a side
+	for runs := 1; runs <= 3; runs++ {
+		same[runs], _ = p.shareSame(100, runs, 1)
+		t.Logf("no difference shown, with %d of each side: %v", runs, same[runs])
+	}
+	for _, m := range []Metric{Mean, covered[2]} {
+		if same[1][m] > 0.6 || same[3][m] < 0.85 {
+			t.Errorf("%s: no difference in %.0f %% of the comparisons of one run, %.0f %% of three", m, same[1][m]*100, same[3][m]*100)
+		}
+	}
+}

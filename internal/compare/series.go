@@ -1,0 +1,118 @@
+package compare
+
+import "github.com/fio2es/fio2es/hist"
+
+const (
+	maxBlocks = 30             // of a run
+	fewBlocks = 10             // of a short one
+	inBlock   = 4              // windows at least, but for short runs: neighbours hang together
+	maxGrains = 32 * maxBlocks // even
+)
+
+// Window is what completed in one direction within a stretch of time.
+type Window struct {
+	Start, End int64           // milliseconds since the run's start
+	Completed  int64           // requests, for the iops
+	Latency    *hist.Histogram // of requests; nil where there were none
+}
+
+// Series is the windows of a run in one direction. It remembers them one by one up to
+// 960, and more than that joined with their neighbours, so that a day of seconds takes no
+// more memory. The zero value is empty.
+type Series struct {
+	grains  []grain
+	each    int // windows that a grain takes
+	windows int
+	start   int64 // of the last window
+}
+
+// grain is some windows that follow one another: what blocks are cut from.
+type grain struct {
+	start, end int64
+	windows    int
+	completed  int64
+	latency    hist.Histogram
+}
+
+// Add adds the next window. Windows come in order of time; those that start at the same
+// time are parts of one.
+func (s *Series) Add(w Window) {
+	if s.windows > 0 && w.Start == s.start {
+		s.grains[len(s.grains)-1].add(&w)
+		return
+	}
+	s.each = max(s.each, 1)
+	if n := len(s.grains); n == 0 || s.grains[n-1].windows == s.each {
+		if n == maxGrains {
+			s.join()
+		}
+		s.grains = append(s.grains, grain{start: w.Start})
+	}
+	last := &s.grains[len(s.grains)-1]
+	last.windows++
+	last.add(&w)
+	s.windows++
+	s.start = w.Start
+}
+
+// EndBy says when the run ended, in milliseconds since its start: its last window may be
+// whole, and what is in it is not.
+func (s *Series) EndBy(ms int64) {
+	if s.windows > 0 && ms > s.start {
+		last := &s.grains[len(s.grains)-1]
+		last.end = min(last.end, ms)
+	}
+}
+
+// join makes one grain of each two.
+func (s *Series) join() {
+	half := len(s.grains) / 2
+	for i := range half {
+		one, next := s.grains[2*i], &s.grains[2*i+1]
+		one.windows += next.windows
+		one.end = max(one.end, next.end)
+		one.completed += next.completed
+		one.latency.Merge(&next.latency)
+		s.grains[i] = one
+	}
+	clear(s.grains[half:])
+	s.grains = s.grains[:half]
+	s.each *= 2
+}
+
+func (g *grain) add(w *Window) {
+	g.end = max(g.end, w.End)
+	g.completed += w.Completed
+	if w.Latency != nil {
+		g.latency.Merge(w.Latency)
+	}
+}
+
+// block is a stretch of a run that is drawn as a whole.
+type block struct {
+	ms        int64 // up to the next block: times without any window are in it
+	completed int64
+	latency   hist.Histogram
+}
+
+// blocks cuts the run into blocks, of as many windows each as the others, or one more or
+// less (of more than 960 windows: a sixteenth more or less). There are 30 of them, or as
+// many as leave each four windows, but no fewer than ten of ten windows.
+func (s *Series) blocks() []block {
+	n := len(s.grains)
+	out := make([]block, min(maxBlocks, max(n/inBlock, min(n, fewBlocks))))
+	for i := range out {
+		from, to := i*n/len(out), (i+1)*n/len(out)
+		b := &out[i]
+		for j := from; j < to; j++ {
+			b.completed += s.grains[j].completed
+			b.latency.Merge(&s.grains[j].latency)
+		}
+		end := s.grains[to-1].end
+		if to < n {
+			end = s.grains[to].start
+		}
+		b.ms = end - s.grains[from].start
+	}
+	return out
+}
