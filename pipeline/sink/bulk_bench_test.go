@@ -209,8 +209,8 @@ func post(ctx context.Context, client *http.Client, url string, body []byte) err
 // BenchmarkBulk compares the sink, which makes bodies of documents, compresses and sends
 // them and looks at each item of the answers, with a replay of the very same bodies, made
 // beforehand, over as many connections: compressed beforehand, too ("packed"), compressed
-// on the way, by the same compressor ("packing"), or as they are ("plain"). They take turns
-// in one run.
+// on the way, by the same compressor ("packing"), or as they are ("plain"); and as they are,
+// one after the other ("in-turn"). They take turns in one run.
 //
 // The server only counts, or (paced) takes 100 microseconds for a document on each
 // connection, half of what Elasticsearch 8.6.1 was measured to take of two processors.
@@ -239,10 +239,16 @@ func BenchmarkBulk(b *testing.B) {
 			plain, packed, size := bodies(b, client, "fio", docs)
 			s := sink.NewElastic(client, sink.Options{InFlight: c.connections, Templates: []string{}})
 			defer s.Close()
-			compete(b, len(docs), size, nil, c.send(s, docs, c.connections),
+			rivals := []*rival{
+				c.send(s, docs, c.connections),
 				replaying("packed", address+c.path, packed, c.connections, nil),
 				replaying("packing", address+c.path, plain, c.connections, client.Pack),
-				replaying("plain", address+c.path, plain, c.connections, nil))
+				replaying("plain", address+c.path, plain, c.connections, nil),
+			}
+			if c.connections > 1 {
+				rivals = append(rivals, replaying("in-turn", address+c.path, plain, 1, nil))
+			}
+			compete(b, len(docs), size, nil, rivals...)
 		})
 	}
 }
