@@ -23,9 +23,9 @@ func Read(ctx context.Context, run *cbt.Run, opt Options, put func(*mapping.Inte
 	return r.read(ctx, put)
 }
 
-// batch is how many documents are stored at once: half a megabyte, which is still in the
-// processor's cache when they are checked and encoded.
-const batch = 128
+// batch is how many documents are stored at once: some megabytes. The embedded history
+// waits for the disk once for each.
+const batch = 1000
 
 // windowsAhead is how many windows may wait to be made into documents: rows are read
 // meanwhile. Each takes some 20 KB.

@@ -26,13 +26,13 @@ import (
 )
 
 // benchDocuments have some 220 bins each, 3.8 KB, as real ones have, and compress as real
-// ones do, to a sixth: a busy middle, and tails in which each has other bins. Only 500 are
-// different: an ingest puts documents that it has just made, which are in the processor's
-// cache, and not those of a list of 200 MB.
+// ones do, to a sixth: a busy middle, and tails in which each has other bins. Only 1000 are
+// different, as many as an ingest puts at once: it has just made them, so they are in the
+// processor's cache, as those of a list of 200 MB are not.
 func benchDocuments(n int) []*mapping.Interval {
 	docs, rng := historytest.Intervals("bench", "1", n), rand.New(rand.NewPCG(1, 2))
 	for i, d := range docs {
-		const different = 500
+		const different = 1000
 		if i >= different {
 			d.Latency, d.DocCount = docs[i%different].Latency, docs[i%different].DocCount
 			continue
@@ -125,7 +125,7 @@ func sending(s *sink.Elastic, docs []*mapping.Interval, connections int) *rival 
 		failed := make([]error, connections)
 		for i := range connections {
 			all.Go(func() {
-				for some := range slices.Chunk(docs[i*len(docs)/connections:(i+1)*len(docs)/connections], 100) {
+				for some := range slices.Chunk(docs[i*len(docs)/connections:(i+1)*len(docs)/connections], 1000) {
 					if failed[i] = s.Put(ctx, some); failed[i] != nil {
 						return
 					}
