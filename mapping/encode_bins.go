@@ -148,7 +148,8 @@ func word(text []byte) uint64 {
 // widestWhole is as much as is written of a whole number, or beyond it.
 const widestWhole = 24
 
-// appendCounts appends whole numbers.
+// appendCounts appends whole numbers. It writes the small ones itself: with a call for each
+// it takes twice as long.
 func appendCounts(b []byte, counts []int64) []byte {
 	t := smallNumbers()
 	b = append(b, '[')

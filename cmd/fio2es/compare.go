@@ -154,7 +154,7 @@ type compareLine struct {
 // compareSides compares the directions that both sides have.
 func (a *app) compareSides(base, other *compareSide, q *compareQuery) ([]compareLine, error) {
 	var lines []compareLine
-	for _, direction := range []string{"read", "write", "trim"} {
+	for _, direction := range directionNames {
 		from, to := base.series[direction], other.series[direction]
 		switch {
 		case from == nil && to == nil:

@@ -46,7 +46,7 @@ func (s *compareSide) title() string {
 // directions are those that the side has.
 func (s *compareSide) directions() []string {
 	var names []string
-	for _, d := range []string{"read", "write", "trim"} {
+	for _, d := range directionNames {
 		if s.series[d] != nil {
 			names = append(names, d+"s")
 		}

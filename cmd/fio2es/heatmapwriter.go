@@ -128,7 +128,7 @@ func (h *heatmapWriter) total(run *mapping.Run) error {
 // about says what is on a map.
 func (h *heatmapWriter) about(m *heatmap.Map) string {
 	var directions []string
-	for _, d := range []string{"read", "write", "trim"} {
+	for _, d := range directionNames {
 		if slices.Contains(h.directions, d) {
 			directions = append(directions, d)
 		}

@@ -12,6 +12,9 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
+// directionNames are the directions, in the order in which they are told.
+var directionNames = []string{"read", "write", "trim"}
+
 // windowQuery is which windows are asked for: those that lie between two times, and of
 // some directions, hosts or jobs alone.
 type windowQuery struct {
@@ -32,7 +35,7 @@ func (q *windowQuery) addFlags(fl *pflag.FlagSet) {
 // check finds what is wrong with the choice of windows.
 func (q *windowQuery) check() error {
 	for _, d := range q.directions {
-		if d != "read" && d != "write" && d != "trim" {
+		if !slices.Contains(directionNames, d) {
 			return usagef("--direction %s: want read, write or trim", d)
 		}
 	}

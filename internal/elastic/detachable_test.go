@@ -45,8 +45,7 @@ func (w witness) Write(p []byte) (int, error) {
 	return w.Conn.Write(p)
 }
 
-// TestBulkIsNotCopied: a body reaches the connection in large pieces, whole, also when it
-// has to be sent again over another one.
+// TestBulkIsNotCopied: bodies reach a connection, and the next one, in large pieces, whole.
 func TestBulkIsNotCopied(t *testing.T) {
 	body := bytes.Repeat([]byte("{}\n"), 1<<20)
 	var requests int

@@ -93,14 +93,16 @@ func (s *Elastic) Put(ctx context.Context, docs []*mapping.Interval) error {
 	}
 	c := s.newChunk()
 	defer s.chunks.Put(c)
-	for i, d := range parts {
+	for _, d := range parts {
 		c.add(c.index(s.opt.Prefix, d.Level, d.Run.Start), d.ID(), runKey{d.Run.ID, d.Run.Ingest}, d.AppendJSON)
-		if len(c.buf) < chunkBytes && i < len(parts)-1 {
-			continue
+		if len(c.buf) >= chunkBytes {
+			if err := s.take(ctx, c, nil); err != nil {
+				return fmt.Errorf("put documents: %w", err)
+			}
 		}
-		if err := s.take(ctx, c, nil); err != nil {
-			return fmt.Errorf("put documents: %w", err)
-		}
+	}
+	if err := s.take(ctx, c, nil); err != nil {
+		return fmt.Errorf("put documents: %w", err)
 	}
 	return nil
 }

@@ -95,7 +95,8 @@ func (s *Elastic) take(ctx context.Context, c *chunk, run *runState) error {
 	return nil
 }
 
-// takeOne puts a document into a body; s.mu is held but for the time that it waits.
+// takeOne puts a document into a body, on the account that take says; s.mu is held but for
+// the time that it waits, in which the run may be ended and its account begun anew.
 func (s *Elastic) takeOne(ctx context.Context, e entry, run *runState, action, document []byte) error {
 	for {
 		if e.run = run; run == nil {

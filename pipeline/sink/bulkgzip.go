@@ -11,8 +11,9 @@ import (
 
 // squeeze decides whether bodies are compressed. That takes 2.5 ns for a byte and saves
 // six sevenths of them: over the internet it is the difference between minutes and
-// seconds, over a link of several Gb/s it takes longer than what it saves. So both are tried, and the one goes on
-// that brings a byte of documents out sooner; the other is tried again now and then.
+// seconds, over a link of several Gb/s it takes longer than what it saves. So both are
+// tried, and the one goes on that brings a byte of documents out sooner; the other is
+// tried again now and then.
 type squeeze struct {
 	gzip     bool       // the better way, as far as is known
 	fixed    bool       // by a setting, or because the other way is refused
