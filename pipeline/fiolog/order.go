@@ -57,7 +57,7 @@ func (o *order) check(t int64, d Direction) (newJob bool, want string) {
 	case t > o.newest+maxLeap && (o.ahead == 0 || t < o.ahead || t > o.ahead+maxLeap):
 		o.ahead = t
 		return false, fmt.Sprintf("a time near that of the row before, %d", o.newest)
-	case o.newest-t >= max(o.step()/2, 1) && t <= o.start+o.step()/2:
+	case !o.opening(d) && o.newest-t >= max(o.step()/2, 1) && t <= o.start+o.step()/2:
 		o.begin(t, d)
 		return true, ""
 	}
@@ -67,6 +67,14 @@ func (o *order) check(t int64, d Direction) (newJob bool, want string) {
 	}
 	o.accept(t, d)
 	return false, ""
+}
+
+// opening tells whether a row of direction d may still be one of the first rows of the
+// job, which are as far apart as its directions' first completions: nothing but the
+// length of the intervals could say that this is too far, and times since 1970 tell it
+// no sooner than a direction's second row does.
+func (o *order) opening(d Direction) bool {
+	return o.last[d].rows == 0 && o.interval == 0 && o.start >= relativeBelow
 }
 
 // begin starts a job with the row of time t.

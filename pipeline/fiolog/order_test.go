@@ -18,6 +18,7 @@ func TestOrder(t *testing.T) {
 		{"the next job is much later", "1000r 2000r 3000r 1800r 2800r 3800r", "+++-*+"},
 		{"jobs since 1970", "1700000001000r 1700000002000r 1700000003000r 1700000001200r", "+++*"},
 		{"jobs since 1970 of one row", "1700000001000r 1700000003000w 1700000001000r", "++*"},
+		{"another direction begins a little sooner", "1700000010500r 1700000010000w 1700000020000r 1700000020000w 1700000010100w", "++++*"},
 		{"duplicates after a stall", "1000r 2000r 6137r 6137r 6138w 6138r 6138w 7000r", "++++++++"},
 		{"directions overtake", "1000r 1001w 2001w 2000r 3000r", "+++++"},
 		{"one too early", "1000r 2000r 3000r 4000r 2500r 5000r", "++++-+"},
