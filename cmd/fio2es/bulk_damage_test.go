@@ -147,7 +147,7 @@ func parseOutput(t rapid.TB, text string) output {
 		}
 		return byID[id]
 	}
-	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i := 0; i+1 < len(lines); i += 2 {
 		var r *ingestedRun
 		if strings.Contains(lines[i], "fio-runs") {
@@ -218,6 +218,18 @@ func TestDamagedArchive(t *testing.T) {
 	})
 }
 
+// firstDifference shows the place where lines are not what they should be.
+func firstDifference(got, want []string) string {
+	g, w := strings.Join(got, ""), strings.Join(want, "")
+	at := 0
+	for at < min(len(g), len(w)) && g[at] == w[at] {
+		at++
+	}
+	const before, after = 60, 100
+	around := func(s string) string { return s[max(at-before, 0):min(at+after, len(s))] }
+	return fmt.Sprintf("got  …%s…\nwant …%s…", around(g), around(w))
+}
+
 // checkDamaged compares what came of a damaged archive with what should have.
 func checkDamaged(t *rapid.T, whole, files archiveFiles, good, got output, code int) {
 	for path, want := range good {
@@ -228,7 +240,7 @@ func checkDamaged(t *rapid.T, whole, files archiveFiles, good, got output, code 
 			if run == nil {
 				t.Errorf("%s is gone, though nothing of it was damaged", path)
 			} else if !slices.Equal(run.lines, want.lines) {
-				t.Errorf("%s is another one, though nothing of it was damaged", path)
+				t.Errorf("%s is another one, though nothing of it was damaged:\n%s", path, firstDifference(run.lines, want.lines))
 			}
 			continue
 		case d.gone:
