@@ -79,6 +79,8 @@ func (j *job) setClock() {
 	switch {
 	case j.entry.Start > 0:
 		j.clock, j.start = clockStart, time.UnixMilli(j.entry.Start)
+	case !j.entry.began.IsZero():
+		j.clock, j.start = clockReport, j.entry.began
 	case !j.entry.out.start.IsZero():
 		j.clock, j.start = clockReport, j.entry.out.start
 	}
@@ -166,12 +168,17 @@ func (j *job) setInterval() {
 	}
 }
 
-// configuredInterval is log_hist_msec as fio's global options or CBT's have it, or 0.
+// configuredInterval is log_hist_msec as fio's options or CBT's have it, or 0; the
+// shortest where jobs differ.
 func (r *reader) configuredInterval(out *output) int64 {
-	if out != nil {
-		if ms := milliseconds(out.fio.GlobalOptions["log_hist_msec"]); ms > 0 {
-			return ms
+	shortest := int64(0)
+	for i := range out.fioJobs() {
+		if ms := milliseconds(out.option(i, "log_hist_msec")); ms > 0 && (shortest == 0 || ms < shortest) {
+			shortest = ms
 		}
+	}
+	if shortest > 0 {
+		return shortest
 	}
 	option, _ := r.config["cluster.log_hist_msec"].(string)
 	return milliseconds(option)

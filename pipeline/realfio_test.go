@@ -19,6 +19,7 @@ var realFioJobs = map[string][]string{
 	"epoch":               {"--rw=randread", "--numjobs=2", "--rate_iops=500", "--log_unix_epoch=1"},
 	"trim":                {"--rw=randtrim", "--rate_iops=500", "--ioengine=null"},
 	"status":              {"--rw=randrw", "--numjobs=2", "--rate_iops=500,500", "--status-interval=1"},
+	"stonewall":           {"--rw=randread", "--rate_iops=500", "--status-interval=1", "--name=next", "--stonewall", "--rw=randwrite", "--filename=file", "--size=16m", "--ioengine=psync", "--time_based", "--runtime=4", "--bs=4k", "--rate_iops=300"},
 }
 
 // TestRealFio runs the fio that FIO2ES_TEST_FIO names. Every request that fio counts

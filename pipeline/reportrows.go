@@ -98,6 +98,9 @@ func (f *feed) advance() bool {
 // take makes rows of what the job did since the report before.
 func (r *reportRows) take(j *fiolog.Job) {
 	end := ranFor(j)
+	if end < r.until && r.idle() {
+		r.until = 0 // it waited for others to end
+	}
 	for d := range j.Directions {
 		now := reported(&j.Directions[d])
 		row := align.Row{Start: r.until, End: max(end, r.until), Direction: fiolog.Direction(d), Layout: now.Layout()}
@@ -116,6 +119,16 @@ func (r *reportRows) take(j *fiolog.Job) {
 		}
 	}
 	r.until = max(end, r.until)
+}
+
+// idle tells whether the job has done nothing so far.
+func (r *reportRows) idle() bool {
+	for _, h := range r.sofar {
+		if h != nil && !h.IsEmpty() {
+			return false
+		}
+	}
+	return true
 }
 
 // close ends reading when all jobs have ended, or for good.

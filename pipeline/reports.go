@@ -17,7 +17,8 @@ import (
 type output struct {
 	cbt.Report
 	fio     *fiolog.Report
-	start   time.Time // the earliest timestamp - runtime of all reports and jobs
+	start   time.Time // of the job that began first
+	begun   []began   // of each job
 	reports int
 	first   int64 // run time at the first of them, milliseconds
 	spacing int64 // milliseconds between them
@@ -61,7 +62,7 @@ func (r *reader) readOutput(f cbt.Report) *output {
 		one.Jobs = slices.DeleteFunc(one.Jobs, func(j fiolog.Job) bool { return j.Name == allClients })
 		if len(one.Jobs) > 0 {
 			out.fio = one
-			out.start = earlier(out.start, started(one))
+			out.see(one)
 			out.reports++
 			if out.reports == 1 {
 				out.first = ranFor(&one.Jobs[0])
@@ -72,6 +73,7 @@ func (r *reader) readOutput(f cbt.Report) *output {
 	if out.fio == nil {
 		return nil
 	}
+	out.setStart()
 	if out.reports > 2 {
 		out.spacing = spacing(times)
 	}
@@ -97,16 +99,50 @@ func spacing(times []int64) int64 {
 	return (steps[len(steps)/2] + 5) / 10 * 10
 }
 
-// started is when the report's earliest job started: a report is written at the end,
-// and the first one that a host wrote was the least late.
-func started(one *fiolog.Report) time.Time {
-	var start time.Time
+// began is what reports tell of when a job began.
+type began struct {
+	start  time.Time // the earliest timestamp - runtime: the first report was the least late
+	ran    int64     // at the last report
+	waited bool      // for other jobs to end (stonewall)
+}
+
+// see takes in when a report was written. Of a job that waits fio counts for how long it
+// has, and begins again when the job does.
+func (o *output) see(one *fiolog.Report) {
+	for len(o.begun) < len(one.Jobs) {
+		o.begun = append(o.begun, began{})
+	}
 	for i := range one.Jobs {
-		if ms := ranFor(&one.Jobs[i]); ms > 0 && one.Timestamp > 0 {
-			start = earlier(start, time.UnixMilli(one.Timestamp-ms))
+		b, ran := &o.begun[i], ranFor(&one.Jobs[i])
+		if ran < b.ran {
+			*b = began{waited: true}
+		}
+		if b.ran = ran; ran > 0 && one.Timestamp > 0 {
+			b.start = earlier(b.start, time.UnixMilli(one.Timestamp-ran))
 		}
 	}
-	return start
+}
+
+// setStart finds the job that began first: one that did something, if any has.
+func (o *output) setStart() {
+	var idle time.Time
+	for i := range o.fio.Jobs {
+		if j := &o.fio.Jobs[i]; requestsOf(j) > 0 {
+			o.start = earlier(o.start, o.begun[i].start)
+		} else {
+			idle = earlier(idle, o.begun[i].start)
+		}
+	}
+	if o.start.IsZero() {
+		o.start = idle
+	}
+}
+
+func requestsOf(j *fiolog.Job) (sum uint64) {
+	for d := range j.Directions {
+		sum += j.Directions[d].TotalIOs
+	}
+	return sum
 }
 
 // earlier is the earlier of two times, of which zero ones do not count.
@@ -127,6 +163,14 @@ func ranFor(j *fiolog.Job) int64 {
 	return ms
 }
 
+// fioJobs is how many jobs a report has; without one, none.
+func (o *output) fioJobs() int {
+	if o == nil {
+		return 0
+	}
+	return len(o.fio.Jobs)
+}
+
 // option is a job's option, its own or that of all jobs.
 func (o *output) option(entry int, name string) string {
 	if v, ok := o.fio.Jobs[entry].Options[name]; ok {
@@ -140,6 +184,18 @@ type entry struct {
 	*fiolog.Job
 	out  *output
 	logs []*job // that it covers
+
+	// began is when it did, of a job that waited for others; else zero.
+	began time.Time
+}
+
+// entry is that of a job, by its number from 0.
+func (o *output) entry(i int) *entry {
+	e := &entry{Job: &o.fio.Jobs[i], out: o}
+	if b := &o.begun[i]; b.waited {
+		e.began = b.start
+	}
+	return e
 }
 
 // attribute gives each log the entry of fio's output that covers it. Logs are numbered
@@ -173,7 +229,7 @@ func (r *reader) attribute(outputs []*output) []*entry {
 		for _, j := range logs {
 			i := covers[j.number()-1]
 			if byEntry[i] == nil {
-				byEntry[i] = &entry{Job: &out.fio.Jobs[i], out: out}
+				byEntry[i] = out.entry(i)
 				entries = append(entries, byEntry[i])
 			}
 			byEntry[i].logs = append(byEntry[i].logs, j)
@@ -216,7 +272,7 @@ func (r *reader) unlogged(out *output, have []*entry) []*entry {
 		if have[i] != nil || out.option(i, "write_hist_log") == "" && !(r.fromRaw() && out.option(i, "write_lat_log") != "") {
 			continue
 		}
-		e, sum := &entry{Job: &out.fio.Jobs[i], out: out}, uint64(0)
+		e, sum := out.entry(i), uint64(0)
 		entries = append(entries, e)
 		for d := range e.Directions {
 			sum += e.Directions[d].TotalIOs

@@ -139,7 +139,8 @@ func (r *reader) addBare() {
 // bare is the job of an entry of fio's output.
 func (r *reader) bare(out *output, i int) *job {
 	j := &job{run: r, segment: -1, log: cbt.Log{Host: out.Host, Volume: out.Volume, Job: i + 1, File: out.File}}
-	j.entry = &entry{Job: &out.fio.Jobs[i], out: out, logs: []*job{j}}
+	j.entry = out.entry(i)
+	j.entry.logs = []*job{j}
 	r.jobs = append(r.jobs, j)
 	r.entries = append(r.entries, j.entry)
 	return j

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,6 +95,32 @@ func TestStatusInterval(t *testing.T) {
 		if m := median(errs[i]); m > 0.6 {
 			t.Errorf("%s: median error %.3f %%", name, m)
 		}
+	}
+}
+
+// TestStonewall reads periodic reports of two jobs of which the second waited for the
+// first to end: fio counted its run time from the start, and anew when it began.
+func TestStonewall(t *testing.T) {
+	docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "stonewall"), "out", Options{Window: 500 * time.Millisecond})
+	if len(res.Lost) > 0 {
+		t.Errorf("lost: %v", res.Lost)
+	}
+	requests := map[string]int64{}
+	for _, d := range docs {
+		if d.Level != mapping.Cluster {
+			continue
+		}
+		requests[d.Fio.Direction] += d.Requests.Completed
+		start, end := d.Window.ElapsedMS, d.Window.ElapsedMS+d.Window.MS
+		if d.Fio.Direction == "read" && end > 4000 || d.Fio.Direction == "write" && (start < 4000 || end > 8500) {
+			t.Errorf("%d %ss from %d to %d ms", d.Requests.Completed, d.Fio.Direction, start, end)
+		}
+	}
+	if want := map[string]int64{"read": 2001, "write": 2000}; !maps.Equal(requests, want) {
+		t.Errorf("%v, want %v", requests, want)
+	}
+	if got := res.Run.Run.End.Sub(res.Run.Run.Start); got < 8300*time.Millisecond || got > 8500*time.Millisecond {
+		t.Errorf("the run took %v", got)
 	}
 }
 

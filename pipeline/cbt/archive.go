@@ -33,9 +33,10 @@ type Skipped struct {
 	Files         []*source.File
 }
 
-// Read sorts files into runs. It opens no logs and no reports; of CBT's YAML files it
-// reads those of configurations whose names leave a question: where a host's name begins
-// in that of a folder, and whether reports without any log are fio's.
+// Read sorts files into runs. It opens no logs; of CBT's YAML files it reads those of
+// configurations whose names leave a question: where a host's name begins in that of a
+// folder, and whether reports without any log are fio's. Outside CBT's layout it looks
+// whether what has no log beside it begins as fio's reports do.
 func Read(files []*source.File) *Archive {
 	s := newSorter()
 	var reports []*source.File

@@ -2,6 +2,7 @@ package cbt
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,13 +84,37 @@ func TestPlainFolders(t *testing.T) {
 	if diff := cmp.Diff(want, shorts(a)); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"day5/settings.json: may be fio's output, but there are no logs in its folder"}, reasons(a)); diff != "" {
+	if diff := cmp.Diff([]string{"day5/settings.json: is not fio's output, and there are no logs in its folder"}, reasons(a)); diff != "" {
 		t.Errorf("left (-want +got):\n%s", diff)
 	}
 	for _, r := range a.Runs {
 		if got := len(r.Doubts) > 0; got != (r.Path == "day3/h") {
 			t.Errorf("%s: doubts %q", r.Path, r.Doubts)
 		}
+	}
+}
+
+// TestReportsAlone: outside CBT's layout a report without logs is a run if fio wrote it.
+func TestReportsAlone(t *testing.T) {
+	report := `{
+  "fio version" : "fio-3.33",
+`
+	a := tree{
+		"a.json": report, "b.out": "note: a text\n" + report, "c.json": `{"version" : "fio version"}`, "d.txt": "fio version", "e": report,
+		"hosts/json_output.0.client01": report, "hosts/json_output.0.client02": report,
+		"logged/x_clat_hist.1.log": "", "logged/x.json": report, "logged/y.json": report,
+	}.read(t)
+	want := []inShort{
+		{Path: "a", Name: "a", Reports: "/?"},
+		{Path: "b", Name: "b", Reports: "/?"},
+		{Path: "hosts/output", Name: "hosts/output", Reports: "client01/0 client02/0"},
+		{Path: "logged/x", Name: "logged/x", Logs: "//1", Reports: "/? /?"},
+	}
+	if diff := cmp.Diff(want, slices.SortedFunc(slices.Values(shorts(a)), func(a, b inShort) int { return strings.Compare(a.Path, b.Path) })); diff != "" {
+		t.Errorf("runs (-want +got):\n%s", diff)
+	}
+	if got := len(a.Left); got != 2 {
+		t.Errorf("left %q", reasons(a))
 	}
 }
 

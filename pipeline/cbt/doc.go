@@ -3,10 +3,10 @@
 //
 // It goes by names, and by CBT's YAML files where names leave a question; reading logs
 // and fio's reports is for others. Archives that CBT did not make are understood as
-// folders of fio logs, one run for each folder and log prefix. Nothing is guessed in
-// silence: files that belong to no run are in [Archive.Left] with the reason, benchmarks
-// that are not fio's in [Archive.Skipped], and what is likely but not certain is in
-// [Run.Doubts].
+// folders of fio logs, one run for each folder and log prefix; a report of fio that has
+// no log beside it is a run, too. Nothing is guessed in silence: files that belong to no
+// run are in [Archive.Left] with the reason, benchmarks that are not fio's in
+// [Archive.Skipped], and what is likely but not certain is in [Run.Doubts].
 //
 // CBT, the Ceph Benchmarking Tool, writes
 //

@@ -149,8 +149,17 @@ func (s *sorter) report(f *source.File) {
 		at = s.place(f, true)
 	}
 	runs := s.folders[folderOf(f, at.folder)]
-	if len(runs) == 0 && named && at.cbt {
+	if !at.cbt {
+		runs = slices.DeleteFunc(slices.Clone(runs), (*Run).isReported)
+	}
+	switch {
+	case len(runs) > 0:
+	case named && at.cbt, named && isReport(f):
 		runs = []*Run{s.run(f, &at, "output")}
+	case !at.cbt && roleOf(f.Path) == roleReport && isReport(f):
+		run := s.run(f, &at, stem(base))
+		run.Reports = append(run.Reports, Report{Host: at.host, File: f})
+		return
 	}
 	if named {
 		mine := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return !r.wrote("output") })
@@ -167,15 +176,22 @@ func (s *sorter) report(f *source.File) {
 	for _, run := range runs {
 		run.Reports = append(run.Reports, r)
 	}
-	if len(runs) == 0 && roleOf(f.Path) != roleLoose {
+	switch {
+	case len(runs) > 0 || roleOf(f.Path) == roleLoose:
+	case at.cbt:
 		s.leave(f, "may be fio's output, but there are no logs in its folder")
+	default:
+		s.leave(f, "is not fio's output, and there are no logs in its folder")
 	}
 }
+
+// isReported tells whether a run has no logs at all.
+func (r *Run) isReported() bool { return len(r.Logs)+len(r.Others) == 0 }
 
 // wrote tells whether a run may have output of that family: all of its logs
 // are of other families if not.
 func (r *Run) wrote(family string) bool {
-	if len(r.Logs)+len(r.Others) == 0 {
+	if r.isReported() {
 		return true
 	}
 	is := func(l Log) bool {
