@@ -1,6 +1,10 @@
 package mapping
 
-import "time"
+import (
+	"strconv"
+	"strings"
+	"time"
+)
 
 // Run is one run of a benchmark: what is known of it, and its totals.
 type Run struct {
@@ -37,10 +41,21 @@ type RunInfo struct {
 	Path     string            `json:"path,omitempty"` // of the run inside the archive
 	Start    time.Time         `json:"start"`
 	End      time.Time         `json:"end,omitzero"`
-	Ingest   string            `json:"ingest"` // hash of settings and content: one version of the run
+	Ingest   string            `json:"ingest"` // one version of the run: hash of settings and content, or LiveIngest
 	Labels   map[string]string `json:"labels,omitempty"`
 	Complete bool              `json:"complete"` // false while it is followed, or when it was cut off
 }
+
+// liveIngest begins Ingest where there can be no hash of contents, as they still grow.
+const liveIngest = "live-"
+
+// LiveIngest is the Ingest of a version that is made while fio runs, from when one began
+// to follow it.
+func LiveIngest(began time.Time) string { return liveIngest + strconv.FormatInt(began.UnixNano(), 16) }
+
+// Live tells whether this version was made while fio ran. One that is made of the files
+// when they are whole takes its place.
+func (r *RunInfo) Live() bool { return strings.HasPrefix(r.Ingest, liveIngest) }
 
 // Link is the end of an address of a Kibana dashboard, which makes it show this run alone:
 // its time, with a second around it, and a query for its id. Kibana's format for links

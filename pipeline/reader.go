@@ -24,6 +24,7 @@ type reader struct {
 	config   map[string]any
 	absolute bool // the run must have a start
 	known    Known
+	growing  *growing // fio still writes the run's files; else nil
 	readers  *logReaders
 	problems Problems
 
@@ -223,6 +224,7 @@ func (r *reader) windows(ctx context.Context) iter.Seq2[*align.Window, error] {
 		SpreadAll: r.opt.SpreadAll,
 		Levels:    r.opt.alignLevels(),
 		Workers:   r.workers(),
+		Eager:     r.growing != nil,
 	}, &r.stats)
 	if p := r.opt.Precision; p.Quantile > 0 {
 		p.Longest = longest * r.window

@@ -35,6 +35,9 @@ type reportRows struct {
 	queue []align.Row // under feed.mu
 	sofar [fiolog.Directions]*hist.Histogram
 	until int64
+	ran   int64 // fio's run time at the last report
+	base  int64 // what that counts from, since the job's start
+	told  int64 // when the last report was written, since the job's start; while fio runs
 }
 
 func (r *reportRows) open() { r.hasRows, r.first = true, r.feed.out.first }
@@ -51,6 +54,9 @@ func (r *reportRows) more() bool {
 	}
 	for i := range r.queue {
 		row := &r.queue[i]
+		if row.Total == 0 {
+			continue
+		}
 		r.requests[row.Direction] += row.Total
 		r.last = max(r.last, row.End)
 		r.splitter.Pass(row.End, row.Direction)
@@ -74,6 +80,9 @@ func (f *feed) advance() bool {
 			f.ended = true
 			return false
 		}
+		if f.run.growing != nil {
+			in = f.run.growing.reader(in, f.out)
+		}
 		f.file = in
 		f.next, f.stop = iter.Pull2(fiolog.ReadReports(in, f.out.File.Name()))
 	}
@@ -88,7 +97,7 @@ func (f *feed) advance() bool {
 		}
 		for _, r := range f.jobs {
 			if r.index < len(rep.Jobs) {
-				r.take(&rep.Jobs[r.index])
+				r.take(rep, &rep.Jobs[r.index])
 			}
 		}
 		return true
@@ -96,11 +105,14 @@ func (f *feed) advance() bool {
 }
 
 // take makes rows of what the job did since the report before.
-func (r *reportRows) take(j *fiolog.Job) {
-	end := ranFor(j)
-	if end < r.until && r.idle() {
-		r.until = 0 // it waited for others to end
+func (r *reportRows) take(rep *fiolog.Report, j *fiolog.Job) {
+	ran := ranFor(j)
+	if ran < r.ran && r.idle() { // it waited for others to end, and begins now
+		r.base = r.begins(rep, ran)
+		r.until = r.base
 	}
+	r.ran = ran
+	end := r.base + ran
 	for d := range j.Directions {
 		now := reported(&j.Directions[d])
 		row := align.Row{Start: r.until, End: max(end, r.until), Direction: fiolog.Direction(d), Layout: now.Layout()}
@@ -119,6 +131,9 @@ func (r *reportRows) take(j *fiolog.Job) {
 		}
 	}
 	r.until = max(end, r.until)
+	if r.run.growing != nil {
+		r.tell(rep, j)
+	}
 }
 
 // idle tells whether the job has done nothing so far.

@@ -54,7 +54,8 @@ func (r *reader) readOutput(f cbt.Report) *output {
 	out, times := &output{Report: f}, []int64(nil)
 	for one, err := range fiolog.ReadReports(in, f.File.Name()) {
 		if err != nil {
-			if f.Named || out.fio != nil {
+			alone := len(r.run.Logs)+len(r.run.Others) == 0 // and it begins as fio's do
+			if (f.Named || alone || out.fio != nil) && !r.isGrowing(err) {
 				r.problems.lose(err)
 			}
 			continue

@@ -52,6 +52,7 @@ type Options struct {
 	SpreadAll bool      // in-flight weights for all requests, not only those longer than a window
 	Levels    Levels    // Cluster by default
 	Workers   int       // goroutines; by default one for each CPU
+	Eager     bool      // windows are given as soon as nothing can reach them, not some at a time
 }
 
 // Stats are what a merge has to say about its data; complete when it has ended.
@@ -237,7 +238,7 @@ func groupKeys(keys []Key, levels Levels) []group {
 	return groups
 }
 
-// next moves on by a slab, over any gap, and tells whether there is anything left.
+// next moves on by a slab, or to the next row, over any gap, and tells whether there is anything left.
 func (m *merger) next() bool {
 	soonest := int64(math.MaxInt64)
 	for _, in := range m.inputs {
@@ -247,6 +248,10 @@ func (m *merger) next() bool {
 	}
 	if soonest == math.MaxInt64 {
 		return false
+	}
+	if m.opt.Eager {
+		m.until = max(m.until, soonest)
+		return true
 	}
 	step := slab * m.opt.Window
 	m.until = max(m.until+step, soonest-soonest%m.opt.Window+step)

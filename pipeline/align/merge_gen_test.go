@@ -134,6 +134,7 @@ func optionsOf(t *rapid.T) align.Options {
 		Weighting: rapid.SampledFrom([]align.Weighting{align.InFlight, align.Completion}).Draw(t, "weighting"),
 		SpreadAll: rapid.Bool().Draw(t, "all"),
 		Workers:   rapid.IntRange(1, 4).Draw(t, "workers"),
+		Eager:     rapid.Bool().Draw(t, "eager"),
 	}
 	for _, l := range []align.Level{align.Cluster, align.Host, align.Job} {
 		if rapid.Bool().Draw(t, "level") {

@@ -1,0 +1,129 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// Following is how a run is followed while fio runs.
+type Following struct {
+	Quiet time.Duration // a file that has not grown for so long has ended, or for three reports if that is longer
+	Every time.Duration // how often what there is is stored
+}
+
+// ErrNotLive is a run that cannot be followed, as its files say nothing before it ends,
+// or not enough so far.
+var ErrNotLive = errors.New("no periodic reports (fio --status-interval=1 --output-format=json+), or fewer than three so far")
+
+// goodbye is how long storing the last documents may take when following is ended.
+const goodbye = 15 * time.Second
+
+// Follow reads the periodic reports of a run while fio writes them, until they have ended
+// or ctx does. Interval documents are stored, and given to each, as soon as no request to
+// come can have been in flight in their windows: some 20 seconds later. The run's
+// document is stored again and again, as one of a version that is not complete (its
+// [mapping.RunInfo].Live); [Ingest] is to replace that when the run is over.
+//
+// What was read when ctx ends is stored before Follow returns, which then is no error. It
+// fails with [ErrNotLive], with known's error, which may be nil, or with the sink's.
+func Follow(
+	ctx context.Context, run *cbt.Run, opt Options, how Following, to Sink, known Known, each func(*mapping.Interval),
+) (*Result, error) {
+	r := &reader{opt: &opt, run: run, absolute: true, growing: &growing{ctx, how.Quiet}}
+	defer r.close()
+	if err := r.prepare(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%s: %w: %w", r.title(), ErrNotLive, err)
+	}
+	if len(r.feeds) == 0 {
+		return nil, fmt.Errorf("%s: %w", r.title(), ErrNotLive)
+	}
+	if err := r.readBandwidth(ctx); err != nil {
+		return nil, err
+	}
+	f := &follower{reader: r, to: to, every: how.Every, stored: time.Now()}
+	f.ref = r.reference(mapping.LiveIngest(f.stored))
+	if known != nil {
+		if _, err := known(ctx, f.ref); err != nil {
+			return nil, err
+		}
+	}
+	storing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(goodbye):
+			stop()
+		case <-storing.Done():
+		}
+	})()
+	return f.follow(storing, each)
+}
+
+// follower stores what is read of a run that goes on.
+type follower struct {
+	*reader
+	to     Sink
+	ref    mapping.RunRef
+	every  time.Duration
+	stored time.Time // when the run's document was, last
+
+	docs []*mapping.Interval // not stored yet
+	made mapping.Documents
+}
+
+func (f *follower) follow(ctx context.Context, each func(*mapping.Interval)) (*Result, error) {
+	version := f.version()
+	for w, err := range f.windows(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		d := f.document(w, f.ref, version)
+		f.made.Add(d.Level, 1)
+		each(d)
+		f.docs = append(f.docs, d.Split()...)
+		if len(f.docs) >= batch {
+			if err := f.put(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if time.Since(f.stored) >= f.every {
+			if _, err := f.store(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	run, err := f.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Run: run, Lost: f.problems.Lost(), Notes: f.problems.Notes()}, nil
+}
+
+func (f *follower) put(ctx context.Context) error {
+	if len(f.docs) == 0 {
+		return nil
+	}
+	err := f.to.Put(ctx, f.docs)
+	f.docs = f.docs[:0]
+	return err
+}
+
+// store makes all documents so far visible.
+func (f *follower) store(ctx context.Context) (*mapping.Run, error) {
+	if err := f.put(ctx); err != nil {
+		return nil, err
+	}
+	run := f.summary(f.ref, f.made)
+	run.Run.Complete = false
+	run.Warnings = append(run.Warnings, "followed while fio ran: not all of it is here")
+	f.stored = time.Now()
+	return run, f.to.Finish(ctx, run)
+}

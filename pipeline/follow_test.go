@@ -1,0 +1,384 @@
+package pipeline
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// liveFio writes periodic reports of jobs, one a second, as fio does.
+type liveFio struct {
+	start time.Time
+	jobs  []liveJob
+}
+
+// liveJob serves some requests a second of each latency, in nanoseconds, from one second
+// of the run to another.
+type liveJob struct {
+	from, to  int
+	direction string
+	latencies []int
+	waits     bool // behind a stonewall: its run time counts from 0 and again from from
+}
+
+// report is the n-th, one a second from 1 on.
+func (f *liveFio) report(n int) []byte {
+	type clat map[string]map[string]int
+	layout := hist.Fio3(0)
+	var jobs []map[string]any
+	for i, j := range f.jobs {
+		ran := 1000 * min(max(n-j.from, 0), j.to-j.from)
+		if j.waits && n <= j.from {
+			ran = 1000 * n
+		}
+		bins, total := map[string]int{}, 0
+		for second := j.from; second < min(n, j.to); second++ {
+			for k, ns := range j.latencies {
+				bins[fmt.Sprint(layout.Representative(layout.Index(int64(ns))))] += second + k + 1
+				total += second + k + 1
+			}
+		}
+		jobs = append(jobs, map[string]any{
+			"jobname": fmt.Sprintf("job%d", i), "job_runtime": ran,
+			j.direction: map[string]any{"total_ios": total, "io_bytes": 4096 * total, "runtime": ran, "clat_ns": clat{"bins": bins}},
+		})
+	}
+	text, err := json.MarshalIndent(map[string]any{
+		"fio version": "fio-3.33", "timestamp_ms": f.start.Add(time.Duration(n) * time.Second).UnixMilli(), "jobs": jobs,
+	}, "", "  ")
+	if err != nil {
+		panic(err)
+	}
+	return append(text, '\n')
+}
+
+// append writes a report behind a file in two parts, as a reader may find it.
+func appendReport(t *testing.T, file string, report []byte) {
+	t.Helper()
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	half := len(report) / 2
+	if _, err := f.Write(report[:half]); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond)
+	if _, err := f.Write(report[half:]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// kept is a sink that shows what a reader would see of the run: the documents that were
+// put before its document.
+type kept struct {
+	put, visible map[string]*mapping.Interval
+	run          *mapping.Run
+	finished     int
+	fail         error
+}
+
+func (k *kept) Put(ctx context.Context, docs []*mapping.Interval) error {
+	for _, d := range docs {
+		if err := d.Check(); err != nil {
+			return err
+		}
+		if k.put == nil {
+			k.put, k.visible = map[string]*mapping.Interval{}, map[string]*mapping.Interval{}
+		}
+		k.put[d.ID()] = d
+	}
+	return errors.Join(ctx.Err(), k.fail)
+}
+
+func (k *kept) Finish(ctx context.Context, run *mapping.Run) error {
+	for id, d := range k.put {
+		k.visible[id] = d
+	}
+	k.run = run
+	k.finished++
+	return errors.Join(ctx.Err(), run.Check())
+}
+
+// onlyRun is the run under a path. The archive is closed with the test.
+func onlyRun(t *testing.T, path string) *cbt.Run {
+	t.Helper()
+	a, err := Open(t.Context(), []string{path}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	if len(a.Runs) != 1 {
+		t.Fatalf("%d runs", len(a.Runs))
+	}
+	return a.Runs[0]
+}
+
+// given is a document that came while a run was followed.
+type given struct {
+	*mapping.Interval
+	at time.Time
+}
+
+// followed is what came of following a run that is written meanwhile, and of reading it
+// when it was over.
+type followed struct {
+	kept
+	docs  []given
+	batch []*mapping.Interval
+	res   *Result
+}
+
+// follow lets fio write its reports into files, from the third of each on one a second,
+// for as many seconds, and follows them.
+func follow(t *testing.T, opt Options, fios map[string]*liveFio, seconds map[string]int) *followed {
+	t.Helper()
+	out := &followed{}
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		names := map[string]string{}
+		for name, fio := range fios {
+			fio.start = began.Add(-3 * time.Second)
+			names[name] = filepath.Join(dir, name)
+			for n := 1; n <= 3; n++ {
+				appendReport(t, names[name], fio.report(n))
+			}
+		}
+		run := onlyRun(t, dir)
+		opt.Workers = 1 // time in a bubble stands still while a worker waits for another
+		var writing sync.WaitGroup
+		defer writing.Wait()
+		for name, fio := range fios {
+			writing.Go(func() {
+				for n := 4; n <= seconds[name]; n++ {
+					time.Sleep(time.Until(fio.start.Add(time.Duration(n) * time.Second)))
+					appendReport(t, names[name], fio.report(n))
+				}
+			})
+		}
+		var err error
+		out.res, err = Follow(t.Context(), run, opt, Following{Quiet: 10 * time.Second, Every: 5 * time.Second}, &out.kept, nil, func(d *mapping.Interval) {
+			out.docs = append(out.docs, given{d, time.Now()})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	out.batch, _ = readRun(t, dir, "", opt)
+	return out
+}
+
+// check holds what was followed against what the whole files say, and against the sink.
+func (f *followed) check(t *testing.T) {
+	t.Helper()
+	byTime := func(a, b *mapping.Interval) int {
+		return strings.Compare(fmt.Sprintf("%020d %s", a.Time.UnixMilli(), a.ID()), fmt.Sprintf("%020d %s", b.Time.UnixMilli(), b.ID()))
+	}
+	var live []*mapping.Interval
+	for _, d := range f.docs {
+		one := *d.Interval
+		one.Run = mapping.RunRef{}
+		live = append(live, &one)
+	}
+	for _, d := range f.batch {
+		d.Run = mapping.RunRef{}
+	}
+	slices.SortFunc(live, byTime)
+	slices.SortFunc(f.batch, byTime)
+	if diff := cmp.Diff(f.batch, live, cmpopts.EquateEmpty(), cmp.AllowUnexported(mapping.Interval{}, mapping.Latency{})); diff != "" {
+		t.Errorf("followed (+) and read when it was over (-):\n%s", diff)
+	}
+	if len(f.visible) != len(f.docs) || len(f.res.Lost) > 0 {
+		t.Errorf("%d documents visible, %d were made; lost %v", len(f.visible), len(f.docs), f.res.Lost)
+	}
+	if f.run.Run.Complete || !f.run.Run.Live() || f.run.Documents.Cluster == 0 {
+		t.Errorf("run document: %+v, %+v", f.run.Run, f.run.Documents)
+	}
+}
+
+// TestFollow: what is followed is to the last digit what is read when the run is over, and
+// comes some twenty seconds after it was.
+func TestFollow(t *testing.T) {
+	fio := &liveFio{jobs: []liveJob{
+		{to: 60, direction: "read", latencies: []int{1000, 250_000, 9_000_000_000}},
+		{to: 60, direction: "write", latencies: []int{20_000, 40_000}},
+		{to: 20, direction: "read", latencies: []int{70_000}},                            // ends early
+		{from: 25, to: 60, direction: "write", latencies: []int{5_000_000}, waits: true}, // begins late
+	}}
+	f := follow(t, Options{Levels: []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}}, map[string]*liveFio{"out.json": fio}, map[string]int{"out.json": 60})
+	f.check(t)
+	if want := (60 - 25) / 5; f.finished < want {
+		t.Errorf("the run's document was stored %d times, want %d", f.finished, want)
+	}
+	over := fio.start.Add(60 * time.Second)
+	for _, d := range f.docs {
+		due := d.Window.End.Add(20500 * time.Millisecond)
+		if over.Sub(d.Window.End) < 20*time.Second {
+			due = over.Add(10500 * time.Millisecond) // by then nothing has come for ten seconds
+		}
+		if d.at.After(due) {
+			t.Errorf("the window that ended at %v came after %v", d.Window.End, d.at.Sub(d.Window.End))
+		}
+	}
+}
+
+// TestFollowHosts: a host that falls silent holds the others up no longer than Quiet.
+func TestFollowHosts(t *testing.T) {
+	one := func() *liveFio {
+		return &liveFio{jobs: []liveJob{{to: 90, direction: "read", latencies: []int{1000, 2000}}}}
+	}
+	f := follow(t, Options{}, map[string]*liveFio{"json_output.0.a": one(), "json_output.0.b": one()}, map[string]int{"json_output.0.a": 90, "json_output.0.b": 30})
+	f.check(t)
+	for _, d := range f.docs {
+		if late := d.at.Sub(d.Window.End); late > 33*time.Second {
+			t.Errorf("the window that ended at %v came after %v", d.Window.End, late)
+		}
+	}
+}
+
+// TestFollowReal feeds reports that fio wrote, one a second.
+func TestFollowReal(t *testing.T) {
+	for _, name := range []string{"status-interval", "stonewall"} {
+		t.Run(name, func(t *testing.T) {
+			whole := unpacked(t, filepath.Join("..", "testdata", "corpus", name, "out.json.gz"))
+			reports := bytes.SplitAfter(whole, []byte("\n}\n"))
+			file := filepath.Join(t.TempDir(), "out.json")
+			f := &followed{}
+			synctest.Test(t, func(t *testing.T) {
+				appendReport(t, file, bytes.Join(reports[:3], nil))
+				run := onlyRun(t, file)
+				var writing sync.WaitGroup
+				defer writing.Wait()
+				writing.Go(func() {
+					for _, r := range reports[3:] {
+						time.Sleep(time.Second)
+						appendReport(t, file, r)
+					}
+				})
+				var err error
+				f.res, err = Follow(t.Context(), run, Options{Workers: 1}, Following{Quiet: 5 * time.Second, Every: time.Second}, &f.kept, nil, func(d *mapping.Interval) {
+					f.docs = append(f.docs, given{d, time.Now()})
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			})
+			f.batch, _ = readRun(t, file, "", Options{})
+			var live []*mapping.Interval
+			for _, d := range f.docs {
+				live = append(live, d.Interval)
+			}
+			if diff := cmp.Diff(binsOf(f.batch), binsOf(live)); diff != "" {
+				t.Errorf("followed (+) and read when it was over (-):\n%s", diff)
+			}
+		})
+	}
+}
+
+// binsOf are the requests of the cluster's documents, by direction and latency.
+func binsOf(docs []*mapping.Interval) map[string]map[float64]int64 {
+	sums := map[string]map[float64]int64{}
+	for _, d := range docs {
+		if d.Level != mapping.Cluster {
+			continue
+		}
+		if sums[d.Fio.Direction] == nil {
+			sums[d.Fio.Direction] = map[float64]int64{}
+		}
+		for i, v := range d.Latency.Bins.Values {
+			sums[d.Fio.Direction][v] += d.Latency.Bins.Counts[i]
+		}
+	}
+	return sums
+}
+
+func unpacked(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestFollowEnds: what was read is stored when following is ended.
+func TestFollowEnds(t *testing.T) {
+	fio := &liveFio{start: time.Unix(1_700_000_000, 0), jobs: []liveJob{{to: 60, direction: "read", latencies: []int{1000}}}}
+	file := filepath.Join(t.TempDir(), "out.json")
+	synctest.Test(t, func(t *testing.T) {
+		for n := 1; n <= 40; n++ {
+			appendReport(t, file, fio.report(n))
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		time.AfterFunc(20*time.Second, stop)
+		var k kept
+		res, err := Follow(ctx, onlyRun(t, file), Options{Workers: 1}, Following{Quiet: time.Hour, Every: time.Hour}, &k, nil, func(*mapping.Interval) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := int64(40 * 41 / 2); len(k.visible) != 80 || k.run.All.Requests != want || res.Run != k.run {
+			t.Errorf("%d documents visible, %d requests, want 80 and %d", len(k.visible), k.run.All.Requests, want)
+		}
+	})
+}
+
+// TestFollowFails: with what cannot be followed, what is another run, and the sink's error.
+func TestFollowFails(t *testing.T) {
+	fio := &liveFio{start: time.Unix(1_700_000_000, 0), jobs: []liveJob{{to: 60, direction: "read", latencies: []int{1000}}}}
+	two, three, logs := filepath.Join(t.TempDir(), "out.json"), filepath.Join(t.TempDir(), "out.json"), filepath.Join("..", "testdata", "corpus", "stalls")
+	synctest.Test(t, func(t *testing.T) {
+		for n := 1; n <= 3; n++ {
+			if n < 3 {
+				appendReport(t, two, fio.report(n))
+			}
+			appendReport(t, three, fio.report(n))
+		}
+		broken := errors.New("broken")
+		refuse := func(context.Context, mapping.RunRef) (*mapping.Run, error) { return nil, broken }
+		tests := []struct {
+			path  string
+			known Known
+			fail  error
+			want  error
+		}{
+			{two, nil, nil, ErrNotLive}, {logs, nil, nil, ErrNotLive}, {three, refuse, nil, broken}, {three, nil, broken, broken}, {three, nil, nil, nil},
+		}
+		for _, tt := range tests {
+			k := kept{fail: tt.fail}
+			_, err := Follow(t.Context(), onlyRun(t, tt.path), Options{Workers: 1}, Following{Quiet: time.Second, Every: time.Second}, &k, tt.known, func(*mapping.Interval) {})
+			if !errors.Is(err, tt.want) {
+				t.Errorf("%s: %v, want %v", tt.path, err, tt.want)
+			}
+		}
+	})
+}
