@@ -36,6 +36,7 @@ type Config struct {
 	Offset    map[string]string `mapstructure:"offset"`    // milliseconds by host: corrections of their clocks
 	Jobs      int               `mapstructure:"jobs"`      // goroutines that parse; 0: one for each CPU
 	Prefix    string            `mapstructure:"prefix"`    // of index names
+	SLA       []string          `mapstructure:"sla"`       // rules that runs are held against: p99 <= 10ms
 
 	Elasticsearch Elasticsearch `mapstructure:"elasticsearch"`
 	Kibana        Kibana        `mapstructure:"kibana"`

@@ -22,7 +22,7 @@ const delimiter = "::"
 // flagNames are the flags of settings that are not named like them.
 var flagNames = map[string]string{
 	"elasticsearch::addresses": "elasticsearch", "elasticsearch::ca": "ca", "elasticsearch::fingerprint": "fingerprint",
-	"kibana::url": "kibana", "kibana::space": "kibana-space", "kibana::ca_cert": "kibana-ca",
+	"kibana::url": "kibana", "kibana::space": "kibana-space", "kibana::ca_cert": "kibana-ca", "sla": "rule",
 }
 
 func flagName(key string) string {

@@ -11,8 +11,9 @@ import (
 	"github.com/fio2es/fio2es/internal/compare"
 )
 
-// errMet ends a comparison that was done, but for a condition of --fail-if that is met.
-var errMet = errors.New("a condition of --fail-if is met")
+// errMet ends what was done, but for a condition that is to fail: of --fail-if, or an
+// objective that is broken. Which, was told.
+var errMet = errors.New("a condition that is to fail was met")
 
 // condition is one of --fail-if: a change that is not wanted.
 type condition struct {

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// sloWindow is an interval document as objectives are held against it; false: it has
+// nothing to say, as averages of bandwidth alone.
+func sloWindow(d *mapping.Interval) (slo.Window, bool, error) {
+	start := d.Time.Sub(d.Run.Start).Milliseconds()
+	w := slo.Window{Direction: d.Fio.Direction, Start: start, End: start + d.Window.MS, Completed: d.Requests.Completed}
+	if d.Latency.Layout == "" {
+		if d.Requests.Completed == 0 && d.IOPS > 0 { // averages: a rate, but no requests
+			w.Completed = int64(math.Round(d.IOPS * float64(d.Window.MS) / 1000))
+		}
+		return w, w.Completed > 0 || d.Weighting != "average", nil
+	}
+	var err error
+	if w.Latency, err = d.Latency.Hist(); err != nil {
+		return w, false, err
+	}
+	l := d.Latency
+	w.Stored = func(m slo.Metric) (ns float64, ok bool) {
+		us, ok := storedIn(&l, m.String())
+		return math.Round(us * 1000), ok
+	}
+	return w, true, nil
+}
+
+// storedIn is a number of a document, which percentiles prints, too: it is of weights before
+// they were made whole.
+func storedIn(l *mapping.Latency, metric string) (us float64, ok bool) {
+	switch metric {
+	case "min":
+		return l.Min, true
+	case "mean":
+		return l.Mean, true
+	case "max":
+		return l.Max, true
+	case "p50":
+		return l.P50, true
+	case "p75":
+		return l.P75, true
+	case "p90":
+		return l.P90, true
+	case "p95":
+		return l.P95, true
+	case "p99":
+		return l.P99, true
+	case "p99.9":
+		return l.P999, true
+	case "p99.99":
+		return l.P9999, true
+	}
+	return 0, false
+}
+
+// sloTotal is what a whole run came to in a direction.
+func sloTotal(t *mapping.Totals) (slo.Total, error) {
+	total := slo.Total{Completed: t.Requests, IOPS: t.IOPS}
+	if t.Latency.Layout == "" {
+		return total, nil
+	}
+	var err error
+	total.Latency, err = t.Latency.Hist()
+	return total, err
+}
+
+// sloWindows puts together the documents of a window, one a host or job, and gives windows
+// to an evaluator. Documents come in order of time.
+type sloWindows struct {
+	to      *slo.Evaluator
+	elapsed int64                  // the nominal start of those that are open
+	open    map[string]*slo.Window // by direction
+}
+
+func newSLOWindows(rules []slo.Rule) *sloWindows {
+	return &sloWindows{to: slo.New(rules), open: map[string]*slo.Window{}}
+}
+
+func (s *sloWindows) add(d *mapping.Interval) error {
+	if d.Window.ElapsedMS != s.elapsed {
+		s.close()
+		s.elapsed = d.Window.ElapsedMS
+	}
+	w, tells, err := sloWindow(d)
+	if err != nil || !tells {
+		return err
+	}
+	all := s.open[w.Direction]
+	if all == nil {
+		s.open[w.Direction] = &w
+		return nil
+	}
+	if w.End-w.Start > all.End-all.Start { // hosts' rows are some milliseconds apart
+		all.Start, all.End = w.Start, w.End
+	}
+	all.Completed += w.Completed
+	if all.Latency == nil {
+		all.Latency = w.Latency
+	} else if w.Latency != nil {
+		all.Latency.Merge(w.Latency)
+	}
+	if d.Part == 0 { // else a further piece of one document, each with the numbers of the whole
+		all.Stored = nil
+	}
+	return nil
+}
+
+// close hands on the windows that are complete.
+func (s *sloWindows) close() {
+	for _, direction := range slices.Sorted(maps.Keys(s.open)) {
+		s.to.Add(*s.open[direction])
+	}
+	clear(s.open)
+}
+
+// evaluator has all windows.
+func (s *sloWindows) evaluator() *slo.Evaluator {
+	s.close()
+	return s.to
+}

@@ -1,0 +1,279 @@
+package slo
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+// directions are those that requests can have, in the order in which verdicts come.
+var directions = []string{"read", "write", "trim"}
+
+// Window is what happened in one direction within a stretch of time.
+type Window struct {
+	Direction  string
+	Start, End int64           // milliseconds since the run's start
+	Completed  int64           // requests, for iops
+	Latency    *hist.Histogram // of requests; nil or empty: there were none
+	// Stored is what is known of latency beside the histogram, in nanoseconds: what was
+	// computed before weights were made whole. It is asked first; nil: nothing is.
+	Stored func(Metric) (value float64, ok bool)
+}
+
+// Total is what happened in one direction in all.
+type Total struct {
+	Completed int64
+	IOPS      float64
+	Latency   *hist.Histogram // nil: not known
+}
+
+// Breach is a rule that is broken in a window.
+type Breach struct {
+	Rule  Rule
+	Value float64 // of the window, in the unit of the rule's metric
+	Close bool    // the limit lies within the bounds of its error
+}
+
+// Evaluator judges rules by the windows of one run as they come, in any order. It keeps 24
+// bytes of each, and as many for each rule about windows that is broken in it.
+type Evaluator struct {
+	rules  []Rule
+	series map[string]*series // by direction
+	end    int64
+}
+
+// series is what is known of a direction.
+type series struct {
+	windows   []passed
+	sorted    bool
+	completed int64
+	latency   hist.Histogram // of all windows
+	total     *Total         // known otherwise
+	tallies   []tally        // of each rule about latency in windows
+}
+
+// passed is what is kept of a window.
+type passed struct{ start, end, completed int64 }
+
+// New makes an evaluator of rules.
+func New(rules []Rule) *Evaluator {
+	return &Evaluator{rules: rules, series: map[string]*series{}, end: math.MaxInt64}
+}
+
+func (e *Evaluator) of(direction string) *series {
+	s := e.series[direction]
+	if s == nil {
+		s = &series{sorted: true, tallies: make([]tally, len(e.rules))}
+		e.series[direction] = s
+	}
+	return s
+}
+
+// Add adds a window, whole: each of a direction comes once. It tells which rules are
+// broken in it, were it all there is; those about the number of requests are not asked.
+// The histogram stays the caller's.
+func (e *Evaluator) Add(w Window) []Breach {
+	s := e.of(w.Direction)
+	s.add(&w)
+	var broken []Breach
+	for i := range e.rules {
+		r := &e.rules[i]
+		if !r.isAbout(w.Direction) {
+			continue
+		}
+		o, ok := r.inWindow(&w)
+		if !ok {
+			continue
+		}
+		if r.InWindows() && r.Metric.isOfLatency() {
+			s.tallies[i].add(r, passed{start: w.Start, end: w.End}, o)
+		}
+		if !o.holds {
+			broken = append(broken, Breach{*r, o.value, o.surely != o.maybe})
+		}
+	}
+	return broken
+}
+
+func (s *series) add(w *Window) {
+	s.completed += w.Completed
+	if w.Latency != nil {
+		s.latency.Merge(w.Latency)
+	}
+	if n := len(s.windows); n > 0 && w.Start < s.windows[n-1].start {
+		s.sorted = false
+	}
+	s.windows = append(s.windows, passed{w.Start, w.End, w.Completed})
+}
+
+// SetTotal says what a direction came to in all, where that is known better than from its
+// windows, or without any.
+func (e *Evaluator) SetTotal(direction string, t Total) { e.of(direction).total = &t }
+
+// EndBy says when the run ended, in milliseconds since its start. The last window may be
+// longer.
+func (e *Evaluator) EndBy(ms int64) { e.end = ms }
+
+// inWindow judges a window by itself; false: it does not tell.
+func (r *Rule) inWindow(w *Window) (outcome, bool) {
+	switch r.Metric.Unit() {
+	case Requests:
+		return outcome{}, false
+	case PerSecond:
+		return r.exact(perSecond(w.Completed, w.End-w.Start)), w.End > w.Start
+	}
+	if w.Latency == nil || w.Latency.IsEmpty() {
+		return outcome{}, false
+	}
+	a := r.Metric.of(w.Latency)
+	if w.Stored != nil {
+		if value, ok := w.Stored(r.Metric); ok {
+			a.Value = value
+		}
+	}
+	return r.judgeLatency(a), true
+}
+
+// judgeLatency holds an answer of a histogram against the limit, in whole nanoseconds, as
+// it is printed.
+func (r *Rule) judgeLatency(a hist.Answer) outcome {
+	if r.Metric.Unit() == Nanoseconds {
+		a.Value = math.Round(a.Value)
+	}
+	return r.judge(a.Value, a.Low, a.High, a.Open)
+}
+
+// perSecond is a rate as documents have it.
+func perSecond(n, ms int64) float64 {
+	if ms <= 0 {
+		return 0
+	}
+	return math.Round(float64(n)*1000/float64(ms)*1000) / 1000
+}
+
+// Verdicts are those of all rules by what is known so far: in the order of the rules, and
+// of each by direction: read, write, trim.
+func (e *Evaluator) Verdicts() []Verdict {
+	var all []Verdict
+	for i, r := range e.rules {
+		before := len(all)
+		for _, d := range directions {
+			if s := e.series[d]; s != nil && r.isAbout(d) {
+				all = append(all, e.verdict(i, d, s))
+			}
+		}
+		if len(all) == before {
+			v := newVerdict(r, r.Direction)
+			v.unknown("there are no " + cmp.Or(r.Direction, "request") + "s")
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+func newVerdict(r Rule, direction string) Verdict {
+	nan := math.NaN()
+	return Verdict{Rule: r, Direction: direction, Value: nan, Low: nan, High: nan, Budget: nan}
+}
+
+// verdict is that of rule i in a direction.
+func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
+	v := newVerdict(e.rules[i], direction)
+	total := s.total
+	if total == nil {
+		total = s.sum(e.end)
+	}
+	v.Requests = float64(total.Completed)
+	r := &v.Rule
+	if r.Metric.isOfLatency() {
+		if total.Latency == nil || total.Latency.IsEmpty() {
+			v.unknown("there are no histograms of latency")
+			return v
+		}
+		v.Requests = math.Round(total.Latency.Total())
+	}
+	switch {
+	case r.InWindows():
+		s.sort()
+		t := &s.tallies[i]
+		if !r.Metric.isOfLatency() {
+			t = s.rates(r, e.end)
+		}
+		if t.judged == 0 {
+			v.unknown("there are no windows to judge")
+			return v
+		}
+		v.setWindows(t, s.gap())
+	case r.Metric.isOfLatency():
+		v.set(r.judgeLatency(r.Metric.of(total.Latency)))
+	case r.Metric.Unit() == PerSecond:
+		v.set(r.exact(total.IOPS))
+	default:
+		v.set(r.exact(float64(total.Completed)))
+	}
+	return v
+}
+
+// sum is what the windows come to: over the time from the first to the end of the last, or
+// of the run.
+func (s *series) sum(end int64) *Total {
+	s.sort()
+	n := len(s.windows)
+	last := s.windows[n-1]
+	if last.start < end {
+		last.end = min(last.end, end)
+	}
+	return &Total{s.completed, perSecond(s.completed, last.end-s.windows[0].start), &s.latency}
+}
+
+// sort brings windows into the order of time.
+func (s *series) sort() {
+	if !s.sorted {
+		slices.SortFunc(s.windows, func(a, b passed) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+		s.sorted = true
+	}
+}
+
+// gap is how long nothing must have been between two windows to count, and not to come from
+// rows that were a little late: three quarters of the shortest window. The first and the
+// last do not count, which a run may cut. Windows are sorted.
+func (s *series) gap() int64 {
+	length := func(w passed) int64 { return w.end - w.start }
+	inner := s.windows
+	switch n := len(inner); n {
+	case 0, 1:
+		return math.MaxInt64
+	case 2:
+		return max(length(inner[0]), length(inner[1])) * 3 / 4
+	default:
+		inner = inner[1 : n-1]
+	}
+	return length(slices.MinFunc(inner, func(a, b passed) int { return cmp.Compare(length(a), length(b)) })) * 3 / 4
+}
+
+// rates judges a rule about iops in windows, and in the gaps between them. Windows are sorted.
+func (s *series) rates(r *Rule, end int64) *tally {
+	t, gap := &tally{}, s.gap()
+	for i, w := range s.windows {
+		if i > 0 {
+			if before := s.windows[i-1].end; w.start-before >= gap {
+				t.add(r, passed{start: before, end: w.start}, r.exact(0))
+			}
+		}
+		if i == len(s.windows)-1 && isCut(w, end) {
+			if i > 0 {
+				break
+			}
+			if end > w.start {
+				w.end = end
+			}
+		}
+		t.add(r, w, r.exact(perSecond(w.completed, w.end-w.start)))
+	}
+	return t
+}
+
+// isCut tells whether more than a twentieth of a window lies after the run's end.
+func isCut(w passed, end int64) bool { return w.end > end && (w.end-end)*20 > w.end-w.start }

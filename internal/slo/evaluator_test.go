@@ -1,0 +1,272 @@
+package slo
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+func parse(t interface{ Fatal(...any) }, texts ...string) (list []Rule) {
+	for _, text := range texts {
+		r, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// of is a histogram of so many requests of each latency, in nanoseconds.
+func of(latencies map[int64]float64) *hist.Histogram {
+	h := hist.New(hist.Fio3(0))
+	for ns, n := range latencies {
+		h.AddLatency(ns, n)
+	}
+	return h
+}
+
+// second is a window of one, in which so many requests of a latency completed.
+func second(direction string, at, n, ns int64) Window {
+	return Window{Direction: direction, Start: at * 1000, End: at*1000 + 1000, Completed: n, Latency: of(map[int64]float64{ns: float64(n)})}
+}
+
+const ms = 1_000_000
+
+// TestWhole: 990 requests of 1 ms, which is in the bin from 999,424 to 1,007,615 ns, and
+// ten of 50 ms.
+func TestWhole(t *testing.T) {
+	none := math.NaN()
+	for _, c := range []struct {
+		rule    string
+		state   State
+		isClose bool
+		value   float64
+		budget  float64
+	}{
+		{"p99 <= 1.0077ms", Met, false, 1_007_611, none},
+		{"p99 <= 1007.615us", Met, false, 1_007_611, none}, // the bin's highest
+		{"p99 <= 1007611ns", Met, true, 1_007_611, none},   // what is printed is what decides
+		{"p99 < 1007611ns", Broken, true, 1_007_611, none},
+		{"p99 <= 1ms", Broken, true, 1_007_611, none},
+		{"p99 <= 999.423us", Broken, false, 1_007_611, none},
+		{"p99 > 1ms", Met, true, 1_007_611, none},
+		{"p99 >= 1.1ms", Broken, false, 1_007_611, none},
+		{"min >= 999us", Met, false, 999_428, none},
+		{"within 2ms >= 99%", Met, false, 0.99, 1},
+		{"within 2ms > 99%", Broken, false, 0.99, 1},
+		{"within 2ms >= 99.5%", Broken, false, 0.99, 2},
+		{"within 60ms >= 99.9%", Met, false, 1, 0},
+		{"within 60ms >= 100%", Met, false, 1, none},
+		{"within 2ms <= 99%", Met, false, 0.99, none},
+		{"iops >= 100", Met, false, 100, none},
+		{"iops > 100", Broken, false, 100, none},
+		{"requests >= 1k", Met, false, 1000, none},
+		{"requests < 1k", Broken, false, 1000, none},
+	} {
+		e := New(parse(t, c.rule))
+		e.SetTotal("write", Total{Completed: 1000, IOPS: 100, Latency: of(map[int64]float64{ms: 990, 50 * ms: 10})})
+		v := e.Verdicts()[0]
+		if v.State != c.state || v.Close != c.isClose || v.Value != c.value || v.Low > v.Value || v.High < v.Value || v.Direction != "write" || v.Why != "" || v.Requests != 1000 ||
+			math.IsNaN(v.Budget) != math.IsNaN(c.budget) || math.Abs(v.Budget-c.budget) > 1e-9 {
+			t.Errorf("%s: %+v", c.rule, v)
+		}
+	}
+}
+
+// TestOpen: what lies in the last bin may be of any latency above 17.05 s, and the value
+// that it is given decides nothing, but for a mean.
+func TestOpen(t *testing.T) {
+	for rule, want := range map[string]struct {
+		state   State
+		isClose bool
+	}{
+		"max <= 17s": {Broken, false}, "max <= 20s": {Unknown, true}, "p99.9 < 30s": {Unknown, true}, "p99.9 > 17s": {Met, false},
+		"p99.9 > 20s": {Unknown, true}, "p50 <= 20s": {Met, false}, "mean <= 1s": {Met, true}, "mean <= 100ms": {Broken, false},
+		"within 17s >= 99%": {Met, false}, "within 20s > 99.5%": {Broken, true},
+	} {
+		e := New(parse(t, rule))
+		e.SetTotal("read", Total{Latency: of(map[int64]float64{ms: 990, 60_000 * ms: 10})})
+		if v := e.Verdicts()[0]; v.State != want.state || v.Close != want.isClose || (v.Why != "") != (want.state == Unknown) {
+			t.Errorf("%s: %+v", rule, v)
+		}
+	}
+	e := New(parse(t, "max <= 20s in every window"))
+	e.Add(second("read", 0, 10, 60_000*ms))
+	if v := e.Verdicts()[0]; v.State != Broken || !v.Close || v.Low != 0 || v.Value != 0 || v.High != 1 {
+		t.Errorf("in windows: %+v", v)
+	}
+}
+
+// TestUnknown: what is not there is no success.
+func TestUnknown(t *testing.T) {
+	all := parse(t, "p99 < 1s", "write.iops >= 0", "within 1s > 0% in every window", "iops >= 0 in every window", "trim.requests >= 0")
+	states := func(e *Evaluator) (list []string) {
+		for _, v := range e.Verdicts() {
+			list = append(list, fmt.Sprint(v.Direction, " ", v.State, " ", v.Why))
+		}
+		return list
+	}
+	for _, c := range []struct {
+		name string
+		fill func(e *Evaluator)
+		want []string
+	}{
+		{"nothing", func(*Evaluator) {}, []string{
+			" unknown there are no requests", "write unknown there are no writes", " unknown there are no requests", " unknown there are no requests", "trim unknown there are no trims",
+		}},
+		{"reads", func(e *Evaluator) { e.Add(second("read", 0, 5, ms)) }, []string{
+			"read met ", "write unknown there are no writes", "read met ", "read met ", "trim unknown there are no trims",
+		}},
+		{"no histograms", func(e *Evaluator) { e.SetTotal("write", Total{Completed: 5, IOPS: 1}) }, []string{
+			"write unknown there are no histograms of latency", "write met ", "write unknown there are no histograms of latency", "write unknown there are no windows to judge",
+			"trim unknown there are no trims",
+		}},
+		{"no windows", func(e *Evaluator) { e.SetTotal("trim", Total{Completed: 5, Latency: of(map[int64]float64{ms: 5})}) }, []string{
+			"trim met ", "write unknown there are no writes", "trim unknown there are no windows to judge", "trim unknown there are no windows to judge", "trim met ",
+		}},
+	} {
+		e := New(all)
+		c.fill(e)
+		if got := states(e); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestDirections: each by itself, in order.
+func TestDirections(t *testing.T) {
+	e := New(parse(t, "p99 <= 2ms", "write.p99 <= 2ms"))
+	for _, w := range []Window{second("write", 0, 10, 3*ms), second("read", 0, 1000, ms)} {
+		e.Add(w)
+	}
+	var got []string
+	for _, v := range e.Verdicts() {
+		got = append(got, v.Direction+" "+string(v.State))
+	}
+	if want := []string{"read met", "write broken", "write broken"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestGaps: rows that come a little late leave holes of some milliseconds, and sometimes
+// overlap; a stall leaves one in which nothing completed.
+func TestGaps(t *testing.T) {
+	e := New(parse(t, "iops >= 100 in 70% of windows", "p99 <= 2ms in 70% of windows", "iops >= 100"))
+	for _, w := range [][3]int64{{0, 30, 50}, {30, 1093, 600}, {1093, 2093, 50}, {2095, 3095, 600}, {5090, 6100, 600}, {6099, 7100, 700}, {7130, 8130, 600}} {
+		e.Add(Window{Direction: "read", Start: w[0], End: w[1], Completed: w[2], Latency: of(map[int64]float64{ms * w[2] / 100: 9})})
+	}
+	e.EndBy(8120)
+	v := e.Verdicts()
+	want := Windows{
+		Judged: 30 + 1063 + 1000 + 1000 + 1995 + 1010 + 1001 + 1000, Held: 30 + 1063 + 1000 + 1010 + 1001 + 1000,
+		Worst: Moment{3095, 5090, 0}, First: Moment{1093, 2093, 50}, Longest: Moment{3095, 5090, 0},
+	}
+	if v[0].Windows != want || v[0].State != Broken || v[0].Value != 5104.0/8099 {
+		t.Errorf("iops: %+v, want %+v", v[0], want)
+	}
+	p99 := func(latency int64) float64 {
+		return math.Round(of(map[int64]float64{latency: 9}).Percentile(0.99).Value)
+	}
+	want = Windows{ // the gap says nothing of latency, and is not bridged
+		Judged: 6104, Held: 30 + 1000,
+		Worst: Moment{6099, 7100, p99(7 * ms)}, First: Moment{30, 1093, p99(6 * ms)}, Longest: Moment{5090, 8130, p99(7 * ms)},
+	}
+	if v[1].Windows != want || v[1].State != Broken || math.Abs(v[1].Budget-(1-1030.0/6104)/0.3) > 1e-9 {
+		t.Errorf("p99: %+v, want %+v", v[1], want)
+	}
+	if v[2].Value != 394.089 { // 3,200 requests in 8.12 s
+		t.Errorf("iops of the whole: %+v", v[2])
+	}
+}
+
+// TestLastWindow: one that the run's end cuts has too low a rate, which says nothing.
+func TestLastWindow(t *testing.T) {
+	for _, c := range []struct {
+		end, seconds, judged int64
+		state                State
+	}{
+		{2300, 3, 2000, Met}, {3000, 3, 3000, Broken}, {2960, 3, 3000, Broken}, {2940, 3, 2000, Met},
+		{300, 1, 300, Met}, {1000, 1, 1000, Broken}, {0, 1, 1000, Broken}, // nobody ran for no time
+	} {
+		e := New(parse(t, "read.iops >= 100 in every window"))
+		for at := range c.seconds - 1 {
+			e.Add(second("read", at, 100, ms))
+		}
+		e.Add(second("read", c.seconds-1, 30, ms))
+		e.EndBy(c.end)
+		if v := e.Verdicts()[0]; v.State != c.state || v.Windows.Judged != c.judged {
+			t.Errorf("%+v: %+v", c, v)
+		}
+	}
+	e := New(parse(t, "read.iops >= 100 in every window"))
+	e.Add(second("read", 0, 30, ms))
+	if v := e.Verdicts()[0]; v.State != Broken {
+		t.Errorf("while it goes on: %+v", v)
+	}
+}
+
+// TestBreaches: each window is judged by itself, whatever the rule is about.
+func TestBreaches(t *testing.T) {
+	e := New(parse(t, "p99 <= 2ms", "write.p99 <= 2ms", "within 2ms >= 99% in 50% of windows", "iops >= 100", "requests >= 1e6"))
+	for _, c := range []struct {
+		w    Window
+		want []string
+	}{
+		{second("read", 0, 100, ms), nil},
+		{second("read", 1, 100, 3*ms), []string{"p99 <= 2ms", "within 2ms >= 99% in 50% of windows"}},
+		{second("write", 1, 10, 3*ms), []string{"p99 <= 2ms", "write.p99 <= 2ms", "within 2ms >= 99% in 50% of windows", "iops >= 100"}},
+		{Window{Direction: "read", Start: 2000, End: 3000}, []string{"iops >= 100"}},
+		{Window{Direction: "read", Start: 3000, End: 3000}, nil},
+	} {
+		var got []string
+		for _, b := range e.Add(c.w) {
+			got = append(got, b.Rule.String())
+			if !b.Close && b.Rule.holds(b.Value) {
+				t.Errorf("%+v holds", b)
+			}
+		}
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%+v: %q, want %q", c.w, got, c.want)
+		}
+	}
+}
+
+// TestStored: what is known of a window beside its histogram goes first, and widens the bounds.
+func TestStored(t *testing.T) {
+	w := second("read", 0, 100, 2*ms)
+	w.Stored = func(m Metric) (float64, bool) { return 3.4 * ms, m.String() == "p99" }
+	e := New(parse(t, "p99 <= 3ms in every window", "p95 <= 3ms in every window"))
+	got := e.Add(w)
+	if len(got) != 1 || got[0].Value != 3.4*ms || !got[0].Close {
+		t.Errorf("%+v", got)
+	}
+	if v := e.Verdicts(); v[0].State != Broken || v[0].Windows.Worst.Value != 3.4*ms || v[1].State != Met {
+		t.Errorf("%+v", v)
+	}
+	w.Stored = func(Metric) (float64, bool) { return ms, true }
+	if got := New(parse(t, "p99 > 1.5ms")).Add(w); len(got) != 1 || got[0].Value != ms || !got[0].Close {
+		t.Errorf("below the bin: %+v", got)
+	}
+}
+
+// BenchmarkAdd is an hour of seconds, with rules as people have them.
+func BenchmarkAdd(b *testing.B) {
+	h := hist.New(hist.Fio3(0))
+	for i := range 400 {
+		h.AddAt(900+i, float64(400-i))
+	}
+	list := parse(b, "p99 <= 10ms", "p99.9 <= 50ms in 99% of windows", "within 100ms >= 99.9%", "iops >= 5000 in 99% of windows")
+	b.ReportAllocs()
+	for b.Loop() {
+		e := New(list)
+		for at := range int64(3600) {
+			e.Add(Window{Direction: "read", Start: at * 1000, End: at*1000 + 1000, Completed: 80_000, Latency: h})
+		}
+		e.Verdicts()
+	}
+}

@@ -1,0 +1,297 @@
+package slo
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// SyntaxError is where a text stops being a rule.
+type SyntaxError struct {
+	Text   string // the whole
+	Column int    // in characters, from 1
+	Want   string // what should be there
+	Found  string // what is; empty: the end
+}
+
+// Error implements [error].
+func (e *SyntaxError) Error() string {
+	found := "the end"
+	if e.Found != "" {
+		found = strconv.Quote(e.Found)
+	}
+	return fmt.Sprintf("%q, column %d: want %s, found %s", e.Text, e.Column, e.Want, found)
+}
+
+// Parse reads a rule, as the package comment has them. It fails with [*SyntaxError].
+func Parse(text string) (Rule, error) {
+	p := parser{text: text}
+	r := p.rule()
+	if p.fault != nil {
+		return Rule{}, p.fault
+	}
+	return r, nil
+}
+
+// parser reads a text from left to right. After the first fault it reads nothing more.
+type parser struct {
+	text  string
+	at    int // bytes
+	fault *SyntaxError
+}
+
+const (
+	wantSubject = "a percentile such as p99, or min, mean, max, within, iops or requests"
+	wantEnd     = `"in 99% of windows", "in every window" or the end`
+)
+
+func (p *parser) rule() Rule {
+	var r Rule
+	start := p.skip()
+	word := p.word()
+	switch word {
+	case "read", "write", "trim":
+		r.Direction = word
+		p.symbol(`"."`, ".")
+		start = p.skip()
+		word = p.word()
+	}
+	r.Metric = p.metric(start, word)
+	r.operator = p.symbol("<, <=, > or >=", "<=", ">=", "<", ">")
+	switch r.Metric.Unit() {
+	case Nanoseconds:
+		r.limit = p.latency()
+	case Share:
+		r.limit = p.percent()
+	default:
+		r.limit = p.count()
+	}
+	if start = p.skip(); p.isEnd() {
+		return r
+	}
+	switch {
+	case p.word() != "in":
+		p.failAt(start, wantEnd)
+	case r.Metric.Unit() == Requests:
+		p.failAt(start, "the end (requests are counted over the whole; in windows, ask for iops)")
+	default:
+		r.share = p.windows()
+	}
+	return r
+}
+
+// metric is the one that a word stands for, which begins at start, with what belongs to it.
+func (p *parser) metric(start int, word string) Metric {
+	switch word {
+	case "p":
+		from := p.at
+		p.while(func(c rune) bool { return isDigit(c) || c == '.' || c == '_' })
+		percent := strings.Replace(p.text[from:p.at], "_", ".", 1)
+		_, decimals, _ := strings.Cut(percent, ".")
+		m, ok := percentileOf(percent)
+		if !ok || len(decimals) > 4 || strings.Contains(percent, "_") || strings.Trim(percent, ".") != percent {
+			p.failAt(start, "a percentile between p0 and p100 with up to four decimals, such as p99.9")
+		}
+		return m
+	case "min", "mean", "max", "iops", "requests":
+		return Metric{name: word}
+	case "within":
+		return Metric{name: word, within: p.latency()}
+	}
+	p.failAt(start, wantSubject)
+	return Metric{}
+}
+
+// windows is the share of them.
+func (p *parser) windows() number {
+	start := p.skip()
+	if p.word() == "every" {
+		p.words("window")
+		p.end("the end")
+		return everyWindow
+	}
+	if p.at != start || p.isEnd() || !isDigit(rune(p.text[p.at])) {
+		p.failAt(start, `a share such as 99%, or "every window"`)
+	}
+	share := p.percent()
+	if share.value == 0 {
+		p.failAt(start, "a share above 0%")
+	}
+	p.words("of", "windows")
+	p.end("the end")
+	if share.value == 1 {
+		return everyWindow
+	}
+	return share
+}
+
+// unit is what stands after a number: the power of ten that it multiplies by.
+type unit struct {
+	name  string // in lower case
+	text  string
+	power int
+}
+
+var (
+	times    = []unit{{"ns", "ns", 0}, {"us", "us", 3}, {"µs", "us", 3}, {"μs", "us", 3}, {"ms", "ms", 6}, {"s", "s", 9}} // micro sign, Greek mu
+	shares   = []unit{{"%", "%", -2}}
+	counting = []unit{{"", "", 0}, {"k", "k", 3}, {"m", "M", 6}}
+)
+
+// latency is a number with a unit of time, in nanoseconds.
+func (p *parser) latency() number {
+	return p.number("a latency such as 10ms", times, "ns, us, ms or s")
+}
+
+// percent is a share from 0 % to 100 %.
+func (p *parser) percent() number {
+	start := p.skip()
+	n := p.number("a share such as 99.9%", shares, "%")
+	if n.value > 1 {
+		p.failAt(start, "100% at most")
+	}
+	return n
+}
+
+// count is a number, possibly of thousands or millions.
+func (p *parser) count() number {
+	return p.number("a number such as 5000 or 1e6", counting, "k, M or no unit")
+}
+
+// number reads one, and one of the units.
+func (p *parser) number(want string, units []unit, wantUnit string) number {
+	start := p.skip()
+	p.while(isDigit)
+	if p.at == start {
+		p.failAt(start, want)
+		return number{}
+	}
+	if rest := p.text[p.at:]; len(rest) > 1 && rest[0] == '.' && isDigit(rune(rest[1])) {
+		p.at++
+		p.while(isDigit)
+	}
+	n := number{text: p.text[start:p.at]}
+	mantissa, exponent := n.text, p.exponent()
+	if exponent != 0 {
+		n.text += "e" + strconv.Itoa(exponent)
+	}
+	if units[0].name != "" { // 10 ms, but 5k: there, a word may be the next
+		p.skip()
+	}
+	at := p.at
+	name := p.word()
+	if name == "" && strings.HasPrefix(p.text[p.at:], "%") {
+		name = "%"
+		p.at++
+	}
+	i := slices.IndexFunc(units, func(u unit) bool { return u.name == name })
+	if i < 0 {
+		p.failAt(at, wantUnit)
+		return number{}
+	}
+	n.text += units[i].text
+	var err error
+	if n.value, err = strconv.ParseFloat(mantissa+"e"+strconv.Itoa(exponent+units[i].power), 64); err != nil {
+		p.failAt(start, "a smaller number")
+	}
+	return n
+}
+
+// exponent is that of a number, if it has one.
+func (p *parser) exponent() int {
+	rest := p.text[p.at:]
+	if rest == "" || rest[0] != 'e' && rest[0] != 'E' {
+		return 0
+	}
+	digits := rest[1:]
+	sign := len(digits) - len(strings.TrimLeft(digits, "+-"))
+	length := sign + len(digits[sign:]) - len(strings.TrimLeft(digits[sign:], "0123456789"))
+	if sign > 1 || length == sign {
+		return 0
+	}
+	exponent, err := strconv.Atoi(digits[:length])
+	if err != nil || exponent < -30 || exponent > 30 {
+		p.failAt(p.at, "an exponent between -30 and 30")
+		return 0
+	}
+	p.at += len("e") + length
+	return exponent
+}
+
+// words are all that may come next.
+func (p *parser) words(want ...string) {
+	for _, w := range want {
+		if start := p.skip(); p.word() != w {
+			p.failAt(start, strconv.Quote(w))
+		}
+	}
+}
+
+// symbol is the first of some that comes next.
+func (p *parser) symbol(want string, symbols ...string) string {
+	start := p.skip()
+	for _, s := range symbols {
+		if strings.HasPrefix(p.text[p.at:], s) {
+			p.at += len(s)
+			return s
+		}
+	}
+	p.failAt(start, want)
+	return ""
+}
+
+func (p *parser) end(want string) {
+	if start := p.skip(); !p.isEnd() {
+		p.failAt(start, want)
+	}
+}
+
+func (p *parser) isEnd() bool { return p.at == len(p.text) }
+
+// word is the letters that come next, in lower case.
+func (p *parser) word() string {
+	from := p.at
+	p.while(unicode.IsLetter)
+	return strings.ToLower(p.text[from:p.at])
+}
+
+// skip leaves out spaces, and tells where it got to.
+func (p *parser) skip() int {
+	p.while(unicode.IsSpace)
+	return p.at
+}
+
+func (p *parser) while(is func(rune) bool) {
+	for p.at < len(p.text) {
+		c, size := utf8.DecodeRuneInString(p.text[p.at:])
+		if !is(c) {
+			return
+		}
+		p.at += size
+	}
+}
+
+// failAt notes the first fault, and ends the reading.
+func (p *parser) failAt(at int, want string) {
+	if p.fault != nil {
+		return
+	}
+	found, isSpace := p.text[at:], false
+	for i, c := range found {
+		if isSpace = unicode.IsSpace(c); isSpace {
+			found = found[:i]
+			break
+		}
+	}
+	const most = 20 // characters: no more of what may be anything
+	if runes := []rune(found); len(runes) > most {
+		found = string(runes[:most])
+	}
+	p.fault = &SyntaxError{Text: p.text, Column: utf8.RuneCountInString(p.text[:at]) + 1, Want: want, Found: found}
+	p.at = len(p.text)
+}
+
+func isDigit(c rune) bool { return c >= '0' && c <= '9' }

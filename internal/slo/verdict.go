@@ -1,0 +1,115 @@
+package slo
+
+import "math"
+
+// State is how a rule stands.
+type State string
+
+// The states.
+const (
+	Met     State = "met"
+	Broken  State = "broken"
+	Unknown State = "unknown" // there is nothing to judge, or the answer has no upper bound
+)
+
+// Verdict is what became of a rule in one direction.
+type Verdict struct {
+	Rule      Rule
+	Direction string // empty: there is none that the rule could be about
+	State     State
+	Why       string // the state is Unknown
+	Close     bool   // the limit lies within the bounds of the value's error
+
+	// Value is what the rule's limit is held against, between the bounds of its error, all
+	// in [Rule.Unit]; NaN where it is not known. High is infinite where a latency in the
+	// last bin has no upper bound.
+	Value, Low, High float64
+	Requests         float64 // that it rests on
+	Budget           float64 // share of the error budget that is used; above 1, the rule is broken; NaN without one
+	Windows          Windows // of rules about windows; else zero
+}
+
+// Windows is when a rule held and when it did not.
+type Windows struct {
+	Judged, Held int64 // milliseconds: of all windows that count, and of those in which it held
+	Worst        Moment
+	First        Moment // the first that broke it; zero: none
+	Longest      Moment // the longest stretch of broken ones without one that held between; Value is the worst of it
+}
+
+// Moment is a stretch of time and the metric's value in it, in the metric's unit.
+type Moment struct {
+	Start, End int64 // milliseconds since the run's start
+	Value      float64
+}
+
+// IsZero tells whether it is none.
+func (m Moment) IsZero() bool { return m == Moment{} }
+
+// outcome is what a value says of a rule.
+type outcome struct {
+	value, low, high float64
+	holds            bool // by the value
+	surely, maybe    bool // at all bounds of its error; at one of them at least
+	open             bool // an upper bound that is not there would decide
+}
+
+// judge holds an answer against the limit.
+func (r *Rule) judge(value, low, high float64, isOpen bool) outcome {
+	o := outcome{value: value, low: min(low, value), high: max(high, value)}
+	if isOpen {
+		o.high = math.Inf(1)
+	}
+	o.holds = r.holds(value)
+	o.surely, o.maybe = r.holds(o.low), r.holds(o.high)
+	if r.isUpper() {
+		o.surely, o.maybe = o.maybe, o.surely
+	}
+	if isOpen && r.Metric.name != "mean" && o.surely != o.maybe {
+		o.open, o.holds = true, false
+	}
+	return o
+}
+
+// exact is the outcome of a value without error.
+func (r *Rule) exact(value float64) outcome { return r.judge(value, value, value, false) }
+
+// set takes over what a value says of a rule about the whole.
+func (v *Verdict) set(o outcome) {
+	v.Value, v.Low, v.High, v.Close = o.value, o.low, o.high, o.surely != o.maybe
+	switch {
+	case o.open:
+		v.State, v.Why = Unknown, "it lies in the last bin, which has no upper bound"
+	case o.holds:
+		v.State = Met
+	default:
+		v.State = Broken
+	}
+	if m := v.Rule.Metric; m.Unit() == Share && !v.Rule.isUpper() {
+		v.Budget = used(1-o.value, 1-v.Rule.limit.value)
+	}
+}
+
+// setWindows takes over what windows say.
+func (v *Verdict) setWindows(t *tally, gap int64) {
+	judged := float64(t.judged)
+	v.Value, v.Low, v.High = float64(t.held)/judged, float64(t.surely)/judged, float64(t.maybe)/judged
+	limit := v.Rule.share.value
+	v.State, v.Close = Broken, (v.Low >= limit) != (v.High >= limit)
+	if v.Value >= limit {
+		v.State = Met
+	}
+	v.Budget = used(float64(t.judged-t.held)/judged, 1-limit)
+	v.Windows = Windows{Judged: t.judged, Held: t.held, Worst: t.worst}
+	v.Windows.First, v.Windows.Longest = t.stretches(gap, v.Rule.isUpper())
+}
+
+// used is the share of a budget that what is broken takes.
+func used(broken, budget float64) float64 {
+	if budget <= 0 {
+		return math.NaN()
+	}
+	return broken / budget
+}
+
+func (v *Verdict) unknown(why string) { v.State, v.Why = Unknown, why }
