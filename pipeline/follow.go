@@ -30,9 +30,9 @@ const goodbye = 15 * time.Second
 // [mapping.RunInfo].Live); [Ingest] is to replace that when the run is over.
 //
 // What was read when ctx ends is stored before Follow returns, which then is no error. It
-// fails with [ErrNotLive], with known's error, which may be nil, or with the sink's.
+// fails with [ErrNotLive], with known's error, which may be nil, with each's or the sink's.
 func Follow(
-	ctx context.Context, run *cbt.Run, opt Options, how Following, to Sink, known Known, each func(*mapping.Interval),
+	ctx context.Context, run *cbt.Run, opt Options, how Following, to Sink, known Known, each func(*mapping.Interval) error,
 ) (*Result, error) {
 	r := &reader{opt: &opt, run: run, absolute: true, growing: &growing{ctx, how.Quiet}}
 	defer r.close()
@@ -79,7 +79,7 @@ type follower struct {
 	made mapping.Documents
 }
 
-func (f *follower) follow(ctx context.Context, each func(*mapping.Interval)) (*Result, error) {
+func (f *follower) follow(ctx context.Context, each func(*mapping.Interval) error) (*Result, error) {
 	version := f.version()
 	for w, err := range f.windows(ctx) {
 		if err != nil {
@@ -87,7 +87,9 @@ func (f *follower) follow(ctx context.Context, each func(*mapping.Interval)) (*R
 		}
 		d := f.document(w, f.ref, version)
 		f.made.Add(d.Level, 1)
-		each(d)
+		if err := each(d); err != nil {
+			return nil, err
+		}
 		f.docs = append(f.docs, d.Split()...)
 		if len(f.docs) >= batch {
 			if err := f.put(ctx); err != nil {

@@ -64,7 +64,7 @@ keeps a searchable history of all runs.
 
 Exit codes: 0 all well; 1 failed; 2 wrong usage; 3 done, but something was left
 out (told on stderr); 4 done, but a condition of compare --fail-if was met, or an
-objective of sla is broken.
+objective of sla or follow is broken.
 
 Settings: a flag, else FIO2ES_* in the environment, else fio2es.yaml, else the
 default. "fio2es config" shows them.`,
@@ -83,7 +83,7 @@ default. "fio2es config" shows them.`,
 	p.StringVar(&a.file, "config", "", "settings file (default fio2es.yaml here or in the user's configuration folder)")
 	p.String("history", "", "file of the embedded history (default "+shortHome(config.Default().History)+")")
 	p.BoolVarP(&a.verbose, "verbose", "v", false, "say more on stderr")
-	root.AddCommand(a.ingestCommand(), a.percentilesCommand(), a.rankCommand(), a.compareCommand(), a.slaCommand(), a.heatmapCommand(), a.runsCommand(),
+	root.AddCommand(a.ingestCommand(), a.followCommand(), a.percentilesCommand(), a.rankCommand(), a.compareCommand(), a.slaCommand(), a.heatmapCommand(), a.runsCommand(),
 		a.setupCommand(), a.pushCommand(), a.kibanaCommand(), a.configCommand(), a.versionCommand(), a.generateCommand())
 	for _, c := range root.Commands() {
 		c.Args = usageArgs(c.Args)

@@ -122,7 +122,8 @@ func (in *ingesting) all(ctx context.Context, runs []*cbt.Run) error {
 	if in.store != nil {
 		side = max(min(workers, len(runs)), 1)
 	}
-	in.opt.Workers = max(workers/side, 1)
+	opt := in.opt
+	opt.Workers = max(workers/side, 1)
 	outcomes := make([]chan outcome, len(runs))
 	for i := range outcomes {
 		outcomes[i] = make(chan outcome, 1)
@@ -135,7 +136,7 @@ func (in *ingesting) all(ctx context.Context, runs []*cbt.Run) error {
 		working.Go(func() {
 			for i := range next {
 				to := &unfinished{Sink: in.to}
-				res, err := pipeline.Ingest(ctx, runs[i], in.opt, to, in.known)
+				res, err := pipeline.Ingest(ctx, runs[i], opt, to, in.known)
 				over := func() {
 					if to.run != nil && err == nil {
 						err = in.to.Finish(ctx, to.run)
@@ -280,8 +281,14 @@ func (in *ingesting) known(ctx context.Context, ref mapping.RunRef) (*mapping.Ru
 		return nil, err
 	case have.Run.Ingest == ref.Ingest && have.Run.Start.Equal(ref.Start):
 		return have, nil
-	case !have.Run.Start.Equal(ref.Start) && !in.replace:
+	case !have.Run.Start.Equal(ref.Start) && !in.replace && !isLiveOf(have, ref):
 		return nil, conflictError{have, ref}
 	}
 	return nil, nil
+}
+
+// isLiveOf tells whether what the history has is what was stored of the run while it went
+// on: when it began is known better at its end, by some milliseconds.
+func isLiveOf(have *mapping.Run, ref mapping.RunRef) bool {
+	return have.Run.Live() && have.Run.Start.Sub(ref.Start).Abs() < time.Minute
 }

@@ -180,8 +180,11 @@ func shortName(r *mapping.Run) string {
 }
 
 func incomplete(r *mapping.Run) string {
-	if r.Run.Complete {
+	switch {
+	case r.Run.Complete:
 		return ""
+	case r.Run.Live():
+		return "live"
 	}
 	return "incomplete"
 }

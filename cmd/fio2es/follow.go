@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+func (a *app) followCommand() *cobra.Command {
+	how := followFlags{}
+	f := &format{"table"}
+	cmd := &cobra.Command{
+		Use:   "follow PATH...",
+		Short: "Store runs while fio runs",
+		Long: `Watches folders, such as the archive that CBT writes to, and keeps the history in
+step with them until it is interrupted. What is there already is stored first.
+
+A run whose files no longer change (--quiet) is stored as by ingest. fio keeps its
+logs in memory until a job ends; but with
+
+  fio --status-interval=1 --output-format=json+ --output=FILE ...
+
+it writes a report each second. Runs that have such are stored while they go on:
+each window some 20 seconds later, when no request to come can have been in flight
+in it. Until the run is over "runs" calls it live; then what its files say when
+they are whole takes its place.
+
+Objectives, from --rule or the settings (see sla), are held against each window of a
+run that goes on: stderr tells when one begins to be broken, and when it holds again.
+A run that is over is judged as by sla, and the exit code is 4 if one was broken.
+
+On stdout is a line for each window of a run that goes on. An interrupt (Ctrl-C)
+stores what there is, which is no failure.`,
+		Example: `  fio2es follow /data/cbt
+  fio2es follow --elasticsearch https://es:9200 /data/cbt
+  fio2es follow --rule 'p99 <= 20ms' --rule 'write.iops >= 5k' .
+  fio2es follow --idle 10m --format json . | jq .p99`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			how.format = f.string
+			how.rules = "sla:"
+			if cmd.Flags().Changed("rule") {
+				how.rules = "--rule"
+			}
+			return a.follow(cmd.Context(), args, how)
+		},
+	}
+	addReadingFlags(cmd.Flags())
+	addClusterFlags(cmd.Flags())
+	fl := cmd.Flags()
+	fl.DurationVar(&how.every, "every", 5*time.Second, "how often to look for files, and to store what there is of a run")
+	fl.DurationVar(&how.quiet, "quiet", 10*time.Second, "for how long its files have not changed when a run is over")
+	fl.DurationVar(&how.idle, "idle", 0, "end when nothing has changed for so long (default: go on until interrupted)")
+	fl.BoolVar(&how.replace, "replace", false, "replace runs even by ones that began at another time")
+	fl.StringSliceVar(&how.pick.include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
+	fl.StringSliceVar(&how.pick.exclude, "exclude", nil, "not the runs whose archive:path has this in it")
+	fl.StringArray("rule", nil, "an objective, such as 'p99 <= 10ms' (repeatable)")
+	fl.Var(f, "format", "of the windows: table, csv, or json: an object a line")
+	return cmd
+}
+
+// followFlags are the flags of follow that are no settings.
+type followFlags struct {
+	every, quiet, idle time.Duration
+	replace            bool
+	pick               pick
+	format             string
+	rules              string // where they come from
+}
+
+// leastEvery is how often to look at most.
+const leastEvery = 100 * time.Millisecond
+
+func (how *followFlags) check() error {
+	switch {
+	case how.every < leastEvery:
+		return usagef("--every %v: want at least %v", how.every, leastEvery)
+	case how.quiet < how.every:
+		return usagef("--quiet %v: want at least as long as --every, %v", how.quiet, how.every)
+	case how.idle < 0 || how.idle > 0 && how.idle < how.quiet:
+		return usagef("--idle %v: want at least as long as --quiet, %v", how.idle, how.quiet)
+	}
+	return nil
+}
+
+func (a *app) follow(ctx context.Context, paths []string, how followFlags) error {
+	if err := how.check(); err != nil {
+		return err
+	}
+	opt, err := a.cfg.Options()
+	if err != nil {
+		return usageError{err}
+	}
+	f := &following{
+		ingesting: &ingesting{app: a, opt: opt, replace: how.replace, began: time.Now(), ends: newFinishing(1)},
+		how:       how, paths: paths, watched: make(map[string]*watched), told: make(map[string]bool),
+		out: newFollowWriter(a.stdout, how.format),
+	}
+	if f.wanted, err = how.pick.compile(); err != nil {
+		return err
+	}
+	if len(a.cfg.SLA) > 0 {
+		if f.rules, err = parseRules(how.rules, a.cfg.SLA); err != nil {
+			return err
+		}
+		if !slices.Contains(opt.Levels, mapping.Cluster) {
+			return usagef("--levels: objectives are held against documents of level cluster")
+		}
+	}
+	if err := f.openStore(ctx, nil); err != nil {
+		return err
+	}
+	f.cluster = nil // each run is looked up when its turn comes
+	if err := f.finish(f.watch(ctx)); err != nil {
+		return err
+	}
+	switch {
+	case f.broken:
+		return errMet
+	case f.leftOut:
+		return errLeftOut
+	}
+	return nil
+}

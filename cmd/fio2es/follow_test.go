@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// reportsOf are the periodic reports that fio wrote in a run of the corpus.
+func reportsOf(t *testing.T, name string) [][]byte {
+	t.Helper()
+	f, err := os.Open(filepath.Join("..", "..", "testdata", "corpus", name, "out.json.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.SplitAfter(text, []byte("\n}\n"))
+}
+
+func appendTo(t *testing.T, file string, text []byte) {
+	t.Helper()
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Write(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFollow: a run is in the history while it goes on, and as it is when it is over; its
+// windows are those that its files say then.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	settings, dir := settingsFile(t), t.TempDir()
+	reports := reportsOf(t, "status-interval")
+	file := filepath.Join(dir, "out.json")
+	appendTo(t, file, bytes.Join(reports[:3], nil))
+	var out, errs bytes.Buffer
+	over := make(chan int, 1)
+	go func() {
+		over <- run(t.Context(), []string{"--config", settings, "follow", "--every", "100ms", "--quiet", "200ms", "--idle", "1s", "--format", "json", dir}, nil, &out, &errs)
+	}()
+	for _, r := range reports[3:] {
+		time.Sleep(50 * time.Millisecond)
+		appendTo(t, file, r)
+	}
+	if code := <-over; code != 0 {
+		t.Fatalf("exit code %d\n%s", code, &errs)
+	}
+	if want := call(t, nil, "percentiles", "--levels", "cluster", "--format", "json", file); withoutRuns(out.String()) != withoutRuns(want.stdout) {
+		t.Errorf("followed:\n%s\nread when it was over:\n%s", &out, want.stdout)
+	}
+	runs := callWith(t, settings, "runs")
+	if !strings.Contains(errs.String(), "following ") || !strings.Contains(errs.String(), "stored ") || strings.Contains(runs, "live") || strings.Contains(runs, "incomplete") {
+		t.Errorf("%s\n%s", &errs, runs)
+	}
+}
+
+// withoutRuns are lines of windows: without totals, and without the run's name, which logs
+// that are named one by one do not have.
+func withoutRuns(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if !strings.Contains(line, `"level":"run"`) {
+			_, after, _ := strings.Cut(line, `"level"`)
+			lines = append(lines, after)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+func callWith(t *testing.T, settings string, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), append([]string{"--config", settings}, args...), nil, &out, &errs); code != 0 {
+		t.Fatalf("%v: exit code %d\n%s", args, code, &errs)
+	}
+	return out.String()
+}
+
+// TestFollowInterrupted: what was read of a run is in the history after an interrupt, as
+// one that is live, and gives way to the whole of it.
+func TestFollowInterrupted(t *testing.T) {
+	t.Parallel()
+	settings, dir := settingsFile(t), t.TempDir()
+	reports := reportsOf(t, "status-interval")
+	file := filepath.Join(dir, "out.json")
+	appendTo(t, file, bytes.Join(reports[:6], nil))
+	ctx, interrupt := context.WithCancel(t.Context())
+	time.AfterFunc(700*time.Millisecond, interrupt)
+	var out, errs bytes.Buffer
+	if code := run(ctx, []string{"--config", settings, "follow", "--every", "100ms", "--quiet", "1m", dir}, nil, &out, &errs); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, &errs)
+	}
+	if runs := callWith(t, settings, "runs"); !strings.Contains(runs, "live") {
+		t.Errorf("%s\n%s", runs, &errs)
+	}
+	if n := strings.Count(callWith(t, settings, "percentiles", "latest"), "\n"); n < 10 {
+		t.Errorf("%d lines of percentiles", n)
+	}
+	appendTo(t, file, bytes.Join(reports[6:], nil))
+	callWith(t, settings, "ingest", dir)
+	if runs := callWith(t, settings, "runs"); strings.Contains(runs, "live") || strings.Contains(runs, "incomplete") {
+		t.Error(runs)
+	}
+}
+
+// TestFollowUnited: where the logs that come at the end have another name than the
+// report, what was stored of the run goes.
+func TestFollowUnited(t *testing.T) {
+	t.Parallel()
+	settings, dir := settingsFile(t), t.TempDir()
+	appendTo(t, filepath.Join(dir, "report.json"), bytes.Join(reportsOf(t, "status-interval"), nil))
+	time.AfterFunc(time.Second, func() {
+		corpus := filepath.Join("..", "..", "testdata", "corpus", "status-interval")
+		for _, name := range []string{"out_clat_hist.1.log.gz", "out_clat_hist.2.log.gz"} {
+			data, err := os.ReadFile(filepath.Join(corpus, name))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, name), data, 0o644)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"--config", settings, "follow", "--every", "100ms", "--quiet", "1s", "--idle", "2s", dir}, nil, &out, &errs); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, &errs)
+	}
+	if runs := callWith(t, settings, "runs", "--format", "csv"); strings.Count(runs, ",out,") != 2 || strings.Contains(runs, ",report,") {
+		t.Errorf("%s\n%s", runs, &errs)
+	}
+}
+
+// TestFollowAlerts: stderr tells when an objective begins to be broken and when it holds
+// again; what broke one in the end makes the exit code 4.
+func TestFollowAlerts(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		rule         string
+		code         int
+		want, absent string
+	}{
+		// Windows of reads have a p99 of 64 to 233 µs, one of them above 200.
+		{"read.p99 <= 200us in 50% of windows", 0, "warning: sla read.p99 <= 200us in 50% of windows: 002:out: read p99 is 202µs in the window until 04:39:35", "error: "},
+		{"read.p99 <= 20us", exitMet, "error: sla read.p99 <= 20us: 002:out: read p99: ", "holds again"},
+		{"write.iops >= 1100", 0, "", "warning: "}, // the last window is cut
+		{"read.p99 <= 1s", 0, "", "sla "},
+	}
+	for _, tt := range tests {
+		t.Run(tt.rule, func(t *testing.T) {
+			t.Parallel()
+			settings, dir := settingsFile(t), t.TempDir()
+			appendTo(t, filepath.Join(dir, "out.json"), bytes.Join(reportsOf(t, "status-interval"), nil))
+			var out, errs bytes.Buffer
+			code := run(t.Context(), []string{"--config", settings, "follow", "--rule", tt.rule, "--every", "100ms", "--quiet", "100ms", "--idle", "200ms", dir}, nil, &out, &errs)
+			if code != tt.code || !strings.Contains(errs.String(), tt.want) || strings.Contains(errs.String(), tt.absent) {
+				t.Errorf("exit code %d, want %d\n%s\n%s", code, tt.code, &errs, &out)
+			}
+		})
+	}
+}

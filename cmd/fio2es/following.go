@@ -1,0 +1,353 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// following is one call of follow.
+type following struct {
+	*ingesting
+	how     followFlags
+	paths   []string
+	wanted  func(archive, path string) bool
+	out     *followWriter
+	rules   []slo.Rule          // that runs are held against
+	broken  bool                // one of them is, by a run that is over
+	watched map[string]*watched // by id
+	told    map[string]bool     // what was said of files already
+	changed time.Time           // when something was last seen to
+	under   sync.WaitGroup      // of sessions, and of archives that they read from
+}
+
+// watched is what is known of a run between two looks.
+type watched struct {
+	looks   uint64    // hash of what its files are like
+	since   time.Time // for how long
+	stored  uint64    // what they were like when it was stored
+	tried   uint64    // when it could not be followed
+	session *session  // that follows it; nil without
+	live    bool      // the history may have what a session left
+}
+
+// session follows one run while it goes on.
+type session struct {
+	stop  context.CancelFunc
+	files uint64     // hash of the names of its files
+	done  chan error // one, when it is over
+}
+
+// watch goes on until ctx ends, which is no error, or nothing has changed for too long.
+func (f *following) watch(ctx context.Context) error {
+	sessions, stop := context.WithCancel(ctx)
+	defer f.under.Wait()
+	defer stop()
+	f.changed = time.Now()
+	for {
+		began := time.Now()
+		err := f.look(ctx, sessions)
+		if ctx.Err() != nil {
+			return f.interrupted()
+		}
+		if err != nil {
+			return err
+		}
+		if f.how.idle > 0 && f.sessions() == 0 && time.Since(f.changed) >= f.how.idle {
+			return nil
+		}
+		// A look at a large archive takes its time: it shall not take most of it.
+		const rest = 10
+		select {
+		case <-time.After(max(f.how.every, rest*time.Since(began))):
+		case <-ctx.Done():
+			return f.interrupted()
+		}
+	}
+}
+
+// interrupted waits for the sessions, which store what they have.
+func (f *following) interrupted() error {
+	f.under.Wait()
+	var all error
+	for _, w := range f.watched {
+		if w.session != nil {
+			all = errors.Join(all, f.ended(w, <-w.session.done))
+		}
+	}
+	return all
+}
+
+// mostSessions is how many runs are followed at the same time. Each holds the windows of
+// some 20 seconds in memory.
+const mostSessions = 64
+
+// sessions are how many runs are followed.
+func (f *following) sessions() (n int) {
+	for _, w := range f.watched {
+		if w.session != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// mayBeLive tells by the names of its files whether a run may go on: reports grow
+// meanwhile, histogram logs come when it is over.
+func mayBeLive(run *cbt.Run) bool { return len(run.Reports) > 0 && len(run.Logs) == 0 }
+
+// look sees what has changed, stores what is over, and follows what goes on.
+func (f *following) look(ctx, sessions context.Context) error {
+	archive, err := pipeline.Open(ctx, f.paths, f.stdin, nil)
+	if err != nil {
+		return err
+	}
+	var readers sync.WaitGroup // of the archive
+	defer f.under.Go(func() {
+		readers.Wait()
+		archive.Close()
+	})
+	f.tellNew(archive)
+	now := time.Now()
+	found := make(map[string]bool)
+	var over []*cbt.Run
+	for _, run := range archive.Runs {
+		if !f.wanted(archiveName(f.opt, run), run.Path) {
+			continue
+		}
+		id := mapping.RunID(archiveName(f.opt, run), run.Path)
+		found[id] = true
+		w := f.see(id, run, now)
+		if w.session != nil {
+			if err := f.attend(w, run); err != nil {
+				return err
+			}
+		}
+		switch {
+		case w.session != nil || w.stored == w.looks:
+		case now.Sub(w.since) >= f.how.quiet:
+			over = append(over, run)
+		case w.tried != w.looks && mayBeLive(run) && f.sessions() < mostSessions:
+			readers.Add(1)
+			f.begin(sessions, w, run, readers.Done)
+		}
+	}
+	if err := f.settle(ctx, over); err != nil {
+		return err
+	}
+	return f.clear(ctx, found)
+}
+
+// see notes what a run's files are like. Those that have not been changed for some time
+// when they are seen first need not be waited for.
+func (f *following) see(id string, run *cbt.Run, now time.Time) *watched {
+	looks, changed := xxhash.New(), time.Time{}
+	for _, file := range run.Files() {
+		fmt.Fprintf(looks, "%q %d %d\n", file.Path, file.Size, file.ModTime.UnixNano())
+		if file.ModTime.After(changed) {
+			changed = file.ModTime
+		}
+	}
+	w := f.watched[id]
+	if w == nil {
+		w = &watched{looks: looks.Sum64(), since: now}
+		if age := now.Sub(changed); !changed.IsZero() && age > f.how.quiet {
+			w.since = changed
+		}
+		f.watched[id] = w
+		f.changed = now
+	}
+	if sum := looks.Sum64(); w.looks != sum {
+		w.looks, w.since = sum, now
+		f.changed = now
+	}
+	return w
+}
+
+// fileNames is a hash of what a run's files are called.
+func fileNames(run *cbt.Run) uint64 {
+	sum := xxhash.New()
+	for _, file := range run.Files() {
+		fmt.Fprintf(sum, "%q\n", file.Path)
+	}
+	return sum.Sum64()
+}
+
+// begin follows a run from now on. What it is read from is released with done.
+func (f *following) begin(ctx context.Context, w *watched, run *cbt.Run, done func()) {
+	ctx, stop := context.WithCancel(ctx)
+	s := &session{stop: stop, files: fileNames(run), done: make(chan error, 1)}
+	w.session = s
+	how := pipeline.Following{Quiet: f.how.quiet, Every: f.how.every}
+	first := slices.Min(f.opt.Levels)
+	alerts := newAlerts(f.log, f.rules)
+	f.under.Go(func() {
+		defer done()
+		defer stop()
+		res, err := pipeline.Follow(ctx, run, f.opt, how, f.to, f.knownLive, func(d *mapping.Interval) error {
+			if d.Level != first {
+				return nil
+			}
+			if err := f.out.window(d); err != nil || len(f.rules) == 0 {
+				return err
+			}
+			return alerts.window(d)
+		})
+		if err == nil {
+			alerts.end()
+			f.tellResult(res)
+		}
+		s.done <- err
+	})
+}
+
+// knownLive is known for a run that is followed.
+func (f *following) knownLive(ctx context.Context, ref mapping.RunRef) (*mapping.Run, error) {
+	_, err := f.known(ctx, ref)
+	if err == nil {
+		f.log.Info("following " + ref.Archive + ":" + ref.Name)
+	}
+	return nil, err
+}
+
+// attend looks whether a session is over. It is ended where the run has other files now:
+// another host's, or the logs that fio writes at the end.
+func (f *following) attend(w *watched, run *cbt.Run) error {
+	if w.session.files != fileNames(run) {
+		w.session.stop()
+	}
+	return f.collect(w)
+}
+
+// collect looks whether a session is over.
+func (f *following) collect(w *watched) error {
+	select {
+	case err := <-w.session.done:
+		return f.ended(w, err)
+	default:
+		return nil
+	}
+}
+
+// ended takes note of how a session ended. Only what concerns all runs is an error.
+func (f *following) ended(w *watched, err error) error {
+	w.session, w.tried = nil, w.looks
+	var conflict conflictError
+	switch {
+	case err == nil:
+		w.live = true
+		return nil
+	case errors.Is(err, pipeline.ErrNotLive):
+		f.log.Debug(err.Error())
+	case errors.As(err, &conflict):
+		f.tellOnce(conflict.Error())
+		f.leftOut = true
+	case errors.Is(err, context.Canceled):
+	default:
+		return err
+	}
+	return nil
+}
+
+// settle stores runs that are over.
+func (f *following) settle(ctx context.Context, over []*cbt.Run) error {
+	if len(over) == 0 {
+		return nil
+	}
+	if err := f.all(ctx, over); err != nil {
+		return err
+	}
+	for _, run := range over {
+		w := f.watched[mapping.RunID(archiveName(f.opt, run), run.Path)]
+		w.stored, w.live = w.looks, false
+	}
+	for _, run := range f.runs {
+		total := all(run)
+		f.log.Info(fmt.Sprintf("stored %s: %s requests, p99 %s", describe(run), unit.Count(total.Requests), unit.Latency(total.Latency.P99)))
+		if err := f.judge(ctx, run.Run.ID); err != nil {
+			return err
+		}
+	}
+	f.runs = nil
+	f.changed = time.Now()
+	return nil
+}
+
+// judge holds a run that is over against the rules.
+func (f *following) judge(ctx context.Context, id string) error {
+	if len(f.rules) == 0 {
+		return nil
+	}
+	one := *f.app
+	query := &slaQuery{rules: f.rules}
+	one.cfg.Levels = []string{query.level().String()}
+	err := one.sla(ctx, []string{id}, &slaOutput{app: &one, query: query, writer: newSLAWriter(io.Discard, "csv")})
+	switch {
+	case errors.Is(err, errMet):
+		f.broken = true
+	case errors.Is(err, errLeftOut):
+		f.leftOut = true
+	default:
+		return err
+	}
+	return nil
+}
+
+// clear removes what was stored of runs while they went on that are part of another run
+// now: their logs, which came at the end, have another name.
+func (f *following) clear(ctx context.Context, found map[string]bool) error {
+	for id, w := range f.watched {
+		if found[id] {
+			continue
+		}
+		if w.session != nil {
+			w.session.stop()
+			if err := f.collect(w); err != nil || w.session != nil {
+				return err
+			}
+		}
+		delete(f.watched, id)
+		if !w.live {
+			continue
+		}
+		run, err := inStore(ctx, f.store, id)
+		if err != nil {
+			return err
+		}
+		if run == nil || !run.Run.Live() {
+			continue
+		}
+		if err := f.store.Delete(ctx, id); err != nil {
+			return err
+		}
+		f.log.Info("note: " + describe(run) + " was followed, but its files belong to another run now, or are gone: removed")
+	}
+	return nil
+}
+
+// tellNew says what could not be looked into, once.
+func (f *following) tellNew(archive *pipeline.Archive) {
+	for _, p := range archive.Problems {
+		f.tellOnce(p.Error())
+		f.leftOut = true
+	}
+}
+
+func (f *following) tellOnce(text string) {
+	if !f.told[text] {
+		f.told[text] = true
+		f.log.Warn(text)
+	}
+}
