@@ -7,9 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // reportsOf are the periodic reports that fio wrote in a run of the corpus.
@@ -174,5 +177,52 @@ func TestFollowAlerts(t *testing.T) {
 				t.Errorf("exit code %d, want %d\n%s\n%s", code, tt.code, &errs, &out)
 			}
 		})
+	}
+}
+
+// TestFollowCluster: the same in a real cluster, in which what is stored of a run is counted
+// each time.
+func TestFollowCluster(t *testing.T) {
+	real, prefixes := cluster(t, "follow")
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	dir := t.TempDir()
+	with := func(args ...string) []string {
+		return append(args, "--elasticsearch="+real.Address, "--prefix="+prefixes[0])
+	}
+	say(t, with("setup")...)
+	reports := reportsOf(t, "status-interval")
+	file := filepath.Join(dir, "out.json")
+	appendTo(t, file, bytes.Join(reports[:3], nil))
+	ctx, interrupt := context.WithCancel(t.Context())
+	over := make(chan int, 1)
+	var out, errs bytes.Buffer
+	go func() {
+		over <- run(ctx, with("follow", "--every", "100ms", "--quiet", "1m", dir), nil, &out, &errs)
+	}()
+	for _, r := range reports[3:8] {
+		time.Sleep(300 * time.Millisecond)
+		appendTo(t, file, r)
+	}
+	time.Sleep(time.Second)
+	interrupt()
+	if code := <-over; code != 0 {
+		t.Fatalf("exit code %d\n%s", code, &errs)
+	}
+	if runs := say(t, with("runs")...); !strings.Contains(runs, "live") {
+		t.Errorf("%s\n%s", runs, &errs)
+	}
+	if live := say(t, with("percentiles", "latest", "--format", "csv")...); strings.Count(live, ",cluster,") < 10 {
+		t.Errorf("windows of what was followed:\n%s", live)
+	}
+	appendTo(t, file, bytes.Join(reports[8:], nil))
+	say(t, with("follow", "--every", "100ms", "--quiet", "200ms", "--idle", "500ms", dir)...)
+	sorted := func(text string) []string { return slices.Sorted(strings.Lines(text)) } // a history goes by true times
+	got, want := sorted(say(t, with("percentiles", "latest", "--format", "csv")...)), sorted(say(t, "percentiles", "--format", "csv", dir))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("in the cluster (+), of the files (-):\n%s", diff)
+	}
+	if runs := say(t, with("runs")...); strings.Contains(runs, "live") || strings.Contains(runs, "incomplete") {
+		t.Error(runs)
 	}
 }
