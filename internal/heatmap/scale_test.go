@@ -37,13 +37,20 @@ func luminance(c rgb) float64 {
 	return sum
 }
 
-// TestColours: lightness alone tells levels apart: on paper it falls, on terminals it rises.
+// TestColours: lightness alone tells levels apart: on paper it falls, on dark grounds it rises.
 func TestColours(t *testing.T) {
 	for level := range levels - 1 {
 		a, b := luminance(along(paper, float64(level)/(levels-1))), luminance(along(paper, float64(level+1)/(levels-1)))
 		if b >= a {
 			t.Errorf("level %d of paper is no darker than the one before", level+1)
 		}
+		a, b = luminance(along(screen, float64(level)/(levels-1))), luminance(along(screen, float64(level+1)/(levels-1)))
+		if b <= a {
+			t.Errorf("level %d on a dark ground is no lighter than the one before", level+1)
+		}
+	}
+	if of, on := Levels(false), Levels(true); len(of) != levels || of[0] != "#aee2cd" || on[0] != screen[0].String() || on[levels-1] != "#f0fbf3" {
+		t.Errorf("%v, %v", of, on)
 	}
 	cube := func(n int) rgb { // of the 256 colours, 16 … 231 are a cube
 		steps := []float64{0, 95, 135, 175, 215, 255}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 func svgOf(t *testing.T, m *Map, p Picture) string {
@@ -91,13 +92,13 @@ func TestSVGCells(t *testing.T) {
 		for _, c := range cell.FindAllStringSubmatch(path[2], -1) {
 			var x, y, w, h float64
 			fmt.Sscan(strings.Join(c[1:5], " "), &x, &y, &w, &h)
-			if x < left || x+w > left+areaWidth || y < top || y+h > float64(top+height*(m.High-m.Low)) {
+			if x < Left || x+w > Left+AreaWidth || y < top || y+h > float64(top+height*(m.High-m.Low)) {
 				t.Errorf("%s is not in the frame", c[0])
 			}
 			area += w * h
 		}
 	}
-	if got := area / float64(height) / (areaWidth / 5); math.Abs(got-5) > 1e-9 || colours != 5 {
+	if got := area / float64(height) / (AreaWidth / 5); math.Abs(got-5) > 1e-9 || colours != 5 {
 		t.Errorf("%v cells in %d colours, want 5 in 5", got, colours)
 	}
 }
@@ -106,7 +107,7 @@ func TestSVGCells(t *testing.T) {
 func TestSVGShortColumn(t *testing.T) {
 	m := mapOf(10, windowAt(0, 0, 1000, 50, 1), windowAt(1_000_000, 1_000_000, 1_000_004, 50, 1))
 	cells := cell.FindAllStringSubmatch(cellPath.FindStringSubmatch(svgOf(t, m, Picture{Clock: Clock{began, true}}))[2], -1)
-	if len(cells) != 2 || cells[1][1] != strconv.Itoa(left+areaWidth-1) || cells[1][3] != "1" {
+	if len(cells) != 2 || cells[1][1] != strconv.Itoa(Left+AreaWidth-1) || cells[1][3] != "1" {
 		t.Errorf("%q", cells)
 	}
 }
@@ -135,6 +136,56 @@ func TestSVGLines(t *testing.T) {
 	m = mapOf(10, windowAt(0, 0, 1000, 10, 1), windowAt(1000, 1000, 2000, 10, 1), windowAt(3000, 3000, 4000, 10, 1))
 	if got := strings.Count(line.FindStringSubmatch(svgOf(t, m, Picture{Clock: Clock{began, true}}))[2], "M"); got != 2 {
 		t.Errorf("%d parts with a column beside another, want 2", got)
+	}
+}
+
+// TestFragment: a part of a page draws what the picture does, in classes for all colours, and
+// without what is the page's.
+func TestFragment(t *testing.T) {
+	p := Picture{Title: `a<b & "c"`, Subtitle: "1,139 requests", Clock: Clock{began, true}}
+	var b strings.Builder
+	if err := small().WriteFragment(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	fragment, whole := b.String(), svgOf(t, small(), p)
+	texts, root := textsOf(t, fragment)
+	if all := "|" + strings.Join(texts, "|") + "|"; !strings.Contains(all, "|UTC, 2026-11-21|") || strings.Contains(all, "1,139 requests") {
+		t.Errorf("texts %s", all)
+	}
+	if all := strings.Join(root, "|"); !strings.Contains(all, `aria-label=Latency heat map of a<b & "c", 1,139 requests`) {
+		t.Errorf("attributes %s", all)
+	}
+	if strings.Contains(fragment, `="#`) || strings.Contains(fragment, "<rect") {
+		t.Errorf("colours of its own: %s", fragment)
+	}
+	paths := regexp.MustCompile(` d="[^"]*"`)
+	if got, want := paths.FindAllString(fragment, -1), paths.FindAllString(whole, -1); strings.Join(got, "") != strings.Join(want, "") {
+		t.Errorf("%d paths, other than the %d of the picture", len(got), len(want))
+	}
+	for _, class := range []string{"soft", "grid", "frame", "level0", "level23", "halo", "p50", "p95", "p99"} {
+		if !strings.Contains(fragment, `class="`+class+`"`) {
+			t.Errorf("no class %s", class)
+		}
+	}
+}
+
+// TestSVGAxis: the axis spans what is asked for, if that is more than the map does.
+func TestSVGAxis(t *testing.T) {
+	at := func(s int) time.Time { return began.Add(time.Duration(s) * time.Second) }
+	for _, c := range []struct {
+		from, to time.Time
+		want     float64 // where the first cell begins
+	}{
+		{time.Time{}, time.Time{}, Left}, {at(-5), at(5), Left + AreaWidth/2}, {at(0), at(10), Left}, {at(2), at(3), Left},
+	} {
+		svg, first := svgOf(t, small(), Picture{Clock: Clock{began, true}, From: c.from, To: c.to}), math.Inf(1)
+		for _, one := range cell.FindAllStringSubmatch(svg[:strings.Index(svg, "requests in a cell")], -1) {
+			x, _ := strconv.ParseFloat(one[1], 64)
+			first = min(first, x)
+		}
+		if first != c.want {
+			t.Errorf("%v … %v: the first cell is at %v, want %v", c.from, c.to, first, c.want)
+		}
 	}
 }
 

@@ -138,8 +138,8 @@ func (c *canvas) times(area int) string {
 			free = at + copy(text[at:], mark) + 1
 		}
 	}
-	for _, t := range c.how.Clock.times(c.Origin, c.Origin.Add(time.Duration(c.Slots)*c.Width), area/10) {
-		put(int(t.at*float64(area)), t.label)
+	for _, t := range c.how.Clock.Ticks(c.Origin, c.Origin.Add(time.Duration(c.Slots)*c.Width), area/10) {
+		put(int(t.At*float64(area)), t.Label)
 	}
 	if free == 0 {
 		put(0, c.how.Clock.label(c.Origin, time.Millisecond, c.Origin))

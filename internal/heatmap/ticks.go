@@ -13,10 +13,10 @@ type Clock struct {
 	Known bool
 }
 
-// tick is a place on an axis.
-type tick struct {
-	at    float64 // a share of the axis, 0 … 1
-	label string
+// Tick is a place on an axis.
+type Tick struct {
+	At    float64 // a share of the axis, 0 … 1
+	Label string
 }
 
 var steps = []time.Duration{
@@ -29,8 +29,8 @@ var steps = []time.Duration{
 
 const day = 24 * time.Hour
 
-// times are round times between two, at most so many steps.
-func (c Clock) times(from, to time.Time, most int) []tick {
+// Ticks are round times between two, at most so many steps.
+func (c Clock) Ticks(from, to time.Time, most int) []Tick {
 	span := to.Sub(from)
 	step := steps[0]
 	for i := 0; span/step > time.Duration(max(most, 1)); i++ {
@@ -42,10 +42,10 @@ func (c Clock) times(from, to time.Time, most int) []tick {
 	if c.Known {
 		zero = from.UTC().Truncate(day)
 	}
-	var list []tick
+	var list []Tick
 	for at := zero.Add((from.Sub(zero) + step - 1) / step * step); !at.After(to); at = at.Add(step) {
 		share := float64(at.Sub(from)) / float64(span)
-		list = append(list, tick{share, c.label(at, step, from)})
+		list = append(list, Tick{share, c.label(at, step, from)})
 	}
 	return list
 }
@@ -72,18 +72,18 @@ func (c Clock) label(at time.Time, step time.Duration, begin time.Time) string {
 	return at.Format(layout)
 }
 
-// latencies are powers of ten between two, in microseconds; with fine also 2 and 5 times
-// these.
-func latencies(low, high float64, fine bool) []tick {
+// Latencies are powers of ten between two, in microseconds, on a logarithmic axis; with
+// fine also 2 and 5 times these.
+func Latencies(low, high float64, fine bool) []Tick {
 	height := math.Log10(high / low)
-	var list []tick
+	var list []Tick
 	for power := lowestDecade; power <= 7; power++ {
 		for _, times := range []int64{1, 2, 5} {
 			us := float64(times) * math.Pow(10, float64(power))
 			if us < low || us > high || times > 1 && !fine {
 				continue
 			}
-			list = append(list, tick{math.Log10(us/low) / height, latencyLabel(us)})
+			list = append(list, Tick{math.Log10(us/low) / height, latencyLabel(us)})
 		}
 	}
 	return list

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-func labels(ticks []tick) string {
+func labels(ticks []Tick) string {
 	var all []string
 	for _, t := range ticks {
-		all = append(all, t.label)
+		all = append(all, t.Label)
 	}
 	return strings.Join(all, " ")
 }
@@ -35,18 +35,18 @@ func TestTimes(t *testing.T) {
 		{day, 0, 50 * time.Hour, 3, "Feb 1 Feb 2 Feb 3"},
 		{day, 0, 10 * 24 * time.Hour, 3, "Feb 4 Feb 8"},
 	} {
-		ticks := c.clock.times(c.clock.Start.Add(c.from), c.clock.Start.Add(c.to), c.most)
+		ticks := c.clock.Ticks(c.clock.Start.Add(c.from), c.clock.Start.Add(c.to), c.most)
 		if got := labels(ticks); got != c.want {
 			t.Errorf("%v … %v, at most %d: %s, want %s", c.from, c.to, c.most, got, c.want)
 		}
 		for _, tick := range ticks {
-			if tick.at < 0 || tick.at > 1 {
-				t.Errorf("%s is at %v", tick.label, tick.at)
+			if tick.At < 0 || tick.At > 1 {
+				t.Errorf("%s is at %v", tick.Label, tick.At)
 			}
 		}
 	}
-	ticks := Clock{}.times(time.Time{}.Add(5*time.Second), time.Time{}.Add(15*time.Second), 1)
-	if len(ticks) != 1 || ticks[0].at != 0.5 || ticks[0].label != "10s" {
+	ticks := Clock{}.Ticks(time.Time{}.Add(5*time.Second), time.Time{}.Add(15*time.Second), 1)
+	if len(ticks) != 1 || ticks[0].At != 0.5 || ticks[0].Label != "10s" {
 		t.Errorf("in the middle of 5 … 15 s: %+v", ticks)
 	}
 }
@@ -61,11 +61,11 @@ func TestLatencies(t *testing.T) {
 		{5, 1000, true, "5µs 10µs 20µs 50µs 100µs 200µs 500µs 1ms"},
 		{398.107, 2511890, false, "1ms 10ms 100ms 1s"},
 	} {
-		if got := labels(latencies(c.low, c.high, c.fine)); got != c.want {
+		if got := labels(Latencies(c.low, c.high, c.fine)); got != c.want {
 			t.Errorf("%v … %v: %s, want %s", c.low, c.high, got, c.want)
 		}
 	}
-	if at := latencies(10, 1000, false)[1].at; at != 0.5 {
+	if at := Latencies(10, 1000, false)[1].At; at != 0.5 {
 		t.Errorf("100 µs is at %v of 10 µs … 1 ms", at)
 	}
 }
