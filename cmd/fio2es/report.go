@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"github.com/fio2es/fio2es/internal/report"
+)
+
+func (a *app) reportCommand() *cobra.Command {
+	q, output := &windowQuery{}, ""
+	cmd := &cobra.Command{
+		Use:   "report X... --output report.html",
+		Short: "One HTML page of runs, to attach to a ticket",
+		Long: `Writes one HTML page of a run, or of several: numbers with the bounds of their error,
+percentiles and IOPS over time, a heat map, the distribution of latencies, hosts, what
+is known of the run, and how the numbers were made. The page is one file that needs
+nothing else, neither a network nor fio2es; it can be mailed, printed and kept. It holds
+the names of hosts and the run's configuration, as the history does.
+
+Each X is a path, as for ingest (nothing is stored), or a run in the history: its id, the
+beginning of it, or "latest". Logs given by name are merged. Several runs come with a
+summary, with their distributions drawn over one another, and compared with the first as
+compare does it, where mode, sizes, depths, weighting, windows and bins are the same.
+
+Charts over time have a step for each window, or for several where there are more than
+600: then with the percentiles of their merged histograms, and with a shade that reaches
+up to the worst of them. --from, --to and --direction choose requests as for rank. The
+same runs give the same page, to the byte.`,
+		Example: `  fio2es report latest --output report.html
+  fio2es report before/ after/ -o compared.html
+  fio2es report results/ --from 09:12 --to 09:46 -o incident.html`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := q.check(); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("levels") {
+				return usagef("--levels: a report is made of the windows of the cluster and of its hosts")
+			}
+			if err := a.checkPage(output); err != nil {
+				return err
+			}
+			a.cfg.Levels = []string{"cluster", "host"}
+			return a.report(cmd.Context(), args, q, output)
+		},
+	}
+	addReadingFlags(cmd.Flags())
+	addClusterFlags(cmd.Flags())
+	fl := cmd.Flags()
+	_ = fl.MarkHidden("levels") // it is there
+	choose := pflag.NewFlagSet("", pflag.ContinueOnError)
+	q.addFlags(choose)
+	for _, name := range []string{"from", "to", "direction"} { // a page of one host would say little of it
+		fl.AddFlag(choose.Lookup(name))
+	}
+	fl.StringVarP(&output, "output", "o", "", "write the page into this file; - is stdout")
+	return cmd
+}
+
+// checkPage finds what is wrong with where the page goes.
+func (a *app) checkPage(output string) error {
+	name := strings.ToLower(output)
+	switch {
+	case output == "":
+		if f, ok := a.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			return usagef("a page is nothing for a terminal: say --output report.html, or - for stdout all the same")
+		}
+	case output != "-" && !strings.HasSuffix(name, ".html") && !strings.HasSuffix(name, ".htm"):
+		return usagef("--output %s: want a name that ends in .html", output)
+	}
+	return nil
+}
+
+// report writes the page of all runs that args name.
+func (a *app) report(ctx context.Context, args []string, q *windowQuery, output string) error {
+	page := report.New(report.Options{Program: "fio2es " + version(), Directions: q.directions, Part: q.part()})
+	parts, leftOut := together(args), false
+	out := &reportWriter{app: a, page: page, query: q, several: len(parts) > 1}
+	for _, part := range parts {
+		out.name = part[0]
+		err := a.windows(ctx, part, out)
+		if errors.Is(err, errLeftOut) {
+			leftOut = true
+		} else if err != nil {
+			return err
+		}
+	}
+	if out.runs == 0 {
+		return errors.Join(out.empty...)
+	}
+	var err error
+	if output == "" || output == "-" {
+		err = page.Write(a.stdout)
+	} else {
+		err = writeFile(output, page.Write)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(out.empty) > 0:
+		return errors.Join(out.empty...)
+	case leftOut:
+		return errLeftOut
+	}
+	return nil
+}
+
+// part says which times are asked for; empty is all.
+func (q *windowQuery) part() string {
+	var parts []string
+	if q.from != "" {
+		parts = append(parts, "from "+q.from)
+	}
+	if q.to != "" {
+		parts = append(parts, "to "+q.to)
+	}
+	return strings.Join(parts, " ")
+}
+
+// together are the args that are read at one go: logs that follow one another, which are
+// merged, or else one alone, so that runs come in the order in which they were named.
+func together(args []string) [][]string {
+	var parts [][]string
+	inLogs := false
+	for _, arg := range args {
+		isLog := isPath(arg) && arg != "-" && allFiles([]string{arg})
+		if isLog && inLogs {
+			last := &parts[len(parts)-1]
+			*last = append(*last, arg)
+			continue
+		}
+		parts, inLogs = append(parts, []string{arg}), isLog
+	}
+	return parts
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/unit"
+)
+
+// outputOf runs a command that must be well.
+func outputOf(t *testing.T, args ...string) string {
+	t.Helper()
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	var out, errs strings.Builder
+	if code := run(t.Context(), args, strings.NewReader(""), &out, &errs); code != 0 {
+		t.Fatalf("%v: exit code %d: %s", args, code, errs.String())
+	}
+	return out.String()
+}
+
+// percentilesOf decodes the lines of percentiles.
+func percentilesOf(t *testing.T, args ...string) []percentileLine {
+	t.Helper()
+	var lines []percentileLine
+	for d := json.NewDecoder(strings.NewReader(outputOf(t, append([]string{"percentiles", "--format", "json"}, args...)...))); d.More(); {
+		var l percentileLine
+		if err := d.Decode(&l); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+var (
+	numbersTable = regexp.MustCompile(`(?s)<table class="numbers">(.*?)</table>`)
+	numbersLine  = regexp.MustCompile(`<th scope="row" class="text">(\w+)</th>(.*)</tr>`)
+	numbersCell  = regexp.MustCompile(`<td[^>]*>([^<†]*)`)
+	readOut      = regexp.MustCompile(`(?s)class="data">(.*?)</script>`)
+)
+
+// numbersOf are the rows of the table of numbers.
+func numbersOf(t *testing.T, page string) map[string][]string {
+	t.Helper()
+	rows := map[string][]string{}
+	for _, line := range numbersLine.FindAllStringSubmatch(numbersTable.FindString(page), -1) {
+		for _, c := range numbersCell.FindAllStringSubmatch(line[2], -1) {
+			rows[line[1]] = append(rows[line[1]], c[1])
+		}
+	}
+	return rows
+}
+
+func latencyText(us *float64) string {
+	if us == nil {
+		return "-"
+	}
+	return unit.Latency(*us)
+}
+
+// TestReportNumbers: the page has the numbers that percentiles prints, of whole runs and of
+// each window.
+func TestReportNumbers(t *testing.T) {
+	for _, name := range []string{"two-jobs-rw", "stalls", "trim-write-read", "coarseness", "mixed-bs", "status-interval"} {
+		path := filepath.Join("..", "..", "testdata", "corpus", name)
+		page := outputOf(t, "report", path)
+		rows := numbersOf(t, page)
+		var panels []struct {
+			Name string  `json:"name"`
+			Rows [][]any `json:"rows"`
+		}
+		if err := json.Unmarshal([]byte(readOut.FindStringSubmatch(page)[1]), &panels); err != nil {
+			t.Fatal(err)
+		}
+		drawn := map[string][]string{}
+		for _, p := range panels {
+			for _, row := range p.Rows {
+				drawn[p.Name] = append(drawn[p.Name], fmt.Sprint(row[2:]))
+			}
+		}
+		for _, l := range percentilesOf(t, path) {
+			if l.Level == "run" {
+				row := rows[l.Direction]
+				want := []string{unit.Count(l.Requests), unit.Rate(l.IOPS), latencyText(l.Min), latencyText(l.Mean), latencyText(l.P50), latencyText(l.P90),
+					latencyText(l.P95), latencyText(l.P99), latencyText(l.P999), latencyText(l.P9999), latencyText(l.Max)}
+				if got := slices.Delete(slices.Clone(row), 2, 3); !slices.Equal(got, want) {
+					t.Errorf("%s: %ss: %v, want %v", name, l.Direction, got, want)
+				}
+				continue
+			}
+			want := fmt.Sprint([]any{l.Start[11:23] + " – " + l.End[11:23], latencyText(l.P50), latencyText(l.P95), latencyText(l.P99), latencyText(l.P999), latencyText(l.Max), unit.Rate(l.IOPS)})
+			if len(drawn[l.Direction]) == 0 || drawn[l.Direction][0] != want {
+				t.Fatalf("%s: %ss: %v, want %s", name, l.Direction, drawn[l.Direction], want)
+			}
+			drawn[l.Direction] = drawn[l.Direction][1:]
+		}
+		for direction, left := range drawn {
+			if len(left) > 0 {
+				t.Errorf("%s: %ss: %v is in no window", name, direction, left)
+			}
+		}
+	}
+}
+
+// TestReportPart: between two times, requests are those that rank counts, and their
+// percentiles are right by its counts: at most 99 of 100 are surely faster than p99, and
+// at least as many may be.
+func TestReportPart(t *testing.T) {
+	path := filepath.Join("..", "..", "testdata", "corpus", "stalls")
+	bounds := []string{"--from", "+3s", "--to", "+12s"}
+	rows := numbersOf(t, outputOf(t, append([]string{"report", path}, bounds...)...))
+	for _, l := range rankOf(t, append([]string{path, "--within", "1ms"}, bounds...)...) {
+		if l.Direction == "all" {
+			continue
+		}
+		row := rows[l.Direction]
+		if row == nil || row[0] != unit.Count(l.Requests) {
+			t.Fatalf("%ss: %v, want %d requests", l.Direction, row, l.Requests)
+		}
+		p99 := strings.ReplaceAll(row[8], "µ", "u")
+		at := rankOf(t, append([]string{path, "--within", p99, "--direction", l.Direction}, bounds...)...)[0]
+		if float64(at.AtLeast) > 0.99*float64(at.Requests)+1 || float64(at.AtMost) < 0.99*float64(at.Requests)-1 {
+			t.Errorf("p99 of %ss is %s, within which are %d to %d of %d", l.Direction, p99, at.AtLeast, at.AtMost, at.Requests)
+		}
+	}
+	if got := numbersOf(t, outputOf(t, "report", path, "--direction", "write")); len(got) != 1 || got["write"] == nil {
+		t.Errorf("writes alone: %v", got)
+	}
+}
+
+// TestTogether: logs that follow one another are read at one go; all else comes in its turn.
+func TestTogether(t *testing.T) {
+	dir := t.TempDir()
+	log := func(name string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	a, b := log("a.log"), log("b.log")
+	for _, c := range []struct {
+		args []string
+		want [][]string
+	}{
+		{[]string{a, b}, [][]string{{a, b}}},
+		{[]string{dir, a, b, dir, "latest", a}, [][]string{{dir}, {a, b}, {dir}, {"latest"}, {a}}},
+		{[]string{"0d31", "latest"}, [][]string{{"0d31"}, {"latest"}}},
+		{[]string{"-", a}, [][]string{{"-"}, {a}}},
+		{[]string{dir + "/*.log", a}, [][]string{{dir + "/*.log", a}}},
+	} {
+		if got := together(c.args); fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%v: %v, want %v", c.args, got, c.want)
+		}
+	}
+}

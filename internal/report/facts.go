@@ -1,0 +1,316 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/heatmap"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// fact is a line of what is known of a run.
+type fact struct{ Name, Value string }
+
+// facts collects those that are known.
+type facts []fact
+
+func (f *facts) add(name, value string) {
+	if value != "" {
+		*f = append(*f, fact{name, value})
+	}
+}
+
+// count adds a number that is not 0.
+func (f *facts) count(name string, n int64) {
+	if n != 0 {
+		f.add(name, strconv.FormatInt(n, 10))
+	}
+}
+
+// facts are what is known of the run itself.
+func (r *Run) facts() []fact {
+	d := r.doc
+	var f facts
+	f.add("Archive", d.Run.Archive)
+	if d.Run.Path != d.Run.Name && d.Run.Path != "." {
+		f.add("Path", d.Run.Path)
+	}
+	f.add("Run", d.Run.ID)
+	began, ended := "not known", ""
+	if r.clock().Known {
+		began, ended = timeText(d.Run.Start)+" UTC", timeText(d.Run.End)+" UTC"
+	}
+	f.add("Start", began)
+	f.add("End", ended)
+	f.add("Duration", unit.Elapsed(d.Run.End.Sub(d.Run.Start)))
+	f.add("Clock", clockNames[d.Clock.Source])
+	f.add("Hosts", hostNames(d.Hosts))
+	f.add("Skew", skew(d.Hosts))
+	f.count("Jobs", int64(d.Fio.Jobs))
+	f.add("fio", d.Fio.Version)
+	if d.Fio.UsrCPU > 0 || d.Fio.SysCPU > 0 {
+		f.add("CPU of a job", fmt.Sprintf("%v %% user, %v %% system", d.Fio.UsrCPU, d.Fio.SysCPU))
+	}
+	f.add("Windows", r.windows())
+	f.add("Bins", r.bins())
+	if n := d.Recovered.Requests; n > 0 {
+		of := ""
+		if d.All != nil && d.All.Requests > 0 {
+			of = " (" + share(float64(n)/float64(d.All.Requests)) + ")"
+		}
+		f.add("Recovered", unit.Count(n)+" requests"+of+": in no row of the logs, but in fio's JSON")
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Run.Labels)) {
+		f.add(name, d.Run.Labels[name])
+	}
+	if s := d.Source; s.Files > 0 {
+		text := plural(s.Files, "file") + ", " + unit.Bytes(s.Bytes)
+		if s.Hash != "" {
+			text += ", XXH64 of all " + s.Hash
+		}
+		f.add("Source", text)
+	}
+	return f
+}
+
+// lead is what identifies the run: when, for how long, on what.
+func (r *Run) lead() string {
+	d := r.doc
+	var parts []string
+	if d.Run.Archive != "" {
+		parts = append(parts, d.Run.Archive)
+	}
+	if r.clock().Known {
+		parts = append(parts, timeText(d.Run.Start)[:19]+" to "+r.endText()+" UTC")
+	}
+	parts = append(parts, unit.Elapsed(d.Run.End.Sub(d.Run.Start)), plural(len(d.Hosts), "host"), plural(d.Fio.Jobs, "job"))
+	if d.Fio.Version != "" {
+		parts = append(parts, d.Fio.Version)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// endText is when the run ended, without the day that it started on.
+func (r *Run) endText() string {
+	start, end := timeText(r.doc.Run.Start), timeText(r.doc.Run.End)[:19]
+	if start[:10] == end[:10] {
+		return end[11:]
+	}
+	return end
+}
+
+func plural(n int, name string) string {
+	if n == 1 {
+		return "1 " + name
+	}
+	return unit.Count(int64(n)) + " " + name + "s"
+}
+
+// clockNames say where a run's times come from.
+var clockNames = map[string]string{
+	"log_unix_epoch": "rows with absolute times (log_unix_epoch)",
+	"job_start":      "job_start in fio's JSON",
+	"report":         "when fio wrote its report, less the run time",
+	"user":           "as it was given when the run was read",
+	"mtime":          "when the logs were last changed, which may be far off",
+	"unknown":        "none: nothing tells when the run was",
+}
+
+// hostNames are the first of them, and how many there are.
+func hostNames(hosts []mapping.RunHost) string {
+	const most = 8
+	var names []string
+	for _, h := range hosts {
+		if h.Name != "" {
+			names = append(names, h.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	more := ""
+	if len(names) > most {
+		more = fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return fmt.Sprintf("%d: %s%s", len(names), strings.Join(names[:min(most, len(names))], ", "), more)
+}
+
+// skew is how much later than the first the last host started.
+func skew(hosts []mapping.RunHost) string {
+	most := int64(0)
+	for _, h := range hosts {
+		most = max(most, h.SkewMS)
+	}
+	if most == 0 {
+		return ""
+	}
+	return "the last host started " + unit.Elapsed(time.Duration(most)*time.Millisecond) + " after the first"
+}
+
+// windows says what windows are, and how requests count in them.
+func (r *Run) windows() string {
+	var parts []string
+	if ms := r.doc.IntervalMS; ms > 0 {
+		parts = append(parts, unit.Elapsed(time.Duration(ms)*time.Millisecond))
+	}
+	switch r.doc.Weighting {
+	case "inflight":
+		parts = append(parts, "requests count by the share of their life spent in each (inflight)")
+	case "completion":
+		parts = append(parts, "requests count where they completed (completion)")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// bins says how exact the histograms are.
+func (r *Run) bins() string {
+	for _, t := range r.totals {
+		if t.histogram != nil {
+			l := t.histogram.Layout()
+			return fmt.Sprintf("%s: their middles are off by %s at most", l, share(l.RelativeError()))
+		}
+	}
+	return "none: averages have no percentiles"
+}
+
+// settings are those of the benchmark that matter.
+func settings(d *mapping.Run) []fact {
+	c := &d.CBT
+	var f facts
+	f.add("Benchmark", c.Benchmark)
+	f.add("Workload", c.Workload)
+	f.add("Mode", c.Mode)
+	if c.RWMixRead > 0 {
+		f.add("Reads", strconv.Itoa(c.RWMixRead)+" %")
+	}
+	if c.OpSize > 0 {
+		f.add("Op size", wholeBytes(c.OpSize))
+	}
+	f.count("I/O depth", int64(c.IODepth))
+	f.count("Total I/O depth", int64(c.TotalIODepth))
+	f.count("Jobs a volume", int64(c.NumJobs))
+	f.count("Processes", int64(c.Procs))
+	f.count("Volumes a client", int64(c.Volumes))
+	f.count("Clients", int64(c.Clients))
+	f.count("OSDs", int64(c.OSDs))
+	f.count("OSD hosts", int64(c.OSDHosts))
+	f.add("Pool", c.Pool)
+	f.add("Ceph", c.CephVersion)
+	f.add("OSD read-ahead", kibibytes(c.OSDReadAhead))
+	f.add("Client read-ahead", kibibytes(c.ReadAhead))
+	f.add("Time", seconds(c.RunSeconds))
+	f.add("Ramp", seconds(c.RampSeconds))
+	if c.Benchmark != "" {
+		f.add("Iteration", strconv.Itoa(c.Iteration))
+	}
+	return f
+}
+
+// settingsLine is the settings that matter most, in a line.
+func settingsLine(d *mapping.Run) string {
+	var parts []string
+	for _, f := range settings(d) {
+		switch f.Name {
+		case "Benchmark", "Workload", "Mode":
+			parts = append(parts, f.Value)
+		case "Op size", "I/O depth", "Total I/O depth", "Jobs a volume", "Volumes a client", "Iteration":
+			parts = append(parts, f.Name+" "+f.Value)
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+func kibibytes(n int64) string {
+	if n <= 0 {
+		return ""
+	}
+	return wholeBytes(n * 1024)
+}
+
+// wholeBytes is a size as people set it: "4KiB".
+func wholeBytes(n int64) string { return strings.Replace(unit.Bytes(n), ".00", "", 1) }
+
+func seconds(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return unit.Elapsed(time.Duration(n) * time.Second)
+}
+
+// optionFacts are fio's options, by name.
+func optionFacts(options map[string]string) []fact {
+	var f []fact
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		f = append(f, fact{name, options[name]})
+	}
+	return f
+}
+
+// configFacts are the configuration as it was found, by name.
+func configFacts(config map[string]any) []fact {
+	var f []fact
+	for _, name := range slices.Sorted(maps.Keys(config)) {
+		f = append(f, fact{name, fmt.Sprint(config[name])})
+	}
+	return f
+}
+
+// timeText is a time for people.
+func timeText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
+
+// moment is a time of the run: since its start, where that is not known.
+func (r *Run) moment(t time.Time) string {
+	if r.clock().Known {
+		return timeText(t)
+	}
+	return clockTime(r.clock(), t)
+}
+
+// clockTime is a time of day, or since the run's start where that is not known.
+func clockTime(c heatmap.Clock, t time.Time) string {
+	if c.Known {
+		return t.UTC().Format("15:04:05.000")
+	}
+	return "+" + strconv.FormatFloat(t.Sub(c.Start).Seconds(), 'f', 3, 64) + "s"
+}
+
+// worstRow is what is worst of a direction, and when.
+type worstRow struct {
+	Direction          string
+	P99, Slowest, Idle cell
+}
+
+// worst is nil where nothing has a histogram. The slowest request has the latency that it
+// has in the table of numbers.
+func (r *Run) worst(t *total) *worstRow {
+	s := r.series[t.direction]
+	if s == nil || s.worst.p99 == nil || t.histogram == nil {
+		return nil
+	}
+	m := &s.worst
+	row := &worstRow{t.direction, cell{unit.Latency(m.p99.value), r.since(m.p99), ""}, cell{Text: unit.Latency(t.Latency.Max)}, cell{Text: "-"}}
+	if m.slowest != nil {
+		row.Slowest.Note = r.since(m.slowest)
+	}
+	switch {
+	case m.gap != nil:
+		row.Idle = cell{"0", "no windows from " + r.since(m.gap) + " for " + unit.Elapsed(time.Duration(m.gap.value*float64(time.Second))), ""}
+	case m.idle != nil:
+		row.Idle = cell{unit.Rate(m.idle.value), r.since(m.idle), ""}
+	}
+	return row
+}
+
+// since says when that was.
+func (r *Run) since(m *moment) string {
+	since := "+" + unit.Elapsed(m.at.Sub(r.doc.Run.Start))
+	if r.clock().Known {
+		return clockTime(r.clock(), m.at) + " (" + since + ")"
+	}
+	return since
+}

@@ -1,0 +1,55 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// TestHostTable: the slowest is first, bars are of the highest, and neither start nor end
+// of a host, which windows cut, make its iops less.
+func TestHostTable(t *testing.T) {
+	fast, slow := &hostSum{host: "fast"}, &hostSum{host: "slow"}
+	for second := range int64(6) {
+		n := 100.0
+		if second == 0 || second == 5 {
+			n = 40
+		}
+		for _, s := range []*hostSum{fast, slow} {
+			us := 100.0
+			if s == slow {
+				us = 400
+			}
+			if err := s.add(windowOf("read", s.host, second*1000, 1000, histOf(n, us))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	table := newHostTable("read", []*hostSum{fast, slow}, []mapping.RunHost{{Name: "slow", SkewMS: 361}})
+	want := []hostRow{
+		{"slow", "480", "100", "399µs", "401µs", "401µs", "0.36s", "100.0%", "100.0%", "100.0%", "100.0%"},
+		{"fast", "480", "100", "99.8µs", "100µs", "100µs", "", "100.0%", "25.0%", "25.0%", "25.0%"},
+	}
+	for i, w := range want {
+		if got := table.Rows[i]; got != w {
+			t.Errorf("%+v, want %+v", got, w)
+		}
+	}
+	short := &hostSum{host: "short"}
+	if err := short.add(windowOf("read", "short", 0, 500, histOf(50, 100))); err != nil || short.iops() != 100 {
+		t.Errorf("%v a second, %v", short.iops(), err)
+	}
+	var many []*hostSum
+	for i := range maxHosts + 7 {
+		s := &hostSum{host: fmt.Sprintf("host%03d", i)}
+		if err := s.add(windowOf("read", s.host, 0, 1000, histOf(5, 100*math.Pow(1.05, float64(i))))); err != nil {
+			t.Fatal(err)
+		}
+		many = append(many, s)
+	}
+	if table := newHostTable("read", many, nil); len(table.Rows) != maxHosts || table.Left != 7 || table.Rows[0].Host != "host106" {
+		t.Errorf("%d rows, %d left out, first %s", len(table.Rows), table.Left, table.Rows[0].Host)
+	}
+}

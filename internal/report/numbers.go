@@ -1,0 +1,153 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// total is what a direction came to.
+type total struct {
+	direction string
+	*mapping.Totals
+	histogram *hist.Histogram // nil of averages
+}
+
+// directionNames are the directions, in the order in which they are told.
+var directionNames = []string{"read", "write", "trim"}
+
+// totalsOf are those of the run's document.
+func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
+	var list []*total
+	for i, t := range []*mapping.Totals{doc.Read, doc.Write, doc.Trim} {
+		if t == nil || len(wanted) > 0 && !slices.Contains(wanted, directionNames[i]) {
+			continue
+		}
+		one := &total{direction: directionNames[i], Totals: t}
+		if t.Latency.Layout != "" {
+			var err error
+			if one.histogram, err = t.Latency.Hist(); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// cell is one of a table's: what it says, what is written small below, and what is told
+// to those who point at it.
+type cell struct{ Text, Note, Title string }
+
+// numbersRow is a direction's line in the table of numbers.
+type numbersRow struct {
+	Direction string
+	Cells     []cell
+	Few       bool // requests: a percentile says little of what another run would give
+}
+
+// numbersHeader names the cells.
+var numbersHeader = []string{"Requests", "IOPS", "Bandwidth", "Min", "Mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "Max"}
+
+// sure is how sure an interval of a percentile is to be.
+const sure = 0.95
+
+// row is the direction's line.
+func (t *total) row() numbersRow {
+	row := numbersRow{Direction: t.direction, Cells: []cell{{Text: t.requests()}, {Text: unit.Rate(t.IOPS)}, {Text: bandwidth(t.Bandwidth)}}}
+	l, h := &t.Latency, t.histogram
+	if h == nil {
+		for _, name := range numbersHeader[len(row.Cells):] {
+			c := cell{Text: "-"}
+			if name == "Mean" && l.Mean > 0 {
+				c.Text = unit.Latency(l.Mean)
+			}
+			row.Cells = append(row.Cells, c)
+		}
+		return row
+	}
+	row.Cells = append(row.Cells, latencyCell(l.Min, h.Min()), latencyCell(l.Mean, h.Mean()))
+	for _, p := range []struct{ q, us float64 }{{0.50, l.P50}, {0.90, l.P90}, {0.95, l.P95}, {0.99, l.P99}, {0.999, l.P999}, {0.9999, l.P9999}} {
+		a := h.Percentile(p.q)
+		c := latencyCell(p.us, a)
+		if _, _, ok := h.ConfidenceInterval(p.q, sure); !ok && !a.Open {
+			c.Text, row.Few = c.Text+"†", true
+			c.Title += "; too few requests to tell what another run would give"
+		}
+		row.Cells = append(row.Cells, c)
+	}
+	row.Cells = append(row.Cells, latencyCell(l.Max, h.Max()))
+	return row
+}
+
+// requests is their number, where it is known: averages do not say.
+func (t *total) requests() string {
+	if t.histogram == nil && t.Requests == 0 {
+		return "-"
+	}
+	return unit.Count(t.Requests)
+}
+
+// bandwidth is a rate of bytes.
+func bandwidth(perSecond float64) string {
+	if !(perSecond > 0) {
+		return "-"
+	}
+	return unit.Bytes(int64(math.Round(perSecond))) + "/s"
+}
+
+// latencyCell is a latency with the bound of its error.
+func latencyCell(us float64, a hist.Answer) cell {
+	c := cell{Text: unit.Latency(us)}
+	low, high := unit.Latency(a.Low/1000), unit.Latency(a.High/1000)
+	if a.Open {
+		c.Note, c.Title = "or more", fmt.Sprintf("%s or more: fio's last bin has no end", low)
+		return c
+	}
+	switch {
+	case a.High == a.Low:
+		c.Note, c.Title = "exact", "the bin is a nanosecond wide"
+		return c
+	case a.Value > 0:
+		c.Note = "±" + share(max(a.High-a.Value, a.Value-a.Low)/a.Value)
+	}
+	c.Title = fmt.Sprintf("surely from %s to %s: the bounds of the bin", low, high)
+	return c
+}
+
+// share is one in percent, as small as it may be.
+func share(x float64) string {
+	percent := x * 100
+	digits := 0
+	switch {
+	case percent < 0.1 && percent > 0:
+		digits = 2
+	case percent < 10:
+		digits = 1
+	}
+	return strconv.FormatFloat(percent, 'f', digits, 64) + " %"
+}
+
+// label says what there is of a direction, for those who cannot see a chart.
+func (t *total) label() string {
+	if t.histogram == nil {
+		return t.direction + "s"
+	}
+	l := &t.Latency
+	return fmt.Sprintf("%ss: p50 %s, p99 %s, p99.9 %s, max %s", t.direction, unit.Latency(l.P50), unit.Latency(l.P99), unit.Latency(l.P999), unit.Latency(l.Max))
+}
+
+// labels are those of all.
+func labels(totals []*total) string {
+	var list []string
+	for _, t := range totals {
+		list = append(list, t.label())
+	}
+	return strings.Join(list, "; ")
+}

@@ -1,0 +1,68 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+func TestLatencyCell(t *testing.T) {
+	for _, c := range []struct {
+		us     float64
+		answer hist.Answer
+		want   cell
+	}{
+		{36.4, hist.Answer{Value: 36_400, Low: 36_352, High: 36_864}, cell{"36.4µs", "±1.3 %", "surely from 36.4µs to 36.9µs: the bounds of the bin"}},
+		{0.06, hist.Answer{Value: 60, Low: 60, High: 60}, cell{"60.0ns", "exact", "the bin is a nanosecond wide"}},
+		{17_500_000, hist.Answer{Value: 17.5e9, Low: 17.05e9, High: 17.18e9, Open: true}, cell{"17.5s", "or more", "17.1s or more: fio's last bin has no end"}},
+		{0, hist.Answer{Value: 0, Low: 0, High: 1}, cell{"0.00ns", "", "surely from 0.00ns to 1.00ns: the bounds of the bin"}},
+	} {
+		if got := latencyCell(c.us, c.answer); got != c.want {
+			t.Errorf("%v: %+v, want %+v", c.us, got, c.want)
+		}
+	}
+}
+
+// TestRow: percentiles with too few requests are marked; averages have a mean alone.
+func TestRow(t *testing.T) {
+	h := histOf(500, 100, 200)
+	total := &total{"read", totalsOfHist(h, 10), h}
+	row := total.row()
+	var texts []string
+	for _, c := range row.Cells {
+		texts = append(texts, c.Text)
+	}
+	if got := strings.Join(texts, " "); got != "1,000 100 400KiB/s 99.3µs 150µs 100µs 200µs 200µs 201µs 201µs† 201µs† 201µs" {
+		t.Error(got)
+	}
+	if len(row.Cells) != len(numbersHeader) || !row.Few {
+		t.Errorf("%d cells, few %v", len(row.Cells), row.Few)
+	}
+	averages := (&totals{Requests: 0, IOPS: 120, Latency: mapping.Latency{Mean: 42}}).of("write")
+	texts = nil
+	for _, c := range averages.row().Cells {
+		texts = append(texts, c.Text)
+	}
+	if got := strings.Join(texts, " "); got != "- 120 - - 42.0µs - - - - - - -" {
+		t.Error(got)
+	}
+	if got := strings.Join(averages.summary(), " "); got != "- 120 - 42.0µs - - - - -" {
+		t.Error(got)
+	}
+}
+
+type totals mapping.Totals
+
+func (t *totals) of(direction string) *total {
+	return &total{direction: direction, Totals: (*mapping.Totals)(t)}
+}
+
+func TestShare(t *testing.T) {
+	for x, want := range map[float64]string{0: "0.0 %", 0.0005: "0.05 %", 0.0078125: "0.8 %", 0.123: "12 %", 1: "100 %"} {
+		if got := share(x); got != want {
+			t.Errorf("%v: %s, want %s", x, got, want)
+		}
+	}
+}

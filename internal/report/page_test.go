@@ -1,0 +1,303 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+var update = flag.Bool("update", false, "write the golden page anew")
+
+func write(t testing.TB, p *Page) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+var (
+	scripts = regexp.MustCompile(`(?s)(<script[^>]*>).*?(</script>)`)
+	metas   = regexp.MustCompile(`(<meta [^>]*)>`)
+)
+
+// checkWellFormed reads the page: all elements are closed, where they were opened.
+func checkWellFormed(t *testing.T, page string) {
+	t.Helper()
+	text := metas.ReplaceAllString(scripts.ReplaceAllString(page, "$1$2"), "$1/>") // XML closes these
+	d := xml.NewDecoder(strings.NewReader(text))
+	for {
+		switch _, err := d.Token(); {
+		case errors.Is(err, io.EOF):
+			return
+		case err != nil:
+			line, _ := d.InputPos()
+			t.Fatalf("not well-formed: %v\n%s", err, strings.Split(text, "\n")[line-1])
+		}
+	}
+}
+
+// pair is a page of two runs, the second of them slower, incomplete, and compared.
+func pair(t testing.TB) *Page {
+	p := New(Options{Program: "fio2es test"})
+	doc, windows := sample("before", 1)
+	put(t, p, doc, windows)
+	doc, windows = sample("after", 1.5)
+	doc.Run.Complete, doc.Missing.Requests = false, 12
+	doc.Warnings = []string{"output.0_clat_hist.1.log.client02: line 3: cut off"}
+	put(t, p, doc, windows)
+	metric := func(name string) compare.Metric {
+		m, err := compare.ParseMetric(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	p.Compare(&Comparison{Other: 2, Title: "archive:after", Confidence: 0.95, Changes: []Change{
+		{compare.Change{Metric: metric("p50"), Base: 120_000, Other: 180_000, Change: 0.5, Low: 0.4, High: 0.62, Verdict: compare.Worse}, "read", "120µs", "180µs", "+50.0 %", "+40.0 … +62.0 %"},
+		{compare.Change{Metric: metric("iops"), Base: 246, Other: 246, Change: 0, Low: -0.1, High: 0.1, Verdict: compare.Same}, "read", "246", "246", "0.0 %", "-10.0 … +10.0 %"},
+		{compare.Change{Metric: metric("p99.9"), Change: math.NaN(), Low: math.NaN(), High: math.NaN(), Verdict: compare.Unknown, Why: "too few requests"}, "read", "-", "-", "-", "-"},
+	}})
+	return p
+}
+
+// TestGolden: the page as it was when somebody last looked at it.
+func TestGolden(t *testing.T) {
+	single := New(Options{Program: "fio2es test", Directions: []string{"write"}, Part: "from +1s"})
+	doc, windows := sample("before", 1)
+	doc.Fio.Options, doc.Config = nil, nil
+	var chosen []*mapping.Interval
+	for _, d := range windows {
+		if d.Fio.Direction == "write" && d.Window.ElapsedMS >= 1000 {
+			chosen = append(chosen, d)
+		}
+	}
+	put(t, single, doc, chosen)
+	for name, page := range map[string]*Page{"pair.html": pair(t), "part.html": single} {
+		got := write(t, page)
+		checkWellFormed(t, got)
+		path := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			at := 0
+			for at < min(len(got), len(want)) && got[at] == want[at] {
+				at++
+			}
+			t.Errorf("%s differs at byte %d: %.120q, want %.120q (go test ./internal/report -update)", name, at, got[at:], want[at:])
+		}
+	}
+}
+
+// TestNumbersOfPage: what the page says is what documents say.
+func TestNumbersOfPage(t *testing.T) {
+	page := write(t, pair(t))
+	for _, want := range []string{
+		`<strong>This run is incomplete.</strong> 12 requests are missing`, "line 3: cut off",
+		`<dt>Recovered</dt><dd>123 requests (3.6 %)`, `<dt>disk</dt><dd>nvme</dd>`, `<dt>OSD read-ahead</dt><dd>4MiB</dd>`, `<dt>CPU of a job</dt><dd>1.25 % user, 0.5 % system</dd>`,
+		`archive · 2026-11-21 03:13:02 to 03:13:10 UTC · 8.00s · 2 hosts · 4 jobs · fio-3.33`, `librbdfio · randrw · Op size 4KiB · I/O depth 4 · Jobs a volume 2 · Iteration 0`,
+		`<th scope="row" class="text">client02</th><td>847</td>`, `XXH64 of all 00c0ffee00c0ffee`, `no windows from 03:13:07.000 (&#43;5.00s) for 1.00s`,
+		`title="too few requests">unknown</td>`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+// TestData: what is read out is what was drawn, of each direction and window.
+func TestData(t *testing.T) {
+	p := New(Options{Program: "fio2es test"})
+	doc, windows := sample("before", 1)
+	put(t, p, doc, windows)
+	var panels []panelData
+	text := regexp.MustCompile(`(?s)<script type="application/json" class="data">(.*?)</script>`).FindStringSubmatch(write(t, p))[1]
+	if err := json.Unmarshal([]byte(text), &panels); err != nil {
+		t.Fatal(err)
+	}
+	if len(panels) != 2 || panels[0].Name != "read" || len(panels[1].Rows) != 7 || strings.Join(panels[0].Columns, " ") != "p50 p95 p99 p99.9 max iops" {
+		t.Fatalf("%+v", panels)
+	}
+	if got := fmt.Sprint(panels[0].Rows[0]); got != "[76 196 03:13:02.000 – 03:13:03.000 120µs 604µs 606µs 899µs 899µs 242]" {
+		t.Error(got)
+	}
+}
+
+// TestHostile: nothing in a run's document, whatever it is named, becomes an element, an
+// attribute or a script.
+func TestHostile(t *testing.T) {
+	const evil = `</title></script></svg></style><script>alert(1)</script><img src=x onerror=alert(2)>" onload="alert(3)' onload='alert(4) javascript:alert(5) {{.}} ]]> &lt;script&gt;`
+	clean := New(Options{Program: "fio2es test"})
+	hostile := New(Options{Program: "fio2es test"})
+	for range 2 {
+		doc, windows := sample("before", 1)
+		put(t, clean, doc, windows)
+		doc, windows = sample(evil, 1)
+		i := &doc.Run
+		i.Archive, i.Path, i.ID, i.Labels = evil, evil, evil, map[string]string{evil: evil}
+		doc.Config, doc.Fio.Options, doc.Fio.Version = map[string]any{evil: evil}, map[string]string{evil: evil}, evil
+		doc.CBT.Benchmark, doc.CBT.Mode, doc.CBT.Workload, doc.CBT.Pool = evil, evil, evil, evil
+		doc.Warnings, doc.Clock.Source, doc.Weighting = []string{evil}, evil, evil
+		doc.Hosts[0].Name = evil
+		for _, d := range windows {
+			if d.Host.Name == "client01" {
+				d.Host.Name = evil
+			}
+		}
+		put(t, hostile, doc, windows)
+	}
+	hostile.Compare(&Comparison{Other: 2, Title: evil, Why: evil})
+	page := write(t, hostile)
+	checkWellFormed(t, page)
+	if strings.Contains(page, "<img") || strings.Contains(page, "<script>alert") || strings.Contains(page, `" onload=`) || strings.Contains(page, `' onload=`) {
+		t.Error("a name came through as it was")
+	}
+	want := write(t, clean)
+	for _, element := range []string{"<script", "<svg", "<style", "<title", "<text", " href="} {
+		if got, want := strings.Count(page, element), strings.Count(want, element); got != want {
+			t.Errorf("%d times %s, want %d", got, element, want)
+		}
+	}
+	if n := strings.Count(page, "onload="); n == 0 {
+		t.Error("the name is not on the page at all")
+	}
+}
+
+// TestAlone: the page loads nothing, and the policy in it allows its own script alone.
+func TestAlone(t *testing.T) {
+	page := write(t, pair(t))
+	for _, link := range regexp.MustCompile(`(?:src|href|url|action|data)\s*[=(]\s*["']?([^"'\s>)]*)`).FindAllStringSubmatch(page, -1) {
+		if !strings.HasPrefix(link[1], "#") && !strings.HasPrefix(link[1], "run.querySelector") {
+			t.Errorf("%s", link[0])
+		}
+	}
+	if n := strings.Count(strings.ReplaceAll(page, "http://www.w3.org/2000/svg", ""), "://"); n != 0 {
+		t.Errorf("%d addresses", n)
+	}
+	if !strings.Contains(page, "default-src &#39;none&#39;") || !strings.Contains(page, "<script>"+pageJS+"</script>") {
+		t.Error("no policy, or another script than the one that it allows")
+	}
+}
+
+// TestIsSmall: of 46 minutes of reads and writes, with latencies all over the place.
+func TestIsSmall(t *testing.T) {
+	random, p := rand.New(rand.NewPCG(1, 2)), New(Options{Program: "fio2es test"})
+	r, sum := p.Run(), &hist.Histogram{}
+	for second := range int64(2762) {
+		for _, direction := range []string{"read", "write"} {
+			h := hist.New(hist.Fio3(0))
+			for range 150 {
+				h.AddLatency(int64(50_000*math.Exp(random.NormFloat64()*2)), float64(1+random.IntN(30)))
+			}
+			sum.Merge(h)
+			if err := r.Add(windowOf(direction, "", second*1000, 1000, h)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	doc, _ := sample("long", 1)
+	doc.Read, doc.Write = totalsOfHist(sum, 2762), totalsOfHist(sum, 2762)
+	if some, err := r.End(doc, "long"); err != nil || !some {
+		t.Fatal(some, err)
+	}
+	if n := len(write(t, p)); n > 800_000 {
+		t.Errorf("%d bytes", n)
+	}
+}
+
+// TestManyRuns: more runs than can be told apart are in the summary all the same.
+func TestManyRuns(t *testing.T) {
+	p := New(Options{Program: "fio2es test"})
+	for i := range maxSections + 2 {
+		doc, windows := sample(fmt.Sprintf("run%02d", i), 1)
+		put(t, p, doc, windows)
+	}
+	page := write(t, p)
+	checkWellFormed(t, page)
+	for text, want := range map[string]int{
+		`<article class="run"`: maxSections, `<tr class="first">`: maxSections + 2, `<a href="#run-`: maxSections,
+		"The last 2 of these runs have no section": 1, "The first 8 runs are drawn": 2, `class="line run`: 4 * maxCurves,
+	} {
+		if got := strings.Count(page, text); got != want {
+			t.Errorf("%d times %s, want %d", got, text, want)
+		}
+	}
+}
+
+// TestSparse: pages of runs of which little is known.
+func TestSparse(t *testing.T) {
+	unknown, windows := sample("unknown", 1)
+	for _, d := range windows {
+		d.Time, d.Window.End = timeZero.Add(d.Time.Sub(began)), timeZero.Add(d.Window.End.Sub(began))
+	}
+	unknown.Run.Start, unknown.Run.End = timeZero, timeZero.Add(at(8000).Sub(began))
+	averages := &mapping.Run{
+		Run: mapping.RunInfo{Name: "averages", Start: began, End: at(1000)}, Read: &mapping.Totals{IOPS: 120, Latency: mapping.Latency{Mean: 42}},
+	}
+	window := windowOf("read", "", 0, 1000, &hist.Histogram{})
+	window.Latency, window.IOPS = mapping.Latency{Mean: 42}, 120
+	report := &mapping.Run{Run: mapping.RunInfo{Name: "report alone", Start: began, End: at(1000)}, Read: totalsOfHist(histOf(10, 50), 1)}
+	hosts, cluster := sample("hosts", 1)
+	hosts.Levels = []mapping.Level{mapping.Cluster}
+	cluster = cluster[2:3]
+	for _, c := range []struct {
+		doc     *mapping.Run
+		windows []*mapping.Interval
+		want    []string
+	}{
+		{unknown, windows, []string{"<dt>Start</dt><dd>not known</dd>", "seconds since the run&#39;s start", "&#43;5.000s"}},
+		{averages, []*mapping.Interval{window}, []string{"none: averages have no percentiles", ">IOPS</text>", "<td>42.0µs</td>"}},
+		{report, nil, []string{"The run has no windows", "<td>10</td>", "Distribution"}},
+		{hosts, cluster, []string{"no documents of this run&#39;s hosts: ingest it with --levels cluster,host"}},
+	} {
+		p := New(Options{Program: "fio2es test"})
+		put(t, p, c.doc, c.windows)
+		page := write(t, p)
+		checkWellFormed(t, page)
+		for _, want := range c.want {
+			if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "&#43;", "+")) {
+				t.Errorf("%s: no %s", c.doc.Run.Name, want)
+			}
+		}
+		for _, not := range []string{"NaN", "Inf", "%!"} {
+			if strings.Contains(strings.ReplaceAll(page, pageJS, ""), not) {
+				t.Errorf("%s: %s", c.doc.Run.Name, not)
+			}
+		}
+	}
+	p := New(Options{Program: "fio2es test", Part: "from +1h"})
+	if some, err := p.Run().End(hosts, "nothing"); some || err != nil {
+		t.Errorf("%v, %v", some, err)
+	}
+}
+
+func TestChangeX(t *testing.T) {
+	for change, want := range map[float64]float64{0: 80, 1: 154, -0.5: 6, 10: 154, -0.9: 6, math.Sqrt2 - 1: 117} {
+		if got := changeX(change); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v is at %v, want %v", change, got, want)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// seriesOf adds up windows.
+func seriesOf(t interface{ Fatal(...any) }, limit int, windows []*mapping.Interval) *series {
+	s := &series{limit: limit}
+	for _, d := range windows {
+		var h *hist.Histogram
+		if d.Latency.Layout != "" {
+			var err error
+			if h, err = d.Latency.Hist(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.add(newColumn(d, h))
+	}
+	s.finish()
+	return s
+}
+
+// someWindows are windows as runs have them: the first may be cut, some are missing, bins
+// are of several coarsenesses, and windows can be without requests.
+func someWindows(t *rapid.T) []*mapping.Interval {
+	length := rapid.SampledFrom([]int64{100, 1000, 10_000}).Draw(t, "length")
+	cut := rapid.Int64Range(0, length-1).Draw(t, "cut")
+	var list []*mapping.Interval
+	for i, n := range rapid.SliceOfN(rapid.IntRange(-1, 3), 1, 200).Draw(t, "windows") {
+		if n < 0 {
+			continue
+		}
+		h := hist.New(hist.Fio3(rapid.IntRange(0, 2).Draw(t, "coarseness")))
+		for _, bin := range rapid.SliceOfN(rapid.IntRange(0, h.Layout().Len()-1), n, n).Draw(t, "bins") {
+			h.AddAt(bin, float64(rapid.IntRange(1, 1000).Draw(t, "requests")))
+		}
+		start := max(int64(i)*length-cut, 0)
+		list = append(list, windowOf("read", "", start, int64(i+1)*length-cut-start, h))
+	}
+	return list
+}
+
+// TestSeries: columns are windows that follow one another, no more than asked for; each has
+// the percentiles of their merged histograms (of one window its own), their worst, and none
+// of the requests is lost.
+func TestSeries(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		windows, limit := someWindows(t), rapid.IntRange(2, 40).Draw(t, "limit")
+		s := seriesOf(t, limit, windows)
+		if len(s.columns) > limit {
+			t.Fatalf("%d columns, more than %d", len(s.columns), limit)
+		}
+		next := 0
+		for i := range s.columns {
+			c := &s.columns[i]
+			merged, completed, worst, own := &hist.Histogram{}, int64(0), noLatencies, noLatencies
+			lowest, most := math.Inf(1), math.Inf(-1)
+			for range c.windows {
+				d := windows[next]
+				next++
+				lowest, most, completed = min(lowest, d.IOPS), max(most, d.IOPS), completed+d.Requests.Completed
+				if d.Latency.Layout == "" {
+					continue
+				}
+				h, err := d.Latency.Hist()
+				if err != nil {
+					t.Fatal(err)
+				}
+				merged.Merge(h)
+				own = latencies{d.Latency.P50, d.Latency.P95, d.Latency.P99, d.Latency.P999, d.Latency.Max}
+				for p, v := range own {
+					worst[p] = higher(worst[p], v)
+				}
+			}
+			want := own
+			if c.windows > 1 && !merged.IsEmpty() {
+				for p := range overTime {
+					want[p] = math.Round(merged.Percentile(overTime[p].q).Value) / 1000
+				}
+			}
+			if !equal(c.at, want) || !equal(c.worst, worst) {
+				t.Fatalf("column %d of %d windows: %v, worst %v; want %v, worst %v", i, c.windows, c.at, c.worst, want, worst)
+			}
+			if c.completed != completed || c.lowest != lowest || c.most != most || !c.end.Equal(windows[next-1].Window.End) {
+				t.Fatalf("column %d: %+v", i, c)
+			}
+		}
+		if next != len(windows) {
+			t.Fatalf("%d windows, want %d", next, len(windows))
+		}
+	})
+}
+
+// TestColumnsAreMany: windows without gaps fill at least half of the columns that there may
+// be, equally many in all but the first and the last.
+func TestColumnsAreMany(t *testing.T) {
+	for _, n := range []int{600, 601, 1200, 2400, 2401, 2762, 3600, 10_000} {
+		var windows []*mapping.Interval
+		for i := range int64(n) {
+			windows = append(windows, windowOf("read", "", i*1000, 1000, histOf(1, 50)))
+		}
+		s := seriesOf(t, maxColumns, windows)
+		if len(s.columns) > maxColumns || n > maxColumns && 2*len(s.columns) < maxColumns {
+			t.Errorf("%d windows are %d columns", n, len(s.columns))
+		}
+		for i := 2; i < len(s.columns)-1; i++ {
+			if s.columns[i].windows != s.columns[1].windows {
+				t.Errorf("%d windows: column %d has %d, the second %d", n, i, s.columns[i].windows, s.columns[1].windows)
+				break
+			}
+		}
+	}
+}
+
+// TestParts: a document that was split is one window.
+func TestParts(t *testing.T) {
+	one, more := windowOf("read", "", 0, 1000, histOf(5, 100)), windowOf("read", "", 0, 1000, histOf(5, 200))
+	more.Part, more.Latency.P99 = 1, one.Latency.P99
+	s := seriesOf(t, 600, []*mapping.Interval{one, more})
+	if c := s.columns[0]; len(s.columns) != 1 || c.windows != 1 || c.completed != 10 || c.iops != 10 || c.at[ofP99] != one.Latency.P99 || c.histogram().Total() != 10 {
+		t.Errorf("%+v", s.columns)
+	}
+}
+
+// TestGaps: a line ends where a window is missing, also beside a joined column.
+func TestGaps(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		start []int64 // of windows of a second
+		want  int     // lines
+	}{
+		{"none", []int64{0, 1000, 2000}, 1},
+		{"late rows", []int64{0, 1004, 2003}, 1},
+		{"one missing", []int64{0, 1000, 3000}, 2},
+		{"alone", []int64{0, 2000, 4000}, 3},
+		{"only two", []int64{0, 3000}, 2},
+	} {
+		var windows []*mapping.Interval
+		for _, start := range c.start {
+			windows = append(windows, windowOf("read", "", start, 1000, histOf(5, 100)))
+		}
+		chart := &timeChart{canvas: &canvas{}, axis: timeAxis{from: at(0), until: at(10_000)}}
+		d := chart.steps(seriesOf(t, 600, windows), latencyAxis(10, 1000, 0, 100), func(c *column) float64 { return c.at[0] })
+		if got := strings.Count(d, "M"); got != c.want {
+			t.Errorf("%s: %d lines, want %d: %s", c.name, got, c.want, d)
+		}
+	}
+}
+
+// TestDrawn: each step of a line is at the percentile of its column.
+func TestDrawn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		windows := someWindows(t)
+		s := seriesOf(t, rapid.IntRange(2, 50).Draw(t, "limit"), windows)
+		low, high := s.latencies()
+		if high < low {
+			return
+		}
+		a := latencyAxis(low, high, 20, 190)
+		chart := &timeChart{canvas: &canvas{}, axis: timeAxis{from: windows[0].Time, until: windows[len(windows)-1].Window.End}}
+		for p := range overTime {
+			d := chart.dashes(s, a, func(c *column) float64 { return c.at[p] })
+			drawn := strings.Split(strings.TrimPrefix(d, "M"), "M")
+			next := 0
+			for i := range s.columns {
+				if math.IsNaN(s.columns[i].at[p]) {
+					continue
+				}
+				var x, y, until float64
+				if _, err := fmt.Sscanf(drawn[next], "%f %fH%f", &x, &y, &until); err != nil {
+					t.Fatalf("%q: %v", drawn[next], err)
+				}
+				next++
+				us := a.low * math.Pow(a.high/a.low, (a.top+a.height-y)/a.height)
+				if tolerance := math.Pow(a.high/a.low, 0.06/a.height); us/s.columns[i].at[p] > tolerance || s.columns[i].at[p]/us > tolerance {
+					if s.columns[i].at[p] >= a.low {
+						t.Fatalf("%s of column %d is drawn at %v µs, want %v", overTime[p].name, i, us, s.columns[i].at[p])
+					}
+				}
+				if x < left || until > left+areaWidth || until < x+1-1e-9 {
+					t.Fatalf("column %d is drawn from %v to %v", i, x, until)
+				}
+			}
+			if next != len(drawn) && d != "" {
+				t.Fatalf("%d dashes, want %d", len(drawn), next)
+			}
+		}
+	})
+}
+
+// TestMoments: the worst windows, and the longest gap, are told however columns are joined.
+func TestMoments(t *testing.T) {
+	var windows []*mapping.Interval
+	for i := range int64(100) {
+		n, us := 100.0, 50.0
+		switch i {
+		case 0, 99:
+			n = 1 // may be cut
+		case 40:
+			us = 5000
+		case 60:
+			n = 7
+		case 20, 21, 30:
+			continue
+		}
+		windows = append(windows, windowOf("read", "", i*1000, 1000, histOf(n, us)))
+	}
+	for _, limit := range []int{3, 600} {
+		m := seriesOf(t, limit, windows).worst
+		if !m.p99.at.Equal(at(40_000)) || !m.slowest.at.Equal(at(40_000)) || !m.idle.at.Equal(at(60_000)) || m.idle.value != 7 {
+			t.Errorf("%+v %+v %+v", m.p99, m.slowest, m.idle)
+		}
+		if !m.gap.at.Equal(at(20_000)) || m.gap.value != 2 {
+			t.Errorf("%+v", m.gap)
+		}
+	}
+}
