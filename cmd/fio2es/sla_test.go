@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -234,5 +236,24 @@ func TestSLAColumns(t *testing.T) {
 		if cells[i] != name && cells[i] != "0.5" && cells[i] != "7" && cells[i] != "false" {
 			t.Errorf("%s is %q", name, cells[i])
 		}
+	}
+}
+
+// TestSLADocumented: the settings that docs/numbers.md shows are rules.
+func TestSLADocumented(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "numbers.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "```yaml\n# fio2es.yaml\nsla:\n")
+	block, _, _ = strings.Cut(block, "```")
+	settings := filepath.Join(t.TempDir(), "fio2es.yaml")
+	if err := os.WriteFile(settings, []byte("sla:\n"+block), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	code := run(t.Context(), []string{"--config", settings, "sla", "--format", "csv", filepath.Join("..", "..", "testdata", "corpus", "two-jobs-rw")}, nil, &out, &errs)
+	if lines := strings.Count(out.String(), "\n"); code != exitMet || lines != 1+7 { // writes have no rule of their own but for one
+		t.Errorf("exit code %d, %d lines\n%s\n%s", code, lines, &out, &errs)
 	}
 }
