@@ -120,9 +120,9 @@ type Lost struct {
 
 // Verdict is what a rule of a service level agreement says of the run.
 type Verdict struct {
-	Rule  string  `json:"rule"`
+	Rule  string  `json:"rule"` // with its direction
 	Holds bool    `json:"holds"`
-	Value float64 `json:"value"` // in the rule's own unit
+	Value float64 `json:"value"` // latencies in microseconds, shares from 0 to 1
 	Limit float64 `json:"limit"`
 }
 

@@ -54,19 +54,27 @@ func (in *ingesting) openOutput(name string) error {
 
 // openStore opens the history that the settings name, for some runs.
 func (in *ingesting) openStore(ctx context.Context, runs []*cbt.Run) error {
+	judged := func(s history.Store) history.Store { return s }
+	if len(in.cfg.SLA) > 0 {
+		rules, err := parseRules("sla:", in.cfg.SLA)
+		if err != nil {
+			return err
+		}
+		judged = func(s history.Store) history.Store { return newJudging(s, rules) }
+	}
 	if !in.cfg.Elasticsearch.Enabled() {
 		store, err := history.OpenSQLite(ctx, in.cfg.History)
 		if err != nil {
 			return err
 		}
-		in.to, in.store, in.closeStore = stamped{store}, store, store.Close
+		in.to, in.store, in.closeStore = stamped{judged(store)}, store, store.Close
 		return nil
 	}
 	store, closeStore, err := in.openCluster(ctx)
 	if err != nil {
 		return err
 	}
-	in.to, in.store, in.closeStore = stamped{store}, store, closeStore
+	in.to, in.store, in.closeStore = stamped{judged(store)}, store, closeStore
 	in.cluster, in.ends = store, newFinishing(mostFinishing)
 	ids := make([]string, len(runs))
 	for i, r := range runs {

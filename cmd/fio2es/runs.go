@@ -123,6 +123,7 @@ func writeRuns(w io.Writer, runs []*mapping.Run, format string) error {
 	switch format {
 	case "json":
 		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false) // rules are full of < and >
 		for _, r := range runs {
 			if err := enc.Encode(r.Light()); err != nil {
 				return err
@@ -136,7 +137,7 @@ func writeRuns(w io.Writer, runs []*mapping.Run, format string) error {
 	for _, r := range runs {
 		cells := []string{r.Run.ID[:min(8, len(r.Run.ID))], r.Run.Start.UTC().Format("2006-01-02 15:04:05"), describe(r),
 			strconv.Itoa(len(r.Hosts)), strconv.Itoa(r.Fio.Jobs)}
-		rest := []string{count(r.Recovered.Requests), count(r.Missing.Requests), incomplete(r)}
+		rest := []string{count(r.Recovered.Requests), count(r.Missing.Requests), state(r)}
 		for _, d := range directions(r) {
 			l := &d.Latency
 			a, err := answersOf(l, "")
@@ -179,14 +180,20 @@ func shortName(r *mapping.Run) string {
 	return name
 }
 
-func incomplete(r *mapping.Run) string {
+// state says what is not as it should be with a run.
+func state(r *mapping.Run) string {
+	var words []string
 	switch {
 	case r.Run.Complete:
-		return ""
 	case r.Run.Live():
-		return "live"
+		words = append(words, "live")
+	default:
+		words = append(words, "incomplete")
 	}
-	return "incomplete"
+	if slices.ContainsFunc(r.SLA, func(v mapping.Verdict) bool { return !v.Holds }) {
+		words = append(words, "sla broken")
+	}
+	return strings.Join(words, ", ")
 }
 
 // count is a number of requests, or nothing for none.

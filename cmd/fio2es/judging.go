@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// judging is a store that notes in the document of each run which of the objectives in the
+// settings it met, when it was stored. Several runs may go on at the same time.
+type judging struct {
+	history.Store
+	rules   []slo.Rule
+	windows bool // a rule is about windows
+
+	mu   sync.Mutex
+	runs map[[2]string]*sloWindows // by id and version: of runs that are not over
+}
+
+func newJudging(store history.Store, rules []slo.Rule) *judging {
+	return &judging{
+		Store: store, rules: rules, windows: slices.ContainsFunc(rules, slo.Rule.InWindows),
+		runs: make(map[[2]string]*sloWindows),
+	}
+}
+
+// Put implements [pipeline.Sink].
+func (j *judging) Put(ctx context.Context, docs []*mapping.Interval) error {
+	if j.windows {
+		for _, d := range docs {
+			if d.Level != mapping.Cluster {
+				continue
+			}
+			if err := j.of(d.Run.ID, d.Run.Ingest).add(d); err != nil {
+				return err
+			}
+		}
+	}
+	return j.Store.Put(ctx, docs)
+}
+
+// of are the windows of a run so far. Documents of one run come one after the other.
+func (j *judging) of(id, ingest string) *sloWindows {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	key := [2]string{id, ingest}
+	if j.runs[key] == nil {
+		j.runs[key] = newSLOWindows(j.rules)
+	}
+	return j.runs[key]
+}
+
+// Finish implements [pipeline.Sink].
+func (j *judging) Finish(ctx context.Context, run *mapping.Run) error {
+	e := j.of(run.Run.ID, run.Run.Ingest).evaluator()
+	for _, d := range directions(run) {
+		t, err := sloTotal(d.Totals)
+		if err != nil {
+			return err
+		}
+		e.SetTotal(d.name, t)
+	}
+	if ms := run.Run.End.Sub(run.Run.Start).Milliseconds(); ms > 0 {
+		e.EndBy(ms)
+	}
+	run.SLA = storedVerdicts(e.Verdicts())
+	if !run.Run.Live() { // else there are more to come
+		j.mu.Lock()
+		delete(j.runs, [2]string{run.Run.ID, run.Run.Ingest})
+		j.mu.Unlock()
+	}
+	return j.Store.Finish(ctx, run)
+}
+
+// storedVerdicts are those that are known, as documents have them: latencies in
+// microseconds.
+func storedVerdicts(verdicts []slo.Verdict) (stored []mapping.Verdict) {
+	for i := range verdicts {
+		v := &verdicts[i]
+		if v.State == slo.Unknown {
+			continue
+		}
+		r, per := v.Rule, 1.0
+		if r.Unit() == slo.Nanoseconds {
+			per = 1000
+		}
+		r.Direction = v.Direction
+		stored = append(stored, mapping.Verdict{Rule: r.String(), Holds: v.State == slo.Met, Value: v.Value / per, Limit: r.Limit() / per})
+	}
+	return stored
+}
