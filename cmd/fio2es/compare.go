@@ -19,6 +19,9 @@ type compareQuery struct {
 	failIf     []condition
 }
 
+// defaultMetrics are those that are compared unless others are asked for.
+var defaultMetrics = []string{"iops", "mean", "p50", "p95", "p99", "p99.9"}
+
 func (a *app) compareCommand() *cobra.Command {
 	f := &format{"table"}
 	q := &compareQuery{}
@@ -64,7 +67,7 @@ requests per second, changes and their bounds in percent.`,
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
 	_ = fl.MarkHidden("levels") // it is there
-	fl.StringSliceVar(&metrics, "metrics", []string{"iops", "mean", "p50", "p95", "p99", "p99.9"}, "what to compare: iops, mean, percentiles")
+	fl.StringSliceVar(&metrics, "metrics", defaultMetrics, "what to compare: iops, mean, percentiles")
 	fl.Float64Var(&q.confidence, "confidence", 0.95, "how sure the interval is to hold the change: 0.5 to 0.99")
 	fl.StringArrayVar(&failIf, "fail-if", nil, "exit code 4 if this is so: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
 	fl.Var(f, "format", "table, csv, or json: an object a line")

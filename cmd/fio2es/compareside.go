@@ -211,14 +211,19 @@ func (a *app) tellDoubts(base, other *compareSide) {
 	first := &base.runs[0]
 	for i := range other.runs {
 		r := &other.runs[i]
-		var differ []string
-		for _, d := range doubts {
-			if is, was := d.of(r.Run), d.of(first.Run); is != was && is != "" && was != "" {
-				differ = append(differ, fmt.Sprintf("%s %s, not %s", d.name, is, was))
-			}
-		}
-		if len(differ) > 0 {
-			a.log.Info(fmt.Sprintf("note: comparing %s with %s is doubtful: %s", r.name, first.name, strings.Join(differ, "; ")))
+		if differ := doubtful(first.Run, r.Run); differ != "" {
+			a.log.Info(fmt.Sprintf("note: comparing %s with %s is doubtful: %s", r.name, first.name, differ))
 		}
 	}
+}
+
+// doubtful says what makes a comparison of two runs doubtful; empty is nothing.
+func doubtful(base, other *mapping.Run) string {
+	var differ []string
+	for _, d := range doubts {
+		if is, was := d.of(other), d.of(base); is != was && is != "" && was != "" {
+			differ = append(differ, fmt.Sprintf("%s %s, not %s", d.name, is, was))
+		}
+	}
+	return strings.Join(differ, "; ")
 }

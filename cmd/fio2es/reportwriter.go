@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/history"
@@ -105,13 +104,7 @@ func (r *reportWriter) whyNot(run *mapping.Run) string {
 	if len(r.base.series) == 0 {
 		return "run 1 has no windows with histograms"
 	}
-	var differ []string
-	for _, d := range doubts {
-		if is, was := d.of(run), d.of(first); is != was && is != "" && was != "" {
-			differ = append(differ, fmt.Sprintf("%s %s, not %s", d.name, is, was))
-		}
-	}
-	return strings.Join(differ, "; ")
+	return doubtful(first, run)
 }
 
 // changes compares with the first run, or says why not.
@@ -132,9 +125,6 @@ func (r *reportWriter) changes() (changes []report.Change, why string) {
 	}
 	return changes, ""
 }
-
-// defaultMetrics are those that compare has by default.
-var defaultMetrics = []string{"iops", "mean", "p50", "p95", "p99", "p99.9"}
 
 // flush implements [windowOutput]: the page is written when all of its runs are there.
 func (r *reportWriter) flush() error { return nil }
