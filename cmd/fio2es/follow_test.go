@@ -4,11 +4,16 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,6 +39,15 @@ func reportsOf(t *testing.T, name string) [][]byte {
 	return bytes.SplitAfter(text, []byte("\n}\n"))
 }
 
+// ownHistory is a settings file that names a history of the test's own.
+func ownHistory(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	name := filepath.Join(dir, "fio2es.yaml")
+	check(t, os.WriteFile(name, fmt.Appendf(nil, "history: %q\n", filepath.Join(dir, "history.db")), 0o600))
+	return name
+}
+
 func appendTo(t *testing.T, file string, text []byte) {
 	t.Helper()
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
@@ -50,7 +64,7 @@ func appendTo(t *testing.T, file string, text []byte) {
 // windows are those that its files say then.
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	settings, dir := settingsFile(t), t.TempDir()
+	settings, dir := ownHistory(t), t.TempDir()
 	reports := reportsOf(t, "status-interval")
 	file := filepath.Join(dir, "out.json")
 	appendTo(t, file, bytes.Join(reports[:3], nil))
@@ -101,7 +115,7 @@ func callWith(t *testing.T, settings string, args ...string) string {
 // one that is live, and gives way to the whole of it.
 func TestFollowInterrupted(t *testing.T) {
 	t.Parallel()
-	settings, dir := settingsFile(t), t.TempDir()
+	settings, dir := ownHistory(t), t.TempDir()
 	reports := reportsOf(t, "status-interval")
 	file := filepath.Join(dir, "out.json")
 	appendTo(t, file, bytes.Join(reports[:6], nil))
@@ -128,7 +142,7 @@ func TestFollowInterrupted(t *testing.T) {
 // report, what was stored of the run goes.
 func TestFollowUnited(t *testing.T) {
 	t.Parallel()
-	settings, dir := settingsFile(t), t.TempDir()
+	settings, dir := ownHistory(t), t.TempDir()
 	appendTo(t, filepath.Join(dir, "report.json"), bytes.Join(reportsOf(t, "status-interval"), nil))
 	time.AfterFunc(time.Second, func() {
 		corpus := filepath.Join("..", "..", "testdata", "corpus", "status-interval")
@@ -169,7 +183,7 @@ func TestFollowAlerts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
 			t.Parallel()
-			settings, dir := settingsFile(t), t.TempDir()
+			settings, dir := ownHistory(t), t.TempDir()
 			appendTo(t, filepath.Join(dir, "out.json"), bytes.Join(reportsOf(t, "status-interval"), nil))
 			var out, errs bytes.Buffer
 			code := run(t.Context(), []string{"--config", settings, "follow", "--rule", tt.rule, "--every", "100ms", "--quiet", "100ms", "--idle", "200ms", dir}, nil, &out, &errs)
@@ -225,4 +239,85 @@ func TestFollowCluster(t *testing.T) {
 	if runs := say(t, with("runs")...); strings.Contains(runs, "live") || strings.Contains(runs, "incomplete") {
 		t.Error(runs)
 	}
+}
+
+// TestRealFioFollow follows the fio that FIO2ES_TEST_FIO names: windows come while it runs, and
+// have all requests, also those of a job that waits for another. (When that began, and so
+// where windows are best cut, is known only when the run is over.)
+func TestRealFioFollow(t *testing.T) {
+	fio := os.Getenv("FIO2ES_TEST_FIO")
+	if fio == "" {
+		t.Skip("FIO2ES_TEST_FIO names no fio")
+	}
+	settings, dir := ownHistory(t), t.TempDir()
+	file := filepath.Join(dir, "out.json")
+	cmd := exec.CommandContext(t.Context(), fio, "--name=first", "--ioengine=null", "--size=1t", "--time_based", "--runtime=25", "--rate_iops=900,500", "--rw=randrw",
+		"--status-interval=1", "--output-format=json+", "--output="+file,
+		"--name=second", "--stonewall", "--ioengine=null", "--size=1t", "--time_based", "--runtime=5", "--rate_iops=700", "--rw=randwrite")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan error, 1)
+	go func() { over <- cmd.Wait() }()
+	var errs bytes.Buffer
+	var out lockedBuffer
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(t.Context(), []string{"--config", settings, "follow", "--every", "500ms", "--quiet", "2s", "--idle", "4s", "--format", "json", dir}, nil, &out, &errs)
+	}()
+	if err := <-over; err != nil {
+		t.Fatal(err)
+	}
+	meanwhile := strings.Count(out.String(), "\n")
+	if runs := callWith(t, settings, "runs"); !strings.Contains(runs, "live") {
+		t.Errorf("while fio runs:\n%s", runs)
+	}
+	if code := <-ended; code != 0 {
+		t.Fatalf("exit code %d\n%s", code, &errs)
+	}
+	if runs := callWith(t, settings, "runs"); strings.Contains(runs, "live") || strings.Contains(runs, "incomplete") {
+		t.Errorf("when it was over:\n%s", runs)
+	}
+	want := call(t, nil, "percentiles", "--levels", "cluster", "--format", "json", file)
+	if got, want := requestsIn(t, out.String()), requestsIn(t, want.stdout); !maps.Equal(got, want) || len(want) != 2 {
+		t.Errorf("followed %v, read when it was over %v", got, want)
+	}
+	t.Logf("%d windows came while fio ran, %d in all", meanwhile, strings.Count(out.String(), "\n"))
+	if meanwhile < 10 {
+		t.Errorf("only %d windows came while fio ran", meanwhile)
+	}
+}
+
+// requestsIn are the requests in lines of windows, by direction.
+func requestsIn(t *testing.T, text string) map[string]int64 {
+	t.Helper()
+	sums := map[string]int64{}
+	for line := range strings.Lines(text) {
+		var w percentileLine
+		if err := json.Unmarshal([]byte(line), &w); err != nil {
+			t.Fatal(err)
+		}
+		if w.Level != "run" {
+			sums[w.Direction] += w.Requests
+		}
+	}
+	return sums
+}
+
+// lockedBuffer is a buffer for one that writes and one that reads.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
