@@ -30,6 +30,7 @@ type following struct {
 	watched map[string]*watched // by id
 	told    map[string]bool     // what was said of files already
 	changed time.Time           // when something was last seen to
+	looked  time.Duration       // how long it took to find all files
 	under   sync.WaitGroup      // of sessions, and of archives that they read from
 }
 
@@ -57,7 +58,6 @@ func (f *following) watch(ctx context.Context) error {
 	defer stop()
 	f.changed = time.Now()
 	for {
-		began := time.Now()
 		err := f.look(ctx, sessions)
 		if ctx.Err() != nil {
 			return f.interrupted()
@@ -68,10 +68,10 @@ func (f *following) watch(ctx context.Context) error {
 		if f.how.idle > 0 && f.sessions() == 0 && time.Since(f.changed) >= f.how.idle {
 			return nil
 		}
-		// A look at a large archive takes its time: it shall not take most of it.
+		// To look through a large archive takes its time: it shall not take most of it.
 		const rest = 10
 		select {
-		case <-time.After(max(f.how.every, rest*time.Since(began))):
+		case <-time.After(max(f.how.every, rest*f.looked)):
 		case <-ctx.Done():
 			return f.interrupted()
 		}
@@ -110,10 +110,12 @@ func mayBeLive(run *cbt.Run) bool { return len(run.Reports) > 0 && len(run.Logs)
 
 // look sees what has changed, stores what is over, and follows what goes on.
 func (f *following) look(ctx, sessions context.Context) error {
+	began := time.Now()
 	archive, err := pipeline.Open(ctx, f.paths, f.stdin, nil)
 	if err != nil {
 		return err
 	}
+	f.looked = time.Since(began)
 	var readers sync.WaitGroup // of the archive
 	defer f.under.Go(func() {
 		readers.Wait()
