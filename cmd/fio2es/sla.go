@@ -109,18 +109,13 @@ func parseRules(source string, texts []string) (rules []slo.Rule, err error) {
 // logs of one run may be given by their names.
 func (a *app) sla(ctx context.Context, args []string, out *slaOutput) error {
 	leftOut := false
-	for len(args) > 0 {
-		n := 1
-		for isPath(args[0]) && n < len(args) && isPath(args[n]) {
-			n++
-		}
-		err := a.windows(ctx, args[:n], out)
+	for _, part := range pathsTogether(args) {
+		err := a.windows(ctx, part, out)
 		if errors.Is(err, errLeftOut) {
 			leftOut = true
 		} else if err != nil {
 			return errors.Join(err, out.writer.flush())
 		}
-		args = args[n:]
 	}
 	if err := out.writer.flush(); err != nil {
 		return err

@@ -80,6 +80,11 @@ var rules = map[string]rule{
 		level: 4, imports: []string{"internal/heatmap", "internal/slo", "internal/compare", "mapping", "hist", "internal/unit"},
 		why: "a page shows answers, wherever they came from",
 	},
+	"internal/web": {
+		level: 5, imports: []string{"internal/history", "internal/report", "mapping", "internal/unit"},
+		why: "browsers see what the history has and what reports say; how they are made is for commands",
+	},
+	"internal/export": {level: 4, imports: []string{"hist"}, std: true, why: "a format holds numbers, wherever they came from"},
 	"pipeline": {
 		level:   5,
 		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "pipeline/sink", "mapping", "hist"},
@@ -94,7 +99,7 @@ var rules = map[string]rule{
 		imports: []string{
 			"config", "pipeline", "pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "pipeline/sink",
 			"mapping", "mapping/templates", "kibana", "hist",
-			"internal/history", "internal/setup", "internal/report", "internal/heatmap", "internal/slo", "internal/compare",
+			"internal/history", "internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
 			"internal/elastic", "internal/fiotest", "internal/term", "internal/unit",
 		},
 		why: "commands put everything together, and nobody imports them",

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// requestsOfCSV adds up counts by direction; all is of all directions.
+func requestsOfCSV(t *testing.T, text string) map[string]int64 {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	direction, count := slices.Index(rows[0], "direction"), slices.Index(rows[0], "count")
+	sums := map[string]int64{}
+	for _, row := range rows[1:] {
+		n, err := strconv.ParseInt(row[count], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums[row[direction]] += n
+		sums["all"] += n
+	}
+	return sums
+}
+
+// TestExportRequests: what is exported adds up to the requests that rank tells for the same
+// question, in each format, at each level.
+func TestExportRequests(t *testing.T) {
+	archive := filepath.Join("..", "..", "examples", "cbt-archive", "results", "00000000", "id-7c1f03ab")
+	corpus := func(name string) string { return filepath.Join("..", "..", "testdata", "corpus", name) }
+	for _, args := range [][]string{
+		{corpus("stalls")},
+		{corpus("coarseness"), "--direction", "write"},
+		{corpus("trim-write-read"), "--weighting", "completion"},
+		{corpus("two-jobs-rw"), "--from", "+2s", "--to", "+7s"},
+		{corpus("two-jobs-rw"), "--interval", "auto"},
+		{archive},
+		{archive, "--host", "hostA,hostB", "--from", "+3s"},
+		{archive, "--job", "0.1"},
+	} {
+		want := map[string]int64{}
+		for _, l := range rankOf(t, append(slices.Clone(args), "--within", "1ms")...) {
+			want[l.Direction], want["all"] = l.Requests, max(want["all"], l.Requests)
+		}
+		export := func(more ...string) string {
+			return outputOf(t, slices.Concat([]string{"export"}, args, more)...)
+		}
+		if got := requestsOfCSV(t, export("--as", "csv")); !maps.Equal(got, want) {
+			t.Errorf("%v: CSV: %v, want %v", args, got, want)
+		}
+		part := slices.Contains(args, "--from") // in a window, each level is rounded by itself
+		if got := requestsOfCSV(t, export("--as", "csv", "--levels", "job")); !part && !maps.Equal(got, want) {
+			t.Errorf("%v: CSV of jobs: %v, want %v", args, got, want)
+		}
+		got, windows := map[string]int64{}, 0
+		for d := json.NewDecoder(strings.NewReader(export("--as", "json"))); d.More(); windows++ {
+			var l struct {
+				Direction string
+				Count     []int64
+			}
+			if err := d.Decode(&l); err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range l.Count {
+				got[l.Direction] += n
+				got["all"] += n
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%v: JSON: %v, want %v", args, got, want)
+		}
+		if lines := strings.Count(export("--as", "hdrlog"), "Tag="); lines != windows {
+			t.Errorf("%v: %d lines of a log, %d windows", args, lines, windows)
+		}
+		for _, how := range [][]string{nil, {"--windows"}} {
+			if got := lastCounts(t, export(append(how, "--as", "openmetrics")...)); !maps.Equal(got, want) {
+				t.Errorf("%v: OpenMetrics %v: %v, want %v", args, how, got, want)
+			}
+		}
+	}
+}
+
+var countLine = regexp.MustCompile(`(?m)^fio_latency_seconds_count\{(.*direction="(\w+)".*)\} (\d+) `)
+
+// lastCounts adds up the last count of each series.
+func lastCounts(t *testing.T, text string) map[string]int64 {
+	t.Helper()
+	last, directions := map[string]int64{}, map[string]string{}
+	for _, m := range countLine.FindAllStringSubmatch(text, -1) {
+		n, err := strconv.ParseInt(m[3], 10, 64)
+		if err != nil || n < last[m[1]] {
+			t.Fatalf("%s after %d: %v", m[0], last[m[1]], err)
+		}
+		last[m[1]], directions[m[1]] = n, m[2]
+	}
+	sums := map[string]int64{}
+	for series, n := range last {
+		sums[directions[series]] += n
+		sums["all"] += n
+	}
+	return sums
+}
+
+// TestExportBuckets: each bucket is what rank says of its bound, which bins do not blur.
+func TestExportBuckets(t *testing.T) {
+	for _, name := range []string{"stalls", "coarseness"} {
+		path := filepath.Join("..", "..", "testdata", "corpus", name)
+		bucket := regexp.MustCompile(`_bucket\{.*direction="write",le="([^"+]*)"\} (\d+) `)
+		var within []string
+		want := map[string]string{}
+		for _, m := range bucket.FindAllStringSubmatch(outputOf(t, "export", path, "--as", "openmetrics"), -1) {
+			seconds, err := strconv.ParseFloat(m[1], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := time.Duration(seconds*1e9 + 0.5).String()
+			within, want[d] = append(within, d), m[2]
+		}
+		lines := rankOf(t, path, "--direction", "write", "--within", strings.Join(within, ","))
+		if len(lines) != len(want) || len(lines) < 15 {
+			t.Fatalf("%d buckets, %d ranks", len(want), len(lines))
+		}
+		for i, l := range lines {
+			if got := strconv.FormatInt(l.Served, 10); got != want[within[i]] || l.AtLeast != l.Served || l.AtMost != l.Served {
+				t.Errorf("%s: within %s %s, but rank has %d (%d … %d)", name, within[i], want[within[i]], l.Served, l.AtLeast, l.AtMost)
+			}
+		}
+	}
+}
+
+// exportWindow is a document of a host with n requests of 1 ms.
+func exportWindow(elapsed, late int64, host, direction string, n int64) *mapping.Interval {
+	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
+	at := start.Add(time.Duration(elapsed+late) * time.Millisecond)
+	return &mapping.Interval{
+		Time: at, Level: mapping.Host, Window: mapping.Window{End: at.Add(time.Second), MS: 1000, ElapsedMS: elapsed},
+		Run: mapping.RunRef{ID: "1", Name: "r", Start: start}, Host: mapping.HostRef{Name: host}, Fio: mapping.FioRef{Direction: direction},
+		Latency: mapping.Latency{Layout: "fio3/0", Bins: mapping.Bins{Values: []float64{1003.519}, Counts: []int64{n}}},
+	}
+}
+
+// TestExportOrder: windows of one time come in the same order, whatever order their
+// documents have, and pieces of one document are one window again.
+func TestExportOrder(t *testing.T) {
+	const many = 3 * mapping.MaxCount
+	docs := []*mapping.Interval{
+		exportWindow(0, 0, "b", "read", 1), exportWindow(0, 0, "b", "write", 2), exportWindow(0, 3, "a", "read", 3), exportWindow(0, 0, "c", "trim", 4),
+	}
+	big := exportWindow(1000, 0, "a", "read", 1)
+	big.Latency.Bins = mapping.Bins{Values: []float64{1003.519, 1003.519, 1003.519}, Counts: []int64{mapping.MaxCount, mapping.MaxCount, mapping.MaxCount}}
+	parts := big.Split()
+	if len(parts) != 3 {
+		t.Fatalf("%d parts", len(parts))
+	}
+	text := func(docs []*mapping.Interval) string {
+		var out bytes.Buffer
+		q := &exportQuery{as: "csv", of: mapping.Host}
+		e := &exportWriter{to: q.writer(&out), query: q}
+		e.begin("r", false)
+		for _, d := range docs {
+			if err := e.interval(d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(e.total(&mapping.Run{}), e.flush(), e.to.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	got := text(append(slices.Clone(docs), parts...))
+	slices.Reverse(docs)
+	if other := text(append(docs, parts...)); other != got {
+		t.Errorf("%s\nand in another order\n%s", got, other)
+	}
+	var lines []string
+	for _, row := range strings.Split(strings.TrimSpace(got), "\n")[1:] {
+		f := strings.Split(row, ",")
+		lines = append(lines, strings.Join([]string{f[2], f[4], f[5], f[11]}, " "))
+	}
+	want := []string{"b read 0 1", "b write 0 2", "c trim 0 4", "a read 3 3", fmt.Sprint("a read 1000 ", many)}
+	if !slices.Equal(lines, want) {
+		t.Errorf("%q, want %q", lines, want)
+	}
+}
+
+func TestPathsTogether(t *testing.T) {
+	a, b := t.TempDir(), t.TempDir()
+	for _, c := range []struct {
+		args []string
+		want [][]string
+	}{
+		{[]string{a, b}, [][]string{{a, b}}},
+		{[]string{a, "0d31", b, "-", "latest", "7c1f"}, [][]string{{a}, {"0d31"}, {b, "-"}, {"latest"}, {"7c1f"}}},
+	} {
+		if got := pathsTogether(c.args); fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%v: %v, want %v", c.args, got, c.want)
+		}
+	}
+}
+
+// TestReplaceFile: what was there stays until what replaces it is whole.
+func TestReplaceFile(t *testing.T) {
+	dir := t.TempDir()
+	name, half, leftOut := filepath.Join(dir, "run.csv"), errors.New("half"), errors.New("left out")
+	for _, c := range []struct {
+		text  string
+		whole bool
+		err   error
+		want  string
+	}{
+		{"first", true, nil, "first"},
+		{"broken", false, half, "first"},
+		{"second", true, leftOut, "second"}, // and told what is not in it
+	} {
+		err := replaceFile(name, func(w io.Writer) (bool, error) {
+			io.WriteString(w, c.text)
+			return c.whole, c.err
+		})
+		got, _ := os.ReadFile(name)
+		if !errors.Is(err, c.err) || string(got) != c.want {
+			t.Errorf("%s: %v, then there is %q", c.text, err, got)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	if err := replaceFile(filepath.Join(dir, "none", "x"), nil); err == nil {
+		t.Error("no folder, no error")
+	}
+}

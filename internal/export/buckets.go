@@ -1,0 +1,81 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+// Buckets are the bounds that are wanted of a histogram's buckets. The zero value wants
+// the 1-2-5 steps from 1 µs to 10 s.
+type Buckets struct {
+	all    bool
+	wanted []time.Duration // ascending; none are the steps
+}
+
+// ParseBuckets reads "1-2-5"; "all", each edge of a bin; or latencies, such as
+// "100us,1ms,10ms".
+func ParseBuckets(text string) (Buckets, error) {
+	switch text {
+	case "1-2-5":
+		return Buckets{}, nil
+	case "all":
+		return Buckets{all: true}, nil
+	}
+	b := Buckets{}
+	for part := range strings.SplitSeq(text, ",") {
+		d, err := time.ParseDuration(strings.TrimSpace(part))
+		if err != nil || d <= 0 {
+			return Buckets{}, fmt.Errorf("%s: want 1-2-5, all, or latencies such as 100us,1ms,10ms", text)
+		}
+		b.wanted = append(b.wanted, d)
+	}
+	slices.Sort(b.wanted)
+	return b, nil
+}
+
+// steps are 1, 2 and 5 of each power of ten from 1 µs to 10 s.
+var steps = func() (all []time.Duration) {
+	for d := time.Microsecond; d < 10*time.Second; d *= 10 {
+		all = append(all, d, 2*d, 5*d)
+	}
+	return append(all, 10*time.Second)
+}()
+
+// bins are those of a layout after which a bucket ends, ascending, each once. The last bin
+// has no end.
+func (b *Buckets) bins(l hist.Layout) []int {
+	var bins []int
+	if b.all {
+		for i := range l.Len() - 1 {
+			bins = append(bins, i)
+		}
+		return bins
+	}
+	wanted := b.wanted
+	if len(wanted) == 0 {
+		wanted = steps
+	}
+	for _, d := range wanted {
+		bins = append(bins, binEnding(l, int64(d)))
+	}
+	return slices.Compact(bins)
+}
+
+// binEnding is the bin whose highest latency is next to ns; of two, the lower.
+func binEnding(l hist.Layout, ns int64) int {
+	i := min(l.Index(ns), l.Len()-2)
+	if i > 0 && ns-bound(l, i-1) <= bound(l, i)-ns {
+		i--
+	}
+	return i
+}
+
+// bound is the highest latency that bin i holds, which is not the last one.
+func bound(l hist.Layout, i int) int64 {
+	_, high := l.Bounds(i)
+	return high - 1
+}

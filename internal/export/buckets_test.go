@@ -1,0 +1,88 @@
+package export
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+func TestParseBuckets(t *testing.T) {
+	for text, want := range map[string]string{
+		"1-2-5":           "false []",
+		"all":             "true []",
+		"1ms":             "false [1ms]",
+		"1ms, 100us,1.5s": "false [100µs 1ms 1.5s]",
+	} {
+		b, err := ParseBuckets(text)
+		if got := fmt.Sprint(b.all, b.wanted); err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "100", "1ms,", "-1ms", "0s", "1-2-5,1ms", "every"} {
+		if b, err := ParseBuckets(text); err == nil || !strings.Contains(err.Error(), "want 1-2-5, all, or latencies") {
+			t.Errorf("%q: %v, %v", text, b, err)
+		}
+	}
+}
+
+func FuzzParseBuckets(f *testing.F) {
+	for _, text := range []string{"1-2-5", "all", "100us,1ms", "1h,1ns,1ns", "2562047h", ",", "1e3s"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		b, err := ParseBuckets(text)
+		if err != nil {
+			return
+		}
+		for _, l := range []hist.Layout{hist.Fio3(0), hist.Fio3(6), hist.Fio2(3)} {
+			checkBins(t, l, b.bins(l))
+		}
+	})
+}
+
+// checkBins: buckets end after bins of the layout, ascending, and none after the open one.
+func checkBins(t *testing.T, l hist.Layout, bins []int) {
+	t.Helper()
+	if len(bins) == 0 || bins[0] < 0 || bins[len(bins)-1] >= l.Len()-1 {
+		t.Fatalf("%v: %v", l, bins)
+	}
+	for i := range bins[1:] {
+		if bins[i] >= bins[i+1] {
+			t.Fatalf("%v: %v", l, bins)
+		}
+	}
+}
+
+// TestBucketBounds: no bound of a bin is nearer to a step than the one that is taken, and at
+// fio's finest bins each step has one within a hundredth of it.
+func TestBucketBounds(t *testing.T) {
+	if len(steps) != 22 || steps[0] != time.Microsecond || steps[21] != 10*time.Second {
+		t.Fatalf("steps %v", steps)
+	}
+	for _, l := range layouts() {
+		bins := (&Buckets{}).bins(l)
+		checkBins(t, l, bins)
+		for _, step := range steps {
+			nearest, taken := math.Inf(1), math.Inf(1)
+			for i := range l.Len() - 1 {
+				_, high := l.Bounds(i)
+				away := math.Abs(float64(high - 1 - int64(step)))
+				nearest = min(nearest, away)
+				if slices.Contains(bins, i) {
+					taken = min(taken, away)
+				}
+			}
+			if nearest != taken || l == hist.Fio3(0) && taken > float64(step)/100 {
+				t.Errorf("%v: %v is %v ns away, the nearest %v", l, step, taken, nearest)
+			}
+		}
+		if all := (&Buckets{all: true}).bins(l); len(all) != l.Len()-1 {
+			t.Errorf("%v: %d of %d bins", l, len(all), l.Len())
+		}
+	}
+}

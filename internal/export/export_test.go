@@ -1,0 +1,194 @@
+package export
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (-update writes it anew):\n%s", path, got)
+	}
+}
+
+// exported is a run with its windows.
+type exported struct {
+	Run
+	windows []Window
+}
+
+// runs are two small runs. The first has a host with a hostile name, a gap, windows that do
+// not follow one another to the millisecond, and a request in the open last bin; nobody
+// knows when the second was.
+func runs() []exported {
+	start := time.Date(2026, 1, 31, 9, 12, 0, 250e6, time.UTC)
+	window := func(from time.Time, host, direction string, begin, end int, l hist.Layout, latencies ...int64) Window {
+		h := hist.New(l)
+		for _, ns := range latencies {
+			h.AddLatency(ns, float64(len(latencies)))
+		}
+		ms := func(n int) time.Time { return from.Add(time.Duration(n) * time.Millisecond) }
+		return Window{Series{"host", host, "", direction}, ms(begin), ms(end), h}
+	}
+	const hostile = "a \"b\"\\c,\nd\xff"
+	return []exported{
+		{Run{"seq/4k", "results", start}, []Window{
+			window(start, "client01", "read", 0, 1000, hist.Fio3(0), 90, 950_000, 1_200_000),
+			window(start, hostile, "write", 3, 1003, hist.Fio3(3), 2_000_000, 2_500_000),
+			window(start, "client01", "read", 1001, 2001, hist.Fio3(2), 1_000_000),
+			window(start, "client01", "read", 6000, 7000, hist.Fio3(0), 3_000_000, 20e9),
+		}},
+		{Run{"old", "", time.Time{}}, []Window{
+			window(time.Time{}, "", "trim", 0, 1000, hist.Fio2(0), 5_000, 40_000_000),
+		}},
+	}
+}
+
+// writeAll writes runs from begin to end.
+func writeAll(t *testing.T, w Writer, runs []exported) {
+	t.Helper()
+	for i := range runs {
+		err := w.Begin(&runs[i].Run)
+		for j := range runs[i].windows {
+			err = errors.Join(err, w.Add(&runs[i].windows[j]))
+		}
+		if err := errors.Join(err, w.End()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCSV(t *testing.T) {
+	var out bytes.Buffer
+	writeAll(t, NewCSV(&out), runs())
+	golden(t, "runs.csv.golden", out.String())
+}
+
+func TestJSON(t *testing.T) {
+	var out bytes.Buffer
+	writeAll(t, NewJSON(&out), runs())
+	golden(t, "runs.json.golden", out.String())
+}
+
+// TestBinsRoundTrip: the edges and counts of CSV and JSON make the same histogram again.
+func TestBinsRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := drawHistogram(t)
+		run := &Run{Name: "r", Start: time.Unix(1e9, 0)}
+		w := &Window{Series{"cluster", "", "", "read"}, run.Start, run.Start.Add(time.Second), h}
+		var lines, objects bytes.Buffer
+		for _, to := range []Writer{NewCSV(&lines), NewJSON(&objects)} {
+			if err := errors.Join(to.Begin(run), to.Add(w), to.End(), to.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var want, ofCSV []string
+		for i, n := range h.All() {
+			low, high := h.Layout().Bounds(i)
+			to := strconv.FormatInt(high, 10)
+			if i == h.Layout().Len()-1 {
+				to = ""
+			}
+			want = append(want, fmt.Sprintf("%d,%s,%.0f", low, to, n))
+		}
+		rows, err := csv.NewReader(&lines).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows[1:] {
+			ofCSV = append(ofCSV, fmt.Sprintf("%s,%s,%s", row[9], row[10], row[11]))
+		}
+		if !slices.Equal(ofCSV, want) {
+			t.Fatalf("CSV: %v, want %v", ofCSV, want)
+		}
+		var object struct {
+			Low   []int64  `json:"low_ns"`
+			High  []*int64 `json:"high_ns"`
+			Count []int64  `json:"count"`
+		}
+		if err := json.Unmarshal(objects.Bytes(), &object); err != nil {
+			t.Fatal(err)
+		}
+		for i, low := range object.Low {
+			to := ""
+			if object.High[i] != nil {
+				to = strconv.FormatInt(*object.High[i], 10)
+			}
+			if got := fmt.Sprintf("%d,%s,%d", low, to, object.Count[i]); got != want[i] {
+				t.Fatalf("JSON: bin %d of %d is %s, want %s", i, len(want), got, want[i])
+			}
+		}
+	})
+}
+
+// failing takes so many bytes.
+type failing struct{ left int }
+
+var errFull = errors.New("no space left")
+
+func (f *failing) Write(b []byte) (int, error) {
+	if f.left -= len(b); f.left < 0 {
+		return 0, errFull
+	}
+	return len(b), nil
+}
+
+// TestWriteFails: what could not be written is told, at the end if not before.
+func TestWriteFails(t *testing.T) {
+	for name, to := range map[string]func(*failing) Writer{
+		"hdrlog":      func(f *failing) Writer { return NewHDRLog(f) },
+		"openmetrics": func(f *failing) Writer { return NewOpenMetrics(f, OpenMetricsOptions{}) },
+		"csv":         func(f *failing) Writer { return NewCSV(f) },
+		"json":        func(f *failing) Writer { return NewJSON(f) },
+	} {
+		w, run := to(&failing{left: 10}), &runs()[0]
+		err := w.Begin(&run.Run)
+		for range 100 {
+			for i := range run.windows {
+				if err == nil {
+					err = w.Add(&run.windows[i])
+				}
+			}
+		}
+		if err == nil {
+			err = w.End()
+		}
+		if err == nil {
+			err = w.Close()
+		}
+		if !errors.Is(err, errFull) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,277 @@
+package export
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+// inflate unpacks the text of a log line: what readers decode.
+func inflate(text string) ([]byte, error) {
+	packed, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(packed) < 8 || binary.BigEndian.Uint32(packed)&^0xf0 != 0x1c849304 || int(binary.BigEndian.Uint32(packed[4:])) != len(packed)-8 {
+		return nil, errors.New("no compressed histogram of version 2, or of another length")
+	}
+	z, err := zlib.NewReader(bytes.NewReader(packed[8:]))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+}
+
+// decode reads what inflate gives, written from HdrHistogram's own decoder: counts by slot.
+func decode(b []byte) (map[int]int64, error) {
+	if len(b) < 40 || binary.BigEndian.Uint32(b)&^0xf0 != 0x1c849303 || int(binary.BigEndian.Uint32(b[4:])) != len(b)-40 {
+		return nil, errors.New("no histogram of version 2, or of another length")
+	}
+	if digits, low, high := binary.BigEndian.Uint32(b[12:]), binary.BigEndian.Uint64(b[16:]), binary.BigEndian.Uint64(b[24:]); digits != 3 || low != 1 || high != 17_179_869_183 {
+		return nil, fmt.Errorf("%d digits of %d … %d", digits, low, high)
+	}
+	if offset, ratio := binary.BigEndian.Uint32(b[8:]), math.Float64frombits(binary.BigEndian.Uint64(b[32:])); offset != 0 || ratio != 1 {
+		return nil, fmt.Errorf("offset %d, ratio %v", offset, ratio)
+	}
+	counts, slot := map[int]int64{}, 0
+	for b = b[40:]; len(b) > 0; {
+		n, size := zigzag(b)
+		if size == 0 {
+			return nil, io.ErrUnexpectedEOF
+		}
+		b = b[size:]
+		if n < 0 {
+			slot -= int(n)
+			continue
+		}
+		if n > 0 {
+			counts[slot] = n
+		}
+		slot++
+	}
+	return counts, nil
+}
+
+// zigzag reads a number of up to nine bytes, of which the last has eight bits.
+func zigzag(b []byte) (n int64, size int) {
+	value := uint64(0)
+	for i, c := range b {
+		if i == 8 {
+			value |= uint64(c) << 56
+		} else {
+			value |= uint64(c&0x7f) << (7 * i)
+		}
+		if i == 8 || c < 0x80 {
+			return int64(value>>1) ^ -int64(value&1), i + 1
+		}
+	}
+	return 0, 0
+}
+
+// slotBounds are the values of a slot, from the definition: 2048 values of which each is
+// its own slot, then 1024 slots for each power of two.
+func slotBounds(slot int) (low, high int64) {
+	if slot < 2048 {
+		return int64(slot), int64(slot)
+	}
+	width := int64(2) << ((slot - 2048) / 1024)
+	low = 1024*width + int64((slot-2048)%1024)*width
+	return low, low + width - 1
+}
+
+func layouts() (all []hist.Layout) {
+	for c := range 7 {
+		all = append(all, hist.Fio3(c), hist.Fio2(c))
+	}
+	return all
+}
+
+// TestSlotInBin: each bin of each layout has a slot of its own that lies within the bin,
+// and whatever value is taken for it is as near to the bin's middle as is promised.
+func TestSlotInBin(t *testing.T) {
+	for _, l := range layouts() {
+		last := -1
+		for i := range l.Len() {
+			slot := hdrSlot(uint64(l.Middle(i)))
+			low, high := slotBounds(slot)
+			if a, b := hdrBounds(slot); int64(a) != low || int64(b) != high {
+				t.Fatalf("slot %d is %d … %d, want %d … %d", slot, a, b, low, high)
+			}
+			from, to := l.Bounds(i)
+			if slot <= last || low < from || high >= to || high > hdrHighest {
+				t.Fatalf("%v: bin %d, %d … %d ns, is slot %d, %d … %d", l, i, from, to, slot, low, high)
+			}
+			for _, v := range []int64{low, high} {
+				if added := math.Abs(float64(v) - l.Middle(i)); added >= max(1, float64(low)/1024) {
+					t.Fatalf("%v: bin %d with middle %v is read as %d", l, i, l.Middle(i), v)
+				}
+			}
+			last = slot
+		}
+	}
+}
+
+// drawHistogram draws a histogram of whole counts, not empty.
+func drawHistogram(t *rapid.T) *hist.Histogram {
+	l := rapid.SampledFrom(layouts()).Draw(t, "layout")
+	h := hist.New(l)
+	for range rapid.IntRange(1, 40).Draw(t, "bins") {
+		h.AddAt(rapid.IntRange(0, l.Len()-1).Draw(t, "bin"), float64(rapid.OneOf(rapid.Int64Range(1, 9), rapid.Int64Range(1, 1<<47)).Draw(t, "count")))
+	}
+	return h
+}
+
+// TestHDRRoundTrip: counts come back exactly, each within its bin, and each percentile from
+// the bin in which it is.
+func TestHDRRoundTrip(t *testing.T) {
+	var enc hdrEncoder // one for all: nothing must stay
+	rapid.Check(t, func(t *rapid.T) {
+		h := drawHistogram(t)
+		text, highest, err := enc.encode(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := inflate(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, err := decode(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := hist.New(h.Layout())
+		for slot, n := range counts {
+			low, high := slotBounds(slot)
+			if high > int64(highest) {
+				t.Fatalf("%d is above the highest, %d", high, highest)
+			}
+			if h.Layout().Index(low) != h.Layout().Index(high) {
+				t.Fatalf("slot %d is in two bins", slot)
+			}
+			back.AddLatency(high, float64(n))
+		}
+		if got, want := fmt.Sprint(back.Weights()), fmt.Sprint(h.Weights()); got != want {
+			t.Fatalf("%s, want %s", got, want)
+		}
+		for _, q := range []float64{0, 0.5, 0.9, 0.99, 0.999, 1} {
+			at := h.Percentile(q)
+			read := float64(valueAt(counts, math.Max(math.Ceil(q*h.Total()), 1)))
+			if h.Total() < 1e12 && (read < at.Low || read > at.High) { // else q*N is not exact
+				t.Fatalf("p%v is read as %v, but lies in %v … %v", q*100, read, at.Low, at.High)
+			}
+		}
+	})
+}
+
+// valueAt is the value that readers have for the request of a rank.
+func valueAt(counts map[int]int64, rank float64) int64 {
+	sum := 0.0
+	for slot := range 30 * 1024 {
+		if sum += float64(counts[slot]); sum >= rank {
+			_, high := slotBounds(slot)
+			return high
+		}
+	}
+	return -1
+}
+
+// TestHDRKnown: the same histogram, as HdrHistogram for Python 0.10.8 writes it (its C code;
+// hdrhistogram-go 1.4.0 gives the same but for how well it is packed).
+func TestHDRKnown(t *testing.T) {
+	const known = "HISTFAAAAEF4nJNpmSzMwMCgwQABzFCaEcT+DwT2HyACTCyMN1i+MjY0NDAyczyX5ZLl2dsH4jUI3L3M2NQABgJ7eYUAe+MUuA=="
+	h := hist.New(hist.Fio3(0))
+	for _, c := range []struct {
+		ns int64
+		n  float64
+	}{{0, 1}, {1, 2}, {3, 300}, {127, 1 << 20}, {130, 4}, {2047, 5}, {2048, 6}, {1e6, 1 << 31}, {9_876_543_210, 1<<52 + 1}, {20e9, 9}} {
+		h.AddLatency(c.ns, c.n)
+	}
+	var enc hdrEncoder
+	text, _, err := enc.encode(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := inflate(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := inflate(known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%x\nwant\n%x", got, want)
+	}
+	if !strings.HasPrefix(string(text), "HISTFAAA") {
+		t.Errorf("begins with %.8s", text)
+	}
+}
+
+// TestHDRLog: a log, its histograms unpacked.
+func TestHDRLog(t *testing.T) {
+	var out bytes.Buffer
+	writeAll(t, NewHDRLog(&out), runs()[:1])
+	var text strings.Builder
+	for line := range strings.Lines(out.String()) {
+		if at := strings.LastIndexByte(line, ','); strings.HasPrefix(line, "Tag=") {
+			b, err := inflate(strings.TrimSpace(line[at+1:]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			line = fmt.Sprintf("%s%x\n", line[:at+1], b)
+		}
+		text.WriteString(line)
+	}
+	golden(t, "run.hlog.golden", text.String())
+}
+
+func TestHDRLogTimes(t *testing.T) {
+	var out bytes.Buffer
+	l := NewHDRLog(&out)
+	h := hist.New(hist.Fio3(0))
+	h.AddLatency(1500, 1)
+	if err := l.Begin(&Run{Name: "r"}); err != nil { // nobody knows when
+		t.Fatal(err)
+	}
+	if err := l.Add(&Window{Series: Series{Direction: "trim"}, Start: time.Time{}.Add(time.Second), End: time.Time{}.Add(2500 * time.Millisecond), Requests: h}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s := out.String(); strings.Contains(s, "Time:") || !strings.Contains(s, "\nTag=trim,1.000,1.500,0.001,HISTFAAA") {
+		t.Error(s)
+	}
+	if err := l.Begin(&Run{Name: "s"}); !errors.Is(err, ErrOneRun) {
+		t.Errorf("a second run: %v", err)
+	}
+}
+
+func TestHDRTag(t *testing.T) {
+	for _, c := range []struct {
+		series Series
+		want   string
+	}{
+		{Series{Direction: "read"}, "read"},
+		{Series{Host: "client01", Direction: "write"}, "client01/write"},
+		{Series{Host: "client01", Job: "0.1", Direction: "write"}, "client01/0.1/write"},
+		{Series{Host: "a,b c/d\n%é", Direction: "read"}, "a%2Cb%20c%2Fd%0A%25%C3%A9/read"},
+		{Series{Job: "x", Direction: "read"}, "x/read"},
+	} {
+		if got := hdrTag(&c.series); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.series, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package export
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// ErrOneRun is that of a further run in an HdrHistogram log.
+var ErrOneRun = errors.New("an HdrHistogram log holds one run")
+
+// HDRLog writes an interval log of HdrHistogram.
+type HDRLog struct {
+	w     *bufio.Writer
+	start time.Time // times in the log count from it
+	begun bool
+	enc   hdrEncoder
+}
+
+// NewHDRLog writes a log to w. It fails with [ErrOneRun] at a second run.
+func NewHDRLog(w io.Writer) *HDRLog { return &HDRLog{w: bufio.NewWriter(w)} }
+
+// Begin writes the head of the log. Where the run's start is not known, it says nothing of
+// that, and times count from 0.
+func (l *HDRLog) Begin(run *Run) error {
+	if l.begun {
+		return ErrOneRun
+	}
+	l.begun, l.start = true, run.Start
+	fmt.Fprintf(l.w, "#[fio2es: run %q of archive %q, latencies in nanoseconds]\n#[Histogram log format version 1.3]\n", run.Name, run.Archive)
+	if run.Known() {
+		seconds := float64(run.Start.UnixMilli()) / 1000
+		fmt.Fprintf(l.w, "#[BaseTime: %.3f (seconds since epoch)]\n", seconds)
+		fmt.Fprintf(l.w, "#[StartTime: %.3f (seconds since epoch), %s]\n", seconds, run.Start.UTC().Format(time.UnixDate))
+	}
+	_, err := l.w.WriteString(`"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"` + "\n")
+	return err
+}
+
+// Add writes the line of a window: its tag, when it began, how long it was, both in
+// seconds, the highest latency in milliseconds, and the histogram.
+func (l *HDRLog) Add(w *Window) error {
+	text, highest, err := l.enc.encode(w.Requests)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(l.w, "Tag=%s,%.3f,%.3f,%.3f,", hdrTag(&w.Series), w.Start.Sub(l.start).Seconds(), w.End.Sub(w.Start).Seconds(), float64(highest)/1e6)
+	l.w.Write(text)
+	return l.w.WriteByte('\n')
+}
+
+// End implements [Writer].
+func (l *HDRLog) End() error { return nil }
+
+// Close writes what is left.
+func (l *HDRLog) Close() error { return l.w.Flush() }
+
+// hdrTag is what tells a series apart in a log.
+func hdrTag(s *Series) string {
+	var tag strings.Builder
+	for _, name := range []string{s.Host, s.Job} {
+		if name != "" {
+			escapeTag(&tag, name)
+			tag.WriteByte('/')
+		}
+	}
+	tag.WriteString(s.Direction)
+	return tag.String()
+}
+
+func escapeTag(to *strings.Builder, name string) {
+	for i := range len(name) {
+		c := name[i]
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~:+@", c) >= 0 {
+			to.WriteByte(c)
+			continue
+		}
+		fmt.Fprintf(to, "%%%02X", c)
+	}
+}

@@ -1,0 +1,214 @@
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+// metric is the name of the histogram.
+const metric = "fio_latency_seconds"
+
+// OpenMetricsOptions are what to write.
+type OpenMetricsOptions struct {
+	Windows bool // a point for each window; default one for the run
+	Buckets Buckets
+}
+
+// OpenMetrics writes runs as one exposition.
+type OpenMetrics struct {
+	w    *bufio.Writer
+	opt  OpenMetricsOptions
+	seen map[string]bool // runs, by their labels
+
+	run    *Run
+	labels string // of the run
+	series []*points
+}
+
+// points are a series of the run that is read.
+type points struct {
+	Series
+	start, end time.Time       // of all windows
+	layout     hist.Layout     // of all windows merged, and of their sum
+	sum        *hist.Histogram // of the run, unless windows are wanted
+	windows    []packedWindow
+}
+
+// NewOpenMetrics writes an exposition to w.
+func NewOpenMetrics(w io.Writer, opt OpenMetricsOptions) *OpenMetrics {
+	return &OpenMetrics{w: bufio.NewWriter(w), opt: opt, seen: map[string]bool{}}
+}
+
+// Begin fails where windows are wanted of a run whose times are not known, and at a second
+// run that has the same labels, of which nothing could tell the two apart.
+func (o *OpenMetrics) Begin(run *Run) error {
+	if o.opt.Windows && !run.Known() {
+		return fmt.Errorf("%s: when it started is not known, and points over time need that: say when (--start)", run.Name)
+	}
+	var labels strings.Builder
+	addLabel(&labels, "run", run.Name)
+	addLabel(&labels, "archive", run.Archive)
+	if o.seen[labels.String()] {
+		return fmt.Errorf("two runs are named %s of archive %s: export them one at a time, or name their archives apart (--archive)", run.Name, run.Archive)
+	}
+	if len(o.seen) == 0 {
+		fmt.Fprintf(o.w, "# TYPE %[1]s histogram\n# UNIT %[1]s seconds\n# HELP %[1]s Completion latency of requests, as fio saw it.\n", metric)
+	}
+	o.run, o.labels, o.series = run, labels.String(), nil
+	o.seen[o.labels] = true
+	return nil
+}
+
+// Add keeps the requests of a window until the run's end.
+func (o *OpenMetrics) Add(w *Window) error {
+	at := slices.IndexFunc(o.series, func(p *points) bool { return p.Series == w.Series })
+	if at < 0 {
+		at = len(o.series)
+		o.series = append(o.series, &points{Series: w.Series, start: w.Start, end: w.End, layout: w.Requests.Layout(), sum: &hist.Histogram{}})
+	}
+	p := o.series[at]
+	p.layout = p.layout.Merged(w.Requests.Layout())
+	if w.Start.Before(p.start) {
+		p.start = w.Start
+	}
+	if w.End.After(p.end) {
+		p.end = w.End
+	}
+	if o.opt.Windows {
+		p.windows = append(p.windows, pack(w))
+	} else {
+		p.sum.Merge(w.Requests)
+	}
+	return nil
+}
+
+// End writes the run's series.
+func (o *OpenMetrics) End() error {
+	for _, p := range o.series {
+		o.writeSeries(p)
+	}
+	o.series = nil
+	_, err := o.w.Write(nil) // tells what went wrong before
+	return err
+}
+
+// Close ends the exposition.
+func (o *OpenMetrics) Close() error {
+	o.w.WriteString("# EOF\n")
+	return o.w.Flush()
+}
+
+func (o *OpenMetrics) writeSeries(p *points) {
+	var labels strings.Builder
+	labels.WriteString(o.labels)
+	addLabel(&labels, "direction", p.Direction)
+	addLabel(&labels, "host", p.Host)
+	addLabel(&labels, "job", p.Job)
+	out := newPointWriter(o.w, labels.String(), o.opt.Buckets.bins(p.layout), p.layout)
+	if !o.opt.Windows {
+		at, created := "", ""
+		if o.run.Known() {
+			at, created = " "+unixTime(p.end), unixTime(p.start)
+		}
+		out.point(p.sum, at)
+		if created != "" {
+			fmt.Fprintf(o.w, "%s_created{%s} %s%s\n", metric, labels.String(), created, at)
+		}
+		return
+	}
+	sum, end := hist.New(p.layout), time.Time{}
+	for i := range p.windows {
+		w := &p.windows[i]
+		// Hosts' windows are some milliseconds apart, which is no gap.
+		if length := w.end.Sub(w.start); length > 0 && (i == 0 || w.start.Sub(end) > length/2) {
+			out.point(sum, " "+unixTime(w.start))
+		}
+		w.addTo(sum)
+		if w.end.After(end) {
+			end = w.end
+		}
+		if next := i + 1; next == len(p.windows) || p.windows[next].end.After(end) { // no two points at one time
+			out.point(sum, " "+unixTime(end))
+		}
+	}
+}
+
+// pointWriter writes the points of one series.
+type pointWriter struct {
+	w       *bufio.Writer
+	bins    []int    // after which buckets end
+	buckets []string // what their lines begin with, and that of +Inf
+	count   string
+	sum     string
+}
+
+func newPointWriter(w *bufio.Writer, labels string, bins []int, l hist.Layout) *pointWriter {
+	p := &pointWriter{w: w, bins: bins, count: fmt.Sprintf("%s_count{%s} ", metric, labels), sum: fmt.Sprintf("%s_sum{%s} ", metric, labels)}
+	for _, i := range bins {
+		p.buckets = append(p.buckets, fmt.Sprintf("%s_bucket{%s,le=%q} ", metric, labels, decimal(float64(bound(l, i))/1e9)))
+	}
+	p.buckets = append(p.buckets, fmt.Sprintf("%s_bucket{%s,le=\"+Inf\"} ", metric, labels))
+	return p
+}
+
+// point writes one point; at is its time, with a space before it, or empty.
+func (p *pointWriter) point(h *hist.Histogram, at string) {
+	next, within := 0, 0.0
+	for i, n := range h.All() {
+		for next < len(p.bins) && p.bins[next] < i {
+			p.line(p.buckets[next], whole(within), at)
+			next++
+		}
+		within += n
+	}
+	total := whole(within)
+	for ; next < len(p.buckets); next++ {
+		p.line(p.buckets[next], total, at)
+	}
+	p.line(p.count, total, at)
+	sum := 0.0
+	if within > 0 {
+		sum = h.Mean().Value * within / 1e9
+	}
+	p.line(p.sum, decimal(sum), at)
+}
+
+func (p *pointWriter) line(name, value, at string) {
+	p.w.WriteString(name)
+	p.w.WriteString(value)
+	p.w.WriteString(at)
+	p.w.WriteByte('\n')
+}
+
+// addLabel adds a label to others, with its value escaped; an empty one is none.
+func addLabel(to *strings.Builder, name, value string) {
+	if value == "" {
+		return
+	}
+	if to.Len() > 0 {
+		to.WriteByte(',')
+	}
+	fmt.Fprintf(to, `%s="%s"`, name, labelEscapes.Replace(strings.ToValidUTF8(value, "\uFFFD")))
+}
+
+var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+
+// whole is a number of requests. Counts are whole but where fio 2 and fio 3 were merged.
+func whole(n float64) string { return strconv.FormatInt(int64(math.Round(n)), 10) }
+
+// decimal is the shortest text of a number that reads as itself, as Prometheus writes it.
+func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// unixTime is a time in seconds since 1970, to the millisecond.
+func unixTime(t time.Time) string {
+	ms := t.UnixMilli()
+	return fmt.Sprintf("%d.%03d", ms/1000, ms%1000)
+}

@@ -1,0 +1,44 @@
+package export
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+// packedWindow is a window in some three bytes a bin. A series can be written only when
+// all of it is there, and bounds are chosen when the coarsest layout is known; so windows
+// wait, those of a day with one a second in some 100 MB a series.
+type packedWindow struct {
+	start, end time.Time
+	layout     hist.Layout
+	bins       []byte // for each bin its index less that of the bin before, and its count
+}
+
+func pack(w *Window) packedWindow {
+	p := packedWindow{start: w.Start, end: w.End, layout: w.Requests.Layout()}
+	last, buf := 0, make([]byte, 0, 1024)
+	for i, n := range w.Requests.All() {
+		buf = binary.AppendUvarint(buf, uint64(i-last))
+		buf = binary.AppendUvarint(buf, uint64(math.Round(n)))
+		last = i
+	}
+	p.bins = slices.Clone(buf) // no longer than it needs to be
+	return p
+}
+
+// addTo adds the requests to a histogram.
+func (p *packedWindow) addTo(sum *hist.Histogram) {
+	window, index := hist.New(p.layout), 0
+	for b := p.bins; len(b) > 0; {
+		gap, size := binary.Uvarint(b)
+		n, more := binary.Uvarint(b[size:])
+		index += int(gap)
+		window.AddAt(index, float64(n))
+		b = b[size+more:]
+	}
+	sum.Merge(window)
+}
