@@ -69,6 +69,7 @@ objective of sla or follow is broken.
 Settings: a flag, else FIO2ES_* in the environment, else fio2es.yaml, else the
 default. "fio2es config" shows them.`,
 		Example: `  fio2es ingest results/                     store all runs of a CBT archive
+  fio2es follow /data/cbt                    store runs while tests go on
   fio2es runs                                list them
   fio2es percentiles latest                  percentiles of the newest run, per second
   fio2es percentiles *_clat_hist.*.log       of logs, without storing anything`,
