@@ -13,14 +13,15 @@ import (
 	"github.com/fio2es/fio2es/internal/heatmap"
 )
 
-// maxSections is how many runs have a section of their own: the others are in the summary.
-const maxSections = 24
+// MaxSections is how many runs have a section of their own: the others are in the summary.
+const MaxSections = 24
 
 // Options say what a page is of.
 type Options struct {
 	Program    string   // and its version, such as "fio2es v1.2.3"
 	Directions []string // that were asked for; empty: all
 	Part       string   // of the time, as it was asked for, such as "from +90s"; empty: all of it
+	Home       string   // address of a list of runs, which the page then links to
 }
 
 // Page is a report of one run or several.
@@ -59,6 +60,7 @@ var (
 type pageView struct {
 	Title, Heading string
 	Program        string
+	Home           string
 	Policy         string
 	Style          template.CSS
 	Script         template.JS
@@ -72,7 +74,7 @@ type pageView struct {
 }
 
 func (p *Page) view() *pageView {
-	v := &pageView{Program: p.opt.Program, Policy: policy, Style: style, Script: template.JS(pageJS)}
+	v := &pageView{Program: p.opt.Program, Home: p.opt.Home, Policy: policy, Style: style, Script: template.JS(pageJS)}
 	for i, r := range p.runs {
 		if r.view == nil {
 			continue
@@ -105,6 +107,13 @@ var policy = func() string {
 	sum := sha256.Sum256([]byte(pageJS))
 	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 }()
+
+// Policy is the content security policy that is in each page, for those who send it as a
+// header, too.
+func Policy() string { return policy }
+
+// Style is the style sheet of pages, for other pages beside them.
+func Style() template.CSS { return style }
 
 // style is the style sheet, with the colours of heat maps.
 var style = func() template.CSS {

@@ -231,14 +231,14 @@ func TestIsSmall(t *testing.T) {
 // TestManyRuns: more runs than can be told apart are in the summary all the same.
 func TestManyRuns(t *testing.T) {
 	p := New(Options{Program: "fio2es test"})
-	for i := range maxSections + 2 {
+	for i := range MaxSections + 2 {
 		doc, windows := sample(fmt.Sprintf("run%02d", i), 1)
 		put(t, p, doc, windows)
 	}
 	page := write(t, p)
 	checkWellFormed(t, page)
 	for text, want := range map[string]int{
-		`<article class="run"`: maxSections, `<tr class="first">`: maxSections + 2, `<a href="#run-`: maxSections,
+		`<article class="run"`: MaxSections, `<tr class="first">`: MaxSections + 2, `<a href="#run-`: MaxSections,
 		"The last 2 of these runs have no section": 1, "The first 8 runs are drawn": 2, `class="line run`: 4 * maxCurves,
 	} {
 		if got := strings.Count(page, text); got != want {

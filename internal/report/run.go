@@ -31,7 +31,7 @@ type Run struct {
 	doc    *mapping.Run
 	totals []*total
 	curves []*curve
-	view   *runView // nil of runs beyond maxSections
+	view   *runView // nil of runs beyond MaxSections
 }
 
 // byteSum is the bytes of a direction's windows.
@@ -44,10 +44,10 @@ type byteSum struct {
 func (p *Page) Run() *Run {
 	p.begun++
 	r := &Run{page: p}
-	if p.begun <= maxSections || p.opt.Part != "" {
+	if p.begun <= MaxSections || p.opt.Part != "" {
 		r.series, r.bytes, r.hosts = map[string]*series{}, map[string]*byteSum{}, map[string]map[string]*hostSum{}
 	}
-	if p.begun <= maxSections {
+	if p.begun <= MaxSections {
 		r.cells = heatmap.NewBuilder(mapColumns)
 	}
 	return r

@@ -197,6 +197,30 @@ func TestDrawn(t *testing.T) {
 	})
 }
 
+// TestCoarser: there is room for the percentiles of a column, also where a coarser window in
+// it makes them higher than those of any of its windows.
+func TestCoarser(t *testing.T) {
+	var windows []*mapping.Interval
+	for i, coarseness := range []int{0, 0, 2} {
+		h := hist.New(hist.Fio3(coarseness))
+		h.AddAt(0, float64(1+i/2))
+		windows = append(windows, windowOf("read", "", int64(i)*100, 100, h))
+	}
+	s := seriesOf(t, 2, windows)
+	_, high := s.latencies()
+	isHigher := false
+	for i := range s.columns {
+		c := &s.columns[i]
+		isHigher = isHigher || c.at[ofMax] > c.worst[ofMax]
+		if c.at[ofMax] > high {
+			t.Errorf("column %d: %v µs, and the highest is %v", i, c.at[ofMax], high)
+		}
+	}
+	if !isHigher {
+		t.Error("no column is higher than its windows")
+	}
+}
+
 // TestMoments: the worst windows, and the longest gap, are told however columns are joined.
 func TestMoments(t *testing.T) {
 	var windows []*mapping.Interval

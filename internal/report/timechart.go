@@ -82,7 +82,8 @@ func (s *series) latencies() (low, high float64) {
 		if !math.IsNaN(c.at[0]) {
 			low = min(low, c.at[0])
 		}
-		if w := c.worst[ofMax]; !math.IsNaN(w) {
+		// Coarser windows make the bins of a column coarser, and its highest latency may be told higher.
+		if w := higher(c.at[ofMax], c.worst[ofMax]); !math.IsNaN(w) {
 			high = max(high, w)
 		}
 	}
