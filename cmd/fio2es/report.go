@@ -13,6 +13,9 @@ import (
 	"github.com/fio2es/fio2es/internal/report"
 )
 
+// reportLevels are those of the windows that a report is made of.
+var reportLevels = []string{"cluster", "host"}
+
 func (a *app) reportCommand() *cobra.Command {
 	q, output := &windowQuery{}, ""
 	cmd := &cobra.Command{
@@ -47,7 +50,7 @@ same runs give the same page, to the byte.`,
 			if err := a.checkPage(output); err != nil {
 				return err
 			}
-			a.cfg.Levels = []string{"cluster", "host"}
+			a.cfg.Levels = reportLevels
 			return a.report(cmd.Context(), args, q, output)
 		},
 	}
@@ -80,7 +83,7 @@ func (a *app) checkPage(output string) error {
 
 // report writes the page of all runs that args name.
 func (a *app) report(ctx context.Context, args []string, q *windowQuery, output string) error {
-	page := report.New(report.Options{Program: "fio2es " + version(), Directions: q.directions, Part: q.part()})
+	page := report.New(report.Options{Program: generator(), Directions: q.directions, Part: q.part()})
 	parts, leftOut := together(args), false
 	out := &reportWriter{app: a, page: page, query: q, several: len(parts) > 1}
 	for _, part := range parts {
@@ -111,6 +114,9 @@ func (a *app) report(ctx context.Context, args []string, q *windowQuery, output 
 	}
 	return nil
 }
+
+// generator is what makes pages, for them to tell.
+func generator() string { return "fio2es " + version() }
 
 // part says which times are asked for; empty is all.
 func (q *windowQuery) part() string {

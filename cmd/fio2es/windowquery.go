@@ -61,7 +61,11 @@ func (q *windowQuery) level() mapping.Level {
 // needs is an error where a run in the history has no documents that tell.
 func (q *windowQuery) needs(run *mapping.Run) error {
 	if level := q.level(); !slices.Contains(run.Levels, level) {
-		return fmt.Errorf("run %s has no documents of level %s: ingest it with --levels cluster,host,%[2]s", run.Run.Name, level)
+		levels := "cluster,host"
+		if level == mapping.Job {
+			levels += ",job"
+		}
+		return fmt.Errorf("run %s has no documents of level %s: ingest it with --levels %s", run.Run.Name, level, levels)
 	}
 	return nil
 }

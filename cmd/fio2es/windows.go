@@ -116,12 +116,17 @@ func (a *app) windowsOfRun(ctx context.Context, id string, out windowOutput) err
 	if err != nil {
 		return err
 	}
+	return windowsOfStored(ctx, store, run, a.cfg.Levels, out)
+}
+
+// windowsOfStored gives the windows of a run in the history to out, of those of the levels
+// that are of use.
+func windowsOfStored(ctx context.Context, store history.Store, run *mapping.Run, levels []string, out windowOutput) error {
 	out.begin(run.Run.Name, false)
 	wanted, some, err := out.wants(run)
 	if err != nil {
 		return err
 	}
-	levels := a.cfg.Levels
 	if !some {
 		levels = nil
 	}

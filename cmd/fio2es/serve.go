@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/report"
+	"github.com/fio2es/fio2es/internal/web"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+func (a *app) serveCommand() *cobra.Command {
+	listen := ""
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "The history in a browser, without Kibana",
+		Long: `Serves the history to browsers until it is interrupted (Ctrl-C): a list of all runs, to
+filter and to sort as by "runs"; the report of each, as by "report"; and of several that
+are chosen in the list, compared. A run that goes on ("follow") is shown anew every 10
+seconds.
+
+  /                         the runs, the newest first: ?text=randwrite&sort=p99
+  /runs/ID                  one of them: its id, the beginning of it, or latest
+  /compare?run=ID&run=ID    several, compared with the first
+  /healthz                  200 while it serves
+
+Nothing can be changed there, and there is no login: whoever reaches the address reads
+the history, with names of hosts and configurations. It is therefore served to this
+machine alone unless --listen says otherwise. From another machine, a tunnel is best:
+ssh -L 8600:localhost:8600 HOST.`,
+		Example: `  fio2es serve
+  fio2es serve --listen 127.0.0.1:0              at a free port, which stderr tells
+  fio2es serve --elasticsearch https://es:9200`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), listen) },
+	}
+	addClusterFlags(cmd.Flags())
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8600", "address and port; port 0 is a free one, and :8600 all addresses of this machine")
+	return cmd
+}
+
+func (a *app) serve(ctx context.Context, listen string) error {
+	if _, _, err := net.SplitHostPort(listen); err != nil {
+		return usagef("--listen %s: want an address and a port, such as 127.0.0.1:8600", listen)
+	}
+	store, closeStore, err := a.openHistory(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("--listen %s: another program listens there: try another port, or 0 for a free one", listen)
+	}
+	if err != nil {
+		return fmt.Errorf("--listen %s: %w", listen, err)
+	}
+	local := isLocal(l.Addr())
+	a.log.Info(fmt.Sprintf("%s is at %s", a.historyName(), addressOf(l.Addr())))
+	if !local {
+		a.log.Warn("there is no login: whoever reaches this address reads the history")
+	}
+	pages := web.New(web.Options{
+		Store: store, Name: a.historyName(), Program: generator(), Title: describe, Log: a.log, Local: local,
+		Report: func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error) {
+			return a.reportOfRuns(ctx, store, runs, home)
+		},
+	})
+	return web.Serve(ctx, l, pages, a.log)
+}
+
+// addressOf is what a browser on this machine is given.
+func addressOf(addr net.Addr) string {
+	host := addr.String()
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() { // all addresses
+		host = net.JoinHostPort("localhost", strconv.Itoa(tcp.Port))
+	}
+	return "http://" + host + "/"
+}
+
+// isLocal tells whether an address is for programs of this machine alone.
+func isLocal(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
+// reportOfRuns makes the page that report makes of the ids of runs in the history, with a
+// link to a list of all. What report tells on stderr is on the page, too.
+func (a *app) reportOfRuns(ctx context.Context, store history.Store, runs []*mapping.Run, home string) (*report.Page, error) {
+	quiet := *a
+	quiet.log = slog.New(slog.DiscardHandler)
+	page := report.New(report.Options{Program: generator(), Home: home})
+	out := &reportWriter{app: &quiet, page: page, query: &windowQuery{}, several: len(runs) > 1}
+	for _, run := range runs {
+		out.name = run.Run.ID
+		if err := out.query.needs(run); err != nil {
+			return nil, &web.NoReportError{Err: err}
+		}
+		if err := windowsOfStored(ctx, store, run, reportLevels, out); err != nil {
+			return nil, err
+		}
+	}
+	if len(out.empty) > 0 {
+		return nil, &web.NoReportError{Err: errors.Join(out.empty...)}
+	}
+	return page, nil
+}

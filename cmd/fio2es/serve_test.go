@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// lockedText is what is written while it is read.
+type lockedText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lockedText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lockedText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+var servedAt = regexp.MustCompile(`is at (http://\S+/)\n`)
+
+// startServe serves a history until the test ends, and must end well then.
+func startServe(t *testing.T, file, listen string) (address string, stderr *lockedText) {
+	t.Helper()
+	stderr = &lockedText{}
+	a := newApp(strings.NewReader(""), io.Discard, stderr)
+	a.cfg = config.Default()
+	a.cfg.History = file
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.serve(ctx, listen) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	for range 500 {
+		if m := servedAt.FindStringSubmatch(stderr.String()); m != nil {
+			return m[1], stderr
+		}
+		select {
+		case err := <-ended:
+			ended <- nil
+			t.Fatalf("serve: %v", err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	t.Fatalf("nothing listens: %s", stderr)
+	return "", nil
+}
+
+// browse asks for a page.
+func browse(t *testing.T, address string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+// filled is a history of the example and of logs with all there is.
+func filled(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "history.db")
+	corpus := func(name string) string { return filepath.Join("..", "..", "testdata", "corpus", name) }
+	outputOf(t, "ingest", "--history", file, filepath.Join("..", "..", "examples", "cbt-archive"), corpus("stalls"), corpus("two-jobs-rw"), corpus("trim-write-read"))
+	return file
+}
+
+// runsOf are the ids that runs prints, in order.
+func runsOf(t *testing.T, args ...string) []string {
+	t.Helper()
+	var ids []string
+	lines := strings.Split(outputOf(t, append([]string{"runs", "--format", "csv"}, args...)...), "\n")
+	for _, line := range lines[1:] {
+		if id, _, some := strings.Cut(line, ","); some {
+			ids = append(ids, id)
+		}
+	}
+	return slices.Compact(ids)
+}
+
+var (
+	homeLink = regexp.MustCompile(`<a href="[./]*">All runs</a> / `)
+	listed   = regexp.MustCompile(`<a href="runs/(\w+)"><code>`)
+)
+
+// TestServe: pages are those that report writes, but for the link back; and the list is that
+// of runs, in each order that it has.
+func TestServe(t *testing.T) {
+	file := filled(t)
+	address, _ := startServe(t, file, "127.0.0.1:0")
+	ids := runsOf(t, "--history", file)
+	if len(ids) != 6 {
+		t.Fatalf("%d runs", len(ids))
+	}
+	chosen := url.Values{"run": {ids[2], ids[0], ids[1]}}
+	args := map[string][]string{"compare?" + chosen.Encode(): chosen["run"], "runs/latest": {"latest"}, "runs/" + ids[1][:6]: ids[1:2]}
+	for _, id := range ids {
+		args["runs/"+id] = []string{id}
+	}
+	for path, names := range args {
+		code, page := browse(t, address+path)
+		without := homeLink.ReplaceAllString(page, "")
+		if want := outputOf(t, append([]string{"report", "--history", file}, names...)...); code != http.StatusOK || without != want || without == page {
+			t.Errorf("%s: %d, and %d bytes, want %d", path, code, len(without), len(want))
+		}
+	}
+	for sort := range runKeys {
+		for _, text := range []string{"", "CBT", "nothing"} {
+			_, page := browse(t, address+"?"+url.Values{"sort": {sort}, "text": {text}}.Encode())
+			var got []string
+			for _, m := range listed.FindAllStringSubmatch(page, -1) {
+				got = append(got, m[1])
+			}
+			if want := runsOf(t, "--history", file, "--sort", sort, text); !slices.Equal(got, want) {
+				t.Errorf("sort=%s text=%s: %v, want %v", sort, text, got, want)
+			}
+		}
+	}
+	code, page := browse(t, address)
+	list := outputOf(t, "runs", "--history", file)
+	for _, want := range []string{"cbt-archive:0/id-7c1f03ab randwrite 4K qd4", "3196", "8.96ms", "42.7ms", "25,600"} {
+		if code != http.StatusOK || !strings.Contains(page, ">"+want+"<") || !strings.Contains(list, want) {
+			t.Errorf("%d: no %s", code, want)
+		}
+	}
+}
+
+// TestServeLinks: every link of every page answers.
+func TestServeLinks(t *testing.T) {
+	address, _ := startServe(t, filled(t), "127.0.0.1:0")
+	start, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := regexp.MustCompile(`<a href="([^"]*)"`)
+	seen, next := map[string]bool{}, []*url.URL{start}
+	for len(next) > 0 {
+		at := next[0]
+		next = next[1:]
+		if at.Fragment = ""; seen[at.String()] {
+			continue
+		}
+		seen[at.String()] = true
+		code, page := browse(t, at.String())
+		if code != http.StatusOK || at.Host != start.Host {
+			t.Errorf("%s: %d", at, code)
+		}
+		for _, m := range link.FindAllStringSubmatch(page, -1) {
+			to, err := at.Parse(strings.ReplaceAll(m[1], "&amp;", "&"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			next = append(next, to)
+		}
+	}
+	if len(seen) < 15 {
+		t.Errorf("only %d pages", len(seen))
+	}
+}
+
+// TestServeNothing: what is wrong with a run is said, and not taken for a fault.
+func TestServeNothing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "history.db")
+	store, err := history.OpenSQLite(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	for id, levels := range map[string][]mapping.Level{"aa": {mapping.Cluster}, "bb": {mapping.Job}} {
+		run := &mapping.Run{Run: mapping.RunInfo{ID: id, Name: "run " + id, Ingest: "1", Start: time.Unix(1e9, 0), End: time.Unix(1e9+1, 0)}, Levels: levels}
+		if err := store.Finish(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	address, _ := startServe(t, file, "127.0.0.1:0")
+	for path, want := range map[string]string{
+		"runs/aa":               "run aa has no requests in what was asked for",
+		"runs/bb":               "run bb has no documents of level cluster: ingest it with --levels",
+		"compare?run=bb&run=aa": "run bb has no documents of level cluster",
+	} {
+		if code, page := browse(t, address+path); code != http.StatusUnprocessableEntity || !strings.Contains(page, want) {
+			t.Errorf("%s: %d, no %q in %s", path, code, want, page[strings.Index(page, "<main>"):])
+		}
+	}
+}
+
+func TestServeAddress(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "history.db")
+	address, stderr := startServe(t, file, "127.0.0.1:0")
+	if text := stderr.String(); strings.Contains(text, "login") {
+		t.Errorf("of this machine alone: %s", text)
+	}
+	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
+	a.cfg = config.Default()
+	a.cfg.History = file
+	host := strings.Trim(strings.TrimPrefix(address, "http://"), "/")
+	if err := a.serve(t.Context(), host); err == nil || !strings.Contains(err.Error(), "another program listens there") || a.conclude(err) != exitFailed {
+		t.Errorf("the same address: %v", err)
+	}
+	if err := a.serve(t.Context(), "8600"); a.conclude(err) != exitUsage {
+		t.Errorf("no address: %v", err)
+	}
+	address, stderr = startServe(t, file, ":0")
+	if code, _ := browse(t, address+"healthz"); code != http.StatusOK {
+		t.Errorf("%s: %d", address, code)
+	}
+	for range 100 {
+		if strings.Contains(stderr.String(), "warning: there is no login: whoever reaches this address reads the history") {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("of all addresses: %s", stderr)
+}
+
+func TestIsLocal(t *testing.T) {
+	for address, want := range map[string]bool{"127.0.0.1": true, "127.0.0.2": true, "::1": true, "0.0.0.0": false, "::": false, "10.0.0.1": false} {
+		if got := isLocal(&net.TCPAddr{IP: net.ParseIP(address)}); got != want {
+			t.Errorf("%s: %v", address, got)
+		}
+	}
+	if isLocal(&net.UnixAddr{}) {
+		t.Error("no address of IP")
+	}
+}

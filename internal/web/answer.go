@@ -1,0 +1,171 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"errors"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/report"
+)
+
+var (
+	//go:embed site.css
+	siteCSS string
+	//go:embed site.html
+	siteHTML string
+
+	style     = report.Style() + template.CSS(siteCSS)
+	templates = template.Must(template.New("site").Parse(siteHTML))
+)
+
+// policy lets a browser load nothing, run nothing, and send forms to us alone.
+var policy = func() string {
+	sum := sha256.Sum256([]byte(style))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'self'" + unframed
+}()
+
+// unframed keeps pages out of frames of others, which could make users click in them. It
+// counts in headers alone.
+const unframed = "; frame-ancestors 'none'"
+
+// Head is what all pages have.
+type Head struct {
+	Title   string
+	Home    string // the address of the list; empty on the list itself
+	Program string
+	Style   template.CSS
+}
+
+func (s *site) head(title, home string) Head {
+	return Head{Title: title, Home: home, Program: s.Program, Style: style}
+}
+
+// show answers with a page of a template.
+func (s *site) show(w http.ResponseWriter, r *http.Request, status int, name string, view any) {
+	var page bytes.Buffer
+	if err := templates.ExecuteTemplate(&page, name, view); err != nil {
+		s.Log.Error("make a page", "page", r.URL.RequestURI(), "err", err)
+		http.Error(w, "this page cannot be made", http.StatusInternalServerError)
+		return
+	}
+	s.send(w, r, status, page.Bytes())
+}
+
+// fewBytes are not worth packing.
+const fewBytes = 1400
+
+// send answers with a page, packed where the browser takes that.
+func (s *site) send(w http.ResponseWriter, r *http.Request, status int, page []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Add("Vary", "Accept-Encoding")
+	packed := len(page) > fewBytes && takesGzip(r.Header.Get("Accept-Encoding"))
+	if packed {
+		h.Set("Content-Encoding", "gzip")
+	} else {
+		h.Set("Content-Length", strconv.Itoa(len(page)))
+	}
+	w.WriteHeader(status)
+	if r.Method == http.MethodHead {
+		return
+	}
+	err := error(nil)
+	if packed {
+		z := gzip.NewWriter(w)
+		_, err = z.Write(page)
+		err = errors.Join(err, z.Close())
+	} else {
+		_, err = w.Write(page)
+	}
+	if err != nil {
+		s.Log.Debug("the browser went away", "page", r.URL.RequestURI(), "err", err)
+	}
+}
+
+// takesGzip reads an Accept-Encoding, such as "br;q=1.0, gzip;q=0.8, *;q=0".
+func takesGzip(accept string) bool {
+	takes := false
+	for one := range strings.SplitSeq(accept, ",") {
+		name, parameter, _ := strings.Cut(one, ";")
+		name = strings.ToLower(strings.TrimSpace(name))
+		if name != "gzip" && name != "*" {
+			continue
+		}
+		takes = true
+		if q, isQ := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(parameter, " ", "")), "q="); isQ {
+			weight, err := strconv.ParseFloat(q, 64)
+			takes = err == nil && weight > 0
+		}
+		if name == "gzip" {
+			break // it counts more than the star
+		}
+	}
+	return takes
+}
+
+// notice is a page that says what is wrong, and what to do.
+type notice struct {
+	Title string
+	Text  string
+	Runs  []choice // that may be meant
+	More  bool     // there are
+}
+
+// choice is a run to choose.
+type choice struct{ Link, ID, Title, Start string }
+
+// noticeView is what the template shows.
+type noticeView struct {
+	Head
+	notice
+	Status int
+}
+
+func (s *site) tell(w http.ResponseWriter, r *http.Request, status int, n notice) {
+	s.show(w, r, status, "notice", noticeView{s.head(n.Title, homeOf(r)), n, status})
+}
+
+// homeOf is the address of the list, as seen from the page that is asked for.
+func homeOf(r *http.Request) string {
+	if depth := strings.Count(r.URL.Path, "/") - 1; depth > 0 {
+		return strings.Repeat("../", depth)
+	}
+	return "./"
+}
+
+// fail answers with what went wrong.
+func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var none *NoReportError
+	switch {
+	case r.Context().Err() == context.Canceled:
+		s.Log.Debug("the browser went away", "page", r.URL.RequestURI())
+	case errors.Is(err, context.DeadlineExceeded):
+		w.Header().Set("Retry-After", "60")
+		s.tell(w, r, http.StatusServiceUnavailable, notice{Title: "This takes too long", Text: "Too much is asked for at the same time, or the history does not answer. Try again, or with fewer runs."})
+	case errors.Is(err, history.ErrBusy):
+		w.Header().Set("Retry-After", "10")
+		s.tell(w, r, http.StatusServiceUnavailable, notice{Title: "The history is busy", Text: err.Error() + ". Try again."})
+	case errors.As(err, &none):
+		s.tell(w, r, http.StatusUnprocessableEntity, notice{Title: "Nothing to show", Text: none.Error()})
+	default:
+		s.Log.Error("cannot answer", "page", r.URL.RequestURI(), "err", err)
+		s.tell(w, r, http.StatusInternalServerError, notice{Title: "The history cannot be read", Text: err.Error()})
+	}
+}
+
+// write gives a report's page, all of it or nothing.
+func write(page *report.Page) ([]byte, error) {
+	var b bytes.Buffer
+	err := page.Write(&b)
+	return b.Bytes(), err
+}

@@ -1,0 +1,33 @@
+package web
+
+import (
+	"fmt"
+	"testing"
+)
+
+// BenchmarkList is of a history of 10,000 runs: the first page, one of a text, one that needs
+// all runs, and the last.
+func BenchmarkList(b *testing.B) {
+	store := historyOf(b)
+	for i := range 10_000 {
+		run := runOf(i, fmt.Sprintf("run%05d", i), 50+float64(i%977))
+		run.Config = map[string]any{}
+		for key := range 80 {
+			run.Config[fmt.Sprintf("cluster.setting_%d", key)] = fmt.Sprint("value ", key)
+		}
+		if err := store.Finish(b.Context(), run); err != nil {
+			b.Fatal(err)
+		}
+	}
+	p := serve(store)
+	for _, path := range []string{"/", "/?text=run00042", "/?sort=p99", "/?page=100"} {
+		b.Run(path[1:], func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if w := p.get(b, path); w.Code != 200 {
+					b.Fatal(w.Code)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,101 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/report"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+var began = time.Date(2026, 11, 21, 3, 13, 2, 0, time.UTC)
+
+// runOf is the i-th run of a history: it started i minutes after the first, and served
+// writes that took about us microseconds.
+func runOf(i int, name string, us float64) *mapping.Run {
+	h := hist.New(hist.Fio3(0))
+	h.AddLatency(int64(us*1000), 990)
+	h.AddLatency(int64(us*9000), 10)
+	total := &mapping.Totals{Requests: 1000, IOPS: 1e6 / us, DurationMS: 60_000, Latency: mapping.NewLatency(h, nil)}
+	start := began.Add(time.Duration(i) * time.Minute)
+	return &mapping.Run{
+		Run: mapping.RunInfo{
+			ID: mapping.RunID("archive", fmt.Sprint(i, name)), Name: name, Archive: "archive", Path: "results/" + name, Ingest: fmt.Sprintf("%016x", i),
+			Start: start, End: start.Add(time.Minute), Labels: map[string]string{"disk": "nvme"}, Complete: true,
+		},
+		CBT: mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 4}, Fio: mapping.FioInfo{Jobs: 8},
+		Hosts:  []mapping.RunHost{{Name: "client01", Jobs: 4}, {Name: "client02", Jobs: 4}},
+		Levels: []mapping.Level{mapping.Cluster, mapping.Host}, All: total, Write: total,
+	}
+}
+
+// historyOf makes a history of runs.
+func historyOf(t testing.TB, runs ...*mapping.Run) *history.SQLite {
+	t.Helper()
+	store, err := history.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "history.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	for _, run := range runs {
+		if err := store.Finish(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return store
+}
+
+// pages serves a history to tests, and counts the reports that it makes.
+type pages struct {
+	http.Handler
+	made atomic.Int64
+}
+
+// serve makes pages of a store. Reports are of the runs' documents alone.
+func serve(store history.Store, change ...func(*Options)) *pages {
+	p := &pages{}
+	o := Options{
+		Store: store, Name: "history.db", Program: "fio2es test", Local: true,
+		Title: func(run *mapping.Run) string { return run.Run.Archive + ":" + run.Run.Name },
+		Report: func(_ context.Context, runs []*mapping.Run, home string) (*report.Page, error) {
+			p.made.Add(1)
+			page := report.New(report.Options{Program: "fio2es test", Home: home})
+			for _, run := range runs {
+				if _, err := page.Run().End(run, run.Run.Name); err != nil {
+					return nil, err
+				}
+			}
+			return page, nil
+		},
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	p.Handler = New(o)
+	return p
+}
+
+// get asks for a page, with pairs of headers.
+func (p *pages) get(t testing.TB, path string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	r.Host = "localhost:8600"
+	return p.ask(r, headers...)
+}
+
+func (p *pages) ask(r *http.Request, headers ...string) *httptest.ResponseRecorder {
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	p.ServeHTTP(w, r)
+	return w
+}

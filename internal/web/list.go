@@ -1,0 +1,254 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/report"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// found are the runs of a page of the list.
+type found struct {
+	runs  []*mapping.Run
+	more  bool // on the next page
+	total int  // runs of the list; 0: not known, as they were not all read
+}
+
+// look reads the runs that q asks for. The newest first is the order of the history, of which
+// no more is read than is shown; any other needs all runs.
+func (s *site) look(ctx context.Context, q query) (*found, error) {
+	leave, err := s.lists.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	filter := history.RunFilter{Text: q.text, Light: true}
+	begin := (q.page - 1) * pageRuns
+	isHistorys := q.by.of == nil && !q.lowest
+	if isHistorys {
+		filter.Limit = begin + pageRuns + 1
+	}
+	var runs []*mapping.Run
+	n := 0
+	for run, err := range s.Store.Runs(ctx, filter) {
+		if err != nil {
+			return nil, err
+		}
+		if n++; !isHistorys || n > begin {
+			runs = append(runs, lean(run))
+		}
+	}
+	if isHistorys {
+		f := &found{runs: runs[:min(len(runs), pageRuns)], more: len(runs) > pageRuns}
+		if !f.more {
+			f.total = n
+		}
+		return f, nil
+	}
+	q.sort(runs)
+	end := min(begin+pageRuns, len(runs))
+	return &found{runs: runs[min(begin, end):end], more: end < len(runs), total: len(runs)}, nil
+}
+
+// lean is a run without what is not in a list, of which there may be many.
+func lean(run *mapping.Run) *mapping.Run {
+	c := *run
+	c.Config, c.Warnings = nil, nil
+	return &c
+}
+
+// listView is what the template shows.
+type listView struct {
+	Head
+	Name           string // of the history
+	Text           string
+	Sort, Order    string // as parameters; empty as by default
+	Columns        []columnView
+	Rows           []row
+	Range          string // which runs, such as "101 – 200 of 412"
+	Previous, Next string // addresses
+	All            string
+	Trend          template.HTML
+	Most           int // that can be compared
+}
+
+type columnView struct{ Name, Link, Sorted string }
+
+// row is a run's line of a direction, with what is the same for all in the first of them.
+type row struct {
+	First       bool
+	Lines       int // of the run
+	Link        string
+	ID, Short   string
+	Start       string
+	Title       string
+	Hosts, Jobs int
+	Direction   string
+	Cells       []string
+	State       string
+	IsBad       bool
+}
+
+// list answers with the list of runs.
+func (s *site) list(w http.ResponseWriter, r *http.Request) {
+	q, err := parseQuery(r.URL.Query())
+	if err != nil {
+		s.tell(w, r, http.StatusBadRequest, notice{Title: "No such list", Text: err.Error()})
+		return
+	}
+	f, err := s.look(r.Context(), q)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	v := listView{Head: s.head("Runs", ""), Name: s.Name, Text: q.text, Most: mostCompared, Trend: report.Trend(s.points(f.runs))}
+	if q.by != &columns[0] {
+		v.Sort = q.by.key
+	}
+	if q.lowest {
+		v.Order = "lowest"
+	}
+	for i := range columns {
+		c := columnView{Name: columns[i].name, Link: q.sorted(&columns[i]).address()}
+		if q.by == &columns[i] {
+			c.Sorted = "descending"
+			if q.lowest {
+				c.Sorted = "ascending"
+			}
+		}
+		v.Columns = append(v.Columns, c)
+	}
+	for _, run := range f.runs {
+		v.Rows = append(v.Rows, s.rows(run)...)
+	}
+	v.pages(q, f)
+	s.show(w, r, http.StatusOK, "list", v)
+}
+
+// pages says which page of the list it is, and where the others are.
+func (v *listView) pages(q query, f *found) {
+	if q.page > 1 {
+		v.Previous = q.at(q.page - 1).address()
+	}
+	if f.more {
+		v.Next = q.at(q.page + 1).address()
+	}
+	v.All = query{by: &columns[0], page: 1}.address()
+	if len(f.runs) == 0 {
+		return
+	}
+	begin := (q.page - 1) * pageRuns
+	v.Range = fmt.Sprintf("%s – %s", unit.Count(int64(begin+1)), unit.Count(int64(begin+len(f.runs))))
+	if f.total > 0 {
+		v.Range += " of " + unit.Count(int64(f.total))
+	}
+}
+
+// rows are a run's lines.
+func (s *site) rows(run *mapping.Run) []row {
+	state, isBad := stateOf(run)
+	one := row{
+		First: true, Link: runLink(run), ID: run.Run.ID, Short: run.Run.ID[:min(8, len(run.Run.ID))], Start: started(run), Title: s.Title(run),
+		Hosts: len(run.Hosts), Jobs: run.Fio.Jobs, State: state, IsBad: isBad,
+	}
+	list := directions(run)
+	one.Lines = max(1, len(list))
+	var rows []row
+	for _, d := range list {
+		one.Direction, one.Cells = d.name, cells(d.Totals)
+		rows = append(rows, one)
+		one = row{}
+	}
+	if len(rows) == 0 {
+		one.Cells = make([]string, len(columns)-1)
+		rows = append(rows, one)
+	}
+	return rows
+}
+
+// direction is one of a run's.
+type direction struct {
+	name string
+	*mapping.Totals
+}
+
+// directions are those that a run has.
+func directions(run *mapping.Run) []direction {
+	return slices.DeleteFunc([]direction{{"read", run.Read}, {"write", run.Write}, {"trim", run.Trim}},
+		func(d direction) bool { return d.Totals == nil })
+}
+
+// cells are a direction's numbers. Of averages, there are no latencies but the mean.
+func cells(t *mapping.Totals) []string {
+	known := t.Latency.Layout != ""
+	list := []string{unit.Count(t.Requests), unit.Rate(t.IOPS)}
+	if !known && t.Requests == 0 {
+		list[0] = "-" // averages do not say
+	}
+	for _, c := range columns[3:] {
+		text := "-"
+		if known {
+			text = unit.Latency(c.of(t))
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+// started is when a run did, to the second.
+func started(run *mapping.Run) string {
+	if run.Run.Start.Year() < 1970 {
+		return "-"
+	}
+	return run.Run.Start.UTC().Format("2006-01-02 15:04:05")
+}
+
+// stateOf says what is not as with other runs, and whether it is bad.
+func stateOf(run *mapping.Run) (text string, isBad bool) {
+	switch {
+	case run.Run.Complete:
+	case run.Run.Live():
+		text = "live"
+	default:
+		text, isBad = "incomplete", true
+	}
+	if slices.ContainsFunc(run.SLA, func(v mapping.Verdict) bool { return !v.Holds }) {
+		if text != "" {
+			text += ", "
+		}
+		text, isBad = text+"sla broken", true
+	}
+	return text, isBad
+}
+
+// points are what is drawn of runs, in the order in which they started.
+func (s *site) points(runs []*mapping.Run) []report.TrendRun {
+	inTime := slices.Clone(runs)
+	slices.SortStableFunc(inTime, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) })
+	var list []report.TrendRun
+	for _, run := range inTime {
+		one := report.TrendRun{Title: s.Title(run), Start: started(run), Link: runLink(run), Kind: kindOf(run)}
+		for _, d := range directions(run) {
+			if d.Latency.Layout != "" {
+				one.P99 = append(one.P99, report.TrendPoint{Direction: d.name, US: d.Latency.P99})
+			}
+		}
+		if len(one.P99) > 0 {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// kindOf tells which runs have the same settings, as far as known.
+func kindOf(run *mapping.Run) string {
+	c := &run.CBT
+	return fmt.Sprintf("%q %q %q %d %d %d %d %d %q %q %q", c.Benchmark, c.Workload, c.Mode, c.RWMixRead, c.OpSize, c.IODepth,
+		len(run.Hosts), run.Fio.Jobs, run.Fio.Options["rw"], run.Fio.Options["bs"], run.Fio.Options["iodepth"])
+}

@@ -1,0 +1,243 @@
+package web
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+var (
+	titleLink = regexp.MustCompile(`<td class="text name"[^>]*><a href="([^"]*)">([^<]*)</a>`)
+	pageLink  = regexp.MustCompile(`(?:href|action)="([^"]*)"`)
+)
+
+// titles are those of the runs in a list, without their archive.
+func titles(page string) []string {
+	var list []string
+	for _, m := range titleLink.FindAllStringSubmatch(page, -1) {
+		list = append(list, strings.TrimPrefix(html.UnescapeString(m[2]), "archive:"))
+	}
+	return list
+}
+
+func TestList(t *testing.T) {
+	slow, fast, live := runOf(0, "slow", 5000), runOf(1, "fast", 50), runOf(2, "live", 400)
+	slow.CBT.Mode = "randread"
+	slow.Read, slow.Run.Complete = slow.Write, false
+	slow.Write = nil
+	live.Run.Ingest, live.Run.Complete = mapping.LiveIngest(began), false
+	live.SLA = []mapping.Verdict{{Rule: "write.p99 <= 1ms"}}
+	p := serve(historyOf(t, slow, fast, live))
+	for path, want := range map[string]string{
+		"/":                              "live fast slow",
+		"/?sort=start&order=lowest":      "slow fast live",
+		"/?sort=p99":                     "slow live fast",
+		"/?sort=p99&order=lowest":        "fast live slow",
+		"/?sort=iops":                    "fast live slow",
+		"/?sort=requests":                "live fast slow", // all the same
+		"/?sort=max&order=highest":       "slow live fast",
+		"/?text=RANDWRITE":               "live fast",
+		"/?text=randwrite&sort=p50":      "live fast",
+		"/?text=" + fast.Run.ID[:10]:     "fast",
+		"/?text=nvme&sort=p99.9&page=1":  "slow live fast",
+		"/?text=nothing+of+this":         "",
+		"/?text=%3Cscript%3Ealert(1)%3C": "",
+	} {
+		w := p.get(t, path)
+		if got := strings.Join(titles(w.Body.String()), " "); w.Code != http.StatusOK || got != want {
+			t.Errorf("%s: %d, %q, want %q", path, w.Code, got, want)
+		}
+		if strings.Contains(w.Body.String(), "<script") {
+			t.Errorf("%s: a script", path)
+		}
+	}
+	page := p.get(t, "/?sort=p99&text=nvme").Body.String()
+	for _, want := range []string{
+		`<td>200</td>`, `<td>` + unit.Latency(slow.Read.Latency.P50) + `</td>`, `<td class="text">read</td>`, `<td class="text state bad" rowspan="1">incomplete</td>`,
+		`<td class="text state bad" rowspan="1">live, sla broken</td>`, `<td class="text" rowspan="1">2026-11-21 03:13:02</td>`,
+		`aria-sort="descending"><a href="./?order=lowest&amp;sort=p99&amp;text=nvme">p99</a>`, `<a href="./?text=nvme">Start (UTC)</a>`,
+		`value="nvme"`, `<input type="hidden" name="sort" value="p99">`, `>1 – 3 of 3<`, `<svg xmlns="http://www.w3.org/2000/svg" class="trend"`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	for path, want := range map[string]string{
+		"/?sort=name":   "sort=name: want one of start, requests, iops, p50, p95, p99, p99.9, max",
+		"/?order=up":    "order=up: want highest or lowest",
+		"/?page=0":      "page=0: want a number from 1",
+		"/?page=x":      "page=x: want a number from 1",
+		"/?page=1e9":    "page=1e9: want a number from 1",
+		"/?page=999999": "",
+	} {
+		w := p.get(t, path)
+		if want == "" && w.Code == http.StatusOK && strings.Contains(w.Body.String(), "There are no more runs.") {
+			continue
+		}
+		if w.Code != http.StatusBadRequest || want == "" || !strings.Contains(html.UnescapeString(w.Body.String()), want) {
+			t.Errorf("%s: %d, want 400 and %s", path, w.Code, want)
+		}
+	}
+}
+
+func TestEmpty(t *testing.T) {
+	w := serve(historyOf(t)).get(t, "/")
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "No runs yet. Store some with <code>fio2es ingest PATH</code>") {
+		t.Errorf("%d: %s", w.Code, w.Body)
+	}
+}
+
+// TestSparse: runs of which little is known have a line all the same.
+func TestSparse(t *testing.T) {
+	averages, nothing := runOf(0, "averages", 100), runOf(1, "nothing", 100)
+	averages.All = &mapping.Totals{IOPS: 120, Latency: mapping.Latency{Mean: 42}}
+	averages.Write = averages.All
+	nothing.All, nothing.Write, nothing.Run.Start = nil, nil, began.AddDate(-2026, 0, 0)
+	page := serve(historyOf(t, averages, nothing)).get(t, "/").Body.String()
+	for _, want := range []string{
+		`<td class="text">write</td><td>-</td><td>120</td><td>-</td><td>-</td><td>-</td><td>-</td><td>-</td>`,
+		`<td class="text"></td><td></td><td></td><td></td><td></td><td></td><td></td><td></td>`, `<td class="text" rowspan="1">-</td>`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if strings.Contains(page, "<svg") {
+		t.Error("a picture of nothing")
+	}
+}
+
+// TestPages: pages in a row have all runs, each once, in any order, and their links lead from
+// one to the next and back.
+func TestPages(t *testing.T) {
+	const n = 2*pageRuns + 50
+	var runs []*mapping.Run
+	for i := range n {
+		runs = append(runs, runOf(i, fmt.Sprintf("run%03d", i), 50+float64(i*37%n)))
+	}
+	p := serve(historyOf(t, runs...))
+	for path, want := range map[string][]string{
+		"/":                 {"1 – 100", "101 – 200", "201 – 250 of 250"},
+		"/?sort=p99":        {"1 – 100 of 250", "101 – 200 of 250", "201 – 250 of 250"},
+		"/?text=run":        {"1 – 100", "101 – 200", "201 – 250 of 250"},
+		"/?order=lowest":    {"1 – 100 of 250", "101 – 200 of 250", "201 – 250 of 250"},
+		"/?text=run1":       {"1 – 100 of 100"},
+		"/?text=run01&page": {"1 – 10 of 10"},
+	} {
+		var all, ranges, way []string
+		for next := path; next != ""; {
+			way = append(way, next)
+			page := p.get(t, next).Body.String()
+			all = append(all, titles(page)...)
+			ranges = append(ranges, regexp.MustCompile(`<span>([^<]*)</span>(?:<a|</div>)`).FindStringSubmatch(page)[1])
+			next = linkOf(page, "next")
+			if before := linkOf(page, "prev"); len(way) > 1 && parameters(before) != parameters(way[len(way)-2]) {
+				t.Errorf("%s: before it is %q, want %q", way[len(way)-1], before, way[len(way)-2])
+			}
+		}
+		slices.Sort(all)
+		if different := len(slices.Compact(slices.Clone(all))); !slices.Equal(ranges, want) || len(all) != lastOf(want) || different != len(all) {
+			t.Errorf("%s: %v, %d runs, %d different ones", path, ranges, len(all), different)
+		}
+	}
+}
+
+// lastOf is how many runs pages have in all, of which the last has a range such as "201 – 250
+// of 250".
+func lastOf(ranges []string) (last int) {
+	_, text, _ := strings.Cut(ranges[len(ranges)-1], " of ")
+	fmt.Sscan(text, &last)
+	return last
+}
+
+// linkOf is the address of a link to another page, from the root.
+func linkOf(page, rel string) string {
+	m := regexp.MustCompile(`<a href="\.(/[^"]*)" rel="` + rel + `">`).FindStringSubmatch(page)
+	if m == nil {
+		return ""
+	}
+	return html.UnescapeString(m[1])
+}
+
+// parameters are the parameters of an address that are not empty, in one order.
+func parameters(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return err.Error()
+	}
+	v := u.Query()
+	for key := range v {
+		if v.Get(key) == "" {
+			v.Del(key)
+		}
+	}
+	return v.Encode()
+}
+
+// TestAddress: the address of a list asks for that list.
+func TestAddress(t *testing.T) {
+	for i := range columns {
+		for _, text := range []string{"", "a b&c=d #?%<>\"'"} {
+			for _, page := range []int{1, 7} {
+				for _, lowest := range []bool{false, true} {
+					q := query{text: text, by: &columns[i], lowest: lowest, page: page}
+					u, err := url.Parse(q.address())
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got, err := parseQuery(u.Query()); err != nil || got != q {
+						t.Errorf("%s: %+v, %v, want %+v", q.address(), got, err, q)
+					}
+				}
+			}
+		}
+	}
+	by := query{by: &columns[5], page: 3}
+	if got := by.sorted(&columns[5]); !got.lowest || got.page != 1 {
+		t.Errorf("the same column once more: %+v", got)
+	}
+	if got := by.sorted(&columns[5]).sorted(&columns[2]); got.lowest || got.by != &columns[2] {
+		t.Errorf("another column: %+v", got)
+	}
+}
+
+// TestHostile: nothing of a run, whatever it is named, becomes an element or an attribute.
+func TestHostile(t *testing.T) {
+	const evil = `</title></style></svg><script>alert(1)</script><img src=x onerror=alert(2)>" onload="alert(3)' onload='alert(4) javascript:alert(5) {{.}} ]]>`
+	hostile, clean := runOf(0, evil, 100), runOf(0, "clean", 100)
+	hostile.Run.ID, hostile.Run.Archive, hostile.CBT.Mode, hostile.Run.Labels = evil, evil, evil, map[string]string{evil: evil}
+	other := runOf(1, "other", 100)
+	likeHostile := runOf(1, "other", 100)
+	likeHostile.CBT.Mode = evil // the same kind of run
+	p := serve(historyOf(t, hostile, likeHostile), func(o *Options) { o.Name = evil })
+	of := func(p *pages, path string) string { return p.get(t, path).Body.String() }
+	id := "/runs/" + url.PathEscape(evil)
+	for _, c := range []struct{ page, like string }{
+		{of(p, "/"), of(serve(historyOf(t, clean, other)), "/")},
+		{of(p, "/?text="+url.QueryEscape(evil)), of(serve(historyOf(t, clean, other)), "/?text=archive")},
+		{of(p, "/?text="+url.QueryEscape(evil+"x")), of(p, "/?text=x-x")},
+		{of(p, id+"x"), of(p, "/runs/zzz")},
+		{of(p, "/?sort="+url.QueryEscape(evil)), of(p, "/?sort=zzz")},
+		{of(p, id), of(serve(historyOf(t, clean)), "/runs/"+clean.Run.ID)},
+	} {
+		for _, element := range []string{"<script", "<svg", "<style", "<title", "<text", " href=", "<a ", "<input", "<img", `" onload=`, `' onload=`, "</style"} {
+			if got, want := strings.Count(c.page, element), strings.Count(c.like, element); got != want {
+				t.Errorf("%d times %s, want %d:\n%s", got, element, want, c.page[max(0, strings.Index(c.page, "<main>")):])
+			}
+		}
+		if !strings.Contains(c.page, "<main>") {
+			t.Errorf("no page: %s", c.page)
+		}
+	}
+	if w := p.get(t, id); w.Code != http.StatusOK {
+		t.Errorf("its report: %d", w.Code)
+	}
+}

@@ -1,0 +1,42 @@
+package web
+
+import (
+	"context"
+	"iter"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// memory is a history without goroutines of its own, for tests whose time is not real.
+type memory []*mapping.Run
+
+func (m memory) Run(_ context.Context, id string) (*mapping.Run, error) {
+	for _, run := range m {
+		if strings.HasPrefix(run.Run.ID, id) {
+			return run, nil
+		}
+	}
+	return nil, history.ErrNotFound
+}
+
+func (m memory) Runs(_ context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
+	return func(yield func(*mapping.Run, error) bool) {
+		for _, run := range m {
+			if f.Matches(run) && !yield(run, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (memory) Intervals(context.Context, history.Selection) iter.Seq2[*mapping.Interval, error] {
+	return func(func(*mapping.Interval, error) bool) {}
+}
+
+// Nothing here writes: these would stop a test.
+func (memory) Put(context.Context, []*mapping.Interval) error { panic("put") }
+func (memory) Finish(context.Context, *mapping.Run) error     { panic("finish") }
+func (memory) Delete(context.Context, string) error           { panic("delete") }
+func (memory) Close() error                                   { return nil }

@@ -1,0 +1,182 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/report"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// mostCompared is how many runs a report is made of: as many as have a section in it.
+const mostCompared = report.MaxSections
+
+// refresh is after how many seconds browsers ask again for a run that goes on.
+const refresh = "10"
+
+// run answers with the report of a run.
+func (s *site) run(w http.ResponseWriter, r *http.Request) {
+	s.report(w, r, []string{r.PathValue("id")}, "../", false)
+}
+
+// compare answers with the report of several.
+func (s *site) compare(w http.ResponseWriter, r *http.Request) {
+	values := r.URL.Query()
+	ids := values["run"]
+	switch n := len(ids); {
+	case n == 0:
+		s.tell(w, r, http.StatusBadRequest, notice{Title: "No runs chosen", Text: "Choose two runs or more in the list: /compare?run=ID&run=ID."})
+	case n > mostCompared:
+		s.tell(w, r, http.StatusBadRequest, notice{Title: "Too many runs", Text: fmt.Sprintf("A report has room for %d runs, and %d were chosen: choose fewer.", mostCompared, n)})
+	default:
+		s.report(w, r, ids, "./", values.Get("base") == "earliest")
+	}
+}
+
+// report answers with the report of runs: in the order of ids, or with the earliest first.
+func (s *site) report(w http.ResponseWriter, r *http.Request, ids []string, home string, earliest bool) {
+	var runs []*mapping.Run
+	for _, id := range ids {
+		run, err := s.find(r.Context(), id)
+		if err != nil {
+			s.missing(w, r, id, home, err)
+			return
+		}
+		runs = append(runs, run)
+	}
+	if earliest {
+		slices.SortStableFunc(runs, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) })
+	}
+	tag, err := s.tag(runs)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	w.Header().Set("ETag", tag)
+	if slices.ContainsFunc(runs, func(run *mapping.Run) bool { return run.Run.Live() }) {
+		w.Header().Set("Refresh", refresh)
+	}
+	if isKnown(r.Header.Get("If-None-Match"), tag) {
+		w.Header().Add("Vary", "Accept-Encoding")
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	page, err := s.made(r.Context(), runs, home)
+	if err != nil {
+		w.Header().Del("ETag")
+		s.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", report.Policy()+unframed)
+	s.send(w, r, http.StatusOK, page)
+}
+
+// made is the page of runs. Few are made at a time.
+func (s *site) made(ctx context.Context, runs []*mapping.Run, home string) ([]byte, error) {
+	leave, err := s.reports.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	page, err := s.Report(ctx, runs, home)
+	if err != nil {
+		return nil, err
+	}
+	return write(page)
+}
+
+// latest names the newest run, as on the command line.
+const latest = "latest"
+
+// find is the run of an id, of the beginning of one, or the newest.
+func (s *site) find(ctx context.Context, id string) (*mapping.Run, error) {
+	if id != latest {
+		return s.Store.Run(ctx, id)
+	}
+	for run, err := range s.Store.Runs(ctx, history.RunFilter{Limit: 1}) {
+		return run, err
+	}
+	return nil, history.ErrNotFound
+}
+
+// missing answers where no run, or more than one, has the id.
+func (s *site) missing(w http.ResponseWriter, r *http.Request, id, home string, err error) {
+	switch {
+	case errors.Is(err, history.ErrNotFound):
+		s.tell(w, r, http.StatusNotFound, notice{
+			Title: "No such run", Text: fmt.Sprintf("No run in %s has the id %s, or one that begins with it. Look for it in the list; runs get there by fio2es ingest or fio2es follow.", s.Name, id),
+		})
+	case errors.Is(err, history.ErrAmbiguous):
+		n := notice{Title: "Several runs", Text: fmt.Sprintf("The ids of several runs begin with %s.", id)}
+		if n.Runs, n.More, err = s.candidates(r.Context(), id, home); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		s.tell(w, r, http.StatusMultipleChoices, n)
+	default:
+		s.fail(w, r, err)
+	}
+}
+
+// mostChoices is how many runs are worth showing where one was meant.
+const mostChoices = 50
+
+// candidates are the runs whose ids begin with a text.
+func (s *site) candidates(ctx context.Context, begin, home string) (list []choice, more bool, err error) {
+	leave, err := s.lists.enter(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	defer leave()
+	for run, err := range s.Store.Runs(ctx, history.RunFilter{Text: begin, Light: true}) {
+		switch {
+		case err != nil:
+			return nil, false, err
+		case !strings.HasPrefix(run.Run.ID, begin):
+			continue
+		case len(list) == mostChoices:
+			return list, true, nil
+		}
+		list = append(list, choice{home + runLink(run), run.Run.ID, s.Title(run), started(run)})
+	}
+	return list, false, nil
+}
+
+// runLink is the address of a run's report, as seen from the list.
+func runLink(run *mapping.Run) string { return "runs/" + url.PathEscape(run.Run.ID) }
+
+// tag is the ETag of the report of runs: it changes when a document of theirs does, with
+// which all windows are stored. It is a weak one, as the page may be packed.
+func (s *site) tag(runs []*mapping.Run) (string, error) {
+	sum := sha256.New()
+	in := json.NewEncoder(sum)
+	if err := in.Encode(s.Program); err != nil {
+		return "", err
+	}
+	for _, run := range runs {
+		if err := in.Encode(run); err != nil {
+			return "", fmt.Errorf("run %s: %w", run.Run.ID, err)
+		}
+	}
+	return `W/"` + base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16]) + `"`, nil
+}
+
+// isKnown tells whether an If-None-Match has the tag.
+func isKnown(header, tag string) bool {
+	weak := func(t string) string { return strings.TrimPrefix(strings.TrimSpace(t), "W/") }
+	for one := range strings.SplitSeq(header, ",") {
+		if weak(one) == weak(tag) || strings.TrimSpace(one) == "*" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,258 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/report"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+var articles = regexp.MustCompile(`<h2>(?:<span[^>]*></span>)?([^<]*)</h2>\n<p class="title">`)
+
+// reported are the runs that a report is of.
+func reported(page string) string {
+	var names []string
+	for _, m := range articles.FindAllStringSubmatch(page, -1) {
+		names = append(names, m[1])
+	}
+	return strings.Join(names, ", ")
+}
+
+func TestRuns(t *testing.T) {
+	a, b, c := runOf(0, "a", 100), runOf(1, "b", 100), runOf(2, "c", 100)
+	a.Run.ID, b.Run.ID, c.Run.ID = "aa00", "ab00", "cc00"
+	p := serve(historyOf(t, a, b, c))
+	var many strings.Builder
+	for range mostCompared + 1 {
+		many.WriteString("&run=aa00")
+	}
+	for _, c := range []struct {
+		path  string
+		code  int
+		wants []string
+		runs  string
+	}{
+		{"/runs/aa00", 200, []string{`<a href="../">All runs</a>`}, "a"},
+		{"/runs/c", 200, nil, "c"},
+		{"/runs/latest", 200, nil, "c"},
+		{"/runs/a", 300, []string{"ids of several runs begin with a.", `<a href="../runs/aa00"><code>aa00</code></a> archive:a, 2026-11-21 03:13:02`, `"../runs/ab00"`}, ""},
+		{"/runs/x", 404, []string{"No run in history.db has the id x", "fio2es ingest", `<a href="../">All runs</a>`}, ""},
+		{"/runs/a/b", 404, []string{"No such page", `<a href="../../">All runs</a>`}, ""},
+		{"/favicon.ico", 404, []string{"No such page"}, ""},
+		{"/compare?run=cc00&run=a", 300, []string{`href="./runs/aa00"`}, ""},
+		{"/compare?run=cc00&run=x", 404, []string{"has the id x"}, ""},
+		{"/compare?run=cc00&run=aa00", 200, []string{`<a href="./">All runs</a>`}, "1 c, 2 a"},
+		{"/compare?run=cc00&run=aa00&base=earliest", 200, nil, "1 a, 2 c"},
+		{"/compare?run=cc00", 200, nil, "c"},
+		{"/compare", 400, []string{"Choose two runs or more"}, ""},
+		{"/compare?" + many.String()[1:], 400, []string{"room for 24 runs, and 25 were chosen"}, ""},
+		{"/healthz", 200, []string{"ok\n"}, ""},
+	} {
+		w := p.get(t, c.path)
+		page := w.Body.String()
+		if w.Code != c.code || reported(page) != c.runs {
+			t.Errorf("%s: %d of %q, want %d of %q", c.path, w.Code, reported(page), c.code, c.runs)
+		}
+		for _, want := range c.wants {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: no %s in\n%s", c.path, want, page)
+			}
+		}
+	}
+	if page := p.get(t, "/runs/a").Body.String(); strings.Count(page, "<li>") != 2 { // and not all that have an "a" somewhere
+		t.Errorf("other candidates: %s", page)
+	}
+	if w := serve(historyOf(t)).get(t, "/runs/latest"); w.Code != http.StatusNotFound {
+		t.Errorf("the newest of none: %d", w.Code)
+	}
+}
+
+// TestManyCandidates: of very many, the first are shown.
+func TestManyCandidates(t *testing.T) {
+	var runs []*mapping.Run
+	for i := range mostChoices + 1 {
+		runs = append(runs, runOf(i, fmt.Sprint(i), 100))
+		runs[i].Run.ID = fmt.Sprintf("a%04d", i)
+	}
+	page := serve(historyOf(t, runs...)).get(t, "/runs/a").Body.String()
+	if n := strings.Count(page, "<li>"); n != mostChoices || !strings.Contains(page, "There are more.") {
+		t.Errorf("%d runs", n)
+	}
+}
+
+// TestTag: a report is made again when its run has changed, and only then.
+func TestTag(t *testing.T) {
+	run := runOf(0, "a", 100)
+	store := historyOf(t, run, runOf(1, "b", 100))
+	p := serve(store)
+	path := "/runs/" + run.Run.ID
+	first := p.get(t, path)
+	tag := first.Header().Get("ETag")
+	for _, known := range []string{tag, strings.TrimPrefix(tag, "W/"), `"x", ` + tag, "*"} {
+		if w := p.get(t, path, "If-None-Match", known); w.Code != http.StatusNotModified || w.Body.Len() > 0 || w.Header().Get("ETag") != tag {
+			t.Errorf("with %s: %d, %d bytes", known, w.Code, w.Body.Len())
+		}
+	}
+	if n := p.made.Load(); tag == "" || n != 1 {
+		t.Errorf("%s: %d reports were made", tag, n)
+	}
+	if w := p.get(t, path, "If-None-Match", `"x", W/"y"`); w.Code != http.StatusOK || w.Body.String() != first.Body.String() {
+		t.Errorf("with another tag: %d", w.Code)
+	}
+	if w := p.get(t, "/runs/latest", "If-None-Match", tag); w.Code != http.StatusOK {
+		t.Errorf("another run: %d", w.Code)
+	}
+	changed := runOf(0, "a", 200)
+	changed.Run.Ingest = "another"
+	if err := store.Finish(t.Context(), changed); err != nil {
+		t.Fatal(err)
+	}
+	if w := p.get(t, path, "If-None-Match", tag); w.Code != http.StatusOK || w.Header().Get("ETag") == tag {
+		t.Errorf("changed: %d", w.Code)
+	}
+}
+
+// TestLive: browsers ask again for runs that go on, and for no others.
+func TestLive(t *testing.T) {
+	live, done := runOf(0, "live", 100), runOf(1, "done", 100)
+	live.Run.Ingest, live.Run.Complete = mapping.LiveIngest(began), false
+	done.Run.Complete = false // it was cut off
+	p := serve(historyOf(t, live, done))
+	for path, want := range map[string]string{
+		"/": "", "/runs/" + done.Run.ID: "", "/runs/" + live.Run.ID: "10", "/compare?run=" + done.Run.ID + "&run=" + live.Run.ID: "10",
+	} {
+		w := p.get(t, path)
+		again := p.get(t, path, "If-None-Match", w.Header().Get("ETag"))
+		if got := w.Header().Get("Refresh"); got != want || again.Header().Get("Refresh") != want {
+			t.Errorf("%s: Refresh %q and then %q, want %q", path, got, again.Header().Get("Refresh"), want)
+		}
+	}
+}
+
+func TestGzip(t *testing.T) {
+	run := runOf(0, "a", 100)
+	p := serve(historyOf(t, run))
+	for _, path := range []string{"/", "/runs/" + run.Run.ID} {
+		plain, packed := p.get(t, path), p.get(t, path, "Accept-Encoding", "gzip, deflate, br")
+		z, err := gzip.NewReader(packed.Body)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		size := packed.Body.Len()
+		text, err := io.ReadAll(z)
+		if err != nil || !bytes.Equal(text, plain.Body.Bytes()) || size*2 > len(text) {
+			t.Errorf("%s: %v, %d bytes for %d", path, err, size, len(text))
+		}
+		if packed.Header().Get("Vary") != "Accept-Encoding" || packed.Header().Get("Content-Length") != "" || plain.Header().Get("Content-Encoding") != "" {
+			t.Errorf("%s: %v", path, packed.Header())
+		}
+	}
+	for accept, want := range map[string]bool{
+		"": false, "gzip": true, "br, GZIP;q=0.5": true, "gzip;q=0": false, "gzip; q=0.0, *": false, "*": true, "*;q=0, gzip": true,
+		"br": false, "xgzip": false, "gzip;q=x": false,
+	} {
+		if got := takesGzip(accept); got != want {
+			t.Errorf("%q: %v", accept, got)
+		}
+	}
+}
+
+// TestFailures: what goes wrong has a status, and says what to do.
+func TestFailures(t *testing.T) {
+	run := runOf(0, "a", 100)
+	for _, c := range []struct {
+		err  error
+		code int
+		want string
+	}{
+		{&NoReportError{errors.New("ingest it with --levels cluster,host")}, 422, "ingest it with --levels cluster,host"},
+		{fmt.Errorf("read history: %w", history.ErrBusy), 503, "another process is writing"},
+		{fmt.Errorf("read: %w", context.DeadlineExceeded), 503, "with fewer runs"},
+		{fmt.Errorf("read history x.db: %w", history.ErrDamaged), 500, "read history x.db: not a history file, or damaged"},
+	} {
+		p := serve(historyOf(t, run), func(o *Options) {
+			o.Report = func(context.Context, []*mapping.Run, string) (*report.Page, error) { return nil, c.err }
+		})
+		w := p.get(t, "/runs/"+run.Run.ID)
+		if w.Code != c.code || !strings.Contains(w.Body.String(), c.want) || w.Header().Get("ETag") != "" {
+			t.Errorf("%v: %d %v %s", c.err, w.Code, w.Header(), w.Body)
+		}
+	}
+}
+
+// TestAtOnce: so many reports are made at a time and no more; one whose browser goes away
+// while it waits is not made.
+func TestAtOnce(t *testing.T) {
+	run := runOf(0, "a", 100)
+	store := memory{run}
+	synctest.Test(t, func(t *testing.T) {
+		begun, end := 0, make(chan struct{})
+		var mu sync.Mutex
+		p := serve(store, func(o *Options) {
+			o.Report = func(_ context.Context, runs []*mapping.Run, _ string) (*report.Page, error) {
+				mu.Lock()
+				begun++
+				mu.Unlock()
+				<-end
+				page := report.New(report.Options{})
+				_, err := page.Run().End(runs[0], "a")
+				return page, err
+			}
+		})
+		ctx, leave := context.WithCancel(t.Context())
+		var codes [reportsAtOnce + 2]int
+		var wait sync.WaitGroup
+		ask := func(i int, ctx context.Context) {
+			wait.Go(func() {
+				r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/runs/"+run.Run.ID, nil)
+				r.Host = "localhost"
+				codes[i] = p.ask(r).Code
+			})
+			synctest.Wait()
+		}
+		for i := range reportsAtOnce {
+			ask(i, t.Context())
+		}
+		ask(reportsAtOnce, ctx)
+		if begun != reportsAtOnce {
+			t.Fatalf("%d reports at once", begun)
+		}
+		leave()
+		synctest.Wait()
+		ask(reportsAtOnce+1, t.Context())
+		close(end)
+		wait.Wait()
+		if begun != reportsAtOnce+1 || codes[0] != 200 || codes[reportsAtOnce+1] != 200 {
+			t.Errorf("%d reports, codes %v", begun, codes)
+		}
+	})
+}
+
+// TestPatience: a report that takes too long is given up.
+func TestPatience(t *testing.T) {
+	run := runOf(0, "a", 100)
+	synctest.Test(t, func(t *testing.T) {
+		p := serve(memory{run}, func(o *Options) {
+			o.Report = func(ctx context.Context, _ []*mapping.Run, _ string) (*report.Page, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+		})
+		if w := p.get(t, "/runs/"+run.Run.ID); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+			t.Errorf("%d", w.Code)
+		}
+	})
+}
