@@ -71,7 +71,7 @@ func TestFollow(t *testing.T) {
 	var out, errs bytes.Buffer
 	over := make(chan int, 1)
 	go func() {
-		over <- run(t.Context(), []string{"--config", settings, "follow", "--every", "100ms", "--quiet", "200ms", "--idle", "1s", "--format", "json", dir}, nil, &out, &errs)
+		over <- run(t.Context(), []string{"--config", settings, "follow", "--every", "100ms", "--quiet", "2s", "--idle", "2s", "--format", "json", dir}, nil, &out, &errs)
 	}()
 	for _, r := range reports[3:] {
 		time.Sleep(50 * time.Millisecond)
@@ -120,7 +120,7 @@ func TestFollowInterrupted(t *testing.T) {
 	file := filepath.Join(dir, "out.json")
 	appendTo(t, file, bytes.Join(reports[:6], nil))
 	ctx, interrupt := context.WithCancel(t.Context())
-	time.AfterFunc(700*time.Millisecond, interrupt)
+	time.AfterFunc(3*time.Second, interrupt)
 	var out, errs bytes.Buffer
 	if code := run(ctx, []string{"--config", settings, "follow", "--every", "100ms", "--quiet", "1m", dir}, nil, &out, &errs); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, &errs)
@@ -138,30 +138,58 @@ func TestFollowInterrupted(t *testing.T) {
 	}
 }
 
-// TestFollowUnited: where the logs that come at the end have another name than the
-// report, what was stored of the run goes.
+// TestFollowUnited: where the logs that come at the end have another name than the report,
+// what was stored of the run goes; where its files are gone it stays.
 func TestFollowUnited(t *testing.T) {
 	t.Parallel()
-	settings, dir := ownHistory(t), t.TempDir()
-	appendTo(t, filepath.Join(dir, "report.json"), bytes.Join(reportsOf(t, "status-interval"), nil))
-	time.AfterFunc(time.Second, func() {
-		corpus := filepath.Join("..", "..", "testdata", "corpus", "status-interval")
-		for _, name := range []string{"out_clat_hist.1.log.gz", "out_clat_hist.2.log.gz"} {
-			data, err := os.ReadFile(filepath.Join(corpus, name))
-			if err == nil {
-				err = os.WriteFile(filepath.Join(dir, name), data, 0o644)
+	corpus := filepath.Join("..", "..", "testdata", "corpus", "status-interval")
+	tests := []struct {
+		name   string
+		change func(dir string) error
+		want   map[string]int // lines of runs, one for each direction
+		told   string
+	}{
+		{"logs come", func(dir string) error {
+			for _, name := range []string{"out_clat_hist.1.log.gz", "out_clat_hist.2.log.gz"} {
+				data, err := os.ReadFile(filepath.Join(corpus, name))
+				if err == nil {
+					err = os.WriteFile(filepath.Join(dir, name), data, 0o644)
+				}
+				if err != nil {
+					return err
+				}
 			}
-			if err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"--config", settings, "follow", "--every", "100ms", "--quiet", "1s", "--idle", "2s", dir}, nil, &out, &errs); code != 0 {
-		t.Fatalf("exit code %d\n%s", code, &errs)
+			return nil
+		}, map[string]int{",out,": 2, ",report,": 0}, "002:report is part of 002:out now: removed"},
+		{"the report goes", func(dir string) error { return os.Remove(filepath.Join(dir, "report.json")) }, map[string]int{",report,": 2}, "following"},
 	}
-	if runs := callWith(t, settings, "runs", "--format", "csv"); strings.Count(runs, ",out,") != 2 || strings.Contains(runs, ",report,") {
-		t.Errorf("%s\n%s", runs, &errs)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			settings, dir := ownHistory(t), filepath.Join(t.TempDir(), "002")
+			check(t, os.Mkdir(dir, 0o755))
+			appendTo(t, filepath.Join(dir, "report.json"), bytes.Join(reportsOf(t, "status-interval"), nil))
+			changed := make(chan error, 1)
+			go func() {
+				var runs bytes.Buffer
+				for !strings.Contains(runs.String(), ",report,") {
+					time.Sleep(100 * time.Millisecond)
+					run(t.Context(), []string{"--config", settings, "runs", "--format", "csv"}, nil, &runs, io.Discard)
+				}
+				changed <- tt.change(dir)
+			}()
+			var out, errs bytes.Buffer
+			if code := run(t.Context(), []string{"--config", settings, "follow", "--every", "100ms", "--quiet", "2s", "--idle", "4s", dir}, nil, &out, &errs); code != 0 {
+				t.Fatalf("exit code %d\n%s", code, &errs)
+			}
+			check(t, <-changed)
+			runs := callWith(t, settings, "runs", "--format", "csv")
+			for name, want := range tt.want {
+				if got := strings.Count(runs, name); got != want || !strings.Contains(errs.String(), tt.told) {
+					t.Errorf("%d lines of %s, want %d\n%s\n%s", got, name, want, runs, &errs)
+				}
+			}
+		})
 	}
 }
 
@@ -186,7 +214,7 @@ func TestFollowAlerts(t *testing.T) {
 			settings, dir := ownHistory(t), t.TempDir()
 			appendTo(t, filepath.Join(dir, "out.json"), bytes.Join(reportsOf(t, "status-interval"), nil))
 			var out, errs bytes.Buffer
-			code := run(t.Context(), []string{"--config", settings, "follow", "--rule", tt.rule, "--every", "100ms", "--quiet", "100ms", "--idle", "200ms", dir}, nil, &out, &errs)
+			code := run(t.Context(), []string{"--config", settings, "follow", "--rule", tt.rule, "--every", "100ms", "--quiet", "2s", "--idle", "2s", dir}, nil, &out, &errs)
 			if code != tt.code || !strings.Contains(errs.String(), tt.want) || strings.Contains(errs.String(), tt.absent) {
 				t.Errorf("exit code %d, want %d\n%s\n%s", code, tt.code, &errs, &out)
 			}

@@ -42,13 +42,14 @@ type watched struct {
 	tried   uint64    // when it could not be followed
 	session *session  // that follows it; nil without
 	live    bool      // the history may have what a session left
+	files   []string  // their names
 }
 
 // session follows one run while it goes on.
 type session struct {
 	stop  context.CancelFunc
-	files uint64     // hash of the names of its files
 	done  chan error // one, when it is over
+	files []string   // names of those that the run had
 }
 
 // watch goes on until ctx ends, which is no error, or nothing has changed for too long.
@@ -123,17 +124,17 @@ func (f *following) look(ctx, sessions context.Context) error {
 	})
 	f.tellNew(archive)
 	now := time.Now()
-	found := make(map[string]bool)
+	found := make(map[string]*cbt.Run)
 	var over []*cbt.Run
 	for _, run := range archive.Runs {
 		if !f.wanted(archiveName(f.opt, run), run.Path) {
 			continue
 		}
 		id := mapping.RunID(archiveName(f.opt, run), run.Path)
-		found[id] = true
+		found[id] = run
 		w := f.see(id, run, now)
 		if w.session != nil {
-			if err := f.attend(w, run); err != nil {
+			if err := f.attend(w); err != nil {
 				return err
 			}
 		}
@@ -171,6 +172,7 @@ func (f *following) see(id string, run *cbt.Run, now time.Time) *watched {
 		f.watched[id] = w
 		f.changed = now
 	}
+	w.files = fileNames(run)
 	if sum := looks.Sum64(); w.looks != sum {
 		w.looks, w.since = sum, now
 		f.changed = now
@@ -178,19 +180,19 @@ func (f *following) see(id string, run *cbt.Run, now time.Time) *watched {
 	return w
 }
 
-// fileNames is a hash of what a run's files are called.
-func fileNames(run *cbt.Run) uint64 {
-	sum := xxhash.New()
+// fileNames are those of a run's files.
+func fileNames(run *cbt.Run) []string {
+	var names []string
 	for _, file := range run.Files() {
-		fmt.Fprintf(sum, "%q\n", file.Path)
+		names = append(names, file.Name())
 	}
-	return sum.Sum64()
+	return names
 }
 
 // begin follows a run from now on. What it is read from is released with done.
 func (f *following) begin(ctx context.Context, w *watched, run *cbt.Run, done func()) {
 	ctx, stop := context.WithCancel(ctx)
-	s := &session{stop: stop, files: fileNames(run), done: make(chan error, 1)}
+	s := &session{stop: stop, done: make(chan error, 1), files: w.files}
 	w.session = s
 	how := pipeline.Following{Quiet: f.how.quiet, Every: f.how.every}
 	first := slices.Min(f.opt.Levels)
@@ -226,8 +228,8 @@ func (f *following) knownLive(ctx context.Context, ref mapping.RunRef) (*mapping
 
 // attend looks whether a session is over. It is ended where the run has other files now:
 // another host's, or the logs that fio writes at the end.
-func (f *following) attend(w *watched, run *cbt.Run) error {
-	if w.session.files != fileNames(run) {
+func (f *following) attend(w *watched) error {
+	if !slices.Equal(w.session.files, w.files) {
 		w.session.stop()
 	}
 	return f.collect(w)
@@ -307,11 +309,12 @@ func (f *following) judge(ctx context.Context, id string) error {
 	return nil
 }
 
-// clear removes what was stored of runs while they went on that are part of another run
-// now: their logs, which came at the end, have another name.
-func (f *following) clear(ctx context.Context, found map[string]bool) error {
+// clear looks after runs that are not found any more. Where their files are part of others
+// now, since the logs that came at the end have another name, what was stored of them goes:
+// their requests would count twice. Where the files are gone it stays.
+func (f *following) clear(ctx context.Context, found map[string]*cbt.Run) error {
 	for id, w := range f.watched {
-		if found[id] {
+		if found[id] != nil {
 			continue
 		}
 		if w.session != nil {
@@ -321,20 +324,31 @@ func (f *following) clear(ctx context.Context, found map[string]bool) error {
 			}
 		}
 		delete(f.watched, id)
-		if !w.live {
+		heir := heirOf(w.files, found)
+		if heir == nil || !w.live && w.stored == 0 {
 			continue
 		}
 		run, err := inStore(ctx, f.store, id)
 		if err != nil {
 			return err
 		}
-		if run == nil || !run.Run.Live() {
+		if run == nil {
 			continue
 		}
 		if err := f.store.Delete(ctx, id); err != nil {
 			return err
 		}
-		f.log.Info("note: " + describe(run) + " was followed, but its files belong to another run now, or are gone: removed")
+		f.log.Info("note: " + describe(run) + " is part of " + archiveName(f.opt, heir) + ":" + heir.Name() + " now: removed")
+	}
+	return nil
+}
+
+// heirOf is the run that has one of some files.
+func heirOf(files []string, found map[string]*cbt.Run) *cbt.Run {
+	for _, run := range found {
+		if slices.ContainsFunc(fileNames(run), func(name string) bool { return slices.Contains(files, name) }) {
+			return run
+		}
 	}
 	return nil
 }
