@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -410,29 +411,28 @@ func TestMergeCanceled(t *testing.T) {
 	}
 }
 
-// TestMergeStopped: a caller that has seen enough leaves nothing behind.
+// TestMergeStopped: a caller that has seen enough leaves nothing behind: no goroutine that
+// waits may be left in the bubble.
 func TestMergeStopped(t *testing.T) {
-	before := runtime.NumGoroutine()
-	var in []*align.Stream
-	for range 8 {
-		in = append(in, endless(1000, func(int64) {}))
-	}
-	var stats align.Stats
-	n := 0
-	for _, err := range align.Merge(t.Context(), in, align.Options{Window: 1000, Workers: 4}, &stats) {
-		if err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		var in []*align.Stream
+		for range 8 {
+			in = append(in, endless(1000, func(int64) {}))
 		}
-		if n++; n == 100 {
-			break
+		var stats align.Stats
+		n := 0
+		for _, err := range align.Merge(t.Context(), in, align.Options{Window: 1000, Workers: 4}, &stats) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n++; n == 100 {
+				break
+			}
 		}
-	}
-	if after := runtime.NumGoroutine(); after > before {
-		t.Errorf("%d goroutines, %d before", after, before)
-	}
-	if stats.Layout != fine {
-		t.Errorf("stats were not told: %+v", stats)
-	}
+		if stats.Layout != fine {
+			t.Errorf("stats were not told: %+v", stats)
+		}
+	})
 }
 
 // TestMergeMemory: a long run takes no more memory than a short one.
