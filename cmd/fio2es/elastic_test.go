@@ -121,6 +121,7 @@ func TestCluster(t *testing.T) {
 			{"rank", "8fe1", "--within=1ms", "--from=+1s", "--to=+4s", "--format=csv"}, {"rank", "0d31", "--within=1ms", "--host=hostB", "--format=json"},
 			{"heatmap", "8fe1"}, {"heatmap", "0d31", "--host=hostB", "--columns=7", "--format=csv"}, {"compare", "8fe1", "0d31"},
 			{"sla", "8fe1", "--rule=p99 <= 10s in every window", "--rule=within 1s >= 99%", "--format=json"}, {"sla", "0d31", "--rule=max<10s", "--host=hostB", "--from=+1s"},
+			{"export", "8fe1", "--as=csv", "--levels=host"}, {"export", "0d31", "--as=hdrlog"}, {"export", "0d31", "8fe1", "--as=openmetrics", "--windows"},
 			{"report", "8fe1"}, {"report", "0d31", "8fe1", "--direction=write"},
 		} {
 			if diff := cmp.Diff(say(t, args...), say(t, with(args...)...)); diff != "" {

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -288,7 +287,7 @@ func TestRealFioFollow(t *testing.T) {
 	over := make(chan error, 1)
 	go func() { over <- cmd.Wait() }()
 	var errs bytes.Buffer
-	var out lockedBuffer
+	var out lockedText
 	ended := make(chan int, 1)
 	go func() {
 		ended <- run(t.Context(), []string{"--config", settings, "follow", "--every", "500ms", "--quiet", "2s", "--idle", "4s", "--format", "json", dir}, nil, &out, &errs)
@@ -330,22 +329,4 @@ func requestsIn(t *testing.T, text string) map[string]int64 {
 		}
 	}
 	return sums
-}
-
-// lockedBuffer is a buffer for one that writes and one that reads.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
@@ -39,13 +41,20 @@ func (l *lockedText) String() string {
 
 var servedAt = regexp.MustCompile(`is at (http://\S+/)\n`)
 
-// startServe serves a history until the test ends, and must end well then.
+// startServe serves the history in a file.
 func startServe(t *testing.T, file, listen string) (address string, stderr *lockedText) {
+	t.Helper()
+	cfg := config.Default()
+	cfg.History = file
+	return serveBy(t, cfg, listen)
+}
+
+// serveBy serves a history until the test ends, and must end well then.
+func serveBy(t *testing.T, cfg config.Config, listen string) (address string, stderr *lockedText) {
 	t.Helper()
 	stderr = &lockedText{}
 	a := newApp(strings.NewReader(""), io.Discard, stderr)
-	a.cfg = config.Default()
-	a.cfg.History = file
+	a.cfg = cfg
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- a.serve(ctx, listen) }()
@@ -254,5 +263,35 @@ func TestIsLocal(t *testing.T) {
 	}
 	if isLocal(&net.UnixAddr{}) {
 		t.Error("no address of IP")
+	}
+}
+
+// TestServeCluster: the same of a history in a real cluster.
+func TestServeCluster(t *testing.T) {
+	real, prefixes := cluster(t, "serve")
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	with := func(args ...string) []string {
+		return append(args, "--elasticsearch="+real.Address, "--prefix="+prefixes[0])
+	}
+	say(t, with("setup")...)
+	say(t, with("ingest", filepath.Join("..", "..", "examples", "cbt-archive"))...)
+	t.Setenv("FIO2ES_ELASTICSEARCH_ADDRESSES", real.Address)
+	t.Setenv("FIO2ES_PREFIX", prefixes[0])
+	cfg, err := config.Load("", pflag.NewFlagSet("serve", pflag.ContinueOnError))
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, _ := serveBy(t, cfg, "127.0.0.1:0")
+	for path, args := range map[string][]string{
+		"runs/latest": {"latest"}, "runs/8fe1": {"8fe1"}, "compare?run=0d31001a&run=45b934ae": {"0d31001a", "45b934ae"},
+	} {
+		code, page := browse(t, address+path)
+		if want := say(t, with(append([]string{"report"}, args...)...)...); code != http.StatusOK || homeLink.ReplaceAllString(page, "") != want {
+			t.Errorf("%s: %d, and %d bytes, want %d", path, code, len(page), len(want))
+		}
+	}
+	if code, page := browse(t, address+"?text=randwrite&sort=p99"); code != http.StatusOK || len(listed.FindAllString(page, -1)) != 2 {
+		t.Errorf("the list: %d\n%s", code, page)
 	}
 }
