@@ -121,7 +121,7 @@ func (r *reader) setShift() {
 		if !j.hasRows || j.interval <= 0 || r.window%j.interval != 0 {
 			return
 		}
-		at := (j.first - j.origin + j.offset) % j.interval
+		at := ((j.first-j.origin+j.offset)%j.interval + j.interval) % j.interval
 		apart := (at - phase + j.interval) % j.interval
 		if phase >= 0 && min(apart, j.interval-apart) > j.interval/20 {
 			return

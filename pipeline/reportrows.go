@@ -40,7 +40,12 @@ type reportRows struct {
 	told  int64 // when the last report was written, since the job's start; while fio runs
 }
 
-func (r *reportRows) open() { r.hasRows, r.first = true, r.feed.out.first }
+func (r *reportRows) open() {
+	r.hasRows, r.first = true, r.feed.out.first
+	if !r.entry.began.IsZero() { // reports come at the same moments for all, but count from when it began
+		r.first -= r.entry.began.Sub(r.feed.out.start).Milliseconds()
+	}
+}
 
 func (r *reportRows) measure() int64 { return r.feed.out.spacing }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -121,6 +123,19 @@ func TestStonewall(t *testing.T) {
 	}
 	if got := res.Run.Run.End.Sub(res.Run.Run.Start); got < 8300*time.Millisecond || got > 8500*time.Millisecond {
 		t.Errorf("the run took %v", got)
+	}
+}
+
+// TestStonewallRows: windows follow the reports of both jobs, so that none is cut.
+func TestStonewallRows(t *testing.T) {
+	docs, _ := readRun(t, filepath.Join("..", "testdata", "corpus", "stonewall"), "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+	got := map[string][]int64{}
+	for _, d := range docs {
+		got[d.Fio.Direction] = append(got[d.Fio.Direction], d.Requests.Completed)
+	}
+	want := map[string][]int64{"read": {447, 501, 499, 501, 53}, "write": {295, 500, 500, 500, 205}} // as the reports differ
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
 
