@@ -91,6 +91,9 @@ func (a *app) follow(ctx context.Context, paths []string, how followFlags) error
 	if err := how.check(); err != nil {
 		return err
 	}
+	if slices.Contains(paths, "-") {
+		return usagef("-: stdin cannot be looked at again and again: name a folder")
+	}
 	opt, err := a.cfg.Options()
 	if err != nil {
 		return usageError{err}
