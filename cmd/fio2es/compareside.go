@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -118,10 +117,7 @@ func (o *sideOutput) begin(_ string, many bool) {
 
 // wants implements [windowOutput].
 func (o *sideOutput) wants(run *mapping.Run) (history.Selection, bool, error) {
-	if !slices.Contains(run.Levels, mapping.Cluster) {
-		return history.Selection{}, false, fmt.Errorf("run %s has no documents of level cluster: ingest it with --levels cluster,host", run.Run.Name)
-	}
-	return history.Selection{}, true, nil
+	return history.Selection{}, true, needsLevel(run, mapping.Cluster)
 }
 
 func (o *sideOutput) interval(d *mapping.Interval) error {

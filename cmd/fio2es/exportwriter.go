@@ -37,8 +37,8 @@ func (e *exportWriter) wants(run *mapping.Run) (history.Selection, bool, error) 
 	if e.query.whole() {
 		return history.Selection{}, false, nil
 	}
-	if of := e.query.of; !slices.Contains(run.Levels, of) {
-		return history.Selection{}, false, fmt.Errorf("run %s has no documents of level %s: ingest it with --levels cluster,host,%[2]s", run.Run.Name, of)
+	if err := needsLevel(run, e.query.of); err != nil {
+		return history.Selection{}, false, err
 	}
 	sel, err := e.query.selection(run)
 	return sel, true, err

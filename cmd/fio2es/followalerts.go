@@ -19,7 +19,7 @@ type alerts struct {
 
 	elapsed int64 // nominal start of the latest windows
 	latest  []judged
-	broken  map[alertKey]*alert
+	broken  map[alertKey]time.Time // the end of the last window that broke it
 }
 
 // judged is a window of the latest, and the rules that are broken in it.
@@ -36,11 +36,8 @@ type alertKey struct {
 	direction string
 }
 
-// alert is a rule that is broken now.
-type alert struct{ since, last time.Time }
-
 func newAlerts(log *slog.Logger, rules []slo.Rule) *alerts {
-	return &alerts{log: log, rules: slo.New(rules), broken: make(map[alertKey]*alert)}
+	return &alerts{log: log, rules: slo.New(rules), broken: make(map[alertKey]time.Time)}
 }
 
 // window judges a window. It tells of the ones before: the last of a run may be cut by its
@@ -70,19 +67,19 @@ func (a *alerts) flush(counts func(slo.Breach) bool) {
 		for _, b := range w.breaches {
 			key := alertKey{b.Rule, w.direction}
 			now[key] = true
-			switch open := a.broken[key]; {
-			case open != nil:
-				open.last = w.end
+			switch _, open := a.broken[key]; {
+			case open:
+				a.broken[key] = w.end
 			case counts(b):
-				a.broken[key] = &alert{w.end, w.end}
+				a.broken[key] = w.end
 				a.log.Warn(fmt.Sprintf("sla %s: %s: %s %s is %s in the window until %s", b.Rule, a.title, w.direction, b.Rule.Metric,
 					slaText(b.Rule.Metric.Unit(), b.Value, math.NaN(), w.requests), clockOf(w.end)))
 			}
 		}
-		for key, open := range a.broken {
+		for key, last := range a.broken {
 			if key.direction == w.direction && !now[key] {
 				delete(a.broken, key)
-				a.log.Info(fmt.Sprintf("sla %s: %s: %s holds again from %s on", key.rule, a.title, key.direction, clockOf(open.last)))
+				a.log.Info(fmt.Sprintf("sla %s: %s: %s holds again from %s on", key.rule, a.title, key.direction, clockOf(last)))
 			}
 		}
 	}

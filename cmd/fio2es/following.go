@@ -278,8 +278,12 @@ func (f *following) settle(ctx context.Context, over []*cbt.Run) error {
 		w.stored, w.live = w.looks, false
 	}
 	for _, run := range f.runs {
-		total := all(run)
-		f.log.Info(fmt.Sprintf("stored %s: %s requests, p99 %s", describe(run), unit.Count(total.Requests), unit.Latency(total.Latency.P99)))
+		if run.Ingested.Before(f.began.Truncate(time.Millisecond)) {
+			f.log.Debug("unchanged: " + describe(run))
+		} else {
+			total := all(run)
+			f.log.Info(fmt.Sprintf("stored %s: %s requests, p99 %s", describe(run), unit.Count(total.Requests), unit.Latency(total.Latency.P99)))
+		}
 		if err := f.judge(ctx, run.Run.ID); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -57,20 +58,13 @@ func (j *judging) of(id, ingest string) *sloWindows {
 // Finish implements [pipeline.Sink].
 func (j *judging) Finish(ctx context.Context, run *mapping.Run) error {
 	e := j.of(run.Run.ID, run.Run.Ingest).evaluator()
-	for _, d := range directions(run) {
-		t, err := sloTotal(d.Totals)
-		if err != nil {
-			return err
-		}
-		e.SetTotal(d.name, t)
-	}
-	if ms := run.Run.End.Sub(run.Run.Start).Milliseconds(); ms > 0 {
-		e.EndBy(ms)
+	if err := sloRun(e, run, nil); err != nil {
+		return err
 	}
 	run.SLA = storedVerdicts(e.Verdicts())
-	if !run.Run.Live() { // else there are more to come
+	if !run.Run.Live() { // else there are more to come; a live version is over, too
 		j.mu.Lock()
-		delete(j.runs, [2]string{run.Run.ID, run.Run.Ingest})
+		maps.DeleteFunc(j.runs, func(key [2]string, _ *sloWindows) bool { return key[0] == run.Run.ID })
 		j.mu.Unlock()
 	}
 	return j.Store.Finish(ctx, run)

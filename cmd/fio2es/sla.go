@@ -198,19 +198,11 @@ func (o *slaOutput) total(run *mapping.Run) error {
 	e := o.windows.evaluator()
 	if o.whole() {
 		o.from, o.to = run.Run.Start, run.Run.End
-		for _, d := range directions(run) {
-			if !isWanted(o.query.directions, d.name) {
-				continue
-			}
-			t, err := sloTotal(d.Totals)
-			if err != nil {
-				return err
-			}
-			e.SetTotal(d.name, t)
+		if err := sloRun(e, run, o.query.directions); err != nil {
+			return err
 		}
-	}
-	if ms := run.Run.End.Sub(run.Run.Start).Milliseconds(); ms > 0 {
-		e.EndBy(ms)
+	} else {
+		sloEnd(e, run)
 	}
 	return o.conclude(&slaRun{title: run.Run.Archive + ":" + run.Run.Name, id: run.Run.ID, start: run.Run.Start, from: o.from, to: o.to}, e.Verdicts())
 }

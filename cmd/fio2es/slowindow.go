@@ -60,6 +60,30 @@ func storedIn(l *mapping.Latency, metric string) (us float64, ok bool) {
 	return 0, false
 }
 
+// sloRun tells an evaluator what a whole run came to, in the directions that are wanted, and
+// when it ended.
+func sloRun(e *slo.Evaluator, run *mapping.Run, wanted []string) error {
+	for _, d := range directions(run) {
+		if !isWanted(wanted, d.name) {
+			continue
+		}
+		t, err := sloTotal(d.Totals)
+		if err != nil {
+			return err
+		}
+		e.SetTotal(d.name, t)
+	}
+	sloEnd(e, run)
+	return nil
+}
+
+// sloEnd tells an evaluator when a run ended.
+func sloEnd(e *slo.Evaluator, run *mapping.Run) {
+	if ms := run.Run.End.Sub(run.Run.Start).Milliseconds(); ms > 0 {
+		e.EndBy(ms)
+	}
+}
+
 // sloTotal is what a whole run came to in a direction.
 func sloTotal(t *mapping.Totals) (slo.Total, error) {
 	total := slo.Total{Completed: t.Requests, IOPS: t.IOPS}

@@ -60,14 +60,19 @@ func (q *windowQuery) level() mapping.Level {
 
 // needs is an error where a run in the history has no documents that tell.
 func (q *windowQuery) needs(run *mapping.Run) error {
-	if level := q.level(); !slices.Contains(run.Levels, level) {
-		levels := "cluster,host"
-		if level == mapping.Job {
-			levels += ",job"
-		}
-		return fmt.Errorf("run %s has no documents of level %s: ingest it with --levels %s", run.Run.Name, level, levels)
+	return needsLevel(run, q.level())
+}
+
+// needsLevel is an error where a run in the history has no documents of a level.
+func needsLevel(run *mapping.Run, level mapping.Level) error {
+	if slices.Contains(run.Levels, level) {
+		return nil
 	}
-	return nil
+	levels := "cluster,host"
+	if level == mapping.Job {
+		levels += ",job"
+	}
+	return fmt.Errorf("run %s has no documents of level %s: ingest it with --levels %s", run.Run.Name, level, levels)
 }
 
 // selection is what of a run's documents in the history has a part in the answer. It may
