@@ -71,7 +71,7 @@ func (f *liveFio) report(n int) []byte {
 	return append(text, '\n')
 }
 
-// append writes a report behind a file in two parts, as a reader may find it.
+// appendReport writes a report behind a file in two parts, as a reader may find it.
 func appendReport(t *testing.T, file string, report []byte) {
 	t.Helper()
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
