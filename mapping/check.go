@@ -83,8 +83,27 @@ func (r *Run) Check() error {
 		if t.Requests < 0 || t.Bytes < 0 || !isSize(t.IOPS) || !isSize(t.Bandwidth) {
 			err = ErrNumber
 		}
+		if err == nil && t.Fio != nil {
+			err = t.Fio.check()
+		}
 		if err != nil {
 			return fmt.Errorf("check run %q: totals %q: %w", r.Run.ID, totalNames[i], err)
+		}
+	}
+	return nil
+}
+
+func (f *FioLatency) check() error {
+	numbers := []float64{f.Min, f.Mean, f.Max, f.StdDev}
+	for _, p := range f.Percentiles {
+		if !(p.Rank >= 0 && p.Rank <= 100) {
+			return fmt.Errorf("fio's percentile of rank %v: %w", p.Rank, ErrNumber)
+		}
+		numbers = append(numbers, p.Value)
+	}
+	for _, v := range numbers {
+		if !isSize(v) {
+			return fmt.Errorf("fio's own figures: %w", ErrNumber)
 		}
 	}
 	return nil

@@ -64,6 +64,10 @@ func TestRunCheck(t *testing.T) {
 		"end":    {func(r *mapping.Run) { r.Run.End = time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC) }, mapping.ErrTime},
 		"iops":   {func(r *mapping.Run) { r.All.IOPS = math.NaN() }, mapping.ErrNumber},
 		"bins":   {func(r *mapping.Run) { r.Write.Latency.Bins.Counts = nil }, mapping.ErrBins},
+		"fio":    {func(r *mapping.Run) { r.All.Fio = &mapping.FioLatency{Max: math.Inf(1)} }, mapping.ErrNumber},
+		"rank": {func(r *mapping.Run) {
+			r.All.Fio = &mapping.FioLatency{Percentiles: []mapping.FioPercentile{{Rank: 100.5}}}
+		}, mapping.ErrNumber},
 	} {
 		r := sampleRun()
 		c.spoil(r)

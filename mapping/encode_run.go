@@ -24,10 +24,15 @@ func (r *Run) AppendJSON(dst []byte) []byte {
 		e.numberOpt("sys_cpu", r.Fio.SysCPU)
 	})
 	e.objects("hosts", len(r.Hosts), func(e *encoder, i int) { r.Hosts[i].encode(e) })
-	e.object("clock", func(e *encoder) { e.textOpt("source", r.Clock.Source) })
+	e.object("clock", func(e *encoder) {
+		e.textOpt("source", r.Clock.Source)
+		e.wholeOpt("error_ms", r.Clock.ErrorMS)
+	})
 	e.textOpt("weighting", r.Weighting)
 	e.wholeOpt("interval_ms", r.IntervalMS)
 	e.array("levels", len(r.Levels), func(e *encoder, i int) { e.b = appendString(e.b, r.Levels[i].String()) })
+	e.textOpt("no_windows", r.NoWindows)
+	e.textOpt("placed", r.Placed)
 	for i, t := range []*Totals{r.All, r.Read, r.Write, r.Trim} {
 		if t != nil {
 			e.object(totalNames[i], t.encode)
@@ -66,6 +71,7 @@ func (h *RunHost) encode(e *encoder) {
 	e.timeOpt("start", h.Start)
 	e.whole("skew_ms", h.SkewMS)
 	e.textOpt("clock", h.Clock)
+	e.wholeOpt("clock_error_ms", h.ClockErrorMS)
 }
 
 func (t *Totals) encode(e *encoder) {
@@ -80,6 +86,20 @@ func (t *Totals) encode(e *encoder) {
 		e.numberOpt("lat", t.Means.Lat)
 	})
 	e.latency(&t.Latency)
+	if t.Fio != nil {
+		e.object("fio", t.Fio.encode)
+	}
+}
+
+func (f *FioLatency) encode(e *encoder) {
+	e.number("min", f.Min)
+	e.number("mean", f.Mean)
+	e.number("max", f.Max)
+	e.number("stddev", f.StdDev)
+	e.objects("percentiles", len(f.Percentiles), func(e *encoder, i int) {
+		e.number("rank", f.Percentiles[i].Rank)
+		e.number("value", f.Percentiles[i].Value)
+	})
 }
 
 func (v *Verdict) encode(e *encoder) {

@@ -49,9 +49,10 @@ func sampleRun() *mapping.Run {
 		Fio:    mapping.FioInfo{Version: "fio-3.36", Options: map[string]string{"rw": "randwrite", "bs": "4k"}, Jobs: 16},
 		Hosts: []mapping.RunHost{
 			{Name: "client-01.example.org", Jobs: 8, Start: start, Clock: "job_start"},
-			{Name: "client-02.example.org", Jobs: 8, Start: start.Add(120 * time.Millisecond), SkewMS: 120, Clock: "job_start"},
+			{Name: "client-02.example.org", Jobs: 8, Start: start.Add(120 * time.Millisecond), SkewMS: 120, Clock: "reports", ClockErrorMS: 40},
 		},
-		Clock: mapping.Clock{Source: "job_start"}, Weighting: "inflight", IntervalMS: 1000,
+		Clock: mapping.Clock{Source: "reports", ErrorMS: 40}, Placed: "2 jobs began after others had ended: by their own rows.",
+		Weighting: "inflight", IntervalMS: 1000,
 		Levels:    []mapping.Level{mapping.Cluster, mapping.Host},
 		All:       &mapping.Totals{Requests: d.DocCount, Bytes: d.DocCount * 4096, DurationMS: 60000, IOPS: 333.3333333333333, Bandwidth: 1.5e6, Latency: d.Latency},
 		Write:     &mapping.Totals{Requests: d.DocCount, IOPS: 1, Latency: d.Latency},
@@ -121,6 +122,20 @@ func genInterval(t *rapid.T) *mapping.Interval {
 		Latency: lat, Requests: mapping.Requests{Completed: rapid.Int64Range(0, 1<<50).Draw(t, "completed"), Weight: genSize(t, "weight")},
 		IOPS: genSize(t, "iops"), Weighting: genText(t, "weighting"), DocCount: lat.Bins.Total(),
 	}
+}
+
+// genFio is fio's own figures, or none.
+func genFio(t *rapid.T) *mapping.FioLatency {
+	if rapid.Bool().Draw(t, "no figures of fio") {
+		return nil
+	}
+	f := &mapping.FioLatency{Min: genSize(t, "min"), Mean: genSize(t, "mean"), Max: genSize(t, "max"), StdDev: genSize(t, "stddev")}
+	for range rapid.IntRange(0, 3).Draw(t, "percentiles") {
+		f.Percentiles = append(f.Percentiles, mapping.FioPercentile{
+			Rank: rapid.Float64Range(0, 100).Draw(t, "rank"), Value: genSize(t, "value"),
+		})
+	}
+	return f
 }
 
 func genCBT(t *rapid.T) mapping.CBT {

@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,12 @@ type Run struct {
 	Weighting  string         `json:"weighting,omitempty"` // "inflight" or "completion"
 	IntervalMS int64          `json:"interval_ms,omitempty"`
 	Levels     []Level        `json:"levels,omitempty"` // of the interval documents that were made
+	// NoWindows is why the run has no interval documents with percentiles, and what to do
+	// about it; empty where it has some.
+	NoWindows string `json:"no_windows,omitempty"`
+	// Placed is how jobs that ran one after another were placed in time, one sentence; empty
+	// where all jobs began together.
+	Placed string `json:"placed,omitempty"`
 
 	All   *Totals `json:"all,omitempty"`
 	Read  *Totals `json:"read,omitempty"`
@@ -82,16 +89,19 @@ type FioInfo struct {
 
 // RunHost is one host that took part in a run.
 type RunHost struct {
-	Name   string    `json:"name,omitempty"`
-	Jobs   int       `json:"jobs,omitempty"`
-	Start  time.Time `json:"start,omitzero"`  // of its first job
-	SkewMS int64     `json:"skew_ms"`         // its start after the run's start, milliseconds
-	Clock  string    `json:"clock,omitempty"` // where Start comes from
+	Name         string    `json:"name,omitempty"`
+	Jobs         int       `json:"jobs,omitempty"`
+	Start        time.Time `json:"start,omitzero"`           // of its first job
+	SkewMS       int64     `json:"skew_ms"`                  // its start after the run's start, milliseconds
+	Clock        string    `json:"clock,omitempty"`          // where Start comes from
+	ClockErrorMS int64     `json:"clock_error_ms,omitempty"` // Start is known to ± this many milliseconds
 }
 
-// Clock tells where the run's absolute times come from: the weakest of its hosts'.
+// Clock is where the run's absolute times come from, the weakest of its hosts', and how
+// sure they are.
 type Clock struct {
-	Source string `json:"source,omitempty"`
+	Source  string `json:"source,omitempty"`
+	ErrorMS int64  `json:"error_ms,omitempty"` // the run's start is known to ± this many milliseconds
 }
 
 // Totals are one direction of the whole run, or all of them.
@@ -103,6 +113,34 @@ type Totals struct {
 	Bandwidth  float64 `json:"bandwidth,omitempty"` // bytes per second
 	Means      Means   `json:"means,omitzero"`
 	Latency    Latency `json:"latency,omitzero"`
+	// Fio is fio's own figures, where the report of a run of one job has no bins.
+	Fio *FioLatency `json:"fio,omitempty"`
+}
+
+// FioLatency is what fio itself computed of one job's latencies, in microseconds. Two of
+// them cannot be merged, so only runs of one job have them.
+type FioLatency struct {
+	Min         float64         `json:"min"`
+	Mean        float64         `json:"mean"`
+	Max         float64         `json:"max"`
+	StdDev      float64         `json:"stddev"`
+	Percentiles []FioPercentile `json:"percentiles,omitempty"` // as fio listed them, ranks ascending
+}
+
+// FioPercentile is one percentile as fio printed it.
+type FioPercentile struct {
+	Rank  float64 `json:"rank"`  // 0 to 100
+	Value float64 `json:"value"` // microseconds
+}
+
+// At is the percentile of a rank from 0 to 100. It reports false where fio did not list it.
+func (f *FioLatency) At(rank float64) (float64, bool) {
+	for _, p := range f.Percentiles {
+		if math.Abs(p.Rank-rank) < 1e-9 {
+			return p.Value, true
+		}
+	}
+	return 0, false
 }
 
 // Means are fio's own mean latencies, in microseconds: until a request was submitted,

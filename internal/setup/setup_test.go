@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,6 +23,12 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the golden files")
+
+// The versions of this program's templates and of those that a newer one would install.
+var (
+	thisVersion  = strconv.Itoa(templates.Version)
+	newerVersion = strconv.Itoa(templates.Version + 1)
+)
 
 func prepare(t *testing.T, f *fake, opt setup.Options) *setup.Plan {
 	t.Helper()
@@ -101,10 +108,10 @@ func TestChanges(t *testing.T) {
 		{"older component", func(f *fake) {
 			c := f.components["fio-latency-mappings"]
 			c["version"], c["_meta"].(tree)["version"] = 0, 0
-		}, setup.Options{}, []string{"update component template fio-latency-mappings: version 0 is there, 1 comes"}, nil},
+		}, setup.Options{}, []string{"update component template fio-latency-mappings: version 0 is there, " + thisVersion + " comes"}, nil},
 		{"older policy", func(f *fake) {
 			delete(f.policies["fio-latency"]["policy"].(tree)["_meta"].(tree), "version")
-		}, setup.Options{}, []string{"update lifecycle policy fio-latency: version 0 is there, 1 comes"}, nil},
+		}, setup.Options{}, []string{"update lifecycle policy fio-latency: version 0 is there, " + thisVersion + " comes"}, nil},
 		{"other options", nil, setup.Options{Shards: 3, KeepDays: 60}, []string{
 			`update lifecycle policy fio-latency: _meta.keep_days is not set, becomes "60"; phases.delete is not set, becomes `,
 			`update component template fio-latency-settings: template.settings.index.number_of_shards is "1", becomes "3"`,
@@ -117,9 +124,9 @@ func TestChanges(t *testing.T) {
 			[]string{`update index template fio-runs: priority is "7", becomes "500"`}, nil},
 		{"removed", func(f *fake) { delete(f.templates, "fio-latency-job") }, setup.Options{}, []string{"create index template fio-latency-job"}, nil},
 		{"newer", func(f *fake) { f.templates["fio-runs"]["_meta"].(tree)["version"] = 99 }, setup.Options{},
-			[]string{"refuse index template fio-runs: version 99 is there, this fio2es has 1"}, setup.ErrNewer},
-		{"newer policy", func(f *fake) { f.policies["fio-latency"]["policy"].(tree)["_meta"].(tree)["version"] = 2 }, setup.Options{},
-			[]string{"refuse lifecycle policy fio-latency: version 2 is there"}, setup.ErrNewer},
+			[]string{"refuse index template fio-runs: version 99 is there, this fio2es has " + thisVersion}, setup.ErrNewer},
+		{"newer policy", func(f *fake) { f.policies["fio-latency"]["policy"].(tree)["_meta"].(tree)["version"] = templates.Version + 1 }, setup.Options{},
+			[]string{"refuse lifecycle policy fio-latency: version " + newerVersion + " is there"}, setup.ErrNewer},
 		{"foreign component", func(f *fake) { f.components["fio-runs-mappings"] = tree{"template": tree{}, "version": 3} }, setup.Options{},
 			[]string{"refuse component template fio-runs-mappings: one of this name is there"}, setup.ErrForeign},
 		{"foreign policy", func(f *fake) {
