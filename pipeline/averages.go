@@ -16,9 +16,10 @@ import (
 // averages are what logs with log_avg_msec say: the mean latency, rate and bandwidth of
 // each job over time. Means of many requests have no percentiles.
 type averages struct {
-	run    *reader
-	series map[averageKey]*average
-	levels []mapping.Level
+	*plan
+	problems *Problems
+	series   map[averageKey]*average
+	levels   []mapping.Level
 }
 
 // averageKey is one window of one job.
@@ -35,28 +36,35 @@ type average struct {
 }
 
 // readAverages reads logs for what they say over time.
-func (r *reader) readAverages(ctx context.Context, logs []cbt.Log) (*averages, error) {
-	a := &averages{run: r, series: map[averageKey]*average{}, levels: r.opt.levels()}
+func (p *plan) readAverages(ctx context.Context, logs []cbt.Log, t *tallies) (*averages, error) {
+	a := &averages{plan: p, problems: t.problems, series: map[averageKey]*average{}, levels: p.opt.levels()}
 	for _, log := range logs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := a.read(log); err != nil {
-			r.problems.lose(err)
+		j := p.jobOf(log)
+		if j == nil {
+			continue // of no job that is used
+		}
+		last, err := a.read(log, j)
+		if err != nil {
+			t.problems.lose(err)
+		}
+		if len(p.averages) > 0 { // else rows say it
+			t.jobs[j].last = max(t.jobs[j].last, last)
 		}
 	}
 	return a, nil
 }
 
-// read adds one log. A row's value is the mean from the row before to its time; one with
-// a block size is a single request.
-func (a *averages) read(log cbt.Log) error {
+// read adds one log, and returns its last time since the job's start. A row's value is
+// the mean from the row before to its time; one with a block size is a single request.
+func (a *averages) read(log cbt.Log, j *job) (end int64, err error) {
 	in, err := log.File.Open()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer in.Close()
-	j := a.run.jobOf(log)
 	rows := fiolog.NewRawReader(in, log.File.Name(), fiolog.BufferSize(0))
 	var last [fiolog.Directions]int64
 	for {
@@ -64,39 +72,39 @@ func (a *averages) read(log cbt.Log) error {
 		var bad *fiolog.SyntaxError
 		switch {
 		case errors.As(err, &bad):
-			a.run.problems.lose(err)
+			a.problems.lose(err)
 			continue
 		case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-			return nil
+			return end, nil
 		case err != nil:
-			return err
+			return end, err
 		}
 		at := rec.Time - j.origin
 		if at < 0 || at > maxRun || rec.NewJob {
-			j.leaveOut(rec.Line, errors.New("time is none of this job"))
+			a.problems.lose(leftOut(errors.New("the time is not of this job"), log, rec.Line))
 			continue
 		}
 		from := last[rec.Direction]
-		if last[rec.Direction] = at; from == 0 && at > 2*a.run.window {
-			from = at - a.run.window // the direction began later
+		if last[rec.Direction] = at; from == 0 && at > 2*a.window {
+			from = at - a.window // the direction began later
 		}
-		j.last = max(j.last, at)
+		end = max(end, at)
 		if rec.BlockSize > 0 {
 			a.request(j, rec.Direction, at+j.offset, rec.BlockSize)
 			continue
 		}
-		at += j.offset + a.run.shift
-		a.spread(log.Kind, j, rec.Direction, from+j.offset+a.run.shift, at, float64(rec.Value))
+		at += j.offset + a.shift
+		a.spread(log.Kind, j, rec.Direction, from+j.offset+a.shift, at, float64(rec.Value))
 	}
 }
 
 // request adds the bytes of one request where it completed.
 func (a *averages) request(j *job, d fiolog.Direction, at int64, bytes uint64) {
-	w := max(at+a.run.shift-1, 0) / a.run.window
-	a.at(averageKey{w, d, j.log.Host, j.name()}).bandwidth += float64(bytes) * 1000
+	w := max(at+a.shift-1, 0) / a.window
+	a.sum(averageKey{w, d, j.host, j.name()}).bandwidth += float64(bytes) * 1000
 }
 
-func (a *averages) at(key averageKey) *average {
+func (a *averages) sum(key averageKey) *average {
 	s := a.series[key]
 	if s == nil {
 		s = &average{}
@@ -107,10 +115,10 @@ func (a *averages) at(key averageKey) *average {
 
 // spread adds a mean from one time to another to the windows that it overlaps.
 func (a *averages) spread(kind fiolog.Kind, j *job, d fiolog.Direction, from, to int64, value float64) {
-	length := a.run.window
+	length := a.window
 	for w := max(from, 0) / length; w*length < to; w++ {
 		ms := float64(min(to, (w+1)*length) - max(from, w*length))
-		s := a.at(averageKey{w, d, j.log.Host, j.name()})
+		s := a.sum(averageKey{w, d, j.host, j.name()})
 		switch kind {
 		case fiolog.IOPS:
 			s.iops += value * ms
@@ -177,11 +185,11 @@ func (a *averages) documents(ref mapping.RunRef, version string, put func(*mappi
 }
 
 func (a *averages) document(k averageKey, level mapping.Level, s *average, ref mapping.RunRef, version string) *mapping.Interval {
-	length := a.run.window
+	length := a.window
 	d := &mapping.Interval{
-		Time: a.run.at(k.window * length), Level: level,
-		Window: mapping.Window{End: a.run.at((k.window + 1) * length), MS: length, ElapsedMS: k.window * length},
-		Run:    ref, CBT: a.run.settings(), Host: mapping.HostRef{Name: k.host}, Hosts: a.run.hostsOf(k.host),
+		Time: a.at(k.window * length), Level: level,
+		Window: mapping.Window{End: a.at((k.window + 1) * length), MS: length, ElapsedMS: k.window * length},
+		Run:    ref, CBT: a.settings(), Host: mapping.HostRef{Name: k.host}, Hosts: a.hostsOf(k.host),
 		Fio:       mapping.FioRef{Direction: k.direction.String(), Job: k.job, Version: version},
 		IOPS:      rounded(s.iops/float64(length), 1e3),
 		Bandwidth: rounded(s.bandwidth/float64(length), 1),
@@ -191,16 +199,4 @@ func (a *averages) document(k averageKey, level mapping.Level, s *average, ref m
 		d.Latency.Mean = rounded(s.latency/s.measured/1000, 1e3)
 	}
 	return d
-}
-
-// jobOf is the job that wrote a log, made if no report has it.
-func (r *reader) jobOf(log cbt.Log) *job {
-	for _, j := range r.jobs {
-		if j.log.Host == log.Host && j.log.Volume == log.Volume && j.number() == max(log.Job, 1) {
-			return j
-		}
-	}
-	j := &job{run: r, segment: -1, log: log}
-	r.jobs = append(r.jobs, j)
-	return j
 }

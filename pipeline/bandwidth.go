@@ -9,45 +9,48 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// bandwidth tells the bytes per second of windows. Histogram logs do not have them: the
+// bandwidth is the bytes per second of windows. Histogram logs do not have them: the
 // block size in a row is that of one request. Where fio's report says that all requests
-// are of one size, that is exact; else the bw logs tell, where there are some.
+// are of one size, that is exact; else the bw logs say, where there are some.
 type bandwidth struct {
 	size [fiolog.Directions]float64 // of every request, bytes; 0 if they differ, or nothing tells
 	logs map[levelKey]*average      // nil if not needed
 }
 
-// readBandwidth looks for what tells the run's bandwidth over time.
-func (r *reader) readBandwidth(ctx context.Context) error {
-	mixed := false
-	for d := range r.bandwidth.size {
-		size, ok := r.requestSize(fiolog.Direction(d))
-		r.bandwidth.size[d] = size
+// readBandwidth looks for what says the run's bandwidth over time.
+func (p *plan) readBandwidth(ctx context.Context, t *tallies) (*bandwidth, error) {
+	b, mixed := &bandwidth{}, false
+	for d := range b.size {
+		size, ok := p.requestSize(fiolog.Direction(d))
+		b.size[d] = size
 		mixed = mixed || !ok
 	}
 	var logs []cbt.Log
-	for _, log := range r.run.Others {
+	for _, log := range p.run.Others {
 		if log.Kind == fiolog.BW && !log.Stored {
 			logs = append(logs, log)
 		}
 	}
-	if !mixed || len(logs) == 0 || len(r.averages) > 0 {
-		return nil
+	if !mixed || len(logs) == 0 || len(p.averages) > 0 {
+		return b, nil
 	}
-	a, err := r.readAverages(ctx, logs)
+	a, err := p.readAverages(ctx, logs, t)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.bandwidth.logs = a.sums()
-	return nil
+	b.logs = a.sums()
+	return b, nil
 }
 
 // requestSize is the size of all requests of a direction, false if they differ or if
 // some job has no report.
-func (r *reader) requestSize(d fiolog.Direction) (float64, bool) {
+func (p *plan) requestSize(d fiolog.Direction) (float64, bool) {
 	size := uint64(0)
-	for _, e := range r.entries {
+	for _, e := range p.entries {
 		s := &e.Directions[d]
+		if e.mixed {
+			s = e.Mixed
+		}
 		if s.TotalIOs == 0 {
 			continue
 		}
@@ -56,7 +59,7 @@ func (r *reader) requestSize(d fiolog.Direction) (float64, bool) {
 		}
 		size = s.IOBytes / s.TotalIOs
 	}
-	for _, j := range r.jobs {
+	for _, j := range p.jobs {
 		if j.entry == nil {
 			return 0, false
 		}
@@ -88,5 +91,9 @@ func (b *bandwidth) of(w *align.Window, d *mapping.Interval, length int64) float
 			sum += s.bandwidth
 		}
 	}
-	return rounded(sum/float64(w.Length), 1)
+	through := w.Length
+	if d.Window.MS < w.Length-w.Length/20 { // it was clipped; else rows end some milliseconds off
+		through = max(d.Window.MS, 1)
+	}
+	return rounded(sum/float64(through), 1)
 }

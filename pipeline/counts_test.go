@@ -38,7 +38,7 @@ func TestCounts(t *testing.T) {
 				{Align: AlignJob},
 				{Weighting: 1},
 				{SpreadAll: true},
-				{Window: 300e6, Tolerance: -1},
+				{Window: 1300e6, Tolerance: -1},
 				{Window: 7e9},
 			} {
 				opt.Levels = []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}

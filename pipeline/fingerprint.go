@@ -20,10 +20,10 @@ import (
 // the settings names one version of the run: a document carries it from the first one
 // on, so it must be known before. XXH64 tells contents apart at the speed of memory;
 // it is no protection against forgery, and needs to be none.
-func (r *reader) fingerprint(ctx context.Context) (mapping.Source, string, error) {
-	files := r.files()
+func (p *plan) fingerprint(ctx context.Context) (mapping.Source, string, error) {
+	files := p.files()
 	list := make([]mapping.SourceFile, len(files))
-	r.each(len(files), func(i int) {
+	p.each(len(files), func(i int) {
 		if ctx.Err() == nil {
 			list[i] = hashFile(files[i])
 		}
@@ -38,23 +38,23 @@ func (r *reader) fingerprint(ctx context.Context) (mapping.Source, string, error
 		fmt.Fprintf(sum, "%q %d %s\n", f.Path, f.Bytes, f.Hash)
 	}
 	src.Hash = hex.EncodeToString(sum.Sum(nil))
-	fmt.Fprint(sum, r.opt.settings())
+	fmt.Fprint(sum, p.opt.settings())
 	return src, hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // files are those that documents are made of, by path: a run may have other logs, too.
-func (r *reader) files() []*source.File {
+func (p *plan) files() []*source.File {
 	used := map[*source.File]bool{}
-	for _, j := range r.jobs {
+	for _, j := range p.jobs {
 		used[j.log.File] = true
 	}
-	for _, l := range r.averages {
+	for _, l := range p.averages {
 		used[l.File] = true
 	}
-	for _, o := range r.outputs {
+	for _, o := range p.outputs {
 		used[o.File] = true
 	}
-	for _, f := range []*source.File{r.run.Config, r.run.Whole} {
+	for _, f := range []*source.File{p.run.Config, p.run.Whole} {
 		if f != nil {
 			used[f] = true
 		}

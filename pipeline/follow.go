@@ -34,22 +34,23 @@ const goodbye = 15 * time.Second
 func Follow(
 	ctx context.Context, run *cbt.Run, opt Options, how Following, to Sink, known Known, each func(*mapping.Interval) error,
 ) (*Result, error) {
-	r := &reader{opt: &opt, run: run, absolute: true, growing: &growing{ctx, how.Quiet}}
-	defer r.close()
-	if err := r.prepare(ctx); err != nil {
+	problems := &Problems{}
+	p, open, err := makePlan(ctx, run, opt, true, &growing{ctx, how.Quiet, opt.Offsets}, problems)
+	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("%s: %w: %w", r.title(), ErrNotLive, err)
+		return nil, fmt.Errorf("%s:%s: %w: %w", run.Archive, run.Name(), ErrNotLive, err)
 	}
-	if len(r.feeds) == 0 {
-		return nil, fmt.Errorf("%s: %w", r.title(), ErrNotLive)
+	defer open.close()
+	if len(open.feeds) == 0 {
+		return nil, fmt.Errorf("%s: %w", p.title, ErrNotLive)
 	}
-	if err := r.readBandwidth(ctx); err != nil {
+	f := &follower{plan: p, open: open, tallies: newTallies(p, problems), to: to, every: how.Every, stored: time.Now()}
+	if f.rates, err = p.readBandwidth(ctx, f.tallies); err != nil {
 		return nil, err
 	}
-	f := &follower{reader: r, to: to, every: how.Every, stored: time.Now()}
-	f.ref = r.reference(mapping.LiveIngest(f.stored))
+	f.ref = p.reference(mapping.LiveIngest(f.stored))
 	if known != nil {
 		if _, err := known(ctx, f.ref); err != nil {
 			return nil, err
@@ -69,11 +70,14 @@ func Follow(
 
 // follower stores what is read of a run that goes on.
 type follower struct {
-	*reader
-	to     Sink
-	ref    mapping.RunRef
-	every  time.Duration
-	stored time.Time // when the run's document was, last
+	*plan
+	open    *cursors
+	tallies *tallies
+	rates   *bandwidth
+	to      Sink
+	ref     mapping.RunRef
+	every   time.Duration
+	stored  time.Time // when the run's document was, last
 
 	docs []*mapping.Interval // not stored yet
 	made mapping.Documents
@@ -81,11 +85,11 @@ type follower struct {
 
 func (f *follower) follow(ctx context.Context, each func(*mapping.Interval) error) (*Result, error) {
 	version := f.version()
-	for w, err := range f.windows(ctx) {
+	for w, err := range f.windows(ctx, f.open, f.tallies) {
 		if err != nil {
 			return nil, err
 		}
-		d := f.document(w, f.ref, version)
+		d := f.document(w, f.ref, version, f.rates)
 		f.made.Add(d.Level, 1)
 		if err := each(d); err != nil {
 			return nil, err
@@ -106,7 +110,7 @@ func (f *follower) follow(ctx context.Context, each func(*mapping.Interval) erro
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Run: run, Lost: f.problems.Lost(), Notes: f.problems.Notes()}, nil
+	return &Result{Run: run, Lost: f.tallies.problems.Lost(), Notes: f.tallies.problems.Notes()}, nil
 }
 
 func (f *follower) put(ctx context.Context) error {
@@ -123,7 +127,7 @@ func (f *follower) store(ctx context.Context) (*mapping.Run, error) {
 	if err := f.put(ctx); err != nil {
 		return nil, err
 	}
-	run := f.summary(f.ref, f.made)
+	run := f.summary(f.ref, f.tallies, f.made)
 	run.Run.Complete = false
 	run.Warnings = append(run.Warnings, "followed while fio ran: not all of it is here")
 	f.stored = time.Now()

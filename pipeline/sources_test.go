@@ -103,7 +103,7 @@ func TestStatusInterval(t *testing.T) {
 // TestStonewall reads periodic reports of two jobs of which the second waited for the
 // first to end: fio counted its run time from the start, and anew when it began.
 func TestStonewall(t *testing.T) {
-	docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "stonewall"), "out", Options{Window: 500 * time.Millisecond})
+	docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "stonewall"), "out", Options{Window: time.Second})
 	if len(res.Lost) > 0 {
 		t.Errorf("lost: %v", res.Lost)
 	}
@@ -114,7 +114,7 @@ func TestStonewall(t *testing.T) {
 		}
 		requests[d.Fio.Direction] += d.Requests.Completed
 		start, end := d.Window.ElapsedMS, d.Window.ElapsedMS+d.Window.MS
-		if d.Fio.Direction == "read" && end > 4000 || d.Fio.Direction == "write" && (start < 4000 || end > 8500) {
+		if d.Fio.Direction == "read" && end > 4150 || d.Fio.Direction == "write" && (start < 3850 || end > 8500) {
 			t.Errorf("%d %ss from %d to %d ms", d.Requests.Completed, d.Fio.Direction, start, end)
 		}
 	}
@@ -201,5 +201,40 @@ func TestRawLogMissing(t *testing.T) {
 	_, res := readRun(t, dir, "out", Options{})
 	if len(res.Lost) == 0 || res.Run.Run.Complete || res.Run.Missing.Requests != total/2 {
 		t.Errorf("lost %v, complete %v, missing %d", res.Lost, res.Run.Run.Complete, res.Run.Missing.Requests)
+	}
+}
+
+// TestShortWindows: windows shorter than the rows would be a guess, and are refused.
+func TestShortWindows(t *testing.T) {
+	for _, c := range []struct {
+		window time.Duration
+		want   string // in what is said; empty if all is well
+	}{{500 * time.Millisecond, "give --interval 1s or more"}, {960 * time.Millisecond, ""}, {time.Second, ""}} {
+		docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "two-jobs-rw"), "out", Options{Window: c.window})
+		if c.want == "" && (len(docs) == 0 || len(res.Lost) > 0) {
+			t.Errorf("%v: %d documents, lost %v", c.window, len(docs), res.Lost)
+		}
+		if c.want != "" && (len(docs) > 0 || len(res.Lost) != 1 || !strings.Contains(res.Lost[0].Error(), c.want)) {
+			t.Errorf("%v: %d documents, lost %v, want %q", c.window, len(docs), res.Lost, c.want)
+		}
+	}
+}
+
+// TestFallBack: a job whose histogram log is gone or empty is read from its completions,
+// and the others from theirs.
+func TestFallBack(t *testing.T) {
+	for _, gone := range []bool{true, false} {
+		dir := copyCorpus(t, "two-jobs-rw")
+		log := filepath.Join(dir, "out_clat_hist.1.log")
+		if err := os.Truncate(log, 0); err != nil {
+			t.Fatal(err)
+		}
+		if gone {
+			removeFiles(t, dir, "_clat_hist.1.")
+		}
+		docs, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Job}})
+		if got := completed(docs, mapping.Job); got != total || len(res.Lost) > 0 || !res.Run.Run.Complete {
+			t.Errorf("gone %v: %d requests, want %d; lost %v, complete %v", gone, got, total, res.Lost, res.Run.Run.Complete)
+		}
 	}
 }

@@ -2,152 +2,208 @@ package pipeline
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// tail are the rows that fio did not log: what its report counts more than the rows of
-// the logs that the report covers. All of those must have ended.
-func (e *entry) tail() []align.Row {
+// tail are the rows that fio did not log: what an entry counts more than the rows of its
+// logs. All of those must have ended.
+func (t *tallies) tail(e *entry) []align.Row {
+	if e.mixed {
+		return t.mixedTail(e)
+	}
 	var rows []align.Row
 	for d := range fiolog.Direction(fiolog.Directions) {
-		stats := &e.Directions[d]
-		logged, damaged := e.logged(d)
-		total := float64(stats.TotalIOs)
-		run := e.logs[0].run
-		switch {
-		case total == 0 && logged.IsEmpty():
-			continue
-		case logged.Total() > total:
-			run.problems.lose(fmt.Errorf("%s: job %s: %s: its logs hold %.0f requests, more than the %d of total_ios",
-				e.out.File.Name(), e.Name, d, logged.Total(), stats.TotalIOs))
-			continue
-		case len(stats.Clat.Bins) == 0:
-			run.binless.Store(true)
-			run.missing.add(d, int64(total-logged.Total()))
-			continue
-		}
-		if err := e.complete(d); err != nil {
-			run.problems.lose(err)
-			run.missing.add(d, int64(total-logged.Total()))
-			continue
-		}
-		rest := reported(stats)
-		if !logged.IsEmpty() {
-			rest = rest.To(logged.Layout().Merged(rest.Layout()))
-		}
-		switch {
-		case !rest.Subtract(logged):
-			run.problems.lose(fmt.Errorf("%s: job %s: %s: the bins of its logs are not among those of the report",
-				e.out.File.Name(), e.Name, d))
-			run.missing.add(d, int64(total-logged.Total()))
-		case damaged && !e.cut():
-			// Rows in the middle were left out: no telling what of the rest is the tail.
-			run.missing.add(d, int64(rest.Total()))
-		case !rest.IsEmpty():
-			run.recovered.add(d, int64(rest.Total()))
-			row := e.tailRow(d, rest)
-			if interval := e.logs[0].interval; row.End-row.Start > 2*max(interval, 1000) {
-				run.problems.note("%s: job %s: the log ends early: %d %s requests, known from fio's report, are spread evenly from %d to %d ms",
-					run.title(), e.Name, row.Total, d, row.Start, row.End)
-			} else if e.crowded(logged, row, interval) {
-				run.problems.note("%s: job %s: rows are missing in its log: %d %s requests, known from fio's report, are put behind its last row, from %d to %d ms",
-					run.title(), e.Name, row.Total, d, row.Start, row.End)
+		if rest := t.rest(e, d); rest != nil && !rest.IsEmpty() {
+			if row, ok := t.place(e, d, rest); ok {
+				rows = append(rows, row)
 			}
-			rows = append(rows, row)
 		}
 	}
 	return rows
 }
 
-// crowded tells whether a tail has far more requests than the rows before it would let
-// expect: then it is not all that is missing.
-func (e *entry) crowded(logged *hist.Histogram, tail align.Row, interval int64) bool {
-	const far = 4
-	last := int64(0)
-	for _, j := range e.logs {
-		last = max(last, j.last)
+// rest is what an entry's report counts more of a direction than its logs: nil where that
+// is not known, and then the requests are missing.
+func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
+	stats := &e.Directions[d]
+	logged, damaged := t.logged(e, d)
+	total := float64(e.measured(d))
+	switch {
+	case stats.TotalIOs == 0 && logged.IsEmpty():
+		return nil
+	case logged.Total() > total:
+		t.problems.lose(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report: some rows are of another run, or are there twice",
+			describe(e, d), logged.Total(), total))
+		return nil
+	case len(stats.Clat.Bins) == 0:
+		t.countMissing(d, total-logged.Total())
+		return nil
 	}
-	return last > 0 && float64(tail.Total) > far*perSecond(logged.Total(), last)*float64(tail.End-tail.Start+interval)/1000
-}
-
-// reported is the histogram of a report's bins.
-func reported(stats *fiolog.DirectionStats) *hist.Histogram {
-	h := hist.New(stats.Clat.Layout)
-	h.AddBins(stats.Clat.Layout, stats.Clat.Bins)
-	return h
-}
-
-// logged is the sum of the logs' rows, and whether rows were left out.
-func (e *entry) logged(d fiolog.Direction) (sum *hist.Histogram, damaged bool) {
-	sum = &hist.Histogram{}
-	for _, j := range e.logs {
-		sum.Merge(&j.sums[d])
-		damaged = damaged || j.damaged
+	if _, err := e.failed(stats); err != nil {
+		t.problems.lose(err)
+		t.countMissing(d, total-logged.Total())
+		return nil
 	}
-	return sum, damaged
+	rest := reported(stats)
+	if !logged.IsEmpty() {
+		rest = rest.To(logged.Layout().Merged(rest.Layout()))
+	}
+	switch {
+	case !rest.Subtract(logged):
+		t.problems.lose(fmt.Errorf("%s: the bins of its logs are not among those of the report: the logs are of another run, or were changed", describe(e, d)))
+		t.countMissing(d, total-logged.Total())
+		return nil
+	case damaged && !t.cut(e):
+		// Rows in the middle were left out: which of the rest is the tail is not known.
+		t.countMissing(d, rest.Total())
+		return nil
+	}
+	return rest
 }
 
-// cut tells whether what is missing lies at the logs' ends.
-func (e *entry) cut() bool {
-	for _, j := range e.logs {
-		if j.damaged && !j.cut {
-			return false
+// mixedTail is tail for a report that has all directions in one (unified_rw_reporting).
+// The rows of the logs have the directions, and what fio did not log is shared out in
+// their proportion.
+func (t *tallies) mixedTail(e *entry) []align.Row {
+	var shares [fiolog.Directions]float64
+	all, any := &hist.Histogram{}, false
+	damaged := false
+	for d := range fiolog.Direction(fiolog.Directions) {
+		logged, bad := t.logged(e, d)
+		shares[d] = logged.Total()
+		all.Merge(logged)
+		any, damaged = any || !logged.IsEmpty(), damaged || bad
+	}
+	one := *e
+	job := *e.Job
+	job.Directions, job.Mixed = [fiolog.Directions]fiolog.DirectionStats{*e.Mixed}, nil
+	one.Job = &job
+	failed, err := one.failed(&job.Directions[0])
+	total := float64(int64(e.Mixed.TotalIOs) - failed)
+	rest := reported(e.Mixed)
+	if !all.IsEmpty() {
+		rest = rest.To(all.Layout().Merged(rest.Layout()))
+	}
+	switch {
+	case all.Total() > total:
+		t.problems.lose(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report", e.describe(), all.Total(), total))
+		return nil
+	case err != nil || !any || rest.IsEmpty() || damaged && !t.cut(e) || !rest.Subtract(all):
+		t.countMissing(fiolog.Read, total-all.Total())
+		if err != nil {
+			t.problems.lose(err)
+		}
+		return nil
+	}
+	var rows []align.Row
+	for d, part := range shareOut(rest, shares) {
+		if part.IsEmpty() {
+			continue
+		}
+		if row, ok := t.place(e, fiolog.Direction(d), part); ok {
+			rows = append(rows, row)
 		}
 	}
-	return true
+	if n := rest.Total(); n > 0 && shares[0] != all.Total() && shares[1] != all.Total() && shares[2] != all.Total() {
+		t.problems.note("%s: fio reported all directions in one (unified_rw_reporting): the %.0f requests of its end are shared out as those before were", e.describe(), n)
+	}
+	return rows
 }
 
-// endsEarly tells whether logs without a fault of their own lack more of their ends than
-// fio leaves out: the rest of an interval. Then they were cut between two rows.
-func (e *entry) endsEarly(d fiolog.Direction, rest float64) bool {
-	end, last, interval, logged := ranFor(e.Job), int64(0), int64(0), 0.0
-	for _, j := range e.logs {
-		last, interval = max(last, j.last), max(interval, j.interval)
-		logged += float64(j.requests[d])
+// shareOut divides the requests of each bin in proportion to shares: whole ones, with
+// rounding that evens out over the bins.
+func shareOut(rest *hist.Histogram, shares [fiolog.Directions]float64) (parts [fiolog.Directions]*hist.Histogram) {
+	sum := 0.0
+	for d := range shares {
+		parts[d] = hist.New(rest.Layout())
+		sum += shares[d]
 	}
-	if interval <= 0 || end-last <= 2*interval {
+	var due, given [fiolog.Directions]float64
+	for i, n := range rest.All() {
+		left := n
+		for d := range shares {
+			due[d] += n * shares[d] / sum
+			part := math.Min(math.Max(math.Round(due[d])-given[d], 0), left)
+			if d == len(shares)-1 {
+				part = left
+			}
+			parts[d].AddAt(i, part)
+			given[d] += part
+			left -= part
+		}
+	}
+	return parts
+}
+
+// place puts the rest where it completed: between the last row and the job's end. It
+// reports false if that is too long for the rest of an interval, or the rest is too many
+// requests for it: then logs end early or rows are missing, and nothing says when the
+// requests completed.
+func (t *tallies) place(e *entry, d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) {
+	row := t.tailRow(e, d, rest)
+	interval := int64(0)
+	for _, j := range e.jobs {
+		interval = max(interval, j.interval)
+	}
+	logged := 0.0
+	for _, j := range e.jobs {
+		logged += float64(t.jobs[j].requests[d])
+	}
+	switch {
+	case interval == 0 || row.End-row.Start > 2*interval+interval/10:
+		t.problems.note("%s: %d requests of the report are not in its log, which ends at %d ms of %d: they count in the run's totals, and in no window",
+			describe(e, d), row.Total, row.Start, e.ran)
+	case crowded(logged, t.last(e), row, interval):
+		t.problems.note("%s: %d requests of the report are not in its log, more than can be of its last %d ms: rows are missing; they count in the run's totals, and in no window",
+			describe(e, d), row.Total, row.End-row.Start)
+	default:
+		t.recovered.add(d, int64(row.Total))
+		return row, true
+	}
+	t.countMissing(d, rest.Total())
+	return row, false
+}
+
+// crowded reports whether a tail has far more requests than the rows before it would let
+// expect: then it is not all that is missing.
+func crowded(logged float64, last int64, tail align.Row, interval int64) bool {
+	const far = 4
+	return last > 0 && float64(tail.Total) > far*perSecond(logged, last)*float64(tail.End-tail.Start+interval)/1000
+}
+
+// endsEarly reports whether logs without a fault of their own lack more of their ends than
+// fio leaves out: the rest of an interval. Then they were cut between two rows.
+func (t *tallies) endsEarly(e *entry, d fiolog.Direction, rest float64) bool {
+	last, interval, logged := t.last(e), int64(0), 0.0
+	for _, j := range e.jobs {
+		interval = max(interval, j.interval)
+		logged += float64(t.jobs[j].requests[d])
+	}
+	if interval <= 0 || e.ran-last <= 2*interval {
 		return false
 	}
 	usual := logged / float64(max(last, 1)) * float64(interval)
 	return rest > 3*usual
 }
 
-// tailRow puts the rest where it completed: between the last row and the end.
-func (e *entry) tailRow(d fiolog.Direction, rest *hist.Histogram) align.Row {
+// tailRow is the rest between the last row and the end.
+func (t *tallies) tailRow(e *entry, d fiolog.Direction, rest *hist.Histogram) align.Row {
 	from, to := int64(-1), int64(0)
-	for _, j := range e.logs {
-		f, t := j.splitter.Tail(d, ranFor(e.Job), !j.damaged && !e.endsEarly(d, rest.Total()))
+	for _, j := range e.jobs {
+		of := t.jobs[j]
+		f, end := of.split.Tail(d, e.ran, !of.damaged && !t.endsEarly(e, d, rest.Total()))
 		if from < 0 || f < from {
 			from = f
 		}
-		to = max(to, t)
+		to = max(to, end)
 	}
 	row := align.Row{Start: from, End: to, Direction: d, Layout: rest.Layout(), Total: uint64(rest.Total())}
 	for i, n := range rest.All() {
 		row.Bins = append(row.Bins, hist.Bin{Index: uint32(i), Count: uint64(n)})
 	}
 	return row
-}
-
-// groupTail is the stream of what the jobs of a group (group_reporting) lost together.
-func (e *entry) groupTail() *align.Stream {
-	var rows []align.Row
-	begun := false
-	return &align.Stream{
-		Host: e.logs[0].log.Host, Job: "", Last: true,
-		Next: func() (align.Row, bool) {
-			if !begun {
-				rows, begun = e.tail(), true
-			}
-			if len(rows) == 0 {
-				return align.Row{}, false
-			}
-			row := rows[0]
-			rows = rows[1:]
-			return e.logs[0].inRun(row), true
-		},
-	}
 }

@@ -1,0 +1,259 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// Result is what became of one run.
+type Result struct {
+	Run *mapping.Run
+	// Lost is what was left out of it, Notes what else there is to know.
+	Lost, Notes []error
+	// Unchanged means that the store had this very version of the run already.
+	Unchanged bool
+}
+
+// Read makes the interval documents of one run, in order of time, gives each to put,
+// and returns what there is to say of the run. Nothing is stored, and the run need not
+// have an absolute start. Damage to the run's files is in the result; an error is put's,
+// or ctx's.
+func Read(ctx context.Context, run *cbt.Run, opt Options, put func(*mapping.Interval) error) (*Result, error) {
+	return read(ctx, run, opt, false, nil, put)
+}
+
+// batch is how many documents are stored at once: some megabytes. The embedded history
+// waits for the disk once for each.
+const batch = 1000
+
+// windowsAhead is how many windows may wait to be made into documents: rows are read
+// meanwhile. Each takes some 20 KB.
+const windowsAhead = 64
+
+// Known looks up what a store has of a run, before anything is stored. With a run it
+// says that the store has this very version, and nothing is to be done. An error stops
+// the ingest of this run.
+type Known func(ctx context.Context, run mapping.RunRef) (*mapping.Run, error)
+
+// Ingest stores one run's documents. What the sink has of the run already is replaced
+// when all new documents are stored. known may be nil. Errors are as for [Read], or
+// known's or the sink's.
+func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known) (*Result, error) {
+	var docs []*mapping.Interval
+	result, err := read(ctx, run, opt, true, known, func(d *mapping.Interval) error {
+		docs = append(docs, d.Split()...)
+		if len(docs) < batch {
+			return nil
+		}
+		err := to.Put(ctx, docs)
+		docs = docs[:0]
+		return err
+	})
+	if err != nil || result.Run == nil || result.Unchanged {
+		return result, err
+	}
+	if len(docs) > 0 {
+		if err := to.Put(ctx, docs); err != nil {
+			return result, err
+		}
+	}
+	return result, to.Finish(ctx, result.Run)
+}
+
+// read is what Read and Ingest share: a plan, then windows, documents and the summary.
+func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known Known, put func(*mapping.Interval) error) (*Result, error) {
+	problems := &Problems{}
+	p, open, err := makePlan(ctx, run, opt, absolute, nil, problems)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		problems.lose(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
+		return &Result{Lost: problems.Lost(), Notes: problems.Notes()}, nil
+	}
+	defer open.close()
+	var src mapping.Source
+	ingest := ""
+	if absolute {
+		if src, ingest, err = p.fingerprint(ctx); err != nil {
+			return nil, err
+		}
+	}
+	ref := p.reference(ingest)
+	if known != nil {
+		have, err := known(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		if have != nil {
+			return &Result{Run: have, Unchanged: true}, nil
+		}
+	}
+	t := newTallies(p, problems)
+	made, err := p.intervals(ctx, open, t, ref, put)
+	if err != nil {
+		return nil, err
+	}
+	p.conclude(t)
+	doc := p.summary(ref, t, made)
+	doc.Source = src
+	return &Result{Run: doc, Lost: problems.Lost(), Notes: problems.Notes()}, nil
+}
+
+// intervals makes the documents of all windows, and counts them.
+func (p *plan) intervals(ctx context.Context, open *cursors, t *tallies, ref mapping.RunRef, put func(*mapping.Interval) error) (mapping.Documents, error) {
+	var made mapping.Documents
+	rates, err := p.readBandwidth(ctx, t)
+	if err != nil {
+		return made, err
+	}
+	version := p.version()
+	for w, err := range readAhead(windowsAhead, p.windows(ctx, open, t)) {
+		if err != nil {
+			return made, err
+		}
+		d := p.document(w, ref, version, rates)
+		made.Add(d.Level, 1)
+		if err := put(d); err != nil {
+			return made, err
+		}
+	}
+	if len(p.averages) == 0 {
+		return made, nil
+	}
+	a, err := p.readAverages(ctx, p.averages, t)
+	if err != nil {
+		return made, err
+	}
+	return made, a.documents(ref, version, func(d *mapping.Interval) error {
+		made.Add(d.Level, 1)
+		return put(d)
+	})
+}
+
+// conclude says what the numbers do not.
+func (p *plan) conclude(t *tallies) {
+	lose, note := t.problems.lose, t.problems.note
+	for _, doubt := range p.run.Doubts {
+		note("%s: %s", p.title, doubt)
+	}
+	if missing := p.run.MissingHosts(); len(missing) > 0 {
+		note("%s: no files of %s, which the configuration names", p.title, strings.Join(missing, ", "))
+	}
+	if unread := p.unreadHosts(); len(unread) > 0 {
+		note("%s: neither a log nor a report that can be used of %s", p.title, strings.Join(unread, ", "))
+	}
+	p.concludeLogs(t)
+	p.concludeReports(t)
+	for d := range fiolog.Direction(fiolog.Directions) {
+		if n := t.missing[d].Load(); n > 0 {
+			note("%s: %d %s requests are in fio's total and in no window", p.title, n, d)
+		}
+	}
+	if p.placed != "" {
+		note("%s: %s", p.title, p.placed)
+	}
+	if t.stats.Late > 0 {
+		lose(fmt.Errorf("%s: %.0f requests are in rows so late that they count in a later window", p.title, t.stats.Late))
+	}
+}
+
+// concludeLogs says which jobs have no log, and what that means.
+func (p *plan) concludeLogs(t *tallies) {
+	rows, without := 0, 0
+	for _, j := range p.jobs {
+		if j.hasRows {
+			rows++
+		}
+		if j.entry == nil && len(p.averages) == 0 {
+			without++
+		}
+	}
+	if rows == 0 && t.recovered.total() == 0 {
+		t.problems.note("%s: only totals: %s", p.title, p.whyNoWindows())
+	}
+	for _, e := range p.entries {
+		if len(p.averages) == 0 {
+			p.concludeEntry(e, t, rows > 0)
+		}
+	}
+	if without == 0 {
+		return
+	}
+	text := fmt.Sprintf("%s: no JSON report for %d of %d logs, so the last part of an interval of each job is missing: "+
+		"pass the folder, or run fio with --output-format=json+", p.title, without, len(p.jobs))
+	if p.run.Iteration >= 0 || len(p.outputs) > 0 { // CBT writes one always, and others were there
+		t.problems.lose(fmt.Errorf("%s", text))
+	} else {
+		t.problems.note("%s", text)
+	}
+}
+
+// concludeEntry says if an entry's logs are not there, though its options ask for them or
+// other jobs have them.
+func (p *plan) concludeEntry(e *entry, t *tallies, others bool) {
+	served := requestsOf(t.report(e))
+	logs := 0
+	for _, j := range e.jobs {
+		if j.source != fromNothing {
+			logs++
+		}
+	}
+	wanted := e.out.hasOption(e.index, "write_hist_log")
+	switch {
+	case served == 0 || e.jobs[0].source == fromReports:
+	case logs == 0 && wanted:
+		t.problems.lose(fmt.Errorf("%s served %d requests, but its log is not there or cannot be read", e.describe(), served))
+	case logs == 0 && others:
+		t.problems.note("%s has no histogram log: its %d requests count in the run's totals, and in no window", e.describe(), served)
+	case logs > 0 && logs < e.size:
+		t.problems.lose(fmt.Errorf("%s stands for %d jobs, and only %d logs of them are there", e.describe(), e.size, logs))
+	}
+}
+
+// concludeReports says which requests have no latency.
+func (p *plan) concludeReports(t *tallies) {
+	binless := false
+	for _, e := range p.entries {
+		for _, s := range stats(t.report(e)) {
+			if n, err := e.failed(s); err == nil && n > 0 {
+				t.problems.note("%s: %d requests failed, or fio did not measure them: they have no latency", e.describe(), n)
+			}
+			binless = binless || s.TotalIOs > 0 && len(s.Clat.Bins) == 0
+		}
+	}
+	if binless && p.hasLogs() {
+		t.problems.note("%s: fio's JSON has no bins, so the ends that fio does not log are lost: use --output-format=json+", p.title)
+	}
+}
+
+func (p *plan) hasLogs() bool {
+	for _, j := range p.jobs {
+		if j.source == fromHist {
+			return true
+		}
+	}
+	return false
+}
+
+// unreadHosts are those that have files of which none could be read.
+func (p *plan) unreadHosts() (unread []string) {
+	read := map[string]bool{}
+	for _, j := range p.jobs {
+		read[j.host] = true
+	}
+	for _, out := range p.outputs {
+		read[out.Host] = true
+	}
+	for _, host := range p.run.HostNames() {
+		if !read[host] {
+			unread = append(unread, host)
+		}
+	}
+	return unread
+}

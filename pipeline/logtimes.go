@@ -1,0 +1,133 @@
+package pipeline
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// lastRow is the time of a log's last row since the job's start, read separately.
+func (b *planner) lastRow(j *job) int64 {
+	switch j.source {
+	case fromHist:
+		h := openHist(j.log, j.segment, b.readers)
+		return latest(j, func(yield func(int64, error) bool) {
+			for rec, err := range h.records() {
+				t := int64(0)
+				if err == nil {
+					t = rec.Time
+				}
+				if !yield(t, err) {
+					return
+				}
+			}
+		})
+	case fromRaw:
+		r := openRaw(j.log, max(j.segment, 0), b.readers.size)
+		return latest(j, func(yield func(int64, error) bool) {
+			for rec, err := range r.records() {
+				if !yield(rec.Time, err) {
+					return
+				}
+			}
+		})
+	}
+	return j.ran
+}
+
+// latest is the latest of a job's times, over rows that are wrong.
+func latest(j *job, times func(yield func(int64, error) bool)) int64 {
+	last := int64(0)
+	for t, err := range times {
+		if err == nil && j.checkTime(t) == nil {
+			last = max(last, t-j.origin)
+		} else if err != nil && !errors.As(err, new(*fiolog.SyntaxError)) {
+			break
+		}
+	}
+	return last
+}
+
+// placeByLogs is for jobs of which nothing but their logs is known: how much later than
+// the first of its host each began, by when their logs were last written. Files that were
+// copied have the time of the copy, so only logs that follow one another are placed.
+func (b *planner) placeByLogs() map[*job]time.Duration {
+	later := map[*job]time.Duration{}
+	byHost := map[string][]*job{}
+	for _, j := range b.jobs {
+		if j.start.IsZero() && j.hasRows && !j.log.File.ModTime.IsZero() {
+			byHost[j.host] = append(byHost[j.host], j)
+		}
+	}
+	for _, jobs := range byHost {
+		if len(jobs) > 1 && mayFollow(jobs) {
+			b.placeChain(jobs, later)
+		}
+	}
+	return later
+}
+
+// mayFollow reports whether the times of the logs are so far apart that some jobs may
+// have run after others: for at least as long as the shortest log can be.
+func mayFollow(jobs []*job) bool {
+	first, last := jobs[0].log.File.ModTime, jobs[0].log.File.ModTime
+	shortest := time.Duration(1<<62 - 1)
+	for _, j := range jobs {
+		at := j.log.File.ModTime
+		first = earlier(first, at)
+		if at.After(last) {
+			last = at
+		}
+		shortest = min(shortest, time.Duration(j.leastRows()*max(j.interval, 1))*time.Millisecond)
+	}
+	return last.Sub(first) > max(shortest, time.Second)
+}
+
+// leastRows is how many rows of each direction a job's log has at least, by its size.
+func (j *job) leastRows() int64 {
+	const longest = 6 // bytes a bin, on the average of a row: most are "0, "
+	if j.columns == 0 || j.log.File.Size <= 0 || j.segment >= 0 {
+		return 0
+	}
+	return j.log.File.Size / (longest * j.columns) / fiolog.Directions
+}
+
+// placeChain places the jobs of one host, if each began when the one before had ended.
+func (b *planner) placeChain(jobs []*job, later map[*job]time.Duration) {
+	type span struct {
+		*job
+		start, end time.Time
+	}
+	spans := make([]span, len(jobs))
+	b.each(len(jobs), func(i int) {
+		end := jobs[i].log.File.ModTime
+		spans[i] = span{jobs[i], end.Add(-time.Duration(b.lastRow(jobs[i])) * time.Millisecond), end}
+	})
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.number, b.number)) })
+	first := spans[0].start
+	slack := func(s span) time.Duration { return time.Duration(max(s.interval, 1000)) * time.Millisecond * 3 / 2 }
+	apart := false
+	for _, s := range spans {
+		if s.start.Sub(first) > slack(s) {
+			apart = true
+			if !slices.ContainsFunc(spans, func(o span) bool { return s.start.Sub(o.end).Abs() < slack(o)+time.Second }) {
+				b.lose(errors.New(b.title + ": nothing says when each job began, and the times of the logs are not those at which fio wrote them: " +
+					"all are shown as if they began together; pass fio's JSON report, or use --log_unix_epoch=1"))
+				return
+			}
+		}
+	}
+	if !apart {
+		return
+	}
+	for _, s := range spans {
+		if by := s.start.Sub(first); by > slack(s) {
+			later[s.job] = by
+		}
+	}
+	b.placed = "each job by when its log was last written, less the time of its last row"
+	b.note("%s: its jobs ran one after another, by the modification times of their logs: their starts are as true as these", b.title)
+}

@@ -1,0 +1,244 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// output is what one fio printed: the last of its reports, which is that of the whole
+// run, and what the ones before it say about time (--status-interval).
+type output struct {
+	cbt.Report
+	fio     *fiolog.Report
+	client  bool    // written by fio --client: jobs of several hosts, no absolute time
+	hasBins bool    // json+
+	begun   []begun // of each job
+	reports int     // of this execution
+	skip    int     // reports of earlier executions in the same file
+	earlier int     // how many executions these are of
+	first   int64   // run time at the first report, milliseconds
+	spacing int64   // milliseconds between reports; 0: there are too few
+}
+
+// begun is what periodic reports say of when a job began.
+type begun struct {
+	start  time.Time // the earliest timestamp less run time: the first report was the least late
+	ran    int64     // at the last report, milliseconds
+	waited bool      // for other jobs to end (stonewall), for its startdelay or its ramp_time
+	served bool      // it had requests
+}
+
+// allClients is what fio --client calls the sum of all other jobs in its report.
+const allClients = "All clients"
+
+// readOutputs reads fio's output of all hosts and volumes. CBT keeps each twice, as it
+// was printed and the JSON alone: the first that has a report is enough.
+func (b *planner) readOutputs() []*output {
+	type place struct{ host, volume string }
+	have := map[place]bool{}
+	var outputs []*output
+	for _, f := range b.run.Reports {
+		at := place{f.Host, f.Volume}
+		if f.Named && have[at] {
+			continue
+		}
+		if out := b.readOutput(f); out != nil {
+			have[at] = true
+			outputs = append(outputs, out)
+		}
+	}
+	return outputs
+}
+
+func (b *planner) readOutput(f cbt.Report) *output {
+	in, err := f.File.Open()
+	if err != nil {
+		b.lose(err)
+		return nil
+	}
+	defer in.Close()
+	out := &output{Report: f}
+	var times []int64
+	n := 0
+	for one, err := range fiolog.ReadReports(in, f.File.Name()) {
+		if err != nil {
+			alone := len(b.run.Logs)+len(b.run.Others) == 0 // and it begins as fio's do
+			if (f.Named || alone || out.fio != nil) && !b.isGrowing(err) {
+				b.lose(err)
+			}
+			continue
+		}
+		one.Jobs = slices.DeleteFunc(one.Jobs, func(j fiolog.Job) bool { return j.Name == allClients })
+		if len(one.Jobs) == 0 {
+			continue
+		}
+		if out.fio != nil && isAnotherExecution(out.fio, one) {
+			out.earlier++
+			out.skip, out.reports, out.begun, times = n, 0, nil, nil
+		}
+		n++
+		out.take(one)
+		times = append(times, one.Timestamp)
+	}
+	if out.fio == nil {
+		return nil
+	}
+	out.spacing = spacing(times)
+	for i := range out.fio.Jobs {
+		j := &out.fio.Jobs[i]
+		out.client = out.client || j.Host != ""
+		for _, s := range stats(j) {
+			out.hasBins = out.hasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0
+		}
+	}
+	if out.earlier > 0 {
+		b.lose(fmt.Errorf("%s: it holds reports of %d runs of fio, one after another (>>): only the last is used; "+
+			"write each run's report to a file of its own", f.File.Name(), out.earlier+1))
+	}
+	return out
+}
+
+// isGrowing reports whether an error only means that fio has not written the end yet.
+func (b *planner) isGrowing(err error) bool {
+	var cut *fiolog.SyntaxError
+	return b.growing && errors.As(err, &cut) && cut.Partial
+}
+
+// take adds a report. Of a job that waits fio counts for how long it has waited, and
+// begins again when the job does.
+func (o *output) take(one *fiolog.Report) {
+	o.fio = one
+	if o.reports++; o.reports == 1 {
+		o.first = ranFor(&one.Jobs[0])
+	}
+	for len(o.begun) < len(one.Jobs) {
+		o.begun = append(o.begun, begun{})
+	}
+	for i := range one.Jobs {
+		j := &one.Jobs[i]
+		b, ran := &o.begun[i], ranFor(j)
+		if ran < b.ran && !b.served {
+			*b = begun{waited: true}
+		}
+		b.ran, b.served = ran, b.served || requestsOf(j) > 0
+		if ran > 0 && one.Timestamp > 0 && hasRun(j) {
+			b.start = earlier(b.start, time.UnixMilli(one.Timestamp-ran))
+		}
+	}
+}
+
+// isAnotherExecution reports whether the report after is of a fio that was started when
+// the one that wrote before had ended: then less time passed for it than on the clock.
+func isAnotherExecution(before, after *fiolog.Report) bool {
+	if !slices.EqualFunc(before.Jobs, after.Jobs, func(a, b fiolog.Job) bool { return a.Name == b.Name && a.Host == b.Host }) {
+		return true
+	}
+	const rounding = 1200 // of elapsed, which is in whole seconds
+	was, is := elapsed(before), elapsed(after)
+	if was == 0 || is == 0 || before.Timestamp == 0 || after.Timestamp == 0 {
+		return false
+	}
+	apart := after.Timestamp - before.Timestamp - (is - was)
+	return apart > rounding || is < was
+}
+
+// elapsed is for how long fio ran until it wrote a report, up to a second more, in
+// milliseconds; 0 where the report lacks it.
+func elapsed(rep *fiolog.Report) int64 {
+	longest := int64(0)
+	for i := range rep.Jobs {
+		longest = max(longest, rep.Jobs[i].Elapsed)
+	}
+	return longest * 1000
+}
+
+// spacing is the middle one of the times between reports, in tens of milliseconds: the
+// last comes when the run ends, others may be late.
+func spacing(times []int64) int64 {
+	if len(times) < 3 {
+		return 0
+	}
+	var steps []int64
+	for i := range times[1:] {
+		steps = append(steps, times[i+1]-times[i])
+	}
+	slices.Sort(steps)
+	return (steps[len(steps)/2] + 5) / 10 * 10
+}
+
+// stats are a job's directions, and all of them in one with unified_rw_reporting.
+func stats(j *fiolog.Job) []*fiolog.DirectionStats {
+	all := make([]*fiolog.DirectionStats, 0, fiolog.Directions+1)
+	for d := range j.Directions {
+		all = append(all, &j.Directions[d])
+	}
+	if j.Mixed != nil {
+		all = append(all, j.Mixed)
+	}
+	return all
+}
+
+func requestsOf(j *fiolog.Job) (sum uint64) {
+	for _, s := range stats(j) {
+		sum += s.TotalIOs
+	}
+	return sum
+}
+
+// ranFor is for how long a job ran, in milliseconds. With group_reporting job_runtime is
+// the sum over the jobs of the group; the directions have the real time (fio 3.33).
+func ranFor(j *fiolog.Job) int64 {
+	ms := int64(0)
+	for _, s := range stats(j) {
+		ms = max(ms, s.Runtime)
+	}
+	if ms == 0 {
+		return j.Runtime
+	}
+	return ms
+}
+
+// hasRun reports whether a job has a run time of its own: job_runtime alone may be a sum,
+// or the time for which it has waited.
+func hasRun(j *fiolog.Job) bool {
+	return slices.ContainsFunc(stats(j), func(s *fiolog.DirectionStats) bool { return s.Runtime > 0 })
+}
+
+// earlier is the earlier of two times, of which zero ones do not count.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// option is a job's option, its own or that of all jobs.
+func (o *output) option(entry int, name string) string {
+	if v, ok := o.fio.Jobs[entry].Options[name]; ok {
+		return v
+	}
+	return o.fio.GlobalOptions[name]
+}
+
+// hasOption reports whether an option is set, with a value or without.
+func (o *output) hasOption(entry int, name string) bool {
+	_, own := o.fio.Jobs[entry].Options[name]
+	_, global := o.fio.GlobalOptions[name]
+	return own || global
+}
+
+// tells how long apart rows are: log_hist_msec, the shortest of its jobs; 0 if not set.
+func (o *output) histMsec() int64 {
+	shortest := int64(0)
+	for i := range o.fio.Jobs {
+		if ms := milliseconds(o.option(i, "log_hist_msec")); ms > 0 && (shortest == 0 || ms < shortest) {
+			shortest = ms
+		}
+	}
+	return shortest
+}

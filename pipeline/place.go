@@ -1,0 +1,325 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// placed is when the jobs of one fio began, and how that was found if they did not all
+// begin together.
+type placed struct {
+	starts map[*entry]moment
+	how    string // one sentence; empty if all began together
+	doubt  string // why it is not certain; empty if it is
+}
+
+// place finds when the jobs of one fio began, from the best evidence that there is. The
+// entries are all of one output, and of one host.
+func place(out *output, entries []*entry) placed {
+	if slices.ContainsFunc(entries, func(e *entry) bool { return e.Start > 0 }) {
+		return placeByStart(entries)
+	}
+	end, by := out.written()
+	switch {
+	case out.reports > 1:
+		return placeByReports(out, entries)
+	case end.IsZero():
+		return placed{starts: map[*entry]moment{}}
+	case isOneStage(entries):
+		return placeTogether(entries, end, by)
+	}
+	if p, ok := placeByFiles(out, entries, end); ok {
+		return p
+	}
+	if p, ok := placeInStages(out, entries, end); ok {
+		return p
+	}
+	p := placeTogether(entries, end, by)
+	p.how = "its jobs are shown side by side, though they may have run one after another"
+	p.doubt = fmt.Sprintf("%s: nothing says when each of its %d groups of jobs ran: they are shown side by side; "+
+		"run fio with --log_unix_epoch=1 or --status-interval=1, or keep the modification times of its logs", out.File.Name(), len(groups(entries)))
+	return p
+}
+
+// written is when the last report was written: fio --client says it by the file alone.
+func (o *output) written() (time.Time, clock) {
+	if o.fio.Timestamp > 0 {
+		return time.UnixMilli(o.fio.Timestamp), clockReport
+	}
+	return o.File.ModTime, clockMtime
+}
+
+// placeByStart uses job_start. A job without one began with the first.
+func placeByStart(entries []*entry) placed {
+	p := placed{starts: map[*entry]moment{}}
+	var first time.Time
+	for _, e := range entries {
+		if e.Start > 0 {
+			first = earlier(first, time.UnixMilli(e.Start))
+		}
+	}
+	late := false
+	for _, e := range entries {
+		at := first
+		if e.Start > 0 {
+			at = time.UnixMilli(e.Start)
+		}
+		late = late || at.Sub(first) > together
+		p.starts[e] = moment{at, clockStart, errorOfStart}
+	}
+	if late {
+		p.how = "each job where job_start in fio's report puts it"
+	}
+	return p
+}
+
+// together is by how much the starts of jobs may differ that began together, as far as
+// reports say.
+const together = 250 * time.Millisecond
+
+// placeByReports uses periodic reports, in which a job's run time begins when it does.
+func placeByReports(out *output, entries []*entry) placed {
+	p := placed{starts: map[*entry]moment{}}
+	var first, idle time.Time
+	for _, e := range entries {
+		if b := &out.begun[e.index]; b.served {
+			first = earlier(first, b.start)
+		} else {
+			idle = earlier(idle, b.start)
+		}
+	}
+	first = earlier(first, time.Time{})
+	if first.IsZero() {
+		first = idle
+	}
+	if first.IsZero() {
+		return p
+	}
+	for _, e := range entries {
+		at := first
+		if b := &out.begun[e.index]; b.served && b.start.Sub(first) > together {
+			at, p.how = b.start, "each job where its counts begin to grow in fio's periodic reports"
+		}
+		p.starts[e] = moment{at, clockReport, errorOfReport}
+	}
+	return p
+}
+
+// isOneStage reports whether all jobs were started at once, but for the startdelay that
+// their options have: fio gives another group to jobs behind a stonewall.
+func isOneStage(entries []*entry) bool {
+	for _, e := range entries {
+		_, ok := e.delay()
+		if !ok || e.GroupID != entries[0].GroupID || e.out.hasOption(e.index, "wait_for") {
+			return false
+		}
+	}
+	return true
+}
+
+// delay is how long after the start of fio a job of the first stage begins to be
+// measured: its startdelay and its ramp_time. It reports false where that is random.
+func (e *entry) delay() (time.Duration, bool) {
+	start, ok := duration(e.out.option(e.index, "startdelay"))
+	return start + e.ramp(), ok
+}
+
+// ramp is for how long the job ran before fio began to measure.
+func (e *entry) ramp() time.Duration {
+	ramp, _ := duration(e.out.option(e.index, "ramp_time"))
+	return ramp
+}
+
+func (e *entry) ranFor() time.Duration { return time.Duration(e.ran) * time.Millisecond }
+
+// placeTogether takes jobs to have been started at once, and the last one to have ended
+// when the report was written.
+func placeTogether(entries []*entry, end time.Time, by clock) placed {
+	p := placed{starts: map[*entry]moment{}}
+	longest := time.Duration(0)
+	for _, e := range entries {
+		delay, _ := e.delay()
+		longest = max(longest, delay+e.ranFor())
+	}
+	error := errorOfReport
+	if by == clockMtime {
+		error = errorOfMtime
+	}
+	for _, e := range entries {
+		delay, _ := e.delay()
+		p.starts[e] = moment{end.Add(delay - longest), by, error}
+		if e.out.option(e.index, "startdelay") != "" {
+			p.how = "each job by its startdelay, and the last to end by when fio wrote its report"
+		}
+	}
+	return p
+}
+
+// groups are the jobs by fio's groupid, in order.
+func groups(entries []*entry) [][]*entry {
+	byID := map[int][]*entry{}
+	for _, e := range entries {
+		byID[e.GroupID] = append(byID[e.GroupID], e)
+	}
+	var all [][]*entry
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		all = append(all, byID[id])
+	}
+	return all
+}
+
+// placeByFiles uses when each log was last written: fio does so when its job ends. The
+// jobs of a group begin together.
+func placeByFiles(out *output, entries []*entry, end time.Time) (placed, bool) {
+	p := placed{starts: map[*entry]moment{}}
+	if !out.trustsTimes() {
+		return p, false
+	}
+	fine := false
+	for _, group := range groups(entries) {
+		var start time.Time
+		for _, e := range group {
+			ended, ok := e.lastWritten(out, end)
+			if !ok {
+				continue
+			}
+			fine = fine || ended.Nanosecond() != 0
+			start = earlier(start, ended.Add(-e.ranFor()-e.ramp()))
+		}
+		if start.IsZero() {
+			return p, false
+		}
+		for _, e := range group {
+			at := start.Add(e.ramp())
+			if e.out.option(e.index, "startdelay") != "" {
+				if ended, ok := e.lastWritten(out, end); ok {
+					at = ended.Add(-e.ranFor())
+				}
+			}
+			p.starts[e] = moment{earlier(at, end.Add(-e.ranFor())), clockMtime, errorOfMtime}
+		}
+	}
+	p.how = "each job by when its log was last written, less its run time"
+	return p, fine && plausible(p.starts, entries)
+}
+
+// lastWritten is when the last of an entry's logs was written; false where a log's time
+// cannot be that, or there is none.
+func (e *entry) lastWritten(out *output, end time.Time) (time.Time, bool) {
+	var last time.Time
+	for _, j := range e.jobs {
+		at := j.log.File.ModTime
+		if j.source == fromNothing || at.IsZero() || at.After(end.Add(time.Second)) || at.Before(out.began()) {
+			return last, false
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last, !last.IsZero()
+}
+
+// began is the earliest time at which the fio of an output can have been started.
+func (o *output) began() time.Time {
+	end, _ := o.written()
+	if e := elapsed(o.fio); e > 0 {
+		return end.Add(-time.Duration(e)*time.Millisecond - time.Second)
+	}
+	return time.Time{}
+}
+
+// plausible reports whether files can have been written when jobs ended: groups that ran
+// for different times do not end at the same moment, as copies of files do.
+func plausible(starts map[*entry]moment, entries []*entry) bool {
+	const near = 300 * time.Millisecond
+	for i, a := range entries {
+		for _, b := range entries[i+1:] {
+			endA, endB := starts[a].at.Add(a.ranFor()), starts[b].at.Add(b.ranFor())
+			if a.GroupID != b.GroupID && endA.Sub(endB).Abs() < near && (a.ranFor()-b.ranFor()).Abs() > 2*near {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// placeInStages tries which groups can have run one after another, as those behind a
+// stonewall do, or side by side (new_group): the run times must add up to the time that
+// fio ran, and only one way to order them may do so.
+func placeInStages(out *output, entries []*entry, end time.Time) (placed, bool) {
+	all := groups(entries)
+	total := time.Duration(elapsed(out.fio)) * time.Millisecond
+	const most = 12 // groups: more have too many ways
+	if total == 0 || len(all) > most {
+		return placed{}, false
+	}
+	var fits [][][]*entry
+	for cuts := range 1 << (len(all) - 1) {
+		stages := stagesOf(all, cuts)
+		sum := time.Duration(len(stages)-1) * betweenStages
+		for _, s := range stages {
+			sum += lasts(s)
+		}
+		if left := total - sum; left > -betweenStages && left < 1500*time.Millisecond && out.writtenIn(stages, end) {
+			fits = append(fits, stages)
+		}
+	}
+	if len(fits) != 1 {
+		return placed{}, false
+	}
+	p := placed{starts: map[*entry]moment{}, how: "each group of jobs behind the one before: their run times add up to the time that fio ran"}
+	error := errorOfReport
+	for _, stage := range slices.Backward(fits[0]) {
+		start := end.Add(-lasts(stage))
+		for _, e := range stage {
+			p.starts[e] = moment{start.Add(e.ramp()), clockReport, error}
+		}
+		end, error = start.Add(-betweenStages), error+errorOfStage
+	}
+	if len(fits[0]) == 1 {
+		p.how = ""
+	}
+	return p, true
+}
+
+// stagesOf joins groups to stages: bit i of cuts is set if a stage ends behind group i.
+func stagesOf(groups [][]*entry, cuts int) [][]*entry {
+	var stages [][]*entry
+	var stage []*entry
+	for i, g := range groups {
+		stage = append(stage, g...)
+		if i == len(groups)-1 || cuts>>i&1 == 1 {
+			stages = append(stages, stage)
+			stage = nil
+		}
+	}
+	return stages
+}
+
+// lasts is how long the jobs of a stage run that begin together.
+func lasts(stage []*entry) time.Duration {
+	longest := slices.MaxFunc(stage, func(a, b *entry) int { return cmp.Compare(a.ranFor()+a.ramp(), b.ranFor()+b.ramp()) })
+	return longest.ranFor() + longest.ramp()
+}
+
+// writtenIn reports whether the times of the logs, in seconds, agree with stages; times
+// that cannot be those at which fio wrote say nothing.
+func (o *output) writtenIn(stages [][]*entry, end time.Time) bool {
+	if !o.trustsTimes() {
+		return true
+	}
+	for _, stage := range slices.Backward(stages) {
+		start := end.Add(-lasts(stage))
+		for _, e := range stage {
+			ended := start.Add(e.ramp() + e.ranFor())
+			if at, ok := e.lastWritten(o, end); ok && at.Sub(ended).Abs() > errorOfSeconds {
+				return false
+			}
+		}
+		end = start.Add(-betweenStages)
+	}
+	return true
+}

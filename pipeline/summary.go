@@ -1,0 +1,353 @@
+package pipeline
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// summary makes the run's document, once all windows have been read.
+func (p *plan) summary(ref mapping.RunRef, t *tallies, documents mapping.Documents) *mapping.Run {
+	lost := t.problems.Lost()
+	run := &mapping.Run{
+		Run: mapping.RunInfo{
+			ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Path: p.run.Path, Start: ref.Start, End: p.at(p.end(t)),
+			Ingest: ref.Ingest, Labels: ref.Labels, Complete: len(lost) == 0 && t.missing.total() == 0,
+		},
+		CBT: p.settings(), Config: p.config,
+		Fio:        p.fio(),
+		Hosts:      p.runHosts(),
+		Clock:      mapping.Clock{Source: p.clock.String(), ErrorMS: p.error.Milliseconds()},
+		Weighting:  p.opt.Weighting.String(),
+		IntervalMS: p.window,
+		Levels:     p.opt.levels(),
+		Placed:     p.placed,
+		Recovered:  mapping.Lost{Requests: t.recovered.total()},
+		Missing:    mapping.Lost{Requests: t.missing.total()},
+		Documents:  documents,
+	}
+	if documents == (mapping.Documents{}) || len(p.averages) > 0 {
+		run.NoWindows = p.whyNoWindows()
+	}
+	for d, to := range [fiolog.Directions]**mapping.Totals{&run.Read, &run.Write, &run.Trim} {
+		*to = p.totals(fiolog.Direction(d), t)
+	}
+	run.All = p.allTotals(run, t)
+	for _, list := range [][]error{lost, t.problems.Notes()} {
+		for _, err := range list {
+			run.Warnings = append(run.Warnings, err.Error())
+		}
+	}
+	return run
+}
+
+// totals are those of one direction over the time from the start of its first job to the
+// end of its last; nil if it served nothing.
+func (p *plan) totals(d fiolog.Direction, t *tallies) *mapping.Totals {
+	h := p.whole(d, t)
+	reported := p.reported(d, t)
+	if h.IsEmpty() && reported == 0 {
+		return nil
+	}
+	out := &mapping.Totals{Requests: int64(h.Total()), Latency: mapping.NewLatency(h, nil), Means: p.means(d, t), Fio: p.fioLatency(d)}
+	if h.IsEmpty() { // a report without bins: requests and means are all there is
+		out.Requests, out.Latency.Mean = reported, out.Means.Clat
+	}
+	for _, e := range p.entries {
+		s := &t.report(e).Directions[d]
+		out.Bytes += int64(s.IOBytes)
+		if e.mixed && e.Mixed.TotalIOs > 0 {
+			out.Bytes += int64(float64(e.Mixed.IOBytes) * float64(p.mixedRequests(e, d, t)) / float64(e.Mixed.TotalIOs))
+		}
+	}
+	out.DurationMS = p.duration(func(j *job) bool {
+		return j.serves(d) && (j.entry == nil || !j.entry.mixed || t.jobs[j].requests[d] > 0)
+	}, t)
+	rate(out)
+	return out
+}
+
+// rate sets what follows from requests, bytes and the time.
+func rate(t *mapping.Totals) {
+	t.IOPS = rounded(perSecond(float64(t.Requests), t.DurationMS), 1e3)
+	t.Bandwidth = rounded(perSecond(float64(t.Bytes), t.DurationMS), 1)
+}
+
+// allTotals are those of all directions together; nil if there are none.
+func (p *plan) allTotals(run *mapping.Run, t *tallies) *mapping.Totals {
+	all, total := &hist.Histogram{}, &mapping.Totals{}
+	for d, of := range []*mapping.Totals{run.Read, run.Write, run.Trim} {
+		if of != nil {
+			all.Merge(p.whole(fiolog.Direction(d), t))
+			total.Requests += of.Requests
+			total.Bytes += of.Bytes
+		}
+	}
+	for _, e := range p.entries { // whose directions nothing says
+		if e.mixed && !p.hasLogged(e, t) {
+			all.Merge(reported(e.Mixed))
+			total.Requests += int64(e.Mixed.TotalIOs)
+			total.Bytes += int64(e.Mixed.IOBytes)
+		}
+	}
+	if total.Requests == 0 {
+		return nil
+	}
+	total.Latency = mapping.NewLatency(all, nil)
+	total.DurationMS = p.duration(func(*job) bool { return true }, t)
+	rate(total)
+	return total
+}
+
+// duration is the time from the start of the first of some jobs to the end of the last,
+// in milliseconds.
+func (p *plan) duration(of func(*job) bool, t *tallies) int64 {
+	first, last := int64(-1), int64(0)
+	for _, j := range p.jobs {
+		if !of(j) {
+			continue
+		}
+		if first < 0 || j.offset < first {
+			first = j.offset
+		}
+		last = max(last, p.endOf(j, t))
+	}
+	return max(last-max(first, 0), 0)
+}
+
+// endOf is when a job ended, in milliseconds after the run's start.
+func (p *plan) endOf(j *job, t *tallies) int64 {
+	return j.offset + max(j.ran, t.jobs[j].end())
+}
+
+// end is when the last job ended, in milliseconds after the run's start.
+func (p *plan) end(t *tallies) (end int64) {
+	for _, j := range p.jobs {
+		end = max(end, p.endOf(j, t))
+	}
+	return end
+}
+
+// whole is the histogram of the whole run, of one direction: of fio's report where it
+// has the bins of all requests, else of the logs' rows.
+func (p *plan) whole(d fiolog.Direction, t *tallies) *hist.Histogram {
+	if len(p.entries) == 0 {
+		return &t.windowed[d]
+	}
+	all := &hist.Histogram{}
+	for _, e := range p.entries {
+		stats := &t.report(e).Directions[d]
+		logged, _ := t.logged(e, d)
+		switch _, err := e.failed(stats); {
+		case e.mixed:
+			all.Merge(p.mixedWhole(e, d, t))
+		case err == nil && len(stats.Clat.Bins) > 0:
+			all.Merge(reported(stats))
+		default:
+			all.Merge(logged)
+		}
+	}
+	for _, j := range p.jobs {
+		if j.entry == nil {
+			all.Merge(&t.jobs[j].sums[d])
+		}
+	}
+	return all
+}
+
+// mixedWhole is a direction of a report that has all in one: its rows, and its share of
+// what the report has more.
+func (p *plan) mixedWhole(e *entry, d fiolog.Direction, t *tallies) *hist.Histogram {
+	logged, _ := t.logged(e, d)
+	var shares [fiolog.Directions]float64
+	all := &hist.Histogram{}
+	for other := range fiolog.Direction(fiolog.Directions) {
+		h, _ := t.logged(e, other)
+		shares[other] = h.Total()
+		all.Merge(h)
+	}
+	if all.IsEmpty() || len(e.Mixed.Clat.Bins) == 0 {
+		return logged
+	}
+	rest := reported(e.Mixed).To(all.Layout().Merged(e.Mixed.Clat.Layout))
+	if !rest.Subtract(all) {
+		return logged
+	}
+	whole := shareOut(rest, shares)[d]
+	whole.Merge(logged)
+	return whole
+}
+
+func (p *plan) mixedRequests(e *entry, d fiolog.Direction, t *tallies) int64 {
+	return int64(p.mixedWhole(e, d, t).Total())
+}
+
+// hasLogged reports whether an entry's logs have any row.
+func (p *plan) hasLogged(e *entry, t *tallies) bool {
+	for d := range fiolog.Direction(fiolog.Directions) {
+		if h, _ := t.logged(e, d); !h.IsEmpty() {
+			return true
+		}
+	}
+	return false
+}
+
+// reported is how many requests fio's reports count.
+func (p *plan) reported(d fiolog.Direction, t *tallies) int64 {
+	sum := uint64(0)
+	for _, e := range p.entries {
+		sum += t.report(e).Directions[d].TotalIOs
+	}
+	return int64(sum)
+}
+
+// fio is what fio says of itself and of its jobs.
+func (p *plan) fio() mapping.FioInfo {
+	info := mapping.FioInfo{Version: p.version(), Options: p.options()}
+	jobs := 0.0
+	for _, j := range p.jobs {
+		info.Jobs += max(j.stands(), 1)
+	}
+	for _, e := range p.entries {
+		info.UsrCPU += e.UsrCPU
+		info.SysCPU += e.SysCPU
+		jobs++
+	}
+	if jobs > 0 {
+		info.UsrCPU, info.SysCPU = rounded(info.UsrCPU/jobs, 100), rounded(info.SysCPU/jobs, 100)
+	}
+	return info
+}
+
+// stands is for how many jobs of fio a job stands: with group_reporting and without logs
+// of each, for all of the group.
+func (j *job) stands() int {
+	if j.entry != nil && len(j.entry.jobs) == 1 && j.source != fromHist && j.source != fromRaw {
+		return j.entry.size
+	}
+	return 1
+}
+
+// fioLatency is what fio itself computed, where the run is one job without bins.
+func (p *plan) fioLatency(d fiolog.Direction) *mapping.FioLatency {
+	if len(p.entries) != 1 || len(p.jobs) != 1 || p.entries[0].size > 1 {
+		return nil
+	}
+	l := &p.entries[0].Directions[d].Clat
+	if len(l.Bins) > 0 || len(l.Percentiles) == 0 {
+		return nil
+	}
+	us := func(ns float64) float64 { return rounded(ns/1000, 1000) }
+	out := &mapping.FioLatency{Min: us(float64(l.Min)), Max: us(float64(l.Max)), Mean: us(l.Mean), StdDev: us(l.StdDev)}
+	for _, q := range l.Percentiles {
+		out.Percentiles = append(out.Percentiles, mapping.FioPercentile{Rank: q.Rank, Value: us(float64(q.Value))})
+	}
+	return out
+}
+
+// means are fio's mean latencies of all jobs, each request counting the same.
+func (p *plan) means(d fiolog.Direction, t *tallies) mapping.Means {
+	mean := func(of func(*fiolog.DirectionStats) *fiolog.Latency) float64 {
+		sum, n := 0.0, 0.0
+		for _, e := range p.entries {
+			s := &t.report(e).Directions[d]
+			if l := of(s); l.Mean > 0 {
+				sum += l.Mean * float64(s.TotalIOs)
+				n += float64(s.TotalIOs)
+			}
+		}
+		if n == 0 {
+			return 0
+		}
+		return rounded(sum/n/1000, 1000)
+	}
+	return mapping.Means{
+		Slat: mean(func(s *fiolog.DirectionStats) *fiolog.Latency { return &s.Slat }),
+		Clat: mean(func(s *fiolog.DirectionStats) *fiolog.Latency { return &s.Clat }),
+		Lat:  mean(func(s *fiolog.DirectionStats) *fiolog.Latency { return &s.Lat }),
+	}
+}
+
+// options are fio's for all jobs: global ones, and those that are the same everywhere.
+func (p *plan) options() map[string]string {
+	var same map[string]string
+	for _, e := range p.entries {
+		job := maps.Clone(e.out.fio.GlobalOptions)
+		if job == nil {
+			job = map[string]string{}
+		}
+		maps.Copy(job, e.Options)
+		if same == nil {
+			same = job
+		}
+		maps.DeleteFunc(same, func(k, v string) bool { return job[k] != v })
+	}
+	return same
+}
+
+func (p *plan) runHosts() []mapping.RunHost {
+	var hosts []mapping.RunHost
+	for _, j := range p.jobs {
+		i := slices.IndexFunc(hosts, func(h mapping.RunHost) bool { return h.Name == j.host })
+		if i < 0 {
+			hosts = append(hosts, mapping.RunHost{Name: j.host, Start: j.start, Clock: j.clock.String(), ClockErrorMS: j.error.Milliseconds()})
+			i = len(hosts) - 1
+		}
+		h := &hosts[i]
+		h.Jobs += max(j.stands(), 1)
+		h.Start = earlier(h.Start, j.start).UTC()
+		if !p.start.IsZero() {
+			h.SkewMS = h.Start.Sub(p.start).Milliseconds()
+		}
+	}
+	return hosts
+}
+
+// nameHosts keeps the names of all hosts of the run.
+func (p *plan) nameHosts() {
+	for _, j := range p.jobs {
+		if j.host != "" && !slices.Contains(p.hosts, j.host) {
+			p.hosts = append(p.hosts, j.host)
+		}
+	}
+	slices.Sort(p.hosts)
+}
+
+// hostsOf names the hosts whose requests a document has: the host's own, or, of the
+// cluster, all that the run knows by name.
+func (p *plan) hostsOf(host string) mapping.HostsRef {
+	if host != "" {
+		return mapping.HostsRef{Name: []string{host}}
+	}
+	return mapping.HostsRef{Name: p.hosts}
+}
+
+// whyNoWindows is why there are no windows with percentiles, and what to do.
+func (p *plan) whyNoWindows() string {
+	const options = "run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
+	hist, msec, latency := false, false, len(p.entries) == 0
+	for _, j := range p.jobs {
+		hist = hist || j.source == fromHist
+		msec = msec || j.interval > 0
+	}
+	for _, e := range p.entries {
+		for _, s := range stats(e.Job) {
+			latency = latency || s.Clat.Mean > 0 && !e.total
+		}
+		msec = msec || milliseconds(e.out.option(e.index, "log_hist_msec")) > 0
+	}
+	switch {
+	case len(p.averages) > 0:
+		return "its logs are averages (log_avg_msec), which have no percentiles: " + options + ", or without log_avg_msec"
+	case !latency:
+		return "completion latencies are disabled (disable_clat, disable_lat, gtod_reduce or clat_percentiles=0): run fio without that option"
+	case hist && !msec:
+		return "log_hist_msec is not set, so that the histogram logs are empty: run fio with --log_hist_msec=1000"
+	case hist:
+		return "its histogram logs have no rows: they were cut, or hold less than one interval: set --log_hist_msec to less than the run's time"
+	}
+	return "no histogram logs and no logs of single completions: " + options
+}

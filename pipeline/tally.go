@@ -1,0 +1,140 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// tally is what was read of one job. Rows are counted as they go by; all else is made of
+// the tallies of all jobs when the rows have ended.
+type tally struct {
+	sums     [fiolog.Directions]hist.Histogram // of all rows, if the run has a report to compare with
+	requests [fiolog.Directions]uint64
+	last     int64 // end of the last row, in milliseconds since the job's start
+	damaged  bool  // rows were left out somewhere
+	cut      bool  // the log ends too early
+	ended    bool  // all rows were read
+	split    *align.Splitter
+	raw      *rawFill    // of a job with a log of completions; else nil
+	reports  *reportRows // of a job with periodic reports; else nil
+}
+
+// end is when the job ended, as far as its rows say, in milliseconds since its start.
+func (t *tally) end() int64 {
+	switch {
+	case t.raw != nil && t.raw.last > 0:
+		return t.raw.last
+	case t.reports != nil:
+		return max(t.last, t.reports.base+t.reports.ran)
+	}
+	return t.last
+}
+
+// tallies are those of all jobs, and what was found when they were complete.
+type tallies struct {
+	jobs      map[*job]*tally
+	windowed  [fiolog.Directions]hist.Histogram // sum of all windows of the highest level
+	stats     align.Stats
+	recovered counts // requests that no row has, put where they completed
+	missing   counts // requests in no window
+	problems  *Problems
+}
+
+func newTallies(p *plan, problems *Problems) *tallies {
+	t := &tallies{jobs: make(map[*job]*tally, len(p.jobs)), problems: problems}
+	for _, j := range p.jobs {
+		t.jobs[j] = &tally{split: align.NewSplitter(j.interval)}
+	}
+	return t
+}
+
+// counted gives the rows on and adds them up. What is wrong goes to problems.
+func (t *tallies) counted(job *job, rows iter.Seq2[align.Row, error], sums bool) iter.Seq[align.Row] {
+	of := t.jobs[job]
+	return func(yield func(align.Row) bool) {
+		for row, err := range rows {
+			if err != nil {
+				t.problems.lose(err)
+				of.damage(err)
+				continue
+			}
+			if row.Total > 0 {
+				of.add(&row, sums)
+			}
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// damage notes an error: one in the middle of a log, or one that ends it.
+func (t *tally) damage(err error) {
+	t.damaged = true
+	var bad *fiolog.SyntaxError
+	switch {
+	case errors.As(err, &bad):
+		t.cut = t.cut || bad.Partial
+	case !errors.As(err, new(rowError)):
+		t.cut = true
+	}
+}
+
+func (t *tally) add(row *align.Row, sums bool) {
+	t.requests[row.Direction] += row.Total
+	t.last = max(t.last, row.End)
+	if sums {
+		t.sums[row.Direction].AddBins(row.Layout, row.Bins)
+	}
+}
+
+// logged is the sum of the rows of an entry's logs, and whether rows were left out.
+func (t *tallies) logged(e *entry, d fiolog.Direction) (sum *hist.Histogram, damaged bool) {
+	sum = &hist.Histogram{}
+	for _, j := range e.jobs {
+		sum.Merge(&t.jobs[j].sums[d])
+		damaged = damaged || t.jobs[j].damaged
+	}
+	return sum, damaged
+}
+
+// cut reports whether what is missing of an entry's logs is missing at their ends.
+func (t *tallies) cut(e *entry) bool {
+	for _, j := range e.jobs {
+		if of := t.jobs[j]; of.damaged && !of.cut {
+			return false
+		}
+	}
+	return true
+}
+
+// last is the end of the last row of an entry's logs, in milliseconds since its start.
+func (t *tallies) last(e *entry) (last int64) {
+	for _, j := range e.jobs {
+		last = max(last, t.jobs[j].last)
+	}
+	return last
+}
+
+// report is the latest that a job's entry says: while fio runs later reports say more.
+func (t *tallies) report(e *entry) *fiolog.Job {
+	for _, j := range e.jobs {
+		if r := t.jobs[j].reports; r != nil && r.last != nil {
+			return r.last
+		}
+	}
+	return e.Job
+}
+
+// countMissing adds requests that no window has.
+func (t *tallies) countMissing(d fiolog.Direction, n float64) {
+	t.missing.add(d, int64(n))
+}
+
+// describe names an entry and a direction in messages.
+func describe(e *entry, d fiolog.Direction) string { return fmt.Sprintf("%s: %s", e.describe(), d) }

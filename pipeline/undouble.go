@@ -1,0 +1,150 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// undoubler undoes what fio --client does to the rows that it writes: each has the counts
+// of an earlier row of its direction, as written, added to its own. fio 3.33 and 3.42 add
+// the row before the last one (lag 2), versions of 2016 the last one (lag 1).
+type undoubler struct {
+	lag  int
+	last [fiolog.Directions][][]hist.Bin // the latest rows of a direction as written, oldest first
+	own  []hist.Bin
+}
+
+func newUndoubler(lag int) *undoubler { return &undoubler{lag: lag} }
+
+// errNotDoubled is a row that has fewer requests in some bin than the row that should be
+// part of it.
+var errNotDoubled = errors.New("the row lacks requests of an earlier one, which fio --client should have added")
+
+// row takes the earlier row off rec's bins. The bins are valid until the next call.
+func (u *undoubler) row(rec *fiolog.Record) error {
+	if u.lag == 0 {
+		return nil
+	}
+	written := append([]hist.Bin(nil), rec.Bins...)
+	last := &u.last[rec.Direction]
+	*last = append(*last, written)
+	if len(*last) <= u.lag {
+		return nil
+	}
+	before := (*last)[0]
+	*last = (*last)[1:]
+	own, ok := lessBins(u.own[:0], written, before)
+	if u.own = own; !ok {
+		return errNotDoubled
+	}
+	rec.Bins, rec.Total = own, 0
+	for _, b := range own {
+		rec.Total += b.Count
+	}
+	return nil
+}
+
+// lessBins appends a without b to dst; false if b has more of a bin than a.
+func lessBins(dst, a, b []hist.Bin) ([]hist.Bin, bool) {
+	for _, bin := range a {
+		if len(b) > 0 && b[0].Index < bin.Index {
+			return dst, false
+		}
+		if len(b) > 0 && b[0].Index == bin.Index {
+			if b[0].Count > bin.Count {
+				return dst, false
+			}
+			bin.Count -= b[0].Count
+			b = b[1:]
+		}
+		if bin.Count > 0 {
+			dst = append(dst, bin)
+		}
+	}
+	return dst, len(b) == 0
+}
+
+// rowSums are the sums of a log's rows in each direction.
+type rowSums [fiolog.Directions]struct {
+	hist.Histogram
+	rows int
+}
+
+// sumRows reads a whole log for the sums of its rows, undone by a lag.
+func sumRows(h *histLog, lag int) (*rowSums, error) {
+	sums, undo := &rowSums{}, newUndoubler(lag)
+	for rec, err := range h.records() {
+		if err != nil {
+			return nil, err
+		}
+		if err := undo.row(rec); err != nil {
+			return nil, at(err, h.log, rec)
+		}
+		sums[rec.Direction].AddBins(rec.Layout, rec.Bins)
+		sums[rec.Direction].rows++
+	}
+	return sums, nil
+}
+
+// fit reports whether a report's bins hold all rows of some logs: whether the logs can be
+// of the jobs of that report. What is left is what fio did not log.
+func (s *rowSums) fit(jobs []*entry) bool {
+	for d := range fiolog.Direction(fiolog.Directions) {
+		if s[d].IsEmpty() {
+			continue
+		}
+		all, total := &hist.Histogram{}, uint64(0)
+		for _, e := range jobs {
+			all.Merge(e.reported(d))
+			total += e.Directions[d].TotalIOs
+		}
+		if all.IsEmpty() && s.fitTotal(d, total) {
+			continue
+		}
+		layout := s[d].Layout().Merged(all.Layout())
+		if !all.To(layout).Subtract(s[d].Histogram.To(layout)) {
+			return false
+		}
+	}
+	return true
+}
+
+// fitTotal is fit for a report without bins. Of three or four rows the doubling may be
+// no more than what fio did not log, so their total proves nothing.
+func (s *rowSums) fitTotal(d fiolog.Direction, total uint64) bool {
+	return s[d].Total() <= float64(total) && s[d].rows != 3 && s[d].rows != 4
+}
+
+// proveLag finds how the rows of a log that fio --client wrote are doubled, by what its
+// report counts in each bin: 0 where they are not. It fails where nothing is proved.
+func proveLag(log *slot, readers *logReaders, of []*entry) (int, error) {
+	var why error
+	for _, lag := range []int{0, 2, 1} {
+		sums, err := sumRows(openHist(log.hist, log.segment, readers), lag)
+		switch {
+		case err == nil && sums.fit(of) && (lag == 0 || hasBins(of)):
+			return lag, nil
+		case err != nil && lag == 0:
+			return 0, err
+		case why == nil:
+			why = err
+		}
+	}
+	return 0, fmt.Errorf("%s: fio --client adds earlier rows to later ones, and the report's bins do not prove how: "+
+		"the log is not used; run fio with --output-format=json+, or on each host by itself", log.hist.File.Name())
+}
+
+// hasBins reports whether the report has the bins of some jobs.
+func hasBins(jobs []*entry) bool {
+	for _, e := range jobs {
+		for d := range e.Directions {
+			if len(e.Directions[d].Clat.Bins) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
