@@ -119,8 +119,8 @@ func (r *reportWriter) changes() (changes []report.Change, why string) {
 	}
 	for _, l := range lines {
 		changes = append(changes, report.Change{
-			Change: l.Change, Direction: l.direction, BaseText: forPeople(l.Metric, l.Base), OtherText: forPeople(l.Metric, l.Other),
-			ChangeText: signed(l.Change.Change), IntervalText: interval(&l.Change),
+			Change: l.Change, Direction: l.direction, BaseText: baseText(&l.Change), OtherText: otherText(&l.Change),
+			ChangeText: changeText(&l.Change), IntervalText: interval(&l.Change),
 		})
 	}
 	return changes, ""
