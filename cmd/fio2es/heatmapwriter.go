@@ -108,7 +108,7 @@ func (h *heatmapWriter) total(run *mapping.Run) error {
 	}
 	m := h.cells.Map()
 	if m.Total == 0 {
-		h.empty = append(h.empty, fmt.Errorf("%s has no requests in what was asked for: it went on from %s to %s", h.run, moment(run.Run.Start), moment(run.Run.End)))
+		h.empty = append(h.empty, h.choice.empty(run))
 		return nil
 	}
 	clock := heatmap.Clock{Start: run.Run.Start, Known: run.Run.Start.Year() >= 1970}

@@ -50,6 +50,7 @@ type percentileWriter struct {
 	totalOnly      bool
 
 	run     string
+	windows int // of the run
 	many    bool
 	started bool
 	table   *term.Table
@@ -73,7 +74,7 @@ func newPercentileWriter(w io.Writer, format, method string, totalOnly bool) *pe
 
 // begin says which run the next windows are of; with several, tables name it.
 func (p *percentileWriter) begin(run string, many bool) {
-	p.run, p.many, p.byFio = run, many, false
+	p.run, p.many, p.byFio, p.windows = run, many, false, 0
 	p.table = term.NewTable(">TIME", "DATE", "HOST", "JOB", "DIR", ">REQUESTS", ">IOPS", ">MEAN", ">P50", ">P75", ">P90", ">P95", ">P99", ">P99.9", ">MAX")
 }
 
@@ -87,6 +88,7 @@ func (p *percentileWriter) interval(d *mapping.Interval) error {
 	if p.totalOnly {
 		return nil
 	}
+	p.windows++
 	line := percentileLine{
 		Run: d.Run.Name, Level: d.Level.String(), Host: d.Host.Name, Job: d.Fio.Job, Direction: d.Fio.Direction,
 		StartMS: d.Time.Sub(d.Run.Start).Milliseconds(), Requests: d.Requests.Completed, IOPS: d.IOPS,
@@ -99,6 +101,9 @@ func (p *percentileWriter) interval(d *mapping.Interval) error {
 	}
 	return p.line(&line, &a, d.Latency.Layout == "")
 }
+
+// lacksWindows implements [totalsOutput].
+func (p *percentileWriter) lacksWindows() bool { return p.windows == 0 && !p.totalOnly }
 
 // total writes what the whole run comes to, and ends its table.
 func (p *percentileWriter) total(r *mapping.Run) error {

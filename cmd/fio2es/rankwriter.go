@@ -124,7 +124,7 @@ func (r *rankWriter) total(run *mapping.Run) error {
 		}
 	}
 	if len(r.sums) == 0 {
-		r.empty = append(r.empty, fmt.Errorf("%s has no requests in what was asked for: it went on from %s to %s", r.run, moment(run.Run.Start), moment(run.Run.End)))
+		r.empty = append(r.empty, r.choice.empty(run))
 		return nil
 	}
 	requests := r.sums["all"].Total()
