@@ -32,7 +32,8 @@
 // ([Histogram.Rebinned]).
 //
 // The last bin is open: fio puts everything slower than its low edge there. An
-// answer that falls into it has no upper bound ([Answer.Open]).
+// answer that falls into it is that edge, or more: it has no upper bound
+// ([Answer.Open]).
 //
 // # Percentiles
 //

@@ -87,7 +87,7 @@ func TestOpenBin(t *testing.T) {
 	}
 	low, end := hist.Fio3(0).Bounds(1855)
 	for name, a := range map[string]hist.Answer{"p76": h.Percentile(0.76), "max": h.Max()} {
-		if !a.Open || a.Low != float64(low) || a.Value < a.Low || a.Value >= float64(end) {
+		if !a.Open || a.Low != float64(low) || a.Value != a.Low || a.High != float64(end-1) {
 			t.Errorf("%s is %+v, want open from %d", name, a, low)
 		}
 	}

@@ -11,7 +11,7 @@ type Answer struct {
 	Value float64
 	Low   float64
 	High  float64
-	Open  bool // it lies in the last bin: High is not a bound, the latency may be any larger one
+	Open  bool // it lies in the last bin: Value is Low, and the latency is that or more; High is not a bound
 }
 
 // Percentile is the latency of rank q (0 … 1): of the request of rank ceil(q*N), by
@@ -83,12 +83,16 @@ func wholeRank(q, n float64) float64 {
 	return max(math.Ceil(x), 1)
 }
 
-// inside is the answer at share t (0 … 1) of the latencies that bin i can hold.
+// inside is the answer at share t (0 … 1) of the latencies that bin i can hold. Of the last
+// one only the lowest is known.
 func (h *Histogram) inside(i int, t float64) Answer {
 	low, high := h.layout.Bounds(i)
 	lo, hi := float64(low), float64(high-1)
+	if h.layout.Open(i) {
+		return Answer{Value: lo, Low: lo, High: hi, Open: true}
+	}
 	t = min(max(t, 0), 1)
-	return Answer{Value: lo + t*(hi-lo), Low: lo, High: hi, Open: h.layout.Open(i)}
+	return Answer{Value: lo + t*(hi-lo), Low: lo, High: hi}
 }
 
 // CountWithin is how many requests were served within ns nanoseconds: the inverse of

@@ -29,12 +29,16 @@ func quantiles(n int) *rapid.Generator[quantile] {
 	return rapid.OneOf(rapid.SampledFrom(usual), fraction(100_000), fraction(int64(max(n, 1))))
 }
 
-// expand lists every request's latency, by the rule of the package comment.
+// expand lists every request's latency, by the rule of the package comment: in the last bin,
+// only the lowest is known.
 func expand(h *hist.Histogram) []float64 {
 	edges := walkEdges(h.Layout())
 	var out []float64
 	for bin, n := range h.All() {
 		low, high := float64(edges[bin]), float64(edges[bin+1]-1)
+		if bin == len(edges)-2 {
+			high = low
+		}
 		for i := range int(n) {
 			out = append(out, low+(float64(i)+0.5)/n*(high-low))
 		}

@@ -96,6 +96,22 @@ func (lat *Latency) Hist() (*hist.Histogram, error) {
 	return h, nil
 }
 
+// OpenFrom is the lowest latency, in microseconds, of the layout's last bin, which has no
+// upper end; infinite without a known layout.
+func (lat *Latency) OpenFrom() float64 {
+	l, err := parseLayout(lat.Layout)
+	if err != nil {
+		return math.Inf(1)
+	}
+	low, _ := l.Bounds(l.Len() - 1)
+	return float64(low) / 1000
+}
+
+// IsOpen reports whether a percentile, minimum or maximum of lat, in microseconds, lies in
+// the last bin: then the latency is [Latency.OpenFrom] or more. It needs no bins. The mean is
+// a lower bound as soon as the maximum is.
+func (lat *Latency) IsOpen(us float64) bool { return us >= lat.OpenFrom() }
+
 // IsZero tells whether there is nothing to write: no bins and no percentiles.
 func (lat *Latency) IsZero() bool {
 	return lat.Bins.IsZero() && lat.Layout == "" && lat.numbers() == [11]float64{}

@@ -109,3 +109,25 @@ func TestHistFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestOpen: what lies in the last bin is a lower bound, that of the bin itself, in any layout
+// and without the bins.
+func TestOpen(t *testing.T) {
+	for _, l := range []hist.Layout{hist.Fio3(0), hist.Fio3(6), hist.Fio2(2)} {
+		h := hist.New(l)
+		h.AddAt(l.Len()-2, 90)
+		h.AddAt(l.Len()-1, 10)
+		lat := mapping.NewLatency(h, nil)
+		lat.Bins = mapping.Bins{}
+		low, _ := l.Bounds(l.Len() - 1)
+		if from := lat.OpenFrom(); from != float64(low)/1000 || lat.Max != from || lat.P95 != from {
+			t.Errorf("%v: open from %v, p95 %v, max %v", l, from, lat.P95, lat.Max)
+		}
+		if !lat.IsOpen(lat.Max) || !lat.IsOpen(lat.P99) || lat.IsOpen(lat.P90) || lat.IsOpen(lat.Mean) {
+			t.Errorf("%v: %+v", l, lat)
+		}
+	}
+	if lat := (mapping.Latency{Mean: 1e12}); lat.IsOpen(lat.Mean) {
+		t.Error("averages have no bins")
+	}
+}

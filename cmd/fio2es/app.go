@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/term"
@@ -44,6 +45,7 @@ type app struct {
 	file    string // --config
 	verbose bool
 	cfg     config.Config
+	flags   *pflag.FlagSet // of the command that runs
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
@@ -119,7 +121,7 @@ func (a *app) load(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	a.cfg = cfg
+	a.cfg, a.flags = cfg, cmd.Flags()
 	return nil
 }
 

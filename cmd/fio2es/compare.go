@@ -179,6 +179,10 @@ func (a *app) compareSides(base, other *compareSide, q *compareQuery) ([]compare
 				a.log.Info(fmt.Sprintf("note: %s and %s: %s: %s", base.arg, other.arg, direction, c.Why))
 				told = append(told, c.Why)
 			}
+			if bound := c.Bound(); bound != "" && c.Why == "" {
+				a.log.Info(fmt.Sprintf("note: %s and %s: %s: %s rests on fio's last bin, which has no upper end: %s to %s, %s",
+					base.arg, other.arg, direction, c.Metric, baseText(&c), otherText(&c), changeText(&c)))
+			}
 			lines = append(lines, compareLine{direction, c})
 		}
 	}

@@ -92,8 +92,8 @@ func TestSideOutput(t *testing.T) {
 		iops    float64
 		want    string // an error
 	}{
-		{"nothing", nil, 0, "r has no windows to compare"},
-		{"averages", []mapping.Interval{{Latency: mapping.Latency{Mean: 5}}}, 0, "r has averages alone: no histograms to compare"},
+		{"nothing", nil, 0, "r: no windows to compare: " + nothingInTime},
+		{"averages", []mapping.Interval{{Latency: mapping.Latency{Mean: 5}}}, 0, "r: no windows to compare: " + onlyAverages},
 		{"a quiet second", []mapping.Interval{served, {}, served, {}}, 50, ""},
 	} {
 		o := &sideOutput{side: &compareSide{series: map[string][]*compare.Series{}}, part: "r"}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,9 +149,9 @@ func (o *sideOutput) total(run *mapping.Run) error {
 	case o.several:
 		return errSeveralRuns
 	case len(o.series) == 0 && o.averages:
-		return fmt.Errorf("%s has averages alone: no histograms to compare", o.part)
+		return fmt.Errorf("%s: no windows to compare: %s", o.part, cmp.Or(run.NoWindows, onlyAverages))
 	case len(o.series) == 0:
-		return fmt.Errorf("%s has no windows to compare", o.part)
+		return fmt.Errorf("%s: no windows to compare: %s", o.part, cmp.Or(noWindows(run), nothingInTime))
 	}
 	name := o.part
 	if !isPath(o.part) {

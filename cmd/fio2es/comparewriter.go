@@ -26,8 +26,9 @@ type compareRow struct {
 	Change     *float64 `json:"change_percent"`
 	Low        *float64 `json:"low_percent"` // of the confidence interval; null without one
 	High       *float64 `json:"high_percent"`
-	Confidence float64  `json:"confidence"` // such as 0.95
-	Verdict    string   `json:"verdict"`    // worse, better, same, unknown
+	Confidence float64  `json:"confidence"`     // such as 0.95
+	Verdict    string   `json:"verdict"`        // worse, better, same, unknown
+	Open       []string `json:"open,omitempty"` // of base_value and other_value, those that are lower bounds: that or more
 }
 
 // compareWriter writes the comparisons of two sides, one after the other.
@@ -46,7 +47,7 @@ func newCompareWriter(w io.Writer, format string, confidence float64) *compareWr
 	case "csv":
 		c.csv = csv.NewWriter(w)
 		c.csv.Write([]string{"base", "other", "base_run", "other_run", "direction", "metric", "base_value", "other_value",
-			"change_percent", "low_percent", "high_percent", "confidence", "verdict"})
+			"change_percent", "low_percent", "high_percent", "confidence", "verdict", "open"})
 	case "json":
 		c.json = json.NewEncoder(w)
 	}
@@ -63,7 +64,7 @@ func (c *compareWriter) pair(base, other *compareSide, lines []compareLine) erro
 			Base: base.arg, Other: other.arg, BaseRun: base.title(), OtherRun: other.title(),
 			Direction: l.direction, Metric: fieldName(l.Metric), Confidence: c.confidence, Verdict: string(l.Verdict),
 			BaseValue: some(machine(l.Metric, l.Base)), OtherValue: some(machine(l.Metric, l.Other)),
-			Change: some(inPercent(l.Change.Change)), Low: some(inPercent(l.Low)), High: some(inPercent(l.High)),
+			Change: some(inPercent(l.Change.Change)), Low: some(inPercent(l.Low)), High: some(inPercent(l.High)), Open: openSides(&l.Change),
 		}
 		if err := c.row(&r); err != nil {
 			return err
@@ -84,7 +85,7 @@ func (c *compareWriter) row(r *compareRow) error {
 			row = append(row, number(*v))
 		}
 	}
-	return c.csv.Write(append(row, number(r.Confidence), r.Verdict))
+	return c.csv.Write(append(row, number(r.Confidence), r.Verdict, strings.Join(r.Open, " ")))
 }
 
 func (c *compareWriter) table(base, other *compareSide, lines []compareLine) error {
@@ -96,8 +97,8 @@ func (c *compareWriter) table(base, other *compareSide, lines []compareLine) err
 	c.heading("other", other)
 	table := term.NewTable("DIR", "METRIC", ">BASE", ">OTHER", ">CHANGE", fmt.Sprintf(">%s%% INTERVAL", number(c.confidence*100)), "VERDICT")
 	for _, l := range lines {
-		table.Add(l.direction, l.Metric.String(), forPeople(l.Metric, l.Base), forPeople(l.Metric, l.Other),
-			signed(l.Change.Change), interval(&l.Change), string(l.Verdict))
+		table.Add(l.direction, l.Metric.String(), baseText(&l.Change), otherText(&l.Change),
+			changeText(&l.Change), interval(&l.Change), string(l.Verdict))
 	}
 	return table.Write(c.w)
 }
@@ -147,6 +148,29 @@ func forPeople(m compare.Metric, v float64) string {
 		return "-"
 	}
 	return unit.Rate(v)
+}
+
+// baseText and otherText are the two values for people, a lower bound with its mark.
+func baseText(c *compare.Change) string  { return orMore(forPeople(c.Metric, c.Base), c.BaseOpen) }
+func otherText(c *compare.Change) string { return orMore(forPeople(c.Metric, c.Other), c.OtherOpen) }
+
+// changeText is the change for people. Where both values are lower bounds, there is none.
+func changeText(c *compare.Change) string {
+	if c.Bound() == "?" && c.Metric != compare.Mean {
+		return "-"
+	}
+	return strings.Replace(c.Bound(), "?", "", 1) + signed(c.Change)
+}
+
+// openSides names the values that are lower bounds.
+func openSides(c *compare.Change) (names []string) {
+	if c.BaseOpen {
+		names = append(names, "base_value")
+	}
+	if c.OtherOpen {
+		names = append(names, "other_value")
+	}
+	return names
 }
 
 // inPercent is a share in percent, with four decimals.

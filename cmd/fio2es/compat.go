@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -57,7 +59,7 @@ type compatWriter struct {
 	print func(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.Layout)
 	open  []*mapping.Interval // one window, a document for each direction
 	rows  []compatRow
-	empty []string // runs without a row
+	empty []error // runs without a row
 }
 
 // compatRow is one window with all directions. Its start and end are nominal: milliseconds
@@ -149,7 +151,7 @@ func (c *compatWriter) total(r *mapping.Run) error {
 		return err
 	}
 	if len(c.rows) == 0 {
-		c.empty = append(c.empty, r.Run.Name)
+		c.empty = append(c.empty, fmt.Errorf("%s: no windows: %s", r.Run.Name, cmp.Or(noWindows(r), nothingInTime)))
 		return nil
 	}
 	snapEnds(c.rows, r.IntervalMS)
@@ -183,10 +185,7 @@ func snapEnds(rows []compatRow, interval int64) {
 }
 
 func (c *compatWriter) flush() error {
-	if len(c.empty) > 0 {
-		return fmt.Errorf("no histograms over time of %s", strings.Join(c.empty, ", "))
-	}
-	return nil
+	return errors.Join(c.empty...)
 }
 
 // printLogparser prints latencies in the unit that fio counts in: microseconds of fio 2,

@@ -243,7 +243,7 @@ func TestCompatAddUp(t *testing.T) {
 	if err := w.total(&mapping.Run{Run: mapping.RunInfo{Name: "averages"}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.flush(); err == nil || err.Error() != "no histograms over time of averages" {
+	if err := w.flush(); err == nil || err.Error() != "averages: no windows: "+nothingInTime {
 		t.Errorf("a run without histograms: %v", err)
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -120,7 +119,7 @@ func (e *exportWriter) total(run *mapping.Run) error {
 		return err
 	}
 	if !e.begun {
-		e.empty = append(e.empty, fmt.Errorf("%s has no requests in what was asked for: it went on from %s to %s", e.name, moment(run.Run.Start), moment(run.Run.End)))
+		e.empty = append(e.empty, e.choice.empty(run))
 		return nil
 	}
 	return e.to.End()

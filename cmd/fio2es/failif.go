@@ -71,7 +71,7 @@ func (a *app) check(conditions []condition, base, other *compareSide, lines []co
 			case c.isMet(l):
 				isMet = true
 				a.log.Error(fmt.Sprintf("--fail-if %s: %s against %s: %s %s from %s to %s, %s (%s)", c.text, other.arg, base.arg, l.direction,
-					l.Metric, forPeople(l.Metric, l.Base), forPeople(l.Metric, l.Other), signed(l.Change.Change), interval(&l.Change)))
+					l.Metric, baseText(&l.Change), otherText(&l.Change), changeText(&l.Change), interval(&l.Change)))
 			case l.Verdict == compare.Unknown:
 				isOpen = true
 				a.log.Warn(fmt.Sprintf("--fail-if %s: %s against %s: %s: not checked: %s", c.text, other.arg, base.arg, l.direction, l.Why))

@@ -73,7 +73,7 @@ func (a *alerts) flush(counts func(slo.Breach) bool) {
 			case counts(b):
 				a.broken[key] = w.end
 				a.log.Warn(fmt.Sprintf("sla %s: %s: %s %s is %s in the window until %s", b.Rule, a.title, w.direction, b.Rule.Metric,
-					slaText(b.Rule.Metric.Unit(), b.Value, math.NaN(), w.requests), clockOf(w.end)))
+					orMore(slaText(b.Rule.Metric.Unit(), b.Value, math.NaN(), w.requests), b.Open), clockOf(w.end)))
 			}
 		}
 		for key, last := range a.broken {

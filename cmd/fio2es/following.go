@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -281,8 +282,11 @@ func (f *following) settle(ctx context.Context, over []*cbt.Run) error {
 		if run.Ingested.Before(f.began.Truncate(time.Millisecond)) {
 			f.log.Debug("unchanged: " + describe(run))
 		} else {
-			total := all(run)
-			f.log.Info(fmt.Sprintf("stored %s: %s requests, p99 %s", describe(run), unit.Count(total.Requests), unit.Latency(total.Latency.P99)))
+			text := fmt.Sprintf("stored %s: %s requests", describe(run), unit.Count(all(run).Requests))
+			if a, err := answersOfTotal(all(run), ""); err == nil && !math.IsNaN(a.p99) {
+				text += ", p99 " + a.texts("p99")[0]
+			}
+			f.log.Info(text)
 		}
 		if err := f.judge(ctx, run.Run.ID); err != nil {
 			return err

@@ -51,8 +51,8 @@ func (f *followWriter) line(d *mapping.Interval) error {
 	if err != nil {
 		return err
 	}
+	t := a.texts("mean", "p50", "p95", "p99", "p99_9", "max")
 	_, err = fmt.Fprintf(f.w, form, d.Window.End.UTC().Format("15:04:05"), d.Run.ID[:8], d.Fio.Direction,
-		unit.Count(d.Requests.Completed), unit.Rate(d.IOPS), unit.Latency(a.mean), unit.Latency(a.p50), unit.Latency(a.p95),
-		unit.Latency(a.p99), unit.Latency(a.p999), unit.Latency(a.max))
+		unit.Count(d.Requests.Completed), unit.Rate(d.IOPS), t[0], t[1], t[2], t[3], t[4], t[5])
 	return err
 }

@@ -27,6 +27,7 @@ type heatmapLine struct {
 	LowUS    float64 `json:"low_us"` // the band: from low up to, not with, high
 	HighUS   float64 `json:"high_us"`
 	Requests int64   `json:"requests"`
+	Open     bool    `json:"open,omitempty"` // high is no bound: some lie in fio's last bin, which has no end
 }
 
 // heatmapWriter collects the windows that are asked for, and draws at the end of each run.
@@ -50,7 +51,7 @@ func newHeatmapWriter(w io.Writer, how *heatmapOptions, q *windowQuery) *heatmap
 	switch how.format {
 	case "csv":
 		h.csv = csv.NewWriter(w)
-		h.csv.Write([]string{"run", "start_ms", "end_ms", "start", "end", "low_us", "high_us", "requests"})
+		h.csv.Write([]string{"run", "start_ms", "end_ms", "start", "end", "low_us", "high_us", "requests", "open"})
 	case "json":
 		h.json = json.NewEncoder(w)
 	}
@@ -107,7 +108,7 @@ func (h *heatmapWriter) total(run *mapping.Run) error {
 	}
 	m := h.cells.Map()
 	if m.Total == 0 {
-		h.empty = append(h.empty, fmt.Errorf("%s has no requests in what was asked for: it went on from %s to %s", h.run, moment(run.Run.Start), moment(run.Run.End)))
+		h.empty = append(h.empty, h.choice.empty(run))
 		return nil
 	}
 	clock := heatmap.Clock{Start: run.Run.Start, Known: run.Run.Start.Year() >= 1970}
@@ -140,7 +141,11 @@ func (h *heatmapWriter) about(m *heatmap.Map) string {
 	if len(h.query.jobs) > 0 {
 		of = append(of, "job "+strings.Join(h.query.jobs, ", "))
 	}
-	return fmt.Sprintf("%s to %s: %s requests (%s)", moment(m.Start()), moment(m.End()), unit.Count(m.Total), strings.Join(of, "; "))
+	text := fmt.Sprintf("%s to %s: %s requests (%s)", moment(m.Start()), moment(m.End()), unit.Count(m.Total), strings.Join(of, "; "))
+	if m.OpenUS > 0 {
+		text += ", at the top " + unit.Latency(m.OpenUS) + " or more"
+	}
+	return text
 }
 
 func (h *heatmapWriter) svg(m *heatmap.Map, clock heatmap.Clock) error {
@@ -166,6 +171,7 @@ func (h *heatmapWriter) lines(m *heatmap.Map, clock heatmap.Clock) error {
 				continue
 			}
 			l.LowUS, l.HighUS, l.Requests = heatmap.Bound(band), heatmap.Bound(band+1), n
+			l.Open = m.OpenUS > 0 && m.OpenUS < l.HighUS
 			if err := h.line(&l); err != nil {
 				return err
 			}
@@ -179,7 +185,7 @@ func (h *heatmapWriter) line(l *heatmapLine) error {
 		return h.json.Encode(l)
 	}
 	return h.csv.Write([]string{l.Run, strconv.FormatInt(l.StartMS, 10), strconv.FormatInt(l.EndMS, 10), l.Start, l.End,
-		number(l.LowUS), number(l.HighUS), strconv.FormatInt(l.Requests, 10)})
+		number(l.LowUS), number(l.HighUS), strconv.FormatInt(l.Requests, 10), strconv.FormatBool(l.Open)})
 }
 
 func (h *heatmapWriter) flush() error {

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"math"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/config"
-	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 func (a *app) percentilesCommand() *cobra.Command {
@@ -61,41 +58,4 @@ its header.`,
 	cmd.Flags().StringVar(&method, "method", method, "interpolated within bins, or as fio prints them")
 	cmd.Flags().BoolVar(&total, "total", false, "of the whole run only")
 	return cmd
-}
-
-// answers are the percentiles of one line, microseconds; NaN where nothing is known.
-type answers struct{ min, mean, p50, p75, p90, p95, p99, p999, p9999, max float64 }
-
-// answersOf takes what the document says or, with fio's method, asks its histogram.
-func answersOf(l *mapping.Latency, method string) (answers, error) {
-	a := answers{l.Min, l.Mean, l.P50, l.P75, l.P90, l.P95, l.P99, l.P999, l.P9999, l.Max}
-	if l.Layout == "" { // of averages, or of nothing
-		none := math.NaN()
-		a = answers{none, none, none, none, none, none, none, none, none, none}
-		if l.Mean > 0 {
-			a.mean = l.Mean
-		}
-		return a, nil
-	}
-	if method != "fio" {
-		return a, nil
-	}
-	h, err := l.Hist()
-	if err != nil {
-		return a, err
-	}
-	for to, f := range map[*float64]float64{
-		&a.p50: 50, &a.p75: 75, &a.p90: 90, &a.p95: 95, &a.p99: 99, &a.p999: 99.9, &a.p9999: 99.99, &a.max: 100,
-	} {
-		*to = fioValue(h, f)
-	}
-	return a, nil
-}
-
-func fioValue(h *hist.Histogram, f float64) float64 {
-	ns, ok := h.FioPercentile(f)
-	if !ok {
-		return 0
-	}
-	return float64(ns) / 1000
 }

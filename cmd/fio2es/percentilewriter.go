@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
@@ -38,6 +39,8 @@ type percentileLine struct {
 	P999      *float64 `json:"p99_9"`
 	P9999     *float64 `json:"p99_99"`
 	Max       *float64 `json:"max"`
+	Open      []string `json:"open,omitempty"`   // of the latencies, those that are lower bounds: the latency is that or more
+	Source    string   `json:"source,omitempty"` // fio: fio computed the latencies of its single job, nothing was merged
 }
 
 // percentileWriter writes windows as they come, and the run's totals after them.
@@ -47,9 +50,11 @@ type percentileWriter struct {
 	totalOnly      bool
 
 	run     string
+	windows int // of the run
 	many    bool
 	started bool
 	table   *term.Table
+	byFio   bool // some values of the table
 	csv     *csv.Writer
 	json    *json.Encoder
 }
@@ -60,7 +65,7 @@ func newPercentileWriter(w io.Writer, format, method string, totalOnly bool) *pe
 	case "csv":
 		p.csv = csv.NewWriter(w)
 		p.csv.Write([]string{"run", "level", "host", "job", "direction", "start_ms", "end_ms", "start", "end", "requests", "iops",
-			"min_us", "mean_us", "p50_us", "p75_us", "p90_us", "p95_us", "p99_us", "p99_9_us", "p99_99_us", "max_us"})
+			"min_us", "mean_us", "p50_us", "p75_us", "p90_us", "p95_us", "p99_us", "p99_9_us", "p99_99_us", "max_us", "open", "source"})
 	case "json":
 		p.json = json.NewEncoder(w)
 	}
@@ -69,7 +74,7 @@ func newPercentileWriter(w io.Writer, format, method string, totalOnly bool) *pe
 
 // begin says which run the next windows are of; with several, tables name it.
 func (p *percentileWriter) begin(run string, many bool) {
-	p.run, p.many = run, many
+	p.run, p.many, p.byFio, p.windows = run, many, false, 0
 	p.table = term.NewTable(">TIME", "DATE", "HOST", "JOB", "DIR", ">REQUESTS", ">IOPS", ">MEAN", ">P50", ">P75", ">P90", ">P95", ">P99", ">P99.9", ">MAX")
 }
 
@@ -83,14 +88,22 @@ func (p *percentileWriter) interval(d *mapping.Interval) error {
 	if p.totalOnly {
 		return nil
 	}
+	p.windows++
 	line := percentileLine{
 		Run: d.Run.Name, Level: d.Level.String(), Host: d.Host.Name, Job: d.Fio.Job, Direction: d.Fio.Direction,
 		StartMS: d.Time.Sub(d.Run.Start).Milliseconds(), Requests: d.Requests.Completed, IOPS: d.IOPS,
 	}
 	line.EndMS = line.StartMS + d.Window.MS
 	line.setTimes(d.Time, d.Window.End)
-	return p.line(&line, &d.Latency)
+	a, err := answersOf(&d.Latency, p.method)
+	if err != nil {
+		return err
+	}
+	return p.line(&line, &a, d.Latency.Layout == "")
 }
+
+// lacksWindows implements [totalsOutput].
+func (p *percentileWriter) lacksWindows() bool { return p.windows == 0 && !p.totalOnly }
 
 // total writes what the whole run comes to, and ends its table.
 func (p *percentileWriter) total(r *mapping.Run) error {
@@ -100,7 +113,11 @@ func (p *percentileWriter) total(r *mapping.Run) error {
 			EndMS: r.Run.End.Sub(r.Run.Start).Milliseconds(),
 		}
 		line.setTimes(r.Run.Start, r.Run.End)
-		if err := p.line(&line, &d.Latency); err != nil {
+		a, err := answersOfTotal(d.Totals, p.method)
+		if err == nil {
+			err = p.line(&line, &a, d.Latency.Layout == "")
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -114,7 +131,11 @@ func (p *percentileWriter) total(r *mapping.Run) error {
 		fmt.Fprintf(p.w, "%s\n", p.run)
 	}
 	p.started = true
-	return p.table.Write(p.w)
+	if err := p.table.Write(p.w); err != nil || !p.byFio {
+		return err
+	}
+	_, err := fmt.Fprintln(p.w, fioNote)
+	return err
 }
 
 // setTimes sets absolute times unless the run's start is unknown.
@@ -126,12 +147,10 @@ func (l *percentileLine) setTimes(start, end time.Time) {
 	l.Start, l.End = start.UTC().Format(layout), end.UTC().Format(layout)
 }
 
-func (p *percentileWriter) line(l *percentileLine, lat *mapping.Latency) error {
-	a, err := answersOf(lat, p.method)
-	if err != nil {
-		return err
-	}
-	values := []float64{a.min, a.mean, a.p50, a.p75, a.p90, a.p95, a.p99, a.p999, a.p9999, a.max}
+// line writes a line; isBare is one without a histogram.
+func (p *percentileWriter) line(l *percentileLine, a *answers, isBare bool) error {
+	values := a.values()
+	l.Open, l.Source = a.bounds(), a.source()
 	switch p.format {
 	case "json":
 		for i, to := range []**float64{&l.Min, &l.Mean, &l.P50, &l.P75, &l.P90, &l.P95, &l.P99, &l.P999, &l.P9999, &l.Max} {
@@ -146,7 +165,7 @@ func (p *percentileWriter) line(l *percentileLine, lat *mapping.Latency) error {
 		for _, v := range values {
 			row = append(row, number(v))
 		}
-		return p.csv.Write(row)
+		return p.csv.Write(append(row, strings.Join(l.Open, " "), l.Source))
 	}
 	at := seconds(l.StartMS) + "-" + seconds(l.EndMS)
 	if l.Level == "run" {
@@ -157,14 +176,12 @@ func (p *percentileWriter) line(l *percentileLine, lat *mapping.Latency) error {
 		date = l.Start[11:23]
 	}
 	requests := unit.Count(l.Requests)
-	if lat.Layout == "" && l.Requests == 0 {
+	if isBare && l.Requests == 0 {
 		requests = "-" // averages do not say
 	}
+	p.byFio = p.byFio || a.byFio
 	cells := []string{at, date, l.Host, l.Job, l.Direction, requests, unit.Rate(l.IOPS)}
-	for _, v := range []float64{a.mean, a.p50, a.p75, a.p90, a.p95, a.p99, a.p999, a.max} {
-		cells = append(cells, unit.Latency(v))
-	}
-	p.table.Add(cells...)
+	p.table.Add(append(cells, a.texts("mean", "p50", "p75", "p90", "p95", "p99", "p99_9", "max")...)...)
 	return nil
 }
 

@@ -26,10 +26,11 @@ type rankLine struct {
 	To        string   `json:"to,omitempty"`
 	WithinUS  float64  `json:"within_us"`
 	Requests  int64    `json:"requests"`
-	Served    int64    `json:"served"`   // within the latency
-	AtLeast   int64    `json:"at_least"` // without those of the bin that the latency falls into
-	AtMost    int64    `json:"at_most"`  // with all of these
-	Share     *float64 `json:"share"`    // 0 … 1; null without requests
+	Served    int64    `json:"served"`         // within the latency
+	AtLeast   int64    `json:"at_least"`       // without those of the bin that the latency falls into
+	AtMost    int64    `json:"at_most"`        // with all of these
+	Share     *float64 `json:"share"`          // 0 … 1; null without requests
+	Open      []string `json:"open,omitempty"` // lower bounds: the latency lies in fio's last bin, which has no end
 }
 
 // rankWriter adds up the windows that are asked for, and answers at the end of each run.
@@ -54,7 +55,7 @@ func newRankWriter(w io.Writer, format string, q *rankQuery) *rankWriter {
 	switch format {
 	case "csv":
 		r.csv = csv.NewWriter(w)
-		r.csv.Write([]string{"run", "direction", "from", "to", "within_us", "requests", "served", "at_least", "at_most", "share"})
+		r.csv.Write([]string{"run", "direction", "from", "to", "within_us", "requests", "served", "at_least", "at_most", "share", "open"})
 	case "json":
 		r.json = json.NewEncoder(w)
 	}
@@ -123,7 +124,7 @@ func (r *rankWriter) total(run *mapping.Run) error {
 		}
 	}
 	if len(r.sums) == 0 {
-		r.empty = append(r.empty, fmt.Errorf("%s has no requests in what was asked for: it went on from %s to %s", r.run, moment(run.Run.Start), moment(run.Run.End)))
+		r.empty = append(r.empty, r.choice.empty(run))
 		return nil
 	}
 	requests := r.sums["all"].Total()
@@ -163,6 +164,10 @@ func (r *rankWriter) line(table *term.Table, within time.Duration, direction str
 	if r.from.Year() >= 1970 {
 		l.From, l.To = r.from.UTC().Format(time.RFC3339Nano), r.to.UTC().Format(time.RFC3339Nano)
 	}
+	isBound := high > low && h.Layout().Open(h.Layout().Index(int64(within)))
+	if isBound {
+		l.Open = []string{"served", "share"}
+	}
 	share := "-"
 	if h.Total() > 0 {
 		s := count / h.Total()
@@ -177,9 +182,9 @@ func (r *rankWriter) line(table *term.Table, within time.Duration, direction str
 			exact = number(*l.Share)
 		}
 		return r.csv.Write([]string{l.Run, l.Direction, l.From, l.To, number(l.WithinUS), strconv.FormatInt(l.Requests, 10),
-			strconv.FormatInt(l.Served, 10), strconv.FormatInt(l.AtLeast, 10), strconv.FormatInt(l.AtMost, 10), exact})
+			strconv.FormatInt(l.Served, 10), strconv.FormatInt(l.AtLeast, 10), strconv.FormatInt(l.AtMost, 10), exact, strings.Join(l.Open, " ")})
 	}
-	table.Add(unit.Latency(l.WithinUS), direction, unit.Count(l.Requests), unit.Count(l.Served), share, unit.Count(l.AtLeast), unit.Count(l.AtMost))
+	table.Add(unit.Latency(l.WithinUS), direction, unit.Count(l.Requests), orMore(unit.Count(l.Served), isBound), orMore(share, isBound), unit.Count(l.AtLeast), unit.Count(l.AtMost))
 	return nil
 }
 

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"cmp"
 
 	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/history"
@@ -64,6 +64,9 @@ func (r *reportWriter) takes(d *mapping.Interval) (bool, error) {
 	return r.choice.takes(&of)
 }
 
+// lacksWindows implements [totalsOutput]: the page has numbers, and no charts over time.
+func (r *reportWriter) lacksWindows() bool { return r.choice.windows == 0 }
+
 // total ends a run.
 func (r *reportWriter) total(run *mapping.Run) error {
 	some, err := r.run.End(run, describe(run))
@@ -71,7 +74,7 @@ func (r *reportWriter) total(run *mapping.Run) error {
 		return err
 	}
 	if !some {
-		r.empty = append(r.empty, fmt.Errorf("%s has no requests in what was asked for: it went on from %s to %s", run.Run.Name, moment(run.Run.Start), moment(run.Run.End)))
+		r.empty = append(r.empty, r.choice.empty(run))
 		return nil
 	}
 	if r.runs++; r.side == nil {
@@ -102,7 +105,7 @@ const reportConfidence = 0.95
 func (r *reportWriter) whyNot(run *mapping.Run) string {
 	first := r.base.runs[0].Run
 	if len(r.base.series) == 0 {
-		return "run 1 has no windows with histograms"
+		return "run 1 has no windows: " + cmp.Or(noWindows(first), onlyAverages)
 	}
 	return doubtful(first, run)
 }
@@ -119,8 +122,8 @@ func (r *reportWriter) changes() (changes []report.Change, why string) {
 	}
 	for _, l := range lines {
 		changes = append(changes, report.Change{
-			Change: l.Change, Direction: l.direction, BaseText: forPeople(l.Metric, l.Base), OtherText: forPeople(l.Metric, l.Other),
-			ChangeText: signed(l.Change.Change), IntervalText: interval(&l.Change),
+			Change: l.Change, Direction: l.direction, BaseText: baseText(&l.Change), OtherText: otherText(&l.Change),
+			ChangeText: changeText(&l.Change), IntervalText: interval(&l.Change),
 		})
 	}
 	return changes, ""

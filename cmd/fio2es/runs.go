@@ -92,11 +92,27 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 // runKeys are what runs can be sorted by.
 var runKeys = map[string]func(*mapping.Run) float64{
 	"start":    nil,
-	"p50":      func(r *mapping.Run) float64 { return all(r).Latency.P50 },
-	"p99":      func(r *mapping.Run) float64 { return all(r).Latency.P99 },
-	"max":      func(r *mapping.Run) float64 { return all(r).Latency.Max },
+	"p50":      func(r *mapping.Run) float64 { return highest(r, func(a *answers) float64 { return a.p50 }) },
+	"p99":      func(r *mapping.Run) float64 { return highest(r, func(a *answers) float64 { return a.p99 }) },
+	"max":      func(r *mapping.Run) float64 { return highest(r, func(a *answers) float64 { return a.max }) },
 	"iops":     func(r *mapping.Run) float64 { return all(r).IOPS },
 	"requests": func(r *mapping.Run) float64 { return float64(all(r).Requests) },
+}
+
+// highest is a latency of all requests of a run or, where these were not merged, the highest
+// of its directions; 0 where none is known.
+func highest(r *mapping.Run, of func(*answers) float64) float64 {
+	list := []direction{{"", all(r)}}
+	if all(r).Latency.Layout == "" {
+		list = directions(r)
+	}
+	most := 0.0
+	for _, d := range list {
+		if a, err := answersOfTotal(d.Totals, ""); err == nil && of(&a) > most {
+			most = of(&a)
+		}
+	}
+	return most
 }
 
 func all(r *mapping.Run) *mapping.Totals {
@@ -134,22 +150,27 @@ func writeRuns(w io.Writer, runs []*mapping.Run, format string) error {
 		return writeRunsCSV(w, runs)
 	}
 	t := term.NewTable("RUN", "START", "NAME", ">HOSTS", ">JOBS", "DIR", ">REQUESTS", ">IOPS", ">MEAN", ">P50", ">P95", ">P99", ">P99.9", ">MAX", ">REC", ">MISS", "")
+	byFio := false
 	for _, r := range runs {
 		cells := []string{r.Run.ID[:min(8, len(r.Run.ID))], r.Run.Start.UTC().Format("2006-01-02 15:04:05"), describe(r),
 			strconv.Itoa(len(r.Hosts)), strconv.Itoa(r.Fio.Jobs)}
 		rest := []string{count(r.Recovered.Requests), count(r.Missing.Requests), state(r)}
 		for _, d := range directions(r) {
-			l := &d.Latency
-			a, err := answersOf(l, "")
+			a, err := answersOfTotal(d.Totals, "")
 			if err != nil {
 				return err
 			}
-			t.Add(append(append(cells, d.name, unit.Count(d.Requests), unit.Rate(d.IOPS), unit.Latency(a.mean), unit.Latency(a.p50),
-				unit.Latency(a.p95), unit.Latency(a.p99), unit.Latency(a.p999), unit.Latency(a.max)), rest...)...)
+			byFio = byFio || a.byFio
+			line := append(cells, d.name, unit.Count(d.Requests), unit.Rate(d.IOPS))
+			t.Add(append(append(line, a.texts("mean", "p50", "p95", "p99", "p99_9", "max")...), rest...)...)
 			cells, rest = make([]string, len(cells)), nil
 		}
 	}
-	return t.Write(w)
+	if err := t.Write(w); err != nil || !byFio {
+		return err
+	}
+	_, err := fmt.Fprintln(w, fioNote)
+	return err
 }
 
 // describe is a run's name with what most distinguishes it.
@@ -190,6 +211,9 @@ func state(r *mapping.Run) string {
 	default:
 		words = append(words, "incomplete")
 	}
+	if r.NoWindows != "" {
+		words = append(words, "no windows")
+	}
 	if slices.ContainsFunc(r.SLA, func(v mapping.Verdict) bool { return !v.Holds }) {
 		words = append(words, "sla broken")
 	}
@@ -223,10 +247,10 @@ func directions(r *mapping.Run) []direction {
 func writeRunsCSV(w io.Writer, runs []*mapping.Run) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{"run", "archive", "name", "start", "hosts", "jobs", "benchmark", "mode", "op_size", "iodepth", "direction", "requests",
-		"iops", "bandwidth", "min_us", "mean_us", "p50_us", "p95_us", "p99_us", "p99_9_us", "p99_99_us", "max_us", "recovered", "missing", "complete"})
+		"iops", "bandwidth", "min_us", "mean_us", "p50_us", "p95_us", "p99_us", "p99_9_us", "p99_99_us", "max_us", "recovered", "missing", "complete", "open", "source"})
 	for _, r := range runs {
 		for _, d := range directions(r) {
-			a, err := answersOf(&d.Latency, "")
+			a, err := answersOfTotal(d.Totals, "")
 			if err != nil {
 				return err
 			}
@@ -235,7 +259,7 @@ func writeRunsCSV(w io.Writer, runs []*mapping.Run) error {
 				strconv.FormatInt(r.CBT.OpSize, 10), strconv.Itoa(r.CBT.IODepth), d.name, strconv.FormatInt(d.Requests, 10),
 				number(d.IOPS), number(d.Bandwidth), number(a.min), number(a.mean), number(a.p50), number(a.p95), number(a.p99),
 				number(a.p999), number(a.p9999), number(a.max), strconv.FormatInt(r.Recovered.Requests, 10),
-				strconv.FormatInt(r.Missing.Requests, 10), strconv.FormatBool(r.Run.Complete)})
+				strconv.FormatInt(r.Missing.Requests, 10), strconv.FormatBool(r.Run.Complete), strings.Join(a.bounds(), " "), a.source()})
 		}
 	}
 	out.Flush()

@@ -137,6 +137,7 @@ type slaOutput struct {
 	isBroken, isUnknown bool
 
 	name     string
+	took     bool // a window
 	open     bool // a run has begun that is not judged yet
 	windows  *sloWindows
 	from, to time.Time // what the windows span
@@ -160,7 +161,7 @@ func (o *slaOutput) asksWindows() bool {
 }
 
 func (o *slaOutput) begin(run string, _ bool) {
-	o.name, o.open, o.windows, o.choice = run, true, newSLOWindows(o.query.rules), choice{query: &o.query.windowQuery}
+	o.name, o.took, o.open, o.windows, o.choice = run, false, true, newSLOWindows(o.query.rules), choice{query: &o.query.windowQuery}
 	o.from, o.to = time.Time{}, time.Time{}
 }
 
@@ -183,6 +184,7 @@ func (o *slaOutput) interval(d *mapping.Interval) error {
 	if takes, err := o.choice.takes(d); err != nil || !takes {
 		return err
 	}
+	o.took = true
 	if o.to.IsZero() || d.Time.Before(o.from) {
 		o.from = d.Time
 	}
@@ -204,7 +206,26 @@ func (o *slaOutput) total(run *mapping.Run) error {
 	} else {
 		sloEnd(e, run)
 	}
-	return o.conclude(&slaRun{title: run.Run.Archive + ":" + run.Run.Name, id: run.Run.ID, start: run.Run.Start, from: o.from, to: o.to}, e.Verdicts())
+	verdicts := e.Verdicts()
+	if o.asksWindows() && !o.took {
+		o.explain(run, verdicts)
+	}
+	return o.conclude(&slaRun{title: run.Run.Archive + ":" + run.Run.Name, id: run.Run.ID, start: run.Run.Start, from: o.from, to: o.to}, verdicts)
+}
+
+// explain says why rules about windows could not be judged: the run has none, or none that
+// was chosen.
+func (o *slaOutput) explain(run *mapping.Run, verdicts []slo.Verdict) {
+	o.app.log.Warn(o.choice.empty(run).Error())
+	short := "no requests match"
+	if noWindows(run) != "" {
+		short = "the run has no windows"
+	}
+	for i := range verdicts {
+		if v := &verdicts[i]; v.State == slo.Unknown && (v.Rule.InWindows() || !o.whole()) {
+			v.Why = short
+		}
+	}
 }
 
 // conclude tells and writes the verdicts on a run.

@@ -47,12 +47,13 @@ type slaRow struct {
 	LongestMS      *int64   `json:"longest_broken_ms,omitempty"` // its length
 	LongestStartMS *int64   `json:"longest_broken_start_ms,omitempty"`
 	LongestAt      string   `json:"longest_broken_start,omitempty"`
+	WorstOpen      bool     `json:"worst_open,omitempty"` // the worst is that or more: it lies in fio's last bin
 }
 
 var slaColumns = []string{
 	"run", "id", "from", "to", "rule", "direction", "metric", "value", "low", "high", "limit", "unit", "verdict", "close", "why", "requests", "budget_used",
 	"judged_ms", "held_ms", "worst", "worst_start_ms", "worst_start", "first_broken_start_ms", "first_broken_start",
-	"longest_broken_ms", "longest_broken_start_ms", "longest_broken_start",
+	"longest_broken_ms", "longest_broken_start_ms", "longest_broken_start", "worst_open",
 }
 
 // slaRun is what verdicts are about.
@@ -90,7 +91,16 @@ const closeNote = "the limit lies within the error of the bins"
 
 // slaWorst is the metric in the worst window, for people.
 func slaWorst(v *slo.Verdict) string {
-	return slaText(v.Rule.Metric.Unit(), v.Windows.Worst.Value, math.NaN(), v.Requests)
+	w := &v.Windows.Worst
+	return orMore(slaText(v.Rule.Metric.Unit(), w.Value, math.NaN(), v.Requests), w.Open)
+}
+
+// orMore marks a value that is a lower bound.
+func orMore(text string, isBound bool) string {
+	if isBound {
+		return "≥" + text
+	}
+	return text
 }
 
 // slaLength is so many milliseconds, for people.
@@ -190,6 +200,7 @@ func newSLARow(run *slaRun, v *slo.Verdict) *slaRow {
 		return row
 	}
 	row.JudgedMS, row.HeldMS = &w.Judged, &w.Held
+	row.WorstOpen = w.Worst.Open
 	row.Worst, row.WorstMS, row.WorstAt = some(forMachines(r.Metric.Unit(), w.Worst.Value)), &w.Worst.Start, slaTime(run.at(w.Worst.Start))
 	if longest := w.Longest.End - w.Longest.Start; longest > 0 {
 		row.FirstMS, row.FirstAt = &w.First.Start, slaTime(run.at(w.First.Start))
@@ -216,7 +227,7 @@ func (r *slaRow) cells() []string {
 		r.Run, r.ID, r.From, r.To, r.Rule, r.Direction, r.Metric, float(r.Value), float(r.Low), float(r.High), number(r.Limit), r.Unit,
 		r.Verdict, strconv.FormatBool(r.Close), r.Why, strconv.FormatInt(r.Requests, 10), float(r.BudgetUsed),
 		whole(r.JudgedMS), whole(r.HeldMS), float(r.Worst), whole(r.WorstMS), r.WorstAt, whole(r.FirstMS), r.FirstAt,
-		whole(r.LongestMS), whole(r.LongestStartMS), r.LongestAt,
+		whole(r.LongestMS), whole(r.LongestStartMS), r.LongestAt, strconv.FormatBool(r.WorstOpen),
 	}
 }
 
@@ -237,7 +248,7 @@ func slaValue(v *slo.Verdict) string {
 	if v.Rule.InWindows() {
 		of = float64(v.Windows.Judged) / 1000 // seconds
 	}
-	return slaText(v.Rule.Unit(), v.Value, v.Rule.Limit(), of)
+	return orMore(slaText(v.Rule.Unit(), v.Value, v.Rule.Limit(), of), math.IsInf(v.High, 1))
 }
 
 // slaText is a value for people, with all its digits where fewer would pass for the limit;

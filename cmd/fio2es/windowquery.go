@@ -137,10 +137,31 @@ type choice struct {
 	query    *windowQuery
 	known    bool      // what from and to are, once there is a window
 	from, to time.Time // zero is no bound
+
+	windows int             // with histograms, of any kind
+	jobs    map[string]bool // their names, where jobs were asked for
+}
+
+// mostJobs is how many names of jobs are worth keeping.
+const mostJobs = 1000
+
+// sees notes a window.
+func (c *choice) sees(d *mapping.Interval) {
+	if d.Latency.Layout != "" {
+		c.windows++
+	}
+	if len(c.query.jobs) == 0 || d.Level != mapping.Job || len(c.jobs) == mostJobs {
+		return
+	}
+	if c.jobs == nil {
+		c.jobs = map[string]bool{}
+	}
+	c.jobs[d.Fio.Job] = true
 }
 
 // takes tells whether a window has a part in the answer.
 func (c *choice) takes(d *mapping.Interval) (bool, error) {
+	c.sees(d)
 	if !c.known {
 		var err error
 		if c.from, c.to, err = c.query.bounds(d.Run.Name, d.Run.Start); err != nil {

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
@@ -24,9 +28,32 @@ type windowOutput interface {
 	flush() error
 }
 
+// totalsOutput is a windowOutput that gives totals where there are no windows.
+type totalsOutput interface {
+	windowOutput
+	// lacksWindows reports whether the run that has ended had no windows, and should have.
+	lacksWindows() bool
+}
+
+// tellLack says why a run has totals alone, unless messages said so.
+func (a *app) tellLack(out windowOutput, run *mapping.Run, messages []error) {
+	o, ok := out.(totalsOutput)
+	if !ok || !o.lacksWindows() {
+		return
+	}
+	why := cmp.Or(noWindows(run), nothingInTime)
+	isTold := func(err error) bool { return strings.Contains(err.Error(), why) }
+	if !slices.ContainsFunc(messages, isTold) {
+		a.log.Info(fmt.Sprintf("note: %s: no windows, only totals: %s", run.Run.Name, why))
+	}
+}
+
 // windows gives the windows of what args name to out.
 func (a *app) windows(ctx context.Context, args []string, out windowOutput) error {
 	leftOut := false
+	if err := allPaths(args); err != nil {
+		return err
+	}
 	paths := args
 	if len(args) == 1 && !isPath(args[0]) {
 		if err := a.windowsOfRun(ctx, args[0], out); err != nil {
@@ -55,6 +82,17 @@ func isPath(arg string) bool {
 		return true
 	}
 	return strings.ContainsAny(arg, `/\*?[.`)
+}
+
+// allPaths is an error where one of several arguments is no path: a run in the history comes
+// alone.
+func allPaths(args []string) error {
+	for _, arg := range args {
+		if len(args) > 1 && !isPath(arg) {
+			return usagef("%s: no such file or folder; a run in the history is given alone, one at a time", arg)
+		}
+	}
+	return nil
 }
 
 func (a *app) windowsOfPaths(ctx context.Context, paths []string, out windowOutput) (leftOut bool, err error) {
@@ -90,6 +128,7 @@ func (a *app) windowsOfPaths(ctx context.Context, paths []string, out windowOutp
 			if err := out.total(res.Run); err != nil {
 				return false, err
 			}
+			a.tellLack(out, res.Run, slices.Concat(res.Lost, res.Notes))
 		}
 	}
 	return leftOut, nil
@@ -116,13 +155,45 @@ func (a *app) windowsOfRun(ctx context.Context, id string, out windowOutput) err
 	if err != nil {
 		return err
 	}
-	return windowsOfStored(ctx, store, run, a.cfg.Levels, out)
+	of := storedWindows{store: store, levels: a.cfg.Levels}
+	if err := a.refuseStored(run); err != nil {
+		return err
+	}
+	if a.flags.Changed("levels") {
+		for _, name := range a.cfg.Levels {
+			if level, err := mapping.ParseLevel(name); err == nil && noWindows(run) == "" {
+				if err := needsLevel(run, level); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if of.intervalMS, err = storedInterval(a.flags, a.cfg.Interval, run); err != nil {
+		return err
+	}
+	if err := of.give(ctx, run, out); err != nil {
+		return err
+	}
+	a.tellLack(out, run, nil)
+	return nil
 }
 
-// windowsOfStored gives the windows of a run in the history to out, of those of the levels
-// that are of use.
-func windowsOfStored(ctx context.Context, store history.Store, run *mapping.Run, levels []string, out windowOutput) error {
+// storedWindows reads the windows of runs in the history.
+type storedWindows struct {
+	store      history.Store
+	levels     []string
+	intervalMS int64 // to join them to; 0: as they are
+}
+
+// give gives the windows of a run to out, of those of the levels that are of use.
+func (s *storedWindows) give(ctx context.Context, run *mapping.Run, out windowOutput) error {
 	out.begin(run.Run.Name, false)
+	stored, levels := run, s.levels
+	if s.intervalMS > 0 {
+		joined := *run
+		joined.IntervalMS = s.intervalMS
+		run = &joined
+	}
 	wanted, some, err := out.wants(run)
 	if err != nil {
 		return err
@@ -137,16 +208,48 @@ func windowsOfStored(ctx context.Context, store history.Store, run *mapping.Run,
 			return usageError{err}
 		}
 		wanted.Level = level
-		for d, err := range store.Intervals(ctx, wanted) {
-			if err != nil {
-				return err
-			}
-			if err := out.interval(d); err != nil {
+		n, err := giveAll(s.intervals(ctx, stored, wanted), out)
+		if err != nil {
+			return err
+		}
+		if n == 0 && len(wanted.Jobs) > 0 { // a message names the jobs that there are
+			all := history.Selection{Runs: wanted.Runs, Level: level, Light: true}
+			if _, err := giveAll(s.store.Intervals(ctx, all), out); err != nil {
 				return err
 			}
 		}
 	}
 	return out.total(run)
+}
+
+// giveAll gives windows to out, and counts them.
+func giveAll(docs iter.Seq2[*mapping.Interval, error], out windowOutput) (n int, err error) {
+	for d, err := range docs {
+		if err != nil {
+			return n, err
+		}
+		if err := out.interval(d); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// intervals are the documents of a run that are wanted, joined where longer ones are.
+func (s *storedWindows) intervals(ctx context.Context, run *mapping.Run, wanted history.Selection) iter.Seq2[*mapping.Interval, error] {
+	if s.intervalMS == 0 {
+		return s.store.Intervals(ctx, wanted)
+	}
+	wanted.Light = false
+	length := time.Duration(s.intervalMS) * time.Millisecond // joined windows must be whole
+	if !wanted.From.IsZero() {
+		wanted.From = wanted.From.Add(-length)
+	}
+	if !wanted.To.IsZero() {
+		wanted.To = wanted.To.Add(length)
+	}
+	return longer(s.store.Intervals(ctx, wanted), run, s.intervalMS)
 }
 
 // findRun is the run of an id, the beginning of one, or the newest.

@@ -19,8 +19,9 @@ var rules = map[string]rule{
 		level: 0, std: true,
 		why: "its truth must not come from what is tested against it, such as hist's bins",
 	},
-	"internal/archtest": {level: 0, std: true, why: "rules that import what they rule prove nothing"},
-	"internal/elastic":  {level: 0, why: "the client moves bytes; what they mean is for mapping and sink"},
+	"internal/fiomatrix": {level: 0, std: true, why: "it tests the program from outside, by its commands alone"},
+	"internal/archtest":  {level: 0, std: true, why: "rules that import what they rule prove nothing"},
+	"internal/elastic":   {level: 0, why: "the client moves bytes; what they mean is for mapping and sink"},
 
 	"internal/elastic/elastictest": {
 		level: 1, imports: []string{"internal/elastic"},

@@ -35,6 +35,23 @@ type Change struct {
 	Low, High   float64 // its confidence interval; NaN where Verdict is Unknown
 	Verdict     Verdict
 	Why         string // the verdict is Unknown
+	// BaseOpen and OtherOpen say that the value is a lower bound: it lies in fio's last bin,
+	// which has no upper end, or is a mean of requests some of which do.
+	BaseOpen, OtherOpen bool
+}
+
+// Bound says which way the change is bounded: "≥" or "≤" where one of the two values is a
+// lower bound, "?" where both are, empty where none is.
+func (c *Change) Bound() string {
+	switch {
+	case c.BaseOpen && c.OtherOpen:
+		return "?"
+	case c.OtherOpen:
+		return "≥"
+	case c.BaseOpen:
+		return "≤"
+	}
+	return ""
 }
 
 // Sides compares the runs of one direction. Several of a side are repetitions of a test.
@@ -45,7 +62,10 @@ func Sides(base, other []*Series, metrics []Metric, confidence float64) []Change
 	of, with := a.values(metrics), b.values(metrics)
 	changes := make([]Change, len(metrics))
 	for i, m := range metrics {
-		changes[i] = Change{Metric: m, Base: of[i], Other: with[i], Change: finite(with[i]/of[i] - 1)}
+		changes[i] = Change{
+			Metric: m, Base: of[i], Other: with[i], Change: finite(with[i]/of[i] - 1),
+			BaseOpen: m.isOpen(&a.whole), OtherOpen: m.isOpen(&b.whole),
+		}
 	}
 	blocks := min(len(a.counts), len(b.counts))
 	if blocks < minBlocks {
@@ -117,6 +137,22 @@ func (c *Change) judge(logs []float64, tail float64) {
 		c.Verdict = Worse
 	default:
 		c.Verdict = Better
+	}
+	c.judgeOpen()
+}
+
+// judgeOpen takes back what lower bounds do not show. Of a mean they are a small part, which
+// decides nothing.
+func (c *Change) judgeOpen() {
+	const last = "fio's last bin, which has no upper end"
+	switch {
+	case c.q == 0 || c.Bound() == "":
+	case c.BaseOpen && c.OtherOpen:
+		c.unknown("%s of both lies in %s", c.Metric, last)
+	case c.OtherOpen && c.Verdict != Worse:
+		c.unknown("%s of the other side lies in %s", c.Metric, last)
+	case c.BaseOpen && c.Verdict != Better:
+		c.unknown("%s of the base lies in %s", c.Metric, last)
 	}
 }
 

@@ -54,6 +54,17 @@ func (m Metric) of(h *hist.Histogram, completed, ms float64) float64 {
 	return h.Percentile(m.q).Value
 }
 
+// isOpen reports whether the metric's value is a lower bound.
+func (m Metric) isOpen(h *hist.Histogram) bool {
+	switch {
+	case m == IOPS || h.IsEmpty():
+		return false
+	case m == Mean:
+		return h.Mean().Open
+	}
+	return h.Percentile(m.q).Open
+}
+
 // appendValues appends the values of all metrics: per second, or nanoseconds.
 func appendValues(dst []float64, metrics []Metric, h *hist.Histogram, completed, ms float64) []float64 {
 	for _, m := range metrics {

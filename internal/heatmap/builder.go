@@ -19,8 +19,9 @@ type Window struct {
 // map may: before that, neighbours are joined. The order of windows does not matter.
 type Builder struct {
 	limit   int
-	unit    int64 // milliseconds of nominal time in a key
-	longest int64 // window, milliseconds
+	unit    int64   // milliseconds of nominal time in a key
+	longest int64   // window, milliseconds
+	open    float64 // as in Map
 	columns []*building
 	bands   map[hist.Layout][]int
 }
@@ -52,6 +53,10 @@ func (b *Builder) Add(w Window) {
 	one := Column{Start: w.Start, End: w.End}
 	for i, n := range w.Requests.All() {
 		one.Counts[b.bands[layout][i]] += int64(n)
+		if layout.Open(i) {
+			low, _ := layout.Bounds(i)
+			b.open = max(b.open, float64(low)/1000)
+		}
 	}
 	b.longest = max(b.longest, w.End.Sub(w.Start).Milliseconds())
 	c := b.at(w.ElapsedMS / b.unit)
@@ -114,7 +119,7 @@ func gcd(a, b int64) int64 {
 
 // Map ends the map. The builder is of no use any more.
 func (b *Builder) Map() *Map {
-	m := &Map{}
+	m := &Map{OpenUS: b.open}
 	if len(b.columns) == 0 {
 		return m
 	}

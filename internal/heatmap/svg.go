@@ -163,6 +163,9 @@ func (d *drawing) axes() {
 	for _, t := range ticks {
 		d.text(Left-9, d.y(t.At)+4, "", t.Label)
 	}
+	if d.OpenUS > 0 {
+		d.text(Left-9, top-5, d.style("soft", `fill="#555"`), "or more")
+	}
 	d.printf("</g>\n" + `<g text-anchor="middle">` + "\n")
 	for _, t := range times {
 		d.text(x(t.At), float64(top+d.height+20), "", t.Label)

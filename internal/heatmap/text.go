@@ -52,8 +52,9 @@ func (m *Map) WriteText(w io.Writer, t Text) error {
 				total += n
 			}
 		}
-		low := Bound((c.first + line*c.rows) * c.bands)
-		fmt.Fprintf(out, "%7s  %s%*s\n", unit.Latency(low), c.line(line), unitsWidth, unit.Count(total))
+		bound := (c.first + line*c.rows) * c.bands
+		isTop := c.OpenUS > 0 && bound <= c.High-1 && c.High-1 < bound+c.rows*c.bands
+		fmt.Fprintf(out, "%7s  %s%*s\n", unit.LatencyOrMore(Bound(bound), isTop), c.line(line), unitsWidth, unit.Count(total))
 	}
 	fmt.Fprintf(out, "%9s%s\n", "", c.times(area))
 	fmt.Fprintf(out, "%9s%s\n", "", c.legend())

@@ -25,7 +25,10 @@ type curve struct {
 }
 
 // curvePoint is a percentile (0 … 1), and its latency.
-type curvePoint struct{ q, us float64 }
+type curvePoint struct {
+	q, us  float64
+	isOpen bool // us is a lower bound
+}
 
 // newCurve takes the percentiles of h, which has requests.
 func newCurve(name, class string, h *hist.Histogram) *curve {
@@ -54,7 +57,7 @@ func newCurve(name, class string, h *hist.Histogram) *curve {
 func pointsOf(h *hist.Histogram, qs []float64) []curvePoint {
 	points := make([]curvePoint, len(qs))
 	for i, a := range h.Percentiles(qs...) {
-		points[i] = curvePoint{qs[i], micros(a.Value)}
+		points[i] = curvePoint{qs[i], micros(a.Value), a.Open}
 	}
 	return points
 }
@@ -137,7 +140,7 @@ func (c *canvas) curve(one *curve, scale nines, a *valueAxis) {
 			name = "max"
 		}
 		c.printf(`<circle cx="%s" cy="%s" r="3"><title>%s</title></circle>`, number(scale.x(p.q)), number(a.y(p.us)),
-			escape(fmt.Sprintf("%s %s: %s", one.name, name, unit.Latency(p.us))))
+			escape(fmt.Sprintf("%s %s: %s", one.name, name, unit.LatencyOrMore(p.us, p.isOpen))))
 	}
 	c.printf("</g>\n")
 }

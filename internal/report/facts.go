@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -48,7 +49,8 @@ func (r *Run) facts() []fact {
 	f.add("Start", began)
 	f.add("End", ended)
 	f.add("Duration", unit.Elapsed(d.Run.End.Sub(d.Run.Start)))
-	f.add("Clock", clockNames[d.Clock.Source])
+	f.add("Clock", clockText(&d.Clock))
+	f.add("Placed", d.Placed)
 	f.add("Hosts", hostNames(d.Hosts))
 	f.add("Skew", skew(d.Hosts))
 	f.count("Jobs", int64(d.Fio.Jobs))
@@ -119,6 +121,15 @@ var clockNames = map[string]string{
 	"user":           "as it was given when the run was read",
 	"mtime":          "when the logs were last changed, which may be far off",
 	"unknown":        "none: nothing tells when the run was",
+}
+
+// clockText says where a run's times come from, and how sure they are.
+func clockText(c *mapping.Clock) string {
+	text := cmp.Or(clockNames[c.Source], c.Source)
+	if text != "" && c.ErrorMS > 0 {
+		text += fmt.Sprintf(", ± %d ms", c.ErrorMS)
+	}
+	return text
 }
 
 // hostNames are the first of them, and how many there are.
@@ -293,7 +304,7 @@ func (r *Run) worst(t *total) *worstRow {
 		return nil
 	}
 	m := &s.worst
-	row := &worstRow{t.direction, cell{unit.Latency(m.p99.value), r.since(m.p99), ""}, cell{Text: unit.Latency(t.Latency.Max)}, cell{Text: "-"}}
+	row := &worstRow{t.direction, cell{shortText(&t.Latency, m.p99.value), r.since(m.p99), ""}, cell{Text: shortText(&t.Latency, t.Latency.Max)}, cell{Text: "-"}}
 	if m.slowest != nil {
 		row.Slowest.Note = r.since(m.slowest)
 	}

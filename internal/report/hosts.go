@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -85,11 +86,18 @@ type hostRow struct {
 type hostValues struct {
 	sum                 *hostSum
 	iops, p50, p99, max float64
+	open                float64 // latencies from here on are lower bounds
 }
+
+// text is a latency, marked where it is a lower bound.
+func (v *hostValues) text(us float64) string { return unit.LatencyOrMore(us, us >= v.open) }
 
 func (s *hostSum) values() hostValues {
 	v := hostValues{sum: s, iops: s.iops()}
+	v.open = math.Inf(1)
 	if h := &s.requests; !h.IsEmpty() {
+		low, _ := h.Layout().Bounds(h.Layout().Len() - 1)
+		v.open = micros(float64(low))
 		v.p50, v.p99, v.max = micros(h.Percentile(0.5).Value), micros(h.Percentile(0.99).Value), micros(h.Max().Value)
 	}
 	return v
@@ -122,8 +130,8 @@ func newHostTable(direction string, sums []*hostSum, hosts []mapping.RunHost) ho
 	for _, v := range list[:len(list)-t.Left] {
 		bar := func(i int) string { return percentOf(columns[i](v), highest[i]) }
 		t.Rows = append(t.Rows, hostRow{
-			Host: v.sum.host, Requests: unit.Count(v.sum.completed), IOPS: unit.Rate(v.iops), P50: unit.Latency(v.p50),
-			P99: unit.Latency(v.p99), Max: unit.Latency(v.max), Skew: skew[v.sum.host],
+			Host: v.sum.host, Requests: unit.Count(v.sum.completed), IOPS: unit.Rate(v.iops), P50: v.text(v.p50),
+			P99: v.text(v.p99), Max: v.text(v.max), Skew: skew[v.sum.host],
 			IOPSBar: bar(0), P50Bar: bar(1), P99Bar: bar(2), MaxBar: bar(3),
 		})
 	}

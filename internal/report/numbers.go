@@ -62,6 +62,10 @@ const sure = 0.95
 func (t *total) row() numbersRow {
 	row := numbersRow{Direction: t.direction, Cells: []cell{{Text: t.requests()}, {Text: unit.Rate(t.IOPS)}, {Text: bandwidth(t.Bandwidth)}}}
 	l, h := &t.Latency, t.histogram
+	if h == nil && t.Fio != nil {
+		row.Cells = append(row.Cells, fioCells(t.Fio)...)
+		return row
+	}
 	if h == nil {
 		for _, name := range numbersHeader[len(row.Cells):] {
 			c := cell{Text: "-"}
@@ -86,6 +90,23 @@ func (t *total) row() numbersRow {
 	return row
 }
 
+// fioCells are fio's own figures of a single job, which no histogram backs.
+func fioCells(f *mapping.FioLatency) []cell {
+	one := func(us float64) cell { return cell{unit.Latency(us), "fio's own", byFio} }
+	cells := []cell{one(f.Min), one(f.Mean)}
+	for _, rank := range []float64{50, 90, 95, 99, 99.9, 99.99} {
+		if us, ok := f.At(rank); ok {
+			cells = append(cells, one(us))
+		} else {
+			cells = append(cells, cell{Text: "-"})
+		}
+	}
+	return append(cells, one(f.Max))
+}
+
+// byFio says what fio's own figures are.
+const byFio = "computed by fio: its report has no bins (json+ has them), so it cannot be merged with other jobs"
+
 // requests is their number, where it is known: averages do not say.
 func (t *total) requests() string {
 	if t.histogram == nil && t.Requests == 0 {
@@ -104,10 +125,10 @@ func bandwidth(perSecond float64) string {
 
 // latencyCell is a latency with the bound of its error.
 func latencyCell(us float64, a hist.Answer) cell {
-	c := cell{Text: unit.Latency(us)}
+	c := cell{Text: unit.LatencyOrMore(us, a.Open)}
 	low, high := unit.Latency(a.Low/1000), unit.Latency(a.High/1000)
 	if a.Open {
-		c.Note, c.Title = "or more", fmt.Sprintf("%s or more: fio's last bin has no end", low)
+		c.Note, c.Title = "or more", fmt.Sprintf("%s or more: fio's last bin has no upper end", low)
 		return c
 	}
 	switch {
@@ -140,7 +161,23 @@ func (t *total) label() string {
 		return t.direction + "s"
 	}
 	l := &t.Latency
-	return fmt.Sprintf("%ss: p50 %s, p99 %s, p99.9 %s, max %s", t.direction, unit.Latency(l.P50), unit.Latency(l.P99), unit.Latency(l.P999), unit.Latency(l.Max))
+	return fmt.Sprintf("%ss: p50 %s, p99 %s, p99.9 %s, max %s", t.direction, latencyText(l, l.P50), latencyText(l, l.P99), latencyText(l, l.P999), latencyText(l, l.Max))
+}
+
+// latencyText is a percentile or the maximum of l, in words where it has no upper bound.
+func latencyText(l *mapping.Latency, us float64) string {
+	if l.IsOpen(us) {
+		return unit.Latency(l.OpenFrom()) + " or more"
+	}
+	return unit.Latency(us)
+}
+
+// shortText is latencyText where there is little room: "≥17.0s".
+func shortText(l *mapping.Latency, us float64) string {
+	if l.IsOpen(us) {
+		us = l.OpenFrom()
+	}
+	return unit.LatencyOrMore(us, l.IsOpen(us))
 }
 
 // labels are those of all.

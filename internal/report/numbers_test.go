@@ -16,7 +16,7 @@ func TestLatencyCell(t *testing.T) {
 	}{
 		{36.4, hist.Answer{Value: 36_400, Low: 36_352, High: 36_864}, cell{"36.4µs", "±1.3 %", "surely from 36.4µs to 36.9µs: the bounds of the bin"}},
 		{0.06, hist.Answer{Value: 60, Low: 60, High: 60}, cell{"60.0ns", "exact", "the bin is a nanosecond wide"}},
-		{17_500_000, hist.Answer{Value: 17.5e9, Low: 17.05e9, High: 17.18e9, Open: true}, cell{"17.5s", "or more", "17.1s or more: fio's last bin has no end"}},
+		{17_500_000, hist.Answer{Value: 17.5e9, Low: 17.05e9, High: 17.18e9, Open: true}, cell{"≥17.5s", "or more", "17.1s or more: fio's last bin has no upper end"}},
 		{0, hist.Answer{Value: 0, Low: 0, High: 1}, cell{"0.00ns", "", "surely from 0.00ns to 1.00ns: the bounds of the bin"}},
 	} {
 		if got := latencyCell(c.us, c.answer); got != c.want {

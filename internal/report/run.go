@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"math"
@@ -231,7 +232,7 @@ func (r *Run) newView(number int) (*runView, error) {
 func (r *Run) viewTime(v *runView) error {
 	names := r.directions()
 	if len(names) == 0 {
-		v.TimeNote = "The run has no windows: nothing tells what happened when."
+		v.TimeNote = "The run has no windows: " + cmp.Or(r.doc.NoWindows, "its files do not say what happened when") + "."
 		return nil
 	}
 	axis := timeAxis{from: r.from, until: r.to, clock: r.clock()}
@@ -255,6 +256,9 @@ func (r *Run) viewTime(v *runView) error {
 	v.Map = template.HTML(b.String()) // package heatmap escapes its texts
 	v.MapNote = fmt.Sprintf("%s requests (%s) in cells of %s by a twentieth of a power of ten; colours are logarithmic. Lines are percentiles of each column.",
 		unit.Count(m.Total), strings.Join(names, ", "), unit.Elapsed(m.Width))
+	if m.OpenUS > 0 {
+		v.MapNote += fmt.Sprintf(" The top row has requests of %s or more: fio's last bin has no upper end.", unit.Latency(m.OpenUS))
+	}
 	return err
 }
 

@@ -70,6 +70,29 @@ func newColumn(d *mapping.Interval, requests *hist.Histogram) *column {
 	return c
 }
 
+// isOpen reports whether a latency lies in the last bin, and may be any higher one.
+func (c *column) isOpen(us float64) bool {
+	if len(c.bins) == 0 {
+		return false
+	}
+	low, _ := c.layout.Bounds(c.layout.Len() - 1)
+	return us >= micros(float64(low))
+}
+
+// lastBin is the lowest latency of the last bin, and whether any request is drawn in it.
+func (s *series) lastBin() (us float64, isOpen bool) {
+	for i := range s.columns {
+		c := &s.columns[i]
+		for _, v := range [...]float64{c.at[ofMax], c.worst[ofMax]} {
+			if c.isOpen(v) {
+				low, _ := c.layout.Bounds(c.layout.Len() - 1)
+				return micros(float64(low)), true
+			}
+		}
+	}
+	return 0, false
+}
+
 // histogram is that of all requests.
 func (c *column) histogram() *hist.Histogram {
 	h := hist.New(c.layout)

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/fio2es/fio2es/internal/unit"
 )
@@ -55,10 +56,22 @@ func (r *Run) started() string {
 func (t *total) summary() []string {
 	cells := []string{t.requests(), unit.Rate(t.IOPS), bandwidth(t.Bandwidth)}
 	l := &t.Latency
+	if t.histogram == nil && t.Fio != nil {
+		for i, c := range fioCells(t.Fio)[1:] { // of mean, p50, p90, p95, p99, p99.9, p99.99, max
+			if i == 2 || i == 6 {
+				continue
+			}
+			cells = append(cells, strings.Replace(c.Text+"*", "-*", "-", 1))
+		}
+		return cells
+	}
 	for i, us := range []float64{l.Mean, l.P50, l.P95, l.P99, l.P999, l.Max} {
-		text := unit.Latency(us)
-		if t.histogram == nil && (i > 0 || us == 0) {
+		text := shortText(l, us)
+		switch {
+		case t.histogram == nil && (i > 0 || us == 0):
 			text = "-"
+		case i == 0:
+			text = unit.LatencyOrMore(us, l.IsOpen(l.Max))
 		}
 		cells = append(cells, text)
 	}

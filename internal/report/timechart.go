@@ -111,7 +111,11 @@ func className(percentile string) string { return strings.ReplaceAll(percentile,
 // latencies draws the percentiles of a direction.
 func (t *timeChart) latencies(name string, a *valueAxis) {
 	s := t.series[name]
-	t.text(left, a.top-9, "name", name+" latency")
+	title := name + " latency"
+	if us, isOpen := s.lastBin(); isOpen {
+		title += ", at the top " + unit.Latency(us) + " or more: fio's last bin has no upper end"
+	}
+	t.text(left, a.top-9, "name", title)
 	t.grid(a)
 	t.printf("<g>")
 	for p := range ofMax {
@@ -240,7 +244,7 @@ func (t *timeChart) panelData(name string) panelData {
 		from, to := t.span(c)
 		row := []any{math.Round(from*10) / 10, math.Round(to*10) / 10, t.when(c.start) + " – " + t.when(c.end)}
 		for _, v := range c.at {
-			row = append(row, unit.Latency(v))
+			row = append(row, unit.LatencyOrMore(v, c.isOpen(v)))
 		}
 		p.Rows = append(p.Rows, append(row, unit.Rate(c.iops)))
 	}

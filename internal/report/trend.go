@@ -21,6 +21,7 @@ type TrendRun struct {
 type TrendPoint struct {
 	Direction string
 	US        float64 // microseconds
+	OrMore    bool    // US is a lower bound
 }
 
 const (
@@ -56,7 +57,7 @@ func Trend(runs []TrendRun) template.HTML {
 	for i, r := range runs {
 		for _, p := range r.P99 {
 			c.printf(`<a href="%s" tabindex="-1"><circle class="dot %s" cx="%s" cy="%s" r="4"><title>%s</title></circle></a>`+"\n", escape(r.Link), p.Direction,
-				number(place(i)), number(a.y(p.US)), escape(fmt.Sprintf("%s, %s: p99 of %ss %s", r.Title, r.Start, p.Direction, unit.Latency(p.US))))
+				number(place(i)), number(a.y(p.US)), escape(fmt.Sprintf("%s, %s: p99 of %ss %s", r.Title, r.Start, p.Direction, unit.LatencyOrMore(p.US, p.OrMore))))
 		}
 	}
 	c.text(left, keyHeight+trendHeight+18, "soft", runs[0].Start)

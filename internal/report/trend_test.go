@@ -13,7 +13,7 @@ var trendDot = regexp.MustCompile(`<a href="([^"]*)" tabindex="-1"><circle class
 // TestTrend: there is a dot for each p99, from left to right, with a link and what it is; and
 // lines join runs of the same kind alone.
 func TestTrend(t *testing.T) {
-	point := func(direction string, us float64) TrendPoint { return TrendPoint{direction, us} }
+	point := func(direction string, us float64) TrendPoint { return TrendPoint{Direction: direction, US: us} }
 	runs := []TrendRun{
 		{"one", "09:00", "runs/1", "A", []TrendPoint{point("read", 100), point("write", 200)}},
 		{"two", "09:10", "runs/2?<&\"", "B", []TrendPoint{point("read", 90_000)}},

@@ -125,7 +125,9 @@ func TestChanges(t *testing.T) {
 		{"removed", func(f *fake) { delete(f.templates, "fio-latency-job") }, setup.Options{}, []string{"create index template fio-latency-job"}, nil},
 		{"newer", func(f *fake) { f.templates["fio-runs"]["_meta"].(tree)["version"] = 99 }, setup.Options{},
 			[]string{"refuse index template fio-runs: version 99 is there, this fio2es has " + thisVersion}, setup.ErrNewer},
-		{"newer policy", func(f *fake) { f.policies["fio-latency"]["policy"].(tree)["_meta"].(tree)["version"] = templates.Version + 1 }, setup.Options{},
+		{"newer policy", func(f *fake) {
+			f.policies["fio-latency"]["policy"].(tree)["_meta"].(tree)["version"] = templates.Version + 1
+		}, setup.Options{},
 			[]string{"refuse lifecycle policy fio-latency: version " + newerVersion + " is there"}, setup.ErrNewer},
 		{"foreign component", func(f *fake) { f.components["fio-runs-mappings"] = tree{"template": tree{}, "version": 3} }, setup.Options{},
 			[]string{"refuse component template fio-runs-mappings: one of this name is there"}, setup.ErrForeign},

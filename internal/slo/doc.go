@@ -45,16 +45,19 @@
 // the bounds of its error (package hist), so that the raw completions might have led to
 // the other verdict, the verdict is [Verdict.Close]. If it is not, it is that of the raw
 // completions. A percentile, minimum or maximum in the last bin, which has no upper bound
-// (17.18 s and more), is unknown if it is for an upper bound to decide.
+// (17.05 s and more), is unknown if it is for an upper bound to decide; so is the share of
+// requests within a latency that lies in it. Its value is the lowest latency of the bin.
 //
 // # Windows
 //
 // Windows count by their lengths. A window says nothing of latency if it has no requests;
 // then it is left out. Of iops it does: what lies between two windows of a direction,
 // three quarters of the shortest window or more, is a gap in which nothing completed, and
-// counts with 0. A last window that the run's end cuts is left out for iops, as they would
-// be too low (unless there is no other). A window whose answer would be unknown counts as
-// broken.
+// counts with 0. A run's last window is often shorter than the others, and is judged by its own
+// length, as all are; unless it is so short (a tenth of the shortest other) that its iops
+// say nothing, and unless it reaches beyond the run's end by more than a twentieth, as
+// stored windows of old versions do: then it is left out for iops. Windows whose answer is
+// unknown are neither met nor broken: the verdict is unknown where they decide.
 //
 // "in 99% of windows" leaves an error budget of 1 %; so does "within 100ms >= 99.9%", of
 // 0.1 % of the requests. Verdicts tell how much of it is used.

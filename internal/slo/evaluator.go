@@ -34,6 +34,7 @@ type Breach struct {
 	Rule  Rule
 	Value float64 // of the window, in the unit of the rule's metric
 	Close bool    // the limit lies within the bounds of its error
+	Open  bool    // Value is a lower bound: the latency lies in the last bin
 }
 
 // Evaluator judges rules by the windows of one run as they come, in any order. It keeps 24
@@ -90,8 +91,8 @@ func (e *Evaluator) Add(w Window) []Breach {
 		if r.InWindows() && r.Metric.isOfLatency() {
 			s.tallies[i].add(r, passed{start: w.Start, end: w.End}, o)
 		}
-		if !o.holds {
-			broken = append(broken, Breach{*r, o.value, o.surely != o.maybe})
+		if !o.holds && !o.open {
+			broken = append(broken, Breach{*r, o.value, o.surely != o.maybe, o.atLeast})
 		}
 	}
 	return broken
@@ -131,6 +132,7 @@ func (r *Rule) inWindow(w *Window) (outcome, bool) {
 	if w.Stored != nil {
 		if value, ok := w.Stored(r.Metric); ok {
 			a.Value = value
+			a.Open = a.Open || w.Latency.Layout().Open(w.Latency.Layout().Index(int64(value)))
 		}
 	}
 	return r.judgeLatency(a), true
@@ -262,11 +264,11 @@ func (s *series) rates(r *Rule, end int64) *tally {
 				t.add(r, passed{start: before, end: w.start}, r.exact(0))
 			}
 		}
-		if i == len(s.windows)-1 && isCut(w, end) {
-			if i > 0 {
+		if i == len(s.windows)-1 {
+			if i > 0 && (isCut(w, end) || isScrap(w, gap)) {
 				break
 			}
-			if end > w.start {
+			if isCut(w, end) && end > w.start {
 				w.end = end
 			}
 		}
@@ -277,3 +279,7 @@ func (s *series) rates(r *Rule, end int64) *tally {
 
 // isCut tells whether more than a twentieth of a window lies after the run's end.
 func isCut(w passed, end int64) bool { return w.end > end && (w.end-end)*20 > w.end-w.start }
+
+// isScrap tells whether a last window is too short for a rate: a tenth of the shortest of the
+// others, three quarters of which is the gap.
+func isScrap(w passed, gap int64) bool { return (w.end-w.start)*10*3 < gap*4 }

@@ -87,7 +87,7 @@ func TestOpen(t *testing.T) {
 	}{
 		"max <= 17s": {Broken, false}, "max <= 20s": {Unknown, true}, "p99.9 < 30s": {Unknown, true}, "p99.9 > 17s": {Met, false},
 		"p99.9 > 20s": {Unknown, true}, "p50 <= 20s": {Met, false}, "mean <= 1s": {Met, true}, "mean <= 100ms": {Broken, false},
-		"within 17s >= 99%": {Met, false}, "within 20s > 99.5%": {Broken, true},
+		"within 17s >= 99%": {Met, false}, "within 20s > 99.5%": {Unknown, true}, "within 20s > 99%": {Unknown, true}, "within 20s >= 99%": {Met, false},
 	} {
 		e := New(parse(t, rule))
 		e.SetTotal("read", Total{Latency: of(map[int64]float64{ms: 990, 60_000 * ms: 10})})
@@ -97,7 +97,17 @@ func TestOpen(t *testing.T) {
 	}
 	e := New(parse(t, "max <= 20s in every window"))
 	e.Add(second("read", 0, 10, 60_000*ms))
-	if v := e.Verdicts()[0]; v.State != Broken || !v.Close || v.Low != 0 || v.Value != 0 || v.High != 1 {
+	if v := e.Verdicts()[0]; v.State != Unknown || !v.Close || v.Low != 0 || v.Value != 0 || v.High != 1 || !v.Windows.Worst.Open {
+		t.Errorf("in windows: %+v", v)
+	}
+	if broken := e.Add(second("read", 1, 10, 60_000*ms)); len(broken) != 0 {
+		t.Errorf("a window that cannot be judged is told as broken: %+v", broken)
+	}
+	e = New(parse(t, "max <= 10s in every window"))
+	if broken := e.Add(second("read", 0, 10, 60_000*ms)); len(broken) != 1 || !broken[0].Open {
+		t.Errorf("17.05 s or more is above 10 s: %+v", broken)
+	}
+	if v := e.Verdicts()[0]; v.State != Broken || v.Close || !v.Windows.First.Open {
 		t.Errorf("in windows: %+v", v)
 	}
 }
@@ -164,7 +174,7 @@ func TestGaps(t *testing.T) {
 	v := e.Verdicts()
 	want := Windows{
 		Judged: 30 + 1063 + 1000 + 1000 + 1995 + 1010 + 1001 + 1000, Held: 30 + 1063 + 1000 + 1010 + 1001 + 1000,
-		Worst: Moment{3095, 5090, 0}, First: Moment{1093, 2093, 50}, Longest: Moment{3095, 5090, 0},
+		Worst: Moment{Start: 3095, End: 5090, Value: 0}, First: Moment{Start: 1093, End: 2093, Value: 50}, Longest: Moment{Start: 3095, End: 5090, Value: 0},
 	}
 	if v[0].Windows != want || v[0].State != Broken || v[0].Value != 5104.0/8099 {
 		t.Errorf("iops: %+v, want %+v", v[0], want)
@@ -174,7 +184,7 @@ func TestGaps(t *testing.T) {
 	}
 	want = Windows{ // the gap says nothing of latency, and is not bridged
 		Judged: 6104, Held: 30 + 1000,
-		Worst: Moment{6099, 7100, p99(7 * ms)}, First: Moment{30, 1093, p99(6 * ms)}, Longest: Moment{5090, 8130, p99(7 * ms)},
+		Worst: Moment{Start: 6099, End: 7100, Value: p99(7 * ms)}, First: Moment{Start: 30, End: 1093, Value: p99(6 * ms)}, Longest: Moment{Start: 5090, End: 8130, Value: p99(7 * ms)},
 	}
 	if v[1].Windows != want || v[1].State != Broken || math.Abs(v[1].Budget-(1-1030.0/6104)/0.3) > 1e-9 {
 		t.Errorf("p99: %+v, want %+v", v[1], want)
@@ -207,6 +217,27 @@ func TestLastWindow(t *testing.T) {
 	e.Add(second("read", 0, 30, ms))
 	if v := e.Verdicts()[0]; v.State != Broken {
 		t.Errorf("while it goes on: %+v", v)
+	}
+}
+
+// TestShortLastWindow: a window that ends with the run is judged by its own length; one that
+// is far shorter than the others has no rate worth the name.
+func TestShortLastWindow(t *testing.T) {
+	for _, c := range []struct {
+		length, requests, judged int64
+		state                    State
+	}{
+		{200, 34, 3200, Met}, {200, 15, 3200, Broken}, {101, 0, 3101, Broken}, {99, 0, 3000, Met},
+	} {
+		e := New(parse(t, "read.iops >= 100 in every window"))
+		for at := range int64(3) {
+			e.Add(second("read", at, 170, ms))
+		}
+		e.Add(Window{Direction: "read", Start: 3000, End: 3000 + c.length, Completed: c.requests})
+		e.EndBy(3000 + c.length)
+		if v := e.Verdicts()[0]; v.State != c.state || v.Windows.Judged != c.judged {
+			t.Errorf("%+v: %+v", c, v)
+		}
 	}
 }
 

@@ -142,7 +142,8 @@ func (m Metric) of(h *hist.Histogram) hist.Answer {
 	case "within":
 		n, low, high := h.CountWithin(m.within.value)
 		total := h.Total()
-		return hist.Answer{Value: n / total, Low: low / total, High: high / total}
+		isOpen := high > low && h.Layout().Open(h.Layout().Index(int64(m.within.value)))
+		return hist.Answer{Value: n / total, Low: low / total, High: high / total, Open: isOpen}
 	}
 	return h.Percentile(m.q)
 }

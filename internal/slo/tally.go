@@ -9,6 +9,7 @@ import (
 // those in which it held.
 type tally struct {
 	judged, held  int64
+	open          int64 // of those that cannot be judged, as the latency has no upper bound
 	surely, maybe int64 // whatever the error of their answers; as it may be
 	worst         Moment
 	broken        []Moment // windows, in no order
@@ -16,7 +17,7 @@ type tally struct {
 
 // add adds a window's outcome.
 func (t *tally) add(r *Rule, w passed, o outcome) {
-	m, length := Moment{w.start, w.end, o.value}, w.end-w.start
+	m, length := Moment{w.start, w.end, o.value, o.atLeast}, w.end-w.start
 	if length <= 0 {
 		return
 	}
@@ -30,11 +31,14 @@ func (t *tally) add(r *Rule, w passed, o outcome) {
 	if o.maybe {
 		t.maybe += length
 	}
-	if o.holds {
+	switch {
+	case o.holds:
 		t.held += length
-		return
+	case o.open:
+		t.open += length
+	default:
+		t.broken = append(t.broken, m)
 	}
-	t.broken = append(t.broken, m)
 }
 
 // worse tells which of two moments is: of the same value, the earlier one.
@@ -57,7 +61,7 @@ func (t *tally) stretches(gap int64, upper bool) (first, longest Moment) {
 		case m.Start-open.End < gap:
 			open.End = max(open.End, m.End)
 			if worse(m, open, upper) {
-				open.Value = m.Value
+				open.Value, open.Open = m.Value, m.Open
 			}
 		default:
 			open = m

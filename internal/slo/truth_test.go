@@ -139,7 +139,7 @@ func naive(slots []slot, ask func(s slot) (value float64, holds, ok bool), upper
 	last := -1 // slot that was not broken
 	for i, s := range slots {
 		value, holds, ok := ask(s)
-		at := Moment{int64(i) * 1000, int64(i)*1000 + 1000, value}
+		at := Moment{Start: int64(i) * 1000, End: int64(i)*1000 + 1000, Value: value}
 		if !ok || holds {
 			last = i
 		}
@@ -158,7 +158,7 @@ func naive(slots []slot, ask func(s slot) (value float64, holds, ok bool), upper
 			w.First = at
 		}
 		if stretch := at.End - int64(last+1)*1000; stretch > w.Longest.End-w.Longest.Start {
-			w.Longest = Moment{at.End - stretch, at.End, 0}
+			w.Longest = Moment{Start: at.End - stretch, End: at.End, Value: 0}
 		}
 	}
 	return w

@@ -1,6 +1,9 @@
 package slo
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // State is how a rule stands.
 type State string
@@ -41,6 +44,7 @@ type Windows struct {
 type Moment struct {
 	Start, End int64 // milliseconds since the run's start
 	Value      float64
+	Open       bool // Value is a lower bound: the latency lies in the last bin
 }
 
 // IsZero tells whether it is none.
@@ -52,12 +56,13 @@ type outcome struct {
 	holds            bool // by the value
 	surely, maybe    bool // at all bounds of its error; at one of them at least
 	open             bool // an upper bound that is not there would decide
+	atLeast          bool // the value is a lower bound
 }
 
 // judge holds an answer against the limit.
 func (r *Rule) judge(value, low, high float64, isOpen bool) outcome {
-	o := outcome{value: value, low: min(low, value), high: max(high, value)}
-	if isOpen {
+	o := outcome{value: value, low: min(low, value), high: max(high, value), atLeast: isOpen}
+	if isOpen && r.Metric.Unit() == Nanoseconds {
 		o.high = math.Inf(1)
 	}
 	o.holds = r.holds(value)
@@ -79,7 +84,7 @@ func (v *Verdict) set(o outcome) {
 	v.Value, v.Low, v.High, v.Close = o.value, o.low, o.high, o.surely != o.maybe
 	switch {
 	case o.open:
-		v.State, v.Why = Unknown, "it lies in the last bin, which has no upper bound"
+		v.State, v.Why = Unknown, "the latency lies in fio's last bin, which has no upper end: it is that value or more"
 	case o.holds:
 		v.State = Met
 	default:
@@ -96,8 +101,11 @@ func (v *Verdict) setWindows(t *tally, gap int64) {
 	v.Value, v.Low, v.High = float64(t.held)/judged, float64(t.surely)/judged, float64(t.maybe)/judged
 	limit := v.Rule.share.value
 	v.State, v.Close = Broken, (v.Low >= limit) != (v.High >= limit)
-	if v.Value >= limit {
+	switch {
+	case v.Value >= limit:
 		v.State = Met
+	case float64(t.held+t.open)/judged >= limit:
+		v.unknown(fmt.Sprintf("for %v s the latency lies in fio's last bin, which has no upper end", float64(t.open)/1000))
 	}
 	v.Budget = used(float64(t.judged-t.held)/judged, 1-limit)
 	v.Windows = Windows{Judged: t.judged, Held: t.held, Worst: t.worst}

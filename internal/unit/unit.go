@@ -24,6 +24,15 @@ func Latency(us float64) string {
 	return digits(us/1e6) + "s"
 }
 
+// LatencyOrMore writes a latency given in microseconds, or "≥17.0s" where it is only a lower
+// bound, as in fio's last bin, which has no upper end.
+func LatencyOrMore(us float64, isBound bool) string {
+	if isBound {
+		return "≥" + Latency(us)
+	}
+	return Latency(us)
+}
+
 // Count writes a whole number with its digits in groups of three.
 func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)

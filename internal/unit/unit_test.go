@@ -15,6 +15,8 @@ func TestUnits(t *testing.T) {
 		{Latency(1043.2), "1.04ms"},
 		{Latency(17179869), "17.2s"},
 		{Latency(math.NaN()), "-"},
+		{LatencyOrMore(17045651, true), "≥17.0s"},
+		{LatencyOrMore(39.26, false), "39.3µs"},
 		{Count(0), "0"},
 		{Count(999), "999"},
 		{Count(1000), "1,000"},

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"html/template"
+	"math"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/report"
@@ -75,7 +77,8 @@ type listView struct {
 	Previous, Next string // addresses
 	All            string
 	Trend          template.HTML
-	Most           int // that can be compared
+	Most           int  // that can be compared
+	ByFio          bool // some latencies were computed by fio
 }
 
 type columnView struct{ Name, Link, Sorted string }
@@ -126,6 +129,7 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, run := range f.runs {
 		v.Rows = append(v.Rows, s.rows(run)...)
+		v.ByFio = v.ByFio || slices.ContainsFunc(directions(run), func(d direction) bool { return d.Latency.Layout == "" && d.Fio != nil })
 	}
 	v.pages(q, f)
 	s.show(w, r, http.StatusOK, "list", v)
@@ -186,15 +190,15 @@ func directions(run *mapping.Run) []direction {
 
 // cells are a direction's numbers. Of averages, there are no latencies but the mean.
 func cells(t *mapping.Totals) []string {
-	known := t.Latency.Layout != ""
 	list := []string{unit.Count(t.Requests), unit.Rate(t.IOPS)}
-	if !known && t.Requests == 0 {
+	if t.Latency.Layout == "" && t.Requests == 0 {
 		list[0] = "-" // averages do not say
 	}
 	for _, c := range columns[3:] {
-		text := "-"
-		if known {
-			text = unit.Latency(c.of(t))
+		us := c.of(t)
+		text := unit.LatencyOrMore(us, t.Latency.IsOpen(us))
+		if t.Latency.Layout == "" && !math.IsNaN(us) {
+			text += "*"
 		}
 		list = append(list, text)
 	}
@@ -218,13 +222,15 @@ func stateOf(run *mapping.Run) (text string, isBad bool) {
 	default:
 		text, isBad = "incomplete", true
 	}
-	if slices.ContainsFunc(run.SLA, func(v mapping.Verdict) bool { return !v.Holds }) {
-		if text != "" {
-			text += ", "
-		}
-		text, isBad = text+"sla broken", true
+	words := []string{text}
+	if run.NoWindows != "" {
+		words = append(words, "no windows")
 	}
-	return text, isBad
+	if slices.ContainsFunc(run.SLA, func(v mapping.Verdict) bool { return !v.Holds }) {
+		words, isBad = append(words, "sla broken"), true
+	}
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	return strings.Join(words, ", "), isBad
 }
 
 // points are what is drawn of runs, in the order in which they started.
@@ -236,7 +242,7 @@ func (s *site) points(runs []*mapping.Run) []report.TrendRun {
 		one := report.TrendRun{Title: s.Title(run), Start: started(run), Link: runLink(run), Kind: kindOf(run)}
 		for _, d := range directions(run) {
 			if d.Latency.Layout != "" {
-				one.P99 = append(one.P99, report.TrendPoint{Direction: d.name, US: d.Latency.P99})
+				one.P99 = append(one.P99, report.TrendPoint{Direction: d.name, US: d.Latency.P99, OrMore: d.Latency.IsOpen(d.Latency.P99)})
 			}
 		}
 		if len(one.P99) > 0 {

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -24,11 +25,48 @@ var columns = []column{
 	{"start", "Start (UTC)", nil},
 	{"requests", "Requests", func(t *mapping.Totals) float64 { return float64(t.Requests) }},
 	{"iops", "IOPS", func(t *mapping.Totals) float64 { return t.IOPS }},
-	{"p50", "p50", func(t *mapping.Totals) float64 { return t.Latency.P50 }},
-	{"p95", "p95", func(t *mapping.Totals) float64 { return t.Latency.P95 }},
-	{"p99", "p99", func(t *mapping.Totals) float64 { return t.Latency.P99 }},
-	{"p99.9", "p99.9", func(t *mapping.Totals) float64 { return t.Latency.P999 }},
-	{"max", "Max", func(t *mapping.Totals) float64 { return t.Latency.Max }},
+	{"p50", "p50", latency(func(l *mapping.Latency) float64 { return l.P50 }, 50)},
+	{"p95", "p95", latency(func(l *mapping.Latency) float64 { return l.P95 }, 95)},
+	{"p99", "p99", latency(func(l *mapping.Latency) float64 { return l.P99 }, 99)},
+	{"p99.9", "p99.9", latency(func(l *mapping.Latency) float64 { return l.P999 }, 99.9)},
+	{"max", "Max", latency(func(l *mapping.Latency) float64 { return l.Max }, 100)},
+}
+
+// latency is that of merged histograms or, without any, what fio itself computed of a single
+// job: of the percentile with this rank, or the maximum. It is not a number where neither is
+// known.
+func latency(of func(*mapping.Latency) float64, rank float64) func(*mapping.Totals) float64 {
+	return func(t *mapping.Totals) float64 {
+		switch {
+		case t.Latency.Layout != "":
+			return of(&t.Latency)
+		case t.Fio == nil:
+			return math.NaN()
+		case rank == 100:
+			return t.Fio.Max
+		}
+		if us, ok := t.Fio.At(rank); ok {
+			return us
+		}
+		return math.NaN()
+	}
+}
+
+// ofRun is the column's value of all requests of a run or, where that is not known, the
+// highest of its directions; 0 where none is known.
+func (c *column) ofRun(run *mapping.Run) float64 {
+	if run.All != nil {
+		if v := c.of(run.All); !math.IsNaN(v) {
+			return v
+		}
+	}
+	most := 0.0
+	for _, d := range directions(run) {
+		if v := c.of(d.Totals); v > most {
+			most = v
+		}
+	}
+	return most
 }
 
 // query is which runs a list shows, and how.
@@ -99,11 +137,10 @@ func (q query) sorted(by *column) query {
 
 // sort sorts runs, which are the newest first.
 func (q query) sort(runs []*mapping.Run) {
-	none := &mapping.Totals{}
 	slices.SortStableFunc(runs, func(a, b *mapping.Run) int {
 		order := b.Run.Start.Compare(a.Run.Start)
 		if q.by.of != nil {
-			order = cmp.Compare(q.by.of(cmp.Or(b.All, none)), q.by.of(cmp.Or(a.All, none)))
+			order = cmp.Compare(q.by.ofRun(b), q.by.ofRun(a))
 		}
 		if q.lowest {
 			order = -order

@@ -1,0 +1,346 @@
+//go:build linux
+
+package fiomatrix
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// failure is one thing that is not as it must be.
+type failure struct {
+	check, want, got string
+}
+
+// verdict is what the checks of a case found.
+type verdict struct {
+	kind     kind // the one of the accepted kinds that came closest
+	failures []failure
+	errors   [4][]float64 // relative errors of percentiles of windows
+	windows  int
+}
+
+func (v *verdict) fail(check, want, format string, args ...any) {
+	v.failures = append(v.failures, failure{check, want, fmt.Sprintf(format, args...)})
+}
+
+// check compares what was said with the truth, by the want that fits best.
+func (s *scene) check(a *said) *verdict {
+	var best *verdict
+	for _, w := range s.wants {
+		v := &verdict{kind: w.kind}
+		s.checkOne(w, a, v)
+		if best == nil || len(v.failures) < len(best.failures) {
+			best = v
+		}
+	}
+	return best
+}
+
+func (s *scene) checkOne(w want, a *said, v *verdict) {
+	checkWords(w, a, v)
+	checkAgreement(a, v)
+	groups := [][]*truthJob{s.truth}
+	if w.groups != nil {
+		groups = w.groups(s)
+	}
+	pairs := pairRuns(groups, a.runs)
+	if len(a.runs) != len(groups) && !(w.kind == refused && len(a.runs) == 0) && !w.more {
+		v.fail("runs", fmt.Sprint(len(groups)), "%d: %s", len(a.runs), names(a.runs))
+	}
+	for i, jobs := range groups {
+		if pairs[i] == nil {
+			continue
+		}
+		c := &comparison{scene: s, want: w, jobs: jobs, run: pairs[i], verdict: v}
+		for _, x := range a.windows {
+			if x.run == pairs[i].ID {
+				c.windows = append(c.windows, x)
+			}
+		}
+		c.all()
+	}
+	if w.more {
+		s.checkOthers(groups, pairs, a, v)
+	}
+	if s.extra != nil {
+		s.extra(a, v)
+	}
+}
+
+// checkOthers: runs beside those of the truth have no more requests than the jobs that
+// are in none.
+func (s *scene) checkOthers(groups [][]*truthJob, pairs []*runDoc, a *said, v *verdict) {
+	left := totalOf(s.truth)
+	for _, g := range groups {
+		left -= totalOf(g)
+	}
+	for i := range a.runs {
+		if !slices.Contains(pairs, &a.runs[i]) {
+			left -= a.runs[i].total()
+		}
+	}
+	if left < 0 {
+		v.fail("double", "in other runs only what is in none of these", "%d requests more: %s", -left, names(a.runs))
+	}
+}
+
+func names(runs []runDoc) string {
+	var out []string
+	for _, r := range runs {
+		out = append(out, r.Name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// pairRuns gives each group of jobs the run that began closest to it.
+func pairRuns(groups [][]*truthJob, runs []runDoc) []*runDoc {
+	out := make([]*runDoc, len(groups))
+	used := map[int]bool{}
+	for i, jobs := range groups {
+		best, far := -1, int64(math.MaxInt64)
+		from, _ := spanOf(jobs)
+		for k := range runs {
+			away := abs(runs[k].from - from)
+			if total := runs[k].total(); total != totalOf(jobs) {
+				away += 1000 // another run may have begun at the same time
+			}
+			if !used[k] && away < far {
+				best, far = k, away
+			}
+		}
+		if best >= 0 {
+			used[best] = true
+			out[i] = &runs[best]
+		}
+	}
+	return out
+}
+
+func (r *runDoc) total() int64 {
+	if r.all != nil {
+		return r.all.Requests
+	}
+	var n int64
+	for _, d := range r.dirs {
+		if d != nil {
+			n += d.Requests
+		}
+	}
+	return n
+}
+
+func totalOf(jobs []*truthJob) int64 {
+	var n int64
+	for _, j := range jobs {
+		for d := range directions {
+			n += j.total(d)
+		}
+	}
+	return n
+}
+
+// spanOf is from the first start to the last end, by the middle of what is known.
+func spanOf(jobs []*truthJob) (from, to int64) {
+	from = math.MaxInt64
+	for _, j := range jobs {
+		from, to = min(from, j.start()), max(to, (j.endLo+j.endHi)/2)
+	}
+	return from, to
+}
+
+var alarm = regexp.MustCompile(`(?im)^.*\b(warning|error|panic)\b.*$`)
+
+// checkWords checks exit code and stderr of ingest.
+func checkWords(w want, a *said, v *verdict) {
+	exits := w.exit
+	if exits == nil {
+		exits = map[kind][]int{complete: {0}, totals: {0, 3}, short: {3}, refused: {1, 3}}[w.kind]
+	}
+	if !slices.Contains(exits, a.ingest.exit) {
+		v.fail("exit code", fmt.Sprint(exits), "%d: %s", a.ingest.exit, firstLine(a.ingest.stderr))
+	}
+	for _, m := range alarm.FindAllString(a.ingest.stderr, -1) {
+		allowed := w.mayWarn != "" && regexp.MustCompile(`(?i)`+w.mayWarn).MatchString(m)
+		if w.kind == complete && len(w.says) == 0 && !allowed {
+			v.fail("false warning", "silence", "%s", m)
+		}
+	}
+	for _, x := range w.says {
+		if !regexp.MustCompile(`(?is)` + x).MatchString(a.ingest.stderr) {
+			v.fail("not told", "/"+x+"/", "%s", firstLine(a.ingest.stderr))
+		}
+	}
+	if a.percentiles.exit != a.ingest.exit && (a.percentiles.exit == 0) != (a.ingest.exit == 0) {
+		v.fail("percentiles, exit code", fmt.Sprint(a.ingest.exit), "%d: %s", a.percentiles.exit, firstLine(a.percentiles.stderr))
+	}
+}
+
+func firstLine(s string) string {
+	s, _, more := strings.Cut(strings.TrimSpace(s), "\n")
+	if more {
+		s += " …"
+	}
+	if s == "" {
+		return "(nothing)"
+	}
+	return s
+}
+
+// checkAgreement: percentiles prints the windows that ingest stores.
+func checkAgreement(a *said, v *verdict) {
+	lines := 0
+	var printed int64
+	for _, l := range a.printed {
+		if l["level"] == "run" {
+			continue
+		}
+		lines++
+		if n, ok := l["requests"].(float64); ok {
+			printed += int64(n)
+		}
+	}
+	var stored int64
+	for _, w := range a.windows {
+		stored += w.completed
+	}
+	if lines != len(a.windows) || printed != stored {
+		v.fail("percentiles and ingest", fmt.Sprintf("%d windows, %d requests", len(a.windows), stored), "%d, %d", lines, printed)
+	}
+}
+
+// comparison is one run of fio2es beside the jobs that it must show.
+type comparison struct {
+	*scene
+	*verdict
+	want    want
+	jobs    []*truthJob
+	run     *runDoc
+	windows []window
+}
+
+// tolerance of times, in milliseconds: more where fio itself was late.
+func (c *comparison) tolerance() int64 {
+	return cmp.Or(c.want.tolerance, 150*time.Millisecond).Milliseconds() + lag(c.jobs)
+}
+
+func (c *comparison) all() {
+	c.checkTotals()
+	if c.want.kind == refused {
+		return
+	}
+	if !c.want.unplaced {
+		c.checkTimes()
+	}
+	if c.want.kind == totals {
+		if len(c.windows) > 0 {
+			c.fail("invented", "no windows", "%d windows", len(c.windows))
+		}
+		return
+	}
+	if len(c.windows) == 0 {
+		if totalOf(c.jobs) > 0 {
+			c.fail("windows", "some", "none")
+		}
+		return
+	}
+	c.checkLevels()
+	if c.want.unplaced || c.want.mixed || c.unlogged() {
+		return
+	}
+	c.checkSpans()
+	c.checkLastIOPS()
+	if !c.want.noShape {
+		c.checkShapes()
+	}
+}
+
+// checkTotals compares the run document with the jobs' totals.
+func (c *comparison) checkTotals() {
+	sum := int64(0)
+	for d, name := range directions {
+		var n, failed int64
+		for _, j := range c.jobs {
+			n += j.total(d)
+		}
+		if c.want.mixed {
+			sum += n
+			continue
+		}
+		got := int64(0)
+		if t := c.run.dirs[d]; t != nil {
+			got = t.Requests
+		}
+		sum += n
+		failed = c.failedRequests(d)
+		c.compareTotal("total "+name, n, failed, got)
+		if got == n && n > 0 {
+			c.checkRunPercentiles(d)
+		}
+	}
+	got := c.run.total()
+	if c.run.missing > 0 && c.want.kind == short && got < sum {
+		got += c.run.missing
+	}
+	c.compareTotal("total", sum, c.failedRequests(-1), got)
+}
+
+// compareTotal accepts n, or with the failed requests; less where some are lost.
+func (c *comparison) compareTotal(check string, n, failed, got int64) {
+	if c.unlogged() {
+		n, failed = n+failed, 0 // no raw log: what fio counted is all that is known
+	}
+	switch {
+	case got == n || got == n+failed:
+	case got > n+failed:
+		c.fail("double", fmt.Sprintf("%s: at most %d", check, n+failed), "%d", got)
+	case c.want.counted && check != "total": // the document says what is missing of all directions together
+	case (c.want.kind == short || c.want.kind == refused) && !c.want.counted:
+	default:
+		c.fail(check, fmt.Sprint(n), "%d", got)
+	}
+}
+
+func (c *comparison) unlogged() bool {
+	return slices.ContainsFunc(c.jobs, func(j *truthJob) bool { return j.unlogged })
+}
+
+// failedRequests is how many requests of a direction, or of all (-1), fio counted beyond
+// those that completed.
+func (c *comparison) failedRequests(dir int) int64 {
+	var n int64
+	seen := map[*process]bool{}
+	for _, j := range c.jobs {
+		if !seen[j.process] {
+			seen[j.process] = true
+			for d, m := range j.process.counted {
+				if dir < 0 || d == dir {
+					n += m
+				}
+			}
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	for _, j := range c.scene.truth {
+		for d := range directions {
+			if seen[j.process] && (dir < 0 || d == dir) {
+				n -= j.total(d)
+			}
+		}
+	}
+	return max(n, 0)
+}
+
+func abs(x int64) int64 {
+	if x < 0 {
+		return -x
+	}
+	return x
+}

@@ -1,0 +1,261 @@
+//go:build linux
+
+package fiomatrix
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// launch runs all processes of a case, phase by phase, and reads the rows of each log
+// right after its process ended.
+func (s *scene) launch(ctx context.Context, fio string) error {
+	for phase := 0; ; phase++ {
+		var wg sync.WaitGroup
+		var failed error
+		var mu sync.Mutex
+		n := 0
+		for _, p := range s.processes {
+			if p.phase != phase {
+				continue
+			}
+			n++
+			wg.Go(func() {
+				if err := s.run(ctx, fio, p); err != nil {
+					mu.Lock()
+					failed = err
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		if failed != nil || n == 0 {
+			return failed
+		}
+		for _, p := range s.processes {
+			if p.phase == phase {
+				if err := s.readTruth(p); err != nil {
+					return err
+				}
+			}
+		}
+		if s.after != nil {
+			if err := s.after(phase); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// run is one fio from its start to its end.
+func (s *scene) run(ctx context.Context, fio string, p *process) error {
+	if err := s.prepare(p); err != nil {
+		return err
+	}
+	stop, err := s.serve(ctx, fio, p)
+	defer stop()
+	if err != nil {
+		return err
+	}
+	time.Sleep(p.delay)
+	args, err := s.command(p)
+	if err != nil {
+		return err
+	}
+	line := p.shell + "exec " + quote(append([]string{fio}, args...))
+	if p.redirect != "" {
+		line += " " + p.redirect + p.report
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", line)
+	cmd.Dir = p.dir
+	cmd.Cancel = func() error { return killTree(cmd.Process.Pid) }
+	var text strings.Builder
+	cmd.Stderr = &text
+	if p.redirect == "" {
+		cmd.Stdout = &text
+	}
+	p.started, p.boot = time.Now(), bootTime()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	over := make(chan struct{})
+	killed := p.signal(cmd.Process.Pid, over)
+	err = cmd.Wait()
+	p.ended = time.Now()
+	close(over)
+	wasKilled := <-killed
+	os.WriteFile(s.in("truth", fmt.Sprintf("fio.%d.txt", p.number)), []byte(line+"\n"+text.String()), 0o644)
+	if err != nil && ctx.Err() == nil && !wasKilled && p.shell == "" {
+		return fmt.Errorf("fio: %v\n%s\n%s", err, line, &text)
+	}
+	return ctx.Err()
+}
+
+// prepare makes the folders and the file that requests go to.
+func (s *scene) prepare(p *process) error {
+	folders := []string{p.dir, s.in("truth"), s.in("data")}
+	for _, f := range p.folders {
+		folders = append(folders, filepath.Join(p.dir, f))
+	}
+	for _, dir := range folders {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	data := s.in("data", fmt.Sprintf("file.%d", p.number))
+	return os.WriteFile(data, make([]byte, 4<<20), 0o644)
+}
+
+// sectionOptions are all options of a section but its name.
+func (s *scene) sectionOptions(p *process, i int) options {
+	x := p.sections[i]
+	mark := s.in("truth", fmt.Sprintf("%d.%d", p.number, i))
+	o := options{"rw=" + x.rw, "rate_iops=" + x.rate, fmt.Sprintf("numjobs=%d", x.jobs), "write_lat_log=" + x.raw}
+	if x.timed {
+		o = append(o, "time_based", fmt.Sprintf("runtime=%dms", x.runtime.Milliseconds()))
+		if x.runtime%time.Second == 0 {
+			o = o.with(fmt.Sprintf("runtime=%d", x.runtime/time.Second))
+		}
+	}
+	o = append(o, "exec_prerun=date +%s%N >>"+mark+".pre &&true", "exec_postrun=date +%s%N >>"+mark+".post &&true")
+	return o.with(x.options...)
+}
+
+// command is fio's command line; it writes the job file where there is one.
+func (s *scene) command(p *process) ([]string, error) {
+	args := slices.Clone(p.args)
+	if p.redirect == "" && p.report != "" {
+		args = append(args, "--output="+p.report)
+	}
+	if p.jobFile == "" && len(p.servers) == 0 {
+		for i, x := range p.sections {
+			args = append(args, "--name="+x.name)
+			for _, o := range p.global.with(s.sectionOptions(p, i)...) {
+				args = append(args, "--"+o)
+			}
+		}
+		return args, nil
+	}
+	if p.jobFile == "" {
+		p.jobFile = s.in("truth", "job.fio")
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "[global]\n%s\n", strings.Join(p.global, "\n"))
+	for i, x := range p.sections {
+		fmt.Fprintf(&text, "\n[%s]\n%s\n", x.name, strings.Join(s.sectionOptions(p, i), "\n"))
+	}
+	for _, server := range p.servers {
+		args = append(args, "--client="+server, p.jobFile)
+	}
+	if len(p.servers) == 0 {
+		args = append(args, p.jobFile)
+	}
+	if err := os.MkdirAll(filepath.Dir(p.jobFile), 0o755); err != nil {
+		return nil, err
+	}
+	return args, os.WriteFile(p.jobFile, []byte(text.String()), 0o644)
+}
+
+func quote(args []string) string {
+	var out []string
+	for _, a := range args {
+		out = append(out, "'"+strings.ReplaceAll(a, "'", `'\''`)+"'")
+	}
+	return strings.Join(out, " ")
+}
+
+// serve starts the servers of a client, and waits until they listen.
+func (s *scene) serve(ctx context.Context, fio string, p *process) (stop func(), err error) {
+	var running []*exec.Cmd
+	stop = func() {
+		for _, c := range running {
+			killTree(c.Process.Pid)
+			c.Wait()
+		}
+	}
+	for i, server := range p.servers {
+		dir := s.in("truth", fmt.Sprintf("server.%d", i))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return stop, err
+		}
+		cmd := exec.CommandContext(ctx, fio, "--server="+server)
+		cmd.Cancel = func() error { return killTree(cmd.Process.Pid) }
+		cmd.Dir = dir
+		if err := cmd.Start(); err != nil {
+			return stop, err
+		}
+		running = append(running, cmd)
+		if err := waitFor(strings.Replace(server, ",", ":", 1)); err != nil {
+			return stop, err
+		}
+	}
+	return stop, nil
+}
+
+// signal sends the signals of a process until it is over. The result says whether one
+// ended it early.
+func (p *process) signal(pid int, over <-chan struct{}) <-chan bool {
+	done := make(chan bool, 1)
+	go func() {
+		ended := false
+		for _, sig := range p.signals {
+			select {
+			case <-time.After(time.Until(p.started.Add(sig.after))):
+			case <-over:
+				done <- ended
+				return
+			}
+			switch sig.name {
+			case "stall":
+				jobs := children(pid)
+				for _, job := range jobs {
+					syscall.Kill(job, syscall.SIGSTOP)
+				}
+				time.Sleep(sig.length)
+				for _, job := range jobs {
+					syscall.Kill(job, syscall.SIGCONT)
+				}
+			case "interrupt":
+				syscall.Kill(pid, syscall.SIGINT)
+				ended = true
+			case "kill":
+				killTree(pid)
+				ended = true
+			}
+		}
+		done <- ended
+	}()
+	return done
+}
+
+// killTree kills a process and all that it started. fio's jobs have sessions of their own,
+// so that a signal to its group does not reach them.
+func killTree(pid int) error {
+	jobs := children(pid)
+	err := syscall.Kill(pid, syscall.SIGKILL)
+	for _, job := range jobs {
+		killTree(job)
+	}
+	return err
+}
+
+// children are the processes that a process started.
+func children(pid int) []int {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	var out []int
+	for _, f := range strings.Fields(string(text)) {
+		if n, err := strconv.Atoi(f); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,331 @@
+//go:build linux
+
+package fiomatrix
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+)
+
+// lateness is how late rows of a log may come and still be whole.
+const lateness = 60 // ms
+
+// checkLevels: at each level the windows add up to the requests that completed.
+func (c *comparison) checkLevels() {
+	if c.unlogged() || c.want.mixed {
+		c.checkSums()
+		return
+	}
+	for d, name := range directions {
+		var n int64
+		for _, j := range c.jobs {
+			n += j.total(d)
+		}
+		for _, level := range []string{"cluster", "host", "job"} {
+			var got int64
+			for _, w := range c.at(level, "", "", d) {
+				got += w.completed
+			}
+			switch {
+			case got > n:
+				c.fail("double", fmt.Sprintf("%s %s: %d", level, name, n), "%d", got)
+			case got < n && c.want.kind == short:
+				if least := c.logged(d); got < least {
+					c.fail("level "+level+" "+name, fmt.Sprintf("%d to %d", least, n), "%d", got)
+				}
+			case got < n:
+				c.fail("level "+level+" "+name, fmt.Sprint(n), "%d", got)
+			}
+		}
+	}
+}
+
+// checkSums: at each level all windows add up to the run.
+func (c *comparison) checkSums() {
+	sums := map[string]int64{}
+	for _, w := range c.windows {
+		sums[w.level] += w.completed
+	}
+	for _, level := range []string{"cluster", "host", "job"} {
+		if n := c.run.total(); sums[level] != n {
+			c.fail("level "+level, fmt.Sprint(n), "%d", sums[level])
+		}
+	}
+}
+
+// logged is how many requests completed before the last row of each job's log: these can
+// be known whatever else is lost.
+func (c *comparison) logged(dir int) int64 {
+	var n int64
+	for _, j := range c.jobs {
+		if rows := j.rows[dir]; len(rows) > 0 && !j.lost {
+			n += int64(j.until(dir, rows[len(rows)-1]-lateness))
+		}
+	}
+	return n
+}
+
+// until is how many requests completed at or before a time.
+func (j *truthJob) until(dir int, at int64) int {
+	return sort.Search(len(j.done[dir]), func(i int) bool { return j.done[dir][i].at > at })
+}
+
+// edge is the least and the most requests of a job that fio2es can count before a time:
+// exact where a row ends there, open to the rows' ends where it is cut.
+func (c *comparison) edge(j *truthJob, dir int, at, slack int64) (least, most int) {
+	rows := j.rows[dir]
+	switch {
+	case c.want.source == fromRaw || j.lost && c.want.kind == complete:
+		return j.until(dir, at-slack-2), j.until(dir, at+slack+2)
+	case c.want.source == fromReports:
+		rows = j.process.reports
+	}
+	near := slack + lateness
+	i, _ := slices.BinarySearch(rows, at)
+	for _, k := range []int{i - 1, i} {
+		if k >= 0 && k < len(rows) && abs(rows[k]-at) <= near {
+			return j.until(dir, min(at, rows[k])-near), j.until(dir, max(at, rows[k])+near)
+		}
+	}
+	if i > 0 {
+		least = j.until(dir, rows[i-1]-near)
+	}
+	most = len(j.done[dir])
+	if i < len(rows) {
+		most = j.until(dir, rows[i]+near)
+	}
+	if at < j.startLo-near-c.tolerance() {
+		most = 0
+	}
+	if at > j.endHi+near {
+		least = len(j.done[dir])
+	}
+	return least, most
+}
+
+// view is the windows of one level and direction beside the jobs they are of.
+type view struct {
+	name    string
+	windows []window
+	jobs    []*truthJob
+	dir     int
+	shift   int64 // what fio2es's times are behind the truth, milliseconds
+	slack   int64 // how far the jobs' times are known after that
+}
+
+// checkShapes checks counts and percentiles of windows.
+func (c *comparison) checkShapes() {
+	for d, name := range directions {
+		c.checkView(view{name: "cluster " + name, windows: c.at("cluster", "", "", d), jobs: having(c.jobs, d), dir: d}, true)
+		for host, jobs := range c.byHost() {
+			if host != "" {
+				c.checkView(view{name: "host " + name, windows: c.at("host", host, "", d), jobs: having(jobs, d), dir: d}, false)
+			}
+			for _, j := range jobs {
+				w := c.at("job", host, strconv.Itoa(j.number), d)
+				if _, grouped := j.process.option(j.section, "group_reporting"); !grouped && len(w) > 0 {
+					c.checkView(view{name: "job " + name, windows: w, jobs: having([]*truthJob{j}, d), dir: d}, false)
+				}
+			}
+		}
+	}
+}
+
+func (c *comparison) checkView(v view, measure bool) {
+	if len(v.windows) == 0 || len(v.jobs) == 0 {
+		return
+	}
+	slices.SortFunc(v.windows, func(a, b window) int { return int(a.from - b.from) })
+	together := v.settle(c)
+	c.checkCounts(v)
+	c.checkRanks(v)
+	if measure && together {
+		c.measure(v)
+	}
+}
+
+// settle finds by how much the times of fio2es are off, as long as that is tolerated.
+// Jobs that did not start together can each be off by another time: then the tolerance
+// itself is the slack.
+func (v *view) settle(c *comparison) (together bool) {
+	var width int64
+	first, alone := v.jobs[0], true
+	for _, j := range v.jobs {
+		width = max(width, j.startHi-j.startLo)
+		alone = alone && j.process == first.process && j.section == first.section
+	}
+	v.slack = 10 + width/2
+	if !alone {
+		v.slack += c.tolerance()
+		return false
+	}
+	best := int64(math.MaxInt64)
+	for shift := -c.tolerance() - width; shift <= c.tolerance()+width; shift++ {
+		var wrong int64
+		for _, w := range v.windows {
+			wrong += abs(int64(v.count(w, shift)) - w.completed)
+		}
+		if wrong < best || wrong == best && abs(shift) < abs(v.shift) {
+			best, v.shift = wrong, shift
+		}
+	}
+	return true
+}
+
+// count is how many requests completed in a window that is moved.
+func (v *view) count(w window, shift int64) int {
+	n := 0
+	for _, j := range v.jobs {
+		n += j.until(v.dir, w.to+shift) - j.until(v.dir, w.from+shift)
+	}
+	return n
+}
+
+// limits are the least and the most requests that a window may have.
+func (c *comparison) limits(v view, w window) (least, most int) {
+	for _, j := range v.jobs {
+		fromLeast, fromMost := c.edge(j, v.dir, w.from+v.shift, v.slack)
+		toLeast, toMost := c.edge(j, v.dir, w.to+v.shift, v.slack)
+		least += max(0, toLeast-fromMost)
+		most += toMost - fromLeast
+	}
+	return least, most
+}
+
+func (c *comparison) checkCounts(v view) {
+	wrong, worst := 0, ""
+	for _, w := range v.windows {
+		least, most := c.limits(v, w)
+		if c.want.kind == short {
+			least = 0
+		}
+		if n := int(w.completed); n < least || n > most {
+			wrong++
+			worst = fmt.Sprintf("%d, not %d to %d, from %d to %d ms", n, least, most, w.from-c.run.from, w.to-c.run.from)
+		}
+	}
+	if wrong > 0 {
+		c.fail("counts "+v.name, "the requests that completed", "%d of %d windows wrong, the last: %s", wrong, len(v.windows), worst)
+	}
+}
+
+// latencies are those of the requests that completed in a window, ascending, and whether
+// one of them or of those in flight took longer than the window: then its percentiles are
+// not those of completions.
+func (v *view) latencies(w window) (out []int64, long bool) {
+	for _, j := range v.jobs {
+		done := j.done[v.dir]
+		for _, x := range done[j.until(v.dir, w.from+v.shift):] {
+			if x.at <= w.to+v.shift {
+				out = append(out, x.latency)
+			}
+			if x.latency > w.length()*1e6 && x.at-x.latency/1e6 <= w.to+v.shift {
+				long = true
+			}
+		}
+	}
+	slices.Sort(out)
+	return out, long
+}
+
+// binOf is the width of the bin of a latency.
+func (c *comparison) binOf(latency float64) float64 {
+	return max(1, latency/64) * math.Exp2(float64(c.coarse))
+}
+
+// rankOff is by how much a value's rank is off from a share of the requests, beyond the
+// width of its bin.
+func (c *comparison) rankOff(sorted []int64, share, value float64) float64 {
+	n, bin := float64(len(sorted)), c.binOf(value)
+	below := sort.Search(len(sorted), func(i int) bool { return float64(sorted[i]) >= value-bin })
+	upTo := sort.Search(len(sorted), func(i int) bool { return float64(sorted[i]) > value+bin })
+	return max(0, float64(below)/n-share, share-float64(upTo)/n)
+}
+
+// checkRanks: the share of requests up to each percentile is what it says, to two
+// requests and those that the counts leave open.
+func (c *comparison) checkRanks(v view) {
+	wrong, worst := 0, ""
+	for _, w := range v.windows {
+		sorted, long := v.latencies(w)
+		if len(sorted) < 10 || long {
+			continue
+		}
+		least, most := c.limits(v, w)
+		allowed := (2 + float64(most-least)) / float64(len(sorted))
+		for i, p := range w.percentiles {
+			if off := c.rankOff(sorted, share[i], p); off > allowed {
+				wrong++
+				worst = fmt.Sprintf("p%v = %.0f ns, rank off by %.3f, at most %.3f, %d requests, from %d ms", share[i]*100, p, off, allowed, len(sorted), w.from-c.run.from)
+				break
+			}
+		}
+	}
+	if wrong > 0 {
+		c.fail("percentiles "+v.name, "ranks", "%d of %d windows wrong, the last: %s", wrong, len(v.windows), worst)
+	}
+}
+
+// measure collects the relative errors of the percentiles of windows that have exactly
+// the requests of the truth. An error of one bin of one nanosecond is none.
+func (c *comparison) measure(v view) {
+	var errors [4][]float64
+	for _, w := range v.windows {
+		sorted, long := v.latencies(w)
+		if len(sorted) < 100 || long || int64(len(sorted)) != w.completed {
+			continue
+		}
+		c.verdict.windows++
+		for i, q := range share {
+			errors[i] = append(errors[i], c.relative(sorted, q, w.percentiles[i]))
+		}
+	}
+	for i := range errors {
+		c.errors[i] = append(c.errors[i], errors[i]...)
+		limit := 0.01 * math.Exp2(float64(c.coarse))
+		if m := median(errors[i]); len(errors[i]) >= 5 && m > limit {
+			c.fail(fmt.Sprintf("median error p%v", share[i]*100), fmt.Sprintf("at most %.2f %%", limit*100), "%.2f %% in %d windows, %s", m*100, len(errors[i]), v.name)
+		}
+	}
+}
+
+func (c *comparison) relative(sorted []int64, q, value float64) float64 {
+	rank := min(max(int(math.Ceil(q*float64(len(sorted)))), 1), len(sorted))
+	truth := float64(sorted[rank-1])
+	off := math.Abs(value - truth)
+	if off <= math.Exp2(float64(c.coarse)) {
+		return 0
+	}
+	return off / max(truth, 1)
+}
+
+// checkRunPercentiles: those of the whole run are within a bin.
+func (c *comparison) checkRunPercentiles(dir int) {
+	var sorted []int64
+	for _, j := range c.jobs {
+		for _, x := range j.done[dir] {
+			sorted = append(sorted, x.latency)
+		}
+	}
+	if len(sorted) < 10 {
+		return
+	}
+	slices.Sort(sorted)
+	for i, p := range c.run.dirs[dir].Latency.nanoseconds() {
+		if off := c.rankOff(sorted, share[i], p); p > 0 && off > 2/float64(len(sorted)) {
+			c.fail("run percentiles "+directions[dir], "ranks", "p%v = %.0f ns, rank off by %.4f", share[i]*100, p, off)
+			return
+		}
+	}
+}
+
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	v = slices.Sorted(slices.Values(v))
+	return v[len(v)/2]
+}

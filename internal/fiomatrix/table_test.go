@@ -1,0 +1,141 @@
+//go:build linux
+
+package fiomatrix
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"text/tabwriter"
+)
+
+// testWriter prints to a test's log, without a file name before each line.
+type testWriter struct{ t *testing.T }
+
+func (w testWriter) Write(text []byte) (int, error) {
+	fmt.Fprintf(w.t.Output(), "%s", text)
+	return len(text), nil
+}
+
+// printTable prints a line for each way, the errors of percentiles, and a line for each
+// failure.
+func printTable(w io.Writer, cases []*outcome) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\nway\tcases\tpassed\texpected")
+	for _, way := range ways {
+		n, passed, kinds := 0, 0, map[string]bool{}
+		for _, o := range cases {
+			if o.way.name == way.name {
+				n++
+				if o.err == nil && len(o.verdict.failures) == 0 {
+					passed++
+				}
+				if o.verdict != nil {
+					kinds[o.verdict.kind.String()] = true
+				}
+			}
+		}
+		if n > 0 {
+			fmt.Fprintf(t, "%s\t%d\t%d\t%s\n", way.name, n, passed, strings.Join(keys(kinds), "; "))
+		}
+	}
+	t.Flush()
+	printErrors(w, cases)
+	fmt.Fprintln(t, "\nway/seed\tjobs\tms\tdrawn\tcheck\texpected\tseen")
+	for _, o := range cases {
+		if o.err != nil {
+			fmt.Fprintf(t, "%s\t\t\t\tthe case itself\t\t%s\n", o.name(), oneLine(o.err.Error()))
+			continue
+		}
+		list := collapse(o.verdict.failures)
+		for i, f := range list {
+			if i == tableLines && len(list) > tableLines+1 {
+				fmt.Fprintf(t, "%s\t\t\t\t… %d checks more\t\t\n", o.name(), len(list)-i)
+				break
+			}
+			fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\t%s\n", o.name(), len(o.scene.truth), o.scene.histMS, o.scene.drawn(), f.check, f.want, oneLine(f.got))
+		}
+	}
+	t.Flush()
+}
+
+// printErrors prints the median errors of percentiles over the windows of all cases at
+// coarseness 0.
+func printErrors(w io.Writer, cases []*outcome) {
+	var all [4][]float64
+	windows := 0
+	for _, o := range cases {
+		if o.verdict == nil || o.scene.coarse > 0 {
+			continue
+		}
+		windows += o.verdict.windows
+		for i := range all {
+			all[i] = append(all[i], o.verdict.errors[i]...)
+		}
+	}
+	fmt.Fprintf(w, "\nmedian errors of percentiles, %d windows at coarseness 0:", windows)
+	for i, q := range share {
+		fmt.Fprintf(w, " p%v %.2f %%", q*100, median(all[i])*100)
+	}
+	fmt.Fprintln(w)
+}
+
+// tableLines is how many failures of a case are in the table; the others follow from
+// these, and are in the case's own lines.
+const tableLines = 4
+
+// collapse joins failures of the same check.
+func collapse(failures []failure) []failure {
+	var out []failure
+	times := map[string]int{}
+	for _, f := range failures {
+		if times[f.check]++; times[f.check] == 1 {
+			out = append(out, f)
+		}
+	}
+	for i, f := range out {
+		if n := times[f.check]; n > 1 {
+			out[i].check = fmt.Sprintf("%s (%d times)", f.check, n)
+		}
+	}
+	return out
+}
+
+// oneLine is a text without line breaks, cut at 160 characters.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 160 {
+		return string(r[:159]) + "…"
+	}
+	return s
+}
+
+func keys(m map[string]bool) []string {
+	var out []string
+	for _, k := range []kind{complete, totals, short, refused} {
+		if m[k.String()] {
+			out = append(out, k.String())
+		}
+	}
+	return out
+}
+
+// drawn is what was drawn beside jobs and interval.
+func (s *scene) drawn() string {
+	var out []string
+	for _, p := range s.processes {
+		engine, _ := p.global.value("ioengine")
+		out = append(out, engine)
+		for _, sig := range p.signals {
+			out = append(out, sig.name)
+		}
+	}
+	if s.coarse > 0 {
+		out = append(out, fmt.Sprintf("coarse %d", s.coarse))
+	}
+	if s.note != "" {
+		out = append(out, s.note)
+	}
+	return strings.Join(out, " ")
+}

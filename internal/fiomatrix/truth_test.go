@@ -1,0 +1,328 @@
+//go:build linux
+
+package fiomatrix
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var directions = [3]string{"read", "write", "trim"}
+
+// completion is one request of a raw log.
+type completion struct {
+	at      int64 // Unix milliseconds
+	latency int64 // nanoseconds
+}
+
+// truthJob is what is known of one job. Times are Unix milliseconds.
+type truthJob struct {
+	process  *process
+	section  int
+	number   int // fio's, from 1
+	host     string
+	startLo  int64 // the job's clock began not before
+	startHi  int64 // and not after
+	endLo    int64
+	endHi    int64
+	done     [3][]completion // by direction, in order of time
+	rows     [3][]int64      // times of the rows of its histogram log
+	unlogged bool            // fio wrote no raw log of it: completions are unknown
+	lost     bool            // its histogram log was taken away
+	written  int64           // when fio wrote its first log: the job had ended
+	stamped  int64           // when its histogram log was written
+}
+
+// start is the best guess of when the job's clock began.
+func (j *truthJob) start() int64 { return (j.startLo + j.startHi) / 2 }
+
+func (j *truthJob) total(dir int) int64 { return int64(len(j.done[dir])) }
+
+// first and last are the job's first and last completion in a direction.
+func (j *truthJob) first(dir int) int64 { return j.done[dir][0].at }
+func (j *truthJob) last(dir int) int64  { return j.done[dir][len(j.done[dir])-1].at }
+
+// logRow is the beginning of a row of any log of fio.
+type logRow struct {
+	at    int64
+	value int64
+	dir   int
+}
+
+// readTruth reads what a process left for the truth.
+func (s *scene) readTruth(p *process) error {
+	number := 0
+	hosts := []string{""}
+	if len(p.servers) > 0 {
+		hosts = nil
+		for _, server := range p.servers {
+			ip, _, _ := strings.Cut(server, ",")
+			hosts = append(hosts, "."+ip)
+		}
+	}
+	for i, x := range p.sections {
+		for range x.jobs {
+			number++
+			for _, suffix := range hosts {
+				j := &truthJob{process: p, section: i, number: number, host: p.host + strings.TrimPrefix(suffix, ".")}
+				if err := s.readJob(j, suffix); err != nil {
+					return err
+				}
+				s.truth = append(s.truth, j)
+			}
+		}
+	}
+	p.readReports()
+	return s.bracket(p)
+}
+
+// option is an option of a section, its own or the global one.
+func (p *process) option(section int, k string) (string, bool) {
+	return p.global.with(p.sections[section].options...).value(k)
+}
+
+// readJob reads a job's raw completions and the times of its histogram rows.
+func (s *scene) readJob(j *truthJob, suffix string) error {
+	x := j.process.sections[j.section]
+	_, allInOne := j.process.option(j.section, "per_job_logs")
+	raw, written, err := readLog(j.process.dir, x.raw, []string{"_clat", "_lat"}, j.number, suffix, allInOne)
+	if err != nil {
+		return err
+	}
+	j.written = written
+	j.unlogged = raw == nil
+	for _, r := range raw {
+		j.done[r.dir] = append(j.done[r.dir], completion{r.at, r.value})
+	}
+	prefix, _ := j.process.option(j.section, "write_hist_log")
+	if prefix == "" {
+		prefix = x.name
+	}
+	rows, stamped, err := readLog(j.process.dir, prefix, []string{"_clat_hist"}, j.number, suffix, allInOne)
+	j.stamped = stamped
+	for _, r := range rows {
+		j.rows[r.dir] = append(j.rows[r.dir], r.at)
+	}
+	return err
+}
+
+// readLog reads a job's part of the first log that has rows. It also returns when the
+// first log was written, 0 where there is none.
+func readLog(dir, prefix string, kinds []string, job int, suffix string, allInOne bool) (rows []logRow, written int64, err error) {
+	if !strings.HasPrefix(prefix, "/") {
+		prefix = dir + "/" + prefix
+	}
+	for _, kind := range kinds {
+		name := fmt.Sprintf("%s%s.%d.log%s", prefix, kind, job, suffix)
+		if allInOne {
+			name = prefix + kind + ".log" + suffix
+		}
+		text, err := os.ReadFile(name)
+		if isMissing(err) {
+			continue
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		if info, err := os.Stat(name); err == nil && (written == 0 || info.ModTime().UnixMilli() < written) {
+			written = info.ModTime().UnixMilli()
+		}
+		these, err := parseRows(text)
+		if err != nil {
+			return nil, 0, fmt.Errorf("%s: %w", name, err)
+		}
+		if allInOne {
+			these = partOf(these, job)
+		}
+		if len(rows) == 0 {
+			rows = these
+		}
+	}
+	return rows, written, nil
+}
+
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// parseRows reads time, direction and, of raw logs, the value of each row.
+func parseRows(text []byte) ([]logRow, error) {
+	var rows []logRow
+	in := bufio.NewScanner(bytes.NewReader(text))
+	in.Buffer(nil, 1<<20)
+	for in.Scan() {
+		f := strings.SplitN(in.Text(), ",", 6)
+		if len(f) < 4 {
+			return nil, fmt.Errorf("%q: not a row", in.Text())
+		}
+		var n [3]int64
+		for i := range n {
+			v, err := strconv.ParseInt(strings.TrimSpace(f[i]), 10, 64)
+			if err != nil {
+				return nil, err
+			}
+			n[i] = v
+		}
+		r := logRow{at: n[0], value: n[1], dir: int(n[2])}
+		if len(f) > 5 { // a row of bins: time, direction, block size
+			r.value, r.dir = 0, int(n[1])
+		}
+		rows = append(rows, r)
+	}
+	return rows, in.Err()
+}
+
+// partOf is the part of a job in a log of all jobs: a new one begins where time goes back
+// by more than rows of one job do.
+func partOf(rows []logRow, job int) []logRow {
+	at, from := 1, 0
+	for i := 1; i <= len(rows); i++ {
+		if i < len(rows) && rows[i].at >= rows[i-1].at-500 {
+			continue
+		}
+		if at == job {
+			return rows[from:i]
+		}
+		at, from = at+1, i
+	}
+	return nil
+}
+
+// bracket finds when each job of a process started and ended, and moves its completions
+// to absolute times.
+func (s *scene) bracket(p *process) error {
+	for i, x := range p.sections {
+		mark := s.in("truth", fmt.Sprintf("%d.%d", p.number, i))
+		pre, err := readMarks(mark + ".pre")
+		if err != nil {
+			return err
+		}
+		post, err := readMarks(mark + ".post")
+		if len(post) < len(pre) { // killed: what ended did so before fio was gone
+			post, err = append(post, p.ended.UnixMilli()), nil
+		}
+		if err != nil || len(pre) == 0 {
+			return fmt.Errorf("section %s has no start or end: %v", x.name, err)
+		}
+		for _, j := range s.truth {
+			if j.process == p && j.section == i {
+				j.place(slices.Min(pre), slices.Max(post), p.cut())
+			}
+		}
+	}
+	return nil
+}
+
+// cut reports whether a signal or an error ends the jobs early.
+func (p *process) cut() bool {
+	return p.shell != "" || slices.ContainsFunc(p.signals, func(s signal) bool { return s.name != "stall" })
+}
+
+// readMarks reads the times that date printed, in milliseconds.
+func readMarks(name string) ([]int64, error) {
+	text, err := os.ReadFile(name)
+	var out []int64
+	for _, f := range strings.Fields(string(text)) {
+		if n, err := strconv.ParseInt(f, 10, 64); err == nil {
+			out = append(out, n/1e6)
+		}
+	}
+	return out, err
+}
+
+// place sets the range of the job's start: after date ran, and early enough for its run
+// time before it ended. Raw logs may have absolute times or those of another clock.
+func (j *truthJob) place(pre, post int64, cut bool) {
+	x := j.process.sections[j.section]
+	pre += rampOf(j.process, j.section)
+	if j.written > 0 {
+		post = min(post, j.written) // fio writes logs before it runs exec_postrun
+	}
+	var span int64
+	zero, by := j.zero(pre)
+	if all := j.everything(); len(all) > 0 {
+		span = all[len(all)-1] - zero
+	}
+	if x.timed && !cut {
+		span = max(span, x.runtime.Milliseconds()-2)
+	}
+	j.startLo, j.startHi = pre, max(pre, post-span)
+	j.endLo, j.endHi = pre+span, max(post, pre+span)
+	if r := j.process.reports; j.unlogged && cut && len(r) > 0 { // killed: the last report is all that is left
+		j.startHi, j.endLo = pre+100, r[len(r)-1]
+	}
+	if zero == 0 {
+		by = j.start()
+	}
+	j.shift(by)
+}
+
+// zero is what the job's logs count from when it starts, and what makes their times
+// absolute where it is not 0.
+func (j *truthJob) zero(pre int64) (zero, by int64) {
+	if _, ok := j.process.option(j.section, "log_alternate_epoch"); ok {
+		return pre - j.process.boot, j.process.boot
+	}
+	if _, ok := j.process.option(j.section, "log_unix_epoch"); ok {
+		return pre, 0
+	}
+	return 0, 0
+}
+
+// lag is how late fio wrote what says when a job ended: its log and the last report.
+// More than some milliseconds of it are the machine's fault, and tolerated.
+func lag(jobs []*truthJob) int64 {
+	const usual = 50
+	var most int64
+	for _, j := range jobs {
+		most = max(most, j.stamped-j.endLo-usual)
+		if r := j.process.reports; len(r) > 0 {
+			most = max(most, r[len(r)-1]-boundsOf(jobs).endLo-usual)
+		}
+	}
+	return most
+}
+
+// shift moves completions and rows to absolute times.
+func (j *truthJob) shift(by int64) {
+	for d := range directions {
+		for i := range j.done[d] {
+			j.done[d][i].at += by
+		}
+		slices.SortStableFunc(j.done[d], func(a, b completion) int { return int(a.at - b.at) })
+		for i := range j.rows[d] {
+			j.rows[d][i] += by
+		}
+	}
+}
+
+// everything is the times of all completions, ascending.
+func (j *truthJob) everything() []int64 {
+	var out []int64
+	for d := range directions {
+		for _, c := range j.done[d] {
+			out = append(out, c.at)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// rampOf is how long a section runs before it counts, in milliseconds.
+func rampOf(p *process, section int) int64 {
+	v, _ := p.option(section, "ramp_time")
+	if v == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(v + "s")
+	if err != nil {
+		d, _ = time.ParseDuration(v)
+	}
+	return d.Milliseconds()
+}
