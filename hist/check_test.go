@@ -91,9 +91,9 @@ func FuzzFromWeights(f *testing.F) {
 	f.Add(uint16(58), []byte{0, 9, 4, 0, 8, 4}, 0.1)
 	f.Add(uint16(0), []byte{}, math.NaN())
 	f.Fuzz(func(t *testing.T, bins uint16, data []byte, q float64) {
-		l, err := hist.ForColumns(int(bins))
+		l, err := hist.Resolve(int(bins), hist.Hint{})
 		if err != nil {
-			if !errors.Is(err, hist.ErrColumns) {
+			if !errors.Is(err, hist.ErrColumns) && !errors.Is(err, hist.ErrLayout) {
 				t.Fatal(err)
 			}
 			return

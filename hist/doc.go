@@ -35,6 +35,26 @@
 // answer that falls into it is that edge, or more: it has no upper bound
 // ([Answer.Open]).
 //
+// # More groups
+//
+// Some rebuild fio with another number of groups (FIO_IO_U_PLAT_GROUP_NR in stat.h), so
+// that slower requests have bins of their own: n groups of nanoseconds reach to 2^(n+5) ns,
+// those of microseconds to 2^(n+5) µs (24: 9 minutes). Layouts of 17 to 64 groups are known
+// ([NewLayout]); a log's number of columns, with what else is known, tells which it has
+// ([Resolve]). The first bins of two such layouts are the same.
+//
+// Histograms of different numbers of groups merge into the smaller number, exactly: what the
+// open bin of the smaller layout has may be of any latency above, so the merged layout has no
+// bin with an end there, and all slower requests of the larger one join it. So a merged
+// histogram claims nothing that one of its parts does not know, merging stays commutative and
+// associative, and the layout alone tells all of it: no mark has to be kept in documents.
+// The price is that one host with a usual fio hides in a cluster's histogram how much slower
+// than 17.18 s the slowest requests of the others were ("or more"); that of each host has it.
+// Of nanoseconds and microseconds, n groups of the latter reach as far as n+10 of the former.
+//
+// An int64 of nanoseconds ends at 292 years. Edges beyond it are taken as its end, and no
+// latency is in a bin behind it ([Layout.Real]).
+//
 // # Percentiles
 //
 // The percentile q of N requests is the latency of the request of rank ceil(q*N).

@@ -17,7 +17,7 @@ func Example() {
 		{1856, []hist.Bin{{Index: 700, Count: 900}, {Index: 720, Count: 80}, {Index: 960, Count: 20}}},
 		{232, []hist.Bin{{Index: 87, Count: 990}, {Index: 130, Count: 10}}},
 	} {
-		layout, err := hist.ForColumns(host.columns)
+		layout, err := hist.Resolve(host.columns, hist.Hint{})
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -9,10 +9,10 @@ import (
 
 // The ways in which a histogram can be wrong.
 var (
-	ErrColumns  = errors.New("not the number of bins of any fio histogram")
 	ErrIndex    = errors.New("bin index out of range or not ascending")
 	ErrCount    = errors.New("count is negative or not a number")
 	ErrTooLarge = errors.New("count above 2^53, more than any device can serve")
+	ErrLayout   = errors.New("not a layout of fio's histograms")
 )
 
 // MaxCount is the largest count a bin can hold without losing single requests.
@@ -90,6 +90,17 @@ func (h *Histogram) AddAt(i int, n float64) {
 	h.counts[i] += n
 }
 
+// AddWeight adds n requests of bin i of layout l, which may make h's layout coarser.
+func (h *Histogram) AddWeight(l Layout, i int, n float64) {
+	if l == h.layout && h.used {
+		h.AddAt(i, n)
+		return
+	}
+	h.accept(l)
+	p := h.path(l)
+	p.spread(i, n)
+}
+
 // AddLatency adds n requests of a latency of ns nanoseconds.
 func (h *Histogram) AddLatency(ns int64, n float64) {
 	h.used = true
@@ -102,12 +113,11 @@ func (h *Histogram) AddBins(l Layout, bins []Bin) {
 	if len(bins) == 0 {
 		return
 	}
-	h.accept(l)
-	if l != h.layout {
-		for _, b := range bins {
-			h.spread(l, int(b.Index), float64(b.Count))
+	if l != h.layout || !h.used {
+		if h.accept(l); l != h.layout {
+			h.spreadBins(l, bins)
+			return
 		}
-		return
 	}
 	h.cover(int(bins[0].Index), int(bins[len(bins)-1].Index)+1)
 	counts := h.counts
@@ -134,21 +144,20 @@ func CheckBins(l Layout, bins []Bin) (int, error) {
 	return -1, nil
 }
 
-// Merge adds all of other to h. The result has the coarser layout of the two, also
+// Merge adds all of other to h. The result has the layout [Layout.Merged] of the two, also
 // when one is empty (but for the zero value, which has none). Merging is commutative
 // and associative, and exact for whole counts of one fio version. One exception: fio 2
-// of several coarsenesses beside fio 3, where it matters which were joined first.
+// of several layouts beside fio 3, where it matters which were joined first.
 func (h *Histogram) Merge(other *Histogram) {
 	if !other.used {
 		return
 	}
-	h.accept(other.layout)
 	h.rebinned = h.rebinned || other.rebinned
-	if other.layout != h.layout {
-		for i := other.low; i < other.high; i++ {
-			h.spread(other.layout, i, other.counts[i])
+	if other.layout != h.layout || !h.used {
+		if h.accept(other.layout); other.layout != h.layout {
+			h.spreadAll(other)
+			return
 		}
-		return
 	}
 	first := h.low == h.high
 	h.cover(other.low, other.high)
@@ -182,14 +191,15 @@ func (h *Histogram) Subtract(other *Histogram) bool {
 	return true
 }
 
-// To is the histogram in another layout: exact towards a coarser one of the same fio
-// version, else spread in proportion to the bins' overlap (and then Rebinned).
+// To is the histogram in another layout. It is exact where the other one is of the same
+// fio version and not finer, and has no more groups, or no request is in the open bin.
+// Else requests are spread in proportion to the bins' overlap, and the result is Rebinned.
+// What is in the open bin stays in one, and with more groups its latency is then not
+// bounded from below either: [Layout.Merged] never leads there.
 func (h *Histogram) To(l Layout) *Histogram {
 	out := New(l)
 	out.rebinned = h.rebinned
-	for i, n := range h.All() {
-		out.spread(h.layout, i, n)
-	}
+	out.spreadAll(h)
 	return out
 }
 
@@ -251,28 +261,87 @@ func (h *Histogram) accept(l Layout) {
 	}
 }
 
-// spread adds n requests of bin i of layout l. A bin that lies within one of h's goes
-// there whole; else each takes the share that it overlaps. What fio 2 put into its open
-// bin stays in an open one: it may be of any latency above.
-func (h *Histogram) spread(l Layout, i int, n float64) {
-	if n == 0 {
+// path is how the bins of one layout come into those of a histogram of another.
+type path struct {
+	to       *Histogram
+	sameUnit bool
+	isFiner  bool    // the bins that come are not wider
+	nests    bool    // each lies within one of the histogram's
+	shift    int     // which is that of its index divided by 2^shift, at most the last one
+	open     int     // the histogram's last bin
+	opening  int     // the last of those that come
+	edges    []int64 // of the bins that come
+	ends     []int64 // of the histogram's
+}
+
+func (h *Histogram) path(l Layout) path {
+	p := path{
+		to: h, shift: h.layout.Coarseness() - l.Coarseness(), sameUnit: l.fio2 == h.layout.fio2,
+		open: h.layout.Len() - 1, opening: l.Len() - 1, edges: l.edges(), ends: h.layout.edges()[1:],
+	}
+	p.isFiner = p.shift >= 0
+	p.nests = p.isFiner && p.sameUnit && h.layout.more <= l.more
+	return p
+}
+
+// spreadBins adds a row's bins, of another layout.
+func (h *Histogram) spreadBins(l Layout, bins []Bin) {
+	p := h.path(l)
+	if !p.nests {
+		for _, b := range bins {
+			p.spread(int(b.Index), float64(b.Count))
+		}
 		return
 	}
-	if l.fio2 == h.layout.fio2 && l.coarseness <= h.layout.coarseness {
-		h.AddAt(i>>(h.layout.coarseness-l.coarseness), n)
+	h.cover(p.at(int(bins[0].Index)), p.at(int(bins[len(bins)-1].Index))+1)
+	for _, b := range bins {
+		h.counts[p.at(int(b.Index))] += float64(b.Count)
+	}
+}
+
+// spreadAll adds the requests of other, of another layout.
+func (h *Histogram) spreadAll(other *Histogram) {
+	if other.low == other.high {
+		return
+	}
+	p := h.path(other.layout)
+	if !p.nests {
+		for i, n := range other.All() {
+			p.spread(i, n)
+		}
+		return
+	}
+	h.cover(p.at(other.low), p.at(other.high-1)+1)
+	for i, n := range other.counts[other.low:other.high] {
+		h.counts[p.at(other.low+i)] += n
+	}
+}
+
+// at is the bin in which bin i lies, if it lies in one.
+func (p *path) at(i int) int { return min(i>>p.shift, p.open) }
+
+// spread adds n requests of bin i. A bin that lies within one of the histogram's goes
+// there whole; else each takes the share that it overlaps. What is in an open bin stays in
+// one: it may be of any latency above.
+func (p *path) spread(i int, n float64) {
+	h, opens := p.to, p.isFiner && i == p.opening
+	switch {
+	case n == 0:
+		return
+	case p.nests || p.isFiner && p.sameUnit && !opens:
+		h.AddAt(p.at(i), n)
+		return
+	case opens:
+		h.rebinned = true
+		h.AddAt(p.open, n)
 		return
 	}
 	h.rebinned = true
-	if l.fio2 && !h.layout.fio2 && l.Open(i) && l.coarseness <= h.layout.coarseness {
-		h.AddAt(h.layout.Len()-1, n)
-		return
-	}
-	low, high := l.Bounds(i)
+	low, high := p.edges[i], p.edges[i+1]
 	first, last := h.layout.Index(low), h.layout.Index(high-1)
-	given := 0.0
+	width, given := float64(high-low), 0.0
 	for j := first; j < last; j++ {
-		_, end := h.layout.Bounds(j)
-		upTo := min(quantize(n*float64(end-low)/float64(high-low)), n)
+		upTo := min(quantize(n*float64(p.ends[j]-low)/width), n)
 		h.AddAt(j, upTo-given)
 		given = upTo
 	}

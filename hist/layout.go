@@ -2,6 +2,7 @@ package hist
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"sync"
 )
@@ -14,63 +15,132 @@ const (
 	maxCoarseness = 6  // one bin a group; fio allows no more
 )
 
+// The numbers of groups of a fio that was rebuilt with another FIO_IO_U_PLAT_GROUP_NR.
+// More than 64 are of no use: a number of 64 bits has not more magnitudes.
+const (
+	MinGroups = 17
+	MaxGroups = 64
+)
+
 // MaxColumns is the largest number of bins that a row of a histogram log can have.
-const MaxColumns = fio3Groups * groupBins
+const MaxColumns = MaxGroups * groupBins
+
+// sameReach is how many groups of nanoseconds more reach as far as groups of microseconds,
+// but for 2 %: 2^10 is 1,000 and a little more.
+const sameReach = 10
+
+// Unit is what a histogram counts latencies in.
+type Unit uint8
+
+// The units of fio's bins.
+const (
+	UnknownUnit  Unit = iota
+	Nanoseconds       // fio 3
+	Microseconds      // fio 2
+)
+
+// String is "ns", "us" or "unknown".
+func (u Unit) String() string {
+	switch u {
+	case Nanoseconds:
+		return "ns"
+	case Microseconds:
+		return "us"
+	}
+	return "unknown"
+}
 
 // Layout is the geometry of a histogram's bins. It is comparable; the zero value is
 // fio 3's finest layout, the one that logs have by default.
 type Layout struct {
 	fio2       bool
 	coarseness uint8
+	more       int8 // groups beyond the usual number of this version of fio
 }
 
 // Fio3 is the layout of fio 3, in nanoseconds, with 2^coarseness bins joined.
 // It panics when coarseness is not in 0 … 6: that is for the caller to know.
-func Fio3(coarseness int) Layout { return layout(false, coarseness) }
+func Fio3(coarseness int) Layout { return mustLayout(Nanoseconds, fio3Groups, coarseness) }
 
 // Fio2 is the layout of fio 2, in microseconds, with 2^coarseness bins joined.
-func Fio2(coarseness int) Layout { return layout(true, coarseness) }
+func Fio2(coarseness int) Layout { return mustLayout(Microseconds, fio2Groups, coarseness) }
 
-func layout(fio2 bool, coarseness int) Layout {
-	if coarseness < 0 || coarseness > maxCoarseness {
-		panic(fmt.Sprintf("hist: coarseness %d is not in 0 … %d", coarseness, maxCoarseness))
+func mustLayout(unit Unit, groups, coarseness int) Layout {
+	l, err := NewLayout(unit, groups, coarseness)
+	if err != nil {
+		panic("hist: " + err.Error())
 	}
-	return Layout{fio2, uint8(coarseness)}
+	return l
 }
 
-// ForColumns tells the layout of a log whose rows have n bins: 1856 (fio 3) or 1216
-// (fio 2) divided by a power of two. The two never collide.
-func ForColumns(n int) (Layout, error) {
-	for c := range maxCoarseness + 1 {
-		switch n {
-		case fio3Groups * groupBins >> c:
-			return Fio3(c), nil
-		case fio2Groups * groupBins >> c:
-			return Fio2(c), nil
-		}
+// NewLayout is the layout of a fio that was built with so many groups of 64 bins,
+// [MinGroups] … [MaxGroups], with 2^coarseness bins joined, 0 … 6. It fails with
+// [ErrLayout].
+func NewLayout(unit Unit, groups, coarseness int) (Layout, error) {
+	switch {
+	case unit != Nanoseconds && unit != Microseconds:
+		return Layout{}, fmt.Errorf("unit %d is not ns or us: %w", unit, ErrLayout)
+	case groups < MinGroups || groups > MaxGroups:
+		return Layout{}, fmt.Errorf("%d groups are not in %d … %d: %w", groups, MinGroups, MaxGroups, ErrLayout)
+	case coarseness < 0 || coarseness > maxCoarseness:
+		return Layout{}, fmt.Errorf("coarseness %d is not in 0 … %d: %w", coarseness, maxCoarseness, ErrLayout)
 	}
-	return Layout{}, fmt.Errorf("%d bins: %w", n, ErrColumns)
+	return layout(unit == Microseconds, groups, coarseness), nil
+}
+
+// layout is NewLayout for numbers that are right.
+func layout(fio2 bool, groups, coarseness int) Layout {
+	return Layout{fio2: fio2, coarseness: uint8(coarseness), more: int8(groups - usualGroups(fio2))}
+}
+
+func usualGroups(fio2 bool) int {
+	if fio2 {
+		return fio2Groups
+	}
+	return fio3Groups
 }
 
 // Len is the number of bins.
-func (l Layout) Len() int { return l.groups() * groupBins >> l.coarseness }
+func (l Layout) Len() int { return l.Groups() * groupBins >> l.coarseness }
+
+// Groups is the number of groups of 64 bins: 29 in fio 3 and 19 in fio 2, unless fio was
+// rebuilt with another number.
+func (l Layout) Groups() int { return usualGroups(l.fio2) + int(l.more) }
 
 // Coarseness is fio's log_hist_coarseness: 2^Coarseness fine bins were joined.
 func (l Layout) Coarseness() int { return int(l.coarseness) }
 
-// Fio2 tells whether the bins are those of fio 2: wider, in microseconds.
+// Fio2 reports whether the bins are those of fio 2: wider, in microseconds.
 func (l Layout) Fio2() bool { return l.fio2 }
 
-// String is short and for people, such as "fio 3, coarseness 2".
-func (l Layout) String() string {
+// Unit is what the bins count: nanoseconds in fio 3, microseconds in fio 2. All methods
+// of a layout take and give nanoseconds.
+func (l Layout) Unit() Unit {
 	if l.fio2 {
-		return fmt.Sprintf("fio 2, coarseness %d", l.coarseness)
+		return Microseconds
 	}
-	return fmt.Sprintf("fio 3, coarseness %d", l.coarseness)
+	return Nanoseconds
+}
+
+// IsUsual reports whether the layout is one that a fio writes as it is released.
+func (l Layout) IsUsual() bool { return l.more == 0 }
+
+// String is short and for people, such as "fio 3, coarseness 2" or "fio 2 with 24 groups,
+// coarseness 0".
+func (l Layout) String() string {
+	version, groups := 3, ""
+	if l.fio2 {
+		version = 2
+	}
+	if !l.IsUsual() {
+		groups = fmt.Sprintf(" with %d groups", l.Groups())
+	}
+	return fmt.Sprintf("fio %d%s, coarseness %d", version, groups, l.coarseness)
 }
 
 // Bounds are the lowest latency of bin i and the lowest of the next one, in
-// nanoseconds. The last bin is given the end of its nominal width.
+// nanoseconds. The last bin is given the end of its nominal width. Edges beyond 2^63-1 ns,
+// which is 292 years, are taken as 2^63-1: see [Layout.Real].
 func (l Layout) Bounds(i int) (low, high int64) {
 	e := l.edges()
 	return e[i], e[i+1]
@@ -82,11 +152,24 @@ func (l Layout) Middle(i int) float64 {
 	return middle(l.Bounds(i))
 }
 
-// middle is that of the whole numbers from low up to, but without, high.
-func middle(low, high int64) float64 { return float64(low+high-1) / 2 }
+// middle is that of the whole numbers from low up to, but without, high. Their sum may
+// be above 2^63.
+func middle(low, high int64) float64 { return float64(low) + float64(high-1-low)/2 }
 
-// Open tells whether bin i is the last one, which holds all that is slower, too.
+// Open reports whether bin i is the last one, which has all slower requests, too.
 func (l Layout) Open(i int) bool { return i == l.Len()-1 }
+
+// Reach is the highest latency in nanoseconds that has a bin with an end, or would, were
+// the last bin not open: 17.18 s in fio 3.
+func (l Layout) Reach() int64 {
+	_, high := l.Bounds(l.Len() - 1)
+	return high
+}
+
+// Real is the number of bins that can have requests: all of them, but in layouts of more
+// than 58 groups of nanoseconds or 48 of microseconds those that begin above 2^63 ns. A
+// count there is an error of the file or of the layout.
+func (l Layout) Real() int { return l.Index(math.MaxInt64) + 1 }
 
 // Index is the bin of a latency of ns nanoseconds; negative ones count as 0.
 func (l Layout) Index(ns int64) int {
@@ -96,7 +179,7 @@ func (l Layout) Index(ns int64) int {
 	if l.fio2 {
 		ns /= 1000
 	}
-	return min(fineIndex(uint64(ns)), l.groups()*groupBins-1) >> l.coarseness
+	return min(fineIndex(uint64(ns)), l.Groups()*groupBins-1) >> l.coarseness
 }
 
 // RelativeError bounds, for latencies above the exact first bins, how far a bin's
@@ -111,22 +194,12 @@ func (l Layout) Representative(i int) int64 {
 	if l.coarseness > 0 {
 		fine += 1 << (l.coarseness - 1)
 	}
-	v := int64(fine)
-	if fine >= 2*groupBins {
-		shift := fine>>groupBits - 1
-		v = int64(1)<<(shift+groupBits) + int64(fine&(groupBins-1))<<shift + int64(1)<<shift/2
-	}
-	return v * l.unit()
+	low := fineLow(fine)
+	return times(low+(fineLow(fine+1)-low)/2, l.scale())
 }
 
-func (l Layout) groups() int {
-	if l.fio2 {
-		return fio2Groups
-	}
-	return fio3Groups
-}
-
-func (l Layout) unit() int64 {
+// scale is how many nanoseconds the bins count.
+func (l Layout) scale() int64 {
 	if l.fio2 {
 		return 1000
 	}
@@ -143,18 +216,29 @@ func fineIndex(v uint64) int {
 	return (shift+1)<<groupBits + int(v>>shift)&(groupBins-1)
 }
 
-// fineLow is the lowest value of fine bin i in the layout's own unit; for i = number
-// of bins, the end of the last one.
+// fineLow is the lowest value of fine bin i in the layout's own unit, at most 2^63-1; for
+// i = number of bins, the end of the last one.
 func fineLow(i int) int64 {
 	if i < 2*groupBins {
 		return int64(i)
 	}
 	shift := i>>groupBits - 1
-	return int64(1)<<(shift+groupBits) + int64(i&(groupBins-1))<<shift
+	if shift > 63-groupBits-1 {
+		return math.MaxInt64
+	}
+	return int64(groupBins+i&(groupBins-1)) << shift
 }
 
-// edgeTables holds the edges of all bins, in nanoseconds, computed once a layout.
-var edgeTables [2][maxCoarseness + 1]struct {
+// times is the product of two numbers, at most 2^63-1.
+func times(n, by int64) int64 {
+	if n > math.MaxInt64/by {
+		return math.MaxInt64
+	}
+	return n * by
+}
+
+// edgeTables are the edges of all bins, in nanoseconds, computed once a layout.
+var edgeTables [2][MaxGroups - MinGroups + 1][maxCoarseness + 1]struct {
 	once  sync.Once
 	edges []int64
 }
@@ -164,18 +248,35 @@ func (l Layout) edges() []int64 {
 	if l.fio2 {
 		family = 1
 	}
-	t := &edgeTables[family][l.coarseness]
+	t := &edgeTables[family][l.Groups()-MinGroups][l.coarseness]
 	t.once.Do(func() {
 		t.edges = make([]int64, l.Len()+1)
 		for i := range t.edges {
-			t.edges[i] = fineLow(i<<l.coarseness) * l.unit()
+			t.edges[i] = times(fineLow(i<<l.coarseness), l.scale())
 		}
 	})
 	return t.edges
 }
 
-// Merged is the layout in which histograms of both layouts can be added: the coarser
-// one; across fio versions that of fio 3, whose unit is the finer.
+// Merged is the layout in which histograms of both layouts can be added, without a claim
+// that one of them does not support: the coarser one, with the smaller number of groups;
+// across fio versions in nanoseconds, with groups that reach as far as those of the one
+// that reaches less far. See the package comment.
 func (l Layout) Merged(m Layout) Layout {
-	return Layout{fio2: l.fio2 && m.fio2, coarseness: max(l.coarseness, m.coarseness)}
+	if l == m {
+		return l
+	}
+	fio2, groups := l.fio2 && m.fio2, min(l.reaching(), m.reaching())
+	if fio2 {
+		groups -= sameReach
+	}
+	return layout(fio2, groups, max(l.Coarseness(), m.Coarseness()))
+}
+
+// reaching is with how many groups of nanoseconds a layout reaches as far.
+func (l Layout) reaching() int {
+	if l.fio2 {
+		return l.Groups() + sameReach
+	}
+	return l.Groups()
 }

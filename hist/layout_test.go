@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"sort"
 	"testing"
 
@@ -27,20 +28,53 @@ func allLayouts() []hist.Layout {
 	return out
 }
 
-// walkEdges finds the edges of a layout's bins by laying bin after bin: two groups
-// of 64 bins of one unit each, then 64 of each next power of two.
-func walkEdges(l hist.Layout) []int64 {
-	groups, width := 29, int64(1)
-	if l.Fio2() {
-		groups, width = 19, 1000
+// everyLayout are the layouts of all fios that can be built.
+func everyLayout(t testing.TB) []hist.Layout {
+	var out []hist.Layout
+	for groups := hist.MinGroups; groups <= hist.MaxGroups; groups++ {
+		for c := range 7 {
+			for _, unit := range []hist.Unit{hist.Nanoseconds, hist.Microseconds} {
+				out = append(out, newLayout(t, unit, groups, c))
+			}
+		}
 	}
+	return out
+}
+
+// fataler is a test, of testing or of rapid.
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+func newLayout(t fataler, unit hist.Unit, groups, coarseness int) hist.Layout {
+	t.Helper()
+	l, err := hist.NewLayout(unit, groups, coarseness)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// walkEdges finds the edges of a layout's bins by laying bin after bin: two groups
+// of 64 bins of one unit each, then 64 of each next power of two. No edge is beyond 2^63-1.
+func walkEdges(l hist.Layout) []int64 {
+	width, most := big.NewInt(1), big.NewInt(math.MaxInt64)
+	if l.Unit() == hist.Microseconds {
+		width.SetInt64(1000)
+	}
+	at := new(big.Int)
 	fine := []int64{0}
-	for g := range groups {
+	for g := range l.Groups() {
 		if g >= 2 {
-			width *= 2
+			width.Lsh(width, 1)
 		}
 		for range 64 {
-			fine = append(fine, fine[len(fine)-1]+width)
+			if at.Add(at, width); at.Cmp(most) > 0 {
+				fine = append(fine, math.MaxInt64)
+			} else {
+				fine = append(fine, at.Int64())
+			}
 		}
 	}
 	var edges []int64
@@ -70,33 +104,12 @@ func platIdxToVal(idx uint) uint64 {
 
 // latency draws latencies evenly over the orders of magnitude, up to 137 s: well
 // into the open bin.
-func latency() *rapid.Generator[int64] {
-	return rapid.Custom(func(t *rapid.T) int64 {
-		return rapid.Int64Range(0, 1<<rapid.IntRange(0, 37).Draw(t, "bits")).Draw(t, "ns")
-	})
-}
+func latency() *rapid.Generator[int64] { return latencyUpTo(37) }
 
-func TestForColumns(t *testing.T) {
-	for fio2, ns := range columns {
-		for c, n := range ns {
-			t.Run(fmt.Sprint(n), func(t *testing.T) {
-				l, err := hist.ForColumns(n)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if l.Fio2() != fio2 || l.Coarseness() != c || l.Len() != n {
-					t.Errorf("got %v with %d bins, want fio2=%v, coarseness %d", l, l.Len(), fio2, c)
-				}
-			})
-		}
-	}
-	for _, n := range []int{-1856, -1, 0, 1, 5, 14, 28, 30, 1215, 1217, 1536, 1849, 1855, 1857, 3712} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			if l, err := hist.ForColumns(n); !errors.Is(err, hist.ErrColumns) {
-				t.Errorf("got %v, %v, want ErrColumns", l, err)
-			}
-		})
-	}
+func latencyUpTo(bits int) *rapid.Generator[int64] {
+	return rapid.Custom(func(t *rapid.T) int64 {
+		return rapid.Int64Range(0, 1<<rapid.IntRange(0, bits).Draw(t, "bits")).Draw(t, "ns")
+	})
 }
 
 func TestLayoutNames(t *testing.T) {
@@ -109,9 +122,67 @@ func TestLayoutNames(t *testing.T) {
 	if (hist.Layout{}) != hist.Fio3(0) {
 		t.Error("the zero layout is not fio 3's finest")
 	}
-	if hist.MaxColumns != hist.Fio3(0).Len() {
-		t.Errorf("MaxColumns is %d, fio 3 has %d bins", hist.MaxColumns, hist.Fio3(0).Len())
+	if got, want := newLayout(t, hist.Microseconds, 24, 1).String(), "fio 2 with 24 groups, coarseness 1"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
+	if newLayout(t, hist.Nanoseconds, 29, 3) != hist.Fio3(3) || newLayout(t, hist.Microseconds, 19, 3) != hist.Fio2(3) {
+		t.Error("the usual layouts are not those of fio 2 and 3")
+	}
+	if most := newLayout(t, hist.Nanoseconds, hist.MaxGroups, 0).Len(); hist.MaxColumns != most {
+		t.Errorf("MaxColumns is %d, the largest layout has %d bins", hist.MaxColumns, most)
+	}
+}
+
+func TestNewLayoutRefuses(t *testing.T) {
+	for _, c := range []struct {
+		unit               hist.Unit
+		groups, coarseness int
+	}{
+		{hist.UnknownUnit, 29, 0}, {3, 29, 0}, {hist.Nanoseconds, 16, 0}, {hist.Nanoseconds, 65, 0}, {hist.Nanoseconds, -1, 0},
+		{hist.Microseconds, 24, -1}, {hist.Microseconds, 24, 7}, {hist.Microseconds, 1 << 40, 0},
+	} {
+		if l, err := hist.NewLayout(c.unit, c.groups, c.coarseness); !errors.Is(err, hist.ErrLayout) {
+			t.Errorf("%+v: got %v, %v", c, l, err)
+		}
+	}
+}
+
+// TestReach: n groups end at 2^(n+5) of their unit, by fio's definition.
+func TestReach(t *testing.T) {
+	for _, l := range everyLayout(t) {
+		want := math.Ldexp(1, l.Groups()+5)
+		if l.Unit() == hist.Microseconds {
+			want *= 1000
+		}
+		if got := float64(l.Reach()); got != min(want, 1<<63) {
+			t.Errorf("%v reaches to %v, want %v", l, got, want)
+		}
+	}
+}
+
+// TestMergedIsNoFiner: the layout of a merged histogram has an open bin that has all of
+// each part's, and no bin narrower than those of a part, but between fio 2 and fio 3.
+func TestMergedIsNoFiner(t *testing.T) {
+	all := everyLayout(t)
+	rapid.Check(t, func(t *rapid.T) {
+		any := rapid.SampledFrom(all)
+		a, b, c := any.Draw(t, "a"), any.Draw(t, "b"), any.Draw(t, "c")
+		m := a.Merged(b)
+		if m != b.Merged(a) || m.Merged(c) != a.Merged(b.Merged(c)) || a.Merged(a) != a || m.Merged(a) != m {
+			t.Fatal("not commutative, associative, or idempotent")
+		}
+		for _, l := range []hist.Layout{a, b} {
+			if m.Coarseness() < l.Coarseness() {
+				t.Fatalf("%v is finer than %v", m, l)
+			}
+			if m.Unit() == l.Unit() && m.Groups() > l.Groups() || float64(m.Reach()) > 1.025*float64(l.Reach()) {
+				t.Fatalf("%v reaches further than %v", m, l)
+			}
+		}
+		if a.Unit() == b.Unit() && (m.Unit() != a.Unit() || m.Groups() != min(a.Groups(), b.Groups())) {
+			t.Fatalf("%v and %v merge into %v", a, b, m)
+		}
+	})
 }
 
 func TestLayoutRefusesCoarseness(t *testing.T) {
@@ -132,7 +203,7 @@ func TestLayoutRefusesCoarseness(t *testing.T) {
 // TestBounds compares all bins with the walk, which has no gap by construction, and
 // takes the bin's index back from its lowest and highest latency.
 func TestBounds(t *testing.T) {
-	for _, l := range allLayouts() {
+	for _, l := range everyLayout(t) {
 		t.Run(l.String(), func(t *testing.T) {
 			edges := walkEdges(l)
 			if len(edges) != l.Len()+1 {
@@ -143,12 +214,18 @@ func TestBounds(t *testing.T) {
 				if low != edges[i] || high != edges[i+1] {
 					t.Fatalf("bin %d is [%d, %d), want [%d, %d)", i, low, high, edges[i], edges[i+1])
 				}
-				for _, ns := range []int64{low, (low + high) / 2, high - 1} {
+				if isReal := low < math.MaxInt64; isReal != (i < l.Real()) {
+					t.Fatalf("bin %d from %d on: %d bins are real", i, low, l.Real())
+				}
+				if i >= l.Real() {
+					continue
+				}
+				for _, ns := range []int64{low, low + (high-low)/2, high - 1} {
 					if got := l.Index(ns); got != i {
 						t.Fatalf("%d ns is in bin %d, want %d", ns, got, i)
 					}
 				}
-				if want := (float64(low) + float64(high-1)) / 2; l.Middle(i) != want {
+				if want := (float64(low) + float64(high-1)) / 2; math.Abs(l.Middle(i)-want) > want/(1<<52) {
 					t.Fatalf("middle of bin %d is %v, want %v", i, l.Middle(i), want)
 				}
 				if open := i == len(edges)-2; l.Open(i) != open {
@@ -204,15 +281,15 @@ func TestCoarseBinsAreUnions(t *testing.T) {
 }
 
 func TestIndexBeyondTheAxis(t *testing.T) {
-	for _, l := range allLayouts() {
+	for _, l := range everyLayout(t) {
 		for _, ns := range []int64{math.MinInt64, -1, 0} {
 			if got := l.Index(ns); got != 0 {
 				t.Errorf("%v: %d ns is in bin %d, want 0", l, ns, got)
 			}
 		}
-		_, end := l.Bounds(l.Len() - 1)
-		for _, ns := range []int64{end, end + 1, math.MaxInt64} {
-			if got := l.Index(ns); got != l.Len()-1 {
+		_, end := l.Bounds(l.Real() - 1)
+		for _, ns := range []int64{end, end + min(1, math.MaxInt64-end), math.MaxInt64} {
+			if got := l.Index(ns); got != l.Real()-1 {
 				t.Errorf("%v: %d ns is in bin %d, want the last one", l, ns, got)
 			}
 		}
@@ -220,16 +297,18 @@ func TestIndexBeyondTheAxis(t *testing.T) {
 }
 
 func TestIndexEqualsWalk(t *testing.T) {
-	for _, l := range allLayouts() {
+	layouts := append(allLayouts(), newLayout(t, hist.Microseconds, 24, 0), newLayout(t, hist.Nanoseconds, 34, 3),
+		newLayout(t, hist.Nanoseconds, 58, 1), newLayout(t, hist.Microseconds, 48, 2), newLayout(t, hist.Nanoseconds, 17, 6))
+	for _, l := range layouts {
 		t.Run(l.String(), func(t *testing.T) {
 			edges := walkEdges(l)
 			rapid.Check(t, func(t *rapid.T) {
-				ns := latency().Draw(t, "latency")
+				ns := latencyUpTo(62).Draw(t, "latency")
 				if got, want := l.Index(ns), walkIndex(edges, ns); got != want {
 					t.Fatalf("%d ns is in bin %d, want %d", ns, got, want)
 				}
 			})
-			for _, edge := range edges {
+			for _, edge := range edges[:l.Real()] {
 				for ns := edge - 1; ns <= edge+1; ns++ {
 					if got, want := l.Index(ns), walkIndex(edges, ns); got != want {
 						t.Fatalf("%d ns is in bin %d, want %d", ns, got, want)
@@ -241,12 +320,18 @@ func TestIndexEqualsWalk(t *testing.T) {
 }
 
 func TestRepresentative(t *testing.T) {
-	for _, l := range allLayouts() {
+	for _, l := range everyLayout(t) {
 		unit := int64(1)
 		if l.Fio2() {
 			unit = 1000
 		}
 		for i := range l.Len() {
+			if low, high := l.Bounds(i); high == math.MaxInt64 { // fio counts further than an int64 does
+				if got := l.Representative(i); got < low {
+					t.Fatalf("%v, bin %d: got %d", l, i, got)
+				}
+				continue
+			}
 			// The fine bin that begins at the coarse one's middle; at coarseness 0
 			// the bin itself.
 			fine := i<<l.Coarseness() + 1<<l.Coarseness()/2
@@ -262,7 +347,7 @@ func TestRepresentative(t *testing.T) {
 }
 
 func TestRelativeError(t *testing.T) {
-	for _, l := range allLayouts() {
+	for _, l := range everyLayout(t) {
 		bound, worst := l.RelativeError(), 0.0
 		if want := math.Ldexp(1, l.Coarseness()) / 128; bound != want {
 			t.Errorf("%v: bound %v, want %v", l, bound, want)
@@ -271,7 +356,7 @@ func TestRelativeError(t *testing.T) {
 		if l.Fio2() {
 			exact *= 1000
 		}
-		for i := range l.Len() {
+		for i := range l.Real() {
 			low, high := l.Bounds(i)
 			if low < exact {
 				continue

@@ -220,3 +220,28 @@ func TestAllStops(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// same compares all that can be seen of two histograms.
+func same(t *rapid.T, want, got *hist.Histogram) {
+	t.Helper()
+	if diff := cmp.Diff(contentOf(want), contentOf(got)); diff != "" {
+		t.Fatalf("-want +got:\n%s", diff)
+	}
+}
+
+// checkClaims: the bounds of each percentile have the true one between them.
+func checkClaims(t *rapid.T, h *hist.Histogram, raw []int64) {
+	t.Helper()
+	slices.Sort(raw)
+	for i, ns := range raw {
+		unit := int64(1)
+		if h.Layout().Unit() == hist.Microseconds {
+			unit = 1000
+		}
+		whole := float64(ns / unit * unit) // fio counts whole units
+		a := h.Percentile((float64(i) + 0.5) / float64(len(raw)))
+		if whole < a.Low || whole > a.High && !a.Open {
+			t.Fatalf("%d ns of rank %d is not in %+v", ns, i, a)
+		}
+	}
+}

@@ -99,15 +99,15 @@ func (h *Histogram) inside(i int, t float64) Answer {
 // Percentile, by the same rule within the bin that ns falls into. low and high bound
 // the number that the raw completions would have given.
 func (h *Histogram) CountWithin(ns float64) (count, low, high float64) {
+	edges, open := h.layout.edges(), h.layout.Len()-1
 	for i := h.low; i < h.high; i++ {
-		lo, hi := h.layout.Bounds(i)
 		n := h.counts[i]
-		switch first, last := float64(lo), float64(hi-1); {
+		switch first, last := float64(edges[i]), float64(edges[i+1]-1); {
 		case ns < first:
 			return count, count, count
-		case ns >= last && !h.layout.Open(i):
+		case ns >= last && i != open:
 			count += n
-		case h.layout.Open(i):
+		case i == open:
 			// No telling where in an open bin a request lies.
 			return count, count, count + n
 		default:
@@ -151,12 +151,12 @@ func (h *Histogram) Max() Answer {
 // Mean is the mean latency, from the bins' middles; the true one lies in [Low, High].
 func (h *Histogram) Mean() Answer {
 	total, a := h.Total(), Answer{}
-	edges := h.layout.edges()
+	edges, open := h.layout.edges(), h.layout.Len()-1
 	for i, n := range h.All() {
 		a.Value += n * middle(edges[i], edges[i+1])
 		a.Low += n * float64(edges[i])
 		a.High += n * float64(edges[i+1]-1)
-		a.Open = a.Open || h.layout.Open(i)
+		a.Open = a.Open || i == open
 	}
 	a.Value, a.Low, a.High = a.Value/total, a.Low/total, a.High/total
 	return a

@@ -41,8 +41,19 @@ var binTables = func() (makers [2 * layouts]func() *binTable) {
 	return makers
 }()
 
+// rareTables are the tables of layouts with other numbers of groups: *binTable by
+// hist.Layout.
+var rareTables sync.Map
+
 func tableOf(l hist.Layout) *binTable {
-	if l.Fio2() {
+	switch {
+	case !l.IsUsual():
+		t, ok := rareTables.Load(l)
+		if !ok {
+			t, _ = rareTables.LoadOrStore(l, newBinTable(l))
+		}
+		return t.(*binTable)
+	case l.Fio2():
 		return binTables[layouts+l.Coarseness()]()
 	}
 	return binTables[l.Coarseness()]()

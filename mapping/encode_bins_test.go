@@ -16,22 +16,20 @@ import (
 
 // TestBinTexts: every bin of every layout is written as the number that it is.
 func TestBinTexts(t *testing.T) {
-	for c := range 7 {
-		for _, l := range []hist.Layout{hist.Fio3(c), hist.Fio2(c)} {
-			h := hist.New(l)
-			var values, counts []string
-			for i := range l.Len() {
-				n := int64(1) << (i % 31)
-				h.AddAt(i, float64(n))
-				values = append(values, strconv.FormatFloat(l.Middle(i)/1000, 'f', -1, 64))
-				counts = append(counts, strconv.FormatInt(n, 10))
-			}
-			d := sample(1)
-			d.Latency = mapping.NewLatency(h, nil)
-			want := `"histogram":{"values":[` + strings.Join(values, ",") + `],"counts":[` + strings.Join(counts, ",") + `]}`
-			if text := string(d.AppendJSON(nil)); !strings.Contains(text, want) {
-				t.Errorf("%v: %.300s", l, text)
-			}
+	for _, l := range someLayouts() {
+		h := hist.New(l)
+		var values, counts []string
+		for i := range l.Len() {
+			n := int64(1) << (i % 31)
+			h.AddAt(i, float64(n))
+			values = append(values, strconv.FormatFloat(l.Middle(i)/1000, 'f', -1, 64))
+			counts = append(counts, strconv.FormatInt(n, 10))
+		}
+		d := sample(1)
+		d.Latency = mapping.NewLatency(h, nil)
+		want := `"histogram":{"values":[` + strings.Join(values, ",") + `],"counts":[` + strings.Join(counts, ",") + `]}`
+		if text := string(d.AppendJSON(nil)); !strings.Contains(text, want) {
+			t.Errorf("%v: %.300s", l, text)
 		}
 	}
 }
@@ -40,7 +38,7 @@ func TestBinTexts(t *testing.T) {
 func TestBinsOfOtherValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := sample(1)
-		d.Latency.Layout = rapid.SampledFrom([]string{"fio3/0", "fio3/6", "fio2/3", "other"}).Draw(t, "layout")
+		d.Latency.Layout = rapid.SampledFrom([]string{"fio3/0", "fio3/6", "fio2/3", "fio2/0/24", "other"}).Draw(t, "layout")
 		d.Latency.Bins = mapping.Bins{
 			Values: rapid.SliceOfN(rapid.Float64Range(-1, math.MaxFloat64), 3, 3).Draw(t, "values"),
 			Counts: rapid.SliceOfN(rapid.Int64(), 3, 3).Draw(t, "counts"),

@@ -91,11 +91,7 @@ func genSize(t *rapid.T, label string) float64 {
 }
 
 func genLayout(t *rapid.T) hist.Layout {
-	c := rapid.IntRange(0, 6).Draw(t, "coarseness")
-	if rapid.Bool().Draw(t, "fio2") {
-		return hist.Fio2(c)
-	}
-	return hist.Fio3(c)
+	return rapid.SampledFrom(someLayouts()).Draw(t, "layout")
 }
 
 func genHistogram(t *rapid.T) *hist.Histogram {
@@ -146,4 +142,24 @@ func genCBT(t *rapid.T) mapping.CBT {
 		Volumes: n("volumes"), Clients: n("clients"), OSDReadAhead: int64(n("osd_ra")), ReadAhead: int64(n("ra")),
 		RunSeconds: n("time"), RampSeconds: n("ramp"), Iteration: n("iteration"),
 	}
+}
+
+// someLayouts are those of fio as it is released, and of some that were rebuilt.
+func someLayouts() []hist.Layout {
+	var all []hist.Layout
+	for c := range 7 {
+		all = append(all, hist.Fio3(c), hist.Fio2(c))
+		for _, groups := range []int{17, 24, 34, 47, 58} {
+			for _, unit := range []hist.Unit{hist.Nanoseconds, hist.Microseconds} {
+				l, err := hist.NewLayout(unit, groups, c)
+				if err != nil {
+					panic(err)
+				}
+				if l.Real() == l.Len() {
+					all = append(all, l)
+				}
+			}
+		}
+	}
+	return all
 }

@@ -14,25 +14,62 @@ import (
 
 // Every bin of every layout, through JSON and back, on its own.
 func TestEveryBinComesBack(t *testing.T) {
-	for c := range 7 {
-		for _, l := range []hist.Layout{hist.Fio3(c), hist.Fio2(c)} {
-			h := hist.New(l)
-			for i := range l.Len() {
-				h.AddAt(i, float64(i+1))
-			}
-			d := mapping.Interval{Latency: mapping.NewLatency(h, nil)}
-			var got mapping.Interval
-			decode(t, d.AppendJSON(nil), &got)
-			back, err := got.Latency.Hist()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if back.Layout() != l {
-				t.Errorf("layout %v came back as %v", l, back.Layout())
-			}
-			if diff := cmp.Diff(h.Weights(), back.Weights()); diff != "" {
-				t.Errorf("%v (-want +got):\n%s", l, diff)
-			}
+	for _, l := range someLayouts() {
+		h := hist.New(l)
+		for i := range l.Len() {
+			h.AddAt(i, float64(i+1))
+		}
+		d := mapping.Interval{Latency: mapping.NewLatency(h, nil)}
+		text := d.AppendJSON(nil)
+		var got, compact mapping.Interval
+		decode(t, text, &got)
+		back, err := got.Latency.Hist()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back.Layout() != l {
+			t.Errorf("layout %v came back as %v", l, back.Layout())
+		}
+		if diff := cmp.Diff(h.Weights(), back.Weights()); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", l, diff)
+		}
+		packed := d.AppendCompact(nil)
+		if err := compact.UnmarshalCompact(packed); err != nil || !cmp.Equal(compact, got) {
+			t.Errorf("%v: another document in the compact form, %v", l, err)
+		}
+		if wire, err := mapping.AppendWire(nil, packed); err != nil || string(wire) != string(text) {
+			t.Errorf("%v: another text of the compact form, %v", l, err)
+		}
+	}
+}
+
+// TestLayoutNames: documents that are stored keep their meaning.
+func TestLayoutNames(t *testing.T) {
+	layout := func(unit hist.Unit, groups, coarseness int) hist.Layout {
+		l, err := hist.NewLayout(unit, groups, coarseness)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	for name, want := range map[string]hist.Layout{
+		"fio3/0": hist.Fio3(0), "fio3/6": hist.Fio3(6), "fio2/0": hist.Fio2(0), "fio2/3": hist.Fio2(3),
+		"fio3/0/34": layout(hist.Nanoseconds, 34, 0), "fio2/1/24": layout(hist.Microseconds, 24, 1), "fio3/6/17": layout(hist.Nanoseconds, 17, 6),
+	} {
+		lat := mapping.Latency{Layout: name}
+		if h, err := lat.Hist(); err != nil || h.Layout() != want {
+			t.Errorf("%s: %v", name, err)
+		}
+		h := hist.New(want)
+		h.AddAt(0, 1)
+		if lat := mapping.NewLatency(h, nil); lat.Layout != name {
+			t.Errorf("%v is named %s, want %s", want, lat.Layout, name)
+		}
+	}
+	for _, name := range []string{"fio3/0/29", "fio2/0/19", "fio3/7/34", "fio3/0/16", "fio3/0/65", "fio3/0/034", "fio3/0/+34", "fio3/0/", "fio3/0/34/1", "fio3/034", "fio3/0x34", "fio4/0/34"} {
+		lat := mapping.Latency{Layout: name}
+		if _, err := lat.Hist(); !errors.Is(err, mapping.ErrBins) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -96,7 +96,11 @@ func damaged(tb testing.TB, name string) string {
 // readAll reads a log to its end: the rows' times, and what was said about the rest.
 func readAll(tb testing.TB, src io.Reader, opts ...Option) (rows []*Record, faults []string, final error) {
 	tb.Helper()
-	r := NewReader(src, "x.log", opts...)
+	return drain(tb, NewReader(src, "x.log", opts...))
+}
+
+func drain(tb testing.TB, r *Reader) (rows []*Record, faults []string, final error) {
+	tb.Helper()
 	for {
 		rec, err := r.Next()
 		switch bad := (*SyntaxError)(nil); {
@@ -177,7 +181,7 @@ func TestReaderDamaged(t *testing.T) {
 			`x.log:2:1: got "1700000000123", want a time near that of the row before, 12`,
 		}},
 		{name: "long_line", rows: without("2031w"), faults: []string{
-			`x.log:4:1: got more than 65536 bytes that begin with "0, 0, 0, 0, 0, 0, 0, 0, "…, want a row`,
+			`x.log:4:1: got more than 98304 bytes that begin with "0, 0, 0, 0, 0, 0, 0, 0, "…, want a row`,
 		}},
 	}
 	for _, tt := range tests {

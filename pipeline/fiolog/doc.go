@@ -12,15 +12,17 @@
 //		histogram.AddBins(rec.Layout, rec.Bins)
 //	}
 //
-// It reads what fio 2 and 3 write, in any layout of bins. It does not know when a job
-// began on which host, does not add or interpolate anything, and neither opens files
-// nor unpacks them: give it text.
+// It reads what fio 2 and 3 write, in any layout of bins, also of a fio that was rebuilt
+// with more groups ([Reader.SetHint]). It does not know when a job began on which host,
+// does not add or interpolate anything, and neither opens files nor unpacks them: give it
+// text.
 //
 // # Times and units
 //
 // A row's time is milliseconds, as written, and the END of what it tells of; latencies
 // are nanoseconds. In rows of a log of fio 2 they are microseconds, and nothing in such
-// a log says so. Reports are nanoseconds always: fio 2's are converted.
+// a log says so but the number of its columns. Reports are nanoseconds always: fio 2's are
+// converted.
 //
 // # Damage
 //

@@ -181,7 +181,7 @@ func TestReportFio2(t *testing.T) {
 		t.Fatalf("got %d reports and %q", len(reports), faults)
 	}
 	want := &Report{
-		Version: "fio-2.21", Timestamp: 1500000000000, Line: 1,
+		Version: "fio-2.21", Timestamp: 1500000000000, Line: 1, Unit: hist.Microseconds,
 		Jobs: []Job{{Name: "a", Runtime: 2000, UsrCPU: 1.5, Directions: [Directions]DirectionStats{Read: {
 			IOBytes: 4096, BandwidthBytes: 3072, Runtime: 2000, TotalIOs: 5,
 			Clat: Latency{
@@ -244,6 +244,9 @@ func FuzzReports(f *testing.F) {
 				for _, d := range j.Directions {
 					if i, err := hist.CheckBins(d.Clat.Layout, d.Clat.Bins); errors.Is(err, hist.ErrIndex) {
 						t.Fatalf("bin %d: %v", i, err)
+					}
+					if got, want := d.Clat.Histogram(20).Total(), d.Clat.Histogram(0).Total(); got != want {
+						t.Fatalf("%v requests in fewer groups, want %v", got, want)
 					}
 				}
 			}

@@ -2,7 +2,9 @@ package fiolog
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/fio2es/fio2es/hist"
 )
@@ -16,21 +18,29 @@ const (
 	voterLines = 8
 )
 
-// checkColumns tells what is wrong with the number of the row's columns, if anything.
-// The first row decides the file's layout, together with those that follow it.
+// checkColumns finds what is wrong with the number of the row's columns, if anything.
+// The first row decides the file's layout, together with those that follow it; where they
+// leave it open, r.err says so.
 func (r *Reader) checkColumns(whole bool, end int) *SyntaxError {
 	n := r.row.columns
 	if !r.layout.known {
-		if _, err := hist.ForColumns(n); err != nil {
+		l, err := hist.Resolve(n, r.hint)
+		switch {
+		case errors.Is(err, hist.ErrColumns):
 			return r.bad(end, binCount(n), wantBins, !whole)
-		}
-		if !whole && n != hist.MaxColumns {
+		case !whole && (err != nil || !r.isLargest(l)):
 			// The only row, and it may have lost any number of columns.
 			return r.bad(end, "the end of the file", "the end of the line", true)
 		}
 		r.decideLayout(n)
+		switch {
+		case r.err != nil:
+			return nil
+		case err != nil: // those that follow have a layout that is known
+			return r.bad(end, binCount(n), fmt.Sprintf("%s as in line %d", binCount(r.layout.columns), r.layout.line), !whole)
+		}
 	}
-	if want := r.layout.Len(); n != want {
+	if want := r.layout.columns; n != want {
 		text := fmt.Sprintf("%s as in line %d", binCount(want), r.layout.line)
 		if !whole {
 			return r.bad(end, "the end of the file after "+binCount(n), text, true)
@@ -44,13 +54,53 @@ func (r *Reader) checkColumns(whole bool, end int) *SyntaxError {
 	return nil
 }
 
+// isLargest reports whether the log can have no layout with more columns than l.
+func (r *Reader) isLargest(l hist.Layout) bool {
+	if r.hint.Groups != 0 {
+		return l.Groups() == r.hint.Groups && l.Coarseness() == 0
+	}
+	return l == hist.Fio3(0)
+}
+
 // decideLayout sets the layout that most of the first three rows have, of which the
 // current one has n bins; if there are two and they differ, the larger one, because
-// damage loses columns and hardly ever adds any.
+// damage loses columns and hardly ever adds any. Rows whose layout is not known count only
+// if that of no other is: then reading ends.
 func (r *Reader) decideLayout(n int) {
-	counts, lines := []int{n}, []int{r.in.line}
+	votes := r.votes(n)
+	known := slices.DeleteFunc(slices.Clone(votes), func(v vote) bool { return v.err != nil })
+	if len(known) == 0 {
+		r.err = fmt.Errorf("%s:%d: %w", r.in.name, most(votes).line, most(votes).err)
+		return
+	}
+	best := most(known)
+	r.layout.known, r.layout.Layout, r.layout.line = true, best.layout, best.line
+	r.layout.columns, r.layout.real = best.layout.Len(), best.layout.Real()
+}
+
+// vote is a row with a number of columns that some fio writes.
+type vote struct {
+	columns, line int
+	layout        hist.Layout
+	err           error // the layout is not known
+}
+
+// votes are those of the first rows, of which the current one has n bins.
+func (r *Reader) votes(n int) []vote {
+	var all []vote
+	known := 0
+	take := func(columns, line int) {
+		l, err := hist.Resolve(columns, r.hint)
+		if !errors.Is(err, hist.ErrColumns) {
+			all = append(all, vote{columns, line, l, err})
+		}
+		if err == nil {
+			known++
+		}
+	}
+	take(n, r.in.line)
 	from, seen := r.in.pos, 0
-	for seen < voterLines && len(counts) < voters {
+	for seen < voterLines && known < voters {
 		i := bytes.IndexByte(r.in.buf[from:r.in.end], '\n')
 		if i < 0 {
 			from -= r.in.pos // fill moves what is left to the front
@@ -62,29 +112,26 @@ func (r *Reader) decideLayout(n int) {
 		seen++
 		line := r.in.buf[from : from+i]
 		from += i + 1
-		columns := bytes.Count(line, []byte{','}) + 1 - headFields
-		if _, err := hist.ForColumns(columns); err == nil {
-			counts, lines = append(counts, columns), append(lines, r.in.line+seen)
-		}
+		take(bytes.Count(line, []byte{','})+1-headFields, r.in.line+seen)
 	}
-	best := 0
-	for i, c := range counts {
-		votes, most := count(counts, c), count(counts, counts[best])
-		if votes > most || votes == most && c > counts[best] {
+	return all
+}
+
+// most is the first vote for what most are for, and of several such for the most columns.
+func most(votes []vote) vote {
+	best, of := 0, func(v vote) int { return count(votes, v) }
+	for i, v := range votes {
+		if n, sofar := of(v), of(votes[best]); n > sofar || n == sofar && v.columns > votes[best].columns {
 			best = i
 		}
 	}
-	l, err := hist.ForColumns(counts[best])
-	if err != nil {
-		return
-	}
-	r.layout.known, r.layout.Layout, r.layout.line = true, l, lines[best]
+	return votes[best]
 }
 
-func count(all []int, one int) int {
+func count(all []vote, one vote) int {
 	n := 0
-	for _, x := range all {
-		if x == one {
+	for _, v := range all {
+		if v.columns == one.columns {
 			n++
 		}
 	}

@@ -9,13 +9,13 @@ import (
 
 const (
 	// maxLine bounds the memory that a line can take. The longest possible row has
-	// 1856 counts of 20 digits: 41 KB.
-	maxLine = 64 << 10
+	// 4096 counts of 20 digits: 90 KB.
+	maxLine = 96 << 10
 
 	// defaultBuffer is large enough that a system call costs nothing beside what is
 	// done with the bytes, and small enough to stay in the cache until it is done.
 	defaultBuffer = 256 << 10
-	minBuffer     = 2 * maxLine
+	minBuffer     = 128 << 10 // above maxLine: else a line that is too long would not be found out
 )
 
 // maxStalledReads is how often a source may return nothing, and no error, in a row.

@@ -8,9 +8,9 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// binSlots is how many bins a row's buffer holds: a power of two above
+// binSlots is how many bins a row's buffer has: a power of two, at least
 // hist.MaxColumns, so that a mask proves to the compiler that an index is in range.
-const binSlots = 2048
+const binSlots = 4096
 
 // maxDigits is how many digits surely fit into 64 bits.
 const maxDigits = 19

@@ -51,7 +51,7 @@ type Stats struct {
 type Option func(*lines)
 
 // BufferSize sets how many bytes are read at a time, 256 KiB by default. It can not
-// be below 128 KiB, of which half is for the longest possible line.
+// be below 128 KiB, into which the longest possible line fits.
 func BufferSize(n int) Option {
 	return func(l *lines) { l.buf = make([]byte, max(n, minBuffer)) }
 }
@@ -73,10 +73,13 @@ type Reader struct {
 	bins   binBuffer
 	order  order
 	stats  Stats
+	hint   hist.Hint
 	layout struct {
 		known bool
 		hist.Layout
-		line int // the first that has it
+		columns int
+		real    int // bins that can have requests
+		line    int // the first that has it
 	}
 	started bool
 	err     error // for good
@@ -100,8 +103,13 @@ func (r *Reader) Reset(src io.Reader, name string) {
 	}
 	r.in.reset(src, name, size)
 	r.rec, r.order, r.stats, r.started, r.err = Record{}, order{}, Stats{}, false, nil
-	r.layout.known = false
+	r.layout.known, r.hint = false, hist.Hint{}
 }
+
+// SetHint says what is known of the log's layout beside its columns: from fio's report
+// ([Report.Hint]) or from the user. It counts for the log that was begun last, and comes
+// before its first row.
+func (r *Reader) SetHint(h hist.Hint) { r.hint = h }
 
 // Stats counts what has been read so far.
 func (r *Reader) Stats() Stats {
@@ -112,7 +120,8 @@ func (r *Reader) Stats() Stats {
 
 // Next is the next row. A [*SyntaxError] is a line that was left out: call again to go
 // on behind it. Any other error is final: io.EOF at the end, [ErrNotLog],
-// [ErrStoredCompressed], or what reading failed with.
+// [ErrStoredCompressed], a [*hist.LayoutError] where the columns do not tell the layout, or
+// what reading failed with.
 func (r *Reader) Next() (*Record, error) {
 	if r.err == nil && !r.started {
 		r.started = true
@@ -177,10 +186,14 @@ func (r *Reader) slow() (*Record, *SyntaxError) {
 // accept makes a record of a row whose numbers are good, if all of it is. end is the
 // column of the line's end.
 func (r *Reader) accept(whole bool, end int) (*Record, *SyntaxError) {
-	if !whole || !r.layout.known || r.row.columns != r.layout.Len() {
-		if bad := r.checkColumns(whole, end); bad != nil {
+	if !whole || !r.layout.known || r.row.columns != r.layout.columns {
+		if bad := r.checkColumns(whole, end); bad != nil || r.err != nil {
 			return nil, bad
 		}
+	}
+	if used := r.row.used; used > 0 && int(r.bins[used-1].Index) >= r.layout.real {
+		return nil, r.bad(end, fmt.Sprintf("requests in bin %d of %s", r.bins[used-1].Index, r.layout.Layout),
+			"none at latencies of 292 years: is the number of groups right?", false)
 	}
 	t, d := int64(r.row.time), Direction(r.row.direction)
 	newJob, want := r.order.check(t, d)

@@ -1,10 +1,8 @@
 package fiolog
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/fio2es/fio2es/hist"
@@ -16,7 +14,8 @@ type Report struct {
 	Timestamp     int64  // ms since 1970, when the report was written: the END of the run, or of what it tells of
 	GlobalOptions map[string]string
 	Jobs          []Job
-	Line          int // where it begins, 1-based
+	Unit          hist.Unit // of its latencies as fio counted them: ns since fio 3
+	Line          int       // where it begins, 1-based
 }
 
 // Job is one job of a report, or one group of jobs with group_reporting=1.
@@ -47,13 +46,15 @@ type DirectionStats struct {
 }
 
 // Latency is a distribution. All latencies are nanoseconds, also in reports of fio 2,
-// which has them in microseconds.
+// which has them in microseconds. A report does not say with how many groups of bins fio
+// was built: Layout has the usual number or, where any bin of the report is beyond it, as
+// many as that takes. [Latency.Histogram] corrects it where something else is known.
 type Latency struct {
 	Min, Max     int64
 	Mean, StdDev float64
 	N            uint64 // requests measured; since fio 3.18
 	Percentiles  []Percentile
-	Layout       hist.Layout // of Bins: the finest of this version of fio
+	Layout       hist.Layout // of Bins: the finest of this version of fio; the same in all of a report
 	Bins         []hist.Bin  // those that are not zero, ascending; with --output-format=json+ only
 }
 
@@ -128,8 +129,13 @@ func (r *jsonReport) report() (*Report, error) {
 				return nil, fmt.Errorf("job %q: %w", j.Name, err)
 			}
 			out.Jobs = append(out.Jobs, j)
+			out.Unit = max(out.Unit, jobs[i].unit())
 		}
 	}
+	if out.Unit == hist.UnknownUnit {
+		out.Unit = versionUnit(out.Version)
+	}
+	out.regroup()
 	return out, nil
 }
 
@@ -183,35 +189,35 @@ func (d *jsonDirection) stats(out *DirectionStats) error {
 		{"clat", d.ClatNS, d.ClatUS, &out.Clat},
 		{"lat", d.LatNS, d.LatUS, &out.Lat},
 	} {
-		from, unit, layout := l.ns, int64(1), hist.Fio3(0)
+		from, unit, scale := l.ns, hist.Nanoseconds, int64(1)
 		if from == nil && l.us != nil {
-			from, unit, layout = l.us, 1000, hist.Fio2(0)
+			from, unit, scale = l.us, hist.Microseconds, 1000
 		}
-		if err := from.latency(l.out, unit, layout); err != nil {
+		if err := from.latency(l.out, unit, scale); err != nil {
 			return fmt.Errorf("%s: %w", l.name, err)
 		}
 	}
 	return nil
 }
 
-// latency fills out; unit is how many nanoseconds the document's numbers count.
-func (l *jsonLatency) latency(out *Latency, unit int64, layout hist.Layout) error {
+// latency fills out; scale is how many nanoseconds the document's numbers count.
+func (l *jsonLatency) latency(out *Latency, unit hist.Unit, scale int64) error {
 	if l == nil {
 		return nil
 	}
 	*out = Latency{
-		Min: scaled(l.Min, unit), Max: scaled(l.Max, unit), N: l.N.count, Layout: layout,
-		Mean: l.Mean.float * float64(unit), StdDev: l.StdDev.float * float64(unit),
+		Min: scaled(l.Min, scale), Max: scaled(l.Max, scale), N: l.N.count,
+		Mean: l.Mean.float * float64(scale), StdDev: l.StdDev.float * float64(scale),
 	}
 	for _, p := range l.Percentile {
 		rank, err := strconv.ParseFloat(p.key, 64)
 		if err != nil || rank == 0 { // fio 3.0 fills the list up with 0.00
 			continue
 		}
-		out.Percentiles = append(out.Percentiles, Percentile{p.key, rank, scaled(p.value, unit)})
+		out.Percentiles = append(out.Percentiles, Percentile{p.key, rank, scaled(p.value, scale)})
 	}
-	bins, err := l.Bins.bins(layout, unit)
-	out.Bins = bins
+	layout, bins, err := l.Bins.bins(unit, scale)
+	out.Layout, out.Bins = layout, bins
 	return err
 }
 
@@ -222,40 +228,4 @@ func scaled(n number, unit int64) int64 {
 		return math.MaxInt64
 	}
 	return v * unit
-}
-
-// indexMarker is a key that fio 2 has among the bins up to version 2.19, when the
-// others were indexes of bins; all later ones write fio's own value for the bin.
-const indexMarker = "FIO_IO_U_PLAT_NR"
-
-// bins are those of a json+ report. A key that is no bin's, or a count that is no whole
-// number, is an error: a histogram that lacks requests is worse than none.
-func (ps pairs) bins(layout hist.Layout, unit int64) ([]hist.Bin, error) {
-	isIndex := slices.ContainsFunc(ps, func(p pair) bool { return p.key == indexMarker })
-	var out []hist.Bin
-	for _, p := range ps {
-		key, err := strconv.ParseInt(p.key, 10, 64)
-		if err != nil && isIndex {
-			continue // a marker
-		}
-		bin := int(key)
-		if !isIndex && err == nil {
-			bin = layout.Index(min(key, math.MaxInt64/unit) * unit)
-		}
-		switch {
-		case err != nil || bin < 0 || bin >= layout.Len() || !isIndex && layout.Representative(bin) != key*unit:
-			return nil, fmt.Errorf("bin %q is none of %s", p.key, layout)
-		case !p.value.isCount:
-			return nil, fmt.Errorf("the count of bin %q is no whole number", p.key)
-		case p.value.count > 0:
-			out = append(out, hist.Bin{Index: uint32(bin), Count: p.value.count})
-		}
-	}
-	slices.SortFunc(out, func(a, b hist.Bin) int { return cmp.Compare(a.Index, b.Index) })
-	for i := 1; i < len(out); i++ {
-		if out[i].Index == out[i-1].Index {
-			return nil, fmt.Errorf("bin %d comes twice", out[i].Index)
-		}
-	}
-	return out, nil
 }

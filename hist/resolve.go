@@ -1,0 +1,189 @@
+package hist
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrColumns is a number of bins that no fio writes, however it was built.
+var ErrColumns = errors.New("not the number of bins of any fio histogram")
+
+// Evidence is how well a log's coarseness is known.
+type Evidence uint8
+
+// The evidence, the weakest first.
+const (
+	Unknown Evidence = iota // nothing names the coarseness
+	Implied                 // the job's options are known and do not name it: it decides where several layouts fit
+	Stated                  // an option names it: layouts of another coarseness do not fit
+)
+
+// Hint is what is known of a log's layout beside its number of columns: from fio's report
+// or from the user. Each part may be unknown; the zero value knows nothing.
+type Hint struct {
+	Unit       Unit
+	Groups     int // 0: unknown
+	Coarseness int // log_hist_coarseness, as far as Evidence goes
+	Evidence   Evidence
+}
+
+// Or is the hint with what other knows in place of what it does not.
+func (h Hint) Or(other Hint) Hint {
+	if h.Unit == UnknownUnit {
+		h.Unit = other.Unit
+	}
+	if h.Groups == 0 {
+		h.Groups = other.Groups
+	}
+	if h.Evidence == Unknown {
+		h.Coarseness, h.Evidence = other.Coarseness, other.Evidence
+	}
+	return h
+}
+
+// String names what is known, such as "34 groups of ns, coarseness 1".
+func (h Hint) String() string {
+	var parts []string
+	switch {
+	case h.Groups != 0 && h.Unit != UnknownUnit:
+		parts = append(parts, fmt.Sprintf("%d groups of %s", h.Groups, h.Unit))
+	case h.Groups != 0:
+		parts = append(parts, fmt.Sprintf("%d groups", h.Groups))
+	case h.Unit != UnknownUnit:
+		parts = append(parts, "groups of "+h.Unit.String())
+	}
+	if h.Evidence != Unknown {
+		parts = append(parts, fmt.Sprintf("coarseness %d", h.Coarseness))
+	}
+	if len(parts) == 0 {
+		return "nothing known"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// allows reports whether a layout is none that the hint rules out.
+func (h Hint) allows(l Layout) bool {
+	return (h.Unit == UnknownUnit || h.Unit == l.Unit()) && (h.Groups == 0 || h.Groups == l.Groups()) &&
+		(h.Evidence != Stated || h.Coarseness == l.Coarseness())
+}
+
+// Resolve finds the layout of a log whose rows have so many bins. Without a hint these are
+// 1856 (fio 3) or 1216 (fio 2), divided by a power of two; the two never collide. Other
+// numbers are of a fio that was rebuilt with more groups: the hint decides between those
+// that fit. It also decides where a usual number means something else: 1856 bins of
+// coarseness 1 are 58 groups.
+//
+// It fails with [ErrColumns] where no layout fits, and with a [*LayoutError] where the
+// hint leaves several layouts or none.
+func Resolve(columns int, hint Hint) (Layout, error) {
+	fitting := fits(columns)
+	if len(fitting) == 0 {
+		return Layout{}, fmt.Errorf("%d bins: %w", columns, ErrColumns)
+	}
+	left := filter(fitting, hint.allows)
+	if len(left) == 0 {
+		return Layout{}, &LayoutError{Columns: columns, Hint: hint, Fits: fitting, Contradicts: true}
+	}
+	if hint.Evidence == Implied {
+		if implied := filter(left, func(l Layout) bool { return l.Coarseness() == hint.Coarseness }); len(implied) > 0 {
+			left = implied
+		}
+	}
+	if len(left) == 1 {
+		return left[0], nil
+	}
+	if at := slices.IndexFunc(left, Layout.IsUsual); at >= 0 { // no two layouts that fio is released with have the same columns
+		return left[at], nil
+	}
+	return Layout{}, &LayoutError{Columns: columns, Hint: hint, Fits: left}
+}
+
+// fits are all layouts with so many bins, the finest first.
+func fits(columns int) []Layout {
+	var all []Layout
+	for c := range maxCoarseness + 1 {
+		groups := columns << c / groupBins
+		if columns <= 0 || columns > MaxColumns || groups*groupBins>>c != columns || groups < MinGroups || groups > MaxGroups {
+			continue
+		}
+		all = append(all, layout(false, groups, c), layout(true, groups, c))
+	}
+	return all
+}
+
+func filter(layouts []Layout, keep func(Layout) bool) []Layout {
+	var kept []Layout
+	for _, l := range layouts {
+		if keep(l) {
+			kept = append(kept, l)
+		}
+	}
+	return kept
+}
+
+// LayoutError is a number of columns whose layout is not known: several fit, or the hint
+// contradicts it.
+type LayoutError struct {
+	Columns     int
+	Hint        Hint
+	Fits        []Layout // that the hint leaves; all that have so many columns where it contradicts them
+	Contradicts bool
+}
+
+// Is makes it an [ErrLayout].
+func (e *LayoutError) Is(target error) bool { return target == ErrLayout }
+
+// Error says what was found, what fits, and what to do.
+func (e *LayoutError) Error() string {
+	if e.Contradicts {
+		return fmt.Sprintf("%d bins do not go with %s: they can be %s; correct --groups and --unit, or leave them out where fio's JSON report is beside the logs",
+			e.Columns, e.Hint, describe(e.Fits))
+	}
+	return fmt.Sprintf("%d bins can be %s: say %s, or put fio's JSON report beside the logs", e.Columns, describe(e.Fits), e.choice())
+}
+
+// describe lists layouts by groups and coarseness: "24 groups (coarseness 0) or 48 groups
+// (coarseness 1), of ns (fio 3) or us (fio 2)".
+func describe(layouts []Layout) string {
+	var groups, units []string
+	for _, l := range layouts {
+		groups = append(groups, fmt.Sprintf("%d groups (coarseness %d)", l.Groups(), l.Coarseness()))
+		units = append(units, unitName(l.Unit()))
+	}
+	return either(groups) + ", of " + either(units)
+}
+
+// choice is which settings would tell the layouts apart.
+func (e *LayoutError) choice() string {
+	var groups, units, settings []string
+	for _, l := range e.Fits {
+		groups = append(groups, fmt.Sprintf("--groups %d", l.Groups()))
+		units = append(units, fmt.Sprintf("--unit %s", l.Unit()))
+	}
+	for _, names := range [][]string{groups, units} {
+		if text := either(names); strings.Contains(text, " or ") {
+			settings = append(settings, text)
+		}
+	}
+	return strings.Join(settings, ", and ")
+}
+
+func unitName(u Unit) string {
+	if u == Microseconds {
+		return "us (fio 2)"
+	}
+	return "ns (fio 3)"
+}
+
+// either joins names, each once, with "or".
+func either(names []string) string {
+	var once []string
+	for _, n := range names {
+		if !slices.Contains(once, n) {
+			once = append(once, n)
+		}
+	}
+	return strings.Join(once, " or ")
+}

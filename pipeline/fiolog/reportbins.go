@@ -1,0 +1,227 @@
+package fiolog
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+// indexMarker is a key that fio 2 has among the bins up to version 2.19, when the
+// others were indexes of bins; all later ones write fio's own value for the bin. Its
+// value is how many bins fio was built with.
+const indexMarker = "FIO_IO_U_PLAT_NR"
+
+// bins are those of a json+ report, and their layout: of as many groups as they take, at
+// least the usual number. A key that is no bin's, or a count that is no whole number, is an
+// error: a histogram that lacks requests is worse than none.
+func (ps pairs) bins(unit hist.Unit, scale int64) (hist.Layout, []hist.Bin, error) {
+	layout := usual(unit)
+	marker := slices.IndexFunc(ps, func(p pair) bool { return p.key == indexMarker })
+	find := findByValue(unit, scale)
+	if marker >= 0 {
+		find = findByIndex
+	}
+	var out []hist.Bin
+	for _, p := range ps {
+		key, err := strconv.ParseInt(p.key, 10, 64)
+		if err != nil && marker >= 0 {
+			continue // a marker
+		}
+		bin := find(key)
+		switch {
+		case err != nil || bin < 0:
+			return layout, nil, fmt.Errorf("bin %q is none of %s", p.key, layout)
+		case !p.value.isCount:
+			return layout, nil, fmt.Errorf("the count of bin %q is no whole number", p.key)
+		case p.value.count > 0:
+			out = append(out, hist.Bin{Index: uint32(bin), Count: p.value.count})
+		}
+	}
+	slices.SortFunc(out, func(a, b hist.Bin) int { return cmp.Compare(a.Index, b.Index) })
+	for i := 1; i < len(out); i++ {
+		if out[i].Index == out[i-1].Index {
+			return layout, nil, fmt.Errorf("bin %d comes twice", out[i].Index)
+		}
+	}
+	groups := layout.Groups()
+	if marker >= 0 {
+		groups = builtWith(ps[marker].value, groups)
+	}
+	if len(out) > 0 {
+		groups = max(groups, groupOf(out[len(out)-1]))
+	}
+	return withGroups(unit, groups), out, nil
+}
+
+// findByIndex is the bin of an index, -1 if it is none.
+func findByIndex(key int64) int {
+	if key < 0 || key >= hist.MaxColumns {
+		return -1
+	}
+	return int(key)
+}
+
+// findByValue finds the bin of which a key is fio's own value, -1 if it is none's. The keys
+// count so many nanoseconds each.
+func findByValue(unit hist.Unit, scale int64) func(key int64) int {
+	widest := withGroups(unit, hist.MaxGroups)
+	return func(key int64) int {
+		if key < 0 || key > math.MaxInt64/scale {
+			return -1
+		}
+		if bin := widest.Index(key * scale); widest.Representative(bin) == key*scale {
+			return bin
+		}
+		return -1
+	}
+}
+
+const groupBins = 64
+
+// groupOf is how many groups it takes for a bin to be among them.
+func groupOf(b hist.Bin) int { return int(b.Index)/groupBins + 1 }
+
+// builtWith is the number of groups of so many bins, or the usual one.
+func builtWith(bins number, usual int) int {
+	n := bins.whole() / groupBins
+	if n < hist.MinGroups || n > hist.MaxGroups {
+		return usual
+	}
+	return int(n)
+}
+
+// usual is the finest layout of a fio as it is released.
+func usual(unit hist.Unit) hist.Layout {
+	if unit == hist.Microseconds {
+		return hist.Fio2(0)
+	}
+	return hist.Fio3(0)
+}
+
+// withGroups is the finest layout of so many groups, or the usual one if there is none.
+func withGroups(unit hist.Unit, groups int) hist.Layout {
+	l, err := hist.NewLayout(unit, groups, 0)
+	if err != nil {
+		return usual(unit)
+	}
+	return l
+}
+
+// Histogram is the requests of Bins. groups is how many groups fio was built with, where
+// something else says so, such as the columns of a log that the same fio wrote; 0 if nothing
+// does. Bins beyond so many groups are in the open one.
+func (l *Latency) Histogram(groups int) *hist.Histogram {
+	layout := l.Layout
+	if known, err := hist.NewLayout(layout.Unit(), groups, 0); err == nil {
+		layout = known
+	}
+	h := hist.New(layout)
+	if layout.Groups() < l.Layout.Groups() {
+		h.AddBins(l.Layout, l.Bins)
+	} else {
+		h.AddBins(layout, l.Bins) // the first bins of both are the same
+	}
+	return h
+}
+
+// Groups is the number of groups of the report's bins, as far as they show it.
+func (r *Report) Groups() int {
+	groups := 0
+	for l := range r.latencies() {
+		groups = max(groups, l.Layout.Groups())
+	}
+	return groups
+}
+
+// regroup gives all bins one layout: one fio wrote them.
+func (r *Report) regroup() {
+	groups := r.Groups()
+	for l := range r.latencies() {
+		if l.Layout.Groups() < groups {
+			l.Layout = withGroups(l.Layout.Unit(), groups)
+		}
+	}
+}
+
+// latencies are all distributions of the report, those with bins.
+func (r *Report) latencies() func(yield func(*Latency) bool) {
+	return func(yield func(*Latency) bool) {
+		for i := range r.Jobs {
+			j := &r.Jobs[i]
+			all := []*DirectionStats{&j.Directions[0], &j.Directions[1], &j.Directions[2], j.Mixed}
+			for _, d := range all {
+				if d == nil {
+					continue
+				}
+				for _, l := range []*Latency{&d.Slat, &d.Clat, &d.Lat} {
+					if len(l.Bins) > 0 && !yield(l) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// Hint is what the report says of the layout of the histogram logs of a job, from 0: the
+// unit, and log_hist_coarseness. Where the job's options have other settings of such logs but
+// not this one, it is fio's default.
+func (r *Report) Hint(job int) hist.Hint {
+	h := hist.Hint{Unit: r.Unit}
+	if text, ok := r.Option(job, "log_hist_coarseness"); ok {
+		if c, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
+			h.Coarseness, h.Evidence = c, hist.Stated
+		}
+		return h
+	}
+	for _, name := range []string{"write_hist_log", "log_hist_msec"} {
+		if _, ok := r.Option(job, name); ok {
+			h.Evidence = hist.Implied
+		}
+	}
+	return h
+}
+
+// Option is an option of a job, from 0: its own or that of all jobs.
+func (r *Report) Option(job int, name string) (string, bool) {
+	if job >= 0 && job < len(r.Jobs) {
+		if v, ok := r.Jobs[job].Options[name]; ok {
+			return v, true
+		}
+	}
+	v, ok := r.GlobalOptions[name]
+	return v, ok
+}
+
+// unit is what the job's latencies count, as the names of their fields say.
+func (j *jsonJob) unit() hist.Unit {
+	unit := hist.UnknownUnit
+	for _, d := range []*jsonDirection{j.Read, j.Write, j.Trim, j.Mixed} {
+		switch {
+		case d == nil:
+		case d.SlatNS != nil || d.ClatNS != nil || d.LatNS != nil:
+			return hist.Nanoseconds
+		case d.SlatUS != nil || d.ClatUS != nil || d.LatUS != nil:
+			unit = hist.Microseconds
+		}
+	}
+	return unit
+}
+
+// versionUnit is what a version of fio counts latencies in: "fio-3.33".
+func versionUnit(version string) hist.Unit {
+	_, number, _ := strings.Cut(version, "-")
+	major, _, _ := strings.Cut(number, ".")
+	switch n, err := strconv.Atoi(major); {
+	case err != nil || n < 1:
+		return hist.UnknownUnit
+	case n < 3:
+		return hist.Microseconds
+	}
+	return hist.Nanoseconds
+}
