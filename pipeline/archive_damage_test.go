@@ -37,7 +37,7 @@ func TestDamagedHost(t *testing.T) {
 		damage  map[string]func(string) string // nil: the file is gone
 		said    string                         // in the run's warnings
 		there   int64                          // requests in documents
-		missing int64 // -1: some of those that are there
+		missing int64                          // -1: some of those that are there
 	}{
 		{"no logs", map[string]func(string) string{r.LogPath(1, 0): nil, r.LogPath(1, 1): nil}, "its log is not there", of(0), of(1)},
 		{"nothing of use, and no configuration", map[string]func(string) string{

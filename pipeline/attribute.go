@@ -137,14 +137,12 @@ func (b *planner) attributeNumbers(out *output, entries []*entry, slots []*slot)
 	if slots = slices.DeleteFunc(slots, (*slot).isDropped); len(slots) == 0 {
 		return entries
 	}
-	if slots[0].segment >= 0 || highest(slots) > len(covers) {
-		one := combine(entries)
-		if slots[0].segment >= 0 || out.reports > 0 && b.fits(slots, []*entry{one}) {
-			// fio writes a log of all jobs in the order in which they end, and one entry for
-			// all sections of a group: which part is of which is not known.
-			for _, s := range slots {
-				s.entry = one
-			}
+	if slots[0].sums != nil || slots[0].segment >= 0 {
+		return b.attributeSegments(out, entries, slots)
+	}
+	if highest(slots) > len(covers) {
+		if one := combine(entries); b.fits(slots, []*entry{one}) {
+			b.attributeTogether(slots, one) // fio writes one entry for all sections of a group
 			return []*entry{one}
 		}
 		for _, s := range slots {
@@ -162,6 +160,46 @@ func (b *planner) attributeNumbers(out *output, entries []*entry, slots []*slot)
 		s.entry = e
 	}
 	return entries
+}
+
+func (b *planner) attributeTogether(slots []*slot, one *entry) {
+	for _, s := range slots {
+		s.entry = one
+	}
+}
+
+// attributeSegments is for a log of all jobs, which fio writes in the order in which they
+// end. A part is of the only entry whose bins hold its rows; where that is not one for
+// each, all parts are of all jobs together.
+func (b *planner) attributeSegments(out *output, entries []*entry, slots []*slot) []*entry {
+	if len(slots) == len(entries) {
+		found := make([]*entry, len(slots))
+		for i, s := range slots {
+			for _, e := range entries {
+				if s.sums == nil || !s.sums.fit([]*entry{e}) {
+					continue
+				}
+				if found[i] != nil || slices.Contains(found, e) {
+					found[i] = nil
+					break
+				}
+				found[i] = e
+			}
+		}
+		if !slices.Contains(found, nil) {
+			for i, s := range slots {
+				s.entry = found[i]
+			}
+			return entries
+		}
+	}
+	one := combine(entries)
+	b.attributeTogether(slots, one)
+	if !isOneStage(entries) && !(len(slots) == 1 || slots[0].head.first > epochTimes) {
+		b.lose(fmt.Errorf("%s: a log of jobs that may have run one after another, of which nothing says which part is whose: "+
+			"they are shown side by side; run fio with --per_job_logs=1 or --log_unix_epoch=1", slots[0].log().File.Name()))
+	}
+	return []*entry{one}
 }
 
 // byPrefix is the only entry whose options have the slot's prefix; nil if several do.
@@ -187,9 +225,12 @@ func (b *planner) fits(slots []*slot, entries []*entry) bool {
 		if s.hist.File == nil {
 			continue
 		}
-		of, err := sumRows(openHist(s.hist, s.segment, b.readers), 0)
-		if err != nil {
-			return false
+		of := s.sums
+		if of == nil {
+			var err error
+			if of, err = sumRows(openHist(s.hist, s.segment, b.readers), 0); err != nil {
+				return false
+			}
 		}
 		for d := range of {
 			sums[d].Merge(&of[d].Histogram)

@@ -16,8 +16,9 @@ type slot struct {
 	segment      int    // which job of a log of several (per_job_logs=0), from 0; -1 if it has one
 	prefix       string // of the histogram log, or of the log of completions
 	folder       string
-	hist, raw    cbt.Log // with a nil File where there is none
-	entry        *entry  // that covers it; nil if no report does
+	hist, raw    cbt.Log  // with a nil File where there is none
+	entry        *entry   // that covers it; nil if no report does
+	sums         *rowSums // of its rows, where the log is of several jobs; else nil
 	cursor       *histLog
 	head         head // of the histogram log
 }
@@ -34,16 +35,15 @@ func (s *slot) log() cbt.Log {
 func (b *planner) histSlots() []*slot {
 	var slots []*slot
 	for _, log := range b.run.Logs {
-		n := 1
-		if log.Job == 0 {
-			n = segments(log, b.readers)
-		}
-		for i := range n {
+		if log.Job > 0 {
 			s := newSlot(log)
 			s.hist = log
-			if n > 1 {
-				s.segment, s.number = i, i+1
-			}
+			slots = append(slots, s)
+			continue
+		}
+		for i, sums := range segments(log, b.readers) {
+			s := newSlot(log)
+			s.hist, s.sums, s.segment, s.number = log, sums, i, i+1
 			slots = append(slots, s)
 		}
 	}
@@ -144,19 +144,24 @@ func slotOf(slots []*slot, log cbt.Log) *slot {
 	return nil
 }
 
-// segments counts the jobs in a log of several (per_job_logs=0).
-func segments(log cbt.Log, readers *logReaders) int {
+// segments are the sums of the rows of each job in a log of several (per_job_logs=0), as
+// far as their times say where the next one begins. There is at least one.
+func segments(log cbt.Log, readers *logReaders) []*rowSums {
 	h := openHist(log, 0, readers)
 	defer h.close()
-	n := 1
+	all := []*rowSums{{}}
 	for {
 		e, ok := h.read()
 		if !ok {
-			return n
+			return all
 		}
-		if e.err == nil && e.NewJob {
-			n++
+		if e.err != nil {
+			continue
 		}
+		if e.NewJob {
+			all = append(all, &rowSums{})
+		}
+		all[len(all)-1].add(e.Record)
 	}
 }
 

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/align"
@@ -193,8 +194,12 @@ func (t *tallies) endsEarly(e *entry, d fiolog.Direction, rest float64) bool {
 // tailRow is the rest between the last row and the end.
 func (t *tallies) tailRow(e *entry, d fiolog.Direction, rest *hist.Histogram) align.Row {
 	from, to := int64(-1), int64(0)
+	some := slices.ContainsFunc(e.jobs, func(j *job) bool { return t.jobs[j].requests[d] > 0 })
 	for _, j := range e.jobs {
 		of := t.jobs[j]
+		if some && of.requests[d] == 0 {
+			continue // a job of a group that has no part in this direction
+		}
 		f, end := of.split.Tail(d, e.ran, !of.damaged && !t.endsEarly(e, d, rest.Total()))
 		if from < 0 || f < from {
 			from = f

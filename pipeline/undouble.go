@@ -73,6 +73,12 @@ type rowSums [fiolog.Directions]struct {
 	rows int
 }
 
+func (s *rowSums) add(rec *fiolog.Record) {
+	of := &s[rec.Direction]
+	of.AddBins(rec.Layout, rec.Bins)
+	of.rows++
+}
+
 // sumRows reads a whole log for the sums of its rows, undone by a lag.
 func sumRows(h *histLog, lag int) (*rowSums, error) {
 	sums, undo := &rowSums{}, newUndoubler(lag)
@@ -83,8 +89,7 @@ func sumRows(h *histLog, lag int) (*rowSums, error) {
 		if err := undo.row(rec); err != nil {
 			return nil, at(err, h.log, rec)
 		}
-		sums[rec.Direction].AddBins(rec.Layout, rec.Bins)
-		sums[rec.Direction].rows++
+		sums.add(rec)
 	}
 	return sums, nil
 }

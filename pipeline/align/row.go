@@ -122,12 +122,13 @@ func (s *Splitter) Tail(d fiolog.Direction, end int64, complete bool) (from, to 
 
 // first is where a direction's first row starts, and its h0. When the row comes one
 // interval after the start, the two are the job's own. When it comes later, either the
-// direction began later (its requests are quick) or it stalled at once (one is not).
+// direction began later (its requests are quick) or it stalled at once (one is not): no
+// requests are put where none were.
 func (s *Splitter) first(time int64, l hist.Layout, bins []hist.Bin) (start, zero int64) {
 	if s.interval <= 0 || time <= s.interval {
 		return 0, 0
 	}
-	if time <= s.interval+s.interval/2 {
+	if time <= s.interval+s.interval/20 {
 		return 0, time - s.interval
 	}
 	if len(bins) > 0 {

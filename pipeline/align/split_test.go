@@ -111,7 +111,7 @@ func TestSplit(t *testing.T) {
 			{4500, 4503, bins(bin(1, 2))},
 		}},
 		{"first row: clock began with the first completion", 1000, []logged{quick(1400), quick(2400)}, []part{
-			{0, 1400, quick(0).bins}, {1400, 2400, quick(0).bins},
+			{400, 1400, quick(0).bins}, {1400, 2400, quick(0).bins},
 		}},
 		{"first row: direction began late", 1000, []logged{quick(5300), quick(6300)}, []part{
 			{4300, 5300, quick(0).bins}, {5300, 6300, quick(0).bins},
@@ -123,7 +123,7 @@ func TestSplit(t *testing.T) {
 			{4300, 5300, bins(bin(1, 500), bin(2000, 1))},
 		}},
 		{"clock found to have begun earlier than it seemed", 1000, []logged{quick(1400), quick(2050), {4500, bins(bin(1, 500), bin(1600, 1))}}, []part{
-			{0, 1400, quick(0).bins},
+			{400, 1400, quick(0).bins},
 			{1400, 2050, quick(0).bins},
 			{2050, 3050, quick(0).bins},
 			{4500, 4500, bins(bin(1600, 1))},
