@@ -49,11 +49,9 @@ func Follow(
 		return nil, err
 	}
 	f := &follower{reader: r, to: to, every: how.Every, stored: time.Now()}
-	f.ref = r.reference(mapping.LiveIngest(f.stored))
-	if known != nil {
-		if _, err := known(ctx, f.ref); err != nil {
-			return nil, err
-		}
+	var err error
+	if f.identity, err = r.identifyLive(ctx, known, f.stored); err != nil {
+		return nil, err
 	}
 	storing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -70,8 +68,8 @@ func Follow(
 // follower stores what is read of a run that goes on.
 type follower struct {
 	*reader
+	identity
 	to     Sink
-	ref    mapping.RunRef
 	every  time.Duration
 	stored time.Time // when the run's document was, last
 
@@ -125,6 +123,7 @@ func (f *follower) store(ctx context.Context) (*mapping.Run, error) {
 	}
 	run := f.summary(f.ref, f.made)
 	run.Run.Complete = false
+	run.Source = f.src // as it was in the beginning: by that the whole files are recognised
 	run.Warnings = append(run.Warnings, "followed while fio ran: not all of it is here")
 	f.stored = time.Now()
 	return run, f.to.Finish(ctx, run)

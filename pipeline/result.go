@@ -17,7 +17,7 @@ type Result struct {
 	Run *mapping.Run
 	// Lost is what was left out of it, Notes what else there is to know.
 	Lost, Notes []error
-	// Unchanged tells that the store had this very version of the run already.
+	// Unchanged says that Run is what the store has, and nothing was stored.
 	Unchanged bool
 }
 
@@ -29,12 +29,11 @@ func (r *reader) title() string {
 	return r.run.Archive + ":" + r.run.Name()
 }
 
-// reference is what each interval document says of the run.
+// reference is what each interval document says of the run, but for its id.
 func (r *reader) reference(ingest string) mapping.RunRef {
 	archive := cmp.Or(r.opt.Archive, r.run.Archive)
 	return mapping.RunRef{
-		ID: mapping.RunID(archive, r.run.Path), Name: r.run.Name(), Archive: archive,
-		Start: r.start, Ingest: ingest, Labels: r.opt.Labels,
+		Name: r.run.Name(), Archive: archive, Start: r.start, Ingest: ingest, Labels: labelsOf(nil, r.opt.Labels),
 	}
 }
 

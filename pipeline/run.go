@@ -14,8 +14,8 @@ import (
 )
 
 // Read makes the interval documents of one run, in order of time, gives each to put,
-// and returns what there is to say of the run. Nothing is stored, and the run need not
-// have an absolute start. Damage to the run's files is in the result; an error is put's,
+// and returns what there is to say of the run. Nothing is stored, the run has no id, and
+// it need not have an absolute start. Damage to the run's files is in the result; an error is put's,
 // or ctx's.
 func Read(ctx context.Context, run *cbt.Run, opt Options, put func(*mapping.Interval) error) (*Result, error) {
 	r := &reader{opt: &opt, run: run}
@@ -30,11 +30,6 @@ const batch = 1000
 // windowsAhead is how many windows may wait to be made into documents: rows are read
 // meanwhile. Each takes some 20 KB.
 const windowsAhead = 64
-
-// Known looks up what a store has of a run, before anything is stored. With a run it
-// says that the store has this very version, and nothing is to be done. An error stops
-// the ingest of this run.
-type Known func(ctx context.Context, run mapping.RunRef) (*mapping.Run, error)
 
 // Ingest stores one run's documents. What the sink has of the run already is replaced
 // when all new documents are stored. known may be nil. Errors are as for [Read], or
@@ -72,24 +67,15 @@ func (r *reader) read(ctx context.Context, put func(*mapping.Interval) error) (*
 		r.problems.lose(fmt.Errorf("%s: %w", r.title(), err))
 		return &Result{Lost: r.problems.Lost(), Notes: r.problems.Notes()}, nil
 	}
-	var src mapping.Source
-	ingest := ""
+	id := identity{ref: r.reference("")}
 	if r.absolute {
+		var done *Result
 		var err error
-		if src, ingest, err = r.fingerprint(ctx); err != nil {
-			return nil, err
+		if id, done, err = r.identify(ctx); err != nil || done != nil {
+			return done, err
 		}
 	}
-	ref, version := r.reference(ingest), r.version()
-	if r.known != nil {
-		have, err := r.known(ctx, ref)
-		if err != nil {
-			return nil, err
-		}
-		if have != nil {
-			return &Result{Run: have, Unchanged: true}, nil
-		}
-	}
+	ref, version := id.ref, r.version()
 	var made mapping.Documents
 	if err := r.readBandwidth(ctx); err != nil {
 		return nil, err
@@ -123,7 +109,7 @@ func (r *reader) read(ctx context.Context, put func(*mapping.Interval) error) (*
 	}
 	r.conclude()
 	run := r.summary(ref, made)
-	run.Source = src
+	run.Source = id.src
 	return &Result{Run: run, Lost: r.problems.Lost(), Notes: r.problems.Notes()}, nil
 }
 
