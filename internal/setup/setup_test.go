@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -91,6 +92,7 @@ func TestPrepareWritesNothing(t *testing.T) {
 
 // TestChanges: what becomes of a cluster that was set up and then changed.
 func TestChanges(t *testing.T) {
+	ours := strconv.Itoa(templates.Version)
 	for _, c := range []struct {
 		name   string
 		change func(*fake)
@@ -101,10 +103,16 @@ func TestChanges(t *testing.T) {
 		{"older component", func(f *fake) {
 			c := f.components["fio-latency-mappings"]
 			c["version"], c["_meta"].(tree)["version"] = 0, 0
-		}, setup.Options{}, []string{"update component template fio-latency-mappings: version 0 is there, 1 comes"}, nil},
+		}, setup.Options{}, []string{"update component template fio-latency-mappings: version 0 is there, " + ours + " comes"}, nil},
+		{"version 1, without roles of files", func(f *fake) {
+			f.components["fio-runs-mappings"]["_meta"].(tree)["version"] = 1
+			delete(f.indices["fio-runs"]["properties"].(tree)["source"].(tree)["properties"].(tree)["list"].(tree)["properties"].(tree), "role")
+		}, setup.Options{}, []string{
+			"update component template fio-runs-mappings: version 1 is there, " + ours + " comes", "update index fio-runs: it lacks source.list.role",
+		}, nil},
 		{"older policy", func(f *fake) {
 			delete(f.policies["fio-latency"]["policy"].(tree)["_meta"].(tree), "version")
-		}, setup.Options{}, []string{"update lifecycle policy fio-latency: version 0 is there, 1 comes"}, nil},
+		}, setup.Options{}, []string{"update lifecycle policy fio-latency: version 0 is there, " + ours + " comes"}, nil},
 		{"other options", nil, setup.Options{Shards: 3, KeepDays: 60}, []string{
 			`update lifecycle policy fio-latency: _meta.keep_days is not set, becomes "60"; phases.delete is not set, becomes `,
 			`update component template fio-latency-settings: template.settings.index.number_of_shards is "1", becomes "3"`,
@@ -117,9 +125,9 @@ func TestChanges(t *testing.T) {
 			[]string{`update index template fio-runs: priority is "7", becomes "500"`}, nil},
 		{"removed", func(f *fake) { delete(f.templates, "fio-latency-job") }, setup.Options{}, []string{"create index template fio-latency-job"}, nil},
 		{"newer", func(f *fake) { f.templates["fio-runs"]["_meta"].(tree)["version"] = 99 }, setup.Options{},
-			[]string{"refuse index template fio-runs: version 99 is there, this fio2es has 1"}, setup.ErrNewer},
-		{"newer policy", func(f *fake) { f.policies["fio-latency"]["policy"].(tree)["_meta"].(tree)["version"] = 2 }, setup.Options{},
-			[]string{"refuse lifecycle policy fio-latency: version 2 is there"}, setup.ErrNewer},
+			[]string{"refuse index template fio-runs: version 99 is there, this fio2es has " + ours}, setup.ErrNewer},
+		{"newer policy", func(f *fake) { f.policies["fio-latency"]["policy"].(tree)["_meta"].(tree)["version"] = 99 }, setup.Options{},
+			[]string{"refuse lifecycle policy fio-latency: version 99 is there"}, setup.ErrNewer},
 		{"foreign component", func(f *fake) { f.components["fio-runs-mappings"] = tree{"template": tree{}, "version": 3} }, setup.Options{},
 			[]string{"refuse component template fio-runs-mappings: one of this name is there"}, setup.ErrForeign},
 		{"foreign policy", func(f *fake) {
