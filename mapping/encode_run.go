@@ -115,6 +115,7 @@ func (s *Source) encode(e *encoder) {
 	e.textOpt("hash", s.Hash)
 	e.objects("list", len(s.List), func(e *encoder, i int) {
 		e.text("path", s.List[i].Path)
+		e.textOpt("role", s.List[i].Role)
 		e.whole("bytes", s.List[i].Bytes)
 		e.textOpt("hash", s.List[i].Hash)
 	})

@@ -24,7 +24,7 @@ func sample(n int) *mapping.Interval {
 		Time: start.Add(7 * time.Second), Level: mapping.Job,
 		Window: mapping.Window{End: start.Add(8 * time.Second), MS: 1000, ElapsedMS: 7000},
 		Run: mapping.RunRef{
-			ID: mapping.RunID("nightly.tar.zst", "results/00000000/id-1a2b3c4d"), Name: "nightly 4k randwrite",
+			ID: "0bb09213eb51c32bb5ad", Name: "nightly 4k randwrite",
 			Archive: "nightly.tar.zst", Start: start, Ingest: "0f3a55c1d2e4b697",
 			Labels: map[string]string{"release": "squid", "cluster": "lab-a"},
 		},
@@ -59,7 +59,7 @@ func sampleRun() *mapping.Run {
 		Recovered: mapping.Lost{Requests: 812}, Missing: mapping.Lost{Requests: 3},
 		Warnings:  []string{"host \"client-03\": no log"},
 		SLA:       []mapping.Verdict{{Rule: "write p99 < 10ms", Holds: true, Value: 7.25, Limit: 10}},
-		Source:    mapping.Source{Files: 1, Bytes: 5600, Hash: "ab12", List: []mapping.SourceFile{{Path: "output.0_clat_hist.1.log.client-01", Bytes: 5600, Hash: "cd34"}}},
+		Source:    mapping.Source{Files: 1, Bytes: 5600, Hash: "ab12", List: []mapping.SourceFile{{Path: "output.0_clat_hist.1.log.client-01", Role: mapping.RoleLog, Bytes: 5600, Hash: "cd34"}}},
 		Documents: mapping.Documents{Cluster: 60, Host: 120}, Ingested: start.Add(time.Hour),
 	}
 }

@@ -10,13 +10,6 @@ import (
 // DefaultPrefix begins the names of all indices unless the user sets another.
 const DefaultPrefix = "fio"
 
-// RunID is a run's identity: 20 hexadecimal digits made from the archive's name and
-// the path of the run inside it. Reading the same archive again finds the same run.
-func RunID(archive, path string) string {
-	sum := sha256.Sum256([]byte(archive + "\x00" + path))
-	return hex.EncodeToString(sum[:10])
-}
-
 // ID is the document's _id: 40 hexadecimal digits from what tells the document from
 // all others (run and its version, level, direction, host, job and the window's start),
 // so that storing it again overwrites it. It is a hash because names of hosts and jobs

@@ -168,13 +168,14 @@ type Verdict struct {
 type Source struct {
 	Files int          `json:"files,omitempty"`
 	Bytes int64        `json:"bytes,omitempty"`
-	Hash  string       `json:"hash,omitempty"` // over the hashes of all files
+	Hash  string       `json:"hash,omitempty"` // over the roles and hashes of all files
 	List  []SourceFile `json:"list,omitempty"`
 }
 
 // SourceFile is one file that was read.
 type SourceFile struct {
 	Path  string `json:"path"`
+	Role  string `json:"role,omitempty"` // such as RoleReport; documents of the first version have none
 	Bytes int64  `json:"bytes"`
 	Hash  string `json:"hash,omitempty"` // XXH64 of the unpacked content, hexadecimal
 }
@@ -200,8 +201,14 @@ func (r *Run) directions() []string {
 // Light is a shallow copy without what makes a run's document large: the histograms
 // and the list of source files. Percentiles and all else remain.
 func (r *Run) Light() *Run {
-	c := *r
+	c := r.WithFiles()
 	c.Source.List = nil
+	return c
+}
+
+// WithFiles is a shallow copy without the histograms.
+func (r *Run) WithFiles() *Run {
+	c := *r
 	for _, t := range []**Totals{&c.All, &c.Read, &c.Write, &c.Trim} {
 		if *t != nil {
 			total := **t

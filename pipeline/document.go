@@ -9,12 +9,11 @@ import (
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
-// reference is what each interval document says of the run.
+// reference is what each interval document says of the run, but for its id.
 func (p *plan) reference(ingest string) mapping.RunRef {
 	archive := cmp.Or(p.opt.Archive, p.run.Archive)
 	return mapping.RunRef{
-		ID: mapping.RunID(archive, p.run.Path), Name: p.run.Name(), Archive: archive,
-		Start: p.start, Ingest: ingest, Labels: p.opt.Labels,
+		Name: p.run.Name(), Archive: archive, Start: p.start, Ingest: ingest, Labels: labelsOf(nil, p.opt.Labels),
 	}
 }
 

@@ -13,55 +13,93 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// fingerprint hashes all files that a run's documents are made of. The hash of their contents and
-// the settings names one version of the run: a document carries it from the first one
-// on, so it must be known before. XXH64 tells contents apart at the speed of memory;
-// it is no protection against forgery, and needs to be none.
-func (p *plan) fingerprint(ctx context.Context) (mapping.Source, string, error) {
+// used is a file that a run is made of, and which part it has in it. Where it lies is no
+// part of that.
+type used struct {
+	file         *source.File
+	role         string // such as mapping.RoleReport
+	host, volume string
+	job          int
+}
+
+// fingerprint hashes the files that identify a run, and those that its documents are made
+// of. The hash of contents, roles and settings is of one version of the run: a document
+// has it from the first one on, so it must be known before. XXH64 compares contents at
+// the speed of memory; it is no protection against forgery, and needs to be none.
+func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, contents string, err error) {
 	files := p.files()
 	list := make([]mapping.SourceFile, len(files))
 	p.each(len(files), func(i int) {
 		if ctx.Err() == nil {
-			list[i] = hashFile(files[i])
+			list[i] = hashFile(files[i].file)
+			list[i].Role = files[i].role
 		}
 	})
 	if err := ctx.Err(); err != nil {
 		return mapping.Source{}, "", err
 	}
-	src := mapping.Source{Files: len(list), List: list}
-	sum := xxhash.New()
-	for _, f := range list {
+	src = mapping.Source{Files: len(list), List: list}
+	lines := make([]string, len(list))
+	for i, f := range list {
 		src.Bytes += f.Bytes
-		fmt.Fprintf(sum, "%q %d %s\n", f.Path, f.Bytes, f.Hash)
+		u := &files[i]
+		lines[i] = fmt.Sprintf("%s %q %q %d %d %s\n", u.role, u.host, u.volume, u.job, f.Bytes, f.Hash)
+	}
+	slices.Sort(lines)
+	sum := xxhash.New()
+	for _, line := range lines {
+		fmt.Fprint(sum, line)
 	}
 	src.Hash = hex.EncodeToString(sum.Sum(nil))
-	fmt.Fprint(sum, p.opt.settings())
-	return src, hex.EncodeToString(sum.Sum(nil)), nil
+	return src, src.Hash, nil
 }
 
-// files are those that documents are made of, by path: a run may have other logs, too.
-func (p *plan) files() []*source.File {
-	used := map[*source.File]bool{}
-	for _, j := range p.jobs {
-		used[j.log.File] = true
+// files are those that identify the run or that its documents are made of, by path. The
+// histogram logs identify it even if it is read from others.
+func (p *plan) files() []used {
+	byFile := map[*source.File]used{}
+	add := func(role string, logs ...cbt.Log) {
+		for _, l := range logs {
+			byFile[l.File] = used{l.File, role, l.Host, l.Volume, l.Job}
+		}
 	}
-	for _, l := range p.averages {
-		used[l.File] = true
+	for _, j := range p.jobs {
+		add(roleOf(j.log), j.log)
+	}
+	add(mapping.RoleRaw, p.averages...)
+	add(mapping.RoleLog, p.run.Logs...)
+	covering := map[*output]bool{}
+	for _, e := range p.entries {
+		covering[e.out] = true
 	}
 	for _, o := range p.outputs {
-		used[o.File] = true
+		role := mapping.RoleOther
+		if covering[o] {
+			role = mapping.RoleReport
+		}
+		byFile[o.File] = used{o.File, role, o.Host, o.Volume, 0}
 	}
 	for _, f := range []*source.File{p.run.Config, p.run.Whole} {
 		if f != nil {
-			used[f] = true
+			byFile[f] = used{file: f, role: mapping.RoleConfig}
 		}
 	}
-	return slices.SortedFunc(maps.Keys(used), func(a, b *source.File) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Name(), b.Name()))
+	return slices.SortedFunc(maps.Values(byFile), func(a, b used) int {
+		return cmp.Or(cmp.Compare(a.file.Path, b.file.Path), cmp.Compare(a.file.Name(), b.file.Name()))
 	})
+}
+
+// roleOf is the role of a log that rows are read from.
+func roleOf(l cbt.Log) string {
+	if l.Kind == fiolog.ClatHist {
+		return mapping.RoleLog
+	}
+	return mapping.RoleRaw
 }
 
 // copyBuffers are for hashing files.
@@ -75,10 +113,15 @@ func hashFile(f *source.File) mapping.SourceFile {
 		return out
 	}
 	defer in.Close()
+	out.Bytes, out.Hash = hashContent(in)
+	return out
+}
+
+// hashContent hashes what of a content can be read.
+func hashContent(in io.Reader) (size int64, hash string) {
 	sum := xxhash.New()
 	buf := copyBuffers.Get().(*[128 << 10]byte)
 	defer copyBuffers.Put(buf)
-	out.Bytes, _ = io.CopyBuffer(struct{ io.Writer }{sum}, in, buf[:])
-	out.Hash = hex.EncodeToString(sum.Sum(nil))
-	return out
+	size, _ = io.CopyBuffer(struct{ io.Writer }{sum}, in, buf[:])
+	return size, hex.EncodeToString(sum.Sum(nil))
 }

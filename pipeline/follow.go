@@ -50,11 +50,8 @@ func Follow(
 	if f.rates, err = p.readBandwidth(ctx, f.tallies); err != nil {
 		return nil, err
 	}
-	f.ref = p.reference(mapping.LiveIngest(f.stored))
-	if known != nil {
-		if _, err := known(ctx, f.ref); err != nil {
-			return nil, err
-		}
+	if f.identity, err = p.identifyLive(ctx, known, f.stored); err != nil {
+		return nil, err
 	}
 	storing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -71,11 +68,11 @@ func Follow(
 // follower stores what is read of a run that goes on.
 type follower struct {
 	*plan
+	identity
 	open    *cursors
 	tallies *tallies
 	rates   *bandwidth
 	to      Sink
-	ref     mapping.RunRef
 	every   time.Duration
 	stored  time.Time // when the run's document was, last
 
@@ -129,6 +126,7 @@ func (f *follower) store(ctx context.Context) (*mapping.Run, error) {
 	}
 	run := f.summary(f.ref, f.tallies, f.made)
 	run.Run.Complete = false
+	run.Source = f.src // as it was in the beginning: by that the whole files are recognised
 	run.Warnings = append(run.Warnings, "followed while fio ran: not all of it is here")
 	f.stored = time.Now()
 	return run, f.to.Finish(ctx, run)

@@ -366,7 +366,7 @@ func TestFollowFails(t *testing.T) {
 			appendReport(t, three, fio.report(n))
 		}
 		broken := errors.New("broken")
-		refuse := func(context.Context, mapping.RunRef) (*mapping.Run, error) { return nil, broken }
+		refuse := func(context.Context, *Execution) (string, *mapping.Run, error) { return "", nil, broken }
 		tests := []struct {
 			path  string
 			known Known

@@ -15,14 +15,14 @@ type Result struct {
 	Run *mapping.Run
 	// Lost is what was left out of it, Notes what else there is to know.
 	Lost, Notes []error
-	// Unchanged means that the store had this very version of the run already.
+	// Unchanged means that Run is what the store has, and nothing was stored.
 	Unchanged bool
 }
 
 // Read makes the interval documents of one run, in order of time, gives each to put,
-// and returns what there is to say of the run. Nothing is stored, and the run need not
-// have an absolute start. Damage to the run's files is in the result; an error is put's,
-// or ctx's.
+// and returns what there is to say of the run. Nothing is stored, the run has no id, and
+// it need not have an absolute start. Damage to the run's files is in the result; an
+// error is put's, or ctx's.
 func Read(ctx context.Context, run *cbt.Run, opt Options, put func(*mapping.Interval) error) (*Result, error) {
 	return read(ctx, run, opt, false, nil, put)
 }
@@ -34,11 +34,6 @@ const batch = 1000
 // windowsAhead is how many windows may wait to be made into documents: rows are read
 // meanwhile. Each takes some 20 KB.
 const windowsAhead = 64
-
-// Known looks up what a store has of a run, before anything is stored. With a run it
-// says that the store has this very version, and nothing is to be done. An error stops
-// the ingest of this run.
-type Known func(ctx context.Context, run mapping.RunRef) (*mapping.Run, error)
 
 // Ingest stores one run's documents. What the sink has of the run already is replaced
 // when all new documents are stored. known may be nil. Errors are as for [Read], or
@@ -77,31 +72,21 @@ func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known K
 		return &Result{Lost: problems.Lost(), Notes: problems.Notes()}, nil
 	}
 	defer open.close()
-	var src mapping.Source
-	ingest := ""
+	id := identity{ref: p.reference("")}
 	if absolute {
-		if src, ingest, err = p.fingerprint(ctx); err != nil {
-			return nil, err
-		}
-	}
-	ref := p.reference(ingest)
-	if known != nil {
-		have, err := known(ctx, ref)
-		if err != nil {
-			return nil, err
-		}
-		if have != nil {
-			return &Result{Run: have, Unchanged: true}, nil
+		var done *Result
+		if id, done, err = p.identify(ctx, known); err != nil || done != nil {
+			return done, err
 		}
 	}
 	t := newTallies(p, problems)
-	made, err := p.intervals(ctx, open, t, ref, put)
+	made, err := p.intervals(ctx, open, t, id.ref, put)
 	if err != nil {
 		return nil, err
 	}
 	p.conclude(t)
-	doc := p.summary(ref, t, made)
-	doc.Source = src
+	doc := p.summary(id.ref, t, made)
+	doc.Source = id.src
 	return &Result{Run: doc, Lost: problems.Lost(), Notes: problems.Notes()}, nil
 }
 

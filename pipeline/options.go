@@ -35,8 +35,9 @@ type Options struct {
 	Align     Align           // empty: AlignRun
 	Source    Source          // empty: SourceHist
 
-	Archive string            // replaces the archive's name in documents and identities
-	Labels  map[string]string // for every run
+	Archive string            // replaces the archive's name in documents
+	Labels  map[string]string // for every run; one of an empty value removes what a store has
+	Force   bool              // store what a store has already, and in place of more
 
 	// Start is when a run began whose files do not tell. Offsets are corrections of
 	// the hosts' clocks, added to the start of their jobs.
@@ -73,16 +74,12 @@ func (o Options) tolerance() float64 {
 	return max(o.Tolerance, 0)
 }
 
-// settings is a text that differs whenever documents made of the same files would.
-// The number is that of the way they are made: it changes with the algorithms. The
-// archive's name is in the run's identity, wherever it comes from.
+// settings is a text that differs whenever documents made of the same files would, but for
+// labels. The number is that of the way they are made: it changes with the algorithms.
 func (o Options) settings() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "2 %v %v %v %v %v %v %v %v %v", o.Window, o.Precision, o.Weighting, o.SpreadAll, o.tolerance(),
+	fmt.Fprintf(&b, "3 %v %v %v %v %v %v %v %v %v", o.Window, o.Precision, o.Weighting, o.SpreadAll, o.tolerance(),
 		o.levels(), o.Align == AlignJob, o.Source == SourceRaw, o.Start.UTC())
-	for _, k := range slices.Sorted(maps.Keys(o.Labels)) {
-		fmt.Fprintf(&b, " %q=%q", k, o.Labels[k])
-	}
 	for _, k := range slices.Sorted(maps.Keys(o.Offsets)) {
 		fmt.Fprintf(&b, " %q+%v", k, o.Offsets[k])
 	}

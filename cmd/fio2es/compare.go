@@ -48,7 +48,7 @@ an unknown verdict the condition cannot be checked, which is exit code 3.
 
 CSV and JSON have latencies in microseconds (metrics mean_us, p99_us, p99_9_us), iops in
 requests per second, changes and their bounds in percent.`,
-		Example: `  fio2es compare 0d31001a latest
+		Example: `  fio2es compare e87ec34a latest
   fio2es compare before/ after/ --fail-if 'p99 > +10%' --fail-if 'read.iops < -5%'
   fio2es compare base1,base2,base3 new1,new2,new3 --format json`,
 		Args: cobra.MinimumNArgs(2),

@@ -8,12 +8,11 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// dryRun lists what ingest would do. It reads no logs.
+// dryRun lists what ingest would do. It reads reports, and logs only of runs without.
 func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipeline.Archive, runs []*cbt.Run) error {
 	var store history.Store
 	if a.historyExists() {
@@ -26,8 +25,7 @@ func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipelin
 	}
 	t := term.NewTable("RUN", "PATH", ">HOSTS", ">HIST LOGS", ">OTHER LOGS", ">REPORTS", ">SIZE", "FROM", "HISTORY")
 	for _, r := range runs {
-		id := mapping.RunID(archiveName(opt, r), r.Path)
-		have, err := inHistory(ctx, store, id)
+		id, have, err := a.inHistory(ctx, opt, store, r)
 		if err != nil {
 			return err
 		}
@@ -35,7 +33,7 @@ func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipelin
 		for _, f := range r.Files() {
 			size += max(f.Size, 0)
 		}
-		t.Add(id[:8], archiveName(opt, r)+":"+r.Path, strconv.Itoa(max(len(r.HostNames()), 1)), strconv.Itoa(len(r.Logs)),
+		t.Add(id, archiveName(opt, r)+":"+r.Path, strconv.Itoa(max(len(r.HostNames()), 1)), strconv.Itoa(len(r.Logs)),
 			strconv.Itoa(len(r.Others)), strconv.Itoa(len(r.Reports)), unit.Bytes(size), basis(opt, r), have)
 	}
 	if err := t.Write(a.stdout); err != nil {
@@ -67,10 +65,22 @@ func basis(opt pipeline.Options, r *cbt.Run) string {
 	return "reports"
 }
 
-func inHistory(ctx context.Context, store history.Store, id string) (string, error) {
-	have, err := inStore(ctx, store, id)
-	if err != nil || have == nil {
-		return "new", err
+// inHistory is what the history has of a run: the beginning of its id, and in words.
+func (a *app) inHistory(ctx context.Context, opt pipeline.Options, store history.Store, r *cbt.Run) (id, words string, err error) {
+	if store == nil {
+		return "-", "new", nil
 	}
-	return "there, began " + have.Run.Start.UTC().Format("2006-01-02 15:04:05"), nil
+	e, err := pipeline.Look(ctx, r, opt)
+	if err != nil {
+		return "", "", err
+	}
+	_, have, _, err := newIdentities(a, store).find(ctx, e)
+	if err != nil || have == nil {
+		return "-", "new", err
+	}
+	words = "there"
+	if have.Run.Archive != e.Run.Archive || have.Run.Path != r.Path {
+		words = "there as " + have.Run.Archive + ":" + have.Run.Name
+	}
+	return have.Run.ID[:8], words + ", began " + have.Run.Start.UTC().Format("2006-01-02 15:04:05"), nil
 }

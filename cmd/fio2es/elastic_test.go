@@ -115,7 +115,7 @@ func TestCluster(t *testing.T) {
 		}
 		for _, args := range [][]string{
 			{"runs", "--format=csv"}, {"runs", "randwrite", "--sort=p99", "--format=csv"}, {"runs", "--mode=randrw", "--format=csv"},
-			{"percentiles", "latest", "--format=csv", levels}, {"percentiles", "0d31001a", "--format=json", levels},
+			{"percentiles", "latest", "--format=csv", levels}, {"percentiles", "e87ec34a", "--format=json", levels},
 			{"percentiles", "8fe1", "--format=csv", "--levels=host"}, {"percentiles", "--method=fio", "8fe1", "--format=csv"},
 			{"percentiles", "--compat=fiologparser_hist", "8fe1"}, {"rank", "latest", "--within=100us,1ms"},
 			{"rank", "8fe1", "--within=1ms", "--from=+1s", "--to=+4s", "--format=csv"}, {"rank", "0d31", "--within=1ms", "--host=hostB", "--format=json"},

@@ -18,7 +18,7 @@ func addReadingFlags(f *pflag.FlagSet) {
 	f.String("align", d.Align, "run: wall-clock time; job: each job counts from its own start")
 	f.StringSlice("levels", d.Levels, "for which documents are made: cluster, host, job")
 	f.String("archive", "", "name of the archive, in place of its own")
-	f.StringToString("labels", nil, "labels for the runs, such as osd=bluestore,disk=nvme")
+	f.StringToString("labels", nil, "labels for the runs, such as osd=bluestore,disk=nvme; NAME= removes one")
 	f.String("start", "", "when the run started (RFC 3339), where its files do not tell")
 	f.StringToString("offset", nil, "corrections of the hosts' clocks in milliseconds, such as client01=-250")
 	f.Int("jobs", 0, "logs to parse at a time (default: one for each CPU)")

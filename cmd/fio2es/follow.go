@@ -55,7 +55,6 @@ stores what there is, which is no failure.`,
 	fl.DurationVar(&how.every, "every", 5*time.Second, "how often to look for files, and to store what there is of a run")
 	fl.DurationVar(&how.quiet, "quiet", 10*time.Second, "for how long its files have not changed when a run is over")
 	fl.DurationVar(&how.idle, "idle", 0, "end when nothing has changed for so long (default: go on until interrupted)")
-	fl.BoolVar(&how.replace, "replace", false, "replace runs even by ones that began at another time")
 	fl.StringSliceVar(&how.pick.include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
 	fl.StringSliceVar(&how.pick.exclude, "exclude", nil, "not the runs whose archive:path has this in it")
 	fl.StringArray("rule", nil, "an objective, such as 'p99 <= 10ms' (repeatable)")
@@ -66,7 +65,6 @@ stores what there is, which is no failure.`,
 // followFlags are the flags of follow that are no settings.
 type followFlags struct {
 	every, quiet, idle time.Duration
-	replace            bool
 	pick               pick
 	format             string
 	rules              string // where they come from
@@ -99,7 +97,7 @@ func (a *app) follow(ctx context.Context, paths []string, how followFlags) error
 		return usageError{err}
 	}
 	f := &following{
-		ingesting: &ingesting{app: a, opt: opt, replace: how.replace, began: time.Now(), ends: newFinishing(1)},
+		ingesting: &ingesting{app: a, opt: opt, began: time.Now(), ends: newFinishing(1)},
 		how:       how, paths: paths, watched: make(map[string]*watched), told: make(map[string]bool),
 		out: newFollowWriter(a.stdout, how.format),
 	}
@@ -114,10 +112,9 @@ func (a *app) follow(ctx context.Context, paths []string, how followFlags) error
 			return usagef("--levels: objectives are held against documents of level cluster")
 		}
 	}
-	if err := f.openStore(ctx, nil); err != nil {
+	if err := f.openStore(ctx); err != nil {
 		return err
 	}
-	f.cluster = nil // each run is looked up when its turn comes
 	if err := f.finish(f.watch(ctx)); err != nil {
 		return err
 	}

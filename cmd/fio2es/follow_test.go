@@ -160,7 +160,7 @@ func TestFollowUnited(t *testing.T) {
 				}
 			}
 			return nil
-		}, map[string]int{",out,": 2, ",report,": 0}, "002:report is part of 002:out now: removed"},
+		}, map[string]int{",out,": 2, ",report,": 0}, "stored 002:out"},
 		{"the report goes", ",true", func(dir string) error { return os.Remove(filepath.Join(dir, "report.json")) }, map[string]int{",report,": 2}, "following"},
 	}
 	for _, tt := range tests {

@@ -28,7 +28,7 @@ type following struct {
 	out     *followWriter
 	rules   []slo.Rule          // that runs are held against
 	broken  bool                // one of them is, by a run that is over
-	watched map[string]*watched // by id
+	watched map[string]*watched // by where it is
 	told    map[string]bool     // what was said of files already
 	changed time.Time           // when something was last seen to
 	looked  time.Duration       // how long it took to find all files
@@ -43,6 +43,7 @@ type watched struct {
 	tried   uint64    // when it could not be followed
 	session *session  // that follows it; nil without
 	live    bool      // the history may have what a session left
+	id      string    // in the history; "" before it was stored
 	files   []string  // their names
 }
 
@@ -51,7 +52,11 @@ type session struct {
 	stop  context.CancelFunc
 	done  chan error // one, when it is over
 	files []string   // names of those that the run had
+	id    string     // of the run in the history; to be read when the session is over
 }
+
+// placeOf is where a run is. Which run of the history it is, only its contents say.
+func (f *following) placeOf(run *cbt.Run) string { return archiveName(f.opt, run) + ":" + run.Path }
 
 // watch goes on until ctx ends, which is no error, or nothing has changed for too long.
 func (f *following) watch(ctx context.Context) error {
@@ -131,9 +136,9 @@ func (f *following) look(ctx, sessions context.Context) error {
 		if !f.wanted(archiveName(f.opt, run), run.Path) {
 			continue
 		}
-		id := mapping.RunID(archiveName(f.opt, run), run.Path)
-		found[id] = run
-		w := f.see(id, run, now)
+		at := f.placeOf(run)
+		found[at] = run
+		w := f.see(at, run, now)
 		if w.session != nil {
 			if err := f.attend(w); err != nil {
 				return err
@@ -156,7 +161,7 @@ func (f *following) look(ctx, sessions context.Context) error {
 
 // see notes what a run's files are like. Those that have not been changed for some time
 // when they are seen first need not be waited for.
-func (f *following) see(id string, run *cbt.Run, now time.Time) *watched {
+func (f *following) see(at string, run *cbt.Run, now time.Time) *watched {
 	looks, changed := xxhash.New(), time.Time{}
 	for _, file := range run.Files() {
 		fmt.Fprintf(looks, "%q %d %d\n", file.Path, file.Size, file.ModTime.UnixNano())
@@ -164,13 +169,13 @@ func (f *following) see(id string, run *cbt.Run, now time.Time) *watched {
 			changed = file.ModTime
 		}
 	}
-	w := f.watched[id]
+	w := f.watched[at]
 	if w == nil {
 		w = &watched{looks: looks.Sum64(), since: now}
 		if age := now.Sub(changed); !changed.IsZero() && age > f.how.quiet {
 			w.since = changed
 		}
-		f.watched[id] = w
+		f.watched[at] = w
 		f.changed = now
 	}
 	w.files = fileNames(run)
@@ -201,7 +206,7 @@ func (f *following) begin(ctx context.Context, w *watched, run *cbt.Run, done fu
 	f.under.Go(func() {
 		defer done()
 		defer stop()
-		res, err := pipeline.Follow(ctx, run, f.opt, how, f.to, f.knownLive, func(d *mapping.Interval) error {
+		res, err := pipeline.Follow(ctx, run, f.opt, how, f.to, s.known(f), func(d *mapping.Interval) error {
 			if d.Level != first {
 				return nil
 			}
@@ -218,13 +223,16 @@ func (f *following) begin(ctx context.Context, w *watched, run *cbt.Run, done fu
 	})
 }
 
-// knownLive is known for a run that is followed.
-func (f *following) knownLive(ctx context.Context, ref mapping.RunRef) (*mapping.Run, error) {
-	_, err := f.known(ctx, ref)
-	if err == nil {
-		f.log.Info("following " + ref.Archive + ":" + ref.Name)
+// known is known for a run that is followed. It claims nothing: a session may be long.
+func (s *session) known(f *following) pipeline.Known {
+	return func(ctx context.Context, e *pipeline.Execution) (string, *mapping.Run, error) {
+		id, have, _, err := f.ids.find(ctx, e)
+		if err == nil {
+			s.id = id
+			f.log.Info("following " + e.Run.Archive + ":" + e.Run.Name)
+		}
+		return id, have, err
 	}
-	return nil, err
 }
 
 // attend looks whether a session is over. It is ended where the run has other files now:
@@ -248,17 +256,14 @@ func (f *following) collect(w *watched) error {
 
 // ended takes note of how a session ended. Only what concerns all runs is an error.
 func (f *following) ended(w *watched, err error) error {
+	id := w.session.id
 	w.session, w.tried = nil, w.looks
-	var conflict conflictError
 	switch {
 	case err == nil:
-		w.live = true
+		w.live, w.id = true, id
 		return nil
 	case errors.Is(err, pipeline.ErrNotLive):
 		f.log.Debug(err.Error())
-	case errors.As(err, &conflict):
-		f.tellOnce(conflict.Error())
-		f.leftOut = true
 	case errors.Is(err, context.Canceled):
 	default:
 		return err
@@ -275,8 +280,8 @@ func (f *following) settle(ctx context.Context, over []*cbt.Run) error {
 		return err
 	}
 	for _, run := range over {
-		w := f.watched[mapping.RunID(archiveName(f.opt, run), run.Path)]
-		w.stored, w.live = w.looks, false
+		w := f.watched[f.placeOf(run)]
+		w.stored, w.live, w.id = w.looks, false, f.idOf[run]
 	}
 	for _, run := range f.runs {
 		if run.Ingested.Before(f.began.Truncate(time.Millisecond)) {
@@ -318,11 +323,12 @@ func (f *following) judge(ctx context.Context, id string) error {
 }
 
 // clear looks after runs that are not found any more. Where their files are part of others
-// now, since the logs that came at the end have another name, what was stored of them goes:
-// their requests would count twice. Where the files are gone it stays.
+// now, since the logs that came at the end have another name, what was stored of them goes
+// once these are stored, unless it became one of them: requests would count twice. Where
+// the files are gone it stays.
 func (f *following) clear(ctx context.Context, found map[string]*cbt.Run) error {
-	for id, w := range f.watched {
-		if found[id] != nil {
+	for at, w := range f.watched {
+		if found[at] != nil {
 			continue
 		}
 		if w.session != nil {
@@ -331,24 +337,36 @@ func (f *following) clear(ctx context.Context, found map[string]*cbt.Run) error 
 				return err
 			}
 		}
-		delete(f.watched, id)
 		heir := heirOf(w.files, found)
-		if heir == nil || !w.live && w.stored == 0 {
+		if heir != nil && !f.isStored(heir) {
 			continue
 		}
-		run, err := inStore(ctx, f.store, id)
+		delete(f.watched, at)
+		if heir == nil || w.id == "" {
+			continue
+		}
+		if id := f.watched[f.placeOf(heir)].id; id == "" || id == w.id {
+			continue
+		}
+		run, err := inStore(ctx, f.store, w.id)
 		if err != nil {
 			return err
 		}
 		if run == nil {
 			continue
 		}
-		if err := f.store.Delete(ctx, id); err != nil {
+		if err := f.store.Delete(ctx, w.id); err != nil {
 			return err
 		}
 		f.log.Info("note: " + describe(run) + " is part of " + archiveName(f.opt, heir) + ":" + heir.Name() + " now: removed")
 	}
 	return nil
+}
+
+// isStored reports whether a run is in the history as it is.
+func (f *following) isStored(run *cbt.Run) bool {
+	w := f.watched[f.placeOf(run)]
+	return w != nil && w.stored == w.looks
 }
 
 // heirOf is the run that has one of some files.

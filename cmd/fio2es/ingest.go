@@ -27,10 +27,14 @@ them in the history. A path is a CBT archive, a folder of fio logs, a log, a tar
 or zip of them, compressed or not (gzip, zstd, xz, bzip2), or - for stdin.
 
 What fio did not log at the end of each job is recovered from its JSON output if
-that was written with --output-format=json+. A run that is in the history already
-is replaced when all of its new documents are stored; if nothing changed, nothing
-does. A run of the same archive name and path that began at another time is
-another run: it is refused, unless --archive names it or --replace is given.
+that was written with --output-format=json+.
+
+A run is known by the contents of its files, whatever folder is named and however
+it is packed. One that is in the history already is left as it is; if its files,
+its labels or the settings changed, it is replaced when all of its new documents
+are stored. What has fewer files than the history has, such as the folder of one
+host, replaces nothing, unless --force is given. The same job run again is another
+run. Labels stay until they are changed; --labels NAME= removes one.
 
 The result on stdout is a table of the runs. With --output, documents go to a
 file (or with - to stdout) instead of the history, as NDJSON ready for the _bulk
@@ -49,7 +53,7 @@ request of Elasticsearch.`,
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
 	fl.StringVar(&how.output, "output", "", "write NDJSON to this file, - for stdout, instead of the history")
-	fl.BoolVar(&how.replace, "replace", false, "replace runs even by ones that began at another time")
+	fl.BoolVar(&how.force, "force", false, "store runs again, even unchanged ones, and those of which the history has more files")
 	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be ingested, what not, and why")
 	fl.StringSliceVar(&how.pick.include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
 	fl.StringSliceVar(&how.pick.exclude, "exclude", nil, "not the runs whose archive:path has this in it")
@@ -60,10 +64,10 @@ request of Elasticsearch.`,
 
 // ingestFlags are the flags of ingest that are no settings.
 type ingestFlags struct {
-	output          string
-	replace, dryRun bool
-	pick            pick
-	format          string
+	output        string
+	force, dryRun bool
+	pick          pick
+	format        string
 }
 
 func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error {
@@ -83,7 +87,8 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 	}
 	defer archive.Close()
 	a.progress.Clear()
-	in := &ingesting{app: a, opt: opt, replace: how.replace, began: time.Now(), ends: newFinishing(1)}
+	opt.Force = how.force
+	in := &ingesting{app: a, opt: opt, began: time.Now(), ends: newFinishing(1)}
 	in.leftOut = a.tellProblems(archive)
 	if len(archive.Runs) == 0 {
 		return fmt.Errorf("no histogram logs of fio (*_clat_hist.*.log), nor others, under %s", strings.Join(paths, ", "))
@@ -98,7 +103,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 			return err
 		}
 		table = a.stderr
-	} else if err := in.openStore(ctx, runs); err != nil {
+	} else if err := in.openStore(ctx); err != nil {
 		return err
 	}
 	if err := in.finish(in.all(ctx, runs)); err != nil {

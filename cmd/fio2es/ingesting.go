@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,16 +21,15 @@ import (
 // ingesting is one call of ingest.
 type ingesting struct {
 	*app
-	opt     pipeline.Options
-	to      pipeline.Sink
-	store   history.Store // nil when documents go to a file
-	replace bool
-	began   time.Time
+	opt   pipeline.Options
+	to    pipeline.Sink
+	store history.Store // nil when documents go to a file
+	began time.Time
 
 	closeStore func() error // nil when documents go to stdout
 	ends       *finishing
-	cluster    *clusterHistory   // nil when the history is embedded
-	stored     map[string]string // versions of runs that the cluster had in the beginning, by id
+	ids        *identities
+	idOf       map[*cbt.Run]string // of those that are in the history now
 
 	runs      []*mapping.Run // without what is large
 	documents int
@@ -40,6 +39,7 @@ type ingesting struct {
 
 // openOutput sends documents to a file, which finish closes.
 func (in *ingesting) openOutput(name string) error {
+	in.ids = newIdentities(in.app, nil)
 	if name == "-" {
 		in.to = sink.NewNDJSON(in.stdout, in.cfg.Prefix)
 		return nil
@@ -52,8 +52,8 @@ func (in *ingesting) openOutput(name string) error {
 	return nil
 }
 
-// openStore opens the history that the settings name, for some runs.
-func (in *ingesting) openStore(ctx context.Context, runs []*cbt.Run) error {
+// openStore opens the history that the settings name.
+func (in *ingesting) openStore(ctx context.Context) error {
 	judged := func(s history.Store) history.Store { return s }
 	if len(in.cfg.SLA) > 0 {
 		rules, err := parseRules("sla:", in.cfg.SLA)
@@ -63,26 +63,20 @@ func (in *ingesting) openStore(ctx context.Context, runs []*cbt.Run) error {
 		judged = func(s history.Store) history.Store { return newJudging(s, rules) }
 	}
 	if !in.cfg.Elasticsearch.Enabled() {
-		store, err := history.OpenSQLite(ctx, in.cfg.History)
+		store, err := in.openEmbedded(ctx)
 		if err != nil {
 			return err
 		}
 		in.to, in.store, in.closeStore = stamped{judged(store)}, store, store.Close
-		return nil
+	} else {
+		store, closeStore, err := in.openCluster(ctx)
+		if err != nil {
+			return err
+		}
+		in.to, in.store, in.closeStore = stamped{judged(store)}, store, closeStore
+		in.ends = newFinishing(mostFinishing)
 	}
-	store, closeStore, err := in.openCluster(ctx)
-	if err != nil {
-		return err
-	}
-	in.to, in.store, in.closeStore = stamped{judged(store)}, store, closeStore
-	in.cluster, in.ends = store, newFinishing(mostFinishing)
-	ids := make([]string, len(runs))
-	for i, r := range runs {
-		ids[i] = mapping.RunID(archiveName(in.opt, r), r.Path)
-	}
-	if in.stored, err = store.Versions(ctx, ids); err != nil {
-		return in.finish(err)
-	}
+	in.ids = newIdentities(in.app, in.store)
 	return nil
 }
 
@@ -143,14 +137,15 @@ func (in *ingesting) all(ctx context.Context, runs []*cbt.Run) error {
 	for range side {
 		working.Go(func() {
 			for i := range next {
-				to := &unfinished{Sink: in.to}
-				res, err := pipeline.Ingest(ctx, runs[i], opt, to, in.known)
+				to, claim := &unfinished{Sink: in.to}, &claim{identities: in.ids}
+				res, err := pipeline.Ingest(ctx, runs[i], opt, to, claim.known)
 				over := func() {
 					if to.run != nil && err == nil {
 						err = in.to.Finish(ctx, to.run)
 					}
+					err = claim.end(ctx, res, err)
 					outcomes[i] <- outcome{res, err}
-					if err != nil && !errors.As(err, new(conflictError)) {
+					if err != nil && !errors.As(err, new(refusedError)) {
 						stop()
 					}
 				}
@@ -182,7 +177,7 @@ func (in *ingesting) collect(ctx context.Context, runs []*cbt.Run, outcomes []ch
 		bar.show(i)
 		select {
 		case o := <-outcomes[i]:
-			if err := in.take(o); err != nil {
+			if err := in.take(run, o); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -205,10 +200,10 @@ func (in *ingesting) collect(ctx context.Context, runs []*cbt.Run, outcomes []ch
 }
 
 // take notes what became of a run. Only what concerns all runs is an error.
-func (in *ingesting) take(o outcome) error {
-	var conflict conflictError
-	if errors.As(o.err, &conflict) {
-		in.log.Warn(conflict.Error())
+func (in *ingesting) take(run *cbt.Run, o outcome) error {
+	var refused refusedError
+	if errors.As(o.err, &refused) {
+		in.log.Warn(refused.Error())
 		in.leftOut = true
 		return nil
 	}
@@ -226,6 +221,11 @@ func (in *ingesting) take(o outcome) error {
 		d := o.Run.Documents
 		in.documents += d.Cluster + d.Host + d.Job
 	}
+	if in.idOf == nil {
+		in.idOf = map[*cbt.Run]string{}
+	}
+	in.idOf[run] = o.Run.Run.ID
+	in.runs = slices.DeleteFunc(in.runs, func(r *mapping.Run) bool { return r.Run.ID == o.Run.Run.ID }) // found twice
 	in.runs = append(in.runs, o.Run.Light())
 	return nil
 }
@@ -264,39 +264,4 @@ func (b *bar) show(run int) {
 		left = ", " + unit.Elapsed(time.Duration(float64(elapsed)*(1-share)/share)) + " left"
 	}
 	b.Show("%s %3.0f %%  run %d of %d%s", term.Bar(share, 24), share*100, run+1, b.runs, left)
-}
-
-// conflictError refuses to take one run for another.
-type conflictError struct {
-	have *mapping.Run
-	ref  mapping.RunRef
-}
-
-func (e conflictError) Error() string {
-	return fmt.Sprintf("%s of archive %s is in the history already, but began at %s, this one at %s: left out; "+
-		"give this archive another name with --archive NAME, or say --replace",
-		e.ref.Name, e.ref.Archive, e.have.Run.Start.Format(time.RFC3339), e.ref.Start.Format(time.RFC3339))
-}
-
-// known looks for the run in the history.
-func (in *ingesting) known(ctx context.Context, ref mapping.RunRef) (*mapping.Run, error) {
-	if in.cluster != nil && in.stored[ref.ID] == "" {
-		return nil, nil // saves a request for each new run
-	}
-	have, err := inStore(ctx, in.store, ref.ID)
-	switch {
-	case err != nil || have == nil:
-		return nil, err
-	case have.Run.Ingest == ref.Ingest && have.Run.Start.Equal(ref.Start):
-		return have, nil
-	case !have.Run.Start.Equal(ref.Start) && !in.replace && !isLiveOf(have, ref):
-		return nil, conflictError{have, ref}
-	}
-	return nil, nil
-}
-
-// isLiveOf tells whether what the history has is what was stored of the run while it went
-// on: when it began is known better at its end, by some milliseconds.
-func isLiveOf(have *mapping.Run, ref mapping.RunRef) bool {
-	return have.Run.Live() && have.Run.Start.Sub(ref.Start).Abs() < time.Minute
 }

@@ -166,7 +166,7 @@ func TestRolesInCluster(t *testing.T) {
 		{"fio2es_ingest", "ingest --levels cluster,host,job --labels a=b " + archive, 0, "3 runs"},
 		{"fio2es_ingest", "ingest --interval 2s --labels new=x " + archive, 0, "3 runs"},
 		{"fio2es_ingest", "push", 0, "3 runs"},
-		{"fio2es_ingest", "runs", 0, "8fe166c2"},
+		{"fio2es_ingest", "runs", 0, "47e16f24"},
 		{"api_key", "ingest --archive other " + archive, 0, "3 runs"},
 		{"fio2es_reader", "runs", 0, "other:"},
 		{"fio2es_reader", "percentiles --levels host latest", 0, "write"},

@@ -284,7 +284,7 @@ func TestServeCluster(t *testing.T) {
 	}
 	address, _ := serveBy(t, cfg, "127.0.0.1:0")
 	for path, args := range map[string][]string{
-		"runs/latest": {"latest"}, "runs/8fe1": {"8fe1"}, "compare?run=0d31001a&run=45b934ae": {"0d31001a", "45b934ae"},
+		"runs/latest": {"latest"}, "runs/47e1": {"47e1"}, "compare?run=e87ec34a&run=5be8a100": {"e87ec34a", "5be8a100"},
 	} {
 		code, page := browse(t, address+path)
 		if want := say(t, with(append([]string{"report"}, args...)...)...); code != http.StatusOK || homeLink.ReplaceAllString(page, "") != want {

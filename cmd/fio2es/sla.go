@@ -54,7 +54,7 @@ within the error of the histogram's bins.
 CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 		Example: `  fio2es sla latest --rule 'p99 <= 10ms'
   fio2es sla results/ --rule 'write.p99.9 <= 50ms in 99% of windows' --rule 'iops >= 5000'
-  fio2es sla 0d31001a 45b934ae --from +10s --format csv`,
+  fio2es sla e87ec34a 5be8a100 --from +10s --format csv`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := q.check(); err != nil {

@@ -46,7 +46,7 @@ func (a *app) connect(ctx context.Context) (*elastic.Client, error) {
 // the embedded one. The function returned closes it.
 func (a *app) openHistory(ctx context.Context) (history.Store, func() error, error) {
 	if !a.cfg.Elasticsearch.Enabled() {
-		store, err := history.OpenSQLite(ctx, a.cfg.History)
+		store, err := a.openEmbedded(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -57,6 +57,16 @@ func (a *app) openHistory(ctx context.Context) (history.Store, func() error, err
 		return nil, nil, err
 	}
 	return history.NewElastic(client.Once(), a.cfg.Prefix, nil), func() error { client.Close(); return nil }, nil
+}
+
+// openEmbedded opens the embedded history. One of an older version is brought up to date.
+func (a *app) openEmbedded(ctx context.Context) (*history.SQLite, error) {
+	store, err := history.OpenSQLite(ctx, a.cfg.History)
+	if err == nil && store.Upgraded() > 0 {
+		a.log.Info(fmt.Sprintf("note: %s was of an older version: its %s can be found by the contents of their files now; "+
+			"the older version cannot open it any more", shortHome(a.cfg.History), plural(store.Upgraded(), "run")))
+	}
+	return store, err
 }
 
 // clusterHistory is the history in a cluster, to read and to write.

@@ -120,7 +120,7 @@ func check(t *testing.T, path string, stored map[string]int) {
 			t.Fatal(err)
 		}
 		n := 0
-		for d, err := range s.Intervals(t.Context(), history.Selection{Runs: []string{mapping.RunID("suite", name)}}) {
+		for d, err := range s.Intervals(t.Context(), history.Selection{Runs: []string{historytest.ID(name)}}) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -220,8 +220,8 @@ func cut(tree map[string]any, path []string) {
 
 // fakeFields are the fields that can be searched and sorted by.
 var fakeFields = map[string]string{
-	"@timestamp": "date", "part": "long", "run.id": "keyword", "run.ingest": "keyword", "run.labels.*": "keyword",
-	"cbt.benchmark": "keyword", "cbt.mode": "keyword", "fio.direction": "keyword", "fio.job": "keyword", "host.name": "keyword",
+	"@timestamp": "date", "hash": "keyword", "part": "long", "run.id": "keyword", "run.ingest": "keyword", "run.labels.*": "keyword",
+	"source.list.hash": "keyword", "cbt.benchmark": "keyword", "cbt.mode": "keyword", "fio.direction": "keyword", "fio.job": "keyword", "host.name": "keyword",
 }
 
 func (k *key) isNumber() bool {
@@ -389,6 +389,14 @@ func matchesField(kind, field string, want any, fields map[string]any) (bool, er
 		v, err := value(fields, want.(string))
 		return v != nil, err
 	}
+	if list, last, ok := listOf(fields, field); ok { // one that matches is enough
+		for _, one := range list {
+			if ok, err := matchesField(kind, last, want, one.(map[string]any)); ok || err != nil {
+				return ok, err
+			}
+		}
+		return false, nil
+	}
 	v, err := value(fields, field)
 	if err != nil {
 		return false, err
@@ -413,6 +421,16 @@ func matchesField(kind, field string, want any, fields map[string]any) (bool, er
 		return matchesRange(v, want)
 	}
 	return false, unknown("unknown query [%s]", kind)
+}
+
+// listOf is the list of objects that a field is in, and the field's name in each.
+func listOf(fields map[string]any, field string) (list []any, last string, ok bool) {
+	if field != "source.list.hash" {
+		return nil, "", false
+	}
+	source, _ := fields["source"].(map[string]any)
+	list, _ = source["list"].([]any)
+	return list, "hash", true
 }
 
 func matchesRange(v, want any) (bool, error) {

@@ -49,7 +49,7 @@ func readAll(ctx context.Context, s history.Store) ([]*mapping.Interval, error) 
 
 // verbs are all ways to ask a history; what writes is its writer.
 func verbs(ctx context.Context, s history.Store) map[string]func() error {
-	id := mapping.RunID("suite", "a")
+	id := historytest.ID("a")
 	return map[string]func() error{
 		"run": func() error { _, err := s.Run(ctx, id); return err },
 		"runs": func() error {
@@ -451,14 +451,14 @@ func TestElasticConflicts(t *testing.T) {
 		}
 		return false
 	}
-	if err := e.Delete(t.Context(), mapping.RunID("suite", "a")); err != nil || left != 0 {
+	if err := e.Delete(t.Context(), historytest.ID("a")); err != nil || left != 0 {
 		t.Errorf("%v, %d", err, left)
 	}
 	if n := len(f.indices["lab-latency.cluster-2026.11"].stored); n != 0 {
 		t.Errorf("%d documents left", n)
 	}
 	left = 1000
-	if err := e.Delete(t.Context(), mapping.RunID("suite", "a")); !errors.Is(err, history.ErrBusy) {
+	if err := e.Delete(t.Context(), historytest.ID("a")); !errors.Is(err, history.ErrBusy) {
 		t.Errorf("always: %v", err)
 	}
 }

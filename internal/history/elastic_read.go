@@ -92,9 +92,7 @@ func (e *Elastic) Runs(ctx context.Context, f RunFilter) iter.Seq2[*mapping.Run,
 }
 
 // heavy are the fields that mapping's Light leaves out.
-var heavy = []string{
-	"source.list", "all.latency.histogram", "read.latency.histogram", "write.latency.histogram", "trim.latency.histogram",
-}
+var heavy = append([]string{"source.list"}, bins...)
 
 // Intervals implements [Store]. It reads from a point in time, so that it gives one
 // state of the history, however long the caller takes.

@@ -82,7 +82,7 @@ func isSQLite(t *testing.T, e history.Store, n int) {
 	}
 	for _, sel := range []history.Selection{
 		{Level: mapping.Host}, {Level: mapping.Host, Hosts: []string{"host-3", ""}, To: historytest.Start.Add(time.Hour)},
-		{Level: mapping.Host, Runs: []string{mapping.RunID("suite", "b")}}, {Level: mapping.Job}, {Hosts: []string{""}},
+		{Level: mapping.Host, Runs: []string{historytest.ID("b")}}, {Level: mapping.Job}, {Hosts: []string{""}},
 	} {
 		start := time.Now()
 		got, want := encoded(t, e.Intervals(t.Context(), sel)), encoded(t, s.Intervals(t.Context(), sel))

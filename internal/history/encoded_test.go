@@ -62,7 +62,7 @@ func TestEncoded(t *testing.T) {
 // TestVersions: which of many runs the cluster has.
 func TestVersions(t *testing.T) {
 	e, _ := openElastic(t)
-	ids := []string{mapping.RunID("suite", "a"), mapping.RunID("suite", "b"), mapping.RunID("suite", "c")}
+	ids := []string{historytest.ID("a"), historytest.ID("b"), historytest.ID("c")}
 	for _, name := range []string{"a", "c"} {
 		if err := errors.Join(e.Put(t.Context(), historytest.Intervals(name, "1", 2)), e.Finish(t.Context(), historytest.NewRun(name, "1"))); err != nil {
 			t.Fatal(err)

@@ -41,6 +41,11 @@ type Store interface {
 	// Runs are the runs that f lets through, the newest start first. An error ends it.
 	Runs(ctx context.Context, f RunFilter) iter.Seq2[*mapping.Run, error]
 
+	// Holding are the runs that have a file with one of these contents, as
+	// [mapping.SourceFile].Hash has them, by id and without histograms. It takes any
+	// number of hashes, and finds what was finished before the call.
+	Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error)
+
 	// Intervals are the documents of finished runs that s selects, ordered by time,
 	// then direction, host, job, run and part, as texts. An error ends it.
 	Intervals(ctx context.Context, s Selection) iter.Seq2[*mapping.Interval, error]

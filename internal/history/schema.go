@@ -2,7 +2,6 @@ package history
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 )
 
@@ -15,7 +14,8 @@ const applicationID = 0x66696f32
 // intervals is clustered in the order in which it is read: one run's documents of a
 // level lie one after another by time. doc is a document packed by codec. Times
 // are milliseconds since 1970. ingests gives each version of a run a short number,
-// never to be used again (AUTOINCREMENT): see SQLite.Finish.
+// never to be used again (AUTOINCREMENT): see SQLite.Finish. files has the hashes of the
+// contents of each run's files, by which SQLite.Holding finds it.
 var migrations = [...]string{`
 CREATE TABLE runs (
 	id     TEXT PRIMARY KEY,
@@ -43,11 +43,21 @@ CREATE TABLE intervals (
 	doc       BLOB NOT NULL,
 	PRIMARY KEY (ingest, level, time, direction, host, job, part)
 ) WITHOUT ROWID;
+`, `
+CREATE TABLE files (
+	hash TEXT NOT NULL,
+	run  TEXT NOT NULL,
+	PRIMARY KEY (hash, run)
+) WITHOUT ROWID;
+CREATE INDEX files_by_run ON files (run);
 `}
 
+// withFiles is the first version that has the table files.
+const withFiles = 2
+
 // migrate brings the file to the newest version, at one stroke.
-func migrate(ctx context.Context, db *sql.DB) error {
-	tx, err := db.BeginTx(ctx, nil)
+func (s *SQLite) migrate(ctx context.Context) error {
+	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
@@ -69,6 +79,11 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	for _, statements := range migrations[version:] {
 		if _, err := tx.ExecContext(ctx, statements); err != nil {
 			return fmt.Errorf("create tables: %w", err)
+		}
+	}
+	if version > 0 && version < withFiles {
+		if s.upgraded, err = s.indexOldFiles(ctx, tx); err != nil {
+			return fmt.Errorf("upgrade: %w", err)
 		}
 	}
 	mark := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(migrations))

@@ -30,6 +30,8 @@ type SQLite struct {
 	insert *sql.Stmt
 	codec  *codec
 
+	upgraded int // runs of a file of an older version
+
 	mu    sync.Mutex
 	begun map[version]int64 // ingests that this process has put to, by number
 }
@@ -63,7 +65,7 @@ func openSQLite(ctx context.Context, path string, busy time.Duration) (_ *SQLite
 		return nil, err
 	}
 	s.writer.SetMaxOpenConns(1)
-	if err := migrate(ctx, s.writer); err != nil {
+	if err := s.migrate(ctx); err != nil {
 		return nil, err
 	}
 	// Only now: another program's database must stay as it is.
@@ -80,6 +82,10 @@ func openSQLite(ctx context.Context, path string, busy time.Duration) (_ *SQLite
 	s.reader, err = connect(path, busy, "query_only(1)")
 	return s, err
 }
+
+// Upgraded is how many runs were in the file of an older version that opening it brought
+// to this one, which that older version cannot open any more; 0 if it was not older.
+func (s *SQLite) Upgraded() int { return s.upgraded }
 
 // Close ends the use of the file. Documents of an unfinished ingest stay in it.
 func (s *SQLite) Close() error {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 func TestSQLite(t *testing.T) {
@@ -156,7 +155,7 @@ func TestUnfinishedAndPurge(t *testing.T) {
 		t.Fatalf("%+v, %v", orphans, err)
 	}
 	o := orphans[0]
-	if o.RunID != mapping.RunID("suite", "left") || o.Documents != 3 || o.Ingest != "1" || o.Written.Before(begin) {
+	if o.RunID != historytest.ID("left") || o.Documents != 3 || o.Ingest != "1" || o.Written.Before(begin) {
 		t.Errorf("orphan %+v", o)
 	}
 	if err := s.Purge(ctx, begin); err != nil {

@@ -125,6 +125,9 @@ func (s *SQLite) finish(ctx context.Context, tx *sql.Tx, run *mapping.Run) error
 	if err != nil {
 		return fmt.Errorf("insert run: %w", err)
 	}
+	if err := indexFiles(ctx, tx, run.Run.ID, &run.Source); err != nil {
+		return err
+	}
 	return remove(ctx, tx, `run = ? AND number <> ?`, run.Run.ID, number)
 }
 
@@ -163,6 +166,9 @@ func (s *SQLite) Delete(ctx context.Context, runID string) error {
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM runs WHERE id = ?`, runID); err != nil {
 			return fmt.Errorf("delete run: %w", err)
+		}
+		if _, err := tx.ExecContext(ctx, deleteFiles, runID); err != nil {
+			return fmt.Errorf("delete hashes of files: %w", err)
 		}
 		return remove(ctx, tx, `run = ?`, runID)
 	})

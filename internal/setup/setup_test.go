@@ -109,6 +109,12 @@ func TestChanges(t *testing.T) {
 			c := f.components["fio-latency-mappings"]
 			c["version"], c["_meta"].(tree)["version"] = 0, 0
 		}, setup.Options{}, []string{"update component template fio-latency-mappings: version 0 is there, " + thisVersion + " comes"}, nil},
+		{"version 1, without roles of files", func(f *fake) {
+			f.components["fio-runs-mappings"]["_meta"].(tree)["version"] = 1
+			delete(f.indices["fio-runs"]["properties"].(tree)["source"].(tree)["properties"].(tree)["list"].(tree)["properties"].(tree), "role")
+		}, setup.Options{}, []string{
+			"update component template fio-runs-mappings: version 1 is there, " + thisVersion + " comes", "update index fio-runs: it lacks source.list.role",
+		}, nil},
 		{"older policy", func(f *fake) {
 			delete(f.policies["fio-latency"]["policy"].(tree)["_meta"].(tree), "version")
 		}, setup.Options{}, []string{"update lifecycle policy fio-latency: version 0 is there, " + thisVersion + " comes"}, nil},

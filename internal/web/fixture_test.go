@@ -12,6 +12,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -28,7 +29,7 @@ func runOf(i int, name string, us float64) *mapping.Run {
 	start := began.Add(time.Duration(i) * time.Minute)
 	return &mapping.Run{
 		Run: mapping.RunInfo{
-			ID: mapping.RunID("archive", fmt.Sprint(i, name)), Name: name, Archive: "archive", Path: "results/" + name, Ingest: fmt.Sprintf("%016x", i),
+			ID: historytest.ID(fmt.Sprint(i, name)), Name: name, Archive: "archive", Path: "results/" + name, Ingest: fmt.Sprintf("%016x", i),
 			Start: start, End: start.Add(time.Minute), Labels: map[string]string{"disk": "nvme"}, Complete: true,
 		},
 		CBT: mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 4}, Fio: mapping.FioInfo{Jobs: 8},

@@ -36,6 +36,8 @@ func (memory) Intervals(context.Context, history.Selection) iter.Seq2[*mapping.I
 }
 
 // Nothing here writes: these would stop a test.
+func (memory) Holding(context.Context, []string) ([]*mapping.Run, error) { panic("holding") }
+
 func (memory) Put(context.Context, []*mapping.Interval) error { panic("put") }
 func (memory) Finish(context.Context, *mapping.Run) error     { panic("finish") }
 func (memory) Delete(context.Context, string) error           { panic("delete") }

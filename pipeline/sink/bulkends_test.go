@@ -240,7 +240,7 @@ func whole(t *testing.T, client *elastic.Client, names []string, want map[string
 		return err
 	}
 	for _, name := range names {
-		id, seen := mapping.RunID("suite", name), 0
+		id, seen := historytest.ID(name), 0
 		for _, ingest := range []string{"old", "new"} {
 			version := elastic.Pair{First: id, Second: ingest}
 			if runs[version] == 0 {

@@ -1,6 +1,8 @@
 package historytest
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,6 +14,12 @@ import (
 
 // Start is when the first run of the suite began.
 var Start = time.Date(2026, 11, 21, 10, 0, 0, 250e6, time.UTC)
+
+// ID is the id of a made-up run.
+func ID(name string) string {
+	sum := sha256.Sum256([]byte("suite\x00" + name))
+	return hex.EncodeToString(sum[:10])
+}
 
 // NewRun is the document of a made-up run: name tells runs apart, ingest its versions.
 func NewRun(name, ingest string) *mapping.Run {
@@ -28,7 +36,7 @@ func NewRun(name, ingest string) *mapping.Run {
 		Levels:    []mapping.Level{mapping.Cluster, mapping.Host},
 		All:       &mapping.Totals{Requests: d.DocCount, IOPS: 1.0 / 3, Latency: d.Latency},
 		Write:     &mapping.Totals{Requests: d.DocCount, IOPS: 12, Latency: d.Latency},
-		Source:    mapping.Source{Files: 1, Bytes: 12, List: []mapping.SourceFile{{Path: "a.log", Bytes: 12, Hash: "ab"}}},
+		Source:    mapping.Source{Files: 1, Bytes: 12, List: []mapping.SourceFile{{Path: "a.log", Role: mapping.RoleLog, Bytes: 12, Hash: "ab"}}},
 		Documents: mapping.Documents{Cluster: 10},
 		Ingested:  Start.Add(time.Hour),
 	}
@@ -48,7 +56,7 @@ func Interval(name, ingest string, n int) *mapping.Interval {
 		Time: Start.Add(at), Level: mapping.Cluster,
 		Window: mapping.Window{End: Start.Add(at + time.Second), MS: 1000, ElapsedMS: at.Milliseconds()},
 		Run: mapping.RunRef{
-			ID: mapping.RunID("suite", name), Name: name, Archive: "suite", Start: Start, Ingest: ingest,
+			ID: ID(name), Name: name, Archive: "suite", Start: Start, Ingest: ingest,
 			Labels: map[string]string{"release": "squid", "run": name},
 		},
 		CBT:       mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 32, Iteration: 1},

@@ -210,7 +210,7 @@ func testDelete(t *testing.T, s history.Store) {
 	finish(t, s, NewRun("a", "1"), NewRun("b", "1"))
 	put(t, s, Intervals("unfinished", "1", 2)...)
 	for _, name := range []string{"a", "unfinished"} {
-		id := mapping.RunID("suite", name)
+		id := ID(name)
 		if err := s.Delete(t.Context(), id); err != nil {
 			t.Errorf("delete %s: %v", name, err)
 		}

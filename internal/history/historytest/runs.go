@@ -63,7 +63,7 @@ func testFilter(t *testing.T, s history.Store) {
 		{history.RunFilter{Labels: map[string]string{"none": ""}}, nil},
 		{history.RunFilter{Text: "MIDD"}, []string{"middle"}},
 		{history.RunFilter{Text: "reef"}, []string{"oldest"}},
-		{history.RunFilter{Text: mapping.RunID("suite", "newest")[:8]}, []string{"newest"}},
+		{history.RunFilter{Text: ID("newest")[:8]}, []string{"newest"}},
 		{history.RunFilter{Text: "results/old"}, []string{"oldest"}},
 		{history.RunFilter{From: hour(1)}, []string{"newest", "middle"}},
 		{history.RunFilter{To: hour(1)}, []string{"oldest"}},

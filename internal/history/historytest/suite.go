@@ -34,6 +34,8 @@ func Run(t *testing.T, open func(t *testing.T) history.Store) {
 		{"Prefix", testPrefix},
 		{"Filter", testFilter},
 		{"Light", testLight},
+		{"Holding", testHolding},
+		{"ManyHashes", testManyHashes},
 		{"Large", testLarge},
 		{"Refused", testRefused},
 		{"Break", testBreak},

@@ -45,7 +45,7 @@ func testRoundTrip(t *testing.T, s history.Store) {
 func testUnfinished(t *testing.T, s history.Store) {
 	put(t, s, Intervals("a", "1", 3)...)
 	expect(t, s, history.Selection{}, nil)
-	if _, err := s.Run(t.Context(), mapping.RunID("suite", "a")); !errors.Is(err, history.ErrNotFound) {
+	if _, err := s.Run(t.Context(), ID("a")); !errors.Is(err, history.ErrNotFound) {
 		t.Errorf("run: %v", err)
 	}
 }

@@ -1,0 +1,66 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// bins are the fields with the histograms of a run's document.
+var bins = []string{"all.latency.histogram", "read.latency.histogram", "write.latency.histogram", "trim.latency.histogram"}
+
+// Holding implements [Store], in one request as a rule. It finds runs of the first
+// version, too: their documents have the hashes in the same field.
+func (e *Elastic) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
+	found := map[string]*mapping.Run{}
+	for some := range slices.Chunk(hashes, mostTerms) {
+		err := e.addHolding(ctx, found, some)
+		if errors.Is(err, ErrNoIndex) {
+			return nil, nil // before the first run of all
+		}
+		if err != nil {
+			return nil, e.fail(ctx, "read", err)
+		}
+	}
+	var runs []*mapping.Run
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		runs = append(runs, found[id])
+	}
+	return runs, ctx.Err()
+}
+
+// addHolding adds the runs that have one of some contents, page by page.
+func (e *Elastic) addHolding(ctx context.Context, to map[string]*mapping.Run, hashes []string) error {
+	const verb, most = "find runs by their files", 500 // runs of a page: some KB each
+	var buf bytes.Buffer
+	r := request{
+		Size: min(most, e.limits.pageHits), Query: all(terms("source.list.hash", hashes)), Sort: []any{ascending("run.id")},
+		Source: excludes(bins...),
+	}
+	for more := true; more; {
+		f, err := search[mapping.Run](ctx, e, &buf, verb, e.runs(), &r)
+		if err != nil {
+			return err
+		}
+		runs, err := documents(f.Hits.Hits)
+		if err != nil {
+			return fmt.Errorf("%s: %w", verb, err)
+		}
+		for _, run := range runs {
+			to[run.Run.ID] = run.WithFiles()
+		}
+		if more = len(runs) == r.Size; more {
+			last := f.Hits.Hits[r.Size-1].Sort
+			if len(last) != len(r.Sort) || isSame(last, r.After) {
+				return fmt.Errorf("%s: %w", verb, errOdd)
+			}
+			r.After = last
+		}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+const (
+	insertFile  = `INSERT INTO files (hash, run) VALUES (?, ?) ON CONFLICT DO NOTHING`
+	deleteFiles = `DELETE FROM files WHERE run = ?`
+)
+
+// Holding implements [Store].
+func (s *SQLite) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
+	if len(hashes) == 0 {
+		return nil, ctx.Err()
+	}
+	var runs []*mapping.Run
+	for run, err := range stream(ctx, s, s.codec.unpackRun, `SELECT doc FROM runs WHERE id IN
+		(SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))) ORDER BY id`, list(hashes)) {
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run.WithFiles())
+	}
+	return runs, nil
+}
+
+// indexFiles makes a run found by the contents of its files.
+func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source) error {
+	if _, err := tx.ExecContext(ctx, deleteFiles, id); err != nil {
+		return fmt.Errorf("delete hashes of files: %w", err)
+	}
+	insert, err := tx.PrepareContext(ctx, insertFile)
+	if err != nil {
+		return fmt.Errorf("insert hashes of files: %w", err)
+	}
+	defer insert.Close()
+	for i := range src.List {
+		if src.List[i].Hash == "" {
+			continue
+		}
+		if _, err := insert.ExecContext(ctx, src.List[i].Hash, id); err != nil {
+			return fmt.Errorf("insert hashes of files: %w", err)
+		}
+	}
+	return nil
+}
+
+// indexOldFiles does so for the runs of a history of version 1, which had no such index.
+// A damaged document is skipped, so that it damages nothing but its run.
+func (s *SQLite) indexOldFiles(ctx context.Context, tx *sql.Tx) (int, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT id, doc FROM runs`)
+	if err != nil {
+		return 0, fmt.Errorf("read runs: %w", err)
+	}
+	defer rows.Close()
+	sources := map[string]*mapping.Source{}
+	for rows.Next() {
+		var id string
+		var blob sql.RawBytes
+		if err := rows.Scan(&id, &blob); err != nil {
+			return 0, fmt.Errorf("read runs: %w", err)
+		}
+		var run struct{ Source mapping.Source }
+		if s.codec.unpack(blob, func(text []byte) error { return json.Unmarshal(text, &run) }) == nil {
+			sources[id] = &run.Source
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return 0, fmt.Errorf("read runs: %w", err)
+	}
+	for id, src := range sources {
+		if err := indexFiles(ctx, tx, id, src); err != nil {
+			return 0, err
+		}
+	}
+	return len(sources), nil
+}

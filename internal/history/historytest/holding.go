@@ -1,0 +1,85 @@
+package historytest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// withFiles is a run of files with these contents.
+func withFiles(name, ingest string, hashes ...string) *mapping.Run {
+	run := NewRun(name, ingest)
+	run.Source.List = nil
+	for i, hash := range hashes {
+		run.Source.List = append(run.Source.List, mapping.SourceFile{
+			Path: fmt.Sprintf("%d.log", i), Role: mapping.RoleLog, Bytes: 5000, Hash: hash,
+		})
+	}
+	return run
+}
+
+func holding(t *testing.T, s history.Store, want []string, hashes ...string) {
+	t.Helper()
+	runs, err := s.Holding(t.Context(), hashes)
+	if err != nil {
+		t.Fatalf("holding %q: %v", hashes, err)
+	}
+	got := names(runs)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("holding %q (-want +got):\n%s", hashes, diff)
+	}
+}
+
+// Runs are found by any of their files, as these are now.
+func testHolding(t *testing.T, s history.Store) {
+	holding(t, s, nil, "1") // before the first run of all
+	a, b := withFiles("a", "1", "1", "2", "shared", ""), withFiles("b", "1", "3", "shared", "shared")
+	finish(t, s, a, b)
+	put(t, s, Intervals("unfinished", "1", 2)...)
+	holding(t, s, nil)
+	holding(t, s, nil, "none", "sha", "*")
+	holding(t, s, []string{"a"}, "2", "1", "none")
+	holding(t, s, []string{"b"}, "3")
+	holding(t, s, []string{"a", "b"}, "shared", "1")
+
+	runs, err := s.Holding(t.Context(), []string{"1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]*mapping.Run{a.WithFiles()}, runs); diff != "" {
+		t.Errorf("run (-want +got):\n%s", diff)
+	}
+
+	finish(t, s, withFiles("a", "22", "2", "4")) // another version, of other files
+	holding(t, s, nil, "1")
+	holding(t, s, []string{"a"}, "2")
+	holding(t, s, []string{"a"}, "4")
+	if err := s.Delete(t.Context(), ID("a")); err != nil {
+		t.Fatal(err)
+	}
+	holding(t, s, []string{"b"}, "1", "2", "3", "4", "shared")
+}
+
+// More hashes than one request takes, and more runs than one page has.
+func testManyHashes(t *testing.T, s history.Store) {
+	const runs = 30
+	var want []string
+	for i := range runs {
+		name := fmt.Sprintf("run-%02d", i)
+		finish(t, s, withFiles(name, "1", fmt.Sprint(i*1000), "all"))
+		want = append(want, name)
+	}
+	hashes := make([]string, runs*1000)
+	for i := range hashes {
+		hashes[i] = fmt.Sprint(i)
+	}
+	holding(t, s, want, hashes...)
+	holding(t, s, want, "all")
+	holding(t, s, want[5:6], hashes[4500:5500]...)
+}

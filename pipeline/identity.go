@@ -1,0 +1,292 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// Execution is a run as its files tell it, before any of its documents is made.
+type Execution struct {
+	Source mapping.Source
+	Run    mapping.RunRef // its ID is the one of a run that no store has
+	Path   string         // of the run in its archive
+
+	// Grows says that a report has several parts, of which fio writes one after another:
+	// the file may have been read, or followed, before it was whole.
+	Grows bool
+
+	reports []*source.File
+}
+
+// Known finds what a store has of an execution, before anything is stored: its id there,
+// or the one that it is to have, and the run, which is nil if the store has none. An
+// error stops the ingest of this run.
+type Known func(ctx context.Context, e *Execution) (id string, have *mapping.Run, err error)
+
+// execution reads the contents of the run's files.
+func (p *plan) execution(ctx context.Context) (e *Execution, contents string, err error) {
+	src, contents, err := p.fingerprint(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	e = &Execution{Source: src, Run: p.reference(""), Path: p.run.Path}
+	e.Run.ID = mapping.RunID(&src)
+	if p.isPart() {
+		e.Run.ID = mapping.PartID(&src)
+	}
+	for _, o := range p.outputs {
+		e.Grows = e.Grows || o.reports > 1
+		e.reports = append(e.reports, o.File)
+	}
+	return e, contents, nil
+}
+
+// Look is the execution as far as its reports say, or its logs where they do not: enough
+// to find it in a store, and much less to read than all that [Ingest] reads.
+func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
+	b := &planner{plan: &plan{opt: opt, run: run}, Problems: &Problems{}}
+	if b.outputs = b.readOutputs(); ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	for _, o := range b.outputs {
+		entries := newEntries(o)
+		b.entries = append(b.entries, entries...)
+		for _, at := range place(o, entries).starts {
+			b.start = earlier(b.start, at.at)
+		}
+	}
+	if len(b.outputs) > 0 && !b.isPart() {
+		without := *run
+		without.Logs, b.run = nil, &without
+	}
+	if len(b.outputs)+len(run.Logs) == 0 {
+		b.averages = run.Others
+	}
+	e, _, err := b.execution(ctx)
+	return e, err
+}
+
+// isPart reports whether a report of the run names prefixes of logs that are another
+// run's, beside its own: then the report alone does not identify the run.
+func (p *plan) isPart() bool {
+	prefixes := map[string]bool{}
+	for _, l := range p.run.Logs {
+		prefixes[l.Prefix] = true
+	}
+	for _, o := range p.outputs {
+		mine, others := false, false
+		for i := range o.fio.Jobs {
+			if p := o.option(i, "write_hist_log"); p != "" {
+				mine = mine || prefixes[path.Base(p)]
+				others = others || !prefixes[path.Base(p)]
+			}
+		}
+		if mine && others {
+			return true
+		}
+	}
+	return false
+}
+
+// HasGrownFrom reports whether what was read earlier is the beginning of this: each
+// report of before begins one of these, or is it. It reads these reports again as far as
+// that goes.
+func (e *Execution) HasGrownFrom(before *mapping.Source) bool {
+	reports := before.Reports()
+	for _, f := range reports {
+		begins := func(file *source.File) bool { return hashBeginning(file, f.Bytes) == f.Hash }
+		if !slices.ContainsFunc(e.reports, begins) {
+			return false
+		}
+	}
+	return e.Grows && len(reports) > 0
+}
+
+// hashBeginning hashes the first bytes of a file; "" if it has fewer.
+func hashBeginning(f *source.File, bytes int64) string {
+	in, err := f.Open()
+	if err != nil {
+		return ""
+	}
+	defer in.Close()
+	if n, hash := hashContent(io.LimitReader(in, bytes)); n == bytes {
+		return hash
+	}
+	return ""
+}
+
+// identity is which run this is, and which version of it.
+type identity struct {
+	ref mapping.RunRef
+	src mapping.Source
+}
+
+// identify finds out which run this is. A result says that there is nothing to store.
+func (p *plan) identify(ctx context.Context, known Known) (identity, *Result, error) {
+	e, contents, err := p.execution(ctx)
+	if err != nil {
+		return identity{}, nil, err
+	}
+	var have *mapping.Run
+	if known != nil {
+		if e.Run.ID, have, err = known(ctx, e); err != nil {
+			return identity{}, nil, err
+		}
+	}
+	id := identity{e.Run, e.Source}
+	id.ref.Labels = labelsOf(have, p.opt.Labels)
+	id.ref.Ingest = p.ingestOf(contents, id.ref.Labels)
+	if have == nil || p.opt.Force {
+		return id, nil, nil
+	}
+	return id, p.compare(e, have, id.ref.Ingest), nil
+}
+
+// identifyLive is identify for a run that is followed, since some time. The files are
+// hashed as they are then. A run that the store has as a whole is not to be followed.
+func (p *plan) identifyLive(ctx context.Context, known Known, since time.Time) (identity, error) {
+	e, _, err := p.execution(ctx)
+	if err != nil {
+		return identity{}, err
+	}
+	var have *mapping.Run
+	if known != nil {
+		if e.Run.ID, have, err = known(ctx, e); err != nil {
+			return identity{}, err
+		}
+	}
+	if have != nil && !have.Run.Live() && have.Source.Contains(&e.Source) {
+		return identity{}, fmt.Errorf("%s: %w: already there as %s", p.title, ErrNotLive, short(have.Run.ID))
+	}
+	e.Run.Ingest, e.Run.Labels = mapping.LiveIngest(since), labelsOf(have, p.opt.Labels)
+	return identity{e.Run, e.Source}, nil
+}
+
+// ingestOf names one version of the run: what its documents are made of. Paths and names
+// are no part of it, but for the settings that they say.
+func (p *plan) ingestOf(contents string, labels map[string]string) string {
+	sum := xxhash.New()
+	fmt.Fprintf(sum, "%s\n%s\n%+v\n", contents, p.opt.settings(), p.settings())
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		fmt.Fprintf(sum, " %q=%q", k, labels[k])
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// labelsOf are the labels that a run has, if there is one, and those that are given, which
+// win. A given one of an empty value removes the one of that name.
+func labelsOf(have *mapping.Run, given map[string]string) map[string]string {
+	all := map[string]string{}
+	if have != nil {
+		maps.Copy(all, have.Run.Labels)
+	}
+	maps.Copy(all, given)
+	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
+// compare is the result for a run of which the store has a version that is kept, or nil
+// if this one is to take its place.
+func (p *plan) compare(e *Execution, have *mapping.Run, ingest string) *Result {
+	note := func(why string) *Result {
+		text := fmt.Errorf("%s: already there as %s %s:%s%s", p.title, short(have.Run.ID), have.Run.Archive, have.Run.Name, why)
+		return &Result{Run: have, Unchanged: true, Notes: []error{text}}
+	}
+	if have.Run.Ingest == ingest {
+		if have.Run.Archive == e.Run.Archive && have.Run.Path == e.Path {
+			return &Result{Run: have, Unchanged: true}
+		}
+		return note("")
+	}
+	if have.Run.Live() {
+		return nil
+	}
+	if why := p.less(e, have); why != "" {
+		return note(", which has " + why + "; --force stores this one instead")
+	}
+	if missing := differs(e, have); len(missing) > 0 {
+		return &Result{Lost: []error{fmt.Errorf("%s: not stored: it shares files with run %s %s:%s, but has not all that run has, such as %s; "+
+			"name a folder with all files of one run and no others, or replace that run with --force",
+			p.title, short(have.Run.ID), have.Run.Archive, have.Run.Name, missing[0].Path)}}
+	}
+	return nil
+}
+
+// short is as much of an id as people need.
+func short(id string) string { return id[:min(len(id), 8)] }
+
+// less is what the stored version has and this one lacks, if that is all that they differ
+// in; else "".
+func (p *plan) less(e *Execution, have *mapping.Run) string {
+	mine, theirs := &e.Source, &have.Source
+	if !theirs.Contains(mine) {
+		return ""
+	}
+	logs := func(s *mapping.Source) int { return s.Count(mapping.RoleLog) + s.Count(mapping.RoleRaw) }
+	switch {
+	case !mine.Contains(theirs):
+		return "more files"
+	case logs(theirs) > 0 && logs(mine) == 0 && !e.Grows:
+		return "its logs"
+	case theirs.Count(mapping.RoleConfig) > mine.Count(mapping.RoleConfig):
+		return "more of its configuration"
+	case named(have.Hosts) > named(p.runHosts()):
+		return "the names of its hosts"
+	case countSet(have.CBT) > countSet(p.settings()):
+		return "more of its settings"
+	}
+	return ""
+}
+
+// differs are files that the stored version has and this one has not, where neither has
+// all files of the other. Logs may differ if the reports are all here: they were copied once
+// more.
+func differs(e *Execution, have *mapping.Run) []mapping.SourceFile {
+	mine, theirs := &e.Source, &have.Source
+	missing := theirs.MissingFrom(mine)
+	isNoLog := func(f mapping.SourceFile) bool { return !f.IsA(mapping.RoleLog) }
+	switch {
+	case len(missing) == 0 || e.HasGrownFrom(theirs):
+		return nil
+	case mine.SharesReport(theirs) && !slices.ContainsFunc(missing, isNoLog) && mine.Count(mapping.RoleLog) >= theirs.Count(mapping.RoleLog):
+		return nil
+	}
+	return missing
+}
+
+// named is how many hosts have names.
+func named(hosts []mapping.RunHost) (n int) {
+	for _, h := range hosts {
+		if h.Name != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// countSet is how many settings are known.
+func countSet(c mapping.CBT) (n int) {
+	v := reflect.ValueOf(c)
+	for i := range v.NumField() {
+		if !v.Field(i).IsZero() {
+			n++
+		}
+	}
+	return n
+}
