@@ -344,6 +344,8 @@ func (p *plan) whyNoWindows() string {
 		return "its logs are averages (log_avg_msec), which have no percentiles: " + options + ", or without log_avg_msec"
 	case !latency:
 		return "completion latencies are disabled (disable_clat, disable_lat, gtod_reduce or clat_percentiles=0): run fio without that option"
+	case !hist && len(p.run.Logs) > 0:
+		return "none of its histogram logs can be used, as the warnings say: keep fio's logs as they are, or " + options
 	case hist && !msec:
 		return "log_hist_msec is not set, so that the histogram logs are empty: run fio with --log_hist_msec=1000"
 	case hist:
