@@ -1,6 +1,6 @@
 # Targets for people who work on fio2es; "make help" lists them.
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz bench lint golden check
+.PHONY: help build test race fuzz fio bench lint golden check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -16,6 +16,9 @@ race: ## run the tests with the race detector
 
 fuzz: ## run each fuzz target on INPUTS inputs (default 100000)
 	./.ci/fuzz $${INPUTS:-100000}
+
+fio: ## run RUNS cases (default 300) of real fio beside its raw completions
+	FIO2ES_TEST_FIO=$${FIO:-$$(command -v fio)} FIO2ES_TEST_FIO_RUNS=$${RUNS:-300} go test -count 1 -v -timeout 60m -run TestMatrix ./internal/fiomatrix
 
 bench: ## run all benchmarks into bench.txt
 	go test -run '^$$' -bench . -count 6 ./... | tee bench.txt

@@ -176,6 +176,11 @@ func checkWords(w want, a *said, v *verdict) {
 			v.fail("not told", "/"+x+"/", "%s", firstLine(a.ingest.stderr))
 		}
 	}
+	for _, x := range w.never {
+		if m := regexp.MustCompile(`(?i)` + x).FindString(a.ingest.stderr); m != "" {
+			v.fail("false words", "not /"+x+"/", "%s", m)
+		}
+	}
 	if a.percentiles.exit != a.ingest.exit && (a.percentiles.exit == 0) != (a.ingest.exit == 0) {
 		v.fail("percentiles, exit code", fmt.Sprint(a.ingest.exit), "%d: %s", a.percentiles.exit, firstLine(a.percentiles.stderr))
 	}

@@ -29,8 +29,11 @@
 //   - Totals: nothing.
 //   - Starts and ends: 150 ms. Times of files in tar and zip have whole seconds: 1150 ms
 //     where nothing else says when a job ran.
-//   - Counts of windows: the requests within 60 ms of a window's edge where the edge
-//     follows a row of the log; those of the whole row where the edge cuts it.
+//     To this adds what fio itself was late in writing logs and report, beyond 50 ms.
+//   - Counts of windows: an edge within 5 % of a row's length of its end follows that row; open is
+//     what completed between the two, and 10 ms around because raw logs and starts are
+//     not exact. Where an edge cuts a row, all of the row's requests are open.
+//     One request for rounding.
 //   - Percentiles of a window: two ranks and the width of the bin, and the requests that
 //     the counts leave open. Median error over a case's windows: 1 % times 2^coarseness.
 package fiomatrix

@@ -10,8 +10,12 @@ import (
 	"strconv"
 )
 
-// lateness is how late rows of a log may come and still be whole.
-const lateness = 60 // ms
+// reportLateness is how far a report's time may be from that of its counts.
+const reportLateness = 60 // ms
+
+// wholeRow is the share of its length by which a row may leave a window and still go
+// there whole: the default of --tolerance.
+const wholeRow = 0.05
 
 // checkLevels: at each level the windows add up to the requests that completed.
 func (c *comparison) checkLevels() {
@@ -62,7 +66,7 @@ func (c *comparison) logged(dir int) int64 {
 	var n int64
 	for _, j := range c.jobs {
 		if rows := j.rows[dir]; len(rows) > 0 && !j.lost {
-			n += int64(j.until(dir, rows[len(rows)-1]-lateness))
+			n += int64(j.until(dir, rows[len(rows)-1]-reportLateness))
 		}
 	}
 	return n
@@ -82,20 +86,21 @@ func (c *comparison) edge(j *truthJob, dir int, at, slack int64) (least, most in
 		return j.until(dir, at-slack-2), j.until(dir, at+slack+2)
 	case c.want.source == fromReports:
 		rows = j.process.reports
+		slack += reportLateness // a report has the time when it was written
 	}
-	near := slack + lateness
+	near := slack + int64(wholeRow*float64(c.histMS)) + 2
 	i, _ := slices.BinarySearch(rows, at)
 	for _, k := range []int{i - 1, i} {
 		if k >= 0 && k < len(rows) && abs(rows[k]-at) <= near {
-			return j.until(dir, min(at, rows[k])-near), j.until(dir, max(at, rows[k])+near)
+			return j.until(dir, min(at, rows[k])-slack), j.until(dir, max(at, rows[k])+slack)
 		}
 	}
 	if i > 0 {
-		least = j.until(dir, rows[i-1]-near)
+		least = j.until(dir, rows[i-1]-slack)
 	}
 	most = len(j.done[dir])
 	if i < len(rows) {
-		most = j.until(dir, rows[i]+near)
+		most = j.until(dir, rows[i]+slack)
 	}
 	if at < j.startLo-near-c.tolerance() {
 		most = 0
@@ -141,7 +146,7 @@ func (c *comparison) checkView(v view, measure bool) {
 	slices.SortFunc(v.windows, func(a, b window) int { return int(a.from - b.from) })
 	together := v.settle(c)
 	c.checkCounts(v)
-	c.checkRanks(v)
+	c.checkRanks(v, together)
 	if measure && together {
 		c.measure(v)
 	}
@@ -184,11 +189,12 @@ func (v *view) count(w window, shift int64) int {
 	return n
 }
 
-// limits are the least and the most requests that a window may have.
-func (c *comparison) limits(v view, w window) (least, most int) {
+// limits are the least and the most requests that a window may have, where times are
+// known to a slack.
+func (c *comparison) limits(v view, w window, slack int64) (least, most int) {
 	for _, j := range v.jobs {
-		fromLeast, fromMost := c.edge(j, v.dir, w.from+v.shift, v.slack)
-		toLeast, toMost := c.edge(j, v.dir, w.to+v.shift, v.slack)
+		fromLeast, fromMost := c.edge(j, v.dir, w.from+v.shift, slack)
+		toLeast, toMost := c.edge(j, v.dir, w.to+v.shift, slack)
 		least += max(0, toLeast-fromMost)
 		most += toMost - fromLeast
 	}
@@ -198,11 +204,12 @@ func (c *comparison) limits(v view, w window) (least, most int) {
 func (c *comparison) checkCounts(v view) {
 	wrong, worst := 0, ""
 	for _, w := range v.windows {
-		least, most := c.limits(v, w)
+		least, most := c.limits(v, w, v.slack)
 		if c.want.kind == short {
 			least = 0
 		}
-		if n := int(w.completed); n < least || n > most {
+		const rounding = 1
+		if n := int(w.completed); n < least-rounding || n > most+rounding {
 			wrong++
 			worst = fmt.Sprintf("%d, not %d to %d, from %d to %d ms", n, least, most, w.from-c.run.from, w.to-c.run.from)
 		}
@@ -247,14 +254,18 @@ func (c *comparison) rankOff(sorted []int64, share, value float64) float64 {
 
 // checkRanks: the share of requests up to each percentile is what it says, to two
 // requests and those that the counts leave open.
-func (c *comparison) checkRanks(v view) {
+func (c *comparison) checkRanks(v view, together bool) {
 	wrong, worst := 0, ""
 	for _, w := range v.windows {
 		sorted, long := v.latencies(w)
 		if len(sorted) < 10 || long {
 			continue
 		}
-		least, most := c.limits(v, w)
+		slack := v.slack
+		if together && int64(len(sorted)) == w.completed {
+			slack = 2 // exactly these requests, but for some at the edges of jobs' rows
+		}
+		least, most := c.limits(v, w, slack)
 		allowed := (2 + float64(most-least)) / float64(len(sorted))
 		for i, p := range w.percentiles {
 			if off := c.rankOff(sorted, share[i], p); off > allowed {

@@ -150,9 +150,10 @@ const (
 
 // want is what fio2es must say of a case.
 type want struct {
-	kind kind
-	exit []int    // accepted exit codes of ingest; nil: 0 for complete, 3 for short, not 0 for refused, 0 or 3 for totals
-	says []string // expressions that stderr must match
+	kind  kind
+	exit  []int    // accepted exit codes of ingest; nil: 0 for complete, 3 for short, not 0 for refused, 0 or 3 for totals
+	says  []string // expressions that stderr must match
+	never []string // expressions that stderr must not match, such as advice that does not help
 	// mayWarn is what warnings may be about where nothing is lost; empty: nothing.
 	mayWarn string
 	// counted means that the report counts all requests: those that are lost are known.
