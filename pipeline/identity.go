@@ -215,7 +215,12 @@ func (r *reader) compare(e *Execution, have *mapping.Run, ingest string) *Result
 		return nil
 	}
 	if why := r.less(e, have); why != "" {
-		return note(", which has " + why + "; --force stores this one instead")
+		kept := note(", which has " + why + "; --force stores this one instead")
+		if !maps.Equal(have.Run.Labels, labelsOf(have, r.opt.Labels)) {
+			kept.Lost = append(kept.Lost, fmt.Errorf("%s: the labels of run %s were not changed: "+
+				"give them with the path that has all of the run", r.title(), short(have.Run.ID)))
+		}
+		return kept
 	}
 	if missing := differs(e, have); len(missing) > 0 {
 		return &Result{Lost: []error{fmt.Errorf("%s: not stored: it shares files with run %s %s:%s, but has not all that run has, such as %s; "+
