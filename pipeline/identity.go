@@ -18,7 +18,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// Execution is a run as its files tell it, before any of its documents is made.
+// Execution is a run as its files describe it, before any of its documents is made.
 type Execution struct {
 	Source mapping.Source
 	Run    mapping.RunRef // its ID is the one of a run that no store has
