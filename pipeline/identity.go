@@ -18,7 +18,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// Execution is a run as its files tell it, before any of its documents is made.
+// Execution is a run as its files describe it, before any of its documents is made.
 type Execution struct {
 	Source mapping.Source
 	Run    mapping.RunRef // its ID is the one of a run that no store has
@@ -218,7 +218,12 @@ func (p *plan) compare(e *Execution, have *mapping.Run, ingest string) *Result {
 		return nil
 	}
 	if why := p.less(e, have); why != "" {
-		return note(", which has " + why + "; --force stores this one instead")
+		kept := note(", which has " + why + "; --force stores this one instead")
+		if !maps.Equal(have.Run.Labels, labelsOf(have, p.opt.Labels)) {
+			kept.Lost = append(kept.Lost, fmt.Errorf("%s: the labels of run %s were not changed: "+
+				"give them with the path that has all of the run", p.title, short(have.Run.ID)))
+		}
+		return kept
 	}
 	if missing := differs(e, have); len(missing) > 0 {
 		return &Result{Lost: []error{fmt.Errorf("%s: not stored: it shares files with run %s %s:%s, but has not all that run has, such as %s; "+

@@ -90,7 +90,7 @@ func (c *claim) end(ctx context.Context, res *pipeline.Result, err error) error 
 		return err
 	}
 	if err == nil && res.Run != nil {
-		err = c.removeDoubles(ctx, res.Run)
+		err = c.removeDoubles(ctx, res.Run, c.doubles)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,17 +106,41 @@ func (c *claim) end(ctx context.Context, res *pipeline.Result, err error) error 
 	return err
 }
 
-// removeDoubles removes the other runs of a history whose files are all in this one: they
-// were stored under several names by an older version, or as parts.
-func (c *claim) removeDoubles(ctx context.Context, run *mapping.Run) error {
-	for _, d := range c.doubles {
+// removeOldDoubles removes what the version before stored of one run under several names.
+func (s *identities) removeOldDoubles(ctx context.Context, store *history.SQLite) error {
+	runs, err := store.Sharing(ctx)
+	if err != nil {
+		return err
+	}
+	for len(runs) > 0 {
+		var same, others []*mapping.Run
+		for _, r := range runs {
+			if r == runs[0] || mapping.SameExecution(&r.Source, &runs[0].Source) {
+				same = append(same, r)
+			} else {
+				others = append(others, r)
+			}
+		}
+		keep := mapping.Best(same)
+		if err := s.removeDoubles(ctx, keep, slices.DeleteFunc(same, func(r *mapping.Run) bool { return r == keep })); err != nil {
+			return err
+		}
+		runs = others
+	}
+	return nil
+}
+
+// removeDoubles removes other runs of a history whose files are all in this one: they were
+// stored under several names by an older version, or as parts.
+func (s *identities) removeDoubles(ctx context.Context, run *mapping.Run, doubles []*mapping.Run) error {
+	for _, d := range doubles {
 		if !run.Source.Contains(&d.Source) && !d.Run.Live() {
 			continue
 		}
-		if err := c.store.Delete(ctx, d.Run.ID); err != nil && !errors.Is(err, history.ErrNotFound) {
+		if err := s.store.Delete(ctx, d.Run.ID); err != nil && !errors.Is(err, history.ErrNotFound) {
 			return err
 		}
-		c.log.Info(fmt.Sprintf("note: removed %s %s: it is the same run as %s %s", d.Run.ID[:8], describe(d), run.Run.ID[:8], describe(run)))
+		s.log.Info(fmt.Sprintf("note: removed %s %s: it is the same run as %s %s", d.Run.ID[:8], describe(d), run.Run.ID[:8], describe(run)))
 	}
 	return nil
 }

@@ -62,21 +62,24 @@ func (in *ingesting) openStore(ctx context.Context) error {
 		}
 		judged = func(s history.Store) history.Store { return newJudging(s, rules) }
 	}
-	if !in.cfg.Elasticsearch.Enabled() {
-		store, err := in.openEmbedded(ctx)
-		if err != nil {
-			return err
-		}
-		in.to, in.store, in.closeStore = stamped{judged(store)}, store, store.Close
-	} else {
+	if in.cfg.Elasticsearch.Enabled() {
 		store, closeStore, err := in.openCluster(ctx)
 		if err != nil {
 			return err
 		}
 		in.to, in.store, in.closeStore = stamped{judged(store)}, store, closeStore
-		in.ends = newFinishing(mostFinishing)
+		in.ids, in.ends = newIdentities(in.app, store), newFinishing(mostFinishing)
+		return nil
 	}
-	in.ids = newIdentities(in.app, in.store)
+	store, err := in.openEmbedded(ctx)
+	if err != nil {
+		return err
+	}
+	in.to, in.store, in.closeStore = stamped{judged(store)}, store, store.Close
+	in.ids = newIdentities(in.app, store)
+	if err := in.ids.removeOldDoubles(ctx, store); err != nil {
+		return in.finish(err)
+	}
 	return nil
 }
 

@@ -59,14 +59,17 @@ func (p *pushing) all(ctx context.Context, f history.RunFilter) error {
 
 // some pushes those of some runs that the cluster has not.
 func (p *pushing) some(ctx context.Context, stop context.CancelCauseFunc, runs []*mapping.Run) error {
-	have := map[string]string{}
+	have, held := map[string]string{}, []*mapping.Run(nil)
 	if p.there != nil {
 		ids := make([]string, len(runs))
 		for i, r := range runs {
 			ids[i] = r.Run.ID
 		}
 		var err error
-		if have, err = p.there.Versions(ctx, ids); err != nil {
+		if have, err = p.there.Versions(ctx, ids); err == nil {
+			held, err = p.holding(ctx, runs, have)
+		}
+		if err != nil {
 			return p.failure(err)
 		}
 	}
@@ -76,18 +79,58 @@ func (p *pushing) some(ctx context.Context, stop context.CancelCauseFunc, runs [
 			p.same++
 			continue
 		}
+		same, whole := sameIn(held, r)
+		if whole != nil {
+			p.log.Info(fmt.Sprintf("note: %s %s is in the cluster as %s %s", r.Run.ID[:8], describe(r), whole.Run.ID[:8], describe(whole)))
+			p.same++
+			continue
+		}
 		if err := p.documentsOf(ctx, r); err != nil {
 			return p.failure(fmt.Errorf("push %s: %w", describe(r), err))
 		}
 		p.runs++
 		p.ends.end(func() {
-			if err := p.to.Finish(ctx, r); err != nil {
+			err := p.to.Finish(ctx, r)
+			if err == nil && len(same) > 0 {
+				err = newIdentities(p.app, p.there).removeDoubles(ctx, r, same)
+			}
+			if err != nil {
 				p.fail(fmt.Errorf("push %s: %w", describe(r), err))
 				stop(err)
 			}
 		})
 	}
 	return nil
+}
+
+// holding are the runs of the cluster that have files of some runs which it does not have
+// by their ids.
+func (p *pushing) holding(ctx context.Context, runs []*mapping.Run, have map[string]string) ([]*mapping.Run, error) {
+	var hashes []string
+	for _, r := range runs {
+		if have[r.Run.ID] == "" {
+			hashes = append(hashes, r.Source.Hashes()...)
+		}
+	}
+	if len(hashes) == 0 {
+		return nil, nil
+	}
+	return p.there.Holding(ctx, hashes)
+}
+
+// sameIn are those of some runs that are the same as one, under other ids; whole is one of
+// them that has all of its files.
+func sameIn(held []*mapping.Run, r *mapping.Run) (same []*mapping.Run, whole *mapping.Run) {
+	for _, h := range held {
+		if h.Run.ID == r.Run.ID || !mapping.SameExecution(&h.Source, &r.Source) {
+			continue
+		}
+		same = append(same, h)
+		if !h.Run.Live() && h.Source.Contains(&r.Source) {
+			whole = h
+		}
+	}
+	return same, whole
 }
 
 // documentsOf sends the interval documents of one run.

@@ -19,9 +19,19 @@ func (s *SQLite) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, 
 	if len(hashes) == 0 {
 		return nil, ctx.Err()
 	}
+	return s.runsOf(ctx, `SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))`, list(hashes))
+}
+
+// Sharing are the runs that have a report or a log in common with another run, by id and
+// without histograms.
+func (s *SQLite) Sharing(ctx context.Context) ([]*mapping.Run, error) {
+	return s.runsOf(ctx, `SELECT run FROM files WHERE hash IN (SELECT hash FROM files GROUP BY hash HAVING count(*) > 1)`)
+}
+
+// runsOf are the runs whose ids a query gives.
+func (s *SQLite) runsOf(ctx context.Context, ids string, args ...any) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
-	for run, err := range stream(ctx, s, s.codec.unpackRun, `SELECT doc FROM runs WHERE id IN
-		(SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))) ORDER BY id`, list(hashes)) {
+	for run, err := range stream(ctx, s, s.codec.unpackRun, `SELECT doc FROM runs WHERE id IN (`+ids+`) ORDER BY id`, args...) {
 		if err != nil {
 			return nil, err
 		}
@@ -40,11 +50,8 @@ func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source)
 		return fmt.Errorf("insert hashes of files: %w", err)
 	}
 	defer insert.Close()
-	for i := range src.List {
-		if src.List[i].Hash == "" {
-			continue
-		}
-		if _, err := insert.ExecContext(ctx, src.List[i].Hash, id); err != nil {
+	for _, hash := range src.Hashes() {
+		if _, err := insert.ExecContext(ctx, hash, id); err != nil {
 			return fmt.Errorf("insert hashes of files: %w", err)
 		}
 	}

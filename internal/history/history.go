@@ -41,8 +41,8 @@ type Store interface {
 	// Runs are the runs that f lets through, the newest start first. An error ends it.
 	Runs(ctx context.Context, f RunFilter) iter.Seq2[*mapping.Run, error]
 
-	// Holding are the runs that have a file with one of these contents, as
-	// [mapping.SourceFile].Hash has them, by id and without histograms. It takes any
+	// Holding are the runs that have a report or a log with one of these contents, as
+	// [mapping.Source.Hashes] gives them, by id and without histograms. It takes any
 	// number of hashes, and finds what was finished before the call.
 	Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error)
 

@@ -15,7 +15,7 @@ const applicationID = 0x66696f32
 // level lie one after another by time. doc is a document packed by codec. Times
 // are milliseconds since 1970. ingests gives each version of a run a short number,
 // never to be used again (AUTOINCREMENT): see SQLite.Finish. files has the hashes of the
-// contents of each run's files, by which SQLite.Holding finds it.
+// contents of each run's reports and logs, by which SQLite.Holding finds it.
 var migrations = [...]string{`
 CREATE TABLE runs (
 	id     TEXT PRIMARY KEY,

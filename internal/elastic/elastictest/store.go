@@ -252,7 +252,7 @@ func matchOne(kind, field string, want any, doc map[string]any) bool {
 	case "term":
 		return fmt.Sprint(lookup(doc, field)) == fmt.Sprint(want)
 	case "terms":
-		return slices.Contains(list(want), lookup(doc, field))
+		return slices.ContainsFunc(list(lookup(doc, field)), func(v any) bool { return slices.Contains(list(want), v) })
 	case "exists":
 		return lookup(doc, fmt.Sprint(want)) != nil
 	}
@@ -266,14 +266,23 @@ func list(v any) []any {
 	return []any{v}
 }
 
-// lookup follows a path such as run.id.
+// lookup follows a path such as run.id. Of a list of objects it is the list of what these have.
 func lookup(doc map[string]any, field string) any {
 	if v, ok := doc[field]; ok {
 		return v
 	}
 	first, rest, _ := strings.Cut(field, ".")
-	if in, ok := doc[first].(map[string]any); ok && rest != "" {
+	switch in := doc[first].(type) {
+	case map[string]any:
 		return lookup(in, rest)
+	case []any:
+		var all []any
+		for _, one := range in {
+			if one, ok := one.(map[string]any); ok {
+				all = append(all, lookup(one, rest))
+			}
+		}
+		return all
 	}
 	return nil
 }

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
+)
+
+// unzipped is the content of a file packed with gzip.
+func unzipped(t *testing.T, name string) []byte {
+	t.Helper()
+	f, err := os.Open(name)
+	check(t, err)
+	defer f.Close()
+	r, err := gzip.NewReader(f)
+	check(t, err)
+	content, err := io.ReadAll(r)
+	check(t, err)
+	return content
+}
+
+// standIn is a cluster in this process that is set up, and has some documents.
+func standIn(t *testing.T, bulk []byte) (*elastictest.Server, string) {
+	t.Helper()
+	names := templates.Names("fio")
+	server := elastictest.New(names...)
+	for _, name := range names {
+		server.Templates[name] = templates.Version
+	}
+	address, stop := server.Start()
+	t.Cleanup(stop)
+	res, err := http.Post(address+"/_bulk", "application/x-ndjson", bytes.NewReader(bulk))
+	check(t, err)
+	res.Body.Close()
+	res, err = http.Post(address+"/_all/_refresh", "application/json", nil)
+	check(t, err)
+	res.Body.Close()
+	return server, address
+}
+
+// TestOldClusterHistory: a cluster has the runs of an archive twice, as the version before
+// stored them under two names. The next ingest finds them by their files, and keeps one.
+func TestOldClusterHistory(t *testing.T) {
+	old := unzipped(t, filepath.Join("..", "..", "testdata", "histories", "version-1-runs.ndjson.gz"))
+	server, address := standIn(t, old)
+	if n := len(server.Documents("fio-runs")); n != 6 {
+		t.Fatalf("%d runs in the old history", n)
+	}
+	before := server.Documents("fio-runs")
+	ingest := func(want string) {
+		t.Helper()
+		c := call(t, nil, "ingest", "--elasticsearch", address, filepath.Join("..", "..", "examples", "cbt-archive"))
+		if c.code != 0 || !strings.Contains(c.stderr, want) {
+			t.Fatalf("exit code %d, want %q in\n%s", c.code, want, c.stderr)
+		}
+	}
+	ingest("note: removed ")
+	after := server.Documents("fio-runs")
+	if len(after) != 3 {
+		t.Errorf("%d runs, want 3", len(after))
+	}
+	hashes := map[string]bool{}
+	for id, text := range after {
+		var run mapping.Run
+		check(t, json.Unmarshal(text, &run))
+		if before[id] == nil || run.Run.ID != id || run.Run.Archive != "cbt-archive" {
+			t.Errorf("run %s of %s is none of before", id, run.Run.Archive)
+		}
+		for _, f := range run.Source.List {
+			if f.Role == "" {
+				t.Errorf("%s: %s has no role", id, f.Path)
+			}
+		}
+		hashes[run.Source.Hash] = true
+	}
+	if len(hashes) != 3 {
+		t.Errorf("%d different runs", len(hashes))
+	}
+	ingest("; 3 unchanged")
+	if again := server.Documents("fio-runs"); len(again) != 3 {
+		t.Errorf("%d runs after another ingest", len(again))
+	}
+}
+
+// TestPushKnowsContents: what the cluster has under another id is not pushed once more.
+func TestPushKnowsContents(t *testing.T) {
+	old := unzipped(t, filepath.Join("..", "..", "testdata", "histories", "version-1-runs.ndjson.gz"))
+	lines := bytes.SplitAfter(bytes.TrimSpace(old), []byte("\n"))
+	var first []byte
+	for i := 0; i+1 < len(lines); i += 2 { // of the two names
+		if bytes.Contains(lines[i+1], []byte(`"archive":"cbt-archive"`)) {
+			first = append(append(first, lines[i]...), append(bytes.TrimSpace(lines[i+1]), '\n')...)
+		}
+	}
+	server, address := standIn(t, first)
+	db := filepath.Join(t.TempDir(), "h.db")
+	archive := filepath.Join("..", "..", "examples", "cbt-archive", "results")
+	if c := call(t, nil, "ingest", "--history", db, archive); c.code != 0 {
+		t.Fatal(c.stderr)
+	}
+	c := call(t, nil, "push", "--history", db, "--elasticsearch", address)
+	if c.code != 0 || !strings.Contains(c.stderr, "0 runs with 0 documents pushed; 3 there already") ||
+		strings.Count(c.stderr, "is in the cluster as") != 3 {
+		t.Errorf("exit code %d\n%s", c.code, c.stderr)
+	}
+	if n := len(server.Documents("fio-runs")); n != 3 {
+		t.Errorf("%d runs in the cluster", n)
+	}
+}
+
+// TestPushBrings: the cluster has one host's part of a run, under another id: the whole
+// takes its place.
+func TestPushBrings(t *testing.T) {
+	server, address := standIn(t, nil)
+	archive := filepath.Join("..", "..", "examples", "cbt-archive")
+	part := filepath.Join(archive, "results", "00000000", "id-2b90e1d4", "4krandrw.client01.lab.example.com")
+	db := filepath.Join(t.TempDir(), "h.db")
+	for _, args := range [][]string{
+		{"ingest", "--elasticsearch", address, part}, {"ingest", "--history", db, archive}, {"push", "--history", db, "--elasticsearch", address},
+	} {
+		if c := call(t, nil, args...); c.code != 0 {
+			t.Fatalf("%v: %s", args, c.stderr)
+		}
+	}
+	if runs := server.Documents("fio-runs"); len(runs) != 3 {
+		t.Errorf("%d runs in the cluster", len(runs))
+	}
+}
+
+// TestMovedArchives ingests one archive in all its forms under other names, at the same
+// time: each run is stored once.
+func TestMovedArchives(t *testing.T) {
+	packed := pack(t, identitySpec)
+	dir := t.TempDir()
+	paths := []string{filepath.Join(dir, "folder", "lab")}
+	generated(t, identitySpec, paths[0])
+	n := 0
+	for suffix, data := range packed {
+		n++
+		paths = append(paths, filepath.Join(dir, fmt.Sprintf("moved-%d%s", n, suffix)))
+		check(t, os.WriteFile(paths[n], data, 0o600))
+	}
+	db := filepath.Join(t.TempDir(), "h.db")
+	want := fmt.Sprintf("; %d unchanged", identitySpec.Runs*(len(paths)-1))
+	c := call(t, nil, slices.Concat([]string{"ingest", "--jobs", "4", allLevels, "--history", db}, paths)...)
+	if c.code != 0 || !strings.Contains(c.stderr, want) {
+		t.Fatalf("exit code %d, want %q\n%s", c.code, want, c.stderr)
+	}
+	once := filepath.Join(t.TempDir(), "once.db")
+	if c := call(t, nil, "ingest", allLevels, "--history", once, paths[0]); c.code != 0 {
+		t.Fatal(c.stderr)
+	}
+	if got, want := stored(t, db), stored(t, once); got.runs() != want.runs() || len(got) != len(want) {
+		t.Errorf("%d runs and %d documents, want %d and %d", got.runs(), len(got), want.runs(), len(want))
+	}
+	for i, path := range paths {
+		again := call(t, nil, "ingest", allLevels, "--history", db, path)
+		if again.code != 0 || !strings.Contains(again.stderr, "0 documents") {
+			t.Errorf("%d: %s", i, again.stderr)
+		}
+	}
+}
+
+// TestReadWhileItGrew: runs that were read, or followed, while fio wrote its reports are
+// found again when these are whole, wherever they are then.
+func TestReadWhileItGrew(t *testing.T) {
+	t.Parallel()
+	corpus := filepath.Join("..", "..", "testdata", "corpus", "status-interval")
+	reports := reportsOf(t, "status-interval")
+	early, all := bytes.Join(reports[:len(reports)/2], nil), bytes.Join(reports, nil)
+	for _, how := range []string{"ingest", "follow"} {
+		for _, logs := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s logs=%v", how, logs), func(t *testing.T) {
+				t.Parallel()
+				settings, dir := ownHistory(t), t.TempDir()
+				first, then := filepath.Join(dir, "running"), filepath.Join(dir, "over")
+				check(t, os.Mkdir(first, 0o755))
+				appendTo(t, filepath.Join(first, "report.json"), early)
+				args := []string{"--config", settings, how, first}
+				ctx, interrupt := context.WithCancel(t.Context())
+				defer interrupt()
+				if how == "follow" {
+					args = append(args, "--every", "100ms", "--quiet", "1m")
+					time.AfterFunc(2*time.Second, interrupt)
+				}
+				var out, errs bytes.Buffer
+				if code := run(ctx, args, nil, &out, &errs); code != 0 {
+					t.Fatalf("exit code %d\n%s", code, &errs)
+				}
+				before := callWith(t, settings, "runs", "--format", "csv")
+				check(t, os.Rename(first, then))
+				check(t, os.WriteFile(filepath.Join(then, "report.json"), all, 0o644))
+				if logs {
+					for _, name := range []string{"out_clat_hist.1.log.gz", "out_clat_hist.2.log.gz"} {
+						data, err := os.ReadFile(filepath.Join(corpus, name))
+						check(t, err)
+						check(t, os.WriteFile(filepath.Join(then, name), data, 0o644))
+					}
+				}
+				callWith(t, settings, "ingest", then)
+				after := callWith(t, settings, "runs", "--format", "csv")
+				if a, b := ids(before), ids(after); len(a) != 1 || !slices.Equal(a, b) || strings.Contains(after, ",false") {
+					t.Errorf("runs before and after:\n%s%s%s", before, after, &errs)
+				}
+			})
+		}
+	}
+}
+
+// ids are the runs in a table of runs as CSV, each once.
+func ids(csv string) (ids []string) {
+	for _, line := range strings.Split(strings.TrimSpace(csv), "\n")[1:] {
+		id, _, _ := strings.Cut(line, ",")
+		ids = append(ids, id)
+	}
+	return slices.Compact(ids)
+}

@@ -1,0 +1,92 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+func TestLabelsOf(t *testing.T) {
+	for _, c := range []struct{ have, given, want map[string]string }{
+		{nil, nil, nil},
+		{map[string]string{"a": "1"}, nil, map[string]string{"a": "1"}},
+		{map[string]string{"a": "1"}, map[string]string{"b": "2"}, map[string]string{"a": "1", "b": "2"}},
+		{map[string]string{"a": "1"}, map[string]string{"a": "2"}, map[string]string{"a": "2"}},
+		{map[string]string{"a": "1"}, map[string]string{"a": ""}, nil},
+		{nil, map[string]string{"a": "", "b": "2"}, map[string]string{"b": "2"}},
+	} {
+		have := &mapping.Run{Run: mapping.RunInfo{Labels: c.have}}
+		if got := labelsOf(have, c.given); !maps.Equal(got, c.want) || (got == nil) != (c.want == nil) {
+			t.Errorf("%v and %v: %v", c.have, c.given, got)
+		}
+	}
+}
+
+// executionOf is what Ingest shows to Known, of a run in a folder with these files.
+func executionOf(t *testing.T, files map[string][]byte) *Execution {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var found *Execution
+	known := func(_ context.Context, e *Execution) (string, *mapping.Run, error) {
+		found = e
+		return e.Run.ID, &mapping.Run{Run: mapping.RunInfo{Ingest: "other"}, Source: e.Source}, nil
+	}
+	_, err := Ingest(t.Context(), onlyRun(t, dir), Options{}, &kept{}, known)
+	if err != nil || found == nil {
+		t.Fatalf("not looked up: %v", err)
+	}
+	return found
+}
+
+// TestExecutionIsOfContents: neither the folder nor the names of files are part of a run's
+// id; a report that grew is known by its beginning.
+func TestExecutionIsOfContents(t *testing.T) {
+	reports := reportsIn(t, filepath.Join("..", "testdata", "corpus", "status-interval", "out.json.gz"))
+	early, all := bytes.Join(reports[:4], nil), bytes.Join(reports, nil)
+	whole := executionOf(t, map[string][]byte{"out.json": all})
+	moved := executionOf(t, map[string][]byte{"moved.json": all})
+	if whole.Run.ID != moved.Run.ID || whole.Source.Hash != moved.Source.Hash {
+		t.Errorf("moved: id %s, hash %s instead of %s, %s", moved.Run.ID, moved.Source.Hash, whole.Run.ID, whole.Source.Hash)
+	}
+	before := executionOf(t, map[string][]byte{"out.json": early})
+	other := executionOf(t, map[string][]byte{"out.json": bytes.Join(reports[1:5], nil)})
+	for name, c := range map[string]struct {
+		e    *Execution
+		of   *mapping.Source
+		want bool
+	}{
+		"grown": {whole, &before.Source, true}, "the same": {whole, &moved.Source, true}, "shorter": {before, &whole.Source, false},
+		"another": {whole, &other.Source, false}, "nothing": {whole, &mapping.Source{}, false},
+	} {
+		if got := c.e.HasGrownFrom(c.of); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// reportsIn are the reports in a file, packed with gzip.
+func reportsIn(t *testing.T, name string) [][]byte {
+	t.Helper()
+	text := string(unpacked(t, name))
+	var reports [][]byte
+	for _, part := range strings.SplitAfter(text, "\n}\n") {
+		if strings.TrimSpace(part) != "" {
+			reports = append(reports, []byte(part))
+		}
+	}
+	if len(reports) < 6 {
+		t.Fatalf("%d reports in %s", len(reports), name)
+	}
+	return reports
+}
