@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -73,20 +72,22 @@ func (c *choice) there(run *mapping.Run) (texts []string) {
 		has = append(has, d.name+"s")
 	}
 	for _, h := range run.Hosts {
-		hosts = append(hosts, cmp.Or(h.Name, "(no name)"))
-	}
-	add := func(isAsked bool, one, many string, list []string) {
-		switch {
-		case !isAsked || len(list) == 0:
-		case len(list) == 1:
-			texts = append(texts, one+" "+list[0])
-		default:
-			texts = append(texts, many+" "+listText(list))
+		if h.Name != "" {
+			hosts = append(hosts, h.Name)
 		}
 	}
-	add(len(q.directions) > 0, "it has", "it has", has)
-	add(len(q.hosts) > 0, "its host is", "its hosts are", hosts)
-	add(len(q.jobs) > 0, "its job is", "its jobs are", slices.Sorted(maps.Keys(c.jobs)))
+	if len(q.directions) > 0 && len(has) > 0 {
+		texts = append(texts, "the run has "+strings.Join(has, " and "))
+	}
+	switch {
+	case len(q.hosts) > 0 && len(hosts) > 0:
+		texts = append(texts, "its hosts: "+listText(hosts))
+	case len(q.hosts) > 0:
+		texts = append(texts, "its files name no host")
+	}
+	if len(c.jobs) > 0 {
+		texts = append(texts, "its jobs: "+listText(slices.Sorted(maps.Keys(c.jobs))))
+	}
 	if q.from != "" || q.to != "" || len(texts) == 0 {
 		length := run.Run.End.Sub(run.Run.Start).Round(time.Millisecond)
 		texts = append(texts, fmt.Sprintf("the run lasted from %s to %s (+0s to +%s)", moment(run.Run.Start), moment(run.Run.End), length))

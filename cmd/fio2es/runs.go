@@ -79,9 +79,10 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 		}
 		runs = append(runs, r)
 	}
-	if len(runs) == 0 && format == "table" {
-		fmt.Fprintf(a.stderr, "no runs in %s; store some with: fio2es ingest PATH\n", a.historyName())
-		return nil
+	if len(runs) == 0 {
+		if err := a.tellNoRuns(ctx, store, filter); err != nil || format == "table" {
+			return err
+		}
 	}
 	if key != nil {
 		slices.SortStableFunc(runs, func(x, y *mapping.Run) int { return cmp.Compare(key(y), key(x)) })

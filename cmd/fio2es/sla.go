@@ -167,7 +167,7 @@ func (o *slaOutput) begin(run string, _ bool) {
 
 // wants implements [windowOutput].
 func (o *slaOutput) wants(run *mapping.Run) (history.Selection, bool, error) {
-	if !o.asksWindows() {
+	if !o.asksWindows() || noWindows(run) != "" {
 		return history.Selection{}, false, nil
 	}
 	if err := o.query.needs(run); err != nil {

@@ -68,6 +68,9 @@ func needsLevel(run *mapping.Run, level mapping.Level) error {
 	if slices.Contains(run.Levels, level) {
 		return nil
 	}
+	if why := noWindows(run); why != "" {
+		return fmt.Errorf("%s: no windows: %s", run.Run.Name, why)
+	}
 	levels := "cluster,host"
 	if level == mapping.Job {
 		levels += ",job"

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -109,7 +111,7 @@ func (a *app) windowsOfPaths(ctx context.Context, paths []string, out windowOutp
 	defer archive.Close()
 	leftOut = a.tellProblems(archive)
 	runs := archive.Runs
-	if allFiles(paths) {
+	if allFiles(paths) && !slices.ContainsFunc(runs, isPacked) {
 		runs, opt.Alone = pipeline.Together(runs), true
 	}
 	if len(runs) == 0 {
@@ -143,6 +145,15 @@ func allFiles(paths []string) bool {
 		}
 	}
 	return true
+}
+
+// isPacked tells whether a run comes from an archive, which may have several, like a folder.
+// A plain file has its own name below itself.
+func isPacked(run *cbt.Run) bool {
+	return slices.ContainsFunc(run.Files(), func(f *source.File) bool {
+		info, err := os.Stat(f.Root)
+		return err == nil && info.Mode().IsRegular() && !strings.HasPrefix(filepath.Base(f.Root), f.Path)
+	})
 }
 
 func (a *app) windowsOfRun(ctx context.Context, id string, out windowOutput) error {
@@ -257,7 +268,7 @@ func findRun(ctx context.Context, store history.Store, id string) (*mapping.Run,
 	if id != "latest" {
 		run, err := store.Run(ctx, id)
 		if errors.Is(err, history.ErrNotFound) {
-			return nil, fmt.Errorf("%s: neither a path nor a run: %w", id, err)
+			return nil, fmt.Errorf("%s: neither a path nor a run: %w; %s", id, err, historyText(ctx, store))
 		}
 		return run, err
 	}

@@ -82,6 +82,10 @@ func Sides(base, other []*Series, metrics []Metric, confidence float64) []Change
 			c.unknown("too few requests for an interval of %s: %.0f and %.0f", c.Metric, a.whole.Total(), b.whole.Total())
 			continue
 		}
+		if c.reachesOpen(&a.whole, c.BaseOpen, confidence) || c.reachesOpen(&b.whole, c.OtherOpen, confidence) {
+			c.unknown("the interval of %s reaches into %s", c.Metric, lastBin)
+			continue
+		}
 		c.judge(logs[i], tail)
 	}
 	return changes
@@ -119,9 +123,20 @@ func (c *Change) isLongShot(h *hist.Histogram, confidence float64) bool {
 	if c.q == 0 {
 		return false
 	}
+	_, high, ok := h.ConfidenceInterval(c.q, confidence)
+	return !ok && high == 0
+}
+
+// reachesOpen tells percentiles that are known, but may as well be in the last bin.
+func (c *Change) reachesOpen(h *hist.Histogram, isOpen bool, confidence float64) bool {
+	if c.q == 0 || isOpen {
+		return false
+	}
 	_, _, ok := h.ConfidenceInterval(c.q, confidence)
 	return !ok
 }
+
+const lastBin = "fio's last bin, which has no upper end"
 
 // judge takes the interval from the replicates, and the verdict from the interval.
 func (c *Change) judge(logs []float64, tail float64) {
@@ -144,15 +159,14 @@ func (c *Change) judge(logs []float64, tail float64) {
 // judgeOpen takes back what lower bounds do not show. Of a mean they are a small part, which
 // decides nothing.
 func (c *Change) judgeOpen() {
-	const last = "fio's last bin, which has no upper end"
 	switch {
 	case c.q == 0 || c.Bound() == "":
 	case c.BaseOpen && c.OtherOpen:
-		c.unknown("%s of both lies in %s", c.Metric, last)
+		c.unknown("%s of both lies in %s", c.Metric, lastBin)
 	case c.OtherOpen && c.Verdict != Worse:
-		c.unknown("%s of the other side lies in %s", c.Metric, last)
+		c.unknown("%s of the other side lies in %s", c.Metric, lastBin)
 	case c.BaseOpen && c.Verdict != Better:
-		c.unknown("%s of the base lies in %s", c.Metric, last)
+		c.unknown("%s of the base lies in %s", c.Metric, lastBin)
 	}
 }
 

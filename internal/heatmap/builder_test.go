@@ -2,6 +2,7 @@ package heatmap
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,5 +159,31 @@ func TestEnds(t *testing.T) {
 func TestNothing(t *testing.T) {
 	if m := mapOf(10, windowAt(0, 0, 1000, 50, 0)); m.Total != 0 || len(m.Columns) != 0 {
 		t.Errorf("a map of nothing is %+v", m)
+	}
+}
+
+// TestShownAs: cells of a window that the run's end cuts are shown by their rate, however they
+// are drawn.
+func TestShownAs(t *testing.T) {
+	m := mapOf(10, windowAt(0, 0, 1000, 50, 100), windowAt(1000, 1000, 2000, 50, 100), windowAt(2000, 2000, 2200, 50, 20), windowAt(3000, 3000, 3001, 50, 3))
+	for i, want := range []int64{100, 100, 100, 30} {
+		c := &m.Columns[i]
+		if n := m.shownAs(c, int64(c.Requests.Total())); n != want {
+			t.Errorf("column %d is shown as %d, want %d", i, n, want)
+		}
+	}
+	var text, picture strings.Builder
+	m = mapOf(10, windowAt(0, 0, 1000, 50, 100), windowAt(1000, 1000, 2000, 50, 100), windowAt(2000, 2000, 2250, 50, 25))
+	if err := m.WriteText(&text, Text{Columns: 12, Lines: 5, Clock: Clock{Start: began, Known: true}}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text.String(), "█████████   ") { // two of four characters, and one of one
+		t.Errorf("not shown by its rate, or too long:\n%s", &text)
+	}
+	if err := m.WriteSVG(&picture, Picture{Clock: Clock{Start: began, Known: true}}); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(picture.String(), `fill="#0b040e" d="M76 116h426.7v24h-426.7zM502.7 116h426.6v24h-426.6zM929.3 116h106.7`); n != 1 {
+		t.Errorf("not of one colour, or of the wrong width:\n%s", &picture)
 	}
 }

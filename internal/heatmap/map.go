@@ -76,6 +76,18 @@ func (m *Map) count(c *Column) {
 	}
 }
 
+// shownAs is the number of requests by which a cell of the column gets its colour: a run may
+// cut its first and last window, whose cells are shown by their rate, as if they were as long
+// as the others.
+func (m *Map) shownAs(c *Column, n int64) int64 {
+	const most = 10 // times: what is shorter has no rate worth showing
+	length := c.End.Sub(c.Start)
+	if n == 0 || m.Width <= 0 || length >= m.Width*3/4 {
+		return n
+	}
+	return int64(float64(n)*min(float64(m.Width)/float64(max(length, 1)), most) + 0.5)
+}
+
 // End is where the last column ends.
 func (m *Map) End() time.Time { return m.Columns[len(m.Columns)-1].End }
 

@@ -190,8 +190,8 @@ func (d *drawing) cells() {
 				band++
 				continue
 			}
-			level, first := d.scale.level(n), band
-			for band < d.High && c.Counts[band] > 0 && d.scale.level(c.Counts[band]) == level {
+			level, first := d.levelOf(c, n), band
+			for band < d.High && c.Counts[band] > 0 && d.levelOf(c, c.Counts[band]) == level {
 				band++
 			}
 			fmt.Fprintf(&paths[level], "M%s %dh%sv%dh-%sz", number(from), top+(d.High-band)*d.bandHeight,
@@ -206,6 +206,9 @@ func (d *drawing) cells() {
 	}
 	d.printf("</g>\n")
 }
+
+// levelOf is the level of so many requests in a cell of a column.
+func (d *drawing) levelOf(c *Column, n int64) int { return d.scale.level(min(d.shownAs(c, n), d.Most)) }
 
 // at is from where to where a column is drawn: however short, it can be seen.
 func (d *drawing) at(c *Column) (from, to float64) {

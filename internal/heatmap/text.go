@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -36,6 +37,7 @@ type canvas struct {
 	first int // the lowest row
 	cells [][]int64
 	scale scale
+	most  int64 // requests of a cell
 }
 
 // WriteText draws the map, with latencies on the left, the totals of lines on the right
@@ -87,7 +89,7 @@ func (m *Map) canvas(t Text) *canvas {
 			most = max(most, c.cells[row][i])
 		}
 	}
-	c.scale = newScale(most, levels)
+	c.scale, c.most = newScale(most, levels), most
 	return c
 }
 
@@ -97,18 +99,29 @@ func (c *canvas) line(line int) string {
 	slot := 0
 	for i, column := range c.Columns {
 		b.WriteString(strings.Repeat(" ", (column.First-slot)*c.wide))
-		b.WriteString(c.cell(line, i, (column.Last-column.First)*c.wide))
+		wide := (column.Last - column.First) * c.wide
+		short := max(int(math.Round(float64(column.End.Sub(column.Start))/float64(c.Width)*float64(c.wide))), 1)
+		if i == len(c.Columns)-1 && short < wide {
+			b.WriteString(c.cell(line, i, short) + strings.Repeat(" ", wide-short))
+		} else {
+			b.WriteString(c.cell(line, i, wide))
+		}
 		slot = column.Last
 	}
 	b.WriteString(strings.Repeat(" ", (c.Slots-slot)*c.wide))
 	return b.String()
 }
 
+// level is that of so many requests in a cell of a column.
+func (c *canvas) level(column int, n int64) int {
+	return c.scale.level(min(c.shownAs(&c.Columns[column], n), c.most))
+}
+
 // cell draws a cell, or two above each other.
 func (c *canvas) cell(line, column, wide int) string {
 	if !c.how.Colour {
 		if n := c.cells[line][column]; n > 0 {
-			return strings.Repeat(string(shades[c.scale.level(n)]), wide)
+			return strings.Repeat(string(shades[c.level(column, n)]), wide)
 		}
 		return strings.Repeat(" ", wide)
 	}
@@ -116,7 +129,7 @@ func (c *canvas) cell(line, column, wide int) string {
 	if 2*line+1 < len(c.cells) {
 		above = c.cells[2*line+1][column]
 	}
-	ground := func(n int64) int { return grounds[c.scale.level(n)] }
+	ground := func(n int64) int { return grounds[c.level(column, n)] }
 	switch {
 	case above == 0 && below == 0:
 		return strings.Repeat(" ", wide)

@@ -80,7 +80,7 @@ func (t *total) row() numbersRow {
 	for _, p := range []struct{ q, us float64 }{{0.50, l.P50}, {0.90, l.P90}, {0.95, l.P95}, {0.99, l.P99}, {0.999, l.P999}, {0.9999, l.P9999}} {
 		a := h.Percentile(p.q)
 		c := latencyCell(p.us, a)
-		if _, _, ok := h.ConfidenceInterval(p.q, sure); !ok && !a.Open {
+		if _, high, ok := h.ConfidenceInterval(p.q, sure); !ok && high == 0 && !a.Open {
 			c.Text, row.Few = c.Text+"†", true
 			c.Title += "; too few requests to tell what another run would give"
 		}

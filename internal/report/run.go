@@ -254,7 +254,7 @@ func (r *Run) viewTime(v *runView) error {
 	var b strings.Builder
 	err := m.WriteFragment(&b, heatmap.Picture{Title: v.Name, Subtitle: unit.Count(m.Total) + " requests", Clock: axis.clock, From: axis.from, To: axis.until})
 	v.Map = template.HTML(b.String()) // package heatmap escapes its texts
-	v.MapNote = fmt.Sprintf("%s requests (%s) in cells of %s by a twentieth of a power of ten; colours are logarithmic. Lines are percentiles of each column.",
+	v.MapNote = fmt.Sprintf("%s requests (%s) in cells of %s by a twentieth of a power of ten; colours are logarithmic, and of a shorter last column those of its rate. Lines are percentiles of each column.",
 		unit.Count(m.Total), strings.Join(names, ", "), unit.Elapsed(m.Width))
 	if m.OpenUS > 0 {
 		v.MapNote += fmt.Sprintf(" The top row has requests of %s or more: fio's last bin has no upper end.", unit.Latency(m.OpenUS))

@@ -84,7 +84,7 @@ func (v *Verdict) set(o outcome) {
 	v.Value, v.Low, v.High, v.Close = o.value, o.low, o.high, o.surely != o.maybe
 	switch {
 	case o.open:
-		v.State, v.Why = Unknown, "the latency lies in fio's last bin, which has no upper end: it is that value or more"
+		v.State, v.Why = Unknown, "it lies in fio's last bin, which has no end"
 	case o.holds:
 		v.State = Met
 	default:
@@ -105,9 +105,9 @@ func (v *Verdict) setWindows(t *tally, gap int64) {
 	case v.Value >= limit:
 		v.State = Met
 	case float64(t.held+t.open)/judged >= limit:
-		v.unknown(fmt.Sprintf("for %v s the latency lies in fio's last bin, which has no upper end", float64(t.open)/1000))
+		v.unknown(fmt.Sprintf("for %v s it lies in fio's last bin, which has no end", float64(t.open)/1000))
 	}
-	v.Budget = used(float64(t.judged-t.held)/judged, 1-limit)
+	v.Budget = used(float64(t.judged-t.held-t.open)/judged, 1-limit)
 	v.Windows = Windows{Judged: t.judged, Held: t.held, Worst: t.worst}
 	v.Windows.First, v.Windows.Longest = t.stretches(gap, v.Rule.isUpper())
 }

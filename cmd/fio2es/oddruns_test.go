@@ -1,0 +1,131 @@
+package main
+
+import (
+	"archive/tar"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// oddRuns are runs that lack one thing or another, and their windows.
+func oddRuns() (runs []*mapping.Run, windows []*mapping.Interval) {
+	h := hist.New(hist.Fio3(0))
+	h.AddAt(500, 10)
+	latency := mapping.NewLatency(h, nil)
+	total := func() *mapping.Totals { return &mapping.Totals{Requests: 10, IOPS: 10, Latency: latency} }
+	add := func(id string, change func(*mapping.Run), docs ...*mapping.Interval) {
+		r := &mapping.Run{
+			Run:        mapping.RunInfo{ID: id, Name: "run " + id, Archive: "lab", Start: storedStart, End: storedStart.Add(1200 * time.Millisecond), Ingest: "1"},
+			IntervalMS: 1000, Levels: []mapping.Level{mapping.Cluster}, All: total(), Read: total(), Documents: mapping.Documents{Cluster: len(docs)},
+		}
+		change(r)
+		for _, d := range docs {
+			d.Run = mapping.RunRef{ID: r.Run.ID, Name: r.Run.Name, Archive: "lab", Start: r.Run.Start, Ingest: "1"}
+		}
+		runs, windows = append(runs, r), append(windows, docs...)
+	}
+	window := func(direction string, from, to int64) *mapping.Interval {
+		return storedWindow(direction, from, from, to, h)
+	}
+	average := window("read", 0, 1000)
+	average.Latency, average.DocCount, average.Weighting = mapping.Latency{Mean: 5}, 0, "average"
+	add("a1", func(r *mapping.Run) { r.Write = total() }, window("read", 0, 1000))                                  // no windows of writes
+	add("a2", func(*mapping.Run) {}, window("read", 0, 1000), window("trim", 0, 1000))                              // no total of trims
+	add("a3", func(r *mapping.Run) { r.All, r.Read, r.IntervalMS = nil, nil, 0 })                                   // nothing
+	add("a4", func(r *mapping.Run) { r.Read.Latency = mapping.Latency{Mean: 5}; r.All = nil }, average)             // averages
+	add("a5", func(r *mapping.Run) { r.Run.End = r.Run.Start }, window("read", 0, 1))                               // no time
+	add("a6", func(r *mapping.Run) { r.Run.Start, r.Run.End = time.Time{}, time.Time{}.Add(4*time.Second) })        // unknown when
+	add("a7", func(*mapping.Run) {}, window("read", 0, 1000), window("read", 1000, 1200), window("write", 0, 1000)) // a short end
+	add("a8", func(r *mapping.Run) { r.NoWindows = "no log"; r.All.Fio = &mapping.FioLatency{}; r.Read = nil })     // fio's figures of nothing
+	return runs, windows
+}
+
+// TestOddRuns: whatever a run lacks, each command answers, or says why not.
+func TestOddRuns(t *testing.T) {
+	runs, windows := oddRuns()
+	file := historyOf(t, runs, windows...)
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	one := func(args ...string) {
+		t.Helper()
+		var out, errs strings.Builder
+		code := run(t.Context(), append(args, "--history", file), strings.NewReader(""), &out, &errs)
+		if code != 0 && strings.TrimSpace(errs.String()) == "" {
+			t.Errorf("%v: exit code %d without a word", args, code)
+		}
+		if code == 0 && out.Len() == 0 && args[len(args)-2] != "-o" {
+			t.Errorf("%v: nothing, without a word: %s", args, &errs)
+		}
+	}
+	for _, r := range runs {
+		id := r.Run.ID
+		for _, more := range [][]string{nil, {"--interval", "2s"}} {
+			for _, command := range [][]string{
+				{"percentiles", id}, {"percentiles", id, "--format", "csv"}, {"percentiles", id, "--method", "fio", "--total"},
+				{"percentiles", id, "--compat", "fio-histo-log-pctiles"}, {"heatmap", id}, {"heatmap", id, "--format", "svg"}, {"heatmap", id, "--from", "+1s"},
+				{"rank", id, "--within", "1ms"}, {"rank", id, "--within", "1ms", "--to", "+1s"}, {"sla", id, "--rule", "p99 <= 1s", "--rule", "iops > 1 in every window"},
+				{"sla", id, "--rule", "max <= 1s in every window", "--from", "+1s"}, {"export", id, "--as", "hdrlog"}, {"export", id, "--as", "openmetrics"},
+				{"export", id, "--as", "openmetrics", "--windows"}, {"compare", id, "a7"}, {"compare", "a7", id},
+				{"report", id, "--output", "-"}, {"report", id, "a7", "--output", "-"}, {"report", id, "--from", "+1s", "--output", "-"},
+			} {
+				one(append(command, more...)...)
+			}
+		}
+	}
+	one("runs")
+	one("runs", "--format", "csv", "--sort", "p99")
+	address, _ := startServe(t, file, "127.0.0.1:0")
+	for _, page := range []string{"", "?sort=p99", "?sort=max&order=lowest", "runs/a1", "runs/a2", "runs/a4", "runs/a5", "runs/a6", "runs/a7", "compare?run=a1&run=a7"} {
+		if code, text := browse(t, address+page); code != 200 {
+			t.Errorf("%s: %d %s", page, code, text)
+		}
+	}
+}
+
+// TestServeNoWindows: the page of a run without windows has its numbers, and says why.
+func TestServeNoWindows(t *testing.T) {
+	address, _ := startServe(t, historyOf(t, []*mapping.Run{plainJSON()}), "127.0.0.1:0")
+	code, page := browse(t, address+"runs/ff00")
+	if code != 200 {
+		t.Fatalf("%d: %s", code, page)
+	}
+	expect(t, "page", page, "The run has no windows: no histogram log: run fio with --write_hist_log=NAME", "90.5µs<small>fio&#39;s own</small>")
+	_, list := browse(t, address)
+	expect(t, "list", list, "<td>90.5µs*</td>", "no windows", "* computed by fio")
+}
+
+// TestArchiveOfRuns: an archive of several runs is what its unpacked folder is.
+func TestArchiveOfRuns(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "lab")
+	packed := packTwo(t, folder)
+	want, _ := outAndErr(t, 0, "percentiles", folder)
+	got, _ := outAndErr(t, 0, "percentiles", packed)
+	if want != got || strings.Count(got, "P99.9") != 2 {
+		t.Errorf("%s, want\n%s", got, want)
+	}
+}
+
+// packTwo makes a folder of two runs, and gives a tar file of it.
+func packTwo(t *testing.T, folder string) (packed string) {
+	t.Helper()
+	for _, run := range []string{"stalls", "two-jobs-rw"} {
+		if err := os.CopyFS(filepath.Join(folder, run), os.DirFS(filepath.Join("..", "..", "testdata", "corpus", run))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	packed = folder + ".tar"
+	f, err := os.Create(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tar.NewWriter(f)
+	if err := errors.Join(w.AddFS(os.DirFS(folder)), w.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return packed
+}

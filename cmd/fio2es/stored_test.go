@@ -1,0 +1,376 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+var storedStart = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+
+// storedWindow is a document of a run that began at storedStart: of from … to, milliseconds.
+func storedWindow(direction string, elapsed, from, to int64, h *hist.Histogram) *mapping.Interval {
+	at := func(ms int64) time.Time { return storedStart.Add(time.Duration(ms) * time.Millisecond) }
+	lat := mapping.NewLatency(h, nil)
+	n := lat.Bins.Total()
+	return &mapping.Interval{
+		Time: at(from), Level: mapping.Cluster, Window: mapping.Window{End: at(to), MS: to - from, ElapsedMS: elapsed},
+		Run: mapping.RunRef{ID: "aa", Name: "run aa", Start: storedStart, Ingest: "1"}, Fio: mapping.FioRef{Direction: direction},
+		Latency: lat, Requests: mapping.Requests{Completed: n, Weight: h.Total()}, DocCount: n,
+		IOPS: float64(n) * 1000 / float64(to-from), Bandwidth: float64(n) * 4096 * 1000 / float64(to-from),
+	}
+}
+
+// joinOf is what longer makes of windows.
+func joinOf(t interface{ Fatal(...any) }, windows []*mapping.Interval, end, step, length int64) []*mapping.Interval {
+	run := &mapping.Run{Run: mapping.RunInfo{Name: "run aa", Start: storedStart, End: storedStart.Add(time.Duration(end) * time.Millisecond)}, IntervalMS: step}
+	all := func(yield func(*mapping.Interval, error) bool) {
+		for _, d := range windows {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+	var out []*mapping.Interval
+	for d, err := range longer(all, run, length) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// TestLongerWindows: of windows as runs have them, with gaps, edges that follow rows and a first
+// and a last one that are cut, nothing is lost, and rates are over the true time.
+func TestLongerWindows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const step = 1000
+		times := rapid.Int64Range(2, 12).Draw(t, "times")
+		cut := rapid.SampledFrom([]int64{0, 0, 300, 999}).Draw(t, "cut") // of the first window
+		n := rapid.Int64Range(1, 40).Draw(t, "windows")
+		end := n*step - cut - rapid.Int64Range(0, 600).Draw(t, "short")
+		var windows []*mapping.Interval
+		sums, counts := map[string]*hist.Histogram{}, map[[2]any]int64{}
+		late := rapid.Int64Range(0, 20).Draw(t, "late")
+		for i := range n {
+			for _, direction := range []string{"read", "write"} {
+				elapsed := max(i*step-cut, 0)
+				from, to := elapsed, min((i+1)*step-cut+late, end)
+				if i > 0 {
+					from += late
+				}
+				if to-from < 1 || rapid.IntRange(0, 3).Draw(t, "gap") == 0 {
+					continue
+				}
+				h := hist.New(hist.Fio3(rapid.IntRange(0, 2).Draw(t, "coarseness")))
+				for range rapid.IntRange(1, 3).Draw(t, "bins") {
+					h.AddAt(rapid.IntRange(0, h.Layout().Len()-1).Draw(t, "bin"), float64(rapid.IntRange(1, 50).Draw(t, "count")))
+				}
+				if sums[direction] == nil {
+					sums[direction] = &hist.Histogram{}
+				}
+				sums[direction].Merge(h)
+				counts[[2]any{direction, i / times}] += int64(h.Total())
+				windows = append(windows, storedWindow(direction, elapsed, from, to, h))
+			}
+		}
+		got := map[string]*hist.Histogram{}
+		last := int64(-1)
+		for _, d := range joinOf(t, windows, end, step, times*step) {
+			if d.Window.ElapsedMS < last || d.Window.ElapsedMS > 0 && (d.Window.ElapsedMS+cut)%(times*step) != 0 {
+				t.Fatalf("a window at %d after one at %d", d.Window.ElapsedMS, last)
+			}
+			last = d.Window.ElapsedMS
+			key := [2]any{d.Fio.Direction, (d.Window.ElapsedMS + cut) / (times * step)}
+			if d.Requests.Completed != counts[key] || d.DocCount != counts[key] {
+				t.Fatalf("%v: %d requests, want %d", key, d.Requests.Completed, counts[key])
+			}
+			delete(counts, key)
+			ms := d.Window.End.Sub(d.Time).Milliseconds()
+			nominal := min((d.Window.ElapsedMS+cut)/(times*step)*times*step+times*step-cut, end) - d.Window.ElapsedMS
+			if ms != d.Window.MS || max(ms-nominal, nominal-ms) > 2*late || d.Window.End.After(storedStart.Add(time.Duration(end)*time.Millisecond)) {
+				t.Fatalf("%v: from %v for %d ms, to %v, nominal %d ms", key, d.Time, d.Window.MS, d.Window.End, nominal)
+			}
+			if want := float64(d.Requests.Completed) * 1000 / float64(ms); math.Abs(d.IOPS-want) > 0.001 || math.Abs(d.Bandwidth-want*4096) > 1 {
+				t.Fatalf("%v: iops %v, bandwidth %v, want %v", key, d.IOPS, d.Bandwidth, want)
+			}
+			h, err := d.Latency.Hist()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := mapping.NewLatency(h, nil); !cmp.Equal(want, d.Latency) {
+				t.Fatalf("%v: %+v, want %+v", key, d.Latency, want)
+			}
+			if got[d.Fio.Direction] == nil {
+				got[d.Fio.Direction] = &hist.Histogram{}
+			}
+			got[d.Fio.Direction].Merge(h)
+		}
+		if len(counts) > 0 {
+			t.Fatalf("no windows of %v", counts)
+		}
+		for direction, want := range sums {
+			if !slices.Equal(got[direction].Weights(), want.Weights()) {
+				t.Fatalf("%s: %v, want %v", direction, got[direction].Weights(), want.Weights())
+			}
+		}
+	})
+}
+
+// TestLongerAverages: averages have a rate and a mean, which count by their requests.
+func TestLongerAverages(t *testing.T) {
+	average := func(elapsed int64, iops, mean float64) *mapping.Interval {
+		d := storedWindow("read", elapsed, elapsed, elapsed+1000, &hist.Histogram{})
+		d.IOPS, d.Bandwidth, d.Latency = iops, 4096*iops, mapping.Latency{Mean: mean}
+		return d
+	}
+	got := joinOf(t, []*mapping.Interval{average(0, 100, 10), average(1000, 300, 30)}, 2000, 1000, 2000)
+	if len(got) != 1 || got[0].IOPS != 200 || got[0].Latency.Mean != 25 || got[0].Latency.Layout != "" || got[0].Bandwidth != 4096*200 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestLongerSplit: pieces of one document add up, and have percentiles of the whole.
+func TestLongerSplit(t *testing.T) {
+	h := hist.New(hist.Fio3(0))
+	h.AddAt(500, 1<<31)
+	h.AddAt(700, 1<<31)
+	d := storedWindow("read", 0, 0, 1000, h)
+	got := joinOf(t, append(d.Split(), storedWindow("read", 1000, 1000, 2000, h)), 2000, 1000, 2000)
+	if len(got) != 1 || got[0].Requests.Completed != 1<<33 || got[0].Part != 0 || got[0].Latency.P50 != mapping.NewLatency(h, nil).P50 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestLongerUneven: windows of --interval auto do not fit into others.
+func TestLongerUneven(t *testing.T) {
+	h := hist.New(hist.Fio3(0))
+	h.AddAt(500, 10)
+	run := &mapping.Run{Run: mapping.RunInfo{Name: "run aa", Start: storedStart, End: storedStart.Add(9 * time.Second)}, IntervalMS: 1000}
+	windows := func(yield func(*mapping.Interval, error) bool) {
+		_ = yield(storedWindow("read", 0, 0, 1000, h), nil) && yield(storedWindow("read", 1000, 1000, 4000, h), nil)
+	}
+	for _, err := range longer(windows, run, 2000) {
+		if err != nil {
+			if !strings.Contains(err.Error(), "not of one length") {
+				t.Error(err)
+			}
+			return
+		}
+	}
+	t.Error("a window that lies in two longer ones passed")
+}
+
+// outAndErr runs a command that must end with a code.
+func outAndErr(t *testing.T, code int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	var out, errs strings.Builder
+	if got := run(t.Context(), args, strings.NewReader(""), &out, &errs); got != code {
+		t.Errorf("%v: exit code %d, want %d: %s", args, got, code, errs.String())
+	}
+	return out.String(), errs.String()
+}
+
+// expect looks for texts.
+func expect(t *testing.T, what, text string, wanted ...string) {
+	t.Helper()
+	for _, w := range wanted {
+		if !strings.Contains(text, w) {
+			t.Errorf("%s: no %q in:\n%s", what, w, text)
+		}
+	}
+}
+
+// historyOf is a history of runs and their windows.
+func historyOf(t *testing.T, runs []*mapping.Run, windows ...*mapping.Interval) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "h.db")
+	store, err := history.OpenSQLite(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := store.Put(t.Context(), windows); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range runs {
+		if err := store.Finish(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return file
+}
+
+// plainJSON is a run of one job whose report has no bins, and no log.
+func plainJSON() *mapping.Run {
+	fio := &mapping.FioLatency{Min: 2.5, Mean: 45.75, Max: 20_000, StdDev: 3}
+	for _, p := range [][2]float64{{50, 40.5}, {95, 60}, {99, 90.5}, {99.9, 1200}, {99.99, 19_000}} {
+		fio.Percentiles = append(fio.Percentiles, mapping.FioPercentile{Rank: p[0], Value: p[1]})
+	}
+	total := mapping.Totals{Requests: 4000, IOPS: 1000, DurationMS: 4000, Means: mapping.Means{Clat: 45.75}, Latency: mapping.Latency{Mean: 45.75}}
+	read := total
+	read.Fio = fio
+	return &mapping.Run{
+		Run: mapping.RunInfo{ID: "ff00", Name: "plain", Archive: "lab", Start: storedStart, End: storedStart.Add(4 * time.Second), Ingest: "1", Complete: true},
+		Fio: mapping.FioInfo{Jobs: 1, Version: "fio-3.33"}, Hosts: []mapping.RunHost{{Jobs: 1, Start: storedStart}},
+		Levels: []mapping.Level{mapping.Cluster, mapping.Host}, All: &total, Read: &read,
+		NoWindows: "no histogram log: run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+",
+	}
+}
+
+// TestNoWindows: commands that need windows say why there are none; the others show totals,
+// and fio's own figures as fio's.
+func TestNoWindows(t *testing.T) {
+	file := historyOf(t, []*mapping.Run{plainJSON()})
+	const why = "no histogram log: run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
+	on := func(code int, command string, args ...string) (stdout, stderr string) {
+		return outAndErr(t, code, append([]string{command, "--history", file}, args...)...)
+	}
+	out, errs := on(0, "percentiles", "latest")
+	expect(t, "percentiles", out, "40.5µs*", "90.5µs*", "20.0ms*", fioNote)
+	expect(t, "percentiles", errs, "note: plain: no windows, only totals: "+why)
+	if _, errs = on(0, "percentiles", "latest", "--total"); errs != "" {
+		t.Errorf("--total asks for no windows: %s", errs)
+	}
+	out, _ = on(0, "percentiles", "latest", "--format", "json")
+	expect(t, "percentiles", out, `"p75":null`, `"p99":90.5`, `"source":"fio"`)
+	out, _ = on(0, "percentiles", "latest", "--format", "csv")
+	expect(t, "percentiles", out, ",45.75,40.5,,,60,90.5,1200,19000,20000,,fio\n")
+	out, _ = on(0, "runs")
+	expect(t, "runs", out, "90.5µs*", "no windows", fioNote)
+	out, _ = on(0, "runs", "--sort", "p99", "--format", "csv")
+	expect(t, "runs", out, ",true,,fio\n")
+	for _, args := range [][]string{
+		{"heatmap", "latest"}, {"rank", "latest", "--within", "1ms"}, {"rank", "latest", "--within", "1ms", "--from", "+1s"},
+		{"export", "latest", "--as", "csv"}, {"export", "latest", "--as", "openmetrics", "--windows"}, {"compare", "latest", "latest"},
+		{"percentiles", "latest", "--compat", "fiologparser_hist"}, {"heatmap", "latest", "--job", "1"},
+	} {
+		_, errs := on(1, args[0], args[1:]...)
+		expect(t, strings.Join(args, " "), errs, "no windows", why)
+	}
+	out, errs = on(3, "sla", "latest", "--rule", "iops >= 500", "--rule", "p99 <= 1ms in every window")
+	expect(t, "sla", out, "met", "unknown", "the run has no windows")
+	expect(t, "sla", errs, why)
+	page := filepath.Join(t.TempDir(), "page.html")
+	_, errs = on(0, "report", "latest", "-o", page)
+	expect(t, "report", errs, why)
+	html, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "report", string(html), "The run has no windows: no histogram log: run fio with", "90.5µs<small>fio&#39;s own</small>")
+}
+
+// TestStoredOptions: options that only reading logs can follow are errors, but beside paths.
+func TestStoredOptions(t *testing.T) {
+	h := hist.New(hist.Fio3(0))
+	h.AddAt(500, 10)
+	total := mapping.Totals{Requests: 10, Latency: mapping.NewLatency(h, nil)}
+	run := &mapping.Run{
+		Run:        mapping.RunInfo{ID: "aa", Name: "run aa", Start: storedStart, End: storedStart.Add(4 * time.Second), Ingest: "1"},
+		IntervalMS: 1000, Weighting: "inflight", Levels: []mapping.Level{mapping.Cluster}, All: &total, Read: &total, Documents: mapping.Documents{Cluster: 4},
+	}
+	var windows []*mapping.Interval
+	for i := range int64(4) {
+		windows = append(windows, storedWindow("read", i*1000, i*1000, i*1000+1000, h))
+	}
+	file := historyOf(t, []*mapping.Run{run}, windows...)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--weighting", "completion"}, "--weighting: run run aa is in the history, and its windows were made when it was ingested: leave the option out, or ingest its files again with --weighting completion"},
+		{[]string{"--source", "raw"}, "--source: run run aa is in the history"}, {[]string{"--inflight", "all"}, "--inflight: "},
+		{[]string{"--tolerance", "0.1"}, "--tolerance: "}, {[]string{"--align", "job"}, "--align: "}, {[]string{"--start", "2026-01-01T00:00:00Z"}, "--start: "},
+		{[]string{"--offset", "a=5"}, "again with --offset a=5"}, {[]string{"--interval", "auto", "--precision", "p99:5%"}, "--precision: "},
+		{[]string{"--interval", "auto"}, "--interval auto: "}, {[]string{"--interval", "1500ms"}, "use a multiple, such as 2s, 5s or 10s"},
+		{[]string{"--interval", "500ms"}, "is stored in windows of 1s"}, {[]string{"--labels", "a=b"}, "--labels: "},
+	} {
+		_, errs := outAndErr(t, 2, append([]string{"percentiles", "aa", "--history", file}, c.args...)...)
+		expect(t, strings.Join(c.args, " "), errs, c.want)
+	}
+	out, errs := outAndErr(t, 0, "percentiles", "aa", "--history", file, "--interval", "2s", "--weighting", "inflight", "--format", "csv")
+	if n := strings.Count(out, ",cluster,"); n != 2 || errs != "" {
+		t.Errorf("%d windows: %s%s", n, out, errs)
+	}
+	for _, command := range [][]string{
+		{"heatmap", "aa", "--format", "csv"}, {"export", "aa", "--as", "csv"}, {"rank", "aa", "--within", "1ms", "--from", "+1s"},
+		{"sla", "aa", "--rule", "iops >= 1 in every window"}, {"report", "aa", "-o", "-"},
+	} {
+		_, errs := outAndErr(t, 2, append(command, "--history", file, "--align", "job")...)
+		expect(t, command[0], errs, "--align: run run aa is in the history")
+		outAndErr(t, 0, append(command, "--history", file, "--interval", "4s")...)
+	}
+	path := filepath.Join("..", "..", "testdata", "corpus", "two-jobs-rw")
+	_, errs = outAndErr(t, 0, "compare", "aa", path, "--history", file, "--weighting", "completion", "--metrics", "iops")
+	expect(t, "compare", errs, "note: --weighting does not count for run aa, which is in the history", "weighting completion, not inflight")
+	t.Setenv("FIO2ES_WEIGHTING", "completion") // is for logs
+	outAndErr(t, 0, "percentiles", "aa", "--history", file)
+}
+
+// TestNothingChosen: an answer that is empty says what there is instead.
+func TestNothingChosen(t *testing.T) {
+	h := hist.New(hist.Fio3(0))
+	h.AddAt(500, 10)
+	total := mapping.Totals{Requests: 10, Latency: mapping.NewLatency(h, nil)}
+	run := &mapping.Run{
+		Run: mapping.RunInfo{
+			ID: "aa", Name: "run aa", Archive: "lab", Start: storedStart, End: storedStart.Add(4 * time.Second), Ingest: "1",
+			Labels: map[string]string{"disk": "nvme"},
+		},
+		CBT: mapping.CBT{Benchmark: "librbdfio", Mode: "randread"}, Hosts: []mapping.RunHost{{Name: "h1"}, {Name: "h2"}},
+		IntervalMS: 1000, All: &total, Read: &total, Documents: mapping.Documents{Cluster: 1, Host: 1, Job: 1},
+	}
+	var windows []*mapping.Interval
+	for level := mapping.Cluster; level <= mapping.Job; level++ {
+		d := storedWindow("read", 0, 0, 1000, h)
+		d.Level = level
+		if level > mapping.Cluster {
+			d.Host.Name = "h1"
+		}
+		if level == mapping.Job {
+			d.Fio.Job = "7"
+		}
+		run.Levels, windows = append(run.Levels, level), append(windows, d)
+	}
+	file := historyOf(t, []*mapping.Run{run}, windows...)
+	const lasted = "the run lasted from 2026-11-21 10:00:00.000 to 2026-11-21 10:00:04.000 (+0s to +4s)"
+	for _, c := range []struct{ flags, want string }{
+		{"--from +90s", "run aa: no requests match --from +90s: " + lasted},
+		{"--from +1h --direction trim", "no requests match --from +1h --direction trim: the run has reads; " + lasted},
+		{"--host h3", "no requests match --host h3: its hosts: h1, h2"},
+		{"--job 8", "no requests match --job 8: its jobs: 7"},
+	} {
+		flags := append(strings.Fields(c.flags), "--history", file)
+		commands := [][]string{{"heatmap", "aa"}, {"rank", "aa", "--within", "1ms"}, {"export", "aa", "--as", "json"}}
+		if !strings.Contains(c.flags, "--host") && !strings.Contains(c.flags, "--job") {
+			commands = append(commands, []string{"report", "aa", "-o", "-"})
+		}
+		for _, command := range commands {
+			_, errs := outAndErr(t, 1, append(command, flags...)...)
+			expect(t, fmt.Sprint(command, c.flags), errs, c.want)
+		}
+		_, errs := outAndErr(t, 3, append([]string{"sla", "aa", "--rule", "p99 <= 1s"}, flags...)...)
+		expect(t, "sla "+c.flags, errs, c.want)
+	}
+	_, errs := outAndErr(t, 0, "runs", "--history", file, "nothing", "--label", "disk=hdd", "--since", "2026-01-01")
+	expect(t, "runs", errs, "no runs match nothing --label disk=hdd --since 2026-01-01T00:00:00Z; ", "has 1 run:", "disk=nvme", "lab:run aa", "randread", "librbdfio")
+	_, errs = outAndErr(t, 1, "percentiles", "--history", file, "bb")
+	expect(t, "percentiles", errs, "bb: neither a path nor a run", "lists the 1 run that there are")
+	_, errs = outAndErr(t, 2, "percentiles", "--history", file, "aa", "aa")
+	expect(t, "percentiles", errs, "aa: no such file or folder; a run in the history is given alone")
+}
