@@ -25,7 +25,9 @@ type Archive struct {
 // Open finds the runs under the paths: logs, folders, archives, "-" for stdin.
 // progress may be nil. The archive must be closed.
 func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(source.Progress)) (*Archive, error) {
-	set, err := source.Scan(ctx, paths, source.Options{Stdin: stdin, Want: cbt.Wanted, Progress: progress})
+	opt := cbt.Options()
+	opt.Stdin, opt.Progress = stdin, progress
+	set, err := source.Scan(ctx, paths, opt)
 	if err != nil {
 		return nil, err
 	}
