@@ -76,7 +76,7 @@ func (s *sorter) named(f *source.File, byName role) role {
 	s.log(f, fiolog.Name{Prefix: prefix, Kind: kind})
 	at := s.place(f, false)
 	family, _ := splitPrefix(prefix)
-	s.run(f, &at, family).doubt(fmt.Sprintf("%s: taken for a log of %s, as its rows are", f.Name(), kindNames[kind]))
+	s.run(f, &at, family).doubt(fmt.Sprintf("%s: read as a log of %s, because its rows are such", f.Name(), kindNames[kind]))
 	return roleConfig
 }
 
