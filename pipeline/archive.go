@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -25,7 +26,9 @@ type Archive struct {
 // Open finds the runs under the paths: logs, folders, archives, "-" for stdin.
 // progress may be nil. The archive must be closed.
 func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(source.Progress)) (*Archive, error) {
-	set, err := source.Scan(ctx, paths, source.Options{Stdin: stdin, Want: cbt.Wanted, Progress: progress})
+	opt := cbt.Options()
+	opt.Stdin, opt.Progress = stdin, progress
+	set, err := source.Scan(ctx, paths, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -55,17 +58,76 @@ func unwrap(files []*source.File) {
 // Close lets go of what the runs are read from.
 func (a *Archive) Close() error { return a.set.Close() }
 
-// Together makes one run of several, for logs that the user named one by one: whatever
-// wrote them, they are to be merged.
+// Together makes one run of those whose logs the user named one by one: whatever wrote
+// them, they are to be merged. Runs that were found in folders and archives stay as they
+// are. Of jobs that then have the same host, volume and number all but the first get their
+// prefix for a volume, so that they stay apart.
 func Together(runs []*cbt.Run) []*cbt.Run {
-	if len(runs) < 2 {
+	var loose, others []*cbt.Run
+	for _, r := range runs {
+		if r.Loose {
+			loose = append(loose, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	if len(loose) < 2 {
 		return runs
 	}
-	one := *runs[0]
-	for _, r := range runs[1:] {
-		one.Logs = append(one.Logs[:len(one.Logs):len(one.Logs)], r.Logs...)
-		one.Others = append(one.Others[:len(one.Others):len(one.Others)], r.Others...)
-		one.Reports = append(one.Reports[:len(one.Reports):len(one.Reports)], r.Reports...)
+	one := *loose[0]
+	one.Logs, one.Others, one.Reports, one.Doubts = nil, nil, nil, nil
+	apart := jobsApart{}
+	for _, r := range loose {
+		one.Logs = append(one.Logs, apart.all(r.Logs)...)
+		one.Others = append(one.Others, apart.all(r.Others)...)
+		for _, f := range r.Reports {
+			if !slices.ContainsFunc(one.Reports, func(have cbt.Report) bool { return have.File == f.File }) {
+				one.Reports = append(one.Reports, f)
+			}
+		}
+		one.Doubts = append(one.Doubts, r.Doubts...)
 	}
-	return []*cbt.Run{&one}
+	return append([]*cbt.Run{&one}, others...)
+}
+
+// NamedOnly are the runs without the reports that no argument covers: those found beside
+// logs that the user named.
+func NamedOnly(runs []*cbt.Run) []*cbt.Run {
+	var named []*cbt.Run
+	for _, r := range runs {
+		one := *r
+		one.Reports = slices.DeleteFunc(slices.Clone(r.Reports), func(f cbt.Report) bool { return f.File.Beside })
+		named = append(named, &one)
+	}
+	return named
+}
+
+// IsLoose reports whether the user named all that the runs are made of file by file, so
+// that nothing else is expected beside it.
+func IsLoose(runs []*cbt.Run) bool {
+	return !slices.ContainsFunc(runs, func(r *cbt.Run) bool { return !r.Loose })
+}
+
+// jobsApart has the prefix of each job's logs.
+type jobsApart map[jobKey]string
+
+type jobKey struct {
+	host, volume string
+	job          int
+}
+
+// all gives volumes to logs whose jobs are taken by logs of another prefix.
+func (a jobsApart) all(logs []cbt.Log) []cbt.Log {
+	logs = slices.Clone(logs)
+	for i := range logs {
+		l := &logs[i]
+		key := jobKey{l.Host, l.Volume, l.Job}
+		prefix, ok := a[key]
+		if ok && prefix != l.Prefix {
+			l.Volume = l.Prefix
+			continue
+		}
+		a[key] = l.Prefix
+	}
+	return logs
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -32,7 +33,7 @@ func (b *planner) attribute(outputs []*output, slots []*slot) []*entry {
 }
 
 // mine are the slots of logs that the fio wrote whose output this is. Where only a common
-// folder says so, and there are other reports, its bins must hold all rows.
+// folder says so its bins must hold all rows.
 func (b *planner) mine(out *output, outputs []*output, slots []*slot) []*slot {
 	var mine []*slot
 	for _, s := range slots {
@@ -40,7 +41,7 @@ func (b *planner) mine(out *output, outputs []*output, slots []*slot) []*slot {
 			mine = append(mine, s)
 		}
 	}
-	weak := !out.Named && len(outputs) > 1 && !slices.ContainsFunc(mine, func(s *slot) bool { return out.names(s.prefix) })
+	weak := !out.Named && (out.Candidate || len(outputs) > 1) && !slices.ContainsFunc(mine, func(s *slot) bool { return out.names(s.prefix) })
 	if weak && len(mine) > 0 && !b.fits(mine, newEntries(out)) {
 		return nil
 	}
@@ -59,7 +60,8 @@ func (o *output) mayCover(s *slot, all []*slot) bool {
 	case o.client && !slices.ContainsFunc(o.fio.Jobs, func(j fiolog.Job) bool { return s.host == "" || sameHost(j.Host, s.host) }):
 		return false
 	}
-	return below(s.folder, path.Dir(o.File.Path)) && (o.names(s.prefix) || !o.namesAny())
+	nearby := below(s.folder, path.Dir(o.File.Path)) || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
+	return nearby && (o.names(s.prefix) || !o.namesAny())
 }
 
 // below reports whether a folder is another one or in it.

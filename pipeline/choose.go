@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -277,5 +278,5 @@ func (b *planner) configuredInterval(out *output) int64 {
 		}
 	}
 	option, _ := b.config["cluster.log_hist_msec"].(string)
-	return milliseconds(option)
+	return milliseconds(cmp.Or(option, b.run.JobOptions["log_hist_msec"]))
 }

@@ -178,7 +178,7 @@ func placeByFiles(out *output, entries []*entry, end time.Time) (placed, bool) {
 	if !out.trustsTimes() {
 		return p, false
 	}
-	fine := false
+	fine := true
 	for _, group := range groups(entries) {
 		var start time.Time
 		for _, e := range group {
@@ -186,7 +186,7 @@ func placeByFiles(out *output, entries []*entry, end time.Time) (placed, bool) {
 			if !ok {
 				continue
 			}
-			fine = fine || ended.Nanosecond() != 0
+			fine = fine && e.isFine()
 			start = earlier(start, ended.Add(-e.ranFor()-e.ramp()))
 		}
 		if start.IsZero() {
@@ -220,6 +220,13 @@ func (e *entry) lastWritten(out *output, end time.Time) (time.Time, bool) {
 		}
 	}
 	return last, !last.IsZero()
+}
+
+// isFine reports whether the times of an entry's logs are known to the millisecond or so:
+// tar and zip may have whole seconds.
+func (e *entry) isFine() bool {
+	const coarse = 50 * time.Millisecond
+	return !slices.ContainsFunc(e.jobs, func(j *job) bool { return j.log.File.ModStep > coarse })
 }
 
 // began is the earliest time at which the fio of an output can have been started.

@@ -129,6 +129,10 @@ func (a *app) tellProblems(archive *pipeline.Archive) bool {
 		a.log.Warn(p.Error())
 	}
 	for _, l := range archive.Left {
+		if l.Notable {
+			a.log.Info("note: " + l.File.Name() + ": " + l.Reason)
+			continue
+		}
 		a.log.Debug("belongs to no run: "+l.Reason, "file", l.File.Name())
 	}
 	for _, s := range archive.Skipped {

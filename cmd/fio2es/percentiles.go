@@ -18,15 +18,15 @@ func (a *app) percentilesCommand() *cobra.Command {
 whole run. X is a path, as for ingest (nothing is stored), or a run in the history:
 its id, the beginning of it, or "latest".
 
-Logs given by name are merged, whatever wrote them. Percentiles are computed from
-merged histograms: requests of a bin are taken as evenly spread within it, so that
+Logs given by name are merged, whatever wrote them; fio's report is found beside them. Files
+of any name are read by their content. Percentiles are computed from merged histograms: requests of a bin are taken as evenly spread within it, so that
 the error is less than the bin's width (1.6 % at coarseness 0). --method fio gives
 the value that fio prints for the bin instead.
 
 --compat prints what scripts expect that read one of fio's own tools: its header, rows,
 columns and units, with the percentiles that it has by default, of reads, writes and
 trims together. The numbers are those of fio2es. Runs come one after another, each with
-its header.`,
+its header. Of logs given by name it reads these alone, as the tools do.`,
 		Example: `  fio2es percentiles latest
   fio2es percentiles --interval 10s output.*_clat_hist.*.log.*
   fio2es percentiles --levels host --format csv results/

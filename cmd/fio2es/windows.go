@@ -110,9 +110,10 @@ func (a *app) windowsOfPaths(ctx context.Context, paths []string, out windowOutp
 	}
 	defer archive.Close()
 	leftOut = a.tellProblems(archive)
-	runs := archive.Runs
-	if allFiles(paths) && !slices.ContainsFunc(runs, isPacked) {
-		runs, opt.Alone = pipeline.Together(runs), true
+	runs := pipeline.Together(archive.Runs)
+	opt.Alone = pipeline.IsLoose(runs)
+	if _, ok := out.(*compatWriter); ok { // fio's tools read logs alone
+		runs = pipeline.NamedOnly(runs)
 	}
 	if len(runs) == 0 {
 		return false, fmt.Errorf("no histogram logs of fio (*_clat_hist.*.log) under %s", strings.Join(paths, ", "))
@@ -136,11 +137,12 @@ func (a *app) windowsOfPaths(ctx context.Context, paths []string, out windowOutp
 	return leftOut, nil
 }
 
-// allFiles tells whether all paths are single files, which the user wants merged.
+// allFiles tells whether all paths are single files, which the user wants merged if they
+// are logs.
 func allFiles(paths []string) bool {
 	for _, p := range paths {
 		info, err := os.Stat(p)
-		if err != nil && !strings.ContainsAny(p, "*?[") || err == nil && !info.Mode().IsRegular() {
+		if err != nil && !strings.ContainsAny(p, "*?[") || err == nil && (!info.Mode().IsRegular() || source.IsArchive(p)) {
 			return false
 		}
 	}

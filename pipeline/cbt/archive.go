@@ -6,7 +6,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -23,6 +22,9 @@ type Archive struct {
 type Left struct {
 	File   *source.File
 	Reason string
+	// Notable means that people may expect it to be read: it is a log or a report, or
+	// they named it.
+	Notable bool
 }
 
 // Skipped is the configuration of a benchmark that does not run fio.
@@ -33,35 +35,37 @@ type Skipped struct {
 	Files         []*source.File
 }
 
-// Read sorts files into runs. It opens no logs; of CBT's YAML files it reads those of
-// configurations whose names leave a question: where a host's name begins in that of a
-// folder, and whether reports without any log are fio's. Outside CBT's layout it looks
-// whether what has no log beside it begins as fio's reports do.
+// Read sorts files into runs. It reads a log only where another of the same size may be a
+// copy of it, or where the user named a file by a name that says nothing; of CBT's YAML
+// files those of configurations whose names leave a question: where a host's name begins
+// in that of a folder, and whether reports without any log are fio's. Outside CBT's layout
+// it reads job files, and of fio's reports the first where names and places do not tell
+// whose they are.
 func Read(files []*source.File) *Archive {
 	s := newSorter()
-	var reports []*source.File
 	once := s.once(files)
 	for _, f := range once {
-		if roleOf(f.Path) == roleConfig {
-			s.config(f)
-		}
+		s.note(f)
 	}
+	var reports []*source.File
 	for _, f := range once {
-		switch roleOf(f.Path) {
+		switch s.roleOf(f) {
 		case roleLog:
-			name, _ := fiolog.ParseName(path.Base(f.Path))
-			s.log(f, name)
+			s.logOrCopy(f)
+		case roleJob:
+			s.jobFiles = append(s.jobFiles, f)
 		case roleReport, roleLoose:
 			reports = append(reports, f)
 		}
 	}
 	s.dropWholeLogs()
 	s.uniteFamilies()
-	s.skip(reports)
-	for _, f := range reports {
-		s.report(f)
-	}
+	reports = s.dropOldReports(reports)
+	s.skip(slices.DeleteFunc(slices.Clone(reports), func(f *source.File) bool { return roleOf(f.Path) == roleNone }))
+	s.attribute(slices.DeleteFunc(reports, s.report))
 	s.uniteDepths()
+	s.describe()
+	s.dropTwins()
 	return s.finish()
 }
 
@@ -75,8 +79,7 @@ func folderOf(f *source.File, dir string) folder {
 // argumentOf is what tells archives of the same name apart: the argument that a file was
 // found under. Files that were named one by one belong together by their folder.
 func argumentOf(f *source.File) string {
-	base := filepath.Base(f.Root)
-	if path.Dir(f.Path) == "." && (base == f.Path || strings.HasPrefix(base, f.Path+".")) {
+	if f.Named && f.Root != "-" {
 		return filepath.Dir(f.Root)
 	}
 	return filepath.Clean(f.Root)
@@ -95,8 +98,17 @@ type sorter struct {
 	logged  map[folder]bool // id- folders that have logs
 	skipped map[folder]*Skipped
 	all     []*Run
-	gone    map[*Run]bool // now part of others
+	gone    map[*Run]bool // now part of others, or without files
+	into    map[*Run]*Run // of which others
 	left    []Left
+
+	roots     map[rootKey]string // of arguments, see [sorter.rootOf]
+	paths     map[string]bool    // of all files, on disk were all unpacked
+	samples   map[folder]bool    // folders of samples of pbench-fio
+	jobFiles  []*source.File
+	jobs      map[*source.File]*fiolog.JobFile
+	jobErrors map[*source.File]error
+	found     logIndex
 }
 
 type placeKey struct {
@@ -112,17 +124,49 @@ type runKey struct {
 type logKey struct {
 	run          *Run
 	kind         fiolog.Kind
-	host, volume string
+	host, prefix string
 	job          int
 }
+
+func keyOf(r *Run, l *Log) logKey { return logKey{r, l.Kind, l.Host, l.Prefix, l.Job} }
 
 func newSorter() *sorter {
 	return &sorter{
 		order: map[*source.File]int{}, places: map[placeKey]place{}, configs: map[folder]*source.File{},
 		wholes: map[folder]*source.File{}, told: map[*source.File]*told{}, runs: map[runKey]*Run{},
 		folders: map[folder][]*Run{}, logs: map[logKey]*source.File{}, logged: map[folder]bool{}, skipped: map[folder]*Skipped{},
-		gone: map[*Run]bool{},
+		gone: map[*Run]bool{}, into: map[*Run]*Run{}, roots: map[rootKey]string{}, paths: map[string]bool{}, samples: map[folder]bool{},
+		jobs: map[*source.File]*fiolog.JobFile{}, jobErrors: map[*source.File]error{},
 	}
+}
+
+// note takes note of what others are sorted by.
+func (s *sorter) note(f *source.File) {
+	s.paths[path.Join(s.dirOf(f), path.Base(f.Path))] = true
+	if roleOf(f.Path) == roleConfig {
+		s.config(f)
+	}
+	dir := path.Dir(f.Path)
+	if above := path.Dir(dir); path.Base(above) == clientsDir && roleOf(f.Path) == roleLog {
+		s.samples[folderOf(f, path.Dir(above))] = true
+	}
+	if path.Base(f.Path) == pbenchReport {
+		s.samples[folderOf(f, dir)] = true
+	}
+}
+
+// roleOf is what a file may be. One that the user named is known by its content, where its
+// name does not say that it is a log; and nothing beside it is a log.
+func (s *sorter) roleOf(f *source.File) role {
+	r := roleOf(f.Path)
+	switch {
+	case r == roleConfig || f.Named && r == roleLog:
+	case f.Named:
+		return s.named(f, r)
+	case r == roleNone && mayBeReport(f.Path):
+		return roleLoose
+	}
+	return r
 }
 
 // config takes note of one of CBT's YAML files.
@@ -136,15 +180,19 @@ func (s *sorter) config(f *source.File) {
 
 // once leaves out what was found twice, because arguments overlap.
 func (s *sorter) once(files []*source.File) []*source.File {
-	seen := make(map[folder]bool, len(files))
+	type place struct {
+		folder
+		beside bool
+	}
+	seen := make(map[place]bool, len(files))
 	once := make([]*source.File, 0, len(files))
 	for i, f := range files {
 		s.order[f] = i
-		switch key := folderOf(f, f.Path); {
+		switch key := (place{folderOf(f, f.Path), f.Beside}); {
 		case !seen[key]:
 			seen[key] = true
 			once = append(once, f)
-		case roleOf(f.Path) != roleNone && roleOf(f.Path) != roleLoose:
+		case Wanted(f.Path) || f.Named:
 			s.leave(f, "found twice: it was given twice")
 		}
 	}
@@ -152,7 +200,12 @@ func (s *sorter) once(files []*source.File) []*source.File {
 }
 
 func (s *sorter) leave(f *source.File, reason string) {
-	s.left = append(s.left, Left{File: f, Reason: reason})
+	s.left = append(s.left, Left{File: f, Reason: reason, Notable: f.Named})
+}
+
+// leaveOut is leave for what people may expect to be read.
+func (s *sorter) leaveOut(f *source.File, reason string) {
+	s.left = append(s.left, Left{File: f, Reason: reason, Notable: true})
 }
 
 // finish gives the outcome, and what configuration no run has.
@@ -163,6 +216,8 @@ func (s *sorter) finish() *Archive {
 		slices.SortStableFunc(r.Logs, compareLogs)
 		slices.SortStableFunc(r.Others, compareLogs)
 		slices.SortStableFunc(r.Reports, func(a, b Report) int { return cmp.Compare(s.order[a.File], s.order[b.File]) })
+		slices.SortStableFunc(r.Reports, compareReports)
+		r.setLoose()
 		used[r.Config], used[r.Whole] = true, true
 	}
 	slices.SortStableFunc(a.Runs, func(a, b *Run) int { return cmp.Compare(s.first(a), s.first(b)) })
@@ -217,7 +272,7 @@ func (s *sorter) first(r *Run) int {
 
 // wholeOf is the archive's configuration for an id- folder.
 func (s *sorter) wholeOf(at folder) *source.File {
-	p := locate(at.archive, at.path, keepWhole)
+	p := locate(at.archive, at.path, keepWhole, nil)
 	if p.root == "" {
 		return nil
 	}

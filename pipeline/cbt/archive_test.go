@@ -75,7 +75,7 @@ func TestPlainFolders(t *testing.T) {
 	want := []inShort{
 		{Path: "day1/fio", Name: "day1/fio", Logs: "//1 //2", Others: "//1", Reports: "/?"},
 		{Path: "day2/a", Name: "day2/a", Logs: "h1//1 h2.lab//1", Reports: "/? /?"},
-		{Path: "day2/b", Name: "day2/b", Logs: "/3/1", Reports: "/? /? /?"},
+		{Path: "day2/b", Name: "day2/b", Logs: "/3/1", Reports: "/? /?"},
 		{Path: "day2/sub/x", Name: "day2/sub/x", Logs: "//0", Reports: "/?"},
 		{Path: "day3/h", Name: "day3/h", Logs: "//1", Others: "//1 //1 //1"},
 		{Path: "day4/h", Name: "day4/h", Logs: "//1"},
@@ -107,6 +107,7 @@ func TestReportsAlone(t *testing.T) {
 	want := []inShort{
 		{Path: "a", Name: "a", Reports: "/?"},
 		{Path: "b", Name: "b", Reports: "/?"},
+		{Path: "e", Name: "e", Reports: "/?"},
 		{Path: "hosts/output", Name: "hosts/output", Reports: "client01/0 client02/0"},
 		{Path: "logged/x", Name: "logged/x", Logs: "//1", Reports: "/? /?"},
 	}

@@ -3,26 +3,108 @@ package cbt
 import (
 	"bytes"
 	"io"
+	"strconv"
 
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// isReport looks into a file that has no log beside it: it is fio's output if its first
-// JSON document begins as fio's do. Text may come before it.
-func isReport(f *source.File) bool {
-	const most = 64 << 10
+// peekLen is how much of a file is looked at to tell what it is.
+const peekLen = 64 << 10
+
+// head is the beginning of a file; of what is damaged it may be good.
+func head(f *source.File) []byte {
 	in, err := f.Open()
 	if err != nil {
-		return false
+		return nil
 	}
 	defer in.Close()
-	head, _ := io.ReadAll(io.LimitReader(in, most)) // of what is damaged the beginning may be good
+	b, _ := io.ReadAll(io.LimitReader(in, peekLen))
+	return b
+}
+
+// isReport tells whether a file is fio's output.
+func isReport(f *source.File) bool { return hasReport(head(f)) }
+
+// hasReport tells whether the first JSON document in a text begins as fio's do. Other text
+// may come before it.
+func hasReport(head []byte) bool {
 	_, after, found := bytes.Cut(head, []byte{'{'})
 	for found {
 		if bytes.HasPrefix(bytes.TrimLeft(after, " \t\r\n"), []byte(`"fio version"`)) {
 			return true
 		}
 		_, after, found = bytes.Cut(after, []byte{'{'})
+	}
+	return false
+}
+
+// content is what a file is, whatever its name.
+type content uint8
+
+const (
+	unknown     content = iota
+	histogram           // rows of a histogram log
+	completions         // rows of single completions, or of anything else with a block size
+	averages            // rows of averages, of which nothing tells what of
+	report              // fio's JSON output
+)
+
+// contentOf tells what a text is by its beginning: by the first of a few lines that is
+// either of fio.
+func contentOf(head []byte) content {
+	const lines = 8
+	if hasReport(head) {
+		return report
+	}
+	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	for range lines {
+		line, rest, _ := bytes.Cut(head, []byte{'\n'})
+		if c := rowContent(line); c != unknown {
+			return c
+		}
+		head = rest
+	}
+	return unknown
+}
+
+// rowContent tells by its number of fields what log a row is of.
+func rowContent(line []byte) content {
+	fields := bytes.Split(bytes.TrimSpace(line), []byte{','})
+	const (
+		least, most = 4, 8 // fields of a row that is no histogram
+		before      = 3    // the bins of one that is
+	)
+	var values []uint64
+	for _, f := range fields {
+		n, err := strconv.ParseUint(string(bytes.TrimSpace(f)), 0, 64)
+		if err != nil {
+			return unknown
+		}
+		values = append(values, n)
+	}
+	switch {
+	case len(values) < least:
+		return unknown
+	case isBins(len(values)-before) && values[1] <= 2:
+		return histogram
+	case len(values) > most || values[2] > 2:
+		return unknown
+	case values[3] == 0:
+		return averages
+	}
+	return completions
+}
+
+// isBins tells whether a row of a histogram log may have so many bins: fio has 19 groups
+// of 64 (fio 2) or 29, other builds more or less, and log_hist_coarseness halves them.
+func isBins(n int) bool {
+	const fewest, most, coarsest = 17, 64, 6
+	for c := range coarsest + 1 {
+		for groups := fewest; groups <= most; groups++ {
+			if groups*64>>c == n {
+				return true
+			}
+		}
 	}
 	return false
 }

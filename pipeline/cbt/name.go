@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 const (
@@ -21,10 +22,37 @@ var (
 	monitorDir   = regexp.MustCompile(`^(?:collectl|perf|blktrace|top|visualisation|[a-z_]+_monitoring)(?:\..+)?$`)
 )
 
-// Wanted tells whether a file of that path can tell anything about a run: logs of fio,
-// its reports and CBT's configuration. Others need not be read.
+// Wanted tells by its path whether a file can tell anything about a run: logs of fio,
+// what may be its reports, job files and CBT's configuration. Of others the content
+// decides, see [Options].
 func Wanted(name string) bool {
-	return roleOf(name) != roleNone
+	r := roleOf(name)
+	return r != roleNone && r != roleLoose
+}
+
+// Options are those that a scan for [Read] needs: reports of any name are found near logs,
+// files that the user named are listed whatever their names, and so is what may belong
+// to them and lies beside them.
+func Options() source.Options {
+	return source.Options{Want: Wanted, Named: true, Beside: true, Look: source.Look{
+		Near: func(name string) bool { return roleOf(name) == roleLog },
+		Name: mayBeReport,
+		Is:   hasReport,
+		Kin:  func(name string) bool { return roleOf(name) == roleJob },
+	}}
+}
+
+// foreign are suffixes of files that are no reports of fio.
+var foreign = map[string]bool{
+	".png": true, ".jpg": true, ".svg": true, ".pdf": true, ".html": true, ".css": true, ".js": true, ".csv": true, ".py": true, ".sh": true,
+	".md": true, ".yaml": true, ".yml": true, ".xml": true, ".so": true, ".o": true, ".a": true,
+}
+
+// mayBeReport tells whether a file of which the name says nothing is worth a look.
+// Stores of other programs hold files named by hashes by the thousand.
+func mayBeReport(name string) bool {
+	base := path.Base(name)
+	return roleOf(name) <= roleLoose && !byMonitor(name) && !ceph(base) && !hashName.MatchString(base) && !foreign[path.Ext(base)]
 }
 
 // role is what a file may be, by its name.
@@ -32,10 +60,11 @@ type role uint8
 
 const (
 	roleNone   role = iota
+	roleLoose       // fio's output only if its content says so
 	roleLog         // written by fio's write_*_log
 	roleConfig      // one of CBT's YAML files
 	roleReport      // may be fio's output
-	roleLoose       // fio's output only if a log beside it has that prefix
+	roleJob         // may be a job file
 )
 
 func roleOf(name string) role {
@@ -59,8 +88,9 @@ func roleOf(name string) role {
 	switch path.Ext(base) {
 	case ".json", ".txt", ".out":
 		return roleReport
+	case ".fio", ".job":
+		return roleJob
 	case "":
-		// Stores of other programs hold hashes by the thousand.
 		if !hashName.MatchString(base) {
 			return roleLoose
 		}
@@ -68,11 +98,14 @@ func roleOf(name string) role {
 	return roleNone
 }
 
-// byMonitor tells whether a file was written by what CBT lets run beside fio.
+// byMonitor tells whether a file was written by what CBT or pbench-fio let run beside fio.
 func byMonitor(name string) bool {
 	parts := strings.Split(path.Dir(name), "/")
 	below := false
 	for i, p := range parts {
+		if p == "sysinfo" || i > 0 && strings.HasPrefix(p, "tools-") && sampleDir.MatchString(parts[i-1]) {
+			return true
+		}
 		// A workload may have any name, but settings below it.
 		if below && monitorDir.MatchString(p) && (i+1 == len(parts) || !isSetting(parts[i+1])) {
 			return true
@@ -123,10 +156,10 @@ func splitPrefix(prefix string) (family, volume string) {
 	return prefix, ""
 }
 
-// stem is a report's name without what says that it is one.
+// stem is the name of a report or job file without what says that it is one.
 func stem(base string) string {
 	switch ext := path.Ext(base); ext {
-	case ".json", ".txt", ".out":
+	case ".json", ".txt", ".out", ".fio", ".job":
 		return strings.TrimSuffix(base, ext)
 	}
 	return base

@@ -10,6 +10,8 @@ import (
 
 var (
 	iterationDir = regexp.MustCompile(`^\d{8}$`)
+	sampleDir    = regexp.MustCompile(`^sample\d+$`)            // of pbench-fio
+	pbenchDir    = regexp.MustCompile(`^\d+-([a-z]+)-(\d+)KiB`) // of its iterations
 	configDir    = regexp.MustCompile(`^id-[0-9A-Fa-f]+$`)
 	hashDir      = regexp.MustCompile(`^id-[0-9A-Fa-f]{8}$`) // as CBT makes them
 	settingDir   = regexp.MustCompile(`^(osd_ra|raw_ra|client_ra|op_size|concurrent_procs|iodepth|total_iodepth|numjobs)-(\d+)$`)
@@ -31,6 +33,7 @@ type place struct {
 	folder string // the file's
 	host   string // where a folder has it
 	cbt    bool   // in CBT's layout: below an id- folder
+	sample bool   // in the folder of a sample of pbench-fio, which folder is then
 	config string // the id- folder
 	root   string // the archive's, where cbt_config.yaml lies; "" outside the argument
 	name   string // for people; "" outside CBT's layout
@@ -47,7 +50,10 @@ type splitter func(p *place, top string) (name, host string)
 
 // locate reads the folders above a file. The archive's name counts as one, because the
 // user may have given a folder from inside of an archive.
-func locate(archive, dir string, split splitter) place {
+//
+// isSample tells of a folder named as pbench-fio names its samples whether it is one; nil
+// says that none is.
+func locate(archive, dir string, split splitter, isSample func(dir string) bool) place {
 	parts := []string{archive}
 	if dir != "." {
 		parts = append(parts, strings.Split(dir, "/")...)
@@ -55,6 +61,9 @@ func locate(archive, dir string, split splitter) place {
 	p := place{known: Settings{Iteration: -1}}
 	first := p.findConfig(parts)
 	if !p.cbt {
+		if isSample != nil && p.findSample(parts, isSample) {
+			return p
+		}
 		first = findTop(parts)
 	}
 	if 0 < first && first < len(parts) {
@@ -95,6 +104,44 @@ func (p *place) findConfig(parts []string) int {
 	}
 	return len(parts)
 }
+
+// findSample finds the folder of a sample of pbench-fio: ITERATION/sampleN, where the logs
+// are in clients/HOST. It tells whether the file is one of it.
+func (p *place) findSample(parts []string, isSample func(dir string) bool) bool {
+	i := slices.IndexFunc(parts, sampleDir.MatchString)
+	if i < 0 || !isSample(join(parts[:i+1])) {
+		return false
+	}
+	switch rest := parts[i+1:]; {
+	case len(rest) == 0:
+	case len(rest) == 2 && rest[0] == clientsDir:
+		p.host = rest[1]
+	default:
+		return false
+	}
+	p.sample, p.folder = true, join(parts[:i+1])
+	p.name = p.folder
+	if p.folder == "." {
+		p.name = parts[0]
+	}
+	p.known.Benchmark = pbench
+	if i == 0 {
+		return true
+	}
+	if m := pbenchDir.FindStringSubmatch(parts[i-1]); m != nil && modes[m[1]] {
+		p.known.Mode = m[1]
+		if kib, err := strconv.ParseInt(m[2], 10, 32); err == nil {
+			p.known.OpSize = kib * 1024
+		}
+	}
+	return true
+}
+
+const (
+	pbench       = "pbench-fio"     // what its runs have for a benchmark
+	pbenchReport = "fio-result.txt" // fio's output in the folder of a sample
+	clientsDir   = "clients"        // in it are the folders of the hosts
+)
 
 // findTop finds the first of CBT's folders where there is no id- folder above: the user
 // moved it. It must look like CBT's beyond doubt, because its host will be split off.

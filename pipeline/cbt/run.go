@@ -20,10 +20,21 @@ type Run struct {
 	Config *source.File // benchmark_config.yaml, nil where there is none
 	Whole  *source.File // cbt_config.yaml, likewise
 
+	// Job is fio's job file: pbench-fio keeps it, and people do; nil where there is none,
+	// and in CBT's layout. JobOptions are the options that all its sections share, with
+	// those of [global], by fio's main names and as written.
+	Job        *source.File
+	JobOptions map[string]string
+
+	// Loose means that the user named each log, or each report of a run without logs, by
+	// itself, so that nothing but that says what belongs together.
+	Loose bool
+
 	// Doubts are attributions that are likely but not certain, for people to read.
 	Doubts []string
 
 	at       place
+	base     string // the folder at.folder, see [sorter.dirOf]
 	name     string
 	argument string // that it was found under
 }
@@ -44,6 +55,29 @@ type Report struct {
 	Host, Volume string
 	Named        bool // by CBT: it belongs to that host and volume. Else its content tells
 	File         *source.File
+
+	// Found says why it is thought to be the run's. Reports come in the order of that.
+	Found Found
+	// Candidate means that it may as well be of another execution of fio: what it says of
+	// jobs, or its bins, must fit the logs. The reports of a run without logs are none.
+	Candidate bool
+}
+
+// Found is how the report of a run was found, the likeliest first.
+type Found uint8
+
+// The ways to find a report.
+const (
+	FoundNamed   Found = iota // as CBT or pbench-fio name it
+	FoundPrefix               // in the folder of the logs, with their prefix for a name
+	FoundOptions              // its options name the logs
+	FoundFolder               // in the folder of the logs
+	FoundAbove                // in the folder above, or next to that of the logs
+)
+
+// String is for people.
+func (f Found) String() string {
+	return [...]string{"by its name", "by the logs' prefix", "by fio's options", "in the same folder", "in a folder nearby"}[f]
 }
 
 // Settings are what the path and the configuration say about a run. Zero is unknown.
@@ -153,7 +187,7 @@ func (r *Run) Files() []*source.File {
 	for _, f := range r.Reports {
 		files = append(files, f.File)
 	}
-	for _, f := range []*source.File{r.Config, r.Whole} {
+	for _, f := range []*source.File{r.Config, r.Whole, r.Job} {
 		if f != nil {
 			files = append(files, f)
 		}

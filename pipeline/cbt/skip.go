@@ -50,7 +50,7 @@ func (s *sorter) ask(f *source.File) *told {
 func (s *sorter) skip(reports []*source.File) {
 	files := map[folder][]*source.File{}
 	for at, f := range s.configs {
-		if p := locate(at.archive, at.path, keepWhole); p.cbt && p.config == at.path {
+		if p := locate(at.archive, at.path, keepWhole, nil); p.cbt && p.config == at.path {
 			files[at] = append(files[at], f)
 		}
 	}

@@ -16,10 +16,13 @@ func (s *sorter) place(f *source.File, named bool) place {
 	key := placeKey{folderOf(f, path.Dir(f.Path)), named}
 	p, ok := s.places[key]
 	if !ok {
+		at := key.folder
 		p = locate(f.Archive, key.path, func(p *place, top string) (string, string) {
-			at := key.folder
 			at.path = p.config
 			return s.split(p, at, top, named)
+		}, func(dir string) bool {
+			at.path = dir
+			return s.samples[at]
 		})
 		s.places[key] = p
 	}
@@ -54,12 +57,16 @@ func (s *sorter) split(p *place, config folder, top string, named bool) (name, h
 
 // run finds or makes the run of files of one family of names in one place.
 func (s *sorter) run(f *source.File, at *place, family string) *Run {
+	if at.sample {
+		family = "" // all that lies there is of one execution
+	}
 	key := runKey{folderOf(f, at.folder), family}
 	r := s.runs[key]
 	if r == nil {
 		r = &Run{Archive: f.Archive, Path: at.folder, Settings: at.known, at: *at, name: at.name, argument: key.argument}
+		r.base = path.Join(s.rootOf(f), at.folder)
 		// CBT has one family in a folder. Elsewhere others may be added any day.
-		if !at.cbt || family != "output" {
+		if !at.sample && (!at.cbt || family != "output") {
 			r.Path = path.Join(at.folder, family)
 			if at.cbt {
 				r.name = path.Join(at.name, family)
@@ -95,9 +102,9 @@ func (s *sorter) log(f *source.File, name fiolog.Name) {
 		Kind: name.Kind, Host: cmp.Or(name.Host, at.host), Volume: volume, Job: name.Job,
 		Prefix: name.Prefix, Stored: name.Stored, File: f,
 	}
-	key := logKey{r, l.Kind, l.Host, l.Volume, l.Job}
+	key := keyOf(r, &l)
 	if used := s.logs[key]; used != nil {
-		s.leave(f, "a second log of the same host, volume and job; used "+used.Name())
+		s.leaveOut(f, "a second log of the same host, volume and job; used "+used.Name())
 		return
 	}
 	s.logs[key] = f
@@ -126,98 +133,13 @@ func (s *sorter) dropWholeLogs() {
 	}
 	for _, r := range s.all {
 		drop := func(l Log) bool {
-			if l.Job > 0 || !single[logKey{r, l.Kind, l.Host, l.Volume, 0}] {
+			if l.Job > 0 || !single[keyOf(r, &l)] {
 				return false
 			}
-			s.leave(l.File, "a log of all jobs beside logs of single jobs: it would count requests twice")
+			s.leaveOut(l.File, "a log of all jobs beside logs of single jobs: it would count requests twice")
 			return true
 		}
 		r.Logs = slices.DeleteFunc(r.Logs, drop)
 		r.Others = slices.DeleteFunc(r.Others, drop)
 	}
-}
-
-// report gives a file that may be fio's output to the runs of its folder.
-func (s *sorter) report(f *source.File) {
-	base := path.Base(f.Path)
-	at := s.place(f, false)
-	if s.skipped[folderOf(f, at.config)] != nil && at.cbt {
-		return // listed there
-	}
-	volume, host, named := parseReport(base, !at.noVolume)
-	if named && host != "" {
-		at = s.place(f, true)
-	}
-	runs := s.folders[folderOf(f, at.folder)]
-	if !at.cbt {
-		runs = slices.DeleteFunc(slices.Clone(runs), (*Run).isReported)
-	}
-	switch {
-	case len(runs) > 0:
-	case named && at.cbt, named && isReport(f):
-		runs = []*Run{s.run(f, &at, "output")}
-	case !at.cbt && roleOf(f.Path) == roleReport && isReport(f):
-		run := s.run(f, &at, stem(base))
-		run.Reports = append(run.Reports, Report{Host: at.host, File: f})
-		return
-	}
-	if named {
-		mine := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return !r.wrote("output") })
-		if named = len(mine) > 0; named {
-			runs = mine
-		}
-	}
-	r := Report{Host: at.host, File: f}
-	if named {
-		r.Volume, r.Host, r.Named = volume, cmp.Or(host, at.host), true
-	} else {
-		runs = beside(runs, base)
-	}
-	for _, run := range runs {
-		run.Reports = append(run.Reports, r)
-	}
-	switch {
-	case len(runs) > 0 || roleOf(f.Path) == roleLoose:
-	case at.cbt:
-		s.leave(f, "may be fio's output, but there are no logs in its folder")
-	default:
-		s.leave(f, "is not fio's output, and there are no logs in its folder")
-	}
-}
-
-// isReported tells whether a run has no logs at all.
-func (r *Run) isReported() bool { return len(r.Logs)+len(r.Others) == 0 }
-
-// wrote tells whether a run may have output of that family: all of its logs
-// are of other families if not.
-func (r *Run) wrote(family string) bool {
-	if r.isReported() {
-		return true
-	}
-	is := func(l Log) bool {
-		f, _ := splitPrefix(l.Prefix)
-		return f == family
-	}
-	return slices.ContainsFunc(r.Logs, is) || slices.ContainsFunc(r.Others, is)
-}
-
-// beside are the runs that a report of that name may belong to: those whose logs have the
-// same prefix, or else all, and what is inside tells. A name that says nothing at all
-// is of fio's output only with the same prefix.
-func beside(runs []*Run, base string) []*Run {
-	name := stem(base)
-	is := func(l Log) bool {
-		family, _ := splitPrefix(l.Prefix)
-		return name == l.Prefix || name == family
-	}
-	var same []*Run
-	for _, r := range runs {
-		if slices.ContainsFunc(r.Logs, is) || slices.ContainsFunc(r.Others, is) {
-			same = append(same, r)
-		}
-	}
-	if len(same) > 0 || path.Ext(base) == "" {
-		return same
-	}
-	return runs
 }

@@ -77,7 +77,7 @@ func must(tb testing.TB, err error) {
 // scan lists what Wanted wants.
 func scan(tb testing.TB, paths ...string) []*source.File {
 	tb.Helper()
-	set, err := source.Scan(tb.Context(), paths, source.Options{Want: Wanted})
+	set, err := source.Scan(tb.Context(), paths, Options())
 	must(tb, err)
 	tb.Cleanup(func() { must(tb, set.Close()) })
 	for _, p := range set.Problems {

@@ -34,8 +34,9 @@ type Name struct {
 	Prefix string // the value of fio's write_*_log option, such as "output.0"
 	Kind   Kind
 	Job    int    // from 1 on; 0 for a file of all jobs (per_job_logs=0)
-	Host   string // what CBT appends when it collects logs: "client01.lab.example.com"; empty else
+	Host   string // what CBT and fio --client append: "client01.lab.example.com", "10.0.0.1"; empty else
 	Stored bool   // log_store_compressed, see [ErrStoredCompressed]
+	Copy   string // what marks the name as that of a copy: ".bak", "~", "(1)"; empty else
 }
 
 // ParseName takes apart the name of a log, without its folder:
@@ -43,8 +44,37 @@ type Name struct {
 //	PREFIX_KIND[.JOB].log[.fz][.HOST]
 //
 // It reports false when it is none. Suffixes of compression other than fio's own are
-// for the caller to take away.
+// for the caller to take away. A ".txt" at the end, as mail programs append it, says
+// nothing.
+//
+// Copies have names such as x_clat_hist.1.log.bak: Name.Copy says so, and the rest is as
+// for the original. So no host can have a name that ends in ".bak", ".old" and the like,
+// or in a number, unless it is an IPv4 address.
 func ParseName(base string) (Name, bool) {
+	const mostMarks = 4
+	return parseCopy(base, mostMarks)
+}
+
+// parseCopy is ParseName for names with so many marks of copies at most.
+func parseCopy(base string, marks int) (Name, bool) {
+	n, ok := parseName(base)
+	if ok && (n.Host == "" || isAddress(n.Host)) && !markAtStart.MatchString(n.Prefix) {
+		return n, true
+	}
+	original, mark := CutCopyMark(base)
+	if mark == "" || marks == 0 {
+		return n, ok
+	}
+	of, isCopy := parseCopy(original, marks-1)
+	if !isCopy {
+		return n, ok
+	}
+	of.Copy = mark
+	return of, true
+}
+
+// parseName is ParseName for names that are not those of copies.
+func parseName(base string) (Name, bool) {
 	// A prefix may look like anything, a host has no "_": so the last place counts.
 	for end := len(base); ; {
 		at := strings.LastIndexByte(base[:end], '_')
@@ -90,6 +120,9 @@ func parseSuffix(s string) (Name, bool) {
 		n.Stored, rest = true, after
 	}
 	if rest == "" {
+		return n, true
+	}
+	if rest = strings.TrimSuffix(rest, ".txt"); rest == "" {
 		return n, true
 	}
 	n.Host = rest[1:]

@@ -26,6 +26,9 @@ const (
 // compressed reports whether the kind wraps one stream of bytes.
 func (k kind) compressed() bool { return k >= gzipped && k <= deflated }
 
+// isArchive reports whether the kind has members.
+func (k kind) isArchive() bool { return k == tarred || k == zipped }
+
 // detect tells the kind from the first bytes (up to sniffLen). Text, JSON and
 // empty content are always plain.
 func detect(head []byte) kind {

@@ -57,6 +57,18 @@ type File struct {
 	Size int64
 	// ModTime is when the content was last changed, or zero if not recorded.
 	ModTime time.Time
+	// ModStep is how finely ModTime is recorded: the true time is up to ModStep
+	// later. Zero is exact, as on disk.
+	ModStep time.Duration
+	// ModLocal means that ModTime is the reading of a clock in an unknown time
+	// zone, taken as UTC: a zip without Unix times has nothing better. Differences
+	// between the files of one archive are right.
+	ModLocal bool
+	// Named means that the file is an argument itself, or plain standard input.
+	Named bool
+	// Beside means that the file was found through Options.Beside: no argument covers
+	// it. Root is its folder then.
+	Beside bool
 	// Err is not nil if the content is known to be cut short: a reader gives what
 	// there is and then this error. It wraps ErrDamaged and the cause,
 	// io.ErrUnexpectedEOF if the data simply ended.

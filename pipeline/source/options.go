@@ -18,6 +18,22 @@ type Options struct {
 	// it is also asked about paths which the file may turn out to have.
 	Want func(path string) bool
 
+	// Look finds files by their content that Want turns down by their name. The zero
+	// value finds none.
+	Look Look
+
+	// Named lists files that are arguments themselves, and plain standard input,
+	// whatever Want says of their names: the user named them.
+	Named bool
+
+	// Beside also lists files next to an argument, as an argument may be one file of
+	// several that belong together: in the folder of a file, in the folder above it,
+	// and in the folder that an argument lies in whose topmost folder has a file for
+	// which Look.Near holds. Only files for which Look.Is holds, or Look.Kin, are
+	// listed, and no problems with them. Folders with more than 1,000 files are left
+	// alone.
+	Beside bool
+
 	// MaxDepth is how many archives may lie inside one another; the outermost
 	// counts, a compressed tar counts once. Default 4. Deeper ones are a Problem.
 	MaxDepth int
@@ -54,6 +70,36 @@ type Options struct {
 	Progress func(Progress)
 }
 
+// Look says which files are of interest though their names say nothing. A file is looked
+// at where Near holds for another file in its folder, or in a folder directly in it. To
+// bound the work, folders with more than 1,000 files that could be looked at are left
+// alone, packed or not, and only the first 32 KiB of each file are read.
+type Look struct {
+	// Near tells by its path whether there may be files of interest around a file.
+	Near func(path string) bool
+	// Name tells by its path whether a file is worth a look at its content.
+	Name func(path string) bool
+	// Is tells by its first bytes whether a file is of interest.
+	Is func(head []byte) bool
+	// Kin tells by its path whether a file beside an argument is of interest,
+	// whatever its content.
+	Kin func(path string) bool
+}
+
+// withDefaults returns a Look of which all functions can be called.
+func (l Look) withDefaults() Look {
+	never := func(string) bool { return false }
+	for _, f := range []*func(string) bool{&l.Near, &l.Name, &l.Kin} {
+		if *f == nil {
+			*f = never
+		}
+	}
+	if l.Is == nil {
+		l.Is = func([]byte) bool { return false }
+	}
+	return l
+}
+
 // Progress is how far a scan has come.
 type Progress struct {
 	Files int   // files found so far
@@ -71,6 +117,7 @@ func (o Options) withDefaults() Options {
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}
 	}
+	o.Look = o.Look.withDefaults()
 	o.MaxDepth = int(orDefault(int64(o.MaxDepth), 4))
 	o.MaxFiles = int(orDefault(int64(o.MaxFiles), 2_000_000))
 	o.MaxBytes = orDefault(o.MaxBytes, 1<<40)

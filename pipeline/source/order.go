@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 )
@@ -14,6 +15,7 @@ type found struct {
 	in     *scope
 	rel    string
 	layers int
+	looked bool
 }
 
 // settle gives the files of one argument their final paths, drops those that no
@@ -21,9 +23,15 @@ type found struct {
 func (s *scanner) settle(ctx context.Context) error {
 	last := make(map[string]int, len(s.found)) // path to the index of what is used
 	var doubles doubles
-	for i, f := range s.found {
+	for _, f := range s.found {
 		f.file.Path = f.in.path(f.rel)
-		if f.in != nil && !s.opt.Want(f.file.Path) {
+	}
+	near, overlooked := s.near(), s.overlooked()
+	for i, f := range s.found {
+		dir := path.Dir(f.file.Path)
+		switch {
+		case f.looked && (overlooked[dir] || !near[dir] || !s.opt.Look.Name(f.file.Path)),
+			f.in != nil && !f.looked && !s.opt.Want(f.file.Path):
 			continue
 		}
 		j, twice := last[f.file.Path]

@@ -34,6 +34,8 @@ type localHeader struct {
 	flags, method    uint16
 	packed, unpacked int64
 	name             string
+	date, clock      uint16
+	extra            []byte
 }
 
 // salvage goes through the members of a zip without a usable directory. That the
@@ -82,7 +84,7 @@ func readLocal(sr *io.SectionReader, pos int64) (h localHeader, start int64, ok 
 	h = localHeader{
 		flags: le.Uint16(fixed[6:]), method: le.Uint16(fixed[8:]),
 		packed: int64(le.Uint32(fixed[18:])), unpacked: int64(le.Uint32(fixed[22:])),
-		name: string(more[:nameLen]),
+		name: string(more[:nameLen]), clock: le.Uint16(fixed[10:]), date: le.Uint16(fixed[12:]), extra: more[nameLen:],
 	}
 	for extra := more[nameLen:]; len(extra) >= 4; {
 		size := int(le.Uint16(extra[2:]))
@@ -180,6 +182,7 @@ func (s *scanner) salvaged(ctx context.Context, archive, member item, h localHea
 	isDir := strings.HasSuffix(h.name, "/")
 	member.in.see(rel, isDir)
 	it := member.named(archive, rel)
+	it.mod = h.modified()
 	if isDir || rel == "" || !s.interesting(it) {
 		return nil
 	}

@@ -40,9 +40,11 @@ func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
 type scanner struct {
 	opt   Options
 	set   *Set
-	found []found // under the present argument
-	total int64   // unpacked bytes
-	count int     // files and problems
+	found []found         // under the present argument
+	looks map[lookKey]int // files under it that could be looked at, by folder
+	sides besides
+	total int64 // unpacked bytes
+	count int   // files and problems
 	files int
 	bytes int64 // of input
 	told  int64 // bytes when progress was last reported
@@ -56,13 +58,23 @@ type item struct {
 	archive string
 	in      *scope
 	rel     string // name inside in
-	mod     time.Time
+	mod     modified
 	top     bool    // is the argument itself
 	depth   int     // archives around it
 	layers  int     // archives and compressions around it
 	packed  bool    // was decompressed just now
 	again   *origin // where a compressed single file can be read again
 	cut     error   // why again ends before its content does
+	look    bool    // its name says nothing: its content decides
+	looked  bool    // and has decided for it
+	beside  bool    // was not named, but lies beside what was
+}
+
+// modified is when a content was last changed, and how well that is known.
+type modified struct {
+	at    time.Time
+	step  time.Duration
+	local bool
 }
 
 // extent is a run of bytes that can be read in any order.
@@ -87,18 +99,28 @@ func (s *scanner) scan(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
 		return errors.New("no path given")
 	}
+	var roots []string
 	for _, arg := range paths {
-		roots, err := expand(arg)
+		matches, err := expand(arg)
 		if err != nil {
 			return err
 		}
-		for _, root := range roots {
-			if err := s.argument(ctx, root); err != nil {
-				return err
-			}
-			if err := s.settle(ctx); err != nil {
-				return err
-			}
+		roots = append(roots, matches...)
+	}
+	s.sides.arguments(roots)
+	for _, root := range roots {
+		before := len(s.set.Files)
+		if err := s.argument(ctx, root); err != nil {
+			return err
+		}
+		if err := s.settle(ctx); err != nil {
+			return err
+		}
+		if !s.opt.Beside || root == "-" {
+			continue
+		}
+		if err := s.beside(ctx, root, s.set.Files[before:]); err != nil {
+			return err
 		}
 	}
 	return nil

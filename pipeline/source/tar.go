@@ -124,9 +124,15 @@ func (t *tarball) entry(ctx context.Context, hdr *tar.Header) error {
 	isDir := hdr.Typeflag == tar.TypeDir
 	t.member.in.see(rel, isDir)
 	it := t.member.named(t.archive, rel)
-	it.mod = hdr.ModTime
-	if isDir || rel == "" || !t.s.interesting(it) {
+	it.mod = tarModified(hdr)
+	if isDir || rel == "" {
 		return nil
+	}
+	isFile := hdr.Typeflag == tar.TypeReg || hdr.Typeflag == tar.TypeCont
+	if !t.s.interesting(it) {
+		if it.look = isFile && t.s.worthLook(it); !it.look {
+			return nil
+		}
 	}
 	switch hdr.Typeflag {
 	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:

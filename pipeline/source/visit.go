@@ -8,8 +8,11 @@ import (
 	"path"
 )
 
-// wanted reports whether the item may come to have a path that is wanted.
-func (s *scanner) wanted(it item) bool { return it.in.mayBe(it.rel, s.opt.Want) }
+// wanted reports whether the item is an argument, was found by its content, or may come
+// to have a path that is wanted.
+func (s *scanner) wanted(it item) bool {
+	return it.top && s.opt.Named && !promisesPacked(it.rel) || it.looked || it.beside || it.in.mayBe(it.rel, s.opt.Want)
+}
 
 // interesting reports whether the item is worth a look at its content.
 func (s *scanner) interesting(it item) bool {
@@ -22,8 +25,16 @@ func (s *scanner) interesting(it item) bool {
 // random looks at bytes that can be read in any order, and leaves them where
 // they are if it can.
 func (s *scanner) random(ctx context.Context, it item, x extent) error {
-	head := make([]byte, min(sniffLen, x.n))
+	wanted := int64(sniffLen)
+	if it.look || it.beside {
+		wanted = lookLen
+	}
+	head := make([]byte, min(wanted, x.n))
 	n, err := x.now.ReadAt(head, x.off)
+	k := detect(head[:n])
+	if s.isForeign(it, k, func() []byte { return head[:n] }) {
+		return nil
+	}
 	if err != nil && err != io.EOF {
 		return s.fail(ctx, it.name, err)
 	}
@@ -32,7 +43,7 @@ func (s *scanner) random(ctx context.Context, it item, x extent) error {
 			return err
 		}
 	}
-	switch k := detect(head[:n]); k {
+	switch k {
 	case tarred:
 		return s.tarAt(ctx, it, x)
 	case zipped:
@@ -42,6 +53,7 @@ func (s *scanner) random(ctx context.Context, it item, x extent) error {
 		if err := s.mislabelled(ctx, it, head[:n]); err != nil {
 			return err
 		}
+		it.looked = it.look
 		return s.keep(it, x.n, x.later, x.cut)
 	default:
 		later := x.later
@@ -60,7 +72,11 @@ func (s *scanner) stream(ctx context.Context, it item, r io.Reader) error {
 	if err == io.EOF {
 		err = nil
 	}
-	switch k := detect(head); k {
+	k := detect(head)
+	if s.isForeign(it, k, func() []byte { return peek(buf) }) {
+		return nil
+	}
+	switch k {
 	case tarred:
 		return s.tarStream(ctx, it, buf)
 	case zipped:
@@ -97,6 +113,7 @@ func (s *scanner) unpack(ctx context.Context, it item, k kind, r io.Reader) erro
 // plainStream keeps a content that is no archive, if wanted. The error is what
 // the first look at it met.
 func (s *scanner) plainStream(ctx context.Context, it item, buf *bufio.Reader, head []byte, err error) error {
+	it.looked = it.look
 	if err != nil && (it.again != nil || !s.wanted(it)) {
 		// Of a wanted file in a stream the copy below tells the same.
 		if err := s.damaged(ctx, it.name, err); err != nil {
@@ -170,10 +187,11 @@ func (s *scanner) keep(it item, size int64, from origin, cut error) error {
 		return nil
 	}
 	f := &File{
-		Root: it.root, Archive: it.archive, Size: size, ModTime: it.mod, Err: cut,
+		Root: it.root, Archive: it.archive, Size: size, Err: cut,
+		ModTime: it.mod.at, ModStep: it.mod.step, ModLocal: it.mod.local, Named: it.top, Beside: it.beside,
 		name: it.name, from: from, set: s.set,
 	}
-	s.found = append(s.found, found{file: f, in: it.in, rel: it.rel, layers: it.layers})
+	s.found = append(s.found, found{file: f, in: it.in, rel: it.rel, layers: it.layers, looked: it.looked})
 	s.files++
 	s.tell()
 	return s.more()

@@ -23,7 +23,8 @@ func (s *scanner) folder(ctx context.Context, arg, archive string) error {
 	}
 	defer root.Close()
 	w := walker{s: s, arg: arg, archive: archive, dir: s.set.handles.folder(arg)}
-	return w.walk(ctx, root, "", 0)
+	_, err = w.walk(ctx, root, "", 0)
+	return err
 }
 
 // walker walks one folder argument. Opening each name in its own folder spares
@@ -34,23 +35,62 @@ type walker struct {
 	dir          *handle
 }
 
-// walk scans the folder at, which is rel below the argument.
-func (w *walker) walk(ctx context.Context, at *os.Root, rel string, depth int) error {
+// walk scans the folder at, which is rel below the argument. It reports whether Look.Near
+// holds for a file directly in it.
+func (w *walker) walk(ctx context.Context, at *os.Root, rel string, depth int) (near bool, err error) {
 	entries, err := readFolder(at)
 	if err != nil { // what could be listed is used
 		if err := w.s.fail(ctx, filepath.Join(w.arg, rel), err); err != nil {
-			return err
+			return false, err
 		}
 	}
+	var nameless []fs.DirEntry // of which the names say nothing
+	below := false
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		it := w.item(rel, e)
+		switch {
+		case e.IsDir():
+			within, err := w.enter(ctx, at, e, it, depth)
+			if err != nil {
+				return false, err
+			}
+			below = below || within
+		case w.s.interesting(it):
+			near = near || w.s.opt.Look.Near(trimCompression(it.rel))
+			if err := w.file(ctx, at, e, it); err != nil {
+				return false, err
+			}
+		case e.Type().IsRegular() && w.s.worthLook(it):
+			nameless = append(nameless, e)
+		}
+	}
+	if near || below {
+		err = w.look(ctx, at, rel, nameless)
+	}
+	return near, err
+}
+
+// look looks at the content of files.
+func (w *walker) look(ctx context.Context, at *os.Root, rel string, entries []fs.DirEntry) error {
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := w.entry(ctx, at, e, path.Join(rel, e.Name()), depth); err != nil {
+		it := w.item(rel, e)
+		it.look = true
+		if err := w.file(ctx, at, e, it); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (w *walker) item(rel string, e fs.DirEntry) item {
+	rel = path.Join(rel, e.Name())
+	return item{name: filepath.Join(w.arg, filepath.FromSlash(rel)), root: w.arg, archive: w.archive, rel: rel}
 }
 
 func readFolder(at *os.Root) ([]fs.DirEntry, error) {
@@ -64,32 +104,33 @@ func readFolder(at *os.Root) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// entry scans one name in the folder at.
-func (w *walker) entry(ctx context.Context, at *os.Root, e fs.DirEntry, rel string, depth int) error {
-	it := item{name: filepath.Join(w.arg, filepath.FromSlash(rel)), root: w.arg, archive: w.archive, rel: rel}
-	if e.IsDir() {
-		if depth >= maxFolders {
-			return w.s.fail(ctx, it.name, fmt.Errorf("%w: more than %d folders", ErrDepth, maxFolders))
-		}
-		sub, err := at.OpenRoot(e.Name())
-		if err != nil {
-			return w.s.fail(ctx, it.name, err)
-		}
-		defer sub.Close()
-		return w.walk(ctx, sub, rel, depth+1)
+// enter scans a folder in the folder at.
+func (w *walker) enter(ctx context.Context, at *os.Root, e fs.DirEntry, it item, depth int) (near bool, err error) {
+	if depth >= maxFolders {
+		return false, w.s.fail(ctx, it.name, fmt.Errorf("%w: more than %d folders", ErrDepth, maxFolders))
 	}
-	if !w.s.interesting(it) {
-		return nil
+	sub, err := at.OpenRoot(e.Name())
+	if err != nil {
+		return false, w.s.fail(ctx, it.name, err)
 	}
+	defer sub.Close()
+	return w.walk(ctx, sub, it.rel, depth+1)
+}
+
+// file scans a file in the folder at.
+func (w *walker) file(ctx context.Context, at *os.Root, e fs.DirEntry, it item) error {
 	if !e.Type().IsRegular() {
 		return w.s.fail(ctx, it.name, irregular(e.Type()))
 	}
 	f, err := at.Open(e.Name())
 	if err != nil {
+		if it.look {
+			return nil // nothing says that it is of interest
+		}
 		return w.s.fail(ctx, it.name, err)
 	}
 	defer f.Close()
-	return w.s.disk(ctx, it, diskFile{dir: w.dir, path: rel}, f)
+	return w.s.disk(ctx, it, diskFile{dir: w.dir, path: it.rel}, f)
 }
 
 // irregular is the reason to refuse what is no regular file.
@@ -109,7 +150,7 @@ func (s *scanner) disk(ctx context.Context, it item, d diskFile, f *os.File) err
 	if !info.Mode().IsRegular() { // replaced since it was listed
 		return s.fail(ctx, it.name, irregular(info.Mode()))
 	}
-	it.mod = info.ModTime()
+	it.mod = modified{at: info.ModTime()}
 	return s.random(ctx, it, extent{
 		now: f, n: info.Size(), later: origin{file: &d},
 		keep: func() io.ReaderAt { return s.set.handles.archive(d, info) },

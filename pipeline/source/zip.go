@@ -70,11 +70,17 @@ func (s *scanner) zipEntry(ctx context.Context, archive, member item, f *zip.Fil
 	isDir := strings.HasSuffix(f.Name, "/")
 	member.in.see(rel, isDir)
 	it := member.named(archive, rel)
-	it.mod = f.Modified
-	if isDir || rel == "" || !s.interesting(it) {
+	it.mod = zipModified(f.Extra, f.Modified)
+	if isDir || rel == "" {
 		return nil
 	}
 	const encrypted = 1
+	if !s.interesting(it) {
+		it.look = f.Mode().IsRegular() && f.Flags&encrypted == 0 && s.worthLook(it)
+		if !it.look {
+			return nil
+		}
+	}
 	switch {
 	case !f.Mode().IsRegular():
 		return s.fail(ctx, it.name, irregular(f.Mode()))
@@ -99,11 +105,15 @@ func (s *scanner) zipContent(ctx context.Context, it item, f *zip.File, whole ex
 	buf := s.set.codecs.buffer(s.guard(&input{ctx: ctx, r: rc, s: s}, packed))
 	defer s.set.codecs.giveBuffer(buf)
 	head, err := buf.Peek(sniffLen)
-	if err != nil && err != io.EOF {
+	if err != nil && err != io.EOF && !it.look {
 		if err := s.damaged(ctx, it.name, err); err != nil {
 			return err
 		}
 	}
+	if s.isForeign(it, detect(head), func() []byte { return peek(buf) }) {
+		return nil
+	}
+	it.looked = it.look
 	switch {
 	case detect(head) == plain:
 		if err := s.mislabelled(ctx, it, head); err != nil {

@@ -1,0 +1,143 @@
+package cbt
+
+import (
+	"path"
+	"slices"
+
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// paper is a report outside of CBT's layout, or a job file: what it says, and where it
+// lies, tell which logs are of one execution of fio.
+type paper struct {
+	file *source.File
+	dir  string // see [sorter.dirOf]
+	at   place
+	name string // the file's, without what says that it is a report
+	says *says  // nil where its name and place say enough
+
+	isJob bool // a job file
+
+	prefix  []*Run // with logs in its folder that have its name
+	options []*Run // with logs that its options name
+	nearby  []*Run // the same, but from a folder nearby, and by the last part of the path
+}
+
+// logIndex finds the runs of logs outside CBT's layout.
+type logIndex struct {
+	byPrefix map[string][]foundLog
+	byDir    map[string][]*Run
+	below    map[string][]*Run // by the folder above that of the logs
+}
+
+type foundLog struct {
+	run *Run
+	dir string
+}
+
+// index makes the index of all runs that are there now.
+func (s *sorter) index() {
+	s.found = logIndex{byPrefix: map[string][]foundLog{}, byDir: map[string][]*Run{}, below: map[string][]*Run{}}
+	for _, r := range s.all {
+		if s.gone[r] || r.at.cbt || r.at.sample {
+			continue
+		}
+		for _, l := range r.logs() {
+			one := foundLog{r, s.dirOf(l.File)}
+			if !slices.Contains(s.found.byPrefix[l.Prefix], one) {
+				s.found.byPrefix[l.Prefix] = append(s.found.byPrefix[l.Prefix], one)
+			}
+			if !slices.Contains(s.found.byDir[one.dir], r) {
+				s.found.byDir[one.dir] = append(s.found.byDir[one.dir], r)
+				if above := path.Dir(one.dir); !slices.Contains(s.found.below[above], r) {
+					s.found.below[above] = append(s.found.below[above], r)
+				}
+			}
+		}
+	}
+}
+
+// dirsOf are the folders of a run's logs.
+func (s *sorter) dirsOf(r *Run) []string {
+	var dirs []string
+	for _, l := range r.logs() {
+		if dir := s.dirOf(l.File); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// isOnly tells whether a run is the only one with logs in a folder.
+func (s *sorter) isOnly(r *Run, dir string) bool {
+	return len(s.found.byDir[dir]) == 1 && s.found.byDir[dir][0] == r
+}
+
+// namedBy are the runs whose logs are named by what a file in the folder dir says.
+func (s *sorter) namedBy(of *says, dir string) map[*Run]strength {
+	runs := map[*Run]strength{}
+	for _, j := range of.jobs {
+		values := j.prefixes
+		if j.isBare {
+			values = append(values[:len(values):len(values)], path.Base(path.Clean(j.name)))
+		}
+		for _, v := range values {
+			for _, l := range s.found.byPrefix[path.Base(path.Clean(v))] {
+				runs[l.run] = max(runs[l.run], names(v, dir, l.dir, path.Base(path.Clean(v))))
+			}
+		}
+	}
+	return runs
+}
+
+// papers looks into reports and job files as far as needed.
+func (s *sorter) papers(reports []*source.File) []*paper {
+	var all []*paper
+	for _, f := range reports {
+		p := &paper{file: f, dir: s.dirOf(f), at: s.place(f, false), name: stem(path.Base(f.Path))}
+		for _, r := range s.found.byDir[p.dir] {
+			if r.hasPrefix(p.name) {
+				p.prefix = append(p.prefix, r)
+			}
+		}
+		// Most folders have one run, and a report of its name.
+		isPlain := len(p.prefix) == 1 && len(s.found.byDir[p.dir]) == 1 && len(s.found.below[p.dir]) == 0 && roleOf(f.Path) == roleReport
+		if !isPlain {
+			p.says = readReport(f)
+		}
+		all = append(all, p)
+	}
+	for _, f := range s.jobFiles {
+		if j := s.jobFile(f); j != nil {
+			p := &paper{file: f, dir: s.dirOf(f), at: s.place(f, false), name: stem(path.Base(f.Path)), says: ofJobFile(j), isJob: true}
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// setNamed finds out again which runs the papers name.
+func (s *sorter) setNamed(all []*paper) {
+	for _, p := range all {
+		p.options, p.nearby = nil, nil
+		if p.says == nil {
+			continue
+		}
+		named := s.namedBy(p.says, p.dir)
+		for _, r := range s.all { // in order
+			switch named[r] {
+			case strong:
+				p.options = append(p.options, r)
+			case weak:
+				p.nearby = append(p.nearby, r)
+			}
+		}
+		var prefix []*Run
+		for _, r := range p.prefix {
+			if r = s.now(r); !s.gone[r] && !slices.Contains(prefix, r) {
+				prefix = append(prefix, r)
+			}
+		}
+		p.prefix = prefix
+	}
+}

@@ -1,0 +1,258 @@
+package cbt
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// job is one entry of a report: its name, then options.
+type job []string
+
+// fioReport is the beginning of what fio prints, with what this package reads of it.
+func fioReport(jobs ...job) string {
+	var entries []string
+	for _, j := range jobs {
+		var options []string
+		for _, o := range j[1:] {
+			key, value, _ := strings.Cut(o, "=")
+			options = append(options, fmt.Sprintf("        %q : %q", key, value))
+		}
+		entries = append(entries, fmt.Sprintf("    {\n      \"jobname\" : %q,\n      \"job options\" : {\n%s\n      },\n      \"read\" : {\n        \"total_ios\" : 600\n      }\n    }",
+			j[0], strings.Join(options, ",\n")))
+	}
+	return "{\n  \"fio version\" : \"fio-3.33\",\n  \"timestamp_ms\" : 1795309904147,\n  \"global options\" : {\n  },\n  \"jobs\" : [\n" +
+		strings.Join(entries, ",\n") + "\n  ]\n}\n"
+}
+
+// found is where reports came from: "PATH: REPORT how, …" for each run, with "?" for
+// candidates and the logs by their prefixes.
+func found(a *Archive) []string {
+	var all []string
+	for _, r := range a.Runs {
+		var prefixes, reports []string
+		for _, l := range r.logs() {
+			prefixes = append(prefixes, fmt.Sprintf("%s.%d", l.Prefix, l.Job))
+		}
+		for _, f := range r.Reports {
+			mark := ""
+			if f.Candidate {
+				mark = "?"
+			}
+			reports = append(reports, fmt.Sprintf("%s %s%s", f.File.Path, [...]string{"name", "prefix", "options", "folder", "above"}[f.Found], mark))
+		}
+		all = append(all, fmt.Sprintf("%s: %s: %s", r.Path, strings.Join(prefixes, " "), strings.Join(reports, ", ")))
+	}
+	slices.Sort(all)
+	return all
+}
+
+const hist = "log_hist_msec=1000"
+
+// findings are folders that people make, and what is to be found in them.
+var findings = []struct {
+	name  string
+	files tree
+	want  []string
+	left  []string // path: part of the reason
+}{
+	{
+		name: "sections with a prefix each",
+		files: tree{
+			"out.json": fioReport(job{"rd", hist, "write_hist_log=rd"}, job{"wr", hist, "write_hist_log=foo/wr"}, job{"wr", hist, "write_hist_log=foo/wr"}, job{"none", hist}),
+		}.with("rd_clat_hist.1.log", "foo/wr_clat_hist.2.log", "foo/wr_clat_hist.3.log", "none_clat_hist.4.log"),
+		want: []string{"out: rd.1 foo/wr.2 foo/wr.3 none.4: out.json options"},
+	},
+	{
+		name:  "options without a value: prefixes are the jobs' names",
+		files: tree{"out.json": fioReport(job{"rd x", hist}, job{"wr", hist})}.with("rd x_clat_hist.1.log", "wr_clat_hist.2.log", "rd x_clat.1.log"),
+		want:  []string{"out: rd x.1 wr.2 rd x.1: out.json options"},
+	},
+	{
+		name: "two executions, each with its report",
+		files: tree{"a.json": fioReport(job{"a", hist, "write_hist_log=a"}), "b.json": fioReport(job{"b", hist, "write_hist_log=b"})}.
+			with("a_clat_hist.1.log", "b_clat_hist.1.log"),
+		want: []string{"a: a.1: a.json prefix", "b: b.1: b.json prefix"},
+	},
+	{
+		name:  "no report: two executions",
+		files: tree{}.with("a_clat_hist.1.log", "b_clat_hist.2.log"),
+		want:  []string{"a: a.1: ", "b: b.2: "},
+	},
+	{
+		name: "names differ from options",
+		files: tree{"1.json": fioReport(job{"a", hist, "write_hist_log=b"}), "2.json": fioReport(job{"b", hist, "write_hist_log=a"})}.
+			with("a_clat_hist.1.log", "b_clat_hist.1.log"),
+		want: []string{"a: a.1: 2.json options", "b: b.1: 1.json options"},
+	},
+	{
+		name:  "the report in the folder above",
+		files: tree{"out.json": fioReport(job{"j", hist, "write_hist_log=foo/bar"})}.with("foo/bar_clat_hist.1.log"),
+		want:  []string{"foo/bar: bar.1: out.json options"},
+	},
+	{
+		name:  "the same, and nothing in options: there is no other",
+		files: tree{"out.json": fioReport(job{"j", hist})}.with("foo/bar_clat_hist.1.log"),
+		want:  []string{"foo/bar: bar.1: out.json above?"},
+	},
+	{
+		name:  "a report in a folder next to the logs",
+		files: tree{"reports/out.json": fioReport(job{"j", hist, "write_hist_log=logs/x"})}.with("logs/x_clat_hist.1.log", "other/x_clat_hist.1.log"),
+		want:  []string{"logs/x: x.1: reports/out.json options", "other/x: x.1: "},
+	},
+	{
+		name:  "fio was started in the folder of the reports",
+		files: tree{"reports/out.json": fioReport(job{"j", hist, "write_hist_log=../logs/x"})}.with("logs/x_clat_hist.1.log"),
+		want:  []string{"logs/x: x.1: reports/out.json options"},
+	},
+	{
+		name:  "fio was started in the folder of the logs",
+		files: tree{"out.json": fioReport(job{"j", hist, "write_hist_log=x"})}.with("logs/x_clat_hist.1.log", "logs/y_clat_hist.1.log"),
+		want:  []string{"logs/x: x.1: out.json above?", "logs/y: y.1: "},
+	},
+	{
+		name:  "an absolute path, moved since",
+		files: tree{"a/out.json": fioReport(job{"j", hist, "write_hist_log=/home/u/test/logs/x"})}.with("a/logs/x_clat_hist.1.log", "b/logs/x_clat_hist.1.log"),
+		want:  []string{"a/logs/x: x.1: a/out.json options", "b/logs/x: x.1: "},
+	},
+	{
+		name:  "the report of another test, above",
+		files: tree{"prefill.json": fioReport(job{"fill", "rw=write"}), "t/x.json": fioReport(job{"j", hist, "write_hist_log=x"})}.with("t/x_clat_hist.1.log"),
+		want:  []string{"prefill: : prefill.json name", "t/x: x.1: t/x.json prefix"},
+	},
+	{
+		name:  "the report of another test beside logs: without log_hist_msec it made none",
+		files: tree{"prefill.json": fioReport(job{"fill", "rw=write"})}.with("x_clat_hist.1.log"),
+		want:  []string{"prefill: : prefill.json name", "x: x.1: "},
+	},
+	{
+		name: "a report of logs that are gone",
+		files: tree{"x.json": fioReport(job{"j", hist, "write_hist_log=x"}), "y.json": fioReport(job{"j", hist, "write_hist_log=y"})}.
+			with("x_clat_hist.1.log"),
+		want: []string{"x: x.1: x.json prefix", "y: : y.json name"},
+	},
+	{
+		name:  "logs were renamed: the only report there is",
+		files: tree{"result.json": fioReport(job{"j", hist, "write_hist_log=fio"})}.with("x_clat_hist.1.log"),
+		want:  []string{"x: x.1: result.json folder?"},
+	},
+	{
+		name: "reports of any name",
+		files: tree{
+			"a/result.dat": fioReport(job{"j", hist, "write_hist_log=x"}), "b/run1": fioReport(job{"j", hist}), "c/fio.log": "note: x\n" + fioReport(job{"j", hist, "write_hist_log=x"}),
+			"d/x": fioReport(job{"j", hist, "write_hist_log=x"}), "a/foreign.dat": "no", "e/far.dat": fioReport(job{"j"}), "c/0123456789abcdef": fioReport(job{"j"}),
+		}.with("a/x_clat_hist.1.log", "b/x_clat_hist.1.log", "c/x_clat_hist.1.log", "d/x_clat_hist.1.log"),
+		want: []string{"a/x: x.1: a/result.dat options", "b/x: x.1: b/run1 folder?", "c/x: x.1: c/fio.log options", "d/x: x.1: d/x prefix"},
+	},
+	{
+		name: "not a report",
+		files: tree{"notes.txt": "a text\n", "fio.json": fioReport(job{"j", hist, "write_hist_log=x"})}.
+			with("x_clat_hist.1.log"),
+		want: []string{"x: x.1: fio.json options"},
+		left: []string{"notes.txt: is not fio's output"},
+	},
+	{
+		name: "group_reporting: one entry for jobs of several prefixes",
+		files: tree{"out.json": fioReport(job{"rd", hist, "write_hist_log=rd"})}.
+			with("rd_clat_hist.1.log", "rd_clat_hist.2.log", "wr_clat_hist.3.log", "wr_clat_hist.4.log"),
+		want: []string{"out: rd.1 rd.2 wr.3 wr.4: out.json options"},
+	},
+	{
+		name: "not numbered through: of another execution",
+		files: tree{"out.json": fioReport(job{"rd", hist, "write_hist_log=rd"})}.
+			with("rd_clat_hist.1.log", "wr_clat_hist.3.log"),
+		want: []string{"rd: rd.1: out.json options", "wr: wr.3: "},
+	},
+	{
+		name: "a log left over from an earlier execution",
+		files: tree{"out.json": fioReport(job{"rd", hist, "write_hist_log=rd"}, job{"wr", hist, "write_hist_log=wr"})}.
+			with("rd_clat_hist.1.log", "wr_clat_hist.1.log", "wr_clat_hist.2.log"),
+		want: []string{"out: rd.1 wr.2: out.json options"},
+		left: []string{"wr_clat_hist.1.log: left over from another execution: job 1 of"},
+	},
+	{
+		name: "logs of both executions are there, and nothing says which is which",
+		files: tree{"out.json": fioReport(job{"rd", hist, "write_hist_log=rd"}, job{"wr", hist, "write_hist_log=wr"})}.
+			with("rd_clat_hist.1.log", "wr_clat_hist.1.log", "wr_clat_hist.2.log", "wr_clat_hist.3.log"),
+		want: []string{"rd: rd.1: out.json options", "wr: wr.1 wr.2 wr.3: out.json options"},
+	},
+	{
+		name: "a job file unites",
+		files: tree{"test.fio": "[global]\nlog_hist_msec=1000\n[a]\nwrite_hist_log=rd\nnumjobs=2\n[b]\nwrite_hist_log\n"}.
+			with("rd_clat_hist.1.log", "rd_clat_hist.2.log", "b_clat_hist.3.log"),
+		want: []string{"test: rd.1 rd.2 b.3: "},
+	},
+	{
+		name:  "logs of all jobs",
+		files: tree{"out.json": fioReport(job{"rd", hist, "write_hist_log=rd"}, job{"wr", hist, "write_hist_log=wr"})}.with("rd_clat_hist.log", "wr_clat_hist.log"),
+		want:  []string{"out: rd.0 wr.0: out.json options"},
+	},
+	{
+		name: "fio --client",
+		files: tree{"out.json": strings.Replace(fioReport(job{"rd", hist, "write_hist_log=rd"}, job{"wr", hist, "write_hist_log=wr"}, job{"All clients"}), `"jobs"`, `"client_stats"`, 1)}.
+			with("rd_clat_hist.1.log.10.0.0.1", "wr_clat_hist.2.log.10.0.0.1", "rd_clat_hist.1.log.h2", "wr_clat_hist.2.log.h2"),
+		want: []string{"out: rd.1 wr.2 rd.1 wr.2: out.json options"},
+	},
+}
+
+func TestFindings(t *testing.T) {
+	for _, tt := range findings {
+		t.Run(tt.name, func(t *testing.T) {
+			a := tt.files.read(t)
+			if diff := cmp.Diff(tt.want, withDirs(a)); diff != "" {
+				t.Errorf("runs (-want +got):\n%s", diff)
+			}
+			got := reasons(a)
+			if len(got) != len(tt.left) {
+				t.Fatalf("left %q, want %q", got, tt.left)
+			}
+			for i := range got {
+				if !strings.HasPrefix(got[i], tt.left[i]) {
+					t.Errorf("left %q, want %q…", got[i], tt.left[i])
+				}
+			}
+		})
+	}
+}
+
+// withDirs is found, with the folders of logs that are not in that of the run.
+func withDirs(a *Archive) []string {
+	all := found(a)
+	for _, r := range a.Runs {
+		for _, l := range r.logs() {
+			dir := filepath.ToSlash(filepath.Dir(l.File.Path))
+			if dir != "." && !strings.HasPrefix(r.Path, dir) {
+				for i := range all {
+					if strings.HasPrefix(all[i], r.Path+": ") {
+						name := fmt.Sprintf("%s.%d", l.Prefix, l.Job)
+						all[i] = strings.Replace(all[i], " "+name, " "+dir+"/"+name, 1)
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// What is found is the same packed, and two folders deeper.
+func TestFindingsPacked(t *testing.T) {
+	for _, tt := range findings {
+		t.Run(tt.name, func(t *testing.T) {
+			folder := found(tt.files.read(t))
+			if diff := cmp.Diff(folder, found(Read(scan(t, tt.files.pack(t, "arch"))))); diff != "" {
+				t.Errorf("(-folder +packed):\n%s", diff)
+			}
+			deep := found(tt.files.under("to/the").read(t))
+			for i := range deep {
+				deep[i] = strings.ReplaceAll(deep[i], "to/the/", "")
+			}
+			if diff := cmp.Diff(folder, deep); diff != "" {
+				t.Errorf("(-folder +deeper):\n%s", diff)
+			}
+		})
+	}
+}

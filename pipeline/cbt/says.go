@@ -1,0 +1,134 @@
+package cbt
+
+import (
+	"io"
+	"path"
+	"slices"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// says is what a report or a job file says about logs.
+type says struct {
+	isReport bool // it begins as fio's reports do
+	isParsed bool // and one could be read
+	hasHist  bool // log_hist_msec is set, or the options are not listed
+	jobs     []jobSays
+}
+
+// jobSays is what is said about one job.
+type jobSays struct {
+	name     string
+	prefixes []string // of its logs, as written; none where no option has a value
+	isBare   bool     // an option without a value: its prefix is the job's name
+}
+
+// namesLogs tells whether an option names the logs of any job.
+func (s *says) namesLogs() bool {
+	return slices.ContainsFunc(s.jobs, func(j jobSays) bool { return len(j.prefixes) > 0 })
+}
+
+// logOptions are the options that name logs.
+var logOptions = []string{"write_hist_log", "write_lat_log", "write_bw_log", "write_iops_log"}
+
+const (
+	// usualReports is how much of a file of many reports is read: all of them have the
+	// same jobs.
+	usualReports = 1 << 20
+	// largestReport bounds the memory of one, with thousands of jobs.
+	largestReport = 64 << 20
+)
+
+// readReport reads what fio's output says of logs: the first report that can be read, and
+// those that follow it closely.
+func readReport(f *source.File) *says {
+	out := &says{isReport: isReport(f)}
+	if !out.isReport {
+		return out
+	}
+	in, err := f.Open()
+	if err != nil {
+		return out
+	}
+	defer in.Close()
+	count := &counter{r: io.LimitReader(in, largestReport)}
+	seen := map[string]bool{}
+	for r, err := range fiolog.ReadReports(count, f.Name()) {
+		if err == nil {
+			out.add(r, seen)
+		}
+		if count.n > usualReports && out.isParsed {
+			break
+		}
+	}
+	return out
+}
+
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// add takes in one report: all jobs of the first, of later ones those that are new, because
+// two runs of fio may have been written to one file.
+func (s *says) add(r *fiolog.Report, seen map[string]bool) {
+	first, isListed := !s.isParsed, len(r.GlobalOptions) > 0
+	s.isParsed = true
+	for _, j := range r.Jobs {
+		if j.Name == allClients {
+			continue
+		}
+		one := jobSays{name: j.Name}
+		for _, option := range logOptions {
+			value, ok := j.Options[option]
+			if !ok {
+				value = r.GlobalOptions[option]
+			}
+			if value != "" && !slices.Contains(one.prefixes, value) {
+				one.prefixes = append(one.prefixes, value)
+			}
+		}
+		one.isBare = len(one.prefixes) == 0
+		isListed = isListed || len(j.Options) > 0
+		s.hasHist = s.hasHist || j.Options[histInterval] != "" || r.GlobalOptions[histInterval] != ""
+		key := one.name + "\x00" + path.Join(one.prefixes...)
+		if first || !seen[key] {
+			s.jobs = append(s.jobs, one)
+		}
+		seen[key] = true
+	}
+	s.hasHist = s.hasHist || !isListed
+}
+
+const (
+	histInterval = "log_hist_msec"
+	// allClients is what fio --client calls the sum of all other jobs.
+	allClients = "All clients"
+)
+
+// ofJobFile is what a job file says of logs.
+func ofJobFile(f *fiolog.JobFile) *says {
+	out := &says{isParsed: true}
+	for _, section := range f.Sections {
+		one := jobSays{name: section.Name}
+		for _, option := range logOptions {
+			value, ok := section.Options[option]
+			one.isBare = one.isBare || ok && value == ""
+			if value != "" && !slices.Contains(one.prefixes, value) {
+				one.prefixes = append(one.prefixes, value)
+			}
+		}
+		out.hasHist = out.hasHist || section.Options[histInterval] != ""
+		for range numJobs(section.Options) {
+			out.jobs = append(out.jobs, one)
+		}
+	}
+	return out
+}

@@ -1,0 +1,290 @@
+package cbt
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+var numberMark = regexp.MustCompile(`^\.\d+$`)
+
+// dropOldReports leaves out reports whose names say that they are older than another that
+// is there: out.json.bak beside out.json.
+func (s *sorter) dropOldReports(reports []*source.File) []*source.File {
+	return slices.DeleteFunc(slices.Clone(reports), func(f *source.File) bool {
+		base := path.Base(f.Path)
+		original, mark := fiolog.CutCopyMark(base)
+		isOld := mark != "" && strings.ContainsRune("~.-", rune(mark[0])) && !strings.HasPrefix(mark, "- ")
+		isVolume := numberMark.MatchString(mark) && reportFile.MatchString(base) // or part of an address
+		if !isOld || isVolume || f.Named || roleOf(original) != roleReport || !s.hasOriginal(f) {
+			return false
+		}
+		if f.Beside || !isReport(f) {
+			return true
+		}
+		s.leaveOut(f, fmt.Sprintf("a copy of a report, as its name says (%s)", mark))
+		return true
+	})
+}
+
+// dropTwins leaves out what is there twice with the same content, since requests would
+// count twice: in one run, and runs that are copies of others.
+func (s *sorter) dropTwins() {
+	t := twins{sums: map[*source.File]*sum{}}
+	for _, r := range s.all {
+		if !s.gone[r] {
+			s.dropLogTwins(r, &t)
+			s.dropReportTwins(r, &t)
+		}
+	}
+	s.dropRunTwins(&t)
+	s.dropReportRuns(&t)
+}
+
+// dropLogTwins leaves out logs of one run that have the content of another of the same
+// kind and number: copies under another host's name, or of another volume.
+func (s *sorter) dropLogTwins(r *Run, t *twins) {
+	type key struct {
+		kind fiolog.Kind
+		job  int
+		size int64
+	}
+	groups := map[key][]*source.File{}
+	isTwin := func(l Log) bool {
+		k := key{l.Kind, l.Job, l.File.Size}
+		for _, other := range groups[k] {
+			if t.same(l.File, other, leastOfLog) {
+				s.leaveOut(l.File, "the same content as "+other.Name()+", so it counts once")
+				return true
+			}
+		}
+		if l.File.Size > 0 {
+			groups[k] = append(groups[k], l.File)
+		}
+		return false
+	}
+	r.Logs = slices.DeleteFunc(r.Logs, isTwin)
+	r.Others = slices.DeleteFunc(r.Others, isTwin)
+}
+
+// dropReportTwins leaves out reports of one run that have the content of another. CBT keeps
+// each twice, as it was printed and the JSON alone, which may be the same.
+func (s *sorter) dropReportTwins(r *Run, t *twins) {
+	var kept []Report
+	slices.SortStableFunc(r.Reports, compareReports)
+	for _, f := range r.Reports {
+		i := slices.IndexFunc(kept, func(k Report) bool {
+			isPair := k.Named && f.Named && k.Host == f.Host && k.Volume == f.Volume
+			return k.File != f.File && !isPair && t.same(k.File, f.File, leastOfReport)
+		})
+		switch {
+		case i < 0:
+			kept = append(kept, f)
+		case !f.File.Beside && !slices.ContainsFunc(s.left, func(l Left) bool { return l.File == f.File }):
+			s.leaveOut(f.File, "the same content as "+kept[i].File.Name()+", so it counts once")
+		}
+	}
+	r.Reports = kept
+}
+
+// dropReportRuns leaves out runs without logs whose reports are other runs', too.
+func (s *sorter) dropReportRuns(t *twins) {
+	type key struct {
+		argument string
+		size     int64
+	}
+	owners := map[key][]ownedReport{}
+	alone := func(r *Run) int { // runs with logs come first, then the ones higher up
+		if r.isReported() {
+			return 1 + strings.Count(r.Path, "/")
+		}
+		return 0
+	}
+	runs := slices.DeleteFunc(slices.Clone(s.all), func(r *Run) bool { return s.gone[r] })
+	slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Or(alone(a)-alone(b), s.first(a)-s.first(b)) })
+	for _, r := range runs {
+		var twin *Run
+		twins := 0
+		for _, f := range r.Reports {
+			k := key{r.argument, f.File.Size}
+			i := slices.IndexFunc(owners[k], func(o ownedReport) bool {
+				return o.run != r && r.isReported() && o.file != f.File && t.same(o.file, f.File, leastOfReport)
+			})
+			if i >= 0 {
+				twin, twins = owners[k][i].run, twins+1
+			} else if f.File.Size > 0 {
+				owners[k] = append(owners[k], ownedReport{f.File, r})
+			}
+		}
+		if twin != nil && twins == len(r.Reports) {
+			s.dropTwin(r, twin)
+		}
+	}
+}
+
+// ownedReport is a report of a run.
+type ownedReport struct {
+	file *source.File
+	run  *Run
+}
+
+// dropRunTwins leaves out runs all of whose logs are in another run under the same names.
+func (s *sorter) dropRunTwins(t *twins) {
+	groups := map[string][]*Run{}
+	var order []string
+	for _, r := range s.all {
+		if s.gone[r] {
+			continue
+		}
+		if key := r.outline(); key != "" {
+			if groups[key] == nil {
+				order = append(order, key)
+			}
+			groups[key] = append(groups[key], r)
+		}
+	}
+	for _, key := range order {
+		runs := groups[key]
+		slices.SortStableFunc(runs, func(a, b *Run) int {
+			return cmp.Or(min(len(b.Reports), 1)-min(len(a.Reports), 1), strings.Count(a.Path, "/")-strings.Count(b.Path, "/"), s.first(a)-s.first(b))
+		})
+		for i, r := range runs {
+			j := slices.IndexFunc(runs[:i], func(other *Run) bool { return !s.gone[other] && t.sameRun(r, other) })
+			if j < 0 {
+				continue
+			}
+			s.dropTwin(r, runs[j])
+		}
+	}
+}
+
+// dropTwin leaves out a run that is a copy of another.
+func (s *sorter) dropTwin(r, of *Run) {
+	s.gone[r] = true
+	for _, f := range r.Files() {
+		if f != r.Config && f != r.Whole && f != r.Job && !s.isUsed(f) && !f.Beside {
+			s.leaveOut(f, "part of a copy of "+of.Path+", so it counts once")
+		}
+	}
+}
+
+// isUsed tells whether a file is in a run that is still there.
+func (s *sorter) isUsed(f *source.File) bool {
+	return slices.ContainsFunc(s.all, func(r *Run) bool { return !s.gone[r] && slices.Contains(r.Files(), f) })
+}
+
+// outline is the names and sizes of a run's logs, "" where a size is not known, or nothing
+// is in them: copies have the same.
+func (r *Run) outline() string {
+	total := int64(0)
+	lines := []string{r.argument}
+	for _, l := range r.logs() {
+		if l.File.Size < 0 {
+			return ""
+		}
+		lines = append(lines, path.Base(l.File.Path)+" "+strconv.FormatInt(l.File.Size, 10))
+		total += l.File.Size
+	}
+	if total == 0 {
+		return ""
+	}
+	slices.Sort(lines[1:])
+	return strings.Join(lines, "\n")
+}
+
+// twins finds files of the same content.
+type twins struct{ sums map[*source.File]*sum }
+
+// sum is what is known of a content: first of its beginning.
+type sum struct {
+	first, whole *[sha256.Size]byte
+	digits       int // other than 0
+	bad          bool
+}
+
+// How many digits other than 0 two files must have in common. Logs with fewer may be the
+// same by chance, as those of two quiet hosts in wide bins; reports have the time.
+const (
+	leastOfLog    = 100
+	leastOfReport = 10
+)
+
+// same tells whether two files of one size have the same content, and enough of it.
+func (t *twins) same(a, b *source.File, least int) bool {
+	if a.Size <= 0 || a.Size != b.Size {
+		return false
+	}
+	x, y := t.begin(a), t.begin(b)
+	if x.bad || y.bad || *x.first != *y.first {
+		return false
+	}
+	t.finish(a, x)
+	t.finish(b, y)
+	return !x.bad && !y.bad && *x.whole == *y.whole && x.digits >= least
+}
+
+// sameRun tells whether two runs of the same outline have the same content.
+func (t *twins) sameRun(a, b *Run) bool {
+	x, y := a.logs(), b.logs()
+	byName := func(a, b Log) int {
+		f, g := a.File, b.File
+		return cmp.Or(cmp.Compare(path.Base(f.Path), path.Base(g.Path)), cmp.Compare(f.Size, g.Size), cmp.Compare(f.Path, g.Path))
+	}
+	slices.SortFunc(x, byName)
+	slices.SortFunc(y, byName)
+	return slices.EqualFunc(x, y, func(f, g Log) bool {
+		return f.File.Size == 0 && g.File.Size == 0 || t.same(f.File, g.File, leastOfLog)
+	})
+}
+
+// begin reads the beginning of a file, once.
+func (t *twins) begin(f *source.File) *sum {
+	if x := t.sums[f]; x != nil {
+		return x
+	}
+	x := &sum{}
+	t.sums[f] = x
+	first := sha256.Sum256(head(f))
+	x.first = &first
+	return x
+}
+
+// finish reads the whole file, once.
+func (t *twins) finish(f *source.File, x *sum) {
+	if x.whole != nil || x.bad {
+		return
+	}
+	in, err := f.Open()
+	if err != nil {
+		x.bad = true
+		return
+	}
+	defer in.Close()
+	h, digits := sha256.New(), &digitCounter{}
+	if _, err := io.Copy(io.MultiWriter(h, digits), in); err != nil {
+		x.bad = true
+		return
+	}
+	x.whole, x.digits = (*[sha256.Size]byte)(h.Sum(nil)), digits.n
+}
+
+// digitCounter counts digits other than 0.
+type digitCounter struct{ n int }
+
+func (d *digitCounter) Write(p []byte) (int, error) {
+	for _, c := range p {
+		if '1' <= c && c <= '9' {
+			d.n++
+		}
+	}
+	return len(p), nil
+}

@@ -1,0 +1,52 @@
+package fiolog
+
+import (
+	"net/netip"
+	"regexp"
+	"strings"
+)
+
+var (
+	// markAtEnd is what editors, people and log rotation append to the name of a copy.
+	markAtEnd = regexp.MustCompile(`(?i)(?:~|\.(?:bak|bkp|backup|old|orig|save|saved|copy|prev|tmp|swp|part)\d*)$`)
+	// markBeforeEnd is what file managers and browsers put before the last suffix, or
+	// at the end.
+	markBeforeEnd = regexp.MustCompile(`(?i)( ?\((?:\d+|(?:another |\d+(?:st|nd|rd|th) )?copy(?: \d+)?)\)| - copy(?: \(\d+\))?| copy(?: \d+)?)(\.(?:log|json|txt|out)[^ ]*|)$`)
+	markAtStart   = regexp.MustCompile(`(?i)^copy (?:\(\d+\) )?of `)
+	markOfDate    = regexp.MustCompile(`(\.(?:log|json|txt|out)(?:\.fz)?)(-(?:19|20)\d{6}(?:-?\d+)?)$`)
+	markOfNumber  = regexp.MustCompile(`\.\d+$`)
+)
+
+// CutCopyMark takes off the name of a file what says that it is a copy: "x.log.bak" is a
+// copy of "x.log" because of ".bak". An empty mark means that nothing says so. A number at
+// the end, as log rotation appends it, counts too; but it may be a part of an address, or
+// CBT's number of a volume: what is left of the name tells.
+func CutCopyMark(base string) (original, mark string) {
+	const longest = 512 // no system has longer names
+	if len(base) > longest {
+		return base, ""
+	}
+	if i := markAtEnd.FindStringIndex(base); i != nil && i[0] > 0 {
+		return base[:i[0]], base[i[0]:]
+	}
+	if i := markAtStart.FindStringIndex(base); i != nil && i[1] < len(base) {
+		return base[i[1]:], strings.TrimSpace(base[:i[1]])
+	}
+	if m := markBeforeEnd.FindStringSubmatchIndex(base); m != nil && m[0] > 0 {
+		return base[:m[0]] + base[m[4]:], strings.TrimSpace(base[m[2]:m[3]])
+	}
+	if m := markOfDate.FindStringSubmatchIndex(base); m != nil {
+		return base[:m[4]], base[m[4]:]
+	}
+	if i := markOfNumber.FindStringIndex(base); i != nil && i[0] > 0 {
+		return base[:i[0]], base[i[0]:]
+	}
+	return base, ""
+}
+
+// isAddress tells whether a host is known by its IPv4 address, which ends in a number
+// though it is no copy.
+func isAddress(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.Is4()
+}

@@ -1,0 +1,200 @@
+package fiolog
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxJobFile bounds the size of a job file: fio's own examples have some kilobytes.
+const maxJobFile = 1 << 20
+
+// JobFile is a job file of fio: what was to be run.
+type JobFile struct {
+	Global   map[string]string // of all [global] sections together
+	Sections []JobSection      // one for each job, in order
+}
+
+// JobSection is what a job file says of one job, or of numjobs of them.
+type JobSection struct {
+	Name string
+	// Options are the section's own and those of the [global] sections before it, by
+	// fio's main name: "bs", also where the file says "blocksize". A flag without a
+	// value has an empty one.
+	Options map[string]string
+	Line    int // of its name, 1-based
+}
+
+// aliases are other names of options that are looked up, as fio has them.
+var aliases = map[string]string{
+	"readwrite": "rw", "blocksize": "bs", "timeout": "runtime",
+}
+
+// ReadJobFile reads a job file. name is for errors. An error is a [*SyntaxError] with the
+// place, or what reading failed with; a file without sections is one, too.
+//
+// Values are as written: ${VARIABLES} stay, and so do units. Files that it includes are
+// not read.
+func ReadJobFile(r io.Reader, name string) (*JobFile, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxJobFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	p := jobFileParser{file: name, global: map[string]string{}}
+	for line := range strings.Lines(string(data)) {
+		p.line++
+		if p.line == 1 {
+			line = strings.TrimPrefix(line, "\ufeff")
+		}
+		if err := p.take(line); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case len(data) > maxJobFile:
+		return nil, p.bad(1, fmt.Sprintf("more than %d bytes", maxJobFile), "a job file")
+	case len(p.out.Sections) == 0 && len(p.global) == 0:
+		p.line++
+		return nil, p.bad(1, "the end of the file", "a section such as [global]")
+	}
+	p.out.Global = p.global
+	return &p.out, nil
+}
+
+// jobFileParser goes through a job file line by line.
+type jobFileParser struct {
+	file     string
+	line     int
+	out      JobFile
+	global   map[string]string
+	inGlobal bool
+}
+
+func (p *jobFileParser) bad(column int, got, want string) error {
+	return &SyntaxError{File: p.file, Line: p.line, Column: column, Got: got, Want: want}
+}
+
+// take takes one line.
+func (p *jobFileParser) take(line string) error {
+	rest := strings.TrimLeft(line, " \t")
+	column := len(line) - len(rest) + 1
+	// fio ends a line at a comment wherever it begins.
+	text, _, _ := strings.Cut(rest, ";")
+	text, _, _ = strings.Cut(text, "#")
+	text = strings.TrimRight(text, " \t\r\n\x00")
+	switch {
+	case text == "":
+		return nil
+	case strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == '\ufffd' }) >= 0:
+		return p.bad(column, quoted([]byte(text)), "text")
+	case text[0] == '[':
+		return p.section(text, column)
+	case strings.HasPrefix(text, "include "):
+		return nil
+	case !p.inGlobal && len(p.out.Sections) == 0:
+		return p.bad(column, quoted([]byte(text)), "a section such as [global]")
+	}
+	return p.option(text, column)
+}
+
+// section begins a section.
+func (p *jobFileParser) section(text string, column int) error {
+	name, after, ok := strings.Cut(text[1:], "]")
+	switch {
+	case !ok:
+		return p.bad(column+len(text), "the end of the line", `"]"`)
+	case name == "" || strings.TrimSpace(after) != "":
+		return p.bad(column, quoted([]byte(text)), "a section such as [global]")
+	}
+	if p.inGlobal = strings.EqualFold(name, "global"); !p.inGlobal {
+		p.out.Sections = append(p.out.Sections, JobSection{Name: name, Options: maps.Clone(p.global), Line: p.line})
+	}
+	return nil
+}
+
+// option takes "key=value", or a flag.
+func (p *jobFileParser) option(text string, column int) error {
+	key, value, _ := strings.Cut(text, "=")
+	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+	if key == "" || strings.ContainsAny(key, " \t\"{}:,[]<>") {
+		return p.bad(column, quoted([]byte(text)), "an option such as bs=4k")
+	}
+	if main, ok := aliases[key]; ok {
+		key = main
+	}
+	if p.inGlobal {
+		p.global[key] = value
+	} else {
+		p.out.Sections[len(p.out.Sections)-1].Options[key] = value
+	}
+	return nil
+}
+
+// Common are the options that all sections share; of a single section, all. Without
+// sections they are the global ones.
+func (f *JobFile) Common() map[string]string {
+	if len(f.Sections) == 0 {
+		return maps.Clone(f.Global)
+	}
+	common := maps.Clone(f.Sections[0].Options)
+	for _, s := range f.Sections[1:] {
+		maps.DeleteFunc(common, func(key, value string) bool {
+			other, ok := s.Options[key]
+			return !ok || other != value
+		})
+	}
+	return common
+}
+
+// sizeUnits are powers of 1024. fio takes "kb" and "kib" for the same unless kb_base is
+// set.
+const sizeUnits = "kmgtp"
+
+// ParseSize is a number of bytes as fio takes it: "4k", "128KiB", "1m". Where an option
+// has several sizes, for reads, writes and trims, they must be the same. It reports false
+// for all else, such as ranges.
+func ParseSize(text string) (int64, bool) {
+	sizes := strings.Split(strings.TrimSpace(text), ",")
+	size, ok := parseSize(sizes[0])
+	for _, s := range sizes[1:] {
+		if other, isSize := parseSize(s); s != "" && (!isSize || other != size) {
+			return 0, false
+		}
+	}
+	return size, ok
+}
+
+func parseSize(text string) (int64, bool) {
+	s := strings.ToLower(strings.TrimSpace(text))
+	s = strings.TrimSuffix(strings.TrimSuffix(s, "b"), "i")
+	shift := 0
+	if n := len(s); n > 0 {
+		if i := strings.IndexByte(sizeUnits, s[n-1]); i >= 0 {
+			s, shift = s[:n-1], 10*(i+1)
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n <= 0 || n > 1<<62>>shift {
+		return 0, false
+	}
+	return n << shift, true
+}
+
+// ParseTime is a duration as fio takes it: seconds, or with a unit from "us" to "d".
+func ParseTime(text string) (time.Duration, bool) {
+	s := strings.ToLower(strings.TrimSpace(text))
+	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
+	unit, ok := map[string]time.Duration{
+		"": time.Second, "s": time.Second, "sec": time.Second, "ms": time.Millisecond, "msec": time.Millisecond,
+		"us": time.Microsecond, "usec": time.Microsecond, "m": time.Minute, "min": time.Minute, "h": time.Hour, "hour": time.Hour,
+		"d": 24 * time.Hour, "day": 24 * time.Hour,
+	}[s[len(digits):]]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || !ok || n < 0 || n > int64(1<<62/unit) {
+		return 0, false
+	}
+	return time.Duration(n) * unit, true
+}

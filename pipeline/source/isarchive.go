@@ -1,0 +1,37 @@
+package source
+
+import (
+	"io"
+	"os"
+)
+
+// IsArchive reports whether the file of that name is a tar or zip, compressed or not. It
+// reads the beginning of the file; one that cannot be read is none.
+func IsArchive(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	c := &codecs{}
+	defer c.close()
+	var r io.Reader = f
+	for range maxLayers {
+		buf := c.buffer(r)
+		head, _ := buf.Peek(sniffLen)
+		k := detect(head)
+		if !k.compressed() {
+			return k.isArchive()
+		}
+		d, err := c.open(k, buf)
+		if err != nil {
+			return false
+		}
+		defer d.Close()
+		r = d
+	}
+	return false
+}
+
+// maxLayers is how many compressions IsArchive takes off.
+const maxLayers = 4
