@@ -246,10 +246,10 @@ func TestFollow(t *testing.T) {
 
 // TestFollowHosts: a host that falls silent holds the others up no longer than Quiet.
 func TestFollowHosts(t *testing.T) {
-	one := func() *liveFio {
-		return &liveFio{jobs: []liveJob{{to: 90, direction: "read", latencies: []int{1000, 2000}}}}
+	of := func(latency int) *liveFio { // the same contents would be a copy
+		return &liveFio{jobs: []liveJob{{to: 90, direction: "read", latencies: []int{1000, latency}}}}
 	}
-	f := follow(t, Options{}, map[string]*liveFio{"json_output.0.a": one(), "json_output.0.b": one()}, map[string]int{"json_output.0.a": 90, "json_output.0.b": 30})
+	f := follow(t, Options{}, map[string]*liveFio{"json_output.0.a": of(2000), "json_output.0.b": of(3000)}, map[string]int{"json_output.0.a": 90, "json_output.0.b": 30})
 	f.check(t)
 	for _, d := range f.docs {
 		if late := d.at.Sub(d.Window.End); late > 33*time.Second {

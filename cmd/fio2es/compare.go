@@ -41,6 +41,8 @@ same cluster, is in it only as far as repetitions are pooled: with one run a sid
 "worse" may be no more than another day. Three repetitions a side are a good beginning.
 
 A side needs 8 windows, and for p99.9 some 6,000 requests; else the verdict is "unknown".
+≥ marks a value in fio's last bin, which has no upper end, and a change of at least so
+much; where both values lie there, no change is shown.
 
 --fail-if '[DIRECTION.]METRIC > +10%' (or <), in any direction unless one is named, makes
 the exit code 4 when the change is beyond the limit and the interval does not hold 0. With

@@ -46,7 +46,9 @@ scale of colours is logarithmic: a single slow request can be seen beside many f
 ones. The SVG has lines for p50, p95 and p99 of each column.
 
 --from, --to, --direction, --host and --job choose requests as for rank; directions are
-drawn together. --format csv and json give the cells that have requests, one a line.`,
+drawn together. Where fio's last bin has requests, the top row has all that took longer,
+too ("or more", open in CSV and JSON). A last column that is shorter than the others is
+drawn shorter, and coloured by its rate. --format csv and json give the cells that have requests, one a line.`,
 		Example: `  fio2es heatmap latest
   fio2es heatmap latest --output map.svg
   fio2es heatmap results/ --direction write --host client01 --format csv`,

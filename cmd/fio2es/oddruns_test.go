@@ -46,7 +46,7 @@ func oddRuns() (runs []*mapping.Run, windows []*mapping.Interval) {
 	return runs, windows
 }
 
-// TestOddRuns: whatever a run lacks, each command answers, or says why not.
+// TestOddRuns: each command answers for a run that lacks something, or says why not.
 func TestOddRuns(t *testing.T) {
 	runs, windows := oddRuns()
 	file := historyOf(t, runs, windows...)

@@ -21,7 +21,12 @@ its id, the beginning of it, or "latest".
 Logs given by name are merged, whatever wrote them; fio's report is found beside them. Files
 of any name are read by their content. Percentiles are computed from merged histograms: requests of a bin are taken as evenly spread within it, so that
 the error is less than the bin's width (1.6 % at coarseness 0). --method fio gives
-the value that fio prints for the bin instead.
+the value that fio prints for the bin instead. ≥ marks a latency in fio's last bin,
+which has no upper end: it is that or more (open in CSV and JSON names the columns).
+* marks what fio itself computed, of a single job whose report has no bins.
+
+Of a run in the history, --interval joins the stored windows; options that decide how
+logs are read (--weighting, --source, …) cannot change it.
 
 --compat prints what scripts expect that read one of fio's own tools: its header, rows,
 columns and units, with the percentiles that it has by default, of reads, writes and

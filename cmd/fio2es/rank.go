@@ -31,7 +31,8 @@ the history: its id, the beginning of it, or "latest".
 those whose middle lies between the two; what they really span is printed.
 
 SERVED is exact but for the bin that the latency falls into, whose requests are taken
-as evenly spread within it: AT LEAST leaves them out, AT MOST counts them all.`,
+as evenly spread within it: AT LEAST leaves them out, AT MOST counts them all. ≥ marks
+a latency in fio's last bin, which has no upper end: SERVED counts what surely took less.`,
 		Example: `  fio2es rank latest --within 100ms
   fio2es rank latest --within 1ms,10ms,100ms --from 09:12 --to 09:46
   fio2es rank results/ --within 5ms --direction read --host client01`,

@@ -45,8 +45,11 @@ paths) it is told for which share of the time it held, when it was at its worst,
 long it was broken at a stretch, and how much of the error budget is used: of the 1 %
 that "in 99% of windows" leaves. A time without requests has no latency, and 0 iops.
 
+The last window counts by its own length, as all do. A latency in fio's last bin (≥) may
+be any longer one: a rule that only an upper bound could decide is unknown.
+
 The exit code is 4 if a rule is broken, which stderr tells, too; else 3 if one is
-unknown, as the run has nothing of what it is about. NOTE says where the limit lies
+unknown: the run has nothing of what it is about, or no windows. NOTE says where the limit lies
 within the error of the histogram's bins.
 
 --from, --to, --direction, --host and --job choose requests as for rank.

@@ -19,7 +19,7 @@ var ingestOptions = []string{
 }
 
 // refuseStored is an error where the user gave a flag that cannot change a run in the history.
-// Beside paths, for which the flag counts, it is only told. Settings of a file or of the
+// Beside paths, for which the flag counts, it is only a note. Settings of a file or of the
 // environment are for logs, and pass.
 func (a *app) refuseStored(run *mapping.Run) error {
 	fl := a.flags
@@ -41,13 +41,13 @@ func (a *app) refuseStored(run *mapping.Run) error {
 	return nil
 }
 
-// namesPath tells whether an argument is a path, or several things joined by commas one of
+// namesPath reports whether an argument is a path, or several things joined by commas one of
 // which is.
 func namesPath(arg string) bool {
 	return isPath(arg) || slices.ContainsFunc(strings.Split(arg, ","), isPath)
 }
 
-// storedInterval is the length of windows that a run in the history is asked for, in
+// storedInterval is the length of the windows that the user wants of a run in the history, in
 // milliseconds; 0 is that of its own.
 func storedInterval(fl *pflag.FlagSet, wanted config.Interval, run *mapping.Run) (int64, error) {
 	f := fl.Lookup("interval")

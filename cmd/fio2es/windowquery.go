@@ -68,8 +68,8 @@ func needsLevel(run *mapping.Run, level mapping.Level) error {
 	if slices.Contains(run.Levels, level) {
 		return nil
 	}
-	if why := noWindows(run); why != "" {
-		return fmt.Errorf("%s: no windows: %s", run.Run.Name, why)
+	if run.NoWindows != "" {
+		return fmt.Errorf("%s: no windows: %s", run.Run.Name, noWindows(run))
 	}
 	levels := "cluster,host"
 	if level == mapping.Job {
@@ -142,7 +142,7 @@ type choice struct {
 	from, to time.Time // zero is no bound
 
 	windows int             // with histograms, of any kind
-	jobs    map[string]bool // their names, where jobs were asked for
+	jobs    map[string]bool // their names, where --job was given
 }
 
 // mostJobs is how many names of jobs are worth keeping.

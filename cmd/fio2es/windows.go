@@ -149,7 +149,7 @@ func allFiles(paths []string) bool {
 	return true
 }
 
-// isPacked tells whether a run comes from an archive, which may have several, like a folder.
+// isPacked reports whether a run comes from an archive, which may have several, like a folder.
 // A plain file has its own name below itself.
 func isPacked(run *cbt.Run) bool {
 	return slices.ContainsFunc(run.Files(), func(f *source.File) bool {

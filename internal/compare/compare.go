@@ -127,7 +127,7 @@ func (c *Change) isLongShot(h *hist.Histogram, confidence float64) bool {
 	return !ok && high == 0
 }
 
-// reachesOpen tells percentiles that are known, but may as well be in the last bin.
+// reachesOpen reports whether a percentile is known, but may as well be in the last bin.
 func (c *Change) reachesOpen(h *hist.Histogram, isOpen bool, confidence float64) bool {
 	if c.q == 0 || isOpen {
 		return false

@@ -101,7 +101,7 @@ func TestOpen(t *testing.T) {
 		t.Errorf("in windows: %+v", v)
 	}
 	if broken := e.Add(second("read", 1, 10, 60_000*ms)); len(broken) != 0 {
-		t.Errorf("a window that cannot be judged is told as broken: %+v", broken)
+		t.Errorf("a window that cannot be judged is reported as broken: %+v", broken)
 	}
 	e = New(parse(t, "max <= 10s in every window"))
 	if broken := e.Add(second("read", 0, 10, 60_000*ms)); len(broken) != 1 || !broken[0].Open {
