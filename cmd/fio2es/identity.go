@@ -29,9 +29,48 @@ func newIdentities(a *app, store history.Store) *identities {
 	return &identities{app: a, store: store, claims: map[string][]*claim{}}
 }
 
+// turns lets the runs of a call be looked up in their order, though several are read at a
+// time: which of two equal ones is stored must not depend on which is read faster.
+type turns struct {
+	mu   sync.Mutex
+	move sync.Cond
+	over map[int]bool // whose turn is over, from next on
+	next int
+}
+
+func newTurns() *turns {
+	t := &turns{over: map[int]bool{}}
+	t.move.L = &t.mu
+	return t
+}
+
+// wait returns when it is the turn of the n-th run.
+func (t *turns) wait(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.next < n {
+		t.move.Wait()
+	}
+}
+
+// end ends the turn of the n-th run, whether or not it has waited for it.
+func (t *turns) end(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n < t.next {
+		return
+	}
+	for t.over[n] = true; t.over[t.next]; t.next++ {
+		delete(t.over, t.next)
+	}
+	t.move.Broadcast()
+}
+
 // claim is one run of the call.
 type claim struct {
 	*identities
+	turns   *turns
+	n       int // of the run
 	src     *mapping.Source
 	keys    []string
 	doubles []*mapping.Run // that the history has beside the one that is kept
@@ -43,6 +82,8 @@ type refusedError struct{ error }
 
 // known implements [pipeline.Known], and claims the run until end.
 func (c *claim) known(ctx context.Context, e *pipeline.Execution) (string, *mapping.Run, error) {
+	c.turns.wait(c.n)
+	defer c.turns.end(c.n)
 	for {
 		id, have, doubles, err := c.find(ctx, e)
 		if err != nil {
@@ -86,7 +127,8 @@ func (c *claim) take(e *pipeline.Execution, id string) *claim {
 
 // end ends the claim. When the run is in the history, what was there of it beside goes.
 func (c *claim) end(ctx context.Context, res *pipeline.Result, err error) error {
-	if c.over == nil {
+	if c.over == nil { // it was not even looked up
+		c.turns.end(c.n)
 		return err
 	}
 	if err == nil && res.Run != nil {

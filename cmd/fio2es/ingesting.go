@@ -133,14 +133,14 @@ func (in *ingesting) all(ctx context.Context, runs []*cbt.Run) error {
 	for i := range outcomes {
 		outcomes[i] = make(chan outcome, 1)
 	}
-	next := make(chan int)
+	next, turns := make(chan int), newTurns()
 	var working sync.WaitGroup
 	defer in.ends.wait()
 	defer working.Wait() // before the ends that the workers begin
 	for range side {
 		working.Go(func() {
 			for i := range next {
-				to, claim := &unfinished{Sink: in.to}, &claim{identities: in.ids}
+				to, claim := &unfinished{Sink: in.to}, &claim{identities: in.ids, turns: turns, n: i}
 				res, err := pipeline.Ingest(ctx, runs[i], opt, to, claim.known)
 				over := func() {
 					if to.run != nil && err == nil {
