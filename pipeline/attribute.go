@@ -41,7 +41,7 @@ func (b *planner) mine(out *output, outputs []*output, slots []*slot) []*slot {
 			mine = append(mine, s)
 		}
 	}
-	weak := !out.Named && (out.Candidate || len(outputs) > 1) && !slices.ContainsFunc(mine, func(s *slot) bool { return out.names(s.prefix) })
+	weak := !out.Named && !out.client && (out.Candidate || len(outputs) > 1) && !slices.ContainsFunc(mine, func(s *slot) bool { return out.names(s.prefix) })
 	if weak && len(mine) > 0 && !b.fits(mine, newEntries(out)) {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (o *output) mayCover(s *slot, all []*slot) bool {
 		return false
 	}
 	nearby := below(s.folder, path.Dir(o.File.Path)) || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
-	return nearby && (o.names(s.prefix) || !o.namesAny())
+	return nearby && (o.names(s.prefix) || !o.namesAny() || o.Found == cbt.FoundNamed)
 }
 
 // below reports whether a folder is another one or in it.
@@ -196,6 +196,7 @@ func (b *planner) attributeSegments(out *output, entries []*entry, slots []*slot
 		}
 	}
 	one := combine(entries)
+	one.size = len(slots) // one log has them all
 	b.attributeTogether(slots, one)
 	if !isOneStage(entries) && !(len(slots) == 1 || slots[0].head.first > epochTimes) {
 		b.lose(fmt.Errorf("%s: a log of jobs that may have run one after another, of which nothing says which part is whose: "+

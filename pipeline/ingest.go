@@ -209,11 +209,19 @@ func (p *plan) concludeReports(t *tallies) {
 			if n, err := e.failed(s); err == nil && n > 0 {
 				t.problems.note("%s: %d requests failed, or fio did not measure them: they have no latency", e.describe(), n)
 			}
-			binless = binless || s.TotalIOs > 0 && len(s.Clat.Bins) == 0
+			switch {
+			case s.TotalIOs == 0 || len(s.Clat.Bins) > 0:
+			case s.Clat.Mean == 0:
+				t.problems.note("%s: completion latencies are disabled (disable_clat, disable_lat or gtod_reduce): only requests and rates are known", e.describe())
+			case e.out.option(e.index, "clat_percentiles") == "0":
+				t.problems.note("%s: clat_percentiles=0 leaves the bins out of the report and the rows out of the logs: run fio without it", e.describe())
+			default:
+				binless = true
+			}
 		}
 	}
 	if binless && p.hasLogs() {
-		t.problems.note("%s: fio's JSON has no bins, so the ends that fio does not log are lost: use --output-format=json+", p.title)
+		t.problems.note("%s: fio's JSON has no bins, so the last part of an interval of each job is missing: run fio with --output-format=json+", p.title)
 	}
 }
 

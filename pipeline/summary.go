@@ -328,7 +328,7 @@ func (p *plan) hostsOf(host string) mapping.HostsRef {
 // whyNoWindows is why there are no windows with percentiles, and what to do.
 func (p *plan) whyNoWindows() string {
 	const options = "run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
-	hist, msec, latency := false, false, len(p.entries) == 0
+	hist, msec, latency, percentiles := false, false, len(p.entries) == 0, true
 	for _, j := range p.jobs {
 		hist = hist || j.source == fromHist
 		msec = msec || j.interval > 0
@@ -337,19 +337,22 @@ func (p *plan) whyNoWindows() string {
 		for _, s := range stats(e.Job) {
 			latency = latency || s.Clat.Mean > 0 && !e.total
 		}
+		percentiles = percentiles && e.out.option(e.index, "clat_percentiles") != "0"
 		msec = msec || milliseconds(e.out.option(e.index, "log_hist_msec")) > 0
 	}
 	switch {
 	case len(p.averages) > 0:
 		return "its logs are averages (log_avg_msec), which have no percentiles: " + options + ", or without log_avg_msec"
 	case !latency:
-		return "completion latencies are disabled (disable_clat, disable_lat, gtod_reduce or clat_percentiles=0): run fio without that option"
+		return "completion latencies are disabled (disable_clat, disable_lat or gtod_reduce): run fio without that option, and with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
+	case !percentiles:
+		return "clat_percentiles=0 leaves the rows out of histogram logs: run fio without it"
 	case !hist && len(p.run.Logs) > 0:
 		return "none of its histogram logs can be used, as the warnings say: keep fio's logs as they are, or " + options
 	case hist && !msec:
-		return "log_hist_msec is not set, so that the histogram logs are empty: run fio with --log_hist_msec=1000"
+		return "log_hist_msec is not set, so that the histogram logs are empty: " + options
 	case hist:
-		return "its histogram logs have no rows: they were cut, or hold less than one interval: set --log_hist_msec to less than the run's time"
+		return "its histogram logs have no rows: they were cut, or the run took less than an interval: keep them whole, or set --log_hist_msec to less"
 	}
 	return "no histogram logs and no logs of single completions: " + options
 }
