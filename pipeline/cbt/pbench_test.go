@@ -1,11 +1,15 @@
 package cbt
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 const pbenchJob = `[global]
@@ -70,9 +74,9 @@ func TestPbench(t *testing.T) {
 			t.Fatalf("%s: runs (-want +got):\n%s", how, diff)
 		}
 		settings := []Settings{
-			{Benchmark: pbench, Mode: "randwrite", OpSize: 128 << 10, IODepth: 32, NumJobs: 2, Runtime: 30, Ramp: 5, Iteration: -1},
-			{Benchmark: pbench, Mode: "randwrite", OpSize: 128 << 10, IODepth: 32, NumJobs: 2, Runtime: 30, Ramp: 5, Iteration: -1},
-			{Benchmark: pbench, Mode: "read", OpSize: 4 << 10, IODepth: 4, Iteration: -1},
+			{Benchmark: Pbench, Mode: "randwrite", OpSize: 128 << 10, IODepth: 32, NumJobs: 2, Runtime: 30, Ramp: 5, Iteration: -1},
+			{Benchmark: Pbench, Mode: "randwrite", OpSize: 128 << 10, IODepth: 32, NumJobs: 2, Runtime: 30, Ramp: 5, Iteration: -1},
+			{Benchmark: Pbench, Mode: "read", OpSize: 4 << 10, IODepth: 4, Iteration: -1},
 		}
 		for i, r := range a.Runs {
 			configure(t, r)
@@ -92,6 +96,69 @@ func TestPbench(t *testing.T) {
 				t.Errorf("%s: left %s: %s", how, l.File.Path, l.Reason)
 			}
 		}
+	}
+}
+
+// TestRealPbench reads what pbench-fio would have kept of real fio: with a client, packed,
+// and without a client.
+func TestRealPbench(t *testing.T) {
+	a := Read(scan(t, "testdata/pbench"))
+	const demo = "fio_demo_2026.11.22T02.20.00/"
+	want := []inShort{
+		{Path: demo + "1-randwrite-4KiB/sample1", Logs: "127.0.0.1//1 127.0.0.1//2", Others: "127.0.0.1//1 127.0.0.1//2", Reports: "/?"},
+		{Path: demo + "1-randwrite-4KiB/sample2", Logs: "localhost//1 localhost//2", Others: "localhost//1 localhost//2", Reports: "localhost/?"},
+		{Path: demo + "2-randread-16KiB/sample1", Logs: "localhost//1 localhost//2", Others: "localhost//1 localhost//2", Reports: "localhost/?"},
+	}
+	for i := range want {
+		want[i].Name = want[i].Path
+	}
+	if diff := cmp.Diff(want, shorts(a)); diff != "" {
+		t.Fatalf("runs (-want +got):\n%s", diff)
+	}
+	for i, r := range a.Runs {
+		settings := Settings{Benchmark: Pbench, Mode: "randwrite", OpSize: 4096, IODepth: 4, NumJobs: 2, Runtime: 4, Iteration: -1}
+		if i == 2 {
+			settings.Mode, settings.OpSize = "randread", 16384
+		}
+		if diff := cmp.Diff(settings, r.Settings); diff != "" {
+			t.Errorf("%s: settings (-want +got):\n%s", r.Path, diff)
+		}
+		for _, f := range r.Files() {
+			if f.ModTime.IsZero() {
+				t.Errorf("%s: no time of change", f.Name())
+			}
+		}
+	}
+	if len(a.Left) > 0 {
+		t.Errorf("left %q", reasons(a))
+	}
+}
+
+// packSample packs a sample as pbench-fio does, but for the compression.
+func packSample(t *testing.T, sample tree) string {
+	inner := tree{}
+	for p, content := range sample {
+		inner[strings.TrimPrefix(p, "sample1/")] = content
+	}
+	return inner.pack(t, "sample1")
+}
+
+// A sample that is there packed and unpacked is one run.
+func TestSampleTwice(t *testing.T) {
+	sample := sampleTree("sample1")
+	root := sample.under("1-read-4KiB").write(t, "arch")
+	packed, err := os.ReadFile(packSample(t, sample))
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(root, "1-read-4KiB", "sample1.tar.xz"), packed, 0o644))
+	set, err := source.Scan(t.Context(), []string{root}, Options())
+	must(t, err)
+	defer set.Close()
+	a := Read(set.Files)
+	if len(a.Runs) != 1 || len(a.Runs[0].Logs) != 4 {
+		t.Errorf("runs %+v", shorts(a))
+	}
+	if len(set.Problems) != 1 || !strings.Contains(set.Problems[0].Error(), "sample1.tar.xz") {
+		t.Errorf("problems %v", set.Problems)
 	}
 }
 

@@ -127,7 +127,7 @@ func (p *place) findSample(parts []string, isSample func(dir string) bool) bool 
 	if p.folder == "." {
 		p.name = parts[0]
 	}
-	p.known.Benchmark = pbench
+	p.known.Benchmark = Pbench
 	if i == 0 {
 		return true
 	}
@@ -140,8 +140,10 @@ func (p *place) findSample(parts []string, isSample func(dir string) bool) bool 
 	return true
 }
 
+// Pbench is the benchmark of runs of pbench-fio.
+const Pbench = "pbench-fio"
+
 const (
-	pbench       = "pbench-fio"     // what its runs have for a benchmark
 	pbenchReport = "fio-result.txt" // fio's output in the folder of a sample
 	clientsDir   = "clients"        // in it are the folders of the hosts
 )
