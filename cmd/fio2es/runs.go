@@ -19,6 +19,7 @@ import (
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
 func (a *app) runsCommand() *cobra.Command {
@@ -192,7 +193,7 @@ func describe(r *mapping.Run) string {
 // shortName leaves out folders of CBT whose names repeat the settings.
 func shortName(r *mapping.Run) string {
 	parts := strings.SplitN(r.Run.Name, "/", 3)
-	if r.CBT.Benchmark == "" || len(parts) < 3 {
+	if r.CBT.Benchmark == "" || r.CBT.Benchmark == cbt.Pbench || len(parts) < 3 {
 		return r.Run.Name
 	}
 	name := parts[0] + "/" + parts[1]

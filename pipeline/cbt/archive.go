@@ -44,6 +44,7 @@ type Skipped struct {
 func Read(files []*source.File) *Archive {
 	s := newSorter()
 	once := s.once(files)
+	s.files = once
 	for _, f := range once {
 		s.note(f)
 	}
@@ -103,8 +104,9 @@ type sorter struct {
 	left    []Left
 
 	roots     map[rootKey]string // of arguments, see [sorter.rootOf]
-	paths     map[string]bool    // of all files, on disk were all unpacked
-	samples   map[folder]bool    // folders of samples of pbench-fio
+	files     []*source.File
+	paths     map[string]bool // of these, on disk were all unpacked; made when needed
+	samples   map[folder]bool // folders of samples of pbench-fio
 	jobFiles  []*source.File
 	jobs      map[*source.File]*fiolog.JobFile
 	jobErrors map[*source.File]error
@@ -135,23 +137,24 @@ func newSorter() *sorter {
 		order: map[*source.File]int{}, places: map[placeKey]place{}, configs: map[folder]*source.File{},
 		wholes: map[folder]*source.File{}, told: map[*source.File]*told{}, runs: map[runKey]*Run{},
 		folders: map[folder][]*Run{}, logs: map[logKey]*source.File{}, logged: map[folder]bool{}, skipped: map[folder]*Skipped{},
-		gone: map[*Run]bool{}, into: map[*Run]*Run{}, roots: map[rootKey]string{}, paths: map[string]bool{}, samples: map[folder]bool{},
+		gone: map[*Run]bool{}, into: map[*Run]*Run{}, roots: map[rootKey]string{}, samples: map[folder]bool{},
 		jobs: map[*source.File]*fiolog.JobFile{}, jobErrors: map[*source.File]error{},
 	}
 }
 
 // note takes note of what others are sorted by.
 func (s *sorter) note(f *source.File) {
-	s.paths[path.Join(s.dirOf(f), path.Base(f.Path))] = true
-	if roleOf(f.Path) == roleConfig {
-		s.config(f)
+	dir, base := path.Split(f.Path)
+	switch {
+	case base == configName || base == wholeName:
+		if roleOf(f.Path) == roleConfig {
+			s.config(f)
+		}
+	case base == pbenchReport:
+		s.samples[folderOf(f, path.Clean(dir))] = true
 	}
-	dir := path.Dir(f.Path)
-	if above := path.Dir(dir); path.Base(above) == clientsDir && roleOf(f.Path) == roleLog {
+	if above := path.Dir(path.Clean(dir)); path.Base(above) == clientsDir && roleOf(f.Path) == roleLog {
 		s.samples[folderOf(f, path.Dir(above))] = true
-	}
-	if path.Base(f.Path) == pbenchReport {
-		s.samples[folderOf(f, dir)] = true
 	}
 }
 

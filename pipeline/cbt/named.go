@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// logOrCopy takes in a log, unless its name is that of a copy. What the user named is no
-// copy where the original was not named, too.
+// logOrCopy takes in a log, unless its name is that of a copy. Copies that the user named
+// are read where no other log in their folder was named.
 func (s *sorter) logOrCopy(f *source.File) {
 	base := path.Base(f.Path)
 	name, ok := fiolog.ParseName(base)
@@ -19,7 +20,7 @@ func (s *sorter) logOrCopy(f *source.File) {
 	case f.Beside || !ok: // named by its content, and taken in already
 	case name.Copy == "":
 		s.log(f, name)
-	case f.Named && !s.hasOriginal(f):
+	case f.Named && !s.hasProper(s.dirOf(f)):
 		s.log(f, name)
 	case s.hasOriginal(f):
 		s.leaveOut(f, fmt.Sprintf("a copy of a log, as its name says (%s)", name.Copy))
@@ -28,8 +29,22 @@ func (s *sorter) logOrCopy(f *source.File) {
 	}
 }
 
+// hasProper tells whether a folder has a log whose name is not that of a copy.
+func (s *sorter) hasProper(dir string) bool {
+	return slices.ContainsFunc(s.files, func(f *source.File) bool {
+		name, ok := fiolog.ParseName(path.Base(f.Path))
+		return ok && name.Copy == "" && s.dirOf(f) == dir
+	})
+}
+
 // hasOriginal tells whether the file of which one is a copy, by its name, is there.
 func (s *sorter) hasOriginal(f *source.File) bool {
+	if s.paths == nil {
+		s.paths = make(map[string]bool, len(s.files))
+		for _, other := range s.files {
+			s.paths[path.Join(s.dirOf(other), path.Base(other.Path))] = true
+		}
+	}
 	base := path.Base(f.Path)
 	for original, mark := fiolog.CutCopyMark(base); mark != ""; original, mark = fiolog.CutCopyMark(original) {
 		if s.paths[path.Join(s.dirOf(f), original)] {

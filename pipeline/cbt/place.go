@@ -108,8 +108,11 @@ func (p *place) findConfig(parts []string) int {
 // findSample finds the folder of a sample of pbench-fio: ITERATION/sampleN, where the logs
 // are in clients/HOST. It tells whether the file is one of it.
 func (p *place) findSample(parts []string, isSample func(dir string) bool) bool {
-	i := slices.IndexFunc(parts, sampleDir.MatchString)
-	if i < 0 || !isSample(join(parts[:i+1])) {
+	i := len(parts) - 1
+	for i >= 0 && !(sampleDir.MatchString(parts[i]) && isSample(join(parts[:i+1]))) {
+		i--
+	}
+	if i < 0 {
 		return false
 	}
 	switch rest := parts[i+1:]; {
@@ -124,7 +127,7 @@ func (p *place) findSample(parts []string, isSample func(dir string) bool) bool 
 	if p.folder == "." {
 		p.name = parts[0]
 	}
-	p.known.Benchmark = pbench
+	p.known.Benchmark = Pbench
 	if i == 0 {
 		return true
 	}
@@ -137,8 +140,10 @@ func (p *place) findSample(parts []string, isSample func(dir string) bool) bool 
 	return true
 }
 
+// Pbench is the benchmark of runs of pbench-fio.
+const Pbench = "pbench-fio"
+
 const (
-	pbench       = "pbench-fio"     // what its runs have for a benchmark
 	pbenchReport = "fio-result.txt" // fio's output in the folder of a sample
 	clientsDir   = "clients"        // in it are the folders of the hosts
 )

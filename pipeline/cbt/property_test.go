@@ -3,6 +3,8 @@ package cbt
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -112,3 +114,84 @@ func checkOnce(t *rapid.T, files []*source.File, a *Archive) {
 		}
 	}
 }
+
+// anyFolder makes folders of fio's files as people make them: several runs, with reports,
+// job files, copies and other things beside, above and below.
+func anyFolder() *rapid.Generator[tree] {
+	dirs := []string{"", "a/", "a/b/", "logs/", "1-read-4KiB/sample1/", "1-read-4KiB/sample1/clients/h1/", "backup/"}
+	logs := []string{"x_clat_hist.1.log", "x_clat_hist.2.log", "y_clat_hist.1.log", "y_clat_hist.2.log", "x_clat_hist.1.log.bak", "fio_clat_hist.1.log",
+		"x_clat.1.log", "x_clat_hist.1.log.h1", "x_clat_hist.1.log.h2", "y_clat_hist.log"}
+	papers := []string{"x.json", "out.json", "out", "result.dat", "fio-result.txt", "x.json.bak", "x (1).json", "fio.job", "x.fio"}
+	values := []string{"x", "y", "a/x", "logs/x", "../logs/y", "/home/u/a/x", "none"}
+	return rapid.Custom(func(t *rapid.T) tree {
+		files := tree{}
+		for range rapid.IntRange(1, 8).Draw(t, "logs") {
+			name := rapid.SampledFrom(dirs).Draw(t, "dir") + rapid.SampledFrom(logs).Draw(t, "log")
+			files[name] = logText(rapid.IntRange(1, 3).Draw(t, "seed"))
+		}
+		for range rapid.IntRange(0, 5).Draw(t, "papers") {
+			name := rapid.SampledFrom(dirs).Draw(t, "dir") + rapid.SampledFrom(papers).Draw(t, "paper")
+			var jobs []job
+			text := "[global]\nlog_hist_msec=1000\n"
+			for range rapid.IntRange(1, 3).Draw(t, "jobs") {
+				value := rapid.SampledFrom(values).Draw(t, "value")
+				jobs = append(jobs, job{value, hist, "write_hist_log=" + value})
+				text += "[" + value + "]\nwrite_hist_log=" + value + "\n"
+			}
+			files[name] = fioReport(jobs...)
+			if roleOf(name) == roleJob {
+				files[name] = text
+			}
+			if rapid.IntRange(0, 9).Draw(t, "empty") == 0 {
+				files[name] = ""
+			}
+		}
+		return files
+	})
+}
+
+// A folder is the same as a tar of it, as two folders below others, and each time; no log is
+// in two runs, and none is lost without a word.
+func TestFoldersAnyWay(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		files := anyFolder().Draw(rt, "files")
+		folder := files.read(t)
+		want := append(found(folder), reasons(folder)...)
+		packed := Read(scan(t, files.pack(t, "arch")))
+		deep := files.under("to/the").read(t)
+		for how, a := range map[string]*Archive{"packed": packed, "deeper": deep, "again": files.read(t)} {
+			got := append(found(a), reasons(a)...)
+			for i := range got {
+				got[i] = strings.ReplaceAll(got[i], "to/the/", "")
+			}
+			if diff := cmp.Diff(withoutPlaces(want), withoutPlaces(got)); diff != "" {
+				rt.Errorf("(-folder +%s):\n%s", how, diff)
+			}
+		}
+		seen := map[string]int{}
+		for _, r := range folder.Runs {
+			for _, l := range r.logs() {
+				seen[l.File.Path]++
+			}
+		}
+		for _, l := range folder.Left {
+			seen[l.File.Path]++
+		}
+		for p := range files {
+			if roleOf(p) == roleLog && seen[p] != 1 {
+				rt.Errorf("%s is %d times in a run or left", p, seen[p])
+			}
+		}
+	})
+}
+
+// withoutPlaces are texts without the names of files on disk.
+func withoutPlaces(texts []string) []string {
+	var all []string
+	for _, t := range texts {
+		all = append(all, diskName.ReplaceAllString(t, "…"))
+	}
+	return all
+}
+
+var diskName = regexp.MustCompile(`/tmp/[^,;: ]*|[^ ]*arch[^ ]*`)

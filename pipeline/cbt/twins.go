@@ -77,13 +77,15 @@ func (s *sorter) dropLogTwins(r *Run, t *twins) {
 }
 
 // dropReportTwins leaves out reports of one run that have the content of another. CBT keeps
-// each twice, as it was printed and the JSON alone, which may be the same.
+// each twice, as it was printed and the JSON alone, which may be the same. Of two hosts
+// they are copies only where the logs of one were copies, too: reports that grow have
+// little in them at first.
 func (s *sorter) dropReportTwins(r *Run, t *twins) {
 	var kept []Report
 	slices.SortStableFunc(r.Reports, compareReports)
 	for _, f := range r.Reports {
 		i := slices.IndexFunc(kept, func(k Report) bool {
-			isPair := k.Named && f.Named && k.Host == f.Host && k.Volume == f.Volume
+			isPair := k.Named && f.Named && (k.Host == f.Host && k.Volume == f.Volume || !s.lostLogs(r, f))
 			return k.File != f.File && !isPair && t.same(k.File, f.File, leastOfReport)
 		})
 		switch {
@@ -94,6 +96,11 @@ func (s *sorter) dropReportTwins(r *Run, t *twins) {
 		}
 	}
 	r.Reports = kept
+}
+
+// lostLogs tells whether a run has logs, but none of the host and volume of a report.
+func (s *sorter) lostLogs(r *Run, f Report) bool {
+	return !r.isReported() && !slices.ContainsFunc(r.logs(), func(l Log) bool { return l.Host == f.Host && l.Volume == f.Volume })
 }
 
 // dropReportRuns leaves out runs without logs whose reports are other runs', too.
@@ -241,9 +248,16 @@ func (t *twins) sameRun(a, b *Run) bool {
 	}
 	slices.SortFunc(x, byName)
 	slices.SortFunc(y, byName)
-	return slices.EqualFunc(x, y, func(f, g Log) bool {
-		return f.File.Size == 0 && g.File.Size == 0 || t.same(f.File, g.File, leastOfLog)
+	digits := 0
+	same := slices.EqualFunc(x, y, func(f, g Log) bool {
+		if f.File.Size == 0 && g.File.Size == 0 {
+			return true
+		}
+		isSame := t.same(f.File, g.File, 0)
+		digits += t.begin(f.File).digits
+		return isSame
 	})
+	return same && digits >= leastOfLog
 }
 
 // begin reads the beginning of a file, once.

@@ -103,10 +103,9 @@ var twinCases = []struct {
 	{
 		name: "CBT's two forms of one report, and the report of one host for another",
 		files: tree{id + "output.0.h1": fioReport(job{"j"}), id + "json_output.0.h1": fioReport(job{"j"}), id + "output.0.h2": fioReport(job{"j"}),
-			id + "output.0_clat_hist.1.log.h1": "", id + "output.0_clat_hist.1.log.h2": ""},
-		want: []string{strings.TrimSuffix(id, "/") + ": " + id + "output.0_clat_hist.1.log.h1 " + id + "output.0_clat_hist.1.log.h2 " +
-			id + "json_output.0.h1 " + id + "output.0.h1"},
-		left: []string{id + "output.0.h2"},
+			id + "output.0_clat_hist.1.log.h1": logText(1), id + "output.0_clat_hist.1.log.h2": logText(1)},
+		want: []string{strings.TrimSuffix(id, "/") + ": " + id + "output.0_clat_hist.1.log.h1 " + id + "json_output.0.h1 " + id + "output.0.h1"},
+		left: []string{id + "output.0.h2", id + "output.0_clat_hist.1.log.h2"},
 	},
 	{
 		name:  "the copy that has the report",

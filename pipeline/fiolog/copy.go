@@ -23,7 +23,7 @@ var (
 // CBT's number of a volume: what is left of the name tells.
 func CutCopyMark(base string) (original, mark string) {
 	const longest = 512 // no system has longer names
-	if len(base) > longest {
+	if len(base) > longest || !mayBeMarked(base) {
 		return base, ""
 	}
 	if i := markAtEnd.FindStringIndex(base); i != nil && i[0] > 0 {
@@ -42,6 +42,23 @@ func CutCopyMark(base string) (original, mark string) {
 		return base[:i[0]], base[i[0]:]
 	}
 	return base, ""
+}
+
+// markWords are the marks at the end that follow a dot.
+var markWords = map[string]bool{
+	"bak": true, "bkp": true, "backup": true, "old": true, "orig": true, "save": true, "saved": true, "copy": true, "prev": true,
+	"tmp": true, "swp": true, "part": true,
+}
+
+// mayBeMarked spares most names the search for a mark: one has a blank or a bracket, or
+// ends in a number, "~" or such a word.
+func mayBeMarked(base string) bool {
+	word := strings.TrimRight(base, "0123456789")
+	if word == "" || len(word) < len(base) && (word[len(word)-1] == '.' || word[len(word)-1] == '-') {
+		return word != ""
+	}
+	return word[len(word)-1] == '~' || strings.ContainsAny(base, " (") ||
+		markWords[strings.ToLower(word[strings.LastIndexByte(word, '.')+1:])]
 }
 
 // isAddress tells whether a host is known by its IPv4 address, which ends in a number

@@ -1,0 +1,1 @@
+/usr/local/bin/fio --output-format=json fio.job
