@@ -143,8 +143,8 @@ func TestParseRows(t *testing.T) {
 	if want := []logRow{{0, 8262, 1}, {3, 340, 0}}; err != nil || !slices.Equal(raw, want) {
 		t.Errorf("%v, %v", raw, err)
 	}
-	bins, err := parseRows([]byte("503, 2, 4096, 0, 0, 0, 7, 0\n"))
-	if want := []logRow{{503, 0, 2}}; err != nil || !slices.Equal(bins, want) {
+	bins, err := parseRows([]byte("503, 2, 4096, 0, 0, 0, 7, 2\n"))
+	if want := []logRow{{503, 9, 2}}; err != nil || !slices.Equal(bins, want) {
 		t.Errorf("%v, %v", bins, err)
 	}
 	if _, err := parseRows([]byte("503\n")); err == nil {

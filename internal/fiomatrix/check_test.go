@@ -21,8 +21,10 @@ type failure struct {
 type verdict struct {
 	kind     kind // the one of the accepted kinds that came closest
 	failures []failure
-	errors   [4][]float64 // relative errors of percentiles of windows
 	windows  int
+	errors   [4][]float64 // relative errors of percentiles of windows that follow rows
+	// the same of windows that cut rows
+	cut [4][]float64
 }
 
 func (v *verdict) fail(check, want, format string, args ...any) {

@@ -3,6 +3,7 @@
 package fiomatrix
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -78,7 +79,7 @@ func (j *truthJob) until(dir int, at int64) int {
 }
 
 // edge is the least and the most requests of a job that fio2es can count before a time:
-// exact where a row ends there, open to the rows' ends where it is cut.
+// exact where a row ends there, open to the rows' ends where the time cuts one.
 func (c *comparison) edge(j *truthJob, dir int, at, slack int64) (least, most int) {
 	rows := j.rows[dir]
 	switch {
@@ -92,7 +93,7 @@ func (c *comparison) edge(j *truthJob, dir int, at, slack int64) (least, most in
 	i, _ := slices.BinarySearch(rows, at)
 	for _, k := range []int{i - 1, i} {
 		if k >= 0 && k < len(rows) && abs(rows[k]-at) <= near {
-			return j.until(dir, min(at, rows[k])-slack), j.until(dir, max(at, rows[k])+slack)
+			return c.follow(j, dir, rows, k, at, slack)
 		}
 	}
 	if i > 0 {
@@ -108,6 +109,27 @@ func (c *comparison) edge(j *truthJob, dir int, at, slack int64) (least, most in
 	if at > j.endHi+near {
 		least = len(j.done[dir])
 	}
+	return least, most
+}
+
+// follow is edge where row k ends close by. fio2es may take the edge for the row's end, or
+// cut the row or the next one there, by the share of its length.
+func (c *comparison) follow(j *truthJob, dir int, rows []int64, k int, at, slack int64) (least, most int) {
+	row, before, after := rows[k], j.startLo, j.endHi
+	if k > 0 {
+		before = rows[k-1]
+	}
+	if k < len(rows)-1 {
+		after = rows[k+1]
+	}
+	part := func(from, to int64) int {
+		n := j.until(dir, to) - j.until(dir, from)
+		length := max(1, min(to-from, int64(c.histMS))) // requests of a late row completed before it was due
+		return int(math.Ceil(float64(n) * min(1, float64(abs(row-at)+slack)/float64(length))))
+	}
+	count := j.until(dir, row)
+	least = min(j.until(dir, min(at, row)-slack), count-part(before, row))
+	most = max(j.until(dir, max(at, row)+slack), count+part(row, after))
 	return least, most
 }
 
@@ -146,15 +168,15 @@ func (c *comparison) checkView(v view, measure bool) {
 	slices.SortFunc(v.windows, func(a, b window) int { return int(a.from - b.from) })
 	together := v.settle(c)
 	c.checkCounts(v)
-	c.checkRanks(v, together)
+	c.checkRanks(v)
 	if measure && together {
 		c.measure(v)
 	}
 }
 
-// settle finds by how much the times of fio2es are off, as long as that is tolerated.
-// Jobs that did not start together can each be off by another time: then the tolerance
-// itself is the slack.
+// settle finds by how much the times of fio2es are off, as long as that is tolerated: by
+// that with which the fewest windows are wrong. Jobs that did not start together can each
+// be off by another time: then the tolerance itself is the slack.
 func (v *view) settle(c *comparison) (together bool) {
 	var width int64
 	first, alone := v.jobs[0], true
@@ -167,24 +189,27 @@ func (v *view) settle(c *comparison) (together bool) {
 		v.slack += c.tolerance()
 		return false
 	}
-	best := int64(math.MaxInt64)
+	best, bestWrong, bestOff := int64(0), math.MaxInt, int64(math.MaxInt64)
 	for shift := -c.tolerance() - width; shift <= c.tolerance()+width; shift++ {
-		var wrong int64
+		v.shift = shift
+		var off int64
 		for _, w := range v.windows {
-			wrong += abs(int64(v.count(w, shift)) - w.completed)
+			off += abs(int64(v.count(w)) - w.completed)
 		}
-		if wrong < best || wrong == best && abs(shift) < abs(v.shift) {
-			best, v.shift = wrong, shift
+		wrong, _ := c.wrongCounts(*v)
+		if cmp.Or(cmp.Compare(wrong, bestWrong), cmp.Compare(off, bestOff), cmp.Compare(abs(shift), abs(best))) < 0 {
+			best, bestWrong, bestOff = shift, wrong, off
 		}
 	}
+	v.shift = best
 	return true
 }
 
-// count is how many requests completed in a window that is moved.
-func (v *view) count(w window, shift int64) int {
+// count is how many requests completed in a window.
+func (v *view) count(w window) int {
 	n := 0
 	for _, j := range v.jobs {
-		n += j.until(v.dir, w.to+shift) - j.until(v.dir, w.from+shift)
+		n += j.until(v.dir, w.to+v.shift) - j.until(v.dir, w.from+v.shift)
 	}
 	return n
 }
@@ -202,21 +227,26 @@ func (c *comparison) limits(v view, w window, slack int64) (least, most int) {
 }
 
 func (c *comparison) checkCounts(v view) {
-	wrong, worst := 0, ""
+	if wrong, last := c.wrongCounts(v); wrong > 0 {
+		c.fail("counts "+v.name, "the requests that completed", "%d of %d windows wrong, the last: %s", wrong, len(v.windows), last)
+	}
+}
+
+// wrongCounts is how many windows cannot have the requests that they have, and the last
+// of them.
+func (c *comparison) wrongCounts(v view) (wrong int, last string) {
+	const rounding = 1
 	for _, w := range v.windows {
 		least, most := c.limits(v, w, v.slack)
 		if c.want.kind == short {
 			least = 0
 		}
-		const rounding = 1
 		if n := int(w.completed); n < least-rounding || n > most+rounding {
 			wrong++
-			worst = fmt.Sprintf("%d, not %d to %d, from %d to %d ms", n, least, most, w.from-c.run.from, w.to-c.run.from)
+			last = fmt.Sprintf("%d, not %d to %d, from %d to %d ms", n, least, most, w.from-c.run.from, w.to-c.run.from)
 		}
 	}
-	if wrong > 0 {
-		c.fail("counts "+v.name, "the requests that completed", "%d of %d windows wrong, the last: %s", wrong, len(v.windows), worst)
-	}
+	return wrong, last
 }
 
 // latencies are those of the requests that completed in a window, ascending, and whether
@@ -254,19 +284,19 @@ func (c *comparison) rankOff(sorted []int64, share, value float64) float64 {
 
 // checkRanks: the share of requests up to each percentile is what it says, to two
 // requests and those that the counts leave open.
-func (c *comparison) checkRanks(v view, together bool) {
+func (c *comparison) checkRanks(v view) {
 	wrong, worst := 0, ""
 	for _, w := range v.windows {
 		sorted, long := v.latencies(w)
 		if len(sorted) < 10 || long {
 			continue
 		}
-		slack := v.slack
-		if together && int64(len(sorted)) == w.completed {
-			slack = 2 // exactly these requests, but for some at the edges of jobs' rows
+		least, most := c.limits(v, w, v.slack)
+		open := most - least
+		if c.want.kind == short {
+			open += len(sorted) - int(w.completed) // what is lost is not in it
 		}
-		least, most := c.limits(v, w, slack)
-		allowed := (2 + float64(most-least)) / float64(len(sorted))
+		allowed := (2 + float64(open)) / float64(len(sorted))
 		for i, p := range w.percentiles {
 			if off := c.rankOff(sorted, share[i], p); off > allowed {
 				wrong++
@@ -280,18 +310,27 @@ func (c *comparison) checkRanks(v view, together bool) {
 	}
 }
 
-// measure collects the relative errors of the percentiles of windows that have exactly
-// the requests of the truth. An error of one bin of one nanosecond is none.
+// measure collects the relative errors of the percentiles of windows that follow rows and
+// have exactly the requests of the truth. Windows that cut rows are guesses: their errors
+// are printed, not judged.
 func (c *comparison) measure(v view) {
+	const aligned, much = 2, 0.08
 	var errors [4][]float64
 	for _, w := range v.windows {
 		sorted, long := v.latencies(w)
-		if len(sorted) < 100 || long || int64(len(sorted)) != w.completed {
+		if len(sorted) < 100 || long {
 			continue
 		}
-		c.verdict.windows++
+		least, most := c.limits(v, w, aligned)
+		open := most - least
+		into := &errors
+		if cut := float64(open) > much*float64(len(sorted)); cut {
+			into, open = &c.cut, 0
+		} else if int64(len(sorted)) != w.completed {
+			continue
+		}
 		for i, q := range share {
-			errors[i] = append(errors[i], c.relative(sorted, q, w.percentiles[i]))
+			into[i] = append(into[i], c.relative(sorted, q, w.percentiles[i], open))
 		}
 	}
 	for i := range errors {
@@ -303,10 +342,12 @@ func (c *comparison) measure(v view) {
 	}
 }
 
-func (c *comparison) relative(sorted []int64, q, value float64) float64 {
-	rank := min(max(int(math.Ceil(q*float64(len(sorted)))), 1), len(sorted))
-	truth := float64(sorted[rank-1])
-	off := math.Abs(value - truth)
+// relative is the relative error of a percentile, where so many requests may be others
+// than those of the truth. An error of one bin of one nanosecond is none.
+func (c *comparison) relative(sorted []int64, q, value float64, open int) float64 {
+	rank := int(math.Ceil(q * float64(len(sorted))))
+	at := func(rank int) float64 { return float64(sorted[min(max(rank, 1), len(sorted))-1]) }
+	off, truth := max(0, at(rank-open)-value, value-at(rank+open)), at(rank)
 	if off <= math.Exp2(float64(c.coarse)) {
 		return 0
 	}

@@ -63,22 +63,24 @@ func printTable(w io.Writer, cases []*outcome) {
 // printErrors prints the median errors of percentiles over the windows of all cases at
 // coarseness 0.
 func printErrors(w io.Writer, cases []*outcome) {
-	var all [4][]float64
-	windows := 0
+	var follow, cut [4][]float64
 	for _, o := range cases {
 		if o.verdict == nil || o.scene.coarse > 0 {
 			continue
 		}
-		windows += o.verdict.windows
-		for i := range all {
-			all[i] = append(all[i], o.verdict.errors[i]...)
+		for i := range share {
+			follow[i] = append(follow[i], o.verdict.errors[i]...)
+			cut[i] = append(cut[i], o.verdict.cut[i]...)
 		}
 	}
-	fmt.Fprintf(w, "\nmedian errors of percentiles, %d windows at coarseness 0:", windows)
-	for i, q := range share {
-		fmt.Fprintf(w, " p%v %.2f %%", q*100, median(all[i])*100)
+	fmt.Fprintln(w, "\nmedian errors of percentiles at coarseness 0")
+	for name, errors := range map[string][4][]float64{"follow rows": follow, "cut rows": cut} {
+		fmt.Fprintf(w, "%d windows that %s:", len(errors[0]), name)
+		for i, q := range share {
+			fmt.Fprintf(w, " p%v %.2f %%", q*100, median(errors[i])*100)
+		}
+		fmt.Fprintln(w)
 	}
-	fmt.Fprintln(w)
 }
 
 // tableLines is how many failures of a case are in the table; the others follow from

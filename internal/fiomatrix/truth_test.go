@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -25,20 +26,21 @@ type completion struct {
 
 // truthJob is what is known of one job. Times are Unix milliseconds.
 type truthJob struct {
-	process  *process
-	section  int
-	number   int // fio's, from 1
-	host     string
-	startLo  int64 // the job's clock began not before
-	startHi  int64 // and not after
-	endLo    int64
-	endHi    int64
-	done     [3][]completion // by direction, in order of time
-	rows     [3][]int64      // times of the rows of its histogram log
-	unlogged bool            // fio wrote no raw log of it: completions are unknown
-	lost     bool            // its histogram log was taken away
-	written  int64           // when fio wrote its first log: the job had ended
-	stamped  int64           // when its histogram log was written
+	process   *process
+	section   int
+	number    int // fio's, from 1; in a log of all jobs the place of its part
+	inSection int
+	host      string
+	startLo   int64 // the job's clock began not before
+	startHi   int64 // and not after
+	endLo     int64
+	endHi     int64
+	done      [3][]completion // by direction, in order of time
+	rows      [3][]int64      // times of the rows of its histogram log
+	unlogged  bool            // fio wrote no raw log of it: completions are unknown
+	lost      bool            // its histogram log was taken away
+	written   int64           // when fio wrote its first log: the job had ended
+	stamped   int64           // when its histogram log was written
 }
 
 // start is the best guess of when the job's clock began.
@@ -59,7 +61,6 @@ type logRow struct {
 
 // readTruth reads what a process left for the truth.
 func (s *scene) readTruth(p *process) error {
-	number := 0
 	hosts := []string{""}
 	if len(p.servers) > 0 {
 		hosts = nil
@@ -68,20 +69,70 @@ func (s *scene) readTruth(p *process) error {
 			hosts = append(hosts, "."+ip)
 		}
 	}
+	var jobs []*truthJob
 	for i, x := range p.sections {
-		for range x.jobs {
-			number++
+		for n := range x.jobs {
 			for _, suffix := range hosts {
-				j := &truthJob{process: p, section: i, number: number, host: p.host + strings.TrimPrefix(suffix, ".")}
+				j := &truthJob{process: p, section: i, number: len(jobs)/len(hosts) + 1, inSection: n + 1, host: p.host + strings.TrimPrefix(suffix, ".")}
 				if err := s.readJob(j, suffix); err != nil {
 					return err
 				}
-				s.truth = append(s.truth, j)
+				jobs = append(jobs, j)
 			}
 		}
 	}
+	if _, allInOne := p.option(0, "per_job_logs"); allInOne {
+		if err := s.readShared(p, jobs); err != nil {
+			return err
+		}
+	}
+	s.truth = append(s.truth, jobs...)
 	p.readReports()
 	return s.bracket(p)
+}
+
+// readShared gives each job the part of a log of all jobs that has its requests. fio
+// writes the parts in the order in which jobs end, and fio2es numbers them so.
+func (s *scene) readShared(p *process, jobs []*truthJob) error {
+	prefix, _ := p.option(0, "write_hist_log")
+	given := map[*truthJob]bool{}
+	for number := 1; ; number++ {
+		rows, stamped, err := readLog(p.dir, prefix, []string{"_clat_hist"}, number, "", true)
+		if err != nil || rows == nil {
+			return err
+		}
+		var best *truthJob
+		least := int64(math.MaxInt64)
+		for _, j := range jobs {
+			if off := j.differs(rows); !given[j] && off < least {
+				best, least = j, off
+			}
+		}
+		if best == nil {
+			return fmt.Errorf("%s has more parts than jobs", prefix)
+		}
+		given[best], best.number, best.stamped = true, number, stamped
+		best.rows = timesOf(rows)
+	}
+}
+
+// differs is how many requests rows have that the job's raw log has not, or the reverse,
+// from row to row. Neither has been moved to absolute times yet.
+func (j *truthJob) differs(rows []logRow) int64 {
+	var sum [3]int64
+	var off int64
+	for _, r := range rows {
+		sum[r.dir] += r.value
+		off += abs(sum[r.dir] - int64(j.until(r.dir, r.at)))
+	}
+	return off
+}
+
+func timesOf(rows []logRow) (out [3][]int64) {
+	for _, r := range rows {
+		out[r.dir] = append(out[r.dir], r.at)
+	}
+	return out
 }
 
 // option is an option of a section, its own or the global one.
@@ -91,26 +142,28 @@ func (p *process) option(section int, k string) (string, bool) {
 
 // readJob reads a job's raw completions and the times of its histogram rows.
 func (s *scene) readJob(j *truthJob, suffix string) error {
-	x := j.process.sections[j.section]
+	x, number := j.process.sections[j.section], j.number
 	_, allInOne := j.process.option(j.section, "per_job_logs")
-	raw, written, err := readLog(j.process.dir, x.raw, []string{"_clat", "_lat"}, j.number, suffix, allInOne)
+	if allInOne {
+		number = j.inSection
+	}
+	raw, written, err := readLog(j.process.dir, x.raw, []string{"_clat", "_lat"}, number, suffix, allInOne)
 	if err != nil {
 		return err
 	}
-	j.written = written
-	j.unlogged = raw == nil
+	j.written, j.unlogged = written, raw == nil
 	for _, r := range raw {
 		j.done[r.dir] = append(j.done[r.dir], completion{r.at, r.value})
+	}
+	if allInOne {
+		return nil
 	}
 	prefix, _ := j.process.option(j.section, "write_hist_log")
 	if prefix == "" {
 		prefix = x.name
 	}
-	rows, stamped, err := readLog(j.process.dir, prefix, []string{"_clat_hist"}, j.number, suffix, allInOne)
-	j.stamped = stamped
-	for _, r := range rows {
-		j.rows[r.dir] = append(j.rows[r.dir], r.at)
-	}
+	rows, stamped, err := readLog(j.process.dir, prefix, []string{"_clat_hist"}, number, suffix, false)
+	j.stamped, j.rows = stamped, timesOf(rows)
 	return err
 }
 
@@ -151,29 +204,34 @@ func readLog(dir, prefix string, kinds []string, job int, suffix string, allInOn
 
 func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// parseRows reads time, direction and, of raw logs, the value of each row.
+// parseRows reads time, direction and value of each row: a latency in raw logs, the number
+// of requests in those of bins.
 func parseRows(text []byte) ([]logRow, error) {
 	var rows []logRow
 	in := bufio.NewScanner(bytes.NewReader(text))
 	in.Buffer(nil, 1<<20)
 	for in.Scan() {
-		f := strings.SplitN(in.Text(), ",", 6)
-		if len(f) < 4 {
-			return nil, fmt.Errorf("%q: not a row", in.Text())
-		}
-		var n [3]int64
-		for i := range n {
-			v, err := strconv.ParseInt(strings.TrimSpace(f[i]), 10, 64)
+		var n []int64
+		for f := range strings.SplitSeq(in.Text(), ",") {
+			v, err := strconv.ParseInt(strings.TrimSpace(f), 10, 64)
 			if err != nil {
 				return nil, err
 			}
-			n[i] = v
+			n = append(n, v)
 		}
-		r := logRow{at: n[0], value: n[1], dir: int(n[2])}
-		if len(f) > 5 { // a row of bins: time, direction, block size
-			r.value, r.dir = 0, int(n[1])
+		const rawColumns = 5 // time, latency, direction, block size, offset; newer fio has more
+		switch {
+		case len(n) < 4:
+			return nil, fmt.Errorf("%q: not a row", in.Text())
+		case len(n) <= rawColumns+1:
+			rows = append(rows, logRow{at: n[0], value: n[1], dir: int(n[2])})
+		default: // time, direction, block size, bins
+			r := logRow{at: n[0], dir: int(n[1])}
+			for _, count := range n[3:] {
+				r.value += count
+			}
+			rows = append(rows, r)
 		}
-		rows = append(rows, r)
 	}
 	return rows, in.Err()
 }
