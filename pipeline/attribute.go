@@ -69,25 +69,24 @@ func below(folder, other string) bool {
 	return other == "." || folder == other || strings.HasPrefix(folder, other+"/")
 }
 
-// prefixOf is the base name of the logs of a job, as its options have it; "" if they have
-// none. Without a value fio takes the name of the job.
-func (o *output) prefixOf(i int) string {
-	for _, option := range []string{"write_hist_log", "write_lat_log"} {
-		if !o.hasOption(i, option) {
-			continue
-		}
-		if p := o.option(i, option); p != "" {
-			return path.Base(p)
-		}
-		return o.fio.Jobs[i].Name
+// prefixes are the base names that a job's logs may have, as its options say: those of
+// histogram logs, or else, as fio lists no option without a value, the job's name and
+// that of its logs of completions.
+func (o *output) prefixes(i int) []string {
+	if p := o.option(i, "write_hist_log"); p != "" {
+		return []string{path.Base(p)}
 	}
-	return ""
+	all := []string{path.Base(o.fio.Jobs[i].Name)}
+	if p := o.option(i, "write_lat_log"); p != "" {
+		all = append(all, path.Base(p))
+	}
+	return all
 }
 
-// names reports whether a job of this output has logs of that prefix in its options.
+// names reports whether a job of this output may have logs of that prefix by its options.
 func (o *output) names(prefix string) bool {
 	for i := range o.fio.Jobs {
-		if p := o.prefixOf(i); p != "" && (p == prefix || o.option(i, "write_lat_log") != "" && path.Base(o.option(i, "write_lat_log")) == prefix) {
+		if slices.Contains(o.prefixes(i), prefix) {
 			return true
 		}
 	}
@@ -97,7 +96,7 @@ func (o *output) names(prefix string) bool {
 // namesAny reports whether any job has the prefix of its logs in its options.
 func (o *output) namesAny() bool {
 	for i := range o.fio.Jobs {
-		if o.prefixOf(i) != "" {
+		if o.option(i, "write_hist_log") != "" || o.option(i, "write_lat_log") != "" {
 			return true
 		}
 	}
@@ -156,7 +155,7 @@ func (b *planner) attributeNumbers(out *output, entries []*entry, slots []*slot)
 	}
 	for _, s := range slots {
 		e := covers[s.number-1]
-		if p := out.prefixOf(e.index); p != "" && s.hist.File != nil && p != s.prefix && out.names(s.prefix) {
+		if s.hist.File != nil && !slices.Contains(out.prefixes(e.index), s.prefix) && out.names(s.prefix) {
 			e = b.byPrefix(out, entries, s)
 		}
 		s.entry = e
@@ -209,7 +208,7 @@ func (b *planner) attributeSegments(out *output, entries []*entry, slots []*slot
 func (b *planner) byPrefix(out *output, entries []*entry, s *slot) *entry {
 	var found *entry
 	for _, e := range entries {
-		if out.prefixOf(e.index) != s.prefix {
+		if !slices.Contains(out.prefixes(e.index), s.prefix) {
 			continue
 		}
 		if found != nil {

@@ -95,7 +95,7 @@ func (s *says) add(r *fiolog.Report, seen map[string]bool) {
 				one.prefixes = append(one.prefixes, value)
 			}
 		}
-		one.isBare = len(one.prefixes) == 0
+		one.isBare = len(one.prefixes) == 0 || r.GlobalOptions[histOption] == "" && j.Options[histOption] == "" // fio lists no option without a value
 		isListed = isListed || len(j.Options) > 0
 		s.hasHist = s.hasHist || j.Options[histInterval] != "" || r.GlobalOptions[histInterval] != ""
 		key := one.name + "\x00" + path.Join(one.prefixes...)
@@ -108,6 +108,7 @@ func (s *says) add(r *fiolog.Report, seen map[string]bool) {
 }
 
 const (
+	histOption   = "write_hist_log"
 	histInterval = "log_hist_msec"
 	// allClients is what fio --client calls the sum of all other jobs.
 	allClients = "All clients"
