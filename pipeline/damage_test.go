@@ -45,7 +45,7 @@ func TestDamage(t *testing.T) {
 		{name: "no report", file: out, damage: nil, notes: []string{"no JSON report for 2 of 2 logs"}, complete: true, unknown: true},
 		{name: "half a report", file: out, damage: func(s string) string { return s[:len(s)/2] },
 			notes: []string{"no JSON report"}, complete: true, unknown: true},
-		{name: "report without bins", file: out, damage: withoutBins, notes: []string{"use --output-format=json+"}},
+		{name: "report without bins", file: out, damage: withoutBins, notes: []string{"run fio with --output-format=json+"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
