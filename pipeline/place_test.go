@@ -1,0 +1,227 @@
+package pipeline
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// written is when the reports of these tests were.
+var written = time.UnixMilli(1_800_000_000_000)
+
+// section is a job of a report: how long it ran, and what its options say.
+type section struct {
+	group   int
+	ran     int64 // ms
+	start   int64 // job_start, ms before the report; 0: none
+	options map[string]string
+	log     int64 // ms before the report at which its log was last written; -1: no log
+}
+
+// outputOf makes a report of sections, with a log each, as fio leaves them. elapsed is in
+// seconds.
+func outputOf(elapsed int64, sections ...section) (*output, []*entry) {
+	out := &output{Report: cbt.Report{File: &source.File{Path: "out.json", ModTime: written}}, reports: 1}
+	out.fio = &fiolog.Report{Timestamp: written.UnixMilli()}
+	for i, s := range sections {
+		j := fiolog.Job{Name: fmt.Sprint("job", i), GroupID: s.group, Elapsed: elapsed, Options: s.options}
+		if s.start > 0 {
+			j.Start = written.UnixMilli() - s.start
+		}
+		j.Directions[0] = fiolog.DirectionStats{TotalIOs: 100, Runtime: s.ran}
+		out.fio.Jobs = append(out.fio.Jobs, j)
+	}
+	entries := newEntries(out)
+	for i, e := range entries {
+		if sections[i].log >= 0 {
+			log := cbt.Log{File: &source.File{ModTime: written.Add(-time.Duration(sections[i].log) * time.Millisecond)}}
+			e.jobs = []*job{{log: log, source: fromHist, entry: e}}
+		}
+	}
+	return out, entries
+}
+
+// startsOf are the starts of entries, in milliseconds before the report.
+func startsOf(p placed, entries []*entry) []int64 {
+	var starts []int64
+	for _, e := range entries {
+		starts = append(starts, written.Sub(p.starts[e].at).Milliseconds())
+	}
+	return starts
+}
+
+// near compares starts, which may differ by some milliseconds.
+func near(a, b []int64, within int64) bool {
+	for i := range a {
+		if d := a[i] - b[i]; d > within || d < -within {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// TestPlace: each kind of evidence, and that the best one is used. fio takes some 0.3 s
+// from the end of a job to the start of the next behind a stonewall.
+func TestPlace(t *testing.T) {
+	old := func(s section) section { s.log += 3_600_000; return s } // copied, or of another day
+	delayed := func(by string) map[string]string { return map[string]string{"startdelay": by} }
+	for _, c := range []struct {
+		name     string
+		elapsed  int64
+		sections []section
+		noTimes  bool // the files' times are those of a copy
+		coarse   bool // times are in whole seconds, as in archives
+		want     []int64
+		by       clock
+		placed   bool
+		doubt    bool
+	}{
+		{"one group", 11, []section{{ran: 10000, log: 30}, {ran: 6000, log: 30}}, false, false, []int64{10000, 10000}, clockReport, false, false},
+		{"job_start", 11, []section{{ran: 4000, start: 10000, log: 6000}, {group: 1, ran: 5500, start: 5600, log: 30}}, true, false, []int64{10000, 5600}, clockStart, true, false},
+		{"startdelay", 11, []section{{ran: 10000, log: 30}, {ran: 4000, options: delayed("3s"), log: 3000}}, true, false, []int64{10000, 7000}, clockReport, true, false},
+		{"ramp_time", 13, []section{{ran: 10000, options: map[string]string{"ramp_time": "2"}, log: 30}}, true, false, []int64{10000}, clockReport, false, false},
+		{"ramp_time of one", 13, []section{{ran: 12000, log: 30}, {ran: 10000, options: map[string]string{"ramp_time": "2"}, log: 30}}, true, false, []int64{12000, 10000}, clockReport, false, false},
+		{"stonewall, by the logs", 10, []section{{ran: 4000, log: 5640}, {group: 1, ran: 3000, log: 2300}, {group: 2, ran: 2000, log: 30}}, false, false, []int64{9640, 5300, 2030}, clockMtime, true, false},
+		{"stonewall, by run times", 10, []section{{ran: 4000, log: 0}, {group: 1, ran: 3000, log: 0}, {group: 2, ran: 2000, log: 0}}, true, false, []int64{9500, 5250, 2000}, clockReport, true, false},
+		{"stonewall, in an archive", 10, []section{{ran: 4000, log: 5640}, {group: 1, ran: 3000, log: 2300}, {group: 2, ran: 2000, log: 30}}, false, true, []int64{9500, 5250, 2000}, clockReport, true, false},
+		{"new_group", 7, []section{{ran: 6000, log: 30}, {group: 1, ran: 6000, log: 20}}, true, false, []int64{6000, 6000}, clockReport, false, false},
+		{"new_group, by the logs", 7, []section{{ran: 6000, log: 30}, {group: 1, ran: 3000, log: 3020}}, false, false, []int64{6030, 6020}, clockMtime, true, false},
+		{"nothing says it", 60, []section{{ran: 4000, log: 0}, {group: 1, ran: 3000, log: 0}}, true, false, []int64{4000, 4000}, clockReport, true, true},
+		{"logs copied one after another", 8, []section{old(section{ran: 4000, log: 0}), old(section{group: 1, ran: 3000, log: 0})}, false, false, []int64{7250, 3000}, clockReport, true, false},
+		{"logs copied at once, within a second", 60, []section{{ran: 40000, log: 10}, {group: 1, ran: 3000, log: 5}}, false, false, []int64{40000, 40000}, clockReport, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, entries := outputOf(c.elapsed, c.sections...)
+			if c.noTimes {
+				out.File.ModTime = written.Add(time.Hour)
+			}
+			for _, e := range entries {
+				for _, j := range e.jobs {
+					if c.coarse {
+						j.log.File.ModTime, j.log.File.ModStep = j.log.File.ModTime.Truncate(time.Second), time.Second
+					}
+				}
+			}
+			p := place(out, entries)
+			if got := startsOf(p, entries); !near(got, c.want, 20) {
+				t.Errorf("starts %v, want %v", got, c.want)
+			}
+			if by := p.starts[entries[0]].by; by != c.by {
+				t.Errorf("by %v, want %v", by, c.by)
+			}
+			if (p.how != "") != c.placed || (p.doubt != "") != c.doubt {
+				t.Errorf("placed %q, doubt %q", p.how, p.doubt)
+			}
+		})
+	}
+}
+
+// TestPlaceByReports: a job's counts begin to grow when it begins; until then fio counts
+// for how long it has waited, and with group_reporting for all jobs of the group.
+func TestPlaceByReports(t *testing.T) {
+	report := func(ms int64, ran ...int64) *fiolog.Report {
+		rep := &fiolog.Report{Timestamp: written.UnixMilli() + ms}
+		for i, r := range ran {
+			j := fiolog.Job{Name: fmt.Sprint("job", i), Elapsed: ms/1000 + 1, Runtime: 4 * ms}
+			if r > 0 {
+				j.Runtime = 4 * r
+				j.Directions[1] = fiolog.DirectionStats{TotalIOs: uint64(r), Runtime: r}
+			}
+			rep.Jobs = append(rep.Jobs, j)
+		}
+		return rep
+	}
+	out := &output{Report: cbt.Report{File: &source.File{}}}
+	for _, rep := range []*fiolog.Report{report(1020, 1000, 0), report(2010, 2000, 0), report(3050, 3000, 0), report(4030, 3000, 700), report(5040, 3000, 1700)} {
+		out.take(rep)
+	}
+	entries := newEntries(out)
+	p := place(out, entries)
+	if got := startsOf(p, entries); !near(got, []int64{-10, -3330}, 20) || p.how == "" {
+		t.Errorf("starts %v, placed %q", got, p.how)
+	}
+}
+
+// TestRanFor: with group_reporting job_runtime is the sum of all jobs.
+func TestRanFor(t *testing.T) {
+	for _, c := range []struct {
+		job  fiolog.Job
+		want int64
+	}{
+		{fiolog.Job{Runtime: 24021, Directions: [3]fiolog.DirectionStats{{Runtime: 6011}, {Runtime: 6010}}}, 6011},
+		{fiolog.Job{Runtime: 4000, Directions: [3]fiolog.DirectionStats{{}, {Runtime: 4001}}}, 4001},
+		{fiolog.Job{Runtime: 3000, Mixed: &fiolog.DirectionStats{Runtime: 3001}}, 3001},
+		{fiolog.Job{Runtime: 3000}, 3000},
+	} {
+		if got := ranFor(&c.job); got != c.want {
+			t.Errorf("%+v: %d, want %d", c.job, got, c.want)
+		}
+	}
+}
+
+// TestAnotherExecution: a report appended to that of an earlier run (>>) is not a later
+// one of the same run.
+func TestAnotherExecution(t *testing.T) {
+	rep := func(ms, elapsed int64, names ...string) *fiolog.Report {
+		r := &fiolog.Report{Timestamp: written.UnixMilli() + ms}
+		for _, n := range names {
+			r.Jobs = append(r.Jobs, fiolog.Job{Name: n, Elapsed: elapsed})
+		}
+		return r
+	}
+	for _, c := range []struct {
+		name          string
+		before, after *fiolog.Report
+		want          bool
+	}{
+		{"a second later", rep(0, 4, "a"), rep(1000, 5, "a"), false},
+		{"a second later, rounded", rep(0, 4, "a"), rep(1990, 5, "a"), false},
+		{"the last one", rep(0, 4, "a"), rep(60, 4, "a"), false},
+		{"the same job at once", rep(0, 5, "a"), rep(5100, 6, "a"), true},
+		{"the same job for longer", rep(0, 5, "a"), rep(9500, 10, "a"), true},
+		{"the same job for less", rep(0, 5, "a"), rep(3000, 3, "a"), true},
+		{"other jobs", rep(0, 5, "a"), rep(1000, 6, "b"), true},
+		{"fewer jobs", rep(0, 5, "a", "a"), rep(1000, 6, "a"), true},
+		{"without times", rep(0, 0, "a"), rep(0, 0, "a"), false},
+	} {
+		if got := isAnotherExecution(c.before, c.after); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestDuration reads times as fio's options have them.
+func TestDuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"": 0, "5": 5 * time.Second, "5s": 5 * time.Second, "100ms": 100 * time.Millisecond, "2m": 2 * time.Minute, "1h": time.Hour, "7us": 7 * time.Microsecond,
+		"1-3": -1, "x": -1, "-1": -1, "5 parsecs": -1, "99999999999999999999": -1,
+	} {
+		got, ok := duration(text)
+		if ok != (want >= 0) || ok && got != want {
+			t.Errorf("%q: %v, %v", text, got, ok)
+		}
+	}
+}
+
+// TestOtherClock: rows may count from 1970, from the machine's start, or from the job's.
+func TestOtherClock(t *testing.T) {
+	out, entries := outputOf(6, section{ran: 5000, log: -1})
+	for _, c := range []struct {
+		name  string
+		first int64
+		want  bool
+	}{{"the job's start", 1002, false}, {"a late start", 4900, false}, {"1970", 1_800_000_000_000, false}, {"the machine's start", 86_400_000, true}} {
+		j := &job{entry: entries[0], source: fromHist, hasRows: true, interval: 1000, first: c.first, ran: 5000}
+		if got := isOtherClock(j); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+	out.fio.Jobs[0].Options = map[string]string{"log_alternate_epoch": "1", "log_alternate_epoch_clock_id": "1"}
+	if j := (&job{entry: entries[0], source: fromHist, hasRows: true, interval: 1000, first: 1500, ran: 5000}); !isOtherClock(j) {
+		t.Error("the options were not looked at")
+	}
+}
