@@ -2,9 +2,12 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -53,6 +56,26 @@ func unwrap(files []*source.File) {
 		}
 		files = files[n:]
 	}
+}
+
+// CheckHosts is an error if a host is in no run: a correction of its clock would be lost.
+func (a *Archive) CheckHosts(offsets map[string]time.Duration) error {
+	var have []string
+	for _, r := range a.Runs {
+		have = append(have, r.HostNames()...)
+	}
+	slices.Sort(have)
+	have = slices.Compact(have)
+	for _, host := range slices.Sorted(maps.Keys(offsets)) {
+		if slices.Contains(have, host) {
+			continue
+		}
+		if len(have) == 0 {
+			return fmt.Errorf("offset of host %s: no file here says which host it is of: --start sets when the run began", host)
+		}
+		return fmt.Errorf("offset of host %s: no run has such a host; the hosts are %s", host, strings.Join(have, ", "))
+	}
+	return nil
 }
 
 // Close lets go of what the runs are read from.

@@ -17,6 +17,8 @@ type Result struct {
 	Lost, Notes []error
 	// Unchanged means that Run is what the store has, and nothing was stored.
 	Unchanged bool
+	// Why says of each job what it was read from and when it ran, and by which evidence.
+	Why []string
 }
 
 // Read makes the interval documents of one run, in order of time, gives each to put,
@@ -87,7 +89,7 @@ func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known K
 	p.conclude(t)
 	doc := p.summary(id.ref, t, made)
 	doc.Source = id.src
-	return &Result{Run: doc, Lost: problems.Lost(), Notes: problems.Notes()}, nil
+	return &Result{Run: doc, Lost: problems.Lost(), Notes: problems.Notes(), Why: p.describe().why()}, nil
 }
 
 // intervals makes the documents of all windows, and counts them.

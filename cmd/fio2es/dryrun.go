@@ -39,6 +39,14 @@ func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipelin
 	if err := t.Write(a.stdout); err != nil {
 		return err
 	}
+	leftOut := len(archive.Problems) > 0
+	for _, r := range runs {
+		lost, err := a.printPlan(ctx, opt, r)
+		if err != nil {
+			return err
+		}
+		leftOut = leftOut || lost
+	}
 	for _, s := range archive.Skipped {
 		fmt.Fprintf(a.stdout, "skipped: %s: %s\n", s.Path, s.Reason)
 	}
@@ -48,10 +56,43 @@ func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipelin
 	if n := len(archive.Runs) - len(runs); n > 0 {
 		fmt.Fprintf(a.stdout, "not picked: %s\n", plural(n, "run"))
 	}
-	if len(archive.Problems) > 0 {
+	if leftOut {
 		return errLeftOut
 	}
 	return nil
+}
+
+// printPlan prints what a run would be read from and when its jobs ran, and reports
+// whether something would be left out.
+func (a *app) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (leftOut bool, err error) {
+	p, err := pipeline.MakePlan(ctx, r, opt)
+	if err != nil {
+		return false, err
+	}
+	fmt.Fprintf(a.stdout, "\n%s:%s", archiveName(opt, r), r.Path)
+	if !p.Start.IsZero() {
+		fmt.Fprintf(a.stdout, ": from %s by %s, ±%s; windows of %s", p.Start.UTC().Format("2006-01-02 15:04:05.000"), p.Clock,
+			unit.Elapsed(p.Error), unit.Elapsed(p.Window))
+	}
+	fmt.Fprintln(a.stdout)
+	for _, text := range []string{p.Placed, p.NoWindows} {
+		if text != "" {
+			fmt.Fprintln(a.stdout, text)
+		}
+	}
+	a.tellResult(&pipeline.Result{Lost: p.Lost, Notes: p.Notes})
+	t := term.NewTable("HOST", "JOB", "SECTION", ">START", ">±", "BY", ">RAN", "ROWS FROM", "FILE", "REPORT")
+	for _, j := range p.Jobs {
+		start, ran := "", ""
+		if !j.Start.IsZero() {
+			start = "+" + unit.Elapsed(j.Start.Sub(p.Start))
+		}
+		if j.Ran > 0 {
+			ran = unit.Elapsed(j.Ran)
+		}
+		t.Add(j.Host, j.Name, j.Section, start, unit.Elapsed(j.Error), j.Clock, ran, j.Source, j.File, j.Report)
+	}
+	return len(p.Lost) > 0, t.Write(a.stdout)
 }
 
 // basis is what documents will be made of, as far as names tell.

@@ -87,6 +87,9 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 	}
 	defer archive.Close()
 	a.progress.Clear()
+	if err := archive.CheckHosts(opt.Offsets); err != nil && len(archive.Runs) > 0 {
+		return usageError{err}
+	}
 	opt.Force = how.force
 	in := &ingesting{app: a, opt: opt, began: time.Now(), ends: newFinishing(1)}
 	in.leftOut = a.tellProblems(archive)
@@ -147,6 +150,9 @@ func (a *app) tellResult(res *pipeline.Result) {
 	}
 	for _, err := range res.Notes {
 		a.log.Info("note: " + err.Error())
+	}
+	for _, text := range res.Why {
+		a.log.Debug(text)
 	}
 }
 

@@ -109,6 +109,9 @@ func (a *app) windowsOfPaths(ctx context.Context, paths []string, out windowOutp
 		return false, err
 	}
 	defer archive.Close()
+	if err := archive.CheckHosts(opt.Offsets); err != nil && len(archive.Runs) > 0 {
+		return false, usageError{err}
+	}
 	leftOut = a.tellProblems(archive)
 	runs := pipeline.Together(archive.Runs)
 	opt.Alone = pipeline.IsLoose(runs)

@@ -1,0 +1,104 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"time"
+
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// Plan is what is known of a run before its first row is read, for people.
+type Plan struct {
+	Start     time.Time // of the first job; zero if nothing says it
+	Clock     string    // where Start comes from: "report", "log_unix_epoch" and so on
+	Error     time.Duration
+	Window    time.Duration
+	Placed    string // how jobs that ran one after another were placed; empty if none did
+	NoWindows string // why there will be no windows; empty if there will
+	Jobs      []PlanJob
+
+	// Lost is what will be left out, Notes what else there is to know.
+	Lost, Notes []error
+}
+
+// PlanJob is one job of a plan.
+type PlanJob struct {
+	Host    string
+	Name    string        // volume and number, as in documents of jobs
+	Section string        // its name in fio's report
+	Source  string        // what its rows are read from: "histogram log", "completions", "periodic reports", "nothing"
+	File    string        // the log's base name, or the report's
+	Report  string        // base name of the report that covers it; empty if none does
+	Found   string        // how the report was found
+	Start   time.Time     // zero if nothing says it
+	Clock   string        // where Start comes from
+	Error   time.Duration // Start is known to ± this
+	Ran     time.Duration // as the report has it; 0 if none covers the job
+}
+
+// MakePlan finds out what belongs together in a run and when it was. It reads reports,
+// and the heads of logs.
+func MakePlan(ctx context.Context, run *cbt.Run, opt Options) (*Plan, error) {
+	problems := &Problems{}
+	p, open, err := makePlan(ctx, run, opt, true, nil, problems)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		problems.lose(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
+		return &Plan{Lost: problems.Lost(), Notes: problems.Notes()}, nil
+	}
+	open.close()
+	out := p.describe()
+	out.Lost, out.Notes = problems.Lost(), problems.Notes()
+	return out, nil
+}
+
+// describe is the plan for people.
+func (p *plan) describe() *Plan {
+	out := &Plan{
+		Start: p.start, Clock: p.clock.String(), Error: p.error,
+		Window: time.Duration(p.window) * time.Millisecond, Placed: p.placed,
+	}
+	some := false
+	for _, j := range p.jobs {
+		some = some || j.hasRows
+		one := PlanJob{
+			Host: j.host, Name: j.name(), Section: j.section, Source: j.source.String(), File: path.Base(j.log.File.Path),
+			Start: j.start, Clock: j.clock.String(), Error: j.error, Ran: time.Duration(j.ran) * time.Millisecond,
+		}
+		if j.entry != nil {
+			one.Report, one.Found = path.Base(j.entry.out.File.Path), j.entry.out.Found.String()
+		}
+		out.Jobs = append(out.Jobs, one)
+	}
+	if !some {
+		out.NoWindows = p.whyNoWindows()
+	}
+	return out
+}
+
+// why says, a line for each job, what was decided and by which evidence.
+func (p *Plan) why() []string {
+	var lines []string
+	for _, j := range p.Jobs {
+		text := fmt.Sprintf("job %s", j.Name)
+		if j.Host != "" {
+			text += " of " + j.Host
+		}
+		text += fmt.Sprintf(": rows from %s %s", j.Source, j.File)
+		if j.Report != "" {
+			text += fmt.Sprintf("; report %s, found %s", j.Report, j.Found)
+		}
+		if !j.Start.IsZero() {
+			text += fmt.Sprintf("; began %s by %s, ±%v", j.Start.UTC().Format("2006-01-02 15:04:05.000"), j.Clock, j.Error)
+		}
+		if j.Ran > 0 {
+			text += fmt.Sprintf(", ran %v", j.Ran)
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}
