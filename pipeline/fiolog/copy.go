@@ -61,7 +61,7 @@ func mayBeMarked(base string) bool {
 		markWords[strings.ToLower(word[strings.LastIndexByte(word, '.')+1:])]
 }
 
-// isAddress tells whether a host is known by its IPv4 address, which ends in a number
+// isAddress reports whether a host is known by its IPv4 address, which ends in a number
 // though it is no copy.
 func isAddress(host string) bool {
 	a, err := netip.ParseAddr(host)
