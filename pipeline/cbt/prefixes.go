@@ -123,7 +123,7 @@ func (s *sorter) uniteInto(p *clue, runs []*Run) {
 func (s *sorter) uniteNumbered(clues []*clue) {
 	united := false
 	for _, p := range clues {
-		if p.isJob || p.claims == nil || len(p.options) != 1 {
+		if p.isJob || p.claims == nil || len(p.options) != 1 || s.gone[p.options[0]] {
 			continue
 		}
 		runs := []*Run{p.options[0]}
@@ -132,7 +132,7 @@ func (s *sorter) uniteNumbered(clues []*clue) {
 				isOthers := slices.ContainsFunc(clues, func(o *clue) bool {
 					return o != p && (slices.Contains(o.options, r) || slices.Contains(o.prefix, r))
 				})
-				if !isOthers && !slices.Contains(runs, r) {
+				if !isOthers && !s.gone[r] && !slices.Contains(runs, r) {
 					runs = append(runs, r)
 				}
 			}
