@@ -23,8 +23,9 @@ func (a *app) ingestCommand() *cobra.Command {
 		Use:   "ingest PATH...",
 		Short: "Store the runs found in archives, folders and logs",
 		Long: `Finds all runs under the paths, makes their interval and run documents, and stores
-them in the history. A path is a CBT archive, a folder of fio logs, a log, a tar
-or zip of them, compressed or not (gzip, zstd, xz, bzip2), or - for stdin.
+them in the history. A path is a CBT or pbench-fio archive, a folder of fio logs, a
+log or report of any name, a tar or zip of them, compressed or not (gzip, zstd, xz,
+bzip2), or - for stdin. Of logs, fio's report is found beside them.
 
 What fio did not log at the end of each job is recovered from its JSON output if
 that was written with --output-format=json+.

@@ -66,7 +66,7 @@ func Read(files []*source.File) *Archive {
 	s.attribute(slices.DeleteFunc(reports, s.report))
 	s.uniteDepths()
 	s.describe()
-	s.dropTwins()
+	s.dropDuplicates()
 	return s.finish()
 }
 

@@ -13,27 +13,27 @@ import (
 // run's logs can be explained by is a run of its own.
 func (s *sorter) attribute(reports []*source.File) {
 	s.index()
-	papers := s.papers(reports)
-	s.setNamed(papers)
-	s.uniteNamed(papers)
-	s.uniteNumbered(papers)
+	clues := s.clues(reports)
+	s.setNamed(clues)
+	s.uniteNamed(clues)
+	s.uniteNumbered(clues)
 	claimed := map[*Run]bool{}
-	for _, p := range papers {
+	for _, p := range clues {
 		if !p.isJob {
 			for _, r := range slices.Concat(p.prefix, p.options) {
 				claimed[r] = true
 			}
 		}
 	}
-	for _, p := range papers {
+	for _, p := range clues {
 		if !p.isJob {
-			s.placeOne(p, papers, claimed)
+			s.assign(p, clues, claimed)
 		}
 	}
 }
 
-// placeOne gives one report to its runs.
-func (s *sorter) placeOne(p *paper, papers []*paper, claimed map[*Run]bool) {
+// assign gives one report to its runs.
+func (s *sorter) assign(p *clue, clues []*clue, claimed map[*Run]bool) {
 	switch {
 	case len(p.prefix)+len(p.options) > 0:
 		for _, r := range p.prefix {
@@ -54,7 +54,7 @@ func (s *sorter) placeOne(p *paper, papers []*paper, claimed map[*Run]bool) {
 			return
 		}
 	}
-	runs, how := s.byPlace(p, papers, claimed)
+	runs, how := s.byPlace(p, clues, claimed)
 	for _, r := range runs {
 		p.give(r, how, true)
 	}
@@ -65,31 +65,31 @@ func (s *sorter) placeOne(p *paper, papers []*paper, claimed map[*Run]bool) {
 }
 
 // give makes the report a run's.
-func (p *paper) give(r *Run, how Found, isCandidate bool) {
+func (p *clue) give(r *Run, how Found, isCandidate bool) {
 	r.Reports = append(r.Reports, Report{Host: p.at.host, File: p.file, Found: how, Candidate: isCandidate})
 }
 
 // byPlace are the runs that a report may be of because of where it lies: those in its
 // folder, or else in folders nearby, that no other report names.
-func (s *sorter) byPlace(p *paper, papers []*paper, claimed map[*Run]bool) ([]*Run, Found) {
-	if p.says == nil {
-		p.says = readReport(p.file)
+func (s *sorter) byPlace(p *clue, clues []*clue, claimed map[*Run]bool) ([]*Run, Found) {
+	if p.claims == nil {
+		p.claims = readReport(p.file)
 	}
-	if !p.says.isReport {
+	if !p.claims.isReport {
 		return nil, FoundFolder
 	}
 	here := s.found.byDir[p.dir]
-	if !p.says.isParsed {
+	if !p.claims.isParsed {
 		return here, FoundFolder
 	}
 	may := func(runs []*Run) []*Run {
 		return slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return claimed[r] || !p.mayHave(r) })
 	}
 	free := may(here)
-	if p.says.namesLogs() {
+	if p.claims.namesLogs() {
 		// Its logs are not there, unless they were renamed: then nothing else fits.
-		others := slices.ContainsFunc(papers, func(o *paper) bool {
-			return o != p && !o.isJob && o.dir == p.dir && len(o.prefix)+len(o.options) == 0 && o.says != nil && o.says.isParsed
+		others := slices.ContainsFunc(clues, func(o *clue) bool {
+			return o != p && !o.isJob && o.dir == p.dir && len(o.prefix)+len(o.options) == 0 && o.claims != nil && o.claims.isParsed
 		})
 		if len(free) == 1 && len(here) == 1 && !others && len(p.nearby) == 0 {
 			return free, FoundFolder
@@ -110,7 +110,7 @@ func (s *sorter) byPlace(p *paper, papers []*paper, claimed map[*Run]bool) ([]*R
 
 // onlyNearby are the runs in folders below the report's, or in the one above; of those in
 // folders next to it only a single one.
-func (s *sorter) onlyNearby(p *paper, runs []*Run) []*Run {
+func (s *sorter) onlyNearby(p *clue, runs []*Run) []*Run {
 	close := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool {
 		return !slices.ContainsFunc(s.dirsOf(r), func(dir string) bool { return path.Dir(dir) == p.dir || path.Dir(p.dir) == dir })
 	})
@@ -120,14 +120,14 @@ func (s *sorter) onlyNearby(p *paper, runs []*Run) []*Run {
 	return runs
 }
 
-// mayHave tells whether fio, with what the report says of options, may have written a
+// mayHave reports whether fio, with what the report says of options, may have written a
 // run's logs: without log_hist_msec it writes no rows of histograms.
-func (p *paper) mayHave(r *Run) bool { return p.says.hasHist || len(r.Logs) == 0 }
+func (p *clue) mayHave(r *Run) bool { return p.claims.hasHist || len(r.Logs) == 0 }
 
 // alone makes a run of a report that has no logs.
-func (s *sorter) alone(p *paper) {
+func (s *sorter) alone(p *clue) {
 	f := p.file
-	if p.says == nil || !p.says.isReport {
+	if p.claims == nil || !p.claims.isReport {
 		if roleOf(f.Path) == roleReport || f.Named {
 			why := "is not fio's output"
 			if len(s.found.byDir[p.dir]) == 0 {

@@ -121,7 +121,7 @@ func (r *Run) ofWorkload(c map[string]any) map[string]any {
 	return c
 }
 
-// mayBe tells whether the run may be of that workload, whose options are given.
+// mayBe reports whether the run may be of that workload, whose options are given.
 func (r *Run) mayBe(name string, options map[string]any) bool {
 	if r.at.modeSize {
 		const usual = 4 << 20 // CBT's op_size where none is set

@@ -22,10 +22,10 @@ func head(f *source.File) []byte {
 	return b
 }
 
-// isReport tells whether a file is fio's output.
+// isReport reports whether a file is fio's output.
 func isReport(f *source.File) bool { return hasReport(head(f)) }
 
-// hasReport tells whether the first JSON document in a text begins as fio's do. Other text
+// hasReport reports whether the first JSON document in a text begins as fio's do. Other text
 // may come before it.
 func hasReport(head []byte) bool {
 	_, after, found := bytes.Cut(head, []byte{'{'})
@@ -95,7 +95,7 @@ func rowContent(line []byte) content {
 	return completions
 }
 
-// isBins tells whether a row of a histogram log may have so many bins: fio has 19 groups
+// isBins reports whether a row of a histogram log may have so many bins: fio has 19 groups
 // of 64 (fio 2) or 29, other builds more or less, and log_hist_coarseness halves them.
 func isBins(n int) bool {
 	const fewest, most, coarsest = 17, 64, 6

@@ -2,11 +2,13 @@
 // volume and job each log was written, and with which settings the run was made.
 //
 // It goes by names, and by CBT's YAML files where names leave a question; reading logs
-// and fio's reports is for others. Archives that CBT did not make are understood as
-// folders of fio logs, one run for each folder and log prefix; a report of fio that has
-// no log beside it is a run, too. Nothing is guessed in silence: files that belong to no
+// is for others. Archives that CBT did not make are understood as folders of fio logs,
+// one run for each folder and log prefix. Fio's reports and job files say where several
+// prefixes are of one run, and whose a report is: their options name logs. A report that
+// no log fits is a run, too. Nothing is guessed in silence: files that belong to no
 // run are in [Archive.Left] with the reason, benchmarks that are not fio's in
-// [Archive.Skipped], and what is likely but not certain is in [Run.Doubts].
+// [Archive.Skipped], what is likely but not certain is in [Run.Doubts], and reports that
+// may be of another execution are marked as candidates.
 //
 // CBT, the Ceph Benchmarking Tool, writes
 //
@@ -26,6 +28,10 @@
 //	id-…/rbdfio/osd_ra-N/client_ra-N/op_size-N/…/MODE/output_…             rbdfio
 //	id-…/WORKLOAD.HOST/numjobs-N/total_iodepth-N/iodepth-N/output.V_…      workloads
 //	id-…/MODE_OPSIZE.HOST/iodepth-N/numjobs-N/output.V_…                   workloads
+//
+// Archives of pbench-fio have a folder for each sample, which is one run:
+//
+//	ITERATION/sampleN/{fio.job,fio-result.txt,clients/HOST/fio_clat_hist.J.log}
 //
 // A total_iodepth that the volumes do not divide evenly makes two iodepth folders of one
 // execution, with some volumes in each: they are one run.

@@ -68,52 +68,50 @@ func (s *sorter) describe() {
 	}
 }
 
-// jobFileOf finds the job file of a run: beside its logs the one that names them, that is
-// named as they are or as its report is, or the only one; in the folder above one that
-// names them.
+// jobFileOf finds the job file of a run.
 func (s *sorter) jobFileOf(r *Run, byDir map[string][]*source.File) *source.File {
-	dirs := s.dirsOf(r)
-	if r.at.sample {
-		dirs = []string{r.base}
+	isJobFile := func(f *source.File) bool { return s.jobFile(f) != nil }
+	if r.at.sample { // newer versions of pbench-fio keep one for all samples
+		for _, dir := range []string{r.base, path.Dir(r.base)} {
+			if i := slices.IndexFunc(byDir[dir], isJobFile); i >= 0 {
+				return byDir[dir][i]
+			}
+		}
+		return nil
 	}
-	for _, dir := range dirs {
-		if r.at.sample {
-			for _, d := range []string{dir, path.Dir(dir)} {
-				if i := slices.IndexFunc(byDir[d], func(f *source.File) bool { return s.jobFile(f) != nil }); i >= 0 {
-					return byDir[d][i]
-				}
-			}
-			continue
+	for _, dir := range s.dirsOf(r) {
+		if f := s.jobFileBeside(r, byDir[dir]); f != nil {
+			return f
 		}
-		var alone []*source.File
-		for _, f := range byDir[dir] {
-			switch j := s.jobFile(f); {
-			case j == nil:
-			case s.describes(f, r), r.isNamed(stem(path.Base(f.Path))):
-				return f
-			case !ofJobFile(j).namesLogs():
-				alone = append(alone, f)
-			}
+		if files := byDir[dir]; len(files) == 1 && isJobFile(files[0]) && s.isOnly(r, dir) && !ofJobFile(s.jobFile(files[0])).namesLogs() {
+			return files[0]
 		}
-		if len(alone) == 1 && len(byDir[dir]) == 1 && s.isOnly(r, dir) {
-			return alone[0]
-		}
-		for _, f := range byDir[path.Dir(dir)] {
-			if s.jobFile(f) != nil && s.describes(f, r) {
-				return f
-			}
+		above := byDir[path.Dir(dir)]
+		if i := slices.IndexFunc(above, func(f *source.File) bool { return isJobFile(f) && s.describes(f, r) }); i >= 0 {
+			return above[i]
 		}
 	}
 	return nil
 }
 
-// describes tells whether a job file names logs of a run.
+// jobFileBeside is the one of some job files in the folder of a run's logs that names these,
+// or is named as they are or as a report is.
+func (s *sorter) jobFileBeside(r *Run, files []*source.File) *source.File {
+	for _, f := range files {
+		if s.jobFile(f) != nil && (s.describes(f, r) || r.isNamed(stem(path.Base(f.Path)))) {
+			return f
+		}
+	}
+	return nil
+}
+
+// describes reports whether a job file names logs of a run.
 func (s *sorter) describes(f *source.File, r *Run) bool {
 	of := ofJobFile(s.jobFile(f))
 	return s.namedBy(of, s.dirOf(f))[r] == strong
 }
 
-// isNamed tells whether a run's logs or reports are named like that.
+// isNamed reports whether a run's logs or reports are named like that.
 func (r *Run) isNamed(name string) bool {
 	return r.hasPrefix(name) || slices.ContainsFunc(r.Reports, func(f Report) bool { return stem(path.Base(f.File.Path)) == name })
 }

@@ -57,7 +57,7 @@ const (
 	strong
 )
 
-// names tells whether the value of an option in a file of the folder from names logs of
+// names reports whether the value of an option in a file of the folder from names logs of
 // that prefix in the folder at. Values are relative to where fio was started, which
 // nothing tells; files may have been moved since, together.
 func names(value, from, at, prefix string) strength {
@@ -87,7 +87,7 @@ func names(value, from, at, prefix string) strength {
 	return noMatch
 }
 
-// isNear tells whether two folders are the same, one is in the other, or both are in one.
+// isNear reports whether two folders are the same, one is in the other, or both are in one.
 func isNear(a, b string) bool {
 	a, b = path.Clean(a), path.Clean(b)
 	return a == b || path.Dir(a) == b || path.Dir(b) == a || path.Dir(a) == path.Dir(b)

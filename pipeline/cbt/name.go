@@ -48,7 +48,7 @@ var foreign = map[string]bool{
 	".md": true, ".yaml": true, ".yml": true, ".xml": true, ".so": true, ".o": true, ".a": true,
 }
 
-// mayBeReport tells whether a file of which the name says nothing is worth a look.
+// mayBeReport reports whether a file of which the name says nothing is worth a look.
 // Stores of other programs hold files named by hashes by the thousand.
 func mayBeReport(name string) bool {
 	base := path.Base(name)
@@ -98,7 +98,7 @@ func roleOf(name string) role {
 	return roleNone
 }
 
-// byMonitor tells whether a file was written by what CBT or pbench-fio let run beside fio.
+// byMonitor reports whether a file was written by what CBT or pbench-fio let run beside fio.
 func byMonitor(name string) bool {
 	parts := strings.Split(path.Dir(name), "/")
 	below := false
@@ -115,7 +115,7 @@ func byMonitor(name string) bool {
 	return false
 }
 
-// ceph tells whether CBT got a file from the cluster: these are no fio's output, though
+// ceph reports whether CBT got a file from the cluster: these are no fio's output, though
 // their names end like it.
 func ceph(base string) bool {
 	return strings.HasPrefix(base, "ceph_settings.out") || strings.HasPrefix(base, "historic_ops.out") ||

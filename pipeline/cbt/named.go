@@ -29,7 +29,7 @@ func (s *sorter) logOrCopy(f *source.File) {
 	}
 }
 
-// hasProper tells whether a folder has a log whose name is not that of a copy.
+// hasProper reports whether a folder has a log whose name is not that of a copy.
 func (s *sorter) hasProper(dir string) bool {
 	return slices.ContainsFunc(s.files, func(f *source.File) bool {
 		name, ok := fiolog.ParseName(path.Base(f.Path))
@@ -37,7 +37,7 @@ func (s *sorter) hasProper(dir string) bool {
 	})
 }
 
-// hasOriginal tells whether the file of which one is a copy, by its name, is there.
+// hasOriginal reports whether the file of which one is a copy, by its name, is there.
 func (s *sorter) hasOriginal(f *source.File) bool {
 	if s.paths == nil {
 		s.paths = make(map[string]bool, len(s.files))
@@ -117,7 +117,7 @@ func kindHint(name string) (fiolog.Kind, bool) {
 	return 0, false
 }
 
-// setLoose tells whether the user named all that the run is made of, file by file.
+// setLoose reports whether the user named all that the run is made of, file by file.
 func (r *Run) setLoose() {
 	r.Loose = true
 	for _, l := range r.logs() {

@@ -112,7 +112,7 @@ func TestStdin(t *testing.T) {
 // TestNamedAsFolder: logs that are named find what they find in their folder.
 func TestNamedAsFolder(t *testing.T) {
 	cases := slices.Clone(findings)
-	for _, c := range twinCases {
+	for _, c := range duplicateCases {
 		cases = append(cases, findings[0])
 		cases[len(cases)-1].name, cases[len(cases)-1].files = c.name, c.files
 	}

@@ -106,7 +106,7 @@ func (p *place) findConfig(parts []string) int {
 }
 
 // findSample finds the folder of a sample of pbench-fio: ITERATION/sampleN, where the logs
-// are in clients/HOST. It tells whether the file is one of it.
+// are in clients/HOST. It reports whether the file is one of it.
 func (p *place) findSample(parts []string, isSample func(dir string) bool) bool {
 	i := len(parts) - 1
 	for i >= 0 && !(sampleDir.MatchString(parts[i]) && isSample(join(parts[:i+1]))) {

@@ -121,7 +121,7 @@ func anyFolder() *rapid.Generator[tree] {
 	dirs := []string{"", "a/", "a/b/", "logs/", "1-read-4KiB/sample1/", "1-read-4KiB/sample1/clients/h1/", "backup/"}
 	logs := []string{"x_clat_hist.1.log", "x_clat_hist.2.log", "y_clat_hist.1.log", "y_clat_hist.2.log", "x_clat_hist.1.log.bak", "fio_clat_hist.1.log",
 		"x_clat.1.log", "x_clat_hist.1.log.h1", "x_clat_hist.1.log.h2", "y_clat_hist.log"}
-	papers := []string{"x.json", "out.json", "out", "result.dat", "fio-result.txt", "x.json.bak", "x (1).json", "fio.job", "x.fio"}
+	clues := []string{"x.json", "out.json", "out", "result.dat", "fio-result.txt", "x.json.bak", "x (1).json", "fio.job", "x.fio"}
 	values := []string{"x", "y", "a/x", "logs/x", "../logs/y", "/home/u/a/x", "none"}
 	return rapid.Custom(func(t *rapid.T) tree {
 		files := tree{}
@@ -129,8 +129,8 @@ func anyFolder() *rapid.Generator[tree] {
 			name := rapid.SampledFrom(dirs).Draw(t, "dir") + rapid.SampledFrom(logs).Draw(t, "log")
 			files[name] = logText(rapid.IntRange(1, 3).Draw(t, "seed"))
 		}
-		for range rapid.IntRange(0, 5).Draw(t, "papers") {
-			name := rapid.SampledFrom(dirs).Draw(t, "dir") + rapid.SampledFrom(papers).Draw(t, "paper")
+		for range rapid.IntRange(0, 5).Draw(t, "clues") {
+			name := rapid.SampledFrom(dirs).Draw(t, "dir") + rapid.SampledFrom(clues).Draw(t, "clue")
 			var jobs []job
 			text := "[global]\nlog_hist_msec=1000\n"
 			for range rapid.IntRange(1, 3).Draw(t, "jobs") {

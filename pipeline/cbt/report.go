@@ -75,10 +75,10 @@ func (s *sorter) sampleReport(f *source.File, at *place) {
 	r.Reports = append(r.Reports, found)
 }
 
-// isReported tells whether a run has no logs at all.
+// isReported reports whether a run has no logs at all.
 func (r *Run) isReported() bool { return len(r.Logs)+len(r.Others) == 0 }
 
-// wrote tells whether a run may have output of that family: all of its logs
+// wrote reports whether a run may have output of that family: all of its logs
 // are of other families if not.
 func (r *Run) wrote(family string) bool {
 	return r.isReported() || slices.ContainsFunc(r.logs(), func(l Log) bool {
@@ -90,7 +90,7 @@ func (r *Run) wrote(family string) bool {
 // logs are those of all kinds.
 func (r *Run) logs() []Log { return append(r.Logs[:len(r.Logs):len(r.Logs)], r.Others...) }
 
-// hasPrefix tells whether a name is the prefix of any log, or what prefixes have in common
+// hasPrefix reports whether a name is the prefix of any log, or what prefixes have in common
 // that differ by their volumes.
 func (r *Run) hasPrefix(name string) bool {
 	return slices.ContainsFunc(r.logs(), func(l Log) bool {

@@ -162,6 +162,12 @@ var findings = []struct {
 		want: []string{"out: rd.1 rd.2 wr.3 wr.4: out.json options"},
 	},
 	{
+		name: "the same, and another report names the same logs",
+		files: tree{"out.json": fioReport(job{"rd", hist, "write_hist_log=rd"}), "old.json": fioReport(job{"rd", hist, "write_hist_log=rd", "bs=1"})}.
+			with("rd_clat_hist.1.log", "wr_clat_hist.2.log"),
+		want: []string{"old: rd.1 wr.2: old.json options, out.json options"},
+	},
+	{
 		name: "not numbered through: of another execution",
 		files: tree{"out.json": fioReport(job{"rd", hist, "write_hist_log=rd"})}.
 			with("rd_clat_hist.1.log", "wr_clat_hist.3.log"),

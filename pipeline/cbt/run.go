@@ -169,7 +169,7 @@ func (r *Run) logHosts() []string {
 	return slices.Compact(have)
 }
 
-// sameHost tells whether two names may be of one host: one may lack the domain.
+// sameHost reports whether two names may be of one host: one may lack the domain.
 func sameHost(a, b string) bool {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")

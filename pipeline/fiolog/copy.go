@@ -8,7 +8,7 @@ import (
 
 var (
 	// markAtEnd is what editors, people and log rotation append to the name of a copy.
-	markAtEnd = regexp.MustCompile(`(?i)(?:~|\.(?:bak|bkp|backup|old|orig|save|saved|copy|prev|tmp|swp|part)\d*)$`)
+	markAtEnd = regexp.MustCompile(`(?i)(?:~|\.(?:(?:bak|bkp|swp)\d*|backup|old|orig|saved?|copy|prev|tmp|part))$`)
 	// markBeforeEnd is what file managers and browsers put before the last suffix, or
 	// at the end.
 	markBeforeEnd = regexp.MustCompile(`(?i)( ?\((?:\d+|(?:another |\d+(?:st|nd|rd|th) )?copy(?: \d+)?)\)| - copy(?: \(\d+\))?| copy(?: \d+)?)(\.(?:log|json|txt|out)[^ ]*|)$`)
@@ -61,7 +61,7 @@ func mayBeMarked(base string) bool {
 		markWords[strings.ToLower(word[strings.LastIndexByte(word, '.')+1:])]
 }
 
-// isAddress tells whether a host is known by its IPv4 address, which ends in a number
+// isAddress reports whether a host is known by its IPv4 address, which ends in a number
 // though it is no copy.
 func isAddress(host string) bool {
 	a, err := netip.ParseAddr(host)

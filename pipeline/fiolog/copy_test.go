@@ -39,7 +39,8 @@ func TestParseNameOfCopies(t *testing.T) {
 		"x_clat_hist.1.log.10.0.0.1.bak":      {Job: 1, Host: "10.0.0.1", Copy: ".bak"},
 		"x_clat_hist.1.log.fe80::1":           {Job: 1, Host: "fe80::1"},
 		"x_clat_hist.1.log.node-20240501":     {Job: 1, Host: "node-20240501"},
-		"x_clat_hist.1.log.backup01":          {Job: 1, Copy: ".backup01"},
+		"x_clat_hist.1.log.backup01":          {Job: 1, Host: "backup01"}, // as a machine may well be called
+		"x_clat_hist.1.log.bak2":              {Job: 1, Copy: ".bak2"},
 		"x_clat_hist.1.log.h1.txt":            {Job: 1, Host: "h1"},
 		"x_clat_hist.1.log.txt":               {Job: 1},
 		"x_clat_hist.1.log.txt.bak":           {Job: 1, Copy: ".bak"},

@@ -11,6 +11,9 @@
 // Options.Want turns down is looked into only when its suffix promises an archive
 // or a compressed file.
 //
+// What a name says nothing of can be found by its content (Options.Look), near files that
+// are wanted, and beside the arguments (Options.Beside).
+//
 // # The same paths, packed or not
 //
 // A folder a/, an archive a.tar.zst that holds "a/..." and an archive a.zip that

@@ -34,8 +34,8 @@ func runFiles(a *Archive) []string {
 	return all
 }
 
-// twinCases are folders with copies in them.
-var twinCases = []struct {
+// duplicateCases are folders with copies in them.
+var duplicateCases = []struct {
 	name  string
 	files tree
 	want  []string
@@ -121,8 +121,8 @@ var twinCases = []struct {
 	},
 }
 
-func TestTwins(t *testing.T) {
-	for _, tt := range twinCases {
+func TestDuplicates(t *testing.T) {
+	for _, tt := range duplicateCases {
 		t.Run(tt.name, func(t *testing.T) {
 			for how, a := range map[string]*Archive{"folder": tt.files.read(t), "packed": Read(scan(t, tt.files.pack(t, "arch")))} {
 				if diff := cmp.Diff(tt.want, runFiles(a)); diff != "" {

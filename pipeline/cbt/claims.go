@@ -9,24 +9,24 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// says is what a report or a job file says about logs.
-type says struct {
+// claims are what a report or a job file says about logs.
+type claims struct {
 	isReport bool // it begins as fio's reports do
 	isParsed bool // and one could be read
 	hasHist  bool // log_hist_msec is set, or the options are not listed
-	jobs     []jobSays
+	jobs     []jobClaims
 }
 
-// jobSays is what is said about one job.
-type jobSays struct {
+// jobClaims is what is said about one job.
+type jobClaims struct {
 	name     string
 	prefixes []string // of its logs, as written; none where no option has a value
 	isBare   bool     // an option without a value: its prefix is the job's name
 }
 
-// namesLogs tells whether an option names the logs of any job.
-func (s *says) namesLogs() bool {
-	return slices.ContainsFunc(s.jobs, func(j jobSays) bool { return len(j.prefixes) > 0 })
+// namesLogs reports whether an option names the logs of any job.
+func (c *claims) namesLogs() bool {
+	return slices.ContainsFunc(c.jobs, func(j jobClaims) bool { return len(j.prefixes) > 0 })
 }
 
 // logOptions are the options that name logs.
@@ -42,8 +42,8 @@ const (
 
 // readReport reads what fio's output says of logs: the first report that can be read, and
 // those that follow it closely.
-func readReport(f *source.File) *says {
-	out := &says{isReport: isReport(f)}
+func readReport(f *source.File) *claims {
+	out := &claims{isReport: isReport(f)}
 	if !out.isReport {
 		return out
 	}
@@ -78,14 +78,14 @@ func (c *counter) Read(p []byte) (int, error) {
 
 // add takes in one report: all jobs of the first, of later ones those that are new, because
 // two runs of fio may have been written to one file.
-func (s *says) add(r *fiolog.Report, seen map[string]bool) {
-	first, isListed := !s.isParsed, len(r.GlobalOptions) > 0
-	s.isParsed = true
+func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
+	first, isListed := !c.isParsed, len(r.GlobalOptions) > 0
+	c.isParsed = true
 	for _, j := range r.Jobs {
 		if j.Name == allClients {
 			continue
 		}
-		one := jobSays{name: j.Name}
+		one := jobClaims{name: j.Name}
 		for _, option := range logOptions {
 			value, ok := j.Options[option]
 			if !ok {
@@ -97,14 +97,14 @@ func (s *says) add(r *fiolog.Report, seen map[string]bool) {
 		}
 		one.isBare = len(one.prefixes) == 0 || r.GlobalOptions[histOption] == "" && j.Options[histOption] == "" // fio lists no option without a value
 		isListed = isListed || len(j.Options) > 0
-		s.hasHist = s.hasHist || j.Options[histInterval] != "" || r.GlobalOptions[histInterval] != ""
+		c.hasHist = c.hasHist || j.Options[histInterval] != "" || r.GlobalOptions[histInterval] != ""
 		key := one.name + "\x00" + path.Join(one.prefixes...)
 		if first || !seen[key] {
-			s.jobs = append(s.jobs, one)
+			c.jobs = append(c.jobs, one)
 		}
 		seen[key] = true
 	}
-	s.hasHist = s.hasHist || !isListed
+	c.hasHist = c.hasHist || !isListed
 }
 
 const (
@@ -115,10 +115,10 @@ const (
 )
 
 // ofJobFile is what a job file says of logs.
-func ofJobFile(f *fiolog.JobFile) *says {
-	out := &says{isParsed: true}
+func ofJobFile(f *fiolog.JobFile) *claims {
+	out := &claims{isParsed: true}
 	for _, section := range f.Sections {
-		one := jobSays{name: section.Name}
+		one := jobClaims{name: section.Name}
 		for _, option := range logOptions {
 			value, ok := section.Options[option]
 			one.isBare = one.isBare || ok && value == ""

@@ -7,14 +7,14 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// paper is a report outside of CBT's layout, or a job file: what it says, and where it
+// clue is a report outside of CBT's layout, or a job file: what it says, and where it
 // lies, tell which logs are of one execution of fio.
-type paper struct {
-	file *source.File
-	dir  string // see [sorter.dirOf]
-	at   place
-	name string // the file's, without what says that it is a report
-	says *says  // nil where its name and place say enough
+type clue struct {
+	file   *source.File
+	dir    string // see [sorter.dirOf]
+	at     place
+	name   string  // the file's, without what says that it is a report
+	claims *claims // nil where its name and place say enough
 
 	isJob bool // a job file
 
@@ -68,13 +68,13 @@ func (s *sorter) dirsOf(r *Run) []string {
 	return dirs
 }
 
-// isOnly tells whether a run is the only one with logs in a folder.
+// isOnly reports whether a run is the only one with logs in a folder.
 func (s *sorter) isOnly(r *Run, dir string) bool {
 	return len(s.found.byDir[dir]) == 1 && s.found.byDir[dir][0] == r
 }
 
 // namedBy are the runs whose logs are named by what a file in the folder dir says.
-func (s *sorter) namedBy(of *says, dir string) map[*Run]strength {
+func (s *sorter) namedBy(of *claims, dir string) map[*Run]strength {
 	runs := map[*Run]strength{}
 	for _, j := range of.jobs {
 		values := j.prefixes
@@ -90,11 +90,11 @@ func (s *sorter) namedBy(of *says, dir string) map[*Run]strength {
 	return runs
 }
 
-// papers looks into reports and job files as far as needed.
-func (s *sorter) papers(reports []*source.File) []*paper {
-	var all []*paper
+// clues looks into reports and job files as far as needed.
+func (s *sorter) clues(reports []*source.File) []*clue {
+	var all []*clue
 	for _, f := range reports {
-		p := &paper{file: f, dir: s.dirOf(f), at: s.place(f, false), name: stem(path.Base(f.Path))}
+		p := &clue{file: f, dir: s.dirOf(f), at: s.place(f, false), name: stem(path.Base(f.Path))}
 		for _, r := range s.found.byDir[p.dir] {
 			if r.hasPrefix(p.name) {
 				p.prefix = append(p.prefix, r)
@@ -103,27 +103,27 @@ func (s *sorter) papers(reports []*source.File) []*paper {
 		// Most folders have one run, and a report of its name.
 		isPlain := len(p.prefix) == 1 && len(s.found.byDir[p.dir]) == 1 && len(s.found.below[p.dir]) == 0 && roleOf(f.Path) == roleReport
 		if !isPlain {
-			p.says = readReport(f)
+			p.claims = readReport(f)
 		}
 		all = append(all, p)
 	}
 	for _, f := range s.jobFiles {
 		if j := s.jobFile(f); j != nil {
-			p := &paper{file: f, dir: s.dirOf(f), at: s.place(f, false), name: stem(path.Base(f.Path)), says: ofJobFile(j), isJob: true}
+			p := &clue{file: f, dir: s.dirOf(f), at: s.place(f, false), name: stem(path.Base(f.Path)), claims: ofJobFile(j), isJob: true}
 			all = append(all, p)
 		}
 	}
 	return all
 }
 
-// setNamed finds out again which runs the papers name.
-func (s *sorter) setNamed(all []*paper) {
+// setNamed finds out again which runs the clues name.
+func (s *sorter) setNamed(all []*clue) {
 	for _, p := range all {
 		p.options, p.nearby = nil, nil
-		if p.says == nil {
+		if p.claims == nil {
 			continue
 		}
-		named := s.namedBy(p.says, p.dir)
+		named := s.namedBy(p.claims, p.dir)
 		for _, r := range s.all { // in order
 			switch named[r] {
 			case strong:

@@ -2,9 +2,7 @@ package cbt
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"fmt"
-	"io"
 	"path"
 	"regexp"
 	"slices"
@@ -36,30 +34,30 @@ func (s *sorter) dropOldReports(reports []*source.File) []*source.File {
 	})
 }
 
-// dropTwins leaves out what is there twice with the same content, since requests would
+// dropDuplicates leaves out what is there twice with the same content, since requests would
 // count twice: in one run, and runs that are copies of others.
-func (s *sorter) dropTwins() {
-	t := twins{sums: map[*source.File]*sum{}}
+func (s *sorter) dropDuplicates() {
+	t := duplicates{sums: map[*source.File]*sum{}}
 	for _, r := range s.all {
 		if !s.gone[r] {
-			s.dropLogTwins(r, &t)
-			s.dropReportTwins(r, &t)
+			s.dropDuplicateLogs(r, &t)
+			s.dropDuplicateReports(r, &t)
 		}
 	}
-	s.dropRunTwins(&t)
-	s.dropReportRuns(&t)
+	s.dropDuplicateRuns(&t)
+	s.dropDuplicateReportRuns(&t)
 }
 
-// dropLogTwins leaves out logs of one run that have the content of another of the same
+// dropDuplicateLogs leaves out logs of one run that have the content of another of the same
 // kind and number: copies under another host's name, or of another volume.
-func (s *sorter) dropLogTwins(r *Run, t *twins) {
+func (s *sorter) dropDuplicateLogs(r *Run, t *duplicates) {
 	type key struct {
 		kind fiolog.Kind
 		job  int
 		size int64
 	}
 	groups := map[key][]*source.File{}
-	isTwin := func(l Log) bool {
+	isDuplicate := func(l Log) bool {
 		k := key{l.Kind, l.Job, l.File.Size}
 		for _, other := range groups[k] {
 			if t.same(l.File, other, leastOfLog) {
@@ -72,15 +70,15 @@ func (s *sorter) dropLogTwins(r *Run, t *twins) {
 		}
 		return false
 	}
-	r.Logs = slices.DeleteFunc(r.Logs, isTwin)
-	r.Others = slices.DeleteFunc(r.Others, isTwin)
+	r.Logs = slices.DeleteFunc(r.Logs, isDuplicate)
+	r.Others = slices.DeleteFunc(r.Others, isDuplicate)
 }
 
-// dropReportTwins leaves out reports of one run that have the content of another. CBT keeps
+// dropDuplicateReports leaves out reports of one run that have the content of another. CBT keeps
 // each twice, as it was printed and the JSON alone, which may be the same. Of two hosts
 // they are copies only where the logs of one were copies, too: reports that grow have
 // little in them at first.
-func (s *sorter) dropReportTwins(r *Run, t *twins) {
+func (s *sorter) dropDuplicateReports(r *Run, t *duplicates) {
 	var kept []Report
 	slices.SortStableFunc(r.Reports, compareReports)
 	for _, f := range r.Reports {
@@ -98,13 +96,13 @@ func (s *sorter) dropReportTwins(r *Run, t *twins) {
 	r.Reports = kept
 }
 
-// lostLogs tells whether a run has logs, but none of the host and volume of a report.
+// lostLogs reports whether a run has logs, but none of the host and volume of a report.
 func (s *sorter) lostLogs(r *Run, f Report) bool {
 	return !r.isReported() && !slices.ContainsFunc(r.logs(), func(l Log) bool { return l.Host == f.Host && l.Volume == f.Volume })
 }
 
-// dropReportRuns leaves out runs without logs whose reports are other runs', too.
-func (s *sorter) dropReportRuns(t *twins) {
+// dropDuplicateReportRuns leaves out runs without logs whose reports are other runs', too.
+func (s *sorter) dropDuplicateReportRuns(t *duplicates) {
 	type key struct {
 		argument string
 		size     int64
@@ -119,21 +117,21 @@ func (s *sorter) dropReportRuns(t *twins) {
 	runs := slices.DeleteFunc(slices.Clone(s.all), func(r *Run) bool { return s.gone[r] })
 	slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Or(alone(a)-alone(b), s.first(a)-s.first(b)) })
 	for _, r := range runs {
-		var twin *Run
-		twins := 0
+		var of *Run
+		known := 0
 		for _, f := range r.Reports {
 			k := key{r.argument, f.File.Size}
 			i := slices.IndexFunc(owners[k], func(o ownedReport) bool {
 				return o.run != r && r.isReported() && o.file != f.File && t.same(o.file, f.File, leastOfReport)
 			})
 			if i >= 0 {
-				twin, twins = owners[k][i].run, twins+1
+				of, known = owners[k][i].run, known+1
 			} else if f.File.Size > 0 {
 				owners[k] = append(owners[k], ownedReport{f.File, r})
 			}
 		}
-		if twin != nil && twins == len(r.Reports) {
-			s.dropTwin(r, twin)
+		if of != nil && known == len(r.Reports) {
+			s.dropDuplicate(r, of)
 		}
 	}
 }
@@ -144,8 +142,8 @@ type ownedReport struct {
 	run  *Run
 }
 
-// dropRunTwins leaves out runs all of whose logs are in another run under the same names.
-func (s *sorter) dropRunTwins(t *twins) {
+// dropDuplicateRuns leaves out runs all of whose logs are in another run under the same names.
+func (s *sorter) dropDuplicateRuns(t *duplicates) {
 	groups := map[string][]*Run{}
 	var order []string
 	for _, r := range s.all {
@@ -169,13 +167,13 @@ func (s *sorter) dropRunTwins(t *twins) {
 			if j < 0 {
 				continue
 			}
-			s.dropTwin(r, runs[j])
+			s.dropDuplicate(r, runs[j])
 		}
 	}
 }
 
-// dropTwin leaves out a run that is a copy of another.
-func (s *sorter) dropTwin(r, of *Run) {
+// dropDuplicate leaves out a run that is a copy of another.
+func (s *sorter) dropDuplicate(r, of *Run) {
 	s.gone[r] = true
 	for _, f := range r.Files() {
 		if f != r.Config && f != r.Whole && f != r.Job && !s.isUsed(f) && !f.Beside {
@@ -184,7 +182,7 @@ func (s *sorter) dropTwin(r, of *Run) {
 	}
 }
 
-// isUsed tells whether a file is in a run that is still there.
+// isUsed reports whether a file is in a run that is still there.
 func (s *sorter) isUsed(f *source.File) bool {
 	return slices.ContainsFunc(s.all, func(r *Run) bool { return !s.gone[r] && slices.Contains(r.Files(), f) })
 }
@@ -206,99 +204,4 @@ func (r *Run) outline() string {
 	}
 	slices.Sort(lines[1:])
 	return strings.Join(lines, "\n")
-}
-
-// twins finds files of the same content.
-type twins struct{ sums map[*source.File]*sum }
-
-// sum is what is known of a content: first of its beginning.
-type sum struct {
-	first, whole *[sha256.Size]byte
-	digits       int // other than 0
-	bad          bool
-}
-
-// How many digits other than 0 two files must have in common. Logs with fewer may be the
-// same by chance, as those of two quiet hosts in wide bins; reports have the time.
-const (
-	leastOfLog    = 100
-	leastOfReport = 10
-)
-
-// same tells whether two files of one size have the same content, and enough of it.
-func (t *twins) same(a, b *source.File, least int) bool {
-	if a.Size <= 0 || a.Size != b.Size {
-		return false
-	}
-	x, y := t.begin(a), t.begin(b)
-	if x.bad || y.bad || *x.first != *y.first {
-		return false
-	}
-	t.finish(a, x)
-	t.finish(b, y)
-	return !x.bad && !y.bad && *x.whole == *y.whole && x.digits >= least
-}
-
-// sameRun tells whether two runs of the same outline have the same content.
-func (t *twins) sameRun(a, b *Run) bool {
-	x, y := a.logs(), b.logs()
-	byName := func(a, b Log) int {
-		f, g := a.File, b.File
-		return cmp.Or(cmp.Compare(path.Base(f.Path), path.Base(g.Path)), cmp.Compare(f.Size, g.Size), cmp.Compare(f.Path, g.Path))
-	}
-	slices.SortFunc(x, byName)
-	slices.SortFunc(y, byName)
-	digits := 0
-	same := slices.EqualFunc(x, y, func(f, g Log) bool {
-		if f.File.Size == 0 && g.File.Size == 0 {
-			return true
-		}
-		isSame := t.same(f.File, g.File, 0)
-		digits += t.begin(f.File).digits
-		return isSame
-	})
-	return same && digits >= leastOfLog
-}
-
-// begin reads the beginning of a file, once.
-func (t *twins) begin(f *source.File) *sum {
-	if x := t.sums[f]; x != nil {
-		return x
-	}
-	x := &sum{}
-	t.sums[f] = x
-	first := sha256.Sum256(head(f))
-	x.first = &first
-	return x
-}
-
-// finish reads the whole file, once.
-func (t *twins) finish(f *source.File, x *sum) {
-	if x.whole != nil || x.bad {
-		return
-	}
-	in, err := f.Open()
-	if err != nil {
-		x.bad = true
-		return
-	}
-	defer in.Close()
-	h, digits := sha256.New(), &digitCounter{}
-	if _, err := io.Copy(io.MultiWriter(h, digits), in); err != nil {
-		x.bad = true
-		return
-	}
-	x.whole, x.digits = (*[sha256.Size]byte)(h.Sum(nil)), digits.n
-}
-
-// digitCounter counts digits other than 0.
-type digitCounter struct{ n int }
-
-func (d *digitCounter) Write(p []byte) (int, error) {
-	for _, c := range p {
-		if '1' <= c && c <= '9' {
-			d.n++
-		}
-	}
-	return len(p), nil
 }

@@ -1,0 +1,105 @@
+package pipeline
+
+import (
+	"archive/tar"
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// openRuns are the runs under some paths. The archive is closed with the test.
+func openRuns(t *testing.T, stdin string, paths ...string) []*cbt.Run {
+	t.Helper()
+	a, err := Open(t.Context(), paths, strings.NewReader(stdin), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	return a.Runs
+}
+
+// severalRuns is a folder with three runs, and a tar of it.
+func severalRuns(t *testing.T) (folder, packed string) {
+	t.Helper()
+	folder = filepath.Join(t.TempDir(), "several")
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, name := range []string{"one/x_clat_hist.1.log", "two/x_clat_hist.1.log", "two/y_clat_hist.1.log"} {
+		file := filepath.Join(folder, name)
+		for _, err := range []error{
+			os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(name), 0o644),
+			w.WriteHeader(&tar.Header{Name: "several/" + name, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(name))}),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := w.Write([]byte(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	packed = folder + ".tar"
+	if err := os.WriteFile(packed, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return folder, packed
+}
+
+// TestTogether: what the user named file by file is one run, what was found in a folder or
+// an archive is not touched.
+func TestTogether(t *testing.T) {
+	folder, packed := severalRuns(t)
+	log := func(name string) string { return filepath.Join(folder, name) }
+	for _, c := range []struct {
+		name  string
+		paths []string
+		want  []string // of each run its jobs as HOST/VOLUME/JOB, after its path
+		loose bool
+	}{
+		{"folder", []string{folder}, []string{"one/x .1", "two/x .1", "two/y .1"}, false},
+		{"tar", []string{packed}, []string{"one/x .1", "two/x .1", "two/y .1"}, false},
+		{"one log", []string{log("two/x_clat_hist.1.log")}, []string{"x .1"}, true},
+		{"logs", []string{log("one/x_clat_hist.1.log"), log("two/y_clat_hist.1.log")}, []string{"x .1 y.1"}, true},
+		{"logs and a tar", []string{log("two/x_clat_hist.1.log"), log("two/y_clat_hist.1.log"), packed},
+			[]string{"x .1 y.1", "one/x .1", "two/x .1", "two/y .1"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			runs := Together(openRuns(t, "", c.paths...))
+			var got []string
+			for _, r := range runs {
+				line := r.Path
+				for _, l := range r.Logs {
+					line += " " + l.Volume + "." + string(rune('0'+l.Job))
+				}
+				got = append(got, line)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("runs (-want +got):\n%s", diff)
+			}
+			if IsLoose(runs) != c.loose {
+				t.Errorf("loose %v, want %v", !c.loose, c.loose)
+			}
+		})
+	}
+}
+
+// TestNamedOnly: what lies beside named logs can be left alone.
+func TestNamedOnly(t *testing.T) {
+	log := filepath.Join("..", "testdata", "corpus", "two-jobs-rw", "out_clat_hist.1.log.gz")
+	runs := openRuns(t, "", log)
+	if len(runs) != 1 || len(runs[0].Reports) != 1 {
+		t.Fatalf("%d runs, want one with a report", len(runs))
+	}
+	if named := NamedOnly(runs); len(named[0].Reports) != 0 || len(runs[0].Reports) != 1 {
+		t.Errorf("%d reports of the named alone, %d of all", len(named[0].Reports), len(runs[0].Reports))
+	}
+}
