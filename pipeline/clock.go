@@ -125,6 +125,7 @@ func (j *job) lastRow() int64 {
 		return latest(func() (int64, error) { rec, err := log.Next(); return rec.Time, err })
 	}
 	log := fiolog.NewReader(in, j.log.File.Name())
+	log.SetHint(j.hint())
 	return latest(func() (int64, error) {
 		rec, err := log.Next()
 		if err != nil {

@@ -33,7 +33,7 @@ func (h *histRows) open() {
 		return
 	}
 	h.file = in
-	h.in = h.run.readers.open(in, h.log.File.Name())
+	h.in = h.run.readers.open(in, h.log.File.Name(), h.hint())
 	h.skipping = h.segment > 0
 	for skip := h.segment; ; {
 		rec := h.read()
@@ -48,6 +48,7 @@ func (h *histRows) open() {
 			rec.NewJob = false
 			h.ahead = append(h.ahead, ahead{rec, h.gap})
 			h.hasRows, h.first = true, rec.Time
+			h.checkLayout(rec.Layout)
 			return
 		}
 	}

@@ -19,9 +19,11 @@ type job struct {
 	entry   *entry
 	source  rowSource // nil if nothing was logged
 
-	hasRows  bool
-	first    int64 // time of the first row, as written
-	interval int64 // log_hist_msec, or what corresponds to it; 0 if nothing tells
+	hasRows     bool
+	knowsLayout bool        // the log's columns show it
+	first       int64       // time of the first row, as written
+	layout      hist.Layout // of the rows; the zero value, fio 3's, for completions
+	interval    int64       // log_hist_msec, or what corresponds to it; 0 if nothing tells
 
 	start  time.Time // absolute; zero if unknown
 	clock  clock

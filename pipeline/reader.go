@@ -141,7 +141,7 @@ func (r *reader) addLog(log cbt.Log) {
 		r.addJob(log, -1)
 		return
 	}
-	n := segments(log)
+	n := segments(log, r.hintFor(log))
 	if n <= 1 {
 		r.addJob(log, -1)
 		return
@@ -159,13 +159,14 @@ func (r *reader) addJob(log cbt.Log, segment int) {
 
 // segments counts the jobs in a log of several (per_job_logs=0). Errors are told when
 // it is read in earnest.
-func segments(log cbt.Log) int {
+func segments(log cbt.Log, hint hist.Hint) int {
 	in, err := log.File.Open()
 	if err != nil {
 		return 1
 	}
 	defer in.Close()
 	rows := fiolog.NewReader(in, log.File.Name())
+	rows.SetHint(hint)
 	n := 1
 	for {
 		rec, err := rows.Next()
@@ -257,7 +258,7 @@ func (r *reader) whole(d fiolog.Direction) *hist.Histogram {
 	all := &hist.Histogram{}
 	for _, e := range r.entries {
 		if len(e.Directions[d].Clat.Bins) > 0 && e.complete(d) == nil {
-			all.Merge(reported(&e.Directions[d]))
+			all.Merge(e.reported(d))
 			continue
 		}
 		logged, _ := e.logged(d)

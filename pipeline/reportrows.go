@@ -119,7 +119,7 @@ func (r *reportRows) take(rep *fiolog.Report, j *fiolog.Job) {
 	r.ran = ran
 	end := r.base + ran
 	for d := range j.Directions {
-		now := reported(&j.Directions[d])
+		now := j.Directions[d].Clat.Histogram(r.entry.groups())
 		row := align.Row{Start: r.until, End: max(end, r.until), Direction: fiolog.Direction(d), Layout: now.Layout()}
 		since := now.Clone()
 		if before := r.sofar[d]; before != nil && !since.Subtract(before) {

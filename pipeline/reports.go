@@ -23,6 +23,7 @@ type output struct {
 	first   int64 // run time at the first of them, milliseconds
 	spacing int64 // milliseconds between them
 	hasBins bool  // json+
+	groups  int   // of bins, as far as any of the reports shows
 }
 
 // readOutputs reads fio's output of all hosts and volumes. CBT keeps each twice, as it
@@ -65,6 +66,7 @@ func (r *reader) readOutput(f cbt.Report) *output {
 			out.fio = one
 			out.see(one)
 			out.reports++
+			out.groups = max(out.groups, one.Groups())
 			if out.reports == 1 {
 				out.first = ranFor(&one.Jobs[0])
 			}

@@ -166,8 +166,11 @@ func (r *reader) conclude() {
 			r.problems.note("%s: %d %s requests are in fio's total but in no row of a log that can be used", r.title(), n, d)
 		}
 	}
-	if r.stats.Late > 0 {
-		r.problems.note("%s: %.0f requests are in rows so late that they count in a later window", r.title(), r.stats.Late)
+	if r.stats.Late >= 0.5 {
+		r.problems.note("%s: %.0f requests are in rows so late, or took so long, that they count in a later window", r.title(), r.stats.Late)
+	}
+	if text := mixedGroups(r.layouts()); text != "" {
+		r.problems.note("%s: %s", r.title(), text)
 	}
 }
 

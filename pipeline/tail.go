@@ -34,7 +34,7 @@ func (e *entry) tail() []align.Row {
 			run.missing.add(d, int64(total-logged.Total()))
 			continue
 		}
-		rest := reported(stats)
+		rest := e.reported(d)
 		if !logged.IsEmpty() {
 			rest = rest.To(logged.Layout().Merged(rest.Layout()))
 		}
@@ -71,13 +71,6 @@ func (e *entry) crowded(logged *hist.Histogram, tail align.Row, interval int64) 
 		last = max(last, j.last)
 	}
 	return last > 0 && float64(tail.Total) > far*perSecond(logged.Total(), last)*float64(tail.End-tail.Start+interval)/1000
-}
-
-// reported is the histogram of a report's bins.
-func reported(stats *fiolog.DirectionStats) *hist.Histogram {
-	h := hist.New(stats.Clat.Layout)
-	h.AddBins(stats.Clat.Layout, stats.Clat.Bins)
-	return h
 }
 
 // logged is the sum of the logs' rows, and whether rows were left out.
