@@ -34,6 +34,8 @@ type Config struct {
 	Labels    map[string]string `mapstructure:"labels"`    // for every run
 	Start     string            `mapstructure:"start"`     // RFC 3339, for runs whose files do not tell
 	Offset    map[string]string `mapstructure:"offset"`    // milliseconds by host: corrections of their clocks
+	Groups    int               `mapstructure:"groups"`    // of bins, of a fio that was rebuilt: 17 to 64; 0: as columns and reports say
+	Unit      string            `mapstructure:"unit"`      // of its bins: ns or us
 	Jobs      int               `mapstructure:"jobs"`      // goroutines that parse; 0: one for each CPU
 	Prefix    string            `mapstructure:"prefix"`    // of index names
 	SLA       []string          `mapstructure:"sla"`       // rules that runs are held against: p99 <= 10ms

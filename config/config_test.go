@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/align"
@@ -77,7 +78,7 @@ func TestFlagsWithMaps(t *testing.T) {
 }
 
 func TestAllFaultsAtOnce(t *testing.T) {
-	_, err := load(t, "weighting: heavy\ntolerance: 0.9\nalign: left\njobs: -1\noffset:\n  a: soon\ncolour: blue\ninflight: some\nsource: guess\ninterval: 1us\nprecision: good\n",
+	_, err := load(t, "weighting: heavy\ntolerance: 0.9\nalign: left\njobs: -1\noffset:\n  a: soon\ncolour: blue\ninflight: some\nsource: guess\ninterval: 1us\nprecision: good\ngroups: 99\nunit: ms\n",
 		map[string]string{"FIO2ES_SIZE": "1"})
 	if err == nil {
 		t.Fatal("no error")
@@ -85,6 +86,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	for _, want := range []string{
 		"weighting: heavy", "tolerance: 0.9", "align: left", "jobs: -1", "offset: a=soon", "colour is no setting",
 		"FIO2ES_SIZE is no setting", "inflight: some", "interval: 1µs", "source: guess", "precision: good",
+		"groups: 99 is not between 17 and 64", "unit: ms is not ns (fio 3) or us (fio 2)",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in\n%v", want, err)
@@ -136,6 +138,7 @@ func TestWhichFile(t *testing.T) {
 func TestOptions(t *testing.T) {
 	c := Default()
 	c.Weighting, c.InFlight, c.Tolerance, c.Align = "completion", "all", 0, "job"
+	c.Groups, c.Unit = 24, "us"
 	c.Levels, c.Start, c.Offset = []string{"host"}, "2026-01-31T09:12:00Z", map[string]string{"a": "-250"}
 	got, err := c.Options()
 	if err != nil {
@@ -143,6 +146,7 @@ func TestOptions(t *testing.T) {
 	}
 	want := pipeline.Options{
 		Source: pipeline.SourceHist, Weighting: align.Completion, SpreadAll: true, Tolerance: -1, Align: pipeline.AlignJob, Levels: []mapping.Level{mapping.Host},
+		Bins:  hist.Hint{Unit: hist.Microseconds, Groups: 24},
 		Start: time.Date(2026, 1, 31, 9, 12, 0, 0, time.UTC), Offsets: map[string]time.Duration{"a": -250 * time.Millisecond},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/align"
@@ -74,6 +75,7 @@ func (c *Config) Options() (pipeline.Options, error) {
 	if opt.Align != pipeline.AlignRun && opt.Align != pipeline.AlignJob {
 		wrong("align", c.Align, "run or job")
 	}
+	opt.Bins = c.bins(wrong)
 	for _, name := range c.Levels {
 		level, err := mapping.ParseLevel(name)
 		if err != nil {
@@ -103,6 +105,24 @@ func (c *Config) Options() (pipeline.Options, error) {
 		wrong("jobs", c.Jobs, "0 or more")
 	}
 	return opt, errors.Join(faults...)
+}
+
+// bins is what the settings say of the bins of histogram logs.
+func (c *Config) bins(wrong func(name string, value any, want string)) hist.Hint {
+	hint := hist.Hint{Groups: c.Groups}
+	if c.Groups != 0 && (c.Groups < hist.MinGroups || c.Groups > hist.MaxGroups) {
+		wrong("groups", c.Groups, fmt.Sprintf("between %d and %d", hist.MinGroups, hist.MaxGroups))
+	}
+	switch c.Unit {
+	case "":
+	case hist.Nanoseconds.String():
+		hint.Unit = hist.Nanoseconds
+	case hist.Microseconds.String():
+		hint.Unit = hist.Microseconds
+	default:
+		wrong("unit", c.Unit, "ns (fio 3) or us (fio 2)")
+	}
+	return hint
 }
 
 // stringToMap reads "a=b,c=d", as variables of the environment have to be written.

@@ -48,8 +48,8 @@
 // bin with an end there, and all slower requests of the larger one join it. So a merged
 // histogram claims nothing that one of its parts does not know, merging stays commutative and
 // associative, and the layout alone tells all of it: no mark has to be kept in documents.
-// The price is that one host with a usual fio hides in a cluster's histogram how much slower
-// than 17.18 s the slowest requests of the others were ("or more"); that of each host has it.
+// The price is that a histogram of a usual fio hides, where it is merged with others, how much
+// slower than 17.18 s their slowest requests were ("or more").
 // Of nanoseconds and microseconds, n groups of the latter reach as far as n+10 of the former.
 //
 // An int64 of nanoseconds ends at 292 years. Edges beyond it are taken as its end, and no

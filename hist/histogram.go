@@ -90,17 +90,6 @@ func (h *Histogram) AddAt(i int, n float64) {
 	h.counts[i] += n
 }
 
-// AddWeight adds n requests of bin i of layout l, which may make h's layout coarser.
-func (h *Histogram) AddWeight(l Layout, i int, n float64) {
-	if l == h.layout && h.used {
-		h.AddAt(i, n)
-		return
-	}
-	h.accept(l)
-	p := h.path(l)
-	p.spread(i, n)
-}
-
 // AddLatency adds n requests of a latency of ns nanoseconds.
 func (h *Histogram) AddLatency(ns int64, n float64) {
 	h.used = true
@@ -115,7 +104,8 @@ func (h *Histogram) AddBins(l Layout, bins []Bin) {
 	}
 	if l != h.layout || !h.used {
 		if h.accept(l); l != h.layout {
-			h.spreadBins(l, bins)
+			c := Convert(l, h.layout)
+			c.addBins(h, bins)
 			return
 		}
 	}
@@ -155,7 +145,8 @@ func (h *Histogram) Merge(other *Histogram) {
 	h.rebinned = h.rebinned || other.rebinned
 	if other.layout != h.layout || !h.used {
 		if h.accept(other.layout); other.layout != h.layout {
-			h.spreadAll(other)
+			c := Convert(other.layout, h.layout)
+			c.addAll(h, other)
 			return
 		}
 	}
@@ -199,7 +190,8 @@ func (h *Histogram) Subtract(other *Histogram) bool {
 func (h *Histogram) To(l Layout) *Histogram {
 	out := New(l)
 	out.rebinned = h.rebinned
-	out.spreadAll(h)
+	c := Convert(h.layout, l)
+	c.addAll(out, h)
 	return out
 }
 
@@ -260,99 +252,6 @@ func (h *Histogram) accept(l Layout) {
 		*h = *h.To(m)
 	}
 }
-
-// path is how the bins of one layout come into those of a histogram of another.
-type path struct {
-	to       *Histogram
-	sameUnit bool
-	isFiner  bool    // the bins that come are not wider
-	nests    bool    // each lies within one of the histogram's
-	shift    int     // which is that of its index divided by 2^shift, at most the last one
-	open     int     // the histogram's last bin
-	opening  int     // the last of those that come
-	edges    []int64 // of the bins that come
-	ends     []int64 // of the histogram's
-}
-
-func (h *Histogram) path(l Layout) path {
-	p := path{
-		to: h, shift: h.layout.Coarseness() - l.Coarseness(), sameUnit: l.fio2 == h.layout.fio2,
-		open: h.layout.Len() - 1, opening: l.Len() - 1, edges: l.edges(), ends: h.layout.edges()[1:],
-	}
-	p.isFiner = p.shift >= 0
-	p.nests = p.isFiner && p.sameUnit && h.layout.more <= l.more
-	return p
-}
-
-// spreadBins adds a row's bins, of another layout.
-func (h *Histogram) spreadBins(l Layout, bins []Bin) {
-	p := h.path(l)
-	if !p.nests {
-		for _, b := range bins {
-			p.spread(int(b.Index), float64(b.Count))
-		}
-		return
-	}
-	h.cover(p.at(int(bins[0].Index)), p.at(int(bins[len(bins)-1].Index))+1)
-	for _, b := range bins {
-		h.counts[p.at(int(b.Index))] += float64(b.Count)
-	}
-}
-
-// spreadAll adds the requests of other, of another layout.
-func (h *Histogram) spreadAll(other *Histogram) {
-	if other.low == other.high {
-		return
-	}
-	p := h.path(other.layout)
-	if !p.nests {
-		for i, n := range other.All() {
-			p.spread(i, n)
-		}
-		return
-	}
-	h.cover(p.at(other.low), p.at(other.high-1)+1)
-	for i, n := range other.counts[other.low:other.high] {
-		h.counts[p.at(other.low+i)] += n
-	}
-}
-
-// at is the bin in which bin i lies, if it lies in one.
-func (p *path) at(i int) int { return min(i>>p.shift, p.open) }
-
-// spread adds n requests of bin i. A bin that lies within one of the histogram's goes
-// there whole; else each takes the share that it overlaps. What is in an open bin stays in
-// one: it may be of any latency above.
-func (p *path) spread(i int, n float64) {
-	h, opens := p.to, p.isFiner && i == p.opening
-	switch {
-	case n == 0:
-		return
-	case p.nests || p.isFiner && p.sameUnit && !opens:
-		h.AddAt(p.at(i), n)
-		return
-	case opens:
-		h.rebinned = true
-		h.AddAt(p.open, n)
-		return
-	}
-	h.rebinned = true
-	low, high := p.edges[i], p.edges[i+1]
-	first, last := h.layout.Index(low), h.layout.Index(high-1)
-	width, given := float64(high-low), 0.0
-	for j := first; j < last; j++ {
-		upTo := min(quantize(n*float64(p.ends[j]-low)/width), n)
-		h.AddAt(j, upTo-given)
-		given = upTo
-	}
-	h.AddAt(last, n-given)
-}
-
-// quantize rounds a share of requests to a multiple of 2^-20: sums of such are exact
-// up to 2^33, so that the order of merging does not matter. It is the sum of the shares
-// so far that is rounded: then none is negative, and those of coarser bins are the sums
-// of finer ones.
-func quantize(n float64) float64 { return math.Round(n*(1<<20)) / (1 << 20) }
 
 // cover makes [low, high) part of the range that is looked at.
 func (h *Histogram) cover(low, high int) {

@@ -55,7 +55,7 @@ func (u Unit) String() string {
 type Layout struct {
 	fio2       bool
 	coarseness uint8
-	more       int8 // groups beyond the usual number of this version of fio
+	more       int8 // groups beyond 29
 }
 
 // Fio3 is the layout of fio 3, in nanoseconds, with 2^coarseness bins joined.
@@ -90,14 +90,7 @@ func NewLayout(unit Unit, groups, coarseness int) (Layout, error) {
 
 // layout is NewLayout for numbers that are right.
 func layout(fio2 bool, groups, coarseness int) Layout {
-	return Layout{fio2: fio2, coarseness: uint8(coarseness), more: int8(groups - usualGroups(fio2))}
-}
-
-func usualGroups(fio2 bool) int {
-	if fio2 {
-		return fio2Groups
-	}
-	return fio3Groups
+	return Layout{fio2: fio2, coarseness: uint8(coarseness), more: int8(groups - fio3Groups)}
 }
 
 // Len is the number of bins.
@@ -105,7 +98,7 @@ func (l Layout) Len() int { return l.Groups() * groupBins >> l.coarseness }
 
 // Groups is the number of groups of 64 bins: 29 in fio 3 and 19 in fio 2, unless fio was
 // rebuilt with another number.
-func (l Layout) Groups() int { return usualGroups(l.fio2) + int(l.more) }
+func (l Layout) Groups() int { return fio3Groups + int(l.more) }
 
 // Coarseness is fio's log_hist_coarseness: 2^Coarseness fine bins were joined.
 func (l Layout) Coarseness() int { return int(l.coarseness) }
@@ -123,7 +116,9 @@ func (l Layout) Unit() Unit {
 }
 
 // IsUsual reports whether the layout is one that a fio writes as it is released.
-func (l Layout) IsUsual() bool { return l.more == 0 }
+func (l Layout) IsUsual() bool {
+	return l.Groups() == fio3Groups && !l.fio2 || l.Groups() == fio2Groups && l.fio2
+}
 
 // String is short and for people, such as "fio 3, coarseness 2" or "fio 2 with 24 groups,
 // coarseness 0".
@@ -237,8 +232,10 @@ func times(n, by int64) int64 {
 	return n * by
 }
 
-// edgeTables are the edges of all bins, in nanoseconds, computed once a layout.
-var edgeTables [2][MaxGroups - MinGroups + 1][maxCoarseness + 1]struct {
+// edgeTables are the edges of all bins, in nanoseconds, computed once a layout: by unit, by
+// the groups beyond 29 modulo 64, and by coarseness. The sizes are powers of
+// two, because this is looked up for each bin.
+var edgeTables [2][64][8]struct {
 	once  sync.Once
 	edges []int64
 }
@@ -248,7 +245,7 @@ func (l Layout) edges() []int64 {
 	if l.fio2 {
 		family = 1
 	}
-	t := &edgeTables[family][l.Groups()-MinGroups][l.coarseness]
+	t := &edgeTables[family][uint8(l.more)%64][l.coarseness%8]
 	t.once.Do(func() {
 		t.edges = make([]int64, l.Len()+1)
 		for i := range t.edges {
@@ -271,6 +268,12 @@ func (l Layout) Merged(m Layout) Layout {
 		groups -= sameReach
 	}
 	return layout(fio2, groups, max(l.Coarseness(), m.Coarseness()))
+}
+
+// NestsIn reports whether each bin of l lies within one of m: that of its index divided by
+// 2^n, where n is by how much m is coarser, at most the last one.
+func (l Layout) NestsIn(m Layout) bool {
+	return l.fio2 == m.fio2 && l.coarseness <= m.coarseness && l.more >= m.more
 }
 
 // reaching is with how many groups of nanoseconds a layout reaches as far.

@@ -246,20 +246,18 @@ func TestToMoreGroups(t *testing.T) {
 	})
 }
 
-// TestAddWeightIsMerge of a histogram of one bin.
-func TestAddWeightIsMerge(t *testing.T) {
+// TestConversionIsTo: bins that are converted one by one make what To makes.
+func TestConversionIsTo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		either := rapid.OneOf(anyLayout(hist.Nanoseconds), anyLayout(hist.Microseconds))
-		base, l := wholes(either).Draw(t, "base"), either.Draw(t, "layout")
-		i, n := rapid.IntRange(0, l.Len()-1).Draw(t, "bin"), rapid.Float64Range(0, 1000).Draw(t, "n")
-		one, got := hist.New(l), base.Clone()
-		one.AddAt(i, n)
-		got.AddWeight(l, i, n)
-		same(t, merged(base, one), got)
+		h, to := wholes(either).Draw(t, "histogram"), either.Draw(t, "to")
+		c, got := hist.Convert(h.Layout(), to), hist.New(to)
+		for i, n := range h.All() {
+			c.Add(got, i, n)
+		}
+		same(t, h.To(to), got)
+		if !c.Is(h.Layout(), to) || new(hist.Conversion).Is(hist.Layout{}, hist.Layout{}) {
+			t.Fatal("takes itself for another conversion")
+		}
 	})
-	var zero hist.Histogram
-	zero.AddWeight(hist.Fio2(1), 3, 2)
-	if zero.Layout() != hist.Fio2(1) || zero.Total() != 2 {
-		t.Errorf("%v of %v", zero.Total(), zero.Layout())
-	}
 }

@@ -230,7 +230,7 @@ func (b *planner) fits(slots []*slot, entries []*entry) bool {
 		of := s.sums
 		if of == nil {
 			var err error
-			if of, err = sumRows(openHist(s.hist, s.segment, b.readers), 0); err != nil {
+			if of, err = sumRows(openHist(s.hist, s.segment, s.hint, b.readers), 0); err != nil {
 				return false
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
@@ -151,7 +152,8 @@ func (b *planner) whyNotHist(j *job, s *slot) error {
 
 func (b *planner) useHist(j *job, s *slot) {
 	j.source, j.log, j.hasRows, j.first = fromHist, s.hist, s.head.hasRows, s.head.first
-	j.columns = s.head.columns
+	j.layout, j.hint = s.head.layout, s.hint
+	b.checkLayout(j)
 	j.interval = b.histInterval(j)
 	if j.interval == 0 {
 		j.interval = s.cursor.measure()
@@ -187,6 +189,9 @@ func (b *planner) useReports(j *job) {
 		b.feeds[out] = f
 	}
 	j.source, j.hasRows, j.interval = fromReports, true, out.spacing
+	if l, err := hist.NewLayout(out.fio.Unit, j.entry.groups, 0); err == nil {
+		j.layout = l
+	}
 	b.cursors.feeds[j] = f
 	f.add(j)
 }

@@ -13,14 +13,15 @@ import (
 // it covers.
 type entry struct {
 	*fiolog.Job
-	out   *output
-	index int
-	first int    // number of its first job, as fio counts them
-	size  int    // how many jobs it stands for: numjobs with group_reporting, else one
-	jobs  []*job // whose logs are of it
-	ran   int64  // milliseconds
-	mixed bool   // of all directions in one (unified_rw_reporting)
-	total bool   // its latencies are counted from submission: those of completion are disabled
+	out    *output
+	index  int
+	first  int    // number of its first job, as fio counts them
+	size   int    // how many jobs it stands for: numjobs with group_reporting, else one
+	jobs   []*job // whose logs are of it
+	ran    int64  // milliseconds
+	groups int    // of bins, which the fio was built with: see [planner.setGroups]
+	mixed  bool   // of all directions in one (unified_rw_reporting)
+	total  bool   // its latencies are counted from submission: those of completion are disabled
 }
 
 // newEntries are the entries of a report, in its order.
@@ -29,7 +30,7 @@ func newEntries(o *output) []*entry {
 	same := map[string]int{}
 	for i := range entries {
 		j := &o.fio.Jobs[i]
-		entries[i] = &entry{Job: j, out: o, index: i, size: 1, ran: ranFor(j)}
+		entries[i] = &entry{Job: j, out: o, index: i, size: 1, ran: ranFor(j), groups: o.groups}
 		entries[i].separate()
 		same[j.Host+"\x00"+j.Name]++
 	}
@@ -117,12 +118,11 @@ func (e *entry) useTotalLatency() bool {
 }
 
 // reported is the histogram of the bins in the report; empty without any.
-func (e *entry) reported(d fiolog.Direction) *hist.Histogram { return reported(&e.Directions[d]) }
+func (e *entry) reported(d fiolog.Direction) *hist.Histogram { return e.histogram(&e.Directions[d]) }
 
-func reported(s *fiolog.DirectionStats) *hist.Histogram {
-	h := hist.New(s.Clat.Layout)
-	h.AddBins(s.Clat.Layout, s.Clat.Bins)
-	return h
+// histogram is that of the bins in any report of the entry's fio.
+func (e *entry) histogram(s *fiolog.DirectionStats) *hist.Histogram {
+	return s.Clat.Histogram(e.groups)
 }
 
 // binned is the number of requests in the bins of a report.
@@ -169,7 +169,7 @@ func combine(entries []*entry) *entry {
 		return first
 	}
 	sum := *first.Job
-	one := &entry{Job: &sum, out: first.out, index: first.index, first: first.first}
+	one := &entry{Job: &sum, out: first.out, index: first.index, first: first.first, groups: first.groups}
 	for _, e := range entries {
 		one.size += e.size
 		one.ran = max(one.ran, e.ran)

@@ -156,7 +156,7 @@ func (r *reportRows) take(f *feed, rep *fiolog.Report, j *fiolog.Job) {
 	r.ran, r.last = ran, j
 	end := r.base + ran
 	for d := range j.Directions {
-		now := reported(&j.Directions[d])
+		now := r.job.entry.histogram(&j.Directions[d])
 		row := align.Row{Start: r.until, End: max(end, r.until), Direction: fiolog.Direction(d), Layout: now.Layout()}
 		since := now.Clone()
 		if before := r.sofar[d]; before != nil && !since.Subtract(before) {

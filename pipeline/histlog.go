@@ -18,6 +18,7 @@ import (
 type histLog struct {
 	log     cbt.Log
 	segment int // which job of a log of several (per_job_logs=0), from 0
+	hint    hist.Hint
 	readers *logReaders
 	file    io.Closer
 	in      *fiolog.Reader
@@ -33,14 +34,14 @@ type histEvent struct {
 
 // openHist opens a log and goes to the rows of one of its jobs. What cannot be opened has
 // an error as its only event.
-func openHist(log cbt.Log, segment int, readers *logReaders) *histLog {
-	h := &histLog{log: log, segment: max(segment, 0), readers: readers}
+func openHist(log cbt.Log, segment int, hint hist.Hint, readers *logReaders) *histLog {
+	h := &histLog{log: log, segment: max(segment, 0), hint: hint, readers: readers}
 	in, err := log.File.Open()
 	if err != nil {
 		h.ahead, h.ended = []histEvent{{err: err}}, true
 		return h
 	}
-	h.file, h.in = in, readers.open(in, log.File.Name())
+	h.file, h.in = in, readers.open(in, log.File.Name(), hint)
 	for skip := h.segment; skip > 0; {
 		e, ok := h.read()
 		switch {
@@ -104,7 +105,7 @@ func (h *histLog) look(n int) []histEvent {
 // head is what the first rows of a log say.
 type head struct {
 	hasRows bool
-	columns int64
+	layout  hist.Layout
 	first   int64 // time of the first row, as written
 	err     error // why the log cannot be read at all; nil where it is only damaged
 }
@@ -115,7 +116,7 @@ func (h *histLog) head() head {
 	for _, e := range h.look(1) {
 		switch {
 		case e.err == nil && !e.NewJob:
-			return head{hasRows: true, first: e.Time, columns: int64(e.Layout.Len())}
+			return head{hasRows: true, first: e.Time, layout: e.Layout}
 		case e.err != nil && !errors.As(e.err, new(*fiolog.SyntaxError)):
 			out.err = e.err
 		}

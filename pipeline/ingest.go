@@ -145,8 +145,11 @@ func (p *plan) conclude(t *tallies) {
 	if p.placed != "" {
 		note("%s: %s", p.title, p.placed)
 	}
-	if t.stats.Late > 0 {
-		lose(fmt.Errorf("%s: %.0f requests are in rows so late that they count in a later window", p.title, t.stats.Late))
+	if text := mixedGroups(p.layouts()); text != "" {
+		note("%s: %s", p.title, text)
+	}
+	if t.stats.Late >= 0.5 {
+		lose(fmt.Errorf("%s: %.0f requests are in rows so late, or took so long, that they count in a later window", p.title, t.stats.Late))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -25,12 +26,15 @@ func readersOf(logs int) *logReaders {
 	return largeReaders
 }
 
-func (l *logReaders) open(src io.Reader, name string) *fiolog.Reader {
-	if r, ok := l.free.Get().(*fiolog.Reader); ok {
+func (l *logReaders) open(src io.Reader, name string, hint hist.Hint) *fiolog.Reader {
+	r, ok := l.free.Get().(*fiolog.Reader)
+	if ok {
 		r.Reset(src, name)
-		return r
+	} else {
+		r = fiolog.NewReader(src, name, fiolog.BufferSize(l.size))
 	}
-	return fiolog.NewReader(src, name, fiolog.BufferSize(l.size))
+	r.SetHint(hint)
+	return r
 }
 
 // done takes back a reader that nobody uses any more, nor any record of it.

@@ -13,7 +13,7 @@ import (
 func (b *planner) lastRow(j *job) int64 {
 	switch j.source {
 	case fromHist:
-		h := openHist(j.log, j.segment, b.readers)
+		h := openHist(j.log, j.segment, j.hint, b.readers)
 		return latest(j, func(yield func(int64, error) bool) {
 			for rec, err := range h.records() {
 				t := int64(0)
@@ -89,10 +89,10 @@ func mayFollow(jobs []*job) bool {
 // leastRows is how many rows of each direction a job's log has at least, by its size.
 func (j *job) leastRows() int64 {
 	const longest = 6 // bytes a bin, on the average of a row: most are "0, "
-	if j.columns == 0 || j.log.File.Size <= 0 || j.segment >= 0 {
+	if !j.hasRows || j.log.File.Size <= 0 || j.segment >= 0 {
 		return 0
 	}
-	return j.log.File.Size / (longest * j.columns) / fiolog.Directions
+	return j.log.File.Size / (longest * int64(j.layout.Len())) / fiolog.Directions
 }
 
 // placeChain places the jobs of one host, if each began when the one before had ended.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 )
@@ -44,6 +45,10 @@ type Options struct {
 	Start   time.Time
 	Offsets map[string]time.Duration
 
+	// Bins is what the user knows of the bins of histogram logs, of a fio that was rebuilt
+	// with more groups.
+	Bins hist.Hint
+
 	// Alone says that the logs were named one by one: nothing is expected beside them.
 	Alone bool
 
@@ -80,6 +85,9 @@ func (o Options) settings() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "3 %v %v %v %v %v %v %v %v %v", o.Window, o.Precision, o.Weighting, o.SpreadAll, o.tolerance(),
 		o.levels(), o.Align == AlignJob, o.Source == SourceRaw, o.Start.UTC())
+	if o.Bins != (hist.Hint{}) {
+		fmt.Fprintf(&b, " bins %v", o.Bins)
+	}
 	for _, k := range slices.Sorted(maps.Keys(o.Offsets)) {
 		fmt.Fprintf(&b, " %q+%v", k, o.Offsets[k])
 	}

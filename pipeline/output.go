@@ -23,6 +23,7 @@ type output struct {
 	earlier int     // how many executions these are of
 	first   int64   // run time at the first report, milliseconds
 	spacing int64   // milliseconds between reports; 0: there are too few
+	groups  int     // of bins, as far as any of the reports shows
 }
 
 // begun is what periodic reports say of when a job began.
@@ -112,7 +113,7 @@ func (b *planner) isGrowing(err error) bool {
 // take adds a report. Of a job that waits fio counts for how long it has waited, and
 // begins again when the job does.
 func (o *output) take(one *fiolog.Report) {
-	o.fio = one
+	o.fio, o.groups = one, max(o.groups, one.Groups())
 	if o.reports++; o.reports == 1 {
 		o.first = ranFor(&one.Jobs[0])
 	}

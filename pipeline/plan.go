@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -50,9 +51,10 @@ type job struct {
 	lag          int     // of the rows that fio --client doubled; else 0
 
 	hasRows  bool
-	columns  int64 // of its histogram log
-	first    int64 // time of the first row, as written
-	interval int64 // milliseconds between rows; 0 if nothing says it
+	layout   hist.Layout // of its rows
+	hint     hist.Hint   // of the bins of its log
+	first    int64       // time of the first row, as written
+	interval int64       // milliseconds between rows; 0 if nothing says it
 
 	start  time.Time // absolute; zero if unknown
 	clock  clock
@@ -149,6 +151,7 @@ func (b *planner) make(ctx context.Context) error {
 		slots = addRaw(slots, raw)
 	}
 	b.entries = b.attribute(b.outputs, slots)
+	b.setGroups(slots)
 	for _, e := range b.entries {
 		if e.useTotalLatency() {
 			b.note("%s: completion latencies are disabled: its latencies are counted from submission (lat)", e.describe())

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -16,9 +17,10 @@ type slot struct {
 	segment      int    // which job of a log of several (per_job_logs=0), from 0; -1 if it has one
 	prefix       string // of the histogram log, or of the log of completions
 	folder       string
-	hist, raw    cbt.Log  // with a nil File where there is none
-	entry        *entry   // that covers it; nil if no report does
-	sums         *rowSums // of its rows, where the log is of several jobs; else nil
+	hist, raw    cbt.Log   // with a nil File where there is none
+	entry        *entry    // that covers it; nil if no report does
+	sums         *rowSums  // of its rows, where the log is of several jobs; else nil
+	hint         hist.Hint // of its bins
 	cursor       *histLog
 	head         head // of the histogram log
 }
@@ -35,15 +37,16 @@ func (s *slot) log() cbt.Log {
 func (b *planner) histSlots() []*slot {
 	var slots []*slot
 	for _, log := range b.run.Logs {
+		hint := b.hintFor(log)
 		if log.Job > 0 {
 			s := newSlot(log)
-			s.hist = log
+			s.hist, s.hint = log, hint
 			slots = append(slots, s)
 			continue
 		}
-		for i, sums := range segments(log, b.readers) {
+		for i, sums := range segments(log, hint, b.readers) {
 			s := newSlot(log)
-			s.hist, s.sums, s.segment, s.number = log, sums, i, i+1
+			s.hist, s.hint, s.sums, s.segment, s.number = log, hint, sums, i, i+1
 			slots = append(slots, s)
 		}
 	}
@@ -52,7 +55,7 @@ func (b *planner) histSlots() []*slot {
 
 // open looks at the first row of the histogram log.
 func (s *slot) open(readers *logReaders) {
-	s.cursor = openHist(s.hist, s.segment, readers)
+	s.cursor = openHist(s.hist, s.segment, s.hint, readers)
 	s.head = s.cursor.head()
 }
 
@@ -146,8 +149,8 @@ func slotOf(slots []*slot, log cbt.Log) *slot {
 
 // segments are the sums of the rows of each job in a log of several (per_job_logs=0), as
 // far as their times say where the next one begins. There is at least one.
-func segments(log cbt.Log, readers *logReaders) []*rowSums {
-	h := openHist(log, 0, readers)
+func segments(log cbt.Log, hint hist.Hint, readers *logReaders) []*rowSums {
+	h := openHist(log, 0, hint, readers)
 	defer h.close()
 	all := []*rowSums{{}}
 	for {

@@ -88,7 +88,7 @@ func (p *plan) allTotals(run *mapping.Run, t *tallies) *mapping.Totals {
 	}
 	for _, e := range p.entries { // whose directions nothing says
 		if e.mixed && !p.hasLogged(e, t) {
-			all.Merge(reported(e.Mixed))
+			all.Merge(e.histogram(e.Mixed))
 			total.Requests += int64(e.Mixed.TotalIOs)
 			total.Bytes += int64(e.Mixed.IOBytes)
 		}
@@ -145,7 +145,7 @@ func (p *plan) whole(d fiolog.Direction, t *tallies) *hist.Histogram {
 		case e.mixed:
 			all.Merge(p.mixedWhole(e, d, t))
 		case err == nil && len(stats.Clat.Bins) > 0:
-			all.Merge(reported(stats))
+			all.Merge(e.histogram(stats))
 		default:
 			all.Merge(logged)
 		}
@@ -172,7 +172,8 @@ func (p *plan) mixedWhole(e *entry, d fiolog.Direction, t *tallies) *hist.Histog
 	if all.IsEmpty() || len(e.Mixed.Clat.Bins) == 0 {
 		return logged
 	}
-	rest := reported(e.Mixed).To(all.Layout().Merged(e.Mixed.Clat.Layout))
+	rest := e.histogram(e.Mixed)
+	rest = rest.To(all.Layout().Merged(rest.Layout()))
 	if !rest.Subtract(all) {
 		return logged
 	}

@@ -49,7 +49,7 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 		t.countMissing(d, total-logged.Total())
 		return nil
 	}
-	rest := reported(stats)
+	rest := e.histogram(stats)
 	if !logged.IsEmpty() {
 		rest = rest.To(logged.Layout().Merged(rest.Layout()))
 	}
@@ -85,7 +85,7 @@ func (t *tallies) mixedTail(e *entry) []align.Row {
 	one.Job = &job
 	failed, err := one.failed(&job.Directions[0])
 	total := float64(int64(e.Mixed.TotalIOs) - failed)
-	rest := reported(e.Mixed)
+	rest := e.histogram(e.Mixed)
 	if !all.IsEmpty() {
 		rest = rest.To(all.Layout().Merged(rest.Layout()))
 	}

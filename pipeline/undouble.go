@@ -128,7 +128,7 @@ func (s *rowSums) fitTotal(d fiolog.Direction, total uint64) bool {
 func proveLag(log *slot, readers *logReaders, of []*entry) (int, error) {
 	var why error
 	for _, lag := range []int{0, 2, 1} {
-		sums, err := sumRows(openHist(log.hist, log.segment, readers), lag)
+		sums, err := sumRows(openHist(log.hist, log.segment, log.hint, readers), lag)
 		switch {
 		case err == nil && sums.fit(of) && (lag == 0 || hasBins(of)):
 			return lag, nil

@@ -216,9 +216,9 @@ const mostEmpty = 100_000
 // The tool takes the time at which fio wrote a row of its log for the row's start: what it
 // calls the time since the start is when the window ended, and its row 0 is always empty.
 func printPctiles(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.Layout) {
-	version, groups, bits := 3, 29, 6-layout.Coarseness()
+	version, groups, bits := 3, layout.Groups(), 6-layout.Coarseness()
 	if layout.Fio2() {
-		version, groups = 2, 19
+		version = 2
 	}
 	step := max(run.IntervalMS, 1)
 	fmt.Fprintf(w, "fio version = %d\nbucket groups = %d\nbucket bits = %d\n", version, groups, bits)

@@ -21,6 +21,8 @@ func addReadingFlags(f *pflag.FlagSet) {
 	f.StringToString("labels", nil, "labels for the runs, such as osd=bluestore,disk=nvme; NAME= removes one")
 	f.String("start", "", "when the run started (RFC 3339), where its files do not tell")
 	f.StringToString("offset", nil, "corrections of the hosts' clocks in milliseconds, such as client01=-250")
+	f.Int("groups", 0, "groups of bins (17 to 64) of a fio that was rebuilt with more, where neither the logs' columns nor fio's report say")
+	f.String("unit", "", "what such bins count: ns (fio 3) or us (fio 2)")
 	f.Int("jobs", 0, "logs to parse at a time (default: one for each CPU)")
 }
 

@@ -35,6 +35,8 @@ func (a *app) generateCommand() *cobra.Command {
 	f.IntVar(&o.Jobs, "jobs-per-host", 0, "jobs of a host")
 	f.IntVar(&o.Seconds, "seconds", 0, "run time of each job")
 	f.IntVar(&o.Coarseness, "coarseness", 0, "log_hist_coarseness")
+	f.BoolVar(&o.Fio2, "fio2", false, "bins of fio 2")
+	f.IntVar(&o.Groups, "groups", 0, "groups of bins of a rebuilt fio")
 	f.IntVar(&o.IOPS, "iops", 0, "requests a second, of each job and direction")
 	f.Uint64Var(&o.Seed, "seed", 1, "makes sets differ")
 	return cmd

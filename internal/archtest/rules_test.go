@@ -92,7 +92,7 @@ var rules = map[string]rule{
 		why:     "the one package that knows all rooms, and none of what is around them: configuration, commands, stores",
 	},
 	"config": {
-		level: 6, imports: []string{"pipeline", "pipeline/align", "mapping", "mapping/templates", "internal/elastic"},
+		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/elastic"},
 		why: "settings fill other packages' options; nobody reads settings but commands",
 	},
 	"cmd/fio2es": {

@@ -20,6 +20,13 @@ type ArchiveSpec struct {
 	Coarseness int
 	// IOPS is the number of requests a second, job and direction. Default 50.
 	IOPS int
+	// Fio2 and Groups are as in [LogSpec]: which fio it was. With FirstOnly, all
+	// hosts but the first ran fio 3 as it is released.
+	Fio2      bool
+	Groups    int
+	FirstOnly bool
+	// StallEvery and LongestStall are as in [LogSpec].
+	StallEvery, LongestStall int
 	// Seed makes archives differ.
 	Seed uint64
 }
@@ -38,7 +45,7 @@ func (s ArchiveSpec) validate() error {
 		return fmt.Errorf("check archive spec: negative size (%d runs, %d hosts, %d jobs, %d s, %d requests/s)",
 			s.Runs, s.Hosts, s.Jobs, s.Seconds, s.IOPS)
 	}
-	return LogSpec{Coarseness: s.Coarseness}.validate()
+	return LogSpec{Coarseness: s.Coarseness, Groups: s.Groups, LongestStall: s.LongestStall}.validate()
 }
 
 // WriteDir writes the archive below dir, which gets the folder "results". It

@@ -13,14 +13,48 @@ const (
 
 	// MaxCoarseness is the largest log_hist_coarseness of fio.
 	MaxCoarseness = 6
+
+	usualGroups, usualGroups2 = 29, 19
+
+	// minGroups and maxGroups are what a rebuilt fio may have; the highest edge of
+	// the most, 2^63, still is a number of 64 bits.
+	minGroups, maxGroups = 17, 58
 )
 
 // edges3 and edges2 hold the lower edge of each bin and, last, the top's upper
 // edge. They are never written after initialization.
 var (
-	edges3 = walkEdges(29)
-	edges2 = walkEdges(19)
+	edges3 = walkEdges(usualGroups)
+	edges2 = walkEdges(usualGroups2)
 )
+
+// axis is the layout of one fio, at coarseness 0.
+type axis struct {
+	edges []uint64 // as walkEdges has them
+	fio2  bool     // they are microseconds
+}
+
+// newAxis is that of a fio built with so many groups; 0 is the usual number.
+func newAxis(fio2 bool, groups int) axis {
+	switch {
+	case groups != 0:
+		return axis{walkEdges(groups), fio2}
+	case fio2:
+		return axis{edges2, true}
+	}
+	return axis{edges3, false}
+}
+
+// unit is how many nanoseconds the edges count.
+func (a axis) unit() uint64 {
+	if a.fio2 {
+		return 1000
+	}
+	return 1
+}
+
+// bins is how many columns there are at coarseness 0.
+func (a axis) bins() int { return len(a.edges) - 1 }
 
 // walkEdges lays the bins end to end: two groups of width one, then each group
 // with bins twice as wide as those of the group before.

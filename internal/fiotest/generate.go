@@ -21,6 +21,9 @@ type GenerateOptions struct {
 	Seconds int
 	// Coarseness is log_hist_coarseness.
 	Coarseness int
+	// Fio2 and Groups say which fio it was: see [LogSpec].
+	Fio2   bool
+	Groups int
 	// IOPS is the number of requests a second, job and direction.
 	IOPS int
 	// Directions of a folder's logs. Default Read and Write.
@@ -39,12 +42,12 @@ func Generate(ctx context.Context, dir string, o GenerateOptions) (Summary, erro
 		}
 		return TreeSpec{Files: o.Files, Bytes: o.Bytes, Hosts: o.Hosts, Log: LogSpec{
 			Seed: o.Seed << 32, Seconds: o.Seconds, Directions: o.Directions,
-			Coarseness: o.Coarseness, IOPS: o.IOPS,
+			Coarseness: o.Coarseness, IOPS: o.IOPS, Fio2: o.Fio2, Groups: o.Groups,
 		}}.WriteDir(ctx, dir)
 	case "archive":
 		return ArchiveSpec{
 			Runs: o.Runs, Hosts: o.Hosts, Jobs: o.Jobs, Seconds: o.Seconds,
-			Coarseness: o.Coarseness, IOPS: o.IOPS, Seed: o.Seed,
+			Coarseness: o.Coarseness, IOPS: o.IOPS, Seed: o.Seed, Fio2: o.Fio2, Groups: o.Groups,
 		}.WriteDir(ctx, dir)
 	default:
 		return Summary{}, fmt.Errorf("generate: unknown kind %q (logs, archive)", o.Kind)

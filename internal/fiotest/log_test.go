@@ -65,6 +65,10 @@ var specs = map[string]LogSpec{
 	"coarse":       {Seed: 3, Seconds: 9, Coarseness: 6},
 	"coarse fio 2": {Seed: 4, Seconds: 9, Coarseness: 3, Fio2: true},
 	"fio 2":        {Seed: 5, Seconds: 9, Fio2: true},
+	"more groups":  {Seed: 13, Seconds: 9, Groups: 34, Coarseness: 1},
+	"more, fio 2":  {Seed: 14, Seconds: 9, Groups: 24, Fio2: true},
+	"most":         {Seed: 15, Seconds: 5, Groups: 58, Scale: 20000},
+	"minutes":      {Seed: 16, Seconds: 900, Groups: 34, StallEvery: 100, LongestStall: 200, IOPS: 100, Steady: true},
 	"stalls":       {Seed: 6, Seconds: 90, StallEvery: 5, Directions: []int{Read, Write}},
 	"slow":         {Seed: 7, Seconds: 30, IOPS: 2, Steady: true},
 	"fast":         {Seed: 8, Seconds: 5, IOPS: 2_000_000},
@@ -211,7 +215,7 @@ func TestMaxBytes(t *testing.T) {
 
 func TestBadSpecs(t *testing.T) {
 	for _, s := range []LogSpec{
-		{Coarseness: 7}, {Coarseness: -1}, {Seconds: -1}, {MaxBytes: -1}, {IOPS: -1}, {Scale: -1},
+		{Coarseness: 7}, {Coarseness: -1}, {Groups: 16}, {Groups: 59}, {LongestStall: -1}, {Seconds: -1}, {MaxBytes: -1}, {IOPS: -1}, {Scale: -1},
 		{Directions: []int{3}}, {Directions: []int{-1}}, {Directions: []int{0, 0, 0, 0}},
 	} {
 		t.Run(fmt.Sprintf("%+v", s), func(t *testing.T) {

@@ -22,6 +22,9 @@ type LogSpec struct {
 	Coarseness int
 	// Fio2 writes the layout of fio 2: 1216 columns of microseconds.
 	Fio2 bool
+	// Groups is the number of groups of a fio that was rebuilt, 17 to 58; each
+	// has 64 columns. Default 29, or 19 with Fio2.
+	Groups int
 	// IOPS is the number of requests a second and direction; up to a fifth fewer
 	// when the load is high, unless Steady. Default 3000.
 	IOPS int
@@ -34,6 +37,8 @@ type LogSpec struct {
 	// StallEvery is the mean number of intervals between two stalls. Default
 	// 600; negative means never.
 	StallEvery int
+	// LongestStall is the most intervals that a stall lasts. Default 4.
+	LongestStall int
 	// Steady keeps the load the same over the whole run instead of letting it
 	// rise and fall; much cheaper for many short logs.
 	Steady bool
@@ -52,6 +57,7 @@ func (s LogSpec) withDefaults() LogSpec {
 	setDefault(&s.BlockSize, 4096)
 	setDefault(&s.QueueDepth, 16)
 	setDefault(&s.StallEvery, 600)
+	setDefault(&s.LongestStall, 4)
 	if s.Scale == 0 {
 		s.Scale = 1
 	}
@@ -68,6 +74,10 @@ func (s LogSpec) validate() error {
 	switch {
 	case s.Coarseness < 0 || s.Coarseness > MaxCoarseness:
 		return fmt.Errorf("check log spec: coarseness %d is not within 0 and %d", s.Coarseness, MaxCoarseness)
+	case s.Groups != 0 && (s.Groups < minGroups || s.Groups > maxGroups):
+		return fmt.Errorf("check log spec: %d groups are not within %d and %d", s.Groups, minGroups, maxGroups)
+	case s.LongestStall < 0:
+		return fmt.Errorf("check log spec: stalls of up to %d intervals", s.LongestStall)
 	case s.Seconds < 0 || s.MaxBytes < 0:
 		return fmt.Errorf("check log spec: negative length (%d s, %d bytes)", s.Seconds, s.MaxBytes)
 	case s.IOPS < 0 || s.Scale < 0 || s.QueueDepth < 0 || s.BlockSize < 0:
@@ -86,12 +96,10 @@ func (s LogSpec) validate() error {
 
 // Columns returns the number of bin columns of the log's rows.
 func (s LogSpec) Columns() int {
-	n := Bins
-	if s.Fio2 {
-		n = Bins2
-	}
-	return n >> s.Coarseness
+	return s.axis().bins() >> s.Coarseness
 }
+
+func (s LogSpec) axis() axis { return newAxis(s.Fio2, s.Groups) }
 
 // WriteTo writes the log. It implements [io.WriterTo].
 func (s LogSpec) WriteTo(w io.Writer) (int64, error) {

@@ -138,7 +138,7 @@ func addBin(bins []BinCount, bin int, n uint64) []BinCount {
 // modelKey names a model: two logs with the same key draw from the same tables.
 type modelKey struct {
 	fio2, steady bool
-	iops         int
+	groups, iops int
 	scale        float64
 }
 
@@ -153,10 +153,7 @@ func (m models) get(k modelKey) []*phase {
 	if ps, ok := m[k]; ok {
 		return ps
 	}
-	edges, unit := edges3, 1.0
-	if k.fio2 {
-		edges, unit = edges2, 1000.0
-	}
+	axis := newAxis(k.fio2, k.groups)
 	steps := wavePhases
 	if k.steady {
 		steps = 1
@@ -165,7 +162,7 @@ func (m models) get(k modelKey) []*phase {
 	for i := range ps {
 		// Busier means slower: latencies grow by half from the first step to the last.
 		scale := k.scale * (1 + 0.5*float64(i)/wavePhases)
-		ps[i] = newPhase(edges, unit, float64(k.iops)*(1-0.2*float64(i)/wavePhases), scale)
+		ps[i] = newPhase(axis.edges, float64(axis.unit()), float64(k.iops)*(1-0.2*float64(i)/wavePhases), scale)
 	}
 	m[k] = ps
 	return ps

@@ -9,24 +9,39 @@ import (
 )
 
 // fioVersion is what the reports say they were written by: the last line of
-// fio releases without "job_start".
-const fioVersion = "fio-3.33"
+// fio releases without "job_start", and the last of fio 2.
+const fioVersion, fioVersion2 = "fio-3.33", "fio-2.21"
+
+func (a axis) version() string {
+	if a.fio2 {
+		return fioVersion2
+	}
+	return fioVersion
+}
+
+// field is the name of a latency in a report.
+func (a axis) field(name string) string {
+	if a.fio2 {
+		return name
+	}
+	return name + "_ns"
+}
 
 var directionNames = [directions]string{"read", "write", "trim"}
 
 // appendReport appends fio's json+ report of one host: the document only.
 func appendReport(dst []byte, r RunSpec, h int, jobs []Truth) []byte {
 	j := &jsonText{buf: dst, first: true}
-	ended := r.reported(h)
+	ended, axis := r.reported(h), r.Log(h, 0).axis()
 	j.braces('{', '}', func() {
-		j.str("fio version", fioVersion)
+		j.str("fio version", axis.version())
 		j.num("timestamp", uint64(ended.Unix()))
 		j.num("timestamp_ms", uint64(ended.UnixMilli()))
 		j.str("time", ended.Format(time.ANSIC))
 		j.object("global options", func() { r.globalOptions(j) })
 		j.array("jobs", func() {
 			for _, t := range jobs {
-				j.item(func() { jobReport(j, r, h, t) })
+				j.item(func() { jobReport(j, r, h, t, axis) })
 			}
 		})
 	})
@@ -53,7 +68,7 @@ func (r RunSpec) globalOptions(j *jsonText) {
 	j.str("rate_iops", strconv.Itoa(r.archive.IOPS))
 }
 
-func jobReport(j *jsonText, r RunSpec, h int, t Truth) {
+func jobReport(j *jsonText, r RunSpec, h int, t Truth, axis axis) {
 	j.str("jobname", r.jobName(h))
 	j.num("groupid", 0)
 	j.num("error", 0)
@@ -61,13 +76,15 @@ func jobReport(j *jsonText, r RunSpec, h int, t Truth) {
 	j.num("elapsed", uint64(t.RuntimeMs/1000)+1)
 	j.object("job options", func() { j.str("name", r.jobName(h)) })
 	for d, name := range directionNames {
-		j.object(name, func() { directionReport(j, t, d, r.OpSize) })
+		j.object(name, func() { directionReport(j, t, d, r.OpSize, axis) })
 	}
-	j.object("sync", func() {
-		j.num("total_ios", 0)
-		j.object("lat_ns", func() { latencyReport(j, nil, 0) })
-	})
-	j.num("job_runtime", uint64(t.RuntimeMs))
+	if !axis.fio2 {
+		j.object("sync", func() {
+			j.num("total_ios", 0)
+			j.object("lat_ns", func() { latencyReport(j, nil, 0, axis) })
+		})
+		j.num("job_runtime", uint64(t.RuntimeMs))
+	}
 	j.float("usr_cpu", 0.7)
 	j.float("sys_cpu", 1.3)
 	j.num("ctx", total(t.Whole(Read))+total(t.Whole(Write)))
@@ -83,7 +100,7 @@ func jobReport(j *jsonText, r RunSpec, h int, t Truth) {
 // starts: lat = slat + clat.
 const submitNs = 4000
 
-func directionReport(j *jsonText, t Truth, direction, opSize int) {
+func directionReport(j *jsonText, t Truth, direction, opSize int, axis axis) {
 	bins := t.Whole(direction)
 	n := total(bins)
 	ms := uint64(0)
@@ -100,20 +117,21 @@ func directionReport(j *jsonText, t Truth, direction, opSize int) {
 	j.num("total_ios", n)
 	j.num("short_ios", 0)
 	j.num("drop_ios", 0)
-	j.object("slat_ns", func() {
+	submit := submitNs / axis.unit()
+	j.object(axis.field("slat"), func() {
 		if n == 0 {
-			latencyReport(j, nil, 0)
+			latencyReport(j, nil, 0, axis)
 			return
 		}
-		summary{submitNs, submitNs, submitNs, 0, n}.write(j)
+		summary{submit, submit, float64(submit), 0, n}.write(j)
 	})
-	j.object("clat_ns", func() {
-		latencyReport(j, bins, 0)
+	j.object(axis.field("clat"), func() {
+		latencyReport(j, bins, 0, axis)
 		if n > 0 {
-			binReport(j, bins, n)
+			binReport(j, bins, n, axis)
 		}
 	})
-	j.object("lat_ns", func() { latencyReport(j, bins, submitNs) })
+	j.object(axis.field("lat"), func() { latencyReport(j, bins, submit, axis) })
 }
 
 // summary is what fio tells of every kind of latency.
@@ -132,14 +150,14 @@ func (s summary) write(j *jsonText) {
 }
 
 // latencyReport takes each request for its bin's middle, moved by add.
-func latencyReport(j *jsonText, bins []uint64, add uint64) {
+func latencyReport(j *jsonText, bins []uint64, add uint64, axis axis) {
 	var s summary
 	var sum, squares float64
 	for i, n := range bins {
 		if n == 0 {
 			continue
 		}
-		v := middle(edges3, i) + add
+		v := middle(axis.edges, i) + add
 		if s.n == 0 {
 			s.low = v
 		}
@@ -156,16 +174,16 @@ func latencyReport(j *jsonText, bins []uint64, add uint64) {
 }
 
 // binReport writes the percentiles by fio's rule and all bins in use.
-func binReport(j *jsonText, bins []uint64, n uint64) {
+func binReport(j *jsonText, bins []uint64, n uint64, axis axis) {
 	j.object("percentile", func() {
 		for i, at := range fioPercentiles(bins, n) {
-			j.num(strconv.FormatFloat(fioPercentileList[i], 'f', 6, 64), middle(edges3, at))
+			j.num(strconv.FormatFloat(fioPercentileList[i], 'f', 6, 64), middle(axis.edges, at))
 		}
 	})
 	j.object("bins", func() {
 		for i, count := range bins {
 			if count > 0 {
-				j.numKey(middle(edges3, i), count)
+				j.numKey(middle(axis.edges, i), count)
 			}
 		}
 	})
@@ -174,7 +192,7 @@ func binReport(j *jsonText, bins []uint64, n uint64) {
 // textBefore is what fio prints ahead of the report with "json,normal".
 func (r RunSpec) textBefore(h int) string {
 	return fmt.Sprintf("%s: (g=0): rw=%s, bs=(R) %dB-%dB, (W) %dB-%dB, (T) %dB-%dB, ioengine=rbd, iodepth=%d\n...\n%s\nStarting %d processes\n",
-		r.jobName(h), r.Mode, r.OpSize, r.OpSize, r.OpSize, r.OpSize, r.OpSize, r.OpSize, r.IODepth, fioVersion, r.archive.Jobs)
+		r.jobName(h), r.Mode, r.OpSize, r.OpSize, r.OpSize, r.OpSize, r.OpSize, r.OpSize, r.IODepth, r.Log(h, 0).axis().version(), r.archive.Jobs)
 }
 
 // textAfter is the human part behind the report, shortened.

@@ -43,6 +43,7 @@ func (s LogSpec) Rows() iter.Seq[Row] {
 // rowGen walks a job's run time, interval by interval.
 type rowGen struct {
 	spec   LogSpec
+	axis   axis
 	rng    *rand.Rand
 	phases [directions][]*phase
 	late   int64 // how far behind the full second this job's rows come
@@ -55,9 +56,9 @@ type rowGen struct {
 var directionScale = [directions]float64{1, 1.4, 0.6}
 
 func newRowGen(s LogSpec, m models) *rowGen {
-	g := &rowGen{spec: s, rng: rand.New(rand.NewPCG(s.Seed, 0x66696f32))}
+	g := &rowGen{spec: s, axis: s.axis(), rng: rand.New(rand.NewPCG(s.Seed, 0x66696f32))}
 	for _, d := range s.Directions {
-		g.phases[d] = m.get(modelKey{fio2: s.Fio2, steady: s.Steady, iops: s.IOPS, scale: s.Scale * directionScale[d]})
+		g.phases[d] = m.get(modelKey{fio2: s.Fio2, groups: s.Groups, steady: s.Steady, iops: s.IOPS, scale: s.Scale * directionScale[d]})
 	}
 	g.late = 1 + int64(g.rng.IntN(40))
 	return g
@@ -134,7 +135,7 @@ func (g *rowGen) stall() int64 {
 	if g.spec.StallEvery < 0 || g.rng.IntN(g.spec.StallEvery) != 0 {
 		return 0
 	}
-	missed := 1 + int64(g.rng.IntN(4))
+	missed := 1 + int64(g.rng.IntN(g.spec.LongestStall))
 	if g.spec.Seconds > 0 && g.k+missed >= int64(g.spec.Seconds) {
 		return 0
 	}
@@ -145,11 +146,7 @@ func (g *rowGen) stall() int64 {
 func (g *rowGen) hang(missed int64) {
 	for range g.spec.QueueDepth {
 		ns := uint64((float64(missed) - g.rng.Float64()*0.3) * 1e9)
-		if g.spec.Fio2 {
-			g.bins = addBin(g.bins, Bin2(ns/1000), 1)
-		} else {
-			g.bins = addBin(g.bins, Bin(ns), 1)
-		}
+		g.bins = addBin(g.bins, find(g.axis.edges, ns/g.axis.unit()), 1)
 	}
 }
 

@@ -71,7 +71,11 @@ func (r RunSpec) LogPath(h, j int) string {
 // archive holds for that job.
 func (r RunSpec) Log(h, j int) LogSpec {
 	s := r.archive
+	if s.FirstOnly && h > 0 {
+		s.Fio2, s.Groups = false, 0
+	}
 	return LogSpec{
+		Fio2: s.Fio2, Groups: s.Groups, StallEvery: s.StallEvery, LongestStall: s.LongestStall,
 		Seed:       s.Seed<<32 + uint64((r.Index*s.Hosts+h)*s.Jobs+j),
 		Seconds:    s.Seconds,
 		Directions: r.directions(),

@@ -20,11 +20,7 @@ type Truth struct {
 }
 
 func newTruth(s LogSpec) Truth {
-	t := Truth{bins: Bins}
-	if s.Fio2 {
-		t.bins = Bins2
-	}
-	return t
+	return Truth{bins: s.axis().bins()}
 }
 
 func (t *Truth) add(r Row) {

@@ -58,19 +58,17 @@ type Options struct {
 // Stats are what a merge has to say about its data; complete when it has ended.
 type Stats struct {
 	// Late is the number of requests whose row began so long before it was written
-	// (over a minute) that their windows were closed: they count in the first open one.
+	// (over a minute), or that took so long (over ten), that their windows were closed:
+	// they, or as much of their weight, count in the first open one.
 	Late float64
-	// Layout is the bins' layout, the coarsest of all streams.
+	// Layout is the bins' layout, that in which those of all streams can be added.
 	Layout hist.Layout
 }
 
 // How far behind the newest rows a window is kept open: a row may begin a minute
-// before it is written, and its slowest requests began 17.18 s earlier still. So may,
+// before it is written, and its slowest requests began earlier still. So may,
 // whatever the weighting, the first row of a direction that stalled at once.
-const (
-	horizon = 60_000
-	reach   = 17_180
-)
+const horizon = 60_000
 
 // slab is how many windows are filled between two looks at what can be closed: few, so
 // that a worker's open windows stay in its cache.
@@ -110,7 +108,8 @@ type merger struct {
 	groups  []group
 	workers []*sums
 	layout  hist.Layout
-	known   bool  // the layout is that of rows
+	known   bool // the layout is that of rows
+	cold    map[int64]coldWindow
 	until   int64 // rows that end up to here have been read
 	lasts   bool  // the streams that come last have begun
 }
@@ -139,7 +138,7 @@ type group struct {
 }
 
 func newMerger(streams []*Stream, opt Options) *merger {
-	m := &merger{opt: opt, grid: grid{opt.Window, min(max(opt.Tolerance, 0), opt.Window/2)}}
+	m := &merger{opt: opt, grid: grid{opt.Window, min(max(opt.Tolerance, 0), opt.Window/2)}, cold: map[int64]coldWindow{}}
 	workers := opt.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -284,8 +283,9 @@ func (m *merger) fill(ctx context.Context) {
 	})
 }
 
-// watermark is the time before which no row to come can change a window.
-func (m *merger) watermark() int64 {
+// watermark is the time before which no row to come can change a window. Requests are taken
+// to reach back as far as their layout has bins, but not further than longest, in milliseconds.
+func (m *merger) watermark(longest int64) int64 {
 	mark := int64(math.MaxInt64)
 	for _, in := range m.inputs {
 		if !in.more {
@@ -297,23 +297,17 @@ func (m *merger) watermark() int64 {
 				at = min(at, ended)
 			}
 		}
-		mark = min(mark, max(at, in.row.End-horizon))
+		mark = min(mark, max(at, in.row.End-horizon)-min(reachOf(in.row.Layout), longest))
 	}
-	if mark == math.MaxInt64 {
-		return mark
-	}
-	return mark - reach
+	return mark
 }
 
 // close yields the windows that nothing can reach any more.
 func (m *merger) close(yield func(*Window, error) bool) bool {
-	mark := m.watermark()
-	var closed []int64
-	for _, w := range m.workers {
-		for at := range w.open {
-			if mark == math.MaxInt64 || (at+1)*m.opt.Window+m.grid.tolerance < mark {
-				closed = append(closed, at)
-			}
+	closed := m.openBefore(m.watermark(m.longest()))
+	for at := range m.cold {
+		if m.isBefore(at, m.watermark(m.longest())) {
+			closed = append(closed, at)
 		}
 	}
 	slices.Sort(closed)
@@ -325,16 +319,31 @@ func (m *merger) close(yield func(*Window, error) bool) bool {
 			w.floor = at + 1
 		}
 	}
+	m.cool()
 	return true
+}
+
+// isBefore reports whether a window ends before a time.
+func (m *merger) isBefore(at, mark int64) bool {
+	return mark == math.MaxInt64 || (at+1)*m.opt.Window+m.grid.tolerance < mark
+}
+
+// openBefore are the windows with sums that end before a time; some come several times.
+func (m *merger) openBefore(mark int64) []int64 {
+	var list []int64
+	for _, w := range m.workers {
+		for at := range w.open {
+			if m.isBefore(at, mark) {
+				list = append(list, at)
+			}
+		}
+	}
+	return list
 }
 
 // yield gives the windows at one time, of all keys.
 func (m *merger) yield(at int64, yield func(*Window, error) bool) bool {
-	total := m.workers[0].open[at]
-	for _, w := range m.workers[1:] {
-		total = m.handOver(w, at, total)
-	}
-	delete(m.workers[0].open, at)
+	total := m.joined(at)
 	for i := range m.groups {
 		if w := m.window(&m.groups[i], at, total); w != nil && !yield(w, nil) {
 			return false
@@ -342,6 +351,16 @@ func (m *merger) yield(at int64, yield func(*Window, error) bool) bool {
 	}
 	m.recycle(total)
 	return true
+}
+
+// joined takes the sums of a window from all workers.
+func (m *merger) joined(at int64) []*sum {
+	total := m.warm(at, m.workers[0].open[at])
+	delete(m.workers[0].open, at)
+	for _, w := range m.workers[1:] {
+		total = m.handOver(w, at, total)
+	}
+	return total
 }
 
 // handOver adds a worker's sums of a window to total.

@@ -82,6 +82,18 @@ var kinds = map[string][]hist.Layout{
 	"fio 2":            {hist.Fio2(0), hist.Fio2(3)},
 	"fio 2 and 3":      {hist.Fio2(0), hist.Fio3(0)},
 	"fio 2 and 3, any": {hist.Fio2(1), hist.Fio3(0), hist.Fio3(3), hist.Fio2(4)},
+	"more groups":      {rebuilt(hist.Nanoseconds, 34, 0)},
+	"of some hosts":    {hist.Fio3(0), rebuilt(hist.Nanoseconds, 34, 2), rebuilt(hist.Nanoseconds, 31, 0)},
+	"more, fio 2":      {rebuilt(hist.Microseconds, 24, 0), hist.Fio2(1)},
+}
+
+// rebuilt is the layout of a fio that was built with so many groups.
+func rebuilt(unit hist.Unit, groups, coarseness int) hist.Layout {
+	l, err := hist.NewLayout(unit, groups, coarseness)
+	if err != nil {
+		panic(err)
+	}
+	return l
 }
 
 // runs draws the jobs of a run with one of these layouts each.

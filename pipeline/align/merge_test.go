@@ -60,7 +60,7 @@ func TestMergeKeepsAll(t *testing.T) {
 
 // TestMergeKeepsBins: nor does a request change its bin, but for a coarser one.
 func TestMergeKeepsBins(t *testing.T) {
-	for _, name := range []string{"one layout", "coarsenesses", "fio 2"} {
+	for _, name := range []string{"one layout", "coarsenesses", "fio 2", "more groups", "of some hosts", "more, fio 2"} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(r *rapid.T) {
 				jobs, opt := runs(kinds[name]).Draw(r, "run"), optionsOf(r)

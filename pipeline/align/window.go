@@ -2,6 +2,7 @@ package align
 
 import (
 	"math"
+	"sort"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -68,7 +69,10 @@ type sums struct {
 	layout hist.Layout
 	floor  int64 // windows before this one are closed
 	late   float64
-	one    *hist.Histogram // to re-bin a single bin; empty
+
+	convert     hist.Conversion // of the bins that came last
+	lastingOf   hist.Layout     // whose bins
+	lastingFrom int             // from this one on, less 1, are longer than a window; 0: not known yet
 }
 
 // weigher is how rows are put into windows.
@@ -88,13 +92,20 @@ func (s *sums) at(w int64, slot int) *sum {
 		s.open[w] = slots
 	}
 	if slots[slot] == nil {
-		if n := len(s.free); n > 0 {
-			slots[slot], s.free = s.free[n-1], s.free[:n-1]
-		} else {
-			slots[slot] = &sum{latencies: *hist.New(s.layout)}
-		}
+		slots[slot] = s.take()
 	}
 	return slots[slot]
+}
+
+// take is an empty sum, one that was used before if there is any.
+func (s *sums) take() *sum {
+	n := len(s.free)
+	if n == 0 {
+		return &sum{latencies: *hist.New(s.layout)}
+	}
+	one := s.free[n-1]
+	s.free = s.free[:n-1]
+	return one
 }
 
 // maxWindows is over how many windows a row may be spread. A longer one is a gap or a
@@ -189,12 +200,20 @@ func (s *sums) lasting(l hist.Layout, b *hist.Bin) float64 {
 	if s.weighting != InFlight {
 		return 0
 	}
-	ms := l.Middle(int(b.Index)) / float64(time.Millisecond)
-	if ms <= float64(s.length) && !s.spreadAll {
-		return 0
+	if !s.spreadAll {
+		if l != s.lastingOf || s.lastingFrom == 0 {
+			s.lastingOf = l
+			s.lastingFrom = 1 + sort.Search(l.Len(), func(i int) bool { return lastsFor(l, i) > float64(s.length) })
+		}
+		if int(b.Index) < s.lastingFrom-1 {
+			return 0
+		}
 	}
-	return ms
+	return lastsFor(l, int(b.Index))
 }
+
+// lastsFor is the latency of a bin's requests in milliseconds.
+func lastsFor(l hist.Layout, i int) float64 { return l.Middle(i) / float64(time.Millisecond) }
 
 // addInFlight spreads a bin's requests, completed in (start, end] after life
 // milliseconds, over the windows that they lived through. What lies before the run's
@@ -203,6 +222,12 @@ func (s *sums) addInFlight(slot int, l hist.Layout, b *hist.Bin, start, end int6
 	from, to := float64(start), float64(end)
 	first := s.window(int64(from-life) + 1)
 	cdf := func(t float64) float64 { return presence(t, from, to, life) }
+	if first < s.floor && s.floor <= s.window(end) {
+		first = s.floor                // its share has all that lies before, too
+		if start >= s.floor*s.length { // else the row is late, and was counted as that
+			s.late += float64(b.Count) * cdf(float64(s.floor*s.length))
+		}
+	}
 	s.spread(float64(b.Count), first, s.window(end), cdf, func(w int64, n float64) {
 		s.addBin(s.at(w, slot), l, b.Index, n)
 	})
@@ -211,14 +236,19 @@ func (s *sums) addInFlight(slot int, l hist.Layout, b *hist.Bin, start, end int6
 // addBin adds n requests of a bin of layout l.
 func (s *sums) addBin(to *sum, l hist.Layout, index uint32, n float64) {
 	own := to.latencies.Layout()
-	if l.Fio2() == own.Fio2() && l.Coarseness() <= own.Coarseness() {
-		to.latencies.AddAt(int(index)>>(own.Coarseness()-l.Coarseness()), n)
+	if l.NestsIn(own) {
+		i := int(index) >> (own.Coarseness() - l.Coarseness())
+		if l.Groups() != own.Groups() {
+			i = min(i, own.Len()-1)
+		}
+		to.latencies.AddAt(i, n)
 		return
 	}
-	if s.one == nil || s.one.Layout() != l {
-		s.one = hist.New(l)
+	if m := own; !s.convert.Is(l, own) {
+		if m = own.Merged(l); m != own {
+			to.latencies = *to.latencies.To(m)
+		}
+		s.convert = hist.Convert(l, m)
 	}
-	s.one.AddAt(int(index), n)
-	to.latencies.Merge(s.one)
-	s.one.Reset()
+	s.convert.Add(&to.latencies, int(index), n)
 }

@@ -1,0 +1,83 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// hintFor is what is known of the bins of a log beside its columns: what the user says and,
+// where that is silent, what the reports say that may cover the log, if they agree.
+func (b *planner) hintFor(log cbt.Log) hist.Hint {
+	var hints []hist.Hint
+	s := newSlot(log)
+	for _, out := range b.outputs {
+		if out.mayCover(s, []*slot{s}) {
+			for i := range out.fio.Jobs {
+				hints = append(hints, out.fio.Hint(i))
+			}
+		}
+	}
+	if hints = slices.Compact(hints); len(hints) == 1 {
+		return b.opt.Bins.Or(hints[0])
+	}
+	return b.opt.Bins
+}
+
+// setGroups sets with how many groups of bins the fio of each entry was built: as its logs
+// show, or the user says, or its reports need; 0 if it is not known.
+func (b *planner) setGroups(slots []*slot) {
+	for _, e := range b.entries {
+		if b.opt.Bins.Groups != 0 {
+			e.groups = b.opt.Bins.Groups
+		}
+	}
+	for _, s := range slots {
+		if s.entry != nil && s.head.hasRows {
+			s.entry.groups = s.head.layout.Groups()
+		}
+	}
+}
+
+// checkLayout notes where the columns of a job's log alone would say something else.
+func (b *planner) checkLayout(j *job) {
+	usual, err := hist.Resolve(j.layout.Len(), hist.Hint{})
+	if j.hasRows && err == nil && usual != j.layout {
+		b.note("%s: %d bins are usually %s, but are read as %s: --groups, --unit or fio's report say %s",
+			j.log.File.Name(), j.layout.Len(), usual, j.layout, j.hint)
+	}
+}
+
+// layouts are those of all jobs that have rows.
+func (p *plan) layouts() []hist.Layout {
+	var all []hist.Layout
+	for _, j := range p.jobs {
+		if j.hasRows {
+			all = append(all, j.layout)
+		}
+	}
+	return all
+}
+
+// mixedGroups says what is not known of a run whose fios have different numbers of groups;
+// nothing if they have the same.
+func mixedGroups(layouts []hist.Layout) string {
+	if len(layouts) == 0 {
+		return ""
+	}
+	merged := layouts[0]
+	for _, l := range layouts {
+		merged = merged.Merged(l)
+	}
+	least, _ := merged.Bounds(merged.Len() - 1)
+	for _, l := range layouts {
+		if float64(l.Reach()) > 1.05*float64(merged.Reach()) { // those of fio 2 and 3 differ by 2 %
+			return fmt.Sprintf("its fios were built with different numbers of groups of bins: of what took longer than %v nothing else is known to all; read their hosts apart to see more",
+				time.Duration(least).Round(time.Millisecond))
+		}
+	}
+	return ""
+}
