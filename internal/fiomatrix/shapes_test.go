@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"strconv"
 )
 
 // reportLateness is how far a report's time may be from that of its counts.
@@ -152,7 +151,7 @@ func (c *comparison) checkShapes() {
 				c.checkView(view{name: "host " + name, windows: c.at("host", host, "", d), jobs: having(jobs, d), dir: d}, false)
 			}
 			for _, j := range jobs {
-				w := c.at("job", host, strconv.Itoa(j.number), d)
+				w := c.at("job", host, c.label(j), d)
 				if _, grouped := j.process.option(j.section, "group_reporting"); !grouped && len(w) > 0 {
 					c.checkView(view{name: "job " + name, windows: w, jobs: having([]*truthJob{j}, d), dir: d}, false)
 				}
@@ -314,7 +313,7 @@ func (c *comparison) snap(v *view, j *truthJob, at int64) (edge int64, open int)
 	case c.want.source == fromReports:
 		rows = j.process.reports
 	}
-	if at <= j.startHi+v.slack || at >= j.last(v.dir) {
+	if at < j.first(v.dir) || at >= j.last(v.dir) {
 		return at, 0
 	}
 	near := int64(wholeRow*float64(c.histMS)) + 2
