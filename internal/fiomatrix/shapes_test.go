@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"strconv"
 )
 
 // reportLateness is how far a report's time may be from that of its counts.
@@ -152,7 +151,7 @@ func (c *comparison) checkShapes() {
 				c.checkView(view{name: "host " + name, windows: c.at("host", host, "", d), jobs: having(jobs, d), dir: d}, false)
 			}
 			for _, j := range jobs {
-				w := c.at("job", host, strconv.Itoa(j.number), d)
+				w := c.at("job", host, c.label(j), d)
 				if _, grouped := j.process.option(j.section, "group_reporting"); !grouped && len(w) > 0 {
 					c.checkView(view{name: "job " + name, windows: w, jobs: having([]*truthJob{j}, d), dir: d}, false)
 				}
@@ -174,6 +173,19 @@ func (c *comparison) checkView(v view, measure bool) {
 	}
 }
 
+// jitter is how far apart jobs of a section may begin.
+const jitter = 40 // ms
+
+// hostShift is by how much the start that fio2es gives a job's host is off.
+func (c *comparison) hostShift(j *truthJob) int64 {
+	at, ok := c.run.hosts[j.host]
+	if !ok {
+		at = c.run.from
+	}
+	b := boundsOf(c.byHost()[j.host])
+	return (b.startLo+b.startHi)/2 - at
+}
+
 // settle finds by how much the times of fio2es are off, as long as that is tolerated: by
 // that with which the fewest windows are wrong. Jobs that did not start together can each
 // be off by another time: then the tolerance itself is the slack.
@@ -189,15 +201,19 @@ func (v *view) settle(c *comparison) (together bool) {
 		v.slack += c.tolerance()
 		return false
 	}
+	middle, reach := c.hostShift(first), width+jitter
+	if first.startLo > boundsOf(c.jobs).startHi+jitter { // these jobs waited: they are placed on their own
+		middle, reach = 0, width+c.tolerance()
+	}
 	best, bestWrong, bestOff := int64(0), math.MaxInt, int64(math.MaxInt64)
-	for shift := -c.tolerance() - width; shift <= c.tolerance()+width; shift++ {
+	for shift := middle - reach; shift <= middle+reach; shift++ {
 		v.shift = shift
 		var off int64
 		for _, w := range v.windows {
 			off += abs(int64(v.count(w)) - w.completed)
 		}
 		wrong, _ := c.wrongCounts(*v)
-		if cmp.Or(cmp.Compare(wrong, bestWrong), cmp.Compare(off, bestOff), cmp.Compare(abs(shift), abs(best))) < 0 {
+		if cmp.Or(cmp.Compare(wrong, bestWrong), cmp.Compare(off, bestOff), cmp.Compare(abs(shift-middle), abs(best-middle))) < 0 {
 			best, bestWrong, bestOff = shift, wrong, off
 		}
 	}
@@ -249,23 +265,66 @@ func (c *comparison) wrongCounts(v view) (wrong int, last string) {
 	return wrong, last
 }
 
-// latencies are those of the requests that completed in a window, ascending, and whether
-// one of them or of those in flight took longer than the window: then its percentiles are
-// not those of completions.
-func (v *view) latencies(w window) (out []int64, long bool) {
+// content is the truth of a window.
+type content struct {
+	latencies []int64 // ascending
+	// long means that a request in flight took longer than the window: then its percentiles
+	// are not those of completions.
+	long bool
+	// exact means that the window begins and ends with rows of each job and has as many
+	// requests as these rows, and so these requests; but for open ones, which completed
+	// about when a row ended.
+	exact bool
+	open  int
+	// cut means that an edge cuts a row, so that nobody knows what completed before it.
+	cut bool
+}
+
+// content is the truth of a window: what completed in it, or in the rows that it follows.
+func (c *comparison) content(v *view, w window) content {
+	var t content
 	for _, j := range v.jobs {
-		done := j.done[v.dir]
-		for _, x := range done[j.until(v.dir, w.from+v.shift):] {
-			if x.at <= w.to+v.shift {
-				out = append(out, x.latency)
+		from, fromOpen := c.snap(v, j, w.from+v.shift)
+		to, toOpen := c.snap(v, j, w.to+v.shift)
+		t.cut = t.cut || fromOpen < 0 || toOpen < 0
+		t.open += max(0, fromOpen) + max(0, toOpen)
+		for _, x := range j.done[v.dir][j.until(v.dir, from):] {
+			if x.at <= to {
+				t.latencies = append(t.latencies, x.latency)
 			}
-			if x.latency > w.length()*1e6 && x.at-x.latency/1e6 <= w.to+v.shift {
-				long = true
+			if x.latency > w.length()*1e6 && x.at-x.latency/1e6 <= to {
+				t.long = true
 			}
 		}
 	}
-	slices.Sort(out)
-	return out, long
+	slices.Sort(t.latencies)
+	t.exact = !t.cut && int64(len(t.latencies)) == w.completed
+	return t
+}
+
+// snap is the end of the row that an edge follows, and how many requests are open there:
+// those of its last millisecond, and the share of a row that lies between it and the edge.
+// The edge itself, and -1, where it follows none.
+func (c *comparison) snap(v *view, j *truthJob, at int64) (edge int64, open int) {
+	rows := j.rows[v.dir]
+	switch {
+	case c.want.source == fromRaw || j.lost:
+		return at, j.until(v.dir, at) - j.until(v.dir, at-1)
+	case c.want.source == fromReports:
+		rows = j.process.reports
+	}
+	if at < j.first(v.dir) || at >= j.last(v.dir) {
+		return at, 0
+	}
+	near := int64(wholeRow*float64(c.histMS)) + 2
+	i, _ := slices.BinarySearch(rows, at)
+	for _, k := range []int{i - 1, i} {
+		if k >= 0 && k < len(rows) && abs(rows[k]-at) <= near {
+			least, most := c.follow(j, v.dir, rows, k, at, 0)
+			return rows[k], most - least + j.until(v.dir, rows[k]) - j.until(v.dir, rows[k]-1)
+		}
+	}
+	return at, -1
 }
 
 // binOf is the width of the bin of a latency.
@@ -287,20 +346,23 @@ func (c *comparison) rankOff(sorted []int64, share, value float64) float64 {
 func (c *comparison) checkRanks(v view) {
 	wrong, worst := 0, ""
 	for _, w := range v.windows {
-		sorted, long := v.latencies(w)
-		if len(sorted) < 10 || long {
+		t := c.content(&v, w)
+		n := len(t.latencies)
+		if n < 10 || t.long {
 			continue
 		}
-		least, most := c.limits(v, w, v.slack)
-		open := most - least
-		if c.want.kind == short {
-			open += len(sorted) - int(w.completed) // what is lost is not in it
+		if !t.exact {
+			least, most := c.limits(v, w, v.slack)
+			t.open = most - least
+			if c.want.kind == short {
+				t.open += n - int(w.completed) // what is lost is not in it
+			}
 		}
-		allowed := (2 + float64(open)) / float64(len(sorted))
+		allowed := (2 + float64(t.open)) / float64(n)
 		for i, p := range w.percentiles {
-			if off := c.rankOff(sorted, share[i], p); off > allowed {
+			if off := c.rankOff(t.latencies, share[i], p); off > allowed {
 				wrong++
-				worst = fmt.Sprintf("p%v = %.0f ns, rank off by %.3f, at most %.3f, %d requests, from %d ms", share[i]*100, p, off, allowed, len(sorted), w.from-c.run.from)
+				worst = fmt.Sprintf("p%v = %.0f ns, rank off by %.3f, at most %.3f, %d requests, from %d ms", share[i]*100, p, off, allowed, n, w.from-c.run.from)
 				break
 			}
 		}
@@ -310,31 +372,28 @@ func (c *comparison) checkRanks(v view) {
 	}
 }
 
-// measure collects the relative errors of the percentiles of windows that follow rows and
-// have exactly the requests of the truth. Windows that cut rows are guesses: their errors
-// are printed, not judged.
+// measure collects the relative errors of the percentiles of windows that have exactly
+// the requests of the truth. Windows that cut rows are guesses: their errors are printed,
+// not judged.
 func (c *comparison) measure(v view) {
-	const aligned, much = 2, 0.08
 	var errors [4][]float64
 	for _, w := range v.windows {
-		sorted, long := v.latencies(w)
-		if len(sorted) < 100 || long {
+		t := c.content(&v, w)
+		if len(t.latencies) < 100 || t.long || !t.exact && !t.cut {
 			continue
 		}
-		least, most := c.limits(v, w, aligned)
-		open := most - least
-		into := &errors
-		if cut := float64(open) > much*float64(len(sorted)); cut {
-			into, open = &c.cut, 0
-		} else if int64(len(sorted)) != w.completed {
-			continue
+		into := &c.errors
+		if t.cut {
+			into = &c.cut
 		}
 		for i, q := range share {
-			into[i] = append(into[i], c.relative(sorted, q, w.percentiles[i], open))
+			into[i] = append(into[i], c.relative(t.latencies, q, w.percentiles[i], 0))
+			if t.exact {
+				errors[i] = append(errors[i], c.relative(t.latencies, q, w.percentiles[i], t.open))
+			}
 		}
 	}
 	for i := range errors {
-		c.errors[i] = append(c.errors[i], errors[i]...)
 		limit := 0.01 * math.Exp2(float64(c.coarse))
 		if m := median(errors[i]); len(errors[i]) >= 5 && m > limit {
 			c.fail(fmt.Sprintf("median error p%v", share[i]*100), fmt.Sprintf("at most %.2f %%", limit*100), "%.2f %% in %d windows, %s", m*100, len(errors[i]), v.name)

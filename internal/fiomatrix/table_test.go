@@ -5,6 +5,8 @@ package fiomatrix
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -61,26 +63,40 @@ func printTable(w io.Writer, cases []*outcome) {
 }
 
 // printErrors prints the median errors of percentiles over the windows of all cases at
-// coarseness 0.
+// coarseness 0, by the length of the logs' rows.
 func printErrors(w io.Writer, cases []*outcome) {
-	var follow, cut [4][]float64
+	type errors struct{ follow, cut [4][]float64 }
+	by := map[int]*errors{}
 	for _, o := range cases {
 		if o.verdict == nil || o.scene.coarse > 0 {
 			continue
 		}
+		e := by[o.scene.histMS]
+		if e == nil {
+			e = &errors{}
+			by[o.scene.histMS] = e
+		}
 		for i := range share {
-			follow[i] = append(follow[i], o.verdict.errors[i]...)
-			cut[i] = append(cut[i], o.verdict.cut[i]...)
+			e.follow[i] = append(e.follow[i], o.verdict.errors[i]...)
+			e.cut[i] = append(e.cut[i], o.verdict.cut[i]...)
 		}
 	}
-	fmt.Fprintln(w, "\nmedian errors of percentiles at coarseness 0")
-	for name, errors := range map[string][4][]float64{"follow rows": follow, "cut rows": cut} {
-		fmt.Fprintf(w, "%d windows that %s:", len(errors[0]), name)
-		for i, q := range share {
-			fmt.Fprintf(w, " p%v %.2f %%", q*100, median(errors[i])*100)
-		}
-		fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\nmedian errors of percentiles at coarseness 0, percent")
+	fmt.Fprintln(t, "log_hist_msec\twindows\t\tp50\tp90\tp95\tp99")
+	for _, ms := range slices.Sorted(maps.Keys(by)) {
+		printMedians(t, ms, "follow rows", by[ms].follow)
+		printMedians(t, ms, "cut rows", by[ms].cut)
 	}
+	t.Flush()
+}
+
+func printMedians(w io.Writer, ms int, name string, errors [4][]float64) {
+	fmt.Fprintf(w, "%d\t%d\t%s", ms, len(errors[0]), name)
+	for i := range share {
+		fmt.Fprintf(w, "\t%.2f", median(errors[i])*100)
+	}
+	fmt.Fprintln(w)
 }
 
 // tableLines is how many failures of a case are in the table; the others follow from

@@ -109,12 +109,21 @@ func (c *comparison) checkSpans() {
 		for host, jobs := range c.byHost() {
 			c.span("host "+name, c.at("host", host, "", d), having(jobs, d), d)
 			for _, j := range jobs {
-				if label := strconv.Itoa(j.number); len(c.at("job", host, label, d)) > 0 {
-					c.span("job "+name, c.at("job", host, label, d), having([]*truthJob{j}, d), d)
+				if w := c.at("job", host, c.label(j), d); len(w) > 0 {
+					c.span("job "+name, w, having([]*truthJob{j}, d), d)
 				}
 			}
 		}
 	}
+}
+
+// label is the job's name in documents: its number, after the volume's in CBT's files.
+func (c *comparison) label(j *truthJob) string {
+	number := strconv.Itoa(j.number)
+	if prefix, _ := j.process.option(j.section, "write_hist_log"); prefix == "output.0" {
+		return "0." + number
+	}
+	return number
 }
 
 // at are the windows of a level, host, job and direction. An empty host is any.

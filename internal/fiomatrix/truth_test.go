@@ -117,13 +117,15 @@ func (s *scene) readShared(p *process, jobs []*truthJob) error {
 }
 
 // differs is how many requests rows have that the job's raw log has not, or the reverse,
-// from row to row. Neither has been moved to absolute times yet.
+// from row to row. A row may end between two completions of one millisecond. Neither has
+// been moved to absolute times yet.
 func (j *truthJob) differs(rows []logRow) int64 {
 	var sum [3]int64
 	var off int64
 	for _, r := range rows {
 		sum[r.dir] += r.value
-		off += abs(sum[r.dir] - int64(j.until(r.dir, r.at)))
+		least, most := j.until(r.dir, r.at-1), j.until(r.dir, r.at)
+		off += max(0, int64(least)-sum[r.dir], sum[r.dir]-int64(most))
 	}
 	return off
 }

@@ -84,10 +84,9 @@ func (s *scene) hosts(to string) {
 		p.jobFile = ""
 		p.delay = time.Duration(i*s.between(300, 1000)) * time.Millisecond
 	}
-	if engine, _ := s.processes[0].global.value("ioengine"); engine != "" {
-		for i, p := range s.processes { // hosts of one run are alike
-			p.global = p.global.without("thinktime", "iodepth", "filename", "size").with(s.alike(i)...)
-		}
+	for i, p := range s.processes { // hosts of one run are alike
+		p.global = p.global.without("thinktime", "iodepth", "filename", "size").with(s.alike(i)...)
+		s.adopt(p, 0, p.sections[0])
 	}
 	s.arrange = func(s *scene) error {
 		for _, p := range s.processes {

@@ -222,7 +222,10 @@ func periodic(more ...string) func(*scene) error {
 var lossWays = []way{
 	{"interrupted", func(s *scene) error {
 		p := s.process(s.loads()...)
-		p.signals = []signal{{after: time.Duration(s.between(1500, 2900)) * time.Millisecond, name: "interrupt"}}
+		p.signals = []signal{{after: time.Duration(s.between(2500, 3900)) * time.Millisecond, name: "interrupt"}}
+		for _, x := range p.sections {
+			x.runtime = 6 * time.Second
+		}
 		return nil
 	}},
 	{"errors", func(s *scene) error {
