@@ -197,7 +197,7 @@ func (p *plan) concludeEntry(e *entry, t *tallies, others bool) {
 	wanted := e.out.hasOption(e.index, "write_hist_log")
 	switch {
 	case served == 0 || e.jobs[0].source == fromReports:
-	case logs == 0 && wanted && !(p.opt.Alone && len(p.run.Logs) == 0): // a report named by itself
+	case logs == 0 && wanted && !((p.opt.Alone || p.run.Loose) && len(p.run.Logs) == 0): // a report named by itself
 		t.problems.lose(fmt.Errorf("%s served %d requests, but its log is not there or cannot be read", e.describe(), served))
 	case logs == 0 && others:
 		t.problems.note("%s has no histogram log: its %d requests count in the run's totals, and in no window", e.describe(), served)

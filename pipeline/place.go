@@ -44,12 +44,27 @@ func place(out *output, entries []*entry) placed {
 	return p
 }
 
-// written is when the last report was written: fio --client says it by the file alone.
+// written is when the last report was written, when all jobs had ended. The timestamp in
+// that of fio --client is when it began, so there the time of the file says it, if that
+// can be true; else the jobs are taken to have begun with the client.
 func (o *output) written() (time.Time, clock) {
-	if o.fio.Timestamp > 0 {
-		return time.UnixMilli(o.fio.Timestamp), clockReport
+	at := time.UnixMilli(o.fio.Timestamp)
+	switch {
+	case o.fio.Timestamp == 0:
+		return o.File.ModTime, clockMtime
+	case !o.client:
+		return at, clockReport
 	}
-	return o.File.ModTime, clockMtime
+	longest := int64(0)
+	for i := range o.fio.Jobs {
+		longest = max(longest, ranFor(&o.fio.Jobs[i]))
+	}
+	end := at.Add(time.Duration(longest) * time.Millisecond)
+	const setup = 30 * time.Second // for connecting, and what jobs do before they begin
+	if late := o.File.ModTime.Sub(end); late > -time.Second && late < setup {
+		return o.File.ModTime, clockMtime
+	}
+	return end, clockReport
 }
 
 // placeByStart uses job_start. A job without one began with the first.

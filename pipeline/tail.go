@@ -155,6 +155,8 @@ func (t *tallies) place(e *entry, d fiolog.Direction, rest *hist.Histogram) (ali
 		logged += float64(t.jobs[j].requests[d])
 	}
 	switch {
+	case t.totals && (interval == 0 || row.End-row.Start > 2*interval+interval/10):
+		return row, false // which is said once of the run
 	case interval == 0 || row.End-row.Start > 2*interval+interval/10:
 		t.problems.note("%s: %d requests of the report are not in its log, which ends at %d ms of %d: they count in the run's totals, and in no window",
 			describe(e, d), row.Total, row.Start, e.ran)

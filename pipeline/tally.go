@@ -42,12 +42,14 @@ type tallies struct {
 	stats     align.Stats
 	recovered counts // requests that no row has, put where they completed
 	missing   counts // requests in no window
+	totals    bool   // no job has rows: the run has totals, and no windows
 	problems  *Problems
 }
 
 func newTallies(p *plan, problems *Problems) *tallies {
-	t := &tallies{jobs: make(map[*job]*tally, len(p.jobs)), problems: problems}
+	t := &tallies{jobs: make(map[*job]*tally, len(p.jobs)), problems: problems, totals: true}
 	for _, j := range p.jobs {
+		t.totals = t.totals && !j.hasRows
 		t.jobs[j] = &tally{split: align.NewSplitter(j.interval)}
 	}
 	return t

@@ -104,10 +104,12 @@ func (p *plan) noRows(j *job, t *tallies) iter.Seq[align.Row] {
 			return
 		}
 		for d := range fiolog.Direction(fiolog.Directions) {
-			t.missing.add(d, j.entry.measured(d))
+			if s := &j.entry.Directions[d]; !t.totals || len(s.Clat.Bins) == 0 {
+				t.missing.add(d, j.entry.measured(d))
+			}
 		}
-		if j.entry.mixed {
-			t.missing.add(fiolog.Read, int64(j.entry.Mixed.TotalIOs))
+		if m := j.entry.Mixed; j.entry.mixed && (!t.totals || len(m.Clat.Bins) == 0) {
+			t.missing.add(fiolog.Read, int64(m.TotalIOs))
 		}
 	}
 }

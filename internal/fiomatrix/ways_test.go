@@ -64,6 +64,7 @@ var simpleWays = []way{
 	}},
 	{"default-name", func(s *scene) error {
 		p := s.process(s.loads()...)
+		p.jobFile = s.in("truth", "job.fio") // on a command line it would take the next option for its value
 		p.global = p.global.with("write_hist_log")
 		s.wants = []want{{}, {groups: bySection}}
 		return nil
