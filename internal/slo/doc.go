@@ -45,7 +45,7 @@
 // the bounds of its error (package hist), so that the raw completions might have led to
 // the other verdict, the verdict is [Verdict.Close]. If it is not, it is that of the raw
 // completions. A percentile, minimum or maximum in the last bin, which has no upper bound
-// (17.18 s and more), is unknown if it is for an upper bound to decide.
+// (17.18 s and more, unless fio was rebuilt), is unknown if it is for an upper bound to decide.
 //
 // # Windows
 //
