@@ -40,14 +40,14 @@
 // Some rebuild fio with another number of groups (FIO_IO_U_PLAT_GROUP_NR in stat.h), so
 // that slower requests have bins of their own: n groups of nanoseconds reach to 2^(n+5) ns,
 // those of microseconds to 2^(n+5) µs (24: 9 minutes). Layouts of 17 to 64 groups are known
-// ([NewLayout]); a log's number of columns, with what else is known, tells which it has
+// ([NewLayout]); a log's number of columns, with what else is known, shows which it has
 // ([Resolve]). The first bins of two such layouts are the same.
 //
 // Histograms of different numbers of groups merge into the smaller number, exactly: what the
 // open bin of the smaller layout has may be of any latency above, so the merged layout has no
 // bin with an end there, and all slower requests of the larger one join it. So a merged
 // histogram claims nothing that one of its parts does not know, merging stays commutative and
-// associative, and the layout alone tells all of it: no mark has to be kept in documents.
+// associative, and the layout alone says all of it: documents need no mark beside it.
 // The price is that a histogram of a usual fio hides, where it is merged with others, how much
 // slower than 17.18 s their slowest requests were ("or more").
 // Of nanoseconds and microseconds, n groups of the latter reach as far as n+10 of the former.

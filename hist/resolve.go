@@ -155,7 +155,7 @@ func describe(layouts []Layout) string {
 	return either(groups) + ", of " + either(units)
 }
 
-// choice is which settings would tell the layouts apart.
+// choice is which settings distinguish the layouts.
 func (e *LayoutError) choice() string {
 	var groups, units, settings []string
 	for _, l := range e.Fits {

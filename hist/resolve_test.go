@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// TestResolveUsual: without a hint, the columns of fio as it is released tell the layout,
+// TestResolveUsual: without a hint, the columns of fio as it is released show the layout,
 // and no others do.
 func TestResolveUsual(t *testing.T) {
 	usual := map[int]bool{}

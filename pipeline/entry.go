@@ -134,14 +134,15 @@ func binned(s *fiolog.DirectionStats) (sum uint64) {
 }
 
 // failed is how many requests of a report failed: fio counts them, and measures nothing.
-// It is an error where the bins hold another number than was measured.
+// It is less than none where some were measured that fio no longer counts, those in flight
+// when ramp_time ended. It is an error where the bins hold another number than was measured.
 func (e *entry) failed(s *fiolog.DirectionStats) (int64, error) {
 	n := binned(s)
 	if n == 0 || n == s.TotalIOs {
 		return 0, nil
 	}
-	if n < s.TotalIOs && (s.Clat.N == n || e.Error != 0) {
-		return int64(s.TotalIOs - n), nil
+	if s.Clat.N == n || n < s.TotalIOs && e.Error != 0 {
+		return int64(s.TotalIOs) - int64(n), nil
 	}
 	return 0, fmt.Errorf("%s: job %s: its bins hold %d requests, total_ios is %d: the report is damaged, its bins are not used",
 		e.out.File.Name(), e.Name, n, s.TotalIOs)

@@ -15,6 +15,7 @@ import (
 type tally struct {
 	sums     [fiolog.Directions]hist.Histogram // of all rows, if the run has a report to compare with
 	requests [fiolog.Directions]uint64
+	spans    [fiolog.Directions]span
 	last     int64 // end of the last row, in milliseconds since the job's start
 	damaged  bool  // rows were left out somewhere
 	cut      bool  // the log ends too early
@@ -87,7 +88,15 @@ func (t *tally) damage(err error) {
 	}
 }
 
+// span is from the start of a direction's first row to the end of its last.
+type span struct{ start, end int64 }
+
 func (t *tally) add(row *align.Row, sums bool) {
+	if s := &t.spans[row.Direction]; t.requests[row.Direction] == 0 {
+		*s = span{row.Start, row.End}
+	} else {
+		s.start, s.end = min(s.start, row.Start), max(s.end, row.End)
+	}
 	t.requests[row.Direction] += row.Total
 	t.last = max(t.last, row.End)
 	if sums {

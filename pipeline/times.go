@@ -225,7 +225,7 @@ func (b *planner) setWindow() error {
 	for _, j := range b.jobs {
 		rows = max(rows, j.interval)
 	}
-	b.window = max(rows, 1000)
+	b.window = usualWindow(rows)
 	if b.opt.Window > 0 {
 		b.window = max(b.opt.Window.Milliseconds(), 1)
 		if b.window < rows-rows/20 {
@@ -235,6 +235,16 @@ func (b *planner) setWindow() error {
 	}
 	b.setShift()
 	return nil
+}
+
+// usualWindow is the shortest multiple of the time between rows that is a second or more:
+// a window that is cut across rows is a guess. Periodic reports come at any spacing.
+func usualWindow(rows int64) int64 {
+	const second = 1000
+	if rows <= 0 {
+		return second
+	}
+	return (second + rows - 1) / rows * rows
 }
 
 // setShift lets the windows follow the rows of a run all of whose jobs have their rows

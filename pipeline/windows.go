@@ -31,7 +31,7 @@ func (p *plan) windows(ctx context.Context, open *cursors, t *tallies) iter.Seq2
 		}
 		windows := align.Merge(ctx, streams, align.Options{
 			Window:    p.window,
-			Tolerance: int64(p.opt.tolerance() * float64(shortest)),
+			Tolerance: p.tolerance(shortest),
 			Weighting: p.opt.Weighting,
 			SpreadAll: p.opt.SpreadAll,
 			Levels:    p.opt.alignLevels(),
@@ -54,6 +54,17 @@ func (p *plan) windows(ctx context.Context, open *cursors, t *tallies) iter.Seq2
 			}
 		}
 	}
+}
+
+// tolerance is how far a row may lie outside a window and still be put there whole, for
+// rows of a length. fio's rows end up to some 30 ms late, however short they are.
+func (p *plan) tolerance(rows int64) int64 {
+	const late = 40
+	share := int64(p.opt.tolerance() * float64(rows))
+	if p.opt.Tolerance != 0 {
+		return share
+	}
+	return max(share, min(late, rows/4))
 }
 
 // highest is the level of whose windows the whole run is the sum.

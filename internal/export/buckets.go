@@ -10,7 +10,7 @@ import (
 )
 
 // Buckets are the bounds that are wanted of a histogram's buckets. The zero value wants
-// the 1-2-5 steps from 1 µs to 10 s.
+// the 1-2-5 steps from 1 µs to 10 s, and further ones as far as the histogram's bins reach.
 type Buckets struct {
 	all    bool
 	wanted []time.Duration // ascending; none are the steps
@@ -45,6 +45,21 @@ var steps = func() (all []time.Duration) {
 	return append(all, 10*time.Second)
 }()
 
+// stepsIn are the steps for histograms of a layout.
+func stepsIn(l hist.Layout) []time.Duration {
+	open, _ := l.Bounds(l.Len() - 1)
+	all := slices.Clip(steps)
+	for d := 10 * time.Second; d < 1<<58; d *= 10 {
+		for _, step := range []time.Duration{2 * d, 5 * d, 10 * d} {
+			if int64(step) > open {
+				return all
+			}
+			all = append(all, step)
+		}
+	}
+	return all
+}
+
 // bins are those of a layout after which a bucket ends, ascending, each once. The last bin
 // has no end.
 func (b *Buckets) bins(l hist.Layout) []int {
@@ -57,7 +72,7 @@ func (b *Buckets) bins(l hist.Layout) []int {
 	}
 	wanted := b.wanted
 	if len(wanted) == 0 {
-		wanted = steps
+		wanted = stepsIn(l)
 	}
 	for _, d := range wanted {
 		bins = append(bins, binEnding(l, int64(d)))

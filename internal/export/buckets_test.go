@@ -58,6 +58,28 @@ func checkBins(t *testing.T, l hist.Layout, bins []int) {
 	}
 }
 
+// TestStepsFollowLayout: bins of minutes have buckets, too.
+func TestStepsFollowLayout(t *testing.T) {
+	for groups, want := range map[int]time.Duration{17: 10 * time.Second, 29: 10 * time.Second, 30: 20 * time.Second, 34: 500 * time.Second, 40: 20_000 * time.Second} {
+		l, err := hist.NewLayout(hist.Nanoseconds, groups, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list := stepsIn(l); list[len(list)-1] != want {
+			t.Errorf("%d groups: up to %v, want %v", groups, list[len(list)-1], want)
+		}
+	}
+	for groups := hist.MinGroups; groups <= hist.MaxGroups; groups++ {
+		for _, unit := range []hist.Unit{hist.Nanoseconds, hist.Microseconds} {
+			l, err := hist.NewLayout(unit, groups, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkBins(t, l, (&Buckets{}).bins(l))
+		}
+	}
+}
+
 // TestBucketBounds: no bound of a bin is nearer to a step than the one that is taken, and at
 // fio's finest bins each step has one within a hundredth of it.
 func TestBucketBounds(t *testing.T) {
@@ -67,7 +89,7 @@ func TestBucketBounds(t *testing.T) {
 	for _, l := range layouts() {
 		bins := (&Buckets{}).bins(l)
 		checkBins(t, l, bins)
-		for _, step := range steps {
+		for _, step := range stepsIn(l) {
 			nearest, taken := math.Inf(1), math.Inf(1)
 			for i := range l.Len() - 1 {
 				_, high := l.Bounds(i)

@@ -11,7 +11,8 @@
 // have neither commas nor spaces. Source: HistogramLogWriter and AbstractHistogram of
 // github.com/HdrHistogram/HdrHistogram 2.2.
 //
-// Values are nanoseconds, 1 … 2^34-1 with 3 significant digits: slots of 1 ns up to 2 µs,
+// Values are nanoseconds, 1 … 2^34-1 (of a fio that was rebuilt with more groups of bins, up
+// to the end of these) with 3 significant digits: slots of 1 ns up to 2 µs,
 // above of 1/2048 to 1/1024 of the latency. All requests of a fio bin stand in the slot that
 // holds its middle. The slot lies within the bin, for each layout of fio: whatever value a
 // reader takes for it adds less than 1 ns, or 1/1024 of the latency where that is more, to
@@ -27,8 +28,8 @@
 // Names that are no UTF-8 have U+FFFD in place of what is none.
 //
 // A bin that a bucket's bound cuts could not be shared out exactly. So bounds are chosen
-// among the bins' own, those next to the 1-2-5 steps from 1 µs to 10 s or to others that are
-// asked for ([ParseBuckets]): what a bucket counts is exact. A bound is the highest latency
+// among the bins' own, those next to the 1-2-5 steps from 1 µs to 10 s (further where bins
+// reach further) or to others that are asked for ([ParseBuckets]): what a bucket counts is exact. A bound is the highest latency
 // of its bin, as le means "or equal" and fio counts whole nanoseconds: le="0.000999423".
 // Lost are the bins between the bounds. The sum is the mean of the bins' middles times the
 // count: right within half a bin.

@@ -39,7 +39,7 @@ func decode(b []byte) (map[int]int64, error) {
 	if len(b) < 40 || binary.BigEndian.Uint32(b)&^0xf0 != 0x1c849303 || int(binary.BigEndian.Uint32(b[4:])) != len(b)-40 {
 		return nil, errors.New("no histogram of version 2, or of another length")
 	}
-	if digits, low, high := binary.BigEndian.Uint32(b[12:]), binary.BigEndian.Uint64(b[16:]), binary.BigEndian.Uint64(b[24:]); digits != 3 || low != 1 || high != 17_179_869_183 {
+	if digits, low, high := binary.BigEndian.Uint32(b[12:]), binary.BigEndian.Uint64(b[16:]), binary.BigEndian.Uint64(b[24:]); digits != 3 || low != 1 || high < 17_179_869_183 {
 		return nil, fmt.Errorf("%d digits of %d … %d", digits, low, high)
 	}
 	if offset, ratio := binary.BigEndian.Uint32(b[8:]), math.Float64frombits(binary.BigEndian.Uint64(b[32:])); offset != 0 || ratio != 1 {
@@ -94,6 +94,15 @@ func slotBounds(slot int) (low, high int64) {
 func layouts() (all []hist.Layout) {
 	for c := range 7 {
 		all = append(all, hist.Fio3(c), hist.Fio2(c))
+		for _, groups := range []int{17, 24, 34, 47} {
+			for _, unit := range []hist.Unit{hist.Nanoseconds, hist.Microseconds} {
+				l, err := hist.NewLayout(unit, groups, c)
+				if err != nil {
+					panic(err)
+				}
+				all = append(all, l)
+			}
+		}
 	}
 	return all
 }
@@ -110,7 +119,7 @@ func TestSlotInBin(t *testing.T) {
 				t.Fatalf("slot %d is %d … %d, want %d … %d", slot, a, b, low, high)
 			}
 			from, to := l.Bounds(i)
-			if slot <= last || low < from || high >= to || high > hdrHighest {
+			if slot <= last || low < from || high >= to || uint64(high) > hdrHighest(l) {
 				t.Fatalf("%v: bin %d, %d … %d ns, is slot %d, %d … %d", l, i, from, to, slot, low, high)
 			}
 			for _, v := range []int64{low, high} {
@@ -178,7 +187,7 @@ func TestHDRRoundTrip(t *testing.T) {
 // valueAt is the value that readers have for the request of a rank.
 func valueAt(counts map[int]int64, rank float64) int64 {
 	sum := 0.0
-	for slot := range 30 * 1024 {
+	for slot := range 60 * 1024 {
 		if sum += float64(counts[slot]); sum >= rank {
 			_, high := slotBounds(slot)
 			return high

@@ -18,12 +18,15 @@ const (
 	hdrCookie           = 0x1c849303 | 0x10
 	hdrCompressedCookie = 0x1c849304 | 0x10
 
-	hdrDigits  = 3
-	hdrLowest  = 1
-	hdrHighest = 1<<34 - 1 // ns, of the last nominal edge of fio's bins
+	hdrDigits = 3
+	hdrLowest = 1
 
 	hdrHalfBits = 10 // 3 digits take 2048 slots to begin with, and half as many for each doubling
 )
+
+// hdrHighest is the highest value, in nanoseconds, that a histogram of a layout can have: the
+// end of its last bin, but no less than that of fio as it is released.
+func hdrHighest(l hist.Layout) uint64 { return uint64(max(l.Reach(), 1<<34)) - 1 }
 
 // hdrSlot is the place of a value, and hdrBounds are the values of a slot: from low up to,
 // and with, high. The first 2048 slots are of one value, and each further 1024 twice as
@@ -77,7 +80,7 @@ func appendHDR(dst []byte, h *hist.Histogram) (_ []byte, highest uint64) {
 	dst = order.AppendUint32(dst, 0) // offset of the first slot
 	dst = order.AppendUint32(dst, hdrDigits)
 	dst = order.AppendUint64(dst, hdrLowest)
-	dst = order.AppendUint64(dst, hdrHighest)
+	dst = order.AppendUint64(dst, hdrHighest(h.Layout()))
 	dst = order.AppendUint64(dst, math.Float64bits(1)) // what values are multiplied with
 	head, next := len(dst), 0
 	layout := h.Layout()

@@ -45,7 +45,7 @@
 // the bounds of its error (package hist), so that the raw completions might have led to
 // the other verdict, the verdict is [Verdict.Close]. If it is not, it is that of the raw
 // completions. A percentile, minimum or maximum in the last bin, which has no upper bound
-// (17.05 s and more), is unknown if it is for an upper bound to decide; so is the share of
+// (17.05 s and more, unless fio was rebuilt), is unknown if it is for an upper bound to decide; so is the share of
 // requests within a latency that lies in it. Its value is the lowest latency of the bin.
 //
 // # Windows

@@ -120,7 +120,7 @@ func (r *Reader) Stats() Stats {
 
 // Next is the next row. A [*SyntaxError] is a line that was left out: call again to go
 // on behind it. Any other error is final: io.EOF at the end, [ErrNotLog],
-// [ErrStoredCompressed], a [*hist.LayoutError] where the columns do not tell the layout, or
+// [ErrStoredCompressed], a [*hist.LayoutError] where the columns do not show the layout, or
 // what reading failed with.
 func (r *Reader) Next() (*Record, error) {
 	if r.err == nil && !r.started {
