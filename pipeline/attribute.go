@@ -196,6 +196,9 @@ func (b *planner) attributeSegments(out *output, entries []*entry, slots []*slot
 	}
 	one := combine(entries)
 	one.size = len(slots) // one log has them all
+	if one.several = !isOneStage(entries); one.several {
+		one.ran = 0 // the run times of several stages are not the log's
+	}
 	b.attributeTogether(slots, one)
 	if !isOneStage(entries) && !(len(slots) == 1 || slots[0].head.first > epochTimes) {
 		b.lose(fmt.Errorf("%s: a log of jobs that may have run one after another, of which nothing says which part is whose: "+

@@ -13,15 +13,16 @@ import (
 // it covers.
 type entry struct {
 	*fiolog.Job
-	out    *output
-	index  int
-	first  int    // number of its first job, as fio counts them
-	size   int    // how many jobs it stands for: numjobs with group_reporting, else one
-	jobs   []*job // whose logs are of it
-	ran    int64  // milliseconds
-	groups int    // of bins, which the fio was built with: see [planner.setGroups]
-	mixed  bool   // of all directions in one (unified_rw_reporting)
-	total  bool   // its latencies are counted from submission: those of completion are disabled
+	out     *output
+	index   int
+	first   int    // number of its first job, as fio counts them
+	size    int    // how many jobs it stands for: numjobs with group_reporting, else one
+	jobs    []*job // whose logs are of it
+	ran     int64  // milliseconds
+	groups  int    // of bins, which the fio was built with: see [planner.setGroups]
+	several bool   // it is of jobs that ran at different times, which only their rows say
+	mixed   bool   // of all directions in one (unified_rw_reporting)
+	total   bool   // its latencies are counted from submission: those of completion are disabled
 }
 
 // newEntries are the entries of a report, in its order.

@@ -63,9 +63,16 @@ func (p *plan) totals(d fiolog.Direction, t *tallies) *mapping.Totals {
 			out.Bytes += int64(float64(e.Mixed.IOBytes) * float64(p.mixedRequests(e, d, t)) / float64(e.Mixed.TotalIOs))
 		}
 	}
-	out.DurationMS = p.duration(func(j *job) bool {
-		return j.serves(d) && (j.entry == nil || !j.entry.mixed || t.jobs[j].requests[d] > 0)
-	}, t)
+	out.DurationMS = p.duration(func(j *job) (start, end int64, ok bool) {
+		of := t.jobs[j]
+		switch {
+		case !j.serves(d) || j.entry != nil && j.entry.mixed && of.requests[d] == 0:
+			return 0, 0, false
+		case j.entry != nil && j.entry.several: // of which only the rows say when each ran
+			return j.offset + of.spans[d].start, j.offset + of.spans[d].end, of.requests[d] > 0
+		}
+		return j.offset, p.endOf(j, t), true
+	})
 	rate(out)
 	return out
 }
@@ -97,25 +104,26 @@ func (p *plan) allTotals(run *mapping.Run, t *tallies) *mapping.Totals {
 		return nil
 	}
 	total.Latency = mapping.NewLatency(all, nil)
-	total.DurationMS = p.duration(func(*job) bool { return true }, t)
+	total.DurationMS = p.duration(func(j *job) (start, end int64, ok bool) { return j.offset, p.endOf(j, t), true })
 	rate(total)
 	return total
 }
 
-// duration is the time from the start of the first of some jobs to the end of the last,
-// in milliseconds.
-func (p *plan) duration(of func(*job) bool, t *tallies) int64 {
-	first, last := int64(-1), int64(0)
+// duration is the time from the first start of some jobs to the last end, in
+// milliseconds.
+func (p *plan) duration(of func(*job) (start, end int64, ok bool)) int64 {
+	first, last, some := int64(0), int64(0), false
 	for _, j := range p.jobs {
-		if !of(j) {
+		start, end, ok := of(j)
+		if !ok {
 			continue
 		}
-		if first < 0 || j.offset < first {
-			first = j.offset
+		if !some || start < first {
+			first = start
 		}
-		last = max(last, p.endOf(j, t))
+		last, some = max(last, end), true
 	}
-	return max(last-max(first, 0), 0)
+	return max(last-first, 0)
 }
 
 // endOf is when a job ended, in milliseconds after the run's start.
