@@ -165,6 +165,8 @@ func (t *tallies) place(e *entry, d fiolog.Direction, rest *hist.Histogram) (ali
 			describe(e, d), row.Total, row.End-row.Start)
 	default:
 		t.recovered.add(d, int64(row.Total))
+		s := &t.jobs[e.jobs[0]].spans[d]
+		s.end = max(s.end, row.End)
 		return row, true
 	}
 	t.countMissing(d, rest.Total())
@@ -202,7 +204,11 @@ func (t *tallies) tailRow(e *entry, d fiolog.Direction, rest *hist.Histogram) al
 		if some && of.requests[d] == 0 {
 			continue // a job of a group that has no part in this direction
 		}
-		f, end := of.split.Tail(d, e.ran, !of.damaged && !t.endsEarly(e, d, rest.Total()))
+		ran := max(e.ran, j.ran)
+		if own := e.Directions[d].Runtime; e.several && own > 0 { // which began with its first row
+			ran = of.spans[d].start + own
+		}
+		f, end := of.split.Tail(d, ran, !of.damaged && !t.endsEarly(e, d, rest.Total()))
 		if from < 0 || f < from {
 			from = f
 		}

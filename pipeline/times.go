@@ -99,11 +99,22 @@ func (b *planner) setEpochs() {
 			at = j.start
 		}
 		j.start, j.clock, j.error = at, clockEpoch, errorOfEpoch
+		if end, _ := writtenOf(j); j.entry != nil && j.entry.several && end.After(at) {
+			j.ran = end.Sub(at).Milliseconds() // of all stages in one log
+		}
 		j.origin = at.UnixMilli()
 		if first = earlier(first, at); at.Sub(first).Abs() > time.Duration(max(2*j.interval, 1000))*time.Millisecond {
 			b.placed = "each job where the absolute times of its rows put it (log_unix_epoch)"
 		}
 	}
+}
+
+// writtenOf is when the report of a job was written.
+func writtenOf(j *job) (time.Time, clock) {
+	if j.entry == nil {
+		return time.Time{}, clockNone
+	}
+	return j.entry.out.written()
 }
 
 // certain reports whether a job's start is known by its report, and not only guessed.
