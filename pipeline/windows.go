@@ -180,15 +180,20 @@ func (p *plan) clip(w *align.Window, t *tallies, live bool) {
 			continue
 		}
 		of := t.jobs[j]
-		if !of.ended && (live || j.ran == 0) {
+		several := j.entry != nil && j.entry.several
+		if !of.ended && (live || several || j.ran == 0) {
 			return // it may go on
 		}
+		from := j.offset
 		ran := of.end()
 		if !live {
 			ran = max(ran, j.ran)
 		}
-		if !ok || j.offset < start {
-			start = j.offset
+		if several { // each direction in its own time
+			from, ran = j.offset+of.spans[w.Key.Direction].start, of.spans[w.Key.Direction].end
+		}
+		if !ok || from < start {
+			start = from
 		}
 		end, ok = max(end, j.offset+ran), true
 	}
