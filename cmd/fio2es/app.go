@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -69,7 +71,7 @@ out (told on stderr); 4 done, but a condition of compare --fail-if was met, or a
 objective of sla or follow is broken.
 
 Settings: a flag, else FIO2ES_* in the environment, else fio2es.yaml, else the
-default. "fio2es config" shows them.`,
+default. "fio2es config" shows them, and "fio2es config --help" says which files.`,
 		Example: `  fio2es ingest results/                     store all runs of a CBT archive
   fio2es follow /data/cbt                    store runs while tests go on
   fio2es runs                                list them
@@ -83,7 +85,7 @@ default. "fio2es config" shows them.`,
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	p := root.PersistentFlags()
-	p.StringVar(&a.file, "config", "", "settings file (default fio2es.yaml here or in the user's configuration folder)")
+	p.StringVar(&a.file, "config", "", "settings file (default fio2es.yaml in the user's configuration folder, and for analysis the one here)")
 	p.String("history", "", "file of the embedded history (default "+shortHome(config.Default().History)+")")
 	p.BoolVarP(&a.verbose, "verbose", "v", false, "say more on stderr")
 	root.AddCommand(a.ingestCommand(), a.followCommand(), a.percentilesCommand(), a.rankCommand(), a.compareCommand(), a.slaCommand(), a.heatmapCommand(), a.reportCommand(), a.exportCommand(), a.serveCommand(), a.runsCommand(),
@@ -114,7 +116,7 @@ func (a *app) load(cmd *cobra.Command, _ []string) error {
 		level = slog.LevelDebug
 	}
 	a.log = slog.New(term.NewLogHandler(a.stderr, level, a.progress))
-	if cmd.Name() == "completion" || cmd.HasParent() && cmd.Parent().Name() == "completion" || strings.HasPrefix(cmd.Name(), "__") {
+	if cmd.Name() == "version" || cmd.Name() == "completion" || cmd.HasParent() && cmd.Parent().Name() == "completion" || strings.HasPrefix(cmd.Name(), "__") {
 		return nil
 	}
 	cfg, err := config.Load(a.file, cmd.Flags())
@@ -122,7 +124,19 @@ func (a *app) load(cmd *cobra.Command, _ []string) error {
 		return usageError{err}
 	}
 	a.cfg, a.flags = cfg, cmd.Flags()
+	a.tellOrigins()
 	return nil
+}
+
+// tellOrigins says with -v which settings each file, variable and flag set.
+func (a *app) tellOrigins() {
+	set := map[string][]string{}
+	for name, where := range a.cfg.Origins {
+		set[where] = append(set[where], name)
+	}
+	for _, where := range slices.Sorted(maps.Keys(set)) {
+		a.log.Debug("settings of " + where + ": " + strings.Join(slices.Sorted(slices.Values(set[where])), ", "))
+	}
 }
 
 // conclude tells an error and gives the exit code.

@@ -1,0 +1,45 @@
+package term
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestClean(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                               "",
+		"client01.lab_clat.log":          "client01.lab_clat.log",
+		"39.3µs ≥17.0s  Größe 試験 🙂":      "39.3µs ≥17.0s  Größe 試験 🙂",
+		"a\x1b]0;title\x07b":             `a\x1b]0;title\ab`,
+		"a\r\nerror: b\tc\x00\x7f":       `a\r\nerror: b\tc\x00\x7f`,
+		"C1 \u009b31m \u0085":            `C1 \u009b31m \u0085`,
+		"bare \x9b31m \xff":              `bare \x9b31m \xff`,
+		"log.\u202egol.exe \u2066x":      `log.\u202egol.exe \u2066x`,
+		"\u200e\u200f\u061c\u200b\ufeff": `\u200e\u200f\u061c\u200b\ufeff`,
+		"\u2028\u2029":                   `\u2028\u2029`,
+		"\U000e0041 \ufffd":              "\\U000e0041 \ufffd",
+		`it is "so" \n`:                  `it is "so" \n`,
+	} {
+		if got := Clean(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// FuzzClean: nothing is left that a terminal acts on, and what is clean stays as it is.
+func FuzzClean(f *testing.F) {
+	for _, text := range []string{"", "a b", "\x1b[2J", "\u009b", "\x9b", "\u202e", "\xe2\x80", "é"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got := Clean(text)
+		if !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+			t.Errorf("%q: %q", text, got)
+		}
+		if Clean(got) != got {
+			t.Errorf("%q: not clean the second time: %q", got, Clean(got))
+		}
+	})
+}
