@@ -157,7 +157,7 @@ func parseSettings(text []byte) (map[string]any, error) {
 	if err := dec.Decode(&root); errors.Is(err, io.EOF) {
 		return nil, nil
 	} else if err != nil {
-		return nil, err
+		return nil, oneLine(err)
 	}
 	values, size := mostValues, mostSettings
 	if !within(&root, mostDepth, &values, &size) {
@@ -165,7 +165,7 @@ func parseSettings(text []byte) (map[string]any, error) {
 	}
 	var all map[string]any
 	if err := root.Decode(&all); err != nil {
-		return nil, err
+		return nil, oneLine(err)
 	}
 	if err := dec.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
 		return nil, errors.New("it has more than one YAML document: settings are one")
@@ -179,6 +179,15 @@ func parseSettings(text []byte) (map[string]any, error) {
 		set[lower] = value
 	}
 	return set, nil
+}
+
+// oneLine is a parser's error on one line.
+func oneLine(err error) error {
+	lines := strings.Split(err.Error(), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimSpace(l)
+	}
+	return errors.New(strings.Join(lines, " "))
 }
 
 // within counts a node down, with all that its aliases stand for.

@@ -41,6 +41,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	screen         *os.File // what stdout is, unfiltered, where it is a terminal; else nil
 	progress       *term.Progress
 	log            *slog.Logger
 
@@ -51,10 +52,13 @@ type app struct {
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	a := &app{stdin: stdin, stdout: stdout, stderr: term.NewFilter(stderr)}
+	if f, ok := stdout.(*os.File); ok && term.IsTerminal(f) {
+		a.screen, a.stdout = f, term.NewFilter(f)
+	}
 	f, _ := stderr.(*os.File)
 	a.progress = term.NewProgress(f)
-	a.log = slog.New(term.NewLogHandler(stderr, slog.LevelInfo, a.progress))
+	a.log = slog.New(term.NewLogHandler(a.stderr, slog.LevelInfo, a.progress))
 	return a
 }
 
@@ -159,10 +163,30 @@ func (a *app) conclude(err error) int {
 	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") {
 		code = exitUsage
 	}
-	for line := range strings.SplitSeq(err.Error(), "\n") {
+	for _, line := range errorLines(err) {
 		a.log.Error(line)
 	}
 	return code
+}
+
+// errorLines are the texts of errors that were joined. The end of a line within one of them
+// is none of ours: a name or a server's answer has it, and it is shown as such.
+func errorLines(err error) []string {
+	if usage, ok := err.(usageError); ok {
+		err = usage.error
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []string{err.Error()}
+	}
+	var parts, lines []string
+	for _, e := range joined.Unwrap() {
+		parts, lines = append(parts, e.Error()), append(lines, errorLines(e)...)
+	}
+	if strings.Join(parts, "\n") != err.Error() { // one text of several errors
+		return []string{err.Error()}
+	}
+	return lines
 }
 
 // shortHome writes a path with ~ for the user's home, so that help is the same for all.

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 	"unicode"
@@ -42,4 +43,50 @@ func FuzzClean(f *testing.F) {
 			t.Errorf("%q: not clean the second time: %q", got, Clean(got))
 		}
 	})
+}
+
+// TestFilter: characters that two writes share arrive whole.
+func TestFilter(t *testing.T) {
+	const text = "p99\t39.3µs\n\x1b[31mred \u009b \x9b 試🙂\u202e\r\n"
+	const want = "p99\t39.3µs\n" + `\x1b[31mred \u009b \x9b 試🙂\u202e\r` + "\n"
+	for size := 1; size <= len(text); size++ {
+		var out strings.Builder
+		f := NewFilter(&out)
+		for i := 0; i < len(text); i += size {
+			part := text[i:min(i+size, len(text))]
+			if n, err := f.Write([]byte(part)); n != len(part) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if out.String() != want {
+			t.Errorf("by %d: %q, want %q", size, out.String(), want)
+		}
+	}
+}
+
+// TestNothingRaw: a name is one cell, and one line, wherever it is shown.
+func TestNothingRaw(t *testing.T) {
+	const name = "a\x1b]0;x\x07\r\nerror: forged\u009b\u202e"
+	var out strings.Builder
+	table := NewTable("NAME", ">N")
+	table.Add(name, "1")
+	table.Add("b", "2")
+	if err := table.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	if err := Line(&out, "run %s", name); err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(NewLogHandler(&out, slog.LevelInfo, nil)).With(name, name)
+	log.Warn("read "+name, name, name)
+	p := &Progress{w: &out}
+	p.Show("run %s", name)
+	text := strings.ReplaceAll(out.String(), "\r\x1b[Krun", "run")
+	if strings.ContainsFunc(strings.ReplaceAll(text, "\n", ""), func(r rune) bool { return !unicode.IsGraphic(r) }) {
+		t.Errorf("%q", text)
+	}
+	lines := strings.Split(text, "\n")
+	if len(lines) != 6 || strings.Index(lines[0], "N") < 0 || len([]rune(lines[1])) != len([]rune(lines[2])) {
+		t.Errorf("%d lines: %q", len(lines), lines)
+	}
 }
