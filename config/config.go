@@ -2,16 +2,15 @@
 // and what is wrong with it.
 //
 // A setting is a flag, else a FIO2ES_* variable of the environment, else an entry of
-// fio2es.yaml, else its default. Unknown names are errors, and all faults are told at
-// once. Packages below do not know this one: they take options of their own.
+// fio2es.yaml, else its default. A fio2es.yaml in the current folder may come from somebody
+// else, so it sets only how runs are analysed. Unknown names are errors, and all faults are
+// reported at once. Packages below do not know this one: they take options of their own.
 package config
 
 import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/go-viper/mapstructure/v2"
 
 	"github.com/fio2es/fio2es/internal/elastic"
 )
@@ -42,6 +41,10 @@ type Config struct {
 
 	Elasticsearch Elasticsearch `mapstructure:"elasticsearch"`
 	Kibana        Kibana        `mapstructure:"kibana"`
+
+	// Origins are the places that settings were taken from, by names such as
+	// elasticsearch.addresses: a flag, a variable, or files. Defaults are not in it.
+	Origins map[string]string `mapstructure:"-"`
 }
 
 // Elasticsearch is the cluster that holds the history, where there is one. Secrets come
@@ -103,15 +106,12 @@ func defaultHistory() string {
 
 // Settings are all settings by name, for showing: without secrets, wherever they stand.
 func Settings(c Config) map[string]any {
-	all := map[string]any{}
 	c.Elasticsearch.Addresses = slices.Clone(c.Elasticsearch.Addresses)
 	for i, a := range c.Elasticsearch.Addresses {
 		c.Elasticsearch.Addresses[i] = withoutCredentials(a)
 	}
 	c.Elasticsearch.Proxy, c.Kibana.URL = withoutCredentials(c.Elasticsearch.Proxy), withoutCredentials(c.Kibana.URL)
-	if err := mapstructure.Decode(c, &all); err != nil {
-		panic(err) // a Config always decodes
-	}
+	all := decoded(c)
 	all["interval"] = c.Interval.String()
 	return all
 }

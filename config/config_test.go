@@ -59,6 +59,11 @@ func TestPrecedence(t *testing.T) {
 	want.History = "/data/fio2es/history.db"
 	want.Interval, want.Weighting, want.Jobs = Interval(10*time.Second), "completion", 3
 	want.Labels, want.Levels = map[string]string{"disk": "nvme", "osd": "Blue"}, []string{"job"}
+	here, err := filepath.Abs("fio2es.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Origins = map[string]string{"interval": "--interval", "weighting": here, "jobs": here, "labels": "FIO2ES_LABELS", "levels": "FIO2ES_LEVELS"}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}

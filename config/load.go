@@ -1,11 +1,9 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -32,17 +30,18 @@ func flagName(key string) string {
 	return key
 }
 
-// Load reads the settings. file is the one that the user names, or empty: then
-// fio2es.yaml is looked for here and in the user's configuration folder. flags are those
-// of the command; only the ones that were set count. All faults come joined.
+// Load reads the settings. file is the one that the user names, or empty: then fio2es.yaml
+// in the user's configuration folder is read, and the one in the current folder, which may
+// set only how runs are analysed. flags are those of the command; only the ones that were
+// set count. All faults come joined.
 func Load(file string, flags *pflag.FlagSet) (Config, error) {
 	v := viper.NewWithOptions(viper.KeyDelimiter(delimiter))
 	keys := setDefaults(v, Default())
 	v.SetEnvPrefix(strings.TrimSuffix(envPrefix, "_"))
 	v.SetEnvKeyReplacer(strings.NewReplacer(delimiter, "_"))
 	v.AutomaticEnv()
-	var faults []error
-	if err := readFile(v, file); err != nil {
+	files, faults := readFiles(file)
+	if err := v.MergeConfigMap(merged(files)); err != nil {
 		faults = append(faults, err)
 	}
 	faults = append(faults, unknownVariables(keys)...)
@@ -57,70 +56,34 @@ func Load(file string, flags *pflag.FlagSet) (Config, error) {
 	decode := viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(
 		mapstructure.TextUnmarshallerHookFunc(), mapstructure.StringToTimeDurationHookFunc(), mapstructure.StringToSliceHookFunc(","), stringToMap))
 	if err := v.UnmarshalExact(&c, decode); err != nil {
-		faults = append(faults, explain(err, v.ConfigFileUsed())...)
+		faults = append(faults, explain(err, paths(files))...)
 	}
 	if f := flags.Lookup(flagName("elasticsearch::addresses")); f != nil && f.Changed && slices.ContainsFunc(c.Elasticsearch.Addresses, hasPassword) {
 		faults = append(faults, errors.New("--elasticsearch: all users of the machine can read a password in a flag: set FIO2ES_ELASTICSEARCH_USERNAME and FIO2ES_ELASTICSEARCH_PASSWORD"))
 	}
+	c.Origins = origins(files, flags)
 	faults = append(faults, c.faults()...)
 	return c, errors.Join(faults...)
 }
 
 // setDefaults tells viper all names, without which it would not look for variables.
 func setDefaults(v *viper.Viper, c Config) []string {
-	all := map[string]any{}
-	if err := mapstructure.Decode(c, &all); err != nil {
-		panic(err) // a Config always decodes
-	}
 	var keys []string
-	var add func(prefix string, m map[string]any)
-	add = func(prefix string, m map[string]any) {
-		for k, value := range m {
-			if nested, ok := value.(map[string]any); ok {
-				add(prefix+k+delimiter, nested)
-				continue
-			}
-			v.SetDefault(prefix+k, value)
-			keys = append(keys, prefix+k)
-		}
-	}
-	add("", all)
+	flatten("", delimiter, decoded(c), func(key string, value any) {
+		v.SetDefault(key, value)
+		keys = append(keys, key)
+	})
 	slices.Sort(keys)
 	return keys
 }
 
-// readFile reads the settings file, if there is one. The search is our own: viper would
-// take a file fio2es without a suffix, too, which is the program where it was built.
-func readFile(v *viper.Viper, file string) error {
-	if file == "" {
-		file = cmp.Or(os.Getenv(envPrefix+"CONFIG"), findFile())
+// paths names the files, for messages about what can be in any of them.
+func paths(files []settingsFile) string {
+	var all []string
+	for _, f := range files {
+		all = append(all, f.path)
 	}
-	if file == "" {
-		return nil
-	}
-	v.SetConfigFile(file)
-	if err := v.ReadInConfig(); err != nil {
-		return fmt.Errorf("read settings %s: %w", file, err)
-	}
-	return nil
-}
-
-// findFile is the settings file here, else that in the user's configuration folder, else
-// empty.
-func findFile() string {
-	folders := []string{"."}
-	if dir, err := os.UserConfigDir(); err == nil {
-		folders = append(folders, filepath.Join(dir, "fio2es"))
-	}
-	for _, dir := range folders {
-		for _, name := range []string{"fio2es.yaml", "fio2es.yml"} {
-			path := filepath.Join(dir, name)
-			if info, err := os.Stat(path); err == nil && !info.IsDir() {
-				return path
-			}
-		}
-	}
-	return ""
+	return strings.Join(all, ", ")
 }
 
 // unknownVariables finds misspelt FIO2ES_* variables. Those for tests are not ours.

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/elastic"
@@ -21,7 +20,7 @@ func secret(name string, text elastic.Secret, file string) (elastic.Secret, erro
 	if text != "" {
 		return "", fmt.Errorf("%s and %s_file are both set: say one", name, name)
 	}
-	content, err := os.ReadFile(file)
+	content, err := readRegular(file, mostSecret)
 	if err != nil {
 		return "", fmt.Errorf("%s_file: %w", name, err)
 	}
@@ -36,7 +35,7 @@ func certificates(name, file string) ([]byte, error) {
 	if file == "" {
 		return nil, nil
 	}
-	pem, err := os.ReadFile(file)
+	pem, err := readRegular(file, mostCertificates)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

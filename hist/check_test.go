@@ -90,6 +90,8 @@ func FuzzFromWeights(f *testing.F) {
 	f.Add(uint16(1216), []byte{4, 191, 3}, 1.0)
 	f.Add(uint16(58), []byte{0, 9, 4, 0, 8, 4}, 0.1)
 	f.Add(uint16(0), []byte{}, math.NaN())
+	f.Add(uint16(29), []byte{0, 5, 1}, math.NaN())
+	f.Add(uint16(29), []byte{0, 28, 40}, math.NaN())
 	f.Fuzz(func(t *testing.T, bins uint16, data []byte, q float64) {
 		l, err := hist.Resolve(int(bins), hist.Hint{})
 		if err != nil {

@@ -17,7 +17,7 @@ type Answer struct {
 // Percentile is the latency of rank q (0 … 1): of the request of rank ceil(q*N), by
 // the rule of the package comment. For fractional weights the rank is interpolated
 // between those of the whole numbers around N, so that it is continuous in them and
-// the same for whole ones. An empty histogram answers NaN.
+// the same for whole ones. An empty histogram answers NaN, and so does q = NaN.
 func (h *Histogram) Percentile(q float64) Answer { return h.Percentiles(q)[0] }
 
 // Percentiles are several at once, in one pass when qs ascend.
@@ -30,18 +30,16 @@ func (h *Histogram) Percentiles(qs ...float64) []Answer {
 // AppendPercentiles appends the answers for qs to dst, for callers that reuse it.
 func (h *Histogram) AppendPercentiles(dst []Answer, qs ...float64) []Answer {
 	total := h.Total()
-	if total <= 0 {
-		nan := math.NaN()
-		for range qs {
-			dst = append(dst, Answer{Value: nan, Low: nan, High: nan})
-		}
-		return dst
-	}
 	bin, before := h.low, 0.0 // the requests in all bins before bin
 	at := math.Inf(-1)
 	for _, q := range qs {
+		if total <= 0 || math.IsNaN(q) {
+			nan := math.NaN()
+			dst = append(dst, Answer{Value: nan, Low: nan, High: nan})
+			continue
+		}
 		p := position(q, total)
-		if !(p >= at) { // not ascending (or not a number): begin again
+		if !(p >= at) { // not ascending: begin again
 			bin, before = h.low, 0
 		}
 		at = p

@@ -116,6 +116,9 @@ func (lat *Latency) check() error {
 		}
 	}
 	values, counts := lat.Bins.Values, lat.Bins.Counts
+	if n := lat.numbers(); lat.Layout == "" && len(values) == 0 && n != [len(n)]float64{1: lat.Mean} {
+		return fmt.Errorf("percentiles without the layout of their bins: %w", ErrBins)
+	}
 	if len(values) != len(counts) {
 		return fmt.Errorf("%d values, %d counts: %w", len(values), len(counts), ErrBins)
 	}

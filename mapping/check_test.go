@@ -135,6 +135,10 @@ func FuzzDecodeInterval(f *testing.F) {
 	f.Add(sample(0).AppendJSON(nil))
 	f.Add([]byte(`{"level":"host","latency":{"histogram":{"values":[2,1],"counts":[1]},"layout":"fio2/6"},"_doc_count":-1}`))
 	f.Add([]byte(`{"@timestamp":"9999-12-31T23:59:59.9999-12:00","run":{"id":"a","ingest":"b","labels":{"":""}},"level":"job"}`))
+	for _, latency := range []string{`"min":1,"mean":0`, `"min":1,"mean":2,"p50":1`, `"mean":0`, `"mean":2`, `"mean":0,"layout":"fio3/0"`, `"stddev":5e-324`} {
+		f.Add([]byte(`{"level":"host","run":{"id":"a","ingest":"b","start":"2026-01-01T00:00:00Z"},"fio":{"direction":"read"},"@timestamp":"2026-01-01T00:00:00Z",` +
+			`"interval":{"end":"2026-01-01T00:00:00Z"},"latency":{` + latency + `}}`))
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var d mapping.Interval
 		if json.Unmarshal(text, &d) != nil {

@@ -113,10 +113,9 @@ func (lat *Latency) OpenFrom() float64 {
 // a lower bound as soon as the maximum is.
 func (lat *Latency) IsOpen(us float64) bool { return us >= lat.OpenFrom() }
 
-// IsZero tells whether there is nothing to write: no bins and no percentiles.
-func (lat *Latency) IsZero() bool {
-	return lat.Bins.IsZero() && lat.Layout == "" && lat.numbers() == [11]float64{}
-}
+// IsZero reports whether there is nothing to write: no bins, no layout and no mean. Of
+// averages a document has only their mean.
+func (lat *Latency) IsZero() bool { return lat.Bins.IsZero() && lat.Layout == "" && lat.Mean == 0 }
 
 func (lat *Latency) numbers() [11]float64 {
 	return [...]float64{

@@ -67,6 +67,32 @@ func (o *output) written() (time.Time, clock) {
 	return end, clockReport
 }
 
+// Times beyond these are no evidence: fio did not exist, or a report is damaged. RFC 3339
+// has four digits for a year, and a [time.Duration] reaches over 292 years.
+var (
+	notBefore = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
+	notAfter  = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+func isPossible(t time.Time) bool { return !t.Before(notBefore) && t.Before(notAfter) }
+
+// dropImpossible removes the times of a report that cannot be, so that one damaged number
+// does not take the other evidence away.
+func (b *planner) dropImpossible(out *output) {
+	drop := func(what string, ms *int64) {
+		if at := time.UnixMilli(*ms); !isPossible(at) {
+			b.lose(fmt.Errorf("%s: %s %d is in the year %d, which cannot be: not used", out.File.Name(), what, *ms, at.Year()))
+			*ms = 0
+		}
+	}
+	for _, e := range b.entries {
+		if e.out == out {
+			drop("job_start", &e.Start)
+		}
+	}
+	drop("timestamp_ms", &out.fio.Timestamp)
+}
+
 // placeByStart uses job_start. A job without one began with the first.
 func placeByStart(entries []*entry) placed {
 	p := placed{starts: map[*entry]moment{}}

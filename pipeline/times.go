@@ -56,6 +56,7 @@ func (b *planner) placeOutputs() {
 			}
 			byHost[e.Host] = append(byHost[e.Host], e)
 		}
+		b.dropImpossible(out)
 		for _, host := range hosts {
 			p := place(out, byHost[host])
 			for e, at := range p.starts {
@@ -186,6 +187,11 @@ func (b *planner) setStart() error {
 		if j.start.IsZero() {
 			continue
 		}
+		if !isPossible(j.start) {
+			b.lose(fmt.Errorf("%s: %s puts its start in the year %d, which cannot be: not used", j.log.File.Name(), j.clock, j.start.Year()))
+			j.start, j.clock, j.error = time.Time{}, 0, 0
+			continue
+		}
 		j.start = j.start.Add(b.opt.Offsets[j.host])
 		b.start = earlier(b.start, j.start)
 		b.clock, b.error = max(b.clock, j.clock), max(b.error, j.error)
@@ -207,6 +213,9 @@ func (b *planner) setStart() error {
 	}
 	first := slices.MinFunc(b.jobs, func(x, y *job) int { return x.start.Compare(y.start) })
 	b.start = first.start.UTC().Truncate(time.Millisecond)
+	if !b.absent && !isPossible(b.start) {
+		return fmt.Errorf("its files put its start in the year %d, which cannot be: give --start TIME", b.start.Year())
+	}
 	return nil
 }
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -39,6 +41,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	screen         *os.File // what stdout is, unfiltered, where it is a terminal; else nil
 	progress       *term.Progress
 	log            *slog.Logger
 
@@ -49,10 +52,13 @@ type app struct {
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	a := &app{stdin: stdin, stdout: stdout, stderr: term.NewFilter(stderr)}
+	if f, ok := stdout.(*os.File); ok && term.IsTerminal(f) {
+		a.screen, a.stdout = f, term.NewFilter(f)
+	}
 	f, _ := stderr.(*os.File)
 	a.progress = term.NewProgress(f)
-	a.log = slog.New(term.NewLogHandler(stderr, slog.LevelInfo, a.progress))
+	a.log = slog.New(term.NewLogHandler(a.stderr, slog.LevelInfo, a.progress))
 	return a
 }
 
@@ -69,7 +75,7 @@ out (told on stderr); 4 done, but a condition of compare --fail-if was met, or a
 objective of sla or follow is broken.
 
 Settings: a flag, else FIO2ES_* in the environment, else fio2es.yaml, else the
-default. "fio2es config" shows them.`,
+default. "fio2es config" shows them, and "fio2es config --help" says which files.`,
 		Example: `  fio2es ingest results/                     store all runs of a CBT archive
   fio2es follow /data/cbt                    store runs while tests go on
   fio2es runs                                list them
@@ -83,7 +89,7 @@ default. "fio2es config" shows them.`,
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	p := root.PersistentFlags()
-	p.StringVar(&a.file, "config", "", "settings file (default fio2es.yaml here or in the user's configuration folder)")
+	p.StringVar(&a.file, "config", "", "settings file (default fio2es.yaml in the user's configuration folder, and for analysis the one here)")
 	p.String("history", "", "file of the embedded history (default "+shortHome(config.Default().History)+")")
 	p.BoolVarP(&a.verbose, "verbose", "v", false, "say more on stderr")
 	root.AddCommand(a.ingestCommand(), a.followCommand(), a.percentilesCommand(), a.rankCommand(), a.compareCommand(), a.slaCommand(), a.heatmapCommand(), a.reportCommand(), a.exportCommand(), a.serveCommand(), a.runsCommand(),
@@ -114,7 +120,7 @@ func (a *app) load(cmd *cobra.Command, _ []string) error {
 		level = slog.LevelDebug
 	}
 	a.log = slog.New(term.NewLogHandler(a.stderr, level, a.progress))
-	if cmd.Name() == "completion" || cmd.HasParent() && cmd.Parent().Name() == "completion" || strings.HasPrefix(cmd.Name(), "__") {
+	if cmd.Name() == "version" || cmd.Name() == "completion" || cmd.HasParent() && cmd.Parent().Name() == "completion" || strings.HasPrefix(cmd.Name(), "__") {
 		return nil
 	}
 	cfg, err := config.Load(a.file, cmd.Flags())
@@ -122,7 +128,19 @@ func (a *app) load(cmd *cobra.Command, _ []string) error {
 		return usageError{err}
 	}
 	a.cfg, a.flags = cfg, cmd.Flags()
+	a.tellOrigins()
 	return nil
+}
+
+// tellOrigins says with -v which settings each file, variable and flag set.
+func (a *app) tellOrigins() {
+	set := map[string][]string{}
+	for name, where := range a.cfg.Origins {
+		set[where] = append(set[where], name)
+	}
+	for _, where := range slices.Sorted(maps.Keys(set)) {
+		a.log.Debug("settings of " + where + ": " + strings.Join(slices.Sorted(slices.Values(set[where])), ", "))
+	}
 }
 
 // conclude tells an error and gives the exit code.
@@ -145,10 +163,30 @@ func (a *app) conclude(err error) int {
 	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") {
 		code = exitUsage
 	}
-	for line := range strings.SplitSeq(err.Error(), "\n") {
+	for _, line := range errorLines(err) {
 		a.log.Error(line)
 	}
 	return code
+}
+
+// errorLines are the texts of errors that were joined. The end of a line within one of them
+// is none of ours: a name or a server's answer has it, and it is shown as such.
+func errorLines(err error) []string {
+	if usage, ok := err.(usageError); ok {
+		err = usage.error
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []string{err.Error()}
+	}
+	var parts, lines []string
+	for _, e := range joined.Unwrap() {
+		parts, lines = append(parts, e.Error()), append(lines, errorLines(e)...)
+	}
+	if strings.Join(parts, "\n") != err.Error() { // one text of several errors
+		return []string{err.Error()}
+	}
+	return lines
 }
 
 // shortHome writes a path with ~ for the user's home, so that help is the same for all.

@@ -1,14 +1,15 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/sheet"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 )
@@ -37,15 +38,15 @@ type compareWriter struct {
 	format     string
 	confidence float64
 	started    bool
-	csv        *csv.Writer
+	csv        *sheet.Writer
 	json       *json.Encoder
 }
 
 func newCompareWriter(w io.Writer, format string, confidence float64) *compareWriter {
 	c := &compareWriter{w: w, format: format, confidence: confidence}
 	switch format {
-	case "csv":
-		c.csv = csv.NewWriter(w)
+	case "csv", sheet.Exact:
+		c.csv = sheet.NewWriter(w, format == sheet.Exact)
 		c.csv.Write([]string{"base", "other", "base_run", "other_run", "direction", "metric", "base_value", "other_value",
 			"change_percent", "low_percent", "high_percent", "confidence", "verdict", "open"})
 	case "json":
@@ -107,10 +108,10 @@ func (c *compareWriter) table(base, other *compareSide, lines []compareLine) err
 func (c *compareWriter) heading(label string, side *compareSide) {
 	width := 0
 	for _, r := range side.runs {
-		width = max(width, len(r.name))
+		width = max(width, utf8.RuneCountInString(term.Clean(r.name)))
 	}
 	for _, r := range side.runs {
-		fmt.Fprintf(c.w, "%-5s  %-*s  %s\n", label, width, r.name, describe(r.Run))
+		term.Line(c.w, "%-5s  %-*s  %s", label, width, term.Clean(r.name), describe(r.Run))
 		label = ""
 	}
 }

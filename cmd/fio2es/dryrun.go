@@ -48,10 +48,10 @@ func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipelin
 		leftOut = leftOut || lost
 	}
 	for _, s := range archive.Skipped {
-		fmt.Fprintf(a.stdout, "skipped: %s: %s\n", s.Path, s.Reason)
+		term.Line(a.stdout, "skipped: %s: %s", s.Path, s.Reason)
 	}
 	for _, l := range archive.Left {
-		fmt.Fprintf(a.stdout, "no run: %s: %s\n", l.File.Name(), l.Reason)
+		term.Line(a.stdout, "no run: %s: %s", l.File.Name(), l.Reason)
 	}
 	if n := len(archive.Runs) - len(runs); n > 0 {
 		fmt.Fprintf(a.stdout, "not picked: %s\n", plural(n, "run"))

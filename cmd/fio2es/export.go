@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/export"
+	"github.com/fio2es/fio2es/internal/sheet"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // exportFormats are what --as takes.
-var exportFormats = []string{"hdrlog", "openmetrics", "csv", "json"}
+var exportFormats = []string{"hdrlog", "openmetrics", "csv", sheet.Exact, "json"}
 
 // exportQuery is what is exported, and how.
 type exportQuery struct {
@@ -76,7 +77,7 @@ format's source and what it cannot hold.`,
 	fl := cmd.Flags()
 	levels := fl.Lookup("levels")
 	levels.Usage, levels.DefValue = "series of the cluster, or of each host or job (default: follows from --host and --job)", "[]"
-	fl.StringVar(&q.as, "as", "", "hdrlog, openmetrics, csv or json")
+	fl.StringVar(&q.as, "as", "", "hdrlog, openmetrics, csv, csv-exact or json")
 	q.addFlags(fl)
 	fl.StringVarP(&output, "output", "o", "", "write to this file; - is stdout")
 	fl.BoolVar(&q.windows, "windows", false, "openmetrics: a point for each window")
@@ -88,9 +89,9 @@ format's source and what it cannot hold.`,
 func (q *exportQuery) parse(buckets string, written bool) error {
 	switch {
 	case q.as == "":
-		return usagef("--as: want hdrlog, openmetrics, csv or json")
+		return usagef("--as: want hdrlog, openmetrics, csv, csv-exact or json")
 	case !slices.Contains(exportFormats, q.as):
-		return usagef("--as %s: want hdrlog, openmetrics, csv or json", q.as)
+		return usagef("--as %s: want hdrlog, openmetrics, csv, csv-exact or json", q.as)
 	case q.as != "openmetrics" && q.windows:
 		return usagef("--windows is for --as openmetrics: others have windows anyway")
 	case q.as != "openmetrics" && written:
@@ -134,7 +135,7 @@ func (q *exportQuery) writer(w io.Writer) export.Writer {
 	case "json":
 		return export.NewJSON(w)
 	}
-	return export.NewCSV(w)
+	return export.NewCSV(w, q.as == sheet.Exact)
 }
 
 // export writes all runs that args name to w. It tells whether that came to its end, also

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/sheet"
 )
 
 // addReadingFlags adds the settings of how logs become documents.
@@ -30,12 +31,12 @@ func addReadingFlags(f *pflag.FlagSet) {
 type format struct{ string }
 
 func (f *format) String() string { return f.string }
-func (f *format) Type() string   { return "table|csv|json" }
+func (f *format) Type() string   { return "table|csv|csv-exact|json" }
 func (f *format) Set(s string) error {
 	switch s {
-	case "table", "csv", "json":
+	case "table", "csv", sheet.Exact, "json":
 		f.string = s
 		return nil
 	}
-	return usagef("%q is not table, csv or json", s)
+	return usagef("%q is not table, csv, csv-exact or json", s)
 }

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"sync"
 
+	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -40,10 +40,10 @@ func (f *followWriter) window(d *mapping.Interval) error {
 // line is one of a table whose columns are as wide as they may have to be: it has no end
 // at which that is known.
 func (f *followWriter) line(d *mapping.Interval) error {
-	const form = "%-8s  %-8s  %-5s  %11s  %8s  %7s  %7s  %7s  %7s  %7s  %7s\n"
+	const form = "%-8s  %-8s  %-5s  %11s  %8s  %7s  %7s  %7s  %7s  %7s  %7s"
 	if !f.started {
 		f.started = true
-		if _, err := fmt.Fprintf(f.w, form, "UNTIL", "RUN", "DIR", "REQUESTS", "IOPS", "MEAN", "P50", "P95", "P99", "P99.9", "MAX"); err != nil {
+		if err := term.Line(f.w, form, "UNTIL", "RUN", "DIR", "REQUESTS", "IOPS", "MEAN", "P50", "P95", "P99", "P99.9", "MAX"); err != nil {
 			return err
 		}
 	}
@@ -52,7 +52,6 @@ func (f *followWriter) line(d *mapping.Interval) error {
 		return err
 	}
 	t := a.texts("mean", "p50", "p95", "p99", "p99_9", "max")
-	_, err = fmt.Fprintf(f.w, form, d.Window.End.UTC().Format("15:04:05"), d.Run.ID[:8], d.Fio.Direction,
+	return term.Line(f.w, form, d.Window.End.UTC().Format("15:04:05"), d.Run.ID[:8], d.Fio.Direction,
 		unit.Count(d.Requests.Completed), unit.Rate(d.IOPS), t[0], t[1], t[2], t[3], t[4], t[5])
-	return err
 }

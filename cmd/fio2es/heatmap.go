@@ -8,6 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/fio2es/fio2es/internal/heatmap"
+	"github.com/fio2es/fio2es/internal/sheet"
 )
 
 // heatmapOptions is how a map is drawn, and where to.
@@ -66,7 +67,11 @@ drawn shorter, and coloured by its rate. --format csv and json give the cells th
 			}
 			a.fit(how)
 			a.cfg.Levels = []string{q.level().String()}
-			return a.windows(cmd.Context(), args, newHeatmapWriter(a.stdout, how, q))
+			to := a.stdout
+			if how.colour { // the map has escapes of its own, and its title is cleaned
+				to = a.screen
+			}
+			return a.windows(cmd.Context(), args, newHeatmapWriter(to, how, q))
 		},
 	}
 	addReadingFlags(cmd.Flags())
@@ -101,9 +106,9 @@ func (how *heatmapOptions) check(format, columns bool) error {
 // fit makes a table fit the terminal, and decides on colours.
 func (a *app) fit(how *heatmapOptions) {
 	width, height := plainWidth, plainLines
-	if f, ok := a.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		how.colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+	if a.screen != nil {
+		how.colour = how.format == "table" && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		if w, h, err := term.GetSize(int(a.screen.Fd())); err == nil && w > 0 {
 			width, height = w, h-heatmapAround
 		}
 	}
@@ -124,12 +129,12 @@ const heatmapAround = 5
 type heatmapFormat struct{ string }
 
 func (f *heatmapFormat) String() string { return f.string }
-func (f *heatmapFormat) Type() string   { return "table|svg|csv|json" }
+func (f *heatmapFormat) Type() string   { return "table|svg|csv|csv-exact|json" }
 func (f *heatmapFormat) Set(s string) error {
 	switch s {
-	case "table", "svg", "csv", "json":
+	case "table", "svg", "csv", sheet.Exact, "json":
 		f.string = s
 		return nil
 	}
-	return usagef("%q is not table, svg, csv or json", s)
+	return usagef("%q is not table, svg, csv, csv-exact or json", s)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/sheet"
+	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -35,7 +36,7 @@ type heatmapWriter struct {
 	w     io.Writer
 	how   *heatmapOptions
 	query *windowQuery
-	csv   *csv.Writer
+	csv   *sheet.Writer
 	json  *json.Encoder
 
 	run           string
@@ -49,8 +50,8 @@ type heatmapWriter struct {
 func newHeatmapWriter(w io.Writer, how *heatmapOptions, q *windowQuery) *heatmapWriter {
 	h := &heatmapWriter{w: w, how: how, query: q}
 	switch how.format {
-	case "csv":
-		h.csv = csv.NewWriter(w)
+	case "csv", sheet.Exact:
+		h.csv = sheet.NewWriter(w, how.format == sheet.Exact)
 		h.csv.Write([]string{"run", "start_ms", "end_ms", "start", "end", "low_us", "high_us", "requests", "open"})
 	case "json":
 		h.json = json.NewEncoder(w)
@@ -115,14 +116,14 @@ func (h *heatmapWriter) total(run *mapping.Run) error {
 	switch h.how.format {
 	case "svg":
 		return h.svg(m, clock)
-	case "csv", "json":
+	case "csv", sheet.Exact, "json":
 		return h.lines(m, clock)
 	}
 	if h.started {
 		fmt.Fprintln(h.w)
 	}
 	h.started = true
-	fmt.Fprintf(h.w, "%s, %s\n", h.run, h.about(m))
+	term.Line(h.w, "%s, %s", h.run, h.about(m))
 	return m.WriteText(h.w, heatmap.Text{Columns: h.how.columns, Lines: h.how.lines, Colour: h.how.colour, Clock: clock})
 }
 

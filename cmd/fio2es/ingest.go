@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -174,7 +175,8 @@ func (in *ingesting) tellNext() {
 		fmt.Fprintln(w)
 		return
 	}
-	fmt.Fprintf(w, "\nhistory: %s\n", in.historyName())
+	fmt.Fprintln(w)
+	term.Line(w, "history: %s", in.historyName())
 	fmt.Fprint(w, "next:    fio2es runs\n         fio2es percentiles latest\n")
 }
 

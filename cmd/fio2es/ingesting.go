@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"slices"
@@ -146,6 +147,7 @@ func (in *ingesting) all(ctx context.Context, runs []*cbt.Run) error {
 					if to.run != nil && err == nil {
 						err = in.to.Finish(ctx, to.run)
 					}
+					err = refuse(runs[i], err)
 					err = claim.end(ctx, res, err)
 					outcomes[i] <- outcome{res, err}
 					if err != nil && !errors.As(err, new(refusedError)) {
@@ -171,6 +173,16 @@ func (in *ingesting) all(ctx context.Context, runs []*cbt.Run) error {
 		}
 	})
 	return in.collect(ctx, runs, outcomes)
+}
+
+// refuse makes an error of a run's own documents one that concerns no other run.
+func refuse(run *cbt.Run, err error) error {
+	for _, fault := range []error{mapping.ErrIdentity, mapping.ErrTime, mapping.ErrNumber, mapping.ErrBins, mapping.ErrCountLimit, mapping.ErrDocCount} {
+		if errors.Is(err, fault) {
+			return refusedError{fmt.Errorf("%s:%s is not stored, because its files make a document that cannot be: %w", run.Archive, run.Name(), err)}
+		}
+	}
+	return err
 }
 
 // collect waits for the runs in their order.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/kibana"
 )
 
@@ -151,7 +152,7 @@ func (d *dashboards) install(ctx context.Context, w io.Writer) error {
 		if o.Type != "dashboard" {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "dashboard %q: %s/app/dashboards#/view/%s\n", o.Title(), address, o.ID); err != nil {
+		if err := term.Line(w, "dashboard %q: %s/app/dashboards#/view/%s", o.Title(), address, o.ID); err != nil {
 			return err
 		}
 	}

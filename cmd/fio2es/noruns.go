@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -58,19 +59,19 @@ func (a *app) tellNoRuns(ctx context.Context, store history.Store, f history.Run
 		return err
 	}
 	if c.runs == 0 {
-		fmt.Fprintf(a.stderr, "no runs in %s; store some with: fio2es ingest PATH\n", a.historyName())
+		term.Line(a.stderr, "no runs in %s; store some with: fio2es ingest PATH", a.historyName())
 		return nil
 	}
-	fmt.Fprintf(a.stderr, "no runs match%s; %s has %s:\n", filterText(&f), a.historyName(), plural(c.runs, "run"))
+	term.Line(a.stderr, "no runs match%s; %s has %s:", filterText(&f), a.historyName(), plural(c.runs, "run"))
 	day := func(r *mapping.Run) string { return r.Run.Start.UTC().Format("2006-01-02 15:04:05") }
-	fmt.Fprintf(a.stderr, "  started     %s to %s\n", day(c.first), day(c.last))
+	term.Line(a.stderr, "  started     %s to %s", day(c.first), day(c.last))
 	for _, l := range []struct {
 		name string
 		set  map[string]bool
 	}{{"names", c.names}, {"labels", c.labels}, {"benchmarks", c.benchmarks}, {"modes", c.modes}} {
 		delete(l.set, "")
 		if len(l.set) > 0 {
-			fmt.Fprintf(a.stderr, "  %-10s  %s\n", l.name, listText(slices.Sorted(maps.Keys(l.set))))
+			term.Line(a.stderr, "  %-10s  %s", l.name, listText(slices.Sorted(maps.Keys(l.set))))
 		}
 	}
 	return nil

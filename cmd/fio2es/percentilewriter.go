@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/sheet"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -55,15 +55,15 @@ type percentileWriter struct {
 	started bool
 	table   *term.Table
 	byFio   bool // some values of the table
-	csv     *csv.Writer
+	csv     *sheet.Writer
 	json    *json.Encoder
 }
 
 func newPercentileWriter(w io.Writer, format, method string, totalOnly bool) *percentileWriter {
 	p := &percentileWriter{w: w, format: format, method: method, totalOnly: totalOnly}
 	switch format {
-	case "csv":
-		p.csv = csv.NewWriter(w)
+	case "csv", sheet.Exact:
+		p.csv = sheet.NewWriter(w, format == sheet.Exact)
 		p.csv.Write([]string{"run", "level", "host", "job", "direction", "start_ms", "end_ms", "start", "end", "requests", "iops",
 			"min_us", "mean_us", "p50_us", "p75_us", "p90_us", "p95_us", "p99_us", "p99_9_us", "p99_99_us", "max_us", "open", "source"})
 	case "json":
@@ -128,7 +128,7 @@ func (p *percentileWriter) total(r *mapping.Run) error {
 		if p.started {
 			fmt.Fprintln(p.w)
 		}
-		fmt.Fprintf(p.w, "%s\n", p.run)
+		term.Line(p.w, "%s", p.run)
 	}
 	p.started = true
 	if err := p.table.Write(p.w); err != nil || !p.byFio {
@@ -159,7 +159,7 @@ func (p *percentileWriter) line(l *percentileLine, a *answers, isBare bool) erro
 			}
 		}
 		return p.json.Encode(l)
-	case "csv":
+	case "csv", sheet.Exact:
 		row := []string{l.Run, l.Level, l.Host, l.Job, l.Direction, strconv.FormatInt(l.StartMS, 10), strconv.FormatInt(l.EndMS, 10),
 			l.Start, l.End, strconv.FormatInt(l.Requests, 10), number(l.IOPS)}
 		for _, v := range values {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/sheet"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -38,7 +38,7 @@ type rankWriter struct {
 	w      io.Writer
 	format string
 	query  *rankQuery
-	csv    *csv.Writer
+	csv    *sheet.Writer
 	json   *json.Encoder
 
 	run      string
@@ -53,8 +53,8 @@ type rankWriter struct {
 func newRankWriter(w io.Writer, format string, q *rankQuery) *rankWriter {
 	r := &rankWriter{w: w, format: format, query: q}
 	switch format {
-	case "csv":
-		r.csv = csv.NewWriter(w)
+	case "csv", sheet.Exact:
+		r.csv = sheet.NewWriter(w, format == sheet.Exact)
 		r.csv.Write([]string{"run", "direction", "from", "to", "within_us", "requests", "served", "at_least", "at_most", "share", "open"})
 	case "json":
 		r.json = json.NewEncoder(w)
@@ -150,7 +150,7 @@ func (r *rankWriter) total(run *mapping.Run) error {
 		fmt.Fprintln(r.w)
 	}
 	r.started = true
-	fmt.Fprintf(r.w, "%s, %s to %s\n", r.run, moment(r.from), moment(r.to))
+	term.Line(r.w, "%s, %s to %s", r.run, moment(r.from), moment(r.to))
 	return table.Write(r.w)
 }
 
@@ -176,7 +176,7 @@ func (r *rankWriter) line(table *term.Table, within time.Duration, direction str
 	switch r.format {
 	case "json":
 		return r.json.Encode(l)
-	case "csv":
+	case "csv", sheet.Exact:
 		exact := ""
 		if l.Share != nil {
 			exact = number(*l.Share)

@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/fio2es/fio2es/internal/report"
 )
@@ -72,7 +70,7 @@ func (a *app) checkPage(output string) error {
 	name := strings.ToLower(output)
 	switch {
 	case output == "":
-		if f, ok := a.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if a.screen != nil {
 			return usagef("a page is nothing for a terminal: say --output report.html, or - for stdout all the same")
 		}
 	case output != "-" && !strings.HasSuffix(name, ".html") && !strings.HasSuffix(name, ".htm"):

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/sheet"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -148,8 +148,8 @@ func writeRuns(w io.Writer, runs []*mapping.Run, format string) error {
 			}
 		}
 		return nil
-	case "csv":
-		return writeRunsCSV(w, runs)
+	case "csv", sheet.Exact:
+		return writeRunsCSV(sheet.NewWriter(w, format == sheet.Exact), runs)
 	}
 	t := term.NewTable("RUN", "START", "NAME", ">HOSTS", ">JOBS", "DIR", ">REQUESTS", ">IOPS", ">MEAN", ">P50", ">P95", ">P99", ">P99.9", ">MAX", ">REC", ">MISS", "")
 	byFio := false
@@ -246,8 +246,7 @@ func directions(r *mapping.Run) []direction {
 	return out
 }
 
-func writeRunsCSV(w io.Writer, runs []*mapping.Run) error {
-	out := csv.NewWriter(w)
+func writeRunsCSV(out *sheet.Writer, runs []*mapping.Run) error {
 	out.Write([]string{"run", "archive", "name", "start", "hosts", "jobs", "benchmark", "mode", "op_size", "iodepth", "direction", "requests",
 		"iops", "bandwidth", "min_us", "mean_us", "p50_us", "p95_us", "p99_us", "p99_9_us", "p99_99_us", "max_us", "recovered", "missing", "complete", "open", "source"})
 	for _, r := range runs {

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/setup"
+	"github.com/fio2es/fio2es/internal/term"
 )
 
 func (a *app) setupCommand() *cobra.Command {
@@ -97,7 +97,7 @@ func (a *app) setupCluster(ctx context.Context, dryRun bool) error {
 		return err
 	}
 	for _, step := range plan.Steps {
-		if _, err := fmt.Fprintln(a.stdout, step); err != nil {
+		if err := term.Line(a.stdout, "%s", step); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/sheet"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -110,15 +110,15 @@ func slaLength(ms int64) string { return unit.Elapsed(time.Duration(ms) * time.M
 type slaWriter struct {
 	w       io.Writer
 	started bool
-	csv     *csv.Writer
+	csv     *sheet.Writer
 	json    *json.Encoder
 }
 
 func newSLAWriter(w io.Writer, format string) *slaWriter {
 	s := &slaWriter{w: w}
 	switch format {
-	case "csv":
-		s.csv = csv.NewWriter(w)
+	case "csv", sheet.Exact:
+		s.csv = sheet.NewWriter(w, format == sheet.Exact)
 		s.csv.Write(slaColumns)
 	case "json":
 		s.json = json.NewEncoder(w)
@@ -156,7 +156,7 @@ func (s *slaWriter) table(run *slaRun, verdicts []slo.Verdict) error {
 	if !run.to.IsZero() {
 		heading += ", " + moment(run.from) + " to " + moment(run.to)
 	}
-	fmt.Fprintln(s.w, heading)
+	term.Line(s.w, "%s", heading)
 	table := term.NewTable("RULE", "DIR", ">VALUE", ">LIMIT", "VERDICT", ">BUDGET", ">WORST", "AT", ">LONGEST", "NOTE")
 	for i := range verdicts {
 		v := &verdicts[i]

@@ -2,22 +2,24 @@ package export
 
 import (
 	"bufio"
-	"encoding/csv"
 	"encoding/json"
 	"io"
 	"math"
 	"strconv"
+
+	"github.com/fio2es/fio2es/internal/sheet"
 )
 
 // CSV writes a line for each window and bin.
 type CSV struct {
-	w   *csv.Writer
+	w   *sheet.Writer
 	run *Run
 }
 
-// NewCSV writes lines to w, the names of the columns first.
-func NewCSV(w io.Writer) *CSV {
-	c := &CSV{w: csv.NewWriter(w)}
+// NewCSV writes lines to w, the names of the columns first. Unless exact is set, names that a
+// spreadsheet would run begin with an apostrophe.
+func NewCSV(w io.Writer, exact bool) *CSV {
+	c := &CSV{w: sheet.NewWriter(w, exact)}
 	c.w.Write([]string{"run", "level", "host", "job", "direction", "start_ms", "end_ms", "start", "end", "low_ns", "high_ns", "count"})
 	return c
 }

@@ -91,7 +91,7 @@ func writeAll(t *testing.T, w Writer, runs []exported) {
 
 func TestCSV(t *testing.T) {
 	var out bytes.Buffer
-	writeAll(t, NewCSV(&out), runs())
+	writeAll(t, NewCSV(&out, true), runs())
 	golden(t, "runs.csv.golden", out.String())
 }
 
@@ -108,7 +108,7 @@ func TestBinsRoundTrip(t *testing.T) {
 		run := &Run{Name: "r", Start: time.Unix(1e9, 0)}
 		w := &Window{Series{"cluster", "", "", "read"}, run.Start, run.Start.Add(time.Second), h}
 		var lines, objects bytes.Buffer
-		for _, to := range []Writer{NewCSV(&lines), NewJSON(&objects)} {
+		for _, to := range []Writer{NewCSV(&lines, true), NewJSON(&objects)} {
 			if err := errors.Join(to.Begin(run), to.Add(w), to.End(), to.Close()); err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +169,7 @@ func TestWriteFails(t *testing.T) {
 	for name, to := range map[string]func(*failing) Writer{
 		"hdrlog":      func(f *failing) Writer { return NewHDRLog(f) },
 		"openmetrics": func(f *failing) Writer { return NewOpenMetrics(f, OpenMetricsOptions{}) },
-		"csv":         func(f *failing) Writer { return NewCSV(f) },
+		"csv":         func(f *failing) Writer { return NewCSV(f, true) },
 		"json":        func(f *failing) Writer { return NewJSON(f) },
 	} {
 		w, run := to(&failing{left: 10}), &runs()[0]

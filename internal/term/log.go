@@ -38,7 +38,7 @@ func (h *LogHandler) Handle(_ context.Context, r slog.Record) error {
 	case r.Level < slog.LevelInfo:
 		b.WriteString("debug: ")
 	}
-	b.WriteString(r.Message)
+	b.WriteString(Clean(r.Message))
 	b.WriteString(h.attrs)
 	r.Attrs(func(a slog.Attr) bool {
 		b.WriteString(attr(a))
@@ -68,8 +68,10 @@ func (h *LogHandler) WithGroup(string) slog.Handler { return h }
 
 func attr(a slog.Attr) string {
 	v := a.Value.Resolve().String()
-	if v == "" || strings.ContainsAny(v, " \t\n\"=") {
+	if quoted := Clean(v); quoted != v {
+		v = "\"" + quoted + "\""
+	} else if v == "" || strings.ContainsAny(v, " \t\n\"=") {
 		v = fmt.Sprintf("%q", v)
 	}
-	return " " + a.Key + "=" + v
+	return " " + Clean(a.Key) + "=" + v
 }

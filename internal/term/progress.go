@@ -23,9 +23,12 @@ type Progress struct {
 // often enough to see it move, seldom enough to cost nothing.
 const refresh = 100 * time.Millisecond
 
+// IsTerminal reports whether a file is one.
+func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
 // NewProgress shows progress on f if that is a terminal.
 func NewProgress(f *os.File) *Progress {
-	if f == nil || !term.IsTerminal(int(f.Fd())) {
+	if f == nil || !IsTerminal(f) {
 		return &Progress{}
 	}
 	return &Progress{w: f}
@@ -42,7 +45,7 @@ func (p *Progress) Show(format string, args ...any) {
 		return
 	}
 	p.shown, p.dirty = time.Now(), true
-	fmt.Fprintf(p.w, "\r\x1b[K%s", fmt.Sprintf(format, args...))
+	fmt.Fprintf(p.w, "\r\x1b[K%s", Clean(fmt.Sprintf(format, args...)))
 }
 
 // Clear takes the line away, so that something else can be written.

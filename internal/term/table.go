@@ -1,5 +1,6 @@
-// Package term writes for people at a terminal: tables, and a line of progress. What is
-// in them is the caller's.
+// Package term writes for people at a terminal: tables, log lines, and a line of progress.
+// What is in them is the caller's. Names from archives and answers of servers are in them,
+// too, so all text is cleaned of what a terminal would act on (see Clean).
 package term
 
 import (
@@ -27,8 +28,14 @@ func NewTable(header ...string) *Table {
 	return t
 }
 
-// Add adds a row; cells that are missing are empty.
-func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
+// Add adds a row; cells that are missing are empty. Each cell is cleaned.
+func (t *Table) Add(cells ...string) {
+	row := make([]string, len(cells))
+	for i, cell := range cells {
+		row[i] = Clean(cell)
+	}
+	t.rows = append(t.rows, row)
+}
 
 // Write writes the table, without columns that have nothing in any row.
 func (t *Table) Write(w io.Writer) error {

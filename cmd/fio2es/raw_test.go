@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// hostile is a name that would change a terminal's title, forge a line of its own and turn
+// text around; on a file system it is a name as any other.
+const hostile = "x\x1b]0;owned\x07\r\nerror: forged\u009b31m\u202e"
+
+// TestNothingRaw: whatever a command says of an archive with hostile names, a terminal gets
+// nothing that it would act on, and no line is forged.
+func TestNothingRaw(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	archive := filepath.Join(dir, hostile)
+	check(t, os.MkdirAll(archive, 0o755))
+	for _, name := range []string{"out_clat_hist.1.log.gz", "out_clat_hist.2.log.gz", "out.txt.gz"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "corpus", "two-jobs-rw", name))
+		check(t, err)
+		check(t, os.WriteFile(filepath.Join(archive, name), text, 0o600))
+	}
+	check(t, os.WriteFile(filepath.Join(archive, hostile+"_clat_hist.3.log"), []byte("no log\n"), 0o600))
+	settings := ownHistory(t)
+	said := 0
+	for _, args := range [][]string{
+		{"ingest", "--dry-run", archive}, {"ingest", "--labels", "a=" + hostile, archive}, {"ingest", archive}, {"runs", "-v"}, {"runs", hostile}, {"runs", "nosuchrun"},
+		{"percentiles", "--total", "latest"}, {"percentiles", archive}, {"rank", "latest", "--within", "1ms"}, {"heatmap", "latest"}, {"heatmap", archive},
+		{"compare", "latest", "latest"}, {"compare", archive, archive}, {"sla", "latest", "--rule", "p99 <= 1s"}, {"sla", archive, "--rule", "p99 <= 1us"}, {"sla", "latest", "--rule", hostile},
+		{"percentiles", filepath.Join(dir, "none"+hostile)}, {"percentiles", hostile}, {"runs", "--" + hostile}, {"runs", "--sort", hostile}, {hostile}, {"follow", filepath.Join(dir, "none"+hostile)},
+		{"report", "latest", "-o", filepath.Join(dir, hostile, "none", "x.html")}, {"export", "latest", "--as", hostile}, {"setup", "--elasticsearch", "http://localhost:1/" + hostile},
+	} {
+		var out, errs bytes.Buffer
+		run(t.Context(), append([]string{"--config", settings}, args...), nil, &out, &errs)
+		for name, text := range map[string]string{"stdout": out.String(), "stderr": errs.String()} {
+			raw := func(r rune) bool { return !unicode.IsGraphic(r) && r != '\n' && r != '\t' }
+			if strings.ContainsFunc(text, raw) || slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool { return strings.HasPrefix(line, "error: forged") }) {
+				t.Errorf("%q: %s: %q", args, name, text)
+			}
+			if strings.Contains(text, `\x1b]0;owned\a\r\nerror: forged\u009b31m\u202e`) {
+				said++
+			}
+		}
+	}
+	if said < 12 {
+		t.Errorf("%d texts have the name: this test tries too little", said)
+	}
+}
+
+// TestErrorLines: each of several errors has a line, and an end of line in one of them is shown.
+func TestErrorLines(t *testing.T) {
+	a, b := errors.New("a"), errors.New("b\nerror: forged")
+	for _, c := range []struct {
+		err  error
+		want []string
+	}{
+		{a, []string{"a"}}, {b, []string{"b\nerror: forged"}}, {errors.Join(a, errors.Join(a, b)), []string{"a", "a", "b\nerror: forged"}},
+		{usageError{errors.Join(a, b)}, []string{"a", "b\nerror: forged"}}, {fmt.Errorf("%w: %w", a, b), []string{"a: b\nerror: forged"}},
+	} {
+		if got := errorLines(c.err); !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q", c.err, got)
+		}
+	}
+}
+
+// TestNoFormulas: no cell of CSV is one that a spreadsheet runs; csv-exact and JSON have the names as they are.
+func TestNoFormulas(t *testing.T) {
+	t.Parallel()
+	const formula = "=HYPERLINK(1)"
+	dir := t.TempDir()
+	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "corpus", "two-jobs-rw", "out_clat_hist.1.log.gz"))
+	check(t, err)
+	check(t, os.WriteFile(filepath.Join(dir, formula+"_clat_hist.1.log.gz"), text, 0o600))
+	settings := ownHistory(t)
+	for _, args := range [][]string{
+		{"percentiles", "--total", dir, "--format"}, {"percentiles", "--offset", "x=-250", dir, "--format"}, {"rank", dir, "--within", "1ms", "--format"}, {"heatmap", dir, "--format"},
+		{"compare", dir, dir, "--format"}, {"sla", dir, "--rule", "p99 <= 1s", "--format"}, {"export", dir, "--as"}, {"ingest", dir, "--labels"}, {"runs", "--format"},
+	} {
+		if args[0] == "ingest" {
+			run(t.Context(), append([]string{"--config", settings}, append(args, "a=b")...), nil, &bytes.Buffer{}, &bytes.Buffer{})
+			continue
+		}
+		for _, format := range []string{"csv", "csv-exact", "json"} {
+			var out, errs bytes.Buffer
+			run(t.Context(), append(append([]string{"--config", settings}, args...), format), nil, &out, &errs)
+			if format == "json" {
+				if first, _, _ := bytes.Cut(out.Bytes(), []byte("\n")); !json.Valid(first) || !strings.Contains(out.String(), `=HYPERLINK`) {
+					t.Errorf("%q: %.300s", args, &out)
+				}
+				continue
+			}
+			rows, err := csv.NewReader(&out).ReadAll()
+			check(t, err)
+			found := args[0] == "compare" || args[0] == "sla" // their names begin with a path
+			for _, cell := range slices.Concat(rows...) {
+				found = found || strings.HasPrefix(cell, map[string]string{"csv": "'", "csv-exact": ""}[format]+formula)
+				if format == "csv" && strings.HasPrefix(cell, "=") {
+					t.Errorf("%q: %s", args, cell)
+				}
+			}
+			if !found {
+				t.Errorf("%q %s: no cell has the name\n%s", args, format, &errs)
+			}
+		}
+	}
+}

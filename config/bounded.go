@@ -1,0 +1,45 @@
+package config
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+)
+
+// Sizes above which a file is refused, bytes. Real ones are far smaller.
+const (
+	mostSettings     = 1 << 20
+	mostSecret       = 64 << 10
+	mostCertificates = 4 << 20 // the authorities of a whole system are about 250 KB
+)
+
+// readRegular reads a regular file of at most so many bytes. All others are refused: a FIFO
+// would wait for a writer, and /dev/zero has no end.
+func readRegular(name string, most int64) ([]byte, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // before it is opened: that alone may move a tape
+		return nil, irregular(name)
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO that took its place since opens at once
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, irregular(name)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(text)) > most {
+		return nil, fmt.Errorf("%s has more than %d bytes", name, most)
+	}
+	return text, nil
+}
+
+func irregular(name string) error { return fmt.Errorf("%s is not a regular file", name) }

@@ -1,0 +1,202 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+)
+
+// folders are a user's configuration folder and a current folder, each with a settings file.
+type folders struct{ own, here string }
+
+func newFolders(t *testing.T, own, here string) folders {
+	t.Helper()
+	dir := t.TempDir()
+	f := folders{filepath.Join(dir, "config", "fio2es", "fio2es.yaml"), filepath.Join(dir, "work", "fio2es.yaml")}
+	for path, text := range map[string]string{f.own: own, f.here: here} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if text == "" {
+			continue
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
+	t.Chdir(filepath.Dir(f.here))
+	return f
+}
+
+func loadHere(t *testing.T, named string) (Config, error) {
+	t.Helper()
+	return Load(named, pflag.NewFlagSet("test", pflag.ContinueOnError))
+}
+
+// TestCurrentFolderCannotRedirect: a file that came with an archive decides neither where runs
+// and secrets are sent, nor which files are read and written.
+func TestCurrentFolderCannotRedirect(t *testing.T) {
+	evil := map[string]string{
+		"history": "history: /tmp/theirs.db", "prefix": "prefix: theirs", "kibana.url": "kibana: {url: 'http://evil:5601'}",
+		"kibana.password_file": "kibana: {password_file: /etc/hostname}", "kibana.allow_plain": "KIBANA: {Allow_Plain: true}",
+	}
+	for key, value := range map[string]string{
+		"addresses": "['http://evil:9200']", "cloud_id": "x", "proxy": "http://evil:3128", "ca": "ca.pem", "fingerprint": "00", "allow_plain": "true",
+		"api_key_file": "/etc/hostname", "password_file": "/etc/hostname", "rejects": "/tmp/theirs", "username": "me", "password": "x", "keep_days": "1",
+	} {
+		evil["elasticsearch."+key] = fmt.Sprintf("elasticsearch: {%s: %s}", key, value)
+	}
+	for key, text := range evil {
+		t.Run(key, func(t *testing.T) {
+			f := newFolders(t, "", text+"\njobs: 3\n")
+			c, err := loadHere(t, "")
+			if err == nil {
+				t.Fatal("no error")
+			}
+			variable := "FIO2ES_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+			for _, want := range []string{f.here + ": " + key + " is not taken from a file found in the current folder", f.own, "--config", variable} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is not in\n%v", want, err)
+				}
+			}
+			want := Default()
+			want.Jobs, want.Origins = 3, map[string]string{"jobs": f.here}
+			if diff := cmp.Diff(want, c); diff != "" {
+				t.Error(diff)
+			}
+			if c, err := loadHere(t, f.here); err != nil || c.Origins[key] != f.here {
+				t.Errorf("given with --config: %v, from %q", err, c.Origins[key])
+			}
+		})
+	}
+}
+
+// TestOtherSpellings of names reach no setting either.
+func TestOtherSpellings(t *testing.T) {
+	for _, text := range []string{
+		"elasticsearch::addresses: [x]", "elasticsearch.addresses: [x]", "'hi\u017ftory': x", "\u212aibana: {url: 'http://evil'}",
+		"<<: {history: x}", "a: &a {history: x}\n<<: *a", "Jobs: 1\njobs: 2",
+	} {
+		newFolders(t, "", text)
+		c, err := loadHere(t, "")
+		if err == nil || c.History != Default().History || c.Elasticsearch.Enabled() || c.Kibana.Enabled() {
+			t.Errorf("%s: %+v, %v", text, c, err)
+		}
+	}
+}
+
+// TestBothFiles: the file in the current folder wins, and hides nothing else of the user's.
+func TestBothFiles(t *testing.T) {
+	f := newFolders(t, "elasticsearch: {addresses: ['https://mine:9200']}\nlabels: {a: '1', b: '1'}\ninterval: 1s\njobs: 2\n", "labels: {b: '2', c: '2'}\ninterval: 2s\n")
+	c, err := loadHere(t, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Interval != Interval(2*time.Second) || c.Jobs != 2 || !slices.Equal(c.Elasticsearch.Addresses, []string{"https://mine:9200"}) {
+		t.Errorf("%+v", c)
+	}
+	if diff := cmp.Diff(map[string]string{"a": "1", "b": "2", "c": "2"}, c.Labels); diff != "" {
+		t.Error(diff)
+	}
+	want := map[string]string{"elasticsearch.addresses": f.own, "labels": f.own + ", " + f.here, "interval": f.here, "jobs": f.own}
+	if diff := cmp.Diff(want, c.Origins); diff != "" {
+		t.Error(diff)
+	}
+	t.Chdir(filepath.Dir(f.own))
+	if c, err := loadHere(t, ""); err != nil || c.Origins["elasticsearch.addresses"] != f.own {
+		t.Errorf("in the user's own folder: %v, %v", err, c.Origins)
+	}
+}
+
+// TestOnlyRegularFiles: nothing waits for a FIFO or reads a device, for settings and secrets.
+func TestOnlyRegularFiles(t *testing.T) {
+	for name, place := range map[string]func(string) error{
+		"fifo":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"device": func(path string) error { return os.Symlink("/dev/zero", path) },
+		"large":  func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("#\n"), mostSettings), 0o600) },
+	} {
+		want := map[bool]string{true: "has more than", false: "is not a regular file"}[name == "large"]
+		f := newFolders(t, "", "")
+		if err := place(f.here); err != nil {
+			t.Fatal(err)
+		}
+		finished := make(chan [2]error, 1)
+		go func() {
+			_, err := Load("", pflag.NewFlagSet("test", pflag.ContinueOnError))
+			_, secretErr := (&Elasticsearch{PasswordFile: f.here}).Client()
+			finished <- [2]error{err, secretErr}
+		}()
+		select {
+		case errs := <-finished:
+			for _, err := range errs {
+				if err == nil || !strings.Contains(err.Error(), f.here+" "+want) {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s: hangs", name)
+		}
+	}
+}
+
+// TestSettingsStandForNoMore: YAML of a few kilobytes can stand for gigabytes, or for keys
+// that take minutes to compare.
+func TestSettingsStandForNoMore(t *testing.T) {
+	aliases := "a: &a " + strings.Repeat("x", 8000) + "\nlevels: [" + strings.Repeat("*a, ", 400) + "]\n"
+	var laughs, keys strings.Builder
+	laughs.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x]\n")
+	for i := range 12 {
+		fmt.Fprintf(&laughs, "a%d: &a%d [%s*a%d]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 8), i)
+	}
+	for i := range mostSettings / 8 {
+		fmt.Fprintf(&keys, "%x: \n", i)
+	}
+	for name, text := range map[string]string{
+		"aliases of a scalar": aliases, "aliases of aliases": laughs.String(), "keys": keys.String(), "an alias of itself": "a: &a [*a]",
+		"depth": strings.Repeat("[", 5000) + strings.Repeat("]", 5000), "indents": strings.Repeat("- ", 9000), "two documents": "jobs: 1\n---\njobs: 2\n",
+	} {
+		began := time.Now()
+		if set, err := parseSettings([]byte(text)); err == nil {
+			t.Errorf("%s: %d settings of %d bytes", name, len(set), len(text))
+		}
+		t.Logf("%s: %v", name, time.Since(began))
+	}
+}
+
+// FuzzSettings: no text of a file found in the current folder sets more than analysis.
+func FuzzSettings(f *testing.F) {
+	for _, text := range []string{
+		"weighting: completion\nlabels:\n  osd: bluestore\noffset:\n  a.b: -250\n", "sla: [p99 <= 10ms]\nlevels: job", "history: x", "{jobs: 1, elasticsearch: {addresses: [x]}}",
+		"a: &a [x]\nsla: *a", "labels: a=b", "interval: auto\nprecision: p99:10%", "x: !!binary aGk=", "? [a]\n: b", "<<: {history: x}", "\xff", "labels: {1: 2}", "--- a\n--- b",
+	} {
+		f.Add(text)
+	}
+	dir := f.TempDir()
+	f.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "none"))
+	f.Chdir(dir)
+	f.Fuzz(func(t *testing.T, text string) {
+		if err := os.WriteFile("fio2es.yaml", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, _ := Load("", pflag.NewFlagSet("test", pflag.ContinueOnError))
+		want := Default()
+		if c.History != want.History || c.Prefix != want.Prefix || !cmp.Equal(c.Elasticsearch, want.Elasticsearch) || !cmp.Equal(c.Kibana, want.Kibana) {
+			t.Errorf("%+v", c)
+		}
+		for name := range c.Origins {
+			if !slices.Contains(analysis, name) {
+				t.Errorf("%s was taken", name)
+			}
+		}
+	})
+}

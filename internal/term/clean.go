@@ -1,0 +1,54 @@
+package term
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Clean is a text that came from elsewhere, such as a file's name or a server's reason, as
+// it can be shown on one line of a terminal. What has no picture of its own is written as
+// Go writes it in a string: \x1b, \n, \u009b, \u202e. So no name can move the cursor, end the
+// line, change a title or turn the order of the text around.
+func Clean(s string) string { return clean(s, "") }
+
+// clean is Clean, but for runes that are kept.
+func clean(s, keep string) string {
+	if !dirty(s, keep) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if shown(r, n, keep) {
+			b.WriteString(s[i : i+n])
+		} else {
+			quoted := strconv.QuoteToASCII(s[i : i+n])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+func dirty(s, keep string) bool {
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if !shown(r, n, keep) {
+			return true
+		}
+		i += n
+	}
+	return false
+}
+
+// shown reports whether a rune of n bytes can be shown as it is. Letters, marks, digits,
+// punctuation, symbols and spaces can; controls (C0, C1), formats (bidi and zero width),
+// line separators, and bytes that are not UTF-8 cannot.
+func shown(r rune, n int, keep string) bool {
+	if r == utf8.RuneError && n <= 1 {
+		return false
+	}
+	return unicode.IsGraphic(r) || strings.ContainsRune(keep, r)
+}
