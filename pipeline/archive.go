@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -36,7 +37,10 @@ func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(so
 		return nil, err
 	}
 	unwrap(set.Files)
-	found := cbt.Read(set.Files)
+	found := cbt.Read(ctx, set.Files)
+	if err := ctx.Err(); err != nil {
+		return nil, errors.Join(err, set.Close())
+	}
 	return &Archive{Runs: found.Runs, Left: found.Left, Skipped: found.Skipped, Problems: set.Problems, set: set}, nil
 }
 

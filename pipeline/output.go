@@ -37,13 +37,23 @@ type begun struct {
 // allClients is what fio --client calls the sum of all other jobs in its report.
 const allClients = "All clients"
 
+// maxReports is how many bytes the reports of one run may take in memory: those of some
+// thousand hosts and volumes with json+.
+const maxReports = 96 << 20
+
 // readOutputs reads fio's output of all hosts and volumes. CBT keeps each twice, as it
 // was printed and the JSON alone: the first that has a report is enough.
 func (b *planner) readOutputs() []*output {
 	type place struct{ host, volume string }
 	have := map[place]bool{}
 	var outputs []*output
-	for _, f := range b.run.Reports {
+	memory := 0
+	for i, f := range b.run.Reports {
+		if memory > maxReports {
+			b.lose(fmt.Errorf("%s: from here on %d of %d reports are not read, because those before take %d MB: run fio with group_reporting",
+				f.File.Name(), len(b.run.Reports)-i, len(b.run.Reports), memory>>20))
+			break
+		}
 		at := place{f.Host, f.Volume}
 		if f.Named && have[at] {
 			continue
@@ -51,6 +61,7 @@ func (b *planner) readOutputs() []*output {
 		if out := b.readOutput(f); out != nil {
 			have[at] = true
 			outputs = append(outputs, out)
+			memory += out.fio.Memory()
 		}
 	}
 	return outputs

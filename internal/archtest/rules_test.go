@@ -20,6 +20,7 @@ var rules = map[string]rule{
 		level: 0, std: true,
 		why: "its truth must not come from what is tested against it, such as hist's bins",
 	},
+	"internal/memtest":   {level: 0, std: true, why: "it measures any function, whatever that does"},
 	"internal/fiomatrix": {level: 0, std: true, why: "it tests the program from outside, by its commands alone"},
 	"internal/archtest":  {level: 0, std: true, why: "rules that import what they rule prove nothing"},
 	"internal/elastic":   {level: 0, why: "the client moves bytes; what they mean is for mapping and sink"},
@@ -111,6 +112,7 @@ var rules = map[string]rule{
 // testsOnly are for tests, and for the packages named here.
 var testsOnly = map[string][]string{
 	"internal/fiotest":             {"cmd/fio2es"}, // which can make logs to try things with
+	"internal/memtest":             nil,
 	"internal/history/historytest": nil,
 	"internal/elastic/elastictest": nil,
 	"kibana/kibanatest":            nil,

@@ -2,6 +2,7 @@ package cbt
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -41,8 +42,12 @@ type Skipped struct {
 // in that of a folder, and whether reports without any log are fio's. Outside CBT's layout
 // it reads job files, and of fio's reports the first where names and places do not tell
 // whose they are.
-func Read(files []*source.File) *Archive {
+//
+// When ctx ends it returns soon, with an archive that lacks what it has not come to: the
+// caller has to look at ctx.
+func Read(ctx context.Context, files []*source.File) *Archive {
 	s := newSorter()
+	s.ctx = ctx
 	once := s.once(files)
 	s.files = once
 	for _, f := range once {
@@ -88,6 +93,7 @@ func argumentOf(f *source.File) string {
 
 // sorter finds the run of each file.
 type sorter struct {
+	ctx     context.Context // ends reading of files
 	order   map[*source.File]int
 	places  map[placeKey]place
 	configs map[folder]*source.File // benchmark_config.yaml by its folder

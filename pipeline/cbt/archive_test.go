@@ -1,6 +1,7 @@
 package cbt
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 const id = "results/00000000/id-7c1f03ab/"
 
 func TestCorpus(t *testing.T) {
-	a := Read(scan(t, "../../testdata/corpus/cbt-archive"))
+	a := Read(context.Background(), scan(t, "../../testdata/corpus/cbt-archive"))
 	want := []struct {
 		name                  string
 		logs, others, reports int
@@ -150,13 +151,13 @@ func TestLeft(t *testing.T) {
 
 func TestGivenTwice(t *testing.T) {
 	root := tree{}.with("a/x_clat_hist.1.log", "a/x.json").write(t, "arch")
-	a := Read(scan(t, root, root))
+	a := Read(context.Background(), scan(t, root, root))
 	if len(a.Runs) != 1 || len(a.Runs[0].Logs) != 1 || len(a.Runs[0].Reports) != 1 || len(a.Left) != 2 {
 		t.Errorf("runs %+v, left %q", shorts(a), reasons(a))
 	}
 	// Files given one by one are together by their folder.
 	root = tree{}.with("x_clat_hist.1.log", "x_clat_hist.2.log").write(t, "arch")
-	a = Read(scan(t, filepath.Join(root, "x_clat_hist.1.log"), filepath.Join(root, "x_clat_hist.2.log")))
+	a = Read(context.Background(), scan(t, filepath.Join(root, "x_clat_hist.1.log"), filepath.Join(root, "x_clat_hist.2.log")))
 	if len(a.Runs) != 1 || len(a.Runs[0].Logs) != 2 {
 		t.Errorf("two logs of a folder: %+v", shorts(a))
 	}

@@ -2,46 +2,37 @@ package cbt
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"path"
-
-	"go.yaml.in/yaml/v3"
-
-	"github.com/fio2es/fio2es/pipeline/source"
 )
-
-// maxConfig bounds the size of a configuration file.
-const maxConfig = 4 << 20
 
 var errEmpty = errors.New("no configuration in it")
 
 // Configure reads the run's configuration files and completes its settings; what the
 // path says stands. It gives the whole configuration with dotted names, for searching.
 // With an error it gives what could be read; the settings of the path are there anyway.
-func (r *Run) Configure() (map[string]any, error) {
-	flat := map[string]any{}
+func (r *Run) Configure(ctx context.Context) (map[string]any, error) {
+	flat := flattener{into: map[string]any{}}
 	var errs []error
 	switch {
 	case r.Config != nil:
-		m, err := readYAML(r.Config)
-		errs = append(errs, err)
-		flatten("", m, flat, 0)
+		m, err := readYAML(ctx, r.Config)
+		errs = append(errs, err, flat.file(r.Config.Name(), "", m))
 		r.fill(cluster(m))
 	case r.at.cbt:
 		errs = append(errs, fmt.Errorf("read %s: %w", path.Join(r.at.config, configName), fs.ErrNotExist))
 	}
 	if r.Whole != nil {
-		m, err := readYAML(r.Whole)
-		errs = append(errs, err)
+		m, err := readYAML(ctx, r.Whole)
 		c := mapping(m["cluster"])
-		flatten("cbt", c, flat, 0)
+		errs = append(errs, err, flat.file(r.Whole.Name(), "cbt", c))
 		r.fillCluster(c)
 	}
-	return flat, errors.Join(errs...)
+	return flat.into, errors.Join(errs...)
 }
 
 // cluster is the flat configuration in benchmark_config.yaml, which has it under one key.
@@ -99,7 +90,7 @@ func (r *Run) ofWorkload(c map[string]any) map[string]any {
 	}
 	var fits []string
 	for name, own := range all {
-		if r.mayBe(name, overlay(c, mapping(own))) {
+		if r.mayBe(name, c, mapping(own)) {
 			fits = append(fits, name)
 		}
 	}
@@ -121,13 +112,25 @@ func (r *Run) ofWorkload(c map[string]any) map[string]any {
 	return c
 }
 
-// mayBe reports whether the run may be of that workload, whose options are given.
-func (r *Run) mayBe(name string, options map[string]any) bool {
+// mayBe reports whether the run may be of that workload, which has own options on top of c.
+func (r *Run) mayBe(name string, c, own map[string]any) bool {
 	if r.at.modeSize {
-		const usual = 4 << 20 // CBT's op_size where none is set
+		const usual = 4 << 20                                                        // CBT's op_size where none is set
+		options := overlay(pick(c, "mode", "op_size"), pick(own, "mode", "op_size")) // c whole takes too long for thousands
 		return r.Mode == cmp.Or(text(options["mode"]), "write") && r.OpSize == cmp.Or(opSize(options, ""), usual)
 	}
 	return r.Workload == "" || r.Workload == name
+}
+
+// pick is a part of a configuration.
+func pick(c map[string]any, keys ...string) map[string]any {
+	part := make(map[string]any, len(keys))
+	for _, k := range keys {
+		if v, ok := c[k]; ok {
+			part[k] = v
+		}
+	}
+	return part
 }
 
 func overlay(c, own map[string]any) map[string]any {
@@ -158,43 +161,4 @@ func (r *Run) fillCluster(c map[string]any) {
 		r.OSDs = r.OSDHosts * int(each)
 	}
 	r.CephVersion = cmp.Or(r.CephVersion, text(c["ceph_version"]), text(c["version_compat"]))
-}
-
-// readYAML reads a whole configuration file. yaml's errors have the line.
-func readYAML(f *source.File) (map[string]any, error) {
-	in, err := f.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	data, err := io.ReadAll(io.LimitReader(in, maxConfig+1))
-	if err != nil {
-		return nil, err
-	}
-	m, err := parseYAML(data)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", f.Name(), err)
-	}
-	return m, nil
-}
-
-func parseYAML(data []byte) (map[string]any, error) {
-	if len(data) > maxConfig {
-		return nil, fmt.Errorf("longer than %d bytes", maxConfig)
-	}
-	var v any
-	if err := yaml.Unmarshal(data, &v); err != nil {
-		return nil, err
-	}
-	if v == nil {
-		return nil, errEmpty
-	}
-	m := mapping(v)
-	if m == nil {
-		return nil, fmt.Errorf("it is a %T, want a mapping", v)
-	}
-	if len(m) == 0 {
-		return nil, errEmpty
-	}
-	return m, nil
 }

@@ -1,6 +1,7 @@
 package cbt
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"maps"
@@ -88,7 +89,7 @@ func TestDamagedConfiguration(t *testing.T) {
 				t.Fatalf("runs %+v, left %q", shorts(a), reasons(a))
 			}
 			r := a.Runs[0]
-			flat, err := r.Configure()
+			flat, err := r.Configure(context.Background())
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -155,17 +156,26 @@ func FuzzConfigure(f *testing.F) {
 	}
 	f.Add([]byte("cluster: {1: 2, null: 3, ~: [a, {b: c}], ? [x] : y}"))
 	f.Add([]byte("a: &a [x]\nb: {<<: *a}"))
+	for _, attack := range yamlAttacks {
+		f.Add([]byte(attack.text(64)))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := parseYAML(data)
+		m, err := parseYAML(context.Background(), data)
 		if (err == nil) != (len(m) > 0) {
 			t.Fatalf("%d keys and error %v", len(m), err)
 		}
-		flat := map[string]any{}
-		flatten("", m, flat, 0)
-		for k, v := range flat {
-			if _, ok := v.(string); !ok {
+		flat := flattener{into: map[string]any{}}
+		_ = flat.file("x", "", m)
+		size := 0
+		for k, v := range flat.into {
+			s, ok := v.(string)
+			if !ok {
 				t.Fatalf("%q is a %T", k, v)
 			}
+			size += len(k) + len(s)
+		}
+		if size > maxFlat {
+			t.Fatalf("flattened to %d bytes", size)
 		}
 		before := maps.Clone(m)
 		for _, at := range []place{{cbt: true}, {cbt: true, modeSize: true}, {known: Settings{Workload: "w", OpSize: 1}}} {

@@ -1,6 +1,7 @@
 package cbt
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -54,7 +55,7 @@ func TestEveryFileOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer set.Close()
-		a, again := Read(set.Files), Read(set.Files)
+		a, again := Read(context.Background(), set.Files), Read(context.Background(), set.Files)
 		checkOnce(t, set.Files, a)
 		if diff := cmp.Diff(shorts(a), shorts(again)); diff != "" {
 			t.Errorf("read again:\n%s", diff)
@@ -157,7 +158,7 @@ func TestFoldersAnyWay(t *testing.T) {
 		files := anyFolder().Draw(rt, "files")
 		folder := files.read(t)
 		want := append(found(folder), reasons(folder)...)
-		packed := Read(scan(t, files.pack(t, "arch")))
+		packed := Read(context.Background(), scan(t, files.pack(t, "arch")))
 		deep := files.under("to/the").read(t)
 		for how, a := range map[string]*Archive{"packed": packed, "deeper": deep, "again": files.read(t)} {
 			got := append(found(a), reasons(a)...)

@@ -31,7 +31,7 @@ func (s *sorter) ask(f *source.File) *told {
 	}
 	t := &told{}
 	s.told[f] = t
-	m, err := readYAML(f)
+	m, err := readYAML(s.ctx, f)
 	if err != nil {
 		return t
 	}

@@ -3,6 +3,7 @@ package cbt
 import (
 	"archive/tar"
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -89,7 +90,7 @@ func scan(tb testing.TB, paths ...string) []*source.File {
 // read makes the files and reads them as a folder named "arch".
 func (t tree) read(tb testing.TB) *Archive {
 	tb.Helper()
-	return Read(scan(tb, t.write(tb, "arch")))
+	return Read(context.Background(), scan(tb, t.write(tb, "arch")))
 }
 
 // told is a run in short: what tests compare. Logs are HOST/VOLUME/JOB.
@@ -140,7 +141,7 @@ func reasons(a *Archive) []string {
 // configure is Configure for configurations that are well.
 func configure(tb testing.TB, r *Run) map[string]any {
 	tb.Helper()
-	flat, err := r.Configure()
+	flat, err := r.Configure(context.Background())
 	must(tb, err)
 	return flat
 }

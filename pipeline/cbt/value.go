@@ -13,9 +13,28 @@ import (
 // maxDepth is how deep a configuration is flattened; CBT's have four levels.
 const maxDepth = 20
 
-// flatten gives nested maps and lists dotted names. A list of scalars becomes one text.
-func flatten(prefix string, v any, into map[string]any, depth int) {
-	if depth > maxDepth {
+// flattener gives nested maps and lists dotted names, as far as [maxFlat] allows.
+type flattener struct {
+	into map[string]any
+	size int
+	full bool
+}
+
+// file adds a configuration. Its error names the file of which something had to be left out.
+func (f *flattener) file(name, prefix string, m map[string]any) error {
+	f.add(prefix, m, 0)
+	if !f.full {
+		return nil
+	}
+	f.full = false
+	return fmt.Errorf("read %s: %w: the run's document has the first %d bytes of its values and of their full names",
+		name, errTooMuch, maxFlat)
+}
+
+// add adds a value below a name. A list of scalars becomes one text.
+func (f *flattener) add(prefix string, v any, depth int) {
+	f.size += len(prefix) // also of a name without a value: it takes as long
+	if f.full = f.full || f.size > maxFlat; depth > maxDepth || f.full {
 		return
 	}
 	join := func(k string) string {
@@ -27,7 +46,10 @@ func flatten(prefix string, v any, into map[string]any, depth int) {
 	}
 	if m := mapping(v); m != nil {
 		for _, k := range slices.Sorted(maps.Keys(m)) {
-			flatten(join(k), m[k], into, depth+1)
+			if f.full {
+				return
+			}
+			f.add(join(k), m[k], depth+1)
 		}
 		return
 	}
@@ -38,14 +60,25 @@ func flatten(prefix string, v any, into map[string]any, depth int) {
 		for i, e := range list {
 			parts[i] = scalar(e)
 		}
-		into[prefix] = strings.Join(parts, ",")
+		f.put(prefix, strings.Join(parts, ","))
 	case ok:
 		for i, e := range list {
-			flatten(join(strconv.Itoa(i)), e, into, depth+1)
+			if f.full {
+				return
+			}
+			f.add(join(strconv.Itoa(i)), e, depth+1)
 		}
 	case v != nil:
-		into[prefix] = scalar(v)
+		f.put(prefix, scalar(v))
 	}
+}
+
+func (f *flattener) put(name, value string) {
+	if f.size += len(value); f.size > maxFlat {
+		f.full = true
+		return
+	}
+	f.into[name] = value
 }
 
 func allScalars(list []any) bool {

@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 )
 
 const (
-	// maxDocument bounds the memory that a report can take: far above the 100 KB that
-	// json+ has for each job.
-	maxDocument = 256 << 20
+	// maxDocument bounds the text of a report: far above the 20 to 100 KB that json+ has
+	// for each job. What is made of the text has a limit of its own, maxMade.
+	maxDocument = 64 << 20
 
 	// usualDocument has room for the report of one job.
 	usualDocument = 192 << 10
@@ -103,6 +104,9 @@ func (s *documents) take(p []byte, atStart bool) {
 			s.start(column)
 		}
 		n := s.scan(p)
+		if len(s.doc)+n > cap(s.doc) {
+			s.doc = slices.Grow(s.doc, max(n, len(s.doc))) // append grows in smaller steps, and each is garbage
+		}
 		s.doc = append(s.doc, p[:n]...)
 		p, column = p[n:], column+n
 		switch {
@@ -113,7 +117,7 @@ func (s *documents) take(p []byte, atStart bool) {
 			s.finish()
 			canBegin = true
 		case len(s.doc) > maxDocument:
-			s.cutShort(fmt.Sprintf("more than %d bytes", maxDocument))
+			s.cutShort(fmt.Sprintf("more than %d bytes of one report, which group_reporting makes smaller", maxDocument))
 			return
 		}
 	}
@@ -207,11 +211,11 @@ func (s *documents) position(offset int) (line, column int) {
 // parse makes a report of the document. fio prints a value that is not a number as such:
 // it is repaired to 0, because all others of the document are good.
 func (s *documents) parse() (*Report, error) {
-	var raw jsonReport
-	err := json.Unmarshal(s.doc, &raw)
+	raw := newJSONReport()
+	err := json.Unmarshal(s.doc, raw)
 	if bad := (*json.SyntaxError)(nil); errors.As(err, &bad) && repairNumbers(s.doc) {
-		raw = jsonReport{}
-		err = json.Unmarshal(s.doc, &raw)
+		raw = newJSONReport()
+		err = json.Unmarshal(s.doc, raw)
 	}
 	if bad := (*json.SyntaxError)(nil); errors.As(err, &bad) {
 		at := max(int(bad.Offset)-1, 0)
@@ -220,7 +224,7 @@ func (s *documents) parse() (*Report, error) {
 		return nil, &SyntaxError{File: s.name, Line: line, Column: column, Got: quoted(got), Want: "JSON: " + bad.Error()}
 	}
 	// Other errors are fields of an unexpected type; they keep their zero value.
-	if raw.Version == "" && raw.Jobs == nil && raw.Clients == nil {
+	if raw.Version == "" && !raw.Jobs.found && !raw.Clients.found {
 		return nil, &SyntaxError{
 			File: s.name, Line: s.first, Column: s.column,
 			Got: quoted(s.doc), Want: "a report of fio, which has a \"fio version\" and \"jobs\"",

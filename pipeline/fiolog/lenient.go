@@ -65,17 +65,24 @@ func (t *text) UnmarshalJSON(b []byte) error {
 }
 
 // texts is a JSON object of strings; anything else is none.
-type texts map[string]string
+type texts struct {
+	of      map[string]string
+	tooMany bool
+}
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (t *texts) UnmarshalJSON(b []byte) error {
+	*t = texts{tooMany: members(b, maxOptions) > maxOptions}
+	if t.tooMany {
+		return nil
+	}
 	var m map[string]text
 	if json.Unmarshal(b, &m) != nil || m == nil {
 		return nil
 	}
-	*t = make(texts, len(m))
+	t.of = make(map[string]string, len(m))
 	for k, v := range m {
-		(*t)[k] = string(v)
+		t.of[k] = string(v)
 	}
 	return nil
 }
@@ -96,7 +103,12 @@ func (p *pairs) UnmarshalJSON(b []byte) error {
 	if !isObject {
 		return nil
 	}
-	out := make(pairs, 0, bytes.Count(b, []byte{':'}))
+	n := bytes.Count(b, []byte{':'})
+	if n > maxPairs {
+		*p = make(pairs, maxPairs+1) // which is an error where it is used
+		return nil
+	}
+	out := make(pairs, 0, n)
 	for {
 		_, rest, ok := bytes.Cut(b, []byte{'"'})
 		if !ok {

@@ -66,12 +66,12 @@ type Percentile struct {
 }
 
 type jsonReport struct {
-	Version     text      `json:"fio version"`
-	Timestamp   number    `json:"timestamp"`
-	TimestampMS number    `json:"timestamp_ms"`
-	Global      texts     `json:"global options"`
-	Jobs        []jsonJob `json:"jobs"`
-	Clients     []jsonJob `json:"client_stats"`
+	Version     text     `json:"fio version"`
+	Timestamp   number   `json:"timestamp"`
+	TimestampMS number   `json:"timestamp_ms"`
+	Global      texts    `json:"global options"`
+	Jobs        jsonJobs `json:"jobs"`
+	Clients     jsonJobs `json:"client_stats"`
 }
 
 type jsonJob struct {
@@ -118,19 +118,19 @@ type jsonLatency struct {
 }
 
 func (r *jsonReport) report() (*Report, error) {
-	out := &Report{Version: string(r.Version), GlobalOptions: r.Global, Timestamp: r.TimestampMS.whole()}
+	out := &Report{Version: string(r.Version), GlobalOptions: r.Global.of, Timestamp: r.TimestampMS.whole()}
 	if out.Timestamp == 0 && r.Timestamp.whole() <= math.MaxInt64/1000 {
 		out.Timestamp = r.Timestamp.whole() * 1000
 	}
-	for _, jobs := range [][]jsonJob{r.Jobs, r.Clients} {
-		for i := range jobs {
-			j, err := jobs[i].job()
-			if err != nil {
-				return nil, fmt.Errorf("job %q: %w", j.Name, err)
-			}
-			out.Jobs = append(out.Jobs, j)
-			out.Unit = max(out.Unit, jobs[i].unit())
+	if r.Global.tooMany {
+		return nil, errTooManyOptions
+	}
+	for _, jobs := range []*jsonJobs{&r.Jobs, &r.Clients} {
+		if jobs.err != nil {
+			return nil, jobs.err
 		}
+		out.Jobs = append(out.Jobs, jobs.jobs...)
+		out.Unit = max(out.Unit, jobs.unit)
 	}
 	if out.Unit == hist.UnknownUnit {
 		out.Unit = versionUnit(out.Version)
@@ -140,10 +140,13 @@ func (r *jsonReport) report() (*Report, error) {
 }
 
 func (j *jsonJob) job() (Job, error) {
+	if j.Options.tooMany {
+		return Job{}, errTooManyOptions
+	}
 	out := Job{
 		Name: string(j.Name), Host: string(j.Host), GroupID: int(j.GroupID.whole()), Error: int(j.Error.whole()),
 		Elapsed: j.Elapsed.whole(), Start: j.Start.whole(), Runtime: j.Runtime.whole(),
-		UsrCPU: j.UsrCPU.float, SysCPU: j.SysCPU.float, Options: j.Options,
+		UsrCPU: j.UsrCPU.float, SysCPU: j.SysCPU.float, Options: j.Options.of,
 	}
 	for d, from := range [Directions]*jsonDirection{j.Read, j.Write, j.Trim} {
 		if err := from.stats(&out.Directions[d]); err != nil {
@@ -208,6 +211,9 @@ func (l *jsonLatency) latency(out *Latency, unit hist.Unit, scale int64) error {
 	*out = Latency{
 		Min: scaled(l.Min, scale), Max: scaled(l.Max, scale), N: l.N.count,
 		Mean: l.Mean.float * float64(scale), StdDev: l.StdDev.float * float64(scale),
+	}
+	if len(l.Percentile) > maxPairs || len(l.Bins) > maxPairs {
+		return fmt.Errorf("more than %d bins or percentiles", maxPairs)
 	}
 	for _, p := range l.Percentile {
 		rank, err := strconv.ParseFloat(p.key, 64)

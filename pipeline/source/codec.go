@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"compress/bzip2"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 
@@ -111,10 +110,7 @@ func (c *codecs) start(d *decoder, k kind, buf *bufio.Reader) (free func(), err 
 		}
 		d.Reader, free = z, func() { c.giveZstd(z, known) }
 	case xzed:
-		if err := checkXzWindow(buf); err != nil {
-			return nil, err
-		}
-		d.Reader, err = xz.ReaderConfig{DictCap: 4096}.NewReader(buf)
+		d.Reader, err = xz.ReaderConfig{DictCap: 4096}.NewReader(newXzBlocks(buf))
 		if err != nil {
 			return nil, unexpected(err)
 		}
@@ -132,31 +128,6 @@ func unexpected(err error) error {
 		return io.ErrUnexpectedEOF
 	}
 	return err
-}
-
-// checkXzWindow refuses a stream whose first block asks for more than maxWindow,
-// which the decoder would allocate at once.
-func checkXzWindow(buf *bufio.Reader) error {
-	const blockAt, maxDict = 12, 30 // 2^(30/2+12) bytes = 128 MiB
-	head, _ := buf.Peek(64)
-	if len(head) < blockAt+2 {
-		return nil // the decoder will say that it is cut short
-	}
-	at := blockAt + 2
-	for flag := byte(0x40); flag != 0; flag <<= 1 { // two optional sizes
-		if head[blockAt+1]&flag == 0 {
-			continue
-		}
-		for at < len(head) && head[at]&0x80 != 0 {
-			at++
-		}
-		at++
-	}
-	const lzma2 = 0x21
-	if at+2 < len(head) && head[at] == lzma2 && head[at+2] > maxDict {
-		return fmt.Errorf("%w: xz dictionary of more than %d bytes", ErrFormat, maxWindow)
-	}
-	return nil
 }
 
 func (c *codecs) buffer(r io.Reader) *bufio.Reader {

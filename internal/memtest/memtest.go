@@ -1,0 +1,55 @@
+// Package memtest measures how much memory a function takes at its peak. Tests of input
+// that was made to exhaust memory use it.
+package memtest
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"time"
+)
+
+// Usage is what a function took.
+type Usage struct {
+	Peak int64         // bytes of heap and stacks beyond what was in use before
+	Time time.Duration // on the clock
+}
+
+// Measure runs f and samples the memory of the process meanwhile. Garbage that is not
+// collected yet counts, because the system has to provide it. Other tests must not run at
+// the same time.
+func Measure(f func()) Usage {
+	debug.FreeOSMemory()
+	before := inUse()
+	done := make(chan struct{})
+	peak := before
+	var sampler sync.WaitGroup
+	sampler.Go(func() {
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				peak = max(peak, inUse())
+			}
+		}
+	})
+	start := time.Now()
+	f()
+	took := time.Since(start)
+	close(done)
+	sampler.Wait()
+	peak = max(peak, inUse())
+	runtime.KeepAlive(f)
+	return Usage{Peak: peak - before, Time: took}
+}
+
+// inUse is the memory of heap objects, dead ones included, and of stacks, in bytes.
+func inUse() int64 {
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(samples)
+	return int64(samples[0].Value.Uint64() + samples[1].Value.Uint64())
+}

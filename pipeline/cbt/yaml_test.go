@@ -1,0 +1,127 @@
+package cbt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/memtest"
+)
+
+// yamlAttacks are small files that become large ones, or take long.
+var yamlAttacks = []struct {
+	name string
+	text func(n int) string // of some n KiB
+	want string             // in the error; "" if there need be none
+}{
+	{"aliases of a scalar", func(n int) string {
+		return "a: &a " + strings.Repeat("x", n*512) + "\nb: [" + strings.Repeat("*a,", n*170) + "]\n"
+	}, "more than 4194304 bytes of text"},
+	{"aliases of aliases", func(n int) string {
+		var b strings.Builder
+		b.WriteString("a0: &a0 [x,x,x,x,x,x,x,x]\n")
+		for i := 1; b.Len() < n<<10; i++ {
+			fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), 8), ","))
+		}
+		return b.String()
+	}, "more than"},
+	{"aliases of long keys", func(n int) string {
+		return "a: &a {" + strings.Repeat("k", 1000) + ": {? " + strings.Repeat("l", n*256) + " : 1}}\nb: [" + strings.Repeat("*a,", n*100) + "]\n"
+	}, "more than"},
+	{"long nested keys", func(n int) string {
+		var b strings.Builder
+		for i := range 16 {
+			fmt.Fprintf(&b, "%s? %s\n%s:\n", strings.Repeat(" ", i), strings.Repeat("k", n*50), strings.Repeat(" ", i))
+		}
+		for i := range n * 6 {
+			fmt.Fprintf(&b, "%s%d: 1\n", strings.Repeat(" ", 16), i)
+		}
+		return b.String()
+	}, "the first 4194304 bytes"},
+	{"many keys", func(n int) string {
+		var b strings.Builder
+		for i := 0; b.Len() < n<<10; i++ {
+			fmt.Fprintf(&b, "%d:\n", i)
+		}
+		return b.String()
+	}, "more than"},
+	{"many mappings of many keys", func(n int) string {
+		var b strings.Builder
+		for i := 0; b.Len() < n<<10; i++ {
+			if i%9000 == 0 {
+				fmt.Fprintf(&b, "m%d:\n", i)
+			}
+			fmt.Fprintf(&b, " %d:\n", i)
+		}
+		return b.String()
+	}, "more than"},
+	{"many workloads", func(n int) string {
+		var keys, loads strings.Builder
+		for i := range n * 8 {
+			fmt.Fprintf(&keys, "k%d: 1\n", i)
+			fmt.Fprintf(&loads, " w%d: {a: 1}\n", i)
+		}
+		return keys.String() + "workloads:\n" + loads.String()
+	}, ""},
+	{"merges", func(n int) string {
+		var b strings.Builder
+		b.WriteString("a: &a {")
+		for i := range n * 10 {
+			fmt.Fprintf(&b, "k%d: 1,", i)
+		}
+		return b.String() + "}\nb:\n <<: [" + strings.Repeat("*a,", n*10) + "]\n"
+	}, ""},
+	{"directives", func(n int) string {
+		var b strings.Builder
+		for i := 0; b.Len() < n<<10; i++ {
+			fmt.Fprintf(&b, "%%TAG !%d! x\n", i)
+		}
+		return b.String() + "---\na: b\n"
+	}, "%TAG"},
+	{"deep lists", func(n int) string { return "a: " + strings.Repeat("[", min(n*10, 9990)) + strings.Repeat("b,", n*300) }, "did not find"},
+	{"one key many times", func(n int) string { return strings.Repeat("a: b\n", n*200) }, "more than"},
+	{"one list as a key many times", func(n int) string { return strings.Repeat("? [b]\n: c\n", n*8) }, "there already"},
+	{"comments", func(n int) string { return "a:\n" + strings.Repeat(" - b #c\n", n*128) }, "more than"},
+	{"many small values", func(n int) string { return "a: [" + strings.Repeat("b,", n*500) + "]" }, "more than 100000 values"},
+}
+
+func TestYAMLLimits(t *testing.T) {
+	const most, longest = 300 << 20, 10 * time.Second
+	for _, kib := range []int{16, 1000} {
+		for _, tt := range yamlAttacks {
+			t.Run(fmt.Sprintf("%s of %d KiB", tt.name, kib), func(t *testing.T) {
+				text := tt.text(kib)
+				r := tree{id + configName: text}.with(id + "output.0_bw.1.log.h").read(t).Runs[0]
+				r.at.modeSize = true // each workload is looked at
+				var err error
+				used := memtest.Measure(func() { _, err = r.Configure(context.Background()) })
+				t.Logf("%d bytes: %d MB, %v", len(text), used.Peak>>20, used.Time)
+				if used.Peak > most || used.Time > longest {
+					t.Errorf("it took %d bytes and %v", used.Peak, used.Time)
+				}
+				if kib > 500 && (err == nil && tt.want != "" || err != nil && !strings.Contains(err.Error(), tt.want)) {
+					t.Errorf("error %v, want %q", err, tt.want)
+				}
+			})
+		}
+	}
+}
+
+func TestYAMLAliases(t *testing.T) {
+	m, err := parseYAML(context.Background(), []byte("a: &a {x: 1}\nb: *a\nc: {<<: *a, y: 2}\n"))
+	if err != nil || fmt.Sprint(m) != "map[a:map[x:1] b:map[x:1] c:map[x:1 y:2]]" {
+		t.Errorf("%v, %v", m, err)
+	}
+}
+
+// TestYAMLInterrupted reads with a context that has ended.
+func TestYAMLInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := parseYAML(ctx, []byte("a: 1")); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
