@@ -52,7 +52,7 @@ func (a *app) push(ctx context.Context, text, output string) (err error) {
 		return usagef("no cluster is named: say --elasticsearch URL, or set elasticsearch.addresses")
 	}
 	p := &pushing{app: a, ends: newFinishing(1)}
-	if p.from, err = a.openEmbedded(ctx); err != nil {
+	if p.from, err = a.readEmbedded(ctx); err != nil {
 		return err
 	}
 	defer p.from.Close()

@@ -160,6 +160,9 @@ func isPacked(run *cbt.Run) bool {
 
 func (a *app) windowsOfRun(ctx context.Context, id string, out windowOutput) error {
 	store, closeStore, err := a.openHistory(ctx)
+	if err != nil && id != "latest" {
+		return fmt.Errorf("%s is no path, so it is looked up in the history: %w", id, err)
+	}
 	if err != nil {
 		return err
 	}
