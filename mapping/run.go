@@ -219,6 +219,19 @@ func (r *Run) WithFiles() *Run {
 	return &c
 }
 
+// Of is how many there are of a level.
+func (d Documents) Of(l Level) int {
+	switch l {
+	case Cluster:
+		return d.Cluster
+	case Host:
+		return d.Host
+	case Job:
+		return d.Job
+	}
+	return 0
+}
+
 // Add counts n more documents of a level.
 func (d *Documents) Add(l Level, n int) {
 	switch l {

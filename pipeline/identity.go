@@ -24,6 +24,10 @@ type Execution struct {
 	Run    mapping.RunRef // its ID is the one of a run that no store has
 	Path   string         // of the run in its archive
 
+	// Restore is set by [Known] if documents of the stored version are missing: the same
+	// version is stored once more.
+	Restore bool
+
 	// Grows says that a report has several parts, of which fio writes one after another:
 	// the file may have been read, or followed, before it was whole.
 	Grows bool
@@ -208,7 +212,7 @@ func (p *plan) compare(e *Execution, have *mapping.Run, ingest string) *Result {
 		text := fmt.Errorf("%s: already there as %s %s:%s%s", p.title, short(have.Run.ID), have.Run.Archive, have.Run.Name, why)
 		return &Result{Run: have, Unchanged: true, Notes: []error{text}}
 	}
-	if have.Run.Ingest == ingest {
+	if have.Run.Ingest == ingest && !e.Restore {
 		if have.Run.Archive == e.Run.Archive && have.Run.Path == e.Path {
 			return &Result{Run: have, Unchanged: true}
 		}

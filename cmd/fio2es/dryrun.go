@@ -22,6 +22,8 @@ func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipelin
 		}
 		defer closeStore()
 		store = s
+	} else {
+		a.log.Info(fmt.Sprintf("note: there is no history at %s yet: ingest creates it", shortHome(a.cfg.History)))
 	}
 	t := term.NewTable("RUN", "PATH", ">HOSTS", ">HIST LOGS", ">OTHER LOGS", ">REPORTS", ">SIZE", "FROM", "HISTORY")
 	for _, r := range runs {

@@ -69,6 +69,7 @@ func (t *turns) end(n int) {
 // claim is one run of the call.
 type claim struct {
 	*identities
+	restore bool // documents of the run are missing in the history
 	turns   *turns
 	n       int // of the run
 	src     *mapping.Source
@@ -84,6 +85,7 @@ type refusedError struct{ error }
 func (c *claim) known(ctx context.Context, e *pipeline.Execution) (string, *mapping.Run, error) {
 	c.turns.wait(c.n)
 	defer c.turns.end(c.n)
+	e.Restore = c.restore
 	for {
 		id, have, doubles, err := c.find(ctx, e)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -106,6 +107,7 @@ func TestPushKnowsContents(t *testing.T) {
 			first = append(append(first, lines[i]...), append(bytes.TrimSpace(lines[i+1]), '\n')...)
 		}
 	}
+	first = regexp.MustCompile(`"documents":\{[^}]*\},`).ReplaceAll(first, nil) // there are no others than the runs'
 	server, address := standIn(t, first)
 	db := filepath.Join(t.TempDir(), "h.db")
 	archive := filepath.Join("..", "..", "examples", "cbt-archive", "results")

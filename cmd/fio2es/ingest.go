@@ -32,7 +32,8 @@ What fio did not log at the end of each job is recovered from its JSON output if
 that was written with --output-format=json+.
 
 A run is known by the contents of its files, whatever folder is named and however
-it is packed. One that is in the history already is left as it is; if its files,
+it is packed. One that is in the history already is left as it is, if all of its
+documents are there, which are counted; missing ones are stored again. If its files,
 its labels or the settings changed, it is replaced when all of its new documents
 are stored. What has fewer files than the history has, such as the folder of one
 host, replaces nothing, unless --force is given. The same job run again is another

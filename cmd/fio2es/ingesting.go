@@ -32,6 +32,7 @@ type ingesting struct {
 	ids        *identities
 	idOf       map[*cbt.Run]string // of those that are in the history now
 
+	kept      []kept         // runs that were left as they are
 	runs      []*mapping.Run // without what is large
 	documents int
 	unchanged int
@@ -118,6 +119,56 @@ type outcome struct {
 // one after the other, so that it is the same every time. What there is to tell comes in
 // the order of the runs.
 func (in *ingesting) all(ctx context.Context, runs []*cbt.Run) error {
+	in.kept = nil
+	if err := in.each(ctx, runs, false); err != nil || in.store == nil {
+		return err
+	}
+	return in.restore(ctx)
+}
+
+// restore looks whether the runs that were left as they are have all of their documents in
+// the history, and no others. It stores those once more that have not.
+func (in *ingesting) restore(ctx context.Context) error {
+	var kept []*mapping.Run
+	for _, k := range in.kept {
+		kept = append(kept, k.Run)
+	}
+	lacking, err := in.notWhole(ctx, in.store, kept)
+	if err != nil {
+		return err
+	}
+	var again []*cbt.Run
+	seen := map[string]bool{}
+	for _, k := range in.kept {
+		if id := k.Run.Run.ID; lacking[id] != "" && !seen[id] {
+			again, seen[id] = append(again, k.files), true
+			in.log.Info(fmt.Sprintf("note: %s: the history lacked %s: its documents are stored again", k.files.Name(), lacking[id]))
+		}
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	in.unchanged -= len(again)
+	in.kept = nil
+	if err := in.each(ctx, again, true); err != nil {
+		return err
+	}
+	for _, k := range in.kept { // they have fewer files
+		in.log.Warn(fmt.Sprintf("%s: not restored: these are not all files of run %s: ingest the path that has all of them, or use --force",
+			k.files.Name(), k.Run.Run.ID[:8]))
+		in.leftOut = true
+	}
+	return nil
+}
+
+// kept is a run that the history has, as it was found in files.
+type kept struct {
+	files *cbt.Run
+	*mapping.Run
+}
+
+// each ingests the runs; restore is to store once more what the history has.
+func (in *ingesting) each(ctx context.Context, runs []*cbt.Run, restore bool) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	workers := in.opt.Workers
@@ -141,7 +192,7 @@ func (in *ingesting) all(ctx context.Context, runs []*cbt.Run) error {
 	for range side {
 		working.Go(func() {
 			for i := range next {
-				to, claim := &unfinished{Sink: in.to}, &claim{identities: in.ids, turns: turns, n: i}
+				to, claim := &unfinished{Sink: in.to}, &claim{identities: in.ids, turns: turns, n: i, restore: restore}
 				res, err := pipeline.Ingest(ctx, runs[i], opt, to, claim.known)
 				over := func() {
 					if to.run != nil && err == nil {
@@ -232,6 +283,7 @@ func (in *ingesting) take(run *cbt.Run, o outcome) error {
 	}
 	if o.Unchanged {
 		in.unchanged++
+		in.kept = append(in.kept, kept{run, o.Run.Light()})
 	} else {
 		d := o.Run.Documents
 		in.documents += d.Cluster + d.Host + d.Job

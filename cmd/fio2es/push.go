@@ -22,8 +22,8 @@ func (a *app) pushCommand() *cobra.Command {
 		Short: "Move the embedded history into an Elasticsearch cluster",
 		Long: `Sends the runs of the embedded history, all or those with TEXT in their id, name,
 archive, path, benchmark, mode or a label, into the cluster. Runs that are there
-in the same version are left alone, so that a push can be repeated, and goes on
-where it was interrupted. The embedded history stays as it is.
+in the same version with all of their documents are left alone, so that a push can
+be repeated, and goes on where it was interrupted. The embedded history stays as it is.
 
 With --rejects, the documents in a reject file are sent once more, after what they
 were refused for was mended; elasticsearch.rejects names the file that ingest and
@@ -52,7 +52,7 @@ func (a *app) push(ctx context.Context, text, output string) (err error) {
 		return usagef("no cluster is named: say --elasticsearch URL, or set elasticsearch.addresses")
 	}
 	p := &pushing{app: a, ends: newFinishing(1)}
-	if p.from, err = a.openEmbedded(ctx); err != nil {
+	if p.from, err = a.readEmbedded(ctx); err != nil {
 		return err
 	}
 	defer p.from.Close()
@@ -66,6 +66,9 @@ func (a *app) push(ctx context.Context, text, output string) (err error) {
 	}
 	a.progress.Clear()
 	fmt.Fprintf(a.stderr, "%s with %s pushed; %s there already\n", plural(p.runs, "run"), plural(p.documents, "document"), unit.Count(int64(p.same)))
+	if p.leftOut {
+		return errLeftOut
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/fio2es/fio2es/internal/history"
@@ -20,6 +21,7 @@ type pushing struct {
 
 	runs, same int
 	documents  int
+	leftOut    bool
 
 	mu     sync.Mutex
 	failed error // the first run whose end failed
@@ -73,17 +75,30 @@ func (p *pushing) some(ctx context.Context, stop context.CancelCauseFunc, runs [
 			return p.failure(err)
 		}
 	}
+	lacking, err := p.lackingThere(ctx, runs, have, held)
+	if err != nil {
+		return p.failure(err)
+	}
 	for _, r := range runs {
 		p.progress.Show("run %d: %s", p.runs+p.same+1, describe(r))
-		if have[r.Run.ID] == r.Run.Ingest {
+		if have[r.Run.ID] == r.Run.Ingest && lacking[r.Run.ID] == "" {
 			p.same++
 			continue
 		}
 		same, whole := sameIn(held, r)
-		if whole != nil {
+		if whole != nil && lacking[whole.Run.ID] == "" {
 			p.log.Info(fmt.Sprintf("note: %s %s is in the cluster as %s %s", r.Run.ID[:8], describe(r), whole.Run.ID[:8], describe(whole)))
 			p.same++
 			continue
+		}
+		if ok, err := p.isWhole(ctx, r); !ok || err != nil {
+			if err != nil {
+				return p.failure(err)
+			}
+			continue
+		}
+		if what := lacking[r.Run.ID]; what != "" {
+			p.log.Info(fmt.Sprintf("note: %s: the cluster lacked %s: its documents are sent again", describe(r), what))
 		}
 		if err := p.documentsOf(ctx, r); err != nil {
 			return p.failure(fmt.Errorf("push %s: %w", describe(r), err))
@@ -101,6 +116,37 @@ func (p *pushing) some(ctx context.Context, stop context.CancelCauseFunc, runs [
 		})
 	}
 	return nil
+}
+
+// lackingThere are the runs of the cluster that would not be pushed, but of which it lacks
+// documents.
+func (p *pushing) lackingThere(ctx context.Context, runs []*mapping.Run, have map[string]string, held []*mapping.Run) (map[string]string, error) {
+	if p.there == nil {
+		return nil, nil
+	}
+	kept := slices.Clone(held)
+	for _, r := range runs {
+		if have[r.Run.ID] == r.Run.Ingest {
+			kept = append(kept, r)
+		}
+	}
+	return p.notWhole(ctx, p.there, kept)
+}
+
+// isWhole reports whether the embedded history has all documents of a run. It warns
+// otherwise: the run is not pushed.
+func (p *pushing) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
+	counts, err := p.from.Count(ctx, []string{r.Run.ID})
+	if err != nil || counts.IsWhole(r) {
+		return true, err
+	}
+	if now, err := p.from.Run(ctx, r.Run.ID); err != nil || now.Run.Ingest != r.Run.Ingest {
+		return true, err // it was replaced meanwhile, which documentsOf finds
+	}
+	p.log.Warn(fmt.Sprintf("run %s (%s) is not pushed: the embedded history lacks %s: ingest its files again, then push",
+		r.Run.ID[:8], describe(r), lackText(counts, r, allOfLevels)))
+	p.leftOut = true
+	return false, nil
 }
 
 // holding are the runs of the cluster that have files of some runs which it does not have

@@ -99,7 +99,7 @@ func (a *app) reportOfRuns(ctx context.Context, store history.Store, runs []*map
 	quiet.log = slog.New(slog.DiscardHandler)
 	page := report.New(report.Options{Program: generator(), Home: home})
 	out := &reportWriter{app: &quiet, page: page, query: &windowQuery{}, several: len(runs) > 1}
-	from := storedWindows{store: store, levels: reportLevels}
+	from := storedWindows{app: &quiet, store: store, levels: reportLevels}
 	for _, run := range runs {
 		out.name = run.Run.ID
 		if err := out.query.needs(run); err != nil {

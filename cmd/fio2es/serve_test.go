@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -228,6 +229,10 @@ func TestServeNothing(t *testing.T) {
 
 func TestServeAddress(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "history.db")
+	store, err := history.OpenSQLite(t.Context(), file)
+	if err = errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
 	address, stderr := startServe(t, file, "127.0.0.1:0")
 	if text := stderr.String(); strings.Contains(text, "login") {
 		t.Errorf("of this machine alone: %s", text)

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -42,11 +44,11 @@ func (a *app) connect(ctx context.Context) (*elastic.Client, error) {
 	return client, nil
 }
 
-// openHistory opens the history to read it: the cluster's if the settings name one, else
+// openHistory opens the history for reading: the cluster's if the settings name one, else
 // the embedded one. The function returned closes it.
 func (a *app) openHistory(ctx context.Context) (history.Store, func() error, error) {
 	if !a.cfg.Elasticsearch.Enabled() {
-		store, err := a.openEmbedded(ctx)
+		store, err := a.readEmbedded(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -59,7 +61,17 @@ func (a *app) openHistory(ctx context.Context) (history.Store, func() error, err
 	return history.NewElastic(client.Once(), a.cfg.Prefix, nil), func() error { client.Close(); return nil }, nil
 }
 
-// openEmbedded opens the embedded history. One of an older version is brought up to date.
+// readEmbedded opens the embedded history for reading. It creates nothing.
+func (a *app) readEmbedded(ctx context.Context) (*history.SQLite, error) {
+	store, err := history.OpenReadOnly(ctx, a.cfg.History)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no history at %s: store runs with fio2es ingest PATH, or correct --history", shortHome(a.cfg.History))
+	}
+	return store, err
+}
+
+// openEmbedded opens the embedded history for writing. One of an older version is brought
+// up to date.
 func (a *app) openEmbedded(ctx context.Context) (*history.SQLite, error) {
 	store, err := history.OpenSQLite(ctx, a.cfg.History)
 	if err == nil && store.Upgraded() > 0 {
@@ -110,11 +122,11 @@ func (a *app) historyName() string {
 	return a.cfg.Elasticsearch.Name() + ", indices " + a.cfg.Prefix + "-*"
 }
 
-// historyExists tells whether there is a history to look into, without making one.
+// historyExists reports whether there is a history to look into.
 func (a *app) historyExists() bool {
 	if a.cfg.Elasticsearch.Enabled() {
 		return true
 	}
-	_, err := os.Stat(a.cfg.History)
-	return err == nil
+	info, err := os.Stat(a.cfg.History)
+	return err == nil && info.Size() > 0
 }

@@ -58,7 +58,8 @@ func (a *app) windows(ctx context.Context, args []string, out windowOutput) erro
 	}
 	paths := args
 	if len(args) == 1 && !isPath(args[0]) {
-		if err := a.windowsOfRun(ctx, args[0], out); err != nil {
+		var err error
+		if leftOut, err = a.windowsOfRun(ctx, args[0], out); err != nil {
 			return err
 		}
 		paths = nil
@@ -161,44 +162,49 @@ func isPacked(run *cbt.Run) bool {
 	})
 }
 
-func (a *app) windowsOfRun(ctx context.Context, id string, out windowOutput) error {
+func (a *app) windowsOfRun(ctx context.Context, id string, out windowOutput) (leftOut bool, err error) {
 	store, closeStore, err := a.openHistory(ctx)
+	if err != nil && id != "latest" {
+		return false, fmt.Errorf("%s is no path, so it is looked up in the history: %w", id, err)
+	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer closeStore()
 	run, err := findRun(ctx, store, id)
 	if err != nil {
-		return err
+		return false, err
 	}
-	of := storedWindows{store: store, levels: a.cfg.Levels}
+	of := storedWindows{app: a, store: store, levels: a.cfg.Levels}
 	if err := a.refuseStored(run); err != nil {
-		return err
+		return false, err
 	}
 	if a.flags.Changed("levels") {
 		for _, name := range a.cfg.Levels {
 			if level, err := mapping.ParseLevel(name); err == nil && noWindows(run) == "" {
 				if err := needsLevel(run, level); err != nil {
-					return err
+					return false, err
 				}
 			}
 		}
 	}
 	if of.intervalMS, err = storedInterval(a.flags, a.cfg.Interval, run); err != nil {
-		return err
+		return false, err
 	}
 	if err := of.give(ctx, run, out); err != nil {
-		return err
+		return false, err
 	}
 	a.tellLack(out, run, nil)
-	return nil
+	return of.lack != "", nil
 }
 
 // storedWindows reads the windows of runs in the history.
 type storedWindows struct {
+	*app
 	store      history.Store
 	levels     []string
-	intervalMS int64 // to join them to; 0: as they are
+	intervalMS int64  // to join them to; 0: as they are
+	lack       string // which documents of the last run were missing; empty if none were
 }
 
 // give gives the windows of a run to out, of those of the levels that are of use.
@@ -217,12 +223,15 @@ func (s *storedWindows) give(ctx context.Context, run *mapping.Run, out windowOu
 	if !some {
 		levels = nil
 	}
+	parsed, err := parseLevels(levels)
+	if err != nil {
+		return err
+	}
+	if run, err = s.checkWhole(ctx, run, parsed); err != nil {
+		return err
+	}
 	wanted.Runs = []string{run.Run.ID}
-	for _, name := range levels {
-		level, err := mapping.ParseLevel(name)
-		if err != nil {
-			return usageError{err}
-		}
+	for _, level := range parsed {
 		wanted.Level = level
 		n, err := giveAll(s.intervals(ctx, stored, wanted), out)
 		if err != nil {

@@ -22,7 +22,23 @@ type fakeSearch struct {
 	Total  bool   `json:"track_total_hits"`
 	Stored string `json:"stored_fields"`
 	Seq    bool   `json:"seq_no_primary_term"`
-	PIT    *struct {
+	Aggs   map[string]struct {
+		Composite struct {
+			Size    int               `json:"size"`
+			After   map[string]string `json:"after"`
+			Sources []map[string]struct {
+				Terms struct {
+					Field string `json:"field"`
+				} `json:"terms"`
+			} `json:"sources"`
+		} `json:"composite"`
+		Aggs map[string]struct {
+			Count struct {
+				Field string `json:"field"`
+			} `json:"value_count"`
+		} `json:"aggs"`
+	} `json:"aggs"`
+	PIT *struct {
 		ID        string `json:"id"`
 		KeepAlive string `json:"keep_alive"`
 	} `json:"pit"`
@@ -50,6 +66,9 @@ func (f *fake) search(target string, body []byte, err error) (any, error) {
 	}
 	if r.Stored != "" && (r.Stored != "_none_" || r.From != nil || r.Seq) {
 		return nil, unknown("stored_fields %q beside other fields", r.Stored)
+	}
+	if len(r.Aggs) > 0 {
+		return f.aggregate(target, &r)
 	}
 	if r.Size < 0 || r.Size > 10000 || r.Query == nil {
 		return nil, unknown("size %d, query %v", r.Size, r.Query)

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"iter"
@@ -33,7 +34,7 @@ func (s *SQLite) Encoded(ctx context.Context, run *mapping.Run) iter.Seq2[*mappi
 				return
 			}
 		}
-		if err := rows.Err(); err != nil {
+		if err := cmp.Or(rows.Err(), s.checkFrozen()); err != nil {
 			yield(nil, s.fail(ctx, "read", err))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -19,7 +20,25 @@ func (s *SQLite) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, 
 	if len(hashes) == 0 {
 		return nil, ctx.Err()
 	}
+	if s.version < withFiles {
+		return s.holdingOld(ctx, hashes)
+	}
 	return s.runsOf(ctx, `SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))`, list(hashes))
+}
+
+// holdingOld is Holding for a file of version 1 that is read: all documents of runs are.
+func (s *SQLite) holdingOld(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
+	isWanted := func(hash string) bool { return slices.Contains(hashes, hash) }
+	var runs []*mapping.Run
+	for run, err := range stream(ctx, s, s.codec.unpackRun, `SELECT doc FROM runs ORDER BY id`) {
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(run.Source.Hashes(), isWanted) {
+			runs = append(runs, run.WithFiles())
+		}
+	}
+	return runs, nil
 }
 
 // Sharing are the runs that have a report or a log in common with another run, by id and

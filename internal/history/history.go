@@ -50,6 +50,14 @@ type Store interface {
 	// then direction, host, job, run and part, as texts. An error ends it.
 	Intervals(ctx context.Context, s Selection) iter.Seq2[*mapping.Interval, error]
 
+	// Count counts the interval documents of runs, given by their whole ids: those of all
+	// versions, also of ones that are not finished. No levels are all levels. What
+	// [mapping.Interval.Split] made of one document counts as one.
+	Count(ctx context.Context, runs []string, levels ...mapping.Level) (Counts, error)
+
+	// RemoveOthers removes the interval documents of a run that are of other versions.
+	RemoveOthers(ctx context.Context, runID, ingest string) error
+
 	// Delete removes a run with all its documents, finished or not. It takes the whole
 	// id, and fails with ErrNotFound when there is nothing to remove.
 	Delete(ctx context.Context, runID string) error

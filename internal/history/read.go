@@ -1,9 +1,11 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -44,7 +46,7 @@ func (s *SQLite) find(ctx context.Context, id string) (*mapping.Run, error) {
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("find run: %w", err)
 	}
-	if err := checkOne(id, ids); err != nil {
+	if err := errors.Join(s.checkFrozen(), checkOne(id, ids)); err != nil {
 		return nil, err
 	}
 	return s.codec.unpackRun(doc)
@@ -145,7 +147,7 @@ func stream[D any](
 				return
 			}
 		}
-		if err := rows.Err(); err != nil {
+		if err := cmp.Or(rows.Err(), s.checkFrozen()); err != nil {
 			yield(nil, s.fail(ctx, "read", err))
 		}
 	}

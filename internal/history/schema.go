@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 )
 
@@ -55,6 +56,26 @@ CREATE INDEX files_by_run ON files (run);
 // withFiles is the first version that has the table files.
 const withFiles = 2
 
+// readVersion is the version of a file, 0 of an empty one. It fails where the file is of
+// another program, or of a newer version of this one.
+func readVersion(ctx context.Context, from interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}) (int, error) {
+	var id, version, tables int
+	row := from.QueryRowContext(ctx, `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id AS a, pragma_user_version AS v`)
+	if err := row.Scan(&id, &version, &tables); err != nil {
+		return 0, fmt.Errorf("read version: %w", err)
+	}
+	switch {
+	case id != applicationID && (id != 0 || version != 0 || tables != 0):
+		return 0, fmt.Errorf("read version: a database of another program: %w", ErrDamaged)
+	case version > len(migrations):
+		return 0, fmt.Errorf("read version: %d, this one knows %d: %w", version, len(migrations), ErrNewer)
+	}
+	return version, nil
+}
+
 // migrate brings the file to the newest version, at one stroke.
 func (s *SQLite) migrate(ctx context.Context) error {
 	tx, err := s.writer.BeginTx(ctx, nil)
@@ -62,19 +83,9 @@ func (s *SQLite) migrate(ctx context.Context) error {
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer tx.Rollback()
-	var id, version, tables int
-	row := tx.QueryRowContext(ctx, `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
-		FROM pragma_application_id AS a, pragma_user_version AS v`)
-	if err := row.Scan(&id, &version, &tables); err != nil {
-		return fmt.Errorf("read version: %w", err)
-	}
-	switch {
-	case id != applicationID && (id != 0 || version != 0 || tables != 0):
-		return fmt.Errorf("read version: a database of another program: %w", ErrDamaged)
-	case version > len(migrations):
-		return fmt.Errorf("read version: %d, this one knows %d: %w", version, len(migrations), ErrNewer)
-	case version == len(migrations):
-		return nil
+	version, err := readVersion(ctx, tx)
+	if err != nil || version == len(migrations) {
+		return err
 	}
 	for _, statements := range migrations[version:] {
 		if _, err := tx.ExecContext(ctx, statements); err != nil {

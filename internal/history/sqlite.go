@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -25,12 +26,14 @@ const busyTimeout = 10 * time.Second
 // and one fsync, so that documents should come in batches of some hundreds.
 type SQLite struct {
 	path   string
-	writer *sql.DB // one connection: transactions follow one another
+	writer *sql.DB // one connection: transactions follow one another; nil if opened for reading
 	reader *sql.DB // as many as there are readers: an iteration may nest another
 	insert *sql.Stmt
 	codec  *codec
 
-	upgraded int // runs of a file of an older version
+	version  int         // of the file's tables
+	upgraded int         // runs of a file of an older version
+	frozen   fs.FileInfo // of a file that is read as if it could not change, else nil
 
 	mu    sync.Mutex
 	begun map[version]int64 // ingests that this process has put to, by number
@@ -39,9 +42,10 @@ type SQLite struct {
 // version is one ingest of a run.
 type version struct{ run, ingest string }
 
-// OpenSQLite opens the history in the file path, which is created, with its folder,
-// when it is not there; nobody but the user may read either. It fails with
+// OpenSQLite opens the history in the file path for writing. The file is created, with its
+// folder, when it is not there; only the user may read either. It fails with
 // [ErrDamaged], also for another program's database, [ErrNewer] or [ErrBusy].
+// [OpenReadOnly] is for reading.
 func OpenSQLite(ctx context.Context, path string) (*SQLite, error) {
 	return openSQLite(ctx, path, busyTimeout)
 }
@@ -60,7 +64,7 @@ func openSQLite(ctx context.Context, path string, busy time.Duration) (_ *SQLite
 	if s.codec, err = newCodec(); err != nil {
 		return nil, err
 	}
-	if s.writer, err = connect(path, busy, "page_size(16384)", "synchronous(full)", "foreign_keys(1)",
+	if s.writer, err = connect(path, "", busy, "page_size(16384)", "synchronous(full)", "foreign_keys(1)",
 		"wal_autocheckpoint(1000)", "journal_size_limit(67108864)"); err != nil {
 		return nil, err
 	}
@@ -68,6 +72,7 @@ func openSQLite(ctx context.Context, path string, busy time.Duration) (_ *SQLite
 	if err := s.migrate(ctx); err != nil {
 		return nil, err
 	}
+	s.version = len(migrations)
 	// Only now: another program's database must stay as it is.
 	mode, err := s.switchToWAL(ctx, busy)
 	if err != nil {
@@ -79,7 +84,7 @@ func openSQLite(ctx context.Context, path string, busy time.Duration) (_ *SQLite
 	if s.insert, err = s.writer.PrepareContext(ctx, insertInterval); err != nil {
 		return nil, err
 	}
-	s.reader, err = connect(path, busy, "query_only(1)")
+	s.reader, err = connect(path, "", busy, "query_only(1)")
 	return s, err
 }
 
@@ -120,8 +125,9 @@ func create(path string) error {
 	return f.Close()
 }
 
-// connect prepares connections, each of which begins with these pragmas.
-func connect(path string, busy time.Duration, pragmas ...string) (*sql.DB, error) {
+// connect prepares connections, each of which begins with these pragmas. The mode is a
+// parameter of SQLite's URLs, such as "mode=ro"; empty is to read, write and create.
+func connect(path, mode string, busy time.Duration, pragmas ...string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("find folder: %w", err)
@@ -132,12 +138,19 @@ func connect(path string, busy time.Duration, pragmas ...string) (*sql.DB, error
 	}
 	query := url.Values{"_txlock": {"immediate"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds())}}
 	query["_pragma"] = append(query["_pragma"], pragmas...)
+	if mode != "" {
+		name, value, _ := strings.Cut(mode, "=")
+		query.Set(name, value)
+	}
 	dsn := url.URL{Scheme: "file", Path: abs, RawQuery: query.Encode()}
 	return sql.Open("sqlite", dsn.String())
 }
 
 // transact runs do in a transaction that writes: all of it happens, durably, or nothing.
 func (s *SQLite) transact(ctx context.Context, do func(*sql.Tx) error) error {
+	if s.writer == nil {
+		return errReadOnly
+	}
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err

@@ -38,6 +38,12 @@ func (memory) Intervals(context.Context, history.Selection) iter.Seq2[*mapping.I
 // Nothing here writes: these would stop a test.
 func (memory) Holding(context.Context, []string) ([]*mapping.Run, error) { panic("holding") }
 
+func (memory) Count(context.Context, []string, ...mapping.Level) (history.Counts, error) {
+	panic("count")
+}
+
+func (memory) RemoveOthers(context.Context, string, string) error { panic("remove") }
+
 func (memory) Put(context.Context, []*mapping.Interval) error { panic("put") }
 func (memory) Finish(context.Context, *mapping.Run) error     { panic("finish") }
 func (memory) Delete(context.Context, string) error           { panic("delete") }

@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) history.Store) {
 		{"Selection", testSelection},
 		{"Order", testOrder},
 		{"Parts", testParts},
+		{"Count", testCount},
 		{"Prefix", testPrefix},
 		{"Filter", testFilter},
 		{"Light", testLight},
