@@ -20,7 +20,7 @@ import (
 // nor which files are read or written. A setting that is not here is refused there.
 var analysis = []string{
 	"source", "interval", "precision", "weighting", "inflight", "tolerance", "align", "levels",
-	"archive", "labels", "start", "offset", "jobs", "sla",
+	"archive", "labels", "start", "offset", "jobs", "sla", "groups", "unit",
 }
 
 // Limits of what a settings file may have, counted with its aliases: 16 KB of YAML can stand

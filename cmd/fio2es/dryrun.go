@@ -71,7 +71,7 @@ func (a *app) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (
 	if err != nil {
 		return false, err
 	}
-	fmt.Fprintf(a.stdout, "\n%s:%s", archiveName(opt, r), r.Path)
+	fmt.Fprintf(a.stdout, "\n%s", term.Clean(archiveName(opt, r)+":"+r.Path))
 	if !p.Start.IsZero() {
 		fmt.Fprintf(a.stdout, ": from %s by %s, ±%s; windows of %s", p.Start.UTC().Format("2006-01-02 15:04:05.000"), p.Clock,
 			unit.Elapsed(p.Error), unit.Elapsed(p.Window))

@@ -83,7 +83,7 @@ func TestNoFormulas(t *testing.T) {
 	check(t, os.WriteFile(filepath.Join(dir, formula+"_clat_hist.1.log.gz"), text, 0o600))
 	settings := ownHistory(t)
 	for _, args := range [][]string{
-		{"percentiles", "--total", dir, "--format"}, {"percentiles", "--offset", "x=-250", dir, "--format"}, {"rank", dir, "--within", "1ms", "--format"}, {"heatmap", dir, "--format"},
+		{"percentiles", "--total", dir, "--format"}, {"percentiles", "--align", "job", dir, "--format"}, {"rank", dir, "--within", "1ms", "--format"}, {"heatmap", dir, "--format"},
 		{"compare", dir, dir, "--format"}, {"sla", dir, "--rule", "p99 <= 1s", "--format"}, {"export", dir, "--as"}, {"ingest", dir, "--labels"}, {"runs", "--format"},
 	} {
 		if args[0] == "ingest" {

@@ -36,6 +36,9 @@ func (f *fake) aggregate(target string, r *fakeSearch) (any, error) {
 				for _, s := range agg.Composite.Sources {
 					for as, by := range s {
 						list, _, _ := listOf(d.fields, by.Terms.Field)
+						if len(list) == 0 {
+							return nil, unknown("%v has no %s", d.fields, by.Terms.Field)
+						}
 						key[as] = fmt.Sprint(list[0])
 					}
 				}
