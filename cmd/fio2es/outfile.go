@@ -41,6 +41,9 @@ func createFile(name string) (*outFile, error) {
 			continue
 		}
 		if err != nil {
+			if path := (*os.PathError)(nil); errors.As(err, &path) {
+				path.Path = name // which the user knows
+			}
 			return nil, err
 		}
 		return &outFile{f, name}, nil
