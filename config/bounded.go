@@ -17,7 +17,8 @@ const (
 // readRegular reads a regular file of at most so many bytes. All others are refused: a FIFO
 // would wait for a writer, and /dev/zero has no end.
 func readRegular(name string, most int64) ([]byte, error) {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // before it is opened: that alone may move a tape
+	// Before it is opened: that alone may move a tape.
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, irregular(name)
 	}
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO that took its place since opens at once

@@ -116,8 +116,8 @@ func (f *settingsFile) refuse() []error {
 		}
 		for _, key := range settingsIn(name, f.set[name]) {
 			if variable := envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_")); isSetting(key) {
-				faults = append(faults, fmt.Errorf("%s: %s is not taken from a file found in the current folder, which may come from somebody else: set it in %s or as %s",
-					f.path, key, own, variable))
+				const text = "%s: %s is not taken from a file found in the current folder, which may come from somebody else: set it in %s or as %s"
+				faults = append(faults, fmt.Errorf(text, f.path, key, own, variable))
 			} else {
 				faults = append(faults, fmt.Errorf("%s: %s is no setting of fio2es", f.path, key))
 			}
@@ -161,7 +161,8 @@ func parseSettings(text []byte) (map[string]any, error) {
 	}
 	values, size := mostValues, mostSettings
 	if !within(&root, mostDepth, &values, &size) {
-		return nil, fmt.Errorf("it has more than %d values or %d bytes, counted with its aliases, or is nested deeper than %d", mostValues, mostSettings, mostDepth)
+		const text = "it has more than %d values or %d bytes, counted with its aliases, or is nested deeper than %d"
+		return nil, fmt.Errorf(text, mostValues, mostSettings, mostDepth)
 	}
 	var all map[string]any
 	if err := root.Decode(&all); err != nil {
@@ -213,14 +214,16 @@ func merged(files []settingsFile) map[string]any {
 	all := map[string]any{}
 	for _, f := range files {
 		for name, value := range f.set {
-			before, ok1 := all[name].(map[string]any)
-			more, ok2 := value.(map[string]any)
-			if !ok1 || !ok2 {
+			section, isMap := value.(map[string]any)
+			if !isMap {
 				all[name] = value
 				continue
 			}
-			both := maps.Clone(before)
-			maps.Copy(both, more)
+			both := map[string]any{} // a copy, because viper changes the case of names in what it is given
+			if before, ok := all[name].(map[string]any); ok {
+				maps.Copy(both, before)
+			}
+			maps.Copy(both, section)
 			all[name] = both
 		}
 	}

@@ -118,6 +118,25 @@ func TestBothFiles(t *testing.T) {
 	}
 }
 
+// TestNamesKeepTheirCase: the offset of Client01 is not that of a host client01.
+func TestNamesKeepTheirCase(t *testing.T) {
+	newFolders(t, "labels: {OSD: Blue}\n", "labels: {Disk: NVMe, rack: A}\noffset: {Client01.Lab: -250}\n")
+	c, err := loadHere(t, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"OSD": "Blue", "Disk": "NVMe", "rack": "A"}, c.Labels); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]string{"Client01.Lab": "-250"}, c.Offset); diff != "" {
+		t.Error(diff)
+	}
+	t.Setenv("FIO2ES_LABELS", "disk=x")
+	if c, err := loadHere(t, ""); err != nil || !cmp.Equal(c.Labels, map[string]string{"disk": "x"}) {
+		t.Errorf("%v, %v", c.Labels, err)
+	}
+}
+
 // TestOnlyRegularFiles: nothing waits for a FIFO or reads a device, for settings and secrets.
 func TestOnlyRegularFiles(t *testing.T) {
 	for name, place := range map[string]func(string) error{

@@ -62,6 +62,12 @@ func Load(file string, flags *pflag.FlagSet) (Config, error) {
 		faults = append(faults, errors.New("--elasticsearch: all users of the machine can read a password in a flag: set FIO2ES_ELASTICSEARCH_USERNAME and FIO2ES_ELASTICSEARCH_PASSWORD"))
 	}
 	c.Origins = origins(files, flags)
+	for name, pairs := range map[string]map[string]string{"labels": c.Labels, "offset": c.Offset} {
+		if strings.HasPrefix(c.Origins[name], "--") || strings.HasPrefix(c.Origins[name], envPrefix) {
+			continue
+		}
+		restoreCase(pairs, files, name)
+	}
 	faults = append(faults, c.faults()...)
 	return c, errors.Join(faults...)
 }
@@ -75,6 +81,19 @@ func setDefaults(v *viper.Viper, c Config) []string {
 	})
 	slices.Sort(keys)
 	return keys
+}
+
+// restoreCase gives labels and hosts of files the names that stand there: viper takes names in
+// lower case, and the host Client01 is not client01. Those of flags and variables have theirs.
+func restoreCase(pairs map[string]string, files []settingsFile, setting string) {
+	written, _ := merged(files)[setting].(map[string]any)
+	for name := range written {
+		lower := strings.ToLower(name)
+		if value, ok := pairs[lower]; ok && name != lower {
+			delete(pairs, lower)
+			pairs[name] = value
+		}
+	}
 }
 
 // paths names the files, for messages about what can be in any of them.

@@ -41,7 +41,8 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	screen         *os.File // what stdout is, unfiltered, where it is a terminal; else nil
+	written        *answerWriter // what stdout writes to in the end
+	screen         *os.File      // what stdout is, unfiltered, where it is a terminal; else nil
 	progress       *term.Progress
 	log            *slog.Logger
 
@@ -52,9 +53,10 @@ type app struct {
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
-	a := &app{stdin: stdin, stdout: stdout, stderr: term.NewFilter(stderr)}
+	a := &app{stdin: stdin, stderr: term.NewFilter(stderr), written: &answerWriter{w: stdout}}
+	a.stdout = a.written
 	if f, ok := stdout.(*os.File); ok && term.IsTerminal(f) {
-		a.screen, a.stdout = f, term.NewFilter(f)
+		a.screen, a.stdout = f, term.NewFilter(a.written)
 	}
 	f, _ := stderr.(*os.File)
 	a.progress = term.NewProgress(f)
@@ -146,6 +148,9 @@ func (a *app) tellOrigins() {
 // conclude tells an error and gives the exit code.
 func (a *app) conclude(err error) int {
 	var usage usageError
+	if failed := a.written.err; failed != nil && !errors.Is(err, failed) && (err == nil || !errors.Is(failed, syscall.EPIPE)) {
+		err = errors.Join(err, fmt.Errorf("write to stdout: %w", failed))
+	}
 	switch {
 	case err == nil:
 		return 0

@@ -32,7 +32,9 @@ func unpacked(t *testing.T, parts ...string) string {
 func TestOneBadRun(t *testing.T) {
 	t.Parallel()
 	report, log := unpacked(t, "two-jobs-rw", "out.txt.gz"), unpacked(t, "two-jobs-rw", "out_clat_hist.1.log.gz")
-	started := func(ms string) string { return strings.ReplaceAll(report, `"jobname"`, `"job_start" : `+ms+`, "jobname"`) }
+	started := func(ms string) string {
+		return strings.ReplaceAll(report, `"jobname"`, `"job_start" : `+ms+`, "jobname"`)
+	}
 	short := func(lines int) string { return strings.Join(strings.SplitAfter(log, "\n")[:lines], "") }
 	epoch := &strings.Builder{}
 	for i, line := range strings.Split(strings.TrimSpace(log), "\n") {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 
@@ -27,7 +28,8 @@ addresses, credentials and files are refused there. A file given with --config
 or FIO2ES_CONFIG is read in place of both, and may set everything.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			enc := yaml.NewEncoder(a.stdout)
+			var text bytes.Buffer // the encoder's errors say nothing of those of stdout
+			enc := yaml.NewEncoder(&text)
 			enc.SetIndent(2)
 			settings, err := annotated(config.Settings(a.cfg), a.cfg.Origins)
 			if err != nil {
@@ -36,7 +38,11 @@ or FIO2ES_CONFIG is read in place of both, and may set everything.`,
 			if err := enc.Encode(settings); err != nil {
 				return err
 			}
-			return enc.Close()
+			if err := enc.Close(); err != nil {
+				return err
+			}
+			_, err = a.stdout.Write(text.Bytes())
+			return err
 		},
 	}
 	addReadingFlags(cmd.Flags())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -177,32 +176,4 @@ func pathsTogether(args []string) [][]string {
 		parts, inPaths = append(parts, []string{arg}), isPath(arg)
 	}
 	return parts
-}
-
-// replaceFile writes a file that is there only when it is whole, since a part of it could
-// not be told from all. What is no plain file, such as a pipe, is written as it is.
-func replaceFile(name string, write func(io.Writer) (whole bool, err error)) error {
-	part := name
-	if info, err := os.Lstat(name); errors.Is(err, os.ErrNotExist) || err == nil && info.Mode().IsRegular() {
-		part = name + ".part"
-	}
-	var failed error
-	err := writeFile(part, func(w io.Writer) error {
-		whole, err := write(w)
-		if failed = err; !whole {
-			return err
-		}
-		return nil
-	})
-	switch {
-	case part == name:
-	case err == nil:
-		err = os.Rename(part, name)
-	default:
-		os.Remove(part)
-	}
-	if err != nil {
-		return err
-	}
-	return failed
 }

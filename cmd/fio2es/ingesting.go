@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -37,20 +36,22 @@ type ingesting struct {
 	documents int
 	unchanged int
 	leftOut   bool
+	failed    error // what ended the runs
 }
 
-// openOutput sends documents to a file, which finish closes.
+// openOutput sends documents to a file, which finish closes. If a run fails, the file of that
+// name stays as it was.
 func (in *ingesting) openOutput(name string) error {
 	in.ids = newIdentities(in.app, nil)
 	if name == "-" {
 		in.to = sink.NewNDJSON(in.stdout, in.cfg.Prefix)
 		return nil
 	}
-	f, err := os.Create(name)
+	f, err := createFile(name)
 	if err != nil {
 		return err
 	}
-	in.to, in.closeStore = sink.NewNDJSON(f, in.cfg.Prefix), f.Close
+	in.to, in.closeStore = sink.NewNDJSON(f, in.cfg.Prefix), func() error { return f.close(in.failed) }
 	return nil
 }
 
@@ -90,6 +91,7 @@ func (in *ingesting) finish(err error) error {
 	if in.closeStore == nil {
 		return err
 	}
+	in.failed = err
 	closed := in.closeStore()
 	if errors.Is(closed, errLeftOut) {
 		in.leftOut = true

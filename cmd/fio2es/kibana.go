@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -65,19 +64,6 @@ another space Kibana would change the ids, and links would lead nowhere.`,
 	cmd.Flags().StringVar(&space, "space", "", "identifier of the space that it is for (default the default one)")
 	cmd.Flags().String("prefix", kibana.DefaultPrefix, "begins the names of all indices")
 	return cmd
-}
-
-// writeFile makes a file of what write writes.
-func writeFile(name string, write func(io.Writer) error) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	if err := write(f); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
 }
 
 // dashboards are what there is for a Kibana that has been found fit for it.

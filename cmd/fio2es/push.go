@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,7 +59,7 @@ func (a *app) push(ctx context.Context, text, output string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeTo()) }()
+	defer func() { err = errors.Join(err, closeTo(err)) }()
 	if err := p.all(ctx, history.RunFilter{Text: text}); err != nil {
 		return err
 	}
@@ -72,8 +71,9 @@ func (a *app) push(ctx context.Context, text, output string) (err error) {
 	return nil
 }
 
-// open opens what is written to. The function returned closes it.
-func (p *pushing) open(ctx context.Context, output string) (func() error, error) {
+// open opens what is written to. The function returned closes it; what failed keeps a file
+// from taking the place of an old one.
+func (p *pushing) open(ctx context.Context, output string) (func(failed error) error, error) {
 	switch output {
 	case "":
 		to, closeTo, err := p.openCluster(ctx)
@@ -81,17 +81,17 @@ func (p *pushing) open(ctx context.Context, output string) (func() error, error)
 			return nil, err
 		}
 		p.to, p.there, p.ends = to.bulk, to, newFinishing(mostFinishing)
-		return closeTo, nil
+		return func(error) error { return closeTo() }, nil
 	case "-":
 		p.to = sink.NewNDJSON(p.stdout, p.cfg.Prefix)
-		return func() error { return nil }, nil
+		return func(error) error { return nil }, nil
 	}
-	f, err := os.Create(output)
+	f, err := createFile(output)
 	if err != nil {
 		return nil, err
 	}
 	p.to = sink.NewNDJSON(f, p.cfg.Prefix)
-	return f.Close, nil
+	return f.close, nil
 }
 
 // inStore is what a store has of a run; nil for nothing.

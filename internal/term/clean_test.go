@@ -86,7 +86,7 @@ func TestNothingRaw(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	lines := strings.Split(text, "\n")
-	if len(lines) != 6 || strings.Index(lines[0], "N") < 0 || len([]rune(lines[1])) != len([]rune(lines[2])) {
+	if len(lines) != 6 || !strings.Contains(lines[0], "N") || len([]rune(lines[1])) != len([]rune(lines[2])) {
 		t.Errorf("%d lines: %q", len(lines), lines)
 	}
 }

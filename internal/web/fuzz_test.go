@@ -1,0 +1,71 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// FuzzQuery: what is taken of a list's address is the list that its own address asks for.
+func FuzzQuery(f *testing.F) {
+	for _, raw := range []string{
+		"", "text=a+b&sort=p99&order=lowest&page=7", "sort=zzz", "order=up", "page=0", "page=1000000", "page=1e6", "page=+1", "text=%00%ff%0a", "page=01", "text=a&text=b", "%zz", "a;b", "text=\xff&sort=p99.9",
+		"page=9223372036854775808", "sort=start&order=highest",
+	} {
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		values, _ := url.ParseQuery(raw) // as a request's, whose errors are not looked at
+		q, err := parseQuery(values)
+		if err != nil {
+			return
+		}
+		if q.page < 1 || q.by == nil {
+			t.Fatalf("%q: %+v", raw, q)
+		}
+		for _, want := range []query{q, q.at(q.page + 1), q.sorted(&columns[2])} {
+			u, err := url.Parse(want.address())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := parseQuery(u.Query()); err != nil && want.page <= 1e6 || err == nil && got != want {
+				t.Errorf("%s: %+v, %v, want %+v", want.address(), got, err, want)
+			}
+		}
+	})
+}
+
+// FuzzRequest: whatever address and header a browser sends, the answer is a page or a refusal,
+// never a failure, and nothing of the address becomes an element.
+func FuzzRequest(f *testing.F) {
+	run := runOf(0, "clean", 100)
+	handler := serve(historyOf(f, run))
+	for _, path := range []string{"/", "/runs/" + run.Run.ID, "/runs/latest", "/runs/x", "/compare", "/healthz", "/%2e%2e/x", "//", "/runs/%00"} {
+		f.Add(path, "run=latest&run=latest&base=earliest", "localhost", `"x", W/"y"`)
+		f.Add(path, "text=<script>&sort=<script>", "[::1]:80", "*")
+		f.Add(path, "page=2&order=<script>", "evil.example", "\x00")
+	}
+	f.Fuzz(func(t *testing.T, path, query, host, known string) {
+		if !strings.HasPrefix(path, "/") {
+			return
+		}
+		u, err := url.Parse(path)
+		if err != nil {
+			return
+		}
+		u.RawQuery = query
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.URL, r.Host, r.RequestURI = u, host, u.RequestURI()
+		r.Header["If-None-Match"] = []string{known}
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if w.Code >= http.StatusInternalServerError {
+			t.Fatalf("%s %s: status %d: %s", path, query, w.Code, w.Body)
+		}
+		if page := w.Body.String(); w.Code != http.StatusOK && strings.Contains(page, "<script") {
+			t.Errorf("%s %s: %s", path, query, page)
+		}
+	})
+}
