@@ -198,6 +198,9 @@ func (in *ingesting) each(ctx context.Context, runs []*cbt.Run, restore bool) er
 					if to.run != nil && err == nil {
 						err = in.to.Finish(ctx, to.run)
 					}
+					if errors.Is(err, mapping.ErrUnreadable) || errors.Is(err, mapping.ErrSize) {
+						err = refusedError{fmt.Errorf("%s: not stored: %w", runs[i].Name(), err)}
+					}
 					err = claim.end(ctx, res, err)
 					outcomes[i] <- outcome{res, err}
 					if err != nil && !errors.As(err, new(refusedError)) {
