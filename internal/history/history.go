@@ -52,8 +52,8 @@ type Store interface {
 	// then direction, host, job, run and part, as texts. An error ends it.
 	Intervals(ctx context.Context, s Selection) iter.Seq2[*mapping.Interval, error]
 
-	// Count counts the interval documents of runs, given by their whole ids: those of all
-	// versions, also of ones that are not finished. No levels are all levels. What
+	// Count counts the interval documents of runs, given by their whole ids, or of all runs
+	// if none are given: those of all versions, also of ones that are not finished. No levels are all levels. What
 	// [mapping.Interval.Split] made of one document counts as one.
 	Count(ctx context.Context, runs []string, levels ...mapping.Level) (Counts, error)
 
