@@ -44,6 +44,8 @@ func TestCheckHistoryFile(t *testing.T) {
 		file[i] ^= 0x5a
 	}
 	check(t, os.WriteFile(db, file, 0o600))
+	_, errs := outAndErr(t, 1, "ingest", "--force", "--history", db, exampleArchive)
+	expect(t, "ingest", errs, "damaged", "ingest into a new file with --history")
 	for _, args := range [][]string{{"check"}, {"check", "--repair"}} {
 		out, _ := outAndErr(t, 3, append(args, "--history", db)...)
 		expect(t, "check", out, "the file is damaged: ", "ingest all runs into a new one with --history")

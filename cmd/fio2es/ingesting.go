@@ -78,12 +78,18 @@ func (in *ingesting) openStore(ctx context.Context) error {
 		return err
 	}
 	in.to, in.store, in.closeStore = stamped{judged(store)}, store, store.Close
+	if err := store.QuickCheck(ctx, mostChecked); err != nil {
+		return in.finish(err)
+	}
 	in.ids = newIdentities(in.app, store)
 	if err := in.ids.removeOldDoubles(ctx, store); err != nil {
 		return in.finish(err)
 	}
 	return nil
 }
+
+// mostChecked is how large a file is checked before it is written to: a quarter of a second.
+const mostChecked = 256 << 20
 
 // finish ends storing; err is what ended the runs, if anything.
 func (in *ingesting) finish(err error) error {

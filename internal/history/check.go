@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 
 	"github.com/fio2es/fio2es/mapping"
@@ -189,6 +190,21 @@ func (s *SQLite) Integrity(ctx context.Context) (faults []string, err error) {
 		return append(faults, err.Error()), nil
 	}
 	return faults, err
+}
+
+// QuickCheck fails with [ErrDamaged] where the structure of the file is damaged. It does not
+// look at files of more than some bytes: it reads all of one, a gigabyte in a second.
+func (s *SQLite) QuickCheck(ctx context.Context, most int64) error {
+	if info, err := os.Stat(s.path); err != nil || info.Size() > most {
+		return s.fail(ctx, "check", err)
+	}
+	var text string
+	err := s.reader.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&text)
+	if err == nil && text != "ok" {
+		s.spoilt.Store(true)
+		err = fmt.Errorf("%w: %s: nothing is written to it; keep a copy, and ingest into a new file with --history", ErrDamaged, text)
+	}
+	return s.fail(ctx, "check", err)
 }
 
 // removeDamaged removes the interval documents of a run's level that cannot be read.
