@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +14,8 @@ var (
 	ErrIdentity   = errors.New("document does not say what it is of")
 	ErrTime       = errors.New("time cannot be written as RFC 3339")
 	ErrNumber     = errors.New("number is negative, infinite or none")
+	ErrSize       = errors.New("document is too large to be stored")
+	ErrUnreadable = errors.New("document could not be read again")
 	ErrBins       = errors.New("not a histogram")
 	ErrCountLimit = errors.New("count above 2^31-1, which Elasticsearch refuses")
 	ErrDocCount   = errors.New("_doc_count is not the sum of the counts")
@@ -62,7 +65,8 @@ func (d *Interval) check() error {
 }
 
 // Check tells what is wrong with the document, if anything: [ErrIdentity], [ErrTime],
-// [ErrNumber], [ErrBins] or [ErrCountLimit].
+// [ErrNumber], [ErrBins], [ErrCountLimit], [ErrSize] or [ErrUnreadable]. It encodes the
+// document and reads it again.
 func (r *Run) Check() error {
 	switch {
 	case r.Run.ID == "" || r.Run.Ingest == "":
@@ -89,6 +93,24 @@ func (r *Run) Check() error {
 		if err != nil {
 			return fmt.Errorf("check run %q: totals %q: %w", r.Run.ID, totalNames[i], err)
 		}
+	}
+	if err := checkText(r.AppendJSON(nil)); err != nil {
+		return fmt.Errorf("check run %q: %w", r.Run.ID, err)
+	}
+	return nil
+}
+
+// MaxRunBytes is how large a run's document may be: Elasticsearch takes requests of up to
+// 100 MB, and every store can read what is smaller.
+const MaxRunBytes = 64 << 20
+
+// checkText finds out whether every store can read a run's document again.
+func checkText(text []byte) error {
+	if len(text) > MaxRunBytes {
+		return fmt.Errorf("%d bytes, at most %d are read: %w", len(text), MaxRunBytes, ErrSize)
+	}
+	if err := json.Unmarshal(text, new(Run)); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	return nil
 }

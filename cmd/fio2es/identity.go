@@ -247,6 +247,9 @@ func (s *identities) beginnings(ctx context.Context, e *pipeline.Execution) iter
 			if errors.Is(err, history.ErrNoIndex) {
 				return
 			}
+			if history.IsSkipped(err) {
+				continue
+			}
 			if (err != nil || isBeginning(run, e)) && !yield(run, err) {
 				return
 			}

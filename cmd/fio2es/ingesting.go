@@ -79,12 +79,18 @@ func (in *ingesting) openStore(ctx context.Context) error {
 		return err
 	}
 	in.to, in.store, in.closeStore = stamped{judged(store)}, store, store.Close
+	if err := store.QuickCheck(ctx, mostChecked); err != nil {
+		return in.finish(err)
+	}
 	in.ids = newIdentities(in.app, store)
 	if err := in.ids.removeOldDoubles(ctx, store); err != nil {
 		return in.finish(err)
 	}
 	return nil
 }
+
+// mostChecked is how large a file is checked before it is written to: a quarter of a second.
+const mostChecked = 256 << 20
 
 // finish ends storing; err is what ended the runs, if anything.
 func (in *ingesting) finish(err error) error {
@@ -230,7 +236,7 @@ func (in *ingesting) each(ctx context.Context, runs []*cbt.Run, restore bool) er
 
 // refuse makes an error of a run's own documents one that concerns no other run.
 func refuse(run *cbt.Run, err error) error {
-	for _, fault := range []error{mapping.ErrIdentity, mapping.ErrTime, mapping.ErrNumber, mapping.ErrBins, mapping.ErrCountLimit, mapping.ErrDocCount} {
+	for _, fault := range []error{mapping.ErrIdentity, mapping.ErrTime, mapping.ErrNumber, mapping.ErrBins, mapping.ErrCountLimit, mapping.ErrDocCount, mapping.ErrSize, mapping.ErrUnreadable} {
 		if errors.Is(err, fault) {
 			return refusedError{fmt.Errorf("%s:%s is not stored, because its files make a document that cannot be: %w", run.Archive, run.Name(), err)}
 		}

@@ -24,6 +24,9 @@ type contents struct {
 func contentsOf(ctx context.Context, store history.Store) (*contents, error) {
 	c := &contents{benchmarks: map[string]bool{}, modes: map[string]bool{}, names: map[string]bool{}, labels: map[string]bool{}}
 	for run, err := range store.Runs(ctx, history.RunFilter{Light: true}) {
+		if history.IsSkipped(err) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -41,6 +41,9 @@ func (p *pushing) all(ctx context.Context, f history.RunFilter) error {
 	defer p.ends.wait()
 	var runs []*mapping.Run
 	for r, err := range p.from.Runs(ctx, f) {
+		if p.skips(err, &p.leftOut) {
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -74,13 +74,17 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 	}
 	defer closeStore()
 	var runs []*mapping.Run
+	skipped := false
 	for r, err := range store.Runs(ctx, filter) {
+		if a.skips(err, &skipped) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
 		runs = append(runs, r)
 	}
-	if len(runs) == 0 {
+	if len(runs) == 0 && !skipped {
 		if err := a.tellNoRuns(ctx, store, filter); err != nil || format == "table" {
 			return err
 		}
@@ -88,7 +92,21 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 	if key != nil {
 		slices.SortStableFunc(runs, func(x, y *mapping.Run) int { return cmp.Compare(key(y), key(x)) })
 	}
-	return writeRuns(a.stdout, runs, format)
+	if err := writeRuns(a.stdout, runs, format); err != nil || !skipped {
+		return err
+	}
+	return errLeftOut
+}
+
+// skips reports whether err is of a run that cannot be read, which is skipped. It warns, and
+// notes that in skipped.
+func (a *app) skips(err error, skipped *bool) bool {
+	if !history.IsSkipped(err) {
+		return false
+	}
+	a.log.Warn(err.Error())
+	*skipped = true
+	return true
 }
 
 // runKeys are what runs can be sorted by.

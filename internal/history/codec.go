@@ -92,5 +92,9 @@ func (c *codec) unpackInterval(blob []byte) (*mapping.Interval, error) {
 
 func (c *codec) unpackRun(blob []byte) (*mapping.Run, error) {
 	r := new(mapping.Run)
-	return r, c.unpack(blob, func(text []byte) error { return json.Unmarshal(text, r) })
+	err := c.unpack(blob, func(text []byte) error { return json.Unmarshal(text, r) })
+	if err == nil && (r.Run.ID == "" || r.Run.Ingest == "") {
+		err = fmt.Errorf("%w: %w", ErrDamaged, mapping.ErrIdentity)
+	}
+	return r, err
 }

@@ -63,7 +63,7 @@ func (s *SQLite) count(ctx context.Context, runs []string, levels []mapping.Leve
 	wanted, _ := json.Marshal(numbers(levels)) // numbers cannot fail
 	rows, err := s.reader.QueryContext(ctx, `SELECT g.run, g.ingest, l.value,
 			(SELECT count(*) FROM intervals AS i WHERE i.ingest = g.number AND i.level = l.value AND i.part = 0)
-		FROM ingests AS g, json_each(?) AS l WHERE g.run IN (SELECT value FROM json_each(?))`, string(wanted), list(runs))
+		FROM ingests AS g, json_each(?) AS l WHERE ? OR g.run IN (SELECT value FROM json_each(?))`, string(wanted), len(runs) == 0, list(runs))
 	if err != nil {
 		return nil, err
 	}
@@ -101,9 +101,15 @@ func (s *SQLite) RemoveOthers(ctx context.Context, runID, ingest string) error {
 
 // Count implements [Store], in one request for a thousand versions.
 func (e *Elastic) Count(ctx context.Context, runs []string, levels ...mapping.Level) (Counts, error) {
-	out := Counts{}
-	for some := range slices.Chunk(runs, mostTerms) {
-		queries := []any{terms("run.id", some)}
+	out, chunks := Counts{}, slices.Collect(slices.Chunk(runs, mostTerms))
+	if len(runs) == 0 {
+		chunks = [][]string{nil}
+	}
+	for _, some := range chunks {
+		var queries []any
+		if len(some) > 0 {
+			queries = append(queries, terms("run.id", some))
+		}
 		if len(levels) > 0 {
 			var names []string
 			for _, l := range levels {

@@ -35,11 +35,11 @@ func (f *fake) aggregate(target string, r *fakeSearch) (any, error) {
 				key := map[string]string{}
 				for _, s := range agg.Composite.Sources {
 					for as, by := range s {
-						list, _, _ := listOf(d.fields, by.Terms.Field)
-						if len(list) == 0 {
-							return nil, unknown("%v has no %s", d.fields, by.Terms.Field)
+						v, err := value(d.fields, by.Terms.Field)
+						if err != nil {
+							return nil, err
 						}
-						key[as] = fmt.Sprint(list[0])
+						key[as] = fmt.Sprint(v)
 					}
 				}
 				b := buckets[order(key)]
@@ -51,7 +51,7 @@ func (f *fake) aggregate(target string, r *fakeSearch) (any, error) {
 					buckets[order(key)] = b
 				}
 				for as, sub := range agg.Aggs {
-					if list, _, ok := listOf(d.fields, sub.Count.Field); ok && len(list) > 0 {
+					if counted, err := value(d.fields, sub.Count.Field); err == nil && counted != nil {
 						v := b[as].(map[string]any)
 						v["value"] = v["value"].(int) + 1
 					}

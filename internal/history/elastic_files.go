@@ -43,7 +43,7 @@ func (e *Elastic) addHolding(ctx context.Context, to map[string]*mapping.Run, ha
 		Source: excludes(bins...),
 	}
 	for more := true; more; {
-		f, err := search[mapping.Run](ctx, e, &buf, verb, e.runs(), &r)
+		f, err := search[runDoc](ctx, e, &buf, verb, e.runs(), &r)
 		if err != nil {
 			return err
 		}
@@ -51,8 +51,10 @@ func (e *Elastic) addHolding(ctx context.Context, to map[string]*mapping.Run, ha
 		if err != nil {
 			return fmt.Errorf("%s: %w", verb, err)
 		}
-		for _, run := range runs {
-			to[run.Run.ID] = run.WithFiles()
+		for _, d := range runs {
+			if run, err := d.result(); err == nil {
+				to[run.Run.ID] = run.WithFiles()
+			}
 		}
 		if more = len(runs) == r.Size; more {
 			last := f.Hits.Hits[r.Size-1].Sort

@@ -23,7 +23,8 @@ func (e *Elastic) Run(ctx context.Context, id string) (*mapping.Run, error) {
 }
 
 func (e *Elastic) find(ctx context.Context, id string) (*mapping.Run, error) {
-	f, err := search[mapping.Run](ctx, e, new(bytes.Buffer), "find run", e.runs(), &request{
+	type named struct{ Run struct{ ID string } }
+	f, err := search[named](ctx, e, new(bytes.Buffer), "find run", e.runs(), &request{
 		Size: candidates + 1, Query: all(prefixed("run.id", id)), Sort: []any{ascending("run.id")}, Source: []string{"run.id"},
 	})
 	if err != nil {
@@ -47,7 +48,7 @@ func (e *Elastic) find(ctx context.Context, id string) (*mapping.Run, error) {
 
 // fetch is the run of a whole id.
 func (e *Elastic) fetch(ctx context.Context, id string) (*mapping.Run, error) {
-	f, err := search[mapping.Run](ctx, e, new(bytes.Buffer), "read run", e.runs(), &request{
+	f, err := search[runDoc](ctx, e, new(bytes.Buffer), "read run", e.runs(), &request{
 		Size: 1, Query: all(term("run.id", id)), Sort: []any{ascending("run.id")},
 	})
 	if err != nil {
@@ -60,7 +61,7 @@ func (e *Elastic) fetch(ctx context.Context, id string) (*mapping.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read run %q: %w", id, err)
 	}
-	return runs[0], nil
+	return runs[0].result()
 }
 
 // Runs implements [Store].
@@ -72,7 +73,8 @@ func (e *Elastic) Runs(ctx context.Context, f RunFilter) iter.Seq2[*mapping.Run,
 			yield(nil, e.fail(ctx, "read", err))
 			return
 		}
-		s := &scan[mapping.Run]{e: e, verb: "list runs", keep: f.Matches, ahead: e.limits.ahead, request: request{
+		wanted := func(d *runDoc) bool { return d.err != nil || f.Matches(d.run) }
+		s := &scan[runDoc]{e: e, verb: "list runs", keep: wanted, ahead: e.limits.ahead, request: request{
 			PIT: &pit{ID: id}, Size: min(whole, e.limits.pageHits), Query: f.query(),
 			Sort: []any{descending("@timestamp"), ascending("run.id")},
 		}}
@@ -83,8 +85,15 @@ func (e *Elastic) Runs(ctx context.Context, f RunFilter) iter.Seq2[*mapping.Run,
 			s.request.Size, s.ahead = min(s.request.Size, f.Limit), 0
 		}
 		n := 0
-		for run, err := range s.documents(ctx) {
-			if n++; !yield(run, e.fail(ctx, "read", err)) || n == f.Limit {
+		for d, err := range s.documents(ctx) {
+			run := (*mapping.Run)(nil)
+			if err == nil {
+				run, err = d.result()
+			}
+			if err == nil {
+				n++
+			}
+			if !yield(run, e.fail(ctx, "read", err)) || n > 0 && n == f.Limit {
 				return
 			}
 		}

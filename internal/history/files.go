@@ -30,7 +30,10 @@ func (s *SQLite) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, 
 func (s *SQLite) holdingOld(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
 	isWanted := func(hash string) bool { return slices.Contains(hashes, hash) }
 	var runs []*mapping.Run
-	for run, err := range stream(ctx, s, s.codec.unpackRun, `SELECT doc FROM runs ORDER BY id`) {
+	for run, err := range s.runs(ctx, `SELECT id, doc FROM runs ORDER BY id`) {
+		if IsSkipped(err) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +53,10 @@ func (s *SQLite) Sharing(ctx context.Context) ([]*mapping.Run, error) {
 // runsOf are the runs whose ids a query gives.
 func (s *SQLite) runsOf(ctx context.Context, ids string, args ...any) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
-	for run, err := range stream(ctx, s, s.codec.unpackRun, `SELECT doc FROM runs WHERE id IN (`+ids+`) ORDER BY id`, args...) {
+	for run, err := range s.runs(ctx, `SELECT id, doc FROM runs WHERE id IN (`+ids+`) ORDER BY id`, args...) {
+		if IsSkipped(err) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

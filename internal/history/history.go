@@ -38,20 +38,22 @@ type Store interface {
 	// fails with ErrNotFound, or with ErrAmbiguous and the candidates.
 	Run(ctx context.Context, id string) (*mapping.Run, error)
 
-	// Runs are the runs that f lets through, the newest start first. An error ends it.
+	// Runs are the runs that f lets through, the newest start first. A [DamagedRunError] is
+	// of one run alone, which the limit does not count; any other error ends it.
 	Runs(ctx context.Context, f RunFilter) iter.Seq2[*mapping.Run, error]
 
 	// Holding are the runs that have a report or a log with one of these contents, as
 	// [mapping.Source.Hashes] gives them, by id and without histograms. It takes any
-	// number of hashes, and finds what was finished before the call.
+	// number of hashes, and finds what was finished before the call. It skips runs whose
+	// documents cannot be read.
 	Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error)
 
 	// Intervals are the documents of finished runs that s selects, ordered by time,
 	// then direction, host, job, run and part, as texts. An error ends it.
 	Intervals(ctx context.Context, s Selection) iter.Seq2[*mapping.Interval, error]
 
-	// Count counts the interval documents of runs, given by their whole ids: those of all
-	// versions, also of ones that are not finished. No levels are all levels. What
+	// Count counts the interval documents of runs, given by their whole ids, or of all runs
+	// if none are given: those of all versions, also of ones that are not finished. No levels are all levels. What
 	// [mapping.Interval.Split] made of one document counts as one.
 	Count(ctx context.Context, runs []string, levels ...mapping.Level) (Counts, error)
 

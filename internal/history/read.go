@@ -49,7 +49,11 @@ func (s *SQLite) find(ctx context.Context, id string) (*mapping.Run, error) {
 	if err := errors.Join(s.checkFrozen(), checkOne(id, ids)); err != nil {
 		return nil, err
 	}
-	return s.codec.unpackRun(doc)
+	run, err := s.codec.unpackRun(doc)
+	if err != nil {
+		return nil, &DamagedRunError{ids[0], err}
+	}
+	return run, nil
 }
 
 // Runs implements [Store].
@@ -59,17 +63,49 @@ func (s *SQLite) Runs(ctx context.Context, f RunFilter) iter.Seq2[*mapping.Run, 
 		column = "light"
 	}
 	from, to := span(f.From, f.To)
-	all := stream(ctx, s, s.codec.unpackRun, `SELECT `+column+` FROM runs
-		WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to)
+	all := s.runs(ctx, `SELECT id, `+column+` FROM runs WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to)
 	return func(yield func(*mapping.Run, error) bool) {
 		n := 0
 		for run, err := range all {
 			if err == nil && !f.Matches(run) {
 				continue
 			}
-			if n++; !yield(run, err) || n == f.Limit {
+			if err == nil {
+				n++
+			}
+			if !yield(run, err) || n > 0 && n == f.Limit {
 				return
 			}
+		}
+	}
+}
+
+// runs are those of a query for ids and documents.
+func (s *SQLite) runs(ctx context.Context, query string, args ...any) iter.Seq2[*mapping.Run, error] {
+	return func(yield func(*mapping.Run, error) bool) {
+		rows, err := s.reader.QueryContext(ctx, query, args...)
+		if err != nil {
+			yield(nil, s.fail(ctx, "read", err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id string
+			var blob sql.RawBytes
+			if err := rows.Scan(&id, &blob); err != nil {
+				yield(nil, s.fail(ctx, "read", err))
+				return
+			}
+			run, err := s.codec.unpackRun(blob)
+			if err != nil {
+				run, err = nil, s.fail(ctx, "read", &DamagedRunError{id, err})
+			}
+			if !yield(run, err) {
+				return
+			}
+		}
+		if err := cmp.Or(rows.Err(), s.checkFrozen()); err != nil {
+			yield(nil, s.fail(ctx, "read", err))
 		}
 	}
 }

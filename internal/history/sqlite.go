@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"modernc.org/sqlite"
@@ -34,6 +35,8 @@ type SQLite struct {
 	version  int         // of the file's tables
 	upgraded int         // runs of a file of an older version
 	frozen   fs.FileInfo // of a file that is read as if it could not change, else nil
+
+	spoilt atomic.Bool // SQLite has found damage in the file
 
 	mu    sync.Mutex
 	begun map[version]int64 // ingests that this process has put to, by number
@@ -151,6 +154,9 @@ func (s *SQLite) transact(ctx context.Context, do func(*sql.Tx) error) error {
 	if s.writer == nil {
 		return errReadOnly
 	}
+	if s.spoilt.Load() {
+		return fmt.Errorf("nothing more is written to a damaged file: %w", ErrDamaged)
+	}
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -191,7 +197,10 @@ func (s *SQLite) fail(ctx context.Context, verb string, err error) error {
 	case !errors.As(err, &coded):
 	case coded.Code()&0xff == busy, coded.Code()&0xff == locked:
 		err = fmt.Errorf("%w: %w", ErrBusy, err)
-	case coded.Code()&0xff == corrupt, coded.Code()&0xff == notDatabase:
+	case coded.Code()&0xff == corrupt:
+		s.spoilt.Store(true)
+		err = fmt.Errorf("%w: keep a copy of the file; fio2es check says what is damaged: %w", ErrDamaged, err)
+	case coded.Code()&0xff == notDatabase:
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return fmt.Errorf("%s history %s: %w", verb, s.path, err)

@@ -39,6 +39,10 @@ func (s *site) look(ctx context.Context, q query) (*found, error) {
 	var runs []*mapping.Run
 	n := 0
 	for run, err := range s.Store.Runs(ctx, filter) {
+		if history.IsSkipped(err) {
+			s.Log.Warn(err.Error())
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

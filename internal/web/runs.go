@@ -139,6 +139,8 @@ func (s *site) candidates(ctx context.Context, begin, home string) (list []choic
 	defer leave()
 	for run, err := range s.Store.Runs(ctx, history.RunFilter{Text: begin, Light: true}) {
 		switch {
+		case history.IsSkipped(err):
+			continue
 		case err != nil:
 			return nil, false, err
 		case !strings.HasPrefix(run.Run.ID, begin):

@@ -1,0 +1,249 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Finding is one thing that is wrong with a history.
+type Finding struct {
+	Run     string // whole id; empty if it is the history as a whole
+	Problem string
+	Remedy  string // what the user has to do; empty if the repair has done it
+}
+
+// Checked is what a check has looked at.
+type Checked struct{ Runs, Documents int }
+
+// Check looks at all of a history: whether every document can be read, whether each run has
+// as many interval documents as its document says, and whether there are documents of
+// versions that no run has. It reports what it finds in the order of runs. With repair, it
+// removes damaged documents and those that belong to no run, so that no ingest may run
+// meanwhile. An error is one that ended the check.
+func Check(ctx context.Context, s Store, repair bool, report func(Finding)) (Checked, error) {
+	c := &check{store: s, repair: repair, report: report, seen: map[string]bool{}}
+	if f, ok := s.(interface {
+		Integrity(ctx context.Context) ([]string, error)
+	}); ok {
+		faults, err := f.Integrity(ctx)
+		if err != nil {
+			return c.Checked, err
+		}
+		for _, fault := range faults {
+			report(Finding{"", "the file is damaged: " + fault, "keep a copy of it, and ingest all runs into a new one with --history"})
+		}
+		if len(faults) > 0 {
+			return c.Checked, nil // to write would make it worse
+		}
+	}
+	counts, err := s.Count(ctx, nil)
+	if err != nil {
+		return c.Checked, err
+	}
+	if err := c.runs(ctx, counts); err != nil {
+		return c.Checked, err
+	}
+	return c.Checked, c.orphans(ctx, counts)
+}
+
+type check struct {
+	Checked
+	store  Store
+	repair bool
+	report func(Finding)
+	seen   map[string]bool // ids of runs
+}
+
+func (c *check) runs(ctx context.Context, counts Counts) error {
+	var runs []*mapping.Run
+	for _, light := range []bool{false, true} { // the embedded history has two documents of each
+		for run, err := range c.store.Runs(ctx, RunFilter{Light: light}) {
+			var damaged *DamagedRunError
+			switch {
+			case errors.As(err, &damaged):
+				if err := c.damagedRun(ctx, damaged); err != nil {
+					return err
+				}
+			case errors.Is(err, ErrNoIndex):
+				return nil
+			case err != nil:
+				return err
+			case light && !c.seen[run.Run.ID]:
+				c.seen[run.Run.ID] = true
+				runs = append(runs, run)
+			}
+		}
+	}
+	for _, run := range runs {
+		if err := c.run(ctx, counts, run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *check) damagedRun(ctx context.Context, damaged *DamagedRunError) error {
+	if c.seen[damaged.ID] {
+		return nil
+	}
+	c.seen[damaged.ID] = true
+	f := Finding{damaged.ID, fmt.Sprintf("its document cannot be read: %v", damaged.Err), "remove it with --repair, then ingest its files again"}
+	if c.repair && damaged.ID != "" {
+		if err := c.store.Delete(ctx, damaged.ID); err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		f.Problem, f.Remedy = f.Problem+": removed", "ingest its files again"
+	}
+	c.report(f)
+	return nil
+}
+
+// run reads all documents of a run, and compares their number.
+func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error {
+	c.Runs++
+	damaged, removed := 0, 0
+	for l := mapping.Cluster; l <= mapping.Job; l++ {
+		for _, err := range c.store.Intervals(ctx, Selection{Runs: []string{run.Run.ID}, Level: l}) {
+			if err == nil {
+				c.Documents++
+				continue
+			}
+			if !errors.Is(err, ErrDamaged) {
+				return err
+			}
+			damaged++
+			if s, ok := c.store.(*SQLite); ok && c.repair {
+				n, err := s.removeDamaged(ctx, run.Run.ID, l)
+				if err != nil {
+					return err
+				}
+				removed += n
+			}
+		}
+	}
+	what := run.Run.Archive + ":" + run.Run.Path
+	switch lack := counts.Lack(run); {
+	case removed > 0:
+		c.report(Finding{run.Run.ID, fmt.Sprintf("%d of its interval documents could not be read: removed", removed), "ingest " + what + " again"})
+	case damaged > 0:
+		c.report(Finding{run.Run.ID, "some of its interval documents cannot be read", "ingest " + what + " again with --force"})
+	case lack != mapping.Documents{}:
+		c.report(Finding{run.Run.ID, fmt.Sprintf("documents are missing: %d of %d (cluster), %d of %d (host), %d of %d (job)",
+			lack.Cluster, run.Documents.Cluster, lack.Host, run.Documents.Host, lack.Job, run.Documents.Job), "ingest " + what + " again"})
+	}
+	if counts.IsAlone(run) {
+		return nil
+	}
+	f := Finding{run.Run.ID, "it has documents of versions that are not current: an ingest was interrupted", "remove them with --repair"}
+	if c.repair {
+		if err := c.store.RemoveOthers(ctx, run.Run.ID, run.Run.Ingest); err != nil {
+			return err
+		}
+		f.Problem, f.Remedy = f.Problem+": removed", ""
+	}
+	c.report(f)
+	return nil
+}
+
+// orphans are documents of runs that have none of their own.
+func (c *check) orphans(ctx context.Context, counts Counts) error {
+	for _, id := range slices.Sorted(maps.Keys(counts)) {
+		if c.seen[id] {
+			continue
+		}
+		f := Finding{id, "it has interval documents, and no run's: an ingest was interrupted", "ingest its files again, or remove them with --repair"}
+		if c.repair {
+			if err := c.store.Delete(ctx, id); err != nil && !errors.Is(err, ErrNotFound) {
+				return err
+			}
+			f.Problem, f.Remedy = f.Problem+": removed", ""
+		}
+		c.report(f)
+	}
+	return nil
+}
+
+// Integrity is what SQLite finds wrong with the file; nothing if all is well.
+func (s *SQLite) Integrity(ctx context.Context) (faults []string, err error) {
+	rows, err := s.reader.QueryContext(ctx, `PRAGMA integrity_check(20)`)
+	if err == nil {
+		defer rows.Close()
+		for rows.Next() {
+			var text string
+			if err := rows.Scan(&text); err != nil {
+				break
+			}
+			if text != "ok" {
+				faults = append(faults, text)
+			}
+		}
+		err = rows.Err()
+	}
+	if err = s.fail(ctx, "check", err); errors.Is(err, ErrDamaged) {
+		return append(faults, err.Error()), nil
+	}
+	return faults, err
+}
+
+// QuickCheck fails with [ErrDamaged] where the structure of the file is damaged. It does not
+// look at files of more than some bytes: it reads all of one, a gigabyte in a second.
+func (s *SQLite) QuickCheck(ctx context.Context, most int64) error {
+	if info, err := os.Stat(s.path); err != nil || info.Size() > most {
+		return s.fail(ctx, "check", err)
+	}
+	var text string
+	err := s.reader.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&text)
+	if err == nil && text != "ok" {
+		s.spoilt.Store(true)
+		err = fmt.Errorf("%w: %s: nothing is written to it; keep a copy, and ingest into a new file with --history", ErrDamaged, text)
+	}
+	return s.fail(ctx, "check", err)
+}
+
+// removeDamaged removes the interval documents of a run's level that cannot be read.
+func (s *SQLite) removeDamaged(ctx context.Context, run string, level mapping.Level) (removed int, err error) {
+	err = s.transact(ctx, func(tx *sql.Tx) error {
+		removed, err = s.removeDamagedIn(ctx, tx, run, level)
+		return err
+	})
+	return removed, s.fail(ctx, "write to", err)
+}
+
+func (s *SQLite) removeDamagedIn(ctx context.Context, tx *sql.Tx, run string, level mapping.Level) (int, error) {
+	const key = `ingest, level, time, direction, host, job, part`
+	rows, err := tx.QueryContext(ctx, `SELECT `+key+`, doc FROM intervals
+		WHERE ingest IN (SELECT number FROM ingests WHERE run = ?) AND level = ?`, run, level)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	var keys [][]any
+	for rows.Next() {
+		var ingest, time, part int64
+		var l mapping.Level
+		var direction, host, job string
+		var blob sql.RawBytes
+		if err := rows.Scan(&ingest, &l, &time, &direction, &host, &job, &part, &blob); err != nil {
+			return 0, err
+		}
+		if _, err := s.codec.unpackInterval(blob); err != nil {
+			keys = append(keys, []any{ingest, l, time, direction, host, job, part})
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return 0, err
+	}
+	for _, k := range keys {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM intervals WHERE (`+key+`) = (?, ?, ?, ?, ?, ?, ?)`, k...); err != nil {
+			return 0, err
+		}
+	}
+	return len(keys), nil
+}

@@ -1,0 +1,61 @@
+package history_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+)
+
+// TestCheck finds on both stores what an interrupted ingest left, and repairs it.
+func TestCheck(t *testing.T) {
+	f := newFake(t)
+	sqlite := open(t, filepath.Join(t.TempDir(), "h.db"))
+	defer closing(t, sqlite)
+	for name, s := range map[string]history.Store{"sqlite": sqlite, "elastic": history.NewElastic(f, "fio", &writer{f.direct, "fio"})} {
+		check := func(repair bool, want ...string) {
+			t.Helper()
+			var got []string
+			checked, err := history.Check(t.Context(), s, repair, func(f history.Finding) {
+				got = append(got, f.Run+" "+f.Problem+": "+f.Remedy)
+			})
+			if err != nil || checked.Runs != 2 {
+				t.Fatalf("%s: %+v, %v", name, checked, err)
+			}
+			if len(got) != len(want) {
+				t.Fatalf("%s: found %q, want %q", name, got, want)
+			}
+			for i := range got {
+				if !strings.Contains(got[i], want[i]) {
+					t.Errorf("%s: found %q, want %q", name, got[i], want[i])
+				}
+			}
+		}
+		err := errors.Join(
+			s.Put(t.Context(), historytest.Intervals("a", "1", 10)), s.Finish(t.Context(), historytest.NewRun("a", "1")),
+			s.Put(t.Context(), historytest.Intervals("b", "1", 7)), s.Finish(t.Context(), historytest.NewRun("b", "1")),
+			s.Put(t.Context(), historytest.Intervals("a", "2", 3)), s.Put(t.Context(), historytest.Intervals("c", "1", 3)),
+			s.Finish(t.Context(), historytest.NewRun("b", "1")), // which makes all of it visible
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[bool][]string{}
+		for _, repair := range []bool{false, true} {
+			a, b, c := "versions that are not current", "3 of 10 (cluster), 0 of 0 (host), 0 of 0 (job): ingest suite:results/b again", "and no run's"
+			found[repair] = []string{a, b, c}
+			if historytest.ID("b") < historytest.ID("a") { // runs of one start are listed by id
+				found[repair] = []string{b, a, c}
+			}
+			check(repair, found[repair]...)
+		}
+		for i, text := range found[true] {
+			if strings.Contains(text, "3 of 10") {
+				check(false, found[true][i])
+			}
+		}
+	}
+}
