@@ -43,7 +43,7 @@ func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipelin
 		fmt.Fprintf(a.stdout, "skipped: %s: %s\n", s.Path, s.Reason)
 	}
 	for _, l := range archive.Left {
-		fmt.Fprintf(a.stdout, "no run: %s: %s\n", l.File.Name(), l.Reason)
+		fmt.Fprintf(a.stdout, "no run: %s: %s\n", l.File.Name(), l.Reason+andMore(l.More))
 	}
 	if n := len(archive.Runs) - len(runs); n > 0 {
 		fmt.Fprintf(a.stdout, "not picked: %s\n", plural(n, "run"))

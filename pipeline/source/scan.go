@@ -9,8 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/alike"
 )
 
 // Scan finds every file under the paths: "-" is standard input, a folder is walked,
@@ -31,6 +34,9 @@ func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
 	if err := s.scan(ctx, paths); err != nil {
 		return nil, errors.Join(fmt.Errorf("scan: %w", err), set.Close())
 	}
+	s.alike.More(func(kind string, n int) {
+		set.Problems = append(set.Problems, &Problem{Name: "and " + strconv.Itoa(n) + " more like this", Err: errors.New(kind)})
+	})
 	set.spool.doneWriting()
 	return set, nil
 }
@@ -45,6 +51,9 @@ type scanner struct {
 	sides besides
 	total int64 // unpacked bytes
 	count int   // files and problems
+	names int64 // bytes of their names
+	alike alike.Counter
+	quiet bool // problems do not count
 	files int
 	bytes int64 // of input
 	told  int64 // bytes when progress was last reported
@@ -219,8 +228,11 @@ func (s *scanner) fail(ctx context.Context, name string, err error) error {
 	if errors.Is(err, ErrTooLarge) || errors.Is(err, errSpool) {
 		return p
 	}
+	if s.quiet || !s.alike.Add(err.Error()) {
+		return nil
+	}
 	s.set.Problems = append(s.set.Problems, p)
-	return s.more()
+	return s.more(name)
 }
 
 // damaged notes what a reader stumbled over.
@@ -228,10 +240,13 @@ func (s *scanner) damaged(ctx context.Context, name string, err error) error {
 	return s.fail(ctx, name, damage(err))
 }
 
-// more counts one file or problem.
-func (s *scanner) more() error {
+// more counts one file or problem, with its name.
+func (s *scanner) more(name string) error {
+	if s.names += int64(len(name)); s.names > s.opt.MaxNames {
+		return fmt.Errorf("%w: their names have more than %d bytes: name fewer of them, or folders one by one", ErrTooManyFiles, s.opt.MaxNames)
+	}
 	if s.count++; s.count > s.opt.MaxFiles {
-		return fmt.Errorf("%w: more than %d files and problems", ErrTooManyFiles, s.opt.MaxFiles)
+		return fmt.Errorf("%w: more than %d: name fewer of them, or folders one by one", ErrTooManyFiles, s.opt.MaxFiles)
 	}
 	return nil
 }
