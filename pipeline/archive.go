@@ -34,7 +34,9 @@ func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(so
 		return nil, err
 	}
 	unwrap(set.Files)
+	set.Until(ctx)
 	found := cbt.Read(ctx, set.Files)
+	set.Until(nil)
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
@@ -58,6 +60,10 @@ func unwrap(files []*source.File) {
 		files = files[n:]
 	}
 }
+
+// Until ends all reading of the archive with ctx. Without it reading goes on, as follow
+// needs, which stores what it has when it is interrupted.
+func (a *Archive) Until(ctx context.Context) { a.set.Until(ctx) }
 
 // Close lets go of what the runs are read from.
 func (a *Archive) Close() error { return a.set.Close() }

@@ -34,7 +34,9 @@ func manyMembers(n int, kind byte, name func(i int) string) io.Reader {
 }
 
 func TestManyMembers(t *testing.T) {
-	log := func(i int) string { return fmt.Sprintf("results/00000000/id-7c1f03ab/output.%d_clat_hist.1.log.h%d", i/10, i%10) }
+	log := func(i int) string {
+		return fmt.Sprintf("results/00000000/id-7c1f03ab/output.%d_clat_hist.1.log.h%d", i/10, i%10)
+	}
 	tests := []struct {
 		name  string
 		in    io.Reader

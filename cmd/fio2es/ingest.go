@@ -85,6 +85,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 	if err != nil {
 		return err
 	}
+	archive.Until(ctx)
 	defer archive.Close()
 	a.progress.Clear()
 	opt.Force = how.force

@@ -108,6 +108,7 @@ func (a *app) windowsOfPaths(ctx context.Context, paths []string, out windowOutp
 	if err != nil {
 		return false, err
 	}
+	archive.Until(ctx)
 	defer archive.Close()
 	leftOut = a.tellProblems(archive)
 	runs := pipeline.Together(archive.Runs)

@@ -86,7 +86,7 @@ func (s *scanner) besideIn(ctx context.Context, dir, abs string) error {
 		if s.opt.Look.Near(short) || !s.opt.Want(short) && !s.opt.Look.Name(short) || s.sides.isGiven(filepath.Join(abs, name)) {
 			continue
 		}
-		f, err := os.Open(it.name)
+		f, err := openNow(it.name)
 		if err != nil {
 			continue
 		}

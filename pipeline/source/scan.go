@@ -174,13 +174,14 @@ func (s *scanner) argument(ctx context.Context, arg string) error {
 	if info.IsDir() {
 		return s.folder(ctx, arg, baseName(abs))
 	}
-	f, err := os.Open(arg)
+	f, err := openArgument(ctx, arg, info)
 	if err != nil {
 		return s.fail(ctx, arg, err)
 	}
 	defer f.Close()
 	it := item{name: arg, root: arg, rel: filepath.Base(abs), top: true, archive: baseName(filepath.Dir(abs))}
 	if !info.Mode().IsRegular() { // a pipe: read once, forwards
+		defer wake(ctx, f)()
 		return s.stream(ctx, it, s.pipe(ctx, f))
 	}
 	return s.disk(ctx, it, diskFile{path: arg}, f)
@@ -200,11 +201,7 @@ func (s *scanner) standardInput(ctx context.Context) error {
 		return errors.New("standard input can be read only once")
 	}
 	s.stdin = true
-	if d, ok := s.opt.Stdin.(interface{ SetReadDeadline(time.Time) error }); ok {
-		// Wakes a read that waits; where there are no deadlines it does nothing.
-		stop := context.AfterFunc(ctx, func() { _ = d.SetReadDeadline(time.Unix(1, 0)) })
-		defer stop()
-	}
+	defer wake(ctx, s.opt.Stdin)()
 	it := item{name: "stdin", root: "-", rel: "stdin", archive: "stdin", top: true}
 	return s.stream(ctx, it, s.pipe(ctx, s.opt.Stdin))
 }
