@@ -83,7 +83,7 @@ func (b *planner) readOutput(ctx context.Context, f cbt.Report) *output {
 		}
 		if err != nil {
 			alone := len(b.run.Logs)+len(b.run.Others) == 0 // and it begins as fio's do
-			if (f.Named || alone || out.fio != nil) && !b.isGrowing(err) {
+			if !b.isGrowing(err) && (f.Named || alone || out.fio != nil || f.IsFio()) {
 				b.lose(err)
 			}
 			continue
