@@ -288,7 +288,7 @@ func (c *Client) json(ctx context.Context, method, space, path string, body []by
 }
 
 // maxAnswer is many times what all objects of a bundle take.
-const maxAnswer = 64 << 20
+const maxAnswer = 16 << 20
 
 // answer is what came back.
 type answer struct {
@@ -319,9 +319,12 @@ func (c *Client) send(ctx context.Context, method, space, path string, body []by
 		return nil, err
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	if err != nil {
 		return nil, fmt.Errorf("read answer to %s %s: %w", method, path, err)
+	}
+	if len(text) > maxAnswer {
+		return nil, fmt.Errorf("read answer to %s %s: it has more than %d bytes", method, path, maxAnswer)
 	}
 	return &answer{method, path, res.StatusCode, text}, nil
 }

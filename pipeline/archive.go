@@ -37,7 +37,9 @@ func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(so
 		return nil, err
 	}
 	unwrap(set.Files)
+	set.Until(ctx)
 	found := cbt.Read(ctx, set.Files)
+	set.Until(nil)
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
@@ -81,6 +83,10 @@ func (a *Archive) CheckHosts(offsets map[string]time.Duration) error {
 	}
 	return nil
 }
+
+// Until ends all reading of the archive with ctx. Without it reading goes on, as follow
+// needs, which stores what it has when it is interrupted.
+func (a *Archive) Until(ctx context.Context) { a.set.Until(ctx) }
 
 // Close lets go of what the runs are read from.
 func (a *Archive) Close() error { return a.set.Close() }

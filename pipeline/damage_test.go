@@ -44,7 +44,7 @@ func TestDamage(t *testing.T) {
 		{name: "no log", file: log, damage: nil, notes: []string{"10000 read requests", "6000 write requests"}, lost: []string{"job 1 (jobs) served 16000 requests, but its log is not there"}},
 		{name: "no report", file: out, damage: nil, notes: []string{"no JSON report for 2 of 2 logs"}, complete: true, unknown: true},
 		{name: "half a report", file: out, damage: func(s string) string { return s[:len(s)/2] },
-			notes: []string{"no JSON report"}, complete: true, unknown: true},
+			lost: []string{"want the rest of the JSON document"}, notes: []string{"no JSON report"}, unknown: true},
 		{name: "report without bins", file: out, damage: withoutBins, notes: []string{"run fio with --output-format=json+"}},
 	}
 	for _, c := range cases {

@@ -62,7 +62,7 @@ func (p *plan) execution(ctx context.Context) (e *Execution, contents string, er
 // to find it in a store, and much less to read than all that [Ingest] reads.
 func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
 	b := &planner{plan: &plan{opt: opt, run: run}, Problems: &Problems{}}
-	if b.outputs = b.readOutputs(); ctx.Err() != nil {
+	if b.outputs = b.readOutputs(ctx); ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	for _, o := range b.outputs {

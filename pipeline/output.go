@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -43,7 +44,7 @@ const maxReports = 96 << 20
 
 // readOutputs reads fio's output of all hosts and volumes. CBT keeps each twice, as it
 // was printed and the JSON alone: the first that has a report is enough.
-func (b *planner) readOutputs() []*output {
+func (b *planner) readOutputs(ctx context.Context) []*output {
 	type place struct{ host, volume string }
 	have := map[place]bool{}
 	var outputs []*output
@@ -58,7 +59,7 @@ func (b *planner) readOutputs() []*output {
 		if f.Named && have[at] {
 			continue
 		}
-		if out := b.readOutput(f); out != nil {
+		if out := b.readOutput(ctx, f); out != nil {
 			have[at] = true
 			outputs = append(outputs, out)
 			memory += out.fio.Memory()
@@ -67,7 +68,7 @@ func (b *planner) readOutputs() []*output {
 	return outputs
 }
 
-func (b *planner) readOutput(f cbt.Report) *output {
+func (b *planner) readOutput(ctx context.Context, f cbt.Report) *output {
 	in, err := f.File.Open()
 	if err != nil {
 		b.lose(err)
@@ -78,9 +79,12 @@ func (b *planner) readOutput(f cbt.Report) *output {
 	var times []int64
 	n := 0
 	for one, err := range fiolog.ReadReports(in, f.File.Name()) {
+		if ctx.Err() != nil {
+			return nil
+		}
 		if err != nil {
 			alone := len(b.run.Logs)+len(b.run.Others) == 0 // and it begins as fio's do
-			if (f.Named || alone || out.fio != nil) && !b.isGrowing(err) {
+			if !b.isGrowing(err) && (f.Named || alone || out.fio != nil || f.IsFio()) {
 				b.lose(err)
 			}
 			continue

@@ -138,7 +138,7 @@ func (b *planner) make(ctx context.Context) error {
 		b.lose(err)
 	}
 	b.config = config
-	b.outputs = b.readOutputs()
+	b.outputs = b.readOutputs(ctx)
 	if err := ctx.Err(); err != nil {
 		return err
 	}

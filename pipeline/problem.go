@@ -3,6 +3,8 @@ package pipeline
 import (
 	"fmt"
 	"sync"
+
+	"github.com/fio2es/fio2es/internal/alike"
 )
 
 // maxProblems is how many problems of a run are told one by one.
@@ -15,6 +17,8 @@ type Problems struct {
 	lost  []error
 	notes []error
 	total int
+	alike alike.Counter // of what was left out
+	said  alike.Counter // of notes
 }
 
 // lose notes something that was left out.
@@ -22,7 +26,7 @@ func (p *Problems) lose(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.total++
-	if len(p.lost) < maxProblems {
+	if p.alike.Add(err.Error()) && len(p.lost) < maxProblems {
 		p.lost = append(p.lost, err)
 	}
 }
@@ -31,17 +35,23 @@ func (p *Problems) lose(err error) {
 func (p *Problems) note(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.notes) < maxProblems {
-		p.notes = append(p.notes, fmt.Errorf(format, args...))
+	if err := fmt.Errorf(format, args...); p.said.Add(err.Error()) && len(p.notes) < maxProblems {
+		p.notes = append(p.notes, err)
 	}
 }
 
-// Lost is what was left out, the first hundred of it one by one.
+// Lost is what was left out, the first ten of each kind and the first hundred of all one by
+// one.
 func (p *Problems) Lost() []error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	lost := p.lost[:len(p.lost):len(p.lost)]
-	if more := p.total - len(lost); more > 0 {
+	shown := len(lost)
+	p.alike.More(func(kind string, n int) {
+		lost = append(lost, fmt.Errorf("and %d more like this: %s", n, kind))
+		shown += n
+	})
+	if more := p.total - shown; more > 0 {
 		lost = append(lost, fmt.Errorf("and %d more of the same run", more))
 	}
 	return lost
@@ -51,5 +61,7 @@ func (p *Problems) Lost() []error {
 func (p *Problems) Notes() []error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.notes[:len(p.notes):len(p.notes)]
+	notes := p.notes[:len(p.notes):len(p.notes)]
+	p.said.More(func(kind string, n int) { notes = append(notes, fmt.Errorf("and %d more like this: %s", n, kind)) })
+	return notes
 }

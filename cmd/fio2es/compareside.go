@@ -91,6 +91,7 @@ func (a *app) severalRuns(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	archive.Until(ctx)
 	defer archive.Close()
 	const most = 8
 	var names []string

@@ -53,7 +53,7 @@ func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipelin
 		term.Line(a.stdout, "skipped: %s: %s", s.Path, s.Reason)
 	}
 	for _, l := range archive.Left {
-		term.Line(a.stdout, "no run: %s: %s", l.File.Name(), l.Reason)
+		term.Line(a.stdout, "no run: %s: %s", l.File.Name(), l.Reason+andMore(l.More))
 	}
 	if n := len(archive.Runs) - len(runs); n > 0 {
 		fmt.Fprintf(a.stdout, "not picked: %s\n", plural(n, "run"))

@@ -88,6 +88,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 	if err != nil {
 		return err
 	}
+	archive.Until(ctx)
 	defer archive.Close()
 	a.progress.Clear()
 	if err := archive.CheckHosts(opt.Offsets); err != nil && len(archive.Runs) > 0 {
@@ -136,15 +137,23 @@ func (a *app) tellProblems(archive *pipeline.Archive) bool {
 	}
 	for _, l := range archive.Left {
 		if l.Notable {
-			a.log.Info("note: " + l.File.Name() + ": " + l.Reason)
+			a.log.Info("note: " + l.File.Name() + ": " + l.Reason + andMore(l.More))
 			continue
 		}
-		a.log.Debug("belongs to no run: "+l.Reason, "file", l.File.Name())
+		a.log.Debug("belongs to no run: "+l.Reason+andMore(l.More), "file", l.File.Name())
 	}
 	for _, s := range archive.Skipped {
 		a.log.Info("note: skipped " + s.Path + ": " + s.Reason)
 	}
 	return len(archive.Problems) > 0
+}
+
+// andMore is the end of a message that stands for others, too.
+func andMore(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return " (and " + unit.Count(int64(n)) + " more like this)"
 }
 
 func (a *app) tellResult(res *pipeline.Result) {

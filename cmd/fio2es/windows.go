@@ -109,6 +109,7 @@ func (a *app) windowsOfPaths(ctx context.Context, paths []string, out windowOutp
 	if err != nil {
 		return false, err
 	}
+	archive.Until(ctx)
 	defer archive.Close()
 	if err := archive.CheckHosts(opt.Offsets); err != nil && len(archive.Runs) > 0 {
 		return false, usageError{err}

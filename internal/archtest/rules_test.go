@@ -20,6 +20,7 @@ var rules = map[string]rule{
 		level: 0, std: true,
 		why: "its truth must not come from what is tested against it, such as hist's bins",
 	},
+	"internal/alike":     {level: 0, std: true, why: "messages of one kind are alike wherever they come from"},
 	"internal/memtest":   {level: 0, std: true, why: "it measures any function, whatever that does"},
 	"internal/fiomatrix": {level: 0, std: true, why: "it tests the program from outside, by its commands alone"},
 	"internal/archtest":  {level: 0, std: true, why: "rules that import what they rule prove nothing"},
@@ -30,7 +31,7 @@ var rules = map[string]rule{
 		why: "a stand-in for the cluster that knew our documents would believe what we send",
 	},
 
-	"pipeline/source": {level: 1, why: "bytes come from somewhere, whatever they mean: no fio here, only codecs"},
+	"pipeline/source": {level: 1, imports: []string{"internal/alike"}, why: "bytes come from somewhere, whatever they mean: no fio here, only codecs"},
 	"pipeline/fiolog": {
 		level: 1, imports: []string{"hist"}, std: true,
 		why: "the reader of logs is for other programs, too: it knows lines and bins, not files or runs",
@@ -42,7 +43,7 @@ var rules = map[string]rule{
 		why: "time is counted without knowing where rows come from or what becomes of windows",
 	},
 	"pipeline/cbt": {
-		level: 2, imports: []string{"pipeline/source", "pipeline/fiolog"},
+		level: 2, imports: []string{"pipeline/source", "pipeline/fiolog", "internal/alike"},
 		why: "what an archive means depends on names and configurations, not on latencies",
 	},
 	"mapping": {
@@ -90,7 +91,7 @@ var rules = map[string]rule{
 	"internal/export": {level: 4, imports: []string{"hist", "internal/sheet"}, std: true, why: "a format holds numbers, wherever they came from"},
 	"pipeline": {
 		level:   5,
-		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "pipeline/sink", "mapping", "hist"},
+		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "pipeline/sink", "mapping", "hist", "internal/alike"},
 		why:     "the one package that knows all rooms, and none of what is around them: configuration, commands, stores",
 	},
 	"config": {

@@ -73,13 +73,20 @@ func (c *Client) Bulk(ctx context.Context, body []byte, ids []string, each func(
 	if err != nil {
 		return fmt.Errorf("send bulk request: %w", c.failed(err))
 	}
-	err = c.read(&http.Response{StatusCode: res.StatusCode, Header: res.Header, Body: res.Body}, func(r io.Reader) error {
+	err = c.read(&http.Response{StatusCode: res.StatusCode, Header: res.Header, Body: res.Body}, maxBulkAnswer(len(ids)), func(r io.Reader) error {
 		return ReadBulk(r, ids, each)
 	})
 	if err != nil {
 		return fmt.Errorf("send bulk request: %w", err)
 	}
 	return nil
+}
+
+// maxBulkAnswer is how many bytes the answer to a bulk request of so many documents may have.
+// An item has 100 bytes, or a few thousand if it was refused.
+func maxBulkAnswer(documents int) int64 {
+	const all, each, most = 1 << 20, 8 << 10, 32 << 20
+	return min(all+each*int64(documents), most)
 }
 
 type performer func(*http.Request) (*http.Response, error)

@@ -48,7 +48,11 @@ func ReadBulk(r io.Reader, ids []string, each func(position int, item BulkItem))
 	if !ok {
 		text = new(bytes.Buffer)
 	}
-	defer answers.Put(text)
+	defer func() {
+		if text.Cap() <= keepAnswer {
+			answers.Put(text)
+		}
+	}()
 	text.Reset()
 	_, cut := text.ReadFrom(r) // what came before that is as good
 	stored, whole := readAllStored(text.Bytes(), ids, each)
@@ -60,6 +64,9 @@ func ReadBulk(r io.Reader, ids []string, each func(position int, item BulkItem))
 
 // answers are buffers for reuse: an answer has some hundred kilobytes.
 var answers sync.Pool // of *bytes.Buffer
+
+// keepAnswer is the size of the largest buffer that is kept.
+const keepAnswer = 4 << 20
 
 // readAllStored reads what nearly all answers are, the items of all documents in their
 // order, each of them stored, without looking at anything twice. It stops at the first

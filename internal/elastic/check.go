@@ -33,6 +33,9 @@ type Info struct {
 	Flavor      string // "default"; "serverless" fails the check
 }
 
+// maxInfo is how many bytes the answer to GET / may have: Elasticsearch has some 600.
+const maxInfo = 256 << 10
+
 // Check asks the server who it is. It fails with [ErrNotElastic] (OpenSearch, a proxy's
 // page, anything else), [ErrTooOld] (before 8.6), [ErrServerless], [ErrAuth],
 // [ErrForbidden], or with what kept it from asking.
@@ -53,7 +56,7 @@ func (c *Client) Check(ctx context.Context) (Info, error) {
 		} `json:"version"`
 		Tagline string `json:"tagline"`
 	}
-	err = c.read(&http.Response{StatusCode: res.StatusCode, Header: res.Header, Body: res.Body}, &answer)
+	err = c.read(&http.Response{StatusCode: res.StatusCode, Header: res.Header, Body: res.Body}, maxInfo, &answer)
 	v := answer.Version
 	if err == nil {
 		err = checkAnswer(product, v.Number, v.Flavor, v.Distribution, answer.Tagline)
@@ -95,6 +98,8 @@ func checkAnswer(product, number, flavor, distribution, tagline string) error {
 func (c *Client) explain(err error) error {
 	var e *Error
 	switch {
+	case errors.Is(err, ErrTooLong):
+		return fmt.Errorf("%w: something else answers at this address: more than %d bytes", ErrNotElastic, maxInfo)
 	case errors.Is(err, errSyntax):
 		return fmt.Errorf("%w: something else answers at this address: %w", ErrNotElastic, err)
 	case !errors.As(err, &e):

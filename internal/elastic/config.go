@@ -38,7 +38,7 @@ type Config struct {
 	ConnectTimeout time.Duration // default 10 s
 	Timeout        time.Duration // of a request, to the end of its answer; default 90 s
 	Retries        int           // of requests that can be sent twice without harm; default 3, negative for none
-	MaxAnswer      int64         // bytes that an answer may have; default 256 MiB
+	MaxAnswer      int64         // bytes that an answer may have; default 64 MiB
 
 	UserAgent string // default "fio2es"
 	Service   string // what errors call the one that is asked, where it is not "elasticsearch"
@@ -107,7 +107,7 @@ func (c *Config) fill() {
 		c.Retries = 3
 	}
 	if c.MaxAnswer <= 0 {
-		c.MaxAnswer = 256 << 20
+		c.MaxAnswer = 64 << 20
 	}
 	if c.UserAgent == "" {
 		c.UserAgent = "fio2es"

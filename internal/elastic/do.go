@@ -25,7 +25,7 @@ func (c *Client) Do(ctx context.Context, req esapi.Request, into any) error {
 	if err != nil {
 		return c.failed(err)
 	}
-	return c.read(&http.Response{StatusCode: res.StatusCode, Header: res.Header, Body: res.Body}, into)
+	return c.read(&http.Response{StatusCode: res.StatusCode, Header: res.Header, Body: res.Body}, c.maxAnswer, into)
 }
 
 // failed is an error on the way, without secrets, and with what to do.
@@ -33,12 +33,13 @@ func (c *Client) failed(err error) error {
 	return fmt.Errorf("reach %s at %s: %w%s", c.service, c, err, c.advice(err))
 }
 
-func (c *Client) read(res *http.Response, into any) error {
+// read reads an answer of at most so many bytes.
+func (c *Client) read(res *http.Response, most int64, into any) error {
 	defer discard(res.Body)
 	if res.StatusCode > 299 {
 		return readError(res, c.secrets...)
 	}
-	body := &bounded{r: res.Body, left: c.maxAnswer}
+	body := &bounded{r: res.Body, left: min(most, c.maxAnswer)}
 	switch into := into.(type) {
 	case nil:
 		return nil

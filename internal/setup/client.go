@@ -36,7 +36,7 @@ func (e *Error) Error() string {
 }
 
 // maxAnswer is more than all templates of a cluster, or the mappings of years, take.
-const maxAnswer = 256 << 20
+const maxAnswer = 16 << 20
 
 type client struct {
 	transport Transport
@@ -71,9 +71,12 @@ func (c *client) do(ctx context.Context, method, path string, body []byte) (obje
 		return nil, fmt.Errorf("%s %s: %w", method, path, err)
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
 		return nil, fmt.Errorf("read answer to %s %s: %w", method, path, err)
+	}
+	if len(text) > maxAnswer {
+		return nil, fmt.Errorf("read answer to %s %s: it has more than %d bytes", method, path, maxAnswer)
 	}
 	if resp.StatusCode/100 != 2 {
 		return nil, c.failed(method, path, resp.StatusCode, text)

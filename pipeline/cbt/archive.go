@@ -7,7 +7,9 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 
+	"github.com/fio2es/fio2es/internal/alike"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -26,6 +28,9 @@ type Left struct {
 	// Notable means that people may expect it to be read: it is a log or a report, or
 	// they named it.
 	Notable bool
+	// More is how many other files are left for the same kind of reason and not listed:
+	// of each kind ten are.
+	More int
 }
 
 // Skipped is the configuration of a benchmark that does not run fio.
@@ -249,7 +254,29 @@ func (s *sorter) finish() *Archive {
 	}
 	a.Left = s.left
 	slices.SortStableFunc(a.Left, func(a, b Left) int { return cmp.Compare(s.order[a.File], s.order[b.File]) })
+	a.Left = firstTen(a.Left)
 	return a
+}
+
+// firstTen leaves ten of what is left for one kind of reason; the last of them has the number
+// of the others.
+func firstTen(all []Left) []Left {
+	var kinds alike.Counter
+	last := map[string]int{}
+	first := all[:0]
+	for _, l := range all {
+		kind := alike.Kind(l.Reason) + strconv.FormatBool(l.Notable)
+		if kinds.Add(kind) {
+			last[kind] = len(first)
+			first = append(first, l)
+		}
+	}
+	kinds.More(func(kind string, n int) {
+		if at, ok := last[kind]; ok {
+			first[at].More = n
+		}
+	})
+	return first
 }
 
 // tellApart numbers runs of one path: of logs x_* in a folder, and of those in its folder x.

@@ -56,6 +56,10 @@ func (s *sorter) report(f *source.File) bool {
 	return true
 }
 
+// IsFio reports whether the file begins as fio's output does, damaged or not: of a report
+// that was found by its place alone, nothing else shows that it is one.
+func (r *Report) IsFio() bool { return isReport(r.File) }
+
 // sampleReport takes in a report of a sample of pbench-fio.
 func (s *sorter) sampleReport(f *source.File, at *place) {
 	if !isReport(f) {

@@ -73,7 +73,8 @@ func (s *scanner) besideIn(ctx context.Context, dir, abs string) error {
 	}
 	s.sides.visited[abs] = true
 	names := besideNames(dir)
-	problems, count := len(s.set.Problems), s.count
+	s.quiet = true
+	defer func() { s.quiet = false }()
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -85,7 +86,7 @@ func (s *scanner) besideIn(ctx context.Context, dir, abs string) error {
 		if s.opt.Look.Near(short) || !s.opt.Want(short) && !s.opt.Look.Name(short) || s.sides.isGiven(filepath.Join(abs, name)) {
 			continue
 		}
-		f, err := os.Open(it.name)
+		f, err := openNow(it.name)
 		if err != nil {
 			continue
 		}
@@ -95,7 +96,6 @@ func (s *scanner) besideIn(ctx context.Context, dir, abs string) error {
 			return err
 		}
 	}
-	s.set.Problems, s.count = s.set.Problems[:problems], count
 	return s.settle(ctx)
 }
 

@@ -2,6 +2,7 @@ package source
 
 import (
 	"archive/zip"
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -24,8 +25,27 @@ type Set struct {
 	handles handles
 	codecs  codecs
 	closed  atomic.Bool
+	until   atomic.Pointer[context.Context]
 	once    sync.Once
 	err     error
+}
+
+// Until makes all readers fail with the error of ctx once it has ended, those that are open
+// already, too: what reads gigabytes need not look at ctx itself. Nil ends that.
+func (s *Set) Until(ctx context.Context) {
+	if ctx == nil {
+		s.until.Store(nil)
+		return
+	}
+	s.until.Store(&ctx)
+}
+
+// ended is the error of the context that readers end with.
+func (s *Set) ended() error {
+	if ctx := s.until.Load(); ctx != nil {
+		return (*ctx).Err()
+	}
+	return nil
 }
 
 // Close releases archives and the spool; files cannot be opened any more and
@@ -103,7 +123,10 @@ func (f *File) Open() (io.ReadCloser, error) {
 	if f.set == nil || f.set.closed.Load() {
 		return nil, fmt.Errorf("open %s: %w", f.Name(), fs.ErrClosed)
 	}
-	r := &reader{name: f.Name(), end: f.Err}
+	if err := f.set.ended(); err != nil {
+		return nil, fmt.Errorf("open %s: %w", f.Name(), err)
+	}
+	r := &reader{name: f.Name(), end: f.Err, set: f.set}
 	if err := r.start(f.set, f.from); err != nil {
 		r.Close()
 		return nil, fmt.Errorf("open %s: %w", f.Name(), err)
@@ -114,6 +137,7 @@ func (f *File) Open() (io.ReadCloser, error) {
 // reader is one pass over a content.
 type reader struct {
 	name    string
+	set     *Set
 	r       io.Reader
 	end     error // instead of io.EOF
 	total   int64
@@ -176,6 +200,9 @@ func (r *reader) push(from io.Reader, c io.Closer) {
 func (r *reader) Read(p []byte) (int, error) {
 	if r.r == nil {
 		return 0, fmt.Errorf("read %s: %w", r.name, fs.ErrClosed)
+	}
+	if err := r.set.ended(); err != nil {
+		return 0, fmt.Errorf("read %s: %w", r.name, err)
 	}
 	n, err := r.r.Read(p)
 	if err == nil {

@@ -181,12 +181,12 @@ type diskFile struct {
 // open opens the file for reading; the caller closes it.
 func (d diskFile) open() (*os.File, error) {
 	if d.dir == nil {
-		return os.Open(d.path)
+		return openNow(d.path)
 	}
 	root, err := d.dir.acquire()
 	if err != nil {
 		return nil, err
 	}
 	defer d.dir.release()
-	return root.(*os.Root).Open(filepath.FromSlash(d.path))
+	return openIn(root.(*os.Root), filepath.FromSlash(d.path))
 }

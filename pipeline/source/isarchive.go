@@ -2,17 +2,19 @@ package source
 
 import (
 	"io"
-	"os"
 )
 
 // IsArchive reports whether the file of that name is a tar or zip, compressed or not. It
 // reads the beginning of the file; one that cannot be read is none.
 func IsArchive(name string) bool {
-	f, err := os.Open(name)
+	f, err := openNow(name)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false // what is read of a pipe is gone
+	}
 	c := &codecs{}
 	defer c.close()
 	var r io.Reader = f

@@ -29,7 +29,10 @@ func (s *scanner) worthLook(it item) bool {
 	if s.looks == nil {
 		s.looks = make(map[lookKey]int)
 	}
-	s.looks[key]++
+	if s.looks[key]++; s.looks[key] == 1 {
+		const perFolder = 100 // bytes, without its name
+		s.names += int64(len(key.dir) + perFolder)
+	}
 	return s.looks[key] <= maxLooks
 }
 

@@ -38,9 +38,13 @@ type Options struct {
 	// counts, a compressed tar counts once. Default 4. Deeper ones are a Problem.
 	MaxDepth int
 
-	// MaxFiles bounds the files listed and the problems noted, together. Default
-	// 2,000,000, which costs about 1 GB of memory when reached. More stop the scan.
+	// MaxFiles bounds the files listed and the problems noted, together; of the
+	// problems of one kind ten are noted. Default 200,000, which costs some 500 MB of
+	// memory, with what is made of them, when reached. More stop the scan.
 	MaxFiles int
+
+	// MaxNames bounds the bytes of their names. Default 40 MiB. More stop the scan.
+	MaxNames int64
 
 	// MaxBytes bounds the unpacked bytes that the whole scan reads out of
 	// compressed data and standard input; each layer of compression counts. It
@@ -119,7 +123,8 @@ func (o Options) withDefaults() Options {
 	}
 	o.Look = o.Look.withDefaults()
 	o.MaxDepth = int(orDefault(int64(o.MaxDepth), 4))
-	o.MaxFiles = int(orDefault(int64(o.MaxFiles), 2_000_000))
+	o.MaxFiles = int(orDefault(int64(o.MaxFiles), 200_000))
+	o.MaxNames = orDefault(o.MaxNames, 40<<20)
 	o.MaxBytes = orDefault(o.MaxBytes, 1<<40)
 	o.MaxRatio = orDefault(o.MaxRatio, 2000)
 	o.RatioAfter = orDefault(o.RatioAfter, 1<<30)

@@ -9,8 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/alike"
 )
 
 // Scan finds every file under the paths: "-" is standard input, a folder is walked,
@@ -31,6 +34,9 @@ func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
 	if err := s.scan(ctx, paths); err != nil {
 		return nil, errors.Join(fmt.Errorf("scan: %w", err), set.Close())
 	}
+	s.alike.More(func(kind string, n int) {
+		set.Problems = append(set.Problems, &Problem{Name: "and " + strconv.Itoa(n) + " more like this", Err: errors.New(kind)})
+	})
 	set.spool.doneWriting()
 	return set, nil
 }
@@ -45,6 +51,9 @@ type scanner struct {
 	sides besides
 	total int64 // unpacked bytes
 	count int   // files and problems
+	names int64 // bytes of their names
+	alike alike.Counter
+	quiet bool // problems do not count
 	files int
 	bytes int64 // of input
 	told  int64 // bytes when progress was last reported
@@ -165,13 +174,14 @@ func (s *scanner) argument(ctx context.Context, arg string) error {
 	if info.IsDir() {
 		return s.folder(ctx, arg, baseName(abs))
 	}
-	f, err := os.Open(arg)
+	f, err := openArgument(ctx, arg, info)
 	if err != nil {
 		return s.fail(ctx, arg, err)
 	}
 	defer f.Close()
 	it := item{name: arg, root: arg, rel: filepath.Base(abs), top: true, archive: baseName(filepath.Dir(abs))}
 	if !info.Mode().IsRegular() { // a pipe: read once, forwards
+		defer wake(ctx, f)()
 		return s.stream(ctx, it, s.pipe(ctx, f))
 	}
 	return s.disk(ctx, it, diskFile{path: arg}, f)
@@ -191,11 +201,7 @@ func (s *scanner) standardInput(ctx context.Context) error {
 		return errors.New("standard input can be read only once")
 	}
 	s.stdin = true
-	if d, ok := s.opt.Stdin.(interface{ SetReadDeadline(time.Time) error }); ok {
-		// Wakes a read that waits; where there are no deadlines it does nothing.
-		stop := context.AfterFunc(ctx, func() { _ = d.SetReadDeadline(time.Unix(1, 0)) })
-		defer stop()
-	}
+	defer wake(ctx, s.opt.Stdin)()
 	it := item{name: "stdin", root: "-", rel: "stdin", archive: "stdin", top: true}
 	return s.stream(ctx, it, s.pipe(ctx, s.opt.Stdin))
 }
@@ -219,8 +225,11 @@ func (s *scanner) fail(ctx context.Context, name string, err error) error {
 	if errors.Is(err, ErrTooLarge) || errors.Is(err, errSpool) {
 		return p
 	}
+	if s.quiet || !s.alike.Add(err.Error()) {
+		return nil
+	}
 	s.set.Problems = append(s.set.Problems, p)
-	return s.more()
+	return s.more(name)
 }
 
 // damaged notes what a reader stumbled over.
@@ -228,10 +237,13 @@ func (s *scanner) damaged(ctx context.Context, name string, err error) error {
 	return s.fail(ctx, name, damage(err))
 }
 
-// more counts one file or problem.
-func (s *scanner) more() error {
+// more counts one file or problem, with its name.
+func (s *scanner) more(name string) error {
+	if s.names += int64(len(name)); s.names > s.opt.MaxNames {
+		return fmt.Errorf("%w: their names have more than %d bytes: name fewer of them, or folders one by one", ErrTooManyFiles, s.opt.MaxNames)
+	}
 	if s.count++; s.count > s.opt.MaxFiles {
-		return fmt.Errorf("%w: more than %d files and problems", ErrTooManyFiles, s.opt.MaxFiles)
+		return fmt.Errorf("%w: more than %d: name fewer of them, or folders one by one", ErrTooManyFiles, s.opt.MaxFiles)
 	}
 	return nil
 }

@@ -194,5 +194,5 @@ func (s *scanner) keep(it item, size int64, from origin, cut error) error {
 	s.found = append(s.found, found{file: f, in: it.in, rel: it.rel, layers: it.layers, looked: it.looked})
 	s.files++
 	s.tell()
-	return s.more()
+	return s.more(it.name)
 }

@@ -122,7 +122,7 @@ func (w *walker) file(ctx context.Context, at *os.Root, e fs.DirEntry, it item) 
 	if !e.Type().IsRegular() {
 		return w.s.fail(ctx, it.name, irregular(e.Type()))
 	}
-	f, err := at.Open(e.Name())
+	f, err := openIn(at, e.Name())
 	if err != nil {
 		if it.look {
 			return nil // nothing says that it is of interest

@@ -1,0 +1,77 @@
+package pipeline
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/memtest"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// manyMembers is a tar.gz, on standard input, of so many members of one kind.
+func manyMembers(n int, kind byte, name func(i int) string) io.Reader {
+	r, w := io.Pipe()
+	go func() {
+		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
+		tw := tar.NewWriter(z)
+		for i := range n {
+			if err := tw.WriteHeader(&tar.Header{Name: name(i), Typeflag: kind, Linkname: "x", Mode: 0o644}); err != nil {
+				break // the reader has had enough
+			}
+		}
+		tw.Close()
+		z.Close()
+		w.Close()
+	}()
+	return r
+}
+
+func TestManyMembers(t *testing.T) {
+	log := func(i int) string {
+		return fmt.Sprintf("results/00000000/id-7c1f03ab/output.%d_clat_hist.1.log.h%d", i/10, i%10)
+	}
+	tests := []struct {
+		name  string
+		in    io.Reader
+		most  int64 // bytes
+		check func(a *Archive, err error) bool
+	}{
+		{"a million logs", manyMembers(1_000_000, tar.TypeReg, log), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
+		{"as many logs as are read", manyMembers(190_000, tar.TypeReg, log), 700 << 20, func(a *Archive, err error) bool { return err == nil && len(a.Runs[0].Logs) == 190_000 }},
+		{"a million folders", manyMembers(1_000_000, tar.TypeReg, func(i int) string { return fmt.Sprintf("%d/x.json", i) }), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
+		{"long names", manyMembers(40_000, tar.TypeReg, func(i int) string { return strings.Repeat("d/", 1900) + log(i) }), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
+		{"a million links", manyMembers(1_000_000, tar.TypeSymlink, log), 500 << 20, func(a *Archive, err error) bool {
+			return err == nil && len(a.Problems) == 11 && strings.Contains(a.Problems[10].Error(), "and 999990 more like this: link is not followed")
+		}},
+		{"copies of logs", manyMembers(100_000, tar.TypeReg, func(i int) string { return fmt.Sprintf("a/x_clat_hist.%d.log.bak", i+1) }), 500 << 20, func(a *Archive, err error) bool {
+			return err == nil && len(a.Left) == 10 && a.Left[9].More == 99_990
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var a *Archive
+			var err error
+			used := memtest.Measure(func() { a, err = Open(context.Background(), []string{"-"}, tt.in, nil) })
+			t.Logf("%d MB, %v: %v", used.Peak>>20, used.Time, err)
+			if !tt.check(a, err) {
+				t.Errorf("error %v", err)
+				if a != nil {
+					t.Errorf("%d runs, %d left, problems %v", len(a.Runs), len(a.Left), a.Problems[max(len(a.Problems)-2, 0):])
+				}
+			}
+			if used.Peak > tt.most || used.Time > 40*time.Second {
+				t.Errorf("it took %d bytes and %v", used.Peak, used.Time)
+			}
+			if a != nil {
+				a.Close()
+			}
+		})
+	}
+}

@@ -1,0 +1,95 @@
+//go:build unix
+
+package source
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestNamedPipe scans pipes that nobody writes to.
+func TestNamedPipe(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "x_clat_hist.1.log")
+	check(t, syscall.Mkfifo(pipe, 0o600))
+	scanned := func(ctx context.Context, path string) chan error {
+		done := make(chan error, 1)
+		go func() {
+			set, err := Scan(ctx, []string{path}, Options{})
+			if err == nil {
+				err = errors.Join(set.Close(), problem(set, "1.log"))
+			}
+			done <- err
+		}()
+		return done
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := scanned(ctx, pipe)
+	cancel()
+	if err := within1s(t, done); !errors.Is(err, context.Canceled) {
+		t.Errorf("a pipe that nobody opens: %v", err)
+	}
+
+	ctx, cancel = context.WithCancel(context.Background())
+	done = scanned(ctx, pipe)
+	w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits for the reader
+	check(t, err)
+	cancel()
+	if err := within1s(t, done); !errors.Is(err, context.Canceled) {
+		t.Errorf("a pipe without content: %v", err)
+	}
+	check(t, w.Close())
+
+	if err := within1s(t, scanned(context.Background(), dir)); !errors.Is(err, ErrSpecial) {
+		t.Errorf("a pipe in a folder: %v", err)
+	}
+	if IsArchive(pipe) {
+		t.Error("a pipe is taken for an archive")
+	}
+
+	done = scanned(context.Background(), pipe)
+	w, err = os.OpenFile(pipe, os.O_WRONLY, 0)
+	check(t, err)
+	check(t, second(w.Write([]byte("1, 2, 3\n"))))
+	check(t, w.Close())
+	if err := within1s(t, done); err != nil {
+		t.Errorf("a pipe with content: %v", err)
+	}
+}
+
+func within1s(t *testing.T, done chan error) error {
+	t.Helper()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(10 * time.Second): // a second, on a machine that others use, too
+		t.Fatal("it still waits")
+		return nil
+	}
+}
+
+// TestUntil reads a file when the context of its set has ended.
+func TestUntil(t *testing.T) {
+	set := scan(t, Options{}, write(t, t.TempDir(), "x.log", []byte("1, 2, 3\n4, 5, 6\n")))
+	in, err := set.Files[0].Open()
+	check(t, err)
+	defer in.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	set.Until(ctx)
+	buf := make([]byte, 4)
+	check(t, second(in.Read(buf)))
+	cancel()
+	if _, err := in.Read(buf); !errors.Is(err, context.Canceled) {
+		t.Errorf("read: %v", err)
+	}
+	if _, err := set.Files[0].Open(); !errors.Is(err, context.Canceled) {
+		t.Errorf("open: %v", err)
+	}
+	set.Until(nil)
+	check(t, second(in.Read(buf)))
+}
