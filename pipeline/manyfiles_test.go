@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,12 @@ func manyMembers(n int, kind byte, name func(i int) string) io.Reader {
 	return r
 }
 
+// TestManyMembers reads archives of very many files, of more with FIO2ES_TEST_SCALE=1.
 func TestManyMembers(t *testing.T) {
+	links, logs := 100_000, 40_000
+	if os.Getenv("FIO2ES_TEST_SCALE") != "" {
+		links, logs = 1_000_000, 190_000
+	}
 	log := func(i int) string {
 		return fmt.Sprintf("results/00000000/id-7c1f03ab/output.%d_clat_hist.1.log.h%d", i/10, i%10)
 	}
@@ -44,11 +50,11 @@ func TestManyMembers(t *testing.T) {
 		check func(a *Archive, err error) bool
 	}{
 		{"a million logs", manyMembers(1_000_000, tar.TypeReg, log), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
-		{"as many logs as are read", manyMembers(190_000, tar.TypeReg, log), 700 << 20, func(a *Archive, err error) bool { return err == nil && len(a.Runs[0].Logs) == 190_000 }},
+		{"as many logs as are read", manyMembers(logs, tar.TypeReg, log), 700 << 20, func(a *Archive, err error) bool { return err == nil && len(a.Runs[0].Logs) == logs }},
 		{"a million folders", manyMembers(1_000_000, tar.TypeReg, func(i int) string { return fmt.Sprintf("%d/x.json", i) }), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
 		{"long names", manyMembers(40_000, tar.TypeReg, func(i int) string { return strings.Repeat("d/", 1900) + log(i) }), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
-		{"a million links", manyMembers(1_000_000, tar.TypeSymlink, log), 500 << 20, func(a *Archive, err error) bool {
-			return err == nil && len(a.Problems) == 11 && strings.Contains(a.Problems[10].Error(), "and 999990 more like this: link is not followed")
+		{"many links", manyMembers(links, tar.TypeSymlink, log), 500 << 20, func(a *Archive, err error) bool {
+			return err == nil && len(a.Problems) == 11 && strings.Contains(a.Problems[10].Error(), fmt.Sprintf("and %d more like this: link is not followed", links-10))
 		}},
 		{"copies of logs", manyMembers(100_000, tar.TypeReg, func(i int) string { return fmt.Sprintf("a/x_clat_hist.%d.log.bak", i+1) }), 500 << 20, func(a *Archive, err error) bool {
 			return err == nil && len(a.Left) == 10 && a.Left[9].More == 99_990
@@ -66,7 +72,7 @@ func TestManyMembers(t *testing.T) {
 					t.Errorf("%d runs, %d left, problems %v", len(a.Runs), len(a.Left), a.Problems[max(len(a.Problems)-2, 0):])
 				}
 			}
-			if used.Peak > tt.most || used.Time > 40*time.Second {
+			if used.Peak > tt.most || used.Time > 2*time.Minute {
 				t.Errorf("it took %d bytes and %v", used.Peak, used.Time)
 			}
 			if a != nil {

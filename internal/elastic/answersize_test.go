@@ -69,7 +69,7 @@ func TestEndlessAnswers(t *testing.T) {
 			if !errors.Is(err, tt.want) {
 				t.Errorf("error %v, want %v", err, tt.want)
 			}
-			if used.Peak > tt.most || used.Time > 20*time.Second {
+			if used.Peak > tt.most || used.Time > time.Minute {
 				t.Errorf("it took %d bytes and %v", used.Peak, used.Time)
 			}
 		})

@@ -17,9 +17,10 @@ type Usage struct {
 }
 
 // Measure runs f and samples the memory of the process meanwhile. Garbage that is not
-// collected yet counts, because the system has to provide it. Other tests must not run at
-// the same time.
+// collected yet counts, but it is collected early, so that the peak depends on f and not
+// on when the collector happens to run. Other tests must not run at the same time.
 func Measure(f func()) Usage {
+	defer debug.SetGCPercent(debug.SetGCPercent(25))
 	debug.FreeOSMemory()
 	before := inUse()
 	done := make(chan struct{})

@@ -89,7 +89,7 @@ var yamlAttacks = []struct {
 }
 
 func TestYAMLLimits(t *testing.T) {
-	const most, longest = 300 << 20, 10 * time.Second
+	const most, longest = 300 << 20, time.Minute
 	for _, kib := range []int{16, 1000} {
 		for _, tt := range yamlAttacks {
 			t.Run(fmt.Sprintf("%s of %d KiB", tt.name, kib), func(t *testing.T) {
