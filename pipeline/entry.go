@@ -145,8 +145,14 @@ func (e *entry) failed(s *fiolog.DirectionStats) (int64, error) {
 	if s.Clat.N == n || n < s.TotalIOs && e.Error != 0 {
 		return int64(s.TotalIOs) - int64(n), nil
 	}
-	return 0, fmt.Errorf("%s: job %s: its bins hold %d requests, total_ios is %d: the report is damaged, its bins are not used",
+	return 0, fmt.Errorf("%s: job %s: its bins hold %d requests, total_ios is %d: the report is damaged, its bins are not used; copy it again",
 		e.out.File.Name(), e.Name, n, s.TotalIOs)
+}
+
+// wantsRows reports whether fio was to write a histogram log of the job: where a run has
+// totals alone, what such a job did is lost over time, and not only not asked for.
+func (e *entry) wantsRows() bool {
+	return e.out.hasOption(e.index, "write_hist_log") && milliseconds(e.out.option(e.index, "log_hist_msec")) > 0
 }
 
 // measured is how many requests of a direction have a latency: all that did not fail.

@@ -130,10 +130,10 @@ func (p *plan) conclude(t *tallies) {
 		note("%s: %s", p.title, doubt)
 	}
 	if missing := p.run.MissingHosts(); len(missing) > 0 {
-		note("%s: no files of %s, which the configuration names", p.title, strings.Join(missing, ", "))
+		note("%s: no files of %s, which the configuration names; add them if these hosts took part", p.title, strings.Join(missing, ", "))
 	}
 	if unread := p.unreadHosts(); len(unread) > 0 {
-		note("%s: neither a log nor a report that can be used of %s", p.title, strings.Join(unread, ", "))
+		note("%s: neither a log nor a report that can be used of %s; copy its files again", p.title, strings.Join(unread, ", "))
 	}
 	p.concludeLogs(t)
 	p.concludeReports(t)
@@ -198,11 +198,11 @@ func (p *plan) concludeEntry(e *entry, t *tallies, others bool) {
 	switch {
 	case served == 0 || e.jobs[0].source == fromReports:
 	case logs == 0 && wanted && !((p.opt.Alone || p.run.Loose) && len(p.run.Logs) == 0): // a report named by itself
-		t.problems.lose(fmt.Errorf("%s served %d requests, but its log is not there or cannot be read", e.describe(), served))
+		t.problems.lose(fmt.Errorf("%s served %d requests, but its log is not there or cannot be read: they count in the run's totals, and in no window; add the log, or copy it again", e.describe(), served))
 	case logs == 0 && others:
-		t.problems.note("%s has no histogram log: its %d requests count in the run's totals, and in no window", e.describe(), served)
+		t.problems.note("%s has no histogram log: its %d requests count in the run's totals, and in no window; give its section --write_hist_log, too", e.describe(), served)
 	case logs > 0 && logs < e.size:
-		t.problems.lose(fmt.Errorf("%s stands for %d jobs, and only %d logs of them are there", e.describe(), e.size, logs))
+		t.problems.lose(fmt.Errorf("%s stands for %d jobs, and only %d logs of them are there; add the others", e.describe(), e.size, logs))
 	}
 }
 

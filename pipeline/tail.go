@@ -37,7 +37,7 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 	case stats.TotalIOs == 0 && logged.IsEmpty():
 		return nil
 	case logged.Total() > total:
-		t.problems.lose(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report: some rows are of another run, or are there twice",
+		t.problems.lose(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report: some rows are of another run, or are there twice; keep the files of each run in a folder of their own",
 			describe(e, d), logged.Total(), total))
 		return nil
 	case len(stats.Clat.Bins) == 0:
@@ -55,7 +55,7 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 	}
 	switch {
 	case !rest.Subtract(logged):
-		t.problems.lose(fmt.Errorf("%s: the bins of its logs are not among those of the report: the logs are of another run, or were changed", describe(e, d)))
+		t.problems.lose(fmt.Errorf("%s: the bins of its logs are not among those of the report: the logs are of another run, or were changed; keep the files of each run in a folder of their own", describe(e, d)))
 		t.countMissing(d, total-logged.Total())
 		return nil
 	case damaged && !t.cut(e):
@@ -91,7 +91,7 @@ func (t *tallies) mixedTail(e *entry) []align.Row {
 	}
 	switch {
 	case all.Total() > total:
-		t.problems.lose(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report", e.describe(), all.Total(), total))
+		t.problems.lose(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report; keep the files of each run in a folder of their own", e.describe(), all.Total(), total))
 		return nil
 	case err != nil || !any || rest.IsEmpty() || damaged && !t.cut(e) || !rest.Subtract(all):
 		t.countMissing(fiolog.Read, total-all.Total())
@@ -155,13 +155,13 @@ func (t *tallies) place(e *entry, d fiolog.Direction, rest *hist.Histogram) (ali
 		logged += float64(t.jobs[j].requests[d])
 	}
 	switch {
-	case t.totals && (interval == 0 || row.End-row.Start > 2*interval+interval/10):
+	case t.totals && !e.wantsRows() && (interval == 0 || row.End-row.Start > 2*interval+interval/10):
 		return row, false // which is said once of the run
 	case interval == 0 || row.End-row.Start > 2*interval+interval/10:
-		t.problems.note("%s: %d requests of the report are not in its log, which ends at %d ms of %d: they count in the run's totals, and in no window",
+		t.problems.note("%s: %d requests of the report are not in its log, which ends at %d ms of %d: they count in the run's totals, and in no window; if the log was cut, copy it again",
 			describe(e, d), row.Total, row.Start, e.ran)
 	case crowded(logged, t.last(e), row, interval):
-		t.problems.note("%s: %d requests of the report are not in its log, more than can be of its last %d ms: rows are missing; they count in the run's totals, and in no window",
+		t.problems.note("%s: %d requests of the report are not in its log, more than can be of its last %d ms: rows are missing; they count in the run's totals, and in no window; copy the log again",
 			describe(e, d), row.Total, row.End-row.Start)
 	default:
 		t.recovered.add(d, int64(row.Total))

@@ -115,11 +115,11 @@ func (p *plan) noRows(j *job, t *tallies) iter.Seq[align.Row] {
 			return
 		}
 		for d := range fiolog.Direction(fiolog.Directions) {
-			if s := &j.entry.Directions[d]; !t.totals || len(s.Clat.Bins) == 0 {
+			if s := &j.entry.Directions[d]; !t.totals || j.entry.wantsRows() || len(s.Clat.Bins) == 0 {
 				t.missing.add(d, j.entry.measured(d))
 			}
 		}
-		if m := j.entry.Mixed; j.entry.mixed && (!t.totals || len(m.Clat.Bins) == 0) {
+		if m := j.entry.Mixed; j.entry.mixed && (!t.totals || j.entry.wantsRows() || len(m.Clat.Bins) == 0) {
 			t.missing.add(fiolog.Read, int64(m.TotalIOs))
 		}
 	}
