@@ -15,8 +15,15 @@ import (
 // TestNamedPipe scans pipes that nobody writes to.
 func TestNamedPipe(t *testing.T) {
 	dir := t.TempDir()
-	pipe := filepath.Join(dir, "x_clat_hist.1.log")
-	check(t, syscall.Mkfifo(pipe, 0o600))
+	// Each case has a pipe of its own: a reader that a case before left in its open would
+	// take the writer of this one.
+	newPipe := func() string {
+		pipe := filepath.Join(t.TempDir(), "x_clat_hist.1.log")
+		check(t, syscall.Mkfifo(pipe, 0o600))
+		return pipe
+	}
+	pipe := newPipe()
+	check(t, syscall.Mkfifo(filepath.Join(dir, "x_clat_hist.1.log"), 0o600))
 	scanned := func(ctx context.Context, path string) chan error {
 		done := make(chan error, 1)
 		go func() {
@@ -35,6 +42,7 @@ func TestNamedPipe(t *testing.T) {
 		t.Errorf("a pipe that nobody opens: %v", err)
 	}
 
+	pipe = newPipe()
 	ctx, cancel = context.WithCancel(context.Background())
 	done = scanned(ctx, pipe)
 	w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits for the reader
@@ -52,6 +60,7 @@ func TestNamedPipe(t *testing.T) {
 		t.Error("a pipe is taken for an archive")
 	}
 
+	pipe = newPipe()
 	done = scanned(context.Background(), pipe)
 	w, err = os.OpenFile(pipe, os.O_WRONLY, 0)
 	check(t, err)
