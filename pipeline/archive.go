@@ -39,7 +39,7 @@ func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(so
 	unwrap(set.Files)
 	set.Until(ctx)
 	found := cbt.Read(ctx, set.Files)
-	set.Until(nil)
+	set.Until(context.Background())
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(err, set.Close())
 	}

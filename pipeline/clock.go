@@ -32,13 +32,13 @@ type moment struct {
 // How far the moments may be off that evidence gives, as measured with fio 3.33: it looks
 // for jobs that have ended some times a second, and writes its report when all have.
 const (
-	errorOfEpoch   = 20 * time.Millisecond
-	errorOfStart   = 2 * time.Millisecond
-	errorOfReport  = 100 * time.Millisecond
-	errorOfMtime   = 150 * time.Millisecond
-	betweenStages  = 250 * time.Millisecond // from the end of a job to the start of the next behind a stonewall
-	errorOfStage   = 300 * time.Millisecond // of each stage that is placed by the one behind it
-	errorOfSeconds = 2 * time.Second        // of times that archives keep in whole seconds
+	errorOfEpoch  = 20 * time.Millisecond
+	errorOfStart  = 2 * time.Millisecond
+	errorOfReport = 100 * time.Millisecond
+	errorOfMtime  = 150 * time.Millisecond
+	betweenStages = 250 * time.Millisecond // from the end of a job to the start of the next behind a stonewall
+	errorOfStage  = 300 * time.Millisecond // of each stage that is placed by the one behind it
+	errorOfCoarse = 2 * time.Second        // of times that archives keep in whole seconds
 )
 
 // epochTimes are those of log_unix_epoch: milliseconds since 1970. No job runs so long

@@ -363,7 +363,7 @@ func (o *output) writtenIn(stages [][]*entry, end time.Time) bool {
 		start := end.Add(-lasts(stage))
 		for _, e := range stage {
 			ended := start.Add(e.ramp() + e.ranFor())
-			if at, ok := e.lastWritten(o, end); ok && at.Sub(ended).Abs() > errorOfSeconds {
+			if at, ok := e.lastWritten(o, end); ok && at.Sub(ended).Abs() > errorOfCoarse {
 				return false
 			}
 		}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // setTimes finds when each job began and how long its windows are.
@@ -230,7 +228,7 @@ func (b *planner) startOfFiles(later map[*job]time.Duration) error {
 		}
 	})
 	for _, start := range starts {
-		b.start, b.clock, b.error = earlier(b.start, start), clockMtime, errorOfSeconds
+		b.start, b.clock, b.error = earlier(b.start, start), clockMtime, errorOfCoarse
 	}
 	if b.start.IsZero() {
 		return errors.New("nothing says when the run started: give --start TIME")
@@ -292,16 +290,4 @@ func (b *planner) setShift() {
 	if len(b.jobs) > 0 && phase > b.jobs[0].interval/20 {
 		b.shift = b.window - phase
 	}
-}
-
-// end is when a job ended, in milliseconds after the run's start: as its report says, or
-// with its last row, which is given.
-func (j *job) end(last int64) int64 { return j.offset + max(j.ran, last) }
-
-// ranIn is for how long a job ran if it served requests of a direction; else 0.
-func (j *job) ranIn(d fiolog.Direction) int64 {
-	if !j.serves(d) {
-		return 0
-	}
-	return j.ran
 }

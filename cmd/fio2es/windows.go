@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
-	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -152,15 +150,6 @@ func allFiles(paths []string) bool {
 		}
 	}
 	return true
-}
-
-// isPacked reports whether a run comes from an archive, which may have several, like a folder.
-// A plain file has its own name below itself.
-func isPacked(run *cbt.Run) bool {
-	return slices.ContainsFunc(run.Files(), func(f *source.File) bool {
-		info, err := os.Stat(f.Root)
-		return err == nil && info.Mode().IsRegular() && !strings.HasPrefix(filepath.Base(f.Root), f.Path)
-	})
 }
 
 func (a *app) windowsOfRun(ctx context.Context, id string, out windowOutput) (leftOut bool, err error) {

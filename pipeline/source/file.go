@@ -31,14 +31,8 @@ type Set struct {
 }
 
 // Until makes all readers fail with the error of ctx once it has ended, those that are open
-// already, too: what reads gigabytes need not look at ctx itself. Nil ends that.
-func (s *Set) Until(ctx context.Context) {
-	if ctx == nil {
-		s.until.Store(nil)
-		return
-	}
-	s.until.Store(&ctx)
-}
+// already, too: what reads gigabytes need not look at ctx itself. The background context ends that.
+func (s *Set) Until(ctx context.Context) { s.until.Store(&ctx) }
 
 // ended is the error of the context that readers end with.
 func (s *Set) ended() error {

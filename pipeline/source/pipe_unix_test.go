@@ -99,6 +99,6 @@ func TestUntil(t *testing.T) {
 	if _, err := set.Files[0].Open(); !errors.Is(err, context.Canceled) {
 		t.Errorf("open: %v", err)
 	}
-	set.Until(nil)
+	set.Until(context.Background())
 	check(t, second(in.Read(buf)))
 }
