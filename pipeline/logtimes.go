@@ -114,8 +114,8 @@ func (b *planner) placeChain(jobs []*job, later map[*job]time.Duration) {
 		if s.start.Sub(first) > slack(s) {
 			apart = true
 			if !slices.ContainsFunc(spans, func(o span) bool { return s.start.Sub(o.end).Abs() < slack(o)+time.Second }) {
-				b.lose(errors.New(b.title + ": nothing says when each job began, and the times of the logs are not those at which fio wrote them: " +
-					"all are shown as if they began together; pass fio's JSON report, or use --log_unix_epoch=1"))
+				b.note("%s: its jobs are shown as if they began together: the times of the logs are those of copies, and nothing else says when each began; "+
+					"pass fio's JSON report, or use --log_unix_epoch=1", b.title)
 				return
 			}
 		}
