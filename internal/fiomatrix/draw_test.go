@@ -116,6 +116,7 @@ func (s *scene) sequence(maxJobs int) []*section {
 
 // stall stops the jobs of a process for a while.
 func (s *scene) stall(p *process) {
-	at := time.Duration(s.between(800, 2000)) * time.Millisecond
+	// Not in the first interval, which then looks like that of a direction that began late.
+	at := time.Duration(s.histMS*3/2+s.between(300, 1200)) * time.Millisecond
 	p.signals = append(p.signals, signal{after: at, name: "stall", length: time.Duration(s.between(300, 1600)) * time.Millisecond})
 }
