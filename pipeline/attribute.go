@@ -57,7 +57,7 @@ func (o *output) mayCover(s *slot, all []*slot) bool {
 		return false
 	case o.Named:
 		return s.volume == o.Volume
-	case o.client && !slices.ContainsFunc(o.fio.Jobs, func(j fiolog.Job) bool { return s.host == "" || sameHost(j.Host, s.host) }):
+	case o.client && !slices.ContainsFunc(o.fio.Jobs, func(j fiolog.Job) bool { return s.host == "" || cbt.SameHost(j.Host, s.host) }):
 		return false
 	}
 	nearby := below(s.folder, path.Dir(o.File.Path)) || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
@@ -108,7 +108,7 @@ func (b *planner) attributeClients(entries []*entry, slots []*slot) []*entry {
 	for _, s := range slots {
 		var of []*entry
 		for _, e := range entries {
-			if s.host == "" || sameHost(e.Host, s.host) {
+			if s.host == "" || cbt.SameHost(e.Host, s.host) {
 				of = append(of, e)
 			}
 		}

@@ -27,7 +27,7 @@ const DefaultTolerance = 0.05
 
 // Options say how documents are made. The zero value is usual.
 type Options struct {
-	Window    time.Duration   // 0: the logs' own interval, but at least one second
+	Window    time.Duration   // 0: the shortest multiple of the logs' own interval that is a second or more
 	Precision align.Precision // windows are joined until they have it; its Longest is ours
 	Weighting align.Weighting // in flight by default
 	SpreadAll bool            // in-flight weights for short requests, too

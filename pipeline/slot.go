@@ -3,7 +3,6 @@ package pipeline
 import (
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -203,10 +202,4 @@ func isAveraged(log cbt.Log) bool {
 	defer in.Close()
 	rec, err := fiolog.NewRawReader(in, log.File.Name(), fiolog.BufferSize(0)).Next()
 	return err == nil && (rec.BlockSize == 0 || rec.Averaged)
-}
-
-// sameHost reports whether two names may be of one host: one may lack the domain.
-func sameHost(a, b string) bool {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
 }

@@ -11,7 +11,7 @@ import (
 func addReadingFlags(f *pflag.FlagSet) {
 	d := config.Default()
 	f.String("source", d.Source, "where a run has both: hist, histogram logs or periodic reports; raw, logs of all completions")
-	f.String("interval", "", "length of the windows, such as 10s (default: the logs' own, at least 1s; of a run in the history a multiple of its own); auto: longer in quiet times")
+	f.String("interval", "", "length of the windows, such as 10s (default: a multiple of the logs' own, at least 1s; of a run in the history a multiple of its own); auto: longer in quiet times")
 	f.String("precision", d.Precision, "with --interval auto: how well to know which percentile in each window")
 	f.String("weighting", d.Weighting, "how requests count in windows: inflight, by the share of their life spent there; completion, where they completed")
 	f.String("inflight", d.InFlight, "which requests inflight weighting spreads: long, those longer than a window; all")

@@ -33,7 +33,7 @@ func (a *app) runsCommand() *cobra.Command {
 		Long: `Lists the runs in the history, the newest first: all, or those with TEXT in their
 id, name, archive, path, benchmark, mode or a label. A line for each direction of
 a run; latencies are of the whole run (≥: or more, *: computed by fio). REC are requests that fio did not log but
-its JSON output tells of, MISS such that nothing tells the latency of.`,
+its JSON report has; MISS are requests that are in no window.`,
 		Example: `  fio2es runs
   fio2es runs randwrite --since 2026-01-01 --sort p99
   fio2es runs --format json | jq -r .run.id`,

@@ -143,7 +143,7 @@ func (r *Run) MissingHosts() []string {
 	var missing []string
 	known := false
 	for _, name := range r.Hosts {
-		if !slices.ContainsFunc(have, func(h string) bool { return sameHost(h, name) }) {
+		if !slices.ContainsFunc(have, func(h string) bool { return SameHost(h, name) }) {
 			missing = append(missing, name)
 		} else {
 			known = true
@@ -169,8 +169,8 @@ func (r *Run) logHosts() []string {
 	return slices.Compact(have)
 }
 
-// sameHost reports whether two names may be of one host: one may lack the domain.
-func sameHost(a, b string) bool {
+// SameHost reports whether two names may be of one host: one may lack the domain.
+func SameHost(a, b string) bool {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
 }

@@ -108,7 +108,7 @@ func (s *sorter) log(f *source.File, name fiolog.Name) {
 		return
 	}
 	s.logs[key] = f
-	if name.Host != "" && at.host != "" && !sameHost(name.Host, at.host) {
+	if name.Host != "" && at.host != "" && !SameHost(name.Host, at.host) {
 		r.doubt(fmt.Sprintf("%s: taken for host %s, as its name says; its folder says %s", f.Name(), name.Host, at.host))
 	}
 	if l.Kind == fiolog.ClatHist {
