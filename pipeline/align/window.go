@@ -225,7 +225,7 @@ func (s *sums) addInFlight(slot int, l hist.Layout, b *hist.Bin, start, end int6
 	if first < s.floor && s.floor <= s.window(end) {
 		first = s.floor                // its share has all that lies before, too
 		if start >= s.floor*s.length { // else the row is late, and was counted as that
-			s.late += float64(b.Count) * cdf(float64(s.floor*s.length))
+			s.late += quantize(float64(b.Count) * cdf(float64(s.floor*s.length)))
 		}
 	}
 	s.spread(float64(b.Count), first, s.window(end), cdf, func(w int64, n float64) {
