@@ -3,6 +3,7 @@
 package fiomatrix
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -140,18 +141,18 @@ func moveRequests(a *said, n int64) {
 // TestParseRows: rows of raw logs and of bins, and the parts of a log of all jobs.
 func TestParseRows(t *testing.T) {
 	raw, err := parseRows([]byte("0, 8262, 1, 4096, 0\n3, 340, 0, 4096, 0\n"))
-	if want := []logRow{{0, 8262, 1}, {3, 340, 0}}; err != nil || !slices.Equal(raw, want) {
+	if want := []logRow{{at: 0, value: 8262, dir: 1}, {at: 3, value: 340}}; err != nil || !reflect.DeepEqual(raw, want) {
 		t.Errorf("%v, %v", raw, err)
 	}
 	bins, err := parseRows([]byte("503, 2, 4096, 0, 0, 0, 7, 2\n"))
-	if want := []logRow{{503, 9, 2}}; err != nil || !slices.Equal(bins, want) {
+	if want := []logRow{{503, 9, 2, []int64{0, 0, 0, 7, 2}}}; err != nil || !reflect.DeepEqual(bins, want) {
 		t.Errorf("%v, %v", bins, err)
 	}
 	if _, err := parseRows([]byte("503\n")); err == nil {
 		t.Error("no error of a broken row")
 	}
 	all := []logRow{{at: 1000}, {at: 2000}, {at: 1001}, {at: 1990}, {at: 1400}}
-	if got := partOf(all, 2); !slices.Equal(got, all[2:4]) {
+	if got := partOf(all, 2); !reflect.DeepEqual(got, all[2:4]) {
 		t.Errorf("%v", got)
 	}
 	if got := partOf(all, 4); got != nil {

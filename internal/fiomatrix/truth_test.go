@@ -9,11 +9,14 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"math/bits"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/hist"
 )
 
 var directions = [3]string{"read", "write", "trim"}
@@ -55,8 +58,9 @@ func (j *truthJob) last(dir int) int64  { return j.done[dir][len(j.done[dir])-1]
 // logRow is the beginning of a row of any log of fio.
 type logRow struct {
 	at    int64
-	value int64
+	value int64 // latency in nanoseconds, or number of requests
 	dir   int
+	bins  []int64 // none in raw logs
 }
 
 // readTruth reads what a process left for the truth.
@@ -104,7 +108,7 @@ func (s *scene) readShared(p *process, jobs []*truthJob) error {
 		var best *truthJob
 		least := int64(math.MaxInt64)
 		for _, j := range jobs {
-			if off := j.differs(rows); !given[j] && off < least {
+			if off := j.differs(rows) + j.lacks(rows); !given[j] && off < least {
 				best, least = j, off
 			}
 		}
@@ -126,6 +130,31 @@ func (j *truthJob) differs(rows []logRow) int64 {
 		sum[r.dir] += r.value
 		least, most := j.until(r.dir, r.at-1), j.until(r.dir, r.at)
 		off += max(0, int64(least)-sum[r.dir], sum[r.dir]-int64(most))
+	}
+	return off
+}
+
+// lacks is how many requests rows have in bins in which the job has fewer. Jobs at one rate
+// differ in their latencies alone.
+func (j *truthJob) lacks(rows []logRow) int64 {
+	counts := map[[2]int]int64{} // by direction and bin
+	for _, r := range rows {
+		for bin, n := range r.bins {
+			counts[[2]int{r.dir, bin}] += n
+		}
+	}
+	if len(rows) == 0 {
+		return 0
+	}
+	coarseness := bits.TrailingZeros(uint(hist.Fio3(0).Len() / len(rows[0].bins)))
+	for dir, done := range j.done {
+		for _, c := range done {
+			counts[[2]int{dir, hist.Fio3(coarseness).Index(c.latency)}]--
+		}
+	}
+	var off int64
+	for _, n := range counts {
+		off += max(0, n)
 	}
 	return off
 }
@@ -229,7 +258,8 @@ func parseRows(text []byte) ([]logRow, error) {
 			rows = append(rows, logRow{at: n[0], value: n[1], dir: int(n[2])})
 		default: // time, direction, block size, bins
 			r := logRow{at: n[0], dir: int(n[1])}
-			for _, count := range n[3:] {
+			r.bins = n[3:]
+			for _, count := range r.bins {
 				r.value += count
 			}
 			rows = append(rows, r)
