@@ -84,7 +84,8 @@ func (r *Run) Check() error {
 			continue
 		}
 		err := t.Latency.check()
-		if t.Requests < 0 || t.Bytes < 0 || !isSize(t.IOPS) || !isSize(t.Bandwidth) {
+		if t.Requests < 0 || t.Bytes < 0 || !isSize(t.IOPS) || !isSize(t.Bandwidth) ||
+			!isSize(t.Sums.IOPS) || !isSize(t.Sums.Bandwidth) {
 			err = ErrNumber
 		}
 		if err == nil && t.Fio != nil {

@@ -85,6 +85,10 @@ func (t *Totals) encode(e *encoder) {
 		e.numberOpt("clat", t.Means.Clat)
 		e.numberOpt("lat", t.Means.Lat)
 	})
+	e.object("sums", func(e *encoder) {
+		e.numberOpt("iops", t.Sums.IOPS)
+		e.numberOpt("bandwidth", t.Sums.Bandwidth)
+	})
 	e.latency(&t.Latency)
 	if t.Fio != nil {
 		e.object("fio", t.Fio.encode)

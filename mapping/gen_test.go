@@ -54,7 +54,7 @@ func sampleRun() *mapping.Run {
 		Clock: mapping.Clock{Source: "reports", ErrorMS: 40}, Placed: "2 jobs began after others had ended: by their own rows.",
 		Weighting: "inflight", IntervalMS: 1000,
 		Levels:    []mapping.Level{mapping.Cluster, mapping.Host},
-		All:       &mapping.Totals{Requests: d.DocCount, Bytes: d.DocCount * 4096, DurationMS: 60000, IOPS: 333.3333333333333, Bandwidth: 1.5e6, Latency: d.Latency},
+		All:       &mapping.Totals{Requests: d.DocCount, Bytes: d.DocCount * 4096, DurationMS: 60000, IOPS: 333.3333333333333, Bandwidth: 1.5e6, Sums: mapping.Sums{IOPS: 400, Bandwidth: 2e6}, Latency: d.Latency},
 		Write:     &mapping.Totals{Requests: d.DocCount, IOPS: 1, Latency: d.Latency},
 		Recovered: mapping.Lost{Requests: 812}, Missing: mapping.Lost{Requests: 3},
 		Warnings:  []string{"host \"client-03\": no log"},

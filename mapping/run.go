@@ -112,9 +112,18 @@ type Totals struct {
 	IOPS       float64 `json:"iops"`                // per second
 	Bandwidth  float64 `json:"bandwidth,omitempty"` // bytes per second
 	Means      Means   `json:"means,omitzero"`
+	Sums       Sums    `json:"sums,omitzero"`
 	Latency    Latency `json:"latency,omitzero"`
 	// Fio is fio's own figures, where the report of a run of one job has no bins.
 	Fio *FioLatency `json:"fio,omitempty"`
+}
+
+// Sums are what fio itself said of each job, summed. fio divides a job's requests by its own
+// run time, so that the sum is more than IOPS and Bandwidth of [Totals] where jobs did not
+// run at the same time.
+type Sums struct {
+	IOPS      float64 `json:"iops,omitempty"`      // per second
+	Bandwidth float64 `json:"bandwidth,omitempty"` // bytes per second
 }
 
 // FioLatency is what fio itself computed of one job's latencies, in microseconds. Two of

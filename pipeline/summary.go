@@ -52,16 +52,13 @@ func (p *plan) totals(d fiolog.Direction, t *tallies) *mapping.Totals {
 	if h.IsEmpty() && reported == 0 {
 		return nil
 	}
-	out := &mapping.Totals{Requests: int64(h.Total()), Latency: mapping.NewLatency(h, nil), Means: p.means(d, t), Fio: p.fioLatency(d)}
+	out := &mapping.Totals{Requests: int64(h.Total()), Latency: mapping.NewLatency(h, nil), Means: p.means(d, t), Sums: p.sums(d, t), Fio: p.fioLatency(d)}
 	if h.IsEmpty() { // a report without bins: requests and means are all there is
 		out.Requests, out.Latency.Mean = reported, out.Means.Clat
 	}
 	for _, e := range p.entries {
-		s := &t.report(e).Directions[d]
-		out.Bytes += int64(s.IOBytes)
-		if e.mixed && e.Mixed.TotalIOs > 0 {
-			out.Bytes += int64(float64(e.Mixed.IOBytes) * float64(p.mixedRequests(e, d, t)) / float64(e.Mixed.TotalIOs))
-		}
+		mixed, share := p.mixed(e, d, t)
+		out.Bytes += int64(t.report(e).Directions[d].IOBytes) + int64(float64(mixed.IOBytes)*share)
 	}
 	out.DurationMS = p.duration(func(j *job) (start, end int64, ok bool) {
 		of := t.jobs[j]
@@ -91,6 +88,8 @@ func (p *plan) allTotals(run *mapping.Run, t *tallies) *mapping.Totals {
 			all.Merge(p.whole(fiolog.Direction(d), t))
 			total.Requests += of.Requests
 			total.Bytes += of.Bytes
+			total.Sums.IOPS += of.Sums.IOPS
+			total.Sums.Bandwidth += of.Sums.Bandwidth
 		}
 	}
 	for _, e := range p.entries { // whose directions nothing says
@@ -98,6 +97,8 @@ func (p *plan) allTotals(run *mapping.Run, t *tallies) *mapping.Totals {
 			all.Merge(e.histogram(e.Mixed))
 			total.Requests += int64(e.Mixed.TotalIOs)
 			total.Bytes += int64(e.Mixed.IOBytes)
+			total.Sums.IOPS += e.Mixed.IOPS
+			total.Sums.Bandwidth += float64(e.Mixed.BandwidthBytes)
 		}
 	}
 	if total.Requests == 0 {
@@ -106,6 +107,7 @@ func (p *plan) allTotals(run *mapping.Run, t *tallies) *mapping.Totals {
 	total.Latency = mapping.NewLatency(all, nil)
 	total.DurationMS = p.duration(func(j *job) (start, end int64, ok bool) { return j.offset, p.endOf(j, t), true })
 	rate(total)
+	total.Sums.IOPS = rounded(total.Sums.IOPS, 1e3)
 	return total
 }
 
@@ -190,8 +192,13 @@ func (p *plan) mixedWhole(e *entry, d fiolog.Direction, t *tallies) *hist.Histog
 	return whole
 }
 
-func (p *plan) mixedRequests(e *entry, d fiolog.Direction, t *tallies) int64 {
-	return int64(p.mixedWhole(e, d, t).Total())
+// mixed is what a report has of all directions in one, and the share of one direction in it.
+// Both are zero for reports that tell directions apart.
+func (p *plan) mixed(e *entry, d fiolog.Direction, t *tallies) (all fiolog.DirectionStats, share float64) {
+	if !e.mixed || e.Mixed.TotalIOs == 0 {
+		return all, 0
+	}
+	return *e.Mixed, p.mixedWhole(e, d, t).Total() / float64(e.Mixed.TotalIOs)
 }
 
 // hasLogged reports whether an entry's logs have any row.
@@ -278,6 +285,18 @@ func (p *plan) means(d fiolog.Direction, t *tallies) mapping.Means {
 		Clat: mean(func(s *fiolog.DirectionStats) *fiolog.Latency { return &s.Clat }),
 		Lat:  mean(func(s *fiolog.DirectionStats) *fiolog.Latency { return &s.Lat }),
 	}
+}
+
+// sums are fio's IOPS and bandwidths of all jobs.
+func (p *plan) sums(d fiolog.Direction, t *tallies) mapping.Sums {
+	var sum mapping.Sums
+	for _, e := range p.entries {
+		s := &t.report(e).Directions[d]
+		mixed, share := p.mixed(e, d, t)
+		sum.IOPS += s.IOPS + share*mixed.IOPS
+		sum.Bandwidth += float64(s.BandwidthBytes) + share*float64(mixed.BandwidthBytes)
+	}
+	return mapping.Sums{IOPS: rounded(sum.IOPS, 1e3), Bandwidth: rounded(sum.Bandwidth, 1)}
 }
 
 // options are fio's for all jobs: global ones, and those that are the same everywhere.
