@@ -124,10 +124,47 @@ func (h *histLog) head() head {
 	return out
 }
 
+// few is how many rows tell a log's interval and when its rows are due.
+const few = 16
+
+// late is by how many milliseconds the first row came later than the next ones. Rows are due
+// at multiples of the interval, and none comes early: one that waits for a slow request
+// comes late. Most do not, so that the middle row is least late of all after when they were due.
+func (h *histLog) late(interval int64) int64 {
+	if interval <= 0 {
+		return 0
+	}
+	var at []int64 // times after the first row, modulo the interval
+	first := int64(-1)
+	for _, e := range h.look(few) {
+		if e.err != nil {
+			continue
+		}
+		if e.NewJob {
+			break
+		}
+		if first < 0 {
+			first = e.Time
+		}
+		at = append(at, ((e.Time-first)%interval+interval)%interval)
+	}
+	due, least := int64(0), interval/4 // beyond it, rows come at all times
+	for _, r := range at {
+		behind := make([]int64, len(at))
+		for i, t := range at {
+			behind[i] = (t - r + interval) % interval
+		}
+		slices.Sort(behind)
+		if middle := behind[len(behind)/2]; middle < least {
+			due, least = r, middle
+		}
+	}
+	return (interval - due) % interval
+}
+
 // measure is the middle one of the times between the first few rows of a direction: the
 // log's interval in milliseconds, where nothing else says it; 0 if there are too few rows.
 func (h *histLog) measure() int64 {
-	const few = 16
 	var steps []int64
 	var last [fiolog.Directions]int64
 	for _, e := range h.look(few) {

@@ -55,6 +55,7 @@ type job struct {
 	hint     hist.Hint   // of the bins of its log
 	first    int64       // time of the first row, as written
 	interval int64       // milliseconds between rows; 0 if nothing says it
+	late     int64       // milliseconds by which the first row came later than the next ones, by the interval
 
 	start  time.Time // absolute; zero if unknown
 	clock  clock
@@ -63,6 +64,9 @@ type job struct {
 	offset int64         // its start, in milliseconds after the run's
 	ran    int64         // how long it ran, milliseconds; 0 if no report says it
 }
+
+// before is the time an interval before the first row was due, as written.
+func (j *job) before() int64 { return j.first - j.late - j.interval }
 
 // sourceKind is what the rows of a job are read from.
 type sourceKind uint8

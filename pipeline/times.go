@@ -93,7 +93,7 @@ func (b *planner) setEpochs() {
 		if !isEpoch(j) {
 			continue
 		}
-		at := time.UnixMilli(j.first - j.interval)
+		at := time.UnixMilli(j.before())
 		if b.certain(j) && j.start.Before(at) && at.Sub(j.start) < time.Hour {
 			at = j.start
 		}
@@ -139,14 +139,14 @@ func (b *planner) setOtherClocks() {
 	latest := map[*output]int64{} // end of the last job by the other clock
 	for _, j := range b.jobs {
 		if isOtherClock(j) && j.entry != nil {
-			latest[j.entry.out] = max(latest[j.entry.out], j.first-j.interval+j.ran)
+			latest[j.entry.out] = max(latest[j.entry.out], j.before()+j.ran)
 		}
 	}
 	for _, j := range b.jobs {
 		if !isOtherClock(j) {
 			continue
 		}
-		j.origin = j.first - j.interval
+		j.origin = j.before()
 		if j.entry == nil {
 			b.note("%s: its times count from %d ms before its first row: that is taken for the job's start", j.log.File.Name(), j.first)
 			continue

@@ -88,7 +88,7 @@ func (s *scene) run(ctx context.Context, fio string, p *process) error {
 		return err
 	}
 	over := make(chan struct{})
-	killed := p.signal(cmd.Process.Pid, over)
+	killed := s.signal(p, cmd.Process.Pid, over)
 	err = cmd.Wait()
 	p.ended = time.Now()
 	close(over)
@@ -203,16 +203,13 @@ func (s *scene) serve(ctx context.Context, fio string, p *process) (stop func(),
 
 // signal sends the signals of a process until it is over. The result says whether one
 // ended it early.
-func (p *process) signal(pid int, over <-chan struct{}) <-chan bool {
+func (s *scene) signal(p *process, pid int, over <-chan struct{}) <-chan bool {
 	done := make(chan bool, 1)
 	go func() {
 		ended := false
 		for _, sig := range p.signals {
-			select {
-			case <-time.After(time.Until(p.started.Add(sig.after))):
-			case <-over:
-				done <- ended
-				return
+			if !s.await(p, sig, over) {
+				break
 			}
 			switch sig.name {
 			case "stall":
@@ -235,6 +232,27 @@ func (p *process) signal(pid int, over <-chan struct{}) <-chan bool {
 		done <- ended
 	}()
 	return done
+}
+
+// await waits until a signal is due, by the start of the first job: a machine that is busy
+// starts it late. A kill also waits for two reports, or nothing would be left of the run.
+// It returns false if the process is over.
+func (s *scene) await(p *process, sig signal, over <-chan struct{}) bool {
+	for {
+		select {
+		case <-over:
+			return false
+		case <-time.After(5 * time.Millisecond):
+		}
+		begun, _ := readMarks(s.in("truth", fmt.Sprintf("%d.0.pre", p.number)))
+		if len(begun) == 0 || time.Since(time.UnixMilli(slices.Min(begun))) < sig.after {
+			continue
+		}
+		text, _ := os.ReadFile(filepath.Join(p.dir, p.report))
+		if sig.name != "kill" || strings.Count(string(text), "\n}\n") >= 2 {
+			return true
+		}
+	}
 }
 
 // killTree kills a process and all that it started. fio's jobs have sessions of their own,

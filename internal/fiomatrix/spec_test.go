@@ -71,7 +71,7 @@ type section struct {
 
 // signal is sent to the jobs of a process, or to fio itself.
 type signal struct {
-	after  time.Duration // since fio started
+	after  time.Duration // since the first job began
 	name   string        // stall, interrupt, kill
 	length time.Duration // of a stall
 }
