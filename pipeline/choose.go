@@ -158,7 +158,7 @@ func (b *planner) useHist(j *job, s *slot) {
 	if j.interval == 0 {
 		j.interval = s.cursor.measure()
 	}
-	if isEpoch(j) || isOtherClock(j) {
+	if isOtherClock(j) {
 		j.late = s.cursor.late(j.interval)
 	}
 	b.cursors.hist[j] = s.cursor

@@ -159,7 +159,10 @@ func (h *histLog) late(interval int64) int64 {
 			due, least = r, middle
 		}
 	}
-	return (interval - due) % interval
+	if due < interval/4 { // the first row came a little before most
+		return 0
+	}
+	return interval - due
 }
 
 // measure is the middle one of the times between the first few rows of a direction: the

@@ -17,6 +17,7 @@ func TestLate(t *testing.T) {
 		{"one row", []int64{9403}, 0},
 		{"a slow request", []int64{9403, 9573, 9973, 10373, 10773}, 230},
 		{"a slow one later", []int64{9403, 9802, 10350, 10602, 11002}, 1},
+		{"the first a little less late", []int64{9400, 9801, 10200, 10609, 11006, 11406, 11804, 12204}, 0},
 		{"two directions", []int64{9632, 9640, 9801, 9802, 10201, 10205}, 231},
 		{"rows at all times", []int64{9403, 9900, 10390, 10890, 11400, 11960}, 0},
 	} {

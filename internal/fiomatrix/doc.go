@@ -14,6 +14,8 @@
 //	FIO2ES_TEST_FIO_ONLY     WAY, or WAY/SEED for one case again
 //	FIO2ES_TEST_FIO_KEEP     folder for the files of cases that failed
 //	FIO2ES_TEST_FIO_PARALLEL cases at a time (default 6)
+//	FIO2ES_TEST_FIO_TRIES    how often a case is made until it is right (default 1); the
+//	                         table has what was wrong before
 //	FIO2ES_TEST_PROGRAM      the fio2es to test (default: built from this module)
 //
 // # How the truth is known

@@ -31,6 +31,7 @@ func TestMatrix(t *testing.T) {
 	cases := draw(t, seed, int(number(t, "FIO2ES_TEST_FIO_RUNS", uint64(len(ways)))), os.Getenv("FIO2ES_TEST_FIO_ONLY"))
 	t.Logf("%d cases of %d ways, seed %d; one again: FIO2ES_TEST_FIO_ONLY=WAY/SEED", len(cases), len(ways), seed)
 	parallel := int(number(t, "FIO2ES_TEST_FIO_PARALLEL", 6))
+	tries := int(number(t, "FIO2ES_TEST_FIO_TRIES", 1))
 	running := make(chan struct{}, parallel)
 	for _, o := range cases {
 		o.done = make(chan struct{})
@@ -38,7 +39,7 @@ func TestMatrix(t *testing.T) {
 			defer close(o.done)
 			running <- struct{}{}
 			defer func() { <-running }()
-			o.run(t.Context(), fio, program)
+			o.try(t.Context(), tries, fio, program)
 		}()
 	}
 	for _, o := range cases {
@@ -85,6 +86,7 @@ type outcome struct {
 	took    time.Duration
 	done    chan struct{}
 	text    strings.Builder
+	before  []string // what was wrong when the case was made before
 }
 
 func (o *outcome) name() string { return fmt.Sprintf("%s/%d", o.way.name, o.seed) }
@@ -122,6 +124,31 @@ func caseSeed(seed uint64, i int) uint64 {
 	return uint64(h.Sum32()) % 1_000_000
 }
 
+// try makes the case again while it fails: a machine that is busy stops fio, and its truth,
+// at moments that nothing shows.
+func (o *outcome) try(ctx context.Context, tries int, fio, program string) {
+	for {
+		o.run(ctx, fio, program)
+		if tries--; o.passed() || tries <= 0 {
+			return
+		}
+		o.before = append(o.before, o.wrong())
+		o.err, o.verdict, o.said = nil, nil, nil
+		o.text.Reset()
+	}
+}
+
+func (o *outcome) passed() bool { return o.err == nil && len(o.verdict.failures) == 0 }
+
+// wrong is the first thing that was.
+func (o *outcome) wrong() string {
+	if o.err != nil {
+		return oneLine(o.err.Error())
+	}
+	f := o.verdict.failures[0]
+	return f.check + ": " + oneLine(f.got)
+}
+
 // run runs fio and fio2es, and checks the case.
 func (o *outcome) run(ctx context.Context, fio, program string) {
 	began := time.Now()
@@ -148,7 +175,7 @@ func (o *outcome) run(ctx context.Context, fio, program string) {
 	if o.err == nil {
 		o.verdict = s.check(o.said)
 	}
-	if o.err != nil || len(o.verdict.failures) > 0 {
+	if !o.passed() {
 		o.describe(&o.text)
 		o.keep()
 	}

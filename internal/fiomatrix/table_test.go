@@ -30,7 +30,7 @@ func printTable(w io.Writer, cases []*outcome) {
 		for _, o := range cases {
 			if o.way.name == way.name {
 				n++
-				if o.err == nil && len(o.verdict.failures) == 0 {
+				if o.passed() {
 					passed++
 				}
 				if o.verdict != nil {
@@ -46,6 +46,9 @@ func printTable(w io.Writer, cases []*outcome) {
 	printErrors(w, cases)
 	fmt.Fprintln(t, "\nway/seed\tjobs\tms\tdrawn\tcheck\texpected\tseen")
 	for _, o := range cases {
+		for _, wrong := range o.before {
+			fmt.Fprintf(t, "%s\t\t\t\tan earlier try\t\t%s\n", o.name(), wrong)
+		}
 		if o.err != nil {
 			fmt.Fprintf(t, "%s\t\t\t\tthe case itself\t\t%s\n", o.name(), oneLine(o.err.Error()))
 			continue
