@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"slices"
 	"time"
 
@@ -13,39 +14,27 @@ import (
 func (b *planner) lastRow(j *job) int64 {
 	switch j.source {
 	case fromHist:
-		h := openHist(j.log, j.segment, j.hint, b.readers)
-		return latest(j, func(yield func(int64, error) bool) {
-			for rec, err := range h.records() {
-				t := int64(0)
-				if err == nil {
-					t = rec.Time
-				}
-				if !yield(t, err) {
-					return
-				}
-			}
-		})
+		rows := openHist(j.log, j.segment, j.hint, b.readers).records()
+		return latest(j, rows, func(rec *fiolog.Record) int64 { return rec.Time })
 	case fromRaw:
-		r := openRaw(j.log, max(j.segment, 0), b.readers.size)
-		return latest(j, func(yield func(int64, error) bool) {
-			for rec, err := range r.records() {
-				if !yield(rec.Time, err) {
-					return
-				}
-			}
-		})
+		rows := openRaw(j.log, max(j.segment, 0), b.readers.size).records()
+		return latest(j, rows, func(rec *fiolog.RawRecord) int64 { return rec.Time })
 	}
 	return j.ran
 }
 
-// latest is the latest of a job's times, over rows that are wrong.
-func latest(j *job, times func(yield func(int64, error) bool)) int64 {
+// latest is the latest of the times of a job's rows, as they are written. It skips rows that are wrong.
+func latest[R any](j *job, rows iter.Seq2[R, error], timeOf func(R) int64) int64 {
 	last := int64(0)
-	for t, err := range times {
-		if err == nil && j.checkTime(t) == nil {
+	for rec, err := range rows {
+		if err != nil {
+			if !errors.As(err, new(*fiolog.SyntaxError)) {
+				break
+			}
+			continue
+		}
+		if t := timeOf(rec); j.checkTime(t) == nil {
 			last = max(last, t-j.origin)
-		} else if err != nil && !errors.As(err, new(*fiolog.SyntaxError)) {
-			break
 		}
 	}
 	return last

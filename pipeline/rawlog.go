@@ -25,7 +25,7 @@ type rawLog struct {
 
 // rawEvent is a row, or what was wrong where one should be.
 type rawEvent struct {
-	rec fiolog.RawRecord
+	rec *fiolog.RawRecord
 	err error
 }
 
@@ -46,8 +46,9 @@ func openRaw(log cbt.Log, segment, buffer int) *rawLog {
 		}
 		if e.err == nil && e.rec.NewJob {
 			if skip--; skip == 0 {
-				e.rec.NewJob = false
-				r.ahead = append(r.ahead, e)
+				first := *e.rec
+				first.NewJob = false
+				r.ahead = append(r.ahead, rawEvent{rec: &first})
 			}
 		}
 	}
@@ -83,16 +84,18 @@ func (r *rawLog) first() (int64, bool) {
 		if !ok {
 			return 0, false
 		}
-		r.ahead = append(r.ahead, e)
 		if e.err == nil {
-			return e.rec.Time, true
+			first := *e.rec
+			r.ahead = append(r.ahead, rawEvent{rec: &first})
+			return first.Time, true
 		}
+		r.ahead = append(r.ahead, e)
 	}
 }
 
-// records are the rows, and what is wrong between them.
-func (r *rawLog) records() iter.Seq2[fiolog.RawRecord, error] {
-	return func(yield func(fiolog.RawRecord, error) bool) {
+// records are the rows, each valid until the next, and what is wrong between them.
+func (r *rawLog) records() iter.Seq2[*fiolog.RawRecord, error] {
+	return func(yield func(*fiolog.RawRecord, error) bool) {
 		defer r.close()
 		for {
 			var e rawEvent
@@ -166,7 +169,8 @@ func rawRows(job *job, r *rawLog, fill *rawFill) iter.Seq2[align.Row, error] {
 				}
 				continue
 			}
-			if fill.add(&rec, rec.Time-job.origin, rec.Value*r.unit); !give() {
+			fill.add(rec, rec.Time-job.origin, rec.Value*r.unit)
+			if len(fill.finished) > 0 && !give() {
 				return
 			}
 		}

@@ -12,14 +12,18 @@ import (
 const peekLen = 64 << 10
 
 // head is the beginning of a file; of what is damaged it may be good.
-func head(f *source.File) []byte {
+func head(f *source.File) []byte { return beginning(f, peekLen) }
+
+// beginning is the first n bytes of a file, or as many as it has.
+func beginning(f *source.File, n int) []byte {
 	in, err := f.Open()
 	if err != nil {
 		return nil
 	}
 	defer in.Close()
-	b, _ := io.ReadAll(io.LimitReader(in, peekLen))
-	return b
+	b := make([]byte, n)
+	n, _ = io.ReadFull(in, b)
+	return b[:n]
 }
 
 // isReport reports whether a file is fio's output.

@@ -211,20 +211,19 @@ func (s *documents) position(offset int) (line, column int) {
 // parse makes a report of the document. fio prints a value that is not a number as such:
 // it is repaired to 0, because all others of the document are good.
 func (s *documents) parse() (*Report, error) {
-	raw := newJSONReport()
-	err := json.Unmarshal(s.doc, raw)
-	if bad := (*json.SyntaxError)(nil); errors.As(err, &bad) && repairNumbers(s.doc) {
-		raw = newJSONReport()
-		err = json.Unmarshal(s.doc, raw)
+	bad := syntaxError(s.doc)
+	if bad != nil && repairNumbers(s.doc) {
+		bad = syntaxError(s.doc)
 	}
-	if bad := (*json.SyntaxError)(nil); errors.As(err, &bad) {
+	if bad != nil {
 		at := max(int(bad.Offset)-1, 0)
 		line, column := s.position(at)
 		got := s.doc[min(at, len(s.doc)):]
 		return nil, &SyntaxError{File: s.name, Line: line, Column: column, Got: quoted(got), Want: "JSON: " + bad.Error()}
 	}
-	// Other errors are fields of an unexpected type; they keep their zero value.
-	if raw.Version == "" && !raw.Jobs.found && !raw.Clients.found {
+	raw := newJSONReport()
+	(&decoder{doc: s.doc}).report(raw)
+	if raw.version == "" && !raw.jobs.found && !raw.clients.found {
 		return nil, &SyntaxError{
 			File: s.name, Line: s.first, Column: s.column,
 			Got: quoted(s.doc), Want: "a report of fio, which has a \"fio version\" and \"jobs\"",
@@ -236,6 +235,16 @@ func (s *documents) parse() (*Report, error) {
 	}
 	rep.Line = s.first
 	return rep, nil
+}
+
+// syntaxError is why a text is no JSON; nil if it is.
+func syntaxError(text []byte) *json.SyntaxError {
+	if json.Valid(text) {
+		return nil
+	}
+	var bad *json.SyntaxError
+	errors.As(json.Unmarshal(text, new(json.RawMessage)), &bad)
+	return bad
 }
 
 // repairNumbers replaces nan and inf, which are no JSON, by 0, and keeps the length of

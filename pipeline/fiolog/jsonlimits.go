@@ -1,7 +1,6 @@
 package fiolog
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -30,7 +29,7 @@ var errTooManyJobs = errors.New("more jobs, options and bins than a fio can have
 
 func newJSONReport() *jsonReport {
 	left := maxMade
-	return &jsonReport{Jobs: jsonJobs{left: &left}, Clients: jsonJobs{left: &left}}
+	return &jsonReport{jobs: jsonJobs{left: &left}, clients: jsonJobs{left: &left}}
 }
 
 // jsonJobs are the jobs of a report. Each is made from its text before the next is looked at.
@@ -42,36 +41,32 @@ type jsonJobs struct {
 	err   error // why they are of no use
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. b is known to be JSON.
-func (js *jsonJobs) UnmarshalJSON(b []byte) error {
+// read takes the next value.
+func (js *jsonJobs) read(d *decoder) {
 	*js = jsonJobs{left: js.left}
-	if len(b) == 0 || b[0] != '[' {
-		return nil
-	}
-	js.found = true
-	for b = b[1:]; js.err == nil; {
-		var one []byte
-		if one, b = cutElement(b); len(one) == 0 {
-			break
+	js.found = d.array(func() {
+		if js.err == nil {
+			js.err = js.add(d)
+		} else {
+			d.raw()
 		}
-		js.err = js.add(one)
-	}
+	})
 	if js.err != nil {
 		js.jobs = nil
 	}
-	return nil
 }
 
-// add makes a job of its text.
-func (js *jsonJobs) add(text []byte) error {
+// add takes a job.
+func (js *jsonJobs) add(d *decoder) error {
 	if *js.left < int(unsafe.Sizeof(Job{})) {
+		d.raw()
 		return errTooManyJobs
 	}
 	var raw jsonJob
-	_ = json.Unmarshal(text, &raw) // what has an unexpected type keeps its zero value
-	j, err := raw.job()
+	d.job(&raw)
+	j, err := raw.finish()
 	if err != nil {
-		return fmt.Errorf("job %.40q: %w", string(raw.Name), err)
+		return fmt.Errorf("job %.40q: %w", raw.job.Name, err)
 	}
 	if *js.left -= j.memory(); *js.left < 0 {
 		return errTooManyJobs
@@ -109,78 +104,4 @@ func (j *Job) memory() int {
 		n += int(unsafe.Sizeof(*j.Mixed))
 	}
 	return n
-}
-
-// cutElement cuts the first element off what is left of an array, which is known to be
-// JSON. It is empty behind the last one.
-func cutElement(b []byte) (element, rest []byte) {
-	depth, start := 0, -1
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == '"':
-			if start < 0 {
-				start = i
-			}
-			i += stringEnd(b[i:])
-		case depth == 0 && (c == ',' || c == ']'):
-			if start < 0 {
-				return nil, nil
-			}
-			return b[start:i], b[i+1:]
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			depth--
-		}
-		if start < 0 && b[i] > ' ' {
-			start = i
-		}
-	}
-	return nil, nil
-}
-
-// stringEnd is the offset of the quote that ends the string at the start of b.
-func stringEnd(b []byte) int {
-	for i := 1; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i
-		}
-	}
-	return len(b) - 1
-}
-
-// members is how many members an object has, counted as far as one beyond most.
-func members(b []byte, most int) int {
-	if len(b) == 0 || b[0] != '{' {
-		return 0
-	}
-	n := 0
-	for b = b[1:]; n <= most; n++ {
-		var one []byte
-		if one, b = cutMember(b); len(one) == 0 {
-			break
-		}
-	}
-	return n
-}
-
-// cutMember is [cutElement] of an object.
-func cutMember(b []byte) (member, rest []byte) {
-	depth := 0
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == '"':
-			i += stringEnd(b[i:])
-		case depth == 0 && (c == ',' || c == '}'):
-			return b[:i], b[i+1:]
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return nil, nil
 }

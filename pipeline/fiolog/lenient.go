@@ -2,39 +2,45 @@ package fiolog
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"strconv"
 )
 
-// The types of this file take whatever JSON there is: versions of fio, and tools that
-// rewrite its output, differ in what they put into quotes. None of their UnmarshalJSON
-// fails, because that would lose the rest of the document.
+// What is taken here may be any JSON value: versions of fio, and tools that rewrite its
+// output, differ in what they put into quotes. None of it fails, because that would lose
+// the rest of the document.
 
-// number is a JSON number, or a string that holds one; anything else is 0.
+// number is a JSON number, or a string that is one; anything else is 0.
 type number struct {
 	float   float64
 	count   uint64 // the exact value, if isCount
 	isCount bool   // a whole number that is not negative
 }
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (n *number) UnmarshalJSON(b []byte) error {
-	*n = number{}
-	b = bytes.TrimSpace(bytes.Trim(b, `"`))
+// number takes the next value.
+func (d *decoder) number() number {
+	b := bytes.TrimSpace(bytes.Trim(d.raw(), `"`))
 	if u, ok := parseNumber(b); ok {
-		*n = number{float: float64(u), count: u, isCount: true}
-		return nil
+		return number{float: float64(u), count: u, isCount: true}
 	}
 	f, err := strconv.ParseFloat(string(b), 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return nil
+		return number{}
 	}
-	n.float = f
+	n := number{float: f}
 	if f >= 0 && f < 1<<63 {
 		n.count, n.isCount = uint64(f), f == math.Trunc(f)
 	}
-	return nil
+	return n
+}
+
+// optional takes the next value; nil if it is null.
+func (d *decoder) optional() *number {
+	if d.isNull() {
+		return nil
+	}
+	n := d.number()
+	return &n
 }
 
 // whole is the number as a whole one, towards 0 and within 64 bits.
@@ -50,18 +56,16 @@ func (n number) whole() int64 {
 	return 0
 }
 
-// text is a JSON string, or the text of anything else.
-type text string
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (t *text) UnmarshalJSON(b []byte) error {
-	var s string
-	if json.Unmarshal(b, &s) == nil {
-		*t = text(s)
-	} else {
-		*t = text(b)
+// text takes the next value: a string, "" for null, or the text of anything else.
+func (d *decoder) text() string {
+	if d.isNull() {
+		return ""
 	}
-	return nil
+	b := d.raw()
+	if b[0] == '"' {
+		return unquote(b[1 : len(b)-1])
+	}
+	return string(b)
 }
 
 // texts is a JSON object of strings; anything else is none.
@@ -70,62 +74,46 @@ type texts struct {
 	tooMany bool
 }
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (t *texts) UnmarshalJSON(b []byte) error {
-	*t = texts{tooMany: members(b, maxOptions) > maxOptions}
-	if t.tooMany {
-		return nil
+// texts takes the next value.
+func (d *decoder) texts() (t texts) {
+	n, of := 0, map[string]string{}
+	isObject := d.object(func(key []byte) {
+		if n++; n > maxOptions {
+			t.tooMany = true
+			d.raw()
+			return
+		}
+		of[unquote(key)] = d.text()
+	})
+	if isObject && !t.tooMany {
+		t.of = of
 	}
-	var m map[string]text
-	if json.Unmarshal(b, &m) != nil || m == nil {
-		return nil
-	}
-	t.of = make(map[string]string, len(m))
-	for k, v := range m {
-		t.of[k] = string(v)
-	}
-	return nil
+	return t
 }
 
-// pairs is a JSON object of numbers, in its own order; anything else is none. Reports
-// with bins are made of little else, hence no decoder of its own for each.
+// pairs is a JSON object of numbers, in its own order; anything else is none.
 type pairs []pair
 
 type pair struct {
-	key   string
+	key   []byte // part of the document
 	value number
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. b is known to be JSON.
-func (p *pairs) UnmarshalJSON(b []byte) error {
-	*p = nil
-	b, isObject := bytes.CutPrefix(bytes.TrimSpace(b), []byte("{"))
-	if !isObject {
+// pairs takes the next value. Of more than maxPairs, one more is there.
+func (d *decoder) pairs() pairs {
+	const usual = 128 // bins that a job uses
+	out := make(pairs, 0, usual)
+	nested := false
+	d.object(func(key []byte) {
+		if c := d.peek(); c == '{' || c == '[' || len(out) > maxPairs {
+			nested = nested || c == '{' || c == '['
+			d.raw()
+			return
+		}
+		out = append(out, pair{key, d.number()})
+	})
+	if nested && len(out) <= maxPairs {
 		return nil
 	}
-	n := bytes.Count(b, []byte{':'})
-	if n > maxPairs {
-		*p = make(pairs, maxPairs+1) // which is an error where it is used
-		return nil
-	}
-	out := make(pairs, 0, n)
-	for {
-		_, rest, ok := bytes.Cut(b, []byte{'"'})
-		if !ok {
-			*p = out
-			return nil
-		}
-		key, rest, _ := bytes.Cut(rest, []byte{'"'})
-		_, rest, ok = bytes.Cut(rest, []byte{':'})
-		end := bytes.IndexAny(rest, ",}")
-		if !ok || end < 0 || bytes.ContainsAny(rest[:end], "{[") || bytes.IndexByte(key, '\\') >= 0 {
-			return nil
-		}
-		one := pair{key: string(key)}
-		if err := one.value.UnmarshalJSON(bytes.TrimSpace(rest[:end])); err != nil {
-			return nil
-		}
-		out = append(out, one)
-		b = rest[end:]
-	}
+	return out
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // RawRecord is one row of a log that is no histogram: of a completion in a clat, slat or
-// lat log, or of an average in one of those with log_avg_msec, and in bw and iops logs.
+// lat log, or of an average in one of those with log_avg_msec, and in bw and iops logs. It
+// belongs to the [RawReader] and is valid until its next call.
 type RawRecord struct {
 	Time      int64 // ms, of the completion or the END of what was averaged: since the job's start, or since 1970
 	Value     int64 // latency in ns (fio 2: in us); KiB/s or requests/s in bw and iops logs
@@ -34,6 +35,7 @@ const (
 // for concurrent use.
 type RawReader struct {
 	in            lines
+	rec           RawRecord
 	stats         Stats
 	started       bool
 	start, newest int64 // the first and the latest time of the job
@@ -63,18 +65,17 @@ func (r *RawReader) Stats() Stats {
 
 // Next is the next row. A [*SyntaxError] is a line that was left out: call again to go
 // on behind it. Any other error is final, as with [Reader.Next].
-func (r *RawReader) Next() (RawRecord, error) {
+func (r *RawReader) Next() (*RawRecord, error) {
 	if r.err == nil && !r.started {
 		r.started = true
 		r.err = r.in.begin("`fio --inflate-log` makes a text of it")
 	}
 	for r.err == nil {
-		var rec RawRecord
-		n := parseRawFast(r.in.rest(), &rec)
+		n := parseRawFast(r.in.rest(), &r.rec)
 		if n > 0 {
 			r.in.consume(n)
-			r.accept(&rec)
-			return rec, nil
+			r.accept(&r.rec)
+			return &r.rec, nil
 		}
 		if r.in.needsMore() && r.in.fill() {
 			continue
@@ -89,25 +90,25 @@ func (r *RawReader) Next() (RawRecord, error) {
 			continue
 		case long:
 			got := fmt.Sprintf("more than %d bytes that begin with %s", maxLine, quoted(line))
-			return RawRecord{}, r.leaveOut(fault{1, got, "a row"}, false)
+			return nil, r.leaveOut(fault{1, got, "a row"}, false)
 		}
 		if isEmpty(line) {
 			continue
 		}
 		whole, text := line[len(line)-1] == '\n', bytes.TrimRight(line, " \t\r\n")
-		f, ok := parseRaw(text, &rec)
+		f, ok := parseRaw(text, &r.rec)
 		switch {
 		case ok && whole:
-			r.accept(&rec)
-			return rec, nil
+			r.accept(&r.rec)
+			return &r.rec, nil
 		case !whole && (ok || f.column > len(text)):
 			// Any number may be the beginning of a longer one.
-			return RawRecord{}, r.leaveOut(fault{len(text) + 1, "the end of the file", "the end of the line"}, true)
+			return nil, r.leaveOut(fault{len(text) + 1, "the end of the file", "the end of the line"}, true)
 		default:
-			return RawRecord{}, r.leaveOut(f, !whole)
+			return nil, r.leaveOut(f, !whole)
 		}
 	}
-	return RawRecord{}, r.err
+	return nil, r.err
 }
 
 func (r *RawReader) accept(rec *RawRecord) {

@@ -20,7 +20,7 @@ func readRaw(src io.Reader) (rows []RawRecord, faults []string, final error) {
 		case err != nil:
 			return rows, faults, err
 		default:
-			rows = append(rows, rec)
+			rows = append(rows, *rec)
 		}
 	}
 }

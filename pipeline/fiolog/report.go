@@ -66,66 +66,173 @@ type Percentile struct {
 }
 
 type jsonReport struct {
-	Version     text     `json:"fio version"`
-	Timestamp   number   `json:"timestamp"`
-	TimestampMS number   `json:"timestamp_ms"`
-	Global      texts    `json:"global options"`
-	Jobs        jsonJobs `json:"jobs"`
-	Clients     jsonJobs `json:"client_stats"`
+	version                string
+	timestamp, timestampMS number
+	global                 texts
+	jobs, clients          jsonJobs
+}
+
+// report takes the next value into r.
+func (d *decoder) report(r *jsonReport) {
+	d.object(func(key []byte) {
+		switch string(key) {
+		case "fio version":
+			r.version = d.text()
+		case "timestamp":
+			r.timestamp = d.number()
+		case "timestamp_ms":
+			r.timestampMS = d.number()
+		case "global options":
+			r.global = d.texts()
+		case "jobs":
+			r.jobs.read(d)
+		case "client_stats":
+			r.clients.read(d)
+		default:
+			d.raw()
+		}
+	})
 }
 
 type jsonJob struct {
-	Name    text           `json:"jobname"`
-	Host    text           `json:"hostname"`
-	GroupID number         `json:"groupid"`
-	Error   number         `json:"error"`
-	Elapsed number         `json:"elapsed"`
-	Start   number         `json:"job_start"`
-	Runtime number         `json:"job_runtime"`
-	UsrCPU  number         `json:"usr_cpu"`
-	SysCPU  number         `json:"sys_cpu"`
-	Options texts          `json:"job options"`
-	Read    *jsonDirection `json:"read"`
-	Write   *jsonDirection `json:"write"`
-	Trim    *jsonDirection `json:"trim"`
-	Mixed   *jsonDirection `json:"mixed"`
+	job                      Job // without its options and directions
+	options                  texts
+	read, write, trim, mixed *jsonDirection
+}
+
+// job takes the next value into j.
+func (d *decoder) job(j *jsonJob) {
+	d.object(func(key []byte) {
+		switch string(key) {
+		case "jobname":
+			j.job.Name = d.text()
+		case "hostname":
+			j.job.Host = d.text()
+		case "groupid":
+			j.job.GroupID = int(d.number().whole())
+		case "error":
+			j.job.Error = int(d.number().whole())
+		case "elapsed":
+			j.job.Elapsed = d.number().whole()
+		case "job_start":
+			j.job.Start = d.number().whole()
+		case "job_runtime":
+			j.job.Runtime = d.number().whole()
+		case "usr_cpu":
+			j.job.UsrCPU = d.number().float
+		case "sys_cpu":
+			j.job.SysCPU = d.number().float
+		case "job options":
+			j.options = d.texts()
+		case "read":
+			j.read = d.direction(j.read)
+		case "write":
+			j.write = d.direction(j.write)
+		case "trim":
+			j.trim = d.direction(j.trim)
+		case "mixed":
+			j.mixed = d.direction(j.mixed)
+		default:
+			d.raw()
+		}
+	})
 }
 
 type jsonDirection struct {
-	IOBytes  number       `json:"io_bytes"`
-	IOKBytes *number      `json:"io_kbytes"`
-	TotalIOs number       `json:"total_ios"`
-	Runtime  number       `json:"runtime"`
-	BWBytes  *number      `json:"bw_bytes"`
-	BW       number       `json:"bw"`
-	IOPS     number       `json:"iops"`
-	SlatNS   *jsonLatency `json:"slat_ns"`
-	ClatNS   *jsonLatency `json:"clat_ns"`
-	LatNS    *jsonLatency `json:"lat_ns"`
-	SlatUS   *jsonLatency `json:"slat"`
-	ClatUS   *jsonLatency `json:"clat"`
-	LatUS    *jsonLatency `json:"lat"`
+	ioBytes, totalIOs, runtime, bw, iops number
+	ioKBytes, bwBytes                    *number
+	slatNS, clatNS, latNS                *jsonLatency
+	slatUS, clatUS, latUS                *jsonLatency
+}
+
+// direction takes the next value into to, or into a new one; nil if it is null.
+func (d *decoder) direction(to *jsonDirection) *jsonDirection {
+	if d.isNull() {
+		return nil
+	}
+	if to == nil {
+		to = &jsonDirection{}
+	}
+	d.object(func(key []byte) {
+		switch string(key) {
+		case "io_bytes":
+			to.ioBytes = d.number()
+		case "io_kbytes":
+			to.ioKBytes = d.optional()
+		case "total_ios":
+			to.totalIOs = d.number()
+		case "runtime":
+			to.runtime = d.number()
+		case "bw_bytes":
+			to.bwBytes = d.optional()
+		case "bw":
+			to.bw = d.number()
+		case "iops":
+			to.iops = d.number()
+		case "slat_ns":
+			to.slatNS = d.latency(to.slatNS)
+		case "clat_ns":
+			to.clatNS = d.latency(to.clatNS)
+		case "lat_ns":
+			to.latNS = d.latency(to.latNS)
+		case "slat":
+			to.slatUS = d.latency(to.slatUS)
+		case "clat":
+			to.clatUS = d.latency(to.clatUS)
+		case "lat":
+			to.latUS = d.latency(to.latUS)
+		default:
+			d.raw()
+		}
+	})
+	return to
 }
 
 type jsonLatency struct {
-	Min        number `json:"min"`
-	Max        number `json:"max"`
-	Mean       number `json:"mean"`
-	StdDev     number `json:"stddev"`
-	N          number `json:"N"`
-	Percentile pairs  `json:"percentile"`
-	Bins       pairs  `json:"bins"`
+	min, max, mean, stdDev, n number
+	percentile, bins          pairs
+}
+
+// latency takes the next value into to, or into a new one; nil if it is null.
+func (d *decoder) latency(to *jsonLatency) *jsonLatency {
+	if d.isNull() {
+		return nil
+	}
+	if to == nil {
+		to = &jsonLatency{}
+	}
+	d.object(func(key []byte) {
+		switch string(key) {
+		case "min":
+			to.min = d.number()
+		case "max":
+			to.max = d.number()
+		case "mean":
+			to.mean = d.number()
+		case "stddev":
+			to.stdDev = d.number()
+		case "N":
+			to.n = d.number()
+		case "percentile":
+			to.percentile = d.pairs()
+		case "bins":
+			to.bins = d.pairs()
+		default:
+			d.raw()
+		}
+	})
+	return to
 }
 
 func (r *jsonReport) report() (*Report, error) {
-	out := &Report{Version: string(r.Version), GlobalOptions: r.Global.of, Timestamp: r.TimestampMS.whole()}
-	if out.Timestamp == 0 && r.Timestamp.whole() <= math.MaxInt64/1000 {
-		out.Timestamp = r.Timestamp.whole() * 1000
+	out := &Report{Version: string(r.version), GlobalOptions: r.global.of, Timestamp: r.timestampMS.whole()}
+	if out.Timestamp == 0 && r.timestamp.whole() <= math.MaxInt64/1000 {
+		out.Timestamp = r.timestamp.whole() * 1000
 	}
-	if r.Global.tooMany {
+	if r.global.tooMany {
 		return nil, errTooManyOptions
 	}
-	for _, jobs := range []*jsonJobs{&r.Jobs, &r.Clients} {
+	for _, jobs := range []*jsonJobs{&r.jobs, &r.clients} {
 		if jobs.err != nil {
 			return nil, jobs.err
 		}
@@ -139,23 +246,20 @@ func (r *jsonReport) report() (*Report, error) {
 	return out, nil
 }
 
-func (j *jsonJob) job() (Job, error) {
-	if j.Options.tooMany {
+func (j *jsonJob) finish() (Job, error) {
+	if j.options.tooMany {
 		return Job{}, errTooManyOptions
 	}
-	out := Job{
-		Name: string(j.Name), Host: string(j.Host), GroupID: int(j.GroupID.whole()), Error: int(j.Error.whole()),
-		Elapsed: j.Elapsed.whole(), Start: j.Start.whole(), Runtime: j.Runtime.whole(),
-		UsrCPU: j.UsrCPU.float, SysCPU: j.SysCPU.float, Options: j.Options.of,
-	}
-	for d, from := range [Directions]*jsonDirection{j.Read, j.Write, j.Trim} {
+	out := j.job
+	out.Options = j.options.of
+	for d, from := range [Directions]*jsonDirection{j.read, j.write, j.trim} {
 		if err := from.stats(&out.Directions[d]); err != nil {
 			return out, fmt.Errorf("%s: %w", Direction(d), err)
 		}
 	}
-	if j.Mixed != nil {
+	if j.mixed != nil {
 		out.Mixed = new(DirectionStats)
-		if err := j.Mixed.stats(out.Mixed); err != nil {
+		if err := j.mixed.stats(out.Mixed); err != nil {
 			return out, fmt.Errorf("mixed: %w", err)
 		}
 	}
@@ -173,24 +277,24 @@ func (d *jsonDirection) stats(out *DirectionStats) error {
 		return nil
 	}
 	*out = DirectionStats{
-		IOBytes: d.IOBytes.count, TotalIOs: d.TotalIOs.count, Runtime: d.Runtime.whole(), IOPS: d.IOPS.float,
+		IOBytes: d.ioBytes.count, TotalIOs: d.totalIOs.count, Runtime: d.runtime.whole(), IOPS: d.iops.float,
 	}
-	if d.IOKBytes == nil { // before fio 2.21 it was KiB, in spite of its name
+	if d.ioKBytes == nil { // before fio 2.21 it was KiB, in spite of its name
 		out.IOBytes *= 1024
 	}
-	if d.BWBytes != nil {
-		out.BandwidthBytes = d.BWBytes.count
+	if d.bwBytes != nil {
+		out.BandwidthBytes = d.bwBytes.count
 	} else {
-		out.BandwidthBytes = d.BW.count * 1024
+		out.BandwidthBytes = d.bw.count * 1024
 	}
 	for _, l := range []struct {
 		name   string
 		ns, us *jsonLatency
 		out    *Latency
 	}{
-		{"slat", d.SlatNS, d.SlatUS, &out.Slat},
-		{"clat", d.ClatNS, d.ClatUS, &out.Clat},
-		{"lat", d.LatNS, d.LatUS, &out.Lat},
+		{"slat", d.slatNS, d.slatUS, &out.Slat},
+		{"clat", d.clatNS, d.clatUS, &out.Clat},
+		{"lat", d.latNS, d.latUS, &out.Lat},
 	} {
 		from, unit, scale := l.ns, hist.Nanoseconds, int64(1)
 		if from == nil && l.us != nil {
@@ -209,20 +313,20 @@ func (l *jsonLatency) latency(out *Latency, unit hist.Unit, scale int64) error {
 		return nil
 	}
 	*out = Latency{
-		Min: scaled(l.Min, scale), Max: scaled(l.Max, scale), N: l.N.count,
-		Mean: l.Mean.float * float64(scale), StdDev: l.StdDev.float * float64(scale),
+		Min: scaled(l.min, scale), Max: scaled(l.max, scale), N: l.n.count,
+		Mean: l.mean.float * float64(scale), StdDev: l.stdDev.float * float64(scale),
 	}
-	if len(l.Percentile) > maxPairs || len(l.Bins) > maxPairs {
+	if len(l.percentile) > maxPairs || len(l.bins) > maxPairs {
 		return fmt.Errorf("more than %d bins or percentiles", maxPairs)
 	}
-	for _, p := range l.Percentile {
-		rank, err := strconv.ParseFloat(p.key, 64)
+	for _, p := range l.percentile {
+		rank, err := strconv.ParseFloat(string(p.key), 64)
 		if err != nil || rank == 0 { // fio 3.0 fills the list up with 0.00
 			continue
 		}
-		out.Percentiles = append(out.Percentiles, Percentile{p.key, rank, scaled(p.value, scale)})
+		out.Percentiles = append(out.Percentiles, Percentile{string(p.key), rank, scaled(p.value, scale)})
 	}
-	layout, bins, err := l.Bins.bins(unit, scale)
+	layout, bins, err := l.bins.bins(unit, scale)
 	out.Layout, out.Bins = layout, bins
 	return err
 }

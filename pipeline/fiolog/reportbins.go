@@ -21,14 +21,14 @@ const indexMarker = "FIO_IO_U_PLAT_NR"
 // error: a histogram that lacks requests is worse than none.
 func (ps pairs) bins(unit hist.Unit, scale int64) (hist.Layout, []hist.Bin, error) {
 	layout := usual(unit)
-	marker := slices.IndexFunc(ps, func(p pair) bool { return p.key == indexMarker })
+	marker := slices.IndexFunc(ps, func(p pair) bool { return string(p.key) == indexMarker })
 	find := findByValue(unit, scale)
 	if marker >= 0 {
 		find = findByIndex
 	}
 	var out []hist.Bin
 	for _, p := range ps {
-		key, err := strconv.ParseInt(p.key, 10, 64)
+		key, err := strconv.ParseInt(string(p.key), 10, 64)
 		if err != nil && marker >= 0 {
 			continue // a marker
 		}
@@ -201,12 +201,12 @@ func (r *Report) Option(job int, name string) (string, bool) {
 // unit is what the job's latencies count, as the names of their fields say.
 func (j *jsonJob) unit() hist.Unit {
 	unit := hist.UnknownUnit
-	for _, d := range []*jsonDirection{j.Read, j.Write, j.Trim, j.Mixed} {
+	for _, d := range []*jsonDirection{j.read, j.write, j.trim, j.mixed} {
 		switch {
 		case d == nil:
-		case d.SlatNS != nil || d.ClatNS != nil || d.LatNS != nil:
+		case d.slatNS != nil || d.clatNS != nil || d.latNS != nil:
 			return hist.Nanoseconds
-		case d.SlatUS != nil || d.ClatUS != nil || d.LatUS != nil:
+		case d.slatUS != nil || d.clatUS != nil || d.latUS != nil:
 			unit = hist.Microseconds
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
 )
@@ -28,7 +29,7 @@ const (
 // codecs lends decoders and buffers and takes them back, as making them costs far
 // more than a small file. Safe from many goroutines.
 type codecs struct {
-	bufs, gzips, flates sync.Pool
+	bufs, gzips, flates, spools sync.Pool
 
 	mu    sync.Mutex
 	zstds []*zstd.Decoder
@@ -109,6 +110,13 @@ func (c *codecs) start(d *decoder, k kind, buf *bufio.Reader) (free func(), err 
 			return nil, err
 		}
 		d.Reader, free = z, func() { c.giveZstd(z, known) }
+	case spooled:
+		z, ok := c.spools.Get().(*s2.Reader)
+		if !ok {
+			z = s2.NewReader(nil, s2.ReaderMaxBlockSize(spoolBlock))
+		}
+		z.Reset(buf)
+		d.Reader, free = z, func() { c.spools.Put(z) }
 	case xzed:
 		d.Reader, err = xz.ReaderConfig{DictCap: 4096}.NewReader(newXzBlocks(buf))
 		if err != nil {

@@ -19,12 +19,13 @@ const (
 	xzed
 	bzipped
 	deflated // raw deflate, never detected: members of a zip without directory
+	spooled  // as the spool compresses, never detected
 	tarred
 	zipped
 )
 
 // compressed reports whether the kind wraps one stream of bytes.
-func (k kind) compressed() bool { return k >= gzipped && k <= deflated }
+func (k kind) compressed() bool { return k >= gzipped && k <= spooled }
 
 // isArchive reports whether the kind has members.
 func (k kind) isArchive() bool { return k == tarred || k == zipped }

@@ -7,16 +7,12 @@ import (
 	"io"
 	"os"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/klauspost/compress/s2"
 )
 
-const (
-	// smallMember is what is compressed in one go.
-	smallMember = 256 << 10
-	// spoolWindow bounds the memory of each reader of a spooled file, of which
-	// callers hold hundreds open; logs repeat themselves well within it.
-	spoolWindow = 256 << 10
-)
+// spoolBlock is how much is compressed at a time. It bounds the memory of each reader of
+// a spooled file, of which callers hold hundreds open.
+const spoolBlock = 64 << 10
 
 // errSpool marks failures of the spool itself, such as a full disk; they stop a
 // scan, as nothing more can be kept.
@@ -25,14 +21,17 @@ var errSpool = errors.New("spool failed")
 // spool keeps what could be read only once: each member compressed on its own, in
 // memory first and in one temporary file after that. One goroutine writes; what
 // it has written may be read by many.
+//
+// It compresses with S2, which packs logs 10 to 1. zstd packs them 17 to 1 and takes five
+// times as long, which was half of the time that a packed archive took.
 type spool struct {
 	dir     string
 	memory  int64 // bytes that may still be kept in memory
 	file    *os.File
 	end     int64  // length of file
 	linked  string // name of file if it could not be removed while open
-	enc     *zstd.Encoder
-	in, out []byte       // scratch
+	enc     *s2.Writer
+	in      []byte       // scratch
 	entry   bytes.Buffer // the entry being written, while it fits in memory
 	spilled bool         // the entry being written goes to file
 	start   int64        // and begins here
@@ -42,19 +41,19 @@ type spool struct {
 // unpacked, what ended r early (they are kept up to there), and a failure of the
 // spool.
 func (s *spool) add(r io.Reader) (at io.ReaderAt, packed, size int64, cut, err error) {
-	if err := s.begin(); err != nil {
-		return nil, 0, 0, nil, err
-	}
-	n, cut := fill(r, s.in)
-	if cut == nil { // more to come
-		size, cut, err = s.stream(r, n)
-	} else {
-		size = int64(n)
-		s.out = s.enc.EncodeAll(s.in[:n], s.out[:0])
-		_, err = s.Write(s.out)
+	s.begin()
+	s.enc.Reset(s)
+	for cut == nil && err == nil {
+		var n int
+		n, cut = r.Read(s.in)
+		size += int64(n)
+		_, err = s.enc.Write(s.in[:n])
 	}
 	if cut == io.EOF {
 		cut = nil
+	}
+	if closed := s.enc.Close(); err == nil {
+		err = closed
 	}
 	if err != nil {
 		return nil, 0, 0, cut, fmt.Errorf("%w: %w", errSpool, err)
@@ -63,38 +62,9 @@ func (s *spool) add(r io.Reader) (at io.ReaderAt, packed, size int64, cut, err e
 	return at, packed, size, cut, nil
 }
 
-// fill reads until buf is full or r ends, and says how r ended. Other than
-// io.ReadFull it leaves io.ErrUnexpectedEOF to those who mean it.
-func fill(r io.Reader, buf []byte) (n int, err error) {
-	for n < len(buf) && err == nil {
-		var more int
-		more, err = r.Read(buf[n:])
-		n += more
-	}
-	return n, err
-}
-
-// stream compresses the n bytes in s.in and the rest of r.
-func (s *spool) stream(r io.Reader, n int) (size int64, cut, err error) {
-	s.enc.Reset(s)
-	for {
-		if _, err := s.enc.Write(s.in[:n]); err != nil {
-			return size, cut, err
-		}
-		size += int64(n)
-		if cut != nil {
-			break
-		}
-		n, cut = r.Read(s.in)
-	}
-	return size, cut, s.enc.Close()
-}
-
 // addRaw keeps all of r as it is.
 func (s *spool) addRaw(r io.Reader) (at io.ReaderAt, size int64, cut, err error) {
-	if err := s.begin(); err != nil {
-		return nil, 0, nil, err
-	}
+	s.begin()
 	for cut == nil {
 		var n int
 		n, cut = r.Read(s.in)
@@ -110,20 +80,12 @@ func (s *spool) addRaw(r io.Reader) (at io.ReaderAt, size int64, cut, err error)
 }
 
 // begin makes ready for one entry.
-func (s *spool) begin() error {
+func (s *spool) begin() {
 	s.entry.Reset()
 	s.spilled = false
-	if s.enc != nil {
-		return nil
+	if s.enc == nil {
+		s.enc, s.in = s2.NewWriter(nil, s2.WriterBlockSize(spoolBlock)), make([]byte, 4*spoolBlock)
 	}
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
-		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(spoolWindow),
-		zstd.WithZeroFrames(true))
-	if err != nil {
-		return fmt.Errorf("%w: %w", errSpool, err)
-	}
-	s.enc, s.in = enc, make([]byte, smallMember)
-	return nil
 }
 
 // Write takes stored bytes of the entry that was begun; it is for the encoder.
@@ -169,7 +131,7 @@ func (s *spool) finish() (io.ReaderAt, int64) {
 
 // doneWriting frees what only writing needs.
 func (s *spool) doneWriting() {
-	s.enc, s.in, s.out, s.entry = nil, nil, nil, bytes.Buffer{}
+	s.enc, s.in, s.entry = nil, nil, bytes.Buffer{}
 }
 
 // close removes the temporary file.

@@ -141,7 +141,7 @@ func (s *scanner) plainStream(ctx context.Context, it item, buf *bufio.Reader, h
 			return err
 		}
 	}
-	return s.keep(it, size, origin{at: at, n: packed, codec: zstded, own: true}, cut)
+	return s.keep(it, size, origin{at: at, n: packed, codec: spooled, own: true}, cut)
 }
 
 // mislabelled notes content that its name promises to be packed, as it is likely
