@@ -49,7 +49,9 @@ func (js *jsonJobs) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	js.found = true
-	for b = b[1:]; js.err == nil; {
+	b = b[1:]
+	js.jobs = make([]Job, 0, elements(b, *js.left/int(unsafe.Sizeof(Job{}))))
+	for js.err == nil {
 		var one []byte
 		if one, b = cutElement(b); len(one) == 0 {
 			break
@@ -109,6 +111,17 @@ func (j *Job) memory() int {
 		n += int(unsafe.Sizeof(*j.Mixed))
 	}
 	return n
+}
+
+// elements is how many elements are left of an array, counted as far as most.
+func elements(b []byte, most int) int {
+	for n := range most {
+		var one []byte
+		if one, b = cutElement(b); len(one) == 0 {
+			return n
+		}
+	}
+	return most
 }
 
 // cutElement cuts the first element off what is left of an array, which is known to be
