@@ -81,6 +81,7 @@ func newPercentileWriter(w io.Writer, format, method string, totalOnly bool) *pe
 func (p *percentileWriter) begin(run string, many bool) {
 	p.run, p.many, p.titled, p.byFio, p.windows = run, many, false, false, 0
 	p.table = term.NewTable(">TIME", "DATE", "HOST", "JOB", "DIR", ">REQUESTS", ">IOPS", ">MEAN", ">P50", ">P75", ">P90", ">P95", ">P99", ">P99.9", ">MAX")
+	p.table.Narrow([]string{"HOST", "JOB"}, []string{"P75", "P90", "MEAN", "P95", "DATE", "P50", "MAX"})
 }
 
 // wants implements [windowOutput]. Fio's values are not in documents, but in histograms.

@@ -6,6 +6,7 @@ package term
 import (
 	"bufio"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,7 +18,12 @@ type Table struct {
 	rows   [][]string
 	width  []int // of the columns; 0 is one that has nothing in any row so far
 	shown  int   // columns under the last header
+	cut    []string
+	drop   []string
 }
+
+// gap is between columns.
+const gap = "  "
 
 // NewTable makes a table of so many columns; a header that begins with ">" is that of
 // a column of numbers.
@@ -48,6 +54,10 @@ func (t *Table) Rows() int { return len(t.rows) }
 func (t *Table) Write(w io.Writer) error {
 	t.measure()
 	out := bufio.NewWriter(w)
+	needed, note := slices.Clone(t.width), ""
+	if screen, ok := w.(interface{ Columns() int }); ok {
+		note = t.fit(screen.Columns())
+	}
 	shown := 0
 	for _, w := range t.width {
 		shown += min(w, 1)
@@ -59,6 +69,10 @@ func (t *Table) Write(w io.Writer) error {
 	for _, row := range t.rows {
 		t.line(out, row)
 	}
+	if note != "" {
+		out.WriteString(note + "\n")
+	}
+	t.width = needed
 	clear(t.rows)
 	t.rows = t.rows[:0]
 	return out.Flush()
@@ -89,11 +103,11 @@ func (t *Table) line(out *bufio.Writer, cells []string) {
 		}
 		cell := ""
 		if i < len(cells) {
-			cell = cells[i]
+			cell = shorten(cells[i], w)
 		}
 		pad := strings.Repeat(" ", w-utf8.RuneCountInString(cell))
 		if b.Len() > 0 {
-			b.WriteString("  ")
+			b.WriteString(gap)
 		}
 		if t.right[i] {
 			b.WriteString(pad + cell)
