@@ -14,8 +14,8 @@ test: ## run the tests
 race: ## run the tests with the race detector
 	go test -race ./...
 
-fuzz: ## run each fuzz target on INPUTS inputs (default 100000)
-	./.ci/fuzz $${INPUTS:-100000}
+fuzz: ## run each fuzz target for FUZZTIME (default 10m), or on so many inputs; a table at the end
+	./.ci/fuzz $${FUZZTIME:-10m}
 
 fio: ## run RUNS cases (default 300) of real fio beside its raw completions
 	FIO2ES_TEST_FIO=$${FIO:-$$(command -v fio)} FIO2ES_TEST_FIO_RUNS=$${RUNS:-300} go test -count 1 -v -timeout 60m -run TestMatrix ./internal/fiomatrix

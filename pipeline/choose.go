@@ -188,7 +188,7 @@ func (b *planner) useReports(j *job) {
 	out := j.entry.out
 	f := b.feeds[out]
 	if f == nil {
-		f = newFeed(out, b.cursors.live)
+		f = newFeed(out, b.cursors.live, b.run.Budget)
 		b.feeds[out] = f
 	}
 	j.source, j.hasRows, j.interval = fromReports, true, out.spacing

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -16,8 +17,9 @@ import (
 // jobs: what a report counts more than the one before are the requests between the two.
 // Reports are complete to the end, so there is no tail to recover.
 type feed struct {
-	out  *output
-	live *growing // fio still writes; else nil
+	out    *output
+	live   *growing // fio still writes; else nil
+	budget *cbt.Budget
 
 	mu    sync.Mutex
 	file  io.Closer
@@ -45,7 +47,9 @@ type feedEvent struct {
 	err error
 }
 
-func newFeed(out *output, live *growing) *feed { return &feed{out: out, live: live} }
+func newFeed(out *output, live *growing, budget *cbt.Budget) *feed {
+	return &feed{out: out, live: live, budget: budget}
+}
 
 func (f *feed) add(j *job) { f.jobs = append(f.jobs, &reportRows{job: j}) }
 
@@ -133,7 +137,7 @@ func (f *feed) open() error {
 		in = f.live.reader(in, f.out)
 	}
 	f.file = in
-	f.next, f.stop = iter.Pull2(fiolog.ReadReports(in, f.out.File.Name()))
+	f.next, f.stop = iter.Pull2(f.budget.Reports(in, f.out.File))
 	for skipped := 0; skipped < f.out.skip; {
 		_, err, ok := f.next()
 		if !ok {

@@ -78,8 +78,12 @@ func (b *planner) readOutput(ctx context.Context, f cbt.Report) *output {
 	out := &output{Report: f}
 	var times []int64
 	n := 0
-	for one, err := range fiolog.ReadReports(in, f.File.Name()) {
+	for one, err := range b.run.Budget.Reports(in, f.File) {
 		if ctx.Err() != nil {
+			return nil
+		}
+		if errors.Is(err, cbt.ErrBudget) {
+			b.lose(err)
 			return nil
 		}
 		if err != nil {

@@ -56,7 +56,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	a := &app{stdin: stdin, stderr: term.NewFilter(stderr), written: &answerWriter{w: stdout}}
 	a.stdout = a.written
 	if f, ok := stdout.(*os.File); ok && term.IsTerminal(f) {
-		a.screen, a.stdout = f, term.NewFilter(a.written)
+		a.screen, a.stdout = f, term.NewScreen(f, a.written)
 	}
 	f, _ := stderr.(*os.File)
 	a.progress = term.NewProgress(f)
@@ -75,6 +75,9 @@ keeps a searchable history of all runs.
 Exit codes: 0 all well; 1 failed; 2 wrong usage; 3 done, but something was left
 out (told on stderr); 4 done, but a condition of compare --fail-if was met, or an
 objective of sla or follow is broken.
+
+On a terminal a table that is too wide has shorter texts and fewer columns, and the
+line below it says which; "| cat" shows all.
 
 Settings: a flag, else FIO2ES_* in the environment, else fio2es.yaml, else the
 default. "fio2es config" shows them, and "fio2es config --help" says which files.`,

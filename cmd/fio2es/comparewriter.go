@@ -97,6 +97,7 @@ func (c *compareWriter) table(base, other *compareSide, lines []compareLine) err
 	c.heading("base", base)
 	c.heading("other", other)
 	table := term.NewTable("DIR", "METRIC", ">BASE", ">OTHER", ">CHANGE", fmt.Sprintf(">%s%% INTERVAL", number(c.confidence*100)), "VERDICT")
+	table.Narrow([]string{"VERDICT"}, nil)
 	for _, l := range lines {
 		table.Add(l.direction, l.Metric.String(), baseText(&l.Change), otherText(&l.Change),
 			changeText(&l.Change), interval(&l.Change), string(l.Verdict))

@@ -26,6 +26,7 @@ func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipelin
 		a.log.Info(fmt.Sprintf("note: there is no history at %s yet: ingest creates it", shortHome(a.cfg.History)))
 	}
 	t := term.NewTable("RUN", "PATH", ">HOSTS", ">HIST LOGS", ">OTHER LOGS", ">REPORTS", ">SIZE", "FROM", "HISTORY")
+	t.Narrow([]string{"PATH", "HISTORY"}, []string{"OTHER LOGS", "SIZE", "REPORTS"})
 	for _, r := range runs {
 		id, have, err := a.inHistory(ctx, opt, store, r)
 		if err != nil {
@@ -84,6 +85,7 @@ func (a *app) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (
 	}
 	a.tellResult(&pipeline.Result{Lost: p.Lost, Notes: p.Notes})
 	t := term.NewTable("HOST", "JOB", "SECTION", ">START", ">±", "BY", ">RAN", "ROWS FROM", "FILE", "REPORT")
+	t.Narrow([]string{"REPORT", "FILE", "SECTION", "HOST"}, []string{"REPORT", "BY", "±"})
 	for _, j := range p.Jobs {
 		start, ran := "", ""
 		if !j.Start.IsZero() {

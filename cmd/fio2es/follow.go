@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"slices"
 	"time"
 
@@ -85,12 +86,25 @@ func (how *followFlags) check() error {
 	return nil
 }
 
+// canFollow finds paths that can be read only once.
+func canFollow(paths []string) error {
+	for _, path := range paths {
+		if path == "-" {
+			return usagef("-: stdin cannot be looked at again and again: name a folder")
+		}
+		if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			return usagef("%s: a pipe or device cannot be looked at again and again: name a folder or a file", path)
+		}
+	}
+	return nil
+}
+
 func (a *app) follow(ctx context.Context, paths []string, how followFlags) error {
 	if err := how.check(); err != nil {
 		return err
 	}
-	if slices.Contains(paths, "-") {
-		return usagef("-: stdin cannot be looked at again and again: name a folder")
+	if err := canFollow(paths); err != nil {
+		return err
 	}
 	opt, err := a.cfg.Options()
 	if err != nil {
@@ -99,7 +113,7 @@ func (a *app) follow(ctx context.Context, paths []string, how followFlags) error
 	f := &following{
 		ingesting: &ingesting{app: a, opt: opt, began: time.Now(), ends: newFinishing(1)},
 		how:       how, paths: paths, watched: make(map[string]*watched), told: make(map[string]bool),
-		out: newFollowWriter(a.stdout, how.format),
+		out: newFollowWriter(a.stdout, how.format, func(text string) { a.log.Info(text) }),
 	}
 	if f.wanted, err = how.pick.compile(); err != nil {
 		return err

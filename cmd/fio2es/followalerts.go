@@ -17,7 +17,8 @@ type alerts struct {
 	rules *slo.Evaluator
 	title string
 
-	elapsed int64 // nominal start of the latest windows
+	elapsed int64         // nominal start of the latest windows
+	usual   time.Duration // the shortest of the windows before
 	latest  []judged
 	broken  map[alertKey]time.Time // the end of the last window that broke it
 }
@@ -26,6 +27,7 @@ type alerts struct {
 type judged struct {
 	direction string
 	end       time.Time
+	length    time.Duration
 	requests  float64
 	breaches  []slo.Breach
 }
@@ -40,8 +42,8 @@ func newAlerts(log *slog.Logger, rules []slo.Rule) *alerts {
 	return &alerts{log: log, rules: slo.New(rules), broken: make(map[alertKey]time.Time)}
 }
 
-// window judges a window. It tells of the ones before: the last of a run may be cut by its
-// end, so that fewer requests completed in it.
+// window judges a window, and reports on the ones before: the last of a run may be too short
+// for a rate.
 func (a *alerts) window(d *mapping.Interval) error {
 	w, tells, err := sloWindow(d)
 	if err != nil || !tells {
@@ -49,20 +51,24 @@ func (a *alerts) window(d *mapping.Interval) error {
 	}
 	a.title = d.Run.Archive + ":" + d.Run.Name
 	if d.Window.ElapsedMS != a.elapsed {
-		a.flush(func(slo.Breach) bool { return true })
+		a.flush(func(*judged, slo.Breach) bool { return true })
 		a.elapsed = d.Window.ElapsedMS
 	}
-	a.latest = append(a.latest, judged{d.Fio.Direction, d.Window.End, float64(max(w.Completed, 1)), a.rules.Add(w)})
+	a.latest = append(a.latest, judged{d.Fio.Direction, d.Window.End, d.Window.End.Sub(d.Time), float64(max(w.Completed, 1)), a.rules.Add(w)})
 	return nil
 }
 
-// end tells of the last windows, but for rates.
+// end reports on the last windows. A rate in one is that of its own length, unless that is a
+// tenth of the others' or less: then it says nothing of the run.
 func (a *alerts) end() {
-	a.flush(func(b slo.Breach) bool { return b.Rule.Metric.Unit() != slo.PerSecond })
+	a.flush(func(w *judged, b slo.Breach) bool {
+		return b.Rule.Metric.Unit() != slo.PerSecond || w.length*10 > a.usual
+	})
 }
 
-func (a *alerts) flush(counts func(slo.Breach) bool) {
-	for _, w := range a.latest {
+func (a *alerts) flush(counts func(*judged, slo.Breach) bool) {
+	for i := range a.latest {
+		w := &a.latest[i]
 		now := make(map[alertKey]bool)
 		for _, b := range w.breaches {
 			key := alertKey{b.Rule, w.direction}
@@ -70,7 +76,7 @@ func (a *alerts) flush(counts func(slo.Breach) bool) {
 			switch _, open := a.broken[key]; {
 			case open:
 				a.broken[key] = w.end
-			case counts(b):
+			case counts(w, b):
 				a.broken[key] = w.end
 				a.log.Warn(fmt.Sprintf("sla %s: %s: %s %s is %s in the window until %s", b.Rule, a.title, w.direction, b.Rule.Metric,
 					orMore(slaText(b.Rule.Metric.Unit(), b.Value, math.NaN(), w.requests), b.Open), clockOf(w.end)))
@@ -81,6 +87,11 @@ func (a *alerts) flush(counts func(slo.Breach) bool) {
 				delete(a.broken, key)
 				a.log.Info(fmt.Sprintf("sla %s: %s: %s holds again from %s on", key.rule, a.title, key.direction, clockOf(last)))
 			}
+		}
+	}
+	for _, w := range a.latest {
+		if a.usual == 0 || w.length < a.usual {
+			a.usual = w.length
 		}
 	}
 	a.latest = a.latest[:0]

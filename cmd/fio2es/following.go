@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"slices"
 	"sync"
@@ -210,7 +211,7 @@ func (f *following) begin(ctx context.Context, w *watched, run *cbt.Run, done fu
 			if d.Level != first {
 				return nil
 			}
-			if err := f.out.window(d); err != nil || len(f.rules) == 0 {
+			if isNew, err := f.out.window(d); err != nil || !isNew || len(f.rules) == 0 {
 				return err
 			}
 			return alerts.window(d)
@@ -382,6 +383,9 @@ func heirOf(files []string, found map[string]*cbt.Run) *cbt.Run {
 // tellNew says what could not be looked into, once.
 func (f *following) tellNew(archive *pipeline.Archive) {
 	for _, p := range archive.Problems {
+		if errors.Is(p, fs.ErrNotExist) { // renamed or removed since its folder was listed
+			continue
+		}
 		f.tellOnce(p.Error())
 		f.leftOut = true
 	}

@@ -43,6 +43,10 @@ type percentileLine struct {
 	Source    string   `json:"source,omitempty"` // fio: fio computed the latencies of its single job, nothing was merged
 }
 
+// mostRows is how many rows of a table are kept to make its columns as wide as they need:
+// those of over an hour of a second each, in both directions. A longer table comes in parts.
+const mostRows = 10_000
+
 // percentileWriter writes windows as they come, and the run's totals after them.
 type percentileWriter struct {
 	w              io.Writer
@@ -53,6 +57,7 @@ type percentileWriter struct {
 	windows int // of the run
 	many    bool
 	started bool
+	titled  bool // the run's name is written
 	table   *term.Table
 	byFio   bool // some values of the table
 	csv     *sheet.Writer
@@ -74,8 +79,9 @@ func newPercentileWriter(w io.Writer, format, method string, totalOnly bool) *pe
 
 // begin says which run the next windows are of; with several, tables name it.
 func (p *percentileWriter) begin(run string, many bool) {
-	p.run, p.many, p.byFio, p.windows = run, many, false, 0
+	p.run, p.many, p.titled, p.byFio, p.windows = run, many, false, false, 0
 	p.table = term.NewTable(">TIME", "DATE", "HOST", "JOB", "DIR", ">REQUESTS", ">IOPS", ">MEAN", ">P50", ">P75", ">P90", ">P95", ">P99", ">P99.9", ">MAX")
+	p.table.Narrow([]string{"HOST", "JOB"}, []string{"P75", "P90", "MEAN", "P95", "DATE", "P50", "MAX"})
 }
 
 // wants implements [windowOutput]. Fio's values are not in documents, but in histograms.
@@ -124,18 +130,23 @@ func (p *percentileWriter) total(r *mapping.Run) error {
 	if p.format != "table" {
 		return nil
 	}
-	if p.many {
+	if err := p.writeTable(); err != nil || !p.byFio {
+		return err
+	}
+	_, err := fmt.Fprintln(p.w, fioNote)
+	return err
+}
+
+// writeTable writes the rows so far, under the run's name where there are several.
+func (p *percentileWriter) writeTable() error {
+	if p.many && !p.titled {
 		if p.started {
 			fmt.Fprintln(p.w)
 		}
 		term.Line(p.w, "%s", p.run)
 	}
-	p.started = true
-	if err := p.table.Write(p.w); err != nil || !p.byFio {
-		return err
-	}
-	_, err := fmt.Fprintln(p.w, fioNote)
-	return err
+	p.started, p.titled = true, true
+	return p.table.Write(p.w)
 }
 
 // setTimes sets absolute times unless the run's start is unknown.
@@ -182,6 +193,9 @@ func (p *percentileWriter) line(l *percentileLine, a *answers, isBare bool) erro
 	p.byFio = p.byFio || a.byFio
 	cells := []string{at, date, l.Host, l.Job, l.Direction, requests, unit.Rate(l.IOPS)}
 	p.table.Add(append(cells, a.texts("mean", "p50", "p75", "p90", "p95", "p99", "p99_9", "max")...)...)
+	if p.table.Rows() >= mostRows {
+		return p.writeTable()
+	}
 	return nil
 }
 

@@ -170,6 +170,7 @@ func writeRuns(w io.Writer, runs []*mapping.Run, format string) error {
 		return writeRunsCSV(sheet.NewWriter(w, format == sheet.Exact), runs)
 	}
 	t := term.NewTable("RUN", "START", "NAME", ">HOSTS", ">JOBS", "DIR", ">REQUESTS", ">IOPS", ">MEAN", ">P50", ">P95", ">P99", ">P99.9", ">MAX", ">REC", ">MISS", "")
+	t.Narrow([]string{"NAME"}, []string{"MEAN", "JOBS", "HOSTS", "P50", "P95", "MAX", "REC", "P99.9", "IOPS", "MISS"})
 	byFio := false
 	for _, r := range runs {
 		cells := []string{r.Run.ID[:min(8, len(r.Run.ID))], r.Run.Start.UTC().Format("2006-01-02 15:04:05"), describe(r),

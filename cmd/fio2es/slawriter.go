@@ -158,6 +158,7 @@ func (s *slaWriter) table(run *slaRun, verdicts []slo.Verdict) error {
 	}
 	term.Line(s.w, "%s", heading)
 	table := term.NewTable("RULE", "DIR", ">VALUE", ">LIMIT", "VERDICT", ">BUDGET", ">WORST", "AT", ">LONGEST", "NOTE")
+	table.Narrow([]string{"NOTE", "RULE"}, []string{"AT", "LONGEST", "BUDGET"})
 	for i := range verdicts {
 		v := &verdicts[i]
 		budget, note := "", v.Why

@@ -57,3 +57,25 @@ func TestBar(t *testing.T) {
 		}
 	}
 }
+
+// A table that is written in parts has one header, until a column is new; its columns never
+// get narrower.
+func TestTableInParts(t *testing.T) {
+	table := NewTable("NAME", ">COUNT", "HOST")
+	var out bytes.Buffer
+	for _, part := range [][][]string{{{"a", "1"}, {"b", "22"}}, {{"longer", "1,000,000"}}, {{"c", "3"}}, {{"d", "4", "h"}}} {
+		for _, row := range part {
+			table.Add(row...)
+		}
+		if err := table.Write(&out); err != nil {
+			t.Fatal(err)
+		}
+		if table.Rows() != 0 {
+			t.Errorf("%d rows are left", table.Rows())
+		}
+	}
+	want := "NAME  COUNT\na         1\nb        22\nlonger  1,000,000\nc               3\nNAME        COUNT  HOST\nd               4  h\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", &out, want)
+	}
+}

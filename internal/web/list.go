@@ -62,6 +62,33 @@ func (s *site) look(ctx context.Context, q query) (*found, error) {
 	return &found{runs: runs[min(begin, end):end], more: end < len(runs), total: len(runs)}, nil
 }
 
+// count is how many runs the history has.
+func (s *site) count(ctx context.Context) (n int, err error) {
+	leave, err := s.lists.enter(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	for _, err := range s.Store.Runs(ctx, history.RunFilter{Light: true}) {
+		if history.IsSkipped(err) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// plural is a number of things, such as "2 runs".
+func plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return unit.Count(int64(n)) + " " + thing
+}
+
 // lean is a run without what is not in a list, of which there may be many.
 func lean(run *mapping.Run) *mapping.Run {
 	c := *run
@@ -80,6 +107,9 @@ type listView struct {
 	Range          string // which runs, such as "101 – 200 of 412"
 	Previous, Next string // addresses
 	All            string
+	Runs           string // how many the history has, where none is shown
+	Matches        int    // runs of the list, where none is on this page
+	Page, PageRuns int
 	Trend          template.HTML
 	Most           int  // that can be compared
 	ByFio          bool // some latencies were computed by fio
@@ -136,6 +166,14 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 		v.ByFio = v.ByFio || slices.ContainsFunc(directions(run), func(d direction) bool { return d.Latency.Layout == "" && d.Fio != nil })
 	}
 	v.pages(q, f)
+	if len(f.runs) == 0 && (q.text != "" || q.page > 1) {
+		n, err := s.count(r.Context())
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		v.Runs, v.Matches, v.Page, v.PageRuns = plural(n, "run"), f.total, q.page, pageRuns
+	}
 	s.show(w, r, http.StatusOK, "list", v)
 }
 

@@ -79,7 +79,7 @@ func TestList(t *testing.T) {
 		"/?page=999999": "",
 	} {
 		w := p.get(t, path)
-		if want == "" && w.Code == http.StatusOK && strings.Contains(w.Body.String(), "There are no more runs.") {
+		if want == "" && w.Code == http.StatusOK && strings.Contains(w.Body.String(), "There are no more runs: ") {
 			continue
 		}
 		if w.Code != http.StatusBadRequest || want == "" || !strings.Contains(html.UnescapeString(w.Body.String()), want) {
@@ -90,7 +90,7 @@ func TestList(t *testing.T) {
 
 func TestEmpty(t *testing.T) {
 	w := serve(historyOf(t)).get(t, "/")
-	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "No runs yet. Store some with <code>fio2es ingest PATH</code>") {
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "No runs yet: this history has 0 runs. Store some with <code>fio2es ingest PATH</code>") {
 		t.Errorf("%d: %s", w.Code, w.Body)
 	}
 }
@@ -239,5 +239,23 @@ func TestHostile(t *testing.T) {
 	}
 	if w := p.get(t, id); w.Code != http.StatusOK {
 		t.Errorf("its report: %d", w.Code)
+	}
+}
+
+// A list without runs says how many the history has, and what was asked for.
+func TestEmptyList(t *testing.T) {
+	p := serve(historyOf(t, runOf(0, "a", 50), runOf(1, "b", 60)))
+	for path, want := range map[string]string{
+		"/?text=x%3Cy":       "No run has “x&lt;y” in its id, name, archive, path, benchmark, workload, mode or a label. This history has 2 runs:",
+		"/?page=3":           "There are no more runs: this history has 2 runs, 100 on a page, and this is page 3.",
+		"/?sort=p99&page=3":  "There are no more runs: this history has 2 runs, 100 on a page, and this is page 3.",
+		"/?text=nvme&page=2": "There are no more runs: 2 of 2 runs in this history have “nvme” in them, 100 on a page, and this is page 2.",
+	} {
+		if w := p.get(t, path); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d, want %q in\n%s", path, w.Code, want, w.Body)
+		}
+	}
+	if w := serve(historyOf(t)).get(t, "/"); !strings.Contains(w.Body.String(), "this history has 0 runs") {
+		t.Errorf("an empty history:\n%s", w.Body)
 	}
 }

@@ -122,6 +122,7 @@ type sorter struct {
 	jobs      map[*source.File]*fiolog.JobFile
 	jobErrors map[*source.File]error
 	found     logIndex
+	budget    *Budget
 }
 
 type placeKey struct {
@@ -150,6 +151,7 @@ func newSorter() *sorter {
 		folders: map[folder][]*Run{}, logs: map[logKey]*source.File{}, logged: map[folder]bool{}, skipped: map[folder]*Skipped{},
 		gone: map[*Run]bool{}, into: map[*Run]*Run{}, roots: map[rootKey]string{}, samples: map[folder]bool{},
 		jobs: map[*source.File]*fiolog.JobFile{}, jobErrors: map[*source.File]error{},
+		budget: new(Budget),
 	}
 }
 
@@ -232,6 +234,7 @@ func (s *sorter) finish() *Archive {
 		slices.SortStableFunc(r.Reports, func(a, b Report) int { return cmp.Compare(s.order[a.File], s.order[b.File]) })
 		slices.SortStableFunc(r.Reports, compareReports)
 		r.setLoose()
+		r.Budget = s.budget
 		used[r.Config], used[r.Whole] = true, true
 	}
 	slices.SortStableFunc(a.Runs, func(a, b *Run) int { return cmp.Compare(s.first(a), s.first(b)) })

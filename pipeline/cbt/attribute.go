@@ -73,7 +73,7 @@ func (p *clue) give(r *Run, how Found, isCandidate bool) {
 // folder, or else in folders nearby, that no other report names.
 func (s *sorter) byPlace(p *clue, clues []*clue, claimed map[*Run]bool) ([]*Run, Found) {
 	if p.claims == nil {
-		p.claims = readReport(p.file)
+		p.claims = s.readReport(p.file)
 	}
 	if !p.claims.isReport {
 		return nil, FoundFolder

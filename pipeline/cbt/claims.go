@@ -42,7 +42,7 @@ const (
 
 // readReport reads what fio's output says of logs: the first report that can be read, and
 // those that follow it closely.
-func readReport(f *source.File) *claims {
+func (s *sorter) readReport(f *source.File) *claims {
 	out := &claims{isReport: isReport(f)}
 	if !out.isReport {
 		return out
@@ -54,7 +54,7 @@ func readReport(f *source.File) *claims {
 	defer in.Close()
 	count := &counter{r: io.LimitReader(in, largestReport)}
 	seen := map[string]bool{}
-	for r, err := range fiolog.ReadReports(count, f.Name()) {
+	for r, err := range s.budget.Reports(count, f) {
 		if err == nil {
 			out.add(r, seen)
 		}

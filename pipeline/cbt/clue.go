@@ -103,7 +103,7 @@ func (s *sorter) clues(reports []*source.File) []*clue {
 		// Most folders have one run, and a report of its name.
 		isPlain := len(p.prefix) == 1 && len(s.found.byDir[p.dir]) == 1 && len(s.found.below[p.dir]) == 0 && roleOf(f.Path) == roleReport
 		if !isPlain {
-			p.claims = readReport(f)
+			p.claims = s.readReport(f)
 		}
 		all = append(all, p)
 	}

@@ -132,8 +132,12 @@ func inRBDFio(dir string) bool {
 }
 
 // parseReport takes apart the name that CBT gives to fio's output. A host may be an
-// address, so that its first number looks like a volume: rbdfio has none.
+// address, so that its first number looks like a volume: rbdfio has none. What marks a copy
+// is no part of the host: the original may be gone.
 func parseReport(base string, withVolume bool) (volume, host string, ok bool) {
+	if original, mark := fiolog.CutCopyMark(base); mark != "" && !numberMark.MatchString(mark) {
+		base = original
+	}
 	if !withVolume {
 		m := bareReport.FindStringSubmatch(base)
 		if m == nil {

@@ -33,6 +33,9 @@ type Run struct {
 	// Doubts are attributions that are likely but not certain, for people to read.
 	Doubts []string
 
+	// Budget is that of all runs that were found with this one.
+	Budget *Budget
+
 	at       place
 	base     string // the folder at.folder, see [sorter.dirOf]
 	name     string

@@ -233,7 +233,7 @@ func (s *documents) parse() (*Report, error) {
 	if err != nil {
 		return nil, &SyntaxError{File: s.name, Line: s.first, Column: s.column, Got: err.Error(), Want: "a report of fio"}
 	}
-	rep.Line = s.first
+	rep.Line, rep.Bytes = s.first, len(s.doc)
 	return rep, nil
 }
 

@@ -16,6 +16,7 @@ type Report struct {
 	Jobs          []Job
 	Unit          hist.Unit // of its latencies as fio counted them: ns since fio 3
 	Line          int       // where it begins, 1-based
+	Bytes         int       // of its text
 }
 
 // Job is one job of a report, or one group of jobs with group_reporting=1.
@@ -236,7 +237,11 @@ func (r *jsonReport) report() (*Report, error) {
 		if jobs.err != nil {
 			return nil, jobs.err
 		}
-		out.Jobs = append(out.Jobs, jobs.jobs...)
+		if len(out.Jobs) == 0 {
+			out.Jobs = jobs.jobs
+		} else {
+			out.Jobs = append(out.Jobs, jobs.jobs...)
+		}
 		out.Unit = max(out.Unit, jobs.unit)
 	}
 	if out.Unit == hist.UnknownUnit {

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/memtest"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// lineCounter counts lines, and those that begin as a header does.
+type lineCounter struct{ lines, headers int }
+
+func (c *lineCounter) Write(p []byte) (int, error) {
+	c.lines += bytes.Count(p, []byte{'\n'})
+	c.headers += bytes.Count(p, []byte("REQUESTS"))
+	return len(p), nil
+}
+
+// A table of a day of windows of 100 ms each takes as much memory as one of an hour.
+func TestLongTable(t *testing.T) {
+	const windows = 200_000
+	h := hist.New(hist.Fio3(0))
+	h.AddLatency(50_000, 100)
+	latency := mapping.NewLatency(h, nil)
+	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
+	out := &lineCounter{}
+	used := memtest.Measure(func() {
+		w := newPercentileWriter(out, "table", "interpolated", false)
+		w.begin("run", true)
+		for i := range windows {
+			d := &mapping.Interval{Time: start.Add(time.Duration(i) * 100 * time.Millisecond), Latency: latency, IOPS: 1000}
+			d.Run.Name, d.Run.Start, d.Fio.Direction, d.Requests.Completed = "run", start, "read", 100
+			d.Window.End, d.Window.MS = d.Time.Add(100*time.Millisecond), 100
+			if err := w.interval(d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.total(&mapping.Run{Run: mapping.RunInfo{Name: "run", Start: start}}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Logf("%d MB, %v", used.Peak>>20, used.Time)
+	if out.lines != windows+2 || out.headers != 1 || used.Peak > 64<<20 {
+		t.Errorf("%d lines, %d headers, %d bytes", out.lines, out.headers, used.Peak)
+	}
+}

@@ -1,0 +1,33 @@
+package setup
+
+import (
+	"testing"
+
+	"github.com/fio2es/fio2es/mapping/templates"
+)
+
+// FuzzObjects: whatever a server has for one of our objects, it is compared without a panic, and
+// equals itself.
+func FuzzObjects(f *testing.F) {
+	f.Add([]byte(`{"_meta":{"managed_by":"fio2es","version":2},"template":{"settings":{"index":{"number_of_shards":"1"},"index.codec":null}},"composed_of":["a"]}`))
+	f.Add([]byte(`{"index_templates":[{"name":"a","index_template":{"template":[]}},1,null],"_meta":[],"template":{"settings":{"":{"":1}}}}`))
+	f.Add([]byte(`{"phases":{"hot":{"actions":{"rollover":{"max_age":"30d"}}}},"version":1e400}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var o object
+		if unmarshal(text, &o) != nil {
+			return
+		}
+		owner(o)
+		o.at("template", "settings")
+		for _, part := range []string{"index_templates", "component_templates"} {
+			for _, one := range o.list(part) {
+				owner(one)
+			}
+		}
+		for _, kind := range []templates.Kind{templates.Policy, templates.Component, templates.Index} {
+			if d := differences(canonical(kind, o), canonical(kind, o)); len(d) > 0 {
+				t.Errorf("differs from itself: %q", d)
+			}
+		}
+	})
+}
