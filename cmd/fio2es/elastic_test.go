@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,20 +84,58 @@ func say(t *testing.T, args ...string) string {
 	return out.String()
 }
 
+// The runs of the example archive, as users name them: by the beginnings of their ids.
+const (
+	exampleStalls = "e87ec34a" // 0/id-7c1f03ab: 64 jobs on 4 hosts, writes with stalls
+	exampleMixed  = "47e16f24" // 0/id-2b90e1d4: 8 jobs on 2 hosts, reads and writes
+)
+
+// clusterQuestions are commands that must answer the same from a cluster as from the
+// embedded history, to the byte.
+var clusterQuestions = [][]string{
+	{"runs", "--format=csv"}, {"runs", "randwrite", "--sort=p99", "--format=csv"}, {"runs", "--mode=randrw", "--format=csv"},
+	{"percentiles", "latest", "--format=csv", allLevels}, {"percentiles", exampleStalls, "--format=json", allLevels},
+	{"percentiles", exampleMixed, "--format=csv", "--levels=host"}, {"percentiles", "--method=fio", exampleMixed, "--format=csv"},
+	{"percentiles", "--compat=fiologparser_hist", exampleMixed}, {"rank", "latest", "--within=100us,1ms"},
+	{"rank", exampleMixed, "--within=1ms", "--from=+1s", "--to=+4s", "--format=csv"},
+	{"rank", exampleStalls, "--within=1ms", "--host=hostB", "--format=json"},
+	{"heatmap", exampleMixed}, {"heatmap", exampleStalls, "--host=hostB", "--columns=7", "--format=csv"}, {"compare", exampleMixed, exampleStalls},
+	{"sla", exampleMixed, "--rule=p99 <= 10s in every window", "--rule=within 1s >= 99%", "--format=json"},
+	{"sla", exampleStalls, "--rule=max<10s", "--host=hostB", "--from=+1s"},
+	{"export", exampleMixed, "--as=csv", "--levels=host"}, {"export", exampleStalls, "--as=hdrlog"},
+	{"export", exampleStalls, exampleMixed, "--as=openmetrics", "--windows"},
+	{"report", exampleMixed}, {"report", exampleStalls, exampleMixed, "--direction=write"},
+}
+
+// embeddedAnswers stores the example archive in an embedded history of the test's own, the
+// one that commands use when no cluster is named, and gives its answers.
+func embeddedAnswers(t *testing.T) []string {
+	t.Helper()
+	isolate(t)
+	say(t, "ingest", allLevels, exampleArchive)
+	answers := make([]string, len(clusterQuestions))
+	for i, args := range clusterQuestions {
+		if answers[i] = say(t, args...); answers[i] == "" {
+			t.Errorf("%s: no answer", strings.Join(args, " "))
+		}
+	}
+	return answers
+}
+
+// TestClusterQuestions: the embedded history answers each of them, so that a question that
+// is out of date is found where no cluster is. The stand-in for Elasticsearch cannot answer
+// them: it has no points in time and no pages. Package history reads through a fake that has.
+func TestClusterQuestions(t *testing.T) { embeddedAnswers(t) }
+
 // TestCluster stores the example archive in a real cluster, directly and by way of the
 // embedded history, and compares all answers with those of the embedded history: they
 // are the same to the digit.
 func TestCluster(t *testing.T) {
 	real, prefixes := cluster(t, "direct", "pushed")
-	t.Setenv("XDG_DATA_HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	t.Setenv("HOME", t.TempDir())
-	archive := filepath.Join("..", "..", "examples", "cbt-archive")
-	levels := "--levels=cluster,host,job"
-	say(t, "ingest", levels, archive)
+	want := embeddedAnswers(t)
 	for i, prefix := range prefixes {
 		at := []string{"--elasticsearch=" + real.Address, "--prefix=" + prefix}
-		with := func(args ...string) []string { return append(args, at...) }
+		with := func(args ...string) []string { return append(slices.Clone(args), at...) }
 		if out := say(t, with("setup")...); !strings.Contains(out, "create index template "+prefix+"-latency-cluster") {
 			t.Errorf("setup: %s", out)
 		}
@@ -107,24 +146,14 @@ func TestCluster(t *testing.T) {
 			t.Errorf("runs before the first: %s", out)
 		}
 		if i == 0 {
-			say(t, with("ingest", levels, archive)...)
-			say(t, with("ingest", levels, archive)...)
+			say(t, with("ingest", allLevels, exampleArchive)...)
+			say(t, with("ingest", allLevels, exampleArchive)...)
 		} else {
 			say(t, with("push")...)
 			say(t, with("push")...)
 		}
-		for _, args := range [][]string{
-			{"runs", "--format=csv"}, {"runs", "randwrite", "--sort=p99", "--format=csv"}, {"runs", "--mode=randrw", "--format=csv"},
-			{"percentiles", "latest", "--format=csv", levels}, {"percentiles", "e87ec34a", "--format=json", levels},
-			{"percentiles", "8fe1", "--format=csv", "--levels=host"}, {"percentiles", "--method=fio", "8fe1", "--format=csv"},
-			{"percentiles", "--compat=fiologparser_hist", "8fe1"}, {"rank", "latest", "--within=100us,1ms"},
-			{"rank", "8fe1", "--within=1ms", "--from=+1s", "--to=+4s", "--format=csv"}, {"rank", "0d31", "--within=1ms", "--host=hostB", "--format=json"},
-			{"heatmap", "8fe1"}, {"heatmap", "0d31", "--host=hostB", "--columns=7", "--format=csv"}, {"compare", "8fe1", "0d31"},
-			{"sla", "8fe1", "--rule=p99 <= 10s in every window", "--rule=within 1s >= 99%", "--format=json"}, {"sla", "0d31", "--rule=max<10s", "--host=hostB", "--from=+1s"},
-			{"export", "8fe1", "--as=csv", "--levels=host"}, {"export", "0d31", "--as=hdrlog"}, {"export", "0d31", "8fe1", "--as=openmetrics", "--windows"},
-			{"report", "8fe1"}, {"report", "0d31", "8fe1", "--direction=write"},
-		} {
-			if diff := cmp.Diff(say(t, args...), say(t, with(args...)...)); diff != "" {
+		for i, args := range clusterQuestions {
+			if diff := cmp.Diff(want[i], say(t, with(args...)...)); diff != "" {
 				t.Errorf("%s: embedded and cluster differ:\n%s", strings.Join(args, " "), diff)
 			}
 		}

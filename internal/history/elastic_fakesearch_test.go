@@ -81,6 +81,9 @@ func (f *fake) search(target string, body []byte, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(keys) == 0 && (pit != nil || r.After != nil) {
+		return nil, unknown("pages without an order")
+	}
 	if pit != nil {
 		keys = append(keys, key{field: "_shard_doc"})
 	}
@@ -303,9 +306,6 @@ func parseSort(sort []any) ([]key, error) {
 			keys = append(keys, k)
 		}
 	}
-	if len(keys) == 0 {
-		return nil, unknown("no sort")
-	}
 	return keys, nil
 }
 
@@ -390,7 +390,7 @@ func matchesBool(clauses map[string]any, fields map[string]any) (bool, error) {
 		case "must_not":
 			result = result && n == 0
 		case "should":
-			if clauses["minimum_should_match"] == nil {
+			if clauses["minimum_should_match"] == nil && (clauses["filter"] != nil || clauses["must"] != nil) {
 				return false, unknown("should beside filters finds nothing by itself")
 			}
 			result = result && n > 0

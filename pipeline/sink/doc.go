@@ -18,6 +18,7 @@ type Sink interface {
 	Put(ctx context.Context, docs []*mapping.Interval) error
 
 	// Finish takes the document of a run, all of whose interval documents were put. When
-	// it returns nil all of them are safe.
+	// it returns nil all of them are safe, and the run is forgotten: to finish it again,
+	// put all of its documents again.
 	Finish(ctx context.Context, run *mapping.Run) error
 }

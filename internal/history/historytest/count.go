@@ -29,7 +29,7 @@ func testCount(t *testing.T, s history.Store) {
 	large := Interval("b", "1", 0)
 	large.Latency.Bins.Counts[0], large.Latency.Bins.Counts[1] = mapping.MaxCount, mapping.MaxCount
 	put(t, s, append(Intervals("b", "1", 10)[1:], large.Split()...)...)
-	put(t, s, Intervals("c", "1", 2)...) // of a run that nobody wants counted
+	put(t, s, Intervals("c", "1", 2)...) // of a run that is not to be counted
 	a, b := NewRun("a", "1"), NewRun("b", "1")
 	finish(t, s, a, b)
 	got := count(history.Counts{ID("a"): {"1": {Cluster: 9, Host: 1}}, ID("b"): {"1": {Cluster: 10}}})
@@ -37,7 +37,7 @@ func testCount(t *testing.T, s history.Store) {
 		t.Errorf("a lacks %+v, b %+v", got.Lack(a), got.Lack(b))
 	}
 	put(t, s, Intervals("b", "2", 3)...) // an ingest that is interrupted
-	finish(t, s, a)                      // and makes it visible
+	finish(t, s, NewRun("c", "1"))       // and makes it visible
 	if got, err := s.Count(t.Context(), []string{ID("b")}, mapping.Cluster); err != nil || got[ID("b")]["2"].Cluster != 3 || got.IsAlone(b) || !got.IsWhole(b) {
 		t.Errorf("two versions: %v, %v", got, err)
 	}
@@ -48,7 +48,7 @@ func testCount(t *testing.T, s history.Store) {
 	if err != nil || !got.IsAlone(b) || !got.IsWhole(b) || got[ID("a")]["1"] != (mapping.Documents{Cluster: 9}) {
 		t.Errorf("after the removal: %v, %v", got, err)
 	}
-	if runs := collect(t, s.Runs(t.Context(), history.RunFilter{})); len(runs) != 2 {
+	if runs := collect(t, s.Runs(t.Context(), history.RunFilter{})); len(runs) != 3 {
 		t.Errorf("runs: %v", names(runs))
 	}
 }

@@ -1,0 +1,56 @@
+package history_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/sink"
+)
+
+// sunk is a history whose documents go through the sink, as those of ingest do. Put stores
+// at once, so that tests can delete a run that was never finished.
+type sunk struct{ *sink.Elastic }
+
+// Put implements [history.Writer].
+func (s sunk) Put(ctx context.Context, docs []*mapping.Interval) error {
+	return errors.Join(s.Elastic.Put(ctx, docs), s.Flush(ctx))
+}
+
+// TestSinkIsHistory: a history that is written through the sink is like the embedded one.
+// TestClusterIsHistory of the command does the same in a real cluster.
+func TestSinkIsHistory(t *testing.T) {
+	historytest.Run(t, func(t *testing.T) history.Store {
+		f := newFake(t)
+		f.before = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
+			r.URL.RawQuery = known(r.URL.Query()).Encode()
+			return false
+		}
+		if _, err := f.call(t.Context(), http.MethodPut, "/"+testPrefix+"-runs", ""); err != nil {
+			t.Fatal(err)
+		}
+		client, err := elastic.New(elastic.Config{Addresses: []string{f.base.String()}, GzipLevel: elastic.NoGzip})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		bulk := sink.NewElastic(client, sink.Options{Prefix: testPrefix, Templates: []string{}})
+		t.Cleanup(func() { _ = bulk.Close() }) // tests abandon what they do not finish
+		return history.NewElastic(client.Once(), testPrefix, sunk{bulk})
+	})
+}
+
+// known leaves out the parameters that say how missing indices are answered, which the
+// fake answers so in any case.
+func known(q url.Values) url.Values {
+	for _, name := range []string{"ignore_unavailable", "allow_no_indices"} {
+		q.Del(name)
+	}
+	return q
+}
