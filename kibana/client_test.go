@@ -72,7 +72,7 @@ func newFake(t *testing.T, answers map[string]string) (*fake, *kibana.Client) {
 
 func connect(t *testing.T, address string) *kibana.Client {
 	t.Helper()
-	transport, err := elastic.New(elastic.Config{Addresses: []string{address}, GzipLevel: elastic.NoGzip, Service: "Kibana", Retries: -1})
+	transport, err := elastic.New(elastic.Config{Addresses: []string{address}, GzipLevel: elastic.NoGzip, Service: "Kibana", GiveUpAfter: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ type BulkItem struct {
 func (i BulkItem) OK() bool { return i.Status >= 200 && i.Status < 300 && i.Type == "" }
 
 // Temporary tells whether sending the document again, as it is, may succeed.
-func (i BulkItem) Temporary() bool { return temporaryStatus(i.Status, i.Type) }
+func (i BulkItem) Temporary() bool { return i.Error().isTemporary() }
 
 // Error is the item's error as one of its own.
 func (i BulkItem) Error() *Error { return &Error{Status: i.Status, Type: i.Type, Reason: i.Reason} }

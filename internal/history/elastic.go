@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -17,10 +18,10 @@ var (
 	ErrIncomplete = errors.New("the cluster answered only in part")
 )
 
-// Transport sends one request to a cluster, whose address and credentials it knows: the
-// request has no more than a path. It returns answers with any status.
-type Transport interface {
-	Perform(r *http.Request) (*http.Response, error)
+// Client sends requests to a cluster, and repeats those that failed and may succeed; an
+// [*elastic.Client].
+type Client interface {
+	Do(ctx context.Context, r elastic.Request, into any) error
 }
 
 // Writer stores documents in the indices that mapping names. [Elastic] relies on this:
@@ -44,15 +45,15 @@ type Writer interface {
 // removes it first. Readers look at it before and after they fix the state that they read (a
 // point in time), and fix another one when it has changed in between.
 type Elastic struct {
-	transport Transport
-	writer    Writer
-	prefix    string // of all indices
-	limits    limits
+	client Client
+	writer Writer
+	prefix string // of all indices
+	limits limits
 }
 
 // limits are constant but in tests.
 type limits struct {
-	tries      int           // for a request
+	tries      int           // for a removal while documents are being changed
 	pause      time.Duration // before the second try; doubled for each further one
 	maxPause   time.Duration
 	settle     int           // tries to find a state in which no run is being replaced
@@ -74,12 +75,12 @@ var usualLimits = limits{
 
 // NewElastic is the history in the indices whose names begin with prefix; an empty one
 // is [mapping.DefaultPrefix]. It writes through w, which may be nil in one that is only
-// read, and reads through t. Closing it closes neither.
-func NewElastic(t Transport, prefix string, w Writer) *Elastic {
+// read, and reads through c. Closing it closes neither.
+func NewElastic(c Client, prefix string, w Writer) *Elastic {
 	if prefix == "" {
 		prefix = mapping.DefaultPrefix
 	}
-	return &Elastic{transport: t, writer: w, prefix: prefix, limits: usualLimits}
+	return &Elastic{client: c, writer: w, prefix: prefix, limits: usualLimits}
 }
 
 // Close implements [Store]; there is nothing to end.

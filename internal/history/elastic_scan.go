@@ -123,7 +123,7 @@ func (s *scan[D]) first(ctx context.Context) ([]hit[D], int, error) {
 	for r := s.request; ; {
 		r.Total = true
 		f, err := searchIn[D](ctx, s, &buf, &r)
-		if errors.Is(err, errLarge) && r.Size > 1 {
+		if errors.Is(err, elastic.ErrTooLong) && r.Size > 1 {
 			r.Size = max(1, r.Size/4)
 			continue
 		}
@@ -170,7 +170,7 @@ func (s *scan[D]) slice(ctx context.Context, after []json.RawMessage, n int, to 
 	for r.Size = n; len(docs) < n; {
 		r.After, r.Size = after, min(r.Size, n-len(docs))
 		f, err := searchIn[D](ctx, s, &buf, &r)
-		if errors.Is(err, errLarge) && r.Size > 1 {
+		if errors.Is(err, elastic.ErrTooLong) && r.Size > 1 {
 			r.Size = max(1, r.Size/4)
 			continue
 		}

@@ -8,14 +8,16 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/elastic"
 )
 
 // shards tells how many of the parts of indices took part in an answer.
 type shards struct {
 	Failed   int `json:"failed"`
 	Failures []struct {
-		Index  string `json:"index"`
-		Reason cause  `json:"reason"`
+		Index  string                        `json:"index"`
+		Reason struct{ Type, Reason string } `json:"reason"`
 	} `json:"failures"`
 }
 
@@ -142,8 +144,7 @@ func (e *Elastic) openPIT(ctx context.Context, index string) (string, error) {
 func (e *Elastic) closePIT(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.limits.closeAfter)
 	defer cancel()
-	text, _ := json.Marshal(pit{ID: id}) // a text cannot fail
-	_ = e.once(ctx, new(bytes.Buffer), http.MethodDelete, "/_pit", text)
+	_ = e.client.Do(ctx, elastic.Request{Method: http.MethodDelete, URI: "/_pit", Body: pit{ID: id}}, nil)
 }
 
 func (e *Elastic) keepAlive() string { return fmt.Sprintf("%ds", int(e.limits.keepAlive/time.Second)) }
