@@ -50,7 +50,7 @@ func (a *app) connect(ctx context.Context) (*elastic.Client, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	cfg.Waiting = a.tellWait
+	cfg.Waiting, cfg.Dial = a.tellWait, a.dial
 	client, err := elastic.New(cfg)
 	if err != nil {
 		return nil, usageError{err}
