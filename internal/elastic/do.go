@@ -27,7 +27,7 @@ func (c *Client) Do(ctx context.Context, req Request, into any) error {
 
 func (c *Client) maxOf(req *Request) int64 {
 	if req.MaxAnswer > 0 {
-		return min(req.MaxAnswer, c.maxAnswer)
+		return req.MaxAnswer
 	}
 	return c.maxAnswer
 }

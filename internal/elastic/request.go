@@ -20,7 +20,7 @@ type Request struct {
 	Body      any        // []byte as it is, else JSON of it; nil for none
 	Type      string     // of a Body that is not JSON
 	Header    http.Header
-	MaxAnswer int64 // bytes; default and limit: [Config].MaxAnswer
+	MaxAnswer int64 // bytes; default [Config].MaxAnswer
 }
 
 // uri is what stands in the first line of the request.

@@ -49,6 +49,7 @@ type Elastic struct {
 	writer Writer
 	prefix string // of all indices
 	limits limits
+	large  chan struct{} // holds one while a large answer is read
 }
 
 // limits are constant but in tests.
@@ -61,7 +62,8 @@ type limits struct {
 	pageHits   int           // that it has at most
 	keys       int           // of documents that are asked for at once; 10,000 at most
 	ahead      int           // pages that are read before they are asked for
-	answer     int64         // the most bytes that are read of one answer
+	answer     int64         // the most bytes that are read of an answer with several documents
+	document   int64         // of one with a single document
 	removal    int           // documents that one request removes
 	keepAlive  time.Duration // of a point in time, from one page to the next
 	closeAfter time.Duration // how long to wait for the end of a point in time
@@ -69,7 +71,8 @@ type limits struct {
 
 var usualLimits = limits{
 	tries: 5, pause: 200 * time.Millisecond, maxPause: 5 * time.Second, settle: 20,
-	pageBytes: 4 << 20, pageHits: 5000, keys: 10_000, ahead: 3, answer: 128 << 20, removal: 10_000,
+	pageBytes: 4 << 20, pageHits: 5000, keys: 10_000, ahead: 3, removal: 10_000,
+	answer: 16 << 20, document: mapping.MaxRunBytes + 1<<20,
 	keepAlive: 5 * time.Minute, closeAfter: 500 * time.Millisecond, // so that Ctrl-C ends within a second
 }
 
@@ -80,7 +83,7 @@ func NewElastic(c Client, prefix string, w Writer) *Elastic {
 	if prefix == "" {
 		prefix = mapping.DefaultPrefix
 	}
-	return &Elastic{client: c, writer: w, prefix: prefix, limits: usualLimits}
+	return &Elastic{client: c, writer: w, prefix: prefix, limits: usualLimits, large: make(chan struct{}, 1)}
 }
 
 // Close implements [Store]; there is nothing to end.

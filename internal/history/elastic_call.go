@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,25 +30,21 @@ func refusal(err error) error {
 	return err
 }
 
-// ask sends a request, which must be one that may be repeated, and decodes the answer.
+// ask sends a request, which must be one that may be repeated, and decodes the answer: no
+// documents, and at most a page of counts.
 func (e *Elastic) ask(ctx context.Context, verb, method, path string, body, answer any) error {
-	var buf bytes.Buffer
-	if err := e.send(ctx, &buf, verb, method, path, body); err != nil {
-		return err
-	}
-	if err := json.Unmarshal(buf.Bytes(), answer); err != nil {
-		return fmt.Errorf("%s: %w: %w", verb, errOdd, err)
-	}
-	return nil
+	const most = 4 << 20
+	return e.send(ctx, verb, elastic.Request{Method: method, URI: path, Body: body, MaxAnswer: most}, func(r io.Reader) error {
+		if err := json.NewDecoder(r).Decode(answer); err != nil {
+			return fmt.Errorf("%w: %w", errOdd, err)
+		}
+		return nil
+	})
 }
 
-// send reads the answer into buf.
-func (e *Elastic) send(ctx context.Context, buf *bytes.Buffer, verb, method, path string, body any) error {
-	err := e.client.Do(ctx, elastic.Request{Method: method, URI: path, Body: body, MaxAnswer: e.limits.answer}, func(r io.Reader) error {
-		buf.Reset()
-		_, err := buf.ReadFrom(r)
-		return err
-	})
+// send sends a request, and says what users can do about an error.
+func (e *Elastic) send(ctx context.Context, verb string, r elastic.Request, read func(io.Reader) error) error {
+	err := e.client.Do(ctx, r, read)
 	switch {
 	case err == nil:
 		return nil
