@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/textproto"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/elastic"
@@ -93,15 +92,7 @@ func (c *Client) Check(ctx context.Context) (version string, err error) {
 }
 
 func checkVersion(number string) error {
-	parts := strings.SplitN(number, ".", 3)
-	if len(parts) < 2 {
-		return fmt.Errorf("%w: version %q", ErrNotKibana, number)
-	}
-	major, err := strconv.Atoi(parts[0])
-	if err != nil {
-		return fmt.Errorf("%w: version %q", ErrNotKibana, number)
-	}
-	minor, err := strconv.Atoi(parts[1])
+	major, minor, err := elastic.ParseVersion(number)
 	if err != nil {
 		return fmt.Errorf("%w: version %q", ErrNotKibana, number)
 	}

@@ -83,7 +83,7 @@ func checkAnswer(product, number, flavor, distribution, tagline string) error {
 	case flavor == "serverless":
 		return fmt.Errorf("%w: it has neither lifecycle policies nor settings for shards, which the templates need", ErrServerless)
 	}
-	major, minor, err := parseVersion(number)
+	major, minor, err := ParseVersion(number)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: version %q", ErrNotElastic, number)
@@ -125,8 +125,8 @@ func orElse(s, other string) string {
 	return s
 }
 
-// parseVersion reads "8.6.1" or "9.1.0-SNAPSHOT".
-func parseVersion(number string) (major, minor int, err error) {
+// ParseVersion reads the version of Elasticsearch or Kibana: "8.6.1", "9.1.0-SNAPSHOT".
+func ParseVersion(number string) (major, minor int, err error) {
 	parts := strings.SplitN(number, ".", 3)
 	if len(parts) < 2 {
 		return 0, 0, fmt.Errorf("read version %q: %w", number, strconv.ErrSyntax)

@@ -190,13 +190,13 @@ func (e *Elastic) remove(ctx context.Context, index string, query any) (int, err
 // refresh makes what is stored visible, in every copy, before it returns.
 func (e *Elastic) refresh(ctx context.Context, index string) error {
 	var answer struct {
-		Shards shards `json:"_shards"`
+		Shards elastic.Shards `json:"_shards"`
 	}
 	const verb = "refresh"
 	if err := e.ask(ctx, verb, http.MethodPost, "/"+index+"/_refresh", nil, &answer); err != nil {
 		return err
 	}
-	return answer.Shards.check(verb)
+	return checkShards(verb, answer.Shards)
 }
 
 // The names of indices as they stand in paths.

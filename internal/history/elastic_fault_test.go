@@ -525,7 +525,7 @@ func newRecorded(t testing.TB) *recorded {
 func TestElasticRecorded(t *testing.T) {
 	for name, want := range map[string]string{
 		"pit-closed":                 "status 404 search_context_missing_exception: No search context found",
-		"partial-failure":            "1 shards failed (g-x2: illegal_argument_exception: Field [latency]",
+		"partial-failure":            "some shards did not answer: 1 of 2: index g-x2: illegal_argument_exception: Field [latency]",
 		"partial-failure-disallowed": "status 400 illegal_argument_exception: Field [latency] of type [keyword]",
 		"index-missing":              "fio2es setup, then ingest (status 404 index_not_found_exception: no such index [g-none])",
 		"block-delete-by-query":      "status 403 cluster_block_exception: index [g-b] blocked by",

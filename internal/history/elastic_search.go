@@ -14,25 +14,12 @@ import (
 	"github.com/fio2es/fio2es/internal/elastic"
 )
 
-// shards tells how many of the parts of indices took part in an answer.
-type shards struct {
-	Failed   int `json:"failed"`
-	Failures []struct {
-		Index  string                        `json:"index"`
-		Reason struct{ Type, Reason string } `json:"reason"`
-	} `json:"failures"`
-}
-
-func (s *shards) check(verb string) error {
-	if s.Failed == 0 && len(s.Failures) == 0 {
-		return nil
+// checkShards reports whether all parts of indices took part in an answer.
+func checkShards(verb string, s elastic.Shards) error {
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("%s: %w: %w", verb, ErrIncomplete, err)
 	}
-	why := ""
-	if len(s.Failures) > 0 {
-		f := s.Failures[0]
-		why = fmt.Sprintf(" (%s: %s: %s)", f.Index, f.Reason.Type, f.Reason.Reason)
-	}
-	return fmt.Errorf("%s: %d shards failed%s: %w", verb, s.Failed, why, ErrIncomplete)
+	return nil
 }
 
 // request is the body of a search.
@@ -80,7 +67,7 @@ func (r *request) shrink(err error) bool {
 type found[D any] struct {
 	pit      string
 	timedOut bool
-	shards   shards
+	shards   elastic.Shards
 	total    int
 	hits     []hit[D]
 	ok       bool  // it has hits, if perhaps none of them
@@ -222,7 +209,7 @@ func (f *found[D]) check(verb string, r *request) error {
 	case f.timedOut:
 		return fmt.Errorf("%s: the search ran out of time: %w", verb, ErrIncomplete)
 	}
-	return f.shards.check(verb)
+	return checkShards(verb, f.shards)
 }
 
 // documents are those of hits.
