@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/elastic"
 )
@@ -64,6 +65,9 @@ type Elasticsearch struct {
 	GzipLevel    int            `mapstructure:"gzip_level"` // of request bodies; 0: 2 where that pays; -1: none
 	Rejects      string         `mapstructure:"rejects"`    // file for documents that the cluster refuses for good
 
+	RequestTimeout time.Duration `mapstructure:"request_timeout"` // until the end of an answer, of Kibana too
+	GiveUpAfter    time.Duration `mapstructure:"give_up_after"`   // time without progress that is waited; 0: not at all
+
 	Shards   int    `mapstructure:"shards"`    // of each index of interval documents
 	Replicas string `mapstructure:"replicas"`  // a number, or a range such as 0-1
 	KeepDays int    `mapstructure:"keep_days"` // of interval documents; 0: for ever
@@ -86,7 +90,9 @@ func Default() Config {
 	return Config{
 		History: defaultHistory(), Source: "hist", Precision: "p99:10%", Weighting: "inflight", InFlight: "long", Tolerance: 0.05,
 		Align: "run", Levels: []string{"cluster", "host"}, Prefix: "fio",
-		Elasticsearch: Elasticsearch{Rejects: "fio2es-rejects.ndjson", Shards: 1, Replicas: "0-1"},
+		Elasticsearch: Elasticsearch{
+			Rejects: "fio2es-rejects.ndjson", Shards: 1, Replicas: "0-1", RequestTimeout: 90 * time.Second, GiveUpAfter: 5 * time.Minute,
+		},
 	}
 }
 
@@ -113,5 +119,7 @@ func Settings(c Config) map[string]any {
 	c.Elasticsearch.Proxy, c.Kibana.URL = withoutCredentials(c.Elasticsearch.Proxy), withoutCredentials(c.Kibana.URL)
 	all := decoded(c)
 	all["interval"] = c.Interval.String()
+	es := all["elasticsearch"].(map[string]any)
+	es["request_timeout"], es["give_up_after"] = c.Elasticsearch.RequestTimeout.String(), c.Elasticsearch.GiveUpAfter.String()
 	return all
 }

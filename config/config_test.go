@@ -43,6 +43,8 @@ func load(t *testing.T, file string, env map[string]string, args ...string) (Con
 	flags.StringToString("labels", nil, "")
 	flags.StringSlice("levels", nil, "")
 	flags.StringSlice("elasticsearch", nil, "")
+	flags.Duration("request-timeout", 0, "")
+	flags.Duration("give-up-after", 0, "")
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
 	}
@@ -199,5 +201,41 @@ func TestPrecision(t *testing.T) {
 	}
 	if opt, err := (&Config{Interval: Interval(time.Second)}).Options(); opt.Precision != (align.Precision{}) || opt.Window != time.Second {
 		t.Errorf("%+v, %v", opt, err)
+	}
+}
+
+// TestWaits: how long to wait is a flag, a variable or an entry of a file; 0 is not to wait,
+// and a number without a unit is an error.
+func TestWaits(t *testing.T) {
+	type waits struct{ request, giveUp time.Duration }
+	for _, c := range []struct {
+		env  map[string]string
+		args []string
+		want waits
+	}{
+		{nil, nil, waits{90 * time.Second, 5 * time.Minute}},
+		{map[string]string{"FIO2ES_ELASTICSEARCH_REQUEST_TIMEOUT": "30s", "FIO2ES_ELASTICSEARCH_GIVE_UP_AFTER": "2h"}, nil, waits{30 * time.Second, 2 * time.Hour}},
+		{map[string]string{"FIO2ES_ELASTICSEARCH_GIVE_UP_AFTER": "2h"}, []string{"--give-up-after=0", "--request-timeout=5m"}, waits{5 * time.Minute, -1}},
+	} {
+		got, err := load(t, "", c.env, c.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, err := got.Elasticsearch.Client()
+		if (waits{client.Timeout, client.GiveUpAfter}) != c.want || err != nil {
+			t.Errorf("%v, %v; want %v", client, err, c.want)
+		}
+		shown := Settings(got)["elasticsearch"].(map[string]any)
+		if want := got.Elasticsearch.RequestTimeout.String(); shown["request_timeout"] != want {
+			t.Errorf("%v is shown as %v", want, shown["request_timeout"])
+		}
+	}
+	for _, env := range []map[string]string{
+		{"FIO2ES_ELASTICSEARCH_REQUEST_TIMEOUT": "0s"}, {"FIO2ES_ELASTICSEARCH_REQUEST_TIMEOUT": "2h"}, {"FIO2ES_ELASTICSEARCH_REQUEST_TIMEOUT": "soon"},
+		{"FIO2ES_ELASTICSEARCH_GIVE_UP_AFTER": "-5m"}, {"FIO2ES_ELASTICSEARCH_GIVE_UP_AFTER": "300"},
+	} {
+		if _, err := load(t, "", env); err == nil || !strings.Contains(err.Error(), "elasticsearch.") {
+			t.Errorf("%v: %v", env, err)
+		}
 	}
 }

@@ -2,7 +2,9 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/mapping/templates"
@@ -14,11 +16,31 @@ func (e *Elasticsearch) Client() (elastic.Config, error) {
 		Addresses: e.Addresses, CloudID: e.CloudID, Username: e.Username,
 		Fingerprint: e.Fingerprint, AllowPlain: e.AllowPlain, Proxy: e.Proxy, GzipLevel: e.GzipLevel,
 	}
+	e.wait(&c)
 	var faults [3]error
 	c.APIKey, faults[0] = secret("elasticsearch.api_key", e.APIKey, e.APIKeyFile)
 	c.Password, faults[1] = secret("elasticsearch.password", e.Password, e.PasswordFile)
 	c.CACert, faults[2] = certificates("elasticsearch.ca", e.CA)
 	return c, errors.Join(faults[:]...)
+}
+
+// wait sets how long a client waits.
+func (e *Elasticsearch) wait(c *elastic.Config) {
+	if c.Timeout, c.GiveUpAfter = e.RequestTimeout, e.GiveUpAfter; e.GiveUpAfter == 0 {
+		c.GiveUpAfter = -1
+	}
+}
+
+// faults are all that is wrong with the values.
+func (e *Elasticsearch) faults() []error {
+	var faults []error
+	if e.RequestTimeout < time.Second || e.RequestTimeout > time.Hour {
+		faults = append(faults, fmt.Errorf("elasticsearch.request_timeout: %v is not a time between 1s and 1h, such as 90s", e.RequestTimeout))
+	}
+	if e.GiveUpAfter != 0 && e.GiveUpAfter < time.Second { // a number without a unit is of nanoseconds
+		faults = append(faults, fmt.Errorf("elasticsearch.give_up_after: %v is neither a time of at least 1s, such as 5m, nor 0s, to fail at once", e.GiveUpAfter))
+	}
+	return faults
 }
 
 // inAddress are credentials that stand in an address.

@@ -55,6 +55,7 @@ func (k *Kibana) credentials() bool {
 func (c *Config) KibanaClient() (elastic.Config, error) {
 	k, e := c.Kibana, c.Elasticsearch
 	out := elastic.Config{Addresses: []string{k.URL}, AllowPlain: k.AllowPlain, Proxy: e.Proxy, GzipLevel: elastic.NoGzip}
+	e.wait(&out)
 	section := "kibana"
 	if !k.credentials() {
 		section = "elasticsearch"

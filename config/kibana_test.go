@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -43,11 +44,12 @@ func TestKibanaClient(t *testing.T) {
 			elastic.Config{Addresses: []string{"https://me:mine@kibana:5601"}, Proxy: "http://proxy:3128"},
 		},
 	} {
+		cluster.RequestTimeout, cluster.GiveUpAfter = time.Minute, time.Hour
 		got, err := (&Config{Elasticsearch: cluster, Kibana: c.kibana}).KibanaClient()
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		c.want.GzipLevel = elastic.NoGzip
+		c.want.GzipLevel, c.want.Timeout, c.want.GiveUpAfter = elastic.NoGzip, time.Minute, time.Hour
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}

@@ -20,6 +20,7 @@ const delimiter = "::"
 // flagNames are the flags of settings that are not named like them.
 var flagNames = map[string]string{
 	"elasticsearch::addresses": "elasticsearch", "elasticsearch::ca": "ca", "elasticsearch::fingerprint": "fingerprint",
+	"elasticsearch::request_timeout": "request-timeout", "elasticsearch::give_up_after": "give-up-after",
 	"kibana::url": "kibana", "kibana::space": "kibana-space", "kibana::ca_cert": "kibana-ca", "sla": "rule",
 }
 

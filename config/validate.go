@@ -16,7 +16,7 @@ import (
 
 // faults are all that is wrong with the values.
 func (c *Config) faults() []error {
-	faults := c.Kibana.faults()
+	faults := append(c.Kibana.faults(), c.Elasticsearch.faults()...)
 	_, err := c.Options()
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return append(faults, joined.Unwrap()...)

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/textproto"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/elastic"
@@ -40,6 +39,8 @@ type Error struct {
 	Status       int
 	Reason       string // as Kibana has it
 	Advice       string // what to do; may be empty
+
+	cause error
 }
 
 // Error implements error.
@@ -52,6 +53,9 @@ func (e *Error) Error() string {
 	}
 	return text
 }
+
+// Unwrap is what the client said.
+func (e *Error) Unwrap() error { return e.cause }
 
 // ObjectError is one object that Kibana did not take as it was.
 type ObjectError struct {
@@ -70,7 +74,7 @@ func (c *Client) Check(ctx context.Context) (version string, err error) {
 	var answer struct {
 		Version struct{ Number string }
 	}
-	err = c.json(ctx, http.MethodGet, "", "/api/status", nil, "", &answer)
+	err = c.do(ctx, "", elastic.Request{URI: "/api/status"}, &answer)
 	var e *Error
 	switch number := answer.Version.Number; {
 	case errors.As(err, &e) && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed || e.Status/100 == 3), errors.Is(err, errNoJSON):
@@ -88,15 +92,7 @@ func (c *Client) Check(ctx context.Context) (version string, err error) {
 }
 
 func checkVersion(number string) error {
-	parts := strings.SplitN(number, ".", 3)
-	if len(parts) < 2 {
-		return fmt.Errorf("%w: version %q", ErrNotKibana, number)
-	}
-	major, err := strconv.Atoi(parts[0])
-	if err != nil {
-		return fmt.Errorf("%w: version %q", ErrNotKibana, number)
-	}
-	minor, err := strconv.Atoi(parts[1])
+	major, minor, err := elastic.ParseVersion(number)
 	if err != nil {
 		return fmt.Errorf("%w: version %q", ErrNotKibana, number)
 	}
@@ -112,7 +108,7 @@ func (c *Client) CheckSpace(ctx context.Context, space string) error {
 	if space == "" || space == DefaultSpace {
 		return nil
 	}
-	err := c.json(ctx, http.MethodGet, "", "/api/spaces/space/"+url.PathEscape(space), nil, "", nil)
+	err := c.do(ctx, "", elastic.Request{URI: "/api/spaces/space/" + url.PathEscape(space)}, nil)
 	var e *Error
 	if errors.As(err, &e) && e.Status == http.StatusNotFound {
 		return fmt.Errorf("%w: %s has no %q; make it in Stack Management, Spaces, with this as its identifier", ErrNoSpace, c.transport, space)
@@ -136,24 +132,18 @@ func (c *Client) Missing(ctx context.Context, b *Bundle) ([]Object, error) {
 	for _, o := range b.Objects {
 		request.Objects = append(request.Objects, ref{o.Type, o.ID})
 	}
-	body, err := json.Marshal(request)
-	if err != nil {
-		return nil, fmt.Errorf("encode request: %w", err)
-	}
 	// An export of all names those that are missing, and needs no other privilege.
-	res, err := c.send(ctx, http.MethodPost, b.Space, "/api/saved_objects/_export", body, "application/json")
-	if err != nil {
-		return nil, fmt.Errorf("look for saved objects: %w", err)
-	}
+	err := c.do(ctx, b.Space, elastic.Request{URI: "/api/saved_objects/_export", Body: request}, nil)
 	var answer struct {
 		Attributes struct{ Objects []ref }
 	}
+	var e *elastic.Error
 	switch {
-	case res.status == http.StatusOK:
+	case err == nil:
 		return nil, nil
-	case res.status == http.StatusBadRequest && json.Unmarshal(res.body, &answer) == nil && len(answer.Attributes.Objects) > 0:
+	case errors.As(err, &e) && e.Status == http.StatusBadRequest && json.Unmarshal(e.Body, &answer) == nil && len(answer.Attributes.Objects) > 0:
 	default:
-		return nil, fmt.Errorf("look for saved objects: %w", res.err())
+		return nil, fmt.Errorf("look for saved objects: %w", err)
 	}
 	isMissing := map[ref]bool{}
 	for _, r := range answer.Attributes.Objects {
@@ -180,7 +170,8 @@ func (c *Client) Import(ctx context.Context, b *Bundle) error {
 		return fmt.Errorf("import into Kibana: %w", err)
 	}
 	var answer importAnswer
-	if err := c.json(ctx, http.MethodPost, b.Space, "/api/saved_objects/_import?overwrite=true", body, contentType, &answer); err != nil {
+	req := elastic.Request{URI: "/api/saved_objects/_import?overwrite=true", Body: body, Type: contentType}
+	if err := c.do(ctx, b.Space, req, &answer); err != nil {
 		return fmt.Errorf("import into Kibana: %w", err)
 	}
 	if err := answer.err(len(b.Objects)); err != nil {
@@ -270,75 +261,35 @@ func (a *importAnswer) err(want int) error {
 // errNoJSON is an answer with status 200 that is not what was asked for.
 var errNoJSON = errors.New("the answer is not the expected JSON")
 
-// json sends a request and decodes the answer, unless into is nil.
-func (c *Client) json(ctx context.Context, method, space, path string, body []byte, contentType string, into any) error {
-	res, err := c.send(ctx, method, space, path, body, contentType)
-	switch {
-	case err != nil:
-		return err
-	case res.status != http.StatusOK:
-		return res.err()
-	case into == nil:
-		return nil
-	}
-	if err := json.Unmarshal(res.body, into); err != nil {
-		return fmt.Errorf("%s %s: %w: %w", method, res.path, errNoJSON, err)
-	}
-	return nil
-}
-
 // maxAnswer is many times what all objects of a bundle take.
 const maxAnswer = 16 << 20
 
-// answer is what came back.
-type answer struct {
-	method, path string
-	status       int
-	body         []byte
-}
-
-func (c *Client) send(ctx context.Context, method, space, path string, body []byte, contentType string) (*answer, error) {
+// do sends a request to a space and decodes the answer, unless into is nil.
+func (c *Client) do(ctx context.Context, space string, req elastic.Request, into any) error {
 	if space != "" && space != DefaultSpace {
-		path = "/s/" + url.PathEscape(space) + path
+		req.URI = "/s/" + url.PathEscape(space) + req.URI
 	}
-	var reader io.Reader
-	if body != nil {
-		reader = bytes.NewReader(body)
+	req.Header = http.Header{"Kbn-Xsrf": {"fio2es"}} // without it Kibana takes it for a trick on a browser
+	req.MaxAnswer = maxAnswer
+	method := http.MethodGet
+	if req.Body != nil {
+		method = http.MethodPost
 	}
-	req, err := http.NewRequestWithContext(ctx, method, path, reader)
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", method, path, err)
+	var decode any
+	if into != nil {
+		decode = func(r io.Reader) error {
+			if err := json.NewDecoder(r).Decode(into); err != nil {
+				return fmt.Errorf("%s %s: %w: %w", method, req.URI, errNoJSON, err)
+			}
+			return nil
+		}
 	}
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("kbn-xsrf", "fio2es") // without it Kibana takes it for a trick on a browser
-	if body != nil {
-		req.Header.Set("Content-Type", contentType)
+	err := c.transport.Do(ctx, req, decode)
+	var e *elastic.Error
+	if errors.As(err, &e) {
+		return &Error{Method: method, Path: req.URI, Status: e.Status, Reason: e.Reason, Advice: advice(e.Status), cause: err}
 	}
-	res, err := c.transport.Send(req)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
-	if err != nil {
-		return nil, fmt.Errorf("read answer to %s %s: %w", method, path, err)
-	}
-	if len(text) > maxAnswer {
-		return nil, fmt.Errorf("read answer to %s %s: it has more than %d bytes", method, path, maxAnswer)
-	}
-	return &answer{method, path, res.StatusCode, text}, nil
-}
-
-// err is an answer that is no success.
-func (a *answer) err() *Error {
-	e := &Error{Method: a.method, Path: a.path, Status: a.status, Advice: advice(a.status)}
-	var body struct{ Message string }
-	if json.Unmarshal(a.body, &body) == nil {
-		e.Reason = body.Message
-	} else if text := strings.TrimSpace(string(a.body)); len(text) < 200 && !strings.HasPrefix(text, "<") {
-		e.Reason = text
-	}
-	return e
+	return err
 }
 
 // advice is what can be done about a status.

@@ -12,8 +12,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/elastic/elastictest"
 	"github.com/fio2es/fio2es/kibana"
 )
 
@@ -72,7 +75,7 @@ func newFake(t *testing.T, answers map[string]string) (*fake, *kibana.Client) {
 
 func connect(t *testing.T, address string) *kibana.Client {
 	t.Helper()
-	transport, err := elastic.New(elastic.Config{Addresses: []string{address}, GzipLevel: elastic.NoGzip, Service: "Kibana", Retries: -1})
+	transport, err := elastic.New(elastic.Config{Addresses: []string{address}, GzipLevel: elastic.NoGzip, Service: "Kibana", GiveUpAfter: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,4 +230,41 @@ func TestMissing(t *testing.T) {
 	if _, err := client.Missing(t.Context(), b); err == nil {
 		t.Error("no right to export, and no error")
 	}
+}
+
+// TestWaitsForKibana: one that starts is waited for, as long as it says, and an import is sent
+// once. What it repeats of the credentials is not shown.
+func TestWaitsForKibana(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := map[string]int{}
+		dial, stop := elastictest.Pipe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, password, _ := r.BasicAuth()
+			if asked[r.URL.Path]++; r.URL.Path == "/api/status" && asked[r.URL.Path] == 3 {
+				_, _ = io.WriteString(w, `{"version":{"number":"8.19.0"}}`)
+				return
+			}
+			w.Header().Set("Retry-After", "25")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, `{"statusCode":503,"error":"Service Unavailable","message":"not ready for `+password+`"}`)
+		}))
+		defer stop()
+		transport, err := elastic.New(elastic.Config{Dial: dial, Username: "me", Password: "opensesame", Service: "Kibana"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer transport.Close()
+		client := kibana.NewClient(transport)
+		start := time.Now()
+		if _, err := client.Check(t.Context()); err != nil || time.Since(start) < 50*time.Second || time.Since(start) > 55*time.Second {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+		b, err := kibana.New(kibana.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = client.Import(t.Context(), b)
+		if asked["/api/saved_objects/_import"] != 1 || err == nil || !strings.Contains(err.Error(), "503 service unavailable: not ready for [redacted]") {
+			t.Errorf("%v: %v", asked, err)
+		}
+	})
 }

@@ -29,7 +29,7 @@ func FuzzAnswers(f *testing.F) {
 			_, _ = w.Write([]byte(body))
 		}))
 		defer server.Close()
-		transport, err := elastic.New(elastic.Config{Addresses: []string{server.URL}, GzipLevel: elastic.NoGzip, Service: "Kibana", Retries: -1})
+		transport, err := elastic.New(elastic.Config{Addresses: []string{server.URL}, GzipLevel: elastic.NoGzip, Service: "Kibana", GiveUpAfter: -1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,7 @@ func TestManyMembers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var a *Archive
 			var err error
-			used := memtest.Measure(func() { a, err = Open(context.Background(), []string{"-"}, tt.in, nil) })
+			used := memtest.Measure(t, func() { a, err = Open(context.Background(), []string{"-"}, tt.in, nil) })
 			t.Logf("%d MB, %v: %v", used.Peak>>20, used.Time, err)
 			if !tt.check(a, err) {
 				t.Errorf("error %v", err)

@@ -73,7 +73,7 @@ func TestManyJobs(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			runs, refused, jobs := 0, 0, int64(0)
-			used := memtest.Measure(func() {
+			used := memtest.Measure(t, func() {
 				a, err := Open(t.Context(), []string{"-"}, tt.in, nil)
 				if err != nil {
 					t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -50,6 +51,8 @@ type app struct {
 	verbose bool
 	cfg     config.Config
 	flags   *pflag.FlagSet // of the command that runs
+
+	dial func(ctx context.Context, network, address string) (net.Conn, error) // in place of TCP, for tests; else nil
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {

@@ -43,6 +43,6 @@ func TestClusterIsHistory(t *testing.T) {
 		request(t, real, "PUT", "/"+prefix+"-runs", "", &struct{}{})
 		bulk := sink.NewElastic(client, sink.Options{Prefix: prefix})
 		t.Cleanup(func() { _ = bulk.Close() }) // what is under way is of no interest any more
-		return history.NewElastic(client.Once(), prefix, flushing{bulk})
+		return history.NewElastic(client, prefix, flushing{bulk})
 	})
 }

@@ -84,7 +84,7 @@ func (a *app) openKibana(ctx context.Context) (*dashboards, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	cfg.Service = "Kibana"
+	cfg.Service, cfg.Waiting, cfg.Dial = "Kibana", a.tellWait, a.dial
 	transport, err := elastic.New(cfg)
 	if err != nil {
 		return nil, usageError{err}

@@ -27,7 +27,7 @@ func TestLongTable(t *testing.T) {
 	latency := mapping.NewLatency(h, nil)
 	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
 	out := &lineCounter{}
-	used := memtest.Measure(func() {
+	used := memtest.Measure(t, func() {
 		w := newPercentileWriter(out, "table", "interpolated", false)
 		w.begin("run", true)
 		for i := range windows {

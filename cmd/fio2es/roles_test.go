@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/elastic/elastictest"
 )
 
 // securityRequest is a request of docs/elasticsearch.md that makes a role or an API key.
@@ -48,6 +49,7 @@ func documented(t *testing.T, prefix string) map[string]securityRequest {
 type admin struct {
 	t *testing.T
 	*elastic.Client
+	server elastictest.Real
 }
 
 // do sends a request, for whoever has the key if there is one, and gives the status.
@@ -60,15 +62,17 @@ func (a admin) do(method, path, key string, body, into any) int {
 			a.t.Fatal(err)
 		}
 	}
-	req, err := http.NewRequestWithContext(a.t.Context(), method, path, bytes.NewReader(text))
+	req, err := http.NewRequestWithContext(a.t.Context(), method, a.server.Address+path, bytes.NewReader(text))
 	if err != nil {
 		a.t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if key != "" {
 		req.Header.Set("Authorization", "ApiKey "+key)
+	} else {
+		req.SetBasicAuth(a.server.Config.Username, string(a.server.Config.Password))
 	}
-	res, err := a.Perform(req)
+	res, err := a.server.HTTP.Do(req)
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -132,7 +136,7 @@ func TestRolesInCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	a, prefix := admin{t, client}, prefixes[0]
+	a, prefix := admin{t, client, real}, prefixes[0]
 	keys := a.keys(prefix)
 	home := t.TempDir()
 	for name, value := range map[string]string{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping/templates"
@@ -23,6 +24,24 @@ func addClusterFlags(f *pflag.FlagSet) {
 	f.String("ca", "", "PEM file of the authorities to trust for https")
 	f.String("fingerprint", "", "SHA-256 fingerprint of a certificate to trust for https")
 	f.String("prefix", "fio", "begins the names of all indices")
+	addWaitFlags(f)
+}
+
+// addWaitFlags adds the settings of how long a server is waited for.
+func addWaitFlags(f *pflag.FlagSet) {
+	es := config.Default().Elasticsearch
+	f.Duration("request-timeout", es.RequestTimeout, "how long to wait for the answer to one request, of Kibana too")
+	f.Duration("give-up-after", es.GiveUpAfter, "how long to wait while nothing succeeds: the server is away, too busy, or its disks are full; 0s: fail at once")
+}
+
+// tellWait says what is waited for, why, and until when.
+func (a *app) tellWait(w elastic.Wait) {
+	cause := "it does not answer"
+	if w.Cause != nil {
+		cause = w.Cause.Error()
+	}
+	a.log.Warn(fmt.Sprintf("waiting for %s, for %v so far, until %s (elasticsearch.give_up_after): %s",
+		w.Server, w.For.Round(time.Second), w.Until.Format(time.TimeOnly), cause))
 }
 
 // connect makes a client of the cluster that the settings name, and looks who answers.
@@ -31,6 +50,7 @@ func (a *app) connect(ctx context.Context) (*elastic.Client, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
+	cfg.Waiting, cfg.Dial = a.tellWait, a.dial
 	client, err := elastic.New(cfg)
 	if err != nil {
 		return nil, usageError{err}
@@ -58,7 +78,7 @@ func (a *app) openHistory(ctx context.Context) (history.Store, func() error, err
 	if err != nil {
 		return nil, nil, err
 	}
-	return history.NewElastic(client.Once(), a.cfg.Prefix, nil), func() error { client.Close(); return nil }, nil
+	return history.NewElastic(client, a.cfg.Prefix, nil), func() error { client.Close(); return nil }, nil
 }
 
 // readEmbedded opens the embedded history for reading. It creates nothing.
@@ -96,12 +116,8 @@ func (a *app) openCluster(ctx context.Context) (*clusterHistory, func() error, e
 	}
 	bulk := sink.NewElastic(client, sink.Options{
 		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
-		Waiting: func(since time.Duration, cause error) {
-			a.log.Warn(fmt.Sprintf("the cluster has taken no documents for %v, trying on: %v", since.Round(time.Second), cause))
-		},
 	})
-	// Both try again by their own rules, so the client does not.
-	return &clusterHistory{history.NewElastic(client.Once(), a.cfg.Prefix, bulk), bulk}, func() error {
+	return &clusterHistory{history.NewElastic(client, a.cfg.Prefix, bulk), bulk}, func() error {
 		defer client.Close()
 		err := bulk.Close()
 		if n := bulk.Stats().Rejected; n > 0 {

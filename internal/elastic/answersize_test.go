@@ -64,7 +64,7 @@ func TestEndlessAnswers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newClient(t, elastic.Config{Addresses: []string{endless(t, tt.begin, tt.piece)}})
 			var err error
-			used := memtest.Measure(func() { err = tt.send(context.Background(), c) })
+			used := memtest.Measure(t, func() { err = tt.send(context.Background(), c) })
 			t.Logf("%d MB, %v: %.200v", used.Peak>>20, used.Time, err)
 			if !errors.Is(err, tt.want) {
 				t.Errorf("error %v, want %v", err, tt.want)

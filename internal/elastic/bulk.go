@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
-
-	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
 // Types of errors that tell one 429 or 400 from another.
@@ -58,29 +55,40 @@ func (c *Client) Pack(w *bytes.Buffer, parts ...[]byte) error {
 func (c *Client) Bulk(ctx context.Context, body []byte, ids []string, each func(position int, item BulkItem)) error {
 	sent := newDetachable(body)
 	defer sent.detach()
-	header := http.Header{"Content-Type": {"application/x-ndjson"}}
-	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) { // gzip's mark; JSON has no such bytes
-		header["Content-Encoding"] = []string{"gzip"}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, bulkURI, sent)
+	if err != nil {
+		return fmt.Errorf("send bulk request: %w", err)
 	}
-	res, err := esapi.BulkRequest{
-		Body: sent, Header: header,
-		FilterPath: []string{"errors", "error", "status", "items.*._id", "items.*.status", "items.*.error"},
-	}.Do(ctx, performer(func(req *http.Request) (*http.Response, error) {
-		req.ContentLength = int64(len(body))
-		req.GetBody = sent.rewind // for a connection that turns out to be closed already
-		return c.once(req)
-	}))
+	req.ContentLength = int64(len(body))
+	req.GetBody = sent.rewind // for a connection that turns out to be closed already
+	req.Header.Set("Content-Type", "application/x-ndjson")
+	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) { // gzip's mark; JSON has no such bytes
+		req.Header.Set("Content-Encoding", "gzip")
+	}
+	res, err := c.once(req, c.timeout)
 	if err != nil {
 		return fmt.Errorf("send bulk request: %w", c.failed(err))
 	}
-	err = c.read(&http.Response{StatusCode: res.StatusCode, Header: res.Header, Body: res.Body}, maxBulkAnswer(len(ids)), func(r io.Reader) error {
-		return ReadBulk(r, ids, each)
-	})
+	defer discard(res.Body)
+	stored := false
+	answer, err := c.open(res, min(maxBulkAnswer(len(ids)), c.maxAnswer))
+	if err == nil {
+		err = ReadBulk(answer, ids, func(position int, item BulkItem) {
+			stored = stored || item.OK()
+			each(position, item)
+		})
+	}
+	if stored {
+		c.waits.succeeded()
+	}
 	if err != nil {
 		return fmt.Errorf("send bulk request: %w", err)
 	}
 	return nil
 }
+
+// bulkURI asks for what is read of the answer.
+const bulkURI = "/_bulk?filter_path=errors,error,status,items.*._id,items.*.status,items.*.error"
 
 // maxBulkAnswer is how many bytes the answer to a bulk request of so many documents may have.
 // An item has 100 bytes, or a few thousand if it was refused.
@@ -88,8 +96,3 @@ func maxBulkAnswer(documents int) int64 {
 	const all, each, most = 1 << 20, 8 << 10, 32 << 20
 	return min(all+each*int64(documents), most)
 }
-
-type performer func(*http.Request) (*http.Response, error)
-
-// Perform implements esapi.Transport.
-func (p performer) Perform(req *http.Request) (*http.Response, error) { return p(req) }

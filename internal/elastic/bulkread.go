@@ -24,7 +24,7 @@ type BulkItem struct {
 func (i BulkItem) OK() bool { return i.Status >= 200 && i.Status < 300 && i.Type == "" }
 
 // Temporary tells whether sending the document again, as it is, may succeed.
-func (i BulkItem) Temporary() bool { return temporaryStatus(i.Status, i.Type) }
+func (i BulkItem) Temporary() bool { return i.Error().isTemporary() }
 
 // Error is the item's error as one of its own.
 func (i BulkItem) Error() *Error { return &Error{Status: i.Status, Type: i.Type, Reason: i.Reason} }
@@ -137,38 +137,18 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // readItems finds the array "items" in an object and gives its elements.
 func readItems(d *json.Decoder, item func(id []byte, item BulkItem)) error {
-	if err := delim(d, '{'); err != nil {
-		return err
-	}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return syntax(err)
-		}
-		if key != "items" {
-			var skip json.RawMessage
-			if err := d.Decode(&skip); err != nil {
-				return syntax(err)
-			}
-			continue
-		}
-		if err := delim(d, '['); err != nil {
-			return err
+	return ReadObject(d, func(name string) error {
+		if name != "items" {
+			return Skip(d)
 		}
 		var text json.RawMessage
-		for d.More() {
+		return ReadArray(d, func() error {
 			if err := d.Decode(&text); err != nil {
 				return syntax(err)
 			}
-			if err := readItem(text, item); err != nil {
-				return err
-			}
-		}
-		if err := delim(d, ']'); err != nil {
-			return err
-		}
-	}
-	return delim(d, '}')
+			return readItem(text, item)
+		})
+	})
 }
 
 // readItem reads {"index":{"_id":…,"status":…,"error":…}}.
@@ -230,6 +210,8 @@ func syntax(err error) error {
 	var wrong *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, io.EOF):
 		return io.ErrUnexpectedEOF
 	case errors.As(err, &kind), errors.As(err, &wrong):

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
 // The oldest version that is spoken to.
@@ -36,15 +34,10 @@ type Info struct {
 // maxInfo is how many bytes the answer to GET / may have: Elasticsearch has some 600.
 const maxInfo = 256 << 10
 
-// Check asks the server who it is. It fails with [ErrNotElastic] (OpenSearch, a proxy's
+// Check asks the server who it is, and waits for one that is away. It fails with [ErrNotElastic] (OpenSearch, a proxy's
 // page, anything else), [ErrTooOld] (before 8.6), [ErrServerless], [ErrAuth],
 // [ErrForbidden], or with what kept it from asking.
 func (c *Client) Check(ctx context.Context) (Info, error) {
-	res, err := esapi.InfoRequest{}.Do(ctx, c)
-	if err != nil {
-		return Info{}, fmt.Errorf("check server: %w", c.failed(err))
-	}
-	product := res.Header.Get("X-Elastic-Product")
 	var answer struct {
 		Name        string `json:"name"`
 		ClusterName string `json:"cluster_name"`
@@ -56,14 +49,22 @@ func (c *Client) Check(ctx context.Context) (Info, error) {
 		} `json:"version"`
 		Tagline string `json:"tagline"`
 	}
-	err = c.read(&http.Response{StatusCode: res.StatusCode, Header: res.Header, Body: res.Body}, maxInfo, &answer)
+	product := ""
+	err := c.try(ctx, &Request{}, func(res *http.Response) error {
+		product = res.Header.Get("X-Elastic-Product")
+		return c.read(res, maxInfo, &answer)
+	})
 	v := answer.Version
 	if err == nil {
 		err = checkAnswer(product, v.Number, v.Flavor, v.Distribution, answer.Tagline)
 	} else {
 		err = c.explain(err)
 	}
-	if err != nil {
+	var reach *reachError // which names the server
+	switch {
+	case errors.As(err, &reach):
+		return Info{}, fmt.Errorf("check server: %w", err)
+	case err != nil:
 		return Info{}, fmt.Errorf("check server %s: %w", c, err)
 	}
 	return Info{
@@ -82,7 +83,7 @@ func checkAnswer(product, number, flavor, distribution, tagline string) error {
 	case flavor == "serverless":
 		return fmt.Errorf("%w: it has neither lifecycle policies nor settings for shards, which the templates need", ErrServerless)
 	}
-	major, minor, err := parseVersion(number)
+	major, minor, err := ParseVersion(number)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: version %q", ErrNotElastic, number)
@@ -102,7 +103,7 @@ func (c *Client) explain(err error) error {
 		return fmt.Errorf("%w: something else answers at this address: more than %d bytes", ErrNotElastic, maxInfo)
 	case errors.Is(err, errSyntax):
 		return fmt.Errorf("%w: something else answers at this address: %w", ErrNotElastic, err)
-	case !errors.As(err, &e):
+	case !errors.As(err, &e), e.isTemporary():
 		return err
 	case e.Status == http.StatusUnauthorized:
 		if slices.ContainsFunc(c.secrets, func(s Secret) bool { return s != "" }) {
@@ -114,7 +115,7 @@ func (c *Client) explain(err error) error {
 	case e.Foreign, e.Status < http.StatusBadRequest, e.Status == http.StatusNotFound:
 		return fmt.Errorf("%w: %w; is it a proxy that wants a login, or another service?", ErrNotElastic, e)
 	}
-	return e
+	return err
 }
 
 func orElse(s, other string) string {
@@ -124,8 +125,8 @@ func orElse(s, other string) string {
 	return s
 }
 
-// parseVersion reads "8.6.1" or "9.1.0-SNAPSHOT".
-func parseVersion(number string) (major, minor int, err error) {
+// ParseVersion reads the version of Elasticsearch or Kibana: "8.6.1", "9.1.0-SNAPSHOT".
+func ParseVersion(number string) (major, minor int, err error) {
 	parts := strings.SplitN(number, ".", 3)
 	if len(parts) < 2 {
 		return 0, 0, fmt.Errorf("read version %q: %w", number, strconv.ErrSyntax)

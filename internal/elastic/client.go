@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
@@ -22,8 +21,10 @@ type Client struct {
 	conns     *http.Transport
 	pack      *packer
 	gzip      Gzip
-	timeout   time.Duration
-	retries   int
+	timeout   time.Duration // of a request
+	giveUp    time.Duration // time without progress
+	pause     time.Duration // before the second attempt
+	waits     *waits
 	maxAnswer int64
 	secrets   []Secret
 	ownCA     bool // authorities were named
@@ -57,11 +58,13 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up %s client: %w", c.Service, err)
 	}
-	return &Client{
+	client := &Client{
 		urls: urls, nodes: nodes, conns: conns, pack: newPacker(c.GzipLevel), gzip: config.gzip(),
-		timeout: c.Timeout, retries: c.Retries, maxAnswer: c.MaxAnswer, secrets: []Secret{c.APIKey, c.Password},
+		timeout: c.Timeout, giveUp: c.GiveUpAfter, pause: c.Pause, maxAnswer: c.MaxAnswer, secrets: []Secret{c.APIKey, c.Password},
 		ownCA: len(c.CACert) > 0, service: c.Service,
-	}, nil
+	}
+	client.waits = &waits{report: c.Waiting, server: c.Service + " at " + client.String()}
+	return client, nil
 }
 
 // String is the addresses, for messages; credentials are not in them.
@@ -79,40 +82,13 @@ func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String
 // Close ends idle connections.
 func (c *Client) Close() { c.conns.CloseIdleConnections() }
 
-// Perform sends a request, to the next address each time. A body is kept in memory and
-// compressed. When no connection can be made the request is sent again, after a while;
-// so it is after a lost connection or status 502, 503 and 504, when sending it twice
-// does no harm. It implements the Transport of esapi; see [Client.Do] for more comfort.
-func (c *Client) Perform(req *http.Request) (*http.Response, error) {
-	if err := c.pack.request(req); err != nil {
-		return nil, fmt.Errorf("compress request: %w", err)
-	}
-	harmless := idempotent(req)
-	for attempt := 0; ; attempt++ {
-		again := req.Clone(req.Context())
-		if req.GetBody != nil {
-			again.Body, _ = req.GetBody() // from memory: cannot fail
-		}
-		res, err := c.once(again)
-		if attempt >= c.retries || !mayRetry(req.Context(), res, err, harmless) {
-			return res, err
-		}
-		if res != nil {
-			discard(res.Body)
-		}
-		if err := Sleep(req.Context(), Backoff(attempt)); err != nil {
-			return nil, fmt.Errorf("wait to send request again: %w", err)
-		}
-	}
-}
-
-// once sends a request once, and ends it after the timeout.
-func (c *Client) once(req *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithTimeoutCause(req.Context(), c.timeout, ErrTimeout)
+// once sends a request once, to the next address each time, and ends it after the timeout.
+func (c *Client) once(req *http.Request, timeout time.Duration) (*http.Response, error) {
+	ctx, cancel := context.WithTimeoutCause(req.Context(), timeout, ErrTimeout)
 	res, err := c.nodes.Perform(req.WithContext(ctx))
 	if err != nil {
 		if cause := context.Cause(ctx); errors.Is(cause, ErrTimeout) {
-			err = fmt.Errorf("%w (%v)", ErrTimeout, c.timeout)
+			err = fmt.Errorf("%w (%v)", ErrTimeout, timeout.Round(time.Second))
 		}
 		cancel()
 		return nil, err
@@ -147,52 +123,19 @@ func discard(body io.ReadCloser) {
 	_ = body.Close()
 }
 
-func mayRetry(ctx context.Context, res *http.Response, err error, harmless bool) bool {
-	switch {
-	case ctx.Err() != nil:
-		return false
-	case err != nil:
-		return isDial(err) && Temporary(err) || harmless && Temporary(err) && !errors.Is(err, ErrTimeout)
-	}
-	return harmless && (res.StatusCode == http.StatusBadGateway || res.StatusCode == http.StatusServiceUnavailable ||
-		res.StatusCode == http.StatusGatewayTimeout)
-}
-
-// idempotent tells whether a request can be sent twice without harm.
-func idempotent(req *http.Request) bool {
+// isRepeatable reports whether a request can be sent twice without harm. A point in time that
+// nobody closes ends by itself; _export is of Kibana.
+func isRepeatable(req *http.Request) bool {
 	switch req.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
 		return true
 	}
 	path := req.URL.Path
 	switch path[strings.LastIndexByte(path, '/')+1:] {
-	case "_search", "_msearch", "_count", "_mget", "_refresh", "_field_caps":
+	case "_search", "_count", "_refresh", "_delete_by_query", "_pit", "_export":
 		return true
 	}
 	return false
-}
-
-// Backoff is how long to wait before attempt+1 is made: 100 ms, doubled each time up to
-// 30 s, less a random part of up to a half, so that many do not come back at once.
-func Backoff(attempt int) time.Duration {
-	const first, most = 100 * time.Millisecond, 30 * time.Second
-	d := most
-	if attempt < 9 {
-		d = min(first<<attempt, most)
-	}
-	return d - rand.N(d/2+1)
-}
-
-// Sleep waits, unless ctx ends before: then it returns the context's error.
-func Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
 
 // memory makes a request's body one that can be sent again.

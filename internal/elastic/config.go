@@ -37,8 +37,13 @@ type Config struct {
 
 	ConnectTimeout time.Duration // default 10 s
 	Timeout        time.Duration // of a request, to the end of its answer; default 90 s
-	Retries        int           // of requests that can be sent twice without harm; default 3, negative for none
+	GiveUpAfter    time.Duration // time without progress for which requests that can be sent twice are; default 5 min, negative for none
+	Pause          time.Duration // before a request is sent again, doubled each time up to 30 s; default 100 ms
 	MaxAnswer      int64         // bytes that an answer may have; default 64 MiB
+
+	// Waiting is called while a server is waited for, within eight seconds and then every half
+	// minute, by one goroutine at a time. It may be nil.
+	Waiting func(Wait)
 
 	UserAgent string // default "fio2es"
 	Service   string // what errors call the one that is asked, where it is not "elasticsearch"
@@ -103,8 +108,11 @@ func (c *Config) fill() {
 	if c.Timeout <= 0 {
 		c.Timeout = 90 * time.Second
 	}
-	if c.Retries == 0 {
-		c.Retries = 3
+	if c.GiveUpAfter == 0 {
+		c.GiveUpAfter = 5 * time.Minute
+	}
+	if c.Pause <= 0 {
+		c.Pause = firstPause
 	}
 	if c.MaxAnswer <= 0 {
 		c.MaxAnswer = 64 << 20

@@ -22,6 +22,26 @@ type Error struct {
 	Index      string        // where it is about one
 	RetryAfter time.Duration // that the server asks to wait; 0 when it does not
 	Foreign    bool          // the answer does not look like one of Elasticsearch: a proxy's, perhaps
+	Body       []byte        // as it came, which may have secrets in it; never in the text
+}
+
+// ErrDiskFull is an index that takes no documents because of its disk.
+var ErrDiskFull = errors.New("the cluster's disks are above the flood-stage watermark: free disk space, or add nodes; " +
+	"once they are below the high watermark, the indices unlock themselves")
+
+// IsDiskFull reports whether it is a block that Elasticsearch has set because of its disks, and
+// removes by itself: status 429, or 403 from older servers.
+func (e *Error) IsDiskFull() bool {
+	return e.Type == BlockType && (e.Status == http.StatusTooManyRequests ||
+		strings.Contains(e.Reason, "read-only-allow-delete") || strings.Contains(e.Reason, "read-only / allow delete"))
+}
+
+// Named adds what an error is that has a name of its own.
+func Named(e *Error) error {
+	if e.IsDiskFull() {
+		return fmt.Errorf("%w: %w", ErrDiskFull, e)
+	}
+	return e
 }
 
 // Error implements error.
@@ -57,7 +77,7 @@ const maxErrorBody = 1 << 20
 func readError(res *http.Response, secrets ...Secret) *Error {
 	body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // what there is; the status says enough
 	e := parseError(res.StatusCode, res.Header.Get("Content-Type"), body)
-	e.Reason = hide(e.Reason, secrets...)
+	e.Reason, e.Body = hide(e.Reason, secrets...), body
 	e.RetryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
 	// 413 comes with neither a body nor the header, from Elasticsearch, too.
 	if res.Header.Get("X-Elastic-Product") == "" && len(body) > 0 && e.Type == "" {
@@ -66,36 +86,64 @@ func readError(res *http.Response, secrets ...Secret) *Error {
 	return e
 }
 
+// cause is Elasticsearch's way to say what went wrong.
+type cause struct {
+	Type, Reason, Index string
+	RootCause           []cause `json:"root_cause"`
+	CausedBy            *cause  `json:"caused_by"`
+}
+
+// UnmarshalJSON takes both forms: an object, or a text alone.
+func (c *cause) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] == '"' {
+		return json.Unmarshal(text, &c.Reason)
+	}
+	type plain cause // without this method
+	return json.Unmarshal(text, (*plain)(c))
+}
+
+// best is the cause that says most.
+func (c *cause) best() cause {
+	switch {
+	case c.Type != "search_phase_execution_exception":
+	case len(c.RootCause) > 0:
+		return c.RootCause[0] // "all shards failed" helps nobody
+	case c.CausedBy != nil:
+		return *c.CausedBy
+	}
+	best := *c
+	if by := c.CausedBy; by != nil && by.Reason != "" && !strings.Contains(c.Reason, by.Reason) {
+		best.Reason += ": " + by.Reason
+	}
+	return best
+}
+
 // parseError reads the forms that errors have: an object, a plain string, a page of a
-// proxy, nothing.
+// proxy, nothing, and Kibana's message.
 func parseError(status int, contentType string, body []byte) *Error {
 	e := &Error{Status: status}
 	var answer struct {
-		Error    json.RawMessage `json:"error"`
-		Failures []struct {      // of _delete_by_query, in place of error
+		Error    cause      `json:"error"`
+		Message  string     `json:"message"` // of Kibana, beside error: "Bad Request"
+		Failures []struct { // of _delete_by_query, in place of error
 			Index string
-			Cause struct{ Type, Reason string }
+			Cause cause
 		} `json:"failures"`
 	}
-	var object struct {
-		Type, Reason, Index string
-		CausedBy            struct{ Type, Reason string } `json:"caused_by"`
+	if json.Unmarshal(body, &answer) != nil {
+		e.Reason = clip(excerpt(contentType, body))
+		return e
 	}
-	switch err := json.Unmarshal(body, &answer); {
-	case err != nil:
-		e.Reason = excerpt(contentType, body)
-	case json.Unmarshal(answer.Error, &object) == nil && object.Type != "":
-		e.Type, e.Reason, e.Index = object.Type, object.Reason, object.Index
-		if cause := object.CausedBy; cause.Reason != "" && !strings.Contains(e.Reason, cause.Reason) {
-			e.Reason += ": " + cause.Reason
-		}
-	case len(answer.Failures) > 0:
+	c := answer.Error.best()
+	switch {
+	case c.Type == "" && answer.Message != "":
+		c.Reason = answer.Message
+	case c.Type == "" && len(answer.Failures) > 0:
 		f := answer.Failures[0]
-		e.Type, e.Reason, e.Index = f.Cause.Type, f.Cause.Reason, f.Index
-	default: // a string, or null when there is none
-		_ = json.Unmarshal(answer.Error, &e.Reason)
+		c = f.Cause.best()
+		c.Index = f.Index
 	}
-	e.Reason = clip(e.Reason)
+	e.Type, e.Reason, e.Index = c.Type, clip(c.Reason), c.Index
 	return e
 }
 

@@ -56,7 +56,6 @@ func (p *packer) request(req *http.Request) error {
 	if err := p.write(&packed, plain); err != nil {
 		return err
 	}
-	req.Header = req.Header.Clone() // esapi's callers may share theirs
 	req.Header.Set("Content-Encoding", "gzip")
 	memory(req, packed.Bytes())
 	return nil

@@ -30,7 +30,7 @@ type Shards struct {
 
 // Err is [ErrShards] when a shard failed. Elasticsearch answers 200 then, all the same.
 func (s Shards) Err() error {
-	if s.Failed == 0 {
+	if s.Failed == 0 && len(s.Failures) == 0 {
 		return nil
 	}
 	text := ""

@@ -82,7 +82,7 @@ func TestErrorsHideSecrets(t *testing.T) {
 	}))
 	defer echo.Close()
 	for _, address := range []string{echo.URL, "http://127.0.0.1:1"} {
-		client, err := elastic.New(elastic.Config{Addresses: []string{address}, Username: "u", Password: password, Retries: -1})
+		client, err := elastic.New(elastic.Config{Addresses: []string{address}, Username: "u", Password: password, GiveUpAfter: -1})
 		if err != nil {
 			t.Fatal(err)
 		}

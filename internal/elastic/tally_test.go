@@ -76,24 +76,3 @@ func TestTallyPartial(t *testing.T) {
 		t.Error("any JSON is an answer")
 	}
 }
-
-// TestOnce: the client that does not try again, and the one that does.
-func TestOnce(t *testing.T) {
-	asked := 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked++
-		w.WriteHeader(http.StatusServiceUnavailable)
-	}))
-	defer server.Close()
-	client, err := elastic.New(elastic.Config{Addresses: []string{server.URL}, Retries: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	for want, c := range map[int]*elastic.Client{1: client.Once(), 2: client} {
-		asked = 0
-		if err := c.Refresh(t.Context(), "x"); err == nil || asked != want {
-			t.Errorf("asked %d times instead of %d: %v", asked, want, err)
-		}
-	}
-}

@@ -9,17 +9,20 @@ import (
 	"net/http"
 )
 
-// Temporary tells whether what failed with err can succeed when it is sent again, as it
+// Temporary reports whether what failed with err can succeed when it is sent again, as it
 // is: the connection could not be made or was lost, there was no answer in time, the
-// server or a proxy is overloaded or restarts. It cannot when the caller's context
-// ended, certificates do not fit, or the disk is full.
+// server or a proxy is overloaded or restarts, its disks are too full. It cannot when the
+// caller's context ended or certificates do not fit.
 func Temporary(err error) bool {
 	var e *Error
+	var unusable *unusableError
 	switch {
 	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, ErrTooLong), errors.Is(err, ErrConfig), isTLS(err):
 		return false
+	case errors.As(err, &unusable):
+		return false
 	case errors.As(err, &e):
-		return temporaryStatus(e.Status, e.Type)
+		return e.isTemporary()
 	case errors.Is(err, ErrTimeout):
 		return true
 	case errors.Is(err, context.DeadlineExceeded):
@@ -30,16 +33,15 @@ func Temporary(err error) bool {
 	return true // whatever happens on the way: refused, reset, cut off
 }
 
-// temporaryStatus is of a whole answer or of one item in it. Blocks with status 429 are
-// of a full disk, and stay until somebody makes room.
-func temporaryStatus(status int, kind string) bool {
-	switch status {
-	case http.StatusTooManyRequests:
-		return kind != BlockType
-	case http.StatusRequestTimeout, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+// isTemporary is of a whole answer or of one item in it.
+func (e *Error) isTemporary() bool {
+	switch e.Status {
+	case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return true
+	case http.StatusServiceUnavailable:
+		return e.Type != "too_many_buckets_exception" // the request is too large
 	}
-	return false
+	return e.IsDiskFull()
 }
 
 func isDial(err error) bool {

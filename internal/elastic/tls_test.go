@@ -154,7 +154,7 @@ func TestPlainToTLS(t *testing.T) {
 			_ = conn.Close()
 		}
 	}()
-	_, err = newClient(t, elastic.Config{Addresses: []string{"http://" + l.Addr().String()}, Retries: -1}).Check(t.Context())
+	_, err = newClient(t, elastic.Config{Addresses: []string{"http://" + l.Addr().String()}, GiveUpAfter: -1}).Check(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "is it https?") {
 		t.Errorf("got %v", err)
 	}

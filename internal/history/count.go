@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -169,8 +170,8 @@ func source(name, field string) any {
 
 // counted is the part of an answer that counts.
 type counted struct {
-	TimedOut     bool    `json:"timed_out"`
-	Shards       *shards `json:"_shards"`
+	TimedOut     bool            `json:"timed_out"`
+	Shards       *elastic.Shards `json:"_shards"`
 	Aggregations struct {
 		Versions struct {
 			After   json.RawMessage `json:"after_key"`
@@ -189,7 +190,7 @@ func (c *counted) check(verb string) error {
 	case c.TimedOut:
 		return fmt.Errorf("%s: the search ran out of time: %w", verb, ErrIncomplete)
 	}
-	return c.Shards.check(verb)
+	return checkShards(verb, *c.Shards)
 }
 
 // RemoveOthers implements [Store].

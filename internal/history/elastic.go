@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -17,10 +18,10 @@ var (
 	ErrIncomplete = errors.New("the cluster answered only in part")
 )
 
-// Transport sends one request to a cluster, whose address and credentials it knows: the
-// request has no more than a path. It returns answers with any status.
-type Transport interface {
-	Perform(r *http.Request) (*http.Response, error)
+// Client sends requests to a cluster, and repeats those that failed and may succeed; an
+// [*elastic.Client].
+type Client interface {
+	Do(ctx context.Context, r elastic.Request, into any) error
 }
 
 // Writer stores documents in the indices that mapping names. [Elastic] relies on this:
@@ -44,15 +45,16 @@ type Writer interface {
 // removes it first. Readers look at it before and after they fix the state that they read (a
 // point in time), and fix another one when it has changed in between.
 type Elastic struct {
-	transport Transport
-	writer    Writer
-	prefix    string // of all indices
-	limits    limits
+	client Client
+	writer Writer
+	prefix string // of all indices
+	limits limits
+	large  chan struct{} // holds one while a large answer is read
 }
 
 // limits are constant but in tests.
 type limits struct {
-	tries      int           // for a request
+	tries      int           // for a removal while documents are being changed
 	pause      time.Duration // before the second try; doubled for each further one
 	maxPause   time.Duration
 	settle     int           // tries to find a state in which no run is being replaced
@@ -60,7 +62,8 @@ type limits struct {
 	pageHits   int           // that it has at most
 	keys       int           // of documents that are asked for at once; 10,000 at most
 	ahead      int           // pages that are read before they are asked for
-	answer     int64         // the most bytes that are read of one answer
+	answer     int64         // the most bytes that are read of an answer with several documents
+	document   int64         // of one with a single document
 	removal    int           // documents that one request removes
 	keepAlive  time.Duration // of a point in time, from one page to the next
 	closeAfter time.Duration // how long to wait for the end of a point in time
@@ -68,18 +71,19 @@ type limits struct {
 
 var usualLimits = limits{
 	tries: 5, pause: 200 * time.Millisecond, maxPause: 5 * time.Second, settle: 20,
-	pageBytes: 4 << 20, pageHits: 5000, keys: 10_000, ahead: 3, answer: 128 << 20, removal: 10_000,
-	keepAlive: 5 * time.Minute, closeAfter: 2 * time.Second,
+	pageBytes: 4 << 20, pageHits: 5000, keys: 10_000, ahead: 3, removal: 10_000,
+	answer: 16 << 20, document: mapping.MaxRunBytes + 1<<20,
+	keepAlive: 5 * time.Minute, closeAfter: 500 * time.Millisecond, // so that Ctrl-C ends within a second
 }
 
 // NewElastic is the history in the indices whose names begin with prefix; an empty one
 // is [mapping.DefaultPrefix]. It writes through w, which may be nil in one that is only
-// read, and reads through t. Closing it closes neither.
-func NewElastic(t Transport, prefix string, w Writer) *Elastic {
+// read, and reads through c. Closing it closes neither.
+func NewElastic(c Client, prefix string, w Writer) *Elastic {
 	if prefix == "" {
 		prefix = mapping.DefaultPrefix
 	}
-	return &Elastic{transport: t, writer: w, prefix: prefix, limits: usualLimits}
+	return &Elastic{client: c, writer: w, prefix: prefix, limits: usualLimits, large: make(chan struct{}, 1)}
 }
 
 // Close implements [Store]; there is nothing to end.
@@ -186,13 +190,13 @@ func (e *Elastic) remove(ctx context.Context, index string, query any) (int, err
 // refresh makes what is stored visible, in every copy, before it returns.
 func (e *Elastic) refresh(ctx context.Context, index string) error {
 	var answer struct {
-		Shards shards `json:"_shards"`
+		Shards elastic.Shards `json:"_shards"`
 	}
 	const verb = "refresh"
 	if err := e.ask(ctx, verb, http.MethodPost, "/"+index+"/_refresh", nil, &answer); err != nil {
 		return err
 	}
-	return answer.Shards.check(verb)
+	return checkShards(verb, answer.Shards)
 }
 
 // The names of indices as they stand in paths.

@@ -9,7 +9,7 @@ func (e *Elastic) Hurry(pageBytes int) *Elastic {
 	e.limits.pageBytes, e.limits.pageHits, e.limits.removal = pageBytes, 50, 7
 	e.limits.keys, e.limits.ahead = 130, 0
 	e.limits.closeAfter = 50 * time.Millisecond
-	e.limits.answer = 2 << 20
+	e.limits.answer, e.limits.document = 2<<20, 2<<20
 	return e
 }
 
@@ -27,6 +27,6 @@ func (e *Elastic) Keys(n int) *Elastic {
 
 // Answers makes it read no longer ones.
 func (e *Elastic) Answers(bytes int64) *Elastic {
-	e.limits.answer = bytes
+	e.limits.answer, e.limits.document = bytes, bytes
 	return e
 }

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -37,17 +36,19 @@ func (e *Elastic) Holding(ctx context.Context, hashes []string) ([]*mapping.Run,
 // addHolding adds the runs that have one of some contents, page by page.
 func (e *Elastic) addHolding(ctx context.Context, to map[string]*mapping.Run, hashes []string) error {
 	const verb, most = "find runs by their files", 500 // runs of a page: some KB each
-	var buf bytes.Buffer
 	r := request{
 		Size: min(most, e.limits.pageHits), Query: all(terms("source.list.hash", hashes)), Sort: []any{ascending("run.id")},
 		Source: excludes(bins...),
 	}
 	for more := true; more; {
-		f, err := search[runDoc](ctx, e, &buf, verb, e.runs(), &r)
+		f, err := search[runDoc](ctx, e, verb, e.runs(), &r)
+		if r.shrink(err) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
-		runs, err := documents(f.Hits.Hits)
+		runs, err := documents(f.hits)
 		if err != nil {
 			return fmt.Errorf("%s: %w", verb, err)
 		}
@@ -57,7 +58,7 @@ func (e *Elastic) addHolding(ctx context.Context, to map[string]*mapping.Run, ha
 			}
 		}
 		if more = len(runs) == r.Size; more {
-			last := f.Hits.Hits[r.Size-1].Sort
+			last := f.hits[r.Size-1].Sort
 			if len(last) != len(r.Sort) || isSame(last, r.After) {
 				return fmt.Errorf("%s: %w", verb, errOdd)
 			}

@@ -4,28 +4,21 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/elastic"
 )
 
-// Queries as Elasticsearch takes them.
-
-func term(field, value string) any { return map[string]any{"term": map[string]any{field: value}} }
-
-func terms(field string, values []string) any {
-	return map[string]any{"terms": map[string]any{field: values}}
-}
+// Queries that others use, too.
+var (
+	term  = elastic.Term
+	terms = elastic.Terms
+	all   = elastic.All
+	none  = elastic.None
+)
 
 func prefixed(field, value string) any { return map[string]any{"prefix": map[string]any{field: value}} }
 
 func exists(field string) any { return map[string]any{"exists": map[string]any{"field": field}} }
-
-// all is what every one of the queries finds; none of them at all finds everything.
-func all(queries ...any) any {
-	return map[string]any{"bool": map[string]any{"filter": append([]any{}, queries...)}}
-}
-
-func none(query any) any {
-	return map[string]any{"bool": map[string]any{"must_not": []any{query}}}
-}
 
 func either(a, b any) any {
 	return map[string]any{"bool": map[string]any{"should": []any{a, b}, "minimum_should_match": 1}}

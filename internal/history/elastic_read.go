@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,13 +23,13 @@ func (e *Elastic) Run(ctx context.Context, id string) (*mapping.Run, error) {
 
 func (e *Elastic) find(ctx context.Context, id string) (*mapping.Run, error) {
 	type named struct{ Run struct{ ID string } }
-	f, err := search[named](ctx, e, new(bytes.Buffer), "find run", e.runs(), &request{
+	f, err := search[named](ctx, e, "find run", e.runs(), &request{
 		Size: candidates + 1, Query: all(prefixed("run.id", id)), Sort: []any{ascending("run.id")}, Source: []string{"run.id"},
 	})
 	if err != nil {
 		return nil, err
 	}
-	runs, err := documents(f.Hits.Hits)
+	runs, err := documents(f.hits)
 	if err != nil {
 		return nil, fmt.Errorf("find run: %w", err)
 	}
@@ -48,16 +47,16 @@ func (e *Elastic) find(ctx context.Context, id string) (*mapping.Run, error) {
 
 // fetch is the run of a whole id.
 func (e *Elastic) fetch(ctx context.Context, id string) (*mapping.Run, error) {
-	f, err := search[runDoc](ctx, e, new(bytes.Buffer), "read run", e.runs(), &request{
+	f, err := search[runDoc](ctx, e, "read run", e.runs(), &request{
 		Size: 1, Query: all(term("run.id", id)), Sort: []any{ascending("run.id")},
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(f.Hits.Hits) == 0 {
+	if len(f.hits) == 0 {
 		return nil, fmt.Errorf("read run %q: %w", id, ErrNotFound)
 	}
-	runs, err := documents(f.Hits.Hits)
+	runs, err := documents(f.hits)
 	if err != nil {
 		return nil, fmt.Errorf("read run %q: %w", id, err)
 	}
@@ -260,26 +259,25 @@ func (e *Elastic) finished(ctx context.Context, ids []string) (map[string]finish
 
 func (e *Elastic) addFinished(ctx context.Context, to map[string]finished, query any) error {
 	const verb = "find versions of runs"
-	var buf bytes.Buffer
 	r := request{
 		Size: e.limits.pageHits, Query: query, Sort: []any{ascending("run.id")},
 		Source: []string{"run.id", "run.ingest"}, Sequence: true,
 	}
 	type version struct{ Run struct{ ID, Ingest string } }
 	for more := true; more; {
-		f, err := search[version](ctx, e, &buf, verb, e.runs(), &r)
+		f, err := search[version](ctx, e, verb, e.runs(), &r)
 		if err != nil {
 			return err
 		}
-		runs, err := documents(f.Hits.Hits)
+		runs, err := documents(f.hits)
 		if err != nil {
 			return fmt.Errorf("%s: %w", verb, err)
 		}
-		for i, h := range f.Hits.Hits {
+		for i, h := range f.hits {
 			to[runs[i].Run.ID] = finished{runs[i].Run.Ingest, h.Seq, h.Term}
 		}
-		if more = len(f.Hits.Hits) == r.Size; more {
-			last := f.Hits.Hits[r.Size-1].Sort
+		if more = len(f.hits) == r.Size; more {
+			last := f.hits[r.Size-1].Sort
 			if len(last) != len(r.Sort) || isSame(last, r.After) {
 				return fmt.Errorf("%s: %w", verb, errOdd)
 			}

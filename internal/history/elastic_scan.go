@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -119,22 +118,20 @@ func (s *scan[D]) read(ctx context.Context, wait *sync.WaitGroup, pages chan<- <
 
 // first gets the first page, and how many hits there are in all.
 func (s *scan[D]) first(ctx context.Context) ([]hit[D], int, error) {
-	var buf bytes.Buffer
 	for r := s.request; ; {
 		r.Total = true
-		f, err := searchIn[D](ctx, s, &buf, &r)
-		if errors.Is(err, errLarge) && r.Size > 1 {
-			r.Size = max(1, r.Size/4)
+		f, err := searchIn[D](ctx, s, &r)
+		if r.shrink(err) {
 			continue
 		}
 		if err != nil {
 			return nil, 0, err
 		}
-		hits, total := f.Hits.Hits, f.Hits.Total.Value
+		hits, total := f.hits, f.total
 		if len(hits) != min(r.Size, total) {
 			return nil, 0, fmt.Errorf("%s: %d of %d documents: %w", s.verb, len(hits), total, ErrIncomplete)
 		}
-		s.learn(len(hits), buf.Len())
+		s.learn(len(hits), f.in.n)
 		return hits, total, nil
 	}
 }
@@ -143,13 +140,12 @@ func (s *scan[D]) first(ctx context.Context) ([]hit[D], int, error) {
 func (s *scan[D]) keys(ctx context.Context, after []json.RawMessage, n int) ([][]json.RawMessage, error) {
 	r := s.request
 	r.Size, r.After, r.Source, r.Stored = n, after, nil, "_none_"
-	var buf bytes.Buffer
-	f, err := searchIn[struct{}](ctx, s, &buf, &r)
+	f, err := searchIn[struct{}](ctx, s, &r)
 	if err != nil {
 		return nil, err
 	}
 	keys := make([][]json.RawMessage, 0, n)
-	for _, h := range f.Hits.Hits {
+	for _, h := range f.hits {
 		keys = append(keys, h.Sort)
 	}
 	switch {
@@ -166,23 +162,21 @@ func (s *scan[D]) keys(ctx context.Context, after []json.RawMessage, n int) ([][
 func (s *scan[D]) slice(ctx context.Context, after []json.RawMessage, n int, to []json.RawMessage) page[D] {
 	docs := make([]*D, 0, n)
 	r := s.request
-	var buf bytes.Buffer
 	for r.Size = n; len(docs) < n; {
 		r.After, r.Size = after, min(r.Size, n-len(docs))
-		f, err := searchIn[D](ctx, s, &buf, &r)
-		if errors.Is(err, errLarge) && r.Size > 1 {
-			r.Size = max(1, r.Size/4)
+		f, err := searchIn[D](ctx, s, &r)
+		if r.shrink(err) {
 			continue
 		}
 		if err != nil {
 			return page[D]{docs, err}
 		}
-		hits := f.Hits.Hits
+		hits := f.hits
 		if len(hits) != r.Size {
 			err := fmt.Errorf("%s: %d of %d documents: %w", s.verb, len(hits), r.Size, ErrIncomplete)
 			return page[D]{docs, err}
 		}
-		s.learn(len(hits), buf.Len())
+		s.learn(len(hits), f.in.n)
 		p := s.page(hits, nil)
 		if docs = append(docs, p.docs...); p.err != nil {
 			return page[D]{docs, p.err}
@@ -213,7 +207,7 @@ func (s *scan[D]) learn(hits, bytes int) {
 }
 
 // searchIn asks the newest point in time, or the one after it if that is no more.
-func searchIn[H, D any](ctx context.Context, s *scan[D], buf *bytes.Buffer, r *request) (*found[H], error) {
+func searchIn[H, D any](ctx context.Context, s *scan[D], r *request) (*found[H], error) {
 	const most = 3 // points in time that one request may use up
 	for try := 1; ; try++ {
 		s.mu.Lock()
@@ -221,11 +215,11 @@ func searchIn[H, D any](ctx context.Context, s *scan[D], buf *bytes.Buffer, r *r
 		s.mu.Unlock()
 		in := *r
 		in.PIT, in.After = &pit{ID: now.id, KeepAlive: s.e.keepAlive()}, now.after(r.After)
-		f, err := search[H](ctx, s.e, buf, s.verb, "", &in)
+		f, err := search[H](ctx, s.e, s.verb, "", &in)
 		switch {
 		case err == nil:
-			s.follow(now, f.PIT)
-			if slices.ContainsFunc(f.Hits.Hits, func(h hit[H]) bool { return len(h.Sort) != len(r.Sort)+1 }) {
+			s.follow(now, f.pit)
+			if slices.ContainsFunc(f.hits, func(h hit[H]) bool { return len(h.Sort) != len(r.Sort)+1 }) {
 				return nil, fmt.Errorf("%s: %w", s.verb, errOdd)
 			}
 			return f, nil

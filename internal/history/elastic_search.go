@@ -4,31 +4,22 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/elastic"
 )
 
-// shards tells how many of the parts of indices took part in an answer.
-type shards struct {
-	Failed   int `json:"failed"`
-	Failures []struct {
-		Index  string `json:"index"`
-		Reason cause  `json:"reason"`
-	} `json:"failures"`
-}
-
-func (s *shards) check(verb string) error {
-	if s.Failed == 0 && len(s.Failures) == 0 {
-		return nil
+// checkShards reports whether all parts of indices took part in an answer.
+func checkShards(verb string, s elastic.Shards) error {
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("%s: %w: %w", verb, ErrIncomplete, err)
 	}
-	why := ""
-	if len(s.Failures) > 0 {
-		f := s.Failures[0]
-		why = fmt.Sprintf(" (%s: %s: %s)", f.Index, f.Reason.Type, f.Reason.Reason)
-	}
-	return fmt.Errorf("%s: %d shards failed%s: %w", verb, s.Failed, why, ErrIncomplete)
+	return nil
 }
 
 // request is the body of a search.
@@ -49,66 +40,176 @@ type pit struct {
 	KeepAlive string `json:"keep_alive,omitempty"`
 }
 
+// most is how many bytes the answer may have: documents of any size are asked for one by one
+// in the end, and ids and keys of order are small.
+func (r *request) most(l *limits) int64 {
+	_, some := r.Source.([]string)
+	switch {
+	case r.Stored != "" || some:
+		return 1<<20 + int64(r.Size)*2048
+	case r.Size <= 1:
+		return l.document
+	}
+	return l.answer
+}
+
+// shrink asks for fewer documents where they were too large for an answer. It reports
+// whether it could.
+func (r *request) shrink(err error) bool {
+	if !errors.Is(err, elastic.ErrTooLong) || r.Size <= 1 {
+		return false
+	}
+	r.Size = max(1, r.Size/4)
+	return true
+}
+
 // found is a search's answer, with documents of type D.
 type found[D any] struct {
-	PIT      string `json:"pit_id"`
-	TimedOut bool   `json:"timed_out"`
-	Shards   shards `json:"_shards"`
-	Hits     *struct {
-		Total struct {
-			Value int `json:"value"`
-		} `json:"total"`
-		Hits []hit[D] `json:"hits"`
-	} `json:"hits"`
+	pit      string
+	timedOut bool
+	shards   elastic.Shards
+	total    int
+	hits     []hit[D]
+	ok       bool  // it has hits, if perhaps none of them
+	damage   error // of the first document that cannot be decoded
+	in       counter
 }
 
 type hit[D any] struct {
-	Source *D                `json:"_source"`
-	Sort   []json.RawMessage `json:"sort"` // texts as they came: whole numbers exceed a float64
-	Seq    int64             `json:"_seq_no"`
-	Term   int64             `json:"_primary_term"`
+	Source *D      `json:"_source"`
+	Sort   sortKey `json:"sort"`
+	Seq    int64   `json:"_seq_no"`
+	Term   int64   `json:"_primary_term"`
+}
+
+// sortKey is a place in an order. Its values stay texts, because whole numbers exceed a
+// float64.
+type sortKey []json.RawMessage
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (k *sortKey) UnmarshalJSON(text []byte) error {
+	const most = 4096 // bytes of names may be commas
+	if bytes.Count(text, []byte{','}) > most {
+		return errOdd
+	}
+	return json.Unmarshal(text, (*[]json.RawMessage)(k))
 }
 
 // search asks for one page, of an index or, when that is empty, of a point in time. It
 // gives all that the page should have, or fails.
-func search[D any](ctx context.Context, e *Elastic, buf *bytes.Buffer, verb, index string, r *request) (*found[D], error) {
+func search[D any](ctx context.Context, e *Elastic, verb, index string, r *request) (*found[D], error) {
 	path := "/_search?allow_partial_search_results=false"
 	if index != "" {
 		path = "/" + index + path
 	}
-	if err := e.send(ctx, buf, verb, http.MethodPost, path, r); err != nil {
+	if r.most(&e.limits) > e.limits.answer { // one at a time, because it takes memory
+		select {
+		case e.large <- struct{}{}:
+			defer func() { <-e.large }()
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%s: %w", verb, ctx.Err())
+		}
+	}
+	var f *found[D]
+	err := e.send(ctx, verb, elastic.Request{Method: http.MethodPost, URI: path, Body: r, MaxAnswer: r.most(&e.limits)}, func(answer io.Reader) error {
+		f = new(found[D])
+		return f.read(answer, r.Size)
+	})
+	if err != nil {
 		return nil, err
 	}
-	f := new(found[D])
-	// In one go: most of an answer is documents, and taking them out of it first would
-	// read them twice.
-	if err := json.Unmarshal(buf.Bytes(), f); err != nil {
-		return nil, explain(buf.Bytes(), verb, r, err)
+	if err := f.check(verb, r); err != nil {
+		return nil, err
 	}
-	return f, f.check(verb, r)
+	if f.damage != nil {
+		return nil, fmt.Errorf("%s: decode document: %w: %w", verb, ErrDamaged, f.damage)
+	}
+	return f, nil
+}
+
+// read decodes an answer of at most so many hits, hit by hit: its text is never in memory as
+// a whole, nor more hits than were asked for.
+func (f *found[D]) read(answer io.Reader, most int) error {
+	f.in = counter{r: answer}
+	d := json.NewDecoder(&f.in)
+	err := elastic.ReadObject(d, func(name string) error {
+		switch name {
+		case "pit_id":
+			return d.Decode(&f.pit)
+		case "timed_out":
+			return d.Decode(&f.timedOut)
+		case "_shards":
+			return d.Decode(&f.shards)
+		case "hits":
+			f.ok = true
+			return f.readHits(d, most)
+		}
+		return elastic.Skip(d)
+	})
+	if err != nil && f.in.failed == nil {
+		return fmt.Errorf("%w: %w", errOdd, err)
+	}
+	return err
+}
+
+func (f *found[D]) readHits(d *json.Decoder, most int) error {
+	return elastic.ReadObject(d, func(name string) error {
+		switch name {
+		case "total":
+			var total struct{ Value int }
+			err := d.Decode(&total)
+			f.total = total.Value
+			return err
+		case "hits":
+			return elastic.ReadArray(d, func() error { return f.readHit(d, most) })
+		}
+		return elastic.Skip(d)
+	})
+}
+
+func (f *found[D]) readHit(d *json.Decoder, most int) error {
+	if len(f.hits) == most {
+		return fmt.Errorf("more than %d hits", most)
+	}
+	var h hit[D]
+	err := d.Decode(&h)
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil:
+		f.hits = append(f.hits, h)
+	case f.in.failed != nil, errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errOdd):
+		return err
+	case f.damage == nil:
+		f.damage = err
+	}
+	return nil
+}
+
+// counter counts what is read.
+type counter struct {
+	r      io.Reader
+	n      int
+	failed error // that is not the end
+}
+
+// Read implements [io.Reader].
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if c.n += n; err != nil && !errors.Is(err, io.EOF) {
+		c.failed = err
+	}
+	return n, err
 }
 
 // check tells whether the answer is one, and whole.
 func (f *found[D]) check(verb string, r *request) error {
 	switch {
-	case f.Hits == nil || len(f.Hits.Hits) > r.Size || r.PIT != nil && f.PIT == "":
+	case !f.ok || r.PIT != nil && f.pit == "":
 		return fmt.Errorf("%s: %w", verb, errOdd)
-	case f.TimedOut:
+	case f.timedOut:
 		return fmt.Errorf("%s: the search ran out of time: %w", verb, ErrIncomplete)
 	}
-	return f.Shards.check(verb)
-}
-
-// explain tells an answer that is none from one with a document that cannot be read.
-func explain(answer []byte, verb string, r *request, cause error) error {
-	f := new(found[json.RawMessage])
-	if err := json.Unmarshal(answer, f); err != nil {
-		return fmt.Errorf("%s: %w: %w", verb, errOdd, err)
-	}
-	if err := f.check(verb, r); err != nil {
-		return err
-	}
-	return fmt.Errorf("%s: decode document: %w: %w", verb, ErrDamaged, cause)
+	return checkShards(verb, f.shards)
 }
 
 // documents are those of hits.
@@ -142,8 +243,7 @@ func (e *Elastic) openPIT(ctx context.Context, index string) (string, error) {
 func (e *Elastic) closePIT(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.limits.closeAfter)
 	defer cancel()
-	text, _ := json.Marshal(pit{ID: id}) // a text cannot fail
-	_ = e.once(ctx, new(bytes.Buffer), http.MethodDelete, "/_pit", text)
+	_ = e.client.Do(ctx, elastic.Request{Method: http.MethodDelete, URI: "/_pit", Body: pit{ID: id}}, nil)
 }
 
 func (e *Elastic) keepAlive() string { return fmt.Sprintf("%ds", int(e.limits.keepAlive/time.Second)) }

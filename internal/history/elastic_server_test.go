@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/internal/elastic/elastictest"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
@@ -32,7 +33,7 @@ func realServer(t testing.TB, shards int) (*direct, string) {
 	if real.Secured {
 		base.User = url.UserPassword(real.Config.Username, string(real.Config.Password))
 	}
-	server := &direct{base: base, client: real.HTTP}
+	server := &direct{base: base, client: real.HTTP, real: real.Config}
 	prefix := fmt.Sprintf("fio2es-history-%08x", rand.Uint32())
 	objects, err := templates.All(templates.Options{Prefix: prefix, Shards: shards})
 	if err != nil {
@@ -93,25 +94,21 @@ type forgetful struct {
 	searches atomic.Int32
 }
 
-func (f *forgetful) Perform(r *http.Request) (*http.Response, error) {
-	if r.URL.Path == "/_search" && f.searches.Add(1)%4 == 3 {
-		body, err := r.GetBody()
+func (f *forgetful) Do(ctx context.Context, r elastic.Request, into any) error {
+	if strings.HasPrefix(r.URI, "/_search") && f.searches.Add(1)%4 == 3 {
+		text, err := json.Marshal(r.Body)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		var request struct{ PIT json.RawMessage }
-		if err := json.NewDecoder(body).Decode(&request); err != nil {
-			return nil, err
+		var request struct{ PIT struct{ ID string } }
+		if err := json.Unmarshal(text, &request); err != nil {
+			return err
 		}
-		var pit struct{ ID string }
-		if err := json.Unmarshal(request.PIT, &pit); err != nil {
-			return nil, err
-		}
-		if _, err := f.call(r.Context(), http.MethodDelete, "/_pit", `{"id":"`+pit.ID+`"}`); err != nil {
-			return nil, err
+		if _, err := f.call(ctx, http.MethodDelete, "/_pit", `{"id":"`+request.PIT.ID+`"}`); err != nil {
+			return err
 		}
 	}
-	return f.direct.Perform(r)
+	return f.direct.Do(ctx, r, into)
 }
 
 func TestElasticOnServerIsSQLite(t *testing.T) {

@@ -42,7 +42,7 @@ func TestSinkIsHistory(t *testing.T) {
 		t.Cleanup(client.Close)
 		bulk := sink.NewElastic(client, sink.Options{Prefix: testPrefix, Templates: []string{}})
 		t.Cleanup(func() { _ = bulk.Close() }) // tests abandon what they do not finish
-		return history.NewElastic(client.Once(), testPrefix, sunk{bulk})
+		return history.NewElastic(client, testPrefix, sunk{bulk})
 	})
 }
 

@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,18 +10,43 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+	"time"
 
+	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// direct is a transport without any comfort: what fails fails.
+// direct is a way to a server without any comfort: what fails fails. The history goes by a
+// client of its own.
 type direct struct {
 	base   *url.URL
 	client *http.Client
+
+	once sync.Once
+	real elastic.Config // for a server that is not in this process
+	give time.Duration  // the client waits so long; 0 is a minute
+	own  *elastic.Client
 }
 
-func (d *direct) Perform(r *http.Request) (*http.Response, error) {
+// Do makes it a history.Client.
+func (d *direct) Do(ctx context.Context, r elastic.Request, into any) error {
+	d.once.Do(func() {
+		config := d.real
+		if len(config.Addresses) == 0 {
+			config = elastic.Config{Addresses: []string{d.base.String()}, GiveUpAfter: cmp.Or(d.give, time.Minute), Pause: time.Millisecond, GzipLevel: elastic.NoGzip}
+		}
+		own, err := elastic.New(config)
+		if err != nil {
+			panic(err)
+		}
+		d.own = own
+	})
+	return d.own.Do(ctx, r, into)
+}
+
+func (d *direct) perform(r *http.Request) (*http.Response, error) {
 	r.URL.Scheme, r.URL.Host = d.base.Scheme, d.base.Host
 	if d.base.User != nil {
 		password, _ := d.base.User.Password()
@@ -36,7 +62,7 @@ func (d *direct) call(ctx context.Context, method, path, body string) ([]byte, e
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
-	answer, err := d.Perform(r)
+	answer, err := d.perform(r)
 	if err != nil {
 		return nil, err
 	}

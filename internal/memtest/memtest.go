@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
+	"testing"
 	"time"
 )
 
@@ -18,8 +19,13 @@ type Usage struct {
 
 // Measure runs f and samples the memory of the process meanwhile. Garbage that is not
 // collected yet counts, but it is collected early, so that the peak depends on f and not
-// on when the collector happens to run. Other tests must not run at the same time.
-func Measure(f func()) Usage {
+// on when the collector happens to run. Other tests must not run at the same time. The test
+// is skipped where the race detector takes memory of its own.
+func Measure(t testing.TB, f func()) Usage {
+	t.Helper()
+	if race {
+		t.Skip("the race detector takes memory of its own")
+	}
 	defer debug.SetGCPercent(debug.SetGCPercent(25))
 	debug.FreeOSMemory()
 	before := inUse()

@@ -4,7 +4,7 @@ import "testing"
 
 func TestMeasure(t *testing.T) {
 	var kept []byte
-	used := Measure(func() {
+	used := Measure(t, func() {
 		kept = make([]byte, 64<<20)
 		for i := range kept {
 			kept[i] = 1

@@ -14,12 +14,12 @@ import (
 // stops at the first request that fails ([Error]); making a new plan and applying it goes
 // on from there. Indices that cannot be mended fail it in the end, after all else was done
 // ([ErrConflict]).
-func (p *Plan) Apply(ctx context.Context, t Transport) error {
+func (p *Plan) Apply(ctx context.Context, cl Client) error {
 	isIndex := func(s Step) bool { return s.Kind == Index }
 	if err := p.refusals(func(s Step) bool { return !isIndex(s) }); err != nil {
 		return fmt.Errorf("set up Elasticsearch: nothing was changed: %w", err)
 	}
-	c, done := client{t, p.prefix}, 0
+	c, done := client{cl, p.prefix}, 0
 	for _, s := range p.Steps {
 		if !s.isChange() {
 			continue

@@ -1,20 +1,22 @@
 package setup
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Transport sends requests to a cluster and gives back whatever it answers.
-type Transport interface {
-	Perform(*http.Request) (*http.Response, error)
+// Client sends requests to a cluster, and repeats those that failed and may succeed; an
+// [*elastic.Client].
+type Client interface {
+	Do(ctx context.Context, r elastic.Request, into any) error
 }
 
 // Error is an answer of the cluster that is not the one that was hoped for.
@@ -23,6 +25,8 @@ type Error struct {
 	Status       int
 	Type, Reason string // as Elasticsearch has it
 	Advice       string // what to do; may be empty
+
+	cause error
 }
 
 func (e *Error) Error() string {
@@ -35,12 +39,15 @@ func (e *Error) Error() string {
 	return text
 }
 
+// Unwrap is what the client said.
+func (e *Error) Unwrap() error { return e.cause }
+
 // maxAnswer is more than all templates of a cluster, or the mappings of years, take.
 const maxAnswer = 16 << 20
 
 type client struct {
-	transport Transport
-	prefix    string
+	Client
+	prefix string
 }
 
 // get is nil where there is nothing.
@@ -54,51 +61,27 @@ func (c *client) get(ctx context.Context, path string) (object, error) {
 
 // do sends a request and decodes the answer; one that is no success is an *Error.
 func (c *client) do(ctx context.Context, method, path string, body []byte) (object, error) {
-	var reader io.Reader
+	req := elastic.Request{Method: method, URI: path, MaxAnswer: maxAnswer}
 	if body != nil {
-		reader = bytes.NewReader(body)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, path, reader)
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", method, path, err)
-	}
-	req.Header.Set("Accept", "application/json")
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp, err := c.transport.Perform(req)
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", method, path, err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	if err != nil {
-		return nil, fmt.Errorf("read answer to %s %s: %w", method, path, err)
-	}
-	if len(text) > maxAnswer {
-		return nil, fmt.Errorf("read answer to %s %s: it has more than %d bytes", method, path, maxAnswer)
-	}
-	if resp.StatusCode/100 != 2 {
-		return nil, c.failed(method, path, resp.StatusCode, text)
+		req.Body = body
 	}
 	var answer object
-	if err := unmarshal(text, &answer); err != nil {
-		return nil, fmt.Errorf("read answer to %s %s: %w", method, path, err)
+	err := c.Do(ctx, req, func(r io.Reader) error { return unmarshal(r, &answer) })
+	var e *elastic.Error
+	switch {
+	case err == nil:
+		return answer, nil
+	case errors.As(err, &e):
+		return nil, c.failed(method, path, e, err)
 	}
-	return answer, nil
+	return nil, fmt.Errorf("%s %s: %w", method, path, err)
 }
 
-// failed makes an error of an answer: "error" in it is an object, a text, or missing.
-func (c *client) failed(method, path string, status int, text []byte) *Error {
-	e := &Error{Method: method, Path: path, Status: status, Type: http.StatusText(status)}
-	var answer struct{ Error json.RawMessage }
-	var cause struct{ Type, Reason string }
-	if json.Unmarshal(text, &answer) == nil {
-		if json.Unmarshal(answer.Error, &cause) == nil && cause.Type != "" {
-			e.Type, e.Reason = cause.Type, cause.Reason
-		} else {
-			_ = json.Unmarshal(answer.Error, &e.Reason) // else it stays empty
-		}
+// failed makes an error of an answer.
+func (c *client) failed(method, path string, refusal *elastic.Error, cause error) *Error {
+	e := &Error{
+		Method: method, Path: path, Status: refusal.Status, Type: cmp.Or(refusal.Type, http.StatusText(refusal.Status)),
+		Reason: refusal.Reason, cause: cause,
 	}
 	e.Advice = c.advice(e)
 	return e
@@ -108,11 +91,14 @@ const advicePassing = "this may pass: try again later"
 
 // advice is what can be done about an answer.
 func (c *client) advice(e *Error) string {
+	if errors.Is(e.cause, elastic.ErrDiskFull) {
+		return elastic.ErrDiskFull.Error()
+	}
 	switch e.Status {
 	case http.StatusUnauthorized:
 		return "the cluster does not know who you are: check the API key, or user name and password"
 	case http.StatusForbidden:
-		if e.Type == "cluster_block_exception" {
+		if e.Type == elastic.BlockType {
 			return "the cluster or index is read-only for now: see its disk watermarks and index.blocks settings"
 		}
 		return "missing: " + c.privilege(e.Method, e.Path) + "; docs/elasticsearch.md has a role with all that setup needs"

@@ -8,6 +8,6 @@
 // templates have and they lack; one whose fields cannot be mended is reported
 // ([ErrConflict]), and the rest is installed all the same.
 //
-// It is for the setup command. It knows no client: whatever sends requests is a
-// [Transport], which also says to which address, as whom and how often.
+// It is for the setup command. Requests go through a [Client], which also says to which
+// address, as whom and how often.
 package setup

@@ -2,6 +2,7 @@ package setup_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/fio2es/fio2es/internal/elastic"
 )
 
 type tree = map[string]any
@@ -45,7 +48,17 @@ func newFake(t *testing.T) *fake {
 	return f
 }
 
-// Perform makes the fake a setup.Transport.
+// Do makes the fake a setup.Client.
+func (f *fake) Do(ctx context.Context, r elastic.Request, into any) error {
+	client, err := elastic.New(elastic.Config{Addresses: []string{f.server.URL}, GiveUpAfter: -1, GzipLevel: elastic.NoGzip})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return client.Do(ctx, r, into)
+}
+
+// Perform sends a request as it is.
 func (f *fake) Perform(req *http.Request) (*http.Response, error) {
 	return to(f.server.URL).Perform(req)
 }

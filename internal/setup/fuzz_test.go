@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/fio2es/fio2es/mapping/templates"
@@ -14,7 +15,7 @@ func FuzzObjects(f *testing.F) {
 	f.Add([]byte(`{"phases":{"hot":{"actions":{"rollover":{"max_age":"30d"}}}},"version":1e400}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var o object
-		if unmarshal(text, &o) != nil {
+		if unmarshal(bytes.NewReader(text), &o) != nil {
 			return
 		}
 		owner(o)

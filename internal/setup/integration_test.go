@@ -23,17 +23,21 @@ import (
 type real struct {
 	t *testing.T
 	*elastic.Client
+	server elastictest.Real
 }
 
 // send is a request that must be answered with a status; the answer is given back.
 func (r real) send(status int, method, path string, body []byte) tree {
 	r.t.Helper()
-	req, err := http.NewRequest(method, path, bytes.NewReader(body))
+	req, err := http.NewRequest(method, r.server.Address+path, bytes.NewReader(body))
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := r.Perform(req)
+	if r.server.Secured {
+		req.SetBasicAuth(r.server.Config.Username, string(r.server.Config.Password))
+	}
+	resp, err := r.server.HTTP.Do(req)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -66,12 +70,13 @@ func (r real) cleanUp(prefix string) {
 
 // TestElasticsearch does on a real cluster what the other tests do on a fake.
 func TestElasticsearch(t *testing.T) {
-	client, err := elastic.New(elastictest.NewReal(t).Config)
+	server := elastictest.NewReal(t)
+	client, err := elastic.New(server.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	r := real{t, client}
+	r := real{t, client, server}
 	prefix := fmt.Sprintf("fio2es-test-%x", time.Now().UnixNano())
 	t.Cleanup(func() { r.cleanUp(prefix) })
 	opt := setup.Options{Prefix: prefix, KeepDays: 400}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -15,8 +16,8 @@ import (
 // object is a decoded JSON object, numbers as they were written.
 type object map[string]any
 
-func unmarshal(text []byte, into *object) error {
-	d := json.NewDecoder(bytes.NewReader(text))
+func unmarshal(text io.Reader, into *object) error {
+	d := json.NewDecoder(text)
 	d.UseNumber()
 	return d.Decode((*map[string]any)(into))
 }
@@ -24,7 +25,7 @@ func unmarshal(text []byte, into *object) error {
 // decode reads one of our own bodies.
 func decode(text []byte) object {
 	var o object
-	if err := unmarshal(text, &o); err != nil {
+	if err := unmarshal(bytes.NewReader(text), &o); err != nil {
 		panic(err) // package templates encoded it
 	}
 	return o

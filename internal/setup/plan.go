@@ -112,13 +112,13 @@ func newStep(o templates.Object) Step {
 // Prepare reads what the cluster has and says what is to be done. It changes nothing. It
 // fails with templates.ErrOptions, or an [Error] when the cluster does not answer well;
 // refusals are no failure of it, but of [Plan.Apply]; see [Plan.Err].
-func Prepare(ctx context.Context, t Transport, opt Options) (*Plan, error) {
+func Prepare(ctx context.Context, cl Client, opt Options) (*Plan, error) {
 	p, err := Offline(opt)
 	if err != nil {
 		return nil, err
 	}
 	p.Steps = p.Steps[:len(p.Steps)-len(firstIndices(p.prefix))] // c.indices looks which are missing
-	c := client{t, p.prefix}
+	c := client{cl, p.prefix}
 	there, err := c.indexTemplates(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read index templates: %w", err)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/internal/setup"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
@@ -300,11 +300,12 @@ func TestFaults(t *testing.T) {
 		{"index of runs", "PUT", "/fio-runs", 403, forbidden, []string{"create index fio-runs (10 of 11 requests done", "index privilege create_index on fio-runs"}},
 		{"reading mappings", "GET", "/fio-", 403, forbidden, []string{"view_index_metadata on fio-*"}},
 		{"read-only", "PUT", "/_component", 403, `{"error":{"type":"cluster_block_exception","reason":"index [x] blocked"}}`, []string{"read-only", "watermark"}},
+		{"disk full", "PUT", "/_component", 429, `{"error":{"type":"cluster_block_exception","reason":"index [x] blocked"}}`, []string{"flood-stage watermark", "free disk space"}},
 		{"busy", "PUT", "/_component", 503, ``, []string{"503 Service Unavailable", "try again"}},
 		{"old server", "GET", "/_ilm", 400, `{"error":"no handler found for uri [/_ilm/policy/fio-latency]"}`, []string{"400 Bad Request: no handler found", "8.6 or later"}},
 		{"not acknowledged", "PUT", "/_component", 200, `{"acknowledged":false}`, []string{"not all nodes confirmed", "1 of 11 requests done"}},
-		{"no JSON", "GET", "/_ilm", 200, `<html>`, []string{"read answer to GET /_ilm/policy/fio-latency: invalid character"}},
-		{"proxy", "PUT", "/_ilm", 502, `<html>bad gateway</html>`, []string{"502 Bad Gateway: this may pass"}},
+		{"no JSON", "GET", "/_ilm", 200, `<html>`, []string{"GET /_ilm/policy/fio-latency: invalid character"}},
+		{"proxy", "PUT", "/_ilm", 502, `<html>bad gateway</html>`, []string{"502 Bad Gateway: a page without a title: this may pass"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFake(t)
@@ -371,7 +372,7 @@ func TestForbiddenMapping(t *testing.T) {
 
 type broken struct{ err error }
 
-func (b broken) Perform(*http.Request) (*http.Response, error) { return nil, b.err }
+func (b broken) Do(context.Context, elastic.Request, any) error { return b.err }
 
 func TestNoConnection(t *testing.T) {
 	lost := errors.New("connection refused")

@@ -97,7 +97,7 @@ func TestYAMLLimits(t *testing.T) {
 				r := tree{id + configName: text}.with(id + "output.0_bw.1.log.h").read(t).Runs[0]
 				r.at.modeSize = true // each workload is looked at
 				var err error
-				used := memtest.Measure(func() { _, err = r.Configure(context.Background()) })
+				used := memtest.Measure(t, func() { _, err = r.Configure(context.Background()) })
 				t.Logf("%d bytes: %d MB, %v", len(text), used.Peak>>20, used.Time)
 				if used.Peak > most || used.Time > longest {
 					t.Errorf("it took %d bytes and %v", used.Peak, used.Time)

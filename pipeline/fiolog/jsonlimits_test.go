@@ -78,7 +78,7 @@ func TestReportLimits(t *testing.T) {
 			in := tt.text(20_000_000)
 			var reports, jobs int
 			var errs []error
-			used := memtest.Measure(func() {
+			used := memtest.Measure(t, func() {
 				for r, err := range ReadReports(in, "x") {
 					if err != nil {
 						errs = append(errs, err)

@@ -31,7 +31,7 @@ type Elastic struct {
 	templates gate
 	rejects   rejectFile
 	chunks    sync.Pool  // of *chunk
-	report    sync.Mutex // Progress and Waiting are called by one at a time
+	report    sync.Mutex // Progress is called by one at a time
 	senders   sync.WaitGroup
 
 	mu       sync.Mutex
@@ -48,7 +48,6 @@ type Elastic struct {
 	endsRuns bool      // somebody ends them
 	stats    Stats
 	progress time.Time // when a document was settled last
-	said     time.Time // when Waiting was told last
 	fatal    error     // ends everything
 }
 
@@ -66,13 +65,13 @@ type runState struct {
 	err                       error    // the run cannot be finished
 }
 
-// NewElastic is a sink for the cluster that client reaches. It sends nothing yet. It
-// tries again by a rule of its own, [Options].MaxRetryTime, and not by the client's.
+// NewElastic is a sink for the cluster that client reaches. It sends nothing yet. It gives
+// up when no document was settled for as long as the client waits without progress.
 func NewElastic(client *elastic.Client, options Options) *Elastic {
 	opt := options.withDefaults()
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Elastic{
-		client: client.Once(), opt: opt, ctx: ctx, cancel: cancel,
+		client: client, opt: opt, ctx: ctx, cancel: cancel,
 		templates: newGate(), rejects: rejectFile{path: opt.RejectFile},
 		wake: make(chan struct{}), pace: newPace(opt.BodyBytes, opt.InFlight), squeeze: newSqueeze(client.Gzip()),
 		pending: make(map[uint64]struct{}), runs: make(map[runKey]*runState),

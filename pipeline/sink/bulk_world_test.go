@@ -30,11 +30,18 @@ type world struct {
 // it returns, or synctest fails it.
 func inBubble(t *testing.T, o sink.Options, test func(w *world)) {
 	t.Helper()
+	inBubbleOf(t, elastic.Config{}, o, test)
+}
+
+// inBubbleOf is inBubble with a client of its own.
+func inBubbleOf(t *testing.T, c elastic.Config, o sink.Options, test func(w *world)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, server: elastictest.New(templates...)}
 		dial, stop := w.server.Pipe()
 		defer stop()
-		w.client = newClient(t, elastic.Config{Dial: dial, Timeout: 30 * time.Second})
+		c.Dial, c.Timeout = dial, 30*time.Second
+		w.client = newClient(t, c)
 		defer w.client.Close()
 		w.Elastic = sink.NewElastic(w.client, o)
 		defer w.Close()

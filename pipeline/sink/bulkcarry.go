@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,8 +10,8 @@ import (
 	"github.com/fio2es/fio2es/internal/elastic"
 )
 
-// ErrNoProgress is a cluster that has taken nothing for [Options].MaxRetryTime.
-var ErrNoProgress = errors.New("the cluster takes no documents")
+// ErrNoProgress is a cluster that has taken nothing for as long as the client waits.
+var ErrNoProgress = elastic.ErrGaveUp
 
 // carrier brings one body to the cluster, in one request or, after trouble, several.
 type carrier struct {
@@ -23,9 +24,10 @@ type carrier struct {
 	gzip    bool          // it is compressed
 	took    time.Duration // to make it
 	started time.Time
-	failed  int // requests in a row in which nothing was settled
-	retry   int // documents at the begin of todo that were sent before
-	narrow  int // bytes of a request while a document is searched that spoils it; 0 is no limit
+	failed  int   // requests in a row in which nothing was settled
+	retry   int   // documents at the begin of todo that were sent before
+	narrow  int   // bytes of a request while a document is searched that spoils it; 0 is no limit
+	cause   error // why the last request failed in which nothing was settled; guarded by s.mu
 }
 
 // carry ends when all documents of the body are settled, or everything ends.
@@ -41,6 +43,7 @@ func (s *Elastic) carry(b *body) {
 	}
 	defer s.vacate()
 	c.started = time.Now()
+	defer s.client.Watch(c.state)()
 	for len(c.todo) > 0 && s.ctx.Err() == nil {
 		if err := c.request(); err != nil {
 			s.stop(err)
@@ -140,7 +143,9 @@ func (c *carrier) request() error {
 	clear(c.b.fates)
 	r := result{sent: time.Now(), fates: c.b.fates}
 	var out stopwatch
-	r.err = c.s.client.Bulk(out.trace(c.s.ctx), c.wire, c.b.ids, func(i int, item elastic.BulkItem) { r.add(c.todo, i, item) })
+	ctx, cancel := c.deadline()
+	defer cancel()
+	r.err = c.s.client.Bulk(out.trace(ctx), c.wire, c.b.ids, func(i int, item elastic.BulkItem) { r.add(c.todo, i, item) })
 	if c.s.ctx.Err() != nil {
 		return nil // whoever ended it has said why
 	}
@@ -163,6 +168,41 @@ func (c *carrier) request() error {
 	return c.next(&r)
 }
 
+// deadline is when a request ends that is sent while there is no progress.
+func (c *carrier) deadline() (context.Context, context.CancelFunc) {
+	if c.failed == 0 {
+		return c.s.ctx, func() {}
+	}
+	until := time.Now().Add(time.Second)
+	if _, ends := c.progress(); ends.After(until) {
+		until = ends
+	}
+	return context.WithDeadlineCause(c.s.ctx, until, elastic.ErrTimeout)
+}
+
+// progress is when a document was settled last, or else the body was begun, and when there
+// will have been no progress for too long.
+func (c *carrier) progress() (last, ends time.Time) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	last = c.started
+	if c.s.progress.After(last) {
+		last = c.s.progress
+	}
+	return last, last.Add(max(c.s.client.GiveUpAfter(), 0))
+}
+
+// state is what the body waits for.
+func (c *carrier) state() elastic.WaitState {
+	last, ends := c.progress()
+	if first := c.started.Add(c.s.client.Timeout()); first.After(ends) {
+		ends = first // of its first request
+	}
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	return elastic.WaitState{Progress: last, Until: ends, Cause: c.cause}
+}
+
 // next arranges what is left, and waits as long as it should.
 func (c *carrier) next(r *result) error {
 	left := len(c.todo) - c.ready
@@ -180,25 +220,13 @@ func (c *carrier) next(r *result) error {
 	}
 	delay := max(elastic.Backoff(c.failed), r.wait)
 	c.failed++
-	until := c.s.giveUp(c.started)
-	now := time.Now()
-	if !now.Before(until) {
-		return fmt.Errorf("%w for %v, last: %w", ErrNoProgress, c.s.opt.MaxRetryTime, r.cause)
+	_, ends := c.progress()
+	pause := time.Until(ends)
+	if pause <= 0 {
+		return fmt.Errorf("%w for %v, last: %w", ErrNoProgress, max(c.s.client.GiveUpAfter(), 0), r.cause)
 	}
-	c.s.waiting(now.Sub(until.Add(-c.s.opt.MaxRetryTime)), r.cause)
-	_ = elastic.Sleep(c.s.ctx, min(delay, until.Sub(now))) // carry looks whether it is over
+	_ = elastic.Sleep(c.s.ctx, min(delay, pause)) // carry looks whether it is over
 	return nil
-}
-
-// giveUp is when there will have been no progress for too long, for a body that is
-// under way since started.
-func (s *Elastic) giveUp(started time.Time) time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.progress.After(started) {
-		started = s.progress
-	}
-	return started.Add(s.opt.MaxRetryTime)
 }
 
 // settle writes down what became of the documents of one request.
@@ -242,8 +270,8 @@ func (s *Elastic) settle(c *carrier, r *result) error {
 	for i := range r.refused {
 		s.refuse(&r.refused[i])
 	}
-	if r.settled() {
-		s.progress = now
+	if c.cause = r.cause; r.settled() {
+		s.progress, c.cause = now, nil
 		s.changed()
 	}
 	if most := int64(s.opt.MaxRejects); st.Rejected > most && len(r.refused) > 0 {

@@ -255,17 +255,12 @@ func (s *Elastic) deleteAll(query any, index string) error {
 	}
 }
 
-func term(field, value string) map[string]any {
-	return map[string]any{"term": map[string]any{field: value}}
-}
-
-func terms(field string, values []string) map[string]any {
-	return map[string]any{"terms": map[string]any{field: values}}
-}
-
-func all(queries ...any) map[string]any {
-	return map[string]any{"bool": map[string]any{"filter": queries}}
-}
+// Queries.
+var (
+	term  = elastic.Term
+	terms = elastic.Terms
+	all   = elastic.All
+)
 
 // tally counts the documents of runs, by run.id and run.ingest.
 func (s *Elastic) tally(ids []string, index string) (have map[elastic.Pair]int64, err error) {

@@ -179,9 +179,9 @@ func TestInterrupted(t *testing.T) {
 		server := elastictest.New(templates...)
 		m := &mortal{Handler: server}
 		listening := httptest.NewServer(m)
-		client := newClient(t, elastic.Config{Addresses: []string{listening.URL}, Retries: -1})
+		client := newClient(t, elastic.Config{Addresses: []string{listening.URL}, GiveUpAfter: -1})
 		ingest := func(ingest string, n int, names ...string) error {
-			s := sink.NewElastic(client, sink.Options{MaxRetryTime: time.Millisecond, BodyBytes: 5000})
+			s := sink.NewElastic(client, sink.Options{BodyBytes: 5000})
 			defer s.Close()
 			var runs []*mapping.Run
 			for _, name := range names {

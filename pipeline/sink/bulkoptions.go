@@ -12,7 +12,6 @@ type Options struct {
 	BodyBytes     int           // most that a request has, unpacked, but for one larger document; default 5 MiB, at most 90 MiB
 	FlushInterval time.Duration // after which a request is sent that is not full; default 1 s
 	InFlight      int           // requests at once, 1 to 4; default 2
-	MaxRetryTime  time.Duration // without any progress, after which the sink gives up; default 5 min
 
 	// RejectFile is where documents go that the cluster refuses for good, with the reason;
 	// [ReadRejects] reads it. It is made when the first one comes, and appended to when it
@@ -26,10 +25,6 @@ type Options struct {
 	// those of fio2es setup for Prefix, an empty slice none.
 	Templates       []string
 	TemplateVersion int // that they must have at least (_meta.version); 0 is any
-
-	// Waiting is told why the cluster has taken nothing for so long: after ten seconds,
-	// and then every half minute until it does. It is called by one goroutine at a time.
-	Waiting func(since time.Duration, cause error)
 
 	// Progress is told after each request what was done so far. It is called by one
 	// goroutine at a time, and holds that one up.
@@ -72,9 +67,6 @@ func (o Options) withDefaults() Options {
 		o.InFlight = 2
 	}
 	o.InFlight = min(o.InFlight, mostFlight)
-	if o.MaxRetryTime <= 0 {
-		o.MaxRetryTime = 5 * time.Minute
-	}
 	if o.MaxRejects <= 0 {
 		o.MaxRejects = 1000
 	}

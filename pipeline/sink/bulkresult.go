@@ -13,7 +13,7 @@ import (
 var (
 	ErrRejected    = errors.New("the cluster refuses a document")
 	ErrRejects     = errors.New("the cluster refuses too many documents")
-	ErrDiskFull    = errors.New("the cluster's disks are too full: free disk space, or add nodes; once it is below the flood stage again, the indices unlock themselves")
+	ErrDiskFull    = elastic.ErrDiskFull
 	ErrBlocked     = errors.New("the index does not let itself be written: remove its block (index.blocks.write, index.blocks.read_only)")
 	ErrClosedIndex = errors.New("the index is closed: open it (POST INDEX/_open)")
 	ErrNoIndex     = errors.New("the index cannot be made: allow its name in action.auto_create_index, or create it")
@@ -76,8 +76,8 @@ func (r *result) fail(e entry, item elastic.BulkItem) {
 			r.fatal = fmt.Errorf("store document %s: %w: %w", e.id, advice, err)
 		}
 	case item.Temporary():
-		r.tooMany = r.tooMany || item.Status == http.StatusTooManyRequests
-		r.cause = err
+		r.tooMany = r.tooMany || item.Status == http.StatusTooManyRequests && !err.IsDiskFull()
+		r.cause = elastic.Named(err)
 		r.again = append(r.again, e)
 	case item.Status >= http.StatusInternalServerError && e.broken+1 < mostBroken:
 		e.broken++ // a shard that moves says so, too
@@ -108,7 +108,7 @@ func (r *result) judge(sent int) {
 	case advice != nil:
 		r.fatal = fmt.Errorf("%w: %w", advice, r.err)
 	case elastic.Temporary(e):
-		r.tooMany = r.tooMany || e.Status == http.StatusTooManyRequests
+		r.tooMany = r.tooMany || e.Status == http.StatusTooManyRequests && !e.IsDiskFull()
 	case e.Status == http.StatusRequestEntityTooLarge, isBadDocument(e):
 		r.split, r.tooLarge = sent > 1, e.Status == http.StatusRequestEntityTooLarge
 		if !r.split {
@@ -136,8 +136,8 @@ func isBadDocument(e *elastic.Error) bool {
 // by themselves; nil for others.
 func advise(e *elastic.Error) error {
 	switch {
-	case e.Type == elastic.BlockType && e.Status == http.StatusTooManyRequests:
-		return ErrDiskFull
+	case e.IsDiskFull():
+		return nil // the client waits for it
 	case e.Type == elastic.BlockType && e.Status == http.StatusForbidden:
 		return ErrBlocked
 	case e.Type == elastic.ClosedType:

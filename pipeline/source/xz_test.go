@@ -99,7 +99,7 @@ func TestXzDictionaries(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var got int64
 			var err error
-			used := memtest.Measure(func() {
+			used := memtest.Measure(t, func() {
 				var d *decoder
 				if d, err = new(codecs).open(xzed, bytes.NewReader(tt.in)); err == nil {
 					got, err = io.Copy(io.Discard, d)

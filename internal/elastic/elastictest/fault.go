@@ -14,6 +14,7 @@ type Kind int
 const (
 	None             Kind = iota
 	Rejected              // status 429, too much at once
+	Flood                 // status 429, cluster_block_exception: the disk is full
 	TooLarge              // status 413 with nothing in it
 	BadGateway            // status 502 and a page, as of a proxy
 	Unavailable           // status 503 and a page
@@ -108,6 +109,8 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, f Fault) bool {
 	switch f.Kind {
 	case Rejected:
 		fail(w, http.StatusTooManyRequests, "es_rejected_execution_exception", "rejected execution of coordinating operation [coordinating_and_primary_bytes=94385594, replica_bytes=0]")
+	case Flood:
+		fail(w, http.StatusTooManyRequests, "cluster_block_exception", "index [fio-runs] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has read-only-allow-delete block];")
 	case TooLarge:
 		w.Header().Del("X-Elastic-Product")
 		w.WriteHeader(http.StatusRequestEntityTooLarge)

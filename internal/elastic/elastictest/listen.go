@@ -20,11 +20,28 @@ func (s *Server) Start() (address string, stop func()) {
 	return server.URL, server.Close
 }
 
+// Dial makes connections.
+type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
+
 // Pipe listens in memory, until stop is called: dial makes connections, or refuses to
 // while a [Restart] lasts.
-func (s *Server) Pipe() (dial func(ctx context.Context, network, address string) (net.Conn, error), stop func()) {
+func (s *Server) Pipe() (dial Dial, stop func()) {
+	connect, stop := Pipe(s)
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		s.mu.Lock()
+		down := time.Now().Before(s.down)
+		s.mu.Unlock()
+		if down {
+			return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
+		}
+		return connect(ctx, network, address)
+	}, stop
+}
+
+// Pipe listens in memory for any handler, until stop is called.
+func Pipe(h http.Handler) (dial Dial, stop func()) {
 	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-	server := &http.Server{Handler: s, ErrorLog: log.New(io.Discard, "", 0)}
+	server := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}
 	var serving sync.WaitGroup
 	server.ConnState = func(_ net.Conn, state http.ConnState) {
 		switch state {
@@ -35,13 +52,7 @@ func (s *Server) Pipe() (dial func(ctx context.Context, network, address string)
 		}
 	}
 	serving.Go(func() { _ = server.Serve(l) }) // returns when it is closed
-	dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-		s.mu.Lock()
-		down := time.Now().Before(s.down)
-		s.mu.Unlock()
-		if down {
-			return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
-		}
+	dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		client, far := net.Pipe()
 		select {
 		case l.conns <- far:

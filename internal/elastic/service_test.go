@@ -1,7 +1,6 @@
 package elastic_test
 
 import (
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -14,15 +13,11 @@ func TestService(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()
 	for service, want := range map[string]string{"": "reach elasticsearch at ", "Kibana": "reach Kibana at "} {
-		client, err := elastic.New(elastic.Config{Addresses: []string{server.URL}, Service: service, Retries: -1})
+		client, err := elastic.New(elastic.Config{Addresses: []string{server.URL}, Service: service, GiveUpAfter: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/api/status", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := client.Send(req); err == nil || !strings.HasPrefix(err.Error(), want+server.URL) {
+		if err := client.Do(t.Context(), elastic.Request{URI: "/api/status"}, nil); err == nil || !strings.HasPrefix(err.Error(), want+server.URL) {
 			t.Errorf("%v, want %s", err, want)
 		}
 		if _, err := elastic.New(elastic.Config{Username: "me", Service: service}); err == nil || !strings.Contains(err.Error(), strings.Fields(want)[1]+" client") {

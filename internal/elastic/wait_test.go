@@ -1,0 +1,175 @@
+package elastic_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+)
+
+// told is a wait, and when it was reported.
+type told struct {
+	elastic.Wait
+	at time.Duration // since the start of the test
+}
+
+// waiting runs a test in a bubble of synctest, with a client of a server that fails.
+func waiting(t *testing.T, c elastic.Config, faults []elastictest.Fault, test func(t *testing.T, client *elastic.Client, server *elastictest.Server)) []told {
+	t.Helper()
+	var all []told
+	synctest.Test(t, func(t *testing.T) {
+		server := elastictest.New()
+		server.Script(faults...)
+		dial, stop := server.Pipe()
+		defer stop()
+		start := time.Now()
+		c.Dial = dial
+		c.Waiting = func(w elastic.Wait) { all = append(all, told{w, time.Since(start)}) }
+		client := newClient(t, c)
+		defer client.Close()
+		test(t, client, server)
+	})
+	return all
+}
+
+// TestWaitsForServer: a server that is away at the first request is waited for, and the user
+// hears within ten seconds what is waited for, why, and until when.
+func TestWaitsForServer(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault elastictest.Fault
+		want  string // in the cause; empty for no answer
+	}{
+		"refused":     {elastictest.Fault{Kind: elastictest.Restart, Wait: time.Hour}, "connection refused"},
+		"503":         {elastictest.Fault{Kind: elastictest.Unavailable, Times: -1}, "status 503"},
+		"502":         {elastictest.Fault{Kind: elastictest.BadGateway, Times: -1}, "status 502"},
+		"429":         {elastictest.Fault{Kind: elastictest.Rejected, Times: -1}, "status 429"},
+		"disk full":   {elastictest.Fault{Kind: elastictest.Flood, Times: -1}, "above the flood-stage watermark"},
+		"no answer":   {elastictest.Fault{Kind: elastictest.Hang, Times: -1}, ""},
+		"reset":       {elastictest.Fault{Kind: elastictest.Reset, Times: -1}, "EOF"},
+		"half answer": {elastictest.Fault{Kind: elastictest.ResetAnswer, Times: -1}, "EOF"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.fault.On = "/"
+			var took time.Duration
+			var began time.Time
+			all := waiting(t, elastic.Config{}, []elastictest.Fault{c.fault}, func(t *testing.T, client *elastic.Client, _ *elastictest.Server) {
+				began = time.Now()
+				_, err := client.Check(t.Context())
+				if took = time.Since(began); !errors.Is(err, elastic.ErrGaveUp) || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%v", err)
+				}
+			})
+			if took < 4*time.Minute || took > 5*time.Minute+time.Second {
+				t.Errorf("gave up after %v", took)
+			}
+			if len(all) < 8 || len(all) > 12 {
+				t.Fatalf("%d reports: %v", len(all), all)
+			}
+			first := all[0]
+			if first.at > 10*time.Second || first.For != first.at || first.Server != "elasticsearch at http://localhost:9200" {
+				t.Errorf("first report: %+v", first)
+			}
+			if got := fmt.Sprint(first.Cause); !strings.Contains(got, c.want) || (c.want == "") != (first.Cause == nil) || strings.Contains(got, "reach ") {
+				t.Errorf("cause %s, want %s", got, c.want)
+			}
+			for _, w := range all {
+				if left := w.Until.Sub(began); left != 5*time.Minute {
+					t.Errorf("until %v after the begin", left)
+				}
+			}
+		})
+	}
+}
+
+// TestServerComesBack: what was waited for goes on as if nothing had happened.
+func TestServerComesBack(t *testing.T) {
+	all := waiting(t, elastic.Config{}, []elastictest.Fault{{On: "/", Kind: elastictest.Restart, Wait: 2 * time.Minute}}, func(t *testing.T, client *elastic.Client, _ *elastictest.Server) {
+		if info, err := client.Check(t.Context()); err != nil || info.Version == "" {
+			t.Errorf("%+v, %v", info, err)
+		}
+	})
+	if len(all) < 3 || len(all) > 6 {
+		t.Errorf("%d reports", len(all))
+	}
+}
+
+// TestGiveUpAfter: the settings are in effect: at once, soon, late.
+func TestGiveUpAfter(t *testing.T) {
+	for _, c := range []struct {
+		giveUp, timeout, least, most time.Duration
+		kind                         elastictest.Kind
+		reports                      int
+	}{
+		{-1, time.Minute, 0, 0, elastictest.Unavailable, 0},
+		{-1, time.Minute, time.Minute, time.Minute, elastictest.Hang, 2},
+		{3 * time.Second, time.Minute, 3 * time.Second, 3 * time.Second, elastictest.Unavailable, 0},
+		{20 * time.Second, time.Minute, 20 * time.Second, 20 * time.Second, elastictest.Unavailable, 1},
+		{20 * time.Second, time.Minute, time.Minute, time.Minute, elastictest.Hang, 2}, // one request has its time
+		{time.Hour, time.Minute, time.Hour, time.Hour, elastictest.Hang, 120},
+	} {
+		t.Run(fmt.Sprint(c.giveUp, c.kind), func(t *testing.T) {
+			faults := []elastictest.Fault{{On: "_count", Kind: c.kind, Times: -1}}
+			all := waiting(t, elastic.Config{GiveUpAfter: c.giveUp, Timeout: c.timeout}, faults, func(t *testing.T, client *elastic.Client, _ *elastictest.Server) {
+				start := time.Now()
+				_, err := client.Count(t.Context(), map[string]any{}, "x")
+				if took := time.Since(start).Round(time.Second); err == nil || took < c.least || took > c.most || errors.Is(err, elastic.ErrGaveUp) != (c.giveUp > 0) {
+					t.Errorf("after %v: %v", took, err)
+				}
+			})
+			if d := len(all) - c.reports; d < -1 || d > 1 {
+				t.Errorf("%d reports, want %d", len(all), c.reports)
+			}
+		})
+	}
+}
+
+// TestReportsOnce: several requests that wait for the same server are one wait.
+func TestReportsOnce(t *testing.T) {
+	faults := []elastictest.Fault{{On: "_count", Kind: elastictest.Unavailable, Times: -1}}
+	all := waiting(t, elastic.Config{}, faults, func(t *testing.T, client *elastic.Client, server *elastictest.Server) {
+		done := make(chan error)
+		for i := range 8 {
+			go func() {
+				time.Sleep(time.Duration(i) * time.Second)
+				_, err := client.Count(t.Context(), map[string]any{}, "x")
+				done <- err
+			}()
+		}
+		time.Sleep(70 * time.Second)
+		server.Heal()
+		for range 8 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	all = slices.DeleteFunc(all, func(w told) bool { return w.at > 70*time.Second }) // when it is back
+	if len(all) != 3 {
+		t.Errorf("%d reports in 70 s: %v", len(all), all)
+	}
+}
+
+// TestCancelled: the end of a context ends a wait at once, whatever it waits for.
+func TestCancelled(t *testing.T) {
+	for _, kind := range []elastictest.Kind{elastictest.Hang, elastictest.Unavailable, elastictest.Rejected, elastictest.Flood, elastictest.Reset} {
+		t.Run(fmt.Sprint(kind), func(t *testing.T) {
+			faults := []elastictest.Fault{{On: "/", Kind: kind, Times: -1, RetryAfter: "600"}}
+			waiting(t, elastic.Config{}, faults, func(t *testing.T, client *elastic.Client, _ *elastictest.Server) {
+				ctx, cancel := context.WithCancel(t.Context())
+				start := time.Now()
+				time.AfterFunc(100*time.Second, cancel)
+				_, err := client.Check(ctx)
+				if took := time.Since(start); !errors.Is(err, context.Canceled) || took != 100*time.Second {
+					t.Errorf("after %v: %v", took, err)
+				}
+			})
+		})
+	}
+}
