@@ -138,17 +138,32 @@ func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error 
 		c.report(Finding{run.Run.ID, fmt.Sprintf("documents are missing: %d of %d (cluster), %d of %d (host), %d of %d (job)",
 			lack.Cluster, run.Documents.Cluster, lack.Host, run.Documents.Host, lack.Job, run.Documents.Job), "ingest " + what + " again"})
 	}
-	if counts.IsAlone(run) {
+	return c.version(ctx, counts, run)
+}
+
+// version looks whether the documents of a run are of its version, and can be seen.
+func (c *check) version(ctx context.Context, counts Counts, run *mapping.Run) error {
+	if counts.IsCurrent(run) {
 		return nil
 	}
-	f := Finding{run.Run.ID, "it has documents of versions that are not current: an ingest was interrupted", "remove them with --repair"}
 	if c.repair {
-		if err := c.store.RemoveOthers(ctx, run.Run.ID, run.Run.Ingest); err != nil {
+		if err := c.store.MakeCurrent(ctx, run.Run.ID, run.Run.Ingest); err != nil {
 			return err
 		}
-		f.Problem, f.Remedy = f.Problem+": removed", ""
 	}
-	c.report(f)
+	report := func(problem, remedy, done string) {
+		f := Finding{run.Run.ID, problem + ": an ingest was interrupted", remedy}
+		if c.repair {
+			f.Problem, f.Remedy = f.Problem+": "+done, ""
+		}
+		c.report(f)
+	}
+	if counts.HasOthers(run) {
+		report("it has documents of versions that are not current", "remove them with --repair", "removed")
+	}
+	if n := counts[run.Run.ID][run.Run.Ingest].Pending; n > 0 {
+		report(fmt.Sprintf("dashboards leave out %d of its documents", n), "show them with --repair", "shown")
+	}
 	return nil
 }
 

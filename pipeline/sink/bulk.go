@@ -44,8 +44,9 @@ type Elastic struct {
 	squeeze  squeeze
 	pending  map[uint64]struct{} // hashes of the ids of documents that are not settled
 	runs     map[runKey]*runState
-	endings  []*ending // runs that wait for their end
-	endsRuns bool      // somebody ends them
+	latest   map[string]string // ingest of the version of a run that was put last
+	endings  []*ending         // runs that wait for their end
+	endsRuns bool              // somebody ends them
 	stats    Stats
 	progress time.Time // when a document was settled last
 	said     time.Time // when Waiting was told last
@@ -64,6 +65,8 @@ type runState struct {
 	indexed                   int64
 	hashes                    []uint64 // of the ids of those that were indexed, for counting different ones
 	err                       error    // the run cannot be finished
+	looked                    bool     // it is known whether the cluster has other versions
+	hidden                    bool     // it has, so documents are marked as pending
 }
 
 // NewElastic is a sink for the cluster that client reaches. It sends nothing yet. It
@@ -76,6 +79,7 @@ func NewElastic(client *elastic.Client, options Options) *Elastic {
 		templates: newGate(), rejects: rejectFile{path: opt.RejectFile},
 		wake: make(chan struct{}), pace: newPace(opt.BodyBytes, opt.InFlight), squeeze: newSqueeze(client.Gzip()),
 		pending: make(map[uint64]struct{}), runs: make(map[runKey]*runState),
+		latest: make(map[string]string),
 	}
 }
 
@@ -93,8 +97,18 @@ func (s *Elastic) Put(ctx context.Context, docs []*mapping.Interval) error {
 	}
 	c := s.newChunk()
 	defer s.chunks.Put(c)
-	for _, d := range parts {
-		c.add(c.index(s.opt.Prefix, d.Level, d.Run.Start), d.ID(), runKey{d.Run.ID, d.Run.Ingest}, d.AppendJSON)
+	var key runKey
+	pending := false
+	for i, d := range parts {
+		if k := (runKey{d.Run.ID, d.Run.Ingest}); i == 0 || k != key {
+			key = k
+			if pending, err = s.replaces(ctx, key); err != nil {
+				return fmt.Errorf("put documents: %w", err)
+			}
+		}
+		if err := c.addInterval(s.opt.Prefix, d, pending); err != nil {
+			return fmt.Errorf("put documents: %w", err)
+		}
 		if len(c.buf) >= chunkBytes {
 			if err := s.take(ctx, c, nil); err != nil {
 				return fmt.Errorf("put documents: %w", err)
@@ -116,14 +130,30 @@ func (s *Elastic) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encode
 	c := s.newChunk() // for the actions alone: documents go into bodies as they are
 	defer s.chunks.Put(c)
 	taken := 0
+	var key runKey
+	var marked []byte
+	pending := false
 	for d, err := range docs {
 		if err != nil {
 			return taken, err
 		}
+		if k := (runKey{d.Run, d.Ingest}); taken == 0 || k != key {
+			key = k
+			if pending, err = s.replaces(ctx, key); err != nil {
+				return taken, fmt.Errorf("put documents: %w", err)
+			}
+		}
+		document := d.JSON
+		if pending {
+			if marked, err = mapping.MarkPending(append(marked[:0], d.JSON...), 0); err != nil {
+				return taken, fmt.Errorf("put documents: %w", err)
+			}
+			document = marked
+		}
 		c.buf = append(mapping.AppendAction(c.buf[:0], c.index(s.opt.Prefix, d.Level, d.Start), d.ID), '\n')
-		e := newEntry(d.ID, runKey{d.Run, d.Ingest})
-		e.doc, e.end = len(c.buf), len(c.buf)+len(d.JSON)+1
-		if err := s.takeEncoded(ctx, e, c.buf, d.JSON); err != nil {
+		e := newEntry(d.ID, key)
+		e.doc, e.end = len(c.buf), len(c.buf)+len(document)+1
+		if err := s.takeEncoded(ctx, e, c.buf, document); err != nil {
 			return taken, fmt.Errorf("put documents: %w", err)
 		}
 		taken++
@@ -175,7 +205,21 @@ func (s *Elastic) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.templates.pass(ctx, s.CheckTemplates)
+	return s.templates.pass(ctx, s.prepare)
+}
+
+// prepare is done once. What an earlier process has stored becomes visible, so that other
+// versions of runs are found.
+func (s *Elastic) prepare(ctx context.Context) error {
+	if err := s.CheckTemplates(ctx); err != nil {
+		return err
+	}
+	return s.again(ctx, func() error { return s.client.Refresh(ctx, s.intervals()) })
+}
+
+// intervals is the pattern of the indices of interval documents.
+func (s *Elastic) intervals() string {
+	return s.opt.Prefix + "-latency.*"
 }
 
 // Flush waits until all documents so far are settled. It returns what ended the sink;

@@ -80,6 +80,18 @@ func (c *chunk) add(index, id string, key runKey, document func([]byte) []byte) 
 	c.docs = append(c.docs, e)
 }
 
+// addInterval adds an interval document, marked if it is pending.
+func (c *chunk) addInterval(prefix string, d *mapping.Interval, pending bool) (err error) {
+	c.add(c.index(prefix, d.Level, d.Run.Start), d.ID(), runKey{d.Run.ID, d.Run.Ingest}, func(dst []byte) []byte {
+		from := len(dst)
+		if dst = d.AppendJSON(dst); pending {
+			dst, err = mapping.MarkPending(dst, from)
+		}
+		return dst
+	})
+	return err
+}
+
 // take puts a chunk's documents into bodies and empties it. It waits while there is no
 // room. They count for run, or, when that is nil, for the runs they are of.
 func (s *Elastic) take(ctx context.Context, c *chunk, run *runState) error {

@@ -16,7 +16,8 @@ var ErrVerify = errors.New("the cluster has not what was sent")
 // Finish implements [Sink]. It waits until each document of this version of the run is
 // stored or in the reject file, counts them in the cluster ([ErrVerify]), stores the
 // run's document, and then, if the cluster has interval documents of other versions of
-// the run, deletes those and counts again. When it fails nothing of another version has
+// the run, deletes those, counts again, and takes the mark from its own, by which dashboards
+// have left them out. When it fails nothing of another version has
 // been deleted before all of this one was there; calling it again goes on.
 //
 // Runs that are finished at the same time share the requests that this takes: to finish
@@ -43,6 +44,7 @@ type ending struct {
 	key      runKey
 	complete bool
 	state    *runState
+	queued   int64 // documents that were put when it was settled
 	want     int64 // different documents that the cluster has confirmed
 	others   bool  // the cluster has documents of other versions
 	done     chan error
@@ -144,24 +146,24 @@ func (s *Elastic) nextEnds() *ends {
 	return b
 }
 
-// settled waits until nothing of a run is under way.
-func (s *Elastic) settled(r *runState) error {
+// settled waits until nothing of a run is under way, and returns how many documents it has.
+func (s *Elastic) settled(r *runState) (queued int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for r.pending > 0 && s.fatal == nil && r.err == nil {
 		if err := s.wait(s.ctx); err != nil && s.fatal == nil {
-			return err
+			return 0, err
 		}
 	}
 	switch {
 	case s.fatal != nil:
-		return s.fatal
+		return 0, s.fatal
 	case r.err != nil:
-		return r.err
+		return 0, r.err
 	case r.queued != r.indexed+r.rejected:
-		return fmt.Errorf("%w: sent %d, indexed %d, rejected %d", ErrVerify, r.queued, r.indexed, r.rejected)
+		return 0, fmt.Errorf("%w: sent %d, indexed %d, rejected %d", ErrVerify, r.queued, r.indexed, r.rejected)
 	}
-	return nil
+	return r.queued, nil
 }
 
 // ended forgets a run that is over.
