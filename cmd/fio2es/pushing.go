@@ -82,9 +82,6 @@ func (p *pushing) some(ctx context.Context, stop context.CancelCauseFunc, runs [
 	if err != nil {
 		return p.failure(err)
 	}
-	if err := p.expect(ctx, runs, have); err != nil {
-		return p.failure(err)
-	}
 	for _, r := range runs {
 		p.progress.Show("run %d: %s", p.runs+p.same+1, describe(r))
 		if have[r.Run.ID] == r.Run.Ingest && lacking[r.Run.ID] == "" {
@@ -122,16 +119,6 @@ func (p *pushing) some(ctx context.Context, stop context.CancelCauseFunc, runs [
 		})
 	}
 	return nil
-}
-
-// expect looks up at once which of those runs that the cluster has not in this version
-// replace another one there.
-func (p *pushing) expect(ctx context.Context, runs []*mapping.Run, have map[string]string) error {
-	missing := slices.DeleteFunc(slices.Clone(runs), func(r *mapping.Run) bool { return have[r.Run.ID] == r.Run.Ingest })
-	if p.there == nil || len(missing) == 0 {
-		return nil
-	}
-	return p.there.bulk.Expect(ctx, missing)
 }
 
 // lackingThere are the runs of the cluster that would not be pushed, but of which it lacks

@@ -47,6 +47,7 @@ type Elastic struct {
 	latest   map[string]string // ingest of the version of a run that was put last
 	endings  []*ending         // runs that wait for their end
 	endsRuns bool              // somebody ends them
+	lastEnd  time.Time         // when runs were ended last
 	stats    Stats
 	progress time.Time // when a document was settled last
 	said     time.Time // when Waiting was told last
@@ -97,18 +98,8 @@ func (s *Elastic) Put(ctx context.Context, docs []*mapping.Interval) error {
 	}
 	c := s.newChunk()
 	defer s.chunks.Put(c)
-	var key runKey
-	pending := false
-	for i, d := range parts {
-		if k := (runKey{d.Run.ID, d.Run.Ingest}); i == 0 || k != key {
-			key = k
-			if pending, err = s.replaces(ctx, key); err != nil {
-				return fmt.Errorf("put documents: %w", err)
-			}
-		}
-		if err := c.addInterval(s.opt.Prefix, d, pending); err != nil {
-			return fmt.Errorf("put documents: %w", err)
-		}
+	for _, d := range parts {
+		c.add(c.index(s.opt.Prefix, d.Level, d.Run.Start), d.ID(), runKey{d.Run.ID, d.Run.Ingest}, d.AppendJSON)
 		if len(c.buf) >= chunkBytes {
 			if err := s.take(ctx, c, nil); err != nil {
 				return fmt.Errorf("put documents: %w", err)
@@ -130,30 +121,14 @@ func (s *Elastic) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encode
 	c := s.newChunk() // for the actions alone: documents go into bodies as they are
 	defer s.chunks.Put(c)
 	taken := 0
-	var key runKey
-	var marked []byte
-	pending := false
 	for d, err := range docs {
 		if err != nil {
 			return taken, err
 		}
-		if k := (runKey{d.Run, d.Ingest}); taken == 0 || k != key {
-			key = k
-			if pending, err = s.replaces(ctx, key); err != nil {
-				return taken, fmt.Errorf("put documents: %w", err)
-			}
-		}
-		document := d.JSON
-		if pending {
-			if marked, err = mapping.MarkPending(append(marked[:0], d.JSON...), 0); err != nil {
-				return taken, fmt.Errorf("put documents: %w", err)
-			}
-			document = marked
-		}
 		c.buf = append(mapping.AppendAction(c.buf[:0], c.index(s.opt.Prefix, d.Level, d.Start), d.ID), '\n')
-		e := newEntry(d.ID, key)
-		e.doc, e.end = len(c.buf), len(c.buf)+len(document)+1
-		if err := s.takeEncoded(ctx, e, c.buf, document); err != nil {
+		e := newEntry(d.ID, runKey{d.Run, d.Ingest})
+		e.doc, e.end = len(c.buf), len(c.buf)+len(d.JSON)+1
+		if err := s.takeEncoded(ctx, e, c.buf, d.JSON); err != nil {
 			return taken, fmt.Errorf("put documents: %w", err)
 		}
 		taken++

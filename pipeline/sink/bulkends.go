@@ -61,9 +61,8 @@ func (b *ends) each(do func(e *ending) error) {
 	})
 }
 
-// settle waits until nothing of the runs is under way.
+// settle looks whether all documents of the runs were taken: nothing of them is under way.
 func (b *ends) settle() error {
-	b.s.flushOpen()
 	b.each(func(e *ending) (err error) {
 		e.queued, err = b.s.settled(e.state)
 		return err
@@ -166,22 +165,25 @@ func (s *Elastic) storedRuns(query any, most int, index string) (map[string]*map
 	return runs, nil
 }
 
-// put stores the runs' documents.
+// put stores the runs' documents. They do not wait for interval documents of other runs.
 func (b *ends) put(index string) {
 	s := b.s
 	states := make(map[*ending]*runState, len(b.runs))
-	b.each(func(e *ending) error {
-		var c chunk
-		state := new(runState)
-		states[e] = state
-		c.add(index, e.key.id, runKey{}, func(dst []byte) []byte { return append(dst, e.text...) })
-		e.text = nil
-		if err := s.take(s.ctx, &c, state); err != nil {
-			return fmt.Errorf("store the run's document: %w", err)
+	var c chunk
+	send := func() {
+		if len(c.docs) > 0 {
+			s.sendNow(&c)
 		}
-		return nil
-	})
-	s.flushOpen()
+	}
+	for _, e := range b.runs {
+		states[e] = new(runState)
+		c.add(index, e.key.id, runKey{}, func(dst []byte) []byte { return append(dst, e.text...) })
+		c.docs[len(c.docs)-1].run = states[e]
+		if e.text = nil; len(c.buf) >= s.limit() {
+			send()
+		}
+	}
+	send()
 	b.each(func(e *ending) error {
 		_, err := s.settled(states[e])
 		if err == nil && states[e].rejected > 0 {

@@ -11,38 +11,51 @@ import (
 // A version of a run that replaces another one is stored beside it, and dashboards add up
 // what they find. So its documents have [mapping.PendingField], which dashboards leave out,
 // until it is the only one. Whether there is another one has to be known before the first
-// document is sent.
+// document is sent: the cluster is asked once for each run, and for all in a body together.
 
-// Expect looks up, in one request, which of some runs replace other versions. Put does it for
-// each run by itself otherwise.
-func (s *Elastic) Expect(ctx context.Context, runs []*mapping.Run) error {
-	err := s.ready(ctx)
-	if err == nil {
-		keys := make([]runKey, len(runs))
-		for i, r := range runs {
-			keys[i] = runKey{r.Run.ID, r.Run.Ingest}
+// mark marks those documents of a body that are of versions which replace others.
+func (s *Elastic) mark(b *body) error {
+	var keys []runKey
+	for i := range b.docs {
+		if key := b.docs[i].key; i == 0 || key != keys[len(keys)-1] {
+			keys = append(keys, key)
 		}
-		err = s.look(ctx, keys)
 	}
-	if err != nil {
+	if err := s.look(s.ctx, keys); err != nil {
 		return fmt.Errorf("look for other versions: %w", err)
 	}
+	if !s.hides(b) {
+		return nil
+	}
+	buf := make([]byte, 0, len(b.buf)+32*len(b.docs))
+	for i := range b.docs {
+		e := &b.docs[i]
+		from, document := len(buf), b.buf[e.doc:e.end]
+		buf = append(buf, b.buf[e.start:e.doc]...)
+		e.start, e.doc = from, len(buf)
+		buf = append(buf, document...)
+		if e.hidden {
+			var err error
+			if buf, err = mapping.MarkPending(buf, e.doc); err != nil {
+				return err
+			}
+		}
+		e.end = len(buf)
+	}
+	b.buf = buf
 	return nil
 }
 
-// replaces reports whether there is another version of the run in the cluster.
-func (s *Elastic) replaces(ctx context.Context, key runKey) (bool, error) {
-	s.mu.Lock()
-	looked := s.run(key).looked
-	s.mu.Unlock()
-	if !looked {
-		if err := s.look(ctx, []runKey{key}); err != nil {
-			return false, fmt.Errorf("look for other versions: %w", err)
-		}
-	}
+// hides reports whether documents of a body are to be marked, and says which.
+func (s *Elastic) hides(b *body) (some bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.run(key).hidden, nil
+	for i := range b.docs {
+		e := &b.docs[i]
+		e.hidden = e.run.hidden
+		some = some || e.hidden
+	}
+	return some
 }
 
 // look finds out of which of some runs the cluster has other versions.
