@@ -195,7 +195,7 @@ func (f *fake) bulk(body []byte) (any, error) {
 			return nil, err
 		}
 		f.seq++
-		d.seq = f.seq
+		d.seq, d.fields["_id"] = f.seq, d.id
 		f.index(action.Index.Index).stored[d.id] = d
 		items = append(items, map[string]any{"index": map[string]any{"_index": action.Index.Index, "_id": d.id, "status": 201}})
 	}
@@ -315,6 +315,7 @@ func (f *fake) changeByQuery(target, verb string, params url.Values, body []byte
 			if err := strict(now.source, &now.fields); err != nil {
 				return nil, err
 			}
+			now.fields["_id"] = d.id
 			index.stored[d.id] = now
 		}
 		index.refresh()

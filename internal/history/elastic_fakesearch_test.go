@@ -240,7 +240,7 @@ func cut(tree map[string]any, path []string) {
 // fakeFields are the fields that can be searched and sorted by.
 var fakeFields = map[string]string{
 	"level":      "keyword",
-	"@timestamp": "date", "hash": "keyword", "part": "long", "run.id": "keyword", "run.ingest": "keyword", "run.pending": "boolean", "run.labels.*": "keyword",
+	"@timestamp": "date", "_id": "keyword", "hash": "keyword", "part": "long", "run.id": "keyword", "run.ingest": "keyword", "run.pending": "boolean", "run.labels.*": "keyword",
 	"source.list.hash": "keyword", "cbt.benchmark": "keyword", "cbt.mode": "keyword", "fio.direction": "keyword", "fio.job": "keyword", "host.name": "keyword",
 }
 
