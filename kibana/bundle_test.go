@@ -210,10 +210,13 @@ func checkDataSet(t *testing.T, node map[string]any) {
 		t.Errorf("data set %s: its url is no search", node["name"])
 		return
 	}
-	if url["%context%"] != true {
+	body, _ := url["body"].(map[string]any)
+	index, _ := url["index"].(string)
+	if strings.Contains(index, "-latency.") {
+		checkQuery(t, fmt.Sprint(node["name"]), body["query"])
+	} else if url["%context%"] != true {
 		t.Errorf("data set %s: filters and controls do not reach it", node["name"])
 	}
-	body, _ := url["body"].(map[string]any)
 	if body["aggs"] == nil {
 		return
 	}
@@ -229,6 +232,90 @@ func checkDataSet(t *testing.T, node map[string]any) {
 	if expr, _ := first["expr"].(string); first["type"] != "filter" || !strings.Contains(expr, "isValid(datum.aggregations") {
 		t.Errorf("data set %s: the first step is not the filter isValid(datum.aggregations)", node["name"])
 	}
+}
+
+// checkQuery: time, filters and controls reach the search, and it leaves out documents that
+// are pending.
+func checkQuery(t *testing.T, name string, query any) {
+	t.Helper()
+	want := map[string]any{"bool": map[string]any{
+		"must":     []any{"%dashboard_context-must_clause%", map[string]any{"range": map[string]any{"@timestamp": map[string]any{"%timefilter%": true}}}},
+		"filter":   []any{"%dashboard_context-filter_clause%"},
+		"must_not": []any{"%dashboard_context-must_not_clause%", map[string]any{"term": map[string]any{"run.pending": true}}},
+	}}
+	if diff := cmp.Diff(any(want), query); diff != "" {
+		t.Errorf("data set %s (-want +got):\n%s", name, diff)
+	}
+}
+
+// TestOneVersion: while a run is replaced, some documents of its new version are pending.
+// Every panel and every control on interval documents leaves them out.
+func TestOneVersion(t *testing.T) {
+	searches, controls := 0, 0
+	b := bundle(t, kibana.Options{})
+	views := map[string]string{} // patterns by id
+	for _, o := range b.Objects {
+		switch o.Type {
+		case "index-pattern":
+			views[o.ID] = o.Attributes["title"].(string)
+		case "lens":
+			query := fmt.Sprint(o.Attributes["state"].(map[string]any)["query"].(map[string]any)["query"])
+			if strings.Contains(views[o.References[0].ID], "-latency.") != strings.HasSuffix(query, "not run.pending: true") {
+				t.Errorf("%s on %s asks %q", o.ID, views[o.References[0].ID], query)
+			}
+		case "dashboard":
+			filter := dashboardFilter(t, o)
+			for _, r := range o.References {
+				if !strings.HasSuffix(r.Name, ":optionsListDataView") || !strings.Contains(views[r.ID], "-latency.") {
+					continue
+				}
+				if controls++; filter != `not {"match_phrase":{"run.pending":true}}` {
+					t.Errorf("%s has controls on %s, and the filter %q", o.ID, views[r.ID], filter)
+				}
+			}
+		}
+	}
+	for _, r := range b.Requests {
+		if !strings.Contains(r.Index, "-latency.") {
+			continue
+		}
+		var url struct{ Body struct{ Query any } }
+		if err := json.Unmarshal(r.URL, &url); err != nil {
+			t.Fatal(err)
+		}
+		searches++
+		checkQuery(t, r.Panel+"."+r.Data, url.Body.Query)
+	}
+	if searches < 15 || controls < 9 {
+		t.Errorf("%d searches, %d controls", searches, controls)
+	}
+}
+
+// dashboardFilter is what the only filter of a dashboard says; empty if it has none.
+func dashboardFilter(t *testing.T, o kibana.Object) string {
+	t.Helper()
+	var search struct {
+		Filter []struct {
+			Meta struct {
+				Negate, Disabled bool
+				IndexRefName     string
+			}
+			Query json.RawMessage
+		}
+	}
+	text := o.Attributes["kibanaSavedObjectMeta"].(map[string]any)["searchSourceJSON"].(string)
+	if err := json.Unmarshal([]byte(text), &search); err != nil {
+		t.Fatal(err)
+	}
+	if len(search.Filter) == 0 {
+		return ""
+	}
+	f := search.Filter[0]
+	isNamed := func(r kibana.Reference) bool { return r.Name == f.Meta.IndexRefName }
+	if len(search.Filter) != 1 || !f.Meta.Negate || f.Meta.Disabled || !slices.ContainsFunc(o.References, isNamed) {
+		t.Errorf("%s has filters %+v", o.ID, search.Filter)
+	}
+	return "not " + string(f.Query)
 }
 
 func visit(v any, each func(map[string]any)) {

@@ -16,7 +16,11 @@ func (b *Bundle) check(mapped *fields) error {
 			faults = append(faults, fmt.Errorf("panel %s, data set %s: index %q is none of ours", r.Panel, r.Data, r.Index))
 			continue
 		}
-		if err := r.check(fields); err != nil {
+		err := r.check(fields)
+		if err == nil && mapped.isVersioned(r.Index) {
+			err = r.checkShown()
+		}
+		if err != nil {
 			faults = append(faults, fmt.Errorf("panel %s, data set %s: %w", r.Panel, r.Data, err))
 		}
 	}

@@ -58,12 +58,20 @@ func (b *builder) dashboard(name string) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
+	search := emptySearch
+	for _, c := range d.Controls {
+		if view := b.views[c.View]; b.fields.isVersioned(view.Index) {
+			search = shownSearch()
+			references = append(references, Reference{filterIndex, typeDataView, b.id(c.View)})
+			break
+		}
+	}
 	attributes := map[string]any{
 		"title": d.Title, "description": d.Description, "version": 1, "hits": 0,
 		"panelsJSON":            quoted(panels),
 		"optionsJSON":           quoted(map[string]any{"useMargins": true, "syncColors": false, "hidePanelTitles": false}),
 		"timeRestore":           d.Time != nil,
-		"kibanaSavedObjectMeta": emptySearch,
+		"kibanaSavedObjectMeta": search,
 		"controlGroupInput": map[string]any{
 			"controlStyle": "oneLine", "chainingSystem": "HIERARCHICAL", "panelsJSON": quoted(controls),
 			"ignoreParentSettingsJSON": quoted(map[string]bool{

@@ -40,7 +40,7 @@ func (b *builder) lens(name string, p *panel) (Object, error) {
 				layer: map[string]any{"columns": columns, "columnOrder": order, "incompleteColumns": map[string]any{}},
 			}}},
 			"visualization": p.Lens.visualization(),
-			"query":         map[string]any{"query": p.Lens.Query, "language": "kuery"},
+			"query":         map[string]any{"query": b.lensQuery(view.Index, p.Lens.Query), "language": "kuery"},
 			"filters":       []any{},
 		},
 	},

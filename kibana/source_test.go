@@ -16,11 +16,14 @@ var small = map[string]string{
 	"panels/text.json":     `{"title": "T", "description": "d", "markdown": "text.md", "values": {"who": "me"}}`,
 	"panels/text.md":       "[${who}](#/view/${id:all})",
 	"panels/spec.json":     `{"title": "S", "description": "d", "vega": "spec.vg.json", "values": {"level": "host"}}`,
-	"panels/spec.vg.json":  `{"data": [{"name": "a", "url": {"index": "${prefix}-latency.${level}-*", "body": {"aggs": {"b": {"range": {"field": "latency.histogram", "ranges": "${bands}"}}}}}}]}`,
+	"panels/spec.vg.json":  `{"data": [{"name": "a", "url": {"index": "${prefix}-latency.${level}-*", "body": {"query": {"bool": {` + clauses + `, {"term": {"run.pending": true}}]}}, "aggs": {"b": {"range": {"field": "latency.histogram", "ranges": "${bands}"}}}}}}]}`,
 	"panels/table.json":    `{"title": "L", "description": "d", "lens": {"view": "runs", "visualization": "lnsDatatable", "columns": [{"id": "a", "operationType": "max", "sourceField": "all.iops"}], "state": {"columns": [{"columnId": "a"}]}}}`,
 	"dashboards/all.json":  `{"title": "D", "description": "d", "controls": [{"title": "Mode", "view": "runs", "field": "cbt.mode", "width": "small"}], "rows": [{"height": 10, "panels": [{"panel": "text", "width": 10}, {"panel": "spec", "width": 38}]}, {"height": 5, "panels": [{"panel": "table", "width": 48}]}]}`,
 	"dashboards/more.json": `{"title": "M", "description": "d", "time": {"from": "now-1y", "to": "now"}, "controls": [], "rows": []}`,
 }
+
+// clauses are what a dashboard asks for, in a query that can have more that must not be.
+const clauses = `"must": ["%dashboard_context-must_clause%"], "filter": ["%dashboard_context-filter_clause%"], "must_not": ["%dashboard_context-must_not_clause%"`
 
 func files(changes map[string]string) fstest.MapFS {
 	all := maps.Clone(small)
@@ -101,6 +104,8 @@ func TestSourceFaults(t *testing.T) {
 		"specification":       {"panels/spec.vg.json", `{"${level}"`, "spec.vg.json"},
 		"index":               {"panels/spec.vg.json", `{"${level}": 1, "data": [{"name": "a", "url": {"index": "other-*", "body": {}}}]}`, "none of ours"},
 		"level":               {"panels/spec.vg.json", `{"data": [{"name": "a", "url": {"index": "fio-latency.${level}s-*", "body": {}}}]}`, "none of ours"},
+		"two versions":        {"panels/spec.vg.json", `{"data": [{"name": "a", "url": {"index": "fio-latency.${level}-*", "body": {"query": {"bool": {` + clauses + `]}}}}}]}`, "does not leave out what has run.pending"},
+		"no context":          {"panels/spec.vg.json", `{"data": [{"name": "a", "url": {"index": "fio-latency.${level}-*", "body": {"query": {"bool": {"must_not": [{"term": {"run.pending": true}}]}}}}}]}`, "must_clause%"},
 		"no name":             {"panels/spec.vg.json", `{"${level}": 1, "data": [{"url": {"index": "fio-runs", "body": {}}}]}`, "both need a name"},
 		"one name twice":      {"panels/spec.vg.json", `{"${level}": 1, "data": [{"name": "a", "url": {"index": "fio-runs"}}], "marks": [{"data": [{"name": "a", "url": {"index": "fio-runs"}}]}]}`, "two data sets"},
 		"field of a search":   {"panels/spec.vg.json", `{"${level}": 1, "marks": [{"data": [{"name": "a", "url": {"index": "fio-runs", "%timefield%": "time", "body": {}}}]}]}`, `no field "time"`},
@@ -195,6 +200,22 @@ func TestBands(t *testing.T) {
 	for i := 1; i < len(bounds); i++ {
 		if ratio := bounds[i] / bounds[i-1]; ratio < 1.1219 || ratio > 1.1222 {
 			t.Errorf("band %v to %v: ratio %v", bounds[i-1], bounds[i], ratio)
+		}
+	}
+}
+
+// TestLensQuery: a Lens panel on documents that can be pending leaves these out.
+func TestLensQuery(t *testing.T) {
+	b, err := newBuilder(Options{}, files(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ index, own, want string }{
+		{"fio-runs", "", ""}, {"fio-runs", "a: 1", "a: 1"},
+		{"fio-latency.host-*", "", "not run.pending: true"}, {"fio-latency.job-*", "a: 1 or b: 2", "(a: 1 or b: 2) and not run.pending: true"},
+	} {
+		if got := b.lensQuery(c.index, c.own); got != c.want {
+			t.Errorf("%s, %q: %q, want %q", c.index, c.own, got, c.want)
 		}
 	}
 }

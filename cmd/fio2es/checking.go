@@ -18,8 +18,9 @@ func (a *app) checkCommand() *cobra.Command {
 many documents each run has against how many it should have, and documents that an
 interrupted ingest left. It prints what is wrong and what to do.
 
---repair removes documents that cannot be read and those that belong to no run, and
-names the runs whose files are to be ingested again. No ingest may run meanwhile.
+--repair removes documents that cannot be read and those that belong to no run, makes
+dashboards show what an interrupted ingest left out, and names the runs whose files are
+to be ingested again. No ingest may run meanwhile.
 
 Exit codes: 0 all well, or repaired; 3 something is left to do.`,
 		Example: `  fio2es check

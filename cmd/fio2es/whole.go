@@ -71,8 +71,9 @@ func parseLevels(names []string) ([]mapping.Level, error) {
 
 var allOfLevels = []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}
 
-// notWhole are the runs of which a store lacks documents, by id, with what is missing. Of
-// the others it removes documents of versions that were replaced, or not finished.
+// notWhole are the runs of which a store lacks documents, by id, with what is missing. For the
+// others it finishes what an interrupted ingest left: documents of other versions go, and
+// dashboards show those of this one.
 func (a *app) notWhole(ctx context.Context, store history.Store, runs []*mapping.Run) (map[string]string, error) {
 	if len(runs) == 0 {
 		return nil, nil
@@ -91,11 +92,11 @@ func (a *app) notWhole(ctx context.Context, store history.Store, runs []*mapping
 		case r.Run.Live():
 		case !counts.IsWhole(r):
 			lacking[r.Run.ID] = lackText(counts, r, allOfLevels)
-		case !counts.IsAlone(r):
-			if err := store.RemoveOthers(ctx, r.Run.ID, r.Run.Ingest); err != nil {
+		case !counts.IsCurrent(r):
+			if err := store.MakeCurrent(ctx, r.Run.ID, r.Run.Ingest); err != nil {
 				return nil, err
 			}
-			a.log.Info(fmt.Sprintf("note: removed documents of another version of %s %s: an ingest was interrupted", r.Run.ID[:8], describe(r)))
+			a.log.Info(fmt.Sprintf("note: finished replacing %s %s: an ingest was interrupted", r.Run.ID[:8], describe(r)))
 		}
 	}
 	return lacking, nil

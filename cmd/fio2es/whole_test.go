@@ -150,7 +150,7 @@ func TestMissingDocumentsInCluster(t *testing.T) {
 		}
 		post(t, address, "/_bulk", bulk.String())
 		post(t, address, "/_all/_refresh", "")
-		again("note: removed documents of another version of " + run.Run.ID[:8])
+		again("note: finished replacing " + run.Run.ID[:8])
 		searches := server.Requests("_search")
 		again("3 ")
 		// One search counts all runs; ingest finds each of them by another one.

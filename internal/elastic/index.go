@@ -83,18 +83,38 @@ func (c *Client) Count(ctx context.Context, query any, indices ...string) (int64
 	return answer.Count, nil
 }
 
-// Deleted is what one DeleteByQuery did.
-type Deleted struct {
-	Deleted   int64
-	Conflicts int64 // documents that changed meanwhile, and are still there
+// Changed is what one DeleteByQuery or UpdateByQuery did.
+type Changed struct {
+	Documents int64 // deleted or updated
+	Conflicts int64 // documents that changed meanwhile, and were left as they are
 }
 
 // DeleteByQuery deletes at most limit visible documents that match query, and makes that
 // visible. It is sent once: again until it deletes nothing and has no conflicts. A
 // document that could not be deleted is an error, such as one behind a block.
-func (c *Client) DeleteByQuery(ctx context.Context, query any, limit int, indices ...string) (Deleted, error) {
+func (c *Client) DeleteByQuery(ctx context.Context, query any, limit int, indices ...string) (Changed, error) {
+	done, err := c.byQuery(ctx, "_delete_by_query", map[string]any{"query": query}, limit, indices)
+	if err != nil {
+		return Changed{}, fmt.Errorf("delete documents in %s: %w", join(indices), err)
+	}
+	return done, nil
+}
+
+// UpdateByQuery runs a painless script on at most limit visible documents that match query,
+// as DeleteByQuery deletes them. The script has to make that a document matches no more.
+func (c *Client) UpdateByQuery(ctx context.Context, query any, script string, limit int, indices ...string) (Changed, error) {
+	body := map[string]any{"query": query, "script": map[string]any{"lang": "painless", "source": script}}
+	done, err := c.byQuery(ctx, "_update_by_query", body, limit, indices)
+	if err != nil {
+		return Changed{}, fmt.Errorf("update documents in %s: %w", join(indices), err)
+	}
+	return done, nil
+}
+
+func (c *Client) byQuery(ctx context.Context, action string, body any, limit int, indices []string) (Changed, error) {
 	var answer struct {
 		Deleted   int64 `json:"deleted"`
+		Updated   int64 `json:"updated"`
 		Conflicts int64 `json:"version_conflicts"`
 		TimedOut  bool  `json:"timed_out"`
 		Failures  []struct {
@@ -105,9 +125,9 @@ func (c *Client) DeleteByQuery(ctx context.Context, query any, limit int, indice
 		} `json:"failures"`
 	}
 	err := c.Do(ctx, Request{
-		Path:  []string{join(indices), "_delete_by_query"},
+		Path:  []string{join(indices), action},
 		Query: lenient("conflicts", "proceed", "refresh", "true", "max_docs", strconv.Itoa(limit)),
-		Body:  map[string]any{"query": query},
+		Body:  body,
 	}, &answer)
 	switch {
 	case err != nil:
@@ -117,10 +137,7 @@ func (c *Client) DeleteByQuery(ctx context.Context, query any, limit int, indice
 	case answer.TimedOut:
 		err = ErrTimeout
 	}
-	if err != nil {
-		return Deleted{}, fmt.Errorf("delete documents in %s: %w", join(indices), err)
-	}
-	return Deleted{Deleted: answer.Deleted, Conflicts: answer.Conflicts}, nil
+	return Changed{Documents: answer.Deleted + answer.Updated, Conflicts: answer.Conflicts}, err
 }
 
 // Templates are the versions (_meta.version, 0 where there is none) of the index

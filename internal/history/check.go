@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -108,7 +109,7 @@ func (c *check) damagedRun(ctx context.Context, damaged *DamagedRunError) error 
 // run reads all documents of a run, and compares their number.
 func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error {
 	c.Runs++
-	damaged, removed := 0, 0
+	damaged, removed := 0, []string(nil)
 	for l := mapping.Cluster; l <= mapping.Job; l++ {
 		for _, err := range c.store.Intervals(ctx, Selection{Runs: []string{run.Run.ID}, Level: l}) {
 			if err == nil {
@@ -119,36 +120,66 @@ func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error 
 				return err
 			}
 			damaged++
-			if s, ok := c.store.(*SQLite); ok && c.repair {
-				n, err := s.removeDamaged(ctx, run.Run.ID, l)
+			if s, ok := c.store.(damageRemover); ok && c.repair {
+				names, err := s.removeDamaged(ctx, run.Run.ID, l)
 				if err != nil {
 					return err
 				}
-				removed += n
+				removed = append(removed, names...)
 			}
 		}
 	}
 	what := run.Run.Archive + ":" + run.Run.Path
 	switch lack := counts.Lack(run); {
-	case removed > 0:
-		c.report(Finding{run.Run.ID, fmt.Sprintf("%d of its interval documents could not be read: removed", removed), "ingest " + what + " again"})
+	case len(removed) > 0:
+		c.report(Finding{run.Run.ID, fmt.Sprintf("%d of its interval documents could not be read (%s): removed", len(removed), some(removed)), "ingest " + what + " again"})
 	case damaged > 0:
-		c.report(Finding{run.Run.ID, "some of its interval documents cannot be read", "ingest " + what + " again with --force"})
+		c.report(Finding{run.Run.ID, "some of its interval documents cannot be read", "remove them with --repair, then ingest " + what + " again"})
 	case lack != mapping.Documents{}:
 		c.report(Finding{run.Run.ID, fmt.Sprintf("documents are missing: %d of %d (cluster), %d of %d (host), %d of %d (job)",
 			lack.Cluster, run.Documents.Cluster, lack.Host, run.Documents.Host, lack.Job, run.Documents.Job), "ingest " + what + " again"})
 	}
-	if counts.IsAlone(run) {
+	return c.version(ctx, counts, run)
+}
+
+// damageRemover removes the interval documents of a run's level that cannot be read, and
+// returns their names.
+type damageRemover interface {
+	removeDamaged(ctx context.Context, run string, level mapping.Level) (names []string, err error)
+}
+
+// some are the first of many names.
+func some(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+// version looks whether the documents of a run are of its version, and can be seen.
+func (c *check) version(ctx context.Context, counts Counts, run *mapping.Run) error {
+	if counts.IsCurrent(run) {
 		return nil
 	}
-	f := Finding{run.Run.ID, "it has documents of versions that are not current: an ingest was interrupted", "remove them with --repair"}
 	if c.repair {
-		if err := c.store.RemoveOthers(ctx, run.Run.ID, run.Run.Ingest); err != nil {
+		if err := c.store.MakeCurrent(ctx, run.Run.ID, run.Run.Ingest); err != nil {
 			return err
 		}
-		f.Problem, f.Remedy = f.Problem+": removed", ""
 	}
-	c.report(f)
+	report := func(problem, remedy, done string) {
+		f := Finding{run.Run.ID, problem + ": an ingest was interrupted", remedy}
+		if c.repair {
+			f.Problem, f.Remedy = f.Problem+": "+done, ""
+		}
+		c.report(f)
+	}
+	if counts.HasOthers(run) {
+		report("it has documents of versions that are not current", "remove them with --repair", "removed")
+	}
+	if n := counts[run.Run.ID][run.Run.Ingest].Pending; n > 0 {
+		report(fmt.Sprintf("dashboards leave out %d of its documents", n), "show them with --repair", "shown")
+	}
 	return nil
 }
 
@@ -208,7 +239,7 @@ func (s *SQLite) QuickCheck(ctx context.Context, most int64) error {
 }
 
 // removeDamaged removes the interval documents of a run's level that cannot be read.
-func (s *SQLite) removeDamaged(ctx context.Context, run string, level mapping.Level) (removed int, err error) {
+func (s *SQLite) removeDamaged(ctx context.Context, run string, level mapping.Level) (removed []string, err error) {
 	err = s.transact(ctx, func(tx *sql.Tx) error {
 		removed, err = s.removeDamagedIn(ctx, tx, run, level)
 		return err
@@ -216,34 +247,36 @@ func (s *SQLite) removeDamaged(ctx context.Context, run string, level mapping.Le
 	return removed, s.fail(ctx, "write to", err)
 }
 
-func (s *SQLite) removeDamagedIn(ctx context.Context, tx *sql.Tx, run string, level mapping.Level) (int, error) {
+func (s *SQLite) removeDamagedIn(ctx context.Context, tx *sql.Tx, run string, level mapping.Level) ([]string, error) {
 	const key = `ingest, level, time, direction, host, job, part`
 	rows, err := tx.QueryContext(ctx, `SELECT `+key+`, doc FROM intervals
 		WHERE ingest IN (SELECT number FROM ingests WHERE run = ?) AND level = ?`, run, level)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer rows.Close()
 	var keys [][]any
+	var names []string
 	for rows.Next() {
 		var ingest, time, part int64
 		var l mapping.Level
 		var direction, host, job string
 		var blob sql.RawBytes
 		if err := rows.Scan(&ingest, &l, &time, &direction, &host, &job, &part, &blob); err != nil {
-			return 0, err
+			return nil, err
 		}
 		if _, err := s.codec.unpackInterval(blob); err != nil {
 			keys = append(keys, []any{ingest, l, time, direction, host, job, part})
+			names = append(names, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s at %d", l, direction, host, job, time)), " "))
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return 0, err
+		return nil, err
 	}
 	for _, k := range keys {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM intervals WHERE (`+key+`) = (?, ?, ?, ?, ?, ?, ?)`, k...); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
-	return len(keys), nil
+	return names, nil
 }

@@ -14,12 +14,18 @@ import (
 )
 
 // Counts are how many interval documents a history has: by run.id, then by run.ingest.
-type Counts map[string]map[string]mapping.Documents
+type Counts map[string]map[string]Count
+
+// Count is of one version of a run.
+type Count struct {
+	mapping.Documents
+	Pending int // that dashboards leave out: see [mapping.PendingField]
+}
 
 // Lack is how many interval documents of each level are missing of a run's version: those
 // that its document has counted less those that there are.
 func (c Counts) Lack(run *mapping.Run) mapping.Documents {
-	have, lack := c[run.Run.ID][run.Run.Ingest], mapping.Documents{}
+	have, lack := c[run.Run.ID][run.Run.Ingest].Documents, mapping.Documents{}
 	for l := mapping.Cluster; l <= mapping.Job; l++ {
 		lack.Add(l, max(run.Documents.Of(l)-have.Of(l), 0))
 	}
@@ -29,22 +35,29 @@ func (c Counts) Lack(run *mapping.Run) mapping.Documents {
 // IsWhole reports whether no document of a run's version is missing.
 func (c Counts) IsWhole(run *mapping.Run) bool { return c.Lack(run) == mapping.Documents{} }
 
-// IsAlone reports whether all interval documents of a run are of its version.
-func (c Counts) IsAlone(run *mapping.Run) bool {
-	for ingest := range c[run.Run.ID] {
-		if ingest != run.Run.Ingest {
-			return false
-		}
-	}
-	return true
+// IsCurrent reports whether all interval documents of a run are of its version, and none is
+// pending.
+func (c Counts) IsCurrent(run *mapping.Run) bool {
+	return !c.HasOthers(run) && c[run.Run.ID][run.Run.Ingest].Pending == 0
 }
 
-func (c Counts) add(run, ingest string, level mapping.Level, n int) {
+// HasOthers reports whether there are interval documents of other versions of a run.
+func (c Counts) HasOthers(run *mapping.Run) bool {
+	for ingest := range c[run.Run.ID] {
+		if ingest != run.Run.Ingest {
+			return true
+		}
+	}
+	return false
+}
+
+func (c Counts) add(run, ingest string, level mapping.Level, n, pending int) {
 	if c[run] == nil {
-		c[run] = map[string]mapping.Documents{}
+		c[run] = map[string]Count{}
 	}
 	d := c[run][ingest]
 	d.Add(level, n)
+	d.Pending += pending
 	c[run][ingest] = d
 }
 
@@ -77,7 +90,7 @@ func (s *SQLite) count(ctx context.Context, runs []string, levels []mapping.Leve
 		if err := rows.Scan(&run, &ingest, &level, &n); err != nil {
 			return nil, err
 		}
-		out.add(run, ingest, level, n)
+		out.add(run, ingest, level, n, 0)
 	}
 	return out, errors.Join(rows.Err(), s.checkFrozen())
 }
@@ -91,8 +104,8 @@ func numbers(levels []mapping.Level) (n []int) {
 	return n
 }
 
-// RemoveOthers implements [Store].
-func (s *SQLite) RemoveOthers(ctx context.Context, runID, ingest string) error {
+// MakeCurrent implements [Store]. No document is pending here.
+func (s *SQLite) MakeCurrent(ctx context.Context, runID, ingest string) error {
 	err := s.transact(ctx, func(tx *sql.Tx) error { return remove(ctx, tx, `run = ? AND ingest <> ?`, runID, ingest) })
 	if err == nil {
 		s.forget(runID, ingest)
@@ -135,6 +148,7 @@ func (e *Elastic) addCounts(ctx context.Context, to Counts, query any) error {
 		"aggs": map[string]any{
 			"documents": map[string]any{"value_count": map[string]any{"field": "run.id"}},
 			"parts":     map[string]any{"value_count": map[string]any{"field": "part"}}, // but for the first of a document
+			"pending":   map[string]any{"value_count": map[string]any{"field": mapping.PendingField}},
 		},
 	}}}
 	for {
@@ -155,7 +169,7 @@ func (e *Elastic) addCounts(ctx context.Context, to Counts, query any) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", verb, err)
 			}
-			to.add(b.Key.Run, b.Key.Ingest, level, b.Documents.Value-b.Parts.Value)
+			to.add(b.Key.Run, b.Key.Ingest, level, b.Documents.Value-b.Parts.Value, b.Pending.Value)
 		}
 		if len(versions.After) == 0 || len(versions.Buckets) < page {
 			return nil
@@ -176,8 +190,8 @@ type counted struct {
 		Versions struct {
 			After   json.RawMessage `json:"after_key"`
 			Buckets []struct {
-				Key              struct{ Run, Ingest, Level string }
-				Documents, Parts struct{ Value int }
+				Key                       struct{ Run, Ingest, Level string }
+				Documents, Parts, Pending struct{ Value int }
 			}
 		}
 	}
@@ -193,11 +207,14 @@ func (c *counted) check(verb string) error {
 	return checkShards(verb, *c.Shards)
 }
 
-// RemoveOthers implements [Store].
-func (e *Elastic) RemoveOthers(ctx context.Context, runID, ingest string) error {
+// MakeCurrent implements [Store]. Other versions go first: dashboards never see two.
+func (e *Elastic) MakeCurrent(ctx context.Context, runID, ingest string) error {
 	err := e.refresh(ctx, e.intervals()) // a removal sees what is refreshed
 	if err == nil {
 		_, err = e.remove(ctx, e.intervals(), all(term("run.id", runID), none(term("run.ingest", ingest))))
+	}
+	if err == nil {
+		err = e.show(ctx, all(term("run.id", runID), term("run.ingest", ingest), term(mapping.PendingField, "true")))
 	}
 	if errors.Is(err, ErrNoIndex) {
 		return nil

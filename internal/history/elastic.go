@@ -29,6 +29,8 @@ type Client interface {
 //     version that is being written destroys the one that readers still see.
 //   - Finish stores the run's document after all that was Put is stored and visible, and
 //     removes documents of other versions only after that is visible, too.
+//   - Documents of a version that replaces another one are pending ([mapping.PendingField])
+//     until the other one is removed.
 //   - The document's Ingested stays what it was when all else is equal.
 type Writer interface {
 	Put(ctx context.Context, docs []*mapping.Interval) error
@@ -154,34 +156,49 @@ func (e *Elastic) delete(ctx context.Context, runID string) error {
 	return fmt.Errorf("delete run %q: %w", runID, ErrNotFound)
 }
 
-// remove deletes the documents that a query finds, and refreshes what it changed. It
-// does so in requests of bounded length, since there may be millions.
+// remove deletes the documents that a query finds.
 func (e *Elastic) remove(ctx context.Context, index string, query any) (int, error) {
-	removed := 0
-	path := fmt.Sprintf("/%s/_delete_by_query?conflicts=proceed&refresh=true&max_docs=%d", index, e.limits.removal)
+	return e.change(ctx, "delete documents", index+"/_delete_by_query", map[string]any{"query": query})
+}
+
+// show makes dashboards see the pending documents that a query finds.
+func (e *Elastic) show(ctx context.Context, query any) error {
+	_, err := e.change(ctx, "show documents", e.intervals()+"/_update_by_query", map[string]any{
+		"query": query, "script": map[string]any{"lang": "painless", "source": mapping.ShowPending},
+	})
+	return err
+}
+
+// change changes the documents that a query finds, so that it finds them no more, and
+// refreshes them. It does so in requests of bounded length, since there may be millions.
+func (e *Elastic) change(ctx context.Context, verb, action string, body any) (int, error) {
+	changed := 0
+	path := fmt.Sprintf("/%s?conflicts=proceed&refresh=true&max_docs=%d", action, e.limits.removal)
 	for try := 0; ; try++ {
 		var answer struct {
 			TimedOut  bool `json:"timed_out"`
 			Total     *int `json:"total"`
 			Deleted   int  `json:"deleted"`
+			Updated   int  `json:"updated"`
 			Conflicts int  `json:"version_conflicts"` // others are writing the same documents
 		}
-		err := e.ask(ctx, "delete documents", http.MethodPost, path, map[string]any{"query": query}, &answer)
+		err := e.ask(ctx, verb, http.MethodPost, path, body, &answer)
 		if err != nil {
-			return removed, err
+			return changed, err
 		}
-		switch removed += answer.Deleted; {
+		done := answer.Deleted + answer.Updated
+		switch changed += done; {
 		case answer.Total == nil:
-			return removed, fmt.Errorf("delete documents: %w", errOdd)
+			return changed, fmt.Errorf("%s: %w", verb, errOdd)
 		case !answer.TimedOut && answer.Conflicts == 0 && *answer.Total < e.limits.removal:
-			return removed, nil
-		case answer.Deleted > 0:
+			return changed, nil
+		case done > 0:
 			try = 0
 		case try == e.limits.tries:
-			return removed, fmt.Errorf("delete documents: %d are being changed: %w", answer.Conflicts, ErrBusy)
+			return changed, fmt.Errorf("%s: %d are being changed: %w", verb, answer.Conflicts, ErrBusy)
 		default:
 			if err := e.wait(ctx, try); err != nil {
-				return removed, err
+				return changed, err
 			}
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // fake is as much of Elasticsearch as the history and its writer need, and strict: what
@@ -145,8 +147,8 @@ func (f *fake) answer(r *http.Request, body []byte) (any, error) {
 		return f.closePIT(body, params())
 	case "POST _search":
 		return f.search(target, body, params("allow_partial_search_results"))
-	case "POST _delete_by_query":
-		return f.deleteByQuery(target, r.URL.Query(), body, params("conflicts", "refresh", "max_docs"))
+	case "POST _delete_by_query", "POST _update_by_query":
+		return f.changeByQuery(target, verb, r.URL.Query(), body, params("conflicts", "refresh", "max_docs"))
 	}
 	return nil, &refused{http.StatusMethodNotAllowed, "", "no handler for " + r.Method + " " + r.URL.Path}
 }
@@ -193,7 +195,7 @@ func (f *fake) bulk(body []byte) (any, error) {
 			return nil, err
 		}
 		f.seq++
-		d.seq = f.seq
+		d.seq, d.fields["_id"] = f.seq, d.id
 		f.index(action.Index.Index).stored[d.id] = d
 		items = append(items, map[string]any{"index": map[string]any{"_index": action.Index.Index, "_id": d.id, "status": 201}})
 	}
@@ -264,7 +266,8 @@ func (f *fake) expire() {
 	clear(f.pits)
 }
 
-func (f *fake) deleteByQuery(target string, params url.Values, body []byte, err error) (any, error) {
+// changeByQuery deletes documents, or takes run.pending out of them.
+func (f *fake) changeByQuery(target, verb string, params url.Values, body []byte, err error) (any, error) {
 	names, missing := f.find(target, true)
 	if err == nil {
 		err = missing
@@ -272,15 +275,22 @@ func (f *fake) deleteByQuery(target string, params url.Values, body []byte, err 
 	if err != nil {
 		return nil, err
 	}
-	var r struct{ Query any }
+	var r struct {
+		Query  any
+		Script struct{ Lang, Source string }
+	}
 	if err := strict(body, &r); err != nil {
 		return nil, err
+	}
+	isUpdate := verb == "_update_by_query"
+	if isUpdate && (r.Script.Lang != "painless" || r.Script.Source != mapping.ShowPending) {
+		return nil, unknown("script %+v", r.Script)
 	}
 	most, err := strconv.Atoi(params.Get("max_docs"))
 	if err != nil || most < 1 || params.Get("conflicts") != "proceed" || params.Get("refresh") != "true" {
 		return nil, unknown("parameters %v", params)
 	}
-	total, deleted, conflicts := 0, 0, 0
+	total, changed, conflicts := 0, 0, 0
 	for _, name := range names {
 		index := f.indices[name]
 		for _, d := range index.visible {
@@ -296,13 +306,22 @@ func (f *fake) deleteByQuery(target string, params url.Values, body []byte, err 
 				conflicts++ // it was changed since it became visible
 				continue
 			}
-			delete(index.stored, d.id)
-			deleted++
+			if changed++; !isUpdate {
+				delete(index.stored, d.id)
+				continue
+			}
+			f.seq++
+			now := &fakeDoc{id: d.id, seq: f.seq, source: bytes.Replace(d.source, []byte(`"pending":true,`), nil, 1)}
+			if err := strict(now.source, &now.fields); err != nil {
+				return nil, err
+			}
+			now.fields["_id"] = d.id
+			index.stored[d.id] = now
 		}
 		index.refresh()
 	}
 	return map[string]any{
-		"timed_out": false, "total": total, "deleted": deleted, "version_conflicts": conflicts, "failures": []any{},
+		"timed_out": false, "total": total, map[bool]string{true: "updated", false: "deleted"}[isUpdate]: changed, "version_conflicts": conflicts, "failures": []any{},
 	}, nil
 }
 

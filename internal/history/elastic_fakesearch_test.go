@@ -243,7 +243,7 @@ func cut(tree map[string]any, path []string) {
 // fakeFields are the fields that can be searched and sorted by.
 var fakeFields = map[string]string{
 	"level":      "keyword",
-	"@timestamp": "date", "hash": "keyword", "part": "long", "run.id": "keyword", "run.ingest": "keyword", "run.labels.*": "keyword",
+	"@timestamp": "date", "_id": "keyword", "hash": "keyword", "part": "long", "run.id": "keyword", "run.ingest": "keyword", "run.pending": "boolean", "run.labels.*": "keyword",
 	"source.list.hash": "keyword", "cbt.benchmark": "keyword", "cbt.mode": "keyword", "fio.direction": "keyword", "fio.job": "keyword", "host.name": "keyword",
 }
 
@@ -276,6 +276,8 @@ func value(fields map[string]any, field string) (any, error) {
 		return at.UnixMilli(), err
 	case "long":
 		return v.(json.Number).Int64()
+	case "boolean":
+		return strconv.FormatBool(v.(bool)), nil
 	}
 	return v.(string), nil
 }

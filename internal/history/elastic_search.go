@@ -76,6 +76,8 @@ type found[D any] struct {
 }
 
 type hit[D any] struct {
+	Index  string  `json:"_index"`
+	ID     string  `json:"_id"`
 	Source *D      `json:"_source"`
 	Sort   sortKey `json:"sort"`
 	Seq    int64   `json:"_seq_no"`

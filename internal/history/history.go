@@ -57,8 +57,9 @@ type Store interface {
 	// [mapping.Interval.Split] made of one document counts as one.
 	Count(ctx context.Context, runs []string, levels ...mapping.Level) (Counts, error)
 
-	// RemoveOthers removes the interval documents of a run that are of other versions.
-	RemoveOthers(ctx context.Context, runID, ingest string) error
+	// MakeCurrent removes the interval documents of a run that are of other versions, and
+	// then shows those of this version that are pending.
+	MakeCurrent(ctx context.Context, runID, ingest string) error
 
 	// Delete removes a run with all its documents, finished or not. It takes the whole
 	// id, and fails with ErrNotFound when there is nothing to remove.

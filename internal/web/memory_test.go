@@ -42,7 +42,7 @@ func (memory) Count(context.Context, []string, ...mapping.Level) (history.Counts
 	panic("count")
 }
 
-func (memory) RemoveOthers(context.Context, string, string) error { panic("remove") }
+func (memory) MakeCurrent(context.Context, string, string) error { panic("remove") }
 
 func (memory) Put(context.Context, []*mapping.Interval) error { panic("put") }
 func (memory) Finish(context.Context, *mapping.Run) error     { panic("finish") }

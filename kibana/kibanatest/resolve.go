@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -124,6 +125,9 @@ func (c *Context) replace(m map[string]any, key, name string) error {
 		m[interval.kind] = interval.text
 		return nil
 	}
+	if list, ok := m[name].([]any); ok {
+		m[name] = c.clauses(list)
+	}
 	inner, ok := m[name].(map[string]any)
 	if !ok {
 		return c.inject(m[name], name)
@@ -141,6 +145,25 @@ func (c *Context) replace(m map[string]any, key, name string) error {
 		return fmt.Errorf("url of data set: %%timefilter%% is %v", inner["%timefilter%"])
 	}
 	return nil
+}
+
+// clauses puts what the dashboard asks for in place of the placeholders for it.
+func (c *Context) clauses(list []any) []any {
+	asked := c.query("").(map[string]any)["bool"].(map[string]any)
+	var out []any
+	for _, v := range list {
+		clause := ""
+		if text, ok := v.(string); ok {
+			text, _ = strings.CutPrefix(text, "%dashboard_context-")
+			clause, _ = strings.CutSuffix(text, "_clause%")
+		}
+		if some, ok := asked[clause].([]any); ok {
+			out = append(out, some...)
+		} else {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 func keys(m map[string]any) func(yield func(string) bool) {

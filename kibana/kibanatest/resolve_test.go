@@ -26,6 +26,11 @@ func TestResolve(t *testing.T) {
 		},
 		"time":  {`{"index":"i","%timefield%":"t","body":{}}`, `{"query":{"range":{"t":` + span + `}}}`},
 		"query": {`{"index":"i","body":{"query":{"range":{"t":{"%timefilter%":true}}}}}`, `{"query":{"range":{"t":` + span + `}}}`},
+		"clauses": {
+			`{"index":"i","body":{"query":{"bool":{"must":["%dashboard_context-must_clause%",{"range":{"t":{"%timefilter%":true}}}],` +
+				`"filter":["%dashboard_context-filter_clause%",{"term":{"a":"b"}}],"must_not":["%dashboard_context-must_not_clause%",{"term":{"c":true}}]}}}}`,
+			`{"query":{"bool":{"filter":[{"match_all":{}},{"term":{"a":"b"}}],"must":[{"range":{"t":` + span + `}}],"must_not":[{"term":{"c":true}}]}}}`,
+		},
 		"intervals": {
 			`{"index":"i","body":{"aggs":{
 				"a":{"date_histogram":{"interval":{"%autointerval%":100}}},
@@ -51,6 +56,7 @@ func TestResolveRefuses(t *testing.T) {
 	for url, want := range map[string]string{
 		`{"index":"i"}`: "an index and a body",
 		`{"index":"i","%context%":true,"body":{"query":{}}}`:                                           "excludes",
+		`{"index":"i","body":{"query":{"bool":{"must":["%dashboard_context-other_clause%"]}}}}`:        "%dashboard_context-other_clause%",
 		`{"index":"i","body":{"aggs":{"a":{"date_histogram":{"interval":{"%autointerval%":"x"}}}}}}`:   "interval",
 		`{"index":"i","body":{"aggs":{"a":{"auto_date_histogram":{"buckets":{"%autointerval%":5}}}}}}`: "%autointerval%",
 		`{"index":"i","body":{"aggs":{"a":{"x":{"%timefilter%":"middle"}}}}}`:                          "middle",

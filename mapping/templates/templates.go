@@ -14,7 +14,7 @@ import (
 
 // Version is of the templates as a whole. It is raised with every change to the JSON
 // files, so that an older fio2es never puts back what a newer one has installed.
-const Version = 2
+const Version = 3
 
 // ManagedBy is what every object says in _meta.managed_by. What says otherwise is
 // somebody else's.

@@ -44,8 +44,10 @@ type Elastic struct {
 	squeeze  squeeze
 	pending  map[uint64]struct{} // hashes of the ids of documents that are not settled
 	runs     map[runKey]*runState
-	endings  []*ending // runs that wait for their end
-	endsRuns bool      // somebody ends them
+	latest   map[string]string // ingest of the version of a run that was put last
+	endings  []*ending         // runs that wait for their end
+	endsRuns bool              // somebody ends them
+	lastEnd  time.Time         // when runs were ended last
 	stats    Stats
 	progress time.Time // when a document was settled last
 	fatal    error     // ends everything
@@ -63,6 +65,8 @@ type runState struct {
 	indexed                   int64
 	hashes                    []uint64 // of the ids of those that were indexed, for counting different ones
 	err                       error    // the run cannot be finished
+	looked                    bool     // it is known whether the cluster has other versions
+	hidden                    bool     // it has, so documents are marked as pending
 }
 
 // NewElastic is a sink for the cluster that client reaches. It sends nothing yet. It gives
@@ -75,6 +79,7 @@ func NewElastic(client *elastic.Client, options Options) *Elastic {
 		templates: newGate(), rejects: rejectFile{path: opt.RejectFile},
 		wake: make(chan struct{}), pace: newPace(opt.BodyBytes, opt.InFlight), squeeze: newSqueeze(client.Gzip()),
 		pending: make(map[uint64]struct{}), runs: make(map[runKey]*runState),
+		latest: make(map[string]string),
 	}
 }
 
@@ -174,7 +179,21 @@ func (s *Elastic) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.templates.pass(ctx, s.CheckTemplates)
+	return s.templates.pass(ctx, s.prepare)
+}
+
+// prepare is done once. What an earlier process has stored becomes visible, so that other
+// versions of runs are found.
+func (s *Elastic) prepare(ctx context.Context) error {
+	if err := s.CheckTemplates(ctx); err != nil {
+		return err
+	}
+	return s.again(ctx, func() error { return s.client.Refresh(ctx, s.intervals()) })
+}
+
+// intervals is the pattern of the indices of interval documents.
+func (s *Elastic) intervals() string {
+	return s.opt.Prefix + "-latency.*"
 }
 
 // Flush waits until all documents so far are settled. It returns what ended the sink;

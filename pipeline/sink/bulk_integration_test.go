@@ -48,7 +48,9 @@ func TestRealElasticsearch(t *testing.T) {
 			"template": map[string]any{
 				"settings": map[string]any{"number_of_replicas": 0},
 				"mappings": map[string]any{"dynamic": false, "properties": map[string]any{
-					"run":     map[string]any{"properties": map[string]any{"id": map[string]any{"type": "keyword"}, "ingest": map[string]any{"type": "keyword"}}},
+					"run": map[string]any{"properties": map[string]any{
+						"id": map[string]any{"type": "keyword"}, "ingest": map[string]any{"type": "keyword"}, "pending": map[string]any{"type": "boolean"},
+					}},
 					"latency": map[string]any{"properties": map[string]any{"histogram": map[string]any{"type": "histogram"}}},
 				}},
 			},
@@ -58,11 +60,33 @@ func TestRealElasticsearch(t *testing.T) {
 	defer do(http.MethodDelete, nil, index)
 	defer do(http.MethodDelete, nil, runs)
 
-	for _, version := range []string{"1", "2", "2"} {
-		docs := historytest.Intervals("a", version, 3000-len(version)*500)
-		err := errors.Join(s.Put(t.Context(), docs), s.Finish(t.Context(), historytest.NewRun("a", version)))
-		if err != nil {
+	pending := func(want int64) {
+		t.Helper()
+		err := client.Refresh(t.Context(), index)
+		n, counted := client.Count(t.Context(), map[string]any{"term": map[string]any{mapping.PendingField: true}}, index)
+		if err = errors.Join(err, counted); err != nil || n != want {
+			t.Errorf("%d documents are pending, want %d: %v", n, want, err)
+		}
+	}
+	var docs []*mapping.Interval
+	for i, version := range []string{"1", "2", "2"} {
+		docs = historytest.Intervals("a", version, 2500)
+		if err := errors.Join(s.Put(t.Context(), docs), s.Flush(t.Context())); err != nil {
 			t.Fatal(err)
+		}
+		pending([]int64{0, 2500, 0}[i])
+		if err := s.Finish(t.Context(), historytest.NewRun("a", version)); err != nil {
+			t.Fatal(err)
+		}
+		pending(0)
+	}
+	for _, d := range []*mapping.Interval{docs[0], docs[2499]} {
+		var got struct {
+			Source *mapping.Interval `json:"_source"`
+		}
+		err := client.Do(t.Context(), elastic.Request{Path: []string{index, "_doc", d.ID()}}, &got)
+		if err != nil || got.Source == nil || string(got.Source.AppendJSON(nil)) != string(d.AppendJSON(nil)) {
+			t.Errorf("stored %+v, %v, want %+v", got.Source, err, d)
 		}
 	}
 	if n, err := client.Count(t.Context(), map[string]any{"term": map[string]any{"run.ingest": "1"}}, index); n != 0 || err != nil {

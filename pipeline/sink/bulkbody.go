@@ -30,7 +30,8 @@ type entry struct {
 	hash            uint64 // of id
 	key             runKey
 	run             *runState
-	broken          int // times that the server failed on it
+	broken          int  // times that the server failed on it
+	hidden          bool // it is to be marked as pending
 }
 
 func newEntry(id string, key runKey) entry {
@@ -144,12 +145,19 @@ func (s *Elastic) fits(e *entry) bool {
 	if s.bodies >= s.opt.InFlight+2 {
 		return false
 	}
-	s.bodies++
-	s.open = new(body)
-	if last := len(s.free) - 1; last >= 0 {
-		s.open, s.free = s.free[last], s.free[:last]
-	}
+	s.open = s.newBody()
 	return true
+}
+
+// newBody is an empty one, in memory until it lands; s.mu is held.
+func (s *Elastic) newBody() *body {
+	s.bodies++
+	if last := len(s.free) - 1; last >= 0 {
+		b := s.free[last]
+		s.free = s.free[:last]
+		return b
+	}
+	return new(body)
 }
 
 // append copies a document into the open body; s.mu is held.
@@ -158,6 +166,18 @@ func (s *Elastic) append(e entry, action, document []byte) {
 	if b.buf == nil && e.size() < s.pace.limit {
 		b.buf = make([]byte, 0, s.pace.limit)
 	}
+	s.addTo(b, e, action, document)
+	switch {
+	case len(b.docs) > 1:
+	case b.timer == nil:
+		b.timer = time.AfterFunc(s.opt.FlushInterval, func() { s.due(b) })
+	default:
+		b.timer.Reset(s.opt.FlushInterval)
+	}
+}
+
+// addTo copies a document into a body; s.mu is held.
+func (s *Elastic) addTo(b *body, e entry, action, document []byte) {
 	e.start = len(b.buf)
 	b.buf = append(b.buf, action...)
 	e.doc = len(b.buf)
@@ -171,13 +191,19 @@ func (s *Elastic) append(e entry, action, document []byte) {
 	e.run.queued++
 	e.run.pending++
 	s.stats.Queued++
-	switch {
-	case len(b.docs) > 1:
-	case b.timer == nil:
-		b.timer = time.AfterFunc(s.opt.FlushInterval, func() { s.due(b) })
-	default:
-		b.timer.Reset(s.opt.FlushInterval)
+}
+
+// sendNow sends the documents of a chunk, each on the account that it has, before all that
+// waits. It empties the chunk, and returns when they are settled, or everything ends.
+func (s *Elastic) sendNow(c *chunk) {
+	s.mu.Lock()
+	b := s.newBody()
+	for _, e := range c.docs {
+		s.addTo(b, e, c.buf[e.start:e.doc], c.buf[e.doc:e.end])
 	}
+	s.mu.Unlock()
+	c.buf, c.docs = c.buf[:0], c.docs[:0]
+	s.carry(b, true)
 }
 
 // due sends a body that did not fill up in time; while others hold all slots it would
@@ -202,7 +228,7 @@ func (s *Elastic) seal() {
 	}
 	b.timer.Stop()
 	s.open = nil
-	s.senders.Go(func() { s.carry(b) })
+	s.senders.Go(func() { s.carry(b, false) })
 }
 
 // land takes a body that was carried back. Documents that are not settled stay pending:

@@ -30,18 +30,27 @@ type carrier struct {
 	cause   error // why the last request failed in which nothing was settled; guarded by s.mu
 }
 
-// carry ends when all documents of the body are settled, or everything ends.
-func (s *Elastic) carry(b *body) {
+// carry ends when all documents of the body are settled, or everything ends. What is urgent
+// does not wait for a slot.
+func (s *Elastic) carry(b *body, isUrgent bool) {
 	defer s.land(b)
+	if !isUrgent {
+		if err := s.mark(b); err != nil {
+			s.stop(err)
+			return
+		}
+	}
 	c := &carrier{s: s, b: b, todo: b.docs}
 	if err := c.pack(s.limit()); err != nil { // before the slot is taken, which others use meanwhile
 		s.stop(err)
 		return
 	}
-	if !s.occupy() {
-		return
+	if !isUrgent {
+		if !s.occupy() {
+			return
+		}
+		defer s.vacate()
 	}
-	defer s.vacate()
 	c.started = time.Now()
 	defer s.client.Watch(c.state)()
 	for len(c.todo) > 0 && s.ctx.Err() == nil {
@@ -249,7 +258,7 @@ func (s *Elastic) settle(c *carrier, r *result) error {
 		st.TooMany++
 		s.pace.overloaded(r.sent, now)
 	case r.err == nil && len(r.again) == 0:
-		s.pace.kept(c.size)
+		s.pace.kept(c.size, now.Sub(r.sent))
 		if r.written > 0 {
 			s.squeeze.learn(c.gzip, c.size, c.took+r.written)
 		}

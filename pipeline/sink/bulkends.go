@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,10 +21,11 @@ type ends struct {
 
 // end makes the versions that were put the only ones. A version's interval documents are
 // visible before its run's document is stored, and those of other versions go only after
-// that is visible: until then readers look for the other version.
+// that is visible: until then readers look for the other version. Dashboards, which look for
+// none, see the other version until it goes, and then this one.
 func (b *ends) end() {
 	s := b.s
-	intervals, runs := s.opt.Prefix+"-latency.*", mapping.RunsIndex(s.opt.Prefix)
+	intervals, runs := s.intervals(), mapping.RunsIndex(s.opt.Prefix)
 	refresh := func(index string) func() error {
 		return func() error { return s.again(s.ctx, func() error { return s.client.Refresh(s.ctx, index) }) }
 	}
@@ -35,6 +37,7 @@ func (b *ends) end() {
 		func() error { b.put(runs); return s.rejects.sync() },
 		refresh(runs),
 		func() error { return b.deleteOthers(intervals) },
+		func() error { return b.show(intervals) },
 	} {
 		if len(b.runs) == 0 {
 			return
@@ -58,10 +61,12 @@ func (b *ends) each(do func(e *ending) error) {
 	})
 }
 
-// settle waits until nothing of the runs is under way.
+// settle looks whether all documents of the runs were taken: nothing of them is under way.
 func (b *ends) settle() error {
-	b.s.flushOpen()
-	b.each(func(e *ending) error { return b.s.settled(e.state) })
+	b.each(func(e *ending) (err error) {
+		e.queued, err = b.s.settled(e.state)
+		return err
+	})
 	return nil
 }
 
@@ -73,7 +78,7 @@ func (b *ends) verify(index string) error {
 	for i, e := range b.runs {
 		ids[i] = e.key.id
 	}
-	have, err := s.tally(ids, index)
+	have, err := s.tally(s.ctx, ids, index)
 	if err != nil {
 		return err
 	}
@@ -160,24 +165,27 @@ func (s *Elastic) storedRuns(query any, most int, index string) (map[string]*map
 	return runs, nil
 }
 
-// put stores the runs' documents.
+// put stores the runs' documents. They do not wait for interval documents of other runs.
 func (b *ends) put(index string) {
 	s := b.s
 	states := make(map[*ending]*runState, len(b.runs))
-	b.each(func(e *ending) error {
-		var c chunk
-		state := new(runState)
-		states[e] = state
-		c.add(index, e.key.id, runKey{}, func(dst []byte) []byte { return append(dst, e.text...) })
-		e.text = nil
-		if err := s.take(s.ctx, &c, state); err != nil {
-			return fmt.Errorf("store the run's document: %w", err)
+	var c chunk
+	send := func() {
+		if len(c.docs) > 0 {
+			s.sendNow(&c)
 		}
-		return nil
-	})
-	s.flushOpen()
+	}
+	for _, e := range b.runs {
+		states[e] = new(runState)
+		c.add(index, e.key.id, runKey{}, func(dst []byte) []byte { return append(dst, e.text...) })
+		c.docs[len(c.docs)-1].run = states[e]
+		if e.text = nil; len(c.buf) >= s.limit() {
+			send()
+		}
+	}
+	send()
 	b.each(func(e *ending) error {
-		err := s.settled(states[e])
+		_, err := s.settled(states[e])
 		if err == nil && states[e].rejected > 0 {
 			err = errors.Join(ErrRejected, s.rejects.sync())
 		}
@@ -205,10 +213,14 @@ func (b *ends) deleteOthers(index string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	if err := s.deleteAll(map[string]any{"bool": map[string]any{"should": others}}, index); err != nil {
+	query := map[string]any{"bool": map[string]any{"should": others}}
+	err := s.changeAll(index, "delete other versions", func(limit int) (elastic.Changed, error) {
+		return s.client.DeleteByQuery(s.ctx, query, limit, index)
+	})
+	if err != nil {
 		return err
 	}
-	have, err := s.tally(ids, index)
+	have, err := s.tally(s.ctx, ids, index)
 	if err != nil {
 		return err
 	}
@@ -225,25 +237,26 @@ func (b *ends) deleteOthers(index string) error {
 	return nil
 }
 
-// deleteAll deletes in steps that are short enough not to time out.
-func (s *Elastic) deleteAll(query any, index string) error {
+// changeAll deletes or updates in steps that are short enough not to time out. change does
+// it to so many documents at most.
+func (s *Elastic) changeAll(index, what string, change func(limit int) (elastic.Changed, error)) error {
 	const step, patience = 20_000, 8
 	for stalled := 0; ; {
-		var done elastic.Deleted
+		var done elastic.Changed
 		err := s.again(s.ctx, func() (err error) {
-			done, err = s.client.DeleteByQuery(s.ctx, query, step, index)
+			done, err = change(step)
 			return err
 		})
 		switch {
 		case err != nil:
 			return err
-		case done.Deleted+done.Conflicts < step && done.Conflicts == 0:
+		case done.Documents+done.Conflicts < step && done.Conflicts == 0:
 			return nil
-		case done.Deleted > 0:
+		case done.Documents > 0:
 			stalled = 0
 			continue
 		case stalled == patience:
-			return fmt.Errorf("delete other versions: %d documents change all the time; does another process write them?", done.Conflicts)
+			return fmt.Errorf("%s: %d documents change all the time; does another process write them?", what, done.Conflicts)
 		}
 		if err := elastic.Sleep(s.ctx, elastic.Backoff(stalled)); err != nil {
 			return err
@@ -263,9 +276,9 @@ var (
 )
 
 // tally counts the documents of runs, by run.id and run.ingest.
-func (s *Elastic) tally(ids []string, index string) (have map[elastic.Pair]int64, err error) {
-	err = s.again(s.ctx, func() (err error) {
-		have, err = s.client.Tally(s.ctx, terms("run.id", ids), "run.id", "run.ingest", index)
+func (s *Elastic) tally(ctx context.Context, ids []string, index string) (have map[elastic.Pair]int64, err error) {
+	err = s.again(ctx, func() (err error) {
+		have, err = s.client.Tally(ctx, terms("run.id", ids), "run.id", "run.ingest", index)
 		return err
 	})
 	return have, err

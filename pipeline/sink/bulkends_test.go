@@ -46,9 +46,12 @@ func TestManyEnds(t *testing.T) {
 		var docs []*mapping.Interval
 		var runs []*mapping.Run
 		for i := range n {
+			runs = append(runs, historytest.NewRun(fmt.Sprint(i), "new"))
+		}
+		for i := range n {
 			mine := historytest.Intervals(fmt.Sprint(i), "new", 3)
 			w.put(mine...)
-			docs, runs = append(docs, mine...), append(runs, historytest.NewRun(fmt.Sprint(i), "new"))
+			docs = append(docs, mine...)
 		}
 		if err := errors.Join(finishAll(w.t.Context(), w.Elastic, runs...)...); err != nil {
 			t.Fatal(err)
@@ -90,7 +93,7 @@ func TestOneEndFails(t *testing.T) {
 			map[string]any{"term": map[string]any{"run.name": "gone"}}, map[string]any{"term": map[string]any{"run.ingest": "new"}},
 		}}}
 		_ = w.client.Refresh(w.t.Context(), "fio-*")
-		if d, err := w.client.DeleteByQuery(w.t.Context(), vanish, 1, "fio-*"); err != nil || d.Deleted != 1 {
+		if d, err := w.client.DeleteByQuery(w.t.Context(), vanish, 1, "fio-*"); err != nil || d.Documents != 1 {
 			t.Fatalf("%+v, %v", d, err)
 		}
 		errs := finishAll(w.t.Context(), w.Elastic, runs...)
@@ -137,9 +140,9 @@ func TestIngested(t *testing.T) {
 // finished later.
 func TestAbandoned(t *testing.T) {
 	inBubble(t, sink.Options{}, func(w *world) {
-		w.server.Script(elastictest.Fault{On: "_refresh", Kind: elastictest.Hang, Times: 2})
 		docs := historytest.Intervals("a", "1", 2)
 		w.put(docs...)
+		w.server.Script(elastictest.Fault{On: "_refresh", Kind: elastictest.Hang, Times: 2})
 		ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
 		defer cancel()
 		run := historytest.NewRun("a", "1")
@@ -156,75 +159,124 @@ func TestAbandoned(t *testing.T) {
 	})
 }
 
-// mortal is a server that everybody loses after some requests.
+// mortal is a server that everybody loses after some requests. The next one is cut short:
+// of what changes many documents it does a part.
 type mortal struct {
 	http.Handler
 	left atomic.Int64
 }
 
 func (m *mortal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if m.left.Add(-1) < 0 {
+	left := m.left.Add(-1)
+	if q := r.URL.Query(); left == -1 && q.Has("max_docs") {
+		q.Set("max_docs", "5")
+		r.URL.RawQuery = q.Encode()
+		m.Handler.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if left < 0 {
 		panic(http.ErrAbortHandler)
 	}
 	m.Handler.ServeHTTP(w, r)
 }
 
 // TestInterrupted: whatever request is the last before the process is killed, readers see
-// each run in one version and all of it, the one before or the new one; and doing it again
-// leaves nothing else behind.
+// each run in one version and all of it, the one before or the new one; dashboards, which
+// leave out what is pending, see documents of one version at most; and doing it again leaves
+// nothing else behind. An ingest of a third version was interrupted before.
 func TestInterrupted(t *testing.T) {
+	for name, encoded := range map[string]bool{"ingest": false, "push": true} {
+		t.Run(name, func(t *testing.T) {
+			for last, done := int64(1), false; !done; last++ {
+				if done = interrupted(t, last, encoded); last > 100 {
+					t.Fatal("it never ends")
+				}
+			}
+		})
+	}
+}
+
+// interrupted kills a process after some requests, unless it is done before.
+func interrupted(t *testing.T, last int64, encoded bool) (done bool) {
+	t.Helper()
 	const documents = 6
 	names := []string{"a", "b", "new"}
-	for last, done := int64(1), false; !done; last++ {
-		server := elastictest.New(templates...)
-		m := &mortal{Handler: server}
-		listening := httptest.NewServer(m)
-		client := newClient(t, elastic.Config{Addresses: []string{listening.URL}, GiveUpAfter: -1})
-		ingest := func(ingest string, n int, names ...string) error {
-			s := sink.NewElastic(client, sink.Options{BodyBytes: 5000})
-			defer s.Close()
-			var runs []*mapping.Run
-			for _, name := range names {
-				if err := s.Put(t.Context(), historytest.Intervals(name, ingest, n)); err != nil {
-					return err
-				}
-				runs = append(runs, historytest.NewRun(name, ingest))
-			}
-			return errors.Join(finishAll(t.Context(), s, runs...)...)
+	server := elastictest.New(templates...)
+	m := &mortal{Handler: server}
+	listening := httptest.NewServer(m)
+	defer listening.Close()
+	client := newClient(t, elastic.Config{Addresses: []string{listening.URL}, GiveUpAfter: -1})
+	defer client.Close()
+	put := func(s *sink.Elastic, docs []*mapping.Interval) error {
+		if !encoded {
+			return s.Put(t.Context(), docs)
 		}
-		m.left.Store(1 << 40)
-		if err := ingest("old", documents, names[:2]...); err != nil {
-			t.Fatal(err)
-		}
-		m.left.Store(last)
-		err := ingest("new", documents-2, names...)
-		done = err == nil
-		m.left.Store(1 << 40)
-		// What is stored and not visible yet becomes so at any time.
-		for _, when := range []string{"visible", "stored"} {
-			if fault := whole(t, client, names, map[string]int64{"old": documents, "new": documents - 2}); fault != nil {
-				t.Errorf("%d requests, %s: %v", last, when, fault)
-			}
-			if err := client.Refresh(t.Context(), "fio-*"); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := ingest("new", documents-2, names...); err != nil {
-			t.Errorf("again after %d requests: %v", last, err)
-		}
-		var docs []*mapping.Interval
+		_, err := s.PutEncoded(t.Context(), encodedOf(docs, nil))
+		return err
+	}
+	ingest := func(ingest string, n int, names ...string) error {
+		s := sink.NewElastic(client, sink.Options{BodyBytes: 5000})
+		defer s.Close()
+		var runs []*mapping.Run
 		for _, name := range names {
-			docs = append(docs, historytest.Intervals(name, "new", documents-2)...)
+			if err := put(s, historytest.Intervals(name, ingest, n)); err != nil {
+				return err
+			}
+			if runs = append(runs, historytest.NewRun(name, ingest)); ingest == "other" {
+				runs = nil
+			}
 		}
-		if err := holds(server, docs, nil); err != nil {
-			t.Errorf("again after %d requests: %v", last, err)
+		return errors.Join(s.Flush(t.Context()), errors.Join(finishAll(t.Context(), s, runs...)...))
+	}
+	m.left.Store(1 << 40)
+	if err := errors.Join(ingest("old", documents, names[:2]...), ingest("other", documents, "a")); err != nil {
+		t.Fatal(err)
+	}
+	m.left.Store(last)
+	done = ingest("new", documents-2, names...) == nil
+	m.left.Store(1 << 40)
+	// What is stored and not visible yet becomes so at any time.
+	for _, when := range []string{"visible", "stored"} {
+		fault := whole(t, client, names, map[string]int64{"old": documents, "new": documents - 2})
+		if err := errors.Join(fault, shownOnce(t, client, names)); err != nil {
+			t.Errorf("%d requests, %s: %v", last, when, err)
 		}
-		client.Close()
-		listening.Close()
-		if last > 100 {
+		if err := client.Refresh(t.Context(), "fio-*"); err != nil {
 			t.Fatal(err)
 		}
 	}
+	if err := ingest("new", documents-2, names...); err != nil {
+		t.Errorf("again after %d requests: %v", last, err)
+	}
+	var docs []*mapping.Interval
+	for _, name := range names {
+		docs = append(docs, historytest.Intervals(name, "new", documents-2)...)
+	}
+	if err := holds(server, docs, nil); err != nil {
+		t.Errorf("again after %d requests: %v", last, err)
+	}
+	return done
+}
+
+// shownOnce fails if a dashboard adds up documents of two versions of a run.
+func shownOnce(t *testing.T, client *elastic.Client, names []string) error {
+	t.Helper()
+	shown := map[string]any{"bool": map[string]any{"must_not": []any{map[string]any{"term": map[string]any{mapping.PendingField: true}}}}}
+	have, err := client.Tally(t.Context(), shown, "run.id", "run.ingest", "fio-latency.*")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		versions := []string{}
+		for version, n := range have {
+			if version.First == historytest.ID(name) && n > 0 {
+				versions = append(versions, version.Second)
+			}
+		}
+		if len(versions) > 1 {
+			return fmt.Errorf("%s is shown in versions %q", name, versions)
+		}
+	}
+	return nil
 }
 
 // whole tells which run readers do not see whole: its visible document says which version

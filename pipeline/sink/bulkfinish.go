@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -16,7 +17,8 @@ var ErrVerify = errors.New("the cluster has not what was sent")
 // Finish implements [Sink]. It waits until each document of this version of the run is
 // stored or in the reject file, counts them in the cluster ([ErrVerify]), stores the
 // run's document, and then, if the cluster has interval documents of other versions of
-// the run, deletes those and counts again. When it fails nothing of another version has
+// the run, deletes those, counts again, and takes the mark from its own, by which dashboards
+// have left them out. When it fails nothing of another version has
 // been deleted before all of this one was there; calling it again goes on.
 //
 // Runs that are finished at the same time share the requests that this takes: to finish
@@ -43,6 +45,7 @@ type ending struct {
 	key      runKey
 	complete bool
 	state    *runState
+	queued   int64 // documents that were put when it was settled
 	want     int64 // different documents that the cluster has confirmed
 	others   bool  // the cluster has documents of other versions
 	done     chan error
@@ -64,6 +67,7 @@ func (s *Elastic) finish(ctx context.Context, run *mapping.Run) error {
 	}
 	e.state = s.run(e.key)
 	s.endings = append(s.endings, e)
+	s.changed()
 	if !s.endsRuns {
 		s.endsRuns = true
 		s.senders.Go(s.endRuns)
@@ -107,8 +111,17 @@ func (e *ending) encode(stored *mapping.Run) bool {
 	return true
 }
 
-// endRuns ends runs for as long as there are some: all that came while it was busy at a
-// time, so that the more there are the less each of them costs.
+// How often runs are ended while documents are under way, unless a query is full of them.
+// An interruption loses what was sent since. The more often, the more the cluster has to
+// refresh.
+const (
+	endEvery = time.Second
+	mostEnds = 256 // runs that one query names
+)
+
+// endRuns ends runs for as long as there are some: all whose documents are settled at a
+// time, so that the more there are the less each of them costs. A run whose documents are
+// still under way does not hold up the others.
 func (s *Elastic) endRuns() {
 	for {
 		b := s.nextEnds()
@@ -119,49 +132,77 @@ func (s *Elastic) endRuns() {
 	}
 }
 
-// nextEnds are the runs to end together, each of them once; nil when there are none.
+// nextEnds waits for runs to end together, each of them once; nil when there are none left.
 func (s *Elastic) nextEnds() *ends {
-	const most = 256 // runs that one query names
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := &ends{s: s}
-	var later []*ending
-	taken := make(map[string]bool)
-	for _, e := range s.endings {
-		switch {
-		case e.abandoned():
-		case len(b.runs) == most || taken[e.key.id]:
-			later = append(later, e)
-		default:
-			taken[e.key.id] = true
-			b.runs = append(b.runs, e)
+	for {
+		s.endings = slices.DeleteFunc(s.endings, (*ending).abandoned)
+		if len(s.endings) == 0 {
+			s.endsRuns = false
+			return nil
 		}
+		now, later := s.endable()
+		pause := time.Until(s.lastEnd.Add(endEvery))
+		isIdle := s.bodies == 0 || s.fatal != nil
+		switch {
+		case len(now) > 0 && (isIdle || len(now) == mostEnds || pause <= 0):
+			s.endings, s.lastEnd = later, time.Now()
+			return &ends{s: s, runs: now}
+		case s.bodies == 1: // if it is the open one, nothing else is under way
+			s.seal()
+		}
+		s.waitFor(pause)
 	}
-	if s.endings = later; len(b.runs) == 0 {
-		s.endsRuns = false
-		return nil
-	}
-	return b
 }
 
-// settled waits until nothing of a run is under way.
-func (s *Elastic) settled(r *runState) error {
+// endable are the runs that can be ended now, none of whose documents is under way, and the
+// others; s.mu is held.
+func (s *Elastic) endable() (now, later []*ending) {
+	taken := make(map[string]bool)
+	for _, e := range s.endings {
+		isSettled := e.state.pending == 0 || e.state.err != nil || s.fatal != nil
+		if !isSettled || len(now) == mostEnds || taken[e.key.id] {
+			later = append(later, e)
+			continue
+		}
+		taken[e.key.id] = true
+		now = append(now, e)
+	}
+	return now, later
+}
+
+// waitFor gives s.mu up until something changed, or for some time if that is positive.
+func (s *Elastic) waitFor(most time.Duration) {
+	if most > 0 {
+		timer := time.AfterFunc(most, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.changed()
+		})
+		defer timer.Stop()
+	}
+	_ = s.wait(s.ctx) // the caller looks whether it is over
+}
+
+// settled waits until nothing of a run is under way, and returns how many documents it has.
+func (s *Elastic) settled(r *runState) (queued int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for r.pending > 0 && s.fatal == nil && r.err == nil {
 		if err := s.wait(s.ctx); err != nil && s.fatal == nil {
-			return err
+			return 0, err
 		}
 	}
 	switch {
 	case s.fatal != nil:
-		return s.fatal
+		return 0, s.fatal
 	case r.err != nil:
-		return r.err
+		return 0, r.err
 	case r.queued != r.indexed+r.rejected:
-		return fmt.Errorf("%w: sent %d, indexed %d, rejected %d", ErrVerify, r.queued, r.indexed, r.rejected)
+		return 0, fmt.Errorf("%w: sent %d, indexed %d, rejected %d", ErrVerify, r.queued, r.indexed, r.rejected)
 	}
-	return nil
+	return r.queued, nil
 }
 
 // ended forgets a run that is over.
@@ -181,11 +222,4 @@ func (s *Elastic) because(err error) error {
 		return s.fatal
 	}
 	return err
-}
-
-// flushOpen sends what is there, full or not.
-func (s *Elastic) flushOpen() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seal()
 }

@@ -14,7 +14,7 @@ func send(p *pace, bodies, most int) (refused int) {
 			p.tooLarge(p.limit)
 			continue
 		}
-		p.kept(p.limit)
+		p.kept(p.limit, 0)
 	}
 	return refused
 }
@@ -60,13 +60,13 @@ func TestPaceOverload(t *testing.T) {
 	}
 	p.tooLarge(leastBody)
 	for range 20 {
-		p.kept(p.limit)
+		p.kept(p.limit, 0)
 	}
 	if p.limit != leastBody/2 || p.flight < 3 {
 		t.Errorf("%d bytes, %d at once", p.limit, p.flight)
 	}
 	for range 30 {
-		p.kept(p.limit)
+		p.kept(p.limit, 0)
 	}
 	if p.flight != 4 {
 		t.Errorf("%d at once", p.flight)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
 
 // bulk stores documents of index actions. An action without its document is left out,
@@ -21,6 +22,11 @@ func (s *Server) bulk(r *http.Request, body []byte, f Fault) (int, any) {
 		s.now--
 		s.mu.Unlock()
 	}()
+	if s.ByteTime > 0 {
+		s.turn <- struct{}{}
+		wait(r, time.Duration(len(body))*s.ByteTime)
+		<-s.turn
+	}
 	if f.Kind == Slow { // here, so that requests are at the same time
 		wait(r, f.Wait/2)
 	}

@@ -21,11 +21,13 @@ type Server struct {
 	MaxBody   int64          // bytes of an unpacked body, above which is 413; default 100 MiB
 	MaxWire   int64          // bytes of a body as it is sent, which proxies look at; 0 is no limit
 	Templates map[string]int // versions of index templates by name, _meta.version
+	ByteTime  time.Duration  // that a bulk request takes for each byte, unpacked, one request after the other
 	Mapped    string         // type of the field latency.histogram in all indices; default "histogram"
 
 	// Refuse tells why a document is not taken (400 mapper_parsing_exception), or nothing.
 	Refuse func(index, id string, source []byte) string
 
+	turn     chan struct{} // of bulk requests that take their time: no mutex, for which synctest does not wait
 	mu       sync.Mutex
 	indices  map[string]*index
 	faults   []Fault
@@ -37,7 +39,7 @@ type Server struct {
 
 // New is an empty server that has the given templates, all of version 1.
 func New(templates ...string) *Server {
-	s := &Server{Templates: make(map[string]int), indices: make(map[string]*index), requests: make(map[string]int)}
+	s := &Server{Templates: make(map[string]int), indices: make(map[string]*index), requests: make(map[string]int), turn: make(chan struct{}, 1)}
 	for _, name := range templates {
 		s.Templates[name] = 1
 	}
@@ -181,7 +183,9 @@ func (s *Server) route(r *http.Request, body []byte, f Fault) (int, any) {
 	case last == "_search":
 		return s.search(path[0], r, body)
 	case last == "_delete_by_query":
-		return s.deleteByQuery(path[0], r, body)
+		return s.byQuery(path[0], r, body, func(in *index, id string) { delete(in.docs, id) })
+	case last == "_update_by_query":
+		return s.updateByQuery(path[0], r, body)
 	case len(path) == 4 && path[1] == "_mapping":
 		return s.fieldMapping(path[0], path[3])
 	case len(path) == 3 && path[1] == "_doc" && r.Method == http.MethodPut:

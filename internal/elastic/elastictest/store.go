@@ -1,6 +1,7 @@
 package elastictest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -173,7 +174,19 @@ func (s *Server) search(patterns string, r *http.Request, body []byte) (int, any
 	return http.StatusOK, answer
 }
 
-func (s *Server) deleteByQuery(patterns string, r *http.Request, body []byte) (int, any) {
+// updateByQuery knows one script: that which takes run.pending out.
+func (s *Server) updateByQuery(patterns string, r *http.Request, body []byte) (int, any) {
+	var request struct{ Script struct{ Lang, Source string } }
+	if err := json.Unmarshal(body, &request); err != nil || request.Script.Lang != "painless" || request.Script.Source != "ctx._source.run.remove('pending')" {
+		return http.StatusBadRequest, failure(http.StatusBadRequest, "script_exception", fmt.Sprintf("compile error: %+v, %v", request.Script, err))
+	}
+	return s.byQuery(patterns, r, body, func(in *index, id string) {
+		in.docs[id] = bytes.Replace(in.docs[id], []byte(`"pending":true,`), nil, 1)
+	})
+}
+
+// byQuery changes the visible documents that a query finds.
+func (s *Server) byQuery(patterns string, r *http.Request, body []byte, change func(in *index, id string)) (int, any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found, _, missing := s.hits(patterns, r, body)
@@ -183,23 +196,24 @@ func (s *Server) deleteByQuery(patterns string, r *http.Request, body []byte) (i
 	if limit, err := strconv.Atoi(r.URL.Query().Get("max_docs")); err == nil {
 		found = found[:min(len(found), limit)]
 	}
-	deleted, conflicts := 0, 0
+	changed, conflicts := 0, 0
 	for _, h := range found {
 		in := s.indices[h.index]
 		if string(in.docs[h.id]) != string(in.visible[h.id]) {
 			conflicts++ // it was written since the refresh
 			continue
 		}
-		delete(in.docs, h.id)
-		deleted++
+		change(in, h.id)
+		changed++
 	}
 	if r.URL.Query().Get("refresh") == "true" {
 		for _, h := range found {
 			s.indices[h.index].refresh()
 		}
 	}
+	what := map[bool]string{true: "updated", false: "deleted"}[strings.HasSuffix(r.URL.Path, "_update_by_query")]
 	return http.StatusOK, map[string]any{
-		"took": 1, "timed_out": false, "total": len(found), "deleted": deleted, "batches": min(len(found), 1),
+		"took": 1, "timed_out": false, "total": len(found), what: changed, "batches": min(len(found), 1),
 		"version_conflicts": conflicts, "noops": 0, "retries": map[string]int{"bulk": 0, "search": 0},
 		"throttled_millis": 0, "requests_per_second": -1.0, "throttled_until_millis": 0, "failures": []any{},
 	}

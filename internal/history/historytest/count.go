@@ -32,20 +32,22 @@ func testCount(t *testing.T, s history.Store) {
 	put(t, s, Intervals("c", "1", 2)...) // of a run that is not to be counted
 	a, b := NewRun("a", "1"), NewRun("b", "1")
 	finish(t, s, a, b)
-	got := count(history.Counts{ID("a"): {"1": {Cluster: 9, Host: 1}}, ID("b"): {"1": {Cluster: 10}}})
-	if got.IsWhole(a) || !got.IsWhole(b) || got.Lack(a) != (mapping.Documents{Cluster: 1}) || !got.IsAlone(a) {
+	got := count(history.Counts{
+		ID("a"): {"1": {Documents: mapping.Documents{Cluster: 9, Host: 1}}}, ID("b"): {"1": {Documents: mapping.Documents{Cluster: 10}}},
+	})
+	if got.IsWhole(a) || !got.IsWhole(b) || got.Lack(a) != (mapping.Documents{Cluster: 1}) || !got.IsCurrent(a) {
 		t.Errorf("a lacks %+v, b %+v", got.Lack(a), got.Lack(b))
 	}
 	put(t, s, Intervals("b", "2", 3)...) // an ingest that is interrupted
 	finish(t, s, NewRun("c", "1"))       // and makes it visible
-	if got, err := s.Count(t.Context(), []string{ID("b")}, mapping.Cluster); err != nil || got[ID("b")]["2"].Cluster != 3 || got.IsAlone(b) || !got.IsWhole(b) {
+	if got, err := s.Count(t.Context(), []string{ID("b")}, mapping.Cluster); err != nil || got[ID("b")]["2"].Cluster != 3 || got.IsCurrent(b) || !got.IsWhole(b) {
 		t.Errorf("two versions: %v, %v", got, err)
 	}
-	if err := s.RemoveOthers(t.Context(), ID("b"), "1"); err != nil {
+	if err := s.MakeCurrent(t.Context(), ID("b"), "1"); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Count(t.Context(), []string{ID("a"), ID("b")}, mapping.Cluster)
-	if err != nil || !got.IsAlone(b) || !got.IsWhole(b) || got[ID("a")]["1"] != (mapping.Documents{Cluster: 9}) {
+	if err != nil || !got.IsCurrent(b) || !got.IsWhole(b) || got[ID("a")]["1"].Documents != (mapping.Documents{Cluster: 9}) {
 		t.Errorf("after the removal: %v, %v", got, err)
 	}
 	if runs := collect(t, s.Runs(t.Context(), history.RunFilter{})); len(runs) != 3 {

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
+)
+
+// watchedServer is a stand-in that looks at its documents after each request, and
+// interrupts the program at one of them.
+type watchedServer struct {
+	*elastictest.Server
+	mu        sync.Mutex
+	left      int // requests up to the interruption; it does not come below 1
+	interrupt func()
+	fault     error
+}
+
+func newWatched(t *testing.T) (*watchedServer, string) {
+	t.Helper()
+	w := &watchedServer{Server: elastictest.New(templates.Names("fio")...)}
+	for _, name := range templates.Names("fio") {
+		w.Templates[name] = templates.Version
+	}
+	s := httptest.NewServer(w)
+	t.Cleanup(s.Close)
+	return w, s.URL
+}
+
+func (w *watchedServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	w.left--
+	isLast := w.left == 0
+	w.mu.Unlock()
+	w.Server.ServeHTTP(out, r)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.shownOnce(); err != nil && w.fault == nil {
+		w.fault = fmt.Errorf("after %s: %w", r.URL.Path, err)
+	}
+	if isLast {
+		w.interrupt()
+	}
+}
+
+// shownOnce fails if dashboards, which leave out what is pending, see two versions of a run.
+func (w *watchedServer) shownOnce() error {
+	seen := map[string]string{}
+	for _, text := range documentsBy(w.Server) {
+		var d struct {
+			Run struct {
+				ID, Ingest string
+				Pending    bool
+			}
+		}
+		if err := json.Unmarshal([]byte(text), &d); err != nil {
+			return err
+		}
+		other, ok := seen[d.Run.ID]
+		switch {
+		case d.Run.Pending:
+		case ok && other != d.Run.Ingest:
+			return fmt.Errorf("run %s is shown in versions %s and %s", d.Run.ID, other, d.Run.Ingest)
+		default:
+			seen[d.Run.ID] = d.Run.Ingest
+		}
+	}
+	return nil
+}
+
+// TestReplacementInterrupted interrupts ingest and push of runs that the cluster has in
+// another version, at each of their requests in turn. Dashboards see one version at most, and
+// the next call leaves the cluster as if there had been no interruption.
+func TestReplacementInterrupted(t *testing.T) {
+	archive, db := filepath.Join(t.TempDir(), "lab"), filepath.Join(t.TempDir(), "h.db")
+	generated(t, fiotest.ArchiveSpec{Runs: 2, Hosts: 2, Jobs: 1, Seconds: 3, Coarseness: 6, Seed: 3}, archive)
+	config := settingsFile(t)
+	fio2es := func(ctx context.Context, args ...string) called {
+		var out, errs bytes.Buffer
+		code := run(ctx, append([]string{"--config", config}, args...), strings.NewReader(""), &out, &errs)
+		return called{code, out.String(), errs.String()}
+	}
+	// Each call is of the other of two versions, so that each replaces what is there.
+	versions := []string{"1s", "2s"}
+	whole := map[string]map[string]string{}
+	for _, interval := range versions {
+		server, address := newWatched(t)
+		if c := fio2es(t.Context(), "ingest", "--interval", interval, "--elasticsearch", address, archive); c.code != 0 {
+			t.Fatal(c.stderr)
+		}
+		whole[interval] = documentsBy(server.Server)
+	}
+	if c := fio2es(t.Context(), "ingest", "--interval", versions[1], "--history", db, archive); c.code != 0 {
+		t.Fatal(c.stderr)
+	}
+	for name, way := range map[string][]string{
+		"ingest": {"ingest", "--jobs", "1", "--interval", versions[1], archive},
+		"push":   {"push", "--history", db},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for last, interrupted := 1, true; interrupted; last++ {
+				server, address := newWatched(t)
+				if c := fio2es(t.Context(), "ingest", "--interval", versions[0], "--elasticsearch", address, archive); c.code != 0 {
+					t.Fatal(c.stderr)
+				}
+				args := append([]string{way[0], "--elasticsearch", address}, way[1:]...)
+				ctx, interrupt := context.WithCancel(t.Context())
+				server.mu.Lock()
+				server.left, server.interrupt = last, interrupt
+				server.mu.Unlock()
+				fio2es(ctx, args...)
+				interrupted = ctx.Err() != nil
+				interrupt()
+				if c := fio2es(t.Context(), args...); c.code != 0 {
+					t.Fatalf("%d requests: again: %s", last, c.stderr)
+				}
+				if got := documentsBy(server.Server); !maps.Equal(got, whole[versions[1]]) {
+					t.Errorf("%d requests: %d documents, want %d", last, len(got), len(whole[versions[1]]))
+				}
+				if server.fault != nil {
+					t.Errorf("%d requests: %v", last, server.fault)
+				}
+				if last > 200 {
+					t.Fatal("it never ends")
+				}
+			}
+		})
+	}
+}
+
+// TestPendingIsShown: a run is whole, but some of its documents are pending since an
+// interruption. The next ingest shows them.
+func TestPendingIsShown(t *testing.T) {
+	server, address := standIn(t, nil)
+	outAndErr(t, 0, "ingest", "--elasticsearch", address, exampleArchive)
+	whole := documentsBy(server)
+	var bulk strings.Builder
+	for id, text := range whole {
+		marked, err := mapping.MarkPending([]byte(text), 0)
+		check(t, err)
+		fmt.Fprintf(&bulk, `{"index":{"_index":"fio-latency.cluster-2026.11","_id":%q}}`+"\n%s\n", id, marked)
+	}
+	post(t, address, "/_bulk", bulk.String())
+	post(t, address, "/_all/_refresh", "")
+	_, errs := outAndErr(t, 0, "ingest", "--elasticsearch", address, exampleArchive)
+	expect(t, "ingest", errs, "note: finished replacing ", "; 3 unchanged")
+	if got := documentsBy(server); !maps.Equal(got, whole) {
+		t.Errorf("%d documents, want %d", len(got), len(whole))
+	}
+}

@@ -1,0 +1,58 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// removeDamaged removes the interval documents of a run's level that cannot be read, and
+// returns where they were.
+func (e *Elastic) removeDamaged(ctx context.Context, run string, level mapping.Level) ([]string, error) {
+	err := e.refresh(ctx, e.intervals()) // a removal sees what is refreshed
+	var names, ids []string
+	if err == nil {
+		names, ids, err = e.damaged(ctx, run, level)
+	}
+	for from := 0; err == nil && from < len(ids); from += mostTerms {
+		_, err = e.remove(ctx, e.level(level), all(term("run.id", run), terms("_id", ids[from:min(from+mostTerms, len(ids))])))
+	}
+	return names, e.fail(ctx, "repair", err)
+}
+
+// damaged finds the interval documents of a run's level that cannot be read, with their ids.
+func (e *Elastic) damaged(ctx context.Context, run string, level mapping.Level) (names, ids []string, err error) {
+	const verb, most = "find damaged documents", 500
+	point, err := e.openPIT(ctx, e.level(level))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { e.closePIT(ctx, point) }()
+	r := request{Size: min(most, e.limits.pageHits), Query: all(term("run.id", run)), Sort: []any{ascending("@timestamp")}}
+	for {
+		r.PIT = &pit{ID: point, KeepAlive: e.keepAlive()}
+		page, err := search[json.RawMessage](ctx, e, verb, "", &r)
+		if err != nil {
+			if r.shrink(err) {
+				continue
+			}
+			return nil, nil, err
+		}
+		for _, h := range page.hits {
+			if d := new(mapping.Interval); h.Source == nil || json.Unmarshal(*h.Source, d) != nil {
+				names, ids = append(names, h.Index+"/"+h.ID), append(ids, h.ID)
+			}
+		}
+		n := len(page.hits)
+		if point = page.pit; n < r.Size {
+			return names, ids, nil
+		}
+		last := page.hits[n-1].Sort
+		if len(last) != len(r.Sort)+1 || isSame(last, r.After) {
+			return nil, nil, fmt.Errorf("%s: %w", verb, errOdd)
+		}
+		r.After = last
+	}
+}
