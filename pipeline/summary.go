@@ -32,10 +32,12 @@ func (p *plan) summary(ref mapping.RunRef, t *tallies, documents mapping.Documen
 	if documents == (mapping.Documents{}) || len(p.averages) > 0 {
 		run.NoWindows = p.whyNoWindows()
 	}
+	var whole [fiolog.Directions]*hist.Histogram
 	for d, to := range [fiolog.Directions]**mapping.Totals{&run.Read, &run.Write, &run.Trim} {
-		*to = p.totals(fiolog.Direction(d), t)
+		whole[d] = p.whole(fiolog.Direction(d), t)
+		*to = p.totals(fiolog.Direction(d), whole[d], t)
 	}
-	run.All = p.allTotals(run, t)
+	run.All = p.allTotals(run, &whole, t)
 	for _, list := range [][]error{lost, t.problems.Notes()} {
 		for _, err := range list {
 			run.Warnings = append(run.Warnings, err.Error())
@@ -44,10 +46,9 @@ func (p *plan) summary(ref mapping.RunRef, t *tallies, documents mapping.Documen
 	return run
 }
 
-// totals are those of one direction over the time from the start of its first job to the
+// totals are those of one direction, with the histogram h, over the time from the start of its first job to the
 // end of its last; nil if it served nothing.
-func (p *plan) totals(d fiolog.Direction, t *tallies) *mapping.Totals {
-	h := p.whole(d, t)
+func (p *plan) totals(d fiolog.Direction, h *hist.Histogram, t *tallies) *mapping.Totals {
 	reported := p.reported(d, t)
 	if h.IsEmpty() && reported == 0 {
 		return nil
@@ -81,11 +82,11 @@ func rate(t *mapping.Totals) {
 }
 
 // allTotals are those of all directions together; nil if there are none.
-func (p *plan) allTotals(run *mapping.Run, t *tallies) *mapping.Totals {
+func (p *plan) allTotals(run *mapping.Run, whole *[fiolog.Directions]*hist.Histogram, t *tallies) *mapping.Totals {
 	all, total := &hist.Histogram{}, &mapping.Totals{}
 	for d, of := range []*mapping.Totals{run.Read, run.Write, run.Trim} {
 		if of != nil {
-			all.Merge(p.whole(fiolog.Direction(d), t))
+			all.Merge(whole[d])
 			total.Requests += of.Requests
 			total.Bytes += of.Bytes
 			total.Sums.IOPS += of.Sums.IOPS

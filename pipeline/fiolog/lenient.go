@@ -101,14 +101,17 @@ type pair struct {
 
 // pairs takes the next value. Of more than maxPairs, one more is there.
 func (d *decoder) pairs() pairs {
-	const usual = 128 // bins that a job uses
-	out := make(pairs, 0, usual)
+	const usual = 64 // bins that a job uses
+	var out pairs
 	nested := false
 	d.object(func(key []byte) {
 		if c := d.peek(); c == '{' || c == '[' || len(out) > maxPairs {
 			nested = nested || c == '{' || c == '['
 			d.raw()
 			return
+		}
+		if out == nil {
+			out = make(pairs, 0, usual)
 		}
 		out = append(out, pair{key, d.number()})
 	})
