@@ -42,7 +42,8 @@ hdrlog       interval log of HdrHistogram 1.3, in nanoseconds, a tag for each di
 openmetrics  fio_latency_seconds, a histogram for each direction. The bounds of its buckets
              are those of fio's bins next to the --buckets that are wanted, so that each
              count is exact; _sum comes from the middles of bins. Whole runs, at their end;
-             with --windows a counter over time, for promtool tsdb create-blocks-from
+             with --windows a counter over time, for promtool tsdb create-blocks-from.
+             The label run_id tells runs of one name and archive apart
 csv          a line for each window and bin that has requests: its edges, low_ns up to, but
              without, high_ns (empty: the last bin has no upper one), and the count
 json         the same, an object a line for each window, with arrays
@@ -141,7 +142,11 @@ func (q *exportQuery) writer(w io.Writer) export.Writer {
 // where an error says what was left out.
 func (a *app) export(ctx context.Context, args []string, q *exportQuery, w io.Writer) (whole bool, err error) {
 	out, leftOut := &exportWriter{to: q.writer(w), query: q}, false
-	for _, part := range pathsTogether(args) {
+	parts := pathsTogether(args)
+	if out.alike, err = a.runsAlike(ctx, parts); err != nil {
+		return false, err
+	}
+	for _, part := range parts {
 		err := a.windows(ctx, part, out)
 		if errors.Is(err, errLeftOut) {
 			leftOut = true
@@ -161,6 +166,35 @@ func (a *app) export(ctx context.Context, args []string, q *exportQuery, w io.Wr
 		return true, errLeftOut
 	}
 	return true, nil
+}
+
+// runsAlike are the ids of the runs in the history among the parts that have the same name
+// and archive as another of them: one job that ran twice in one place.
+func (a *app) runsAlike(ctx context.Context, parts [][]string) (map[string]bool, error) {
+	parts = slices.DeleteFunc(slices.Clone(parts), func(part []string) bool { return isPath(part[0]) })
+	if len(parts) < 2 {
+		return nil, nil
+	}
+	store, closeStore, err := a.openHistory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer closeStore()
+	type place struct{ archive, name string }
+	first, alike := map[place]string{}, map[string]bool{}
+	for _, part := range parts {
+		run, err := findRun(ctx, store, part[0])
+		if err != nil {
+			return nil, err
+		}
+		at, id := place{run.Run.Archive, run.Run.Name}, run.Run.ID
+		if have := first[at]; have == "" {
+			first[at] = id
+		} else if have != id {
+			alike[have], alike[id] = true, true
+		}
+	}
+	return alike, nil
 }
 
 // pathsTogether are the args that are read at one go: paths that follow one another, or

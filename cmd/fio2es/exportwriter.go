@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/export"
 	"github.com/fio2es/fio2es/internal/history"
@@ -16,6 +15,7 @@ import (
 type exportWriter struct {
 	to    export.Writer
 	query *exportQuery
+	alike map[string]bool // ids of runs that have the name and archive of another that is named
 
 	name    string // of the run that is read
 	many    bool   // runs
@@ -56,7 +56,7 @@ func (e *exportWriter) interval(d *mapping.Interval) error {
 	if err != nil || requests.IsEmpty() {
 		return err
 	}
-	if err := e.start(d.Run.Name, d.Run.Archive, d.Run.Start); err != nil {
+	if err := e.start(&export.Run{ID: d.Run.ID, Name: d.Run.Name, Archive: d.Run.Archive, Start: d.Run.Start}); err != nil {
 		return err
 	}
 	if d.Window.ElapsedMS != e.elapsed {
@@ -78,12 +78,15 @@ func (e *exportWriter) interval(d *mapping.Interval) error {
 }
 
 // start begins a run at its first requests.
-func (e *exportWriter) start(name, archive string, at time.Time) error {
+func (e *exportWriter) start(run *export.Run) error {
 	if e.begun {
 		return nil
 	}
 	e.begun = true
-	err := e.to.Begin(&export.Run{Name: name, Archive: archive, Start: at})
+	if !e.alike[run.ID] {
+		run.ID = ""
+	}
+	err := e.to.Begin(run)
 	if e.many && e.query.as == "hdrlog" || errors.Is(err, export.ErrOneRun) {
 		return usagef("%w, and these are several: name one run or folder", export.ErrOneRun)
 	}
@@ -138,7 +141,7 @@ func (e *exportWriter) wholeRun(run *mapping.Run) error {
 		if requests.IsEmpty() {
 			continue
 		}
-		if err := e.start(run.Run.Name, run.Run.Archive, run.Run.Start); err != nil {
+		if err := e.start(&export.Run{ID: run.Run.ID, Name: run.Run.Name, Archive: run.Run.Archive, Start: run.Run.Start}); err != nil {
 			return err
 		}
 		e.open = append(e.open, export.Window{

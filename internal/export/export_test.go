@@ -60,13 +60,13 @@ func runs() []exported {
 	}
 	const hostile = "a \"b\"\\c,\nd\xff"
 	return []exported{
-		{Run{"seq/4k", "results", start}, []Window{
+		{Run{Name: "seq/4k", Archive: "results", Start: start}, []Window{
 			window(start, "client01", "read", 0, 1000, hist.Fio3(0), 90, 950_000, 1_200_000),
 			window(start, hostile, "write", 3, 1003, hist.Fio3(3), 2_000_000, 2_500_000),
 			window(start, "client01", "read", 1001, 2001, hist.Fio3(2), 1_000_000),
 			window(start, "client01", "read", 6000, 7000, hist.Fio3(0), 3_000_000, 20e9),
 		}},
-		{Run{"old", "", time.Time{}}, []Window{
+		{Run{Name: "old", Archive: "", Start: time.Time{}}, []Window{
 			window(time.Time{}, "", "trim", 0, 1000, hist.Fio2(0), 5_000, 40_000_000),
 		}},
 	}

@@ -47,8 +47,12 @@ func NewOpenMetrics(w io.Writer, opt OpenMetricsOptions) *OpenMetrics {
 	return &OpenMetrics{w: bufio.NewWriter(w), opt: opt, seen: map[string]bool{}}
 }
 
-// Begin fails where windows are wanted of a run whose times are not known, and at a second
-// run that has the same labels, of which nothing could tell the two apart.
+// shortID is as much of a run's id as people see elsewhere.
+const shortID = 8
+
+// Begin fails where windows are wanted of a run whose times are not known, and at a run that
+// came before: its series would be there twice. Two runs of one job in one place have the
+// same name and archive, so their ids tell them apart.
 func (o *OpenMetrics) Begin(run *Run) error {
 	if o.opt.Windows && !run.Known() {
 		return fmt.Errorf("%s: when it started is not known, and points over time need that: say when (--start)", run.Name)
@@ -56,8 +60,9 @@ func (o *OpenMetrics) Begin(run *Run) error {
 	var labels strings.Builder
 	addLabel(&labels, "run", run.Name)
 	addLabel(&labels, "archive", run.Archive)
+	addLabel(&labels, "run_id", run.ID[:min(shortID, len(run.ID))])
 	if o.seen[labels.String()] {
-		return fmt.Errorf("two runs are named %s of archive %s: export them one at a time, or name their archives apart (--archive)", run.Name, run.Archive)
+		return fmt.Errorf("run %s of archive %s is there already: name it once, or name archives apart (--archive)", run.Name, run.Archive)
 	}
 	if len(o.seen) == 0 {
 		fmt.Fprintf(o.w, "# TYPE %[1]s histogram\n# UNIT %[1]s seconds\n# HELP %[1]s Completion latency of requests, as fio saw it.\n", metric)

@@ -330,7 +330,7 @@ func TestOpenMetricsRefuses(t *testing.T) {
 	if err := o.Begin(run); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Begin(run); err == nil || !strings.Contains(err.Error(), "two runs are named seq/4k of archive results") {
+	if err := o.Begin(run); err == nil || !strings.Contains(err.Error(), "run seq/4k of archive results is there already: name it once") {
 		t.Errorf("the same labels again: %v", err)
 	}
 }
