@@ -1,0 +1,149 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/kibana"
+	"github.com/fio2es/fio2es/kibana/kibanatest"
+)
+
+// TestKibanaRecorded: the recorded answers are of the documents that the example archive
+// gives today. So they are found out of date where there is no cluster to ask.
+func TestKibanaRecorded(t *testing.T) {
+	b, err := kibana.New(kibana.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	example := newExampleDocuments(t)
+	total := 0
+	for _, r := range b.Requests {
+		t.Run(r.Panel+"/"+r.Data, func(t *testing.T) {
+			text, err := kibanatest.ReadAnswer(recordedAnswers, r.Panel, r.Data, kibanatest.Full)
+			var answer any
+			if err = errors.Join(err, json.Unmarshal(text, &answer)); err != nil {
+				t.Fatal(err)
+			}
+			known, stale := example.compare(answer)
+			total += known // some answers have counts only
+			if slices.Sort(stale); len(stale) > 0 {
+				t.Errorf("out of date: run TestKibanaElastic with -update against a cluster:\n%s", strings.Join(stale[:min(len(stale), 5)], "\n"))
+			}
+		})
+	}
+	if total == 0 {
+		t.Error("nothing in the answers was compared with the archive")
+	}
+}
+
+// exampleDocuments are what ingest makes of the example archive.
+type exampleDocuments struct {
+	runs  map[string]map[string]any // documents by run.id
+	times map[string]bool           // at which runs and intervals begin and end, as Elasticsearch writes them
+}
+
+func newExampleDocuments(t *testing.T) *exampleDocuments {
+	t.Helper()
+	e := &exampleDocuments{runs: map[string]map[string]any{}, times: map[string]bool{}}
+	isolate(t)
+	text := say(t, "ingest", "--output=-", allLevels, exampleArchive)
+	d := json.NewDecoder(strings.NewReader(text))
+	for d.More() {
+		var doc map[string]any
+		if err := d.Decode(&doc); err != nil {
+			t.Fatal(err)
+		}
+		id, _ := field(doc, "run.id").(string)
+		for _, path := range []string{"@timestamp", "interval.end", "run.start", "run.end"} {
+			if at, ok := field(doc, path).(string); ok {
+				e.times[at] = true
+			}
+		}
+		if doc["index"] == nil && doc["level"] == nil {
+			e.runs[id] = doc
+		}
+	}
+	if len(e.runs) != 3 {
+		t.Fatalf("%d runs in the example archive", len(e.runs))
+	}
+	return e
+}
+
+var runID = regexp.MustCompile(`^[0-9a-f]{20}$`)
+
+// compare counts the parts of an answer that say which documents it is of, and describes
+// those that are of none: ids of runs, times, and what run documents have in them.
+func (e *exampleDocuments) compare(answer any) (known int, stale []string) {
+	expect := func(ok bool, format string, args ...any) {
+		if known++; !ok {
+			stale = append(stale, fmt.Sprintf(format, args...))
+		}
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			if runID.MatchString(v) {
+				expect(e.runs[v] != nil, "run %s", v)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(inner)
+			}
+		case map[string]any:
+			if at, ok := v["value_as_string"].(string); ok {
+				expect(e.times[at], "time %s", at)
+			}
+			if source, ok := v["_source"].(map[string]any); ok {
+				id, _ := field(source, "run.id").(string)
+				delete(source, "ingested") // when it was recorded
+				expect(within(source, e.runs[id]), "document of run %s", id)
+			}
+			if fields, ok := v["fields"].(map[string]any); ok {
+				e.compareFields(fields, expect)
+			}
+			for _, inner := range v {
+				walk(inner)
+			}
+		}
+	}
+	walk(answer)
+	return known, stale
+}
+
+// compareFields compares a hit's fields, each a list, with those of its run's document.
+func (e *exampleDocuments) compareFields(fields map[string]any, expect func(ok bool, format string, args ...any)) {
+	var id string
+	if ids, ok := fields["run.id"].([]any); ok && len(ids) == 1 {
+		id, _ = ids[0].(string)
+	}
+	for path, got := range fields {
+		if path == "run.start" {
+			continue // as milliseconds
+		}
+		want := field(e.runs[id], path)
+		if _, ok := want.([]any); !ok {
+			want = []any{want}
+		}
+		expect(reflect.DeepEqual(got, want), "%s of run %s: %v, the archive gives %v", path, id, got, want)
+	}
+}
+
+// within reports whether a document has all that a part of it says.
+func within(part, document any) bool {
+	inner, ok := part.(map[string]any)
+	if !ok {
+		return reflect.DeepEqual(part, document)
+	}
+	whole, ok := document.(map[string]any)
+	for name, v := range inner {
+		ok = ok && within(v, whole[name])
+	}
+	return ok
+}
