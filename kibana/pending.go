@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-
-	"github.com/fio2es/fio2es/mapping"
 )
 
 // While a run is replaced, the cluster has documents of two versions of it. Those of the new
@@ -13,8 +11,11 @@ import (
 // them out, or it would count the run twice. Panels do so by themselves, so that they are
 // right on any dashboard. Controls have no query of their own, so dashboards filter, too.
 
+// pendingField is true in documents that are pending.
+const pendingField = "run.pending"
+
 // shownQuery is the query of Lens panels.
-const shownQuery = "not " + mapping.PendingField + ": true"
+const shownQuery = "not " + pendingField + ": true"
 
 // filterIndex is the name of the reference to a filter's data view.
 const filterIndex = "kibanaSavedObjectMeta.searchSourceJSON.filter[0].meta.index"
@@ -25,10 +26,10 @@ func shownSearch() map[string]any {
 	filter := map[string]any{
 		"$state": map[string]any{"store": "appState"},
 		"meta": map[string]any{
-			"alias": "one version of each run", "disabled": false, "negate": true, "type": "phrase", "key": mapping.PendingField,
+			"alias": "one version of each run", "disabled": false, "negate": true, "type": "phrase", "key": pendingField,
 			"params": map[string]any{"query": true}, "indexRefName": filterIndex,
 		},
-		"query": map[string]any{"match_phrase": map[string]any{mapping.PendingField: true}},
+		"query": map[string]any{"match_phrase": map[string]any{pendingField: true}},
 	}
 	return map[string]any{"searchSourceJSON": quoted(map[string]any{
 		"query": map[string]any{"query": "", "language": "kuery"}, "filter": []any{filter},
@@ -36,7 +37,7 @@ func shownSearch() map[string]any {
 }
 
 // isVersioned reports whether the documents of an index can be pending.
-func (f *fields) isVersioned(index string) bool { return f.of(index)[mapping.PendingField] != "" }
+func (f *fields) isVersioned(index string) bool { return f.of(index)[pendingField] != "" }
 
 // lensQuery is a Lens panel's own query, without what is pending where that can be.
 func (b *builder) lensQuery(index, own string) string {
@@ -77,10 +78,10 @@ func (r *Request) checkShown() error {
 	isPending := func(v any) bool {
 		m, _ := v.(map[string]any)
 		term, _ := m["term"].(map[string]any)
-		return term[mapping.PendingField] == true
+		return term[pendingField] == true
 	}
 	if !slices.ContainsFunc(query.MustNot, isPending) {
-		return fmt.Errorf("its query does not leave out what has %s", mapping.PendingField)
+		return fmt.Errorf("its query does not leave out what has %s", pendingField)
 	}
 	return nil
 }
