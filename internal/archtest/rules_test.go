@@ -133,7 +133,7 @@ var only = []struct {
 	{"github.com/google/go-cmp", []string{"internal/history/historytest"}, "it is for tests"},
 	{"pgregory.net/rapid", nil, "it is for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "it is for tests"},
-	{"testing", []string{"internal/history/historytest", "internal/elastic/elastictest"}, "it is for tests"},
+	{"testing", []string{"internal/history/historytest", "internal/elastic/elastictest", "internal/memtest"}, "it is for tests"},
 }
 
 // pure are packages that others import for what they compute: their callers decide what

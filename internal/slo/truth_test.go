@@ -121,7 +121,7 @@ func TestTruth(t *testing.T) {
 		if !v.Close && (v.State == Met) != holds(truth) {
 			t.Fatalf("%s: %+v, truly %v", text, v, truth)
 		}
-		if (len(breaches) == 1) != (v.State != Met) {
+		if (len(breaches) == 1) != (v.State == Broken) {
 			t.Fatalf("%s: %+v, but in the only window %+v", text, v, breaches)
 		}
 	})
