@@ -36,9 +36,9 @@ func manyMembers(n int, kind byte, name func(i int) string) io.Reader {
 
 // TestManyMembers reads archives of very many files, of more with FIO2ES_TEST_SCALE=1.
 func TestManyMembers(t *testing.T) {
-	links, logs := 100_000, 40_000
+	beyond, names, links, logs, copies := 210_000, 12_000, 50_000, 20_000, 20_000
 	if os.Getenv("FIO2ES_TEST_SCALE") != "" {
-		links, logs = 1_000_000, 190_000
+		beyond, names, links, logs, copies = 1_000_000, 40_000, 1_000_000, 190_000, 100_000
 	}
 	log := func(i int) string {
 		return fmt.Sprintf("results/00000000/id-7c1f03ab/output.%d_clat_hist.1.log.h%d", i/10, i%10)
@@ -49,15 +49,15 @@ func TestManyMembers(t *testing.T) {
 		most  int64 // bytes
 		check func(a *Archive, err error) bool
 	}{
-		{"a million logs", manyMembers(1_000_000, tar.TypeReg, log), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
+		{"more logs than are read", manyMembers(beyond, tar.TypeReg, log), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
 		{"as many logs as are read", manyMembers(logs, tar.TypeReg, log), 700 << 20, func(a *Archive, err error) bool { return err == nil && len(a.Runs[0].Logs) == logs }},
-		{"a million folders", manyMembers(1_000_000, tar.TypeReg, func(i int) string { return fmt.Sprintf("%d/x.json", i) }), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
-		{"long names", manyMembers(40_000, tar.TypeReg, func(i int) string { return strings.Repeat("d/", 1900) + log(i) }), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
+		{"more folders than are read", manyMembers(beyond, tar.TypeReg, func(i int) string { return fmt.Sprintf("%d/x.json", i) }), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
+		{"long names", manyMembers(names, tar.TypeReg, func(i int) string { return strings.Repeat("d/", 1900) + log(i) }), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
 		{"many links", manyMembers(links, tar.TypeSymlink, log), 500 << 20, func(a *Archive, err error) bool {
 			return err == nil && len(a.Problems) == 11 && strings.Contains(a.Problems[10].Error(), fmt.Sprintf("and %d more like this: link is not followed", links-10))
 		}},
-		{"copies of logs", manyMembers(100_000, tar.TypeReg, func(i int) string { return fmt.Sprintf("a/x_clat_hist.%d.log.bak", i+1) }), 500 << 20, func(a *Archive, err error) bool {
-			return err == nil && len(a.Left) == 10 && a.Left[9].More == 99_990
+		{"copies of logs", manyMembers(copies, tar.TypeReg, func(i int) string { return fmt.Sprintf("a/x_clat_hist.%d.log.bak", i+1) }), 500 << 20, func(a *Archive, err error) bool {
+			return err == nil && len(a.Left) == 10 && a.Left[9].More == copies-10
 		}},
 	}
 	for _, tt := range tests {

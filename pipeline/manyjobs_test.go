@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -48,7 +49,10 @@ func fullJob(int) string {
 // Reports of very many jobs of next to no text are refused by name, after work in
 // proportion to the budget and not to their number. Those beside them, as fio writes them, are read.
 func TestManyJobs(t *testing.T) {
-	tiny := tinyJobs(30_000)
+	tiny, many := tinyJobs(30_000), 30
+	if os.Getenv("FIO2ES_TEST_SCALE") != "" {
+		many = 300
+	}
 	byHost := func(i int) string { return fmt.Sprintf("results/00000000/id-7c1f03ab/json_output.0.h%d", i) }
 	byFolder := func(i int) string { return fmt.Sprintf("%d/out.json", i) }
 	tests := []struct {
@@ -57,9 +61,9 @@ func TestManyJobs(t *testing.T) {
 		runs    int
 		refused int // runs with a report that is not read
 	}{
-		{"in one file", packed(1, byHost, func(int) string { return strings.Repeat(tiny, 300) }), 1, 1},
-		{"in the files of one run", packed(300, byHost, func(int) string { return tiny }), 1, 1},
-		{"in as many runs", packed(300, byFolder, func(int) string { return tiny }), 300, 298},
+		{"in one file", packed(1, byHost, func(int) string { return strings.Repeat(tiny, many) }), 1, 1},
+		{"in the files of one run", packed(many, byHost, func(int) string { return tiny }), 1, 1},
+		{"in as many runs", packed(many, byFolder, func(int) string { return tiny }), many, many - 2},
 		{"in reports of one job", packed(1, byHost, func(int) string { return strings.Repeat(tinyJobs(0), 300_000) }), 1, 1},
 		{"reports that are damaged", packed(1, byHost, func(int) string { return strings.Repeat("{\"a\": }\n", 1_000_000) + fullJob(0) }), 1, 1},
 		{"as fio writes them", packed(200, byFolder, fullJob), 200, 0},

@@ -61,7 +61,7 @@ func writeForever(path, name string) error {
 // TestKill kills a writing process at odd moments: whatever it was told is stored must
 // be there, and the file sound.
 func TestKill(t *testing.T) {
-	rounds := 10
+	rounds := 4
 	if testing.Short() {
 		rounds = 2
 	}

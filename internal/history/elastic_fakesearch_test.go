@@ -251,15 +251,21 @@ func (k *key) isNumber() bool {
 	return k.field == "_shard_doc" || fakeFields[k.field] == "date" || fakeFields[k.field] == "long"
 }
 
+// fakePatterns are the names in fakeFields that stand for several.
+var fakePatterns = slices.DeleteFunc(slices.Sorted(maps.Keys(fakeFields)), func(name string) bool { return !strings.Contains(name, "*") })
+
 // value is what a field has in doc values: int64, string, or nil when it is missing.
 func value(fields map[string]any, field string) (any, error) {
-	kind := ""
-	for _, pattern := range slices.Sorted(maps.Keys(fakeFields)) {
-		if ok, _ := path.Match(pattern, field); ok {
+	kind, ok := fakeFields[field]
+	for _, pattern := range fakePatterns {
+		if ok {
+			break
+		}
+		if ok, _ = path.Match(pattern, field); ok {
 			kind = fakeFields[pattern]
 		}
 	}
-	if kind == "" {
+	if !ok {
 		return nil, unknown("no mapping found for [%s]", field)
 	}
 	v := any(fields)
