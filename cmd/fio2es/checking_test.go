@@ -19,7 +19,7 @@ func TestCheckHistory(t *testing.T) {
 		{`UPDATE runs SET doc = x'00' WHERE id = (SELECT run FROM ingests WHERE number = 1)`, "its document cannot be read: ", ": removed: ingest its files again", 3},
 		{`UPDATE runs SET light = x'00' WHERE id = (SELECT run FROM ingests WHERE number = 1)`, "its document cannot be read: ", ": removed: ingest its files again", 3},
 		{`INSERT INTO ingests SELECT 99, run, 'other', 0 FROM ingests WHERE number = 1`, "documents of versions that are not current", "was interrupted: removed\n", 0},
-		{`INSERT INTO ingests VALUES (99, 'abcdef', 'other', 0)`, "run abcdef: it has interval documents, and no run's", "was interrupted: removed\n", 0},
+		{`INSERT INTO ingests VALUES (99, 'abcdef', 'other', 0)`, "run abcdef: it has interval documents, but no run document", "was interrupted: removed\n", 0},
 	} {
 		db := filepath.Join(t.TempDir(), "h.db")
 		outAndErr(t, 0, "ingest", "--history", db, exampleArchive)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -114,6 +115,9 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 		return err
 	}
 	if err := in.finish(in.all(ctx, runs)); err != nil {
+		if errors.Is(err, context.Canceled) && in.store != nil {
+			a.log.Info(fmt.Sprintf("note: %d of %s were read; what is stored stays, and the same command stores the rest", len(in.runs), plural(len(runs), "run")))
+		}
 		return err
 	}
 	if err := writeRuns(table, in.runs, how.format); err != nil {

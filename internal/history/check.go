@@ -72,7 +72,7 @@ func (c *check) runs(ctx context.Context, counts Counts) error {
 				if err := c.damagedRun(ctx, damaged); err != nil {
 					return err
 				}
-			case errors.Is(err, ErrNoIndex):
+			case errors.Is(err, ErrNoIndex) && len(counts) > 0:
 				return nil
 			case err != nil:
 				return err
@@ -189,7 +189,7 @@ func (c *check) orphans(ctx context.Context, counts Counts) error {
 		if c.seen[id] {
 			continue
 		}
-		f := Finding{id, "it has interval documents, and no run's: an ingest was interrupted", "ingest its files again, or remove them with --repair"}
+		f := Finding{id, "it has interval documents, but no run document: an ingest was interrupted", "ingest its files again, or remove them with --repair"}
 		if c.repair {
 			if err := c.store.Delete(ctx, id); err != nil && !errors.Is(err, ErrNotFound) {
 				return err

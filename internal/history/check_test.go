@@ -47,7 +47,7 @@ func TestCheck(t *testing.T) {
 		}
 		found := map[bool][]string{}
 		for _, repair := range []bool{false, true} {
-			a, b, c := "versions that are not current", "3 of 10 (cluster), 0 of 0 (host), 0 of 0 (job): ingest suite:results/b again", "and no run's"
+			a, b, c := "versions that are not current", "3 of 10 (cluster), 0 of 0 (host), 0 of 0 (job): ingest suite:results/b again", "but no run document"
 			found[repair] = []string{a, b, c}
 			if historytest.ID("b") < historytest.ID("a") { // runs of one start are listed by id
 				found[repair] = []string{b, a, c}
