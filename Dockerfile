@@ -4,11 +4,10 @@
 #   docker run --rm --read-only --cap-drop ALL --security-opt no-new-privileges \
 #     -v "$PWD/results:/data:ro" fio2es ingest --dry-run /data
 #
-# To pin the images by digest: --build-arg GO_IMAGE=golang:1.26.8@sha256:… and
-# --build-arg BASE_IMAGE=gcr.io/distroless/static-debian12:nonroot@sha256:…
+# The images are pinned by digest; others with --build-arg GO_IMAGE=… and BASE_IMAGE=…
 
-ARG GO_IMAGE=golang:1.26.8-bookworm
-ARG BASE_IMAGE=gcr.io/distroless/static-debian12:nonroot
+ARG GO_IMAGE=golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d
+ARG BASE_IMAGE=gcr.io/distroless/static-debian12:nonroot@sha256:afa5c872c891853ca7fcf1f12c3edb23f7eeef36189728842dd51042ff57f7ab
 
 FROM ${GO_IMAGE} AS build
 WORKDIR /src
