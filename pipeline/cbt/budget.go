@@ -19,7 +19,7 @@ const (
 )
 
 // Ten megabytes can unpack to 20 GB of one report again and again. The periodic reports of a
-// real fio become 13 times smaller with gzip and up to 30 times with zstd.
+// real fio become 13 times smaller with gzip and up to 40 times with zstd.
 const (
 	freeText = 512 << 20 // bytes of text that packed reports may have, whatever their size
 	maxRatio = 50        // bytes of text beyond that, for each packed byte
@@ -57,6 +57,8 @@ type Budget struct {
 	spent int64 // bytes of text that lack
 	text  int64 // bytes of text of packed files
 	files map[*source.File]*cost
+	kept  map[*source.File]*fiolog.Report // that will be asked for once more
+	room  int                             // bytes of memory for more of them
 }
 
 // cost is what a file has been charged, and why it is refused, if it is.
@@ -66,19 +68,33 @@ type cost struct {
 }
 
 // Reports reads the reports of a file from in, as [fiolog.ReadReports] does. An error that
-// is [ErrBudget] is the last.
+// is [ErrBudget] is the last. The caller may change the reports.
 func (b *Budget) Reports(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] {
+	return b.reports(in, f, false)
+}
+
+// reports is Reports. With keep, the report of a file that has only one is kept for the next
+// call, and the caller must not change it.
+func (b *Budget) reports(in io.Reader, f *source.File, keep bool) iter.Seq2[*fiolog.Report, error] {
 	if b == nil {
 		b = new(Budget)
 	}
 	return func(yield func(*fiolog.Report, error) bool) {
+		if r := b.takeKept(f); r != nil {
+			yield(r, nil)
+			return
+		}
 		refuse := func(why error) { yield(nil, fmt.Errorf("%s: not read: %w", f.Name(), why)) }
 		if why := b.open(f); why != nil {
 			refuse(why)
 			return
 		}
 		lacking := int64(0)
-		for r, err := range fiolog.ReadReports(&textReader{r: in, of: b, file: f}, f.Name()) {
+		text := &textReader{r: in, of: b, file: f}
+		var last *fiolog.Report
+		n := 0
+		for r, err := range fiolog.ReadReports(text, f.Name()) {
+			last, n = r, n+1
 			var bad *fiolog.SyntaxError
 			jobs := 0
 			switch {
@@ -96,7 +112,38 @@ func (b *Budget) Reports(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report,
 				return
 			}
 		}
+		if keep && n == 1 && last != nil && text.n <= usualReports {
+			b.keep(f, last)
+		}
 	}
+}
+
+// maxKept is how many bytes kept reports may take in memory: those of some hundred runs.
+const maxKept = 32 << 20
+
+// keep keeps the only report of a file, if there is room.
+func (b *Budget) keep(f *source.File, r *fiolog.Report) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.kept == nil {
+		b.kept, b.room = map[*source.File]*fiolog.Report{}, maxKept
+	}
+	if size := r.Memory(); size <= b.room {
+		b.kept[f] = r
+		b.room -= size
+	}
+}
+
+// takeKept gives the report of a file away that was kept, if one was.
+func (b *Budget) takeKept(f *source.File) *fiolog.Report {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.kept[f]
+	if r != nil {
+		delete(b.kept, f)
+		b.room += r.Memory()
+	}
+	return r
 }
 
 // open is why a file is refused before it is read, if it is: of a packed one the size may be
