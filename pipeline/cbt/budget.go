@@ -18,38 +18,83 @@ const (
 	maxLacking = 64_000  // times fullText may lack in all reports of an archive
 )
 
-// ErrBudget is a report that is not read because it, with those read before, has too many
-// jobs of next to no text.
-var ErrBudget = fmt.Errorf("the reports here have more than %d jobs of less than %d bytes of text, where fio writes 5 KB for each: "+
-	"if they are real, read fewer of them at a time", maxLacking, fullText)
+// Ten megabytes can unpack to 20 GB of one report again and again. The periodic reports of a
+// real fio become 13 times smaller with gzip and up to 40 times with zstd.
+const (
+	freeText = 512 << 20 // bytes of text that packed reports may have, whatever their size
+	maxRatio = 50        // bytes of text beyond that, for each packed byte
+)
 
-// Budget bounds the work that the reports of all runs of an archive make. Each file is
-// charged once, as far as it is read, and refused as a whole: its first reports alone would
-// look like a shorter run. Files as fio writes them are read although the budget is used up,
-// until twice as much is: then no further file is opened. It is safe for concurrent use,
-// and a nil one bounds each file by itself.
+// ErrBudget is a report that is not read because it, with those read before, is too much
+// work. Errors that are ErrBudget say why, and what to do.
+var ErrBudget = errors.New("too much work for reports")
+
+// overBudget is a reason to refuse a report. It is [ErrBudget].
+type overBudget string
+
+func (o overBudget) Error() string        { return string(o) }
+func (o overBudget) Is(target error) bool { return target == ErrBudget }
+
+var errTinyJobs = overBudget(fmt.Sprintf("the reports here have more than %d jobs of less than %d bytes of text, where fio writes 5 KB for each: "+
+	"if they are real, read fewer of them at a time", maxLacking, fullText))
+
+func errText(most int64) error {
+	return overBudget(fmt.Sprintf("the packed reports here have more than %d MB of text, which is the limit for their packed size: "+
+		"if they are real, unpack them first and pass the folder", most>>20))
+}
+
+// Budget bounds the work that the reports of all runs of an archive make: the jobs of next
+// to no text, and the text of packed reports. Each file is charged once, as far as it is
+// read, and refused as a whole: its first reports alone would look like a shorter run. Files
+// as fio writes them are read although the budget of jobs is used up, until twice as much is:
+// then no further file is opened. It is safe for concurrent use, and a nil one bounds each
+// file by itself.
 type Budget struct {
-	mu      sync.Mutex
-	jobs    int64 // read so far
-	spent   int64 // bytes of text that lack
-	charged map[*source.File]int64
-	refused map[*source.File]bool
+	freeText int64 // if not 0, in place of the constant
+
+	mu    sync.Mutex
+	jobs  int64 // read so far
+	spent int64 // bytes of text that lack
+	text  int64 // bytes of text of packed files
+	files map[*source.File]*cost
+	kept  map[*source.File]*fiolog.Report // that will be asked for once more
+	room  int                             // bytes of memory for more of them
+}
+
+// cost is what a file has been charged, and why it is refused, if it is.
+type cost struct {
+	lacking, text int64
+	refused       error
 }
 
 // Reports reads the reports of a file from in, as [fiolog.ReadReports] does. An error that
-// is [ErrBudget] is the last.
+// is [ErrBudget] is the last. The caller may change the reports.
 func (b *Budget) Reports(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] {
+	return b.reports(in, f, false)
+}
+
+// reports is Reports. With keep, the report of a file that has only one is kept for the next
+// call, and the caller must not change it.
+func (b *Budget) reports(in io.Reader, f *source.File, keep bool) iter.Seq2[*fiolog.Report, error] {
 	if b == nil {
 		b = new(Budget)
 	}
 	return func(yield func(*fiolog.Report, error) bool) {
-		refuse := fmt.Errorf("%s: not read: %w", f.Name(), ErrBudget)
-		if b.isRefused(f) {
-			yield(nil, refuse)
+		if r := b.takeKept(f); r != nil {
+			yield(r, nil)
+			return
+		}
+		refuse := func(why error) { yield(nil, fmt.Errorf("%s: not read: %w", f.Name(), why)) }
+		if why := b.open(f); why != nil {
+			refuse(why)
 			return
 		}
 		lacking := int64(0)
-		for r, err := range fiolog.ReadReports(in, f.Name()) {
+		text := &textReader{r: in, of: b, file: f}
+		var last *fiolog.Report
+		n := 0
+		for r, err := range fiolog.ReadReports(text, f.Name()) {
+			last, n = r, n+1
 			var bad *fiolog.SyntaxError
 			jobs := 0
 			switch {
@@ -59,37 +104,114 @@ func (b *Budget) Reports(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report,
 			case errors.As(err, &bad):
 				lacking += fullText
 			}
-			if !b.charge(f, lacking, jobs) {
-				yield(nil, refuse)
+			if why := b.chargeJobs(f, lacking, jobs); why != nil {
+				refuse(why)
 				return
 			}
 			if !yield(r, err) {
 				return
 			}
 		}
+		if keep && n == 1 && last != nil && text.n <= usualReports {
+			b.keep(f, last)
+		}
 	}
 }
 
-func (b *Budget) isRefused(f *source.File) bool {
+// maxKept is how many bytes kept reports may take in memory: those of some hundred runs.
+const maxKept = 32 << 20
+
+// keep keeps the only report of a file, if there is room.
+func (b *Budget) keep(f *source.File, r *fiolog.Report) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	_, known := b.charged[f]
-	return b.refused[f] || b.spent > 2*maxLacking*fullText && !known
+	if b.kept == nil {
+		b.kept, b.room = map[*source.File]*fiolog.Report{}, maxKept
+	}
+	if size := r.Memory(); size <= b.room {
+		b.kept[f] = r
+		b.room -= size
+	}
 }
 
-// charge takes what a file lacks in all so far; false if that is too much.
-func (b *Budget) charge(f *source.File, lacking int64, jobs int) bool {
+// takeKept gives the report of a file away that was kept, if one was.
+func (b *Budget) takeKept(f *source.File) *fiolog.Report {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.kept[f]
+	if r != nil {
+		delete(b.kept, f)
+		b.room += r.Memory()
+	}
+	return r
+}
+
+// open is why a file is refused before it is read, if it is: of a packed one the size may be
+// known to be too much.
+func (b *Budget) open(f *source.File) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.files[f]
+	if c == nil {
+		if b.spent > 2*maxLacking*fullText {
+			return errTinyJobs
+		}
+		c = &cost{}
+		if b.files == nil {
+			b.files = map[*source.File]*cost{}
+		}
+		b.files[f] = c
+	}
+	if most := b.mostText(f); most > 0 && b.text-c.text+f.Size > most {
+		c.refused = errText(most)
+	}
+	return c.refused
+}
+
+// chargeJobs takes what a file lacks in all so far, and returns why the file is refused, if
+// it is.
+func (b *Budget) chargeJobs(f *source.File, lacking int64, jobs int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.jobs += int64(jobs)
-	if b.charged == nil {
-		b.charged, b.refused = map[*source.File]int64{}, map[*source.File]bool{}
-	}
-	more := max(lacking-b.charged[f], 0)
+	c := b.files[f]
+	more := max(lacking-c.lacking, 0)
 	b.spent += more
-	b.charged[f] += more
-	b.refused[f] = b.refused[f] || more > 0 && b.spent > maxLacking*fullText
-	return !b.refused[f]
+	c.lacking += more
+	if c.refused == nil && more > 0 && b.spent > maxLacking*fullText {
+		c.refused = errTinyJobs
+	}
+	return c.refused
+}
+
+// chargeText takes how much of a file was read so far.
+func (b *Budget) chargeText(f *source.File, text int64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	most, c := b.mostText(f), b.files[f]
+	if most == 0 {
+		return nil
+	}
+	more := max(text-c.text, 0)
+	b.text += more
+	c.text += more
+	if c.refused == nil && more > 0 && b.text > most {
+		c.refused = errText(most)
+	}
+	return c.refused
+}
+
+// mostText is how many bytes of text all packed reports may have; 0 if the file is not
+// packed, so that its size on disk bounds the work.
+func (b *Budget) mostText(f *source.File) int64 {
+	packed := f.PackedFrom()
+	if packed == 0 {
+		return 0
+	}
+	if b.freeText > 0 {
+		return b.freeText + maxRatio*packed
+	}
+	return freeText + maxRatio*packed
 }
 
 // Jobs is how many jobs have been read, each as often as it was.
@@ -97,4 +219,29 @@ func (b *Budget) Jobs() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.jobs
+}
+
+// Text is how many bytes of packed reports have been read, each once.
+func (b *Budget) Text() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text
+}
+
+// textReader charges the text of a file as it is read.
+type textReader struct {
+	r    io.Reader
+	of   *Budget
+	file *source.File
+	n    int64
+}
+
+// Read implements io.Reader. It fails with the reason once the file is refused.
+func (t *textReader) Read(p []byte) (int, error) {
+	n, err := t.r.Read(p)
+	t.n += int64(n)
+	if why := t.of.chargeText(t.file, t.n); why != nil {
+		return 0, why
+	}
+	return n, err
 }

@@ -1,6 +1,7 @@
 package cbt
 
 import (
+	"bufio"
 	"io"
 	"path"
 	"slices"
@@ -43,18 +44,20 @@ const (
 // readReport reads what fio's output says of logs: the first report that can be read, and
 // those that follow it closely.
 func (s *sorter) readReport(f *source.File) *claims {
-	out := &claims{isReport: isReport(f)}
-	if !out.isReport {
-		return out
-	}
+	out := &claims{}
 	in, err := f.Open()
 	if err != nil {
 		return out
 	}
 	defer in.Close()
-	count := &counter{r: io.LimitReader(in, largestReport)}
+	text := bufio.NewReaderSize(io.LimitReader(in, largestReport), peekLen)
+	first, _ := text.Peek(peekLen) // an error comes again
+	if out.isReport = hasReport(first); !out.isReport {
+		return out
+	}
+	count := &counter{r: text}
 	seen := map[string]bool{}
-	for r, err := range s.budget.Reports(count, f) {
+	for r, err := range s.budget.reports(count, f, true) {
 		if err == nil {
 			out.add(r, seen)
 		}

@@ -1,7 +1,9 @@
 package cbt
 
 import (
+	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -25,31 +27,35 @@ type clue struct {
 
 // logIndex finds the runs of logs outside CBT's layout.
 type logIndex struct {
-	byPrefix map[string][]foundLog
+	byPrefix map[string]map[string][]*Run // and by the folder of the logs
 	byDir    map[string][]*Run
 	below    map[string][]*Run // by the folder above that of the logs
-}
-
-type foundLog struct {
-	run *Run
-	dir string
+	order    map[*Run]int
 }
 
 // index makes the index of all runs that are there now.
 func (s *sorter) index() {
-	s.found = logIndex{byPrefix: map[string][]foundLog{}, byDir: map[string][]*Run{}, below: map[string][]*Run{}}
-	for _, r := range s.all {
+	s.found = logIndex{
+		byPrefix: map[string]map[string][]*Run{}, byDir: map[string][]*Run{}, below: map[string][]*Run{}, order: map[*Run]int{},
+	}
+	for i, r := range s.all {
 		if s.gone[r] || r.at.cbt || r.at.sample {
 			continue
 		}
+		s.found.order[r] = i
 		for _, l := range r.logs() {
-			one := foundLog{r, s.dirOf(l.File)}
-			if !slices.Contains(s.found.byPrefix[l.Prefix], one) {
-				s.found.byPrefix[l.Prefix] = append(s.found.byPrefix[l.Prefix], one)
+			dir := s.dirOf(l.File)
+			dirs := s.found.byPrefix[l.Prefix]
+			if dirs == nil {
+				dirs = map[string][]*Run{}
+				s.found.byPrefix[l.Prefix] = dirs
 			}
-			if !slices.Contains(s.found.byDir[one.dir], r) {
-				s.found.byDir[one.dir] = append(s.found.byDir[one.dir], r)
-				if above := path.Dir(one.dir); !slices.Contains(s.found.below[above], r) {
+			if !slices.Contains(dirs[dir], r) {
+				dirs[dir] = append(dirs[dir], r)
+			}
+			if !slices.Contains(s.found.byDir[dir], r) {
+				s.found.byDir[dir] = append(s.found.byDir[dir], r)
+				if above := path.Dir(dir); !slices.Contains(s.found.below[above], r) {
 					s.found.below[above] = append(s.found.below[above], r)
 				}
 			}
@@ -73,21 +79,42 @@ func (s *sorter) isOnly(r *Run, dir string) bool {
 	return len(s.found.byDir[dir]) == 1 && s.found.byDir[dir][0] == r
 }
 
-// namedBy are the runs whose logs are named by what a file in the folder dir says.
+// namedBy are the runs whose logs are named by what a file in the folder dir says. Those
+// that are named weakly may be left out where others are named strongly.
 func (s *sorter) namedBy(of *claims, dir string) map[*Run]strength {
 	runs := map[*Run]strength{}
-	for _, j := range of.jobs {
-		values := j.prefixes
-		if j.isBare {
-			values = append(values[:len(values):len(values)], path.Base(path.Clean(j.name)))
+	for value := range of.values() {
+		prefix := path.Base(value)
+		dirs := s.found.byPrefix[prefix]
+		if here := dirs[dir]; len(here) > 0 && value == prefix {
+			for _, r := range here {
+				runs[r] = strong
+			}
+			continue // other folders would be named weakly, and there may be thousands
 		}
-		for _, v := range values {
-			for _, l := range s.found.byPrefix[path.Base(path.Clean(v))] {
-				runs[l.run] = max(runs[l.run], names(v, dir, l.dir, path.Base(path.Clean(v))))
+		for at, there := range dirs {
+			if how := names(value, dir, at, prefix); how != noMatch {
+				for _, r := range there {
+					runs[r] = max(runs[r], how)
+				}
 			}
 		}
 	}
 	return runs
+}
+
+// values are what names logs, each once and clean: the jobs of a report mostly have the same.
+func (c *claims) values() map[string]bool {
+	all := map[string]bool{}
+	for _, j := range c.jobs {
+		for _, v := range j.prefixes {
+			all[path.Clean(filepath.ToSlash(v))] = true
+		}
+		if j.isBare {
+			all[path.Base(path.Clean(j.name))] = true
+		}
+	}
+	return all
 }
 
 // clues looks into reports and job files as far as needed.
@@ -124,7 +151,8 @@ func (s *sorter) setNamed(all []*clue) {
 			continue
 		}
 		named := s.namedBy(p.claims, p.dir)
-		for _, r := range s.all { // in order
+		inOrder := slices.SortedFunc(maps.Keys(named), func(a, b *Run) int { return s.found.order[a] - s.found.order[b] })
+		for _, r := range inOrder {
 			switch named[r] {
 			case strong:
 				p.options = append(p.options, r)

@@ -57,14 +57,10 @@ const (
 	strong
 )
 
-// names reports whether the value of an option in a file of the folder from names logs of
-// that prefix in the folder at. Values are relative to where fio was started, which
-// nothing tells; files may have been moved since, together.
+// names reports whether the value of an option, whose last part is prefix, in a file of the
+// folder from names logs of that prefix in the folder at. Values are relative to where fio
+// was started, which nothing tells; files may have been moved since, together.
 func names(value, from, at, prefix string) strength {
-	value = path.Clean(filepath.ToSlash(value))
-	if path.Base(value) != prefix {
-		return noMatch
-	}
 	dir := path.Dir(value)
 	switch {
 	case from == at, path.Join(from, value) == path.Join(at, prefix):

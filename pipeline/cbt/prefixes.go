@@ -129,10 +129,13 @@ func (s *sorter) uniteNumbered(clues []*clue) {
 		runs := []*Run{p.options[0]}
 		for _, dir := range s.dirsOf(p.options[0]) {
 			for _, r := range s.found.byDir[dir] {
+				if slices.Contains(runs, r) {
+					continue
+				}
 				isOthers := slices.ContainsFunc(clues, func(o *clue) bool {
 					return o != p && (slices.Contains(o.options, r) || slices.Contains(o.prefix, r))
 				})
-				if !isOthers && !s.gone[r] && !slices.Contains(runs, r) {
+				if !isOthers && !s.gone[r] {
 					runs = append(runs, r)
 				}
 			}

@@ -24,6 +24,7 @@ type Set struct {
 	spool   spool
 	handles handles
 	codecs  codecs
+	packed  int64 // bytes, as stored, of the archives and compressed files of the scan
 	closed  atomic.Bool
 	until   atomic.Pointer[context.Context]
 	once    sync.Once
@@ -97,6 +98,16 @@ type File struct {
 // inside the archive, as in "results.tar.zst!inner.tar/00000000/x.log". It is what
 // was found, so a compression suffix is still there.
 func (f *File) Name() string { return printable(f.name) }
+
+// PackedFrom is how many bytes, as they are stored, the archives, compressed files and
+// pipes of the scan have together, if the file comes from one of them. It is 0 for a file
+// that lies on disk as it is. What is made of a packed file can be bounded by it.
+func (f *File) PackedFrom() int64 {
+	if f.set == nil || f.from.file != nil && !f.from.codec.compressed() {
+		return 0
+	}
+	return f.set.packed
+}
 
 // origin is where a content can be had again: exactly one of file, at and zip.
 type origin struct {

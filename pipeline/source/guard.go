@@ -70,9 +70,10 @@ func (t *tally) count() int64 { return t.n }
 // input reads stored bytes for the scan: it ends with the context and reports
 // progress.
 type input struct {
-	ctx context.Context
-	r   io.Reader
-	s   *scanner
+	ctx    context.Context
+	r      io.Reader
+	s      *scanner
+	isPipe bool // the bytes count as packed ones, see [File.PackedFrom]
 }
 
 func (in *input) Read(p []byte) (int, error) {
@@ -81,5 +82,8 @@ func (in *input) Read(p []byte) (int, error) {
 	}
 	n, err := in.r.Read(p)
 	in.s.progress(int64(n))
+	if in.isPipe {
+		in.s.set.packed += int64(n)
+	}
 	return n, err
 }

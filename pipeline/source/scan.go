@@ -208,7 +208,7 @@ func (s *scanner) standardInput(ctx context.Context) error {
 
 // pipe guards an input without end: its bytes count as unpacked ones.
 func (s *scanner) pipe(ctx context.Context, r io.Reader) io.Reader {
-	return s.guard(&input{ctx: ctx, r: r, s: s}, nil)
+	return s.guard(&input{ctx: ctx, r: r, s: s, isPipe: true}, nil)
 }
 
 // guard counts unpacked bytes against the limits of the scan.

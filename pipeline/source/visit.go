@@ -43,6 +43,9 @@ func (s *scanner) random(ctx context.Context, it item, x extent) error {
 			return err
 		}
 	}
+	if it.layers == 0 && k != plain {
+		s.set.packed += x.n
+	}
 	switch k {
 	case tarred:
 		return s.tarAt(ctx, it, x)

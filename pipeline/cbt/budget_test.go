@@ -1,0 +1,112 @@
+package cbt
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// longReport is a report of one job with so many bytes of text, most of them the same.
+func longReport(n int) string {
+	head := `{"fio version": "fio-3.33", "timestamp_ms": 1700000000000, "jobs": [{"jobname": "a", "job_runtime": 1000, "x": "`
+	return head + strings.Repeat("x", n-len(head)-5) + "\"}]}\n"
+}
+
+// readAll reads the reports of all files and returns how many were read of each, -1 where
+// the file was refused.
+func readAll(t *testing.T, b *Budget, files []*source.File) []int {
+	t.Helper()
+	var all []int
+	for _, f := range files {
+		in, err := f.Open()
+		must(t, err)
+		n := 0
+		for _, err := range b.Reports(in, f) {
+			switch {
+			case errors.Is(err, ErrBudget):
+				if !strings.HasPrefix(err.Error(), f.Name()+": not read: ") || !strings.Contains(err.Error(), "unpack") {
+					t.Errorf("refused with %q", err)
+				}
+				n = -1
+			case err != nil:
+				t.Error(err)
+			default:
+				n++
+			}
+		}
+		all = append(all, n)
+		must(t, in.Close())
+	}
+	return all
+}
+
+// Packed reports may have so much text, which follows from the packed size. Files in a
+// folder may have any.
+func TestTextBudget(t *testing.T) {
+	const mb = 1 << 20
+	logs := tree{}
+	for i := range 6 {
+		logs[fmt.Sprintf("%d/out.json", i)] = longReport(mb)
+	}
+	bomb := tree{"0/out.json": longReport(20 * mb), "1/out.json": longReport(mb), "2/out.json": longReport(mb)}
+	tests := []struct {
+		name  string
+		files []*source.File
+		want  []int
+		text  int64
+	}{
+		{"a folder", scan(t, logs.write(t, "lab")), []int{1, 1, 1, 1, 1, 1}, 0},
+		{"an archive", scan(t, logs.pack(t, "lab")), []int{1, 1, 1, 1, -1, -1}, 4 * mb},
+		{"one that is too large, and others", scan(t, bomb.pack(t, "lab")), []int{-1, 1, 1}, 2 * mb},
+		{"packed files", scan(t, gzipEach(t, bomb)), []int{-1, -1, -1}, 5 * mb},
+		{"packed files that are too many", scan(t, gzipEach(t, logs)), []int{1, 1, 1, 1, -1, -1}, 5 * mb},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := &Budget{freeText: 4*mb + mb/4}
+			for pass := range 2 { // a file that is read again costs nothing
+				if got := readAll(t, b, tt.files); fmt.Sprint(got) != fmt.Sprint(tt.want) {
+					t.Errorf("pass %d: reports of each file %v, want %v", pass, got, tt.want)
+				}
+			}
+			const pieces = mb // what is read in one go, and what the packed size gives
+			if got := b.Text(); got < tt.text-pieces || got > tt.text+pieces {
+				t.Errorf("%d bytes of text were read, want about %d", got, tt.text)
+			}
+		})
+	}
+}
+
+// A larger packed size lets more text be read: 50 bytes for each.
+func TestTextBudgetFollowsPackedSize(t *testing.T) {
+	f := scan(t, gzipEach(t, tree{"out.json": longReport(1 << 20)}))[0]
+	b := &Budget{freeText: 1000}
+	if got, want := b.mostText(f), 1000+50*f.PackedFrom(); got != want || f.PackedFrom() == 0 {
+		t.Errorf("%d bytes of text for %d packed ones, want %d", got, f.PackedFrom(), want)
+	}
+}
+
+// gzipEach writes a folder in which each file is packed by itself.
+func gzipEach(t *testing.T, files tree) string {
+	t.Helper()
+	root := t.TempDir()
+	for p, content := range files {
+		name := filepath.Join(root, filepath.FromSlash(p)+".gz")
+		must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		f, err := os.Create(name)
+		must(t, err)
+		z := gzip.NewWriter(f)
+		_, err = io.WriteString(z, content)
+		must(t, err)
+		must(t, z.Close())
+		must(t, f.Close())
+	}
+	return root
+}
