@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // compareQuery is what is asked of each two sides.
@@ -159,7 +160,7 @@ type compareLine struct {
 // compareSides compares the directions that both sides have.
 func (a *app) compareSides(base, other *compareSide, q *compareQuery) ([]compareLine, error) {
 	var lines []compareLine
-	for _, direction := range directionNames {
+	for _, direction := range mapping.Directions {
 		from, to := base.series[direction], other.series[direction]
 		switch {
 		case from == nil && to == nil:

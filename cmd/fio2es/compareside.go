@@ -46,7 +46,7 @@ func (s *compareSide) title() string {
 // directions are those that the side has.
 func (s *compareSide) directions() []string {
 	var names []string
-	for _, d := range directionNames {
+	for _, d := range mapping.Directions {
 		if s.series[d] != nil {
 			names = append(names, d+"s")
 		}
@@ -190,7 +190,7 @@ var doubts = []struct {
 		return unit.Elapsed(time.Duration(r.IntervalMS) * time.Millisecond)
 	}},
 	{"bins", func(r *mapping.Run) string {
-		for _, d := range directions(r) {
+		for _, d := range r.ByDirection() {
 			return d.Latency.Layout
 		}
 		return ""

@@ -130,7 +130,7 @@ func (h *heatmapWriter) total(run *mapping.Run) error {
 // about says what is on a map.
 func (h *heatmapWriter) about(m *heatmap.Map) string {
 	var directions []string
-	for _, d := range directionNames {
+	for _, d := range mapping.Directions {
 		if slices.Contains(h.directions, d) {
 			directions = append(directions, d)
 		}

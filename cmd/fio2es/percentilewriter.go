@@ -113,9 +113,9 @@ func (p *percentileWriter) lacksWindows() bool { return p.windows == 0 && !p.tot
 
 // total writes what the whole run comes to, and ends its table.
 func (p *percentileWriter) total(r *mapping.Run) error {
-	for _, d := range directions(r) {
+	for _, d := range r.ByDirection() {
 		line := percentileLine{
-			Run: r.Run.Name, Level: "run", Direction: d.name, Requests: d.Requests, IOPS: d.IOPS,
+			Run: r.Run.Name, Level: "run", Direction: d.Direction, Requests: d.Requests, IOPS: d.IOPS,
 			EndMS: r.Run.End.Sub(r.Run.Start).Milliseconds(),
 		}
 		line.setTimes(r.Run.Start, r.Run.End)
@@ -160,7 +160,7 @@ func (l *percentileLine) setTimes(start, end time.Time) {
 
 // line writes a line; isBare is one without a histogram.
 func (p *percentileWriter) line(l *percentileLine, a *answers, isBare bool) error {
-	values := a.values()
+	values := a.values
 	l.Open, l.Source = a.bounds(), a.source()
 	switch p.format {
 	case "json":

@@ -114,11 +114,11 @@ func (r *rankWriter) add(direction string, l *mapping.Latency) error {
 func (r *rankWriter) total(run *mapping.Run) error {
 	if r.query.whole() {
 		r.from, r.to = run.Run.Start, run.Run.End
-		for _, d := range directions(run) {
-			if !isWanted(r.query.directions, d.name) || d.Latency.Layout == "" {
+		for _, d := range run.ByDirection() {
+			if !isWanted(r.query.directions, d.Direction) || d.Latency.Layout == "" {
 				continue
 			}
-			if err := r.add(d.name, &d.Latency); err != nil {
+			if err := r.add(d.Direction, &d.Latency); err != nil {
 				return err
 			}
 		}
@@ -133,7 +133,7 @@ func (r *rankWriter) total(run *mapping.Run) error {
 	}
 	table := term.NewTable(">WITHIN", "DIR", ">REQUESTS", ">SERVED", ">SHARE", ">AT LEAST", ">AT MOST")
 	for _, within := range r.query.within {
-		for _, direction := range []string{"read", "write", "trim", "all"} {
+		for _, direction := range append(mapping.Directions[:], "all") {
 			h := r.sums[direction]
 			if h == nil {
 				continue

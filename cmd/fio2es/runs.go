@@ -112,24 +112,24 @@ func (a *app) skips(err error, skipped *bool) bool {
 // runKeys are what runs can be sorted by.
 var runKeys = map[string]func(*mapping.Run) float64{
 	"start":    nil,
-	"p50":      func(r *mapping.Run) float64 { return highest(r, func(a *answers) float64 { return a.p50 }) },
-	"p99":      func(r *mapping.Run) float64 { return highest(r, func(a *answers) float64 { return a.p99 }) },
-	"max":      func(r *mapping.Run) float64 { return highest(r, func(a *answers) float64 { return a.max }) },
+	"p50":      func(r *mapping.Run) float64 { return highest(r, "p50") },
+	"p99":      func(r *mapping.Run) float64 { return highest(r, "p99") },
+	"max":      func(r *mapping.Run) float64 { return highest(r, "max") },
 	"iops":     func(r *mapping.Run) float64 { return all(r).IOPS },
 	"requests": func(r *mapping.Run) float64 { return float64(all(r).Requests) },
 }
 
 // highest is a latency of all requests of a run or, where these were not merged, the highest
 // of its directions; 0 where none is known.
-func highest(r *mapping.Run, of func(*answers) float64) float64 {
-	list := []direction{{"", all(r)}}
+func highest(r *mapping.Run, name string) float64 {
+	list := []mapping.DirectionTotals{{Totals: all(r)}}
 	if all(r).Latency.Layout == "" {
-		list = directions(r)
+		list = r.ByDirection()
 	}
 	most := 0.0
 	for _, d := range list {
-		if a, err := answersOfTotal(d.Totals, ""); err == nil && of(&a) > most {
-			most = of(&a)
+		if a, err := answersOfTotal(d.Totals, ""); err == nil && a.of(name) > most {
+			most = a.of(name)
 		}
 	}
 	return most
@@ -176,13 +176,13 @@ func writeRuns(w io.Writer, runs []*mapping.Run, format string) error {
 		cells := []string{r.Run.ID[:min(8, len(r.Run.ID))], r.Run.Start.UTC().Format("2006-01-02 15:04:05"), describe(r),
 			strconv.Itoa(len(r.Hosts)), strconv.Itoa(r.Fio.Jobs)}
 		rest := []string{count(r.Recovered.Requests), count(r.Missing.Requests), state(r)}
-		for _, d := range directions(r) {
+		for _, d := range r.ByDirection() {
 			a, err := answersOfTotal(d.Totals, "")
 			if err != nil {
 				return err
 			}
 			byFio = byFio || a.byFio
-			line := append(cells, d.name, unit.Count(d.Requests), unit.Rate(d.IOPS))
+			line := append(cells, d.Direction, unit.Count(d.Requests), unit.Rate(d.IOPS))
 			t.Add(append(append(line, a.texts("mean", "p50", "p95", "p99", "p99_9", "max")...), rest...)...)
 			cells, rest = make([]string, len(cells)), nil
 		}
@@ -249,36 +249,20 @@ func count(n int64) string {
 	return unit.Count(n)
 }
 
-type direction struct {
-	name string
-	*mapping.Totals
-}
-
-// directions are those that the run has.
-func directions(r *mapping.Run) []direction {
-	var out []direction
-	for _, d := range []direction{{"read", r.Read}, {"write", r.Write}, {"trim", r.Trim}} {
-		if d.Totals != nil {
-			out = append(out, d)
-		}
-	}
-	return out
-}
-
 func writeRunsCSV(out *sheet.Writer, runs []*mapping.Run) error {
 	out.Write([]string{"run", "archive", "name", "start", "hosts", "jobs", "benchmark", "mode", "op_size", "iodepth", "direction", "requests",
 		"iops", "bandwidth", "min_us", "mean_us", "p50_us", "p95_us", "p99_us", "p99_9_us", "p99_99_us", "max_us", "recovered", "missing", "complete", "open", "source"})
 	for _, r := range runs {
-		for _, d := range directions(r) {
+		for _, d := range r.ByDirection() {
 			a, err := answersOfTotal(d.Totals, "")
 			if err != nil {
 				return err
 			}
 			out.Write([]string{r.Run.ID, r.Run.Archive, r.Run.Name, r.Run.Start.UTC().Format(time.RFC3339Nano),
 				strconv.Itoa(len(r.Hosts)), strconv.Itoa(r.Fio.Jobs), r.CBT.Benchmark, r.CBT.Mode,
-				strconv.FormatInt(r.CBT.OpSize, 10), strconv.Itoa(r.CBT.IODepth), d.name, strconv.FormatInt(d.Requests, 10),
-				number(d.IOPS), number(d.Bandwidth), number(a.min), number(a.mean), number(a.p50), number(a.p95), number(a.p99),
-				number(a.p999), number(a.p9999), number(a.max), strconv.FormatInt(r.Recovered.Requests, 10),
+				strconv.FormatInt(r.CBT.OpSize, 10), strconv.Itoa(r.CBT.IODepth), d.Direction, strconv.FormatInt(d.Requests, 10),
+				number(d.IOPS), number(d.Bandwidth), number(a.of("min")), number(a.of("mean")), number(a.of("p50")), number(a.of("p95")), number(a.of("p99")),
+				number(a.of("p99_9")), number(a.of("p99_99")), number(a.of("max")), strconv.FormatInt(r.Recovered.Requests, 10),
 				strconv.FormatInt(r.Missing.Requests, 10), strconv.FormatBool(r.Run.Complete), strings.Join(a.bounds(), " "), a.source()})
 		}
 	}

@@ -19,17 +19,14 @@ type total struct {
 	histogram *hist.Histogram // nil of averages
 }
 
-// directionNames are the directions, in the order in which they are told.
-var directionNames = []string{"read", "write", "trim"}
-
 // totalsOf are those of the run's document.
 func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
 	var list []*total
-	for i, t := range []*mapping.Totals{doc.Read, doc.Write, doc.Trim} {
-		if t == nil || len(wanted) > 0 && !slices.Contains(wanted, directionNames[i]) {
+	for _, t := range doc.ByDirection() {
+		if len(wanted) > 0 && !slices.Contains(wanted, t.Direction) {
 			continue
 		}
-		one := &total{direction: directionNames[i], Totals: t}
+		one := &total{direction: t.Direction, Totals: t.Totals}
 		if t.Latency.Layout != "" {
 			var err error
 			if one.histogram, err = t.Latency.Hist(); err != nil {
@@ -53,7 +50,17 @@ type numbersRow struct {
 }
 
 // numbersHeader names the cells.
-var numbersHeader = []string{"Requests", "IOPS", "Bandwidth", "Min", "Mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "Max"}
+var numbersHeader = append(append([]string{"Requests", "IOPS", "Bandwidth", "Min", "Mean"}, percentileNames()...), "Max")
+
+// shown are the percentiles of the table of numbers: all but p75.
+var shown = slices.DeleteFunc(slices.Clone(mapping.Percentiles[:]), func(p mapping.Percentile) bool { return p.Field == "p75" })
+
+func percentileNames() (names []string) {
+	for i := range shown {
+		names = append(names, shown[i].Name)
+	}
+	return names
+}
 
 // sure is how sure an interval of a percentile is to be.
 const sure = 0.95
@@ -77,10 +84,10 @@ func (t *total) row() numbersRow {
 		return row
 	}
 	row.Cells = append(row.Cells, latencyCell(l.Min, h.Min()), latencyCell(l.Mean, h.Mean()))
-	for _, p := range []struct{ q, us float64 }{{0.50, l.P50}, {0.90, l.P90}, {0.95, l.P95}, {0.99, l.P99}, {0.999, l.P999}, {0.9999, l.P9999}} {
-		a := h.Percentile(p.q)
-		c := latencyCell(p.us, a)
-		if _, high, ok := h.ConfidenceInterval(p.q, sure); !ok && high == 0 && !a.Open {
+	for _, p := range shown {
+		a := h.Percentile(p.Quantile)
+		c := latencyCell(p.Of(l), a)
+		if _, high, ok := h.ConfidenceInterval(p.Quantile, sure); !ok && high == 0 && !a.Open {
 			c.Text, row.Few = c.Text+"†", true
 			c.Title += "; too few requests to tell what another run would give"
 		}
@@ -94,8 +101,8 @@ func (t *total) row() numbersRow {
 func fioCells(f *mapping.FioLatency) []cell {
 	one := func(us float64) cell { return cell{unit.Latency(us), "fio's own", byFio} }
 	cells := []cell{one(f.Min), one(f.Mean)}
-	for _, rank := range []float64{50, 90, 95, 99, 99.9, 99.99} {
-		if us, ok := f.At(rank); ok {
+	for _, p := range shown {
+		if us, ok := f.Figure(p.Field); ok {
 			cells = append(cells, one(us))
 		} else {
 			cells = append(cells, cell{Text: "-"})
