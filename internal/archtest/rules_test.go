@@ -37,6 +37,10 @@ var rules = map[string]rule{
 		why: "the reader of logs is for other programs, too: it knows lines and bins, not files or runs",
 	},
 	"internal/term": {level: 1, imports: []string{"internal/unit"}, why: "the terminal shows what it is given"},
+	"internal/table": {
+		level: 2, imports: []string{"internal/term", "internal/sheet"},
+		why: "columns say what is in a table; it knows formats alone",
+	},
 
 	"pipeline/align": {
 		level: 2, imports: []string{"hist", "pipeline/fiolog"}, std: true,
@@ -104,7 +108,7 @@ var rules = map[string]rule{
 			"config", "pipeline", "pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "pipeline/sink",
 			"mapping", "mapping/templates", "kibana", "hist",
 			"internal/history", "internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
-			"internal/elastic", "internal/fiotest", "internal/term", "internal/unit", "internal/sheet",
+			"internal/elastic", "internal/fiotest", "internal/table", "internal/term", "internal/unit", "internal/sheet",
 		},
 		why: "commands put everything together, and nobody imports them",
 	},
