@@ -102,11 +102,11 @@ func (a *answers) isBound(i int) bool {
 	return a.values[i] >= a.open
 }
 
-// bounds names the values that are lower bounds.
+// bounds names the columns whose values are lower bounds.
 func (a *answers) bounds() (names []string) {
 	for i, name := range answerNames {
 		if a.isBound(i) {
-			names = append(names, name)
+			names = append(names, name+"_us")
 		}
 	}
 	return names
@@ -144,3 +144,11 @@ func (a *answers) source() string {
 
 // fioNote explains the mark of values that fio computed.
 const fioNote = "* computed by fio: its report has no bins (use json+), so it cannot be merged"
+
+// fioNotes are the notes below a table in which fio computed some values.
+func fioNotes(byFio bool) []string {
+	if byFio {
+		return []string{fioNote}
+	}
+	return nil
+}

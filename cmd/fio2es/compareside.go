@@ -43,6 +43,17 @@ func (s *compareSide) title() string {
 	return strings.Join(titles, ",")
 }
 
+// ids are those of the runs that are in the history.
+func (s *compareSide) ids() string {
+	var ids []string
+	for i := range s.runs {
+		if id := s.runs[i].Run.Run.ID; id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return strings.Join(ids, ",")
+}
+
 // directions are those that the side has.
 func (s *compareSide) directions() []string {
 	var names []string

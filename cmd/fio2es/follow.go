@@ -8,12 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 func (a *app) followCommand() *cobra.Command {
 	how := followFlags{}
-	f := &format{"table"}
+	f := &format{table.Text, []string{table.Text, table.CSV, table.CSVExact, table.JSON}}
 	cmd := &cobra.Command{
 		Use:   "follow PATH...",
 		Short: "Store runs while fio runs",
