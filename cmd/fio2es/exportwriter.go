@@ -83,9 +83,7 @@ func (e *exportWriter) start(run *export.Run) error {
 		return nil
 	}
 	e.begun = true
-	if !e.alike[run.ID] {
-		run.ID = ""
-	}
+	run.IsAlike = e.alike[run.ID]
 	err := e.to.Begin(run)
 	if e.many && e.query.as == "hdrlog" || errors.Is(err, export.ErrOneRun) {
 		return usagef("%w, and these are several: name one run or folder", export.ErrOneRun)
