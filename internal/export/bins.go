@@ -11,26 +11,20 @@ import (
 
 // bin is a bin of a window that has requests.
 type bin struct {
-	run                     *Run
-	of                      *Window
-	startMS, endMS          int64 // since the run's start
-	start, end              string
+	of                      [11]any // the first columns, which are the same for all bins of a window
 	lowNS, highNS, requests int64
 	isOpen                  bool // the bin has no upper end
 }
 
+// ofWindow is column i of the window.
+func ofWindow(i int, name, unit string) table.Column[*bin] {
+	return table.Column[*bin]{Name: name, Unit: unit, Value: func(b *bin) any { return b.of[i] }}
+}
+
 var binColumns = []table.Column[*bin]{
-	{Name: "run", Value: func(b *bin) any { return b.run.ID }},
-	{Name: "archive", Value: func(b *bin) any { return b.run.Archive }},
-	{Name: "name", Value: func(b *bin) any { return b.run.Name }},
-	{Name: "level", Value: func(b *bin) any { return b.of.Level }},
-	{Name: "host", Value: func(b *bin) any { return b.of.Host }},
-	{Name: "job", Value: func(b *bin) any { return b.of.Job }},
-	{Name: "direction", Value: func(b *bin) any { return b.of.Direction }},
-	{Name: "start", Unit: "ms", Value: func(b *bin) any { return b.startMS }},
-	{Name: "end", Unit: "ms", Value: func(b *bin) any { return b.endMS }},
-	{Name: "start", Value: func(b *bin) any { return b.start }},
-	{Name: "end", Value: func(b *bin) any { return b.end }},
+	ofWindow(0, "run", ""), ofWindow(1, "archive", ""), ofWindow(2, "name", ""), ofWindow(3, "level", ""),
+	ofWindow(4, "host", ""), ofWindow(5, "job", ""), ofWindow(6, "direction", ""),
+	ofWindow(7, "start", "ms"), ofWindow(8, "end", "ms"), ofWindow(9, "start", ""), ofWindow(10, "end", ""),
 	{Name: "low", Unit: "ns", Value: func(b *bin) any { return b.lowNS }},
 	{Name: "high", Unit: "ns", Value: func(b *bin) any { return b.high() }},
 	{Name: "count", Value: func(b *bin) any { return b.requests }},
@@ -68,8 +62,9 @@ func (c *CSV) Begin(run *Run) error {
 
 // Add writes the lines of a window.
 func (c *CSV) Add(w *Window) error {
-	b := &bin{run: c.run, of: w, startMS: w.Start.Sub(c.run.Start).Milliseconds(), endMS: w.End.Sub(c.run.Start).Milliseconds()}
-	b.start, b.end = c.run.times(w)
+	start, end := c.run.times(w)
+	b := &bin{of: [...]any{c.run.ID, c.run.Archive, c.run.Name, w.Level, w.Host, w.Job, w.Direction,
+		w.Start.Sub(c.run.Start).Milliseconds(), w.End.Sub(c.run.Start).Milliseconds(), start, end}}
 	layout := w.Requests.Layout()
 	for i, n := range w.Requests.All() {
 		b.lowNS, b.highNS = layout.Bounds(i)

@@ -30,6 +30,7 @@ type Writer[R any] struct {
 	w       io.Writer
 	columns []Column[R]
 	csv     *sheet.Writer
+	cells   []string // of a row of CSV
 	json    *objects
 	people  *people
 }
@@ -83,6 +84,7 @@ func NewNarrow[R any](w io.Writer, format string, columns []Column[R], cut, drop
 	default:
 		t.csv = sheet.NewWriter(w, format == sheet.Exact)
 		t.csv.Write(keys)
+		t.cells = keys
 	}
 	return t
 }
@@ -103,13 +105,13 @@ func (t *Writer[R]) Write(row R) error {
 		}
 		return t.json.end()
 	}
-	cells := make([]string, len(t.columns))
 	if t.csv != nil {
 		for i := range t.columns {
-			cells[i] = cell(t.columns[i].Value(row))
+			t.cells[i] = cell(t.columns[i].Value(row))
 		}
-		return t.csv.Write(cells)
+		return t.csv.Write(t.cells)
 	}
+	cells := make([]string, len(t.columns))
 	for i := range t.columns {
 		cells[i] = t.columns[i].text(row)
 	}
