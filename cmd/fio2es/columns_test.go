@@ -84,3 +84,33 @@ func TestRunsSums(t *testing.T) {
 		}
 	}
 }
+
+// TestMarkdown: the table of Markdown has the rows and columns of that for people.
+func TestMarkdown(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join("..", "..", "testdata", "corpus", "stalls")
+	for _, args := range [][]string{
+		{"percentiles", dir, "--total"}, {"rank", dir, "--within", "1ms"}, {"compare", dir, dir, "--metrics", "p50"}, {"sla", dir, "--rule", "p99 <= 1s"},
+	} {
+		settings := ownHistory(t)
+		plain, marked := callWith(t, settings, args...), callWith(t, settings, append(args, "--format", "markdown")...)
+		var rows []string
+		for line := range strings.Lines(marked) {
+			if cells, isRow := strings.CutPrefix(line, "| "); isRow && !strings.HasPrefix(cells, "--") {
+				rows = append(rows, strings.Join(strings.Fields(strings.NewReplacer(" | ", " ", " |", "", `\`, "").Replace(cells)), " "))
+			}
+		}
+		if len(rows) < 3 && args[0] != "compare" {
+			t.Errorf("%q:\n%s", args, marked)
+		}
+		for _, row := range rows {
+			found := false
+			for line := range strings.Lines(plain) {
+				found = found || strings.Join(strings.Fields(line), " ") == row
+			}
+			if !found {
+				t.Errorf("%q: %q is not in\n%s", args, row, plain)
+			}
+		}
+	}
+}

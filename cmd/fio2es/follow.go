@@ -40,7 +40,7 @@ stores what there is, which is no failure.`,
 		Example: `  fio2es follow /data/cbt
   fio2es follow --elasticsearch https://es:9200 /data/cbt
   fio2es follow --rule 'p99 <= 20ms' --rule 'write.iops >= 5k' .
-  fio2es follow --idle 10m --format json . | jq .p99`,
+  fio2es follow --idle 10m --format json . | jq .p99_us`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			how.format = f.string
