@@ -50,6 +50,9 @@ request of Elasticsearch.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			how.format = f.string
+			if how.dryRun && how.format != table.Text {
+				return usagef("--format %s: --dry-run has tables for people alone: leave --format out", how.format)
+			}
 			return a.ingest(cmd.Context(), args, how)
 		},
 	}

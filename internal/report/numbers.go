@@ -49,18 +49,16 @@ type numbersRow struct {
 	Few       bool // requests: a percentile says little of what another run would give
 }
 
-// numbersHeader names the cells.
-var numbersHeader = append(append([]string{"Requests", "IOPS", "Bandwidth", "Min", "Mean"}, percentileNames()...), "Max")
-
-// shown are the percentiles of the table of numbers: all but p75.
-var shown = slices.DeleteFunc(slices.Clone(mapping.Percentiles[:]), func(p mapping.Percentile) bool { return p.Field == "p75" })
-
-func percentileNames() (names []string) {
-	for i := range shown {
-		names = append(names, shown[i].Name)
+// numbersHeader names the cells: rates, and all latencies of documents but p75.
+var numbersHeader = func() []string {
+	names := []string{"Requests", "IOPS", "Bandwidth", "Min", "Mean"}
+	for _, p := range mapping.Percentiles {
+		if p.Name != "p75" {
+			names = append(names, p.Name)
+		}
 	}
-	return names
-}
+	return append(names, "Max")
+}()
 
 // sure is how sure an interval of a percentile is to be.
 const sure = 0.95
@@ -68,47 +66,56 @@ const sure = 0.95
 // row is the direction's line.
 func (t *total) row() numbersRow {
 	row := numbersRow{Direction: t.direction, Cells: []cell{{Text: t.requests()}, {Text: unit.Rate(t.IOPS)}, {Text: bandwidth(t.Bandwidth)}}}
-	l, h := &t.Latency, t.histogram
-	if h == nil && t.Fio != nil {
-		row.Cells = append(row.Cells, fioCells(t.Fio)...)
-		return row
-	}
-	if h == nil {
-		for _, name := range numbersHeader[len(row.Cells):] {
-			c := cell{Text: "-"}
-			if name == "Mean" && l.Mean > 0 {
-				c.Text = unit.Latency(l.Mean)
-			}
-			row.Cells = append(row.Cells, c)
+	for _, name := range numbersHeader[len(row.Cells):] {
+		name = strings.ToLower(name)
+		if t.histogram == nil {
+			row.Cells = append(row.Cells, t.bareCell(name))
+			continue
 		}
-		return row
-	}
-	row.Cells = append(row.Cells, latencyCell(l.Min, h.Min()), latencyCell(l.Mean, h.Mean()))
-	for _, p := range shown {
-		a := h.Percentile(p.Quantile)
-		c := latencyCell(p.Of(l), a)
-		if _, high, ok := h.ConfidenceInterval(p.Quantile, sure); !ok && high == 0 && !a.Open {
+		us, _ := t.Latency.Figure(name)
+		a, isFew := t.answer(name)
+		c := latencyCell(us, a)
+		if isFew {
 			c.Text, row.Few = c.Text+"†", true
 			c.Title += "; too few requests to tell what another run would give"
 		}
 		row.Cells = append(row.Cells, c)
 	}
-	row.Cells = append(row.Cells, latencyCell(l.Max, h.Max()))
 	return row
 }
 
-// fioCells are fio's own figures of a single job, which no histogram backs.
-func fioCells(f *mapping.FioLatency) []cell {
-	one := func(us float64) cell { return cell{unit.Latency(us), "fio's own", byFio} }
-	cells := []cell{one(f.Min), one(f.Mean)}
-	for _, p := range shown {
-		if us, ok := f.Figure(p.Field); ok {
-			cells = append(cells, one(us))
-		} else {
-			cells = append(cells, cell{Text: "-"})
+// answer is a latency with the bounds of its error, and whether it is a percentile of too few
+// requests.
+func (t *total) answer(name string) (a hist.Answer, isFew bool) {
+	switch name {
+	case "min":
+		return t.histogram.Min(), false
+	case "mean":
+		return t.histogram.Mean(), false
+	case "max":
+		return t.histogram.Max(), false
+	}
+	for _, p := range mapping.Percentiles {
+		if p.Name == name {
+			a = t.histogram.Percentile(p.Quantile)
+			_, high, ok := t.histogram.ConfidenceInterval(p.Quantile, sure)
+			return a, !ok && high == 0 && !a.Open
 		}
 	}
-	return append(cells, one(f.Max))
+	return a, false
+}
+
+// bareCell is a latency that no histogram backs: fio's own of a single job, or of averages
+// their mean.
+func (t *total) bareCell(name string) cell {
+	if t.Fio != nil {
+		if us, ok := t.Fio.Figure(name); ok {
+			return cell{unit.Latency(us), "fio's own", byFio}
+		}
+	} else if name == "mean" && t.Latency.Mean > 0 {
+		return cell{Text: unit.Latency(t.Latency.Mean)}
+	}
+	return cell{Text: "-"}
 }
 
 // byFio says what fio's own figures are.
