@@ -100,12 +100,8 @@ func (e *encoder) latency(lat *Latency) {
 		e.number("mean", lat.Mean)
 		e.number("max", lat.Max)
 		e.number("stddev", lat.StdDev)
-		e.number("p50", lat.P50)
-		e.number("p75", lat.P75)
-		e.number("p90", lat.P90)
-		e.number("p95", lat.P95)
-		e.number("p99", lat.P99)
-		e.number("p99_9", lat.P999)
-		e.number("p99_99", lat.P9999)
+		for i := range Percentiles {
+			e.number(Percentiles[i].Field, Percentiles[i].Of(lat))
+		}
 	})
 }

@@ -1,7 +1,7 @@
 package mapping
 
 // totalNames are the fields of the four totals, in the order of the struct.
-var totalNames = [...]string{"all", "read", "write", "trim"}
+var totalNames = append([]string{"all"}, Directions[:]...)
 
 // AppendJSON appends the document to dst: one line without its end, the same bytes for
 // the same document.
@@ -16,7 +16,8 @@ func (r *Run) AppendJSON(dst []byte) []byte {
 		e.comma()
 	}
 	e.object("fio", func(e *encoder) {
-		e.texts("direction", r.directions())
+		list := r.ByDirection()
+		e.array("direction", len(list), func(e *encoder, i int) { e.b = appendString(e.b, list[i].Direction) })
 		e.textOpt("version", r.Fio.Version)
 		e.strings("options", r.Fio.Options)
 		e.wholeOpt("jobs", int64(r.Fio.Jobs))

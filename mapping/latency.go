@@ -65,13 +65,12 @@ func NewLatency(h *hist.Histogram, counts []hist.Bin) Latency {
 		return lat
 	}
 	lat.Layout = layoutName(h.Layout())
-	var buf [9]hist.Answer
-	a := h.AppendPercentiles(buf[:0], 0, 0.50, 0.75, 0.90, 0.95, 0.99, 0.999, 0.9999, 1)
-	for i, p := range []*float64{
-		&lat.Min, &lat.P50, &lat.P75, &lat.P90, &lat.P95, &lat.P99, &lat.P999, &lat.P9999, &lat.Max,
-	} {
-		*p = micros(a[i].Value)
+	var buf [len(quantiles)]hist.Answer
+	a := h.AppendPercentiles(buf[:0], quantiles[:]...)
+	for i := range Percentiles {
+		*Percentiles[i].of(&lat) = micros(a[i+1].Value)
 	}
+	lat.Min, lat.Max = micros(a[0].Value), micros(a[len(a)-1].Value)
 	lat.Mean, lat.StdDev = micros(h.Mean().Value), micros(h.StdDev())
 	return lat
 }
@@ -117,10 +116,12 @@ func (lat *Latency) IsOpen(us float64) bool { return us >= lat.OpenFrom() }
 // averages a document has only their mean.
 func (lat *Latency) IsZero() bool { return lat.Bins.IsZero() && lat.Layout == "" && lat.Mean == 0 }
 
-func (lat *Latency) numbers() [11]float64 {
-	return [...]float64{
-		lat.Min, lat.Mean, lat.Max, lat.StdDev, lat.P50, lat.P75, lat.P90, lat.P95, lat.P99, lat.P999, lat.P9999,
+func (lat *Latency) numbers() [4 + len(Percentiles)]float64 {
+	n := [4 + len(Percentiles)]float64{lat.Min, lat.Mean, lat.Max, lat.StdDev}
+	for i := range Percentiles {
+		n[4+i] = Percentiles[i].Of(lat)
 	}
+	return n
 }
 
 // newBins skips zeros and cuts counts above MaxCount into several.

@@ -142,10 +142,23 @@ type FioPercentile struct {
 	Value float64 `json:"value"` // microseconds
 }
 
-// At is the percentile of a rank from 0 to 100. It reports false where fio did not list it.
-func (f *FioLatency) At(rank float64) (float64, bool) {
+// Figure is the minimum, mean, maximum or a percentile by its name, as [Latency.Figure]. It
+// reports false where fio did not list it.
+func (f *FioLatency) Figure(name string) (us float64, ok bool) {
+	switch name {
+	case "min":
+		return f.Min, true
+	case "mean":
+		return f.Mean, true
+	case "max":
+		return f.Max, true
+	}
+	want := percentileOf(name)
+	if want == nil {
+		return 0, false
+	}
 	for _, p := range f.Percentiles {
-		if math.Abs(p.Rank-rank) < 1e-9 {
+		if math.Abs(p.Rank-want.Rank) < 1e-9 {
 			return p.Value, true
 		}
 	}
@@ -194,17 +207,6 @@ type Documents struct {
 	Cluster int `json:"cluster,omitempty"`
 	Host    int `json:"host,omitempty"`
 	Job     int `json:"job,omitempty"`
-}
-
-// directions are those in which the run served requests.
-func (r *Run) directions() []string {
-	var names []string
-	for i, t := range []*Totals{r.Read, r.Write, r.Trim} {
-		if t != nil {
-			names = append(names, totalNames[i+1])
-		}
-	}
-	return names
 }
 
 // Light is a shallow copy without what makes a run's document large: the histograms

@@ -8,38 +8,59 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// answers are the latencies of one line, microseconds; NaN where nothing is known.
+// answers are the latencies of one line.
 type answers struct {
-	min, mean, p50, p75, p90, p95, p99, p999, p9999, max float64
+	values [len(mapping.Percentiles) + 3]float64 // microseconds, by answerNames; NaN where nothing is known
 
 	open  float64 // percentiles and extremes from here on are lower bounds: fio's last bin has no end
 	byFio bool    // fio computed them, not we
 }
 
-// answerNames are the fields of answers as JSON names them, in the order of the columns.
-var answerNames = []string{"min", "mean", "p50", "p75", "p90", "p95", "p99", "p99_9", "p99_99", "max"}
+// answerNames are the latencies by their fields in documents, in the order of the columns.
+var answerNames = func() (names [len(answers{}.values)]string) {
+	names[0], names[1], names[len(names)-1] = "min", "mean", "max"
+	for i := range mapping.Percentiles {
+		names[i+2] = mapping.Percentiles[i].Field
+	}
+	return names
+}()
 
-// values are those of answerNames.
-func (a *answers) values() []float64 {
-	return []float64{a.min, a.mean, a.p50, a.p75, a.p90, a.p95, a.p99, a.p999, a.p9999, a.max}
+// index is the place of a latency, by its field in documents.
+func (a *answers) index(name string) int {
+	for i := range answerNames {
+		if answerNames[i] == name {
+			return i
+		}
+	}
+	panic("no latency " + name)
 }
 
-// noAnswers is where nothing is known.
-func noAnswers() answers {
-	none := math.NaN()
-	return answers{none, none, none, none, none, none, none, none, none, none, math.Inf(1), false}
+// of is a latency by its field in documents.
+func (a *answers) of(name string) float64 { return a.values[a.index(name)] }
+
+// answersFrom takes the latencies that figure knows.
+func answersFrom(figure func(name string) (us float64, ok bool)) answers {
+	a := answers{open: math.Inf(1)}
+	for i, name := range answerNames {
+		us, ok := figure(name)
+		if !ok {
+			us = math.NaN()
+		}
+		a.values[i] = us
+	}
+	return a
 }
 
 // answersOf takes what the document says or, with fio's method, computes it from its histogram.
 func answersOf(l *mapping.Latency, method string) (answers, error) {
 	if l.Layout == "" { // of averages, or of nothing
-		a := noAnswers()
-		if l.Mean > 0 {
-			a.mean = l.Mean
-		}
-		return a, nil
+		return answersFrom(func(name string) (float64, bool) { return l.Mean, name == "mean" && l.Mean > 0 }), nil
 	}
-	a := answers{l.Min, l.Mean, l.P50, l.P75, l.P90, l.P95, l.P99, l.P999, l.P9999, l.Max, l.OpenFrom(), false}
+	a := answers{open: l.OpenFrom()}
+	a.values[0], a.values[1], a.values[len(a.values)-1] = l.Min, l.Mean, l.Max
+	for i := range mapping.Percentiles {
+		a.values[i+2] = mapping.Percentiles[i].Of(l)
+	}
 	if method != "fio" {
 		return a, nil
 	}
@@ -47,11 +68,10 @@ func answersOf(l *mapping.Latency, method string) (answers, error) {
 	if err != nil {
 		return a, err
 	}
-	for to, f := range map[*float64]float64{
-		&a.p50: 50, &a.p75: 75, &a.p90: 90, &a.p95: 95, &a.p99: 99, &a.p999: 99.9, &a.p9999: 99.99, &a.max: 100,
-	} {
-		*to = fioValue(h, f)
+	for i := range mapping.Percentiles {
+		a.values[i+2] = fioValue(h, mapping.Percentiles[i].Rank)
 	}
+	a.values[len(a.values)-1] = fioValue(h, 100)
 	return a, nil
 }
 
@@ -61,15 +81,8 @@ func answersOfTotal(t *mapping.Totals, method string) (answers, error) {
 	if t.Latency.Layout != "" || t.Fio == nil {
 		return answersOf(&t.Latency, method)
 	}
-	f, a := t.Fio, noAnswers()
-	a.byFio, a.min, a.mean, a.max = true, f.Min, f.Mean, f.Max
-	for to, rank := range map[*float64]float64{
-		&a.p50: 50, &a.p75: 75, &a.p90: 90, &a.p95: 95, &a.p99: 99, &a.p999: 99.9, &a.p9999: 99.99,
-	} {
-		if us, ok := f.At(rank); ok {
-			*to = us
-		}
-	}
+	a := answersFrom(t.Fio.Figure)
+	a.byFio = true
 	return a, nil
 }
 
@@ -81,44 +94,42 @@ func fioValue(h *hist.Histogram, f float64) float64 {
 	return float64(ns) / 1000
 }
 
-// isBound reports whether value i of answerNames is a lower bound. The mean is one as soon as
-// the maximum is.
+// isBound reports whether a value is a lower bound. The mean is one as soon as the maximum is.
 func (a *answers) isBound(i int) bool {
-	v := a.values()
 	if answerNames[i] == "mean" {
-		return v[len(v)-1] >= a.open
+		i = len(a.values) - 1
 	}
-	return v[i] >= a.open
+	return a.values[i] >= a.open
 }
 
-// bounds names the values that are lower bounds.
+// bounds names the columns whose values are lower bounds.
 func (a *answers) bounds() (names []string) {
 	for i, name := range answerNames {
 		if a.isBound(i) {
-			names = append(names, name)
+			names = append(names, name+"_us")
 		}
 	}
 	return names
 }
 
-// texts are values for people: "≥17.0s" is a lower bound, "1.20ms*" is fio's own.
+// text is a latency for people: "≥17.0s" is a lower bound, "1.20ms*" is fio's own.
+func (a *answers) text(name string) string {
+	i := a.index(name)
+	us := a.values[i]
+	if a.isBound(i) && name != "mean" {
+		us = a.open
+	}
+	text := unit.LatencyOrMore(us, a.isBound(i))
+	if a.byFio && !math.IsNaN(us) {
+		text += "*"
+	}
+	return text
+}
+
+// texts are several latencies for people.
 func (a *answers) texts(names ...string) (texts []string) {
-	values := a.values()
-	for _, want := range names {
-		for i, name := range answerNames {
-			if name != want {
-				continue
-			}
-			us := values[i]
-			if a.isBound(i) && name != "mean" {
-				us = a.open
-			}
-			text := unit.LatencyOrMore(us, a.isBound(i))
-			if a.byFio && !math.IsNaN(us) {
-				text += "*"
-			}
-			texts = append(texts, text)
-		}
+	for _, name := range names {
+		texts = append(texts, a.text(name))
 	}
 	return texts
 }
@@ -133,3 +144,11 @@ func (a *answers) source() string {
 
 // fioNote explains the mark of values that fio computed.
 const fioNote = "* computed by fio: its report has no bins (use json+), so it cannot be merged"
+
+// fioNotes are the notes below a table in which fio computed some values.
+func fioNotes(byFio bool) []string {
+	if byFio {
+		return []string{fioNote}
+	}
+	return nil
+}

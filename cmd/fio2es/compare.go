@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // compareQuery is what is asked of each two sides.
@@ -23,7 +25,7 @@ type compareQuery struct {
 var defaultMetrics = []string{"iops", "mean", "p50", "p95", "p99", "p99.9"}
 
 func (a *app) compareCommand() *cobra.Command {
-	f := &format{"table"}
+	f := &format{table.Text, table.Formats}
 	q := &compareQuery{}
 	var metrics, failIf []string
 	cmd := &cobra.Command{
@@ -72,7 +74,7 @@ requests per second, changes and their bounds in percent.`,
 	fl.StringSliceVar(&metrics, "metrics", defaultMetrics, "what to compare: iops, mean, percentiles")
 	fl.Float64Var(&q.confidence, "confidence", 0.95, "how sure the interval is to hold the change: 0.5 to 0.99")
 	fl.StringArrayVar(&failIf, "fail-if", nil, "exit code 4 if this is so: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
-	fl.Var(f, "format", "table, csv, or json: an object a line")
+	fl.Var(f, "format", "table, csv, markdown, or json: an object a line")
 	return cmd
 }
 
@@ -136,7 +138,7 @@ func (a *app) compare(ctx context.Context, args []string, q *compareQuery, out *
 		met, leftOut = met || isMet, leftOut || isOpen
 		absent = append(absent, absentIn(q.failIf, base, other, lines)...)
 	}
-	if err := out.flush(); err != nil {
+	if err := out.Flush(); err != nil {
 		return err
 	}
 	switch {
@@ -159,7 +161,7 @@ type compareLine struct {
 // compareSides compares the directions that both sides have.
 func (a *app) compareSides(base, other *compareSide, q *compareQuery) ([]compareLine, error) {
 	var lines []compareLine
-	for _, direction := range directionNames {
+	for _, direction := range mapping.Directions {
 		from, to := base.series[direction], other.series[direction]
 		switch {
 		case from == nil && to == nil:

@@ -42,7 +42,7 @@ func TestCompareTruth(t *testing.T) {
 	}
 	lines := 0
 	for d := json.NewDecoder(strings.NewReader(out.String())); d.More(); lines++ {
-		var l compareRow
+		var l compareResult
 		if err := d.Decode(&l); err != nil {
 			t.Fatal(err)
 		}

@@ -43,10 +43,21 @@ func (s *compareSide) title() string {
 	return strings.Join(titles, ",")
 }
 
+// ids are those of the runs that are in the history.
+func (s *compareSide) ids() string {
+	var ids []string
+	for i := range s.runs {
+		if id := s.runs[i].Run.Run.ID; id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return strings.Join(ids, ",")
+}
+
 // directions are those that the side has.
 func (s *compareSide) directions() []string {
 	var names []string
-	for _, d := range directionNames {
+	for _, d := range mapping.Directions {
 		if s.series[d] != nil {
 			names = append(names, d+"s")
 		}
@@ -190,7 +201,7 @@ var doubts = []struct {
 		return unit.Elapsed(time.Duration(r.IntervalMS) * time.Millisecond)
 	}},
 	{"bins", func(r *mapping.Run) string {
-		for _, d := range directions(r) {
+		for _, d := range r.ByDirection() {
 			return d.Latency.Layout
 		}
 		return ""

@@ -1,128 +1,82 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/fio2es/fio2es/internal/compare"
-	"github.com/fio2es/fio2es/internal/sheet"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// compareRow is a line of compare --format json.
+// compareRow is how a metric of a direction differs.
 type compareRow struct {
-	Base       string   `json:"base"` // as the user named the side
-	Other      string   `json:"other"`
-	BaseRun    string   `json:"base_run"` // archive:name; joined by commas where several are pooled
-	OtherRun   string   `json:"other_run"`
-	Direction  string   `json:"direction"`
-	Metric     string   `json:"metric"`     // iops: per second; mean_us, p99_us, p99_9_us: microseconds
-	BaseValue  *float64 `json:"base_value"` // null where it is not known
-	OtherValue *float64 `json:"other_value"`
-	Change     *float64 `json:"change_percent"`
-	Low        *float64 `json:"low_percent"` // of the confidence interval; null without one
-	High       *float64 `json:"high_percent"`
-	Confidence float64  `json:"confidence"`     // such as 0.95
-	Verdict    string   `json:"verdict"`        // worse, better, same, unknown
-	Open       []string `json:"open,omitempty"` // of base_value and other_value, those that are lower bounds: that or more
+	base, other *compareSide
+	compareLine
+}
+
+// compareColumns are those of a comparison whose intervals have so much confidence, from 0 to 1.
+func compareColumns(confidence float64) []table.Column[*compareRow] {
+	return slices.Concat(sideColumns("base", func(r *compareRow) *compareSide { return r.base }), sideColumns("other", func(r *compareRow) *compareSide { return r.other }),
+		[]table.Column[*compareRow]{
+			{Name: "direction", Heading: "DIR", Value: func(r *compareRow) any { return r.direction }},
+			{Name: "metric", Heading: "METRIC", Value: func(r *compareRow) any { return fieldName(r.Metric) }, Text: func(r *compareRow) string { return r.Metric.String() }},
+			{Name: "base_value", Heading: ">BASE", Value: func(r *compareRow) any { return machine(r.Metric, r.Base) }, Text: func(r *compareRow) string { return baseText(&r.Change) }},
+			{Name: "other_value", Heading: ">OTHER", Value: func(r *compareRow) any { return machine(r.Metric, r.Other) }, Text: func(r *compareRow) string { return otherText(&r.Change) }},
+			{Name: "change", Unit: "percent", Heading: ">CHANGE", Value: func(r *compareRow) any { return inPercent(r.Change.Change) }, Text: func(r *compareRow) string { return changeText(&r.Change) }},
+			{Heading: fmt.Sprintf(">%s%% INTERVAL", number(confidence*100)), Text: func(r *compareRow) string { return interval(&r.Change) }},
+			{Name: "low", Unit: "percent", Value: func(r *compareRow) any { return inPercent(r.Low) }},
+			{Name: "high", Unit: "percent", Value: func(r *compareRow) any { return inPercent(r.High) }},
+			{Name: "confidence", Value: func(*compareRow) any { return confidence }},
+			{Name: "verdict", Heading: "VERDICT", Value: func(r *compareRow) any { return string(r.Verdict) }},
+			{Name: "open", Sparse: true, Value: func(r *compareRow) any { return openSides(&r.Change) }},
+		})
+}
+
+// sideColumns say for programs what a side is: as the user named it, and its runs, joined by
+// commas where several are pooled.
+func sideColumns(name string, of func(*compareRow) *compareSide) []table.Column[*compareRow] {
+	return []table.Column[*compareRow]{
+		{Name: name, Value: func(r *compareRow) any { return of(r).arg }},
+		{Name: name + "_run", Sparse: true, Value: func(r *compareRow) any { return of(r).ids() }},
+		{Name: name + "_name", Value: func(r *compareRow) any { return of(r).title() }},
+	}
 }
 
 // compareWriter writes the comparisons of two sides, one after the other.
-type compareWriter struct {
-	w          io.Writer
-	format     string
-	confidence float64
-	started    bool
-	csv        *sheet.Writer
-	json       *json.Encoder
-}
+type compareWriter struct{ *table.Writer[*compareRow] }
 
 func newCompareWriter(w io.Writer, format string, confidence float64) *compareWriter {
-	c := &compareWriter{w: w, format: format, confidence: confidence}
-	switch format {
-	case "csv", sheet.Exact:
-		c.csv = sheet.NewWriter(w, format == sheet.Exact)
-		c.csv.Write([]string{"base", "other", "base_run", "other_run", "direction", "metric", "base_value", "other_value",
-			"change_percent", "low_percent", "high_percent", "confidence", "verdict", "open"})
-	case "json":
-		c.json = json.NewEncoder(w)
-	}
-	return c
+	return &compareWriter{table.NewNarrow(w, format, compareColumns(confidence), []string{"VERDICT"}, nil)}
 }
 
 // pair writes how other differs from base.
 func (c *compareWriter) pair(base, other *compareSide, lines []compareLine) error {
-	if c.format == "table" {
-		return c.table(base, other, lines)
-	}
+	c.Begin(append(heading("base", base), heading("other", other)...)...)
 	for _, l := range lines {
-		r := compareRow{
-			Base: base.arg, Other: other.arg, BaseRun: base.title(), OtherRun: other.title(),
-			Direction: l.direction, Metric: fieldName(l.Metric), Confidence: c.confidence, Verdict: string(l.Verdict),
-			BaseValue: some(machine(l.Metric, l.Base)), OtherValue: some(machine(l.Metric, l.Other)),
-			Change: some(inPercent(l.Change.Change)), Low: some(inPercent(l.Low)), High: some(inPercent(l.High)), Open: openSides(&l.Change),
-		}
-		if err := c.row(&r); err != nil {
+		if err := c.Write(&compareRow{base, other, l}); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-func (c *compareWriter) row(r *compareRow) error {
-	if c.json != nil {
-		return c.json.Encode(r)
-	}
-	row := []string{r.Base, r.Other, r.BaseRun, r.OtherRun, r.Direction, r.Metric}
-	for _, v := range []*float64{r.BaseValue, r.OtherValue, r.Change, r.Low, r.High} {
-		if v == nil {
-			row = append(row, "")
-		} else {
-			row = append(row, number(*v))
-		}
-	}
-	return c.csv.Write(append(row, number(r.Confidence), r.Verdict, strings.Join(r.Open, " ")))
-}
-
-func (c *compareWriter) table(base, other *compareSide, lines []compareLine) error {
-	if c.started {
-		fmt.Fprintln(c.w)
-	}
-	c.started = true
-	c.heading("base", base)
-	c.heading("other", other)
-	table := term.NewTable("DIR", "METRIC", ">BASE", ">OTHER", ">CHANGE", fmt.Sprintf(">%s%% INTERVAL", number(c.confidence*100)), "VERDICT")
-	table.Narrow([]string{"VERDICT"}, nil)
-	for _, l := range lines {
-		table.Add(l.direction, l.Metric.String(), baseText(&l.Change), otherText(&l.Change),
-			changeText(&l.Change), interval(&l.Change), string(l.Verdict))
-	}
-	return table.Write(c.w)
+	return c.End()
 }
 
 // heading names a side's runs, a line each.
-func (c *compareWriter) heading(label string, side *compareSide) {
+func heading(label string, side *compareSide) (lines []string) {
 	width := 0
 	for _, r := range side.runs {
 		width = max(width, utf8.RuneCountInString(term.Clean(r.name)))
 	}
 	for _, r := range side.runs {
-		term.Line(c.w, "%-5s  %-*s  %s", label, width, term.Clean(r.name), describe(r.Run))
+		lines = append(lines, fmt.Sprintf("%-5s  %-*s  %s", label, width, term.Clean(r.name), describe(r.Run)))
 		label = ""
 	}
-}
-
-func (c *compareWriter) flush() error {
-	if c.csv != nil {
-		c.csv.Flush()
-		return c.csv.Error()
-	}
-	return nil
+	return lines
 }
 
 // fieldName is a metric as columns of other commands name it: "p99_9_us".
@@ -177,14 +131,6 @@ func openSides(c *compare.Change) (names []string) {
 
 // inPercent is a share in percent, with four decimals.
 func inPercent(share float64) float64 { return math.Round(share*1e6) / 1e4 }
-
-// some is a number, or nil for none.
-func some(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
-}
 
 // signed is a change for people: "+3.1 %".
 func signed(share float64) string {

@@ -201,11 +201,11 @@ func printLogparser(w io.Writer, run *mapping.Run, rows []compatRow, layout hist
 		origin = run.Run.Start.UnixMilli()
 	}
 	for _, r := range rows {
-		fmt.Fprintf(w, "%d, %d, %.0f", origin+r.end, max(r.samples, 1), r.min*perMicrosecond)
-		for _, v := range []float64{r.mean, r.p50, r.p90, r.p95, r.p99} {
-			fmt.Fprintf(w, ", %.3f", v*perMicrosecond)
+		fmt.Fprintf(w, "%d, %d, %.0f", origin+r.end, max(r.samples, 1), r.of("min")*perMicrosecond)
+		for _, name := range []string{"mean", "p50", "p90", "p95", "p99"} {
+			fmt.Fprintf(w, ", %.3f", r.of(name)*perMicrosecond)
 		}
-		fmt.Fprintf(w, ", %.0f\n", r.max*perMicrosecond)
+		fmt.Fprintf(w, ", %.0f\n", r.of("max")*perMicrosecond)
 	}
 }
 
@@ -241,7 +241,7 @@ func printPctiles(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.L
 		}
 		fmt.Fprintf(w, "%8d, %8d, ", r.end, r.samples)
 		fmt.Fprintln(w, strings.Join([]string{
-			pythonFloat(r.min), pythonFloat(r.p50), pythonFloat(r.p95), pythonFloat(r.p99), pythonFloat(r.max),
+			pythonFloat(r.of("min")), pythonFloat(r.of("p50")), pythonFloat(r.of("p95")), pythonFloat(r.of("p99")), pythonFloat(r.of("max")),
 		}, ", "))
 		at = r.end + step
 	}

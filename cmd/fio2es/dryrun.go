@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/pipeline"
@@ -25,21 +27,17 @@ func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipelin
 	} else {
 		a.log.Info(fmt.Sprintf("note: there is no history at %s yet: ingest creates it", shortHome(a.cfg.History)))
 	}
-	t := term.NewTable("RUN", "PATH", ">HOSTS", ">HIST LOGS", ">OTHER LOGS", ">REPORTS", ">SIZE", "FROM", "HISTORY")
-	t.Narrow([]string{"PATH", "HISTORY"}, []string{"OTHER LOGS", "SIZE", "REPORTS"})
+	t := table.NewNarrow(a.stdout, table.Text, foundColumns, []string{"PATH", "HISTORY"}, []string{"OTHER LOGS", "SIZE", "REPORTS"})
 	for _, r := range runs {
 		id, have, err := a.inHistory(ctx, opt, store, r)
 		if err != nil {
 			return err
 		}
-		size := int64(0)
-		for _, f := range r.Files() {
-			size += max(f.Size, 0)
+		if err := t.Write(&foundRun{r, opt, id, have}); err != nil {
+			return err
 		}
-		t.Add(id, archiveName(opt, r)+":"+r.Path, strconv.Itoa(max(len(r.HostNames()), 1)), strconv.Itoa(len(r.Logs)),
-			strconv.Itoa(len(r.Others)), strconv.Itoa(len(r.Reports)), unit.Bytes(size), basis(opt, r), have)
 	}
-	if err := t.Write(a.stdout); err != nil {
+	if err := t.End(); err != nil {
 		return err
 	}
 	leftOut := len(archive.Problems) > 0
@@ -84,19 +82,67 @@ func (a *app) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (
 		}
 	}
 	a.tellResult(&pipeline.Result{Lost: p.Lost, Notes: p.Notes})
-	t := term.NewTable("HOST", "JOB", "SECTION", ">START", ">±", "BY", ">RAN", "ROWS FROM", "FILE", "REPORT")
-	t.Narrow([]string{"REPORT", "FILE", "SECTION", "HOST"}, []string{"REPORT", "BY", "±"})
-	for _, j := range p.Jobs {
-		start, ran := "", ""
-		if !j.Start.IsZero() {
-			start = "+" + unit.Elapsed(j.Start.Sub(p.Start))
+	t := table.NewNarrow(a.stdout, table.Text, jobColumns(p.Start), []string{"REPORT", "FILE", "SECTION", "HOST"}, []string{"REPORT", "BY", "±"})
+	for i := range p.Jobs {
+		if err := t.Write(&p.Jobs[i]); err != nil {
+			return false, err
 		}
-		if j.Ran > 0 {
-			ran = unit.Elapsed(j.Ran)
-		}
-		t.Add(j.Host, j.Name, j.Section, start, unit.Elapsed(j.Error), j.Clock, ran, j.Source, j.File, j.Report)
 	}
-	return len(p.Lost) > 0, t.Write(a.stdout)
+	return len(p.Lost) > 0, t.End()
+}
+
+// foundRun is a run that was found, and what the history has of it.
+type foundRun struct {
+	*cbt.Run
+	opt      pipeline.Options
+	id, have string
+}
+
+func (r *foundRun) size() (sum int64) {
+	for _, f := range r.Files() {
+		sum += max(f.Size, 0)
+	}
+	return sum
+}
+
+var foundColumns = []table.Column[*foundRun]{
+	{Heading: "RUN", Text: func(r *foundRun) string { return r.id }},
+	{Heading: "PATH", Text: func(r *foundRun) string { return archiveName(r.opt, r.Run) + ":" + r.Path }},
+	{Heading: ">HOSTS", Text: func(r *foundRun) string { return strconv.Itoa(max(len(r.HostNames()), 1)) }},
+	{Heading: ">HIST LOGS", Text: func(r *foundRun) string { return strconv.Itoa(len(r.Logs)) }},
+	{Heading: ">OTHER LOGS", Text: func(r *foundRun) string { return strconv.Itoa(len(r.Others)) }},
+	{Heading: ">REPORTS", Text: func(r *foundRun) string { return strconv.Itoa(len(r.Reports)) }},
+	{Heading: ">SIZE", Text: func(r *foundRun) string { return unit.Bytes(r.size()) }},
+	{Heading: "FROM", Text: func(r *foundRun) string { return basis(r.opt, r.Run) }},
+	{Heading: "HISTORY", Text: func(r *foundRun) string { return r.have }},
+}
+
+// jobColumns are those of the jobs of a run that began at start.
+func jobColumns(start time.Time) []table.Column[*pipeline.PlanJob] {
+	began := func(j *pipeline.PlanJob) string {
+		if j.Start.IsZero() {
+			return ""
+		}
+		return "+" + unit.Elapsed(j.Start.Sub(start))
+	}
+	ran := func(j *pipeline.PlanJob) string {
+		if j.Ran <= 0 {
+			return ""
+		}
+		return unit.Elapsed(j.Ran)
+	}
+	return []table.Column[*pipeline.PlanJob]{
+		{Heading: "HOST", Text: func(j *pipeline.PlanJob) string { return j.Host }},
+		{Heading: "JOB", Text: func(j *pipeline.PlanJob) string { return j.Name }},
+		{Heading: "SECTION", Text: func(j *pipeline.PlanJob) string { return j.Section }},
+		{Heading: ">START", Text: began},
+		{Heading: ">±", Text: func(j *pipeline.PlanJob) string { return unit.Elapsed(j.Error) }},
+		{Heading: "BY", Text: func(j *pipeline.PlanJob) string { return j.Clock }},
+		{Heading: ">RAN", Text: ran},
+		{Heading: "ROWS FROM", Text: func(j *pipeline.PlanJob) string { return j.Source }},
+		{Heading: "FILE", Text: func(j *pipeline.PlanJob) string { return j.File }},
+		{Heading: "REPORT", Text: func(j *pipeline.PlanJob) string { return j.Report }},
+	}
 }
 
 // basis is what documents will be made of, as far as names tell.

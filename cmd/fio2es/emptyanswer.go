@@ -21,14 +21,14 @@ const (
 // noWindows is why a run has no windows with percentiles and what to do about it; empty where
 // it has some.
 func noWindows(run *mapping.Run) string {
-	isHistogram := func(d direction) bool { return d.Latency.Layout != "" }
+	isHistogram := func(d mapping.DirectionTotals) bool { return d.Latency.Layout != "" }
 	d := run.Documents
 	switch {
 	case run.NoWindows != "":
 		return strings.TrimSuffix(run.NoWindows, ".")
 	case d.Cluster+d.Host+d.Job == 0:
 		return nothingInTime
-	case len(directions(run)) > 0 && !slices.ContainsFunc(directions(run), isHistogram):
+	case len(run.ByDirection()) > 0 && !slices.ContainsFunc(run.ByDirection(), isHistogram):
 		return onlyAverages
 	}
 	return ""
@@ -68,8 +68,8 @@ func listOf(text string) []string {
 func (c *choice) there(run *mapping.Run) (texts []string) {
 	q := c.query
 	var has, hosts []string
-	for _, d := range directions(run) {
-		has = append(has, d.name+"s")
+	for _, d := range run.ByDirection() {
+		has = append(has, d.Direction+"s")
 	}
 	for _, h := range run.Hosts {
 		if h.Name != "" {

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/export"
-	"github.com/fio2es/fio2es/internal/sheet"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // exportFormats are what --as takes.
-var exportFormats = []string{"hdrlog", "openmetrics", "csv", sheet.Exact, "json"}
+var exportFormats = []string{"hdrlog", "openmetrics", "csv", table.CSVExact, "json"}
 
 // exportQuery is what is exported, and how.
 type exportQuery struct {
@@ -135,7 +135,7 @@ func (q *exportQuery) writer(w io.Writer) export.Writer {
 	case "json":
 		return export.NewJSON(w)
 	}
-	return export.NewCSV(w, q.as == sheet.Exact)
+	return export.NewCSV(w, q.as == table.CSVExact)
 }
 
 // export writes all runs that args name to w. It tells whether that came to its end, also

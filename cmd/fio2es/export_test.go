@@ -192,7 +192,7 @@ func TestExportOrder(t *testing.T) {
 	var lines []string
 	for _, row := range strings.Split(strings.TrimSpace(got), "\n")[1:] {
 		f := strings.Split(row, ",")
-		lines = append(lines, strings.Join([]string{f[2], f[4], f[5], f[11]}, " "))
+		lines = append(lines, strings.Join([]string{f[4], f[6], f[7], f[13]}, " "))
 	}
 	want := []string{"b read 0 1", "b write 0 2", "c trim 0 4", "a read 3 3", fmt.Sprint("a read 1000 ", many)}
 	if !slices.Equal(lines, want) {

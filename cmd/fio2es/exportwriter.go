@@ -83,9 +83,7 @@ func (e *exportWriter) start(run *export.Run) error {
 		return nil
 	}
 	e.begun = true
-	if !e.alike[run.ID] {
-		run.ID = ""
-	}
+	run.IsAlike = e.alike[run.ID]
 	err := e.to.Begin(run)
 	if e.many && e.query.as == "hdrlog" || errors.Is(err, export.ErrOneRun) {
 		return usagef("%w, and these are several: name one run or folder", export.ErrOneRun)
@@ -100,7 +98,7 @@ func (e *exportWriter) start(run *export.Run) error {
 func (e *exportWriter) pour() error {
 	slices.SortFunc(e.open, func(x, y export.Window) int {
 		return cmp.Or(x.Start.Compare(y.Start), cmp.Compare(x.Host, y.Host), cmp.Compare(x.Job, y.Job),
-			cmp.Compare(slices.Index(directionNames, x.Direction), slices.Index(directionNames, y.Direction)))
+			cmp.Compare(slices.Index(mapping.Directions[:], x.Direction), slices.Index(mapping.Directions[:], y.Direction)))
 	})
 	for i := range e.open {
 		if err := e.to.Add(&e.open[i]); err != nil {
@@ -130,8 +128,8 @@ func (e *exportWriter) total(run *mapping.Run) error {
 
 // wholeRun takes what a run came to as one window.
 func (e *exportWriter) wholeRun(run *mapping.Run) error {
-	for _, d := range directions(run) {
-		if !isWanted(e.query.directions, d.name) || d.Latency.Layout == "" {
+	for _, d := range run.ByDirection() {
+		if !isWanted(e.query.directions, d.Direction) || d.Latency.Layout == "" {
 			continue
 		}
 		requests, err := d.Latency.Hist()
@@ -145,7 +143,7 @@ func (e *exportWriter) wholeRun(run *mapping.Run) error {
 			return err
 		}
 		e.open = append(e.open, export.Window{
-			Series: export.Series{Level: mapping.Cluster.String(), Direction: d.name},
+			Series: export.Series{Level: mapping.Cluster.String(), Direction: d.Direction},
 			Start:  run.Run.Start, End: run.Run.End, Requests: requests,
 		})
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
-	"github.com/fio2es/fio2es/internal/sheet"
 )
 
 // addReadingFlags adds the settings of how logs become documents.
@@ -27,16 +29,19 @@ func addReadingFlags(f *pflag.FlagSet) {
 	f.Int("jobs", 0, "logs to parse at a time (default: one for each CPU)")
 }
 
-// format is a command's --format.
-type format struct{ string }
+// format is a command's --format: one of several.
+type format struct {
+	string
+	among []string
+}
 
 func (f *format) String() string { return f.string }
-func (f *format) Type() string   { return "table|csv|csv-exact|json" }
+func (f *format) Type() string   { return strings.Join(f.among, "|") }
 func (f *format) Set(s string) error {
-	switch s {
-	case "table", "csv", sheet.Exact, "json":
-		f.string = s
-		return nil
+	if !slices.Contains(f.among, s) {
+		last := len(f.among) - 1
+		return usagef("%q is not %s or %s", s, strings.Join(f.among[:last], ", "), f.among[last])
 	}
-	return usagef("%q is not table, csv, csv-exact or json", s)
+	f.string = s
+	return nil
 }

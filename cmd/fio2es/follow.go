@@ -8,12 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 func (a *app) followCommand() *cobra.Command {
 	how := followFlags{}
-	f := &format{"table"}
+	f := &format{table.Text, []string{table.Text, table.CSV, table.CSVExact, table.JSON}}
 	cmd := &cobra.Command{
 		Use:   "follow PATH...",
 		Short: "Store runs while fio runs",
@@ -39,7 +40,7 @@ stores what there is, which is no failure.`,
 		Example: `  fio2es follow /data/cbt
   fio2es follow --elasticsearch https://es:9200 /data/cbt
   fio2es follow --rule 'p99 <= 20ms' --rule 'write.iops >= 5k' .
-  fio2es follow --idle 10m --format json . | jq .p99`,
+  fio2es follow --idle 10m --format json . | jq .p99_us`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			how.format = f.string

@@ -289,7 +289,7 @@ func (f *following) settle(ctx context.Context, over []*cbt.Run) error {
 			f.log.Debug("unchanged: " + describe(run))
 		} else {
 			text := fmt.Sprintf("stored %s: %s requests", describe(run), unit.Count(all(run).Requests))
-			if a, err := answersOfTotal(all(run), ""); err == nil && !math.IsNaN(a.p99) {
+			if a, err := answersOfTotal(all(run), ""); err == nil && !math.IsNaN(a.of("p99")) {
 				text += ", p99 " + a.texts("p99")[0]
 			}
 			f.log.Info(text)

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/fio2es/fio2es/internal/heatmap"
-	"github.com/fio2es/fio2es/internal/sheet"
+	"github.com/fio2es/fio2es/internal/table"
 )
 
 // heatmapOptions is how a map is drawn, and where to.
@@ -31,7 +31,7 @@ const (
 
 func (a *app) heatmapCommand() *cobra.Command {
 	how := &heatmapOptions{}
-	f, q := &heatmapFormat{"table"}, &windowQuery{}
+	f, q := &format{table.Text, []string{table.Text, "svg", table.CSV, table.CSVExact, table.JSON}}, &windowQuery{}
 	cmd := &cobra.Command{
 		Use:   "heatmap X...",
 		Short: "Requests by time and latency, as a map",
@@ -124,17 +124,3 @@ func (a *app) fit(how *heatmapOptions) {
 
 // heatmapAround is how many lines a table has beside its cells, with the next prompt.
 const heatmapAround = 5
-
-// heatmapFormat is the --format of heatmap.
-type heatmapFormat struct{ string }
-
-func (f *heatmapFormat) String() string { return f.string }
-func (f *heatmapFormat) Type() string   { return "table|svg|csv|csv-exact|json" }
-func (f *heatmapFormat) Set(s string) error {
-	switch s {
-	case "table", "svg", "csv", sheet.Exact, "json":
-		f.string = s
-		return nil
-	}
-	return usagef("%q is not table, svg, csv, csv-exact or json", s)
-}

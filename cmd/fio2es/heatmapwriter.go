@@ -1,47 +1,53 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/sheet"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// heatmapLine is a line of heatmap --format json: a cell that has requests.
-type heatmapLine struct {
-	Run      string  `json:"run,omitempty"`
-	StartMS  int64   `json:"start_ms"` // since the run's start
-	EndMS    int64   `json:"end_ms"`
-	Start    string  `json:"start,omitempty"` // where known
-	End      string  `json:"end,omitempty"`
-	LowUS    float64 `json:"low_us"` // the band: from low up to, not with, high
-	HighUS   float64 `json:"high_us"`
-	Requests int64   `json:"requests"`
-	Open     bool    `json:"open,omitempty"` // high is no bound: some lie in fio's last bin, which has no end
+// heatmapRow is a cell that has requests.
+type heatmapRow struct {
+	run      *mapping.RunInfo
+	column   *heatmap.Column
+	band     int
+	requests int64
+	isOpen   bool // some lie in fio's last bin, which has no end: the upper bound is none
 }
+
+var heatmapColumns = slices.Concat(
+	runColumns(func(r *heatmapRow) *mapping.RunInfo { return r.run }),
+	[]table.Column[*heatmapRow]{
+		{Name: "start", Unit: "ms", Value: func(r *heatmapRow) any { return r.column.Start.Sub(r.run.Start).Milliseconds() }},
+		{Name: "end", Unit: "ms", Value: func(r *heatmapRow) any { return r.column.End.Sub(r.run.Start).Milliseconds() }},
+		{Name: "start", Sparse: true, Value: func(r *heatmapRow) any { return when(r.column.Start) }},
+		{Name: "end", Sparse: true, Value: func(r *heatmapRow) any { return when(r.column.End) }},
+		{Name: "low", Unit: "us", Value: func(r *heatmapRow) any { return heatmap.Bound(r.band) }}, // the band: from low up to, not with, high
+		{Name: "high", Unit: "us", Value: func(r *heatmapRow) any { return heatmap.Bound(r.band + 1) }},
+		{Name: "requests", Value: func(r *heatmapRow) any { return r.requests }},
+		{Name: "open", Sparse: true, Value: func(r *heatmapRow) any { return r.isOpen }},
+	},
+)
 
 // heatmapWriter collects the windows that are asked for, and draws at the end of each run.
 type heatmapWriter struct {
 	w     io.Writer
 	how   *heatmapOptions
 	query *windowQuery
-	csv   *sheet.Writer
-	json  *json.Encoder
+	cells *table.Writer[*heatmapRow] // nil: a picture is drawn
 
 	run           string
 	many, started bool
-	cells         *heatmap.Builder
+	windows       *heatmap.Builder
 	directions    []string // that have requests
 	choice        choice
 	empty         []error // runs of which there was nothing
@@ -49,19 +55,15 @@ type heatmapWriter struct {
 
 func newHeatmapWriter(w io.Writer, how *heatmapOptions, q *windowQuery) *heatmapWriter {
 	h := &heatmapWriter{w: w, how: how, query: q}
-	switch how.format {
-	case "csv", sheet.Exact:
-		h.csv = sheet.NewWriter(w, how.format == sheet.Exact)
-		h.csv.Write([]string{"run", "start_ms", "end_ms", "start", "end", "low_us", "high_us", "requests", "open"})
-	case "json":
-		h.json = json.NewEncoder(w)
+	if how.format != table.Text && how.format != "svg" {
+		h.cells = table.New(w, how.format, heatmapColumns)
 	}
 	return h
 }
 
 func (h *heatmapWriter) begin(run string, many bool) {
 	h.run, h.many, h.choice, h.directions = run, many, choice{query: h.query}, nil
-	h.cells = heatmap.NewBuilder(h.how.columns)
+	h.windows = heatmap.NewBuilder(h.how.columns)
 }
 
 // wants implements [windowOutput].
@@ -98,7 +100,7 @@ func (h *heatmapWriter) interval(d *mapping.Interval) error {
 	if !slices.Contains(h.directions, d.Fio.Direction) {
 		h.directions = append(h.directions, d.Fio.Direction)
 	}
-	h.cells.Add(heatmap.Window{ElapsedMS: d.Window.ElapsedMS, Start: d.Time, End: d.Window.End, Requests: requests})
+	h.windows.Add(heatmap.Window{ElapsedMS: d.Window.ElapsedMS, Start: d.Time, End: d.Window.End, Requests: requests})
 	return nil
 }
 
@@ -107,17 +109,17 @@ func (h *heatmapWriter) total(run *mapping.Run) error {
 	if err := h.one(); err != nil {
 		return err
 	}
-	m := h.cells.Map()
+	m := h.windows.Map()
 	if m.Total == 0 {
 		h.empty = append(h.empty, h.choice.empty(run))
 		return nil
 	}
 	clock := heatmap.Clock{Start: run.Run.Start, Known: run.Run.Start.Year() >= 1970}
-	switch h.how.format {
-	case "svg":
+	switch {
+	case h.cells != nil:
+		return h.write(m, &run.Run)
+	case h.how.format == "svg":
 		return h.svg(m, clock)
-	case "csv", sheet.Exact, "json":
-		return h.lines(m, clock)
 	}
 	if h.started {
 		fmt.Fprintln(h.w)
@@ -130,7 +132,7 @@ func (h *heatmapWriter) total(run *mapping.Run) error {
 // about says what is on a map.
 func (h *heatmapWriter) about(m *heatmap.Map) string {
 	var directions []string
-	for _, d := range directionNames {
+	for _, d := range mapping.Directions {
 		if slices.Contains(h.directions, d) {
 			directions = append(directions, d)
 		}
@@ -159,21 +161,15 @@ func (h *heatmapWriter) svg(m *heatmap.Map, clock heatmap.Clock) error {
 	return writeFile(h.how.output, draw)
 }
 
-// lines writes the cells, by time, then latency.
-func (h *heatmapWriter) lines(m *heatmap.Map, clock heatmap.Clock) error {
+// write writes the cells, by time, then latency.
+func (h *heatmapWriter) write(m *heatmap.Map, run *mapping.RunInfo) error {
 	for i := range m.Columns {
-		c := &m.Columns[i]
-		l := heatmapLine{Run: h.run, StartMS: c.Start.Sub(clock.Start).Milliseconds(), EndMS: c.End.Sub(clock.Start).Milliseconds()}
-		if clock.Known {
-			l.Start, l.End = c.Start.UTC().Format(time.RFC3339Nano), c.End.UTC().Format(time.RFC3339Nano)
-		}
-		for band, n := range c.Counts {
+		for band, n := range m.Columns[i].Counts {
 			if n == 0 {
 				continue
 			}
-			l.LowUS, l.HighUS, l.Requests = heatmap.Bound(band), heatmap.Bound(band+1), n
-			l.Open = m.OpenUS > 0 && m.OpenUS < l.HighUS
-			if err := h.line(&l); err != nil {
+			isOpen := m.OpenUS > 0 && m.OpenUS < heatmap.Bound(band+1)
+			if err := h.cells.Write(&heatmapRow{run, &m.Columns[i], band, n, isOpen}); err != nil {
 				return err
 			}
 		}
@@ -181,18 +177,9 @@ func (h *heatmapWriter) lines(m *heatmap.Map, clock heatmap.Clock) error {
 	return nil
 }
 
-func (h *heatmapWriter) line(l *heatmapLine) error {
-	if h.json != nil {
-		return h.json.Encode(l)
-	}
-	return h.csv.Write([]string{l.Run, strconv.FormatInt(l.StartMS, 10), strconv.FormatInt(l.EndMS, 10), l.Start, l.End,
-		number(l.LowUS), number(l.HighUS), strconv.FormatInt(l.Requests, 10), strconv.FormatBool(l.Open)})
-}
-
 func (h *heatmapWriter) flush() error {
-	if h.csv != nil {
-		h.csv.Flush()
-		h.empty = append(h.empty, h.csv.Error())
+	if h.cells != nil {
+		h.empty = append(h.empty, h.cells.Flush())
 	}
 	return errors.Join(h.empty...)
 }

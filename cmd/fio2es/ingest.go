@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/pipeline"
@@ -19,7 +20,7 @@ import (
 )
 
 func (a *app) ingestCommand() *cobra.Command {
-	f := &format{"table"}
+	f := &format{table.Text, runFormats}
 	how := ingestFlags{}
 	cmd := &cobra.Command{
 		Use:   "ingest PATH...",
@@ -50,6 +51,9 @@ request of Elasticsearch.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			how.format = f.string
+			if how.dryRun && how.format != table.Text {
+				return usagef("--format %s: --dry-run has tables for people alone: leave --format out", how.format)
+			}
 			return a.ingest(cmd.Context(), args, how)
 		},
 	}
@@ -62,7 +66,7 @@ request of Elasticsearch.`,
 	fl.StringSliceVar(&how.pick.include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
 	fl.StringSliceVar(&how.pick.exclude, "exclude", nil, "not the runs whose archive:path has this in it")
 	fl.StringVar(&how.pick.shard, "shard", "", "I/N: the I-th of N parts of the runs, for several machines")
-	fl.Var(f, "format", "of the table of runs: table, csv or json")
+	fl.Var(f, "format", "of the table of runs: table, csv, markdown, json: an object a line; document: a run's whole document a line")
 	return cmd
 }
 

@@ -6,10 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/table"
 )
 
 func (a *app) percentilesCommand() *cobra.Command {
-	f, as := &format{"table"}, &compat{}
+	f, as := &format{table.Text, table.Formats}, &compat{}
 	method, total := "interpolated", false
 	cmd := &cobra.Command{
 		Use:   "percentiles X...",
@@ -58,7 +59,7 @@ its header. Of logs given by name it reads these alone, as the tools do.`,
 	}
 	addReadingFlags(cmd.Flags())
 	addClusterFlags(cmd.Flags())
-	cmd.Flags().Var(f, "format", "table, csv, or json: an object a line")
+	cmd.Flags().Var(f, "format", "table, csv, markdown, or json: an object a line")
 	cmd.Flags().Var(as, "compat", "the layout of one of fio's own tools, in place of --format")
 	cmd.Flags().StringVar(&method, "method", method, "interpolated within bins, or as fio prints them")
 	cmd.Flags().BoolVar(&total, "total", false, "of the whole run only")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -16,7 +17,7 @@ type rankQuery struct {
 }
 
 func (a *app) rankCommand() *cobra.Command {
-	f := &format{"table"}
+	f := &format{table.Text, table.Formats}
 	q := &rankQuery{}
 	var within []string
 	cmd := &cobra.Command{
@@ -54,7 +55,7 @@ a latency in fio's last bin, which has no upper end: SERVED counts what surely t
 	_ = fl.MarkHidden("levels") // it is there
 	fl.StringSliceVar(&within, "within", nil, "latencies, such as 500us,10ms,1s")
 	q.addFlags(fl)
-	fl.Var(f, "format", "table, csv, or json: an object a line")
+	fl.Var(f, "format", "table, csv, markdown, or json: an object a line")
 	return cmd
 }
 

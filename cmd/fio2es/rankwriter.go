@@ -1,70 +1,101 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/sheet"
-	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// rankLine is a line of rank --format json.
-type rankLine struct {
-	Run       string   `json:"run,omitempty"`
-	Direction string   `json:"direction"`      // all: of those that were asked for
-	From      string   `json:"from,omitempty"` // what the windows really span
-	To        string   `json:"to,omitempty"`
-	WithinUS  float64  `json:"within_us"`
-	Requests  int64    `json:"requests"`
-	Served    int64    `json:"served"`         // within the latency
-	AtLeast   int64    `json:"at_least"`       // without those of the bin that the latency falls into
-	AtMost    int64    `json:"at_most"`        // with all of these
-	Share     *float64 `json:"share"`          // 0 … 1; null without requests
-	Open      []string `json:"open,omitempty"` // lower bounds: the latency lies in fio's last bin, which has no end
+// rankRow is how many requests of a direction were served within a latency.
+type rankRow struct {
+	run                     *mapping.RunInfo
+	direction               string // all: of those that were asked for
+	from, to                time.Time
+	within                  time.Duration
+	requests, of            float64 // in this direction, in all
+	served, atLeast, atMost float64
+	isBound                 bool // the latency lies in fio's last bin, which has no end
 }
+
+// newRankRow counts the requests of h.
+func newRankRow(direction string, within time.Duration, h *hist.Histogram) *rankRow {
+	r := &rankRow{direction: direction, within: within, requests: h.Total()}
+	r.served, r.atLeast, r.atMost = h.CountWithin(float64(within))
+	r.isBound = r.atMost > r.atLeast && h.Layout().Open(h.Layout().Index(int64(within)))
+	return r
+}
+
+func (r *rankRow) withinUS() float64 { return float64(r.within) / 1000 }
+
+// share is the part of the requests that was served; not a number without requests.
+func (r *rankRow) share() float64 { return r.served / r.requests }
+
+func (r *rankRow) shareText() string {
+	if math.IsNaN(r.share()) {
+		return "-"
+	}
+	return orMore(percent(r.share(), r.of), r.isBound)
+}
+
+// open names the columns that are lower bounds.
+func (r *rankRow) open() []string {
+	if r.isBound {
+		return []string{"served", "share"}
+	}
+	return nil
+}
+
+func wholeNumber(n float64) int64 { return int64(math.Round(n)) }
+
+func countText(n float64) string { return unit.Count(wholeNumber(n)) }
+
+var rankColumns = slices.Concat(
+	runColumns(func(r *rankRow) *mapping.RunInfo { return r.run }),
+	[]table.Column[*rankRow]{
+		{Name: "within", Unit: "us", Heading: ">WITHIN", Value: func(r *rankRow) any { return r.withinUS() }, Text: func(r *rankRow) string { return unit.Latency(r.withinUS()) }},
+		{Name: "direction", Heading: "DIR", Value: func(r *rankRow) any { return r.direction }},
+		{Name: "from", Sparse: true, Value: func(r *rankRow) any { return when(r.from) }}, // what the windows really span
+		{Name: "to", Sparse: true, Value: func(r *rankRow) any { return when(r.to) }},
+		{Name: "requests", Heading: ">REQUESTS", Value: func(r *rankRow) any { return wholeNumber(r.requests) }, Text: func(r *rankRow) string { return countText(r.requests) }},
+		{Name: "served", Heading: ">SERVED", Value: func(r *rankRow) any { return wholeNumber(r.served) }, Text: func(r *rankRow) string { return orMore(countText(r.served), r.isBound) }},
+		{Name: "share", Heading: ">SHARE", Value: func(r *rankRow) any { return r.share() }, Text: (*rankRow).shareText},
+		{Name: "at_least", Heading: ">AT LEAST", Value: func(r *rankRow) any { return wholeNumber(r.atLeast) }, Text: func(r *rankRow) string { return countText(r.atLeast) }},
+		{Name: "at_most", Heading: ">AT MOST", Value: func(r *rankRow) any { return wholeNumber(r.atMost) }, Text: func(r *rankRow) string { return countText(r.atMost) }},
+		{Name: "open", Sparse: true, Value: func(r *rankRow) any { return r.open() }},
+	},
+)
 
 // rankWriter adds up the windows that are asked for, and answers at the end of each run.
 type rankWriter struct {
-	w      io.Writer
-	format string
-	query  *rankQuery
-	csv    *sheet.Writer
-	json   *json.Encoder
+	to    *table.Writer[*rankRow]
+	query *rankQuery
 
-	run      string
-	started  bool
-	sums     map[string]*hist.Histogram // by direction
-	windows  int
-	from, to time.Time // what they span
-	choice   choice
-	empty    []error // runs of which there was nothing
+	run         string
+	sums        map[string]*hist.Histogram // by direction
+	windows     int
+	from, until time.Time // what they span
+	choice      choice
+	empty       []error // runs of which there was nothing
 }
 
 func newRankWriter(w io.Writer, format string, q *rankQuery) *rankWriter {
-	r := &rankWriter{w: w, format: format, query: q}
-	switch format {
-	case "csv", sheet.Exact:
-		r.csv = sheet.NewWriter(w, format == sheet.Exact)
-		r.csv.Write([]string{"run", "direction", "from", "to", "within_us", "requests", "served", "at_least", "at_most", "share", "open"})
-	case "json":
-		r.json = json.NewEncoder(w)
-	}
-	return r
+	return &rankWriter{to: table.New(w, format, rankColumns), query: q}
 }
 
 func (r *rankWriter) begin(run string, _ bool) {
 	r.run, r.sums, r.windows, r.choice = run, map[string]*hist.Histogram{}, 0, choice{query: &r.query.windowQuery}
-	r.from, r.to = time.Time{}, time.Time{}
+	r.from, r.until = time.Time{}, time.Time{}
 }
 
 // wants implements [windowOutput].
@@ -89,8 +120,8 @@ func (r *rankWriter) interval(d *mapping.Interval) error {
 	if r.windows == 0 || d.Time.Before(r.from) {
 		r.from = d.Time
 	}
-	if r.windows == 0 || d.Window.End.After(r.to) {
-		r.to = d.Window.End
+	if r.windows == 0 || d.Window.End.After(r.until) {
+		r.until = d.Window.End
 	}
 	r.windows++
 	return r.add(d.Fio.Direction, &d.Latency)
@@ -101,7 +132,7 @@ func (r *rankWriter) add(direction string, l *mapping.Latency) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{direction, "all"} {
+	for _, name := range []string{direction, allDirections} {
 		if r.sums[name] == nil {
 			r.sums[name] = &hist.Histogram{}
 		}
@@ -110,15 +141,18 @@ func (r *rankWriter) add(direction string, l *mapping.Latency) error {
 	return nil
 }
 
+// allDirections are those that were asked for, together.
+const allDirections = "all"
+
 // total answers for a run.
 func (r *rankWriter) total(run *mapping.Run) error {
 	if r.query.whole() {
-		r.from, r.to = run.Run.Start, run.Run.End
-		for _, d := range directions(run) {
-			if !isWanted(r.query.directions, d.name) || d.Latency.Layout == "" {
+		r.from, r.until = run.Run.Start, run.Run.End
+		for _, d := range run.ByDirection() {
+			if !isWanted(r.query.directions, d.Direction) || d.Latency.Layout == "" {
 				continue
 			}
-			if err := r.add(d.name, &d.Latency); err != nil {
+			if err := r.add(d.Direction, &d.Latency); err != nil {
 				return err
 			}
 		}
@@ -127,65 +161,25 @@ func (r *rankWriter) total(run *mapping.Run) error {
 		r.empty = append(r.empty, r.choice.empty(run))
 		return nil
 	}
-	requests := r.sums["all"].Total()
+	of := r.sums[allDirections].Total()
 	if len(r.sums) == 2 { // a direction alone is all
-		delete(r.sums, "all")
+		delete(r.sums, allDirections)
 	}
-	table := term.NewTable(">WITHIN", "DIR", ">REQUESTS", ">SERVED", ">SHARE", ">AT LEAST", ">AT MOST")
+	r.to.Begin(fmt.Sprintf("%s, %s to %s", r.run, moment(r.from), moment(r.until)))
 	for _, within := range r.query.within {
-		for _, direction := range []string{"read", "write", "trim", "all"} {
+		for _, direction := range append(mapping.Directions[:], allDirections) {
 			h := r.sums[direction]
 			if h == nil {
 				continue
 			}
-			if err := r.line(table, within, direction, h, requests); err != nil {
+			row := newRankRow(direction, within, h)
+			row.run, row.from, row.to, row.of = &run.Run, r.from, r.until, of
+			if err := r.to.Write(row); err != nil {
 				return err
 			}
 		}
 	}
-	if r.format != "table" {
-		return nil
-	}
-	if r.started {
-		fmt.Fprintln(r.w)
-	}
-	r.started = true
-	term.Line(r.w, "%s, %s to %s", r.run, moment(r.from), moment(r.to))
-	return table.Write(r.w)
-}
-
-// line answers for a direction; all is how many requests all directions have.
-func (r *rankWriter) line(table *term.Table, within time.Duration, direction string, h *hist.Histogram, all float64) error {
-	count, low, high := h.CountWithin(float64(within))
-	l := rankLine{
-		Run: r.run, Direction: direction, WithinUS: float64(within) / 1000, Requests: int64(math.Round(h.Total())),
-		Served: int64(math.Round(count)), AtLeast: int64(math.Round(low)), AtMost: int64(math.Round(high)),
-	}
-	if r.from.Year() >= 1970 {
-		l.From, l.To = r.from.UTC().Format(time.RFC3339Nano), r.to.UTC().Format(time.RFC3339Nano)
-	}
-	isBound := high > low && h.Layout().Open(h.Layout().Index(int64(within)))
-	if isBound {
-		l.Open = []string{"served", "share"}
-	}
-	share := "-"
-	if h.Total() > 0 {
-		s := count / h.Total()
-		l.Share, share = &s, percent(s, all)
-	}
-	switch r.format {
-	case "json":
-		return r.json.Encode(l)
-	case "csv", sheet.Exact:
-		exact := ""
-		if l.Share != nil {
-			exact = number(*l.Share)
-		}
-		return r.csv.Write([]string{l.Run, l.Direction, l.From, l.To, number(l.WithinUS), strconv.FormatInt(l.Requests, 10),
-			strconv.FormatInt(l.Served, 10), strconv.FormatInt(l.AtLeast, 10), strconv.FormatInt(l.AtMost, 10), exact, strings.Join(l.Open, " ")})
-	}
-	table.Add(unit.Latency(l.WithinUS), direction, unit.Count(l.Requests), orMore(unit.Count(l.Served), isBound), orMore(share, isBound), unit.Count(l.AtLeast), unit.Count(l.AtMost))
-	return nil
+	return r.to.End()
 }
 
 // percent has as many digits as so many requests allow to tell apart, up to six: all but
@@ -207,10 +201,4 @@ func moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05.000")
 }
 
-func (r *rankWriter) flush() error {
-	if r.csv != nil {
-		r.csv.Flush()
-		r.empty = append(r.empty, r.csv.Error())
-	}
-	return errors.Join(r.empty...)
-}
+func (r *rankWriter) flush() error { return errors.Join(append(r.empty, r.to.Flush())...) }

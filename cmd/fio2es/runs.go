@@ -3,9 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -15,15 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/sheet"
-	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
 func (a *app) runsCommand() *cobra.Command {
-	f := &format{"table"}
+	f := &format{table.Text, runFormats}
 	filter := history.RunFilter{Light: true}
 	var since, until, sorted string
 	var labels map[string]string
@@ -36,7 +32,7 @@ a run; latencies are of the whole run (≥: or more, *: computed by fio). REC ar
 its JSON report has; MISS are requests that are in no window.`,
 		Example: `  fio2es runs
   fio2es runs randwrite --since 2026-01-01 --sort p99
-  fio2es runs --format json | jq -r .run.id`,
+  fio2es runs --format json | jq -r .run`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			filter.Text, filter.Labels = strings.Join(args, ""), labels
@@ -59,7 +55,7 @@ its JSON report has; MISS are requests that are in no window.`,
 	fl.StringVar(&until, "until", "", "only that began before this time")
 	fl.IntVar(&filter.Limit, "limit", 0, "so many at most")
 	fl.StringVar(&sorted, "sort", "start", "start, p50, p99, max, iops or requests: the highest first")
-	fl.Var(f, "format", "table, csv or json")
+	fl.Var(f, "format", "table, csv, markdown, json: an object a line; document: a run's whole document a line")
 	return cmd
 }
 
@@ -112,24 +108,24 @@ func (a *app) skips(err error, skipped *bool) bool {
 // runKeys are what runs can be sorted by.
 var runKeys = map[string]func(*mapping.Run) float64{
 	"start":    nil,
-	"p50":      func(r *mapping.Run) float64 { return highest(r, func(a *answers) float64 { return a.p50 }) },
-	"p99":      func(r *mapping.Run) float64 { return highest(r, func(a *answers) float64 { return a.p99 }) },
-	"max":      func(r *mapping.Run) float64 { return highest(r, func(a *answers) float64 { return a.max }) },
+	"p50":      func(r *mapping.Run) float64 { return highest(r, "p50") },
+	"p99":      func(r *mapping.Run) float64 { return highest(r, "p99") },
+	"max":      func(r *mapping.Run) float64 { return highest(r, "max") },
 	"iops":     func(r *mapping.Run) float64 { return all(r).IOPS },
 	"requests": func(r *mapping.Run) float64 { return float64(all(r).Requests) },
 }
 
 // highest is a latency of all requests of a run or, where these were not merged, the highest
 // of its directions; 0 where none is known.
-func highest(r *mapping.Run, of func(*answers) float64) float64 {
-	list := []direction{{"", all(r)}}
+func highest(r *mapping.Run, name string) float64 {
+	list := []mapping.DirectionTotals{{Totals: all(r)}}
 	if all(r).Latency.Layout == "" {
-		list = directions(r)
+		list = r.ByDirection()
 	}
 	most := 0.0
 	for _, d := range list {
-		if a, err := answersOfTotal(d.Totals, ""); err == nil && of(&a) > most {
-			most = of(&a)
+		if a, err := answersOfTotal(d.Totals, ""); err == nil && a.of(name) > most {
+			most = a.of(name)
 		}
 	}
 	return most
@@ -152,46 +148,6 @@ func parseTime(flag, text string) (time.Time, error) {
 		}
 	}
 	return time.Time{}, usagef("--%s %s: want a time such as 2026-01-31 or 2026-01-31T09:12:00Z", flag, text)
-}
-
-// writeRuns writes runs as a table, as CSV, or as their documents, one a line.
-func writeRuns(w io.Writer, runs []*mapping.Run, format string) error {
-	switch format {
-	case "json":
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false) // rules are full of < and >
-		for _, r := range runs {
-			if err := enc.Encode(r.Light()); err != nil {
-				return err
-			}
-		}
-		return nil
-	case "csv", sheet.Exact:
-		return writeRunsCSV(sheet.NewWriter(w, format == sheet.Exact), runs)
-	}
-	t := term.NewTable("RUN", "START", "NAME", ">HOSTS", ">JOBS", "DIR", ">REQUESTS", ">IOPS", ">MEAN", ">P50", ">P95", ">P99", ">P99.9", ">MAX", ">REC", ">MISS", "")
-	t.Narrow([]string{"NAME"}, []string{"MEAN", "JOBS", "HOSTS", "P50", "P95", "MAX", "REC", "P99.9", "IOPS", "MISS"})
-	byFio := false
-	for _, r := range runs {
-		cells := []string{r.Run.ID[:min(8, len(r.Run.ID))], r.Run.Start.UTC().Format("2006-01-02 15:04:05"), describe(r),
-			strconv.Itoa(len(r.Hosts)), strconv.Itoa(r.Fio.Jobs)}
-		rest := []string{count(r.Recovered.Requests), count(r.Missing.Requests), state(r)}
-		for _, d := range directions(r) {
-			a, err := answersOfTotal(d.Totals, "")
-			if err != nil {
-				return err
-			}
-			byFio = byFio || a.byFio
-			line := append(cells, d.name, unit.Count(d.Requests), unit.Rate(d.IOPS))
-			t.Add(append(append(line, a.texts("mean", "p50", "p95", "p99", "p99_9", "max")...), rest...)...)
-			cells, rest = make([]string, len(cells)), nil
-		}
-	}
-	if err := t.Write(w); err != nil || !byFio {
-		return err
-	}
-	_, err := fmt.Fprintln(w, fioNote)
-	return err
 }
 
 // describe is a run's name with what most distinguishes it.
@@ -247,43 +203,6 @@ func count(n int64) string {
 		return ""
 	}
 	return unit.Count(n)
-}
-
-type direction struct {
-	name string
-	*mapping.Totals
-}
-
-// directions are those that the run has.
-func directions(r *mapping.Run) []direction {
-	var out []direction
-	for _, d := range []direction{{"read", r.Read}, {"write", r.Write}, {"trim", r.Trim}} {
-		if d.Totals != nil {
-			out = append(out, d)
-		}
-	}
-	return out
-}
-
-func writeRunsCSV(out *sheet.Writer, runs []*mapping.Run) error {
-	out.Write([]string{"run", "archive", "name", "start", "hosts", "jobs", "benchmark", "mode", "op_size", "iodepth", "direction", "requests",
-		"iops", "bandwidth", "min_us", "mean_us", "p50_us", "p95_us", "p99_us", "p99_9_us", "p99_99_us", "max_us", "recovered", "missing", "complete", "open", "source"})
-	for _, r := range runs {
-		for _, d := range directions(r) {
-			a, err := answersOfTotal(d.Totals, "")
-			if err != nil {
-				return err
-			}
-			out.Write([]string{r.Run.ID, r.Run.Archive, r.Run.Name, r.Run.Start.UTC().Format(time.RFC3339Nano),
-				strconv.Itoa(len(r.Hosts)), strconv.Itoa(r.Fio.Jobs), r.CBT.Benchmark, r.CBT.Mode,
-				strconv.FormatInt(r.CBT.OpSize, 10), strconv.Itoa(r.CBT.IODepth), d.name, strconv.FormatInt(d.Requests, 10),
-				number(d.IOPS), number(d.Bandwidth), number(a.min), number(a.mean), number(a.p50), number(a.p95), number(a.p99),
-				number(a.p999), number(a.p9999), number(a.max), strconv.FormatInt(r.Recovered.Requests, 10),
-				strconv.FormatInt(r.Missing.Requests, 10), strconv.FormatBool(r.Run.Complete), strings.Join(a.bounds(), " "), a.source()})
-		}
-	}
-	out.Flush()
-	return out.Error()
 }
 
 // number writes a number exactly, and nothing for none.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -20,7 +21,7 @@ type slaQuery struct {
 }
 
 func (a *app) slaCommand() *cobra.Command {
-	f := &format{"table"}
+	f := &format{table.Text, table.Formats}
 	q := &slaQuery{}
 	cmd := &cobra.Command{
 		Use:   "sla X...",
@@ -84,7 +85,7 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 	_ = fl.MarkHidden("levels") // it is there
 	fl.StringArray("rule", nil, "an objective, such as 'p99 <= 10ms' (repeatable)")
 	q.addFlags(fl)
-	fl.Var(f, "format", "table, csv, or json: an object a line")
+	fl.Var(f, "format", "table, csv, markdown, or json: an object a line")
 	return cmd
 }
 
@@ -117,10 +118,10 @@ func (a *app) sla(ctx context.Context, args []string, out *slaOutput) error {
 		if errors.Is(err, errLeftOut) {
 			leftOut = true
 		} else if err != nil {
-			return errors.Join(err, out.writer.flush())
+			return errors.Join(err, out.writer.Flush())
 		}
 	}
-	if err := out.writer.flush(); err != nil {
+	if err := out.writer.Flush(); err != nil {
 		return err
 	}
 	switch {
@@ -213,7 +214,7 @@ func (o *slaOutput) total(run *mapping.Run) error {
 	if o.asksWindows() && !o.took {
 		o.explain(run, verdicts)
 	}
-	return o.conclude(&slaRun{title: run.Run.Archive + ":" + run.Run.Name, id: run.Run.ID, start: run.Run.Start, from: o.from, to: o.to}, verdicts)
+	return o.conclude(&slaRun{run.Run, o.from, o.to}, verdicts)
 }
 
 // explain says why rules about windows could not be judged: the run has none, or none that
@@ -238,10 +239,10 @@ func (o *slaOutput) conclude(run *slaRun, verdicts []slo.Verdict) error {
 		switch v.State {
 		case slo.Broken:
 			o.isBroken = true
-			o.app.log.Error(fmt.Sprintf("sla %s: %s: %s %s", v.Rule, run.title, v.Direction, run.breach(v)))
+			o.app.log.Error(fmt.Sprintf("sla %s: %s: %s %s", v.Rule, run.title(), v.Direction, run.breach(v)))
 		case slo.Unknown:
 			o.isUnknown = true
-			o.app.log.Warn(fmt.Sprintf("sla %s: %s: not judged: %s", v.Rule, run.title, v.Why))
+			o.app.log.Warn(fmt.Sprintf("sla %s: %s: not judged: %s", v.Rule, run.title(), v.Why))
 		}
 	}
 	return o.writer.run(run, verdicts)
@@ -253,5 +254,5 @@ func (o *slaOutput) flush() error {
 		return nil
 	}
 	o.open = false
-	return o.conclude(&slaRun{title: o.name}, slo.New(o.query.rules).Verdicts())
+	return o.conclude(&slaRun{RunInfo: mapping.RunInfo{Name: o.name}}, slo.New(o.query.rules).Verdicts())
 }

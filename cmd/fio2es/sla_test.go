@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -65,7 +64,7 @@ func TestSLANumbers(t *testing.T) {
 			rules = append(rules, "--rule", name+" < 1000s", "--rule", fmt.Sprintf("%s <= %vus in every window", name, limit))
 		}
 		rules = append(rules, "--rule", "within 100us >= 0%")
-		rows := linesOf[slaRow](t, 4, rules...)
+		rows := linesOf[slaLine](t, 4, rules...)
 		if want := 2*len(slaMetrics) + 2; len(rows) != want {
 			t.Errorf("%s: %d verdicts, want %d", path, len(rows), want)
 		}
@@ -92,7 +91,7 @@ func TestSLANumbers(t *testing.T) {
 }
 
 // checkSLAWindows counts windows, as percentiles prints them.
-func checkSLAWindows(t *testing.T, row slaRow, windows []percentileLine, of func(*percentileLine) *float64) {
+func checkSLAWindows(t *testing.T, row slaLine, windows []percentileLine, of func(*percentileLine) *float64) {
 	t.Helper()
 	var limit float64
 	if _, err := fmt.Sscanf(row.Rule, row.Metric+" <= %fus in every window", &limit); err != nil {
@@ -208,33 +207,6 @@ func TestSLAText(t *testing.T) {
 	} {
 		if got := slaText(c.unit, c.value, c.limit, c.of); got != c.want {
 			t.Errorf("%+v: %s", c, got)
-		}
-	}
-}
-
-// TestSLAColumns: CSV has what JSON has, under the same names and in the same order.
-func TestSLAColumns(t *testing.T) {
-	var names []string
-	for i := range reflect.TypeFor[slaRow]().NumField() {
-		name, _, _ := strings.Cut(reflect.TypeFor[slaRow]().Field(i).Tag.Get("json"), ",")
-		names = append(names, name)
-	}
-	if !slices.Equal(names, slaColumns) {
-		t.Errorf("%q, want %q", slaColumns, names)
-	}
-	one, ms := 0.5, int64(7)
-	row := &slaRow{
-		Run: "run", ID: "id", From: "from", To: "to", Rule: "rule", Direction: "direction", Metric: "metric", Value: &one, Low: &one, High: &one, Limit: one, Unit: "unit",
-		Verdict: "verdict", Why: "why", Requests: ms, BudgetUsed: &one, JudgedMS: &ms, HeldMS: &ms, Worst: &one, WorstMS: &ms, WorstAt: "worst_start",
-		FirstMS: &ms, FirstAt: "first_broken_start", LongestMS: &ms, LongestStartMS: &ms, LongestAt: "longest_broken_start",
-	}
-	cells := row.cells()
-	if len(cells) != len(slaColumns) {
-		t.Fatalf("%d cells, %d columns", len(cells), len(slaColumns))
-	}
-	for i, name := range slaColumns {
-		if cells[i] != name && cells[i] != "0.5" && cells[i] != "7" && cells[i] != "false" {
-			t.Errorf("%s is %q", name, cells[i])
 		}
 	}
 }

@@ -1,69 +1,134 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/sheet"
 	"github.com/fio2es/fio2es/internal/slo"
-	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
 )
 
-// slaRow is a line of sla --format json.
+// slaRow is a verdict on a run.
 type slaRow struct {
-	Run       string `json:"run"` // archive:name
-	ID        string `json:"id,omitempty"`
-	From      string `json:"from,omitempty"` // what was judged
-	To        string `json:"to,omitempty"`
-	Rule      string `json:"rule"`
-	Direction string `json:"direction"` // empty: there is none that the rule could be about
-	Metric    string `json:"metric"`    // p99, within 100ms, iops
-
-	Value   *float64 `json:"value"` // of rules about windows the share of the time in which they hold; null: not known
-	Low     *float64 `json:"low"`   // bounds of its error; high is null where there is none
-	High    *float64 `json:"high"`
-	Limit   float64  `json:"limit"`
-	Unit    string   `json:"unit"` // of the four: us, share (0 … 1), per_second, requests
-	Verdict string   `json:"verdict"`
-	Close   bool     `json:"close"` // the limit lies within the bounds
-	Why     string   `json:"why,omitempty"`
-
-	Requests   int64    `json:"requests"`              // that the value rests on
-	BudgetUsed *float64 `json:"budget_used,omitempty"` // share of the error budget
-
-	// Of rules about windows, milliseconds since the run's start where not said otherwise.
-	JudgedMS       *int64   `json:"judged_ms,omitempty"` // the length of all windows that tell
-	HeldMS         *int64   `json:"held_ms,omitempty"`
-	Worst          *float64 `json:"worst,omitempty"` // us, share, or per second: what the metric has
-	WorstMS        *int64   `json:"worst_start_ms,omitempty"`
-	WorstAt        string   `json:"worst_start,omitempty"` // where known
-	FirstMS        *int64   `json:"first_broken_start_ms,omitempty"`
-	FirstAt        string   `json:"first_broken_start,omitempty"`
-	LongestMS      *int64   `json:"longest_broken_ms,omitempty"` // its length
-	LongestStartMS *int64   `json:"longest_broken_start_ms,omitempty"`
-	LongestAt      string   `json:"longest_broken_start,omitempty"`
-	WorstOpen      bool     `json:"worst_open,omitempty"` // the worst is that or more: it lies in fio's last bin
+	run *slaRun
+	*slo.Verdict
 }
 
-var slaColumns = []string{
-	"run", "id", "from", "to", "rule", "direction", "metric", "value", "low", "high", "limit", "unit", "verdict", "close", "why", "requests", "budget_used",
-	"judged_ms", "held_ms", "worst", "worst_start_ms", "worst_start", "first_broken_start_ms", "first_broken_start",
-	"longest_broken_ms", "longest_broken_start_ms", "longest_broken_start", "worst_open",
+func (r *slaRow) note() string {
+	if r.Close && r.Why == "" {
+		return closeNote
+	}
+	return r.Why
+}
+
+func (r *slaRow) budgetText() string {
+	if math.IsNaN(r.Budget) {
+		return ""
+	}
+	return strconv.FormatFloat(r.Budget*100, 'f', 0, 64) + " %"
+}
+
+// inUnit is a number for programs, in the unit of the rule.
+func (r *slaRow) inUnit(v float64) float64 { return forMachines(r.Rule.Unit(), v) }
+
+// worst is the metric in the worst window, for programs.
+func (r *slaRow) worst() float64 { return forMachines(r.Rule.Metric.Unit(), r.Windows.Worst.Value) }
+
+// when is when a moment began, where that is known.
+func (r *slaRow) when(m slo.Moment) time.Time { return when(r.run.at(m.Start)) }
+
+func (r *slaRow) isInWindows() bool  { return r.Windows.Judged > 0 }
+func (r *slaRow) isEverBroken() bool { return r.isInWindows() && r.longest() > 0 }
+
+// longest is the length of the longest time in which the rule was broken, milliseconds.
+func (r *slaRow) longest() int64 { return r.Windows.Longest.End - r.Windows.Longest.Start }
+
+var slaColumns = slices.Concat(
+	runColumns(func(r *slaRow) *mapping.RunInfo { return &r.run.RunInfo }),
+	[]table.Column[*slaRow]{
+		{Name: "from", Sparse: true, Value: func(r *slaRow) any { return when(r.run.from) }},
+		{Name: "to", Sparse: true, Value: func(r *slaRow) any { return when(r.run.to) }},
+		{Name: "rule", Heading: "RULE", Value: func(r *slaRow) any { return r.Rule.String() }},
+		{Name: "direction", Heading: "DIR", Value: func(r *slaRow) any { return r.Direction }}, // empty: there is none that the rule could be about
+		{Name: "metric", Value: func(r *slaRow) any { return r.Rule.Metric.String() }},
+		{Name: "value", Heading: ">VALUE", Value: func(r *slaRow) any { return r.inUnit(r.Value) }, Text: func(r *slaRow) string { return slaValue(r.Verdict) }},
+		{Name: "low", Value: func(r *slaRow) any { return r.inUnit(r.Low) }}, // bounds of its error
+		{Name: "high", Value: func(r *slaRow) any { return r.inUnit(r.High) }},
+		{Name: "limit", Heading: ">LIMIT", Value: func(r *slaRow) any { return r.inUnit(r.Rule.Limit()) }, Text: func(r *slaRow) string { return r.Rule.Target() }},
+		{Name: "unit", Value: func(r *slaRow) any { return slaUnits[r.Rule.Unit()] }}, // of value, low, high, limit
+		{Name: "verdict", Heading: "VERDICT", Value: func(r *slaRow) any { return string(r.State) }},
+		{Name: "close", Value: func(r *slaRow) any { return r.Close }}, // the limit lies within the bounds
+		{Name: "why", Sparse: true, Value: func(r *slaRow) any { return r.Why }},
+		{Name: "requests", Value: func(r *slaRow) any { return int64(r.Requests) }}, // that the value rests on
+		{Name: "budget_used", Heading: ">BUDGET", Sparse: true, Value: func(r *slaRow) any { return r.Budget }, Text: (*slaRow).budgetText},
+	},
+	where((*slaRow).isInWindows,
+		table.Column[*slaRow]{Name: "judged", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Judged }},
+		table.Column[*slaRow]{Name: "held", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Held }},
+		table.Column[*slaRow]{Name: "worst", Heading: ">WORST", Value: func(r *slaRow) any { return r.worst() }, Text: func(r *slaRow) string { return slaWorst(r.Verdict) }},
+		table.Column[*slaRow]{Name: "worst_unit", Value: func(r *slaRow) any { return slaUnits[r.Rule.Metric.Unit()] }},
+		table.Column[*slaRow]{Name: "worst_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Worst.Start }}, // as all such, since the run's start
+		table.Column[*slaRow]{Name: "worst_start", Heading: "AT", Value: func(r *slaRow) any { return r.when(r.Windows.Worst) }, Text: func(r *slaRow) string { return r.run.clock(r.Windows.Worst.Start) }},
+		table.Column[*slaRow]{Name: "worst_open", Value: func(r *slaRow) any { return r.Windows.Worst.Open }}, // that or more: it lies in fio's last bin
+	),
+	where((*slaRow).isEverBroken,
+		table.Column[*slaRow]{Name: "first_broken_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.First.Start }},
+		table.Column[*slaRow]{Name: "first_broken_start", Value: func(r *slaRow) any { return r.when(r.Windows.First) }},
+		table.Column[*slaRow]{Name: "longest_broken", Unit: "ms", Heading: ">LONGEST", Value: func(r *slaRow) any { return r.longest() }, Text: func(r *slaRow) string { return slaLength(r.longest()) }},
+		table.Column[*slaRow]{Name: "longest_broken_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Longest.Start }},
+		table.Column[*slaRow]{Name: "longest_broken_start", Value: func(r *slaRow) any { return r.when(r.Windows.Longest) }},
+	),
+	[]table.Column[*slaRow]{{Heading: "NOTE", Text: (*slaRow).note}},
+)
+
+// slaWriter writes verdicts, run by run.
+type slaWriter struct{ *table.Writer[*slaRow] }
+
+func newSLAWriter(w io.Writer, format string) *slaWriter {
+	return &slaWriter{table.NewNarrow(w, format, slaColumns, []string{"NOTE", "RULE"}, []string{"AT", "LONGEST", "BUDGET"})}
+}
+
+// run writes the verdicts on a run.
+func (s *slaWriter) run(run *slaRun, verdicts []slo.Verdict) error {
+	s.Begin(run.heading())
+	for i := range verdicts {
+		if err := s.Write(&slaRow{run, &verdicts[i]}); err != nil {
+			return err
+		}
+	}
+	return s.End()
 }
 
 // slaRun is what verdicts are about.
 type slaRun struct {
-	title, id       string
-	start, from, to time.Time // since when windows count; what was judged
+	mapping.RunInfo           // windows count since its start
+	from, to        time.Time // what was judged
+}
+
+// title is the run's name, and that of its archive.
+func (r *slaRun) title() string {
+	if r.Archive == "" {
+		return r.Name
+	}
+	return r.Archive + ":" + r.Name
+}
+
+// heading is the title of the run's table.
+func (r *slaRun) heading() string {
+	if r.to.IsZero() {
+		return r.title()
+	}
+	return r.title() + ", " + moment(r.from) + " to " + moment(r.to)
 }
 
 // at is a time of the run.
-func (r *slaRun) at(ms int64) time.Time { return r.start.Add(time.Duration(ms) * time.Millisecond) }
+func (r *slaRun) at(ms int64) time.Time { return r.Start.Add(time.Duration(ms) * time.Millisecond) }
 
 // clock is a time of the run for people, without the date.
 func (r *slaRun) clock(ms int64) string {
@@ -105,132 +170,6 @@ func orMore(text string, isBound bool) string {
 
 // slaLength is so many milliseconds, for people.
 func slaLength(ms int64) string { return unit.Elapsed(time.Duration(ms) * time.Millisecond) }
-
-// slaWriter writes verdicts, run by run.
-type slaWriter struct {
-	w       io.Writer
-	started bool
-	csv     *sheet.Writer
-	json    *json.Encoder
-}
-
-func newSLAWriter(w io.Writer, format string) *slaWriter {
-	s := &slaWriter{w: w}
-	switch format {
-	case "csv", sheet.Exact:
-		s.csv = sheet.NewWriter(w, format == sheet.Exact)
-		s.csv.Write(slaColumns)
-	case "json":
-		s.json = json.NewEncoder(w)
-		s.json.SetEscapeHTML(false) // rules are full of < and >
-	}
-	return s
-}
-
-// run writes the verdicts on a run.
-func (s *slaWriter) run(run *slaRun, verdicts []slo.Verdict) error {
-	if s.csv == nil && s.json == nil {
-		return s.table(run, verdicts)
-	}
-	for i := range verdicts {
-		row := newSLARow(run, &verdicts[i])
-		err := error(nil)
-		if s.json != nil {
-			err = s.json.Encode(row)
-		} else {
-			err = s.csv.Write(row.cells())
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *slaWriter) table(run *slaRun, verdicts []slo.Verdict) error {
-	if s.started {
-		fmt.Fprintln(s.w)
-	}
-	s.started = true
-	heading := run.title
-	if !run.to.IsZero() {
-		heading += ", " + moment(run.from) + " to " + moment(run.to)
-	}
-	term.Line(s.w, "%s", heading)
-	table := term.NewTable("RULE", "DIR", ">VALUE", ">LIMIT", "VERDICT", ">BUDGET", ">WORST", "AT", ">LONGEST", "NOTE")
-	table.Narrow([]string{"NOTE", "RULE"}, []string{"AT", "LONGEST", "BUDGET"})
-	for i := range verdicts {
-		v := &verdicts[i]
-		budget, note := "", v.Why
-		if !math.IsNaN(v.Budget) {
-			budget = strconv.FormatFloat(v.Budget*100, 'f', 0, 64) + " %"
-		}
-		if v.Close && note == "" {
-			note = closeNote
-		}
-		cells := []string{v.Rule.String(), v.Direction, slaValue(v), v.Rule.Target(), string(v.State), budget}
-		worst, at, longest := "", "", ""
-		if w := &v.Windows; w.Judged > 0 {
-			worst, at = slaWorst(v), run.clock(w.Worst.Start)
-			if !w.Longest.IsZero() {
-				longest = slaLength(w.Longest.End - w.Longest.Start)
-			}
-		}
-		table.Add(append(cells, worst, at, longest, note)...)
-	}
-	return table.Write(s.w)
-}
-
-func (s *slaWriter) flush() error {
-	if s.csv != nil {
-		s.csv.Flush()
-		return s.csv.Error()
-	}
-	return nil
-}
-
-func newSLARow(run *slaRun, v *slo.Verdict) *slaRow {
-	r, u := &v.Rule, v.Rule.Unit()
-	row := &slaRow{
-		Run: run.title, ID: run.id, From: slaTime(run.from), To: slaTime(run.to), Rule: r.String(), Direction: v.Direction, Metric: r.Metric.String(),
-		Value: some(forMachines(u, v.Value)), Low: some(forMachines(u, v.Low)), High: some(forMachines(u, v.High)), Limit: forMachines(u, r.Limit()), Unit: slaUnits[u],
-		Verdict: string(v.State), Close: v.Close, Why: v.Why, Requests: int64(v.Requests), BudgetUsed: some(v.Budget),
-	}
-	w := &v.Windows
-	if w.Judged == 0 {
-		return row
-	}
-	row.JudgedMS, row.HeldMS = &w.Judged, &w.Held
-	row.WorstOpen = w.Worst.Open
-	row.Worst, row.WorstMS, row.WorstAt = some(forMachines(r.Metric.Unit(), w.Worst.Value)), &w.Worst.Start, slaTime(run.at(w.Worst.Start))
-	if longest := w.Longest.End - w.Longest.Start; longest > 0 {
-		row.FirstMS, row.FirstAt = &w.First.Start, slaTime(run.at(w.First.Start))
-		row.LongestMS, row.LongestStartMS, row.LongestAt = &longest, &w.Longest.Start, slaTime(run.at(w.Longest.Start))
-	}
-	return row
-}
-
-// cells are those of CSV, as slaColumns name them.
-func (r *slaRow) cells() []string {
-	float := func(x *float64) string {
-		if x == nil {
-			return ""
-		}
-		return number(*x)
-	}
-	whole := func(n *int64) string {
-		if n == nil {
-			return ""
-		}
-		return strconv.FormatInt(*n, 10)
-	}
-	return []string{
-		r.Run, r.ID, r.From, r.To, r.Rule, r.Direction, r.Metric, float(r.Value), float(r.Low), float(r.High), number(r.Limit), r.Unit,
-		r.Verdict, strconv.FormatBool(r.Close), r.Why, strconv.FormatInt(r.Requests, 10), float(r.BudgetUsed),
-		whole(r.JudgedMS), whole(r.HeldMS), float(r.Worst), whole(r.WorstMS), r.WorstAt, whole(r.FirstMS), r.FirstAt,
-		whole(r.LongestMS), whole(r.LongestStartMS), r.LongestAt, strconv.FormatBool(r.WorstOpen),
-	}
-}
 
 // slaUnits are units as CSV and JSON name them.
 var slaUnits = map[slo.Unit]string{slo.Nanoseconds: "us", slo.Share: "share", slo.PerSecond: "per_second", slo.Requests: "requests"}
@@ -279,12 +218,4 @@ func slaText(u slo.Unit, value, limit, of float64) string {
 		return number(value*100) + " %"
 	}
 	return number(value)
-}
-
-// slaTime is a time for machines, empty where it is not known.
-func slaTime(t time.Time) string {
-	if t.Year() < 1970 {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339Nano)
 }

@@ -25,53 +25,25 @@ func sloWindow(d *mapping.Interval) (slo.Window, bool, error) {
 		return w, false, err
 	}
 	l := d.Latency
-	w.Stored = func(m slo.Metric) (ns float64, ok bool) {
-		us, ok := storedIn(&l, m.String())
+	w.Stored = func(m slo.Metric) (ns float64, ok bool) { // as percentiles prints it: of weights before they were made whole
+		us, ok := l.Figure(m.String())
 		return math.Round(us * 1000), ok
 	}
 	return w, true, nil
 }
 
-// storedIn is a number of a document, which percentiles prints, too: it is of weights before
-// they were made whole.
-func storedIn(l *mapping.Latency, metric string) (us float64, ok bool) {
-	switch metric {
-	case "min":
-		return l.Min, true
-	case "mean":
-		return l.Mean, true
-	case "max":
-		return l.Max, true
-	case "p50":
-		return l.P50, true
-	case "p75":
-		return l.P75, true
-	case "p90":
-		return l.P90, true
-	case "p95":
-		return l.P95, true
-	case "p99":
-		return l.P99, true
-	case "p99.9":
-		return l.P999, true
-	case "p99.99":
-		return l.P9999, true
-	}
-	return 0, false
-}
-
 // sloRun tells an evaluator what a whole run came to, in the directions that are wanted, and
 // when it ended.
 func sloRun(e *slo.Evaluator, run *mapping.Run, wanted []string) error {
-	for _, d := range directions(run) {
-		if !isWanted(wanted, d.name) {
+	for _, d := range run.ByDirection() {
+		if !isWanted(wanted, d.Direction) {
 			continue
 		}
 		t, err := sloTotal(d.Totals)
 		if err != nil {
 			return err
 		}
-		e.SetTotal(d.name, t)
+		e.SetTotal(d.Direction, t)
 	}
 	sloEnd(e, run)
 	return nil

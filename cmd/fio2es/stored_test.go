@@ -247,13 +247,13 @@ func TestNoWindows(t *testing.T) {
 		t.Errorf("--total asks for no windows: %s", errs)
 	}
 	out, _ = on(0, "percentiles", "latest", "--format", "json")
-	expect(t, "percentiles", out, `"p75":null`, `"p99":90.5`, `"source":"fio"`)
+	expect(t, "percentiles", out, `"p75_us":null`, `"p99_us":90.5`, `"source":"fio"`)
 	out, _ = on(0, "percentiles", "latest", "--format", "csv")
 	expect(t, "percentiles", out, ",45.75,40.5,,,60,90.5,1200,19000,20000,,fio\n")
 	out, _ = on(0, "runs")
 	expect(t, "runs", out, "90.5µs*", "no windows", fioNote)
 	out, _ = on(0, "runs", "--sort", "p99", "--format", "csv")
-	expect(t, "runs", out, ",true,,fio\n")
+	expect(t, "runs", out, ",,fio,0,0,no windows\n")
 	for _, args := range [][]string{
 		{"heatmap", "latest"}, {"rank", "latest", "--within", "1ms"}, {"rank", "latest", "--within", "1ms", "--from", "+1s"},
 		{"export", "latest", "--as", "csv"}, {"export", "latest", "--as", "openmetrics", "--windows"}, {"compare", "latest", "latest"},

@@ -12,9 +12,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// directionNames are the directions, in the order in which they are told.
-var directionNames = []string{"read", "write", "trim"}
-
 // windowQuery is which windows are asked for: those that lie between two times, and of
 // some directions, hosts or jobs alone.
 type windowQuery struct {
@@ -35,7 +32,7 @@ func (q *windowQuery) addFlags(fl *pflag.FlagSet) {
 // check finds what is wrong with the choice of windows.
 func (q *windowQuery) check() error {
 	for _, d := range q.directions {
-		if !slices.Contains(directionNames, d) {
+		if !slices.Contains(mapping.Directions[:], d) {
 			return usagef("--direction %s: want read, write or trim", d)
 		}
 	}

@@ -37,6 +37,10 @@ var rules = map[string]rule{
 		why: "the reader of logs is for other programs, too: it knows lines and bins, not files or runs",
 	},
 	"internal/term": {level: 1, imports: []string{"internal/unit"}, why: "the terminal shows what it is given"},
+	"internal/table": {
+		level: 2, imports: []string{"internal/term", "internal/sheet"},
+		why: "columns say what is in a table; it knows formats alone",
+	},
 
 	"pipeline/align": {
 		level: 2, imports: []string{"hist", "pipeline/fiolog"}, std: true,
@@ -88,7 +92,7 @@ var rules = map[string]rule{
 		level: 5, imports: []string{"internal/history", "internal/report", "mapping", "internal/unit"},
 		why: "browsers see what the history has and what reports say; how they are made is for commands",
 	},
-	"internal/export": {level: 4, imports: []string{"hist", "internal/sheet"}, std: true, why: "a format holds numbers, wherever they came from"},
+	"internal/export": {level: 4, imports: []string{"hist", "internal/table"}, why: "a format holds numbers, wherever they came from"},
 	"pipeline": {
 		level:   5,
 		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "pipeline/sink", "mapping", "hist", "internal/alike"},
@@ -104,7 +108,7 @@ var rules = map[string]rule{
 			"config", "pipeline", "pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "pipeline/sink",
 			"mapping", "mapping/templates", "kibana", "hist",
 			"internal/history", "internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
-			"internal/elastic", "internal/fiotest", "internal/term", "internal/unit", "internal/sheet",
+			"internal/elastic", "internal/fiotest", "internal/table", "internal/term", "internal/unit",
 		},
 		why: "commands put everything together, and nobody imports them",
 	},

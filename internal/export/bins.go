@@ -5,23 +5,53 @@ import (
 	"encoding/json"
 	"io"
 	"math"
-	"strconv"
 
-	"github.com/fio2es/fio2es/internal/sheet"
+	"github.com/fio2es/fio2es/internal/table"
 )
+
+// bin is a bin of a window that has requests.
+type bin struct {
+	of                      [11]any // the first columns, which are the same for all bins of a window
+	lowNS, highNS, requests int64
+	isOpen                  bool // the bin has no upper end
+}
+
+// ofWindow is column i of the window.
+func ofWindow(i int, name, unit string) table.Column[*bin] {
+	return table.Column[*bin]{Name: name, Unit: unit, Value: func(b *bin) any { return b.of[i] }}
+}
+
+var binColumns = []table.Column[*bin]{
+	ofWindow(0, "run", ""), ofWindow(1, "archive", ""), ofWindow(2, "name", ""), ofWindow(3, "level", ""),
+	ofWindow(4, "host", ""), ofWindow(5, "job", ""), ofWindow(6, "direction", ""),
+	ofWindow(7, "start", "ms"), ofWindow(8, "end", "ms"), ofWindow(9, "start", ""), ofWindow(10, "end", ""),
+	{Name: "low", Unit: "ns", Value: func(b *bin) any { return b.lowNS }},
+	{Name: "high", Unit: "ns", Value: func(b *bin) any { return b.high() }},
+	{Name: "count", Value: func(b *bin) any { return b.requests }},
+}
+
+// high is the upper edge, or nothing of the last bin.
+func (b *bin) high() any {
+	if b.isOpen {
+		return nil
+	}
+	return b.highNS
+}
 
 // CSV writes a line for each window and bin.
 type CSV struct {
-	w   *sheet.Writer
+	to  *table.Writer[*bin]
 	run *Run
 }
 
 // NewCSV writes lines to w, the names of the columns first. Unless exact is set, names that a
 // spreadsheet would run begin with an apostrophe.
 func NewCSV(w io.Writer, exact bool) *CSV {
-	c := &CSV{w: sheet.NewWriter(w, exact)}
-	c.w.Write([]string{"run", "level", "host", "job", "direction", "start_ms", "end_ms", "start", "end", "low_ns", "high_ns", "count"})
-	return c
+	format := table.CSV
+	if exact {
+		format = table.CSVExact
+	}
+	return &CSV{to: table.New(w, format, binColumns)}
 }
 
 // Begin implements [Writer].
@@ -33,17 +63,13 @@ func (c *CSV) Begin(run *Run) error {
 // Add writes the lines of a window.
 func (c *CSV) Add(w *Window) error {
 	start, end := c.run.times(w)
-	row := []string{c.run.Name, w.Level, w.Host, w.Job, w.Direction,
-		strconv.FormatInt(w.Start.Sub(c.run.Start).Milliseconds(), 10), strconv.FormatInt(w.End.Sub(c.run.Start).Milliseconds(), 10), start, end, "", "", ""}
-	edges := row[len(row)-3:]
+	b := &bin{of: [...]any{c.run.ID, c.run.Archive, c.run.Name, w.Level, w.Host, w.Job, w.Direction,
+		w.Start.Sub(c.run.Start).Milliseconds(), w.End.Sub(c.run.Start).Milliseconds(), start, end}}
 	layout := w.Requests.Layout()
 	for i, n := range w.Requests.All() {
-		low, high := layout.Bounds(i)
-		edges[0], edges[1], edges[2] = strconv.FormatInt(low, 10), strconv.FormatInt(high, 10), whole(n)
-		if layout.Open(i) {
-			edges[1] = ""
-		}
-		if err := c.w.Write(row); err != nil {
+		b.lowNS, b.highNS = layout.Bounds(i)
+		b.isOpen, b.requests = layout.Open(i), int64(math.Round(n))
+		if err := c.to.Write(b); err != nil {
 			return err
 		}
 	}
@@ -54,10 +80,7 @@ func (c *CSV) Add(w *Window) error {
 func (c *CSV) End() error { return nil }
 
 // Close writes what is left.
-func (c *CSV) Close() error {
-	c.w.Flush()
-	return c.w.Error()
-}
+func (c *CSV) Close() error { return c.to.Flush() }
 
 // times are those of a window, empty where they are not known.
 func (r *Run) times(w *Window) (start, end string) {
@@ -83,7 +106,9 @@ func NewJSON(w io.Writer) *JSON {
 
 // jsonWindow is a line of JSON.
 type jsonWindow struct {
-	Run       string   `json:"run,omitempty"`
+	Run       string   `json:"run,omitempty"` // id
+	Archive   string   `json:"archive,omitempty"`
+	Name      string   `json:"name,omitempty"`
 	Level     string   `json:"level"`
 	Host      string   `json:"host,omitempty"`
 	Job       string   `json:"job,omitempty"`
@@ -106,7 +131,7 @@ func (j *JSON) Begin(run *Run) error {
 // Add writes the object of a window.
 func (j *JSON) Add(w *Window) error {
 	l := jsonWindow{
-		Run: j.run.Name, Level: w.Level, Host: w.Host, Job: w.Job, Direction: w.Direction,
+		Run: j.run.ID, Archive: j.run.Archive, Name: j.run.Name, Level: w.Level, Host: w.Host, Job: w.Job, Direction: w.Direction,
 		StartMS: w.Start.Sub(j.run.Start).Milliseconds(), EndMS: w.End.Sub(j.run.Start).Milliseconds(),
 	}
 	l.Start, l.End = j.run.times(w)

@@ -10,7 +10,8 @@ import (
 type Run struct {
 	Name, Archive string
 	Start         time.Time // before 1970 it is not known, and all times count from it
-	ID            string    // set where name and archive are those of another run, too
+	ID            string    // empty of files, which no history has
+	IsAlike       bool      // name and archive are those of another run, too
 }
 
 // Known tells whether times are those of a calendar.

@@ -60,7 +60,9 @@ func (o *OpenMetrics) Begin(run *Run) error {
 	var labels strings.Builder
 	addLabel(&labels, "run", run.Name)
 	addLabel(&labels, "archive", run.Archive)
-	addLabel(&labels, "run_id", run.ID[:min(shortID, len(run.ID))])
+	if run.IsAlike {
+		addLabel(&labels, "run_id", run.ID[:min(shortID, len(run.ID))])
+	}
 	if o.seen[labels.String()] {
 		return fmt.Errorf("run %s of archive %s is there already: name it once, or name archives apart (--archive)", run.Name, run.Archive)
 	}

@@ -86,7 +86,7 @@ func (s *scene) ask(ctx context.Context, program string) (*said, error) {
 		ingest:      s.call(ctx, program, slices.Concat([]string{"ingest", "--history", s.in("history.db")}, levels, paths)),
 		output:      s.call(ctx, program, slices.Concat([]string{"ingest", "--output", docs}, levels, paths)),
 		percentiles: s.call(ctx, program, slices.Concat([]string{"percentiles", "--format", "json"}, levels, paths)),
-		list:        s.call(ctx, program, []string{"runs", "--history", s.in("history.db"), "--format", "json"}),
+		list:        s.call(ctx, program, []string{"runs", "--history", s.in("history.db"), "--format", "document"}),
 	}
 	text, err := os.ReadFile(docs)
 	if err != nil && !isMissing(err) {
@@ -177,7 +177,7 @@ func text0(v any) string {
 	return fmt.Sprint(v)
 }
 
-// readRuns reads what "runs --format json" prints.
+// readRuns reads what "runs --format document" prints.
 func readRuns(text string) ([]runDoc, error) {
 	var out []runDoc
 	for line := range strings.Lines(text) {

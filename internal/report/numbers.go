@@ -19,17 +19,14 @@ type total struct {
 	histogram *hist.Histogram // nil of averages
 }
 
-// directionNames are the directions, in the order in which they are told.
-var directionNames = []string{"read", "write", "trim"}
-
 // totalsOf are those of the run's document.
 func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
 	var list []*total
-	for i, t := range []*mapping.Totals{doc.Read, doc.Write, doc.Trim} {
-		if t == nil || len(wanted) > 0 && !slices.Contains(wanted, directionNames[i]) {
+	for _, t := range doc.ByDirection() {
+		if len(wanted) > 0 && !slices.Contains(wanted, t.Direction) {
 			continue
 		}
-		one := &total{direction: directionNames[i], Totals: t}
+		one := &total{direction: t.Direction, Totals: t.Totals}
 		if t.Latency.Layout != "" {
 			var err error
 			if one.histogram, err = t.Latency.Hist(); err != nil {
@@ -52,8 +49,16 @@ type numbersRow struct {
 	Few       bool // requests: a percentile says little of what another run would give
 }
 
-// numbersHeader names the cells.
-var numbersHeader = []string{"Requests", "IOPS", "Bandwidth", "Min", "Mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "Max"}
+// numbersHeader names the cells: rates, and all latencies of documents but p75.
+var numbersHeader = func() []string {
+	names := []string{"Requests", "IOPS", "Bandwidth", "Min", "Mean"}
+	for _, p := range mapping.Percentiles {
+		if p.Name != "p75" {
+			names = append(names, p.Name)
+		}
+	}
+	return append(names, "Max")
+}()
 
 // sure is how sure an interval of a percentile is to be.
 const sure = 0.95
@@ -61,47 +66,56 @@ const sure = 0.95
 // row is the direction's line.
 func (t *total) row() numbersRow {
 	row := numbersRow{Direction: t.direction, Cells: []cell{{Text: t.requests()}, {Text: unit.Rate(t.IOPS)}, {Text: bandwidth(t.Bandwidth)}}}
-	l, h := &t.Latency, t.histogram
-	if h == nil && t.Fio != nil {
-		row.Cells = append(row.Cells, fioCells(t.Fio)...)
-		return row
-	}
-	if h == nil {
-		for _, name := range numbersHeader[len(row.Cells):] {
-			c := cell{Text: "-"}
-			if name == "Mean" && l.Mean > 0 {
-				c.Text = unit.Latency(l.Mean)
-			}
-			row.Cells = append(row.Cells, c)
+	for _, name := range numbersHeader[len(row.Cells):] {
+		name = strings.ToLower(name)
+		if t.histogram == nil {
+			row.Cells = append(row.Cells, t.bareCell(name))
+			continue
 		}
-		return row
-	}
-	row.Cells = append(row.Cells, latencyCell(l.Min, h.Min()), latencyCell(l.Mean, h.Mean()))
-	for _, p := range []struct{ q, us float64 }{{0.50, l.P50}, {0.90, l.P90}, {0.95, l.P95}, {0.99, l.P99}, {0.999, l.P999}, {0.9999, l.P9999}} {
-		a := h.Percentile(p.q)
-		c := latencyCell(p.us, a)
-		if _, high, ok := h.ConfidenceInterval(p.q, sure); !ok && high == 0 && !a.Open {
+		us, _ := t.Latency.Figure(name)
+		a, isFew := t.answer(name)
+		c := latencyCell(us, a)
+		if isFew {
 			c.Text, row.Few = c.Text+"†", true
 			c.Title += "; too few requests to tell what another run would give"
 		}
 		row.Cells = append(row.Cells, c)
 	}
-	row.Cells = append(row.Cells, latencyCell(l.Max, h.Max()))
 	return row
 }
 
-// fioCells are fio's own figures of a single job, which no histogram backs.
-func fioCells(f *mapping.FioLatency) []cell {
-	one := func(us float64) cell { return cell{unit.Latency(us), "fio's own", byFio} }
-	cells := []cell{one(f.Min), one(f.Mean)}
-	for _, rank := range []float64{50, 90, 95, 99, 99.9, 99.99} {
-		if us, ok := f.At(rank); ok {
-			cells = append(cells, one(us))
-		} else {
-			cells = append(cells, cell{Text: "-"})
+// answer is a latency with the bounds of its error, and whether it is a percentile of too few
+// requests.
+func (t *total) answer(name string) (a hist.Answer, isFew bool) {
+	switch name {
+	case "min":
+		return t.histogram.Min(), false
+	case "mean":
+		return t.histogram.Mean(), false
+	case "max":
+		return t.histogram.Max(), false
+	}
+	for _, p := range mapping.Percentiles {
+		if p.Name == name {
+			a = t.histogram.Percentile(p.Quantile)
+			_, high, ok := t.histogram.ConfidenceInterval(p.Quantile, sure)
+			return a, !ok && high == 0 && !a.Open
 		}
 	}
-	return append(cells, one(f.Max))
+	return a, false
+}
+
+// bareCell is a latency that no histogram backs: fio's own of a single job, or of averages
+// their mean.
+func (t *total) bareCell(name string) cell {
+	if t.Fio != nil {
+		if us, ok := t.Fio.Figure(name); ok {
+			return cell{unit.Latency(us), "fio's own", byFio}
+		}
+	} else if name == "mean" && t.Latency.Mean > 0 {
+		return cell{Text: unit.Latency(t.Latency.Mean)}
+	}
+	return cell{Text: "-"}
 }
 
 // byFio says what fio's own figures are.

@@ -174,7 +174,7 @@ func (r *Run) totalsOfWindows() []*total {
 
 // directions are those that have windows.
 func (r *Run) directions() []string {
-	return slices.DeleteFunc(slices.Clone(directionNames), func(name string) bool { return r.series[name] == nil })
+	return slices.DeleteFunc(slices.Clone(mapping.Directions[:]), func(name string) bool { return r.series[name] == nil })
 }
 
 // runView is what the template shows of a run.
@@ -286,7 +286,7 @@ func (r *Run) timeNote(names []string) string {
 
 // viewHosts makes the tables of hosts.
 func (r *Run) viewHosts(v *runView) {
-	for _, direction := range directionNames {
+	for _, direction := range mapping.Directions {
 		var sums []*hostSum
 		for _, s := range r.hosts[direction] {
 			sums = append(sums, s)

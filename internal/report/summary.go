@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // maxCurves is how many runs are drawn over one another: more have no colours of their own.
@@ -56,21 +57,19 @@ func (r *Run) started() string {
 func (t *total) summary() []string {
 	cells := []string{t.requests(), unit.Rate(t.IOPS), bandwidth(t.Bandwidth)}
 	l := &t.Latency
-	if t.histogram == nil && t.Fio != nil {
-		for i, c := range fioCells(t.Fio)[1:] { // of mean, p50, p90, p95, p99, p99.9, p99.99, max
-			if i == 2 || i == 6 {
-				continue
-			}
-			cells = append(cells, strings.Replace(c.Text+"*", "-*", "-", 1))
-		}
-		return cells
-	}
-	for i, us := range []float64{l.Mean, l.P50, l.P95, l.P99, l.P999, l.Max} {
+	for _, name := range summaryHeader[len(cells):] {
+		name = strings.ToLower(name)
+		us, _ := l.Figure(name)
 		text := shortText(l, us)
 		switch {
-		case t.histogram == nil && (i > 0 || us == 0):
+		case t.histogram == nil && t.Fio != nil:
 			text = "-"
-		case i == 0:
+			if us, ok := t.Fio.Figure(name); ok {
+				text = unit.Latency(us) + "*"
+			}
+		case t.histogram == nil && (name != "mean" || us == 0):
+			text = "-"
+		case name == "mean":
 			text = unit.LatencyOrMore(us, l.IsOpen(l.Max))
 		}
 		cells = append(cells, text)
@@ -90,7 +89,7 @@ func runClass(i int) string {
 // have.
 func (p *Page) overlays() []figure {
 	var list []figure
-	for _, direction := range directionNames {
+	for _, direction := range mapping.Directions {
 		var curves []*curve
 		for i, r := range p.runs[:min(len(p.runs), maxCurves)] {
 			for _, c := range r.curves {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // TrendRun is a run in a picture of many.
@@ -43,7 +44,7 @@ func Trend(runs []TrendRun) template.HTML {
 	}
 	c := newCanvas(keyHeight+trendHeight+trendBelow, "trend", fmt.Sprintf("p99 of %d runs, from %s to %s", len(runs), unit.Latency(low), unit.Latency(high)))
 	x := float64(left)
-	for _, name := range directionNames {
+	for _, name := range mapping.Directions {
 		if names[name] {
 			x = c.key(x, 14, "line "+name, "p99 of "+name+"s")
 		}
@@ -51,7 +52,7 @@ func Trend(runs []TrendRun) template.HTML {
 	a := latencyAxis(low, high, keyHeight, trendHeight)
 	c.axes(a)
 	place := func(i int) float64 { return left + areaWidth*(float64(i)+0.5)/float64(len(runs)) }
-	for _, name := range directionNames {
+	for _, name := range mapping.Directions {
 		c.path("line joined "+name, "p99 of "+name+"s", trendLines(runs, name, place, a))
 	}
 	for i, r := range runs {

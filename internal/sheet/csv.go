@@ -18,21 +18,24 @@ const Exact = "csv-exact"
 type Writer struct {
 	*csv.Writer
 	exact bool
+	safe  []string // of a row
 }
 
 // NewWriter writes rows to w. Where exact is set, cells are written as they are.
-func NewWriter(w io.Writer, exact bool) *Writer { return &Writer{csv.NewWriter(w), exact} }
+func NewWriter(w io.Writer, exact bool) *Writer {
+	return &Writer{Writer: csv.NewWriter(w), exact: exact}
+}
 
 // Write writes a row. Like that of [csv.Writer], it may keep it until Flush.
 func (w *Writer) Write(cells []string) error {
 	if w.exact {
 		return w.Writer.Write(cells)
 	}
-	safe := make([]string, len(cells))
-	for i, c := range cells {
-		safe[i] = Text(c)
+	w.safe = w.safe[:0]
+	for _, c := range cells {
+		w.safe = append(w.safe, Text(c))
 	}
-	return w.Writer.Write(safe)
+	return w.Writer.Write(w.safe)
 }
 
 // Text is a cell that a spreadsheet shows and does not run.

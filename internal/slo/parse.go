@@ -52,8 +52,7 @@ func (p *parser) rule() Rule {
 	var r Rule
 	start := p.skip()
 	word := p.word()
-	switch word {
-	case "read", "write", "trim":
+	if slices.Contains(directions, word) {
 		r.Direction = word
 		p.symbol(`"."`, ".")
 		start = p.skip()

@@ -163,7 +163,7 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, run := range f.runs {
 		v.Rows = append(v.Rows, s.rows(run)...)
-		v.ByFio = v.ByFio || slices.ContainsFunc(directions(run), func(d direction) bool { return d.Latency.Layout == "" && d.Fio != nil })
+		v.ByFio = v.ByFio || slices.ContainsFunc(run.ByDirection(), func(d mapping.DirectionTotals) bool { return d.Latency.Layout == "" && d.Fio != nil })
 	}
 	v.pages(q, f)
 	if len(f.runs) == 0 && (q.text != "" || q.page > 1) {
@@ -203,11 +203,11 @@ func (s *site) rows(run *mapping.Run) []row {
 		First: true, Link: runLink(run), ID: run.Run.ID, Short: run.Run.ID[:min(8, len(run.Run.ID))], Start: started(run), Title: s.Title(run),
 		Hosts: len(run.Hosts), Jobs: run.Fio.Jobs, State: state, IsBad: isBad,
 	}
-	list := directions(run)
+	list := run.ByDirection()
 	one.Lines = max(1, len(list))
 	var rows []row
 	for _, d := range list {
-		one.Direction, one.Cells = d.name, cells(d.Totals)
+		one.Direction, one.Cells = d.Direction, cells(d.Totals)
 		rows = append(rows, one)
 		one = row{}
 	}
@@ -216,18 +216,6 @@ func (s *site) rows(run *mapping.Run) []row {
 		rows = append(rows, one)
 	}
 	return rows
-}
-
-// direction is one of a run's.
-type direction struct {
-	name string
-	*mapping.Totals
-}
-
-// directions are those that a run has.
-func directions(run *mapping.Run) []direction {
-	return slices.DeleteFunc([]direction{{"read", run.Read}, {"write", run.Write}, {"trim", run.Trim}},
-		func(d direction) bool { return d.Totals == nil })
 }
 
 // cells are a direction's numbers. Of averages, there are no latencies but the mean.
@@ -282,9 +270,9 @@ func (s *site) points(runs []*mapping.Run) []report.TrendRun {
 	var list []report.TrendRun
 	for _, run := range inTime {
 		one := report.TrendRun{Title: s.Title(run), Start: started(run), Link: runLink(run), Kind: kindOf(run)}
-		for _, d := range directions(run) {
+		for _, d := range run.ByDirection() {
 			if d.Latency.Layout != "" {
-				one.P99 = append(one.P99, report.TrendPoint{Direction: d.name, US: d.Latency.P99, OrMore: d.Latency.IsOpen(d.Latency.P99)})
+				one.P99 = append(one.P99, report.TrendPoint{Direction: d.Direction, US: d.Latency.P99, OrMore: d.Latency.IsOpen(d.Latency.P99)})
 			}
 		}
 		if len(one.P99) > 0 {

@@ -25,30 +25,28 @@ var columns = []column{
 	{"start", "Start (UTC)", nil},
 	{"requests", "Requests", func(t *mapping.Totals) float64 { return float64(t.Requests) }},
 	{"iops", "IOPS", func(t *mapping.Totals) float64 { return t.IOPS }},
-	{"p50", "p50", latency(func(l *mapping.Latency) float64 { return l.P50 }, 50)},
-	{"p95", "p95", latency(func(l *mapping.Latency) float64 { return l.P95 }, 95)},
-	{"p99", "p99", latency(func(l *mapping.Latency) float64 { return l.P99 }, 99)},
-	{"p99.9", "p99.9", latency(func(l *mapping.Latency) float64 { return l.P999 }, 99.9)},
-	{"max", "Max", latency(func(l *mapping.Latency) float64 { return l.Max }, 100)},
+	{"p50", "p50", latency("p50")},
+	{"p95", "p95", latency("p95")},
+	{"p99", "p99", latency("p99")},
+	{"p99.9", "p99.9", latency("p99.9")},
+	{"max", "Max", latency("max")},
 }
 
-// latency is that of merged histograms or, without any, what fio itself computed of a single
-// job: of the percentile with this rank, or the maximum. It is not a number where neither is
-// known.
-func latency(of func(*mapping.Latency) float64, rank float64) func(*mapping.Totals) float64 {
+// latency is a percentile or the maximum, of merged histograms or, without any, as fio itself
+// computed it of a single job. It is not a number where neither is known.
+func latency(name string) func(*mapping.Totals) float64 {
 	return func(t *mapping.Totals) float64 {
+		us, ok := math.NaN(), false
 		switch {
 		case t.Latency.Layout != "":
-			return of(&t.Latency)
-		case t.Fio == nil:
+			us, ok = t.Latency.Figure(name)
+		case t.Fio != nil:
+			us, ok = t.Fio.Figure(name)
+		}
+		if !ok {
 			return math.NaN()
-		case rank == 100:
-			return t.Fio.Max
 		}
-		if us, ok := t.Fio.At(rank); ok {
-			return us
-		}
-		return math.NaN()
+		return us
 	}
 }
 
@@ -61,7 +59,7 @@ func (c *column) ofRun(run *mapping.Run) float64 {
 		}
 	}
 	most := 0.0
-	for _, d := range directions(run) {
+	for _, d := range run.ByDirection() {
 		if v := c.of(d.Totals); v > most {
 			most = v
 		}

@@ -1,0 +1,173 @@
+package table
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/fio2es/fio2es/internal/sheet"
+	"github.com/fio2es/fio2es/internal/term"
+)
+
+// The formats of [New].
+const (
+	Text     = "table"
+	CSV      = "csv"
+	CSVExact = sheet.Exact
+	JSON     = "json" // an object a line
+	Markdown = "markdown"
+)
+
+// Formats are all of them.
+var Formats = []string{Text, CSV, CSVExact, JSON, Markdown}
+
+// mostRows is how many rows of a table for people are kept to make its columns as wide as
+// they need: those of over an hour of a second each, in both directions. A longer table comes
+// in parts.
+const mostRows = 10_000
+
+// Writer writes rows in one format.
+type Writer[R any] struct {
+	w       io.Writer
+	columns []Column[R]
+	csv     *sheet.Writer
+	cells   []string // of a row of CSV
+	json    *objects
+	people  *people
+}
+
+// people is what tables for people have beside rows.
+type people struct {
+	make  func() grid
+	grid  grid
+	clean func(text string) string // of titles and notes
+	blank string                   // a line between them and rows, where there has to be one
+	title []string                 // not written yet
+	begun bool                     // something is written
+}
+
+// grid takes the cells of a table, and writes them when it is told to.
+type grid interface {
+	Add(cells ...string)
+	Rows() int // that are not written yet
+	Write(w io.Writer) error
+}
+
+// New makes a writer. CSV begins with its header at once.
+func New[R any](w io.Writer, format string, columns []Column[R]) *Writer[R] {
+	return NewNarrow(w, format, columns, nil, nil)
+}
+
+// NewNarrow is New for a table that may be wider than the terminal: texts of the columns in cut,
+// by their headings, are shortened there, and then the columns in drop are left out, the first
+// one first.
+func NewNarrow[R any](w io.Writer, format string, columns []Column[R], cut, drop []string) *Writer[R] {
+	t := &Writer[R]{w: w}
+	forPeople := format == Text || format == Markdown
+	var headings, keys []string
+	for _, c := range columns {
+		if forPeople && c.isForPeople() || !forPeople && c.Value != nil {
+			t.columns = append(t.columns, c)
+			headings, keys = append(headings, c.Heading), append(keys, c.key())
+		}
+	}
+	switch format {
+	case Text:
+		t.people = &people{make: func() grid {
+			table := term.NewTable(headings...)
+			table.Narrow(cut, drop)
+			return table
+		}, clean: term.Clean}
+	case Markdown:
+		t.people = &people{make: func() grid { return newMarkdown(headings) }, clean: plain, blank: "\n"}
+	case JSON:
+		t.json = newObjects(w, keys)
+	default:
+		t.csv = sheet.NewWriter(w, format == sheet.Exact)
+		t.csv.Write(keys)
+		t.cells = keys
+	}
+	return t
+}
+
+// Begin begins a table for people, under lines of a title.
+func (t *Writer[R]) Begin(title ...string) {
+	if t.people != nil {
+		t.people.title, t.people.grid = title, t.people.make()
+	}
+}
+
+// Write writes a row. A table for people may keep it until End, and CSV until Flush.
+func (t *Writer[R]) Write(row R) error {
+	if t.json != nil {
+		t.json.begin()
+		for i := range t.columns {
+			t.json.add(t.columns[i].Value(row), t.columns[i].Sparse)
+		}
+		return t.json.end()
+	}
+	if t.csv != nil {
+		for i := range t.columns {
+			t.cells[i] = cell(t.columns[i].Value(row))
+		}
+		return t.csv.Write(t.cells)
+	}
+	cells := make([]string, len(t.columns))
+	for i := range t.columns {
+		cells[i] = t.columns[i].text(row)
+	}
+	return t.people.add(t.w, cells)
+}
+
+// End ends a table for people, with notes below it.
+func (t *Writer[R]) End(notes ...string) error {
+	if t.people == nil {
+		return nil
+	}
+	if err := t.people.write(t.w); err != nil {
+		return err
+	}
+	t.people.grid = nil
+	for _, note := range notes {
+		if _, err := fmt.Fprintf(t.w, "%s%s\n", t.people.blank, t.people.clean(note)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Flush writes what CSV has kept.
+func (t *Writer[R]) Flush() error {
+	if t.csv == nil {
+		return nil
+	}
+	t.csv.Flush()
+	return t.csv.Error()
+}
+
+func (p *people) add(w io.Writer, cells []string) error {
+	if p.grid == nil {
+		p.grid = p.make()
+	}
+	p.grid.Add(cells...)
+	if p.grid.Rows() < mostRows {
+		return nil
+	}
+	return p.write(w)
+}
+
+// write writes the rows so far, under the title if it is not written yet.
+func (p *people) write(w io.Writer) error {
+	if len(p.title) > 0 && p.begun {
+		fmt.Fprintln(w)
+	}
+	for _, line := range p.title {
+		if _, err := fmt.Fprintf(w, "%s\n%s", p.clean(line), p.blank); err != nil {
+			return err
+		}
+	}
+	p.title, p.begun = nil, true
+	if p.grid == nil {
+		p.grid = p.make()
+	}
+	return p.grid.Write(w)
+}

@@ -1,0 +1,61 @@
+package mapping
+
+// Percentile is one of the percentiles that documents have.
+type Percentile struct {
+	Field    string  // in documents, such as "p99_9"
+	Name     string  // for people: "p99.9"
+	Quantile float64 // 0 to 1
+	Rank     float64 // 0 to 100, as fio lists it
+	of       func(*Latency) *float64
+}
+
+// Percentiles are all of them, ascending. Documents, columns of tables and reports are made
+// from this list; tests compare templates and dashboards with it.
+var Percentiles = [...]Percentile{
+	{"p50", "p50", 0.50, 50, func(l *Latency) *float64 { return &l.P50 }},
+	{"p75", "p75", 0.75, 75, func(l *Latency) *float64 { return &l.P75 }},
+	{"p90", "p90", 0.90, 90, func(l *Latency) *float64 { return &l.P90 }},
+	{"p95", "p95", 0.95, 95, func(l *Latency) *float64 { return &l.P95 }},
+	{"p99", "p99", 0.99, 99, func(l *Latency) *float64 { return &l.P99 }},
+	{"p99_9", "p99.9", 0.999, 99.9, func(l *Latency) *float64 { return &l.P999 }},
+	{"p99_99", "p99.99", 0.9999, 99.99, func(l *Latency) *float64 { return &l.P9999 }},
+}
+
+// Of is the percentile of a document, in microseconds.
+func (p *Percentile) Of(l *Latency) float64 { return *p.of(l) }
+
+// quantiles are those of [Percentiles] between the minimum, 0, and the maximum, 1.
+var quantiles = func() (q [len(Percentiles) + 2]float64) {
+	for i := range Percentiles {
+		q[i+1] = Percentiles[i].Quantile
+	}
+	q[len(q)-1] = 1
+	return q
+}()
+
+// Figure is a number of a document by its name for people or its field, in microseconds:
+// "min", "mean", "max", or one of [Percentiles]. It is false for any other name.
+func (lat *Latency) Figure(name string) (us float64, ok bool) {
+	switch name {
+	case "min":
+		return lat.Min, true
+	case "mean":
+		return lat.Mean, true
+	case "max":
+		return lat.Max, true
+	}
+	if p := percentileOf(name); p != nil {
+		return p.Of(lat), true
+	}
+	return 0, false
+}
+
+// percentileOf is the percentile of a name or a field, or nil.
+func percentileOf(name string) *Percentile {
+	for i := range Percentiles {
+		if p := &Percentiles[i]; name == p.Field || name == p.Name {
+			return p
+		}
+	}
+	return nil
+}
