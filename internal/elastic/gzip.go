@@ -17,8 +17,8 @@ type packer struct {
 
 func newPacker(level int) *packer { return &packer{level: level} }
 
-// write puts parts, one after another, into w.
-func (p *packer) write(w io.Writer, parts ...[]byte) error {
+// write puts body into w.
+func (p *packer) write(w io.Writer, body []byte) error {
 	z, ok := p.writers.Get().(*gzip.Writer)
 	if ok {
 		z.Reset(w)
@@ -29,10 +29,8 @@ func (p *packer) write(w io.Writer, parts ...[]byte) error {
 		}
 	}
 	defer p.writers.Put(z)
-	for _, part := range parts {
-		if _, err := z.Write(part); err != nil {
-			return err
-		}
+	if _, err := z.Write(body); err != nil {
+		return err
 	}
 	return z.Close()
 }

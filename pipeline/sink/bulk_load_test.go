@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/internal/elastic/elastictest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
@@ -81,23 +82,26 @@ func TestAdapts(t *testing.T) {
 	})
 }
 
-// TestTooLargeOnTheWire: a proxy looks at bytes as they come. Bodies go compressed then,
-// no smaller, and the one that was refused costs nothing else.
+// TestTooLargeOnTheWire: a proxy looks at bytes as they come. Compressed bodies pass whole,
+// others are halved until they do.
 func TestTooLargeOnTheWire(t *testing.T) {
 	const body = 256 << 10
-	inBubble(t, sink.Options{BodyBytes: body, InFlight: 1}, func(w *world) {
-		w.server.MaxWire = body / 3
-		docs := historytest.Intervals("a", "1", 2000)
-		for some := range slices.Chunk(docs, 100) {
-			w.put(some...)
-		}
-		w.finish("a", "1")
-		w.holds(docs)
-		st := w.Stats()
-		if st.Body != body || st.Sent <= st.Indexed || st.Sent > st.Indexed+st.Indexed/2 || st.Wire > st.Bytes/2 {
-			t.Errorf("%+v", st)
-		}
-	})
+	for level, want := range map[int]int{0: body, elastic.NoGzip: body / 4} {
+		inBubbleOf(t, elastic.Config{GzipLevel: level}, sink.Options{BodyBytes: body, InFlight: 1}, func(w *world) {
+			w.server.MaxWire = body / 3
+			docs := historytest.Intervals("a", "1", 2000)
+			for some := range slices.Chunk(docs, 100) {
+				w.put(some...)
+			}
+			w.finish("a", "1")
+			w.holds(docs)
+			st := w.Stats()
+			isPacked := st.Wire < st.Bytes/2
+			if st.Body < want/2 || st.Body > want*3/2 || st.Sent > st.Indexed+st.Indexed/2 || isPacked != (level == 0) || isPacked != (st.Sent == st.Indexed) {
+				t.Errorf("level %d: %+v", level, st)
+			}
+		})
+	}
 }
 
 func TestTooLarge(t *testing.T) {

@@ -26,8 +26,8 @@ type Options struct {
 	Templates       []string
 	TemplateVersion int // that they must have at least (_meta.version); 0 is any
 
-	// Progress is told after each request what was done so far. It is called by one
-	// goroutine at a time, and holds that one up.
+	// Progress is called after each request with what was done so far, by one goroutine at
+	// a time, which waits for it.
 	Progress func(Stats)
 }
 
@@ -78,23 +78,4 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	return o
-}
-
-// Stats is what was done so far.
-func (s *Elastic) Stats() Stats {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	st := s.stats
-	st.Body, st.InFlight = s.pace.limit, s.pace.flight
-	return st
-}
-
-// tell calls Progress. Nothing may be locked that it could want.
-func (s *Elastic) tell() {
-	if s.opt.Progress == nil {
-		return
-	}
-	s.report.Lock()
-	defer s.report.Unlock()
-	s.opt.Progress(s.Stats())
 }
