@@ -44,10 +44,9 @@ func NewElastic(client *elastic.Client, options Options) *Elastic {
 	throttle, rejects := newThrottle(opt.BodyBytes, opt.InFlight), &rejectFile{path: opt.RejectFile}
 	versions := &versions{ledger: l, client: client, index: opt.Prefix + "-latency.*", latest: make(map[string]string)}
 	senders := &senders{
-		ledger: l, client: client, throttle: throttle, versions: versions, rejects: rejects,
-		mostRejects: opt.MaxRejects, report: opt.Progress,
+		ledger: l, client: client, throttle: throttle, versions: versions, rejects: rejects, mostRejects: opt.MaxRejects,
 	}
-	packer := &packer{ledger: l, throttle: throttle, bodies: opt.InFlight + 2, interval: opt.FlushInterval, send: senders.send}
+	packer := &packer{ledger: l, throttle: throttle, bodies: opt.InFlight + 2, send: senders.send}
 	finisher := &finisher{
 		ledger: l, client: client, packer: packer, senders: senders, versions: versions, rejects: rejects,
 		index: mapping.RunsIndex(opt.Prefix), noVerify: opt.NoVerify,

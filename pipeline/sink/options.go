@@ -1,23 +1,19 @@
 package sink
 
 import (
-	"time"
-
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // Options are the settings of [NewElastic]. The zero value is a good one.
 type Options struct {
-	Prefix        string        // begins the names of indices; default [mapping.DefaultPrefix]
-	BodyBytes     int           // most that a request has, unpacked, but for one larger document; default 5 MiB, at most 90 MiB
-	FlushInterval time.Duration // after which a request is sent that is not full; default 1 s
-	InFlight      int           // requests at once, 1 to 4; default 2
+	Prefix    string // begins the names of indices; default [mapping.DefaultPrefix]
+	BodyBytes int    // most that a request has, unpacked, but for one larger document; default 5 MiB, at most 90 MiB
+	InFlight  int    // requests at once, 1 to 4; default 2
 
 	// RejectFile is where documents go that the cluster refuses for good, with the reason;
-	// [ReadRejects] reads it. It is made when the first one comes, and appended to when it
-	// is there. Without a file such a document makes its run fail.
+	// [ReadRejects] reads it. It is made for the first one, and appended to if it exists. Without a file such a document makes its run fail.
 	RejectFile string
-	MaxRejects int // more of them end everything, for then something else is wrong; default 1000
+	MaxRejects int // more of them end everything, because then something else is wrong; default 1000
 
 	NoVerify bool // do not count a run's documents in the cluster at its end
 
@@ -25,10 +21,6 @@ type Options struct {
 	// those of fio2es setup for Prefix, an empty slice none.
 	Templates       []string
 	TemplateVersion int // that they must have at least (_meta.version); 0 is any
-
-	// Progress is called after each request with what was done so far, by one goroutine at
-	// a time, which waits for it.
-	Progress func(Stats)
 }
 
 // Stats is what was done so far.
@@ -60,9 +52,6 @@ func (o Options) withDefaults() Options {
 		o.BodyBytes = defaultBody
 	}
 	o.BodyBytes = min(o.BodyBytes, mostBody)
-	if o.FlushInterval <= 0 {
-		o.FlushInterval = time.Second
-	}
 	if o.InFlight <= 0 {
 		o.InFlight = 2
 	}

@@ -14,13 +14,15 @@ import (
 type packer struct {
 	*ledger
 	throttle *throttle
-	bodies   int           // that may be in memory
-	interval time.Duration // after which a body is sent that is not full
+	bodies   int // that may be in memory
 	send     func(b *body)
 
 	open *body // is being filled; nil when there is none
 	used int   // bodies in memory
 }
+
+// flushAfter is when a body is sent that is not full.
+const flushAfter = time.Second
 
 // body is the text of one bulk request, and what is in it.
 type body struct {
@@ -103,7 +105,7 @@ func (p *packer) fits(e *entry) bool {
 		return false
 	}
 	b := &body{buf: make([]byte, 0, max(p.throttle.body, e.size()))}
-	b.timer = time.AfterFunc(p.interval, func() { p.due(b) })
+	b.timer = time.AfterFunc(flushAfter, func() { p.due(b) })
 	p.open = b
 	p.used++
 	return true
@@ -117,7 +119,7 @@ func (p *packer) due(b *body) {
 	switch {
 	case p.open != b: // was sent meanwhile
 	case p.throttle.isFull():
-		b.timer.Reset(p.interval)
+		b.timer.Reset(flushAfter)
 	default:
 		p.flush()
 	}

@@ -2,7 +2,6 @@ package sink
 
 import (
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/elastic"
@@ -19,8 +18,6 @@ type senders struct {
 	versions    *versions
 	rejects     *rejectFile
 	mostRejects int
-	report      func(Stats) // after each request; may be nil
-	reporting   sync.Mutex  // one at a time
 }
 
 // send brings a body to the cluster, or ends everything.
@@ -70,16 +67,6 @@ func (s *senders) statistics() Stats {
 	st := s.stats
 	st.Body, st.InFlight = s.throttle.body, s.throttle.flight
 	return st
-}
-
-// notify reports what was done so far.
-func (s *senders) notify() {
-	if s.report == nil {
-		return
-	}
-	s.reporting.Lock()
-	defer s.reporting.Unlock()
-	s.report(s.statistics())
 }
 
 // transfer is one body on its way, in one request or, after trouble, several.
@@ -172,9 +159,6 @@ func (t *transfer) send(r *request) error {
 	if err := t.settle(r, &result); err != nil {
 		return err
 	}
-	if t.notify(); result.fatal != nil {
-		return result.fatal
-	}
 	t.todo = append(result.again, t.todo[len(r.docs):]...)
 	t.retried = len(result.again)
 	if result.isSettled() {
@@ -223,7 +207,7 @@ func (t *transfer) settle(r *request, result *result) error {
 	if n := len(result.refused); n > 0 && t.stats.Rejected > int64(t.mostRejects) {
 		return fmt.Errorf("%w: more than %d; the last one: %w", ErrRejects, t.mostRejects, result.refused[n-1].err)
 	}
-	return nil
+	return result.fatal
 }
 
 // count adds a request to the statistics; mu is held.

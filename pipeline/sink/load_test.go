@@ -57,12 +57,13 @@ func heap() int64 {
 // TestAdapts: bodies shrink when they are too large or too much, and grow back.
 func TestAdapts(t *testing.T) {
 	const most = 1 << 20
-	var last sink.Stats
-	smallest := most
-	o := sink.Options{BodyBytes: most, InFlight: 4, Progress: func(s sink.Stats) {
-		last, smallest = s, min(smallest, s.Body)
-	}}
-	inBubble(t, o, func(w *world) {
+	inBubble(t, sink.Options{BodyBytes: most, InFlight: 4}, func(w *world) {
+		first := w.Stats().Body
+		smallest := first
+		w.server.Refuse = func(_, _ string, _ []byte) string {
+			smallest = min(smallest, w.Stats().Body)
+			return ""
+		}
 		w.server.Script(elastictest.Fault{Kind: elastictest.Rejected, Times: 6})
 		docs := historytest.Intervals("a", "1", 4000)
 		for i, d := range docs { // many, and quickly made
@@ -73,7 +74,7 @@ func TestAdapts(t *testing.T) {
 		}
 		w.finish("a", "1")
 		w.holds(docs)
-		if smallest > most/2 || last.Body <= smallest || last.TooMany != 6 {
+		if last := w.Stats(); smallest > first/2 || last.Body <= smallest || last.TooMany != 6 {
 			t.Errorf("smallest body %d, %+v", smallest, last)
 		}
 		if n := w.server.AtOnce(); n > 4 {
