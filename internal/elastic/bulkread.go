@@ -1,6 +1,7 @@
 package elastic
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,19 +47,18 @@ func readBulk(r io.Reader, ids []string, items []BulkItem) error {
 	}
 	d, answered, matched := json.NewDecoder(r), 0, 0
 	item := func() error {
-		var actions map[string]bulkItem
-		if err := d.Decode(&actions); err != nil {
+		var action struct{ Index, Create, Update, Delete bulkItem } // there is one
+		if err := d.Decode(&action); err != nil {
 			return syntax(err)
 		}
-		for _, it := range actions { // there is one
-			i, ok := answered, true
-			if i >= len(ids) || it.ID != "" && it.ID != ids[i] {
-				i, ok = at[it.ID]
-			}
-			if ok && items[i].Status == 0 && it.Status != 0 {
-				items[i] = it.item()
-				matched++
-			}
+		it := cmp.Or(action.Index, action.Create, action.Update, action.Delete)
+		i, ok := answered, true
+		if i >= len(ids) || it.ID != "" && it.ID != ids[i] {
+			i, ok = at[it.ID]
+		}
+		if ok && items[i].Status == 0 && it.Status != 0 {
+			items[i] = it.item()
+			matched++
 		}
 		answered++
 		return nil
