@@ -2,9 +2,12 @@ package elastic_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +71,30 @@ func TestRecordedBulk(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestPack: bodies are compressed unless they stay on this machine, or as the setting says.
+func TestPack(t *testing.T) {
+	tunnel := func(context.Context, string, string) (net.Conn, error) { return nil, io.EOF }
+	for _, c := range []struct {
+		name   string
+		config elastic.Config
+		packed bool
+	}{
+		{"default address", elastic.Config{}, false},
+		{"loopback", elastic.Config{Addresses: []string{"http://127.0.0.1:9200", "http://[::1]:9200"}}, false},
+		{"remote", elastic.Config{Addresses: []string{"https://es.example.org:9200"}}, true},
+		{"both", elastic.Config{Addresses: []string{"http://127.0.0.1:9200", "http://192.0.2.1:9200"}}, true},
+		{"tunnel", elastic.Config{Dial: tunnel}, true},
+		{"loopback, level", elastic.Config{GzipLevel: 1}, true},
+		{"remote, none", elastic.Config{Addresses: []string{"https://es.example.org:9200"}, GzipLevel: elastic.NoGzip}, false},
+	} {
+		body := bytes.Repeat([]byte("{}\n"), 1000)
+		wire, err := newClient(t, c.config).Pack(body)
+		if err != nil || bytes.Equal(wire, body) == c.packed || c.packed && len(wire) > len(body)/10 {
+			t.Errorf("%s: %d bytes, %v", c.name, len(wire), err)
+		}
 	}
 }
 

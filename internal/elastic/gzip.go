@@ -35,7 +35,7 @@ func (p *packer) write(w io.Writer, body []byte) error {
 	return z.Close()
 }
 
-// request keeps the body of a request in memory, compressed where that pays.
+// request keeps the body of a request in memory, compressed unless it is small.
 func (p *packer) request(req *http.Request) error {
 	const small = 1 << 10
 	if req.Body == nil || req.Body == http.NoBody {

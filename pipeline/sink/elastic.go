@@ -224,16 +224,15 @@ func (s *Elastic) Flush(ctx context.Context) error {
 // Close ends what is under way and waits for it. It fails when documents are lost by
 // that: Flush or Finish come before.
 func (s *Elastic) Close() error {
+	s.fail(ErrClosed)
+	s.background.Wait()
 	s.mu.Lock()
-	lost := len(s.pending)
+	defer s.mu.Unlock()
 	if s.packer.open != nil {
 		s.packer.open.timer.Stop()
 	}
-	s.mu.Unlock()
-	s.fail(ErrClosed)
-	s.background.Wait()
 	err := s.senders.rejects.close()
-	if lost > 0 {
+	if lost := len(s.pending); lost > 0 {
 		err = errors.Join(fmt.Errorf("close sink: %d documents were not stored", lost), err)
 	}
 	return err

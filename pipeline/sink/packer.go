@@ -48,7 +48,7 @@ func newEntry(id string, key runKey) entry {
 
 func (e *entry) size() int { return e.end - e.start }
 
-// encode makes the two lines of a document in dst, which it may use up.
+// encode makes the two lines of a document, in the memory of dst if that is large enough.
 func (e *entry) encode(dst []byte, index string, document func([]byte) []byte) []byte {
 	dst = append(mapping.AppendAction(dst[:0], index, e.id), '\n')
 	e.start, e.doc = 0, len(dst)
@@ -111,8 +111,8 @@ func (p *packer) fits(e *entry) bool {
 	return true
 }
 
-// due sends a body that did not fill up in time. While all requests are under way that may
-// be, it would only wait, and may as well fill.
+// due sends a body that did not fill up in time. While as many requests are under way as may
+// be, it would only wait, so it keeps filling.
 func (p *packer) due(b *body) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
