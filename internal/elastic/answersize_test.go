@@ -38,7 +38,10 @@ func TestEndlessAnswers(t *testing.T) {
 	bulk := func(ctx context.Context, c *elastic.Client) error {
 		done := make(chan error)
 		for range 2 { // as many as are under way at once
-			go func() { done <- c.Bulk(ctx, []byte("{}\n"), ids, func(int, elastic.BulkItem) {}) }()
+			go func() {
+				_, err := c.Bulk(ctx, []byte("{}\n"), ids)
+				done <- err
+			}()
 		}
 		return errors.Join(<-done, <-done)
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 )
 
 // Types of errors that tell one 429 or 400 from another.
@@ -15,76 +17,63 @@ const (
 	MissingType  = "index_not_found_exception"
 )
 
-// Gzip is which bulk requests are to be compressed.
-type Gzip uint8
-
-// The values of Gzip.
-const (
-	GzipWherePays Gzip = iota // those that arrive sooner so
-	GzipAlways
-	GzipNever
-)
-
-func (c *Config) gzip() Gzip {
-	switch c.GzipLevel {
-	case 0:
-		return GzipWherePays
-	case NoGzip:
-		return GzipNever
+// compresses reports whether bulk requests are compressed. By default they are, unless they
+// stay on this machine: there it takes longer than it saves.
+func (c *Config) compresses(urls []*url.URL) bool {
+	if c.GzipLevel != 0 {
+		return c.GzipLevel != NoGzip
 	}
-	return GzipAlways
+	isRemote := func(u *url.URL) bool { return !isLoopback(u.Hostname()) }
+	return c.Dial != nil || slices.ContainsFunc(urls, isRemote)
 }
 
-// Gzip is what [Config].GzipLevel says about bulk requests.
-func (c *Client) Gzip() Gzip { return c.gzip }
-
-// Pack appends parts to w, compressed.
-func (c *Client) Pack(w *bytes.Buffer, parts ...[]byte) error {
-	if err := c.pack.write(w, parts...); err != nil {
-		return fmt.Errorf("compress bulk request: %w", err)
+// Pack is the body of a bulk request as it is to be sent: compressed if [Config].GzipLevel
+// says so, else body itself.
+func (c *Client) Pack(body []byte) ([]byte, error) {
+	if !c.gzip {
+		return body, nil
 	}
-	return nil
+	packed := bytes.NewBuffer(make([]byte, 0, len(body)/6))
+	if err := c.pack.write(packed, body); err != nil {
+		return nil, fmt.Errorf("compress bulk request: %w", err)
+	}
+	return packed.Bytes(), nil
 }
 
-// Bulk sends one bulk request, once: a body, as it is or by Pack, whose actions are on the
-// documents of ids, one action each. Each item of the answer that could be matched to a
-// document goes to each, with the document's position in ids, at most once per
-// document. Bulk returns nil when all were; otherwise what happened to the others is
-// unknown, even when the error is only [ErrBulkAnswer]. The body may be reused when it
-// has returned.
-func (c *Client) Bulk(ctx context.Context, body []byte, ids []string, each func(position int, item BulkItem)) error {
-	sent := newDetachable(body)
-	defer sent.detach()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, bulkURI, sent)
+// Bulk sends one bulk request, once: a body by Pack, whose actions are on the documents of
+// ids, one each. It returns an item for each of these, with the status 0 if the answer has
+// none; then the error says why, and what happened to the document is unknown. The body must
+// not be changed afterwards: the connection may still be sending it.
+func (c *Client) Bulk(ctx context.Context, body []byte, ids []string) ([]BulkItem, error) {
+	items := make([]BulkItem, len(ids))
+	if err := c.bulk(ctx, body, ids, items); err != nil {
+		return items, fmt.Errorf("send bulk request: %w", err)
+	}
+	return items, nil
+}
+
+func (c *Client) bulk(ctx context.Context, body []byte, ids []string, items []BulkItem) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, bulkURI, bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("send bulk request: %w", err)
+		return err
 	}
-	req.ContentLength = int64(len(body))
-	req.GetBody = sent.rewind // for a connection that turns out to be closed already
 	req.Header.Set("Content-Type", "application/x-ndjson")
 	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) { // gzip's mark; JSON has no such bytes
 		req.Header.Set("Content-Encoding", "gzip")
 	}
 	res, err := c.once(req, c.timeout)
 	if err != nil {
-		return fmt.Errorf("send bulk request: %w", c.failed(err))
+		return c.failed(err)
 	}
 	defer discard(res.Body)
-	stored := false
 	answer, err := c.open(res, min(maxBulkAnswer(len(ids)), c.maxAnswer))
 	if err == nil {
-		err = ReadBulk(answer, ids, func(position int, item BulkItem) {
-			stored = stored || item.OK()
-			each(position, item)
-		})
+		err = readBulk(answer, ids, items)
 	}
-	if stored {
+	if slices.ContainsFunc(items, BulkItem.OK) {
 		c.waits.succeeded()
 	}
-	if err != nil {
-		return fmt.Errorf("send bulk request: %w", err)
-	}
-	return nil
+	return err
 }
 
 // bulkURI asks for what is read of the answer.

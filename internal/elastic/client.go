@@ -20,7 +20,7 @@ type Client struct {
 	nodes     *elastictransport.Client // chooses among the addresses
 	conns     *http.Transport
 	pack      *packer
-	gzip      Gzip
+	gzip      bool          // bulk requests are compressed
 	timeout   time.Duration // of a request
 	giveUp    time.Duration // time without progress
 	pause     time.Duration // before the second attempt
@@ -59,7 +59,7 @@ func New(config Config) (*Client, error) {
 		return nil, fmt.Errorf("set up %s client: %w", c.Service, err)
 	}
 	client := &Client{
-		urls: urls, nodes: nodes, conns: conns, pack: newPacker(c.GzipLevel), gzip: config.gzip(),
+		urls: urls, nodes: nodes, conns: conns, pack: newPacker(c.GzipLevel), gzip: config.compresses(urls),
 		timeout: c.Timeout, giveUp: c.GiveUpAfter, pause: c.Pause, maxAnswer: c.MaxAnswer, secrets: []Secret{c.APIKey, c.Password},
 		ownCA: len(c.CACert) > 0, service: c.Service,
 	}

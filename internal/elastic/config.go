@@ -33,7 +33,7 @@ type Config struct {
 	AllowPlain  bool   // send credentials over http to other machines, for all to read
 
 	Proxy     string // URL; default: the environment's HTTPS_PROXY, HTTP_PROXY and NO_PROXY
-	GzipLevel int    // of request bodies, 1 to 9; [NoGzip] is none; 0 is 2, in bulk requests where it pays
+	GzipLevel int    // of request bodies, 1 to 9; [NoGzip] is none; 0 is 2, and none for bulk requests on this machine
 
 	ConnectTimeout time.Duration // default 10 s
 	Timeout        time.Duration // of a request, to the end of its answer; default 90 s

@@ -17,8 +17,8 @@ type packer struct {
 
 func newPacker(level int) *packer { return &packer{level: level} }
 
-// write puts parts, one after another, into w.
-func (p *packer) write(w io.Writer, parts ...[]byte) error {
+// write puts body into w.
+func (p *packer) write(w io.Writer, body []byte) error {
 	z, ok := p.writers.Get().(*gzip.Writer)
 	if ok {
 		z.Reset(w)
@@ -29,15 +29,13 @@ func (p *packer) write(w io.Writer, parts ...[]byte) error {
 		}
 	}
 	defer p.writers.Put(z)
-	for _, part := range parts {
-		if _, err := z.Write(part); err != nil {
-			return err
-		}
+	if _, err := z.Write(body); err != nil {
+		return err
 	}
 	return z.Close()
 }
 
-// request keeps the body of a request in memory, compressed where that pays.
+// request keeps the body of a request in memory, compressed unless it is small.
 func (p *packer) request(req *http.Request) error {
 	const small = 1 << 10
 	if req.Body == nil || req.Body == http.NoBody {

@@ -2,7 +2,6 @@ package elastic
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -49,15 +48,8 @@ func newTransport(c Config, urls []*url.URL) (*http.Transport, error) {
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: c.ConnectTimeout, KeepAlive: 30 * time.Second}).DialContext
 	}
-	connect := func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return direct{conn}, nil
-	}
 	return &http.Transport{
-		Proxy: proxy, DialContext: connect, TLSClientConfig: secure, TLSHandshakeTimeout: c.ConnectTimeout,
+		Proxy: proxy, DialContext: dial, TLSClientConfig: secure, TLSHandshakeTimeout: c.ConnectTimeout,
 		MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second, ForceAttemptHTTP2: c.Dial == nil,
 		WriteBufferSize: 64 << 10, ReadBufferSize: 64 << 10,
 	}, nil

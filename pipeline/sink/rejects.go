@@ -66,8 +66,9 @@ type rejectFile struct {
 	dirty bool
 }
 
-// write appends a line, whole, in one call. Without a path it does nothing.
-func (f *rejectFile) write(b *body, r *refusal) error {
+// write appends a line, whole, in one call, for a document in the text of a body. Without a
+// path it does nothing.
+func (f *rejectFile) write(text []byte, r *refusal) error {
 	if f.path == "" {
 		return nil
 	}
@@ -77,8 +78,8 @@ func (f *rejectFile) write(b *body, r *refusal) error {
 	}
 	line := make([]byte, 0, len(reason)+r.size()+64)
 	line = append(append(line, `{"reason":`...), reason...)
-	line = append(append(line, `,"action":`...), bytes.TrimRight(b.buf[r.start:r.doc], "\n")...)
-	line = append(append(line, `,"document":`...), bytes.TrimRight(b.buf[r.doc:r.end], "\n")...)
+	line = append(append(line, `,"action":`...), bytes.TrimRight(text[r.start:r.doc], "\n")...)
+	line = append(append(line, `,"document":`...), bytes.TrimRight(text[r.doc:r.end], "\n")...)
 	line = append(line, "}\n"...)
 
 	f.mu.Lock()

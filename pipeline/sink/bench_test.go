@@ -51,14 +51,13 @@ func benchDocuments(n int) []*mapping.Interval {
 }
 
 // bodies are the requests that the sink makes of documents, plain and packed.
-func bodies(b *testing.B, client *elastic.Client, prefix string, docs []*mapping.Interval) (plain, packed [][]byte, size int) {
+func bodies(b *testing.B, prefix string, docs []*mapping.Interval) (plain, packed [][]byte, size int) {
+	client := newClient(b, elastic.Config{GzipLevel: 2})
 	var body []byte
 	full := func() {
-		var p bytes.Buffer
-		if err := client.Pack(&p, body); err != nil {
-			b.Fatal(err)
-		}
-		plain, packed, size, body = append(plain, body), append(packed, p.Bytes()), size+len(body), nil
+		p, err := client.Pack(body)
+		check(b, err)
+		plain, packed, size, body = append(plain, body), append(packed, p), size+len(body), nil
 	}
 	for _, d := range docs {
 		body = append(mapping.AppendAction(body, d.Index(prefix), d.ID()), '\n')
@@ -71,6 +70,13 @@ func bodies(b *testing.B, client *elastic.Client, prefix string, docs []*mapping
 		full()
 	}
 	return plain, packed, size
+}
+
+func check(b *testing.B, err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
 }
 
 // rival is a way to get the documents to the server.
@@ -158,9 +164,8 @@ func handingOn(s *sink.Elastic, docs []*mapping.Interval, _ int) *rival {
 	}}
 }
 
-// replaying sends bodies over so many connections and reads the answers; compress is
-// called for each, unless it is nil.
-func replaying(name, url string, bodies [][]byte, connections int, compress func(*bytes.Buffer, ...[]byte) error) *rival {
+// replaying sends bodies over so many connections and reads the answers.
+func replaying(name, url string, bodies [][]byte, connections int) *rival {
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: connections}}
 	return &rival{name: name, send: func(ctx context.Context) error {
 		var next atomic.Int64
@@ -168,15 +173,8 @@ func replaying(name, url string, bodies [][]byte, connections int, compress func
 		failed := make([]error, connections)
 		for c := range connections {
 			all.Go(func() {
-				var packed bytes.Buffer
 				for i := next.Add(1) - 1; i < int64(len(bodies)) && failed[c] == nil; i = next.Add(1) - 1 {
-					body := bodies[i]
-					if compress != nil {
-						packed.Reset()
-						failed[c] = compress(&packed, body)
-						body = packed.Bytes()
-					}
-					failed[c] = errors.Join(failed[c], post(ctx, client, url, body))
+					failed[c] = post(ctx, client, url, bodies[i])
 				}
 			})
 		}
@@ -206,55 +204,10 @@ func post(ctx context.Context, client *http.Client, url string, body []byte) err
 	return err
 }
 
-// BenchmarkBulk compares the sink, which makes bodies of documents, compresses and sends
-// them and looks at each item of the answers, with a replay of the very same bodies, made
-// beforehand, over as many connections: compressed beforehand, too ("packed"), compressed
-// on the way, by the same compressor ("packing"), or as they are ("plain"); and as they are,
-// one after the other ("in-turn"). They take turns in one run.
-//
-// The server only counts, or (paced) takes 100 microseconds for a document on each
-// connection, half of what Elasticsearch 8.6.1 was measured to take of two processors.
-// It shares the processors, so that all the sink does beyond a replay is missing to the
-// server; that is not so when it has a machine, or a processor, of its own:
-//
-//	go test -c ./pipeline/sink
-//	export FIO2ES_BENCH_COUNTER=127.0.0.1:9999 GOMAXPROCS=1
-//	sleep 1000 | FIO2ES_BENCH_SERVE=1 taskset -c 0 ./sink.test -test.run TestCounter &
-//	taskset -c 1 ./sink.test -test.run - -test.bench BenchmarkBulk/
-func BenchmarkBulk(b *testing.B) {
-	address := startCounter(b)
-	docs := benchDocuments(40_000)
-	for _, c := range []struct {
-		name        string
-		path        string
-		connections int
-		send        func(*sink.Elastic, []*mapping.Interval, int) *rival
-	}{
-		{"1", "", 1, sending}, {"2", "", 2, sending}, {"2-paced", "/100", 2, sending},
-		{"1-encoded", "", 1, handingOn}, {"2-encoded", "", 2, handingOn},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			client := newClient(b, elastic.Config{Addresses: []string{address + c.path}})
-			defer client.Close()
-			plain, packed, size := bodies(b, client, "fio", docs)
-			s := sink.NewElastic(client, sink.Options{InFlight: c.connections, Templates: []string{}})
-			defer s.Close()
-			rivals := []*rival{
-				c.send(s, docs, c.connections),
-				replaying("packed", address+c.path, packed, c.connections, nil),
-				replaying("packing", address+c.path, plain, c.connections, client.Pack),
-				replaying("plain", address+c.path, plain, c.connections, nil),
-			}
-			if c.connections > 1 {
-				rivals = append(rivals, replaying("in-turn", address+c.path, plain, 1, nil))
-			}
-			compete(b, len(docs), size, nil, rivals...)
-		})
-	}
-}
-
-// BenchmarkCluster is the same with a real server, which FIO2ES_TEST_ELASTICSEARCH names.
-// Each turn begins with an empty index: else one pays for merging what another has sent.
+// BenchmarkCluster compares the sink, which makes bodies of documents, sends them and looks at
+// each item of the answers, with a replay of the same bodies, made beforehand, over as many
+// connections: compressed or as they are. They take turns. FIO2ES_TEST_ELASTICSEARCH names the
+// server. Each turn begins with an empty index: else one pays for merging what another sent.
 func BenchmarkCluster(b *testing.B) {
 	address := os.Getenv("FIO2ES_TEST_ELASTICSEARCH")
 	if address == "" {
@@ -271,14 +224,14 @@ func BenchmarkCluster(b *testing.B) {
 		index.delete()
 		index.create()
 	}
-	plain, packed, size := bodies(b, client, prefix, docs)
+	plain, packed, size := bodies(b, prefix, docs)
 	const connections = 2
 	s := sink.NewElastic(client, sink.Options{InFlight: connections, Prefix: prefix, Templates: []string{}})
 	defer s.Close()
 	for name, send := range map[string]func(*sink.Elastic, []*mapping.Interval, int) *rival{"documents": sending, "encoded": handingOn} {
 		b.Run(name, func(b *testing.B) {
 			compete(b, len(docs), size, empty, send(s, docs, connections),
-				replaying("packed", address, packed, connections, nil), replaying("plain", address, plain, connections, nil))
+				replaying("packed", address, packed, connections), replaying("plain", address, plain, connections))
 			st := s.Stats()
 			b.ReportMetric(100*float64(st.Wire)/float64(st.Bytes), "%-on-the-wire")
 		})
@@ -309,20 +262,17 @@ func BenchmarkPack(b *testing.B) {
 	for _, level := range []int{1, 2, 3, 6} {
 		b.Run(fmt.Sprint(level), func(b *testing.B) {
 			client := newClient(b, elastic.Config{GzipLevel: level})
-			plain, packed, _ := bodies(b, client, "fio", benchDocuments(1300))
-			var to bytes.Buffer
+			plain, packed, _ := bodies(b, "fio", benchDocuments(1300))
 			b.SetBytes(int64(len(plain[0])))
 			for b.Loop() {
-				to.Reset()
-				if err := client.Pack(&to, plain[0]); err != nil {
-					b.Fatal(err)
-				}
+				_, err := client.Pack(plain[0])
+				check(b, err)
 			}
 			b.ReportMetric(float64(len(plain[0]))/float64(len(packed[0])), "to-1")
 		})
 	}
 	b.Run("unpack", func(b *testing.B) {
-		plain, packed, _ := bodies(b, newClient(b, elastic.Config{}), "fio", benchDocuments(1300))
+		plain, packed, _ := bodies(b, "fio", benchDocuments(1300))
 		var z gzip.Reader
 		b.SetBytes(int64(len(plain[0])))
 		for b.Loop() {

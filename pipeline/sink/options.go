@@ -1,23 +1,19 @@
 package sink
 
 import (
-	"time"
-
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // Options are the settings of [NewElastic]. The zero value is a good one.
 type Options struct {
-	Prefix        string        // begins the names of indices; default [mapping.DefaultPrefix]
-	BodyBytes     int           // most that a request has, unpacked, but for one larger document; default 5 MiB, at most 90 MiB
-	FlushInterval time.Duration // after which a request is sent that is not full; default 1 s
-	InFlight      int           // requests at once, 1 to 4; default 2
+	Prefix    string // begins the names of indices; default [mapping.DefaultPrefix]
+	BodyBytes int    // most that a request has, unpacked, but for one larger document; default 5 MiB, at most 90 MiB
+	InFlight  int    // requests at once, 1 to 4; default 2
 
 	// RejectFile is where documents go that the cluster refuses for good, with the reason;
-	// [ReadRejects] reads it. It is made when the first one comes, and appended to when it
-	// is there. Without a file such a document makes its run fail.
+	// [ReadRejects] reads it. It is made for the first one, and appended to if it exists. Without a file such a document makes its run fail.
 	RejectFile string
-	MaxRejects int // more of them end everything, for then something else is wrong; default 1000
+	MaxRejects int // more of them end everything, because then something else is wrong; default 1000
 
 	NoVerify bool // do not count a run's documents in the cluster at its end
 
@@ -25,10 +21,6 @@ type Options struct {
 	// those of fio2es setup for Prefix, an empty slice none.
 	Templates       []string
 	TemplateVersion int // that they must have at least (_meta.version); 0 is any
-
-	// Progress is told after each request what was done so far. It is called by one
-	// goroutine at a time, and holds that one up.
-	Progress func(Stats)
 }
 
 // Stats is what was done so far.
@@ -60,9 +52,6 @@ func (o Options) withDefaults() Options {
 		o.BodyBytes = defaultBody
 	}
 	o.BodyBytes = min(o.BodyBytes, mostBody)
-	if o.FlushInterval <= 0 {
-		o.FlushInterval = time.Second
-	}
 	if o.InFlight <= 0 {
 		o.InFlight = 2
 	}
@@ -78,23 +67,4 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	return o
-}
-
-// Stats is what was done so far.
-func (s *Elastic) Stats() Stats {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	st := s.stats
-	st.Body, st.InFlight = s.pace.limit, s.pace.flight
-	return st
-}
-
-// tell calls Progress. Nothing may be locked that it could want.
-func (s *Elastic) tell() {
-	if s.opt.Progress == nil {
-		return
-	}
-	s.report.Lock()
-	defer s.report.Unlock()
-	s.opt.Progress(s.Stats())
 }

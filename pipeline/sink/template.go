@@ -24,13 +24,9 @@ func (s *Elastic) CheckTemplates(ctx context.Context) error {
 	if len(s.opt.Templates) == 0 {
 		return nil
 	}
-	var have map[string]int
-	err := s.again(ctx, func() (err error) {
-		have, err = s.client.Templates(ctx, s.opt.Prefix+"-*")
-		return err
-	})
+	have, err := s.client.Templates(ctx, s.opt.Prefix+"-*")
 	if err != nil {
-		return fmt.Errorf("check index templates: %w", err)
+		return fmt.Errorf("check index templates: %w", advised(err))
 	}
 	var wrong []string
 	for _, name := range s.opt.Templates {
@@ -51,13 +47,9 @@ func (s *Elastic) CheckTemplates(ctx context.Context) error {
 
 func (s *Elastic) checkMappings(ctx context.Context) error {
 	const field = "latency.histogram"
-	var types map[string]string
-	err := s.again(ctx, func() (err error) {
-		types, err = s.client.FieldTypes(ctx, s.opt.Prefix+"-latency.*", field)
-		return err
-	})
+	types, err := s.client.FieldTypes(ctx, s.opt.Prefix+"-latency.*", field)
 	if err != nil {
-		return fmt.Errorf("check mappings: %w", err)
+		return fmt.Errorf("check mappings: %w", advised(err))
 	}
 	for _, index := range slices.Sorted(maps.Keys(types)) {
 		if kind := types[index]; kind != "histogram" {

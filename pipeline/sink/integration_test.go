@@ -18,7 +18,8 @@ import (
 // TestRealElasticsearch makes indices of its own in the server that the environment
 // names, and deletes them.
 func TestRealElasticsearch(t *testing.T) {
-	client := newClient(t, elastictest.NewReal(t).Config)
+	config := elastictest.NewReal(t).Config
+	client := newClient(t, config)
 	defer client.Close()
 	info, err := client.Check(t.Context())
 	if err != nil {
@@ -92,7 +93,14 @@ func TestRealElasticsearch(t *testing.T) {
 	if n, err := client.Count(t.Context(), map[string]any{"term": map[string]any{"run.ingest": "1"}}, index); n != 0 || err != nil {
 		t.Errorf("%d documents of the first version are left, %v", n, err)
 	}
-	// Flood stage: told at once.
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	// Flood stage: who does not wait hears so at once.
+	config.GiveUpAfter = -1
+	hasty := newClient(t, config)
+	defer hasty.Close()
+	s = sink.NewElastic(hasty, sink.Options{Prefix: prefix})
 	do(http.MethodPut, map[string]any{"index.blocks.read_only_allow_delete": true}, index, "_settings")
 	err = errors.Join(s.Put(t.Context(), historytest.Intervals("b", "1", 10)), s.Finish(t.Context(), historytest.NewRun("b", "1")))
 	if !errors.Is(err, sink.ErrDiskFull) {

@@ -20,30 +20,17 @@ var (
 	ErrAuth        = errors.New("the credentials are missing, wrong or not enough: writing needs the index privileges auto_configure, index, delete, read, maintenance and view_index_metadata, and indices:admin/index_template/get on the cluster; docs/elasticsearch.md has the role")
 )
 
-// fate is what became of a document.
-type fate uint8
-
-const (
-	unknown fate = iota
-	stored
-	failed // is in result.again or result.refused, or has ended everything
-)
-
-// result is what came of one request.
+// result is what became of the documents of one request.
 type result struct {
-	sent     time.Time
-	written  time.Duration // it took to get out; 0 is unknown
-	err      error         // of the request
-	fates    []fate        // of the documents that were sent
-	stored   int           // of them
-	again    []entry       // to be sent again
+	stored   []int   // positions of documents
+	again    []entry // to be sent again
 	refused  []refusal
 	fatal    error         // ends everything
 	tooMany  bool          // the cluster is overloaded
 	tooLarge bool          // the request, for the server or a proxy
 	split    bool          // what is left is to be sent in smaller requests, at once
-	wait     time.Duration // that the server asks for
-	cause    error         // why something is sent again
+	wait     time.Duration // that the server wants
+	cause    error         // why something is sent again, or refused
 }
 
 // refusal is a document that is not to be stored, and why.
@@ -52,21 +39,30 @@ type refusal struct {
 	err *elastic.Error
 }
 
-// settled tells whether anything came to its end.
-func (r *result) settled() bool { return r.stored > 0 || len(r.refused) > 0 }
-
-// add sorts in what became of the i-th of the documents that were sent.
-func (r *result) add(sent []entry, i int, item elastic.BulkItem) {
-	if item.OK() {
-		r.fates[i] = stored
-		r.stored++
-		return
+// newResult sorts documents by what to do next. There is an item for each of them, with the
+// status 0 if nothing is known. err is that of the whole request.
+func newResult(sent []entry, items []elastic.BulkItem, err error) result {
+	var r result
+	for i, item := range items {
+		switch {
+		case item.OK():
+			r.stored = append(r.stored, i)
+		case item.Status == 0:
+			r.again = append(r.again, sent[i])
+		default:
+			r.fail(sent[i], item)
+		}
 	}
-	r.fates[i] = failed
-	r.fail(sent[i], item)
+	if err != nil {
+		r.judge(err, len(sent))
+	}
+	return r
 }
 
-// fail sorts in a document that is not stored.
+// isSettled reports whether any document is stored or refused.
+func (r *result) isSettled() bool { return len(r.stored) > 0 || len(r.refused) > 0 }
+
+// fail sorts a document that is not stored.
 func (r *result) fail(e entry, item elastic.BulkItem) {
 	const mostBroken = 5
 	err := item.Error()
@@ -88,42 +84,30 @@ func (r *result) fail(e entry, item elastic.BulkItem) {
 	}
 }
 
-// judge says what the request's own error means; sent documents without an item are in
-// again already.
-func (r *result) judge(sent int) {
-	if r.err == nil {
-		return
-	}
-	r.cause = r.err
+// judge says what the error of a whole request means. Documents without an item are in again.
+func (r *result) judge(err error, sent int) {
+	r.cause = err
 	var e *elastic.Error
-	if !errors.As(r.err, &e) {
-		if !elastic.Temporary(r.err) {
-			r.fatal = r.err
+	if !errors.As(err, &e) {
+		if !elastic.Temporary(err) {
+			r.fatal = err
 		}
 		return
 	}
 	r.wait = e.RetryAfter
-	advice := advise(e)
-	switch {
+	isTooLarge := e.Status == http.StatusRequestEntityTooLarge
+	switch advice := advise(e); {
 	case advice != nil:
-		r.fatal = fmt.Errorf("%w: %w", advice, r.err)
+		r.fatal = fmt.Errorf("%w: %w", advice, err)
 	case elastic.Temporary(e):
 		r.tooMany = r.tooMany || e.Status == http.StatusTooManyRequests && !e.IsDiskFull()
-	case e.Status == http.StatusRequestEntityTooLarge, isBadDocument(e):
-		r.split, r.tooLarge = sent > 1, e.Status == http.StatusRequestEntityTooLarge
-		if !r.split {
-			r.refused = append(r.refused, refusal{r.again[0], e})
-			r.again = nil
-		}
+	case !isTooLarge && !isBadDocument(e):
+		r.fatal = err
+	case sent == 1:
+		r.refused, r.again = append(r.refused, refusal{r.again[0], e}), nil
 	default:
-		r.fatal = r.err
+		r.split, r.tooLarge = true, isTooLarge
 	}
-}
-
-// isTooLarge is a request that the server, or a proxy before it, refuses for its size.
-func isTooLarge(err error) bool {
-	var e *elastic.Error
-	return errors.As(err, &e) && e.Status == http.StatusRequestEntityTooLarge
 }
 
 // isBadDocument is one document for which a whole request is refused, such as an id
@@ -132,7 +116,7 @@ func isBadDocument(e *elastic.Error) bool {
 	return e.Status == http.StatusBadRequest && e.Type == "action_request_validation_exception"
 }
 
-// advise tells what to do about errors that concern all documents, and do not go away
+// advise is what to do about errors that concern all documents, and do not go away
 // by themselves; nil for others.
 func advise(e *elastic.Error) error {
 	switch {
@@ -148,4 +132,15 @@ func advise(e *elastic.Error) error {
 		return ErrAuth
 	}
 	return nil
+}
+
+// advised adds to an error what to do about it, if that is known.
+func advised(err error) error {
+	var e *elastic.Error
+	if errors.As(err, &e) {
+		if advice := advise(e); advice != nil {
+			return fmt.Errorf("%w: %w", advice, err)
+		}
+	}
+	return err
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/internal/elastic/elastictest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
@@ -56,12 +57,13 @@ func heap() int64 {
 // TestAdapts: bodies shrink when they are too large or too much, and grow back.
 func TestAdapts(t *testing.T) {
 	const most = 1 << 20
-	var last sink.Stats
-	smallest := most
-	o := sink.Options{BodyBytes: most, InFlight: 4, Progress: func(s sink.Stats) {
-		last, smallest = s, min(smallest, s.Body)
-	}}
-	inBubble(t, o, func(w *world) {
+	inBubble(t, sink.Options{BodyBytes: most, InFlight: 4}, func(w *world) {
+		first := w.Stats().Body
+		smallest := first
+		w.server.Refuse = func(_, _ string, _ []byte) string {
+			smallest = min(smallest, w.Stats().Body)
+			return ""
+		}
 		w.server.Script(elastictest.Fault{Kind: elastictest.Rejected, Times: 6})
 		docs := historytest.Intervals("a", "1", 4000)
 		for i, d := range docs { // many, and quickly made
@@ -72,7 +74,7 @@ func TestAdapts(t *testing.T) {
 		}
 		w.finish("a", "1")
 		w.holds(docs)
-		if smallest > most/2 || last.Body <= smallest || last.TooMany != 6 {
+		if last := w.Stats(); smallest > first/2 || last.Body <= smallest || last.TooMany != 6 {
 			t.Errorf("smallest body %d, %+v", smallest, last)
 		}
 		if n := w.server.AtOnce(); n > 4 {
@@ -81,23 +83,26 @@ func TestAdapts(t *testing.T) {
 	})
 }
 
-// TestTooLargeOnTheWire: a proxy looks at bytes as they come. Bodies go compressed then,
-// no smaller, and the one that was refused costs nothing else.
+// TestTooLargeOnTheWire: a proxy looks at bytes as they come. Compressed bodies pass whole,
+// others are halved until they do.
 func TestTooLargeOnTheWire(t *testing.T) {
 	const body = 256 << 10
-	inBubble(t, sink.Options{BodyBytes: body, InFlight: 1}, func(w *world) {
-		w.server.MaxWire = body / 3
-		docs := historytest.Intervals("a", "1", 2000)
-		for some := range slices.Chunk(docs, 100) {
-			w.put(some...)
-		}
-		w.finish("a", "1")
-		w.holds(docs)
-		st := w.Stats()
-		if st.Body != body || st.Sent <= st.Indexed || st.Sent > st.Indexed+st.Indexed/2 || st.Wire > st.Bytes/2 {
-			t.Errorf("%+v", st)
-		}
-	})
+	for level, want := range map[int]int{0: body, elastic.NoGzip: body / 4} {
+		inBubbleOf(t, elastic.Config{GzipLevel: level}, sink.Options{BodyBytes: body, InFlight: 1}, func(w *world) {
+			w.server.MaxWire = body / 3
+			docs := historytest.Intervals("a", "1", 2000)
+			for some := range slices.Chunk(docs, 100) {
+				w.put(some...)
+			}
+			w.finish("a", "1")
+			w.holds(docs)
+			st := w.Stats()
+			isPacked := st.Wire < st.Bytes/2
+			if st.Body < want/2 || st.Body > want*3/2 || st.Sent > st.Indexed+st.Indexed/2 || isPacked != (level == 0) || isPacked != (st.Sent == st.Indexed) {
+				t.Errorf("level %d: %+v", level, st)
+			}
+		})
+	}
 }
 
 func TestTooLarge(t *testing.T) {

@@ -1,0 +1,301 @@
+package sink
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// batch is runs that are finished together. What fails for one of them does not hold up the
+// others; a request that fails, fails for all.
+type batch struct {
+	*finisher
+	runs []*pendingRun // that have not failed
+}
+
+// finish makes the versions that were put the only ones. A version's interval documents are
+// visible before its run's document is stored, and those of other versions go only after
+// that is visible: until then readers look for the other version. Dashboards, which look for
+// none, see the other version until it goes, and then this one.
+func (b *batch) finish() {
+	refresh := func(index string) func() error {
+		return func() error { return b.client.Refresh(b.ctx, index) }
+	}
+	for _, step := range []func() error{
+		b.rejects.sync,
+		refresh(b.versions.index), // also without verifying: what is not visible is not deleted
+		b.verify,
+		b.keepIngested,
+		b.store,
+		b.rejects.sync,
+		refresh(b.index),
+		b.deleteOthers,
+		b.show,
+	} {
+		if len(b.runs) == 0 {
+			return
+		}
+		if err := step(); err != nil {
+			b.each(func(*pendingRun) error { return err })
+			return
+		}
+	}
+	b.each(func(r *pendingRun) error {
+		b.forget(r)
+		r.done <- nil
+		return nil
+	})
+}
+
+// each does something for each run, and gives up those for which it fails.
+func (b *batch) each(do func(r *pendingRun) error) {
+	b.runs = slices.DeleteFunc(b.runs, func(r *pendingRun) bool {
+		err := do(r)
+		if err != nil {
+			r.done <- advised(b.reason(err))
+		}
+		return err != nil
+	})
+}
+
+// ids are those of the runs for which is reports true; nil is all.
+func (b *batch) ids(is func(r *pendingRun) bool) (ids []string) {
+	for _, r := range b.runs {
+		if is == nil || is(r) {
+			ids = append(ids, r.key.id)
+		}
+	}
+	return ids
+}
+
+// verify compares what the cluster has of each run with what it has confirmed, and sees
+// which of them have other versions. Documents that came twice count once.
+func (b *batch) verify() error {
+	have, err := b.versions.tally(b.ctx, b.ids(nil))
+	if err != nil {
+		return err
+	}
+	b.each(func(r *pendingRun) error {
+		r.others = hasOther(have, r.key)
+		return b.compare(r, have[elastic.Pair{First: r.key.id, Second: r.key.ingest}])
+	})
+	return nil
+}
+
+// compare fails if the cluster has not as many documents of a run as it has confirmed.
+func (b *batch) compare(r *pendingRun, got int64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := r.state
+	r.queued = s.queued
+	if want := s.different(); got != want && !b.noVerify {
+		return fmt.Errorf("%w: sent %d, indexed %d (%d different), rejected %d, but there are %d",
+			ErrVerify, s.queued, s.indexed, want, s.rejected, got)
+	}
+	return nil
+}
+
+// keepIngested gives runs' documents the time at which they were stored first, if they are the
+// same but for that. It looks at those that the cluster has of the same versions, which are
+// few: mostly none.
+func (b *batch) keepIngested() error {
+	var ingests []string
+	for _, r := range b.runs {
+		ingests = append(ingests, r.key.ingest)
+	}
+	query := elastic.All(elastic.Terms("run.id", b.ids(nil)), elastic.Terms("run.ingest", ingests))
+	stored, err := b.stored(query, len(b.runs))
+	if err != nil {
+		return err
+	}
+	for _, r := range b.runs {
+		if s := stored[r.key.id]; s != nil {
+			first := s.Ingested
+			s.Ingested = r.ingested
+			if slices.Equal(s.AppendJSON(nil), r.text) {
+				s.Ingested = first
+				r.text = s.AppendJSON(nil)
+			}
+		}
+	}
+	return nil
+}
+
+// stored are the documents of runs that a query finds, by id. What cannot be read is left
+// out: it is about to be replaced.
+func (b *batch) stored(query any, most int) (map[string]*mapping.Run, error) {
+	var answer struct {
+		Shards elastic.Shards `json:"_shards"`
+		Hits   struct {
+			Hits []struct {
+				Source json.RawMessage `json:"_source"`
+			}
+		}
+	}
+	err := b.client.Do(b.ctx, elastic.Request{
+		Path: []string{b.index, "_search"}, Body: map[string]any{"size": most, "query": query},
+	}, &answer)
+	var e *elastic.Error
+	if errors.As(err, &e) && e.Status == http.StatusNotFound && e.Type == elastic.MissingType {
+		return nil, nil // the first run of all
+	}
+	if err == nil {
+		err = answer.Shards.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for the runs' documents: %w", err)
+	}
+	runs := make(map[string]*mapping.Run)
+	for _, h := range answer.Hits.Hits {
+		run := new(mapping.Run)
+		if json.Unmarshal(h.Source, run) == nil {
+			runs[run.Run.ID] = run
+		}
+	}
+	return runs, nil
+}
+
+// store stores the documents of those runs whose callers still wait; the others stay as they
+// are. They do not wait for interval documents of other runs.
+func (b *batch) store() error {
+	b.runs = b.active(b.runs)
+	states := make(map[*pendingRun]*runState, len(b.runs))
+	var full body
+	var text []byte
+	for _, r := range b.runs {
+		e := newEntry(r.key.id, runKey{})
+		text = e.encode(text, b.index, func(dst []byte) []byte { return append(dst, r.text...) })
+		e.run = new(runState)
+		states[r], r.text = e.run, nil
+		b.mu.Lock()
+		b.take(&e)
+		b.mu.Unlock()
+		full.append(e, text)
+	}
+	if len(full.docs) > 0 {
+		b.senders.sendNow(&full)
+	}
+	b.each(func(r *pendingRun) error {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		err := states[r].check()
+		switch {
+		case b.fatal != nil:
+			err = b.fatal
+		case err == nil && states[r].rejected > 0:
+			err = ErrRejected
+		}
+		if err != nil {
+			return fmt.Errorf("store the run's document: %w", err)
+		}
+		return nil
+	})
+	return nil
+}
+
+// deleteOthers deletes the interval documents of other versions of those runs that have
+// any, and looks that nothing else went.
+func (b *batch) deleteOthers() error {
+	ids := b.ids(func(r *pendingRun) bool { return r.others })
+	if len(ids) == 0 {
+		return nil
+	}
+	var others []any
+	for _, r := range b.runs {
+		if r.others {
+			others = append(others, map[string]any{"bool": map[string]any{
+				"filter":   []any{elastic.Term("run.id", r.key.id)},
+				"must_not": []any{elastic.Term("run.ingest", r.key.ingest)},
+			}})
+		}
+	}
+	err := b.changeAll("delete other versions", func(limit int) (elastic.Changed, error) {
+		return b.client.DeleteByQuery(b.ctx, either(others), limit, b.versions.index)
+	})
+	if err != nil {
+		return err
+	}
+	have, err := b.versions.tally(b.ctx, ids)
+	if err != nil {
+		return err
+	}
+	got := make(map[string]int64)
+	for version, n := range have {
+		got[version.First] += n
+	}
+	b.each(func(r *pendingRun) error {
+		if !r.others {
+			return nil
+		}
+		return b.compare(r, got[r.key.id])
+	})
+	return nil
+}
+
+// show takes the mark from the documents of those runs that have it. They are the only ones
+// by now.
+func (b *batch) show() error {
+	var marked []any
+	b.mu.Lock()
+	for _, r := range b.runs {
+		if r.state.hidden {
+			marked = append(marked, elastic.All(elastic.Term("run.id", r.key.id), elastic.Term("run.ingest", r.key.ingest),
+				elastic.Term(mapping.PendingField, "true")))
+		}
+	}
+	b.mu.Unlock()
+	if len(marked) == 0 {
+		return nil
+	}
+	err := b.changeAll("show the new version", func(limit int) (elastic.Changed, error) {
+		return b.client.UpdateByQuery(b.ctx, either(marked), mapping.ShowPending, limit, b.versions.index)
+	})
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.runs {
+		if r.state.queued == r.queued { // what was put since has the mark, too
+			r.state.hidden = false
+		}
+	}
+	return nil
+}
+
+// either is a query for documents that match one of several.
+func either(queries []any) any {
+	return map[string]any{"bool": map[string]any{"should": queries}}
+}
+
+// changeAll deletes or updates in steps that are short enough not to time out. change does
+// it to so many documents at most.
+func (b *batch) changeAll(what string, change func(limit int) (elastic.Changed, error)) error {
+	const step, patience = 20_000, 8
+	for stalled := 0; ; {
+		done, err := change(step)
+		switch {
+		case err != nil:
+			return err
+		case done.Documents+done.Conflicts < step && done.Conflicts == 0:
+			return nil
+		case done.Documents > 0:
+			stalled = 0
+			continue
+		case stalled == patience:
+			return fmt.Errorf("%s: %d documents change all the time; does another process write them?", what, done.Conflicts)
+		}
+		if err := elastic.Sleep(b.ctx, elastic.Backoff(stalled)); err != nil {
+			return err
+		}
+		stalled++
+		if err := b.client.Refresh(b.ctx, b.versions.index); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package sink
+
+import (
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/elastic"
+)
+
+// TestResult: what to do next about each of three documents.
+func TestResult(t *testing.T) {
+	ok, busy := elastic.BulkItem{Status: 201}, elastic.BulkItem{Status: 429, Type: elastic.RejectedType}
+	wrong, blocked := elastic.BulkItem{Status: 400, Type: "x"}, elastic.BulkItem{Status: 403, Type: elastic.BlockType}
+	broken, full := elastic.BulkItem{Status: 500, Type: "x"}, elastic.BulkItem{Status: 429, Type: elastic.BlockType}
+	var unknown elastic.BulkItem
+	nothing := []elastic.BulkItem{unknown, unknown, unknown}
+	for name, c := range map[string]struct {
+		items                             []elastic.BulkItem
+		err                               error
+		stored, again, refused            int
+		tooMany, tooLarge, split, isFatal bool
+	}{
+		"all stored":     {items: []elastic.BulkItem{ok, ok, ok}, stored: 3},
+		"some refused":   {items: []elastic.BulkItem{ok, wrong, ok}, stored: 2, refused: 1},
+		"overload":       {items: []elastic.BulkItem{ok, busy, busy}, stored: 1, again: 2, tooMany: true},
+		"full disk":      {items: []elastic.BulkItem{full, full, full}, again: 3},
+		"broken shard":   {items: []elastic.BulkItem{ok, broken, ok}, stored: 2, again: 1},
+		"block":          {items: []elastic.BulkItem{ok, blocked, ok}, stored: 2, isFatal: true},
+		"missing":        {items: []elastic.BulkItem{ok, unknown, ok}, err: elastic.ErrBulkAnswer, stored: 2, again: 1},
+		"lost":           {items: nothing, err: io.ErrUnexpectedEOF, again: 3},
+		"request, busy":  {items: nothing, err: &elastic.Error{Status: 429, Type: elastic.RejectedType}, again: 3, tooMany: true},
+		"request, large": {items: nothing, err: &elastic.Error{Status: 413}, again: 3, split: true, tooLarge: true},
+		"one, large":     {items: nothing[:1], err: &elastic.Error{Status: 413}, refused: 1},
+		"bad document":   {items: nothing, err: &elastic.Error{Status: 400, Type: "action_request_validation_exception"}, again: 3, split: true},
+		"no access":      {items: nothing, err: &elastic.Error{Status: 401}, again: 3, isFatal: true},
+		"other":          {items: nothing, err: &elastic.Error{Status: 405}, again: 3, isFatal: true},
+	} {
+		r := newResult(make([]entry, len(c.items)), c.items, c.err)
+		if len(r.stored) != c.stored || len(r.again) != c.again || len(r.refused) != c.refused ||
+			r.tooMany != c.tooMany || r.tooLarge != c.tooLarge || r.split != c.split || (r.fatal != nil) != c.isFatal {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if c.again > 0 && r.cause == nil && !c.isFatal {
+			t.Errorf("%s: no cause", name)
+		}
+	}
+	if r := newResult([]entry{{broken: 4}}, []elastic.BulkItem{broken}, nil); len(r.refused) != 1 {
+		t.Errorf("broken for the fifth time: %+v", r)
+	}
+	if r := newResult(make([]entry, 1), nothing[:1], &elastic.Error{Status: 403, Type: "security_exception"}); !errors.Is(r.fatal, ErrAuth) {
+		t.Errorf("no privilege: %v", r.fatal)
+	}
+}
