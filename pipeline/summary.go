@@ -151,13 +151,13 @@ func (p *plan) whole(d fiolog.Direction, t *tallies) *hist.Histogram {
 	all := &hist.Histogram{}
 	for _, e := range p.entries {
 		stats := &t.report(e).Directions[d]
-		logged, _ := t.logged(e, d)
 		switch _, err := e.failed(stats); {
 		case e.mixed:
 			all.Merge(p.mixedWhole(e, d, t))
 		case err == nil && len(stats.Clat.Bins) > 0:
-			all.Merge(e.histogram(stats))
+			stats.Clat.AddTo(all, e.groups)
 		default:
+			logged, _ := t.logged(e, d)
 			all.Merge(logged)
 		}
 	}
@@ -183,8 +183,7 @@ func (p *plan) mixedWhole(e *entry, d fiolog.Direction, t *tallies) *hist.Histog
 	if all.IsEmpty() || len(e.Mixed.Clat.Bins) == 0 {
 		return logged
 	}
-	rest := e.histogram(e.Mixed)
-	rest = rest.To(all.Layout().Merged(rest.Layout()))
+	rest := inLayoutOf(e.histogram(e.Mixed), all)
 	if !rest.Subtract(all) {
 		return logged
 	}

@@ -51,7 +51,7 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 	}
 	rest := e.histogram(stats)
 	if !logged.IsEmpty() {
-		rest = rest.To(logged.Layout().Merged(rest.Layout()))
+		rest = inLayoutOf(rest, logged)
 	}
 	switch {
 	case !rest.Subtract(logged):
@@ -64,6 +64,14 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 		return nil
 	}
 	return rest
+}
+
+// inLayoutOf is h in the layout that it has in common with other: h itself if it has that.
+func inLayoutOf(h, other *hist.Histogram) *hist.Histogram {
+	if l := other.Layout().Merged(h.Layout()); l != h.Layout() {
+		return h.To(l)
+	}
+	return h
 }
 
 // mixedTail is tail for a report that has all directions in one (unified_rw_reporting).
@@ -87,7 +95,7 @@ func (t *tallies) mixedTail(e *entry) []align.Row {
 	total := float64(int64(e.Mixed.TotalIOs) - failed)
 	rest := e.histogram(e.Mixed)
 	if !all.IsEmpty() {
-		rest = rest.To(all.Layout().Merged(rest.Layout()))
+		rest = inLayoutOf(rest, all)
 	}
 	switch {
 	case all.Total() > total:

@@ -104,8 +104,13 @@ func (t *tally) add(row *align.Row, sums bool) {
 	}
 }
 
-// logged is the sum of the rows of an entry's logs, and whether rows were left out.
+// logged is the sum of the rows of an entry's logs, which must not be changed, and whether
+// rows were left out.
 func (t *tallies) logged(e *entry, d fiolog.Direction) (sum *hist.Histogram, damaged bool) {
+	if len(e.jobs) == 1 {
+		of := t.jobs[e.jobs[0]]
+		return &of.sums[d], of.damaged
+	}
 	sum = &hist.Histogram{}
 	for _, j := range e.jobs {
 		sum.Merge(&t.jobs[j].sums[d])

@@ -110,3 +110,27 @@ func gzipEach(t *testing.T, files tree) string {
 	}
 	return root
 }
+
+// The only report of a file is parsed once for its options and for the plan. Then it is the
+// plan's, which may change it, so others read the file.
+func TestKeptReport(t *testing.T) {
+	files := scan(t, tree{"one/out.json": longReport(1000), "two/out.json": longReport(1000) + longReport(1000)}.write(t, "lab"))
+	for i, f := range files {
+		b, text := new(Budget), longReport(1000)
+		read := func(keep bool) (reports int, used int64) {
+			in := &counter{r: strings.NewReader(strings.Repeat(text, i+1))}
+			for _, err := range b.reports(in, f, keep) {
+				must(t, err)
+				reports++
+			}
+			return reports, in.n
+		}
+		for pass, want := range []struct {
+			keep, isRead bool
+		}{{true, true}, {false, i > 0}, {false, true}} {
+			if n, used := read(want.keep); n != i+1 || used > 0 != want.isRead {
+				t.Errorf("%s, pass %d: %d reports, and %d bytes were read, want reading %v", f.Name(), pass, n, used, want.isRead)
+			}
+		}
+	}
+}

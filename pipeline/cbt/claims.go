@@ -5,6 +5,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"sync"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -41,6 +42,9 @@ const (
 	largestReport = 64 << 20
 )
 
+// peekers are readers that can look at the beginning of a file.
+var peekers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, peekLen) }}
+
 // readReport reads what fio's output says of logs: the first report that can be read, and
 // those that follow it closely.
 func (s *sorter) readReport(f *source.File) *claims {
@@ -50,7 +54,10 @@ func (s *sorter) readReport(f *source.File) *claims {
 		return out
 	}
 	defer in.Close()
-	text := bufio.NewReaderSize(io.LimitReader(in, largestReport), peekLen)
+	text := peekers.Get().(*bufio.Reader)
+	defer peekers.Put(text)
+	text.Reset(io.LimitReader(in, largestReport))
+	defer text.Reset(nil)
 	first, _ := text.Peek(peekLen) // an error comes again
 	if out.isReport = hasReport(first); !out.isReport {
 		return out

@@ -116,17 +116,35 @@ func withGroups(unit hist.Unit, groups int) hist.Layout {
 // something else says so, such as the columns of a log that the same fio wrote; 0 if nothing
 // does. Bins beyond so many groups are in the open one.
 func (l *Latency) Histogram(groups int) *hist.Histogram {
-	layout := l.Layout
-	if known, err := hist.NewLayout(layout.Unit(), groups, 0); err == nil {
-		layout = known
-	}
+	layout := l.layout(groups)
 	h := hist.New(layout)
-	if layout.Groups() < l.Layout.Groups() {
-		h.AddBins(l.Layout, l.Bins)
-	} else {
-		h.AddBins(layout, l.Bins) // the first bins of both are the same
-	}
+	l.add(h, layout)
 	return h
+}
+
+// AddTo adds the requests of Bins to h, as if Histogram were merged into it.
+func (l *Latency) AddTo(h *hist.Histogram, groups int) {
+	if layout := l.layout(groups); layout.Groups() < l.Layout.Groups() {
+		h.Merge(l.Histogram(groups))
+	} else {
+		l.add(h, layout)
+	}
+}
+
+// layout is that of the bins, of a fio with so many groups if they are known.
+func (l *Latency) layout(groups int) hist.Layout {
+	if known, err := hist.NewLayout(l.Layout.Unit(), groups, 0); err == nil {
+		return known
+	}
+	return l.Layout
+}
+
+// add adds the bins, of a histogram of that layout.
+func (l *Latency) add(h *hist.Histogram, layout hist.Layout) {
+	if layout.Groups() < l.Layout.Groups() {
+		layout = l.Layout
+	}
+	h.AddBins(layout, l.Bins) // the first bins of both are the same
 }
 
 // Groups is the number of groups of the report's bins, as far as they show it.
