@@ -180,20 +180,7 @@ func shortName(r *mapping.Run) string {
 
 // state says what is not as it should be with a run.
 func state(r *mapping.Run) string {
-	var words []string
-	switch {
-	case r.Run.Complete:
-	case r.Run.Live():
-		words = append(words, "live")
-	default:
-		words = append(words, "incomplete")
-	}
-	if r.NoWindows != "" {
-		words = append(words, "no windows")
-	}
-	if slices.ContainsFunc(r.SLA, func(v mapping.Verdict) bool { return !v.Holds }) {
-		words = append(words, "sla broken")
-	}
+	words, _ := r.State()
 	return strings.Join(words, ", ")
 }
 

@@ -14,8 +14,7 @@ var rules = map[string]rule{
 		level: 0, std: true,
 		why: "the histogram is for other programs, too: it costs them the standard library and no more",
 	},
-	"internal/sheet": {level: 0, std: true, why: "a cell of a table knows nothing of what is in it"},
-	"internal/unit":  {level: 0, std: true, why: "everybody prints units, so they know nobody"},
+	"internal/unit": {level: 0, std: true, why: "everybody prints units, so they know nobody"},
 	"internal/fiotest": {
 		level: 0, std: true,
 		why: "its truth must not come from what is tested against it, such as hist's bins",
@@ -38,7 +37,7 @@ var rules = map[string]rule{
 	},
 	"internal/term": {level: 1, imports: []string{"internal/unit"}, why: "the terminal shows what it is given"},
 	"internal/table": {
-		level: 2, imports: []string{"internal/term", "internal/sheet"},
+		level: 2, imports: []string{"internal/term"},
 		why: "columns say what is in a table; it knows formats alone",
 	},
 

@@ -1,10 +1,10 @@
 package table
 
 import (
+	"encoding/csv"
 	"fmt"
 	"io"
 
-	"github.com/fio2es/fio2es/internal/sheet"
 	"github.com/fio2es/fio2es/internal/term"
 )
 
@@ -12,8 +12,8 @@ import (
 const (
 	Text     = "table"
 	CSV      = "csv"
-	CSVExact = sheet.Exact
-	JSON     = "json" // an object a line
+	CSVExact = "csv-exact" // without the apostrophes of CSV, for programs that need each byte
+	JSON     = "json"      // an object a line
 	Markdown = "markdown"
 )
 
@@ -29,7 +29,7 @@ const mostRows = 10_000
 type Writer[R any] struct {
 	w       io.Writer
 	columns []Column[R]
-	csv     *sheet.Writer
+	csv     *csvWriter
 	cells   []string // of a row of CSV
 	json    *objects
 	people  *people
@@ -82,7 +82,7 @@ func NewNarrow[R any](w io.Writer, format string, columns []Column[R], cut, drop
 	case JSON:
 		t.json = newObjects(w, keys)
 	default:
-		t.csv = sheet.NewWriter(w, format == sheet.Exact)
+		t.csv = &csvWriter{Writer: csv.NewWriter(w), exact: format == CSVExact}
 		t.csv.Write(keys)
 		t.cells = keys
 	}

@@ -198,10 +198,10 @@ func (v *listView) pages(q query, f *found) {
 
 // rows are a run's lines.
 func (s *site) rows(run *mapping.Run) []row {
-	state, isBad := stateOf(run)
+	state, isBad := run.State()
 	one := row{
 		First: true, Link: runLink(run), ID: run.Run.ID, Short: run.Run.ID[:min(8, len(run.Run.ID))], Start: started(run), Title: s.Title(run),
-		Hosts: len(run.Hosts), Jobs: run.Fio.Jobs, State: state, IsBad: isBad,
+		Hosts: len(run.Hosts), Jobs: run.Fio.Jobs, State: strings.Join(state, ", "), IsBad: isBad,
 	}
 	list := run.ByDirection()
 	one.Lines = max(1, len(list))
@@ -241,26 +241,6 @@ func started(run *mapping.Run) string {
 		return "-"
 	}
 	return run.Run.Start.UTC().Format("2006-01-02 15:04:05")
-}
-
-// stateOf says what is not as with other runs, and whether it is bad.
-func stateOf(run *mapping.Run) (text string, isBad bool) {
-	switch {
-	case run.Run.Complete:
-	case run.Run.Live():
-		text = "live"
-	default:
-		text, isBad = "incomplete", true
-	}
-	words := []string{text}
-	if run.NoWindows != "" {
-		words = append(words, "no windows")
-	}
-	if slices.ContainsFunc(run.SLA, func(v mapping.Verdict) bool { return !v.Holds }) {
-		words, isBad = append(words, "sla broken"), true
-	}
-	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
-	return strings.Join(words, ", "), isBad
 }
 
 // points are what is drawn of runs, in the order in which they started.

@@ -1,0 +1,22 @@
+package mapping
+
+import "slices"
+
+// State is what is not as it should be with a run, in a word or two each; bad is what is wrong
+// with its data or breaks a rule.
+func (r *Run) State() (words []string, bad bool) {
+	switch {
+	case r.Run.Complete:
+	case r.Run.Live():
+		words = append(words, "live")
+	default:
+		words, bad = append(words, "incomplete"), true
+	}
+	if r.NoWindows != "" {
+		words = append(words, "no windows")
+	}
+	if slices.ContainsFunc(r.SLA, func(v Verdict) bool { return !v.Holds }) {
+		words, bad = append(words, "sla broken"), true
+	}
+	return words, bad
+}
