@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
 // Types of errors that tell one 429 or 400 from another.
@@ -55,16 +57,16 @@ func (c *Client) Pack(w *bytes.Buffer, parts ...[]byte) error {
 func (c *Client) Bulk(ctx context.Context, body []byte, ids []string, each func(position int, item BulkItem)) error {
 	sent := newDetachable(body)
 	defer sent.detach()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, bulkURI, sent)
+	header := http.Header{"Content-Type": {"application/x-ndjson"}}
+	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) { // gzip's mark; JSON has no such bytes
+		header.Set("Content-Encoding", "gzip")
+	}
+	req, err := build(ctx, esapi.BulkRequest{Body: sent, Header: header, FilterPath: bulkFilter})
 	if err != nil {
 		return fmt.Errorf("send bulk request: %w", err)
 	}
 	req.ContentLength = int64(len(body))
 	req.GetBody = sent.rewind // for a connection that turns out to be closed already
-	req.Header.Set("Content-Type", "application/x-ndjson")
-	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) { // gzip's mark; JSON has no such bytes
-		req.Header.Set("Content-Encoding", "gzip")
-	}
 	res, err := c.once(req, c.timeout)
 	if err != nil {
 		return fmt.Errorf("send bulk request: %w", c.failed(err))
@@ -87,8 +89,8 @@ func (c *Client) Bulk(ctx context.Context, body []byte, ids []string, each func(
 	return nil
 }
 
-// bulkURI asks for what is read of the answer.
-const bulkURI = "/_bulk?filter_path=errors,error,status,items.*._id,items.*.status,items.*.error"
+// bulkFilter is what is read of the answer.
+var bulkFilter = []string{"errors", "error", "status", "items.*._id", "items.*.status", "items.*.error"}
 
 // maxBulkAnswer is how many bytes the answer to a bulk request of so many documents may have.
 // An item has 100 bytes, or a few thousand if it was refused.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -37,7 +38,7 @@ func (e *Elastic) Holding(ctx context.Context, hashes []string) ([]*mapping.Run,
 func (e *Elastic) addHolding(ctx context.Context, to map[string]*mapping.Run, hashes []string) error {
 	const verb, most = "find runs by their files", 500 // runs of a page: some KB each
 	r := request{
-		Size: min(most, e.limits.pageHits), Query: all(terms("source.list.hash", hashes)), Sort: []any{ascending("run.id")},
+		Size: min(most, e.limits.pageHits), Query: elastic.All(elastic.Terms("source.list.hash", hashes)), Sort: []any{ascending("run.id")},
 		Source: excludes(bins...),
 	}
 	for more := true; more; {
@@ -60,7 +61,7 @@ func (e *Elastic) addHolding(ctx context.Context, to map[string]*mapping.Run, ha
 		if more = len(runs) == r.Size; more {
 			last := f.hits[r.Size-1].Sort
 			if len(last) != len(r.Sort) || isSame(last, r.After) {
-				return fmt.Errorf("%s: %w", verb, errOdd)
+				return fmt.Errorf("%s: %w", verb, elastic.ErrAnswer)
 			}
 			r.After = last
 		}

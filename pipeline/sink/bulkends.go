@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
 	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -132,23 +134,23 @@ func (b *ends) encode(index string) error {
 // left out: it is about to be replaced.
 func (s *Elastic) storedRuns(query any, most int, index string) (map[string]*mapping.Run, error) {
 	var answer struct {
-		Shards elastic.Shards `json:"_shards"`
-		Hits   struct {
+		elastic.Whole
+		Hits struct {
 			Hits []struct {
 				Source json.RawMessage `json:"_source"`
 			}
 		}
 	}
 	err := s.again(s.ctx, func() error {
-		err := s.client.Do(s.ctx, elastic.Request{
-			Path: []string{index, "_search"}, Body: map[string]any{"size": most, "query": query},
+		err := s.client.Do(s.ctx, esapi.SearchRequest{
+			Index: []string{index}, Body: elastic.JSON(map[string]any{"size": most, "query": query}),
 		}, &answer)
 		var e *elastic.Error
 		if errors.As(err, &e) && e.Status == http.StatusNotFound && e.Type == elastic.MissingType {
 			return nil // the first run of all
 		}
 		if err == nil {
-			err = answer.Shards.Err()
+			err = answer.Err()
 		}
 		return err
 	})
@@ -205,18 +207,13 @@ func (b *ends) deleteOthers(index string) error {
 	for _, e := range b.runs {
 		if e.others {
 			ids = append(ids, e.key.id)
-			others = append(others, map[string]any{"bool": map[string]any{
-				"filter": []any{term("run.id", e.key.id)}, "must_not": []any{term("run.ingest", e.key.ingest)},
-			}})
+			others = append(others, all(term("run.id", e.key.id), elastic.None(term("run.ingest", e.key.ingest))))
 		}
 	}
 	if len(ids) == 0 {
 		return nil
 	}
-	query := map[string]any{"bool": map[string]any{"should": others}}
-	err := s.changeAll(index, "delete other versions", func(limit int) (elastic.Changed, error) {
-		return s.client.DeleteByQuery(s.ctx, query, limit, index)
-	})
+	err := s.again(s.ctx, func() error { _, err := s.client.DeleteAll(s.ctx, elastic.Any(others...), index); return err })
 	if err != nil {
 		return err
 	}
@@ -235,37 +232,6 @@ func (b *ends) deleteOthers(index string) error {
 		return e.verify(s, got[e.key.id])
 	})
 	return nil
-}
-
-// changeAll deletes or updates in steps that are short enough not to time out. change does
-// it to so many documents at most.
-func (s *Elastic) changeAll(index, what string, change func(limit int) (elastic.Changed, error)) error {
-	const step, patience = 20_000, 8
-	for stalled := 0; ; {
-		var done elastic.Changed
-		err := s.again(s.ctx, func() (err error) {
-			done, err = change(step)
-			return err
-		})
-		switch {
-		case err != nil:
-			return err
-		case done.Documents+done.Conflicts < step && done.Conflicts == 0:
-			return nil
-		case done.Documents > 0:
-			stalled = 0
-			continue
-		case stalled == patience:
-			return fmt.Errorf("%s: %d documents change all the time; does another process write them?", what, done.Conflicts)
-		}
-		if err := elastic.Sleep(s.ctx, elastic.Backoff(stalled)); err != nil {
-			return err
-		}
-		stalled++
-		if err := s.again(s.ctx, func() error { return s.client.Refresh(s.ctx, index) }); err != nil {
-			return err
-		}
-	}
 }
 
 // Queries.

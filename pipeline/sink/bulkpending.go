@@ -119,9 +119,9 @@ func (b *ends) show(index string) error {
 	if len(marked) == 0 {
 		return nil
 	}
-	query := map[string]any{"bool": map[string]any{"should": marked}}
-	err := s.changeAll(index, "show the new version", func(limit int) (elastic.Changed, error) {
-		return s.client.UpdateByQuery(s.ctx, query, mapping.ShowPending, limit, index)
+	err := s.again(s.ctx, func() error {
+		_, err := s.client.UpdateAll(s.ctx, elastic.Any(marked...), mapping.ShowPending, index)
+		return err
 	})
 	if err != nil {
 		return err
