@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -41,30 +40,11 @@ func (e *Elastic) addHolding(ctx context.Context, to map[string]*mapping.Run, ha
 		Size: min(most, e.limits.pageHits), Query: elastic.All(elastic.Terms("source.list.hash", hashes)), Sort: []any{ascending("run.id")},
 		Source: excludes(bins...),
 	}
-	for more := true; more; {
-		f, err := search[runDoc](ctx, e, verb, e.runs(), &r)
-		if r.shrink(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		runs, err := documents(f.hits)
-		if err != nil {
-			return fmt.Errorf("%s: %w", verb, err)
-		}
+	return eachPage(ctx, e, verb, e.runs(), &r, func(_ []hit[runDoc], runs []*runDoc) {
 		for _, d := range runs {
 			if run, err := d.result(); err == nil {
 				to[run.Run.ID] = run.WithFiles()
 			}
 		}
-		if more = len(runs) == r.Size; more {
-			last := f.hits[r.Size-1].Sort
-			if len(last) != len(r.Sort) || isSame(last, r.After) {
-				return fmt.Errorf("%s: %w", verb, elastic.ErrAnswer)
-			}
-			r.After = last
-		}
-	}
-	return nil
+	})
 }

@@ -265,25 +265,9 @@ func (e *Elastic) addFinished(ctx context.Context, to map[string]finished, query
 		Source: []string{"run.id", "run.ingest"}, Sequence: true,
 	}
 	type version struct{ Run struct{ ID, Ingest string } }
-	for more := true; more; {
-		f, err := search[version](ctx, e, verb, e.runs(), &r)
-		if err != nil {
-			return err
-		}
-		runs, err := documents(f.hits)
-		if err != nil {
-			return fmt.Errorf("%s: %w", verb, err)
-		}
-		for i, h := range f.hits {
+	return eachPage(ctx, e, verb, e.runs(), &r, func(hits []hit[version], runs []*version) {
+		for i, h := range hits {
 			to[runs[i].Run.ID] = finished{runs[i].Run.Ingest, h.Seq, h.Term}
 		}
-		if more = len(f.hits) == r.Size; more {
-			last := f.hits[r.Size-1].Sort
-			if len(last) != len(r.Sort) || isSame(last, r.After) {
-				return fmt.Errorf("%s: %w", verb, elastic.ErrAnswer)
-			}
-			r.After = last
-		}
-	}
-	return nil
+	})
 }

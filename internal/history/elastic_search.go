@@ -125,6 +125,32 @@ func search[D any](ctx context.Context, e *Elastic, verb, index string, r *reque
 	return f, nil
 }
 
+// eachPage gives all that a search finds in an index, page by page.
+func eachPage[D any](ctx context.Context, e *Elastic, verb, index string, r *request, give func([]hit[D], []*D)) error {
+	for {
+		f, err := search[D](ctx, e, verb, index, r)
+		if r.shrink(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		docs, err := documents(f.hits)
+		if err != nil {
+			return fmt.Errorf("%s: %w", verb, err)
+		}
+		give(f.hits, docs)
+		if len(docs) < r.Size {
+			return nil
+		}
+		last := f.hits[r.Size-1].Sort
+		if len(last) != len(r.Sort) || isSame(last, r.After) {
+			return fmt.Errorf("%s: %w", verb, elastic.ErrAnswer)
+		}
+		r.After = last
+	}
+}
+
 // read decodes an answer of at most so many hits, hit by hit: its text is never in memory as
 // a whole, nor more hits than were asked for.
 func (f *found[D]) read(answer io.Reader, most int) error {
