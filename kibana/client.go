@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
@@ -33,30 +32,6 @@ type Client struct{ transport *elastic.Client }
 // [elastic.Config] has that as Service.
 func NewClient(transport *elastic.Client) *Client { return &Client{transport} }
 
-// Error is an answer of Kibana's that says no.
-type Error struct {
-	Method, Path string
-	Status       int
-	Reason       string // as Kibana has it
-	Advice       string // what to do; may be empty
-
-	cause error
-}
-
-// Error implements error.
-func (e *Error) Error() string {
-	text := fmt.Sprintf("%s %s: %d %s", e.Method, e.Path, e.Status, strings.ToLower(http.StatusText(e.Status)))
-	for _, more := range [...]string{e.Reason, e.Advice} {
-		if more != "" {
-			text += ": " + more
-		}
-	}
-	return text
-}
-
-// Unwrap is what the client said.
-func (e *Error) Unwrap() error { return e.cause }
-
 // ObjectError is one object that Kibana did not take as it was.
 type ObjectError struct {
 	Type, ID, Title string
@@ -75,9 +50,9 @@ func (c *Client) Check(ctx context.Context) (version string, err error) {
 		Version struct{ Number string }
 	}
 	err = c.do(ctx, "", elastic.Request{URI: "/api/status"}, &answer)
-	var e *Error
+	var e *elastic.Error
 	switch number := answer.Version.Number; {
-	case errors.As(err, &e) && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed || e.Status/100 == 3), errors.Is(err, errNoJSON):
+	case errors.As(err, &e) && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed || e.Status/100 == 3), errors.Is(err, elastic.ErrAnswer):
 		err = fmt.Errorf("%w: %w; is its base path in the address?", ErrNotKibana, err)
 	case err != nil:
 	case number == "":
@@ -109,7 +84,7 @@ func (c *Client) CheckSpace(ctx context.Context, space string) error {
 		return nil
 	}
 	err := c.do(ctx, "", elastic.Request{URI: "/api/spaces/space/" + url.PathEscape(space)}, nil)
-	var e *Error
+	var e *elastic.Error
 	if errors.As(err, &e) && e.Status == http.StatusNotFound {
 		return fmt.Errorf("%w: %s has no %q; make it in Stack Management, Spaces, with this as its identifier", ErrNoSpace, c.transport, space)
 	}
@@ -258,9 +233,6 @@ func (a *importAnswer) err(want int) error {
 	return errors.Join(faults...)
 }
 
-// errNoJSON is an answer with status 200 that is not what was asked for.
-var errNoJSON = errors.New("the answer is not the expected JSON")
-
 // maxAnswer is many times what all objects of a bundle take.
 const maxAnswer = 16 << 20
 
@@ -270,43 +242,29 @@ func (c *Client) do(ctx context.Context, space string, req elastic.Request, into
 		req.URI = "/s/" + url.PathEscape(space) + req.URI
 	}
 	req.Header = http.Header{"Kbn-Xsrf": {"fio2es"}} // without it Kibana takes it for a trick on a browser
-	req.MaxAnswer = maxAnswer
-	method := http.MethodGet
-	if req.Body != nil {
-		method = http.MethodPost
-	}
-	var decode any
-	if into != nil {
-		decode = func(r io.Reader) error {
-			if err := json.NewDecoder(r).Decode(into); err != nil {
-				return fmt.Errorf("%s %s: %w: %w", method, req.URI, errNoJSON, err)
-			}
-			return nil
-		}
-	}
-	err := c.transport.Do(ctx, req, decode)
+	err := c.transport.Do(ctx, elastic.Extended{Request: req, MaxAnswer: maxAnswer}, into)
 	var e *elastic.Error
 	if errors.As(err, &e) {
-		return &Error{Method: method, Path: req.URI, Status: e.Status, Reason: e.Reason, Advice: advice(e.Status), cause: err}
+		return fmt.Errorf("%s %s: %w%s", e.Method, e.Path, err, advice(e.Status))
 	}
 	return err
 }
 
-// advice is what can be done about a status.
+// advice is what can be done about a status, after a colon.
 func advice(status int) string {
 	switch status {
 	case http.StatusUnauthorized:
-		return "Kibana does not know who you are: check the API key, or user name and password"
+		return ": Kibana does not know who you are: check the API key, or user name and password"
 	case http.StatusForbidden:
-		return "the credentials do not allow it; docs/kibana.md has the privileges that it takes"
+		return ": the credentials do not allow it; docs/kibana.md has the privileges that it takes"
 	case http.StatusRequestEntityTooLarge:
-		return "the objects are more than Kibana, or a proxy before it, takes at once: see savedObjects.maxImportPayloadBytes"
+		return ": the objects are more than Kibana, or a proxy before it, takes at once: see savedObjects.maxImportPayloadBytes"
 	case http.StatusUnprocessableEntity:
-		return "this Kibana is older than the objects"
+		return ": this Kibana is older than the objects"
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return "it sends us elsewhere: is the address right, and is there a proxy that wants a login?"
+		return ": it sends us elsewhere: is the address right, and is there a proxy that wants a login?"
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return "this may pass: try again later"
+		return ": this may pass: try again later"
 	}
 	return ""
 }

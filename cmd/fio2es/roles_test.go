@@ -118,7 +118,7 @@ func (a admin) keys(prefix string) map[string]string {
 
 func (a admin) remove(path string, body any) {
 	ctx := context.Background() // the test's own has ended
-	err := a.Do(ctx, elastic.Request{Method: http.MethodDelete, Path: strings.Split(path[1:], "/"), Body: body}, nil)
+	err := a.Do(ctx, elastic.Request{Method: http.MethodDelete, URI: path, Body: body}, nil)
 	if err != nil {
 		a.t.Error(err)
 	}

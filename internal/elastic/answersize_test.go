@@ -48,7 +48,7 @@ func TestEndlessAnswers(t *testing.T) {
 	info := func(ctx context.Context, c *elastic.Client) error { _, err := c.Check(ctx); return err }
 	count := func(ctx context.Context, c *elastic.Client) error {
 		var into map[string]any
-		return c.Do(ctx, elastic.Request{Path: []string{"x"}}, &into)
+		return c.Do(ctx, elastic.Request{URI: "/x"}, &into)
 	}
 	const info0 = `{"name": "x", "version": {"number": "8.6.1"}, "more": "`
 	tests := []struct {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
 // Types of errors that tell one 429 or 400 from another.
@@ -53,13 +55,13 @@ func (c *Client) Bulk(ctx context.Context, body []byte, ids []string) ([]BulkIte
 }
 
 func (c *Client) bulk(ctx context.Context, body []byte, ids []string, items []BulkItem) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, bulkURI, bytes.NewReader(body))
+	header := http.Header{"Content-Type": {"application/x-ndjson"}}
+	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) { // gzip's mark; JSON has no such bytes
+		header.Set("Content-Encoding", "gzip")
+	}
+	req, err := build(ctx, esapi.BulkRequest{Body: bytes.NewReader(body), Header: header, FilterPath: bulkFilter})
 	if err != nil {
 		return err
-	}
-	req.Header.Set("Content-Type", "application/x-ndjson")
-	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) { // gzip's mark; JSON has no such bytes
-		req.Header.Set("Content-Encoding", "gzip")
 	}
 	res, err := c.once(req, c.timeout)
 	if err != nil {
@@ -76,8 +78,8 @@ func (c *Client) bulk(ctx context.Context, body []byte, ids []string, items []Bu
 	return err
 }
 
-// bulkURI asks for what is read of the answer.
-const bulkURI = "/_bulk?filter_path=errors,error,status,items.*._id,items.*.status,items.*.error"
+// bulkFilter is what is read of the answer.
+var bulkFilter = []string{"errors", "error", "status", "items.*._id", "items.*.status", "items.*.error"}
 
 // maxBulkAnswer is how many bytes the answer to a bulk request of so many documents may have.
 // An item has 100 bytes, or a few thousand if it was refused.

@@ -95,7 +95,7 @@ func delim(d *json.Decoder, want json.Delim) error {
 		return syntax(err)
 	}
 	if got != want {
-		return fmt.Errorf("%w: %v instead of %v", errSyntax, got, want)
+		return fmt.Errorf("%w: %v instead of %v", ErrAnswer, got, want)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func syntax(err error) error {
 	case errors.Is(err, io.EOF):
 		return io.ErrUnexpectedEOF
 	case errors.As(err, &kind), errors.As(err, &wrong):
-		return fmt.Errorf("%w: %w", errSyntax, err)
+		return fmt.Errorf("%w: %w", ErrAnswer, err)
 	}
 	return err
 }

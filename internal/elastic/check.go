@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
 // The oldest version that is spoken to.
@@ -50,7 +52,7 @@ func (c *Client) Check(ctx context.Context) (Info, error) {
 		Tagline string `json:"tagline"`
 	}
 	product := ""
-	err := c.try(ctx, &Request{}, func(res *http.Response) error {
+	err := c.try(ctx, esapi.InfoRequest{}, func(res *http.Response) error {
 		product = res.Header.Get("X-Elastic-Product")
 		return c.read(res, maxInfo, &answer)
 	})
@@ -101,7 +103,7 @@ func (c *Client) explain(err error) error {
 	switch {
 	case errors.Is(err, ErrTooLong):
 		return fmt.Errorf("%w: something else answers at this address: more than %d bytes", ErrNotElastic, maxInfo)
-	case errors.Is(err, errSyntax):
+	case errors.Is(err, ErrAnswer):
 		return fmt.Errorf("%w: something else answers at this address: %w", ErrNotElastic, err)
 	case !errors.As(err, &e), e.isTemporary():
 		return err

@@ -26,6 +26,7 @@ type Client struct {
 	pause     time.Duration // before the second attempt
 	waits     *waits
 	maxAnswer int64
+	step      int // documents that one request changes
 	secrets   []Secret
 	ownCA     bool // authorities were named
 	service   string
@@ -60,7 +61,7 @@ func New(config Config) (*Client, error) {
 	}
 	client := &Client{
 		urls: urls, nodes: nodes, conns: conns, pack: newPacker(c.GzipLevel), gzip: config.compresses(urls),
-		timeout: c.Timeout, giveUp: c.GiveUpAfter, pause: c.Pause, maxAnswer: c.MaxAnswer, secrets: []Secret{c.APIKey, c.Password},
+		timeout: c.Timeout, giveUp: c.GiveUpAfter, pause: c.Pause, maxAnswer: c.MaxAnswer, step: changeStep, secrets: []Secret{c.APIKey, c.Password},
 		ownCA: len(c.CACert) > 0, service: c.Service,
 	}
 	client.waits = &waits{report: c.Waiting, server: c.Service + " at " + client.String()}
@@ -132,7 +133,7 @@ func isRepeatable(req *http.Request) bool {
 	}
 	path := req.URL.Path
 	switch path[strings.LastIndexByte(path, '/')+1:] {
-	case "_search", "_count", "_refresh", "_delete_by_query", "_pit", "_export":
+	case "_search", "_count", "_refresh", "_delete_by_query", "_update_by_query", "_pit", "_export":
 		return true
 	}
 	return false

@@ -83,7 +83,7 @@ func TestRecordedErrors(t *testing.T) {
 		"empty-body":            {Status: 400, Type: "parse_exception"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := replay(t, name).Do(t.Context(), elastic.Request{Path: []string{"x"}}, nil)
+			err := replay(t, name).Do(t.Context(), elastic.Request{URI: "/x"}, nil)
 			var got *elastic.Error
 			if !errors.As(err, &got) {
 				t.Fatalf("%v", err)
@@ -91,7 +91,10 @@ func TestRecordedErrors(t *testing.T) {
 			if want.Reason == "" {
 				want.Reason = got.Reason
 			}
-			if got.Body = nil; !reflect.DeepEqual(*got, want) {
+			if got.Method != http.MethodGet || got.Path != "/x" {
+				t.Errorf("of %s %s", got.Method, got.Path)
+			}
+			if got.Body, got.Method, got.Path = nil, "", ""; !reflect.DeepEqual(*got, want) {
 				t.Errorf("%+v, want %+v", *got, want)
 			}
 		})
@@ -106,7 +109,7 @@ func TestForeignErrors(t *testing.T) {
 	}))
 	defer server.Close()
 	client := newClient(t, elastic.Config{Addresses: []string{server.URL}, GiveUpAfter: -1})
-	err := client.Do(t.Context(), elastic.Request{Path: []string{"x"}}, nil)
+	err := client.Do(t.Context(), elastic.Request{URI: "/x"}, nil)
 	var e *elastic.Error
 	if !errors.As(err, &e) || !e.Foreign || e.Reason != "502 Bad Gateway" || e.RetryAfter != 7*time.Second || !elastic.Temporary(err) {
 		t.Errorf("%v, %+v", err, e)
@@ -164,11 +167,11 @@ func TestRetries(t *testing.T) {
 		client := newClient(t, elastic.Config{Addresses: []string{"http://localhost:9200"}, Dial: dial, Timeout: 10 * time.Second})
 		defer client.Close()
 		fake.Script(
-			elastictest.Fault{On: "_count", Kind: elastictest.Unavailable}, elastictest.Fault{On: "_count", Kind: elastictest.Reset},
-			elastictest.Fault{On: "_count", Kind: elastictest.Restart, Wait: 50 * time.Millisecond},
+			elastictest.Fault{On: "_refresh", Kind: elastictest.Unavailable}, elastictest.Fault{On: "_refresh", Kind: elastictest.Reset},
+			elastictest.Fault{On: "_refresh", Kind: elastictest.Restart, Wait: 50 * time.Millisecond},
 		)
-		if n, err := client.Count(t.Context(), map[string]any{"match_all": map[string]any{}}, "fio-*"); n != 0 || err != nil {
-			t.Errorf("count: %d, %v", n, err)
+		if err := client.Refresh(t.Context(), "fio-*"); err != nil {
+			t.Errorf("refresh: %v", err)
 		}
 		fake.Script(elastictest.Fault{On: "_import", Kind: elastictest.Unavailable})
 		if err := client.Do(t.Context(), elastic.Request{URI: "/_import", Body: map[string]any{}}, nil); !elastic.Temporary(err) {
@@ -177,9 +180,9 @@ func TestRetries(t *testing.T) {
 		if n := fake.Requests("_import"); n != 1 {
 			t.Errorf("sent %d times", n)
 		}
-		fake.Script(elastictest.Fault{On: "_count", Kind: elastictest.Hang}, elastictest.Fault{On: "_count", Kind: elastictest.Rejected, RetryAfter: "20"})
+		fake.Script(elastictest.Fault{On: "_refresh", Kind: elastictest.Hang}, elastictest.Fault{On: "_refresh", Kind: elastictest.Rejected, RetryAfter: "20"})
 		start := time.Now()
-		if _, err := client.Count(t.Context(), map[string]any{}, "fio-*"); err != nil {
+		if err := client.Refresh(t.Context(), "fio-*"); err != nil {
 			t.Errorf("hang: %v", err)
 		}
 		if took := time.Since(start); took < 30*time.Second || took > 32*time.Second {
@@ -187,9 +190,9 @@ func TestRetries(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		fake.Script(elastictest.Fault{On: "_count", Kind: elastictest.Unavailable, Times: -1})
+		fake.Script(elastictest.Fault{On: "_refresh", Kind: elastictest.Unavailable, Times: -1})
 		start = time.Now()
-		if _, err := client.Count(ctx, map[string]any{}, "fio-*"); err == nil || time.Since(start) > time.Second {
+		if err := client.Refresh(ctx, "fio-*"); err == nil || time.Since(start) > time.Second {
 			t.Errorf("cancelled after %v: %v", time.Since(start), err)
 		}
 	})

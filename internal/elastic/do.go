@@ -9,32 +9,31 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// errSyntax is an answer with status 200 that is not what was asked for.
-var errSyntax = errors.New("answer is not the expected JSON")
+// ErrAnswer is an answer with status 200 that is not what was asked for.
+var ErrAnswer = errors.New("answer is not the expected JSON; is a proxy in between?")
 
-// Do sends a request and decodes the answer into into: a pointer for JSON, a
+// Do sends a request and decodes the answer into into: a pointer for JSON ([ErrAnswer]), a
 // func(io.Reader) error that reads the body itself, or nil. Every status above 299 is
-// an [*Error]. An answer longer than [Request].MaxAnswer fails with [ErrTooLong].
+// an [*Error]. An answer longer than [Extended].MaxAnswer fails with [ErrTooLong].
 //
 // What fails and can heal is sent again, as long as [Config].GiveUpAfter says
 // ([ErrGaveUp]) and not before the server's Retry-After: requests that do no harm when they
 // are sent twice, and others if no connection could be made.
-func (c *Client) Do(ctx context.Context, req Request, into any) error {
-	return c.try(ctx, &req, func(res *http.Response) error { return c.read(res, c.maxOf(&req), into) })
-}
-
-func (c *Client) maxOf(req *Request) int64 {
-	if req.MaxAnswer > 0 {
-		return req.MaxAnswer
+func (c *Client) Do(ctx context.Context, req esapi.Request, into any) error {
+	most := c.maxAnswer
+	if x, ok := req.(Extended); ok && x.MaxAnswer > 0 {
+		most = x.MaxAnswer
 	}
-	return c.maxAnswer
+	return c.try(ctx, req, func(res *http.Response) error { return c.read(res, most, into) })
 }
 
 // try is the only loop of requests, but for that of bulk requests, which differ from one time
 // to the next.
-func (c *Client) try(ctx context.Context, req *Request, read func(*http.Response) error) error {
+func (c *Client) try(ctx context.Context, req esapi.Request, read func(*http.Response) error) error {
 	out, err := c.prepare(ctx, req)
 	if err != nil {
 		return err
@@ -104,7 +103,12 @@ func (c *Client) send(out *http.Request, timeout time.Duration, read func(*http.
 	if err != nil {
 		return c.failed(err)
 	}
-	return read(res)
+	err = read(res)
+	var e *Error
+	if errors.As(err, &e) {
+		e.Method, e.Path = out.Method, out.URL.Path
+	}
+	return err
 }
 
 // reachError is an error on the way, without secrets, and with what to do.
@@ -147,7 +151,7 @@ func (c *Client) read(res *http.Response, most int64, into any) error {
 		var syntax *json.SyntaxError
 		var kind *json.UnmarshalTypeError
 		if errors.As(err, &syntax) || errors.As(err, &kind) {
-			return fmt.Errorf("%w: %w", errSyntax, err)
+			return fmt.Errorf("%w: %w", ErrAnswer, err)
 		}
 		return fmt.Errorf("read answer: %w", err)
 	}
@@ -157,7 +161,9 @@ func (c *Client) read(res *http.Response, most int64, into any) error {
 // open is the body of an answer, of at most so many bytes, or the error that the answer is.
 func (c *Client) open(res *http.Response, most int64) (*bounded, error) {
 	if res.StatusCode > 299 {
-		return nil, Named(readError(res, c.secrets...))
+		e := readError(res, c.secrets...)
+		e.Foreign = e.Foreign && c.service == elasticsearch
+		return nil, Named(e)
 	}
 	return &bounded{r: res.Body, left: most, most: most}, nil
 }

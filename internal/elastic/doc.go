@@ -3,7 +3,8 @@
 // through it; what the documents mean is none of its business, and it neither logs nor
 // prints.
 //
-// A [Client] sends requests with [Client.Do]. What can be sent twice without harm is sent
+// A [Client] sends requests with [Client.Do]: those that go-elasticsearch has types for (esapi),
+// and any [Request]. What can be sent twice without harm is sent
 // again while the server cannot be reached, is overloaded, or has full disks, as long as
 // [Config].GiveUpAfter says; [Config].Waiting hears of it. Bulk requests ([Client.Bulk]) are
 // sent once, because their caller knows which documents are left.

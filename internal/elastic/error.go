@@ -16,6 +16,8 @@ import (
 // Error is an answer that says no: of Elasticsearch, or of whatever stands before it.
 // Decide by Status and Type; Reason is for people and changes between versions.
 type Error struct {
+	Method     string        // of the request, if the answer is of one
+	Path       string        // of the request, without the address
 	Status     int           // of HTTP
 	Type       string        // such as "index_not_found_exception"; empty when it was not told
 	Reason     string        // may be empty

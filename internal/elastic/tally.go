@@ -4,74 +4,100 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// Pair is the values that a document has in two fields.
-type Pair struct{ First, Second string }
+// Group is documents that have the same values in some fields.
+type Group struct {
+	Key       map[string]string // the values, by field
+	Documents int64
+	Having    map[string]int64 // how many of the documents have another field at all
+}
 
-// Tally counts the visible documents that match query by the values of two keyword
-// fields, of which every document has one each; it is empty when there are no such
-// indices. It counts values and not what aggregations call doc_count: that adds up the
-// field _doc_count, which for documents of histograms is the number of requests.
-func (c *Client) Tally(ctx context.Context, query any, first, second string, indices ...string) (map[Pair]int64, error) {
+// Groups counts the visible documents that match query by the values of keyword fields, of
+// which every document has one each; there are none when there are no such indices. It
+// counts values and not what aggregations call doc_count: that adds up the field
+// _doc_count, which for documents of histograms is the number of requests.
+func (c *Client) Groups(ctx context.Context, query any, by, having []string, indices ...string) ([]Group, error) {
 	const page = 1000
-	out := make(map[Pair]int64)
-	composite := map[string]any{"size": page, "sources": []any{
-		map[string]any{"first": map[string]any{"terms": map[string]any{"field": first}}},
-		map[string]any{"second": map[string]any{"terms": map[string]any{"field": second}}},
-	}}
+	var sources []any
+	for _, field := range by {
+		sources = append(sources, map[string]any{field: map[string]any{"terms": map[string]any{"field": field}}})
+	}
+	counts := map[string]any{}
+	for _, field := range append([]string{by[0]}, having...) {
+		counts[field] = map[string]any{"value_count": map[string]any{"field": field}}
+	}
+	composite := map[string]any{"size": page, "sources": sources}
 	body := map[string]any{
 		"size": 0, "track_total_hits": false, "query": query,
-		"aggs": map[string]any{"pairs": map[string]any{
-			"composite": composite,
-			"aggs":      map[string]any{"documents": map[string]any{"value_count": map[string]any{"field": second}}},
-		}},
+		"aggs": map[string]any{"groups": map[string]any{"composite": composite, "aggs": counts}},
 	}
+	var out []Group
 	for {
-		var answer tally
-		err := c.Do(ctx, Request{
-			Path: []string{join(indices), "_search"}, Query: lenient("allow_partial_search_results", "false"), Body: body,
-		}, &answer)
+		var answer groups
+		err := c.Do(ctx, small(esapi.SearchRequest{
+			Index: indices, Body: JSON(body), IgnoreUnavailable: yes, AllowNoIndices: yes, AllowPartialSearchResults: no,
+		}), &answer)
 		if err == nil {
-			err = answer.check()
+			err = answer.Err() // without any index there are no aggregations, but there are shards: none
 		}
 		if err != nil {
 			return nil, fmt.Errorf("count documents in %s: %w", join(indices), err)
 		}
-		pairs := answer.Aggregations.Pairs
-		for _, b := range pairs.Buckets {
-			out[b.Key] += b.Documents.Value
+		found := answer.Aggregations.Groups
+		for _, b := range found.Buckets {
+			out = append(out, b.group(by[0], having))
 		}
-		if len(pairs.After) == 0 || len(pairs.Buckets) < page {
+		if len(found.After) == 0 || len(found.Buckets) < page {
 			return out, nil
 		}
-		composite["after"] = pairs.After
+		composite["after"] = found.After
 	}
 }
 
-// tally is the part of an answer that counts.
-type tally struct {
-	TimedOut     bool    `json:"timed_out"`
-	Shards       *Shards `json:"_shards"`
+// groups is the part of an answer that counts.
+type groups struct {
+	Whole
 	Aggregations struct {
-		Pairs struct {
+		Groups struct {
 			After   json.RawMessage `json:"after_key"`
-			Buckets []struct {
-				Key       Pair
-				Documents struct{ Value int64 }
-			}
+			Buckets []bucket
 		}
 	}
 }
 
-// check tells answers that are only a part. Without any index there are no aggregations,
-// but there are shards: none.
-func (t *tally) check() error {
-	switch {
-	case t.Shards == nil:
-		return fmt.Errorf("%w: no _shards", errSyntax)
-	case t.TimedOut:
-		return ErrTimeout
+// bucket is a group as it comes, each count under the name of its field.
+type bucket map[string]json.RawMessage
+
+func (b bucket) group(first string, having []string) Group {
+	g := Group{Key: map[string]string{}, Documents: b.count(first), Having: make(map[string]int64, len(having))}
+	_ = json.Unmarshal(b["key"], &g.Key) // keyword fields have texts
+	for _, field := range having {
+		g.Having[field] = b.count(field)
 	}
-	return t.Shards.Err()
+	return g
+}
+
+func (b bucket) count(field string) int64 {
+	var count struct{ Value int64 }
+	_ = json.Unmarshal(b[field], &count) // a value_count is a number
+	return count.Value
+}
+
+// Pair is the values that a document has in two fields.
+type Pair struct{ First, Second string }
+
+// Tally counts documents as Groups does, by the values of two fields.
+func (c *Client) Tally(ctx context.Context, query any, first, second string, indices ...string) (map[Pair]int64, error) {
+	found, err := c.Groups(ctx, query, []string{first, second}, nil, indices...)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[Pair]int64, len(found))
+	for _, g := range found {
+		out[Pair{g.Key[first], g.Key[second]}] += g.Documents
+	}
+	return out, nil
 }

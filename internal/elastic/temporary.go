@@ -27,7 +27,7 @@ func Temporary(err error) bool {
 		return true
 	case errors.Is(err, context.DeadlineExceeded):
 		return false
-	case errors.Is(err, errSyntax), errors.Is(err, errPinned):
+	case errors.Is(err, ErrAnswer), errors.Is(err, errPinned):
 		return false
 	}
 	return true // whatever happens on the way: refused, reset, cut off

@@ -115,11 +115,12 @@ func TestGiveUpAfter(t *testing.T) {
 		{time.Hour, time.Minute, time.Hour, time.Hour + time.Second, elastictest.Hang, 120}, // the last request has a second at least
 	} {
 		t.Run(fmt.Sprint(c.giveUp, c.kind), func(t *testing.T) {
-			faults := []elastictest.Fault{{On: "_count", Kind: c.kind, Times: -1}}
+			faults := []elastictest.Fault{{On: "_refresh", Kind: c.kind, Times: -1}}
 			all := waiting(t, elastic.Config{GiveUpAfter: c.giveUp, Timeout: c.timeout}, faults, func(t *testing.T, client *elastic.Client, _ *elastictest.Server) {
 				start := time.Now()
-				_, err := client.Count(t.Context(), map[string]any{}, "x")
-				if took := time.Since(start).Round(time.Second); err == nil || took < c.least || took > c.most+2*time.Second || errors.Is(err, elastic.ErrGaveUp) != (c.giveUp > 0) {
+				err := client.Refresh(t.Context(), "x")
+				if took := time.Since(start).Round(time.Second); err == nil || took < c.least || took > c.most+2*time.Second || // the last attempt has a second
+					errors.Is(err, elastic.ErrGaveUp) != (c.giveUp > 0) {
 					t.Errorf("after %v: %v", took, err)
 				}
 			})
@@ -132,13 +133,13 @@ func TestGiveUpAfter(t *testing.T) {
 
 // TestReportsOnce: several requests that wait for the same server are one wait.
 func TestReportsOnce(t *testing.T) {
-	faults := []elastictest.Fault{{On: "_count", Kind: elastictest.Unavailable, Times: -1}}
+	faults := []elastictest.Fault{{On: "_refresh", Kind: elastictest.Unavailable, Times: -1}}
 	all := waiting(t, elastic.Config{}, faults, func(t *testing.T, client *elastic.Client, server *elastictest.Server) {
 		done := make(chan error)
 		for i := range 8 {
 			go func() {
 				time.Sleep(time.Duration(i) * time.Second)
-				_, err := client.Count(t.Context(), map[string]any{}, "x")
+				err := client.Refresh(t.Context(), "x")
 				done <- err
 			}()
 		}

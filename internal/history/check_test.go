@@ -17,7 +17,7 @@ func TestCheck(t *testing.T) {
 	f := newFake(t)
 	sqlite := open(t, filepath.Join(t.TempDir(), "h.db"))
 	defer closing(t, sqlite)
-	for name, s := range map[string]history.Store{"sqlite": sqlite, "elastic": history.NewElastic(f, "fio", &writer{f.direct, "fio"})} {
+	for name, s := range map[string]history.Store{"sqlite": sqlite, "elastic": history.NewElastic(f.elastic(), "fio", &writer{f.direct, "fio"})} {
 		check := func(repair bool, want ...string) {
 			t.Helper()
 			var got []string
@@ -67,7 +67,7 @@ func TestCheck(t *testing.T) {
 func TestCheckPending(t *testing.T) {
 	f := newFake(t)
 	w := &writer{f.direct, "fio"}
-	s := history.NewElastic(f, "fio", w)
+	s := history.NewElastic(f.elastic(), "fio", w)
 	docs := historytest.Intervals("a", "2", 10)
 	err := errors.Join(
 		s.Put(t.Context(), docs), s.Finish(t.Context(), historytest.NewRun("a", "2")), s.Put(t.Context(), historytest.Intervals("a", "1", 4)),
@@ -112,7 +112,7 @@ func TestCheckPending(t *testing.T) {
 func TestCheckDamagedInElasticsearch(t *testing.T) {
 	f := newFake(t)
 	w := &writer{f.direct, "fio"}
-	s := history.NewElastic(f, "fio", w)
+	s := history.NewElastic(f.elastic(), "fio", w)
 	docs := historytest.Intervals("a", "1", 10)
 	if err := errors.Join(s.Put(t.Context(), docs), s.Finish(t.Context(), historytest.NewRun("a", "1"))); err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"github.com/fio2es/fio2es/internal/elastic"
@@ -122,102 +121,47 @@ func (e *Elastic) Count(ctx context.Context, runs []string, levels ...mapping.Le
 	for _, some := range chunks {
 		var queries []any
 		if len(some) > 0 {
-			queries = append(queries, terms("run.id", some))
+			queries = append(queries, elastic.Terms("run.id", some))
 		}
 		if len(levels) > 0 {
 			var names []string
 			for _, l := range levels {
 				names = append(names, l.String())
 			}
-			queries = append(queries, terms("level", names))
+			queries = append(queries, elastic.Terms("level", names))
 		}
-		if err := e.addCounts(ctx, out, all(queries...)); err != nil {
+		if err := e.addCounts(ctx, out, elastic.All(queries...)); err != nil {
 			return nil, e.fail(ctx, "read", err)
 		}
 	}
 	return out, ctx.Err()
 }
 
-// addCounts counts values of fields. What aggregations call doc_count is no number of
-// documents: it adds up _doc_count, the number of requests.
 func (e *Elastic) addCounts(ctx context.Context, to Counts, query any) error {
-	const verb, page = "count documents", 1000
-	composite := map[string]any{"size": page, "sources": []any{source("run", "run.id"), source("ingest", "run.ingest"), source("level", "level")}}
-	body := map[string]any{"size": 0, "track_total_hits": false, "query": query, "aggs": map[string]any{"versions": map[string]any{
-		"composite": composite,
-		"aggs": map[string]any{
-			"documents": map[string]any{"value_count": map[string]any{"field": "run.id"}},
-			"parts":     map[string]any{"value_count": map[string]any{"field": "part"}}, // but for the first of a document
-			"pending":   map[string]any{"value_count": map[string]any{"field": mapping.PendingField}},
-		},
-	}}}
-	for {
-		var answer counted
-		err := e.ask(ctx, verb, http.MethodPost, "/"+e.intervals()+"/_search?allow_partial_search_results=false", body, &answer)
-		if errors.Is(err, ErrNoIndex) {
-			return nil
-		}
-		if err == nil {
-			err = answer.check(verb)
-		}
+	const verb = "count documents"
+	const run, ingest, level, part = "run.id", "run.ingest", "level", "part" // a part but for the first of a document
+	found, err := e.client.Groups(ctx, query, []string{run, ingest, level}, []string{part, mapping.PendingField}, e.intervals())
+	if err != nil {
+		return because(ctx, verb, err)
+	}
+	for _, g := range found {
+		l, err := mapping.ParseLevel(g.Key[level])
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", verb, err)
 		}
-		versions := answer.Aggregations.Versions
-		for _, b := range versions.Buckets {
-			level, err := mapping.ParseLevel(b.Key.Level)
-			if err != nil {
-				return fmt.Errorf("%s: %w", verb, err)
-			}
-			to.add(b.Key.Run, b.Key.Ingest, level, b.Documents.Value-b.Parts.Value, b.Pending.Value)
-		}
-		if len(versions.After) == 0 || len(versions.Buckets) < page {
-			return nil
-		}
-		composite["after"] = versions.After
+		to.add(g.Key[run], g.Key[ingest], l, int(g.Documents-g.Having[part]), int(g.Having[mapping.PendingField]))
 	}
-}
-
-func source(name, field string) any {
-	return map[string]any{name: map[string]any{"terms": map[string]any{"field": field}}}
-}
-
-// counted is the part of an answer that counts.
-type counted struct {
-	TimedOut     bool            `json:"timed_out"`
-	Shards       *elastic.Shards `json:"_shards"`
-	Aggregations struct {
-		Versions struct {
-			After   json.RawMessage `json:"after_key"`
-			Buckets []struct {
-				Key                       struct{ Run, Ingest, Level string }
-				Documents, Parts, Pending struct{ Value int }
-			}
-		}
-	}
-}
-
-func (c *counted) check(verb string) error {
-	switch {
-	case c.Shards == nil:
-		return fmt.Errorf("%s: %w", verb, errOdd)
-	case c.TimedOut:
-		return fmt.Errorf("%s: the search ran out of time: %w", verb, ErrIncomplete)
-	}
-	return checkShards(verb, *c.Shards)
+	return nil
 }
 
 // MakeCurrent implements [Store]. Other versions go first: dashboards never see two.
 func (e *Elastic) MakeCurrent(ctx context.Context, runID, ingest string) error {
-	err := e.refresh(ctx, e.intervals()) // a removal sees what is refreshed
+	run, version := elastic.Term("run.id", runID), elastic.Term("run.ingest", ingest)
+	_, err := e.remove(ctx, e.intervals(), elastic.All(run, elastic.None(version)))
 	if err == nil {
-		_, err = e.remove(ctx, e.intervals(), all(term("run.id", runID), none(term("run.ingest", ingest))))
-	}
-	if err == nil {
-		err = e.show(ctx, all(term("run.id", runID), term("run.ingest", ingest), term(mapping.PendingField, "true")))
-	}
-	if errors.Is(err, ErrNoIndex) {
-		return nil
+		pending := elastic.All(run, version, elastic.Term(mapping.PendingField, "true"))
+		_, err = e.client.UpdateAll(ctx, pending, mapping.ShowPending, e.intervals())
+		err = because(ctx, "show documents", err)
 	}
 	return e.fail(ctx, "write to", err)
 }

@@ -87,7 +87,7 @@ func TestDamagedRunInElasticsearch(t *testing.T) {
 	} {
 		f := newFake(t)
 		w := &writer{f.direct, "fio"}
-		s := history.NewElastic(f, "fio", w)
+		s := history.NewElastic(f.elastic(), "fio", w)
 		finishABC(t, s)
 		body := fmt.Sprintf("{\"index\":{\"_index\":\"fio-runs\",\"_id\":%q}}\n"+document+"\n", historytest.ID("b"), historytest.ID("b"))
 		if _, err := f.call(t.Context(), http.MethodPost, "/_bulk", body); err != nil {
@@ -105,7 +105,7 @@ func TestUnreadableIsRefused(t *testing.T) {
 	f := newFake(t)
 	sqlite := open(t, filepath.Join(t.TempDir(), "h.db"))
 	defer closing(t, sqlite)
-	for _, s := range []history.Store{sqlite, history.NewElastic(f, "fio", &writer{f.direct, "fio"})} {
+	for _, s := range []history.Store{sqlite, history.NewElastic(f.elastic(), "fio", &writer{f.direct, "fio"})} {
 		late := historytest.NewRun("a", "1")
 		late.Hosts[0].Start = late.Run.Start.AddDate(9000, 0, 0)
 		if err := s.Finish(t.Context(), late); !errors.Is(err, mapping.ErrUnreadable) {

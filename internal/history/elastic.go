@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -15,14 +14,8 @@ import (
 // The ways in which a cluster can fail, beside those that all stores have.
 var (
 	ErrNoIndex    = errors.New("there is no history under this prefix yet: run fio2es setup, then ingest")
-	ErrIncomplete = errors.New("the cluster answered only in part")
+	ErrIncomplete = elastic.ErrIncomplete
 )
-
-// Client sends requests to a cluster, and repeats those that failed and may succeed; an
-// [*elastic.Client].
-type Client interface {
-	Do(ctx context.Context, r elastic.Request, into any) error
-}
 
 // Writer stores documents in the indices that mapping names. [Elastic] relies on this:
 //   - Documents of two versions of a run (run.ingest) have different ids. Otherwise a
@@ -47,7 +40,7 @@ type Writer interface {
 // removes it first. Readers look at it before and after they fix the state that they read (a
 // point in time), and fix another one when it has changed in between.
 type Elastic struct {
-	client Client
+	client *elastic.Client
 	writer Writer
 	prefix string // of all indices
 	limits limits
@@ -56,8 +49,7 @@ type Elastic struct {
 
 // limits are constant but in tests.
 type limits struct {
-	tries      int           // for a removal while documents are being changed
-	pause      time.Duration // before the second try; doubled for each further one
+	pause      time.Duration // before the second look at runs that are being replaced; doubled for each further one
 	maxPause   time.Duration
 	settle     int           // tries to find a state in which no run is being replaced
 	pageBytes  int           // that a page should have
@@ -66,14 +58,13 @@ type limits struct {
 	ahead      int           // pages that are read before they are asked for
 	answer     int64         // the most bytes that are read of an answer with several documents
 	document   int64         // of one with a single document
-	removal    int           // documents that one request removes
 	keepAlive  time.Duration // of a point in time, from one page to the next
 	closeAfter time.Duration // how long to wait for the end of a point in time
 }
 
 var usualLimits = limits{
-	tries: 5, pause: 200 * time.Millisecond, maxPause: 5 * time.Second, settle: 20,
-	pageBytes: 4 << 20, pageHits: 5000, keys: 10_000, ahead: 3, removal: 10_000,
+	pause: 200 * time.Millisecond, maxPause: 5 * time.Second, settle: 20,
+	pageBytes: 4 << 20, pageHits: 5000, keys: 10_000, ahead: 3,
 	answer: 16 << 20, document: mapping.MaxRunBytes + 1<<20,
 	keepAlive: 5 * time.Minute, closeAfter: 500 * time.Millisecond, // so that Ctrl-C ends within a second
 }
@@ -81,7 +72,7 @@ var usualLimits = limits{
 // NewElastic is the history in the indices whose names begin with prefix; an empty one
 // is [mapping.DefaultPrefix]. It writes through w, which may be nil in one that is only
 // read, and reads through c. Closing it closes neither.
-func NewElastic(c Client, prefix string, w Writer) *Elastic {
+func NewElastic(c *elastic.Client, prefix string, w Writer) *Elastic {
 	if prefix == "" {
 		prefix = mapping.DefaultPrefix
 	}
@@ -132,88 +123,29 @@ func (e *Elastic) Delete(ctx context.Context, runID string) error {
 }
 
 func (e *Elastic) delete(ctx context.Context, runID string) error {
-	missing := e.refresh(ctx, e.runs()) // a removal sees what is refreshed
-	if missing != nil && !errors.Is(missing, ErrNoIndex) {
-		return missing
-	}
-	if err := e.refresh(ctx, e.intervals()); err != nil {
-		return err
-	}
 	removed := 0
 	for _, index := range []string{e.runs(), e.intervals()} {
-		n, err := e.remove(ctx, index, all(term("run.id", runID)))
-		if err != nil && !errors.Is(err, ErrNoIndex) {
+		n, err := e.remove(ctx, index, elastic.Term("run.id", runID))
+		if err != nil {
 			return err
 		}
 		removed += n
 	}
-	switch {
-	case removed > 0:
+	if removed > 0 {
 		return nil
-	case missing != nil:
-		return missing
+	}
+	if _, err := e.finished(ctx, []string{runID}); err != nil {
+		return err // there is no index
 	}
 	return fmt.Errorf("delete run %q: %w", runID, ErrNotFound)
 }
 
 // remove deletes the documents that a query finds.
-func (e *Elastic) remove(ctx context.Context, index string, query any) (int, error) {
-	return e.change(ctx, "delete documents", index+"/_delete_by_query", map[string]any{"query": query})
-}
-
-// show makes dashboards see the pending documents that a query finds.
-func (e *Elastic) show(ctx context.Context, query any) error {
-	_, err := e.change(ctx, "show documents", e.intervals()+"/_update_by_query", map[string]any{
-		"query": query, "script": map[string]any{"lang": "painless", "source": mapping.ShowPending},
-	})
-	return err
-}
-
-// change changes the documents that a query finds, so that it finds them no more, and
-// refreshes them. It does so in requests of bounded length, since there may be millions.
-func (e *Elastic) change(ctx context.Context, verb, action string, body any) (int, error) {
-	changed := 0
-	path := fmt.Sprintf("/%s?conflicts=proceed&refresh=true&max_docs=%d", action, e.limits.removal)
-	for try := 0; ; try++ {
-		var answer struct {
-			TimedOut  bool `json:"timed_out"`
-			Total     *int `json:"total"`
-			Deleted   int  `json:"deleted"`
-			Updated   int  `json:"updated"`
-			Conflicts int  `json:"version_conflicts"` // others are writing the same documents
-		}
-		err := e.ask(ctx, verb, http.MethodPost, path, body, &answer)
-		if err != nil {
-			return changed, err
-		}
-		done := answer.Deleted + answer.Updated
-		switch changed += done; {
-		case answer.Total == nil:
-			return changed, fmt.Errorf("%s: %w", verb, errOdd)
-		case !answer.TimedOut && answer.Conflicts == 0 && *answer.Total < e.limits.removal:
-			return changed, nil
-		case done > 0:
-			try = 0
-		case try == e.limits.tries:
-			return changed, fmt.Errorf("%s: %d are being changed: %w", verb, answer.Conflicts, ErrBusy)
-		default:
-			if err := e.wait(ctx, try); err != nil {
-				return changed, err
-			}
-		}
+func (e *Elastic) remove(ctx context.Context, index string, query any) (n int, err error) {
+	if err = e.client.Refresh(ctx, index); err == nil { // a removal sees what is refreshed
+		n, err = e.client.DeleteAll(ctx, query, index)
 	}
-}
-
-// refresh makes what is stored visible, in every copy, before it returns.
-func (e *Elastic) refresh(ctx context.Context, index string) error {
-	var answer struct {
-		Shards elastic.Shards `json:"_shards"`
-	}
-	const verb = "refresh"
-	if err := e.ask(ctx, verb, http.MethodPost, "/"+index+"/_refresh", nil, &answer); err != nil {
-		return err
-	}
-	return checkShards(verb, answer.Shards)
+	return n, because(ctx, "delete documents", err)
 }
 
 // The names of indices as they stand in paths.

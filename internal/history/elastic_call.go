@@ -2,22 +2,20 @@ package history
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 
 	"github.com/fio2es/fio2es/internal/elastic"
 )
 
-var errOdd = errors.New("this is not Elasticsearch's answer; is a proxy in between?")
-
 // refusal adds what users can do about an error of the cluster.
 func refusal(err error) error {
 	var e *elastic.Error
 	switch {
+	case errors.Is(err, elastic.ErrConflict):
+		return fmt.Errorf("%w: %w", ErrBusy, err)
 	case !errors.As(err, &e):
 		return err
 	case e.Type == elastic.MissingType:
@@ -30,21 +28,13 @@ func refusal(err error) error {
 	return err
 }
 
-// ask sends a request, which must be one that may be repeated, and decodes the answer: no
-// documents, and at most a page of counts.
-func (e *Elastic) ask(ctx context.Context, verb, method, path string, body, answer any) error {
-	const most = 4 << 20
-	return e.send(ctx, verb, elastic.Request{Method: method, URI: path, Body: body, MaxAnswer: most}, func(r io.Reader) error {
-		if err := json.NewDecoder(r).Decode(answer); err != nil {
-			return fmt.Errorf("%w: %w", errOdd, err)
-		}
-		return nil
-	})
+// do sends a request, and says what users can do about an error.
+func (e *Elastic) do(ctx context.Context, verb string, r elastic.Extended, into any) error {
+	return because(ctx, verb, e.client.Do(ctx, r, into))
 }
 
-// send sends a request, and says what users can do about an error.
-func (e *Elastic) send(ctx context.Context, verb string, r elastic.Request, read func(io.Reader) error) error {
-	err := e.client.Do(ctx, r, read)
+// because says what was tried, and what users can do about an error.
+func because(ctx context.Context, verb string, err error) error {
 	switch {
 	case err == nil:
 		return nil

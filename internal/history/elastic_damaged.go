@@ -5,19 +5,20 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // removeDamaged removes the interval documents of a run's level that cannot be read, and
 // returns where they were.
 func (e *Elastic) removeDamaged(ctx context.Context, run string, level mapping.Level) ([]string, error) {
-	err := e.refresh(ctx, e.intervals()) // a removal sees what is refreshed
+	err := because(ctx, "refresh", e.client.Refresh(ctx, e.intervals()))
 	var names, ids []string
 	if err == nil {
 		names, ids, err = e.damaged(ctx, run, level)
 	}
 	for from := 0; err == nil && from < len(ids); from += mostTerms {
-		_, err = e.remove(ctx, e.level(level), all(term("run.id", run), terms("_id", ids[from:min(from+mostTerms, len(ids))])))
+		_, err = e.remove(ctx, e.level(level), elastic.All(elastic.Term("run.id", run), elastic.Terms("_id", ids[from:min(from+mostTerms, len(ids))])))
 	}
 	return names, e.fail(ctx, "repair", err)
 }
@@ -30,7 +31,7 @@ func (e *Elastic) damaged(ctx context.Context, run string, level mapping.Level) 
 		return nil, nil, err
 	}
 	defer func() { e.closePIT(ctx, point) }()
-	r := request{Size: min(most, e.limits.pageHits), Query: all(term("run.id", run)), Sort: []any{ascending("@timestamp")}}
+	r := request{Size: min(most, e.limits.pageHits), Query: elastic.All(elastic.Term("run.id", run)), Sort: []any{ascending("@timestamp")}}
 	for {
 		r.PIT = &pit{ID: point, KeepAlive: e.keepAlive()}
 		page, err := search[json.RawMessage](ctx, e, verb, "", &r)
@@ -51,7 +52,7 @@ func (e *Elastic) damaged(ctx context.Context, run string, level mapping.Level) 
 		}
 		last := page.hits[n-1].Sort
 		if len(last) != len(r.Sort)+1 || isSame(last, r.After) {
-			return nil, nil, fmt.Errorf("%s: %w", verb, errOdd)
+			return nil, nil, fmt.Errorf("%s: %w", verb, elastic.ErrAnswer)
 		}
 		r.After = last
 	}

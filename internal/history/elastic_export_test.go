@@ -6,7 +6,7 @@ import "time"
 // pauses.
 func (e *Elastic) Hurry(pageBytes int) *Elastic {
 	e.limits.pause, e.limits.maxPause = time.Millisecond, 4*time.Millisecond
-	e.limits.pageBytes, e.limits.pageHits, e.limits.removal = pageBytes, 50, 7
+	e.limits.pageBytes, e.limits.pageHits = pageBytes, 50
 	e.limits.keys, e.limits.ahead = 130, 0
 	e.limits.closeAfter = 50 * time.Millisecond
 	e.limits.answer, e.limits.document = 2<<20, 2<<20

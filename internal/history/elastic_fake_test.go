@@ -140,15 +140,15 @@ func (f *fake) answer(r *http.Request, body []byte) (any, error) {
 	case "POST _bulk":
 		return f.bulk(body)
 	case "POST _refresh":
-		return f.refresh(target, params())
+		return f.refresh(target, r.URL.Query(), params("ignore_unavailable", "allow_no_indices"))
 	case "POST _pit":
 		return f.openPIT(target, r.URL.Query(), params("keep_alive", "allow_no_indices"))
 	case "DELETE _pit":
 		return f.closePIT(body, params())
 	case "POST _search":
-		return f.search(target, body, params("allow_partial_search_results"))
+		return f.search(target, r.URL.Query(), body, params("allow_partial_search_results", "ignore_unavailable", "allow_no_indices"))
 	case "POST _delete_by_query", "POST _update_by_query":
-		return f.changeByQuery(target, verb, r.URL.Query(), body, params("conflicts", "refresh", "max_docs"))
+		return f.changeByQuery(target, verb, r.URL.Query(), body, params("conflicts", "refresh", "max_docs", "ignore_unavailable", "allow_no_indices"))
 	}
 	return nil, &refused{http.StatusMethodNotAllowed, "", "no handler for " + r.Method + " " + r.URL.Path}
 }
@@ -161,14 +161,15 @@ func (f *fake) index(name string) *fakeIndex {
 }
 
 // find is what a name, or a pattern, stands for.
-func (f *fake) find(target string, allowNone bool) ([]string, error) {
+func (f *fake) find(target string, query url.Values) ([]string, error) {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(f.indices)) {
 		if ok, err := path.Match(target, name); ok && err == nil {
 			names = append(names, name)
 		}
 	}
-	if len(names) == 0 && (!allowNone || !strings.Contains(target, "*")) {
+	allowed := query.Get("ignore_unavailable") == "true" || strings.Contains(target, "*")
+	if len(names) == 0 && (!allowed || query.Get("allow_no_indices") == "false") {
 		return nil, noIndex(target)
 	}
 	return names, nil
@@ -202,8 +203,8 @@ func (f *fake) bulk(body []byte) (any, error) {
 	return map[string]any{"errors": false, "items": items}, nil
 }
 
-func (f *fake) refresh(target string, err error) (any, error) {
-	names, missing := f.find(target, true)
+func (f *fake) refresh(target string, query url.Values, err error) (any, error) {
+	names, missing := f.find(target, query)
 	if err == nil {
 		err = missing
 	}
@@ -216,7 +217,7 @@ func (f *fake) refresh(target string, err error) (any, error) {
 func (i *fakeIndex) refresh() { i.visible = slices.Collect(maps.Values(i.stored)) }
 
 func (f *fake) openPIT(target string, params url.Values, err error) (any, error) {
-	names, missing := f.find(target, params.Get("allow_no_indices") != "false")
+	names, missing := f.find(target, params)
 	if err == nil {
 		err = missing
 	}
@@ -268,7 +269,7 @@ func (f *fake) expire() {
 
 // changeByQuery deletes documents, or takes run.pending out of them.
 func (f *fake) changeByQuery(target, verb string, params url.Values, body []byte, err error) (any, error) {
-	names, missing := f.find(target, true)
+	names, missing := f.find(target, params)
 	if err == nil {
 		err = missing
 	}

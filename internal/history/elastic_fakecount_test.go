@@ -3,13 +3,14 @@ package history_test
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 )
 
 // aggregate answers composite aggregations of keywords with value_counts, in the order of
 // the keys and page by page, as Elasticsearch does.
-func (f *fake) aggregate(target string, r *fakeSearch) (any, error) {
-	shards, _, err := f.state(target, r)
+func (f *fake) aggregate(target string, query url.Values, r *fakeSearch) (any, error) {
+	shards, _, err := f.state(target, query, r)
 	if err != nil || r.Size != 0 || len(r.Aggs) != 1 {
 		return nil, unknown("aggregations with size %d: %v", r.Size, err)
 	}

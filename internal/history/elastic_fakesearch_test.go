@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -56,7 +57,7 @@ type fakeHit struct {
 	sort []any // int64, string or nil
 }
 
-func (f *fake) search(target string, body []byte, err error) (any, error) {
+func (f *fake) search(target string, query url.Values, body []byte, err error) (any, error) {
 	var r fakeSearch
 	if err == nil {
 		err = strict(body, &r)
@@ -68,12 +69,12 @@ func (f *fake) search(target string, body []byte, err error) (any, error) {
 		return nil, unknown("stored_fields %q beside other fields", r.Stored)
 	}
 	if len(r.Aggs) > 0 {
-		return f.aggregate(target, &r)
+		return f.aggregate(target, query, &r)
 	}
 	if r.Size < 0 || r.Size > 10000 || r.Query == nil {
 		return nil, unknown("size %d, query %v", r.Size, r.Query)
 	}
-	shards, pit, err := f.state(target, &r)
+	shards, pit, err := f.state(target, query, &r)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func (f *fake) search(target string, body []byte, err error) (any, error) {
 }
 
 // state is the documents to search, by shard.
-func (f *fake) state(target string, r *fakeSearch) ([][]*fakeDoc, *fakePIT, error) {
+func (f *fake) state(target string, query url.Values, r *fakeSearch) ([][]*fakeDoc, *fakePIT, error) {
 	if r.PIT != nil {
 		p := f.pits[r.PIT.ID]
 		if target != "" || r.PIT.KeepAlive == "" {
@@ -116,7 +117,7 @@ func (f *fake) state(target string, r *fakeSearch) ([][]*fakeDoc, *fakePIT, erro
 		}
 		return p.shards, p, nil
 	}
-	names, err := f.find(target, true)
+	names, err := f.find(target, query)
 	var shards [][]*fakeDoc
 	for _, name := range names {
 		shards = append(shards, f.indices[name].visible)

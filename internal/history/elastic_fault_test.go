@@ -168,6 +168,7 @@ func TestElasticTemporary(t *testing.T) {
 			e, f := filled(t, 20_000, docs)
 			f.own.Close()
 			f.once, f.give = sync.Once{}, 30*time.Millisecond
+			e = history.NewElastic(f.elastic(), testPrefix, &writer{f.direct, testPrefix}).Hurry(20_000)
 			var n atomic.Int32
 			f.before = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
 				n.Add(1)
@@ -225,7 +226,7 @@ func TestElasticFinal(t *testing.T) {
 
 func TestElasticWithoutIndices(t *testing.T) {
 	f := newFake(t)
-	e := history.NewElastic(f, testPrefix, &writer{f.direct, testPrefix})
+	e := history.NewElastic(f.elastic(), testPrefix, &writer{f.direct, testPrefix})
 	for verb, do := range verbs(t.Context(), e) {
 		if err := do(); !errors.Is(err, history.ErrNoIndex) {
 			t.Errorf("%s: %v", verb, err)
@@ -238,7 +239,7 @@ func TestElasticWithoutIndices(t *testing.T) {
 	if err := e.Delete(t.Context(), docs[0].Run.ID); err != nil { // an ingest that was begun
 		t.Error(err)
 	}
-	reader := history.NewElastic(f, "", nil)
+	reader := history.NewElastic(f.elastic(), "", nil)
 	if reader.Put(t.Context(), docs) == nil || reader.Finish(t.Context(), historytest.NewRun("a", "1")) == nil {
 		t.Error("written without a writer")
 	}
@@ -525,7 +526,7 @@ func newRecorded(t testing.TB) *recorded {
 func TestElasticRecorded(t *testing.T) {
 	for name, want := range map[string]string{
 		"pit-closed":                 "status 404 search_context_missing_exception: No search context found",
-		"partial-failure":            "some shards did not answer: 1 of 2: index g-x2: illegal_argument_exception: Field [latency]",
+		"partial-failure":            "the cluster answered only in part: 1 of 2 shards failed: index g-x2: illegal_argument_exception: Field [latency]",
 		"partial-failure-disallowed": "status 400 illegal_argument_exception: Field [latency] of type [keyword]",
 		"index-missing":              "fio2es setup, then ingest (status 404 index_not_found_exception: no such index [g-none])",
 		"block-delete-by-query":      "status 403 cluster_block_exception: index [g-b] blocked by",
@@ -546,7 +547,7 @@ func TestElasticRecorded(t *testing.T) {
 		}
 		server := newRecorded(t)
 		server.status, server.body = r.Status, string(r.Response)
-		e := history.NewElastic(server, "", nil).Hurry(1)
+		e := history.NewElastic(server.Client, "", nil).Hurry(1)
 		if _, err := e.Run(t.Context(), "x"); !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -572,7 +573,7 @@ func FuzzElasticAnswers(f *testing.F) {
 			status = 200 + int(uint(status)%800)
 		}
 		server.status, server.body = status, body
-		e := history.NewElastic(server, "", nil).Hurry(1000)
+		e := history.NewElastic(server.Client, "", nil).Hurry(1000)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		for _, verb := range []string{"run", "runs", "intervals"} {

@@ -3,10 +3,10 @@ package history
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -37,33 +37,14 @@ func (e *Elastic) Holding(ctx context.Context, hashes []string) ([]*mapping.Run,
 func (e *Elastic) addHolding(ctx context.Context, to map[string]*mapping.Run, hashes []string) error {
 	const verb, most = "find runs by their files", 500 // runs of a page: some KB each
 	r := request{
-		Size: min(most, e.limits.pageHits), Query: all(terms("source.list.hash", hashes)), Sort: []any{ascending("run.id")},
+		Size: min(most, e.limits.pageHits), Query: elastic.All(elastic.Terms("source.list.hash", hashes)), Sort: []any{ascending("run.id")},
 		Source: excludes(bins...),
 	}
-	for more := true; more; {
-		f, err := search[runDoc](ctx, e, verb, e.runs(), &r)
-		if r.shrink(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		runs, err := documents(f.hits)
-		if err != nil {
-			return fmt.Errorf("%s: %w", verb, err)
-		}
+	return eachPage(ctx, e, verb, e.runs(), &r, func(_ []hit[runDoc], runs []*runDoc) {
 		for _, d := range runs {
 			if run, err := d.result(); err == nil {
 				to[run.Run.ID] = run.WithFiles()
 			}
 		}
-		if more = len(runs) == r.Size; more {
-			last := f.hits[r.Size-1].Sort
-			if len(last) != len(r.Sort) || isSame(last, r.After) {
-				return fmt.Errorf("%s: %w", verb, errOdd)
-			}
-			r.After = last
-		}
-	}
-	return nil
+	})
 }

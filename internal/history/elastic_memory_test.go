@@ -55,7 +55,7 @@ func TestElasticEndlessAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := history.NewElastic(&direct{base: base, client: s.Client()}, "lab", nil)
+			e := history.NewElastic((&direct{base: base, client: s.Client()}).elastic(), "lab", nil)
 			var failed error
 			used := memtest.Measure(t, func() {
 				for _, err := range e.Runs(t.Context(), history.RunFilter{}) {

@@ -8,30 +8,14 @@ import (
 	"github.com/fio2es/fio2es/internal/elastic"
 )
 
-// Queries that others use, too.
-var (
-	term  = elastic.Term
-	terms = elastic.Terms
-	all   = elastic.All
-	none  = elastic.None
-)
-
-func prefixed(field, value string) any { return map[string]any{"prefix": map[string]any{field: value}} }
-
-func exists(field string) any { return map[string]any{"exists": map[string]any{"field": field}} }
-
-func either(a, b any) any {
-	return map[string]any{"bool": map[string]any{"should": []any{a, b}, "minimum_should_match": 1}}
-}
-
 // oneOf is what has one of the values. The empty text is what documents leave out.
 func oneOf(field string, values []string) any {
 	i := slices.Index(values, "")
 	if i < 0 {
-		return terms(field, values)
+		return elastic.Terms(field, values)
 	}
 	rest := slices.DeleteFunc(slices.Clone(values), func(s string) bool { return s == "" })
-	return either(terms(field, rest), none(exists(field)))
+	return elastic.Any(elastic.Terms(field, rest), elastic.None(elastic.Exists(field)))
 }
 
 // between is what starts in [from, to); a zero time is no bound.
@@ -47,7 +31,7 @@ func between(from, to time.Time) []any {
 		return nil
 	}
 	bounds["format"] = "epoch_millis"
-	return []any{map[string]any{"range": map[string]any{"@timestamp": bounds}}}
+	return []any{elastic.Range("@timestamp", bounds)}
 }
 
 func ascending(field string) any { return map[string]any{field: map[string]any{"order": "asc"}} }
@@ -67,7 +51,7 @@ func (f *RunFilter) query() any {
 	queries := between(f.From, f.To)
 	push := func(field, value string) {
 		if isExact(value) {
-			queries = append(queries, term(field, value))
+			queries = append(queries, elastic.Term(field, value))
 		}
 	}
 	if f.Benchmark != "" {
@@ -81,7 +65,7 @@ func (f *RunFilter) query() any {
 			push("run.labels."+key, value)
 		}
 	}
-	return all(queries...)
+	return elastic.All(queries...)
 }
 
 // isExact tells whether a keyword field certainly knows the value: it may ignore long

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -24,7 +25,7 @@ func (e *Elastic) Run(ctx context.Context, id string) (*mapping.Run, error) {
 func (e *Elastic) find(ctx context.Context, id string) (*mapping.Run, error) {
 	type named struct{ Run struct{ ID string } }
 	f, err := search[named](ctx, e, "find run", e.runs(), &request{
-		Size: candidates + 1, Query: all(prefixed("run.id", id)), Sort: []any{ascending("run.id")}, Source: []string{"run.id"},
+		Size: candidates + 1, Query: elastic.All(elastic.Prefix("run.id", id)), Sort: []any{ascending("run.id")}, Source: []string{"run.id"},
 	})
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func (e *Elastic) find(ctx context.Context, id string) (*mapping.Run, error) {
 // fetch is the run of a whole id.
 func (e *Elastic) fetch(ctx context.Context, id string) (*mapping.Run, error) {
 	f, err := search[runDoc](ctx, e, "read run", e.runs(), &request{
-		Size: 1, Query: all(term("run.id", id)), Sort: []any{ascending("run.id")},
+		Size: 1, Query: elastic.All(elastic.Term("run.id", id)), Sort: []any{ascending("run.id")},
 	})
 	if err != nil {
 		return nil, err
@@ -163,10 +164,10 @@ func (sel *Selection) query(runs map[string]finished) any {
 	ingests = slices.Compact(ingests)
 	for field, values := range map[string][]string{"run.id": ids, "run.ingest": ingests} {
 		if len(values) <= mostTerms {
-			queries = append(queries, terms(field, values))
+			queries = append(queries, elastic.Terms(field, values))
 		}
 	}
-	return all(queries...)
+	return elastic.All(queries...)
 }
 
 // finished is what tells one state of a run's document from others.
@@ -247,10 +248,10 @@ func (e *Elastic) Versions(ctx context.Context, ids []string) (map[string]string
 func (e *Elastic) finished(ctx context.Context, ids []string) (map[string]finished, error) {
 	out := map[string]finished{}
 	if len(ids) == 0 {
-		return out, e.addFinished(ctx, out, all())
+		return out, e.addFinished(ctx, out, elastic.All())
 	}
 	for some := range slices.Chunk(ids, mostTerms) {
-		if err := e.addFinished(ctx, out, all(terms("run.id", some))); err != nil {
+		if err := e.addFinished(ctx, out, elastic.All(elastic.Terms("run.id", some))); err != nil {
 			return nil, err
 		}
 	}
@@ -264,25 +265,9 @@ func (e *Elastic) addFinished(ctx context.Context, to map[string]finished, query
 		Source: []string{"run.id", "run.ingest"}, Sequence: true,
 	}
 	type version struct{ Run struct{ ID, Ingest string } }
-	for more := true; more; {
-		f, err := search[version](ctx, e, verb, e.runs(), &r)
-		if err != nil {
-			return err
-		}
-		runs, err := documents(f.hits)
-		if err != nil {
-			return fmt.Errorf("%s: %w", verb, err)
-		}
-		for i, h := range f.hits {
+	return eachPage(ctx, e, verb, e.runs(), &r, func(hits []hit[version], runs []*version) {
+		for i, h := range hits {
 			to[runs[i].Run.ID] = finished{runs[i].Run.Ingest, h.Seq, h.Term}
 		}
-		if more = len(f.hits) == r.Size; more {
-			last := f.hits[r.Size-1].Sort
-			if len(last) != len(r.Sort) || isSame(last, r.After) {
-				return fmt.Errorf("%s: %w", verb, errOdd)
-			}
-			r.After = last
-		}
-	}
-	return nil
+	})
 }

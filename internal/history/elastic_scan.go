@@ -152,7 +152,7 @@ func (s *scan[D]) keys(ctx context.Context, after []json.RawMessage, n int) ([][
 	case len(keys) != n:
 		return nil, fmt.Errorf("%s: keys of %d of %d documents: %w", s.verb, len(keys), n, ErrIncomplete)
 	case isSame(keys[n-1], after): // reading would never end
-		return nil, fmt.Errorf("%s: %w", s.verb, errOdd)
+		return nil, fmt.Errorf("%s: %w", s.verb, elastic.ErrAnswer)
 	}
 	return keys, nil
 }
@@ -220,7 +220,7 @@ func searchIn[H, D any](ctx context.Context, s *scan[D], r *request) (*found[H],
 		case err == nil:
 			s.follow(now, f.pit)
 			if slices.ContainsFunc(f.hits, func(h hit[H]) bool { return len(h.Sort) != len(r.Sort)+1 }) {
-				return nil, fmt.Errorf("%s: %w", s.verb, errOdd)
+				return nil, fmt.Errorf("%s: %w", s.verb, elastic.ErrAnswer)
 			}
 			return f, nil
 		case !isExpired(err) || s.reopen == nil || try == most:

@@ -7,20 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
 	"github.com/fio2es/fio2es/internal/elastic"
 )
-
-// checkShards reports whether all parts of indices took part in an answer.
-func checkShards(verb string, s elastic.Shards) error {
-	if err := s.Err(); err != nil {
-		return fmt.Errorf("%s: %w: %w", verb, ErrIncomplete, err)
-	}
-	return nil
-}
 
 // request is the body of a search.
 type request struct {
@@ -65,14 +59,13 @@ func (r *request) shrink(err error) bool {
 
 // found is a search's answer, with documents of type D.
 type found[D any] struct {
-	pit      string
-	timedOut bool
-	shards   elastic.Shards
-	total    int
-	hits     []hit[D]
-	ok       bool  // it has hits, if perhaps none of them
-	damage   error // of the first document that cannot be decoded
-	in       counter
+	elastic.Whole
+	pit    string
+	total  int
+	hits   []hit[D]
+	ok     bool  // it has hits, if perhaps none of them
+	damage error // of the first document that cannot be decoded
+	in     counter
 }
 
 type hit[D any] struct {
@@ -92,7 +85,7 @@ type sortKey []json.RawMessage
 func (k *sortKey) UnmarshalJSON(text []byte) error {
 	const most = 4096 // bytes of names may be commas
 	if bytes.Count(text, []byte{','}) > most {
-		return errOdd
+		return elastic.ErrAnswer
 	}
 	return json.Unmarshal(text, (*[]json.RawMessage)(k))
 }
@@ -100,11 +93,14 @@ func (k *sortKey) UnmarshalJSON(text []byte) error {
 // search asks for one page, of an index or, when that is empty, of a point in time. It
 // gives all that the page should have, or fails.
 func search[D any](ctx context.Context, e *Elastic, verb, index string, r *request) (*found[D], error) {
-	path := "/_search?allow_partial_search_results=false"
+	var indices []string
 	if index != "" {
-		path = "/" + index + path
+		indices = []string{index}
 	}
-	if r.most(&e.limits) > e.limits.answer { // one at a time, because it takes memory
+	ask := elastic.Extended{
+		Request: esapi.SearchRequest{Index: indices, Body: elastic.JSON(r), AllowPartialSearchResults: new(bool)}, MaxAnswer: r.most(&e.limits),
+	}
+	if ask.MaxAnswer > e.limits.answer { // one at a time, because it takes memory
 		select {
 		case e.large <- struct{}{}:
 			defer func() { <-e.large }()
@@ -113,7 +109,7 @@ func search[D any](ctx context.Context, e *Elastic, verb, index string, r *reque
 		}
 	}
 	var f *found[D]
-	err := e.send(ctx, verb, elastic.Request{Method: http.MethodPost, URI: path, Body: r, MaxAnswer: r.most(&e.limits)}, func(answer io.Reader) error {
+	err := e.do(ctx, verb, ask, func(answer io.Reader) error {
 		f = new(found[D])
 		return f.read(answer, r.Size)
 	})
@@ -129,6 +125,32 @@ func search[D any](ctx context.Context, e *Elastic, verb, index string, r *reque
 	return f, nil
 }
 
+// eachPage gives all that a search finds in an index, page by page.
+func eachPage[D any](ctx context.Context, e *Elastic, verb, index string, r *request, give func([]hit[D], []*D)) error {
+	for {
+		f, err := search[D](ctx, e, verb, index, r)
+		if r.shrink(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		docs, err := documents(f.hits)
+		if err != nil {
+			return fmt.Errorf("%s: %w", verb, err)
+		}
+		give(f.hits, docs)
+		if len(docs) < r.Size {
+			return nil
+		}
+		last := f.hits[r.Size-1].Sort
+		if len(last) != len(r.Sort) || isSame(last, r.After) {
+			return fmt.Errorf("%s: %w", verb, elastic.ErrAnswer)
+		}
+		r.After = last
+	}
+}
+
 // read decodes an answer of at most so many hits, hit by hit: its text is never in memory as
 // a whole, nor more hits than were asked for.
 func (f *found[D]) read(answer io.Reader, most int) error {
@@ -139,9 +161,9 @@ func (f *found[D]) read(answer io.Reader, most int) error {
 		case "pit_id":
 			return d.Decode(&f.pit)
 		case "timed_out":
-			return d.Decode(&f.timedOut)
+			return d.Decode(&f.TimedOut)
 		case "_shards":
-			return d.Decode(&f.shards)
+			return d.Decode(&f.Shards)
 		case "hits":
 			f.ok = true
 			return f.readHits(d, most)
@@ -149,7 +171,7 @@ func (f *found[D]) read(answer io.Reader, most int) error {
 		return elastic.Skip(d)
 	})
 	if err != nil && f.in.failed == nil {
-		return fmt.Errorf("%w: %w", errOdd, err)
+		return fmt.Errorf("%w: %w", elastic.ErrAnswer, err)
 	}
 	return err
 }
@@ -179,7 +201,7 @@ func (f *found[D]) readHit(d *json.Decoder, most int) error {
 	switch {
 	case err == nil:
 		f.hits = append(f.hits, h)
-	case f.in.failed != nil, errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errOdd):
+	case f.in.failed != nil, errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, elastic.ErrAnswer):
 		return err
 	case f.damage == nil:
 		f.damage = err
@@ -207,11 +229,12 @@ func (c *counter) Read(p []byte) (int, error) {
 func (f *found[D]) check(verb string, r *request) error {
 	switch {
 	case !f.ok || r.PIT != nil && f.pit == "":
-		return fmt.Errorf("%s: %w", verb, errOdd)
-	case f.timedOut:
-		return fmt.Errorf("%s: the search ran out of time: %w", verb, ErrIncomplete)
+		return fmt.Errorf("%s: %w", verb, elastic.ErrAnswer)
 	}
-	return checkShards(verb, f.shards)
+	if err := f.Err(); err != nil {
+		return fmt.Errorf("%s: %w", verb, err)
+	}
+	return nil
 }
 
 // documents are those of hits.
@@ -230,12 +253,15 @@ func documents[D any](hits []hit[D]) ([]*D, error) {
 func (e *Elastic) openPIT(ctx context.Context, index string) (string, error) {
 	const verb = "open point in time"
 	var answer pit
-	path := "/" + index + "/_pit?allow_no_indices=false&keep_alive=" + e.keepAlive()
-	if err := e.ask(ctx, verb, http.MethodPost, path, nil, &answer); err != nil {
+	err := e.do(ctx, verb, elastic.Extended{
+		Request: esapi.OpenPointInTimeRequest{Index: []string{index}, KeepAlive: e.keepAlive()},
+		Query:   url.Values{"allow_no_indices": {"false"}}, MaxAnswer: 1 << 20,
+	}, &answer)
+	if err != nil {
 		return "", err
 	}
 	if answer.ID == "" {
-		return "", fmt.Errorf("%s: %w", verb, errOdd)
+		return "", fmt.Errorf("%s: %w", verb, elastic.ErrAnswer)
 	}
 	return answer.ID, nil
 }
@@ -245,7 +271,7 @@ func (e *Elastic) openPIT(ctx context.Context, index string) (string, error) {
 func (e *Elastic) closePIT(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.limits.closeAfter)
 	defer cancel()
-	_ = e.client.Do(ctx, elastic.Request{Method: http.MethodDelete, URI: "/_pit", Body: pit{ID: id}}, nil)
+	_ = e.client.Do(ctx, esapi.ClosePointInTimeRequest{Body: elastic.JSON(pit{ID: id})}, nil)
 }
 
 func (e *Elastic) keepAlive() string { return fmt.Sprintf("%ds", int(e.limits.keepAlive/time.Second)) }

@@ -1,11 +1,15 @@
 package history_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"slices"
 	"strings"
@@ -39,17 +43,20 @@ func realServer(t testing.TB, shards int) (*direct, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	folders := map[templates.Kind]string{
+		templates.Policy: "/_ilm/policy/", templates.Component: "/_component_template/", templates.Index: "/_index_template/",
+	}
 	t.Cleanup(func() {
 		ctx := context.Background() // the test's own has ended
 		dropIndices(ctx, t, server, prefix)
 		for i := len(objects) - 1; i >= 0; i-- {
-			if _, err := server.call(ctx, http.MethodDelete, objects[i].Path, ""); err != nil {
+			if _, err := server.call(ctx, http.MethodDelete, folders[objects[i].Kind]+objects[i].Name, ""); err != nil {
 				t.Errorf("clean up: %v", err)
 			}
 		}
 	})
 	for _, o := range objects {
-		if _, err := server.call(t.Context(), o.Method, o.Path, string(o.Body)); err != nil {
+		if _, err := server.call(t.Context(), http.MethodPut, folders[o.Kind]+o.Name, string(o.Body)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -84,44 +91,53 @@ func TestElasticOnServer(t *testing.T) {
 		if _, err := server.call(t.Context(), http.MethodPut, "/"+prefix+"-runs", ""); err != nil {
 			t.Fatal(err)
 		}
-		return history.NewElastic(server, prefix, &writer{server, prefix})
+		return history.NewElastic(server.elastic(), prefix, &writer{server, prefix})
 	})
 }
 
-// forgetful closes points in time behind the history's back.
-type forgetful struct {
-	*direct
-	searches atomic.Int32
-}
-
-func (f *forgetful) Do(ctx context.Context, r elastic.Request, into any) error {
-	if strings.HasPrefix(r.URI, "/_search") && f.searches.Add(1)%4 == 3 {
-		text, err := json.Marshal(r.Body)
-		if err != nil {
-			return err
+// forgetful is a way to a server that closes points in time behind the history's back.
+func forgetful(t *testing.T, server *direct) *elastic.Client {
+	var searches atomic.Int32
+	forward := httputil.NewSingleHostReverseProxy(server.base)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/_search" && searches.Add(1)%4 == 3 {
+			text, err := io.ReadAll(r.Body)
+			var request struct{ PIT struct{ ID string } }
+			if err == nil {
+				err = json.Unmarshal(text, &request)
+			}
+			if err == nil {
+				_, err = server.call(r.Context(), http.MethodDelete, "/_pit", `{"id":"`+request.PIT.ID+`"}`)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			r.Body = io.NopCloser(bytes.NewReader(text))
 		}
-		var request struct{ PIT struct{ ID string } }
-		if err := json.Unmarshal(text, &request); err != nil {
-			return err
-		}
-		if _, err := f.call(ctx, http.MethodDelete, "/_pit", `{"id":"`+request.PIT.ID+`"}`); err != nil {
-			return err
-		}
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(proxy.Close)
+	config := server.real
+	config.Addresses, config.CACert, config.Fingerprint, config.GzipLevel = []string{proxy.URL}, nil, "", elastic.NoGzip
+	client, err := elastic.New(config)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return f.direct.Do(ctx, r, into)
+	t.Cleanup(client.Close)
+	return client
 }
 
 func TestElasticOnServerIsSQLite(t *testing.T) {
 	server, prefix := realServer(t, 3)
-	isSQLite(t, history.NewElastic(&forgetful{direct: server}, prefix, &writer{server, prefix}).Ahead(0), 2500)
-	isSQLite(t, history.NewElastic(server, prefix, &writer{server, prefix}).Hurry(100_000).Ahead(3), 2500) // which overwrites
+	isSQLite(t, history.NewElastic(forgetful(t, server), prefix, &writer{server, prefix}).Ahead(0), 2500)
+	isSQLite(t, history.NewElastic(server.elastic(), prefix, &writer{server, prefix}).Hurry(100_000).Ahead(3), 2500) // which overwrites
 }
 
 // BenchmarkElasticIntervals reads a run of 46 minutes, 2,762 documents of 300 bins each,
 // from the Elasticsearch that the environment names.
 func BenchmarkElasticIntervals(b *testing.B) {
 	server, prefix := realServer(b, 1)
-	e := history.NewElastic(server, prefix, &writer{server, prefix})
+	e := history.NewElastic(server.elastic(), prefix, &writer{server, prefix})
 	docs := historytest.Intervals("a", "1", 2762)
 	for i, d := range docs {
 		h := hist.New(hist.Fio3(0))

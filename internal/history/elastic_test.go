@@ -25,7 +25,7 @@ func openElastic(t *testing.T) (*history.Elastic, *fake) {
 	if _, err := f.call(t.Context(), http.MethodPut, "/"+testPrefix+"-runs", ""); err != nil {
 		t.Fatal(err)
 	}
-	return history.NewElastic(f, testPrefix, &writer{f.direct, testPrefix}), f
+	return history.NewElastic(f.elastic(), testPrefix, &writer{f.direct, testPrefix}), f
 }
 
 func TestElastic(t *testing.T) {
@@ -50,7 +50,7 @@ func TestElastic(t *testing.T) {
 
 func TestElasticIsSQLite(t *testing.T) {
 	e, f := openElastic(t)
-	isSQLite(t, history.NewElastic(&forgetful{direct: f.direct}, testPrefix, &writer{f.direct, testPrefix}).Ahead(0), 150)
+	isSQLite(t, history.NewElastic(forgetful(t, f.direct), testPrefix, &writer{f.direct, testPrefix}).Ahead(0), 150)
 	isSQLite(t, e.Hurry(3000).Ahead(3), 150) // which overwrites
 }
 

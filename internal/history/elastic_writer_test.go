@@ -30,8 +30,8 @@ type direct struct {
 	own  *elastic.Client
 }
 
-// Do makes it a history.Client.
-func (d *direct) Do(ctx context.Context, r elastic.Request, into any) error {
+// elastic is the client of the history.
+func (d *direct) elastic() *elastic.Client {
 	d.once.Do(func() {
 		config := d.real
 		if len(config.Addresses) == 0 {
@@ -43,7 +43,7 @@ func (d *direct) Do(ctx context.Context, r elastic.Request, into any) error {
 		}
 		d.own = own
 	})
-	return d.own.Do(ctx, r, into)
+	return d.own
 }
 
 func (d *direct) perform(r *http.Request) (*http.Response, error) {
@@ -93,7 +93,7 @@ func (w *writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 // Finish does what [history.Writer] asks for, in as many requests as it takes.
 func (w *writer) Finish(ctx context.Context, run *mapping.Run) error {
 	same := *run
-	if stored, err := history.NewElastic(w, w.prefix, nil).Run(ctx, run.Run.ID); err == nil {
+	if stored, err := history.NewElastic(w.elastic(), w.prefix, nil).Run(ctx, run.Run.ID); err == nil {
 		same.Ingested = stored.Ingested
 		if !bytes.Equal(same.AppendJSON(nil), stored.AppendJSON(nil)) {
 			same.Ingested = run.Ingested

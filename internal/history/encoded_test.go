@@ -74,7 +74,7 @@ func TestVersions(t *testing.T) {
 			t.Errorf("%v, %v", got, err)
 		}
 	}
-	none := history.NewElastic(newFake(t), "other", nil)
+	none := history.NewElastic(newFake(t).elastic(), "other", nil)
 	if got, err := none.Versions(t.Context(), ids); err != nil || len(got) != 0 {
 		t.Errorf("without an index: %v, %v", got, err)
 	}

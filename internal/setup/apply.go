@@ -7,14 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+
+	"github.com/fio2es/fio2es/internal/elastic"
 )
 
 // Apply sends the plan's requests in order, to the cluster that it was made for. Where it
 // refuses an object, nothing is sent, and the error is of [ErrNewer] or [ErrForeign]. It
-// stops at the first request that fails ([Error]); making a new plan and applying it goes
+// stops at the first request that fails ([elastic.Error]); making a new plan and applying it goes
 // on from there. Indices that cannot be mended fail it in the end, after all else was done
 // ([ErrConflict]).
-func (p *Plan) Apply(ctx context.Context, cl Client) error {
+func (p *Plan) Apply(ctx context.Context, cl *elastic.Client) error {
 	isIndex := func(s Step) bool { return s.Kind == Index }
 	if err := p.refusals(func(s Step) bool { return !isIndex(s) }); err != nil {
 		return fmt.Errorf("set up Elasticsearch: nothing was changed: %w", err)
@@ -37,8 +40,8 @@ func (p *Plan) Apply(ctx context.Context, cl Client) error {
 }
 
 func (c *client) put(ctx context.Context, s Step) error {
-	answer, err := c.do(ctx, s.Method, s.Path, s.Body)
-	var e *Error
+	answer, err := c.do(ctx, s.request())
+	var e *elastic.Error
 	if s.Kind == Index && s.Action == Create && errors.As(err, &e) && e.Type == "resource_already_exists_exception" {
 		return nil // another setup or ingest was there first, after the same templates
 	}
@@ -46,8 +49,8 @@ func (c *client) put(ctx context.Context, s Step) error {
 		return err
 	}
 	if answer["acknowledged"] != true {
-		return &Error{Method: s.Method, Path: s.Path, Status: 200, Type: "not_acknowledged",
-			Reason: "the cluster took the request, but not all nodes confirmed it in time", Advice: advicePassing}
+		e := &elastic.Error{Status: http.StatusOK, Type: "not_acknowledged", Reason: "the cluster took the request, but not all nodes confirmed it in time"}
+		return fmt.Errorf("%w%s", e, advicePassing)
 	}
 	return nil
 }
@@ -61,7 +64,11 @@ func (p *Plan) Print(w io.Writer) error {
 		if !s.isChange() {
 			continue
 		}
-		fmt.Fprintf(&b, "%s %s\n", s.Method, s.Path)
+		method, path, err := elastic.Line(s.request())
+		if err != nil {
+			return fmt.Errorf("print %s %s: %w", s.Kind, s.Name, err)
+		}
+		fmt.Fprintf(&b, "%s %s\n", method, path)
 		if err := json.Indent(&b, s.Body, "", "  "); err != nil {
 			return fmt.Errorf("print %s %s: %w", s.Kind, s.Name, err)
 		}

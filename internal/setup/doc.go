@@ -8,6 +8,5 @@
 // templates have and they lack; one whose fields cannot be mended is reported
 // ([ErrConflict]), and the rest is installed all the same.
 //
-// It is for the setup command. Requests go through a [Client], which also says to which
-// address, as whom and how often.
+// It is for the setup command. Requests go through an [elastic.Client].
 package setup

@@ -2,7 +2,6 @@ package setup_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -48,14 +47,14 @@ func newFake(t *testing.T) *fake {
 	return f
 }
 
-// Do makes the fake a setup.Client.
-func (f *fake) Do(ctx context.Context, r elastic.Request, into any) error {
+// client is one of the fake.
+func (f *fake) client() *elastic.Client {
 	client, err := elastic.New(elastic.Config{Addresses: []string{f.server.URL}, GiveUpAfter: -1, GzipLevel: elastic.NoGzip})
 	if err != nil {
-		return err
+		f.t.Fatal(err)
 	}
-	defer client.Close()
-	return client.Do(ctx, r, into)
+	f.t.Cleanup(client.Close)
+	return client
 }
 
 // Perform sends a request as it is.

@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"path"
 	"slices"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
@@ -23,9 +24,10 @@ func (c *client) indices(ctx context.Context, steps []Step) ([]Step, error) {
 		}
 	}
 	var found []Step
+	yes := esapi.BoolPtr(true)
 	for _, f := range templates.Families(c.prefix) {
 		// Each family alone, for the index behind an alias has another name.
-		answer, err := c.get(ctx, "/"+f.Pattern+"/_mapping?ignore_unavailable=true&allow_no_indices=true")
+		answer, err := c.get(ctx, esapi.IndicesGetMappingRequest{Index: []string{f.Pattern}, IgnoreUnavailable: yes, AllowNoIndices: yes})
 		if err != nil {
 			return nil, err
 		}
@@ -52,9 +54,7 @@ func (c *client) indices(ctx context.Context, steps []Step) ([]Step, error) {
 func firstIndices(prefix string) []Step {
 	var steps []Step
 	for _, name := range []string{prefix + "-latency." + mapping.Cluster.String() + "-empty", mapping.RunsIndex(prefix)} {
-		steps = append(steps, Step{
-			Action: Create, Kind: Index, Name: name, Method: http.MethodPut, Path: "/" + name, Body: json.RawMessage("{}"),
-		})
+		steps = append(steps, Step{Action: Create, Kind: Index, Name: name, Body: json.RawMessage("{}")})
 	}
 	return steps
 }
@@ -66,7 +66,7 @@ func mend(index string, want, have object) (Step, bool) {
 	if theirs > ours {
 		return Step{}, false // a newer fio2es has been there
 	}
-	s := Step{Action: Update, Kind: Index, Name: index, Method: http.MethodPut, Path: "/" + index + "/_mapping"}
+	s := Step{Action: Update, Kind: Index, Name: index}
 	body, names := map[string]any{}, []string(nil)
 	for k, v := range want { // what is not of a field: dynamic, _meta and so on
 		if k != "properties" && len(differences(plain(v), plain(have[k]))) > 0 {

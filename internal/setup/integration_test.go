@@ -103,14 +103,14 @@ func TestElasticsearch(t *testing.T) {
 func (r real) install(opt setup.Options) {
 	r.t.Helper()
 	for _, o := range []setup.Options{{Prefix: opt.Prefix, Shards: 2, Replicas: "0"}, opt} {
-		p, err := setup.Prepare(context.Background(), r, o)
+		p, err := setup.Prepare(context.Background(), r.Client, o)
 		if err != nil {
 			r.t.Fatal(err)
 		}
 		if p.Changes() == 0 {
 			r.t.Error("nothing to install")
 		}
-		if err := p.Apply(context.Background(), r); err != nil {
+		if err := p.Apply(context.Background(), r.Client); err != nil {
 			r.t.Fatal(err)
 		}
 		r.nothingLeft(o)
@@ -119,7 +119,7 @@ func (r real) install(opt setup.Options) {
 
 func (r real) nothingLeft(opt setup.Options) {
 	r.t.Helper()
-	p, err := setup.Prepare(context.Background(), r, opt)
+	p, err := setup.Prepare(context.Background(), r.Client, opt)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func (r real) upgrade(opt setup.Options) {
 	}
 	r.send(200, "PUT", component, old)
 	r.send(200, "PUT", index, nil)
-	p, err := setup.Prepare(context.Background(), r, opt)
+	p, err := setup.Prepare(context.Background(), r.Client, opt)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func (r real) upgrade(opt setup.Options) {
 	if got := strings.Join(lines(p), "; "); got != want {
 		r.t.Errorf("%s\ninstead of\n%s", got, want)
 	}
-	if err := p.Apply(context.Background(), r); err != nil {
+	if err := p.Apply(context.Background(), r.Client); err != nil {
 		r.t.Fatal(err)
 	}
 	r.nothingLeft(opt)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -16,16 +15,17 @@ import (
 // object is a decoded JSON object, numbers as they were written.
 type object map[string]any
 
-func unmarshal(text io.Reader, into *object) error {
-	d := json.NewDecoder(text)
+// UnmarshalJSON implements [json.Unmarshaler].
+func (o *object) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	return d.Decode((*map[string]any)(into))
+	return d.Decode((*map[string]any)(o))
 }
 
 // decode reads one of our own bodies.
 func decode(text []byte) object {
 	var o object
-	if err := unmarshal(bytes.NewReader(text), &o); err != nil {
+	if err := json.Unmarshal(text, &o); err != nil {
 		panic(err) // package templates encoded it
 	}
 	return o

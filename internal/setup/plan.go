@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
@@ -45,8 +48,7 @@ type Step struct {
 	Reason string // of an update or a refusal, in words
 	Err    error  // of a refusal: ErrNewer, ErrForeign or ErrConflict
 
-	Method, Path string // of the request, without address
-	Body         json.RawMessage
+	Body json.RawMessage // of the request
 }
 
 // String is one line, such as "update index template fio-runs: version 1 is there, 2 comes".
@@ -106,13 +108,29 @@ func Offline(opt Options) (*Plan, error) {
 }
 
 func newStep(o templates.Object) Step {
-	return Step{Action: Create, Kind: o.Kind, Name: o.Name, Method: o.Method, Path: o.Path, Body: o.Body}
+	return Step{Action: Create, Kind: o.Kind, Name: o.Name, Body: o.Body}
+}
+
+// request is the one that carries a step out.
+func (s *Step) request() esapi.Request {
+	body := elastic.JSON([]byte(s.Body))
+	switch {
+	case s.Kind == templates.Policy:
+		return esapi.ILMPutLifecycleRequest{Policy: s.Name, Body: body}
+	case s.Kind == templates.Component:
+		return esapi.ClusterPutComponentTemplateRequest{Name: s.Name, Body: body}
+	case s.Kind == templates.Index:
+		return esapi.IndicesPutIndexTemplateRequest{Name: s.Name, Body: body}
+	case s.Action == Create:
+		return esapi.IndicesCreateRequest{Index: s.Name, Body: body}
+	}
+	return esapi.IndicesPutMappingRequest{Index: []string{s.Name}, Body: body}
 }
 
 // Prepare reads what the cluster has and says what is to be done. It changes nothing. It
-// fails with templates.ErrOptions, or an [Error] when the cluster does not answer well;
+// fails with templates.ErrOptions, or an [elastic.Error] when the cluster does not answer well;
 // refusals are no failure of it, but of [Plan.Apply]; see [Plan.Err].
-func Prepare(ctx context.Context, cl Client, opt Options) (*Plan, error) {
+func Prepare(ctx context.Context, cl *elastic.Client, opt Options) (*Plan, error) {
 	p, err := Offline(opt)
 	if err != nil {
 		return nil, err
@@ -127,7 +145,7 @@ func Prepare(ctx context.Context, cl Client, opt Options) (*Plan, error) {
 		s := &p.Steps[i]
 		have, ok := there[s.Name]
 		if s.Kind != templates.Index {
-			if have, ok, err = c.object(ctx, s.Kind, s.Path, s.Name); err != nil {
+			if have, ok, err = c.object(ctx, s.Kind, s.Name); err != nil {
 				return nil, fmt.Errorf("read %s: %w", s.Kind, err)
 			}
 		}
@@ -151,7 +169,8 @@ func (s *Step) decide(have object) {
 	_, ours := owner(want)
 	switch {
 	case by != templates.ManagedBy:
-		s.refuse(ErrForeign, "one of this name is there; choose another prefix, or remove it (DELETE %s)", s.Path)
+		_, path, _ := elastic.Line(s.request()) // names of ours can stand in it
+		s.refuse(ErrForeign, "one of this name is there; choose another prefix, or remove it (DELETE %s)", path)
 	case version > ours:
 		s.refuse(ErrNewer, "version %d is there, this fio2es has %d; use the newer program", version, ours)
 	case version < ours:

@@ -3,12 +3,18 @@ package setup
 import (
 	"context"
 
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // object is a policy or component template that the cluster has.
-func (c *client) object(ctx context.Context, kind templates.Kind, path, name string) (object, bool, error) {
-	answer, err := c.get(ctx, path)
+func (c *client) object(ctx context.Context, kind templates.Kind, name string) (object, bool, error) {
+	var request esapi.Request = esapi.ClusterGetComponentTemplateRequest{Name: []string{name}}
+	if kind == templates.Policy {
+		request = esapi.ILMGetLifecycleRequest{Policy: name}
+	}
+	answer, err := c.get(ctx, request)
 	if err != nil || answer == nil {
 		return nil, false, err
 	}
@@ -27,7 +33,7 @@ func (c *client) object(ctx context.Context, kind templates.Kind, path, name str
 // indexTemplates are all that the cluster has, by name: those of others may claim the
 // same indices.
 func (c *client) indexTemplates(ctx context.Context) (map[string]object, error) {
-	answer, err := c.get(ctx, "/_index_template")
+	answer, err := c.get(ctx, esapi.IndicesGetIndexTemplateRequest{})
 	if err != nil {
 		return nil, err
 	}

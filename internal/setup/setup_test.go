@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strconv"
@@ -32,7 +33,7 @@ var (
 
 func prepare(t *testing.T, f *fake, opt setup.Options) *setup.Plan {
 	t.Helper()
-	p, err := setup.Prepare(context.Background(), f, opt)
+	p, err := setup.Prepare(context.Background(), f.client(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func prepare(t *testing.T, f *fake, opt setup.Options) *setup.Plan {
 func installed(t *testing.T, opt setup.Options) *fake {
 	t.Helper()
 	f := newFake(t)
-	if err := prepare(t, f, opt).Apply(context.Background(), f); err != nil {
+	if err := prepare(t, f, opt).Apply(context.Background(), f.client()); err != nil {
 		t.Fatal(err)
 	}
 	f.writes = nil
@@ -68,7 +69,7 @@ func TestInstallOnce(t *testing.T) {
 		f := newFake(t)
 		f.newer = opt.Shards > 0
 		p := prepare(t, f, opt)
-		if err := p.Apply(context.Background(), f); err != nil {
+		if err := p.Apply(context.Background(), f.client()); err != nil {
 			t.Fatal(err)
 		}
 		if len(f.writes) != p.Changes() || p.Changes() != len(p.Steps) || p.Changes() < 8 {
@@ -82,7 +83,7 @@ func TestInstallOnce(t *testing.T) {
 			t.Errorf("%+v: once more: %q", opt, got)
 		}
 		f.writes = nil
-		if err := again.Apply(context.Background(), f); err != nil || f.writes != nil {
+		if err := again.Apply(context.Background(), f.client()); err != nil || f.writes != nil {
 			t.Errorf("%+v: once more: wrote %q, %v", opt, f.writes, err)
 		}
 	}
@@ -174,7 +175,7 @@ func TestChanges(t *testing.T) {
 			if err := p.Err(); !errors.Is(err, c.err) {
 				t.Errorf("plan fails with %v", err)
 			}
-			err := p.Apply(context.Background(), f)
+			err := p.Apply(context.Background(), f.client())
 			if !errors.Is(err, c.err) {
 				t.Fatalf("applied: %v instead of %v", err, c.err)
 			}
@@ -243,7 +244,7 @@ func TestOldIndices(t *testing.T) {
 			if c.want != "" && c.err == nil && keys(t, last.Body) != c.sent {
 				t.Errorf("sends %s", last.Body)
 			}
-			if err := p.Apply(context.Background(), f); !errors.Is(err, c.err) {
+			if err := p.Apply(context.Background(), f.client()); !errors.Is(err, c.err) {
 				t.Fatalf("applied: %v", err)
 			}
 			if f.templates["fio-runs"] == nil {
@@ -294,18 +295,18 @@ func TestFaults(t *testing.T) {
 		answer       string
 		want         []string // parts of the error
 	}{
-		{"who", "GET", "/_index_template", 401, `{"error":{"type":"security_exception","reason":"missing authentication credentials"}}`, []string{"401 security_exception: missing authentication", "API key"}},
-		{"policy", "PUT", "/_ilm", 403, forbidden, []string{"PUT /_ilm/policy/fio-latency: 403 security_exception: action [x]", "manage_ilm", "0 of 11 requests done"}},
+		{"who", "GET", "/_index_template", 401, `{"error":{"type":"security_exception","reason":"missing authentication credentials"}}`, []string{"status 401 security_exception: missing authentication", "API key"}},
+		{"policy", "PUT", "/_ilm", 403, forbidden, []string{"PUT /_ilm/policy/fio-latency: status 403 security_exception: action [x]", "manage_ilm", "0 of 11 requests done"}},
 		{"template", "PUT", "/_index_template/fio-runs", 403, forbidden, []string{"manage_index_templates", "8 of 11 requests done"}},
 		{"index of runs", "PUT", "/fio-runs", 403, forbidden, []string{"create index fio-runs (10 of 11 requests done", "index privilege create_index on fio-runs"}},
 		{"reading mappings", "GET", "/fio-", 403, forbidden, []string{"view_index_metadata on fio-*"}},
 		{"read-only", "PUT", "/_component", 403, `{"error":{"type":"cluster_block_exception","reason":"index [x] blocked"}}`, []string{"read-only", "watermark"}},
 		{"disk full", "PUT", "/_component", 429, `{"error":{"type":"cluster_block_exception","reason":"index [x] blocked"}}`, []string{"flood-stage watermark", "free disk space"}},
-		{"busy", "PUT", "/_component", 503, ``, []string{"503 Service Unavailable", "try again"}},
-		{"old server", "GET", "/_ilm", 400, `{"error":"no handler found for uri [/_ilm/policy/fio-latency]"}`, []string{"400 Bad Request: no handler found", "8.6 or later"}},
+		{"busy", "PUT", "/_component", 503, ``, []string{"503 service unavailable", "try again"}},
+		{"old server", "GET", "/_ilm", 400, `{"error":"no handler found for uri [/_ilm/policy/fio-latency]"}`, []string{"400 bad request: no handler found", "8.6 or later"}},
 		{"not acknowledged", "PUT", "/_component", 200, `{"acknowledged":false}`, []string{"not all nodes confirmed", "1 of 11 requests done"}},
-		{"no JSON", "GET", "/_ilm", 200, `<html>`, []string{"GET /_ilm/policy/fio-latency: invalid character"}},
-		{"proxy", "PUT", "/_ilm", 502, `<html>bad gateway</html>`, []string{"502 Bad Gateway: a page without a title: this may pass"}},
+		{"no JSON", "GET", "/_ilm", 200, `<html>`, []string{"read lifecycle policy: answer is not the expected JSON", "invalid character"}},
+		{"proxy", "PUT", "/_ilm", 502, `<html>bad gateway</html>`, []string{"502 bad gateway: a page without a title: this may pass"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFake(t)
@@ -315,9 +316,9 @@ func TestFaults(t *testing.T) {
 				}
 				return 0, ""
 			}
-			p, err := setup.Prepare(context.Background(), f, setup.Options{})
+			p, err := setup.Prepare(context.Background(), f.client(), setup.Options{})
 			if err == nil {
-				err = p.Apply(context.Background(), f)
+				err = p.Apply(context.Background(), f.client())
 			}
 			if err == nil {
 				t.Fatal("no error")
@@ -327,12 +328,12 @@ func TestFaults(t *testing.T) {
 					t.Errorf("%q does not say %q", err, part)
 				}
 			}
-			var e *setup.Error
-			if errors.As(err, &e) != (c.name != "no JSON") || e != nil && (e.Status != c.status || e.Type == "") {
+			var e *elastic.Error
+			if errors.As(err, &e) != (c.name != "no JSON") || e != nil && e.Status != c.status {
 				t.Errorf("error is %+v", e)
 			}
 			f.fault = nil // and then it heals
-			if err := prepare(t, f, setup.Options{}).Apply(context.Background(), f); err != nil {
+			if err := prepare(t, f, setup.Options{}).Apply(context.Background(), f.client()); err != nil {
 				t.Error(err)
 			}
 			if rest := lines(prepare(t, f, setup.Options{})); rest != nil {
@@ -346,10 +347,10 @@ func TestFaults(t *testing.T) {
 func TestTwoSetups(t *testing.T) {
 	f := newFake(t)
 	p := prepare(t, f, setup.Options{})
-	if err := prepare(t, f, setup.Options{}).Apply(context.Background(), f); err != nil {
+	if err := prepare(t, f, setup.Options{}).Apply(context.Background(), f.client()); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Apply(context.Background(), f); err != nil {
+	if err := p.Apply(context.Background(), f.client()); err != nil {
 		t.Error(err)
 	}
 }
@@ -364,37 +365,43 @@ func TestForbiddenMapping(t *testing.T) {
 		}
 		return 0, ""
 	}
-	err := prepare(t, f, setup.Options{}).Apply(context.Background(), f)
+	err := prepare(t, f, setup.Options{}).Apply(context.Background(), f.client())
 	if err == nil || !strings.Contains(err.Error(), "index privilege indices:admin/mapping/put on fio-*") {
 		t.Errorf("error is %v", err)
 	}
 }
 
-type broken struct{ err error }
-
-func (b broken) Do(context.Context, elastic.Request, any) error { return b.err }
+// broken is a client that reaches nobody.
+func broken(t *testing.T, lost error) *elastic.Client {
+	dial := func(context.Context, string, string) (net.Conn, error) { return nil, lost }
+	client, err := elastic.New(elastic.Config{Dial: dial, GiveUpAfter: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
 
 func TestNoConnection(t *testing.T) {
 	lost := errors.New("connection refused")
-	if _, err := setup.Prepare(context.Background(), broken{lost}, setup.Options{}); !errors.Is(err, lost) {
+	if _, err := setup.Prepare(context.Background(), broken(t, lost), setup.Options{}); !errors.Is(err, lost) {
 		t.Errorf("prepare: %v", err)
 	}
 	p, err := setup.Offline(setup.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Apply(context.Background(), broken{lost}); !errors.Is(err, lost) {
+	if err := p.Apply(context.Background(), broken(t, lost)); !errors.Is(err, lost) {
 		t.Errorf("apply: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := setup.Prepare(ctx, newFake(t), setup.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := setup.Prepare(ctx, newFake(t).client(), setup.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("prepare after the end: %v", err)
 	}
 }
 
 func TestInvalidOptions(t *testing.T) {
-	if _, err := setup.Prepare(context.Background(), broken{}, setup.Options{Prefix: "A"}); !errors.Is(err, templates.ErrOptions) {
+	if _, err := setup.Prepare(context.Background(), broken(t, nil), setup.Options{Prefix: "A"}); !errors.Is(err, templates.ErrOptions) {
 		t.Errorf("error is %v", err)
 	}
 }

@@ -59,13 +59,11 @@ const (
 	Index     Kind = "index template"
 )
 
-// Object is one thing to install: a request, whose repetition changes nothing.
+// Object is one thing to install. Installing it again changes nothing.
 type Object struct {
-	Kind   Kind
-	Name   string
-	Method string // PUT
-	Path   string // of the request, without address
-	Body   json.RawMessage
+	Kind Kind
+	Name string
+	Body json.RawMessage // of the request
 }
 
 // Family is a set of indices that have the same fields.
@@ -129,7 +127,7 @@ func policy(opt Options) Object {
 		t.set(strconv.Itoa(opt.KeepDays+keepMargin)+"d", "policy", "phases", "delete", "min_age")
 		t.set(true, "policy", "phases", "delete", "actions", "delete", "delete_searchable_snapshot")
 	}
-	return Object{Policy, name, "PUT", "/_ilm/policy/" + name, t.encode()}
+	return Object{Policy, name, t.encode()}
 }
 
 // component is a component template, with settings in place of those in its file.
@@ -143,13 +141,13 @@ func component(opt Options, what string, settings map[string]any) Object {
 	for key, value := range settings {
 		t.set(value, "template", "settings", "index", key)
 	}
-	return Object{Component, name, "PUT", "/_component_template/" + name, t.encode()}
+	return Object{Component, name, t.encode()}
 }
 
 func index(opt Options, what string, t tree) Object {
 	name := opt.Prefix + "-" + what
 	t.manage()
-	return Object{Index, name, "PUT", "/_index_template/" + name, t.encode()}
+	return Object{Index, name, t.encode()}
 }
 
 // The settings that options change; nil takes one out.

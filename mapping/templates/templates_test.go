@@ -27,20 +27,17 @@ func TestAll(t *testing.T) {
 	}
 	var got []string
 	for _, o := range all {
-		got = append(got, o.Method+" "+o.Path)
-		if path.Base(o.Path) != o.Name || !strings.HasPrefix(o.Name, "lab-") {
-			t.Errorf("%s has the path %s", o.Name, o.Path)
-		}
+		got = append(got, string(o.Kind)+" "+o.Name)
 		if strings.ContainsAny(texts(t, o.Body), "{}") {
 			t.Errorf("%s: not filled in: %s", o.Name, o.Body)
 		}
 	}
 	want := []string{
-		"PUT /_ilm/policy/lab-latency",
-		"PUT /_component_template/lab-latency-mappings", "PUT /_component_template/lab-latency-settings",
-		"PUT /_component_template/lab-runs-mappings", "PUT /_component_template/lab-runs-settings",
-		"PUT /_index_template/lab-latency-cluster", "PUT /_index_template/lab-latency-host",
-		"PUT /_index_template/lab-latency-job", "PUT /_index_template/lab-runs",
+		"lifecycle policy lab-latency",
+		"component template lab-latency-mappings", "component template lab-latency-settings",
+		"component template lab-runs-mappings", "component template lab-runs-settings",
+		"index template lab-latency-cluster", "index template lab-latency-host",
+		"index template lab-latency-job", "index template lab-runs",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
@@ -216,8 +213,11 @@ func TestVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := sha256.New()
+	folders := map[templates.Kind]string{
+		templates.Policy: "/_ilm/policy/", templates.Component: "/_component_template/", templates.Index: "/_index_template/",
+	}
 	for _, o := range all {
-		fmt.Fprintln(sum, o.Path, string(o.Body))
+		fmt.Fprintln(sum, folders[o.Kind]+o.Name, string(o.Body))
 	}
 	got := fmt.Sprintf("%d %x\n", templates.Version, sum.Sum(nil)[:8])
 	const file = "testdata/version.txt"

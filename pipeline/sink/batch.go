@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
 	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -130,22 +132,22 @@ func (b *batch) keepIngested() error {
 // out: it is about to be replaced.
 func (b *batch) stored(query any, most int) (map[string]*mapping.Run, error) {
 	var answer struct {
-		Shards elastic.Shards `json:"_shards"`
-		Hits   struct {
+		elastic.Whole
+		Hits struct {
 			Hits []struct {
 				Source json.RawMessage `json:"_source"`
 			}
 		}
 	}
-	err := b.client.Do(b.ctx, elastic.Request{
-		Path: []string{b.index, "_search"}, Body: map[string]any{"size": most, "query": query},
+	err := b.client.Do(b.ctx, esapi.SearchRequest{
+		Index: []string{b.index}, Body: elastic.JSON(map[string]any{"size": most, "query": query}),
 	}, &answer)
 	var e *elastic.Error
 	if errors.As(err, &e) && e.Status == http.StatusNotFound && e.Type == elastic.MissingType {
 		return nil, nil // the first run of all
 	}
 	if err == nil {
-		err = answer.Shards.Err()
+		err = answer.Err()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look for the runs' documents: %w", err)
@@ -208,16 +210,10 @@ func (b *batch) deleteOthers() error {
 	var others []any
 	for _, r := range b.runs {
 		if r.others {
-			others = append(others, map[string]any{"bool": map[string]any{
-				"filter":   []any{elastic.Term("run.id", r.key.id)},
-				"must_not": []any{elastic.Term("run.ingest", r.key.ingest)},
-			}})
+			others = append(others, elastic.All(elastic.Term("run.id", r.key.id), elastic.None(elastic.Term("run.ingest", r.key.ingest))))
 		}
 	}
-	err := b.changeAll("delete other versions", func(limit int) (elastic.Changed, error) {
-		return b.client.DeleteByQuery(b.ctx, either(others), limit, b.versions.index)
-	})
-	if err != nil {
+	if _, err := b.client.DeleteAll(b.ctx, elastic.Any(others...), b.versions.index); err != nil {
 		return err
 	}
 	have, err := b.versions.tally(b.ctx, ids)
@@ -252,10 +248,7 @@ func (b *batch) show() error {
 	if len(marked) == 0 {
 		return nil
 	}
-	err := b.changeAll("show the new version", func(limit int) (elastic.Changed, error) {
-		return b.client.UpdateByQuery(b.ctx, either(marked), mapping.ShowPending, limit, b.versions.index)
-	})
-	if err != nil {
+	if _, err := b.client.UpdateAll(b.ctx, elastic.Any(marked...), mapping.ShowPending, b.versions.index); err != nil {
 		return err
 	}
 	b.mu.Lock()
@@ -266,36 +259,4 @@ func (b *batch) show() error {
 		}
 	}
 	return nil
-}
-
-// either is a query for documents that match one of several.
-func either(queries []any) any {
-	return map[string]any{"bool": map[string]any{"should": queries}}
-}
-
-// changeAll deletes or updates in steps that are short enough not to time out. change does
-// it to so many documents at most.
-func (b *batch) changeAll(what string, change func(limit int) (elastic.Changed, error)) error {
-	const step, patience = 20_000, 8
-	for stalled := 0; ; {
-		done, err := change(step)
-		switch {
-		case err != nil:
-			return err
-		case done.Documents+done.Conflicts < step && done.Conflicts == 0:
-			return nil
-		case done.Documents > 0:
-			stalled = 0
-			continue
-		case stalled == patience:
-			return fmt.Errorf("%s: %d documents change all the time; does another process write them?", what, done.Conflicts)
-		}
-		if err := elastic.Sleep(b.ctx, elastic.Backoff(stalled)); err != nil {
-			return err
-		}
-		stalled++
-		if err := b.client.Refresh(b.ctx, b.versions.index); err != nil {
-			return err
-		}
-	}
 }

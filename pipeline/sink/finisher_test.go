@@ -30,8 +30,8 @@ func TestVerify(t *testing.T) {
 		if err := w.client.Refresh(w.t.Context(), "fio-*"); err != nil {
 			t.Fatal(err)
 		}
-		if d, err := w.client.DeleteByQuery(w.t.Context(), vanish, 10, "fio-*"); err != nil || d.Documents != 1 {
-			t.Fatalf("%+v, %v", d, err)
+		if d, err := w.client.DeleteAll(w.t.Context(), vanish, "fio-*"); err != nil || d != 1 {
+			t.Fatalf("%d, %v", d, err)
 		}
 		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "2")); !errors.Is(err, sink.ErrVerify) {
 			t.Errorf("finish: %v", err)

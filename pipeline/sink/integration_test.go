@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"github.com/fio2es/fio2es/internal/elastic"
 	"github.com/fio2es/fio2es/internal/elastic/elastictest"
@@ -29,7 +32,7 @@ func TestRealElasticsearch(t *testing.T) {
 	prefix := fmt.Sprintf("fio2es-test-%x", time.Now().UnixNano())
 	do := func(method string, body any, path ...string) {
 		t.Helper()
-		if err := client.Do(t.Context(), elastic.Request{Method: method, Path: path, Body: body}, nil); err != nil {
+		if err := client.Do(t.Context(), elastic.Request{Method: method, URI: "/" + strings.Join(path, "/"), Body: body}, nil); err != nil {
 			t.Error(err)
 		}
 	}
@@ -64,7 +67,11 @@ func TestRealElasticsearch(t *testing.T) {
 	pending := func(want int64) {
 		t.Helper()
 		err := client.Refresh(t.Context(), index)
-		n, counted := client.Count(t.Context(), map[string]any{"term": map[string]any{mapping.PendingField: true}}, index)
+		found, counted := client.Tally(t.Context(), elastic.Term(mapping.PendingField, "true"), "run.id", "run.ingest", index)
+		n := int64(0)
+		for _, of := range found {
+			n += of
+		}
 		if err = errors.Join(err, counted); err != nil || n != want {
 			t.Errorf("%d documents are pending, want %d: %v", n, want, err)
 		}
@@ -85,13 +92,13 @@ func TestRealElasticsearch(t *testing.T) {
 		var got struct {
 			Source *mapping.Interval `json:"_source"`
 		}
-		err := client.Do(t.Context(), elastic.Request{Path: []string{index, "_doc", d.ID()}}, &got)
+		err := client.Do(t.Context(), esapi.GetRequest{Index: index, DocumentID: d.ID()}, &got)
 		if err != nil || got.Source == nil || string(got.Source.AppendJSON(nil)) != string(d.AppendJSON(nil)) {
 			t.Errorf("stored %+v, %v, want %+v", got.Source, err, d)
 		}
 	}
-	if n, err := client.Count(t.Context(), map[string]any{"term": map[string]any{"run.ingest": "1"}}, index); n != 0 || err != nil {
-		t.Errorf("%d documents of the first version are left, %v", n, err)
+	if n, err := client.Tally(t.Context(), elastic.Term("run.ingest", "1"), "run.id", "run.ingest", index); len(n) != 0 || err != nil {
+		t.Errorf("%v documents of the first version are left, %v", n, err)
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
@@ -121,7 +128,7 @@ type benchIndex struct {
 
 func (x *benchIndex) do(method string, body any, path ...string) {
 	x.b.Helper()
-	if err := x.client.Do(context.Background(), elastic.Request{Method: method, Path: path, Body: body}, nil); err != nil {
+	if err := x.client.Do(context.Background(), elastic.Request{Method: method, URI: "/" + strings.Join(path, "/"), Body: body}, nil); err != nil {
 		x.b.Error(err)
 	}
 }
