@@ -84,8 +84,7 @@ func (c *Client) CheckSpace(ctx context.Context, space string) error {
 		return nil
 	}
 	err := c.do(ctx, "", elastic.Request{URI: "/api/spaces/space/" + url.PathEscape(space)}, nil)
-	var e *elastic.Error
-	if errors.As(err, &e) && e.Status == http.StatusNotFound {
+	if elastic.IsNotFound(err) {
 		return fmt.Errorf("%w: %s has no %q; make it in Stack Management, Spaces, with this as its identifier", ErrNoSpace, c.transport, space)
 	}
 	if err != nil {

@@ -65,7 +65,7 @@ func (c *Client) changeAll(ctx context.Context, indices []string, request func()
 		case stalled == patience:
 			return changed, fmt.Errorf("%w: %d of them", ErrConflict, some.Conflicts)
 		}
-		if err := Sleep(ctx, backoff(c.pause, stalled)); err != nil {
+		if err := c.Pause(ctx, stalled); err != nil {
 			return changed, err
 		}
 		stalled++

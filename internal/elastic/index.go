@@ -40,7 +40,7 @@ func (c *Client) Templates(ctx context.Context, pattern string) (map[string]int,
 		} `json:"index_templates"`
 	}
 	err := c.Do(ctx, esapi.IndicesGetIndexTemplateRequest{Name: pattern}, &answer)
-	if isNotFound(err) {
+	if IsNotFound(err) {
 		return map[string]int{}, nil
 	}
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Client) FieldTypes(ctx context.Context, pattern, field string) (map[str
 	err := c.Do(ctx, esapi.IndicesGetFieldMappingRequest{
 		Index: []string{pattern}, Fields: []string{field}, IgnoreUnavailable: yes, AllowNoIndices: yes,
 	}, &answer)
-	if isNotFound(err) {
+	if IsNotFound(err) {
 		return map[string]string{}, nil
 	}
 	if err != nil {
@@ -80,7 +80,8 @@ func (c *Client) FieldTypes(ctx context.Context, pattern, field string) (map[str
 	return types, nil
 }
 
-func isNotFound(err error) bool {
+// IsNotFound reports whether the server has not what a request was about.
+func IsNotFound(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Status == http.StatusNotFound
 }

@@ -131,6 +131,11 @@ func backoff(first time.Duration, attempt int) time.Duration {
 	return d - rand.N(d/2+1)
 }
 
+// Pause waits after an attempt that did not succeed, as Backoff says, from [Config].Pause on.
+func (c *Client) Pause(ctx context.Context, attempt int) error {
+	return Sleep(ctx, backoff(c.pause, attempt))
+}
+
 // Sleep waits, unless ctx ends before: then it returns the context's error.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

@@ -49,8 +49,6 @@ type Elastic struct {
 
 // limits are constant but in tests.
 type limits struct {
-	pause      time.Duration // before the second look at runs that are being replaced; doubled for each further one
-	maxPause   time.Duration
 	settle     int           // tries to find a state in which no run is being replaced
 	pageBytes  int           // that a page should have
 	pageHits   int           // that it has at most
@@ -63,7 +61,7 @@ type limits struct {
 }
 
 var usualLimits = limits{
-	pause: 200 * time.Millisecond, maxPause: 5 * time.Second, settle: 20,
+	settle:    20,
 	pageBytes: 4 << 20, pageHits: 5000, keys: 10_000, ahead: 3,
 	answer: 16 << 20, document: mapping.MaxRunBytes + 1<<20,
 	keepAlive: 5 * time.Minute, closeAfter: 500 * time.Millisecond, // so that Ctrl-C ends within a second

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 
 	"github.com/fio2es/fio2es/internal/elastic"
@@ -42,11 +41,4 @@ func because(ctx context.Context, verb string, err error) error {
 		return fmt.Errorf("%s: %w", verb, ctx.Err())
 	}
 	return fmt.Errorf("%s: %w", verb, refusal(err))
-}
-
-// wait lets some time pass after try failures, more after more, never quite the same so
-// that many clients do not come back at once.
-func (e *Elastic) wait(ctx context.Context, try int) error {
-	pause := min(e.limits.pause<<min(try, 16), e.limits.maxPause)
-	return elastic.Sleep(ctx, pause/2+rand.N(pause/2+1))
 }

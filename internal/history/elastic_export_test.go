@@ -5,7 +5,6 @@ import "time"
 // Hurry makes everything small and quick, for tests: pages of few documents, short
 // pauses.
 func (e *Elastic) Hurry(pageBytes int) *Elastic {
-	e.limits.pause, e.limits.maxPause = time.Millisecond, 4*time.Millisecond
 	e.limits.pageBytes, e.limits.pageHits = pageBytes, 50
 	e.limits.keys, e.limits.ahead = 130, 0
 	e.limits.closeAfter = 50 * time.Millisecond

@@ -208,7 +208,7 @@ func (e *Elastic) settle(ctx context.Context, sel *Selection, runs map[string]fi
 			err = fmt.Errorf("reading took too long, and runs changed meanwhile: %w", ErrReplaced)
 		}
 		if err == nil {
-			err = e.wait(ctx, try/4)
+			err = e.client.Pause(ctx, try/4)
 		}
 		if err != nil {
 			return "", nil, err

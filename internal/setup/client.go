@@ -24,8 +24,7 @@ type client struct {
 // get is nil where there is nothing.
 func (c *client) get(ctx context.Context, request esapi.Request) (object, error) {
 	answer, err := c.do(ctx, request)
-	var e *elastic.Error
-	if errors.As(err, &e) && e.Status == http.StatusNotFound {
+	if elastic.IsNotFound(err) {
 		return nil, nil
 	}
 	return answer, err
