@@ -49,13 +49,15 @@ func (r *slaRow) isEverBroken() bool { return r.isInWindows() && r.longest() > 0
 // longest is the length of the longest time in which the rule was broken, milliseconds.
 func (r *slaRow) longest() int64 { return r.Windows.Longest.End - r.Windows.Longest.Start }
 
+// slaColumns have what is said of windows only where windows were judged, and what is said of
+// broken ones only where there are such.
 var slaColumns = slices.Concat(
 	runColumns(func(r *slaRow) *mapping.RunInfo { return &r.run.RunInfo }),
 	[]table.Column[*slaRow]{
 		{Name: "from", Sparse: true, Value: func(r *slaRow) any { return when(r.run.from) }},
 		{Name: "to", Sparse: true, Value: func(r *slaRow) any { return when(r.run.to) }},
 		{Name: "rule", Heading: "RULE", Value: func(r *slaRow) any { return r.Rule.String() }},
-		// empty: there is none that the rule could be about
+		// The direction is empty where there is none that the rule could be about.
 		{Name: "direction", Heading: "DIR", Value: func(r *slaRow) any { return r.Direction }},
 		{Name: "metric", Value: func(r *slaRow) any { return r.Rule.Metric.String() }},
 		{
@@ -90,14 +92,14 @@ var slaColumns = slices.Concat(
 			Text:  func(r *slaRow) string { return slaWorst(r.Verdict) },
 		},
 		{Name: "worst_unit", Value: func(r *slaRow) any { return slaUnits[r.Rule.Metric.Unit()] }},
-		// as all such, since the run's start
+		// Milliseconds since the run's start, as below.
 		{Name: "worst_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Worst.Start }},
 		{
 			Name: "worst_start", Heading: "AT",
 			Value: func(r *slaRow) any { return r.when(r.Windows.Worst) },
 			Text:  func(r *slaRow) string { return r.run.clock(r.Windows.Worst.Start) },
 		},
-		// that or more: it lies in fio's last bin
+		// The worst is a lower bound: it lies in fio's last bin.
 		{Name: "worst_open", Value: func(r *slaRow) any { return r.Windows.Worst.Open }},
 	}),
 	where((*slaRow).isEverBroken, []table.Column[*slaRow]{
