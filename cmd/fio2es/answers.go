@@ -126,14 +126,6 @@ func (a *answers) text(name string) string {
 	return text
 }
 
-// texts are several latencies for people.
-func (a *answers) texts(names ...string) (texts []string) {
-	for _, name := range names {
-		texts = append(texts, a.text(name))
-	}
-	return texts
-}
-
 // source says who computed the values, for programs: empty, or fio.
 func (a *answers) source() string {
 	if a.byFio {

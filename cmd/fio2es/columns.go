@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -36,8 +37,17 @@ func latencyColumns[R any](of func(R) *answers, shown ...string) []table.Column[
 		table.Column[R]{Name: "source", Sparse: true, Value: func(r R) any { return of(r).source() }})
 }
 
-// where is columns that are empty in rows of which is is false.
-func where[R any](is func(R) bool, columns ...table.Column[R]) []table.Column[R] {
+// counted is a column of a number of requests.
+func counted[R any](name, heading string, of func(R) int64) table.Column[R] {
+	return table.Column[R]{
+		Name: name, Heading: heading,
+		Value: func(r R) any { return of(r) },
+		Text:  func(r R) string { return unit.Count(of(r)) },
+	}
+}
+
+// where makes columns empty in rows for which is reports false.
+func where[R any](is func(R) bool, columns []table.Column[R]) []table.Column[R] {
 	for i := range columns {
 		value, text := columns[i].Value, columns[i].Text
 		columns[i].Sparse = true

@@ -22,14 +22,35 @@ type compareRow struct {
 
 // compareColumns are those of a comparison whose intervals have so much confidence, from 0 to 1.
 func compareColumns(confidence float64) []table.Column[*compareRow] {
-	return slices.Concat(sideColumns("base", func(r *compareRow) *compareSide { return r.base }), sideColumns("other", func(r *compareRow) *compareSide { return r.other }),
+	return slices.Concat(
+		sideColumns("base", func(r *compareRow) *compareSide { return r.base }),
+		sideColumns("other", func(r *compareRow) *compareSide { return r.other }),
 		[]table.Column[*compareRow]{
 			{Name: "direction", Heading: "DIR", Value: func(r *compareRow) any { return r.direction }},
-			{Name: "metric", Heading: "METRIC", Value: func(r *compareRow) any { return fieldName(r.Metric) }, Text: func(r *compareRow) string { return r.Metric.String() }},
-			{Name: "base_value", Heading: ">BASE", Value: func(r *compareRow) any { return machine(r.Metric, r.Base) }, Text: func(r *compareRow) string { return baseText(&r.Change) }},
-			{Name: "other_value", Heading: ">OTHER", Value: func(r *compareRow) any { return machine(r.Metric, r.Other) }, Text: func(r *compareRow) string { return otherText(&r.Change) }},
-			{Name: "change", Unit: "percent", Heading: ">CHANGE", Value: func(r *compareRow) any { return inPercent(r.Change.Change) }, Text: func(r *compareRow) string { return changeText(&r.Change) }},
-			{Heading: fmt.Sprintf(">%s%% INTERVAL", number(confidence*100)), Text: func(r *compareRow) string { return interval(&r.Change) }},
+			{
+				Name: "metric", Heading: "METRIC",
+				Value: func(r *compareRow) any { return fieldName(r.Metric) },
+				Text:  func(r *compareRow) string { return r.Metric.String() },
+			},
+			{
+				Name: "base_value", Heading: ">BASE",
+				Value: func(r *compareRow) any { return machine(r.Metric, r.Base) },
+				Text:  func(r *compareRow) string { return baseText(&r.Change) },
+			},
+			{
+				Name: "other_value", Heading: ">OTHER",
+				Value: func(r *compareRow) any { return machine(r.Metric, r.Other) },
+				Text:  func(r *compareRow) string { return otherText(&r.Change) },
+			},
+			{
+				Name: "change", Unit: "percent", Heading: ">CHANGE",
+				Value: func(r *compareRow) any { return inPercent(r.Change.Change) },
+				Text:  func(r *compareRow) string { return changeText(&r.Change) },
+			},
+			{
+				Heading: fmt.Sprintf(">%s%% INTERVAL", number(confidence*100)),
+				Text:    func(r *compareRow) string { return interval(&r.Change) },
+			},
 			{Name: "low", Unit: "percent", Value: func(r *compareRow) any { return inPercent(r.Low) }},
 			{Name: "high", Unit: "percent", Value: func(r *compareRow) any { return inPercent(r.High) }},
 			{Name: "confidence", Value: func(*compareRow) any { return confidence }},

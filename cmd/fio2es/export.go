@@ -122,7 +122,7 @@ func (q *exportQuery) parseLevel(names []string) error {
 
 // whole tells whether the run's own document tells, without any windows.
 func (q *exportQuery) whole() bool {
-	return q.as == "openmetrics" && !q.windows && q.from == "" && q.to == "" && q.of == mapping.Cluster
+	return q.as == "openmetrics" && !q.windows && q.windowQuery.whole() && q.of == mapping.Cluster
 }
 
 // writer makes what writes the format.

@@ -290,7 +290,7 @@ func (f *following) settle(ctx context.Context, over []*cbt.Run) error {
 		} else {
 			text := fmt.Sprintf("stored %s: %s requests", describe(run), unit.Count(all(run).Requests))
 			if a, err := answersOfTotal(all(run), ""); err == nil && !math.IsNaN(a.of("p99")) {
-				text += ", p99 " + a.texts("p99")[0]
+				text += ", p99 " + a.text("p99")
 			}
 			f.log.Info(text)
 		}

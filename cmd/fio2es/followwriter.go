@@ -92,7 +92,7 @@ func (f *followWriter) line(d *mapping.Interval) error {
 	if err != nil {
 		return err
 	}
-	t := a.texts("mean", "p50", "p95", "p99", "p99_9", "max")
 	return term.Line(f.w, form, d.Window.End.UTC().Format("15:04:05"), d.Run.ID[:8], d.Fio.Direction,
-		unit.Count(d.Requests.Completed), unit.Rate(d.IOPS), t[0], t[1], t[2], t[3], t[4], t[5])
+		unit.Count(d.Requests.Completed), unit.Rate(d.IOPS),
+		a.text("mean"), a.text("p50"), a.text("p95"), a.text("p99"), a.text("p99_9"), a.text("max"))
 }

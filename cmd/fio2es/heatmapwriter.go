@@ -27,11 +27,18 @@ type heatmapRow struct {
 var heatmapColumns = slices.Concat(
 	runColumns(func(r *heatmapRow) *mapping.RunInfo { return r.run }),
 	[]table.Column[*heatmapRow]{
-		{Name: "start", Unit: "ms", Value: func(r *heatmapRow) any { return r.column.Start.Sub(r.run.Start).Milliseconds() }},
-		{Name: "end", Unit: "ms", Value: func(r *heatmapRow) any { return r.column.End.Sub(r.run.Start).Milliseconds() }},
+		{
+			Name: "start", Unit: "ms",
+			Value: func(r *heatmapRow) any { return r.column.Start.Sub(r.run.Start).Milliseconds() },
+		},
+		{
+			Name: "end", Unit: "ms",
+			Value: func(r *heatmapRow) any { return r.column.End.Sub(r.run.Start).Milliseconds() },
+		},
 		{Name: "start", Sparse: true, Value: func(r *heatmapRow) any { return when(r.column.Start) }},
 		{Name: "end", Sparse: true, Value: func(r *heatmapRow) any { return when(r.column.End) }},
-		{Name: "low", Unit: "us", Value: func(r *heatmapRow) any { return heatmap.Bound(r.band) }}, // the band: from low up to, not with, high
+		// the band: from low up to, not with, high
+		{Name: "low", Unit: "us", Value: func(r *heatmapRow) any { return heatmap.Bound(r.band) }},
 		{Name: "high", Unit: "us", Value: func(r *heatmapRow) any { return heatmap.Bound(r.band + 1) }},
 		{Name: "requests", Value: func(r *heatmapRow) any { return r.requests }},
 		{Name: "open", Sparse: true, Value: func(r *heatmapRow) any { return r.isOpen }},
@@ -68,11 +75,7 @@ func (h *heatmapWriter) begin(run string, many bool) {
 
 // wants implements [windowOutput].
 func (h *heatmapWriter) wants(run *mapping.Run) (history.Selection, bool, error) {
-	if err := h.query.needs(run); err != nil {
-		return history.Selection{}, false, err
-	}
-	sel, err := h.query.selection(run)
-	return sel, true, err
+	return h.query.wants(run)
 }
 
 // one fails where one file would have to hold several maps.

@@ -69,8 +69,16 @@ var percentileColumns = slices.Concat(
 		{Name: "end", Unit: "ms", Value: func(r *percentileRow) any { return r.endMS }},
 		{Name: "start", Sparse: true, Value: func(r *percentileRow) any { return when(r.start) }},
 		{Name: "end", Sparse: true, Value: func(r *percentileRow) any { return when(r.end) }},
-		{Name: "requests", Heading: ">REQUESTS", Value: func(r *percentileRow) any { return r.requests }, Text: (*percentileRow).requestsText},
-		{Name: "iops", Heading: ">IOPS", Value: func(r *percentileRow) any { return r.iops }, Text: func(r *percentileRow) string { return unit.Rate(r.iops) }},
+		{
+			Name: "requests", Heading: ">REQUESTS",
+			Value: func(r *percentileRow) any { return r.requests },
+			Text:  (*percentileRow).requestsText,
+		},
+		{
+			Name: "iops", Heading: ">IOPS",
+			Value: func(r *percentileRow) any { return r.iops },
+			Text:  func(r *percentileRow) string { return unit.Rate(r.iops) },
+		},
 	},
 	latencyColumns(func(r *percentileRow) *answers { return &r.latency }, "mean", "p50", "p75", "p90", "p95", "p99", "p99_9", "max"),
 )

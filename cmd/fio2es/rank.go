@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/table"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 // rankQuery is what is asked: how many requests took no longer than each of within.
@@ -72,9 +71,4 @@ func (q *rankQuery) parse(within []string) error {
 		return usagef("--within: want a latency such as 100ms")
 	}
 	return q.check()
-}
-
-// whole tells whether the run's own document tells, without any windows.
-func (q *rankQuery) whole() bool {
-	return q.from == "" && q.to == "" && q.level() == mapping.Cluster
 }

@@ -58,20 +58,31 @@ func (r *rankRow) open() []string {
 
 func wholeNumber(n float64) int64 { return int64(math.Round(n)) }
 
-func countText(n float64) string { return unit.Count(wholeNumber(n)) }
-
 var rankColumns = slices.Concat(
 	runColumns(func(r *rankRow) *mapping.RunInfo { return r.run }),
 	[]table.Column[*rankRow]{
-		{Name: "within", Unit: "us", Heading: ">WITHIN", Value: func(r *rankRow) any { return r.withinUS() }, Text: func(r *rankRow) string { return unit.Latency(r.withinUS()) }},
+		{
+			Name: "within", Unit: "us", Heading: ">WITHIN",
+			Value: func(r *rankRow) any { return r.withinUS() },
+			Text:  func(r *rankRow) string { return unit.Latency(r.withinUS()) },
+		},
 		{Name: "direction", Heading: "DIR", Value: func(r *rankRow) any { return r.direction }},
-		{Name: "from", Sparse: true, Value: func(r *rankRow) any { return when(r.from) }}, // what the windows really span
+		// what the windows really span
+		{Name: "from", Sparse: true, Value: func(r *rankRow) any { return when(r.from) }},
 		{Name: "to", Sparse: true, Value: func(r *rankRow) any { return when(r.to) }},
-		{Name: "requests", Heading: ">REQUESTS", Value: func(r *rankRow) any { return wholeNumber(r.requests) }, Text: func(r *rankRow) string { return countText(r.requests) }},
-		{Name: "served", Heading: ">SERVED", Value: func(r *rankRow) any { return wholeNumber(r.served) }, Text: func(r *rankRow) string { return orMore(countText(r.served), r.isBound) }},
-		{Name: "share", Heading: ">SHARE", Value: func(r *rankRow) any { return r.share() }, Text: (*rankRow).shareText},
-		{Name: "at_least", Heading: ">AT LEAST", Value: func(r *rankRow) any { return wholeNumber(r.atLeast) }, Text: func(r *rankRow) string { return countText(r.atLeast) }},
-		{Name: "at_most", Heading: ">AT MOST", Value: func(r *rankRow) any { return wholeNumber(r.atMost) }, Text: func(r *rankRow) string { return countText(r.atMost) }},
+		counted("requests", ">REQUESTS", func(r *rankRow) int64 { return wholeNumber(r.requests) }),
+		{
+			Name: "served", Heading: ">SERVED",
+			Value: func(r *rankRow) any { return wholeNumber(r.served) },
+			Text:  func(r *rankRow) string { return orMore(unit.Count(wholeNumber(r.served)), r.isBound) },
+		},
+		{
+			Name: "share", Heading: ">SHARE",
+			Value: func(r *rankRow) any { return r.share() },
+			Text:  (*rankRow).shareText,
+		},
+		counted("at_least", ">AT LEAST", func(r *rankRow) int64 { return wholeNumber(r.atLeast) }),
+		counted("at_most", ">AT MOST", func(r *rankRow) int64 { return wholeNumber(r.atMost) }),
 		{Name: "open", Sparse: true, Value: func(r *rankRow) any { return r.open() }},
 	},
 )
@@ -103,11 +114,7 @@ func (r *rankWriter) wants(run *mapping.Run) (history.Selection, bool, error) {
 	if r.query.whole() {
 		return history.Selection{}, false, nil
 	}
-	if err := r.query.needs(run); err != nil {
-		return history.Selection{}, false, err
-	}
-	sel, err := r.query.selection(run)
-	return sel, true, err
+	return r.query.wants(run)
 }
 
 func (r *rankWriter) interval(d *mapping.Interval) error {

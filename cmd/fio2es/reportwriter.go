@@ -36,11 +36,7 @@ func (r *reportWriter) begin(run string, many bool) {
 
 // wants implements [windowOutput].
 func (r *reportWriter) wants(run *mapping.Run) (history.Selection, bool, error) {
-	if err := r.query.needs(run); err != nil {
-		return history.Selection{}, false, err
-	}
-	sel, err := r.query.selection(run)
-	return sel, true, err
+	return r.query.wants(run)
 }
 
 func (r *reportWriter) interval(d *mapping.Interval) error {

@@ -42,7 +42,10 @@ var runsColumns = slices.Concat(
 	runColumns(func(r *runRow) *mapping.RunInfo { return &r.run.Run }),
 	[]table.Column[*runRow]{
 		{Heading: "RUN", Text: first(func(r *mapping.Run) string { return r.Run.ID[:min(8, len(r.Run.ID))] })},
-		{Heading: "START", Text: first(func(r *mapping.Run) string { return r.Run.Start.UTC().Format("2006-01-02 15:04:05") })},
+		{
+			Heading: "START",
+			Text:    first(func(r *mapping.Run) string { return r.Run.Start.UTC().Format("2006-01-02 15:04:05") }),
+		},
 		{Heading: "NAME", Text: first(describe)},
 		{Name: "start", Sparse: true, Value: func(r *runRow) any { return when(r.run.Run.Start) }},
 		{Name: "benchmark", Sparse: true, Value: func(r *runRow) any { return r.run.CBT.Benchmark }},
@@ -51,20 +54,36 @@ var runsColumns = slices.Concat(
 		{Name: "iodepth", Sparse: true, Value: func(r *runRow) any { return ifKnown(r.run.CBT.IODepth) }},
 		{Name: "complete", Value: func(r *runRow) any { return r.run.Run.Complete }},
 	},
-	where(func(r *runRow) bool { return r.isFirst },
-		table.Column[*runRow]{Name: "hosts", Heading: ">HOSTS", Value: func(r *runRow) any { return len(r.run.Hosts) }},
-		table.Column[*runRow]{Name: "jobs", Heading: ">JOBS", Value: func(r *runRow) any { return r.run.Fio.Jobs }}),
+	where(func(r *runRow) bool { return r.isFirst }, []table.Column[*runRow]{
+		{Name: "hosts", Heading: ">HOSTS", Value: func(r *runRow) any { return len(r.run.Hosts) }},
+		{Name: "jobs", Heading: ">JOBS", Value: func(r *runRow) any { return r.run.Fio.Jobs }},
+	}),
 	[]table.Column[*runRow]{
 		{Name: "direction", Heading: "DIR", Value: func(r *runRow) any { return r.direction.Direction }},
-		{Name: "requests", Heading: ">REQUESTS", Value: func(r *runRow) any { return r.direction.Requests }, Text: func(r *runRow) string { return unit.Count(r.direction.Requests) }},
-		{Name: "iops", Heading: ">IOPS", Value: func(r *runRow) any { return r.direction.IOPS }, Text: func(r *runRow) string { return unit.Rate(r.direction.IOPS) }},
+		counted("requests", ">REQUESTS", func(r *runRow) int64 { return r.direction.Requests }),
+		{
+			Name: "iops", Heading: ">IOPS",
+			Value: func(r *runRow) any { return r.direction.IOPS },
+			Text:  func(r *runRow) string { return unit.Rate(r.direction.IOPS) },
+		},
 		{Name: "bandwidth", Value: func(r *runRow) any { return r.direction.Bandwidth }}, // bytes per second
 	},
 	latencyColumns(func(r *runRow) *answers { return &r.latency }, "mean", "p50", "p95", "p99", "p99_9", "max"),
-	where(func(r *runRow) bool { return r.isFirst },
-		table.Column[*runRow]{Name: "recovered", Heading: ">REC", Value: func(r *runRow) any { return r.run.Recovered.Requests }, Text: func(r *runRow) string { return count(r.run.Recovered.Requests) }},
-		table.Column[*runRow]{Name: "missing", Heading: ">MISS", Value: func(r *runRow) any { return r.run.Missing.Requests }, Text: func(r *runRow) string { return count(r.run.Missing.Requests) }}),
-	[]table.Column[*runRow]{{Name: "state", Sparse: true, Value: func(r *runRow) any { return state(r.run) }, Text: first(state)}},
+	where(func(r *runRow) bool { return r.isFirst }, []table.Column[*runRow]{
+		{
+			Name: "recovered", Heading: ">REC",
+			Value: func(r *runRow) any { return r.run.Recovered.Requests },
+			Text:  func(r *runRow) string { return count(r.run.Recovered.Requests) },
+		},
+		{
+			Name: "missing", Heading: ">MISS",
+			Value: func(r *runRow) any { return r.run.Missing.Requests },
+			Text:  func(r *runRow) string { return count(r.run.Missing.Requests) },
+		},
+	}),
+	[]table.Column[*runRow]{
+		{Name: "state", Sparse: true, Value: func(r *runRow) any { return state(r.run) }, Text: first(state)},
+	},
 )
 
 // documentFormat is the format of whole documents, one a line.
@@ -78,7 +97,8 @@ func writeRuns(w io.Writer, runs []*mapping.Run, format string) error {
 	if format == documentFormat {
 		return writeDocuments(w, runs)
 	}
-	to := table.NewNarrow(w, format, runsColumns, []string{"NAME"}, []string{"MEAN", "JOBS", "HOSTS", "P50", "P95", "MAX", "REC", "P99.9", "IOPS", "MISS"})
+	drop := []string{"MEAN", "JOBS", "HOSTS", "P50", "P95", "MAX", "REC", "P99.9", "IOPS", "MISS"}
+	to := table.NewNarrow(w, format, runsColumns, []string{"NAME"}, drop)
 	byFio := false
 	for _, r := range runs {
 		for i, d := range r.ByDirection() {

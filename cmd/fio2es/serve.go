@@ -102,7 +102,7 @@ func (a *app) reportOfRuns(ctx context.Context, store history.Store, runs []*map
 	from := storedWindows{app: &quiet, store: store, levels: reportLevels}
 	for _, run := range runs {
 		out.name = run.Run.ID
-		if err := out.query.needs(run); err != nil {
+		if err := needsLevel(run, mapping.Cluster); err != nil {
 			return nil, &web.NoReportError{Err: err}
 		}
 		if err := from.give(ctx, run, out); err != nil {

@@ -148,12 +148,6 @@ type slaOutput struct {
 	choice   choice
 }
 
-// whole tells whether the run's own document has the totals that are asked for.
-func (o *slaOutput) whole() bool {
-	q := o.query
-	return q.from == "" && q.to == "" && q.level() == mapping.Cluster
-}
-
 // asksWindows tells whether windows are of use.
 func (o *slaOutput) asksWindows() bool {
 	for _, r := range o.query.rules {
@@ -161,7 +155,7 @@ func (o *slaOutput) asksWindows() bool {
 			return true
 		}
 	}
-	return !o.whole()
+	return !o.query.whole()
 }
 
 func (o *slaOutput) begin(run string, _ bool) {
@@ -174,11 +168,7 @@ func (o *slaOutput) wants(run *mapping.Run) (history.Selection, bool, error) {
 	if !o.asksWindows() || noWindows(run) != "" {
 		return history.Selection{}, false, nil
 	}
-	if err := o.query.needs(run); err != nil {
-		return history.Selection{}, false, err
-	}
-	sel, err := o.query.selection(run)
-	return sel, true, err
+	return o.query.wants(run)
 }
 
 func (o *slaOutput) interval(d *mapping.Interval) error {
@@ -202,7 +192,7 @@ func (o *slaOutput) interval(d *mapping.Interval) error {
 func (o *slaOutput) total(run *mapping.Run) error {
 	o.open = false
 	e := o.windows.evaluator()
-	if o.whole() {
+	if o.query.whole() {
 		o.from, o.to = run.Run.Start, run.Run.End
 		if err := sloRun(e, run, o.query.directions); err != nil {
 			return err
@@ -226,7 +216,7 @@ func (o *slaOutput) explain(run *mapping.Run, verdicts []slo.Verdict) {
 		short = "the run has no windows"
 	}
 	for i := range verdicts {
-		if v := &verdicts[i]; v.State == slo.Unknown && (v.Rule.InWindows() || !o.whole()) {
+		if v := &verdicts[i]; v.State == slo.Unknown && (v.Rule.InWindows() || !o.query.whole()) {
 			v.Why = short
 		}
 	}

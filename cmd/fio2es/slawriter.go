@@ -49,41 +49,70 @@ func (r *slaRow) isEverBroken() bool { return r.isInWindows() && r.longest() > 0
 // longest is the length of the longest time in which the rule was broken, milliseconds.
 func (r *slaRow) longest() int64 { return r.Windows.Longest.End - r.Windows.Longest.Start }
 
+// slaColumns have what is said of windows only where windows were judged, and what is said of
+// broken ones only where there are such.
 var slaColumns = slices.Concat(
 	runColumns(func(r *slaRow) *mapping.RunInfo { return &r.run.RunInfo }),
 	[]table.Column[*slaRow]{
 		{Name: "from", Sparse: true, Value: func(r *slaRow) any { return when(r.run.from) }},
 		{Name: "to", Sparse: true, Value: func(r *slaRow) any { return when(r.run.to) }},
 		{Name: "rule", Heading: "RULE", Value: func(r *slaRow) any { return r.Rule.String() }},
-		{Name: "direction", Heading: "DIR", Value: func(r *slaRow) any { return r.Direction }}, // empty: there is none that the rule could be about
+		// The direction is empty where there is none that the rule could be about.
+		{Name: "direction", Heading: "DIR", Value: func(r *slaRow) any { return r.Direction }},
 		{Name: "metric", Value: func(r *slaRow) any { return r.Rule.Metric.String() }},
-		{Name: "value", Heading: ">VALUE", Value: func(r *slaRow) any { return r.inUnit(r.Value) }, Text: func(r *slaRow) string { return slaValue(r.Verdict) }},
+		{
+			Name: "value", Heading: ">VALUE",
+			Value: func(r *slaRow) any { return r.inUnit(r.Value) },
+			Text:  func(r *slaRow) string { return slaValue(r.Verdict) },
+		},
 		{Name: "low", Value: func(r *slaRow) any { return r.inUnit(r.Low) }}, // bounds of its error
 		{Name: "high", Value: func(r *slaRow) any { return r.inUnit(r.High) }},
-		{Name: "limit", Heading: ">LIMIT", Value: func(r *slaRow) any { return r.inUnit(r.Rule.Limit()) }, Text: func(r *slaRow) string { return r.Rule.Target() }},
+		{
+			Name: "limit", Heading: ">LIMIT",
+			Value: func(r *slaRow) any { return r.inUnit(r.Rule.Limit()) },
+			Text:  func(r *slaRow) string { return r.Rule.Target() },
+		},
 		{Name: "unit", Value: func(r *slaRow) any { return slaUnits[r.Rule.Unit()] }}, // of value, low, high, limit
 		{Name: "verdict", Heading: "VERDICT", Value: func(r *slaRow) any { return string(r.State) }},
 		{Name: "close", Value: func(r *slaRow) any { return r.Close }}, // the limit lies within the bounds
 		{Name: "why", Sparse: true, Value: func(r *slaRow) any { return r.Why }},
 		{Name: "requests", Value: func(r *slaRow) any { return int64(r.Requests) }}, // that the value rests on
-		{Name: "budget_used", Heading: ">BUDGET", Sparse: true, Value: func(r *slaRow) any { return r.Budget }, Text: (*slaRow).budgetText},
+		{
+			Name: "budget_used", Heading: ">BUDGET", Sparse: true,
+			Value: func(r *slaRow) any { return r.Budget },
+			Text:  (*slaRow).budgetText,
+		},
 	},
-	where((*slaRow).isInWindows,
-		table.Column[*slaRow]{Name: "judged", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Judged }},
-		table.Column[*slaRow]{Name: "held", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Held }},
-		table.Column[*slaRow]{Name: "worst", Heading: ">WORST", Value: func(r *slaRow) any { return r.worst() }, Text: func(r *slaRow) string { return slaWorst(r.Verdict) }},
-		table.Column[*slaRow]{Name: "worst_unit", Value: func(r *slaRow) any { return slaUnits[r.Rule.Metric.Unit()] }},
-		table.Column[*slaRow]{Name: "worst_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Worst.Start }}, // as all such, since the run's start
-		table.Column[*slaRow]{Name: "worst_start", Heading: "AT", Value: func(r *slaRow) any { return r.when(r.Windows.Worst) }, Text: func(r *slaRow) string { return r.run.clock(r.Windows.Worst.Start) }},
-		table.Column[*slaRow]{Name: "worst_open", Value: func(r *slaRow) any { return r.Windows.Worst.Open }}, // that or more: it lies in fio's last bin
-	),
-	where((*slaRow).isEverBroken,
-		table.Column[*slaRow]{Name: "first_broken_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.First.Start }},
-		table.Column[*slaRow]{Name: "first_broken_start", Value: func(r *slaRow) any { return r.when(r.Windows.First) }},
-		table.Column[*slaRow]{Name: "longest_broken", Unit: "ms", Heading: ">LONGEST", Value: func(r *slaRow) any { return r.longest() }, Text: func(r *slaRow) string { return slaLength(r.longest()) }},
-		table.Column[*slaRow]{Name: "longest_broken_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Longest.Start }},
-		table.Column[*slaRow]{Name: "longest_broken_start", Value: func(r *slaRow) any { return r.when(r.Windows.Longest) }},
-	),
+	where((*slaRow).isInWindows, []table.Column[*slaRow]{
+		{Name: "judged", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Judged }},
+		{Name: "held", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Held }},
+		{
+			Name: "worst", Heading: ">WORST",
+			Value: func(r *slaRow) any { return r.worst() },
+			Text:  func(r *slaRow) string { return slaWorst(r.Verdict) },
+		},
+		{Name: "worst_unit", Value: func(r *slaRow) any { return slaUnits[r.Rule.Metric.Unit()] }},
+		// Milliseconds since the run's start, as below.
+		{Name: "worst_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Worst.Start }},
+		{
+			Name: "worst_start", Heading: "AT",
+			Value: func(r *slaRow) any { return r.when(r.Windows.Worst) },
+			Text:  func(r *slaRow) string { return r.run.clock(r.Windows.Worst.Start) },
+		},
+		// The worst is a lower bound: it lies in fio's last bin.
+		{Name: "worst_open", Value: func(r *slaRow) any { return r.Windows.Worst.Open }},
+	}),
+	where((*slaRow).isEverBroken, []table.Column[*slaRow]{
+		{Name: "first_broken_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.First.Start }},
+		{Name: "first_broken_start", Value: func(r *slaRow) any { return r.when(r.Windows.First) }},
+		{
+			Name: "longest_broken", Unit: "ms", Heading: ">LONGEST",
+			Value: func(r *slaRow) any { return r.longest() },
+			Text:  func(r *slaRow) string { return slaLength(r.longest()) },
+		},
+		{Name: "longest_broken_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Longest.Start }},
+		{Name: "longest_broken_start", Value: func(r *slaRow) any { return r.when(r.Windows.Longest) }},
+	}),
 	[]table.Column[*slaRow]{{Heading: "NOTE", Text: (*slaRow).note}},
 )
 
@@ -91,7 +120,8 @@ var slaColumns = slices.Concat(
 type slaWriter struct{ *table.Writer[*slaRow] }
 
 func newSLAWriter(w io.Writer, format string) *slaWriter {
-	return &slaWriter{table.NewNarrow(w, format, slaColumns, []string{"NOTE", "RULE"}, []string{"AT", "LONGEST", "BUDGET"})}
+	cut, drop := []string{"NOTE", "RULE"}, []string{"AT", "LONGEST", "BUDGET"}
+	return &slaWriter{table.NewNarrow(w, format, slaColumns, cut, drop)}
 }
 
 // run writes the verdicts on a run.

@@ -55,9 +55,19 @@ func (q *windowQuery) level() mapping.Level {
 	return mapping.Cluster
 }
 
-// needs is an error where a run in the history has no documents that tell.
-func (q *windowQuery) needs(run *mapping.Run) error {
-	return needsLevel(run, q.level())
+// whole reports whether the run's own document tells, without any windows.
+func (q *windowQuery) whole() bool {
+	return q.from == "" && q.to == "" && q.level() == mapping.Cluster
+}
+
+// wants is the selection of [windowOutput], or an error where a run in the history has no
+// documents that tell.
+func (q *windowQuery) wants(run *mapping.Run) (history.Selection, bool, error) {
+	if err := needsLevel(run, q.level()); err != nil {
+		return history.Selection{}, false, err
+	}
+	sel, err := q.selection(run)
+	return sel, true, err
 }
 
 // needsLevel is an error where a run in the history has no documents of a level.
