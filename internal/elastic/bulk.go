@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// Types of errors that tell one 429 or 400 from another.
+// Types of errors, which differ where the status is the same.
 const (
-	BlockType    = "cluster_block_exception"         // status 429: the disk is full; 403: somebody set a block
+	BlockType    = "cluster_block_exception"         // status 429: the disk is full; 403: a block was set
 	RejectedType = "es_rejected_execution_exception" // status 429: too much at once, heals by waiting
 	ClosedType   = "index_closed_exception"
 	MissingType  = "index_not_found_exception"
@@ -76,7 +76,7 @@ func (c *Client) bulk(ctx context.Context, body []byte, ids []string, items []Bu
 	return err
 }
 
-// bulkURI asks for what is read of the answer.
+// bulkURI has an answer with no more than what is read of it.
 const bulkURI = "/_bulk?filter_path=errors,error,status,items.*._id,items.*.status,items.*.error"
 
 // maxBulkAnswer is how many bytes the answer to a bulk request of so many documents may have.
