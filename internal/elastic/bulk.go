@@ -76,7 +76,7 @@ func (c *Client) bulk(ctx context.Context, body []byte, ids []string, items []Bu
 	return err
 }
 
-// bulkURI has an answer with no more than what is read of it.
+// bulkURI asks for what is read of the answer.
 const bulkURI = "/_bulk?filter_path=errors,error,status,items.*._id,items.*.status,items.*.error"
 
 // maxBulkAnswer is how many bytes the answer to a bulk request of so many documents may have.
