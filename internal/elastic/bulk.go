@@ -11,9 +11,9 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// Types of errors that tell one 429 or 400 from another.
+// Types of errors, which differ where the status is the same.
 const (
-	BlockType    = "cluster_block_exception"         // status 429: the disk is full; 403: somebody set a block
+	BlockType    = "cluster_block_exception"         // status 429: the disk is full; 403: a block was set
 	RejectedType = "es_rejected_execution_exception" // status 429: too much at once, heals by waiting
 	ClosedType   = "index_closed_exception"
 	MissingType  = "index_not_found_exception"

@@ -19,10 +19,10 @@ type BulkItem struct {
 	Reason string
 }
 
-// OK tells whether the document is stored.
+// OK reports whether the document is stored.
 func (i BulkItem) OK() bool { return i.Status >= 200 && i.Status < 300 && i.Type == "" }
 
-// Temporary tells whether sending the document again, as it is, may succeed.
+// Temporary reports whether sending the document again, as it is, may succeed.
 func (i BulkItem) Temporary() bool { return i.Error().isTemporary() }
 
 // Error is the item's error as one of its own.
@@ -100,7 +100,8 @@ func delim(d *json.Decoder, want json.Delim) error {
 	return nil
 }
 
-// syntax tells text that is wrong, which will stay so, from text that was cut off.
+// syntax makes an error of text that is wrong, which will stay so, one of errSyntax. Text that
+// was cut off is not.
 func syntax(err error) error {
 	var wrong *json.SyntaxError
 	var kind *json.UnmarshalTypeError

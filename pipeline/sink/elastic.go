@@ -21,7 +21,7 @@ import (
 // sent again for as long as that can help. Ids are fixed and the action is index, so that a
 // document that arrives twice is one.
 //
-// Close it, whatever happened.
+// Close it, also after an error.
 type Elastic struct {
 	*ledger
 	client   *elastic.Client

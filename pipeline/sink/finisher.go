@@ -10,8 +10,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// ErrVerify is a run of which the cluster lacks documents that it acknowledged.
-var ErrVerify = errors.New("the cluster has not what was sent")
+// ErrVerify: the cluster lacks documents of a run that it acknowledged.
+var ErrVerify = errors.New("the cluster lacks documents that it acknowledged")
 
 // finisher finishes runs whose documents are settled: all of them at a time, so that the more
 // there are the less each of them costs. A run whose documents are still under way does not
@@ -42,12 +42,11 @@ type pendingRun struct {
 
 	state  *runState
 	queued int64 // documents that were put when it was settled
-	want   int64 // different documents that the cluster has confirmed
 	others bool  // the cluster has documents of other versions
 }
 
 // How often runs are finished while documents are under way, unless a query is full of them.
-// An interruption loses what was sent since. The more often, the more the cluster has to
+// What was sent since has to be sent again after an interruption. The more often, the more the cluster has to
 // refresh.
 const (
 	finishEvery = time.Second
@@ -162,7 +161,7 @@ func (f *finisher) active(runs []*pendingRun) []*pendingRun {
 	return slices.DeleteFunc(runs, func(r *pendingRun) bool { return r.abandoned })
 }
 
-// forget forgets a run that is over. While it goes on, the next Finish counts all of it.
+// forget forgets a run that is complete. Else the next Finish counts all of its documents.
 func (f *finisher) forget(r *pendingRun) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

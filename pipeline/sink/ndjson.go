@@ -42,8 +42,8 @@ func (n *NDJSON) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return nil
 }
 
-// PutEncoded writes documents that are encoded already, up to an error, which it gives
-// back, and tells how many they were.
+// PutEncoded writes documents that are encoded already, up to an error, which it returns,
+// and returns how many they were.
 func (n *NDJSON) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error) {
 	written := 0
 	for d, err := range docs {

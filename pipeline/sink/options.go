@@ -7,7 +7,7 @@ import (
 // Options are the settings of [NewElastic]. The zero value is a good one.
 type Options struct {
 	Prefix    string // begins the names of indices; default [mapping.DefaultPrefix]
-	BodyBytes int    // most that a request has, unpacked, but for one larger document; default 5 MiB, at most 90 MiB
+	BodyBytes int    // of a request, before compression, unless one document is larger; default 5 MiB, at most 90 MiB
 	InFlight  int    // requests at once, 1 to 4; default 2
 
 	// RejectFile is where documents go that the cluster refuses for good, with the reason;

@@ -26,9 +26,8 @@ type Reason struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// ReadRejects reads a reject file. A line that is none, such as the last one of a
-// process that was killed, comes as an error with its number, and reading goes on; an
-// error of r ends it.
+// ReadRejects reads a reject file. A damaged line, such as the last one of a process that
+// was killed, is an error with its number, and reading continues; an error of r ends it.
 func ReadRejects(r io.Reader) iter.Seq2[Reject, error] {
 	return func(yield func(Reject, error) bool) {
 		lines := bufio.NewReaderSize(r, 1<<16)

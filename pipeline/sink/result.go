@@ -14,10 +14,12 @@ var (
 	ErrRejected    = errors.New("the cluster refuses a document")
 	ErrRejects     = errors.New("the cluster refuses too many documents")
 	ErrDiskFull    = elastic.ErrDiskFull
-	ErrBlocked     = errors.New("the index does not let itself be written: remove its block (index.blocks.write, index.blocks.read_only)")
+	ErrBlocked     = errors.New("the index is blocked for writing: remove its block (index.blocks.write, index.blocks.read_only)")
 	ErrClosedIndex = errors.New("the index is closed: open it (POST INDEX/_open)")
 	ErrNoIndex     = errors.New("the index cannot be made: allow its name in action.auto_create_index, or create it")
-	ErrAuth        = errors.New("the credentials are missing, wrong or not enough: writing needs the index privileges auto_configure, index, delete, read, maintenance and view_index_metadata, and indices:admin/index_template/get on the cluster; docs/elasticsearch.md has the role")
+	ErrAuth        = errors.New("the credentials are missing, wrong or not enough: writing needs the index privileges " +
+		"auto_configure, index, delete, read, maintenance and view_index_metadata, and " +
+		"indices:admin/index_template/get on the cluster; docs/elasticsearch.md has the role")
 )
 
 // result is what became of the documents of one request.

@@ -15,7 +15,7 @@ var (
 	ErrMapping    = errors.New("an index was made without its template: delete it, or reindex it, and run fio2es setup")
 )
 
-// CheckTemplates tells whether the cluster is ready for documents: [Options].Templates
+// CheckTemplates fails unless the cluster is ready for documents: [Options].Templates
 // are there, not older than they must be ([ErrNoTemplate]), and no index was made before
 // them ([ErrMapping]). Without them the first document would be mapped by guess: its
 // histogram as two lists of numbers, for which every percentile is empty and no request

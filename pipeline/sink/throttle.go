@@ -17,8 +17,8 @@ const (
 	// leastBody is what overload shrinks bodies to; smaller ones only make more work.
 	leastBody = 64 << 10
 
-	// longest is how long a request should take at most: an interruption loses what is
-	// under way.
+	// longest is how long a request should take at most: after an interruption what
+	// was under way has to be sent again.
 	longest = time.Second
 )
 

@@ -11,8 +11,8 @@ import (
 // versions knows which runs replace others. A version of a run that replaces another one is
 // stored beside it, and dashboards add up what they find. So its documents have
 // [mapping.PendingField], which dashboards leave out, until it is the only one. Whether there
-// is another one has to be known before the first document is sent: the cluster is asked once
-// for each run, and for all in a body together.
+// is another one has to be known before the first document is sent: it is looked up in the
+// cluster once for each run, for all in a body together.
 type versions struct {
 	*ledger
 	client *elastic.Client
@@ -98,8 +98,8 @@ func hasOther(have map[elastic.Pair]int64, key runKey) bool {
 	return false
 }
 
-// unknown are the ids of those runs about which the cluster has to be asked. Of a run that
-// this sink has stored in another version there is nothing to ask.
+// unknown are the ids of those runs that have to be looked up. A run that this sink has stored
+// in another version has not.
 func (v *versions) unknown(keys []runKey) (ids []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
