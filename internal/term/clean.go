@@ -34,6 +34,10 @@ func clean(s, keep string) string {
 
 func dirty(s, keep string) bool {
 	for i := 0; i < len(s); {
+		if ' ' <= s[i] && s[i] <= '~' { // nearly all: a table of a day has a million numbers
+			i++
+			continue
+		}
 		r, n := utf8.DecodeRuneInString(s[i:])
 		if !shown(r, n, keep) {
 			return true
