@@ -49,13 +49,13 @@ func TestChangeAll(t *testing.T) {
 // when they are written again and again.
 func TestChangeConflict(t *testing.T) {
 	const conflict = `{"total":3,"deleted":0,"version_conflicts":3,"timed_out":false,"failures":[]}`
-	client, asked := asking(t, conflict)
+	client, _ := asking(t, conflict)
 	client.SetPause(time.Microsecond)
 	if _, err := client.DeleteAll(t.Context(), elastic.All(), "x"); !errors.Is(err, elastic.ErrAnswer) {
 		t.Errorf("the answer to a refresh has no shards: %v", err)
 	}
 	const shards = `{"_shards":{"total":1,"failed":0},`
-	client, asked = asking(t, shards+conflict[1:])
+	client, asked := asking(t, shards+conflict[1:])
 	client.SetPause(time.Microsecond)
 	if n, err := client.DeleteAll(t.Context(), elastic.All(), "x"); n != 0 || !errors.Is(err, elastic.ErrConflict) || len(*asked) != 17 {
 		t.Errorf("%d, %v after %d requests", n, err, len(*asked))

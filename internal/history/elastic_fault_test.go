@@ -165,10 +165,10 @@ func TestElasticTemporary(t *testing.T) {
 			}
 		})
 		t.Run(name+" always", func(t *testing.T) {
-			e, f := filled(t, 20_000, docs)
+			_, f := filled(t, 20_000, docs)
 			f.own.Close()
 			f.once, f.give = sync.Once{}, 30*time.Millisecond
-			e = history.NewElastic(f.elastic(), testPrefix, &writer{f.direct, testPrefix}).Hurry(20_000)
+			e := history.NewElastic(f.elastic(), testPrefix, &writer{f.direct, testPrefix}).Hurry(20_000)
 			var n atomic.Int32
 			f.before = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
 				n.Add(1)
