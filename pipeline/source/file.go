@@ -154,8 +154,9 @@ func (r *reader) start(set *Set, o origin) error {
 	g := guard{lim: set.lim, total: &r.total}
 	switch {
 	case o.file != nil:
-		h := set.handles.file(*o.file)
+		h := set.handles.file(o.file)
 		if _, err := h.acquire(); err != nil {
+			h.drop()
 			return err
 		}
 		h.release()

@@ -30,9 +30,10 @@ type handle struct {
 	open func() (io.Closer, error)
 
 	// Guarded by all.mu.
-	res  io.Closer
-	refs int
-	elem *list.Element // where in all.idle, if there
+	res     io.Closer
+	refs    int
+	readers int           // of a file
+	elem    *list.Element // where in all.idle, if there
 }
 
 // acquire returns what open gives, kept open until release.
@@ -103,11 +104,11 @@ func (a *handles) close() {
 	}
 }
 
-// drop closes what is open, if nobody uses it: it will not be wanted again.
+// drop ends one reader. With the last one it closes what is open: it will not be wanted again.
 func (h *handle) drop() {
 	h.all.mu.Lock()
 	defer h.all.mu.Unlock()
-	if h.elem == nil {
+	if h.readers--; h.readers > 0 || h.elem == nil {
 		return
 	}
 	h.all.idle.Remove(h.elem)
@@ -150,11 +151,19 @@ func (a *handles) archive(d diskFile, seen fs.FileInfo) *handle {
 	}}
 }
 
-// file is a handle on a file that is read from beginning to end. It is closed between
-// two reads when too many others are open, and must not have been changed by then.
-func (a *handles) file(d diskFile) *handle {
+// file is a handle on a file that is read from beginning to end, for one more reader. It is
+// that of another reader as long as that has the file open, so that hashing a log whose first
+// row was looked at does not open it again. It is closed between two reads when too many
+// others are open, and must not have been changed by then.
+func (a *handles) file(d *diskFile) *handle {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if h := d.last; h != nil && h.res != nil {
+		h.readers++
+		return h
+	}
 	var seen fs.FileInfo
-	return &handle{all: a, open: func() (io.Closer, error) {
+	d.last = &handle{all: a, readers: 1, open: func() (io.Closer, error) {
 		f, err := d.open()
 		if err != nil {
 			return nil, err
@@ -170,12 +179,14 @@ func (a *handles) file(d diskFile) *handle {
 		seen = now
 		return f, nil
 	}}
+	return d.last
 }
 
 // diskFile is where a file is on disk.
 type diskFile struct {
 	dir  *handle // the folder that path is below; nil if path stands alone
 	path string  // slash separated if dir is set
+	last *handle // that readers got, see [handles.file]
 }
 
 // open opens the file for reading; the caller closes it.
