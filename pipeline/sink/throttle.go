@@ -60,6 +60,6 @@ func (t *throttle) kept(size int, took time.Duration) {
 	case isTypical && took > longest:
 		t.shrink()
 	case isTypical && took < longest/2:
-		t.body = min(t.body+t.body/4+1, t.mostBody)
+		t.body = min(t.body+t.body/2+1, t.mostBody)
 	}
 }
