@@ -82,10 +82,12 @@ func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known K
 		}
 	}
 	t := newTallies(p, problems)
+	end := problems.unordered()
 	made, err := p.intervals(ctx, open, t, id.ref, put)
 	if err != nil {
 		return nil, err
 	}
+	end()
 	p.conclude(t)
 	doc := p.summary(id.ref, t, made)
 	doc.Source = id.src

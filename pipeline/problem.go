@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/fio2es/fio2es/internal/alike"
@@ -37,6 +39,21 @@ func (p *Problems) note(format string, args ...any) {
 	defer p.mu.Unlock()
 	if err := fmt.Errorf(format, args...); p.said.Add(err.Error()) && len(p.notes) < maxProblems {
 		p.notes = append(p.notes, err)
+	}
+}
+
+// unordered sorts what is noted until the function that it returns is called: workers come
+// upon it in any order, and a run's document must not depend on that.
+func (p *Problems) unordered() (end func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	lost, notes := len(p.lost), len(p.notes)
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, list := range [][]error{p.lost[lost:], p.notes[notes:]} {
+			slices.SortFunc(list, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+		}
 	}
 }
 
