@@ -34,7 +34,7 @@ func (g *guard) Read(p []byte) (int, error) {
 	case *g.total > g.lim.bytes:
 		g.err = fmt.Errorf("%w: more than %d", ErrTooLarge, g.lim.bytes)
 	case g.packed != nil && g.out > g.lim.after && g.out/g.lim.ratio > g.packed():
-		g.err = fmt.Errorf("%w: %d bytes out of %d", ErrRatio, g.out, g.packed())
+		g.err = fmt.Errorf("%w: %d bytes out of %d: unpack it first", ErrRatio, g.out, g.packed())
 	case err != nil && err != io.EOF:
 		g.err = damage(err)
 	default:
