@@ -162,6 +162,7 @@ func (a *handles) file(d *diskFile) *handle {
 		h.readers++
 		return h
 	}
+	var mu sync.Mutex // of seen: two readers may open the file again at once
 	var seen fs.FileInfo
 	d.last = &handle{all: a, readers: 1, open: func() (io.Closer, error) {
 		f, err := d.open()
@@ -169,6 +170,8 @@ func (a *handles) file(d *diskFile) *handle {
 			return nil, err
 		}
 		now, err := f.Stat()
+		mu.Lock()
+		defer mu.Unlock()
 		if err == nil && seen != nil && !(os.SameFile(now, seen) && now.ModTime().Equal(seen.ModTime())) {
 			err = fmt.Errorf("reopen %s: %w", d.path, ErrChanged)
 		}
@@ -190,7 +193,7 @@ type diskFile struct {
 }
 
 // open opens the file for reading; the caller closes it.
-func (d diskFile) open() (*os.File, error) {
+func (d *diskFile) open() (*os.File, error) {
 	if d.dir == nil {
 		return openNow(d.path)
 	}
