@@ -53,9 +53,9 @@ type Options struct {
 	MaxBytes int64
 
 	// MaxRatio bounds unpacked to packed bytes of one compressed stream, looked
-	// at once RatioAfter bytes came out of it. Logs reach some tens to one, and
-	// hundreds only where next to nothing happened, so the default of 500 hits
-	// what was made to hurt. Such a stream is cut and a Problem.
+	// at once RatioAfter bytes came out of it. Logs reach 70 to 1, those of ten
+	// requests a second 200, of one a second 540, so the default of 2,000 hits
+	// only what was made to hurt. Such a stream is cut and a Problem.
 	MaxRatio int64
 
 	// RatioAfter is the number of unpacked bytes of one stream that are free of
@@ -126,7 +126,7 @@ func (o Options) withDefaults() Options {
 	o.MaxFiles = int(orDefault(int64(o.MaxFiles), 200_000))
 	o.MaxNames = orDefault(o.MaxNames, 40<<20)
 	o.MaxBytes = orDefault(o.MaxBytes, 1<<40)
-	o.MaxRatio = orDefault(o.MaxRatio, 500)
+	o.MaxRatio = orDefault(o.MaxRatio, 2000)
 	o.RatioAfter = orDefault(o.RatioAfter, 1<<30)
 	o.SpoolMemory = orDefault(o.SpoolMemory, 64<<20)
 	return o
