@@ -21,8 +21,8 @@ const (
 // Ten megabytes can unpack to 20 GB of one report again and again. The periodic reports of a
 // real fio become 13 times smaller with gzip and up to 40 times with zstd.
 const (
-	freeText = 512 << 20 // bytes of text that packed reports may have, whatever their size
-	maxRatio = 50        // bytes of text beyond that, for each packed byte
+	freeText = 64 << 20 // bytes of text that packed reports may have, whatever their size
+	maxRatio = 50       // bytes of text beyond that, for each packed byte
 )
 
 // ErrBudget is a report that is not read because it, with those read before, is too much

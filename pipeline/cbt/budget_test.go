@@ -93,6 +93,30 @@ func TestTextBudgetFollowsPackedSize(t *testing.T) {
 	}
 }
 
+// Packed reports of one content are found as far as their text may be read; in a folder, all are.
+func TestTextBudgetOfCopies(t *testing.T) {
+	const mb = 1 << 20
+	copies := tree{}
+	for i := range 5 {
+		copies[fmt.Sprintf("%d/out.json", i)] = longReport(mb) + `{"timestamp_ms": 1711111111111}`
+	}
+	for _, tt := range []struct {
+		name  string
+		files []*source.File
+		want  []bool
+	}{
+		{"a folder", scan(t, copies.write(t, "lab")), []bool{true, true, true, true}},
+		{"an archive", scan(t, copies.pack(t, "lab")), []bool{true, true, false, false}},
+	} {
+		d := duplicates{sums: map[*source.File]*sum{}, budget: &Budget{freeText: 3*mb + mb/2}}
+		for i, want := range tt.want {
+			if got := d.sameReport(tt.files[0], tt.files[i+1]); got != want {
+				t.Errorf("%s: file %d is a copy: %v", tt.name, i+1, got)
+			}
+		}
+	}
+}
+
 // gzipEach writes a folder in which each file is packed by itself.
 func gzipEach(t *testing.T, files tree) string {
 	t.Helper()

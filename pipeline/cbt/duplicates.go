@@ -37,7 +37,7 @@ func (s *sorter) dropOldReports(reports []*source.File) []*source.File {
 // dropDuplicates leaves out what is there twice with the same content, since requests would
 // count twice: in one run, and runs that are copies of others.
 func (s *sorter) dropDuplicates() {
-	t := duplicates{sums: map[*source.File]*sum{}}
+	t := duplicates{sums: map[*source.File]*sum{}, budget: s.budget}
 	for _, r := range s.all {
 		if !s.gone[r] {
 			s.dropDuplicateLogs(r, &t)
@@ -84,7 +84,7 @@ func (s *sorter) dropDuplicateReports(r *Run, t *duplicates) {
 	for _, f := range r.Reports {
 		i := slices.IndexFunc(kept, func(k Report) bool {
 			isPair := k.Named && f.Named && (k.Host == f.Host && k.Volume == f.Volume || !s.lostLogs(r, f))
-			return k.File != f.File && !isPair && t.same(k.File, f.File, leastOfReport)
+			return k.File != f.File && !isPair && t.sameReport(k.File, f.File)
 		})
 		switch {
 		case i < 0:
@@ -122,7 +122,7 @@ func (s *sorter) dropDuplicateReportRuns(t *duplicates) {
 		for _, f := range r.Reports {
 			k := key{r.argument, f.File.Size}
 			i := slices.IndexFunc(owners[k], func(o ownedReport) bool {
-				return o.run != r && r.isReported() && o.file != f.File && t.same(o.file, f.File, leastOfReport)
+				return o.run != r && r.isReported() && o.file != f.File && t.sameReport(o.file, f.File)
 			})
 			if i >= 0 {
 				of, known = owners[k][i].run, known+1

@@ -11,7 +11,11 @@ import (
 )
 
 // duplicates finds files of the same content.
-type duplicates struct{ sums map[*source.File]*sum }
+type duplicates struct {
+	sums   map[*source.File]*sum
+	budget *Budget
+	text   int64 // bytes of packed reports that were compared
+}
 
 // sum is what is known of a content: first of its beginning.
 type sum struct {
@@ -39,6 +43,24 @@ func (t *duplicates) same(a, b *source.File, least int) bool {
 	t.finish(a, x)
 	t.finish(b, y)
 	return !x.bad && !y.bad && *x.whole == *y.whole && x.digits >= least
+}
+
+// sameReport is same for reports. Packed ones are compared as far as their text may be read at
+// all ([Budget]): those beyond are refused by name, later.
+func (t *duplicates) sameReport(a, b *source.File) bool {
+	if a.Size <= 0 || a.Size != b.Size || *t.begin(a).first != *t.begin(b).first {
+		return false
+	}
+	for _, f := range [...]*source.File{a, b} {
+		x, most := t.begin(f), t.budget.mostText(f)
+		if most == 0 || x.whole != nil || x.bad {
+			continue
+		}
+		if t.text += f.Size; t.text > most {
+			x.bad = true
+		}
+	}
+	return t.same(a, b, leastOfReport)
 }
 
 // sameRun reports whether two runs of the same outline have the same content.
