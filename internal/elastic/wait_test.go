@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/internal/elastic/elastictest"
 )
 
-// told is a wait, and when it was reported.
+// told is a wait that was reported, and when.
 type told struct {
 	elastic.Wait
 	at time.Duration // since the start of the test

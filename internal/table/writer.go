@@ -45,7 +45,7 @@ type people struct {
 	begun bool                     // something is written
 }
 
-// grid takes the cells of a table, and writes them when it is told to.
+// grid takes the cells of a table, and writes them on demand.
 type grid interface {
 	Add(cells ...string)
 	Rows() int // that are not written yet
