@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // following is one call of follow.
@@ -27,13 +29,14 @@ type following struct {
 	paths   []string
 	wanted  func(archive, path string) bool
 	out     *followWriter
-	rules   []slo.Rule          // that runs are held against
-	broken  bool                // one of them is, by a run that is over
-	watched map[string]*watched // by where it is
-	told    map[string]bool     // what was said of files already
-	changed time.Time           // when something was last seen to
-	looked  time.Duration       // how long it took to find all files
-	under   sync.WaitGroup      // of sessions, and of archives that they read from
+	rules   []slo.Rule           // that runs are held against
+	broken  bool                 // one of them is, by a run that is over
+	watched map[string]*watched  // by where it is
+	told    map[string]bool      // what was said of files already
+	doubts  map[string]time.Time // what is wrong with files, and since when
+	changed time.Time            // when something was last seen to
+	looked  time.Duration        // how long it took to find all files
+	under   sync.WaitGroup       // of sessions, and of archives that they read from
 }
 
 // watched is what is known of a run between two looks.
@@ -63,6 +66,7 @@ func (f *following) placeOf(run *cbt.Run) string { return archiveName(f.opt, run
 func (f *following) watch(ctx context.Context) error {
 	sessions, stop := context.WithCancel(ctx)
 	defer f.under.Wait()
+	defer f.tellRest()
 	defer stop()
 	f.changed = time.Now()
 	for {
@@ -129,8 +133,8 @@ func (f *following) look(ctx, sessions context.Context) error {
 		readers.Wait()
 		archive.Close()
 	})
-	f.tellNew(archive)
 	now := time.Now()
+	f.tellNew(archive.Problems, now)
 	found := make(map[string]*cbt.Run)
 	var over []*cbt.Run
 	for _, run := range archive.Runs {
@@ -380,13 +384,32 @@ func heirOf(files []string, found map[string]*cbt.Run) *cbt.Run {
 	return nil
 }
 
-// tellNew says what could not be looked into, once.
-func (f *following) tellNew(archive *pipeline.Archive) {
-	for _, p := range archive.Problems {
+// tellNew says what could not be looked into, once. A file that is being written may be
+// half of itself: what is wrong with it is said when it has been wrong for --quiet.
+func (f *following) tellNew(problems []*source.Problem, now time.Time) {
+	seen := make(map[string]time.Time, len(problems))
+	for _, p := range problems {
 		if errors.Is(p, fs.ErrNotExist) { // renamed or removed since its folder was listed
 			continue
 		}
-		f.tellOnce(p.Error())
+		text := p.Error()
+		since, known := f.doubts[text]
+		if !known {
+			since = now
+		}
+		seen[text] = since
+		if now.Sub(since) >= f.how.quiet {
+			f.tellOnce(text)
+			f.leftOut = true
+		}
+	}
+	f.doubts = seen
+}
+
+// tellRest says what is still wrong at the end.
+func (f *following) tellRest() {
+	for _, text := range slices.Sorted(maps.Keys(f.doubts)) {
+		f.tellOnce(text)
 		f.leftOut = true
 	}
 }
