@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
@@ -29,7 +29,7 @@ func TestClusterIsHistory(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	prefix := prefixes[0]
 	say(t, "setup", "--elasticsearch="+real.Address, "--prefix="+prefix)
-	client, err := elastic.New(real.Config)
+	client, err := es.New(real.Config)
 	if err != nil {
 		t.Fatal(err)
 	}

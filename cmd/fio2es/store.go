@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping/templates"
 	"github.com/fio2es/fio2es/pipeline/sink"
@@ -35,7 +35,7 @@ func addWaitFlags(f *pflag.FlagSet) {
 }
 
 // tellWait says what is waited for, why, and until when.
-func (a *app) tellWait(w elastic.Wait) {
+func (a *app) tellWait(w es.Wait) {
 	cause := "it does not answer"
 	if w.Cause != nil {
 		cause = w.Cause.Error()
@@ -45,13 +45,13 @@ func (a *app) tellWait(w elastic.Wait) {
 }
 
 // connect makes a client of the cluster that the settings name, and looks who answers.
-func (a *app) connect(ctx context.Context) (*elastic.Client, error) {
+func (a *app) connect(ctx context.Context) (*es.Client, error) {
 	cfg, err := a.cfg.Elasticsearch.Client()
 	if err != nil {
 		return nil, usageError{err}
 	}
 	cfg.Waiting, cfg.Dial = a.tellWait, a.dial
-	client, err := elastic.New(cfg)
+	client, err := es.New(cfg)
 	if err != nil {
 		return nil, usageError{err}
 	}

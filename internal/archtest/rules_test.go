@@ -23,10 +23,10 @@ var rules = map[string]rule{
 	"internal/memtest":   {level: 0, std: true, why: "it measures any function, whatever that does"},
 	"internal/fiomatrix": {level: 0, std: true, why: "it tests the program from outside, by its commands alone"},
 	"internal/archtest":  {level: 0, std: true, why: "rules that import what they rule prove nothing"},
-	"internal/elastic":   {level: 0, why: "the client moves bytes; what they mean is for mapping and sink"},
+	"internal/es":        {level: 0, why: "the client moves bytes; what they mean is for mapping and sink"},
 
-	"internal/elastic/elastictest": {
-		level: 1, imports: []string{"internal/elastic"},
+	"internal/es/estest": {
+		level: 1, imports: []string{"internal/es"},
 		why: "a stand-in for the cluster that knew our documents would believe what we send",
 	},
 
@@ -59,12 +59,12 @@ var rules = map[string]rule{
 		why: "templates describe documents; who installs them, and where, is for others",
 	},
 	"kibana": {
-		level: 4, imports: []string{"mapping/templates", "internal/elastic"},
+		level: 4, imports: []string{"mapping/templates", "internal/es"},
 		why: "dashboards know the fields of documents, and no more",
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which knows nothing of our panels"},
 	"internal/history": {
-		level: 3, imports: []string{"mapping", "hist", "internal/elastic"},
+		level: 3, imports: []string{"mapping", "hist", "internal/es"},
 		why: "the history is read from documents alone, so that every store gives the same answers",
 	},
 	"internal/heatmap": {level: 3, imports: []string{"hist", "internal/unit"}, why: "a picture needs numbers, not where they came from"},
@@ -72,11 +72,11 @@ var rules = map[string]rule{
 	"internal/compare": {level: 3, imports: []string{"hist"}, std: true, why: "a comparison needs numbers, not where they came from or how they are shown"},
 
 	"pipeline/sink": {
-		level: 4, imports: []string{"mapping", "mapping/templates", "internal/elastic"},
+		level: 4, imports: []string{"mapping", "mapping/templates", "internal/es"},
 		why: "documents go out as they are: how they were made is over by then",
 	},
 	"internal/setup": {
-		level: 4, imports: []string{"mapping", "mapping/templates", "internal/elastic"},
+		level: 4, imports: []string{"mapping", "mapping/templates", "internal/es"},
 		why: "what is installed is ready before the first document: no logs, no runs",
 	},
 	"internal/history/historytest": {
@@ -98,7 +98,7 @@ var rules = map[string]rule{
 		why:     "the one package that knows all rooms, and none of what is around them: configuration, commands, stores",
 	},
 	"config": {
-		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/elastic"},
+		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es"},
 		why: "settings fill other packages' options; nobody reads settings but commands",
 	},
 	"cmd/fio2es": {
@@ -107,7 +107,7 @@ var rules = map[string]rule{
 			"config", "pipeline", "pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "pipeline/sink",
 			"mapping", "mapping/templates", "kibana", "hist",
 			"internal/history", "internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
-			"internal/elastic", "internal/fiotest", "internal/table", "internal/term", "internal/unit",
+			"internal/es", "internal/fiotest", "internal/table", "internal/term", "internal/unit",
 		},
 		why: "commands put everything together, and nobody imports them",
 	},
@@ -118,7 +118,7 @@ var testsOnly = map[string][]string{
 	"internal/fiotest":             {"cmd/fio2es"}, // which can make logs to try things with
 	"internal/memtest":             nil,
 	"internal/history/historytest": nil,
-	"internal/elastic/elastictest": nil,
+	"internal/es/estest":           nil,
 	"kibana/kibanatest":            nil,
 }
 
@@ -131,14 +131,14 @@ var only = []struct {
 	{"github.com/spf13/cobra", []string{"cmd/fio2es"}, "how commands are called is their own affair"},
 	{"github.com/spf13/viper", []string{"config"}, "settings are read in one place, and handed on as plain data"},
 	{"modernc.org/sqlite", []string{"internal/history"}, "stores are behind one interface"},
-	{"github.com/elastic/elastic-transport-go/v8", []string{"internal/elastic"}, "there is one client, with one way to fail"},
-	{"github.com/elastic/go-elasticsearch/v8", []string{"internal/elastic", "internal/history", "internal/setup", "pipeline/sink"},
-		"who makes requests to a cluster; internal/elastic sends them"},
+	{"github.com/elastic/elastic-transport-go/v8", []string{"internal/es"}, "there is one client, with one way to fail"},
+	{"github.com/elastic/go-elasticsearch/v8", []string{"internal/es", "internal/history", "internal/setup", "pipeline/sink"},
+		"who makes requests to a cluster; internal/es sends them"},
 	{"github.com/ulikunitz/xz", []string{"pipeline/source"}, "what is compressed is unpacked in one place"},
 	{"github.com/google/go-cmp", []string{"internal/history/historytest"}, "it is for tests"},
 	{"pgregory.net/rapid", nil, "it is for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "it is for tests"},
-	{"testing", []string{"internal/history/historytest", "internal/elastic/elastictest", "internal/memtest"}, "it is for tests"},
+	{"testing", []string{"internal/history/historytest", "internal/es/estest", "internal/memtest"}, "it is for tests"},
 }
 
 // pure are packages that others import for what they compute: their callers decide what

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -121,16 +121,16 @@ func (e *Elastic) Count(ctx context.Context, runs []string, levels ...mapping.Le
 	for _, some := range chunks {
 		var queries []any
 		if len(some) > 0 {
-			queries = append(queries, elastic.Terms("run.id", some))
+			queries = append(queries, es.Terms("run.id", some))
 		}
 		if len(levels) > 0 {
 			var names []string
 			for _, l := range levels {
 				names = append(names, l.String())
 			}
-			queries = append(queries, elastic.Terms("level", names))
+			queries = append(queries, es.Terms("level", names))
 		}
-		if err := e.addCounts(ctx, out, elastic.All(queries...)); err != nil {
+		if err := e.addCounts(ctx, out, es.All(queries...)); err != nil {
 			return nil, e.fail(ctx, "read", err)
 		}
 	}
@@ -156,10 +156,10 @@ func (e *Elastic) addCounts(ctx context.Context, to Counts, query any) error {
 
 // MakeCurrent implements [Store]. Other versions go first: dashboards never see two.
 func (e *Elastic) MakeCurrent(ctx context.Context, runID, ingest string) error {
-	run, version := elastic.Term("run.id", runID), elastic.Term("run.ingest", ingest)
-	_, err := e.remove(ctx, e.intervals(), elastic.All(run, elastic.None(version)))
+	run, version := es.Term("run.id", runID), es.Term("run.ingest", ingest)
+	_, err := e.remove(ctx, e.intervals(), es.All(run, es.None(version)))
 	if err == nil {
-		pending := elastic.All(run, version, elastic.Term(mapping.PendingField, "true"))
+		pending := es.All(run, version, es.Term(mapping.PendingField, "true"))
 		_, err = e.client.UpdateAll(ctx, pending, mapping.ShowPending, e.intervals())
 		err = because(ctx, "show documents", err)
 	}

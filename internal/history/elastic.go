@@ -7,14 +7,14 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // The ways in which a cluster can fail, beside those that all stores have.
 var (
 	ErrNoIndex    = errors.New("there is no history under this prefix yet: run fio2es setup, then ingest")
-	ErrIncomplete = elastic.ErrIncomplete
+	ErrIncomplete = es.ErrIncomplete
 )
 
 // Writer stores documents in the indices that mapping names. [Elastic] relies on this:
@@ -31,8 +31,8 @@ type Writer interface {
 }
 
 // Elastic is a history in the indices of an Elasticsearch cluster, 8.6 or later. It
-// fails with an [*elastic.Error] when the cluster refuses ([elastic.ErrAuth] and
-// [elastic.ErrForbidden] are of credentials), with [ErrNoIndex] when it has no index for
+// fails with an [*es.Error] when the cluster refuses ([es.ErrAuth] and
+// [es.ErrForbidden] are of credentials), with [ErrNoIndex] when it has no index for
 // runs, and with [ErrIncomplete] rather than give a part of an answer.
 //
 // A cluster has no transactions. What makes one version of a run visible is its
@@ -40,7 +40,7 @@ type Writer interface {
 // removes it first. Readers look at it before and after they fix the state that they read (a
 // point in time), and fix another one when it has changed in between.
 type Elastic struct {
-	client *elastic.Client
+	client *es.Client
 	writer Writer
 	prefix string // of all indices
 	limits limits
@@ -70,7 +70,7 @@ var usualLimits = limits{
 // NewElastic is the history in the indices whose names begin with prefix; an empty one
 // is [mapping.DefaultPrefix]. It writes through w, which may be nil in one that is only
 // read, and reads through c. Closing it closes neither.
-func NewElastic(c *elastic.Client, prefix string, w Writer) *Elastic {
+func NewElastic(c *es.Client, prefix string, w Writer) *Elastic {
 	if prefix == "" {
 		prefix = mapping.DefaultPrefix
 	}
@@ -123,7 +123,7 @@ func (e *Elastic) Delete(ctx context.Context, runID string) error {
 func (e *Elastic) delete(ctx context.Context, runID string) error {
 	removed := 0
 	for _, index := range []string{e.runs(), e.intervals()} {
-		n, err := e.remove(ctx, index, elastic.Term("run.id", runID))
+		n, err := e.remove(ctx, index, es.Term("run.id", runID))
 		if err != nil {
 			return err
 		}

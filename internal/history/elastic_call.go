@@ -6,29 +6,29 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 )
 
 // refusal adds what users can do about an error of the cluster.
 func refusal(err error) error {
-	var e *elastic.Error
+	var e *es.Error
 	switch {
-	case errors.Is(err, elastic.ErrConflict):
+	case errors.Is(err, es.ErrConflict):
 		return fmt.Errorf("%w: %w", ErrBusy, err)
 	case !errors.As(err, &e):
 		return err
-	case e.Type == elastic.MissingType:
+	case e.Type == es.MissingType:
 		return fmt.Errorf("%w (%w)", ErrNoIndex, e)
 	case e.Status == http.StatusUnauthorized:
-		return fmt.Errorf("%w: %w", elastic.ErrAuth, e)
+		return fmt.Errorf("%w: %w", es.ErrAuth, e)
 	case e.Status == http.StatusForbidden && (e.Type == "" || e.Type == "security_exception"):
-		return fmt.Errorf("%w: %w", elastic.ErrForbidden, e)
+		return fmt.Errorf("%w: %w", es.ErrForbidden, e)
 	}
 	return err
 }
 
 // do sends a request, and says what users can do about an error.
-func (e *Elastic) do(ctx context.Context, verb string, r elastic.Extended, into any) error {
+func (e *Elastic) do(ctx context.Context, verb string, r es.Extended, into any) error {
 	return because(ctx, verb, e.client.Do(ctx, r, into))
 }
 

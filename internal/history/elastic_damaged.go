@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -18,7 +18,7 @@ func (e *Elastic) removeDamaged(ctx context.Context, run string, level mapping.L
 		names, ids, err = e.damaged(ctx, run, level)
 	}
 	for from := 0; err == nil && from < len(ids); from += mostTerms {
-		_, err = e.remove(ctx, e.level(level), elastic.All(elastic.Term("run.id", run), elastic.Terms("_id", ids[from:min(from+mostTerms, len(ids))])))
+		_, err = e.remove(ctx, e.level(level), es.All(es.Term("run.id", run), es.Terms("_id", ids[from:min(from+mostTerms, len(ids))])))
 	}
 	return names, e.fail(ctx, "repair", err)
 }
@@ -31,7 +31,7 @@ func (e *Elastic) damaged(ctx context.Context, run string, level mapping.Level) 
 		return nil, nil, err
 	}
 	defer func() { e.closePIT(ctx, point) }()
-	r := request{Size: min(most, e.limits.pageHits), Query: elastic.All(elastic.Term("run.id", run)), Sort: []any{ascending("@timestamp")}}
+	r := request{Size: min(most, e.limits.pageHits), Query: es.All(es.Term("run.id", run)), Sort: []any{ascending("@timestamp")}}
 	for {
 		r.PIT = &pit{ID: point, KeepAlive: e.keepAlive()}
 		page, err := search[json.RawMessage](ctx, e, verb, "", &r)
@@ -52,7 +52,7 @@ func (e *Elastic) damaged(ctx context.Context, run string, level mapping.Level) 
 		}
 		last := page.hits[n-1].Sort
 		if len(last) != len(r.Sort)+1 || isSame(last, r.After) {
-			return nil, nil, fmt.Errorf("%s: %w", verb, elastic.ErrAnswer)
+			return nil, nil, fmt.Errorf("%s: %w", verb, es.ErrAnswer)
 		}
 		r.After = last
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
@@ -192,9 +192,9 @@ func TestElasticFinal(t *testing.T) {
 		is     error
 		want   string
 	}{
-		"401":         {401, `{"error":{"type":"security_exception","reason":"unable to authenticate user [x]"}}`, elastic.ErrAuth, "unable to authenticate"},
-		"403":         {403, `{"error":{"type":"security_exception","reason":"action [indices:data/read/search] is unauthorized"}}`, elastic.ErrForbidden, "action ["},
-		"proxy's 403": {403, `<html>no</html>`, elastic.ErrForbidden, "not of elasticsearch"},
+		"401":         {401, `{"error":{"type":"security_exception","reason":"unable to authenticate user [x]"}}`, es.ErrAuth, "unable to authenticate"},
+		"403":         {403, `{"error":{"type":"security_exception","reason":"action [indices:data/read/search] is unauthorized"}}`, es.ErrForbidden, "action ["},
+		"proxy's 403": {403, `<html>no</html>`, es.ErrForbidden, "not of elasticsearch"},
 		"block":       {403, `{"error":{"type":"cluster_block_exception","reason":"index [x] blocked"}}`, nil, "blocked"},
 		"400":         {400, `{"error":{"type":"parsing_exception","reason":"` + strings.Repeat("ü", 5000) + `"}}`, nil, "üü…"},
 		"page":        {200, `<html>log in here</html>`, nil, "proxy"},
@@ -215,9 +215,9 @@ func TestElasticFinal(t *testing.T) {
 				if err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) || n != 1 || len(err.Error()) > 2500 {
 					t.Errorf("%s, %d requests: %v", verb, n, err)
 				}
-				var refusal *elastic.Error
+				var refusal *es.Error
 				if c.status != 200 && (!errors.As(err, &refusal) || refusal.Status != c.status) {
-					t.Errorf("%s: %v is no *elastic.Error of status %d", verb, err, c.status)
+					t.Errorf("%s: %v is no *es.Error of status %d", verb, err, c.status)
 				}
 			}
 		})
@@ -298,7 +298,7 @@ func TestElasticExpired(t *testing.T) {
 			return false
 		}
 		for _, verb := range []string{"intervals", "runs"} {
-			var refusal *elastic.Error
+			var refusal *es.Error
 			if err := verbs(t.Context(), e)[verb](); !errors.As(err, &refusal) || refusal.Type != "search_context_missing_exception" {
 				t.Errorf("%s: %v", verb, err)
 			}
@@ -501,7 +501,7 @@ func TestElasticLarge(t *testing.T) {
 
 // recorded gives the answers of a real server that are set.
 type recorded struct {
-	*elastic.Client
+	*es.Client
 	status int
 	body   string
 }
@@ -514,7 +514,7 @@ func newRecorded(t testing.TB) *recorded {
 		_, _ = io.WriteString(w, r.body)
 	}))
 	t.Cleanup(server.Close)
-	client, err := elastic.New(elastic.Config{Addresses: []string{server.URL}, GiveUpAfter: -1})
+	client, err := es.New(es.Config{Addresses: []string{server.URL}, GiveUpAfter: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -37,7 +37,7 @@ func (e *Elastic) Holding(ctx context.Context, hashes []string) ([]*mapping.Run,
 func (e *Elastic) addHolding(ctx context.Context, to map[string]*mapping.Run, hashes []string) error {
 	const verb, most = "find runs by their files", 500 // runs of a page: some KB each
 	r := request{
-		Size: min(most, e.limits.pageHits), Query: elastic.All(elastic.Terms("source.list.hash", hashes)), Sort: []any{ascending("run.id")},
+		Size: min(most, e.limits.pageHits), Query: es.All(es.Terms("source.list.hash", hashes)), Sort: []any{ascending("run.id")},
 		Source: excludes(bins...),
 	}
 	return eachPage(ctx, e, verb, e.runs(), &r, func(_ []hit[runDoc], runs []*runDoc) {

@@ -5,17 +5,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 )
 
 // oneOf is what has one of the values. The empty text is what documents leave out.
 func oneOf(field string, values []string) any {
 	i := slices.Index(values, "")
 	if i < 0 {
-		return elastic.Terms(field, values)
+		return es.Terms(field, values)
 	}
 	rest := slices.DeleteFunc(slices.Clone(values), func(s string) bool { return s == "" })
-	return elastic.Any(elastic.Terms(field, rest), elastic.None(elastic.Exists(field)))
+	return es.Any(es.Terms(field, rest), es.None(es.Exists(field)))
 }
 
 // between is what starts in [from, to); a zero time is no bound.
@@ -31,7 +31,7 @@ func between(from, to time.Time) []any {
 		return nil
 	}
 	bounds["format"] = "epoch_millis"
-	return []any{elastic.Range("@timestamp", bounds)}
+	return []any{es.Range("@timestamp", bounds)}
 }
 
 func ascending(field string) any { return map[string]any{field: map[string]any{"order": "asc"}} }
@@ -51,7 +51,7 @@ func (f *RunFilter) query() any {
 	queries := between(f.From, f.To)
 	push := func(field, value string) {
 		if isExact(value) {
-			queries = append(queries, elastic.Term(field, value))
+			queries = append(queries, es.Term(field, value))
 		}
 	}
 	if f.Benchmark != "" {
@@ -65,7 +65,7 @@ func (f *RunFilter) query() any {
 			push("run.labels."+key, value)
 		}
 	}
-	return elastic.All(queries...)
+	return es.All(queries...)
 }
 
 // isExact tells whether a keyword field certainly knows the value: it may ignore long

@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -25,7 +25,7 @@ func (e *Elastic) Run(ctx context.Context, id string) (*mapping.Run, error) {
 func (e *Elastic) find(ctx context.Context, id string) (*mapping.Run, error) {
 	type named struct{ Run struct{ ID string } }
 	f, err := search[named](ctx, e, "find run", e.runs(), &request{
-		Size: candidates + 1, Query: elastic.All(elastic.Prefix("run.id", id)), Sort: []any{ascending("run.id")}, Source: []string{"run.id"},
+		Size: candidates + 1, Query: es.All(es.Prefix("run.id", id)), Sort: []any{ascending("run.id")}, Source: []string{"run.id"},
 	})
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (e *Elastic) find(ctx context.Context, id string) (*mapping.Run, error) {
 // fetch is the run of a whole id.
 func (e *Elastic) fetch(ctx context.Context, id string) (*mapping.Run, error) {
 	f, err := search[runDoc](ctx, e, "read run", e.runs(), &request{
-		Size: 1, Query: elastic.All(elastic.Term("run.id", id)), Sort: []any{ascending("run.id")},
+		Size: 1, Query: es.All(es.Term("run.id", id)), Sort: []any{ascending("run.id")},
 	})
 	if err != nil {
 		return nil, err
@@ -164,10 +164,10 @@ func (sel *Selection) query(runs map[string]finished) any {
 	ingests = slices.Compact(ingests)
 	for field, values := range map[string][]string{"run.id": ids, "run.ingest": ingests} {
 		if len(values) <= mostTerms {
-			queries = append(queries, elastic.Terms(field, values))
+			queries = append(queries, es.Terms(field, values))
 		}
 	}
-	return elastic.All(queries...)
+	return es.All(queries...)
 }
 
 // finished is what tells one state of a run's document from others.
@@ -248,10 +248,10 @@ func (e *Elastic) Versions(ctx context.Context, ids []string) (map[string]string
 func (e *Elastic) finished(ctx context.Context, ids []string) (map[string]finished, error) {
 	out := map[string]finished{}
 	if len(ids) == 0 {
-		return out, e.addFinished(ctx, out, elastic.All())
+		return out, e.addFinished(ctx, out, es.All())
 	}
 	for some := range slices.Chunk(ids, mostTerms) {
-		if err := e.addFinished(ctx, out, elastic.All(elastic.Terms("run.id", some))); err != nil {
+		if err := e.addFinished(ctx, out, es.All(es.Terms("run.id", some))); err != nil {
 			return nil, err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 )
 
 // scan reads the documents that a query finds in a point in time, in order. What the first
@@ -152,7 +152,7 @@ func (s *scan[D]) keys(ctx context.Context, after []json.RawMessage, n int) ([][
 	case len(keys) != n:
 		return nil, fmt.Errorf("%s: keys of %d of %d documents: %w", s.verb, len(keys), n, ErrIncomplete)
 	case isSame(keys[n-1], after): // reading would never end
-		return nil, fmt.Errorf("%s: %w", s.verb, elastic.ErrAnswer)
+		return nil, fmt.Errorf("%s: %w", s.verb, es.ErrAnswer)
 	}
 	return keys, nil
 }
@@ -220,7 +220,7 @@ func searchIn[H, D any](ctx context.Context, s *scan[D], r *request) (*found[H],
 		case err == nil:
 			s.follow(now, f.pit)
 			if slices.ContainsFunc(f.hits, func(h hit[H]) bool { return len(h.Sort) != len(r.Sort)+1 }) {
-				return nil, fmt.Errorf("%s: %w", s.verb, elastic.ErrAnswer)
+				return nil, fmt.Errorf("%s: %w", s.verb, es.ErrAnswer)
 			}
 			return f, nil
 		case !isExpired(err) || s.reopen == nil || try == most:
@@ -272,6 +272,6 @@ func (p point) after(key []json.RawMessage) []json.RawMessage {
 // isExpired tells whether a point in time is no more: it is kept from page to page, but
 // not for a caller who takes too long, and not when a node restarts.
 func isExpired(err error) bool {
-	refusal := (*elastic.Error)(nil)
+	refusal := (*es.Error)(nil)
 	return errors.As(err, &refusal) && refusal.Type == "search_context_missing_exception"
 }

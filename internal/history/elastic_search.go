@@ -13,7 +13,7 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 )
 
 // request is the body of a search.
@@ -50,7 +50,7 @@ func (r *request) most(l *limits) int64 {
 // shrink asks for fewer documents where they were too large for an answer. It reports
 // whether it could.
 func (r *request) shrink(err error) bool {
-	if !errors.Is(err, elastic.ErrTooLong) || r.Size <= 1 {
+	if !errors.Is(err, es.ErrTooLong) || r.Size <= 1 {
 		return false
 	}
 	r.Size = max(1, r.Size/4)
@@ -59,7 +59,7 @@ func (r *request) shrink(err error) bool {
 
 // found is a search's answer, with documents of type D.
 type found[D any] struct {
-	elastic.Whole
+	es.Whole
 	pit    string
 	total  int
 	hits   []hit[D]
@@ -85,7 +85,7 @@ type sortKey []json.RawMessage
 func (k *sortKey) UnmarshalJSON(text []byte) error {
 	const most = 4096 // bytes of names may be commas
 	if bytes.Count(text, []byte{','}) > most {
-		return elastic.ErrAnswer
+		return es.ErrAnswer
 	}
 	return json.Unmarshal(text, (*[]json.RawMessage)(k))
 }
@@ -97,8 +97,8 @@ func search[D any](ctx context.Context, e *Elastic, verb, index string, r *reque
 	if index != "" {
 		indices = []string{index}
 	}
-	ask := elastic.Extended{
-		Request: esapi.SearchRequest{Index: indices, Body: elastic.JSON(r), AllowPartialSearchResults: new(bool)}, MaxAnswer: r.most(&e.limits),
+	ask := es.Extended{
+		Request: esapi.SearchRequest{Index: indices, Body: es.JSON(r), AllowPartialSearchResults: new(bool)}, MaxAnswer: r.most(&e.limits),
 	}
 	if ask.MaxAnswer > e.limits.answer { // one at a time, because it takes memory
 		select {
@@ -145,7 +145,7 @@ func eachPage[D any](ctx context.Context, e *Elastic, verb, index string, r *req
 		}
 		last := f.hits[r.Size-1].Sort
 		if len(last) != len(r.Sort) || isSame(last, r.After) {
-			return fmt.Errorf("%s: %w", verb, elastic.ErrAnswer)
+			return fmt.Errorf("%s: %w", verb, es.ErrAnswer)
 		}
 		r.After = last
 	}
@@ -156,7 +156,7 @@ func eachPage[D any](ctx context.Context, e *Elastic, verb, index string, r *req
 func (f *found[D]) read(answer io.Reader, most int) error {
 	f.in = counter{r: answer}
 	d := json.NewDecoder(&f.in)
-	err := elastic.ReadObject(d, func(name string) error {
+	err := es.ReadObject(d, func(name string) error {
 		switch name {
 		case "pit_id":
 			return d.Decode(&f.pit)
@@ -168,16 +168,16 @@ func (f *found[D]) read(answer io.Reader, most int) error {
 			f.ok = true
 			return f.readHits(d, most)
 		}
-		return elastic.Skip(d)
+		return es.Skip(d)
 	})
 	if err != nil && f.in.failed == nil {
-		return fmt.Errorf("%w: %w", elastic.ErrAnswer, err)
+		return fmt.Errorf("%w: %w", es.ErrAnswer, err)
 	}
 	return err
 }
 
 func (f *found[D]) readHits(d *json.Decoder, most int) error {
-	return elastic.ReadObject(d, func(name string) error {
+	return es.ReadObject(d, func(name string) error {
 		switch name {
 		case "total":
 			var total struct{ Value int }
@@ -185,9 +185,9 @@ func (f *found[D]) readHits(d *json.Decoder, most int) error {
 			f.total = total.Value
 			return err
 		case "hits":
-			return elastic.ReadArray(d, func() error { return f.readHit(d, most) })
+			return es.ReadArray(d, func() error { return f.readHit(d, most) })
 		}
-		return elastic.Skip(d)
+		return es.Skip(d)
 	})
 }
 
@@ -201,7 +201,7 @@ func (f *found[D]) readHit(d *json.Decoder, most int) error {
 	switch {
 	case err == nil:
 		f.hits = append(f.hits, h)
-	case f.in.failed != nil, errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, elastic.ErrAnswer):
+	case f.in.failed != nil, errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, es.ErrAnswer):
 		return err
 	case f.damage == nil:
 		f.damage = err
@@ -229,7 +229,7 @@ func (c *counter) Read(p []byte) (int, error) {
 func (f *found[D]) check(verb string, r *request) error {
 	switch {
 	case !f.ok || r.PIT != nil && f.pit == "":
-		return fmt.Errorf("%s: %w", verb, elastic.ErrAnswer)
+		return fmt.Errorf("%s: %w", verb, es.ErrAnswer)
 	}
 	if err := f.Err(); err != nil {
 		return fmt.Errorf("%s: %w", verb, err)
@@ -253,7 +253,7 @@ func documents[D any](hits []hit[D]) ([]*D, error) {
 func (e *Elastic) openPIT(ctx context.Context, index string) (string, error) {
 	const verb = "open point in time"
 	var answer pit
-	err := e.do(ctx, verb, elastic.Extended{
+	err := e.do(ctx, verb, es.Extended{
 		Request: esapi.OpenPointInTimeRequest{Index: []string{index}, KeepAlive: e.keepAlive()},
 		Query:   url.Values{"allow_no_indices": {"false"}}, MaxAnswer: 1 << 20,
 	}, &answer)
@@ -261,7 +261,7 @@ func (e *Elastic) openPIT(ctx context.Context, index string) (string, error) {
 		return "", err
 	}
 	if answer.ID == "" {
-		return "", fmt.Errorf("%s: %w", verb, elastic.ErrAnswer)
+		return "", fmt.Errorf("%s: %w", verb, es.ErrAnswer)
 	}
 	return answer.ID, nil
 }
@@ -271,7 +271,7 @@ func (e *Elastic) openPIT(ctx context.Context, index string) (string, error) {
 func (e *Elastic) closePIT(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.limits.closeAfter)
 	defer cancel()
-	_ = e.client.Do(ctx, esapi.ClosePointInTimeRequest{Body: elastic.JSON(pit{ID: id})}, nil)
+	_ = e.client.Do(ctx, esapi.ClosePointInTimeRequest{Body: es.JSON(pit{ID: id})}, nil)
 }
 
 func (e *Elastic) keepAlive() string { return fmt.Sprintf("%ds", int(e.limits.keepAlive/time.Second)) }

@@ -17,8 +17,8 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/elastic"
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
@@ -29,7 +29,7 @@ import (
 // of the test's own, all of which is removed in the end.
 func realServer(t testing.TB, shards int) (*direct, string) {
 	t.Helper()
-	real := elastictest.NewReal(t)
+	real := estest.NewReal(t)
 	base, err := url.Parse(real.Address)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestElasticOnServer(t *testing.T) {
 }
 
 // forgetful is a way to a server that closes points in time behind the history's back.
-func forgetful(t *testing.T, server *direct) *elastic.Client {
+func forgetful(t *testing.T, server *direct) *es.Client {
 	var searches atomic.Int32
 	forward := httputil.NewSingleHostReverseProxy(server.base)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -118,8 +118,8 @@ func forgetful(t *testing.T, server *direct) *elastic.Client {
 	}))
 	t.Cleanup(proxy.Close)
 	config := server.real
-	config.Addresses, config.CACert, config.Fingerprint, config.GzipLevel = []string{proxy.URL}, nil, "", elastic.NoGzip
-	client, err := elastic.New(config)
+	config.Addresses, config.CACert, config.Fingerprint, config.GzipLevel = []string{proxy.URL}, nil, "", es.NoGzip
+	client, err := es.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}

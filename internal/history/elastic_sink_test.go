@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
@@ -35,7 +35,7 @@ func TestSinkIsHistory(t *testing.T) {
 		if _, err := f.call(t.Context(), http.MethodPut, "/"+testPrefix+"-runs", ""); err != nil {
 			t.Fatal(err)
 		}
-		client, err := elastic.New(elastic.Config{Addresses: []string{f.base.String()}, GzipLevel: elastic.NoGzip})
+		client, err := es.New(es.Config{Addresses: []string{f.base.String()}, GzipLevel: es.NoGzip})
 		if err != nil {
 			t.Fatal(err)
 		}

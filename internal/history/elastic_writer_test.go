@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -25,19 +25,19 @@ type direct struct {
 	client *http.Client
 
 	once sync.Once
-	real elastic.Config // for a server that is not in this process
-	give time.Duration  // the client waits so long; 0 is a minute
-	own  *elastic.Client
+	real es.Config     // for a server that is not in this process
+	give time.Duration // the client waits so long; 0 is a minute
+	own  *es.Client
 }
 
 // elastic is the client of the history.
-func (d *direct) elastic() *elastic.Client {
+func (d *direct) elastic() *es.Client {
 	d.once.Do(func() {
 		config := d.real
 		if len(config.Addresses) == 0 {
-			config = elastic.Config{Addresses: []string{d.base.String()}, GiveUpAfter: cmp.Or(d.give, time.Minute), Pause: time.Millisecond, GzipLevel: elastic.NoGzip}
+			config = es.Config{Addresses: []string{d.base.String()}, GiveUpAfter: cmp.Or(d.give, time.Minute), Pause: time.Millisecond, GzipLevel: es.NoGzip}
 		}
-		own, err := elastic.New(config)
+		own, err := es.New(config)
 		if err != nil {
 			panic(err)
 		}

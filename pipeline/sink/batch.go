@@ -9,7 +9,7 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -84,7 +84,7 @@ func (b *batch) verify() error {
 	}
 	b.each(func(r *pendingRun) error {
 		r.others = hasOther(have, r.key)
-		return b.compare(r, have[elastic.Pair{First: r.key.id, Second: r.key.ingest}])
+		return b.compare(r, have[es.Pair{First: r.key.id, Second: r.key.ingest}])
 	})
 	return nil
 }
@@ -110,7 +110,7 @@ func (b *batch) keepIngested() error {
 	for _, r := range b.runs {
 		ingests = append(ingests, r.key.ingest)
 	}
-	query := elastic.All(elastic.Terms("run.id", b.ids(nil)), elastic.Terms("run.ingest", ingests))
+	query := es.All(es.Terms("run.id", b.ids(nil)), es.Terms("run.ingest", ingests))
 	stored, err := b.stored(query, len(b.runs))
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (b *batch) keepIngested() error {
 // out: it is about to be replaced.
 func (b *batch) stored(query any, most int) (map[string]*mapping.Run, error) {
 	var answer struct {
-		elastic.Whole
+		es.Whole
 		Hits struct {
 			Hits []struct {
 				Source json.RawMessage `json:"_source"`
@@ -140,10 +140,10 @@ func (b *batch) stored(query any, most int) (map[string]*mapping.Run, error) {
 		}
 	}
 	err := b.client.Do(b.ctx, esapi.SearchRequest{
-		Index: []string{b.index}, Body: elastic.JSON(map[string]any{"size": most, "query": query}),
+		Index: []string{b.index}, Body: es.JSON(map[string]any{"size": most, "query": query}),
 	}, &answer)
-	var e *elastic.Error
-	if errors.As(err, &e) && e.Status == http.StatusNotFound && e.Type == elastic.MissingType {
+	var e *es.Error
+	if errors.As(err, &e) && e.Status == http.StatusNotFound && e.Type == es.MissingType {
 		return nil, nil // the first run of all
 	}
 	if err == nil {
@@ -210,10 +210,10 @@ func (b *batch) deleteOthers() error {
 	var others []any
 	for _, r := range b.runs {
 		if r.others {
-			others = append(others, elastic.All(elastic.Term("run.id", r.key.id), elastic.None(elastic.Term("run.ingest", r.key.ingest))))
+			others = append(others, es.All(es.Term("run.id", r.key.id), es.None(es.Term("run.ingest", r.key.ingest))))
 		}
 	}
-	if _, err := b.client.DeleteAll(b.ctx, elastic.Any(others...), b.versions.index); err != nil {
+	if _, err := b.client.DeleteAll(b.ctx, es.Any(others...), b.versions.index); err != nil {
 		return err
 	}
 	have, err := b.versions.tally(b.ctx, ids)
@@ -240,15 +240,15 @@ func (b *batch) show() error {
 	b.mu.Lock()
 	for _, r := range b.runs {
 		if r.state.hidden {
-			marked = append(marked, elastic.All(elastic.Term("run.id", r.key.id), elastic.Term("run.ingest", r.key.ingest),
-				elastic.Term(mapping.PendingField, "true")))
+			marked = append(marked, es.All(es.Term("run.id", r.key.id), es.Term("run.ingest", r.key.ingest),
+				es.Term(mapping.PendingField, "true")))
 		}
 	}
 	b.mu.Unlock()
 	if len(marked) == 0 {
 		return nil
 	}
-	if _, err := b.client.UpdateAll(b.ctx, elastic.Any(marked...), mapping.ShowPending, b.versions.index); err != nil {
+	if _, err := b.client.UpdateAll(b.ctx, es.Any(marked...), mapping.ShowPending, b.versions.index); err != nil {
 		return err
 	}
 	b.mu.Lock()

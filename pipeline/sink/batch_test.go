@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic"
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/sink"
@@ -142,7 +142,7 @@ func TestAbandoned(t *testing.T) {
 	inBubble(t, sink.Options{}, func(w *world) {
 		docs := historytest.Intervals("a", "1", 2)
 		w.put(docs...)
-		w.server.Script(elastictest.Fault{On: "_refresh", Kind: elastictest.Hang, Times: 2})
+		w.server.Script(estest.Fault{On: "_refresh", Kind: estest.Hang, Times: 2})
 		ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
 		defer cancel()
 		run := historytest.NewRun("a", "1")
@@ -200,11 +200,11 @@ func interrupted(t *testing.T, last int64, encoded bool) (done bool) {
 	t.Helper()
 	const documents = 6
 	names := []string{"a", "b", "new"}
-	server := elastictest.New(templates...)
+	server := estest.New(templates...)
 	m := &mortal{Handler: server}
 	listening := httptest.NewServer(m)
 	defer listening.Close()
-	client := newClient(t, elastic.Config{Addresses: []string{listening.URL}, GiveUpAfter: -1})
+	client := newClient(t, es.Config{Addresses: []string{listening.URL}, GiveUpAfter: -1})
 	defer client.Close()
 	put := func(s *sink.Elastic, docs []*mapping.Interval) error {
 		if !encoded {
@@ -258,7 +258,7 @@ func interrupted(t *testing.T, last int64, encoded bool) (done bool) {
 }
 
 // shownOnce fails if a dashboard adds up documents of two versions of a run.
-func shownOnce(t *testing.T, client *elastic.Client, names []string) error {
+func shownOnce(t *testing.T, client *es.Client, names []string) error {
 	t.Helper()
 	shown := map[string]any{"bool": map[string]any{"must_not": []any{map[string]any{"term": map[string]any{mapping.PendingField: true}}}}}
 	have, err := client.Tally(t.Context(), shown, "run.id", "run.ingest", "fio-latency.*")
@@ -281,7 +281,7 @@ func shownOnce(t *testing.T, client *elastic.Client, names []string) error {
 
 // whole tells which run readers do not see whole: its visible document says which version
 // they look for.
-func whole(t *testing.T, client *elastic.Client, names []string, want map[string]int64) error {
+func whole(t *testing.T, client *es.Client, names []string, want map[string]int64) error {
 	t.Helper()
 	have, err := client.Tally(t.Context(), map[string]any{"match_all": map[string]any{}}, "run.id", "run.ingest", "fio-latency.*")
 	if err != nil {
@@ -294,7 +294,7 @@ func whole(t *testing.T, client *elastic.Client, names []string, want map[string
 	for _, name := range names {
 		id, seen := historytest.ID(name), 0
 		for _, ingest := range []string{"old", "new"} {
-			version := elastic.Pair{First: id, Second: ingest}
+			version := es.Pair{First: id, Second: ingest}
 			if runs[version] == 0 {
 				continue
 			}

@@ -19,7 +19,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/sink"
@@ -52,7 +52,7 @@ func benchDocuments(n int) []*mapping.Interval {
 
 // bodies are the requests that the sink makes of documents, plain and packed.
 func bodies(b *testing.B, prefix string, docs []*mapping.Interval) (plain, packed [][]byte, size int) {
-	client := newClient(b, elastic.Config{GzipLevel: 2})
+	client := newClient(b, es.Config{GzipLevel: 2})
 	var body []byte
 	full := func() {
 		p, err := client.Pack(body)
@@ -213,7 +213,7 @@ func BenchmarkCluster(b *testing.B) {
 	if address == "" {
 		b.Skip("FIO2ES_TEST_ELASTICSEARCH is not set")
 	}
-	client := newClient(b, elastic.Config{Addresses: []string{address}})
+	client := newClient(b, es.Config{Addresses: []string{address}})
 	defer client.Close()
 	prefix := fmt.Sprintf("fio2es-bench-%x", time.Now().UnixNano())
 	docs := benchDocuments(40_000)
@@ -261,7 +261,7 @@ func BenchmarkPrepare(b *testing.B) {
 func BenchmarkPack(b *testing.B) {
 	for _, level := range []int{1, 2, 3, 6} {
 		b.Run(fmt.Sprint(level), func(b *testing.B) {
-			client := newClient(b, elastic.Config{GzipLevel: level})
+			client := newClient(b, es.Config{GzipLevel: level})
 			plain, packed, _ := bodies(b, "fio", benchDocuments(1300))
 			b.SetBytes(int64(len(plain[0])))
 			for b.Loop() {

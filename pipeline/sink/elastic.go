@@ -7,7 +7,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -24,7 +24,7 @@ import (
 // Close it, also after an error.
 type Elastic struct {
 	*ledger
-	client   *elastic.Client
+	client   *es.Client
 	opt      Options
 	packer   *packer
 	senders  *senders
@@ -39,7 +39,7 @@ var ErrClosed = errors.New("sink is closed")
 
 // NewElastic is a sink for the cluster that client reaches. It sends nothing yet. It gives
 // up when no document was settled for as long as the client waits without progress.
-func NewElastic(client *elastic.Client, options Options) *Elastic {
+func NewElastic(client *es.Client, options Options) *Elastic {
 	opt, l := options.withDefaults(), newLedger()
 	throttle, rejects := newThrottle(opt.BodyBytes, opt.InFlight), &rejectFile{path: opt.RejectFile}
 	versions := &versions{ledger: l, client: client, index: opt.Prefix + "-latency.*", latest: make(map[string]string)}

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/sink"
@@ -79,7 +79,7 @@ func TestSplit(t *testing.T) {
 // one has to be sent again.
 func TestSameIDTwice(t *testing.T) {
 	inBubble(t, sink.Options{}, func(w *world) {
-		w.server.Script(elastictest.Fault{Kind: elastictest.ItemsRejected, Every: 3})
+		w.server.Script(estest.Fault{Kind: estest.ItemsRejected, Every: 3})
 		docs := historytest.Intervals("a", "1", 10)
 		changed := historytest.Intervals("a", "1", 10)
 		for _, d := range changed {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -18,7 +18,7 @@ var ErrVerify = errors.New("the cluster lacks documents that it acknowledged")
 // hold up the others.
 type finisher struct {
 	*ledger
-	client   *elastic.Client
+	client   *es.Client
 	packer   *packer
 	senders  *senders
 	versions *versions

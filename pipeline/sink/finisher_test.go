@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/sink"
@@ -49,16 +49,16 @@ func TestFinishHeals(t *testing.T) {
 		w.finish("a", "1")
 		for _, on := range []string{"_refresh", "_count", "_delete_by_query"} {
 			w.server.Script(
-				elastictest.Fault{On: on, Kind: elastictest.Rejected, Times: 2}, elastictest.Fault{On: on, Kind: elastictest.BadGateway, Times: 5},
-				elastictest.Fault{On: on, Kind: elastictest.ResetAnswer}, elastictest.Fault{On: on, Kind: elastictest.Reset},
-				elastictest.Fault{On: on, Kind: elastictest.Hang},
+				estest.Fault{On: on, Kind: estest.Rejected, Times: 2}, estest.Fault{On: on, Kind: estest.BadGateway, Times: 5},
+				estest.Fault{On: on, Kind: estest.ResetAnswer}, estest.Fault{On: on, Kind: estest.Reset},
+				estest.Fault{On: on, Kind: estest.Hang},
 			)
 		}
 		docs := historytest.Intervals("a", "2", 2)
 		w.put(docs...)
 		w.finish("a", "2")
 		w.holds(docs)
-		w.server.Script(elastictest.Fault{On: "_delete_by_query", Kind: elastictest.Forbidden})
+		w.server.Script(estest.Fault{On: "_delete_by_query", Kind: estest.Forbidden})
 		w.put(historytest.Intervals("a", "3", 2)...)
 		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "3")); !errors.Is(err, sink.ErrAuth) {
 			t.Errorf("finish: %v", err)
@@ -69,7 +69,7 @@ func TestFinishHeals(t *testing.T) {
 // TestManyRuns: several runs at a time, each by its own goroutine.
 func TestManyRuns(t *testing.T) {
 	inBubble(t, sink.Options{BodyBytes: 40_000, InFlight: 3}, func(w *world) {
-		w.server.Script(elastictest.Fault{Kind: elastictest.Rejected, Times: 5}, elastictest.Fault{Kind: elastictest.ItemsUnavailable, Every: 3, Times: 5})
+		w.server.Script(estest.Fault{Kind: estest.Rejected, Times: 5}, estest.Fault{Kind: estest.ItemsUnavailable, Every: 3, Times: 5})
 		var all sync.WaitGroup
 		var docs []*mapping.Interval
 		for i := range 8 {

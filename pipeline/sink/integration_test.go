@@ -11,8 +11,8 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
-	"github.com/fio2es/fio2es/internal/elastic"
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/sink"
@@ -21,7 +21,7 @@ import (
 // TestRealElasticsearch makes indices of its own in the server that the environment
 // names, and deletes them.
 func TestRealElasticsearch(t *testing.T) {
-	config := elastictest.NewReal(t).Config
+	config := estest.NewReal(t).Config
 	client := newClient(t, config)
 	defer client.Close()
 	info, err := client.Check(t.Context())
@@ -32,7 +32,7 @@ func TestRealElasticsearch(t *testing.T) {
 	prefix := fmt.Sprintf("fio2es-test-%x", time.Now().UnixNano())
 	do := func(method string, body any, path ...string) {
 		t.Helper()
-		if err := client.Do(t.Context(), elastic.Request{Method: method, URI: "/" + strings.Join(path, "/"), Body: body}, nil); err != nil {
+		if err := client.Do(t.Context(), es.Request{Method: method, URI: "/" + strings.Join(path, "/"), Body: body}, nil); err != nil {
 			t.Error(err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestRealElasticsearch(t *testing.T) {
 	pending := func(want int64) {
 		t.Helper()
 		err := client.Refresh(t.Context(), index)
-		found, counted := client.Tally(t.Context(), elastic.Term(mapping.PendingField, "true"), "run.id", "run.ingest", index)
+		found, counted := client.Tally(t.Context(), es.Term(mapping.PendingField, "true"), "run.id", "run.ingest", index)
 		n := int64(0)
 		for _, of := range found {
 			n += of
@@ -97,7 +97,7 @@ func TestRealElasticsearch(t *testing.T) {
 			t.Errorf("stored %+v, %v, want %+v", got.Source, err, d)
 		}
 	}
-	if n, err := client.Tally(t.Context(), elastic.Term("run.ingest", "1"), "run.id", "run.ingest", index); len(n) != 0 || err != nil {
+	if n, err := client.Tally(t.Context(), es.Term("run.ingest", "1"), "run.id", "run.ingest", index); len(n) != 0 || err != nil {
 		t.Errorf("%v documents of the first version are left, %v", n, err)
 	}
 	if err := s.Close(); err != nil {
@@ -121,14 +121,14 @@ func TestRealElasticsearch(t *testing.T) {
 // benchIndex is an index for benchmarks.
 type benchIndex struct {
 	b      *testing.B
-	client *elastic.Client
+	client *es.Client
 	name   string
 	first  *mapping.Interval
 }
 
 func (x *benchIndex) do(method string, body any, path ...string) {
 	x.b.Helper()
-	if err := x.client.Do(context.Background(), elastic.Request{Method: method, URI: "/" + strings.Join(path, "/"), Body: body}, nil); err != nil {
+	if err := x.client.Do(context.Background(), es.Request{Method: method, URI: "/" + strings.Join(path, "/"), Body: body}, nil); err != nil {
 		x.b.Error(err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic"
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/sink"
@@ -21,7 +21,7 @@ import (
 func TestStall(t *testing.T) {
 	const most = 1 << 20
 	inBubble(t, sink.Options{BodyBytes: most, InFlight: 2}, func(w *world) {
-		w.server.Script(elastictest.Fault{Kind: elastictest.Hang, Times: -1})
+		w.server.Script(estest.Fault{Kind: estest.Hang, Times: -1})
 		w.put() // what is made once is none of it
 		doc := historytest.Interval("a", "1", 0)
 		size := len(mapping.AppendAction(nil, doc.Index("fio"), doc.ID())) + len(doc.AppendJSON(nil)) + 2
@@ -64,7 +64,7 @@ func TestAdapts(t *testing.T) {
 			smallest = min(smallest, w.Stats().Body)
 			return ""
 		}
-		w.server.Script(elastictest.Fault{Kind: elastictest.Rejected, Times: 6})
+		w.server.Script(estest.Fault{Kind: estest.Rejected, Times: 6})
 		docs := historytest.Intervals("a", "1", 4000)
 		for i, d := range docs { // many, and quickly made
 			d.Window.ElapsedMS = int64(i)
@@ -87,8 +87,8 @@ func TestAdapts(t *testing.T) {
 // others are halved until they do.
 func TestTooLargeOnTheWire(t *testing.T) {
 	const body = 256 << 10
-	for level, want := range map[int]int{0: body, elastic.NoGzip: body / 4} {
-		inBubbleOf(t, elastic.Config{GzipLevel: level}, sink.Options{BodyBytes: body, InFlight: 1}, func(w *world) {
+	for level, want := range map[int]int{0: body, es.NoGzip: body / 4} {
+		inBubbleOf(t, es.Config{GzipLevel: level}, sink.Options{BodyBytes: body, InFlight: 1}, func(w *world) {
 			w.server.MaxWire = body / 3
 			docs := historytest.Intervals("a", "1", 2000)
 			for some := range slices.Chunk(docs, 100) {

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic"
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/pipeline/sink"
 )
@@ -42,14 +42,14 @@ func TestProgress(t *testing.T) {
 // while. It returns how many runs the cluster has all documents of, and how many are finished.
 func progress(t *testing.T, runs, documents int, slow, after time.Duration) (taken, finished, requests int) {
 	synctest.Test(t, func(t *testing.T) {
-		server := elastictest.New(templates...)
+		server := estest.New(templates...)
 		server.ByteTime = slow
 		for _, on := range []string{"_refresh", "_search"} {
-			server.Script(elastictest.Fault{On: on, Kind: elastictest.Slow, Wait: 50 * time.Millisecond, Times: -1})
+			server.Script(estest.Fault{On: on, Kind: estest.Slow, Wait: 50 * time.Millisecond, Times: -1})
 		}
 		dial, stop := server.Pipe()
 		defer stop()
-		client := newClient(t, elastic.Config{Dial: dial, Timeout: 60 * time.Second, GzipLevel: elastic.NoGzip})
+		client := newClient(t, es.Config{Dial: dial, Timeout: 60 * time.Second, GzipLevel: es.NoGzip})
 		defer client.Close()
 		s := sink.NewElastic(client, sink.Options{BodyBytes: 300_000})
 		ctx, cancel := context.WithTimeout(t.Context(), after)

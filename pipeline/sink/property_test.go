@@ -15,25 +15,25 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/fio2es/fio2es/internal/elastic"
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/sink"
 )
 
 // healing are the faults that go away, or that retries get around.
-var healing = []elastictest.Kind{
-	elastictest.Rejected, elastictest.BadGateway, elastictest.Unavailable, elastictest.GatewayTimeout,
-	elastictest.Reset, elastictest.ResetAnswer, elastictest.Cut, elastictest.Slow, elastictest.Hang, elastictest.Restart,
-	elastictest.Unordered, elastictest.ItemsRejected, elastictest.ItemsUnavailable, elastictest.ItemsHidden,
-	elastictest.ItemsLost, elastictest.ItemsTwice,
+var healing = []estest.Kind{
+	estest.Rejected, estest.BadGateway, estest.Unavailable, estest.GatewayTimeout,
+	estest.Reset, estest.ResetAnswer, estest.Cut, estest.Slow, estest.Hang, estest.Restart,
+	estest.Unordered, estest.ItemsRejected, estest.ItemsUnavailable, estest.ItemsHidden,
+	estest.ItemsLost, estest.ItemsTwice,
 }
 
 // hurting are those that end an ingest, or refuse documents.
-var hurting = []elastictest.Kind{
-	elastictest.TooLarge, elastictest.Login, elastictest.Forbidden, elastictest.ItemsFlood, elastictest.ItemsBlocked, elastictest.ItemsClosed,
-	elastictest.ItemsMissing, elastictest.ItemsBroken, elastictest.ItemsRefused,
+var hurting = []estest.Kind{
+	estest.TooLarge, estest.Login, estest.Forbidden, estest.ItemsFlood, estest.ItemsBlocked, estest.ItemsClosed,
+	estest.ItemsMissing, estest.ItemsBroken, estest.ItemsRefused,
 }
 
 // story is one case: runs of some documents, and what goes wrong.
@@ -44,10 +44,10 @@ type story struct {
 	poisoned  int // each n-th document is refused for good; 0 is none
 	maxBody   int64
 	gzip      int // level
-	faults    []elastictest.Fault
+	faults    []estest.Fault
 }
 
-func drawStory(t *rapid.T, kinds []elastictest.Kind) story {
+func drawStory(t *rapid.T, kinds []estest.Kind) story {
 	s := story{
 		options: sink.Options{
 			BodyBytes: rapid.SampledFrom([]int{1, 3000, 20_000, 5 << 20}).Draw(t, "body"),
@@ -57,15 +57,15 @@ func drawStory(t *rapid.T, kinds []elastictest.Kind) story {
 		documents: rapid.IntRange(0, 25).Draw(t, "documents"),
 		poisoned:  rapid.SampledFrom([]int{0, 0, 4, 9}).Draw(t, "poisoned"),
 		maxBody:   rapid.SampledFrom([]int64{0, 0, 9000}).Draw(t, "largest body"),
-		gzip:      rapid.SampledFrom([]int{0, 0, 1, elastic.NoGzip}).Draw(t, "gzip level"),
+		gzip:      rapid.SampledFrom([]int{0, 0, 1, es.NoGzip}).Draw(t, "gzip level"),
 	}
 	for range rapid.IntRange(0, 15).Draw(t, "faults") {
-		f := elastictest.Fault{
+		f := estest.Fault{
 			Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Every: rapid.IntRange(1, 4).Draw(t, "every"),
 			Wait: time.Duration(rapid.IntRange(0, 40_000).Draw(t, "wait")) * time.Millisecond,
 			On:   rapid.SampledFrom([]string{"", "", "", "", "_search", "_refresh", "_delete_by_query"}).Draw(t, "on"),
 		}
-		if f.Kind == elastictest.TooLarge && f.On != "" {
+		if f.Kind == estest.TooLarge && f.On != "" {
 			continue // does not happen to these
 		}
 		if rapid.Bool().Draw(t, "asks to wait") {
@@ -87,10 +87,10 @@ type outcome struct {
 func play(t *testing.T, s story, rejectFile string) (out outcome) {
 	s.options.RejectFile = rejectFile
 	synctest.Test(t, func(t *testing.T) {
-		server := elastictest.New(templates...)
+		server := estest.New(templates...)
 		dial, stop := server.Pipe()
 		defer stop()
-		client := newClient(t, elastic.Config{Dial: dial, Timeout: 20 * time.Second, GzipLevel: s.gzip})
+		client := newClient(t, es.Config{Dial: dial, Timeout: 20 * time.Second, GzipLevel: s.gzip})
 		defer client.Close()
 		var docs []*mapping.Interval
 		poison := make(map[string]bool)
@@ -146,7 +146,7 @@ func ingest(t *testing.T, to *sink.Elastic, s story, docs []*mapping.Interval) [
 }
 
 // judge compares the store and the reject file with what the sink said.
-func (o *outcome) judge(t *testing.T, server *elastictest.Server, docs []*mapping.Interval, poison map[string]bool, closing error, rejectFile string) {
+func (o *outcome) judge(t *testing.T, server *estest.Server, docs []*mapping.Interval, poison map[string]bool, closing error, rejectFile string) {
 	recorded := make(map[string]bool)
 	for _, id := range rejects(t, rejectFile) {
 		if recorded[id] {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/sink"
@@ -96,7 +96,7 @@ func TestRejected(t *testing.T) {
 	})
 	t.Run("too many", func(t *testing.T) {
 		inBubble(t, sink.Options{RejectFile: path, MaxRejects: 5}, func(w *world) {
-			w.server.Script(elastictest.Fault{Kind: elastictest.ItemsRefused})
+			w.server.Script(estest.Fault{Kind: estest.ItemsRefused})
 			w.put(docs...)
 			if err := w.Finish(w.t.Context(), historytest.NewRun("a", "1")); !errors.Is(err, sink.ErrRejects) {
 				t.Errorf("finish: %v", err)

@@ -6,14 +6,14 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 )
 
 // The ways in which documents are not stored.
 var (
 	ErrRejected    = errors.New("the cluster refuses a document")
 	ErrRejects     = errors.New("the cluster refuses too many documents")
-	ErrDiskFull    = elastic.ErrDiskFull
+	ErrDiskFull    = es.ErrDiskFull
 	ErrBlocked     = errors.New("the index is blocked for writing: remove its block (index.blocks.write, index.blocks.read_only)")
 	ErrClosedIndex = errors.New("the index is closed: open it (POST INDEX/_open)")
 	ErrNoIndex     = errors.New("the index cannot be made: allow its name in action.auto_create_index, or create it")
@@ -38,12 +38,12 @@ type result struct {
 // refusal is a document that is not to be stored, and why.
 type refusal struct {
 	entry
-	err *elastic.Error
+	err *es.Error
 }
 
 // newResult sorts documents by what to do next. There is an item for each of them, with the
 // status 0 if nothing is known. err is that of the whole request.
-func newResult(sent []entry, items []elastic.BulkItem, err error) result {
+func newResult(sent []entry, items []es.BulkItem, err error) result {
 	var r result
 	for i, item := range items {
 		switch {
@@ -65,7 +65,7 @@ func newResult(sent []entry, items []elastic.BulkItem, err error) result {
 func (r *result) isSettled() bool { return len(r.stored) > 0 || len(r.refused) > 0 }
 
 // fail sorts a document that is not stored.
-func (r *result) fail(e entry, item elastic.BulkItem) {
+func (r *result) fail(e entry, item es.BulkItem) {
 	const mostBroken = 5
 	err := item.Error()
 	switch advice := advise(err); {
@@ -75,7 +75,7 @@ func (r *result) fail(e entry, item elastic.BulkItem) {
 		}
 	case item.Temporary():
 		r.tooMany = r.tooMany || item.Status == http.StatusTooManyRequests && !err.IsDiskFull()
-		r.cause = elastic.Named(err)
+		r.cause = es.Named(err)
 		r.again = append(r.again, e)
 	case item.Status >= http.StatusInternalServerError && e.broken+1 < mostBroken:
 		e.broken++ // a shard that moves says so, too
@@ -89,9 +89,9 @@ func (r *result) fail(e entry, item elastic.BulkItem) {
 // judge says what the error of a whole request means. Documents without an item are in again.
 func (r *result) judge(err error, sent int) {
 	r.cause = err
-	var e *elastic.Error
+	var e *es.Error
 	if !errors.As(err, &e) {
-		if !elastic.Temporary(err) {
+		if !es.Temporary(err) {
 			r.fatal = err
 		}
 		return
@@ -101,7 +101,7 @@ func (r *result) judge(err error, sent int) {
 	switch advice := advise(e); {
 	case advice != nil:
 		r.fatal = fmt.Errorf("%w: %w", advice, err)
-	case elastic.Temporary(e):
+	case es.Temporary(e):
 		r.tooMany = r.tooMany || e.Status == http.StatusTooManyRequests && !e.IsDiskFull()
 	case !isTooLarge && !isBadDocument(e):
 		r.fatal = err
@@ -114,21 +114,21 @@ func (r *result) judge(err error, sent int) {
 
 // isBadDocument is one document for which a whole request is refused, such as an id
 // that is too long.
-func isBadDocument(e *elastic.Error) bool {
+func isBadDocument(e *es.Error) bool {
 	return e.Status == http.StatusBadRequest && e.Type == "action_request_validation_exception"
 }
 
 // advise is what to do about errors that concern all documents, and do not go away
 // by themselves; nil for others.
-func advise(e *elastic.Error) error {
+func advise(e *es.Error) error {
 	switch {
 	case e.IsDiskFull():
 		return nil // the client waits for it
-	case e.Type == elastic.BlockType && e.Status == http.StatusForbidden:
+	case e.Type == es.BlockType && e.Status == http.StatusForbidden:
 		return ErrBlocked
-	case e.Type == elastic.ClosedType:
+	case e.Type == es.ClosedType:
 		return ErrClosedIndex
-	case e.Type == elastic.MissingType:
+	case e.Type == es.MissingType:
 		return ErrNoIndex
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden && e.Type == "security_exception":
 		return ErrAuth
@@ -138,7 +138,7 @@ func advise(e *elastic.Error) error {
 
 // advised adds to an error what to do about it, if that is known.
 func advised(err error) error {
-	var e *elastic.Error
+	var e *es.Error
 	if errors.As(err, &e) {
 		if advice := advise(e); advice != nil {
 			return fmt.Errorf("%w: %w", advice, err)

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic"
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/pipeline/sink"
 )
@@ -18,14 +18,14 @@ import (
 // TestToldAtOnce: what does not heal ends the ingest with what to do, and is sent once.
 func TestToldAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
-		fault elastictest.Fault
+		fault estest.Fault
 		want  error
 	}{
-		"write block":  {elastictest.Fault{Kind: elastictest.ItemsBlocked}, sink.ErrBlocked},
-		"closed":       {elastictest.Fault{Kind: elastictest.ItemsClosed}, sink.ErrClosedIndex},
-		"no index":     {elastictest.Fault{Kind: elastictest.ItemsMissing}, sink.ErrNoIndex},
-		"unauthorized": {elastictest.Fault{Kind: elastictest.Unauthorized}, sink.ErrAuth},
-		"forbidden":    {elastictest.Fault{Kind: elastictest.Forbidden}, sink.ErrAuth},
+		"write block":  {estest.Fault{Kind: estest.ItemsBlocked}, sink.ErrBlocked},
+		"closed":       {estest.Fault{Kind: estest.ItemsClosed}, sink.ErrClosedIndex},
+		"no index":     {estest.Fault{Kind: estest.ItemsMissing}, sink.ErrNoIndex},
+		"unauthorized": {estest.Fault{Kind: estest.Unauthorized}, sink.ErrAuth},
+		"forbidden":    {estest.Fault{Kind: estest.Forbidden}, sink.ErrAuth},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, sink.Options{RejectFile: filepath.Join(t.TempDir(), "r")}, func(w *world) {
@@ -52,23 +52,23 @@ func TestToldAtOnce(t *testing.T) {
 // TestWaiting: who waits for the cluster hears so within ten seconds, with the reason and the
 // end of the wait, but not all the time.
 func TestWaiting(t *testing.T) {
-	for kind, cause := range map[elastictest.Kind]string{
-		elastictest.Unavailable: "status 503", elastictest.Reset: "EOF", elastictest.ItemsUnavailable: "unavailable_shards",
-		elastictest.ItemsFlood: "above the flood-stage watermark: free disk space", elastictest.Flood: "above the flood-stage watermark: free disk space",
-		elastictest.Hang: "",
+	for kind, cause := range map[estest.Kind]string{
+		estest.Unavailable: "status 503", estest.Reset: "EOF", estest.ItemsUnavailable: "unavailable_shards",
+		estest.ItemsFlood: "above the flood-stage watermark: free disk space", estest.Flood: "above the flood-stage watermark: free disk space",
+		estest.Hang: "",
 	} {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {
-			var reports []elastic.Wait
+			var reports []es.Wait
 			first := time.Duration(0)
 			var start time.Time
-			c := elastic.Config{Waiting: func(w elastic.Wait) {
+			c := es.Config{Waiting: func(w es.Wait) {
 				if len(reports) == 0 {
 					first = time.Since(start)
 				}
 				reports = append(reports, w)
 			}}
 			inBubbleOf(t, c, sink.Options{RejectFile: filepath.Join(t.TempDir(), "r")}, func(w *world) {
-				w.server.Script(elastictest.Fault{Kind: kind, Times: -1})
+				w.server.Script(estest.Fault{Kind: kind, Times: -1})
 				start = time.Now()
 				w.put(historytest.Interval("a", "1", 1))
 				err := w.Finish(w.t.Context(), historytest.NewRun("a", "1"))
@@ -96,8 +96,8 @@ func TestWaiting(t *testing.T) {
 // TestWaitsForDisk: documents that a full disk refuses are sent again when there is room, as
 // long as the setting says.
 func TestWaitsForDisk(t *testing.T) {
-	inBubbleOf(t, elastic.Config{GiveUpAfter: time.Hour}, sink.Options{}, func(w *world) {
-		w.server.Script(elastictest.Fault{Kind: elastictest.ItemsFlood, Every: 4, Times: -1})
+	inBubbleOf(t, es.Config{GiveUpAfter: time.Hour}, sink.Options{}, func(w *world) {
+		w.server.Script(estest.Fault{Kind: estest.ItemsFlood, Every: 4, Times: -1})
 		docs := historytest.Intervals("a", "1", 20)
 		time.AfterFunc(50*time.Minute, w.server.Heal)
 		w.put(docs...)
@@ -107,11 +107,11 @@ func TestWaitsForDisk(t *testing.T) {
 			t.Errorf("%d documents are rejected", n)
 		}
 	})
-	inBubbleOf(t, elastic.Config{GiveUpAfter: -1}, sink.Options{}, func(w *world) {
-		w.server.Script(elastictest.Fault{Kind: elastictest.ItemsFlood, Times: -1})
+	inBubbleOf(t, es.Config{GiveUpAfter: -1}, sink.Options{}, func(w *world) {
+		w.server.Script(estest.Fault{Kind: estest.ItemsFlood, Times: -1})
 		w.put(historytest.Interval("a", "1", 1))
 		start := time.Now()
-		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "1")); !errors.Is(err, elastic.ErrDiskFull) || time.Since(start) > 2*time.Second {
+		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "1")); !errors.Is(err, es.ErrDiskFull) || time.Since(start) > 2*time.Second {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 	})
@@ -119,10 +119,10 @@ func TestWaitsForDisk(t *testing.T) {
 
 // TestWaitsAtStart: the check of templates, which comes first, waits by the same rule.
 func TestWaitsAtStart(t *testing.T) {
-	var reports []elastic.Wait
-	c := elastic.Config{Waiting: func(w elastic.Wait) { reports = append(reports, w) }}
+	var reports []es.Wait
+	c := es.Config{Waiting: func(w es.Wait) { reports = append(reports, w) }}
 	inBubbleOf(t, c, sink.Options{}, func(w *world) {
-		w.server.Script(elastictest.Fault{On: "fio-*", Kind: elastictest.Restart, Wait: 4 * time.Minute})
+		w.server.Script(estest.Fault{On: "fio-*", Kind: estest.Restart, Wait: 4 * time.Minute})
 		w.put(historytest.Interval("a", "1", 1))
 		w.finish("a", "1")
 	})
@@ -132,10 +132,10 @@ func TestWaitsAtStart(t *testing.T) {
 }
 
 func TestGivesUp(t *testing.T) {
-	for _, kind := range []elastictest.Kind{elastictest.Rejected, elastictest.Unavailable, elastictest.Reset, elastictest.Hang, elastictest.ItemsUnavailable, elastictest.ItemsLost} {
+	for _, kind := range []estest.Kind{estest.Rejected, estest.Unavailable, estest.Reset, estest.Hang, estest.ItemsUnavailable, estest.ItemsLost} {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {
 			inBubble(t, sink.Options{}, func(w *world) {
-				w.server.Script(elastictest.Fault{Kind: kind, Times: -1})
+				w.server.Script(estest.Fault{Kind: kind, Times: -1})
 				start := time.Now()
 				w.put(historytest.Interval("a", "1", 1))
 				err := w.Finish(w.t.Context(), historytest.NewRun("a", "1"))
@@ -152,7 +152,7 @@ func TestGivesUp(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	inBubble(t, sink.Options{}, func(w *world) {
-		w.server.Script(elastictest.Fault{Kind: elastictest.Rejected, Times: -1})
+		w.server.Script(estest.Fault{Kind: estest.Rejected, Times: -1})
 		w.put(historytest.Interval("a", "1", 1))
 		ctx, cancel := context.WithTimeout(w.t.Context(), 3*time.Second)
 		defer cancel()
@@ -174,7 +174,7 @@ func TestCancel(t *testing.T) {
 
 func TestRetryAfter(t *testing.T) {
 	inBubble(t, sink.Options{}, func(w *world) {
-		w.server.Script(elastictest.Fault{Kind: elastictest.Rejected, RetryAfter: "45"})
+		w.server.Script(estest.Fault{Kind: estest.Rejected, RetryAfter: "45"})
 		start := time.Now()
 		w.put(historytest.Interval("a", "1", 1))
 		w.finish("a", "1")

@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 )
 
 // ErrNoProgress is a cluster that has taken nothing for as long as the client waits.
-var ErrNoProgress = elastic.ErrGaveUp
+var ErrNoProgress = es.ErrGaveUp
 
 // senders bring bodies to the cluster, some at a time, and settle their documents.
 type senders struct {
 	*ledger
-	client      *elastic.Client
+	client      *es.Client
 	throttle    *throttle
 	versions    *versions
 	rejects     *rejectFile
@@ -76,7 +76,7 @@ type transfer struct {
 	todo     []entry // not settled
 	retried  int     // documents at the begin of todo that were sent before
 	narrow   int     // bytes of a request while a document is searched that spoils it; 0 is no limit
-	attempts *elastic.Attempts
+	attempts *es.Attempts
 }
 
 // request is the first documents that are to be sent, as a bulk request.

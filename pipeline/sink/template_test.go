@@ -4,25 +4,25 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/pipeline/sink"
 )
 
 func TestNotSetUp(t *testing.T) {
 	for name, c := range map[string]struct {
-		prepare func(*elastictest.Server)
+		prepare func(*estest.Server)
 		options sink.Options
 		want    error
 	}{
-		"ready":       {func(s *elastictest.Server) {}, sink.Options{}, nil},
-		"missing":     {func(s *elastictest.Server) { delete(s.Templates, "fio-latency-host") }, sink.Options{}, sink.ErrNoTemplate},
-		"none":        {func(s *elastictest.Server) { clear(s.Templates) }, sink.Options{}, sink.ErrNoTemplate},
-		"not ours":    {func(s *elastictest.Server) { s.Templates["fio-runs"] = 0 }, sink.Options{}, sink.ErrNoTemplate},
-		"too old":     {func(s *elastictest.Server) {}, sink.Options{TemplateVersion: 2}, sink.ErrNoTemplate},
-		"newer":       {func(s *elastictest.Server) { s.Templates["fio-runs"] = 9 }, sink.Options{}, nil},
-		"no check":    {func(s *elastictest.Server) { clear(s.Templates) }, sink.Options{Templates: []string{}}, nil},
-		"index first": {func(s *elastictest.Server) { s.Mapped = "long" }, sink.Options{}, sink.ErrMapping},
+		"ready":       {func(s *estest.Server) {}, sink.Options{}, nil},
+		"missing":     {func(s *estest.Server) { delete(s.Templates, "fio-latency-host") }, sink.Options{}, sink.ErrNoTemplate},
+		"none":        {func(s *estest.Server) { clear(s.Templates) }, sink.Options{}, sink.ErrNoTemplate},
+		"not ours":    {func(s *estest.Server) { s.Templates["fio-runs"] = 0 }, sink.Options{}, sink.ErrNoTemplate},
+		"too old":     {func(s *estest.Server) {}, sink.Options{TemplateVersion: 2}, sink.ErrNoTemplate},
+		"newer":       {func(s *estest.Server) { s.Templates["fio-runs"] = 9 }, sink.Options{}, nil},
+		"no check":    {func(s *estest.Server) { clear(s.Templates) }, sink.Options{Templates: []string{}}, nil},
+		"index first": {func(s *estest.Server) { s.Mapped = "long" }, sink.Options{}, sink.ErrMapping},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, c.options, func(w *world) {

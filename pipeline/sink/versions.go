@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -15,7 +15,7 @@ import (
 // cluster once for each run, for all in a body together.
 type versions struct {
 	*ledger
-	client *elastic.Client
+	client *es.Client
 	index  string            // pattern of the indices of interval documents
 	latest map[string]string // ingest of the version of a run that was put last; mu guards it
 }
@@ -89,7 +89,7 @@ func (v *versions) look(keys []runKey) error {
 }
 
 // hasOther reports whether there are documents of another version of a run.
-func hasOther(have map[elastic.Pair]int64, key runKey) bool {
+func hasOther(have map[es.Pair]int64, key runKey) bool {
 	for version := range have {
 		if version.First == key.id && version.Second != key.ingest {
 			return true
@@ -116,6 +116,6 @@ func (v *versions) unknown(keys []runKey) (ids []string) {
 }
 
 // tally counts the visible interval documents of runs, by run.id and run.ingest.
-func (v *versions) tally(ctx context.Context, ids []string) (map[elastic.Pair]int64, error) {
-	return v.client.Tally(ctx, elastic.Terms("run.id", ids), "run.id", "run.ingest", v.index)
+func (v *versions) tally(ctx context.Context, ids []string) (map[es.Pair]int64, error) {
+	return v.client.Tally(ctx, es.Terms("run.id", ids), "run.id", "run.ingest", v.index)
 }

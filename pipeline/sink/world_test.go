@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic"
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/sink"
@@ -21,8 +21,8 @@ var templates = []string{"fio-latency-cluster", "fio-latency-host", "fio-latency
 // world is a stand-in cluster and a sink for it, in a bubble of synctest.
 type world struct {
 	t      *testing.T
-	server *elastictest.Server
-	client *elastic.Client
+	server *estest.Server
+	client *es.Client
 	*sink.Elastic
 }
 
@@ -30,14 +30,14 @@ type world struct {
 // it returns, or synctest fails it.
 func inBubble(t *testing.T, o sink.Options, test func(w *world)) {
 	t.Helper()
-	inBubbleOf(t, elastic.Config{}, o, test)
+	inBubbleOf(t, es.Config{}, o, test)
 }
 
 // inBubbleOf is inBubble with a client of its own.
-func inBubbleOf(t *testing.T, c elastic.Config, o sink.Options, test func(w *world)) {
+func inBubbleOf(t *testing.T, c es.Config, o sink.Options, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, server: elastictest.New(templates...)}
+		w := &world{t: t, server: estest.New(templates...)}
 		dial, stop := w.server.Pipe()
 		defer stop()
 		c.Dial, c.Timeout = dial, 30*time.Second
@@ -49,9 +49,9 @@ func inBubbleOf(t *testing.T, c elastic.Config, o sink.Options, test func(w *wor
 	})
 }
 
-func newClient(t testing.TB, c elastic.Config) *elastic.Client {
+func newClient(t testing.TB, c es.Config) *es.Client {
 	t.Helper()
-	client, err := elastic.New(c)
+	client, err := es.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func newClient(t testing.TB, c elastic.Config) *elastic.Client {
 }
 
 // holds tells how the store differs from the documents that should be in it.
-func holds(server *elastictest.Server, docs []*mapping.Interval, without map[string]bool) error {
+func holds(server *estest.Server, docs []*mapping.Interval, without map[string]bool) error {
 	want := make(map[string]map[string]string)
 	for _, d := range docs {
 		if index := d.Index("fio"); !without[d.ID()] {
