@@ -48,7 +48,7 @@ func compareColumns(confidence float64) []table.Column[*compareRow] {
 				Text:  func(r *compareRow) string { return changeText(&r.Change) },
 			},
 			{
-				Heading: fmt.Sprintf(">%s%% INTERVAL", number(confidence*100)),
+				Heading: fmt.Sprintf(">%s%% INTERVAL", unit.Number(confidence*100)),
 				Text:    func(r *compareRow) string { return interval(&r.Change) },
 			},
 			{Name: "low", Unit: "percent", Value: func(r *compareRow) any { return inPercent(r.Low) }},

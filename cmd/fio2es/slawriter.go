@@ -154,7 +154,7 @@ func (r *slaRun) heading() string {
 	if r.to.IsZero() {
 		return r.title()
 	}
-	return r.title() + ", " + moment(r.from) + " to " + moment(r.to)
+	return r.title() + ", " + unit.Moment(r.from) + " to " + unit.Moment(r.to)
 }
 
 // at is a time of the run.
@@ -165,7 +165,7 @@ func (r *slaRun) clock(ms int64) string {
 	if t := r.at(ms); t.Year() >= 1970 {
 		return t.UTC().Format("15:04:05.000")
 	}
-	return moment(r.at(ms))
+	return unit.Moment(r.at(ms))
 }
 
 // breach says for people by how much a rule is broken, and when.
@@ -173,7 +173,7 @@ func (r *slaRun) breach(v *slo.Verdict) string {
 	text := fmt.Sprintf("%s: %s", v.Rule.Metric, slaValue(v))
 	if w := &v.Windows; v.Rule.InWindows() {
 		text = fmt.Sprintf("%s: held for %s of %s; first broken at %s, longest from %s for %s, worst at %s: %s", v.Rule.Metric, slaValue(v), slaLength(w.Judged),
-			moment(r.at(w.First.Start)), r.clock(w.Longest.Start), slaLength(w.Longest.End-w.Longest.Start), r.clock(w.Worst.Start), slaWorst(v))
+			unit.Moment(r.at(w.First.Start)), r.clock(w.Longest.Start), slaLength(w.Longest.End-w.Longest.Start), r.clock(w.Worst.Start), slaWorst(v))
 	}
 	if v.Close {
 		text += "; " + closeNote
@@ -229,7 +229,7 @@ func slaText(u slo.Unit, value, limit, of float64) string {
 		case slo.Nanoseconds:
 			return unit.Latency(x / 1000)
 		case slo.Share:
-			return percent(x, of)
+			return unit.Percent(x, of)
 		case slo.PerSecond:
 			return unit.Rate(x)
 		}
@@ -243,9 +243,9 @@ func slaText(u slo.Unit, value, limit, of float64) string {
 	}
 	switch u {
 	case slo.Nanoseconds:
-		return number(value/1000) + "µs"
+		return unit.Number(value/1000) + "µs"
 	case slo.Share:
-		return number(value*100) + " %"
+		return unit.Number(value*100) + " %"
 	}
-	return number(value)
+	return unit.Number(value)
 }
