@@ -128,8 +128,10 @@ func forPeople(m compare.Metric, v float64) string {
 }
 
 // baseText and otherText are the two values for people, a lower bound with its mark.
-func baseText(c *compare.Change) string  { return orMore(forPeople(c.Metric, c.Base), c.BaseOpen) }
-func otherText(c *compare.Change) string { return orMore(forPeople(c.Metric, c.Other), c.OtherOpen) }
+func baseText(c *compare.Change) string { return unit.OrMore(forPeople(c.Metric, c.Base), c.BaseOpen) }
+func otherText(c *compare.Change) string {
+	return unit.OrMore(forPeople(c.Metric, c.Other), c.OtherOpen)
+}
 
 // changeText is the change for people. Where both values are lower bounds, there is none.
 func changeText(c *compare.Change) string {

@@ -43,7 +43,7 @@ func (r *rankRow) shareText() string {
 	if math.IsNaN(r.share()) {
 		return "-"
 	}
-	return orMore(unit.Percent(r.share(), r.of), r.isBound)
+	return unit.OrMore(unit.Percent(r.share(), r.of), r.isBound)
 }
 
 // open names the columns that are lower bounds.
@@ -72,7 +72,7 @@ var rankColumns = slices.Concat(
 		{
 			Name: "served", Heading: ">SERVED",
 			Value: func(r *rankRow) any { return wholeNumber(r.served) },
-			Text:  func(r *rankRow) string { return orMore(unit.Count(wholeNumber(r.served)), r.isBound) },
+			Text:  func(r *rankRow) string { return unit.OrMore(unit.Count(wholeNumber(r.served)), r.isBound) },
 		},
 		{
 			Name: "share", Heading: ">SHARE",

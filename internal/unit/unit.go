@@ -27,11 +27,14 @@ func Latency(us float64) string {
 
 // LatencyOrMore writes a latency given in microseconds, or "≥17.0s" where it is only a lower
 // bound, as in fio's last bin, which has no upper end.
-func LatencyOrMore(us float64, isBound bool) string {
+func LatencyOrMore(us float64, isBound bool) string { return OrMore(Latency(us), isBound) }
+
+// OrMore marks the text of a value that is only a lower bound.
+func OrMore(text string, isBound bool) string {
 	if isBound {
-		return "≥" + Latency(us)
+		return "≥" + text
 	}
-	return Latency(us)
+	return text
 }
 
 // Count writes a whole number with its digits in groups of three.
