@@ -64,7 +64,7 @@ func (a *app) push(ctx context.Context, text, output string) (err error) {
 		return err
 	}
 	a.progress.Clear()
-	fmt.Fprintf(a.stderr, "%s with %s pushed; %s there already\n", plural(p.runs, "run"), plural(p.documents, "document"), unit.Count(int64(p.same)))
+	fmt.Fprintf(a.stderr, "%s with %s pushed; %s there already\n", unit.Plural(p.runs, "run"), unit.Plural(p.documents, "document"), unit.Count(int64(p.same)))
 	if p.leftOut {
 		return errLeftOut
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 	"github.com/fio2es/fio2es/pipeline/sink"
@@ -45,7 +46,7 @@ func (a *app) pushRejects(ctx context.Context, name string) error {
 		return err
 	}
 	refused := int(bulk.Stats().Rejected)
-	fmt.Fprintf(a.stderr, "%s sent, %d refused again\n", plural(len(intervals)+len(runs), "document"), refused)
+	fmt.Fprintf(a.stderr, "%s sent, %d refused again\n", unit.Plural(len(intervals)+len(runs), "document"), refused)
 	if leftOut || refused > 0 {
 		return errLeftOut
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping/templates"
 	"github.com/fio2es/fio2es/pipeline/sink"
 )
@@ -96,7 +97,7 @@ func (a *app) openEmbedded(ctx context.Context) (*history.SQLite, error) {
 	store, err := history.OpenSQLite(ctx, a.cfg.History)
 	if err == nil && store.Upgraded() > 0 {
 		a.log.Info(fmt.Sprintf("note: %s was of an older version: its %s can be found by the contents of their files now; "+
-			"the older version cannot open it any more", shortHome(a.cfg.History), plural(store.Upgraded(), "run")))
+			"the older version cannot open it any more", shortHome(a.cfg.History), unit.Plural(store.Upgraded(), "run")))
 	}
 	return store, err
 }

@@ -68,7 +68,7 @@ var rules = map[string]rule{
 		why: "the history is read from documents alone, so that every store gives the same answers",
 	},
 	"internal/heatmap": {level: 3, imports: []string{"hist", "internal/unit"}, why: "a picture needs numbers, not where they came from"},
-	"internal/slo":     {level: 3, imports: []string{"hist"}, std: true, why: "a verdict needs numbers, not where they came from"},
+	"internal/slo":     {level: 3, imports: []string{"hist", "mapping", "internal/unit"}, why: "a verdict needs documents, not where they came from"},
 	"internal/compare": {level: 3, imports: []string{"hist"}, std: true, why: "a comparison needs numbers, not where they came from or how they are shown"},
 
 	"pipeline/sink": {
