@@ -37,7 +37,7 @@ var rules = map[string]rule{
 	},
 	"internal/term": {level: 1, imports: []string{"internal/unit"}, why: "the terminal shows what it is given"},
 	"internal/table": {
-		level: 2, imports: []string{"internal/term"},
+		level: 2, imports: []string{"internal/term", "internal/unit"},
 		why: "columns say what is in a table; it knows formats alone",
 	},
 
@@ -67,6 +67,10 @@ var rules = map[string]rule{
 		level: 3, imports: []string{"mapping", "hist", "internal/es"},
 		why: "the history is read from documents alone, so that every store gives the same answers",
 	},
+	"internal/facts": {
+		level: 3, imports: []string{"mapping", "hist", "pipeline/cbt", "internal/table", "internal/unit"},
+		why: "what is said of a run comes from its document, whoever says it",
+	},
 	"internal/heatmap": {level: 3, imports: []string{"hist", "internal/unit"}, why: "a picture needs numbers, not where they came from"},
 	"internal/slo":     {level: 3, imports: []string{"hist", "mapping", "internal/unit"}, why: "a verdict needs documents, not where they came from"},
 	"internal/compare": {level: 3, imports: []string{"hist"}, std: true, why: "a comparison needs numbers, not where they came from or how they are shown"},
@@ -84,11 +88,11 @@ var rules = map[string]rule{
 		why: "all stores pass the same tests, through the interface alone",
 	},
 	"internal/report": {
-		level: 4, imports: []string{"internal/heatmap", "internal/slo", "internal/compare", "mapping", "hist", "internal/unit"},
+		level: 4, imports: []string{"internal/facts", "internal/table", "internal/heatmap", "internal/slo", "internal/compare", "mapping", "hist", "internal/unit"},
 		why: "a page shows answers, wherever they came from",
 	},
 	"internal/web": {
-		level: 5, imports: []string{"internal/history", "internal/report", "mapping", "internal/unit"},
+		level: 5, imports: []string{"internal/facts", "internal/history", "internal/report", "mapping", "internal/unit"},
 		why: "browsers see what the history has and what reports say; how they are made is for commands",
 	},
 	"internal/export": {level: 4, imports: []string{"hist", "internal/table"}, why: "a format holds numbers, wherever they came from"},
@@ -106,7 +110,7 @@ var rules = map[string]rule{
 		imports: []string{
 			"config", "pipeline", "pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "pipeline/sink",
 			"mapping", "mapping/templates", "kibana", "hist",
-			"internal/history", "internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
+			"internal/facts", "internal/history", "internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
 			"internal/es", "internal/fiotest", "internal/table", "internal/term", "internal/unit",
 		},
 		why: "commands put everything together, and nobody imports them",

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/fio2es/fio2es/internal/term"
 )
@@ -67,7 +68,7 @@ func NewNarrow[R any](w io.Writer, format string, columns []Column[R], cut, drop
 	for _, c := range columns {
 		if forPeople && c.isForPeople() || !forPeople && c.Value != nil {
 			t.columns = append(t.columns, c)
-			headings, keys = append(headings, c.Heading), append(keys, c.key())
+			headings, keys = append(headings, strings.ToUpper(c.Heading)), append(keys, c.key())
 		}
 	}
 	switch format {
@@ -113,7 +114,7 @@ func (t *Writer[R]) Write(row R) error {
 	}
 	cells := make([]string, len(t.columns))
 	for i := range t.columns {
-		cells[i] = t.columns[i].text(row)
+		cells[i] = t.columns[i].TextOf(row)
 	}
 	return t.people.add(t.w, cells)
 }
