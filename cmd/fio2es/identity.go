@@ -11,6 +11,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -152,7 +153,7 @@ func (c *claim) end(ctx context.Context, res *pipeline.Result, err error) error 
 }
 
 // removeOldDoubles removes what the version before stored of one run under several names.
-func (s *identities) removeOldDoubles(ctx context.Context, store *history.SQLite) error {
+func (s *identities) removeOldDoubles(ctx context.Context, store *sqlite.Store) error {
 	runs, err := store.Sharing(ctx)
 	if err != nil {
 		return err

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/ndjson"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
-	"github.com/fio2es/fio2es/pipeline/sink"
 )
 
 // ingesting is one call of ingest.
@@ -44,14 +44,14 @@ type ingesting struct {
 func (in *ingesting) openOutput(name string) error {
 	in.ids = newIdentities(in.app, nil)
 	if name == "-" {
-		in.to = sink.NewNDJSON(in.stdout, in.cfg.Prefix)
+		in.to = ndjson.New(in.stdout, in.cfg.Prefix)
 		return nil
 	}
 	f, err := createFile(name)
 	if err != nil {
 		return err
 	}
-	in.to, in.closeStore = sink.NewNDJSON(f, in.cfg.Prefix), func() error { return f.close(in.failed) }
+	in.to, in.closeStore = ndjson.New(f, in.cfg.Prefix), func() error { return f.close(in.failed) }
 	return nil
 }
 

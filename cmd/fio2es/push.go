@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/ndjson"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/sink"
 )
 
 func (a *app) pushCommand() *cobra.Command {
@@ -83,14 +83,14 @@ func (p *pushing) open(ctx context.Context, output string) (func(failed error) e
 		p.to, p.there, p.ends = to.bulk, to, newFinishing(mostFinishing)
 		return func(error) error { return closeTo() }, nil
 	case "-":
-		p.to = sink.NewNDJSON(p.stdout, p.cfg.Prefix)
+		p.to = ndjson.New(p.stdout, p.cfg.Prefix)
 		return func(error) error { return nil }, nil
 	}
 	f, err := createFile(output)
 	if err != nil {
 		return nil, err
 	}
-	p.to = sink.NewNDJSON(f, p.cfg.Prefix)
+	p.to = ndjson.New(f, p.cfg.Prefix)
 	return f.close, nil
 }
 

@@ -9,13 +9,14 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // pushing is one call of push.
 type pushing struct {
 	*app
-	from  *history.SQLite
+	from  *sqlite.Store
 	there *clusterHistory // nil when documents go to a file
 	to    pushed
 	ends  *finishing

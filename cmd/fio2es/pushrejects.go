@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
-	"github.com/fio2es/fio2es/pipeline/sink"
 )
 
 // pushRejects sends the documents of a reject file once more. The whole file is read
@@ -29,7 +29,7 @@ func (a *app) pushRejects(ctx context.Context, name string) error {
 		return err
 	}
 	defer client.Close()
-	bulk := sink.NewElastic(client, sink.Options{
+	bulk := bulk.New(client, bulk.Options{
 		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
 		NoVerify: true, // a run has more documents than were refused
 	})
@@ -59,7 +59,7 @@ func (a *app) readRejects(name string) (intervals []*mapping.Interval, runs []*m
 	if err != nil {
 		return nil, nil, false, err
 	}
-	for reject, err := range sink.ReadRejects(bytes.NewReader(text)) {
+	for reject, err := range bulk.ReadRejects(bytes.NewReader(text)) {
 		if err == nil {
 			err = sortReject(reject, &intervals, &runs)
 		}
@@ -72,7 +72,7 @@ func (a *app) readRejects(name string) (intervals []*mapping.Interval, runs []*m
 }
 
 // sortReject tells an interval's document, which has a level, from a run's.
-func sortReject(r sink.Reject, intervals *[]*mapping.Interval, runs *[]*mapping.Run) error {
+func sortReject(r bulk.Reject, intervals *[]*mapping.Interval, runs *[]*mapping.Run) error {
 	var kind struct{ Level string }
 	if err := json.Unmarshal(r.Document, &kind); err != nil {
 		return err

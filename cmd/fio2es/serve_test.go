@@ -19,7 +19,7 @@ import (
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -206,7 +206,7 @@ func TestServeLinks(t *testing.T) {
 // TestServeNothing: what is wrong with a run is said, and not taken for a fault.
 func TestServeNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "history.db")
-	store, err := history.OpenSQLite(t.Context(), file)
+	store, err := sqlite.Open(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestServeNothing(t *testing.T) {
 
 func TestServeAddress(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "history.db")
-	store, err := history.OpenSQLite(t.Context(), file)
+	store, err := sqlite.Open(t.Context(), file)
 	if err = errors.Join(err, store.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -200,7 +200,7 @@ func expect(t *testing.T, what, text string, wanted ...string) {
 func historyOf(t *testing.T, runs []*mapping.Run, windows ...*mapping.Interval) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "h.db")
-	store, err := history.OpenSQLite(t.Context(), file)
+	store, err := sqlite.Open(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}

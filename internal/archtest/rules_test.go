@@ -23,7 +23,7 @@ var rules = map[string]rule{
 	"internal/memtest":   {level: 0, std: true, why: "it measures any function, whatever that does"},
 	"internal/fiomatrix": {level: 0, std: true, why: "it tests the program from outside, by its commands alone"},
 	"internal/archtest":  {level: 0, std: true, why: "rules that import what they rule prove nothing"},
-	"internal/es":        {level: 0, why: "the client moves bytes; what they mean is for mapping and sink"},
+	"internal/es":        {level: 0, why: "the client moves bytes; what they mean is for the history"},
 
 	"internal/es/estest": {
 		level: 1, imports: []string{"internal/es"},
@@ -64,21 +64,30 @@ var rules = map[string]rule{
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which knows nothing of our panels"},
 	"internal/history": {
-		level: 3, imports: []string{"mapping", "hist", "internal/es"},
-		why: "the history is read from documents alone, so that every store gives the same answers",
+		level: 3, imports: []string{"mapping"},
+		why: "what a history is does not depend on where it is stored",
 	},
 	"internal/facts": {
 		level: 3, imports: []string{"mapping", "hist", "pipeline/cbt", "internal/table", "internal/unit"},
 		why: "what is said of a run comes from its document, whoever says it",
 	},
-	"internal/heatmap": {level: 3, imports: []string{"hist", "internal/unit"}, why: "a picture needs numbers, not where they came from"},
-	"internal/slo":     {level: 3, imports: []string{"hist", "mapping", "internal/unit"}, why: "a verdict needs documents, not where they came from"},
-	"internal/compare": {level: 3, imports: []string{"hist"}, std: true, why: "a comparison needs numbers, not where they came from or how they are shown"},
-
-	"pipeline/sink": {
-		level: 4, imports: []string{"mapping", "mapping/templates", "internal/es"},
+	"internal/history/sqlite": {
+		level: 4, imports: []string{"internal/history", "mapping"},
+		why: "a store knows documents; how they were made, and what is computed of them, is for others",
+	},
+	"internal/history/elastic/bulk": {
+		level: 4, imports: []string{"mapping", "internal/es"},
 		why: "documents go out as they are: how they were made is over by then",
 	},
+	"internal/history/elastic": {
+		level: 5, imports: []string{"internal/history", "internal/history/elastic/bulk", "mapping", "internal/es"},
+		why: "a store knows documents; how they were made, and what is computed of them, is for others",
+	},
+	"internal/history/ndjson": {level: 3, imports: []string{"mapping"}, why: "it writes documents as they are"},
+	"internal/heatmap":        {level: 3, imports: []string{"hist", "internal/unit"}, why: "a picture needs numbers, not where they came from"},
+	"internal/slo":            {level: 3, imports: []string{"hist", "mapping", "internal/unit"}, why: "a verdict needs documents, not where they came from"},
+	"internal/compare":        {level: 3, imports: []string{"hist"}, std: true, why: "a comparison needs numbers, not where they came from or how they are shown"},
+
 	"internal/setup": {
 		level: 4, imports: []string{"mapping", "mapping/templates", "internal/es"},
 		why: "what is installed is ready before the first document: no logs, no runs",
@@ -98,7 +107,7 @@ var rules = map[string]rule{
 	"internal/export": {level: 4, imports: []string{"hist", "internal/table"}, why: "a format holds numbers, wherever they came from"},
 	"pipeline": {
 		level:   5,
-		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "pipeline/sink", "mapping", "hist", "internal/alike"},
+		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/alike"},
 		why:     "the one package that knows all rooms, and none of what is around them: configuration, commands, stores",
 	},
 	"config": {
@@ -108,9 +117,10 @@ var rules = map[string]rule{
 	"cmd/fio2es": {
 		level: 7,
 		imports: []string{
-			"config", "pipeline", "pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "pipeline/sink",
+			"config", "pipeline", "pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align",
 			"mapping", "mapping/templates", "kibana", "hist",
-			"internal/facts", "internal/history", "internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
+			"internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/history/ndjson",
+			"internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
 			"internal/es", "internal/fiotest", "internal/table", "internal/term", "internal/unit",
 		},
 		why: "commands put everything together, and nobody imports them",
@@ -134,9 +144,9 @@ var only = []struct {
 }{
 	{"github.com/spf13/cobra", []string{"cmd/fio2es"}, "how commands are called is their own affair"},
 	{"github.com/spf13/viper", []string{"config"}, "settings are read in one place, and handed on as plain data"},
-	{"modernc.org/sqlite", []string{"internal/history"}, "stores are behind one interface"},
+	{"modernc.org/sqlite", []string{"internal/history/sqlite"}, "stores are behind one interface"},
 	{"github.com/elastic/elastic-transport-go/v8", []string{"internal/es"}, "there is one client, with one way to fail"},
-	{"github.com/elastic/go-elasticsearch/v8", []string{"internal/es", "internal/history", "internal/setup", "pipeline/sink"},
+	{"github.com/elastic/go-elasticsearch/v8", []string{"internal/es", "internal/history/elastic", "internal/history/elastic/bulk", "internal/setup"},
 		"who makes requests to a cluster; internal/es sends them"},
 	{"github.com/ulikunitz/xz", []string{"pipeline/source"}, "what is compressed is unpacked in one place"},
 	{"github.com/google/go-cmp", []string{"internal/history/historytest"}, "it is for tests"},

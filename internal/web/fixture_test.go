@@ -13,6 +13,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -39,9 +40,9 @@ func runOf(i int, name string, us float64) *mapping.Run {
 }
 
 // historyOf makes a history of runs.
-func historyOf(t testing.TB, runs ...*mapping.Run) *history.SQLite {
+func historyOf(t testing.TB, runs ...*mapping.Run) *sqlite.Store {
 	t.Helper()
-	store, err := history.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "history.db"))
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
