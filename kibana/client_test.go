@@ -131,7 +131,7 @@ func TestImportFails(t *testing.T) {
 		"unauthorized":              {"401 unauthorized", "check the API key"},
 		"forbidden":                 {"403 forbidden", "bulk_create", "docs/kibana.md"},
 		"starting":                  {"503 service unavailable: Kibana server is not ready yet.: try again later"},
-		"space":                     {"does not say"},
+		"space":                     {"does not mention"},
 	} {
 		f, client := newFake(t, map[string]string{importPath: name})
 		b, _ := sent(t)

@@ -63,7 +63,7 @@ func (m *Map) WriteSVG(w io.Writer, p Picture) error {
 	d.Text(chart.Left, 30, "title", unit.Shorten(p.Title, 100))
 	d.Text(chart.Left, 52, "soft", unit.Shorten(p.Subtitle, 150))
 	d.draw()
-	_, err := io.WriteString(w, d.SVG())
+	_, err := io.WriteString(w, d.SVG()+"\n")
 	return err
 }
 
