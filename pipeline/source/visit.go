@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 )
 
@@ -154,23 +155,43 @@ func (s *scanner) mislabelled(ctx context.Context, it item, head []byte) error {
 
 // enter makes a scope for the members of the archive that it turned out to be,
 // and the item that each member starts from.
-func (s *scanner) enter(ctx context.Context, it item) (member item, ok bool, err error) {
+func (s *scanner) enter(ctx context.Context, it item) (first item, ok bool, err error) {
 	if it.depth >= s.opt.Limits.Depth {
 		return item{}, false, s.fail(ctx, it.name, fmt.Errorf("%w: more than %d", ErrDepth, s.opt.Limits.Depth))
 	}
 	base := stem(it.rel)
-	member = item{
+	first = item{
 		root: it.root, archive: it.archive, depth: it.depth + 1, layers: it.layers + 1,
 		in: &scope{parent: it.in, prefix: path.Join(path.Dir(it.rel), base), base: base},
 	}
 	if it.top {
-		member.archive = base
-		member.in.prefix = ""
+		first.archive = base
+		first.in.prefix = ""
 	}
-	return member, true, nil
+	return first, true, nil
 }
 
-// named fills in what a member is called.
+// member is the item of an archive's member, and whether it is worth a look at its content.
+// first is what every member starts from; see [scanner.enter].
+func (s *scanner) member(ctx context.Context, archive, first item, name string, mode fs.FileMode, mod modified) (it item, ok bool, err error) {
+	rel, err := cleanMember(name)
+	if err != nil {
+		return item{}, false, s.fail(ctx, first.named(archive, name).name, err)
+	}
+	first.in.see(rel, mode.IsDir())
+	it = first.named(archive, rel)
+	it.mod = mod
+	if mode.IsDir() || rel == "" {
+		return item{}, false, nil
+	}
+	if !s.interesting(it) {
+		it.look = mode.IsRegular() && s.worthLook(it)
+		return it, it.look, nil
+	}
+	return it, true, nil
+}
+
+// named is the item with the name that it has in an archive.
 func (it item) named(archive item, rel string) item {
 	sep := "/"
 	if archive.depth == 0 {
@@ -191,7 +212,7 @@ func (s *scanner) keep(it item, size int64, open opener, cut error) error {
 		name: it.name, open: open, packed: it.layers > 0, set: s.set,
 	}
 	s.found = append(s.found, found{file: f, in: it.in, rel: it.rel, layers: it.layers, looked: it.look})
-	s.files++
-	s.tell()
+	s.done.Files++
+	s.report()
 	return s.more(it.name)
 }
