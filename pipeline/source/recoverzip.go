@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// A zip is read by its directory, which comes last and so is what a cut takes
-// first. Its members each begin with a header of their own, though:
+// A zip is read by its directory, which comes last, so a zip that is cut short has none.
+// Each member begins with a header of its own, though:
 //
 //	"PK\3\4" version flags method time date crc packed unpacked name extra
 //	4        2       2     2      2    2    4   4      4        2    2     bytes
@@ -39,7 +39,7 @@ type localHeader struct {
 	extra            []byte
 }
 
-// recoverZip goes through the members of a zip without a usable directory. That the
+// recoverZip scans the members of a zip without a usable directory. That the
 // zip is damaged has been noted.
 func (s *scanner) recoverZip(ctx context.Context, archive, first item, whole extent) error {
 	sr := whole.reader()
@@ -127,9 +127,9 @@ func (s *scanner) measure(ctx context.Context, sr *io.SectionReader, h localHead
 	return start + taken.n - int64(buf.Buffered()), nil
 }
 
-// findTrailer looks for the trailer of a stored content: it holds the length, so
-// nothing else is taken for it. Without one, all up to the end is content, but for
-// what may be the begin of a trailer.
+// findTrailer looks for the trailer of a stored content. It has the length of the content,
+// so nothing else is taken for it. Without one, all up to the end is content, except for
+// what may be the beginning of a trailer.
 func findTrailer(sr *io.SectionReader, start int64) (int64, error) {
 	const chunk, reach = 64 << 10, 16 // magic, crc, packed, unpacked
 	buf := make([]byte, chunk)

@@ -40,8 +40,8 @@ func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
 	return set, nil
 }
 
-// scanner is the state of one scan. Its methods return an error only when the
-// scan must end; all else is noted as a Problem.
+// scanner is the state of one scan. Its methods return an error only if the scan must
+// end; all else is noted as a Problem.
 type scanner struct {
 	opt      Options
 	set      *Set
@@ -72,7 +72,7 @@ type item struct {
 	packed  bool   // was decompressed just now
 	again   opener // reads it once more; nil if it must be spooled
 	cut     error  // why again ends before its content does
-	look    bool   // its name says nothing: its content decides
+	look    bool   // its name says nothing: only its content decides
 	beside  bool   // was not named, but lies beside what was
 }
 
@@ -137,7 +137,7 @@ func expand(arg string) ([]string, error) {
 	}
 	_, err := os.Stat(arg)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return []string{arg}, nil // what is wrong with it will show
+		return []string{arg}, nil // what is wrong with it is found when it is read
 	}
 	if !strings.ContainsAny(arg, "*?[") {
 		return nil, err
@@ -228,7 +228,7 @@ func (s *scanner) fail(ctx context.Context, name string, err error) error {
 	return s.more(name)
 }
 
-// damaged notes what a reader stumbled over.
+// damaged notes an error of a decoder or an archive.
 func (s *scanner) damaged(ctx context.Context, name string, err error) error {
 	return s.fail(ctx, name, damage(err))
 }

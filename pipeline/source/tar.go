@@ -14,7 +14,7 @@ import (
 
 const tarBlock = 512
 
-// tarball is one tar being gone through, forwards.
+// tarball is one tar being read, forwards.
 type tarball struct {
 	s       *scanner
 	archive item
@@ -24,7 +24,7 @@ type tarball struct {
 	content func(ctx context.Context, it item, hdr *tar.Header) error
 }
 
-// tarAt goes through a tar of which the members can be read in place.
+// tarAt scans a tar whose members can be read in place.
 func (s *scanner) tarAt(ctx context.Context, it item, x extent) error {
 	first, ok, err := s.enter(ctx, it)
 	if !ok {
@@ -65,7 +65,7 @@ func (s *scanner) tarAt(ctx context.Context, it item, x extent) error {
 	return t.rest(ctx, sr, false)
 }
 
-// tarStream goes through a tar that can be read only once.
+// tarStream scans a tar that can be read only once.
 func (s *scanner) tarStream(ctx context.Context, it item, buf *bufio.Reader) error {
 	first, ok, err := s.enter(ctx, it)
 	if !ok {
@@ -92,7 +92,7 @@ func (s *scanner) tarStream(ctx context.Context, it item, buf *bufio.Reader) err
 	return t.rest(ctx, buf, true)
 }
 
-// members goes through all members. It reports whether the tar had a proper end;
+// members scans all members. It reports whether the tar had a proper end;
 // if not, that is noted.
 func (t *tarball) members(ctx context.Context) (whole bool, err error) {
 	for {
@@ -157,8 +157,8 @@ func (t *tarball) sparse(ctx context.Context, it item) error {
 }
 
 // rest looks at what follows the end mark. Zeros are padding; anything else is
-// likely one more tar, which is noted. A stream is read to its end, as only there
-// its checksum is.
+// likely one more tar, which is noted. A stream is read to its end, because its checksum
+// is there.
 func (t *tarball) rest(ctx context.Context, r io.Reader, toEnd bool) error {
 	buf := make([]byte, bufLen)
 	for said := false; ; {
@@ -168,7 +168,7 @@ func (t *tarball) rest(ctx context.Context, r io.Reader, toEnd bool) error {
 		n, err := r.Read(buf)
 		if !said && len(bytes.Trim(buf[:n], "\x00")) > 0 {
 			said = true
-			bad := fmt.Errorf("%w: data after the end mark is left out", ErrDamaged)
+			bad := fmt.Errorf("%w: data after the end mark is skipped", ErrDamaged)
 			if err := t.s.fail(ctx, t.archive.name, bad); err != nil || !toEnd {
 				return err
 			}

@@ -23,8 +23,8 @@ func (s *scanner) interesting(it item) bool {
 	return s.wanted(it)
 }
 
-// random looks at bytes that can be read in any order, and leaves them where
-// they are if it can.
+// random looks at bytes that can be read in any order. They stay where they are if that is
+// possible.
 func (s *scanner) random(ctx context.Context, it item, x extent) error {
 	wanted := int64(sniffLen)
 	if it.look || it.beside {
@@ -115,7 +115,7 @@ func (s *scanner) unpack(ctx context.Context, it item, k kind, r io.Reader) erro
 // the first look at it met.
 func (s *scanner) plainStream(ctx context.Context, it item, buf *bufio.Reader, head []byte, err error) error {
 	if err != nil && (it.again != nil || !s.wanted(it)) {
-		// Of a wanted file in a stream the copy below tells the same.
+		// The spool notes the same of a wanted file in a stream.
 		if err := s.damaged(ctx, it.name, err); err != nil {
 			return err
 		}
@@ -144,17 +144,17 @@ func (s *scanner) plainStream(ctx context.Context, it item, buf *bufio.Reader, h
 	return s.keep(it, size, spooled(kept), cut)
 }
 
-// mislabelled notes content that its name promises to be packed, as it is likely
-// lost. An all-zero block is how an empty tar looks.
+// mislabelled notes content that is not packed though its name says so: it is likely lost.
+// A block of zeros is an empty tar.
 func (s *scanner) mislabelled(ctx context.Context, it item, head []byte) error {
 	if !promisesPacked(it.rel) || len(head) == sniffLen && [sniffLen]byte(head) == [sniffLen]byte{} {
 		return nil
 	}
-	return s.fail(ctx, it.name, fmt.Errorf("%w: neither archive nor compressed, whatever its name says", ErrFormat))
+	return s.fail(ctx, it.name, fmt.Errorf("%w: neither an archive nor compressed, though its name says so", ErrFormat))
 }
 
-// enter makes a scope for the members of the archive that it turned out to be,
-// and the item that each member starts from.
+// enter makes the item that each member of an archive starts from, with a scope. ok is false
+// if the archive is nested too deep.
 func (s *scanner) enter(ctx context.Context, it item) (first item, ok bool, err error) {
 	if it.depth >= s.opt.Limits.Depth {
 		return item{}, false, s.fail(ctx, it.name, fmt.Errorf("%w: more than %d", ErrDepth, s.opt.Limits.Depth))
@@ -173,7 +173,8 @@ func (s *scanner) enter(ctx context.Context, it item) (first item, ok bool, err 
 
 // member is the item of an archive's member, and whether it is worth a look at its content.
 // first is what every member starts from; see [scanner.enter].
-func (s *scanner) member(ctx context.Context, archive, first item, name string, mode fs.FileMode, mod modified) (it item, ok bool, err error) {
+func (s *scanner) member(ctx context.Context, archive, first item, name string, mode fs.FileMode, mod modified,
+) (it item, ok bool, err error) {
 	rel, err := cleanMember(name)
 	if err != nil {
 		return item{}, false, s.fail(ctx, first.named(archive, name).name, err)

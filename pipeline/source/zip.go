@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// zipStream spools a zip as it is, since its directory comes last.
+// zipStream spools a zip unchanged, because its directory comes last.
 func (s *scanner) zipStream(ctx context.Context, it item, buf *bufio.Reader) error {
 	kept, size, cut, err := s.set.spool.add(buf, raw)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *scanner) zipStream(ctx context.Context, it item, buf *bufio.Reader) err
 	return s.zip(ctx, it, within(kept, 0, size))
 }
 
-// zip goes through a zip.
+// zip scans a zip.
 func (s *scanner) zip(ctx context.Context, it item, x extent) error {
 	first, ok, err := s.enter(ctx, it)
 	if !ok {
