@@ -20,6 +20,7 @@ var rules = map[string]rule{
 		why: "its truth must not come from what is tested against it, such as hist's bins",
 	},
 	"internal/alike":     {level: 0, std: true, why: "messages of one kind are alike wherever they come from"},
+	"internal/safeyaml":  {level: 0, why: "what a text may cost does not depend on what it means"},
 	"internal/memtest":   {level: 0, std: true, why: "it measures any function, whatever that does"},
 	"internal/fiomatrix": {level: 0, std: true, why: "it tests the program from outside, by its commands alone"},
 	"internal/archtest":  {level: 0, std: true, why: "rules that import what they rule prove nothing"},
@@ -46,7 +47,7 @@ var rules = map[string]rule{
 		why: "time is counted without knowing where rows come from or what becomes of windows",
 	},
 	"pipeline/cbt": {
-		level: 2, imports: []string{"pipeline/source", "pipeline/fiolog", "internal/alike"},
+		level: 2, imports: []string{"pipeline/source", "pipeline/fiolog", "internal/alike", "internal/safeyaml"},
 		why: "what an archive means depends on names and configurations, not on latencies",
 	},
 	"mapping": {
@@ -98,7 +99,7 @@ var rules = map[string]rule{
 		why:     "the one package that knows all rooms, and none of what is around them: configuration, commands, stores",
 	},
 	"config": {
-		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es"},
+		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/safeyaml"},
 		why: "settings fill other packages' options; nobody reads settings but commands",
 	},
 	"cmd/fio2es": {
