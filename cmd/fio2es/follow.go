@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -57,8 +58,8 @@ stores what there is, which is no failure.`,
 	fl.DurationVar(&how.every, "every", 5*time.Second, "how often to look for files, and to store what there is of a run")
 	fl.DurationVar(&how.quiet, "quiet", 10*time.Second, "for how long its files have not changed when a run is over")
 	fl.DurationVar(&how.idle, "idle", 0, "end when nothing has changed for so long (default: go on until interrupted)")
-	fl.StringSliceVar(&how.pick.include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
-	fl.StringSliceVar(&how.pick.exclude, "exclude", nil, "not the runs whose archive:path has this in it")
+	fl.StringSliceVar(&how.pick.Include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
+	fl.StringSliceVar(&how.pick.Exclude, "exclude", nil, "not the runs whose archive:path has this in it")
 	fl.StringArray("rule", nil, "an objective, such as 'p99 <= 10ms' (repeatable)")
 	fl.Var(f, "format", "of the windows: table, csv, or json: an object a line")
 	return cmd
@@ -67,7 +68,7 @@ stores what there is, which is no failure.`,
 // followFlags are the flags of follow that are no settings.
 type followFlags struct {
 	every, quiet, idle time.Duration
-	pick               pick
+	pick               query.Pick
 	format             string
 	rules              string // where they come from
 }
@@ -116,7 +117,7 @@ func (a *app) follow(ctx context.Context, paths []string, how followFlags) error
 		how:       how, paths: paths, watched: make(map[string]*watched), told: make(map[string]bool),
 		out: newFollowWriter(a.stdout, how.format, func(text string) { a.log.Info(text) }),
 	}
-	if f.wanted, err = how.pick.compile(); err != nil {
+	if f.wanted, err = how.pick.Compile(); err != nil {
 		return err
 	}
 	if len(a.cfg.SLA) > 0 {

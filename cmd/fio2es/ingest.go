@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -63,9 +64,9 @@ request of Elasticsearch.`,
 	fl.StringVar(&how.output, "output", "", "write NDJSON to this file, - for stdout, instead of the history")
 	fl.BoolVar(&how.force, "force", false, "store runs again, even unchanged ones, and those of which the history has more files")
 	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be ingested, what not, and why")
-	fl.StringSliceVar(&how.pick.include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
-	fl.StringSliceVar(&how.pick.exclude, "exclude", nil, "not the runs whose archive:path has this in it")
-	fl.StringVar(&how.pick.shard, "shard", "", "I/N: the I-th of N parts of the runs, for several machines")
+	fl.StringSliceVar(&how.pick.Include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
+	fl.StringSliceVar(&how.pick.Exclude, "exclude", nil, "not the runs whose archive:path has this in it")
+	fl.StringVar(&how.pick.Shard, "shard", "", "I/N: the I-th of N parts of the runs, for several machines")
 	fl.Var(f, "format", "of the table of runs: table, csv, markdown, json: an object a line; document: a run's whole document a line")
 	return cmd
 }
@@ -74,7 +75,7 @@ request of Elasticsearch.`,
 type ingestFlags struct {
 	output        string
 	force, dryRun bool
-	pick          pick
+	pick          query.Pick
 	format        string
 }
 
@@ -83,7 +84,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 	if err != nil {
 		return usageError{err}
 	}
-	wanted, err := how.pick.compile()
+	wanted, err := how.pick.Compile()
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,7 @@ var rules = map[string]rule{
 		why: "documents are the contract of writers and readers: neither may leak into it",
 	},
 
+	"internal/window": {level: 3, imports: []string{"mapping", "hist"}, why: "a window is the same wherever it is read from and whatever becomes of it"},
 	"mapping/templates": {
 		level: 3, imports: []string{"mapping"},
 		why: "templates describe documents; who installs them, and where, is for others",
@@ -64,7 +65,7 @@ var rules = map[string]rule{
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which knows nothing of our panels"},
 	"internal/history": {
-		level: 3, imports: []string{"mapping"},
+		level: 3, imports: []string{"mapping", "internal/unit"},
 		why: "what a history is does not depend on where it is stored",
 	},
 	"internal/history/sqlite": {
@@ -106,6 +107,10 @@ var rules = map[string]rule{
 		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/alike"},
 		why:     "the one package that knows all rooms, and none of what is around them: configuration, commands, stores",
 	},
+	"internal/query": {
+		level: 6, imports: []string{"internal/history", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
+		why: "files and the history give the same windows; who wants them, and how they are shown, is for others",
+	},
 	"config": {
 		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es"},
 		why: "settings fill other packages' options; nobody reads settings but commands",
@@ -117,6 +122,7 @@ var rules = map[string]rule{
 			"mapping", "mapping/templates", "kibana", "hist",
 			"internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/history/ndjson",
 			"internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
+			"internal/query", "internal/window",
 			"internal/es", "internal/fiotest", "internal/table", "internal/term", "internal/unit",
 		},
 		why: "commands put everything together, and nobody imports them",

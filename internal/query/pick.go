@@ -1,4 +1,4 @@
-package main
+package query
 
 import (
 	"hash/fnv"
@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// pick tells which of an archive's runs are wanted.
-type pick struct {
-	include, exclude []string
-	shard            string
+// Pick says which of an archive's runs are wanted.
+type Pick struct {
+	Include, Exclude []string // texts in archive:path, in which * stands for any text
+	Shard            string   // "2/3" is the second of three parts of the runs; empty is all
 }
 
-// compile gives the test for a run, named by its archive and path.
-func (p pick) compile() (func(archive, path string) bool, error) {
-	include, exclude := patterns(p.include), patterns(p.exclude)
-	part, parts, err := parseShard(p.shard)
+// Compile makes the test of a run, named by its archive and path. A wrong shard is a [UsageError].
+func (p Pick) Compile() (func(archive, path string) bool, error) {
+	include, exclude := patterns(p.Include), patterns(p.Exclude)
+	part, parts, err := parseShard(p.Shard)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func matches(patterns []*regexp.Regexp, name string) bool {
 	return false
 }
 
-// parseShard reads "2/3"; nothing is 1/1.
+// parseShard reads "2/3"; the empty text is 1/1.
 func parseShard(text string) (part, parts int, err error) {
 	if text == "" {
 		return 1, 1, nil
@@ -60,8 +60,8 @@ func parseShard(text string) (part, parts int, err error) {
 	return part, parts, nil
 }
 
-// shardOf is the part of a run: by its name alone, so that every machine agrees,
-// whatever it was given to look through.
+// shardOf is the part of a run. It depends on the name alone, so machines agree that look through
+// different folders.
 func shardOf(name string, parts int) int {
 	h := fnv.New64a()
 	h.Write([]byte(name))

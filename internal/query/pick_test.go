@@ -1,4 +1,4 @@
-package main
+package query
 
 import (
 	"fmt"
@@ -7,18 +7,18 @@ import (
 
 func TestPick(t *testing.T) {
 	for _, c := range []struct {
-		pick pick
+		pick Pick
 		name string
 		want bool
 	}{
-		{pick{}, "a:results/x", true},
-		{pick{include: []string{"rand*4k"}}, "a:results/randwrite/op_4k", true},
-		{pick{include: []string{"rand*4k"}}, "a:results/write/op_4k", false},
-		{pick{include: []string{"x", "y"}, exclude: []string{"z"}}, "a:y/z", false},
-		{pick{exclude: []string{"a:*"}}, "a:y", false},
-		{pick{include: []string{"("}}, "a:(y", true},
+		{Pick{}, "a:results/x", true},
+		{Pick{Include: []string{"rand*4k"}}, "a:results/randwrite/op_4k", true},
+		{Pick{Include: []string{"rand*4k"}}, "a:results/write/op_4k", false},
+		{Pick{Include: []string{"x", "y"}, Exclude: []string{"z"}}, "a:y/z", false},
+		{Pick{Exclude: []string{"a:*"}}, "a:y", false},
+		{Pick{Include: []string{"("}}, "a:(y", true},
 	} {
-		wanted, err := c.pick.compile()
+		wanted, err := c.pick.Compile()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestShards(t *testing.T) {
 	for run := range runs {
 		in := 0
 		for i := range parts {
-			wanted, err := pick{shard: fmt.Sprintf("%d/%d", i+1, parts)}.compile()
+			wanted, err := Pick{Shard: fmt.Sprintf("%d/%d", i+1, parts)}.Compile()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +54,7 @@ func TestShards(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"0/3", "4/3", "x/3", "3", "1/0"} {
-		if _, err := (pick{shard: wrong}).compile(); err == nil {
+		if _, err := (Pick{Shard: wrong}).Compile(); err == nil {
 			t.Errorf("%s: no error", wrong)
 		}
 	}
