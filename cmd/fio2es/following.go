@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -290,13 +292,9 @@ func (f *following) settle(ctx context.Context, over []*cbt.Run) error {
 	}
 	for _, run := range f.runs {
 		if run.Ingested.Before(f.began.Truncate(time.Millisecond)) {
-			f.log.Debug("unchanged: " + describe(run))
+			f.log.Debug("unchanged: " + facts.Title(run))
 		} else {
-			text := fmt.Sprintf("stored %s: %s requests", describe(run), unit.Count(all(run).Requests))
-			if a, err := answersOfTotal(all(run), ""); err == nil && !math.IsNaN(a.of("p99")) {
-				text += ", p99 " + a.text("p99")
-			}
-			f.log.Info(text)
+			f.log.Info("stored " + storedText(run))
 		}
 		if err := f.judge(ctx, run.Run.ID); err != nil {
 			return err
@@ -305,6 +303,16 @@ func (f *following) settle(ctx context.Context, over []*cbt.Run) error {
 	f.runs = nil
 	f.changed = time.Now()
 	return nil
+}
+
+// storedText says what of a run was stored.
+func storedText(run *mapping.Run) string {
+	text, all := facts.Title(run), cmp.Or(run.All, &mapping.Totals{})
+	text += ": " + unit.Count(all.Requests) + " requests"
+	if a := facts.LatenciesOfTotals(all); !math.IsNaN(a.Value("p99")) {
+		text += ", p99 " + a.Text("p99")
+	}
+	return text
 }
 
 // judge holds a run that is over against the rules.
@@ -363,7 +371,7 @@ func (f *following) clear(ctx context.Context, found map[string]*cbt.Run) error 
 		if err := f.store.Delete(ctx, w.id); err != nil {
 			return err
 		}
-		f.log.Info("note: " + describe(run) + " is part of " + archiveName(f.opt, heir) + ":" + heir.Name() + " now: removed")
+		f.log.Info("note: " + facts.Title(run) + " is part of " + archiveName(f.opt, heir) + ":" + heir.Name() + " now: removed")
 	}
 	return nil
 }

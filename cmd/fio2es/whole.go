@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -36,7 +37,7 @@ func (s *storedWindows) checkWhole(ctx context.Context, run *mapping.Run, levels
 		return nil, err
 	}
 	s.lack = fmt.Sprintf("run %s (%s): the history lacks %s: what follows leaves them out; ingest the run's files again to restore them",
-		run.Run.ID[:min(8, len(run.Run.ID))], describe(run), lack)
+		run.Run.ID[:min(8, len(run.Run.ID))], facts.Title(run), lack)
 	s.log.Warn(s.lack)
 	warned := *run
 	warned.Warnings = append(slices.Clone(run.Warnings), s.lack)
@@ -96,7 +97,7 @@ func (a *app) notWhole(ctx context.Context, store history.Store, runs []*mapping
 			if err := store.MakeCurrent(ctx, r.Run.ID, r.Run.Ingest); err != nil {
 				return nil, err
 			}
-			a.log.Info(fmt.Sprintf("note: finished replacing %s %s: an ingest was interrupted", r.Run.ID[:8], describe(r)))
+			a.log.Info(fmt.Sprintf("note: finished replacing %s %s: an ingest was interrupted", r.Run.ID[:8], facts.Title(r)))
 		}
 	}
 	return lacking, nil

@@ -37,7 +37,7 @@ var rules = map[string]rule{
 	},
 	"internal/term": {level: 1, imports: []string{"internal/unit"}, why: "the terminal shows what it is given"},
 	"internal/table": {
-		level: 2, imports: []string{"internal/term"},
+		level: 2, imports: []string{"internal/term", "internal/unit"},
 		why: "columns say what is in a table; it knows formats alone",
 	},
 
@@ -68,6 +68,10 @@ var rules = map[string]rule{
 		level: 3, imports: []string{"mapping", "internal/unit"},
 		why: "what a history is does not depend on where it is stored",
 	},
+	"internal/facts": {
+		level: 3, imports: []string{"mapping", "hist", "pipeline/cbt", "internal/table", "internal/unit"},
+		why: "what is said of a run comes from its document, whoever says it",
+	},
 	"internal/history/sqlite": {
 		level: 4, imports: []string{"internal/history", "mapping"},
 		why: "a store knows documents; how they were made, and what is computed of them, is for others",
@@ -94,11 +98,11 @@ var rules = map[string]rule{
 		why: "all stores pass the same tests, through the interface alone",
 	},
 	"internal/report": {
-		level: 4, imports: []string{"internal/heatmap", "internal/slo", "internal/compare", "mapping", "hist", "internal/unit"},
+		level: 4, imports: []string{"internal/facts", "internal/table", "internal/heatmap", "internal/slo", "internal/compare", "mapping", "hist", "internal/unit"},
 		why: "a page shows answers, wherever they came from",
 	},
 	"internal/web": {
-		level: 5, imports: []string{"internal/history", "internal/report", "mapping", "internal/unit"},
+		level: 5, imports: []string{"internal/facts", "internal/history", "internal/report", "mapping", "internal/unit"},
 		why: "browsers see what the history has and what reports say; how they are made is for commands",
 	},
 	"internal/export": {level: 4, imports: []string{"hist", "internal/table"}, why: "a format holds numbers, wherever they came from"},
@@ -120,7 +124,7 @@ var rules = map[string]rule{
 		imports: []string{
 			"config", "pipeline", "pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align",
 			"mapping", "mapping/templates", "kibana", "hist",
-			"internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/history/ndjson",
+			"internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/history/ndjson",
 			"internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
 			"internal/query", "internal/window",
 			"internal/es", "internal/fiotest", "internal/table", "internal/term", "internal/unit",

@@ -1,4 +1,4 @@
-package term
+package table
 
 import (
 	"bytes"
@@ -25,11 +25,10 @@ func TestNarrow(t *testing.T) {
 		40: "(without P50, with short texts of NAME: the terminal has 40 columns; \"| cat\" shows all)",
 		26: "(without P50, MEAN, with short texts of NAME: the terminal has 26 columns; \"| cat\" shows all)",
 	} {
-		table := NewTable("NAME", "NONE", ">MEAN", ">P50", ">P99")
-		table.Narrow([]string{"NAME", "NONE"}, []string{"NONE", "P50", "MEAN"})
-		table.Add("archive:0/id-0123abcd and more text", "", "123.456", "39.3µs", "1,234,567")
+		table := newGrid(false, []string{"NAME", "NONE", ">MEAN", ">P50", ">P99"}, []string{"NAME", "NONE"}, []string{"NONE", "P50", "MEAN"})
+		table.add([]string{"archive:0/id-0123abcd and more text", "", "123.456", "39.3µs", "1,234,567"})
 		out := &narrow{columns: columns}
-		if err := table.Write(out); err != nil {
+		if err := table.write(out); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
@@ -45,19 +44,10 @@ func TestNarrow(t *testing.T) {
 			t.Errorf("%d columns:\n%s", columns, out)
 		}
 	}
-	whole := NewTable("NAME")
-	whole.Narrow([]string{"NAME"}, nil)
-	whole.Add(strings.Repeat("x", 500))
+	toFile := newGrid(false, []string{"NAME"}, []string{"NAME"}, nil)
+	toFile.add([]string{strings.Repeat("x", 500)})
 	var out bytes.Buffer
-	if err := whole.Write(&out); err != nil || out.Len() != 506 {
+	if err := toFile.write(&out); err != nil || out.Len() != 506 {
 		t.Errorf("to a file: %d bytes, %v", out.Len(), err)
-	}
-}
-
-func TestShorten(t *testing.T) {
-	for width, want := range map[int]string{10: "abcdefghij", 9: "abcd…ghij", 4: "ab…j", 1: "…"} {
-		if got := shorten("abcdefghij", width); got != want {
-			t.Errorf("%d: %q, want %q", width, got, want)
-		}
 	}
 }
