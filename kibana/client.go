@@ -12,7 +12,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 )
 
 // The oldest version that takes the objects.
@@ -26,11 +26,11 @@ var (
 )
 
 // Client speaks to a Kibana.
-type Client struct{ transport *elastic.Client }
+type Client struct{ transport *es.Client }
 
 // NewClient makes a client that sends through transport. Its errors call it Kibana where
-// [elastic.Config] has that as Service.
-func NewClient(transport *elastic.Client) *Client { return &Client{transport} }
+// [es.Config] has that as Service.
+func NewClient(transport *es.Client) *Client { return &Client{transport} }
 
 // ObjectError is one object that Kibana did not take as it was.
 type ObjectError struct {
@@ -49,10 +49,10 @@ func (c *Client) Check(ctx context.Context) (version string, err error) {
 	var answer struct {
 		Version struct{ Number string }
 	}
-	err = c.do(ctx, "", elastic.Request{URI: "/api/status"}, &answer)
-	var e *elastic.Error
+	err = c.do(ctx, "", es.Request{URI: "/api/status"}, &answer)
+	var e *es.Error
 	switch number := answer.Version.Number; {
-	case errors.As(err, &e) && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed || e.Status/100 == 3), errors.Is(err, elastic.ErrAnswer):
+	case errors.As(err, &e) && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed || e.Status/100 == 3), errors.Is(err, es.ErrAnswer):
 		err = fmt.Errorf("%w: %w; is its base path in the address?", ErrNotKibana, err)
 	case err != nil:
 	case number == "":
@@ -67,7 +67,7 @@ func (c *Client) Check(ctx context.Context) (version string, err error) {
 }
 
 func checkVersion(number string) error {
-	major, minor, err := elastic.ParseVersion(number)
+	major, minor, err := es.ParseVersion(number)
 	if err != nil {
 		return fmt.Errorf("%w: version %q", ErrNotKibana, number)
 	}
@@ -83,8 +83,8 @@ func (c *Client) CheckSpace(ctx context.Context, space string) error {
 	if space == "" || space == DefaultSpace {
 		return nil
 	}
-	err := c.do(ctx, "", elastic.Request{URI: "/api/spaces/space/" + url.PathEscape(space)}, nil)
-	if elastic.IsNotFound(err) {
+	err := c.do(ctx, "", es.Request{URI: "/api/spaces/space/" + url.PathEscape(space)}, nil)
+	if es.IsNotFound(err) {
 		return fmt.Errorf("%w: %s has no %q; make it in Stack Management, Spaces, with this as its identifier", ErrNoSpace, c.transport, space)
 	}
 	if err != nil {
@@ -107,11 +107,11 @@ func (c *Client) Missing(ctx context.Context, b *Bundle) ([]Object, error) {
 		request.Objects = append(request.Objects, ref{o.Type, o.ID})
 	}
 	// An export of all names those that are missing, and needs no other privilege.
-	err := c.do(ctx, b.Space, elastic.Request{URI: "/api/saved_objects/_export", Body: request}, nil)
+	err := c.do(ctx, b.Space, es.Request{URI: "/api/saved_objects/_export", Body: request}, nil)
 	var answer struct {
 		Attributes struct{ Objects []ref }
 	}
-	var e *elastic.Error
+	var e *es.Error
 	switch {
 	case err == nil:
 		return nil, nil
@@ -144,7 +144,7 @@ func (c *Client) Import(ctx context.Context, b *Bundle) error {
 		return fmt.Errorf("import into Kibana: %w", err)
 	}
 	var answer importAnswer
-	req := elastic.Request{URI: "/api/saved_objects/_import?overwrite=true", Body: body, Type: contentType}
+	req := es.Request{URI: "/api/saved_objects/_import?overwrite=true", Body: body, Type: contentType}
 	if err := c.do(ctx, b.Space, req, &answer); err != nil {
 		return fmt.Errorf("import into Kibana: %w", err)
 	}
@@ -236,13 +236,13 @@ func (a *importAnswer) err(want int) error {
 const maxAnswer = 16 << 20
 
 // do sends a request to a space and decodes the answer, unless into is nil.
-func (c *Client) do(ctx context.Context, space string, req elastic.Request, into any) error {
+func (c *Client) do(ctx context.Context, space string, req es.Request, into any) error {
 	if space != "" && space != DefaultSpace {
 		req.URI = "/s/" + url.PathEscape(space) + req.URI
 	}
 	req.Header = http.Header{"Kbn-Xsrf": {"fio2es"}} // without it Kibana takes it for a trick on a browser
-	err := c.transport.Do(ctx, elastic.Extended{Request: req, MaxAnswer: maxAnswer}, into)
-	var e *elastic.Error
+	err := c.transport.Do(ctx, es.Extended{Request: req, MaxAnswer: maxAnswer}, into)
+	var e *es.Error
 	if errors.As(err, &e) {
 		return fmt.Errorf("%s %s: %w%s", e.Method, e.Path, err, advice(e.Status))
 	}

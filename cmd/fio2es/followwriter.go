@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -43,11 +44,8 @@ func (f *followWriter) line(d *mapping.Interval) error {
 			return err
 		}
 	}
-	a, err := answersOf(&d.Latency, "")
-	if err != nil {
-		return err
-	}
+	a := facts.LatenciesOf(&d.Latency)
 	return term.Line(f.w, form, d.Window.End.UTC().Format("15:04:05"), d.Run.ID[:8], d.Fio.Direction,
 		unit.Count(d.Requests.Completed), unit.Rate(d.IOPS),
-		a.text("mean"), a.text("p50"), a.text("p95"), a.text("p99"), a.text("p99_9"), a.text("max"))
+		a.Text("mean"), a.Text("p50"), a.Text("p95"), a.Text("p99"), a.Text("p99_9"), a.Text("max"))
 }

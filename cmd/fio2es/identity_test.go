@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
@@ -35,10 +35,10 @@ func unzipped(t *testing.T, name string) []byte {
 }
 
 // standIn is a cluster in this process that is set up, and has some documents.
-func standIn(t *testing.T, bulk []byte) (*elastictest.Server, string) {
+func standIn(t *testing.T, bulk []byte) (*estest.Server, string) {
 	t.Helper()
 	names := templates.Names("fio")
-	server := elastictest.New(names...)
+	server := estest.New(names...)
 	for _, name := range names {
 		server.Templates[name] = templates.Version
 	}

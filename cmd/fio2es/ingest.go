@@ -11,13 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/history/ndjson"
 	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
-	"github.com/fio2es/fio2es/pipeline/sink"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -65,9 +66,9 @@ request of Elasticsearch.`,
 	fl.StringVar(&how.output, "output", "", "write NDJSON to this file, - for stdout, instead of the history")
 	fl.BoolVar(&how.force, "force", false, "store runs again, even unchanged ones, and those of which the history has more files")
 	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be ingested, what not, and why")
-	fl.StringSliceVar(&how.pick.include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
-	fl.StringSliceVar(&how.pick.exclude, "exclude", nil, "not the runs whose archive:path has this in it")
-	fl.StringVar(&how.pick.shard, "shard", "", "I/N: the I-th of N parts of the runs, for several machines")
+	fl.StringSliceVar(&how.pick.Include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
+	fl.StringSliceVar(&how.pick.Exclude, "exclude", nil, "not the runs whose archive:path has this in it")
+	fl.StringVar(&how.pick.Shard, "shard", "", "I/N: the I-th of N parts of the runs, for several machines")
 	fl.Var(f, "format", "of the table of runs: table, csv, markdown, json: an object a line; document: a run's whole document a line")
 	return cmd
 }
@@ -76,7 +77,7 @@ request of Elasticsearch.`,
 type ingestFlags struct {
 	output        string
 	force, dryRun bool
-	pick          pick
+	pick          query.Pick
 	format        string
 }
 
@@ -86,7 +87,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 		return usageError{err}
 	}
 	opt.Force = how.force
-	wanted, err := how.pick.compile()
+	wanted, err := how.pick.Compile()
 	if err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 		result, err = a.ingestIntoHistory(ctx, runs, options)
 	} else {
 		err = a.writeOutput(how.output, func(w io.Writer) (err error) {
-			result, err = ingest.Runs(ctx, ingest.Target{Sink: sink.NewNDJSON(w, a.cfg.Prefix)}, runs, options)
+			result, err = ingest.Runs(ctx, ingest.Target{Sink: ndjson.New(w, a.cfg.Prefix)}, runs, options)
 			return err
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/kibana"
 )
@@ -70,7 +70,7 @@ another space Kibana would change the ids, and links would lead nowhere.`,
 type dashboards struct {
 	bundle    *kibana.Bundle
 	client    *kibana.Client
-	transport *elastic.Client
+	transport *es.Client
 }
 
 // openKibana connects to the Kibana that the settings name, and looks whether it is new
@@ -85,7 +85,7 @@ func (a *app) openKibana(ctx context.Context) (*dashboards, error) {
 		return nil, usageError{err}
 	}
 	cfg.Service, cfg.Waiting, cfg.Dial = "Kibana", a.tellWait, a.dial
-	transport, err := elastic.New(cfg)
+	transport, err := es.New(cfg)
 	if err != nil {
 		return nil, usageError{err}
 	}

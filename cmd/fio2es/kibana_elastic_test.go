@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/kibana"
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
@@ -76,7 +76,7 @@ func TestKibanaElastic(t *testing.T) {
 }
 
 // ingestExample stores the example archive in a cluster, under a prefix.
-func ingestExample(t *testing.T, real elastictest.Real, prefix string) {
+func ingestExample(t *testing.T, real estest.Real, prefix string) {
 	t.Helper()
 	isolate(t)
 	at := []string{"--elasticsearch=" + real.Address, "--prefix=" + prefix}
@@ -86,7 +86,7 @@ func ingestExample(t *testing.T, real elastictest.Real, prefix string) {
 }
 
 // ask sends a panel's search as Kibana would. The answer must be whole.
-func ask(t *testing.T, real elastictest.Real, r kibana.Request, c kibanatest.Context) json.RawMessage {
+func ask(t *testing.T, real estest.Real, r kibana.Request, c kibanatest.Context) json.RawMessage {
 	t.Helper()
 	search, err := kibanatest.Resolve(r.URL, c)
 	if err != nil {
@@ -95,7 +95,7 @@ func ask(t *testing.T, real elastictest.Real, r kibana.Request, c kibanatest.Con
 	return searchFor(t, real, search)
 }
 
-func searchFor(t *testing.T, real elastictest.Real, s kibanatest.Search) json.RawMessage {
+func searchFor(t *testing.T, real estest.Real, s kibanatest.Search) json.RawMessage {
 	t.Helper()
 	var answer json.RawMessage
 	request(t, real, "POST", "/"+s.Index+"/_search?ignore_unavailable=true", string(s.JSON()), &answer)
@@ -184,7 +184,7 @@ const plain = `{"index": "PREFIX-latency.host-*", "%context%": true, "%timefield
 
 // checkPercentiles compares every percentile in every answer with that of the merged
 // histograms of the documents that it is of, at three zooms.
-func checkPercentiles(t *testing.T, real elastictest.Real, prefix string, requests []kibana.Request) {
+func checkPercentiles(t *testing.T, real estest.Real, prefix string, requests []kibana.Request) {
 	url := json.RawMessage(strings.ReplaceAll(plain, "PREFIX", prefix))
 	requests = append(slices.Clone(requests), kibana.Request{Panel: "plain", Data: "plain", URL: url})
 	for name, context := range map[string]kibanatest.Context{

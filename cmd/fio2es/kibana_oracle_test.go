@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/kibana"
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
@@ -63,7 +63,7 @@ func (d differences) String() string {
 	return "from merged histograms: " + show(d.all) + "; of one document, from what it stores: " + show(d.stored)
 }
 
-func newOracle(t *testing.T, real elastictest.Real, r kibana.Request, c kibanatest.Context) *oracle {
+func newOracle(t *testing.T, real estest.Real, r kibana.Request, c kibanatest.Context) *oracle {
 	t.Helper()
 	o := &oracle{t: t, request: r}
 	resolved, err := kibanatest.Resolve(r.URL, c)

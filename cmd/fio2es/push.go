@@ -10,10 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
+	"github.com/fio2es/fio2es/internal/history/ndjson"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping/templates"
-	"github.com/fio2es/fio2es/pipeline/sink"
 )
 
 // errNoCluster is a push without a cluster.
@@ -77,7 +78,7 @@ func (a *app) push(ctx context.Context, text, output string) error {
 		leftOut, err = closed(closeTo, push(ingest.Destination{Sink: to.bulk, Store: to, Finishing: mostFinishing}))
 	} else {
 		err = a.writeOutput(output, func(w io.Writer) error {
-			return push(ingest.Destination{Sink: sink.NewNDJSON(w, a.cfg.Prefix)})
+			return push(ingest.Destination{Sink: ndjson.New(w, a.cfg.Prefix)})
 		})
 	}
 	if err != nil {
@@ -106,14 +107,14 @@ func (a *app) pushRejects(ctx context.Context, name string) error {
 		return err
 	}
 	defer client.Close()
-	bulk := sink.NewElastic(client, sink.Options{
+	to := bulk.New(client, bulk.Options{
 		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
 		NoVerify: true, // a run has more documents than were rejected
 	})
-	if err := errors.Join(rejects.Push(ctx, bulk), bulk.Close()); err != nil {
+	if err := errors.Join(rejects.Push(ctx, to), to.Close()); err != nil {
 		return err
 	}
-	refused := bulk.Stats().Rejected
+	refused := to.Stats().Rejected
 	fmt.Fprintf(a.stderr, "%s sent, %d refused again\n", unit.Plural(len(rejects.Intervals)+len(rejects.Runs), "document"), refused)
 	if rejects.LeftOut || refused > 0 {
 		return errLeftOut

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
@@ -22,7 +22,7 @@ import (
 // watchedServer is a stand-in that looks at its documents after each request, and
 // interrupts the program at one of them.
 type watchedServer struct {
-	*elastictest.Server
+	*estest.Server
 	mu        sync.Mutex
 	left      int // requests up to the interruption; it does not come below 1
 	interrupt func()
@@ -31,7 +31,7 @@ type watchedServer struct {
 
 func newWatched(t *testing.T) (*watchedServer, string) {
 	t.Helper()
-	w := &watchedServer{Server: elastictest.New(templates.Names("fio")...)}
+	w := &watchedServer{Server: estest.New(templates.Names("fio")...)}
 	for _, name := range templates.Names("fio") {
 		w.Templates[name] = templates.Version
 	}

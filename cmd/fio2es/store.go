@@ -11,13 +11,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping/templates"
-	"github.com/fio2es/fio2es/pipeline/sink"
 )
 
 // addClusterFlags adds the settings of how to reach the cluster. Secrets are in the
@@ -38,7 +40,7 @@ func addWaitFlags(f *pflag.FlagSet) {
 }
 
 // tellWait says what is waited for, why, and until when.
-func (a *app) tellWait(w elastic.Wait) {
+func (a *app) tellWait(w es.Wait) {
 	cause := "it does not answer"
 	if w.Cause != nil {
 		cause = w.Cause.Error()
@@ -48,13 +50,13 @@ func (a *app) tellWait(w elastic.Wait) {
 }
 
 // connect makes a client of the cluster that the settings name, and looks who answers.
-func (a *app) connect(ctx context.Context) (*elastic.Client, error) {
+func (a *app) connect(ctx context.Context) (*es.Client, error) {
 	cfg, err := a.cfg.Elasticsearch.Client()
 	if err != nil {
 		return nil, usageError{err}
 	}
 	cfg.Waiting, cfg.Dial = a.tellWait, a.dial
-	client, err := elastic.New(cfg)
+	client, err := es.New(cfg)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -81,12 +83,12 @@ func (a *app) openHistory(ctx context.Context) (history.Store, func() error, err
 	if err != nil {
 		return nil, nil, err
 	}
-	return history.NewElastic(client, a.cfg.Prefix, nil), func() error { client.Close(); return nil }, nil
+	return elastic.New(client, a.cfg.Prefix, nil), func() error { client.Close(); return nil }, nil
 }
 
 // readEmbedded opens the embedded history for reading. It creates nothing.
-func (a *app) readEmbedded(ctx context.Context) (*history.SQLite, error) {
-	store, err := history.OpenReadOnly(ctx, a.cfg.History)
+func (a *app) readEmbedded(ctx context.Context) (*sqlite.Store, error) {
+	store, err := sqlite.OpenReadOnly(ctx, a.cfg.History)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no history at %s: store runs with fio2es ingest PATH, or correct --history", shortHome(a.cfg.History))
 	}
@@ -95,8 +97,8 @@ func (a *app) readEmbedded(ctx context.Context) (*history.SQLite, error) {
 
 // openEmbedded opens the embedded history for writing. One of an older version is brought
 // up to date.
-func (a *app) openEmbedded(ctx context.Context) (*history.SQLite, error) {
-	store, err := history.OpenSQLite(ctx, a.cfg.History)
+func (a *app) openEmbedded(ctx context.Context) (*sqlite.Store, error) {
+	store, err := sqlite.Open(ctx, a.cfg.History)
 	if err == nil && store.Upgraded() > 0 {
 		a.log.Info(fmt.Sprintf("note: %s was of an older version: its %s can be found by the contents of their files now; "+
 			"the older version cannot open it any more", shortHome(a.cfg.History), unit.Plural(store.Upgraded(), "run")))
@@ -106,8 +108,8 @@ func (a *app) openEmbedded(ctx context.Context) (*history.SQLite, error) {
 
 // clusterHistory is the history in a cluster, to read and to write.
 type clusterHistory struct {
-	*history.Elastic
-	bulk *sink.Elastic // what it writes through
+	*elastic.Store
+	bulk *bulk.Writer // what it writes through
 }
 
 // openCluster opens the history in the cluster that the settings name. The function
@@ -117,10 +119,10 @@ func (a *app) openCluster(ctx context.Context) (*clusterHistory, func() error, e
 	if err != nil {
 		return nil, nil, err
 	}
-	bulk := sink.NewElastic(client, sink.Options{
+	bulk := bulk.New(client, bulk.Options{
 		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
 	})
-	return &clusterHistory{history.NewElastic(client, a.cfg.Prefix, bulk), bulk}, func() error {
+	return &clusterHistory{elastic.New(client, a.cfg.Prefix, bulk), bulk}, func() error {
 		defer client.Close()
 		err := bulk.Close()
 		if n := bulk.Stats().Rejected; n > 0 {

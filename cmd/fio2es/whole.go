@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -34,7 +35,7 @@ func (s *storedWindows) checkWhole(ctx context.Context, run *mapping.Run, levels
 		return nil, err
 	}
 	s.lack = fmt.Sprintf("run %s (%s): the history lacks %s: what follows leaves them out; ingest the run's files again to restore them",
-		run.Run.ID[:min(8, len(run.Run.ID))], describe(run), lack)
+		run.Run.ID[:min(8, len(run.Run.ID))], facts.Title(run), lack)
 	s.log.Warn(s.lack)
 	warned := *run
 	warned.Warnings = append(slices.Clone(run.Warnings), s.lack)

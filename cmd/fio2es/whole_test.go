@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -85,7 +85,7 @@ func callOut(t *testing.T, args ...string) string {
 }
 
 // documentsBy are the interval documents of a stand-in by id, without the run documents.
-func documentsBy(server *elastictest.Server) map[string]string {
+func documentsBy(server *estest.Server) map[string]string {
 	out := map[string]string{}
 	for _, index := range server.Indices() {
 		for id, text := range server.Documents(index) {

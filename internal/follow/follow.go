@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/slo"
@@ -179,9 +181,9 @@ func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
 		id := s.Run.Run.ID
 		f.watched[f.placeOf(s.Files)].id = id
 		if s.Unchanged {
-			f.Log.Debug("unchanged: " + title(s.Run))
+			f.Log.Debug("unchanged: " + facts.Title(s.Run))
 		} else {
-			f.Log.Info("stored " + title(s.Run) + ": " + totalsText(s.Run.All))
+			f.Log.Info("stored " + facts.Title(s.Run) + ": " + totalsText(s.Run.All))
 		}
 		if checked[id] {
 			continue
@@ -197,12 +199,10 @@ func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
 
 // totalsText writes the requests of a run, and their 99th percentile.
 func totalsText(all *mapping.Totals) string {
-	if all == nil {
-		all = &mapping.Totals{}
-	}
+	all = cmp.Or(all, &mapping.Totals{})
 	text := unit.Count(all.Requests) + " requests"
-	if l := &all.Latency; l.Layout != "" && !math.IsNaN(l.P99) {
-		text += ", p99 " + unit.LatencyOrMore(l.P99, l.P99 >= l.OpenFrom())
+	if a := facts.LatenciesOfTotals(all); !math.IsNaN(a.Value("p99")) {
+		text += ", p99 " + a.Text("p99")
 	}
 	return text
 }
@@ -222,7 +222,7 @@ func (f *follower) check(ctx context.Context, id string) error {
 	}
 	verdicts, err := slo.Check(f.Rules, run, windows)
 	if err != nil {
-		return fmt.Errorf("check %s against the rules: %w", title(run), err)
+		return fmt.Errorf("check %s against the rules: %w", facts.Title(run), err)
 	}
 	for i := range verdicts {
 		switch v := &verdicts[i]; v.State {

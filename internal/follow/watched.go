@@ -9,6 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
@@ -114,6 +115,6 @@ func (f *follower) remove(ctx context.Context, id, heir string) error {
 	if err := f.to.Store.Delete(ctx, id); err != nil {
 		return err
 	}
-	f.Log.Info("note: " + title(run) + " is part of " + heir + " now: removed")
+	f.Log.Info("note: " + facts.Title(run) + " is part of " + heir + " now: removed")
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
@@ -94,7 +95,7 @@ func (c *claim) find(ctx context.Context, e *pipeline.Execution) (Found, error) 
 	found := choose(e, c.written, same(e, c.written))
 	if have := found.Have; have != nil && !have.Source.Contains(&e.Source) {
 		return found, refusedError{fmt.Errorf("%s:%s is not written, because it shares files with %s, which was written before: "+
-			"name only the folder that has all of them", e.Run.Archive, e.Run.Name, title(have))}
+			"name only the folder that has all of them", e.Run.Archive, e.Run.Name, facts.Title(have))}
 	}
 	return found, nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
@@ -137,7 +138,7 @@ func removeDoubles(ctx context.Context, store history.Store, run *mapping.Run, d
 		if err := store.Delete(ctx, d.Run.ID); err != nil && !errors.Is(err, history.ErrNotFound) {
 			return err
 		}
-		log.Info(fmt.Sprintf("note: removed %s %s: it is the same run as %s %s", d.Run.ID[:8], title(d), run.Run.ID[:8], title(run)))
+		log.Info(fmt.Sprintf("note: removed %s %s: it is the same run as %s %s", d.Run.ID[:8], facts.Title(d), run.Run.ID[:8], facts.Title(run)))
 	}
 	return nil
 }

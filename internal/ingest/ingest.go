@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
@@ -258,7 +259,7 @@ func missing(ctx context.Context, store history.Store, runs []*mapping.Run, log 
 			if err := store.MakeCurrent(ctx, r.Run.ID, r.Run.Ingest); err != nil {
 				return nil, err
 			}
-			log.Info(fmt.Sprintf("note: finished replacing %s %s: an ingest was interrupted", r.Run.ID[:8], title(r)))
+			log.Info(fmt.Sprintf("note: finished replacing %s %s: an ingest was interrupted", r.Run.ID[:8], facts.Title(r)))
 		}
 	}
 	return lacking, nil

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"log/slog"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -101,14 +102,14 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 		return err
 	}
 	for _, r := range runs {
-		p.Progress(p.Runs+p.Unchanged+1, title(r))
+		p.Progress(p.Runs+p.Unchanged+1, facts.Title(r))
 		same, whole := sameIn(there.sharing, r)
 		switch {
 		case there.versions[r.Run.ID] == r.Run.Ingest && there.lacking[r.Run.ID] == "":
 			p.Unchanged++
 			continue
 		case whole != nil && there.lacking[whole.Run.ID] == "":
-			p.Log.Info(fmt.Sprintf("note: %s %s is in the cluster as %s %s", r.Run.ID[:8], title(r), whole.Run.ID[:8], title(whole)))
+			p.Log.Info(fmt.Sprintf("note: %s %s is in the cluster as %s %s", r.Run.ID[:8], facts.Title(r), whole.Run.ID[:8], facts.Title(whole)))
 			p.Unchanged++
 			continue
 		}
@@ -118,7 +119,7 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 			continue
 		}
 		if what := there.lacking[r.Run.ID]; what != "" {
-			p.Log.Info(fmt.Sprintf("note: %s: the cluster lacked %s: its documents are sent again", title(r), what))
+			p.Log.Info(fmt.Sprintf("note: %s: the cluster lacked %s: its documents are sent again", facts.Title(r), what))
 		}
 		if err := p.one(ctx, r, same); err != nil {
 			return err
@@ -189,14 +190,14 @@ func (p *push) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
 		return true, err // it was replaced meanwhile, which one finds
 	}
 	p.Log.Warn(fmt.Sprintf("run %s (%s) is not pushed: the embedded history lacks %s: ingest its files again, then push",
-		r.Run.ID[:8], title(r), counts.LackText(r)))
+		r.Run.ID[:8], facts.Title(r), counts.LackText(r)))
 	p.LeftOut = true
 	return false, nil
 }
 
 // one pushes a run. same are runs there of the same files, which it replaces.
 func (p *push) one(ctx context.Context, r *mapping.Run, same []*mapping.Run) error {
-	wrap := func(err error) error { return fmt.Errorf("push %s: %w", title(r), err) }
+	wrap := func(err error) error { return fmt.Errorf("push %s: %w", facts.Title(r), err) }
 	n, err := p.Sink.PutEncoded(ctx, p.from.Encoded(ctx, r))
 	p.Documents += n
 	if d := r.Documents; err == nil && n < d.Cluster+d.Host+d.Job { // documents in several parts are more

@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
-	"github.com/fio2es/fio2es/pipeline/sink"
 )
 
 // Rejects are the documents of a reject file.
@@ -27,7 +27,7 @@ func ReadRejects(name string, log *slog.Logger) (*Rejects, error) {
 		return nil, err
 	}
 	all := &Rejects{}
-	for reject, err := range sink.ReadRejects(bytes.NewReader(text)) {
+	for reject, err := range bulk.ReadRejects(bytes.NewReader(text)) {
 		if err == nil {
 			err = all.add(reject.Document)
 		}
