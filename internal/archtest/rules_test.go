@@ -119,14 +119,26 @@ var rules = map[string]rule{
 		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es"},
 		why: "settings fill other packages' options; nobody reads settings but commands",
 	},
-	"cmd/fio2es": {
+	"internal/ingest": {
+		level:   6,
+		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/elastic/bulk", "internal/slo"},
+		why:     "which runs are stored does not depend on commands, settings or formats",
+	},
+	"internal/follow": {
 		level: 7,
+		imports: []string{
+			"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/facts", "internal/history", "internal/slo", "internal/unit",
+		},
+		why: "how folders are watched does not depend on commands, settings or formats",
+	},
+	"cmd/fio2es": {
+		level: 8,
 		imports: []string{
 			"config", "pipeline", "pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align",
 			"mapping", "mapping/templates", "kibana", "hist",
 			"internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/history/ndjson",
 			"internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
-			"internal/query", "internal/window",
+			"internal/query", "internal/window", "internal/ingest", "internal/follow",
 			"internal/es", "internal/fiotest", "internal/table", "internal/term", "internal/unit",
 		},
 		why: "commands put everything together, and nobody imports them",

@@ -1,4 +1,4 @@
-package main
+package follow
 
 import (
 	"bytes"
@@ -35,20 +35,17 @@ func TestFollowDoubts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var text bytes.Buffer
-			f := &following{
-				ingesting: &ingesting{app: &app{log: slog.New(slog.NewTextHandler(&text, nil))}},
-				how:       followFlags{quiet: 2 * time.Second}, told: make(map[string]bool),
-			}
+			p := &problems{log: slog.New(slog.NewTextHandler(&text, nil)), quiet: 2 * time.Second}
+			lasting := false
 			said := func() int { return strings.Count(text.String(), "format not understood") }
 			for _, l := range tt.looks {
-				f.tellNew(l.problems, time.Unix(0, 0).Add(l.at))
+				lasting = p.report(l.problems, time.Unix(0, 0).Add(l.at)) || lasting
 			}
-			if said() != tt.want || f.leftOut != (tt.want > 0) {
-				t.Errorf("said %d times, left out %v, want %d", said(), f.leftOut, tt.want)
+			if said() != tt.want || lasting != (tt.want > 0) {
+				t.Errorf("said %d times, left out %v, want %d", said(), lasting, tt.want)
 			}
-			f.tellRest()
-			if said() != tt.end || f.leftOut != (tt.end > 0) {
-				t.Errorf("said %d times at the end, left out %v, want %d", said(), f.leftOut, tt.end)
+			if rest := p.reportRest(); said() != tt.end || (lasting || rest) != (tt.end > 0) {
+				t.Errorf("said %d times at the end, left out %v, want %d", said(), lasting || rest, tt.end)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package main
+package follow
 
 import (
 	"bytes"
@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // The last windows of a run are held against rules for iops, too, by their own length, unless
 // that is next to nothing.
 func TestLastAlerts(t *testing.T) {
-	rules, err := parseRules("--rule", []string{"iops >= 100"})
+	rule, err := slo.Parse("iops >= 100")
 	check(t, err)
 	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
@@ -31,7 +31,7 @@ func TestLastAlerts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out bytes.Buffer
-			a := newAlerts(slog.New(term.NewLogHandler(&out, slog.LevelInfo, nil)), rules)
+			a := newAlerts(slog.New(slog.NewTextHandler(&out, nil)), []slo.Rule{rule})
 			at := start
 			for i, length := range []time.Duration{time.Second, time.Second, tt.last} {
 				n := int64(200)
@@ -47,7 +47,7 @@ func TestLastAlerts(t *testing.T) {
 				at = d.Window.End
 			}
 			a.end()
-			if got := strings.Contains(out.String(), "warning: sla iops >= 100"); got != tt.alert {
+			if got := strings.Contains(out.String(), `level=WARN msg="sla iops >= 100`); got != tt.alert {
 				t.Errorf("an alert: %v, want %v\n%s", got, tt.alert, &out)
 			}
 		})
