@@ -193,7 +193,7 @@ func (a *averages) document(k averageKey, level mapping.Level, s *average, ref m
 		Fio:       mapping.FioRef{Direction: k.direction.String(), Job: k.job, Version: version},
 		IOPS:      rounded(s.iops/float64(length), 1e3),
 		Bandwidth: rounded(s.bandwidth/float64(length), 1),
-		Weighting: "average",
+		Weighting: mapping.Averaged,
 	}
 	if s.measured > 0 {
 		d.Latency.Mean = rounded(s.latency/s.measured/1000, 1e3)
