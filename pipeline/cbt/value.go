@@ -213,7 +213,5 @@ func hosts(v any) []string {
 		}
 		names[i] = name
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
+	return namesIn(names)
 }
