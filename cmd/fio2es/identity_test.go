@@ -54,6 +54,7 @@ func standIn(t *testing.T, bulk []byte) (*estest.Server, string) {
 // TestOldClusterHistory: a cluster has the runs of an archive twice, as the version before
 // stored them under two names. The next ingest finds them by their files, and keeps one.
 func TestOldClusterHistory(t *testing.T) {
+	t.Parallel()
 	old := unzipped(t, filepath.Join("..", "..", "testdata", "histories", "version-1-runs.ndjson.gz"))
 	server, address := standIn(t, old)
 	if n := len(server.Documents("fio-runs")); n != 6 {
@@ -97,6 +98,7 @@ func TestOldClusterHistory(t *testing.T) {
 
 // TestPushKnowsContents: what the cluster has under another id is not pushed once more.
 func TestPushKnowsContents(t *testing.T) {
+	t.Parallel()
 	old := unzipped(t, filepath.Join("..", "..", "testdata", "histories", "version-1-runs.ndjson.gz"))
 	lines := bytes.SplitAfter(bytes.TrimSpace(old), []byte("\n"))
 	var first []byte
@@ -125,6 +127,7 @@ func TestPushKnowsContents(t *testing.T) {
 // TestPushBrings: the cluster has one host's part of a run, under another id: the whole
 // takes its place.
 func TestPushBrings(t *testing.T) {
+	t.Parallel()
 	server, address := standIn(t, nil)
 	archive := filepath.Join("..", "..", "examples", "cbt-archive")
 	part := filepath.Join(archive, "results", "00000000", "id-2b90e1d4", "4krandrw.client01.lab.example.com")
@@ -144,6 +147,7 @@ func TestPushBrings(t *testing.T) {
 // TestMovedArchives ingests one archive in all its forms under other names, at the same
 // time: each run is stored once.
 func TestMovedArchives(t *testing.T) {
+	t.Parallel()
 	packed := pack(t, identitySpec)
 	dir := t.TempDir()
 	paths := []string{filepath.Join(dir, "folder", "lab")}
