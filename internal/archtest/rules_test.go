@@ -20,6 +20,7 @@ var rules = map[string]rule{
 		why: "its truth must not come from what is tested against it, such as hist's bins",
 	},
 	"internal/alike":     {level: 0, std: true, why: "messages of one kind are alike wherever they come from"},
+	"internal/safeyaml":  {level: 0, why: "what a text may cost does not depend on what it means"},
 	"internal/memtest":   {level: 0, std: true, why: "it measures any function, whatever that does"},
 	"internal/fiomatrix": {level: 0, std: true, why: "it tests the program from outside, by its commands alone"},
 	"internal/archtest":  {level: 0, std: true, why: "rules that import what they rule prove nothing"},
@@ -47,7 +48,7 @@ var rules = map[string]rule{
 		why: "time is counted without knowing where rows come from or what becomes of windows",
 	},
 	"pipeline/cbt": {
-		level: 2, imports: []string{"pipeline/source", "pipeline/fiolog", "internal/alike"},
+		level: 2, imports: []string{"pipeline/source", "pipeline/fiolog", "internal/alike", "internal/safeyaml"},
 		why: "what an archive means depends on names and configurations, not on latencies",
 	},
 	"mapping": {
@@ -55,6 +56,7 @@ var rules = map[string]rule{
 		why: "documents are the contract of writers and readers: neither may leak into it",
 	},
 
+	"internal/window": {level: 3, imports: []string{"mapping", "hist"}, why: "a window is the same wherever it is read from and whatever becomes of it"},
 	"mapping/templates": {
 		level: 3, imports: []string{"mapping"},
 		why: "templates describe documents; who installs them, and where, is for others",
@@ -65,7 +67,7 @@ var rules = map[string]rule{
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which knows nothing of our panels"},
 	"internal/history": {
-		level: 3, imports: []string{"mapping"},
+		level: 3, imports: []string{"mapping", "internal/unit"},
 		why: "what a history is does not depend on where it is stored",
 	},
 	"internal/facts": {
@@ -111,17 +113,34 @@ var rules = map[string]rule{
 		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/alike"},
 		why:     "the one package that knows all rooms, and none of what is around them: configuration, commands, stores",
 	},
+	"internal/query": {
+		level: 6, imports: []string{"internal/history", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
+		why: "files and the history give the same windows; who wants them, and how they are shown, is for others",
+	},
 	"config": {
-		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es"},
+		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/safeyaml"},
 		why: "settings fill other packages' options; nobody reads settings but commands",
 	},
-	"cmd/fio2es": {
+	"internal/ingest": {
+		level:   6,
+		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/elastic/bulk", "internal/slo"},
+		why:     "which runs are stored does not depend on commands, settings or formats",
+	},
+	"internal/follow": {
 		level: 7,
+		imports: []string{
+			"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/facts", "internal/history", "internal/slo", "internal/unit",
+		},
+		why: "how folders are watched does not depend on commands, settings or formats",
+	},
+	"cmd/fio2es": {
+		level: 8,
 		imports: []string{
 			"config", "pipeline", "pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align",
 			"mapping", "mapping/templates", "kibana", "hist",
 			"internal/chart", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/history/ndjson",
 			"internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
+			"internal/query", "internal/window", "internal/ingest", "internal/follow",
 			"internal/es", "internal/fiotest", "internal/table", "internal/term", "internal/unit",
 		},
 		why: "commands put everything together, and nobody imports them",
