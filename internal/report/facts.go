@@ -240,31 +240,26 @@ func clockTime(c chart.Clock, t time.Time) string {
 	return "+" + strconv.FormatFloat(t.Sub(c.Start).Seconds(), 'f', 3, 64) + "s"
 }
 
-// worstRow is what is worst of a direction, and when.
-type worstRow struct {
-	Direction          string
-	P99, Slowest, Idle cell
-}
-
-// worst is nil where nothing has a histogram. The slowest request has the latency that it
-// has in the table of numbers.
-func (r *Run) worst(t *total) *worstRow {
+// worst is the worst windows of a direction: with the highest p99, the slowest request and the lowest IOPS. It is nil
+// where no window has a histogram. The slowest request has the latency that it has in the table of numbers.
+func (r *Run) worst(t *total) *row {
 	s := r.series[t.Direction]
 	if s == nil || s.worst.p99 == nil || t.histogram == nil {
 		return nil
 	}
 	m := &s.worst
-	row := &worstRow{t.Direction, cell{shortText(&t.Latency, m.p99.value), r.since(m.p99), ""}, cell{Text: shortText(&t.Latency, t.Latency.Max)}, cell{Text: "-"}}
+	p99 := cell{Text: shortText(&t.Latency, m.p99.value), Note: r.since(m.p99)}
+	slowest, idle := cell{Text: shortText(&t.Latency, t.Latency.Max)}, cell{Text: "-"}
 	if m.slowest != nil {
-		row.Slowest.Note = r.since(m.slowest)
+		slowest.Note = r.since(m.slowest)
 	}
 	switch {
 	case m.gap != nil:
-		row.Idle = cell{"0", "no windows from " + r.since(m.gap) + " for " + unit.Elapsed(time.Duration(m.gap.value*float64(time.Second))), ""}
+		idle = cell{Text: "0", Note: "no windows from " + r.since(m.gap) + " for " + unit.Elapsed(time.Duration(m.gap.value*float64(time.Second)))}
 	case m.idle != nil:
-		row.Idle = cell{unit.Rate(m.idle.value), r.since(m.idle), ""}
+		idle = cell{Text: unit.Rate(m.idle.value), Note: r.since(m.idle)}
 	}
-	return row
+	return &row{t.Direction, []cell{p99, slowest, idle}}
 }
 
 // since says when that was.

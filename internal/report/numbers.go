@@ -39,16 +39,15 @@ func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
 	return list, nil
 }
 
-// cell is one of a table's: what it says, what is written small below, and what is told
-// to those who point at it.
-type cell struct{ Text, Note, Title string }
-
-// numbersRow is a direction's line in the table of numbers.
-type numbersRow struct {
-	Direction string
-	Cells     []cell
-	Few       bool // requests: a percentile says little of what another run would give
+// row is a line of a table.
+type row struct {
+	Name  string // of a direction or a host
+	Cells []cell
 }
+
+// cell is a number: with what is written small below it, what those see who point at it, and how long its bar is, as
+// style sheets have it.
+type cell struct{ Text, Note, Title, Bar string }
 
 // numbersColumns are all numbers but p75.
 var numbersColumns = slices.DeleteFunc(slices.Clone(facts.Numbers), func(c table.Column[*facts.Line]) bool {
@@ -67,22 +66,18 @@ func titles(columns []table.Column[*facts.Line]) []string {
 // sure is the confidence of an interval of a percentile.
 const sure = 0.95
 
-// row is the direction's line.
-func (t *total) row() numbersRow {
-	row := numbersRow{Direction: t.Direction}
+// row is the direction's line in the table of numbers. isFew is whether it has a percentile of too few requests.
+func (t *total) row() (line row, isFew bool) {
+	line.Name = t.Direction
 	for i := range numbersColumns {
 		c := &numbersColumns[i]
-		switch {
-		case c.Unit != "us":
-			row.Cells = append(row.Cells, cell{Text: c.TextOf(t.Line)})
-		case t.histogram == nil:
-			row.Cells = append(row.Cells, t.bareCell(c.Name))
-		default:
-			latency, isFew := t.latencyCell(c.Name)
-			row.Cells, row.Few = append(row.Cells, latency), row.Few || isFew
+		one, isFewHere := cell{Text: c.TextOf(t.Line)}, false
+		if c.Unit == "us" {
+			one, isFewHere = t.latencyCell(c.Name)
 		}
+		line.Cells, isFew = append(line.Cells, one), isFew || isFewHere
 	}
-	return row
+	return line, isFew
 }
 
 // answer is a latency with the bounds of its error, and whether it is a percentile of too few requests.
@@ -105,22 +100,20 @@ func (t *total) answer(name string) (a hist.Answer, isFew bool) {
 	return a, false
 }
 
-// bareCell is a latency without a histogram: computed by fio for a single job, or the mean of averages.
-func (t *total) bareCell(name string) cell {
-	us := t.Latencies.Value(name)
-	if t.Latencies.ByFio && !math.IsNaN(us) {
-		return cell{unit.Latency(us), "fio's own", byFio}
-	}
-	return cell{Text: unit.Latency(us)}
-}
-
-// byFio says where fio's own latencies come from.
-const byFio = "computed by fio: its report has no bins (json+ has them), so it cannot be merged with other jobs"
-
-// latencyCell is a latency with the bound of its error, and whether it is a percentile of too few requests.
+// latencyCell is a latency with the bound of its error, and whether it is a percentile of too few requests. Without a
+// histogram it is what fio computed for a single job, or the mean of averages.
 func (t *total) latencyCell(name string) (c cell, isFew bool) {
+	us := t.Latencies.Value(name)
+	switch {
+	case t.histogram != nil:
+	case t.Latencies.ByFio && !math.IsNaN(us):
+		const byFio = "computed by fio: its report has no bins (json+ has them), so it cannot be merged with other jobs"
+		return cell{Text: unit.Latency(us), Note: "fio's own", Title: byFio}, false
+	default:
+		return cell{Text: unit.Latency(us)}, false
+	}
 	a, isFew := t.answer(name)
-	c = boundedCell(t.Latencies.Value(name), a)
+	c = boundedCell(us, a)
 	if isFew {
 		c.Text += "†"
 		c.Title += "; too few requests to tell what another run would give"

@@ -192,9 +192,9 @@ type runView struct {
 	Missing          string
 	Warnings         []string
 	Header           []string
-	Numbers          []numbersRow
+	Numbers          []row
 	Few              bool
-	Worst            []worstRow
+	Worst            []row
 	Time             template.HTML
 	TimeNote         string
 	Data             []panelData
@@ -220,8 +220,8 @@ func (r *Run) newView(number int) *runView {
 		v.Part = fmt.Sprintf("%s: windows from %s to %s", r.page.opt.Part, r.moment(r.from), r.moment(r.to))
 	}
 	for _, t := range r.totals {
-		row := t.row()
-		v.Numbers, v.Few = append(v.Numbers, row), v.Few || row.Few
+		line, isFew := t.row()
+		v.Numbers, v.Few = append(v.Numbers, line), v.Few || isFew
 	}
 	if len(r.curves) > 0 {
 		v.Curves = drawCurves(r.curves, fmt.Sprintf("Latency by percentile of %s: %s", d.Run.Name, labels(r.totals)))

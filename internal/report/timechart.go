@@ -123,9 +123,9 @@ func (t *timeChart) latencies(name string, a *chart.ValueAxis) {
 		t.Path("shade "+className(overTime[p].name), name+" "+overTime[p].name+" of the worst window", t.shade(s, a,
 			func(c *column) (from, to float64) { return c.at[p], c.worst[p] }))
 	}
-	t.Path("line max", name+" max", t.dashes(s, a, func(c *column) float64 { return c.at[ofMax] }))
+	t.Path("line max", name+" max", t.steps(s, a, false, func(c *column) float64 { return c.at[ofMax] }))
 	for p := range ofMax {
-		t.Path("line "+className(overTime[p].name), name+" "+overTime[p].name, t.steps(s, a, func(c *column) float64 { return c.at[p] }))
+		t.Path("line "+className(overTime[p].name), name+" "+overTime[p].name, t.steps(s, a, true, func(c *column) float64 { return c.at[p] }))
 	}
 	t.Printf("</g>\n")
 }
@@ -148,41 +148,29 @@ func (t *timeChart) rates(top float64) {
 		}
 		s := t.series[name]
 		t.Path("shade "+name, name+" iops of the windows that are joined", t.shade(s, a, func(c *column) (from, to float64) { return c.lowest, c.most }))
-		t.Path("line rate "+name, name+" iops", t.steps(s, a, func(c *column) float64 { return c.iops }))
+		t.Path("line rate "+name, name+" iops", t.steps(s, a, true, func(c *column) float64 { return c.iops }))
 	}
 }
 
-// steps is a line with a step for each column, which ends where a window is missing.
-func (t *timeChart) steps(s *series, a *chart.ValueAxis, value func(*column) float64) string {
+// steps is a line with a step for each column. It ends where a window is missing, and after each column if its steps
+// are not joined.
+func (t *timeChart) steps(s *series, a *chart.ValueAxis, isJoined bool, value func(*column) float64) string {
 	var d strings.Builder
-	drawn := false
+	isDrawn := false
 	for i := range s.columns {
 		c := &s.columns[i]
 		v := value(c)
 		if math.IsNaN(v) {
-			drawn = false
+			isDrawn = false
 			continue
 		}
 		from, to := t.axis.Span(c.start, c.end)
-		if drawn && s.follows(i) {
+		if isJoined && isDrawn && s.follows(i) {
 			fmt.Fprintf(&d, "V%sH%s", chart.Number(a.Y(v)), chart.Number(to))
 		} else {
 			fmt.Fprintf(&d, "M%s %sH%s", chart.Number(from), chart.Number(a.Y(v)), chart.Number(to))
 		}
-		drawn = true
-	}
-	return d.String()
-}
-
-// dashes is a dash for each column.
-func (t *timeChart) dashes(s *series, a *chart.ValueAxis, value func(*column) float64) string {
-	var d strings.Builder
-	for i := range s.columns {
-		c := &s.columns[i]
-		if v := value(c); !math.IsNaN(v) {
-			from, to := t.axis.Span(c.start, c.end)
-			fmt.Fprintf(&d, "M%s %sH%s", chart.Number(from), chart.Number(a.Y(v)), chart.Number(to))
-		}
+		isDrawn = true
 	}
 	return d.String()
 }
