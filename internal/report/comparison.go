@@ -9,13 +9,13 @@ import (
 	"github.com/fio2es/fio2es/internal/compare"
 )
 
-// Comparison is how a run differs from the first one, or why that is not told.
+// Comparison is how a run differs from the first one, or why the two are not compared.
 type Comparison struct {
 	Other      int     // the run's place on the page, from 1; the first is the baseline
 	Title      string  // of the run
 	Confidence float64 // such as 0.95
 	Changes    []Change
-	Why        string // there are none, such as "mode read, not write"
+	Why        string // the runs are not compared, such as "mode read, not write"
 }
 
 // Change is how a metric differs, as numbers and as texts.
@@ -29,10 +29,10 @@ type Change struct {
 // Compare adds a comparison to the page.
 func (p *Page) Compare(c *Comparison) { p.comparisons = append(p.comparisons, c) }
 
-// Percent is how sure the intervals are, for the template.
+// Percent is the confidence of the intervals, for the template.
 func (c *Comparison) Percent() string { return share(c.Confidence) }
 
-// A change is drawn on a line from half to twice as much, logarithmically.
+// A change is drawn on a logarithmic line from half as much to twice as much.
 const (
 	changeWidth  = 160
 	changeHeight = 16

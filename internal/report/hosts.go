@@ -13,10 +13,10 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// maxHosts is how many hosts a table has: the slowest.
+// maxHosts is how many hosts a table has at most: the slowest ones.
 const maxHosts = 100
 
-// hostSum is a host's windows of a direction, added up.
+// hostSum is the sum of a host's windows of a direction.
 type hostSum struct {
 	host        string
 	requests    hist.Histogram
@@ -25,13 +25,13 @@ type hostSum struct {
 	first, last hostWindow
 }
 
-// hostWindow is what completed in a window.
+// hostWindow is how many requests completed in a window.
 type hostWindow struct {
 	start, end time.Time
 	completed  int64
 }
 
-// add takes the next window.
+// add adds the next window.
 func (s *hostSum) add(d *mapping.Interval) error {
 	w := hostWindow{d.Time, d.Window.End, d.Requests.Completed}
 	s.completed += w.completed
@@ -55,8 +55,8 @@ func (s *hostSum) add(d *mapping.Interval) error {
 	return nil
 }
 
-// iops are those of the windows but the first and the last, which the host's start and
-// end may cut; of all where these are few.
+// iops are those of all windows but the first and the last, which the host's start and end may cut. Few windows count
+// all.
 func (s *hostSum) iops() float64 {
 	const few = 4
 	completed, from, to := s.completed-s.first.completed-s.last.completed, s.first.end, s.last.start
@@ -123,7 +123,7 @@ func newHostTable(direction string, sums []*hostSum, hosts []mapping.RunHost) ho
 	return t
 }
 
-// percentOf is how much x is of the highest, as style sheets have it.
+// percentOf is the share of x in the highest, as style sheets write it.
 func percentOf(x, highest float64) string {
 	if !(highest > 0) {
 		return "0%"

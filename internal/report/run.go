@@ -20,7 +20,7 @@ import (
 // mapColumns is how many columns a heat map has at most.
 const mapColumns = 240
 
-// Run is a run of a page. It takes windows of the cluster, and of hosts, in order of time.
+// Run is a run on a page. It takes the windows of the cluster and of hosts, in order of time.
 type Run struct {
 	page     *Page
 	series   map[string]*series // by direction
@@ -55,11 +55,10 @@ func (p *Page) Run() *Run {
 	return r
 }
 
-// wantsWindows tells whether windows are of use: of whole runs beyond those that have a section,
-// the run's own document says all.
+// wantsWindows reports whether windows are needed. For all of a run without a section, the run's document is enough.
 func (r *Run) wantsWindows() bool { return r.series != nil }
 
-// Add takes a window of the cluster or of a host.
+// Add adds a window of the cluster or of a host.
 func (r *Run) Add(d *mapping.Interval) error {
 	switch {
 	case !r.wantsWindows():
@@ -91,7 +90,7 @@ func (r *Run) Add(d *mapping.Interval) error {
 	return nil
 }
 
-// span widens what windows span.
+// span widens the time that windows span.
 func (r *Run) span(start, end time.Time) {
 	if r.to.IsZero() || start.Before(r.from) {
 		r.from = start
@@ -115,8 +114,7 @@ func (r *Run) addHost(d *mapping.Interval) error {
 	return nil
 }
 
-// End ends the run, whose document this is. It is false when there is nothing in what was asked for: then the run is
-// not on the page.
+// End ends the run, whose document this is. It returns false if no request matches; then the run is not on the page.
 func (r *Run) End(doc *mapping.Run) (bool, error) {
 	r.doc = doc.Light()
 	for _, s := range r.series {
@@ -144,7 +142,7 @@ func (r *Run) End(doc *mapping.Run) (bool, error) {
 	return true, nil
 }
 
-// totalsOfWindows are those of the windows that were taken.
+// totalsOfWindows are the totals of the windows.
 func (r *Run) totalsOfWindows() []*total {
 	var list []*total
 	seconds := r.to.Sub(r.from).Seconds()
@@ -174,12 +172,12 @@ func (r *Run) totalsOfWindows() []*total {
 	return list
 }
 
-// directions are those that have windows.
+// directions are the directions with windows.
 func (r *Run) directions() []string {
 	return slices.DeleteFunc(slices.Clone(mapping.Directions[:]), func(name string) bool { return r.series[name] == nil })
 }
 
-// runView is what the template shows of a run.
+// runView is the data of the template for a run.
 type runView struct {
 	Number           int
 	Many             bool   // runs on the page
@@ -231,11 +229,11 @@ func (r *Run) newView(number int) *runView {
 	return v
 }
 
-// viewTime draws what goes over time.
+// viewTime draws the charts over time.
 func (r *Run) viewTime(v *runView) {
 	names := r.directions()
 	if len(names) == 0 {
-		v.TimeNote = "The run has no windows: " + cmp.Or(r.doc.NoWindows, "its files do not say what happened when") + "."
+		v.TimeNote = "The run has no windows: " + cmp.Or(r.doc.NoWindows, "its files have no times of requests") + "."
 		return
 	}
 	axis := chart.TimeAxis{From: r.from, Until: r.to, Clock: r.clock()}
@@ -257,14 +255,14 @@ func (r *Run) viewTime(v *runView) {
 	v.Map = template.HTML(m.Fragment(heatmap.Picture{ // which escapes texts
 		Title: v.Name, Subtitle: unit.Count(m.Total) + " requests", Clock: axis.Clock, From: axis.From, To: axis.Until,
 	}))
-	v.MapNote = fmt.Sprintf("%s requests (%s) in cells of %s by a twentieth of a power of ten; colours are logarithmic, and of a shorter last column those of its rate. Lines are percentiles of each column.",
+	v.MapNote = fmt.Sprintf("%s requests (%s) in cells of %s and 1/20 of a power of ten. Colours are logarithmic; a shorter last column has the colours of its rate. Lines are percentiles of each column.",
 		unit.Count(m.Total), strings.Join(names, ", "), unit.Elapsed(m.Width))
 	if m.OpenUS > 0 {
 		v.MapNote += fmt.Sprintf(" The top row has requests of %s or more: fio's last bin has no upper end.", unit.Latency(m.OpenUS))
 	}
 }
 
-// timeNote says what a column is.
+// timeNote explains a column of the charts over time.
 func (r *Run) timeNote(names []string) string {
 	joined, longest, window := 0, time.Duration(0), time.Duration(r.doc.IntervalMS)*time.Millisecond
 	for _, name := range names {
@@ -281,9 +279,9 @@ func (r *Run) timeNote(names []string) string {
 		of += " to " + unit.Elapsed(longest)
 	}
 	if joined > 1 {
-		return fmt.Sprintf("Up to %d %s are joined to a column, with the percentiles of their merged histograms; where a single one of them was worse, the shade reaches up to it.", joined, of)
+		return fmt.Sprintf("A column is up to %d %s, with the percentiles of their merged histograms. The shade reaches up to the worst single window.", joined, of)
 	}
-	return fmt.Sprintf("Percentiles of %s. Where a window is missing, nothing was served, or nothing is known.", of)
+	return fmt.Sprintf("Percentiles of %s. Where a window is missing, no request was served, or none is known.", of)
 }
 
 // viewHosts makes the tables of hosts.
