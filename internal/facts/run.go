@@ -11,10 +11,10 @@ import (
 // ShortID is the beginning of a run's id, which is enough to name it.
 func ShortID(run *mapping.Run) string { return run.Run.ID[:min(8, len(run.Run.ID))] }
 
-// HasClock reports whether it is known when the run was.
+// HasClock reports whether the date of a run is known.
 func HasClock(run *mapping.Run) bool { return run.Run.Start.Year() >= 1970 }
 
-// Started is when a run started, to the second in UTC, or "-" where that is not known.
+// Started is when a run started, to the second in UTC, or "-" if its date is not known.
 func Started(run *mapping.Run) string {
 	if !HasClock(run) {
 		return "-"
@@ -50,7 +50,7 @@ func ShortName(run *mapping.Run) string {
 	return name
 }
 
-// State is what is not as it should be with a run, in a few words.
+// State is what is wrong or unfinished with a run, in a few words.
 func State(run *mapping.Run) string {
 	words, _ := run.State()
 	return strings.Join(words, ", ")

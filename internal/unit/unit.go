@@ -1,6 +1,5 @@
-// Package unit writes numbers for people: latencies, counts, rates and sizes, each with
-// three significant digits and the unit that suits it. Documents and machine-readable
-// output do not use it.
+// Package unit writes numbers for people: latencies, counts, rates and sizes, each with three significant digits and
+// a suitable unit. Documents and output for programs do not use it.
 package unit
 
 import (
@@ -26,8 +25,8 @@ func Latency(us float64) string {
 	return digits(us/1e6) + "s"
 }
 
-// LatencyOrMore writes a latency given in microseconds, or "≥17.0s" where it is only a lower
-// bound, as in fio's last bin, which has no upper end.
+// LatencyOrMore writes a latency given in microseconds, or "≥17.0s" if it is a lower bound, as in fio's last bin,
+// which has no upper end.
 func LatencyOrMore(us float64, isBound bool) string { return OrMore(Latency(us), isBound) }
 
 // OrMore marks the text of a value that is only a lower bound.
