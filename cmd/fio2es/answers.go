@@ -53,7 +53,7 @@ func answersFrom(figure func(name string) (us float64, ok bool)) answers {
 
 // answersOf takes what the document says or, with fio's method, computes it from its histogram.
 func answersOf(l *mapping.Latency, method string) (answers, error) {
-	if l.Layout == "" { // of averages, or of nothing
+	if !l.HasPercentiles() { // averages, or nothing
 		return answersFrom(func(name string) (float64, bool) { return l.Mean, name == "mean" && l.Mean > 0 }), nil
 	}
 	a := answers{open: l.OpenFrom()}
@@ -78,7 +78,7 @@ func answersOf(l *mapping.Latency, method string) (answers, error) {
 // answersOfTotal is answersOf for totals. Where these have no histogram, they may have what
 // fio itself computed of a single job.
 func answersOfTotal(t *mapping.Totals, method string) (answers, error) {
-	if t.Latency.Layout != "" || t.Fio == nil {
+	if t.Latency.HasPercentiles() || t.Fio == nil {
 		return answersOf(&t.Latency, method)
 	}
 	a := answersFrom(t.Fio.Figure)

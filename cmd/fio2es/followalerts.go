@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -27,7 +28,6 @@ type judged struct {
 	direction string
 	end       time.Time
 	length    time.Duration
-	requests  float64
 	breaches  []slo.Breach
 }
 
@@ -44,16 +44,17 @@ func newAlerts(log *slog.Logger, rules []slo.Rule) *alerts {
 // window judges a window, and reports on the ones before: the last of a run may be too short
 // for a rate.
 func (a *alerts) window(d *mapping.Interval) error {
-	w, ok, err := slo.WindowOf(d)
-	if err != nil || !ok {
+	w := window.From(d)
+	a.title = w.Run.Archive + ":" + w.Run.Name
+	if w.ElapsedMS != a.elapsed {
+		a.flush(func(*judged, slo.Breach) bool { return true })
+		a.elapsed = w.ElapsedMS
+	}
+	breaches, err := a.rules.Add(w)
+	if err != nil {
 		return err
 	}
-	a.title = d.Run.Archive + ":" + d.Run.Name
-	if d.Window.ElapsedMS != a.elapsed {
-		a.flush(func(*judged, slo.Breach) bool { return true })
-		a.elapsed = d.Window.ElapsedMS
-	}
-	a.latest = append(a.latest, judged{d.Fio.Direction, d.Window.End, d.Window.End.Sub(d.Time), float64(max(w.Completed, 1)), a.rules.Add(w)})
+	a.latest = append(a.latest, judged{w.Direction, w.End, w.Length(), breaches})
 	return nil
 }
 
@@ -78,7 +79,7 @@ func (a *alerts) flush(counts func(*judged, slo.Breach) bool) {
 			case counts(w, b):
 				a.broken[key] = w.end
 				a.log.Warn(fmt.Sprintf("sla %s: %s: %s %s is %s in the window until %s", b.Rule, a.title, w.direction, b.Rule.Metric,
-					b.Text(w.requests), clockOf(w.end)))
+					b.Text(), clockOf(w.end)))
 			}
 		}
 		for key, last := range a.broken {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -290,9 +291,9 @@ func (f *following) settle(ctx context.Context, over []*cbt.Run) error {
 	}
 	for _, run := range f.runs {
 		if run.Ingested.Before(f.began.Truncate(time.Millisecond)) {
-			f.log.Debug("unchanged: " + describe(run))
+			f.log.Debug("unchanged: " + query.Title(run))
 		} else {
-			text := fmt.Sprintf("stored %s: %s requests", describe(run), unit.Count(all(run).Requests))
+			text := fmt.Sprintf("stored %s: %s requests", query.Title(run), unit.Count(all(run).Requests))
 			if a, err := answersOfTotal(all(run), ""); err == nil && !math.IsNaN(a.of("p99")) {
 				text += ", p99 " + a.text("p99")
 			}
@@ -312,19 +313,14 @@ func (f *following) judge(ctx context.Context, id string) error {
 	if len(f.rules) == 0 {
 		return nil
 	}
-	one := *f.app
-	query := &slaQuery{rules: f.rules}
-	one.cfg.Levels = []string{query.level().String()}
-	err := one.sla(ctx, []string{id}, &slaOutput{app: &one, query: query, writer: newSLAWriter(io.Discard, "csv")})
-	switch {
-	case errors.Is(err, errMet):
-		f.broken = true
-	case errors.Is(err, errLeftOut):
-		f.leftOut = true
-	default:
+	run, err := query.Lookup(ctx, f.store, id)
+	if err != nil {
 		return err
 	}
-	return nil
+	j := &judge{reading: &reading{app: f.app}, query: &query.Query{}, rules: f.rules, writer: newSLAWriter(io.Discard, "csv")}
+	err = j.judge(ctx, run)
+	f.broken, f.leftOut = f.broken || j.isBroken, f.leftOut || j.leftOut
+	return err
 }
 
 // clear looks after runs that are not found any more. Where their files are part of others
@@ -363,7 +359,7 @@ func (f *following) clear(ctx context.Context, found map[string]*cbt.Run) error 
 		if err := f.store.Delete(ctx, w.id); err != nil {
 			return err
 		}
-		f.log.Info("note: " + describe(run) + " is part of " + archiveName(f.opt, heir) + ":" + heir.Name() + " now: removed")
+		f.log.Info("note: " + query.Title(run) + " is part of " + archiveName(f.opt, heir) + ":" + heir.Name() + " now: removed")
 	}
 	return nil
 }

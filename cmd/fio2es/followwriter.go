@@ -8,6 +8,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -33,7 +34,7 @@ type stretch struct{ start, until time.Time } // start is the run's
 func newFollowWriter(w io.Writer, format string, again func(text string)) *followWriter {
 	f := &followWriter{w: w, again: again, written: map[series]stretch{}, said: map[string]bool{}}
 	if format != "table" {
-		f.lines = newPercentileWriter(w, format, "", false)
+		f.lines = newPercentileWriter(w, format, "")
 	}
 	return f
 }
@@ -48,10 +49,10 @@ func (f *followWriter) window(d *mapping.Interval) (isNew bool, err error) {
 	if f.lines == nil {
 		return true, f.line(d)
 	}
-	if err := f.lines.interval(d); err != nil {
+	if err := f.lines.window(window.From(d)); err != nil {
 		return true, err
 	}
-	return true, f.lines.flush()
+	return true, f.lines.to.Flush()
 }
 
 // isNew reports whether no part of a window was written, and notes it. A run whose file was

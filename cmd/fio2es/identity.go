@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -184,7 +185,7 @@ func (s *identities) removeDoubles(ctx context.Context, run *mapping.Run, double
 		if err := s.store.Delete(ctx, d.Run.ID); err != nil && !errors.Is(err, history.ErrNotFound) {
 			return err
 		}
-		s.log.Info(fmt.Sprintf("note: removed %s %s: it is the same run as %s %s", d.Run.ID[:8], describe(d), run.Run.ID[:8], describe(run)))
+		s.log.Info(fmt.Sprintf("note: removed %s %s: it is the same run as %s %s", d.Run.ID[:8], query.Title(d), run.Run.ID[:8], query.Title(run)))
 	}
 	return nil
 }
@@ -210,7 +211,7 @@ func (s *identities) find(ctx context.Context, e *pipeline.Execution) (id string
 	if have = mapping.Best(same); have != nil {
 		if s.store == nil && !have.Source.Contains(&e.Source) {
 			return "", nil, nil, refusedError{fmt.Errorf("%s:%s is not written, because it shares files with %s, which was written before: "+
-				"name only the folder that has all of them", e.Run.Archive, e.Run.Name, describe(have))}
+				"name only the folder that has all of them", e.Run.Archive, e.Run.Name, query.Title(have))}
 		}
 		doubles = slices.DeleteFunc(same, func(r *mapping.Run) bool { return r.Run.ID == have.Run.ID })
 		return have.Run.ID, have, doubles, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -32,11 +33,11 @@ func newJudging(store history.Store, rules []slo.Rule) *judging {
 // Put implements [pipeline.Sink].
 func (j *judging) Put(ctx context.Context, docs []*mapping.Interval) error {
 	if j.windows {
-		for _, d := range docs {
-			if d.Level != mapping.Cluster {
+		for _, w := range window.RejoinAll(docs) {
+			if w.Level != mapping.Cluster {
 				continue
 			}
-			if err := j.of(d.Run.ID, d.Run.Ingest).AddDocument(d); err != nil {
+			if _, err := j.of(w.Run.ID, w.Run.Ingest).Add(w); err != nil {
 				return err
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -83,14 +84,14 @@ func (p *pushing) some(ctx context.Context, stop context.CancelCauseFunc, runs [
 		return p.failure(err)
 	}
 	for _, r := range runs {
-		p.progress.Show("run %d: %s", p.runs+p.same+1, describe(r))
+		p.progress.Show("run %d: %s", p.runs+p.same+1, query.Title(r))
 		if have[r.Run.ID] == r.Run.Ingest && lacking[r.Run.ID] == "" {
 			p.same++
 			continue
 		}
 		same, whole := sameIn(held, r)
 		if whole != nil && lacking[whole.Run.ID] == "" {
-			p.log.Info(fmt.Sprintf("note: %s %s is in the cluster as %s %s", r.Run.ID[:8], describe(r), whole.Run.ID[:8], describe(whole)))
+			p.log.Info(fmt.Sprintf("note: %s %s is in the cluster as %s %s", r.Run.ID[:8], query.Title(r), whole.Run.ID[:8], query.Title(whole)))
 			p.same++
 			continue
 		}
@@ -101,10 +102,10 @@ func (p *pushing) some(ctx context.Context, stop context.CancelCauseFunc, runs [
 			continue
 		}
 		if what := lacking[r.Run.ID]; what != "" {
-			p.log.Info(fmt.Sprintf("note: %s: the cluster lacked %s: its documents are sent again", describe(r), what))
+			p.log.Info(fmt.Sprintf("note: %s: the cluster lacked %s: its documents are sent again", query.Title(r), what))
 		}
 		if err := p.documentsOf(ctx, r); err != nil {
-			return p.failure(fmt.Errorf("push %s: %w", describe(r), err))
+			return p.failure(fmt.Errorf("push %s: %w", query.Title(r), err))
 		}
 		p.runs++
 		p.ends.end(func() {
@@ -113,7 +114,7 @@ func (p *pushing) some(ctx context.Context, stop context.CancelCauseFunc, runs [
 				err = newIdentities(p.app, p.there).removeDoubles(ctx, r, same)
 			}
 			if err != nil {
-				p.fail(fmt.Errorf("push %s: %w", describe(r), err))
+				p.fail(fmt.Errorf("push %s: %w", query.Title(r), err))
 				stop(err)
 			}
 		})
@@ -147,7 +148,7 @@ func (p *pushing) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
 		return true, err // it was replaced meanwhile, which documentsOf finds
 	}
 	p.log.Warn(fmt.Sprintf("run %s (%s) is not pushed: the embedded history lacks %s: ingest its files again, then push",
-		r.Run.ID[:8], describe(r), lackText(counts, r, allOfLevels)))
+		r.Run.ID[:8], query.Title(r), counts.LackText(r)))
 	p.leftOut = true
 	return false, nil
 }

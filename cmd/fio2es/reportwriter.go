@@ -2,128 +2,103 @@ package main
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/fio2es/fio2es/internal/compare"
-	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // reportWriter puts runs on a page.
 type reportWriter struct {
-	*app
-	page    *report.Page
-	query   *windowQuery
-	several bool   // arguments
-	name    string // of the one that is read
+	page  *report.Page
+	query *query.Query
 
-	run    *report.Run
-	choice choice
-	side   *sideOutput  // the run's windows, to compare them; nil of a run alone
-	base   *compareSide // the first run
-	runs   int          // on the page
-	empty  []error      // runs of which there was nothing
+	runs     int           // on the page
+	base     *compare.Side // the first of them
+	baseNone error         // it cannot be compared
+	empty    []error       // runs of which nothing is wanted
 }
 
-func (r *reportWriter) begin(run string, many bool) {
-	r.run, r.choice = r.page.Run(), choice{query: r.query}
-	if !r.several && !many {
-		return
+// run puts a run on the page. name is how the user named it; several reports whether there are
+// others, with which it is compared.
+func (p *reportWriter) run(ctx context.Context, run *query.Run, name string, several bool) (*mapping.Run, error) {
+	if err := run.Needs(mapping.Cluster); err != nil {
+		return nil, err
 	}
-	r.side = &sideOutput{side: &compareSide{arg: run, series: map[string][]*compare.Series{}}, part: r.name}
-	r.side.begin(run, false)
-}
-
-// wants implements [windowOutput].
-func (r *reportWriter) wants(run *mapping.Run) (history.Selection, bool, error) {
-	return r.query.wants(run)
-}
-
-func (r *reportWriter) interval(d *mapping.Interval) error {
-	if takes, err := r.takes(d); err != nil || !takes {
+	out, side := p.page.Run(), &compare.Run{Name: name}
+	doc, err := run.Read(ctx, p.query, func(w *window.Window) error {
+		err := out.Add(w)
+		if err == nil && several && w.Level == mapping.Cluster {
+			err = side.Add(w)
+		}
 		return err
+	})
+	if err != nil || doc == nil {
+		return doc, err
 	}
-	if err := r.run.Add(d); err != nil {
-		return err
-	}
-	if r.side == nil || d.Level != mapping.Cluster {
-		return nil
-	}
-	return r.side.interval(d)
-}
-
-// takes tells whether a window has a part in the page: of the cluster, or of one of its hosts
-// at the same time.
-func (r *reportWriter) takes(d *mapping.Interval) (bool, error) {
-	of := *d
-	of.Level = mapping.Cluster
-	return r.choice.takes(&of)
-}
-
-// lacksWindows implements [totalsOutput]: the page has numbers, and no charts over time.
-func (r *reportWriter) lacksWindows() bool { return r.choice.windows == 0 }
-
-// total ends a run.
-func (r *reportWriter) total(run *mapping.Run) error {
-	some, err := r.run.End(run, describe(run))
+	some, err := out.End(doc, query.Title(doc))
 	if err != nil {
-		return err
+		return doc, err
 	}
 	if !some {
-		r.empty = append(r.empty, r.choice.empty(run))
-		return nil
+		p.empty = append(p.empty, run.NoMatch(doc))
+		return doc, nil
 	}
-	if r.runs++; r.side == nil {
-		return nil
+	p.runs++
+	if several {
+		side.End(doc)
+		p.compare(&compare.Side{Name: run.Name, Runs: []*compare.Run{side}})
 	}
-	incomparable := r.side.total(run)
-	if r.runs == 1 {
-		r.base = r.side.side
-		if incomparable != nil {
-			r.base.runs = []sideRun{{r.name, run.Light()}}
-		}
-		return nil
-	}
-	c := &report.Comparison{Other: r.runs, Title: describe(run), Confidence: reportConfidence}
-	if incomparable != nil {
-		c.Why = incomparable.Error()
-	} else if c.Why = r.whyNot(run); c.Why == "" {
-		c.Changes, c.Why = r.changes()
-	}
-	r.page.Compare(c)
-	return nil
+	return doc, nil
 }
 
 // reportConfidence is how sure intervals of changes are, as by default in compare.
 const reportConfidence = 0.95
 
-// whyNot says what makes a comparison with the first run doubtful; empty is nothing.
-func (r *reportWriter) whyNot(run *mapping.Run) string {
-	first := r.base.runs[0].Run
-	if len(r.base.series) == 0 {
-		return "run 1 has no windows: " + cmp.Or(noWindows(first), onlyAverages)
+// compare compares a run with the first one.
+func (p *reportWriter) compare(side *compare.Side) {
+	if p.runs == 1 {
+		p.base = side
+		return
 	}
-	return doubtful(first, run)
+	first, other := p.base.Runs[0], side.Runs[0]
+	c := &report.Comparison{Other: p.runs, Title: query.Title(other.Document), Confidence: reportConfidence}
+	switch {
+	case other.IsEmpty():
+		c.Why = other.Name + ": no windows to compare: " + whyEmpty(other)
+	case first.IsEmpty():
+		c.Why = "run 1 has no windows: " + cmp.Or(query.NoWindows(first.Document), query.OnlyAverages)
+	default:
+		c.Why = compare.Doubt(first.Document, other.Document)
+	}
+	if c.Why == "" {
+		q := &compareQuery{confidence: reportConfidence}
+		if err := q.parse(defaultMetrics, nil); err != nil {
+			c.Why = err.Error()
+			p.page.Compare(c)
+			return
+		}
+		lines, _, err := compare.Compare(p.base, side, q.metrics, q.confidence)
+		if err != nil {
+			c.Why = err.Error()
+		}
+		for _, l := range lines {
+			c.Changes = append(c.Changes, report.Change{
+				Change: l.Change, Direction: l.Direction, BaseText: l.BaseText(), OtherText: l.OtherText(),
+				ChangeText: l.Text(), IntervalText: l.IntervalText(),
+			})
+		}
+	}
+	p.page.Compare(c)
 }
 
-// changes compares with the first run, or says why not.
-func (r *reportWriter) changes() (changes []report.Change, why string) {
-	q := &compareQuery{confidence: reportConfidence}
-	if err := q.parse(defaultMetrics, nil); err != nil {
-		return nil, err.Error()
+// whyEmpty is why a run has no windows to compare.
+func whyEmpty(r *compare.Run) string {
+	if r.OnlyAverages() {
+		return cmp.Or(r.Document.NoWindows, query.OnlyAverages)
 	}
-	lines, err := r.compareSides(r.base, r.side.side, q)
-	if err != nil {
-		return nil, err.Error()
-	}
-	for _, l := range lines {
-		changes = append(changes, report.Change{
-			Change: l.Change, Direction: l.direction, BaseText: baseText(&l.Change), OtherText: otherText(&l.Change),
-			ChangeText: changeText(&l.Change), IntervalText: interval(&l.Change),
-		})
-	}
-	return changes, ""
+	return cmp.Or(query.NoWindows(r.Document), query.NothingInTime)
 }
-
-// flush implements [windowOutput]: the page is written when all of its runs are there.
-func (r *reportWriter) flush() error { return nil }

@@ -4,17 +4,16 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
 func (a *app) runsCommand() *cobra.Command {
@@ -36,10 +35,10 @@ its JSON report has; MISS are requests that are in no window.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			filter.Text, filter.Labels = strings.Join(args, ""), labels
 			var err error
-			if filter.From, err = parseTime("since", since); err != nil {
+			if filter.From, err = query.ParseTime("since", since); err != nil {
 				return err
 			}
-			if filter.To, err = parseTime("until", until); err != nil {
+			if filter.To, err = query.ParseTime("until", until); err != nil {
 				return err
 			}
 			return a.runs(cmd.Context(), filter, sorted, f.string)
@@ -80,7 +79,7 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 		runs = append(runs, r)
 	}
 	if len(runs) == 0 && !skipped {
-		if err := a.tellNoRuns(ctx, store, filter); err != nil || format == "table" {
+		if err := a.tellNoRuns(ctx, store, &filter); err != nil || format == "table" {
 			return err
 		}
 	}
@@ -91,6 +90,23 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 		return err
 	}
 	return errLeftOut
+}
+
+// tellNoRuns says on stderr that no run matches, and what the history has.
+func (a *app) tellNoRuns(ctx context.Context, store history.Store, f *history.RunFilter) error {
+	c, err := query.ReadContents(ctx, store)
+	if err != nil {
+		return err
+	}
+	if c.Runs == 0 {
+		term.Line(a.stderr, "no runs in %s; store some with: fio2es ingest PATH", a.historyName())
+		return nil
+	}
+	term.Line(a.stderr, "no runs match%s; %s has %s:", query.FilterText(f), a.historyName(), unit.Plural(c.Runs, "run"))
+	for _, line := range c.Lines() {
+		term.Line(a.stderr, "  %s", line)
+	}
+	return nil
 }
 
 // skips reports whether err is of a run that cannot be read, which is skipped. It warns, and
@@ -118,7 +134,7 @@ var runKeys = map[string]func(*mapping.Run) float64{
 // of its directions; 0 where none is known.
 func highest(r *mapping.Run, name string) float64 {
 	list := []mapping.DirectionTotals{{Totals: all(r)}}
-	if all(r).Latency.Layout == "" {
+	if !all(r).Latency.HasPercentiles() {
 		list = r.ByDirection()
 	}
 	most := 0.0
@@ -135,46 +151,6 @@ func all(r *mapping.Run) *mapping.Totals {
 		return &mapping.Totals{}
 	}
 	return r.All
-}
-
-func parseTime(flag, text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, usagef("--%s %s: want a time such as 2026-01-31 or 2026-01-31T09:12:00Z", flag, text)
-}
-
-// describe is a run's name with what most distinguishes it.
-func describe(r *mapping.Run) string {
-	parts := []string{r.Run.Archive + ":" + shortName(r)}
-	if r.CBT.Mode != "" {
-		parts = append(parts, r.CBT.Mode)
-	}
-	if r.CBT.OpSize > 0 {
-		parts = append(parts, strings.TrimSuffix(strings.Replace(unit.Bytes(r.CBT.OpSize), ".00", "", 1), "iB"))
-	}
-	if r.CBT.IODepth > 0 {
-		parts = append(parts, "qd"+strconv.Itoa(r.CBT.IODepth))
-	}
-	return strings.Join(parts, " ")
-}
-
-// shortName leaves out folders of CBT whose names repeat the settings.
-func shortName(r *mapping.Run) string {
-	parts := strings.SplitN(r.Run.Name, "/", 3)
-	if r.CBT.Benchmark == "" || r.CBT.Benchmark == cbt.Pbench || len(parts) < 3 {
-		return r.Run.Name
-	}
-	name := parts[0] + "/" + parts[1]
-	if r.CBT.Workload != "" {
-		name += "/" + r.CBT.Workload
-	}
-	return name
 }
 
 // state says what is not as it should be with a run.

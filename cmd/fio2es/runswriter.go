@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -46,7 +47,7 @@ var runsColumns = slices.Concat(
 			Heading: "START",
 			Text:    first(func(r *mapping.Run) string { return r.Run.Start.UTC().Format("2006-01-02 15:04:05") }),
 		},
-		{Heading: "NAME", Text: first(describe)},
+		{Heading: "NAME", Text: first(query.Title)},
 		{Name: "start", Sparse: true, Value: func(r *runRow) any { return when(r.run.Run.Start) }},
 		{Name: "benchmark", Sparse: true, Value: func(r *runRow) any { return r.run.CBT.Benchmark }},
 		{Name: "mode", Sparse: true, Value: func(r *runRow) any { return r.run.CBT.Mode }},

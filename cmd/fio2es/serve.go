@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"strconv"
 	"syscall"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/web"
 	"github.com/fio2es/fio2es/mapping"
@@ -69,7 +69,7 @@ func (a *app) serve(ctx context.Context, listen string) error {
 		a.log.Warn("there is no login: whoever reaches this address reads the history")
 	}
 	pages := web.New(web.Options{
-		Store: store, Name: a.historyName(), Program: generator(), Title: describe, Log: a.log, Local: local,
+		Store: store, Name: a.historyName(), Program: generator(), Title: query.Title, Log: a.log, Local: local,
 		Report: func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error) {
 			return a.reportOfRuns(ctx, store, runs, home)
 		},
@@ -95,17 +95,14 @@ func isLocal(addr net.Addr) bool {
 // reportOfRuns makes the page that report makes of the ids of runs in the history, with a
 // link to a list of all. What report tells on stderr is on the page, too.
 func (a *app) reportOfRuns(ctx context.Context, store history.Store, runs []*mapping.Run, home string) (*report.Page, error) {
-	quiet := *a
-	quiet.log = slog.New(slog.DiscardHandler)
 	page := report.New(report.Options{Program: generator(), Home: home})
-	out := &reportWriter{app: &quiet, page: page, query: &windowQuery{}, several: len(runs) > 1}
-	from := storedWindows{app: &quiet, store: store, levels: reportLevels}
-	for _, run := range runs {
-		out.name = run.Run.ID
-		if err := needsLevel(run, mapping.Cluster); err != nil {
+	out := &reportWriter{page: page, query: &query.Query{Levels: []mapping.Level{mapping.Cluster, mapping.Host}}}
+	for _, doc := range runs {
+		run := query.Stored(store, doc)
+		if err := run.Needs(mapping.Cluster); err != nil {
 			return nil, &web.NoReportError{Err: err}
 		}
-		if err := from.give(ctx, run, out); err != nil {
+		if _, err := out.run(ctx, run, doc.Run.ID, len(runs) > 1); err != nil {
 			return nil, err
 		}
 	}

@@ -48,7 +48,7 @@ func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) 
 		runs = pipeline.NamedOnly(runs)
 	}
 	for _, run := range runs {
-		found.Runs = append(found.Runs, &Run{Name: run.Name(), from: &fileReader{run, opt.Options}})
+		found.Runs = append(found.Runs, &Run{Name: run.Name(), Path: run.Path, from: &fileReader{run, opt.Options}})
 	}
 	if len(runs) == 0 {
 		return found, fmt.Errorf("no histogram logs of fio (*_clat_hist.*.log) under %s", strings.Join(paths, ", "))

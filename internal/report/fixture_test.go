@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -92,8 +93,8 @@ func sample(name string, slower float64) (*mapping.Run, []*mapping.Interval) {
 func put(t testing.TB, p *Page, doc *mapping.Run, windows []*mapping.Interval) {
 	t.Helper()
 	r := p.Run()
-	for _, d := range windows {
-		if err := r.Add(d); err != nil {
+	for _, w := range window.RejoinAll(windows) {
+		if err := r.Add(w); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -213,7 +214,7 @@ func TestIsSmall(t *testing.T) {
 				h.AddLatency(int64(50_000*math.Exp(random.NormFloat64()*2)), float64(1+random.IntN(30)))
 			}
 			sum.Merge(h)
-			if err := r.Add(windowOf(direction, "", second*1000, 1000, h)); err != nil {
+			if err := r.Add(window.From(windowOf(direction, "", second*1000, 1000, h))); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -59,33 +60,29 @@ func (p *Page) Run() *Run {
 func (r *Run) wantsWindows() bool { return r.series != nil }
 
 // Add takes a window of the cluster or of a host.
-func (r *Run) Add(d *mapping.Interval) error {
-	switch {
-	case !r.wantsWindows():
-		return nil
-	case d.Level == mapping.Host:
-		return r.addHost(d)
-	case d.Level != mapping.Cluster:
+func (r *Run) Add(w *window.Window) error {
+	if !r.wantsWindows() {
 		return nil
 	}
-	var requests *hist.Histogram
-	if d.Latency.Layout != "" { // else of averages, or of nothing
-		var err error
-		if requests, err = d.Latency.Hist(); err != nil {
-			return fmt.Errorf("%s: %w", d.Run.Name, err)
-		}
+	requests, err := w.Histogram()
+	if err != nil {
+		return err
 	}
-	direction := d.Fio.Direction
+	if w.Level == mapping.Host {
+		r.addHost(w, requests)
+		return nil
+	}
+	direction := w.Direction
 	if r.series[direction] == nil {
 		r.series[direction], r.bytes[direction] = &series{limit: maxColumns}, &byteSum{}
 	}
-	r.span(d.Time, d.Window.End)
+	r.span(w.Start, w.End)
 	b := r.bytes[direction]
-	b.bytes += d.Bandwidth * float64(d.Window.MS) / 1000
-	b.isUnknown = b.isUnknown || d.Bandwidth == 0 && d.Requests.Completed > 0
-	r.series[direction].add(newColumn(d, requests))
+	b.bytes += w.Bandwidth * float64(w.Length().Milliseconds()) / 1000
+	b.isUnknown = b.isUnknown || w.Bandwidth == 0 && w.Completed > 0
+	r.series[direction].add(newColumn(w, requests))
 	if r.cells != nil && requests != nil {
-		r.cells.Add(heatmap.Window{ElapsedMS: d.Window.ElapsedMS, Start: d.Time, End: d.Window.End, Requests: requests})
+		r.cells.Add(w, requests)
 	}
 	return nil
 }
@@ -100,18 +97,15 @@ func (r *Run) span(start, end time.Time) {
 	}
 }
 
-func (r *Run) addHost(d *mapping.Interval) error {
-	direction, host := d.Fio.Direction, d.Host.Name
+func (r *Run) addHost(w *window.Window, requests *hist.Histogram) {
+	direction, host := w.Direction, w.Host
 	if r.hosts[direction] == nil {
 		r.hosts[direction] = map[string]*hostSum{}
 	}
 	if r.hosts[direction][host] == nil {
 		r.hosts[direction][host] = &hostSum{host: host}
 	}
-	if err := r.hosts[direction][host].add(d); err != nil {
-		return fmt.Errorf("%s: %s: %w", d.Run.Name, host, err)
-	}
-	return nil
+	r.hosts[direction][host].add(w, requests)
 }
 
 // End ends the run, whose document this is. The title is its name with what most
