@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fio2es/fio2es/internal/compare"
-	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -96,7 +96,7 @@ func heading(label string, side *compare.Side) (lines []string) {
 		width = max(width, utf8.RuneCountInString(term.Clean(r.Name)))
 	}
 	for _, r := range side.Runs {
-		lines = append(lines, fmt.Sprintf("%-5s  %-*s  %s", label, width, term.Clean(r.Name), query.Title(r.Document)))
+		lines = append(lines, fmt.Sprintf("%-5s  %-*s  %s", label, width, term.Clean(r.Name), facts.Title(r.Document)))
 		label = ""
 	}
 	return lines

@@ -16,7 +16,7 @@ func TestCheck(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return compare.Line{direction, compare.Change{Metric: m, Base: 1000, Other: 1000 + 1000*change, Change: change, Verdict: v, Why: "why not"}}
+		return compare.Line{Direction: direction, Change: compare.Change{Metric: m, Base: 1000, Other: 1000 + 1000*change, Change: change, Verdict: v, Why: "why not"}}
 	}
 	lines := []compare.Line{
 		line("read", "iops", -0.2, compare.Worse), line("read", "p99", 0.12, compare.Worse),

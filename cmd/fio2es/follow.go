@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/follow"
+	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/mapping"
@@ -112,32 +114,34 @@ func (a *app) follow(ctx context.Context, paths []string, how followFlags) error
 	if err != nil {
 		return usageError{err}
 	}
-	f := &following{
-		ingesting: &ingesting{app: a, opt: opt, began: time.Now(), ends: newFinishing(1)},
-		how:       how, paths: paths, watched: make(map[string]*watched), told: make(map[string]bool),
-		out: newFollowWriter(a.stdout, how.format, func(text string) { a.log.Info(text) }),
+	options := follow.Options{
+		Options: ingest.Options{Options: opt, Log: a.log}, Paths: paths,
+		Every: how.every, Quiet: how.quiet, Idle: how.idle,
+		Window: newFollowWriter(a.stdout, how.format).window,
 	}
-	if f.wanted, err = how.pick.Compile(); err != nil {
+	if options.Wanted, err = how.pick.Compile(); err != nil {
 		return err
 	}
 	if len(a.cfg.SLA) > 0 {
-		if f.rules, err = parseRules(how.rules, a.cfg.SLA); err != nil {
+		if options.Rules, err = parseRules(how.rules, a.cfg.SLA); err != nil {
 			return err
 		}
 		if !slices.Contains(opt.Levels, mapping.Cluster) {
-			return usagef("--levels: objectives are held against documents of level cluster")
+			return usagef("--levels: rules are checked against documents of level cluster: add it")
 		}
 	}
-	if err := f.openStore(ctx); err != nil {
+	to, closeStore, err := a.openTarget(ctx)
+	if err != nil {
 		return err
 	}
-	if err := f.finish(f.watch(ctx)); err != nil {
-		return err
-	}
+	result, err := follow.Follow(ctx, to, options)
+	leftOut, err := closed(closeStore, err)
 	switch {
-	case f.broken:
+	case err != nil:
+		return err
+	case result.Broken:
 		return errMet
-	case f.leftOut:
+	case leftOut || result.LeftOut:
 		return errLeftOut
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
@@ -25,7 +26,7 @@ type heatmapRow struct {
 }
 
 var heatmapColumns = slices.Concat(
-	runColumns(func(r *heatmapRow) *mapping.RunInfo { return r.run }),
+	facts.RunColumns(func(r *heatmapRow) *mapping.RunInfo { return r.run }),
 	[]table.Column[*heatmapRow]{
 		{
 			Name: "start", Unit: "ms",
@@ -35,8 +36,8 @@ var heatmapColumns = slices.Concat(
 			Name: "end", Unit: "ms",
 			Value: func(r *heatmapRow) any { return r.column.End.Sub(r.run.Start).Milliseconds() },
 		},
-		{Name: "start", Sparse: true, Value: func(r *heatmapRow) any { return when(r.column.Start) }},
-		{Name: "end", Sparse: true, Value: func(r *heatmapRow) any { return when(r.column.End) }},
+		{Name: "start", Sparse: true, Value: func(r *heatmapRow) any { return r.column.Start }},
+		{Name: "end", Sparse: true, Value: func(r *heatmapRow) any { return r.column.End }},
 		// the band: from low up to, not with, high
 		{Name: "low", Unit: "us", Value: func(r *heatmapRow) any { return heatmap.Bound(r.band) }},
 		{Name: "high", Unit: "us", Value: func(r *heatmapRow) any { return heatmap.Bound(r.band + 1) }},

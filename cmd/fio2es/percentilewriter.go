@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
@@ -22,7 +23,7 @@ type percentileRow struct {
 	start, end     time.Time
 	requests       int64
 	iops           float64
-	latency        answers
+	latency        facts.Latencies
 	isBare         bool // has no histogram
 }
 
@@ -42,7 +43,7 @@ func (r *percentileRow) at() string {
 
 // clock is the time of day at which the window began, where it is known.
 func (r *percentileRow) clock() string {
-	if r.isWhole() || when(r.start).IsZero() {
+	if r.isWhole() || r.start.Year() < 1970 {
 		return ""
 	}
 	return r.start.UTC().Format("15:04:05.000")
@@ -57,7 +58,7 @@ func (r *percentileRow) requestsText() string {
 }
 
 var percentileColumns = slices.Concat(
-	runColumns(func(r *percentileRow) *mapping.RunInfo { return &r.run }),
+	facts.RunColumns(func(r *percentileRow) *mapping.RunInfo { return &r.run }),
 	[]table.Column[*percentileRow]{
 		{Heading: ">TIME", Text: (*percentileRow).at},
 		{Heading: "DATE", Text: (*percentileRow).clock},
@@ -67,8 +68,8 @@ var percentileColumns = slices.Concat(
 		{Name: "direction", Heading: "DIR", Value: func(r *percentileRow) any { return r.direction }},
 		{Name: "start", Unit: "ms", Value: func(r *percentileRow) any { return r.startMS }},
 		{Name: "end", Unit: "ms", Value: func(r *percentileRow) any { return r.endMS }},
-		{Name: "start", Sparse: true, Value: func(r *percentileRow) any { return when(r.start) }},
-		{Name: "end", Sparse: true, Value: func(r *percentileRow) any { return when(r.end) }},
+		{Name: "start", Sparse: true, Value: func(r *percentileRow) any { return r.start }},
+		{Name: "end", Sparse: true, Value: func(r *percentileRow) any { return r.end }},
 		{
 			Name: "requests", Heading: ">REQUESTS",
 			Value: func(r *percentileRow) any { return r.requests },
@@ -80,7 +81,7 @@ var percentileColumns = slices.Concat(
 			Text:  func(r *percentileRow) string { return unit.Rate(r.iops) },
 		},
 	},
-	latencyColumns(func(r *percentileRow) *answers { return &r.latency }, "mean", "p50", "p75", "p90", "p95", "p99", "p99_9", "max"),
+	table.Hide(facts.LatencyColumns(func(r *percentileRow) *facts.Latencies { return &r.latency }), "min", "p99_99"),
 )
 
 // percentileWriter writes windows as they come, and the run's totals after them.
@@ -110,38 +111,36 @@ func (p *percentileWriter) begin(run string, many bool) {
 // window writes one window.
 func (p *percentileWriter) window(w *window.Window) error {
 	p.windows++
-	a, err := answersOf(&w.Latency, p.method)
-	if err != nil {
-		return err
-	}
-	return p.write(&percentileRow{
+	return p.write(&w.Latency, &percentileRow{
 		run:   mapping.RunInfo{ID: w.Run.ID, Archive: w.Run.Archive, Name: w.Run.Name},
 		level: w.Level.String(), host: w.Host, job: w.Job, direction: w.Direction,
 		startMS: w.StartMS(), endMS: w.EndMS(), start: w.Start, end: w.End,
-		requests: w.Completed, iops: w.IOPS, latency: a, isBare: !w.Latency.HasPercentiles(),
+		requests: w.Completed, iops: w.IOPS, latency: facts.LatenciesOf(&w.Latency), isBare: !w.Latency.HasPercentiles(),
 	})
 }
 
-func (p *percentileWriter) write(r *percentileRow) error {
-	p.byFio = p.byFio || r.latency.byFio
+func (p *percentileWriter) write(l *mapping.Latency, r *percentileRow) error {
+	p.byFio = p.byFio || r.latency.ByFio
+	if p.method == "fio" {
+		if err := r.latency.UseFioMethod(l); err != nil {
+			return err
+		}
+	}
 	return p.to.Write(r)
 }
 
 // total writes the totals of the run, and ends its table.
 func (p *percentileWriter) total(run *mapping.Run) error {
 	for _, d := range run.ByDirection() {
-		a, err := answersOfTotal(d.Totals, p.method)
-		if err == nil {
-			err = p.write(&percentileRow{
-				run: run.Run, level: wholeRun, direction: d.Direction, endMS: run.Run.End.Sub(run.Run.Start).Milliseconds(),
-				start: run.Run.Start, end: run.Run.End, requests: d.Requests, iops: d.IOPS, latency: a, isBare: !d.Latency.HasPercentiles(),
-			})
-		}
-		if err != nil {
+		if err := p.write(&d.Latency, &percentileRow{
+			run: run.Run, level: wholeRun, direction: d.Direction, endMS: run.Run.End.Sub(run.Run.Start).Milliseconds(),
+			start: run.Run.Start, end: run.Run.End, requests: d.Requests, iops: d.IOPS,
+			latency: facts.LatenciesOfTotals(d.Totals), isBare: !d.Latency.HasPercentiles(),
+		}); err != nil {
 			return err
 		}
 	}
-	return p.to.End(fioNotes(p.byFio)...)
+	return p.to.End(facts.Notes(p.byFio)...)
 }
 
 func seconds(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64) }

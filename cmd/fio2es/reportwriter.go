@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/window"
@@ -39,7 +40,7 @@ func (p *reportWriter) run(ctx context.Context, run *query.Run, name string, sev
 	if err != nil || doc == nil {
 		return doc, err
 	}
-	some, err := out.End(doc, query.Title(doc))
+	some, err := out.End(doc)
 	if err != nil {
 		return doc, err
 	}
@@ -65,7 +66,7 @@ func (p *reportWriter) compare(side *compare.Side) {
 		return
 	}
 	first, other := p.base.Runs[0], side.Runs[0]
-	c := &report.Comparison{Other: p.runs, Title: query.Title(other.Document), Confidence: reportConfidence}
+	c := &report.Comparison{Other: p.runs, Title: facts.Title(other.Document), Confidence: reportConfidence}
 	switch {
 	case other.IsEmpty():
 		c.Why = other.Name + ": no windows to compare: " + whyEmpty(other)

@@ -1,13 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
@@ -52,15 +51,15 @@ its JSON report has; MISS are requests that are in no window.`,
 	fl.StringVar(&since, "since", "", "only that began at or after this time")
 	fl.StringVar(&until, "until", "", "only that began before this time")
 	fl.IntVar(&filter.Limit, "limit", 0, "so many at most")
-	fl.StringVar(&sorted, "sort", "start", "start, p50, p99, max, iops or requests: the highest first")
+	fl.StringVar(&sorted, "sort", "start", "start, requests, iops, p50, p95, p99, p99.9 or max: the highest first")
 	fl.Var(f, "format", "table, csv, markdown, json: an object a line; document: a run's whole document a line")
 	return cmd
 }
 
 func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format string) error {
-	key, ok := runKeys[sorted]
-	if !ok {
-		return usagef("--sort %s: want one of start, p50, p99, max, iops, requests", sorted)
+	order, err := facts.OrderOf(sorted)
+	if err != nil {
+		return usagef("--sort %s: %w", sorted, err)
 	}
 	store, closeStore, err := a.openHistory(ctx)
 	if err != nil {
@@ -83,9 +82,7 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 			return err
 		}
 	}
-	if key != nil {
-		slices.SortStableFunc(runs, func(x, y *mapping.Run) int { return cmp.Compare(key(y), key(x)) })
-	}
+	order.Sort(runs, false)
 	if err := writeRuns(a.stdout, runs, format); err != nil || !skipped {
 		return err
 	}
@@ -118,51 +115,4 @@ func (a *app) skips(err error, skipped *bool) bool {
 	a.log.Warn(err.Error())
 	*skipped = true
 	return true
-}
-
-// runKeys are what runs can be sorted by.
-var runKeys = map[string]func(*mapping.Run) float64{
-	"start":    nil,
-	"p50":      func(r *mapping.Run) float64 { return highest(r, "p50") },
-	"p99":      func(r *mapping.Run) float64 { return highest(r, "p99") },
-	"max":      func(r *mapping.Run) float64 { return highest(r, "max") },
-	"iops":     func(r *mapping.Run) float64 { return all(r).IOPS },
-	"requests": func(r *mapping.Run) float64 { return float64(all(r).Requests) },
-}
-
-// highest is a latency of all requests of a run or, where these were not merged, the highest
-// of its directions; 0 where none is known.
-func highest(r *mapping.Run, name string) float64 {
-	list := []mapping.DirectionTotals{{Totals: all(r)}}
-	if !all(r).Latency.HasPercentiles() {
-		list = r.ByDirection()
-	}
-	most := 0.0
-	for _, d := range list {
-		if a, err := answersOfTotal(d.Totals, ""); err == nil && a.of(name) > most {
-			most = a.of(name)
-		}
-	}
-	return most
-}
-
-func all(r *mapping.Run) *mapping.Totals {
-	if r.All == nil {
-		return &mapping.Totals{}
-	}
-	return r.All
-}
-
-// state says what is not as it should be with a run.
-func state(r *mapping.Run) string {
-	words, _ := r.State()
-	return strings.Join(words, ", ")
-}
-
-// count is a number of requests, or nothing for none.
-func count(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return unit.Count(n)
 }

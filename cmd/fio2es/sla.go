@@ -202,10 +202,10 @@ func (j *judge) conclude(run *slaRun, verdicts []slo.Verdict) error {
 		switch v.State {
 		case slo.Broken:
 			j.isBroken = true
-			j.log.Error(fmt.Sprintf("sla %s: %s: %s %s", v.Rule, run.title(), v.Direction, v.Text(run.Start)))
+			j.log.Error(v.Message(&run.RunInfo))
 		case slo.Unknown:
 			j.leftOut = true
-			j.log.Warn(fmt.Sprintf("sla %s: %s: not judged: %s", v.Rule, run.title(), v.Why))
+			j.log.Warn(v.Message(&run.RunInfo))
 		}
 	}
 	return j.writer.run(run, verdicts)

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -53,7 +54,7 @@ func expect(t *testing.T, what, text string, wanted ...string) {
 func historyOf(t *testing.T, runs []*mapping.Run, windows ...*mapping.Interval) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "h.db")
-	store, err := history.OpenSQLite(t.Context(), file)
+	store, err := sqlite.Open(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestNoWindows(t *testing.T) {
 		return outAndErr(t, code, append([]string{command, "--history", file}, args...)...)
 	}
 	out, errs := on(0, "percentiles", "latest")
-	expect(t, "percentiles", out, "40.5µs*", "90.5µs*", "20.0ms*", fioNote)
+	expect(t, "percentiles", out, "40.5µs*", "90.5µs*", "20.0ms*", facts.FioNote)
 	expect(t, "percentiles", errs, "note: plain: no windows, only totals: "+why)
 	if _, errs = on(0, "percentiles", "latest", "--total"); errs != "" {
 		t.Errorf("--total asks for no windows: %s", errs)
@@ -105,7 +106,7 @@ func TestNoWindows(t *testing.T) {
 	out, _ = on(0, "percentiles", "latest", "--format", "csv")
 	expect(t, "percentiles", out, ",45.75,40.5,,,60,90.5,1200,19000,20000,,fio\n")
 	out, _ = on(0, "runs")
-	expect(t, "runs", out, "90.5µs*", "no windows", fioNote)
+	expect(t, "runs", out, "90.5µs*", "no windows", facts.FioNote)
 	out, _ = on(0, "runs", "--sort", "p99", "--format", "csv")
 	expect(t, "runs", out, ",,fio,0,0,no windows\n")
 	for _, args := range [][]string{

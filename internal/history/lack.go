@@ -12,7 +12,7 @@ import (
 // No levels are all levels.
 func (c Counts) LackText(run *mapping.Run, levels ...mapping.Level) string {
 	if len(levels) == 0 {
-		levels = allLevels
+		levels = []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}
 	}
 	lack := c.Lack(run)
 	var texts []string

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
@@ -29,7 +30,6 @@ type Run struct {
 	from, to time.Time                      // what windows span
 
 	// When it has ended.
-	title  string
 	doc    *mapping.Run
 	totals []*total
 	curves []*curve
@@ -108,11 +108,10 @@ func (r *Run) addHost(w *window.Window, requests *hist.Histogram) {
 	r.hosts[direction][host].add(w, requests)
 }
 
-// End ends the run, whose document this is. The title is its name with what most
-// distinguishes it. It is false when there is nothing in what was asked for: then the run
-// is not on the page.
-func (r *Run) End(doc *mapping.Run, title string) (bool, error) {
-	r.doc, r.title = doc.Light(), title
+// End ends the run, whose document this is. It is false when there is nothing in what was asked for: then the run is
+// not on the page.
+func (r *Run) End(doc *mapping.Run) (bool, error) {
+	r.doc = doc.Light()
 	for _, s := range r.series {
 		s.finish()
 	}
@@ -128,7 +127,7 @@ func (r *Run) End(doc *mapping.Run, title string) (bool, error) {
 	r.page.runs = append(r.page.runs, r)
 	for _, t := range r.totals {
 		if t.histogram != nil && !t.histogram.IsEmpty() {
-			r.curves = append(r.curves, newCurve(t.direction, t.direction, t.histogram))
+			r.curves = append(r.curves, newCurve(t.Direction, t.Direction, t.histogram))
 		}
 	}
 	if r.cells != nil {
@@ -151,9 +150,11 @@ func (r *Run) totalsOfWindows() []*total {
 			}
 			completed += c.completed
 		}
-		t := &total{direction: direction, Totals: &mapping.Totals{Requests: completed, DurationMS: r.to.Sub(r.from).Milliseconds()}}
-		if !h.IsEmpty() {
-			t.histogram, t.Requests, t.Latency = h, int64(math.Round(h.Total())), mapping.NewLatency(h, nil)
+		t := &mapping.Totals{Requests: completed, DurationMS: r.to.Sub(r.from).Milliseconds()}
+		if h.IsEmpty() {
+			h = nil
+		} else {
+			t.Requests, t.Latency = int64(math.Round(h.Total())), mapping.NewLatency(h, nil)
 		}
 		if seconds > 0 {
 			t.IOPS = float64(completed) / seconds
@@ -161,7 +162,7 @@ func (r *Run) totalsOfWindows() []*total {
 		if b := r.bytes[direction]; seconds > 0 && !b.isUnknown {
 			t.Bandwidth = b.bytes / seconds
 		}
-		list = append(list, t)
+		list = append(list, &total{facts.NewLine(r.doc, len(list) == 0, mapping.DirectionTotals{Direction: direction, Totals: t}), h})
 	}
 	return list
 }
@@ -202,7 +203,7 @@ func (r *Run) newView(number int) (*runView, error) {
 	d := r.doc
 	v := &runView{
 		Number: number, Name: d.Run.Name, Lead: r.lead(), Setting: settingsLine(d), Facts: r.facts(), Settings: settings(d),
-		Incomplete: !d.Run.Complete, Warnings: d.Warnings, Header: numbersHeader,
+		Incomplete: !d.Run.Complete, Warnings: d.Warnings, Header: titles(numbersColumns),
 		Options: optionFacts(d.Fio.Options), Configs: configFacts(d.Config),
 	}
 	if d.Missing.Requests > 0 {
@@ -295,5 +296,5 @@ func (r *Run) viewHosts(v *runView) {
 }
 
 func (r *Run) clock() heatmap.Clock {
-	return heatmap.Clock{Start: r.doc.Run.Start, Known: r.doc.Run.Start.Year() >= 1970}
+	return heatmap.Clock{Start: r.doc.Run.Start, Known: facts.HasClock(r.doc)}
 }

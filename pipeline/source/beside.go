@@ -90,9 +90,7 @@ func (s *scanner) besideIn(ctx context.Context, dir, abs string) error {
 		if err != nil {
 			continue
 		}
-		err = s.disk(ctx, it, diskFile{path: it.name}, f)
-		f.Close()
-		if err != nil {
+		if err := s.disk(ctx, it, "", it.name, f); err != nil {
 			return err
 		}
 	}

@@ -19,13 +19,12 @@ const (
 	xzed
 	bzipped
 	deflated // raw deflate, never detected: members of a zip without directory
-	spooled  // as the spool compresses, never detected
 	tarred
 	zipped
 )
 
 // compressed reports whether the kind wraps one stream of bytes.
-func (k kind) compressed() bool { return k >= gzipped && k <= spooled }
+func (k kind) compressed() bool { return k >= gzipped && k <= deflated }
 
 // isArchive reports whether the kind has members.
 func (k kind) isArchive() bool { return k == tarred || k == zipped }

@@ -18,11 +18,11 @@ var (
 	ErrSpecial = errors.New("not a regular file")
 	// ErrDepth refuses an archive (or folder) nested too deep.
 	ErrDepth = errors.New("nested too deep")
-	// ErrTooManyFiles stops a scan at Options.MaxFiles.
+	// ErrTooManyFiles stops a scan at Limits.Files.
 	ErrTooManyFiles = errors.New("too many files")
-	// ErrTooLarge stops a scan, or an opened file, at Options.MaxBytes.
+	// ErrTooLarge stops a scan, or an opened file, at Limits.Bytes.
 	ErrTooLarge = errors.New("too many unpacked bytes")
-	// ErrRatio cuts a stream that unpacks beyond Options.MaxRatio.
+	// ErrRatio cuts a stream that unpacks beyond Limits.Ratio.
 	ErrRatio = errors.New("unpacks to suspiciously much")
 	// ErrDuplicate notes that a path was found more than once and which is used.
 	ErrDuplicate = errors.New("path found more than once")

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"io"
 	"os"
 )
@@ -34,33 +35,8 @@ type Options struct {
 	// alone.
 	Beside bool
 
-	// MaxDepth is how many archives may lie inside one another; the outermost
-	// counts, a compressed tar counts once. Default 4. Deeper ones are a Problem.
-	MaxDepth int
-
-	// MaxFiles bounds the files listed and the problems noted, together; of the
-	// problems of one kind ten are noted. Default 200,000, which costs some 500 MB of
-	// memory, with what is made of them, when reached. More stop the scan.
-	MaxFiles int
-
-	// MaxNames bounds the bytes of their names. Default 40 MiB. More stop the scan.
-	MaxNames int64
-
-	// MaxBytes bounds the unpacked bytes that the whole scan reads out of
-	// compressed data and standard input; each layer of compression counts. It
-	// also bounds each reader that File.Open returns. Default 1 TiB. More stop
-	// the scan.
-	MaxBytes int64
-
-	// MaxRatio bounds unpacked to packed bytes of one compressed stream, looked
-	// at once RatioAfter bytes came out of it. Logs reach 70 to 1, those of ten
-	// requests a second 200, of one a second 540, so the default of 2,000 hits
-	// only what was made to hurt. Such a stream is cut and a Problem.
-	MaxRatio int64
-
-	// RatioAfter is the number of unpacked bytes of one stream that are free of
-	// the ratio check. Default 1 GiB.
-	RatioAfter int64
+	// Limits bound what is unpacked and listed.
+	Limits Limits
 
 	// SpoolMemory is how many bytes of compressed spool stay in memory before a
 	// temporary file takes the rest. Default 64 MiB; less than zero means none.
@@ -72,6 +48,44 @@ type Options struct {
 	// Progress is called from the scanning goroutine for every file found and
 	// every few megabytes read, so it must be quick. Default none.
 	Progress func(Progress)
+}
+
+// Limits bound a scan. Zero fields have their defaults.
+type Limits struct {
+	// Depth is how many archives may lie inside one another; the outermost counts, a
+	// compressed tar counts once. Default 4. Deeper ones are a Problem.
+	Depth int
+
+	// Files bounds the files listed and the problems noted, together; of the problems of
+	// one kind ten are noted. Default 200,000, which costs some 500 MB of memory, with what
+	// is made of them, when reached. More stop the scan.
+	Files int
+
+	// Names bounds the bytes of their names. Default 40 MiB. More stop the scan.
+	Names int64
+
+	// Bytes bounds the unpacked bytes that the whole scan reads out of compressed data and
+	// standard input; each layer of compression counts. It also bounds each reader that
+	// File.Open returns. Default 1 TiB. More stop the scan.
+	Bytes int64
+
+	// Ratio bounds unpacked to packed bytes of one compressed stream, after its first
+	// RatioAfter bytes. Logs reach 70 to 1, those of ten requests a second 200, of one a
+	// second 540, so only what was made to harm reaches the default of 2,000. Such a stream
+	// is cut and a Problem.
+	Ratio int64
+
+	// RatioAfter is the number of unpacked bytes of one stream before its ratio is checked.
+	// Default 1 GiB.
+	RatioAfter int64
+}
+
+// withDefaults returns the limits with every zero replaced by its default.
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		Depth: cmp.Or(l.Depth, 4), Files: cmp.Or(l.Files, 200_000), Names: cmp.Or(l.Names, 40<<20),
+		Bytes: cmp.Or(l.Bytes, 1<<40), Ratio: cmp.Or(l.Ratio, 2000), RatioAfter: cmp.Or(l.RatioAfter, 1<<30),
+	}
 }
 
 // Look says which files are of interest though their names say nothing. A file is looked
@@ -122,19 +136,7 @@ func (o Options) withDefaults() Options {
 		o.Progress = func(Progress) {}
 	}
 	o.Look = o.Look.withDefaults()
-	o.MaxDepth = int(orDefault(int64(o.MaxDepth), 4))
-	o.MaxFiles = int(orDefault(int64(o.MaxFiles), 200_000))
-	o.MaxNames = orDefault(o.MaxNames, 40<<20)
-	o.MaxBytes = orDefault(o.MaxBytes, 1<<40)
-	o.MaxRatio = orDefault(o.MaxRatio, 2000)
-	o.RatioAfter = orDefault(o.RatioAfter, 1<<30)
-	o.SpoolMemory = orDefault(o.SpoolMemory, 64<<20)
+	o.Limits = o.Limits.withDefaults()
+	o.SpoolMemory = cmp.Or(o.SpoolMemory, 64<<20)
 	return o
-}
-
-func orDefault(v, def int64) int64 {
-	if v == 0 {
-		return def
-	}
-	return v
 }

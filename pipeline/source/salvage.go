@@ -41,7 +41,7 @@ type localHeader struct {
 // salvage goes through the members of a zip without a usable directory. That the
 // zip is damaged has been noted.
 func (s *scanner) salvage(ctx context.Context, archive, member item, whole extent) error {
-	sr := io.NewSectionReader(whole.now, whole.off, whole.n)
+	sr := whole.reader()
 	for pos := int64(0); ; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -51,7 +51,7 @@ func (s *scanner) salvage(ctx context.Context, archive, member item, whole exten
 			return nil
 		}
 		end, err := s.measure(ctx, sr, h, start)
-		x := within(whole.now, whole.off+start, end-start)
+		x := within(whole.at, whole.off+start, end-start)
 		if err != nil {
 			x.cut = fmt.Errorf("%w after %d packed bytes: %w", ErrDamaged, x.n, err)
 		}
@@ -113,13 +113,12 @@ func (s *scanner) measure(ctx context.Context, sr *io.SectionReader, h localHead
 		return findTrailer(sr, start)
 	}
 	taken := &tally{r: io.NewSectionReader(sr, start, left)}
-	buf := bufio.NewReader(taken) // the decoder reads this one and not a byte too much
-	d := &decoder{}
-	free, err := s.set.codecs.start(d, deflated, buf)
+	buf := bufio.NewReader(taken)
+	d, release, err := decodeFrom(deflated, buf)
 	if err != nil {
 		return sr.Size(), err
 	}
-	defer free()
+	defer release()
 	_, err = io.Copy(io.Discard, s.guard(&input{ctx: ctx, r: d, s: s}, taken.count))
 	if err != nil {
 		return sr.Size(), err
@@ -199,9 +198,8 @@ func (s *scanner) salvaged(ctx context.Context, archive, member item, h localHea
 			return err
 		}
 	}
-	x.later.codec = deflated
-	it.again, it.cut = &x.later, x.cut
-	d, err := s.set.codecs.open(deflated, &input{ctx: ctx, r: io.NewSectionReader(x.now, x.off, x.n), s: s})
+	it.again, it.cut = decompressed(deflated, x.open), x.cut
+	d, err := decode(deflated, &input{ctx: ctx, r: x.reader(), s: s})
 	if err != nil {
 		return s.damaged(ctx, it.name, err)
 	}

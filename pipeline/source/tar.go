@@ -29,8 +29,7 @@ func (s *scanner) tarAt(ctx context.Context, it item, x extent) error {
 	if !ok {
 		return err
 	}
-	at := x.keep()
-	sr := io.NewSectionReader(at, x.off, x.n)
+	sr := x.reader()
 	pos := func() int64 {
 		n, _ := sr.Seek(0, io.SeekCurrent) // cannot fail
 		return n
@@ -43,7 +42,7 @@ func (s *scanner) tarAt(ctx context.Context, it item, x extent) error {
 		// The tar reader takes whole headers and no more, so here is the content.
 		start := pos()
 		n := min(hdr.Size, x.n-start)
-		in := within(at, x.off+start, n)
+		in := within(x.at, x.off+start, n)
 		if n < hdr.Size {
 			in.cut = fmt.Errorf("%w after %d of %d bytes: %w", ErrDamaged, n, hdr.Size, io.ErrUnexpectedEOF)
 		}

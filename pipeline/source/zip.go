@@ -14,7 +14,7 @@ import (
 
 // zipStream spools a zip as it is, since its directory comes last.
 func (s *scanner) zipStream(ctx context.Context, it item, buf *bufio.Reader) error {
-	at, n, cut, err := s.set.spool.addRaw(buf)
+	kept, size, cut, err := s.set.spool.add(buf, raw)
 	if err != nil {
 		return s.fail(ctx, it.name, err)
 	}
@@ -23,23 +23,23 @@ func (s *scanner) zipStream(ctx context.Context, it item, buf *bufio.Reader) err
 			return err
 		}
 	}
-	return s.zip(ctx, it, extent{now: at, n: n})
+	return s.zip(ctx, it, within(kept, 0, size))
 }
 
-// zip goes through the zip in x, of which now stays valid with the set.
+// zip goes through a zip.
 func (s *scanner) zip(ctx context.Context, it item, x extent) error {
 	member, ok, err := s.enter(ctx, it)
 	if !ok {
 		return err
 	}
-	zr, err := zip.NewReader(io.NewSectionReader(x.now, x.off, x.n), x.n)
+	zr, err := zip.NewReader(x.reader(), x.n)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // that is judged below
 		if err := s.damaged(ctx, it.name, err); err != nil {
 			return err
 		}
 		return s.salvage(ctx, it, member, x)
 	}
-	zr.RegisterDecompressor(zip.Deflate, s.set.codecs.inflate)
+	zr.RegisterDecompressor(zip.Deflate, inflate)
 	zr.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor())
 	for _, f := range zr.File {
 		if err := ctx.Err(); err != nil {
@@ -53,8 +53,8 @@ func (s *scanner) zip(ctx context.Context, it item, x extent) error {
 }
 
 // inflate decodes a deflated member.
-func (c *codecs) inflate(r io.Reader) io.ReadCloser {
-	d, err := c.open(deflated, r)
+func inflate(r io.Reader) io.ReadCloser {
+	d, err := decode(deflated, r)
 	if err != nil {
 		return io.NopCloser(errReader{err})
 	}
@@ -101,9 +101,9 @@ func (s *scanner) zipContent(ctx context.Context, it item, f *zip.File, whole ex
 		return s.fail(ctx, it.name, err)
 	}
 	defer rc.Close()
-	packed := func() int64 { return int64(min(f.CompressedSize64, 1<<62)) }
-	buf := s.set.codecs.buffer(s.guard(&input{ctx: ctx, r: rc, s: s}, packed))
-	defer s.set.codecs.giveBuffer(buf)
+	packed := packedSize(f)
+	buf := takeBuffer(s.guard(&input{ctx: ctx, r: rc, s: s}, packed))
+	defer giveBuffer(buf)
 	head, err := buf.Peek(sniffLen)
 	if err != nil && err != io.EOF && !it.look {
 		if err := s.damaged(ctx, it.name, err); err != nil {
@@ -113,20 +113,20 @@ func (s *scanner) zipContent(ctx context.Context, it item, f *zip.File, whole ex
 	if s.isForeign(it, detect(head), func() []byte { return peek(buf) }) {
 		return nil
 	}
-	it.looked = it.look
 	switch {
 	case detect(head) == plain:
 		if err := s.mislabelled(ctx, it, head); err != nil {
 			return err
 		}
-		return s.keep(it, int64(min(f.UncompressedSize64, 1<<62)), origin{zip: f}, nil)
+		return s.keep(it, int64(min(f.UncompressedSize64, 1<<62)), zipMember(f), nil)
 	case f.Method == zip.Store:
 		start, err := f.DataOffset()
 		if err != nil {
 			return s.damaged(ctx, it.name, err)
 		}
 		n := min(packed(), whole.n-start) // the claim may be a lie
-		return s.random(ctx, it, within(whole.now, whole.off+start, n))
+		return s.random(ctx, it, within(whole.at, whole.off+start, n))
 	}
+	it.again = zipMember(f)
 	return s.stream(ctx, it, buf)
 }
