@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/query"
@@ -86,7 +87,7 @@ func (h *heatmapWriter) window(w *window.Window) error {
 
 // draw draws the map of a run.
 func (h *heatmapWriter) draw(m *heatmap.Map, run *mapping.RunInfo) error {
-	clock := heatmap.Clock{Start: run.Start, Known: run.Start.Year() >= 1970}
+	clock := chart.Clock{Start: run.Start, Known: run.Start.Year() >= 1970}
 	switch {
 	case h.cells != nil:
 		return h.write(m, run)
@@ -123,7 +124,7 @@ func (h *heatmapWriter) about(m *heatmap.Map) string {
 	return text
 }
 
-func (h *heatmapWriter) svg(m *heatmap.Map, clock heatmap.Clock) error {
+func (h *heatmapWriter) svg(m *heatmap.Map, clock chart.Clock) error {
 	draw := func(w io.Writer) error {
 		return m.WriteSVG(w, heatmap.Picture{Title: h.run, Subtitle: h.about(m), Clock: clock})
 	}
