@@ -13,7 +13,9 @@ import (
 
 	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -23,9 +25,6 @@ type compareQuery struct {
 	confidence float64
 	failIf     []compare.Condition
 }
-
-// defaultMetrics are those that are compared unless others are asked for.
-var defaultMetrics = []string{"iops", "mean", "p50", "p95", "p99", "p99.9"}
 
 func (a *app) compareCommand() *cobra.Command {
 	f := &format{table.Text, table.Formats}
@@ -74,7 +73,7 @@ requests per second, changes and their bounds in percent.`,
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
 	_ = fl.MarkHidden("levels") // it is there
-	fl.StringSliceVar(&metrics, "metrics", defaultMetrics, "what to compare: iops, mean, percentiles")
+	fl.StringSliceVar(&metrics, "metrics", compare.Names(compare.Defaults), "what to compare: iops, mean, percentiles")
 	fl.Float64Var(&q.confidence, "confidence", 0.95, "how sure the interval is to hold the change: 0.5 to 0.99")
 	fl.StringArrayVar(&failIf, "fail-if", nil, "exit code 4 if this is so: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
 	fl.Var(f, "format", "table, csv, markdown, or json: an object a line")
@@ -187,7 +186,13 @@ func (r *reading) addToSide(ctx context.Context, side *compare.Side, part string
 		return err
 	}
 	one := &compare.Run{Name: part}
-	doc, err := r.read(ctx, run, &query.Query{}, one.Add)
+	doc, err := r.read(ctx, run, &query.Query{}, func(w *window.Window) error {
+		requests, err := w.Histogram()
+		if err == nil {
+			one.Add(w, requests)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -196,7 +201,7 @@ func (r *reading) addToSide(ctx context.Context, side *compare.Side, part string
 	}
 	one.End(doc)
 	if one.IsEmpty() {
-		return fmt.Errorf("%s: no windows to compare: %s", part, whyEmpty(one))
+		return fmt.Errorf("%s: no windows to compare: %s", part, report.WhyEmpty(one))
 	}
 	if !query.IsPath(part) {
 		one.Name = doc.Run.ID[:min(len(doc.Run.ID), 8)]

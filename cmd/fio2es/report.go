@@ -10,11 +10,10 @@ import (
 
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 func (a *app) reportCommand() *cobra.Command {
-	q, output := &query.Query{Levels: []mapping.Level{mapping.Cluster, mapping.Host}}, ""
+	q, output := &query.Query{}, ""
 	cmd := &cobra.Command{
 		Use:   "report X... --output report.html",
 		Short: "One HTML page of runs, to attach to a ticket",
@@ -81,12 +80,11 @@ func (a *app) checkPage(output string) error {
 // report writes the page of all runs that args name. Logs that follow one another are merged; all
 // others are read one by one, so that runs come in the order in which they were named.
 func (r *reading) report(ctx context.Context, args []string, q *query.Query, output string) error {
-	page := report.New(report.Options{Program: generator(), Directions: q.Directions, Part: q.Times()})
+	page := report.New(report.Options{Program: generator(), Query: *q})
 	parts := query.Group(args, query.IsFile)
-	out := &reportWriter{page: page, query: q}
 	for _, part := range parts {
 		err := r.runs(ctx, part, func(run *query.Run, many bool) error {
-			doc, err := out.run(ctx, run, part[0], many || len(parts) > 1)
+			doc, err := page.Add(ctx, run, part[0], many || len(parts) > 1)
 			r.tell(run)
 			if doc != nil {
 				r.tellOnlyTotals(run, doc)
@@ -97,8 +95,8 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 			return err
 		}
 	}
-	if out.runs == 0 {
-		return errors.Join(out.empty...)
+	if page.Runs() == 0 {
+		return page.Empty()
 	}
 	var err error
 	if output == "" || output == "-" {
@@ -106,7 +104,7 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 	} else {
 		err = writeFile(output, page.Write)
 	}
-	return errors.Join(append(out.empty, err)...)
+	return errors.Join(page.Empty(), err)
 }
 
 // generator is what makes pages, for them to name.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
@@ -21,15 +22,12 @@ type Run struct {
 	averages bool               // there are windows that have only a mean
 }
 
-// Add adds a window of the cluster. Windows come in order of time.
-func (r *Run) Add(w *window.Window) error {
-	h, err := w.Histogram()
-	if err != nil {
-		return err
-	}
-	if h == nil && w.Latency.Mean > 0 {
+// Add adds a window of the cluster and the histogram of its requests; nil of none. Windows come in
+// order of time.
+func (r *Run) Add(w *window.Window, requests *hist.Histogram) {
+	if requests == nil && w.Latency.Mean > 0 {
 		r.averages = true
-		return nil
+		return
 	}
 	if r.series == nil {
 		r.series = map[string]*Series{}
@@ -37,8 +35,7 @@ func (r *Run) Add(w *window.Window) error {
 	if r.series[w.Direction] == nil {
 		r.series[w.Direction] = &Series{}
 	}
-	r.series[w.Direction].Add(w, h)
-	return nil
+	r.series[w.Direction].Add(w, requests)
 }
 
 // End takes the run's document when all windows were added.

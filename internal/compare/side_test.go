@@ -46,9 +46,11 @@ func runOf(name string, windows ...window.Window) *Run {
 		w.Run = &mapping.RunRef{Start: start}
 		w.ElapsedMS, w.Start = int64(i)*1000, start.Add(time.Duration(i)*time.Second)
 		w.End = w.Start.Add(time.Second)
-		if err := r.Add(&w); err != nil {
+		requests, err := w.Histogram()
+		if err != nil {
 			panic(err)
 		}
+		r.Add(&w, requests)
 	}
 	r.End(&mapping.Run{Run: mapping.RunInfo{Start: start, End: start.Add(time.Minute)}})
 	return r

@@ -29,7 +29,7 @@ func (f *factList) add(name, value string) {
 }
 
 // facts are what is known of the run itself.
-func (r *Run) facts() []fact {
+func (r *pageRun) facts() []fact {
 	d := r.doc
 	var f factList
 	f.add("Archive", d.Run.Archive)
@@ -78,7 +78,7 @@ func (r *Run) facts() []fact {
 }
 
 // lead is what identifies the run: when, for how long, on what.
-func (r *Run) lead() string {
+func (r *pageRun) lead() string {
 	d := r.doc
 	var parts []string
 	if d.Run.Archive != "" {
@@ -95,7 +95,7 @@ func (r *Run) lead() string {
 }
 
 // endText is when the run ended, without the day that it started on.
-func (r *Run) endText() string {
+func (r *pageRun) endText() string {
 	start, end := timeText(r.doc.Run.Start), timeText(r.doc.Run.End)[:19]
 	if start[:10] == end[:10] {
 		return end[11:]
@@ -154,7 +154,7 @@ func skew(hosts []mapping.RunHost) string {
 }
 
 // windows says what windows are, and how requests count in them.
-func (r *Run) windows() string {
+func (r *pageRun) windows() string {
 	var parts []string
 	if ms := r.doc.IntervalMS; ms > 0 {
 		parts = append(parts, unit.Elapsed(time.Duration(ms)*time.Millisecond))
@@ -169,7 +169,7 @@ func (r *Run) windows() string {
 }
 
 // bins says how exact the histograms are.
-func (r *Run) bins() string {
+func (r *pageRun) bins() string {
 	for _, t := range r.totals {
 		if t.histogram != nil {
 			l := t.histogram.Layout()
@@ -225,7 +225,7 @@ func configFacts(config map[string]any) []fact {
 func timeText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
 
 // moment is a time of the run: since its start, where that is not known.
-func (r *Run) moment(t time.Time) string {
+func (r *pageRun) moment(t time.Time) string {
 	if r.clock().Known {
 		return timeText(t)
 	}
@@ -248,7 +248,7 @@ type worstRow struct {
 
 // worst is nil where nothing has a histogram. The slowest request has the latency that it
 // has in the table of numbers.
-func (r *Run) worst(t *total) *worstRow {
+func (r *pageRun) worst(t *total) *worstRow {
 	s := r.series[t.Direction]
 	if s == nil || s.worst.p99 == nil || t.histogram == nil {
 		return nil
@@ -268,7 +268,7 @@ func (r *Run) worst(t *total) *worstRow {
 }
 
 // since says when that was.
-func (r *Run) since(m *moment) string {
+func (r *pageRun) since(m *moment) string {
 	since := "+" + unit.Elapsed(m.at.Sub(r.doc.Run.Start))
 	if r.clock().Known {
 		return clockTime(r.clock(), m.at) + " (" + since + ")"

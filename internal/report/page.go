@@ -5,13 +5,17 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/chart"
+	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/heatmap"
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // MaxSections is how many runs have a section of their own: the others are in the summary.
@@ -19,22 +23,32 @@ const MaxSections = 24
 
 // Options say what a page is of.
 type Options struct {
-	Program    string   // and its version, such as "fio2es v1.2.3"
-	Directions []string // that were asked for; empty: all
-	Part       string   // of the time, as it was asked for, such as "from +90s"; empty: all of it
-	Home       string   // address of a list of runs, which the page then links to
+	Program string      // and its version, such as "fio2es v1.2.3"
+	Query   query.Query // which windows of runs are wanted, by time and direction
+	Home    string      // address of a list of runs, which the page then links to
 }
 
 // Page is a report of one run or several.
 type Page struct {
 	opt         Options
 	begun       int // runs that were begun
-	runs        []*Run
-	comparisons []*Comparison
+	runs        []*pageRun
+	base        *compare.Side // the first of them, if there are to be others
+	comparisons []*comparison
+	empty       []error
 }
 
 // New makes an empty page.
-func New(o Options) *Page { return &Page{opt: o} }
+func New(o Options) *Page {
+	o.Query.Levels = []mapping.Level{mapping.Cluster, mapping.Host}
+	return &Page{opt: o}
+}
+
+// Runs is how many runs are on the page.
+func (p *Page) Runs() int { return len(p.runs) }
+
+// Empty is the error of the runs that were added and of which nothing is wanted.
+func (p *Page) Empty() error { return errors.Join(p.empty...) }
 
 // Write writes the page, all of it or nothing.
 func (p *Page) Write(w io.Writer) error {
@@ -69,8 +83,8 @@ type pageView struct {
 	Beyond         int          // runs without a section
 	Overlays       []figure
 	Undrawn        bool // runs have no curves there
-	Comparisons    []*Comparison
-	Apart          []*Comparison // of which there is none
+	Comparisons    []*comparison
+	Apart          []*comparison // of which there is none
 	Runs           []*runView
 }
 

@@ -21,8 +21,8 @@ import (
 // mapColumns is how many columns a heat map has at most.
 const mapColumns = 240
 
-// Run is a run of a page. It takes windows of the cluster, and of hosts, in order of time.
-type Run struct {
+// pageRun is a run of a page. It takes windows of the cluster, and of hosts, in order of time.
+type pageRun struct {
 	page     *Page
 	series   map[string]*series // by direction
 	bytes    map[string]*byteSum
@@ -43,11 +43,11 @@ type byteSum struct {
 	isUnknown bool // of some window
 }
 
-// Run begins a run of the page.
-func (p *Page) Run() *Run {
+// begin begins a run of the page.
+func (p *Page) begin() *pageRun {
 	p.begun++
-	r := &Run{page: p}
-	if p.begun <= MaxSections || p.opt.Part != "" {
+	r := &pageRun{page: p}
+	if p.begun <= MaxSections || p.opt.Query.Times() != "" {
 		r.series, r.bytes, r.hosts = map[string]*series{}, map[string]*byteSum{}, map[string]map[string]*hostSum{}
 	}
 	if p.begun <= MaxSections {
@@ -58,20 +58,16 @@ func (p *Page) Run() *Run {
 
 // wantsWindows tells whether windows are of use: of whole runs beyond those that have a section,
 // the run's own document says all.
-func (r *Run) wantsWindows() bool { return r.series != nil }
+func (r *pageRun) wantsWindows() bool { return r.series != nil }
 
-// Add takes a window of the cluster or of a host.
-func (r *Run) Add(w *window.Window) error {
-	if !r.wantsWindows() {
-		return nil
-	}
-	requests, err := w.Histogram()
-	if err != nil {
-		return err
-	}
-	if w.Level == mapping.Host {
+// add takes a window of the cluster or of a host, and its requests; nil of averages, or of nothing.
+func (r *pageRun) add(w *window.Window, requests *hist.Histogram) {
+	switch {
+	case !r.wantsWindows():
+		return
+	case w.Level == mapping.Host:
 		r.addHost(w, requests)
-		return nil
+		return
 	}
 	direction := w.Direction
 	if r.series[direction] == nil {
@@ -85,11 +81,10 @@ func (r *Run) Add(w *window.Window) error {
 	if r.cells != nil && requests != nil {
 		r.cells.Add(w, requests)
 	}
-	return nil
 }
 
 // span widens what windows span.
-func (r *Run) span(start, end time.Time) {
+func (r *pageRun) span(start, end time.Time) {
 	if r.to.IsZero() || start.Before(r.from) {
 		r.from = start
 	}
@@ -98,7 +93,7 @@ func (r *Run) span(start, end time.Time) {
 	}
 }
 
-func (r *Run) addHost(w *window.Window, requests *hist.Histogram) {
+func (r *pageRun) addHost(w *window.Window, requests *hist.Histogram) {
 	direction, host := w.Direction, w.Host
 	if r.hosts[direction] == nil {
 		r.hosts[direction] = map[string]*hostSum{}
@@ -109,16 +104,16 @@ func (r *Run) addHost(w *window.Window, requests *hist.Histogram) {
 	r.hosts[direction][host].add(w, requests)
 }
 
-// End ends the run, whose document this is. It is false when there is nothing in what was asked for: then the run is
+// end ends the run, whose document this is. It is false when there is nothing in what was asked for: then the run is
 // not on the page.
-func (r *Run) End(doc *mapping.Run) (bool, error) {
+func (r *pageRun) end(doc *mapping.Run) (bool, error) {
 	r.doc = doc.Light()
 	for _, s := range r.series {
 		s.finish()
 	}
 	var err error
-	if r.page.opt.Part == "" {
-		r.totals, err = totalsOf(doc, r.page.opt.Directions)
+	if r.page.opt.Query.Times() == "" {
+		r.totals, err = totalsOf(doc, r.page.opt.Query.Directions)
 	} else {
 		r.totals = r.totalsOfWindows()
 	}
@@ -139,7 +134,7 @@ func (r *Run) End(doc *mapping.Run) (bool, error) {
 }
 
 // totalsOfWindows are those of the windows that were taken.
-func (r *Run) totalsOfWindows() []*total {
+func (r *pageRun) totalsOfWindows() []*total {
 	var list []*total
 	seconds := r.to.Sub(r.from).Seconds()
 	for _, direction := range r.directions() {
@@ -169,7 +164,7 @@ func (r *Run) totalsOfWindows() []*total {
 }
 
 // directions are those that have windows.
-func (r *Run) directions() []string {
+func (r *pageRun) directions() []string {
 	return slices.DeleteFunc(slices.Clone(mapping.Directions[:]), func(name string) bool { return r.series[name] == nil })
 }
 
@@ -200,7 +195,7 @@ type runView struct {
 	Options, Configs []fact
 }
 
-func (r *Run) newView(number int) *runView {
+func (r *pageRun) newView(number int) *runView {
 	d := r.doc
 	v := &runView{
 		Number: number, Name: d.Run.Name, Lead: r.lead(), Setting: settingsLine(d), Facts: r.facts(), Settings: settings(d),
@@ -210,8 +205,8 @@ func (r *Run) newView(number int) *runView {
 	if d.Missing.Requests > 0 {
 		v.Missing = unit.Count(d.Missing.Requests)
 	}
-	if r.page.opt.Part != "" {
-		v.Part = fmt.Sprintf("%s: windows from %s to %s", r.page.opt.Part, r.moment(r.from), r.moment(r.to))
+	if times := r.page.opt.Query.Times(); times != "" {
+		v.Part = fmt.Sprintf("%s: windows from %s to %s", times, r.moment(r.from), r.moment(r.to))
 	}
 	for _, t := range r.totals {
 		row := t.row()
@@ -226,7 +221,7 @@ func (r *Run) newView(number int) *runView {
 }
 
 // viewTime draws what goes over time.
-func (r *Run) viewTime(v *runView) {
+func (r *pageRun) viewTime(v *runView) {
 	names := r.directions()
 	if len(names) == 0 {
 		v.TimeNote = "The run has no windows: " + cmp.Or(r.doc.NoWindows, "its files do not say what happened when") + "."
@@ -259,7 +254,7 @@ func (r *Run) viewTime(v *runView) {
 }
 
 // timeNote says what a column is.
-func (r *Run) timeNote(names []string) string {
+func (r *pageRun) timeNote(names []string) string {
 	joined, longest, window := 0, time.Duration(0), time.Duration(r.doc.IntervalMS)*time.Millisecond
 	for _, name := range names {
 		joined = max(joined, r.series[name].joined())
@@ -281,7 +276,7 @@ func (r *Run) timeNote(names []string) string {
 }
 
 // viewHosts makes the tables of hosts.
-func (r *Run) viewHosts(v *runView) {
+func (r *pageRun) viewHosts(v *runView) {
 	for _, direction := range mapping.Directions {
 		var sums []*hostSum
 		for _, s := range r.hosts[direction] {
@@ -296,6 +291,6 @@ func (r *Run) viewHosts(v *runView) {
 	}
 }
 
-func (r *Run) clock() chart.Clock {
+func (r *pageRun) clock() chart.Clock {
 	return chart.Clock{Start: r.doc.Run.Start, Known: facts.HasClock(r.doc)}
 }

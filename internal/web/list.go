@@ -24,7 +24,7 @@ type found struct {
 
 // look reads the runs that q asks for. The newest first is the order of the history, of which
 // no more is read than is shown; any other needs all runs.
-func (s *site) look(ctx context.Context, q query) (*found, error) {
+func (s *site) look(ctx context.Context, q listQuery) (*found, error) {
 	leave, err := s.lists.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -174,14 +174,14 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 }
 
 // pages says which page of the list it is, and where the others are.
-func (v *listView) pages(q query, f *found) {
+func (v *listView) pages(q listQuery, f *found) {
 	if q.page > 1 {
 		v.Previous = q.at(q.page - 1).address()
 	}
 	if f.more {
 		v.Next = q.at(q.page + 1).address()
 	}
-	v.All = query{by: &facts.Orders[0], page: 1}.address()
+	v.All = listQuery{by: &facts.Orders[0], page: 1}.address()
 	if len(f.runs) == 0 {
 		return
 	}

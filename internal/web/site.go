@@ -21,19 +21,12 @@ type Options struct {
 	Name    string // of the history, for people
 	Program string // and its version, such as "fio2es v1.2.3"
 
-	// Report makes the page of runs, in their order, which links to a list of all at home.
-	// It fails with a [NoReportError] where there is nothing to show.
-	Report func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error)
-
 	Log   *slog.Logger // of requests, at level debug; nil: none
 	Local bool         // only browsers of this machine: refuse requests by other names, see isOurs
 }
 
-// NoReportError says why there is no report of runs that are there.
-type NoReportError struct{ Err error }
-
-func (e *NoReportError) Error() string { return e.Err.Error() }
-func (e *NoReportError) Unwrap() error { return e.Err }
+// noReportError says why there is no report of runs that are in the history.
+type noReportError struct{ error }
 
 // How much is done at a time. A report takes a processor while it is made, and the memory of
 // what is drawn; a list that is sorted, some KB for each run.
@@ -46,14 +39,25 @@ const (
 type site struct {
 	Options
 	reports, lists gate
+
+	// page makes the report of runs, in their order, which links to a list of all at home. Tests
+	// replace it.
+	page func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error)
 }
 
 // New is the handler of all pages.
-func New(o Options) http.Handler {
+func New(o Options) http.Handler { return newSite(o).handler() }
+
+func newSite(o Options) *site {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &site{Options: o, reports: make(gate, reportsAtOnce), lists: make(gate, listsAtOnce)}
+	s.page = s.report
+	return s
+}
+
+func (s *site) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", s.list)
 	mux.HandleFunc("/runs/{id}", s.run)
