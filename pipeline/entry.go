@@ -106,7 +106,7 @@ func (e *entry) useTotalLatency() bool {
 		mixed := *e.Mixed
 		job.Mixed = &mixed
 	}
-	for _, s := range stats(&job) {
+	for _, s := range job.All() {
 		if len(s.Clat.Bins) == 0 && s.Clat.N == 0 && s.Clat.Mean == 0 && (len(s.Lat.Bins) > 0 || s.Lat.Mean > 0) {
 			used = used || len(s.Lat.Bins) > 0
 			s.Clat = s.Lat

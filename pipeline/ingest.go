@@ -212,7 +212,7 @@ func (p *plan) concludeEntry(e *entry, t *tallies, others bool) {
 func (p *plan) concludeReports(t *tallies) {
 	binless := false
 	for _, e := range p.entries {
-		for _, s := range stats(t.report(e)) {
+		for _, s := range t.report(e).All() {
 			if n, err := e.failed(s); err == nil && n > 0 {
 				t.problems.note("%s: %d requests failed, or fio did not measure them: they have no latency", e.describe(), n)
 			}

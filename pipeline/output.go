@@ -112,7 +112,7 @@ func (b *planner) readOutput(ctx context.Context, f cbt.Report) *output {
 	for i := range out.fio.Jobs {
 		j := &out.fio.Jobs[i]
 		out.client = out.client || j.Host != ""
-		for _, s := range stats(j) {
+		for _, s := range j.All() {
 			out.hasBins = out.hasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0
 		}
 	}
@@ -191,20 +191,8 @@ func spacing(times []int64) int64 {
 	return (steps[len(steps)/2] + 5) / 10 * 10
 }
 
-// stats are a job's directions, and all of them in one with unified_rw_reporting.
-func stats(j *fiolog.Job) []*fiolog.DirectionStats {
-	all := make([]*fiolog.DirectionStats, 0, fiolog.Directions+1)
-	for d := range j.Directions {
-		all = append(all, &j.Directions[d])
-	}
-	if j.Mixed != nil {
-		all = append(all, j.Mixed)
-	}
-	return all
-}
-
 func requestsOf(j *fiolog.Job) (sum uint64) {
-	for _, s := range stats(j) {
+	for _, s := range j.All() {
 		sum += s.TotalIOs
 	}
 	return sum
@@ -214,7 +202,7 @@ func requestsOf(j *fiolog.Job) (sum uint64) {
 // the sum over the jobs of the group; the directions have the real time (fio 3.33).
 func ranFor(j *fiolog.Job) int64 {
 	ms := int64(0)
-	for _, s := range stats(j) {
+	for _, s := range j.All() {
 		ms = max(ms, s.Runtime)
 	}
 	if ms == 0 {
@@ -226,7 +214,7 @@ func ranFor(j *fiolog.Job) int64 {
 // hasRun reports whether a job has a run time of its own: job_runtime alone may be a sum,
 // or the time for which it has waited.
 func hasRun(j *fiolog.Job) bool {
-	return slices.ContainsFunc(stats(j), func(s *fiolog.DirectionStats) bool { return s.Runtime > 0 })
+	return slices.ContainsFunc(j.All(), func(s *fiolog.DirectionStats) bool { return s.Runtime > 0 })
 }
 
 // earlier is the earlier of two times, of which zero ones do not count.

@@ -362,7 +362,7 @@ func (p *plan) whyNoWindows() string {
 		msec = msec || j.interval > 0
 	}
 	for _, e := range p.entries {
-		for _, s := range stats(e.Job) {
+		for _, s := range e.All() {
 			latency = latency || s.Clat.Mean > 0 && !e.total
 		}
 		percentiles = percentiles && e.out.option(e.index, "clat_percentiles") != "0"
