@@ -41,25 +41,42 @@ const windowsAhead = 64
 // when all new documents are stored. known may be nil. Errors are as for [Read], or
 // known's or the sink's.
 func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known) (*Result, error) {
-	var docs []*mapping.Interval
-	result, err := read(ctx, run, opt, true, known, func(d *mapping.Interval) error {
-		docs = append(docs, d.Split()...)
-		if len(docs) < batch {
-			return nil
-		}
-		err := to.Put(ctx, docs)
-		docs = docs[:0]
-		return err
-	})
+	b := &batches{to: to}
+	result, err := read(ctx, run, opt, true, known, func(d *mapping.Interval) error { return b.put(ctx, d) })
 	if err != nil || result.Run == nil || result.Unchanged {
 		return result, err
 	}
-	if len(docs) > 0 {
-		if err := to.Put(ctx, docs); err != nil {
-			return result, err
-		}
+	return result, b.finish(ctx, result.Run)
+}
+
+// batches stores documents many at a time.
+type batches struct {
+	to   Sink
+	docs []*mapping.Interval // not stored yet
+}
+
+func (b *batches) put(ctx context.Context, d *mapping.Interval) error {
+	if b.docs = append(b.docs, d.Split()...); len(b.docs) < batch {
+		return nil
 	}
-	return result, to.Finish(ctx, result.Run)
+	return b.flush(ctx)
+}
+
+func (b *batches) flush(ctx context.Context) error {
+	if len(b.docs) == 0 {
+		return nil
+	}
+	err := b.to.Put(ctx, b.docs)
+	b.docs = b.docs[:0]
+	return err
+}
+
+// finish stores what is left, and the run's document.
+func (b *batches) finish(ctx context.Context, run *mapping.Run) error {
+	if err := b.flush(ctx); err != nil {
+		return err
+	}
+	return b.to.Finish(ctx, run)
 }
 
 // read is what Read and Ingest share: a plan, then windows, documents and the summary.
@@ -196,7 +213,7 @@ func (p *plan) concludeEntry(e *entry, t *tallies, others bool) {
 			logs++
 		}
 	}
-	wanted := e.out.hasOption(e.index, "write_hist_log")
+	wanted := e.hasOption("write_hist_log")
 	switch {
 	case served == 0 || e.jobs[0].source == fromReports:
 	case logs == 0 && wanted && !((p.opt.Alone || p.run.Loose) && len(p.run.Logs) == 0): // a report named by itself
@@ -220,7 +237,7 @@ func (p *plan) concludeReports(t *tallies) {
 			case s.TotalIOs == 0 || len(s.Clat.Bins) > 0:
 			case s.Clat.Mean == 0:
 				t.problems.note("%s: completion latencies are disabled (disable_clat, disable_lat or gtod_reduce): only requests and rates are known", e.describe())
-			case e.out.option(e.index, "clat_percentiles") == "0":
+			case e.option("clat_percentiles") == "0":
 				t.problems.note("%s: clat_percentiles=0 leaves the bins out of the report and the rows out of the logs: run fio without it", e.describe())
 			default:
 				binless = true

@@ -225,22 +225,22 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// option is a job's option, its own or that of all jobs.
-func (o *output) option(entry int, name string) string {
-	if v, ok := o.fio.Jobs[entry].Options[name]; ok {
-		return v
-	}
-	return o.fio.GlobalOptions[name]
+// option is an option of a job, its own or that of all jobs; "" if it is not set.
+func (o *output) option(job int, name string) string {
+	value, _ := o.fio.Option(job, name)
+	return value
 }
+
+// option is an option of the entry's job; "" if it is not set.
+func (e *entry) option(name string) string { return e.out.option(e.index, name) }
 
 // hasOption reports whether an option is set, with a value or without.
-func (o *output) hasOption(entry int, name string) bool {
-	_, own := o.fio.Jobs[entry].Options[name]
-	_, global := o.fio.GlobalOptions[name]
-	return own || global
+func (e *entry) hasOption(name string) bool {
+	_, ok := e.out.fio.Option(e.index, name)
+	return ok
 }
 
-// tells how long apart rows are: log_hist_msec, the shortest of its jobs; 0 if not set.
+// histMsec is log_hist_msec, the shortest of the jobs; 0 if not set.
 func (o *output) histMsec() int64 {
 	shortest := int64(0)
 	for i := range o.fio.Jobs {

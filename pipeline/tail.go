@@ -78,15 +78,7 @@ func inLayoutOf(h, other *hist.Histogram) *hist.Histogram {
 // The rows of the logs have the directions, and what fio did not log is shared out in
 // their proportion.
 func (t *tallies) mixedTail(e *entry) []align.Row {
-	var shares [fiolog.Directions]float64
-	all, any := &hist.Histogram{}, false
-	damaged := false
-	for d := range fiolog.Direction(fiolog.Directions) {
-		logged, bad := t.logged(e, d)
-		shares[d] = logged.Total()
-		all.Merge(logged)
-		any, damaged = any || !logged.IsEmpty(), damaged || bad
-	}
+	all, shares, damaged := t.loggedAll(e)
 	one := *e
 	job := *e.Job
 	job.Directions, job.Mixed = [fiolog.Directions]fiolog.DirectionStats{*e.Mixed}, nil
@@ -101,7 +93,7 @@ func (t *tallies) mixedTail(e *entry) []align.Row {
 	case all.Total() > total:
 		t.problems.lose(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report; keep the files of each run in a folder of their own", e.describe(), all.Total(), total))
 		return nil
-	case err != nil || !any || rest.IsEmpty() || damaged && !t.cut(e) || !rest.Subtract(all):
+	case err != nil || all.IsEmpty() || rest.IsEmpty() || damaged && !t.cut(e) || !rest.Subtract(all):
 		t.countMissing(fiolog.Read, total-all.Total())
 		if err != nil {
 			t.problems.lose(err)
@@ -222,9 +214,5 @@ func (t *tallies) tailRow(e *entry, d fiolog.Direction, rest *hist.Histogram) al
 		}
 		to = max(to, end)
 	}
-	row := align.Row{Start: from, End: to, Direction: d, Layout: rest.Layout(), Total: uint64(rest.Total())}
-	for i, n := range rest.All() {
-		row.Bins = append(row.Bins, hist.Bin{Index: uint32(i), Count: uint64(n)})
-	}
-	return row
+	return align.NewRow(from, to, d, rest)
 }

@@ -171,7 +171,7 @@ func isOtherClock(j *job) bool {
 	if j.entry == nil {
 		return j.first > late+100*j.interval
 	}
-	if id := j.entry.out.option(j.entry.index, "log_alternate_epoch_clock_id"); id != "" && id != "0" && j.entry.out.hasOption(j.entry.index, "log_alternate_epoch") {
+	if id := j.entry.option("log_alternate_epoch_clock_id"); id != "" && id != "0" && j.entry.hasOption("log_alternate_epoch") {
 		return true
 	}
 	return j.ran > 0 && j.first > j.ran+10*max(j.interval, 1000)
