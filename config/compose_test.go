@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 )
 
 func read(t *testing.T, name string) string {
@@ -80,7 +80,7 @@ func TestComposeIsHardened(t *testing.T) {
 			t.Errorf("%s has the superuser's password", name)
 		}
 	}
-	for _, line := range regexp.MustCompile(`(?m)^ARG [A-Z_]+=(.*)$`).FindAllStringSubmatch(read(t, "Dockerfile"), -1) {
+	for _, line := range regexp.MustCompile(`(?m)^ARG [A-Z_]+_IMAGE=(.*)$`).FindAllStringSubmatch(read(t, "Dockerfile"), -1) {
 		if !pinned.MatchString(line[1]) {
 			t.Errorf("Dockerfile: %s is not pinned", line[1])
 		}
@@ -137,14 +137,14 @@ func TestCompose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, client := range map[string]elastic.Config{"elasticsearch": cluster, "kibana": kibana} {
+	for name, client := range map[string]es.Config{"elasticsearch": cluster, "kibana": kibana} {
 		if len(client.Addresses) != 1 || !strings.HasPrefix(client.Addresses[0], "http://"+name+":") || client.Username != "fio2es" || client.Password != "xINGEST_PASSWORD" {
 			t.Errorf("%s: %+v", name, client)
 		}
 		if _, ok := compose.Services["fio2es"].DependsOn[name]; !ok {
 			t.Errorf("fio2es does not wait for %s", name)
 		}
-		if _, err := elastic.New(client); err != nil {
+		if _, err := es.New(client); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 )
 
 // Config is all settings. Field tags are the names in fio2es.yaml; a flag has dashes in
@@ -51,19 +51,19 @@ type Config struct {
 // Elasticsearch is the cluster that holds the history, where there is one. Secrets come
 // from the environment or from files, never from flags, which others can see.
 type Elasticsearch struct {
-	Addresses    []string       `mapstructure:"addresses"` // URLs; with none, and no cloud id, the history is embedded
-	CloudID      string         `mapstructure:"cloud_id"`
-	APIKey       elastic.Secret `mapstructure:"api_key"`
-	APIKeyFile   string         `mapstructure:"api_key_file"`
-	Username     string         `mapstructure:"username"`
-	Password     elastic.Secret `mapstructure:"password"`
-	PasswordFile string         `mapstructure:"password_file"`
-	CA           string         `mapstructure:"ca"`          // PEM file of the authorities to trust
-	Fingerprint  string         `mapstructure:"fingerprint"` // SHA-256 of a certificate to trust
-	AllowPlain   bool           `mapstructure:"allow_plain"` // send credentials over http to other machines
-	Proxy        string         `mapstructure:"proxy"`
-	GzipLevel    int            `mapstructure:"gzip_level"` // of request bodies; 0: 2, but none on this machine; -1: none
-	Rejects      string         `mapstructure:"rejects"`    // file for documents that the cluster refuses for good
+	Addresses    []string  `mapstructure:"addresses"` // URLs; with none, and no cloud id, the history is embedded
+	CloudID      string    `mapstructure:"cloud_id"`
+	APIKey       es.Secret `mapstructure:"api_key"`
+	APIKeyFile   string    `mapstructure:"api_key_file"`
+	Username     string    `mapstructure:"username"`
+	Password     es.Secret `mapstructure:"password"`
+	PasswordFile string    `mapstructure:"password_file"`
+	CA           string    `mapstructure:"ca"`          // PEM file of the authorities to trust
+	Fingerprint  string    `mapstructure:"fingerprint"` // SHA-256 of a certificate to trust
+	AllowPlain   bool      `mapstructure:"allow_plain"` // send credentials over http to other machines
+	Proxy        string    `mapstructure:"proxy"`
+	GzipLevel    int       `mapstructure:"gzip_level"` // of request bodies; 0: 2, but none on this machine; -1: none
+	Rejects      string    `mapstructure:"rejects"`    // file for documents that the cluster refuses for good
 
 	RequestTimeout time.Duration `mapstructure:"request_timeout"` // until the end of an answer, of Kibana too
 	GiveUpAfter    time.Duration `mapstructure:"give_up_after"`   // time without progress that is waited; 0: not at all

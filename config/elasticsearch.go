@@ -6,13 +6,13 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // Client is how to reach the cluster; files with secrets and certificates are read.
-func (e *Elasticsearch) Client() (elastic.Config, error) {
-	c := elastic.Config{
+func (e *Elasticsearch) Client() (es.Config, error) {
+	c := es.Config{
 		Addresses: e.Addresses, CloudID: e.CloudID, Username: e.Username,
 		Fingerprint: e.Fingerprint, AllowPlain: e.AllowPlain, Proxy: e.Proxy, GzipLevel: e.GzipLevel,
 	}
@@ -25,7 +25,7 @@ func (e *Elasticsearch) Client() (elastic.Config, error) {
 }
 
 // wait sets how long a client waits.
-func (e *Elasticsearch) wait(c *elastic.Config) {
+func (e *Elasticsearch) wait(c *es.Config) {
 	if c.Timeout, c.GiveUpAfter = e.RequestTimeout, e.GiveUpAfter; e.GiveUpAfter == 0 {
 		c.GiveUpAfter = -1
 	}
@@ -44,11 +44,11 @@ func (e *Elasticsearch) faults() []error {
 }
 
 // inAddress are credentials that stand in an address.
-func (e *Elasticsearch) inAddress() (user string, password elastic.Secret, ok bool) {
+func (e *Elasticsearch) inAddress() (user string, password es.Secret, ok bool) {
 	for _, a := range e.Addresses {
 		if u, err := url.Parse(a); err == nil && u.User != nil {
 			text, _ := u.User.Password()
-			return u.User.Username(), elastic.Secret(text), true
+			return u.User.Username(), es.Secret(text), true
 		}
 	}
 	return "", "", false

@@ -6,21 +6,21 @@ import (
 	"net/url"
 	"regexp"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 )
 
 // Kibana is where setup puts dashboards, where there is one. It asks the cluster who a
 // user is, so the cluster's credentials hold where it has none of its own.
 type Kibana struct {
-	URL          string         `mapstructure:"url"`   // with its base path, if it has one; empty: no Kibana
-	Space        string         `mapstructure:"space"` // empty: the default one
-	APIKey       elastic.Secret `mapstructure:"api_key"`
-	APIKeyFile   string         `mapstructure:"api_key_file"`
-	Username     string         `mapstructure:"username"`
-	Password     elastic.Secret `mapstructure:"password"`
-	PasswordFile string         `mapstructure:"password_file"`
-	CACert       string         `mapstructure:"ca_cert"`     // PEM file of the authorities to trust
-	AllowPlain   bool           `mapstructure:"allow_plain"` // send credentials over http to other machines
+	URL          string    `mapstructure:"url"`   // with its base path, if it has one; empty: no Kibana
+	Space        string    `mapstructure:"space"` // empty: the default one
+	APIKey       es.Secret `mapstructure:"api_key"`
+	APIKeyFile   string    `mapstructure:"api_key_file"`
+	Username     string    `mapstructure:"username"`
+	Password     es.Secret `mapstructure:"password"`
+	PasswordFile string    `mapstructure:"password_file"`
+	CACert       string    `mapstructure:"ca_cert"`     // PEM file of the authorities to trust
+	AllowPlain   bool      `mapstructure:"allow_plain"` // send credentials over http to other machines
 }
 
 // Enabled tells whether there is a Kibana.
@@ -52,9 +52,9 @@ func (k *Kibana) credentials() bool {
 // KibanaClient is how to reach Kibana, with the cluster's credentials where it has none
 // of its own; files with secrets and certificates are read. The space is not in it, for
 // some requests belong to none.
-func (c *Config) KibanaClient() (elastic.Config, error) {
+func (c *Config) KibanaClient() (es.Config, error) {
 	k, e := c.Kibana, c.Elasticsearch
-	out := elastic.Config{Addresses: []string{k.URL}, AllowPlain: k.AllowPlain, Proxy: e.Proxy, GzipLevel: elastic.NoGzip}
+	out := es.Config{Addresses: []string{k.URL}, AllowPlain: k.AllowPlain, Proxy: e.Proxy, GzipLevel: es.NoGzip}
 	e.wait(&out)
 	section := "kibana"
 	if !k.credentials() {

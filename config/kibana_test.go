@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 )
 
 func TestKibanaClient(t *testing.T) {
@@ -25,23 +25,23 @@ func TestKibanaClient(t *testing.T) {
 	cluster := Elasticsearch{Username: "elastic", PasswordFile: password, Proxy: "http://proxy:3128", CA: "nowhere", AllowPlain: true}
 	for name, c := range map[string]struct {
 		kibana Kibana
-		want   elastic.Config
+		want   es.Config
 	}{
 		"the cluster's credentials, and no more of it": {
 			Kibana{URL: "https://kibana:5601"},
-			elastic.Config{Addresses: []string{"https://kibana:5601"}, Username: "elastic", Password: "from a file", Proxy: "http://proxy:3128"},
+			es.Config{Addresses: []string{"https://kibana:5601"}, Username: "elastic", Password: "from a file", Proxy: "http://proxy:3128"},
 		},
 		"its own": {
 			Kibana{URL: "http://kibana:5601/base", APIKeyFile: key, CACert: ca, AllowPlain: true},
-			elastic.Config{Addresses: []string{"http://kibana:5601/base"}, APIKey: "a2V5", CACert: []byte("PEM"), AllowPlain: true, Proxy: "http://proxy:3128"},
+			es.Config{Addresses: []string{"http://kibana:5601/base"}, APIKey: "a2V5", CACert: []byte("PEM"), AllowPlain: true, Proxy: "http://proxy:3128"},
 		},
 		"a user name": {
 			Kibana{URL: "https://kibana:5601", Username: "me", Password: "mine"},
-			elastic.Config{Addresses: []string{"https://kibana:5601"}, Username: "me", Password: "mine", Proxy: "http://proxy:3128"},
+			es.Config{Addresses: []string{"https://kibana:5601"}, Username: "me", Password: "mine", Proxy: "http://proxy:3128"},
 		},
 		"in the address": {
 			Kibana{URL: "https://me:mine@kibana:5601"},
-			elastic.Config{Addresses: []string{"https://me:mine@kibana:5601"}, Proxy: "http://proxy:3128"},
+			es.Config{Addresses: []string{"https://me:mine@kibana:5601"}, Proxy: "http://proxy:3128"},
 		},
 	} {
 		cluster.RequestTimeout, cluster.GiveUpAfter = time.Minute, time.Hour
@@ -49,7 +49,7 @@ func TestKibanaClient(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		c.want.GzipLevel, c.want.Timeout, c.want.GiveUpAfter = elastic.NoGzip, time.Minute, time.Hour
+		c.want.GzipLevel, c.want.Timeout, c.want.GiveUpAfter = es.NoGzip, time.Minute, time.Hour
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}

@@ -5,12 +5,12 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 )
 
 // secret is the one set as name, or the text of the file set as name_file, without the
 // line's end that editors leave. Both would be a guess which of them holds.
-func secret(name string, text elastic.Secret, file string) (elastic.Secret, error) {
+func secret(name string, text es.Secret, file string) (es.Secret, error) {
 	if text != "" && string(text) == text.String() {
 		return "", fmt.Errorf("%s is %q, which stands for a secret that was not shown: set it", name, string(text))
 	}
@@ -24,7 +24,7 @@ func secret(name string, text elastic.Secret, file string) (elastic.Secret, erro
 	if err != nil {
 		return "", fmt.Errorf("%s_file: %w", name, err)
 	}
-	if text = elastic.Secret(strings.TrimSpace(string(content))); text == "" {
+	if text = es.Secret(strings.TrimSpace(string(content))); text == "" {
 		return "", fmt.Errorf("%s_file: %s is empty", name, file)
 	}
 	return text, nil
@@ -50,7 +50,7 @@ func withoutCredentials(address string) string {
 		u.User = nil
 		return u.String()
 	case strings.Contains(address, "@"): // no URL, or one without its scheme
-		return elastic.Secret(address).String()
+		return es.Secret(address).String()
 	}
 	return address
 }

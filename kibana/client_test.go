@@ -15,8 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic"
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/kibana"
 )
 
@@ -75,7 +75,7 @@ func newFake(t *testing.T, answers map[string]string) (*fake, *kibana.Client) {
 
 func connect(t *testing.T, address string) *kibana.Client {
 	t.Helper()
-	transport, err := elastic.New(elastic.Config{Addresses: []string{address}, GzipLevel: elastic.NoGzip, Service: "Kibana", GiveUpAfter: -1})
+	transport, err := es.New(es.Config{Addresses: []string{address}, GzipLevel: es.NoGzip, Service: "Kibana", GiveUpAfter: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,8 +130,8 @@ func TestImportFails(t *testing.T) {
 		"import-newer":              {"422 unprocessable entity", "more recent version of Kibana [9.9.0]", "older than the objects"},
 		"unauthorized":              {"401 unauthorized", "check the API key"},
 		"forbidden":                 {"403 forbidden", "bulk_create", "docs/kibana.md"},
-		"starting":                  {"503 service unavailable: Kibana server is not ready yet.: this may pass"},
-		"space":                     {"does not say"},
+		"starting":                  {"503 service unavailable: Kibana server is not ready yet.: try again later"},
+		"space":                     {"does not mention"},
 	} {
 		f, client := newFake(t, map[string]string{importPath: name})
 		b, _ := sent(t)
@@ -237,7 +237,7 @@ func TestMissing(t *testing.T) {
 func TestWaitsForKibana(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := map[string]int{}
-		dial, stop := elastictest.Pipe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		dial, stop := estest.Pipe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, password, _ := r.BasicAuth()
 			if asked[r.URL.Path]++; r.URL.Path == "/api/status" && asked[r.URL.Path] == 3 {
 				_, _ = io.WriteString(w, `{"version":{"number":"8.19.0"}}`)
@@ -248,7 +248,7 @@ func TestWaitsForKibana(t *testing.T) {
 			_, _ = io.WriteString(w, `{"statusCode":503,"error":"Service Unavailable","message":"not ready for `+password+`"}`)
 		}))
 		defer stop()
-		transport, err := elastic.New(elastic.Config{Dial: dial, Username: "me", Password: "opensesame", Service: "Kibana"})
+		transport, err := es.New(es.Config{Dial: dial, Username: "me", Password: "opensesame", Service: "Kibana"})
 		if err != nil {
 			t.Fatal(err)
 		}

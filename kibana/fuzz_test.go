@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/kibana"
 )
 
@@ -29,7 +29,7 @@ func FuzzAnswers(f *testing.F) {
 			_, _ = w.Write([]byte(body))
 		}))
 		defer server.Close()
-		transport, err := elastic.New(elastic.Config{Addresses: []string{server.URL}, GzipLevel: elastic.NoGzip, Service: "Kibana", GiveUpAfter: -1})
+		transport, err := es.New(es.Config{Addresses: []string{server.URL}, GzipLevel: es.NoGzip, Service: "Kibana", GiveUpAfter: -1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -170,7 +170,7 @@ func (a *averages) document(k averageKey, s *average, ref mapping.RunRef, versio
 		Fio:       mapping.FioRef{Direction: k.Direction.String(), Job: k.Job, Version: version},
 		IOPS:      rounded(s.iops/float64(length), 1e3),
 		Bandwidth: rounded(s.bandwidth/float64(length), 1),
-		Weighting: "average",
+		Weighting: mapping.Averaged,
 	}
 	if s.measured > 0 {
 		d.Latency.Mean = rounded(s.latency/s.measured/1000, 1e3)

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/fio2es/fio2es/mapping"
@@ -19,6 +20,19 @@ type Result struct {
 	Unchanged bool
 	// Why says of each job what it was read from and when it ran, and by which evidence.
 	Why []string
+}
+
+// Log logs what there is to say of the run: as warnings what was skipped.
+func (r *Result) Log(log *slog.Logger) {
+	for _, err := range r.Lost {
+		log.Warn(err.Error())
+	}
+	for _, err := range r.Notes {
+		log.Info("note: " + err.Error())
+	}
+	for _, text := range r.Why {
+		log.Debug(text)
+	}
 }
 
 // Read makes the interval documents of one run, in order of time, gives each to put,

@@ -1,14 +1,15 @@
 package main
 
 import (
+	"context"
 	"path/filepath"
 	"strconv"
 	"testing"
 
 	"github.com/fio2es/fio2es/internal/fiotest"
-	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
-	"github.com/fio2es/fio2es/pipeline/sink"
 )
 
 // BenchmarkIngest ingests some 50 MB of logs: into a new history, and into nothing, so
@@ -28,7 +29,7 @@ func BenchmarkIngest(b *testing.B) {
 			top, n, documents := b.TempDir(), 0, 0
 			for b.Loop() {
 				n++
-				store, err := history.OpenSQLite(b.Context(), filepath.Join(top, strconv.Itoa(n)+".db"))
+				store, err := sqlite.Open(b.Context(), filepath.Join(top, strconv.Itoa(n)+".db"))
 				check(b, err)
 				documents += ingestAll(b, dir, store)
 				check(b, store.Close())
@@ -39,12 +40,18 @@ func BenchmarkIngest(b *testing.B) {
 			b.SetBytes(sum.LogBytes)
 			documents := 0
 			for b.Loop() {
-				documents += ingestAll(b, dir, &sink.Discard{})
+				documents += ingestAll(b, dir, discard{})
 			}
 			b.ReportMetric(float64(documents)/b.Elapsed().Seconds(), "docs/s")
 		})
 	}
 }
+
+// discard is a sink that keeps nothing.
+type discard struct{}
+
+func (discard) Put(context.Context, []*mapping.Interval) error { return nil }
+func (discard) Finish(context.Context, *mapping.Run) error     { return nil }
 
 // ingestAll finds and ingests all runs under a path and gives the number of documents.
 func ingestAll(b *testing.B, path string, to pipeline.Sink) int {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -90,7 +91,7 @@ type documents map[string]string
 func stored(t testing.TB, path string) documents {
 	t.Helper()
 	sound(t, path)
-	s, err := history.OpenSQLite(t.Context(), path)
+	s, err := sqlite.Open(t.Context(), path)
 	check(t, err)
 	defer s.Close()
 	all, counts := documents{}, map[string]*mapping.Documents{}

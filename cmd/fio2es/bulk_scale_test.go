@@ -14,6 +14,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -66,7 +67,7 @@ func TestScale(t *testing.T) {
 func scaleCheck(t *testing.T, path string, spec fiotest.ArchiveSpec, sum fiotest.Summary) int {
 	t.Helper()
 	sound(t, path)
-	s, err := history.OpenSQLite(t.Context(), path)
+	s, err := sqlite.Open(t.Context(), path)
 	check(t, err)
 	defer s.Close()
 	var got [3]int64

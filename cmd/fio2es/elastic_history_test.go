@@ -5,20 +5,21 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/sink"
 )
 
 // flushing is a sink that stores at once, so that a run can be deleted that was never
 // finished.
-type flushing struct{ *sink.Elastic }
+type flushing struct{ *bulk.Writer }
 
 // Put implements history.Writer.
 func (f flushing) Put(ctx context.Context, docs []*mapping.Interval) error {
-	return errors.Join(f.Elastic.Put(ctx, docs), f.Flush(ctx))
+	return errors.Join(f.Writer.Put(ctx, docs), f.Flush(ctx))
 }
 
 // TestClusterIsHistory: the history in a real cluster, written through the sink, is one
@@ -29,7 +30,7 @@ func TestClusterIsHistory(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	prefix := prefixes[0]
 	say(t, "setup", "--elasticsearch="+real.Address, "--prefix="+prefix)
-	client, err := elastic.New(real.Config)
+	client, err := es.New(real.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +42,8 @@ func TestClusterIsHistory(t *testing.T) {
 			request(t, real, "DELETE", "/"+i.Index, "", &struct{}{})
 		}
 		request(t, real, "PUT", "/"+prefix+"-runs", "", &struct{}{})
-		bulk := sink.NewElastic(client, sink.Options{Prefix: prefix})
+		bulk := bulk.New(client, bulk.Options{Prefix: prefix})
 		t.Cleanup(func() { _ = bulk.Close() }) // what is under way is of no interest any more
-		return history.NewElastic(client, prefix, flushing{bulk})
+		return elastic.New(client, prefix, flushing{bulk})
 	})
 }

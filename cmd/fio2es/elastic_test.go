@@ -16,15 +16,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es/estest"
 )
 
 // cluster is the real Elasticsearch that the environment names, with prefixes of this
 // test's own; all under them is removed in the end. Commands find its credentials in the
 // environment.
-func cluster(t *testing.T, names ...string) (real elastictest.Real, prefixes []string) {
+func cluster(t *testing.T, names ...string) (real estest.Real, prefixes []string) {
 	t.Helper()
-	real = elastictest.NewReal(t)
+	real = estest.NewReal(t)
 	real.Setenv(t)
 	t.Setenv("FIO2ES_ELASTICSEARCH_ADDRESSES", "") // the embedded history, unless a flag says otherwise
 	for _, name := range names {
@@ -47,7 +47,7 @@ func cluster(t *testing.T, names ...string) (real elastictest.Real, prefixes []s
 }
 
 // request sends one request and decodes its answer, unless into is nil.
-func request(t *testing.T, real elastictest.Real, method, path, body string, into any) {
+func request(t *testing.T, real estest.Real, method, path, body string, into any) {
 	t.Helper()
 	req, err := http.NewRequest(method, real.Address+path, strings.NewReader(body))
 	if err != nil {
@@ -201,7 +201,7 @@ func TestRejects(t *testing.T) {
 }
 
 // checkAggregations asks the cluster itself what panels ask, by deterministic means.
-func checkAggregations(t *testing.T, real elastictest.Real, prefix string) {
+func checkAggregations(t *testing.T, real estest.Real, prefix string) {
 	t.Helper()
 	var answer struct {
 		Aggregations struct {

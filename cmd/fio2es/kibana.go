@@ -10,9 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/kibana"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // addKibanaFlags adds the settings of how to reach Kibana.
@@ -62,7 +63,7 @@ another space Kibana would change the ids, and links would lead nowhere.`,
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", output, "file to write; - is stdout")
 	cmd.Flags().StringVar(&space, "space", "", "identifier of the space that it is for (default the default one)")
-	cmd.Flags().String("prefix", kibana.DefaultPrefix, "begins the names of all indices")
+	cmd.Flags().String("prefix", mapping.DefaultPrefix, "begins the names of all indices")
 	return cmd
 }
 
@@ -70,7 +71,7 @@ another space Kibana would change the ids, and links would lead nowhere.`,
 type dashboards struct {
 	bundle    *kibana.Bundle
 	client    *kibana.Client
-	transport *elastic.Client
+	transport *es.Client
 }
 
 // openKibana connects to the Kibana that the settings name, and looks whether it is new
@@ -85,7 +86,7 @@ func (a *app) openKibana(ctx context.Context) (*dashboards, error) {
 		return nil, usageError{err}
 	}
 	cfg.Service, cfg.Waiting, cfg.Dial = "Kibana", a.tellWait, a.dial
-	transport, err := elastic.New(cfg)
+	transport, err := es.New(cfg)
 	if err != nil {
 		return nil, usageError{err}
 	}

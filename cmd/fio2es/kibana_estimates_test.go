@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
 
@@ -43,7 +43,7 @@ func TestKibanaElasticEstimates(t *testing.T) {
 
 // storeNarrow stores two minutes of a fast device: of 10,000 requests a second 99.9 %
 // take 80 µs, give or take 2 %, and the others about 2 ms.
-func storeNarrow(t *testing.T, real elastictest.Real, prefix string, coarseness int) {
+func storeNarrow(t *testing.T, real estest.Real, prefix string, coarseness int) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
 	layout := hist.Fio3(coarseness)
@@ -99,7 +99,7 @@ type estimates struct {
 }
 
 // measure compares the percentiles of buckets of one length.
-func measure(t *testing.T, real elastictest.Real, prefix, name, id, interval string, layout hist.Layout) {
+func measure(t *testing.T, real estest.Real, prefix, name, id, interval string, layout hist.Layout) {
 	t.Helper()
 	query := map[string]any{"term": map[string]any{"run.id": id}}
 	if id == "*" {
@@ -143,7 +143,7 @@ func addBins(h *hist.Histogram, d document) {
 	}
 }
 
-func askEstimates(t *testing.T, real elastictest.Real, prefix, interval string, query any) (answer estimates) {
+func askEstimates(t *testing.T, real estest.Real, prefix, interval string, query any) (answer estimates) {
 	t.Helper()
 	percentiles := func(hdr bool) map[string]any {
 		p := map[string]any{"field": "latency.histogram", "percents": percents, "keyed": false}
@@ -174,7 +174,7 @@ func spread(list []float64) string {
 	return fmt.Sprintf("%.2f %%, %.1f %%", 100*sorted[len(sorted)/2], 100*sorted[len(sorted)-1])
 }
 
-func allDocuments(t *testing.T, real elastictest.Real, prefix string, query any) []document {
+func allDocuments(t *testing.T, real estest.Real, prefix string, query any) []document {
 	t.Helper()
 	var answer struct {
 		Hits struct {

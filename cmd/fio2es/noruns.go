@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -35,7 +37,7 @@ func contentsOf(ctx context.Context, store history.Store) (*contents, error) {
 		}
 		c.first = run // the newest come first
 		c.benchmarks[run.CBT.Benchmark], c.modes[run.CBT.Mode] = true, true
-		c.names[run.Run.Archive+":"+shortName(run)] = true
+		c.names[run.Run.Archive+":"+facts.ShortName(run)] = true
 		for name, value := range run.Run.Labels {
 			c.labels[name+"="+value] = true
 		}
@@ -52,7 +54,7 @@ func historyText(ctx context.Context, store history.Store) string {
 	case c.runs == 0:
 		return "there are no runs yet: store some with fio2es ingest PATH"
 	}
-	return fmt.Sprintf("fio2es runs lists the %s that there are", plural(c.runs, "run"))
+	return fmt.Sprintf("fio2es runs lists the %s that there are", unit.Plural(c.runs, "run"))
 }
 
 // tellNoRuns says on stderr that no run matches, and what there is.
@@ -65,7 +67,7 @@ func (a *app) tellNoRuns(ctx context.Context, store history.Store, f history.Run
 		term.Line(a.stderr, "no runs in %s; store some with: fio2es ingest PATH", a.historyName())
 		return nil
 	}
-	term.Line(a.stderr, "no runs match%s; %s has %s:", filterText(&f), a.historyName(), plural(c.runs, "run"))
+	term.Line(a.stderr, "no runs match%s; %s has %s:", filterText(&f), a.historyName(), unit.Plural(c.runs, "run"))
 	day := func(r *mapping.Run) string { return r.Run.Start.UTC().Format("2006-01-02 15:04:05") }
 	term.Line(a.stderr, "  started     %s to %s", day(c.first), day(c.last))
 	for _, l := range []struct {

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
@@ -22,7 +22,7 @@ import (
 // watchedServer is a stand-in that looks at its documents after each request, and
 // interrupts the program at one of them.
 type watchedServer struct {
-	*elastictest.Server
+	*estest.Server
 	mu        sync.Mutex
 	left      int // requests up to the interruption; it does not come below 1
 	interrupt func()
@@ -31,7 +31,7 @@ type watchedServer struct {
 
 func newWatched(t *testing.T) (*watchedServer, string) {
 	t.Helper()
-	w := &watchedServer{Server: elastictest.New(templates.Names("fio")...)}
+	w := &watchedServer{Server: estest.New(templates.Names("fio")...)}
 	for _, name := range templates.Names("fio") {
 		w.Templates[name] = templates.Version
 	}
@@ -85,6 +85,7 @@ func (w *watchedServer) shownOnce() error {
 // another version, at each of their requests in turn. Dashboards see one version at most, and
 // the next call leaves the cluster as if there had been no interruption.
 func TestReplacementInterrupted(t *testing.T) {
+	t.Parallel()
 	archive, db := filepath.Join(t.TempDir(), "lab"), filepath.Join(t.TempDir(), "h.db")
 	generated(t, fiotest.ArchiveSpec{Runs: 2, Hosts: 2, Jobs: 1, Seconds: 3, Coarseness: 6, Seed: 3}, archive)
 	config := settingsFile(t)
@@ -111,6 +112,7 @@ func TestReplacementInterrupted(t *testing.T) {
 		"push":   {"push", "--history", db},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			for last, interrupted := 1, true; interrupted; last++ {
 				server, address := newWatched(t)
 				if c := fio2es(t.Context(), "ingest", "--interval", versions[0], "--elasticsearch", address, archive); c.code != 0 {
@@ -144,6 +146,7 @@ func TestReplacementInterrupted(t *testing.T) {
 // TestPendingIsShown: a run is whole, but some of its documents are pending since an
 // interruption. The next ingest shows them.
 func TestPendingIsShown(t *testing.T) {
+	t.Parallel()
 	server, address := standIn(t, nil)
 	outAndErr(t, 0, "ingest", "--elasticsearch", address, exampleArchive)
 	whole := documentsBy(server)

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/elastic"
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
 )
 
 // securityRequest is a request of docs/elasticsearch.md that makes a role or an API key.
@@ -48,8 +48,8 @@ func documented(t *testing.T, prefix string) map[string]securityRequest {
 // admin are the credentials of the environment: they make roles and keys.
 type admin struct {
 	t *testing.T
-	*elastic.Client
-	server elastictest.Real
+	*es.Client
+	server estest.Real
 }
 
 // do sends a request, for whoever has the key if there is one, and gives the status.
@@ -118,7 +118,7 @@ func (a admin) keys(prefix string) map[string]string {
 
 func (a admin) remove(path string, body any) {
 	ctx := context.Background() // the test's own has ended
-	err := a.Do(ctx, elastic.Request{Method: http.MethodDelete, URI: path, Body: body}, nil)
+	err := a.Do(ctx, es.Request{Method: http.MethodDelete, URI: path, Body: body}, nil)
 	if err != nil {
 		a.t.Error(err)
 	}
@@ -131,7 +131,7 @@ func TestRolesInCluster(t *testing.T) {
 	if !real.Secured {
 		t.Skip("the environment has no credentials for the cluster: it has no security, or nobody who may make API keys")
 	}
-	client, err := elastic.New(real.Config)
+	client, err := es.New(real.Config)
 	if err != nil {
 		t.Fatal(err)
 	}

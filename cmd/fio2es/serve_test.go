@@ -18,7 +18,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
-	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -147,7 +148,8 @@ func TestServe(t *testing.T) {
 			t.Errorf("%s: %d, and %d bytes, want %d", path, code, len(without), len(want))
 		}
 	}
-	for sort := range runKeys {
+	for _, order := range facts.Orders {
+		sort := order.Name
 		for _, text := range []string{"", "CBT", "nothing"} {
 			_, page := browse(t, address+"?"+url.Values{"sort": {sort}, "text": {text}}.Encode())
 			var got []string
@@ -204,7 +206,7 @@ func TestServeLinks(t *testing.T) {
 // TestServeNothing: what is wrong with a run is said, and not taken for a fault.
 func TestServeNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "history.db")
-	store, err := history.OpenSQLite(t.Context(), file)
+	store, err := sqlite.Open(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +231,7 @@ func TestServeNothing(t *testing.T) {
 
 func TestServeAddress(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "history.db")
-	store, err := history.OpenSQLite(t.Context(), file)
+	store, err := sqlite.Open(t.Context(), file)
 	if err = errors.Join(err, store.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
@@ -66,7 +66,7 @@ func (s *slowServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answering is a cluster and a Kibana that answer everything, as far as commands that are
 // interrupted look at it.
 func answering(t *testing.T, run *mapping.Run) http.Handler {
-	es := elastictest.New("fio-latency-cluster", "fio-latency-host", "fio-latency-job", "fio-runs")
+	es := estest.New("fio-latency-cluster", "fio-latency-host", "fio-latency-job", "fio-runs")
 	for name := range es.Templates {
 		es.Templates[name] = 99
 	}
@@ -160,7 +160,7 @@ func interruptedAt(t *testing.T, one *mapping.Run, args []string, answers int, d
 				cancel()
 			})
 		}
-		dial, stop := elastictest.Pipe(s)
+		dial, stop := estest.Pipe(s)
 		defer stop()
 		var out, errs bytes.Buffer
 		a := newApp(strings.NewReader(""), &out, &errs)

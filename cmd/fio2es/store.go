@@ -11,10 +11,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping/templates"
-	"github.com/fio2es/fio2es/pipeline/sink"
 )
 
 // addClusterFlags adds the settings of how to reach the cluster. Secrets are in the
@@ -35,7 +40,7 @@ func addWaitFlags(f *pflag.FlagSet) {
 }
 
 // tellWait says what is waited for, why, and until when.
-func (a *app) tellWait(w elastic.Wait) {
+func (a *app) tellWait(w es.Wait) {
 	cause := "it does not answer"
 	if w.Cause != nil {
 		cause = w.Cause.Error()
@@ -45,13 +50,13 @@ func (a *app) tellWait(w elastic.Wait) {
 }
 
 // connect makes a client of the cluster that the settings name, and looks who answers.
-func (a *app) connect(ctx context.Context) (*elastic.Client, error) {
+func (a *app) connect(ctx context.Context) (*es.Client, error) {
 	cfg, err := a.cfg.Elasticsearch.Client()
 	if err != nil {
 		return nil, usageError{err}
 	}
 	cfg.Waiting, cfg.Dial = a.tellWait, a.dial
-	client, err := elastic.New(cfg)
+	client, err := es.New(cfg)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -78,12 +83,12 @@ func (a *app) openHistory(ctx context.Context) (history.Store, func() error, err
 	if err != nil {
 		return nil, nil, err
 	}
-	return history.NewElastic(client, a.cfg.Prefix, nil), func() error { client.Close(); return nil }, nil
+	return elastic.New(client, a.cfg.Prefix, nil), func() error { client.Close(); return nil }, nil
 }
 
 // readEmbedded opens the embedded history for reading. It creates nothing.
-func (a *app) readEmbedded(ctx context.Context) (*history.SQLite, error) {
-	store, err := history.OpenReadOnly(ctx, a.cfg.History)
+func (a *app) readEmbedded(ctx context.Context) (*sqlite.Store, error) {
+	store, err := sqlite.OpenReadOnly(ctx, a.cfg.History)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no history at %s: store runs with fio2es ingest PATH, or correct --history", shortHome(a.cfg.History))
 	}
@@ -92,19 +97,19 @@ func (a *app) readEmbedded(ctx context.Context) (*history.SQLite, error) {
 
 // openEmbedded opens the embedded history for writing. One of an older version is brought
 // up to date.
-func (a *app) openEmbedded(ctx context.Context) (*history.SQLite, error) {
-	store, err := history.OpenSQLite(ctx, a.cfg.History)
+func (a *app) openEmbedded(ctx context.Context) (*sqlite.Store, error) {
+	store, err := sqlite.Open(ctx, a.cfg.History)
 	if err == nil && store.Upgraded() > 0 {
 		a.log.Info(fmt.Sprintf("note: %s was of an older version: its %s can be found by the contents of their files now; "+
-			"the older version cannot open it any more", shortHome(a.cfg.History), plural(store.Upgraded(), "run")))
+			"the older version cannot open it any more", shortHome(a.cfg.History), unit.Plural(store.Upgraded(), "run")))
 	}
 	return store, err
 }
 
 // clusterHistory is the history in a cluster, to read and to write.
 type clusterHistory struct {
-	*history.Elastic
-	bulk *sink.Elastic // what it writes through
+	*elastic.Store
+	bulk *bulk.Writer // what it writes through
 }
 
 // openCluster opens the history in the cluster that the settings name. The function
@@ -114,10 +119,10 @@ func (a *app) openCluster(ctx context.Context) (*clusterHistory, func() error, e
 	if err != nil {
 		return nil, nil, err
 	}
-	bulk := sink.NewElastic(client, sink.Options{
+	bulk := bulk.New(client, bulk.Options{
 		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
 	})
-	return &clusterHistory{history.NewElastic(client, a.cfg.Prefix, bulk), bulk}, func() error {
+	return &clusterHistory{elastic.New(client, a.cfg.Prefix, bulk), bulk}, func() error {
 		defer client.Close()
 		err := bulk.Close()
 		if n := bulk.Stats().Rejected; n > 0 {
@@ -128,6 +133,51 @@ func (a *app) openCluster(ctx context.Context) (*clusterHistory, func() error, e
 		}
 		return err
 	}, nil
+}
+
+// mostFinishing is how many runs a cluster finishes at a time.
+const mostFinishing = 256
+
+// mostChecked is how large a file is checked before it is written to: a quarter of a second.
+const mostChecked = 256 << 20
+
+// openTarget opens the history that the settings name, to store runs in it. The function returned
+// closes it.
+func (a *app) openTarget(ctx context.Context) (ingest.Target, func() error, error) {
+	var rules []slo.Rule
+	if len(a.cfg.SLA) > 0 {
+		var err error
+		if rules, err = parseRules("sla:", a.cfg.SLA); err != nil {
+			return ingest.Target{}, nil, err
+		}
+	}
+	if a.cfg.Elasticsearch.Enabled() {
+		store, closeStore, err := a.openCluster(ctx)
+		return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store, Finishing: mostFinishing}, closeStore, err
+	}
+	store, err := a.openEmbedded(ctx)
+	if err != nil {
+		return ingest.Target{}, nil, err
+	}
+	err = store.QuickCheck(ctx, mostChecked)
+	if err == nil {
+		err = ingest.RemoveOldDoubles(ctx, store, a.log)
+	}
+	if err != nil {
+		return ingest.Target{}, nil, errors.Join(err, store.Close())
+	}
+	return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store}, store.Close, nil
+}
+
+// closed closes a store when err is what ended the writing. Documents that the cluster rejected are
+// left out.
+func closed(closeStore func() error, err error) (leftOut bool, _ error) {
+	if failed := closeStore(); errors.Is(failed, errLeftOut) {
+		leftOut = true
+	} else {
+		err = errors.Join(err, failed)
+	}
+	return leftOut, err
 }
 
 // historyName is what messages call the history.

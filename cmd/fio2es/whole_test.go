@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -34,6 +34,7 @@ func spoil(t *testing.T, db string, statements ...string) {
 // TestMissingDocuments: rows of a history are lost. No command answers from the rest without
 // a word, and ingest of the same files restores them.
 func TestMissingDocuments(t *testing.T) {
+	t.Parallel()
 	db := filepath.Join(t.TempDir(), "h.db")
 	outAndErr(t, 0, "ingest", allLevels, "--history", db, exampleArchive)
 	id := ids(callOut(t, "runs", "--history", db, "--format", "csv"))[0]
@@ -85,7 +86,7 @@ func callOut(t *testing.T, args ...string) string {
 }
 
 // documentsBy are the interval documents of a stand-in by id, without the run documents.
-func documentsBy(server *elastictest.Server) map[string]string {
+func documentsBy(server *estest.Server) map[string]string {
 	out := map[string]string{}
 	for _, index := range server.Indices() {
 		for id, text := range server.Documents(index) {
@@ -110,6 +111,7 @@ func post(t *testing.T, address, path, body string) {
 // TestMissingDocumentsInCluster: ingest and push restore what the cluster lost, and remove
 // what an interrupted replacement left there.
 func TestMissingDocumentsInCluster(t *testing.T) {
+	t.Parallel()
 	server, address := standIn(t, nil)
 	db := filepath.Join(t.TempDir(), "h.db")
 	outAndErr(t, 0, "ingest", "--history", db, exampleArchive)

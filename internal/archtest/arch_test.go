@@ -73,7 +73,7 @@ func TestViolations(t *testing.T) {
 		{"unknown package", sound("internal/util"), []string{"internal/util has no rule"}},
 		{"no comment", silent, []string{"mapping has no package comment"}},
 		{"sizes", long, []string{"hist/a.go has 601 lines", "hist/b.go: g has 81 lines"}},
-		{"several", sound("pipeline/sink", "./hist", "./config"), []string{"pipeline/sink imports hist:", "pipeline/sink imports config:"}},
+		{"several", sound("kibana", "./hist", "./config"), []string{"kibana imports hist:", "kibana imports config:"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := violations([]pkg{c.pkg}, rules)

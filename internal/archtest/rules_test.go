@@ -20,13 +20,14 @@ var rules = map[string]rule{
 		why: "its truth must not come from what is tested against it, such as hist's bins",
 	},
 	"internal/alike":     {level: 0, std: true, why: "messages of one kind are alike wherever they come from"},
+	"internal/safeyaml":  {level: 0, why: "what a text may cost does not depend on what it means"},
 	"internal/memtest":   {level: 0, std: true, why: "it measures any function, whatever that does"},
 	"internal/fiomatrix": {level: 0, std: true, why: "it tests the program from outside, by its commands alone"},
 	"internal/archtest":  {level: 0, std: true, why: "rules that import what they rule prove nothing"},
-	"internal/elastic":   {level: 0, why: "the client moves bytes; what they mean is for mapping and sink"},
+	"internal/es":        {level: 0, why: "the client moves bytes; what they mean is for the history"},
 
-	"internal/elastic/elastictest": {
-		level: 1, imports: []string{"internal/elastic"},
+	"internal/es/estest": {
+		level: 1, imports: []string{"internal/es"},
 		why: "a stand-in for the cluster that knew our documents would believe what we send",
 	},
 
@@ -35,9 +36,10 @@ var rules = map[string]rule{
 		level: 1, imports: []string{"hist"}, std: true,
 		why: "the reader of logs is for other programs, too: it knows lines and bins, not files or runs",
 	},
-	"internal/term": {level: 1, imports: []string{"internal/unit"}, why: "the terminal shows what it is given"},
+	"internal/term":  {level: 1, imports: []string{"internal/unit"}, why: "the terminal shows what it is given"},
+	"internal/chart": {level: 1, imports: []string{"internal/unit"}, why: "lines and ticks do not depend on what they are of"},
 	"internal/table": {
-		level: 2, imports: []string{"internal/term"},
+		level: 2, imports: []string{"internal/term", "internal/unit"},
 		why: "columns say what is in a table; it knows formats alone",
 	},
 
@@ -46,7 +48,7 @@ var rules = map[string]rule{
 		why: "time is counted without knowing where rows come from or what becomes of windows",
 	},
 	"pipeline/cbt": {
-		level: 2, imports: []string{"pipeline/source", "pipeline/fiolog", "internal/alike"},
+		level: 2, imports: []string{"pipeline/source", "pipeline/fiolog", "internal/alike", "internal/safeyaml"},
 		why: "what an archive means depends on names and configurations, not on latencies",
 	},
 	"mapping": {
@@ -54,29 +56,43 @@ var rules = map[string]rule{
 		why: "documents are the contract of writers and readers: neither may leak into it",
 	},
 
+	"internal/window": {level: 3, imports: []string{"mapping", "hist"}, why: "a window is the same wherever it is read from and whatever becomes of it"},
 	"mapping/templates": {
 		level: 3, imports: []string{"mapping"},
 		why: "templates describe documents; who installs them, and where, is for others",
 	},
 	"kibana": {
-		level: 4, imports: []string{"mapping/templates", "internal/elastic"},
-		why: "dashboards know the fields of documents, and no more",
+		level: 4, imports: []string{"mapping", "mapping/templates", "internal/heatmap", "internal/es"},
+		why: "dashboards know the fields of documents and the bands of heat maps, and no more",
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which knows nothing of our panels"},
 	"internal/history": {
-		level: 3, imports: []string{"mapping", "hist", "internal/elastic"},
-		why: "the history is read from documents alone, so that every store gives the same answers",
+		level: 3, imports: []string{"mapping", "internal/unit"},
+		why: "what a history is does not depend on where it is stored",
 	},
-	"internal/heatmap": {level: 3, imports: []string{"hist", "internal/unit"}, why: "a picture needs numbers, not where they came from"},
-	"internal/slo":     {level: 3, imports: []string{"hist"}, std: true, why: "a verdict needs numbers, not where they came from"},
-	"internal/compare": {level: 3, imports: []string{"hist"}, std: true, why: "a comparison needs numbers, not where they came from or how they are shown"},
-
-	"pipeline/sink": {
-		level: 4, imports: []string{"mapping", "mapping/templates", "internal/elastic"},
+	"internal/facts": {
+		level: 3, imports: []string{"mapping", "hist", "pipeline/cbt", "internal/table", "internal/unit"},
+		why: "what is said of a run comes from its document, whoever says it",
+	},
+	"internal/history/sqlite": {
+		level: 4, imports: []string{"internal/history", "mapping"},
+		why: "a store knows documents; how they were made, and what is computed of them, is for others",
+	},
+	"internal/history/elastic/bulk": {
+		level: 4, imports: []string{"mapping", "internal/es"},
 		why: "documents go out as they are: how they were made is over by then",
 	},
+	"internal/history/elastic": {
+		level: 5, imports: []string{"internal/history", "internal/history/elastic/bulk", "mapping", "internal/es"},
+		why: "a store knows documents; how they were made, and what is computed of them, is for others",
+	},
+	"internal/history/ndjson": {level: 3, imports: []string{"mapping"}, why: "it writes documents as they are"},
+	"internal/heatmap":        {level: 3, imports: []string{"hist", "internal/chart", "internal/unit"}, why: "a picture needs numbers, not where they came from"},
+	"internal/slo":            {level: 3, imports: []string{"hist", "mapping", "internal/unit"}, why: "a verdict needs documents, not where they came from"},
+	"internal/compare":        {level: 3, imports: []string{"hist"}, std: true, why: "a comparison needs numbers, not where they came from or how they are shown"},
+
 	"internal/setup": {
-		level: 4, imports: []string{"mapping", "mapping/templates", "internal/elastic"},
+		level: 4, imports: []string{"mapping", "mapping/templates", "internal/es"},
 		why: "what is installed is ready before the first document: no logs, no runs",
 	},
 	"internal/history/historytest": {
@@ -84,30 +100,48 @@ var rules = map[string]rule{
 		why: "all stores pass the same tests, through the interface alone",
 	},
 	"internal/report": {
-		level: 4, imports: []string{"internal/heatmap", "internal/slo", "internal/compare", "mapping", "hist", "internal/unit"},
+		level: 4, imports: []string{"internal/facts", "internal/table", "internal/chart", "internal/heatmap", "internal/slo", "internal/compare", "mapping", "hist", "internal/unit"},
 		why: "a page shows answers, wherever they came from",
 	},
 	"internal/web": {
-		level: 5, imports: []string{"internal/history", "internal/report", "mapping", "internal/unit"},
+		level: 5, imports: []string{"internal/facts", "internal/history", "internal/report", "mapping", "internal/unit"},
 		why: "browsers see what the history has and what reports say; how they are made is for commands",
 	},
 	"internal/export": {level: 4, imports: []string{"hist", "internal/table"}, why: "a format holds numbers, wherever they came from"},
 	"pipeline": {
 		level:   5,
-		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "pipeline/sink", "mapping", "hist", "internal/alike"},
+		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/alike"},
 		why:     "the one package that knows all rooms, and none of what is around them: configuration, commands, stores",
 	},
+	"internal/query": {
+		level: 6, imports: []string{"internal/history", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
+		why: "files and the history give the same windows; who wants them, and how they are shown, is for others",
+	},
 	"config": {
-		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/elastic"},
+		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/safeyaml"},
 		why: "settings fill other packages' options; nobody reads settings but commands",
 	},
-	"cmd/fio2es": {
+	"internal/ingest": {
+		level:   6,
+		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/elastic/bulk", "internal/slo"},
+		why:     "which runs are stored does not depend on commands, settings or formats",
+	},
+	"internal/follow": {
 		level: 7,
 		imports: []string{
-			"config", "pipeline", "pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "pipeline/sink",
+			"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/facts", "internal/history", "internal/slo", "internal/unit",
+		},
+		why: "how folders are watched does not depend on commands, settings or formats",
+	},
+	"cmd/fio2es": {
+		level: 8,
+		imports: []string{
+			"config", "pipeline", "pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align",
 			"mapping", "mapping/templates", "kibana", "hist",
-			"internal/history", "internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
-			"internal/elastic", "internal/fiotest", "internal/table", "internal/term", "internal/unit",
+			"internal/chart", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/history/ndjson",
+			"internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
+			"internal/query", "internal/window", "internal/ingest", "internal/follow",
+			"internal/es", "internal/fiotest", "internal/table", "internal/term", "internal/unit",
 		},
 		why: "commands put everything together, and nobody imports them",
 	},
@@ -118,7 +152,7 @@ var testsOnly = map[string][]string{
 	"internal/fiotest":             {"cmd/fio2es"}, // which can make logs to try things with
 	"internal/memtest":             nil,
 	"internal/history/historytest": nil,
-	"internal/elastic/elastictest": nil,
+	"internal/es/estest":           nil,
 	"kibana/kibanatest":            nil,
 }
 
@@ -130,15 +164,15 @@ var only = []struct {
 }{
 	{"github.com/spf13/cobra", []string{"cmd/fio2es"}, "how commands are called is their own affair"},
 	{"github.com/spf13/viper", []string{"config"}, "settings are read in one place, and handed on as plain data"},
-	{"modernc.org/sqlite", []string{"internal/history"}, "stores are behind one interface"},
-	{"github.com/elastic/elastic-transport-go/v8", []string{"internal/elastic"}, "there is one client, with one way to fail"},
-	{"github.com/elastic/go-elasticsearch/v8", []string{"internal/elastic", "internal/history", "internal/setup", "pipeline/sink"},
-		"who makes requests to a cluster; internal/elastic sends them"},
+	{"modernc.org/sqlite", []string{"internal/history/sqlite"}, "stores are behind one interface"},
+	{"github.com/elastic/elastic-transport-go/v8", []string{"internal/es"}, "there is one client, with one way to fail"},
+	{"github.com/elastic/go-elasticsearch/v8", []string{"internal/es", "internal/history/elastic", "internal/history/elastic/bulk", "internal/setup"},
+		"who makes requests to a cluster; internal/es sends them"},
 	{"github.com/ulikunitz/xz", []string{"pipeline/source"}, "what is compressed is unpacked in one place"},
 	{"github.com/google/go-cmp", []string{"internal/history/historytest"}, "it is for tests"},
 	{"pgregory.net/rapid", nil, "it is for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "it is for tests"},
-	{"testing", []string{"internal/history/historytest", "internal/elastic/elastictest", "internal/memtest"}, "it is for tests"},
+	{"testing", []string{"internal/history/historytest", "internal/es/estest", "internal/memtest"}, "it is for tests"},
 }
 
 // pure are packages that others import for what they compute: their callers decide what

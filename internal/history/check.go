@@ -2,11 +2,9 @@ package history
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -121,7 +119,7 @@ func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error 
 			}
 			damaged++
 			if s, ok := c.store.(damageRemover); ok && c.repair {
-				names, err := s.removeDamaged(ctx, run.Run.ID, l)
+				names, err := s.RemoveDamaged(ctx, run.Run.ID, l)
 				if err != nil {
 					return err
 				}
@@ -145,7 +143,7 @@ func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error 
 // damageRemover removes the interval documents of a run's level that cannot be read, and
 // returns their names.
 type damageRemover interface {
-	removeDamaged(ctx context.Context, run string, level mapping.Level) (names []string, err error)
+	RemoveDamaged(ctx context.Context, run string, level mapping.Level) (names []string, err error)
 }
 
 // some are the first of many names.
@@ -199,84 +197,4 @@ func (c *check) orphans(ctx context.Context, counts Counts) error {
 		c.report(f)
 	}
 	return nil
-}
-
-// Integrity is what SQLite finds wrong with the file; nothing if all is well.
-func (s *SQLite) Integrity(ctx context.Context) (faults []string, err error) {
-	rows, err := s.reader.QueryContext(ctx, `PRAGMA integrity_check(20)`)
-	if err == nil {
-		defer rows.Close()
-		for rows.Next() {
-			var text string
-			if err := rows.Scan(&text); err != nil {
-				break
-			}
-			if text != "ok" {
-				faults = append(faults, text)
-			}
-		}
-		err = rows.Err()
-	}
-	if err = s.fail(ctx, "check", err); errors.Is(err, ErrDamaged) {
-		return append(faults, err.Error()), nil
-	}
-	return faults, err
-}
-
-// QuickCheck fails with [ErrDamaged] where the structure of the file is damaged. It does not
-// look at files of more than some bytes: it reads all of one, a gigabyte in a second.
-func (s *SQLite) QuickCheck(ctx context.Context, most int64) error {
-	if info, err := os.Stat(s.path); err != nil || info.Size() > most {
-		return s.fail(ctx, "check", err)
-	}
-	var text string
-	err := s.reader.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&text)
-	if err == nil && text != "ok" {
-		s.spoilt.Store(true)
-		err = fmt.Errorf("%w: %s: nothing is written to it; keep a copy, and ingest into a new file with --history", ErrDamaged, text)
-	}
-	return s.fail(ctx, "check", err)
-}
-
-// removeDamaged removes the interval documents of a run's level that cannot be read.
-func (s *SQLite) removeDamaged(ctx context.Context, run string, level mapping.Level) (removed []string, err error) {
-	err = s.transact(ctx, func(tx *sql.Tx) error {
-		removed, err = s.removeDamagedIn(ctx, tx, run, level)
-		return err
-	})
-	return removed, s.fail(ctx, "write to", err)
-}
-
-func (s *SQLite) removeDamagedIn(ctx context.Context, tx *sql.Tx, run string, level mapping.Level) ([]string, error) {
-	const key = `ingest, level, time, direction, host, job, part`
-	rows, err := tx.QueryContext(ctx, `SELECT `+key+`, doc FROM intervals
-		WHERE ingest IN (SELECT number FROM ingests WHERE run = ?) AND level = ?`, run, level)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var keys [][]any
-	var names []string
-	for rows.Next() {
-		var ingest, time, part int64
-		var l mapping.Level
-		var direction, host, job string
-		var blob sql.RawBytes
-		if err := rows.Scan(&ingest, &l, &time, &direction, &host, &job, &part, &blob); err != nil {
-			return nil, err
-		}
-		if _, err := s.codec.unpackInterval(blob); err != nil {
-			keys = append(keys, []any{ingest, l, time, direction, host, job, part})
-			names = append(names, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s at %d", l, direction, host, job, time)), " "))
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	for _, k := range keys {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM intervals WHERE (`+key+`) = (?, ?, ?, ?, ?, ?, ?)`, k...); err != nil {
-			return nil, err
-		}
-	}
-	return names, nil
 }

@@ -20,6 +20,7 @@ var (
 	ErrDamaged   = errors.New("not a history file, or damaged")
 	ErrNewer     = errors.New("written by a newer version of fio2es")
 	ErrReplaced  = errors.New("the documents stored so far were removed meanwhile")
+	ErrNoIndex   = errors.New("there is no history under this prefix yet: run fio2es setup, then ingest") // of a cluster
 )
 
 // Store is a history of runs. Its methods may be called by several goroutines at once.
@@ -116,20 +117,24 @@ func (f *RunFilter) matchesText(r *mapping.Run) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), want) })
 }
 
-// candidates are as many runs as are worth listing where one was meant.
-const candidates = 10
+// Candidates are as many runs as are worth listing where one was meant.
+const Candidates = 10
 
-// checkOne fails unless just one run was found by its id, or by what its id begins with;
-// ids are of those that were, at most one more than candidates.
-func checkOne(id string, ids []string) error {
+// CheckOne fails unless just one run was found by its id, or by what its id begins with;
+// ids are of those that were, at most one more than Candidates.
+func CheckOne(id string, ids []string) error {
 	switch {
 	case len(ids) == 0 || id == "":
 		return fmt.Errorf("find run %q: %w", id, ErrNotFound)
-	case len(ids) > candidates:
-		ids[candidates] = "…"
+	case len(ids) > Candidates:
+		ids[Candidates] = "…"
 	}
 	if len(ids) > 1 {
 		return fmt.Errorf("find run %q: %w: %s", id, ErrAmbiguous, strings.Join(ids, ", "))
 	}
 	return nil
 }
+
+// CeilMilli is a bound of [RunFilter] or [Selection] in milliseconds since 1970: rounded up,
+// as stored times are rounded down.
+func CeilMilli(t time.Time) int64 { return t.Add(time.Millisecond - 1).UnixMilli() }

@@ -9,15 +9,15 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 )
 
 // Apply sends the plan's requests in order, to the cluster that it was made for. Where it
 // refuses an object, nothing is sent, and the error is of [ErrNewer] or [ErrForeign]. It
-// stops at the first request that fails ([elastic.Error]); making a new plan and applying it goes
+// stops at the first request that fails ([es.Error]); making a new plan and applying it goes
 // on from there. Indices that cannot be mended fail it in the end, after all else was done
 // ([ErrConflict]).
-func (p *Plan) Apply(ctx context.Context, cl *elastic.Client) error {
+func (p *Plan) Apply(ctx context.Context, cl *es.Client) error {
 	isIndex := func(s Step) bool { return s.Kind == Index }
 	if err := p.refusals(func(s Step) bool { return !isIndex(s) }); err != nil {
 		return fmt.Errorf("set up Elasticsearch: nothing was changed: %w", err)
@@ -41,7 +41,7 @@ func (p *Plan) Apply(ctx context.Context, cl *elastic.Client) error {
 
 func (c *client) put(ctx context.Context, s Step) error {
 	answer, err := c.do(ctx, s.request())
-	var e *elastic.Error
+	var e *es.Error
 	if s.Kind == Index && s.Action == Create && errors.As(err, &e) && e.Type == "resource_already_exists_exception" {
 		return nil // another setup or ingest was there first, after the same templates
 	}
@@ -49,7 +49,7 @@ func (c *client) put(ctx context.Context, s Step) error {
 		return err
 	}
 	if answer["acknowledged"] != true {
-		e := &elastic.Error{Status: http.StatusOK, Type: "not_acknowledged", Reason: "the cluster took the request, but not all nodes confirmed it in time"}
+		e := &es.Error{Status: http.StatusOK, Type: "not_acknowledged", Reason: "the cluster took the request, but not all nodes confirmed it in time"}
 		return fmt.Errorf("%w%s", e, advicePassing)
 	}
 	return nil
@@ -64,7 +64,7 @@ func (p *Plan) Print(w io.Writer) error {
 		if !s.isChange() {
 			continue
 		}
-		method, path, err := elastic.Line(s.request())
+		method, path, err := es.Line(s.request())
 		if err != nil {
 			return fmt.Errorf("print %s %s: %w", s.Kind, s.Name, err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -17,25 +17,25 @@ import (
 const maxAnswer = 16 << 20
 
 type client struct {
-	*elastic.Client
+	*es.Client
 	prefix string
 }
 
 // get is nil where there is nothing.
 func (c *client) get(ctx context.Context, request esapi.Request) (object, error) {
 	answer, err := c.do(ctx, request)
-	if elastic.IsNotFound(err) {
+	if es.IsNotFound(err) {
 		return nil, nil
 	}
 	return answer, err
 }
 
-// do sends a request and decodes the answer. An [*elastic.Error] comes with the request and
+// do sends a request and decodes the answer. An [*es.Error] comes with the request and
 // what to do.
 func (c *client) do(ctx context.Context, request esapi.Request) (object, error) {
 	var answer object
-	err := c.Do(ctx, elastic.Extended{Request: request, MaxAnswer: maxAnswer}, &answer)
-	var e *elastic.Error
+	err := c.Do(ctx, es.Extended{Request: request, MaxAnswer: maxAnswer}, &answer)
+	var e *es.Error
 	if errors.As(err, &e) {
 		err = fmt.Errorf("%s %s: %w%s", e.Method, e.Path, err, c.advice(e))
 	}
@@ -45,7 +45,7 @@ func (c *client) do(ctx context.Context, request esapi.Request) (object, error) 
 const advicePassing = ": this may pass: try again later"
 
 // advice is what can be done about an answer, after a colon; empty where it says so itself.
-func (c *client) advice(e *elastic.Error) string {
+func (c *client) advice(e *es.Error) string {
 	if e.IsDiskFull() {
 		return ""
 	}
@@ -53,7 +53,7 @@ func (c *client) advice(e *elastic.Error) string {
 	case http.StatusUnauthorized:
 		return ": the cluster does not know who you are: check the API key, or user name and password"
 	case http.StatusForbidden:
-		if e.Type == elastic.BlockType {
+		if e.Type == es.BlockType {
 			return ": the cluster or index is read-only for now: see its disk watermarks and index.blocks settings"
 		}
 		return ": missing: " + c.privilege(e.Method, e.Path) + "; docs/elasticsearch.md has a role with all that setup needs"

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 )
 
 type tree = map[string]any
@@ -48,8 +48,8 @@ func newFake(t *testing.T) *fake {
 }
 
 // client is one of the fake.
-func (f *fake) client() *elastic.Client {
-	client, err := elastic.New(elastic.Config{Addresses: []string{f.server.URL}, GiveUpAfter: -1, GzipLevel: elastic.NoGzip})
+func (f *fake) client() *es.Client {
+	client, err := es.New(es.Config{Addresses: []string{f.server.URL}, GiveUpAfter: -1, GzipLevel: es.NoGzip})
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/elastic"
-	"github.com/fio2es/fio2es/internal/elastic/elastictest"
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/setup"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
@@ -22,8 +22,8 @@ import (
 // real is a real cluster.
 type real struct {
 	t *testing.T
-	*elastic.Client
-	server elastictest.Real
+	*es.Client
+	server estest.Real
 }
 
 // send is a request that must be answered with a status; the answer is given back.
@@ -70,8 +70,8 @@ func (r real) cleanUp(prefix string) {
 
 // TestElasticsearch does on a real cluster what the other tests do on a fake.
 func TestElasticsearch(t *testing.T) {
-	server := elastictest.NewReal(t)
-	client, err := elastic.New(server.Config)
+	server := estest.NewReal(t)
+	client, err := es.New(server.Config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
@@ -113,7 +113,7 @@ func newStep(o templates.Object) Step {
 
 // request is the one that carries a step out.
 func (s *Step) request() esapi.Request {
-	body := elastic.JSON([]byte(s.Body))
+	body := es.JSON([]byte(s.Body))
 	switch {
 	case s.Kind == templates.Policy:
 		return esapi.ILMPutLifecycleRequest{Policy: s.Name, Body: body}
@@ -128,9 +128,9 @@ func (s *Step) request() esapi.Request {
 }
 
 // Prepare reads what the cluster has and says what is to be done. It changes nothing. It
-// fails with templates.ErrOptions, or an [elastic.Error] when the cluster does not answer well;
+// fails with templates.ErrOptions, or an [es.Error] when the cluster does not answer well;
 // refusals are no failure of it, but of [Plan.Apply]; see [Plan.Err].
-func Prepare(ctx context.Context, cl *elastic.Client, opt Options) (*Plan, error) {
+func Prepare(ctx context.Context, cl *es.Client, opt Options) (*Plan, error) {
 	p, err := Offline(opt)
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (s *Step) decide(have object) {
 	_, ours := owner(want)
 	switch {
 	case by != templates.ManagedBy:
-		_, path, _ := elastic.Line(s.request()) // names of ours can stand in it
+		_, path, _ := es.Line(s.request()) // names of ours can stand in it
 		s.refuse(ErrForeign, "one of this name is there; choose another prefix, or remove it (DELETE %s)", path)
 	case version > ours:
 		s.refuse(ErrNewer, "version %d is there, this fio2es has %d; use the newer program", version, ours)

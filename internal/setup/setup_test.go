@@ -17,7 +17,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/fio2es/fio2es/internal/elastic"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/setup"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
@@ -328,7 +328,7 @@ func TestFaults(t *testing.T) {
 					t.Errorf("%q does not say %q", err, part)
 				}
 			}
-			var e *elastic.Error
+			var e *es.Error
 			if errors.As(err, &e) != (c.name != "no JSON") || e != nil && e.Status != c.status {
 				t.Errorf("error is %+v", e)
 			}
@@ -372,9 +372,9 @@ func TestForbiddenMapping(t *testing.T) {
 }
 
 // broken is a client that reaches nobody.
-func broken(t *testing.T, lost error) *elastic.Client {
+func broken(t *testing.T, lost error) *es.Client {
 	dial := func(context.Context, string, string) (net.Conn, error) { return nil, lost }
-	client, err := elastic.New(elastic.Config{Dial: dial, GiveUpAfter: -1})
+	client, err := es.New(es.Config{Dial: dial, GiveUpAfter: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

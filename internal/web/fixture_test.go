@@ -13,6 +13,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -39,9 +40,9 @@ func runOf(i int, name string, us float64) *mapping.Run {
 }
 
 // historyOf makes a history of runs.
-func historyOf(t testing.TB, runs ...*mapping.Run) *history.SQLite {
+func historyOf(t testing.TB, runs ...*mapping.Run) *sqlite.Store {
 	t.Helper()
-	store, err := history.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "history.db"))
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,12 +66,11 @@ func serve(store history.Store, change ...func(*Options)) *pages {
 	p := &pages{}
 	o := Options{
 		Store: store, Name: "history.db", Program: "fio2es test", Local: true,
-		Title: func(run *mapping.Run) string { return run.Run.Archive + ":" + run.Run.Name },
 		Report: func(_ context.Context, runs []*mapping.Run, home string) (*report.Page, error) {
 			p.made.Add(1)
 			page := report.New(report.Options{Program: "fio2es test", Home: home})
 			for _, run := range runs {
-				if _, err := page.Run().End(run, run.Run.Name); err != nil {
+				if _, err := page.Run().End(run); err != nil {
 					return nil, err
 				}
 			}

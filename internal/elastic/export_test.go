@@ -1,4 +1,0 @@
-package elastic
-
-// ReadBulk reads the answer to a bulk request.
-var ReadBulk = readBulk

@@ -1,0 +1,80 @@
+package es_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/memtest"
+)
+
+// endless answers with a text, and a piece of it for as long as anybody reads.
+func endless(t *testing.T, begin, piece string) string {
+	block := strings.Repeat(piece, 64<<10/len(piece))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		w.Header().Set("Content-Type", "application/json")
+		_, err := io.WriteString(w, begin)
+		for sent := 0; err == nil && sent < 1<<30; sent += len(block) {
+			_, err = io.WriteString(w, block)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func TestEndlessAnswers(t *testing.T) {
+	ids := make([]string, 5000)
+	for i := range ids {
+		ids[i] = fmt.Sprint(i)
+	}
+	bulk := func(ctx context.Context, c *es.Client) error {
+		done := make(chan error)
+		for range 2 { // as many as are under way at once
+			go func() {
+				_, err := c.Bulk(ctx, []byte("{}\n"), ids)
+				done <- err
+			}()
+		}
+		return errors.Join(<-done, <-done)
+	}
+	info := func(ctx context.Context, c *es.Client) error { _, err := c.Check(ctx); return err }
+	count := func(ctx context.Context, c *es.Client) error {
+		var into map[string]any
+		return c.Do(ctx, es.Request{URI: "/x"}, &into)
+	}
+	const info0 = `{"name": "x", "version": {"number": "8.6.1"}, "more": "`
+	tests := []struct {
+		name, begin, piece string
+		send               func(context.Context, *es.Client) error
+		want               error
+		most               int64
+	}{
+		{"who it is", info0, "x", info, es.ErrNotElastic, 20 << 20},
+		{"bulk, one long text", `{"errors":false,"items":[{"index":{"_id":"`, "x", bulk, es.ErrTooLong, 400 << 20},
+		{"bulk, other items", `{"errors":false,"items":[`, `{"index":{"_id":"x","status":201}},`, bulk, es.ErrTooLong, 400 << 20},
+		{"bulk, refused items", `{"errors":true,"items":[`, `{"index":{"_id":"x","status":400,"error":{"type":"x","reason":"y"}}},`, bulk, es.ErrTooLong, 400 << 20},
+		{"anything", `{"a":"`, "x", count, es.ErrTooLong, 400 << 20},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newClient(t, es.Config{Addresses: []string{endless(t, tt.begin, tt.piece)}})
+			var err error
+			used := memtest.Measure(t, func() { err = tt.send(context.Background(), c) })
+			t.Logf("%d MB, %v: %.200v", used.Peak>>20, used.Time, err)
+			if !errors.Is(err, tt.want) {
+				t.Errorf("error %v, want %v", err, tt.want)
+			}
+			if used.Peak > tt.most || used.Time > time.Minute {
+				t.Errorf("it took %d bytes and %v", used.Peak, used.Time)
+			}
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package es
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+)
+
+// Types of errors, which differ where the status is the same.
+const (
+	BlockType    = "cluster_block_exception"         // status 429: the disk is full; 403: a block was set
+	RejectedType = "es_rejected_execution_exception" // status 429: too much at once, heals by waiting
+	ClosedType   = "index_closed_exception"
+	MissingType  = "index_not_found_exception"
+)
+
+// compresses reports whether bulk requests are compressed. By default they are, unless they
+// stay on this machine: there it takes longer than it saves.
+func (c *Config) compresses(urls []*url.URL) bool {
+	if c.GzipLevel != 0 {
+		return c.GzipLevel != NoGzip
+	}
+	isRemote := func(u *url.URL) bool { return !isLoopback(u.Hostname()) }
+	return c.Dial != nil || slices.ContainsFunc(urls, isRemote)
+}
+
+// Pack is the body of a bulk request as it is to be sent: compressed if [Config].GzipLevel
+// says so, else body itself.
+func (c *Client) Pack(body []byte) ([]byte, error) {
+	if !c.gzip {
+		return body, nil
+	}
+	packed := bytes.NewBuffer(make([]byte, 0, len(body)/6))
+	if err := c.pack.write(packed, body); err != nil {
+		return nil, fmt.Errorf("compress bulk request: %w", err)
+	}
+	return packed.Bytes(), nil
+}
+
+// Bulk sends one bulk request, once: a body by Pack, whose actions are on the documents of
+// ids, one each. It returns an item for each of these, with the status 0 if the answer has
+// none; then the error says why, and what happened to the document is unknown. The body must
+// not be changed afterwards: the connection may still be sending it.
+func (c *Client) Bulk(ctx context.Context, body []byte, ids []string) ([]BulkItem, error) {
+	items := make([]BulkItem, len(ids))
+	if err := c.bulk(ctx, body, ids, items); err != nil {
+		return items, fmt.Errorf("send bulk request: %w", err)
+	}
+	return items, nil
+}
+
+func (c *Client) bulk(ctx context.Context, body []byte, ids []string, items []BulkItem) error {
+	header := http.Header{"Content-Type": {"application/x-ndjson"}}
+	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) { // gzip's mark; JSON has no such bytes
+		header.Set("Content-Encoding", "gzip")
+	}
+	req, err := build(ctx, esapi.BulkRequest{Body: bytes.NewReader(body), Header: header, FilterPath: bulkFilter})
+	if err != nil {
+		return err
+	}
+	res, err := c.once(req, c.timeout)
+	if err != nil {
+		return c.failed(err)
+	}
+	defer discard(res.Body)
+	answer, err := c.open(res, min(maxBulkAnswer(len(ids)), c.maxAnswer))
+	if err == nil {
+		err = readBulk(answer, ids, items)
+	}
+	if slices.ContainsFunc(items, BulkItem.OK) {
+		c.waits.succeeded()
+	}
+	return err
+}
+
+// bulkFilter is what is read of the answer.
+var bulkFilter = []string{"errors", "error", "status", "items.*._id", "items.*.status", "items.*.error"}
+
+// maxBulkAnswer is how many bytes the answer to a bulk request of so many documents may have.
+// An item has 100 bytes, or a few thousand if it was refused.
+func maxBulkAnswer(documents int) int64 {
+	const all, each, most = 1 << 20, 8 << 10, 32 << 20
+	return min(all+each*int64(documents), most)
+}

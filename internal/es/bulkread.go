@@ -1,0 +1,117 @@
+package es
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ErrBulkAnswer is an answer to a bulk request that has not one item for each document
+// that was sent. Elasticsearch says nothing of it, not even errors:true.
+var ErrBulkAnswer = errors.New("bulk answer does not account for each document")
+
+// BulkItem is what became of one document; the zero value is unknown.
+type BulkItem struct {
+	Status int    // of HTTP, as if the document had been sent alone
+	Type   string // of the error; empty when there is none
+	Reason string
+}
+
+// OK reports whether the document is stored.
+func (i BulkItem) OK() bool { return i.Status >= 200 && i.Status < 300 && i.Type == "" }
+
+// Temporary reports whether sending the document again, as it is, may succeed.
+func (i BulkItem) Temporary() bool { return i.Error().isTemporary() }
+
+// Error is the item's error as one of its own.
+func (i BulkItem) Error() *Error { return &Error{Status: i.Status, Type: i.Type, Reason: i.Reason} }
+
+// bulkItem is an item in JSON, under the name of its action.
+type bulkItem struct {
+	ID     string `json:"_id"`
+	Status int    `json:"status"`
+	Error  *struct {
+		Type, Reason string
+		CausedBy     struct{ Reason string } `json:"caused_by"`
+	} `json:"error"`
+}
+
+// readBulk reads the answer to a bulk request on the documents of ids, item by item. Items come
+// in the order of the documents, or else are found by id: some may be missing.
+func readBulk(r io.Reader, ids []string, items []BulkItem) error {
+	at := make(map[string]int, len(ids))
+	for i, id := range ids {
+		at[id] = i
+	}
+	d, answered, matched := json.NewDecoder(r), 0, 0
+	item := func() error {
+		var action struct{ Index, Create, Update, Delete bulkItem } // there is one
+		if err := d.Decode(&action); err != nil {
+			return syntax(err)
+		}
+		it := cmp.Or(action.Index, action.Create, action.Update, action.Delete)
+		i, ok := answered, true
+		if i >= len(ids) || it.ID != "" && it.ID != ids[i] {
+			i, ok = at[it.ID]
+		}
+		if ok && items[i].Status == 0 && it.Status != 0 {
+			items[i] = it.item()
+			matched++
+		}
+		answered++
+		return nil
+	}
+	err := ReadObject(d, func(name string) error {
+		if name != "items" {
+			return Skip(d)
+		}
+		return ReadArray(d, item)
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("read bulk answer, %d of %d items: %w", matched, len(ids), err)
+	case matched != len(ids) || matched != answered:
+		return fmt.Errorf("%w: %d sent, %d answered, %d of them known", ErrBulkAnswer, len(ids), answered, matched)
+	}
+	return nil
+}
+
+func (it *bulkItem) item() BulkItem {
+	read := BulkItem{Status: it.Status}
+	if it.Error != nil {
+		read.Type, read.Reason = it.Error.Type, it.Error.Reason
+		if cause := it.Error.CausedBy.Reason; cause != "" {
+			read.Reason += ": " + cause
+		}
+	}
+	return read
+}
+
+func delim(d *json.Decoder, want json.Delim) error {
+	got, err := d.Token()
+	if err != nil {
+		return syntax(err)
+	}
+	if got != want {
+		return fmt.Errorf("%w: %v instead of %v", ErrAnswer, got, want)
+	}
+	return nil
+}
+
+// syntax makes an error of text that is wrong, which will stay so, one of errSyntax. Text that
+// was cut off is not.
+func syntax(err error) error {
+	var wrong *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, io.EOF):
+		return io.ErrUnexpectedEOF
+	case errors.As(err, &kind), errors.As(err, &wrong):
+		return fmt.Errorf("%w: %w", ErrAnswer, err)
+	}
+	return err
+}

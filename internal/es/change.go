@@ -1,0 +1,104 @@
+package es
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+)
+
+// ErrConflict is of documents that cannot be changed, because others change them all the time.
+var ErrConflict = errors.New("another process is writing the same documents")
+
+// DeleteAll deletes the visible documents that match query, makes that visible, and returns
+// how many they were. There may be millions: each request deletes some of them. A document
+// that could not be deleted is an error, such as one behind a block.
+func (c *Client) DeleteAll(ctx context.Context, query any, indices ...string) (int, error) {
+	n, err := c.changeAll(ctx, indices, func() esapi.Request {
+		return esapi.DeleteByQueryRequest{
+			Index: indices, Body: JSON(map[string]any{"query": query}),
+			IgnoreUnavailable: yes, AllowNoIndices: yes, Conflicts: "proceed", Refresh: yes, MaxDocs: &c.step,
+		}
+	})
+	if err != nil {
+		return n, fmt.Errorf("delete documents in %s: %w", join(indices), err)
+	}
+	return n, nil
+}
+
+// UpdateAll runs a painless script on the visible documents that match query, as DeleteAll
+// deletes them. The script has to make that a document matches no more.
+func (c *Client) UpdateAll(ctx context.Context, query any, script string, indices ...string) (int, error) {
+	n, err := c.changeAll(ctx, indices, func() esapi.Request {
+		body := map[string]any{"query": query, "script": map[string]any{"lang": "painless", "source": script}}
+		return esapi.UpdateByQueryRequest{
+			Index: indices, Body: JSON(body),
+			IgnoreUnavailable: yes, AllowNoIndices: yes, Conflicts: "proceed", Refresh: yes, MaxDocs: &c.step,
+		}
+	})
+	if err != nil {
+		return n, fmt.Errorf("update documents in %s: %w", join(indices), err)
+	}
+	return n, nil
+}
+
+// changeStep is how many documents one request changes: so many take some seconds.
+const changeStep = 10_000
+
+// changeAll sends requests that change documents until there are no more of them.
+func (c *Client) changeAll(ctx context.Context, indices []string, request func() esapi.Request) (changed int, err error) {
+	const patience = 8
+	for stalled := 0; ; {
+		some, err := c.changeSome(ctx, request())
+		if err != nil {
+			return changed, err
+		}
+		done := some.Deleted + some.Updated
+		changed += done
+		switch {
+		case !some.TimedOut && some.Conflicts == 0 && *some.Total < c.step:
+			return changed, nil
+		case done > 0:
+			stalled = 0
+			continue
+		case stalled == patience:
+			return changed, fmt.Errorf("%w: %d of them", ErrConflict, some.Conflicts)
+		}
+		if err := c.Pause(ctx, stalled); err != nil {
+			return changed, err
+		}
+		stalled++
+		if err := c.Refresh(ctx, indices...); err != nil { // what was written meanwhile is to be seen
+			return changed, err
+		}
+	}
+}
+
+// changes are what one request did.
+type changes struct {
+	Total     *int `json:"total"` // documents that it found
+	Deleted   int  `json:"deleted"`
+	Updated   int  `json:"updated"`
+	Conflicts int  `json:"version_conflicts"` // that were written meanwhile, and are as they were
+	TimedOut  bool `json:"timed_out"`
+	Failures  []struct {
+		Index  string                        `json:"index"`
+		Status int                           `json:"status"`
+		Cause  struct{ Type, Reason string } `json:"cause"`
+		Reason struct{ Type, Reason string } `json:"reason"` // of a search that failed
+	} `json:"failures"`
+}
+
+func (c *Client) changeSome(ctx context.Context, request esapi.Request) (done changes, err error) {
+	switch err := c.Do(ctx, small(request), &done); {
+	case err != nil:
+		return done, err
+	case done.Total == nil:
+		return done, fmt.Errorf("%w: no total", ErrAnswer)
+	case len(done.Failures) > 0:
+		f := done.Failures[0]
+		return done, Named(&Error{Status: f.Status, Type: f.Cause.Type + f.Reason.Type, Reason: f.Cause.Reason + f.Reason.Reason, Index: f.Index})
+	}
+	return done, nil
+}

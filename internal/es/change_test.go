@@ -1,0 +1,68 @@
+package es_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
+)
+
+// TestChangeAll: documents are changed request by request, and no others.
+func TestChangeAll(t *testing.T) {
+	fake := estest.New()
+	address, stop := fake.Start()
+	defer stop()
+	client := newClient(t, es.Config{Addresses: []string{address}, Pause: time.Millisecond})
+	client.SetStep(7)
+	if n, err := client.DeleteAll(t.Context(), es.All(), "fio-*", "none"); n != 0 || err != nil {
+		t.Errorf("without indices: %d, %v", n, err)
+	}
+	body := ""
+	for i := range 50 {
+		body += fmt.Sprintf(`{"index":{"_index":"fio-x","_id":"%d"}}`+"\n"+`{"run":{"pending":true,"id":"%d"}}`+"\n", i, i%2)
+	}
+	bulk := es.Request{URI: "/_bulk", Body: []byte(body), Type: "application/x-ndjson"}
+	if err := client.Do(t.Context(), bulk, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Refresh(t.Context(), "fio-*"); err != nil {
+		t.Fatal(err)
+	}
+	n, err := client.DeleteAll(t.Context(), es.Term("run.id", "1"), "fio-*")
+	if err != nil || n != 25 || fake.Requests("_delete_by_query") != 1+4 || len(fake.Documents("fio-x")) != 25 {
+		t.Errorf("deleted %d in %d requests, %d are left: %v", n, fake.Requests("_delete_by_query"), len(fake.Documents("fio-x")), err)
+	}
+	pending := es.All(es.Term("run.pending", "true"), es.Term("run.id", "0"))
+	if n, err := client.UpdateAll(t.Context(), pending, "ctx._source.run.remove('pending')", "fio-*"); err != nil || n != 25 {
+		t.Errorf("updated %d: %v", n, err)
+	}
+	if found, err := client.Groups(t.Context(), es.All(), []string{"run.id"}, []string{"run.pending"}, "fio-*"); err != nil ||
+		len(found) != 1 || found[0].Documents != 25 || found[0].Having["run.pending"] != 0 || found[0].Key["run.id"] != "0" {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// TestChangeConflict: documents that others write are seen by a refresh, and waited for in vain
+// when they are written again and again.
+func TestChangeConflict(t *testing.T) {
+	const conflict = `{"total":3,"deleted":0,"version_conflicts":3,"timed_out":false,"failures":[]}`
+	client, _ := asking(t, conflict)
+	client.SetPause(time.Microsecond)
+	if _, err := client.DeleteAll(t.Context(), es.All(), "x"); !errors.Is(err, es.ErrAnswer) {
+		t.Errorf("the answer to a refresh has no shards: %v", err)
+	}
+	const shards = `{"_shards":{"total":1,"failed":0},`
+	client, asked := asking(t, shards+conflict[1:])
+	client.SetPause(time.Microsecond)
+	if n, err := client.DeleteAll(t.Context(), es.All(), "x"); n != 0 || !errors.Is(err, es.ErrConflict) || len(*asked) != 17 {
+		t.Errorf("%d, %v after %d requests", n, err, len(*asked))
+	}
+	client, _ = asking(t, `{"total":1,"deleted":0,"failures":[{"index":"x","status":403,"cause":{"type":"cluster_block_exception","reason":"blocked"}}]}`)
+	var e *es.Error
+	if _, err := client.DeleteAll(t.Context(), es.All(), "x"); !errors.As(err, &e) || e.Status != 403 || e.Index != "x" {
+		t.Errorf("%v", err)
+	}
+}

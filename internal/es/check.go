@@ -1,0 +1,143 @@
+package es
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+)
+
+// The oldest version that is spoken to.
+const minMajor, minMinor = 8, 6
+
+// The ways in which [Client.Check] finds that there is nobody to work with.
+var (
+	ErrNotElastic = errors.New("not elasticsearch")
+	ErrTooOld     = errors.New("elasticsearch is too old")
+	ErrServerless = errors.New("elasticsearch serverless is not supported")
+	ErrAuth       = errors.New("credentials are missing or wrong")
+	ErrForbidden  = errors.New("credentials do not allow it")
+)
+
+// Info is what a server says of itself.
+type Info struct {
+	Name        string
+	Cluster     string
+	ClusterUUID string
+	Version     string // such as "8.6.1"
+	Flavor      string // "default"; "serverless" fails the check
+}
+
+// maxInfo is how many bytes the answer to GET / may have: Elasticsearch has some 600.
+const maxInfo = 256 << 10
+
+// Check asks the server who it is, and waits for one that is away. It fails with [ErrNotElastic] (OpenSearch, a proxy's
+// page, anything else), [ErrTooOld] (before 8.6), [ErrServerless], [ErrAuth],
+// [ErrForbidden], or with what kept it from asking.
+func (c *Client) Check(ctx context.Context) (Info, error) {
+	var answer struct {
+		Name        string `json:"name"`
+		ClusterName string `json:"cluster_name"`
+		ClusterUUID string `json:"cluster_uuid"`
+		Version     struct {
+			Number       string `json:"number"`
+			Flavor       string `json:"build_flavor"`
+			Distribution string `json:"distribution"`
+		} `json:"version"`
+		Tagline string `json:"tagline"`
+	}
+	product := ""
+	err := c.try(ctx, esapi.InfoRequest{}, func(res *http.Response) error {
+		product = res.Header.Get("X-Elastic-Product")
+		return c.read(res, maxInfo, &answer)
+	})
+	v := answer.Version
+	if err == nil {
+		err = checkAnswer(product, v.Number, v.Flavor, v.Distribution, answer.Tagline)
+	} else {
+		err = c.explain(err)
+	}
+	var reach *reachError // which names the server
+	switch {
+	case errors.As(err, &reach):
+		return Info{}, fmt.Errorf("check server: %w", err)
+	case err != nil:
+		return Info{}, fmt.Errorf("check server %s: %w", c, err)
+	}
+	return Info{
+		Name: answer.Name, Cluster: answer.ClusterName, ClusterUUID: answer.ClusterUUID,
+		Version: v.Number, Flavor: v.Flavor,
+	}, nil
+}
+
+// checkAnswer judges what GET / said.
+func checkAnswer(product, number, flavor, distribution, tagline string) error {
+	switch {
+	case distribution != "" || strings.Contains(tagline, "OpenSearch"):
+		return fmt.Errorf("%w: this is %s %s, whose histograms and templates differ", ErrNotElastic, orElse(distribution, "OpenSearch"), number)
+	case number == "":
+		return fmt.Errorf("%w: something else answers at this address", ErrNotElastic)
+	case flavor == "serverless":
+		return fmt.Errorf("%w: it has neither lifecycle policies nor settings for shards, which the templates need", ErrServerless)
+	}
+	major, minor, err := ParseVersion(number)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: version %q", ErrNotElastic, number)
+	case major < minMajor || major == minMajor && minor < minMinor:
+		return fmt.Errorf("%w: version %s, but %d.%d is the oldest that works", ErrTooOld, number, minMajor, minMinor)
+	case product != "Elasticsearch": // since 7.14 every answer has it
+		return fmt.Errorf("%w: it says version %s, but not that it is Elasticsearch (header X-Elastic-Product); does a proxy remove it?", ErrNotElastic, number)
+	}
+	return nil
+}
+
+// explain turns the failure of GET / into what to do about it.
+func (c *Client) explain(err error) error {
+	var e *Error
+	switch {
+	case errors.Is(err, ErrTooLong):
+		return fmt.Errorf("%w: something else answers at this address: more than %d bytes", ErrNotElastic, maxInfo)
+	case errors.Is(err, ErrAnswer):
+		return fmt.Errorf("%w: something else answers at this address: %w", ErrNotElastic, err)
+	case !errors.As(err, &e), e.isTemporary():
+		return err
+	case e.Status == http.StatusUnauthorized:
+		if slices.ContainsFunc(c.secrets, func(s Secret) bool { return s != "" }) {
+			return fmt.Errorf("%w: check the API key, or user name and password: %w", ErrAuth, e)
+		}
+		return fmt.Errorf("%w: none are set, neither an API key nor user name and password: %w", ErrAuth, e)
+	case e.Status == http.StatusForbidden && !e.Foreign:
+		return fmt.Errorf("%w: the role needs the cluster privilege cluster:monitor/main, or monitor, which has it in it: %w", ErrForbidden, e)
+	case e.Foreign, e.Status < http.StatusBadRequest, e.Status == http.StatusNotFound:
+		return fmt.Errorf("%w: %w; is it a proxy that wants a login, or another service?", ErrNotElastic, e)
+	}
+	return err
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// ParseVersion reads the version of Elasticsearch or Kibana: "8.6.1", "9.1.0-SNAPSHOT".
+func ParseVersion(number string) (major, minor int, err error) {
+	parts := strings.SplitN(number, ".", 3)
+	if len(parts) < 2 {
+		return 0, 0, fmt.Errorf("read version %q: %w", number, strconv.ErrSyntax)
+	}
+	if major, err = strconv.Atoi(parts[0]); err == nil {
+		minor, err = strconv.Atoi(parts[1])
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("read version %q: %w", number, err)
+	}
+	return major, minor, nil
+}

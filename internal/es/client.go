@@ -1,0 +1,147 @@
+package es
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/elastic/elastic-transport-go/v8/elastictransport"
+)
+
+// Client speaks to a cluster. It may be used by several goroutines at once.
+type Client struct {
+	urls      []*url.URL
+	nodes     *elastictransport.Client // chooses among the addresses
+	conns     *http.Transport
+	pack      *packer
+	gzip      bool          // bulk requests are compressed
+	timeout   time.Duration // of a request
+	giveUp    time.Duration // time without progress
+	pause     time.Duration // before the second attempt
+	waits     *waits
+	maxAnswer int64
+	step      int // documents that one request changes
+	secrets   []Secret
+	ownCA     bool // authorities were named
+	service   string
+}
+
+// elasticsearch is what errors call a cluster.
+const elasticsearch = "elasticsearch"
+
+// New makes a client; it fails with [ErrConfig] and sends nothing yet ([Client.Check]).
+func New(config Config) (*Client, error) {
+	c, urls, err := config.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("set up %s client: %w", orElse(config.Service, elasticsearch), err)
+	}
+	conns, err := newTransport(c, urls)
+	if err != nil {
+		return nil, fmt.Errorf("set up %s client: %w", c.Service, err)
+	}
+	options := []elastictransport.Option{
+		elastictransport.WithURLs(urls...), elastictransport.WithTransport(conns),
+		elastictransport.WithUserAgent(c.UserAgent), elastictransport.WithDisableRetry(),
+	}
+	switch {
+	case c.APIKey != "":
+		options = append(options, elastictransport.WithAPIKey(string(c.APIKey)))
+	case c.Username != "":
+		options = append(options, elastictransport.WithBasicAuth(c.Username, string(c.Password)))
+	}
+	nodes, err := elastictransport.NewClient(options...)
+	if err != nil {
+		return nil, fmt.Errorf("set up %s client: %w", c.Service, err)
+	}
+	client := &Client{
+		urls: urls, nodes: nodes, conns: conns, pack: newPacker(c.GzipLevel), gzip: config.compresses(urls),
+		timeout: c.Timeout, giveUp: c.GiveUpAfter, pause: c.Pause, maxAnswer: c.MaxAnswer, step: changeStep, secrets: []Secret{c.APIKey, c.Password},
+		ownCA: len(c.CACert) > 0, service: c.Service,
+	}
+	client.waits = &waits{report: c.Waiting, server: c.Service + " at " + client.String()}
+	return client, nil
+}
+
+// String is the addresses, for messages; credentials are not in them.
+func (c *Client) String() string {
+	texts := make([]string, len(c.urls))
+	for i, u := range c.urls {
+		texts[i] = u.String()
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Format implements [fmt.Formatter], so that no verb looks inside.
+func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
+
+// Close ends idle connections.
+func (c *Client) Close() { c.conns.CloseIdleConnections() }
+
+// once sends a request once, to the next address each time, and ends it after the timeout.
+func (c *Client) once(req *http.Request, timeout time.Duration) (*http.Response, error) {
+	ctx, cancel := context.WithTimeoutCause(req.Context(), timeout, ErrTimeout)
+	res, err := c.nodes.Perform(req.WithContext(ctx))
+	if err != nil {
+		if cause := context.Cause(ctx); errors.Is(cause, ErrTimeout) {
+			err = fmt.Errorf("%w (%v)", ErrTimeout, timeout.Round(time.Second))
+		}
+		cancel()
+		return nil, err
+	}
+	res.Body = &answer{body: res.Body, ctx: ctx, cancel: cancel}
+	return res, nil
+}
+
+// answer is a body that ends its request's timeout when it is closed.
+type answer struct {
+	body   io.ReadCloser
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+func (a *answer) Read(p []byte) (int, error) {
+	n, err := a.body.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) && errors.Is(context.Cause(a.ctx), ErrTimeout) {
+		err = ErrTimeout
+	}
+	return n, err
+}
+
+func (a *answer) Close() error {
+	defer a.cancel()
+	return a.body.Close()
+}
+
+// discard reads a little of what is left, so that the connection can be used again.
+func discard(body io.ReadCloser) {
+	_, _ = io.CopyN(io.Discard, body, 64<<10) // only to save a connection
+	_ = body.Close()
+}
+
+// isRepeatable reports whether a request can be sent twice without harm. A point in time that
+// nobody closes ends by itself; _export is of Kibana.
+func isRepeatable(req *http.Request) bool {
+	switch req.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
+		return true
+	}
+	path := req.URL.Path
+	switch path[strings.LastIndexByte(path, '/')+1:] {
+	case "_search", "_count", "_refresh", "_delete_by_query", "_update_by_query", "_pit", "_export":
+		return true
+	}
+	return false
+}
+
+// memory makes a request's body one that can be sent again.
+func memory(req *http.Request, body []byte) {
+	req.ContentLength = int64(len(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	req.Body, _ = req.GetBody()
+}

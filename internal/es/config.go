@@ -1,0 +1,182 @@
+package es
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// NoGzip as [Config].GzipLevel sends bodies as they are.
+const NoGzip = -1
+
+// ErrConfig is a setting that cannot be used; the text says which.
+var ErrConfig = errors.New("wrong setting")
+
+// Config tells how to reach a cluster. The zero value is http://localhost:9200 without
+// credentials.
+type Config struct {
+	Addresses []string // URLs of nodes or proxies; a path is put before every request's; default http://localhost:9200
+	CloudID   string   // of Elastic Cloud, instead of Addresses
+
+	APIKey   Secret // the encoded form, "id:key" in base64; instead of Username and Password
+	Username string
+	Password Secret
+
+	CACert      []byte // PEM of the authorities to trust instead of the system's
+	Fingerprint string // SHA-256 of a certificate in the server's chain, hexadecimal, with or without colons; instead of CACert
+	AllowPlain  bool   // send credentials over http to other machines, for all to read
+
+	Proxy     string // URL; default: the environment's HTTPS_PROXY, HTTP_PROXY and NO_PROXY
+	GzipLevel int    // of request bodies, 1 to 9; [NoGzip] is none; 0 is 2, and none for bulk requests on this machine
+
+	ConnectTimeout time.Duration // default 10 s
+	Timeout        time.Duration // of a request, to the end of its answer; default 90 s
+	GiveUpAfter    time.Duration // time without progress for which requests that can be sent twice are; default 5 min, negative for none
+	Pause          time.Duration // before a request is sent again, doubled each time up to 30 s; default 100 ms
+	MaxAnswer      int64         // bytes that an answer may have; default 64 MiB
+
+	// Waiting is called while a server is waited for, within eight seconds and then every half
+	// minute, by one goroutine at a time. It may be nil.
+	Waiting func(Wait)
+
+	UserAgent string // default "fio2es"
+	Service   string // what errors call the one that is asked, where it is not "elasticsearch"
+
+	// Dial makes connections, instead of TCP: for tunnels and tests.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// withDefaults is a checked copy in which nothing is left to guess.
+func (c Config) withDefaults() (Config, []*url.URL, error) {
+	addresses := c.Addresses
+	if c.CloudID != "" {
+		if len(addresses) > 0 {
+			return c, nil, fmt.Errorf("%w: both addresses and a cloud id", ErrConfig)
+		}
+		cloud, err := cloudAddress(c.CloudID)
+		if err != nil {
+			return c, nil, err
+		}
+		addresses = []string{cloud}
+	}
+	if len(addresses) == 0 {
+		addresses = []string{"http://localhost:9200"}
+	}
+	urls := make([]*url.URL, len(addresses))
+	for i, a := range addresses {
+		var err error
+		if urls[i], err = c.address(a); err != nil {
+			return c, nil, err
+		}
+	}
+	for _, u := range urls { // after all: credentials may stand in any of them
+		if err := c.checkPlain(u); err != nil {
+			return c, nil, err
+		}
+	}
+	switch {
+	case c.APIKey != "" && (c.Username != "" || c.Password != ""):
+		return c, nil, fmt.Errorf("%w: both an API key and a user name", ErrConfig)
+	case strings.Contains(string(c.APIKey), ":"):
+		return c, nil, fmt.Errorf(`%w: the API key is to be "encoded" of the answer that made it, which is the base64 of id:key`, ErrConfig)
+	case c.Password == "" && c.Username != "":
+		return c, nil, fmt.Errorf("%w: a user name without a password", ErrConfig)
+	case c.Username == "" && c.Password != "":
+		return c, nil, fmt.Errorf("%w: a password without a user name", ErrConfig)
+	case len(c.CACert) > 0 && c.Fingerprint != "":
+		return c, nil, fmt.Errorf("%w: both a CA certificate and a fingerprint", ErrConfig)
+	case c.GzipLevel < NoGzip || c.GzipLevel > 9:
+		return c, nil, fmt.Errorf("%w: gzip level %d is not one of 1 to 9, 0 and %d", ErrConfig, c.GzipLevel, NoGzip)
+	}
+	c.fill()
+	return c, urls, nil
+}
+
+func (c *Config) fill() {
+	if c.GzipLevel == 0 {
+		c.GzipLevel = 2 // of these documents a seventh is left, after level 1 a sixth, and it takes no longer
+	}
+	if c.ConnectTimeout <= 0 {
+		c.ConnectTimeout = 10 * time.Second
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = 90 * time.Second
+	}
+	if c.GiveUpAfter == 0 {
+		c.GiveUpAfter = 5 * time.Minute
+	}
+	if c.Pause <= 0 {
+		c.Pause = firstPause
+	}
+	if c.MaxAnswer <= 0 {
+		c.MaxAnswer = 64 << 20
+	}
+	if c.UserAgent == "" {
+		c.UserAgent = "fio2es"
+	}
+	if c.Service == "" {
+		c.Service = elasticsearch
+	}
+}
+
+// address reads one address and moves credentials out of it, so that it can be shown.
+func (c *Config) address(text string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimRight(text, "/"))
+	if err != nil && strings.Contains(text, "@") { // neither it nor the error may be shown: a password is in them
+		return nil, fmt.Errorf("%w: an address is not of the form https://host:9200", ErrConfig)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: address %q is not of the form https://host:9200", ErrConfig, text)
+	}
+	if u.User != nil {
+		if c.APIKey != "" || c.Username != "" {
+			return nil, fmt.Errorf("%w: credentials in address %s besides others", ErrConfig, u.Host)
+		}
+		password, _ := u.User.Password()
+		c.Username, c.Password, u.User = u.User.Username(), Secret(password), nil
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("%w: address %q is not of the form https://host:9200", ErrConfig, u)
+	}
+	return u, nil
+}
+
+// checkPlain refuses to send credentials in the clear through a network.
+func (c *Config) checkPlain(u *url.URL) error {
+	if u.Scheme == "https" || c.AllowPlain || c.APIKey == "" && c.Password == "" || isLoopback(u.Hostname()) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s would send the credentials for all to read: use https, or set allow_plain", ErrConfig, u)
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+// cloudAddress is the URL in a cloud id, "name:base64(domain[:port]$uuid$…)".
+func cloudAddress(id string) (string, error) {
+	_, packed, _ := strings.Cut(id, ":")
+	if packed == "" {
+		packed = id
+	}
+	text, err := base64.StdEncoding.DecodeString(packed)
+	parts := strings.Split(string(text), "$")
+	if err != nil || len(parts) < 2 || parts[0] == "" || parts[1] == "" {
+		return "", fmt.Errorf("%w: cloud id %q is not one", ErrConfig, id)
+	}
+	domain, port, found := strings.Cut(parts[0], ":")
+	if !found {
+		port = "443"
+	}
+	return "https://" + parts[1] + "." + domain + ":" + port, nil
+}

@@ -1,0 +1,201 @@
+package es
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+)
+
+// ErrAnswer is an answer with status 200 that is not what was asked for.
+var ErrAnswer = errors.New("answer is not the expected JSON; is a proxy in between?")
+
+// Do sends a request and decodes the answer into into: a pointer for JSON ([ErrAnswer]), a
+// func(io.Reader) error that reads the body itself, or nil. Every status above 299 is
+// an [*Error]. An answer longer than [Extended].MaxAnswer fails with [ErrTooLong].
+//
+// What fails and can heal is sent again, as long as [Config].GiveUpAfter says
+// ([ErrGaveUp]) and not before the server's Retry-After: requests that do no harm when they
+// are sent twice, and others if no connection could be made.
+func (c *Client) Do(ctx context.Context, req esapi.Request, into any) error {
+	most := c.maxAnswer
+	if x, ok := req.(Extended); ok && x.MaxAnswer > 0 {
+		most = x.MaxAnswer
+	}
+	return c.try(ctx, req, func(res *http.Response) error { return c.read(res, most, into) })
+}
+
+// try is the only loop of requests, but for that of bulk requests, which differ from one time
+// to the next.
+func (c *Client) try(ctx context.Context, req esapi.Request, read func(*http.Response) error) error {
+	out, err := c.prepare(ctx, req)
+	if err != nil {
+		return err
+	}
+	start, repeatable := time.Now(), isRepeatable(out)
+	until := start.Add(max(c.giveUp, 0))
+	var last lastError
+	defer c.Watch(func() WaitState {
+		ends := until
+		if first := start.Add(c.timeout); first.After(ends) || !repeatable {
+			ends = first
+		}
+		return WaitState{Progress: start, Until: ends, Cause: last.get()}
+	})()
+	timeout := c.timeout
+	for attempt := 0; ; attempt++ {
+		err := c.send(out, timeout, read)
+		if err == nil {
+			c.waits.succeeded()
+			return nil
+		}
+		if ctx.Err() != nil || !Temporary(err) || !repeatable && !isDial(err) || c.giveUp < 0 {
+			return err
+		}
+		left := time.Until(until)
+		if left <= 0 {
+			return fmt.Errorf("%w for %v, last: %w", ErrGaveUp, c.giveUp, err)
+		}
+		last.set(err)
+		delay := backoff(c.pause, attempt)
+		var e *Error
+		if errors.As(err, &e) {
+			delay = max(delay, e.RetryAfter)
+		}
+		if err := Sleep(ctx, min(delay, left)); err != nil {
+			return fmt.Errorf("wait to send request again: %w", err)
+		}
+		timeout = min(c.timeout, max(time.Until(until), time.Second))
+	}
+}
+
+// lastError is why the last request failed.
+type lastError struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (l *lastError) get() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+func (l *lastError) set(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.err = err
+}
+
+// send sends a request once.
+func (c *Client) send(out *http.Request, timeout time.Duration, read func(*http.Response) error) error {
+	again := out.Clone(out.Context())
+	if out.GetBody != nil {
+		again.Body, _ = out.GetBody() // from memory: cannot fail
+	}
+	res, err := c.once(again, timeout)
+	if err != nil {
+		return c.failed(err)
+	}
+	err = read(res)
+	var e *Error
+	if errors.As(err, &e) {
+		e.Method, e.Path = out.Method, out.URL.Path
+	}
+	return err
+}
+
+// reachError is an error on the way, without secrets, and with what to do.
+type reachError struct {
+	server, advice string
+	err            error
+}
+
+// Error implements error.
+func (r *reachError) Error() string { return "reach " + r.server + ": " + r.short() }
+
+// short leaves out which server it is.
+func (r *reachError) short() string { return r.err.Error() + r.advice }
+
+// Unwrap is what failed.
+func (r *reachError) Unwrap() error { return r.err }
+
+func (c *Client) failed(err error) error {
+	return &reachError{server: c.waits.server, advice: c.advice(err), err: err}
+}
+
+// read reads an answer of at most so many bytes.
+func (c *Client) read(res *http.Response, most int64, into any) error {
+	defer discard(res.Body)
+	body, err := c.open(res, most)
+	if err != nil {
+		return err
+	}
+	switch into := into.(type) {
+	case nil:
+		return nil
+	case func(io.Reader) error:
+		err := into(body)
+		if err != nil && body.failed == nil {
+			err = &unusableError{err}
+		}
+		return err
+	}
+	if err := json.NewDecoder(body).Decode(into); err != nil {
+		var syntax *json.SyntaxError
+		var kind *json.UnmarshalTypeError
+		if errors.As(err, &syntax) || errors.As(err, &kind) {
+			return fmt.Errorf("%w: %w", ErrAnswer, err)
+		}
+		return fmt.Errorf("read answer: %w", err)
+	}
+	return nil
+}
+
+// open is the body of an answer, of at most so many bytes, or the error that the answer is.
+func (c *Client) open(res *http.Response, most int64) (*bounded, error) {
+	if res.StatusCode > 299 {
+		e := readError(res, c.secrets...)
+		e.Foreign = e.Foreign && c.service == elasticsearch
+		return nil, Named(e)
+	}
+	return &bounded{r: res.Body, left: most, most: most}, nil
+}
+
+// unusableError is of an answer that came whole: it will be the same the next time.
+type unusableError struct{ err error }
+
+// Error implements error.
+func (u *unusableError) Error() string { return u.err.Error() }
+
+// Unwrap is what is wrong with it.
+func (u *unusableError) Unwrap() error { return u.err }
+
+// bounded fails with ErrTooLong instead of reading on.
+type bounded struct {
+	r          io.Reader
+	left, most int64
+	failed     error // that is not the end
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n := 0
+	err := error(nil)
+	if b.left >= 0 {
+		n, err = b.r.Read(p[:min(int64(len(p)), b.left+1)])
+		b.left -= int64(n)
+	}
+	if b.left < 0 {
+		err = fmt.Errorf("%w: it has more than %d bytes", ErrTooLong, b.most)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.failed = err
+	}
+	return n, err
+}

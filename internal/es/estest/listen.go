@@ -1,0 +1,95 @@
+package estest
+
+import (
+	"context"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Start listens on the loopback interface until stop is called, and gives the address.
+func (s *Server) Start() (address string, stop func()) {
+	server := httptest.NewUnstartedServer(s)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
+	return server.URL, server.Close
+}
+
+// Dial makes connections.
+type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// Pipe listens in memory, until stop is called: dial makes connections, or refuses to
+// while a [Restart] lasts.
+func (s *Server) Pipe() (dial Dial, stop func()) {
+	connect, stop := Pipe(s)
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		s.mu.Lock()
+		down := time.Now().Before(s.down)
+		s.mu.Unlock()
+		if down {
+			return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
+		}
+		return connect(ctx, network, address)
+	}, stop
+}
+
+// Pipe listens in memory for any handler, until stop is called.
+func Pipe(h http.Handler) (dial Dial, stop func()) {
+	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	server := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}
+	var serving sync.WaitGroup
+	server.ConnState = func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			serving.Add(1)
+		case http.StateClosed:
+			serving.Done()
+		}
+	}
+	serving.Go(func() { _ = server.Serve(l) }) // returns when it is closed
+	dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		client, far := net.Pipe()
+		select {
+		case l.conns <- far:
+			return client, nil
+		case <-l.closed:
+		case <-ctx.Done():
+		}
+		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
+	}
+	return dial, func() {
+		_ = server.Close()
+		serving.Wait()
+	}
+}
+
+// pipes is a listener for connections that are made of memory.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+// Accept implements [net.Listener].
+func (l *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements [net.Listener].
+func (l *pipes) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+// Addr implements [net.Listener].
+func (l *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "pipe"} }

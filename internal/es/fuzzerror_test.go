@@ -1,0 +1,21 @@
+package es
+
+import (
+	"testing"
+	"unicode/utf8"
+)
+
+// FuzzParseError: whatever a server, or a proxy before it, answers, the error has its status
+// and is of bounded length.
+func FuzzParseError(f *testing.F) {
+	f.Add(400, "application/json", []byte(`{"error":{"type":"x","reason":"y","index":"z","caused_by":{"reason":"w"}}}`))
+	f.Add(403, "application/json", []byte(`{"error":"text","failures":[{"cause":{"type":"a"}}]}`))
+	f.Add(409, "", []byte(`{"failures":[{"index":null,"cause":null}]}`))
+	f.Add(502, "text/html", []byte("<html><TITLE a=b>\nBad\x1b Gateway</title>"))
+	f.Fuzz(func(t *testing.T, status int, contentType string, body []byte) {
+		e := parseError(status, contentType, body)
+		if n := utf8.RuneCountInString(e.Reason); e.Status != status || n > 10_000 || e.Error() == "" {
+			t.Errorf("status %d, %d characters", e.Status, n)
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package es
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+)
+
+// yes lets a pattern match nothing, and indices go while it is looked at.
+var yes, no = esapi.BoolPtr(true), esapi.BoolPtr(false)
+
+// Refresh makes all that is stored in the indices (names or patterns) visible. It is no
+// error when there are none.
+func (c *Client) Refresh(ctx context.Context, indices ...string) error {
+	var answer Whole
+	err := c.Do(ctx, small(esapi.IndicesRefreshRequest{Index: indices, IgnoreUnavailable: yes, AllowNoIndices: yes}), &answer)
+	if err == nil {
+		err = answer.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("refresh %s: %w", join(indices), err)
+	}
+	return nil
+}
+
+// Templates are the versions (_meta.version, 0 where there is none) of the index
+// templates whose names match a pattern, by name.
+func (c *Client) Templates(ctx context.Context, pattern string) (map[string]int, error) {
+	var answer struct {
+		Templates []struct {
+			Name     string `json:"name"`
+			Template struct {
+				Meta struct {
+					Version any `json:"version"`
+				} `json:"_meta"`
+			} `json:"index_template"`
+		} `json:"index_templates"`
+	}
+	err := c.Do(ctx, esapi.IndicesGetIndexTemplateRequest{Name: pattern}, &answer)
+	if IsNotFound(err) {
+		return map[string]int{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read index templates %s: %w", pattern, err)
+	}
+	versions := make(map[string]int, len(answer.Templates))
+	for _, t := range answer.Templates {
+		version, _ := t.Template.Meta.Version.(float64)
+		versions[t.Name] = int(version)
+	}
+	return versions, nil
+}
+
+// FieldTypes are the types of a field in the indices that match a pattern, by index.
+// Indices in which it is not mapped are left out.
+func (c *Client) FieldTypes(ctx context.Context, pattern, field string) (map[string]string, error) {
+	var answer map[string]struct {
+		Mappings map[string]struct {
+			Mapping map[string]struct{ Type string }
+		}
+	}
+	err := c.Do(ctx, esapi.IndicesGetFieldMappingRequest{
+		Index: []string{pattern}, Fields: []string{field}, IgnoreUnavailable: yes, AllowNoIndices: yes,
+	}, &answer)
+	if IsNotFound(err) {
+		return map[string]string{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read mappings of %s: %w", pattern, err)
+	}
+	types := make(map[string]string)
+	for index, in := range answer {
+		for _, mapping := range in.Mappings[field].Mapping {
+			types[index] = mapping.Type
+		}
+	}
+	return types, nil
+}
+
+// IsNotFound reports whether the server has not what a request was about.
+func IsNotFound(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Status == http.StatusNotFound
+}

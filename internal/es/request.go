@@ -1,0 +1,122 @@
+package es
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+)
+
+// Request is a request that has no type in esapi, such as those to Kibana. It implements
+// [esapi.Request].
+type Request struct {
+	Method string // default GET, or POST with a Body
+	URI    string // escaped path and query: "/api/status"
+	Body   any    // as for [JSON]; nil for none
+	Type   string // of a Body that is not JSON
+	Header http.Header
+}
+
+// Do implements [esapi.Request].
+func (r Request) Do(ctx context.Context, to esapi.Transport) (*esapi.Response, error) {
+	method, body := r.Method, io.Reader(nil)
+	if r.Body != nil {
+		method, body = orElse(method, http.MethodPost), JSON(r.Body)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, orElse(r.URI, "/"), body)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range r.Header {
+		req.Header[name] = values
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", orElse(r.Type, "application/json"))
+	}
+	res, err := to.Perform(req)
+	if err != nil {
+		return nil, err
+	}
+	return &esapi.Response{StatusCode: res.StatusCode, Header: res.Header, Body: res.Body}, nil
+}
+
+// Extended is a request with what esapi's types have no field for.
+type Extended struct {
+	esapi.Request
+	Query     url.Values // more parameters
+	MaxAnswer int64      // bytes; default [Config].MaxAnswer
+}
+
+// small is a request whose answer has no documents, and at most a page of counts.
+func small(r esapi.Request) esapi.Request { return Extended{Request: r, MaxAnswer: 4 << 20} }
+
+// JSON is the body of a request: v in JSON, or v itself if it is a []byte.
+func JSON(v any) io.Reader {
+	text, ok := v.([]byte)
+	if !ok {
+		var err error
+		if text, err = json.Marshal(v); err != nil {
+			return failing{fmt.Errorf("encode request: %w", err)}
+		}
+	}
+	return bytes.NewReader(text)
+}
+
+// Line is what stands in the first line of a request: its method, and its path with parameters.
+func Line(r esapi.Request) (method, uri string, err error) {
+	req, err := build(context.Background(), r)
+	if err != nil {
+		return "", "", err
+	}
+	return req.Method, req.URL.RequestURI(), nil
+}
+
+// build makes a request of HTTP, without the address: esapi gives it to a transport, which
+// keeps it in place of sending it.
+func build(ctx context.Context, r esapi.Request) (*http.Request, error) {
+	var kept keeper
+	if _, err := r.Do(ctx, &kept); err != nil {
+		return nil, fmt.Errorf("make request: %w", err)
+	}
+	if x, ok := r.(Extended); ok && len(x.Query) > 0 {
+		query := kept.request.URL.Query()
+		for name, values := range x.Query {
+			query[name] = values
+		}
+		kept.request.URL.RawQuery = query.Encode()
+	}
+	return kept.request, nil
+}
+
+// keeper is a transport that sends nothing.
+type keeper struct{ request *http.Request }
+
+// Perform implements [esapi.Transport].
+func (k *keeper) Perform(r *http.Request) (*http.Response, error) {
+	k.request = r
+	return new(http.Response), nil
+}
+
+// prepare makes a request that can be sent again and again, its body compressed.
+func (c *Client) prepare(ctx context.Context, r esapi.Request) (*http.Request, error) {
+	req, err := build(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	if err := c.pack.request(req); err != nil {
+		return nil, fmt.Errorf("compress request: %w", err)
+	}
+	return req, nil
+}
+
+// failing is a body that could not be made.
+type failing struct{ err error }
+
+// Read implements [io.Reader].
+func (f failing) Read([]byte) (int, error) { return 0, f.err }

@@ -1,0 +1,63 @@
+package es_test
+
+import (
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"github.com/fio2es/fio2es/internal/es"
+)
+
+// TestRequests: what is sent is what Line says, whoever made the request.
+func TestRequests(t *testing.T) {
+	var got, body string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		got, body = r.Method+" "+r.RequestURI, string(text)
+		if accept := r.Header.Get("Accept"); accept != "application/json" || body != "" && r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: accept %q, type %q", got, accept, r.Header.Get("Content-Type"))
+		}
+		_, _ = io.WriteString(w, "{}")
+	}))
+	defer server.Close()
+	client := newClient(t, es.Config{Addresses: []string{server.URL}})
+	for _, c := range []struct {
+		request        esapi.Request
+		method, uri, b string
+	}{
+		{esapi.InfoRequest{}, "GET", "/", ""},
+		{es.Request{}, "GET", "/", ""},
+		{es.Request{URI: "/api/status?x=1", Body: map[string]int{"a": 1}}, "POST", "/api/status?x=1", `{"a":1}`},
+		{
+			esapi.SearchRequest{Index: []string{"a", "b-*"}, Body: es.JSON([]byte("{}")), AllowPartialSearchResults: new(bool)},
+			"POST", "/a,b-*/_search?allow_partial_search_results=false", "{}",
+		},
+		{
+			es.Extended{
+				Request: esapi.OpenPointInTimeRequest{Index: []string{url.PathEscape("a b")}, KeepAlive: "5s"},
+				Query:   url.Values{"allow_no_indices": {"false"}},
+			},
+			"POST", "/a%20b/_pit?allow_no_indices=false&keep_alive=5s", "",
+		},
+	} {
+		if method, uri, err := es.Line(c.request); method != c.method || uri != c.uri || err != nil {
+			t.Errorf("line is %s %s, %v, want %s %s", method, uri, err, c.method, c.uri)
+		}
+		if err := client.Do(t.Context(), c.request, nil); err != nil || got != c.method+" "+c.uri || body != c.b {
+			t.Errorf("sent %s %s, %v, want %s %s %s", got, body, err, c.method, c.uri, c.b)
+		}
+	}
+	err := client.Do(t.Context(), es.Request{URI: "/x", Body: math.NaN()}, nil)
+	if err == nil || !strings.Contains(err.Error(), "encode request") {
+		t.Errorf("a body that is no JSON: %v", err)
+	}
+}

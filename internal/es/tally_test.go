@@ -1,0 +1,79 @@
+package es_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/es"
+)
+
+// asking is a client of a server that gives answers in turn, and the bodies it was sent.
+func asking(t *testing.T, answers ...string) (*es.Client, *[]string) {
+	t.Helper()
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body json.RawMessage
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil && !errors.Is(err, io.EOF) {
+			t.Error(err)
+		}
+		asked = append(asked, string(body))
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		_, _ = fmt.Fprint(w, answers[min(len(asked), len(answers))-1])
+	}))
+	t.Cleanup(server.Close)
+	client, err := es.New(es.Config{Addresses: []string{server.URL}, GzipLevel: es.NoGzip})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client, &asked
+}
+
+// TestTally: pages are added up, and documents are counted, not requests.
+func TestTally(t *testing.T) {
+	const shards = `"timed_out":false,"_shards":{"total":1,"successful":1,"failed":0},`
+	var buckets []string
+	for i := range 1000 {
+		buckets = append(buckets, fmt.Sprintf(`{"key":{"run.id":"run-%d","run.ingest":"a"},"doc_count":99,"run.id":{"value":2}}`, i))
+	}
+	client, asked := asking(t,
+		`{`+shards+`"aggregations":{"groups":{"after_key":{"run.id":"run-999","run.ingest":"a"},"buckets":[`+strings.Join(buckets, ",")+`]}}}`,
+		`{`+shards+`"aggregations":{"groups":{"after_key":{"run.id":"run-9","run.ingest":"b"},"buckets":[{"key":{"run.id":"run-9","run.ingest":"b"},"doc_count":99,"run.id":{"value":3}}]}}}`)
+	got, err := client.Tally(t.Context(), map[string]any{"match_all": map[string]any{}}, "run.id", "run.ingest", "fio-latency.*")
+	if err != nil || len(got) != 1001 || got[es.Pair{First: "run-7", Second: "a"}] != 2 || got[es.Pair{First: "run-9", Second: "b"}] != 3 {
+		t.Errorf("%d pairs, %v", len(got), err)
+	}
+	if n := len(*asked); n != 2 || strings.Contains((*asked)[0], `"after"`) || !strings.Contains((*asked)[1], `"after":{"run.id":"run-999","run.ingest":"a"}`) {
+		t.Errorf("asked %d times: %s", n, *asked)
+	}
+}
+
+// TestTallyPartial: a part of an answer is an error; no indices are no documents.
+func TestTallyPartial(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer string
+		want   error
+	}{
+		"no index":     {`{"timed_out":false,"_shards":{"total":0,"successful":0,"failed":0}}`, nil},
+		"failed shard": {`{"timed_out":false,"_shards":{"total":2,"successful":1,"failed":1},"aggregations":{"groups":{"buckets":[]}}}`, es.ErrIncomplete},
+		"timed out":    {`{"timed_out":true,"_shards":{"total":1,"successful":1,"failed":0},"aggregations":{"groups":{"buckets":[]}}}`, es.ErrIncomplete},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, _ := asking(t, c.answer)
+			got, err := client.Tally(t.Context(), map[string]any{"match_all": map[string]any{}}, "a", "b", "x")
+			if !errors.Is(err, c.want) || len(got) != 0 {
+				t.Errorf("%v, %v", got, err)
+			}
+		})
+	}
+	client, _ := asking(t, `{"hello":"I am a proxy"}`)
+	if _, err := client.Tally(t.Context(), nil, "a", "b", "x"); err == nil {
+		t.Error("any JSON is an answer")
+	}
+}

@@ -1,0 +1,161 @@
+package es_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/hex"
+	"encoding/pem"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es"
+)
+
+// signed is a certificate with its key.
+type signed struct {
+	*x509.Certificate
+	key *ecdsa.PrivateKey
+}
+
+// sign makes a certificate for hosts, or of an authority when there are none. A nil
+// authority signs itself.
+func sign(t *testing.T, by *signed, name string, hosts ...string) *signed {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, BasicConstraintsValid: true, IsCA: len(hosts) == 0,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	for _, h := range hosts {
+		if ip := net.ParseIP(h); ip != nil {
+			c.IPAddresses = append(c.IPAddresses, ip)
+		} else {
+			c.DNSNames = append(c.DNSNames, h)
+		}
+	}
+	if by == nil {
+		by = &signed{c, key}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, by.Certificate, &key.PublicKey, by.key)
+	if err == nil {
+		c, err = x509.ParseCertificate(der)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &signed{c, key}
+}
+
+func (s *signed) fingerprint() string {
+	sum := sha256.Sum256(s.Raw)
+	return hex.EncodeToString(sum[:])
+}
+
+func (s *signed) pem() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Raw})
+}
+
+// serve answers at 127.0.0.1 with a certificate, and with others sent along.
+func serve(t *testing.T, cert *signed, along ...*signed) (port string) {
+	t.Helper()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		_, _ = w.Write(load(t, "root").Response)
+	}))
+	chain := [][]byte{cert.Raw}
+	for _, c := range along {
+		chain = append(chain, c.Raw)
+	}
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: chain, PrivateKey: cert.key}}}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // failed handshakes are what is tested
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// TestTrust: whom which settings trust, and what messages say to do.
+func TestTrust(t *testing.T) {
+	authority, other := sign(t, nil, "authority"), sign(t, nil, "other")
+	here, elsewhere := sign(t, authority, "here", "127.0.0.1", "localhost"), sign(t, authority, "elsewhere", "127.0.0.9", "es.example.org")
+	alone, chain := serve(t, here), serve(t, here, authority)
+	stolen, forged := serve(t, elsewhere, authority), serve(t, sign(t, other, "forged", "127.0.0.1"), authority)
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	_, plainPort, _ := strings.Cut(strings.TrimPrefix(plain.URL, "http://"), ":")
+	for _, c := range []struct {
+		name    string
+		address string
+		config  es.Config
+		fails   string // what the error says; empty: none
+	}{
+		{"nothing is said", "https://127.0.0.1:" + alone, es.Config{}, "name its certificate as CA file"},
+		{"authority", "https://127.0.0.1:" + alone, es.Config{CACert: authority.pem()}, ""},
+		{"other authority", "https://127.0.0.1:" + alone, es.Config{CACert: other.pem()}, "the CA file is not of the authority"},
+		{"authority, other address", "https://127.0.0.1:" + stolen, es.Config{CACert: authority.pem()}, "use the name in the certificate"},
+		{"the server's fingerprint", "https://127.0.0.1:" + alone, es.Config{Fingerprint: here.fingerprint()}, ""},
+		{"the server's fingerprint, other address", "https://127.0.0.1:" + stolen, es.Config{Fingerprint: elsewhere.fingerprint()}, ""},
+		{"the authority's, which is not sent", "https://127.0.0.1:" + alone, es.Config{Fingerprint: authority.fingerprint()}, "sends 1 certificate(s)"},
+		{"the authority's", "https://127.0.0.1:" + chain, es.Config{Fingerprint: authority.fingerprint()}, ""},
+		{"the authority's, name", "https://localhost:" + chain, es.Config{Fingerprint: authority.fingerprint()}, ""},
+		{"the authority's, other address", "https://127.0.0.1:" + stolen, es.Config{Fingerprint: authority.fingerprint()}, "127.0.0.9"},
+		{"the authority's, other name", "https://localhost:" + stolen, es.Config{Fingerprint: authority.fingerprint()}, "es.example.org"},
+		{"the authority's, not signed by it", "https://127.0.0.1:" + forged, es.Config{Fingerprint: authority.fingerprint()}, "does not go with the fingerprint"},
+		{"http in place of https", "http://127.0.0.1:" + alone, es.Config{}, "not of elasticsearch"},
+		{"https in place of http", "https://127.0.0.1:" + plainPort, es.Config{}, "is it http?"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.config.Addresses, c.config.APIKey = []string{c.address}, password
+			_, err := newClient(t, c.config).Check(t.Context())
+			switch {
+			case c.fails == "" && err != nil:
+				t.Error(err)
+			case c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails) || strings.Contains(err.Error(), password)):
+				t.Errorf("got %v, want %s", err, c.fails)
+			case err != nil && es.Temporary(err):
+				t.Errorf("would be tried again: %v", err)
+			}
+		})
+	}
+}
+
+// TestPlainToTLS: Elasticsearch just ends a connection that does not begin with TLS.
+func TestPlainToTLS(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Read(make([]byte, 4096))
+			_ = conn.Close()
+		}
+	}()
+	_, err = newClient(t, es.Config{Addresses: []string{"http://" + l.Addr().String()}, GiveUpAfter: -1}).Check(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "is it https?") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,149 @@
+package es
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// ErrGaveUp is a server that was waited for in vain, for [Config].GiveUpAfter.
+var ErrGaveUp = errors.New("gave up, without any progress")
+
+// Wait is what [Config].Waiting gets: a server that is waited for.
+type Wait struct {
+	Server string        // service and addresses
+	For    time.Duration // since the last progress
+	Until  time.Time     // then the wait ends with an error
+	Cause  error         // why the last request failed; nil if it is not answered yet
+}
+
+// A wait is reported after some seconds, and then every half minute. A request that failed is
+// reported earlier than one without an answer, because a busy server may need a few seconds.
+const (
+	reportFailure = 4 * time.Second
+	reportSilence = 8 * time.Second
+	reportAgain   = 30 * time.Second
+)
+
+// waits are the waits of a client. Several at a time are reported as one.
+type waits struct {
+	report func(Wait)
+	server string
+
+	mu       sync.Mutex
+	reported time.Time // the last time
+	progress time.Time // of any request
+}
+
+// WaitState is what one wait is about: when there was progress last, when the wait ends, and
+// why the last request failed (nil if it is not answered yet).
+type WaitState struct {
+	Progress, Until time.Time
+	Cause           error
+}
+
+// Watch reports a wait to [Config].Waiting until stop is called, unless there is progress. The
+// first report comes within eight seconds. It calls state in another goroutine, which stop
+// waits for: the caller of stop has to hold no lock that state needs.
+func (c *Client) Watch(state func() WaitState) (stop func()) {
+	w := c.waits
+	if w.report == nil {
+		return func() {}
+	}
+	ended := false
+	var timer *time.Timer
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	timer = time.AfterFunc(reportFailure, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if ended {
+			return
+		}
+		s, now := state(), time.Now()
+		if s.Progress.Before(w.progress) {
+			s.Progress = w.progress
+		}
+		due := w.due(s)
+		if !now.Before(due) {
+			w.reported = now
+			w.report(Wait{Server: w.server, For: now.Sub(s.Progress), Until: s.Until, Cause: short(s.Cause)})
+			due = now.Add(reportAgain)
+		}
+		timer.Reset(min(due.Sub(now), reportFailure))
+	})
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		ended = true
+		timer.Stop()
+	}
+}
+
+// short is an error for those who know which server it is.
+func short(err error) error {
+	var reach *reachError
+	if errors.As(err, &reach) {
+		return errors.New(reach.short())
+	}
+	return err
+}
+
+// due is when a wait is to be reported; w.mu is held.
+func (w *waits) due(s WaitState) time.Time {
+	due := s.Progress.Add(reportSilence)
+	if s.Cause != nil {
+		due = s.Progress.Add(reportFailure)
+	}
+	if again := w.reported.Add(reportAgain); w.reported.After(w.progress) && again.After(due) {
+		due = again // another wait for the same server was reported
+	}
+	return due
+}
+
+// succeeded notes progress: what comes next is another wait.
+func (w *waits) succeeded() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.progress = time.Now()
+}
+
+// Timeout is how long to wait for the end of one answer.
+func (c *Client) Timeout() time.Duration { return c.timeout }
+
+// GiveUpAfter is how long to wait without any progress.
+func (c *Client) GiveUpAfter() time.Duration { return c.giveUp }
+
+// Backoff is how long to wait before attempt+1 is made: 100 ms, doubled each time up to
+// 30 s, less a random part of up to a half, so that many do not come back at once.
+func Backoff(attempt int) time.Duration { return backoff(firstPause, attempt) }
+
+const firstPause = 100 * time.Millisecond
+
+func backoff(first time.Duration, attempt int) time.Duration {
+	const most = 30 * time.Second
+	d := most
+	if attempt < 16 {
+		d = min(first<<attempt, most)
+	}
+	return d - rand.N(d/2+1)
+}
+
+// Pause waits after an attempt that did not succeed, as Backoff says, from [Config].Pause on.
+func (c *Client) Pause(ctx context.Context, attempt int) error {
+	return Sleep(ctx, backoff(c.pause, attempt))
+}
+
+// Sleep waits, unless ctx ends before: then it returns the context's error.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

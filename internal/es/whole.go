@@ -1,0 +1,49 @@
+package es
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrIncomplete is an answer that some shards did not contribute to: its numbers are wrong.
+var ErrIncomplete = errors.New("the cluster answered only in part")
+
+// Whole is the part of an answer that says whether it is whole. Elasticsearch answers with
+// status 200 if it is not, too.
+type Whole struct {
+	TimedOut bool    `json:"timed_out"`
+	Shards   *Shards `json:"_shards"`
+}
+
+// Shards counts the parts of indices that an answer is of.
+type Shards struct {
+	Total    int `json:"total"`
+	Failed   int `json:"failed"`
+	Failures []struct {
+		Index  string                        `json:"index"`
+		Reason struct{ Type, Reason string } `json:"reason"`
+	} `json:"failures"`
+}
+
+// Err is [ErrIncomplete] when the time was up or a shard failed, and [ErrAnswer] when the
+// answer does not say.
+func (w *Whole) Err() error {
+	s := w.Shards
+	switch {
+	case s == nil:
+		return fmt.Errorf("%w: no _shards", ErrAnswer)
+	case w.TimedOut:
+		return fmt.Errorf("the search ran out of time: %w", ErrIncomplete)
+	case s.Failed == 0 && len(s.Failures) == 0:
+		return nil
+	}
+	text := ""
+	if len(s.Failures) > 0 {
+		f := s.Failures[0]
+		text = fmt.Sprintf(": index %s: %s: %s", f.Index, f.Reason.Type, f.Reason.Reason)
+	}
+	return fmt.Errorf("%w: %d of %d shards failed%s", ErrIncomplete, s.Failed, s.Total, text)
+}
+
+func join(indices []string) string { return strings.Join(indices, ",") }

@@ -1,0 +1,262 @@
+package bulk
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// batch is runs that are finished together. What fails for one of them does not hold up the
+// others; a request that fails, fails for all.
+type batch struct {
+	*finisher
+	runs []*pendingRun // that have not failed
+}
+
+// finish makes the versions that were put the only ones. A version's interval documents are
+// visible before its run's document is stored, and those of other versions go only after
+// that is visible: until then readers look for the other version. Dashboards, which look for
+// none, see the other version until it goes, and then this one.
+func (b *batch) finish() {
+	refresh := func(index string) func() error {
+		return func() error { return b.client.Refresh(b.ctx, index) }
+	}
+	for _, step := range []func() error{
+		b.rejects.sync,
+		refresh(b.versions.index), // also without verifying: what is not visible is not deleted
+		b.verify,
+		b.keepIngested,
+		b.store,
+		b.rejects.sync,
+		refresh(b.index),
+		b.deleteOthers,
+		b.show,
+	} {
+		if len(b.runs) == 0 {
+			return
+		}
+		if err := step(); err != nil {
+			b.each(func(*pendingRun) error { return err })
+			return
+		}
+	}
+	b.each(func(r *pendingRun) error {
+		b.forget(r)
+		r.done <- nil
+		return nil
+	})
+}
+
+// each does something for each run, and gives up those for which it fails.
+func (b *batch) each(do func(r *pendingRun) error) {
+	b.runs = slices.DeleteFunc(b.runs, func(r *pendingRun) bool {
+		err := do(r)
+		if err != nil {
+			r.done <- advised(b.reason(err))
+		}
+		return err != nil
+	})
+}
+
+// ids are those of the runs for which is reports true; nil is all.
+func (b *batch) ids(is func(r *pendingRun) bool) (ids []string) {
+	for _, r := range b.runs {
+		if is == nil || is(r) {
+			ids = append(ids, r.key.id)
+		}
+	}
+	return ids
+}
+
+// verify compares what the cluster has of each run with what it has confirmed, and sees
+// which of them have other versions. Documents that came twice count once.
+func (b *batch) verify() error {
+	have, err := b.versions.tally(b.ctx, b.ids(nil))
+	if err != nil {
+		return err
+	}
+	b.each(func(r *pendingRun) error {
+		r.others = hasOther(have, r.key)
+		return b.compare(r, have[es.Pair{First: r.key.id, Second: r.key.ingest}])
+	})
+	return nil
+}
+
+// compare fails if the cluster has not as many documents of a run as it has confirmed.
+func (b *batch) compare(r *pendingRun, got int64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := r.state
+	r.queued = s.queued
+	if want := s.different(); got != want && !b.noVerify {
+		return fmt.Errorf("%w: sent %d, indexed %d (%d different), rejected %d, but there are %d",
+			ErrVerify, s.queued, s.indexed, want, s.rejected, got)
+	}
+	return nil
+}
+
+// keepIngested gives runs' documents the time at which they were stored first, if they are the
+// same but for that. It looks at those that the cluster has of the same versions, which are
+// few: mostly none.
+func (b *batch) keepIngested() error {
+	var ingests []string
+	for _, r := range b.runs {
+		ingests = append(ingests, r.key.ingest)
+	}
+	query := es.All(es.Terms("run.id", b.ids(nil)), es.Terms("run.ingest", ingests))
+	stored, err := b.stored(query, len(b.runs))
+	if err != nil {
+		return err
+	}
+	for _, r := range b.runs {
+		if s := stored[r.key.id]; s != nil {
+			first := s.Ingested
+			s.Ingested = r.ingested
+			if slices.Equal(s.AppendJSON(nil), r.text) {
+				s.Ingested = first
+				r.text = s.AppendJSON(nil)
+			}
+		}
+	}
+	return nil
+}
+
+// stored are the documents of runs that a query finds, by id. What cannot be read is left
+// out: it is about to be replaced.
+func (b *batch) stored(query any, most int) (map[string]*mapping.Run, error) {
+	var answer struct {
+		es.Whole
+		Hits struct {
+			Hits []struct {
+				Source json.RawMessage `json:"_source"`
+			}
+		}
+	}
+	err := b.client.Do(b.ctx, esapi.SearchRequest{
+		Index: []string{b.index}, Body: es.JSON(map[string]any{"size": most, "query": query}),
+	}, &answer)
+	var e *es.Error
+	if errors.As(err, &e) && e.Status == http.StatusNotFound && e.Type == es.MissingType {
+		return nil, nil // the first run of all
+	}
+	if err == nil {
+		err = answer.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for the runs' documents: %w", err)
+	}
+	runs := make(map[string]*mapping.Run)
+	for _, h := range answer.Hits.Hits {
+		run := new(mapping.Run)
+		if json.Unmarshal(h.Source, run) == nil {
+			runs[run.Run.ID] = run
+		}
+	}
+	return runs, nil
+}
+
+// store stores the documents of those runs whose callers still wait; the others stay as they
+// are. They do not wait for interval documents of other runs.
+func (b *batch) store() error {
+	b.runs = b.active(b.runs)
+	states := make(map[*pendingRun]*runState, len(b.runs))
+	var full body
+	var text []byte
+	for _, r := range b.runs {
+		e := newEntry(r.key.id, runKey{})
+		text = e.encode(text, b.index, func(dst []byte) []byte { return append(dst, r.text...) })
+		e.run = new(runState)
+		states[r], r.text = e.run, nil
+		b.mu.Lock()
+		b.take(&e)
+		b.mu.Unlock()
+		full.append(e, text)
+	}
+	if len(full.docs) > 0 {
+		b.senders.sendNow(&full)
+	}
+	b.each(func(r *pendingRun) error {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		err := states[r].check()
+		switch {
+		case b.fatal != nil:
+			err = b.fatal
+		case err == nil && states[r].rejected > 0:
+			err = ErrRejected
+		}
+		if err != nil {
+			return fmt.Errorf("store the run's document: %w", err)
+		}
+		return nil
+	})
+	return nil
+}
+
+// deleteOthers deletes the interval documents of other versions of those runs that have
+// any, and looks that nothing else went.
+func (b *batch) deleteOthers() error {
+	ids := b.ids(func(r *pendingRun) bool { return r.others })
+	if len(ids) == 0 {
+		return nil
+	}
+	var others []any
+	for _, r := range b.runs {
+		if r.others {
+			others = append(others, es.All(es.Term("run.id", r.key.id), es.None(es.Term("run.ingest", r.key.ingest))))
+		}
+	}
+	if _, err := b.client.DeleteAll(b.ctx, es.Any(others...), b.versions.index); err != nil {
+		return err
+	}
+	have, err := b.versions.tally(b.ctx, ids)
+	if err != nil {
+		return err
+	}
+	got := make(map[string]int64)
+	for version, n := range have {
+		got[version.First] += n
+	}
+	b.each(func(r *pendingRun) error {
+		if !r.others {
+			return nil
+		}
+		return b.compare(r, got[r.key.id])
+	})
+	return nil
+}
+
+// show takes the mark from the documents of those runs that have it. They are the only ones
+// by now.
+func (b *batch) show() error {
+	var marked []any
+	b.mu.Lock()
+	for _, r := range b.runs {
+		if r.state.hidden {
+			marked = append(marked, es.All(es.Term("run.id", r.key.id), es.Term("run.ingest", r.key.ingest),
+				es.Term(mapping.PendingField, "true")))
+		}
+	}
+	b.mu.Unlock()
+	if len(marked) == 0 {
+		return nil
+	}
+	if _, err := b.client.UpdateAll(b.ctx, es.Any(marked...), mapping.ShowPending, b.versions.index); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.runs {
+		if r.state.queued == r.queued { // what was put since has the mark, too
+			r.state.hidden = false
+		}
+	}
+	return nil
+}

@@ -1,0 +1,310 @@
+package bulk_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// finishAll finishes runs at the same time, and gives their errors.
+func finishAll(ctx context.Context, s *bulk.Writer, runs ...*mapping.Run) []error {
+	errs := make([]error, len(runs))
+	var all sync.WaitGroup
+	for i, r := range runs {
+		all.Go(func() { errs[i] = s.Finish(ctx, r) })
+	}
+	all.Wait()
+	return errs
+}
+
+// TestManyEnds: runs that end at the same time share requests, and each is as it should be.
+func TestManyEnds(t *testing.T) {
+	const n, replaced = 200, 5
+	inBubble(t, bulk.Options{}, func(w *world) {
+		for i := range replaced {
+			w.put(historytest.Intervals(fmt.Sprint(i), "old", 7)...)
+			w.finish(fmt.Sprint(i), "old")
+		}
+		if d := w.server.Requests("_delete_by_query"); d != 0 {
+			t.Errorf("%d requests delete, and there is nothing to delete", d)
+		}
+		before := w.server.Requests("_refresh") + w.server.Requests("_search") + w.server.Requests("_bulk")
+		var docs []*mapping.Interval
+		var runs []*mapping.Run
+		for i := range n {
+			runs = append(runs, historytest.NewRun(fmt.Sprint(i), "new"))
+		}
+		for i := range n {
+			mine := historytest.Intervals(fmt.Sprint(i), "new", 3)
+			w.put(mine...)
+			docs = append(docs, mine...)
+		}
+		if err := errors.Join(finishAll(w.t.Context(), w.Writer, runs...)...); err != nil {
+			t.Fatal(err)
+		}
+		w.holds(docs)
+		after := w.server.Requests("_refresh") + w.server.Requests("_search") + w.server.Requests("_bulk")
+		if after-before > 20 || w.server.Requests("_delete_by_query") > 2 {
+			t.Errorf("%d requests, %d of them delete", after-before, w.server.Requests("_delete_by_query"))
+		}
+		if got := len(w.server.Documents("fio-runs")); got != n {
+			t.Errorf("%d runs", got)
+		}
+	})
+}
+
+// TestOneEndFails: what is wrong with one run does not hold up the others.
+func TestOneEndFails(t *testing.T) {
+	inBubble(t, bulk.Options{}, func(w *world) {
+		w.put(historytest.Intervals("gone", "old", 3)...)
+		w.finish("gone", "old")
+		names := []string{"fine", "gone", "refused", "run refused"}
+		var runs []*mapping.Run
+		for _, name := range names {
+			w.put(historytest.Intervals(name, "new", 4)...)
+			runs = append(runs, historytest.NewRun(name, "new"))
+		}
+		refused, runRefused := historytest.Interval("refused", "new", 9), runs[3].ID()
+		w.server.Refuse = func(_, id string, _ []byte) string {
+			if id == refused.ID() || id == runRefused {
+				return "no"
+			}
+			return ""
+		}
+		w.put(refused)
+		if err := w.Flush(w.t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		vanish := map[string]any{"bool": map[string]any{"filter": []any{
+			map[string]any{"term": map[string]any{"run.name": "gone"}}, map[string]any{"term": map[string]any{"run.ingest": "new"}},
+		}}}
+		_ = w.client.Refresh(w.t.Context(), "fio-*")
+		if d, err := w.client.DeleteAll(w.t.Context(), vanish, "fio-*"); err != nil || d == 0 {
+			t.Fatalf("%d, %v", d, err)
+		}
+		errs := finishAll(w.t.Context(), w.Writer, runs...)
+		for i, want := range []error{nil, bulk.ErrVerify, bulk.ErrRejected, bulk.ErrRejected} {
+			if !errors.Is(errs[i], want) {
+				t.Errorf("%s: %v", names[i], errs[i])
+			}
+		}
+		stored := w.server.Documents("fio-runs")
+		if len(stored) != 2 || !strings.Contains(string(stored[runs[1].ID()]), `"ingest":"old"`) {
+			t.Errorf("%d runs' documents", len(stored))
+		}
+	})
+}
+
+// TestIngested: a run that is the same keeps the time at which it was stored first.
+func TestIngested(t *testing.T) {
+	inBubble(t, bulk.Options{}, func(w *world) {
+		w.put(historytest.Intervals("a", "1", 2)...)
+		run := historytest.NewRun("a", "1")
+		finish := func(at int, jobs int, want int) {
+			t.Helper()
+			run.Ingested, run.Fio.Jobs = historytest.Start.Add(time.Duration(at)*time.Hour), jobs
+			if err := w.Finish(w.t.Context(), run); err != nil {
+				t.Fatal(err)
+			}
+			var got mapping.Run
+			if err := json.Unmarshal(w.server.Documents("fio-runs")[run.ID()], &got); err != nil {
+				t.Fatal(err)
+			}
+			if !got.Ingested.Equal(historytest.Start.Add(time.Duration(want) * time.Hour)) {
+				t.Errorf("stored first at %v", got.Ingested)
+			}
+		}
+		run.Run.Complete = false // so that the sink counts all of its documents each time
+		finish(1, 4, 1)
+		finish(2, 4, 1)
+		finish(3, 5, 3)
+		finish(4, 5, 3)
+	})
+}
+
+// TestAbandoned: a run whose end nobody waits for any more is left as it is, and can be
+// finished later.
+func TestAbandoned(t *testing.T) {
+	inBubble(t, bulk.Options{}, func(w *world) {
+		docs := historytest.Intervals("a", "1", 2)
+		w.put(docs...)
+		w.server.Script(estest.Fault{On: "_refresh", Kind: estest.Hang, Times: 2})
+		ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
+		defer cancel()
+		run := historytest.NewRun("a", "1")
+		if err := w.Finish(ctx, run); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		run.Fio.Jobs++ // it is the caller's again
+		time.Sleep(5 * time.Minute)
+		if n := len(w.server.Documents("fio-runs")); n != 0 {
+			t.Error("the run's document was stored")
+		}
+		w.finish("a", "1")
+		w.holds(docs)
+	})
+}
+
+// mortal is a server that everybody loses after some requests. The next one is cut short:
+// of what changes many documents it does a part.
+type mortal struct {
+	http.Handler
+	left atomic.Int64
+}
+
+func (m *mortal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	left := m.left.Add(-1)
+	if q := r.URL.Query(); left == -1 && q.Has("max_docs") {
+		q.Set("max_docs", "5")
+		r.URL.RawQuery = q.Encode()
+		m.Handler.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if left < 0 {
+		panic(http.ErrAbortHandler)
+	}
+	m.Handler.ServeHTTP(w, r)
+}
+
+// TestInterrupted: whatever request is the last before the process is killed, readers see
+// each run in one version and all of it, the one before or the new one; dashboards, which
+// leave out what is pending, see documents of one version at most; and doing it again leaves
+// nothing else behind. An ingest of a third version was interrupted before.
+func TestInterrupted(t *testing.T) {
+	for name, encoded := range map[string]bool{"ingest": false, "push": true} {
+		t.Run(name, func(t *testing.T) {
+			for last, done := int64(1), false; !done; last++ {
+				if done = interrupted(t, last, encoded); last > 100 {
+					t.Fatal("it never ends")
+				}
+			}
+		})
+	}
+}
+
+// interrupted kills a process after some requests, unless it is done before.
+func interrupted(t *testing.T, last int64, encoded bool) (done bool) {
+	t.Helper()
+	const documents = 6
+	names := []string{"a", "b", "new"}
+	server := estest.New(templates...)
+	m := &mortal{Handler: server}
+	listening := httptest.NewServer(m)
+	defer listening.Close()
+	client := newClient(t, es.Config{Addresses: []string{listening.URL}, GiveUpAfter: -1})
+	defer client.Close()
+	put := func(s *bulk.Writer, docs []*mapping.Interval) error {
+		if !encoded {
+			return s.Put(t.Context(), docs)
+		}
+		_, err := s.PutEncoded(t.Context(), encodedOf(docs, nil))
+		return err
+	}
+	ingest := func(ingest string, n int, names ...string) error {
+		s := bulk.New(client, bulk.Options{BodyBytes: 5000})
+		defer s.Close()
+		var runs []*mapping.Run
+		for _, name := range names {
+			if err := put(s, historytest.Intervals(name, ingest, n)); err != nil {
+				return err
+			}
+			if runs = append(runs, historytest.NewRun(name, ingest)); ingest == "other" {
+				runs = nil
+			}
+		}
+		return errors.Join(s.Flush(t.Context()), errors.Join(finishAll(t.Context(), s, runs...)...))
+	}
+	m.left.Store(1 << 40)
+	if err := errors.Join(ingest("old", documents, names[:2]...), ingest("other", documents, "a")); err != nil {
+		t.Fatal(err)
+	}
+	m.left.Store(last)
+	done = ingest("new", documents-2, names...) == nil
+	m.left.Store(1 << 40)
+	// What is stored and not visible yet becomes so at any time.
+	for _, when := range []string{"visible", "stored"} {
+		fault := whole(t, client, names, map[string]int64{"old": documents, "new": documents - 2})
+		if err := errors.Join(fault, shownOnce(t, client, names)); err != nil {
+			t.Errorf("%d requests, %s: %v", last, when, err)
+		}
+		if err := client.Refresh(t.Context(), "fio-*"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ingest("new", documents-2, names...); err != nil {
+		t.Errorf("again after %d requests: %v", last, err)
+	}
+	var docs []*mapping.Interval
+	for _, name := range names {
+		docs = append(docs, historytest.Intervals(name, "new", documents-2)...)
+	}
+	if err := holds(server, docs, nil); err != nil {
+		t.Errorf("again after %d requests: %v", last, err)
+	}
+	return done
+}
+
+// shownOnce fails if a dashboard adds up documents of two versions of a run.
+func shownOnce(t *testing.T, client *es.Client, names []string) error {
+	t.Helper()
+	shown := map[string]any{"bool": map[string]any{"must_not": []any{map[string]any{"term": map[string]any{mapping.PendingField: true}}}}}
+	have, err := client.Tally(t.Context(), shown, "run.id", "run.ingest", "fio-latency.*")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		versions := []string{}
+		for version, n := range have {
+			if version.First == historytest.ID(name) && n > 0 {
+				versions = append(versions, version.Second)
+			}
+		}
+		if len(versions) > 1 {
+			return fmt.Errorf("%s is shown in versions %q", name, versions)
+		}
+	}
+	return nil
+}
+
+// whole tells which run readers do not see whole: its visible document says which version
+// they look for.
+func whole(t *testing.T, client *es.Client, names []string, want map[string]int64) error {
+	t.Helper()
+	have, err := client.Tally(t.Context(), map[string]any{"match_all": map[string]any{}}, "run.id", "run.ingest", "fio-latency.*")
+	if err != nil {
+		return err
+	}
+	runs, err := client.Tally(t.Context(), map[string]any{"match_all": map[string]any{}}, "run.id", "run.ingest", "fio-runs")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		id, seen := historytest.ID(name), 0
+		for _, ingest := range []string{"old", "new"} {
+			version := es.Pair{First: id, Second: ingest}
+			if runs[version] == 0 {
+				continue
+			}
+			if seen++; have[version] != want[ingest] {
+				return fmt.Errorf("%s, version %s: %d documents of %d", name, ingest, have[version], want[ingest])
+			}
+		}
+		if seen != 1 && !(name == "new" && seen == 0) {
+			return fmt.Errorf("%s: %d versions", name, seen)
+		}
+	}
+	return nil
+}

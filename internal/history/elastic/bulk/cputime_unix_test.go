@@ -1,0 +1,18 @@
+//go:build unix
+
+package bulk_test
+
+import (
+	"syscall"
+	"time"
+)
+
+// cpuTime is what this process has used, which other work on the machine does not change
+// as it does the time that passes.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

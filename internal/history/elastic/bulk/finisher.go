@@ -1,0 +1,171 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// ErrVerify: the cluster lacks documents of a run that it acknowledged.
+var ErrVerify = errors.New("the cluster lacks documents that it acknowledged")
+
+// finisher finishes runs whose documents are settled: all of them at a time, so that the more
+// there are the less each of them costs. A run whose documents are still under way does not
+// hold up the others.
+type finisher struct {
+	*ledger
+	client   *es.Client
+	packer   *packer
+	senders  *senders
+	versions *versions
+	rejects  *rejectFile
+	index    string // the index of runs' documents
+	noVerify bool
+
+	waiting   []*pendingRun // mu guards these three
+	isRunning bool
+	last      time.Time // when runs were finished last
+}
+
+// pendingRun is a run that is to be finished.
+type pendingRun struct {
+	key       runKey
+	complete  bool
+	ingested  time.Time
+	text      []byte // the run's document
+	abandoned bool   // the caller waits no more; the ledger's mu guards it
+	done      chan error
+
+	state  *runState
+	queued int64 // documents that were put when it was settled
+	others bool  // the cluster has documents of other versions
+}
+
+// How often runs are finished while documents are under way, unless a query is full of them.
+// What was sent since has to be sent again after an interruption. The more often, the more the cluster has to
+// refresh.
+const (
+	finishEvery = time.Second
+	mostRuns    = 256 // that one query names
+)
+
+// finish waits until a run is finished.
+func (f *finisher) finish(ctx context.Context, run *mapping.Run) error {
+	r := &pendingRun{
+		key: runKey{run.Run.ID, run.Run.Ingest}, complete: run.Run.Complete, ingested: run.Ingested,
+		text: run.AppendJSON(nil), done: make(chan error, 1),
+	}
+	f.mu.Lock()
+	if f.fatal != nil {
+		defer f.mu.Unlock()
+		return f.fatal
+	}
+	r.state = f.run(r.key)
+	f.waiting = append(f.waiting, r)
+	f.changed()
+	if !f.isRunning {
+		f.isRunning = true
+		f.background.Go(f.work)
+	}
+	f.mu.Unlock()
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		r.abandoned = true
+		return ctx.Err()
+	}
+}
+
+// work finishes runs for as long as there are some.
+func (f *finisher) work() {
+	for {
+		b := f.next()
+		if b == nil {
+			return
+		}
+		b.finish()
+	}
+}
+
+// next waits for runs to finish together, each of them once; nil when there are none left.
+func (f *finisher) next() *batch {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for {
+		now, later := f.settled()
+		f.waiting = append(now, later...)
+		pause := time.Until(f.last.Add(finishEvery))
+		isIdle := f.packer.used == 0 || f.fatal != nil
+		switch {
+		case len(f.waiting) == 0:
+			f.isRunning = false
+			return nil
+		case len(now) > 0 && (isIdle || len(now) == mostRuns || pause <= 0):
+			f.waiting, f.last = later, time.Now()
+			return &batch{finisher: f, runs: now}
+		case f.packer.used == 1: // if it is the open one, nothing else is under way
+			f.packer.flush()
+		}
+		f.waitFor(pause)
+	}
+}
+
+// settled are the runs none of whose documents is under way, and the others. Those that have
+// failed or were abandoned are done; mu is held.
+func (f *finisher) settled() (now, later []*pendingRun) {
+	taken := make(map[string]bool)
+	for _, r := range f.waiting {
+		isSettled := r.state.pending == 0 || r.state.err != nil
+		switch {
+		case r.abandoned:
+		case f.fatal != nil:
+			r.done <- f.fatal
+		case !isSettled || len(now) == mostRuns || taken[r.key.id]:
+			later = append(later, r)
+		default:
+			if err := r.state.check(); err != nil {
+				r.done <- err
+				continue
+			}
+			taken[r.key.id] = true
+			now = append(now, r)
+		}
+	}
+	return now, later
+}
+
+// waitFor unlocks mu until something changed, or for some time if that is positive.
+func (f *finisher) waitFor(most time.Duration) {
+	if most > 0 {
+		timer := time.AfterFunc(most, func() {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.changed()
+		})
+		defer timer.Stop()
+	}
+	_ = f.wait(f.ctx) // the caller looks whether it is over
+}
+
+// active are those runs whose callers still wait.
+func (f *finisher) active(runs []*pendingRun) []*pendingRun {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.DeleteFunc(runs, func(r *pendingRun) bool { return r.abandoned })
+}
+
+// forget forgets a run that is complete. Else the next Finish counts all of its documents.
+func (f *finisher) forget(r *pendingRun) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r.complete && r.state.pending == 0 {
+		delete(f.ledger.runs, r.key)
+	}
+}

@@ -1,0 +1,127 @@
+package bulk_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// TestStall: the cluster hangs; Put waits, and what is in memory is bounded.
+func TestStall(t *testing.T) {
+	const most = 1 << 20
+	inBubble(t, bulk.Options{BodyBytes: most, InFlight: 2}, func(w *world) {
+		w.server.Script(estest.Fault{Kind: estest.Hang, Times: -1})
+		w.put() // what is made once is none of it
+		doc := historytest.Interval("a", "1", 0)
+		size := len(mapping.AppendAction(nil, doc.Index("fio"), doc.ID())) + len(doc.AppendJSON(nil)) + 2
+		before := heap()
+		ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+		defer cancel()
+		taken := 0
+		var err error
+		for ; err == nil; taken++ {
+			doc.Window.ElapsedMS++
+			err = w.Put(ctx, []*mapping.Interval{doc})
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if bytes := taken * size; bytes < 3*w.Stats().Body || bytes > 4*most+4*size {
+			t.Errorf("%d bytes taken", bytes)
+		}
+		// Four bodies, what they are packed into, what the stand-in has unpacked, and the rest.
+		if grown := heap() - before; grown > 24<<20 {
+			t.Errorf("memory has grown by %d MiB", grown>>20)
+		}
+	})
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// TestAdapts: bodies shrink when they are too large or too much, and grow back.
+func TestAdapts(t *testing.T) {
+	const most = 1 << 20
+	inBubble(t, bulk.Options{BodyBytes: most, InFlight: 4}, func(w *world) {
+		first := w.Stats().Body
+		smallest := first
+		w.server.Refuse = func(_, _ string, _ []byte) string {
+			smallest = min(smallest, w.Stats().Body)
+			return ""
+		}
+		w.server.Script(estest.Fault{Kind: estest.Rejected, Times: 6})
+		docs := historytest.Intervals("a", "1", 4000)
+		for i, d := range docs { // many, and quickly made
+			d.Window.ElapsedMS = int64(i)
+		}
+		for d := range slices.Chunk(docs, 100) {
+			w.put(d...)
+		}
+		w.finish("a", "1")
+		w.holds(docs)
+		if last := w.Stats(); smallest > first/2 || last.Body <= smallest || last.TooMany != 6 {
+			t.Errorf("smallest body %d, %+v", smallest, last)
+		}
+		if n := w.server.AtOnce(); n > 4 {
+			t.Errorf("%d requests at once", n)
+		}
+	})
+}
+
+// TestTooLargeOnTheWire: a proxy looks at bytes as they come. Compressed bodies pass whole,
+// others are halved until they do.
+func TestTooLargeOnTheWire(t *testing.T) {
+	const body = 256 << 10
+	for level, want := range map[int]int{0: body, es.NoGzip: body / 4} {
+		inBubbleOf(t, es.Config{GzipLevel: level}, bulk.Options{BodyBytes: body, InFlight: 1}, func(w *world) {
+			w.server.MaxWire = body / 3
+			docs := historytest.Intervals("a", "1", 2000)
+			for some := range slices.Chunk(docs, 100) {
+				w.put(some...)
+			}
+			w.finish("a", "1")
+			w.holds(docs)
+			st := w.Stats()
+			isPacked := st.Wire < st.Bytes/2
+			if st.Body < want/2 || st.Body > want*3/2 || st.Sent > st.Indexed+st.Indexed/2 || isPacked != (level == 0) || isPacked != (st.Sent == st.Indexed) {
+				t.Errorf("level %d: %+v", level, st)
+			}
+		})
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rejects.ndjson")
+	inBubble(t, bulk.Options{RejectFile: path}, func(w *world) {
+		w.server.MaxBody = 20_000
+		docs := historytest.Intervals("a", "1", 100)
+		huge := docs[40]
+		huge.Run.Labels = map[string]string{"text": strings.Repeat("x", 30_000)}
+		w.put(docs...)
+		w.finish("a", "1")
+		if err := holds(w.server, docs, map[string]bool{huge.ID(): true}); err != nil {
+			t.Error(err)
+		}
+		if got := rejects(t, path); !slices.Equal(got, []string{huge.ID()}) {
+			t.Errorf("rejected %v", got)
+		}
+		if st := w.Stats(); st.Body > 20_000 || st.Rejected != 1 || st.Indexed != 100 {
+			t.Errorf("%+v", st)
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package bulk
+
+import (
+	"context"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// packer packs documents into the bodies of bulk requests. A body is sent when it is full,
+// or some time after its first document.
+type packer struct {
+	*ledger
+	throttle *throttle
+	bodies   int // that may be in memory
+	send     func(b *body)
+
+	open *body // is being filled; nil when there is none
+	used int   // bodies in memory
+}
+
+// flushAfter is when a body is sent that is not full.
+const flushAfter = time.Second
+
+// body is the text of one bulk request, and what is in it.
+type body struct {
+	buf   []byte
+	docs  []entry
+	timer *time.Timer // sends it when it does not fill up; nil before the first document
+}
+
+// entry is one document in a body: buf[start:doc] is the action and buf[doc:end] the
+// document, each with the end of its line.
+type entry struct {
+	start, doc, end int
+	id              string
+	hash            uint64 // of id
+	key             runKey
+	run             *runState
+	broken          int // times that the server failed on it
+}
+
+func newEntry(id string, key runKey) entry {
+	return entry{id: id, hash: xxhash.Sum64String(id), key: key}
+}
+
+func (e *entry) size() int { return e.end - e.start }
+
+// encode makes the two lines of a document, in the memory of dst if that is large enough.
+func (e *entry) encode(dst []byte, index string, document func([]byte) []byte) []byte {
+	dst = append(mapping.AppendAction(dst[:0], index, e.id), '\n')
+	e.start, e.doc = 0, len(dst)
+	dst = append(document(dst), '\n')
+	e.end = len(dst)
+	return dst
+}
+
+// append copies a document into the body. text is its two lines.
+func (b *body) append(e entry, text []byte) {
+	shift := len(b.buf) - e.start
+	e.start, e.doc, e.end = e.start+shift, e.doc+shift, e.end+shift
+	b.buf = append(b.buf, text...)
+	b.docs = append(b.docs, e)
+}
+
+// add takes a document. It waits while there is no room.
+func (p *packer) add(ctx context.Context, e entry, text []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for {
+		e.run = p.run(e.key) // each time: the run may be finished meanwhile, and begin again
+		switch {
+		case p.fatal != nil:
+			return p.fatal
+		case e.run.err != nil:
+			return e.run.err
+		case p.fits(&e):
+			p.take(&e)
+			p.open.append(e, text)
+			return nil
+		}
+		if err := p.wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// fits makes room for a document, if there is any. A document whose id is under way waits
+// until that is settled: which of two requests is served first is up to chance, and the last
+// one taken has to be the one that stays. mu is held.
+func (p *packer) fits(e *entry) bool {
+	if _, ok := p.pending[e.hash]; ok {
+		p.flush()
+		return false
+	}
+	if p.open != nil && len(p.open.buf)+e.size() > p.throttle.body {
+		p.flush()
+	}
+	if p.open != nil {
+		return true
+	}
+	if p.used >= p.bodies {
+		return false
+	}
+	b := &body{buf: make([]byte, 0, max(p.throttle.body, e.size()))}
+	b.timer = time.AfterFunc(flushAfter, func() { p.due(b) })
+	p.open = b
+	p.used++
+	return true
+}
+
+// due sends a body that did not fill up in time. While as many requests are under way as may
+// be, it would only wait, so it keeps filling.
+func (p *packer) due(b *body) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.open != b: // was sent meanwhile
+	case p.throttle.isFull():
+		b.timer.Reset(flushAfter)
+	default:
+		p.flush()
+	}
+}
+
+// flush sends the open body; mu is held.
+func (p *packer) flush() {
+	b := p.open
+	if b == nil || p.fatal != nil {
+		return
+	}
+	b.timer.Stop()
+	p.open = nil
+	p.background.Go(func() {
+		p.send(b)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.used--
+		p.changed()
+	})
+}

@@ -1,0 +1,89 @@
+package bulk_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+)
+
+// TestProgress interrupts an ingest into a slow cluster at any time. Nearly all runs whose
+// documents the cluster has taken are finished, so that the next ingest leaves them alone.
+func TestProgress(t *testing.T) {
+	const runs, documents = 120, 8
+	for name, slow := range map[string]time.Duration{"slow": 2 * time.Microsecond, "slower": 5 * time.Microsecond} { // for a byte
+		t.Run(name, func(t *testing.T) {
+			finished := 0
+			for _, after := range []time.Duration{3 * time.Second, 6 * time.Second} {
+				before := finished
+				var taken, requests int
+				taken, finished, requests = progress(t, runs, documents, slow, after)
+				t.Logf("after %v: %d runs, %d of them finished, %d requests", after, taken, finished, requests)
+				rate := float64(taken) / after.Seconds()
+				if left := taken - finished; float64(left) > 2.5*rate+1 {
+					t.Errorf("after %v: %d of %d runs are not finished", after, left, taken)
+				}
+				if finished < before || finished == 0 {
+					t.Errorf("after %v: %d runs are finished, %d after less time", after, finished, before)
+				}
+			}
+		})
+	}
+}
+
+// progress ingests runs into a cluster that takes some time for each byte, and ends after a
+// while. It returns how many runs the cluster has all documents of, and how many are finished.
+func progress(t *testing.T, runs, documents int, slow, after time.Duration) (taken, finished, requests int) {
+	synctest.Test(t, func(t *testing.T) {
+		server := estest.New(templates...)
+		server.ByteTime = slow
+		for _, on := range []string{"_refresh", "_search"} {
+			server.Script(estest.Fault{On: on, Kind: estest.Slow, Wait: 50 * time.Millisecond, Times: -1})
+		}
+		dial, stop := server.Pipe()
+		defer stop()
+		client := newClient(t, es.Config{Dial: dial, Timeout: 60 * time.Second, GzipLevel: es.NoGzip})
+		defer client.Close()
+		s := bulk.New(client, bulk.Options{BodyBytes: 300_000})
+		ctx, cancel := context.WithTimeout(t.Context(), after)
+		defer cancel()
+		var ends sync.WaitGroup
+		room := make(chan struct{}, 256)
+		for i := range runs {
+			name := fmt.Sprint(i)
+			if s.Put(ctx, historytest.Intervals(name, "1", documents)) != nil {
+				break
+			}
+			room <- struct{}{}
+			ends.Go(func() {
+				_ = s.Finish(ctx, historytest.NewRun(name, "1"))
+				<-room
+			})
+		}
+		<-ctx.Done()
+		requests = server.Requests("_bulk") + server.Requests("_refresh") + server.Requests("_search")
+		finished = len(server.Documents("fio-runs"))
+		stored := server.Documents(historytest.Interval("0", "1", 0).Index("fio"))
+		for i := range runs {
+			n := 0
+			for _, d := range historytest.Intervals(fmt.Sprint(i), "1", documents) {
+				if stored[d.ID()] != nil {
+					n++
+				}
+			}
+			if n == documents {
+				taken++
+			}
+		}
+		_ = s.Close() // it says what it has lost
+		ends.Wait()
+	})
+	return taken, finished, requests
+}

@@ -1,0 +1,231 @@
+package bulk_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// healing are the faults that go away, or that retries get around.
+var healing = []estest.Kind{
+	estest.Rejected, estest.BadGateway, estest.Unavailable, estest.GatewayTimeout,
+	estest.Reset, estest.ResetAnswer, estest.Cut, estest.Slow, estest.Hang, estest.Restart,
+	estest.Unordered, estest.ItemsRejected, estest.ItemsUnavailable, estest.ItemsHidden,
+	estest.ItemsLost, estest.ItemsTwice,
+}
+
+// hurting are those that end an ingest, or refuse documents.
+var hurting = []estest.Kind{
+	estest.TooLarge, estest.Login, estest.Forbidden, estest.ItemsFlood, estest.ItemsBlocked, estest.ItemsClosed,
+	estest.ItemsMissing, estest.ItemsBroken, estest.ItemsRefused,
+}
+
+// story is one case: runs of some documents, and what goes wrong.
+type story struct {
+	options   bulk.Options
+	runs      int
+	documents int // of each run
+	poisoned  int // each n-th document is refused for good; 0 is none
+	maxBody   int64
+	gzip      int // level
+	faults    []estest.Fault
+}
+
+func drawStory(t *rapid.T, kinds []estest.Kind) story {
+	s := story{
+		options: bulk.Options{
+			BodyBytes: rapid.SampledFrom([]int{1, 3000, 20_000, 5 << 20}).Draw(t, "body"),
+			InFlight:  rapid.IntRange(1, 4).Draw(t, "in flight"),
+		},
+		runs:      rapid.IntRange(1, 3).Draw(t, "runs"),
+		documents: rapid.IntRange(0, 25).Draw(t, "documents"),
+		poisoned:  rapid.SampledFrom([]int{0, 0, 4, 9}).Draw(t, "poisoned"),
+		maxBody:   rapid.SampledFrom([]int64{0, 0, 9000}).Draw(t, "largest body"),
+		gzip:      rapid.SampledFrom([]int{0, 0, 1, es.NoGzip}).Draw(t, "gzip level"),
+	}
+	for range rapid.IntRange(0, 15).Draw(t, "faults") {
+		f := estest.Fault{
+			Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Every: rapid.IntRange(1, 4).Draw(t, "every"),
+			Wait: time.Duration(rapid.IntRange(0, 40_000).Draw(t, "wait")) * time.Millisecond,
+			On:   rapid.SampledFrom([]string{"", "", "", "", "_search", "_refresh", "_delete_by_query"}).Draw(t, "on"),
+		}
+		if f.Kind == estest.TooLarge && f.On != "" {
+			continue // does not happen to these
+		}
+		if rapid.Bool().Draw(t, "asks to wait") {
+			f.RetryAfter = "3"
+		}
+		s.faults = append(s.faults, f)
+	}
+	return s
+}
+
+// outcome is what a story came to.
+type outcome struct {
+	documents, requests, rejected int
+	finished                      []error // of each run
+	wrong                         error   // what must not be
+}
+
+// play tells the story in a bubble. An earlier version of each run is there already.
+func play(t *testing.T, s story, rejectFile string) (out outcome) {
+	s.options.RejectFile = rejectFile
+	synctest.Test(t, func(t *testing.T) {
+		server := estest.New(templates...)
+		dial, stop := server.Pipe()
+		defer stop()
+		client := newClient(t, es.Config{Dial: dial, Timeout: 20 * time.Second, GzipLevel: s.gzip})
+		defer client.Close()
+		var docs []*mapping.Interval
+		poison := make(map[string]bool)
+		to := bulk.New(client, s.options)
+		for r := range s.runs {
+			name := fmt.Sprint("run-", r)
+			err := errors.Join(to.Put(t.Context(), historytest.Intervals(name, "old", 3)), to.Finish(t.Context(), historytest.NewRun(name, "old")))
+			if err != nil {
+				out.wrong = err
+			}
+			for i, d := range historytest.Intervals(name, "new", s.documents) {
+				if docs = append(docs, d); s.poisoned > 0 && i%s.poisoned == 1 {
+					poison[d.ID()] = true
+				}
+			}
+		}
+		server.MaxBody = s.maxBody
+		server.Refuse = func(_, id string, _ []byte) string {
+			if poison[id] {
+				return "poison"
+			}
+			return ""
+		}
+		server.Script(s.faults...)
+		out.finished = ingest(t, to, s, docs)
+		closing := to.Close()
+		out.documents, out.requests = len(docs)+s.runs, server.Requests("_bulk")
+		server.Heal() // it goes on refusing what it refused: a slow request may still be under way
+		out.judge(t, server, docs, poison, closing, rejectFile)
+	})
+	return out
+}
+
+// ingest puts all documents, each run by a goroutine of its own.
+func ingest(t *testing.T, to *bulk.Writer, s story, docs []*mapping.Interval) []error {
+	finished := make([]error, s.runs)
+	var all sync.WaitGroup
+	for r := range s.runs {
+		mine := docs[r*s.documents : (r+1)*s.documents]
+		all.Go(func() {
+			for len(mine) > 0 && finished[r] == nil {
+				n := min(len(mine), 1+rand.N(5))
+				finished[r] = to.Put(t.Context(), mine[:n])
+				mine = mine[n:]
+			}
+			if finished[r] == nil {
+				finished[r] = to.Finish(t.Context(), historytest.NewRun(fmt.Sprint("run-", r), "new"))
+			}
+		})
+	}
+	all.Wait()
+	return finished
+}
+
+// judge compares the store and the reject file with what the sink said.
+func (o *outcome) judge(t *testing.T, server *estest.Server, docs []*mapping.Interval, poison map[string]bool, closing error, rejectFile string) {
+	recorded := make(map[string]bool)
+	for _, id := range rejects(t, rejectFile) {
+		if recorded[id] {
+			o.wrong = fmt.Errorf("%s is in the reject file twice", id)
+		}
+		recorded[id] = true
+	}
+	o.rejected = len(recorded)
+	if err := errors.Join(o.finished...); err == nil {
+		if err := holds(server, docs, recorded); err != nil {
+			o.wrong = fmt.Errorf("finished without an error, but %w", err)
+		}
+		if closing != nil {
+			o.wrong = closing
+		}
+	}
+	var stored map[string]json.RawMessage
+	if len(docs) > 0 {
+		stored = server.Documents(docs[0].Index("fio"))
+	}
+	for r, err := range o.finished {
+		name := fmt.Sprint("run-", r)
+		run := string(server.Documents("fio-runs")[historytest.NewRun(name, "new").ID()])
+		if isNew := strings.Contains(run, `"ingest":"new"`); err == nil && !isNew {
+			o.wrong = fmt.Errorf("run %d is finished, but its document is not there", r)
+		}
+		// Each document of a finished run is in one place.
+		for _, d := range docs {
+			if d.Run.Name != name {
+				continue
+			}
+			_, there := stored[d.ID()]
+			switch {
+			case err == nil && there && recorded[d.ID()]:
+				o.wrong = fmt.Errorf("%s is stored and rejected", d.ID())
+			case err == nil && !there && !recorded[d.ID()]:
+				o.wrong = fmt.Errorf("%s is lost", d.ID())
+			case there && poison[d.ID()]:
+				o.wrong = fmt.Errorf("%s cannot be stored", d.ID())
+			}
+		}
+	}
+}
+
+// TestNothingIsLost: whatever goes wrong and heals, each document is in the store exactly
+// once or in the reject file, and Finish says so.
+func TestNothingIsLost(t *testing.T) {
+	dir := t.TempDir()
+	var cases, documents, requests, rejected atomic.Int64
+	for range 3 { // of 100 each, by default
+		rapid.Check(t, func(rt *rapid.T) {
+			n := cases.Add(1)
+			o := play(t, drawStory(rt, healing), filepath.Join(dir, fmt.Sprint(n)))
+			documents.Add(int64(o.documents))
+			requests.Add(int64(o.requests))
+			rejected.Add(int64(o.rejected))
+			if err := errors.Join(append(o.finished, o.wrong)...); err != nil {
+				rt.Fatal(err)
+			}
+		})
+	}
+	t.Logf("%d fault scripts, %d documents in %d requests, %d rejected, none lost", cases.Load(), documents.Load(), requests.Load(), rejected.Load())
+}
+
+// TestNeverLies: when something goes wrong that does not heal the ingest may fail, but
+// it does not say that it has not.
+func TestNeverLies(t *testing.T) {
+	dir := t.TempDir()
+	var cases, failed, documents atomic.Int64
+	rapid.Check(t, func(rt *rapid.T) {
+		n := cases.Add(1)
+		o := play(t, drawStory(rt, append(hurting, healing...)), filepath.Join(dir, fmt.Sprint(n)))
+		documents.Add(int64(o.documents))
+		if errors.Join(o.finished...) != nil {
+			failed.Add(1)
+		}
+		if o.wrong != nil {
+			rt.Fatal(o.wrong)
+		}
+	})
+	t.Logf("%d fault scripts, %d documents, %d ended with an error, none lied", cases.Load(), documents.Load(), failed.Load())
+}

@@ -1,0 +1,124 @@
+package bulk
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"sync"
+)
+
+// Reject is one line of a reject file: a document that a cluster refused for good.
+type Reject struct {
+	Reason   Reason          `json:"reason"`
+	Action   json.RawMessage `json:"action"`   // {"index":{"_index":…,"_id":…}}, as in a bulk request
+	Document json.RawMessage `json:"document"` // as it was sent: an interval's or a run's
+}
+
+// Reason is why a document was refused.
+type Reason struct {
+	Status int    `json:"status"` // of HTTP
+	Type   string `json:"type,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// ReadRejects reads a reject file. A damaged line, such as the last one of a process that
+// was killed, is an error with its number, and reading continues; an error of r ends it.
+func ReadRejects(r io.Reader) iter.Seq2[Reject, error] {
+	return func(yield func(Reject, error) bool) {
+		lines := bufio.NewReaderSize(r, 1<<16)
+		for number := 1; ; number++ {
+			line, end := lines.ReadBytes('\n')
+			if line = bytes.TrimSpace(line); len(line) > 0 {
+				var reject Reject
+				err := json.Unmarshal(line, &reject)
+				if err == nil && (len(reject.Action) == 0 || len(reject.Document) == 0) {
+					err = errors.New("action or document is missing")
+				}
+				if err != nil {
+					reject, err = Reject{}, fmt.Errorf("read rejects, line %d: %w", number, err)
+				}
+				if !yield(reject, err) {
+					return
+				}
+			}
+			if end != nil {
+				if !errors.Is(end, io.EOF) {
+					yield(Reject{}, fmt.Errorf("read rejects, line %d: %w", number, end))
+				}
+				return
+			}
+		}
+	}
+}
+
+// rejectFile is made when the first line is written.
+type rejectFile struct {
+	path string
+
+	mu    sync.Mutex
+	file  *os.File
+	dirty bool
+}
+
+// write appends a line, whole, in one call, for a document in the text of a body. Without a
+// path it does nothing.
+func (f *rejectFile) write(text []byte, r *refusal) error {
+	if f.path == "" {
+		return nil
+	}
+	reason, err := json.Marshal(Reason{Status: r.err.Status, Type: r.err.Type, Reason: r.err.Reason})
+	if err != nil {
+		return fmt.Errorf("write reject file: %w", err)
+	}
+	line := make([]byte, 0, len(reason)+r.size()+64)
+	line = append(append(line, `{"reason":`...), reason...)
+	line = append(append(line, `,"action":`...), bytes.TrimRight(text[r.start:r.doc], "\n")...)
+	line = append(append(line, `,"document":`...), bytes.TrimRight(text[r.doc:r.end], "\n")...)
+	line = append(line, "}\n"...)
+
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.file == nil {
+		if f.file, err = os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
+			return fmt.Errorf("write reject file: %w", err)
+		}
+	}
+	f.dirty = true
+	if _, err := f.file.Write(line); err != nil {
+		return fmt.Errorf("write reject file: %w", err)
+	}
+	return nil
+}
+
+// sync returns when all lines are on the disk.
+func (f *rejectFile) sync() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.dirty {
+		return nil
+	}
+	if err := f.file.Sync(); err != nil {
+		return fmt.Errorf("write reject file: %w", err)
+	}
+	f.dirty = false
+	return nil
+}
+
+func (f *rejectFile) close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.file == nil {
+		return nil
+	}
+	err := f.file.Close()
+	f.file = nil
+	if err != nil {
+		return fmt.Errorf("close reject file: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package bulk
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es"
+)
+
+// The ways in which documents are not stored.
+var (
+	ErrRejected    = errors.New("the cluster refuses a document")
+	ErrRejects     = errors.New("the cluster refuses too many documents")
+	ErrDiskFull    = es.ErrDiskFull
+	ErrBlocked     = errors.New("the index is blocked for writing: remove its block (index.blocks.write, index.blocks.read_only)")
+	ErrClosedIndex = errors.New("the index is closed: open it (POST INDEX/_open)")
+	ErrNoIndex     = errors.New("the index cannot be made: allow its name in action.auto_create_index, or create it")
+	ErrAuth        = errors.New("the credentials are missing, wrong or not enough: writing needs the index privileges " +
+		"auto_configure, index, delete, read, maintenance and view_index_metadata, and " +
+		"indices:admin/index_template/get on the cluster; docs/elasticsearch.md has the role")
+)
+
+// result is what became of the documents of one request.
+type result struct {
+	stored   []int   // positions of documents
+	again    []entry // to be sent again
+	refused  []refusal
+	fatal    error         // ends everything
+	tooMany  bool          // the cluster is overloaded
+	tooLarge bool          // the request, for the server or a proxy
+	split    bool          // what is left is to be sent in smaller requests, at once
+	wait     time.Duration // that the server wants
+	cause    error         // why something is sent again, or refused
+}
+
+// refusal is a document that is not to be stored, and why.
+type refusal struct {
+	entry
+	err *es.Error
+}
+
+// newResult sorts documents by what to do next. There is an item for each of them, with the
+// status 0 if nothing is known. err is that of the whole request.
+func newResult(sent []entry, items []es.BulkItem, err error) result {
+	var r result
+	for i, item := range items {
+		switch {
+		case item.OK():
+			r.stored = append(r.stored, i)
+		case item.Status == 0:
+			r.again = append(r.again, sent[i])
+		default:
+			r.fail(sent[i], item)
+		}
+	}
+	if err != nil {
+		r.judge(err, len(sent))
+	}
+	return r
+}
+
+// isSettled reports whether any document is stored or refused.
+func (r *result) isSettled() bool { return len(r.stored) > 0 || len(r.refused) > 0 }
+
+// fail sorts a document that is not stored.
+func (r *result) fail(e entry, item es.BulkItem) {
+	const mostBroken = 5
+	err := item.Error()
+	switch advice := advise(err); {
+	case advice != nil:
+		if r.fatal == nil {
+			r.fatal = fmt.Errorf("store document %s: %w: %w", e.id, advice, err)
+		}
+	case item.Temporary():
+		r.tooMany = r.tooMany || item.Status == http.StatusTooManyRequests && !err.IsDiskFull()
+		r.cause = es.Named(err)
+		r.again = append(r.again, e)
+	case item.Status >= http.StatusInternalServerError && e.broken+1 < mostBroken:
+		e.broken++ // a shard that moves says so, too
+		r.cause = err
+		r.again = append(r.again, e)
+	default:
+		r.refused = append(r.refused, refusal{e, err})
+	}
+}
+
+// judge says what the error of a whole request means. Documents without an item are in again.
+func (r *result) judge(err error, sent int) {
+	r.cause = err
+	var e *es.Error
+	if !errors.As(err, &e) {
+		if !es.Temporary(err) {
+			r.fatal = err
+		}
+		return
+	}
+	r.wait = e.RetryAfter
+	isTooLarge := e.Status == http.StatusRequestEntityTooLarge
+	switch advice := advise(e); {
+	case advice != nil:
+		r.fatal = fmt.Errorf("%w: %w", advice, err)
+	case es.Temporary(e):
+		r.tooMany = r.tooMany || e.Status == http.StatusTooManyRequests && !e.IsDiskFull()
+	case !isTooLarge && !isBadDocument(e):
+		r.fatal = err
+	case sent == 1:
+		r.refused, r.again = append(r.refused, refusal{r.again[0], e}), nil
+	default:
+		r.split, r.tooLarge = true, isTooLarge
+	}
+}
+
+// isBadDocument is one document for which a whole request is refused, such as an id
+// that is too long.
+func isBadDocument(e *es.Error) bool {
+	return e.Status == http.StatusBadRequest && e.Type == "action_request_validation_exception"
+}
+
+// advise is what to do about errors that concern all documents, and do not go away
+// by themselves; nil for others.
+func advise(e *es.Error) error {
+	switch {
+	case e.IsDiskFull():
+		return nil // the client waits for it
+	case e.Type == es.BlockType && e.Status == http.StatusForbidden:
+		return ErrBlocked
+	case e.Type == es.ClosedType:
+		return ErrClosedIndex
+	case e.Type == es.MissingType:
+		return ErrNoIndex
+	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden && e.Type == "security_exception":
+		return ErrAuth
+	}
+	return nil
+}
+
+// advised adds to an error what to do about it, if that is known.
+func advised(err error) error {
+	var e *es.Error
+	if errors.As(err, &e) {
+		if advice := advise(e); advice != nil {
+			return fmt.Errorf("%w: %w", advice, err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,220 @@
+package bulk
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es"
+)
+
+// ErrNoProgress is a cluster that has taken nothing for as long as the client waits.
+var ErrNoProgress = es.ErrGaveUp
+
+// senders bring bodies to the cluster, some at a time, and settle their documents.
+type senders struct {
+	*ledger
+	client      *es.Client
+	throttle    *throttle
+	versions    *versions
+	rejects     *rejectFile
+	mostRejects int
+}
+
+// send brings a body to the cluster, or ends everything.
+func (s *senders) send(b *body) {
+	err := s.versions.mark(b)
+	if err == nil {
+		err = s.transfer(b, false)
+	}
+	if err != nil {
+		s.fail(err)
+	}
+}
+
+// sendNow is send that does not wait for other bodies.
+func (s *senders) sendNow(b *body) {
+	if err := s.transfer(b, true); err != nil {
+		s.fail(err)
+	}
+}
+
+// acquire waits until one more request may be under way.
+func (s *senders) acquire() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.fatal == nil && s.throttle.isFull() {
+		if err := s.wait(s.ctx); err != nil {
+			return err
+		}
+	}
+	if s.fatal == nil {
+		s.throttle.flying++
+	}
+	return s.fatal
+}
+
+func (s *senders) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.throttle.flying--
+	s.changed()
+}
+
+// statistics is what was done so far.
+func (s *senders) statistics() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.stats
+	st.Body, st.InFlight = s.throttle.body, s.throttle.flight
+	return st
+}
+
+// transfer is one body on its way, in one request or, after trouble, several.
+type transfer struct {
+	*senders
+	buf      []byte
+	todo     []entry // not settled
+	retried  int     // documents at the begin of todo that were sent before
+	narrow   int     // bytes of a request while a document is searched that spoils it; 0 is no limit
+	attempts *es.Attempts
+}
+
+// request is the first documents that are to be sent, as a bulk request.
+type request struct {
+	docs []entry
+	ids  []string
+	size int    // of the text
+	wire []byte // the text, as it is or compressed
+	sent time.Time
+}
+
+// transfer returns when all documents of a body are settled. An error ends everything.
+func (s *senders) transfer(b *body, isUrgent bool) error {
+	t := transfer{senders: s, buf: b.buf, todo: b.docs}
+	r, err := t.next() // before the throttle, which lets others through meanwhile
+	if err != nil {
+		return err
+	}
+	if !isUrgent {
+		if err := s.acquire(); err != nil {
+			return err
+		}
+		defer s.release()
+	}
+	t.attempts = s.client.NewAttempts(s.lastProgress)
+	defer t.attempts.End()
+	for {
+		if err := t.send(r); err != nil || len(t.todo) == 0 {
+			return err
+		}
+		if r, err = t.next(); err != nil {
+			return err
+		}
+	}
+}
+
+// next makes a request of the first documents, as many as the throttle lets through and at
+// least one.
+func (t *transfer) next() (*request, error) {
+	t.mu.Lock()
+	limit := t.throttle.body
+	t.mu.Unlock()
+	if t.narrow > 0 {
+		limit = min(limit, t.narrow)
+	}
+	var r request
+	var text []byte
+	isWhole := true // the documents are one after the other in the body
+	for i := range t.todo {
+		e := &t.todo[i]
+		if i > 0 && r.size+e.size() > limit {
+			break
+		}
+		isWhole = isWhole && e.start == t.todo[0].start+r.size
+		r.size += e.size()
+		r.docs, r.ids = t.todo[:i+1], append(r.ids, e.id)
+	}
+	if first := t.todo[0].start; isWhole {
+		text = t.buf[first : first+r.size]
+	} else {
+		for _, e := range r.docs {
+			text = append(text, t.buf[e.start:e.end]...)
+		}
+	}
+	var err error
+	r.wire, err = t.client.Pack(text)
+	return &r, err
+}
+
+// send sends one request, settles what can be, and waits as long as what is left should.
+func (t *transfer) send(r *request) error {
+	ctx, cancel := t.attempts.Context(t.ctx)
+	defer cancel()
+	r.sent = time.Now()
+	items, err := t.client.Bulk(ctx, r.wire, r.ids)
+	if t.ctx.Err() != nil {
+		return t.ctx.Err() // what ended it has been noted
+	}
+	result := newResult(r.docs, items, err)
+	if err := t.settle(r, &result); err != nil {
+		return err
+	}
+	t.todo = append(result.again, t.todo[len(r.docs):]...)
+	t.retried = len(result.again)
+	if result.isSettled() {
+		t.attempts.Progress()
+		t.narrow = 0
+	}
+	switch {
+	case result.split:
+		t.narrow = max(r.size/2, 1)
+		return nil
+	case t.retried == 0:
+		return nil
+	}
+	return t.attempts.Wait(t.ctx, result.cause, result.wait)
+}
+
+// settle notes what became of the documents of one request.
+func (t *transfer) settle(r *request, result *result) error {
+	for i := range result.refused {
+		if err := t.rejects.write(t.buf, &result.refused[i]); err != nil {
+			result.refused, result.fatal = result.refused[:i], err
+			break
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.count(r)
+	switch now := time.Now(); {
+	case result.tooLarge:
+		t.throttle.tooLarge(r.size)
+	case result.tooMany:
+		t.stats.TooMany++
+		t.throttle.overloaded(r.sent, now)
+	case result.cause == nil:
+		t.throttle.kept(r.size, now.Sub(r.sent))
+	}
+	for _, i := range result.stored {
+		t.store(&r.docs[i])
+	}
+	for i := range result.refused {
+		t.refuse(&result.refused[i], t.rejects.path != "")
+	}
+	if result.isSettled() {
+		t.changed()
+	}
+	if n := len(result.refused); n > 0 && t.stats.Rejected > int64(t.mostRejects) {
+		return fmt.Errorf("%w: more than %d; the last one: %w", ErrRejects, t.mostRejects, result.refused[n-1].err)
+	}
+	return result.fatal
+}
+
+// count adds a request to the statistics; mu is held.
+func (t *transfer) count(r *request) {
+	t.stats.Requests++
+	t.stats.Sent += int64(len(r.docs))
+	t.stats.Retried += int64(min(t.retried, len(r.docs)))
+	t.stats.Bytes += int64(r.size)
+	t.stats.Wire += int64(len(r.wire))
+}

@@ -1,0 +1,60 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// The ways in which a cluster is not ready for documents.
+var (
+	ErrNoTemplate = errors.New("the cluster is not set up: run fio2es setup")
+	ErrMapping    = errors.New("an index was made without its template: delete it, or reindex it, and run fio2es setup")
+)
+
+// CheckTemplates fails unless the cluster is ready for documents: [Options].Templates
+// are there, not older than they must be ([ErrNoTemplate]), and no index was made before
+// them ([ErrMapping]). Without them the first document would be mapped by guess: its
+// histogram as two lists of numbers, for which every percentile is empty and no request
+// ever fails. Put and Finish call it once, before they send anything.
+func (s *Writer) CheckTemplates(ctx context.Context) error {
+	if len(s.opt.Templates) == 0 {
+		return nil
+	}
+	have, err := s.client.Templates(ctx, s.opt.Prefix+"-*")
+	if err != nil {
+		return fmt.Errorf("check index templates: %w", advised(err))
+	}
+	var wrong []string
+	for _, name := range s.opt.Templates {
+		switch version, ok := have[name]; {
+		case !ok:
+			wrong = append(wrong, name+" is missing")
+		case version == 0:
+			wrong = append(wrong, name+" is not of fio2es (no _meta.version)")
+		case version < s.opt.TemplateVersion:
+			wrong = append(wrong, fmt.Sprintf("%s has version %d, needed is %d", name, version, s.opt.TemplateVersion))
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("check index templates: %w: %s", ErrNoTemplate, strings.Join(wrong, ", "))
+	}
+	return s.checkMappings(ctx)
+}
+
+func (s *Writer) checkMappings(ctx context.Context) error {
+	const field = "latency.histogram"
+	types, err := s.client.FieldTypes(ctx, s.opt.Prefix+"-latency.*", field)
+	if err != nil {
+		return fmt.Errorf("check mappings: %w", advised(err))
+	}
+	for _, index := range slices.Sorted(maps.Keys(types)) {
+		if kind := types[index]; kind != "histogram" {
+			return fmt.Errorf("check mappings: %w: in %s the type of %s is %q", ErrMapping, index, field, kind)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package bulk_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+var templates = []string{"fio-latency-cluster", "fio-latency-host", "fio-latency-job", "fio-runs"}
+
+// world is a stand-in cluster and a sink for it, in a bubble of synctest.
+type world struct {
+	t      *testing.T
+	server *estest.Server
+	client *es.Client
+	*bulk.Writer
+}
+
+// inBubble runs a test where waiting takes no time. All goroutines must have ended when
+// it returns, or synctest fails it.
+func inBubble(t *testing.T, o bulk.Options, test func(w *world)) {
+	t.Helper()
+	inBubbleOf(t, es.Config{}, o, test)
+}
+
+// inBubbleOf is inBubble with a client of its own.
+func inBubbleOf(t *testing.T, c es.Config, o bulk.Options, test func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, server: estest.New(templates...)}
+		dial, stop := w.server.Pipe()
+		defer stop()
+		c.Dial, c.Timeout = dial, 30*time.Second
+		w.client = newClient(t, c)
+		defer w.client.Close()
+		w.Writer = bulk.New(w.client, o)
+		defer w.Close()
+		test(w)
+	})
+}
+
+func newClient(t testing.TB, c es.Config) *es.Client {
+	t.Helper()
+	client, err := es.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// holds tells how the store differs from the documents that should be in it.
+func holds(server *estest.Server, docs []*mapping.Interval, without map[string]bool) error {
+	want := make(map[string]map[string]string)
+	for _, d := range docs {
+		if index := d.Index("fio"); !without[d.ID()] {
+			if want[index] == nil {
+				want[index] = make(map[string]string)
+			}
+			want[index][d.ID()] = string(d.AppendJSON(nil))
+		}
+	}
+	for _, index := range server.Indices() {
+		if !strings.HasPrefix(index, "fio-latency.") {
+			continue
+		}
+		got := server.Documents(index)
+		if !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want[index]))) {
+			return fmt.Errorf("%s has %d documents, want %d", index, len(got), len(want[index]))
+		}
+		for id, text := range got {
+			if string(text) != want[index][id] {
+				return fmt.Errorf("%s %s has another content", index, id)
+			}
+		}
+		delete(want, index)
+	}
+	if len(want) > 0 && len(docs) > len(without) {
+		return fmt.Errorf("there is no index %v", slices.Collect(maps.Keys(want)))
+	}
+	return nil
+}
+
+func (w *world) holds(docs []*mapping.Interval) {
+	w.t.Helper()
+	if err := holds(w.server, docs, nil); err != nil {
+		w.t.Error(err)
+	}
+}
+
+func (w *world) put(docs ...*mapping.Interval) {
+	w.t.Helper()
+	if err := w.Put(w.t.Context(), docs); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) finish(name, ingest string) {
+	w.t.Helper()
+	run := historytest.NewRun(name, ingest)
+	if err := w.Finish(w.t.Context(), run); err != nil {
+		w.t.Fatal(err)
+	}
+	if got := w.server.Documents("fio-runs")[run.ID()]; string(got) != string(run.AppendJSON(nil)) {
+		w.t.Errorf("the run's document is %s", got)
+	}
+}

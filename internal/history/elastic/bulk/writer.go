@@ -1,0 +1,242 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Elastic stores documents in an Elasticsearch cluster. Put returns before they are
+// safe; Finish of a run returns nil when each of its documents is stored, or refused
+// for good and recorded in the reject file. Several runs may be under way at the same time.
+//
+// A packer packs documents into bulk requests, senders bring these to the cluster, some at
+// once, and a finisher finishes runs whose documents are settled. At most
+// [Options].InFlight+2 bodies are in memory, and Put waits when they are full. What fails is
+// sent again for as long as that can help. Ids are fixed and the action is index, so that a
+// document that arrives twice is one.
+//
+// Close it, also after an error.
+type Writer struct {
+	*ledger
+	client   *es.Client
+	opt      Options
+	packer   *packer
+	senders  *senders
+	finisher *finisher
+
+	preparing  chan struct{} // one at a time
+	isPrepared bool
+}
+
+// ErrClosed is a sink that is used after Close.
+var ErrClosed = errors.New("sink is closed")
+
+// New is a sink for the cluster that client reaches. It sends nothing yet. It gives
+// up when no document was settled for as long as the client waits without progress.
+func New(client *es.Client, options Options) *Writer {
+	opt, l := options.withDefaults(), newLedger()
+	throttle, rejects := newThrottle(opt.BodyBytes, opt.InFlight), &rejectFile{path: opt.RejectFile}
+	versions := &versions{ledger: l, client: client, index: opt.Prefix + "-latency.*", latest: make(map[string]string)}
+	senders := &senders{
+		ledger: l, client: client, throttle: throttle, versions: versions, rejects: rejects, mostRejects: opt.MaxRejects,
+	}
+	packer := &packer{ledger: l, throttle: throttle, bodies: opt.InFlight + 2, send: senders.send}
+	finisher := &finisher{
+		ledger: l, client: client, packer: packer, senders: senders, versions: versions, rejects: rejects,
+		index: mapping.RunsIndex(opt.Prefix), noVerify: opt.NoVerify,
+	}
+	return &Writer{
+		ledger: l, client: client, opt: opt, packer: packer, senders: senders, finisher: finisher,
+		preparing: make(chan struct{}, 1),
+	}
+}
+
+// Put implements [Sink]. It takes none of the documents when one does not pass its
+// Check; a document with too many requests for one is split. It waits while the cluster
+// does not keep up. An error may be about documents of earlier calls: the cluster
+// refuses everything, or this run's (see [Options].RejectFile).
+func (s *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
+	parts, err := splitAll(docs)
+	if err == nil {
+		err = s.prepare(ctx)
+	}
+	var names indexNames
+	var text []byte
+	for _, d := range parts {
+		if err != nil {
+			break
+		}
+		e := newEntry(d.ID(), runKey{d.Run.ID, d.Run.Ingest})
+		text = e.encode(text, names.of(s.opt.Prefix, d.Level, d.Run.Start), d.AppendJSON)
+		err = s.packer.add(ctx, e, text)
+	}
+	if err != nil {
+		return fmt.Errorf("put documents: %w", err)
+	}
+	return nil
+}
+
+// PutEncoded is Put of documents that are encoded already, and were checked before they
+// were. It takes them up to an error, which it returns, and returns how many they were.
+func (s *Writer) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error) {
+	if err := s.prepare(ctx); err != nil {
+		return 0, fmt.Errorf("put documents: %w", err)
+	}
+	var names indexNames
+	var text []byte
+	taken := 0
+	for d, err := range docs {
+		if err != nil {
+			return taken, err
+		}
+		e := newEntry(d.ID, runKey{d.Run, d.Ingest})
+		text = e.encode(text, names.of(s.opt.Prefix, d.Level, d.Start), func(dst []byte) []byte { return append(dst, d.JSON...) })
+		if err := s.packer.add(ctx, e, text); err != nil {
+			return taken, fmt.Errorf("put documents: %w", err)
+		}
+		taken++
+	}
+	return taken, nil
+}
+
+// indexNames remembers the name of the index that was used last: most documents go there.
+type indexNames struct {
+	name  string
+	level mapping.Level
+	start time.Time
+}
+
+// of is the index of a level's documents of a run that began at start.
+func (n *indexNames) of(prefix string, level mapping.Level, start time.Time) string {
+	if n.name == "" || n.level != level || n.start != start {
+		*n = indexNames{mapping.LatencyIndex(prefix, level, start), level, start}
+	}
+	return n.name
+}
+
+// Finish implements [Sink]. It waits until each document of this version of the run is
+// stored or in the reject file, counts them in the cluster ([ErrVerify]), stores the
+// run's document, and then, if the cluster has interval documents of other versions of
+// the run, deletes those, counts again, and takes the mark from its own, by which dashboards
+// have left them out. When it fails nothing of another version has been deleted before all of
+// this one was there; calling it again continues.
+//
+// Runs that are finished at the same time share the requests that this takes: to finish
+// many small runs quickly, call it for many of them at once.
+//
+// When the cluster has the run's document already, equal in all but Ingested, that stays
+// what it was.
+func (s *Writer) Finish(ctx context.Context, run *mapping.Run) error {
+	err := run.Check()
+	if err == nil {
+		err = s.prepare(ctx)
+	}
+	if err == nil {
+		err = s.finisher.finish(ctx, run)
+	}
+	if err != nil {
+		return fmt.Errorf("finish run %s: %w", run.Run.ID, err)
+	}
+	return nil
+}
+
+// splitAll checks documents, and splits those that are too large.
+func splitAll(docs []*mapping.Interval) ([]*mapping.Interval, error) {
+	for i, d := range docs {
+		switch err := d.Check(); {
+		case err == nil:
+		case errors.Is(err, mapping.ErrCountLimit):
+			return splitFrom(docs, i)
+		default:
+			return nil, err
+		}
+	}
+	return docs, nil
+}
+
+func splitFrom(docs []*mapping.Interval, first int) ([]*mapping.Interval, error) {
+	parts := append([]*mapping.Interval(nil), docs[:first]...)
+	for _, d := range docs[first:] {
+		for _, p := range d.Split() {
+			if err := p.Check(); err != nil {
+				return nil, err
+			}
+			parts = append(parts, p)
+		}
+	}
+	return parts, nil
+}
+
+// prepare fails if nothing can be sent. Once, what an earlier process has stored becomes
+// visible, so that other versions of runs are found.
+func (s *Writer) prepare(ctx context.Context) error {
+	s.mu.Lock()
+	err := s.fatal
+	s.mu.Unlock()
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	select {
+	case s.preparing <- struct{}{}:
+		defer func() { <-s.preparing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if s.isPrepared {
+		return nil
+	}
+	if err := s.CheckTemplates(ctx); err != nil {
+		return err
+	}
+	if err := s.client.Refresh(ctx, s.opt.Prefix+"-latency.*"); err != nil {
+		return advised(err)
+	}
+	s.isPrepared = true
+	return nil
+}
+
+// Flush waits until all documents so far are settled. It returns what ended the sink; an error
+// about a run's documents comes from the run's Finish.
+func (s *Writer) Flush(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.packer.flush()
+	for s.packer.used > 0 && s.fatal == nil {
+		if err := s.wait(ctx); err != nil {
+			return fmt.Errorf("flush documents: %w", err)
+		}
+	}
+	if s.fatal != nil {
+		return fmt.Errorf("flush documents: %w", s.fatal)
+	}
+	return nil
+}
+
+// Close ends what is under way and waits for it. It fails when documents are lost by
+// that: Flush or Finish come before.
+func (s *Writer) Close() error {
+	s.fail(ErrClosed)
+	s.background.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.packer.open != nil {
+		s.packer.open.timer.Stop()
+	}
+	err := s.senders.rejects.close()
+	if lost := len(s.pending); lost > 0 {
+		err = errors.Join(fmt.Errorf("close sink: %d documents were not stored", lost), err)
+	}
+	return err
+}
+
+// Stats is what was done so far.
+func (s *Writer) Stats() Stats { return s.senders.statistics() }

@@ -1,0 +1,104 @@
+package bulk_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+func TestElastic(t *testing.T) {
+	inBubble(t, bulk.Options{}, func(w *world) {
+		docs := historytest.Intervals("a", "1", 50)
+		w.put(docs[:30]...)
+		w.put()
+		w.put(docs[30:]...)
+		w.finish("a", "1")
+		w.holds(docs)
+		if st := w.Stats(); st.Queued != 51 || st.Indexed != 51 || st.Requests != 2 || st.Retried+st.Rejected+st.TooMany != 0 || st.Wire*2 > st.Bytes {
+			t.Errorf("%+v", st)
+		}
+		// Another version replaces it: fewer documents, and one at another level.
+		docs = historytest.Intervals("a", "22", 20)
+		docs[7].Level, docs[7].Host.Name = mapping.Host, "h"
+		w.put(docs...)
+		w.finish("a", "22")
+		w.holds(docs)
+		// The same again changes nothing.
+		w.put(docs...)
+		w.put(docs[:3]...)
+		w.finish("a", "22")
+		w.holds(docs)
+	})
+}
+
+// TestTimedFlush: what does not fill a request is sent after a second.
+func TestTimedFlush(t *testing.T) {
+	inBubble(t, bulk.Options{}, func(w *world) {
+		docs := historytest.Intervals("a", "1", 3)
+		w.put(docs...)
+		time.Sleep(999 * time.Millisecond)
+		synctest.Wait()
+		if n := w.server.Requests("_bulk"); n != 0 {
+			t.Errorf("%d requests at once", n)
+		}
+		time.Sleep(2 * time.Millisecond)
+		synctest.Wait()
+		w.holds(docs)
+		// Flush does not wait for that.
+		start := time.Now()
+		w.put(historytest.Interval("a", "1", 7))
+		if err := w.Flush(w.t.Context()); err != nil || time.Since(start) > 0 {
+			t.Errorf("flush after %v: %v", time.Since(start), err)
+		}
+		w.holds(append(docs, historytest.Interval("a", "1", 7)))
+	})
+}
+
+// TestSplit: a document with too many requests for one becomes several.
+func TestSplit(t *testing.T) {
+	inBubble(t, bulk.Options{}, func(w *world) {
+		d := historytest.Interval("a", "1", 0)
+		d.Latency.Bins.Counts[0] = 5 << 31
+		d.DocCount = d.Latency.Bins.Total()
+		d.Requests.Completed = d.DocCount
+		w.put(historytest.Interval("a", "1", 1), d)
+		w.finish("a", "1")
+		w.holds(append(d.Split(), historytest.Interval("a", "1", 1)))
+	})
+}
+
+// TestSameIDTwice: the last one that was put is the one that stays, even when the first
+// one has to be sent again.
+func TestSameIDTwice(t *testing.T) {
+	inBubble(t, bulk.Options{}, func(w *world) {
+		w.server.Script(estest.Fault{Kind: estest.ItemsRejected, Every: 3})
+		docs := historytest.Intervals("a", "1", 10)
+		changed := historytest.Intervals("a", "1", 10)
+		for _, d := range changed {
+			d.IOPS = 77
+		}
+		w.put(append(docs, changed...)...)
+		w.finish("a", "1")
+		w.holds(changed)
+	})
+}
+
+// TestWrong: documents that do not pass their check are not taken.
+func TestWrong(t *testing.T) {
+	inBubble(t, bulk.Options{}, func(w *world) {
+		docs := historytest.Intervals("a", "1", 3)
+		docs[2].DocCount++
+		if err := w.Put(w.t.Context(), docs); !errors.Is(err, mapping.ErrDocCount) || w.Stats().Queued != 0 {
+			t.Errorf("put: %v", err)
+		}
+		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "")); !errors.Is(err, mapping.ErrIdentity) {
+			t.Errorf("finish: %v", err)
+		}
+	})
+}

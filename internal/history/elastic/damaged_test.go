@@ -1,0 +1,30 @@
+package elastic_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+)
+
+func TestDamagedRunInElasticsearch(t *testing.T) {
+	for _, document := range []string{
+		`{"run":{"id":%q,"ingest":"1","start":"2026-11-21T10:00:00.250Z"},"source":{"list":[{"hash":"ab","path":"p","bytes":1}]},"interval_ms":"long","@timestamp":"2026-11-21T10:00:00.250Z"}`,
+		`{"run":{"id":%q},"source":{"list":[{"hash":"ab","path":"p","bytes":1}]},"@timestamp":"2026-11-21T10:00:00.250Z"}`,
+	} {
+		f := newFake(t)
+		w := &writer{f.direct, "fio"}
+		s := elastic.New(f.elastic(), "fio", w)
+		historytest.FinishABC(t, s)
+		body := fmt.Sprintf("{\"index\":{\"_index\":\"fio-runs\",\"_id\":%q}}\n"+document+"\n", historytest.ID("b"), historytest.ID("b"))
+		if _, err := f.call(t.Context(), http.MethodPost, "/_bulk", body); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.call(t.Context(), http.MethodPost, "/fio-runs/_refresh", ""); err != nil {
+			t.Fatal(err)
+		}
+		historytest.DamagedAmong(t, s, 0)
+	}
+}

@@ -1,0 +1,3 @@
+// Package elastic is the history in an Elasticsearch cluster. [Store] reads it, and writes
+// it through package bulk.
+package elastic

@@ -1,0 +1,31 @@
+package elastic
+
+import "time"
+
+// Hurry makes everything small and quick, for tests: pages of few documents, short
+// pauses.
+func (e *Store) Hurry(pageBytes int) *Store {
+	e.limits.pageBytes, e.limits.pageHits = pageBytes, 50
+	e.limits.keys, e.limits.ahead = 130, 0
+	e.limits.closeAfter = 50 * time.Millisecond
+	e.limits.answer, e.limits.document = 2<<20, 2<<20
+	return e
+}
+
+// Ahead makes it read so many pages before they are asked for.
+func (e *Store) Ahead(n int) *Store {
+	e.limits.ahead = n
+	return e
+}
+
+// Keys makes it ask for the keys of so many documents at once.
+func (e *Store) Keys(n int) *Store {
+	e.limits.keys = n
+	return e
+}
+
+// Answers makes it read no longer ones.
+func (e *Store) Answers(bytes int64) *Store {
+	e.limits.answer, e.limits.document = bytes, bytes
+	return e
+}

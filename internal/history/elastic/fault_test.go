@@ -1,0 +1,586 @@
+package elastic_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// filled is a history of one run, in pages of few documents.
+func filled(t *testing.T, pageBytes int, docs []*mapping.Interval) (*elastic.Store, *fake) {
+	t.Helper()
+	e, f := openElastic(t)
+	e.Hurry(pageBytes)
+	if err := errors.Join(e.Put(t.Context(), docs), e.Finish(t.Context(), historytest.NewRun("a", docs[0].Run.Ingest))); err != nil {
+		t.Fatal(err)
+	}
+	return e, f
+}
+
+// readAll reads intervals up to an error.
+func readAll(ctx context.Context, s history.Store) ([]*mapping.Interval, error) {
+	var docs []*mapping.Interval
+	for d, err := range s.Intervals(ctx, history.Selection{}) {
+		if err != nil {
+			return docs, err
+		}
+		docs = append(docs, d)
+	}
+	return docs, nil
+}
+
+// verbs are all ways to ask a history; what writes is its writer.
+func verbs(ctx context.Context, s history.Store) map[string]func() error {
+	id := historytest.ID("a")
+	return map[string]func() error{
+		"run": func() error { _, err := s.Run(ctx, id); return err },
+		"runs": func() error {
+			for _, err := range s.Runs(ctx, history.RunFilter{}) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"intervals": func() error { _, err := readAll(ctx, s); return err },
+		"delete":    func() error { return s.Delete(ctx, id) },
+	}
+}
+
+func write(w http.ResponseWriter, status int, body string) bool {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(body)) // the test sees what is missing
+	return true
+}
+
+// isWriter tells requests of the test's own writer.
+func isWriter(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "_bulk") }
+
+// TestElasticIncomplete: a part of an answer is an error, whatever it is a part of.
+func TestElasticIncomplete(t *testing.T) {
+	shards := `"_shards":{"total":2,"successful":1,"failed":1,"failures":[{"index":"lab-runs","reason":{"type":"x","reason":"broken disk"}}]}`
+	for name, c := range map[string]struct{ search, verbs, want string }{
+		"failed shard": {`{"timed_out":false,` + shards + `,"pit_id":"p","hits":{"total":{"value":0},"hits":[]}}`, "run runs intervals delete", "broken disk"},
+		"timeout":      {`{"timed_out":true,"_shards":{"failed":0},"pit_id":"p","hits":{"total":{"value":0},"hits":[]}}`, "run runs intervals", "out of time"},
+		"too few hits": {`{"timed_out":false,"_shards":{"failed":0},"pit_id":"p","hits":{"total":{"value":7},"hits":[]}}`, "runs", "0 of 7"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, f := filled(t, 1000, historytest.Intervals("a", "1", 5))
+			f.before = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+				switch {
+				case strings.HasSuffix(r.URL.Path, "_search"):
+					return write(w, 200, c.search)
+				case strings.HasSuffix(r.URL.Path, "-runs/_refresh"):
+					return write(w, 200, "{"+shards+"}")
+				}
+				return false
+			}
+			do := verbs(t.Context(), e)
+			for _, verb := range strings.Fields(c.verbs) {
+				if err := do[verb](); !errors.Is(err, es.ErrIncomplete) || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%s: %v", verb, err)
+				}
+			}
+		})
+	}
+}
+
+// TestElasticMissingHit: documents that vanish between two pages are missed.
+func TestElasticMissingHit(t *testing.T) {
+	e, f := filled(t, 20_000, historytest.Intervals("a", "1", 300))
+	e.Ahead(3)
+	var pages atomic.Int32
+	f.before = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
+		if r.URL.Path == "/_search" && pages.Add(1) > 4 {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			for _, p := range f.pits {
+				p.shards = [][]*fakeDoc{p.shards[0][:10]}
+			}
+		}
+		return false
+	}
+	if docs, err := readAll(t.Context(), e); !errors.Is(err, es.ErrIncomplete) {
+		t.Errorf("%d documents, %v", len(docs), err)
+	}
+}
+
+// TestElasticTemporary: what heals by itself is tried again, and not for ever.
+func TestElasticTemporary(t *testing.T) {
+	docs := historytest.Intervals("a", "1", 120)
+	faults := map[string]func(w http.ResponseWriter){
+		"429": func(w http.ResponseWriter) {
+			write(w, 429, `{"error":{"type":"es_rejected_execution_exception","reason":"busy"}}`)
+		},
+		"502": func(w http.ResponseWriter) { write(w, 502, "<html>bad gateway") },
+		"503": func(w http.ResponseWriter) { write(w, 503, `{"error":{"type":"no_shard_available_action_exception"}}`) },
+		"504": func(w http.ResponseWriter) { write(w, 504, "") },
+		"reset": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Length", "100000")
+			write(w, 200, `{"hits":{"hits":[`)
+			panic(http.ErrAbortHandler)
+		},
+		"no answer": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+	}
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			e, f := filled(t, 20_000, docs)
+			var n atomic.Int32
+			f.before = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+				if n := n.Add(1); isWriter(r) || strings.HasSuffix(r.URL.Path, "latency.*/_refresh") || n%3 == 0 {
+					return false
+				}
+				fault(w)
+				return true
+			}
+			got, err := readAll(t.Context(), e)
+			if diff := cmp.Diff(docs, got); err != nil || diff != "" {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+			for _, verb := range []string{"run", "runs", "intervals", "delete"} {
+				if err := verbs(t.Context(), e)[verb](); err != nil {
+					t.Errorf("%s: %v", verb, err)
+				}
+			}
+		})
+		t.Run(name+" always", func(t *testing.T) {
+			_, f := filled(t, 20_000, docs)
+			f.own.Close()
+			f.once, f.give = sync.Once{}, 30*time.Millisecond
+			e := elastic.New(f.elastic(), testPrefix, &writer{f.direct, testPrefix}).Hurry(20_000)
+			var n atomic.Int32
+			f.before = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+				n.Add(1)
+				fault(w)
+				return true
+			}
+			for verb, do := range verbs(t.Context(), e) {
+				if n.Store(0); do() == nil || n.Load() > 10 {
+					t.Errorf("%s: no error, or %d requests", verb, n.Load())
+				}
+			}
+		})
+	}
+}
+
+// TestElasticFinal: what does not heal is told at once, and plainly.
+func TestElasticFinal(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		is     error
+		want   string
+	}{
+		"401":         {401, `{"error":{"type":"security_exception","reason":"unable to authenticate user [x]"}}`, es.ErrAuth, "unable to authenticate"},
+		"403":         {403, `{"error":{"type":"security_exception","reason":"action [indices:data/read/search] is unauthorized"}}`, es.ErrForbidden, "action ["},
+		"proxy's 403": {403, `<html>no</html>`, es.ErrForbidden, "not of elasticsearch"},
+		"block":       {403, `{"error":{"type":"cluster_block_exception","reason":"index [x] blocked"}}`, nil, "blocked"},
+		"400":         {400, `{"error":{"type":"parsing_exception","reason":"` + strings.Repeat("ü", 5000) + `"}}`, nil, "üü…"},
+		"page":        {200, `<html>log in here</html>`, nil, "proxy"},
+		"other JSON":  {200, `{}`, nil, "proxy"},
+		"null":        {200, `null`, nil, "proxy"},
+		"404":         {404, `{"error":{"type":"index_not_found_exception","reason":"no such index [lab-runs]"}}`, history.ErrNoIndex, "fio2es setup"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, f := filled(t, 20_000, historytest.Intervals("a", "1", 5))
+			n := 0
+			f.before = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool { n++; return write(w, c.status, c.body) }
+			for verb, do := range verbs(t.Context(), e) {
+				if c.status == 200 && verb == "delete" || c.status == 404 && verb != "run" && verb != "runs" && verb != "intervals" {
+					continue // refreshing is not looked at so closely; these go on without an index
+				}
+				n = 0
+				err := do()
+				if err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) || n != 1 || len(err.Error()) > 2500 {
+					t.Errorf("%s, %d requests: %v", verb, n, err)
+				}
+				var refusal *es.Error
+				if c.status != 200 && (!errors.As(err, &refusal) || refusal.Status != c.status) {
+					t.Errorf("%s: %v is no *es.Error of status %d", verb, err, c.status)
+				}
+			}
+		})
+	}
+}
+
+func TestElasticWithoutIndices(t *testing.T) {
+	f := newFake(t)
+	e := elastic.New(f.elastic(), testPrefix, &writer{f.direct, testPrefix})
+	for verb, do := range verbs(t.Context(), e) {
+		if err := do(); !errors.Is(err, history.ErrNoIndex) {
+			t.Errorf("%s: %v", verb, err)
+		}
+	}
+	docs := historytest.Intervals("a", "1", 3)
+	if err := e.Put(t.Context(), docs); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Delete(t.Context(), docs[0].Run.ID); err != nil { // an ingest that was begun
+		t.Error(err)
+	}
+	reader := elastic.New(f.elastic(), "", nil)
+	if reader.Put(t.Context(), docs) == nil || reader.Finish(t.Context(), historytest.NewRun("a", "1")) == nil {
+		t.Error("written without a writer")
+	}
+}
+
+// TestElasticExpired: a point in time that the cluster has lost is replaced by one of the
+// same documents, or reading ends.
+func TestElasticExpired(t *testing.T) {
+	docs := historytest.Intervals("a", "1", 120)
+	for name, c := range map[string]struct {
+		often   int // that points in time expire
+		ahead   int
+		replace bool
+		want    error
+	}{
+		"once": {often: 1}, "often": {often: 6}, "under several": {often: 2, ahead: 4},
+		"replaced meanwhile": {often: 1, replace: true, want: history.ErrReplaced},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, f := filled(t, 10_000, docs)
+			e.Ahead(c.ahead)
+			var mu sync.Mutex
+			n, left := 0, c.often
+			f.before = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
+				if r.URL.Path != "/_search" { // also the writer's, when it replaces
+					return false
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if n++; left > 0 && n%2 == 0 {
+					left--
+					if f.expire(); c.replace {
+						other := historytest.Intervals("a", "22", 5)
+						if err := errors.Join(e.Put(t.Context(), other), e.Finish(t.Context(), historytest.NewRun("a", "22"))); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+				return false
+			}
+			got, err := readAll(t.Context(), e)
+			if !errors.Is(err, c.want) || left != 0 {
+				t.Errorf("%v instead of %v; %d to expire", err, c.want, left)
+			}
+			if diff := cmp.Diff(docs, got); c.want == nil && diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("always", func(t *testing.T) {
+		e, f := filled(t, 10_000, docs)
+		f.before = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
+			if r.URL.Path == "/_search" {
+				f.expire()
+			}
+			return false
+		}
+		for _, verb := range []string{"intervals", "runs"} {
+			var refusal *es.Error
+			if err := verbs(t.Context(), e)[verb](); !errors.As(err, &refusal) || refusal.Type != "search_context_missing_exception" {
+				t.Errorf("%s: %v", verb, err)
+			}
+		}
+	})
+}
+
+// TestElasticReplacedWhileOpening: whenever a run is replaced, a reader sees one version
+// of it, whole.
+func TestElasticReplacedWhileOpening(t *testing.T) {
+	first, second := historytest.Intervals("a", "1", 30), historytest.Intervals("a", "22", 20)
+	for at := range 8 { // before which of the reader's requests
+		e, f := filled(t, 10_000, first)
+		n, busy := 0, false
+		f.before = func(_ http.ResponseWriter, _ *http.Request, _ []byte) bool {
+			if busy {
+				return false
+			}
+			if n++; n == at+1 {
+				busy = true
+				if err := errors.Join(e.Put(t.Context(), second), e.Finish(t.Context(), historytest.NewRun("a", "22"))); err != nil {
+					t.Error(err)
+				}
+				busy = false
+			}
+			return false
+		}
+		docs, err := readAll(t.Context(), e)
+		if err != nil || len(docs) == 0 {
+			t.Fatalf("before request %d: %d documents, %v", at, len(docs), err)
+		}
+		want := map[string][]*mapping.Interval{"1": first, "22": second}[docs[0].Run.Ingest]
+		if diff := cmp.Diff(want, docs); diff != "" {
+			t.Errorf("before request %d (-want +got):\n%s", at, diff)
+		}
+	}
+}
+
+func TestElasticReplacedAllTheTime(t *testing.T) {
+	e, f := filled(t, 10_000, historytest.Intervals("a", "1", 3))
+	busy, n := false, 1
+	f.before = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
+		if strings.HasSuffix(r.URL.Path, "_pit") && r.Method == http.MethodPost && !busy {
+			busy, n = true, n+1
+			run := historytest.NewRun("a", "1")
+			run.Documents.Host = n
+			if err := e.Finish(t.Context(), run); err != nil {
+				t.Error(err)
+			}
+			busy = false
+		}
+		return false
+	}
+	if _, err := readAll(t.Context(), e); !errors.Is(err, history.ErrBusy) {
+		t.Errorf("read: %v", err)
+	}
+}
+
+// TestElasticInterrupted: whatever request is the last, readers see a whole run or none,
+// and doing it again leaves nothing behind.
+func TestElasticInterrupted(t *testing.T) {
+	first, second := historytest.Intervals("a", "1", 30), historytest.Intervals("a", "22", 20)
+	type action struct {
+		do    func(context.Context, *elastic.Store) error
+		after int // documents
+	}
+	for name, c := range map[string]action{
+		"finish": {func(ctx context.Context, e *elastic.Store) error {
+			return e.Finish(ctx, historytest.NewRun("a", "22"))
+		}, 20},
+		"delete": {func(ctx context.Context, e *elastic.Store) error { return e.Delete(ctx, first[0].Run.ID) }, 0},
+	} {
+		for last, done := 0, false; !done; last++ {
+			e, f := filled(t, 10_000, first)
+			if err := e.Put(t.Context(), second); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			n := 0
+			f.before = func(http.ResponseWriter, *http.Request, []byte) bool {
+				if n++; n > last {
+					cancel()
+				}
+				return ctx.Err() != nil
+			}
+			err := c.do(ctx, e)
+			done = err == nil
+			cancel()
+			f.before = nil
+			docs, fault := readAll(t.Context(), e)
+			if fault != nil || len(docs) != 30 && len(docs) != c.after {
+				t.Errorf("%s, %d requests, %v: %d documents, %v", name, last, err, len(docs), fault)
+			}
+			if again := c.do(t.Context(), e); again != nil && !errors.Is(again, history.ErrNotFound) {
+				t.Errorf("%s again after %d requests: %v", name, last, again)
+			}
+			f.mu.Lock()
+			for index, i := range f.indices {
+				if i.refresh(); strings.Contains(index, "latency") && len(i.visible) != c.after {
+					t.Errorf("%s, %d requests: %d documents left", name, last, len(i.visible))
+				}
+			}
+			f.mu.Unlock()
+		}
+	}
+}
+
+// TestElasticHangs: contexts end everything, and nothing goes on behind them.
+func TestElasticHangs(t *testing.T) {
+	docs := historytest.Intervals("a", "1", 120)
+	for _, verb := range []string{"run", "runs", "intervals", "delete"} {
+		for from := range 3 { // answers before the server hangs
+			e, f := filled(t, 10_000, docs)
+			goroutines := runtime.NumGoroutine()
+			var n atomic.Int32
+			end := make(chan struct{})
+			f.before = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
+				if r.Method == http.MethodDelete && from > 0 || int(n.Add(1)) <= from {
+					return false
+				}
+				select {
+				case <-r.Context().Done():
+				case <-end:
+				}
+				return true
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+			start := time.Now()
+			if err := verbs(ctx, e)[verb](); !errors.Is(err, context.DeadlineExceeded) && int(n.Load()) > from {
+				t.Errorf("%s: %v", verb, err)
+			}
+			if took := time.Since(start); took > 3*time.Second {
+				t.Errorf("%s took %v", verb, took)
+			}
+			cancel()
+			close(end)
+			f.client.CloseIdleConnections()
+			f.own.Close()
+			for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > goroutines+2; time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatalf("%s: %d goroutines instead of %d", verb, runtime.NumGoroutine(), goroutines)
+				}
+			}
+		}
+	}
+}
+
+// TestElasticConflicts: documents that others change meanwhile are removed in the end.
+func TestElasticConflicts(t *testing.T) {
+	e, f := filled(t, 10_000, historytest.Intervals("a", "1", 30))
+	left := 3
+	f.before = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		if strings.HasSuffix(r.URL.Path, "latency.*/_delete_by_query") && left > 0 {
+			left--
+			return write(w, 200, `{"timed_out":false,"total":30,"deleted":0,"version_conflicts":30,"failures":[]}`)
+		}
+		return false
+	}
+	if err := e.Delete(t.Context(), historytest.ID("a")); err != nil || left != 0 {
+		t.Errorf("%v, %d", err, left)
+	}
+	if n := len(f.indices["lab-latency.cluster-2026.11"].stored); n != 0 {
+		t.Errorf("%d documents left", n)
+	}
+	left = 1000
+	if err := e.Delete(t.Context(), historytest.ID("a")); !errors.Is(err, history.ErrBusy) {
+		t.Errorf("always: %v", err)
+	}
+}
+
+// TestElasticLarge: pages that would be too large are asked for in smaller ones; a
+// document that is too large by itself is an error.
+func TestElasticLarge(t *testing.T) {
+	h := hist.New(hist.Fio3(0))
+	for i := range h.Layout().Len() {
+		h.AddAt(i, 1000)
+	}
+	docs := historytest.Intervals("a", "1", 120)
+	for _, d := range docs {
+		d.Latency = mapping.NewLatency(h, nil)
+		d.DocCount = d.Latency.Bins.Total()
+		d.Run.Labels = map[string]string{"note": strings.Repeat("x", 20_000)}
+	}
+	e, f := filled(t, 4<<20, docs)
+	got, err := readAll(t.Context(), e)
+	if diff := cmp.Diff(docs, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%.2000s", err, diff)
+	}
+	docs[0].Run.Labels["note"] = strings.Repeat("x", 3<<20)
+	if err := errors.Join(e.Put(t.Context(), docs[:1]), e.Finish(t.Context(), historytest.NewRun("a", "1"))); err != nil {
+		t.Fatal(err)
+	}
+	f.mu.Lock()
+	f.requests = nil
+	f.mu.Unlock()
+	if _, err := readAll(t.Context(), e); err == nil || !strings.Contains(err.Error(), "answer is too long") || len(f.requests) > 20 {
+		t.Errorf("%d requests: %v", len(f.requests), err)
+	}
+}
+
+// recorded gives the answers of a real server that are set.
+type recorded struct {
+	*es.Client
+	status int
+	body   string
+}
+
+func newRecorded(t testing.TB) *recorded {
+	r := new(recorded)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		w.WriteHeader(r.status)
+		_, _ = io.WriteString(w, r.body)
+	}))
+	t.Cleanup(server.Close)
+	client, err := es.New(es.Config{Addresses: []string{server.URL}, GiveUpAfter: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Client = client
+	return r
+}
+
+// TestElasticRecorded: what 8.6.1 answers is understood.
+func TestElasticRecorded(t *testing.T) {
+	for name, want := range map[string]string{
+		"pit-closed":                 "status 404 search_context_missing_exception: No search context found",
+		"partial-failure":            "the cluster answered only in part: 1 of 2 shards failed: index g-x2: illegal_argument_exception: Field [latency]",
+		"partial-failure-disallowed": "status 400 illegal_argument_exception: Field [latency] of type [keyword]",
+		"index-missing":              "fio2es setup, then ingest (status 404 index_not_found_exception: no such index [g-none])",
+		"block-delete-by-query":      "status 403 cluster_block_exception: index [g-b] blocked by",
+		"sort-unmapped":              "status 400 query_shard_exception: No mapping found for [nope]",
+		"date-histogram-too-many":    "status 503 too_many_buckets_exception: Trying",
+		"method-not-allowed":         "status 405 method not allowed: Incorrect HTTP method for uri",
+	} {
+		text, err := os.ReadFile(filepath.Join("testdata", "elasticsearch-8.6.1", name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r struct {
+			Status   int
+			Response json.RawMessage
+		}
+		if err := json.Unmarshal(text, &r); err != nil {
+			t.Fatal(err)
+		}
+		server := newRecorded(t)
+		server.status, server.body = r.Status, string(r.Response)
+		e := elastic.New(server.Client, "", nil).Hurry(1)
+		if _, err := e.Run(t.Context(), "x"); !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// FuzzElasticAnswers: whatever a server answers, reading ends without a panic, and only
+// with documents that are whole.
+func FuzzElasticAnswers(f *testing.F) {
+	run := string(historytest.NewRun("a", "1").AppendJSON(nil))
+	doc := string(historytest.Interval("a", "1", 1).AppendJSON(nil))
+	for _, source := range []string{run, doc, "1", `{"run":null}`} {
+		hit := `{"_source":` + source + `,"sort":[1,"a",null,null,"x",0,5]}`
+		for _, hits := range []string{"", hit, strings.Repeat(hit+",", 49) + hit} {
+			f.Add(200, `{"id":"p","pit_id":"p","timed_out":false,"_shards":{"failed":0},"hits":{"total":{"value":1},"hits":[`+hits+`]}}`)
+		}
+	}
+	f.Add(404, `{"error":{"root_cause":[{}],"type":"search_phase_execution_exception","caused_by":null}}`)
+	f.Add(403, `{"failures":[{"cause":"text"}]}`)
+	server := newRecorded(f)
+	f.Fuzz(func(t *testing.T, status int, body string) {
+		if status < 200 || status > 999 { // no answer is one of these
+			status = 200 + int(uint(status)%800)
+		}
+		server.status, server.body = status, body
+		e := elastic.New(server.Client, "", nil).Hurry(1000)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		for _, verb := range []string{"run", "runs", "intervals"} {
+			if err := verbs(ctx, e)[verb](); err == nil && status > 299 || ctx.Err() != nil {
+				t.Fatalf("%s: %v", verb, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,51 @@
+package elastic
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// bins are the fields with the histograms of a run's document.
+var bins = []string{"all.latency.histogram", "read.latency.histogram", "write.latency.histogram", "trim.latency.histogram"}
+
+// Holding implements [history.Store], in one request as a rule. It finds runs of the first
+// version, too: their documents have the hashes in the same field.
+func (e *Store) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
+	found := map[string]*mapping.Run{}
+	for some := range slices.Chunk(hashes, mostTerms) {
+		err := e.addHolding(ctx, found, some)
+		if errors.Is(err, history.ErrNoIndex) {
+			return nil, nil // before the first run of all
+		}
+		if err != nil {
+			return nil, e.fail(ctx, "read", err)
+		}
+	}
+	var runs []*mapping.Run
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		runs = append(runs, found[id])
+	}
+	return runs, ctx.Err()
+}
+
+// addHolding adds the runs that have one of some contents, page by page.
+func (e *Store) addHolding(ctx context.Context, to map[string]*mapping.Run, hashes []string) error {
+	const verb, most = "find runs by their files", 500 // runs of a page: some KB each
+	r := request{
+		Size: min(most, e.limits.pageHits), Query: es.All(es.Terms("source.list.hash", hashes)), Sort: []any{ascending("run.id")},
+		Source: excludes(bins...),
+	}
+	return eachPage(ctx, e, verb, e.runs(), &r, func(_ []hit[runDoc], runs []*runDoc) {
+		for _, d := range runs {
+			if run, err := d.result(); err == nil {
+				to[run.Run.ID] = run.WithFiles()
+			}
+		}
+	})
+}

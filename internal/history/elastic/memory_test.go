@@ -1,0 +1,77 @@
+package elastic_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/internal/memtest"
+)
+
+// TestElasticEndlessAnswers: whatever a server answers, and however much of it, memory stays
+// bounded, and the command ends with an error.
+func TestElasticEndlessAnswers(t *testing.T) {
+	const page = `{"pit_id":"p","timed_out":false,"_shards":{"failed":0},"hits":{"total":{"value":1000000},"hits":[`
+	run := string(historytest.NewRun("a", "1").AppendJSON(nil))
+	whole := page + strings.Repeat(`{"_source":`+run+`,"sort":[1,"a",1]},`, 19) + `{"_source":` + run + `,"sort":[1,"b",1]}]}}`
+	for name, c := range map[string]struct {
+		begin, piece string
+		most         int64 // MB
+	}{
+		"empty hits":       {page, `{},`, 50},
+		"one text":         {`{"x":"`, "x", 400},
+		"keys of order":    {page + `{"sort":[`, `0,`, 400},
+		"documents":        {page, `{"_source":` + run + `,"sort":[1,"a",1]},`, 50},
+		"after first page": {page + `{"_source":{"run":{"labels":{"x":"`, "x", 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			block := strings.Repeat(c.piece, 1+64<<10/len(c.piece))
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				w.Header().Set("X-Elastic-Product", "Elasticsearch")
+				switch {
+				case r.Method == http.MethodDelete:
+					return
+				case strings.HasSuffix(r.URL.Path, "/_pit"):
+					_, _ = io.WriteString(w, `{"id":"p"}`)
+					return
+				case name == "after first page" && !strings.Contains(string(body), "search_after"):
+					_, _ = io.WriteString(w, whole)
+					return
+				}
+				_, err := io.WriteString(w, c.begin)
+				for sent := 0; err == nil && sent < 1<<30; sent += len(block) {
+					_, err = io.WriteString(w, block)
+				}
+			}))
+			defer s.Close()
+			base, err := url.Parse(s.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := elastic.New((&direct{base: base, client: s.Client()}).elastic(), "lab", nil)
+			var failed error
+			used := memtest.Measure(t, func() {
+				for _, err := range e.Runs(t.Context(), history.RunFilter{}) {
+					if failed = err; err != nil {
+						break
+					}
+				}
+			})
+			t.Logf("%d MB, %v: %.200v", used.Peak>>20, used.Time, failed)
+			if failed == nil {
+				t.Error("no error")
+			}
+			if used.Peak > c.most<<20 || used.Time > time.Minute {
+				t.Errorf("it took %d bytes and %v", used.Peak, used.Time)
+			}
+		})
+	}
+}

@@ -1,0 +1,79 @@
+package elastic
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/history"
+)
+
+// oneOf is what has one of the values. The empty text is what documents leave out.
+func oneOf(field string, values []string) any {
+	i := slices.Index(values, "")
+	if i < 0 {
+		return es.Terms(field, values)
+	}
+	rest := slices.DeleteFunc(slices.Clone(values), func(s string) bool { return s == "" })
+	return es.Any(es.Terms(field, rest), es.None(es.Exists(field)))
+}
+
+// between is what starts in [from, to); a zero time is no bound.
+func between(from, to time.Time) []any {
+	bounds := map[string]any{}
+	if !from.IsZero() {
+		bounds["gte"] = history.CeilMilli(from) // as stored times are rounded down
+	}
+	if !to.IsZero() {
+		bounds["lt"] = history.CeilMilli(to)
+	}
+	if len(bounds) == 0 {
+		return nil
+	}
+	bounds["format"] = "epoch_millis"
+	return []any{es.Range("@timestamp", bounds)}
+}
+
+func ascending(field string) any { return map[string]any{field: map[string]any{"order": "asc"}} }
+
+func descending(field string) any { return map[string]any{field: map[string]any{"order": "desc"}} }
+
+// optional sorts documents without the field first, as if it held value.
+func optional(field string, value any) any {
+	return map[string]any{field: map[string]any{"order": "asc", "missing": value}}
+}
+
+// excludes is the source of documents without some fields.
+func excludes(fields ...string) any { return map[string]any{"excludes": fields} }
+
+// runQuery is what the cluster can tell for certain of f; Matches has the last word.
+func runQuery(f *history.RunFilter) any {
+	queries := between(f.From, f.To)
+	push := func(field, value string) {
+		if isExact(value) {
+			queries = append(queries, es.Term(field, value))
+		}
+	}
+	if f.Benchmark != "" {
+		push("cbt.benchmark", f.Benchmark)
+	}
+	if f.Mode != "" {
+		push("cbt.mode", f.Mode)
+	}
+	for key, value := range f.Labels {
+		if isPlain(key) {
+			push("run.labels."+key, value)
+		}
+	}
+	return es.All(queries...)
+}
+
+// isExact tells whether a keyword field certainly knows the value: it may ignore long
+// ones, and the empty text.
+func isExact(value string) bool { return value != "" && len(value) <= 200 }
+
+// isPlain tells whether a label's name can be a part of a field's name.
+func isPlain(key string) bool {
+	return key != "" && strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+}

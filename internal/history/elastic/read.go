@@ -1,0 +1,274 @@
+package elastic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// As many values as one query should name; Elasticsearch takes 65,536 terms, and 10,000
+// hits at once.
+const mostTerms = 10_000
+
+// Run implements [history.Store].
+func (e *Store) Run(ctx context.Context, id string) (*mapping.Run, error) {
+	run, err := e.find(ctx, id)
+	return run, e.fail(ctx, "read", err)
+}
+
+func (e *Store) find(ctx context.Context, id string) (*mapping.Run, error) {
+	type named struct{ Run struct{ ID string } }
+	f, err := search[named](ctx, e, "find run", e.runs(), &request{
+		Size: history.Candidates + 1, Query: es.All(es.Prefix("run.id", id)), Sort: []any{ascending("run.id")}, Source: []string{"run.id"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	runs, err := documents(f.hits)
+	if err != nil {
+		return nil, fmt.Errorf("find run: %w", err)
+	}
+	var ids []string
+	for _, run := range runs { // the exact id sorts before all that it is a prefix of
+		if ids = append(ids, run.Run.ID); run.Run.ID == id {
+			break
+		}
+	}
+	if err := history.CheckOne(id, ids); err != nil {
+		return nil, err
+	}
+	return e.fetch(ctx, ids[0])
+}
+
+// fetch is the run of a whole id.
+func (e *Store) fetch(ctx context.Context, id string) (*mapping.Run, error) {
+	f, err := search[runDoc](ctx, e, "read run", e.runs(), &request{
+		Size: 1, Query: es.All(es.Term("run.id", id)), Sort: []any{ascending("run.id")},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(f.hits) == 0 {
+		return nil, fmt.Errorf("read run %q: %w", id, history.ErrNotFound)
+	}
+	runs, err := documents(f.hits)
+	if err != nil {
+		return nil, fmt.Errorf("read run %q: %w", id, err)
+	}
+	return runs[0].result()
+}
+
+// Runs implements [history.Store].
+func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
+	const light, whole = 500, 20 // runs of a first page: some KB each, or a hundred
+	return func(yield func(*mapping.Run, error) bool) {
+		id, err := e.openPIT(ctx, e.runs())
+		if err != nil {
+			yield(nil, e.fail(ctx, "read", err))
+			return
+		}
+		wanted := func(d *runDoc) bool { return d.err != nil || f.Matches(d.run) }
+		s := &scan[runDoc]{e: e, verb: "list runs", keep: wanted, ahead: e.limits.ahead, request: request{
+			PIT: &pit{ID: id}, Size: min(whole, e.limits.pageHits), Query: runQuery(&f),
+			Sort: []any{descending("@timestamp"), ascending("run.id")},
+		}}
+		if f.Light {
+			s.request.Size, s.request.Source = min(light, e.limits.pageHits), excludes(heavy...)
+		}
+		if f.Limit > 0 && f.Text == "" {
+			s.request.Size, s.ahead = min(s.request.Size, f.Limit), 0
+		}
+		n := 0
+		for d, err := range s.documents(ctx) {
+			run := (*mapping.Run)(nil)
+			if err == nil {
+				run, err = d.result()
+			}
+			if err == nil {
+				n++
+			}
+			if !yield(run, e.fail(ctx, "read", err)) || n > 0 && n == f.Limit {
+				return
+			}
+		}
+	}
+}
+
+// heavy are the fields that mapping's Light leaves out.
+var heavy = append([]string{"source.list"}, bins...)
+
+// Intervals implements [history.Store]. It reads from a point in time, so that it gives one
+// state of the history, however long the caller takes.
+func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
+	const first = 200 // documents of a first page
+	sel.Level = max(sel.Level, mapping.Cluster)
+	return func(yield func(*mapping.Interval, error) bool) {
+		id, runs, err := e.settle(ctx, &sel, nil)
+		if err != nil {
+			yield(nil, e.fail(ctx, "read", err))
+			return
+		}
+		if id == "" {
+			return
+		}
+		s := &scan[mapping.Interval]{
+			e: e, verb: "read intervals", ahead: e.limits.ahead,
+			request: request{
+				PIT: &pit{ID: id}, Size: min(first, e.limits.pageHits), Query: intervalQuery(&sel, runs),
+				Sort: []any{
+					ascending("@timestamp"), optional("fio.direction", "_first"), optional("host.name", "_first"),
+					optional("fio.job", "_first"), ascending("run.id"), optional("part", 0),
+				},
+			},
+			keep: func(d *mapping.Interval) bool { // the query takes runs and versions apart
+				r, ok := runs[d.Run.ID]
+				return ok && r.ingest == d.Run.Ingest
+			},
+			reopen: func(ctx context.Context) (string, error) {
+				id, _, err := e.settle(ctx, &sel, runs)
+				return id, err
+			},
+		}
+		if sel.Light {
+			s.request.Source = excludes("latency.histogram")
+		}
+		for d, err := range s.documents(ctx) {
+			if !yield(d, e.fail(ctx, "read", err)) {
+				return
+			}
+		}
+	}
+}
+
+func intervalQuery(sel *history.Selection, runs map[string]finished) any {
+	queries := between(sel.From, sel.To)
+	for _, f := range []struct {
+		field  string
+		values []string
+	}{{"fio.direction", sel.Directions}, {"host.name", sel.Hosts}, {"fio.job", sel.Jobs}} {
+		if len(f.values) > 0 {
+			queries = append(queries, oneOf(f.field, f.values))
+		}
+	}
+	ids, ingests := slices.Sorted(maps.Keys(runs)), []string(nil)
+	for _, r := range runs {
+		ingests = append(ingests, r.ingest)
+	}
+	slices.Sort(ingests)
+	ingests = slices.Compact(ingests)
+	for field, values := range map[string][]string{"run.id": ids, "run.ingest": ingests} {
+		if len(values) <= mostTerms {
+			queries = append(queries, es.Terms(field, values))
+		}
+	}
+	return es.All(queries...)
+}
+
+// finished is what tells one state of a run's document from others.
+type finished struct {
+	ingest    string
+	seq, term int64 // Elasticsearch's own count of changes
+}
+
+// settle opens a point in time of a level's documents, and tells the versions of the
+// selected runs that are whole in it. There is none, the empty text, when there are no
+// documents. With runs, the state that is to be found again, others are [history.ErrReplaced].
+//
+// A version's documents are all visible before its run's document is, and are removed
+// only after another one is: when the run's document is the same before and after, what
+// was fixed in between has them all.
+func (e *Store) settle(ctx context.Context, sel *history.Selection, runs map[string]finished) (string, map[string]finished, error) {
+	for try := range e.limits.settle {
+		before, err := e.finished(ctx, sel.Runs)
+		if err != nil || len(before) == 0 && runs == nil || sel.Level > mapping.Job {
+			return "", nil, err
+		}
+		if runs != nil {
+			before = runs
+		}
+		id, err := e.openPIT(ctx, e.level(sel.Level))
+		if err != nil {
+			if errors.Is(err, history.ErrNoIndex) && runs == nil {
+				err = nil // no run has this level
+			}
+			return "", nil, err
+		}
+		after, err := e.finished(ctx, sel.Runs)
+		if err == nil && isWithin(before, after) {
+			return id, before, nil
+		}
+		e.closePIT(ctx, id)
+		if err == nil && runs != nil {
+			err = fmt.Errorf("reading took too long, and runs changed meanwhile: %w", history.ErrReplaced)
+		}
+		if err == nil {
+			err = e.client.Pause(ctx, try/4)
+		}
+		if err != nil {
+			return "", nil, err
+		}
+	}
+	return "", nil, fmt.Errorf("find a state without changes: %w", history.ErrBusy)
+}
+
+// isWithin tells whether all of a is the same in b.
+func isWithin(a, b map[string]finished) bool {
+	for id, run := range a {
+		if b[id] != run {
+			return false
+		}
+	}
+	return true
+}
+
+// Versions are those of the given runs that the history has, run.ingest by id, in a
+// request for thousands of them. It is empty before the first run of all is stored.
+func (e *Store) Versions(ctx context.Context, ids []string) (map[string]string, error) {
+	if len(ids) == 0 {
+		return map[string]string{}, nil
+	}
+	have, err := e.finished(ctx, ids)
+	if err != nil && !errors.Is(err, history.ErrNoIndex) {
+		return nil, e.fail(ctx, "read", err)
+	}
+	versions := make(map[string]string, len(have))
+	for id, run := range have {
+		versions[id] = run.ingest
+	}
+	return versions, nil
+}
+
+// finished are the runs with these ids that are finished; without ids, all of them.
+func (e *Store) finished(ctx context.Context, ids []string) (map[string]finished, error) {
+	out := map[string]finished{}
+	if len(ids) == 0 {
+		return out, e.addFinished(ctx, out, es.All())
+	}
+	for some := range slices.Chunk(ids, mostTerms) {
+		if err := e.addFinished(ctx, out, es.All(es.Terms("run.id", some))); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (e *Store) addFinished(ctx context.Context, to map[string]finished, query any) error {
+	const verb = "find versions of runs"
+	r := request{
+		Size: e.limits.pageHits, Query: query, Sort: []any{ascending("run.id")},
+		Source: []string{"run.id", "run.ingest"}, Sequence: true,
+	}
+	type version struct{ Run struct{ ID, Ingest string } }
+	return eachPage(ctx, e, verb, e.runs(), &r, func(hits []hit[version], runs []*version) {
+		for i, h := range hits {
+			to[runs[i].Run.ID] = finished{runs[i].Run.Ingest, h.Seq, h.Term}
+		}
+	})
+}

@@ -1,0 +1,283 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/history"
+)
+
+// request is the body of a search.
+type request struct {
+	PIT      *pit              `json:"pit,omitempty"`
+	Size     int               `json:"size"`
+	Query    any               `json:"query"`
+	Sort     []any             `json:"sort"`
+	After    []json.RawMessage `json:"search_after,omitempty"`
+	Source   any               `json:"_source,omitempty"`
+	Stored   string            `json:"stored_fields,omitempty"` // "_none_": neither _source nor _id
+	Total    bool              `json:"track_total_hits"`
+	Sequence bool              `json:"seq_no_primary_term,omitempty"`
+}
+
+type pit struct {
+	ID        string `json:"id"`
+	KeepAlive string `json:"keep_alive,omitempty"`
+}
+
+// most is how many bytes the answer may have: documents of any size are asked for one by one
+// in the end, and ids and keys of order are small.
+func (r *request) most(l *limits) int64 {
+	_, some := r.Source.([]string)
+	switch {
+	case r.Stored != "" || some:
+		return 1<<20 + int64(r.Size)*2048
+	case r.Size <= 1:
+		return l.document
+	}
+	return l.answer
+}
+
+// shrink asks for fewer documents where they were too large for an answer. It reports
+// whether it could.
+func (r *request) shrink(err error) bool {
+	if !errors.Is(err, es.ErrTooLong) || r.Size <= 1 {
+		return false
+	}
+	r.Size = max(1, r.Size/4)
+	return true
+}
+
+// found is a search's answer, with documents of type D.
+type found[D any] struct {
+	es.Whole
+	pit    string
+	total  int
+	hits   []hit[D]
+	ok     bool  // it has hits, if perhaps none of them
+	damage error // of the first document that cannot be decoded
+	in     counter
+}
+
+type hit[D any] struct {
+	Index  string  `json:"_index"`
+	ID     string  `json:"_id"`
+	Source *D      `json:"_source"`
+	Sort   sortKey `json:"sort"`
+	Seq    int64   `json:"_seq_no"`
+	Term   int64   `json:"_primary_term"`
+}
+
+// sortKey is a place in an order. Its values stay texts, because whole numbers exceed a
+// float64.
+type sortKey []json.RawMessage
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (k *sortKey) UnmarshalJSON(text []byte) error {
+	const most = 4096 // bytes of names may be commas
+	if bytes.Count(text, []byte{','}) > most {
+		return es.ErrAnswer
+	}
+	return json.Unmarshal(text, (*[]json.RawMessage)(k))
+}
+
+// search asks for one page, of an index or, when that is empty, of a point in time. It
+// gives all that the page should have, or fails.
+func search[D any](ctx context.Context, e *Store, verb, index string, r *request) (*found[D], error) {
+	var indices []string
+	if index != "" {
+		indices = []string{index}
+	}
+	ask := es.Extended{
+		Request: esapi.SearchRequest{Index: indices, Body: es.JSON(r), AllowPartialSearchResults: new(bool)}, MaxAnswer: r.most(&e.limits),
+	}
+	if ask.MaxAnswer > e.limits.answer { // one at a time, because it takes memory
+		select {
+		case e.large <- struct{}{}:
+			defer func() { <-e.large }()
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%s: %w", verb, ctx.Err())
+		}
+	}
+	var f *found[D]
+	err := e.do(ctx, verb, ask, func(answer io.Reader) error {
+		f = new(found[D])
+		return f.read(answer, r.Size)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := f.check(verb, r); err != nil {
+		return nil, err
+	}
+	if f.damage != nil {
+		return nil, fmt.Errorf("%s: decode document: %w: %w", verb, history.ErrDamaged, f.damage)
+	}
+	return f, nil
+}
+
+// eachPage gives all that a search finds in an index, page by page.
+func eachPage[D any](ctx context.Context, e *Store, verb, index string, r *request, give func([]hit[D], []*D)) error {
+	for {
+		f, err := search[D](ctx, e, verb, index, r)
+		if r.shrink(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		docs, err := documents(f.hits)
+		if err != nil {
+			return fmt.Errorf("%s: %w", verb, err)
+		}
+		give(f.hits, docs)
+		if len(docs) < r.Size {
+			return nil
+		}
+		last := f.hits[r.Size-1].Sort
+		if len(last) != len(r.Sort) || isSame(last, r.After) {
+			return fmt.Errorf("%s: %w", verb, es.ErrAnswer)
+		}
+		r.After = last
+	}
+}
+
+// read decodes an answer of at most so many hits, hit by hit: its text is never in memory as
+// a whole, nor more hits than were asked for.
+func (f *found[D]) read(answer io.Reader, most int) error {
+	f.in = counter{r: answer}
+	d := json.NewDecoder(&f.in)
+	err := es.ReadObject(d, func(name string) error {
+		switch name {
+		case "pit_id":
+			return d.Decode(&f.pit)
+		case "timed_out":
+			return d.Decode(&f.TimedOut)
+		case "_shards":
+			return d.Decode(&f.Shards)
+		case "hits":
+			f.ok = true
+			return f.readHits(d, most)
+		}
+		return es.Skip(d)
+	})
+	if err != nil && f.in.failed == nil {
+		return fmt.Errorf("%w: %w", es.ErrAnswer, err)
+	}
+	return err
+}
+
+func (f *found[D]) readHits(d *json.Decoder, most int) error {
+	return es.ReadObject(d, func(name string) error {
+		switch name {
+		case "total":
+			var total struct{ Value int }
+			err := d.Decode(&total)
+			f.total = total.Value
+			return err
+		case "hits":
+			return es.ReadArray(d, func() error { return f.readHit(d, most) })
+		}
+		return es.Skip(d)
+	})
+}
+
+func (f *found[D]) readHit(d *json.Decoder, most int) error {
+	if len(f.hits) == most {
+		return fmt.Errorf("more than %d hits", most)
+	}
+	var h hit[D]
+	err := d.Decode(&h)
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil:
+		f.hits = append(f.hits, h)
+	case f.in.failed != nil, errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, es.ErrAnswer):
+		return err
+	case f.damage == nil:
+		f.damage = err
+	}
+	return nil
+}
+
+// counter counts what is read.
+type counter struct {
+	r      io.Reader
+	n      int
+	failed error // that is not the end
+}
+
+// Read implements [io.Reader].
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if c.n += n; err != nil && !errors.Is(err, io.EOF) {
+		c.failed = err
+	}
+	return n, err
+}
+
+// check tells whether the answer is one, and whole.
+func (f *found[D]) check(verb string, r *request) error {
+	switch {
+	case !f.ok || r.PIT != nil && f.pit == "":
+		return fmt.Errorf("%s: %w", verb, es.ErrAnswer)
+	}
+	if err := f.Err(); err != nil {
+		return fmt.Errorf("%s: %w", verb, err)
+	}
+	return nil
+}
+
+// documents are those of hits.
+func documents[D any](hits []hit[D]) ([]*D, error) {
+	docs := make([]*D, len(hits))
+	for i, h := range hits {
+		if docs[i] = h.Source; h.Source == nil {
+			return nil, fmt.Errorf("document without _source: %w", history.ErrDamaged)
+		}
+	}
+	return docs, nil
+}
+
+// openPIT fixes the state of indices. No index at all is [history.ErrNoIndex], for names with
+// wildcards, too: an empty point in time is one more thing to be wrong about.
+func (e *Store) openPIT(ctx context.Context, index string) (string, error) {
+	const verb = "open point in time"
+	var answer pit
+	err := e.do(ctx, verb, es.Extended{
+		Request: esapi.OpenPointInTimeRequest{Index: []string{index}, KeepAlive: e.keepAlive()},
+		Query:   url.Values{"allow_no_indices": {"false"}}, MaxAnswer: 1 << 20,
+	}, &answer)
+	if err != nil {
+		return "", err
+	}
+	if answer.ID == "" {
+		return "", fmt.Errorf("%s: %w", verb, es.ErrAnswer)
+	}
+	return answer.ID, nil
+}
+
+// closePIT frees what a point in time keeps in the cluster, even when ctx has ended. If
+// that fails, it ends by itself.
+func (e *Store) closePIT(ctx context.Context, id string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.limits.closeAfter)
+	defer cancel()
+	_ = e.client.Do(ctx, esapi.ClosePointInTimeRequest{Body: es.JSON(pit{ID: id})}, nil)
+}
+
+func (e *Store) keepAlive() string { return fmt.Sprintf("%ds", int(e.limits.keepAlive/time.Second)) }
+
+// isSame tells whether two places in an order are one: reading would never end.
+func isSame(a, b []json.RawMessage) bool {
+	return slices.EqualFunc(a, b, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
+}

@@ -1,0 +1,177 @@
+package elastic_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
+)
+
+// realServer is the Elasticsearch that the environment names, with templates for a prefix
+// of the test's own, all of which is removed in the end.
+func realServer(t testing.TB, shards int) (*direct, string) {
+	t.Helper()
+	real := estest.NewReal(t)
+	base, err := url.Parse(real.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if real.Secured {
+		base.User = url.UserPassword(real.Config.Username, string(real.Config.Password))
+	}
+	server := &direct{base: base, client: real.HTTP, real: real.Config}
+	prefix := fmt.Sprintf("fio2es-history-%08x", rand.Uint32())
+	objects, err := templates.All(templates.Options{Prefix: prefix, Shards: shards})
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := map[templates.Kind]string{
+		templates.Policy: "/_ilm/policy/", templates.Component: "/_component_template/", templates.Index: "/_index_template/",
+	}
+	t.Cleanup(func() {
+		ctx := context.Background() // the test's own has ended
+		dropIndices(ctx, t, server, prefix)
+		for i := len(objects) - 1; i >= 0; i-- {
+			if _, err := server.call(ctx, http.MethodDelete, folders[objects[i].Kind]+objects[i].Name, ""); err != nil {
+				t.Errorf("clean up: %v", err)
+			}
+		}
+	})
+	for _, o := range objects {
+		if _, err := server.call(t.Context(), http.MethodPut, folders[o.Kind]+o.Name, string(o.Body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return server, prefix
+}
+
+// dropIndices removes them by name, since a server may refuse patterns.
+func dropIndices(ctx context.Context, t testing.TB, server *direct, prefix string) {
+	t.Helper()
+	text, err := server.call(ctx, http.MethodGet, "/_cat/indices/"+prefix+"-*?format=json&h=index", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var indices []struct{ Index string }
+	if err := json.Unmarshal(text, &indices); err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range indices {
+		if !strings.HasPrefix(i.Index, prefix+"-") {
+			t.Fatalf("pattern found %s", i.Index)
+		}
+		if _, err := server.call(ctx, http.MethodDelete, "/"+i.Index, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestElasticOnServer(t *testing.T) {
+	server, prefix := realServer(t, 1)
+	historytest.Run(t, func(t *testing.T) history.Store {
+		dropIndices(t.Context(), t, server, prefix)
+		if _, err := server.call(t.Context(), http.MethodPut, "/"+prefix+"-runs", ""); err != nil {
+			t.Fatal(err)
+		}
+		return elastic.New(server.elastic(), prefix, &writer{server, prefix})
+	})
+}
+
+// forgetful is a way to a server that closes points in time behind the history's back.
+func forgetful(t *testing.T, server *direct) *es.Client {
+	var searches atomic.Int32
+	forward := httputil.NewSingleHostReverseProxy(server.base)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/_search" && searches.Add(1)%4 == 3 {
+			text, err := io.ReadAll(r.Body)
+			var request struct{ PIT struct{ ID string } }
+			if err == nil {
+				err = json.Unmarshal(text, &request)
+			}
+			if err == nil {
+				_, err = server.call(r.Context(), http.MethodDelete, "/_pit", `{"id":"`+request.PIT.ID+`"}`)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			r.Body = io.NopCloser(bytes.NewReader(text))
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(proxy.Close)
+	config := server.real
+	config.Addresses, config.CACert, config.Fingerprint, config.GzipLevel = []string{proxy.URL}, nil, "", es.NoGzip
+	client, err := es.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client
+}
+
+func TestElasticOnServerIsSQLite(t *testing.T) {
+	server, prefix := realServer(t, 3)
+	isSQLite(t, elastic.New(forgetful(t, server), prefix, &writer{server, prefix}).Ahead(0), 2500)
+	isSQLite(t, elastic.New(server.elastic(), prefix, &writer{server, prefix}).Hurry(100_000).Ahead(3), 2500) // which overwrites
+}
+
+// BenchmarkElasticIntervals reads a run of 46 minutes, 2,762 documents of 300 bins each,
+// from the Elasticsearch that the environment names.
+func BenchmarkElasticIntervals(b *testing.B) {
+	server, prefix := realServer(b, 1)
+	e := elastic.New(server.elastic(), prefix, &writer{server, prefix})
+	docs := historytest.Intervals("a", "1", 2762)
+	for i, d := range docs {
+		h := hist.New(hist.Fio3(0))
+		for bin := range 300 {
+			h.AddAt(850+bin, float64(1+(bin*bin*31+i*7)%900))
+		}
+		d.Latency = mapping.NewLatency(h, nil)
+		d.DocCount = d.Latency.Bins.Total()
+	}
+	for some := range slices.Chunk(docs, 500) {
+		if err := e.Put(b.Context(), some); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := e.Finish(b.Context(), historytest.NewRun("a", "1")); err != nil {
+		b.Fatal(err)
+	}
+	for _, ahead := range []int{0, 1, 2, 3, 4} {
+		b.Run(fmt.Sprintf("ahead=%d", ahead), func(b *testing.B) {
+			e.Ahead(ahead)
+			n := 0
+			for b.Loop() {
+				for _, err := range e.Intervals(b.Context(), history.Selection{}) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					n++
+				}
+			}
+			if n != b.N*len(docs) {
+				b.Fatalf("%d documents in %d rounds", n, b.N)
+			}
+			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "docs/s")
+		})
+	}
+}

@@ -1,0 +1,111 @@
+package elastic_test
+
+import (
+	"fmt"
+	"iter"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+const testPrefix = "lab"
+
+// openElastic is an empty history on a server of its own.
+func openElastic(t *testing.T) (*elastic.Store, *fake) {
+	t.Helper()
+	f := newFake(t)
+	if _, err := f.call(t.Context(), http.MethodPut, "/"+testPrefix+"-runs", ""); err != nil {
+		t.Fatal(err)
+	}
+	return elastic.New(f.elastic(), testPrefix, &writer{f.direct, testPrefix}), f
+}
+
+func TestElastic(t *testing.T) {
+	for name, c := range map[string]struct{ pageBytes, ahead int }{
+		"one page": {4 << 20, 3}, "many pages": {10_000, 0}, "many pages side by side": {10_000, 4}, "a document each": {1, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			historytest.Run(t, func(t *testing.T) history.Store {
+				e, f := openElastic(t)
+				t.Cleanup(func() {
+					f.mu.Lock()
+					defer f.mu.Unlock()
+					if f.open != 0 {
+						t.Errorf("%d points in time are open", f.open)
+					}
+				})
+				return e.Hurry(c.pageBytes).Ahead(c.ahead)
+			})
+		})
+	}
+}
+
+func TestElasticIsSQLite(t *testing.T) {
+	e, f := openElastic(t)
+	isSQLite(t, elastic.New(forgetful(t, f.direct), testPrefix, &writer{f.direct, testPrefix}).Ahead(0), 150)
+	isSQLite(t, e.Hurry(3000).Ahead(3), 150) // which overwrites
+}
+
+// isSQLite compares histories: n documents of each of several runs in several months,
+// page by page, must be the same bytes in the same order as from the embedded one.
+func isSQLite(t *testing.T, e history.Store, n int) {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for i, name := range []string{"a", "b", "c"} {
+		docs := historytest.Intervals(name, "1", n)
+		run := historytest.NewRun(name, "1")
+		run.Run.Start = run.Run.Start.AddDate(0, i, 0)
+		for k, d := range docs {
+			d.Run.Start = run.Run.Start
+			d.Level, d.Host.Name = mapping.Host, fmt.Sprintf("host-%d", k%7)
+			d.Time = d.Time.Truncate(4 * time.Second) // many of one time, in all runs
+		}
+		for _, store := range []history.Store{e, s} {
+			for some := range slices.Chunk(docs, 1000) {
+				if err := store.Put(t.Context(), some); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := store.Finish(t.Context(), run); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, sel := range []history.Selection{
+		{Level: mapping.Host}, {Level: mapping.Host, Hosts: []string{"host-3", ""}, To: historytest.Start.Add(time.Hour)},
+		{Level: mapping.Host, Runs: []string{historytest.ID("b")}}, {Level: mapping.Job}, {Hosts: []string{""}},
+	} {
+		start := time.Now()
+		got, want := encoded(t, e.Intervals(t.Context(), sel)), encoded(t, s.Intervals(t.Context(), sel))
+		t.Logf("%d documents in %v", len(got), time.Since(start))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%+v (-SQLite +Elasticsearch):\n%.2000s", sel, diff)
+		}
+	}
+}
+
+func encoded(t *testing.T, docs iter.Seq2[*mapping.Interval, error]) []string {
+	t.Helper()
+	var out []string
+	for d, err := range docs {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, string(d.AppendJSON(nil)))
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+package historytest
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// DamagedAmong checks that a store with the runs a, b and c, of which the document of b is
+// damaged, gives the others, names b, and can remove it.
+func DamagedAmong(t *testing.T, s history.Store, limit int) {
+	t.Helper()
+	for _, light := range []bool{true, false} {
+		var got []string
+		skipped := 0
+		for run, err := range s.Runs(t.Context(), history.RunFilter{Light: light, Limit: limit}) {
+			var damaged *history.DamagedRunError
+			switch {
+			case errors.As(err, &damaged):
+				if skipped++; damaged.ID != ID("b") || !errors.Is(err, history.ErrDamaged) || !strings.Contains(err.Error(), damaged.ID) {
+					t.Errorf("damaged: %v", err)
+				}
+			case err != nil:
+				t.Fatal(err)
+			default:
+				got = append(got, run.Run.Name)
+			}
+		}
+		if len(got) != 2 || skipped != 1 {
+			t.Errorf("light %v: runs %v, %d skipped", light, got, skipped)
+		}
+	}
+	if _, err := s.Run(t.Context(), ID("b")); !history.IsSkipped(err) {
+		t.Errorf("run b: %v", err)
+	}
+	held, err := s.Holding(t.Context(), []string{"ab"})
+	if err != nil || len(held) != 2 {
+		t.Errorf("%d runs with the file, %v", len(held), err)
+	}
+	if err := s.Delete(t.Context(), ID("b")); err != nil {
+		t.Error(err)
+	}
+	for _, err := range s.Runs(t.Context(), history.RunFilter{}) {
+		if err != nil {
+			t.Errorf("after the removal: %v", err)
+		}
+	}
+}
+
+// FinishABC stores the runs a, b and c.
+func FinishABC(t *testing.T, s history.Store) {
+	t.Helper()
+	for _, name := range []string{"a", "b", "c"} {
+		if err := errors.Join(s.Put(t.Context(), Intervals(name, "1", 2)), s.Finish(t.Context(), NewRun(name, "1"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// testUnreadable: what could not be read again is refused before it is stored.
+func testUnreadable(t *testing.T, s history.Store) {
+	late := NewRun("a", "1")
+	late.Hosts[0].Start = late.Run.Start.AddDate(9000, 0, 0)
+	if err := s.Finish(t.Context(), late); !errors.Is(err, mapping.ErrUnreadable) {
+		t.Errorf("a host that started in the year 11026: %v", err)
+	}
+	large := NewRun("a", "1")
+	large.Config = map[string]any{"text": strings.Repeat("x", mapping.MaxRunBytes)}
+	if err := s.Finish(t.Context(), large); !errors.Is(err, mapping.ErrSize) {
+		t.Errorf("a document of 64 MiB: %v", err)
+	}
+}

@@ -1,0 +1,73 @@
+package sqlite
+
+import (
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+)
+
+// A transaction of another handle, as of another process, that takes too long.
+func TestBusy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	first, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	second, err := open(t.Context(), path, 50*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	docs := realistic(40)
+	err = first.transact(t.Context(), func(*sql.Tx) error {
+		err := second.Put(t.Context(), docs)
+		if !errors.Is(err, history.ErrBusy) || !strings.Contains(err.Error(), path) {
+			t.Errorf("put while another writes: %v", err)
+		}
+		for _, err := range second.Intervals(t.Context(), history.Selection{}) {
+			t.Errorf("read while another writes: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Put(t.Context(), docs); err != nil {
+		t.Errorf("put afterwards: %v", err)
+	}
+	// Now the two write in turn, each waiting for the other.
+	if err := first.Put(t.Context(), docs); err != nil {
+		t.Errorf("put by the first: %v", err)
+	}
+}
+
+// Several processes may make the file at the same time.
+func TestOpenTogether(t *testing.T) {
+	for range 10 {
+		path := filepath.Join(t.TempDir(), "new", "h.db")
+		var wait sync.WaitGroup
+		for range 6 {
+			wait.Go(func() {
+				s, err := Open(t.Context(), path)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := s.Put(t.Context(), realistic(3)); err != nil {
+					t.Error(err)
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+	}
+}

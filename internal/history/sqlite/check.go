@@ -1,0 +1,93 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Integrity is what SQLite finds wrong with the file; nothing if all is well.
+func (s *Store) Integrity(ctx context.Context) (faults []string, err error) {
+	rows, err := s.reader.QueryContext(ctx, `PRAGMA integrity_check(20)`)
+	if err == nil {
+		defer rows.Close()
+		for rows.Next() {
+			var text string
+			if err := rows.Scan(&text); err != nil {
+				break
+			}
+			if text != "ok" {
+				faults = append(faults, text)
+			}
+		}
+		err = rows.Err()
+	}
+	if err = s.fail(ctx, "check", err); errors.Is(err, history.ErrDamaged) {
+		return append(faults, err.Error()), nil
+	}
+	return faults, err
+}
+
+// QuickCheck fails with [history.ErrDamaged] where the structure of the file is damaged. It does not
+// look at files of more than some bytes: it reads all of one, a gigabyte in a second.
+func (s *Store) QuickCheck(ctx context.Context, most int64) error {
+	if info, err := os.Stat(s.path); err != nil || info.Size() > most {
+		return s.fail(ctx, "check", err)
+	}
+	var text string
+	err := s.reader.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&text)
+	if err == nil && text != "ok" {
+		s.spoilt.Store(true)
+		err = fmt.Errorf("%w: %s: nothing is written to it; keep a copy, and ingest into a new file with --history", history.ErrDamaged, text)
+	}
+	return s.fail(ctx, "check", err)
+}
+
+// RemoveDamaged removes the interval documents of a run's level that cannot be read.
+func (s *Store) RemoveDamaged(ctx context.Context, run string, level mapping.Level) (removed []string, err error) {
+	err = s.transact(ctx, func(tx *sql.Tx) error {
+		removed, err = s.removeDamagedFrom(ctx, tx, run, level)
+		return err
+	})
+	return removed, s.fail(ctx, "write to", err)
+}
+
+func (s *Store) removeDamagedFrom(ctx context.Context, tx *sql.Tx, run string, level mapping.Level) ([]string, error) {
+	const key = `ingest, level, time, direction, host, job, part`
+	rows, err := tx.QueryContext(ctx, `SELECT `+key+`, doc FROM intervals
+		WHERE ingest IN (SELECT number FROM ingests WHERE run = ?) AND level = ?`, run, level)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var keys [][]any
+	var names []string
+	for rows.Next() {
+		var ingest, time, part int64
+		var l mapping.Level
+		var direction, host, job string
+		var blob sql.RawBytes
+		if err := rows.Scan(&ingest, &l, &time, &direction, &host, &job, &part, &blob); err != nil {
+			return nil, err
+		}
+		if _, err := s.codec.unpackInterval(blob); err != nil {
+			keys = append(keys, []any{ingest, l, time, direction, host, job, part})
+			names = append(names, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s at %d", l, direction, host, job, time)), " "))
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM intervals WHERE (`+key+`) = (?, ?, ?, ?, ?, ?, ?)`, k...); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Count implements [history.Store].
+func (s *Store) Count(ctx context.Context, runs []string, levels ...mapping.Level) (history.Counts, error) {
+	out, err := s.count(ctx, runs, levels)
+	if err != nil {
+		return nil, s.fail(ctx, "read", fmt.Errorf("count documents: %w", err))
+	}
+	return out, nil
+}
+
+func (s *Store) count(ctx context.Context, runs []string, levels []mapping.Level) (history.Counts, error) {
+	if len(levels) == 0 {
+		levels = allLevels
+	}
+	wanted, _ := json.Marshal(numbers(levels)) // numbers cannot fail
+	rows, err := s.reader.QueryContext(ctx, `SELECT g.run, g.ingest, l.value,
+			(SELECT count(*) FROM intervals AS i WHERE i.ingest = g.number AND i.level = l.value AND i.part = 0)
+		FROM ingests AS g, json_each(?) AS l WHERE ? OR g.run IN (SELECT value FROM json_each(?))`, string(wanted), len(runs) == 0, list(runs))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := history.Counts{}
+	for rows.Next() {
+		var run, ingest string
+		var level mapping.Level
+		var n int
+		if err := rows.Scan(&run, &ingest, &level, &n); err != nil {
+			return nil, err
+		}
+		out.Add(run, ingest, level, n, 0)
+	}
+	return out, errors.Join(rows.Err(), s.checkFrozen())
+}
+
+var allLevels = []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}
+
+func numbers(levels []mapping.Level) (n []int) {
+	for _, l := range levels {
+		n = append(n, int(l))
+	}
+	return n
+}
+
+// MakeCurrent implements [history.Store]. No document is pending here.
+func (s *Store) MakeCurrent(ctx context.Context, runID, ingest string) error {
+	err := s.transact(ctx, func(tx *sql.Tx) error { return remove(ctx, tx, `run = ? AND ingest <> ?`, runID, ingest) })
+	if err == nil {
+		s.forget(runID, ingest)
+	}
+	return s.fail(ctx, "write to", err)
+}

@@ -1,0 +1,147 @@
+package sqlite_test
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// With this variable set, the test binary is the process that TestKill kills.
+const victimVariable = "FIO2ES_TEST_VICTIM"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(victimVariable); path != "" {
+		if err := writeForever(path, os.Args[len(os.Args)-1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+const batch = 25 // documents in a Put
+
+// writeForever puts batches, and tells of each when it is stored: its number.
+func writeForever(path, name string) error {
+	ctx := context.Background()
+	s, err := sqlite.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		docs := make([]*mapping.Interval, batch)
+		for i := range docs {
+			docs[i] = historytest.Interval(name, "1", n*batch+i)
+		}
+		if err := s.Put(ctx, docs); err != nil {
+			return err
+		}
+		if n%3 == 2 { // some of them finished, too
+			if err := s.Finish(ctx, historytest.NewRun(name, "1")); err != nil {
+				return err
+			}
+		}
+		fmt.Println(n)
+	}
+}
+
+// TestKill kills a writing process at odd moments: whatever it was told is stored must
+// be there, and the file sound.
+func TestKill(t *testing.T) {
+	rounds := 4
+	if testing.Short() {
+		rounds = 2
+	}
+	path := filepath.Join(t.TempDir(), "h.db")
+	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	stored := map[string]int{}
+	for round := range rounds {
+		name := fmt.Sprint("round ", round)
+		// The first one dies while it makes the file.
+		stored[name] = killed(t, path, name, round*rng.IntN(40), time.Duration(rng.IntN(40_000))*time.Microsecond)
+		check(t, path, stored)
+	}
+	t.Logf("batches told: %v", stored)
+}
+
+// killed is how many batches were told of by a process that is killed some time after
+// it told of the given number.
+func killed(t *testing.T, path, name string, after int, delay time.Duration) int {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], name)
+	cmd.Env = append(os.Environ(), victimVariable+"="+path)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	kill := func() {
+		time.Sleep(delay)
+		_ = cmd.Process.Kill()
+	}
+	if after <= 0 {
+		go kill()
+	}
+	told := 0
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if n, err := strconv.Atoi(lines.Text()); err != nil || n != told {
+			t.Errorf("victim told %q after %d batches", lines.Text(), told)
+		}
+		if told++; told == after {
+			go kill()
+		}
+	}
+	_ = cmd.Wait() // "signal: killed"
+	return told
+}
+
+func check(t *testing.T, path string, stored map[string]int) {
+	t.Helper()
+	s := open(t, path)
+	defer closing(t, s)
+	for name, batches := range stored {
+		if err := s.Finish(t.Context(), historytest.NewRun(name, "1")); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for d, err := range s.Intervals(t.Context(), history.Selection{Runs: []string{historytest.ID(name)}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n%17 == 0 && string(d.AppendJSON(nil)) != string(historytest.Interval(name, "1", n).AppendJSON(nil)) {
+				t.Fatalf("%s: document %d is another one", name, n)
+			}
+			n++
+		}
+		// The last batch may have been stored and not told of; half of one must not be.
+		if n < batches*batch || n > (batches+1)*batch || n%batch != 0 {
+			t.Errorf("%s: %d documents, told of %d batches of %d", name, n, batches, batch)
+		}
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var sound string
+	if err := db.QueryRowContext(t.Context(), `PRAGMA integrity_check`).Scan(&sound); err != nil || sound != "ok" {
+		t.Errorf("integrity check: %s, %v", sound, err)
+	}
+}

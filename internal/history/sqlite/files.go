@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+const (
+	insertFile  = `INSERT INTO files (hash, run) VALUES (?, ?) ON CONFLICT DO NOTHING`
+	deleteFiles = `DELETE FROM files WHERE run = ?`
+)
+
+// Holding implements [history.Store].
+func (s *Store) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
+	if len(hashes) == 0 {
+		return nil, ctx.Err()
+	}
+	if s.version < withFiles {
+		return s.holdingOld(ctx, hashes)
+	}
+	return s.runsOf(ctx, `SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))`, list(hashes))
+}
+
+// holdingOld is Holding for a file of version 1 that is read: all documents of runs are.
+func (s *Store) holdingOld(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
+	isWanted := func(hash string) bool { return slices.Contains(hashes, hash) }
+	var runs []*mapping.Run
+	for run, err := range s.runs(ctx, `SELECT id, doc FROM runs ORDER BY id`) {
+		if history.IsSkipped(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(run.Source.Hashes(), isWanted) {
+			runs = append(runs, run.WithFiles())
+		}
+	}
+	return runs, nil
+}
+
+// Sharing are the runs that have a report or a log in common with another run, by id and
+// without histograms.
+func (s *Store) Sharing(ctx context.Context) ([]*mapping.Run, error) {
+	return s.runsOf(ctx, `SELECT run FROM files WHERE hash IN (SELECT hash FROM files GROUP BY hash HAVING count(*) > 1)`)
+}
+
+// runsOf are the runs whose ids a query gives.
+func (s *Store) runsOf(ctx context.Context, ids string, args ...any) ([]*mapping.Run, error) {
+	var runs []*mapping.Run
+	for run, err := range s.runs(ctx, `SELECT id, doc FROM runs WHERE id IN (`+ids+`) ORDER BY id`, args...) {
+		if history.IsSkipped(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run.WithFiles())
+	}
+	return runs, nil
+}
+
+// indexFiles makes a run found by the contents of its files.
+func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source) error {
+	if _, err := tx.ExecContext(ctx, deleteFiles, id); err != nil {
+		return fmt.Errorf("delete hashes of files: %w", err)
+	}
+	insert, err := tx.PrepareContext(ctx, insertFile)
+	if err != nil {
+		return fmt.Errorf("insert hashes of files: %w", err)
+	}
+	defer insert.Close()
+	for _, hash := range src.Hashes() {
+		if _, err := insert.ExecContext(ctx, hash, id); err != nil {
+			return fmt.Errorf("insert hashes of files: %w", err)
+		}
+	}
+	return nil
+}
+
+// indexOldFiles does so for the runs of a history of version 1, which had no such index.
+// A damaged document is skipped, so that it damages nothing but its run.
+func (s *Store) indexOldFiles(ctx context.Context, tx *sql.Tx) (int, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT id, doc FROM runs`)
+	if err != nil {
+		return 0, fmt.Errorf("read runs: %w", err)
+	}
+	defer rows.Close()
+	sources := map[string]*mapping.Source{}
+	for rows.Next() {
+		var id string
+		var blob sql.RawBytes
+		if err := rows.Scan(&id, &blob); err != nil {
+			return 0, fmt.Errorf("read runs: %w", err)
+		}
+		var run struct{ Source mapping.Source }
+		if s.codec.unpack(blob, func(text []byte) error { return json.Unmarshal(text, &run) }) == nil {
+			sources[id] = &run.Source
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return 0, fmt.Errorf("read runs: %w", err)
+	}
+	for id, src := range sources {
+		if err := indexFiles(ctx, tx, id, src); err != nil {
+			return 0, err
+		}
+	}
+	return len(sources), nil
+}

@@ -1,0 +1,98 @@
+package sqlite_test
+
+import (
+	"compress/gzip"
+	"database/sql"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// oldHistory is a history that version 1 has made: three runs, each under two names.
+func oldHistory(t *testing.T) string {
+	t.Helper()
+	packed, err := os.Open(filepath.Join("..", "..", "..", "testdata", "histories", "version-1.db.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	content, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := io.ReadAll(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "history.db")
+	if err := os.WriteFile(path, all, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func listed(t *testing.T, s *sqlite.Store) []*mapping.Run {
+	t.Helper()
+	var runs []*mapping.Run
+	for run, err := range s.Runs(t.Context(), history.RunFilter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	return runs
+}
+
+// TestUpgrade: the runs of an old file are found by their files, once it was opened.
+func TestUpgrade(t *testing.T) {
+	path := oldHistory(t)
+	for _, want := range []int{6, 0} {
+		s := open(t, path)
+		if got := s.Upgraded(); got != want {
+			t.Errorf("%d runs brought up to date, want %d", got, want)
+		}
+		for _, run := range listed(t, s) {
+			same, err := s.Holding(t.Context(), run.Source.Hashes())
+			if err != nil || len(same) != 2 {
+				t.Errorf("%s: held by %d runs, %v", run.Run.ID, len(same), err)
+			}
+			for _, other := range same {
+				if !mapping.SameExecution(&run.Source, &other.Source) || mapping.RunID(&run.Source) != mapping.RunID(&other.Source) {
+					t.Errorf("%s and %s are not the same", run.Run.ID, other.Run.ID)
+				}
+			}
+		}
+		if sharing, err := s.Sharing(t.Context()); err != nil || len(sharing) != 6 {
+			t.Errorf("%d runs share files, %v", len(sharing), err)
+		}
+		closing(t, s)
+	}
+}
+
+// TestUpgradeSkipsDamage: what is damaged does not keep the rest from being opened.
+func TestUpgradeSkipsDamage(t *testing.T) {
+	path := oldHistory(t)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(`UPDATE runs SET doc = x'00' WHERE id LIKE '0d31001a%'`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, path)
+	defer closing(t, s)
+	if got := s.Upgraded(); got != 5 {
+		t.Errorf("%d runs brought up to date, want 5", got)
+	}
+	if sharing, err := s.Sharing(t.Context()); err != nil || len(sharing) != 4 {
+		t.Errorf("%d runs share files, %v", len(sharing), err)
+	}
+}

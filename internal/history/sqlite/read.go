@@ -1,0 +1,210 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Run implements [history.Store].
+func (s *Store) Run(ctx context.Context, id string) (*mapping.Run, error) {
+	run, err := s.find(ctx, id)
+	return run, s.fail(ctx, "read", err)
+}
+
+func (s *Store) find(ctx context.Context, id string) (*mapping.Run, error) {
+	// The exact id sorts before all that it is a prefix of.
+	rows, err := s.reader.QueryContext(ctx, `SELECT id, doc FROM runs
+		WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY id LIMIT ?2`, id, history.Candidates+1)
+	if err != nil {
+		return nil, fmt.Errorf("find run: %w", err)
+	}
+	defer rows.Close()
+	var ids []string
+	var doc []byte
+	for rows.Next() {
+		var found string
+		var blob sql.RawBytes
+		if err := rows.Scan(&found, &blob); err != nil {
+			return nil, fmt.Errorf("find run: %w", err)
+		}
+		if len(ids) == 0 {
+			doc = append(doc, blob...)
+		}
+		if ids = append(ids, found); found == id {
+			break
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("find run: %w", err)
+	}
+	if err := errors.Join(s.checkFrozen(), history.CheckOne(id, ids)); err != nil {
+		return nil, err
+	}
+	run, err := s.codec.unpackRun(doc)
+	if err != nil {
+		return nil, &history.DamagedRunError{ID: ids[0], Err: err}
+	}
+	return run, nil
+}
+
+// Runs implements [history.Store].
+func (s *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
+	column := "doc"
+	if f.Light {
+		column = "light"
+	}
+	from, to := span(f.From, f.To)
+	all := s.runs(ctx, `SELECT id, `+column+` FROM runs WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to)
+	return func(yield func(*mapping.Run, error) bool) {
+		n := 0
+		for run, err := range all {
+			if err == nil && !f.Matches(run) {
+				continue
+			}
+			if err == nil {
+				n++
+			}
+			if !yield(run, err) || n > 0 && n == f.Limit {
+				return
+			}
+		}
+	}
+}
+
+// runs are those of a query for ids and documents.
+func (s *Store) runs(ctx context.Context, query string, args ...any) iter.Seq2[*mapping.Run, error] {
+	return func(yield func(*mapping.Run, error) bool) {
+		rows, err := s.reader.QueryContext(ctx, query, args...)
+		if err != nil {
+			yield(nil, s.fail(ctx, "read", err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id string
+			var blob sql.RawBytes
+			if err := rows.Scan(&id, &blob); err != nil {
+				yield(nil, s.fail(ctx, "read", err))
+				return
+			}
+			run, err := s.codec.unpackRun(blob)
+			if err != nil {
+				run, err = nil, s.fail(ctx, "read", &history.DamagedRunError{ID: id, Err: err})
+			}
+			if !yield(run, err) {
+				return
+			}
+		}
+		if err := cmp.Or(rows.Err(), s.checkFrozen()); err != nil {
+			yield(nil, s.fail(ctx, "read", err))
+		}
+	}
+}
+
+// Intervals implements [history.Store]. One run's documents come in the order in which they
+// lie in the file; those of several runs are sorted first, on disk if they are many.
+func (s *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
+	query, args := selectIntervals(sel)
+	unpack := s.codec.unpackInterval
+	if sel.Light {
+		unpack = func(blob []byte) (*mapping.Interval, error) {
+			d, err := s.codec.unpackInterval(blob)
+			if err == nil {
+				d.Latency.Bins = mapping.Bins{}
+			}
+			return d, err
+		}
+	}
+	return stream(ctx, s, unpack, query, args...)
+}
+
+func selectIntervals(sel history.Selection) (string, []any) {
+	const finished = `SELECT g.number FROM ingests AS g JOIN runs AS r ON r.id = g.run AND r.ingest = g.ingest`
+	from, to := span(sel.From, sel.To)
+	args := []any{int64(max(sel.Level, mapping.Cluster)), from, to}
+	where, order := `level = ? AND time >= ? AND time < ?`, `part`
+	oneOf := func(column string, wanted []string) {
+		if len(wanted) > 0 {
+			where += ` AND ` + column + ` IN (SELECT value FROM json_each(?))`
+			args = append(args, list(wanted))
+		}
+	}
+	oneOf(`direction`, sel.Directions)
+	oneOf(`host`, sel.Hosts)
+	oneOf(`job`, sel.Jobs)
+	switch len(sel.Runs) {
+	case 0:
+		where += ` AND ingest IN (` + finished + `)`
+	case 1: // an equality, so that the order is the table's own
+		where += ` AND ingest = (` + finished + ` WHERE r.id = ?)`
+		args = append(args, sel.Runs[0])
+	default:
+		where += ` AND ingest IN (` + finished + ` WHERE r.id IN (SELECT value FROM json_each(?)))`
+		args = append(args, list(sel.Runs))
+	}
+	if len(sel.Runs) != 1 {
+		order = `(SELECT run FROM ingests WHERE number = ingest), part`
+	}
+	return `SELECT doc FROM intervals WHERE ` + where + ` ORDER BY time, direction, host, job, ` + order, args
+}
+
+// stream runs a query for documents. It is one statement, hence one state of the
+// history, however long the caller takes.
+func stream[D any](
+	ctx context.Context, s *Store, unpack func([]byte) (*D, error), query string, args ...any,
+) iter.Seq2[*D, error] {
+	return func(yield func(*D, error) bool) {
+		rows, err := s.reader.QueryContext(ctx, query, args...)
+		if err != nil {
+			yield(nil, s.fail(ctx, "read", err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var blob sql.RawBytes
+			d := (*D)(nil)
+			if err = rows.Scan(&blob); err == nil {
+				d, err = unpack(blob)
+			}
+			if err != nil {
+				yield(nil, s.fail(ctx, "read", err))
+				return
+			}
+			if !yield(d, nil) {
+				return
+			}
+		}
+		if err := cmp.Or(rows.Err(), s.checkFrozen()); err != nil {
+			yield(nil, s.fail(ctx, "read", err))
+		}
+	}
+}
+
+// list is a JSON array: one parameter, however many texts.
+func list(texts []string) string {
+	b, _ := json.Marshal(texts) // texts cannot fail
+	return string(b)
+}
+
+// span is [from, to) in milliseconds, rounded up as stored times are rounded down; a
+// zero time is no bound.
+func span(from, to time.Time) (int64, int64) {
+	low, high := int64(math.MinInt64), int64(math.MaxInt64)
+	if !from.IsZero() {
+		low = history.CeilMilli(from)
+	}
+	if !to.IsZero() {
+		high = history.CeilMilli(to)
+	}
+	return low, high
+}

@@ -1,0 +1,138 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	driver "modernc.org/sqlite"
+
+	"github.com/fio2es/fio2es/internal/history"
+)
+
+var errReadOnly = errors.New("it was opened for reading")
+
+// OpenReadOnly opens the history in the file path for reading. It creates nothing, waits
+// for no writer and changes no table: a file of an older version is read as it is. It
+// fails with [fs.ErrNotExist] where there is no history, and otherwise as [Open]
+// does.
+//
+// A file that cannot be written, such as one on a read-only medium, is read as if it could
+// not change, unless a writer has it open. If it changes nevertheless, reading fails with
+// [history.ErrReplaced].
+func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
+	return openReadOnly(ctx, path, busyTimeout)
+}
+
+func openReadOnly(ctx context.Context, path string, busy time.Duration) (_ *Store, err error) {
+	s := &Store{path: path, begun: map[version]int64{}}
+	defer func() {
+		if err != nil {
+			err = s.fail(ctx, "open", err)
+			_ = s.Close()
+		}
+	}()
+	if s.codec, err = newCodec(); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("it is a folder: %w", history.ErrDamaged)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("it is no regular file: %w", history.ErrDamaged)
+	}
+	if err := s.connectReader(ctx, info, busy); err != nil {
+		return nil, err
+	}
+	if s.version == 0 { // an ingest was killed before it made the tables
+		return nil, fmt.Errorf("an empty file: %w", fs.ErrNotExist)
+	}
+	return s, nil
+}
+
+// connectReader connects in the first of three ways that works. A connection that could
+// write leaves no files behind, so it comes first; query_only keeps it from writing.
+func (s *Store) connectReader(ctx context.Context, info fs.FileInfo, busy time.Duration) error {
+	var modes []string
+	if isWritable(s.path) {
+		modes = append(modes, "mode=rw")
+	}
+	if isThere(s.path+"-shm") || isThere(s.path+"-wal") { // of a writer, or of one that was killed
+		modes = append(modes, "mode=ro")
+	}
+	hasLog := false
+	if wal, err := os.Stat(s.path + "-wal"); err == nil {
+		hasLog = wal.Size() > 0
+	}
+	if !hasLog {
+		modes = append(modes, "immutable=1")
+	}
+	var first error
+	for _, mode := range modes {
+		var err error
+		if s.reader, err = connect(s.path, mode, busy, "query_only(1)"); err != nil {
+			return err
+		}
+		if s.version, err = readVersion(ctx, s.reader); err == nil {
+			if mode == "immutable=1" {
+				s.frozen = info
+			}
+			return nil
+		}
+		_ = s.reader.Close()
+		s.reader = nil
+		if first = errors.Join(first, err); !isUnopened(err) {
+			return err
+		}
+	}
+	if hasLog {
+		return fmt.Errorf("its last changes are in %s-wal, which cannot be read without write access to the folder: "+
+			"copy both files to a folder of your own, and name that with --history (%w)", s.path, first)
+	}
+	return first
+}
+
+func isWritable(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// isUnopened reports whether SQLite could not make or open the files beside a history.
+func isUnopened(err error) bool {
+	const readOnly, ioErr, cantOpen = 8, 10, 14 // SQLITE_…
+	var coded *driver.Error
+	if !errors.As(err, &coded) {
+		return false
+	}
+	code := coded.Code() & 0xff
+	return code == readOnly || code == ioErr || code == cantOpen
+}
+
+// checkFrozen fails where a file that is read as if it could not change has changed.
+func (s *Store) checkFrozen() error {
+	if s.frozen == nil {
+		return nil
+	}
+	now, err := os.Stat(s.path)
+	if err != nil {
+		return err
+	}
+	if now.Size() != s.frozen.Size() || !now.ModTime().Equal(s.frozen.ModTime()) {
+		return fmt.Errorf("it changed while it was read: start again: %w", history.ErrReplaced)
+	}
+	return nil
+}

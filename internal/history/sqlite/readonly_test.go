@@ -1,0 +1,165 @@
+package sqlite
+
+import (
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// stored is a history of one run of two documents, and closed.
+func stored(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "folder", "h.db")
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs := realistic(2)
+	run := &mapping.Run{Documents: mapping.Documents{Cluster: 2}}
+	run.Run.ID, run.Run.Ingest, run.Run.Start = docs[0].Run.ID, docs[0].Run.Ingest, docs[0].Run.Start
+	run.Source.List = []mapping.SourceFile{{Path: "output.0", Role: mapping.RoleReport, Bytes: 9, Hash: "0123456789abcdef"}}
+	if err := errors.Join(s.Put(t.Context(), docs), s.Finish(t.Context(), run), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func readable(t *testing.T, path string) {
+	t.Helper()
+	s, err := openReadOnly(t.Context(), path, 50*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	n := 0
+	for _, err := range s.Intervals(t.Context(), history.Selection{Level: realistic(1)[0].Level}) {
+		if err != nil {
+			t.Error(err)
+		}
+		n++
+	}
+	held, err := s.Holding(t.Context(), []string{"0123456789abcdef"})
+	if err != nil || len(held) != 1 || n != 2 {
+		t.Errorf("%d runs, %d documents, %v; want 1 and 2", len(held), n, err)
+	}
+	if err := s.Put(t.Context(), realistic(1)); !errors.Is(err, errReadOnly) {
+		t.Errorf("put to what is read: %v", err)
+	}
+}
+
+func filesIn(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestReadingCreatesNothing(t *testing.T) {
+	path := stored(t)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readable(t, path)
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("reading changed the file, %v", err)
+	}
+	if names := filesIn(t, filepath.Dir(path)); len(names) != 1 {
+		t.Errorf("reading left %v", names)
+	}
+	missing := filepath.Join(t.TempDir(), "mistyped", "h.db")
+	if s, err := OpenReadOnly(t.Context(), missing); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), missing) || s != nil {
+		t.Errorf("no file: %v", err)
+	}
+	if isThere(filepath.Dir(missing)) {
+		t.Error("reading created a folder")
+	}
+	empty := filepath.Join(t.TempDir(), "h.db")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenReadOnly(t.Context(), empty); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an empty file: %v", err)
+	}
+	if _, err := OpenReadOnly(t.Context(), t.TempDir()); !errors.Is(err, history.ErrDamaged) {
+		t.Errorf("a folder: %v", err)
+	}
+}
+
+// A writer that takes longer than readers wait.
+func TestReadingBesideWriter(t *testing.T) {
+	path := stored(t)
+	writer, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	err = writer.transact(t.Context(), func(*sql.Tx) error {
+		readable(t, path)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A file of version 1 is read as it is: finding runs by their files takes longer.
+func TestReadingOldVersion(t *testing.T) {
+	path := stored(t)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(`DROP TABLE files; PRAGMA user_version = 1`); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	readable(t, path)
+	s, err := OpenReadOnly(t.Context(), path)
+	if err != nil || s.version != 1 {
+		t.Errorf("reading upgraded the file: %v", err)
+	}
+	s.Close()
+}
+
+// A file that is read as if it could not change is checked after each read.
+func TestFrozenFileChanges(t *testing.T) {
+	path := stored(t)
+	s, err := OpenReadOnly(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if s.frozen, err = os.Stat(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Run(t.Context(), realistic(1)[0].Run.ID); err != nil {
+		t.Error(err)
+	}
+	if err := os.Chtimes(path, time.Time{}, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Run(t.Context(), realistic(1)[0].Run.ID); !errors.Is(err, history.ErrReplaced) {
+		t.Errorf("read a run: %v", err)
+	}
+	var last error
+	for _, err := range s.Intervals(t.Context(), history.Selection{}) {
+		last = err
+	}
+	if !errors.Is(last, history.ErrReplaced) {
+		t.Errorf("read intervals: %v", last)
+	}
+}

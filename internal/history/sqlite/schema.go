@@ -1,0 +1,110 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/fio2es/fio2es/internal/history"
+)
+
+// applicationID marks a file as a history ("fio2"), so that no other program's
+// database is ever written to by a mistaken path.
+const applicationID = 0x66696f32
+
+// migrations bring a file from version i to i+1. What is released stays as it is.
+//
+// intervals is clustered in the order in which it is read: one run's documents of a
+// level lie one after another by time. doc is a document packed by codec. Times
+// are milliseconds since 1970. ingests gives each version of a run a short number,
+// never to be used again (AUTOINCREMENT): see Store.Finish. files has the hashes of the
+// contents of each run's reports and logs, by which Store.Holding finds it.
+var migrations = [...]string{`
+CREATE TABLE runs (
+	id     TEXT PRIMARY KEY,
+	ingest TEXT NOT NULL,
+	start  INTEGER NOT NULL,
+	light  BLOB NOT NULL,
+	doc    BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX runs_by_start ON runs (start DESC, id);
+CREATE TABLE ingests (
+	number  INTEGER PRIMARY KEY AUTOINCREMENT,
+	run     TEXT NOT NULL,
+	ingest  TEXT NOT NULL,
+	written INTEGER NOT NULL,
+	UNIQUE (run, ingest)
+);
+CREATE TABLE intervals (
+	ingest    INTEGER NOT NULL REFERENCES ingests (number),
+	level     INTEGER NOT NULL,
+	time      INTEGER NOT NULL,
+	direction TEXT NOT NULL,
+	host      TEXT NOT NULL,
+	job       TEXT NOT NULL,
+	part      INTEGER NOT NULL,
+	doc       BLOB NOT NULL,
+	PRIMARY KEY (ingest, level, time, direction, host, job, part)
+) WITHOUT ROWID;
+`, `
+CREATE TABLE files (
+	hash TEXT NOT NULL,
+	run  TEXT NOT NULL,
+	PRIMARY KEY (hash, run)
+) WITHOUT ROWID;
+CREATE INDEX files_by_run ON files (run);
+`}
+
+// withFiles is the first version that has the table files.
+const withFiles = 2
+
+// readVersion is the version of a file, 0 of an empty one. It fails where the file is of
+// another program, or of a newer version of this one.
+func readVersion(ctx context.Context, from interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}) (int, error) {
+	var id, version, tables int
+	row := from.QueryRowContext(ctx, `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id AS a, pragma_user_version AS v`)
+	if err := row.Scan(&id, &version, &tables); err != nil {
+		return 0, fmt.Errorf("read version: %w", err)
+	}
+	switch {
+	case id != applicationID && (id != 0 || version != 0 || tables != 0):
+		return 0, fmt.Errorf("read version: a database of another program: %w", history.ErrDamaged)
+	case version > len(migrations):
+		return 0, fmt.Errorf("read version: %d, this one knows %d: %w", version, len(migrations), history.ErrNewer)
+	}
+	return version, nil
+}
+
+// migrate brings the file to the newest version, at one stroke.
+func (s *Store) migrate(ctx context.Context) error {
+	tx, err := s.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer tx.Rollback()
+	version, err := readVersion(ctx, tx)
+	if err != nil || version == len(migrations) {
+		return err
+	}
+	for _, statements := range migrations[version:] {
+		if _, err := tx.ExecContext(ctx, statements); err != nil {
+			return fmt.Errorf("create tables: %w", err)
+		}
+	}
+	if version > 0 && version < withFiles {
+		if s.upgraded, err = s.indexOldFiles(ctx, tx); err != nil {
+			return fmt.Errorf("upgrade: %w", err)
+		}
+	}
+	mark := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(migrations))
+	if _, err := tx.ExecContext(ctx, mark); err != nil {
+		return fmt.Errorf("write version: %w", err)
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}

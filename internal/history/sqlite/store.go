@@ -1,0 +1,209 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	driver "modernc.org/sqlite"
+
+	"github.com/fio2es/fio2es/internal/history"
+)
+
+// How long a writer waits for one in another process before it fails with ErrBusy.
+const busyTimeout = 10 * time.Second
+
+// Store is the embedded history: one file (beside it, while it is open, "-wal" and
+// "-shm" files that belong to it). One process writes at a time, any number reads.
+//
+// It is in WAL mode with synchronous=FULL: each Put and each Finish is one transaction
+// and one fsync, so that documents should come in batches of some hundreds.
+type Store struct {
+	path   string
+	writer *sql.DB // one connection: transactions follow one another; nil if opened for reading
+	reader *sql.DB // as many as there are readers: an iteration may nest another
+	insert *sql.Stmt
+	codec  *codec
+
+	version  int         // of the file's tables
+	upgraded int         // runs of a file of an older version
+	frozen   fs.FileInfo // of a file that is read as if it could not change, else nil
+
+	spoilt atomic.Bool // SQLite has found damage in the file
+
+	mu    sync.Mutex
+	begun map[version]int64 // ingests that this process has put to, by number
+}
+
+// version is one ingest of a run.
+type version struct{ run, ingest string }
+
+// Open opens the history in the file path for writing. The file is created, with its
+// folder, when it is not there; only the user may read either. It fails with
+// [history.ErrDamaged], also for another program's database, [history.ErrNewer] or [history.ErrBusy].
+// [OpenReadOnly] is for reading.
+func Open(ctx context.Context, path string) (*Store, error) {
+	return open(ctx, path, busyTimeout)
+}
+
+func open(ctx context.Context, path string, busy time.Duration) (_ *Store, err error) {
+	s := &Store{path: path, begun: map[version]int64{}}
+	defer func() {
+		if err != nil {
+			err = s.fail(ctx, "open", err)
+			_ = s.Close()
+		}
+	}()
+	if err := create(path); err != nil {
+		return nil, err
+	}
+	if s.codec, err = newCodec(); err != nil {
+		return nil, err
+	}
+	if s.writer, err = connect(path, "", busy, "page_size(16384)", "synchronous(full)", "foreign_keys(1)",
+		"wal_autocheckpoint(1000)", "journal_size_limit(67108864)"); err != nil {
+		return nil, err
+	}
+	s.writer.SetMaxOpenConns(1)
+	if err := s.migrate(ctx); err != nil {
+		return nil, err
+	}
+	s.version = len(migrations)
+	// Only now: another program's database must stay as it is.
+	mode, err := s.switchToWAL(ctx, busy)
+	if err != nil {
+		return nil, err
+	}
+	if mode != "wal" { // such as on a network file system
+		return nil, fmt.Errorf("switch to write-ahead log: journal mode stays %q", mode)
+	}
+	if s.insert, err = s.writer.PrepareContext(ctx, insertInterval); err != nil {
+		return nil, err
+	}
+	s.reader, err = connect(path, "", busy, "query_only(1)")
+	return s, err
+}
+
+// Upgraded is how many runs were in the file of an older version that opening it brought
+// to this one, which that older version cannot open any more; 0 if it was not older.
+func (s *Store) Upgraded() int { return s.upgraded }
+
+// Close ends the use of the file. Documents of an unfinished ingest stay in it.
+func (s *Store) Close() error {
+	var errs []error
+	if s.insert != nil {
+		errs = append(errs, s.insert.Close())
+	}
+	for _, db := range []*sql.DB{s.reader, s.writer} { // the last one folds the log into the file
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	if s.codec != nil {
+		s.codec.close()
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("close history %s: %w", s.path, err)
+	}
+	return nil
+}
+
+// create makes the folder and an empty file with narrow rights; SQLite gives its other
+// files the rights of this one.
+func create(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("create folder: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("create file: %w", err)
+	}
+	return f.Close()
+}
+
+// connect prepares connections, each of which begins with these pragmas. The mode is a
+// parameter of SQLite's URLs, such as "mode=ro"; empty is to read, write and create.
+func connect(path, mode string, busy time.Duration, pragmas ...string) (*sql.DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find folder: %w", err)
+	}
+	abs = filepath.ToSlash(abs)
+	if !strings.HasPrefix(abs, "/") {
+		abs = "/" + abs // C:/… is /C:/… in a URL
+	}
+	query := url.Values{"_txlock": {"immediate"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds())}}
+	query["_pragma"] = append(query["_pragma"], pragmas...)
+	if mode != "" {
+		name, value, _ := strings.Cut(mode, "=")
+		query.Set(name, value)
+	}
+	dsn := url.URL{Scheme: "file", Path: abs, RawQuery: query.Encode()}
+	return sql.Open("sqlite", dsn.String())
+}
+
+// transact runs do in a transaction that writes: all of it happens, durably, or nothing.
+func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
+	if s.writer == nil {
+		return errReadOnly
+	}
+	if s.spoilt.Load() {
+		return fmt.Errorf("nothing more is written to a damaged file: %w", history.ErrDamaged)
+	}
+	tx, err := s.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to undo
+	if err := do(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// switchToWAL waits for others that open the file at the same time: SQLite's own busy
+// timeout does not hold for a change of the journal's mode.
+func (s *Store) switchToWAL(ctx context.Context, patience time.Duration) (mode string, err error) {
+	for deadline := time.Now().Add(patience); ; {
+		err = s.writer.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
+		if err == nil || !errors.Is(s.fail(ctx, "open", err), history.ErrBusy) || time.Now().After(deadline) {
+			return mode, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// fail says what was tried with which file, and gives SQLite's codes their names.
+func (s *Store) fail(ctx context.Context, verb string, err error) error {
+	if err == nil {
+		return nil
+	}
+	const busy, locked, corrupt, notDatabase = 5, 6, 11, 26 // SQLITE_…
+	var coded *driver.Error
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err() // the driver says "interrupted"
+	case !errors.As(err, &coded):
+	case coded.Code()&0xff == busy, coded.Code()&0xff == locked:
+		err = fmt.Errorf("%w: %w", history.ErrBusy, err)
+	case coded.Code()&0xff == corrupt:
+		s.spoilt.Store(true)
+		err = fmt.Errorf("%w: keep a copy of the file; fio2es check says what is damaged: %w", history.ErrDamaged, err)
+	case coded.Code()&0xff == notDatabase:
+		err = fmt.Errorf("%w: %w", history.ErrDamaged, err)
+	}
+	return fmt.Errorf("%s history %s: %w", verb, s.path, err)
+}

@@ -1,0 +1,193 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+const (
+	// An equal document stays untouched: reading an archive again writes nothing.
+	insertInterval = `INSERT INTO intervals (ingest, level, time, direction, host, job, part, doc)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET doc = excluded.doc WHERE doc IS NOT excluded.doc`
+
+	insertIngest = `INSERT INTO ingests (run, ingest, written) VALUES (?, ?, ?)
+		ON CONFLICT DO UPDATE SET written = excluded.written RETURNING number`
+
+	insertRun = `INSERT INTO runs (id, ingest, start, light, doc) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET ingest = excluded.ingest, start = excluded.start,
+			light = excluded.light, doc = excluded.doc`
+)
+
+// Put implements [history.Store], in one transaction.
+func (s *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
+	if len(docs) == 0 {
+		return nil
+	}
+	blobs, err := s.codec.packAll(docs)
+	numbers := map[version]int64{}
+	if err == nil {
+		err = s.transact(ctx, func(tx *sql.Tx) error { return s.put(ctx, tx, docs, blobs, numbers) })
+	}
+	if err == nil {
+		s.remember(numbers)
+	}
+	return s.fail(ctx, "write to", err)
+}
+
+func (s *Store) put(
+	ctx context.Context, tx *sql.Tx, docs []*mapping.Interval, blobs [][]byte, numbers map[version]int64,
+) error {
+	insert := tx.StmtContext(ctx, s.insert)
+	// The transaction ends with ctx; watching it for each row as well costs a goroutine.
+	unwatched := context.WithoutCancel(ctx)
+	for i, d := range docs {
+		v := version{d.Run.ID, d.Run.Ingest}
+		number, ok := numbers[v]
+		if !ok {
+			var err error
+			if number, err = s.begin(ctx, tx, v); err != nil {
+				return err
+			}
+			numbers[v] = number
+		}
+		_, err := insert.ExecContext(unwatched, number, int64(d.Level), d.Time.UnixMilli(),
+			d.Fio.Direction, d.Host.Name, d.Fio.Job, d.Part, blobs[i])
+		if err != nil {
+			return fmt.Errorf("insert: %w", err)
+		}
+	}
+	return nil
+}
+
+// begin is the number of a version. When this process has put documents under another
+// one, somebody has finished, deleted or purged the run meanwhile: going on would make
+// a run with holes.
+func (s *Store) begin(ctx context.Context, tx *sql.Tx, v version) (int64, error) {
+	var number int64
+	row := tx.QueryRowContext(ctx, insertIngest, v.run, v.ingest, time.Now().UnixMilli())
+	if err := row.Scan(&number); err != nil {
+		return 0, fmt.Errorf("begin ingest: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if before, ok := s.begun[v]; ok && before != number {
+		delete(s.begun, v) // so that a new attempt may begin again
+		return 0, fmt.Errorf("begin ingest of run %q: %w", v.run, history.ErrReplaced)
+	}
+	return number, nil
+}
+
+// remember keeps the numbers of versions once they are committed.
+func (s *Store) remember(numbers map[version]int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.Copy(s.begun, numbers)
+}
+
+// forget drops what is known of a run's versions but keep, which this process removed.
+func (s *Store) forget(run, keep string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.begun, func(v version, _ int64) bool { return v.run == run && v.ingest != keep })
+}
+
+// Finish implements [history.Store]. It may be called again and again, as a run that is
+// followed grows.
+func (s *Store) Finish(ctx context.Context, run *mapping.Run) error {
+	err := run.Check()
+	if err == nil {
+		err = s.transact(ctx, func(tx *sql.Tx) error { return s.finish(ctx, tx, run) })
+	}
+	if err == nil {
+		s.forget(run.Run.ID, run.Run.Ingest)
+	}
+	return s.fail(ctx, "write to", err)
+}
+
+func (s *Store) finish(ctx context.Context, tx *sql.Tx, run *mapping.Run) error {
+	number, err := s.begin(ctx, tx, version{run.Run.ID, run.Run.Ingest})
+	if err != nil {
+		return err
+	}
+	if run, err = s.keepIngested(ctx, tx, run); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, insertRun, run.Run.ID, run.Run.Ingest, run.Run.Start.UnixMilli(),
+		s.codec.pack(run.Light().AppendJSON), s.codec.pack(run.AppendJSON))
+	if err != nil {
+		return fmt.Errorf("insert run: %w", err)
+	}
+	if err := indexFiles(ctx, tx, run.Run.ID, &run.Source); err != nil {
+		return err
+	}
+	return remove(ctx, tx, `run = ? AND number <> ?`, run.Run.ID, number)
+}
+
+// keepIngested gives run the time at which an otherwise equal document was stored.
+func (s *Store) keepIngested(ctx context.Context, tx *sql.Tx, run *mapping.Run) (*mapping.Run, error) {
+	var blob []byte
+	switch err := tx.QueryRowContext(ctx, `SELECT doc FROM runs WHERE id = ?`, run.Run.ID).Scan(&blob); {
+	case errors.Is(err, sql.ErrNoRows):
+		return run, nil
+	case err != nil:
+		return nil, fmt.Errorf("read run: %w", err)
+	}
+	stored, err := s.codec.unpackRun(blob)
+	if err != nil {
+		return run, nil //nolint:nilerr // what is damaged is about to be replaced
+	}
+	same := *run
+	same.Ingested = stored.Ingested
+	if bytes.Equal(same.AppendJSON(nil), stored.AppendJSON(nil)) {
+		return &same, nil
+	}
+	return run, nil
+}
+
+// Delete implements [history.Store].
+func (s *Store) Delete(ctx context.Context, runID string) error {
+	err := s.transact(ctx, func(tx *sql.Tx) error {
+		var known bool
+		row := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1)
+			OR EXISTS (SELECT 1 FROM ingests WHERE run = ?1)`, runID)
+		if err := row.Scan(&known); err != nil {
+			return fmt.Errorf("find run: %w", err)
+		}
+		if !known {
+			return fmt.Errorf("delete run %q: %w", runID, history.ErrNotFound)
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM runs WHERE id = ?`, runID); err != nil {
+			return fmt.Errorf("delete run: %w", err)
+		}
+		if _, err := tx.ExecContext(ctx, deleteFiles, runID); err != nil {
+			return fmt.Errorf("delete hashes of files: %w", err)
+		}
+		return remove(ctx, tx, `run = ?`, runID)
+	})
+	if err == nil {
+		s.forget(runID, "")
+	}
+	return s.fail(ctx, "write to", err)
+}
+
+// remove deletes the ingests that a condition selects, with their documents.
+func remove(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
+	for _, statement := range []string{
+		`DELETE FROM intervals WHERE ingest IN (SELECT number FROM ingests WHERE ` + where + `)`,
+		`DELETE FROM ingests WHERE ` + where,
+	} {
+		if _, err := tx.ExecContext(ctx, statement, args...); err != nil {
+			return fmt.Errorf("delete documents: %w", err)
+		}
+	}
+	return nil
+}
