@@ -47,7 +47,7 @@ func (p *plan) readAverages(ctx context.Context, logs []cbt.Log, t *tallies) (*a
 		}
 		last, err := a.read(log, j)
 		if err != nil {
-			t.problems.lose(err)
+			t.problems.skip(err)
 		}
 		if len(p.averages) > 0 { // else rows say it
 			t.jobs[j].last = max(t.jobs[j].last, last)
@@ -68,14 +68,14 @@ func (a *averages) read(log cbt.Log, j *job) (end int64, err error) {
 		case !ok:
 			return end, nil
 		case errors.As(err, new(*fiolog.SyntaxError)):
-			a.problems.lose(err)
+			a.problems.skip(err)
 			continue
 		case err != nil:
 			return end, err
 		}
 		at := rec.Time - j.origin
 		if at < 0 || at > maxRun || rec.NewJob {
-			a.problems.lose(rowErr(errors.New("the time is not of this job"), log, rec))
+			a.problems.skip(rowErr(errors.New("the time is not of this job"), log, rec))
 			continue
 		}
 		from := last[rec.Direction]

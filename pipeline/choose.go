@@ -95,7 +95,7 @@ func (b *planner) add(j *job) {
 	default:
 		j.close()
 		j.head = head{}
-		b.lose(why)
+		b.skip(why)
 	}
 }
 

@@ -101,7 +101,7 @@ func (f *follower) follow(ctx context.Context, each func(*mapping.Interval) erro
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Run: run, Lost: f.tallies.problems.Lost(), Notes: f.tallies.problems.Notes()}, nil
+	return &Result{Run: run, Skipped: f.tallies.problems.Skipped(), Notes: f.tallies.problems.Notes()}, nil
 }
 
 // store makes all documents so far visible.

@@ -51,7 +51,7 @@ func (b *planner) readOutputs(ctx context.Context) []*output {
 	memory := 0
 	for i, f := range b.run.Reports {
 		if memory > maxReports {
-			b.lose(fmt.Errorf("%s: from here on %d of %d reports are not read, because those before take %d MB: run fio with group_reporting",
+			b.skip(fmt.Errorf("%s: from here on %d of %d reports are not read, because those before take %d MB: run fio with group_reporting",
 				f.File.Name(), len(b.run.Reports)-i, len(b.run.Reports), memory>>20))
 			break
 		}
@@ -71,7 +71,7 @@ func (b *planner) readOutputs(ctx context.Context) []*output {
 func (b *planner) readOutput(ctx context.Context, f cbt.Report) *output {
 	in, err := f.File.Open()
 	if err != nil {
-		b.lose(err)
+		b.skip(err)
 		return nil
 	}
 	defer in.Close()
@@ -83,13 +83,13 @@ func (b *planner) readOutput(ctx context.Context, f cbt.Report) *output {
 			return nil
 		}
 		if errors.Is(err, cbt.ErrBudget) {
-			b.lose(err)
+			b.skip(err)
 			return nil
 		}
 		if err != nil {
 			alone := len(b.run.Logs)+len(b.run.Others) == 0 // and it begins as fio's do
 			if !b.isUnfinished(err) && (f.Named || alone || out.fio != nil || f.IsFio()) {
-				b.lose(err)
+				b.skip(err)
 			}
 			continue
 		}
@@ -117,7 +117,7 @@ func (b *planner) readOutput(ctx context.Context, f cbt.Report) *output {
 		}
 	}
 	if out.earlier > 0 {
-		b.lose(fmt.Errorf("%s: it holds reports of %d runs of fio, one after another (>>): only the last is used; "+
+		b.skip(fmt.Errorf("%s: it holds reports of %d runs of fio, one after another (>>): only the last is used; "+
 			"write each run's report to a file of its own", f.File.Name(), out.earlier+1))
 	}
 	return out

@@ -83,7 +83,7 @@ func isPossible(t time.Time) bool { return !t.Before(notBefore) && t.Before(notA
 func (b *planner) dropImpossible(out *output) {
 	drop := func(what string, ms *int64) {
 		if at := time.UnixMilli(*ms); !isPossible(at) {
-			b.lose(fmt.Errorf("%s: %s %d is in the year %d, which cannot be: not used", out.File.Name(), what, *ms, at.Year()))
+			b.skip(fmt.Errorf("%s: %s %d is in the year %d, which cannot be: not used", out.File.Name(), what, *ms, at.Year()))
 			*ms = 0
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // summary makes the run's document, once all windows have been read.
 func (p *plan) summary(ref mapping.RunRef, t *tallies, documents mapping.Documents) *mapping.Run {
-	lost := t.problems.Lost()
+	lost := t.problems.Skipped()
 	run := &mapping.Run{
 		Run: mapping.RunInfo{
 			ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Path: p.run.Path, Start: ref.Start, End: p.at(p.end(t)),

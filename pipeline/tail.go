@@ -37,7 +37,7 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 	case stats.TotalIOs == 0 && logged.IsEmpty():
 		return nil
 	case logged.Total() > total:
-		t.problems.lose(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report: some rows are of another run, or are there twice; keep the files of each run in a folder of their own",
+		t.problems.skip(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report: some rows are of another run, or are there twice; keep the files of each run in a folder of their own",
 			describe(e, d), logged.Total(), total))
 		return nil
 	case len(stats.Clat.Bins) == 0:
@@ -45,7 +45,7 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 		return nil
 	}
 	if _, err := e.failed(stats); err != nil {
-		t.problems.lose(err)
+		t.problems.skip(err)
 		t.countMissing(d, total-logged.Total())
 		return nil
 	}
@@ -55,7 +55,7 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 	}
 	switch {
 	case !rest.Subtract(logged):
-		t.problems.lose(fmt.Errorf("%s: the bins of its logs are not among those of the report: the logs are of another run, or were changed; keep the files of each run in a folder of their own", describe(e, d)))
+		t.problems.skip(fmt.Errorf("%s: the bins of its logs are not among those of the report: the logs are of another run, or were changed; keep the files of each run in a folder of their own", describe(e, d)))
 		t.countMissing(d, total-logged.Total())
 		return nil
 	case damaged && !t.cut(e):
@@ -91,12 +91,12 @@ func (t *tallies) mixedTail(e *entry) []align.Row {
 	}
 	switch {
 	case all.Total() > total:
-		t.problems.lose(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report; keep the files of each run in a folder of their own", e.describe(), all.Total(), total))
+		t.problems.skip(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report; keep the files of each run in a folder of their own", e.describe(), all.Total(), total))
 		return nil
 	case err != nil || all.IsEmpty() || rest.IsEmpty() || damaged && !t.cut(e) || !rest.Subtract(all):
 		t.countMissing(fiolog.Read, total-all.Total())
 		if err != nil {
-			t.problems.lose(err)
+			t.problems.skip(err)
 		}
 		return nil
 	}

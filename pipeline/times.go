@@ -66,7 +66,7 @@ func (b *planner) placeOutputs() {
 				b.placed = p.how
 			}
 			if p.doubt != "" && !b.hasEpochs(out) {
-				b.lose(errors.New(p.doubt))
+				b.skip(errors.New(p.doubt))
 			}
 		}
 	}
@@ -186,7 +186,7 @@ func (b *planner) setStart() error {
 			continue
 		}
 		if !isPossible(j.start) {
-			b.lose(fmt.Errorf("%s: %s puts its start in the year %d, which cannot be: not used", j.log.File.Name(), j.clock, j.start.Year()))
+			b.skip(fmt.Errorf("%s: %s puts its start in the year %d, which cannot be: not used", j.log.File.Name(), j.clock, j.start.Year()))
 			j.moment = moment{}
 			continue
 		}

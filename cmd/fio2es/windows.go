@@ -129,12 +129,12 @@ func (a *app) windowsOfPaths(ctx context.Context, paths []string, out windowOutp
 		}
 		a.progress.Clear()
 		res.Log(a.log)
-		leftOut = leftOut || len(res.Lost) > 0
+		leftOut = leftOut || len(res.Skipped) > 0
 		if res.Run != nil {
 			if err := out.total(res.Run); err != nil {
 				return false, err
 			}
-			a.tellLack(out, res.Run, slices.Concat(res.Lost, res.Notes))
+			a.tellLack(out, res.Run, slices.Concat(res.Skipped, res.Notes))
 		}
 	}
 	return leftOut, nil
