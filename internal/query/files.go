@@ -74,7 +74,7 @@ func (f *fileReader) read(ctx context.Context, r *Run, q *Query, take func(*wind
 	if err != nil {
 		return nil, err
 	}
-	for _, lost := range res.Lost {
+	for _, lost := range res.Skipped {
 		r.Warnings = append(r.Warnings, lost.Error())
 	}
 	for _, note := range res.Notes {
