@@ -32,7 +32,6 @@ func storedWindow(direction string, elapsed, from, to int64, h *hist.Histogram) 
 // outAndErr runs a command that must end with a code.
 func outAndErr(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	t.Helper()
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	var out, errs strings.Builder
 	if got := run(t.Context(), args, strings.NewReader(""), &out, &errs); got != code {
 		t.Errorf("%v: exit code %d, want %d: %s", args, got, code, errs.String())

@@ -9,6 +9,7 @@ import (
 
 // TestCheckHistory finds each kind of damage, repairs it, and ingest restores the rest.
 func TestCheckHistory(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		damage          string
 		found, repaired string
@@ -36,6 +37,7 @@ func TestCheckHistory(t *testing.T) {
 
 // TestCheckHistoryFile: bytes of the file are flipped, in a page that SQLite needs.
 func TestCheckHistoryFile(t *testing.T) {
+	t.Parallel()
 	db := filepath.Join(t.TempDir(), "h.db")
 	outAndErr(t, 0, "ingest", "--history", db, exampleArchive)
 	file, err := os.ReadFile(db)
