@@ -69,7 +69,7 @@ func Read(ctx context.Context, files []*source.File) *Archive {
 			reports = append(reports, f)
 		}
 	}
-	s.dropWholeLogs()
+	s.dropAllJobsLogs()
 	s.uniteFamilies()
 	reports = s.dropOldReports(reports)
 	s.skip(slices.DeleteFunc(slices.Clone(reports), func(f *source.File) bool { return roleOf(f.Path) == roleNone }))
@@ -101,17 +101,14 @@ type sorter struct {
 	ctx     context.Context // ends reading of files
 	order   map[*source.File]int
 	places  map[placeKey]place
-	configs map[folder]*source.File // benchmark_config.yaml by its folder
-	wholes  map[folder]*source.File // cbt_config.yaml by its folder
-	told    map[*source.File]*told  // what these say, as far as it was needed
+	configs map[folder]*source.File // CBT's YAML files by their paths
+	facts   map[*source.File]*facts // what these say, as far as it was needed
 	runs    map[runKey]*Run
 	folders map[folder][]*Run // by the folder of their files, less the host
 	logs    map[logKey]*source.File
 	logged  map[folder]bool // id- folders that have logs
 	skipped map[folder]*Skipped
 	all     []*Run
-	gone    map[*Run]bool // now part of others, or without files
-	into    map[*Run]*Run // of which others
 	left    []Left
 
 	roots    map[rootKey]string // of arguments, see [sorter.rootOf]
@@ -146,9 +143,9 @@ func keyOf(r *Run, l *Log) logKey { return logKey{r, l.Kind, l.Host, l.Prefix, l
 func newSorter() *sorter {
 	return &sorter{
 		order: map[*source.File]int{}, places: map[placeKey]place{}, configs: map[folder]*source.File{},
-		wholes: map[folder]*source.File{}, told: map[*source.File]*told{}, runs: map[runKey]*Run{},
+		facts: map[*source.File]*facts{}, runs: map[runKey]*Run{},
 		folders: map[folder][]*Run{}, logs: map[logKey]*source.File{}, logged: map[folder]bool{}, skipped: map[folder]*Skipped{},
-		gone: map[*Run]bool{}, into: map[*Run]*Run{}, roots: map[rootKey]string{}, samples: map[folder]bool{},
+		roots: map[rootKey]string{}, samples: map[folder]bool{},
 		jobs:   map[*source.File]readJobFile{},
 		budget: new(Budget),
 	}
@@ -158,10 +155,8 @@ func newSorter() *sorter {
 func (s *sorter) note(f *source.File) {
 	dir, base := path.Split(f.Path)
 	switch {
-	case base == configName || base == wholeName:
-		if roleOf(f.Path) == roleConfig {
-			s.config(f)
-		}
+	case roleOf(f.Path) == roleConfig:
+		s.configs[folderOf(f, f.Path)] = f
 	case base == pbenchReport:
 		s.samples[folderOf(f, path.Clean(dir))] = true
 	}
@@ -184,13 +179,14 @@ func (s *sorter) roleOf(f *source.File) role {
 	return r
 }
 
-// config takes note of one of CBT's YAML files.
-func (s *sorter) config(f *source.File) {
-	in := s.configs
-	if path.Base(f.Path) == wholeName {
-		in = s.wholes
+// config is one of CBT's YAML files in a folder; nil if there is none, or the folder is outside
+// the argument ("").
+func (s *sorter) config(at folder, name string) *source.File {
+	if at.path == "" {
+		return nil
 	}
-	in[folderOf(f, path.Dir(f.Path))] = f
+	at.path = path.Join(at.path, name)
+	return s.configs[at]
 }
 
 // once leaves out what was found twice, because arguments overlap.
@@ -226,7 +222,7 @@ func (s *sorter) leaveOut(f *source.File, reason string) {
 // finish gives the outcome, and what configuration no run has.
 func (s *sorter) finish() *Archive {
 	used := map[*source.File]bool{}
-	a := &Archive{Runs: slices.DeleteFunc(s.all, func(r *Run) bool { return s.gone[r] })}
+	a := &Archive{Runs: slices.DeleteFunc(s.all, func(r *Run) bool { return r.gone })}
 	for _, r := range a.Runs {
 		slices.SortStableFunc(r.Logs, compareLogs)
 		slices.SortStableFunc(r.Others, compareLogs)
@@ -234,23 +230,21 @@ func (s *sorter) finish() *Archive {
 		slices.SortStableFunc(r.Reports, compareReports)
 		r.setLoose()
 		r.Budget = s.budget
-		used[r.Config], used[r.Whole] = true, true
+		used[r.Config], used[r.ArchiveConfig] = true, true
 	}
 	slices.SortStableFunc(a.Runs, func(a, b *Run) int { return cmp.Compare(s.first(a), s.first(b)) })
 	tellApart(a.Runs)
 	for at, skipped := range s.skipped {
 		a.Skipped = append(a.Skipped, *skipped)
-		used[s.configs[at]] = true
-		used[s.wholeOf(at)] = true
+		used[s.config(at, configName)], used[s.archiveConfig(at)] = true, true
 	}
 	slices.SortFunc(a.Skipped, func(a, b Skipped) int { return cmp.Compare(s.order[a.Files[0]], s.order[b.Files[0]]) })
 	for _, f := range s.configs {
-		if !used[f] {
+		switch {
+		case used[f]:
+		case path.Base(f.Path) == configName:
 			s.leave(f, "neither logs nor reports of fio belong to this configuration")
-		}
-	}
-	for _, f := range s.wholes {
-		if !used[f] {
+		default:
 			s.leave(f, "the archive of this configuration has no runs")
 		}
 	}
@@ -306,15 +300,9 @@ func (s *sorter) first(r *Run) int {
 	return first
 }
 
-// wholeOf is the archive's configuration for an id- folder.
-func (s *sorter) wholeOf(at folder) *source.File {
-	p := locate(at.archive, at.path, keepWhole, nil)
-	if p.root == "" {
-		return nil
-	}
+// archiveConfig is the archive's configuration for an id- folder.
+func (s *sorter) archiveConfig(at folder) *source.File {
+	p := locate(at.archive, at.path, nil, nil)
 	at.path = p.root
-	return s.wholes[at]
+	return s.config(at, archiveConfigName)
 }
-
-// keepWhole is for where no host matters.
-func keepWhole(_ *place, top string) (name, host string) { return top, "" }

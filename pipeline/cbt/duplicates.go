@@ -39,7 +39,7 @@ func (s *sorter) dropOldReports(reports []*source.File) []*source.File {
 func (s *sorter) dropDuplicates() {
 	t := duplicates{sums: map[*source.File]*sum{}, budget: s.budget}
 	for _, r := range s.all {
-		if !s.gone[r] {
+		if !r.gone {
 			s.dropDuplicateLogs(r, &t)
 			s.dropDuplicateReports(r, &t)
 		}
@@ -112,7 +112,7 @@ func (s *sorter) dropDuplicateReportRuns(t *duplicates) {
 		}
 		return 0
 	}
-	runs := slices.DeleteFunc(slices.Clone(s.all), func(r *Run) bool { return s.gone[r] })
+	runs := slices.DeleteFunc(slices.Clone(s.all), func(r *Run) bool { return r.gone })
 	slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Or(alone(a)-alone(b), s.first(a)-s.first(b)) })
 	for _, r := range runs {
 		var of *Run
@@ -145,7 +145,7 @@ func (s *sorter) dropDuplicateRuns(t *duplicates) {
 	groups := map[string][]*Run{}
 	var order []string
 	for _, r := range s.all {
-		if s.gone[r] {
+		if r.gone {
 			continue
 		}
 		if key := r.outline(); key != "" {
@@ -161,7 +161,7 @@ func (s *sorter) dropDuplicateRuns(t *duplicates) {
 			return cmp.Or(min(len(b.Reports), 1)-min(len(a.Reports), 1), strings.Count(a.Path, "/")-strings.Count(b.Path, "/"), s.first(a)-s.first(b))
 		})
 		for i, r := range runs {
-			j := slices.IndexFunc(runs[:i], func(other *Run) bool { return !s.gone[other] && t.sameRun(r, other) })
+			j := slices.IndexFunc(runs[:i], func(other *Run) bool { return !other.gone && t.sameRun(r, other) })
 			if j < 0 {
 				continue
 			}
@@ -172,9 +172,9 @@ func (s *sorter) dropDuplicateRuns(t *duplicates) {
 
 // dropDuplicate leaves out a run that is a copy of another.
 func (s *sorter) dropDuplicate(r, of *Run) {
-	s.gone[r] = true
+	r.gone = true
 	for _, f := range r.Files() {
-		if f != r.Config && f != r.Whole && f != r.Job && !s.isUsed(f) && !f.Beside {
+		if f != r.Config && f != r.ArchiveConfig && f != r.Job && !s.isUsed(f) && !f.Beside {
 			s.leaveOut(f, "part of a copy of "+of.Path+", so it counts once")
 		}
 	}
@@ -182,7 +182,7 @@ func (s *sorter) dropDuplicate(r, of *Run) {
 
 // isUsed reports whether a file is in a run that is still there.
 func (s *sorter) isUsed(f *source.File) bool {
-	return slices.ContainsFunc(s.all, func(r *Run) bool { return !s.gone[r] && slices.Contains(r.Files(), f) })
+	return slices.ContainsFunc(s.all, func(r *Run) bool { return !r.gone && slices.Contains(r.Files(), f) })
 }
 
 // outline is the names and sizes of a run's logs, "" where a size is not known, or nothing

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	configName = "benchmark_config.yaml" // of one benchmark
-	wholeName  = "cbt_config.yaml"       // of the archive
+	configName        = "benchmark_config.yaml" // of one benchmark
+	archiveConfigName = "cbt_config.yaml"       // of the archive
 )
 
 var (
@@ -76,7 +76,7 @@ func roleOf(name string) role {
 		return roleLog
 	}
 	switch {
-	case base == configName || base == wholeName:
+	case base == configName || base == archiveConfigName:
 		return roleConfig
 	case ceph(base):
 		return roleNone

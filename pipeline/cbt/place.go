@@ -45,7 +45,8 @@ type place struct {
 	doubt    string // about the host
 }
 
-// splitter divides the first folder below an id- folder into its name and a host.
+// splitter divides the first folder below an id- folder into its name and a host; nil where
+// no host matters.
 type splitter func(p *place, top string) (name, host string)
 
 // locate reads the folders above a file. The archive's name counts as one, because the
@@ -66,7 +67,7 @@ func locate(archive, dir string, split splitter, isSample func(dir string) bool)
 		}
 		first = findTop(parts)
 	}
-	if 0 < first && first < len(parts) {
+	if 0 < first && first < len(parts) && split != nil {
 		top := parts[first]
 		parts[first], p.host = split(&p, top)
 	}

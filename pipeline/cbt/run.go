@@ -17,8 +17,8 @@ type Run struct {
 	Others  []Log    // of all other kinds: by host, volume, job and kind
 	Reports []Report // what holds fio's output, or may hold it
 	Settings
-	Config *source.File // benchmark_config.yaml, nil where there is none
-	Whole  *source.File // cbt_config.yaml, likewise
+	Config        *source.File // benchmark_config.yaml, nil where there is none
+	ArchiveConfig *source.File // cbt_config.yaml, likewise
 
 	// Job is fio's job file: pbench-fio keeps it, and people do; nil where there is none,
 	// and in CBT's layout. JobOptions are the options that all its sections share, with
@@ -40,6 +40,8 @@ type Run struct {
 	base     string // the folder at.folder, see [sorter.dirOf]
 	name     string
 	argument string // that it was found under
+	gone     bool   // it is part of another, or a copy, or has no files left
+	into     *Run   // which other
 }
 
 // Log is one log of fio.
@@ -200,7 +202,7 @@ func (r *Run) Files() []*source.File {
 	for _, f := range r.Reports {
 		files = append(files, f.File)
 	}
-	for _, f := range []*source.File{r.Config, r.Whole, r.Job} {
+	for _, f := range []*source.File{r.Config, r.ArchiveConfig, r.Job} {
 		if f != nil {
 			files = append(files, f)
 		}
