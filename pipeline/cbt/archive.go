@@ -28,8 +28,8 @@ type Left struct {
 	// Notable means that people may expect it to be read: it is a log or a report, or
 	// they named it.
 	Notable bool
-	// More is how many other files are left for the same kind of reason and not listed:
-	// of each kind ten are.
+	// More is how many other files have the same kind of reason and are not listed:
+	// ten of each kind are.
 	More int
 }
 
@@ -41,15 +41,14 @@ type Skipped struct {
 	Files         []*source.File
 }
 
-// Read sorts files into runs. It reads a log only where another of the same size may be a
-// copy of it, or where the user named a file by a name that says nothing; of CBT's YAML
-// files those of configurations whose names leave a question: where a host's name begins
-// in that of a folder, and whether reports without any log are fio's. Outside CBT's layout
-// it reads job files, and of fio's reports the first where names and places do not tell
-// whose they are.
+// Read sorts files into runs. It reads a log only if another of the same size may be a
+// copy of it, or if the user named a file by a name that says nothing. It reads one of CBT's
+// YAML files only if names leave a question: where a host's name begins in that of a folder,
+// and whether reports without any log are fio's. Outside CBT's layout
+// it reads job files, and the first of fio's reports in a file where names and places do not
+// show whose it is.
 //
-// When ctx ends it returns soon, with an archive that lacks what it has not come to: the
-// caller has to look at ctx.
+// When ctx ends it returns soon, with an incomplete archive: the caller has to look at ctx.
 func Read(ctx context.Context, files []*source.File) *Archive {
 	s := newSorter()
 	s.ctx = ctx
@@ -87,8 +86,8 @@ func folderOf(f *source.File, dir string) folder {
 	return folder{argument: argumentOf(f), archive: f.Archive, path: dir}
 }
 
-// argumentOf is what tells archives of the same name apart: the argument that a file was
-// found under. Files that were named one by one belong together by their folder.
+// argumentOf is the argument that a file was found under, because archives may have the same
+// name. Files that were named one by one belong together by their folder.
 func argumentOf(f *source.File) string {
 	if f.Named && f.Root != "-" {
 		return filepath.Dir(f.Root)
@@ -151,7 +150,7 @@ func newSorter() *sorter {
 	}
 }
 
-// note takes note of what others are sorted by.
+// note remembers the files and folders that others are sorted by.
 func (s *sorter) note(f *source.File) {
 	dir, base := path.Split(f.Path)
 	switch {
@@ -189,7 +188,7 @@ func (s *sorter) config(at folder, name string) *source.File {
 	return s.configs[at]
 }
 
-// once leaves out what was found twice, because arguments overlap.
+// once skips what was found twice, because arguments overlap.
 func (s *sorter) once(files []*source.File) []*source.File {
 	type place struct {
 		folder
@@ -214,12 +213,12 @@ func (s *sorter) leave(f *source.File, reason string) {
 	s.left = append(s.left, Left{File: f, Reason: reason, Notable: f.Named})
 }
 
-// leaveOut is leave for what people may expect to be read.
+// leaveOut is leave for files that people may expect to be read.
 func (s *sorter) leaveOut(f *source.File, reason string) {
 	s.left = append(s.left, Left{File: f, Reason: reason, Notable: true})
 }
 
-// finish gives the outcome, and what configuration no run has.
+// finish gives the outcome, with the configurations that no run has.
 func (s *sorter) finish() *Archive {
 	used := map[*source.File]bool{}
 	a := &Archive{Runs: slices.DeleteFunc(s.all, func(r *Run) bool { return r.gone })}
@@ -254,8 +253,8 @@ func (s *sorter) finish() *Archive {
 	return a
 }
 
-// firstTen leaves ten of what is left for one kind of reason; the last of them has the number
-// of the others.
+// firstTen keeps ten files of each kind of reason; the last of them has the number of the
+// others.
 func firstTen(all []Left) []Left {
 	var kinds alike.Counter
 	last := map[string]int{}
@@ -281,14 +280,15 @@ func tellApart(runs []*Run) {
 	for _, r := range runs {
 		key := folder{r.argument, r.Archive, r.Path}
 		if seen[key]++; seen[key] > 1 {
-			r.doubt("another run has the same path: told apart by a number, which changes when that run goes")
+			r.doubt("another run has the same path: this one has a number, which changes if that run is removed")
 			r.Path += fmt.Sprintf("#%d", seen[key])
 			r.name = ""
 		}
 	}
 }
 
-// first is the position of a run's first file, but for the configuration, which runs share.
+// first is the position of a run's first file. The configuration does not count, because runs
+// share it.
 func (s *sorter) first(r *Run) int {
 	first := len(s.order)
 	for _, l := range r.logs() {

@@ -10,7 +10,7 @@ import (
 )
 
 // clue is a report outside of CBT's layout, or a job file: what it says, and where it
-// lies, tell which logs are of one execution of fio.
+// lies, show which logs are of one execution of fio.
 type clue struct {
 	file   *source.File
 	dir    string // see [sorter.dirOf]

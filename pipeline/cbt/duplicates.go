@@ -15,7 +15,7 @@ import (
 
 var numberMark = regexp.MustCompile(`^\.\d+$`)
 
-// dropOldReports leaves out reports whose names say that they are older than another that
+// dropOldReports drops reports whose names say that they are older than another that
 // is there: out.json.bak beside out.json.
 func (s *sorter) dropOldReports(reports []*source.File) []*source.File {
 	return slices.DeleteFunc(slices.Clone(reports), func(f *source.File) bool {
@@ -34,8 +34,8 @@ func (s *sorter) dropOldReports(reports []*source.File) []*source.File {
 	})
 }
 
-// dropDuplicates leaves out what is there twice with the same content, since requests would
-// count twice: in one run, and runs that are copies of others.
+// dropDuplicates drops files and runs that are there twice with the same content, because
+// their requests would count twice.
 func (s *sorter) dropDuplicates() {
 	t := duplicates{sums: map[*source.File]*sum{}, budget: s.budget}
 	for _, r := range s.all {
@@ -48,7 +48,7 @@ func (s *sorter) dropDuplicates() {
 	s.dropDuplicateReportRuns(&t)
 }
 
-// dropDuplicateLogs leaves out logs of one run that have the content of another of the same
+// dropDuplicateLogs drops logs of one run that have the content of another of the same
 // kind and number: copies under another host's name, or of another volume.
 func (s *sorter) dropDuplicateLogs(r *Run, t *duplicates) {
 	type key struct {
@@ -72,7 +72,7 @@ func (s *sorter) dropDuplicateLogs(r *Run, t *duplicates) {
 	})
 }
 
-// dropDuplicateReports leaves out reports of one run that have the content of another. CBT keeps
+// dropDuplicateReports drops reports of one run that have the content of another. CBT keeps
 // each twice, as it was printed and the JSON alone, which may be the same. Of two hosts
 // they are copies only where the logs of one were copies, too: reports that grow have
 // little in them at first.
@@ -99,7 +99,7 @@ func (s *sorter) lostLogs(r *Run, f Report) bool {
 	return !r.isReported() && !slices.ContainsFunc(r.logs(), func(l Log) bool { return l.Host == f.Host && l.Volume == f.Volume })
 }
 
-// dropDuplicateReportRuns leaves out runs without logs whose reports are other runs', too.
+// dropDuplicateReportRuns drops runs without logs whose reports are other runs', too.
 func (s *sorter) dropDuplicateReportRuns(t *duplicates) {
 	type key struct {
 		argument string
@@ -140,7 +140,7 @@ type ownedReport struct {
 	run  *Run
 }
 
-// dropDuplicateRuns leaves out runs all of whose logs are in another run under the same names.
+// dropDuplicateRuns drops runs all of whose logs are in another run under the same names.
 func (s *sorter) dropDuplicateRuns(t *duplicates) {
 	groups := map[string][]*Run{}
 	var order []string
@@ -170,7 +170,7 @@ func (s *sorter) dropDuplicateRuns(t *duplicates) {
 	}
 }
 
-// dropDuplicate leaves out a run that is a copy of another.
+// dropDuplicate drops a run that is a copy of another.
 func (s *sorter) dropDuplicate(r, of *Run) {
 	r.gone = true
 	for _, f := range r.Files() {

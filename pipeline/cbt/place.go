@@ -52,8 +52,8 @@ type splitter func(p *place, top string) (name, host string)
 // locate reads the folders above a file. The archive's name counts as one, because the
 // user may have given a folder from inside of an archive.
 //
-// isSample tells of a folder named as pbench-fio names its samples whether it is one; nil
-// says that none is.
+// isSample reports whether a folder with the name of a sample of pbench-fio is one; with nil,
+// none is.
 func locate(archive, dir string, split splitter, isSample func(dir string) bool) place {
 	parts := []string{archive}
 	if dir != "." {

@@ -46,7 +46,7 @@ func (s *sorter) uniteNamed(clues []*clue) {
 	s.setNamed(clues)
 }
 
-// leaveStale leaves out logs that a report proves to be of another execution, among runs
+// leaveStale drops logs that a report proves to be of another execution, among runs
 // that have a job twice: its jobs have other prefixes than the logs of their numbers.
 func (s *sorter) leaveStale(p *clue, runs []*Run) {
 	if collision(runs) == "" {
@@ -98,7 +98,7 @@ func collision(runs []*Run) string {
 	return ""
 }
 
-// uniteInto makes one run of several, which is called after the report, as that is one.
+// uniteInto makes one run of several. It has the name of the report, which they share.
 func (s *sorter) uniteInto(p *clue, runs []*Run) {
 	one := runs[0]
 	for _, r := range runs[1:] {

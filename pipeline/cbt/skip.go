@@ -84,7 +84,7 @@ var (
 	radosbenchDir = regexp.MustCompile(`^(?:prefill|write|read|seq|rand)$`)
 )
 
-// guess tells by names which benchmark wrote reports, "" if they may be fio's.
+// guess is the benchmark that wrote reports, by their names; "" if they may be fio's.
 func guess(config string, files []*source.File) string {
 	for _, f := range files {
 		below := strings.TrimPrefix(strings.TrimPrefix(f.Path, config), "/")

@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// place reads the folders above a file. named tells that the file's name has a host.
+// place reads the folders above a file. named means that the file's name has a host.
 func (s *sorter) place(f *source.File, named bool) place {
 	key := placeKey{folderOf(f, path.Dir(f.Path)), named}
 	p, ok := s.places[key]
@@ -29,7 +29,7 @@ func (s *sorter) place(f *source.File, named bool) place {
 }
 
 // split divides the first folder below an id- folder into its name and a host. Both may
-// have dots in them, so only the configuration tells for certain.
+// have dots in them, so only the configuration is certain.
 func (s *sorter) split(p *place, config folder, top string, named bool) (name, host string) {
 	name, host, ok := strings.Cut(top, ".")
 	if !ok || isSetting(name) || fioClasses[name] {
@@ -40,7 +40,7 @@ func (s *sorter) split(p *place, config folder, top string, named bool) (name, h
 			return w, strings.TrimPrefix(rest, ".")
 		}
 	}
-	if named { // each file tells its own
+	if named { // each file has its own
 		return top, ""
 	}
 	for _, h := range s.factsIn(s.archiveConfig(config)).clients {
@@ -118,7 +118,7 @@ func (s *sorter) log(f *source.File, name fiolog.Name) {
 	}
 }
 
-// dropAllJobsLogs leaves out logs of all jobs where there are logs of single jobs, too:
+// dropAllJobsLogs drops logs of all jobs where there are logs of single jobs, too:
 // one of both is of another execution, and together they would count requests twice.
 func (s *sorter) dropAllJobsLogs() {
 	single := map[logKey]bool{}

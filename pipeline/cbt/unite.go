@@ -77,7 +77,7 @@ func oneExecution(runs []*Run) bool {
 }
 
 // uniteDepths makes one run of the iodepth folders below each total_iodepth folder, which
-// hold the volumes of one execution. Where volumes come twice it cannot be so.
+// have the volumes of one execution. Where a volume comes twice they have several.
 func (s *sorter) uniteDepths() {
 	type totalKey struct {
 		folder
