@@ -38,6 +38,7 @@ const (
 	betweenStages = 250 * time.Millisecond // from the end of a job to the start of the next behind a stonewall
 	errorOfStage  = 300 * time.Millisecond // of each stage that is placed by the one behind it
 	errorOfCoarse = 2 * time.Second        // of times that archives keep in whole seconds
+	errorOfZone   = 14 * time.Hour         // of times in an unknown time zone
 )
 
 // epochTimes are those of log_unix_epoch: milliseconds since 1970. No job runs so long
