@@ -23,7 +23,7 @@ type change struct{ compare.Line }
 // Percent is the confidence of the intervals, for the template.
 func (c *comparison) Percent() string { return share(confidence) }
 
-// A change is drawn on a line from half to twice as much, logarithmically.
+// A change is drawn on a logarithmic line from half as much to twice as much.
 const (
 	changeWidth  = 160
 	changeHeight = 16

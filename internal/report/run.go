@@ -21,7 +21,7 @@ import (
 // mapColumns is how many columns a heat map has at most.
 const mapColumns = 240
 
-// pageRun is a run of a page. It takes windows of the cluster, and of hosts, in order of time.
+// pageRun is a run on a page. It takes the windows of the cluster and of hosts, in order of time.
 type pageRun struct {
 	page     *Page
 	series   map[string]*series // by direction
@@ -83,7 +83,7 @@ func (r *pageRun) add(w *window.Window, requests *hist.Histogram) {
 	}
 }
 
-// span widens what windows span.
+// span widens the time that windows span.
 func (r *pageRun) span(start, end time.Time) {
 	if r.to.IsZero() || start.Before(r.from) {
 		r.from = start
@@ -104,8 +104,7 @@ func (r *pageRun) addHost(w *window.Window, requests *hist.Histogram) {
 	r.hosts[direction][host].add(w, requests)
 }
 
-// end ends the run, whose document this is. It is false when there is nothing in what was asked for: then the run is
-// not on the page.
+// end ends the run, whose document this is. It returns false if no request matches; then the run is not on the page.
 func (r *pageRun) end(doc *mapping.Run) (bool, error) {
 	r.doc = doc.Light()
 	for _, s := range r.series {
@@ -133,7 +132,7 @@ func (r *pageRun) end(doc *mapping.Run) (bool, error) {
 	return true, nil
 }
 
-// totalsOfWindows are those of the windows that were taken.
+// totalsOfWindows are the totals of the windows.
 func (r *pageRun) totalsOfWindows() []*total {
 	var list []*total
 	seconds := r.to.Sub(r.from).Seconds()
@@ -163,12 +162,12 @@ func (r *pageRun) totalsOfWindows() []*total {
 	return list
 }
 
-// directions are those that have windows.
+// directions are the directions with windows.
 func (r *pageRun) directions() []string {
 	return slices.DeleteFunc(slices.Clone(mapping.Directions[:]), func(name string) bool { return r.series[name] == nil })
 }
 
-// runView is what the template shows of a run.
+// runView is the data of the template for a run.
 type runView struct {
 	Number           int
 	Many             bool   // runs on the page
@@ -181,9 +180,9 @@ type runView struct {
 	Missing          string
 	Warnings         []string
 	Header           []string
-	Numbers          []numbersRow
+	Numbers          []row
 	Few              bool
-	Worst            []worstRow
+	Worst            []row
 	Time             template.HTML
 	TimeNote         string
 	Data             []panelData
@@ -209,8 +208,8 @@ func (r *pageRun) newView(number int) *runView {
 		v.Part = fmt.Sprintf("%s: windows from %s to %s", times, r.moment(r.from), r.moment(r.to))
 	}
 	for _, t := range r.totals {
-		row := t.row()
-		v.Numbers, v.Few = append(v.Numbers, row), v.Few || row.Few
+		line, isFew := t.row()
+		v.Numbers, v.Few = append(v.Numbers, line), v.Few || isFew
 	}
 	if len(r.curves) > 0 {
 		v.Curves = drawCurves(r.curves, fmt.Sprintf("Latency by percentile of %s: %s", d.Run.Name, labels(r.totals)))
@@ -220,11 +219,11 @@ func (r *pageRun) newView(number int) *runView {
 	return v
 }
 
-// viewTime draws what goes over time.
+// viewTime draws the charts over time.
 func (r *pageRun) viewTime(v *runView) {
 	names := r.directions()
 	if len(names) == 0 {
-		v.TimeNote = "The run has no windows: " + cmp.Or(r.doc.NoWindows, "its files do not say what happened when") + "."
+		v.TimeNote = "The run has no windows: " + cmp.Or(r.doc.NoWindows, "its files have no times of requests") + "."
 		return
 	}
 	axis := chart.TimeAxis{From: r.from, Until: r.to, Clock: r.clock()}
@@ -246,14 +245,14 @@ func (r *pageRun) viewTime(v *runView) {
 	v.Map = template.HTML(m.Fragment(heatmap.Picture{ // which escapes texts
 		Title: v.Name, Subtitle: unit.Count(m.Total) + " requests", Clock: axis.Clock, From: axis.From, To: axis.Until,
 	}))
-	v.MapNote = fmt.Sprintf("%s requests (%s) in cells of %s by a twentieth of a power of ten; colours are logarithmic, and of a shorter last column those of its rate. Lines are percentiles of each column.",
+	v.MapNote = fmt.Sprintf("%s requests (%s) in cells of %s and 1/20 of a power of ten. Colours are logarithmic; a shorter last column has the colours of its rate. Lines are percentiles of each column.",
 		unit.Count(m.Total), strings.Join(names, ", "), unit.Elapsed(m.Width))
 	if m.OpenUS > 0 {
 		v.MapNote += fmt.Sprintf(" The top row has requests of %s or more: fio's last bin has no upper end.", unit.Latency(m.OpenUS))
 	}
 }
 
-// timeNote says what a column is.
+// timeNote explains a column of the charts over time.
 func (r *pageRun) timeNote(names []string) string {
 	joined, longest, window := 0, time.Duration(0), time.Duration(r.doc.IntervalMS)*time.Millisecond
 	for _, name := range names {
@@ -270,9 +269,9 @@ func (r *pageRun) timeNote(names []string) string {
 		of += " to " + unit.Elapsed(longest)
 	}
 	if joined > 1 {
-		return fmt.Sprintf("Up to %d %s are joined to a column, with the percentiles of their merged histograms; where a single one of them was worse, the shade reaches up to it.", joined, of)
+		return fmt.Sprintf("A column is up to %d %s, with the percentiles of their merged histograms. The shade reaches up to the worst single window.", joined, of)
 	}
-	return fmt.Sprintf("Percentiles of %s. Where a window is missing, nothing was served, or nothing is known.", of)
+	return fmt.Sprintf("Percentiles of %s. Where a window is missing, no request was served, or none is known.", of)
 }
 
 // viewHosts makes the tables of hosts.

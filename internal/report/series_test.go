@@ -138,7 +138,7 @@ func TestGaps(t *testing.T) {
 			windows = append(windows, windowOf("read", "", start, 1000, histOf(5, 100)))
 		}
 		drawn := &timeChart{axis: chart.TimeAxis{From: at(0), Until: at(10_000)}}
-		d := drawn.steps(seriesOf(t, 600, windows), chart.LatencyAxis(10, 1000, 0, 100), func(c *column) float64 { return c.at[0] })
+		d := drawn.steps(seriesOf(t, 600, windows), chart.LatencyAxis(10, 1000, 0, 100), true, func(c *column) float64 { return c.at[0] })
 		if got := strings.Count(d, "M"); got != c.want {
 			t.Errorf("%s: %d lines, want %d: %s", c.name, got, c.want, d)
 		}
@@ -157,7 +157,7 @@ func TestDrawn(t *testing.T) {
 		a := chart.LatencyAxis(low, high, 20, 190)
 		pic := &timeChart{axis: chart.TimeAxis{From: windows[0].Time, Until: windows[len(windows)-1].Window.End}}
 		for p := range overTime {
-			d := pic.dashes(s, a, func(c *column) float64 { return c.at[p] })
+			d := pic.steps(s, a, false, func(c *column) float64 { return c.at[p] })
 			drawn := strings.Split(strings.TrimPrefix(d, "M"), "M")
 			next := 0
 			for i := range s.columns {

@@ -11,7 +11,7 @@ import (
 // pageRuns is how many runs are on a page of the list.
 const pageRuns = 100
 
-// listQuery is which runs a list shows, and how.
+// listQuery is which runs the list shows, and in which order.
 type listQuery struct {
 	text   string
 	by     *facts.Order
@@ -19,7 +19,7 @@ type listQuery struct {
 	page   int  // from 1
 }
 
-// parseQuery reads the parameters of a list's address.
+// parseQuery reads the parameters of the list's address.
 func parseQuery(v url.Values) (listQuery, error) {
 	q := listQuery{text: v.Get("text"), by: &facts.Orders[0], page: 1}
 	if key := v.Get("sort"); key != "" {
@@ -47,7 +47,7 @@ func parseQuery(v url.Values) (listQuery, error) {
 	return q, nil
 }
 
-// address is that of the list which q asks for.
+// address is the address of the query's list.
 func (q listQuery) address() string {
 	v := url.Values{}
 	if q.text != "" {
@@ -71,7 +71,7 @@ func (q listQuery) address() string {
 // at is another page of the same list.
 func (q listQuery) at(page int) listQuery { q.page = page; return q }
 
-// sorted is the same list by another column, or the other way round.
+// sorted is the same list by another order, or reversed.
 func (q listQuery) sorted(by *facts.Order) listQuery {
 	q.lowest, q.by, q.page = q.by == by && !q.lowest, by, 1
 	return q
