@@ -51,9 +51,9 @@ const batch = 1000
 // meanwhile. Each takes some 20 KB.
 const windowsAhead = 64
 
-// Ingest stores one run's documents. What the sink has of the run already is replaced
-// when all new documents are stored. known may be nil. Errors are as for [Read], or
-// known's or the sink's.
+// Ingest puts the interval documents of one run into a sink. The caller finishes the run there with
+// the result's document, if there is one and it is not unchanged: then the new documents replace what
+// the sink has of the run. known may be nil. Errors are as for [Read], or known's or the sink's.
 func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known) (*Result, error) {
 	var docs []*mapping.Interval
 	result, err := read(ctx, run, opt, true, known, func(d *mapping.Interval) error {
@@ -65,15 +65,10 @@ func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known
 		docs = docs[:0]
 		return err
 	})
-	if err != nil || result.Run == nil || result.Unchanged {
-		return result, err
+	if err == nil && len(docs) > 0 {
+		err = to.Put(ctx, docs)
 	}
-	if len(docs) > 0 {
-		if err := to.Put(ctx, docs); err != nil {
-			return result, err
-		}
-	}
-	return result, to.Finish(ctx, result.Run)
+	return result, err
 }
 
 // read is what Read and Ingest share: a plan, then windows, documents and the summary.

@@ -63,22 +63,14 @@ func (a *app) checkHistory(ctx context.Context, repair bool) error {
 	return nil
 }
 
-// openToCheck opens the history for reading, or to repair it.
+// openToCheck opens the history for reading, or to repair it. It creates nothing.
 func (a *app) openToCheck(ctx context.Context, repair bool) (history.Store, func() error, error) {
-	store, closeStore, err := a.openHistory(ctx) // a missing one is not created
-	if err != nil || !repair {
-		return store, closeStore, err
-	}
-	if err := closeStore(); err != nil {
-		return nil, nil, err
+	if !repair || !a.historyExists() {
+		return a.openHistory(ctx)
 	}
 	if a.cfg.Elasticsearch.Enabled() {
-		cluster, closeCluster, err := a.openCluster(ctx)
-		return cluster, closeCluster, err
+		return a.openCluster(ctx)
 	}
-	embedded, err := a.openEmbedded(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	return embedded, embedded.Close, nil
+	store, err := a.openEmbedded(ctx)
+	return store, store.Close, err
 }
