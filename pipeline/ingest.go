@@ -74,7 +74,7 @@ func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known
 // read is what Read and Ingest share: a plan, then windows, documents and the summary.
 func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known Known, put func(*mapping.Interval) error) (*Result, error) {
 	problems := &Problems{}
-	p, open, err := makePlan(ctx, run, opt, absolute, nil, problems)
+	p, err := makePlan(ctx, run, opt, absolute, nil, problems)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -82,7 +82,7 @@ func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known K
 		problems.lose(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
 		return &Result{Lost: problems.Lost(), Notes: problems.Notes()}, nil
 	}
-	defer open.close()
+	defer p.close()
 	id := identity{ref: p.reference("")}
 	if absolute {
 		var done *Result
@@ -92,7 +92,7 @@ func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known K
 	}
 	t := newTallies(p, problems)
 	end := problems.unordered()
-	made, err := p.intervals(ctx, open, t, id.ref, put)
+	made, err := p.intervals(ctx, t, id.ref, put)
 	if err != nil {
 		return nil, err
 	}
@@ -104,14 +104,14 @@ func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known K
 }
 
 // intervals makes the documents of all windows, and counts them.
-func (p *plan) intervals(ctx context.Context, open *cursors, t *tallies, ref mapping.RunRef, put func(*mapping.Interval) error) (mapping.Documents, error) {
+func (p *plan) intervals(ctx context.Context, t *tallies, ref mapping.RunRef, put func(*mapping.Interval) error) (mapping.Documents, error) {
 	var made mapping.Documents
 	rates, err := p.readBandwidth(ctx, t)
 	if err != nil {
 		return made, err
 	}
 	version := p.version()
-	for w, err := range readAhead(windowsAhead, p.windows(ctx, open, t)) {
+	for w, err := range readAhead(windowsAhead, p.windows(ctx, t)) {
 		if err != nil {
 			return made, err
 		}

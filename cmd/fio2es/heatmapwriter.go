@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/history"
@@ -118,7 +119,7 @@ func (h *heatmapWriter) total(run *mapping.Run) error {
 		h.empty = append(h.empty, h.choice.empty(run))
 		return nil
 	}
-	clock := heatmap.Clock{Start: run.Run.Start, Known: run.Run.Start.Year() >= 1970}
+	clock := chart.Clock{Start: run.Run.Start, Known: facts.HasClock(run)}
 	switch {
 	case h.cells != nil:
 		return h.write(m, &run.Run)
@@ -155,7 +156,7 @@ func (h *heatmapWriter) about(m *heatmap.Map) string {
 	return text
 }
 
-func (h *heatmapWriter) svg(m *heatmap.Map, clock heatmap.Clock) error {
+func (h *heatmapWriter) svg(m *heatmap.Map, clock chart.Clock) error {
 	draw := func(w io.Writer) error {
 		return m.WriteSVG(w, heatmap.Picture{Title: h.run, Subtitle: h.about(m), Clock: clock})
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -233,7 +233,7 @@ func (r *Run) moment(t time.Time) string {
 }
 
 // clockTime is a time of day, or since the run's start where that is not known.
-func clockTime(c heatmap.Clock, t time.Time) string {
+func clockTime(c chart.Clock, t time.Time) string {
 	if c.Known {
 		return t.UTC().Format("15:04:05.000")
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -137,10 +138,10 @@ func (r *Run) End(doc *mapping.Run) (bool, error) {
 		}
 	}
 	if r.cells != nil {
-		r.view, err = r.newView(len(r.page.runs))
+		r.view = r.newView(len(r.page.runs))
 	}
 	r.series, r.cells, r.hosts, r.bytes = nil, nil, nil, nil
-	return true, err
+	return true, nil
 }
 
 // totalsOfWindows are those of the windows that were taken.
@@ -205,7 +206,7 @@ type runView struct {
 	Options, Configs []fact
 }
 
-func (r *Run) newView(number int) (*runView, error) {
+func (r *Run) newView(number int) *runView {
 	d := r.doc
 	v := &runView{
 		Number: number, Name: d.Run.Name, Lead: r.lead(), Setting: settingsLine(d), Facts: r.facts(), Settings: settings(d),
@@ -226,19 +227,20 @@ func (r *Run) newView(number int) (*runView, error) {
 		v.Curves = drawCurves(r.curves, fmt.Sprintf("Latency by percentile of %s: %s", d.Run.Name, labels(r.totals)))
 	}
 	r.viewHosts(v)
-	return v, r.viewTime(v)
+	r.viewTime(v)
+	return v
 }
 
 // viewTime draws what goes over time.
-func (r *Run) viewTime(v *runView) error {
+func (r *Run) viewTime(v *runView) {
 	names := r.directions()
 	if len(names) == 0 {
 		v.TimeNote = "The run has no windows: " + cmp.Or(r.doc.NoWindows, "its files do not say what happened when") + "."
-		return nil
+		return
 	}
-	axis := timeAxis{from: r.from, until: r.to, clock: r.clock()}
-	if !axis.until.After(axis.from) {
-		axis.until = axis.from.Add(time.Millisecond)
+	axis := chart.TimeAxis{From: r.from, Until: r.to, Clock: r.clock()}
+	if !axis.Until.After(axis.From) {
+		axis.Until = axis.From.Add(time.Millisecond)
 	}
 	label := fmt.Sprintf("Percentiles of latency and IOPS over time of %s, from %s to %s: %s", v.Name, r.moment(r.from), r.moment(r.to), labels(r.totals))
 	v.Time, v.Data = newTimeChart(axis, names, r.series, label)
@@ -250,17 +252,16 @@ func (r *Run) viewTime(v *runView) error {
 	}
 	m := r.cells.Map()
 	if m.Total == 0 {
-		return nil
+		return
 	}
-	var b strings.Builder
-	err := m.WriteFragment(&b, heatmap.Picture{Title: v.Name, Subtitle: unit.Count(m.Total) + " requests", Clock: axis.clock, From: axis.from, To: axis.until})
-	v.Map = template.HTML(b.String()) // package heatmap escapes its texts
+	v.Map = template.HTML(m.Fragment(heatmap.Picture{ // which escapes texts
+		Title: v.Name, Subtitle: unit.Count(m.Total) + " requests", Clock: axis.Clock, From: axis.From, To: axis.Until,
+	}))
 	v.MapNote = fmt.Sprintf("%s requests (%s) in cells of %s by a twentieth of a power of ten; colours are logarithmic, and of a shorter last column those of its rate. Lines are percentiles of each column.",
 		unit.Count(m.Total), strings.Join(names, ", "), unit.Elapsed(m.Width))
 	if m.OpenUS > 0 {
 		v.MapNote += fmt.Sprintf(" The top row has requests of %s or more: fio's last bin has no upper end.", unit.Latency(m.OpenUS))
 	}
-	return err
 }
 
 // timeNote says what a column is.
@@ -301,6 +302,6 @@ func (r *Run) viewHosts(v *runView) {
 	}
 }
 
-func (r *Run) clock() heatmap.Clock {
-	return heatmap.Clock{Start: r.doc.Run.Start, Known: facts.HasClock(r.doc)}
+func (r *Run) clock() chart.Clock {
+	return chart.Clock{Start: r.doc.Run.Start, Known: facts.HasClock(r.doc)}
 }

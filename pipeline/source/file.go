@@ -29,8 +29,9 @@ type Set struct {
 	err     error
 }
 
-// Until makes all readers fail with the error of ctx once it has ended, those that are open
-// already, too: what reads gigabytes need not look at ctx itself. The background context ends that.
+// Until makes all readers fail with the error of ctx once it has ended, also those that are
+// open: code that reads gigabytes need not look at ctx itself. The background context undoes
+// that.
 func (s *Set) Until(ctx context.Context) { s.until.Store(&ctx) }
 
 // ended is the error of the context that readers end with.

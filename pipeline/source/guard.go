@@ -16,8 +16,8 @@ type guard struct {
 	err    error
 }
 
-// Read returns ErrTooLarge or ErrRatio, for good, once a limit is passed, and
-// ErrDamaged with what else the decoder stumbles over.
+// Read returns ErrTooLarge or ErrRatio once a limit is passed, and again with each further
+// call. Other errors of the decoder wrap ErrDamaged.
 func (g *guard) Read(p []byte) (int, error) {
 	if g.err != nil {
 		return 0, g.err
@@ -38,8 +38,8 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, g.err
 }
 
-// tally counts what passes and remembers how many zero bytes came last, which is
-// how the end mark of a tar is told from a missing one.
+// tally counts what passes and remembers how many zero bytes came last: the end mark of a
+// tar is zeros.
 type tally struct {
 	r        io.Reader
 	n, zeros int64

@@ -70,7 +70,7 @@ func (h *handle) acquire() (*os.File, error) {
 		return nil, err
 	}
 	now, err := f.Stat()
-	if s := h.seen; err == nil && s != nil && !(os.SameFile(now, s) && now.Size() == s.Size() && now.ModTime().Equal(s.ModTime())) {
+	if err == nil && h.seen != nil && !isSame(h.seen, now) {
 		err = fmt.Errorf("reopen %s: %w", h.path, ErrChanged)
 	}
 	if err == nil {
@@ -82,6 +82,11 @@ func (h *handle) acquire() (*os.File, error) {
 	}
 	f.Close()
 	return nil, err
+}
+
+// isSame reports whether a file was not changed.
+func isSame(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 // use counts one more read of the open file, which is fresh if that is set. It returns nil if

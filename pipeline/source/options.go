@@ -6,33 +6,32 @@ import (
 	"os"
 )
 
-// Options steer a scan. The zero value is ready to use; every field states its
+// Options are those of a scan. The zero value is ready to use; every field states its
 // default and what it costs.
 type Options struct {
 	// Stdin is read for the path "-". Default os.Stdin. It can be read once; what
 	// is wanted of it is spooled.
 	Stdin io.Reader
 
-	// Want tells whether the file with this File.Path is of interest; nil takes
+	// Want reports whether the file with this File.Path is of interest; nil takes
 	// all. Unwanted files are neither read nor listed. It must give the same
-	// answer for the same path every time: while an archive is still being read
-	// it is also asked about paths which the file may turn out to have.
+	// answer for the same path every time: while an archive is being read it is
+	// also called with paths that the file may turn out to have.
 	Want func(path string) bool
 
 	// Look finds files by their content that Want turns down by their name. The zero
 	// value finds none.
 	Look Look
 
-	// Named lists files that are arguments themselves, and plain standard input,
-	// whatever Want says of their names: the user named them.
+	// Named also lists files that are arguments themselves, and plain standard input,
+	// without regard to Want: the user named them.
 	Named bool
 
-	// Beside also lists files next to an argument, as an argument may be one file of
+	// Beside also lists files next to an argument, because an argument may be one file of
 	// several that belong together: in the folder of a file, in the folder above it,
-	// and in the folder that an argument lies in whose topmost folder has a file for
-	// which Look.Near holds. Only files for which Look.Is holds, or Look.Kin, are
-	// listed, and no problems with them. Folders with more than 1,000 files are left
-	// alone.
+	// and in the folder of an argument whose topmost folder has a file that Look.Near
+	// accepts. Only files that Look.Is or Look.Kin accepts are listed, and no problems
+	// with them. Folders with more than 1,000 files are skipped.
 	Beside bool
 
 	// Limits bound what is unpacked and listed.
@@ -88,19 +87,19 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-// Look says which files are of interest though their names say nothing. A file is looked
-// at where Near holds for another file in its folder, or in a folder directly in it. To
-// bound the work, folders with more than 1,000 files that could be looked at are left
-// alone, packed or not, and only the first 32 KiB of each file are read.
+// Look finds files that are of interest though their names say nothing. A file is looked
+// at if Near accepts another file in its folder, or in a folder directly in it. To
+// bound the work, folders with more than 1,000 files that could be looked at are
+// skipped, packed or not, and only the first 32 KiB of each file are read.
 type Look struct {
-	// Near tells by its path whether there may be files of interest around a file.
+	// Near reports by its path whether there may be files of interest around a file.
 	Near func(path string) bool
-	// Name tells by its path whether a file is worth a look at its content.
+	// Name reports by its path whether a file is worth a look at its content.
 	Name func(path string) bool
-	// Is tells by its first bytes whether a file is of interest.
+	// Is reports by its first bytes whether a file is of interest.
 	Is func(head []byte) bool
-	// Kin tells by its path whether a file beside an argument is of interest,
-	// whatever its content.
+	// Kin reports by its path whether a file beside an argument is of interest with
+	// any content.
 	Kin func(path string) bool
 }
 

@@ -40,23 +40,22 @@ func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
 	return set, nil
 }
 
-// scanner is the state of one scan. Its methods return an error only when the
-// scan must end; all else is noted as a Problem.
+// scanner is the state of one scan. Its methods return an error only if the scan must
+// end; all else is noted as a Problem.
 type scanner struct {
-	opt   Options
-	set   *Set
-	found []found         // under the present argument
-	looks map[lookKey]int // files under it that could be looked at, by folder
-	sides besides
-	total int64 // unpacked bytes
-	count int   // files and problems
-	names int64 // bytes of their names
-	alike alike.Counter
-	quiet bool // problems do not count
-	files int
-	bytes int64 // of input
-	told  int64 // bytes when progress was last reported
-	stdin bool  // was read
+	opt      Options
+	set      *Set
+	found    []found         // under the present argument
+	looks    map[lookKey]int // files under it that could be looked at, by folder
+	sides    besides
+	total    int64 // unpacked bytes
+	count    int   // files and problems
+	names    int64 // bytes of their names
+	alike    alike.Counter
+	quiet    bool // problems do not count
+	done     Progress
+	reported int64 // done.Bytes when progress was last reported
+	stdin    bool  // was read
 }
 
 // item is something met on the way: a file, or a member of an archive.
@@ -73,7 +72,7 @@ type item struct {
 	packed  bool   // was decompressed just now
 	again   opener // reads it once more; nil if it must be spooled
 	cut     error  // why again ends before its content does
-	look    bool   // its name says nothing: its content decides
+	look    bool   // its name says nothing: only its content decides
 	beside  bool   // was not named, but lies beside what was
 }
 
@@ -138,7 +137,7 @@ func expand(arg string) ([]string, error) {
 	}
 	_, err := os.Stat(arg)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return []string{arg}, nil // what is wrong with it will show
+		return []string{arg}, nil // what is wrong with it is found when it is read
 	}
 	if !strings.ContainsAny(arg, "*?[") {
 		return nil, err
@@ -229,7 +228,7 @@ func (s *scanner) fail(ctx context.Context, name string, err error) error {
 	return s.more(name)
 }
 
-// damaged notes what a reader stumbled over.
+// damaged notes an error of a decoder or an archive.
 func (s *scanner) damaged(ctx context.Context, name string, err error) error {
 	return s.fail(ctx, name, damage(err))
 }
@@ -245,15 +244,15 @@ func (s *scanner) more(name string) error {
 	return nil
 }
 
-// progress reports n more bytes of input, now and then.
+// progress counts n more bytes of input, and reports progress now and then.
 func (s *scanner) progress(n int64) {
 	const step = 8 << 20
-	if s.bytes += n; s.bytes-s.told >= step {
-		s.tell()
+	if s.done.Bytes += n; s.done.Bytes-s.reported >= step {
+		s.report()
 	}
 }
 
-func (s *scanner) tell() {
-	s.told = s.bytes
-	s.opt.Progress(Progress{Files: s.files, Bytes: s.bytes})
+func (s *scanner) report() {
+	s.reported = s.done.Bytes
+	s.opt.Progress(s.done)
 }

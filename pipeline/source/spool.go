@@ -24,10 +24,13 @@ type spool struct {
 	block, entry []byte // scratch
 }
 
-// add keeps all of r, in blocks that pack appends to what it is given. It returns what was
+// packer appends a block to dst.
+type packer func(dst, block []byte) []byte
+
+// add keeps all of r, block by block. It returns what was
 // kept, how many bytes that was unpacked, what ended r early (it is kept up to there), and a
 // failure of the spool.
-func (s *spool) add(r io.Reader, pack func(dst, block []byte) []byte) (kept *io.SectionReader, size int64, cut, err error) {
+func (s *spool) add(r io.Reader, pack packer) (kept *io.SectionReader, size int64, cut, err error) {
 	if s.block == nil {
 		s.block = make([]byte, packBlock)
 	}
@@ -83,7 +86,7 @@ func (s *spool) append(p []byte) error {
 	return err
 }
 
-// doneWriting frees what only writing needs.
+// doneWriting frees what only add needs.
 func (s *spool) doneWriting() { s.block, s.entry = nil, nil }
 
 // close removes the temporary file.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 )
 
@@ -22,8 +23,8 @@ func (s *scanner) interesting(it item) bool {
 	return s.wanted(it)
 }
 
-// random looks at bytes that can be read in any order, and leaves them where
-// they are if it can.
+// random looks at bytes that can be read in any order. They stay where they are if that is
+// possible.
 func (s *scanner) random(ctx context.Context, it item, x extent) error {
 	wanted := int64(sniffLen)
 	if it.look || it.beside {
@@ -114,7 +115,7 @@ func (s *scanner) unpack(ctx context.Context, it item, k kind, r io.Reader) erro
 // the first look at it met.
 func (s *scanner) plainStream(ctx context.Context, it item, buf *bufio.Reader, head []byte, err error) error {
 	if err != nil && (it.again != nil || !s.wanted(it)) {
-		// Of a wanted file in a stream the copy below tells the same.
+		// The spool notes the same of a wanted file in a stream.
 		if err := s.damaged(ctx, it.name, err); err != nil {
 			return err
 		}
@@ -143,34 +144,55 @@ func (s *scanner) plainStream(ctx context.Context, it item, buf *bufio.Reader, h
 	return s.keep(it, size, spooled(kept), cut)
 }
 
-// mislabelled notes content that its name promises to be packed, as it is likely
-// lost. An all-zero block is how an empty tar looks.
+// mislabelled notes content that is not packed though its name says so: it is likely lost.
+// A block of zeros is an empty tar.
 func (s *scanner) mislabelled(ctx context.Context, it item, head []byte) error {
 	if !promisesPacked(it.rel) || len(head) == sniffLen && [sniffLen]byte(head) == [sniffLen]byte{} {
 		return nil
 	}
-	return s.fail(ctx, it.name, fmt.Errorf("%w: neither archive nor compressed, whatever its name says", ErrFormat))
+	return s.fail(ctx, it.name, fmt.Errorf("%w: neither an archive nor compressed, though its name says so", ErrFormat))
 }
 
-// enter makes a scope for the members of the archive that it turned out to be,
-// and the item that each member starts from.
-func (s *scanner) enter(ctx context.Context, it item) (member item, ok bool, err error) {
+// enter makes the item that each member of an archive starts from, with a scope. ok is false
+// if the archive is nested too deep.
+func (s *scanner) enter(ctx context.Context, it item) (first item, ok bool, err error) {
 	if it.depth >= s.opt.Limits.Depth {
 		return item{}, false, s.fail(ctx, it.name, fmt.Errorf("%w: more than %d", ErrDepth, s.opt.Limits.Depth))
 	}
 	base := stem(it.rel)
-	member = item{
+	first = item{
 		root: it.root, archive: it.archive, depth: it.depth + 1, layers: it.layers + 1,
 		in: &scope{parent: it.in, prefix: path.Join(path.Dir(it.rel), base), base: base},
 	}
 	if it.top {
-		member.archive = base
-		member.in.prefix = ""
+		first.archive = base
+		first.in.prefix = ""
 	}
-	return member, true, nil
+	return first, true, nil
 }
 
-// named fills in what a member is called.
+// member is the item of an archive's member, and whether it is worth a look at its content.
+// first is what every member starts from; see [scanner.enter].
+func (s *scanner) member(ctx context.Context, archive, first item, name string, mode fs.FileMode, mod modified,
+) (it item, ok bool, err error) {
+	rel, err := cleanMember(name)
+	if err != nil {
+		return item{}, false, s.fail(ctx, first.named(archive, name).name, err)
+	}
+	first.in.see(rel, mode.IsDir())
+	it = first.named(archive, rel)
+	it.mod = mod
+	if mode.IsDir() || rel == "" {
+		return item{}, false, nil
+	}
+	if !s.interesting(it) {
+		it.look = mode.IsRegular() && s.worthLook(it)
+		return it, it.look, nil
+	}
+	return it, true, nil
+}
+
+// named is the item with the name that it has in an archive.
 func (it item) named(archive item, rel string) item {
 	sep := "/"
 	if archive.depth == 0 {
@@ -191,7 +213,7 @@ func (s *scanner) keep(it item, size int64, open opener, cut error) error {
 		name: it.name, open: open, packed: it.layers > 0, set: s.set,
 	}
 	s.found = append(s.found, found{file: f, in: it.in, rel: it.rel, layers: it.layers, looked: it.look})
-	s.files++
-	s.tell()
+	s.done.Files++
+	s.report()
 	return s.more(it.name)
 }

@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// maxFolders bounds folders within folders, as each takes a descriptor.
+// maxFolders bounds folders within folders, because each takes a descriptor.
 const maxFolders = 200
 
 // folder scans all below a folder that was given as an argument.
@@ -26,15 +26,15 @@ func (s *scanner) folder(ctx context.Context, arg, archive string) error {
 	return err
 }
 
-// walker walks one folder argument. Opening each name in its own folder spares
-// the system a walk from the top for every file.
+// walker walks one folder argument. It opens each name in its own folder, so the system
+// need not walk from the top for every file.
 type walker struct {
 	s            *scanner
 	arg, archive string
 }
 
 // walk scans the folder at, which is rel below the argument. It reports whether Look.Near
-// holds for a file directly in it.
+// accepts a file directly in it.
 func (w *walker) walk(ctx context.Context, at *os.Root, rel string, depth int) (near bool, err error) {
 	entries, err := readFolder(at)
 	if err != nil { // what could be listed is used

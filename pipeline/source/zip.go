@@ -7,12 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
 
-// zipStream spools a zip as it is, since its directory comes last.
+// zipStream spools a zip unchanged, because its directory comes last.
 func (s *scanner) zipStream(ctx context.Context, it item, buf *bufio.Reader) error {
 	kept, size, cut, err := s.set.spool.add(buf, raw)
 	if err != nil {
@@ -26,9 +25,9 @@ func (s *scanner) zipStream(ctx context.Context, it item, buf *bufio.Reader) err
 	return s.zip(ctx, it, within(kept, 0, size))
 }
 
-// zip goes through a zip.
+// zip scans a zip.
 func (s *scanner) zip(ctx context.Context, it item, x extent) error {
-	member, ok, err := s.enter(ctx, it)
+	first, ok, err := s.enter(ctx, it)
 	if !ok {
 		return err
 	}
@@ -37,7 +36,7 @@ func (s *scanner) zip(ctx context.Context, it item, x extent) error {
 		if err := s.damaged(ctx, it.name, err); err != nil {
 			return err
 		}
-		return s.salvage(ctx, it, member, x)
+		return s.recoverZip(ctx, it, first, x)
 	}
 	zr.RegisterDecompressor(zip.Deflate, inflate)
 	zr.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor())
@@ -45,7 +44,7 @@ func (s *scanner) zip(ctx context.Context, it item, x extent) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.zipEntry(ctx, it, member, f, x); err != nil {
+		if err := s.zipEntry(ctx, it, first, f, x); err != nil {
 			return err
 		}
 	}
@@ -62,28 +61,17 @@ func inflate(r io.Reader) io.ReadCloser {
 }
 
 // zipEntry scans one member.
-func (s *scanner) zipEntry(ctx context.Context, archive, member item, f *zip.File, whole extent) error {
-	rel, err := cleanMember(f.Name)
-	if err != nil {
-		return s.fail(ctx, member.named(archive, f.Name).name, err)
-	}
-	isDir := strings.HasSuffix(f.Name, "/")
-	member.in.see(rel, isDir)
-	it := member.named(archive, rel)
-	it.mod = zipModified(f.Extra, f.Modified)
-	if isDir || rel == "" {
-		return nil
-	}
+func (s *scanner) zipEntry(ctx context.Context, archive, first item, f *zip.File, whole extent) error {
 	const encrypted = 1
-	if !s.interesting(it) {
-		it.look = f.Mode().IsRegular() && f.Flags&encrypted == 0 && s.worthLook(it)
-		if !it.look {
-			return nil
-		}
-	}
+	mode := f.Mode()
+	it, ok, err := s.member(ctx, archive, first, f.Name, mode, zipModified(f.Extra, f.Modified))
 	switch {
-	case !f.Mode().IsRegular():
-		return s.fail(ctx, it.name, irregular(f.Mode()))
+	case err != nil || !ok:
+		return err
+	case !mode.IsRegular():
+		return s.fail(ctx, it.name, irregular(mode))
+	case f.Flags&encrypted != 0 && it.look:
+		return nil
 	case f.Flags&encrypted != 0:
 		return s.fail(ctx, it.name, fmt.Errorf("%w: encrypted", ErrFormat))
 	}

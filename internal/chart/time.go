@@ -1,13 +1,11 @@
-package heatmap
+package chart
 
 import (
-	"math"
 	"strconv"
 	"time"
 )
 
-// Clock says how times are told: of day, in UTC, or since the run's start where nobody
-// knows when that was.
+// Clock says how times are written: of day, in UTC, or since the run's start where it is not known when that was.
 type Clock struct {
 	Start time.Time // of the run
 	Known bool
@@ -45,14 +43,14 @@ func (c Clock) Ticks(from, to time.Time, most int) []Tick {
 	var list []Tick
 	for at := zero.Add((from.Sub(zero) + step - 1) / step * step); !at.After(to); at = at.Add(step) {
 		share := float64(at.Sub(from)) / float64(span)
-		list = append(list, Tick{share, c.label(at, step, from)})
+		list = append(list, Tick{share, c.Label(at, step, from)})
 	}
 	return list
 }
 
-// label is a time as precise as the step to the next needs. Days other than that of the
-// axis' begin are told.
-func (c Clock) label(at time.Time, step time.Duration, begin time.Time) string {
+// Label is a time as precise as the step to the next one needs, with the day where that is not the day on which the axis
+// begins.
+func (c Clock) Label(at time.Time, step time.Duration, begin time.Time) string {
 	if !c.Known {
 		return strconv.FormatFloat(at.Sub(c.Start).Seconds(), 'f', -1, 64) + "s"
 	}
@@ -72,32 +70,35 @@ func (c Clock) label(at time.Time, step time.Duration, begin time.Time) string {
 	return at.Format(layout)
 }
 
-// Latencies are powers of ten between two, in microseconds, on a logarithmic axis; with
-// fine also 2 and 5 times these.
-func Latencies(low, high float64, fine bool) []Tick {
-	height := math.Log10(high / low)
-	var list []Tick
-	for power := lowestDecade; power <= 7; power++ {
-		for _, times := range []int64{1, 2, 5} {
-			us := float64(times) * math.Pow(10, float64(power))
-			if us < low || us > high || times > 1 && !fine {
-				continue
-			}
-			list = append(list, Tick{math.Log10(us/low) / height, latencyLabel(us)})
-		}
-	}
-	return list
+// TimeAxis is time from left to right.
+type TimeAxis struct {
+	From, Until time.Time
+	Clock       Clock
 }
 
-// latencyLabel is a round latency without the digits of the others.
-func latencyLabel(us float64) string {
-	for _, u := range []struct {
-		us   float64
-		name string
-	}{{1e6, "s"}, {1e3, "ms"}, {1, "µs"}} {
-		if us >= u.us {
-			return strconv.FormatFloat(us/u.us, 'f', -1, 64) + u.name
-		}
+// X is the place of a time to a tenth of a pixel. What is before or after the axis is at its ends.
+func (a *TimeAxis) X(t time.Time) float64 {
+	share := float64(t.Sub(a.From)) / float64(a.Until.Sub(a.From))
+	return tenth(Left + min(max(share, 0), 1)*AreaWidth)
+}
+
+// Span is from where to where something is drawn: however short it is, it can be seen.
+func (a *TimeAxis) Span(start, end time.Time) (from, to float64) {
+	from, to = a.X(start), a.X(end)
+	if to < from+1 {
+		from = min(from, Left+AreaWidth-1)
+		to = from + 1
 	}
-	return strconv.FormatFloat(math.Round(us*1e3), 'f', -1, 64) + "ns"
+	return from, to
+}
+
+// Ticks are round times.
+func (a *TimeAxis) Ticks() []Tick { return a.Clock.Ticks(a.From, a.Until, AreaWidth/110) }
+
+// Name says what the times are.
+func (a *TimeAxis) Name() string {
+	if a.Clock.Known {
+		return "UTC, " + a.From.UTC().Format("2006-01-02")
+	}
+	return "seconds since the run's start"
 }

@@ -1,4 +1,4 @@
-package heatmap
+package chart
 
 import (
 	"strings"
@@ -61,22 +61,11 @@ func TestLatencies(t *testing.T) {
 		{5, 1000, true, "5µs 10µs 20µs 50µs 100µs 200µs 500µs 1ms"},
 		{398.107, 2511890, false, "1ms 10ms 100ms 1s"},
 	} {
-		if got := labels(Latencies(c.low, c.high, c.fine)); got != c.want {
+		if got := labels(latencies(c.low, c.high, c.fine)); got != c.want {
 			t.Errorf("%v … %v: %s, want %s", c.low, c.high, got, c.want)
 		}
 	}
-	if at := Latencies(10, 1000, false)[1].At; at != 0.5 {
+	if at := latencies(10, 1000, false)[1].At; at != 0.5 {
 		t.Errorf("100 µs is at %v of 10 µs … 1 ms", at)
-	}
-}
-
-func TestShort(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		time.Second: "1s", time.Minute: "1m", time.Hour: "1h", 90 * time.Minute: "1h30m", 150 * time.Second: "2m30s",
-		10 * time.Minute: "10m", 250 * time.Millisecond: "250ms", time.Hour + time.Second: "1h0m1s",
-	} {
-		if got := short(d); got != want {
-			t.Errorf("%v is %s, want %s", d, got, want)
-		}
 	}
 }

@@ -20,7 +20,7 @@ var rawNames = [rawUsed]string{
 // parseRawFast reads one row at the start of b in the form in which fio writes most of
 // them: numbers of up to 19 digits between ", ", ended by a newline. It returns how many
 // bytes the row takes, or 0 when it is of another form, wrong, or not whole.
-func parseRawFast(b []byte, rec *RawRecord) int {
+func parseRawFast(b []byte, rec *Record) int {
 	var v [rawUsed]uint64
 	var at [rawUsed]int
 	for fields, pos := 0, 0; fields < maxRawFields; fields++ {
@@ -34,7 +34,7 @@ func parseRawFast(b []byte, rec *RawRecord) int {
 		}
 		switch {
 		case b[pos] == '\n':
-			if _, ok := rec.set(&v, &at, fields+1, pos); !ok {
+			if _, ok := rec.setRaw(&v, &at, fields+1, pos); !ok {
 				return 0
 			}
 			return pos + 1
@@ -47,7 +47,7 @@ func parseRawFast(b []byte, rec *RawRecord) int {
 }
 
 // parseRaw reads one line, without its end, in any form that can be understood.
-func parseRaw(line []byte, rec *RawRecord) (fault, bool) {
+func parseRaw(line []byte, rec *Record) (fault, bool) {
 	var v [rawUsed]uint64
 	var at [rawUsed]int // columns, 1-based
 	end, fields := len(line), 0
@@ -72,12 +72,12 @@ func parseRaw(line []byte, rec *RawRecord) (fault, bool) {
 		}
 		pos = next + 1
 	}
-	return rec.set(&v, &at, fields, end)
+	return rec.setRaw(&v, &at, fields, end)
 }
 
-// set tells the fields apart: fio does not say which of them it wrote. at and end are
-// where they are, for errors.
-func (rec *RawRecord) set(v *[rawUsed]uint64, at *[rawUsed]int, fields, end int) (fault, bool) {
+// setRaw tells the fields apart: fio does not say which of them it wrote. at and end are
+// their columns, for errors.
+func (rec *Record) setRaw(v *[rawUsed]uint64, at *[rawUsed]int, fields, end int) (fault, bool) {
 	switch {
 	case fields < rawFields || fields > maxRawFields:
 		return fault{end + 1, fmt.Sprintf("%d columns", fields), fmt.Sprintf("%d to %d", rawFields, maxRawFields)}, false
@@ -86,7 +86,7 @@ func (rec *RawRecord) set(v *[rawUsed]uint64, at *[rawUsed]int, fields, end int)
 	case v[1] > math.MaxInt64:
 		return fault{at[1], fmt.Sprintf("\"%d\"", v[1]), rawNames[1]}, false
 	}
-	*rec = RawRecord{Time: int64(v[0]), Value: int64(v[1]), BlockSize: v[3]}
+	rec.Time, rec.Value, rec.BlockSize, rec.Averaged = int64(v[0]), int64(v[1]), v[3], false
 	direction := v[2]
 	if direction >= Directions && fields > rawFields && v[3] < Directions && v[2] >= v[1] {
 		// log_window_value=both: time, mean, maximum, direction, block size.

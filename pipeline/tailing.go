@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// growing is how files are read that fio still writes.
-type growing struct {
-	ctx     context.Context // what ends with it has ended
+// tailing reads files that fio still writes.
+type tailing struct {
+	ctx     context.Context // when it ends, the files have ended
 	quiet   time.Duration   // a file that has not grown for so long has ended
 	offsets map[string]time.Duration
 }
 
-// reader waits at the end of a file for more.
-func (g *growing) reader(in io.ReadCloser, out *output) io.ReadCloser {
+// reader returns a reader that waits at the end of a file for more.
+func (t *tailing) reader(in io.ReadCloser, out *output) io.ReadCloser {
 	const missed = 3 // reports
-	return &tailReader{in, g.ctx, max(g.quiet, missed*time.Duration(out.spacing)*time.Millisecond)}
+	return &tailReader{in, t.ctx, max(t.quiet, missed*time.Duration(out.spacing)*time.Millisecond)}
 }
 
-// tailReader is a reader of a file that grows.
+// tailReader reads a file that grows.
 type tailReader struct {
 	io.ReadCloser
 	ctx   context.Context

@@ -6,7 +6,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// TestLate: the first row is late by what it is behind the moments at which the next ones were due.
+// TestLate: the first row is late by as much as it is behind the due times of the next ones.
 func TestLate(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -21,15 +21,15 @@ func TestLate(t *testing.T) {
 		{"two directions", []int64{9632, 9640, 9801, 9802, 10201, 10205}, 231},
 		{"rows at all times", []int64{9403, 9900, 10390, 10890, 11400, 11960}, 0},
 	} {
-		h := &histLog{ended: true}
+		l := &logFile{ended: true}
 		for _, at := range c.times {
-			h.ahead = append(h.ahead, histEvent{Record: &fiolog.Record{Time: at}})
+			l.ahead = append(l.ahead, item[*fiolog.Record]{value: &fiolog.Record{Time: at}})
 		}
-		if got := h.late(400); got != c.want {
+		if got := l.late(400); got != c.want {
 			t.Errorf("%s: %d ms, want %d", c.name, got, c.want)
 		}
 	}
-	if got := (&histLog{ended: true}).late(0); got != 0 {
+	if got := (&logFile{ended: true}).late(0); got != 0 {
 		t.Errorf("without an interval: %d ms", got)
 	}
 }

@@ -7,11 +7,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 )
 
-// A zip is read by its directory, which comes last and so is what a cut takes
-// first. Its members each begin with a header of their own, though:
+// A zip is read by its directory, which comes last, so a zip that is cut short has none.
+// Each member begins with a header of its own, though:
 //
 //	"PK\3\4" version flags method time date crc packed unpacked name extra
 //	4        2       2     2      2    2    4   4      4        2    2     bytes
@@ -38,9 +39,9 @@ type localHeader struct {
 	extra            []byte
 }
 
-// salvage goes through the members of a zip without a usable directory. That the
+// recoverZip scans the members of a zip without a usable directory. That the
 // zip is damaged has been noted.
-func (s *scanner) salvage(ctx context.Context, archive, member item, whole extent) error {
+func (s *scanner) recoverZip(ctx context.Context, archive, first item, whole extent) error {
 	sr := whole.reader()
 	for pos := int64(0); ; {
 		if err := ctx.Err(); err != nil {
@@ -55,7 +56,7 @@ func (s *scanner) salvage(ctx context.Context, archive, member item, whole exten
 		if err != nil {
 			x.cut = fmt.Errorf("%w after %d packed bytes: %w", ErrDamaged, x.n, err)
 		}
-		if err := s.salvaged(ctx, archive, member, h, x); err != nil {
+		if err := s.recovered(ctx, archive, first, h, x); err != nil {
 			return err
 		}
 		if x.cut != nil {
@@ -126,9 +127,9 @@ func (s *scanner) measure(ctx context.Context, sr *io.SectionReader, h localHead
 	return start + taken.n - int64(buf.Buffered()), nil
 }
 
-// findTrailer looks for the trailer of a stored content: it holds the length, so
-// nothing else is taken for it. Without one, all up to the end is content, but for
-// what may be the begin of a trailer.
+// findTrailer looks for the trailer of a stored content. It has the length of the content,
+// so nothing else is taken for it. Without one, all up to the end is content, except for
+// what may be the beginning of a trailer.
 func findTrailer(sr *io.SectionReader, start int64) (int64, error) {
 	const chunk, reach = 64 << 10, 16 // magic, crc, packed, unpacked
 	buf := make([]byte, chunk)
@@ -172,20 +173,19 @@ func skipTrailer(sr *io.SectionReader, h localHeader, end int64) int64 {
 	return end
 }
 
-// salvaged scans one member; x is its packed content.
-func (s *scanner) salvaged(ctx context.Context, archive, member item, h localHeader, x extent) error {
-	rel, err := cleanMember(h.name)
-	if err != nil {
-		return s.fail(ctx, member.named(archive, h.name).name, err)
+// recovered scans one member; x is its packed content.
+func (s *scanner) recovered(ctx context.Context, archive, first item, h localHeader, x extent) error {
+	mode := fs.FileMode(0) // a header does not say more
+	if strings.HasSuffix(h.name, "/") {
+		mode = fs.ModeDir
 	}
-	isDir := strings.HasSuffix(h.name, "/")
-	member.in.see(rel, isDir)
-	it := member.named(archive, rel)
-	it.mod = h.modified()
-	if isDir || rel == "" || !s.interesting(it) {
-		return nil
+	it, ok, err := s.member(ctx, archive, first, h.name, mode, h.modified())
+	if err != nil || !ok {
+		return err
 	}
 	switch {
+	case h.flags&flagCrypt != 0 && it.look:
+		return nil
 	case h.flags&flagCrypt != 0:
 		return s.fail(ctx, it.name, fmt.Errorf("%w: encrypted", ErrFormat))
 	case h.method == zipStored:
