@@ -16,14 +16,14 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:   "check",
 		Short: "Verify that the history is complete and can be read",
 		Long: `Reads all of the history: the file itself (the embedded one), every document, how
-many documents each run has against how many it should have, and documents that an
-interrupted ingest left. It prints what is wrong and what to do.
+many documents each run has and how many it should have, and documents of
+interrupted ingests. It prints what is wrong and what to do.
 
---repair removes documents that cannot be read and those that belong to no run, makes
-dashboards show what an interrupted ingest left out, and names the runs whose files are
-to be ingested again. No ingest may run meanwhile.
+--repair removes documents that cannot be read or belong to no run, finishes
+interrupted replacements, and names the runs whose files you have to ingest again.
+No ingest may run meanwhile.
 
-Exit codes: 0 all well, or repaired; 3 something is left to do.`,
+Exit codes: 0 all well, or repaired; 3 there is something for you to do.`,
 		Example: `  fio2es check
   fio2es check --repair
   fio2es check --elasticsearch https://es.example.com:9200`,
@@ -31,7 +31,7 @@ Exit codes: 0 all well, or repaired; 3 something is left to do.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.checkHistory(cmd.Context(), repair) },
 	}
 	addClusterFlags(cmd.Flags())
-	cmd.Flags().BoolVar(&repair, "repair", false, "remove what cannot be read and what belongs to no run")
+	cmd.Flags().BoolVar(&repair, "repair", false, "remove documents that cannot be read or belong to no run")
 	return cmd
 }
 
