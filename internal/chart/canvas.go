@@ -36,13 +36,13 @@ func newCanvas(attributes, label string, styles map[string]string) *Canvas {
 	if label != "" {
 		about = `role="img" aria-label="` + Escape(label) + `"`
 	}
-	c.Printf(`<svg xmlns="http://www.w3.org/2000/svg" %s %s>`+"\n", attributes, about)
+	c.Printf(`<svg xmlns="http://www.w3.org/2000/svg" %s %s>`, attributes, about)
 	return c
 }
 
 // SVG ends the picture and gives its text.
 func (c *Canvas) SVG() string {
-	c.Printf("</svg>\n")
+	c.Printf("</svg>")
 	return c.b.String()
 }
 

@@ -58,12 +58,12 @@ func (m *Map) WriteSVG(w io.Writer, p Picture) error {
 	height := top + d.height + bottom
 	d.Canvas = chart.NewFile(fmt.Sprintf(`width="%d" height="%d" viewBox="0 0 %d %d" font-family="system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="12" fill="#222"`,
 		chart.Width, height, chart.Width, height), p.label(), styles)
-	d.Printf("<title>%s</title>\n", chart.Escape("Latency heat map of "+p.Title))
+	d.Printf("\n<title>%s</title>\n", chart.Escape("Latency heat map of "+p.Title))
 	d.Printf(`<rect width="%d" height="%d" fill="#fff"/>`+"\n", chart.Width, height)
 	d.Text(chart.Left, 30, "title", unit.Shorten(p.Title, 100))
 	d.Text(chart.Left, 52, "soft", unit.Shorten(p.Subtitle, 150))
 	d.draw()
-	_, err := io.WriteString(w, d.SVG())
+	_, err := io.WriteString(w, d.SVG()+"\n")
 	return err
 }
 

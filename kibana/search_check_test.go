@@ -7,11 +7,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
 
-// check compares a search with the fields that documents have, by path and type. It
+// checkSearch compares a search with the fields that documents have, by path and type. It
 // knows the aggregations and queries that panels use, and refuses all others.
-func (r *Request) check(fields map[string]string) error {
+func checkSearch(r *kibanatest.Request, fields map[string]string) error {
 	var url struct {
 		TimeField string `json:"%timefield%"`
 		Body      map[string]any
