@@ -163,7 +163,7 @@ func (a *app) openTarget(ctx context.Context) (ingest.Target, func() error, erro
 	}
 	err = store.QuickCheck(ctx, mostChecked)
 	if err == nil {
-		err = ingest.RemoveOldDoubles(ctx, store, a.log)
+		err = ingest.RemoveOldDuplicates(ctx, store, a.log)
 	}
 	if err != nil {
 		return ingest.Target{}, nil, errors.Join(err, store.Close())

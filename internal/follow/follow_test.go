@@ -307,6 +307,26 @@ func TestStored(t *testing.T) {
 	})
 }
 
+// A run whose folder is removed stays in the history, though runs that are still there share its
+// configuration.
+func TestRemoved(t *testing.T) {
+	inPlace(t, func(t *testing.T, p *place) {
+		p.options.Idle = 30 * time.Second
+		check(t, os.CopyFS(p.dir, os.DirFS(filepath.Join("..", "..", "examples", "cbt-archive"))))
+		wait := later(20*time.Second, func() {
+			if n := len(p.runs()); n != 3 {
+				t.Errorf("%d runs are stored, want 3", n)
+			}
+			check(t, os.RemoveAll(filepath.Join(p.dir, "results", "00000001")))
+		})
+		p.follow(t.Context())
+		wait()
+		if n := len(p.runs()); n != 3 {
+			t.Errorf("%d runs when a folder was removed, want 3\n%s", n, p.said())
+		}
+	})
+}
+
 // Messages say when a rule begins to be broken in windows of a live run, and when it is met again. A
 // rule that a run breaks in the end is in the result.
 func TestRules(t *testing.T) {
