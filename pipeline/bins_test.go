@@ -26,6 +26,9 @@ func ingested(t *testing.T, dir string, opt Options) (*memory, *Result) {
 	}
 	to := &memory{}
 	res, err := Ingest(t.Context(), archive.Runs[0], opt, to, nil)
+	if err == nil {
+		err = to.Finish(t.Context(), res.Run)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,16 +51,16 @@ const batch = 1000
 // meanwhile. Each takes some 20 KB.
 const windowsAhead = 64
 
-// Ingest stores one run's documents. What the sink has of the run already is replaced
-// when all new documents are stored. known may be nil. Errors are as for [Read], or
-// known's or the sink's.
+// Ingest puts the interval documents of one run into a sink. The caller finishes the run there with
+// the result's document, if there is one and it is not unchanged: then the new documents replace what
+// the sink has of the run. known may be nil. Errors are as for [Read], or known's or the sink's.
 func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known) (*Result, error) {
 	b := &batches{to: to}
 	result, err := read(ctx, run, opt, true, known, func(d *mapping.Interval) error { return b.put(ctx, d) })
-	if err != nil || result.Run == nil || result.Unchanged {
-		return result, err
+	if err == nil {
+		err = b.flush(ctx)
 	}
-	return result, b.finish(ctx, result.Run)
+	return result, err
 }
 
 // batches stores documents many at a time.
