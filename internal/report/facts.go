@@ -29,7 +29,7 @@ func (f *factList) add(name, value string) {
 }
 
 // facts describe the run itself.
-func (r *Run) facts() []fact {
+func (r *pageRun) facts() []fact {
 	d := r.doc
 	var f factList
 	f.add("Archive", d.Run.Archive)
@@ -78,7 +78,7 @@ func (r *Run) facts() []fact {
 }
 
 // lead identifies the run: its archive, time, hosts and jobs.
-func (r *Run) lead() string {
+func (r *pageRun) lead() string {
 	d := r.doc
 	var parts []string
 	if d.Run.Archive != "" {
@@ -95,7 +95,7 @@ func (r *Run) lead() string {
 }
 
 // endText is when the run ended, without the day if that is the day of its start.
-func (r *Run) endText() string {
+func (r *pageRun) endText() string {
 	start, end := timeText(r.doc.Run.Start), timeText(r.doc.Run.End)[:19]
 	if start[:10] == end[:10] {
 		return end[11:]
@@ -154,7 +154,7 @@ func skew(hosts []mapping.RunHost) string {
 }
 
 // windows is the length of the windows, and how requests count in them.
-func (r *Run) windows() string {
+func (r *pageRun) windows() string {
 	var parts []string
 	if ms := r.doc.IntervalMS; ms > 0 {
 		parts = append(parts, unit.Elapsed(time.Duration(ms)*time.Millisecond))
@@ -169,7 +169,7 @@ func (r *Run) windows() string {
 }
 
 // bins is the layout of the histograms and its error.
-func (r *Run) bins() string {
+func (r *pageRun) bins() string {
 	for _, t := range r.totals {
 		if t.histogram != nil {
 			l := t.histogram.Layout()
@@ -225,7 +225,7 @@ func configFacts(config map[string]any) []fact {
 func timeText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
 
 // moment is a time of day, or the time since the run's start if its date is not known.
-func (r *Run) moment(t time.Time) string {
+func (r *pageRun) moment(t time.Time) string {
 	if r.clock().Known {
 		return timeText(t)
 	}
@@ -242,7 +242,7 @@ func clockTime(c chart.Clock, t time.Time) string {
 
 // worst is the worst windows of a direction: with the highest p99, the slowest request and the lowest IOPS. It is nil
 // where no window has a histogram. The slowest request has the latency that it has in the table of numbers.
-func (r *Run) worst(t *total) *row {
+func (r *pageRun) worst(t *total) *row {
 	s := r.series[t.Direction]
 	if s == nil || s.worst.p99 == nil || t.histogram == nil {
 		return nil
@@ -263,7 +263,7 @@ func (r *Run) worst(t *total) *row {
 }
 
 // since is when a moment was: its time of day and the time since the run's start.
-func (r *Run) since(m *moment) string {
+func (r *pageRun) since(m *moment) string {
 	since := "+" + unit.Elapsed(m.at.Sub(r.doc.Run.Start))
 	if r.clock().Known {
 		return clockTime(r.clock(), m.at) + " (" + since + ")"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -31,28 +32,16 @@ type hostWindow struct {
 	completed  int64
 }
 
-// add adds the next window.
-func (s *hostSum) add(d *mapping.Interval) error {
-	w := hostWindow{d.Time, d.Window.End, d.Requests.Completed}
-	s.completed += w.completed
-	if s.windows > 0 && w.start.Equal(s.last.start) { // documents are split where requests are too many
-		s.last.completed += w.completed
-	} else {
-		s.last = w
-		s.windows++
-	}
-	if s.windows == 1 {
+// add takes the next window.
+func (s *hostSum) add(w *window.Window, requests *hist.Histogram) {
+	s.last = hostWindow{w.Start, w.End, w.Completed}
+	s.completed += w.Completed
+	if s.windows++; s.windows == 1 {
 		s.first = s.last
 	}
-	if d.Latency.Layout == "" {
-		return nil
+	if requests != nil {
+		s.requests.Merge(requests)
 	}
-	h, err := d.Latency.Hist()
-	if err != nil {
-		return err
-	}
-	s.requests.Merge(h)
-	return nil
 }
 
 // iops are those of all windows but the first and the last, which the host's start and end may cut. Few windows count

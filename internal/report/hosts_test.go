@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -23,9 +24,8 @@ func TestHostTable(t *testing.T) {
 			if s == slow {
 				us = 400
 			}
-			if err := s.add(windowOf("read", s.host, second*1000, 1000, histOf(n, us))); err != nil {
-				t.Fatal(err)
-			}
+			requests := histOf(n, us)
+			s.add(window.From(windowOf("read", s.host, second*1000, 1000, requests)), requests)
 		}
 	}
 	table := newHostTable("read", []*hostSum{fast, slow}, []mapping.RunHost{{Name: "slow", SkewMS: 361}})
@@ -39,15 +39,15 @@ func TestHostTable(t *testing.T) {
 		}
 	}
 	short := &hostSum{host: "short"}
-	if err := short.add(windowOf("read", "short", 0, 500, histOf(50, 100))); err != nil || short.iops() != 100 {
-		t.Errorf("%v a second, %v", short.iops(), err)
+	requests := histOf(50, 100)
+	if short.add(window.From(windowOf("read", "short", 0, 500, requests)), requests); short.iops() != 100 {
+		t.Errorf("%v a second", short.iops())
 	}
 	var many []*hostSum
 	for i := range maxHosts + 7 {
 		s := &hostSum{host: fmt.Sprintf("host%03d", i)}
-		if err := s.add(windowOf("read", s.host, 0, 1000, histOf(5, 100*math.Pow(1.05, float64(i))))); err != nil {
-			t.Fatal(err)
-		}
+		requests := histOf(5, 100*math.Pow(1.05, float64(i)))
+		s.add(window.From(windowOf("read", s.host, 0, 1000, requests)), requests)
 		many = append(many, s)
 	}
 	if table := newHostTable("read", many, nil); len(table.Rows) != maxHosts || table.Left != 7 || table.Rows[0].Name != "host106" {

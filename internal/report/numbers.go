@@ -28,7 +28,7 @@ func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
 			continue
 		}
 		one := &total{Line: line}
-		if line.Latency.Layout != "" {
+		if line.Latency.HasPercentiles() {
 			var err error
 			if one.histogram, err = line.Latency.Hist(); err != nil {
 				return nil, err

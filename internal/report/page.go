@@ -5,13 +5,17 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/chart"
+	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/heatmap"
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // MaxSections is how many runs have a section of their own. All runs are in the summary.
@@ -19,22 +23,32 @@ const MaxSections = 24
 
 // Options describe a page.
 type Options struct {
-	Program    string   // and its version, such as "fio2es v1.2.3"
-	Directions []string // to show; empty: all
-	Part       string   // the part of the time to show, such as "from +90s"; empty: all of it
-	Home       string   // address of a list of runs, which the page then links to
+	Program string      // and its version, such as "fio2es v1.2.3"
+	Query   query.Query // which windows of runs are wanted, by time and direction
+	Home    string      // address of a list of runs, which the page then links to
 }
 
 // Page is a report of one run or several.
 type Page struct {
 	opt         Options
-	begun       int // runs, also those without requests
-	runs        []*Run
-	comparisons []*Comparison
+	begun       int // runs that were begun
+	runs        []*pageRun
+	base        *compare.Side // the first of them, if there are to be others
+	comparisons []*comparison
+	empty       []error
 }
 
 // New makes an empty page.
-func New(o Options) *Page { return &Page{opt: o} }
+func New(o Options) *Page {
+	o.Query.Levels = []mapping.Level{mapping.Cluster, mapping.Host}
+	return &Page{opt: o}
+}
+
+// Runs is how many runs are on the page.
+func (p *Page) Runs() int { return len(p.runs) }
+
+// Empty is the error of the runs that were added and of which nothing is wanted.
+func (p *Page) Empty() error { return errors.Join(p.empty...) }
 
 // Write writes all of the page or nothing.
 func (p *Page) Write(w io.Writer) error {
@@ -68,9 +82,9 @@ type pageView struct {
 	Summary        []summaryRow // of several runs
 	Beyond         int          // runs without a section
 	Overlays       []figure
-	Undrawn        bool // some runs have no curves
-	Comparisons    []*Comparison
-	Apart          []*Comparison // runs that are not compared
+	Undrawn        bool // runs have no curves there
+	Comparisons    []*comparison
+	Apart          []*comparison // of which there is none
 	Runs           []*runView
 }
 

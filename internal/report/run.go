@@ -14,14 +14,15 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // mapColumns is how many columns a heat map has at most.
 const mapColumns = 240
 
-// Run is a run on a page. It takes the windows of the cluster and of hosts, in order of time.
-type Run struct {
+// pageRun is a run on a page. It takes the windows of the cluster and of hosts, in order of time.
+type pageRun struct {
 	page     *Page
 	series   map[string]*series // by direction
 	bytes    map[string]*byteSum
@@ -42,11 +43,11 @@ type byteSum struct {
 	isUnknown bool // of some window
 }
 
-// Run begins a run of the page.
-func (p *Page) Run() *Run {
+// begin begins a run of the page.
+func (p *Page) begin() *pageRun {
 	p.begun++
-	r := &Run{page: p}
-	if p.begun <= MaxSections || p.opt.Part != "" {
+	r := &pageRun{page: p}
+	if p.begun <= MaxSections || p.opt.Query.Times() != "" {
 		r.series, r.bytes, r.hosts = map[string]*series{}, map[string]*byteSum{}, map[string]map[string]*hostSum{}
 	}
 	if p.begun <= MaxSections {
@@ -55,43 +56,35 @@ func (p *Page) Run() *Run {
 	return r
 }
 
-// wantsWindows reports whether windows are needed. For all of a run without a section, the run's document is enough.
-func (r *Run) wantsWindows() bool { return r.series != nil }
+// wantsWindows tells whether windows are of use: of whole runs beyond those that have a section,
+// the run's own document says all.
+func (r *pageRun) wantsWindows() bool { return r.series != nil }
 
-// Add adds a window of the cluster or of a host.
-func (r *Run) Add(d *mapping.Interval) error {
+// add takes a window of the cluster or of a host, and its requests; nil of averages, or of nothing.
+func (r *pageRun) add(w *window.Window, requests *hist.Histogram) {
 	switch {
 	case !r.wantsWindows():
-		return nil
-	case d.Level == mapping.Host:
-		return r.addHost(d)
-	case d.Level != mapping.Cluster:
-		return nil
+		return
+	case w.Level == mapping.Host:
+		r.addHost(w, requests)
+		return
 	}
-	var requests *hist.Histogram
-	if d.Latency.Layout != "" { // else of averages, or of nothing
-		var err error
-		if requests, err = d.Latency.Hist(); err != nil {
-			return fmt.Errorf("%s: %w", d.Run.Name, err)
-		}
-	}
-	direction := d.Fio.Direction
+	direction := w.Direction
 	if r.series[direction] == nil {
 		r.series[direction], r.bytes[direction] = &series{limit: maxColumns}, &byteSum{}
 	}
-	r.span(d.Time, d.Window.End)
+	r.span(w.Start, w.End)
 	b := r.bytes[direction]
-	b.bytes += d.Bandwidth * float64(d.Window.MS) / 1000
-	b.isUnknown = b.isUnknown || d.Bandwidth == 0 && d.Requests.Completed > 0
-	r.series[direction].add(newColumn(d, requests))
+	b.bytes += w.Bandwidth * float64(w.Length().Milliseconds()) / 1000
+	b.isUnknown = b.isUnknown || w.Bandwidth == 0 && w.Completed > 0
+	r.series[direction].add(newColumn(w, requests))
 	if r.cells != nil && requests != nil {
-		r.cells.Add(heatmap.Window{ElapsedMS: d.Window.ElapsedMS, Start: d.Time, End: d.Window.End, Requests: requests})
+		r.cells.Add(w, requests)
 	}
-	return nil
 }
 
 // span widens the time that windows span.
-func (r *Run) span(start, end time.Time) {
+func (r *pageRun) span(start, end time.Time) {
 	if r.to.IsZero() || start.Before(r.from) {
 		r.from = start
 	}
@@ -100,29 +93,26 @@ func (r *Run) span(start, end time.Time) {
 	}
 }
 
-func (r *Run) addHost(d *mapping.Interval) error {
-	direction, host := d.Fio.Direction, d.Host.Name
+func (r *pageRun) addHost(w *window.Window, requests *hist.Histogram) {
+	direction, host := w.Direction, w.Host
 	if r.hosts[direction] == nil {
 		r.hosts[direction] = map[string]*hostSum{}
 	}
 	if r.hosts[direction][host] == nil {
 		r.hosts[direction][host] = &hostSum{host: host}
 	}
-	if err := r.hosts[direction][host].add(d); err != nil {
-		return fmt.Errorf("%s: %s: %w", d.Run.Name, host, err)
-	}
-	return nil
+	r.hosts[direction][host].add(w, requests)
 }
 
-// End ends the run, whose document this is. It returns false if no request matches; then the run is not on the page.
-func (r *Run) End(doc *mapping.Run) (bool, error) {
+// end ends the run, whose document this is. It returns false if no request matches; then the run is not on the page.
+func (r *pageRun) end(doc *mapping.Run) (bool, error) {
 	r.doc = doc.Light()
 	for _, s := range r.series {
 		s.finish()
 	}
 	var err error
-	if r.page.opt.Part == "" {
-		r.totals, err = totalsOf(doc, r.page.opt.Directions)
+	if r.page.opt.Query.Times() == "" {
+		r.totals, err = totalsOf(doc, r.page.opt.Query.Directions)
 	} else {
 		r.totals = r.totalsOfWindows()
 	}
@@ -143,7 +133,7 @@ func (r *Run) End(doc *mapping.Run) (bool, error) {
 }
 
 // totalsOfWindows are the totals of the windows.
-func (r *Run) totalsOfWindows() []*total {
+func (r *pageRun) totalsOfWindows() []*total {
 	var list []*total
 	seconds := r.to.Sub(r.from).Seconds()
 	for _, direction := range r.directions() {
@@ -173,7 +163,7 @@ func (r *Run) totalsOfWindows() []*total {
 }
 
 // directions are the directions with windows.
-func (r *Run) directions() []string {
+func (r *pageRun) directions() []string {
 	return slices.DeleteFunc(slices.Clone(mapping.Directions[:]), func(name string) bool { return r.series[name] == nil })
 }
 
@@ -204,7 +194,7 @@ type runView struct {
 	Options, Configs []fact
 }
 
-func (r *Run) newView(number int) *runView {
+func (r *pageRun) newView(number int) *runView {
 	d := r.doc
 	v := &runView{
 		Number: number, Name: d.Run.Name, Lead: r.lead(), Setting: settingsLine(d), Facts: r.facts(), Settings: settings(d),
@@ -214,8 +204,8 @@ func (r *Run) newView(number int) *runView {
 	if d.Missing.Requests > 0 {
 		v.Missing = unit.Count(d.Missing.Requests)
 	}
-	if r.page.opt.Part != "" {
-		v.Part = fmt.Sprintf("%s: windows from %s to %s", r.page.opt.Part, r.moment(r.from), r.moment(r.to))
+	if times := r.page.opt.Query.Times(); times != "" {
+		v.Part = fmt.Sprintf("%s: windows from %s to %s", times, r.moment(r.from), r.moment(r.to))
 	}
 	for _, t := range r.totals {
 		line, isFew := t.row()
@@ -230,7 +220,7 @@ func (r *Run) newView(number int) *runView {
 }
 
 // viewTime draws the charts over time.
-func (r *Run) viewTime(v *runView) {
+func (r *pageRun) viewTime(v *runView) {
 	names := r.directions()
 	if len(names) == 0 {
 		v.TimeNote = "The run has no windows: " + cmp.Or(r.doc.NoWindows, "its files have no times of requests") + "."
@@ -263,7 +253,7 @@ func (r *Run) viewTime(v *runView) {
 }
 
 // timeNote explains a column of the charts over time.
-func (r *Run) timeNote(names []string) string {
+func (r *pageRun) timeNote(names []string) string {
 	joined, longest, window := 0, time.Duration(0), time.Duration(r.doc.IntervalMS)*time.Millisecond
 	for _, name := range names {
 		joined = max(joined, r.series[name].joined())
@@ -285,7 +275,7 @@ func (r *Run) timeNote(names []string) string {
 }
 
 // viewHosts makes the tables of hosts.
-func (r *Run) viewHosts(v *runView) {
+func (r *pageRun) viewHosts(v *runView) {
 	for _, direction := range mapping.Directions {
 		var sums []*hostSum
 		for _, s := range r.hosts[direction] {
@@ -300,6 +290,6 @@ func (r *Run) viewHosts(v *runView) {
 	}
 }
 
-func (r *Run) clock() chart.Clock {
+func (r *pageRun) clock() chart.Clock {
 	return chart.Clock{Start: r.doc.Run.Start, Known: facts.HasClock(r.doc)}
 }

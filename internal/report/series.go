@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // maxColumns is how many columns charts over time have at most, because 960 pixels cannot show more. More windows are
@@ -53,17 +53,17 @@ type column struct {
 	lowest, most float64   // of the windows' iops
 }
 
-// newColumn is the column of one window. requests is nil for averages, or if there are none.
-func newColumn(d *mapping.Interval, requests *hist.Histogram) *column {
+// newColumn is the column of one window, with its requests; nil of averages, or of nothing.
+func newColumn(w *window.Window, requests *hist.Histogram) *column {
 	c := &column{
-		elapsed: d.Window.ElapsedMS, start: d.Time, end: d.Window.End, windows: 1,
-		longest: d.Window.End.Sub(d.Time), completed: d.Requests.Completed, iops: d.IOPS,
-		lowest: d.IOPS, most: d.IOPS, at: noLatencies, worst: noLatencies,
+		elapsed: w.ElapsedMS, start: w.Start, end: w.End, windows: 1,
+		longest: w.Length(), completed: w.Completed, iops: w.IOPS,
+		lowest: w.IOPS, most: w.IOPS, at: noLatencies, worst: noLatencies,
 	}
 	if requests == nil {
 		return c
 	}
-	l := &d.Latency
+	l := &w.Latency
 	c.layout, c.bins = requests.Layout(), requests.Weights()
 	c.at = latencies{l.P50, l.P95, l.P99, l.P999, l.Max}
 	c.worst = c.at
@@ -182,43 +182,25 @@ func micros(ns float64) float64 { return math.Round(ns) / 1000 }
 type series struct {
 	limit   int // columns at most, at the end
 	columns []column
-	width   int64   // of a column, milliseconds of nominal time; 0: a window each
-	step    int64   // from one window to the next at least
-	last    *column // the window that may get more requests, because large documents are split
+	width   int64 // of a column, milliseconds of nominal time; 0: a window each
+	step    int64 // from one window to the next at least
 	worst   moments
 }
 
 // add adds the next window.
 func (s *series) add(c *column) {
-	if s.last != nil && s.last.elapsed == c.elapsed {
-		s.last.completed += c.completed
-		s.last.iops += c.iops
-		s.last.lowest, s.last.most = s.last.iops, s.last.iops
-		s.last.add(c)
-		return
-	}
-	s.put()
-	s.last = c
-}
-
-// put ends the last window.
-func (s *series) put() {
-	if s.last == nil {
-		return
-	}
 	n := len(s.columns)
 	if s.width == 0 && n > 1 { // a run may cut its first window
-		if apart := s.last.elapsed - s.columns[n-1].elapsed; s.step == 0 || apart < s.step {
+		if apart := c.elapsed - s.columns[n-1].elapsed; s.step == 0 || apart < s.step {
 			s.step = apart
 		}
 	}
-	s.worst.see(s.last)
-	if s.width > 0 && s.slot(&s.columns[n-1]) == s.slot(s.last) {
-		s.columns[n-1].merge(s.last)
+	s.worst.see(c)
+	if s.width > 0 && s.slot(&s.columns[n-1]) == s.slot(c) {
+		s.columns[n-1].merge(c)
 	} else {
-		s.columns = append(s.columns, *s.last)
+		s.columns = append(s.columns, *c)
 	}
-	s.last = nil
 	if len(s.columns) > spare*s.limit {
 		s.join(2 * max(s.width, s.step, 1))
 	}
@@ -255,7 +237,6 @@ func (s *series) join(width int64) {
 
 // finish ends the series.
 func (s *series) finish() {
-	s.put()
 	if n := len(s.columns); n > s.limit {
 		wide := max(s.width, s.step, 1)
 		span := s.columns[n-1].elapsed - s.columns[1].elapsed

@@ -10,21 +10,19 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/chart"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // seriesOf adds up windows.
 func seriesOf(t interface{ Fatal(...any) }, limit int, windows []*mapping.Interval) *series {
 	s := &series{limit: limit}
-	for _, d := range windows {
-		var h *hist.Histogram
-		if d.Latency.Layout != "" {
-			var err error
-			if h, err = d.Latency.Hist(); err != nil {
-				t.Fatal(err)
-			}
+	for _, w := range window.RejoinAll(windows) {
+		h, err := w.Histogram()
+		if err != nil {
+			t.Fatal(err)
 		}
-		s.add(newColumn(d, h))
+		s.add(newColumn(w, h))
 	}
 	s.finish()
 	return s
@@ -119,16 +117,6 @@ func TestColumnsAreMany(t *testing.T) {
 				break
 			}
 		}
-	}
-}
-
-// TestParts: a document that was split is one window.
-func TestParts(t *testing.T) {
-	one, more := windowOf("read", "", 0, 1000, histOf(5, 100)), windowOf("read", "", 0, 1000, histOf(5, 200))
-	more.Part, more.Latency.P99 = 1, one.Latency.P99
-	s := seriesOf(t, 600, []*mapping.Interval{one, more})
-	if c := s.columns[0]; len(s.columns) != 1 || c.windows != 1 || c.completed != 10 || c.iops != 10 || c.at[ofP99] != one.Latency.P99 || c.histogram().Total() != 10 {
-		t.Errorf("%+v", s.columns)
 	}
 }
 

@@ -145,7 +145,7 @@ func homeOf(r *http.Request) string {
 
 // fail answers with an error.
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var none *NoReportError
+	var none noReportError
 	switch {
 	case r.Context().Err() == context.Canceled:
 		s.Log.Debug("the browser closed the connection", "page", r.URL.RequestURI())

@@ -24,7 +24,7 @@ type found struct {
 
 // look reads the runs of a query. The history has the newest run first, so for that order look reads no more runs
 // than it shows. Any other order needs all runs.
-func (s *site) look(ctx context.Context, q query) (*found, error) {
+func (s *site) look(ctx context.Context, q listQuery) (*found, error) {
 	leave, err := s.lists.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -174,14 +174,14 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 }
 
 // pages sets the range of the page and the addresses of the others.
-func (v *listView) pages(q query, f *found) {
+func (v *listView) pages(q listQuery, f *found) {
 	if q.page > 1 {
 		v.Previous = q.at(q.page - 1).address()
 	}
 	if f.more {
 		v.Next = q.at(q.page + 1).address()
 	}
-	v.All = query{by: &facts.Orders[0], page: 1}.address()
+	v.All = listQuery{by: &facts.Orders[0], page: 1}.address()
 	if len(f.runs) == 0 {
 		return
 	}
@@ -225,7 +225,7 @@ func (s *site) points(runs []*mapping.Run) []report.TrendRun {
 	for _, run := range inTime {
 		one := report.TrendRun{Title: facts.Title(run), Start: facts.Started(run), Link: runLink(run), Kind: kindOf(run)}
 		for _, d := range run.ByDirection() {
-			if d.Latency.Layout != "" {
+			if d.Latency.HasPercentiles() {
 				one.P99 = append(one.P99, report.TrendPoint{Direction: d.Direction, US: d.Latency.P99, OrMore: d.Latency.IsOpen(d.Latency.P99)})
 			}
 		}

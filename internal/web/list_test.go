@@ -190,7 +190,7 @@ func TestAddress(t *testing.T) {
 		for _, text := range []string{"", "a b&c=d #?%<>\"'"} {
 			for _, page := range []int{1, 7} {
 				for _, lowest := range []bool{false, true} {
-					q := query{text: text, by: &facts.Orders[i], lowest: lowest, page: page}
+					q := listQuery{text: text, by: &facts.Orders[i], lowest: lowest, page: page}
 					u, err := url.Parse(q.address())
 					if err != nil {
 						t.Fatal(err)
@@ -202,7 +202,7 @@ func TestAddress(t *testing.T) {
 			}
 		}
 	}
-	by := query{by: &facts.Orders[5], page: 3}
+	by := listQuery{by: &facts.Orders[5], page: 3}
 	if got := by.sorted(&facts.Orders[5]); !got.lowest || got.page != 1 {
 		t.Errorf("the same column once more: %+v", got)
 	}
@@ -219,7 +219,7 @@ func TestHostile(t *testing.T) {
 	other := runOf(1, "other", 100)
 	likeHostile := runOf(1, "other", 100)
 	likeHostile.CBT.Mode = evil // the same kind of run
-	p := serve(historyOf(t, hostile, likeHostile), func(o *Options) { o.Name = evil })
+	p := serve(historyOf(t, hostile, likeHostile), func(s *site) { s.Name = evil })
 	of := func(p *pages, path string) string { return p.get(t, path).Body.String() }
 	id := "/runs/" + url.PathEscape(evil)
 	for _, c := range []struct{ page, like string }{

@@ -11,8 +11,8 @@ import (
 // pageRuns is how many runs are on a page of the list.
 const pageRuns = 100
 
-// query is which runs the list shows, and in which order.
-type query struct {
+// listQuery is which runs the list shows, and in which order.
+type listQuery struct {
 	text   string
 	by     *facts.Order
 	lowest bool // first
@@ -20,8 +20,8 @@ type query struct {
 }
 
 // parseQuery reads the parameters of the list's address.
-func parseQuery(v url.Values) (query, error) {
-	q := query{text: v.Get("text"), by: &facts.Orders[0], page: 1}
+func parseQuery(v url.Values) (listQuery, error) {
+	q := listQuery{text: v.Get("text"), by: &facts.Orders[0], page: 1}
 	if key := v.Get("sort"); key != "" {
 		order, err := facts.OrderOf(key)
 		if err != nil {
@@ -48,7 +48,7 @@ func parseQuery(v url.Values) (query, error) {
 }
 
 // address is the address of the query's list.
-func (q query) address() string {
+func (q listQuery) address() string {
 	v := url.Values{}
 	if q.text != "" {
 		v.Set("text", q.text)
@@ -69,10 +69,10 @@ func (q query) address() string {
 }
 
 // at is another page of the same list.
-func (q query) at(page int) query { q.page = page; return q }
+func (q listQuery) at(page int) listQuery { q.page = page; return q }
 
 // sorted is the same list by another order, or reversed.
-func (q query) sorted(by *facts.Order) query {
+func (q listQuery) sorted(by *facts.Order) listQuery {
 	q.lowest, q.by, q.page = q.by == by && !q.lowest, by, 1
 	return q
 }

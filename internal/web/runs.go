@@ -14,6 +14,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -26,7 +27,7 @@ const refresh = "10"
 
 // run answers with the report of a run.
 func (s *site) run(w http.ResponseWriter, r *http.Request) {
-	s.report(w, r, []string{r.PathValue("id")}, "../", false)
+	s.answer(w, r, []string{r.PathValue("id")}, "../", false)
 }
 
 // compare answers with the report of several runs.
@@ -39,12 +40,12 @@ func (s *site) compare(w http.ResponseWriter, r *http.Request) {
 	case n > mostCompared:
 		s.notify(w, r, http.StatusBadRequest, notice{Title: "Too many runs", Text: fmt.Sprintf("A report has at most %d runs, and you chose %d: choose fewer.", mostCompared, n)})
 	default:
-		s.report(w, r, ids, "./", values.Get("base") == "earliest")
+		s.answer(w, r, ids, "./", values.Get("base") == "earliest")
 	}
 }
 
-// report answers with the report of runs, in the order of ids or with the earliest first.
-func (s *site) report(w http.ResponseWriter, r *http.Request, ids []string, home string, earliest bool) {
+// answer answers with the report of runs, in the order of ids or with the earliest first.
+func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home string, earliest bool) {
 	var runs []*mapping.Run
 	for _, id := range ids {
 		run, err := s.find(r.Context(), id)
@@ -88,19 +89,34 @@ func (s *site) made(ctx context.Context, runs []*mapping.Run, home string) ([]by
 		return nil, err
 	}
 	defer leave()
-	page, err := s.Report(ctx, runs, home)
+	page, err := s.page(ctx, runs, home)
 	if err != nil {
 		return nil, err
 	}
 	return write(page)
 }
 
-// latest stands for the newest run, as on the command line.
-const latest = "latest"
+// report makes the report of runs in the history.
+func (s *site) report(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error) {
+	page := report.New(report.Options{Program: s.Program, Home: home})
+	for _, doc := range runs {
+		run := query.Stored(s.Store, doc)
+		if err := run.Needs(mapping.Cluster); err != nil {
+			return nil, noReportError{err}
+		}
+		if _, err := page.Add(ctx, run, doc.Run.ID, len(runs) > 1); err != nil {
+			return nil, err
+		}
+	}
+	if err := page.Empty(); err != nil {
+		return nil, noReportError{err}
+	}
+	return page, nil
+}
 
 // find returns the run of an id, of the beginning of an id, or the newest run.
 func (s *site) find(ctx context.Context, id string) (*mapping.Run, error) {
-	if id != latest {
+	if id != query.Latest {
 		return s.Store.Run(ctx, id)
 	}
 	for run, err := range s.Store.Runs(ctx, history.RunFilter{Limit: 1}) {

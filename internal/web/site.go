@@ -21,19 +21,12 @@ type Options struct {
 	Name    string // of the history, for people
 	Program string // and its version, such as "fio2es v1.2.3"
 
-	// Report makes the page of runs, in their order, with a link to the list of all runs at home.
-	// It fails with a [NoReportError] if there is nothing to show.
-	Report func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error)
-
 	Log   *slog.Logger // of requests, at level debug; nil: none
 	Local bool         // only browsers of this machine: refuse requests by other names, see isOurs
 }
 
-// NoReportError is why existing runs have no report.
-type NoReportError struct{ Err error }
-
-func (e *NoReportError) Error() string { return e.Err.Error() }
-func (e *NoReportError) Unwrap() error { return e.Err }
+// noReportError is why existing runs have no report.
+type noReportError struct{ error }
 
 // How many pages are made at a time. A report takes a processor and the memory of its charts; a list that is sorted takes
 // some KB for each run.
@@ -46,14 +39,24 @@ const (
 type site struct {
 	Options
 	reports, lists gate
+
+	// page makes the report of runs, in their order, with a link to the list of all runs at home. Tests replace it.
+	page func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error)
 }
 
 // New returns the handler of all pages.
-func New(o Options) http.Handler {
+func New(o Options) http.Handler { return newSite(o).handler() }
+
+func newSite(o Options) *site {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &site{Options: o, reports: make(gate, reportsAtOnce), lists: make(gate, listsAtOnce)}
+	s.page = s.report
+	return s
+}
+
+func (s *site) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", s.list)
 	mux.HandleFunc("/runs/{id}", s.run)
