@@ -1,6 +1,6 @@
 # fio2es in an image of its own: one static program, no shell, no root.
 #
-#   docker build -t fio2es .
+#   docker build -t fio2es --build-arg VERSION="$(git describe --tags --always)" .
 #   docker run --rm --read-only --cap-drop ALL --security-opt no-new-privileges \
 #     -v "$PWD/results:/data:ro" fio2es ingest --dry-run /data
 #
@@ -14,7 +14,8 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /fio2es ./cmd/fio2es
+ARG VERSION=
+RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w -X main.release=${VERSION}" -o /fio2es ./cmd/fio2es
 
 # Has the certificates of public authorities, a /tmp and a user without rights.
 FROM ${BASE_IMAGE}

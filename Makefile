@@ -5,8 +5,10 @@
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build ./fio2es
-	CGO_ENABLED=0 go build -trimpath -o fio2es ./cmd/fio2es
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+
+build: ## build ./fio2es; "fio2es version" prints VERSION (default: what git describes)
+	CGO_ENABLED=0 go build -trimpath -ldflags='-X main.release=$(VERSION)' -o fio2es ./cmd/fio2es
 
 test: ## run the tests
 	go test ./...

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/unit"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -55,7 +56,7 @@ func (a *app) checkHistory(ctx context.Context, repair bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s: %s with %s; %s\n", a.historyName(), plural(checked.Runs, "run"), plural(checked.Documents, "document"), plural(found, "problem"))
+	fmt.Fprintf(a.stdout, "%s: %s with %s; %s\n", a.historyName(), unit.Plural(checked.Runs, "run"), unit.Plural(checked.Documents, "document"), unit.Plural(found, "problem"))
 	if left > 0 {
 		return errLeftOut
 	}

@@ -48,7 +48,7 @@ func compareColumns(confidence float64) []table.Column[*compareRow] {
 				Text:  func(r *compareRow) string { return changeText(&r.Change) },
 			},
 			{
-				Heading: fmt.Sprintf(">%s%% INTERVAL", number(confidence*100)),
+				Heading: fmt.Sprintf(">%s%% INTERVAL", unit.Number(confidence*100)),
 				Text:    func(r *compareRow) string { return interval(&r.Change) },
 			},
 			{Name: "low", Unit: "percent", Value: func(r *compareRow) any { return inPercent(r.Low) }},
@@ -128,8 +128,10 @@ func forPeople(m compare.Metric, v float64) string {
 }
 
 // baseText and otherText are the two values for people, a lower bound with its mark.
-func baseText(c *compare.Change) string  { return orMore(forPeople(c.Metric, c.Base), c.BaseOpen) }
-func otherText(c *compare.Change) string { return orMore(forPeople(c.Metric, c.Other), c.OtherOpen) }
+func baseText(c *compare.Change) string { return unit.OrMore(forPeople(c.Metric, c.Base), c.BaseOpen) }
+func otherText(c *compare.Change) string {
+	return unit.OrMore(forPeople(c.Metric, c.Other), c.OtherOpen)
+}
 
 // changeText is the change for people. Where both values are lower bounds, there is none.
 func changeText(c *compare.Change) string {

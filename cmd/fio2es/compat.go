@@ -12,6 +12,7 @@ import (
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -222,7 +223,7 @@ func printPctiles(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.L
 	}
 	step := max(run.IntervalMS, 1)
 	fmt.Fprintf(w, "fio version = %d\nbucket groups = %d\nbucket bits = %d\n", version, groups, bits)
-	fmt.Fprintf(w, "time quantum = %s sec\n", number(float64(step)/1000))
+	fmt.Fprintf(w, "time quantum = %s sec\n", unit.Number(float64(step)/1000))
 	fmt.Fprintf(w, "percentiles = 0.0,50.0,95.0,99.0,100.0\n")
 	fmt.Fprintf(w, "buckets per group = %d\nbuckets per interval = %d \noutput unit = usec\n", 1<<bits, groups<<bits)
 	if hasEpochTimes(run) {

@@ -55,7 +55,7 @@ func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipelin
 		term.Line(a.stdout, "no run: %s: %s", l.File.Name(), l.Reason+andMore(l.More))
 	}
 	if n := len(archive.Runs) - len(runs); n > 0 {
-		fmt.Fprintf(a.stdout, "not picked: %s\n", plural(n, "run"))
+		fmt.Fprintf(a.stdout, "not picked: %s\n", unit.Plural(n, "run"))
 	}
 	if leftOut {
 		return errLeftOut

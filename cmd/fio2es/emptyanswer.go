@@ -90,7 +90,7 @@ func (c *choice) there(run *mapping.Run) (texts []string) {
 	}
 	if q.from != "" || q.to != "" || len(texts) == 0 {
 		length := run.Run.End.Sub(run.Run.Start).Round(time.Millisecond)
-		texts = append(texts, fmt.Sprintf("the run lasted from %s to %s (+0s to +%s)", moment(run.Run.Start), moment(run.Run.End), length))
+		texts = append(texts, fmt.Sprintf("the run lasted from %s to %s (+0s to +%s)", unit.Moment(run.Run.Start), unit.Moment(run.Run.End), length))
 	}
 	return texts
 }

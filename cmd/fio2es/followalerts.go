@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"log/slog"
-	"math"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/slo"
@@ -45,8 +44,8 @@ func newAlerts(log *slog.Logger, rules []slo.Rule) *alerts {
 // window judges a window, and reports on the ones before: the last of a run may be too short
 // for a rate.
 func (a *alerts) window(d *mapping.Interval) error {
-	w, tells, err := sloWindow(d)
-	if err != nil || !tells {
+	w, ok, err := slo.WindowOf(d)
+	if err != nil || !ok {
 		return err
 	}
 	a.title = d.Run.Archive + ":" + d.Run.Name
@@ -79,7 +78,7 @@ func (a *alerts) flush(counts func(*judged, slo.Breach) bool) {
 			case counts(w, b):
 				a.broken[key] = w.end
 				a.log.Warn(fmt.Sprintf("sla %s: %s: %s %s is %s in the window until %s", b.Rule, a.title, w.direction, b.Rule.Metric,
-					orMore(slaText(b.Rule.Metric.Unit(), b.Value, math.NaN(), w.requests), b.Open), clockOf(w.end)))
+					b.Text(w.requests), clockOf(w.end)))
 			}
 		}
 		for key, last := range a.broken {

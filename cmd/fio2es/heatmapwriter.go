@@ -147,7 +147,7 @@ func (h *heatmapWriter) about(m *heatmap.Map) string {
 	if len(h.query.jobs) > 0 {
 		of = append(of, "job "+strings.Join(h.query.jobs, ", "))
 	}
-	text := fmt.Sprintf("%s to %s: %s requests (%s)", moment(m.Start()), moment(m.End()), unit.Count(m.Total), strings.Join(of, "; "))
+	text := fmt.Sprintf("%s to %s: %s requests (%s)", unit.Moment(m.Start()), unit.Moment(m.End()), unit.Count(m.Total), strings.Join(of, "; "))
 	if m.OpenUS > 0 {
 		text += ", at the top " + unit.Latency(m.OpenUS) + " or more"
 	}

@@ -120,7 +120,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 	}
 	if err := in.finish(in.all(ctx, runs)); err != nil {
 		if errors.Is(err, context.Canceled) && in.store != nil {
-			a.log.Info(fmt.Sprintf("note: %d of %s were read; what is stored stays, and the same command stores the rest", len(in.runs), plural(len(runs), "run")))
+			a.log.Info(fmt.Sprintf("note: %d of %s were read; what is stored stays, and the same command stores the rest", len(in.runs), unit.Plural(len(runs), "run")))
 		}
 		return err
 	}
@@ -184,7 +184,7 @@ func (in *ingesting) tellNext() {
 			requests += r.All.Requests
 		}
 	}
-	fmt.Fprintf(w, "\n%s stored %s in %s", plural(len(in.runs), "run"), plural(in.documents, "document"), unit.Elapsed(time.Since(in.began)))
+	fmt.Fprintf(w, "\n%s stored %s in %s", unit.Plural(len(in.runs), "run"), unit.Plural(in.documents, "document"), unit.Elapsed(time.Since(in.began)))
 	fmt.Fprintf(w, ": %s requests", unit.Count(requests))
 	if in.unchanged > 0 {
 		fmt.Fprintf(w, "; %s unchanged", unit.Count(int64(in.unchanged)))
@@ -196,11 +196,4 @@ func (in *ingesting) tellNext() {
 	fmt.Fprintln(w)
 	term.Line(w, "history: %s", in.historyName())
 	fmt.Fprint(w, "next:    fio2es runs\n         fio2es percentiles latest\n")
-}
-
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return unit.Count(int64(n)) + " " + what
 }

@@ -19,13 +19,13 @@ type judging struct {
 	windows bool // a rule is about windows
 
 	mu   sync.Mutex
-	runs map[[2]string]*sloWindows // by id and version: of runs that are not over
+	runs map[[2]string]*slo.Evaluator // by id and version: of runs that are not over
 }
 
 func newJudging(store history.Store, rules []slo.Rule) *judging {
 	return &judging{
 		Store: store, rules: rules, windows: slices.ContainsFunc(rules, slo.Rule.InWindows),
-		runs: make(map[[2]string]*sloWindows),
+		runs: make(map[[2]string]*slo.Evaluator),
 	}
 }
 
@@ -36,7 +36,7 @@ func (j *judging) Put(ctx context.Context, docs []*mapping.Interval) error {
 			if d.Level != mapping.Cluster {
 				continue
 			}
-			if err := j.of(d.Run.ID, d.Run.Ingest).add(d); err != nil {
+			if err := j.of(d.Run.ID, d.Run.Ingest).AddDocument(d); err != nil {
 				return err
 			}
 		}
@@ -45,26 +45,26 @@ func (j *judging) Put(ctx context.Context, docs []*mapping.Interval) error {
 }
 
 // of are the windows of a run so far. Documents of one run come one after the other.
-func (j *judging) of(id, ingest string) *sloWindows {
+func (j *judging) of(id, ingest string) *slo.Evaluator {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	key := [2]string{id, ingest}
 	if j.runs[key] == nil {
-		j.runs[key] = newSLOWindows(j.rules)
+		j.runs[key] = slo.New(j.rules)
 	}
 	return j.runs[key]
 }
 
 // Finish implements [pipeline.Sink].
 func (j *judging) Finish(ctx context.Context, run *mapping.Run) error {
-	e := j.of(run.Run.ID, run.Run.Ingest).evaluator()
-	if err := sloRun(e, run, nil); err != nil {
+	e := j.of(run.Run.ID, run.Run.Ingest)
+	if err := e.SetRun(run, nil); err != nil {
 		return err
 	}
 	run.SLA = storedVerdicts(e.Verdicts())
 	if !run.Run.Live() { // else there are more to come; a live version is over, too
 		j.mu.Lock()
-		maps.DeleteFunc(j.runs, func(key [2]string, _ *sloWindows) bool { return key[0] == run.Run.ID })
+		maps.DeleteFunc(j.runs, func(key [2]string, _ *slo.Evaluator) bool { return key[0] == run.Run.ID })
 		j.mu.Unlock()
 	}
 	return j.Store.Finish(ctx, run)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -52,7 +53,7 @@ func historyText(ctx context.Context, store history.Store) string {
 	case c.runs == 0:
 		return "there are no runs yet: store some with fio2es ingest PATH"
 	}
-	return fmt.Sprintf("fio2es runs lists the %s that there are", plural(c.runs, "run"))
+	return fmt.Sprintf("fio2es runs lists the %s that there are", unit.Plural(c.runs, "run"))
 }
 
 // tellNoRuns says on stderr that no run matches, and what there is.
@@ -65,7 +66,7 @@ func (a *app) tellNoRuns(ctx context.Context, store history.Store, f history.Run
 		term.Line(a.stderr, "no runs in %s; store some with: fio2es ingest PATH", a.historyName())
 		return nil
 	}
-	term.Line(a.stderr, "no runs match%s; %s has %s:", filterText(&f), a.historyName(), plural(c.runs, "run"))
+	term.Line(a.stderr, "no runs match%s; %s has %s:", filterText(&f), a.historyName(), unit.Plural(c.runs, "run"))
 	day := func(r *mapping.Run) string { return r.Run.Start.UTC().Format("2006-01-02 15:04:05") }
 	term.Line(a.stderr, "  started     %s to %s", day(c.first), day(c.last))
 	for _, l := range []struct {

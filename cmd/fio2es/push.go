@@ -64,7 +64,7 @@ func (a *app) push(ctx context.Context, text, output string) (err error) {
 		return err
 	}
 	a.progress.Clear()
-	fmt.Fprintf(a.stderr, "%s with %s pushed; %s there already\n", plural(p.runs, "run"), plural(p.documents, "document"), unit.Count(int64(p.same)))
+	fmt.Fprintf(a.stderr, "%s with %s pushed; %s there already\n", unit.Plural(p.runs, "run"), unit.Plural(p.documents, "document"), unit.Count(int64(p.same)))
 	if p.leftOut {
 		return errLeftOut
 	}
@@ -80,7 +80,7 @@ func (p *pushing) open(ctx context.Context, output string) (func(failed error) e
 		if err != nil {
 			return nil, err
 		}
-		p.to, p.there, p.ends = to.bulk, to, newFinishing(mostFinishing)
+		p.to, p.there, p.ends = to, to, newFinishing(mostFinishing)
 		return func(error) error { return closeTo() }, nil
 	case "-":
 		p.to = ndjson.New(p.stdout, p.cfg.Prefix)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -16,7 +17,7 @@ import (
 type pushing struct {
 	*app
 	from  *sqlite.Store
-	there *clusterHistory // nil when documents go to a file
+	there *elastic.Store // nil when documents go to a file
 	to    pushed
 	ends  *finishing
 

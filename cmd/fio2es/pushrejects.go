@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
@@ -28,24 +30,24 @@ func (a *app) pushRejects(ctx context.Context, name string) error {
 		return err
 	}
 	defer client.Close()
-	bulk := bulk.New(client, bulk.Options{
+	store := elastic.New(client, bulk.Options{
 		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
 		NoVerify: true, // a run has more documents than were refused
 	})
-	err = bulk.Put(ctx, intervals)
+	err = store.Put(ctx, intervals)
 	for _, r := range runs {
 		if err == nil {
-			err = bulk.Finish(ctx, r)
+			err = store.Finish(ctx, r)
 		}
 	}
 	if err == nil {
-		err = bulk.Flush(ctx)
+		err = store.Flush(ctx)
 	}
-	if err = errors.Join(err, bulk.Close()); err != nil {
+	if err = errors.Join(err, store.Close()); err != nil {
 		return err
 	}
-	refused := int(bulk.Stats().Rejected)
-	fmt.Fprintf(a.stderr, "%s sent, %d refused again\n", plural(len(intervals)+len(runs), "document"), refused)
+	refused := int(store.Stats().Rejected)
+	fmt.Fprintf(a.stderr, "%s sent, %d refused again\n", unit.Plural(len(intervals)+len(runs), "document"), refused)
 	if leftOut || refused > 0 {
 		return errLeftOut
 	}

@@ -162,14 +162,3 @@ func TestRankBounds(t *testing.T) {
 		}
 	}
 }
-
-func TestPercent(t *testing.T) {
-	for _, c := range []struct {
-		share, requests float64
-		want            string
-	}{{1, 3, "100.0 %"}, {0.5, 1000, "50.0 %"}, {0.99, 10_000, "99.00 %"}, {1 - 1e-6, 1e6, "99.9999 %"}, {1 - 1e-8, 1e8, "99.999999 %"}, {1 - 1e-9, 1e9, "99.999999 %"}, {1, 1e9, "100.000000 %"}, {0, 5, "0.0 %"}} {
-		if got := percent(c.share, c.requests); got != c.want {
-			t.Errorf("%v of %v: %s, want %s", c.share, c.requests, got, c.want)
-		}
-	}
-}

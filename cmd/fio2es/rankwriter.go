@@ -6,8 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -45,7 +43,7 @@ func (r *rankRow) shareText() string {
 	if math.IsNaN(r.share()) {
 		return "-"
 	}
-	return orMore(percent(r.share(), r.of), r.isBound)
+	return unit.OrMore(unit.Percent(r.share(), r.of), r.isBound)
 }
 
 // open names the columns that are lower bounds.
@@ -74,7 +72,7 @@ var rankColumns = slices.Concat(
 		{
 			Name: "served", Heading: ">SERVED",
 			Value: func(r *rankRow) any { return wholeNumber(r.served) },
-			Text:  func(r *rankRow) string { return orMore(unit.Count(wholeNumber(r.served)), r.isBound) },
+			Text:  func(r *rankRow) string { return unit.OrMore(unit.Count(wholeNumber(r.served)), r.isBound) },
 		},
 		{
 			Name: "share", Heading: ">SHARE",
@@ -172,7 +170,7 @@ func (r *rankWriter) total(run *mapping.Run) error {
 	if len(r.sums) == 2 { // a direction alone is all
 		delete(r.sums, allDirections)
 	}
-	r.to.Begin(fmt.Sprintf("%s, %s to %s", r.run, moment(r.from), moment(r.until)))
+	r.to.Begin(fmt.Sprintf("%s, %s to %s", r.run, unit.Moment(r.from), unit.Moment(r.until)))
 	for _, within := range r.query.within {
 		for _, direction := range append(mapping.Directions[:], allDirections) {
 			h := r.sums[direction]
@@ -187,25 +185,6 @@ func (r *rankWriter) total(run *mapping.Run) error {
 		}
 	}
 	return r.to.End()
-}
-
-// percent has as many digits as so many requests allow to tell apart, up to six: all but
-// one of a million are 99.9999 %. Only all of them are 100 %.
-func percent(share, requests float64) string {
-	digits := min(max(int(math.Ceil(math.Log10(requests)))-2, 1), 6)
-	text := strconv.FormatFloat(share*100, 'f', digits, 64)
-	if share < 1 && strings.HasPrefix(text, "100") {
-		text = "99." + strings.Repeat("9", digits)
-	}
-	return text + " %"
-}
-
-// moment is a time for people, or how long after the run's start where that is unknown.
-func moment(t time.Time) string {
-	if t.Year() < 1970 {
-		return "+" + t.Sub(time.Time{}).String()
-	}
-	return t.UTC().Format("2006-01-02 15:04:05.000")
 }
 
 func (r *rankWriter) flush() error { return errors.Join(append(r.empty, r.to.Flush())...) }

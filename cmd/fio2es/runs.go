@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -190,12 +189,4 @@ func count(n int64) string {
 		return ""
 	}
 	return unit.Count(n)
-}
-
-// number writes a number exactly, and nothing for none.
-func number(x float64) string {
-	if math.IsNaN(x) {
-		return ""
-	}
-	return strconv.FormatFloat(x, 'f', -1, 64)
 }

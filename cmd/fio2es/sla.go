@@ -143,7 +143,7 @@ type slaOutput struct {
 	name     string
 	took     bool // a window
 	open     bool // a run has begun that is not judged yet
-	windows  *sloWindows
+	judge    *slo.Evaluator
 	from, to time.Time // what the windows span
 	choice   choice
 }
@@ -159,7 +159,7 @@ func (o *slaOutput) asksWindows() bool {
 }
 
 func (o *slaOutput) begin(run string, _ bool) {
-	o.name, o.took, o.open, o.windows, o.choice = run, false, true, newSLOWindows(o.query.rules), choice{query: &o.query.windowQuery}
+	o.name, o.took, o.open, o.judge, o.choice = run, false, true, slo.New(o.query.rules), choice{query: &o.query.windowQuery}
 	o.from, o.to = time.Time{}, time.Time{}
 }
 
@@ -185,22 +185,21 @@ func (o *slaOutput) interval(d *mapping.Interval) error {
 	if d.Window.End.After(o.to) {
 		o.to = d.Window.End
 	}
-	return o.windows.add(d)
+	return o.judge.AddDocument(d)
 }
 
 // total judges a run.
 func (o *slaOutput) total(run *mapping.Run) error {
 	o.open = false
-	e := o.windows.evaluator()
 	if o.query.whole() {
 		o.from, o.to = run.Run.Start, run.Run.End
-		if err := sloRun(e, run, o.query.directions); err != nil {
+		if err := o.judge.SetRun(run, o.query.directions); err != nil {
 			return err
 		}
 	} else {
-		sloEnd(e, run)
+		o.judge.SetEnd(run)
 	}
-	verdicts := e.Verdicts()
+	verdicts := o.judge.Verdicts()
 	if o.asksWindows() && !o.took {
 		o.explain(run, verdicts)
 	}
@@ -229,7 +228,7 @@ func (o *slaOutput) conclude(run *slaRun, verdicts []slo.Verdict) error {
 		switch v.State {
 		case slo.Broken:
 			o.isBroken = true
-			o.app.log.Error(fmt.Sprintf("sla %s: %s: %s %s", v.Rule, run.title(), v.Direction, run.breach(v)))
+			o.app.log.Error(fmt.Sprintf("sla %s: %s: %s %s", v.Rule, run.title(), v.Direction, v.Text(run.Start)))
 		case slo.Unknown:
 			o.isUnknown = true
 			o.app.log.Warn(fmt.Sprintf("sla %s: %s: not judged: %s", v.Rule, run.title(), v.Why))

@@ -5,17 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/slo"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 // linesOf runs a command, and decodes its lines of JSON.
@@ -132,82 +126,6 @@ func TestParseRules(t *testing.T) {
 	}
 	if _, err = parseRules("sla:", nil); !errors.As(err, &usage) || !strings.Contains(err.Error(), "--rule 'p99 <= 10ms'") {
 		t.Errorf("no rules: %v", err)
-	}
-}
-
-// slaDocument is one of a window, whose requests all took as long.
-func slaDocument(start time.Time, host string, elapsed, ms, late int64, requests uint64) *mapping.Interval {
-	h := hist.New(hist.Fio3(0))
-	h.AddLatency(1_000_000, float64(requests))
-	at := start.Add(time.Duration(elapsed+late) * time.Millisecond)
-	return &mapping.Interval{
-		Time: at, Window: mapping.Window{End: at.Add(time.Duration(ms) * time.Millisecond), MS: ms, ElapsedMS: elapsed},
-		Run: mapping.RunRef{Start: start}, Host: mapping.HostRef{Name: host}, Fio: mapping.FioRef{Direction: "read"},
-		Latency: mapping.NewLatency(h, nil), Requests: mapping.Requests{Completed: int64(requests)},
-	}
-}
-
-// TestSLOWindows: documents of one window, of several hosts or in several parts, are one.
-func TestSLOWindows(t *testing.T) {
-	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
-	rules, err := parseRules("--rule", []string{"iops >= 30 in every window", "requests > 0", "p99 < 10ms in every window"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newSLOWindows(rules)
-	docs := []*mapping.Interval{slaDocument(start, "a", 0, 1000, 0, 10), slaDocument(start, "b", 0, 1000, 4, 20), slaDocument(start, "a", 1000, 1000, 0, 10), slaDocument(start, "b", 1000, 1000, 4, 25)}
-	docs[2].Latency.P99 = 20_000 // of one host: not what both come to
-	whole := slaDocument(start, "a", 2000, 1000, 0, math.MaxInt32+7)
-	parts := whole.Split()
-	if len(parts) != 2 {
-		t.Fatalf("%d parts", len(parts))
-	}
-	for _, p := range parts {
-		p.Latency.P99 = 9_000 // known of the whole
-	}
-	rate := &mapping.Interval{
-		Time: start.Add(3 * time.Second), Window: mapping.Window{MS: 1000, ElapsedMS: 3000}, Run: mapping.RunRef{Start: start}, Fio: mapping.FioRef{Direction: "read"},
-		IOPS: 31, Weighting: "average",
-	}
-	silent := *rate
-	silent.Time, silent.Window.ElapsedMS, silent.IOPS = start.Add(4*time.Second), 4000, 0
-	for _, d := range slices.Concat(docs, parts, []*mapping.Interval{rate, &silent}) {
-		if err := s.add(d); err != nil {
-			t.Fatal(err)
-		}
-	}
-	v := s.evaluator().Verdicts()
-	if w := v[0].Windows; v[0].State != slo.Met || w.Judged != 4000 || w.Worst != (slo.Moment{Start: 0, End: 1000, Value: 30}) {
-		t.Errorf("iops: %+v", v[0])
-	}
-	if v[1].Value != 65+math.MaxInt32+7+31 {
-		t.Errorf("requests: %+v", v[1])
-	}
-	if w := v[2].Windows; v[2].State != slo.Met || w.Judged != 3000 || w.Worst.Value != 9e6 || w.Worst.Start != 2000 {
-		t.Errorf("p99: %+v", v[2])
-	}
-}
-
-// TestSLAText: a value that is not the limit does not look like it.
-func TestSLAText(t *testing.T) {
-	for _, c := range []struct {
-		unit             slo.Unit
-		value, limit, of float64
-		want             string
-	}{
-		{slo.Nanoseconds, 1.5e7, 1e7, 0, "15.0ms"},
-		{slo.Nanoseconds, 1e7, 1e7, 0, "10.0ms"},
-		{slo.Nanoseconds, 10_003_007, 1e7, 0, "10003.007µs"},
-		{slo.Share, 0.995, 0.999, 1000, "99.5 %"},
-		{slo.Share, 0.99896, 0.999, 1000, "99.896 %"},
-		{slo.PerSecond, 4999.75, 5000, 0, "4999.75"},
-		{slo.PerSecond, 12_400, 5000, 0, "12.4k"},
-		{slo.Requests, 999_999, 1e6, 0, "999,999"},
-		{slo.Share, math.NaN(), 0.5, 0, "-"},
-	} {
-		if got := slaText(c.unit, c.value, c.limit, c.of); got != c.want {
-			t.Errorf("%+v: %s", c, got)
-		}
 	}
 }
 

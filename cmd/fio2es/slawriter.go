@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -22,7 +21,7 @@ type slaRow struct {
 
 func (r *slaRow) note() string {
 	if r.Close && r.Why == "" {
-		return closeNote
+		return slo.CloseText
 	}
 	return r.Why
 }
@@ -63,7 +62,7 @@ var slaColumns = slices.Concat(
 		{
 			Name: "value", Heading: ">VALUE",
 			Value: func(r *slaRow) any { return r.inUnit(r.Value) },
-			Text:  func(r *slaRow) string { return slaValue(r.Verdict) },
+			Text:  func(r *slaRow) string { return r.ValueText() },
 		},
 		{Name: "low", Value: func(r *slaRow) any { return r.inUnit(r.Low) }}, // bounds of its error
 		{Name: "high", Value: func(r *slaRow) any { return r.inUnit(r.High) }},
@@ -89,7 +88,7 @@ var slaColumns = slices.Concat(
 		{
 			Name: "worst", Heading: ">WORST",
 			Value: func(r *slaRow) any { return r.worst() },
-			Text:  func(r *slaRow) string { return slaWorst(r.Verdict) },
+			Text:  func(r *slaRow) string { return r.WorstText() },
 		},
 		{Name: "worst_unit", Value: func(r *slaRow) any { return slaUnits[r.Rule.Metric.Unit()] }},
 		// Milliseconds since the run's start, as below.
@@ -97,7 +96,7 @@ var slaColumns = slices.Concat(
 		{
 			Name: "worst_start", Heading: "AT",
 			Value: func(r *slaRow) any { return r.when(r.Windows.Worst) },
-			Text:  func(r *slaRow) string { return r.run.clock(r.Windows.Worst.Start) },
+			Text:  func(r *slaRow) string { return slo.Clock(r.run.at(r.Windows.Worst.Start)) },
 		},
 		// The worst is a lower bound: it lies in fio's last bin.
 		{Name: "worst_open", Value: func(r *slaRow) any { return r.Windows.Worst.Open }},
@@ -108,7 +107,7 @@ var slaColumns = slices.Concat(
 		{
 			Name: "longest_broken", Unit: "ms", Heading: ">LONGEST",
 			Value: func(r *slaRow) any { return r.longest() },
-			Text:  func(r *slaRow) string { return slaLength(r.longest()) },
+			Text:  func(r *slaRow) string { return slo.Length(r.longest()) },
 		},
 		{Name: "longest_broken_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Longest.Start }},
 		{Name: "longest_broken_start", Value: func(r *slaRow) any { return r.when(r.Windows.Longest) }},
@@ -154,52 +153,11 @@ func (r *slaRun) heading() string {
 	if r.to.IsZero() {
 		return r.title()
 	}
-	return r.title() + ", " + moment(r.from) + " to " + moment(r.to)
+	return r.title() + ", " + unit.Moment(r.from) + " to " + unit.Moment(r.to)
 }
 
 // at is a time of the run.
 func (r *slaRun) at(ms int64) time.Time { return r.Start.Add(time.Duration(ms) * time.Millisecond) }
-
-// clock is a time of the run for people, without the date.
-func (r *slaRun) clock(ms int64) string {
-	if t := r.at(ms); t.Year() >= 1970 {
-		return t.UTC().Format("15:04:05.000")
-	}
-	return moment(r.at(ms))
-}
-
-// breach says for people by how much a rule is broken, and when.
-func (r *slaRun) breach(v *slo.Verdict) string {
-	text := fmt.Sprintf("%s: %s", v.Rule.Metric, slaValue(v))
-	if w := &v.Windows; v.Rule.InWindows() {
-		text = fmt.Sprintf("%s: held for %s of %s; first broken at %s, longest from %s for %s, worst at %s: %s", v.Rule.Metric, slaValue(v), slaLength(w.Judged),
-			moment(r.at(w.First.Start)), r.clock(w.Longest.Start), slaLength(w.Longest.End-w.Longest.Start), r.clock(w.Worst.Start), slaWorst(v))
-	}
-	if v.Close {
-		text += "; " + closeNote
-	}
-	return text
-}
-
-// closeNote is for verdicts that the raw completions might not have led to.
-const closeNote = "the limit lies within the error of the bins"
-
-// slaWorst is the metric in the worst window, for people.
-func slaWorst(v *slo.Verdict) string {
-	w := &v.Windows.Worst
-	return orMore(slaText(v.Rule.Metric.Unit(), w.Value, math.NaN(), v.Requests), w.Open)
-}
-
-// orMore marks a value that is a lower bound.
-func orMore(text string, isBound bool) string {
-	if isBound {
-		return "≥" + text
-	}
-	return text
-}
-
-// slaLength is so many milliseconds, for people.
-func slaLength(ms int64) string { return unit.Elapsed(time.Duration(ms) * time.Millisecond) }
 
 // slaUnits are units as CSV and JSON name them.
 var slaUnits = map[slo.Unit]string{slo.Nanoseconds: "us", slo.Share: "share", slo.PerSecond: "per_second", slo.Requests: "requests"}
@@ -210,42 +168,4 @@ func forMachines(u slo.Unit, v float64) float64 {
 		return v / 1000
 	}
 	return v
-}
-
-// slaValue is what a verdict rests on, for people.
-func slaValue(v *slo.Verdict) string {
-	of := v.Requests
-	if v.Rule.InWindows() {
-		of = float64(v.Windows.Judged) / 1000 // seconds
-	}
-	return orMore(slaText(v.Rule.Unit(), v.Value, v.Rule.Limit(), of), math.IsInf(v.High, 1))
-}
-
-// slaText is a value for people, with all its digits where fewer would pass for the limit;
-// of is how many a share is a share of.
-func slaText(u slo.Unit, value, limit, of float64) string {
-	text := func(x float64) string {
-		switch u {
-		case slo.Nanoseconds:
-			return unit.Latency(x / 1000)
-		case slo.Share:
-			return percent(x, of)
-		case slo.PerSecond:
-			return unit.Rate(x)
-		}
-		return unit.Count(int64(x))
-	}
-	switch short := text(value); {
-	case math.IsNaN(value):
-		return "-"
-	case value == limit || short != text(limit):
-		return short
-	}
-	switch u {
-	case slo.Nanoseconds:
-		return number(value/1000) + "µs"
-	case slo.Share:
-		return number(value*100) + " %"
-	}
-	return number(value)
 }

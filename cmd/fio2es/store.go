@@ -16,6 +16,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
@@ -80,7 +81,7 @@ func (a *app) openHistory(ctx context.Context) (history.Store, func() error, err
 	if err != nil {
 		return nil, nil, err
 	}
-	return elastic.New(client, a.cfg.Prefix, nil), func() error { client.Close(); return nil }, nil
+	return elastic.New(client, bulk.Options{Prefix: a.cfg.Prefix}), func() error { client.Close(); return nil }, nil
 }
 
 // readEmbedded opens the embedded history for reading. It creates nothing.
@@ -98,31 +99,25 @@ func (a *app) openEmbedded(ctx context.Context) (*sqlite.Store, error) {
 	store, err := sqlite.Open(ctx, a.cfg.History)
 	if err == nil && store.Upgraded() > 0 {
 		a.log.Info(fmt.Sprintf("note: %s was of an older version: its %s can be found by the contents of their files now; "+
-			"the older version cannot open it any more", shortHome(a.cfg.History), plural(store.Upgraded(), "run")))
+			"the older version cannot open it any more", shortHome(a.cfg.History), unit.Plural(store.Upgraded(), "run")))
 	}
 	return store, err
 }
 
-// clusterHistory is the history in a cluster, to read and to write.
-type clusterHistory struct {
-	*elastic.Store
-	bulk *bulk.Writer // what it writes through
-}
-
 // openCluster opens the history in the cluster that the settings name. The function
 // returned closes it, and tells whether documents were refused.
-func (a *app) openCluster(ctx context.Context) (*clusterHistory, func() error, error) {
+func (a *app) openCluster(ctx context.Context) (*elastic.Store, func() error, error) {
 	client, err := a.connect(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	bulk := bulk.New(client, bulk.Options{
+	store := elastic.New(client, bulk.Options{
 		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
 	})
-	return &clusterHistory{elastic.New(client, a.cfg.Prefix, bulk), bulk}, func() error {
+	return store, func() error {
 		defer client.Close()
-		err := bulk.Close()
-		if n := bulk.Stats().Rejected; n > 0 {
+		err := store.Close()
+		if n := store.Stats().Rejected; n > 0 {
 			a.log.Warn(fmt.Sprintf("%d documents were refused: %s has them with the reasons", n, a.cfg.Elasticsearch.Rejects))
 			if err == nil {
 				err = errLeftOut

@@ -19,8 +19,15 @@ func (a *app) versionCommand() *cobra.Command {
 	}
 }
 
-// version is the module's, or the commit it was built from.
+// release is set by the linker where the build knows more than Go does: "make build" and
+// the Dockerfile pass what git describes.
+var release string
+
+// version is the release, else the module's version, else the commit it was built from.
 func version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

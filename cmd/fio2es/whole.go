@@ -50,7 +50,7 @@ func lackText(counts history.Counts, run *mapping.Run, levels []mapping.Level) s
 	for _, l := range levels {
 		if n := lack.Of(l); n > 0 {
 			texts = append(texts, fmt.Sprintf("%s of %s of level %s",
-				unit.Count(int64(n)), plural(run.Documents.Of(l), "document"), l))
+				unit.Count(int64(n)), unit.Plural(run.Documents.Of(l), "document"), l))
 		}
 	}
 	return strings.Join(texts, ", ")

@@ -81,7 +81,7 @@ var rules = map[string]rule{
 	},
 	"internal/history/ndjson": {level: 3, imports: []string{"mapping"}, why: "it writes documents as they are"},
 	"internal/heatmap":        {level: 3, imports: []string{"hist", "internal/unit"}, why: "a picture needs numbers, not where they came from"},
-	"internal/slo":            {level: 3, imports: []string{"hist"}, std: true, why: "a verdict needs numbers, not where they came from"},
+	"internal/slo":            {level: 3, imports: []string{"hist", "mapping", "internal/unit"}, why: "a verdict needs documents, not where they came from"},
 	"internal/compare":        {level: 3, imports: []string{"hist"}, std: true, why: "a comparison needs numbers, not where they came from or how they are shown"},
 
 	"internal/setup": {

@@ -43,6 +43,9 @@ type Evaluator struct {
 	rules  []Rule
 	series map[string]*series // by direction
 	end    int64
+
+	elapsed int64              // nominal start of the open windows
+	open    map[string]*Window // by direction: their documents may not all have come
 }
 
 // series is what is known of a direction.
@@ -60,7 +63,7 @@ type passed struct{ start, end, completed int64 }
 
 // New makes an evaluator of rules.
 func New(rules []Rule) *Evaluator {
-	return &Evaluator{rules: rules, series: map[string]*series{}, end: math.MaxInt64}
+	return &Evaluator{rules: rules, series: map[string]*series{}, end: math.MaxInt64, open: map[string]*Window{}}
 }
 
 func (e *Evaluator) of(direction string) *series {
@@ -158,6 +161,7 @@ func perSecond(n, ms int64) float64 {
 // Verdicts are those of all rules by what is known so far: in the order of the rules, and
 // of each by direction: read, write, trim.
 func (e *Evaluator) Verdicts() []Verdict {
+	e.addOpen()
 	var all []Verdict
 	for i, r := range e.rules {
 		before := len(all)

@@ -127,17 +127,17 @@ func (p *parser) windows() number {
 	return share
 }
 
-// unit is what stands after a number: the power of ten that it multiplies by.
-type unit struct {
+// suffix is what stands after a number: the power of ten that it multiplies by.
+type suffix struct {
 	name  string // in lower case
 	text  string
 	power int
 }
 
 var (
-	times    = []unit{{"ns", "ns", 0}, {"us", "us", 3}, {"µs", "us", 3}, {"μs", "us", 3}, {"ms", "ms", 6}, {"s", "s", 9}} // micro sign, Greek mu
-	shares   = []unit{{"%", "%", -2}}
-	counting = []unit{{"", "", 0}, {"k", "k", 3}, {"m", "M", 6}}
+	times    = []suffix{{"ns", "ns", 0}, {"us", "us", 3}, {"µs", "us", 3}, {"μs", "us", 3}, {"ms", "ms", 6}, {"s", "s", 9}} // micro sign, Greek mu
+	shares   = []suffix{{"%", "%", -2}}
+	counting = []suffix{{"", "", 0}, {"k", "k", 3}, {"m", "M", 6}}
 )
 
 // latency is a number with a unit of time, in nanoseconds.
@@ -161,7 +161,7 @@ func (p *parser) count() number {
 }
 
 // number reads one, and one of the units.
-func (p *parser) number(want string, units []unit, wantUnit string) number {
+func (p *parser) number(want string, units []suffix, wantUnit string) number {
 	start := p.skip()
 	p.while(isDigit)
 	if p.at == start {
@@ -186,7 +186,7 @@ func (p *parser) number(want string, units []unit, wantUnit string) number {
 		name = "%"
 		p.at++
 	}
-	i := slices.IndexFunc(units, func(u unit) bool { return u.name == name })
+	i := slices.IndexFunc(units, func(u suffix) bool { return u.name == name })
 	if i < 0 {
 		p.failAt(at, wantUnit)
 		return number{}

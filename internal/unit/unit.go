@@ -6,6 +6,7 @@ package unit
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -26,11 +27,14 @@ func Latency(us float64) string {
 
 // LatencyOrMore writes a latency given in microseconds, or "≥17.0s" where it is only a lower
 // bound, as in fio's last bin, which has no upper end.
-func LatencyOrMore(us float64, isBound bool) string {
+func LatencyOrMore(us float64, isBound bool) string { return OrMore(Latency(us), isBound) }
+
+// OrMore marks the text of a value that is only a lower bound.
+func OrMore(text string, isBound bool) string {
 	if isBound {
-		return "≥" + Latency(us)
+		return "≥" + text
 	}
-	return Latency(us)
+	return text
 }
 
 // Count writes a whole number with its digits in groups of three.
@@ -85,4 +89,40 @@ func digits(x float64) string {
 		places = 1
 	}
 	return strconv.FormatFloat(x, 'f', places, 64)
+}
+
+// Number writes a number with all its digits, and nothing for NaN.
+func Number(x float64) string {
+	if math.IsNaN(x) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'f', -1, 64)
+}
+
+// Percent writes a share of a number of requests, with as many digits as tell one request
+// apart, up to six: all but one of a million are "99.9999 %". Only all of them are 100 %.
+func Percent(share, requests float64) string {
+	digits := min(max(int(math.Ceil(math.Log10(requests)))-2, 1), 6)
+	text := strconv.FormatFloat(share*100, 'f', digits, 64)
+	if share < 1 && strings.HasPrefix(text, "100") {
+		text = "99." + strings.Repeat("9", digits)
+	}
+	return text + " %"
+}
+
+// Plural writes a number of things, such as "1 run" or "1,200 runs".
+func Plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return Count(int64(n)) + " " + what
+}
+
+// Moment writes a time in UTC, or the time since the run's start where that is not known: then t
+// is that long after the zero time.
+func Moment(t time.Time) string {
+	if t.Year() < 1970 {
+		return "+" + t.Sub(time.Time{}).String()
+	}
+	return t.UTC().Format("2006-01-02 15:04:05.000")
 }

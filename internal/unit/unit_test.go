@@ -28,10 +28,29 @@ func TestUnits(t *testing.T) {
 		{Bytes(4096), "4.00KiB"},
 		{Bytes(5 << 30), "5.00GiB"},
 		{Elapsed(250 * time.Millisecond), "0.25s"},
+		{Number(0.1), "0.1"},
+		{Number(1e7), "10000000"},
+		{Number(math.NaN()), ""},
+		{Plural(1, "run"), "1 run"},
+		{Plural(0, "run"), "0 runs"},
+		{Plural(1200, "run"), "1,200 runs"},
+		{Moment(time.Date(2026, 1, 31, 9, 12, 0, 5e6, time.UTC)), "2026-01-31 09:12:00.005"},
+		{Moment(time.Time{}.Add(90 * time.Second)), "+1m30s"},
 		{Elapsed(83 * time.Second), "1m23s"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func TestPercent(t *testing.T) {
+	for _, c := range []struct {
+		share, requests float64
+		want            string
+	}{{1, 3, "100.0 %"}, {0.5, 1000, "50.0 %"}, {0.99, 10_000, "99.00 %"}, {1 - 1e-6, 1e6, "99.9999 %"}, {1 - 1e-8, 1e8, "99.999999 %"}, {1 - 1e-9, 1e9, "99.999999 %"}, {1, 1e9, "100.000000 %"}, {0, 5, "0.0 %"}} {
+		if got := Percent(c.share, c.requests); got != c.want {
+			t.Errorf("%v of %v: %s, want %s", c.share, c.requests, got, c.want)
 		}
 	}
 }

@@ -1,0 +1,88 @@
+package slo
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/unit"
+)
+
+// CloseText is the note on a verdict that is [Verdict.Close].
+const CloseText = "the limit lies within the error of the bins"
+
+// Text writes a value in the unit for people, with all its digits where fewer would look like the
+// limit. A share is one of so many.
+func (u Unit) Text(value, limit, of float64) string {
+	text := func(x float64) string {
+		switch u {
+		case Nanoseconds:
+			return unit.Latency(x / 1000)
+		case Share:
+			return unit.Percent(x, of)
+		case PerSecond:
+			return unit.Rate(x)
+		}
+		return unit.Count(int64(x))
+	}
+	switch short := text(value); {
+	case math.IsNaN(value):
+		return "-"
+	case value == limit || short != text(limit):
+		return short
+	}
+	switch u {
+	case Nanoseconds:
+		return unit.Number(value/1000) + "µs"
+	case Share:
+		return unit.Number(value*100) + " %"
+	}
+	return unit.Number(value)
+}
+
+// ValueText writes the value for people.
+func (v *Verdict) ValueText() string {
+	of := v.Requests
+	if v.Rule.InWindows() {
+		of = float64(v.Windows.Judged) / 1000 // seconds
+	}
+	return unit.OrMore(v.Rule.Unit().Text(v.Value, v.Rule.Limit(), of), math.IsInf(v.High, 1))
+}
+
+// WorstText writes the metric in the worst window for people.
+func (v *Verdict) WorstText() string {
+	w := &v.Windows.Worst
+	return unit.OrMore(v.Rule.Metric.Unit().Text(w.Value, math.NaN(), v.Requests), w.Open)
+}
+
+// Text writes for people by how much and when a rule is broken, of a run that began at start.
+func (v *Verdict) Text(start time.Time) string {
+	text := fmt.Sprintf("%s: %s", v.Rule.Metric, v.ValueText())
+	if w := &v.Windows; v.Rule.InWindows() {
+		at := func(ms int64) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
+		text = fmt.Sprintf("%s: held for %s of %s; first broken at %s, longest from %s for %s, worst at %s: %s",
+			v.Rule.Metric, v.ValueText(), Length(w.Judged), unit.Moment(at(w.First.Start)),
+			Clock(at(w.Longest.Start)), Length(w.Longest.End-w.Longest.Start), Clock(at(w.Worst.Start)), v.WorstText())
+	}
+	if v.Close {
+		text += "; " + CloseText
+	}
+	return text
+}
+
+// Clock writes the time of a day for people, or the time since the run's start where that is not
+// known.
+func Clock(t time.Time) string {
+	if t.Year() >= 1970 {
+		return t.UTC().Format("15:04:05.000")
+	}
+	return unit.Moment(t)
+}
+
+// Length writes milliseconds for people.
+func Length(ms int64) string { return unit.Elapsed(time.Duration(ms) * time.Millisecond) }
+
+// Text writes the value for people.
+func (b *Breach) Text(requests float64) string {
+	return unit.OrMore(b.Rule.Metric.Unit().Text(b.Value, math.NaN(), requests), b.Open)
+}
