@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
@@ -63,23 +62,11 @@ func New(client *es.Client, options Options) *Writer {
 // refuses everything, or this run's (see [Options].RejectFile).
 func (s *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 	parts, err := splitAll(docs)
-	if err == nil {
-		err = s.prepare(ctx)
-	}
-	var names indexNames
-	var text []byte
-	for _, d := range parts {
-		if err != nil {
-			break
-		}
-		e := newEntry(d.ID(), runKey{d.Run.ID, d.Run.Ingest})
-		text = e.encode(text, names.of(s.opt.Prefix, d.Level, d.Run.Start), d.AppendJSON)
-		err = s.packer.add(ctx, e, text)
-	}
 	if err != nil {
 		return fmt.Errorf("put documents: %w", err)
 	}
-	return nil
+	_, err = s.PutEncoded(ctx, mapping.EncodeAll(parts))
+	return err
 }
 
 // PutEncoded is Put of documents that are encoded already, and were checked before they
@@ -88,7 +75,6 @@ func (s *Writer) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded
 	if err := s.prepare(ctx); err != nil {
 		return 0, fmt.Errorf("put documents: %w", err)
 	}
-	var names indexNames
 	var text []byte
 	taken := 0
 	for d, err := range docs {
@@ -96,28 +82,13 @@ func (s *Writer) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded
 			return taken, err
 		}
 		e := newEntry(d.ID, runKey{d.Run, d.Ingest})
-		text = e.encode(text, names.of(s.opt.Prefix, d.Level, d.Start), func(dst []byte) []byte { return append(dst, d.JSON...) })
+		text = e.encode(text, d.Index(s.opt.Prefix), d.JSON)
 		if err := s.packer.add(ctx, e, text); err != nil {
 			return taken, fmt.Errorf("put documents: %w", err)
 		}
 		taken++
 	}
 	return taken, nil
-}
-
-// indexNames remembers the name of the index that was used last: most documents go there.
-type indexNames struct {
-	name  string
-	level mapping.Level
-	start time.Time
-}
-
-// of is the index of a level's documents of a run that began at start.
-func (n *indexNames) of(prefix string, level mapping.Level, start time.Time) string {
-	if n.name == "" || n.level != level || n.start != start {
-		*n = indexNames{mapping.LatencyIndex(prefix, level, start), level, start}
-	}
-	return n.name
 }
 
 // Finish implements [Sink]. It waits until each document of this version of the run is
