@@ -252,10 +252,8 @@ func (c *Client) do(ctx context.Context, space string, req es.Request, into any)
 // advice is what can be done about a status, after a colon.
 func advice(status int) string {
 	switch status {
-	case http.StatusUnauthorized:
-		return ": Kibana does not know who you are: check the API key, or user name and password"
 	case http.StatusForbidden:
-		return ": the credentials do not allow it; docs/kibana.md has the privileges that it takes"
+		return "; docs/kibana.md has the privileges that it takes"
 	case http.StatusRequestEntityTooLarge:
 		return ": the objects are more than Kibana, or a proxy before it, takes at once: see savedObjects.maxImportPayloadBytes"
 	case http.StatusUnprocessableEntity:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,8 +19,6 @@ var (
 	ErrNotElastic = errors.New("not elasticsearch")
 	ErrTooOld     = errors.New("elasticsearch is too old")
 	ErrServerless = errors.New("elasticsearch serverless is not supported")
-	ErrAuth       = errors.New("credentials are missing or wrong")
-	ErrForbidden  = errors.New("credentials do not allow it")
 )
 
 // Info is what a server says of itself.
@@ -108,12 +105,9 @@ func (c *Client) explain(err error) error {
 	case !errors.As(err, &e), e.isTemporary():
 		return err
 	case e.Status == http.StatusUnauthorized:
-		if slices.ContainsFunc(c.secrets, func(s Secret) bool { return s != "" }) {
-			return fmt.Errorf("%w: check the API key, or user name and password: %w", ErrAuth, e)
-		}
-		return fmt.Errorf("%w: none are set, neither an API key nor user name and password: %w", ErrAuth, e)
-	case e.Status == http.StatusForbidden && !e.Foreign:
-		return fmt.Errorf("%w: the role needs the cluster privilege cluster:monitor/main, or monitor, which has it in it: %w", ErrForbidden, e)
+		return err
+	case e.IsForbidden() && !e.Foreign:
+		return fmt.Errorf("the role needs the cluster privilege cluster:monitor/main, or monitor, which includes it: %w", err)
 	case e.Foreign, e.Status < http.StatusBadRequest, e.Status == http.StatusNotFound:
 		return fmt.Errorf("%w: %w; is it a proxy that wants a login, or another service?", ErrNotElastic, e)
 	}

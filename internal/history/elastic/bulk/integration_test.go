@@ -110,7 +110,7 @@ func TestRealElasticsearch(t *testing.T) {
 	s = bulk.New(hasty, bulk.Options{Prefix: prefix})
 	do(http.MethodPut, map[string]any{"index.blocks.read_only_allow_delete": true}, index, "_settings")
 	err = errors.Join(s.Put(t.Context(), historytest.Intervals("b", "1", 10)), s.Finish(t.Context(), historytest.NewRun("b", "1")))
-	if !errors.Is(err, bulk.ErrDiskFull) {
+	if !errors.Is(err, es.ErrDiskFull) {
 		t.Errorf("flood stage: %v", err)
 	}
 	if err := s.Close(); err == nil {
