@@ -71,8 +71,8 @@ func New(c *es.Client, opt bulk.Options) *Store {
 // Flush or Finish come before. The client stays open.
 func (e *Store) Close() error { return e.writer.Close() }
 
-// Put implements [history.Store]. A document with too many requests for one is split. An
-// error may be about documents of earlier calls.
+// Put implements [history.Store]. Documents are stored when Finish returns. An error may be
+// about documents of earlier calls.
 func (e *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return e.fail(ctx, "write to", e.writer.Put(ctx, docs))
 }

@@ -67,12 +67,12 @@ func TestRealElasticsearch(t *testing.T) {
 	pending := func(want int64) {
 		t.Helper()
 		err := client.Refresh(t.Context(), index)
-		found, counted := client.Tally(t.Context(), es.Term(mapping.PendingField, "true"), "run.id", "run.ingest", index)
+		found, failed := counted(t.Context(), client, es.Term(mapping.PendingField, "true"), index)
 		n := int64(0)
 		for _, of := range found {
 			n += of
 		}
-		if err = errors.Join(err, counted); err != nil || n != want {
+		if err = errors.Join(err, failed); err != nil || n != want {
 			t.Errorf("%d documents are pending, want %d: %v", n, want, err)
 		}
 	}
@@ -97,7 +97,7 @@ func TestRealElasticsearch(t *testing.T) {
 			t.Errorf("stored %+v, %v, want %+v", got.Source, err, d)
 		}
 	}
-	if n, err := client.Tally(t.Context(), es.Term("run.ingest", "1"), "run.id", "run.ingest", index); len(n) != 0 || err != nil {
+	if n, err := counted(t.Context(), client, es.Term("run.ingest", "1"), index); len(n) != 0 || err != nil {
 		t.Errorf("%v documents of the first version are left, %v", n, err)
 	}
 	if err := s.Close(); err != nil {

@@ -56,16 +56,16 @@ func New(client *es.Client, options Options) *Writer {
 	}
 }
 
-// Put implements [Sink]. It takes none of the documents when one does not pass its
-// Check; a document with too many requests for one is split. It waits while the cluster
-// does not keep up. An error may be about documents of earlier calls: the cluster
+// Put takes interval documents, or none of them when one does not pass its Check. It waits
+// while the cluster does not keep up. An error may be about documents of earlier calls: the cluster
 // refuses everything, or this run's (see [Options].RejectFile).
 func (s *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
-	parts, err := splitAll(docs)
-	if err != nil {
-		return fmt.Errorf("put documents: %w", err)
+	for _, d := range docs {
+		if err := d.Check(); err != nil {
+			return fmt.Errorf("put documents: %w", err)
+		}
 	}
-	_, err = s.PutEncoded(ctx, mapping.EncodeAll(parts))
+	_, err := s.PutEncoded(ctx, mapping.EncodeAll(docs))
 	return err
 }
 
@@ -91,7 +91,7 @@ func (s *Writer) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded
 	return taken, nil
 }
 
-// Finish implements [Sink]. It waits until each document of this version of the run is
+// Finish takes the document of a run. It waits until each document of this version of the run is
 // stored or in the reject file, counts them in the cluster ([ErrVerify]), stores the
 // run's document, and then, if the cluster has interval documents of other versions of
 // the run, deletes those, counts again, and takes the mark from its own, by which dashboards
@@ -115,33 +115,6 @@ func (s *Writer) Finish(ctx context.Context, run *mapping.Run) error {
 		return fmt.Errorf("finish run %s: %w", run.Run.ID, err)
 	}
 	return nil
-}
-
-// splitAll checks documents, and splits those that are too large.
-func splitAll(docs []*mapping.Interval) ([]*mapping.Interval, error) {
-	for i, d := range docs {
-		switch err := d.Check(); {
-		case err == nil:
-		case errors.Is(err, mapping.ErrCountLimit):
-			return splitFrom(docs, i)
-		default:
-			return nil, err
-		}
-	}
-	return docs, nil
-}
-
-func splitFrom(docs []*mapping.Interval, first int) ([]*mapping.Interval, error) {
-	parts := append([]*mapping.Interval(nil), docs[:first]...)
-	for _, d := range docs[first:] {
-		for _, p := range d.Split() {
-			if err := p.Check(); err != nil {
-				return nil, err
-			}
-			parts = append(parts, p)
-		}
-	}
-	return parts, nil
 }
 
 // prepare fails if nothing can be sent. Once, what an earlier process has stored becomes
