@@ -14,7 +14,7 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-ARG VERSION=
+ARG VERSION
 RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w -X main.release=${VERSION}" -o /fio2es ./cmd/fio2es
 
 # Has the certificates of public authorities, a /tmp and a user without rights.

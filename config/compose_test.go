@@ -80,7 +80,7 @@ func TestComposeIsHardened(t *testing.T) {
 			t.Errorf("%s has the superuser's password", name)
 		}
 	}
-	for _, line := range regexp.MustCompile(`(?m)^ARG [A-Z_]+=(.*)$`).FindAllStringSubmatch(read(t, "Dockerfile"), -1) {
+	for _, line := range regexp.MustCompile(`(?m)^ARG [A-Z_]+_IMAGE=(.*)$`).FindAllStringSubmatch(read(t, "Dockerfile"), -1) {
 		if !pinned.MatchString(line[1]) {
 			t.Errorf("Dockerfile: %s is not pinned", line[1])
 		}

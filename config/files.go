@@ -1,18 +1,17 @@
 package config
 
 import (
-	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/fio2es/fio2es/internal/safeyaml"
 )
 
 // analysis are the settings that a file found in the current folder may set. That folder may
@@ -23,13 +22,11 @@ var analysis = []string{
 	"archive", "labels", "start", "offset", "jobs", "sla", "groups", "unit",
 }
 
-// Limits of what a settings file may have, counted with its aliases: 16 KB of YAML can stand
-// for gigabytes, and the parser compares each key with all others.
-const (
-	mostValues = 10_000
-	mostDepth  = 16
-	mostFaults = 20 // named of one file found in the current folder
-)
+// settingsLimits are those of a settings file.
+var settingsLimits = safeyaml.Limits{Bytes: mostSettings, Values: 10_000, Text: mostSettings, Keys: 5_000, Depth: 16}
+
+// mostFaults is how many faults of one file found in the current folder are named.
+const mostFaults = 20
 
 // settingsFile is a file and what it sets, by names in lower case.
 type settingsFile struct {
@@ -152,24 +149,18 @@ func isSetting(name string) bool {
 
 // parseSettings reads YAML, of which JSON is a part.
 func parseSettings(text []byte) (map[string]any, error) {
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	var root yaml.Node
-	if err := dec.Decode(&root); errors.Is(err, io.EOF) {
-		return nil, nil
-	} else if err != nil {
+	root, more, err := safeyaml.Parse(context.Background(), text, settingsLimits)
+	switch {
+	case err != nil:
 		return nil, oneLine(err)
-	}
-	values, size := mostValues, mostSettings
-	if !within(&root, mostDepth, &values, &size) {
-		const text = "it has more than %d values or %d bytes, counted with its aliases, or is nested deeper than %d"
-		return nil, fmt.Errorf(text, mostValues, mostSettings, mostDepth)
+	case more:
+		return nil, errors.New("it has more than one YAML document: settings are one")
+	case root == nil:
+		return nil, nil
 	}
 	var all map[string]any
 	if err := root.Decode(&all); err != nil {
 		return nil, oneLine(err)
-	}
-	if err := dec.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
-		return nil, errors.New("it has more than one YAML document: settings are one")
 	}
 	set := map[string]any{}
 	for name, value := range all {
@@ -189,24 +180,6 @@ func oneLine(err error) error {
 		lines[i] = strings.TrimSpace(l)
 	}
 	return errors.New(strings.Join(lines, " "))
-}
-
-// within counts a node down, with all that its aliases stand for.
-func within(n *yaml.Node, depth int, values, size *int) bool {
-	*values--
-	*size -= len(n.Value)
-	if depth < 0 || *values < 0 || *size < 0 {
-		return false
-	}
-	if n.Alias != nil {
-		return within(n.Alias, depth-1, values, size)
-	}
-	for _, c := range n.Content {
-		if !within(c, depth-1, values, size) {
-			return false
-		}
-	}
-	return true
 }
 
 // merged are the settings of all files. Labels and offsets of several files are joined.

@@ -182,11 +182,15 @@ func TestSettingsStandForNoMore(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"aliases of a scalar": aliases, "aliases of aliases": laughs.String(), "keys": keys.String(), "an alias of itself": "a: &a [*a]",
-		"depth": strings.Repeat("[", 5000) + strings.Repeat("]", 5000), "indents": strings.Repeat("- ", 9000), "two documents": "jobs: 1\n---\njobs: 2\n",
+		"depth": strings.Repeat("[", 5000) + strings.Repeat("]", 5000), "indents": strings.Repeat("- ", 9000),
+		"directives": strings.Repeat("%TAG !a! x\n", 90_000) + "---\njobs: 1\n", "a key many times": strings.Repeat("jobs: 1\n", 4900), "two documents": "jobs: 1\n---\njobs: 2\n",
 	} {
 		began := time.Now()
-		if set, err := parseSettings([]byte(text)); err == nil {
+		set, err := parseSettings([]byte(text))
+		if err == nil {
 			t.Errorf("%s: %d settings of %d bytes", name, len(set), len(text))
+		} else if len(err.Error()) > 1000 {
+			t.Errorf("%s: a message of %d bytes", name, len(err.Error()))
 		}
 		t.Logf("%s: %v", name, time.Since(began))
 	}

@@ -10,81 +10,25 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-func TestFromWeights(t *testing.T) {
-	l := hist.Fio3(6)
-	for _, c := range []struct {
-		name string
-		bins []hist.Weight
-		want error
-	}{
-		{"none", nil, nil},
-		{"both ends", []hist.Weight{{0, 1}, {28, 0.25}}, nil},
-		{"largest count", []hist.Weight{{3, hist.MaxCount}}, nil},
-		{"negative index", []hist.Weight{{-1, 1}}, hist.ErrIndex},
-		{"index beyond", []hist.Weight{{3, 1}, {29, 1}}, hist.ErrIndex},
-		{"twice", []hist.Weight{{3, 1}, {3, 1}}, hist.ErrIndex},
-		{"descending", []hist.Weight{{3, 1}, {2, 1}}, hist.ErrIndex},
-		{"negative count", []hist.Weight{{3, -1}}, hist.ErrCount},
-		{"not a number", []hist.Weight{{3, math.NaN()}}, hist.ErrCount},
-		{"too large", []hist.Weight{{3, hist.MaxCount + 2}}, hist.ErrTooLarge},
-		{"infinite", []hist.Weight{{3, math.Inf(1)}}, hist.ErrTooLarge},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			h, err := hist.FromWeights(l, c.bins)
-			if !errors.Is(err, c.want) {
-				t.Fatalf("got error %v, want %v", err, c.want)
-			}
-			if err != nil {
-				if h != nil {
-					t.Error("a histogram besides the error")
-				}
-				return
-			}
-			if diff := cmp.Diff(content{Layout: l.String(), Weights: c.bins}, contentOf(h)); diff != "" {
-				t.Error(diff)
-			}
-		})
+// fromWeights makes a histogram of bins in any order.
+func fromWeights(l hist.Layout, bins ...hist.Weight) *hist.Histogram {
+	h := hist.New(l)
+	for _, b := range bins {
+		h.AddAt(b.Index, b.Count)
 	}
+	return h
 }
 
-func TestFromWeightsDropsZeros(t *testing.T) {
-	h, err := hist.FromWeights(hist.Fio3(0), []hist.Weight{{1, 0}, {2, 3}, {4, 0}})
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestAddAtDropsZeros(t *testing.T) {
+	h := fromWeights(hist.Fio3(0), hist.Weight{Index: 1}, hist.Weight{Index: 2, Count: 3}, hist.Weight{Index: 4})
 	if diff := cmp.Diff([]hist.Weight{{2, 3}}, h.Weights()); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestCheckBins(t *testing.T) {
-	l := hist.Fio2(6)
-	for _, c := range []struct {
-		name string
-		bins []hist.Bin
-		at   int
-		want error
-	}{
-		{"none", nil, -1, nil},
-		{"both ends", []hist.Bin{{0, 1}, {18, hist.MaxCount}}, -1, nil},
-		{"index beyond", []hist.Bin{{3, 1}, {19, 1}}, 1, hist.ErrIndex},
-		{"largest index", []hist.Bin{{math.MaxUint32, 1}}, 0, hist.ErrIndex},
-		{"twice", []hist.Bin{{1, 1}, {3, 1}, {3, 1}}, 2, hist.ErrIndex},
-		{"descending", []hist.Bin{{3, 1}, {2, 1}}, 1, hist.ErrIndex},
-		{"too large", []hist.Bin{{3, 1}, {4, hist.MaxCount + 1}}, 1, hist.ErrTooLarge},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			at, err := hist.CheckBins(l, c.bins)
-			if at != c.at || !errors.Is(err, c.want) {
-				t.Errorf("got %d, %v, want %d, %v", at, err, c.at, c.want)
-			}
-		})
-	}
-}
-
-// FuzzFromWeights reads three bytes as a bin's index and its count in quarters. What
-// FromWeights takes must answer every question without contradicting itself.
-func FuzzFromWeights(f *testing.F) {
+// FuzzAnswers reads three bytes as a bin's index and its count in quarters. The answers of
+// such a histogram must not contradict each other.
+func FuzzAnswers(f *testing.F) {
 	f.Add(uint16(1856), []byte{0, 10, 4, 0, 20, 4}, 0.999)
 	f.Add(uint16(29), []byte{0, 0, 1, 0, 28, 255}, 0.5)
 	f.Add(uint16(1216), []byte{4, 191, 3}, 1.0)
@@ -100,19 +44,11 @@ func FuzzFromWeights(f *testing.F) {
 			}
 			return
 		}
-		var ws []hist.Weight
-		want, ascending := 0.0, true
+		h, want := hist.New(l), 0.0
 		for ; len(data) >= 3; data = data[3:] {
-			w := hist.Weight{Index: int(data[0])<<8 | int(data[1]), Count: float64(int8(data[2])) / 4}
-			ascending = ascending && w.Index < l.Len() && w.Count >= 0 && (len(ws) == 0 || w.Index > ws[len(ws)-1].Index)
-			ws, want = append(ws, w), want+w.Count
-		}
-		h, err := hist.FromWeights(l, ws)
-		if (err == nil) != ascending {
-			t.Fatalf("%v: %v", ws, err)
-		}
-		if err != nil {
-			return
+			i, n := (int(data[0])<<8|int(data[1]))%l.Len(), math.Abs(float64(int8(data[2]))/4)
+			h.AddAt(i, n)
+			want += n
 		}
 		if h.Total() != want || h.IsEmpty() != (want == 0) {
 			t.Fatalf("total %v, want %v", h.Total(), want)

@@ -22,10 +22,7 @@ func TestBoundsOfMinAndMax(t *testing.T) {
 		{"a tenth in the open bin", []hist.Weight{{10, 3}, {1855, 0.1}}, 10, 1<<34 - 1, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h, err := hist.FromWeights(hist.Fio3(0), c.bins)
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := fromWeights(hist.Fio3(0), c.bins...)
 			least, most := h.Min(), h.Max()
 			if least.Low != c.low || least.Open {
 				t.Errorf("min %+v, want from %v", least, c.low)
@@ -102,10 +99,7 @@ func TestOpenBin(t *testing.T) {
 }
 
 func TestLargeCounts(t *testing.T) {
-	h, err := hist.FromWeights(hist.Fio3(0), []hist.Weight{{10, hist.MaxCount}, {20, 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := fromWeights(hist.Fio3(0), []hist.Weight{{10, hist.MaxCount}, {20, 1}}...)
 	if got := h.Percentile(0.5).Value; got != 10 {
 		t.Errorf("median %v, want 10", got)
 	}
@@ -116,10 +110,7 @@ func TestLargeCounts(t *testing.T) {
 	if got := h.Max().Value; got != 10 {
 		t.Errorf("max %v, want 10", got)
 	}
-	one, err := hist.FromWeights(hist.Fio3(0), []hist.Weight{{10, hist.MaxCount/2 - 1}, {20, 1}, {1000, hist.MaxCount / 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := fromWeights(hist.Fio3(0), []hist.Weight{{10, hist.MaxCount/2 - 1}, {20, 1}, {1000, hist.MaxCount / 2}}...)
 	if got := one.Total(); got != hist.MaxCount {
 		t.Errorf("total %v, want 2^53", got)
 	}

@@ -2,20 +2,17 @@ package hist
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 )
 
-// The ways in which a histogram can be wrong.
+// Errors of counts and layouts.
 var (
-	ErrIndex    = errors.New("bin index out of range or not ascending")
-	ErrCount    = errors.New("count is negative or not a number")
 	ErrTooLarge = errors.New("count above 2^53, more than any device can serve")
 	ErrLayout   = errors.New("not a layout of fio's histograms")
 )
 
-// MaxCount is the largest count a bin can hold without losing single requests.
+// MaxCount is the largest count of a bin that is exact: a float64 has 53 bits.
 const MaxCount = 1 << 53
 
 // Bin is one bin of a log's row: whole requests, as fio counted them.
@@ -25,21 +22,21 @@ type Bin struct {
 }
 
 // Weight is one bin of a histogram. Weights are whole unless requests were spread
-// over several intervals; whole ones are exact up to [MaxCount].
+// over several intervals. Whole weights are exact up to [MaxCount].
 type Weight struct {
 	Index int
 	Count float64
 }
 
-// Histogram is how many requests had which latency. It is sparse and dense at once:
-// a flat array of which only the used range is ever looked at, because merging many
-// rows into one is what it does most. The zero value is empty and takes the layout
-// of what is first added. It is not safe for concurrent use.
+// Histogram counts requests by latency. It is a flat array of all bins and the range of
+// those in use, because most of its work is to merge many rows into one. The zero value
+// is empty and takes the layout of the first requests that are added. It is not safe for
+// concurrent use.
 type Histogram struct {
 	layout   Layout
 	rebinned bool
 	used     bool // the layout is set
-	low      int  // the bins in [low, high) may be other than zero
+	low      int  // bins outside [low, high) are zero
 	high     int
 	counts   []float64 // nil or layout.Len() long
 }
@@ -47,32 +44,11 @@ type Histogram struct {
 // New makes an empty histogram of a layout.
 func New(l Layout) *Histogram { return &Histogram{layout: l, used: true} }
 
-// FromWeights makes a histogram from its non-zero bins, ascending by index.
-// It fails with [ErrIndex], [ErrCount] or [ErrTooLarge].
-func FromWeights(l Layout, bins []Weight) (*Histogram, error) {
-	h := New(l)
-	last := -1
-	for _, b := range bins {
-		if b.Index <= last || b.Index >= l.Len() {
-			return nil, fmt.Errorf("bin %d: %w", b.Index, ErrIndex)
-		}
-		if !(b.Count >= 0) {
-			return nil, fmt.Errorf("bin %d: %w", b.Index, ErrCount)
-		}
-		if b.Count > MaxCount {
-			return nil, fmt.Errorf("bin %d: %w", b.Index, ErrTooLarge)
-		}
-		last = b.Index
-		h.AddAt(b.Index, b.Count)
-	}
-	return h, nil
-}
-
 // Layout is the geometry of the bins.
 func (h *Histogram) Layout() Layout { return h.layout }
 
-// Rebinned tells that counts of fio 2 were spread over bins of fio 3 in proportion,
-// so that answers may be off by a bin of fio 2 instead of one of fio 3.
+// Rebinned reports whether requests were spread in proportion over bins of another layout,
+// such as from fio 2 to fio 3. The error of an answer is then up to a bin of fio 2.
 func (h *Histogram) Rebinned() bool { return h.rebinned }
 
 // Reset empties the histogram and keeps its layout and memory.
@@ -97,17 +73,16 @@ func (h *Histogram) AddLatency(ns int64, n float64) {
 }
 
 // AddBins adds a row's bins, which must be in range and ascending. Counts above
-// [MaxCount] lose their last digits; [CheckBins] finds them.
+// [MaxCount] are rounded.
 func (h *Histogram) AddBins(l Layout, bins []Bin) {
 	if len(bins) == 0 {
 		return
 	}
-	if l != h.layout || !h.used {
-		if h.accept(l); l != h.layout {
-			c := Convert(l, h.layout)
-			c.addBins(h, bins)
-			return
+	if h.accept(l); l != h.layout {
+		for _, b := range bins {
+			h.convert(l, int(b.Index), float64(b.Count))
 		}
+		return
 	}
 	h.cover(int(bins[0].Index), int(bins[len(bins)-1].Index)+1)
 	counts := h.counts
@@ -118,37 +93,18 @@ func (h *Histogram) AddBins(l Layout, bins []Bin) {
 	}
 }
 
-// CheckBins tells what is wrong with a row's bins, if anything: [ErrIndex] or
-// [ErrTooLarge]. The position of the bin comes with it.
-func CheckBins(l Layout, bins []Bin) (int, error) {
-	last := -1
-	for i, b := range bins {
-		switch {
-		case int(b.Index) <= last || int(b.Index) >= l.Len():
-			return i, ErrIndex
-		case b.Count > MaxCount:
-			return i, ErrTooLarge
-		}
-		last = int(b.Index)
-	}
-	return -1, nil
-}
-
 // Merge adds all of other to h. The result has the layout [Layout.Merged] of the two, also
-// when one is empty (but for the zero value, which has none). Merging is commutative
-// and associative, and exact for whole counts of one fio version. One exception: fio 2
-// of several layouts beside fio 3, where it matters which were joined first.
+// when one is empty. The zero value has no layout. Merging is commutative and associative,
+// and exact for whole counts of one fio version. The exception is fio 2 in several layouts
+// beside fio 3: there the result depends on which are merged first.
 func (h *Histogram) Merge(other *Histogram) {
 	if !other.used {
 		return
 	}
 	h.rebinned = h.rebinned || other.rebinned
-	if other.layout != h.layout || !h.used {
-		if h.accept(other.layout); other.layout != h.layout {
-			c := Convert(other.layout, h.layout)
-			c.addAll(h, other)
-			return
-		}
+	if h.accept(other.layout); other.layout != h.layout {
+		h.convertAll(other)
+		return
 	}
 	first := h.low == h.high
 	h.cover(other.low, other.high)
@@ -162,8 +118,8 @@ func (h *Histogram) Merge(other *Histogram) {
 	}
 }
 
-// Subtract takes other, of the same layout, from h. It reports false, and leaves h as
-// it was, when a bin would become negative or the layouts differ.
+// Subtract subtracts other, which has the same layout. It reports false and leaves h
+// unchanged if a bin would become negative or the layouts differ.
 func (h *Histogram) Subtract(other *Histogram) bool {
 	if other.IsEmpty() {
 		return true
@@ -182,19 +138,6 @@ func (h *Histogram) Subtract(other *Histogram) bool {
 	return true
 }
 
-// To is the histogram in another layout. It is exact where the other one is of the same
-// fio version and not finer, and has no more groups, or no request is in the open bin.
-// Else requests are spread in proportion to the bins' overlap, and the result is Rebinned.
-// What is in the open bin stays in one, and with more groups its latency is then not
-// bounded from below either: [Layout.Merged] never leads there.
-func (h *Histogram) To(l Layout) *Histogram {
-	out := New(l)
-	out.rebinned = h.rebinned
-	c := Convert(h.layout, l)
-	c.addAll(out, h)
-	return out
-}
-
 // Clone is a copy that shares nothing with h.
 func (h *Histogram) Clone() *Histogram {
 	c := *h
@@ -202,7 +145,7 @@ func (h *Histogram) Clone() *Histogram {
 	return &c
 }
 
-// All are the bins that are not zero, ascending: index and count.
+// All iterates over the bins that are not zero, ascending: index and count.
 func (h *Histogram) All() func(yield func(int, float64) bool) {
 	return func(yield func(int, float64) bool) {
 		for i := h.low; i < h.high; i++ {
@@ -213,11 +156,20 @@ func (h *Histogram) All() func(yield func(int, float64) bool) {
 	}
 }
 
-// Weights are the bins that are not zero, ascending.
+// Weights returns the bins that are not zero, ascending.
 func (h *Histogram) Weights() []Weight {
 	var out []Weight
 	for i, n := range h.All() {
 		out = append(out, Weight{i, n})
+	}
+	return out
+}
+
+// Bins returns the bins that are not zero, ascending, of a histogram of whole counts.
+func (h *Histogram) Bins() []Bin {
+	var out []Bin
+	for i, n := range h.All() {
+		out = append(out, Bin{Index: uint32(i), Count: uint64(n)})
 	}
 	return out
 }
@@ -231,7 +183,7 @@ func (h *Histogram) Total() float64 {
 	return sum
 }
 
-// IsEmpty tells whether there is no request in it.
+// IsEmpty reports whether the histogram has no request.
 func (h *Histogram) IsEmpty() bool {
 	for _, n := range h.counts[h.low:h.high] {
 		if n != 0 {
@@ -241,19 +193,21 @@ func (h *Histogram) IsEmpty() bool {
 	return true
 }
 
-// accept makes room for what has layout l: the first one sets the histogram's own,
-// others may make it coarser.
+// accept sets the layout for requests of layout l: l itself in an unused histogram, else
+// the merged layout, which may be coarser.
 func (h *Histogram) accept(l Layout) {
-	if !h.used {
+	switch {
+	case !h.used:
 		h.layout, h.used = l, true
-		return
-	}
-	if m := h.layout.Merged(l); m != h.layout {
-		*h = *h.To(m)
+	case l == h.layout:
+	default:
+		if m := h.layout.Merged(l); m != h.layout {
+			*h = *h.To(m)
+		}
 	}
 }
 
-// cover makes [low, high) part of the range that is looked at.
+// cover makes [low, high) part of the range in use.
 func (h *Histogram) cover(low, high int) {
 	h.used = true
 	if h.counts == nil {
@@ -273,5 +227,5 @@ func (h *Histogram) at(i int) float64 {
 	return h.counts[i]
 }
 
-// isWhole tells whether x is a whole number, as sums of whole counts are.
+// isWhole reports whether x is a whole number, as sums of whole counts are.
 func isWhole(x float64) bool { return x == math.Trunc(x) }

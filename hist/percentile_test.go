@@ -214,10 +214,7 @@ func TestFractionalWeights(t *testing.T) {
 		{"one in two halves", []hist.Weight{{10, 0.5}, {20, 0.5}}, 0.5, 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h, err := hist.FromWeights(l, c.bins)
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := fromWeights(l, c.bins...)
 			if got := h.Percentile(c.q).Value; got != c.want {
 				t.Errorf("got %v, want %v", got, c.want)
 			}

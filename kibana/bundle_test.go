@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/fio2es/fio2es/kibana"
 	"github.com/fio2es/fio2es/kibana/kibanatest"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -27,6 +29,16 @@ func bundle(t *testing.T, opt kibana.Options) *kibana.Bundle {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// requests are the searches of all panels.
+func requests(t *testing.T, b *kibana.Bundle) []kibanatest.Request {
+	t.Helper()
+	list, err := kibanatest.Requests(b.Specs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }
 
 func ndjson(t *testing.T, b *kibana.Bundle) string {
@@ -93,7 +105,7 @@ func TestNames(t *testing.T) {
 		b := bundle(t, opt)
 		prefix := opt.Prefix
 		if prefix == "" {
-			prefix = kibana.DefaultPrefix
+			prefix = mapping.DefaultPrefix
 		}
 		for _, o := range b.Objects {
 			if other, ok := seen[o.ID]; ok {
@@ -108,7 +120,7 @@ func TestNames(t *testing.T) {
 				t.Errorf("%+v: data view of %s", opt, title)
 			}
 		}
-		for _, r := range b.Requests {
+		for _, r := range requests(t, b) {
 			if !strings.HasPrefix(r.Index, prefix+"-") {
 				t.Errorf("%+v: panel %s asks %s", opt, r.Panel, r.Index)
 			}
@@ -149,10 +161,10 @@ func TestLinks(t *testing.T) {
 func eachSpec(t *testing.T, b *kibana.Bundle, do func(t *testing.T, panel string, text []byte, spec map[string]any)) {
 	t.Helper()
 	n := 0
-	for _, panel := range panels(b) {
+	for _, panel := range slices.Sorted(maps.Keys(b.Specs)) {
 		n++
 		t.Run(panel, func(t *testing.T) {
-			text := b.Spec(panel)
+			text := b.Specs[panel]
 			var spec map[string]any
 			if err := json.Unmarshal(text, &spec); err != nil {
 				t.Fatal(err)
@@ -163,16 +175,6 @@ func eachSpec(t *testing.T, b *kibana.Bundle, do func(t *testing.T, panel string
 	if n == 0 {
 		t.Error("there are no Vega panels")
 	}
-}
-
-// panels are those with Vega specifications.
-func panels(b *kibana.Bundle) []string {
-	var list []string
-	for _, r := range b.Requests {
-		list = append(list, r.Panel)
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
 }
 
 // TestSpecs: what every specification has to have, or must not, in Kibana.
@@ -275,7 +277,7 @@ func TestOneVersion(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range b.Requests {
+	for _, r := range requests(t, b) {
 		if !strings.Contains(r.Index, "-latency.") {
 			continue
 		}
@@ -335,7 +337,7 @@ func visit(v any, each func(map[string]any)) {
 // TestBuckets: Elasticsearch refuses more than 65,536 buckets in an answer, empty ones
 // included. As many must not be made whatever the time range.
 func TestBuckets(t *testing.T) {
-	for _, r := range bundle(t, kibana.Options{}).Requests {
+	for _, r := range requests(t, bundle(t, kibana.Options{})) {
 		var url struct {
 			Body struct{ Aggs map[string]any }
 		}
@@ -356,7 +358,7 @@ func TestBuckets(t *testing.T) {
 // 0.45 MB (measured: 225 MB for 500 buckets). A
 // node with little of it breaks the circuit: status 429.
 func TestPercentileBuckets(t *testing.T) {
-	for _, r := range bundle(t, kibana.Options{}).Requests {
+	for _, r := range requests(t, bundle(t, kibana.Options{})) {
 		var url struct {
 			Body struct{ Aggs map[string]any }
 		}

@@ -25,14 +25,14 @@ var (
 	ErrNoSpace   = errors.New("there is no such space")
 )
 
-// Client speaks to a Kibana.
+// Client sends requests to a Kibana.
 type Client struct{ transport *es.Client }
 
 // NewClient makes a client that sends through transport. Its errors call it Kibana where
 // [es.Config] has that as Service.
 func NewClient(transport *es.Client) *Client { return &Client{transport} }
 
-// ObjectError is one object that Kibana did not take as it was.
+// ObjectError is an object that Kibana refused or renamed.
 type ObjectError struct {
 	Type, ID, Title string
 	Reason          string
@@ -43,8 +43,8 @@ func (e *ObjectError) Error() string {
 	return fmt.Sprintf("%s %q (%s): %s", e.Type, e.Title, e.ID, e.Reason)
 }
 
-// Check asks who answers, and gives its version. It fails with [ErrNotKibana] or
-// [ErrTooOld] (before 8.3), or with what kept it from asking.
+// Check looks up who answers, and returns its version. It fails with [ErrNotKibana], with [ErrTooOld] (before 8.3), or
+// with the error of the request.
 func (c *Client) Check(ctx context.Context) (version string, err error) {
 	var answer struct {
 		Version struct{ Number string }
@@ -56,7 +56,7 @@ func (c *Client) Check(ctx context.Context) (version string, err error) {
 		err = fmt.Errorf("%w: %w; is its base path in the address?", ErrNotKibana, err)
 	case err != nil:
 	case number == "":
-		err = fmt.Errorf("%w: it does not tell its version, which it does to those who log in", ErrNotKibana)
+		err = fmt.Errorf("%w: its answer has no version, which it gives to those who log in", ErrNotKibana)
 	default:
 		err = checkVersion(number)
 	}
@@ -77,8 +77,8 @@ func checkVersion(number string) error {
 	return nil
 }
 
-// CheckSpace fails with [ErrNoSpace] where a space is not there. Kibana would not: it
-// takes objects for spaces that nobody can open.
+// CheckSpace fails with [ErrNoSpace] if a space does not exist. Kibana takes objects for such spaces, and no user can
+// open them.
 func (c *Client) CheckSpace(ctx context.Context, space string) error {
 	if space == "" || space == DefaultSpace {
 		return nil
@@ -93,7 +93,7 @@ func (c *Client) CheckSpace(ctx context.Context, space string) error {
 	return nil
 }
 
-// Missing are the objects of a bundle that its space does not have yet, in their order.
+// Missing returns the objects of a bundle that its space does not have yet, in their order.
 func (c *Client) Missing(ctx context.Context, b *Bundle) ([]Object, error) {
 	type ref struct {
 		Type string `json:"type"`
@@ -106,7 +106,7 @@ func (c *Client) Missing(ctx context.Context, b *Bundle) ([]Object, error) {
 	for _, o := range b.Objects {
 		request.Objects = append(request.Objects, ref{o.Type, o.ID})
 	}
-	// An export of all names those that are missing, and needs no other privilege.
+	// The error of an export names the objects that are missing. It needs no other privilege than the import.
 	err := c.do(ctx, b.Space, es.Request{URI: "/api/saved_objects/_export", Body: request}, nil)
 	var answer struct {
 		Attributes struct{ Objects []ref }
@@ -132,10 +132,9 @@ func (c *Client) Missing(ctx context.Context, b *Bundle) ([]Object, error) {
 	return missing, nil
 }
 
-// Import brings a bundle's objects into its space: new ones, and those with our ids in
-// place of what they were; nothing else is touched. Objects that Kibana refuses are each
-// an [*ObjectError] in the joined error; the others are in then, and importing once more
-// does no harm.
+// Import writes a bundle's objects into its space. It replaces objects that have their ids and changes nothing else.
+// Each object that Kibana refuses is an [*ObjectError] in the joined error; the others are imported then, and the import
+// can be repeated.
 //
 // The request is sent once, unless no connection could be made.
 func (c *Client) Import(ctx context.Context, b *Bundle) error {
@@ -174,7 +173,7 @@ func form(b *Bundle) (body []byte, contentType string, err error) {
 	return buf.Bytes(), w.FormDataContentType(), nil
 }
 
-// importAnswer is what Kibana says of each object.
+// importAnswer says what became of each object.
 type importAnswer struct {
 	Success        bool
 	SuccessCount   int
@@ -223,16 +222,16 @@ func (a *importAnswer) err(want int) error {
 	for _, r := range a.SuccessResults {
 		if r.DestinationID != "" && r.DestinationID != r.ID {
 			faults = append(faults, &ObjectError{r.Type, r.ID, r.Meta.Title, fmt.Sprintf(
-				"another space has this id, so here it is %s, and links to it lead nowhere; remove both, and import for each space by its name", r.DestinationID)})
+				"another space has this id, so Kibana named it %s here and links to it lead nowhere: delete both, and import for each space by its name", r.DestinationID)})
 		}
 	}
 	if len(faults) == 0 && (!a.Success || a.SuccessCount != want) {
-		faults = append(faults, errors.New("the answer does not say what became of the others"))
+		faults = append(faults, errors.New("the answer does not mention all objects"))
 	}
 	return errors.Join(faults...)
 }
 
-// maxAnswer is many times what all objects of a bundle take.
+// maxAnswer is many times the size of all objects of a bundle.
 const maxAnswer = 16 << 20
 
 // do sends a request to a space and decodes the answer, unless into is nil.
@@ -240,7 +239,7 @@ func (c *Client) do(ctx context.Context, space string, req es.Request, into any)
 	if space != "" && space != DefaultSpace {
 		req.URI = "/s/" + url.PathEscape(space) + req.URI
 	}
-	req.Header = http.Header{"Kbn-Xsrf": {"fio2es"}} // without it Kibana takes it for a trick on a browser
+	req.Header = http.Header{"Kbn-Xsrf": {"fio2es"}} // without it Kibana refuses the request as a possible forgery
 	err := c.transport.Do(ctx, es.Extended{Request: req, MaxAnswer: maxAnswer}, into)
 	var e *es.Error
 	if errors.As(err, &e) {
@@ -253,15 +252,15 @@ func (c *Client) do(ctx context.Context, space string, req es.Request, into any)
 func advice(status int) string {
 	switch status {
 	case http.StatusForbidden:
-		return "; docs/kibana.md has the privileges that it takes"
+		return "; docs/kibana.md lists the privileges"
 	case http.StatusRequestEntityTooLarge:
-		return ": the objects are more than Kibana, or a proxy before it, takes at once: see savedObjects.maxImportPayloadBytes"
+		return ": the objects are too large for Kibana or a proxy in front of it: see savedObjects.maxImportPayloadBytes"
 	case http.StatusUnprocessableEntity:
 		return ": this Kibana is older than the objects"
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return ": it sends us elsewhere: is the address right, and is there a proxy that wants a login?"
+		return ": it redirects to another address: is the address right, and is there a proxy with a login?"
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return ": this may pass: try again later"
+		return ": try again later"
 	}
 	return ""
 }

@@ -130,8 +130,8 @@ func TestImportFails(t *testing.T) {
 		"import-newer":              {"422 unprocessable entity", "more recent version of Kibana [9.9.0]", "older than the objects"},
 		"unauthorized":              {"401 unauthorized", "neither an API key nor user name"},
 		"forbidden":                 {"403 forbidden", "bulk_create", "docs/kibana.md"},
-		"starting":                  {"503 service unavailable: Kibana server is not ready yet.: this may pass"},
-		"space":                     {"does not say"},
+		"starting":                  {"503 service unavailable: Kibana server is not ready yet.: try again later"},
+		"space":                     {"does not mention"},
 	} {
 		f, client := newFake(t, map[string]string{importPath: name})
 		b, _ := sent(t)

@@ -1,10 +1,6 @@
 package kibana
 
-import (
-	"errors"
-	"fmt"
-	"strconv"
-)
+import "strconv"
 
 // dashboard is the source of a dashboard: panels from left to right in rows.
 type dashboard struct {
@@ -39,28 +35,14 @@ type cell struct {
 	Width int    `json:"width"` // of 48
 }
 
-// gridWidth is how many columns a dashboard has.
-const gridWidth = 48
-
-func (b *builder) dashboard(name string) (Object, error) {
+func (b *builder) dashboard(name string) Object {
 	var d dashboard
-	if err := b.decode("dashboards/"+name+".json", &d); err != nil {
-		return Object{}, err
-	}
-	if d.Title == "" {
-		return Object{}, errors.New("it has no title")
-	}
-	panels, references, err := b.grid(d.Rows)
-	if err != nil {
-		return Object{}, err
-	}
-	controls, more, err := b.controls(d.Controls)
-	if err != nil {
-		return Object{}, err
-	}
+	b.decode("dashboards/"+name+".json", &d)
+	panels, references := b.grid(d.Rows)
+	controls, more := b.controls(d.Controls)
 	search := emptySearch
 	for _, c := range d.Controls {
-		if view := b.views[c.View]; b.fields.isVersioned(view.Index) {
+		if b.isVersioned(b.views[c.View].Index) {
 			search = shownSearch()
 			references = append(references, Reference{filterIndex, typeDataView, b.id(c.View)})
 			break
@@ -83,21 +65,18 @@ func (b *builder) dashboard(name string) (Object, error) {
 		attributes["timeFrom"], attributes["timeTo"] = d.Time.From, d.Time.To
 		attributes["refreshInterval"] = map[string]any{"pause": true, "value": 0}
 	}
-	return newObject(typeDashboard, b.id(name), attributes, append(references, more...)...), nil
+	return newObject(typeDashboard, b.id(name), attributes, append(references, more...)...)
 }
 
 // grid places the panels. Their objects are named in references, as Kibana has it.
-func (b *builder) grid(rows []row) ([]any, []Reference, error) {
+func (b *builder) grid(rows []row) ([]any, []Reference) {
 	panels := []any{}
 	var references []Reference
 	y := 0
-	for i, r := range rows {
+	for _, r := range rows {
 		x := 0
 		for _, c := range r.Panels {
-			object, ok := b.panels[c.Panel]
-			if !ok {
-				return nil, nil, fmt.Errorf("there is no panel %q", c.Panel)
-			}
+			object := b.panels[c.Panel]
 			index := strconv.Itoa(len(panels))
 			panels = append(panels, map[string]any{
 				"version": migration[typeDashboard], "type": object.Type, "panelIndex": index,
@@ -106,28 +85,16 @@ func (b *builder) grid(rows []row) ([]any, []Reference, error) {
 			})
 			references = append(references, Reference{index + ":panel_" + index, object.Type, object.ID})
 			x += c.Width
-			if c.Width <= 0 || x > gridWidth || r.Height <= 0 {
-				return nil, nil, fmt.Errorf("row %d: panel %q is %d wide and %d high, and ends at %d of %d", i+1, c.Panel, c.Width, r.Height, x, gridWidth)
-			}
 		}
 		y += r.Height
 	}
-	return panels, references, nil
+	return panels, references
 }
 
-func (b *builder) controls(list []control) (map[string]any, []Reference, error) {
+func (b *builder) controls(list []control) (map[string]any, []Reference) {
 	panels := map[string]any{}
 	var references []Reference
 	for i, c := range list {
-		view, ok := b.views[c.View]
-		if typ := b.fields.of(view.Index)[c.Field]; !ok || typ != "keyword" {
-			return nil, nil, fmt.Errorf("control %q: field %q of data view %q has type %q, must be keyword", c.Title, c.Field, c.View, typ)
-		}
-		switch c.Width {
-		case "small", "medium", "large":
-		default:
-			return nil, nil, fmt.Errorf("control %q: width %q is none of small, medium and large", c.Title, c.Width)
-		}
 		id := "control-" + strconv.Itoa(i)
 		panels[id] = map[string]any{
 			"order": i, "width": c.Width, "grow": c.Width == "large", "type": "optionsListControl",
@@ -138,5 +105,5 @@ func (b *builder) controls(list []control) (map[string]any, []Reference, error) 
 		}
 		references = append(references, Reference{"controlGroup_" + id + ":optionsListDataView", typeDataView, b.id(c.View)})
 	}
-	return panels, references, nil
+	return panels, references
 }

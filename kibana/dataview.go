@@ -2,10 +2,7 @@ package kibana
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"path"
-	"slices"
 )
 
 // dataView is the source of a data view: an index and how its fields are shown.
@@ -21,59 +18,38 @@ type format struct {
 	Params json.RawMessage `json:"params"`
 }
 
-func (b *builder) dataView(name string) (Object, error) {
+func (b *builder) dataView(name string) Object {
 	var view dataView
-	if err := b.decode("dataviews/"+name+".json", &view); err != nil {
-		return Object{}, err
-	}
+	b.decode("dataviews/"+name+".json", &view)
 	b.views[name] = view
-	fields := b.fields.of(view.Index)
-	if fields == nil || view.Name == "" {
-		return Object{}, fmt.Errorf("index %q with the name %q: it must be one of ours, and have a name", view.Index, view.Name)
-	}
-	formats, err := b.formats(fields)
-	if err != nil {
-		return Object{}, fmt.Errorf("formats.json: %w", err)
-	}
 	return newObject(typeDataView, b.id(name), map[string]any{
-		"title": view.Index, "name": view.Name, "timeFieldName": "@timestamp",
-		"fieldFormatMap": quoted(formats), "fieldAttrs": "{}", "runtimeFieldMap": "{}", "fields": "[]", "typeMeta": "{}",
-	}), nil
+		"title": view.Index, "name": view.Name, "timeFieldName": "@timestamp", "fieldFormatMap": quoted(b.formats(b.fields(view.Index))),
+		"fieldAttrs": "{}", "runtimeFieldMap": "{}", "fields": "[]", "typeMeta": "{}",
+	})
 }
 
 // formats are those of an index's fields, each of which may have one.
-func (b *builder) formats(fields map[string]string) (map[string]any, error) {
+func (b *builder) formats(fields map[string]string) map[string]any {
 	var list []format
-	if err := b.decode("formats.json", &list); err != nil {
-		return nil, err
-	}
+	b.decode("formats.json", &list)
 	formats := map[string]any{}
-	var faults []error
 	for _, f := range list {
 		for _, pattern := range f.Fields {
-			for field := range fields {
-				matches, err := path.Match(pattern, field)
-				if err != nil {
-					return nil, fmt.Errorf("%s: %w", pattern, err)
+			for field, typ := range fields {
+				if must(path.Match(pattern, field)) && f.isFor(typ) {
+					formats[field] = map[string]any{"id": f.ID, "params": f.Params}
 				}
-				if !matches || !isShown(fields[field], f.ID) {
-					continue
-				}
-				if formats[field] != nil {
-					faults = append(faults, fmt.Errorf("%s has two formats", field))
-				}
-				formats[field] = map[string]any{"id": f.ID, "params": f.Params}
 			}
 		}
 	}
-	return formats, errors.Join(faults...)
+	return formats
 }
 
-// isShown tells whether a format is for fields of a type.
-func isShown(typ, format string) bool {
-	switch format {
+// isFor reports whether a format is for fields of a type.
+func (f *format) isFor(typ string) bool {
+	switch f.ID {
 	case "duration", "bytes", "number", "percent":
-		return slices.Contains(distributed, typ)
+		return typ == "long" || typ == "double" || typ == "histogram"
 	}
 	return true
 }

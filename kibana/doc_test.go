@@ -84,7 +84,7 @@ func asks(t *testing.T, b *kibana.Bundle, name string, o kibana.Object) string {
 		return lensAsks(o)
 	}
 	var list []string
-	for _, r := range b.Requests {
+	for _, r := range requests(t, b) {
 		if r.Panel != name {
 			continue
 		}

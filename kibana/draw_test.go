@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image/png"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,8 +31,8 @@ func browser(t *testing.T) *kibanatest.Browser {
 // job is a panel on the answers of a kind: those recorded, or "missing".
 func job(t *testing.T, b *kibana.Bundle, panel, kind string) kibanatest.Job {
 	t.Helper()
-	j := kibanatest.Job{Spec: b.Spec(panel), Answers: map[string]json.RawMessage{}}
-	for _, r := range b.Requests {
+	j := kibanatest.Job{Spec: b.Specs[panel], Answers: map[string]json.RawMessage{}}
+	for _, r := range requests(t, b) {
 		if r.Panel != panel {
 			continue
 		}
@@ -58,7 +59,7 @@ func TestDraw(t *testing.T) {
 	type drawing struct{ panel, kind string }
 	var list []drawing
 	var jobs []kibanatest.Job
-	for _, panel := range panels(b) {
+	for _, panel := range slices.Sorted(maps.Keys(b.Specs)) {
 		for _, kind := range []string{kibanatest.Full, kibanatest.Empty, "missing"} {
 			j := job(t, b, panel, kind)
 			list, jobs = append(list, drawing{panel, kind}), append(jobs, j)

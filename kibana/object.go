@@ -12,9 +12,8 @@ type Object struct {
 	Attributes map[string]any `json:"attributes"`
 	References []Reference    `json:"references"`
 
-	// Migration says in which version's form the object is. Without it Kibana 8.3 drops
-	// references of Lens panels and doubles those of dashboards; one that is newer than
-	// the Kibana that imports is refused; later ones bring it up to date themselves.
+	// Migration is the version of Kibana whose form the object has. Without it Kibana 8.3 drops references of Lens
+	// panels and doubles those of dashboards. Kibana refuses a version newer than its own and migrates older ones.
 	Migration map[string]string `json:"migrationVersion"`
 }
 

@@ -4,25 +4,27 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/fio2es/fio2es/kibana/kibanatest"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // TestPercentiles takes hdr out of every search that has it: each must be refused then.
 func TestPercentiles(t *testing.T) {
-	b, err := New(Options{})
+	b := newBundle(Options{Prefix: mapping.DefaultPrefix}, objects())
+	requests, err := kibanatest.Requests(b.Specs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mapped, err := mappedFields(DefaultPrefix)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fields := newBuilder(Options{Prefix: mapping.DefaultPrefix}, objects()).fields
 	n := 0
-	for _, r := range b.Requests {
+	for _, r := range requests {
 		var url any
 		if err := json.Unmarshal(r.URL, &url); err != nil {
 			t.Fatal(err)
 		}
-		walk(url, "", func(_ string, node map[string]any) {
+		kibanatest.Walk(url, "", func(_ string, node map[string]any) {
 			if node["hdr"] == nil {
 				return
 			}
@@ -34,8 +36,8 @@ func TestPercentiles(t *testing.T) {
 					delete(node, "hdr")
 				}
 				text, _ := json.Marshal(url)
-				estimate := Request{r.Panel, r.Data, r.Index, text}
-				if err := estimate.check(mapped.of(r.Index)); err == nil || !strings.Contains(err.Error(), "t-digest") {
+				estimate := kibanatest.Request{Panel: r.Panel, Data: r.Data, Index: r.Index, URL: text}
+				if err := checkSearch(&estimate, fields(r.Index)); err == nil || !strings.Contains(err.Error(), "t-digest") {
 					t.Errorf("panel %s, data set %s with hdr %v: %v", r.Panel, r.Data, wrong, err)
 				}
 			}
@@ -83,18 +85,14 @@ func TestSearchFaults(t *testing.T) {
 		`{"runtime_mappings":{"x":{"type":"keyword"}},"aggs":{"a":{"max":{"field":"x"}}}}`:                          "x is of type keyword",
 		`{"from":10}`: "from",
 	} {
-		mapped, err := mappedFields("lab")
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := Request{Index: "lab-latency.cluster-*", URL: json.RawMessage(`{"%timefield%":"@timestamp","body":` + body + `}`)}
-		err = r.check(mapped.of(r.Index))
+		r := kibanatest.Request{Index: "lab-latency.cluster-*", URL: json.RawMessage(`{"%timefield%":"@timestamp","body":` + body + `}`)}
+		err := checkSearch(&r, templates.LatencyFields())
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", body, err, want)
 		}
 	}
-	r := Request{URL: json.RawMessage(`{"%timefield%":"interval.ms","body":{}}`)}
-	if err := r.check(map[string]string{"interval.ms": "long"}); err == nil {
+	r := kibanatest.Request{URL: json.RawMessage(`{"%timefield%":"interval.ms","body":{}}`)}
+	if err := checkSearch(&r, map[string]string{"interval.ms": "long"}); err == nil {
 		t.Error("time field that is no date")
 	}
 }

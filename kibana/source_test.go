@@ -1,12 +1,15 @@
 package kibana
 
 import (
+	"encoding/json"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // small are sources of one panel of each kind.
@@ -38,10 +41,10 @@ func files(changes map[string]string) fstest.MapFS {
 }
 
 func TestSmallBundle(t *testing.T) {
-	b, err := newBundle(Options{Space: "lab"}, files(nil))
-	if err != nil {
+	if err := check(files(nil)); err != nil {
 		t.Fatal(err)
 	}
+	b := newBundle(Options{Prefix: mapping.DefaultPrefix, Space: "lab"}, files(nil))
 	var ids []string
 	for _, o := range b.Objects {
 		ids = append(ids, o.ID)
@@ -53,11 +56,8 @@ func TestSmallBundle(t *testing.T) {
 	if state := b.Objects[3].Attributes["visState"].(string); !strings.Contains(state, "[me](#/view/fio2es-lab-all)") {
 		t.Errorf("text: %s", state)
 	}
-	if text := string(b.Spec("spec")); !strings.Contains(text, `[{"to":1},{"from":1,"to":1.12202}`) || !strings.Contains(text, "fio-latency.host-*") {
+	if text := string(b.Specs["spec"]); !strings.Contains(text, `[{"to":1},{"from":1,"to":1.12202}`) || !strings.Contains(text, "fio-latency.host-*") {
 		t.Errorf("specification: %.300s", text)
-	}
-	if r := b.Requests; len(r) != 1 || r[0].Panel != "spec" || r[0].Data != "a" || r[0].Index != "fio-latency.host-*" {
-		t.Errorf("requests: %+v", r)
 	}
 	grid := b.Objects[4].Attributes["panelsJSON"].(string)
 	for _, part := range []string{`"gridData":{"h":10,"i":"1","w":38,"x":10,"y":0}`, `"gridData":{"h":5,"i":"2","w":48,"x":0,"y":10}`} {
@@ -101,7 +101,7 @@ func TestSourceFaults(t *testing.T) {
 		"reference":           {panel, lens(`{"id": "a", "operationType": "formula", "references": ["b"]}`, `{}`), `no column "b"`},
 		"accessor":            {panel, lens(`{"id": "a", "operationType": "count"}`, `{"layers": [{"accessors": ["a", "b"]}]}`), `column "b" that is not there`},
 		"column":              {panel, lens(`{"id": "a", "operationType": "count"}`, `{"sorting": {"columnId": "c"}}`), `column "c" that is not there`},
-		"specification":       {"panels/spec.vg.json", `{"${level}"`, "spec.vg.json"},
+		"specification":       {"panels/spec.vg.json", `{"${level}"`, "panel spec: unexpected end"},
 		"index":               {"panels/spec.vg.json", `{"${level}": 1, "data": [{"name": "a", "url": {"index": "other-*", "body": {}}}]}`, "none of ours"},
 		"level":               {"panels/spec.vg.json", `{"data": [{"name": "a", "url": {"index": "fio-latency.${level}s-*", "body": {}}}]}`, "none of ours"},
 		"two versions":        {"panels/spec.vg.json", `{"data": [{"name": "a", "url": {"index": "fio-latency.${level}-*", "body": {"query": {"bool": {` + clauses + `]}}}}}]}`, "does not leave out what has run.pending"},
@@ -122,9 +122,9 @@ func TestSourceFaults(t *testing.T) {
 		"two formats":         {"formats.json", `[{"fields": ["*.iops"], "id": "number"}, {"fields": ["all.*"], "id": "number"}]`, "all.iops has two formats"},
 		"format":              {"formats.json", `[{"fields": ["[a"], "id": "number"}]`, "syntax error in pattern"},
 	} {
-		b, err := newBundle(Options{}, files(map[string]string{test.file: test.text}))
+		err := check(files(map[string]string{test.file: test.text}))
 		switch {
-		case err == nil || b != nil:
+		case err == nil:
 			t.Errorf("%s: no error", name)
 		case !strings.Contains(err.Error(), test.want):
 			t.Errorf("%s: %v, want %s", name, err, test.want)
@@ -167,19 +167,13 @@ func TestFormats(t *testing.T) {
 
 // TestFormatPatterns: each pattern in formats.json is for some field.
 func TestFormatPatterns(t *testing.T) {
-	s := sources{files: objects(), values: map[string]string{}, id: func(name string) string { return name }}
+	b := newBuilder(Options{Prefix: mapping.DefaultPrefix}, objects())
 	var list []format
-	if err := s.decode("formats.json", &list); err != nil {
-		t.Fatal(err)
-	}
-	mapped, err := mappedFields(DefaultPrefix)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b.decode("formats.json", &list)
 	for _, f := range list {
 		for _, pattern := range f.Fields {
 			found := false
-			for _, fields := range []map[string]string{mapped.latency, mapped.runs} {
+			for _, fields := range []map[string]string{b.latency, b.runs} {
 				for field := range fields {
 					ok, _ := path.Match(pattern, field)
 					found = found || ok
@@ -192,24 +186,28 @@ func TestFormatPatterns(t *testing.T) {
 	}
 }
 
+// TestBands: the bands of Kibana begin at 1 µs and end at 31.6 s, each 12 % wide, and every request is in one.
 func TestBands(t *testing.T) {
-	bounds := Bands()
-	if len(bounds) != 151 || bounds[0] != 1 || bounds[20] != 10 || bounds[150] < 31.6e6 {
-		t.Errorf("%d bounds: %v", len(bounds), bounds)
+	var list []struct{ From, To float64 }
+	if err := json.Unmarshal([]byte(bands().all), &list); err != nil {
+		t.Fatal(err)
 	}
-	for i := 1; i < len(bounds); i++ {
-		if ratio := bounds[i] / bounds[i-1]; ratio < 1.1219 || ratio > 1.1222 {
-			t.Errorf("band %v to %v: ratio %v", bounds[i-1], bounds[i], ratio)
+	if n := len(list); n != 152 || list[0].To != 1 || list[20].To != 10 || list[n-1].From < 31.6e6 || list[n-1].To != 0 {
+		t.Errorf("%d bands: %v", n, list)
+	}
+	for i, b := range list[1 : len(list)-1] {
+		if ratio := b.To / b.From; ratio < 1.1219 || ratio > 1.1222 || b.From != list[i].To {
+			t.Errorf("band %v to %v, after %v", b.From, b.To, list[i])
 		}
+	}
+	if halves := strings.TrimSuffix(bands().low, "]") + "," + strings.TrimPrefix(bands().high, "["); halves != bands().all {
+		t.Errorf("two halves are %s", halves)
 	}
 }
 
 // TestLensQuery: a Lens panel on documents that can be pending leaves these out.
 func TestLensQuery(t *testing.T) {
-	b, err := newBuilder(Options{}, files(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := newBuilder(Options{Prefix: mapping.DefaultPrefix}, files(nil))
 	for _, c := range []struct{ index, own, want string }{
 		{"fio-runs", "", ""}, {"fio-runs", "a: 1", "a: 1"},
 		{"fio-latency.host-*", "", "not run.pending: true"}, {"fio-latency.job-*", "a: 1 or b: 2", "(a: 1 or b: 2) and not run.pending: true"},

@@ -17,9 +17,13 @@ type Interval struct {
 	Requests  Requests  `json:"requests"`
 	IOPS      float64   `json:"iops"`                 // completions per second
 	Bandwidth float64   `json:"bandwidth,omitempty"`  // bytes per second, where a log tells
-	Weighting string    `json:"weighting,omitempty"`  // "inflight" or "completion"
+	Weighting string    `json:"weighting,omitempty"`  // "inflight", "completion" or Averaged
 	DocCount  int64     `json:"_doc_count,omitempty"` // the sum of the histogram's counts
 }
+
+// Averaged is the weighting of documents of fio's averages (log_avg_msec), which have rates and
+// mean latencies, but no requests.
+const Averaged = "average"
 
 // Window is the stretch of time that an interval document covers, from its
 // @timestamp to End.

@@ -112,6 +112,11 @@ func (lat *Latency) OpenFrom() float64 {
 // a lower bound as soon as the maximum is.
 func (lat *Latency) IsOpen(us float64) bool { return us >= lat.OpenFrom() }
 
+// HasPercentiles reports whether the latencies come from a histogram: percentiles, minimum and
+// maximum are known. Without one there is at most a mean, of fio's averages (log_avg_msec). It
+// needs no bins.
+func (lat *Latency) HasPercentiles() bool { return lat.Layout != "" }
+
 // IsZero reports whether there is nothing to write: no bins, no layout and no mean. Of
 // averages a document has only their mean.
 func (lat *Latency) IsZero() bool { return lat.Bins.IsZero() && lat.Layout == "" && lat.Mean == 0 }

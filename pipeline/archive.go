@@ -144,11 +144,6 @@ func IsLoose(runs []*cbt.Run) bool {
 // jobsApart has the prefix of each job's logs.
 type jobsApart map[jobKey]string
 
-type jobKey struct {
-	host, volume string
-	job          int
-}
-
 // all gives volumes to logs whose jobs are taken by logs of another prefix.
 func (a jobsApart) all(logs []cbt.Log) []cbt.Log {
 	logs = slices.Clone(logs)

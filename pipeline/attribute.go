@@ -11,13 +11,13 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// attribute gives each slot the entry of fio's output that covers it, and returns all
-// entries of the run. Logs are numbered as fio numbers jobs, over all groups.
-func (b *planner) attribute(outputs []*output, slots []*slot) []*entry {
+// attribute sets the entry of fio's output that covers each job and returns all entries of
+// the run. Logs are numbered as fio numbers jobs, over all groups.
+func (b *planner) attribute(jobs []*job) []*entry {
 	var all []*entry
-	for _, out := range outputs {
-		mine := b.mine(out, outputs, slots)
-		if len(mine) == 0 && len(slots) > 0 && !out.Named {
+	for _, out := range b.outputs {
+		mine := b.mine(out, jobs)
+		if len(mine) == 0 && len(jobs) > 0 && !out.Named {
 			b.note("%s: no log here is of the jobs of this report: it is not used", out.File.Name())
 			continue
 		}
@@ -32,36 +32,36 @@ func (b *planner) attribute(outputs []*output, slots []*slot) []*entry {
 	return all
 }
 
-// mine are the slots of logs that the fio wrote whose output this is. Where only a common
-// folder says so its bins must hold all rows.
-func (b *planner) mine(out *output, outputs []*output, slots []*slot) []*slot {
-	var mine []*slot
-	for _, s := range slots {
-		if s.entry == nil && out.mayCover(s, slots) {
-			mine = append(mine, s)
+// mine are the jobs of the fio that wrote an output. If the only evidence is a common
+// folder, its bins must contain all rows.
+func (b *planner) mine(out *output, jobs []*job) []*job {
+	var mine []*job
+	for _, j := range jobs {
+		if j.entry == nil && out.mayCover(j, jobs) {
+			mine = append(mine, j)
 		}
 	}
-	weak := !out.Named && !out.client && (out.Candidate || len(outputs) > 1) && !slices.ContainsFunc(mine, func(s *slot) bool { return out.names(s.prefix) })
+	weak := !out.Named && !out.client && (out.Candidate || len(b.outputs) > 1) && !slices.ContainsFunc(mine, func(j *job) bool { return out.names(j.log.Prefix) })
 	if weak && len(mine) > 0 && !b.fits(mine, newEntries(out)) {
 		return nil
 	}
 	return mine
 }
 
-// mayCover reports whether a log may be of the fio whose output this is: CBT's names say
-// so, else the prefix in its options, else their common folder.
-func (o *output) mayCover(s *slot, all []*slot) bool {
-	oneHost := o.Host == "" && !slices.ContainsFunc(all, func(other *slot) bool { return other.host != s.host })
+// mayCover reports whether the fio that wrote the output may have run a job: by CBT's
+// names, else by the prefix in its options, else by their common folder.
+func (o *output) mayCover(j *job, all []*job) bool {
+	oneHost := o.Host == "" && !slices.ContainsFunc(all, func(other *job) bool { return other.host != j.host })
 	switch {
-	case s.host != o.Host && !o.client && !oneHost:
+	case j.host != o.Host && !o.client && !oneHost:
 		return false
 	case o.Named:
-		return s.volume == o.Volume
-	case o.client && !slices.ContainsFunc(o.fio.Jobs, func(j fiolog.Job) bool { return s.host == "" || cbt.SameHost(j.Host, s.host) }):
+		return j.volume == o.Volume
+	case o.client && !slices.ContainsFunc(o.fio.Jobs, func(f fiolog.Job) bool { return j.host == "" || cbt.SameHost(f.Host, j.host) }):
 		return false
 	}
-	nearby := below(s.folder, path.Dir(o.File.Path)) || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
-	return nearby && (o.names(s.prefix) || !o.namesAny() || o.Found == cbt.FoundNamed)
+	nearby := below(j.folder(), path.Dir(o.File.Path)) || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
+	return nearby && (o.names(j.log.Prefix) || !o.namesAny() || o.Found == cbt.FoundNamed)
 }
 
 // below reports whether a folder is another one or in it.
@@ -69,9 +69,9 @@ func below(folder, other string) bool {
 	return other == "." || folder == other || strings.HasPrefix(folder, other+"/")
 }
 
-// prefixes are the base names that a job's logs may have, as its options say: those of
-// histogram logs, or else, as fio lists no option without a value, the job's name and
-// that of its logs of completions.
+// prefixes are the base names that a job's logs may have by its options: the name of
+// histogram logs or, because fio lists no option without a value, the job's name and the name
+// of its logs of completions.
 func (o *output) prefixes(i int) []string {
 	if p := o.option(i, "write_hist_log"); p != "" {
 		return []string{path.Base(p)}
@@ -104,28 +104,28 @@ func (o *output) namesAny() bool {
 }
 
 // attributeClients goes by the hosts of the entries, and by their order on each.
-func (b *planner) attributeClients(entries []*entry, slots []*slot) []*entry {
-	for _, s := range slots {
+func (b *planner) attributeClients(entries []*entry, jobs []*job) []*entry {
+	for _, j := range jobs {
 		var of []*entry
 		for _, e := range entries {
-			if s.host == "" || cbt.SameHost(e.Host, s.host) {
+			if j.host == "" || cbt.SameHost(e.Host, j.host) {
 				of = append(of, e)
 			}
 		}
-		if s.number <= len(of) {
-			s.entry = of[s.number-1]
+		if j.number <= len(of) {
+			j.entry = of[j.number-1]
 			continue
 		}
-		b.lose(fmt.Errorf("%s: its host has only %d jobs in %s: the log is not used", s.log().File.Name(), len(of), entries[0].out.File.Name()))
+		j.number = 0
+		b.lose(fmt.Errorf("%s: its host has only %d jobs in %s: the log is not used", j.log.File.Name(), len(of), entries[0].out.File.Name()))
 	}
-	b.drop(slots)
 	return entries
 }
 
 // attributeNumbers goes by the numbers of the logs. With group_reporting an entry stands
-// for as many as its numjobs says; where that is not enough, for several sections.
-func (b *planner) attributeNumbers(out *output, entries []*entry, slots []*slot) []*entry {
-	if len(slots) == 0 {
+// for numjobs jobs or, if there are more logs, for several sections.
+func (b *planner) attributeNumbers(out *output, entries []*entry, jobs []*job) []*entry {
+	if len(jobs) == 0 {
 		return entries
 	}
 	var covers []*entry // by number - 1
@@ -134,50 +134,51 @@ func (b *planner) attributeNumbers(out *output, entries []*entry, slots []*slot)
 			covers = append(covers, e)
 		}
 	}
-	slots = b.dropLeftovers(out, slots, len(covers))
-	if slots = slices.DeleteFunc(slots, (*slot).isDropped); len(slots) == 0 {
+	b.dropLeftovers(out, jobs, len(covers))
+	if jobs = slices.DeleteFunc(jobs, (*job).isDropped); len(jobs) == 0 {
 		return entries
 	}
-	if slots[0].sums != nil || slots[0].segment >= 0 {
-		return b.attributeSegments(out, entries, slots)
+	if jobs[0].segment >= 0 {
+		return b.attributeSegments(entries, jobs)
 	}
-	if highest(slots) > len(covers) {
-		if one := combine(entries); b.fits(slots, []*entry{one}) {
-			b.attributeTogether(slots, one) // fio writes one entry for all sections of a group
-			return []*entry{one}
+	if highest(jobs) > len(covers) {
+		if one := combine(entries); b.fits(jobs, []*entry{one}) { // fio writes one entry for all sections of a group
+			return one.cover(jobs)
 		}
-		for _, s := range slots {
-			if s.number > len(covers) {
-				b.dropSlot(s, fmt.Sprintf("%s has %d jobs, and its bins do not hold the rows of this log", out.File.Name(), len(covers)))
+		for _, j := range jobs {
+			if j.number > len(covers) {
+				b.dropJob(j, fmt.Sprintf("%s has %d jobs, and its bins do not contain the rows of this log", out.File.Name(), len(covers)))
 			}
 		}
-		slots = slices.DeleteFunc(slots, (*slot).isDropped)
+		jobs = slices.DeleteFunc(jobs, (*job).isDropped)
 	}
-	for _, s := range slots {
-		e := covers[s.number-1]
-		if s.hist.File != nil && !slices.Contains(out.prefixes(e.index), s.prefix) && out.names(s.prefix) {
-			e = b.byPrefix(out, entries, s)
+	for _, j := range jobs {
+		e := covers[j.number-1]
+		if j.hasHist() && !slices.Contains(out.prefixes(e.index), j.log.Prefix) && out.names(j.log.Prefix) {
+			e = b.byPrefix(out, entries, j)
 		}
-		s.entry = e
+		j.entry = e
 	}
 	return entries
 }
 
-func (b *planner) attributeTogether(slots []*slot, one *entry) {
-	for _, s := range slots {
-		s.entry = one
+// cover makes the entry the only one of some jobs.
+func (e *entry) cover(jobs []*job) []*entry {
+	for _, j := range jobs {
+		j.entry = e
 	}
+	return []*entry{e}
 }
 
 // attributeSegments is for a log of all jobs, which fio writes in the order in which they
-// end. A part is of the only entry whose bins hold its rows; where that is not one for
-// each, all parts are of all jobs together.
-func (b *planner) attributeSegments(out *output, entries []*entry, slots []*slot) []*entry {
-	if len(slots) == len(entries) {
-		found := make([]*entry, len(slots))
-		for i, s := range slots {
+// end. A part belongs to the only entry whose bins contain its rows. If not every part has
+// exactly one such entry, all parts belong to all jobs together.
+func (b *planner) attributeSegments(entries []*entry, jobs []*job) []*entry {
+	if len(jobs) == len(entries) {
+		found := make([]*entry, len(jobs))
+		for i, j := range jobs {
 			for _, e := range entries {
-				if s.sums == nil || !s.sums.fit([]*entry{e}) {
+				if j.sums == nil || !j.sums.fit([]*entry{e}) {
 					continue
 				}
 				if found[i] != nil || slices.Contains(found, e) {
@@ -188,34 +189,33 @@ func (b *planner) attributeSegments(out *output, entries []*entry, slots []*slot
 			}
 		}
 		if !slices.Contains(found, nil) {
-			for i, s := range slots {
-				s.entry = found[i]
+			for i, j := range jobs {
+				j.entry = found[i]
 			}
 			return entries
 		}
 	}
 	one := combine(entries)
-	one.size = len(slots) // one log has them all
+	one.size = len(jobs) // one log has them all
 	if one.several = !isOneStage(entries); one.several {
 		one.ran = 0 // the run times of several stages are not the log's
 	}
-	b.attributeTogether(slots, one)
-	if !isOneStage(entries) && !(len(slots) == 1 || slots[0].head.first > epochTimes) {
+	if one.several && !(len(jobs) == 1 || jobs[0].first > epochTimes) {
 		b.lose(fmt.Errorf("%s: a log of jobs that may have run one after another, of which nothing says which part is whose: "+
-			"they are shown side by side; run fio with --per_job_logs=1 or --log_unix_epoch=1", slots[0].log().File.Name()))
+			"they are shown side by side; run fio with --per_job_logs=1 or --log_unix_epoch=1", jobs[0].log.File.Name()))
 	}
-	return []*entry{one}
+	return one.cover(jobs)
 }
 
-// byPrefix is the only entry whose options have the slot's prefix; nil if several do.
-func (b *planner) byPrefix(out *output, entries []*entry, s *slot) *entry {
+// byPrefix is the only entry whose options have the prefix of a job's log; nil if several do.
+func (b *planner) byPrefix(out *output, entries []*entry, j *job) *entry {
 	var found *entry
 	for _, e := range entries {
-		if !slices.Contains(out.prefixes(e.index), s.prefix) {
+		if !slices.Contains(out.prefixes(e.index), j.log.Prefix) {
 			continue
 		}
 		if found != nil {
-			b.note("%s: several jobs of %s write logs of this name: it is not attributed", s.log().File.Name(), out.File.Name())
+			b.note("%s: several jobs of %s write logs of this name: it is not attributed", j.log.File.Name(), out.File.Name())
 			return nil
 		}
 		found = e
@@ -223,17 +223,17 @@ func (b *planner) byPrefix(out *output, entries []*entry, s *slot) *entry {
 	return found
 }
 
-// fits reports whether the bins of some entries hold all rows of some logs.
-func (b *planner) fits(slots []*slot, entries []*entry) bool {
+// fits reports whether the bins of some entries contain all rows of some jobs.
+func (b *planner) fits(jobs []*job, entries []*entry) bool {
 	var sums rowSums
-	for _, s := range slots {
-		if s.hist.File == nil {
+	for _, j := range jobs {
+		if !j.hasHist() {
 			continue
 		}
-		of := s.sums
+		of := j.sums
 		if of == nil {
 			var err error
-			if of, err = sumRows(openHist(s.hist, s.segment, s.hint, b.readers), 0); err != nil {
+			if of, err = sumRows(j.open(), 0); err != nil {
 				return false
 			}
 		}
@@ -245,23 +245,22 @@ func (b *planner) fits(slots []*slot, entries []*entry) bool {
 	return sums.fit(entries)
 }
 
-// dropLeftovers leaves out the logs of an earlier run in the same folder, which had more
-// jobs: they were last written before the fio of this report was started.
-func (b *planner) dropLeftovers(out *output, slots []*slot, jobs int) []*slot {
-	if highest(slots) <= jobs || !out.trustsTimes() {
-		return slots
+// dropLeftovers drops the logs of an earlier run in the same folder, which had more jobs: they
+// were last written before the fio of this report was started, for so many jobs.
+func (b *planner) dropLeftovers(out *output, jobs []*job, count int) {
+	if highest(jobs) <= count || !out.trustsTimes() {
+		return
 	}
 	began := time.UnixMilli(out.fio.Timestamp - elapsed(out.fio)).Add(-time.Second)
-	for _, s := range slots {
-		if f := s.log().File; s.number > jobs && !f.ModTime.IsZero() && f.ModTime.Before(began) {
-			b.dropSlot(s, fmt.Sprintf("it is of an earlier run: %s was written by a fio that was started after it, for %d jobs", out.File.Name(), jobs))
+	for _, j := range jobs {
+		if f := j.log.File; j.number > count && !f.ModTime.IsZero() && f.ModTime.Before(began) {
+			b.dropJob(j, fmt.Sprintf("it is of an earlier run: %s was written by a fio that was started after it, for %d jobs", out.File.Name(), count))
 		}
 	}
-	return slots
 }
 
-// trustsTimes reports whether the times of the files are those at which fio wrote them:
-// the report's is when it says that it was written.
+// trustsTimes reports whether the times of the files are those at which fio wrote them: the
+// time of the report's file agrees with its own timestamp.
 func (o *output) trustsTimes() bool {
 	const apart = 2500 * time.Millisecond // some archives have times of two seconds
 	if o.fio.Timestamp == 0 || o.File.ModTime.IsZero() {
@@ -270,28 +269,22 @@ func (o *output) trustsTimes() bool {
 	return o.File.ModTime.Sub(time.UnixMilli(o.fio.Timestamp)).Abs() <= apart
 }
 
-// dropSlot leaves the logs of a slot out.
-func (b *planner) dropSlot(s *slot, why string) {
-	s.number = 0
-	b.lose(fmt.Errorf("%s: not used: %s", s.log().File.Name(), why))
+// dropJob skips the logs of a job.
+func (b *planner) dropJob(j *job, why string) {
+	j.number = 0
+	b.lose(fmt.Errorf("%s: not used: %s", j.log.File.Name(), why))
 }
 
-// isDropped reports whether a slot was left out.
-func (s *slot) isDropped() bool { return s.number == 0 }
+// isDropped reports whether the logs of a job are skipped.
+func (j *job) isDropped() bool { return j.number == 0 }
 
-// drop leaves out slots that belong to no entry.
-func (b *planner) drop(slots []*slot) {
-	for _, s := range slots {
-		if s.entry == nil {
-			s.number = 0
-		}
-	}
-}
+// hasHist reports whether a job has a histogram log.
+func (j *job) hasHist() bool { return j.log.Kind == fiolog.ClatHist }
 
-func highest(slots []*slot) int {
+func highest(jobs []*job) int {
 	n := 0
-	for _, s := range slots {
-		n = max(n, s.number)
+	for _, j := range jobs {
+		n = max(n, j.number)
 	}
 	return n
 }

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"maps"
 	"slices"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -60,28 +60,23 @@ func (p *plan) readAverages(ctx context.Context, logs []cbt.Log, t *tallies) (*a
 // read adds one log, and returns its last time since the job's start. A row's value is
 // the mean from the row before to its time; one with a block size is a single request.
 func (a *averages) read(log cbt.Log, j *job) (end int64, err error) {
-	in, err := log.File.Open()
-	if err != nil {
-		return 0, err
-	}
-	defer in.Close()
-	rows := fiolog.NewRawReader(in, log.File.Name(), fiolog.BufferSize(0))
+	l := openLog(log, 0, hist.Hint{})
+	defer l.close()
 	var last [fiolog.Directions]int64
 	for {
-		rec, err := rows.Next()
-		var bad *fiolog.SyntaxError
+		rec, err, ok := l.read()
 		switch {
-		case errors.As(err, &bad):
+		case !ok:
+			return end, nil
+		case errors.As(err, new(*fiolog.SyntaxError)):
 			a.problems.lose(err)
 			continue
-		case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-			return end, nil
 		case err != nil:
 			return end, err
 		}
 		at := rec.Time - j.origin
 		if at < 0 || at > maxRun || rec.NewJob {
-			a.problems.lose(leftOut(errors.New("the time is not of this job"), log, rec.Line))
+			a.problems.lose(rowErr(errors.New("the time is not of this job"), log, rec))
 			continue
 		}
 		from := last[rec.Direction]
@@ -193,7 +188,7 @@ func (a *averages) document(k averageKey, level mapping.Level, s *average, ref m
 		Fio:       mapping.FioRef{Direction: k.direction.String(), Job: k.job, Version: version},
 		IOPS:      rounded(s.iops/float64(length), 1e3),
 		Bandwidth: rounded(s.bandwidth/float64(length), 1),
-		Weighting: "average",
+		Weighting: mapping.Averaged,
 	}
 	if s.measured > 0 {
 		d.Latency.Mean = rounded(s.latency/s.measured/1000, 1e3)

@@ -13,9 +13,9 @@ import (
 // where that is silent, what the reports say that may cover the log, if they agree.
 func (b *planner) hintFor(log cbt.Log) hist.Hint {
 	var hints []hist.Hint
-	s := newSlot(log)
+	j := newJob(log)
 	for _, out := range b.outputs {
-		if out.mayCover(s, []*slot{s}) {
+		if out.mayCover(j, []*job{j}) {
 			for i := range out.fio.Jobs {
 				hints = append(hints, out.fio.Hint(i))
 			}
@@ -29,15 +29,15 @@ func (b *planner) hintFor(log cbt.Log) hist.Hint {
 
 // setGroups sets with how many groups of bins the fio of each entry was built: as its logs
 // show, or the user says, or its reports need; 0 if it is not known.
-func (b *planner) setGroups(slots []*slot) {
+func (b *planner) setGroups(jobs []*job) {
 	for _, e := range b.entries {
 		if b.opt.Bins.Groups != 0 {
 			e.groups = b.opt.Bins.Groups
 		}
 	}
-	for _, s := range slots {
-		if s.entry != nil && s.head.hasRows {
-			s.entry.groups = s.head.layout.Groups()
+	for _, j := range jobs {
+		if j.entry != nil && j.hasRows {
+			j.entry.groups = j.layout.Groups()
 		}
 	}
 }

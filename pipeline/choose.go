@@ -4,56 +4,51 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// Source is what windows are made of, where a run has several.
+// Source is what windows are made of, if a run has several.
 type Source string
 
-// The sources; the zero value is SourceHist.
+// The sources. The zero value is SourceHist.
 const (
 	SourceHist Source = "hist" // histogram logs or, if not coarser, periodic reports; else completions
 	SourceRaw  Source = "raw"  // logs of all completions
 )
 
-// choose makes the run's jobs, each from the best source that it has.
-func (b *planner) choose(slots []*slot) {
-	periodic := b.periodic(slots)
-	for _, s := range slots {
-		switch {
-		case s.isDropped():
-		case s.entry != nil && periodic[s.entry.out]:
-		default:
-			b.addSlot(s)
+// choose sets the best source of rows for each job.
+func (b *planner) choose(jobs []*job) {
+	periodic := b.periodic(jobs)
+	for _, j := range jobs {
+		if j.isDropped() || j.entry != nil && periodic[j.entry.out] {
+			j.close()
 			continue
 		}
-		s.close()
+		b.add(j)
 	}
-	for _, out := range b.outputs {
-		if periodic[out] {
-			b.addReports(out)
+	for _, e := range b.entries {
+		if periodic[e.out] {
+			b.useReports(b.bareJob(e))
 		}
-	}
-}
-
-func (s *slot) close() {
-	if s.cursor != nil {
-		s.cursor.close()
 	}
 }
 
 // periodic are the outputs whose periodic reports are read in place of all logs of their
 // jobs: they are complete to the end, and no coarser than the logs.
-func (b *planner) periodic(slots []*slot) map[*output]bool {
+func (b *planner) periodic(jobs []*job) map[*output]bool {
 	use := map[*output]bool{}
 	for _, out := range b.outputs {
-		if out.reports < 3 || !out.hasBins || b.opt.Source == SourceRaw && hasRaw(slots, out) || !b.separable(out) {
+		has := func(is func(*job) bool) bool {
+			return slices.ContainsFunc(jobs, func(j *job) bool { return j.entry != nil && j.entry.out == out && is(j) })
+		}
+		hasRaw := func() bool { return has(func(j *job) bool { return j.raw.File != nil }) }
+		if out.reports < 3 || !out.hasBins || b.opt.Source == SourceRaw && hasRaw() || !b.separable(out) {
 			continue
 		}
-		use[out] = !hasHist(slots, out) || b.notCoarser(out)
+		use[out] = !has(func(j *job) bool { return j.hasRows }) || b.notCoarser(out)
 	}
 	return use
 }
@@ -71,24 +66,6 @@ func (b *planner) separable(out *output) bool {
 	return found
 }
 
-func hasHist(slots []*slot, out *output) bool {
-	for _, s := range slots {
-		if s.entry != nil && s.entry.out == out && s.head.hasRows {
-			return true
-		}
-	}
-	return false
-}
-
-func hasRaw(slots []*slot, out *output) bool {
-	for _, s := range slots {
-		if s.entry != nil && s.entry.out == out && s.raw.File != nil {
-			return true
-		}
-	}
-	return false
-}
-
 // notCoarser reports whether the reports follow one another no more slowly than the rows
 // of the histogram logs; a few milliseconds do not count.
 func (b *planner) notCoarser(out *output) bool {
@@ -96,111 +73,90 @@ func (b *planner) notCoarser(out *output) bool {
 	return interval > 0 && out.spacing <= interval+interval/20
 }
 
-// addSlot makes the job of a slot.
-func (b *planner) addSlot(s *slot) {
-	j := &job{host: s.host, volume: s.volume, number: s.number, segment: s.segment, entry: s.entry, log: s.log()}
-	if s.entry != nil {
-		j.section, j.ran = s.entry.Name, s.entry.ran
-		s.entry.jobs = append(s.entry.jobs, j)
+// add adds a job with logs to the run.
+func (b *planner) add(j *job) {
+	if j.entry != nil {
+		j.section, j.ran = j.entry.Name, j.entry.ran
+		j.entry.jobs = append(j.entry.jobs, j)
 	}
 	b.jobs = append(b.jobs, j)
-	if b.opt.Source == SourceRaw && s.raw.File != nil {
-		s.close()
-		b.useRaw(j, s)
+	if b.opt.Source == SourceRaw && j.raw.File != nil {
+		b.useRaw(j)
 		return
 	}
-	why := b.whyNotHist(j, s)
-	switch {
-	case why == nil:
-		b.useHist(j, s)
-		return
-	case s.raw.File != nil:
-		b.useRaw(j, s)
-		if s.hist.File != nil {
+	switch why := b.whyNotHist(j); {
+	case why == nil, errors.Is(why, errNoRows) && j.raw.File == nil: // without rows the report may still say what happened
+		b.useHist(j)
+	case j.raw.File != nil:
+		wasHist := j.hasHist()
+		if b.useRaw(j); wasHist {
 			b.note("%v: its log of completions is read instead", why)
 		}
-	case errors.Is(why, errNoRows):
-		b.useHist(j, s) // of no rows: the report may still say what happened
-		return
 	default:
+		j.close()
+		j.head = head{}
 		b.lose(why)
 	}
-	s.close()
 }
 
 // errNoRows is a histogram log without any row.
 var errNoRows = errors.New("the histogram log has no rows")
 
-// whyNotHist is why the histogram log of a slot cannot be used; nil if it can.
-func (b *planner) whyNotHist(j *job, s *slot) error {
+// whyNotHist is why the histogram log of a job cannot be used; nil if it can.
+func (b *planner) whyNotHist(j *job) error {
 	switch {
-	case s.hist.File == nil:
-		return fmt.Errorf("%s: no histogram log of job %d", b.title, s.number)
-	case s.head.err != nil:
-		return s.head.err
-	case !s.head.hasRows:
-		return fmt.Errorf("%s: %w", s.hist.File.Name(), errNoRows)
-	case s.entry == nil || !s.entry.out.client:
+	case !j.hasHist():
+		return fmt.Errorf("%s: no histogram log of job %d", b.title, j.number)
+	case j.damage != nil:
+		return j.damage
+	case !j.hasRows:
+		return fmt.Errorf("%s: %w", j.log.File.Name(), errNoRows)
+	case j.entry == nil || !j.entry.out.client:
 		return nil
 	}
-	lag, err := proveLag(s, b.readers, []*entry{s.entry})
+	lag, err := proveLag(j)
 	if j.lag = lag; lag > 0 {
-		b.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove", s.hist.File.Name(), s.entry.out.File.Name())
+		b.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove", j.log.File.Name(), j.entry.out.File.Name())
 	}
 	return err
 }
 
-func (b *planner) useHist(j *job, s *slot) {
-	j.source, j.log, j.hasRows, j.first = fromHist, s.hist, s.head.hasRows, s.head.first
-	j.layout, j.hint = s.head.layout, s.hint
+func (b *planner) useHist(j *job) {
+	j.source = fromHist
 	b.checkLayout(j)
 	j.interval = b.histInterval(j)
 	if j.interval == 0 {
-		j.interval = s.cursor.measure()
+		j.interval = j.file.measure()
 	}
 	if isOtherClock(j) {
-		j.late = s.cursor.late(j.interval)
+		j.late = j.file.late(j.interval)
 	}
-	b.cursors.hist[j] = s.cursor
 }
 
-func (b *planner) useRaw(j *job, s *slot) {
-	r := openRaw(s.raw, max(s.segment, 0), b.readers.size)
-	if j.entry != nil && strings.HasPrefix(j.entry.out.fio.Version, "fio-2") {
-		r.unit = 1000
-	}
-	j.source, j.log = fromRaw, s.raw
-	j.first, j.hasRows = r.first()
-	b.cursors.raw[j] = r
-}
-
-// addReports makes a job of each entry of an output with periodic reports.
-func (b *planner) addReports(out *output) {
-	for _, e := range b.entries {
-		if e.out == out {
-			b.useReports(b.bareJob(e))
-		}
-	}
+func (b *planner) useRaw(j *job) {
+	j.close()
+	j.source, j.log, j.hint = fromRaw, j.raw, hist.Hint{}
+	j.file = j.open()
+	j.head, _ = j.file.head()
 }
 
 // useReports reads a job's rows from the periodic reports of its entry.
 func (b *planner) useReports(j *job) {
 	out := j.entry.out
-	f := b.feeds[out]
+	f := b.reports[out]
 	if f == nil {
-		f = newFeed(out, b.cursors.live, b.run.Budget)
-		b.feeds[out] = f
+		f = &reportFile{out: out, tailing: b.tailing, budget: b.run.Budget}
+		b.reports[out] = f
 	}
 	j.source, j.hasRows, j.interval = fromReports, true, out.spacing
 	if l, err := hist.NewLayout(out.fio.Unit, j.entry.groups, 0); err == nil {
 		j.layout = l
 	}
-	b.cursors.feeds[j] = f
-	f.add(j)
+	j.reports = f.add(j)
 }
 
-// fallBack reads the jobs whose logs have no rows from periodic reports, where there are
-// some, and makes jobs without rows of the entries that no log is of.
+// fallBack uses periodic reports for jobs whose logs have no rows, and adds a job without
+// rows for each entry that has no log.
 func (b *planner) fallBack() {
 	for _, e := range b.entries {
 		if len(e.jobs) == 0 {
@@ -210,10 +166,7 @@ func (b *planner) fallBack() {
 		if len(e.jobs) > 1 || j.hasRows || e.mixed || e.out.reports < 3 || requestsOf(e.Job) == 0 || !e.out.hasBins {
 			continue
 		}
-		if h := b.cursors.hist[j]; h != nil {
-			h.close()
-			delete(b.cursors.hist, j)
-		}
+		j.close()
 		b.useReports(j)
 	}
 }
@@ -224,10 +177,8 @@ func (b *planner) bareJob(e *entry) *job {
 	if e.Host != "" {
 		host = e.Host
 	}
-	j := &job{
-		host: host, volume: e.out.Volume, number: e.first, section: e.Name, segment: -1, entry: e, ran: e.ran,
-		log: cbt.Log{Host: host, Volume: e.out.Volume, Job: e.first, File: e.out.File},
-	}
+	j := newJob(cbt.Log{Host: host, Volume: e.out.Volume, Job: e.first, File: e.out.File})
+	j.section, j.entry, j.ran = e.Name, e, e.ran
 	e.jobs = []*job{j}
 	b.jobs = append(b.jobs, j)
 	return j
@@ -251,7 +202,7 @@ func (b *planner) jobOf(log cbt.Log) *job {
 	if j := b.plan.jobOf(log); j != nil {
 		return j
 	}
-	j := &job{host: log.Host, volume: log.Volume, number: max(log.Job, 1), segment: -1, log: log}
+	j := newJob(log)
 	b.jobs = append(b.jobs, j)
 	return j
 }
@@ -259,7 +210,7 @@ func (b *planner) jobOf(log cbt.Log) *job {
 // jobOf is the job that wrote a log; nil if there is none.
 func (p *plan) jobOf(log cbt.Log) *job {
 	for _, j := range p.jobs {
-		if j.host == log.Host && j.volume == log.Volume && j.number == max(log.Job, 1) {
+		if j.jobKey == keyOf(log) {
 			return j
 		}
 	}

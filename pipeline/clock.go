@@ -22,11 +22,11 @@ var clockNames = [...]string{"unknown", "log_unix_epoch", "job_start", "report",
 
 func (c clock) String() string { return clockNames[c] }
 
-// moment is when a job began, how that is known, and how sure it is.
+// moment is when a job began, and how that is known.
 type moment struct {
-	at    time.Time
-	by    clock
-	error time.Duration // ±
+	start time.Time // absolute; zero if unknown
+	clock clock
+	error time.Duration // start is known to ± this
 }
 
 // How far the moments may be off that evidence gives, as measured with fio 3.33: it looks

@@ -42,7 +42,7 @@ type PlanJob struct {
 // and the heads of logs.
 func MakePlan(ctx context.Context, run *cbt.Run, opt Options) (*Plan, error) {
 	problems := &Problems{}
-	p, open, err := makePlan(ctx, run, opt, true, nil, problems)
+	p, err := makePlan(ctx, run, opt, true, nil, problems)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -50,7 +50,7 @@ func MakePlan(ctx context.Context, run *cbt.Run, opt Options) (*Plan, error) {
 		problems.lose(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
 		return &Plan{Lost: problems.Lost(), Notes: problems.Notes()}, nil
 	}
-	open.close()
+	p.close()
 	out := p.describe()
 	out.Lost, out.Notes = problems.Lost(), problems.Notes()
 	return out, nil

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 
 // reference is what each interval document says of the run, but for its id.
 func (p *plan) reference(ingest string) mapping.RunRef {
-	archive := cmp.Or(p.opt.Archive, p.run.Archive)
+	archive := p.opt.ArchiveOf(p.run)
 	return mapping.RunRef{
 		Name: p.run.Name(), Archive: archive, Start: p.start, Ingest: ingest, Labels: labelsOf(nil, p.opt.Labels),
 	}

@@ -35,18 +35,18 @@ func Follow(
 	ctx context.Context, run *cbt.Run, opt Options, how Following, to Sink, known Known, each func(*mapping.Interval) error,
 ) (*Result, error) {
 	problems := &Problems{}
-	p, open, err := makePlan(ctx, run, opt, true, &growing{ctx, how.Quiet, opt.Offsets}, problems)
+	p, err := makePlan(ctx, run, opt, true, &tailing{ctx, how.Quiet, opt.Offsets}, problems)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		return nil, fmt.Errorf("%s:%s: %w: %w", run.Archive, run.Name(), ErrNotLive, err)
 	}
-	defer open.close()
-	if len(open.feeds) == 0 {
+	defer p.close()
+	f := &follower{plan: p, tallies: newTallies(p, problems), to: to, every: how.Every, stored: time.Now()}
+	if !f.tallies.live {
 		return nil, fmt.Errorf("%s: %w", p.title, ErrNotLive)
 	}
-	f := &follower{plan: p, open: open, tallies: newTallies(p, problems), to: to, every: how.Every, stored: time.Now()}
 	if f.rates, err = p.readBandwidth(ctx, f.tallies); err != nil {
 		return nil, err
 	}
@@ -69,7 +69,6 @@ func Follow(
 type follower struct {
 	*plan
 	identity
-	open    *cursors
 	tallies *tallies
 	rates   *bandwidth
 	to      Sink
@@ -82,7 +81,7 @@ type follower struct {
 
 func (f *follower) follow(ctx context.Context, each func(*mapping.Interval) error) (*Result, error) {
 	version := f.version()
-	for w, err := range f.windows(ctx, f.open, f.tallies) {
+	for w, err := range f.windows(ctx, f.tallies) {
 		if err != nil {
 			return nil, err
 		}

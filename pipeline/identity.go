@@ -69,7 +69,7 @@ func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
 		entries := newEntries(o)
 		b.entries = append(b.entries, entries...)
 		for _, at := range place(o, entries).starts {
-			b.start = earlier(b.start, at.at)
+			b.start = earlier(b.start, at.start)
 		}
 	}
 	if len(b.outputs) > 0 && !b.isPart() {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/fio2es/fio2es/mapping"
@@ -19,6 +20,19 @@ type Result struct {
 	Unchanged bool
 	// Why says of each job what it was read from and when it ran, and by which evidence.
 	Why []string
+}
+
+// Log logs what there is to say of the run: as warnings what was skipped.
+func (r *Result) Log(log *slog.Logger) {
+	for _, err := range r.Lost {
+		log.Warn(err.Error())
+	}
+	for _, err := range r.Notes {
+		log.Info("note: " + err.Error())
+	}
+	for _, text := range r.Why {
+		log.Debug(text)
+	}
 }
 
 // Read makes the interval documents of one run, in order of time, gives each to put,
@@ -65,7 +79,7 @@ func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known
 // read is what Read and Ingest share: a plan, then windows, documents and the summary.
 func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known Known, put func(*mapping.Interval) error) (*Result, error) {
 	problems := &Problems{}
-	p, open, err := makePlan(ctx, run, opt, absolute, nil, problems)
+	p, err := makePlan(ctx, run, opt, absolute, nil, problems)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -73,7 +87,7 @@ func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known K
 		problems.lose(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
 		return &Result{Lost: problems.Lost(), Notes: problems.Notes()}, nil
 	}
-	defer open.close()
+	defer p.close()
 	id := identity{ref: p.reference("")}
 	if absolute {
 		var done *Result
@@ -83,7 +97,7 @@ func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known K
 	}
 	t := newTallies(p, problems)
 	end := problems.unordered()
-	made, err := p.intervals(ctx, open, t, id.ref, put)
+	made, err := p.intervals(ctx, t, id.ref, put)
 	if err != nil {
 		return nil, err
 	}
@@ -95,14 +109,14 @@ func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known K
 }
 
 // intervals makes the documents of all windows, and counts them.
-func (p *plan) intervals(ctx context.Context, open *cursors, t *tallies, ref mapping.RunRef, put func(*mapping.Interval) error) (mapping.Documents, error) {
+func (p *plan) intervals(ctx context.Context, t *tallies, ref mapping.RunRef, put func(*mapping.Interval) error) (mapping.Documents, error) {
 	var made mapping.Documents
 	rates, err := p.readBandwidth(ctx, t)
 	if err != nil {
 		return made, err
 	}
 	version := p.version()
-	for w, err := range readAhead(windowsAhead, p.windows(ctx, open, t)) {
+	for w, err := range readAhead(windowsAhead, p.windows(ctx, t)) {
 		if err != nil {
 			return made, err
 		}

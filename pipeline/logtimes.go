@@ -2,8 +2,6 @@ package pipeline
 
 import (
 	"cmp"
-	"errors"
-	"iter"
 	"slices"
 	"time"
 
@@ -12,32 +10,10 @@ import (
 
 // lastRow is the time of a log's last row since the job's start, read separately.
 func (b *planner) lastRow(j *job) int64 {
-	switch j.source {
-	case fromHist:
-		rows := openHist(j.log, j.segment, j.hint, b.readers).records()
-		return latest(j, rows, func(rec *fiolog.Record) int64 { return rec.Time })
-	case fromRaw:
-		rows := openRaw(j.log, max(j.segment, 0), b.readers.size).records()
-		return latest(j, rows, func(rec *fiolog.RawRecord) int64 { return rec.Time })
+	if j.source == fromHist || j.source == fromRaw {
+		return max(j.open().lastTime(j.checkTime)-j.origin, 0)
 	}
 	return j.ran
-}
-
-// latest is the latest of the times of a job's rows, as they are written. It skips rows that are wrong.
-func latest[R any](j *job, rows iter.Seq2[R, error], timeOf func(R) int64) int64 {
-	last := int64(0)
-	for rec, err := range rows {
-		if err != nil {
-			if !errors.As(err, new(*fiolog.SyntaxError)) {
-				break
-			}
-			continue
-		}
-		if t := timeOf(rec); j.checkTime(t) == nil {
-			last = max(last, t-j.origin)
-		}
-	}
-	return last
 }
 
 // placeByLogs is for jobs of which nothing but their logs is known: how much later than

@@ -106,9 +106,9 @@ func isRefused(ctx context.Context, run *cbt.Run) bool {
 		return true
 	}
 	var problems Problems
-	_, open, err := makePlan(ctx, run, Options{}, false, nil, &problems)
+	p, err := makePlan(ctx, run, Options{}, false, nil, &problems)
 	if err == nil {
-		open.close()
+		p.close()
 	}
 	for _, lost := range problems.Lost() {
 		if errors.Is(lost, cbt.ErrBudget) {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
 // Align is what the windows of all jobs have in common.
@@ -54,6 +56,9 @@ type Options struct {
 
 	Workers int // goroutines that parse; 0: one for each CPU
 }
+
+// ArchiveOf is the archive of a run as documents name it.
+func (o *Options) ArchiveOf(run *cbt.Run) string { return cmp.Or(o.Archive, run.Archive) }
 
 func (o Options) levels() []mapping.Level {
 	if len(o.Levels) == 0 {

@@ -88,7 +88,7 @@ func (b *planner) readOutput(ctx context.Context, f cbt.Report) *output {
 		}
 		if err != nil {
 			alone := len(b.run.Logs)+len(b.run.Others) == 0 // and it begins as fio's do
-			if !b.isGrowing(err) && (f.Named || alone || out.fio != nil || f.IsFio()) {
+			if !b.isUnfinished(err) && (f.Named || alone || out.fio != nil || f.IsFio()) {
 				b.lose(err)
 			}
 			continue
@@ -123,10 +123,10 @@ func (b *planner) readOutput(ctx context.Context, f cbt.Report) *output {
 	return out
 }
 
-// isGrowing reports whether an error only means that fio has not written the end yet.
-func (b *planner) isGrowing(err error) bool {
+// isUnfinished reports whether an error means no more than that fio still writes the report.
+func (b *planner) isUnfinished(err error) bool {
 	var cut *fiolog.SyntaxError
-	return b.growing && errors.As(err, &cut) && cut.Partial
+	return b.tailing != nil && errors.As(err, &cut) && cut.Partial
 }
 
 // take adds a report. Of a job that waits fio counts for how long it has waited, and

@@ -285,7 +285,7 @@ func plausible(starts map[*entry]moment, entries []*entry) bool {
 	const near = 300 * time.Millisecond
 	for i, a := range entries {
 		for _, b := range entries[i+1:] {
-			endA, endB := starts[a].at.Add(a.ranFor()), starts[b].at.Add(b.ranFor())
+			endA, endB := starts[a].start.Add(a.ranFor()), starts[b].start.Add(b.ranFor())
 			if a.GroupID != b.GroupID && endA.Sub(endB).Abs() < near && (a.ranFor()-b.ranFor()).Abs() > 2*near {
 				return false
 			}

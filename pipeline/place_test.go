@@ -39,7 +39,7 @@ func outputOf(elapsed int64, sections ...section) (*output, []*entry) {
 	for i, e := range entries {
 		if sections[i].log >= 0 {
 			log := cbt.Log{File: &source.File{ModTime: written.Add(-time.Duration(sections[i].log) * time.Millisecond)}}
-			e.jobs = []*job{{log: log, source: fromHist, entry: e}}
+			e.jobs = []*job{{jobRows: jobRows{log: log, source: fromHist}, entry: e}}
 		}
 	}
 	return out, entries
@@ -49,7 +49,7 @@ func outputOf(elapsed int64, sections ...section) (*output, []*entry) {
 func startsOf(p placed, entries []*entry) []int64 {
 	var starts []int64
 	for _, e := range entries {
-		starts = append(starts, written.Sub(p.starts[e].at).Milliseconds())
+		starts = append(starts, written.Sub(p.starts[e].start).Milliseconds())
 	}
 	return starts
 }
@@ -110,7 +110,7 @@ func TestPlace(t *testing.T) {
 			if got := startsOf(p, entries); !near(got, c.want, 20) {
 				t.Errorf("starts %v, want %v", got, c.want)
 			}
-			if by := p.starts[entries[0]].by; by != c.by {
+			if by := p.starts[entries[0]].clock; by != c.by {
 				t.Errorf("by %v, want %v", by, c.by)
 			}
 			if (p.how != "") != c.placed || (p.doubt != "") != c.doubt {
@@ -215,13 +215,21 @@ func TestOtherClock(t *testing.T) {
 		first int64
 		want  bool
 	}{{"the job's start", 1002, false}, {"a late start", 4900, false}, {"1970", 1_800_000_000_000, false}, {"the machine's start", 86_400_000, true}} {
-		j := &job{entry: entries[0], source: fromHist, hasRows: true, interval: 1000, first: c.first, ran: 5000}
+		j := laterJob(entries[0], c.first)
 		if got := isOtherClock(j); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 	out.fio.Jobs[0].Options = map[string]string{"log_alternate_epoch": "1", "log_alternate_epoch_clock_id": "1"}
-	if j := (&job{entry: entries[0], source: fromHist, hasRows: true, interval: 1000, first: 1500, ran: 5000}); !isOtherClock(j) {
+	if j := laterJob(entries[0], 1500); !isOtherClock(j) {
 		t.Error("the options were not looked at")
+	}
+}
+
+// laterJob is a job of an entry that ran for 5 s, and whose first row has a time.
+func laterJob(e *entry, first int64) *job {
+	return &job{
+		entry: e, jobRows: jobRows{source: fromHist, head: head{hasRows: true, first: first}},
+		jobTimes: jobTimes{interval: 1000, ran: 5000},
 	}
 }

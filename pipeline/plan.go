@@ -6,19 +6,19 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// plan is all that is known of a run before its first row is read: which job ran on which
-// host, what its rows are read from, which entry of fio's output covers it, when it
-// began and ended, and how each is known. Nothing changes it afterwards: windows,
-// documents and the run's summary are functions of it and of the rows.
+// plan is what is known of a run before its rows are read: which job ran on which host, what
+// its rows are read from, which entry of fio's output covers it, when it began and ended, and
+// how each is known. It does not change afterwards. Windows, documents and the run's summary
+// are functions of it and of the rows.
 type plan struct {
 	opt      Options
 	run      *cbt.Run
@@ -29,40 +29,53 @@ type plan struct {
 	jobs     []*job
 	averages []cbt.Log // in place of rows
 
-	start     time.Time // of the first job; zero if unknown
-	clock     clock     // the weakest of the jobs'
-	error     time.Duration
-	placed    string // how jobs that ran one after another were placed; empty if none did
-	window    int64  // milliseconds
-	shift     int64  // by how much the windows begin before the run, to follow its rows
-	noWindows string // why there are no windows with percentiles, and what to do; else empty
-	hosts     []string
+	moment        // start of the first job, by the weakest evidence of all jobs
+	placed string // how jobs that ran one after another were placed; empty if none did
+	window int64  // milliseconds
+	shift  int64  // the windows begin this long before the run, to follow its rows
+	hosts  []string
+}
+
+// jobKey names a job of a run.
+type jobKey struct {
+	host, volume string
+	number       int // fio's, from 1
 }
 
 // job is one job of fio: where its rows come from, and when it ran.
 type job struct {
-	host, volume string
-	number       int    // fio's, from 1
-	section      string // the job's name in fio's report, "" without one
-	entry        *entry // nil if no report covers it
-	source       sourceKind
-	log          cbt.Log // that rows are read from, or the report
-	segment      int     // of a log of several jobs, from 0; else -1
-	lag          int     // of the rows that fio --client doubled; else 0
+	jobKey
+	segment int    // of a log of several jobs, from 0; else -1
+	section string // the job's name in fio's report, "" without one
+	entry   *entry // nil if no report covers it
 
-	hasRows  bool
-	layout   hist.Layout // of its rows
-	hint     hist.Hint   // of the bins of its log
-	first    int64       // time of the first row, as written
-	interval int64       // milliseconds between rows; 0 if nothing says it
-	late     int64       // milliseconds by which the first row came later than the next ones, by the interval
+	jobRows
+	jobTimes
+}
 
-	start  time.Time // absolute; zero if unknown
-	clock  clock
-	error  time.Duration // start is known to ± this
-	origin int64         // what the times of its rows count from, as written
-	offset int64         // its start, in milliseconds after the run's
-	ran    int64         // how long it ran, milliseconds; 0 if no report says it
+// jobRows is what the rows of a job are read from.
+type jobRows struct {
+	source sourceKind
+	log    cbt.Log   // that rows are read from, or the report
+	raw    cbt.Log   // a log of completions; its File is nil if there is none
+	hint   hist.Hint // of the bins of its log
+	sums   *rowSums  // of its rows, if the log is of several jobs
+	lag    int       // of the rows that fio --client doubled; else 0
+	damage error     // why the histogram log cannot be read at all
+	head
+
+	file    *logFile   // the log, open at its first row
+	reports *reportJob // the periodic reports, in place of a log
+}
+
+// jobTimes is when a job ran.
+type jobTimes struct {
+	moment         // its start
+	interval int64 // milliseconds between rows; 0 if unknown
+	late     int64 // milliseconds by which the first row came later than the next ones, by the interval
+	origin   int64 // what the times of its rows count from, as written
+	offset   int64 // its start, in milliseconds after the run's
+	ran      int64 // how long it ran, milliseconds; 0 if no report has it
 }
 
 // before is the time an interval before the first row was due, as written.
@@ -82,23 +95,25 @@ var sourceNames = [...]string{"nothing", "histogram log", "completions", "period
 
 func (k sourceKind) String() string { return sourceNames[k] }
 
-// cursors are what rows are read from, opened while the run was planned.
-type cursors struct {
-	hist  map[*job]*histLog
-	raw   map[*job]*rawLog
-	feeds map[*job]*feed
-	live  *growing // fio still writes the reports; else nil
+// isFio2 reports whether fio 2 wrote the job's log, as its report says.
+func (j *job) isFio2() bool {
+	return j.entry != nil && strings.HasPrefix(j.entry.out.fio.Version, "fio-2")
 }
 
-func (c *cursors) close() {
-	for _, h := range c.hist {
-		h.close()
+// close closes the job's files.
+func (j *job) close() {
+	if j.file != nil {
+		j.file.close()
 	}
-	for _, r := range c.raw {
-		r.close()
+	if j.reports != nil {
+		j.reports.abort()
 	}
-	for _, f := range c.feeds {
-		f.abort()
+}
+
+// close closes the files of all jobs.
+func (p *plan) close() {
+	for _, j := range p.jobs {
+		j.close()
 	}
 }
 
@@ -106,34 +121,32 @@ func (c *cursors) close() {
 type planner struct {
 	*plan
 	*Problems
-	growing bool // fio still writes the run's files
-	absent  bool // the start may stay unknown
-	readers *logReaders
-	cursors *cursors
-	feeds   map[*output]*feed
+	tailing *tailing // fio still writes the run's files; else nil
+	absent  bool     // the start may stay unknown
+	reports map[*output]*reportFile
 }
 
 // errNothing is a run whose logs and reports have nothing that can be used.
 var errNothing = errors.New("no rows in any of its logs, and no report that can be used")
 
-// makePlan looks at the heads of a run's files and finds out what belongs together, and
-// when it was. The run gets a start from any source if absolute is set. What is wrong
-// with files goes to problems; an error is a run that cannot be read at all, or ctx's.
-func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, live *growing, problems *Problems) (*plan, *cursors, error) {
+// makePlan looks at the first rows of a run's logs and at its reports and finds out what
+// belongs together, and when it was. If absolute is set, the run gets a start from any
+// evidence. Problems with files go to problems. An error is a run that cannot be read at
+// all, or ctx's.
+func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, live *tailing, problems *Problems) (*plan, error) {
 	title := run.Archive + ":" + run.Name()
 	if opt.Alone {
 		title = "these logs"
 	}
 	b := &planner{
-		plan: &plan{opt: opt, run: run, title: title}, Problems: problems, growing: live != nil, absent: !absolute,
-		feeds: map[*output]*feed{}, readers: readersOf(max(len(run.Logs), len(run.Others))),
-		cursors: &cursors{hist: map[*job]*histLog{}, raw: map[*job]*rawLog{}, feeds: map[*job]*feed{}, live: live},
+		plan: &plan{opt: opt, run: run, title: title}, Problems: problems,
+		tailing: live, absent: !absolute, reports: map[*output]*reportFile{},
 	}
 	if err := b.make(ctx); err != nil {
-		b.cursors.close()
-		return nil, nil, err
+		b.close()
+		return nil, err
 	}
-	return b.plan, b.cursors, nil
+	return b.plan, nil
 }
 
 func (b *planner) make(ctx context.Context) error {
@@ -146,16 +159,16 @@ func (b *planner) make(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	slots := b.histSlots()
-	b.each(len(slots), func(i int) { slots[i].open(b.readers) })
+	jobs := b.histJobs()
+	b.each(len(jobs), func(i int) { jobs[i].openHist() })
 	var averaged []cbt.Log
-	if b.needsRaw(slots) {
+	if b.needsRaw(jobs) {
 		var raw []cbt.Log
 		raw, averaged = b.rawLogs()
-		slots = addRaw(slots, raw)
+		jobs = addRaw(jobs, raw)
 	}
-	b.entries = b.attribute(b.outputs, slots)
-	b.setGroups(slots)
+	b.entries = b.attribute(jobs)
+	b.setGroups(jobs)
 	for _, e := range b.entries {
 		if e.useTotalLatency() {
 			b.note("%s: completion latencies are disabled: its latencies are counted from submission (lat)", e.describe())
@@ -164,7 +177,7 @@ func (b *planner) make(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	b.choose(slots)
+	b.choose(jobs)
 	b.fallBack()
 	b.averages = b.useAverages(averaged)
 	if len(b.jobs) == 0 {
@@ -174,12 +187,11 @@ func (b *planner) make(ctx context.Context) error {
 		return err
 	}
 	b.nameHosts()
-	b.noWindows = b.whyNoWindows()
 	return ctx.Err()
 }
 
-// each calls do for 0 … n-1, side by side: a run has many files, and they may be
-// compressed. It returns when all calls have.
+// each calls do for 0 … n-1 from several goroutines, because a run has many files and they
+// may be compressed. It returns after all calls.
 func (p *plan) each(n int, do func(i int)) {
 	var all sync.WaitGroup
 	var next atomic.Int64
@@ -211,7 +223,7 @@ func (j *job) name() string {
 // maxRun is longer than any run: ten years of milliseconds.
 const maxRun = 10 * 366 * 24 * 3600 * 1000
 
-// checkTime is what is wrong with a time, as written.
+// checkTime reports an impossible time, as written.
 func (j *job) checkTime(t int64) error {
 	if at := t - j.origin; at < 0 || at > maxRun {
 		return fmt.Errorf("time %d is not of a job that began at %d, want at most ten years later", t, j.origin)
@@ -219,8 +231,8 @@ func (j *job) checkTime(t int64) error {
 	return nil
 }
 
-// serves reports whether a job may have requests of a direction: its report says so, or
-// there is none.
+// serves reports whether a job may have requests of a direction: its report has some, or
+// there is no report.
 func (j *job) serves(d fiolog.Direction) bool {
 	return j.entry == nil || j.entry.mixed || j.entry.Directions[d].TotalIOs > 0
 }

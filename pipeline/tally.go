@@ -3,15 +3,14 @@ package pipeline
 import (
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// tally is what was read of one job. Rows are counted as they go by; all else is made of
-// the tallies of all jobs when the rows have ended.
+// tally is what was read of one job. Rows are counted as they pass. Everything else is made
+// from the tallies of all jobs when the rows have ended.
 type tally struct {
 	sums     [fiolog.Directions]hist.Histogram // of all rows, if the run has a report to compare with
 	requests [fiolog.Directions]uint64
@@ -21,11 +20,11 @@ type tally struct {
 	cut      bool  // the log ends too early
 	ended    bool  // all rows were read
 	split    *align.Splitter
-	raw      *rawFill    // of a job with a log of completions; else nil
-	reports  *reportRows // of a job with periodic reports; else nil
+	raw      *rawFill   // of a job with a log of completions; else nil
+	reports  *reportJob // of a job with periodic reports; else nil
 }
 
-// end is when the job ended, as far as its rows say, in milliseconds since its start.
+// end is when the job ended by its rows, in milliseconds since its start.
 func (t *tally) end() int64 {
 	switch {
 	case t.raw != nil && t.raw.last > 0:
@@ -44,6 +43,7 @@ type tallies struct {
 	recovered counts // requests that no row has, put where they completed
 	missing   counts // requests in no window
 	totals    bool   // no job has rows: the run has totals, and no windows
+	live      bool   // fio still writes the reports
 	problems  *Problems
 }
 
@@ -51,32 +51,13 @@ func newTallies(p *plan, problems *Problems) *tallies {
 	t := &tallies{jobs: make(map[*job]*tally, len(p.jobs)), problems: problems, totals: true}
 	for _, j := range p.jobs {
 		t.totals = t.totals && !j.hasRows
+		t.live = t.live || j.reports != nil && j.reports.tailing != nil
 		t.jobs[j] = &tally{split: align.NewSplitter(j.interval)}
 	}
 	return t
 }
 
-// counted gives the rows on and adds them up. What is wrong goes to problems.
-func (t *tallies) counted(job *job, rows iter.Seq2[align.Row, error], sums bool) iter.Seq[align.Row] {
-	of := t.jobs[job]
-	return func(yield func(align.Row) bool) {
-		for row, err := range rows {
-			if err != nil {
-				t.problems.lose(err)
-				of.damage(err)
-				continue
-			}
-			if row.Total > 0 {
-				of.add(&row, sums)
-			}
-			if !yield(row) {
-				return
-			}
-		}
-	}
-}
-
-// damage notes an error: one in the middle of a log, or one that ends it.
+// damage records an error, in the middle of a log or at its end.
 func (t *tally) damage(err error) {
 	t.damaged = true
 	var bad *fiolog.SyntaxError
@@ -137,7 +118,7 @@ func (t *tallies) last(e *entry) (last int64) {
 	return last
 }
 
-// report is the latest that a job's entry says: while fio runs later reports say more.
+// report is the latest report of an entry: while fio runs there are later ones.
 func (t *tallies) report(e *entry) *fiolog.Job {
 	for _, j := range e.jobs {
 		if r := t.jobs[j].reports; r != nil && r.last != nil {

@@ -59,7 +59,7 @@ func (b *planner) placeOutputs() {
 			p := place(out, byHost[host])
 			for e, at := range p.starts {
 				for _, j := range e.jobs {
-					j.start, j.clock, j.error = at.at, at.by, at.error
+					j.moment = at
 				}
 			}
 			if p.how != "" {
@@ -97,7 +97,7 @@ func (b *planner) setEpochs() {
 		if b.certain(j) && j.start.Before(at) && at.Sub(j.start) < time.Hour {
 			at = j.start
 		}
-		j.start, j.clock, j.error = at, clockEpoch, errorOfEpoch
+		j.moment = moment{at, clockEpoch, errorOfEpoch}
 		if end, _ := writtenOf(j); j.entry != nil && j.entry.several && end.After(at) {
 			j.ran = end.Sub(at).Milliseconds() // of all stages in one log
 		}
@@ -187,7 +187,7 @@ func (b *planner) setStart() error {
 		}
 		if !isPossible(j.start) {
 			b.lose(fmt.Errorf("%s: %s puts its start in the year %d, which cannot be: not used", j.log.File.Name(), j.clock, j.start.Year()))
-			j.start, j.clock, j.error = time.Time{}, 0, 0
+			j.moment = moment{}
 			continue
 		}
 		j.start = j.start.Add(b.opt.Offsets[j.host])
@@ -206,7 +206,7 @@ func (b *planner) setStart() error {
 	}
 	for _, j := range b.jobs { // also of a run whose start is not known, and not needed
 		if j.start.IsZero() {
-			j.start, j.clock, j.error = b.start.Add(b.opt.Offsets[j.host]+later[j]), b.clock, b.error
+			j.moment = moment{b.start.Add(b.opt.Offsets[j.host] + later[j]), b.clock, b.error}
 		}
 	}
 	first := slices.MinFunc(b.jobs, func(x, y *job) int { return x.start.Compare(y.start) })

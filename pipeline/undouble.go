@@ -8,9 +8,9 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// undoubler undoes what fio --client does to the rows that it writes: each has the counts
-// of an earlier row of its direction, as written, added to its own. fio 3.33 and 3.42 add
-// the row before the last one (lag 2), versions of 2016 the last one (lag 1).
+// undoubler undoes an error of fio --client, which adds to each row that it writes the counts
+// of an earlier row of its direction, as written. fio 3.33 and 3.42 add the row before the
+// last one (lag 2), versions of 2016 the last one (lag 1).
 type undoubler struct {
 	lag  int
 	last [fiolog.Directions][][]hist.Bin // the latest rows of a direction as written, oldest first
@@ -80,22 +80,22 @@ func (s *rowSums) add(rec *fiolog.Record) {
 }
 
 // sumRows reads a whole log for the sums of its rows, undone by a lag.
-func sumRows(h *histLog, lag int) (*rowSums, error) {
+func sumRows(l *logFile, lag int) (*rowSums, error) {
 	sums, undo := &rowSums{}, newUndoubler(lag)
-	for rec, err := range h.records() {
+	for rec, err := range l.records() {
 		if err != nil {
 			return nil, err
 		}
 		if err := undo.row(rec); err != nil {
-			return nil, at(err, h.log, rec)
+			return nil, rowErr(err, l.log, rec)
 		}
 		sums.add(rec)
 	}
 	return sums, nil
 }
 
-// fit reports whether a report's bins hold all rows of some logs: whether the logs can be
-// of the jobs of that report. What is left is what fio did not log.
+// fit reports whether a report's bins contain all rows of some logs, so that the logs can be
+// of the jobs of that report. The other requests of the report were not logged.
 func (s *rowSums) fit(jobs []*entry) bool {
 	for d := range fiolog.Direction(fiolog.Directions) {
 		if s[d].IsEmpty() {
@@ -117,29 +117,27 @@ func (s *rowSums) fit(jobs []*entry) bool {
 	return true
 }
 
-// fitTotal is fit for a report without bins. Of three or four rows the doubling may be
-// no more than what fio did not log, so their total proves nothing.
+// fitTotal is fit for a report without bins. With three or four rows the doubling may be
+// as little as fio did not log, so their total proves nothing.
 func (s *rowSums) fitTotal(d fiolog.Direction, total uint64) bool {
 	return s[d].Total() <= float64(total) && s[d].rows != 3 && s[d].rows != 4
 }
 
-// proveLag finds how the rows of a log that fio --client wrote are doubled, by what its
-// report counts in each bin: 0 where they are not. It fails where nothing is proved.
-func proveLag(log *slot, readers *logReaders, of []*entry) (int, error) {
-	var why error
+// proveLag finds the lag of the rows that fio --client wrote, by the bins of its report: 0 if
+// they are not doubled. It fails if the bins prove nothing.
+func proveLag(j *job) (int, error) {
+	of := []*entry{j.entry}
 	for _, lag := range []int{0, 2, 1} {
-		sums, err := sumRows(openHist(log.hist, log.segment, log.hint, readers), lag)
+		sums, err := sumRows(j.open(), lag)
 		switch {
 		case err == nil && sums.fit(of) && (lag == 0 || hasBins(of)):
 			return lag, nil
 		case err != nil && lag == 0:
 			return 0, err
-		case why == nil:
-			why = err
 		}
 	}
 	return 0, fmt.Errorf("%s: fio --client adds earlier rows to later ones, and the report's bins do not prove how: "+
-		"the log is not used; run fio with --output-format=json+, or on each host by itself", log.hist.File.Name())
+		"the log is not used; run fio with --output-format=json+, or on each host by itself", j.log.File.Name())
 }
 
 // hasBins reports whether the report has the bins of some jobs.

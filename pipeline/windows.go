@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"iter"
+	"sync"
 
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -11,13 +12,13 @@ import (
 // longest is how many windows may be joined to one.
 const longest = 60
 
-// windows aligns and merges the rows of all jobs. What was read is in t when they end.
-func (p *plan) windows(ctx context.Context, open *cursors, t *tallies) iter.Seq2[*align.Window, error] {
+// windows aligns and merges the rows of all jobs. t is complete when they end.
+func (p *plan) windows(ctx context.Context, t *tallies) iter.Seq2[*align.Window, error] {
 	return func(yield func(*align.Window, error) bool) {
 		var streams []*align.Stream
 		shortest := p.window
 		for _, j := range p.jobs {
-			next, stop := iter.Pull(p.timed(j, p.rows(j, open, t)))
+			next, stop := iter.Pull(p.rows(j, t))
 			defer stop()
 			streams = append(streams, &align.Stream{Host: j.host, Job: j.name(), Next: next})
 			if j.interval > 0 {
@@ -36,7 +37,7 @@ func (p *plan) windows(ctx context.Context, open *cursors, t *tallies) iter.Seq2
 			SpreadAll: p.opt.SpreadAll,
 			Levels:    p.opt.alignLevels(),
 			Workers:   p.workers(),
-			Eager:     open.live != nil,
+			Eager:     t.live,
 		}, &t.stats)
 		if precision := p.opt.Precision; precision.Quantile > 0 {
 			precision.Longest = longest * p.window
@@ -44,7 +45,7 @@ func (p *plan) windows(ctx context.Context, open *cursors, t *tallies) iter.Seq2
 		}
 		for w, err := range windows {
 			if err == nil {
-				p.clip(w, t, open.live != nil)
+				p.clip(w, t)
 				if w.Key.Level == p.highest() {
 					t.windowed[w.Key.Direction].Merge(w.Latencies)
 				}
@@ -56,7 +57,7 @@ func (p *plan) windows(ctx context.Context, open *cursors, t *tallies) iter.Seq2
 	}
 }
 
-// tolerance is how far a row may lie outside a window and still be put there whole, for
+// tolerance is how far a row may lie outside a window and still count there whole, for
 // rows of a length. fio's rows end up to some 30 ms late, however short they are.
 func (p *plan) tolerance(rows int64) int64 {
 	const late = 40
@@ -67,33 +68,42 @@ func (p *plan) tolerance(rows int64) int64 {
 	return max(share, min(late, rows/4))
 }
 
-// highest is the level of whose windows the whole run is the sum.
+// highest is the highest level of windows. The whole run is their sum.
 func (p *plan) highest() align.Level { return align.Level(p.opt.levels()[0] - 1) }
 
-// rows are a job's, counted: those of its source, and behind them the tail that fio did
-// not log, if no other job has a part in that.
-func (p *plan) rows(j *job, open *cursors, t *tallies) iter.Seq[align.Row] {
+// rows iterates over the rows of a job in the time of the windows and counts them: the rows
+// of its source and, if the job alone has a part in it, the tail that fio did not log.
+func (p *plan) rows(j *job, t *tallies) iter.Seq[align.Row] {
 	of := t.jobs[j]
 	var rows iter.Seq2[align.Row, error]
 	switch j.source {
 	case fromHist:
-		rows = histRows(j, open.hist[j], of.split)
+		rows = histRows(j, j.file, of.split)
 	case fromRaw:
 		of.raw = newRawFill(p, j)
-		rows = rawRows(j, open.raw[j], of.raw)
+		rows = rawRows(j, j.file, of.raw)
 	case fromReports:
-		of.reports = open.feeds[j].of(j)
-		rows = open.feeds[j].rows(of.reports)
+		of.reports = j.reports
+		rows = j.reports.rows()
 	default:
-		return p.noRows(j, t)
+		p.countMissing(j, t)
+		return func(func(align.Row) bool) {}
 	}
 	return func(yield func(align.Row) bool) {
 		defer func() { of.ended = true }()
-		for row := range t.counted(j, rows, len(p.entries) > 0) {
-			if row.Total > 0 && j.source != fromHist {
-				of.split.Pass(row.End, row.Direction)
+		for row, err := range rows {
+			if err != nil {
+				t.problems.lose(err)
+				of.damage(err)
+				continue
 			}
-			if !yield(row) {
+			if row.Total > 0 {
+				of.add(&row, len(p.entries) > 0)
+				if j.source != fromHist {
+					of.split.Pass(row.End, row.Direction)
+				}
+			}
+			if !yield(p.shifted(j, row)) {
 				return
 			}
 		}
@@ -101,27 +111,32 @@ func (p *plan) rows(j *job, open *cursors, t *tallies) iter.Seq[align.Row] {
 			return
 		}
 		for _, row := range t.tail(j.entry) {
-			if !yield(row) {
+			if !yield(p.shifted(j, row)) {
 				return
 			}
 		}
 	}
 }
 
-// noRows counts what a job did that has no rows: all of it is in no window.
-func (p *plan) noRows(j *job, t *tallies) iter.Seq[align.Row] {
-	return func(func(align.Row) bool) {
-		if j.entry == nil || len(p.averages) > 0 || j != j.entry.jobs[0] || hasTail(j.entry) {
-			return
+// shifted is a row of a job in the time of the windows.
+func (p *plan) shifted(j *job, row align.Row) align.Row {
+	row.Start += j.offset + p.shift
+	row.End += j.offset + p.shift
+	return row
+}
+
+// countMissing counts the requests of a job without rows: they are in no window.
+func (p *plan) countMissing(j *job, t *tallies) {
+	if j.entry == nil || len(p.averages) > 0 || j != j.entry.jobs[0] || hasTail(j.entry) {
+		return
+	}
+	for d := range fiolog.Direction(fiolog.Directions) {
+		if s := &j.entry.Directions[d]; !t.totals || j.entry.wantsRows() || len(s.Clat.Bins) == 0 {
+			t.missing.add(d, j.entry.measured(d))
 		}
-		for d := range fiolog.Direction(fiolog.Directions) {
-			if s := &j.entry.Directions[d]; !t.totals || j.entry.wantsRows() || len(s.Clat.Bins) == 0 {
-				t.missing.add(d, j.entry.measured(d))
-			}
-		}
-		if m := j.entry.Mixed; j.entry.mixed && (!t.totals || j.entry.wantsRows() || len(m.Clat.Bins) == 0) {
-			t.missing.add(fiolog.Read, int64(m.TotalIOs))
-		}
+	}
+	if m := j.entry.Mixed; j.entry.mixed && (!t.totals || j.entry.wantsRows() || len(m.Clat.Bins) == 0) {
+		t.missing.add(fiolog.Read, int64(m.TotalIOs))
 	}
 }
 
@@ -135,58 +150,34 @@ func hasTail(e *entry) bool {
 	return false
 }
 
-// timed are a job's rows in the time of the windows.
-func (p *plan) timed(j *job, rows iter.Seq[align.Row]) iter.Seq[align.Row] {
-	by := j.offset + p.shift
-	return func(yield func(align.Row) bool) {
-		for row := range rows {
-			row.Start += by
-			row.End += by
-			if !yield(row) {
-				return
-			}
-		}
-	}
-}
-
-// groupTail is the stream of what the jobs of a group (group_reporting) lost together.
+// groupTail is the stream of the requests that fio did not log for a group of jobs together
+// (group_reporting).
 func (p *plan) groupTail(e *entry, t *tallies) *align.Stream {
-	var rows []align.Row
-	begun := false
-	return &align.Stream{
-		Host: e.jobs[0].host, Job: "", Last: true,
-		Next: func() (align.Row, bool) {
-			if !begun {
-				rows, begun = t.tail(e), true
-			}
-			if len(rows) == 0 {
-				return align.Row{}, false
-			}
-			row := rows[0]
-			rows = rows[1:]
-			row.Start += e.jobs[0].offset + p.shift
-			row.End += e.jobs[0].offset + p.shift
-			return row, true
-		},
-	}
+	rows, next := sync.OnceValue(func() []align.Row { return t.tail(e) }), 0
+	return &align.Stream{Host: e.jobs[0].host, Last: true, Next: func() (align.Row, bool) {
+		if next == len(rows()) {
+			return align.Row{}, false
+		}
+		next++
+		return p.shifted(e.jobs[0], rows()[next-1]), true
+	}}
 }
 
-// clip lets a window begin no sooner than the first job that has a part in it, and end no
-// later than the last one: rates are over the time that was.
-func (p *plan) clip(w *align.Window, t *tallies, live bool) {
+// clip cuts a window to the time in which any of its jobs ran, because rates are over that.
+func (p *plan) clip(w *align.Window, t *tallies) {
 	start, end, ok := int64(0), int64(0), false
 	for _, j := range p.jobs {
-		if !covers(w.Key, j) || !live && !j.serves(w.Key.Direction) {
+		if !covers(w.Key, j) || !t.live && !j.serves(w.Key.Direction) {
 			continue
 		}
 		of := t.jobs[j]
 		several := j.entry != nil && j.entry.several
-		if !of.ended && (live || several || j.ran == 0) {
-			return // it may go on
+		if !of.ended && (t.live || several || j.ran == 0) {
+			return // it may still run
 		}
 		from := j.offset
 		ran := of.end()
-		if !live {
+		if !t.live {
 			ran = max(ran, j.ran)
 		}
 		if several { // each direction in its own time

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/term"
 )
 
@@ -171,7 +172,7 @@ func (a *app) conclude(err error) int {
 		return exitFailed
 	}
 	code := exitFailed
-	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") {
+	if errors.As(err, &usage) || errors.As(err, new(query.UsageError)) || strings.HasPrefix(err.Error(), "unknown command") {
 		code = exitUsage
 	}
 	for _, line := range errorLines(err) {
@@ -183,8 +184,11 @@ func (a *app) conclude(err error) int {
 // errorLines are the texts of errors that were joined. The end of a line within one of them
 // is none of ours: a name or a server's answer has it, and it is shown as such.
 func errorLines(err error) []string {
-	if usage, ok := err.(usageError); ok {
+	switch usage := err.(type) {
+	case usageError:
 		err = usage.error
+	case query.UsageError:
+		err = usage.Err
 	}
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {

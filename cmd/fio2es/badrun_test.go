@@ -3,16 +3,12 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
 func unpacked(t *testing.T, parts ...string) string {
@@ -73,19 +69,5 @@ func TestOneBadRun(t *testing.T) {
 				t.Errorf("a run in the year 10000\n%s", &out)
 			}
 		})
-	}
-}
-
-// TestRefuse: what cannot be stored of one run concerns no other; a store that fails concerns all.
-func TestRefuse(t *testing.T) {
-	run := &cbt.Run{Archive: "lab", Path: "a/out"}
-	err := refuse(run, fmt.Errorf("check run: %w", mapping.ErrTime))
-	if !errors.As(err, new(refusedError)) || !strings.HasPrefix(err.Error(), "lab:"+run.Name()+" is not stored") {
-		t.Error(err)
-	}
-	for _, err := range []error{nil, io.ErrShortWrite} {
-		if got := refuse(run, err); got != err {
-			t.Errorf("%v became %v", err, got)
-		}
 	}
 }

@@ -183,6 +183,7 @@ func parseOutput(t rapid.TB, text string) output {
 // before, each run that lost something must say so, and what is in the documents and
 // what is missing must add up to what fio counted.
 func TestDamagedArchive(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "lab")
 	generated(t, damageSpec, dir)
 	whole := readArchive(t, dir)
@@ -337,6 +338,7 @@ func damageOf(whole, files archiveFiles, run string) damaged {
 // TestCutArchive cuts an archive that is one file, anywhere: what came before must be
 // used, and what is not all there must say so.
 func TestCutArchive(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "lab")
 	generated(t, damageSpec, dir)
 	good := parseOutput(t, call(t, nil, "ingest", allLevels, "--output", "-", dir).stdout)

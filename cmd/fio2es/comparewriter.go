@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -94,7 +95,7 @@ func heading(label string, side *compareSide) (lines []string) {
 		width = max(width, utf8.RuneCountInString(term.Clean(r.name)))
 	}
 	for _, r := range side.runs {
-		lines = append(lines, fmt.Sprintf("%-5s  %-*s  %s", label, width, term.Clean(r.name), describe(r.Run)))
+		lines = append(lines, fmt.Sprintf("%-5s  %-*s  %s", label, width, term.Clean(r.name), facts.Title(r.Run)))
 		label = ""
 	}
 	return lines

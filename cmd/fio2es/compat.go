@@ -11,6 +11,7 @@ import (
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -68,7 +69,7 @@ type compatWriter struct {
 type compatRow struct {
 	start, end int64
 	samples    int64
-	answers
+	facts.Latencies
 }
 
 func newCompatWriter(w io.Writer, tool string) *compatWriter {
@@ -110,11 +111,7 @@ func (c *compatWriter) closeWindow() error {
 	if err != nil {
 		return err
 	}
-	a, err := answersOf(&lat, "interpolated")
-	if err != nil {
-		return err
-	}
-	row := compatRow{start: c.open[0].Window.ElapsedMS, samples: lat.Bins.Total(), answers: a}
+	row := compatRow{start: c.open[0].Window.ElapsedMS, samples: lat.Bins.Total(), Latencies: facts.LatenciesOf(&lat)}
 	for _, d := range c.open {
 		row.end = max(row.end, d.Window.End.Sub(d.Run.Start).Milliseconds())
 	}
@@ -202,11 +199,11 @@ func printLogparser(w io.Writer, run *mapping.Run, rows []compatRow, layout hist
 		origin = run.Run.Start.UnixMilli()
 	}
 	for _, r := range rows {
-		fmt.Fprintf(w, "%d, %d, %.0f", origin+r.end, max(r.samples, 1), r.of("min")*perMicrosecond)
+		fmt.Fprintf(w, "%d, %d, %.0f", origin+r.end, max(r.samples, 1), r.Value("min")*perMicrosecond)
 		for _, name := range []string{"mean", "p50", "p90", "p95", "p99"} {
-			fmt.Fprintf(w, ", %.3f", r.of(name)*perMicrosecond)
+			fmt.Fprintf(w, ", %.3f", r.Value(name)*perMicrosecond)
 		}
-		fmt.Fprintf(w, ", %.0f\n", r.of("max")*perMicrosecond)
+		fmt.Fprintf(w, ", %.0f\n", r.Value("max")*perMicrosecond)
 	}
 }
 
@@ -242,7 +239,7 @@ func printPctiles(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.L
 		}
 		fmt.Fprintf(w, "%8d, %8d, ", r.end, r.samples)
 		fmt.Fprintln(w, strings.Join([]string{
-			pythonFloat(r.of("min")), pythonFloat(r.of("p50")), pythonFloat(r.of("p95")), pythonFloat(r.of("p99")), pythonFloat(r.of("max")),
+			pythonFloat(r.Value("min")), pythonFloat(r.Value("p50")), pythonFloat(r.Value("p95")), pythonFloat(r.Value("p99")), pythonFloat(r.Value("max")),
 		}, ", "))
 		at = r.end + step
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -155,7 +156,7 @@ func (r *toolRow) compare(t *testing.T, ours toolRow, tool string, off float64) 
 // windows without requests, and those that are not as long as the others.
 func TestCompatLayouts(t *testing.T) {
 	figures := map[string]float64{"min": 1, "mean": 2.5, "p50": 2, "p90": 3, "p95": 4, "p99": 5.25, "max": 6}
-	a := answersFrom(func(name string) (float64, bool) { us, ok := figures[name]; return us, ok })
+	a := facts.NewLatencies(func(name string) (float64, bool) { us, ok := figures[name]; return us, ok })
 	start := time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.Local)
 	known := &mapping.Run{Run: mapping.RunInfo{Start: start}, Clock: mapping.Clock{Source: "log_unix_epoch"}, IntervalMS: 1000}
 	for _, c := range []struct {

@@ -9,6 +9,7 @@ import (
 // TestDamagedRunDocument: one of three cannot be read. The others are listed and pushed, and
 // ingest of the same files restores it.
 func TestDamagedRunDocument(t *testing.T) {
+	t.Parallel()
 	db := filepath.Join(t.TempDir(), "h.db")
 	outAndErr(t, 0, "ingest", "--history", db, exampleArchive)
 	whole := callOut(t, "runs", "--history", db, "--format", "csv")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -70,7 +71,7 @@ func (a *app) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (
 	if err != nil {
 		return false, err
 	}
-	fmt.Fprintf(a.stdout, "\n%s", term.Clean(archiveName(opt, r)+":"+r.Path))
+	fmt.Fprintf(a.stdout, "\n%s", term.Clean(opt.ArchiveOf(r)+":"+r.Path))
 	if !p.Start.IsZero() {
 		fmt.Fprintf(a.stdout, ": from %s by %s, ±%s; windows of %s", p.Start.UTC().Format("2006-01-02 15:04:05.000"), p.Clock,
 			unit.Elapsed(p.Error), unit.Elapsed(p.Window))
@@ -81,7 +82,7 @@ func (a *app) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (
 			fmt.Fprintln(a.stdout, text)
 		}
 	}
-	a.tellResult(&pipeline.Result{Lost: p.Lost, Notes: p.Notes})
+	(&pipeline.Result{Lost: p.Lost, Notes: p.Notes}).Log(a.log)
 	t := table.NewNarrow(a.stdout, table.Text, jobColumns(p.Start), []string{"REPORT", "FILE", "SECTION", "HOST"}, []string{"REPORT", "BY", "±"})
 	for i := range p.Jobs {
 		if err := t.Write(&p.Jobs[i]); err != nil {
@@ -107,7 +108,7 @@ func (r *foundRun) size() (sum int64) {
 
 var foundColumns = []table.Column[*foundRun]{
 	{Heading: "RUN", Text: func(r *foundRun) string { return r.id }},
-	{Heading: "PATH", Text: func(r *foundRun) string { return archiveName(r.opt, r.Run) + ":" + r.Path }},
+	{Heading: "PATH", Text: func(r *foundRun) string { return r.opt.ArchiveOf(r.Run) + ":" + r.Path }},
 	{Heading: ">HOSTS", Text: func(r *foundRun) string { return strconv.Itoa(max(len(r.HostNames()), 1)) }},
 	{Heading: ">HIST LOGS", Text: func(r *foundRun) string { return strconv.Itoa(len(r.Logs)) }},
 	{Heading: ">OTHER LOGS", Text: func(r *foundRun) string { return strconv.Itoa(len(r.Others)) }},
@@ -165,7 +166,8 @@ func (a *app) inHistory(ctx context.Context, opt pipeline.Options, store history
 	if err != nil {
 		return "", "", err
 	}
-	_, have, _, err := newIdentities(a, store).find(ctx, e)
+	found, err := ingest.Find(ctx, store, e)
+	have := found.Have
 	if err != nil || have == nil {
 		return "-", "new", err
 	}

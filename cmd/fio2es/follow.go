@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/follow"
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -57,8 +60,8 @@ stores what there is, which is no failure.`,
 	fl.DurationVar(&how.every, "every", 5*time.Second, "how often to look for files, and to store what there is of a run")
 	fl.DurationVar(&how.quiet, "quiet", 10*time.Second, "for how long its files have not changed when a run is over")
 	fl.DurationVar(&how.idle, "idle", 0, "end when nothing has changed for so long (default: go on until interrupted)")
-	fl.StringSliceVar(&how.pick.include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
-	fl.StringSliceVar(&how.pick.exclude, "exclude", nil, "not the runs whose archive:path has this in it")
+	fl.StringSliceVar(&how.pick.Include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
+	fl.StringSliceVar(&how.pick.Exclude, "exclude", nil, "not the runs whose archive:path has this in it")
 	fl.StringArray("rule", nil, "an objective, such as 'p99 <= 10ms' (repeatable)")
 	fl.Var(f, "format", "of the windows: table, csv, or json: an object a line")
 	return cmd
@@ -67,7 +70,7 @@ stores what there is, which is no failure.`,
 // followFlags are the flags of follow that are no settings.
 type followFlags struct {
 	every, quiet, idle time.Duration
-	pick               pick
+	pick               query.Pick
 	format             string
 	rules              string // where they come from
 }
@@ -111,32 +114,34 @@ func (a *app) follow(ctx context.Context, paths []string, how followFlags) error
 	if err != nil {
 		return usageError{err}
 	}
-	f := &following{
-		ingesting: &ingesting{app: a, opt: opt, began: time.Now(), ends: newFinishing(1)},
-		how:       how, paths: paths, watched: make(map[string]*watched), told: make(map[string]bool),
-		out: newFollowWriter(a.stdout, how.format, func(text string) { a.log.Info(text) }),
+	options := follow.Options{
+		Options: ingest.Options{Options: opt, Log: a.log}, Paths: paths,
+		Every: how.every, Quiet: how.quiet, Idle: how.idle,
+		Window: newFollowWriter(a.stdout, how.format).window,
 	}
-	if f.wanted, err = how.pick.compile(); err != nil {
+	if options.Wanted, err = how.pick.Compile(); err != nil {
 		return err
 	}
 	if len(a.cfg.SLA) > 0 {
-		if f.rules, err = parseRules(how.rules, a.cfg.SLA); err != nil {
+		if options.Rules, err = parseRules(how.rules, a.cfg.SLA); err != nil {
 			return err
 		}
 		if !slices.Contains(opt.Levels, mapping.Cluster) {
-			return usagef("--levels: objectives are held against documents of level cluster")
+			return usagef("--levels: rules are checked against documents of level cluster: add it")
 		}
 	}
-	if err := f.openStore(ctx); err != nil {
+	to, closeStore, err := a.openTarget(ctx)
+	if err != nil {
 		return err
 	}
-	if err := f.finish(f.watch(ctx)); err != nil {
-		return err
-	}
+	result, err := follow.Follow(ctx, to, options)
+	leftOut, err := closed(closeStore, err)
 	switch {
-	case f.broken:
+	case err != nil:
+		return err
+	case result.Broken:
 		return errMet
-	case f.leftOut:
+	case leftOut || result.LeftOut:
 		return errLeftOut
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,32 +60,29 @@ func appendTo(t *testing.T, file string, text []byte) {
 	}
 }
 
-// TestFollow: a run is in the history while it goes on, and as it is when it is over; its
-// windows are those that its files say then.
+// TestFollow: follow prints the windows of a live run as percentiles does when it is over, stores the
+// run, and fails if the run broke a rule.
 func TestFollow(t *testing.T) {
-	t.Parallel()
 	settings, dir := ownHistory(t), t.TempDir()
-	reports := reportsOf(t, "status-interval")
 	file := filepath.Join(dir, "out.json")
-	appendTo(t, file, bytes.Join(reports[:3], nil))
-	var out, errs bytes.Buffer
-	over := make(chan int, 1)
-	go func() {
-		over <- run(t.Context(), []string{"--config", settings, "follow", "--every", "100ms", "--quiet", "2s", "--idle", "2s", "--format", "json", dir}, nil, &out, &errs)
-	}()
-	for _, r := range reports[3:] {
-		time.Sleep(50 * time.Millisecond)
-		appendTo(t, file, r)
-	}
-	if code := <-over; code != 0 {
-		t.Fatalf("exit code %d\n%s", code, &errs)
-	}
-	if want := call(t, nil, "percentiles", "--levels", "cluster", "--format", "json", file); withoutRuns(out.String()) != withoutRuns(want.stdout) {
-		t.Errorf("followed:\n%s\nread when it was over:\n%s", &out, want.stdout)
-	}
-	runs := callWith(t, settings, "runs")
-	if !strings.Contains(errs.String(), "following ") || !strings.Contains(errs.String(), "stored ") || strings.Contains(runs, "live") || strings.Contains(runs, "incomplete") {
-		t.Errorf("%s\n%s", &errs, runs)
+	synctest.Test(t, func(t *testing.T) {
+		appendTo(t, file, bytes.Join(reportsOf(t, "status-interval"), nil))
+		now := time.Now()
+		check(t, os.Chtimes(file, now, now))
+		var out, errs bytes.Buffer
+		// Several readers would wait for one another by a mutex, which the clock of the test does not know as waiting.
+		args := []string{"--config", settings, "follow", "--jobs", "1", "--idle", "30s", "--format", "json", "--rule", "read.p99 <= 20us", dir}
+		if code := run(t.Context(), args, nil, &out, &errs); code != exitMet {
+			t.Errorf("exit code %d\n%s", code, &errs)
+		}
+		want := call(t, nil, "percentiles", "--levels", "cluster", "--format", "json", file)
+		if withoutRuns(out.String()) != withoutRuns(want.stdout) {
+			t.Errorf("followed:\n%s\nread when it was over:\n%s", &out, want.stdout)
+		}
+		expect(t, "follow", errs.String(), "warning: sla read.p99 <= 20us: 002:out: read p99 is ", "stored 002:out: ", "error: sla read.p99 <= 20us: 002:out: read p99: ")
+	})
+	if runs := callWith(t, settings, "runs"); strings.Contains(runs, "live") || strings.Contains(runs, "incomplete") {
+		t.Error(runs)
 	}
 }
 
@@ -108,118 +106,6 @@ func callWith(t *testing.T, settings string, args ...string) string {
 		t.Fatalf("%v: exit code %d\n%s", args, code, &errs)
 	}
 	return out.String()
-}
-
-// TestFollowInterrupted: what was read of a run is in the history after an interrupt, as
-// one that is live, and gives way to the whole of it.
-func TestFollowInterrupted(t *testing.T) {
-	t.Parallel()
-	settings, dir := ownHistory(t), t.TempDir()
-	reports := reportsOf(t, "status-interval")
-	file := filepath.Join(dir, "out.json")
-	appendTo(t, file, bytes.Join(reports[:6], nil))
-	ctx, interrupt := context.WithCancel(t.Context())
-	time.AfterFunc(3*time.Second, interrupt)
-	var out, errs bytes.Buffer
-	if code := run(ctx, []string{"--config", settings, "follow", "--every", "100ms", "--quiet", "1m", dir}, nil, &out, &errs); code != 0 {
-		t.Fatalf("exit code %d\n%s", code, &errs)
-	}
-	if runs := callWith(t, settings, "runs"); !strings.Contains(runs, "live") {
-		t.Errorf("%s\n%s", runs, &errs)
-	}
-	if n := strings.Count(callWith(t, settings, "percentiles", "latest"), "\n"); n < 10 {
-		t.Errorf("%d lines of percentiles", n)
-	}
-	appendTo(t, file, bytes.Join(reports[6:], nil))
-	callWith(t, settings, "ingest", dir)
-	if runs := callWith(t, settings, "runs"); strings.Contains(runs, "live") || strings.Contains(runs, "incomplete") {
-		t.Error(runs)
-	}
-}
-
-// TestFollowUnited: where the logs that come at the end have another name than the report,
-// what was stored of the run goes; where its files are gone it stays.
-func TestFollowUnited(t *testing.T) {
-	t.Parallel()
-	corpus := filepath.Join("..", "..", "testdata", "corpus", "status-interval")
-	tests := []struct {
-		name   string
-		when   string // runs shows this
-		change func(dir string) error
-		want   map[string]int // lines of runs, one for each direction
-		told   string
-	}{
-		{"logs come", ",report,", func(dir string) error {
-			for _, name := range []string{"out_clat_hist.1.log.gz", "out_clat_hist.2.log.gz"} {
-				data, err := os.ReadFile(filepath.Join(corpus, name))
-				if err == nil {
-					err = os.WriteFile(filepath.Join(dir, name), data, 0o644)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		}, map[string]int{",out,": 2, ",report,": 0}, "stored 002:out"},
-		{"the report goes", ",true", func(dir string) error { return os.Remove(filepath.Join(dir, "report.json")) }, map[string]int{",report,": 2}, "following"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			settings, dir := ownHistory(t), filepath.Join(t.TempDir(), "002")
-			check(t, os.Mkdir(dir, 0o755))
-			appendTo(t, filepath.Join(dir, "report.json"), bytes.Join(reportsOf(t, "status-interval"), nil))
-			changed := make(chan error, 1)
-			go func() {
-				var runs bytes.Buffer
-				for !strings.Contains(runs.String(), tt.when) && t.Context().Err() == nil {
-					time.Sleep(100 * time.Millisecond)
-					run(t.Context(), []string{"--config", settings, "runs", "--format", "csv"}, nil, &runs, io.Discard)
-				}
-				changed <- tt.change(dir)
-			}()
-			var out, errs bytes.Buffer
-			if code := run(t.Context(), []string{"--config", settings, "follow", "--every", "100ms", "--quiet", "2s", "--idle", "4s", dir}, nil, &out, &errs); code != 0 {
-				t.Fatalf("exit code %d\n%s", code, &errs)
-			}
-			check(t, <-changed)
-			runs := callWith(t, settings, "runs", "--format", "csv")
-			for name, want := range tt.want {
-				if got := strings.Count(runs, name); got != want || !strings.Contains(errs.String(), tt.told) {
-					t.Errorf("%d lines of %s, want %d\n%s\n%s", got, name, want, runs, &errs)
-				}
-			}
-		})
-	}
-}
-
-// TestFollowAlerts: stderr tells when an objective begins to be broken and when it holds
-// again; what broke one in the end makes the exit code 4.
-func TestFollowAlerts(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		rule         string
-		code         int
-		want, absent string
-	}{
-		// Windows of reads have a p99 of 64 to 233 µs, one of them above 200.
-		{"read.p99 <= 200us in 50% of windows", 0, "warning: sla read.p99 <= 200us in 50% of windows: 002:out: read p99 is 202µs in the window until 04:39:35", "error: "},
-		{"read.p99 <= 20us", exitMet, "error: sla read.p99 <= 20us: 002:out: read p99: ", "holds again"},
-		{"write.iops >= 1100", 0, "", "warning: "}, // the last window is cut
-		{"read.p99 <= 1s", 0, "", "sla "},
-	}
-	for _, tt := range tests {
-		t.Run(tt.rule, func(t *testing.T) {
-			t.Parallel()
-			settings, dir := ownHistory(t), t.TempDir()
-			appendTo(t, filepath.Join(dir, "out.json"), bytes.Join(reportsOf(t, "status-interval"), nil))
-			var out, errs bytes.Buffer
-			code := run(t.Context(), []string{"--config", settings, "follow", "--rule", tt.rule, "--every", "100ms", "--quiet", "2s", "--idle", "2s", dir}, nil, &out, &errs)
-			if code != tt.code || !strings.Contains(errs.String(), tt.want) || strings.Contains(errs.String(), tt.absent) {
-				t.Errorf("exit code %d, want %d\n%s\n%s", code, tt.code, &errs, &out)
-			}
-		})
-	}
 }
 
 // TestFollowCluster: the same in a real cluster, in which what is stored of a run is counted

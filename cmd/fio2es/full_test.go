@@ -13,6 +13,7 @@ import (
 // Each command that prints fails, and says why, where the disk is full: to scripts half an
 // answer would be a whole one.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /dev/full")
 	}

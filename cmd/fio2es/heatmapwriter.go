@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/chart"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/table"
@@ -25,7 +27,7 @@ type heatmapRow struct {
 }
 
 var heatmapColumns = slices.Concat(
-	runColumns(func(r *heatmapRow) *mapping.RunInfo { return r.run }),
+	facts.RunColumns(func(r *heatmapRow) *mapping.RunInfo { return r.run }),
 	[]table.Column[*heatmapRow]{
 		{
 			Name: "start", Unit: "ms",
@@ -35,8 +37,8 @@ var heatmapColumns = slices.Concat(
 			Name: "end", Unit: "ms",
 			Value: func(r *heatmapRow) any { return r.column.End.Sub(r.run.Start).Milliseconds() },
 		},
-		{Name: "start", Sparse: true, Value: func(r *heatmapRow) any { return when(r.column.Start) }},
-		{Name: "end", Sparse: true, Value: func(r *heatmapRow) any { return when(r.column.End) }},
+		{Name: "start", Sparse: true, Value: func(r *heatmapRow) any { return r.column.Start }},
+		{Name: "end", Sparse: true, Value: func(r *heatmapRow) any { return r.column.End }},
 		// the band: from low up to, not with, high
 		{Name: "low", Unit: "us", Value: func(r *heatmapRow) any { return heatmap.Bound(r.band) }},
 		{Name: "high", Unit: "us", Value: func(r *heatmapRow) any { return heatmap.Bound(r.band + 1) }},
@@ -117,7 +119,7 @@ func (h *heatmapWriter) total(run *mapping.Run) error {
 		h.empty = append(h.empty, h.choice.empty(run))
 		return nil
 	}
-	clock := heatmap.Clock{Start: run.Run.Start, Known: run.Run.Start.Year() >= 1970}
+	clock := chart.Clock{Start: run.Run.Start, Known: facts.HasClock(run)}
 	switch {
 	case h.cells != nil:
 		return h.write(m, &run.Run)
@@ -154,7 +156,7 @@ func (h *heatmapWriter) about(m *heatmap.Map) string {
 	return text
 }
 
-func (h *heatmapWriter) svg(m *heatmap.Map, clock heatmap.Clock) error {
+func (h *heatmapWriter) svg(m *heatmap.Map, clock chart.Clock) error {
 	draw := func(w io.Writer) error {
 		return m.WriteSVG(w, heatmap.Picture{Title: h.run, Subtitle: h.about(m), Clock: clock})
 	}

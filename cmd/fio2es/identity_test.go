@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/mapping"
@@ -56,6 +54,7 @@ func standIn(t *testing.T, bulk []byte) (*estest.Server, string) {
 // TestOldClusterHistory: a cluster has the runs of an archive twice, as the version before
 // stored them under two names. The next ingest finds them by their files, and keeps one.
 func TestOldClusterHistory(t *testing.T) {
+	t.Parallel()
 	old := unzipped(t, filepath.Join("..", "..", "testdata", "histories", "version-1-runs.ndjson.gz"))
 	server, address := standIn(t, old)
 	if n := len(server.Documents("fio-runs")); n != 6 {
@@ -99,6 +98,7 @@ func TestOldClusterHistory(t *testing.T) {
 
 // TestPushKnowsContents: what the cluster has under another id is not pushed once more.
 func TestPushKnowsContents(t *testing.T) {
+	t.Parallel()
 	old := unzipped(t, filepath.Join("..", "..", "testdata", "histories", "version-1-runs.ndjson.gz"))
 	lines := bytes.SplitAfter(bytes.TrimSpace(old), []byte("\n"))
 	var first []byte
@@ -127,6 +127,7 @@ func TestPushKnowsContents(t *testing.T) {
 // TestPushBrings: the cluster has one host's part of a run, under another id: the whole
 // takes its place.
 func TestPushBrings(t *testing.T) {
+	t.Parallel()
 	server, address := standIn(t, nil)
 	archive := filepath.Join("..", "..", "examples", "cbt-archive")
 	part := filepath.Join(archive, "results", "00000000", "id-2b90e1d4", "4krandrw.client01.lab.example.com")
@@ -146,6 +147,7 @@ func TestPushBrings(t *testing.T) {
 // TestMovedArchives ingests one archive in all its forms under other names, at the same
 // time: each run is stored once.
 func TestMovedArchives(t *testing.T) {
+	t.Parallel()
 	packed := pack(t, identitySpec)
 	dir := t.TempDir()
 	paths := []string{filepath.Join(dir, "folder", "lab")}
@@ -173,52 +175,6 @@ func TestMovedArchives(t *testing.T) {
 		again := call(t, nil, "ingest", allLevels, "--history", db, path)
 		if again.code != 0 || !strings.Contains(again.stderr, "0 documents") {
 			t.Errorf("%d: %s", i, again.stderr)
-		}
-	}
-}
-
-// TestReadWhileItGrew: runs that were read, or followed, while fio wrote its reports are
-// found again when these are whole, wherever they are then.
-func TestReadWhileItGrew(t *testing.T) {
-	t.Parallel()
-	corpus := filepath.Join("..", "..", "testdata", "corpus", "status-interval")
-	reports := reportsOf(t, "status-interval")
-	early, all := bytes.Join(reports[:len(reports)/2], nil), bytes.Join(reports, nil)
-	for _, how := range []string{"ingest", "follow"} {
-		for _, logs := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s logs=%v", how, logs), func(t *testing.T) {
-				t.Parallel()
-				settings, dir := ownHistory(t), t.TempDir()
-				first, then := filepath.Join(dir, "running"), filepath.Join(dir, "over")
-				check(t, os.Mkdir(first, 0o755))
-				appendTo(t, filepath.Join(first, "report.json"), early)
-				args := []string{"--config", settings, how, first}
-				ctx, interrupt := context.WithCancel(t.Context())
-				defer interrupt()
-				if how == "follow" {
-					args = append(args, "--every", "100ms", "--quiet", "1m")
-					time.AfterFunc(2*time.Second, interrupt)
-				}
-				var out, errs bytes.Buffer
-				if code := run(ctx, args, nil, &out, &errs); code != 0 {
-					t.Fatalf("exit code %d\n%s", code, &errs)
-				}
-				before := callWith(t, settings, "runs", "--format", "csv")
-				check(t, os.Rename(first, then))
-				check(t, os.WriteFile(filepath.Join(then, "report.json"), all, 0o644))
-				if logs {
-					for _, name := range []string{"out_clat_hist.1.log.gz", "out_clat_hist.2.log.gz"} {
-						data, err := os.ReadFile(filepath.Join(corpus, name))
-						check(t, err)
-						check(t, os.WriteFile(filepath.Join(then, name), data, 0o644))
-					}
-				}
-				callWith(t, settings, "ingest", then)
-				after := callWith(t, settings, "runs", "--format", "csv")
-				if a, b := ids(before), ids(after); len(a) != 1 || !slices.Equal(a, b) || strings.Contains(after, ",false") {
-					t.Errorf("runs before and after:\n%s%s%s", before, after, &errs)
-				}
-			})
 		}
 	}
 }

@@ -1,16 +1,19 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/history/ndjson"
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -63,9 +66,9 @@ request of Elasticsearch.`,
 	fl.StringVar(&how.output, "output", "", "write NDJSON to this file, - for stdout, instead of the history")
 	fl.BoolVar(&how.force, "force", false, "store runs again, even unchanged ones, and those of which the history has more files")
 	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be ingested, what not, and why")
-	fl.StringSliceVar(&how.pick.include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
-	fl.StringSliceVar(&how.pick.exclude, "exclude", nil, "not the runs whose archive:path has this in it")
-	fl.StringVar(&how.pick.shard, "shard", "", "I/N: the I-th of N parts of the runs, for several machines")
+	fl.StringSliceVar(&how.pick.Include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
+	fl.StringSliceVar(&how.pick.Exclude, "exclude", nil, "not the runs whose archive:path has this in it")
+	fl.StringVar(&how.pick.Shard, "shard", "", "I/N: the I-th of N parts of the runs, for several machines")
 	fl.Var(f, "format", "of the table of runs: table, csv, markdown, json: an object a line; document: a run's whole document a line")
 	return cmd
 }
@@ -74,7 +77,7 @@ request of Elasticsearch.`,
 type ingestFlags struct {
 	output        string
 	force, dryRun bool
-	pick          pick
+	pick          query.Pick
 	format        string
 }
 
@@ -83,7 +86,8 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 	if err != nil {
 		return usageError{err}
 	}
-	wanted, err := how.pick.compile()
+	opt.Force = how.force
+	wanted, err := how.pick.Compile()
 	if err != nil {
 		return err
 	}
@@ -99,44 +103,60 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 	if err := archive.CheckHosts(opt.Offsets); err != nil && len(archive.Runs) > 0 {
 		return usageError{err}
 	}
-	opt.Force = how.force
-	in := &ingesting{app: a, opt: opt, began: time.Now(), ends: newFinishing(1)}
-	in.leftOut = a.tellProblems(archive)
+	leftOut := a.tellProblems(archive)
 	if len(archive.Runs) == 0 {
 		return fmt.Errorf("no histogram logs of fio (*_clat_hist.*.log), nor others, under %s", strings.Join(paths, ", "))
 	}
-	runs := slices.DeleteFunc(slices.Clone(archive.Runs), func(r *cbt.Run) bool { return !wanted(archiveName(opt, r), r.Path) })
+	runs := slices.DeleteFunc(slices.Clone(archive.Runs), func(r *cbt.Run) bool { return !wanted(opt.ArchiveOf(r), r.Path) })
 	if how.dryRun {
 		return a.dryRun(ctx, opt, archive, runs)
 	}
+	began := time.Now()
+	options := ingest.Options{Options: opt, Log: a.log, Progress: newBar(a.progress, runs).show}
+	var result ingest.Result
+	if how.output == "" {
+		result, err = a.ingestIntoHistory(ctx, runs, options)
+	} else {
+		err = a.writeOutput(how.output, func(w io.Writer) (err error) {
+			result, err = ingest.Runs(ctx, ingest.Target{Sink: ndjson.New(w, a.cfg.Prefix)}, runs, options)
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	a.progress.Clear()
 	table := a.stdout
 	if how.output != "" {
-		if err := in.openOutput(how.output); err != nil {
-			return err
-		}
 		table = a.stderr
-	} else if err := in.openStore(ctx); err != nil {
-		return err
 	}
-	if err := in.finish(in.all(ctx, runs)); err != nil {
-		if errors.Is(err, context.Canceled) && in.store != nil {
-			a.log.Info(fmt.Sprintf("note: %d of %s were read; what is stored stays, and the same command stores the rest", len(in.runs), unit.Plural(len(runs), "run")))
-		}
-		return err
-	}
-	if err := writeRuns(table, in.runs, how.format); err != nil {
+	if err := writeRuns(table, result.Runs(), how.format); err != nil {
 		return err
 	}
 	if how.format == "table" {
-		in.tellNext()
+		a.tellIngested(&result, time.Since(began), how.output == "")
 	}
-	if in.leftOut {
+	if leftOut || result.LeftOut {
 		return errLeftOut
 	}
 	return nil
 }
 
-func archiveName(opt pipeline.Options, r *cbt.Run) string { return cmp.Or(opt.Archive, r.Archive) }
+// ingestIntoHistory stores runs in the history that the settings name.
+func (a *app) ingestIntoHistory(ctx context.Context, runs []*cbt.Run, options ingest.Options) (ingest.Result, error) {
+	to, closeStore, err := a.openTarget(ctx)
+	if err != nil {
+		return ingest.Result{}, err
+	}
+	result, err := ingest.Runs(ctx, to, runs, options)
+	leftOut, err := closed(closeStore, err)
+	result.LeftOut = result.LeftOut || leftOut
+	if errors.Is(err, context.Canceled) {
+		a.log.Info(fmt.Sprintf("note: %d of %s were read; what is stored stays, and the same command stores the rest",
+			len(result.Stored), unit.Plural(len(runs), "run")))
+	}
+	return result, err
+}
 
 // tellProblems says what could not be looked into, and what belongs to no run.
 func (a *app) tellProblems(archive *pipeline.Archive) bool {
@@ -164,36 +184,23 @@ func andMore(n int) string {
 	return " (and " + unit.Count(int64(n)) + " more like this)"
 }
 
-func (a *app) tellResult(res *pipeline.Result) {
-	for _, err := range res.Lost {
-		a.log.Warn(err.Error())
-	}
-	for _, err := range res.Notes {
-		a.log.Info("note: " + err.Error())
-	}
-	for _, text := range res.Why {
-		a.log.Debug(text)
-	}
-}
-
-// tellNext says where the documents are and what can be asked now.
-func (in *ingesting) tellNext() {
-	w, requests := in.stderr, int64(0)
-	for _, r := range in.runs {
+// tellIngested says where the documents are and what to do next.
+func (a *app) tellIngested(result *ingest.Result, took time.Duration, isHistory bool) {
+	runs, requests := result.Runs(), int64(0)
+	for _, r := range runs {
 		if r.All != nil {
 			requests += r.All.Requests
 		}
 	}
-	fmt.Fprintf(w, "\n%s stored %s in %s", unit.Plural(len(in.runs), "run"), unit.Plural(in.documents, "document"), unit.Elapsed(time.Since(in.began)))
-	fmt.Fprintf(w, ": %s requests", unit.Count(requests))
-	if in.unchanged > 0 {
-		fmt.Fprintf(w, "; %s unchanged", unit.Count(int64(in.unchanged)))
+	documents, unchanged := result.Count()
+	fmt.Fprintf(a.stderr, "\n%s stored %s in %s: %s requests",
+		unit.Plural(len(runs), "run"), unit.Plural(documents, "document"), unit.Elapsed(took), unit.Count(requests))
+	if unchanged > 0 {
+		fmt.Fprintf(a.stderr, "; %s unchanged", unit.Count(int64(unchanged)))
 	}
-	if in.store == nil {
-		fmt.Fprintln(w)
-		return
+	fmt.Fprintln(a.stderr)
+	if isHistory {
+		term.Line(a.stderr, "history: %s", a.historyName())
+		fmt.Fprint(a.stderr, "next:    fio2es runs\n         fio2es percentiles latest\n")
 	}
-	fmt.Fprintln(w)
-	term.Line(w, "history: %s", in.historyName())
-	fmt.Fprint(w, "next:    fio2es runs\n         fio2es percentiles latest\n")
 }

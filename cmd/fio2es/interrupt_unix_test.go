@@ -36,6 +36,7 @@ func gzipped(t *testing.T, name, begin string, piece byte, times int) string {
 
 // TestInterruptedAnywhere interrupts a program that reads what takes minutes, or never comes.
 func TestInterruptedAnywhere(t *testing.T) {
+	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "x_clat_hist.1.log")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
@@ -48,6 +49,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 	} {
 		for _, command := range []string{"percentiles", "ingest"} {
 			t.Run(command+" "+name, func(t *testing.T) {
+				t.Parallel()
 				p := program(t, command, "--history", filepath.Join(t.TempDir(), "h.db"), path)
 				if err := p.Start(); err != nil {
 					t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/kibana"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // addKibanaFlags adds the settings of how to reach Kibana.
@@ -62,7 +63,7 @@ another space Kibana would change the ids, and links would lead nowhere.`,
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", output, "file to write; - is stdout")
 	cmd.Flags().StringVar(&space, "space", "", "identifier of the space that it is for (default the default one)")
-	cmd.Flags().String("prefix", kibana.DefaultPrefix, "begins the names of all indices")
+	cmd.Flags().String("prefix", mapping.DefaultPrefix, "begins the names of all indices")
 	return cmd
 }
 

@@ -54,7 +54,7 @@ func TestKibanaElastic(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, r := range b.Requests {
+	for _, r := range requests(t, b) {
 		t.Run(r.Panel+"/"+r.Data, func(t *testing.T) {
 			for kind, context := range map[string]kibanatest.Context{kibanatest.Full: exampleTime, kibanatest.Empty: emptyTime} {
 				answer := ask(t, real, r, context)
@@ -72,7 +72,7 @@ func TestKibanaElastic(t *testing.T) {
 			}
 		})
 	}
-	t.Run("percentiles", func(t *testing.T) { checkPercentiles(t, real, prefix, b.Requests) })
+	t.Run("percentiles", func(t *testing.T) { checkPercentiles(t, real, prefix, requests(t, b)) })
 }
 
 // ingestExample stores the example archive in a cluster, under a prefix.
@@ -86,7 +86,7 @@ func ingestExample(t *testing.T, real estest.Real, prefix string) {
 }
 
 // ask sends a panel's search as Kibana would. The answer must be whole.
-func ask(t *testing.T, real estest.Real, r kibana.Request, c kibanatest.Context) json.RawMessage {
+func ask(t *testing.T, real estest.Real, r kibanatest.Request, c kibanatest.Context) json.RawMessage {
 	t.Helper()
 	search, err := kibanatest.Resolve(r.URL, c)
 	if err != nil {
@@ -111,7 +111,7 @@ func searchFor(t *testing.T, real estest.Real, s kibanatest.Search) json.RawMess
 
 // compareAnswer compares with what is recorded, numbers but for their last digits. What
 // later versions say besides is left aside.
-func compareAnswer(t *testing.T, r kibana.Request, kind, prefix string, answer json.RawMessage) {
+func compareAnswer(t *testing.T, r kibanatest.Request, kind, prefix string, answer json.RawMessage) {
 	t.Helper()
 	got, err := kibanatest.Normalize(answer, prefix)
 	if err != nil {
@@ -184,9 +184,9 @@ const plain = `{"index": "PREFIX-latency.host-*", "%context%": true, "%timefield
 
 // checkPercentiles compares every percentile in every answer with that of the merged
 // histograms of the documents that it is of, at three zooms.
-func checkPercentiles(t *testing.T, real estest.Real, prefix string, requests []kibana.Request) {
+func checkPercentiles(t *testing.T, real estest.Real, prefix string, requests []kibanatest.Request) {
 	url := json.RawMessage(strings.ReplaceAll(plain, "PREFIX", prefix))
-	requests = append(slices.Clone(requests), kibana.Request{Panel: "plain", Data: "plain", URL: url})
+	requests = append(slices.Clone(requests), kibanatest.Request{Panel: "plain", Data: "plain", URL: url})
 	for name, context := range map[string]kibanatest.Context{
 		"one run":  {From: at("2026-11-21T03:16:00Z"), To: at("2026-11-21T03:16:08Z")},
 		"archive":  exampleTime,

@@ -204,7 +204,7 @@ func TestKibanaIntegration(t *testing.T) {
 
 // checkRequests has every search of a panel answered through Kibana.
 func (k *realKibana) checkRequests(b *kibana.Bundle) {
-	for _, r := range b.Requests {
+	for _, r := range requests(k.t, b) {
 		search, err := kibanatest.Resolve(r.URL, exampleTime)
 		if err != nil {
 			k.t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/es/estest"
-	"github.com/fio2es/fio2es/kibana"
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
 
@@ -29,7 +28,7 @@ const hdrResolution = 1.0 / 1024
 // from hist's where it is the same bin. Where requests are few, the one before may be far.
 type oracle struct {
 	t         *testing.T
-	request   kibana.Request
+	request   kibanatest.Request
 	aggs      map[string]any
 	documents []document
 	skipped   string // why some were not compared
@@ -63,7 +62,7 @@ func (d differences) String() string {
 	return "from merged histograms: " + show(d.all) + "; of one document, from what it stores: " + show(d.stored)
 }
 
-func newOracle(t *testing.T, real estest.Real, r kibana.Request, c kibanatest.Context) *oracle {
+func newOracle(t *testing.T, real estest.Real, r kibanatest.Request, c kibanatest.Context) *oracle {
 	t.Helper()
 	o := &oracle{t: t, request: r}
 	resolved, err := kibanatest.Resolve(r.URL, c)

@@ -14,6 +14,14 @@ import (
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
 
+// requests are the searches of all panels.
+func requests(t *testing.T, b *kibana.Bundle) []kibanatest.Request {
+	t.Helper()
+	list, err := kibanatest.Requests(b.Specs)
+	check(t, err)
+	return list
+}
+
 // TestKibanaRecorded: the recorded answers are of the documents that the example archive
 // gives today. So they are found out of date where there is no cluster to ask.
 func TestKibanaRecorded(t *testing.T) {
@@ -23,7 +31,7 @@ func TestKibanaRecorded(t *testing.T) {
 	}
 	example := newExampleDocuments(t)
 	total := 0
-	for _, r := range b.Requests {
+	for _, r := range requests(t, b) {
 		t.Run(r.Panel+"/"+r.Data, func(t *testing.T) {
 			text, err := kibanatest.ReadAnswer(recordedAnswers, r.Panel, r.Data, kibanatest.Full)
 			var answer any

@@ -10,9 +10,25 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(isolated{m}, map[string]func(){
 		"fio2es": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
+}
+
+// isolated are tests far from the user's settings and history.
+type isolated struct{ *testing.M }
+
+// Run implements [testscript.TestingM].
+func (m isolated) Run() int {
+	home, err := os.MkdirTemp("", "fio2es")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(home)
+	for _, name := range []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"} {
+		os.Setenv(name, home)
+	}
+	return m.M.Run()
 }
 
 // TestScripts runs the stories in testdata/script: what is typed, and what comes out.

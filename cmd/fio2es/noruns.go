@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -36,7 +37,7 @@ func contentsOf(ctx context.Context, store history.Store) (*contents, error) {
 		}
 		c.first = run // the newest come first
 		c.benchmarks[run.CBT.Benchmark], c.modes[run.CBT.Mode] = true, true
-		c.names[run.Run.Archive+":"+shortName(run)] = true
+		c.names[run.Run.Archive+":"+facts.ShortName(run)] = true
 		for name, value := range run.Run.Labels {
 			c.labels[name+"="+value] = true
 		}

@@ -48,9 +48,9 @@ func oddRuns() (runs []*mapping.Run, windows []*mapping.Interval) {
 
 // TestOddRuns: each command answers for a run that lacks something, or says why not.
 func TestOddRuns(t *testing.T) {
+	t.Parallel()
 	runs, windows := oddRuns()
 	file := historyOf(t, runs, windows...)
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	one := func(args ...string) {
 		t.Helper()
 		var out, errs strings.Builder
@@ -89,6 +89,7 @@ func TestOddRuns(t *testing.T) {
 
 // TestServeNoWindows: the page of a run without windows has its numbers, and says why.
 func TestServeNoWindows(t *testing.T) {
+	t.Parallel()
 	address, _ := startServe(t, historyOf(t, []*mapping.Run{plainJSON()}), "127.0.0.1:0")
 	code, page := browse(t, address+"runs/ff00")
 	if code != 200 {
@@ -101,6 +102,7 @@ func TestServeNoWindows(t *testing.T) {
 
 // TestArchiveOfRuns: an archive of several runs is what its unpacked folder is.
 func TestArchiveOfRuns(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "lab")
 	packed := packTwo(t, folder)
 	want, _ := outAndErr(t, 0, "percentiles", folder)

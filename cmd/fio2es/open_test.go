@@ -30,6 +30,7 @@ func openLog(t *testing.T, seconds, fast, slow int) string {
 
 // TestOpenBin: no command gives a latency in fio's last bin a value that it may not have.
 func TestOpenBin(t *testing.T) {
+	t.Parallel()
 	dir := openLog(t, 20, 95, 5)
 	on := func(code int, command string, args ...string) (stdout, stderr string) {
 		return outAndErr(t, code, append([]string{command, dir, "--weighting", "completion"}, args...)...)
@@ -63,6 +64,7 @@ func TestOpenBin(t *testing.T) {
 
 // TestOpenRules: a rule that only an upper bound could decide is neither met nor broken.
 func TestOpenRules(t *testing.T) {
+	t.Parallel()
 	dir := openLog(t, 20, 95, 5)
 	for rule, want := range map[string]struct {
 		code int
@@ -83,6 +85,7 @@ func TestOpenRules(t *testing.T) {
 
 // TestOpenComparison: what rests on the last bin says so, and shows nothing where both sides do.
 func TestOpenComparison(t *testing.T) {
+	t.Parallel()
 	stuck, fine := openLog(t, 20, 9500, 500), openLog(t, 20, 10_000, 0)
 	out, errs := outAndErr(t, 0, "compare", fine, stuck, "--weighting", "completion", "--metrics", "p50,p99")
 	expect(t, "compare", out, "72.3ms  ≥17.0s  ≥+", "worse")

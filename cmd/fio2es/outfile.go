@@ -85,6 +85,14 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return errors.Join(err, f.close(err))
 }
 
+// writeOutput is writeFile, or writes to stdout where the name is "-".
+func (a *app) writeOutput(name string, write func(io.Writer) error) error {
+	if name == "-" {
+		return write(a.stdout)
+	}
+	return writeFile(name, write)
+}
+
 // replaceFile is writeFile for what can fail in parts and still be whole.
 func replaceFile(name string, write func(io.Writer) (whole bool, err error)) error {
 	var failed error

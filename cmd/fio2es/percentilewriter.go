@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -22,7 +23,7 @@ type percentileRow struct {
 	start, end     time.Time
 	requests       int64
 	iops           float64
-	latency        answers
+	latency        facts.Latencies
 	isBare         bool // has no histogram
 }
 
@@ -42,7 +43,7 @@ func (r *percentileRow) at() string {
 
 // clock is the time of day at which the window began, where it is known.
 func (r *percentileRow) clock() string {
-	if r.isWhole() || when(r.start).IsZero() {
+	if r.isWhole() || r.start.Year() < 1970 {
 		return ""
 	}
 	return r.start.UTC().Format("15:04:05.000")
@@ -57,7 +58,7 @@ func (r *percentileRow) requestsText() string {
 }
 
 var percentileColumns = slices.Concat(
-	runColumns(func(r *percentileRow) *mapping.RunInfo { return &r.run }),
+	facts.RunColumns(func(r *percentileRow) *mapping.RunInfo { return &r.run }),
 	[]table.Column[*percentileRow]{
 		{Heading: ">TIME", Text: (*percentileRow).at},
 		{Heading: "DATE", Text: (*percentileRow).clock},
@@ -67,8 +68,8 @@ var percentileColumns = slices.Concat(
 		{Name: "direction", Heading: "DIR", Value: func(r *percentileRow) any { return r.direction }},
 		{Name: "start", Unit: "ms", Value: func(r *percentileRow) any { return r.startMS }},
 		{Name: "end", Unit: "ms", Value: func(r *percentileRow) any { return r.endMS }},
-		{Name: "start", Sparse: true, Value: func(r *percentileRow) any { return when(r.start) }},
-		{Name: "end", Sparse: true, Value: func(r *percentileRow) any { return when(r.end) }},
+		{Name: "start", Sparse: true, Value: func(r *percentileRow) any { return r.start }},
+		{Name: "end", Sparse: true, Value: func(r *percentileRow) any { return r.end }},
 		{
 			Name: "requests", Heading: ">REQUESTS",
 			Value: func(r *percentileRow) any { return r.requests },
@@ -80,7 +81,7 @@ var percentileColumns = slices.Concat(
 			Text:  func(r *percentileRow) string { return unit.Rate(r.iops) },
 		},
 	},
-	latencyColumns(func(r *percentileRow) *answers { return &r.latency }, "mean", "p50", "p75", "p90", "p95", "p99", "p99_9", "max"),
+	table.Hide(facts.LatencyColumns(func(r *percentileRow) *facts.Latencies { return &r.latency }), "min", "p99_99"),
 )
 
 // percentileWriter writes windows as they come, and the run's totals after them.
@@ -119,21 +120,22 @@ func (p *percentileWriter) interval(d *mapping.Interval) error {
 		return nil
 	}
 	p.windows++
-	a, err := answersOf(&d.Latency, p.method)
-	if err != nil {
-		return err
-	}
 	start := d.Time.Sub(d.Run.Start).Milliseconds()
-	return p.write(&percentileRow{
+	return p.write(&d.Latency, &percentileRow{
 		run:   mapping.RunInfo{ID: d.Run.ID, Archive: d.Run.Archive, Name: d.Run.Name},
 		level: d.Level.String(), host: d.Host.Name, job: d.Fio.Job, direction: d.Fio.Direction,
 		startMS: start, endMS: start + d.Window.MS, start: d.Time, end: d.Window.End,
-		requests: d.Requests.Completed, iops: d.IOPS, latency: a, isBare: d.Latency.Layout == "",
+		requests: d.Requests.Completed, iops: d.IOPS, latency: facts.LatenciesOf(&d.Latency), isBare: d.Latency.Layout == "",
 	})
 }
 
-func (p *percentileWriter) write(r *percentileRow) error {
-	p.byFio = p.byFio || r.latency.byFio
+func (p *percentileWriter) write(l *mapping.Latency, r *percentileRow) error {
+	p.byFio = p.byFio || r.latency.ByFio
+	if p.method == "fio" {
+		if err := r.latency.UseFioMethod(l); err != nil {
+			return err
+		}
+	}
 	return p.to.Write(r)
 }
 
@@ -143,18 +145,15 @@ func (p *percentileWriter) lacksWindows() bool { return p.windows == 0 && !p.tot
 // total writes what the whole run comes to, and ends its table.
 func (p *percentileWriter) total(run *mapping.Run) error {
 	for _, d := range run.ByDirection() {
-		a, err := answersOfTotal(d.Totals, p.method)
-		if err == nil {
-			err = p.write(&percentileRow{
-				run: run.Run, level: wholeRun, direction: d.Direction, endMS: run.Run.End.Sub(run.Run.Start).Milliseconds(),
-				start: run.Run.Start, end: run.Run.End, requests: d.Requests, iops: d.IOPS, latency: a, isBare: d.Latency.Layout == "",
-			})
-		}
-		if err != nil {
+		if err := p.write(&d.Latency, &percentileRow{
+			run: run.Run, level: wholeRun, direction: d.Direction, endMS: run.Run.End.Sub(run.Run.Start).Milliseconds(),
+			start: run.Run.Start, end: run.Run.End, requests: d.Requests, iops: d.IOPS,
+			latency: facts.LatenciesOfTotals(d.Totals), isBare: d.Latency.Layout == "",
+		}); err != nil {
 			return err
 		}
 	}
-	return p.to.End(fioNotes(p.byFio)...)
+	return p.to.End(facts.Notes(p.byFio)...)
 }
 
 func seconds(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64) }

@@ -4,15 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/ndjson"
+	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
 )
+
+// errNoCluster is a push without a cluster.
+var errNoCluster = usagef("no cluster is named: say --elasticsearch URL, or set elasticsearch.addresses")
 
 func (a *app) pushCommand() *cobra.Command {
 	output, rejects := "", ""
@@ -46,62 +52,72 @@ the _bulk request of Elasticsearch.`,
 	return cmd
 }
 
-func (a *app) push(ctx context.Context, text, output string) (err error) {
+func (a *app) push(ctx context.Context, text, output string) error {
 	if output == "" && !a.cfg.Elasticsearch.Enabled() {
-		return usagef("no cluster is named: say --elasticsearch URL, or set elasticsearch.addresses")
+		return errNoCluster
 	}
-	p := &pushing{app: a, ends: newFinishing(1)}
-	if p.from, err = a.readEmbedded(ctx); err != nil {
-		return err
-	}
-	defer p.from.Close()
-	closeTo, err := p.open(ctx, output)
+	from, err := a.readEmbedded(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeTo(err)) }()
-	if err := p.all(ctx, history.RunFilter{Text: text}); err != nil {
+	defer from.Close()
+	var pushed ingest.Pushed
+	push := func(to ingest.Destination) (err error) {
+		pushed, err = ingest.Push(ctx, from, to, ingest.PushOptions{
+			Filter: history.RunFilter{Text: text}, Log: a.log,
+			Progress: func(n int, name string) { a.progress.Show("run %d: %s", n, name) },
+		})
+		return err
+	}
+	leftOut := false
+	if output == "" {
+		to, closeTo, openErr := a.openCluster(ctx)
+		if openErr != nil {
+			return openErr
+		}
+		leftOut, err = closed(closeTo, push(ingest.Destination{Sink: to, Store: to, Finishing: mostFinishing}))
+	} else {
+		err = a.writeOutput(output, func(w io.Writer) error {
+			return push(ingest.Destination{Sink: ndjson.New(w, a.cfg.Prefix)})
+		})
+	}
+	if err != nil {
 		return err
 	}
 	a.progress.Clear()
-	fmt.Fprintf(a.stderr, "%s with %s pushed; %s there already\n", unit.Plural(p.runs, "run"), unit.Plural(p.documents, "document"), unit.Count(int64(p.same)))
-	if p.leftOut {
+	fmt.Fprintf(a.stderr, "%s with %s pushed; %s there already\n",
+		unit.Plural(pushed.Runs, "run"), unit.Plural(pushed.Documents, "document"), unit.Count(int64(pushed.Unchanged)))
+	if leftOut || pushed.LeftOut {
 		return errLeftOut
 	}
 	return nil
 }
 
-// open opens what is written to. The function returned closes it; what failed keeps a file
-// from taking the place of an old one.
-func (p *pushing) open(ctx context.Context, output string) (func(failed error) error, error) {
-	switch output {
-	case "":
-		to, closeTo, err := p.openCluster(ctx)
-		if err != nil {
-			return nil, err
-		}
-		p.to, p.there, p.ends = to, to, newFinishing(mostFinishing)
-		return func(error) error { return closeTo() }, nil
-	case "-":
-		p.to = ndjson.New(p.stdout, p.cfg.Prefix)
-		return func(error) error { return nil }, nil
+// pushRejects sends the documents of a reject file again.
+func (a *app) pushRejects(ctx context.Context, name string) error {
+	if !a.cfg.Elasticsearch.Enabled() {
+		return errNoCluster
 	}
-	f, err := createFile(output)
+	rejects, err := ingest.ReadRejects(name, a.log)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p.to = ndjson.New(f, p.cfg.Prefix)
-	return f.close, nil
-}
-
-// inStore is what a store has of a run; nil for nothing.
-func inStore(ctx context.Context, store history.Store, id string) (*mapping.Run, error) {
-	if store == nil {
-		return nil, nil
+	client, err := a.connect(ctx)
+	if err != nil {
+		return err
 	}
-	have, err := store.Run(ctx, id)
-	if errors.Is(err, history.ErrNotFound) || errors.Is(err, history.ErrNoIndex) {
-		return nil, nil
+	defer client.Close()
+	to := bulk.New(client, bulk.Options{
+		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
+		NoVerify: true, // a run has more documents than were rejected
+	})
+	if err := errors.Join(rejects.Push(ctx, to), to.Close()); err != nil {
+		return err
 	}
-	return have, err
+	refused := to.Stats().Rejected
+	fmt.Fprintf(a.stderr, "%s sent, %d refused again\n", unit.Plural(len(rejects.Intervals)+len(rejects.Runs), "document"), refused)
+	if rejects.LeftOut || refused > 0 {
+		return errLeftOut
+	}
+	return nil
 }

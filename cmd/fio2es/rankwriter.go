@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -57,7 +58,7 @@ func (r *rankRow) open() []string {
 func wholeNumber(n float64) int64 { return int64(math.Round(n)) }
 
 var rankColumns = slices.Concat(
-	runColumns(func(r *rankRow) *mapping.RunInfo { return r.run }),
+	facts.RunColumns(func(r *rankRow) *mapping.RunInfo { return r.run }),
 	[]table.Column[*rankRow]{
 		{
 			Name: "within", Unit: "us", Heading: ">WITHIN",
@@ -66,9 +67,9 @@ var rankColumns = slices.Concat(
 		},
 		{Name: "direction", Heading: "DIR", Value: func(r *rankRow) any { return r.direction }},
 		// what the windows really span
-		{Name: "from", Sparse: true, Value: func(r *rankRow) any { return when(r.from) }},
-		{Name: "to", Sparse: true, Value: func(r *rankRow) any { return when(r.to) }},
-		counted("requests", ">REQUESTS", func(r *rankRow) int64 { return wholeNumber(r.requests) }),
+		{Name: "from", Sparse: true, Value: func(r *rankRow) any { return r.from }},
+		{Name: "to", Sparse: true, Value: func(r *rankRow) any { return r.to }},
+		table.Count("requests", ">REQUESTS", func(r *rankRow) int64 { return wholeNumber(r.requests) }),
 		{
 			Name: "served", Heading: ">SERVED",
 			Value: func(r *rankRow) any { return wholeNumber(r.served) },
@@ -79,8 +80,8 @@ var rankColumns = slices.Concat(
 			Value: func(r *rankRow) any { return r.share() },
 			Text:  (*rankRow).shareText,
 		},
-		counted("at_least", ">AT LEAST", func(r *rankRow) int64 { return wholeNumber(r.atLeast) }),
-		counted("at_most", ">AT MOST", func(r *rankRow) int64 { return wholeNumber(r.atMost) }),
+		table.Count("at_least", ">AT LEAST", func(r *rankRow) int64 { return wholeNumber(r.atLeast) }),
+		table.Count("at_most", ">AT MOST", func(r *rankRow) int64 { return wholeNumber(r.atMost) }),
 		{Name: "open", Sparse: true, Value: func(r *rankRow) any { return r.open() }},
 	},
 )

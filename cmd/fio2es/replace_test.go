@@ -85,6 +85,7 @@ func (w *watchedServer) shownOnce() error {
 // another version, at each of their requests in turn. Dashboards see one version at most, and
 // the next call leaves the cluster as if there had been no interruption.
 func TestReplacementInterrupted(t *testing.T) {
+	t.Parallel()
 	archive, db := filepath.Join(t.TempDir(), "lab"), filepath.Join(t.TempDir(), "h.db")
 	generated(t, fiotest.ArchiveSpec{Runs: 2, Hosts: 2, Jobs: 1, Seconds: 3, Coarseness: 6, Seed: 3}, archive)
 	config := settingsFile(t)
@@ -111,6 +112,7 @@ func TestReplacementInterrupted(t *testing.T) {
 		"push":   {"push", "--history", db},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			for last, interrupted := 1, true; interrupted; last++ {
 				server, address := newWatched(t)
 				if c := fio2es(t.Context(), "ingest", "--interval", versions[0], "--elasticsearch", address, archive); c.code != 0 {
@@ -144,6 +146,7 @@ func TestReplacementInterrupted(t *testing.T) {
 // TestPendingIsShown: a run is whole, but some of its documents are pending since an
 // interruption. The next ingest shows them.
 func TestPendingIsShown(t *testing.T) {
+	t.Parallel()
 	server, address := standIn(t, nil)
 	outAndErr(t, 0, "ingest", "--elasticsearch", address, exampleArchive)
 	whole := documentsBy(server)

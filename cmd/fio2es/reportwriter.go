@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/mapping"
@@ -65,7 +66,7 @@ func (r *reportWriter) lacksWindows() bool { return r.choice.windows == 0 }
 
 // total ends a run.
 func (r *reportWriter) total(run *mapping.Run) error {
-	some, err := r.run.End(run, describe(run))
+	some, err := r.run.End(run)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (r *reportWriter) total(run *mapping.Run) error {
 		}
 		return nil
 	}
-	c := &report.Comparison{Other: r.runs, Title: describe(run), Confidence: reportConfidence}
+	c := &report.Comparison{Other: r.runs, Title: facts.Title(run), Confidence: reportConfidence}
 	if incomparable != nil {
 		c.Why = incomparable.Error()
 	} else if c.Why = r.whyNot(run); c.Why == "" {

@@ -69,7 +69,7 @@ func (a *app) serve(ctx context.Context, listen string) error {
 		a.log.Warn("there is no login: whoever reaches this address reads the history")
 	}
 	pages := web.New(web.Options{
-		Store: store, Name: a.historyName(), Program: generator(), Title: describe, Log: a.log, Local: local,
+		Store: store, Name: a.historyName(), Program: generator(), Log: a.log, Local: local,
 		Report: func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error) {
 			return a.reportOfRuns(ctx, store, runs, home)
 		},

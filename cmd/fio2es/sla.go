@@ -228,10 +228,10 @@ func (o *slaOutput) conclude(run *slaRun, verdicts []slo.Verdict) error {
 		switch v.State {
 		case slo.Broken:
 			o.isBroken = true
-			o.app.log.Error(fmt.Sprintf("sla %s: %s: %s %s", v.Rule, run.title(), v.Direction, v.Text(run.Start)))
+			o.app.log.Error(v.Message(&run.RunInfo))
 		case slo.Unknown:
 			o.isUnknown = true
-			o.app.log.Warn(fmt.Sprintf("sla %s: %s: not judged: %s", v.Rule, run.title(), v.Why))
+			o.app.log.Warn(v.Message(&run.RunInfo))
 		}
 	}
 	return o.writer.run(run, verdicts)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -40,7 +41,7 @@ func (r *slaRow) inUnit(v float64) float64 { return forMachines(r.Rule.Unit(), v
 func (r *slaRow) worst() float64 { return forMachines(r.Rule.Metric.Unit(), r.Windows.Worst.Value) }
 
 // when is when a moment began, where that is known.
-func (r *slaRow) when(m slo.Moment) time.Time { return when(r.run.at(m.Start)) }
+func (r *slaRow) when(m slo.Moment) time.Time { return r.run.at(m.Start) }
 
 func (r *slaRow) isInWindows() bool  { return r.Windows.Judged > 0 }
 func (r *slaRow) isEverBroken() bool { return r.isInWindows() && r.longest() > 0 }
@@ -51,10 +52,10 @@ func (r *slaRow) longest() int64 { return r.Windows.Longest.End - r.Windows.Long
 // slaColumns have what is said of windows only where windows were judged, and what is said of
 // broken ones only where there are such.
 var slaColumns = slices.Concat(
-	runColumns(func(r *slaRow) *mapping.RunInfo { return &r.run.RunInfo }),
+	facts.RunColumns(func(r *slaRow) *mapping.RunInfo { return &r.run.RunInfo }),
 	[]table.Column[*slaRow]{
-		{Name: "from", Sparse: true, Value: func(r *slaRow) any { return when(r.run.from) }},
-		{Name: "to", Sparse: true, Value: func(r *slaRow) any { return when(r.run.to) }},
+		{Name: "from", Sparse: true, Value: func(r *slaRow) any { return r.run.from }},
+		{Name: "to", Sparse: true, Value: func(r *slaRow) any { return r.run.to }},
 		{Name: "rule", Heading: "RULE", Value: func(r *slaRow) any { return r.Rule.String() }},
 		// The direction is empty where there is none that the rule could be about.
 		{Name: "direction", Heading: "DIR", Value: func(r *slaRow) any { return r.Direction }},
@@ -82,7 +83,7 @@ var slaColumns = slices.Concat(
 			Text:  (*slaRow).budgetText,
 		},
 	},
-	where((*slaRow).isInWindows, []table.Column[*slaRow]{
+	table.Where((*slaRow).isInWindows, []table.Column[*slaRow]{
 		{Name: "judged", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Judged }},
 		{Name: "held", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Held }},
 		{
@@ -101,7 +102,7 @@ var slaColumns = slices.Concat(
 		// The worst is a lower bound: it lies in fio's last bin.
 		{Name: "worst_open", Value: func(r *slaRow) any { return r.Windows.Worst.Open }},
 	}),
-	where((*slaRow).isEverBroken, []table.Column[*slaRow]{
+	table.Where((*slaRow).isEverBroken, []table.Column[*slaRow]{
 		{Name: "first_broken_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.First.Start }},
 		{Name: "first_broken_start", Value: func(r *slaRow) any { return r.when(r.Windows.First) }},
 		{

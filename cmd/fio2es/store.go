@@ -16,6 +16,8 @@ import (
 	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
@@ -125,6 +127,51 @@ func (a *app) openCluster(ctx context.Context) (*elastic.Store, func() error, er
 		}
 		return err
 	}, nil
+}
+
+// mostFinishing is how many runs a cluster finishes at a time.
+const mostFinishing = 256
+
+// mostChecked is how large a file is checked before it is written to: a quarter of a second.
+const mostChecked = 256 << 20
+
+// openTarget opens the history that the settings name, to store runs in it. The function returned
+// closes it.
+func (a *app) openTarget(ctx context.Context) (ingest.Target, func() error, error) {
+	var rules []slo.Rule
+	if len(a.cfg.SLA) > 0 {
+		var err error
+		if rules, err = parseRules("sla:", a.cfg.SLA); err != nil {
+			return ingest.Target{}, nil, err
+		}
+	}
+	if a.cfg.Elasticsearch.Enabled() {
+		store, closeStore, err := a.openCluster(ctx)
+		return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store, Finishing: mostFinishing}, closeStore, err
+	}
+	store, err := a.openEmbedded(ctx)
+	if err != nil {
+		return ingest.Target{}, nil, err
+	}
+	err = store.QuickCheck(ctx, mostChecked)
+	if err == nil {
+		err = ingest.RemoveOldDoubles(ctx, store, a.log)
+	}
+	if err != nil {
+		return ingest.Target{}, nil, errors.Join(err, store.Close())
+	}
+	return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store}, store.Close, nil
+}
+
+// closed closes a store when err is what ended the writing. Documents that the cluster rejected are
+// left out.
+func closed(closeStore func() error, err error) (leftOut bool, _ error) {
+	if failed := closeStore(); errors.Is(failed, errLeftOut) {
+		leftOut = true
+	} else {
+		err = errors.Join(err, failed)
+	}
+	return leftOut, err
 }
 
 // historyName is what messages call the history.

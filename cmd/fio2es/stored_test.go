@@ -2,18 +2,14 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -33,151 +29,9 @@ func storedWindow(direction string, elapsed, from, to int64, h *hist.Histogram) 
 	}
 }
 
-// joinOf is what longer makes of windows.
-func joinOf(t interface{ Fatal(...any) }, windows []*mapping.Interval, end, step, length int64) []*mapping.Interval {
-	run := &mapping.Run{Run: mapping.RunInfo{Name: "run aa", Start: storedStart, End: storedStart.Add(time.Duration(end) * time.Millisecond)}, IntervalMS: step}
-	all := func(yield func(*mapping.Interval, error) bool) {
-		for _, d := range windows {
-			if !yield(d, nil) {
-				return
-			}
-		}
-	}
-	var out []*mapping.Interval
-	for d, err := range longer(all, run, length) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, d)
-	}
-	return out
-}
-
-// TestLongerWindows: of windows as runs have them, with gaps, edges that follow rows and a first
-// and a last one that are cut, nothing is lost, and rates are over the true time.
-func TestLongerWindows(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		const step = 1000
-		times := rapid.Int64Range(2, 12).Draw(t, "times")
-		cut := rapid.SampledFrom([]int64{0, 0, 300, 999}).Draw(t, "cut") // of the first window
-		n := rapid.Int64Range(1, 40).Draw(t, "windows")
-		end := n*step - cut - rapid.Int64Range(0, 600).Draw(t, "short")
-		var windows []*mapping.Interval
-		sums, counts := map[string]*hist.Histogram{}, map[[2]any]int64{}
-		late := rapid.Int64Range(0, 20).Draw(t, "late")
-		for i := range n {
-			for _, direction := range []string{"read", "write"} {
-				elapsed := max(i*step-cut, 0)
-				from, to := elapsed, min((i+1)*step-cut+late, end)
-				if i > 0 {
-					from += late
-				}
-				if to-from < 1 || rapid.IntRange(0, 3).Draw(t, "gap") == 0 {
-					continue
-				}
-				h := hist.New(hist.Fio3(rapid.IntRange(0, 2).Draw(t, "coarseness")))
-				for range rapid.IntRange(1, 3).Draw(t, "bins") {
-					h.AddAt(rapid.IntRange(0, h.Layout().Len()-1).Draw(t, "bin"), float64(rapid.IntRange(1, 50).Draw(t, "count")))
-				}
-				if sums[direction] == nil {
-					sums[direction] = &hist.Histogram{}
-				}
-				sums[direction].Merge(h)
-				counts[[2]any{direction, i / times}] += int64(h.Total())
-				windows = append(windows, storedWindow(direction, elapsed, from, to, h))
-			}
-		}
-		got := map[string]*hist.Histogram{}
-		last := int64(-1)
-		for _, d := range joinOf(t, windows, end, step, times*step) {
-			if d.Window.ElapsedMS < last || d.Window.ElapsedMS > 0 && (d.Window.ElapsedMS+cut)%(times*step) != 0 {
-				t.Fatalf("a window at %d after one at %d", d.Window.ElapsedMS, last)
-			}
-			last = d.Window.ElapsedMS
-			key := [2]any{d.Fio.Direction, (d.Window.ElapsedMS + cut) / (times * step)}
-			if d.Requests.Completed != counts[key] || d.DocCount != counts[key] {
-				t.Fatalf("%v: %d requests, want %d", key, d.Requests.Completed, counts[key])
-			}
-			delete(counts, key)
-			ms := d.Window.End.Sub(d.Time).Milliseconds()
-			nominal := min((d.Window.ElapsedMS+cut)/(times*step)*times*step+times*step-cut, end) - d.Window.ElapsedMS
-			if ms != d.Window.MS || max(ms-nominal, nominal-ms) > 2*late || d.Window.End.After(storedStart.Add(time.Duration(end)*time.Millisecond)) {
-				t.Fatalf("%v: from %v for %d ms, to %v, nominal %d ms", key, d.Time, d.Window.MS, d.Window.End, nominal)
-			}
-			if want := float64(d.Requests.Completed) * 1000 / float64(ms); math.Abs(d.IOPS-want) > 0.001 || math.Abs(d.Bandwidth-want*4096) > 1 {
-				t.Fatalf("%v: iops %v, bandwidth %v, want %v", key, d.IOPS, d.Bandwidth, want)
-			}
-			h, err := d.Latency.Hist()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want := mapping.NewLatency(h, nil); !cmp.Equal(want, d.Latency) {
-				t.Fatalf("%v: %+v, want %+v", key, d.Latency, want)
-			}
-			if got[d.Fio.Direction] == nil {
-				got[d.Fio.Direction] = &hist.Histogram{}
-			}
-			got[d.Fio.Direction].Merge(h)
-		}
-		if len(counts) > 0 {
-			t.Fatalf("no windows of %v", counts)
-		}
-		for direction, want := range sums {
-			if !slices.Equal(got[direction].Weights(), want.Weights()) {
-				t.Fatalf("%s: %v, want %v", direction, got[direction].Weights(), want.Weights())
-			}
-		}
-	})
-}
-
-// TestLongerAverages: averages have a rate and a mean, which count by their requests.
-func TestLongerAverages(t *testing.T) {
-	average := func(elapsed int64, iops, mean float64) *mapping.Interval {
-		d := storedWindow("read", elapsed, elapsed, elapsed+1000, &hist.Histogram{})
-		d.IOPS, d.Bandwidth, d.Latency = iops, 4096*iops, mapping.Latency{Mean: mean}
-		return d
-	}
-	got := joinOf(t, []*mapping.Interval{average(0, 100, 10), average(1000, 300, 30)}, 2000, 1000, 2000)
-	if len(got) != 1 || got[0].IOPS != 200 || got[0].Latency.Mean != 25 || got[0].Latency.Layout != "" || got[0].Bandwidth != 4096*200 {
-		t.Errorf("%+v", got)
-	}
-}
-
-// TestLongerSplit: pieces of one document add up, and have percentiles of the whole.
-func TestLongerSplit(t *testing.T) {
-	h := hist.New(hist.Fio3(0))
-	h.AddAt(500, 1<<31)
-	h.AddAt(700, 1<<31)
-	d := storedWindow("read", 0, 0, 1000, h)
-	got := joinOf(t, append(d.Split(), storedWindow("read", 1000, 1000, 2000, h)), 2000, 1000, 2000)
-	if len(got) != 1 || got[0].Requests.Completed != 1<<33 || got[0].Part != 0 || got[0].Latency.P50 != mapping.NewLatency(h, nil).P50 {
-		t.Errorf("%+v", got)
-	}
-}
-
-// TestLongerUneven: windows of --interval auto do not fit into others.
-func TestLongerUneven(t *testing.T) {
-	h := hist.New(hist.Fio3(0))
-	h.AddAt(500, 10)
-	run := &mapping.Run{Run: mapping.RunInfo{Name: "run aa", Start: storedStart, End: storedStart.Add(9 * time.Second)}, IntervalMS: 1000}
-	windows := func(yield func(*mapping.Interval, error) bool) {
-		_ = yield(storedWindow("read", 0, 0, 1000, h), nil) && yield(storedWindow("read", 1000, 1000, 4000, h), nil)
-	}
-	for _, err := range longer(windows, run, 2000) {
-		if err != nil {
-			if !strings.Contains(err.Error(), "not of one length") {
-				t.Error(err)
-			}
-			return
-		}
-	}
-	t.Error("a window that lies in two longer ones passed")
-}
-
 // outAndErr runs a command that must end with a code.
 func outAndErr(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	t.Helper()
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	var out, errs strings.Builder
 	if got := run(t.Context(), args, strings.NewReader(""), &out, &errs); got != code {
 		t.Errorf("%v: exit code %d, want %d: %s", args, got, code, errs.String())
@@ -241,7 +95,7 @@ func TestNoWindows(t *testing.T) {
 		return outAndErr(t, code, append([]string{command, "--history", file}, args...)...)
 	}
 	out, errs := on(0, "percentiles", "latest")
-	expect(t, "percentiles", out, "40.5µs*", "90.5µs*", "20.0ms*", fioNote)
+	expect(t, "percentiles", out, "40.5µs*", "90.5µs*", "20.0ms*", facts.FioNote)
 	expect(t, "percentiles", errs, "note: plain: no windows, only totals: "+why)
 	if _, errs = on(0, "percentiles", "latest", "--total"); errs != "" {
 		t.Errorf("--total asks for no windows: %s", errs)
@@ -251,7 +105,7 @@ func TestNoWindows(t *testing.T) {
 	out, _ = on(0, "percentiles", "latest", "--format", "csv")
 	expect(t, "percentiles", out, ",45.75,40.5,,,60,90.5,1200,19000,20000,,fio\n")
 	out, _ = on(0, "runs")
-	expect(t, "runs", out, "90.5µs*", "no windows", fioNote)
+	expect(t, "runs", out, "90.5µs*", "no windows", facts.FioNote)
 	out, _ = on(0, "runs", "--sort", "p99", "--format", "csv")
 	expect(t, "runs", out, ",,fio,0,0,no windows\n")
 	for _, args := range [][]string{

@@ -34,6 +34,7 @@ func spoil(t *testing.T, db string, statements ...string) {
 // TestMissingDocuments: rows of a history are lost. No command answers from the rest without
 // a word, and ingest of the same files restores them.
 func TestMissingDocuments(t *testing.T) {
+	t.Parallel()
 	db := filepath.Join(t.TempDir(), "h.db")
 	outAndErr(t, 0, "ingest", allLevels, "--history", db, exampleArchive)
 	id := ids(callOut(t, "runs", "--history", db, "--format", "csv"))[0]
@@ -110,6 +111,7 @@ func post(t *testing.T, address, path, body string) {
 // TestMissingDocumentsInCluster: ingest and push restore what the cluster lost, and remove
 // what an interrupted replacement left there.
 func TestMissingDocumentsInCluster(t *testing.T) {
+	t.Parallel()
 	server, address := standIn(t, nil)
 	db := filepath.Join(t.TempDir(), "h.db")
 	outAndErr(t, 0, "ingest", "--history", db, exampleArchive)

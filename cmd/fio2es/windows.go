@@ -128,7 +128,7 @@ func (a *app) windowsOfPaths(ctx context.Context, paths []string, out windowOutp
 			return false, err
 		}
 		a.progress.Clear()
-		a.tellResult(res)
+		res.Log(a.log)
 		leftOut = leftOut || len(res.Lost) > 0
 		if res.Run != nil {
 			if err := out.total(res.Run); err != nil {

@@ -20,6 +20,7 @@ var rules = map[string]rule{
 		why: "its truth must not come from what is tested against it, such as hist's bins",
 	},
 	"internal/alike":     {level: 0, std: true, why: "messages of one kind are alike wherever they come from"},
+	"internal/safeyaml":  {level: 0, why: "what a text may cost does not depend on what it means"},
 	"internal/memtest":   {level: 0, std: true, why: "it measures any function, whatever that does"},
 	"internal/fiomatrix": {level: 0, std: true, why: "it tests the program from outside, by its commands alone"},
 	"internal/archtest":  {level: 0, std: true, why: "rules that import what they rule prove nothing"},
@@ -35,9 +36,10 @@ var rules = map[string]rule{
 		level: 1, imports: []string{"hist"}, std: true,
 		why: "the reader of logs is for other programs, too: it knows lines and bins, not files or runs",
 	},
-	"internal/term": {level: 1, imports: []string{"internal/unit"}, why: "the terminal shows what it is given"},
+	"internal/term":  {level: 1, imports: []string{"internal/unit"}, why: "the terminal shows what it is given"},
+	"internal/chart": {level: 1, imports: []string{"internal/unit"}, why: "lines and ticks do not depend on what they are of"},
 	"internal/table": {
-		level: 2, imports: []string{"internal/term"},
+		level: 2, imports: []string{"internal/term", "internal/unit"},
 		why: "columns say what is in a table; it knows formats alone",
 	},
 
@@ -46,7 +48,7 @@ var rules = map[string]rule{
 		why: "time is counted without knowing where rows come from or what becomes of windows",
 	},
 	"pipeline/cbt": {
-		level: 2, imports: []string{"pipeline/source", "pipeline/fiolog", "internal/alike"},
+		level: 2, imports: []string{"pipeline/source", "pipeline/fiolog", "internal/alike", "internal/safeyaml"},
 		why: "what an archive means depends on names and configurations, not on latencies",
 	},
 	"mapping": {
@@ -54,18 +56,23 @@ var rules = map[string]rule{
 		why: "documents are the contract of writers and readers: neither may leak into it",
 	},
 
+	"internal/window": {level: 3, imports: []string{"mapping", "hist"}, why: "a window is the same wherever it is read from and whatever becomes of it"},
 	"mapping/templates": {
 		level: 3, imports: []string{"mapping"},
 		why: "templates describe documents; who installs them, and where, is for others",
 	},
 	"kibana": {
-		level: 4, imports: []string{"mapping/templates", "internal/es"},
-		why: "dashboards know the fields of documents, and no more",
+		level: 4, imports: []string{"mapping", "mapping/templates", "internal/heatmap", "internal/es"},
+		why: "dashboards know the fields of documents and the bands of heat maps, and no more",
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which knows nothing of our panels"},
 	"internal/history": {
-		level: 3, imports: []string{"mapping"},
+		level: 3, imports: []string{"mapping", "internal/unit"},
 		why: "what a history is does not depend on where it is stored",
+	},
+	"internal/facts": {
+		level: 3, imports: []string{"mapping", "hist", "pipeline/cbt", "internal/table", "internal/unit"},
+		why: "what is said of a run comes from its document, whoever says it",
 	},
 	"internal/history/sqlite": {
 		level: 4, imports: []string{"internal/history", "mapping"},
@@ -80,7 +87,7 @@ var rules = map[string]rule{
 		why: "a store knows documents; how they were made, and what is computed of them, is for others",
 	},
 	"internal/history/ndjson": {level: 3, imports: []string{"mapping"}, why: "it writes documents as they are"},
-	"internal/heatmap":        {level: 3, imports: []string{"hist", "internal/unit"}, why: "a picture needs numbers, not where they came from"},
+	"internal/heatmap":        {level: 3, imports: []string{"hist", "internal/chart", "internal/unit"}, why: "a picture needs numbers, not where they came from"},
 	"internal/slo":            {level: 3, imports: []string{"hist", "mapping", "internal/unit"}, why: "a verdict needs documents, not where they came from"},
 	"internal/compare":        {level: 3, imports: []string{"hist"}, std: true, why: "a comparison needs numbers, not where they came from or how they are shown"},
 
@@ -93,11 +100,11 @@ var rules = map[string]rule{
 		why: "all stores pass the same tests, through the interface alone",
 	},
 	"internal/report": {
-		level: 4, imports: []string{"internal/heatmap", "internal/slo", "internal/compare", "mapping", "hist", "internal/unit"},
+		level: 4, imports: []string{"internal/facts", "internal/table", "internal/chart", "internal/heatmap", "internal/slo", "internal/compare", "mapping", "hist", "internal/unit"},
 		why: "a page shows answers, wherever they came from",
 	},
 	"internal/web": {
-		level: 5, imports: []string{"internal/history", "internal/report", "mapping", "internal/unit"},
+		level: 5, imports: []string{"internal/facts", "internal/history", "internal/report", "mapping", "internal/unit"},
 		why: "browsers see what the history has and what reports say; how they are made is for commands",
 	},
 	"internal/export": {level: 4, imports: []string{"hist", "internal/table"}, why: "a format holds numbers, wherever they came from"},
@@ -106,17 +113,34 @@ var rules = map[string]rule{
 		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/alike"},
 		why:     "the one package that knows all rooms, and none of what is around them: configuration, commands, stores",
 	},
+	"internal/query": {
+		level: 6, imports: []string{"internal/history", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
+		why: "files and the history give the same windows; who wants them, and how they are shown, is for others",
+	},
 	"config": {
-		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es"},
+		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/safeyaml"},
 		why: "settings fill other packages' options; nobody reads settings but commands",
 	},
-	"cmd/fio2es": {
+	"internal/ingest": {
+		level:   6,
+		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/elastic/bulk", "internal/slo"},
+		why:     "which runs are stored does not depend on commands, settings or formats",
+	},
+	"internal/follow": {
 		level: 7,
+		imports: []string{
+			"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/facts", "internal/history", "internal/slo", "internal/unit",
+		},
+		why: "how folders are watched does not depend on commands, settings or formats",
+	},
+	"cmd/fio2es": {
+		level: 8,
 		imports: []string{
 			"config", "pipeline", "pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align",
 			"mapping", "mapping/templates", "kibana", "hist",
-			"internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/history/ndjson",
+			"internal/chart", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/history/ndjson",
 			"internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
+			"internal/query", "internal/window", "internal/ingest", "internal/follow",
 			"internal/es", "internal/fiotest", "internal/table", "internal/term", "internal/unit",
 		},
 		why: "commands put everything together, and nobody imports them",

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// BandsPerDecade is how many bands of latency a power of ten has: each is 12 % wide,
-	// as in Kibana, and a bin of fio at most 1.6 %.
+	// BandsPerDecade is how many bands of latency a power of ten has: each is 12 % wide, and
+	// a bin of fio at most 1.6 %.
 	BandsPerDecade = 20
 
 	// Of microseconds. fio's finest bins are nanoseconds; the highest bound is 88 hours,
@@ -20,8 +20,8 @@ const (
 	bands = (highestDecade-lowestDecade)*BandsPerDecade + BandsPerDecade/2
 )
 
-// Bound is the lowest latency of band i in microseconds, to six digits, as the bands of
-// Kibana have it: 10^(i/20 - 3). Bands are from their bound up to, not with, the next.
+// Bound is the lowest latency of band i in microseconds, to the six digits that Kibana's dashboards have:
+// 10^(i/20 - 3). Bands are from their bound up to, not with, the next.
 func Bound(i int) float64 { return bounds[i] }
 
 // bounds are those of all bands, and the end of the last.

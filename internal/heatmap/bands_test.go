@@ -1,21 +1,10 @@
 package heatmap
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/kibana"
 )
-
-// TestBoundsAreThoseOfKibana: both maps show the same, from 1 µs on, where Kibana's begin,
-// up to 31.6 s, where they end.
-func TestBoundsAreThoseOfKibana(t *testing.T) {
-	want := kibana.Bands()
-	if got := bounds[-lowestDecade*BandsPerDecade:][:len(want)]; !slices.Equal(got, want) {
-		t.Errorf("bounds %v, in Kibana %v", got, want)
-	}
-}
 
 func TestBandOf(t *testing.T) {
 	for _, c := range []struct {

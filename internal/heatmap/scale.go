@@ -1,9 +1,6 @@
 package heatmap
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // scale tells how strong a cell is drawn: numbers of requests on a logarithmic scale, in
 // levels, the least number of each. 1 has the lowest level, the most the highest.
@@ -30,28 +27,4 @@ func (s scale) level(n int64) int {
 // has tells whether there is a number of that level.
 func (s scale) has(level int) bool {
 	return level == len(s)-1 || s[level] < s[level+1]
-}
-
-// rgb is a colour, 0 … 255 each.
-type rgb [3]float64
-
-// paper is a sequential colour scale for a white ground: evenly darker with each step, so
-// that it needs no eye for colours and comes out of any printer.
-var paper = []rgb{{174, 226, 205}, {91, 190, 184}, {52, 146, 168}, {55, 101, 158}, {62, 59, 120}, {40, 30, 66}, {11, 4, 14}}
-
-// screen is one for a dark ground: evenly lighter with each step.
-var screen = []rgb{{44, 48, 88}, {58, 74, 132}, {55, 101, 158}, {52, 146, 168}, {91, 190, 184}, {174, 226, 205}, {240, 251, 243}}
-
-// String is the colour as style sheets have it: "#aee2cd".
-func (c rgb) String() string { return fmt.Sprintf("#%02x%02x%02x", int(c[0]), int(c[1]), int(c[2])) }
-
-// along is the colour at a share (0 … 1) of a scale.
-func along(list []rgb, share float64) rgb {
-	at := min(max(share, 0), 1) * float64(len(list)-1)
-	i := min(int(at), len(list)-2)
-	var c rgb
-	for k := range c {
-		c[k] = math.Round(list[i][k] + (list[i+1][k]-list[i][k])*(at-float64(i)))
-	}
-	return c
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/chart"
 )
 
 func svgOf(t *testing.T, m *Map, p Picture) string {
@@ -51,7 +53,7 @@ func textsOf(t *testing.T, svg string) (texts, root []string) {
 }
 
 func TestSVGTexts(t *testing.T) {
-	svg := svgOf(t, small(), Picture{Title: `a<b & "c"`, Subtitle: "1,139 requests", Clock: Clock{began, true}})
+	svg := svgOf(t, small(), Picture{Title: `a<b & "c"`, Subtitle: "1,139 requests", Clock: chart.Clock{Start: began, Known: true}})
 	texts, root := textsOf(t, svg)
 	all := "|" + strings.Join(texts, "|") + "|"
 	for _, want := range []string{
@@ -68,7 +70,7 @@ func TestSVGTexts(t *testing.T) {
 			t.Errorf("no %s in %s", want, attributes)
 		}
 	}
-	unknown, _ := textsOf(t, svgOf(t, small(), Picture{Clock: Clock{Start: began}}))
+	unknown, _ := textsOf(t, svgOf(t, small(), Picture{Clock: chart.Clock{Start: began}}))
 	if all := strings.Join(unknown, "|"); !strings.Contains(all, "|0s|1s|2s|3s|4s|5s|seconds since the run's start|") {
 		t.Errorf("times since the start: %s", all)
 	}
@@ -83,7 +85,7 @@ var (
 // TestSVGCells: the cells cover just as much as there is to cover, inside of the frame.
 func TestSVGCells(t *testing.T) {
 	m := small() // 5 cells of a second of 5 s, each of one band
-	svg := svgOf(t, m, Picture{Clock: Clock{began, true}})
+	svg := svgOf(t, m, Picture{Clock: chart.Clock{Start: began, Known: true}})
 	svg = svg[:strings.Index(svg, "requests in a cell")]
 	height := min(max(areaHeight/(m.High-m.Low), 3), 24)
 	area, colours := 0.0, 0
@@ -92,13 +94,13 @@ func TestSVGCells(t *testing.T) {
 		for _, c := range cell.FindAllStringSubmatch(path[2], -1) {
 			var x, y, w, h float64
 			fmt.Sscan(strings.Join(c[1:5], " "), &x, &y, &w, &h)
-			if x < Left || x+w > Left+AreaWidth || y < top || y+h > float64(top+height*(m.High-m.Low)) {
+			if x < chart.Left || x+w > chart.Left+chart.AreaWidth || y < top || y+h > float64(top+height*(m.High-m.Low)) {
 				t.Errorf("%s is not in the frame", c[0])
 			}
 			area += w * h
 		}
 	}
-	if got := area / float64(height) / (AreaWidth / 5); math.Abs(got-5) > 1e-9 || colours != 5 {
+	if got := area / float64(height) / (chart.AreaWidth / 5); math.Abs(got-5) > 1e-9 || colours != 5 {
 		t.Errorf("%v cells in %d colours, want 5 in 5", got, colours)
 	}
 }
@@ -106,8 +108,8 @@ func TestSVGCells(t *testing.T) {
 // TestSVGShortColumn: what is short in a long run can be seen, and is in the frame.
 func TestSVGShortColumn(t *testing.T) {
 	m := mapOf(10, windowAt(0, 0, 1000, 50, 1), windowAt(1_000_000, 1_000_000, 1_000_004, 50, 1))
-	cells := cell.FindAllStringSubmatch(cellPath.FindStringSubmatch(svgOf(t, m, Picture{Clock: Clock{began, true}}))[2], -1)
-	if len(cells) != 2 || cells[1][1] != strconv.Itoa(Left+AreaWidth-1) || cells[1][3] != "1" {
+	cells := cell.FindAllStringSubmatch(cellPath.FindStringSubmatch(svgOf(t, m, Picture{Clock: chart.Clock{Start: began, Known: true}}))[2], -1)
+	if len(cells) != 2 || cells[1][1] != strconv.Itoa(chart.Left+chart.AreaWidth-1) || cells[1][3] != "1" {
 		t.Errorf("%q", cells)
 	}
 }
@@ -116,7 +118,7 @@ func TestSVGShortColumn(t *testing.T) {
 func TestSVGLines(t *testing.T) {
 	m := mapOf(10, windowAt(0, 0, 1000, 10, 400), windowAt(0, 0, 1000, 30, 530), windowAt(0, 0, 1000, 100, 30), windowAt(0, 0, 1000, 300, 25),
 		windowAt(0, 0, 1000, 1000, 15), windowAt(2000, 2000, 3000, 10, 10))
-	found := line.FindAllStringSubmatch(svgOf(t, m, Picture{Clock: Clock{began, true}}), -1)
+	found := line.FindAllStringSubmatch(svgOf(t, m, Picture{Clock: chart.Clock{Start: began, Known: true}}), -1)
 	if len(found) != 3 {
 		t.Fatalf("%d lines", len(found))
 	}
@@ -134,7 +136,7 @@ func TestSVGLines(t *testing.T) {
 		}
 	}
 	m = mapOf(10, windowAt(0, 0, 1000, 10, 1), windowAt(1000, 1000, 2000, 10, 1), windowAt(3000, 3000, 4000, 10, 1))
-	if got := strings.Count(line.FindStringSubmatch(svgOf(t, m, Picture{Clock: Clock{began, true}}))[2], "M"); got != 2 {
+	if got := strings.Count(line.FindStringSubmatch(svgOf(t, m, Picture{Clock: chart.Clock{Start: began, Known: true}}))[2], "M"); got != 2 {
 		t.Errorf("%d parts with a column beside another, want 2", got)
 	}
 }
@@ -142,12 +144,8 @@ func TestSVGLines(t *testing.T) {
 // TestFragment: a part of a page draws what the picture does, in classes for all colours, and
 // without what is the page's.
 func TestFragment(t *testing.T) {
-	p := Picture{Title: `a<b & "c"`, Subtitle: "1,139 requests", Clock: Clock{began, true}}
-	var b strings.Builder
-	if err := small().WriteFragment(&b, p); err != nil {
-		t.Fatal(err)
-	}
-	fragment, whole := b.String(), svgOf(t, small(), p)
+	p := Picture{Title: `a<b & "c"`, Subtitle: "1,139 requests", Clock: chart.Clock{Start: began, Known: true}}
+	fragment, whole := small().Fragment(p), svgOf(t, small(), p)
 	texts, root := textsOf(t, fragment)
 	if all := "|" + strings.Join(texts, "|") + "|"; !strings.Contains(all, "|UTC, 2026-11-21|") || strings.Contains(all, "1,139 requests") {
 		t.Errorf("texts %s", all)
@@ -176,9 +174,9 @@ func TestSVGAxis(t *testing.T) {
 		from, to time.Time
 		want     float64 // where the first cell begins
 	}{
-		{time.Time{}, time.Time{}, Left}, {at(-5), at(5), Left + AreaWidth/2}, {at(0), at(10), Left}, {at(2), at(3), Left},
+		{time.Time{}, time.Time{}, chart.Left}, {at(-5), at(5), chart.Left + chart.AreaWidth/2}, {at(0), at(10), chart.Left}, {at(2), at(3), chart.Left},
 	} {
-		svg, first := svgOf(t, small(), Picture{Clock: Clock{began, true}, From: c.from, To: c.to}), math.Inf(1)
+		svg, first := svgOf(t, small(), Picture{Clock: chart.Clock{Start: began, Known: true}, From: c.from, To: c.to}), math.Inf(1)
 		for _, one := range cell.FindAllStringSubmatch(svg[:strings.Index(svg, "requests in a cell")], -1) {
 			x, _ := strconv.ParseFloat(one[1], 64)
 			first = min(first, x)
@@ -200,23 +198,15 @@ func TestSVGIsSmall(t *testing.T) {
 			}
 		}
 	}
-	if n := len(svgOf(t, b.Map(), Picture{Clock: Clock{began, true}})); n > 300_000 {
+	if n := len(svgOf(t, b.Map(), Picture{Clock: chart.Clock{Start: began, Known: true}})); n > 300_000 {
 		t.Errorf("%d bytes", n)
 	}
 }
 
 // TestSVGOfAMoment: what has no length is drawn, too.
 func TestSVGOfAMoment(t *testing.T) {
-	svg := svgOf(t, mapOf(10, windowAt(0, 0, 0, 50, 1)), Picture{Clock: Clock{began, true}})
+	svg := svgOf(t, mapOf(10, windowAt(0, 0, 0, 50, 1)), Picture{Clock: chart.Clock{Start: began, Known: true}})
 	if textsOf(t, svg); strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
 		t.Error("a number is none")
-	}
-}
-
-func TestShortened(t *testing.T) {
-	for text, want := range map[string]string{"abcdefgh": "abcdefgh", "abcdefghi": "abcd…ghi", "äöüäöüäöüäöü": "äöüä…äöü"} {
-		if got := shortened(text, 8); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
 	}
 }

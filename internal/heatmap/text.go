@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
@@ -15,7 +16,7 @@ import (
 type Text struct {
 	Columns, Lines int  // at most so many for the cells
 	Colour         bool // of 256; else shades
-	Clock          Clock
+	Clock          chart.Clock
 }
 
 // MarginWidth is what text needs beside the cells, for latencies and totals.
@@ -156,7 +157,7 @@ func (c *canvas) times(area int) string {
 		put(int(t.At*float64(area)), t.Label)
 	}
 	if free == 0 {
-		put(0, c.how.Clock.label(c.Origin, time.Millisecond, c.Origin))
+		put(0, c.how.Clock.Label(c.Origin, time.Millisecond, c.Origin))
 	}
 	return strings.TrimRight(string(text), " ")
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/chart"
 )
 
 // small is a map with a gap, two bands beside each other and a slow request.
@@ -23,7 +25,7 @@ func TestText(t *testing.T) {
 		how  Text
 		want string
 	}{
-		{"shades, two characters a column", small(), Text{Columns: 10, Lines: 8, Clock: Clock{began, true}}, `
+		{"shades, two characters a column", small(), Text{Columns: 10, Lines: 8, Clock: chart.Clock{Start: began, Known: true}}, `
 LATENCY                    REQUESTS
   631µs    ░░                     1
   398µs                           0
@@ -35,7 +37,7 @@ LATENCY                    REQUESTS
                ╵03:13:05
          cells of 1s by 1/5 of a power of ten: ░ 1 ▒ 4 ▓ 32 █ 317 or more requests
 `},
-		{"few lines", small(), Text{Columns: 5, Lines: 3, Clock: Clock{Start: began.Add(-time.Minute)}}, `
+		{"few lines", small(), Text{Columns: 5, Lines: 3, Clock: chart.Clock{Start: began.Add(-time.Minute)}}, `
 LATENCY               REQUESTS
   316µs   ░                  1
   100µs                      0
@@ -43,13 +45,13 @@ LATENCY               REQUESTS
          ╵60s
          cells of 1s by 1/2 of a power of ten: ░ 1 ▒ 4 ▓ 32 █ 317 or more requests
 `},
-		{"no room for a round time", mapOf(10, windowAt(101, 101, 149, 7, 1)), Text{Columns: 5, Lines: 3, Clock: Clock{began, true}}, `
+		{"no room for a round time", mapOf(10, windowAt(101, 101, 149, 7, 1)), Text{Columns: 5, Lines: 3, Clock: chart.Clock{Start: began, Known: true}}, `
 LATENCY               REQUESTS
  6.31µs  █████               1
          ╵03:13:02.101
          cells of 48ms by 1/20 of a power of ten: █ 1 or more requests
 `},
-		{"half blocks", small(), Text{Columns: 5, Lines: 4, Colour: true, Clock: Clock{began, true}}, `
+		{"half blocks", small(), Text{Columns: 5, Lines: 4, Colour: true, Clock: chart.Clock{Start: began, Known: true}}, `
 LATENCY               REQUESTS
   398µs   <25▀>                  1
   158µs                      0
@@ -58,7 +60,7 @@ LATENCY               REQUESTS
             ╵03:13:05
          cells of 1s by 1/5 of a power of ten: <25█> 1 <62█> 2 <98█> 5 <169█> 12 <203█> 32 <209█> 85 <214█> 228 <221█> 611 or more requests
 `},
-		{"two in a character", mapOf(5, windowAt(0, 0, 1000, 50, 1), windowAt(0, 0, 1000, 70, 9)), Text{Columns: 2, Lines: 1, Colour: true, Clock: Clock{began, true}}, `
+		{"two in a character", mapOf(5, windowAt(0, 0, 1000, 50, 1), windowAt(0, 0, 1000, 70, 9)), Text{Columns: 2, Lines: 1, Colour: true, Clock: chart.Clock{Start: began, Known: true}}, `
 LATENCY            REQUESTS
  31.6µs  <221 on 25▀▀>              10
          ╵03:13:02
@@ -80,8 +82,19 @@ LATENCY            REQUESTS
 // TestTimesBelow: labels that would cover others are left out.
 func TestTimesBelow(t *testing.T) {
 	origin := time.Date(2026, 1, 31, 23, 59, 55, 0, time.UTC)
-	c := &canvas{Map: &Map{Origin: origin, Width: time.Second, Slots: 30}, how: Text{Clock: Clock{origin, true}}}
+	c := &canvas{Map: &Map{Origin: origin, Width: time.Second, Slots: 30}, how: Text{Clock: chart.Clock{Start: origin, Known: true}}}
 	if got, want := c.times(30), "     ╵Feb 1 00:00:00     ╵00:00:20"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestShort(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		time.Second: "1s", time.Minute: "1m", time.Hour: "1h", 90 * time.Minute: "1h30m", 150 * time.Second: "2m30s",
+		10 * time.Minute: "10m", 250 * time.Millisecond: "250ms", time.Hour + time.Second: "1h0m1s",
+	} {
+		if got := short(d); got != want {
+			t.Errorf("%v is %s, want %s", d, got, want)
+		}
 	}
 }

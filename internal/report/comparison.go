@@ -1,9 +1,11 @@
 package report
 
 import (
+	"fmt"
 	"html/template"
 	"math"
 
+	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/compare"
 )
 
@@ -47,20 +49,19 @@ func (c *Change) Picture() template.HTML {
 	if math.IsNaN(c.Change.Change) {
 		return ""
 	}
-	pic := &canvas{}
-	pic.printf(`<svg class="change %s" viewBox="0 0 %d %d" width="%d" height="%d" aria-hidden="true">`, c.Verdict, changeWidth, changeHeight, changeWidth, changeHeight)
-	pic.printf(`<path class="grid" d="M%d 0v%d"/>`, changeMiddle, changeHeight)
+	pic := chart.New(fmt.Sprintf(`class="change %s" viewBox="0 0 %d %d" width="%d" height="%d"`, c.Verdict, changeWidth, changeHeight, changeWidth, changeHeight), "")
+	pic.Printf(`<path class="grid" d="M%d 0v%d"/>`, changeMiddle, changeHeight)
 	if c.Verdict != compare.Unknown {
 		from, to := changeX(c.Low), changeX(c.High)
-		pic.printf(`<path class="range" d="M%s %dH%s"/>`, number(from), changeHeight/2, number(max(to, from+1)))
+		pic.Printf(`<path class="range" d="M%s %dH%s"/>`, chart.Number(from), changeHeight/2, chart.Number(max(to, from+1)))
 	}
 	switch x, y := changeX(c.Change.Change), changeHeight/2; {
 	case c.Change.Change > 1:
-		pic.printf(`<path class="beyond" d="M%s %dl7 4 -7 4z"/>`, number(x-1), y-4)
+		pic.Printf(`<path class="beyond" d="M%s %dl7 4 -7 4z"/>`, chart.Number(x-1), y-4)
 	case c.Change.Change < -0.5:
-		pic.printf(`<path class="beyond" d="M%s %dl-7 4 7 4z"/>`, number(x+1), y-4)
+		pic.Printf(`<path class="beyond" d="M%s %dl-7 4 7 4z"/>`, chart.Number(x+1), y-4)
 	default:
-		pic.printf(`<circle cx="%s" cy="%d" r="3"/>`, number(x), y)
+		pic.Printf(`<circle cx="%s" cy="%d" r="3"/>`, chart.Number(x), y)
 	}
-	return pic.end()
+	return template.HTML(pic.SVG()) // without texts
 }

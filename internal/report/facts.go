@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/heatmap"
+	"github.com/fio2es/fio2es/internal/chart"
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -17,26 +19,19 @@ import (
 // fact is a line of what is known of a run.
 type fact struct{ Name, Value string }
 
-// facts collects those that are known.
-type facts []fact
+// factList collects those that are known.
+type factList []fact
 
-func (f *facts) add(name, value string) {
+func (f *factList) add(name, value string) {
 	if value != "" {
 		*f = append(*f, fact{name, value})
-	}
-}
-
-// count adds a number that is not 0.
-func (f *facts) count(name string, n int64) {
-	if n != 0 {
-		f.add(name, strconv.FormatInt(n, 10))
 	}
 }
 
 // facts are what is known of the run itself.
 func (r *Run) facts() []fact {
 	d := r.doc
-	var f facts
+	var f factList
 	f.add("Archive", d.Run.Archive)
 	if d.Run.Path != d.Run.Name && d.Run.Path != "." {
 		f.add("Path", d.Run.Path)
@@ -53,7 +48,9 @@ func (r *Run) facts() []fact {
 	f.add("Placed", d.Placed)
 	f.add("Hosts", hostNames(d.Hosts))
 	f.add("Skew", skew(d.Hosts))
-	f.count("Jobs", int64(d.Fio.Jobs))
+	if d.Fio.Jobs > 0 {
+		f.add("Jobs", strconv.Itoa(d.Fio.Jobs))
+	}
 	f.add("fio", d.Fio.Version)
 	if d.Fio.UsrCPU > 0 || d.Fio.SysCPU > 0 {
 		f.add("CPU of a job", fmt.Sprintf("%v %% user, %v %% system", d.Fio.UsrCPU, d.Fio.SysCPU))
@@ -71,7 +68,7 @@ func (r *Run) facts() []fact {
 		f.add(name, d.Run.Labels[name])
 	}
 	if s := d.Source; s.Files > 0 {
-		text := plural(s.Files, "file") + ", " + unit.Bytes(s.Bytes)
+		text := unit.Plural(s.Files, "file") + ", " + unit.Bytes(s.Bytes)
 		if s.Hash != "" {
 			text += ", XXH64 of all " + s.Hash
 		}
@@ -88,9 +85,9 @@ func (r *Run) lead() string {
 		parts = append(parts, d.Run.Archive)
 	}
 	if r.clock().Known {
-		parts = append(parts, timeText(d.Run.Start)[:19]+" to "+r.endText()+" UTC")
+		parts = append(parts, facts.Started(d)+" to "+r.endText()+" UTC")
 	}
-	parts = append(parts, unit.Elapsed(d.Run.End.Sub(d.Run.Start)), plural(len(d.Hosts), "host"), plural(d.Fio.Jobs, "job"))
+	parts = append(parts, unit.Elapsed(d.Run.End.Sub(d.Run.Start)), unit.Plural(len(d.Hosts), "host"), unit.Plural(d.Fio.Jobs, "job"))
 	if d.Fio.Version != "" {
 		parts = append(parts, d.Fio.Version)
 	}
@@ -104,13 +101,6 @@ func (r *Run) endText() string {
 		return end[11:]
 	}
 	return end
-}
-
-func plural(n int, name string) string {
-	if n == 1 {
-		return "1 " + name
-	}
-	return unit.Count(int64(n)) + " " + name + "s"
 }
 
 // clockNames say where a run's times come from.
@@ -189,68 +179,28 @@ func (r *Run) bins() string {
 	return "none: averages have no percentiles"
 }
 
-// settings are those of the benchmark that matter.
+// settings are those of the benchmark that are known.
 func settings(d *mapping.Run) []fact {
-	c := &d.CBT
-	var f facts
-	f.add("Benchmark", c.Benchmark)
-	f.add("Workload", c.Workload)
-	f.add("Mode", c.Mode)
-	if c.RWMixRead > 0 {
-		f.add("Reads", strconv.Itoa(c.RWMixRead)+" %")
+	var list factList
+	for _, c := range facts.Settings {
+		list.add(c.Heading, c.TextOf(d))
 	}
-	if c.OpSize > 0 {
-		f.add("Op size", wholeBytes(c.OpSize))
-	}
-	f.count("I/O depth", int64(c.IODepth))
-	f.count("Total I/O depth", int64(c.TotalIODepth))
-	f.count("Jobs a volume", int64(c.NumJobs))
-	f.count("Processes", int64(c.Procs))
-	f.count("Volumes a client", int64(c.Volumes))
-	f.count("Clients", int64(c.Clients))
-	f.count("OSDs", int64(c.OSDs))
-	f.count("OSD hosts", int64(c.OSDHosts))
-	f.add("Pool", c.Pool)
-	f.add("Ceph", c.CephVersion)
-	f.add("OSD read-ahead", kibibytes(c.OSDReadAhead))
-	f.add("Client read-ahead", kibibytes(c.ReadAhead))
-	f.add("Time", seconds(c.RunSeconds))
-	f.add("Ramp", seconds(c.RampSeconds))
-	if c.Benchmark != "" {
-		f.add("Iteration", strconv.Itoa(c.Iteration))
-	}
-	return f
+	return list
 }
 
 // settingsLine is the settings that matter most, in a line.
 func settingsLine(d *mapping.Run) string {
 	var parts []string
-	for _, f := range settings(d) {
-		switch f.Name {
-		case "Benchmark", "Workload", "Mode":
-			parts = append(parts, f.Value)
-		case "Op size", "I/O depth", "Total I/O depth", "Jobs a volume", "Volumes a client", "Iteration":
-			parts = append(parts, f.Name+" "+f.Value)
+	for i, c := range table.Pick(facts.Settings, "benchmark", "workload", "mode", "op_size", "iodepth", "total_iodepth", "numjobs", "volumes", "iteration") {
+		text := c.TextOf(d)
+		if text != "" && i > 2 {
+			text = c.Heading + " " + text
+		}
+		if text != "" {
+			parts = append(parts, text)
 		}
 	}
 	return strings.Join(parts, " · ")
-}
-
-func kibibytes(n int64) string {
-	if n <= 0 {
-		return ""
-	}
-	return wholeBytes(n * 1024)
-}
-
-// wholeBytes is a size as people set it: "4KiB".
-func wholeBytes(n int64) string { return strings.Replace(unit.Bytes(n), ".00", "", 1) }
-
-func seconds(n int) string {
-	if n <= 0 {
-		return ""
-	}
-	return unit.Elapsed(time.Duration(n) * time.Second)
 }
 
 // optionFacts are fio's options, by name.
@@ -283,7 +233,7 @@ func (r *Run) moment(t time.Time) string {
 }
 
 // clockTime is a time of day, or since the run's start where that is not known.
-func clockTime(c heatmap.Clock, t time.Time) string {
+func clockTime(c chart.Clock, t time.Time) string {
 	if c.Known {
 		return t.UTC().Format("15:04:05.000")
 	}
@@ -299,12 +249,12 @@ type worstRow struct {
 // worst is nil where nothing has a histogram. The slowest request has the latency that it
 // has in the table of numbers.
 func (r *Run) worst(t *total) *worstRow {
-	s := r.series[t.direction]
+	s := r.series[t.Direction]
 	if s == nil || s.worst.p99 == nil || t.histogram == nil {
 		return nil
 	}
 	m := &s.worst
-	row := &worstRow{t.direction, cell{shortText(&t.Latency, m.p99.value), r.since(m.p99), ""}, cell{Text: shortText(&t.Latency, t.Latency.Max)}, cell{Text: "-"}}
+	row := &worstRow{t.Direction, cell{shortText(&t.Latency, m.p99.value), r.since(m.p99), ""}, cell{Text: shortText(&t.Latency, t.Latency.Max)}, cell{Text: "-"}}
 	if m.slowest != nil {
 		row.Slowest.Note = r.since(m.slowest)
 	}

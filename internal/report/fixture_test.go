@@ -97,7 +97,7 @@ func put(t testing.TB, p *Page, doc *mapping.Run, windows []*mapping.Interval) {
 			t.Fatal(err)
 		}
 	}
-	if some, err := r.End(doc, doc.Run.Archive+":"+doc.Run.Name); err != nil || !some {
+	if some, err := r.End(doc); err != nil || !some {
 		t.Fatal(some, err)
 	}
 }

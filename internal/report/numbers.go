@@ -8,28 +8,29 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // total is what a direction came to.
 type total struct {
-	direction string
-	*mapping.Totals
+	*facts.Line
 	histogram *hist.Histogram // nil of averages
 }
 
 // totalsOf are those of the run's document.
 func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
 	var list []*total
-	for _, t := range doc.ByDirection() {
-		if len(wanted) > 0 && !slices.Contains(wanted, t.Direction) {
+	for _, line := range facts.Lines(doc) {
+		if len(wanted) > 0 && !slices.Contains(wanted, line.Direction) {
 			continue
 		}
-		one := &total{direction: t.Direction, Totals: t.Totals}
-		if t.Latency.Layout != "" {
+		one := &total{Line: line}
+		if line.Latency.Layout != "" {
 			var err error
-			if one.histogram, err = t.Latency.Hist(); err != nil {
+			if one.histogram, err = line.Latency.Hist(); err != nil {
 				return nil, err
 			}
 		}
@@ -49,43 +50,42 @@ type numbersRow struct {
 	Few       bool // requests: a percentile says little of what another run would give
 }
 
-// numbersHeader names the cells: rates, and all latencies of documents but p75.
-var numbersHeader = func() []string {
-	names := []string{"Requests", "IOPS", "Bandwidth", "Min", "Mean"}
-	for _, p := range mapping.Percentiles {
-		if p.Name != "p75" {
-			names = append(names, p.Name)
-		}
-	}
-	return append(names, "Max")
-}()
+// numbersColumns are all numbers but p75.
+var numbersColumns = slices.DeleteFunc(slices.Clone(facts.Numbers), func(c table.Column[*facts.Line]) bool {
+	return c.Name == "p75" || c.Heading == ""
+})
 
-// sure is how sure an interval of a percentile is to be.
+// titles are the headings of columns.
+func titles(columns []table.Column[*facts.Line]) []string {
+	var list []string
+	for i := range columns {
+		list = append(list, columns[i].Title())
+	}
+	return list
+}
+
+// sure is the confidence of an interval of a percentile.
 const sure = 0.95
 
 // row is the direction's line.
 func (t *total) row() numbersRow {
-	row := numbersRow{Direction: t.direction, Cells: []cell{{Text: t.requests()}, {Text: unit.Rate(t.IOPS)}, {Text: bandwidth(t.Bandwidth)}}}
-	for _, name := range numbersHeader[len(row.Cells):] {
-		name = strings.ToLower(name)
-		if t.histogram == nil {
-			row.Cells = append(row.Cells, t.bareCell(name))
-			continue
+	row := numbersRow{Direction: t.Direction}
+	for i := range numbersColumns {
+		c := &numbersColumns[i]
+		switch {
+		case c.Unit != "us":
+			row.Cells = append(row.Cells, cell{Text: c.TextOf(t.Line)})
+		case t.histogram == nil:
+			row.Cells = append(row.Cells, t.bareCell(c.Name))
+		default:
+			latency, isFew := t.latencyCell(c.Name)
+			row.Cells, row.Few = append(row.Cells, latency), row.Few || isFew
 		}
-		us, _ := t.Latency.Figure(name)
-		a, isFew := t.answer(name)
-		c := latencyCell(us, a)
-		if isFew {
-			c.Text, row.Few = c.Text+"†", true
-			c.Title += "; too few requests to tell what another run would give"
-		}
-		row.Cells = append(row.Cells, c)
 	}
 	return row
 }
 
-// answer is a latency with the bounds of its error, and whether it is a percentile of too few
-// requests.
+// answer is a latency with the bounds of its error, and whether it is a percentile of too few requests.
 func (t *total) answer(name string) (a hist.Answer, isFew bool) {
 	switch name {
 	case "min":
@@ -96,7 +96,7 @@ func (t *total) answer(name string) (a hist.Answer, isFew bool) {
 		return t.histogram.Max(), false
 	}
 	for _, p := range mapping.Percentiles {
-		if p.Name == name {
+		if p.Field == name {
 			a = t.histogram.Percentile(p.Quantile)
 			_, high, ok := t.histogram.ConfidenceInterval(p.Quantile, sure)
 			return a, !ok && high == 0 && !a.Open
@@ -105,40 +105,31 @@ func (t *total) answer(name string) (a hist.Answer, isFew bool) {
 	return a, false
 }
 
-// bareCell is a latency that no histogram backs: fio's own of a single job, or of averages
-// their mean.
+// bareCell is a latency without a histogram: computed by fio for a single job, or the mean of averages.
 func (t *total) bareCell(name string) cell {
-	if t.Fio != nil {
-		if us, ok := t.Fio.Figure(name); ok {
-			return cell{unit.Latency(us), "fio's own", byFio}
-		}
-	} else if name == "mean" && t.Latency.Mean > 0 {
-		return cell{Text: unit.Latency(t.Latency.Mean)}
+	us := t.Latencies.Value(name)
+	if t.Latencies.ByFio && !math.IsNaN(us) {
+		return cell{unit.Latency(us), "fio's own", byFio}
 	}
-	return cell{Text: "-"}
+	return cell{Text: unit.Latency(us)}
 }
 
-// byFio says what fio's own figures are.
+// byFio says where fio's own latencies come from.
 const byFio = "computed by fio: its report has no bins (json+ has them), so it cannot be merged with other jobs"
 
-// requests is their number, where it is known: averages do not say.
-func (t *total) requests() string {
-	if t.histogram == nil && t.Requests == 0 {
-		return "-"
+// latencyCell is a latency with the bound of its error, and whether it is a percentile of too few requests.
+func (t *total) latencyCell(name string) (c cell, isFew bool) {
+	a, isFew := t.answer(name)
+	c = boundedCell(t.Latencies.Value(name), a)
+	if isFew {
+		c.Text += "†"
+		c.Title += "; too few requests to tell what another run would give"
 	}
-	return unit.Count(t.Requests)
+	return c, isFew
 }
 
-// bandwidth is a rate of bytes.
-func bandwidth(perSecond float64) string {
-	if !(perSecond > 0) {
-		return "-"
-	}
-	return unit.Bytes(int64(math.Round(perSecond))) + "/s"
-}
-
-// latencyCell is a latency with the bound of its error.
-func latencyCell(us float64, a hist.Answer) cell {
+// boundedCell is a latency in microseconds with the bounds of its error.
+func boundedCell(us float64, a hist.Answer) cell {
 	c := cell{Text: unit.LatencyOrMore(us, a.Open)}
 	low, high := unit.Latency(a.Low/1000), unit.Latency(a.High/1000)
 	if a.Open {
@@ -172,10 +163,10 @@ func share(x float64) string {
 // label says what there is of a direction, for those who cannot see a chart.
 func (t *total) label() string {
 	if t.histogram == nil {
-		return t.direction + "s"
+		return t.Direction + "s"
 	}
 	l := &t.Latency
-	return fmt.Sprintf("%ss: p50 %s, p99 %s, p99.9 %s, max %s", t.direction, latencyText(l, l.P50), latencyText(l, l.P99), latencyText(l, l.P999), latencyText(l, l.Max))
+	return fmt.Sprintf("%ss: p50 %s, p99 %s, p99.9 %s, max %s", t.Direction, latencyText(l, l.P50), latencyText(l, l.P99), latencyText(l, l.P999), latencyText(l, l.Max))
 }
 
 // latencyText is a percentile or the maximum of l, in words where it has no upper bound.

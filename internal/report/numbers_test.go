@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -19,7 +20,7 @@ func TestLatencyCell(t *testing.T) {
 		{17_500_000, hist.Answer{Value: 17.5e9, Low: 17.05e9, High: 17.18e9, Open: true}, cell{"≥17.5s", "or more", "17.1s or more: fio's last bin has no upper end"}},
 		{0, hist.Answer{Value: 0, Low: 0, High: 1}, cell{"0.00ns", "", "surely from 0.00ns to 1.00ns: the bounds of the bin"}},
 	} {
-		if got := latencyCell(c.us, c.answer); got != c.want {
+		if got := boundedCell(c.us, c.answer); got != c.want {
 			t.Errorf("%v: %+v, want %+v", c.us, got, c.want)
 		}
 	}
@@ -28,7 +29,8 @@ func TestLatencyCell(t *testing.T) {
 // TestRow: percentiles with too few requests are marked; averages have a mean alone.
 func TestRow(t *testing.T) {
 	h := histOf(500, 100, 200)
-	total := &total{"read", totalsOfHist(h, 10), h}
+	total := totalOf("read", totalsOfHist(h, 10))
+	total.histogram = h
 	row := total.row()
 	var texts []string
 	for _, c := range row.Cells {
@@ -37,10 +39,10 @@ func TestRow(t *testing.T) {
 	if got := strings.Join(texts, " "); got != "1,000 100 400KiB/s 99.3µs 150µs 100µs 200µs 200µs 201µs 201µs† 201µs† 201µs" {
 		t.Error(got)
 	}
-	if len(row.Cells) != len(numbersHeader) || !row.Few {
+	if len(row.Cells) != len(numbersColumns) || !row.Few {
 		t.Errorf("%d cells, few %v", len(row.Cells), row.Few)
 	}
-	averages := (&totals{Requests: 0, IOPS: 120, Latency: mapping.Latency{Mean: 42}}).of("write")
+	averages := totalOf("write", &mapping.Totals{Requests: 0, IOPS: 120, Latency: mapping.Latency{Mean: 42}})
 	texts = nil
 	for _, c := range averages.row().Cells {
 		texts = append(texts, c.Text)
@@ -48,15 +50,10 @@ func TestRow(t *testing.T) {
 	if got := strings.Join(texts, " "); got != "- 120 - - 42.0µs - - - - - - -" {
 		t.Error(got)
 	}
-	if got := strings.Join(averages.summary(), " "); got != "- 120 - 42.0µs - - - - -" {
-		t.Error(got)
-	}
 }
 
-type totals mapping.Totals
-
-func (t *totals) of(direction string) *total {
-	return &total{direction: direction, Totals: (*mapping.Totals)(t)}
+func totalOf(direction string, t *mapping.Totals) *total {
+	return &total{Line: facts.NewLine(&mapping.Run{}, true, mapping.DirectionTotals{Direction: direction, Totals: t})}
 }
 
 func TestShare(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/heatmap"
 )
 
@@ -100,6 +101,17 @@ func (p *Page) view() *pageView {
 		}
 	}
 	return v
+}
+
+// figure is a chart with what is written below it.
+type figure struct {
+	Name string
+	SVG  template.HTML
+}
+
+// newCanvas begins a chart as wide as all are.
+func newCanvas(height float64, class, label string) *chart.Canvas {
+	return chart.New(fmt.Sprintf(`class="%s" viewBox="0 0 %d %s"`, class, chart.Width, chart.Number(height)), label)
 }
 
 // policy lets a browser load nothing, and run no script but ours: whatever a run is named.

@@ -220,7 +220,7 @@ func TestIsSmall(t *testing.T) {
 	}
 	doc, _ := sample("long", 1)
 	doc.Read, doc.Write = totalsOfHist(sum, 2762), totalsOfHist(sum, 2762)
-	if some, err := r.End(doc, "long"); err != nil || !some {
+	if some, err := r.End(doc); err != nil || !some {
 		t.Fatal(some, err)
 	}
 	if n := len(write(t, p)); n > 800_000 {
@@ -289,7 +289,7 @@ func TestSparse(t *testing.T) {
 		}
 	}
 	p := New(Options{Program: "fio2es test", Part: "from +1h"})
-	if some, err := p.Run().End(hosts, "nothing"); some || err != nil {
+	if some, err := p.Run().End(hosts); some || err != nil {
 		t.Errorf("%v, %v", some, err)
 	}
 }

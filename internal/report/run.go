@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/chart"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -28,7 +30,6 @@ type Run struct {
 	from, to time.Time                      // what windows span
 
 	// When it has ended.
-	title  string
 	doc    *mapping.Run
 	totals []*total
 	curves []*curve
@@ -114,11 +115,10 @@ func (r *Run) addHost(d *mapping.Interval) error {
 	return nil
 }
 
-// End ends the run, whose document this is. The title is its name with what most
-// distinguishes it. It is false when there is nothing in what was asked for: then the run
-// is not on the page.
-func (r *Run) End(doc *mapping.Run, title string) (bool, error) {
-	r.doc, r.title = doc.Light(), title
+// End ends the run, whose document this is. It is false when there is nothing in what was asked for: then the run is
+// not on the page.
+func (r *Run) End(doc *mapping.Run) (bool, error) {
+	r.doc = doc.Light()
 	for _, s := range r.series {
 		s.finish()
 	}
@@ -134,14 +134,14 @@ func (r *Run) End(doc *mapping.Run, title string) (bool, error) {
 	r.page.runs = append(r.page.runs, r)
 	for _, t := range r.totals {
 		if t.histogram != nil && !t.histogram.IsEmpty() {
-			r.curves = append(r.curves, newCurve(t.direction, t.direction, t.histogram))
+			r.curves = append(r.curves, newCurve(t.Direction, t.Direction, t.histogram))
 		}
 	}
 	if r.cells != nil {
-		r.view, err = r.newView(len(r.page.runs))
+		r.view = r.newView(len(r.page.runs))
 	}
 	r.series, r.cells, r.hosts, r.bytes = nil, nil, nil, nil
-	return true, err
+	return true, nil
 }
 
 // totalsOfWindows are those of the windows that were taken.
@@ -157,9 +157,11 @@ func (r *Run) totalsOfWindows() []*total {
 			}
 			completed += c.completed
 		}
-		t := &total{direction: direction, Totals: &mapping.Totals{Requests: completed, DurationMS: r.to.Sub(r.from).Milliseconds()}}
-		if !h.IsEmpty() {
-			t.histogram, t.Requests, t.Latency = h, int64(math.Round(h.Total())), mapping.NewLatency(h, nil)
+		t := &mapping.Totals{Requests: completed, DurationMS: r.to.Sub(r.from).Milliseconds()}
+		if h.IsEmpty() {
+			h = nil
+		} else {
+			t.Requests, t.Latency = int64(math.Round(h.Total())), mapping.NewLatency(h, nil)
 		}
 		if seconds > 0 {
 			t.IOPS = float64(completed) / seconds
@@ -167,7 +169,7 @@ func (r *Run) totalsOfWindows() []*total {
 		if b := r.bytes[direction]; seconds > 0 && !b.isUnknown {
 			t.Bandwidth = b.bytes / seconds
 		}
-		list = append(list, t)
+		list = append(list, &total{facts.NewLine(r.doc, len(list) == 0, mapping.DirectionTotals{Direction: direction, Totals: t}), h})
 	}
 	return list
 }
@@ -204,11 +206,11 @@ type runView struct {
 	Options, Configs []fact
 }
 
-func (r *Run) newView(number int) (*runView, error) {
+func (r *Run) newView(number int) *runView {
 	d := r.doc
 	v := &runView{
 		Number: number, Name: d.Run.Name, Lead: r.lead(), Setting: settingsLine(d), Facts: r.facts(), Settings: settings(d),
-		Incomplete: !d.Run.Complete, Warnings: d.Warnings, Header: numbersHeader,
+		Incomplete: !d.Run.Complete, Warnings: d.Warnings, Header: titles(numbersColumns),
 		Options: optionFacts(d.Fio.Options), Configs: configFacts(d.Config),
 	}
 	if d.Missing.Requests > 0 {
@@ -225,19 +227,20 @@ func (r *Run) newView(number int) (*runView, error) {
 		v.Curves = drawCurves(r.curves, fmt.Sprintf("Latency by percentile of %s: %s", d.Run.Name, labels(r.totals)))
 	}
 	r.viewHosts(v)
-	return v, r.viewTime(v)
+	r.viewTime(v)
+	return v
 }
 
 // viewTime draws what goes over time.
-func (r *Run) viewTime(v *runView) error {
+func (r *Run) viewTime(v *runView) {
 	names := r.directions()
 	if len(names) == 0 {
 		v.TimeNote = "The run has no windows: " + cmp.Or(r.doc.NoWindows, "its files do not say what happened when") + "."
-		return nil
+		return
 	}
-	axis := timeAxis{from: r.from, until: r.to, clock: r.clock()}
-	if !axis.until.After(axis.from) {
-		axis.until = axis.from.Add(time.Millisecond)
+	axis := chart.TimeAxis{From: r.from, Until: r.to, Clock: r.clock()}
+	if !axis.Until.After(axis.From) {
+		axis.Until = axis.From.Add(time.Millisecond)
 	}
 	label := fmt.Sprintf("Percentiles of latency and IOPS over time of %s, from %s to %s: %s", v.Name, r.moment(r.from), r.moment(r.to), labels(r.totals))
 	v.Time, v.Data = newTimeChart(axis, names, r.series, label)
@@ -249,17 +252,16 @@ func (r *Run) viewTime(v *runView) error {
 	}
 	m := r.cells.Map()
 	if m.Total == 0 {
-		return nil
+		return
 	}
-	var b strings.Builder
-	err := m.WriteFragment(&b, heatmap.Picture{Title: v.Name, Subtitle: unit.Count(m.Total) + " requests", Clock: axis.clock, From: axis.from, To: axis.until})
-	v.Map = template.HTML(b.String()) // package heatmap escapes its texts
+	v.Map = template.HTML(m.Fragment(heatmap.Picture{ // which escapes texts
+		Title: v.Name, Subtitle: unit.Count(m.Total) + " requests", Clock: axis.Clock, From: axis.From, To: axis.Until,
+	}))
 	v.MapNote = fmt.Sprintf("%s requests (%s) in cells of %s by a twentieth of a power of ten; colours are logarithmic, and of a shorter last column those of its rate. Lines are percentiles of each column.",
 		unit.Count(m.Total), strings.Join(names, ", "), unit.Elapsed(m.Width))
 	if m.OpenUS > 0 {
 		v.MapNote += fmt.Sprintf(" The top row has requests of %s or more: fio's last bin has no upper end.", unit.Latency(m.OpenUS))
 	}
-	return err
 }
 
 // timeNote says what a column is.
@@ -300,6 +302,6 @@ func (r *Run) viewHosts(v *runView) {
 	}
 }
 
-func (r *Run) clock() heatmap.Clock {
-	return heatmap.Clock{Start: r.doc.Run.Start, Known: r.doc.Run.Start.Year() >= 1970}
+func (r *Run) clock() chart.Clock {
+	return chart.Clock{Start: r.doc.Run.Start, Known: facts.HasClock(r.doc)}
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -148,8 +149,8 @@ func TestGaps(t *testing.T) {
 		for _, start := range c.start {
 			windows = append(windows, windowOf("read", "", start, 1000, histOf(5, 100)))
 		}
-		chart := &timeChart{canvas: &canvas{}, axis: timeAxis{from: at(0), until: at(10_000)}}
-		d := chart.steps(seriesOf(t, 600, windows), latencyAxis(10, 1000, 0, 100), func(c *column) float64 { return c.at[0] })
+		drawn := &timeChart{axis: chart.TimeAxis{From: at(0), Until: at(10_000)}}
+		d := drawn.steps(seriesOf(t, 600, windows), chart.LatencyAxis(10, 1000, 0, 100), func(c *column) float64 { return c.at[0] })
 		if got := strings.Count(d, "M"); got != c.want {
 			t.Errorf("%s: %d lines, want %d: %s", c.name, got, c.want, d)
 		}
@@ -165,10 +166,10 @@ func TestDrawn(t *testing.T) {
 		if high < low {
 			return
 		}
-		a := latencyAxis(low, high, 20, 190)
-		chart := &timeChart{canvas: &canvas{}, axis: timeAxis{from: windows[0].Time, until: windows[len(windows)-1].Window.End}}
+		a := chart.LatencyAxis(low, high, 20, 190)
+		pic := &timeChart{axis: chart.TimeAxis{From: windows[0].Time, Until: windows[len(windows)-1].Window.End}}
 		for p := range overTime {
-			d := chart.dashes(s, a, func(c *column) float64 { return c.at[p] })
+			d := pic.dashes(s, a, func(c *column) float64 { return c.at[p] })
 			drawn := strings.Split(strings.TrimPrefix(d, "M"), "M")
 			next := 0
 			for i := range s.columns {
@@ -180,13 +181,13 @@ func TestDrawn(t *testing.T) {
 					t.Fatalf("%q: %v", drawn[next], err)
 				}
 				next++
-				us := a.low * math.Pow(a.high/a.low, (a.top+a.height-y)/a.height)
-				if tolerance := math.Pow(a.high/a.low, 0.06/a.height); us/s.columns[i].at[p] > tolerance || s.columns[i].at[p]/us > tolerance {
-					if s.columns[i].at[p] >= a.low {
+				us := a.Low * math.Pow(a.High/a.Low, (a.Top+a.Height-y)/a.Height)
+				if tolerance := math.Pow(a.High/a.Low, 0.06/a.Height); us/s.columns[i].at[p] > tolerance || s.columns[i].at[p]/us > tolerance {
+					if s.columns[i].at[p] >= a.Low {
 						t.Fatalf("%s of column %d is drawn at %v µs, want %v", overTime[p].name, i, us, s.columns[i].at[p])
 					}
 				}
-				if x < left || until > left+areaWidth || until < x+1-1e-9 {
+				if x < chart.Left || until > chart.Left+chart.AreaWidth || until < x+1-1e-9 {
 					t.Fatalf("column %d is drawn from %v to %v", i, x, until)
 				}
 			}

@@ -3,9 +3,9 @@ package report
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
-	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -24,57 +24,28 @@ type summaryRow struct {
 	Cells      []string
 }
 
-// summaryHeader names the cells.
-var summaryHeader = []string{"Requests", "IOPS", "Bandwidth", "Mean", "p50", "p95", "p99", "p99.9", "Max"}
+// summaryColumns are the cells.
+var summaryColumns = table.Pick(facts.Numbers, "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max")
 
 // SummaryHeader is for the template.
-func (v *pageView) SummaryHeader() []string { return summaryHeader }
+func (v *pageView) SummaryHeader() []string { return titles(summaryColumns) }
 
 // summary has a line for each direction of each run.
 func (p *Page) summary() []summaryRow {
 	var rows []summaryRow
 	for i, r := range p.runs {
-		head := summaryRow{Number: i + 1, Link: r.view != nil, Class: runClass(i), Title: r.title, Start: r.started(), Incomplete: !r.doc.Run.Complete}
+		head := summaryRow{Number: i + 1, Link: r.view != nil, Class: runClass(i), Title: facts.Title(r.doc), Start: facts.Started(r.doc), Incomplete: !r.doc.Run.Complete}
 		for _, t := range r.totals {
 			row := head
-			row.Direction, row.Cells = t.direction, t.summary()
+			row.Direction = t.Direction
+			for i := range summaryColumns {
+				row.Cells = append(row.Cells, summaryColumns[i].TextOf(t.Line))
+			}
 			rows = append(rows, row)
 			head = summaryRow{Link: head.Link}
 		}
 	}
 	return rows
-}
-
-// started is when the run did, to the second.
-func (r *Run) started() string {
-	if !r.clock().Known {
-		return "-"
-	}
-	return timeText(r.doc.Run.Start)[:19]
-}
-
-// summary is a short row.
-func (t *total) summary() []string {
-	cells := []string{t.requests(), unit.Rate(t.IOPS), bandwidth(t.Bandwidth)}
-	l := &t.Latency
-	for _, name := range summaryHeader[len(cells):] {
-		name = strings.ToLower(name)
-		us, _ := l.Figure(name)
-		text := shortText(l, us)
-		switch {
-		case t.histogram == nil && t.Fio != nil:
-			text = "-"
-			if us, ok := t.Fio.Figure(name); ok {
-				text = unit.Latency(us) + "*"
-			}
-		case t.histogram == nil && (name != "mean" || us == 0):
-			text = "-"
-		case name == "mean":
-			text = unit.LatencyOrMore(us, l.IsOpen(l.Max))
-		}
-		cells = append(cells, text)
-	}
-	return cells
 }
 
 // runClass has the colour of the i-th run; runs beyond those that are drawn have none.
@@ -95,7 +66,7 @@ func (p *Page) overlays() []figure {
 			for _, c := range r.curves {
 				if c.name == direction {
 					one := *c
-					one.name, one.class = fmt.Sprintf("%d %s", i+1, r.title), runClass(i)
+					one.name, one.class = fmt.Sprintf("%d %s", i+1, facts.Title(r.doc)), runClass(i)
 					curves = append(curves, &one)
 				}
 			}

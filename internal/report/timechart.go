@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
@@ -17,14 +18,14 @@ const (
 	latencyHeight = 190 // of a panel of latencies
 	rateHeight    = 120
 	betweenPanels = 14
-	timesHeight   = 54 // of the labels below
 )
 
 // timeChart draws percentiles of each direction and iops, one above the other, over the
 // same time.
 type timeChart struct {
-	*canvas
-	axis   timeAxis
+	*chart.Canvas
+	axis   chart.TimeAxis
+	ticks  []chart.Tick
 	names  []string // directions
 	series map[string]*series
 	data   []panelData
@@ -39,18 +40,18 @@ type panelData struct {
 }
 
 // newTimeChart draws the chart. Directions without histograms have no panel of latencies.
-func newTimeChart(axis timeAxis, names []string, all map[string]*series, label string) (template.HTML, []panelData) {
+func newTimeChart(axis chart.TimeAxis, names []string, all map[string]*series, label string) (template.HTML, []panelData) {
 	var withLatency []string
 	for _, name := range names {
 		if low, high := all[name].latencies(); high >= low {
 			withLatency = append(withLatency, name)
 		}
 	}
-	height := float64(len(withLatency)*(titleHeight+latencyHeight+betweenPanels) + titleHeight + rateHeight + timesHeight)
+	height := float64(len(withLatency)*(titleHeight+latencyHeight+betweenPanels) + titleHeight + rateHeight + chart.BelowHeight)
 	if len(withLatency) > 0 {
 		height += keyHeight
 	}
-	t := &timeChart{canvas: newCanvas(height, "time", label), axis: axis, names: names, series: all}
+	t := &timeChart{Canvas: newCanvas(height, "time", label), axis: axis, ticks: axis.Ticks(), names: names, series: all}
 	top := 0.0
 	if len(withLatency) > 0 {
 		t.legend(withLatency)
@@ -62,15 +63,15 @@ func newTimeChart(axis timeAxis, names []string, all map[string]*series, label s
 		low, high = min(low, l), max(high, h)
 	}
 	for _, name := range withLatency {
-		t.latencies(name, latencyAxis(low, high, top+titleHeight, latencyHeight))
+		t.latencies(name, chart.LatencyAxis(low, high, top+titleHeight, latencyHeight))
 		top += titleHeight + latencyHeight + betweenPanels
 	}
 	t.rates(top + titleHeight)
-	t.times(top + titleHeight + rateHeight)
+	t.Below(t.ticks, top+titleHeight+rateHeight, axis.Name())
 	for _, name := range names {
 		t.data = append(t.data, t.panelData(name))
 	}
-	return t.end(), t.data
+	return template.HTML(t.SVG()), t.data // the canvas escapes texts
 }
 
 // latencies are the lowest and the highest that are drawn; the highest is below the lowest
@@ -90,16 +91,16 @@ func (s *series) latencies() (low, high float64) {
 	return low, high
 }
 
-// legend tells the lines, and what is beside them where windows are joined.
+// legend explains the lines, and the shade beside them where windows are joined.
 func (t *timeChart) legend(names []string) {
-	x := float64(left)
+	x := float64(chart.Left)
 	for _, p := range overTime {
-		x = t.key(x, 14, "line "+className(p.name), p.name)
+		x = t.Key(x, 14, "line "+className(p.name), p.name)
 	}
 	for _, name := range names {
 		if t.series[name].joined() > 1 {
-			t.printf(`<path class="shade p99" d="M%s 4h22v12h-22z"/>`, number(x))
-			t.text(x+27, 14, "soft", "up to the worst window of those that are joined")
+			t.Printf(`<path class="shade p99" d="M%s 4h22v12h-22z"/>`, chart.Number(x))
+			t.Text(x+27, 14, "soft", "up to the worst window of those that are joined")
 			return
 		}
 	}
@@ -109,24 +110,24 @@ func (t *timeChart) legend(names []string) {
 func className(percentile string) string { return strings.ReplaceAll(percentile, ".", "") }
 
 // latencies draws the percentiles of a direction.
-func (t *timeChart) latencies(name string, a *valueAxis) {
+func (t *timeChart) latencies(name string, a *chart.ValueAxis) {
 	s := t.series[name]
 	title := name + " latency"
 	if us, isOpen := s.lastBin(); isOpen {
 		title += ", at the top " + unit.Latency(us) + " or more: fio's last bin has no upper end"
 	}
-	t.text(left, a.top-9, "name", title)
-	t.grid(a)
-	t.printf("<g>")
+	t.Text(chart.Left, a.Top-9, "name", title)
+	t.Axes(a, t.ticks)
+	t.Printf("<g>")
 	for p := range ofMax {
-		t.path("shade "+className(overTime[p].name), name+" "+overTime[p].name+" of the worst window", t.shade(s, a,
+		t.Path("shade "+className(overTime[p].name), name+" "+overTime[p].name+" of the worst window", t.shade(s, a,
 			func(c *column) (from, to float64) { return c.at[p], c.worst[p] }))
 	}
-	t.path("line max", name+" max", t.dashes(s, a, func(c *column) float64 { return c.at[ofMax] }))
+	t.Path("line max", name+" max", t.dashes(s, a, func(c *column) float64 { return c.at[ofMax] }))
 	for p := range ofMax {
-		t.path("line "+className(overTime[p].name), name+" "+overTime[p].name, t.steps(s, a, func(c *column) float64 { return c.at[p] }))
+		t.Path("line "+className(overTime[p].name), name+" "+overTime[p].name, t.steps(s, a, func(c *column) float64 { return c.at[p] }))
 	}
-	t.printf("</g>\n")
+	t.Printf("</g>\n")
 }
 
 // rates draws the iops of all directions.
@@ -137,52 +138,22 @@ func (t *timeChart) rates(top float64) {
 			most = max(most, s.columns[i].most, s.columns[i].iops)
 		}
 	}
-	a := rateAxis(most, top, rateHeight, 4)
-	t.text(left, top-9, "name", "IOPS")
-	x := float64(left) + 60
-	t.grid(a)
+	a := chart.RateAxis(most, top, rateHeight, 4)
+	t.Text(chart.Left, top-9, "name", "IOPS")
+	x := float64(chart.Left) + 60
+	t.Axes(a, t.ticks)
 	for _, name := range t.names {
 		if len(t.names) > 1 {
-			x = t.key(x, top-9, "line "+name, name)
+			x = t.Key(x, top-9, "line "+name, name)
 		}
 		s := t.series[name]
-		t.path("shade "+name, name+" iops of the windows that are joined", t.shade(s, a, func(c *column) (from, to float64) { return c.lowest, c.most }))
-		t.path("line rate "+name, name+" iops", t.steps(s, a, func(c *column) float64 { return c.iops }))
+		t.Path("shade "+name, name+" iops of the windows that are joined", t.shade(s, a, func(c *column) (from, to float64) { return c.lowest, c.most }))
+		t.Path("line rate "+name, name+" iops", t.steps(s, a, func(c *column) float64 { return c.iops }))
 	}
-}
-
-// grid draws the frame, with lines at round times.
-func (t *timeChart) grid(a *valueAxis) {
-	t.printf(`<g class="grid">`)
-	for _, tick := range t.axis.ticks() {
-		t.printf(`<path d="M%s %sv%s"/>`, number(left+tick.At*areaWidth), number(a.top), number(a.height))
-	}
-	t.printf("</g>\n")
-	t.axes(a)
-}
-
-// times are the labels below the last panel.
-func (t *timeChart) times(bottom float64) {
-	t.printf(`<g text-anchor="middle">`)
-	for _, tick := range t.axis.ticks() {
-		t.text(left+tick.At*areaWidth, bottom+20, "", tick.Label)
-	}
-	t.text(left+areaWidth/2, bottom+44, "soft", t.axis.name())
-	t.printf("</g>\n")
-}
-
-// span is from where to where a column is drawn: however short, it can be seen.
-func (t *timeChart) span(c *column) (from, to float64) {
-	from, to = t.axis.x(c.start), t.axis.x(c.end)
-	if to < from+1 {
-		from = min(from, left+areaWidth-1)
-		to = from + 1
-	}
-	return from, to
 }
 
 // steps is a line with a step for each column, which ends where a window is missing.
-func (t *timeChart) steps(s *series, a *valueAxis, value func(*column) float64) string {
+func (t *timeChart) steps(s *series, a *chart.ValueAxis, value func(*column) float64) string {
 	var d strings.Builder
 	drawn := false
 	for i := range s.columns {
@@ -192,11 +163,11 @@ func (t *timeChart) steps(s *series, a *valueAxis, value func(*column) float64) 
 			drawn = false
 			continue
 		}
-		from, to := t.span(c)
+		from, to := t.axis.Span(c.start, c.end)
 		if drawn && s.follows(i) {
-			fmt.Fprintf(&d, "V%sH%s", number(a.y(v)), number(to))
+			fmt.Fprintf(&d, "V%sH%s", chart.Number(a.Y(v)), chart.Number(to))
 		} else {
-			fmt.Fprintf(&d, "M%s %sH%s", number(from), number(a.y(v)), number(to))
+			fmt.Fprintf(&d, "M%s %sH%s", chart.Number(from), chart.Number(a.Y(v)), chart.Number(to))
 		}
 		drawn = true
 	}
@@ -204,29 +175,29 @@ func (t *timeChart) steps(s *series, a *valueAxis, value func(*column) float64) 
 }
 
 // dashes is a dash for each column.
-func (t *timeChart) dashes(s *series, a *valueAxis, value func(*column) float64) string {
+func (t *timeChart) dashes(s *series, a *chart.ValueAxis, value func(*column) float64) string {
 	var d strings.Builder
 	for i := range s.columns {
 		c := &s.columns[i]
 		if v := value(c); !math.IsNaN(v) {
-			from, to := t.span(c)
-			fmt.Fprintf(&d, "M%s %sH%s", number(from), number(a.y(v)), number(to))
+			from, to := t.axis.Span(c.start, c.end)
+			fmt.Fprintf(&d, "M%s %sH%s", chart.Number(from), chart.Number(a.Y(v)), chart.Number(to))
 		}
 	}
 	return d.String()
 }
 
 // shade is what lies between two values in columns of several windows, where it can be seen.
-func (t *timeChart) shade(s *series, a *valueAxis, between func(*column) (from, to float64)) string {
+func (t *timeChart) shade(s *series, a *chart.ValueAxis, between func(*column) (from, to float64)) string {
 	var d strings.Builder
 	for i := range s.columns {
 		c := &s.columns[i]
 		low, high := between(c)
-		if c.windows < 2 || math.IsNaN(low) || a.y(low)-a.y(high) < 0.5 {
+		if c.windows < 2 || math.IsNaN(low) || a.Y(low)-a.Y(high) < 0.5 {
 			continue
 		}
-		from, to := t.span(c)
-		fmt.Fprintf(&d, "M%s %sH%sV%sH%sz", number(from), number(a.y(low)), number(to), number(a.y(high)), number(from))
+		from, to := t.axis.Span(c.start, c.end)
+		fmt.Fprintf(&d, "M%s %sH%sV%sH%sz", chart.Number(from), chart.Number(a.Y(low)), chart.Number(to), chart.Number(a.Y(high)), chart.Number(from))
 	}
 	return d.String()
 }
@@ -241,8 +212,8 @@ func (t *timeChart) panelData(name string) panelData {
 	p.Columns = append(p.Columns, "iops")
 	for i := range s.columns {
 		c := &s.columns[i]
-		from, to := t.span(c)
-		row := []any{math.Round(from*10) / 10, math.Round(to*10) / 10, t.when(c.start) + " – " + t.when(c.end)}
+		from, to := t.axis.Span(c.start, c.end)
+		row := []any{from, to, t.when(c.start) + " – " + t.when(c.end)}
 		for _, v := range c.at {
 			row = append(row, unit.LatencyOrMore(v, c.isOpen(v)))
 		}
@@ -252,4 +223,4 @@ func (t *timeChart) panelData(name string) panelData {
 }
 
 // when is a time as precise as windows are.
-func (t *timeChart) when(at time.Time) string { return clockTime(t.axis.clock, at) }
+func (t *timeChart) when(at time.Time) string { return clockTime(t.axis.Clock, at) }

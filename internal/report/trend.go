@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"math"
 
+	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -43,33 +44,33 @@ func Trend(runs []TrendRun) template.HTML {
 		return ""
 	}
 	c := newCanvas(keyHeight+trendHeight+trendBelow, "trend", fmt.Sprintf("p99 of %d runs, from %s to %s", len(runs), unit.Latency(low), unit.Latency(high)))
-	x := float64(left)
+	x := float64(chart.Left)
 	for _, name := range mapping.Directions {
 		if names[name] {
-			x = c.key(x, 14, "line "+name, "p99 of "+name+"s")
+			x = c.Key(x, 14, "line "+name, "p99 of "+name+"s")
 		}
 	}
-	a := latencyAxis(low, high, keyHeight, trendHeight)
-	c.axes(a)
-	place := func(i int) float64 { return left + areaWidth*(float64(i)+0.5)/float64(len(runs)) }
+	a := chart.LatencyAxis(low, high, keyHeight, trendHeight)
+	c.Axes(a, nil)
+	place := func(i int) float64 { return chart.Left + chart.AreaWidth*(float64(i)+0.5)/float64(len(runs)) }
 	for _, name := range mapping.Directions {
-		c.path("line joined "+name, "p99 of "+name+"s", trendLines(runs, name, place, a))
+		c.Path("line joined "+name, "p99 of "+name+"s", trendLines(runs, name, place, a))
 	}
 	for i, r := range runs {
 		for _, p := range r.P99 {
-			c.printf(`<a href="%s" tabindex="-1"><circle class="dot %s" cx="%s" cy="%s" r="4"><title>%s</title></circle></a>`+"\n", escape(r.Link), p.Direction,
-				number(place(i)), number(a.y(p.US)), escape(fmt.Sprintf("%s, %s: p99 of %ss %s", r.Title, r.Start, p.Direction, unit.LatencyOrMore(p.US, p.OrMore))))
+			c.Printf(`<a href="%s" tabindex="-1"><circle class="dot %s" cx="%s" cy="%s" r="4"><title>%s</title></circle></a>`+"\n", chart.Escape(r.Link), p.Direction,
+				chart.Number(place(i)), chart.Number(a.Y(p.US)), chart.Escape(fmt.Sprintf("%s, %s: p99 of %ss %s", r.Title, r.Start, p.Direction, unit.LatencyOrMore(p.US, p.OrMore))))
 		}
 	}
-	c.text(left, keyHeight+trendHeight+18, "soft", runs[0].Start)
-	c.printf(`<g text-anchor="end">`)
-	c.text(left+areaWidth, keyHeight+trendHeight+18, "soft", runs[len(runs)-1].Start)
-	c.printf("</g>\n")
-	return c.end()
+	c.Text(chart.Left, keyHeight+trendHeight+18, "soft", runs[0].Start)
+	c.Printf(`<g text-anchor="end">`)
+	c.Text(chart.Left+chart.AreaWidth, keyHeight+trendHeight+18, "soft", runs[len(runs)-1].Start)
+	c.Printf("</g>\n")
+	return template.HTML(c.SVG()) // the canvas escapes texts
 }
 
 // trendLines are the lines of a direction, which join runs of the same kind.
-func trendLines(runs []TrendRun, direction string, place func(int) float64, a *valueAxis) string {
+func trendLines(runs []TrendRun, direction string, place func(int) float64, a *chart.ValueAxis) string {
 	last := map[string]string{} // place of the run before, by kind
 	var d []byte
 	for i, r := range runs {
@@ -77,7 +78,7 @@ func trendLines(runs []TrendRun, direction string, place func(int) float64, a *v
 			if p.Direction != direction {
 				continue
 			}
-			here := number(place(i)) + " " + number(a.y(p.US))
+			here := chart.Number(place(i)) + " " + chart.Number(a.Y(p.US))
 			if from, ok := last[r.Kind]; ok {
 				d = append(d, "M"+from+"L"+here...)
 			}

@@ -1,12 +1,33 @@
 package slo
 
 import (
+	"iter"
 	"maps"
 	"math"
 	"slices"
 
 	"github.com/fio2es/fio2es/mapping"
 )
+
+// Check checks a run against rules, by its document and by its windows in order of time, which are
+// nil where no rule needs them.
+func Check(rules []Rule, run *mapping.Run, windows iter.Seq2[*mapping.Interval, error]) ([]Verdict, error) {
+	e := New(rules)
+	if windows != nil {
+		for d, err := range windows {
+			if err == nil {
+				err = e.AddDocument(d)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := e.SetRun(run, nil); err != nil {
+		return nil, err
+	}
+	return e.Verdicts(), nil
+}
 
 // WindowOf is the window of an interval document. It is false where the document says nothing of
 // requests, as averages of bandwidth alone.

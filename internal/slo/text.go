@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // CloseText is the note on a verdict that is [Verdict.Close].
@@ -55,8 +56,20 @@ func (v *Verdict) WorstText() string {
 	return unit.OrMore(v.Rule.Metric.Unit().Text(w.Value, math.NaN(), v.Requests), w.Open)
 }
 
-// Text writes for people by how much and when a rule is broken, of a run that began at start.
-func (v *Verdict) Text(start time.Time) string {
+// Message says for people which rule a run breaks, by how much and when, or why it is unknown.
+func (v *Verdict) Message(run *mapping.RunInfo) string {
+	title := run.Name
+	if run.Archive != "" {
+		title = run.Archive + ":" + title
+	}
+	if v.State == Unknown {
+		return fmt.Sprintf("sla %s: %s: unknown: %s", v.Rule, title, v.Why)
+	}
+	return fmt.Sprintf("sla %s: %s: %s %s", v.Rule, title, v.Direction, v.breachText(run.Start))
+}
+
+// breachText writes by how much and when the rule is broken, of a run that began at start.
+func (v *Verdict) breachText(start time.Time) string {
 	text := fmt.Sprintf("%s: %s", v.Rule.Metric, v.ValueText())
 	if w := &v.Windows; v.Rule.InWindows() {
 		at := func(ms int64) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }

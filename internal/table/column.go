@@ -13,14 +13,15 @@ type Column[R any] struct {
 	// Name and Unit are for programs: the header of CSV and the key of JSON are both,
 	// "p99_us", or the name alone.
 	Name, Unit string
-	// Heading is for people. One that begins with ">" is that of a column of numbers.
+	// Heading is for people. One that begins with ">" is that of a column of numbers. Tables on terminals and in
+	// Markdown have headings in capitals.
 	Heading string
-	// Value is for programs: nil, a string, bool, int, int64, float64, []string or time.Time.
-	// A float that is no number, a time that is zero and nil are null in JSON and an empty
-	// cell in CSV. Without Value the column is for people alone.
+	// Value is for programs: nil, a string, bool, int, int64, float64, []string or time.Time. nil, a float that is no
+	// number and a time before 1970, which is one that is not known, are null in JSON and an empty cell in CSV.
+	// Without Value the column is for people alone.
 	Value func(R) any
-	// Text is for people. Without Text a column with a heading shows the cell of CSV, and one
-	// without a heading is for programs alone.
+	// Text is for people. Without Text a column with a heading shows the cell of CSV, and one without a heading is
+	// for programs alone.
 	Text func(R) string
 	// Sparse leaves the key out of JSON where the value is null, false or empty.
 	Sparse bool
@@ -36,7 +37,11 @@ func (c *Column[R]) key() string {
 
 func (c *Column[R]) isForPeople() bool { return c.Text != nil || c.Heading != "" }
 
-func (c *Column[R]) text(row R) string {
+// Title is the heading without its mark.
+func (c *Column[R]) Title() string { return strings.TrimPrefix(c.Heading, ">") }
+
+// TextOf is the cell of a row for people.
+func (c *Column[R]) TextOf(row R) string {
 	if c.Text == nil {
 		return cell(c.Value(row))
 	}
@@ -54,7 +59,7 @@ func known(v any) any {
 			return nil
 		}
 	case time.Time:
-		if v.IsZero() {
+		if v.Year() < 1970 {
 			return nil
 		}
 		return v.UTC().Format(timeLayout)

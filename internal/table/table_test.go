@@ -179,10 +179,10 @@ func TestSame(t *testing.T) {
 func FuzzMarkdown(f *testing.F) {
 	f.Add("a|b\n| c [x](http://y) <b> `z` \\")
 	f.Fuzz(func(t *testing.T, text string) {
-		m := newMarkdown([]string{"A", "B"})
-		m.Add(text, "end")
+		m := newGrid(true, []string{"A", "B"}, nil, nil)
+		m.add([]string{text, "end"})
 		var out strings.Builder
-		if err := m.Write(&out); err != nil {
+		if err := m.write(&out); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(out.String(), "\n")

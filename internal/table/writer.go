@@ -4,8 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-
-	"github.com/fio2es/fio2es/internal/term"
+	"strings"
 )
 
 // The formats of [New].
@@ -37,19 +36,10 @@ type Writer[R any] struct {
 
 // people is what tables for people have beside rows.
 type people struct {
-	make  func() grid
-	grid  grid
-	clean func(text string) string // of titles and notes
-	blank string                   // a line between them and rows, where there has to be one
-	title []string                 // not written yet
-	begun bool                     // something is written
-}
-
-// grid takes the cells of a table, and writes them on demand.
-type grid interface {
-	Add(cells ...string)
-	Rows() int // that are not written yet
-	Write(w io.Writer) error
+	make  func() *grid
+	grid  *grid
+	title []string // not written yet
+	begun bool     // something is written
 }
 
 // New makes a writer. CSV begins with its header at once.
@@ -67,18 +57,13 @@ func NewNarrow[R any](w io.Writer, format string, columns []Column[R], cut, drop
 	for _, c := range columns {
 		if forPeople && c.isForPeople() || !forPeople && c.Value != nil {
 			t.columns = append(t.columns, c)
-			headings, keys = append(headings, c.Heading), append(keys, c.key())
+			headings, keys = append(headings, strings.ToUpper(c.Heading)), append(keys, c.key())
 		}
 	}
 	switch format {
-	case Text:
-		t.people = &people{make: func() grid {
-			table := term.NewTable(headings...)
-			table.Narrow(cut, drop)
-			return table
-		}, clean: term.Clean}
-	case Markdown:
-		t.people = &people{make: func() grid { return newMarkdown(headings) }, clean: plain, blank: "\n"}
+	case Text, Markdown:
+		t.people = &people{make: func() *grid { return newGrid(format == Markdown, headings, cut, drop) }}
+		t.Begin()
 	case JSON:
 		t.json = newObjects(w, keys)
 	default:
@@ -113,9 +98,13 @@ func (t *Writer[R]) Write(row R) error {
 	}
 	cells := make([]string, len(t.columns))
 	for i := range t.columns {
-		cells[i] = t.columns[i].text(row)
+		cells[i] = t.columns[i].TextOf(row)
 	}
-	return t.people.add(t.w, cells)
+	t.people.grid.add(cells)
+	if len(t.people.grid.rows) < mostRows {
+		return nil
+	}
+	return t.people.write(t.w)
 }
 
 // End ends a table for people, with notes below it.
@@ -126,9 +115,10 @@ func (t *Writer[R]) End(notes ...string) error {
 	if err := t.people.write(t.w); err != nil {
 		return err
 	}
-	t.people.grid = nil
+	g := t.people.grid
+	t.Begin()
 	for _, note := range notes {
-		if _, err := fmt.Fprintf(t.w, "%s%s\n", t.people.blank, t.people.clean(note)); err != nil {
+		if _, err := fmt.Fprintf(t.w, "%s%s\n", g.blank(), g.clean(note)); err != nil {
 			return err
 		}
 	}
@@ -144,30 +134,16 @@ func (t *Writer[R]) Flush() error {
 	return t.csv.Error()
 }
 
-func (p *people) add(w io.Writer, cells []string) error {
-	if p.grid == nil {
-		p.grid = p.make()
-	}
-	p.grid.Add(cells...)
-	if p.grid.Rows() < mostRows {
-		return nil
-	}
-	return p.write(w)
-}
-
 // write writes the rows so far, under the title if it is not written yet.
 func (p *people) write(w io.Writer) error {
 	if len(p.title) > 0 && p.begun {
 		fmt.Fprintln(w)
 	}
 	for _, line := range p.title {
-		if _, err := fmt.Fprintf(w, "%s\n%s", p.clean(line), p.blank); err != nil {
+		if _, err := fmt.Fprintf(w, "%s\n%s", p.grid.clean(line), p.grid.blank()); err != nil {
 			return err
 		}
 	}
 	p.title, p.begun = nil, true
-	if p.grid == nil {
-		p.grid = p.make()
-	}
-	return p.grid.Write(w)
+	return p.grid.write(w)
 }

@@ -1,3 +1,5 @@
+// Package term writes for people at a terminal: log lines and a line of progress. Names from archives and answers of
+// servers are in what it writes, so all text is cleaned of what a terminal would act on: see [Clean].
 package term
 
 import (

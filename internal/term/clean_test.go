@@ -64,16 +64,10 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestNothingRaw: a name is one cell, and one line, wherever it is shown.
+// TestNothingRaw: a name is on one line, wherever it is shown.
 func TestNothingRaw(t *testing.T) {
 	const name = "a\x1b]0;x\x07\r\nerror: forged\u009b\u202e"
 	var out strings.Builder
-	table := NewTable("NAME", ">N")
-	table.Add(name, "1")
-	table.Add("b", "2")
-	if err := table.Write(&out); err != nil {
-		t.Fatal(err)
-	}
 	if err := Line(&out, "run %s", name); err != nil {
 		t.Fatal(err)
 	}
@@ -85,8 +79,7 @@ func TestNothingRaw(t *testing.T) {
 	if strings.ContainsFunc(strings.ReplaceAll(text, "\n", ""), func(r rune) bool { return !unicode.IsGraphic(r) }) {
 		t.Errorf("%q", text)
 	}
-	lines := strings.Split(text, "\n")
-	if len(lines) != 6 || !strings.Contains(lines[0], "N") || len([]rune(lines[1])) != len([]rune(lines[2])) {
+	if lines := strings.Split(text, "\n"); len(lines) != 3 {
 		t.Errorf("%d lines: %q", len(lines), lines)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Latency writes a latency given in microseconds, such as "39.3µs" or "1.04s".
@@ -125,4 +126,14 @@ func Moment(t time.Time) string {
 		return "+" + t.Sub(time.Time{}).String()
 	}
 	return t.UTC().Format("2006-01-02 15:04:05.000")
+}
+
+// Shorten leaves out the middle of a text that is longer than so many characters.
+func Shorten(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	r := []rune(text)
+	tail := (most - 1) / 2
+	return string(r[:most-1-tail]) + "…" + string(r[len(r)-tail:])
 }

@@ -54,3 +54,11 @@ func TestPercent(t *testing.T) {
 		}
 	}
 }
+
+func TestShorten(t *testing.T) {
+	for width, want := range map[int]string{10: "abcdefghij", 9: "abcd…ghij", 4: "ab…j", 1: "…"} {
+		if got := Shorten("abcdefghij", width); got != want {
+			t.Errorf("%d: %q, want %q", width, got, want)
+		}
+	}
+}

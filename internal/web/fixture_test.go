@@ -66,12 +66,11 @@ func serve(store history.Store, change ...func(*Options)) *pages {
 	p := &pages{}
 	o := Options{
 		Store: store, Name: "history.db", Program: "fio2es test", Local: true,
-		Title: func(run *mapping.Run) string { return run.Run.Archive + ":" + run.Run.Name },
 		Report: func(_ context.Context, runs []*mapping.Run, home string) (*report.Page, error) {
 			p.made.Add(1)
 			page := report.New(report.Options{Program: "fio2es test", Home: home})
 			for _, run := range runs {
-				if _, err := page.Run().End(run, run.Run.Name); err != nil {
+				if _, err := page.Run().End(run); err != nil {
 					return nil, err
 				}
 			}

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/fio2es/fio2es/internal/facts"
 )
 
 // FuzzQuery: what is taken of a list's address is the list that its own address asks for.
@@ -25,7 +27,7 @@ func FuzzQuery(f *testing.F) {
 		if q.page < 1 || q.by == nil {
 			t.Fatalf("%q: %+v", raw, q)
 		}
-		for _, want := range []query{q, q.at(q.page + 1), q.sorted(&columns[2])} {
+		for _, want := range []query{q, q.at(q.page + 1), q.sorted(&facts.Orders[2])} {
 			u, err := url.Parse(want.address())
 			if err != nil {
 				t.Fatal(err)

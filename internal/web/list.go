@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"html/template"
-	"math"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -32,7 +32,7 @@ func (s *site) look(ctx context.Context, q query) (*found, error) {
 	defer leave()
 	filter := history.RunFilter{Text: q.text, Light: true}
 	begin := (q.page - 1) * pageRuns
-	isHistorys := q.by.of == nil && !q.lowest
+	isHistorys := q.by.Column == nil && !q.lowest
 	if isHistorys {
 		filter.Limit = begin + pageRuns + 1
 	}
@@ -57,7 +57,7 @@ func (s *site) look(ctx context.Context, q query) (*found, error) {
 		}
 		return f, nil
 	}
-	q.sort(runs)
+	q.by.Sort(runs, q.lowest)
 	end := min(begin+pageRuns, len(runs))
 	return &found{runs: runs[min(begin, end):end], more: end < len(runs), total: len(runs)}, nil
 }
@@ -79,14 +79,6 @@ func (s *site) count(ctx context.Context) (n int, err error) {
 		n++
 	}
 	return n, nil
-}
-
-// plural is a number of things, such as "2 runs".
-func plural(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return unit.Count(int64(n)) + " " + thing
 }
 
 // lean is a run without what is not in a list, of which there may be many.
@@ -145,15 +137,19 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := listView{Head: s.head("Runs", ""), Name: s.Name, Text: q.text, Most: mostCompared, Trend: report.Trend(s.points(f.runs))}
-	if q.by != &columns[0] {
-		v.Sort = q.by.key
+	if q.by != &facts.Orders[0] {
+		v.Sort = q.by.Name
 	}
 	if q.lowest {
 		v.Order = "lowest"
 	}
-	for i := range columns {
-		c := columnView{Name: columns[i].name, Link: q.sorted(&columns[i]).address()}
-		if q.by == &columns[i] {
+	for i := range facts.Orders {
+		order := &facts.Orders[i]
+		c := columnView{Name: "Start (UTC)", Link: q.sorted(order).address()}
+		if order.Column != nil {
+			c.Name = order.Column.Title()
+		}
+		if q.by == order {
 			c.Sorted = "descending"
 			if q.lowest {
 				c.Sorted = "ascending"
@@ -163,7 +159,7 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, run := range f.runs {
 		v.Rows = append(v.Rows, s.rows(run)...)
-		v.ByFio = v.ByFio || slices.ContainsFunc(run.ByDirection(), func(d mapping.DirectionTotals) bool { return d.Latency.Layout == "" && d.Fio != nil })
+		v.ByFio = v.ByFio || slices.ContainsFunc(facts.Lines(run), func(l *facts.Line) bool { return l.Latencies.ByFio })
 	}
 	v.pages(q, f)
 	if len(f.runs) == 0 && (q.text != "" || q.page > 1) {
@@ -172,7 +168,7 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, err)
 			return
 		}
-		v.Runs, v.Matches, v.Page, v.PageRuns = plural(n, "run"), f.total, q.page, pageRuns
+		v.Runs, v.Matches, v.Page, v.PageRuns = unit.Plural(n, "run"), f.total, q.page, pageRuns
 	}
 	s.show(w, r, http.StatusOK, "list", v)
 }
@@ -185,7 +181,7 @@ func (v *listView) pages(q query, f *found) {
 	if f.more {
 		v.Next = q.at(q.page + 1).address()
 	}
-	v.All = query{by: &columns[0], page: 1}.address()
+	v.All = query{by: &facts.Orders[0], page: 1}.address()
 	if len(f.runs) == 0 {
 		return
 	}
@@ -200,47 +196,25 @@ func (v *listView) pages(q query, f *found) {
 func (s *site) rows(run *mapping.Run) []row {
 	state, isBad := run.State()
 	one := row{
-		First: true, Link: runLink(run), ID: run.Run.ID, Short: run.Run.ID[:min(8, len(run.Run.ID))], Start: started(run), Title: s.Title(run),
+		First: true, Link: runLink(run), ID: run.Run.ID, Short: facts.ShortID(run), Start: facts.Started(run), Title: facts.Title(run),
 		Hosts: len(run.Hosts), Jobs: run.Fio.Jobs, State: strings.Join(state, ", "), IsBad: isBad,
 	}
-	list := run.ByDirection()
-	one.Lines = max(1, len(list))
+	lines := facts.Lines(run)
+	one.Lines = max(1, len(lines))
 	var rows []row
-	for _, d := range list {
-		one.Direction, one.Cells = d.Direction, cells(d.Totals)
+	for _, line := range lines {
+		one.Direction, one.Cells = line.Direction, nil
+		for _, o := range facts.Orders[1:] {
+			one.Cells = append(one.Cells, o.Column.TextOf(line))
+		}
 		rows = append(rows, one)
 		one = row{}
 	}
 	if len(rows) == 0 {
-		one.Cells = make([]string, len(columns)-1)
+		one.Cells = make([]string, len(facts.Orders)-1)
 		rows = append(rows, one)
 	}
 	return rows
-}
-
-// cells are a direction's numbers. Of averages, there are no latencies but the mean.
-func cells(t *mapping.Totals) []string {
-	list := []string{unit.Count(t.Requests), unit.Rate(t.IOPS)}
-	if t.Latency.Layout == "" && t.Requests == 0 {
-		list[0] = "-" // averages do not say
-	}
-	for _, c := range columns[3:] {
-		us := c.of(t)
-		text := unit.LatencyOrMore(us, t.Latency.IsOpen(us))
-		if t.Latency.Layout == "" && !math.IsNaN(us) {
-			text += "*"
-		}
-		list = append(list, text)
-	}
-	return list
-}
-
-// started is when a run did, to the second.
-func started(run *mapping.Run) string {
-	if run.Run.Start.Year() < 1970 {
-		return "-"
-	}
-	return run.Run.Start.UTC().Format("2006-01-02 15:04:05")
 }
 
 // points are what is drawn of runs, in the order in which they started.
@@ -249,7 +223,7 @@ func (s *site) points(runs []*mapping.Run) []report.TrendRun {
 	slices.SortStableFunc(inTime, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) })
 	var list []report.TrendRun
 	for _, run := range inTime {
-		one := report.TrendRun{Title: s.Title(run), Start: started(run), Link: runLink(run), Kind: kindOf(run)}
+		one := report.TrendRun{Title: facts.Title(run), Start: facts.Started(run), Link: runLink(run), Kind: kindOf(run)}
 		for _, d := range run.ByDirection() {
 			if d.Latency.Layout != "" {
 				one.P99 = append(one.P99, report.TrendPoint{Direction: d.Direction, US: d.Latency.P99, OrMore: d.Latency.IsOpen(d.Latency.P99)})

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -19,11 +20,12 @@ var (
 	pageLink  = regexp.MustCompile(`(?:href|action)="([^"]*)"`)
 )
 
-// titles are those of the runs in a list, without their archive.
+// titles are those of the runs in a list, without their archive and settings.
 func titles(page string) []string {
 	var list []string
 	for _, m := range titleLink.FindAllStringSubmatch(page, -1) {
-		list = append(list, strings.TrimPrefix(html.UnescapeString(m[2]), "archive:"))
+		name, _, _ := strings.Cut(strings.TrimPrefix(html.UnescapeString(m[2]), "archive:"), " rand")
+		list = append(list, name)
 	}
 	return list
 }
@@ -184,11 +186,11 @@ func parameters(address string) string {
 
 // TestAddress: the address of a list asks for that list.
 func TestAddress(t *testing.T) {
-	for i := range columns {
+	for i := range facts.Orders {
 		for _, text := range []string{"", "a b&c=d #?%<>\"'"} {
 			for _, page := range []int{1, 7} {
 				for _, lowest := range []bool{false, true} {
-					q := query{text: text, by: &columns[i], lowest: lowest, page: page}
+					q := query{text: text, by: &facts.Orders[i], lowest: lowest, page: page}
 					u, err := url.Parse(q.address())
 					if err != nil {
 						t.Fatal(err)
@@ -200,11 +202,11 @@ func TestAddress(t *testing.T) {
 			}
 		}
 	}
-	by := query{by: &columns[5], page: 3}
-	if got := by.sorted(&columns[5]); !got.lowest || got.page != 1 {
+	by := query{by: &facts.Orders[5], page: 3}
+	if got := by.sorted(&facts.Orders[5]); !got.lowest || got.page != 1 {
 		t.Errorf("the same column once more: %+v", got)
 	}
-	if got := by.sorted(&columns[5]).sorted(&columns[2]); got.lowest || got.by != &columns[2] {
+	if got := by.sorted(&facts.Orders[5]).sorted(&facts.Orders[2]); got.lowest || got.by != &facts.Orders[2] {
 		t.Errorf("another column: %+v", got)
 	}
 }

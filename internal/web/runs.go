@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/mapping"
@@ -148,7 +149,7 @@ func (s *site) candidates(ctx context.Context, begin, home string) (list []choic
 		case len(list) == mostChoices:
 			return list, true, nil
 		}
-		list = append(list, choice{home + runLink(run), run.Run.ID, s.Title(run), started(run)})
+		list = append(list, choice{home + runLink(run), run.Run.ID, facts.Title(run), facts.Started(run)})
 	}
 	return list, false, nil
 }

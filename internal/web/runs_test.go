@@ -48,7 +48,7 @@ func TestRuns(t *testing.T) {
 		{"/runs/aa00", 200, []string{`<a href="../">All runs</a>`}, "a"},
 		{"/runs/c", 200, nil, "c"},
 		{"/runs/latest", 200, nil, "c"},
-		{"/runs/a", 300, []string{"ids of several runs begin with a.", `<a href="../runs/aa00"><code>aa00</code></a> archive:a, 2026-11-21 03:13:02`, `"../runs/ab00"`}, ""},
+		{"/runs/a", 300, []string{"ids of several runs begin with a.", `<a href="../runs/aa00"><code>aa00</code></a> archive:a randwrite 4K qd4, 2026-11-21 03:13:02`, `"../runs/ab00"`}, ""},
 		{"/runs/x", 404, []string{"No run in history.db has the id x", "fio2es ingest", `<a href="../">All runs</a>`}, ""},
 		{"/runs/a/b", 404, []string{"No such page", `<a href="../../">All runs</a>`}, ""},
 		{"/favicon.ico", 404, []string{"No such page"}, ""},
@@ -208,7 +208,7 @@ func TestAtOnce(t *testing.T) {
 				mu.Unlock()
 				<-end
 				page := report.New(report.Options{})
-				_, err := page.Run().End(runs[0], "a")
+				_, err := page.Run().End(runs[0])
 				return page, err
 			}
 		})

@@ -21,8 +21,6 @@ type Options struct {
 	Name    string // of the history, for people
 	Program string // and its version, such as "fio2es v1.2.3"
 
-	// Title is a run's name with what most distinguishes it.
-	Title func(*mapping.Run) string
 	// Report makes the page of runs, in their order, which links to a list of all at home.
 	// It fails with a [NoReportError] where there is nothing to show.
 	Report func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error)

@@ -118,6 +118,16 @@ func All(opt Options) ([]Object, error) {
 	return append(all, index(opt, "runs", load("index-runs.json", opt.Prefix, ""))), nil
 }
 
+// LatencyFields are the types of the fields of interval documents, by path.
+func LatencyFields() map[string]string { return fields("component-latency-mappings.json") }
+
+// RunFields are the types of the fields of run documents, by path.
+func RunFields() map[string]string { return fields("component-runs-mappings.json") }
+
+func fields(file string) map[string]string {
+	return load(file, "", "").at("template", "mappings").leaves("", map[string]string{})
+}
+
 func policy(opt Options) Object {
 	t, name := load("policy-latency.json", opt.Prefix, ""), opt.Prefix+"-latency"
 	t.set(ManagedBy, "policy", "_meta", "managed_by")
@@ -191,6 +201,14 @@ func isBackwards(text string) bool {
 	return err1 == nil && err2 == nil && most < least
 }
 
+// CheckPrefix fails with [ErrOptions] if names of indices cannot begin with prefix.
+func CheckPrefix(prefix string) error {
+	if !prefixes.MatchString(prefix) {
+		return fmt.Errorf("prefix %q: only a-z, 0-9, dots, dashes and underscores, at most 64, the first a letter or digit: %w", prefix, ErrOptions)
+	}
+	return nil
+}
+
 // check fills in what is left out, and finds what cannot be.
 func (opt *Options) check() error {
 	if opt.Prefix == "" {
@@ -202,9 +220,10 @@ func (opt *Options) check() error {
 	if opt.Replicas == "" {
 		opt.Replicas = "0-1"
 	}
+	if err := CheckPrefix(opt.Prefix); err != nil {
+		return err
+	}
 	switch {
-	case !prefixes.MatchString(opt.Prefix):
-		return fmt.Errorf("prefix %q: only a-z, 0-9, dots, dashes and underscores, at most 64, the first a letter or digit: %w", opt.Prefix, ErrOptions)
 	case opt.Shards < 0 || opt.Shards > 1024:
 		return fmt.Errorf("%d shards: 1 to 1024 are possible: %w", opt.Shards, ErrOptions)
 	case !replicas.MatchString(opt.Replicas) || isBackwards(opt.Replicas):

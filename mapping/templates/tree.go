@@ -97,3 +97,17 @@ func asTree(v any) (tree, bool) {
 	}
 	return nil, false
 }
+
+// leaves are the types of all fields below, by path.
+func (t tree) leaves(path string, into map[string]string) map[string]string {
+	for _, inner := range []string{"properties", "fields"} {
+		for name := range t.at(inner) {
+			field := t.at(inner, name)
+			if typ, _ := field["type"].(string); typ != "" && typ != "object" {
+				into[path+name] = typ
+			}
+			field.leaves(path+name+".", into)
+		}
+	}
+	return into
+}

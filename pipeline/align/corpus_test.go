@@ -48,7 +48,7 @@ func readLog(t *testing.T, path string, do func(*fiolog.Record) bool) {
 	if err != nil {
 		t.Fatal(path, err)
 	}
-	r := fiolog.NewReader(text, path)
+	r := fiolog.NewReader(text, path, fiolog.ClatHist)
 	for {
 		rec, err := r.Next()
 		switch {

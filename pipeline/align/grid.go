@@ -8,8 +8,8 @@ type grid struct {
 	tolerance int64 // times at most so far from an edge are taken as the edge
 }
 
-// snap moves a time that all but lies on an edge onto it. It is monotone, so rows that
-// followed one another still do.
+// snap moves a time that is close to an edge onto it. It is monotone, so it keeps the order
+// of rows.
 func (g grid) snap(t int64) int64 {
 	off := t % g.length
 	switch {
@@ -21,8 +21,8 @@ func (g grid) snap(t int64) int64 {
 	return t
 }
 
-// window is the index of the window that holds completions at time t: windows are
-// (start, end] for completions, as rows are, and the first one has its start, too.
+// window is the index of the window of completions at time t. Like rows, windows are
+// (start, end]; the first window includes its start.
 func (g grid) window(t int64) int64 {
 	if t <= 0 {
 		return 0
@@ -30,10 +30,9 @@ func (g grid) window(t int64) int64 {
 	return (t - 1) / g.length
 }
 
-// presence is the distribution function of the moments at which a request of latency
-// life that completed somewhere in (start, end] was in the system: the share of its
-// life before time t. Milliseconds. With G(y) the integral of min(max(u,0),life) up to
-// y, it is (G(t-start+life) - G(t-end+life)) / (life * (end-start)).
+// presence is the share of a request's life before time t, in milliseconds. The request took
+// life and completed somewhere in (start, end], each moment as likely. With G(y) the integral
+// of min(max(u,0),life) up to y, it is (G(t-start+life) - G(t-end+life)) / (life * (end-start)).
 func presence(t, start, end, life float64) float64 {
 	if t >= end {
 		return 1
@@ -62,25 +61,8 @@ func ramp(y, life float64) float64 {
 }
 
 // quantum is the unit of fractional weights, 2^-20 of a request. Sums of its multiples
-// are exact in a float64 up to 2^33 requests a bin and window, so that results do not
-// depend on the order in which rows are added, by however many workers.
+// are exact in a float64 up to 2^33 requests a bin and window. So results do not depend
+// on the order in which workers add rows.
 const quantum = 1.0 / (1 << 20)
 
 func quantize(x float64) float64 { return math.Round(x/quantum) * quantum }
-
-// spread gives n requests to windows first … last by the distribution function cdf of
-// window ends (cdf of the last one is 1). Shares are multiples of quantum and sum to n
-// exactly: each is the difference of rounded cumulative sums.
-func (g grid) spread(n float64, first, last int64, cdf func(t float64) float64, give func(w int64, share float64)) {
-	given := 0.0
-	for w := first; w < last; w++ {
-		upTo := quantize(n * cdf(float64((w+1)*g.length)))
-		if share := upTo - given; share > 0 {
-			give(w, share)
-			given = upTo
-		}
-	}
-	if share := n - given; share > 0 {
-		give(last, share)
-	}
-}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/hist"
 )
 
 // grids draws grids as Merge makes them: the tolerance is at most half a window.
@@ -181,54 +183,60 @@ func TestPresence(t *testing.T) {
 	}
 }
 
+// newWorker makes a worker for one slot of reads.
+func newWorker(length int64, spreadAll bool) *worker {
+	return &worker{grid: grid{length: length}, spreadAll: spreadAll, open: map[int64][]*sum{}, slots: 1}
+}
+
+// TestSpreadGivesAll: the windows get all requests of a row, in whole quanta.
 func TestSpreadGivesAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := grid{length: rapid.Int64Range(1, 5000).Draw(t, "length")}
+		w := newWorker(rapid.Int64Range(1, 5000).Draw(t, "length"), rapid.Bool().Draw(t, "all"))
 		s := stays().Filter(func(s stay) bool { return s.end-s.start < 1e6 }).Draw(t, "stay")
-		n := float64(rapid.Uint64Range(1, 1<<33).Draw(t, "n"))
-		last := g.window(int64(math.Ceil(s.end)))
-		first := min(max(g.window(int64(s.start-s.life)+1), last-2000), last)
-		sum, at := 0.0, first-1
-		g.spread(n, first, last, func(t float64) float64 { return presence(t, s.start, s.end, s.life) },
-			func(w int64, share float64) {
-				if w <= at || w > last {
-					t.Fatalf("window %d after %d, want at most %d", w, at, last)
-				}
-				if quanta := share * (1 << 20); !(share > 0) || quanta != math.Trunc(quanta) {
-					t.Errorf("window %d gets %v, %v quanta", w, share, quanta)
-				}
-				at = w
-				sum += share
-			})
-		if sum != n {
-			t.Errorf("%v given of %v", sum, n)
+		n := rapid.Uint64Range(1, 1<<33).Draw(t, "n")
+		b := hist.Bin{Index: uint32(hist.Layout{}.Index(int64(s.life * 1e6))), Count: n}
+		w.add(0, &Row{Start: int64(s.start), End: int64(s.end), Bins: []hist.Bin{b}, Total: n})
+		sum, completed := 0.0, 0.0
+		for _, slots := range w.open {
+			share := slots[0].latencies.Total()
+			if quanta := share * (1 << 20); quanta != math.Trunc(quanta) {
+				t.Errorf("a window gets %v quanta", quanta)
+			}
+			sum, completed = sum+share, completed+slots[0].completed
+		}
+		if sum != float64(n) || completed != float64(n) {
+			t.Errorf("%v given and %v completed of %v", sum, completed, n)
 		}
 	})
 }
 
-// TestSpreadByShares compares what windows get with their shares.
+// TestSpreadByShares compares what windows get with their shares. A bin's middle is within
+// 1/128 of the life.
 func TestSpreadByShares(t *testing.T) {
-	g := grid{length: 1000}
 	for _, c := range []struct {
 		name string
-		n    float64
+		n    uint64
 		stay
 		want map[int64]float64
 	}{
 		{"one window", 7, stay{1000, 2000, 0}, map[int64]float64{1: 7}},
 		{"cut in the middle", 10, stay{500, 1500, 0}, map[int64]float64{0: 5, 1: 5}},
+		{"cut twice", 10, stay{500, 3000, 0}, map[int64]float64{0: 2, 1: 4, 2: 4}},
 		{"a stall of three windows", 4, stay{4000, 4000, 3000}, map[int64]float64{1: 4.0 / 3, 2: 4.0 / 3, 3: 4.0 / 3}},
 		{"trapezoid", 8, stay{3000, 4000, 2000}, map[int64]float64{1: 2, 2: 4, 3: 2}},
 		{"begun before the run", 6, stay{2000, 2000, 3000}, map[int64]float64{0: 4, 1: 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := map[int64]float64{}
-			cdf := func(t float64) float64 { return presence(t, c.start, c.end, c.life) }
-			g.spread(c.n, g.window(int64(c.start-c.life)+1), g.window(int64(c.end)), cdf,
-				func(w int64, share float64) { got[w] += share })
-			for w := range int64(8) {
-				if math.Abs(got[w]-c.want[w]) > 2*quantum {
-					t.Errorf("window %d gets %v, want %v", w, got[w], c.want[w])
+			w := newWorker(1000, false)
+			b := hist.Bin{Index: uint32(hist.Layout{}.Index(int64(c.life * 1e6))), Count: c.n}
+			w.add(0, &Row{Start: int64(c.start), End: int64(c.end), Bins: []hist.Bin{b}, Total: c.n})
+			for window := range int64(8) {
+				got := 0.0
+				if slots := w.open[window]; slots != nil {
+					got = slots[0].latencies.Total()
+				}
+				if math.Abs(got-c.want[window]) > float64(c.n)/100 {
+					t.Errorf("window %d gets %v, want %v", window, got, c.want[window])
 				}
 			}
 		})

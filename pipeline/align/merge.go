@@ -18,7 +18,7 @@ import (
 // Weighting is how requests count in windows.
 type Weighting uint8
 
-// The weightings; the package comment has their definitions.
+// The weightings. The package comment defines them.
 const (
 	InFlight   Weighting = iota // by the share of its life that a request spent in the window
 	Completion                  // where it completed
@@ -36,11 +36,11 @@ func (w Weighting) String() string {
 // same layout.
 type Stream struct {
 	Host, Job string
-	// Last is for rows that are known only when all other streams have ended, such as
-	// what several jobs together lost at their ends: Next is not called before.
+	// Last delays a stream until all others have ended, because its rows are known only
+	// then: such as requests that fio did not log for several jobs together.
 	Last bool
-	// Next gives the next row, valid until the one after, and false at the end. It is
-	// called by one goroutine at a time.
+	// Next returns the next row, which is valid until the next call, and false at the end.
+	// It is called by one goroutine at a time.
 	Next func() (Row, bool)
 }
 
@@ -52,31 +52,31 @@ type Options struct {
 	SpreadAll bool      // in-flight weights for all requests, not only those longer than a window
 	Levels    Levels    // Cluster by default
 	Workers   int       // goroutines; by default one for each CPU
-	Eager     bool      // windows are given as soon as nothing can reach them, not some at a time
+	Eager     bool      // yield each window as soon as it is final, not several at a time
 }
 
-// Stats are what a merge has to say about its data; complete when it has ended.
+// Stats describe the data of a merge. They are complete when it has ended.
 type Stats struct {
-	// Late is the number of requests whose row began so long before it was written
-	// (over a minute), or that took so long (over ten), that their windows were closed:
-	// they, or as much of their weight, count in the first open one.
+	// Late is the number of requests whose windows were already closed: their row began
+	// over a minute before it was written, or they took over ten minutes. They, or that part
+	// of their weight, count in the first open window.
 	Late float64
-	// Layout is the bins' layout, that in which those of all streams can be added.
+	// Layout is the layout to which the bins of all streams can be added.
 	Layout hist.Layout
 }
 
-// How far behind the newest rows a window is kept open: a row may begin a minute
-// before it is written, and its slowest requests began earlier still. So may,
-// whatever the weighting, the first row of a direction that stalled at once.
+// horizon is how far behind the newest rows a window stays open, in milliseconds, whatever
+// the weighting: a row may begin a minute before it is written, such as the first row of a
+// direction that stalled at once. Its slowest requests began earlier still.
 const horizon = 60_000
 
-// slab is how many windows are filled between two looks at what can be closed: few, so
-// that a worker's open windows stay in its cache.
+// slab is how many windows are filled between two looks at what can be closed. They are few,
+// so that a worker's open windows stay in its cache.
 const slab = 8
 
 // Merge merges the streams into windows, in order of time and then of [Key]. It reads
-// the streams in parallel and gives the same windows, to the last bit, whatever the
-// number of workers. It ends with ctx's error when ctx does. stats may be nil.
+// the streams in parallel. The windows are the same to the last bit for any number of
+// workers. It ends with ctx's error when ctx ends. stats may be nil.
 func Merge(ctx context.Context, streams []*Stream, opt Options, stats *Stats) iter.Seq2[*Window, error] {
 	return func(yield func(*Window, error) bool) {
 		if opt.Window <= 0 {
@@ -84,7 +84,9 @@ func Merge(ctx context.Context, streams []*Stream, opt Options, stats *Stats) it
 			return
 		}
 		m := newMerger(streams, opt)
-		defer m.tell(stats)
+		if stats != nil {
+			defer m.setStats(stats)
+		}
 		for m.begin(); m.next(); {
 			m.fill(ctx)
 			if err := ctx.Err(); err != nil {
@@ -99,19 +101,17 @@ func Merge(ctx context.Context, streams []*Stream, opt Options, stats *Stats) it
 	}
 }
 
-// merger holds the state of one merge.
+// merger is the state of one merge.
 type merger struct {
 	opt     Options
-	grid    grid
 	inputs  []*input
-	keys    []Key // by slot, sorted: lowest level, read, write, trim of each
 	groups  []group
-	workers []*sums
+	workers []*worker
 	layout  hist.Layout
-	known   bool // the layout is that of rows
-	cold    map[int64]coldWindow
-	until   int64 // rows that end up to here have been read
-	lasts   bool  // the streams that come last have begun
+	known   bool             // the layout is that of rows
+	cold    map[int64][]*sum // packed windows, by slot
+	until   int64            // rows that end by then have been read
+	last    bool             // the delayed streams have begun
 }
 
 // input is one stream with its next row.
@@ -120,7 +120,7 @@ type input struct {
 	slot  int // of its first direction
 	row   Row
 	more  bool
-	ended [fiolog.Directions]int64 // end of the last row of each direction, -1 for none yet
+	ended [fiolog.Directions]int64 // end of the last row of each direction, -1 before the first
 }
 
 func (in *input) advance() {
@@ -130,7 +130,7 @@ func (in *input) advance() {
 	in.row, in.more = in.Next()
 }
 
-// group is a key of the result: the slots that make it up, and its rounding.
+// group is a key of the result: its slots and its rounding.
 type group struct {
 	key   Key
 	slots []int
@@ -138,49 +138,51 @@ type group struct {
 }
 
 func newMerger(streams []*Stream, opt Options) *merger {
-	m := &merger{opt: opt, grid: grid{opt.Window, min(max(opt.Tolerance, 0), opt.Window/2)}, cold: map[int64]coldWindow{}}
-	workers := opt.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
+	m := &merger{opt: opt, cold: map[int64][]*sum{}}
+	keys := m.addInputs(streams)
+	m.groups = groupKeys(keys, opt.Levels)
+	count := opt.Workers
+	if count <= 0 {
+		count = runtime.GOMAXPROCS(0)
 	}
-	lowest := opt.Levels.Lowest()
-	slots := map[Key]int{}
-	for _, s := range streams {
-		key := Key{Level: Job, Host: s.Host, Job: s.Job}.At(lowest)
-		slots[key] = 0
-		in := &input{Stream: s}
-		for d := range in.ended {
-			in.ended[d] = -1
-		}
-		m.inputs = append(m.inputs, in)
-	}
-	for _, key := range slices.SortedFunc(maps.Keys(slots), Key.Compare) {
-		slots[key] = len(m.keys)
-		for d := range fiolog.Direction(fiolog.Directions) {
-			key.Direction = d
-			m.keys = append(m.keys, key)
-		}
-	}
-	for _, in := range m.inputs {
-		in.slot = slots[Key{Level: Job, Host: in.Host, Job: in.Job}.At(lowest)]
-	}
-	m.groups = groupKeys(m.keys, opt.Levels)
-	parallel(workers, len(m.inputs), func(_, i int) {
-		if !m.inputs[i].Last {
-			m.inputs[i].advance()
-		}
-	})
-	for range min(workers, max(len(streams), 1)) {
-		m.workers = append(m.workers, &sums{
-			weigher: weigher{m.grid, opt.Weighting, opt.SpreadAll},
-			open:    map[int64][]*sum{}, slots: len(m.keys),
+	for range min(count, max(len(streams), 1)) {
+		m.workers = append(m.workers, &worker{
+			grid: grid{opt.Window, min(max(opt.Tolerance, 0), opt.Window/2)}, weighting: opt.Weighting, spreadAll: opt.SpreadAll,
+			open: map[int64][]*sum{}, slots: len(keys),
 		})
 	}
+	m.parallel(func(_ *worker, in *input) {
+		if !in.Last {
+			in.advance()
+		}
+	})
 	m.learn()
 	return m
 }
 
-// learn takes in the layouts of the streams that have begun.
+// addInputs adds the streams and returns the keys of their slots, sorted: each key of the
+// lowest level has read, write and trim.
+func (m *merger) addInputs(streams []*Stream) (keys []Key) {
+	lowest := m.opt.Levels.Lowest()
+	keyOf := func(s *Stream) Key { return Key{Level: Job, Host: s.Host, Job: s.Job}.At(lowest) }
+	slots := map[Key]int{}
+	for _, s := range streams {
+		slots[keyOf(s)] = 0
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(slots), Key.Compare) {
+		slots[key] = len(keys)
+		for d := range fiolog.Direction(fiolog.Directions) {
+			key.Direction = d
+			keys = append(keys, key)
+		}
+	}
+	for _, s := range streams {
+		m.inputs = append(m.inputs, &input{Stream: s, slot: slots[keyOf(s)], ended: [fiolog.Directions]int64{-1, -1, -1}})
+	}
+	return keys
+}
+
+// learn merges the layouts of the streams that have begun.
 func (m *merger) learn() {
 	l := m.layout
 	for _, in := range m.inputs {
@@ -195,8 +197,8 @@ func (m *merger) learn() {
 	m.widen(l)
 }
 
-// widen goes over to a coarser layout. Sums that are open are joined first: converting
-// the parts of each worker would make fractions that depend on who had what.
+// widen changes to a coarser layout. It adds up the open sums of all workers first: converted
+// one by one, their fractions would depend on which worker had which row.
 func (m *merger) widen(l hist.Layout) {
 	if l == m.layout {
 		return
@@ -204,10 +206,10 @@ func (m *merger) widen(l hist.Layout) {
 	m.layout = l
 	one := m.workers[0]
 	for _, w := range m.workers {
-		w.layout, w.free = l, nil
+		w.layout = l
 		for at := range w.open {
 			if w != one {
-				one.open[at] = m.handOver(w, at, one.open[at])
+				one.open[at] = w.addTo(one.open[at], at)
 			}
 		}
 	}
@@ -220,7 +222,7 @@ func (m *merger) widen(l hist.Layout) {
 	}
 }
 
-// groupKeys makes the keys of all levels from those of the lowest.
+// groupKeys makes the groups of all levels from the keys of the lowest.
 func groupKeys(keys []Key, levels Levels) []group {
 	slots := map[Key][]int{}
 	for _, l := range []Level{Cluster, Host, Job} {
@@ -237,7 +239,7 @@ func groupKeys(keys []Key, levels Levels) []group {
 	return groups
 }
 
-// next moves on by a slab, or to the next row, over any gap, and tells whether there is anything left.
+// next advances by a slab or to the next row, over any gap. It reports false at the end.
 func (m *merger) next() bool {
 	soonest := int64(math.MaxInt64)
 	for _, in := range m.inputs {
@@ -257,12 +259,12 @@ func (m *merger) next() bool {
 	return true
 }
 
-// begin starts the streams that wait for the end of all others, once that has come.
+// begin starts the delayed streams once all others have ended.
 func (m *merger) begin() {
-	if m.lasts || slices.ContainsFunc(m.inputs, func(in *input) bool { return in.more }) {
+	if m.last || slices.ContainsFunc(m.inputs, func(in *input) bool { return in.more }) {
 		return
 	}
-	m.lasts = true
+	m.last = true
 	for _, in := range m.inputs {
 		if in.Last {
 			in.advance()
@@ -271,20 +273,17 @@ func (m *merger) begin() {
 	m.learn()
 }
 
-// fill reads all rows of the slab, which may be the whole run.
+// fill reads all rows of the slab.
 func (m *merger) fill(ctx context.Context) {
-	until := m.until + m.grid.tolerance
-	parallel(len(m.workers), len(m.inputs), func(worker, i int) {
-		in, sums := m.inputs[i], m.workers[worker]
-		for in.more && in.row.End <= until && ctx.Err() == nil {
-			sums.add(in.slot+int(in.row.Direction), &in.row)
-			in.advance()
+	m.parallel(func(w *worker, in *input) {
+		for until := m.until + w.tolerance; in.more && in.row.End <= until && ctx.Err() == nil; in.advance() {
+			w.add(in.slot+int(in.row.Direction), &in.row)
 		}
 	})
 }
 
-// watermark is the time before which no row to come can change a window. Requests are taken
-// to reach back as far as their layout has bins, but not further than longest, in milliseconds.
+// watermark is the time before which later rows cannot change a window. A request reaches
+// back as far as its layout has bins, but at most longest milliseconds.
 func (m *merger) watermark(longest int64) int64 {
 	mark := int64(math.MaxInt64)
 	for _, in := range m.inputs {
@@ -302,18 +301,22 @@ func (m *merger) watermark(longest int64) int64 {
 	return mark
 }
 
-// close yields the windows that nothing can reach any more.
+// close yields the windows that are final.
 func (m *merger) close(yield func(*Window, error) bool) bool {
-	closed := m.openBefore(m.watermark(m.longest()))
+	mark := m.watermark(m.longest())
+	closed := m.openBefore(mark)
 	for at := range m.cold {
-		if m.isBefore(at, m.watermark(m.longest())) {
+		if m.isBefore(at, mark) {
 			closed = append(closed, at)
 		}
 	}
 	slices.Sort(closed)
 	for _, at := range slices.Compact(closed) {
-		if !m.yield(at, yield) {
-			return false
+		total := m.joined(at)
+		for i := range m.groups {
+			if w := m.window(&m.groups[i], at, total); w != nil && !yield(w, nil) {
+				return false
+			}
 		}
 		for _, w := range m.workers {
 			w.floor = at + 1
@@ -325,12 +328,11 @@ func (m *merger) close(yield func(*Window, error) bool) bool {
 
 // isBefore reports whether a window ends before a time.
 func (m *merger) isBefore(at, mark int64) bool {
-	return mark == math.MaxInt64 || (at+1)*m.opt.Window+m.grid.tolerance < mark
+	return mark == math.MaxInt64 || (at+1)*m.opt.Window+m.workers[0].tolerance < mark
 }
 
-// openBefore are the windows with sums that end before a time; some come several times.
-func (m *merger) openBefore(mark int64) []int64 {
-	var list []int64
+// openBefore lists the windows of all workers that end before a time, some several times.
+func (m *merger) openBefore(mark int64) (list []int64) {
 	for _, w := range m.workers {
 		for at := range w.open {
 			if m.isBefore(at, mark) {
@@ -341,61 +343,41 @@ func (m *merger) openBefore(mark int64) []int64 {
 	return list
 }
 
-// yield gives the windows at one time, of all keys.
-func (m *merger) yield(at int64, yield func(*Window, error) bool) bool {
-	total := m.joined(at)
-	for i := range m.groups {
-		if w := m.window(&m.groups[i], at, total); w != nil && !yield(w, nil) {
-			return false
+// joined takes the sums of a window from all workers and adds them up.
+func (m *merger) joined(at int64) []*sum {
+	total := m.cold[at]
+	delete(m.cold, at)
+	for _, s := range total {
+		if s != nil {
+			s.unpack()
 		}
 	}
-	m.recycle(total)
-	return true
-}
-
-// joined takes the sums of a window from all workers.
-func (m *merger) joined(at int64) []*sum {
-	total := m.warm(at, m.workers[0].open[at])
-	delete(m.workers[0].open, at)
-	for _, w := range m.workers[1:] {
-		total = m.handOver(w, at, total)
+	for _, w := range m.workers {
+		total = w.addTo(total, at)
 	}
 	return total
 }
 
-// handOver adds a worker's sums of a window to total.
-func (m *merger) handOver(worker *sums, at int64, total []*sum) []*sum {
-	mine := worker.open[at]
-	delete(worker.open, at)
+// addTo takes the worker's sums of a window and adds them to total, which may be nil.
+func (w *worker) addTo(total []*sum, at int64) []*sum {
+	mine := w.open[at]
+	delete(w.open, at)
 	if total == nil {
 		return mine
 	}
-	for i, o := range mine {
+	for i, s := range mine {
 		switch {
-		case o == nil:
+		case s == nil:
 		case total[i] == nil:
-			total[i], mine[i] = o, nil
+			total[i] = s
 		default:
-			total[i].merge(o)
+			total[i].merge(s)
 		}
 	}
-	m.recycle(mine)
 	return total
 }
 
-// recycle gives sums back to the workers, first to the one that has fewest in hand.
-// Those of a layout that is no longer used are dropped.
-func (m *merger) recycle(slots []*sum) {
-	for _, o := range slots {
-		if o != nil && o.latencies.Layout() == m.layout {
-			o.reset()
-			poorest := slices.MinFunc(m.workers, func(a, b *sums) int { return len(a.free) - len(b.free) })
-			poorest.free = append(poorest.free, o)
-		}
-	}
-}
-
-// window makes one key's window from its slots; nil when there is nothing in it.
+// window makes one key's window from its slots; nil if it is empty.
 func (m *merger) window(g *group, at int64, total []*sum) *Window {
 	all := sum{latencies: *hist.New(m.layout)}
 	for _, slot := range g.slots {
@@ -404,47 +386,37 @@ func (m *merger) window(g *group, at int64, total []*sum) *Window {
 		}
 	}
 	completed := g.round.count(all.completed)
-	if all.latencies.IsEmpty() && completed == 0 { // perhaps a bit of a request, kept for later
+	if all.latencies.IsEmpty() && completed == 0 { // a fraction of a request may stay for a later window
 		return nil
 	}
 	m.widen(all.latencies.Layout())
 	w := &Window{
 		Key: g.key, Elapsed: at * m.opt.Window, Length: m.opt.Window, Latencies: &all.latencies,
 		Start: at * m.opt.Window, End: (at + 1) * m.opt.Window,
+		Counts: g.round.bins(&all.latencies), Completed: completed,
 	}
 	if !all.cut {
 		w.Start += all.start.mean()
 		w.End += all.end.mean()
 	}
-	w.Counts = g.round.bins(w.Latencies)
-	w.Completed = completed
 	return w
 }
 
-func (m *merger) tell(stats *Stats) {
-	if stats == nil {
-		return
-	}
+func (m *merger) setStats(stats *Stats) {
 	stats.Layout = m.layout
 	for _, w := range m.workers {
 		stats.Late += w.late
 	}
 }
 
-// parallel calls do for 0 … n-1 from so many workers and waits for all.
-func parallel(workers, n int, do func(worker, i int)) {
-	if workers = min(workers, n); workers <= 1 {
-		for i := range n {
-			do(0, i)
-		}
-		return
-	}
+// parallel calls do once for each input, from all workers, and waits for all calls.
+func (m *merger) parallel(do func(*worker, *input)) {
 	var next atomic.Int64
 	var all sync.WaitGroup
-	for worker := range workers {
+	for _, w := range m.workers {
 		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(worker, i)
+			for i := int(next.Add(1)) - 1; i < len(m.inputs); i = int(next.Add(1)) - 1 {
+				do(w, m.inputs[i])
 			}
 		})
 	}

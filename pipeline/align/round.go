@@ -8,33 +8,31 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// rounder makes whole counts of one series' weights. Two sums have to stay true at once:
-// that of each bin over time, so that over a run its count is exactly the number of its
-// requests; and, in each window, that of all bins up to each of them, for by it percentiles
-// are found. Were each bin rounded by itself, many bins of a few tenths of a request would
-// round to nothing in one window and to twice their weight in another.
+// rounder makes whole counts of one series' weights and keeps two sums true at once. The sum
+// of each bin over time is exact, so that over a run its count is the number of its requests.
+// In each window, the sum of all bins up to each bin is exact within half a request, because
+// percentiles are found by it. If each bin were rounded alone, many bins of a few tenths of a
+// request would round to nothing in one window and to twice their weight in another.
 //
-// So a bin gets what is due to it over time, rounded down or up: up where that brings the
-// sum of all bins so far closer to their weights. What is due to a bin is never less than
-// nothing nor more than a request away from what it got, and is nothing when its requests
-// are all there.
+// So a bin gets its due over time, rounded down or up: up if that brings the sum of all bins
+// so far closer to their weights. The due of a bin is at least 0 and less than a request from
+// what it got, and it is 0 when its requests are complete.
 //
-// Where re-binning (of fio 2 beside fio 3) leaves fractions in the bins for good, these
-// would never add up: there the sum of all bins is kept whole, too.
+// Re-binning of fio 2 beside fio 3 leaves fractions in the bins for good, which never add up
+// to whole requests. There the sum of all bins is kept whole, too.
 type rounder struct {
 	layout    hist.Layout
 	carry     []float64 // what each bin is still due, in (-1, 1) unless re-binned
 	owed      float64   // the sum of carry
 	rebinned  bool
 	completed float64
-	usual     int // bins of a window, as of the last one
 }
 
-// bins are the whole counts of a window's weights: ascending, no zeros. They are never
-// nil: that no request rounds to none is an answer, too.
+// bins returns the whole counts of a window's weights, ascending and without zeros. The
+// result is never nil: if no request rounds to one, it is empty.
 func (r *rounder) bins(h *hist.Histogram) []hist.Bin {
 	r.adopt(h)
-	out := make([]hist.Bin, 0, r.usual+r.usual/8)
+	out := []hist.Bin{}
 	for i, weight := range h.All() {
 		due := r.carry[i] + weight
 		n := max(math.Floor(due), 0)
@@ -50,11 +48,10 @@ func (r *rounder) bins(h *hist.Histogram) []hist.Bin {
 	if r.rebinned {
 		out = r.balance(out)
 	}
-	r.usual = len(out)
 	return out
 }
 
-// adopt goes over to the layout of h, which is never finer than those before it.
+// adopt changes to the layout of h, which is never finer than the layouts before it.
 func (r *rounder) adopt(h *hist.Histogram) {
 	r.rebinned = r.rebinned || h.Rebinned()
 	if r.carry != nil && r.layout == h.Layout() {
@@ -69,8 +66,8 @@ func (r *rounder) adopt(h *hist.Histogram) {
 	}
 }
 
-// balance gives requests that are missing over all bins to those that are owed most,
-// and takes those that are too many from the bins that were given most.
+// balance adds requests that are missing over all bins to the bins with the largest due, and
+// removes surplus requests from the bins with the smallest.
 func (r *rounder) balance(bins []hist.Bin) []hist.Bin {
 	for ; r.owed >= 0.5; r.owed-- {
 		most := 0
@@ -101,7 +98,7 @@ func (r *rounder) balance(bins []hist.Bin) []hist.Bin {
 	return bins
 }
 
-// count is the same for the number of completions.
+// count rounds the number of completions in the same way.
 func (r *rounder) count(completed float64) int64 {
 	sum := r.completed + completed
 	n := math.Floor(sum + 0.5)

@@ -158,3 +158,8 @@ func (s *Splitter) due(c *clock, time int64) int64 {
 func (s *Splitter) Pass(time int64, d fiolog.Direction) {
 	s.directions[d].last = max(s.directions[d].last, time)
 }
+
+// NewRow makes a row of a histogram of whole counts.
+func NewRow(start, end int64, d fiolog.Direction, h *hist.Histogram) Row {
+	return Row{Start: start, End: end, Direction: d, Layout: h.Layout(), Bins: h.Bins(), Total: uint64(h.Total())}
+}

@@ -2,44 +2,44 @@ package align
 
 import (
 	"math"
-	"sort"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
 )
 
-// Window is what one key's requests were like in one window of time.
+// Window has the requests of one key in one window of time.
 type Window struct {
 	Key Key
-	// Start and End are milliseconds since the run's start: the window's edges or,
-	// where whole rows make it up, theirs, which are a few milliseconds off; of rows
-	// that differ, the mean of all their requests.
+	// Start and End are milliseconds since the run's start. They are the window's edges or,
+	// if whole rows make it up, the edges of these rows, which are a few milliseconds off. If
+	// rows differ, they are the mean over all requests.
 	Start, End int64
-	// Elapsed is the window's nominal start, a multiple of its length (or, of windows that
-	// were joined, of theirs), and Length the nominal length.
+	// Elapsed is the nominal start, a multiple of the length, and Length the nominal length.
+	// Joined windows have the first start and the sum of the lengths.
 	Elapsed, Length int64
-	// Latencies are the weights, before rounding. It belongs to the receiver.
+	// Latencies are the weights before rounding. The histogram belongs to the receiver.
 	Latencies *hist.Histogram
-	// Counts are the weights made whole, so that their sum over a run is exact.
+	// Counts are the weights as whole numbers. Their sum over a run is exact.
 	Counts []hist.Bin
-	// Completed is how many requests completed in the window.
+	// Completed is the number of requests that completed in the window.
 	Completed int64
 }
 
 // sum collects one window of one key.
 type sum struct {
 	latencies  hist.Histogram
+	packed     []hist.Weight // the latencies of a cold window
 	completed  float64
-	start, end edge // where whole rows begin and end that reach the window's edges
-	cut        bool // there are rows that cross them
+	start, end edge // of whole rows that reach the window's edges
+	cut        bool // some rows cross them
 }
 
-// edge is by how much the rows of n requests miss an edge.
+// edge is the distance of the rows of n requests from an edge, in milliseconds times requests.
 type edge struct{ n, miss int64 }
 
 func (e *edge) add(o edge) { e.n, e.miss = e.n+o.n, e.miss+o.miss }
 
-// mean is the mean miss in milliseconds.
+// mean is the mean distance in milliseconds.
 func (e edge) mean() int64 {
 	if e.n == 0 {
 		return 0
@@ -55,200 +55,148 @@ func (s *sum) merge(o *sum) {
 	s.end.add(o.end)
 }
 
-func (s *sum) reset() {
-	s.latencies.Reset()
-	*s = sum{latencies: s.latencies}
-}
-
-// sums are the open windows of one worker: by window, then by slot (key and direction).
-type sums struct {
-	weigher
-	open   map[int64][]*sum
-	free   []*sum
-	slots  int
-	layout hist.Layout
-	floor  int64 // windows before this one are closed
-	late   float64
-
-	convert     hist.Conversion // of the bins that came last
-	lastingOf   hist.Layout     // whose bins
-	lastingFrom int             // from this one on, less 1, are longer than a window; 0: not known yet
-}
-
-// weigher is how rows are put into windows.
-type weigher struct {
+// worker adds rows to windows of its own: by window, then by slot (key and direction).
+type worker struct {
 	grid
 	weighting Weighting
 	spreadAll bool
+	open      map[int64][]*sum
+	slots     int
+	layout    hist.Layout
+	floor     int64 // windows before this one are closed
+	late      float64
+
+	given  []float64     // of each bin of a row, so far; reused
+	shares []hist.Weight // reused
 }
 
-func (s *sums) at(w int64, slot int) *sum {
-	if w < s.floor {
-		w = s.floor
-	}
-	slots := s.open[w]
+// at is the sum of a slot in a window, or in the first open one.
+func (w *worker) at(window int64, slot int) *sum {
+	window = max(window, w.floor)
+	slots := w.open[window]
 	if slots == nil {
-		slots = make([]*sum, s.slots)
-		s.open[w] = slots
+		slots = make([]*sum, w.slots)
+		w.open[window] = slots
 	}
 	if slots[slot] == nil {
-		slots[slot] = s.take()
+		slots[slot] = &sum{latencies: *hist.New(w.layout)}
 	}
 	return slots[slot]
 }
 
-// take is an empty sum, one that was used before if there is any.
-func (s *sums) take() *sum {
-	n := len(s.free)
-	if n == 0 {
-		return &sum{latencies: *hist.New(s.layout)}
-	}
-	one := s.free[n-1]
-	s.free = s.free[:n-1]
-	return one
-}
-
-// maxWindows is over how many windows a row may be spread. A longer one is a gap or a
-// damaged time: nobody knows when in it its requests completed, so they are taken to
-// have completed at its end, at no cost in memory.
+// maxWindows is the largest number of windows that a row is spread over. A longer row is a
+// gap or a damaged time, and when its requests completed is unknown. They count at its end.
 const maxWindows = 1 << 10
 
 // add puts a row into the windows.
-func (s *sums) add(slot int, row *Row) {
-	start, end := s.snap(row.Start), s.snap(row.End)
-	last := s.window(end)
-	first := min(s.window(start+1), last)
+func (w *worker) add(slot int, row *Row) {
+	start, end := w.snap(row.Start), w.snap(row.End)
+	last := w.window(end)
+	first := min(w.window(start+1), last)
 	if last-first > maxWindows {
 		first, start = last, end
 	}
-	if first < s.floor {
-		s.late += float64(row.Total)
+	if first < w.floor {
+		w.late += float64(row.Total)
 	}
+	from := w.spreadFrom(row.Layout)
 	if first == last {
-		s.addWhole(slot, last, row, start, end)
-		return
+		w.addWhole(slot, last, row, start, end, from)
+	} else {
+		w.addCut(slot, first, last, row, start, end, from)
 	}
-	if last == first+1 {
-		s.addCut(slot, first, row, start, end)
-		return
-	}
-	for i := range row.Bins {
-		b := &row.Bins[i]
-		even := func(t float64) float64 { return presence(t, float64(start), float64(end), 0) }
-		lasts := s.lasting(row.Layout, b)
-		s.spread(float64(b.Count), first, last, even, func(w int64, n float64) {
-			at := s.at(w, slot)
-			at.completed += n
-			at.cut = true
-			if lasts <= 0 {
-				s.addBin(at, row.Layout, b.Index, n)
-			}
-		})
-		if lasts > 0 {
-			s.addInFlight(slot, row.Layout, b, start, end, lasts)
-		}
+	for i := len(row.Bins) - 1; i >= 0 && int(row.Bins[i].Index) >= from; i-- {
+		w.addInFlight(slot, row.Layout, &row.Bins[i], start, end)
 	}
 }
 
-// addCut is add for a row across one edge, as are most of those that cross any: the
-// same shares as spread's, several times faster, because all bins are cut alike.
-func (s *sums) addCut(slot int, first int64, row *Row, start, end int64) {
-	before, after := s.at(first, slot), s.at(first+1, slot)
-	share := presence(float64((first+1)*s.length), float64(start), float64(end), 0)
-	for i := range row.Bins {
-		b := &row.Bins[i]
-		n := float64(b.Count)
-		early := quantize(n * share)
-		before.completed += early
-		after.completed += n - early
-		before.cut = before.cut || early > 0
-		after.cut = after.cut || n > early
-		if lasts := s.lasting(row.Layout, b); lasts > 0 {
-			s.addInFlight(slot, row.Layout, b, start, end, lasts)
-			continue
-		}
-		s.addBin(before, row.Layout, b.Index, early)
-		s.addBin(after, row.Layout, b.Index, n-early)
-	}
-}
-
-// addWhole is add for a row that lies in one window.
-func (s *sums) addWhole(slot int, w int64, row *Row, start, end int64) {
-	at := s.at(w, slot)
+// addWhole adds a row that lies in one window, up to the bin from.
+func (w *worker) addWhole(slot int, window int64, row *Row, start, end int64, from int) {
+	at := w.at(window, slot)
 	total := int64(row.Total)
 	at.completed += float64(total)
-	if start == w*s.length && start != end {
+	if start == window*w.length && start != end {
 		at.start.add(edge{total, total * (row.Start - start)})
 	}
-	if end == (w+1)*s.length && start != end {
+	if end == (window+1)*w.length && start != end {
 		at.end.add(edge{total, total * (row.End - end)})
 	}
 	n := len(row.Bins)
-	for n > 0 && s.lasting(row.Layout, &row.Bins[n-1]) > 0 {
+	for n > 0 && int(row.Bins[n-1].Index) >= from {
 		n--
 	}
 	at.latencies.AddBins(row.Layout, row.Bins[:n])
-	for i := n; i < len(row.Bins); i++ {
-		b := &row.Bins[i]
-		s.addInFlight(slot, row.Layout, b, start, end, s.lasting(row.Layout, b))
+}
+
+// addCut adds a row across the edges of windows, up to the bin from. Its requests completed
+// evenly over its time.
+func (w *worker) addCut(slot int, first, last int64, row *Row, start, end int64, from int) {
+	w.given = append(w.given[:0], make([]float64, len(row.Bins))...)
+	for window := first; window <= last; window++ {
+		w.shares = w.shares[:0]
+		at, completed := w.at(window, slot), 0.0
+		upTo := presence(float64((window+1)*w.length), float64(start), float64(end), 0)
+		for i := range row.Bins {
+			b := &row.Bins[i]
+			given := float64(b.Count)
+			if upTo < 1 {
+				given = quantize(given * upTo)
+			}
+			share := given - w.given[i]
+			w.given[i] = given
+			completed += share
+			if int(b.Index) < from {
+				w.shares = append(w.shares, hist.Weight{Index: int(b.Index), Count: share})
+			}
+		}
+		at.completed += completed
+		at.cut = at.cut || completed > 0
+		at.latencies.AddWeights(row.Layout, w.shares)
 	}
 }
 
-// lasting is for how many milliseconds the requests of a bin count as in flight; 0 if
-// they count where they completed.
-func (s *sums) lasting(l hist.Layout, b *hist.Bin) float64 {
-	if s.weighting != InFlight {
+// spreadFrom is the first bin whose requests count as in flight. Those of all others count
+// where they completed.
+func (w *worker) spreadFrom(l hist.Layout) int {
+	switch {
+	case w.weighting != InFlight:
+		return l.Len()
+	case w.spreadAll && life(l, 0) > 0:
 		return 0
+	case w.spreadAll:
+		return 1
 	}
-	if !s.spreadAll {
-		if l != s.lastingOf || s.lastingFrom == 0 {
-			s.lastingOf = l
-			s.lastingFrom = 1 + sort.Search(l.Len(), func(i int) bool { return lastsFor(l, i) > float64(s.length) })
-		}
-		if int(b.Index) < s.lastingFrom-1 {
-			return 0
-		}
+	from := l.Index(min(w.length, math.MaxInt64/int64(time.Millisecond)) * int64(time.Millisecond))
+	if life(l, from) <= float64(w.length) {
+		from++
 	}
-	return lastsFor(l, int(b.Index))
+	return from
 }
 
-// lastsFor is the latency of a bin's requests in milliseconds.
-func lastsFor(l hist.Layout, i int) float64 { return l.Middle(i) / float64(time.Millisecond) }
+// life is the latency of a bin's requests in milliseconds.
+func life(l hist.Layout, bin int) float64 { return l.Middle(bin) / float64(time.Millisecond) }
 
-// addInFlight spreads a bin's requests, completed in (start, end] after life
-// milliseconds, over the windows that they lived through. What lies before the run's
-// start goes to its first window.
-func (s *sums) addInFlight(slot int, l hist.Layout, b *hist.Bin, start, end int64, life float64) {
-	from, to := float64(start), float64(end)
-	first := s.window(int64(from-life) + 1)
-	cdf := func(t float64) float64 { return presence(t, from, to, life) }
-	if first < s.floor && s.floor <= s.window(end) {
-		first = s.floor                // its share has all that lies before, too
-		if start >= s.floor*s.length { // else the row is late, and was counted as that
-			s.late += quantize(float64(b.Count) * cdf(float64(s.floor*s.length)))
+// addInFlight spreads a bin's requests, completed in (start, end], over the windows that
+// they lived through. What lies before the run's start goes to its first window.
+func (w *worker) addInFlight(slot int, l hist.Layout, b *hist.Bin, start, end int64) {
+	n, life, from, to := float64(b.Count), life(l, int(b.Index)), float64(start), float64(end)
+	last := w.window(end)
+	first := min(w.window(int64(from-life)+1), last)
+	if first < w.floor && w.floor <= last {
+		first = w.floor                // its share includes all before
+		if start >= w.floor*w.length { // otherwise the row is late and was counted as late
+			w.late += quantize(n * presence(float64(w.floor*w.length), from, to, life))
 		}
 	}
-	s.spread(float64(b.Count), first, s.window(end), cdf, func(w int64, n float64) {
-		s.addBin(s.at(w, slot), l, b.Index, n)
-	})
-}
-
-// addBin adds n requests of a bin of layout l.
-func (s *sums) addBin(to *sum, l hist.Layout, index uint32, n float64) {
-	own := to.latencies.Layout()
-	if l.NestsIn(own) {
-		i := int(index) >> (own.Coarseness() - l.Coarseness())
-		if l.Groups() != own.Groups() {
-			i = min(i, own.Len()-1)
+	given := 0.0
+	for window := first; window <= last; window++ {
+		upTo := n
+		if window < last {
+			upTo = quantize(n * presence(float64((window+1)*w.length), from, to, life))
 		}
-		to.latencies.AddAt(i, n)
-		return
-	}
-	if m := own; !s.convert.Is(l, own) {
-		if m = own.Merged(l); m != own {
-			to.latencies = *to.latencies.To(m)
+		if share := upTo - given; share > 0 {
+			w.at(window, slot).latencies.AddWeights(l, []hist.Weight{{Index: int(b.Index), Count: share}})
+			given = upTo
 		}
-		s.convert = hist.Convert(l, m)
 	}
-	s.convert.Add(&to.latencies, int(index), n)
 }

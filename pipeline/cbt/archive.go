@@ -114,15 +114,14 @@ type sorter struct {
 	into    map[*Run]*Run // of which others
 	left    []Left
 
-	roots     map[rootKey]string // of arguments, see [sorter.rootOf]
-	files     []*source.File
-	paths     map[string]bool // of these, on disk were all unpacked; made when needed
-	samples   map[folder]bool // folders of samples of pbench-fio
-	jobFiles  []*source.File
-	jobs      map[*source.File]*fiolog.JobFile
-	jobErrors map[*source.File]error
-	found     logIndex
-	budget    *Budget
+	roots    map[rootKey]string // of arguments, see [sorter.rootOf]
+	files    []*source.File
+	paths    map[string]bool // of these, on disk were all unpacked; made when needed
+	samples  map[folder]bool // folders of samples of pbench-fio
+	jobFiles []*source.File
+	jobs     map[*source.File]readJobFile
+	found    logIndex
+	budget   *Budget
 }
 
 type placeKey struct {
@@ -150,7 +149,7 @@ func newSorter() *sorter {
 		wholes: map[folder]*source.File{}, told: map[*source.File]*told{}, runs: map[runKey]*Run{},
 		folders: map[folder][]*Run{}, logs: map[logKey]*source.File{}, logged: map[folder]bool{}, skipped: map[folder]*Skipped{},
 		gone: map[*Run]bool{}, into: map[*Run]*Run{}, roots: map[rootKey]string{}, samples: map[folder]bool{},
-		jobs: map[*source.File]*fiolog.JobFile{}, jobErrors: map[*source.File]error{},
+		jobs:   map[*source.File]readJobFile{},
 		budget: new(Budget),
 	}
 }
@@ -298,13 +297,11 @@ func tellApart(runs []*Run) {
 // first is the position of a run's first file, but for the configuration, which runs share.
 func (s *sorter) first(r *Run) int {
 	first := len(s.order)
-	for _, logs := range [][]Log{r.Logs, r.Others} {
-		for i := range logs {
-			first = min(first, s.order[logs[i].File])
-		}
+	for _, l := range r.logs() {
+		first = min(first, s.order[l.File])
 	}
-	for i := range r.Reports {
-		first = min(first, s.order[r.Reports[i].File])
+	for _, f := range r.Reports {
+		first = min(first, s.order[f.File])
 	}
 	return first
 }

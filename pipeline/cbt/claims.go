@@ -26,6 +26,21 @@ type jobClaims struct {
 	isBare   bool     // an option without a value: its prefix is the job's name
 }
 
+// addPrefix takes in the value of an option.
+func (j *jobClaims) addPrefix(value string) {
+	if value != "" {
+		j.prefixes = addNew(j.prefixes, value)
+	}
+}
+
+// addNew appends what is not in a list yet.
+func addNew[T comparable](list []T, one T) []T {
+	if n := len(list); n > 0 && list[n-1] == one || slices.Contains(list, one) {
+		return list
+	}
+	return append(list, one)
+}
+
 // namesLogs reports whether an option names the logs of any job.
 func (c *claims) namesLogs() bool {
 	return slices.ContainsFunc(c.jobs, func(j jobClaims) bool { return len(j.prefixes) > 0 })
@@ -62,28 +77,18 @@ func (s *sorter) readReport(f *source.File) *claims {
 	if out.isReport = hasReport(first); !out.isReport {
 		return out
 	}
-	count := &counter{r: text}
 	seen := map[string]bool{}
-	for r, err := range s.budget.reports(count, f, true) {
-		if err == nil {
-			out.add(r, seen)
+	bytes := 0
+	for r, err := range s.budget.reports(text, f, true) {
+		if err != nil {
+			continue
 		}
-		if count.n > usualReports && out.isParsed {
+		out.add(r, seen)
+		if bytes += int(r.Bytes); bytes > usualReports {
 			break
 		}
 	}
 	return out
-}
-
-type counter struct {
-	r io.Reader
-	n int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
 }
 
 // add takes in one report: all jobs of the first, of later ones those that are new, because
@@ -101,9 +106,7 @@ func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
 			if !ok {
 				value = r.GlobalOptions[option]
 			}
-			if value != "" && !slices.Contains(one.prefixes, value) {
-				one.prefixes = append(one.prefixes, value)
-			}
+			one.addPrefix(value)
 		}
 		one.isBare = len(one.prefixes) == 0 || r.GlobalOptions[histOption] == "" && j.Options[histOption] == "" // fio lists no option without a value
 		isListed = isListed || len(j.Options) > 0
@@ -132,9 +135,7 @@ func ofJobFile(f *fiolog.JobFile) *claims {
 		for _, option := range logOptions {
 			value, ok := section.Options[option]
 			one.isBare = one.isBare || ok && value == ""
-			if value != "" && !slices.Contains(one.prefixes, value) {
-				one.prefixes = append(one.prefixes, value)
-			}
+			one.addPrefix(value)
 		}
 		out.hasHist = out.hasHist || section.Options[histInterval] != ""
 		for range numJobs(section.Options) {

@@ -50,14 +50,10 @@ func (s *sorter) index() {
 				dirs = map[string][]*Run{}
 				s.found.byPrefix[l.Prefix] = dirs
 			}
-			if !slices.Contains(dirs[dir], r) {
-				dirs[dir] = append(dirs[dir], r)
-			}
-			if !slices.Contains(s.found.byDir[dir], r) {
-				s.found.byDir[dir] = append(s.found.byDir[dir], r)
-				if above := path.Dir(dir); !slices.Contains(s.found.below[above], r) {
-					s.found.below[above] = append(s.found.below[above], r)
-				}
+			dirs[dir] = addNew(dirs[dir], r)
+			here, above := s.found.byDir[dir], path.Dir(dir)
+			if s.found.byDir[dir] = addNew(here, r); len(s.found.byDir[dir]) > len(here) {
+				s.found.below[above] = addNew(s.found.below[above], r)
 			}
 		}
 	}
@@ -67,9 +63,7 @@ func (s *sorter) index() {
 func (s *sorter) dirsOf(r *Run) []string {
 	var dirs []string
 	for _, l := range r.logs() {
-		if dir := s.dirOf(l.File); !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
-		}
+		dirs = addNew(dirs, s.dirOf(l.File))
 	}
 	return dirs
 }
@@ -162,8 +156,8 @@ func (s *sorter) setNamed(all []*clue) {
 		}
 		var prefix []*Run
 		for _, r := range p.prefix {
-			if r = s.now(r); !s.gone[r] && !slices.Contains(prefix, r) {
-				prefix = append(prefix, r)
+			if r = s.now(r); !s.gone[r] {
+				prefix = addNew(prefix, r)
 			}
 		}
 		p.prefix = prefix

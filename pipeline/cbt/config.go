@@ -10,8 +10,6 @@ import (
 	"path"
 )
 
-var errEmpty = errors.New("no configuration in it")
-
 // Configure reads the run's configuration files and completes its settings; what the
 // path says stands. It gives the whole configuration with dotted names, for searching.
 // With an error it gives what could be read; the settings of the path are there anyway.

@@ -79,7 +79,7 @@ func TestDamagedConfiguration(t *testing.T) {
 		{"only a comment", tree{id + configName: "# x\n", "results/" + wholeName: whole}, []string{"no configuration in it"}},
 		{"broken", tree{id + configName: "cluster:\n  a: 1\n  b: [1\nc: 2", "results/" + wholeName: whole}, []string{configName, "line "}},
 		{"no mapping", tree{id + configName: "[1, 2]", "results/" + wholeName: whole}, []string{"want a mapping"}},
-		{"too long", tree{id + configName: strings.Repeat("#", maxConfig+1), "results/" + wholeName: whole}, []string{"longer than"}},
+		{"too long", tree{id + configName: strings.Repeat("#", yamlLimits.Bytes+1), "results/" + wholeName: whole}, []string{"longer than"}},
 		{"aliases without end", tree{id + configName: "a: &a [*a]", "results/" + wholeName: whole}, []string{configName}},
 	}
 	for _, tt := range tests {

@@ -57,7 +57,7 @@ func (s *sorter) dropDuplicateLogs(r *Run, t *duplicates) {
 		size int64
 	}
 	groups := map[key][]*source.File{}
-	isDuplicate := func(l Log) bool {
+	r.dropLogs(func(l Log) bool {
 		k := key{l.Kind, l.Job, l.File.Size}
 		for _, other := range groups[k] {
 			if t.same(l.File, other, leastOfLog) {
@@ -69,9 +69,7 @@ func (s *sorter) dropDuplicateLogs(r *Run, t *duplicates) {
 			groups[k] = append(groups[k], l.File)
 		}
 		return false
-	}
-	r.Logs = slices.DeleteFunc(r.Logs, isDuplicate)
-	r.Others = slices.DeleteFunc(r.Others, isDuplicate)
+	})
 }
 
 // dropDuplicateReports leaves out reports of one run that have the content of another. CBT keeps

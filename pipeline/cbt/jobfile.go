@@ -1,6 +1,7 @@
 package cbt
 
 import (
+	"io"
 	"path"
 	"slices"
 	"strconv"
@@ -20,25 +21,27 @@ func numJobs(options map[string]string) int {
 	return n
 }
 
+// readJobFile is what is in a job file, or why it is none.
+type readJobFile struct {
+	*fiolog.JobFile
+	err error
+}
+
 // jobFile reads a job file, once. One that is none is nil.
 func (s *sorter) jobFile(f *source.File) *fiolog.JobFile {
-	if j, ok := s.jobs[f]; ok {
-		return j
+	j, ok := s.jobs[f]
+	if !ok {
+		var in io.ReadCloser
+		if in, j.err = f.Open(); j.err == nil {
+			j.JobFile, j.err = fiolog.ReadJobFile(in, f.Name())
+			in.Close()
+		}
+		s.jobs[f] = j
 	}
-	s.jobs[f] = nil
-	in, err := f.Open()
-	if err != nil {
-		s.jobErrors[f] = err
+	if j.err != nil {
 		return nil
 	}
-	defer in.Close()
-	j, err := fiolog.ReadJobFile(in, f.Name())
-	if err != nil {
-		s.jobErrors[f] = err
-		return nil
-	}
-	s.jobs[f] = j
-	return j
+	return j.JobFile
 }
 
 // describe gives runs the job files that they were made by.
@@ -58,7 +61,7 @@ func (s *sorter) describe() {
 		}
 	}
 	for _, f := range s.jobFiles {
-		switch err := s.jobErrors[f]; {
+		switch err := s.jobs[f].err; {
 		case used[f] || f.Beside:
 		case err != nil:
 			s.leave(f, "is no job file of fio: "+err.Error())

@@ -60,7 +60,7 @@ func (s *sorter) leaveStale(p *clue, runs []*Run) {
 		}
 	}
 	for _, r := range runs {
-		stale := func(l Log) bool {
+		r.dropLogs(func(l Log) bool {
 			if l.Job == 0 {
 				return false
 			}
@@ -70,9 +70,7 @@ func (s *sorter) leaveStale(p *clue, runs []*Run) {
 			}
 			s.leaveOut(l.File, fmt.Sprintf("left over from another execution: job %d of %s logs to %s", l.Job, p.file.Name(), strings.Join(of.prefixes, ", ")))
 			return true
-		}
-		r.Logs = slices.DeleteFunc(r.Logs, stale)
-		r.Others = slices.DeleteFunc(r.Others, stale)
+		})
 		if r.isReported() && len(r.Reports) == 0 {
 			s.gone[r] = true
 		}

@@ -79,9 +79,6 @@ func (s *sorter) sampleReport(f *source.File, at *place) {
 	r.Reports = append(r.Reports, found)
 }
 
-// isReported reports whether a run has no logs at all.
-func (r *Run) isReported() bool { return len(r.Logs)+len(r.Others) == 0 }
-
 // wrote reports whether a run may have output of that family: all of its logs
 // are of other families if not.
 func (r *Run) wrote(family string) bool {
@@ -90,9 +87,6 @@ func (r *Run) wrote(family string) bool {
 		return f == family
 	})
 }
-
-// logs are those of all kinds.
-func (r *Run) logs() []Log { return append(r.Logs[:len(r.Logs):len(r.Logs)], r.Others...) }
 
 // hasPrefix reports whether a name is the prefix of any log, or what prefixes have in common
 // that differ by their volumes.

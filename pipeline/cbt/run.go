@@ -114,18 +114,19 @@ func (r *Run) Name() string { return cmp.Or(r.name, r.Path) }
 // HostNames are the hosts that the run has files of, sorted, without the unnamed.
 func (r *Run) HostNames() []string {
 	var names []string
-	for _, l := range r.Logs {
-		names = append(names, l.Host)
-	}
-	for _, l := range r.Others {
+	for _, l := range r.logs() {
 		names = append(names, l.Host)
 	}
 	for _, f := range r.Reports {
 		names = append(names, f.Host)
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
+	return namesIn(names)
+}
+
+// namesIn are the names in a list, sorted, each once.
+func namesIn(list []string) []string {
+	slices.Sort(list)
+	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
 }
 
 // MissingHosts are the clients of which the run has no logs, or no reports if it has no
@@ -165,8 +166,8 @@ func (r *Run) logHosts() []string {
 		logs = r.Others
 	}
 	var have []string
-	for i := range logs {
-		have = append(have, logs[i].Host)
+	for _, l := range logs {
+		have = append(have, l.Host)
 	}
 	slices.Sort(have)
 	return slices.Compact(have)
@@ -178,13 +179,22 @@ func SameHost(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
 }
 
+// logs are those of all kinds.
+func (r *Run) logs() []Log { return append(r.Logs[:len(r.Logs):len(r.Logs)], r.Others...) }
+
+// isReported reports whether a run has no logs at all.
+func (r *Run) isReported() bool { return len(r.Logs)+len(r.Others) == 0 }
+
+// dropLogs takes the logs out of a run for which drop holds.
+func (r *Run) dropLogs(drop func(Log) bool) {
+	r.Logs = slices.DeleteFunc(r.Logs, drop)
+	r.Others = slices.DeleteFunc(r.Others, drop)
+}
+
 // Files are all that the run is made of: logs, reports and configuration.
 func (r *Run) Files() []*source.File {
 	var files []*source.File
-	for _, l := range r.Logs {
-		files = append(files, l.File)
-	}
-	for _, l := range r.Others {
+	for _, l := range r.logs() {
 		files = append(files, l.File)
 	}
 	for _, f := range r.Reports {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -88,9 +87,7 @@ func (s *sorter) run(f *source.File, at *place, family string) *Run {
 }
 
 func (r *Run) doubt(text string) {
-	if !slices.Contains(r.Doubts, text) {
-		r.Doubts = append(r.Doubts, text)
-	}
+	r.Doubts = addNew(r.Doubts, text)
 }
 
 // log gives a log to its run.
@@ -132,14 +129,12 @@ func (s *sorter) dropWholeLogs() {
 		}
 	}
 	for _, r := range s.all {
-		drop := func(l Log) bool {
+		r.dropLogs(func(l Log) bool {
 			if l.Job > 0 || !single[keyOf(r, &l)] {
 				return false
 			}
 			s.leaveOut(l.File, "a log of all jobs beside logs of single jobs: it would count requests twice")
 			return true
-		}
-		r.Logs = slices.DeleteFunc(r.Logs, drop)
-		r.Others = slices.DeleteFunc(r.Others, drop)
+		})
 	}
 }

@@ -19,14 +19,11 @@ type stream struct {
 // streams are a run's jobs, by kind of log.
 func (r *Run) streams() map[fiolog.Kind]map[stream]bool {
 	kinds := map[fiolog.Kind]map[stream]bool{}
-	for _, logs := range [][]Log{r.Logs, r.Others} {
-		for i := range logs {
-			l := &logs[i]
-			if kinds[l.Kind] == nil {
-				kinds[l.Kind] = map[stream]bool{}
-			}
-			kinds[l.Kind][stream{l.Host, l.Volume, l.Job}] = true
+	for _, l := range r.logs() {
+		if kinds[l.Kind] == nil {
+			kinds[l.Kind] = map[stream]bool{}
 		}
+		kinds[l.Kind][stream{l.Host, l.Volume, l.Job}] = true
 	}
 	return kinds
 }
@@ -132,11 +129,9 @@ func disjoint(runs []*Run) bool {
 		return true
 	}
 	for _, r := range runs {
-		for _, logs := range [][]Log{r.Logs, r.Others} {
-			for i := range logs {
-				if !take(r, logs[i].Host, logs[i].Volume) {
-					return false
-				}
+		for _, l := range r.logs() {
+			if !take(r, l.Host, l.Volume) {
+				return false
 			}
 		}
 		for _, f := range r.Reports {

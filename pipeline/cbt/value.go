@@ -8,10 +8,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/safeyaml"
 )
 
-// maxDepth is how deep a configuration is flattened; CBT's have four levels.
-const maxDepth = 20
+const (
+	maxDepth = 20      // of a configuration when it is flattened; CBT's have four levels
+	maxFlat  = 4 << 20 // bytes of the names and values then, because names repeat those above them
+)
 
 // flattener gives nested maps and lists dotted names, as far as [maxFlat] allows.
 type flattener struct {
@@ -28,7 +32,7 @@ func (f *flattener) file(name, prefix string, m map[string]any) error {
 	}
 	f.full = false
 	return fmt.Errorf("read %s: %w: the run's document has the first %d bytes of its values and of their full names",
-		name, errTooMuch, maxFlat)
+		name, safeyaml.ErrTooMuch, maxFlat)
 }
 
 // add adds a value below a name. A list of scalars becomes one text.
@@ -209,7 +213,5 @@ func hosts(v any) []string {
 		}
 		names[i] = name
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
+	return namesIn(names)
 }

@@ -1,7 +1,7 @@
 // Package fiolog is what a line of fio's output means: rows of histogram logs, rows of
 // logs of completions, JSON reports, and the names of their files.
 //
-//	r := fiolog.NewReader(f, f.Name())
+//	r := fiolog.NewReader(f, f.Name(), fiolog.ClatHist)
 //	for {
 //		rec, err := r.Next()
 //		if bad := (*fiolog.SyntaxError)(nil); errors.As(err, &bad) {

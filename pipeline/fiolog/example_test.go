@@ -17,11 +17,11 @@ const exampleLog = "1003, 0, 4096, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 3, 0, 0, 0, 0, 
 
 func ExampleReader() {
 	var all hist.Histogram
-	r := fiolog.NewReader(strings.NewReader(exampleLog), "out_clat_hist.1.log")
+	r := fiolog.NewReader(strings.NewReader(exampleLog), "out_clat_hist.1.log", fiolog.ClatHist)
 	for {
 		rec, err := r.Next()
 		if bad := (*fiolog.SyntaxError)(nil); errors.As(err, &bad) {
-			fmt.Println("left out:", bad)
+			fmt.Println("skipped:", bad)
 			continue
 		} else if err == io.EOF {
 			break
@@ -32,12 +32,12 @@ func ExampleReader() {
 		all.AddBins(rec.Layout, rec.Bins)
 		fmt.Println(rec.Time, rec.Direction, rec.Bins)
 	}
-	fmt.Println(r.Stats().Rows, "rows,", all.Total(), "requests")
+	fmt.Println(all.Total(), "requests")
 	// Output:
 	// 1003 read [{9 7} {10 3}]
-	// left out: out_clat_hist.1.log:2:7: got "x", want a direction: 0 (read), 1 (write) or 2 (trim)
+	// skipped: out_clat_hist.1.log:2:7: got "x", want a direction: 0 (read), 1 (write) or 2 (trim)
 	// 3003 read [{9 8} {10 2}]
-	// 2 rows, 20 requests
+	// 20 requests
 }
 
 func ExampleReadReports() {

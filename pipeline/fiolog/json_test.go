@@ -61,9 +61,7 @@ func TestReportMixedWithText(t *testing.T) {
 			if total(s.Clat.Bins) != s.TotalIOs || s.TotalIOs != s.Clat.N {
 				t.Errorf("%s: %d requests in bins, %d of %d measured", Direction(d), total(s.Clat.Bins), s.Clat.N, s.TotalIOs)
 			}
-			if _, err := hist.CheckBins(s.Clat.Layout, s.Clat.Bins); err != nil {
-				t.Error(err)
-			}
+			checkBins(t, s.Clat.Layout, s.Clat.Bins)
 			h := hist.New(s.Clat.Layout)
 			h.AddBins(s.Clat.Layout, s.Clat.Bins)
 			for _, p := range s.Clat.Percentiles {
@@ -242,9 +240,7 @@ func FuzzReports(f *testing.F) {
 		for _, r := range reports {
 			for _, j := range r.Jobs {
 				for _, d := range j.Directions {
-					if i, err := hist.CheckBins(d.Clat.Layout, d.Clat.Bins); errors.Is(err, hist.ErrIndex) {
-						t.Fatalf("bin %d: %v", i, err)
-					}
+					checkBins(t, d.Clat.Layout, d.Clat.Bins)
 					if got, want := d.Clat.Histogram(20).Total(), d.Clat.Histogram(0).Total(); got != want {
 						t.Fatalf("%v requests in fewer groups, want %v", got, want)
 					}

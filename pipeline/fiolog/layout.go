@@ -62,6 +62,15 @@ func (r *Reader) isLargest(l hist.Layout) bool {
 	return l == hist.Fio3(0)
 }
 
+// fileLayout is the layout of all rows of a histogram log.
+type fileLayout struct {
+	known bool
+	hist.Layout
+	columns int
+	real    int // bins that can have requests
+	line    int // the first that has it
+}
+
 // decideLayout sets the layout that most of the first three rows have, of which the
 // current one has n bins; if there are two and they differ, the larger one, because
 // damage loses columns and hardly ever adds any. Rows whose layout is not known count only
@@ -74,8 +83,7 @@ func (r *Reader) decideLayout(n int) {
 		return
 	}
 	best := most(known)
-	r.layout.known, r.layout.Layout, r.layout.line = true, best.layout, best.line
-	r.layout.columns, r.layout.real = best.layout.Len(), best.layout.Real()
+	r.layout = fileLayout{true, best.layout, best.layout.Len(), best.layout.Real(), best.line}
 }
 
 // vote is a row with a number of columns that some fio writes.

@@ -26,7 +26,7 @@ func layoutOf(tb testing.TB, unit hist.Unit, groups, coarseness int) hist.Layout
 // hinted reads a log with a hint.
 func hinted(tb testing.TB, log []byte, hint hist.Hint) ([]*Record, []string, error) {
 	tb.Helper()
-	r := NewReader(bytes.NewReader(log), "x.log")
+	r := NewReader(bytes.NewReader(log), "x.log", ClatHist)
 	r.SetHint(hint)
 	return drain(tb, r)
 }
@@ -125,12 +125,12 @@ func TestReaderMoreGroupsDamaged(t *testing.T) {
 // TestReaderForgetsHint with the log that it was for.
 func TestReaderForgetsHint(t *testing.T) {
 	log := busyLog(3, 24*64, 5)
-	r := NewReader(bytes.NewReader(log), "x.log")
+	r := NewReader(bytes.NewReader(log), "x.log", ClatHist)
 	r.SetHint(hist.Hint{Unit: hist.Microseconds, Groups: 24})
 	if rows, _, err := drain(t, r); len(rows) != 3 || err != io.EOF {
 		t.Fatalf("got %d rows, %v", len(rows), err)
 	}
-	r.Reset(bytes.NewReader(log), "x.log")
+	r.Reset(bytes.NewReader(log), "x.log", ClatHist)
 	if _, err := r.Next(); !errors.Is(err, hist.ErrLayout) {
 		t.Errorf("got %v", err)
 	}

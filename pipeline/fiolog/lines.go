@@ -12,10 +12,9 @@ const (
 	// 4096 counts of 20 digits: 90 KB.
 	maxLine = 96 << 10
 
-	// defaultBuffer is large enough that a system call costs nothing beside what is
-	// done with the bytes, and small enough to stay in the cache until it is done.
-	defaultBuffer = 256 << 10
-	minBuffer     = 128 << 10 // above maxLine: else a line that is too long would not be found out
+	// bufferSize is how much is read at a time. It is above maxLine, so that a line that is
+	// too long is found, and small because a run has all its logs open at once.
+	bufferSize = 128 << 10
 )
 
 // maxStalledReads is how often a source may return nothing, and no error, in a row.
@@ -31,14 +30,6 @@ type lines struct {
 	err      error // why nothing can be added to it
 	line     int   // lines consumed
 	bytes    int64 // bytes read from src
-}
-
-func (l *lines) reset(src io.Reader, name string, size int) {
-	buf := l.buf
-	if len(buf) != size {
-		buf = make([]byte, size)
-	}
-	*l = lines{src: src, name: name, buf: buf}
 }
 
 // rest is what has been read and not consumed. It is valid until the next fill.

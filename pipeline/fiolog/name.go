@@ -10,8 +10,8 @@ type Kind uint8
 
 // The kinds of logs that fio writes.
 const (
-	ClatHist Kind = iota // histograms of completion latency: for [Reader]
-	Clat                 // completion latency; this and the others are for [RawReader]
+	ClatHist Kind = iota // histograms of completion latency
+	Clat                 // completion latency
 	Slat                 // submission latency
 	Lat                  // both together
 	BW                   // bandwidth

@@ -16,19 +16,18 @@ var fieldNames = [headFields + 1]string{
 	"a time in ms", "a direction: 0 (read), 1 (write) or 2 (trim)", "a block size", "a count",
 }
 
-// fault is what is wrong with a line; the reader adds where that line is.
+// fault is what is wrong with a line. The reader adds the line's place.
 type fault struct {
 	column    int // 1-based, in bytes
 	got, want string
 }
 
-// parseSlow reads one line, with or without its end, in any form that can be understood:
-// blanks and tabs around the numbers, a comma without a blank, counts up to 2^64-1. It
-// agrees with parseFast on all that that one accepts. ok is false for a bad line; how
-// many columns are right is for the reader to judge. A row of more than hist.MaxColumns
-// bins has columns above that, and no bins.
+// parseSlow reads one line without its end in any form that can be understood: blanks and
+// tabs around the numbers, a comma without a blank, counts up to 2^64-1. It agrees with
+// parseFast on every row that parseFast accepts. It returns false for a bad line. The
+// reader judges the number of columns. A row of more than hist.MaxColumns bins keeps
+// only the first.
 func parseSlow(line []byte, bins *binBuffer, r *row) (fault, bool) {
-	line = bytes.TrimRight(line, " \t\r\n")
 	*r = row{}
 	fields := 0
 	for pos := 0; pos <= len(line); fields++ {
@@ -90,7 +89,7 @@ func parseNumber(text []byte) (uint64, bool) {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// isEmpty tells whether a line has nothing to say.
+// isEmpty reports whether a line is blank.
 func isEmpty(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
 
 // binCount names a number of bins in an error.

@@ -10,14 +10,17 @@ import (
 // minutes.
 const lowestAddress = 1 << 40
 
-// begin reads the start of a file: it skips a byte order mark, and recognizes a log that
-// fio stored compressed, also when something has already inflated it. why explains
-// what that means for the kind of log.
-func (l *lines) begin(why string) error {
+// begin reads the start of a file. It skips a byte order mark and recognizes a log that
+// fio stored compressed, also if something has already inflated it.
+func (l *lines) begin(kind Kind) error {
 	for l.end < 64 && l.fill() {
 	}
 	b := l.rest()
 	if isZlib(b) || isSamples(b) {
+		why := "`fio --inflate-log` makes a text of it"
+		if kind == ClatHist {
+			why = "fio wrote addresses of its memory there instead of the counts, which are lost"
+		}
 		return fmt.Errorf("%s: %w: %s", l.name, ErrStoredCompressed, why)
 	}
 	if bytes.HasPrefix(b, []byte("\xef\xbb\xbf")) {
@@ -32,9 +35,9 @@ func isZlib(b []byte) bool {
 	return len(b) >= 2 && b[0] == 0x78 && binary.BigEndian.Uint16(b)%31 == 0 && b[1]&0x20 == 0
 }
 
-// isSamples recognizes what such a stream holds: an array of fio's struct io_sample,
+// isSamples recognizes the content of such a stream: an array of fio's struct io_sample,
 // which begins with two words of 64 bits, the time and the value or address. Their top
-// bytes are zero, and a text has no such bytes.
+// bytes are zero. A text has no such bytes.
 func isSamples(b []byte) bool {
 	if len(b) < 24 {
 		return false
@@ -43,9 +46,9 @@ func isSamples(b []byte) bool {
 	return t <= latestTime && v != 0 && v < 1<<56
 }
 
-// holdsAddress recognizes a row of an inflated histogram log: time, address, direction,
+// isAddressRow recognizes a row of an inflated histogram log: time, address, direction,
 // block size and at most three more.
-func holdsAddress(line []byte) bool {
+func isAddressRow(line []byte) bool {
 	fields := bytes.Split(bytes.TrimSpace(line[:min(len(line), 128)]), []byte{','})
 	if len(fields) < 4 || len(fields) > 7 {
 		return false

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// besides is what was looked at next to arguments, so that nothing is found twice.
+// besides are the places already seen, so that nothing is found twice.
 type besides struct {
 	given   map[string]bool // absolute paths of the arguments
 	visited map[string]bool // folders
@@ -65,8 +65,8 @@ func (s *scanner) beside(ctx context.Context, root string, found []*File) error 
 	return s.besideIn(ctx, filepath.Join(root, ".."), filepath.Dir(abs))
 }
 
-// besideIn lists what is of interest directly in a folder. What cannot be read there is
-// no problem, as nothing says that it belongs to an argument.
+// besideIn lists what is of interest directly in a folder. A file there that cannot be read
+// is no problem, because it may not belong to an argument.
 func (s *scanner) besideIn(ctx context.Context, dir, abs string) error {
 	if s.sides.visited[abs] || s.sides.given[abs] {
 		return nil
@@ -90,9 +90,7 @@ func (s *scanner) besideIn(ctx context.Context, dir, abs string) error {
 		if err != nil {
 			continue
 		}
-		err = s.disk(ctx, it, diskFile{path: it.name}, f)
-		f.Close()
-		if err != nil {
+		if err := s.disk(ctx, it, "", it.name, f); err != nil {
 			return err
 		}
 	}

@@ -150,7 +150,7 @@ func TestChangedArchive(t *testing.T) {
 	set := scan(t, Options{}, arg)
 	set.handles.mu.Lock()
 	for set.handles.idle.Len() > 0 {
-		set.handles.dropOldest()
+		set.handles.idle.Front().Value.(*handle).drop()
 	}
 	set.handles.mu.Unlock()
 	write(t, filepath.Dir(arg), "a.tar", tarOf(t, tree{"other.log": strings.Repeat("x", 3000)}))

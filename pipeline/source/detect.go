@@ -19,18 +19,17 @@ const (
 	xzed
 	bzipped
 	deflated // raw deflate, never detected: members of a zip without directory
-	spooled  // as the spool compresses, never detected
 	tarred
 	zipped
 )
 
 // compressed reports whether the kind wraps one stream of bytes.
-func (k kind) compressed() bool { return k >= gzipped && k <= spooled }
+func (k kind) compressed() bool { return k >= gzipped && k <= deflated }
 
 // isArchive reports whether the kind has members.
 func (k kind) isArchive() bool { return k == tarred || k == zipped }
 
-// detect tells the kind from the first bytes (up to sniffLen). Text, JSON and
+// detect finds the kind by the first bytes (up to sniffLen). Text, JSON and
 // empty content are always plain.
 func detect(head []byte) kind {
 	switch {
@@ -39,7 +38,7 @@ func detect(head []byte) kind {
 	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
 		return zstded
 	case len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18":
-		return zstded // a skippable frame, as parallel compressors write first
+		return zstded // a skippable frame: parallel compressors write one first
 	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
 		return xzed
 	case isBzip2(head):
@@ -52,7 +51,7 @@ func detect(head []byte) kind {
 	return plain
 }
 
-// isBzip2 asks for the magic of the first block too: "BZh1" alone could be text.
+// isBzip2 requires the magic of the first block too: "BZh1" alone could be text.
 func isBzip2(head []byte) bool {
 	if len(head) < 10 || string(head[:3]) != "BZh" || head[3] < '1' || head[3] > '9' {
 		return false
@@ -62,7 +61,7 @@ func isBzip2(head []byte) bool {
 }
 
 // isTar checks the header's own checksum, which every tar since v7 carries and
-// text cannot have by chance: it asks for a NUL as well.
+// text cannot have by chance. It requires a NUL as well.
 func isTar(head []byte) bool {
 	const sumAt, sumEnd = 148, 156
 	if len(head) < sniffLen || head[0] == 0 || bytes.IndexByte(head, 0) < 0 {

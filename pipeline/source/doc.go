@@ -3,38 +3,37 @@
 // as often as needed.
 //
 // It is the first stage of the pipeline and knows nothing of what the bytes mean.
-// Scan looks once at everything, Set holds what was found and owns the resources
-// behind it, File opens one content, decompressed.
+// Scan looks once at everything. Set is what it found and owns the resources
+// behind it. File opens one content, decompressed.
 //
-// Formats are told by content, never by name: gzip, zstd, xz, bzip2, tar (ustar,
-// pax, GNU and v7) and zip, in any nesting. Names only spare work: a file that
+// The content decides about the format, never the name: gzip, zstd, xz, bzip2, tar
+// (ustar, pax, GNU and v7) and zip, in any nesting. Names only save work: a file that
 // Options.Want turns down is looked into only when its suffix promises an archive
 // or a compressed file.
 //
-// What a name says nothing of can be found by its content (Options.Look), near files that
-// are wanted, and beside the arguments (Options.Beside).
+// A file whose name says nothing can be found by its content (Options.Look), near files
+// that are wanted, and beside the arguments (Options.Beside).
 //
 // # The same paths, packed or not
 //
-// A folder a/, an archive a.tar.zst that holds "a/..." and an archive a.zip that
-// holds "..." give the same pairs of File.Archive ("a") and File.Path. An archive
-// found inside, sub/b.tar.gz, contributes its members below sub/b/ whether or not
-// they carry a leading "b/" themselves. A compressed single file x.log.gz has the
-// path x.log.
+// A folder a/, an archive a.tar.zst of "a/..." and an archive a.zip of "..." give the
+// same pairs of File.Archive ("a") and File.Path. An archive found inside, sub/b.tar.gz,
+// contributes its members below sub/b/ with or without a leading "b/" of their own. A
+// compressed single file x.log.gz has the path x.log.
 //
 // # Random access, and the spool
 //
-// What lies on disk stays there: plain files are opened when asked for, members of
-// uncompressed tars and of zips are read in place through one shared descriptor
-// per archive, of which a bounded number is open at any time. What can only be
-// read forwards (a compressed tar, standard input) is read once; the wanted
-// members are kept compressed in memory and, past a limit, in one temporary file.
+// What lies on disk stays there: plain files are opened when they are read, members of
+// uncompressed tars and of zips are read in place through one shared file per archive.
+// A bounded number of files is open at any time. What can only be read forwards (a
+// compressed tar, standard input) is read once; the wanted members are kept packed in
+// memory and, past a limit, in one temporary file.
 //
 // # Distrust
 //
 // Input is not trusted. Names that would lead out of the archive, links and
 // devices are refused (only an argument itself may be a link); depth, number, size
 // and compression ratio are limited. What is refused or damaged becomes a Problem
-// and the scan goes on; bytes that came out before the damage are kept, and their
+// and the scan continues; bytes that came out before the damage are kept, and their
 // File says so in Err.
 package source

@@ -10,7 +10,7 @@ import (
 // The reasons for a Problem or for the end of a scan; test with errors.Is.
 var (
 	// ErrEscapes refuses a member name that is absolute, climbs with "..", is
-	// longer than 4,096 bytes or holds a NUL or a backslash.
+	// longer than 4,096 bytes or has a NUL or a backslash.
 	ErrEscapes = errors.New("name leads out of the archive")
 	// ErrLink refuses a symbolic or hard link.
 	ErrLink = errors.New("link is not followed")
@@ -18,11 +18,11 @@ var (
 	ErrSpecial = errors.New("not a regular file")
 	// ErrDepth refuses an archive (or folder) nested too deep.
 	ErrDepth = errors.New("nested too deep")
-	// ErrTooManyFiles stops a scan at Options.MaxFiles.
+	// ErrTooManyFiles stops a scan at Limits.Files.
 	ErrTooManyFiles = errors.New("too many files")
-	// ErrTooLarge stops a scan, or an opened file, at Options.MaxBytes.
+	// ErrTooLarge stops a scan, or an opened file, at Limits.Bytes.
 	ErrTooLarge = errors.New("too many unpacked bytes")
-	// ErrRatio cuts a stream that unpacks beyond Options.MaxRatio.
+	// ErrRatio cuts a stream that unpacks beyond Limits.Ratio.
 	ErrRatio = errors.New("unpacks to suspiciously much")
 	// ErrDuplicate notes that a path was found more than once and which is used.
 	ErrDuplicate = errors.New("path found more than once")
@@ -36,10 +36,9 @@ var (
 	ErrChanged = errors.New("file was changed since the scan")
 )
 
-// Problem is something that was refused or could not be read while the rest of
-// the scan went on.
+// Problem is something that was refused or could not be read while the scan continued.
 type Problem struct {
-	Name string // where, as File.Name would put it
+	Name string // where, in the form of File.Name
 	Err  error  // why; wraps one of the reasons above or an error of the system
 }
 
@@ -57,8 +56,7 @@ func damage(err error) error {
 	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
-// printable keeps a hostile name from writing to the terminal of the reader, and
-// from filling it.
+// printable is a name that neither controls the terminal nor fills it.
 func printable(name string) string {
 	const most = 512
 	if len(name) > most {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,10 +19,9 @@ type Set struct {
 	// Problems are what was refused or could not be read, in the order met.
 	Problems []*Problem
 
-	lim     limits
+	limits  Limits
 	spool   spool
 	handles handles
-	codecs  codecs
 	packed  int64 // bytes, as stored, of the archives and compressed files of the scan
 	closed  atomic.Bool
 	until   atomic.Pointer[context.Context]
@@ -31,8 +29,9 @@ type Set struct {
 	err     error
 }
 
-// Until makes all readers fail with the error of ctx once it has ended, those that are open
-// already, too: what reads gigabytes need not look at ctx itself. The background context ends that.
+// Until makes all readers fail with the error of ctx once it has ended, also those that are
+// open: code that reads gigabytes need not look at ctx itself. The background context undoes
+// that.
 func (s *Set) Until(ctx context.Context) { s.until.Store(&ctx) }
 
 // ended is the error of the context that readers end with.
@@ -49,7 +48,6 @@ func (s *Set) Close() error {
 	s.once.Do(func() {
 		s.closed.Store(true)
 		s.handles.close()
-		s.codecs.close()
 		s.err = s.spool.close()
 	})
 	return s.err
@@ -89,9 +87,10 @@ type File struct {
 	// io.ErrUnexpectedEOF if the data simply ended.
 	Err error
 
-	name string
-	from origin
-	set  *Set
+	name   string
+	open   opener
+	packed bool // read out of an archive, a compressed file or a pipe
+	set    *Set
 }
 
 // Name is the full name for messages: the path on disk, and after a "!" the path
@@ -101,22 +100,12 @@ func (f *File) Name() string { return printable(f.name) }
 
 // PackedFrom is how many bytes, as they are stored, the archives, compressed files and
 // pipes of the scan have together, if the file comes from one of them. It is 0 for a file
-// that lies on disk as it is. What is made of a packed file can be bounded by it.
+// that lies on disk as it is. It can bound what is made of a packed file.
 func (f *File) PackedFrom() int64 {
-	if f.set == nil || f.from.file != nil && !f.from.codec.compressed() {
+	if f.set == nil || !f.packed {
 		return 0
 	}
 	return f.set.packed
-}
-
-// origin is where a content can be had again: exactly one of file, at and zip.
-type origin struct {
-	file   *diskFile   // a file of its own, with a descriptor for each reader
-	at     io.ReaderAt // n bytes from off
-	off, n int64
-	zip    *zip.File
-	codec  kind // what the bytes are packed with; plain if not
-	own    bool // packed by the spool, so within limits already
 }
 
 // Open returns the content, decompressed. It may be called any number of times
@@ -132,11 +121,53 @@ func (f *File) Open() (io.ReadCloser, error) {
 		return nil, fmt.Errorf("open %s: %w", f.Name(), err)
 	}
 	r := &reader{name: f.Name(), end: f.Err, set: f.set}
-	if err := r.start(f.set, f.from); err != nil {
+	var err error
+	if r.r, err = f.open(r); err != nil {
 		r.Close()
 		return nil, fmt.Errorf("open %s: %w", f.Name(), err)
 	}
 	return r, nil
+}
+
+// opener begins to read a content. What is to be closed with the reader it adds to it.
+type opener func(*reader) (io.Reader, error)
+
+// section is the content of n bytes from off.
+func section(at io.ReaderAt, off, n int64) opener {
+	return func(*reader) (io.Reader, error) { return io.NewSectionReader(at, off, n), nil }
+}
+
+// decompressed is the content of a stream of kind k.
+func decompressed(k kind, packed opener) opener {
+	return func(r *reader) (io.Reader, error) {
+		in, err := packed(r)
+		if err != nil {
+			return nil, err
+		}
+		d, err := decode(k, in)
+		if err != nil {
+			return nil, err
+		}
+		r.closeLater(d)
+		return r.guard(d, d.taken.count), nil
+	}
+}
+
+// zipMember is the content of a member that the directory of its zip lists.
+func zipMember(f *zip.File) opener {
+	return func(r *reader) (io.Reader, error) {
+		in, err := f.Open()
+		if err != nil {
+			return nil, err
+		}
+		r.closeLater(in)
+		return r.guard(in, packedSize(f)), nil
+	}
+}
+
+// packedSize is the size that a zip claims for a member, as a count of packed bytes.
+func packedSize(f *zip.File) func() int64 {
+	return func() int64 { return int64(min(f.CompressedSize64, 1<<62)) }
 }
 
 // reader is one pass over a content.
@@ -144,63 +175,16 @@ type reader struct {
 	name    string
 	set     *Set
 	r       io.Reader
-	end     error // instead of io.EOF
-	total   int64
+	end     error       // instead of io.EOF
+	total   int64       // unpacked bytes, of all layers
 	closers []io.Closer // last opened, first closed
 }
 
-// start opens what o says, layer by layer.
-func (r *reader) start(set *Set, o origin) error {
-	g := guard{lim: set.lim, total: &r.total}
-	switch {
-	case o.file != nil:
-		h := set.handles.file(o.file)
-		if _, err := h.acquire(); err != nil {
-			h.drop()
-			return err
-		}
-		h.release()
-		r.push(io.NewSectionReader(h, 0, math.MaxInt64), dropper{h})
-	case o.zip != nil:
-		rc, err := o.zip.Open()
-		if err != nil {
-			return err
-		}
-		g.r = rc
-		g.packed = func() int64 { return int64(min(o.zip.CompressedSize64, 1<<62)) }
-		r.push(&g, rc)
-		return nil
-	default:
-		r.r = io.NewSectionReader(o.at, o.off, o.n)
-	}
-	if !o.codec.compressed() {
-		return nil
-	}
-	d, err := set.codecs.open(o.codec, r.r)
-	if err != nil {
-		return err
-	}
-	if o.own {
-		r.push(d, d)
-		return nil
-	}
-	g.r, g.packed = d, d.taken.count
-	r.push(&g, d)
-	return nil
+func (r *reader) guard(in io.Reader, packed func() int64) io.Reader {
+	return &guard{r: in, limits: &r.set.limits, total: &r.total, packed: packed}
 }
 
-// dropper closes a handle with its reader.
-type dropper struct{ *handle }
-
-func (d dropper) Close() error {
-	d.drop()
-	return nil
-}
-
-func (r *reader) push(from io.Reader, c io.Closer) {
-	r.r = from
-	r.closers = append(r.closers, c)
-}
+func (r *reader) closeLater(c io.Closer) { r.closers = append(r.closers, c) }
 
 // Read implements io.Reader; errors other than io.EOF carry the file's name.
 func (r *reader) Read(p []byte) (int, error) {

@@ -30,7 +30,7 @@ func FuzzScanStream(f *testing.F) {
 		f.Add(b)
 	}
 	const most = 1 << 20
-	opt := Options{MaxDepth: 3, MaxFiles: 100, MaxBytes: most, MaxRatio: 50, RatioAfter: 1 << 16, SpoolMemory: 1 << 10}
+	opt := Options{Limits: Limits{Depth: 3, Files: 100, Bytes: most, Ratio: 50, RatioAfter: 1 << 16}, SpoolMemory: 1 << 10}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		opt := opt
 		opt.Stdin, opt.TempDir = bytes.NewReader(b), t.TempDir()

@@ -6,23 +6,18 @@ import (
 	"io"
 )
 
-// limits are the parts of Options that bound what comes out of one stream.
-type limits struct {
-	bytes, ratio, after int64
-}
-
 // guard reads what a decoder gives and stops when it gives too much.
 type guard struct {
 	r      io.Reader
-	lim    limits
+	limits *Limits
 	total  *int64       // unpacked bytes so far, of the whole scan or of this reader
 	packed func() int64 // stored bytes taken so far; nil when there is no ratio to watch
 	out    int64
 	err    error
 }
 
-// Read returns ErrTooLarge or ErrRatio, for good, once a limit is passed, and
-// ErrDamaged with what else the decoder stumbles over.
+// Read returns ErrTooLarge or ErrRatio once a limit is passed, and again with each further
+// call. Other errors of the decoder wrap ErrDamaged.
 func (g *guard) Read(p []byte) (int, error) {
 	if g.err != nil {
 		return 0, g.err
@@ -31,9 +26,9 @@ func (g *guard) Read(p []byte) (int, error) {
 	g.out += int64(n)
 	*g.total += int64(n)
 	switch {
-	case *g.total > g.lim.bytes:
-		g.err = fmt.Errorf("%w: more than %d", ErrTooLarge, g.lim.bytes)
-	case g.packed != nil && g.out > g.lim.after && g.out/g.lim.ratio > g.packed():
+	case *g.total > g.limits.Bytes:
+		g.err = fmt.Errorf("%w: more than %d", ErrTooLarge, g.limits.Bytes)
+	case g.packed != nil && g.out > g.limits.RatioAfter && g.out/g.limits.Ratio > g.packed():
 		g.err = fmt.Errorf("%w: %d bytes out of %d: unpack it first", ErrRatio, g.out, g.packed())
 	case err != nil && err != io.EOF:
 		g.err = damage(err)
@@ -43,8 +38,8 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, g.err
 }
 
-// tally counts what passes and remembers how many zero bytes came last, which is
-// how the end mark of a tar is told from a missing one.
+// tally counts what passes and remembers how many zero bytes came last: the end mark of a
+// tar is zeros.
 type tally struct {
 	r        io.Reader
 	n, zeros int64

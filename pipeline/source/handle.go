@@ -5,202 +5,185 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
 )
 
-// idleHandles is how many descriptors stay open though nobody reads from them at
-// the moment. With thousands of logs read side by side the bound is what counts: it
-// leaves room within the 256 that some systems allow.
+// idleHandles is how many files stay open while nothing is read from them. Thousands of logs
+// are read side by side, and some systems allow 256 open files.
 const idleHandles = 128
 
-// handles keeps a bounded number of descriptors open between uses. Safe from many
-// goroutines.
+// handles keeps a bounded number of files open between reads. Safe from many goroutines.
 type handles struct {
 	mu     sync.Mutex
 	idle   list.List // of *handle, the longest unused first
 	closed bool
 }
 
-// handle is one archive or folder that is opened on demand and may be closed
-// whenever it is not in use.
+// handle is a file on disk. It is opened when it is read, and closed when too many others
+// are open; it must not have changed when it is opened again for the same reader.
 type handle struct {
 	all  *handles
-	open func() (io.Closer, error)
+	dir  string // the folder below which path stays; empty if path stands alone
+	path string // slash separated if dir is set
+
+	isArchive bool // it must not change: the places of its members were noted
+
+	opening sync.Mutex  // held while the file is opened
+	seen    fs.FileInfo // when it was opened first; guarded by opening
 
 	// Guarded by all.mu.
-	res     io.Closer
-	refs    int
-	readers int           // of a file
-	elem    *list.Element // where in all.idle, if there
+	file    *os.File
+	reads   int           // under way
+	readers int           // of the file as a whole
+	elem    *list.Element // in all.idle, while the file is open and nothing reads it
 }
 
-// acquire returns what open gives, kept open until release.
-func (h *handle) acquire() (io.Closer, error) {
-	if res, err := h.take(nil); res != nil || err != nil {
-		return res, err
+// adopt is a handle of a file that was just opened. It counts as a reader of it.
+func (a *handles) adopt(dir, path string, f *os.File, info fs.FileInfo) *handle {
+	h := &handle{all: a, dir: dir, path: path, seen: info, file: f, reads: 1, readers: 1}
+	h.release()
+	return h
+}
+
+// ReadAt implements io.ReaderAt.
+func (h *handle) ReadAt(p []byte, off int64) (int, error) {
+	f, err := h.acquire()
+	if err != nil {
+		return 0, err
 	}
-	res, err := h.open() // unlocked: it may be slow, and use another handle
+	defer h.release()
+	return f.ReadAt(p, off)
+}
+
+// acquire returns the open file. It stays open until release.
+func (h *handle) acquire() (*os.File, error) {
+	h.opening.Lock()
+	defer h.opening.Unlock()
+	if f := h.use(nil); f != nil {
+		return f, nil
+	}
+	f, err := openFile(h.dir, h.path)
 	if err != nil {
 		return nil, err
 	}
-	return h.take(res)
+	now, err := f.Stat()
+	if err == nil && h.seen != nil && !isSame(h.seen, now) {
+		err = fmt.Errorf("reopen %s: %w", h.path, ErrChanged)
+	}
+	if err == nil {
+		h.seen = now
+		if h.use(f) != nil {
+			return f, nil
+		}
+		err = fs.ErrClosed
+	}
+	f.Close()
+	return nil, err
 }
 
-// take counts one more user of the open resource, or of fresh if none is open.
-func (h *handle) take(fresh io.Closer) (io.Closer, error) {
+// isSame reports whether a file was not changed.
+func isSame(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// use counts one more read of the open file, which is fresh if that is set. It returns nil if
+// no file is open or all are closed for good.
+func (h *handle) use(fresh *os.File) *os.File {
 	h.all.mu.Lock()
 	defer h.all.mu.Unlock()
-	spare := fresh
-	defer func() {
-		if spare != nil {
-			spare.Close() // only read from: nothing to lose
-		}
-	}()
-	switch {
-	case h.all.closed:
-		return nil, fs.ErrClosed
-	case h.res == nil && fresh == nil:
-		return nil, nil
-	case h.res == nil:
-		h.res, spare = fresh, nil
+	if h.all.closed {
+		return nil
+	}
+	if fresh != nil {
+		h.file = fresh
+	}
+	if h.file == nil {
+		return nil
 	}
 	if h.elem != nil {
 		h.all.idle.Remove(h.elem)
 		h.elem = nil
 	}
-	h.refs++
-	return h.res, nil
+	h.reads++
+	return h.file
 }
 
-// release ends one use.
+// release ends one read.
 func (h *handle) release() {
 	h.all.mu.Lock()
 	defer h.all.mu.Unlock()
-	if h.refs--; h.refs > 0 {
+	if h.reads--; h.reads > 0 {
 		return
 	}
 	h.elem = h.all.idle.PushBack(h)
-	for h.all.idle.Len() > idleHandles || (h.all.closed && h.all.idle.Len() > 0) {
-		h.all.dropOldest()
+	for h.all.idle.Len() > idleHandles || h.all.closed && h.all.idle.Len() > 0 {
+		h.all.idle.Front().Value.(*handle).drop()
 	}
 }
 
-// dropOldest closes the handle unused for longest. The lock is held.
-func (a *handles) dropOldest() {
-	old := a.idle.Remove(a.idle.Front()).(*handle)
-	old.res.Close() // only read from: nothing to lose
-	old.res, old.elem = nil, nil
+// drop closes an idle file. all.mu is held.
+func (h *handle) drop() {
+	h.all.idle.Remove(h.elem)
+	h.file.Close() // only read from: nothing is lost
+	h.file, h.elem = nil, nil
 }
 
-// close ends all that is idle; what is in use ends with its release.
+// close closes what is idle; what is read is closed with its release.
 func (a *handles) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.closed = true
 	for a.idle.Len() > 0 {
-		a.dropOldest()
+		a.idle.Front().Value.(*handle).drop()
 	}
 }
 
-// drop ends one reader. With the last one it closes what is open: it will not be wanted again.
-func (h *handle) drop() {
+// content reads the file from its beginning, as far as it goes then. Readers at the same time
+// share the open file, so hashing a log whose first row was looked at does not open it again.
+func (h *handle) content(r *reader) (io.Reader, error) {
+	h.all.mu.Lock()
+	h.readers++
+	h.all.mu.Unlock()
+	r.closeLater(h)
+	if _, err := h.acquire(); err != nil {
+		return nil, err
+	}
+	h.release()
+	return io.NewSectionReader(h, 0, math.MaxInt64), nil
+}
+
+// Close ends one reader. With the last one the file is closed. The next one may find another
+// content, unless it is an archive.
+func (h *handle) Close() error {
+	h.opening.Lock()
+	defer h.opening.Unlock()
 	h.all.mu.Lock()
 	defer h.all.mu.Unlock()
-	if h.readers--; h.readers > 0 || h.elem == nil {
-		return
+	if h.readers--; h.readers > 0 {
+		return nil
 	}
-	h.all.idle.Remove(h.elem)
-	h.res.Close() // only read from: nothing to lose
-	h.res, h.elem = nil, nil
-}
-
-// ReadAt reads from a handle on a file.
-func (h *handle) ReadAt(p []byte, off int64) (int, error) {
-	res, err := h.acquire()
-	if err != nil {
-		return 0, err
+	if h.elem != nil {
+		h.drop()
 	}
-	defer h.release()
-	return res.(*os.File).ReadAt(p, off)
-}
-
-// folder is a handle on a folder below which nothing escapes.
-func (a *handles) folder(path string) *handle {
-	return &handle{all: a, open: func() (io.Closer, error) { return os.OpenRoot(path) }}
-}
-
-// archive is a handle on a file of which positions were noted; it must not have
-// changed when it is opened again.
-func (a *handles) archive(d diskFile, seen fs.FileInfo) *handle {
-	return &handle{all: a, open: func() (io.Closer, error) {
-		f, err := d.open()
-		if err != nil {
-			return nil, err
-		}
-		now, err := f.Stat()
-		if err == nil && !(os.SameFile(now, seen) && now.Size() == seen.Size() && now.ModTime().Equal(seen.ModTime())) {
-			err = fmt.Errorf("reopen %s: %w", d.path, ErrChanged)
-		}
-		if err != nil {
-			f.Close()
-			return nil, err
-		}
-		return f, nil
-	}}
-}
-
-// file is a handle on a file that is read from beginning to end, for one more reader. It is
-// that of another reader as long as that has the file open, so that hashing a log whose first
-// row was looked at does not open it again. It is closed between two reads when too many
-// others are open, and must not have been changed by then.
-func (a *handles) file(d *diskFile) *handle {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if h := d.last; h != nil && h.res != nil {
-		h.readers++
-		return h
+	if !h.isArchive {
+		h.seen = nil
 	}
-	var mu sync.Mutex // of seen: two readers may open the file again at once
-	var seen fs.FileInfo
-	d.last = &handle{all: a, readers: 1, open: func() (io.Closer, error) {
-		f, err := d.open()
-		if err != nil {
-			return nil, err
-		}
-		now, err := f.Stat()
-		mu.Lock()
-		defer mu.Unlock()
-		if err == nil && seen != nil && !(os.SameFile(now, seen) && now.ModTime().Equal(seen.ModTime())) {
-			err = fmt.Errorf("reopen %s: %w", d.path, ErrChanged)
-		}
-		if err != nil {
-			f.Close()
-			return nil, err
-		}
-		seen = now
-		return f, nil
-	}}
-	return d.last
+	return nil
 }
 
-// diskFile is where a file is on disk.
-type diskFile struct {
-	dir  *handle // the folder that path is below; nil if path stands alone
-	path string  // slash separated if dir is set
-	last *handle // that readers got, see [handles.file]
-}
-
-// open opens the file for reading; the caller closes it.
-func (d *diskFile) open() (*os.File, error) {
-	if d.dir == nil {
-		return openNow(d.path)
+// openFile opens a file for reading. It does not wait where a named pipe has taken its place
+// since the folder was listed.
+func openFile(dir, path string) (*os.File, error) {
+	if dir == "" {
+		return openNow(path)
 	}
-	root, err := d.dir.acquire()
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer d.dir.release()
-	return openIn(root.(*os.Root), filepath.FromSlash(d.path))
+	defer root.Close()
+	return openIn(root, filepath.FromSlash(path))
 }

@@ -49,7 +49,7 @@ func TestReadersShareOneDescriptor(t *testing.T) {
 	check(open(), "before")
 	check(first, "before") // still open though the second reader is closed
 	check(open(), "after")
-	if n := set.handles.idle.Len(); n != 1 {
-		t.Errorf("%d descriptors are open without a reader, want that of the folder", n)
+	if n := set.handles.idle.Len(); n != 0 {
+		t.Errorf("%d descriptors are open without a reader", n)
 	}
 }

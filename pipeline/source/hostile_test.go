@@ -151,7 +151,7 @@ func TestDepth(t *testing.T) {
 	packed := tarOf(t, tree{"x.log": "x"})
 	for depth := 1; depth <= 3; depth++ {
 		for max := 1; max <= 3; max++ {
-			set := scan(t, Options{MaxDepth: max}, write(t, t.TempDir(), "a", packed))
+			set := scan(t, Options{Limits: Limits{Depth: max}}, write(t, t.TempDir(), "a", packed))
 			if deep := depth > max; deep != errors.Is(errors.Join(asErrors(set)...), ErrDepth) || deep == (len(set.Files) == 1) {
 				t.Errorf("depth %d of %d: %v %q", depth, max, paths(set), problemLines(set))
 			}
@@ -177,7 +177,7 @@ func asErrors(set *Set) []error {
 
 func TestBombs(t *testing.T) {
 	zeros := strings.Repeat("\x00", 4<<20)
-	small := Options{MaxRatio: 100, RatioAfter: 1 << 20}
+	small := Options{Limits: Limits{Ratio: 100, RatioAfter: 1 << 20}}
 	t.Run("member is cut", func(t *testing.T) {
 		arg := write(t, t.TempDir(), "a.tgz", gz(t, tarOf(t, tree{"a.log": "fine", "z.log": zeros})))
 		set := scan(t, small, arg)
@@ -249,8 +249,8 @@ func TestLimitsStopTheScan(t *testing.T) {
 		opt  Options
 		want error
 	}{
-		"files": {Options{MaxFiles: 3}, ErrTooManyFiles},
-		"bytes": {Options{MaxBytes: 100_000}, ErrTooLarge},
+		"files": {Options{Limits: Limits{Files: 3}}, ErrTooManyFiles},
+		"bytes": {Options{Limits: Limits{Bytes: 100_000}}, ErrTooLarge},
 		"spool": {Options{TempDir: filepath.Join(arg, "none"), SpoolMemory: -1}, errSpool},
 	} {
 		set, err := Scan(context.Background(), []string{arg}, c.opt)
@@ -258,7 +258,7 @@ func TestLimitsStopTheScan(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	endless := Options{Stdin: zeroReader{}, MaxBytes: 10 << 20}
+	endless := Options{Stdin: zeroReader{}, Limits: Limits{Bytes: 10 << 20}}
 	if _, err := Scan(context.Background(), []string{"-"}, endless); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("endless input: %v", err)
 	}

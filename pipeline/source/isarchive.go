@@ -15,17 +15,15 @@ func IsArchive(name string) bool {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return false // what is read of a pipe is gone
 	}
-	c := &codecs{}
-	defer c.close()
 	var r io.Reader = f
 	for range maxLayers {
-		buf := c.buffer(r)
+		buf := takeBuffer(r)
 		head, _ := buf.Peek(sniffLen)
 		k := detect(head)
 		if !k.compressed() {
 			return k.isArchive()
 		}
-		d, err := c.open(k, buf)
+		d, err := decode(k, buf)
 		if err != nil {
 			return false
 		}

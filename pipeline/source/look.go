@@ -78,8 +78,8 @@ func (s *scanner) overlooked() map[string]bool {
 	return many
 }
 
-// near are the folders in which files are looked at: those of files for which Look.Near
-// holds, and the ones above.
+// near are the folders in which files are looked at: those of files that Look.Near
+// accepts, and the ones above.
 func (s *scanner) near() map[string]bool {
 	dirs := map[string]bool{}
 	for _, f := range s.found {

@@ -1,66 +1,41 @@
 package source
 
 import (
+	"cmp"
 	"io"
 	"os"
 )
 
-// Options steer a scan. The zero value is ready to use; every field states its
+// Options are those of a scan. The zero value is ready to use; every field states its
 // default and what it costs.
 type Options struct {
 	// Stdin is read for the path "-". Default os.Stdin. It can be read once; what
 	// is wanted of it is spooled.
 	Stdin io.Reader
 
-	// Want tells whether the file with this File.Path is of interest; nil takes
+	// Want reports whether the file with this File.Path is of interest; nil takes
 	// all. Unwanted files are neither read nor listed. It must give the same
-	// answer for the same path every time: while an archive is still being read
-	// it is also asked about paths which the file may turn out to have.
+	// answer for the same path every time: while an archive is being read it is
+	// also called with paths that the file may turn out to have.
 	Want func(path string) bool
 
 	// Look finds files by their content that Want turns down by their name. The zero
 	// value finds none.
 	Look Look
 
-	// Named lists files that are arguments themselves, and plain standard input,
-	// whatever Want says of their names: the user named them.
+	// Named also lists files that are arguments themselves, and plain standard input,
+	// without regard to Want: the user named them.
 	Named bool
 
-	// Beside also lists files next to an argument, as an argument may be one file of
+	// Beside also lists files next to an argument, because an argument may be one file of
 	// several that belong together: in the folder of a file, in the folder above it,
-	// and in the folder that an argument lies in whose topmost folder has a file for
-	// which Look.Near holds. Only files for which Look.Is holds, or Look.Kin, are
-	// listed, and no problems with them. Folders with more than 1,000 files are left
-	// alone.
+	// and in the folder of an argument whose topmost folder has a file that Look.Near
+	// accepts. Only files that Look.Is or Look.Kin accepts are listed, and no problems
+	// with them. Folders with more than 1,000 files are skipped.
 	Beside bool
 
-	// MaxDepth is how many archives may lie inside one another; the outermost
-	// counts, a compressed tar counts once. Default 4. Deeper ones are a Problem.
-	MaxDepth int
-
-	// MaxFiles bounds the files listed and the problems noted, together; of the
-	// problems of one kind ten are noted. Default 200,000, which costs some 500 MB of
-	// memory, with what is made of them, when reached. More stop the scan.
-	MaxFiles int
-
-	// MaxNames bounds the bytes of their names. Default 40 MiB. More stop the scan.
-	MaxNames int64
-
-	// MaxBytes bounds the unpacked bytes that the whole scan reads out of
-	// compressed data and standard input; each layer of compression counts. It
-	// also bounds each reader that File.Open returns. Default 1 TiB. More stop
-	// the scan.
-	MaxBytes int64
-
-	// MaxRatio bounds unpacked to packed bytes of one compressed stream, looked
-	// at once RatioAfter bytes came out of it. Logs reach 70 to 1, those of ten
-	// requests a second 200, of one a second 540, so the default of 2,000 hits
-	// only what was made to hurt. Such a stream is cut and a Problem.
-	MaxRatio int64
-
-	// RatioAfter is the number of unpacked bytes of one stream that are free of
-	// the ratio check. Default 1 GiB.
-	RatioAfter int64
+	// Limits bound what is unpacked and listed.
+	Limits Limits
 
 	// SpoolMemory is how many bytes of compressed spool stay in memory before a
 	// temporary file takes the rest. Default 64 MiB; less than zero means none.
@@ -74,19 +49,57 @@ type Options struct {
 	Progress func(Progress)
 }
 
-// Look says which files are of interest though their names say nothing. A file is looked
-// at where Near holds for another file in its folder, or in a folder directly in it. To
-// bound the work, folders with more than 1,000 files that could be looked at are left
-// alone, packed or not, and only the first 32 KiB of each file are read.
+// Limits bound a scan. Zero fields have their defaults.
+type Limits struct {
+	// Depth is how many archives may lie inside one another; the outermost counts, a
+	// compressed tar counts once. Default 4. Deeper ones are a Problem.
+	Depth int
+
+	// Files bounds the files listed and the problems noted, together; of the problems of
+	// one kind ten are noted. Default 200,000, which costs some 500 MB of memory, with what
+	// is made of them, when reached. More stop the scan.
+	Files int
+
+	// Names bounds the bytes of their names. Default 40 MiB. More stop the scan.
+	Names int64
+
+	// Bytes bounds the unpacked bytes that the whole scan reads out of compressed data and
+	// standard input; each layer of compression counts. It also bounds each reader that
+	// File.Open returns. Default 1 TiB. More stop the scan.
+	Bytes int64
+
+	// Ratio bounds unpacked to packed bytes of one compressed stream, after its first
+	// RatioAfter bytes. Logs reach 70 to 1, those of ten requests a second 200, of one a
+	// second 540, so only what was made to harm reaches the default of 2,000. Such a stream
+	// is cut and a Problem.
+	Ratio int64
+
+	// RatioAfter is the number of unpacked bytes of one stream before its ratio is checked.
+	// Default 1 GiB.
+	RatioAfter int64
+}
+
+// withDefaults returns the limits with every zero replaced by its default.
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		Depth: cmp.Or(l.Depth, 4), Files: cmp.Or(l.Files, 200_000), Names: cmp.Or(l.Names, 40<<20),
+		Bytes: cmp.Or(l.Bytes, 1<<40), Ratio: cmp.Or(l.Ratio, 2000), RatioAfter: cmp.Or(l.RatioAfter, 1<<30),
+	}
+}
+
+// Look finds files that are of interest though their names say nothing. A file is looked
+// at if Near accepts another file in its folder, or in a folder directly in it. To
+// bound the work, folders with more than 1,000 files that could be looked at are
+// skipped, packed or not, and only the first 32 KiB of each file are read.
 type Look struct {
-	// Near tells by its path whether there may be files of interest around a file.
+	// Near reports by its path whether there may be files of interest around a file.
 	Near func(path string) bool
-	// Name tells by its path whether a file is worth a look at its content.
+	// Name reports by its path whether a file is worth a look at its content.
 	Name func(path string) bool
-	// Is tells by its first bytes whether a file is of interest.
+	// Is reports by its first bytes whether a file is of interest.
 	Is func(head []byte) bool
-	// Kin tells by its path whether a file beside an argument is of interest,
-	// whatever its content.
+	// Kin reports by its path whether a file beside an argument is of interest with
+	// any content.
 	Kin func(path string) bool
 }
 
@@ -122,19 +135,7 @@ func (o Options) withDefaults() Options {
 		o.Progress = func(Progress) {}
 	}
 	o.Look = o.Look.withDefaults()
-	o.MaxDepth = int(orDefault(int64(o.MaxDepth), 4))
-	o.MaxFiles = int(orDefault(int64(o.MaxFiles), 200_000))
-	o.MaxNames = orDefault(o.MaxNames, 40<<20)
-	o.MaxBytes = orDefault(o.MaxBytes, 1<<40)
-	o.MaxRatio = orDefault(o.MaxRatio, 2000)
-	o.RatioAfter = orDefault(o.RatioAfter, 1<<30)
-	o.SpoolMemory = orDefault(o.SpoolMemory, 64<<20)
+	o.Limits = o.Limits.withDefaults()
+	o.SpoolMemory = cmp.Or(o.SpoolMemory, 64<<20)
 	return o
-}
-
-func orDefault(v, def int64) int64 {
-	if v == 0 {
-		return def
-	}
-	return v
 }

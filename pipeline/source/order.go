@@ -18,8 +18,8 @@ type found struct {
 	looked bool
 }
 
-// settle gives the files of one argument their final paths, drops those that no
-// longer are wanted or are found twice, and adds the rest to the set in order.
+// settle gives the files of one argument their final paths, drops those that are no
+// longer wanted or are found twice, and adds the rest to the set in order.
 func (s *scanner) settle(ctx context.Context) error {
 	last := make(map[string]int, len(s.found)) // path to the index of what is used
 	var doubles doubles
@@ -95,7 +95,7 @@ func (d *double) reason() error {
 }
 
 // naturalCompare orders paths as people do: runs of digits by their value, and a
-// folder's content before a name that goes on.
+// folder's content before a longer name.
 func naturalCompare(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {

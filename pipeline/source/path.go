@@ -68,7 +68,7 @@ func stem(name string) string {
 	return base
 }
 
-// scope is an archive seen as a folder: it tells what paths its members have.
+// scope is an archive seen as a folder: it knows what paths its members have.
 //
 // Whether all members share a top folder is known only at the end, while what is
 // wanted must be decided on the way; so a scope can list the paths a member may
@@ -101,7 +101,7 @@ func (sc *scope) path(rel string) string {
 	return sc.parent.path(path.Join(sc.prefix, rel))
 }
 
-// mayBe reports whether ok holds for any of the paths a member may come to have.
+// mayBe reports whether ok accepts any of the paths that a member may come to have.
 func (sc *scope) mayBe(rel string, ok func(string) bool) bool {
 	if sc == nil {
 		return ok(rel)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// openArgument opens a file that the user named. To open a named pipe takes until somebody
-// writes to it: ctx ends that.
+// openArgument opens a file that the user named. Opening a named pipe waits for its writer:
+// ctx ends that.
 func openArgument(ctx context.Context, name string, info fs.FileInfo) (*os.File, error) {
 	if info.Mode().IsRegular() {
 		return openNow(name)
@@ -33,13 +33,13 @@ func openArgument(ctx context.Context, name string, info fs.FileInfo) (*os.File,
 	select {
 	case o := <-done:
 		return o.f, o.err
-	case <-ctx.Done(): // the goroutine stays until somebody writes
+	case <-ctx.Done(): // the goroutine stays until there is a writer
 		return nil, ctx.Err()
 	}
 }
 
-// openNow opens a regular file. It does not wait where there is a named pipe in its place,
-// which may have come since the folder was listed.
+// openNow opens a regular file. It does not wait if a named pipe has taken its place since
+// the folder was listed.
 func openNow(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
@@ -49,7 +49,7 @@ func openIn(at *os.Root, name string) (*os.File, error) {
 	return at.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
-// wake ends a read that waits when ctx ends, where r has deadlines. The function that it
+// wake makes a waiting read of r end with ctx, if r has deadlines. The function that it
 // returns must be called.
 func wake(ctx context.Context, r io.Reader) (stop func() bool) {
 	d, ok := r.(interface{ SetReadDeadline(time.Time) error })

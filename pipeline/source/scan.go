@@ -20,7 +20,7 @@ import (
 // an archive is entered, a pattern that matches no file by name is expanded.
 //
 // What cannot be read is a Problem in the Set. An error is returned, and no Set,
-// only if an argument does not exist, ctx ends, Options.MaxFiles or MaxBytes is
+// only if an argument does not exist, ctx ends, a limit of Options.Limits is
 // passed, or the spool cannot be written. The same content reached by two arguments
 // is listed twice. The Set must be closed.
 //
@@ -28,8 +28,7 @@ import (
 // SetReadDeadline that works, else with the next byte.
 func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
 	opt = opt.withDefaults()
-	lim := limits{bytes: opt.MaxBytes, ratio: opt.MaxRatio, after: opt.RatioAfter}
-	set := &Set{lim: lim, spool: spool{dir: opt.TempDir, memory: opt.SpoolMemory}}
+	set := &Set{limits: opt.Limits, spool: spool{dir: opt.TempDir, memory: opt.SpoolMemory}}
 	s := &scanner{opt: opt, set: set}
 	if err := s.scan(ctx, paths); err != nil {
 		return nil, errors.Join(fmt.Errorf("scan: %w", err), set.Close())
@@ -41,23 +40,22 @@ func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
 	return set, nil
 }
 
-// scanner is the state of one scan. Its methods return an error only when the
-// scan must end; all else is noted as a Problem.
+// scanner is the state of one scan. Its methods return an error only if the scan must
+// end; all else is noted as a Problem.
 type scanner struct {
-	opt   Options
-	set   *Set
-	found []found         // under the present argument
-	looks map[lookKey]int // files under it that could be looked at, by folder
-	sides besides
-	total int64 // unpacked bytes
-	count int   // files and problems
-	names int64 // bytes of their names
-	alike alike.Counter
-	quiet bool // problems do not count
-	files int
-	bytes int64 // of input
-	told  int64 // bytes when progress was last reported
-	stdin bool  // was read
+	opt      Options
+	set      *Set
+	found    []found         // under the present argument
+	looks    map[lookKey]int // files under it that could be looked at, by folder
+	sides    besides
+	total    int64 // unpacked bytes
+	count    int   // files and problems
+	names    int64 // bytes of their names
+	alike    alike.Counter
+	quiet    bool // problems do not count
+	done     Progress
+	reported int64 // done.Bytes when progress was last reported
+	stdin    bool  // was read
 }
 
 // item is something met on the way: a file, or a member of an archive.
@@ -68,15 +66,14 @@ type item struct {
 	in      *scope
 	rel     string // name inside in
 	mod     modified
-	top     bool    // is the argument itself
-	depth   int     // archives around it
-	layers  int     // archives and compressions around it
-	packed  bool    // was decompressed just now
-	again   *origin // where a compressed single file can be read again
-	cut     error   // why again ends before its content does
-	look    bool    // its name says nothing: its content decides
-	looked  bool    // and has decided for it
-	beside  bool    // was not named, but lies beside what was
+	top     bool   // is the argument itself
+	depth   int    // archives around it
+	layers  int    // archives, compressions and pipes around it
+	packed  bool   // was decompressed just now
+	again   opener // reads it once more; nil if it must be spooled
+	cut     error  // why again ends before its content does
+	look    bool   // its name says nothing: only its content decides
+	beside  bool   // was not named, but lies beside what was
 }
 
 // modified is when a content was last changed, and how well that is known.
@@ -88,21 +85,19 @@ type modified struct {
 
 // extent is a run of bytes that can be read in any order.
 type extent struct {
-	now    io.ReaderAt // for the scan, from off
+	at     io.ReaderAt // valid as long as the set
 	off, n int64
-	keep   func() io.ReaderAt // the same, valid as long as the set
-	later  origin             // of a file that needs no unpacking
-	cut    error              // the extent ends before its content does
+	open   opener // the same, for a file that needs no unpacking
+	cut    error  // why the extent ends before its content does
 }
 
-// within is the extent of n bytes from off of what stays valid with the set.
+// within is the extent of n bytes from off.
 func within(at io.ReaderAt, off, n int64) extent {
-	return extent{
-		now: at, off: off, n: n,
-		keep:  func() io.ReaderAt { return at },
-		later: origin{at: at, off: off, n: n},
-	}
+	return extent{at: at, off: off, n: n, open: section(at, off, n)}
 }
+
+// reader reads the bytes from the first to the last.
+func (x extent) reader() *io.SectionReader { return io.NewSectionReader(x.at, x.off, x.n) }
 
 func (s *scanner) scan(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
@@ -142,7 +137,7 @@ func expand(arg string) ([]string, error) {
 	}
 	_, err := os.Stat(arg)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return []string{arg}, nil // what is wrong with it will show
+		return []string{arg}, nil // what is wrong with it is found when it is read
 	}
 	if !strings.ContainsAny(arg, "*?[") {
 		return nil, err
@@ -178,13 +173,14 @@ func (s *scanner) argument(ctx context.Context, arg string) error {
 	if err != nil {
 		return s.fail(ctx, arg, err)
 	}
-	defer f.Close()
 	it := item{name: arg, root: arg, rel: filepath.Base(abs), top: true, archive: baseName(filepath.Dir(abs))}
 	if !info.Mode().IsRegular() { // a pipe: read once, forwards
+		defer f.Close()
+		it.layers = 1
 		defer wake(ctx, f)()
 		return s.stream(ctx, it, s.pipe(ctx, f))
 	}
-	return s.disk(ctx, it, diskFile{path: arg}, f)
+	return s.disk(ctx, it, "", arg, f)
 }
 
 // baseName is the last element of an absolute path, and "root" for the topmost.
@@ -202,7 +198,7 @@ func (s *scanner) standardInput(ctx context.Context) error {
 	}
 	s.stdin = true
 	defer wake(ctx, s.opt.Stdin)()
-	it := item{name: "stdin", root: "-", rel: "stdin", archive: "stdin", top: true}
+	it := item{name: "stdin", root: "-", rel: "stdin", archive: "stdin", top: true, layers: 1}
 	return s.stream(ctx, it, s.pipe(ctx, s.opt.Stdin))
 }
 
@@ -213,7 +209,7 @@ func (s *scanner) pipe(ctx context.Context, r io.Reader) io.Reader {
 
 // guard counts unpacked bytes against the limits of the scan.
 func (s *scanner) guard(r io.Reader, packed func() int64) io.Reader {
-	return &guard{r: r, lim: s.set.lim, total: &s.total, packed: packed}
+	return &guard{r: r, limits: &s.set.limits, total: &s.total, packed: packed}
 }
 
 // fail notes a problem, unless err is one that ends the scan.
@@ -232,31 +228,31 @@ func (s *scanner) fail(ctx context.Context, name string, err error) error {
 	return s.more(name)
 }
 
-// damaged notes what a reader stumbled over.
+// damaged notes an error of a decoder or an archive.
 func (s *scanner) damaged(ctx context.Context, name string, err error) error {
 	return s.fail(ctx, name, damage(err))
 }
 
 // more counts one file or problem, with its name.
 func (s *scanner) more(name string) error {
-	if s.names += int64(len(name)); s.names > s.opt.MaxNames {
-		return fmt.Errorf("%w: their names have more than %d bytes: name fewer of them, or folders one by one", ErrTooManyFiles, s.opt.MaxNames)
+	if s.names += int64(len(name)); s.names > s.opt.Limits.Names {
+		return fmt.Errorf("%w: their names have more than %d bytes: name fewer of them, or folders one by one", ErrTooManyFiles, s.opt.Limits.Names)
 	}
-	if s.count++; s.count > s.opt.MaxFiles {
-		return fmt.Errorf("%w: more than %d: name fewer of them, or folders one by one", ErrTooManyFiles, s.opt.MaxFiles)
+	if s.count++; s.count > s.opt.Limits.Files {
+		return fmt.Errorf("%w: more than %d: name fewer of them, or folders one by one", ErrTooManyFiles, s.opt.Limits.Files)
 	}
 	return nil
 }
 
-// progress reports n more bytes of input, now and then.
+// progress counts n more bytes of input, and reports progress now and then.
 func (s *scanner) progress(n int64) {
 	const step = 8 << 20
-	if s.bytes += n; s.bytes-s.told >= step {
-		s.tell()
+	if s.done.Bytes += n; s.done.Bytes-s.reported >= step {
+		s.report()
 	}
 }
 
-func (s *scanner) tell() {
-	s.told = s.bytes
-	s.opt.Progress(Progress{Files: s.files, Bytes: s.bytes})
+func (s *scanner) report() {
+	s.reported = s.done.Bytes
+	s.opt.Progress(s.done)
 }

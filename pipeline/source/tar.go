@@ -8,34 +8,34 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 )
 
 const tarBlock = 512
 
-// tarball is one tar being gone through, forwards.
+// tarball is one tar being read, forwards.
 type tarball struct {
 	s       *scanner
 	archive item
-	member  item // what every member starts from
+	first   item // what every member starts from
 	tr      *tar.Reader
 	pos     func() int64 // how far tr has read
 	content func(ctx context.Context, it item, hdr *tar.Header) error
 }
 
-// tarAt goes through a tar of which the members can be read in place.
+// tarAt scans a tar whose members can be read in place.
 func (s *scanner) tarAt(ctx context.Context, it item, x extent) error {
-	member, ok, err := s.enter(ctx, it)
+	first, ok, err := s.enter(ctx, it)
 	if !ok {
 		return err
 	}
-	at := x.keep()
-	sr := io.NewSectionReader(at, x.off, x.n)
+	sr := x.reader()
 	pos := func() int64 {
 		n, _ := sr.Seek(0, io.SeekCurrent) // cannot fail
 		return n
 	}
-	t := &tarball{s: s, archive: it, member: member, tr: tar.NewReader(sr), pos: pos}
+	t := &tarball{s: s, archive: it, first: first, tr: tar.NewReader(sr), pos: pos}
 	t.content = func(ctx context.Context, it item, hdr *tar.Header) error {
 		if isSparse(hdr) {
 			return t.sparse(ctx, it)
@@ -43,7 +43,7 @@ func (s *scanner) tarAt(ctx context.Context, it item, x extent) error {
 		// The tar reader takes whole headers and no more, so here is the content.
 		start := pos()
 		n := min(hdr.Size, x.n-start)
-		in := within(at, x.off+start, n)
+		in := within(x.at, x.off+start, n)
 		if n < hdr.Size {
 			in.cut = fmt.Errorf("%w after %d of %d bytes: %w", ErrDamaged, n, hdr.Size, io.ErrUnexpectedEOF)
 		}
@@ -65,14 +65,14 @@ func (s *scanner) tarAt(ctx context.Context, it item, x extent) error {
 	return t.rest(ctx, sr, false)
 }
 
-// tarStream goes through a tar that can be read only once.
+// tarStream scans a tar that can be read only once.
 func (s *scanner) tarStream(ctx context.Context, it item, buf *bufio.Reader) error {
-	member, ok, err := s.enter(ctx, it)
+	first, ok, err := s.enter(ctx, it)
 	if !ok {
 		return err
 	}
 	count := &tally{r: buf}
-	t := &tarball{s: s, archive: it, member: member, tr: tar.NewReader(count), pos: count.count}
+	t := &tarball{s: s, archive: it, first: first, tr: tar.NewReader(count), pos: count.count}
 	t.content = func(ctx context.Context, it item, hdr *tar.Header) error {
 		if isSparse(hdr) {
 			return t.sparse(ctx, it)
@@ -92,7 +92,7 @@ func (s *scanner) tarStream(ctx context.Context, it item, buf *bufio.Reader) err
 	return t.rest(ctx, buf, true)
 }
 
-// members goes through all members. It reports whether the tar had a proper end;
+// members scans all members. It reports whether the tar had a proper end;
 // if not, that is noted.
 func (t *tarball) members(ctx context.Context) (whole bool, err error) {
 	for {
@@ -114,25 +114,18 @@ func (t *tarball) members(ctx context.Context) (whole bool, err error) {
 
 // entry scans one member.
 func (t *tarball) entry(ctx context.Context, hdr *tar.Header) error {
-	if hdr.Typeflag == tar.TypeXGlobalHeader {
+	mode := fs.ModeIrregular
+	switch hdr.Typeflag {
+	case tar.TypeXGlobalHeader:
 		return nil
+	case tar.TypeDir:
+		mode = fs.ModeDir
+	case tar.TypeReg, tar.TypeCont:
+		mode = 0
 	}
-	rel, err := cleanMember(hdr.Name)
-	if err != nil {
-		return t.s.fail(ctx, t.member.named(t.archive, hdr.Name).name, err)
-	}
-	isDir := hdr.Typeflag == tar.TypeDir
-	t.member.in.see(rel, isDir)
-	it := t.member.named(t.archive, rel)
-	it.mod = tarModified(hdr)
-	if isDir || rel == "" {
-		return nil
-	}
-	isFile := hdr.Typeflag == tar.TypeReg || hdr.Typeflag == tar.TypeCont
-	if !t.s.interesting(it) {
-		if it.look = isFile && t.s.worthLook(it); !it.look {
-			return nil
-		}
+	it, ok, err := t.s.member(ctx, t.archive, t.first, hdr.Name, mode, tarModified(hdr))
+	if err != nil || !ok {
+		return err
 	}
 	switch hdr.Typeflag {
 	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:
@@ -164,8 +157,8 @@ func (t *tarball) sparse(ctx context.Context, it item) error {
 }
 
 // rest looks at what follows the end mark. Zeros are padding; anything else is
-// likely one more tar, which is noted. A stream is read to its end, as only there
-// its checksum is.
+// likely one more tar, which is noted. A stream is read to its end, because its checksum
+// is there.
 func (t *tarball) rest(ctx context.Context, r io.Reader, toEnd bool) error {
 	buf := make([]byte, bufLen)
 	for said := false; ; {
@@ -175,7 +168,7 @@ func (t *tarball) rest(ctx context.Context, r io.Reader, toEnd bool) error {
 		n, err := r.Read(buf)
 		if !said && len(bytes.Trim(buf[:n], "\x00")) > 0 {
 			said = true
-			bad := fmt.Errorf("%w: data after the end mark is left out", ErrDamaged)
+			bad := fmt.Errorf("%w: data after the end mark is skipped", ErrDamaged)
 			if err := t.s.fail(ctx, t.archive.name, bad); err != nil || !toEnd {
 				return err
 			}

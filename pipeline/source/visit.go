@@ -5,13 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 )
 
 // wanted reports whether the item is an argument, was found by its content, or may come
 // to have a path that is wanted.
 func (s *scanner) wanted(it item) bool {
-	return it.top && s.opt.Named && !promisesPacked(it.rel) || it.looked || it.beside || it.in.mayBe(it.rel, s.opt.Want)
+	return it.top && s.opt.Named && !promisesPacked(it.rel) || it.look || it.beside || it.in.mayBe(it.rel, s.opt.Want)
 }
 
 // interesting reports whether the item is worth a look at its content.
@@ -22,15 +23,15 @@ func (s *scanner) interesting(it item) bool {
 	return s.wanted(it)
 }
 
-// random looks at bytes that can be read in any order, and leaves them where
-// they are if it can.
+// random looks at bytes that can be read in any order. They stay where they are if that is
+// possible.
 func (s *scanner) random(ctx context.Context, it item, x extent) error {
 	wanted := int64(sniffLen)
 	if it.look || it.beside {
 		wanted = lookLen
 	}
 	head := make([]byte, min(wanted, x.n))
-	n, err := x.now.ReadAt(head, x.off)
+	n, err := x.at.ReadAt(head, x.off)
 	k := detect(head[:n])
 	if s.isForeign(it, k, func() []byte { return head[:n] }) {
 		return nil
@@ -46,31 +47,29 @@ func (s *scanner) random(ctx context.Context, it item, x extent) error {
 	if it.layers == 0 && k != plain {
 		s.set.packed += x.n
 	}
+	if h, ok := x.at.(*handle); ok && k.isArchive() {
+		h.isArchive = true
+	}
 	switch k {
 	case tarred:
 		return s.tarAt(ctx, it, x)
 	case zipped:
-		x.now = x.keep()
 		return s.zip(ctx, it, x)
 	case plain:
 		if err := s.mislabelled(ctx, it, head[:n]); err != nil {
 			return err
 		}
-		it.looked = it.look
-		return s.keep(it, x.n, x.later, x.cut)
+		return s.keep(it, x.n, x.open, x.cut)
 	default:
-		later := x.later
-		later.codec = k
-		it.again, it.cut = &later, x.cut
-		r := &input{ctx: ctx, r: io.NewSectionReader(x.now, x.off, x.n), s: s}
-		return s.unpack(ctx, it, k, r)
+		it.again, it.cut = x.open, x.cut
+		return s.unpack(ctx, it, k, &input{ctx: ctx, r: x.reader(), s: s})
 	}
 }
 
 // stream looks at bytes that can be read only once.
 func (s *scanner) stream(ctx context.Context, it item, r io.Reader) error {
-	buf := s.set.codecs.buffer(r)
-	defer s.set.codecs.giveBuffer(buf)
+	buf := takeBuffer(r)
+	defer giveBuffer(buf)
 	head, err := buf.Peek(sniffLen)
 	if err == io.EOF {
 		err = nil
@@ -94,17 +93,16 @@ func (s *scanner) stream(ctx context.Context, it item, r io.Reader) error {
 // unpack looks at what is inside a compressed stream.
 func (s *scanner) unpack(ctx context.Context, it item, k kind, r io.Reader) error {
 	if it.packed { // a stream compressed twice
-		it.again = nil
-		if it.depth++; it.depth > s.opt.MaxDepth {
-			return s.fail(ctx, it.name, fmt.Errorf("%w: more than %d", ErrDepth, s.opt.MaxDepth))
+		if it.depth++; it.depth > s.opt.Limits.Depth {
+			return s.fail(ctx, it.name, fmt.Errorf("%w: more than %d", ErrDepth, s.opt.Limits.Depth))
 		}
 	}
-	if it.again != nil && it.again.codec != k {
-		it.again = nil // packed in two ways, of which it knows one
+	if it.again != nil {
+		it.again = decompressed(k, it.again)
 	}
 	it.packed = true
 	it.layers++
-	d, err := s.set.codecs.open(k, r)
+	d, err := decode(k, r)
 	if err != nil {
 		return s.damaged(ctx, it.name, err)
 	}
@@ -116,9 +114,8 @@ func (s *scanner) unpack(ctx context.Context, it item, k kind, r io.Reader) erro
 // plainStream keeps a content that is no archive, if wanted. The error is what
 // the first look at it met.
 func (s *scanner) plainStream(ctx context.Context, it item, buf *bufio.Reader, head []byte, err error) error {
-	it.looked = it.look
 	if err != nil && (it.again != nil || !s.wanted(it)) {
-		// Of a wanted file in a stream the copy below tells the same.
+		// The spool notes the same of a wanted file in a stream.
 		if err := s.damaged(ctx, it.name, err); err != nil {
 			return err
 		}
@@ -132,9 +129,9 @@ func (s *scanner) plainStream(ctx context.Context, it item, buf *bufio.Reader, h
 	case !s.wanted(it):
 		return ctx.Err()
 	case it.again != nil:
-		return s.keep(it, -1, *it.again, it.cut)
+		return s.keep(it, -1, it.again, it.cut)
 	}
-	at, packed, size, cut, err := s.set.spool.add(buf)
+	kept, size, cut, err := s.set.spool.add(buf, pack)
 	if err != nil {
 		return s.fail(ctx, it.name, err)
 	}
@@ -144,37 +141,58 @@ func (s *scanner) plainStream(ctx context.Context, it item, buf *bufio.Reader, h
 			return err
 		}
 	}
-	return s.keep(it, size, origin{at: at, n: packed, codec: spooled, own: true}, cut)
+	return s.keep(it, size, spooled(kept), cut)
 }
 
-// mislabelled notes content that its name promises to be packed, as it is likely
-// lost. An all-zero block is how an empty tar looks.
+// mislabelled notes content that is not packed though its name says so: it is likely lost.
+// A block of zeros is an empty tar.
 func (s *scanner) mislabelled(ctx context.Context, it item, head []byte) error {
 	if !promisesPacked(it.rel) || len(head) == sniffLen && [sniffLen]byte(head) == [sniffLen]byte{} {
 		return nil
 	}
-	return s.fail(ctx, it.name, fmt.Errorf("%w: neither archive nor compressed, whatever its name says", ErrFormat))
+	return s.fail(ctx, it.name, fmt.Errorf("%w: neither an archive nor compressed, though its name says so", ErrFormat))
 }
 
-// enter makes a scope for the members of the archive that it turned out to be,
-// and the item that each member starts from.
-func (s *scanner) enter(ctx context.Context, it item) (member item, ok bool, err error) {
-	if it.depth >= s.opt.MaxDepth {
-		return item{}, false, s.fail(ctx, it.name, fmt.Errorf("%w: more than %d", ErrDepth, s.opt.MaxDepth))
+// enter makes the item that each member of an archive starts from, with a scope. ok is false
+// if the archive is nested too deep.
+func (s *scanner) enter(ctx context.Context, it item) (first item, ok bool, err error) {
+	if it.depth >= s.opt.Limits.Depth {
+		return item{}, false, s.fail(ctx, it.name, fmt.Errorf("%w: more than %d", ErrDepth, s.opt.Limits.Depth))
 	}
 	base := stem(it.rel)
-	member = item{
+	first = item{
 		root: it.root, archive: it.archive, depth: it.depth + 1, layers: it.layers + 1,
 		in: &scope{parent: it.in, prefix: path.Join(path.Dir(it.rel), base), base: base},
 	}
 	if it.top {
-		member.archive = base
-		member.in.prefix = ""
+		first.archive = base
+		first.in.prefix = ""
 	}
-	return member, true, nil
+	return first, true, nil
 }
 
-// named fills in what a member is called.
+// member is the item of an archive's member, and whether it is worth a look at its content.
+// first is what every member starts from; see [scanner.enter].
+func (s *scanner) member(ctx context.Context, archive, first item, name string, mode fs.FileMode, mod modified,
+) (it item, ok bool, err error) {
+	rel, err := cleanMember(name)
+	if err != nil {
+		return item{}, false, s.fail(ctx, first.named(archive, name).name, err)
+	}
+	first.in.see(rel, mode.IsDir())
+	it = first.named(archive, rel)
+	it.mod = mod
+	if mode.IsDir() || rel == "" {
+		return item{}, false, nil
+	}
+	if !s.interesting(it) {
+		it.look = mode.IsRegular() && s.worthLook(it)
+		return it, it.look, nil
+	}
+	return it, true, nil
+}
+
+// named is the item with the name that it has in an archive.
 func (it item) named(archive item, rel string) item {
 	sep := "/"
 	if archive.depth == 0 {
@@ -185,17 +203,17 @@ func (it item) named(archive item, rel string) item {
 }
 
 // keep lists a file if it is wanted.
-func (s *scanner) keep(it item, size int64, from origin, cut error) error {
+func (s *scanner) keep(it item, size int64, open opener, cut error) error {
 	if !s.wanted(it) {
 		return nil
 	}
 	f := &File{
 		Root: it.root, Archive: it.archive, Size: size, Err: cut,
 		ModTime: it.mod.at, ModStep: it.mod.step, ModLocal: it.mod.local, Named: it.top, Beside: it.beside,
-		name: it.name, from: from, set: s.set,
+		name: it.name, open: open, packed: it.layers > 0, set: s.set,
 	}
-	s.found = append(s.found, found{file: f, in: it.in, rel: it.rel, layers: it.layers, looked: it.looked})
-	s.files++
-	s.tell()
+	s.found = append(s.found, found{file: f, in: it.in, rel: it.rel, layers: it.layers, looked: it.look})
+	s.done.Files++
+	s.report()
 	return s.more(it.name)
 }

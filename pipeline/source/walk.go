@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -12,7 +11,7 @@ import (
 	"slices"
 )
 
-// maxFolders bounds folders within folders, as each takes a descriptor.
+// maxFolders bounds folders within folders, because each takes a descriptor.
 const maxFolders = 200
 
 // folder scans all below a folder that was given as an argument.
@@ -22,21 +21,20 @@ func (s *scanner) folder(ctx context.Context, arg, archive string) error {
 		return s.fail(ctx, arg, err)
 	}
 	defer root.Close()
-	w := walker{s: s, arg: arg, archive: archive, dir: s.set.handles.folder(arg)}
+	w := walker{s: s, arg: arg, archive: archive}
 	_, err = w.walk(ctx, root, "", 0)
 	return err
 }
 
-// walker walks one folder argument. Opening each name in its own folder spares
-// the system a walk from the top for every file.
+// walker walks one folder argument. It opens each name in its own folder, so the system
+// need not walk from the top for every file.
 type walker struct {
 	s            *scanner
 	arg, archive string
-	dir          *handle
 }
 
 // walk scans the folder at, which is rel below the argument. It reports whether Look.Near
-// holds for a file directly in it.
+// accepts a file directly in it.
 func (w *walker) walk(ctx context.Context, at *os.Root, rel string, depth int) (near bool, err error) {
 	entries, err := readFolder(at)
 	if err != nil { // what could be listed is used
@@ -129,8 +127,7 @@ func (w *walker) file(ctx context.Context, at *os.Root, e fs.DirEntry, it item) 
 		}
 		return w.s.fail(ctx, it.name, err)
 	}
-	defer f.Close()
-	return w.s.disk(ctx, it, diskFile{dir: w.dir, path: it.rel}, f)
+	return w.s.disk(ctx, it, w.arg, it.rel, f)
 }
 
 // irregular is the reason to refuse what is no regular file.
@@ -141,18 +138,19 @@ func irregular(mode fs.FileMode) error {
 	return fmt.Errorf("%w: %v", ErrSpecial, mode.Type())
 }
 
-// disk scans the regular file d, which f has open for the while.
-func (s *scanner) disk(ctx context.Context, it item, d diskFile, f *os.File) error {
+// disk scans a regular file, which f has just opened and which is closed here. See [handle]
+// for dir and path.
+func (s *scanner) disk(ctx context.Context, it item, dir, path string, f *os.File) error {
 	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() { // replaced since it was listed
+		err = irregular(info.Mode())
+	}
 	if err != nil {
+		f.Close()
 		return s.fail(ctx, it.name, err)
 	}
-	if !info.Mode().IsRegular() { // replaced since it was listed
-		return s.fail(ctx, it.name, irregular(info.Mode()))
-	}
+	h := s.set.handles.adopt(dir, path, f, info)
+	defer h.Close()
 	it.mod = modified{at: info.ModTime()}
-	return s.random(ctx, it, extent{
-		now: f, n: info.Size(), later: origin{file: &d},
-		keep: func() io.ReaderAt { return s.set.handles.archive(d, info) },
-	})
+	return s.random(ctx, it, extent{at: h, n: info.Size(), open: h.content})
 }

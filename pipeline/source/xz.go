@@ -8,14 +8,14 @@ import (
 )
 
 // maxXzDicts bounds the dictionaries of all blocks of an xz file together, beyond what comes
-// out of it: the decoder allocates each anew. A thousand small files of "xz" in one stay below.
+// out of it: the decoder allocates each of them. A thousand small files of "xz" in one stay below.
 const maxXzDicts = 8 << 30
 
 var errXz = errors.New("xz: not as the format demands")
 
 // xzBlocks passes the bytes of an xz file on and looks at each block's header: the decoder
-// would allocate the dictionary that any of them asks for, up to 4 GiB. It follows the
-// container, which is
+// would allocate a dictionary of any size that a header names, up to 4 GiB. It follows the
+// container:
 //
 //	stream header, blocks, index, footer, padding; all again for each stream
 //	block: header, LZMA2 chunks, padding, check
@@ -24,7 +24,7 @@ type xzBlocks struct {
 	err   error
 	next  func(b byte) error // takes the next byte behind those to be skipped
 	skip  int64
-	head  []byte // of a header, as far as it has come
+	head  []byte // of a header, so far
 	want  int    // its length
 	check int64  // bytes of the check behind each block
 	n     int64  // bytes of the block's chunks, or of the index
@@ -108,7 +108,7 @@ func (x *xzBlocks) blockHeader(b byte) error {
 	case size > maxWindow:
 		return fmt.Errorf("%w: xz dictionary of more than %d bytes", ErrFormat, maxWindow)
 	case x.dicts > maxXzDicts+x.out:
-		return fmt.Errorf("%w: the dictionaries of its blocks have %d bytes, for %d bytes of content", ErrFormat, x.dicts, x.out)
+		return fmt.Errorf("%w: the dictionaries of its blocks have %d bytes, its content %d", ErrFormat, x.dicts, x.out)
 	}
 	x.n, x.skip, x.next = 0, 4, x.chunk
 	return nil
@@ -198,7 +198,7 @@ func (x *xzBlocks) indexRecords(b byte) error {
 	return nil
 }
 
-// endIndex goes to the next stream when all records have come.
+// endIndex moves to the next stream after the last record.
 func (x *xzBlocks) endIndex() {
 	const checksum, footer = 4, 12
 	if x.left == 0 {

@@ -51,7 +51,7 @@ func xzWithDict(t tb, b []byte, nth int, code byte) []byte {
 }
 
 func decodeXz(b []byte) ([]byte, error) {
-	d, err := new(codecs).open(xzed, bytes.NewReader(b))
+	d, err := decode(xzed, bytes.NewReader(b))
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func TestXzDictionaries(t *testing.T) {
 			var err error
 			used := memtest.Measure(t, func() {
 				var d *decoder
-				if d, err = new(codecs).open(xzed, bytes.NewReader(tt.in)); err == nil {
+				if d, err = decode(xzed, bytes.NewReader(tt.in)); err == nil {
 					got, err = io.Copy(io.Discard, d)
 				}
 			})
@@ -174,7 +174,7 @@ func FuzzZipSalvage(f *testing.F) {
 		f.Add(append(bytes.Clone(whole[:len(whole)-10]), whole[:200]...))
 	}
 	const most = 1 << 20
-	opt := Options{MaxDepth: 3, MaxFiles: 100, MaxBytes: most, MaxRatio: 50, RatioAfter: 1 << 16, SpoolMemory: 1 << 10}
+	opt := Options{Limits: Limits{Depth: 3, Files: 100, Bytes: most, Ratio: 50, RatioAfter: 1 << 16}, SpoolMemory: 1 << 10}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		b = append([]byte(localMagic), b[min(4, len(b)):]...)
 		if at := bytes.LastIndex(b, []byte("PK\x05\x06")); at >= 0 {

@@ -7,14 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
 
-// zipStream spools a zip as it is, since its directory comes last.
+// zipStream spools a zip unchanged, because its directory comes last.
 func (s *scanner) zipStream(ctx context.Context, it item, buf *bufio.Reader) error {
-	at, n, cut, err := s.set.spool.addRaw(buf)
+	kept, size, cut, err := s.set.spool.add(buf, raw)
 	if err != nil {
 		return s.fail(ctx, it.name, err)
 	}
@@ -23,29 +22,29 @@ func (s *scanner) zipStream(ctx context.Context, it item, buf *bufio.Reader) err
 			return err
 		}
 	}
-	return s.zip(ctx, it, extent{now: at, n: n})
+	return s.zip(ctx, it, within(kept, 0, size))
 }
 
-// zip goes through the zip in x, of which now stays valid with the set.
+// zip scans a zip.
 func (s *scanner) zip(ctx context.Context, it item, x extent) error {
-	member, ok, err := s.enter(ctx, it)
+	first, ok, err := s.enter(ctx, it)
 	if !ok {
 		return err
 	}
-	zr, err := zip.NewReader(io.NewSectionReader(x.now, x.off, x.n), x.n)
+	zr, err := zip.NewReader(x.reader(), x.n)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // that is judged below
 		if err := s.damaged(ctx, it.name, err); err != nil {
 			return err
 		}
-		return s.salvage(ctx, it, member, x)
+		return s.recoverZip(ctx, it, first, x)
 	}
-	zr.RegisterDecompressor(zip.Deflate, s.set.codecs.inflate)
+	zr.RegisterDecompressor(zip.Deflate, inflate)
 	zr.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor())
 	for _, f := range zr.File {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.zipEntry(ctx, it, member, f, x); err != nil {
+		if err := s.zipEntry(ctx, it, first, f, x); err != nil {
 			return err
 		}
 	}
@@ -53,8 +52,8 @@ func (s *scanner) zip(ctx context.Context, it item, x extent) error {
 }
 
 // inflate decodes a deflated member.
-func (c *codecs) inflate(r io.Reader) io.ReadCloser {
-	d, err := c.open(deflated, r)
+func inflate(r io.Reader) io.ReadCloser {
+	d, err := decode(deflated, r)
 	if err != nil {
 		return io.NopCloser(errReader{err})
 	}
@@ -62,28 +61,17 @@ func (c *codecs) inflate(r io.Reader) io.ReadCloser {
 }
 
 // zipEntry scans one member.
-func (s *scanner) zipEntry(ctx context.Context, archive, member item, f *zip.File, whole extent) error {
-	rel, err := cleanMember(f.Name)
-	if err != nil {
-		return s.fail(ctx, member.named(archive, f.Name).name, err)
-	}
-	isDir := strings.HasSuffix(f.Name, "/")
-	member.in.see(rel, isDir)
-	it := member.named(archive, rel)
-	it.mod = zipModified(f.Extra, f.Modified)
-	if isDir || rel == "" {
-		return nil
-	}
+func (s *scanner) zipEntry(ctx context.Context, archive, first item, f *zip.File, whole extent) error {
 	const encrypted = 1
-	if !s.interesting(it) {
-		it.look = f.Mode().IsRegular() && f.Flags&encrypted == 0 && s.worthLook(it)
-		if !it.look {
-			return nil
-		}
-	}
+	mode := f.Mode()
+	it, ok, err := s.member(ctx, archive, first, f.Name, mode, zipModified(f.Extra, f.Modified))
 	switch {
-	case !f.Mode().IsRegular():
-		return s.fail(ctx, it.name, irregular(f.Mode()))
+	case err != nil || !ok:
+		return err
+	case !mode.IsRegular():
+		return s.fail(ctx, it.name, irregular(mode))
+	case f.Flags&encrypted != 0 && it.look:
+		return nil
 	case f.Flags&encrypted != 0:
 		return s.fail(ctx, it.name, fmt.Errorf("%w: encrypted", ErrFormat))
 	}
@@ -101,9 +89,9 @@ func (s *scanner) zipContent(ctx context.Context, it item, f *zip.File, whole ex
 		return s.fail(ctx, it.name, err)
 	}
 	defer rc.Close()
-	packed := func() int64 { return int64(min(f.CompressedSize64, 1<<62)) }
-	buf := s.set.codecs.buffer(s.guard(&input{ctx: ctx, r: rc, s: s}, packed))
-	defer s.set.codecs.giveBuffer(buf)
+	packed := packedSize(f)
+	buf := takeBuffer(s.guard(&input{ctx: ctx, r: rc, s: s}, packed))
+	defer giveBuffer(buf)
 	head, err := buf.Peek(sniffLen)
 	if err != nil && err != io.EOF && !it.look {
 		if err := s.damaged(ctx, it.name, err); err != nil {
@@ -113,20 +101,20 @@ func (s *scanner) zipContent(ctx context.Context, it item, f *zip.File, whole ex
 	if s.isForeign(it, detect(head), func() []byte { return peek(buf) }) {
 		return nil
 	}
-	it.looked = it.look
 	switch {
 	case detect(head) == plain:
 		if err := s.mislabelled(ctx, it, head); err != nil {
 			return err
 		}
-		return s.keep(it, int64(min(f.UncompressedSize64, 1<<62)), origin{zip: f}, nil)
+		return s.keep(it, int64(min(f.UncompressedSize64, 1<<62)), zipMember(f), nil)
 	case f.Method == zip.Store:
 		start, err := f.DataOffset()
 		if err != nil {
 			return s.damaged(ctx, it.name, err)
 		}
 		n := min(packed(), whole.n-start) // the claim may be a lie
-		return s.random(ctx, it, within(whole.now, whole.off+start, n))
+		return s.random(ctx, it, within(whole.at, whole.off+start, n))
 	}
+	it.again = zipMember(f)
 	return s.stream(ctx, it, buf)
 }

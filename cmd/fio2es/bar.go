@@ -1,0 +1,44 @@
+package main
+
+import (
+	"time"
+
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// bar shows the progress of runs by the size of their files.
+type bar struct {
+	*term.Progress
+	began time.Time
+	work  []int64 // of the runs before each, and of all
+}
+
+func newBar(p *term.Progress, runs []*cbt.Run) *bar {
+	b := &bar{Progress: p, began: time.Now(), work: []int64{0}}
+	for i, r := range runs {
+		b.work = append(b.work, b.work[i]+workOf(r))
+	}
+	return b
+}
+
+// workOf is how much work a run is: some for each file, and its bytes.
+func workOf(r *cbt.Run) int64 {
+	sum := int64(0)
+	for _, f := range r.Files() {
+		sum += max(f.Size, 0) + 16<<10
+	}
+	return sum
+}
+
+// show shows that so many runs are done.
+func (b *bar) show(done int) {
+	runs := len(b.work) - 1
+	share := float64(b.work[done]) / float64(max(b.work[runs], 1))
+	left := ""
+	if elapsed := time.Since(b.began); share > 0.01 && elapsed > time.Second {
+		left = ", " + unit.Elapsed(time.Duration(float64(elapsed)*(1-share)/share)) + " left"
+	}
+	b.Show("%s %3.0f %%  run %d of %d%s", term.Bar(share, 24), share*100, done+1, runs, left)
+}

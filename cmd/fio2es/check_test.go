@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCheckHistory finds each kind of damage, repairs it, and ingest restores the rest.
+func TestCheckHistory(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		damage          string
+		found, repaired string
+		after           int // exit code of --repair
+	}{
+		{`DELETE FROM intervals WHERE ingest = 1 AND level = 1`, "documents are missing: 12 of 12 (cluster), 0 of ", "ingest cbt-archive:", 3},
+		{`UPDATE intervals SET doc = x'0102' WHERE ingest = 1 AND level = 2`, "some of its interval documents cannot be read: remove them with --repair, then ingest cbt-archive:", "): removed: ingest", 3},
+		{`UPDATE runs SET doc = x'00' WHERE id = (SELECT run FROM ingests WHERE number = 1)`, "its document cannot be read: ", ": removed: ingest its files again", 3},
+		{`UPDATE runs SET light = x'00' WHERE id = (SELECT run FROM ingests WHERE number = 1)`, "its document cannot be read: ", ": removed: ingest its files again", 3},
+		{`INSERT INTO ingests SELECT 99, run, 'other', 0 FROM ingests WHERE number = 1`, "documents of versions that are not current", "was interrupted: removed\n", 0},
+		{`INSERT INTO ingests VALUES (99, 'abcdef', 'other', 0)`, "run abcdef: it has interval documents, but no run document", "was interrupted: removed\n", 0},
+	} {
+		db := filepath.Join(t.TempDir(), "h.db")
+		outAndErr(t, 0, "ingest", "--history", db, exampleArchive)
+		spoil(t, db, c.damage)
+		out, _ := outAndErr(t, 3, "check", "--history", db)
+		expect(t, c.damage, out, c.found, "; 1 problem\n")
+		out, _ = outAndErr(t, c.after, "check", "--history", db, "--repair")
+		expect(t, c.damage, out, c.repaired)
+		outAndErr(t, 0, "ingest", "--history", db, exampleArchive)
+		out, _ = outAndErr(t, 0, "check", "--history", db)
+		expect(t, c.damage, out, "3 runs with 93 documents; 0 problems")
+	}
+}
+
+// TestCheckHistoryFile: bytes of the file are flipped, in a page that SQLite needs.
+func TestCheckHistoryFile(t *testing.T) {
+	t.Parallel()
+	db := filepath.Join(t.TempDir(), "h.db")
+	outAndErr(t, 0, "ingest", "--history", db, exampleArchive)
+	file, err := os.ReadFile(db)
+	check(t, err)
+	for i := len(file) / 2; i < len(file)/2+40_000; i++ {
+		file[i] ^= 0x5a
+	}
+	check(t, os.WriteFile(db, file, 0o600))
+	_, errs := outAndErr(t, 1, "ingest", "--force", "--history", db, exampleArchive)
+	expect(t, "ingest", errs, "damaged", "ingest into a new file with --history")
+	for _, args := range [][]string{{"check"}, {"check", "--repair"}} {
+		out, _ := outAndErr(t, 3, append(args, "--history", db)...)
+		expect(t, "check", out, "the file is damaged: ", "ingest all runs into a new one with --history")
+		if strings.Contains(out, "removed") {
+			t.Errorf("a damaged file was written to:\n%s", out)
+		}
+	}
+}

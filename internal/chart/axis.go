@@ -1,0 +1,153 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+)
+
+// ValueAxis is values from below to above.
+type ValueAxis struct {
+	Top, Height float64 // pixels
+	Low, High   float64
+	Ticks       []Tick
+	isLog       bool
+}
+
+// Shortest is the lowest latency of charts: fio's finest bins are a nanosecond.
+const Shortest = 0.001
+
+// LatencyAxis has room for latencies from low to high, and goes from one round latency to another: 1, 2 or 5 times a
+// power of ten.
+func LatencyAxis(low, high, top, height float64) *ValueAxis {
+	low = roundDown(max(low, Shortest))
+	if high = roundUp(max(high, Shortest)); high <= low {
+		high = roundUp(low * 1.5)
+	}
+	return LogAxis(low, high, top, height)
+}
+
+// LogAxis goes from a latency to another one.
+func LogAxis(low, high, top, height float64) *ValueAxis {
+	const room = 62 // pixels of a power of ten in which 1, 2 and 5 have room
+	isFine := height/math.Log10(high/low) > room
+	return &ValueAxis{Top: top, Height: height, Low: low, High: high, isLog: true, Ticks: latencies(low, high, isFine)}
+}
+
+// RateAxis goes from 0 to at least high, in at most so many steps of 1, 2 or 5 times a power of ten.
+func RateAxis(high, top, height float64, most int) *ValueAxis {
+	high = max(high, 1)
+	step := roundUp(high / float64(most))
+	steps := math.Ceil(high/step - 1e-9)
+	a := &ValueAxis{Top: top, Height: height, High: steps * step}
+	for i := 0.0; i <= steps; i++ {
+		a.Ticks = append(a.Ticks, Tick{At: i / steps, Label: rateLabel(i*step, a.High)})
+	}
+	return a
+}
+
+// Y is the place of a value. What is beyond the axis is at its ends.
+func (a *ValueAxis) Y(value float64) float64 {
+	share := (value - a.Low) / (a.High - a.Low)
+	if a.isLog {
+		share = math.Log(max(value, a.Low)/a.Low) / math.Log(a.High/a.Low)
+	}
+	return a.at(min(max(share, 0), 1))
+}
+
+// at is the place of a share of the axis.
+func (a *ValueAxis) at(share float64) float64 { return a.Top + (1-share)*a.Height }
+
+// Axes draws the frame of a chart, with lines and labels of values and, for ticks from left to right, lines.
+func (c *Canvas) Axes(a *ValueAxis, across []Tick) {
+	c.Printf("<g%s>\n", c.Style("grid"))
+	for _, t := range a.Ticks {
+		c.Printf(`<path d="M%d %sh%d"/>`+"\n", Left-5, Number(a.at(t.At)), AreaWidth+5)
+	}
+	for _, t := range across {
+		c.Printf(`<path d="M%s %sv%s"/>`+"\n", Number(Left+t.At*AreaWidth), Number(a.Top), Number(a.Height+5))
+	}
+	c.Printf("</g>\n"+`<path%s d="M%d %sv%sh%d"/>`+"\n"+`<g text-anchor="end">`+"\n", c.Style("frame"), Left, Number(a.Top), Number(a.Height), AreaWidth)
+	for _, t := range a.Ticks {
+		c.Text(Left-9, a.at(t.At)+4, "", t.Label)
+	}
+	c.Printf("</g>\n")
+}
+
+// Below writes the labels of ticks from left to right below a chart that ends at bottom, and what they are. They take
+// [BelowHeight].
+func (c *Canvas) Below(across []Tick, bottom float64, name string) {
+	c.Printf(`<g text-anchor="middle">` + "\n")
+	for _, t := range across {
+		c.Text(Left+t.At*AreaWidth, bottom+20, "", t.Label)
+	}
+	c.Text(Left+AreaWidth/2, bottom+44, "soft", name)
+	c.Printf("</g>\n")
+}
+
+// BelowHeight is the room that [Canvas.Below] takes.
+const BelowHeight = 54
+
+// latencies are powers of ten between two, in microseconds, on a logarithmic axis; with fine also 2 and 5 times these.
+func latencies(low, high float64, fine bool) []Tick {
+	height := math.Log10(high / low)
+	var list []Tick
+	for power := -3; power <= 7; power++ {
+		for _, times := range []int64{1, 2, 5} {
+			us := float64(times) * math.Pow(10, float64(power))
+			if us < low || us > high || times > 1 && !fine {
+				continue
+			}
+			list = append(list, Tick{math.Log10(us/low) / height, latencyLabel(us)})
+		}
+	}
+	return list
+}
+
+// latencyLabel is a round latency without the digits of the others.
+func latencyLabel(us float64) string {
+	for _, u := range []struct {
+		us   float64
+		name string
+	}{{1e6, "s"}, {1e3, "ms"}, {1, "µs"}} {
+		if us >= u.us {
+			return strconv.FormatFloat(us/u.us, 'f', -1, 64) + u.name
+		}
+	}
+	return strconv.FormatFloat(math.Round(us*1e3), 'f', -1, 64) + "ns"
+}
+
+// rateLabel is a round rate, in the unit that suits the highest.
+func rateLabel(perSecond, highest float64) string {
+	of, name := 1.0, ""
+	switch {
+	case perSecond == 0:
+	case highest >= 1e6:
+		of, name = 1e6, "M"
+	case highest >= 1e4:
+		of, name = 1e3, "k"
+	}
+	return strconv.FormatFloat(perSecond/of, 'f', -1, 64) + name
+}
+
+// roundDown is the highest of 1, 2 and 5 times a power of ten that is not above x.
+func roundDown(x float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(x)))
+	round := power
+	for _, times := range []float64{2, 5, 10} {
+		if times*power <= x {
+			round = times * power
+		}
+	}
+	return round
+}
+
+// roundUp is the lowest of 1, 2 and 5 times a power of ten that is not below x.
+func roundUp(x float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, times := range []float64{1, 2, 5} {
+		if times*power >= x {
+			return times * power
+		}
+	}
+	return 10 * power
+}

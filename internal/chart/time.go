@@ -1,0 +1,104 @@
+package chart
+
+import (
+	"strconv"
+	"time"
+)
+
+// Clock says how times are written: of day, in UTC, or since the run's start where it is not known when that was.
+type Clock struct {
+	Start time.Time // of the run
+	Known bool
+}
+
+// Tick is a place on an axis.
+type Tick struct {
+	At    float64 // a share of the axis, 0 … 1
+	Label string
+}
+
+var steps = []time.Duration{
+	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
+	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
+	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
+	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, day,
+}
+
+const day = 24 * time.Hour
+
+// Ticks are round times between two, at most so many steps.
+func (c Clock) Ticks(from, to time.Time, most int) []Tick {
+	span := to.Sub(from)
+	step := steps[0]
+	for i := 0; span/step > time.Duration(max(most, 1)); i++ {
+		if step *= 2; i+1 < len(steps) {
+			step = steps[i+1]
+		}
+	}
+	zero := c.Start
+	if c.Known {
+		zero = from.UTC().Truncate(day)
+	}
+	var list []Tick
+	for at := zero.Add((from.Sub(zero) + step - 1) / step * step); !at.After(to); at = at.Add(step) {
+		share := float64(at.Sub(from)) / float64(span)
+		list = append(list, Tick{share, c.Label(at, step, from)})
+	}
+	return list
+}
+
+// Label is a time as precise as the step to the next one needs, with the day where that is not the day on which the axis
+// begins.
+func (c Clock) Label(at time.Time, step time.Duration, begin time.Time) string {
+	if !c.Known {
+		return strconv.FormatFloat(at.Sub(c.Start).Seconds(), 'f', -1, 64) + "s"
+	}
+	at = at.UTC()
+	layout := "15:04"
+	switch {
+	case step >= day:
+		return at.Format("Jan 2")
+	case step < time.Second:
+		layout = "15:04:05.000"
+	case step < time.Minute:
+		layout = "15:04:05"
+	}
+	if today := at.Truncate(day); at.Sub(today) < step && today.After(begin) {
+		layout = "Jan 2 " + layout
+	}
+	return at.Format(layout)
+}
+
+// TimeAxis is time from left to right.
+type TimeAxis struct {
+	From, Until time.Time
+	Clock       Clock
+}
+
+// X is the place of a time to a tenth of a pixel. What is before or after the axis is at its ends.
+func (a *TimeAxis) X(t time.Time) float64 {
+	share := float64(t.Sub(a.From)) / float64(a.Until.Sub(a.From))
+	return tenth(Left + min(max(share, 0), 1)*AreaWidth)
+}
+
+// Span is from where to where something is drawn: however short it is, it can be seen.
+func (a *TimeAxis) Span(start, end time.Time) (from, to float64) {
+	from, to = a.X(start), a.X(end)
+	if to < from+1 {
+		from = min(from, Left+AreaWidth-1)
+		to = from + 1
+	}
+	return from, to
+}
+
+// Ticks are round times.
+func (a *TimeAxis) Ticks() []Tick { return a.Clock.Ticks(a.From, a.Until, AreaWidth/110) }
+
+// Name says what the times are.
+func (a *TimeAxis) Name() string {
+	if a.Clock.Known {
+		return "UTC, " + a.From.UTC().Format("2006-01-02")
+	}
+	return "seconds since the run's start"
+}

@@ -1,0 +1,118 @@
+package facts
+
+import (
+	"slices"
+
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// RunColumns say for programs which run a row is of. Files that are read by their path have no id: the history
+// gives it.
+func RunColumns[R any](of func(R) *mapping.RunInfo) []table.Column[R] {
+	return []table.Column[R]{
+		{Name: "run", Sparse: true, Value: func(r R) any { return of(r).ID }},
+		{Name: "archive", Sparse: true, Value: func(r R) any { return of(r).Archive }},
+		{Name: "name", Sparse: true, Value: func(r R) any { return of(r).Name }},
+	}
+}
+
+// LatencyColumns are all latencies, and for programs which of them are lower bounds and who computed them.
+func LatencyColumns[R any](of func(R) *Latencies) []table.Column[R] {
+	var list []table.Column[R]
+	for i, name := range names {
+		list = append(list, table.Column[R]{
+			Name: name, Unit: "us", Heading: ">" + heading(name),
+			Value: func(r R) any { return of(r).values[i] },
+			Text:  func(r R) string { return of(r).text(i) },
+		})
+	}
+	return append(list,
+		table.Column[R]{Name: "open", Sparse: true, Value: func(r R) any { return of(r).bounds() }},
+		table.Column[R]{Name: "source", Sparse: true, Value: func(r R) any {
+			if of(r).ByFio {
+				return "fio"
+			}
+			return nil
+		}})
+}
+
+// Line is a direction of a run in a list of runs.
+type Line struct {
+	Run     *mapping.Run
+	IsFirst bool // of the run's lines
+	mapping.DirectionTotals
+	Latencies Latencies
+}
+
+// Lines are the lines of a run.
+func Lines(run *mapping.Run) []*Line {
+	var list []*Line
+	for i, d := range run.ByDirection() {
+		list = append(list, NewLine(run, i == 0, d))
+	}
+	return list
+}
+
+// NewLine is the line of a direction.
+func NewLine(run *mapping.Run, isFirst bool, d mapping.DirectionTotals) *Line {
+	return &Line{run, isFirst, d, LatenciesOfTotals(d.Totals)}
+}
+
+// first is a text of the run, in the first of its lines alone.
+func first(text func(*mapping.Run) string) func(*Line) string {
+	return func(l *Line) string {
+		if !l.IsFirst {
+			return ""
+		}
+		return text(l.Run)
+	}
+}
+
+func isFirst(l *Line) bool { return l.IsFirst }
+
+// someCount is a number of requests, or nothing for none.
+func someCount(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return unit.Count(n)
+}
+
+// Columns are the columns of a list of runs. They repeat for programs what a run is, but no number of it: those of
+// the run, and of no direction, are in its first line alone, so that sums over lines are right.
+var Columns = slices.Concat(
+	RunColumns(func(l *Line) *mapping.RunInfo { return &l.Run.Run }),
+	[]table.Column[*Line]{
+		{Heading: "Run", Text: first(ShortID)},
+		{Heading: "Start", Text: first(Started)},
+		{Heading: "Name", Text: first(Title)},
+		{Name: "start", Sparse: true, Value: func(l *Line) any { return l.Run.Run.Start }},
+	},
+	table.Hide(table.Map(table.Pick(Settings, "benchmark", "mode", "op_size", "iodepth"), func(l *Line) *mapping.Run { return l.Run })),
+	[]table.Column[*Line]{{Name: "complete", Value: func(l *Line) any { return l.Run.Run.Complete }}},
+	table.Where(isFirst, []table.Column[*Line]{
+		{Name: "hosts", Heading: ">Hosts", Value: func(l *Line) any { return len(l.Run.Hosts) }},
+		{Name: "jobs", Heading: ">Jobs", Value: func(l *Line) any { return l.Run.Fio.Jobs }},
+	}),
+	[]table.Column[*Line]{
+		{Name: "direction", Heading: "Dir", Value: func(l *Line) any { return l.Direction }},
+	},
+	Numbers,
+	table.Where(isFirst, []table.Column[*Line]{
+		{
+			Name: "recovered", Heading: ">Rec",
+			Value: func(l *Line) any { return l.Run.Recovered.Requests },
+			Text:  func(l *Line) string { return someCount(l.Run.Recovered.Requests) },
+		},
+		{
+			Name: "missing", Heading: ">Miss",
+			Value: func(l *Line) any { return l.Run.Missing.Requests },
+			Text:  func(l *Line) string { return someCount(l.Run.Missing.Requests) },
+		},
+	}),
+	[]table.Column[*Line]{
+		{Name: "state", Sparse: true, Value: func(l *Line) any { return State(l.Run) }, Text: first(State)},
+	},
+)

@@ -1,0 +1,45 @@
+package facts
+
+import (
+	"math"
+	"slices"
+
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Numbers are the columns of what a direction came to: requests, rates and latencies.
+var Numbers = slices.Concat([]table.Column[*Line]{
+	{
+		Name: "requests", Heading: ">Requests",
+		Value: func(l *Line) any { return l.Requests },
+		Text:  func(l *Line) string { return Requests(l.Totals) },
+	},
+	{
+		Name: "iops", Heading: ">IOPS",
+		Value: func(l *Line) any { return l.IOPS },
+		Text:  func(l *Line) string { return unit.Rate(l.IOPS) },
+	},
+	{
+		Name: "bandwidth", Heading: ">Bandwidth",
+		Value: func(l *Line) any { return l.Bandwidth }, // bytes per second
+		Text:  func(l *Line) string { return Bandwidth(l.Totals) },
+	},
+}, LatencyColumns(func(l *Line) *Latencies { return &l.Latencies }))
+
+// Requests is how many requests there were, or "-" where averages do not say.
+func Requests(t *mapping.Totals) string {
+	if t.Latency.Layout == "" && t.Requests == 0 {
+		return "-"
+	}
+	return unit.Count(t.Requests)
+}
+
+// Bandwidth is a rate of bytes, or "-" where it is not known.
+func Bandwidth(t *mapping.Totals) string {
+	if !(t.Bandwidth > 0) {
+		return "-"
+	}
+	return unit.Bytes(int64(math.Round(t.Bandwidth))) + "/s"
+}

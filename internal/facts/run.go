@@ -1,0 +1,57 @@
+package facts
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// ShortID is the beginning of a run's id, which is enough to name it.
+func ShortID(run *mapping.Run) string { return run.Run.ID[:min(8, len(run.Run.ID))] }
+
+// HasClock reports whether it is known when the run was.
+func HasClock(run *mapping.Run) bool { return run.Run.Start.Year() >= 1970 }
+
+// Started is when a run started, to the second in UTC, or "-" where that is not known.
+func Started(run *mapping.Run) string {
+	if !HasClock(run) {
+		return "-"
+	}
+	return run.Run.Start.UTC().Format("2006-01-02 15:04:05")
+}
+
+// Title is a run's name with the settings that distinguish it most.
+func Title(run *mapping.Run) string {
+	parts := []string{run.Run.Archive + ":" + ShortName(run)}
+	if run.CBT.Mode != "" {
+		parts = append(parts, run.CBT.Mode)
+	}
+	if run.CBT.OpSize > 0 {
+		parts = append(parts, strings.TrimSuffix(wholeBytes(run.CBT.OpSize), "iB"))
+	}
+	if run.CBT.IODepth > 0 {
+		parts = append(parts, "qd"+strconv.Itoa(run.CBT.IODepth))
+	}
+	return strings.Join(parts, " ")
+}
+
+// ShortName is a run's name without folders of CBT whose names repeat the settings.
+func ShortName(run *mapping.Run) string {
+	parts := strings.SplitN(run.Run.Name, "/", 3)
+	if run.CBT.Benchmark == "" || run.CBT.Benchmark == cbt.Pbench || len(parts) < 3 {
+		return run.Run.Name
+	}
+	name := parts[0] + "/" + parts[1]
+	if run.CBT.Workload != "" {
+		name += "/" + run.CBT.Workload
+	}
+	return name
+}
+
+// State is what is not as it should be with a run, in a few words.
+func State(run *mapping.Run) string {
+	words, _ := run.State()
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,98 @@
+package follow
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// alerts reports when rules begin to be broken in the windows of a live run, and when they are met
+// again. It is for one goroutine.
+type alerts struct {
+	log   *slog.Logger
+	rules *slo.Evaluator
+	title string
+
+	elapsed  int64         // nominal start of the latest windows
+	shortest time.Duration // of the windows before
+	latest   []checked
+	broken   map[breach]time.Time // the end of the last window that broke it
+}
+
+// checked is one of the latest windows, and the rules that are broken in it.
+type checked struct {
+	direction string
+	end       time.Time
+	length    time.Duration
+	requests  float64
+	breaches  []slo.Breach
+}
+
+// breach is a rule that is broken in a direction.
+type breach struct {
+	rule      slo.Rule
+	direction string
+}
+
+func newAlerts(log *slog.Logger, rules []slo.Rule) *alerts {
+	return &alerts{log: log, rules: slo.New(rules), broken: map[breach]time.Time{}}
+}
+
+// window checks a window, and reports on the ones before: the last of a run may be too short
+// for a rate.
+func (a *alerts) window(d *mapping.Interval) error {
+	w, ok, err := slo.WindowOf(d)
+	if err != nil || !ok {
+		return err
+	}
+	a.title = d.Run.Archive + ":" + d.Run.Name
+	if d.Window.ElapsedMS != a.elapsed {
+		a.report(func(*checked, slo.Breach) bool { return true })
+		a.elapsed = d.Window.ElapsedMS
+	}
+	a.latest = append(a.latest, checked{d.Fio.Direction, d.Window.End, d.Window.End.Sub(d.Time), float64(max(w.Completed, 1)), a.rules.Add(w)})
+	return nil
+}
+
+// end reports on the last windows. A window of a tenth of the others' length or less is too short
+// for a rate.
+func (a *alerts) end() {
+	a.report(func(w *checked, b slo.Breach) bool {
+		return b.Rule.Metric.Unit() != slo.PerSecond || w.length*10 > a.shortest
+	})
+}
+
+// report reports on the latest windows. A breach begins where counts reports so.
+func (a *alerts) report(counts func(*checked, slo.Breach) bool) {
+	for i := range a.latest {
+		w := &a.latest[i]
+		now := map[breach]bool{}
+		for _, b := range w.breaches {
+			key := breach{b.Rule, w.direction}
+			now[key] = true
+			switch _, open := a.broken[key]; {
+			case open:
+				a.broken[key] = w.end
+			case counts(w, b):
+				a.broken[key] = w.end
+				a.log.Warn(fmt.Sprintf("sla %s: %s: %s %s is %s in the window until %s",
+					b.Rule, a.title, w.direction, b.Rule.Metric, b.Text(w.requests), clock(w.end)))
+			}
+		}
+		for key, last := range a.broken {
+			if key.direction == w.direction && !now[key] {
+				delete(a.broken, key)
+				a.log.Info(fmt.Sprintf("sla %s: %s: %s is met again from %s on", key.rule, a.title, key.direction, clock(last)))
+			}
+		}
+	}
+	for _, w := range a.latest {
+		if a.shortest == 0 || w.length < a.shortest {
+			a.shortest = w.length
+		}
+	}
+	a.latest = a.latest[:0]
+}

@@ -1,0 +1,55 @@
+package follow
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// The last windows of a run are held against rules for iops, too, by their own length, unless
+// that is next to nothing.
+func TestLastAlerts(t *testing.T) {
+	rule, err := slo.Parse("iops >= 100")
+	check(t, err)
+	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		name     string
+		last     time.Duration
+		requests int64
+		alert    bool
+	}{
+		{"a whole window of few requests", time.Second, 50, true},
+		{"a short one of few", 400 * time.Millisecond, 20, true},
+		{"a short one of enough", 400 * time.Millisecond, 60, false},
+		{"next to nothing", 90 * time.Millisecond, 1, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var out bytes.Buffer
+			a := newAlerts(slog.New(slog.NewTextHandler(&out, nil)), []slo.Rule{rule})
+			at := start
+			for i, length := range []time.Duration{time.Second, time.Second, tt.last} {
+				n := int64(200)
+				if i == 2 {
+					n = tt.requests
+				}
+				h := hist.New(hist.Fio3(0))
+				h.AddLatency(50_000, float64(n))
+				d := &mapping.Interval{Time: at, Latency: mapping.NewLatency(h, nil)}
+				d.Run.Start, d.Fio.Direction, d.Requests.Completed = start, "read", n
+				d.Window = mapping.Window{End: at.Add(length), MS: length.Milliseconds(), ElapsedMS: int64(i) * 1000}
+				check(t, a.window(d))
+				at = d.Window.End
+			}
+			a.end()
+			if got := strings.Contains(out.String(), `level=WARN msg="sla iops >= 100`); got != tt.alert {
+				t.Errorf("an alert: %v, want %v\n%s", got, tt.alert, &out)
+			}
+		})
+	}
+}

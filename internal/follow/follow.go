@@ -1,0 +1,238 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// Options say what is followed, and how.
+type Options struct {
+	ingest.Options
+	Paths  []string
+	Wanted func(archive, path string) bool // whether a run is followed
+	Rules  []slo.Rule                      // that windows of live runs, and runs that are over, are checked against
+
+	Every time.Duration // between two looks, and between two updates of a live run's document
+	Quiet time.Duration // a run whose files have not changed for so long is over
+	Idle  time.Duration // Follow ends when nothing has changed for so long; 0: it does not
+
+	// Window takes each window of the highest level of live runs, one at a time. A window comes
+	// once, although a file that was renamed or emptied is read again from its start.
+	Window func(*mapping.Interval) error
+}
+
+// Result is what became of the runs.
+type Result struct {
+	Broken  bool // a run that is over broke a rule; a message says which
+	LeftOut bool // something was skipped; a message says what
+}
+
+// Follow stores what is under the paths, and what comes, until nothing has changed for too long or
+// ctx ends. The end of ctx is no error: what was read of live runs is stored.
+func Follow(ctx context.Context, to ingest.Target, opt Options) (Result, error) {
+	f := &follower{
+		Options: opt, to: to, watched: map[string]*watched{},
+		problems: problems{log: opt.Log, quiet: opt.Quiet}, windows: newWindows(opt.Log, opt.Window),
+	}
+	err := f.watch(ctx)
+	f.LeftOut = f.LeftOut || f.problems.reportRest()
+	return f.Result, err
+}
+
+type follower struct {
+	Options
+	Result
+	to       ingest.Target
+	watched  map[string]*watched // by place
+	problems problems
+	windows  *windows
+	changed  time.Time      // when something changed last
+	looked   time.Duration  // how long it took to find all files
+	reading  sync.WaitGroup // sessions, and archives that they read from
+}
+
+// watched is what is known of a run between two looks.
+type watched struct {
+	looks   uint64    // hash of its files' names, sizes and times
+	since   time.Time // since when they are so
+	stored  uint64    // looks when the run was stored
+	tried   uint64    // looks when the run could not be followed
+	session *session  // that follows it; nil without
+	id      string    // in the history; empty before it was stored
+	files   []string  // their names
+}
+
+// placeOf is where a run is. Which run of the history it is depends on its contents.
+func (f *follower) placeOf(run *cbt.Run) string { return f.ArchiveOf(run) + ":" + run.Path }
+
+// watch looks again and again.
+func (f *follower) watch(ctx context.Context) error {
+	sessions, stop := context.WithCancel(ctx)
+	defer f.reading.Wait()
+	defer stop()
+	f.changed = time.Now()
+	for {
+		err := f.look(ctx, sessions)
+		if ctx.Err() != nil {
+			return f.interrupted()
+		}
+		if err != nil {
+			return err
+		}
+		if f.Idle > 0 && f.sessions() == 0 && time.Since(f.changed) >= f.Idle {
+			return nil
+		}
+		const rest = 10 // a look through a large archive takes long: it takes at most a tenth of the time
+		select {
+		case <-time.After(max(f.Every, rest*f.looked)):
+		case <-ctx.Done():
+			return f.interrupted()
+		}
+	}
+}
+
+// interrupted waits for the sessions, which store what they have.
+func (f *follower) interrupted() error {
+	f.reading.Wait()
+	var all error
+	for _, w := range f.watched {
+		if w.session != nil {
+			all = errors.Join(all, w.end(<-w.session.done, f.Log))
+		}
+	}
+	return all
+}
+
+// look sees what has changed, stores runs that are over, and follows live ones.
+func (f *follower) look(ctx, sessions context.Context) error {
+	began := time.Now()
+	archive, err := pipeline.Open(ctx, f.Paths, nil, nil)
+	if err != nil {
+		return err
+	}
+	f.looked = time.Since(began)
+	var readers sync.WaitGroup // of the archive
+	defer f.reading.Go(func() {
+		readers.Wait()
+		archive.Close()
+	})
+	now := time.Now()
+	if f.problems.report(archive.Problems, now) {
+		f.LeftOut = true
+	}
+	found := map[string]*cbt.Run{}
+	var over []*cbt.Run
+	for _, run := range archive.Runs {
+		if !f.Wanted(f.ArchiveOf(run), run.Path) {
+			continue
+		}
+		place := f.placeOf(run)
+		found[place] = run
+		w := f.see(place, run, now)
+		if err := f.attend(w); err != nil {
+			return err
+		}
+		switch {
+		case w.session != nil || w.stored == w.looks:
+		case now.Sub(w.since) >= f.Quiet:
+			over = append(over, run)
+		case w.tried != w.looks && mayBeLive(run) && f.sessions() < mostSessions:
+			readers.Add(1)
+			f.begin(sessions, w, run, readers.Done)
+		}
+	}
+	if err := f.store(ctx, over); err != nil {
+		return err
+	}
+	return f.clear(ctx, found)
+}
+
+// store stores runs that are over.
+func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
+	if len(over) == 0 {
+		return nil
+	}
+	result, err := ingest.Runs(ctx, f.to, over, f.Options.Options)
+	f.LeftOut = f.LeftOut || result.LeftOut
+	if err != nil {
+		return err
+	}
+	for _, run := range over {
+		w := f.watched[f.placeOf(run)]
+		w.stored, w.id = w.looks, ""
+	}
+	checked := map[string]bool{}
+	for _, s := range result.Stored {
+		id := s.Run.Run.ID
+		f.watched[f.placeOf(s.Files)].id = id
+		if s.Unchanged {
+			f.Log.Debug("unchanged: " + facts.Title(s.Run))
+		} else {
+			f.Log.Info("stored " + facts.Title(s.Run) + ": " + totalsText(s.Run.All))
+		}
+		if checked[id] {
+			continue
+		}
+		checked[id] = true
+		if err := f.check(ctx, id); err != nil {
+			return err
+		}
+	}
+	f.changed = time.Now()
+	return nil
+}
+
+// totalsText writes the requests of a run, and their 99th percentile.
+func totalsText(all *mapping.Totals) string {
+	all = cmp.Or(all, &mapping.Totals{})
+	text := unit.Count(all.Requests) + " requests"
+	if a := facts.LatenciesOfTotals(all); !math.IsNaN(a.Value("p99")) {
+		text += ", p99 " + a.Text("p99")
+	}
+	return text
+}
+
+// check checks a run that is over against the rules.
+func (f *follower) check(ctx context.Context, id string) error {
+	if len(f.Rules) == 0 {
+		return nil
+	}
+	run, err := f.to.Store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	windows := f.to.Store.Intervals(ctx, history.Selection{Runs: []string{id}, Level: mapping.Cluster})
+	if !slices.ContainsFunc(f.Rules, slo.Rule.InWindows) {
+		windows = nil
+	}
+	verdicts, err := slo.Check(f.Rules, run, windows)
+	if err != nil {
+		return fmt.Errorf("check %s against the rules: %w", facts.Title(run), err)
+	}
+	for i := range verdicts {
+		switch v := &verdicts[i]; v.State {
+		case slo.Broken:
+			f.Broken = true
+			f.Log.Error(v.Message(&run.Run))
+		case slo.Unknown:
+			f.LeftOut = true
+			f.Log.Warn(v.Message(&run.Run))
+		}
+	}
+	return nil
+}

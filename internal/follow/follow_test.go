@@ -1,0 +1,421 @@
+package follow
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+)
+
+// corpus has a run of fio with 15 periodic reports, and the logs that came at its end.
+var corpus = filepath.Join("..", "..", "testdata", "corpus", "status-interval")
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// reports are the periodic reports of the corpus.
+func reports(t *testing.T) [][]byte {
+	t.Helper()
+	f, err := os.Open(filepath.Join(corpus, "out.json.gz"))
+	check(t, err)
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	check(t, err)
+	text, err := io.ReadAll(z)
+	check(t, err)
+	return bytes.SplitAfter(text, []byte("\n}\n"))
+}
+
+// report is the report of fio in the n-th second of a run that reads 1,000 times in each.
+func report(start time.Time, n int) []byte {
+	return fmt.Appendf(nil, `{"fio version": "fio-3.33", "timestamp_ms": %d, "jobs": [{"jobname": "a", "job_runtime": %[2]d000,
+"read": {"total_ios": %[2]d000, "io_bytes": %[3]d, "runtime": %[2]d000, "clat_ns": {"bins": {"99840": %[2]d000}}}}]
+}
+`, start.Add(time.Duration(n)*time.Second).UnixMilli(), n, n*4096000)
+}
+
+// write appends text to a file, which is then as old as the clock of the test says.
+func write(t *testing.T, file string, text ...[]byte) {
+	t.Helper()
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	check(t, err)
+	_, err = f.Write(bytes.Join(text, nil))
+	check(t, err)
+	check(t, f.Close())
+	touch(t, file)
+}
+
+func touch(t *testing.T, file string) {
+	t.Helper()
+	now := time.Now()
+	check(t, os.Chtimes(file, now, now))
+}
+
+// copyLogs copies the logs of the corpus.
+func copyLogs(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range []string{"out_clat_hist.1.log.gz", "out_clat_hist.2.log.gz"} {
+		text, err := os.ReadFile(filepath.Join(corpus, name))
+		check(t, err)
+		write(t, filepath.Join(dir, name), text)
+	}
+}
+
+// place is a folder that is followed, a history, and what was reported, in a bubble of synctest. A
+// place has one reader of logs, because readers wait for one another by a mutex, which the bubble's
+// clock does not know as waiting.
+type place struct {
+	t       *testing.T
+	dir     string
+	store   *sqlite.Store
+	options Options
+
+	mu       sync.Mutex
+	messages bytes.Buffer
+	windows  []*mapping.Interval
+}
+
+// Write implements [io.Writer] for the logger.
+func (p *place) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.messages.Write(text)
+}
+
+// said are the messages so far.
+func (p *place) said() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.messages.String()
+}
+
+// inPlace runs a test in a bubble. It looks each second, and a run is over after ten.
+func inPlace(t *testing.T, test func(t *testing.T, p *place)) {
+	root := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		p := &place{t: t, dir: filepath.Join(root, "002")}
+		check(t, os.Mkdir(p.dir, 0o755))
+		var err error
+		p.store, err = sqlite.Open(t.Context(), filepath.Join(root, "history.db"))
+		check(t, err)
+		defer p.store.Close()
+		log := slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		p.options = Options{
+			Options: ingest.Options{Options: pipeline.Options{Levels: []mapping.Level{mapping.Cluster}, Workers: 1}, Log: log},
+			Paths:   []string{p.dir}, Wanted: func(string, string) bool { return true },
+			Every: time.Second, Quiet: 10 * time.Second, Idle: 30 * time.Second,
+			Window: func(d *mapping.Interval) error { p.windows = append(p.windows, d); return nil },
+		}
+		test(t, p)
+	})
+}
+
+func (p *place) target() ingest.Target {
+	return ingest.Target{Sink: ingest.Annotate(p.store, p.options.Rules), Store: p.store}
+}
+
+// follow follows the folder until nothing changes any more, or ctx ends.
+func (p *place) follow(ctx context.Context) Result {
+	p.t.Helper()
+	result, err := Follow(ctx, p.target(), p.options)
+	check(p.t, err)
+	return result
+}
+
+// ingest stores what is in the folder.
+func (p *place) ingest() {
+	p.t.Helper()
+	archive, err := pipeline.Open(p.t.Context(), p.options.Paths, nil, nil)
+	check(p.t, err)
+	defer archive.Close()
+	_, err = ingest.Runs(p.t.Context(), p.target(), archive.Runs, p.options.Options)
+	check(p.t, err)
+}
+
+// runs are the runs of the history.
+func (p *place) runs() (runs []*mapping.Run) {
+	p.t.Helper()
+	for run, err := range p.store.Runs(p.t.Context(), history.RunFilter{}) {
+		check(p.t, err)
+		runs = append(runs, run)
+	}
+	return runs
+}
+
+// only is the one run of the history.
+func (p *place) only() *mapping.Run {
+	p.t.Helper()
+	runs := p.runs()
+	if len(runs) != 1 {
+		p.t.Fatalf("%d runs in the history\n%s", len(runs), p.said())
+	}
+	return runs[0]
+}
+
+// later calls f after some time, and returns when it has been called.
+func later(after time.Duration, f func()) (wait func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		time.Sleep(after)
+		f()
+	}()
+	return func() { <-done }
+}
+
+// A run is in the history while it is live, and as it is when it is over. Its windows are those that
+// its files have then.
+func TestFollow(t *testing.T) {
+	inPlace(t, func(t *testing.T, p *place) {
+		const seconds = 40
+		file, start := filepath.Join(p.dir, "out.json"), time.Now()
+		wait := later(0, func() {
+			for n := 1; n <= seconds; n++ {
+				time.Sleep(time.Second)
+				write(t, file, report(start, n))
+			}
+			// A window comes when no request to come can have been in flight in it.
+			if run := p.only(); !run.Run.Live() || run.Documents.Cluster < seconds-20 || run.Documents.Cluster > len(p.windows) {
+				t.Errorf("while fio writes: live %v, %d documents, %d windows", run.Run.Live(), run.Documents.Cluster, len(p.windows))
+			}
+		})
+		p.follow(t.Context())
+		wait()
+		if run := p.only(); run.Run.Live() || !run.Run.Complete || run.Documents.Cluster != seconds {
+			t.Errorf("when it is over: live %v, complete %v, %d documents", run.Run.Live(), run.Run.Complete, run.Documents.Cluster)
+		}
+		archive, err := pipeline.Open(t.Context(), p.options.Paths, nil, nil)
+		check(t, err)
+		defer archive.Close()
+		var want []*mapping.Interval
+		_, err = pipeline.Read(t.Context(), archive.Runs[0], p.options.Options.Options, func(d *mapping.Interval) error {
+			want = append(want, d)
+			return nil
+		})
+		check(t, err)
+		for _, d := range slices.Concat(want, p.windows) {
+			d.Run, d.Bandwidth = mapping.RunRef{}, 0 // rates of bytes are not known while fio writes
+		}
+		if diff := cmp.Diff(want, p.windows); diff != "" {
+			t.Errorf("windows when the run was over (-), followed (+):\n%s", diff)
+		}
+	})
+}
+
+// What was read of a live run is in the history after an interrupt, and the whole run replaces it.
+func TestInterrupted(t *testing.T) {
+	inPlace(t, func(t *testing.T, p *place) {
+		all, file := reports(t), filepath.Join(p.dir, "out.json")
+		write(t, file, all[:6]...)
+		ctx, interrupt := context.WithTimeout(t.Context(), 3*time.Second)
+		defer interrupt()
+		p.options.Quiet = time.Minute
+		p.follow(ctx)
+		live := p.only()
+		if !live.Run.Live() || live.Documents.Cluster < 8 || live.Documents.Cluster != len(p.windows) {
+			t.Errorf("live %v, %d documents, %d windows", live.Run.Live(), live.Documents.Cluster, len(p.windows))
+		}
+		write(t, file, all[6:]...)
+		p.ingest()
+		if run := p.only(); run.Run.Live() || !run.Run.Complete || run.Run.ID != live.Run.ID {
+			t.Errorf("live %v, complete %v, %s was %s", run.Run.Live(), run.Run.Complete, run.Run.ID, live.Run.ID)
+		}
+	})
+}
+
+// Where the logs that come at the end have another name than the report, what was stored of the run
+// is removed, be it live or over. Where its files are removed it stays.
+func TestUnited(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		after  time.Duration
+		live   bool // then
+		change func(t *testing.T, dir string)
+		want   string // name of the run
+	}{
+		{"logs come while it is live", 30 * time.Second, true, copyLogs, "out"},
+		{"logs come when it is over", 45 * time.Second, false, copyLogs, "out"},
+		{"the report is removed", 45 * time.Second, false, func(t *testing.T, dir string) {
+			check(t, os.Remove(filepath.Join(dir, "report.json")))
+		}, "report"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inPlace(t, func(t *testing.T, p *place) {
+				file, start := filepath.Join(p.dir, "report.json"), time.Now()
+				write(t, file, report(start, 1))
+				wait := later(500*time.Millisecond, func() {
+					for n := 2; n <= 30; n++ {
+						write(t, file, report(start, n))
+						time.Sleep(time.Second)
+					}
+					time.Sleep(tt.after - time.Since(start))
+					if run := p.only(); run.Run.Name != "report" || run.Run.Live() != tt.live {
+						t.Errorf("before: run %s, live %v", run.Run.Name, run.Run.Live())
+					}
+					tt.change(t, p.dir)
+				})
+				p.follow(t.Context())
+				wait()
+				if run := p.only(); run.Run.Name != tt.want || run.Run.Live() || !strings.Contains(p.said(), "stored 002:"+tt.want) {
+					t.Errorf("run %s, want %s, live %v\n%s", run.Run.Name, tt.want, run.Run.Live(), p.said())
+				}
+			})
+		})
+	}
+}
+
+// What is there already is stored, once.
+func TestStored(t *testing.T) {
+	inPlace(t, func(t *testing.T, p *place) {
+		write(t, filepath.Join(p.dir, "out.json"), reports(t)...)
+		copyLogs(t, p.dir)
+		time.Sleep(time.Hour)
+		p.follow(t.Context())
+		if run := p.only(); run.Run.Live() || !strings.Contains(p.said(), "stored 002:out: 32,000 requests, p99 ") || len(p.windows) > 0 {
+			t.Errorf("live %v, %d windows\n%s", run.Run.Live(), len(p.windows), p.said())
+		}
+		p.messages.Reset()
+		p.follow(t.Context())
+		if !strings.Contains(p.said(), "unchanged: 002:out") || strings.Contains(p.said(), "stored") {
+			t.Error(p.said())
+		}
+	})
+}
+
+// Messages say when a rule begins to be broken in windows of a live run, and when it is met again. A
+// rule that a run breaks in the end is in the result.
+func TestRules(t *testing.T) {
+	for _, tt := range []struct {
+		rule         string
+		broken       bool
+		want, absent string
+	}{
+		// Windows of reads have a p99 of 64 to 233 µs, one of them above 200.
+		{"read.p99 <= 200us in 50% of windows", false,
+			`level=WARN msg="sla read.p99 <= 200us in 50% of windows: 002:out: read p99 is 202µs in the window until 04:39:35"`, "level=ERROR"},
+		{"read.p99 <= 200us in 50% of windows", false, "read is met again from 04:39:3", "level=ERROR"},
+		{"read.p99 <= 20us", true, `level=ERROR msg="sla read.p99 <= 20us: 002:out: read p99: `, "met again"},
+		{"write.iops >= 1100", false, "", "level=WARN"}, // the last window is cut
+		{"read.p99 <= 1s", false, "", "sla "},
+		{"trim.p99 <= 1s", false, `level=WARN msg="sla trim.p99 <= 1s: 002:out: unknown: there are no trims"`, "level=ERROR"},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			inPlace(t, func(t *testing.T, p *place) {
+				rule, err := slo.Parse(tt.rule)
+				check(t, err)
+				p.options.Rules = []slo.Rule{rule}
+				write(t, filepath.Join(p.dir, "out.json"), reports(t)...)
+				result := p.follow(t.Context())
+				if result.Broken != tt.broken || result.LeftOut != strings.Contains(tt.want, "unknown") {
+					t.Errorf("%+v", result)
+				}
+				if !strings.Contains(p.said(), tt.want) || tt.absent != "" && strings.Contains(p.said(), tt.absent) {
+					t.Errorf("want %s and no %s\n%s", tt.want, tt.absent, p.said())
+				}
+			})
+		})
+	}
+}
+
+// Windows come once, although the file that they come from is renamed, emptied or put back while it
+// is followed, and is read from its start then.
+func TestAgain(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, file string, text []byte){
+		"renamed": func(t *testing.T, file string, _ []byte) {
+			check(t, os.Rename(file, filepath.Join(filepath.Dir(file), "other.json")))
+		},
+		"set aside": func(t *testing.T, file string, _ []byte) { check(t, os.Rename(file, file+".old")) },
+		"emptied and written again": func(t *testing.T, file string, text []byte) {
+			check(t, os.Truncate(file, 0))
+			for part := range slices.Chunk(text, len(text)/2+1) {
+				time.Sleep(time.Second)
+				write(t, file, part)
+			}
+		},
+		"removed and put back": func(t *testing.T, file string, _ []byte) {
+			aside := filepath.Join(filepath.Dir(file), "..", "aside")
+			check(t, os.Rename(file, aside))
+			time.Sleep(5 * time.Second)
+			check(t, os.Rename(aside, file))
+			touch(t, file)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inPlace(t, func(t *testing.T, p *place) {
+				file, text := filepath.Join(p.dir, "json_output.0.h1"), bytes.Join(reports(t), nil)
+				write(t, file, text)
+				wait := later(4500*time.Millisecond, func() { change(t, file, text) })
+				p.follow(t.Context())
+				wait()
+				seen := map[string]bool{}
+				for _, d := range p.windows {
+					key := d.Time.Truncate(time.Second).String() + d.Fio.Direction
+					if seen[key] || strings.HasSuffix(d.Run.Name, ".old") {
+						t.Errorf("given twice: %s of %s", key, d.Run.Name)
+					}
+					seen[key] = true
+				}
+				if len(p.windows) < 20 {
+					t.Errorf("%d windows\n%s", len(p.windows), p.said())
+				}
+			})
+		})
+	}
+}
+
+// A run that was stored, or followed, while fio wrote its reports is found again when they are
+// complete, wherever they are then.
+func TestReadWhileItGrew(t *testing.T) {
+	for _, how := range []string{"ingest", "follow"} {
+		for _, logs := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s logs=%v", how, logs), func(t *testing.T) {
+				inPlace(t, func(t *testing.T, p *place) {
+					all := reports(t)
+					write(t, filepath.Join(p.dir, "report.json"), all[:len(all)/2]...)
+					if how == "follow" {
+						ctx, interrupt := context.WithTimeout(t.Context(), 3*time.Second)
+						defer interrupt()
+						p.follow(ctx)
+					} else {
+						p.ingest()
+					}
+					before := p.only()
+					over := filepath.Join(filepath.Dir(p.dir), "over")
+					check(t, os.Rename(p.dir, over))
+					p.options.Paths = []string{over}
+					write(t, filepath.Join(over, "report.json"), all[len(all)/2:]...)
+					if logs {
+						copyLogs(t, over)
+					}
+					p.ingest()
+					if after := p.only(); after.Run.ID != before.Run.ID || !after.Run.Complete {
+						t.Errorf("run %s, complete %v; before %s", after.Run.ID, after.Run.Complete, before.Run.ID)
+					}
+				})
+			})
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package follow
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// problems reports files that cannot be read, each once. A file that is still being copied may be
+// incomplete, so a problem is reported when it has lasted for quiet.
+type problems struct {
+	log      *slog.Logger
+	quiet    time.Duration
+	since    map[string]time.Time // when the problems of the last look were first seen
+	reported map[string]bool
+}
+
+// report reports the problems of a look that have lasted, and whether there are such.
+func (p *problems) report(found []*source.Problem, now time.Time) (lasting bool) {
+	seen := make(map[string]time.Time, len(found))
+	for _, problem := range found {
+		if errors.Is(problem, fs.ErrNotExist) { // renamed or removed since its folder was listed
+			continue
+		}
+		text := problem.Error()
+		since, known := p.since[text]
+		if !known {
+			since = now
+		}
+		seen[text] = since
+		if now.Sub(since) >= p.quiet {
+			p.once(text)
+			lasting = true
+		}
+	}
+	p.since = seen
+	return lasting
+}
+
+// reportRest reports the problems that are left at the end, and whether there are such.
+func (p *problems) reportRest() bool {
+	for _, text := range slices.Sorted(maps.Keys(p.since)) {
+		p.once(text)
+	}
+	return len(p.since) > 0
+}
+
+func (p *problems) once(text string) {
+	if p.reported == nil {
+		p.reported = map[string]bool{}
+	}
+	if !p.reported[text] {
+		p.reported[text] = true
+		p.log.Warn(text)
+	}
+}

@@ -1,0 +1,108 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// mostSessions is how many runs are followed at the same time. Each has the windows of some 20
+// seconds in memory.
+const mostSessions = 64
+
+// session follows one live run.
+type session struct {
+	stop  context.CancelFunc
+	done  chan error // one, when it is over
+	files []string   // names of those that the run had
+	id    string     // of the run in the history; to be read when the session is over
+}
+
+// sessions are how many runs are followed.
+func (f *follower) sessions() (n int) {
+	for _, w := range f.watched {
+		if w.session != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// begin follows a run from now on. done releases what it is read from.
+func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done func()) {
+	ctx, stop := context.WithCancel(ctx)
+	s := &session{stop: stop, done: make(chan error, 1), files: w.files}
+	w.session = s
+	how := pipeline.Following{Quiet: f.Quiet, Every: f.Every}
+	highest := slices.Min(f.Levels)
+	alerts := newAlerts(f.Log, f.Rules)
+	known := func(ctx context.Context, e *pipeline.Execution) (string, *mapping.Run, error) {
+		found, err := ingest.Find(ctx, f.to.Store, e)
+		if err == nil {
+			s.id = found.ID
+			f.Log.Info("following " + e.Run.Archive + ":" + e.Run.Name)
+		}
+		return found.ID, found.Have, err
+	}
+	f.reading.Go(func() {
+		defer done()
+		defer stop()
+		res, err := pipeline.Follow(ctx, run, f.Options.Options.Options, how, f.to.Sink, known, func(d *mapping.Interval) error {
+			if d.Level != highest {
+				return nil
+			}
+			if isNew, err := f.windows.take(d); err != nil || !isNew {
+				return err
+			}
+			return alerts.window(d)
+		})
+		if err == nil {
+			alerts.end()
+			res.Log(f.Log)
+		}
+		s.done <- err
+	})
+}
+
+// attend ends the session of a run that has other files now, such as another host's or the logs that
+// fio writes at the end, and looks whether the session is over.
+func (f *follower) attend(w *watched) error {
+	if w.session != nil && !slices.Equal(w.session.files, w.files) {
+		w.session.stop()
+	}
+	return w.collect(f.Log)
+}
+
+// collect looks whether the session is over.
+func (w *watched) collect(log *slog.Logger) error {
+	if w.session == nil {
+		return nil
+	}
+	select {
+	case err := <-w.session.done:
+		return w.end(err, log)
+	default:
+		return nil
+	}
+}
+
+// end takes note of how the session ended. Only what concerns all runs is an error.
+func (w *watched) end(err error, log *slog.Logger) error {
+	id := w.session.id
+	w.session, w.tried = nil, w.looks
+	switch {
+	case err == nil:
+		w.id = id
+	case errors.Is(err, pipeline.ErrNotLive):
+		log.Debug(err.Error())
+	case !errors.Is(err, context.Canceled):
+		return err
+	}
+	return nil
+}

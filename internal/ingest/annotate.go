@@ -1,0 +1,96 @@
+package ingest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+)
+
+// Annotate is a sink that stores in a history, and notes in the document of each run when it was
+// stored and which rules it meets. A file has no such notes: it is the same every time.
+func Annotate(store history.Store, rules []slo.Rule) pipeline.Sink {
+	return &annotated{
+		Store: store, rules: rules, inWindows: slices.ContainsFunc(rules, slo.Rule.InWindows),
+		open: map[version]*slo.Evaluator{},
+	}
+}
+
+type annotated struct {
+	history.Store
+	rules     []slo.Rule
+	inWindows bool // a rule is about windows
+
+	mu   sync.Mutex
+	open map[version]*slo.Evaluator // of runs that are not finished
+}
+
+// version is a version of a run.
+type version struct{ id, ingest string }
+
+// Put implements [pipeline.Sink].
+func (a *annotated) Put(ctx context.Context, docs []*mapping.Interval) error {
+	if a.inWindows {
+		for _, d := range docs {
+			if d.Level != mapping.Cluster {
+				continue
+			}
+			if err := a.of(version{d.Run.ID, d.Run.Ingest}).AddDocument(d); err != nil {
+				return err
+			}
+		}
+	}
+	return a.Store.Put(ctx, docs)
+}
+
+// of evaluates the rules for a version of a run. Several runs may be stored at the same time, but
+// the documents of one run come one after the other.
+func (a *annotated) of(v version) *slo.Evaluator {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open[v] == nil {
+		a.open[v] = slo.New(a.rules)
+	}
+	return a.open[v]
+}
+
+// Finish implements [pipeline.Sink].
+func (a *annotated) Finish(ctx context.Context, run *mapping.Run) error {
+	run.Ingested = time.Now().UTC().Truncate(time.Millisecond)
+	if len(a.rules) > 0 {
+		e := a.of(version{run.Run.ID, run.Run.Ingest})
+		if err := e.SetRun(run, nil); err != nil {
+			return err
+		}
+		run.SLA = verdicts(e.Verdicts())
+	}
+	if !run.Run.Live() { // a live run is finished many times
+		a.mu.Lock()
+		maps.DeleteFunc(a.open, func(v version, _ *slo.Evaluator) bool { return v.id == run.Run.ID })
+		a.mu.Unlock()
+	}
+	return a.Store.Finish(ctx, run)
+}
+
+// verdicts are the known ones as documents have them: latencies in microseconds.
+func verdicts(all []slo.Verdict) (known []mapping.Verdict) {
+	for i := range all {
+		v := &all[i]
+		if v.State == slo.Unknown {
+			continue
+		}
+		r, per := v.Rule, 1.0
+		if r.Unit() == slo.Nanoseconds {
+			per = 1000
+		}
+		r.Direction = v.Direction
+		known = append(known, mapping.Verdict{Rule: r.String(), Holds: v.State == slo.Met, Value: v.Value / per, Limit: r.Limit() / per})
+	}
+	return known
+}

@@ -1,0 +1,49 @@
+package ingest
+
+import (
+	"context"
+	"sync"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+)
+
+// finishing finishes runs while others are read: a cluster finishes many at once as quickly as one.
+type finishing struct {
+	slots   chan struct{} // nil: runs are finished by whoever read them
+	pending sync.WaitGroup
+}
+
+func newFinishing(most int) *finishing {
+	if most <= 1 {
+		return &finishing{}
+	}
+	return &finishing{slots: make(chan struct{}, most)}
+}
+
+// run calls finish, now or beside what follows.
+func (f *finishing) run(finish func()) {
+	if f.slots == nil {
+		finish()
+		return
+	}
+	f.slots <- struct{}{}
+	f.pending.Go(func() {
+		finish()
+		<-f.slots
+	})
+}
+
+func (f *finishing) wait() { f.pending.Wait() }
+
+// unfinished is a sink that keeps the run's document, so that the caller can finish the run later.
+type unfinished struct {
+	pipeline.Sink
+	run *mapping.Run // all of its interval documents were put; nil before that
+}
+
+// Finish implements [pipeline.Sink].
+func (u *unfinished) Finish(_ context.Context, run *mapping.Run) error {
+	u.run = run
+	return nil
+}

@@ -1,0 +1,144 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+)
+
+// Found is what a history has of a run.
+type Found struct {
+	ID      string         // of the run there, or the one that it gets
+	Have    *mapping.Run   // nil: nothing
+	Doubles []*mapping.Run // other runs of the same files
+}
+
+// Find looks a run up in a history by the contents of its files.
+func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Found, error) {
+	holders, err := store.Holding(ctx, e.Source.Hashes())
+	if err != nil {
+		return Found{}, err
+	}
+	all := same(e, holders)
+	if e.Grows {
+		for run, err := range beginnings(ctx, store, e) {
+			if err != nil {
+				return Found{}, err
+			}
+			if !slices.ContainsFunc(all, func(r *mapping.Run) bool { return r.Run.ID == run.Run.ID }) {
+				all = append(all, run.WithFiles())
+			}
+		}
+	}
+	return choose(e, holders, all), nil
+}
+
+// same are those of some runs that are the same execution.
+func same(e *pipeline.Execution, runs []*mapping.Run) []*mapping.Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r *mapping.Run) bool { return !mapping.SameExecution(&r.Source, &e.Source) })
+}
+
+// choose chooses the run to keep among those that are the same, or else the id of a new one. holders
+// are the runs that share a file with it.
+func choose(e *pipeline.Execution, holders, same []*mapping.Run) Found {
+	if have := mapping.Best(same); have != nil {
+		doubles := slices.DeleteFunc(same, func(r *mapping.Run) bool { return r.Run.ID == have.Run.ID })
+		return Found{have.Run.ID, have, doubles}
+	}
+	if slices.ContainsFunc(holders, func(r *mapping.Run) bool { return r.Run.ID == e.Run.ID }) {
+		return Found{ID: mapping.PartID(&e.Source)} // another part of the same report has that id
+	}
+	return Found{ID: e.Run.ID}
+}
+
+// How far from one another two starts of one run may be that were read at different times:
+// while it was followed, the start is not known as well as in the end.
+const (
+	liveStart = time.Minute
+	sameStart = time.Second
+)
+
+// beginnings are the runs that were read when the files were shorter.
+func beginnings(ctx context.Context, store history.Store, e *pipeline.Execution) iter.Seq2[*mapping.Run, error] {
+	near := history.RunFilter{From: e.Run.Start.Add(-liveStart), To: e.Run.Start.Add(liveStart)}
+	return func(yield func(*mapping.Run, error) bool) {
+		for run, err := range store.Runs(ctx, near) {
+			if errors.Is(err, history.ErrNoIndex) {
+				return
+			}
+			if history.IsSkipped(err) {
+				continue
+			}
+			if (err != nil || isBeginning(run, e)) && !yield(run, err) {
+				return
+			}
+		}
+	}
+}
+
+// isBeginning reports whether a run was read from what the files were earlier. Followed
+// runs of the first version have no list of files, but a name.
+func isBeginning(run *mapping.Run, e *pipeline.Execution) bool {
+	apart := run.Run.Start.Sub(e.Run.Start).Abs()
+	if run.Run.Live() && len(run.Source.List) == 0 {
+		return apart < liveStart && run.Run.Archive == e.Run.Archive && run.Run.Path == e.Path
+	}
+	return (apart < sameStart || run.Run.Live() && apart < liveStart) &&
+		e.HasGrownFrom(&run.Source) && !mapping.PartsOfOne(&run.Source, &e.Source)
+}
+
+// SharingStore is a history that finds the runs that share files.
+type SharingStore interface {
+	history.Store
+	Sharing(ctx context.Context) ([]*mapping.Run, error)
+}
+
+// RemoveOldDoubles removes what version 1 of the embedded history stored of one run under several
+// names.
+func RemoveOldDoubles(ctx context.Context, store SharingStore, log *slog.Logger) error {
+	runs, err := store.Sharing(ctx)
+	if err != nil {
+		return err
+	}
+	for len(runs) > 0 {
+		var same, others []*mapping.Run
+		for _, r := range runs {
+			if r == runs[0] || mapping.SameExecution(&r.Source, &runs[0].Source) {
+				same = append(same, r)
+			} else {
+				others = append(others, r)
+			}
+		}
+		keep := mapping.Best(same)
+		same = slices.DeleteFunc(same, func(r *mapping.Run) bool { return r == keep })
+		if err := removeDoubles(ctx, store, keep, same, log); err != nil {
+			return err
+		}
+		runs = others
+	}
+	return nil
+}
+
+// removeDoubles removes other runs of a history whose files are all in this one: an older version
+// stored them under several names, or they are parts of it.
+func removeDoubles(ctx context.Context, store history.Store, run *mapping.Run, doubles []*mapping.Run, log *slog.Logger) error {
+	for _, d := range doubles {
+		if !run.Source.Contains(&d.Source) && !d.Run.Live() {
+			continue
+		}
+		if err := store.Delete(ctx, d.Run.ID); err != nil && !errors.Is(err, history.ErrNotFound) {
+			return err
+		}
+		log.Info(fmt.Sprintf("note: removed %s %s: it is the same run as %s %s", d.Run.ID[:8], facts.Title(d), run.Run.ID[:8], facts.Title(run)))
+	}
+	return nil
+}

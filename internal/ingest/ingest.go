@@ -1,0 +1,266 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// Target is where documents go.
+type Target struct {
+	Sink  pipeline.Sink
+	Store history.Store // the history that Sink writes to; nil for a file, which has no earlier runs
+	// Finishing is how many runs may be finished at a time. Each has some 100 KB in memory meanwhile.
+	Finishing int
+}
+
+// Options say how runs are stored.
+type Options struct {
+	pipeline.Options
+	Log      *slog.Logger
+	Progress func(done int) // called when so many runs are done; nil: no progress
+}
+
+// Stored is a run that the target has.
+type Stored struct {
+	Files     *cbt.Run
+	Run       *mapping.Run // without histograms and source files
+	Unchanged bool         // the target had it before
+}
+
+// Result is what became of the runs of a call.
+type Result struct {
+	Stored  []Stored // in the order of the runs
+	LeftOut bool     // something was skipped; a message says what
+}
+
+// Runs are the runs that the target has, each once.
+func (r *Result) Runs() (runs []*mapping.Run) {
+	last := map[string]int{}
+	for i, s := range r.Stored {
+		last[s.Run.Run.ID] = i
+	}
+	for i, s := range r.Stored {
+		if last[s.Run.Run.ID] == i {
+			runs = append(runs, s.Run)
+		}
+	}
+	return runs
+}
+
+// Count is how many documents were stored, and how many runs were unchanged.
+func (r *Result) Count() (documents, unchanged int) {
+	for _, s := range r.Stored {
+		if s.Unchanged {
+			unchanged++
+			continue
+		}
+		d := s.Run.Documents
+		documents += d.Cluster + d.Host + d.Job
+	}
+	return documents, unchanged
+}
+
+// Runs stores runs that are not in the target yet. It reads several at a time, as long as there are
+// enough for all CPUs. A file gets them one after the other, so that it is the same every time.
+// Messages come in the order of the runs. An error ends all runs; the result is of those before.
+func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result, error) {
+	result, err := each(ctx, to, runs, opt, false)
+	if err != nil || to.Store == nil {
+		return result, err
+	}
+	return result, restore(ctx, to, &result, opt)
+}
+
+// restore counts the documents of the runs that were left as they are, and stores those runs again
+// of which documents are missing.
+func restore(ctx context.Context, to Target, result *Result, opt Options) error {
+	var kept []*mapping.Run
+	for _, s := range result.Stored {
+		if s.Unchanged {
+			kept = append(kept, s.Run)
+		}
+	}
+	lacking, err := missing(ctx, to.Store, kept, opt.Log)
+	if err != nil {
+		return err
+	}
+	var again []*cbt.Run
+	seen := map[string]bool{}
+	for _, s := range result.Stored {
+		if id := s.Run.Run.ID; s.Unchanged && lacking[id] != "" && !seen[id] {
+			again, seen[id] = append(again, s.Files), true
+			opt.Log.Info(fmt.Sprintf("note: %s: the history lacked %s: its documents are stored again", s.Files.Name(), lacking[id]))
+		}
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	opt.Progress = nil
+	restored, err := each(ctx, to, again, opt, true)
+	result.LeftOut = result.LeftOut || restored.LeftOut
+	for _, s := range restored.Stored {
+		if s.Unchanged { // it has fewer files
+			opt.Log.Warn(fmt.Sprintf("%s: not restored: these are not all files of run %s: ingest the path that has all of them, or use --force",
+				s.Files.Name(), s.Run.Run.ID[:8]))
+			result.LeftOut = true
+		}
+		at := slices.IndexFunc(result.Stored, func(old Stored) bool { return old.Files == s.Files })
+		result.Stored[at] = s
+	}
+	return err
+}
+
+// outcome is what became of a run.
+type outcome struct {
+	*pipeline.Result
+	err error
+}
+
+// refusedError says why one run is not stored. Others are.
+type refusedError struct{ error }
+
+// each stores runs. again stores once more what the target has.
+func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bool) (Result, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	workers, side := cmp.Or(max(opt.Workers, 0), runtime.GOMAXPROCS(0)), 1
+	if to.Store != nil {
+		side = max(min(workers, len(runs)), 1)
+	}
+	reading := opt.Options
+	reading.Workers = max(workers/side, 1)
+	outcomes := make([]chan outcome, len(runs))
+	for i := range outcomes {
+		outcomes[i] = make(chan outcome, 1)
+	}
+	claims, finishing := newClaims(to.Store, opt.Log, len(runs)), newFinishing(to.Finishing)
+	one := func(i int) {
+		sink, claim := &unfinished{Sink: to.Sink}, claims.of(i, again)
+		res, err := pipeline.Ingest(ctx, runs[i], reading, sink, claim.known)
+		end := func() {
+			if err == nil && sink.run != nil {
+				err = to.Sink.Finish(ctx, sink.run)
+			}
+			err = claim.end(ctx, res, refuse(runs[i], err))
+			if err != nil && !errors.As(err, new(refusedError)) {
+				stop(err)
+			}
+			outcomes[i] <- outcome{res, err}
+		}
+		if sink.run == nil {
+			end()
+		} else {
+			finishing.run(end)
+		}
+	}
+	var working sync.WaitGroup
+	var next atomic.Int64
+	defer finishing.wait()
+	defer working.Wait() // the workers begin what finishing waits for
+	for range side {
+		working.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(runs) {
+					return
+				}
+				one(i)
+			}
+		})
+	}
+	return collect(ctx, runs, outcomes, opt)
+}
+
+// refuse makes an error of a run's own documents one that concerns no other run.
+func refuse(run *cbt.Run, err error) error {
+	for _, fault := range []error{
+		mapping.ErrIdentity, mapping.ErrTime, mapping.ErrNumber, mapping.ErrBins, mapping.ErrCountLimit, mapping.ErrDocCount,
+		mapping.ErrSize, mapping.ErrUnreadable,
+	} {
+		if errors.Is(err, fault) {
+			return refusedError{fmt.Errorf("%s:%s is not stored, because its files make an invalid document: %w", run.Archive, run.Name(), err)}
+		}
+	}
+	return err
+}
+
+// collect waits for the runs in their order.
+func collect(ctx context.Context, runs []*cbt.Run, outcomes []chan outcome, opt Options) (result Result, err error) {
+	for i, run := range runs {
+		if opt.Progress != nil {
+			opt.Progress(i)
+		}
+		select {
+		case o := <-outcomes[i]:
+			if err := result.take(run, o, opt.Log); err != nil {
+				return result, context.Cause(ctx)
+			}
+		case <-ctx.Done():
+			return result, context.Cause(ctx)
+		}
+	}
+	return result, nil
+}
+
+// take notes what became of a run. Only what concerns all runs is an error.
+func (r *Result) take(run *cbt.Run, o outcome, log *slog.Logger) error {
+	var refused refusedError
+	if errors.As(o.err, &refused) {
+		log.Warn(refused.Error())
+		r.LeftOut = true
+		return nil
+	}
+	if o.err != nil {
+		return o.err
+	}
+	o.Log(log)
+	r.LeftOut = r.LeftOut || len(o.Lost) > 0
+	if o.Run != nil {
+		r.Stored = append(r.Stored, Stored{run, o.Run.Light(), o.Unchanged})
+	}
+	return nil
+}
+
+// missing are the runs of which a store lacks documents, by id, with what it lacks. For the others
+// it finishes what an interrupted ingest left: documents of other versions go, and dashboards show
+// those of this one.
+func missing(ctx context.Context, store history.Store, runs []*mapping.Run, log *slog.Logger) (map[string]string, error) {
+	if len(runs) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, len(runs))
+	for i, r := range runs {
+		ids[i] = r.Run.ID
+	}
+	counts, err := store.Count(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	lacking := map[string]string{}
+	for _, r := range runs {
+		switch {
+		case r.Run.Live():
+		case !counts.IsWhole(r):
+			lacking[r.Run.ID] = counts.LackText(r)
+		case !counts.IsCurrent(r):
+			if err := store.MakeCurrent(ctx, r.Run.ID, r.Run.Ingest); err != nil {
+				return nil, err
+			}
+			log.Info(fmt.Sprintf("note: finished replacing %s %s: an ingest was interrupted", r.Run.ID[:8], facts.Title(r)))
+		}
+	}
+	return lacking, nil
+}

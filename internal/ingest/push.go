@@ -1,0 +1,220 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"log/slog"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Source is a history whose documents can be read as they are stored.
+type Source interface {
+	history.Store
+	Encoded(ctx context.Context, run *mapping.Run) iter.Seq2[*mapping.Encoded, error]
+}
+
+// Destination is where runs are pushed.
+type Destination struct {
+	Sink      EncodedSink
+	Store     VersionedStore // the history that Sink writes to; nil for a file
+	Finishing int            // how many runs may be finished at a time
+}
+
+// EncodedSink takes documents as they are stored.
+type EncodedSink interface {
+	PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error)
+	Finish(ctx context.Context, run *mapping.Run) error
+}
+
+// VersionedStore is a history that finds the versions of many runs at once.
+type VersionedStore interface {
+	history.Store
+	Versions(ctx context.Context, ids []string) (map[string]string, error)
+}
+
+// PushOptions say which runs are pushed.
+type PushOptions struct {
+	Filter   history.RunFilter
+	Log      *slog.Logger
+	Progress func(n int, name string) // called when the n-th run is pushed
+}
+
+// Pushed is what was pushed.
+type Pushed struct {
+	Runs, Unchanged, Documents int
+	LeftOut                    bool // something was skipped; a message says what
+}
+
+// Push copies the runs of a history that the destination has not.
+func Push(ctx context.Context, from Source, to Destination, opt PushOptions) (Pushed, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	p := &push{from: from, Destination: to, PushOptions: opt, finishing: newFinishing(to.Finishing), stop: stop}
+	err := p.all(ctx)
+	p.finishing.wait()
+	if cause := context.Cause(ctx); cause != nil { // a run could not be finished, which ended all else
+		err = cause
+	}
+	return p.Pushed, err
+}
+
+// push is one call of Push.
+type push struct {
+	Pushed
+	Destination
+	PushOptions
+	from      Source
+	finishing *finishing
+	stop      context.CancelCauseFunc
+}
+
+func (p *push) all(ctx context.Context) error {
+	const most = 100 // runs that one request to the cluster is about
+	var runs []*mapping.Run
+	for r, err := range p.from.Runs(ctx, p.Filter) {
+		if history.IsSkipped(err) {
+			p.Log.Warn(err.Error())
+			p.LeftOut = true
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if runs = append(runs, r); len(runs) < most {
+			continue
+		}
+		if err := p.some(ctx, runs); err != nil {
+			return err
+		}
+		runs = nil
+	}
+	return p.some(ctx, runs)
+}
+
+// some pushes some runs.
+func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
+	there, err := p.lookUp(ctx, runs)
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		p.Progress(p.Runs+p.Unchanged+1, facts.Title(r))
+		same, whole := sameIn(there.sharing, r)
+		switch {
+		case there.versions[r.Run.ID] == r.Run.Ingest && there.lacking[r.Run.ID] == "":
+			p.Unchanged++
+			continue
+		case whole != nil && there.lacking[whole.Run.ID] == "":
+			p.Log.Info(fmt.Sprintf("note: %s %s is in the cluster as %s %s", r.Run.ID[:8], facts.Title(r), whole.Run.ID[:8], facts.Title(whole)))
+			p.Unchanged++
+			continue
+		}
+		if ok, err := p.isWhole(ctx, r); err != nil {
+			return err
+		} else if !ok {
+			continue
+		}
+		if what := there.lacking[r.Run.ID]; what != "" {
+			p.Log.Info(fmt.Sprintf("note: %s: the cluster lacked %s: its documents are sent again", facts.Title(r), what))
+		}
+		if err := p.one(ctx, r, same); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// there is what the destination has of some runs.
+type there struct {
+	versions map[string]string // by id
+	sharing  []*mapping.Run    // runs of other ids that share files
+	lacking  map[string]string // by id: missing documents of runs that would not be pushed
+}
+
+func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err error) {
+	if p.Store == nil {
+		return t, nil
+	}
+	ids := make([]string, len(runs))
+	for i, r := range runs {
+		ids[i] = r.Run.ID
+	}
+	if t.versions, err = p.Store.Versions(ctx, ids); err != nil {
+		return t, err
+	}
+	var hashes []string
+	var kept []*mapping.Run
+	for _, r := range runs {
+		switch t.versions[r.Run.ID] {
+		case "":
+			hashes = append(hashes, r.Source.Hashes()...)
+		case r.Run.Ingest:
+			kept = append(kept, r)
+		}
+	}
+	if len(hashes) > 0 {
+		if t.sharing, err = p.Store.Holding(ctx, hashes); err != nil {
+			return t, err
+		}
+	}
+	t.lacking, err = missing(ctx, p.Store, append(kept, t.sharing...), p.Log)
+	return t, err
+}
+
+// sameIn are those of some runs that are the same as one, under other ids; whole is one of
+// them that has all of its files.
+func sameIn(sharing []*mapping.Run, r *mapping.Run) (same []*mapping.Run, whole *mapping.Run) {
+	for _, s := range sharing {
+		if s.Run.ID == r.Run.ID || !mapping.SameExecution(&s.Source, &r.Source) {
+			continue
+		}
+		same = append(same, s)
+		if !s.Run.Live() && s.Source.Contains(&r.Source) {
+			whole = s
+		}
+	}
+	return same, whole
+}
+
+// isWhole reports whether the history has all documents of a run. It warns otherwise.
+func (p *push) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
+	counts, err := p.from.Count(ctx, []string{r.Run.ID})
+	if err != nil || counts.IsWhole(r) {
+		return true, err
+	}
+	if now, err := p.from.Run(ctx, r.Run.ID); err != nil || now.Run.Ingest != r.Run.Ingest {
+		return true, err // it was replaced meanwhile, which one finds
+	}
+	p.Log.Warn(fmt.Sprintf("run %s (%s) is not pushed: the embedded history lacks %s: ingest its files again, then push",
+		r.Run.ID[:8], facts.Title(r), counts.LackText(r)))
+	p.LeftOut = true
+	return false, nil
+}
+
+// one pushes a run. same are runs there of the same files, which it replaces.
+func (p *push) one(ctx context.Context, r *mapping.Run, same []*mapping.Run) error {
+	wrap := func(err error) error { return fmt.Errorf("push %s: %w", facts.Title(r), err) }
+	n, err := p.Sink.PutEncoded(ctx, p.from.Encoded(ctx, r))
+	p.Documents += n
+	if d := r.Documents; err == nil && n < d.Cluster+d.Host+d.Job { // documents in several parts are more
+		err = fmt.Errorf("%w: push again", history.ErrReplaced)
+	}
+	if err != nil {
+		return wrap(err)
+	}
+	p.Runs++
+	p.finishing.run(func() {
+		err := p.Sink.Finish(ctx, r)
+		if err == nil && len(same) > 0 {
+			err = removeDoubles(ctx, p.Store, r, same, p.Log)
+		}
+		if err != nil {
+			p.stop(wrap(err))
+		}
+	})
+	return nil
+}

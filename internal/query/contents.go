@@ -1,0 +1,107 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Contents is what the runs of a history can be found by.
+type Contents struct {
+	Runs        int
+	first, last *mapping.Run // by their start
+	by          [4]map[string]bool
+}
+
+// contentNames are what [Contents] lists.
+var contentNames = [...]string{"names", "labels", "benchmarks", "modes"}
+
+// ReadContents reads all runs of a history.
+func ReadContents(ctx context.Context, store history.Store) (*Contents, error) {
+	c := &Contents{}
+	for i := range c.by {
+		c.by[i] = map[string]bool{}
+	}
+	for run, err := range store.Runs(ctx, history.RunFilter{Light: true}) {
+		if history.IsSkipped(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if c.Runs++; c.last == nil {
+			c.last = run
+		}
+		c.first = run // the newest come first
+		c.by[0][run.Run.Archive+":"+shortName(run)] = true
+		for name, value := range run.Run.Labels {
+			c.by[1][name+"="+value] = true
+		}
+		c.by[2][run.CBT.Benchmark], c.by[3][run.CBT.Mode] = true, true
+	}
+	return c, nil
+}
+
+// Lines list what there is: when the runs started, their names, labels, benchmarks and modes.
+func (c *Contents) Lines() []string {
+	if c.Runs == 0 {
+		return nil
+	}
+	second := func(r *mapping.Run) string { return r.Run.Start.UTC().Format("2006-01-02 15:04:05") }
+	lines := []string{fmt.Sprintf("started     %s to %s", second(c.first), second(c.last))}
+	for i, name := range contentNames {
+		delete(c.by[i], "")
+		if len(c.by[i]) > 0 {
+			lines = append(lines, fmt.Sprintf("%-10s  %s", name, List(slices.Sorted(maps.Keys(c.by[i])))))
+		}
+	}
+	return lines
+}
+
+// countText says for an error how many runs a history has.
+func countText(ctx context.Context, store history.Store) string {
+	n := 0
+	for _, err := range store.Runs(ctx, history.RunFilter{Light: true}) {
+		if history.IsSkipped(err) {
+			continue
+		}
+		if err != nil {
+			return "fio2es runs lists those that there are"
+		}
+		n++
+	}
+	if n == 0 {
+		return "there are no runs yet: store some with fio2es ingest PATH"
+	}
+	return fmt.Sprintf("fio2es runs lists the %s that there are", unit.Plural(n, "run"))
+}
+
+// FilterText is a filter as flags of runs, each part with a space before it.
+func FilterText(f *history.RunFilter) string {
+	var b strings.Builder
+	add := func(flag, value string) {
+		if value != "" {
+			b.WriteString(" " + flag + value)
+		}
+	}
+	add("", f.Text)
+	add("--benchmark ", f.Benchmark)
+	add("--mode ", f.Mode)
+	for _, name := range slices.Sorted(maps.Keys(f.Labels)) {
+		add("--label ", name+"="+f.Labels[name])
+	}
+	const layout = "2006-01-02T15:04:05Z"
+	if !f.From.IsZero() {
+		add("--since ", f.From.UTC().Format(layout))
+	}
+	if !f.To.IsZero() {
+		add("--until ", f.To.UTC().Format(layout))
+	}
+	return b.String()
+}

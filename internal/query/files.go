@@ -1,0 +1,123 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// Files are the runs that were found under some paths. They must be closed.
+type Files struct {
+	*pipeline.Archive
+	Runs []*Run
+}
+
+// FileOptions say how files are read.
+type FileOptions struct {
+	pipeline.Options
+	Stdin    io.Reader             // what "-" stands for
+	Progress func(source.Progress) // of the search for files; may be nil
+	// LogsAlone leaves out the reports that are found beside logs given by name.
+	LogsAlone bool
+}
+
+// Open finds the runs under paths: logs, folders, archives, "-" for stdin. Logs given by name are
+// one run, whatever wrote them. It is an error where there are no runs; the files come with it
+// because they know why.
+func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) {
+	archive, err := pipeline.Open(ctx, paths, opt.Stdin, opt.Progress)
+	if err != nil {
+		return nil, err
+	}
+	archive.Until(ctx)
+	found := &Files{Archive: archive}
+	if err := archive.CheckHosts(opt.Offsets); err != nil && len(archive.Runs) > 0 {
+		return found, UsageError{err}
+	}
+	runs := pipeline.Together(archive.Runs)
+	opt.Alone = pipeline.IsLoose(runs)
+	if opt.LogsAlone {
+		runs = pipeline.NamedOnly(runs)
+	}
+	for _, run := range runs {
+		found.Runs = append(found.Runs, &Run{Name: run.Name(), from: &fileReader{run, opt.Options}})
+	}
+	if len(runs) == 0 {
+		return found, fmt.Errorf("no histogram logs of fio (*_clat_hist.*.log) under %s", strings.Join(paths, ", "))
+	}
+	return found, nil
+}
+
+// fileReader reads a run from its files.
+type fileReader struct {
+	run *cbt.Run
+	opt pipeline.Options
+}
+
+func (f *fileReader) read(ctx context.Context, r *Run, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
+	opt := f.opt
+	opt.Levels = q.levels()
+	res, err := pipeline.Read(ctx, f.run, opt, func(d *mapping.Interval) error {
+		if take == nil {
+			return nil
+		}
+		return take(window.From(d))
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, lost := range res.Lost {
+		r.Warnings = append(r.Warnings, lost.Error())
+	}
+	for _, note := range res.Notes {
+		r.Notes = append(r.Notes, note.Error())
+	}
+	r.Details = res.Why
+	return res.Run, nil
+}
+
+// IsPath reports whether an argument is a path, not a run in the history: it exists, or its form
+// is that of a path.
+func IsPath(arg string) bool {
+	if _, err := os.Lstat(arg); err == nil || arg == "-" {
+		return true
+	}
+	return strings.ContainsAny(arg, `/\*?[.`)
+}
+
+// IsFile reports whether an argument is a single file, or a pattern, and no archive: such logs are
+// merged with those beside them in the list.
+func IsFile(arg string) bool {
+	if !IsPath(arg) || arg == "-" {
+		return false
+	}
+	info, err := os.Stat(arg)
+	if err != nil {
+		return strings.ContainsAny(arg, "*?[")
+	}
+	return info.Mode().IsRegular() && !source.IsArchive(arg)
+}
+
+// Group cuts arguments into parts that are read at one go: those that follow one another for which
+// joins is true, and each other one alone.
+func Group(args []string, joins func(string) bool) (parts [][]string) {
+	wasJoining := false
+	for _, arg := range args {
+		isJoining := joins(arg)
+		if isJoining && wasJoining {
+			parts[len(parts)-1] = append(parts[len(parts)-1], arg)
+		} else {
+			parts = append(parts, []string{arg})
+		}
+		wasJoining = isJoining
+	}
+	return parts
+}

@@ -1,0 +1,175 @@
+package query
+
+import (
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+var storedStart = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+
+// storedWindow is a document of a run that began at storedStart: of from … to, milliseconds.
+func storedWindow(direction string, elapsed, from, to int64, h *hist.Histogram) *mapping.Interval {
+	at := func(ms int64) time.Time { return storedStart.Add(time.Duration(ms) * time.Millisecond) }
+	lat := mapping.NewLatency(h, nil)
+	n := lat.Bins.Total()
+	return &mapping.Interval{
+		Time: at(from), Level: mapping.Cluster, Window: mapping.Window{End: at(to), MS: to - from, ElapsedMS: elapsed},
+		Run: mapping.RunRef{ID: "aa", Name: "run aa", Start: storedStart, Ingest: "1"}, Fio: mapping.FioRef{Direction: direction},
+		Latency: lat, Requests: mapping.Requests{Completed: n, Weight: h.Total()}, DocCount: n,
+		IOPS: float64(n) * 1000 / float64(to-from), Bandwidth: float64(n) * 4096 * 1000 / float64(to-from),
+	}
+}
+
+// joinOf joins the windows of documents.
+func joinOf(t interface{ Fatal(...any) }, docs []*mapping.Interval, end, step, length int64) []*window.Window {
+	run := &mapping.Run{Run: mapping.RunInfo{Name: "run aa", Start: storedStart, End: storedStart.Add(time.Duration(end) * time.Millisecond)}, IntervalMS: step}
+	var out []*window.Window
+	for w, err := range join(windowsOf(docs...), run, length) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// windowsOf are the windows of documents.
+func windowsOf(docs ...*mapping.Interval) iter.Seq2[*window.Window, error] {
+	return window.Rejoin(func(yield func(*mapping.Interval, error) bool) {
+		for _, d := range docs {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	})
+}
+
+// TestJoin: of windows as runs have them, with gaps, edges that follow rows and a first
+// and a last one that are cut, nothing is lost, and rates are over the true time.
+func TestJoin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const step = 1000
+		times := rapid.Int64Range(2, 12).Draw(t, "times")
+		cut := rapid.SampledFrom([]int64{0, 0, 300, 999}).Draw(t, "cut") // of the first window
+		n := rapid.Int64Range(1, 40).Draw(t, "windows")
+		end := n*step - cut - rapid.Int64Range(0, 600).Draw(t, "short")
+		var windows []*mapping.Interval
+		sums, counts := map[string]*hist.Histogram{}, map[[2]any]int64{}
+		late := rapid.Int64Range(0, 20).Draw(t, "late")
+		for i := range n {
+			for _, direction := range []string{"read", "write"} {
+				elapsed := max(i*step-cut, 0)
+				from, to := elapsed, min((i+1)*step-cut+late, end)
+				if i > 0 {
+					from += late
+				}
+				if to-from < 1 || rapid.IntRange(0, 3).Draw(t, "gap") == 0 {
+					continue
+				}
+				h := hist.New(hist.Fio3(rapid.IntRange(0, 2).Draw(t, "coarseness")))
+				for range rapid.IntRange(1, 3).Draw(t, "bins") {
+					h.AddAt(rapid.IntRange(0, h.Layout().Len()-1).Draw(t, "bin"), float64(rapid.IntRange(1, 50).Draw(t, "count")))
+				}
+				if sums[direction] == nil {
+					sums[direction] = &hist.Histogram{}
+				}
+				sums[direction].Merge(h)
+				counts[[2]any{direction, i / times}] += int64(h.Total())
+				windows = append(windows, storedWindow(direction, elapsed, from, to, h))
+			}
+		}
+		got := map[string]*hist.Histogram{}
+		last := int64(-1)
+		for _, w := range joinOf(t, windows, end, step, times*step) {
+			if w.ElapsedMS < last || w.ElapsedMS > 0 && (w.ElapsedMS+cut)%(times*step) != 0 {
+				t.Fatalf("a window at %d after one at %d", w.ElapsedMS, last)
+			}
+			last = w.ElapsedMS
+			key := [2]any{w.Direction, (w.ElapsedMS + cut) / (times * step)}
+			if w.Completed != counts[key] || w.Latency.Bins.Total() != counts[key] {
+				t.Fatalf("%v: %d requests, want %d", key, w.Completed, counts[key])
+			}
+			delete(counts, key)
+			ms := w.Length().Milliseconds()
+			nominal := min((w.ElapsedMS+cut)/(times*step)*times*step+times*step-cut, end) - w.ElapsedMS
+			if max(ms-nominal, nominal-ms) > 2*late || w.End.After(storedStart.Add(time.Duration(end)*time.Millisecond)) {
+				t.Fatalf("%v: from %v for %d ms, to %v, nominal %d ms", key, w.Start, ms, w.End, nominal)
+			}
+			if want := float64(w.Completed) * 1000 / float64(ms); math.Abs(w.IOPS-want) > 0.001 || math.Abs(w.Bandwidth-want*4096) > 1 {
+				t.Fatalf("%v: iops %v, bandwidth %v, want %v", key, w.IOPS, w.Bandwidth, want)
+			}
+			h, err := w.Latency.Hist()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := mapping.NewLatency(h, nil); !cmp.Equal(want, w.Latency) {
+				t.Fatalf("%v: %+v, want %+v", key, w.Latency, want)
+			}
+			if got[w.Direction] == nil {
+				got[w.Direction] = &hist.Histogram{}
+			}
+			got[w.Direction].Merge(h)
+		}
+		if len(counts) > 0 {
+			t.Fatalf("no windows of %v", counts)
+		}
+		for direction, want := range sums {
+			if !slices.Equal(got[direction].Weights(), want.Weights()) {
+				t.Fatalf("%s: %v, want %v", direction, got[direction].Weights(), want.Weights())
+			}
+		}
+	})
+}
+
+// TestJoinAverages: averages have a rate and a mean, which count by their requests.
+func TestJoinAverages(t *testing.T) {
+	average := func(elapsed int64, iops, mean float64) *mapping.Interval {
+		d := storedWindow("read", elapsed, elapsed, elapsed+1000, &hist.Histogram{})
+		d.IOPS, d.Bandwidth, d.Latency = iops, 4096*iops, mapping.Latency{Mean: mean}
+		return d
+	}
+	got := joinOf(t, []*mapping.Interval{average(0, 100, 10), average(1000, 300, 30)}, 2000, 1000, 2000)
+	if len(got) != 1 || got[0].IOPS != 200 || got[0].Latency.Mean != 25 || got[0].Latency.HasPercentiles() || got[0].Bandwidth != 4096*200 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestJoinSplit: pieces of one document add up, and have percentiles of the whole.
+func TestJoinSplit(t *testing.T) {
+	h := hist.New(hist.Fio3(0))
+	h.AddAt(500, 1<<31)
+	h.AddAt(700, 1<<31)
+	d := storedWindow("read", 0, 0, 1000, h)
+	got := joinOf(t, append(d.Split(), storedWindow("read", 1000, 1000, 2000, h)), 2000, 1000, 2000)
+	if len(got) != 1 || got[0].Completed != 1<<33 || got[0].Latency.P50 != mapping.NewLatency(h, nil).P50 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestJoinUneven: windows of --interval auto do not fit into others.
+func TestJoinUneven(t *testing.T) {
+	h := hist.New(hist.Fio3(0))
+	h.AddAt(500, 10)
+	run := &mapping.Run{Run: mapping.RunInfo{Name: "run aa", Start: storedStart, End: storedStart.Add(9 * time.Second)}, IntervalMS: 1000}
+	windows := windowsOf(storedWindow("read", 0, 0, 1000, h), storedWindow("read", 1000, 1000, 4000, h))
+	for _, err := range join(windows, run, 2000) {
+		if err != nil {
+			if !strings.Contains(err.Error(), "not of one length") {
+				t.Error(err)
+			}
+			return
+		}
+	}
+	t.Error("a window that lies in two longer ones passed")
+}

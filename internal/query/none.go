@@ -1,0 +1,85 @@
+package query
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Why a run has nothing over time, and what to add to fio's options.
+const (
+	addHistograms = "run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
+	OnlyAverages  = "its logs have averages, which have no percentiles: leave out log_avg_msec, or " + addHistograms
+	NothingInTime = "its files do not say what happened when: for latency over time " + addHistograms
+)
+
+// NoWindows is why a run has no windows with percentiles, and what to do about it; empty where it
+// has some.
+func NoWindows(run *mapping.Run) string {
+	hasPercentiles := func(d mapping.DirectionTotals) bool { return d.Latency.HasPercentiles() }
+	d := run.Documents
+	switch {
+	case run.NoWindows != "":
+		return strings.TrimSuffix(run.NoWindows, ".")
+	case d.Cluster+d.Host+d.Job == 0:
+		return NothingInTime
+	case len(run.ByDirection()) > 0 && !slices.ContainsFunc(run.ByDirection(), hasPercentiles):
+		return OnlyAverages
+	}
+	return ""
+}
+
+// NoMatch is the error of a run that has been read and none of whose windows were wanted: why, or
+// what the run has instead.
+func (r *Run) NoMatch(doc *mapping.Run) error {
+	if why := NoWindows(doc); why != "" && r.choice.withPercentiles == 0 {
+		return fmt.Errorf("%s: no windows: %s", doc.Run.Name, why)
+	}
+	return fmt.Errorf("%s: no requests match%s: %s", doc.Run.Name, r.choice.query, strings.Join(r.choice.has(doc), "; "))
+}
+
+// has says what the run has of that by which windows were chosen.
+func (c *choice) has(run *mapping.Run) (texts []string) {
+	q := c.query
+	var directions, hosts []string
+	for _, d := range run.ByDirection() {
+		directions = append(directions, d.Direction+"s")
+	}
+	for _, h := range run.Hosts {
+		if h.Name != "" {
+			hosts = append(hosts, h.Name)
+		}
+	}
+	if len(q.Directions) > 0 && len(directions) > 0 {
+		texts = append(texts, "the run has "+strings.Join(directions, " and "))
+	}
+	switch {
+	case len(q.Hosts) > 0 && len(hosts) > 0:
+		texts = append(texts, "its hosts: "+List(hosts))
+	case len(q.Hosts) > 0:
+		texts = append(texts, "its files name no host")
+	}
+	if len(c.jobs) > 0 {
+		texts = append(texts, "its jobs: "+List(slices.Sorted(maps.Keys(c.jobs))))
+	}
+	if q.From != "" || q.To != "" || len(texts) == 0 {
+		length := run.Run.End.Sub(run.Run.Start).Round(time.Millisecond)
+		texts = append(texts, fmt.Sprintf("the run lasted from %s to %s (+0s to +%s)",
+			unit.Moment(run.Run.Start), unit.Moment(run.Run.End), length))
+	}
+	return texts
+}
+
+// List is the first of some names, and how many more there are.
+func List(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %s more", strings.Join(names[:most], ", "), unit.Count(int64(len(names)-most)))
+}

@@ -1,0 +1,191 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Query says which windows of a run are wanted. The zero value wants all windows of the cluster.
+type Query struct {
+	// From and To are the times between which the middle of a window lies, as the user wrote
+	// them: 09:12, 2026-01-31T09:12:00Z, or +90s since the run's start. Empty is no bound.
+	From, To    string
+	Directions  []string // read, write, trim; none: all
+	Hosts, Jobs []string // names; none: all
+	// Levels are those of the windows; none: the one that Hosts and Jobs imply, see [Query.Level].
+	Levels []mapping.Level
+	// Light leaves out histograms where the history can do so. Percentiles remain.
+	Light bool
+}
+
+// UsageError is a mistake in what was asked for, not in files or in the history.
+type UsageError struct{ Err error }
+
+// Error implements error.
+func (e UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error without the mark.
+func (e UsageError) Unwrap() error { return e.Err }
+
+func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// Check reports what is wrong with the query, as a [UsageError].
+func (q *Query) Check() error {
+	for _, d := range q.Directions {
+		if !slices.Contains(mapping.Directions[:], d) {
+			return usagef("--direction %s: want read, write or trim", d)
+		}
+	}
+	for _, bound := range []struct{ flag, text string }{{"from", q.From}, {"to", q.To}} {
+		if _, err := timeOfRun(bound.flag, bound.text, time.Unix(0, 0)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Level is the widest level that tells the wanted hosts and jobs apart.
+func (q *Query) Level() mapping.Level {
+	switch {
+	case len(q.Jobs) > 0:
+		return mapping.Job
+	case len(q.Hosts) > 0:
+		return mapping.Host
+	}
+	return mapping.Cluster
+}
+
+// WantsAll reports whether all requests are wanted, or all of some directions: then the totals of
+// the run's document have the answer, and no windows are needed.
+func (q *Query) WantsAll() bool { return q.From == "" && q.To == "" && q.Level() == mapping.Cluster }
+
+// WantsDirection reports whether a direction is wanted.
+func (q *Query) WantsDirection(name string) bool { return isWanted(q.Directions, name) }
+
+// Times are the bounds of the time, as the user wrote them; empty without any.
+func (q *Query) Times() string {
+	var parts []string
+	if q.From != "" {
+		parts = append(parts, "from "+q.From)
+	}
+	if q.To != "" {
+		parts = append(parts, "to "+q.To)
+	}
+	return strings.Join(parts, " ")
+}
+
+// String is the query as flags, each with a space before it.
+func (q *Query) String() string {
+	var b strings.Builder
+	for _, f := range []struct {
+		name   string
+		values []string
+	}{
+		{"from", nonEmpty(q.From)}, {"to", nonEmpty(q.To)},
+		{"direction", q.Directions}, {"host", q.Hosts}, {"job", q.Jobs},
+	} {
+		if len(f.values) > 0 {
+			fmt.Fprintf(&b, " --%s %s", f.name, strings.Join(f.values, ","))
+		}
+	}
+	return b.String()
+}
+
+// nonEmpty is a list of a text, empty where the text is.
+func nonEmpty(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{text}
+}
+
+// levels are those of the windows that are wanted.
+func (q *Query) levels() []mapping.Level {
+	if len(q.Levels) == 0 {
+		return []mapping.Level{q.Level()}
+	}
+	return q.Levels
+}
+
+// bounds are the times between which the middles of windows lie, of a run that began at start; a
+// zero time is no bound.
+func (q *Query) bounds(run string, start time.Time) (from, to time.Time, err error) {
+	needsStart := func(text string) bool { return text != "" && !strings.HasPrefix(text, "+") }
+	if start.Year() < 1970 && (needsStart(q.From) || needsStart(q.To)) {
+		return from, to, fmt.Errorf("%s: its files do not say when it started: "+
+			"count from its start (--from +90s), or set the start (--start)", run)
+	}
+	if from, err = timeOfRun("from", q.From, start); err != nil {
+		return from, to, err
+	}
+	to, err = timeOfRun("to", q.To, start)
+	return from, to, err
+}
+
+// selection is what the history is to give of a run. That may be more than is wanted, because the
+// bounds are those of the middles of windows.
+func (q *Query) selection(run *mapping.Run) (history.Selection, error) {
+	sel := history.Selection{
+		Runs: []string{run.Run.ID}, Directions: q.Directions, Hosts: q.Hosts, Jobs: q.Jobs, Light: q.Light,
+	}
+	from, to, err := q.bounds(run.Run.Name, run.Run.Start)
+	if !from.IsZero() {
+		const half = 150 // intervals of the longest window that can have been joined
+		sel.From = from.Add(-half * time.Duration(run.IntervalMS) * time.Millisecond)
+	}
+	sel.To = to
+	return sel, err
+}
+
+// choice picks the windows of one run that a query wants, and counts what it saw.
+type choice struct {
+	query    *Query
+	isBound  bool      // from and to are set
+	from, to time.Time // zero is no bound
+
+	withPercentiles int             // windows seen
+	jobs            map[string]bool // names seen, where some are wanted
+}
+
+// mostJobs is how many names of jobs are kept for a message.
+const mostJobs = 1000
+
+// see notes what a run has.
+func (c *choice) see(w *window.Window) {
+	if w.Latency.HasPercentiles() {
+		c.withPercentiles++
+	}
+	if len(c.query.Jobs) == 0 || w.Level != mapping.Job || len(c.jobs) == mostJobs {
+		return
+	}
+	if c.jobs == nil {
+		c.jobs = map[string]bool{}
+	}
+	c.jobs[w.Job] = true
+}
+
+// takes reports whether a window is wanted.
+func (c *choice) takes(w *window.Window) (bool, error) {
+	c.see(w)
+	q := c.query
+	if !c.isBound {
+		var err error
+		if c.from, c.to, err = q.bounds(w.Run.Name, w.Run.Start); err != nil {
+			return false, err
+		}
+		c.isBound = true
+	}
+	middle := w.Start.Add(w.Length() / 2)
+	return slices.Contains(q.levels(), w.Level) &&
+		(c.from.IsZero() || !middle.Before(c.from)) && (c.to.IsZero() || middle.Before(c.to)) &&
+		isWanted(q.Directions, w.Direction) && isWanted(q.Hosts, w.Host) && isWanted(q.Jobs, w.Job), nil
+}
+
+// isWanted reports whether a name is in a list; an empty list has all names.
+func isWanted(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }

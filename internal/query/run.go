@@ -1,0 +1,82 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Run is a run that was found, in files or in the history.
+type Run struct {
+	Name string
+	// Stored is the run's document in the history; nil of files, whose document is known when they
+	// have been read.
+	Stored *mapping.Run
+	// JoinMS is the length in milliseconds to which stored windows are joined, as [JoinMS] checks
+	// it; 0 leaves them as they are.
+	JoinMS int64
+
+	// What is to be said of the run when it has been read. With a warning something is missing.
+	Warnings, Notes, Details []string
+
+	from   reader
+	choice choice
+}
+
+// reader is where a run is read from.
+type reader interface {
+	// read gives at least the windows that q wants to take, ordered by time within a level, and
+	// returns the run's document. It may change r. A nil take wants no windows.
+	read(ctx context.Context, r *Run, q *Query, take func(*window.Window) error) (*mapping.Run, error)
+}
+
+// Read gives the windows that q wants to take, ordered by time within a level, and returns the
+// run's document, with its totals. A nil take wants no windows. The document is nil of files
+// that have nothing of a run. An error is take's, or says why the windows cannot be read.
+func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
+	r.choice = choice{query: q}
+	r.Warnings, r.Notes, r.Details = nil, nil, nil
+	if take == nil {
+		return r.from.read(ctx, r, q, nil)
+	}
+	return r.from.read(ctx, r, q, func(w *window.Window) error {
+		if takes, err := r.choice.takes(w); err != nil || !takes {
+			return err
+		}
+		return take(w)
+	})
+}
+
+// Needs is an error where the run is in the history and has no windows of a level.
+func (r *Run) Needs(level mapping.Level) error {
+	if r.Stored == nil || slices.Contains(r.Stored.Levels, level) {
+		return nil
+	}
+	if r.Stored.NoWindows != "" {
+		return fmt.Errorf("%s: no windows: %s", r.Stored.Run.Name, NoWindows(r.Stored))
+	}
+	levels := "cluster,host"
+	if level == mapping.Job {
+		levels += ",job"
+	}
+	return fmt.Errorf("run %s has no documents of level %s: ingest it with --levels %s", r.Stored.Run.Name, level, levels)
+}
+
+// OnlyTotals is why a run that was read has no windows with percentiles; empty where it has some,
+// or where a warning or a note says so already.
+func (r *Run) OnlyTotals(doc *mapping.Run) string {
+	if r.choice.withPercentiles > 0 {
+		return ""
+	}
+	why := cmp.Or(NoWindows(doc), NothingInTime)
+	says := func(text string) bool { return strings.Contains(text, why) }
+	if slices.ContainsFunc(r.Warnings, says) || slices.ContainsFunc(r.Notes, says) {
+		return ""
+	}
+	return why
+}

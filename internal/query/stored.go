@@ -1,0 +1,142 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Latest names the newest run of a history.
+const Latest = "latest"
+
+// Lookup finds the run of an id, of the beginning of one, or [Latest], in the history.
+func Lookup(ctx context.Context, store history.Store, id string) (*Run, error) {
+	run, err := Find(ctx, store, id)
+	if err != nil {
+		return nil, err
+	}
+	return Stored(store, run), nil
+}
+
+// Find is the document of the run of an id, of the beginning of one, or [Latest].
+func Find(ctx context.Context, store history.Store, id string) (*mapping.Run, error) {
+	if id != Latest {
+		run, err := store.Run(ctx, id)
+		if errors.Is(err, history.ErrNotFound) {
+			return nil, fmt.Errorf("%s: neither a path nor a run: %w; %s", id, err, countText(ctx, store))
+		}
+		return run, err
+	}
+	for run, err := range store.Runs(ctx, history.RunFilter{Limit: 1}) {
+		return run, err
+	}
+	return nil, errors.New("no runs in the history yet: store some with fio2es ingest PATH")
+}
+
+// Stored is the run of a document in the history.
+func Stored(store history.Store, run *mapping.Run) *Run {
+	return &Run{Name: run.Run.Name, Stored: run, from: storeReader{store}}
+}
+
+// storeReader reads a run from the history.
+type storeReader struct{ history.Store }
+
+func (s storeReader) read(ctx context.Context, r *Run, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
+	stored, doc := r.Stored, r.Stored
+	if r.JoinMS > 0 {
+		joined := *stored
+		joined.IntervalMS = r.JoinMS
+		doc = &joined
+	}
+	if take == nil { // the run's own document is the answer
+		return doc, nil
+	}
+	wanted, err := q.selection(doc)
+	if err != nil {
+		return nil, err
+	}
+	lack, err := s.lack(ctx, stored, q.levels())
+	if err != nil {
+		return nil, err
+	}
+	if lack != "" {
+		r.Warnings = append(r.Warnings, lack)
+		warned := *doc
+		warned.Warnings = append(slices.Clone(doc.Warnings), lack)
+		doc = &warned
+	}
+	for _, level := range q.levels() {
+		wanted.Level = level
+		n, err := each(s.windows(ctx, stored, wanted, r.JoinMS), take)
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 && len(wanted.Jobs) > 0 { // a message names the jobs that there are
+			all := history.Selection{Runs: wanted.Runs, Level: level, Light: true}
+			if _, err := each(window.Rejoin(s.Intervals(ctx, all)), take); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return doc, nil
+}
+
+// each gives windows to take, and counts them.
+func each(windows iter.Seq2[*window.Window, error], take func(*window.Window) error) (n int, err error) {
+	for w, err := range windows {
+		if err != nil {
+			return n, err
+		}
+		if err := take(w); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// windows are those of a run that are wanted, joined to a length unless it is 0.
+func (s storeReader) windows(ctx context.Context, run *mapping.Run, wanted history.Selection, joinMS int64) iter.Seq2[*window.Window, error] {
+	if joinMS == 0 {
+		return window.Rejoin(s.Intervals(ctx, wanted))
+	}
+	wanted.Light = false
+	length := time.Duration(joinMS) * time.Millisecond // no joined window may lack a stored one
+	if !wanted.From.IsZero() {
+		wanted.From = wanted.From.Add(-length)
+	}
+	if !wanted.To.IsZero() {
+		wanted.To = wanted.To.Add(length)
+	}
+	return join(window.Rejoin(s.Intervals(ctx, wanted)), run, joinMS)
+}
+
+// lack counts the documents of a run before they are read, and says which are missing; empty is
+// none.
+func (s storeReader) lack(ctx context.Context, run *mapping.Run, levels []mapping.Level) (string, error) {
+	counts, err := s.Count(ctx, []string{run.Run.ID}, levels...)
+	if err != nil {
+		return "", err
+	}
+	lack := counts.LackText(run, levels...)
+	if lack == "" {
+		return "", nil
+	}
+	// The documents may be gone because the run was replaced meanwhile.
+	now, err := s.Run(ctx, run.Run.ID)
+	if errors.Is(err, history.ErrNotFound) || err == nil && now.Run.Ingest != run.Run.Ingest {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("run %s (%s): the history lacks %s: what follows leaves them out; ingest the run's files again to restore them",
+		run.Run.ID[:min(8, len(run.Run.ID))], Title(run), lack), nil
+}

@@ -1,0 +1,82 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Texts are cut to so many characters before columns are dropped, and to so many afterwards.
+const (
+	shortText    = 20
+	shortestText = 10
+)
+
+// fit makes the columns of a table fit into so many characters, and says what is not shown; "" if all is. Texts of the
+// columns in cut get shorter, then the columns in drop go one after another. No number is cut.
+func (g *grid) fit(characters int) string {
+	if characters <= 0 || g.total() <= characters {
+		return ""
+	}
+	needed := slices.Clone(g.width)
+	g.cutTexts(characters, shortText)
+	var gone []string
+	for _, name := range g.drop {
+		if i := slices.Index(g.headings, name); g.total() > characters && g.width[i] > 0 {
+			g.width[i] = 0
+			gone = append(gone, name)
+		}
+	}
+	for i, name := range g.headings { // there may be room for texts now
+		if slices.Contains(g.cut, name) && g.width[i] > 0 {
+			g.width[i] = needed[i]
+		}
+	}
+	g.cutTexts(characters, shortestText)
+	var short []string
+	for i, name := range g.headings {
+		if g.width[i] > 0 && g.width[i] < needed[i] {
+			short = append(short, name)
+		}
+	}
+	var parts []string
+	if len(gone) > 0 {
+		parts = append(parts, "without "+strings.Join(gone, ", "))
+	}
+	if len(short) > 0 {
+		parts = append(parts, "with short texts of "+strings.Join(short, ", "))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("(%s: the terminal has %d columns; \"| cat\" shows all)", strings.Join(parts, ", "), characters)
+}
+
+// cutTexts makes the widest texts that may be cut narrower, down to least at most.
+func (g *grid) cutTexts(characters, least int) {
+	for over := g.total() - characters; over > 0; over = g.total() - characters {
+		widest := -1
+		for _, name := range g.cut {
+			i := slices.Index(g.headings, name)
+			if g.width[i] > max(least, utf8.RuneCountInString(name)) && (widest < 0 || g.width[i] > g.width[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		g.width[widest]--
+	}
+}
+
+// total is how wide a line is.
+func (g *grid) total() int {
+	sum := 0
+	for _, w := range g.width {
+		if w > 0 {
+			sum += w + len(gap)
+		}
+	}
+	return sum - len(gap)
+}

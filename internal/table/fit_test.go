@@ -1,0 +1,53 @@
+package table
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// narrow is a terminal of so many columns.
+type narrow struct {
+	bytes.Buffer
+	columns int
+}
+
+func (n *narrow) Columns() int { return n.columns }
+
+// A table that is too wide for a terminal first gets shorter texts, then fewer columns, in
+// the order that was asked for, and says so. No number is cut.
+func TestNarrow(t *testing.T) {
+	for columns, want := range map[int]string{
+		0:  "",
+		63: "",
+		50: "(with short texts of NAME: the terminal has 50 columns; \"| cat\" shows all)",
+		40: "(without P50, with short texts of NAME: the terminal has 40 columns; \"| cat\" shows all)",
+		26: "(without P50, MEAN, with short texts of NAME: the terminal has 26 columns; \"| cat\" shows all)",
+	} {
+		table := newGrid(false, []string{"NAME", "NONE", ">MEAN", ">P50", ">P99"}, []string{"NAME", "NONE"}, []string{"NONE", "P50", "MEAN"})
+		table.add([]string{"archive:0/id-0123abcd and more text", "", "123.456", "39.3µs", "1,234,567"})
+		out := &narrow{columns: columns}
+		if err := table.write(out); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		for _, line := range lines[:2] {
+			if n := utf8.RuneCountInString(line); columns > 0 && n > columns {
+				t.Errorf("%d columns: %d characters: %s", columns, n, line)
+			}
+		}
+		if note := strings.Join(lines[2:], "\n"); note != want {
+			t.Errorf("%d columns: %q, want %q", columns, note, want)
+		}
+		if !strings.Contains(lines[1], "1,234,567") || strings.Contains(want, "NAME") == strings.Contains(lines[1], "abcd and") {
+			t.Errorf("%d columns:\n%s", columns, out)
+		}
+	}
+	toFile := newGrid(false, []string{"NAME"}, []string{"NAME"}, nil)
+	toFile.add([]string{strings.Repeat("x", 500)})
+	var out bytes.Buffer
+	if err := toFile.write(&out); err != nil || out.Len() != 506 {
+		t.Errorf("to a file: %d bytes, %v", out.Len(), err)
+	}
+}

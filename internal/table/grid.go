@@ -1,0 +1,147 @@
+package table
+
+import (
+	"bufio"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
+)
+
+// grid lays out a table for people, on a terminal or in Markdown. It leaves out columns that have nothing in any row.
+type grid struct {
+	isMarkdown bool
+	headings   []string
+	right      []bool // columns of numbers
+	cut, drop  []string
+
+	rows  [][]string // not written yet
+	width []int      // of the columns; 0 is one that has nothing in any row so far
+	shown int        // columns under the last header
+}
+
+// gap is between the columns on a terminal.
+const gap = "  "
+
+// newGrid makes a table. A heading that begins with ">" is that of a column of numbers.
+func newGrid(isMarkdown bool, headings, cut, drop []string) *grid {
+	g := &grid{isMarkdown: isMarkdown, cut: cut, drop: drop, width: make([]int, len(headings))}
+	for _, h := range headings {
+		name, right := strings.CutPrefix(h, ">")
+		g.headings, g.right = append(g.headings, g.clean(name)), append(g.right, right)
+	}
+	return g
+}
+
+// clean is a text that the format shows as it is, on one line.
+func (g *grid) clean(text string) string {
+	text = term.Clean(text)
+	if g.isMarkdown {
+		text = special.Replace(text)
+	}
+	return text
+}
+
+// blank is a line between rows and what is above or below them, where there has to be one.
+func (g *grid) blank() string {
+	if g.isMarkdown {
+		return "\n"
+	}
+	return ""
+}
+
+// special are the characters that Markdown acts on inside a line.
+var special = strings.NewReplacer(func() (pairs []string) {
+	for _, c := range "\\`*_[]<>|~&" {
+		pairs = append(pairs, string(c), `\`+string(c))
+	}
+	return pairs
+}()...)
+
+// add adds a row.
+func (g *grid) add(cells []string) {
+	for i, cell := range cells {
+		cells[i] = g.clean(cell)
+		if n := utf8.RuneCountInString(cells[i]); n > 0 {
+			g.width[i] = max(g.width[i], n, utf8.RuneCountInString(g.headings[i]))
+		}
+	}
+	g.rows = append(g.rows, cells)
+}
+
+// write writes the rows, and forgets them. A table of very many rows is written in parts, so that it need not fit into
+// memory: columns only get wider from part to part, and the header comes again where a column is new.
+func (g *grid) write(w io.Writer) error {
+	if g.isMarkdown && len(g.rows) == 0 {
+		return nil
+	}
+	needed, note := slices.Clone(g.width), ""
+	if screen, ok := w.(interface{ Columns() int }); ok && !g.isMarkdown {
+		note = g.fit(screen.Columns())
+	}
+	out := bufio.NewWriter(w)
+	shown := 0
+	for _, w := range g.width {
+		shown += min(w, 1)
+	}
+	if shown != g.shown || shown == 0 {
+		g.header(out)
+	}
+	g.shown = shown
+	for _, row := range g.rows {
+		g.line(out, row)
+	}
+	if note != "" {
+		out.WriteString(note + "\n")
+	}
+	g.width = needed
+	clear(g.rows)
+	g.rows = g.rows[:0]
+	return out.Flush()
+}
+
+func (g *grid) header(out *bufio.Writer) {
+	if g.isMarkdown && g.shown > 0 {
+		out.WriteString("\n")
+	}
+	g.line(out, g.headings)
+	if !g.isMarkdown {
+		return
+	}
+	rules := make([]string, len(g.headings))
+	for i, right := range g.right {
+		if rules[i] = "---"; right {
+			rules[i] = "--:"
+		}
+	}
+	g.line(out, rules)
+}
+
+func (g *grid) line(out *bufio.Writer, cells []string) {
+	var b strings.Builder
+	for i, w := range g.width {
+		switch {
+		case w == 0:
+		case g.isMarkdown:
+			b.WriteString(" " + cells[i] + " |")
+		default:
+			cell := unit.Shorten(cells[i], w)
+			pad := strings.Repeat(" ", w-utf8.RuneCountInString(cell))
+			if b.Len() > 0 {
+				b.WriteString(gap)
+			}
+			if g.right[i] {
+				cell, pad = pad, cell
+			}
+			b.WriteString(cell + pad)
+		}
+	}
+	line := strings.TrimRight(b.String(), " ")
+	if g.isMarkdown {
+		line = "|" + line
+	}
+	out.WriteString(line + "\n")
+}

@@ -1,0 +1,28 @@
+package term
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Screen is a Filter for a terminal, which knows how many columns that has.
+type Screen struct {
+	*Filter
+	columns func() int
+}
+
+// NewScreen filters what is written to w and shown by the terminal f.
+func NewScreen(f *os.File, w io.Writer) *Screen {
+	return &Screen{NewFilter(w), func() int {
+		n, _, err := term.GetSize(int(f.Fd()))
+		if err != nil {
+			return 0
+		}
+		return n
+	}}
+}
+
+// Columns is how wide the terminal is; 0 if that is not known.
+func (s *Screen) Columns() int { return s.columns() }

@@ -1,0 +1,65 @@
+package window
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Window is the requests of one direction of a cluster, a host or a job between two times.
+type Window struct {
+	Run       *mapping.RunRef
+	Level     mapping.Level
+	Host, Job string // empty at the levels above
+	Direction string // read, write or trim
+
+	Start, End time.Time // of what was measured
+	// ElapsedMS is the nominal start, in milliseconds since the run's: the windows of all hosts
+	// and directions that belong together have the same.
+	ElapsedMS int64
+
+	Completed int64   // requests that completed in the window
+	Weight    float64 // requests by the share of their life that they spent in the window
+	IOPS      float64 // per second
+	Bandwidth float64 // bytes per second; 0 where it is not known
+	// Latency has percentiles where [mapping.Latency.HasPercentiles] is true, and else at most a
+	// mean, or nothing where nothing was served.
+	Latency mapping.Latency
+	// Averaged reports that the window comes from fio's averages (log_avg_msec), which have
+	// rates and mean latencies, but no requests.
+	Averaged bool
+}
+
+// From makes a window of a document that was not split.
+func From(d *mapping.Interval) *Window {
+	return &Window{
+		Run: &d.Run, Level: d.Level, Host: d.Host.Name, Job: d.Fio.Job, Direction: d.Fio.Direction,
+		Start: d.Time, End: d.Window.End, ElapsedMS: d.Window.ElapsedMS,
+		Completed: d.Requests.Completed, Weight: d.Requests.Weight, IOPS: d.IOPS, Bandwidth: d.Bandwidth,
+		Latency: d.Latency, Averaged: d.Weighting == mapping.Averaged,
+	}
+}
+
+// Histogram is the histogram of the window's requests, which the caller may change. It is nil
+// where only averages are known, or nothing was served.
+func (w *Window) Histogram() (*hist.Histogram, error) {
+	if !w.Latency.HasPercentiles() {
+		return nil, nil
+	}
+	h, err := w.Latency.Hist()
+	if err != nil {
+		return nil, fmt.Errorf("run %s, %s window at %d ms: %w", w.Run.Name, w.Direction, w.StartMS(), err)
+	}
+	return h, nil
+}
+
+// StartMS is the start in milliseconds since the run's start.
+func (w *Window) StartMS() int64 { return w.Start.Sub(w.Run.Start).Milliseconds() }
+
+// EndMS is the end in milliseconds since the run's start.
+func (w *Window) EndMS() int64 { return w.End.Sub(w.Run.Start).Milliseconds() }
+
+// Length is the time that the window covers.
+func (w *Window) Length() time.Duration { return w.End.Sub(w.Start) }

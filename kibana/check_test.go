@@ -1,0 +1,407 @@
+package kibana
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/kibana/kibanatest"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// TestSources: the sources fit together, and the fields of documents. Kibana's import finds little of that: it takes a
+// dashboard whose panels are missing and a search for fields that no document has.
+func TestSources(t *testing.T) {
+	if err := check(objects()); err != nil {
+		t.Error(err)
+	}
+}
+
+// check finds what is wrong with sources, and with the objects made of them.
+func check(files fs.FS) error {
+	opt := Options{Prefix: mapping.DefaultPrefix}
+	c := &sourceCheck{builder: newBuilder(opt, files)}
+	c.file("formats.json", c.formats)
+	for folder, look := range map[string]func(file string){"dataviews": c.dataView, "panels": c.panel, "dashboards": c.dashboard} {
+		for _, name := range c.names(folder) {
+			c.file(folder+"/"+name+".json", look)
+		}
+	}
+	if c.faults == nil {
+		c.bundle(newBundle(opt, files))
+	}
+	return errors.Join(c.faults...)
+}
+
+// sourceCheck collects what is wrong with sources.
+type sourceCheck struct {
+	*builder
+	name   string // of the file that is looked at
+	faults []error
+}
+
+func (c *sourceCheck) fault(format string, args ...any) {
+	c.faults = append(c.faults, fmt.Errorf(c.name+": "+format, args...))
+}
+
+func (c *sourceCheck) file(name string, look func(file string)) {
+	c.name = name
+	look(name)
+}
+
+// strict decodes a JSON file in which names that the type does not have are faults.
+func (c *sourceCheck) strict(file string, into any) bool {
+	d := json.NewDecoder(strings.NewReader(c.text(file, nil)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		c.fault("%w", err)
+		return false
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		c.fault("there is text after the end of the object")
+	}
+	return true
+}
+
+func (c *sourceCheck) has(file string) bool {
+	_, err := fs.Stat(c.files, file)
+	return err == nil
+}
+
+// values finds placeholders of a file for which nothing stands, and values without a place.
+func (c *sourceCheck) values(file string, own map[string]string) {
+	if !c.has(file) {
+		c.fault("there is no file %s", file)
+		return
+	}
+	source := must(fs.ReadFile(c.files, file))
+	for name := range own {
+		if !bytes.Contains(source, []byte("${"+name+"}")) {
+			c.fault("%s: there is no place for the value %q", file, name)
+		}
+	}
+	for _, m := range placeholder.FindAllStringSubmatch(string(source), -1) {
+		dashboard, isID := strings.CutPrefix(m[1], "id:")
+		_, isOwn := own[m[1]]
+		isKnown := isOwn || c.sources.values[m[1]] != "" || strings.HasPrefix(m[1], "bands")
+		if !isKnown && !(isID && c.has("dashboards/"+dashboard+".json")) {
+			c.fault("%s: nothing stands for %s", file, m[0])
+		}
+	}
+}
+
+func (c *sourceCheck) formats(file string) {
+	var list []format
+	if !c.strict(file, &list) {
+		return
+	}
+	for _, fields := range []map[string]string{c.latency, c.runs} {
+		seen := map[string]bool{}
+		for _, f := range list {
+			for _, pattern := range f.Fields {
+				for field, typ := range fields {
+					matches, err := path.Match(pattern, field)
+					if err != nil {
+						c.fault("%s: %w", pattern, err)
+						break
+					}
+					if matches && f.isFor(typ) && seen[field] {
+						c.fault("%s has two formats", field)
+					}
+					seen[field] = seen[field] || matches && f.isFor(typ)
+				}
+			}
+		}
+	}
+}
+
+// isOurs reports whether an index is one of fio2es.
+func (c *sourceCheck) isOurs(index string) bool {
+	prefix := mapping.DefaultPrefix + "-latency."
+	return index == mapping.RunsIndex(mapping.DefaultPrefix) || slices.Contains([]string{prefix + "cluster-*", prefix + "host-*", prefix + "job-*"}, index)
+}
+
+func (c *sourceCheck) dataView(file string) {
+	var view dataView
+	if c.strict(file, &view) && (!c.isOurs(view.Index) || view.Name == "") {
+		c.fault("index %q with the name %q: it must be one of ours, and have a name", view.Index, view.Name)
+	}
+}
+
+// viewOf is a data view by the name of its file.
+func (c *sourceCheck) viewOf(name string) (view dataView, ok bool) {
+	file := "dataviews/" + name + ".json"
+	if !c.has(file) {
+		return view, false
+	}
+	c.decode(file, &view)
+	return view, true
+}
+
+func (c *sourceCheck) panel(file string) {
+	var p panel
+	if !c.strict(file, &p) {
+		return
+	}
+	kinds := 0
+	for _, is := range []bool{p.Vega != "", p.Markdown != "", p.Lens != nil} {
+		if is {
+			kinds++
+		}
+	}
+	if p.Title == "" {
+		c.fault("it has no title")
+	}
+	if kinds != 1 {
+		c.fault("it must be one of vega, markdown and lens")
+	}
+	for _, text := range []string{p.Vega, p.Markdown} {
+		if text != "" {
+			c.values("panels/"+text, p.Values)
+		}
+	}
+	if p.Lens != nil {
+		c.lens(p.Lens)
+	}
+}
+
+func (c *sourceCheck) lens(l *lens) {
+	view, ok := c.viewOf(l.View)
+	if !ok {
+		c.fault("there is no data view %q", l.View)
+		return
+	}
+	columns, order := l.columns(c.fields(view.Index))
+	if columns[""] != nil || len(columns) != len(order) {
+		c.fault("a column needs an id of its own: %v", order)
+	}
+	for id, column := range columns {
+		if err := checkColumn(column.(map[string]any), c.fields(view.Index)); err != nil {
+			c.fault("column %q: %w", id, err)
+		}
+		for _, other := range columnsNamed(column) {
+			if columns[other] == nil {
+				c.fault("column %q: there is no column %q", id, other)
+			}
+		}
+	}
+	if err := checkState(l.State, columns); err != nil {
+		c.fault("%w", err)
+	}
+}
+
+// operations are those that panels may use, with the types of fields that each is for;
+// none where it takes no field. Percentile ranks are not among them: they keep Kibana
+// 8.3 from showing anything of the dashboard.
+var operations = map[string][]string{
+	"terms": {"keyword", "long", "double", "boolean", "date"}, "date_histogram": {"date"}, "range": {"long", "double"}, "filters": nil,
+	"min": {"long", "double"}, "max": {"long", "double"}, "average": {"long", "double"}, "sum": {"long", "double"},
+	"median": {"long", "double"}, "last_value": {"keyword", "long", "double", "boolean", "date"},
+	"unique_count": {"keyword", "long", "double", "boolean", "date"}, "count": nil, "formula": nil, "math": nil, "static_value": nil,
+}
+
+// checkColumn looks at a column's operation and fields.
+func checkColumn(column map[string]any, fields map[string]string) error {
+	operation, _ := column["operationType"].(string)
+	field, _ := column["sourceField"].(string)
+	types, isKnown := operations[operation]
+	typ := fields[field]
+	switch {
+	case !isKnown:
+		return fmt.Errorf("operation %q is not one of those that panels may use", operation)
+	case typ == "histogram":
+		return fmt.Errorf("statistics of %s would be estimates by t-digest", field)
+	case len(types) > 0 && !slices.Contains(types, typ):
+		return fmt.Errorf("field %q of type %q is none for %s", field, typ, operation)
+	case len(types) == 0 && field != "" && field != "___records___":
+		return fmt.Errorf("%s takes no field", operation)
+	}
+	params, _ := column["params"].(map[string]any)
+	return checkParams(params, fields)
+}
+
+// checkParams looks at the fields in a column's parameters.
+func checkParams(params map[string]any, fields map[string]string) error {
+	names, _ := params["secondaryFields"].([]any)
+	order, _ := params["orderAgg"].(map[string]any)
+	for _, name := range append([]any{params["sortField"], order["sourceField"]}, names...) {
+		if field, ok := name.(string); ok && fields[field] == "" && field != "___records___" {
+			return fmt.Errorf("there is no field %q", field)
+		}
+	}
+	return nil
+}
+
+// columnsNamed are the other columns that a column names.
+func columnsNamed(column any) []string {
+	var list []string
+	kibanatest.Walk(column, "", func(_ string, node map[string]any) {
+		if id, ok := node["columnId"].(string); ok {
+			list = append(list, id)
+		}
+		if references, ok := node["references"].([]any); ok {
+			for _, id := range references {
+				list = append(list, fmt.Sprint(id))
+			}
+		}
+	})
+	return list
+}
+
+// checkState looks for columns in the visualization's state that are not there.
+func checkState(state map[string]any, columns map[string]any) error {
+	var faults []error
+	check := func(v any) {
+		if id, ok := v.(string); ok && columns[id] == nil {
+			faults = append(faults, fmt.Errorf("the visualization names a column %q that is not there", id))
+		}
+	}
+	kibanatest.Walk(state, "", func(_ string, node map[string]any) {
+		for _, key := range []string{"columnId", "accessor", "xAccessor", "splitAccessor", "metricAccessor", "valueAccessor", "forAccessor", "breakdownByAccessor"} {
+			check(node[key])
+		}
+		for _, key := range []string{"accessors", "groups", "metrics", "primaryGroups", "secondaryGroups"} {
+			if list, ok := node[key].([]any); ok {
+				for _, v := range list {
+					check(v)
+				}
+			}
+		}
+	})
+	return errors.Join(faults...)
+}
+
+func (c *sourceCheck) dashboard(file string) {
+	const gridWidth = 48
+	var d dashboard
+	if !c.strict(file, &d) {
+		return
+	}
+	if d.Title == "" {
+		c.fault("it has no title")
+	}
+	for i, r := range d.Rows {
+		x := 0
+		for _, one := range r.Panels {
+			if !c.has("panels/" + one.Panel + ".json") {
+				c.fault("there is no panel %q", one.Panel)
+			}
+			if x += one.Width; one.Width <= 0 || x > gridWidth || r.Height <= 0 {
+				c.fault("row %d: panel %q is %d wide and %d high, and ends at %d of %d", i+1, one.Panel, one.Width, r.Height, x, gridWidth)
+			}
+		}
+	}
+	for _, one := range d.Controls {
+		view, ok := c.viewOf(one.View)
+		if typ := c.fields(view.Index)[one.Field]; !ok || typ != "keyword" {
+			c.fault("control %q: field %q of data view %q has type %q, must be keyword", one.Title, one.Field, one.View, typ)
+		}
+		if !slices.Contains([]string{"small", "medium", "large"}, one.Width) {
+			c.fault("control %q: width %q is none of small, medium and large", one.Title, one.Width)
+		}
+	}
+}
+
+// bundle looks at the objects: their references, and the searches of Vega panels.
+func (c *sourceCheck) bundle(b *Bundle) {
+	c.faults = append(b.checkReferences(), b.checkUse()...)
+	requests, err := kibanatest.Requests(b.Specs)
+	if err != nil {
+		c.faults = append(c.faults, err)
+	}
+	for i := range requests {
+		r := &requests[i]
+		c.name = fmt.Sprintf("panel %s, data set %s", r.Panel, r.Data)
+		if !c.isOurs(r.Index) {
+			c.fault("index %q is none of ours", r.Index)
+			continue
+		}
+		if err := checkSearch(r, c.fields(r.Index)); err != nil {
+			c.fault("%w", err)
+		} else if c.isVersioned(r.Index) {
+			if err := checkShown(r); err != nil {
+				c.fault("%w", err)
+			}
+		}
+	}
+}
+
+// checkShown fails if a search adds up documents that are pending, or leaves out what a
+// dashboard asks for.
+func checkShown(r *kibanatest.Request) error {
+	var url struct {
+		Body struct {
+			Query struct {
+				Bool struct {
+					Must, Filter []any
+					MustNot      []any `json:"must_not"`
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(r.URL, &url); err != nil {
+		return fmt.Errorf("read url: %w", err)
+	}
+	query := url.Body.Query.Bool
+	for _, clause := range []struct {
+		name string
+		list []any
+	}{{"must", query.Must}, {"filter", query.Filter}, {"must_not", query.MustNot}} {
+		if placeholder := "%dashboard_context-" + clause.name + "_clause%"; !slices.Contains(clause.list, any(placeholder)) {
+			return fmt.Errorf("its query has no %s, so filters and controls do not reach it", placeholder)
+		}
+	}
+	isPending := func(v any) bool {
+		m, _ := v.(map[string]any)
+		term, _ := m["term"].(map[string]any)
+		return term[mapping.PendingField] == true
+	}
+	if !slices.ContainsFunc(query.MustNot, isPending) {
+		return fmt.Errorf("its query does not leave out what has %s", mapping.PendingField)
+	}
+	return nil
+}
+
+type objectKey struct{ typ, id string }
+
+func (b *Bundle) checkReferences() []error {
+	var faults []error
+	known := map[objectKey]bool{}
+	ids := map[string]bool{}
+	for _, o := range b.Objects {
+		if ids[o.ID] {
+			faults = append(faults, fmt.Errorf("two objects have the id %s", o.ID))
+		}
+		known[objectKey{o.Type, o.ID}], ids[o.ID] = true, true
+		for _, r := range o.References {
+			if !known[objectKey{r.Type, r.ID}] {
+				faults = append(faults, fmt.Errorf("%s %s refers to %s %s, which is not before it", o.Type, o.ID, r.Type, r.ID))
+			}
+		}
+	}
+	return faults
+}
+
+// checkUse finds panels that are on no dashboard.
+func (b *Bundle) checkUse() []error {
+	used := map[objectKey]bool{}
+	for _, o := range b.Objects {
+		for _, r := range o.References {
+			used[objectKey{r.Type, r.ID}] = true
+		}
+	}
+	var faults []error
+	for _, o := range b.Objects {
+		if o.Type != typeDashboard && o.Type != typeDataView && !used[objectKey{o.Type, o.ID}] {
+			faults = append(faults, fmt.Errorf("%s %s is on no dashboard", o.Type, o.ID))
+		}
+	}
+	return faults
+}

@@ -1,0 +1,116 @@
+package fiolog
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+)
+
+// Fields of a row that is no histogram: the least, those that matter, the most.
+const (
+	rawFields    = 4 // time, value, direction, block size
+	rawUsed      = 5 // the same with the maximum behind the mean
+	maxRawFields = 8
+)
+
+var rawNames = [rawUsed]string{
+	"a time in ms", "a value", "a direction: 0 (read), 1 (write) or 2 (trim)", "a block size", "a number",
+}
+
+// parseRawFast reads one row at the start of b in the form in which fio writes most of
+// them: numbers of up to 19 digits between ", ", ended by a newline. It returns how many
+// bytes the row takes, or 0 when it is of another form, wrong, or not whole.
+func parseRawFast(b []byte, rec *Record) int {
+	var v [rawUsed]uint64
+	var at [rawUsed]int
+	for fields, pos := 0, 0; fields < maxRawFields; fields++ {
+		n, digits := shortNumber(b[pos:])
+		pos += digits
+		if digits == 0 || pos+2 > len(b) && (pos == len(b) || b[pos] != '\n') {
+			return 0
+		}
+		if fields < rawUsed {
+			v[fields] = n
+		}
+		switch {
+		case b[pos] == '\n':
+			if _, ok := rec.setRaw(&v, &at, fields+1, pos); !ok {
+				return 0
+			}
+			return pos + 1
+		case b[pos] != ',' || b[pos+1] != ' ':
+			return 0
+		}
+		pos += 2
+	}
+	return 0
+}
+
+// parseRaw reads one line, without its end, in any form that can be understood.
+func parseRaw(line []byte, rec *Record) (fault, bool) {
+	var v [rawUsed]uint64
+	var at [rawUsed]int // columns, 1-based
+	end, fields := len(line), 0
+	for pos := 0; pos <= end; fields++ {
+		for pos < end && isBlank(line[pos]) {
+			pos++
+		}
+		n, digits := shortNumber(line[pos:end])
+		next := pos + digits
+		if digits == 0 || next < end && line[next] != ',' { // rare: blanks, 0x…, or wrong
+			stop := bytes.IndexByte(line[pos:end], ',')
+			if next = pos + stop; stop < 0 {
+				next = end
+			}
+			text, ok := bytes.TrimRight(line[pos:next], " \t"), false
+			if n, ok = rawNumber(text, fields >= rawFields); !ok {
+				return fault{pos + 1, quoted(text), rawNames[min(fields, rawUsed-1)]}, false
+			}
+		}
+		if fields < rawUsed {
+			v[fields], at[fields] = n, pos+1
+		}
+		pos = next + 1
+	}
+	return rec.setRaw(&v, &at, fields, end)
+}
+
+// setRaw tells the fields apart: fio does not say which of them it wrote. at and end are
+// their columns, for errors.
+func (rec *Record) setRaw(v *[rawUsed]uint64, at *[rawUsed]int, fields, end int) (fault, bool) {
+	switch {
+	case fields < rawFields || fields > maxRawFields:
+		return fault{end + 1, fmt.Sprintf("%d columns", fields), fmt.Sprintf("%d to %d", rawFields, maxRawFields)}, false
+	case v[0] > latestTime:
+		return fault{at[0], fmt.Sprintf("\"%d\"", v[0]), "a time before the year 10000, in ms"}, false
+	case v[1] > math.MaxInt64:
+		return fault{at[1], fmt.Sprintf("\"%d\"", v[1]), rawNames[1]}, false
+	}
+	rec.Time, rec.Value, rec.BlockSize, rec.Averaged = int64(v[0]), int64(v[1]), v[3], false
+	direction := v[2]
+	if direction >= Directions && fields > rawFields && v[3] < Directions && v[2] >= v[1] {
+		// log_window_value=both: time, mean, maximum, direction, block size.
+		rec.Averaged, direction, rec.BlockSize = true, v[3], v[4]
+	}
+	if direction >= Directions {
+		return fault{at[2], fmt.Sprintf("\"%d\"", v[2]), rawNames[2]}, false
+	}
+	rec.Direction = Direction(direction)
+	return fault{}, true
+}
+
+// rawNumber is a number in any form that fio uses: a priority may be hexadecimal.
+func rawNumber(text []byte, hex bool) (uint64, bool) {
+	if !hex || !bytes.HasPrefix(text, []byte("0x")) {
+		return parseNumber(text)
+	}
+	v := uint64(0)
+	for _, c := range text[2:] {
+		d := bytes.IndexByte([]byte("0123456789abcdef"), c|0x20)
+		if d < 0 || v>>60 != 0 {
+			return 0, false
+		}
+		v = v<<4 + uint64(d)
+	}
+	return v, len(text) > 2
+}

@@ -1,0 +1,162 @@
+package pipeline
+
+import (
+	"path"
+	"slices"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// newJob makes the job that wrote a log.
+func newJob(log cbt.Log) *job {
+	return &job{jobKey: keyOf(log), segment: -1, jobRows: jobRows{log: log}}
+}
+
+func keyOf(log cbt.Log) jobKey { return jobKey{log.Host, log.Volume, max(log.Job, 1)} }
+
+// folder is where the job's log is.
+func (j *job) folder() string { return path.Dir(j.log.File.Path) }
+
+// histJobs makes the jobs of the histogram logs.
+func (b *planner) histJobs() []*job {
+	var jobs []*job
+	for _, log := range b.run.Logs {
+		hint := b.hintFor(log)
+		if log.Job > 0 {
+			j := newJob(log)
+			j.hint = hint
+			jobs = append(jobs, j)
+			continue
+		}
+		for i, sums := range segments(log, hint) {
+			j := newJob(log)
+			j.hint, j.sums, j.segment, j.number = hint, sums, i, i+1
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}
+
+// openHist opens the histogram log of a job and looks at the first row.
+func (j *job) openHist() {
+	j.file = j.open()
+	j.head, j.damage = j.file.head()
+}
+
+// open opens the log of a job at its first row.
+func (j *job) open() *logFile { return openLog(j.log, max(j.segment, 0), j.hint) }
+
+// needsRaw reports whether logs of completions may be of use, so that each has to be looked
+// at: they are wanted, or some job has no histogram log with rows.
+func (b *planner) needsRaw(jobs []*job) bool {
+	if b.opt.Source == SourceRaw || len(jobs) == 0 {
+		return true
+	}
+	have := map[jobKey]bool{}
+	for _, j := range jobs {
+		if !j.hasRows {
+			return true
+		}
+		have[j.jobKey] = true
+	}
+	return slices.ContainsFunc(b.run.Others, func(l cbt.Log) bool { return l.Kind == fiolog.Clat && !have[keyOf(l)] })
+}
+
+// addRaw adds logs of completions to the jobs that wrote them, and the jobs that have only
+// such logs.
+func addRaw(jobs []*job, logs []cbt.Log) []*job {
+	for _, log := range logs {
+		if j := writerOf(jobs, log); j != nil {
+			j.raw = log
+			continue
+		}
+		n := 1
+		if log.Job == 0 {
+			n = len(segments(log, hist.Hint{}))
+		}
+		for i := range n {
+			j := newJob(log)
+			j.raw = log
+			if n > 1 {
+				j.segment, j.number = i, i+1
+			}
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}
+
+// writerOf is the job that wrote a log of completions: the one with the same prefix, or else
+// the only one of that number, because prefixes may differ by the kind of log.
+func writerOf(jobs []*job, log cbt.Log) *job {
+	var same []*job
+	for _, j := range jobs {
+		if j.jobKey != keyOf(log) || j.segment >= 0 || j.raw.File != nil {
+			continue
+		}
+		if j.log.Prefix == log.Prefix && j.folder() == path.Dir(log.File.Path) {
+			return j
+		}
+		same = append(same, j)
+	}
+	if len(same) == 1 {
+		return same[0]
+	}
+	return nil
+}
+
+// segments are the sums of the rows of each job in a log of several (per_job_logs=0), as
+// far as their times show where the next job begins. There is at least one.
+func segments(log cbt.Log, hint hist.Hint) []*rowSums {
+	l := openLog(log, 0, hint)
+	defer l.close()
+	all := []*rowSums{{}}
+	for {
+		rec, err, ok := l.read()
+		switch {
+		case !ok:
+			return all
+		case err != nil:
+			continue
+		case rec.NewJob:
+			all = append(all, &rowSums{})
+		}
+		all[len(all)-1].add(rec)
+	}
+}
+
+// rawLogs are the logs of single completions, and those of averages (log_avg_msec) of
+// latency, rate and bandwidth, which have no percentiles. Logs of total latency are used if
+// there are none of completion latency.
+func (b *planner) rawLogs() (raw, averaged []cbt.Log) {
+	var total []cbt.Log
+	for _, log := range b.run.Others {
+		switch {
+		case log.Stored || log.Kind == fiolog.Slat:
+		case log.Kind == fiolog.IOPS || log.Kind == fiolog.BW || isAveraged(log):
+			if log.Kind != fiolog.Lat {
+				averaged = append(averaged, log)
+			}
+		case log.Kind == fiolog.Clat:
+			raw = append(raw, log)
+		case log.Kind == fiolog.Lat:
+			total = append(total, log)
+		}
+	}
+	if len(raw) == 0 && len(total) > 0 {
+		b.note("%s: no logs of completion latency: those of total latency (_lat) are used, which begins with submission", b.title)
+		raw = total
+	}
+	return raw, averaged
+}
+
+// isAveraged looks at the first row of a log. A log without rows counts as one of
+// completions: reading it then reports what is wrong.
+func isAveraged(log cbt.Log) bool {
+	l := openLog(log, 0, hist.Hint{})
+	defer l.close()
+	rec, err, ok := l.read()
+	return ok && err == nil && (rec.BlockSize == 0 || rec.Averaged)
+}

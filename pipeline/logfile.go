@@ -1,0 +1,231 @@
+package pipeline
+
+import (
+	"errors"
+	"io"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// logFile reads the rows of one job in a log. It is opened while the run is planned, which
+// needs the first rows, and read on from there.
+type logFile struct {
+	log    cbt.Log
+	file   io.Closer
+	in     *fiolog.Reader
+	ahead  []item[*fiolog.Record] // read before their turn
+	failed error                  // why the log cannot be opened
+	ended  bool
+}
+
+// readers has the readers of closed logs, because their buffers are larger than most logs.
+var readers = sync.Pool{New: func() any { return &fiolog.Reader{} }}
+
+// openLog opens a log and skips to the rows of one of its jobs, counted from 0. If it cannot
+// be opened, reading it fails.
+func openLog(log cbt.Log, segment int, hint hist.Hint) *logFile {
+	l := &logFile{log: log}
+	in, err := log.File.Open()
+	if err != nil {
+		l.failed = err
+		return l
+	}
+	l.file, l.in = in, readers.Get().(*fiolog.Reader)
+	l.in.Reset(in, log.File.Name(), log.Kind)
+	l.in.SetHint(hint)
+	for skip := segment; skip > 0; {
+		rec, err, ok := l.read()
+		if !ok {
+			break
+		}
+		if err == nil && rec.NewJob {
+			if skip--; skip == 0 {
+				first := rec.Clone()
+				first.NewJob = false
+				l.ahead = append(l.ahead, item[*fiolog.Record]{value: first})
+			}
+		}
+	}
+	return l
+}
+
+// read returns the next row of the file, or what is wrong in its place; false at the end.
+func (l *logFile) read() (*fiolog.Record, error, bool) {
+	if err := l.failed; err != nil {
+		l.failed, l.ended = nil, true
+		return nil, err, true
+	}
+	if l.ended {
+		return nil, nil, false
+	}
+	rec, err := l.in.Next()
+	if err == nil || errors.As(err, new(*fiolog.SyntaxError)) {
+		return rec, err, true
+	}
+	l.close()
+	return nil, err, !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// look reads until n rows are ahead or the job ends.
+func (l *logFile) look(n int) []item[*fiolog.Record] {
+	rows := 0
+	for _, e := range l.ahead {
+		if e.err == nil {
+			rows++
+		}
+	}
+	for rows < n {
+		rec, err, ok := l.read()
+		if !ok {
+			break
+		}
+		if err == nil {
+			rec = rec.Clone()
+			rows++
+		}
+		l.ahead = append(l.ahead, item[*fiolog.Record]{rec, err})
+		if err == nil && rec.NewJob {
+			break
+		}
+	}
+	return l.ahead
+}
+
+// head is what the first row of a log says.
+type head struct {
+	hasRows bool
+	layout  hist.Layout // of histograms
+	first   int64       // time of the first row, as written
+}
+
+// head looks at the first row. The error is why the log cannot be read at all; it is nil if
+// the log is only damaged.
+func (l *logFile) head() (head, error) {
+	var why error
+	for _, e := range l.look(1) {
+		switch {
+		case e.err == nil && !e.value.NewJob:
+			return head{hasRows: true, first: e.value.Time, layout: e.value.Layout}, nil
+		case e.err != nil && !errors.As(e.err, new(*fiolog.SyntaxError)):
+			why = e.err
+		}
+	}
+	return head{}, why
+}
+
+// firstRows are the first few rows of the job: enough for its interval and for when its
+// rows are due.
+func (l *logFile) firstRows() (rows []*fiolog.Record) {
+	const few = 16
+	for _, e := range l.look(few) {
+		switch {
+		case e.err != nil:
+		case e.value.NewJob:
+			return rows
+		default:
+			rows = append(rows, e.value)
+		}
+	}
+	return rows
+}
+
+// late is by how many milliseconds the first row came later than the next ones. Rows are due
+// at multiples of the interval. None comes early, and a row that waits for a slow request
+// comes late. Most rows are on time, so the due time is the one after which the median row
+// is least late.
+func (l *logFile) late(interval int64) int64 {
+	if interval <= 0 {
+		return 0
+	}
+	var at []int64 // times after the first row, modulo the interval
+	rows := l.firstRows()
+	for _, rec := range rows {
+		at = append(at, ((rec.Time-rows[0].Time)%interval+interval)%interval)
+	}
+	due, least := int64(0), interval/4 // beyond it, rows come at all times
+	for _, r := range at {
+		behind := make([]int64, len(at))
+		for i, t := range at {
+			behind[i] = (t - r + interval) % interval
+		}
+		slices.Sort(behind)
+		if middle := behind[len(behind)/2]; middle < least {
+			due, least = r, middle
+		}
+	}
+	if due < interval/4 { // the first row came a little before most
+		return 0
+	}
+	return interval - due
+}
+
+// measure is the median time between the first rows of a direction, in milliseconds: the
+// log's interval, if nothing else says it. It is 0 if there are too few rows.
+func (l *logFile) measure() int64 {
+	var steps []int64
+	var last [fiolog.Directions]int64
+	for _, rec := range l.firstRows() {
+		if last[rec.Direction] > 0 {
+			steps = append(steps, rec.Time-last[rec.Direction])
+		}
+		last[rec.Direction] = rec.Time
+	}
+	if len(steps) == 0 {
+		return 0
+	}
+	slices.Sort(steps)
+	return max(tens(steps[len(steps)/2]), 1)
+}
+
+// tens rounds milliseconds to a multiple of 10, as intervals are.
+func tens(ms int64) int64 { return (ms + 5) / 10 * 10 }
+
+// records iterates over the job's rows as they are written, each valid until the next, and
+// over what is wrong between them.
+func (l *logFile) records() iter.Seq2[*fiolog.Record, error] {
+	return func(yield func(*fiolog.Record, error) bool) {
+		defer l.close()
+		for _, e := range l.ahead {
+			if e.err == nil && e.value.NewJob || !yield(e.value, e.err) {
+				return
+			}
+		}
+		for {
+			rec, err, ok := l.read()
+			if !ok || err == nil && rec.NewJob || !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// close ends reading, at the end or before.
+func (l *logFile) close() {
+	l.ended = true
+	if l.file != nil {
+		l.file.Close()
+		l.in.Reset(nil, "", l.log.Kind)
+		readers.Put(l.in)
+	}
+	l.file, l.in = nil, nil
+}
+
+// lastTime is the latest of the times of the rows of a job, as written. It skips rows for
+// which check fails.
+func (l *logFile) lastTime(check func(t int64) error) (last int64) {
+	for rec, err := range l.records() {
+		switch {
+		case errors.As(err, new(*fiolog.SyntaxError)):
+		case err != nil:
+			return last
+		case check(rec.Time) == nil:
+			last = max(last, rec.Time)
+		}
+	}
+	return last
+}

@@ -1,0 +1,155 @@
+package pipeline
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// histRows iterates over the rows of a job's histogram log, in milliseconds since the job's
+// start. An error stands for a row that is skipped, and later rows follow.
+func histRows(j *job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, error] {
+	return func(yield func(align.Row, error) bool) {
+		undo := newUndoubler(j.lag)
+		for rec, err := range l.records() {
+			if err == nil {
+				err = rowErr(j.check(rec), l.log, rec)
+			}
+			if err == nil {
+				err = rowErr(undo.row(rec), l.log, rec)
+			}
+			if err != nil {
+				split.Lose()
+				if !yield(align.Row{}, err) {
+					return
+				}
+				continue
+			}
+			if len(rec.Bins) == 0 {
+				continue
+			}
+			for _, row := range split.Split(rec.Time-j.origin, rec.Direction, rec.Layout, rec.Bins, rec.Total) {
+				if !yield(row, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// check reports what is impossible in a row that is well written.
+func (j *job) check(rec *fiolog.Record) error {
+	if rec.Total > hist.MaxCount {
+		return fmt.Errorf("%d requests in a row: %w", rec.Total, hist.ErrTooLarge)
+	}
+	return j.checkTime(rec.Time)
+}
+
+// rowError is a row that is well written but impossible.
+type rowError struct{ error }
+
+// Unwrap returns what is wrong.
+func (e rowError) Unwrap() error { return e.error }
+
+// rowErr adds the place of a row to an error; nil stays nil.
+func rowErr(err error, log cbt.Log, rec *fiolog.Record) error {
+	if err == nil {
+		return nil
+	}
+	return rowError{fmt.Errorf("%s:%d:1: %w", log.File.Name(), rec.Line, err)}
+}
+
+// rawFill adds up the requests of a log of completions. The time of each is known, so
+// nothing is spread: requests that completed in the same window are one row that fits it,
+// and those in flight for longer than a window are rows of their own.
+type rawFill struct {
+	window   int64 // length, milliseconds
+	begins   int64 // of window 0, since the job's start
+	unit     int64 // nanoseconds of the log's values: 1, or 1000 of fio 2
+	spread   bool  // requests in flight for longer than a window are rows of their own
+	all      bool  // and so are all others
+	current  int64 // the window that is filled
+	last     int64 // the latest completion of all
+	filling  bool
+	bins     [fiolog.Directions]hist.Histogram
+	finished []align.Row
+}
+
+// newRawFill is for the windows of a plan and the log of a job.
+func newRawFill(p *plan, j *job) *rawFill {
+	f := &rawFill{
+		window: p.window, begins: -j.offset - p.shift, unit: 1,
+		spread: p.opt.Weighting == align.InFlight, all: p.opt.SpreadAll,
+	}
+	if j.isFio2() {
+		f.unit = 1000
+	}
+	return f
+}
+
+// rawRows iterates over the rows of a job's log of completions, in milliseconds since the
+// job's start. An error stands for a row that is skipped, and later rows follow.
+func rawRows(j *job, l *logFile, fill *rawFill) iter.Seq2[align.Row, error] {
+	return func(yield func(align.Row, error) bool) {
+		give := func() bool {
+			for _, row := range fill.finished {
+				if !yield(row, nil) {
+					return false
+				}
+			}
+			fill.finished = fill.finished[:0]
+			return true
+		}
+		for rec, err := range l.records() {
+			if err == nil {
+				err = rowErr(j.checkTime(rec.Time), l.log, rec)
+			}
+			if err != nil {
+				if !yield(align.Row{}, err) {
+					return
+				}
+				continue
+			}
+			fill.add(rec.Direction, rec.Time-j.origin, rec.Value*fill.unit)
+			if len(fill.finished) > 0 && !give() {
+				return
+			}
+		}
+		fill.end()
+		give()
+	}
+}
+
+// add puts a request into the window in which it completed, or makes a row of it.
+func (f *rawFill) add(d fiolog.Direction, at, ns int64) {
+	if w := (max(at-f.begins, 1) - 1) / f.window; !f.filling || w > f.current {
+		f.end()
+		f.current, f.filling = w, true
+	}
+	f.last = max(f.last, at)
+	bin := hist.Bin{Index: uint32(hist.Layout{}.Index(ns)), Count: 1}
+	if f.spread && (f.all || ns/1e6 >= f.window) {
+		f.finished = append(f.finished, align.Row{Start: at, End: at, Direction: d, Bins: []hist.Bin{bin}, Total: 1})
+		return
+	}
+	f.bins[d].AddAt(int(bin.Index), 1)
+}
+
+// end makes rows of the window that was filled.
+func (f *rawFill) end() {
+	if !f.filling {
+		return
+	}
+	f.filling = false
+	start := f.begins + f.current*f.window
+	for d := range f.bins {
+		if row := align.NewRow(start, start+f.window, fiolog.Direction(d), &f.bins[d]); row.Total > 0 {
+			f.finished = append(f.finished, row)
+			f.bins[d].Reset()
+		}
+	}
+}
