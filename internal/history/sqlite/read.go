@@ -64,21 +64,7 @@ func (s *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 		column = "light"
 	}
 	from, to := span(f.From, f.To)
-	all := s.runs(ctx, `SELECT id, `+column+` FROM runs WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to)
-	return func(yield func(*mapping.Run, error) bool) {
-		n := 0
-		for run, err := range all {
-			if err == nil && !f.Matches(run) {
-				continue
-			}
-			if err == nil {
-				n++
-			}
-			if !yield(run, err) || n > 0 && n == f.Limit {
-				return
-			}
-		}
-	}
+	return f.Select(s.runs(ctx, `SELECT id, `+column+` FROM runs WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to))
 }
 
 // runs are those of a query for ids and documents.

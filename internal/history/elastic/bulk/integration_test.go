@@ -39,7 +39,7 @@ func TestRealElasticsearch(t *testing.T) {
 	first := historytest.Interval("a", "1", 0)
 	index, runs := first.Index(prefix), mapping.RunsIndex(prefix)
 	s := bulk.New(client, bulk.Options{Prefix: prefix})
-	if err := s.CheckTemplates(t.Context()); !errors.Is(err, bulk.ErrNoTemplate) {
+	if err := s.Put(t.Context(), []*mapping.Interval{first}); !errors.Is(err, bulk.ErrNoTemplate) {
 		t.Errorf("without templates: %v", err)
 	}
 	for _, name := range []string{"latency-cluster", "latency-host", "latency-job", "runs"} {

@@ -138,7 +138,7 @@ func (s *Writer) prepare(ctx context.Context) error {
 	if s.isPrepared {
 		return nil
 	}
-	if err := s.CheckTemplates(ctx); err != nil {
+	if err := s.checkTemplates(ctx); err != nil {
 		return err
 	}
 	if err := s.client.Refresh(ctx, s.opt.Prefix+"-latency.*"); err != nil {
