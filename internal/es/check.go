@@ -23,11 +23,8 @@ var (
 
 // Info is what a server says of itself.
 type Info struct {
-	Name        string
-	Cluster     string
-	ClusterUUID string
-	Version     string // such as "8.6.1"
-	Flavor      string // "default"; "serverless" fails the check
+	Cluster string // its name
+	Version string // such as "8.6.1"
 }
 
 // maxInfo is how many bytes the answer to GET / may have: Elasticsearch has some 600.
@@ -38,9 +35,7 @@ const maxInfo = 256 << 10
 // [ErrForbidden], or with what kept it from asking.
 func (c *Client) Check(ctx context.Context) (Info, error) {
 	var answer struct {
-		Name        string `json:"name"`
 		ClusterName string `json:"cluster_name"`
-		ClusterUUID string `json:"cluster_uuid"`
 		Version     struct {
 			Number       string `json:"number"`
 			Flavor       string `json:"build_flavor"`
@@ -66,10 +61,7 @@ func (c *Client) Check(ctx context.Context) (Info, error) {
 	case err != nil:
 		return Info{}, fmt.Errorf("check server %s: %w", c, err)
 	}
-	return Info{
-		Name: answer.Name, Cluster: answer.ClusterName, ClusterUUID: answer.ClusterUUID,
-		Version: v.Number, Flavor: v.Flavor,
-	}, nil
+	return Info{Cluster: answer.ClusterName, Version: v.Number}, nil
 }
 
 // checkAnswer judges what GET / said.
