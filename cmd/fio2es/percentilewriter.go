@@ -43,7 +43,7 @@ func (r *percentileRow) at() string {
 
 // clock is the time of day at which the window began, where it is known.
 func (r *percentileRow) clock() string {
-	if r.isWhole() || r.start.Year() < 1970 {
+	if r.isWhole() || !unit.IsKnown(r.start) {
 		return ""
 	}
 	return r.start.UTC().Format("15:04:05.000")

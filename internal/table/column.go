@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/unit"
 )
 
 // Column is a column of a table whose rows are of type R.
@@ -59,7 +61,7 @@ func known(v any) any {
 			return nil
 		}
 	case time.Time:
-		if v.Year() < 1970 {
+		if !unit.IsKnown(v) {
 			return nil
 		}
 		return v.UTC().Format(timeLayout)

@@ -118,10 +118,13 @@ func Plural(n int, what string) string {
 	return Count(int64(n)) + " " + what
 }
 
+// IsKnown reports whether t is a date. The times of a run whose date is not known count from the zero time.
+func IsKnown(t time.Time) bool { return t.Year() >= 1970 }
+
 // Moment writes a time in UTC, or the time since the run's start where that is not known: then t
 // is that long after the zero time.
 func Moment(t time.Time) string {
-	if t.Year() < 1970 {
+	if !IsKnown(t) {
 		return "+" + t.Sub(time.Time{}).String()
 	}
 	return t.UTC().Format("2006-01-02 15:04:05.000")
