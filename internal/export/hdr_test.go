@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/golden"
+
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
@@ -244,7 +246,7 @@ func TestHDRLog(t *testing.T) {
 		}
 		text.WriteString(line)
 	}
-	golden(t, "run.hlog.golden", text.String())
+	golden.File(t, "testdata/run.hlog.golden", text.String())
 }
 
 func TestHDRLogTimes(t *testing.T) {
