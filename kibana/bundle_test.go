@@ -11,10 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/golden"
-
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/kibana"
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 	"github.com/fio2es/fio2es/mapping"

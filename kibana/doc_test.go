@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/internal/golden"
-
 	"github.com/fio2es/fio2es/kibana"
 )
 

@@ -8,11 +8,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/golden"
-
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/mapping"
 )
 

@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/golden"
-
 	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/source"
 )

@@ -14,10 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/golden"
-
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"

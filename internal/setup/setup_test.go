@@ -13,9 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/golden"
-
 	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/setup"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"

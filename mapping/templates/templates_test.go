@@ -10,10 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/golden"
-
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
