@@ -123,9 +123,10 @@ type figure struct {
 	SVG  template.HTML
 }
 
-// newCanvas begins a chart of the usual width.
-func newCanvas(height float64, class, label string) *chart.Canvas {
-	return chart.New(fmt.Sprintf(`class="%s" viewBox="0 0 %d %s"`, class, chart.Width, chart.Number(height)), label)
+// picture is a chart of the usual width.
+func picture(c *chart.Canvas, class string, height float64, label string) template.HTML {
+	attributes := fmt.Sprintf(`class="%s" viewBox="0 0 %d %s"`, class, chart.Width, chart.Number(height))
+	return template.HTML(c.SVG(attributes, label)) // the canvas escapes texts
 }
 
 // policy lets a browser load nothing and run no script except that of the page, whatever the names of runs are.

@@ -199,7 +199,7 @@ func (r *pageRun) newView(number int) *runView {
 	v := &runView{
 		Number: number, Name: d.Run.Name, Lead: r.lead(), Setting: settingsLine(d), Facts: r.facts(), Settings: settings(d),
 		Incomplete: !d.Run.Complete, Warnings: d.Warnings, Header: titles(numbersColumns),
-		Options: optionFacts(d.Fio.Options), Configs: configFacts(d.Config),
+		Options: factsOf(d.Fio.Options), Configs: factsOf(d.Config),
 	}
 	if d.Missing.Requests > 0 {
 		v.Missing = unit.Count(d.Missing.Requests)
