@@ -81,7 +81,7 @@ func drawCurves(curves []*curve, label string) template.HTML {
 
 // drawKeys draws the legend, and returns where it ends.
 func drawKeys(c *chart.Canvas, curves []*curve) (bottom float64) {
-	const letters, widest, lineHeight = 66, chart.AreaWidth / 2, 20 // of an entry
+	const letters, widest, lineHeight = 65, chart.AreaWidth / 2, 20 // of an entry
 	x, y := float64(chart.Left), 14.0
 	for _, one := range curves {
 		if wide := min(chart.KeyWidth(one.name), widest); x+wide > chart.Left+chart.AreaWidth {
