@@ -43,14 +43,12 @@ func Follow(
 		return nil, fmt.Errorf("%s:%s: %w: %w", run.Archive, run.Name(), ErrNotLive, err)
 	}
 	defer p.close()
-	f := &follower{plan: p, tallies: newTallies(p, problems), to: &batches{to: to}, every: how.Every, stored: time.Now()}
-	if !f.tallies.live {
+	t, stored := newTallies(p, problems), time.Now()
+	if !t.live {
 		return nil, fmt.Errorf("%s: %w", p.title, ErrNotLive)
 	}
-	if f.rates, err = p.readBandwidth(ctx, f.tallies); err != nil {
-		return nil, err
-	}
-	if f.identity, err = p.identifyLive(ctx, known, f.stored); err != nil {
+	id, err := p.identifyLive(ctx, known, stored)
+	if err != nil {
 		return nil, err
 	}
 	storing, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -62,54 +60,31 @@ func Follow(
 		case <-storing.Done():
 		}
 	})()
-	return f.follow(storing, each)
-}
-
-// follower stores what is read of a run while fio writes it.
-type follower struct {
-	*plan
-	identity
-	tallies *tallies
-	rates   *bandwidth
-	to      *batches
-	every   time.Duration
-	stored  time.Time // when the run's document was, last
-	made    mapping.Documents
-}
-
-func (f *follower) follow(ctx context.Context, each func(*mapping.Interval) error) (*Result, error) {
-	version := f.version()
-	for w, err := range f.windows(ctx, f.tallies) {
-		if err != nil {
-			return nil, err
-		}
-		d := f.document(w, f.ref, version, f.rates)
-		f.made.Add(d.Level, 1)
-		if err := each(d); err != nil {
-			return nil, err
-		}
-		if err := f.to.put(ctx, d); err != nil {
-			return nil, err
-		}
-		if time.Since(f.stored) >= f.every {
-			if _, err := f.store(ctx); err != nil {
-				return nil, err
-			}
-		}
+	b := &batches{to: to}
+	store := func() (*mapping.Run, error) { // and make all documents so far visible
+		doc := p.summary(id.ref, t)
+		doc.Run.Complete = false
+		doc.Source = id.src // as it was at the start: the complete files are recognised by it
+		doc.Warnings = append(doc.Warnings, "followed while fio ran: not all of it is here")
+		stored = time.Now()
+		return doc, b.finish(storing, doc)
 	}
-	run, err := f.store(ctx)
+	err = p.intervals(storing, t, id.ref, func(d *mapping.Interval) error {
+		if err := each(d); err != nil {
+			return err
+		}
+		if err := b.put(storing, d); err != nil || time.Since(stored) < how.Every {
+			return err
+		}
+		_, err := store()
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Run: run, Skipped: f.tallies.problems.Skipped(), Notes: f.tallies.problems.Notes()}, nil
-}
-
-// store stores the run's document, which makes all documents so far visible.
-func (f *follower) store(ctx context.Context) (*mapping.Run, error) {
-	run := f.summary(f.ref, f.tallies, f.made)
-	run.Run.Complete = false
-	run.Source = f.src // as it was at the start: the complete files are recognised by it
-	run.Warnings = append(run.Warnings, "followed while fio ran: not all of it is here")
-	f.stored = time.Now()
-	return run, f.to.finish(ctx, run)
+	doc, err := store()
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Run: doc, Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
 }

@@ -137,17 +137,19 @@ type identity struct {
 	src mapping.Source
 }
 
+// lookUp hashes the run's files and looks the run up; have is nil if the store has none.
+func (p *plan) lookUp(ctx context.Context, known Known) (e *Execution, contents string, have *mapping.Run, err error) {
+	if e, contents, err = p.execution(ctx); err == nil && known != nil {
+		e.Run.ID, have, err = known(ctx, e)
+	}
+	return e, contents, have, err
+}
+
 // identify finds out which run this is. If it returns a result, there is nothing to store.
 func (p *plan) identify(ctx context.Context, known Known) (identity, *Result, error) {
-	e, contents, err := p.execution(ctx)
+	e, contents, have, err := p.lookUp(ctx, known)
 	if err != nil {
 		return identity{}, nil, err
-	}
-	var have *mapping.Run
-	if known != nil {
-		if e.Run.ID, have, err = known(ctx, e); err != nil {
-			return identity{}, nil, err
-		}
 	}
 	id := identity{e.Run, e.Source}
 	id.ref.Labels = labelsOf(have, p.opt.Labels)
@@ -161,15 +163,9 @@ func (p *plan) identify(ctx context.Context, known Known) (identity, *Result, er
 // identifyLive is identify for a run that is followed since a time. It hashes the files as
 // they are now. A run that the store has completely is not followed.
 func (p *plan) identifyLive(ctx context.Context, known Known, since time.Time) (identity, error) {
-	e, _, err := p.execution(ctx)
+	e, _, have, err := p.lookUp(ctx, known)
 	if err != nil {
 		return identity{}, err
-	}
-	var have *mapping.Run
-	if known != nil {
-		if e.Run.ID, have, err = known(ctx, e); err != nil {
-			return identity{}, err
-		}
 	}
 	if have != nil && !have.Run.Live() && have.Source.Contains(&e.Source) {
 		return identity{}, fmt.Errorf("%s: %w: already there as %s", p.title, ErrNotLive, short(have.Run.ID))

@@ -112,46 +112,47 @@ func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known K
 	}
 	t := newTallies(p, problems)
 	end := problems.unordered()
-	made, err := p.intervals(ctx, t, id.ref, put)
-	if err != nil {
+	if err := p.intervals(ctx, t, id.ref, put); err != nil {
 		return nil, err
 	}
 	end()
 	p.conclude(t)
-	doc := p.summary(id.ref, t, made)
+	doc := p.summary(id.ref, t)
 	doc.Source = id.src
 	return &Result{Run: doc, Skipped: problems.Skipped(), Notes: problems.Notes(), Why: p.describe().why()}, nil
 }
 
 // intervals makes the documents of all windows and counts them.
-func (p *plan) intervals(ctx context.Context, t *tallies, ref mapping.RunRef, put func(*mapping.Interval) error) (mapping.Documents, error) {
-	var made mapping.Documents
+func (p *plan) intervals(ctx context.Context, t *tallies, ref mapping.RunRef, put func(*mapping.Interval) error) error {
 	rates, err := p.readBandwidth(ctx, t)
 	if err != nil {
-		return made, err
+		return err
+	}
+	count := func(d *mapping.Interval) error {
+		t.made.Add(d.Level, 1)
+		return put(d)
 	}
 	version := p.version()
-	for w, err := range readAhead(windowsAhead, p.windows(ctx, t)) {
+	windows := p.windows(ctx, t)
+	if !t.live { // put may read the tallies
+		windows = readAhead(windowsAhead, windows)
+	}
+	for w, err := range windows {
 		if err != nil {
-			return made, err
+			return err
 		}
-		d := p.document(w, ref, version, rates)
-		made.Add(d.Level, 1)
-		if err := put(d); err != nil {
-			return made, err
+		if err := count(p.document(w, ref, version, rates)); err != nil {
+			return err
 		}
 	}
 	if len(p.averages) == 0 {
-		return made, nil
+		return nil
 	}
 	a, err := p.readAverages(ctx, p.averages, t)
 	if err != nil {
-		return made, err
+		return err
 	}
-	return made, a.documents(ref, version, func(d *mapping.Interval) error {
-		made.Add(d.Level, 1)
-		return put(d)
-	})
+	return a.documents(ref, version, count)
 }
 
 // conclude adds warnings and notes about the whole run.

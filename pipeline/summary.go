@@ -10,7 +10,7 @@ import (
 )
 
 // summary makes the run's document after all windows have been read.
-func (p *plan) summary(ref mapping.RunRef, t *tallies, documents mapping.Documents) *mapping.Run {
+func (p *plan) summary(ref mapping.RunRef, t *tallies) *mapping.Run {
 	lost := t.problems.Skipped()
 	run := &mapping.Run{
 		Run: mapping.RunInfo{
@@ -27,9 +27,9 @@ func (p *plan) summary(ref mapping.RunRef, t *tallies, documents mapping.Documen
 		Placed:     p.placed,
 		Recovered:  mapping.Lost{Requests: t.recovered.total()},
 		Missing:    mapping.Lost{Requests: t.missing.total()},
-		Documents:  documents,
+		Documents:  t.made,
 	}
-	if documents == (mapping.Documents{}) || len(p.averages) > 0 {
+	if t.made == (mapping.Documents{}) || len(p.averages) > 0 {
 		run.NoWindows = p.whyNoWindows()
 	}
 	var whole [fiolog.Directions]*hist.Histogram
@@ -154,7 +154,7 @@ func (p *plan) whole(d fiolog.Direction, t *tallies) *hist.Histogram {
 		case e.mixed:
 			all.Merge(p.mixedWhole(e, d, t))
 		case err == nil && len(stats.Clat.Bins) > 0:
-			stats.Clat.AddTo(all, e.groups)
+			all.Merge(e.histogram(stats))
 		default:
 			logged, _ := t.logged(e, d)
 			all.Merge(logged)

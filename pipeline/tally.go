@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -44,6 +45,7 @@ type tallies struct {
 	missing   counts // requests in no window
 	totals    bool   // no job has rows: the run has totals, and no windows
 	live      bool   // fio still writes the reports
+	made      mapping.Documents
 	problems  *Problems
 }
 

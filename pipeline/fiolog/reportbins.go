@@ -115,33 +115,14 @@ func withGroups(unit hist.Unit, groups int) hist.Layout {
 // evidence such as the columns of a log of the same fio, or 0. Requests beyond these groups
 // are in the open bin.
 func (l *Latency) Histogram(groups int) *hist.Histogram {
-	layout := l.layout(groups)
-	h := hist.New(layout)
-	l.add(h, layout)
-	return h
-}
-
-// AddTo adds the requests of Bins to h, as if Histogram were merged into it.
-func (l *Latency) AddTo(h *hist.Histogram, groups int) {
-	if layout := l.layout(groups); layout.Groups() < l.Layout.Groups() {
-		h.Merge(l.Histogram(groups))
-	} else {
-		l.add(h, layout)
-	}
-}
-
-// layout is the layout of the bins, with the number of groups if it is known.
-func (l *Latency) layout(groups int) hist.Layout {
+	from, to := l.Layout, l.Layout
 	if known, err := hist.NewLayout(l.Layout.Unit(), groups, 0); err == nil {
-		return known
+		to = known
 	}
-	return l.Layout
-}
-
-// add adds the bins to a histogram of a layout.
-func (l *Latency) add(h *hist.Histogram, layout hist.Layout) {
-	if layout.Groups() < l.Layout.Groups() {
-		layout = l.Layout
+	if to.Groups() > from.Groups() {
+		from = to // the first bins of both are the same
 	}
-	h.AddBins(layout, l.Bins) // the first bins of both are the same
+	h := hist.New(to)
+	h.AddBins(from, l.Bins)
+	return h
 }
