@@ -75,7 +75,7 @@ func (a *averages) read(log cbt.Log, j *job) (end int64, err error) {
 		}
 		at := rec.Time - j.origin
 		if at < 0 || at > maxRun || rec.NewJob {
-			a.problems.skip(rowErr(errors.New("the time is not of this job"), log, rec))
+			a.problems.skip(l.wrong(errors.New("the time is not of this job"), rec))
 			continue
 		}
 		from := last[rec.Direction]

@@ -87,7 +87,7 @@ func sumRows(l *logFile, lag int) (*rowSums, error) {
 			return nil, err
 		}
 		if err := undo.row(rec); err != nil {
-			return nil, rowErr(err, l.log, rec)
+			return nil, l.wrong(err, rec)
 		}
 		sums.add(rec)
 	}
