@@ -66,7 +66,7 @@ func (b *planner) placeOutputs() {
 				b.placed = p.how
 			}
 			if p.doubt != "" && !b.hasEpochs(out) {
-				b.lose(errors.New(p.doubt))
+				b.skip(errors.New(p.doubt))
 			}
 		}
 	}
@@ -171,7 +171,7 @@ func isOtherClock(j *job) bool {
 	if j.entry == nil {
 		return j.first > late+100*j.interval
 	}
-	if id := j.entry.out.option(j.entry.index, "log_alternate_epoch_clock_id"); id != "" && id != "0" && j.entry.out.hasOption(j.entry.index, "log_alternate_epoch") {
+	if id := j.entry.option("log_alternate_epoch_clock_id"); id != "" && id != "0" && j.entry.hasOption("log_alternate_epoch") {
 		return true
 	}
 	return j.ran > 0 && j.first > j.ran+10*max(j.interval, 1000)
@@ -186,7 +186,7 @@ func (b *planner) setStart() error {
 			continue
 		}
 		if !isPossible(j.start) {
-			b.lose(fmt.Errorf("%s: %s puts its start in the year %d, which cannot be: not used", j.log.File.Name(), j.clock, j.start.Year()))
+			b.skip(fmt.Errorf("%s: %s puts its start in the year %d, which cannot be: not used", j.log.File.Name(), j.clock, j.start.Year()))
 			j.moment = moment{}
 			continue
 		}
