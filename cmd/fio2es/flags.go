@@ -19,7 +19,6 @@ func addReadingFlags(f *pflag.FlagSet) {
 	f.String("inflight", d.InFlight, "which requests inflight weighting spreads: long, those longer than a window; all")
 	f.Float64("tolerance", d.Tolerance, "share of a row's length by which it may leave its window and still stay whole")
 	f.String("align", d.Align, "run: wall-clock time; job: each job counts from its own start")
-	f.StringSlice("levels", d.Levels, "for which documents are made: cluster, host, job")
 	f.String("archive", "", "name of the archive, in place of its own")
 	f.StringToString("labels", nil, "labels for the runs, such as osd=bluestore,disk=nvme; NAME= removes one")
 	f.String("start", "", "when the run started (RFC 3339), where its files do not tell")
@@ -27,6 +26,11 @@ func addReadingFlags(f *pflag.FlagSet) {
 	f.Int("groups", 0, "groups of bins (17 to 64) of a fio that was rebuilt with more, where neither the logs' columns nor fio's report say")
 	f.String("unit", "", "what such bins count: ns (fio 3) or us (fio 2)")
 	f.Int("jobs", 0, "logs to parse at a time (default: one for each CPU)")
+}
+
+// addLevelsFlag adds the setting of which levels windows are made of.
+func addLevelsFlag(f *pflag.FlagSet) {
+	f.StringSlice("levels", config.Default().Levels, "aggregate per cluster, host or job")
 }
 
 // format is a command's --format: one of several.

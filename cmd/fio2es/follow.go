@@ -55,6 +55,7 @@ stores what there is, which is no failure.`,
 		},
 	}
 	addReadingFlags(cmd.Flags())
+	addLevelsFlag(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
 	fl.DurationVar(&how.every, "every", 5*time.Second, "how often to look for files, and to store what there is of a run")

@@ -61,6 +61,7 @@ request of Elasticsearch.`,
 		},
 	}
 	addReadingFlags(cmd.Flags())
+	addLevelsFlag(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
 	fl.StringVar(&how.output, "output", "", "write NDJSON to this file, - for stdout, instead of the history")

@@ -11,9 +11,9 @@ import (
 // Window is the requests of one direction of a cluster, a host or a job between two times.
 type Window struct {
 	Run       *mapping.RunRef
-	Level     mapping.Level
-	Host, Job string // empty at the levels above
-	Direction string // read, write or trim
+	Level     mapping.Level // 0: the totals of the run
+	Host, Job string        // empty at the levels above
+	Direction string        // read, write or trim
 
 	Start, End time.Time // of what was measured
 	// ElapsedMS is the nominal start, in milliseconds since the run's: the windows of all hosts
@@ -40,6 +40,18 @@ func From(d *mapping.Interval) *Window {
 		Completed: d.Requests.Completed, Weight: d.Requests.Weight, IOPS: d.IOPS, Bandwidth: d.Bandwidth,
 		Latency: d.Latency, Averaged: d.Weighting == mapping.Averaged,
 	}
+}
+
+// Totals are the totals of a run as windows from its start to its end, one for each direction.
+func Totals(run *mapping.Run) (list []*Window) {
+	ref := &mapping.RunRef{ID: run.Run.ID, Name: run.Run.Name, Archive: run.Run.Archive, Start: run.Run.Start}
+	for _, d := range run.ByDirection() {
+		list = append(list, &Window{
+			Run: ref, Direction: d.Direction, Start: run.Run.Start, End: run.Run.End,
+			Completed: d.Requests, IOPS: d.IOPS, Bandwidth: d.Bandwidth, Latency: d.Latency,
+		})
+	}
+	return list
 }
 
 // Histogram is the histogram of the window's requests, which the caller may change. It is nil
