@@ -81,13 +81,14 @@ func drawCurves(curves []*curve, label string) template.HTML {
 
 // drawKeys draws the legend, and returns where it ends.
 func drawKeys(c *chart.Canvas, curves []*curve) (bottom float64) {
-	const letters, widest, lineHeight = 65, chart.AreaWidth / 2, 20 // of an entry
+	const letters, lineHeight = 65, 20 // of an entry: two fit side by side
 	x, y := float64(chart.Left), 14.0
 	for _, one := range curves {
-		if wide := min(chart.KeyWidth(one.name), widest); x+wide > chart.Left+chart.AreaWidth {
+		name := unit.Shorten(one.name, letters)
+		if x+chart.KeyWidth(name) > chart.Left+chart.AreaWidth {
 			x, y = chart.Left, y+lineHeight
 		}
-		x = c.Key(x, y, "line "+one.class, unit.Shorten(one.name, letters))
+		x = c.Key(x, y, "line "+one.class, name)
 	}
 	return y + 18
 }

@@ -56,11 +56,11 @@ func (p *Page) begin() *pageRun {
 	return r
 }
 
-// wantsWindows tells whether windows are of use: of whole runs beyond those that have a section,
-// the run's own document says all.
+// wantsWindows reports whether the page needs windows. For all of a run without a section, the run's document is
+// enough.
 func (r *pageRun) wantsWindows() bool { return r.series != nil }
 
-// add takes a window of the cluster or of a host, and its requests; nil of averages, or of nothing.
+// add adds a window of the cluster or of a host, and its requests: nil for averages, or if there are none.
 func (r *pageRun) add(w *window.Window, requests *hist.Histogram) {
 	switch {
 	case !r.wantsWindows():
