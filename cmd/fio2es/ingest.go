@@ -111,7 +111,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 		return a.dryRun(ctx, opt, archive, runs)
 	}
 	began := time.Now()
-	options := ingest.Options{Options: opt, Log: a.log, Progress: newBar(a.progress, runs).show}
+	options := ingest.Options{Pipeline: opt, Log: a.log, Progress: newBar(a.progress, runs).show}
 	var result ingest.Result
 	if how.output == "" {
 		result, err = a.ingestIntoHistory(ctx, runs, options)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"sync"
@@ -22,7 +23,7 @@ import (
 
 // Options say what is followed, and how.
 type Options struct {
-	ingest.Options
+	Ingest ingest.Options
 	Paths  []string
 	Wanted func(archive, path string) bool // whether a run is followed
 	Rules  []slo.Rule                      // that windows of live runs, and runs that are over, are checked against
@@ -45,9 +46,10 @@ type Result struct {
 // Follow stores what is under the paths, and what comes, until nothing has changed for too long or
 // ctx ends. The end of ctx is no error: what was read of live runs is stored.
 func Follow(ctx context.Context, to ingest.Target, opt Options) (Result, error) {
+	log := opt.Ingest.Log
 	f := &follower{
-		Options: opt, to: to, watched: map[string]*watched{},
-		problems: problems{log: opt.Log, quiet: opt.Quiet}, windows: newWindows(opt.Log, opt.Window),
+		Options: opt, to: to, log: log, watched: map[string]*watched{},
+		problems: problems{log: log, quiet: opt.Quiet}, windows: newWindows(log, opt.Window),
 	}
 	err := f.watch(ctx)
 	f.LeftOut = f.LeftOut || f.problems.reportRest()
@@ -58,6 +60,7 @@ type follower struct {
 	Options
 	Result
 	to       ingest.Target
+	log      *slog.Logger
 	watched  map[string]*watched // by place
 	problems problems
 	windows  *windows
@@ -78,7 +81,9 @@ type watched struct {
 }
 
 // placeOf is where a run is. Which run of the history it is depends on its contents.
-func (f *follower) placeOf(run *cbt.Run) string { return f.ArchiveOf(run) + ":" + run.Path }
+func (f *follower) placeOf(run *cbt.Run) string {
+	return f.Ingest.Pipeline.ArchiveOf(run) + ":" + run.Path
+}
 
 // watch looks again and again.
 func (f *follower) watch(ctx context.Context) error {
@@ -111,9 +116,7 @@ func (f *follower) interrupted() error {
 	f.reading.Wait()
 	var all error
 	for _, w := range f.watched {
-		if w.session != nil {
-			all = errors.Join(all, w.end(<-w.session.done, f.Log))
-		}
+		all = errors.Join(all, w.collect(f.log))
 	}
 	return all
 }
@@ -138,7 +141,7 @@ func (f *follower) look(ctx, sessions context.Context) error {
 	found := map[string]*cbt.Run{}
 	var over []*cbt.Run
 	for _, run := range archive.Runs {
-		if !f.Wanted(f.ArchiveOf(run), run.Path) {
+		if !f.Wanted(f.Ingest.Pipeline.ArchiveOf(run), run.Path) {
 			continue
 		}
 		place := f.placeOf(run)
@@ -167,7 +170,7 @@ func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
 	if len(over) == 0 {
 		return nil
 	}
-	result, err := ingest.Runs(ctx, f.to, over, f.Options.Options)
+	result, err := ingest.Runs(ctx, f.to, over, f.Ingest)
 	f.LeftOut = f.LeftOut || result.LeftOut
 	if err != nil {
 		return err
@@ -176,20 +179,16 @@ func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
 		w := f.watched[f.placeOf(run)]
 		w.stored, w.id = w.looks, ""
 	}
-	checked := map[string]bool{}
 	for _, s := range result.Stored {
-		id := s.Run.Run.ID
-		f.watched[f.placeOf(s.Files)].id = id
+		f.watched[f.placeOf(s.Files)].id = s.Run.Run.ID
 		if s.Unchanged {
-			f.Log.Debug("unchanged: " + facts.Title(s.Run))
+			f.log.Debug("unchanged: " + facts.Title(s.Run))
 		} else {
-			f.Log.Info("stored " + facts.Title(s.Run) + ": " + totalsText(s.Run.All))
+			f.log.Info("stored " + facts.Title(s.Run) + ": " + totalsText(s.Run.All))
 		}
-		if checked[id] {
-			continue
-		}
-		checked[id] = true
-		if err := f.check(ctx, id); err != nil {
+	}
+	for _, run := range result.Runs() {
+		if err := f.check(ctx, run.Run.ID); err != nil {
 			return err
 		}
 	}
@@ -228,10 +227,10 @@ func (f *follower) check(ctx context.Context, id string) error {
 		switch v := &verdicts[i]; v.State {
 		case slo.Broken:
 			f.Broken = true
-			f.Log.Error(v.Message(&run.Run))
+			f.log.Error(v.Message(&run.Run))
 		case slo.Unknown:
 			f.LeftOut = true
-			f.Log.Warn(v.Message(&run.Run))
+			f.log.Warn(v.Message(&run.Run))
 		}
 	}
 	return nil

@@ -40,20 +40,20 @@ func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done fun
 	s := &session{stop: stop, done: make(chan error, 1), files: w.files}
 	w.session = s
 	how := pipeline.Following{Quiet: f.Quiet, Every: f.Every}
-	highest := slices.Min(f.Levels)
-	alerts := newAlerts(f.Log, f.Rules)
+	highest := slices.Min(f.Ingest.Pipeline.Levels)
+	alerts := newAlerts(f.log, f.Rules)
 	known := func(ctx context.Context, e *pipeline.Execution) (string, *mapping.Run, error) {
 		found, err := ingest.Find(ctx, f.to.Store, e)
 		if err == nil {
 			s.id = found.ID
-			f.Log.Info("following " + e.Run.Archive + ":" + e.Run.Name)
+			f.log.Info("following " + e.Run.Archive + ":" + e.Run.Name)
 		}
 		return found.ID, found.Have, err
 	}
 	f.reading.Go(func() {
 		defer done()
 		defer stop()
-		res, err := pipeline.Follow(ctx, run, f.Options.Options.Options, how, f.to.Sink, known, func(d *mapping.Interval) error {
+		res, err := pipeline.Follow(ctx, run, f.Ingest.Pipeline, how, f.to.Sink, known, func(d *mapping.Interval) error {
 			if d.Level != highest {
 				return nil
 			}
@@ -64,7 +64,7 @@ func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done fun
 		})
 		if err == nil {
 			alerts.end()
-			res.Log(f.Log)
+			res.Log(f.log)
 		}
 		s.done <- err
 	})
@@ -76,33 +76,27 @@ func (f *follower) attend(w *watched) error {
 	if w.session != nil && !slices.Equal(w.session.files, w.files) {
 		w.session.stop()
 	}
-	return w.collect(f.Log)
+	return w.collect(f.log)
 }
 
-// collect looks whether the session is over.
+// collect takes note of how the session ended, if it has. Only what concerns all runs is an error.
 func (w *watched) collect(log *slog.Logger) error {
 	if w.session == nil {
 		return nil
 	}
 	select {
 	case err := <-w.session.done:
-		return w.end(err, log)
+		id := w.session.id
+		w.session, w.tried = nil, w.looks
+		switch {
+		case err == nil:
+			w.id = id
+		case errors.Is(err, pipeline.ErrNotLive):
+			log.Debug(err.Error())
+		case !errors.Is(err, context.Canceled):
+			return err
+		}
 	default:
-		return nil
-	}
-}
-
-// end takes note of how the session ended. Only what concerns all runs is an error.
-func (w *watched) end(err error, log *slog.Logger) error {
-	id := w.session.id
-	w.session, w.tried = nil, w.looks
-	switch {
-	case err == nil:
-		w.id = id
-	case errors.Is(err, pipeline.ErrNotLive):
-		log.Debug(err.Error())
-	case !errors.Is(err, context.Canceled):
-		return err
 	}
 	return nil
 }

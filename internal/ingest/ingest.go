@@ -28,9 +28,9 @@ type Target struct {
 
 // Options say how runs are stored.
 type Options struct {
-	pipeline.Options
+	Pipeline pipeline.Options
 	Log      *slog.Logger
-	Progress func(done int) // called when so many runs are done; nil: no progress
+	Progress func(done int) // called when so many runs are done; may be nil
 }
 
 // Stored is a run that the target has.
@@ -136,11 +136,11 @@ type refusedError struct{ error }
 func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bool) (Result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	workers, side := cmp.Or(max(opt.Workers, 0), runtime.GOMAXPROCS(0)), 1
+	workers, side := cmp.Or(max(opt.Pipeline.Workers, 0), runtime.GOMAXPROCS(0)), 1
 	if to.Store != nil {
 		side = max(min(workers, len(runs)), 1)
 	}
-	reading := opt.Options
+	reading := opt.Pipeline
 	reading.Workers = max(workers/side, 1)
 	outcomes := make([]chan outcome, len(runs))
 	for i := range outcomes {
