@@ -22,6 +22,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -95,7 +96,7 @@ type place struct {
 
 	mu       sync.Mutex
 	messages bytes.Buffer
-	windows  []*mapping.Interval
+	windows  []*window.Window
 }
 
 // Write implements [io.Writer] for the logger.
@@ -128,7 +129,7 @@ func inPlace(t *testing.T, test func(t *testing.T, p *place)) {
 			Ingest: ingest.Options{Pipeline: pipeline.Options{Levels: []mapping.Level{mapping.Cluster}, Workers: 1}, Log: log},
 			Paths:  []string{p.dir}, Wanted: func(string, string) bool { return true },
 			Every: time.Second, Quiet: 10 * time.Second, Idle: 10 * time.Second,
-			Window: func(d *mapping.Interval) error { p.windows = append(p.windows, d); return nil },
+			Window: func(w *window.Window) error { p.windows = append(p.windows, w); return nil },
 		}
 		test(t, p)
 	})
@@ -211,14 +212,14 @@ func TestFollow(t *testing.T) {
 		archive, err := pipeline.Open(t.Context(), p.options.Paths, nil, nil)
 		check(t, err)
 		defer archive.Close()
-		var want []*mapping.Interval
+		var want []*window.Window
 		_, err = pipeline.Read(t.Context(), archive.Runs[0], p.options.Ingest.Pipeline, func(d *mapping.Interval) error {
-			want = append(want, d)
+			want = append(want, window.From(d))
 			return nil
 		})
 		check(t, err)
 		for _, d := range slices.Concat(want, p.windows) {
-			d.Run, d.Bandwidth = mapping.RunRef{}, 0 // rates of bytes are not known while fio writes
+			d.Run, d.Bandwidth = nil, 0 // rates of bytes are not known while fio writes
 		}
 		if diff := cmp.Diff(want, p.windows); diff != "" {
 			t.Errorf("windows when the run was over (-), followed (+):\n%s", diff)
@@ -394,7 +395,7 @@ func TestAgain(t *testing.T) {
 				wait()
 				seen := map[string]bool{}
 				for _, d := range p.windows {
-					key := d.Time.Truncate(time.Second).String() + d.Fio.Direction
+					key := d.Start.Truncate(time.Second).String() + d.Direction
 					if seen[key] || strings.HasSuffix(d.Run.Name, ".old") {
 						t.Errorf("given twice: %s of %s", key, d.Run.Name)
 					}

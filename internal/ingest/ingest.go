@@ -228,7 +228,7 @@ func (r *Result) take(run *cbt.Run, o outcome, log *slog.Logger) error {
 		return o.err
 	}
 	o.Log(log)
-	r.LeftOut = r.LeftOut || len(o.Lost) > 0
+	r.LeftOut = r.LeftOut || len(o.Skipped) > 0
 	if o.Run != nil {
 		r.Stored = append(r.Stored, Stored{run, o.Run.Light(), o.Unchanged})
 	}
