@@ -251,10 +251,8 @@ func (c *Client) do(ctx context.Context, space string, req es.Request, into any)
 // advice is what can be done about a status, after a colon.
 func advice(status int) string {
 	switch status {
-	case http.StatusUnauthorized:
-		return ": Kibana does not accept these credentials: check the API key, or user name and password"
 	case http.StatusForbidden:
-		return ": the credentials do not allow it: docs/kibana.md lists the privileges"
+		return "; docs/kibana.md lists the privileges"
 	case http.StatusRequestEntityTooLarge:
 		return ": the objects are too large for Kibana or a proxy in front of it: see savedObjects.maxImportPayloadBytes"
 	case http.StatusUnprocessableEntity:

@@ -75,7 +75,7 @@ func (a *app) push(ctx context.Context, text, output string) error {
 		if openErr != nil {
 			return openErr
 		}
-		leftOut, err = closed(closeTo, push(ingest.Destination{Sink: to.bulk, Store: to, Finishing: mostFinishing}))
+		leftOut, err = closed(closeTo, push(ingest.Destination{Sink: to, Store: to, Finishing: mostFinishing}))
 	} else {
 		err = a.writeOutput(output, func(w io.Writer) error {
 			return push(ingest.Destination{Sink: ndjson.New(w, a.cfg.Prefix)})

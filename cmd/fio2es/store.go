@@ -83,7 +83,7 @@ func (a *app) openHistory(ctx context.Context) (history.Store, func() error, err
 	if err != nil {
 		return nil, nil, err
 	}
-	return elastic.New(client, a.cfg.Prefix, nil), func() error { client.Close(); return nil }, nil
+	return elastic.New(client, bulk.Options{Prefix: a.cfg.Prefix}), func() error { client.Close(); return nil }, nil
 }
 
 // readEmbedded opens the embedded history for reading. It creates nothing.
@@ -105,27 +105,21 @@ func (a *app) openEmbedded(ctx context.Context) (*sqlite.Store, error) {
 	return store, err
 }
 
-// clusterHistory is the history in a cluster, to read and to write.
-type clusterHistory struct {
-	*elastic.Store
-	bulk *bulk.Writer // what it writes through
-}
-
 // openCluster opens the history in the cluster that the settings name. The function
 // returned closes it, and fails with errLeftOut if documents were refused.
-func (a *app) openCluster(ctx context.Context) (*clusterHistory, func() error, error) {
+func (a *app) openCluster(ctx context.Context) (*elastic.Store, func() error, error) {
 	client, err := a.connect(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	bulk := bulk.New(client, bulk.Options{
+	store := elastic.New(client, bulk.Options{
 		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
 	})
-	return &clusterHistory{elastic.New(client, a.cfg.Prefix, bulk), bulk}, func() error {
+	return store, func() error {
 		defer client.Close()
-		err := bulk.Close()
-		if n := bulk.Stats().Rejected; n > 0 {
-			a.log.Warn(fmt.Sprintf("%d documents were refused: %s has them, with the reasons", n, a.cfg.Elasticsearch.Rejects))
+		err := store.Close()
+		if n := store.Stats().Rejected; n > 0 {
+			a.log.Warn(fmt.Sprintf("%d documents were refused: %s has them with the reasons", n, a.cfg.Elasticsearch.Rejects))
 			if err == nil {
 				err = errLeftOut
 			}

@@ -79,7 +79,7 @@ var rules = map[string]rule{
 		why: "a store knows documents; how they were made, and what is computed of them, is for others",
 	},
 	"internal/history/elastic/bulk": {
-		level: 4, imports: []string{"mapping", "internal/es"},
+		level: 4, imports: []string{"internal/history", "mapping", "internal/es"},
 		why: "documents go out as they are: how they were made is over by then",
 	},
 	"internal/history/elastic": {

@@ -50,8 +50,6 @@ func (c *client) advice(e *es.Error) string {
 		return ""
 	}
 	switch e.Status {
-	case http.StatusUnauthorized:
-		return ": the cluster does not know who you are: check the API key, or user name and password"
 	case http.StatusForbidden:
 		if e.Type == es.BlockType {
 			return ": the cluster or index is read-only: see its disk watermarks and index.blocks settings"

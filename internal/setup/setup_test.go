@@ -296,7 +296,7 @@ func TestFaults(t *testing.T) {
 		want         []string // parts of the error
 	}{
 		{"who", "GET", "/_index_template", 401, `{"error":{"type":"security_exception","reason":"missing authentication credentials"}}`, []string{"status 401 security_exception: missing authentication", "API key"}},
-		{"policy", "PUT", "/_ilm", 403, forbidden, []string{"PUT /_ilm/policy/fio-latency: status 403 security_exception: action [x]", "manage_ilm", "0 of 11 requests done"}},
+		{"policy", "PUT", "/_ilm", 403, forbidden, []string{"PUT /_ilm/policy/fio-latency: credentials do not allow it: status 403 security_exception: action [x]", "manage_ilm", "0 of 11 requests done"}},
 		{"template", "PUT", "/_index_template/fio-runs", 403, forbidden, []string{"manage_index_templates", "8 of 11 requests done"}},
 		{"index of runs", "PUT", "/fio-runs", 403, forbidden, []string{"create index fio-runs (10 of 11 requests done", "index privilege create_index on fio-runs"}},
 		{"reading mappings", "GET", "/fio-", 403, forbidden, []string{"view_index_metadata on fio-*"}},
