@@ -128,9 +128,6 @@ func (a *app) openCluster(ctx context.Context) (*elastic.Store, func() error, er
 	}, nil
 }
 
-// mostFinishing is how many runs a cluster finishes at a time.
-const mostFinishing = 256
-
 // mostChecked is how large a file is checked before it is written to: a quarter of a second.
 const mostChecked = 256 << 20
 
@@ -149,7 +146,7 @@ func (a *app) openTarget(ctx context.Context) (ingest.Target, func() error, erro
 		if err != nil {
 			return ingest.Target{}, nil, err
 		}
-		return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store, Finishing: mostFinishing}, closeStore, nil
+		return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store, IsCluster: true}, closeStore, nil
 	}
 	store, err := a.openEmbedded(ctx)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 type Target struct {
 	Sink  pipeline.Sink
 	Store history.Store // the history that Sink writes to; nil for a file, which has no earlier runs
-	// Finishing is how many runs may be finished at a time. Each has some 100 KB in memory meanwhile.
-	Finishing int
+
+	IsCluster bool // it finishes many runs at once as quickly as one
 }
 
 // Options say how runs are stored.
@@ -146,7 +146,7 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 	for i := range outcomes {
 		outcomes[i] = make(chan outcome, 1)
 	}
-	claims, finishing := newClaims(to.Store, opt.Log, len(runs)), newFinishing(to.Finishing)
+	claims, finishing := newClaims(to.Store, opt.Log, len(runs)), newFinishing(to.IsCluster)
 	one := func(i int) {
 		claim := claims.of(i, again)
 		res, err := pipeline.Ingest(ctx, runs[i], reading, to.Sink, claim.known)
