@@ -50,7 +50,7 @@ func Follow(ctx context.Context, to ingest.Target, opt Options) (Result, error) 
 	log := opt.Ingest.Log
 	f := &follower{
 		Options: opt, to: to, log: log, watched: map[string]*watched{},
-		problems: problems{log: log, quiet: opt.Quiet}, windows: newWindows(log, opt.Window),
+		problems: problems{log: log, quiet: opt.Quiet, reported: map[string]bool{}}, windows: newWindows(log, opt.Window),
 	}
 	err := f.watch(ctx)
 	f.LeftOut = f.LeftOut || f.problems.reportRest()
@@ -63,6 +63,7 @@ type follower struct {
 	to       ingest.Target
 	log      *slog.Logger
 	watched  map[string]*watched // by place
+	live     int                 // runs that are followed by a session
 	problems problems
 	windows  *windows
 	changed  time.Time      // when something changed last
@@ -70,54 +71,34 @@ type follower struct {
 	reading  sync.WaitGroup // sessions, and archives that they read from
 }
 
-// watched is what is known of a run between two looks.
-type watched struct {
-	looks   uint64    // hash of its files' names, sizes and times
-	since   time.Time // since when they are so
-	stored  uint64    // looks when the run was stored
-	tried   uint64    // looks when the run could not be followed
-	session *session  // that follows it; nil without
-	id      string    // in the history; empty before it was stored
-	files   []string  // their names
-}
-
 // placeOf is where a run is. Which run of the history it is depends on its contents.
 func (f *follower) placeOf(run *cbt.Run) string {
 	return f.Ingest.Pipeline.ArchiveOf(run) + ":" + run.Path
 }
 
-// watch looks again and again.
+// watch looks again and again. At the end of ctx it waits for the sessions, which store what they have.
 func (f *follower) watch(ctx context.Context) error {
 	sessions, stop := context.WithCancel(ctx)
 	defer f.reading.Wait()
 	defer stop()
 	f.changed = time.Now()
-	for {
-		err := f.look(ctx, sessions)
-		if ctx.Err() != nil {
-			return f.interrupted()
-		}
-		if err != nil {
+	for ctx.Err() == nil {
+		if err := f.look(ctx, sessions); err != nil && ctx.Err() == nil {
 			return err
 		}
-		if f.Idle > 0 && f.sessions() == 0 && time.Since(f.changed) >= f.Idle {
+		if f.Idle > 0 && f.live == 0 && time.Since(f.changed) >= f.Idle {
 			return nil
 		}
 		const rest = 10 // a look through a large archive takes long: it takes at most a tenth of the time
 		select {
 		case <-time.After(max(f.Every, rest*f.looked)):
 		case <-ctx.Done():
-			return f.interrupted()
 		}
 	}
-}
-
-// interrupted waits for the sessions, which store what they have.
-func (f *follower) interrupted() error {
 	f.reading.Wait()
 	var all error
 	for _, w := range f.watched {
-		all = errors.Join(all, w.collect(f.log))
+		all = errors.Join(all, f.collect(w))
 	}
 	return all
 }
@@ -148,14 +129,17 @@ func (f *follower) look(ctx, sessions context.Context) error {
 		place := f.placeOf(run)
 		found[place] = run
 		w := f.see(place, run, now)
-		if err := f.attend(w); err != nil {
+		if w.session != nil && !slices.Equal(w.session.files, w.files) { // another host's, or the logs that fio writes at the end
+			w.session.stop()
+		}
+		if err := f.collect(w); err != nil {
 			return err
 		}
 		switch {
 		case w.session != nil || w.stored == w.looks:
 		case now.Sub(w.since) >= f.Quiet:
 			over = append(over, run)
-		case w.tried != w.looks && mayBeLive(run) && f.sessions() < mostSessions:
+		case w.tried != w.looks && mayBeLive(run) && f.live < mostSessions:
 			readers.Add(1)
 			f.begin(sessions, w, run, readers.Done)
 		}

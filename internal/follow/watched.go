@@ -69,7 +69,7 @@ func (f *follower) clear(ctx context.Context, found map[string]*cbt.Run) error {
 		}
 		if w.session != nil {
 			w.session.stop()
-			if err := w.collect(f.log); err != nil {
+			if err := f.collect(w); err != nil {
 				return err
 			}
 			if w.session != nil {
