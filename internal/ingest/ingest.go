@@ -78,10 +78,10 @@ func (r *Result) Count() (documents, unchanged int) {
 // Messages come in the order of the runs. An error ends all runs; the result is of those before.
 func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result, error) {
 	result, err := each(ctx, to, runs, opt, false)
-	if err != nil || to.Store == nil {
-		return result, err
+	if err == nil && to.Store != nil {
+		err = restore(ctx, to, &result, opt)
 	}
-	return result, restore(ctx, to, &result, opt)
+	return result, err
 }
 
 // restore counts the documents of the runs that were left as they are, and stores those runs again
