@@ -21,6 +21,7 @@ var rules = map[string]rule{
 	},
 	"internal/alike":     {level: 0, std: true, why: "messages of one kind are alike wherever they come from"},
 	"internal/safeyaml":  {level: 0, why: "what a text may cost does not depend on what it means"},
+	"internal/golden":    {level: 0, why: "it compares texts, whoever made them"},
 	"internal/memtest":   {level: 0, std: true, why: "it measures any function, whatever that does"},
 	"internal/fiomatrix": {level: 0, std: true, why: "it tests the program from outside, by its commands alone"},
 	"internal/archtest":  {level: 0, std: true, why: "rules that import what they rule prove nothing"},
@@ -150,6 +151,7 @@ var rules = map[string]rule{
 // testsOnly are for tests, and for the packages named here.
 var testsOnly = map[string][]string{
 	"internal/fiotest":             {"cmd/fio2es"}, // which can make logs to try things with
+	"internal/golden":              nil,
 	"internal/memtest":             nil,
 	"internal/history/historytest": nil,
 	"internal/es/estest":           nil,
@@ -169,10 +171,10 @@ var only = []struct {
 	{"github.com/elastic/go-elasticsearch/v8", []string{"internal/es", "internal/history/elastic", "internal/history/elastic/bulk", "internal/setup"},
 		"who makes requests to a cluster; internal/es sends them"},
 	{"github.com/ulikunitz/xz", []string{"pipeline/source"}, "what is compressed is unpacked in one place"},
-	{"github.com/google/go-cmp", []string{"internal/history/historytest"}, "it is for tests"},
+	{"github.com/google/go-cmp", []string{"internal/golden", "internal/history/historytest"}, "it is for tests"},
 	{"pgregory.net/rapid", nil, "it is for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "it is for tests"},
-	{"testing", []string{"internal/history/historytest", "internal/es/estest", "internal/memtest"}, "it is for tests"},
+	{"testing", []string{"internal/golden", "internal/history/historytest", "internal/es/estest", "internal/memtest"}, "it is for tests"},
 }
 
 // pure are packages that others import for what they compute: their callers decide what
