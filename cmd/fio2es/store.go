@@ -39,8 +39,8 @@ func addWaitFlags(f *pflag.FlagSet) {
 	f.Duration("give-up-after", es.GiveUpAfter, "longest time to wait while nothing succeeds, because the server is away, too busy, or its disks are full; 0s: fail at once")
 }
 
-// tellWait logs which server is waited for, why, and until when.
-func (a *app) tellWait(w es.Wait) {
+// logWait logs which server is waited for, why, and until when.
+func (a *app) logWait(w es.Wait) {
 	cause := "it does not answer"
 	if w.Cause != nil {
 		cause = w.Cause.Error()
@@ -55,7 +55,7 @@ func (a *app) connect(ctx context.Context) (*es.Client, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	cfg.Waiting, cfg.Dial = a.tellWait, a.dial
+	cfg.Waiting, cfg.Dial = a.logWait, a.dial
 	client, err := es.New(cfg)
 	if err != nil {
 		return nil, usageError{err}

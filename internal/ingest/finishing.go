@@ -2,7 +2,7 @@ package ingest
 
 import "sync"
 
-// mostFinishing is how many runs are finished at a time. Each has some 100 KB in memory meanwhile.
+// mostFinishing is how many runs are finished at a time. Each needs some 100 KB of memory.
 const mostFinishing = 256
 
 // finishing finishes runs in a cluster while others are read.
@@ -18,7 +18,7 @@ func newFinishing(isCluster bool) *finishing {
 	return &finishing{slots: make(chan struct{}, mostFinishing)}
 }
 
-// run calls finish, now or beside what follows.
+// run calls finish, at once or in the background.
 func (f *finishing) run(finish func()) {
 	if f.slots == nil {
 		finish()

@@ -84,8 +84,7 @@ func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result,
 	return result, err
 }
 
-// restore counts the documents of the runs that were left as they are, and stores those runs again
-// of which documents are missing.
+// restore counts the documents of unchanged runs, and stores the runs again that lack some.
 func restore(ctx context.Context, to Target, result *Result, opt Options) error {
 	var kept []*mapping.Run
 	for _, s := range result.Stored {
@@ -132,7 +131,7 @@ type outcome struct {
 // refusedError says why one run is not stored. Others are.
 type refusedError struct{ error }
 
-// each stores runs. again stores once more what the target has.
+// each stores runs. With again, it stores the version that the target has again.
 func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bool) (Result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -235,9 +234,8 @@ func (r *Result) take(run *cbt.Run, o outcome, log *slog.Logger) error {
 	return nil
 }
 
-// missing are the runs of which a store lacks documents, by id, with what it lacks. For the others
-// it finishes what an interrupted ingest left: documents of other versions go, and dashboards show
-// those of this one.
+// missing is what a store lacks of some runs, by id. For the other runs it finishes interrupted
+// replacements: it removes documents of other versions, and dashboards show those of this one.
 func missing(ctx context.Context, store history.Store, runs []*mapping.Run, log *slog.Logger) (map[string]string, error) {
 	if len(runs) == 0 {
 		return nil, nil

@@ -172,7 +172,7 @@ func (p *push) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
 		return true, err
 	}
 	if now, err := p.from.Run(ctx, r.Run.ID); err != nil || now.Run.Ingest != r.Run.Ingest {
-		return true, err // it was replaced meanwhile, which one finds
+		return true, err // it was replaced since, which one finds
 	}
 	p.Log.Warn(fmt.Sprintf("run %s (%s) is not pushed: the embedded history lacks %s: ingest its files again, then push",
 		r.Run.ID[:8], facts.Title(r), counts.LackText(r)))
