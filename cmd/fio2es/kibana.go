@@ -84,7 +84,7 @@ func (a *app) openKibana(ctx context.Context) (*dashboards, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	cfg.Service, cfg.Waiting, cfg.Dial = "Kibana", a.tellWait, a.dial
+	cfg.Service, cfg.Waiting, cfg.Dial = "Kibana", a.logWait, a.dial
 	transport, err := es.New(cfg)
 	if err != nil {
 		return nil, usageError{err}
