@@ -97,7 +97,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestSparse: runs of which little is known have a line all the same.
+// TestSparse: runs of which little is known have a line, too.
 func TestSparse(t *testing.T) {
 	averages, nothing := runOf(0, "averages", 100), runOf(1, "nothing", 100)
 	averages.All = &mapping.Totals{IOPS: 120, Latency: mapping.Latency{Mean: 42}}
@@ -184,7 +184,7 @@ func parameters(address string) string {
 	return v.Encode()
 }
 
-// TestAddress: the address of a list asks for that list.
+// TestAddress: the address of a list leads to that list.
 func TestAddress(t *testing.T) {
 	for i := range facts.Orders {
 		for _, text := range []string{"", "a b&c=d #?%<>\"'"} {
@@ -211,7 +211,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// TestHostile: nothing of a run, whatever it is named, becomes an element or an attribute.
+// TestHostile: no text of a run becomes an element or an attribute.
 func TestHostile(t *testing.T) {
 	const evil = `</title></style></svg><script>alert(1)</script><img src=x onerror=alert(2)>" onload="alert(3)' onload='alert(4) javascript:alert(5) {{.}} ]]>`
 	hostile, clean := runOf(0, evil, 100), runOf(0, "clean", 100)
@@ -244,7 +244,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// A list without runs says how many the history has, and what was asked for.
+// TestEmptyList: a list without runs says how many the history has, and repeats the query.
 func TestEmptyList(t *testing.T) {
 	p := serve(historyOf(t, runOf(0, "a", 50), runOf(1, "b", 60)))
 	for path, want := range map[string]string{
