@@ -117,7 +117,7 @@ func (b *planner) attributeClients(entries []*entry, jobs []*job) []*entry {
 			continue
 		}
 		j.number = 0
-		b.lose(fmt.Errorf("%s: its host has only %d jobs in %s: the log is not used", j.log.File.Name(), len(of), entries[0].out.File.Name()))
+		b.skip(fmt.Errorf("%s: its host has only %d jobs in %s: the log is not used", j.log.File.Name(), len(of), entries[0].out.File.Name()))
 	}
 	return entries
 }
@@ -201,7 +201,7 @@ func (b *planner) attributeSegments(entries []*entry, jobs []*job) []*entry {
 		one.ran = 0 // the run times of several stages are not the log's
 	}
 	if one.several && !(len(jobs) == 1 || jobs[0].first > epochTimes) {
-		b.lose(fmt.Errorf("%s: a log of jobs that may have run one after another, of which nothing says which part is whose: "+
+		b.skip(fmt.Errorf("%s: a log of jobs that may have run one after another, of which nothing says which part is whose: "+
 			"they are shown side by side; run fio with --per_job_logs=1 or --log_unix_epoch=1", jobs[0].log.File.Name()))
 	}
 	return one.cover(jobs)
@@ -272,7 +272,7 @@ func (o *output) trustsTimes() bool {
 // dropJob skips the logs of a job.
 func (b *planner) dropJob(j *job, why string) {
 	j.number = 0
-	b.lose(fmt.Errorf("%s: not used: %s", j.log.File.Name(), why))
+	b.skip(fmt.Errorf("%s: not used: %s", j.log.File.Name(), why))
 }
 
 // isDropped reports whether the logs of a job are skipped.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -18,15 +19,13 @@ import (
 type averages struct {
 	*plan
 	problems *Problems
-	series   map[averageKey]*average
-	levels   []mapping.Level
+	series   map[averageKey]*average // of jobs
 }
 
-// averageKey is one window of one job.
+// averageKey is one window of a job, a host or the cluster.
 type averageKey struct {
-	window    int64
-	direction fiolog.Direction
-	host, job string
+	window int64
+	align.Key
 }
 
 // average is the mean of a window: sums of value times milliseconds.
@@ -37,7 +36,7 @@ type average struct {
 
 // readAverages reads logs for what they say over time.
 func (p *plan) readAverages(ctx context.Context, logs []cbt.Log, t *tallies) (*averages, error) {
-	a := &averages{plan: p, problems: t.problems, series: map[averageKey]*average{}, levels: p.opt.levels()}
+	a := &averages{plan: p, problems: t.problems, series: map[averageKey]*average{}}
 	for _, log := range logs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -48,7 +47,7 @@ func (p *plan) readAverages(ctx context.Context, logs []cbt.Log, t *tallies) (*a
 		}
 		last, err := a.read(log, j)
 		if err != nil {
-			t.problems.lose(err)
+			t.problems.skip(err)
 		}
 		if len(p.averages) > 0 { // else rows say it
 			t.jobs[j].last = max(t.jobs[j].last, last)
@@ -69,14 +68,14 @@ func (a *averages) read(log cbt.Log, j *job) (end int64, err error) {
 		case !ok:
 			return end, nil
 		case errors.As(err, new(*fiolog.SyntaxError)):
-			a.problems.lose(err)
+			a.problems.skip(err)
 			continue
 		case err != nil:
 			return end, err
 		}
 		at := rec.Time - j.origin
 		if at < 0 || at > maxRun || rec.NewJob {
-			a.problems.lose(rowErr(errors.New("the time is not of this job"), log, rec))
+			a.problems.skip(rowErr(errors.New("the time is not of this job"), log, rec))
 			continue
 		}
 		from := last[rec.Direction]
@@ -96,16 +95,19 @@ func (a *averages) read(log cbt.Log, j *job) (end int64, err error) {
 // request adds the bytes of one request where it completed.
 func (a *averages) request(j *job, d fiolog.Direction, at int64, bytes uint64) {
 	w := max(at+a.shift-1, 0) / a.window
-	a.sum(averageKey{w, d, j.host, j.name()}).bandwidth += float64(bytes) * 1000
+	sumOf(a.series, averageKey{w, j.key(d)}).bandwidth += float64(bytes) * 1000
 }
 
-func (a *averages) sum(key averageKey) *average {
-	s := a.series[key]
-	if s == nil {
-		s = &average{}
-		a.series[key] = s
+// key is the job's at the lowest level.
+func (j *job) key(d fiolog.Direction) align.Key {
+	return align.Key{Level: align.Job, Host: j.host, Job: j.name(), Direction: d}
+}
+
+func sumOf(sums map[averageKey]*average, key averageKey) *average {
+	if sums[key] == nil {
+		sums[key] = &average{}
 	}
-	return s
+	return sums[key]
 }
 
 // spread adds a mean from one time to another to the windows that it overlaps.
@@ -113,7 +115,7 @@ func (a *averages) spread(kind fiolog.Kind, j *job, d fiolog.Direction, from, to
 	length := a.window
 	for w := max(from, 0) / length; w*length < to; w++ {
 		ms := float64(min(to, (w+1)*length) - max(from, w*length))
-		s := a.sum(averageKey{w, d, j.host, j.name()})
+		s := sumOf(a.series, averageKey{w, j.key(d)})
 		switch kind {
 		case fiolog.IOPS:
 			s.iops += value * ms
@@ -126,33 +128,16 @@ func (a *averages) spread(kind fiolog.Kind, j *job, d fiolog.Direction, from, to
 	}
 }
 
-// levelKey is one window of what a document is of.
-type levelKey struct {
-	averageKey
-	level mapping.Level
-}
-
 // sums adds the jobs up to the levels of documents. Latencies are weighted by the rate.
-func (a *averages) sums() map[levelKey]*average {
-	sums := map[levelKey]*average{}
+func (a *averages) sums() map[averageKey]*average {
+	sums := map[averageKey]*average{}
 	for k, s := range a.series {
 		weight := s.iops
 		if weight == 0 {
 			weight = s.measured
 		}
-		for _, level := range a.levels {
-			at := levelKey{k, level}
-			if level < mapping.Job {
-				at.job = ""
-			}
-			if level < mapping.Host {
-				at.host = ""
-			}
-			sum := sums[at]
-			if sum == nil {
-				sum = &average{}
-				sums[at] = sum
-			}
+		for _, level := range a.opt.levels() {
+			sum := sumOf(sums, averageKey{k.window, k.At(align.Level(level - mapping.Cluster))})
 			sum.iops += s.iops
 			sum.bandwidth += s.bandwidth
 			if s.measured > 0 {
@@ -164,28 +149,25 @@ func (a *averages) sums() map[levelKey]*average {
 	return sums
 }
 
-// documents gives a document for each window, level and direction, in order of time.
+// documents makes a document for each window, level and direction, in order of time.
 func (a *averages) documents(ref mapping.RunRef, version string, put func(*mapping.Interval) error) error {
 	sums := a.sums()
-	order := func(x, y levelKey) int {
-		return cmp.Or(cmp.Compare(x.window, y.window), cmp.Compare(x.level, y.level), cmp.Compare(x.host, y.host),
-			cmp.Compare(x.job, y.job), cmp.Compare(x.direction, y.direction))
-	}
+	order := func(x, y averageKey) int { return cmp.Or(cmp.Compare(x.window, y.window), x.Compare(y.Key)) }
 	for _, k := range slices.SortedFunc(maps.Keys(sums), order) {
-		if err := put(a.document(k.averageKey, k.level, sums[k], ref, version)); err != nil {
+		if err := put(a.document(k, sums[k], ref, version)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *averages) document(k averageKey, level mapping.Level, s *average, ref mapping.RunRef, version string) *mapping.Interval {
+func (a *averages) document(k averageKey, s *average, ref mapping.RunRef, version string) *mapping.Interval {
 	length := a.window
 	d := &mapping.Interval{
-		Time: a.at(k.window * length), Level: level,
+		Time: a.at(k.window * length), Level: mapping.Cluster + mapping.Level(k.Level),
 		Window: mapping.Window{End: a.at((k.window + 1) * length), MS: length, ElapsedMS: k.window * length},
-		Run:    ref, CBT: a.settings(), Host: mapping.HostRef{Name: k.host}, Hosts: a.hostsOf(k.host),
-		Fio:       mapping.FioRef{Direction: k.direction.String(), Job: k.job, Version: version},
+		Run:    ref, CBT: a.settings(), Host: mapping.HostRef{Name: k.Host}, Hosts: a.hostsOf(k.Host),
+		Fio:       mapping.FioRef{Direction: k.Direction.String(), Job: k.Job, Version: version},
 		IOPS:      rounded(s.iops/float64(length), 1e3),
 		Bandwidth: rounded(s.bandwidth/float64(length), 1),
 		Weighting: mapping.Averaged,

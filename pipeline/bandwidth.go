@@ -14,7 +14,7 @@ import (
 // are of one size, that is exact; else the bw logs say, where there are some.
 type bandwidth struct {
 	size [fiolog.Directions]float64 // of every request, bytes; 0 if they differ, or nothing tells
-	logs map[levelKey]*average      // nil if not needed
+	logs map[averageKey]*average    // nil if not needed
 }
 
 // readBandwidth looks for what says the run's bandwidth over time.
@@ -86,8 +86,7 @@ func (b *bandwidth) of(w *align.Window, d *mapping.Interval, length int64) float
 	}
 	sum := 0.0
 	for at := w.Elapsed / length; at < (w.Elapsed+w.Length)/length; at++ {
-		key := levelKey{averageKey{at, w.Key.Direction, w.Key.Host, w.Key.Job}, d.Level}
-		if s := b.logs[key]; s != nil {
+		if s := b.logs[averageKey{at, w.Key}]; s != nil {
 			sum += s.bandwidth
 		}
 	}

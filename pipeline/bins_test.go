@@ -26,6 +26,9 @@ func ingested(t *testing.T, dir string, opt Options) (*memory, *Result) {
 	}
 	to := &memory{}
 	res, err := Ingest(t.Context(), archive.Runs[0], opt, to, nil)
+	if err == nil {
+		err = to.Finish(t.Context(), res.Run)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +66,8 @@ func TestMoreGroupsWithUsualHost(t *testing.T) {
 				t.Fatal(err)
 			}
 			to, res := ingested(t, dir, Options{})
-			if len(res.Lost) > 0 || len(res.Notes) != 1 || !strings.Contains(res.Notes[0].Error(), "different numbers of groups") {
-				t.Errorf("lost %v, notes %v", res.Lost, res.Notes)
+			if len(res.Skipped) > 0 || len(res.Notes) != 1 || !strings.Contains(res.Notes[0].Error(), "different numbers of groups") {
+				t.Errorf("lost %v, notes %v", res.Skipped, res.Notes)
 			}
 			want, _, tails := truthOf(t, spec, spec.Run(0))
 			got := map[series]int64{}
@@ -97,8 +100,8 @@ func TestMoreGroupsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	to, res := ingested(t, dir, Options{})
-	if len(res.Lost)+len(res.Notes) > 0 {
-		t.Errorf("lost %v, notes %v", res.Lost, res.Notes)
+	if len(res.Skipped)+len(res.Notes) > 0 {
+		t.Errorf("lost %v, notes %v", res.Skipped, res.Notes)
 	}
 	slowest := 0.0
 	for h := range spec.Hosts {
@@ -130,8 +133,8 @@ func TestUsualColumnsOfAnotherLayout(t *testing.T) {
 		t.Fatal(err)
 	}
 	to, res := ingested(t, dir, Options{})
-	if len(res.Lost) > 0 || len(res.Notes) != 1 || !strings.Contains(res.Notes[0].Error(), "1856 bins are usually fio 3, coarseness 0, but are read as fio 3 with 58 groups, coarseness 1") {
-		t.Errorf("lost %v, notes %v", res.Lost, res.Notes)
+	if len(res.Skipped) > 0 || len(res.Notes) != 1 || !strings.Contains(res.Notes[0].Error(), "1856 bins are usually fio 3, coarseness 0, but are read as fio 3 with 58 groups, coarseness 1") {
+		t.Errorf("lost %v, notes %v", res.Skipped, res.Notes)
 	}
 	if got := to.intervals[0].Latency.Layout; got != "fio3/1/58" {
 		t.Errorf("layout %s", got)
@@ -162,15 +165,15 @@ func TestMoreGroupsWithoutReport(t *testing.T) {
 			version := map[bool]int{true: 2, false: 3}[log.Fio2]
 			want := fmt.Sprintf("fio%d/%d/%d", version, c, log.Groups)
 			if len(to.runs) != 1 || requests(to.runs[0].All) != int64(logged) || to.runs[0].All.Latency.Layout != want {
-				t.Errorf("%s: %+v, lost %v", want, to.runs, res.Lost)
+				t.Errorf("%s: %+v, lost %v", want, to.runs, res.Skipped)
 			}
 			for hint, says := range map[hist.Hint]string{
 				{}:                             "--unit ns or --unit us, or put fio's JSON report beside the logs",
 				{Unit: right.Unit, Groups: 40}: fmt.Sprintf("%d bins do not go with 40 groups of %s", log.Columns(), right.Unit),
 			} {
 				to, res := ingested(t, dir, Options{Bins: hint})
-				if len(to.intervals) > 0 || len(res.Lost) == 0 || !strings.Contains(res.Lost[0].Error(), says) {
-					t.Errorf("%s with %v: %d documents, lost %v", want, hint, len(to.intervals), res.Lost)
+				if len(to.intervals) > 0 || len(res.Skipped) == 0 || !strings.Contains(res.Skipped[0].Error(), says) {
+					t.Errorf("%s with %v: %d documents, lost %v", want, hint, len(to.intervals), res.Skipped)
 				}
 			}
 		}
@@ -201,8 +204,8 @@ func TestMoreGroupsInReports(t *testing.T) {
 	}
 	for groups, want := range map[int]string{0: "fio3/0/31", 34: "fio3/0/34", 29: "fio3/0"} {
 		to, res := ingested(t, dir, Options{Bins: hist.Hint{Groups: groups}})
-		if len(res.Lost) > 0 || len(to.runs) != 1 || requests(to.runs[0].All) != 52 {
-			t.Fatalf("%d groups: %+v, lost %v, notes %v", groups, to.runs, res.Lost, res.Notes)
+		if len(res.Skipped) > 0 || len(to.runs) != 1 || requests(to.runs[0].All) != 52 {
+			t.Fatalf("%d groups: %+v, lost %v, notes %v", groups, to.runs, res.Skipped, res.Notes)
 		}
 		for _, d := range to.intervals {
 			if d.Latency.Layout != want {

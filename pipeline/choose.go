@@ -95,7 +95,7 @@ func (b *planner) add(j *job) {
 	default:
 		j.close()
 		j.head = head{}
-		b.lose(why)
+		b.skip(why)
 	}
 }
 
@@ -222,7 +222,7 @@ func (b *planner) histInterval(j *job) int64 {
 	if j.entry == nil {
 		return b.configuredInterval(nil)
 	}
-	if ms := milliseconds(j.entry.out.option(j.entry.index, "log_hist_msec")); ms > 0 {
+	if ms := milliseconds(j.entry.option("log_hist_msec")); ms > 0 {
 		return ms
 	}
 	return b.configuredInterval(j.entry.out)

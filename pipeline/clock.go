@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -39,6 +38,7 @@ const (
 	betweenStages = 250 * time.Millisecond // from the end of a job to the start of the next behind a stonewall
 	errorOfStage  = 300 * time.Millisecond // of each stage that is placed by the one behind it
 	errorOfCoarse = 2 * time.Second        // of times that archives keep in whole seconds
+	errorOfZone   = 14 * time.Hour         // of times in an unknown time zone
 )
 
 // epochTimes are those of log_unix_epoch: milliseconds since 1970. No job runs so long
@@ -51,24 +51,4 @@ func milliseconds(option string) int64 {
 		return 0
 	}
 	return ms
-}
-
-// duration reads a time as fio's options have it: "5", "5s", "100ms", "1m"; seconds
-// without a unit. It reports false for what it does not know, such as the range of a
-// random startdelay ("1-3").
-func duration(option string) (time.Duration, bool) {
-	if option == "" {
-		return 0, true
-	}
-	digits := strings.TrimRight(option, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-	n, err := strconv.ParseInt(digits, 10, 64)
-	unit, ok := map[string]time.Duration{
-		"": time.Second, "s": time.Second, "sec": time.Second, "ms": time.Millisecond, "msec": time.Millisecond,
-		"us": time.Microsecond, "usec": time.Microsecond, "m": time.Minute, "min": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
-	}[strings.ToLower(option[len(digits):])]
-	const most = 1 << 32
-	if err != nil || n < 0 || n > most || !ok {
-		return 0, false
-	}
-	return time.Duration(n) * unit, true
 }

@@ -43,8 +43,8 @@ func TestCounts(t *testing.T) {
 			} {
 				opt.Levels = []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}
 				docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", c.path), c.run, opt)
-				if len(res.Lost) > 0 {
-					t.Errorf("lost: %v", res.Lost)
+				if len(res.Skipped) > 0 {
+					t.Errorf("lost: %v", res.Skipped)
 				}
 				type sum struct{ completed, counted int64 }
 				sums := map[mapping.Level]map[string]*sum{}
@@ -94,7 +94,7 @@ func requests(t *mapping.Totals) int64 {
 // TestCompressedByFio reads logs whose counts fio has lost: refused, with the reason.
 func TestCompressedByFio(t *testing.T) {
 	_, res := readRun(t, filepath.Join("..", "testdata", "corpus", "compressed"), "", Options{})
-	if len(res.Lost) == 0 || !errors.Is(errors.Join(res.Lost...), fiolog.ErrStoredCompressed) {
-		t.Errorf("got %v, want %v", res.Lost, fiolog.ErrStoredCompressed)
+	if len(res.Skipped) == 0 || !errors.Is(errors.Join(res.Skipped...), fiolog.ErrStoredCompressed) {
+		t.Errorf("got %v, want %v", res.Skipped, fiolog.ErrStoredCompressed)
 	}
 }

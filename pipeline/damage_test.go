@@ -70,7 +70,7 @@ func TestDamage(t *testing.T) {
 			for _, d := range docs {
 				sum += d.Requests.Completed
 			}
-			told(t, "lost", res.Lost, c.lost)
+			told(t, "lost", res.Skipped, c.lost)
 			told(t, "notes", res.Notes, c.notes)
 			if res.Run.Run.Complete != c.complete {
 				t.Errorf("complete: %v, want %v; %v", res.Run.Run.Complete, c.complete, res.Run.Warnings)

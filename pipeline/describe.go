@@ -20,7 +20,7 @@ type Plan struct {
 	Jobs      []PlanJob
 
 	// Lost is what will be left out, Notes what else there is to know.
-	Lost, Notes []error
+	Skipped, Notes []error
 }
 
 // PlanJob is one job of a plan.
@@ -47,12 +47,12 @@ func MakePlan(ctx context.Context, run *cbt.Run, opt Options) (*Plan, error) {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		problems.lose(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
-		return &Plan{Lost: problems.Lost(), Notes: problems.Notes()}, nil
+		problems.skip(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
+		return &Plan{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
 	}
 	p.close()
 	out := p.describe()
-	out.Lost, out.Notes = problems.Lost(), problems.Notes()
+	out.Skipped, out.Notes = problems.Skipped(), problems.Notes()
 	return out, nil
 }
 

@@ -68,7 +68,7 @@ func (e *entry) separate() {
 	if e.Mixed == nil {
 		return
 	}
-	directions := directionsOf(e.out.option(e.index, "rw"), e.out.option(e.index, "readwrite"))
+	directions := directionsOf(e.option("rw"), e.option("readwrite"))
 	if len(directions) != 1 {
 		e.mixed = true
 		return
@@ -106,7 +106,7 @@ func (e *entry) useTotalLatency() bool {
 		mixed := *e.Mixed
 		job.Mixed = &mixed
 	}
-	for _, s := range stats(&job) {
+	for _, s := range job.All() {
 		if len(s.Clat.Bins) == 0 && s.Clat.N == 0 && s.Clat.Mean == 0 && (len(s.Lat.Bins) > 0 || s.Lat.Mean > 0) {
 			used = used || len(s.Lat.Bins) > 0
 			s.Clat = s.Lat
@@ -152,7 +152,7 @@ func (e *entry) failed(s *fiolog.DirectionStats) (int64, error) {
 // wantsRows reports whether fio was to write a histogram log of the job: where a run has
 // totals alone, what such a job did is lost over time, and not only not asked for.
 func (e *entry) wantsRows() bool {
-	return e.out.hasOption(e.index, "write_hist_log") && milliseconds(e.out.option(e.index, "log_hist_msec")) > 0
+	return e.hasOption("write_hist_log") && milliseconds(e.option("log_hist_msec")) > 0
 }
 
 // measured is how many requests of a direction have a latency: all that did not fail.
@@ -209,9 +209,6 @@ func addStats(entries []*entry, of func(*entry) *fiolog.DirectionStats) (sum fio
 		sum.Clat.N += from.Clat.N
 		bins.AddBins(from.Clat.Layout, from.Clat.Bins)
 	}
-	sum.Clat.Layout = bins.Layout()
-	for i, n := range bins.All() {
-		sum.Clat.Bins = append(sum.Clat.Bins, hist.Bin{Index: uint32(i), Count: uint64(n)})
-	}
+	sum.Clat.Layout, sum.Clat.Bins = bins.Layout(), bins.Bins()
 	return sum
 }

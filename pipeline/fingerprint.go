@@ -84,7 +84,7 @@ func (p *plan) files() []used {
 		}
 		byFile[o.File] = used{o.File, role, o.Host, o.Volume, 0}
 	}
-	for _, f := range []*source.File{p.run.Config, p.run.Whole} {
+	for _, f := range []*source.File{p.run.Config, p.run.ArchiveConfig} {
 		if f != nil {
 			byFile[f] = used{file: f, role: mapping.RoleConfig}
 		}

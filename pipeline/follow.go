@@ -43,7 +43,7 @@ func Follow(
 		return nil, fmt.Errorf("%s:%s: %w: %w", run.Archive, run.Name(), ErrNotLive, err)
 	}
 	defer p.close()
-	f := &follower{plan: p, tallies: newTallies(p, problems), to: to, every: how.Every, stored: time.Now()}
+	f := &follower{plan: p, tallies: newTallies(p, problems), to: &batches{to: to}, every: how.Every, stored: time.Now()}
 	if !f.tallies.live {
 		return nil, fmt.Errorf("%s: %w", p.title, ErrNotLive)
 	}
@@ -71,12 +71,10 @@ type follower struct {
 	identity
 	tallies *tallies
 	rates   *bandwidth
-	to      Sink
+	to      *batches
 	every   time.Duration
 	stored  time.Time // when the run's document was, last
-
-	docs []*mapping.Interval // not stored yet
-	made mapping.Documents
+	made    mapping.Documents
 }
 
 func (f *follower) follow(ctx context.Context, each func(*mapping.Interval) error) (*Result, error) {
@@ -90,11 +88,8 @@ func (f *follower) follow(ctx context.Context, each func(*mapping.Interval) erro
 		if err := each(d); err != nil {
 			return nil, err
 		}
-		f.docs = append(f.docs, d.Split()...)
-		if len(f.docs) >= batch {
-			if err := f.put(ctx); err != nil {
-				return nil, err
-			}
+		if err := f.to.put(ctx, d); err != nil {
+			return nil, err
 		}
 		if time.Since(f.stored) >= f.every {
 			if _, err := f.store(ctx); err != nil {
@@ -106,27 +101,15 @@ func (f *follower) follow(ctx context.Context, each func(*mapping.Interval) erro
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Run: run, Lost: f.tallies.problems.Lost(), Notes: f.tallies.problems.Notes()}, nil
-}
-
-func (f *follower) put(ctx context.Context) error {
-	if len(f.docs) == 0 {
-		return nil
-	}
-	err := f.to.Put(ctx, f.docs)
-	f.docs = f.docs[:0]
-	return err
+	return &Result{Run: run, Skipped: f.tallies.problems.Skipped(), Notes: f.tallies.problems.Notes()}, nil
 }
 
 // store makes all documents so far visible.
 func (f *follower) store(ctx context.Context) (*mapping.Run, error) {
-	if err := f.put(ctx); err != nil {
-		return nil, err
-	}
 	run := f.summary(f.ref, f.tallies, f.made)
 	run.Run.Complete = false
 	run.Source = f.src // as it was in the beginning: by that the whole files are recognised
 	run.Warnings = append(run.Warnings, "followed while fio ran: not all of it is here")
 	f.stored = time.Now()
-	return run, f.to.Finish(ctx, run)
+	return run, f.to.finish(ctx, run)
 }

@@ -210,8 +210,8 @@ func (f *followed) check(t *testing.T) {
 	if diff := cmp.Diff(f.batch, live, cmpopts.EquateEmpty(), cmp.AllowUnexported(mapping.Interval{}, mapping.Latency{})); diff != "" {
 		t.Errorf("followed (+) and read when it was over (-):\n%s", diff)
 	}
-	if len(f.visible) != len(f.docs) || len(f.res.Lost) > 0 {
-		t.Errorf("%d documents visible, %d were made; lost %v", len(f.visible), len(f.docs), f.res.Lost)
+	if len(f.visible) != len(f.docs) || len(f.res.Skipped) > 0 {
+		t.Errorf("%d documents visible, %d were made; lost %v", len(f.visible), len(f.docs), f.res.Skipped)
 	}
 	if f.run.Run.Complete || !f.run.Run.Live() || f.run.Documents.Cluster == 0 {
 		t.Errorf("run document: %+v, %+v", f.run.Run, f.run.Documents)

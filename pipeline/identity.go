@@ -224,13 +224,13 @@ func (p *plan) compare(e *Execution, have *mapping.Run, ingest string) *Result {
 	if why := p.less(e, have); why != "" {
 		kept := note(", which has " + why + "; --force stores this one instead")
 		if !maps.Equal(have.Run.Labels, labelsOf(have, p.opt.Labels)) {
-			kept.Lost = append(kept.Lost, fmt.Errorf("%s: the labels of run %s were not changed: "+
+			kept.Skipped = append(kept.Skipped, fmt.Errorf("%s: the labels of run %s were not changed: "+
 				"give them with the path that has all of the run", p.title, short(have.Run.ID)))
 		}
 		return kept
 	}
 	if missing := differs(e, have); len(missing) > 0 {
-		return &Result{Lost: []error{fmt.Errorf("%s: not stored: it shares files with run %s %s:%s, but has not all that run has, such as %s; "+
+		return &Result{Skipped: []error{fmt.Errorf("%s: not stored: it shares files with run %s %s:%s, but has not all that run has, such as %s; "+
 			"name a folder with all files of one run and no others, or replace that run with --force",
 			p.title, short(have.Run.ID), have.Run.Archive, have.Run.Name, missing[0].Path)}}
 	}

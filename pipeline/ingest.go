@@ -15,7 +15,7 @@ import (
 type Result struct {
 	Run *mapping.Run
 	// Lost is what was left out of it, Notes what else there is to know.
-	Lost, Notes []error
+	Skipped, Notes []error
 	// Unchanged means that Run is what the store has, and nothing was stored.
 	Unchanged bool
 	// Why says of each job what it was read from and when it ran, and by which evidence.
@@ -24,7 +24,7 @@ type Result struct {
 
 // Log logs what there is to say of the run: as warnings what was skipped.
 func (r *Result) Log(log *slog.Logger) {
-	for _, err := range r.Lost {
+	for _, err := range r.Skipped {
 		log.Warn(err.Error())
 	}
 	for _, err := range r.Notes {
@@ -51,29 +51,46 @@ const batch = 1000
 // meanwhile. Each takes some 20 KB.
 const windowsAhead = 64
 
-// Ingest stores one run's documents. What the sink has of the run already is replaced
-// when all new documents are stored. known may be nil. Errors are as for [Read], or
-// known's or the sink's.
+// Ingest puts the interval documents of one run into a sink. The caller finishes the run there with
+// the result's document, if there is one and it is not unchanged: then the new documents replace what
+// the sink has of the run. known may be nil. Errors are as for [Read], or known's or the sink's.
 func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known) (*Result, error) {
-	var docs []*mapping.Interval
-	result, err := read(ctx, run, opt, true, known, func(d *mapping.Interval) error {
-		docs = append(docs, d.Split()...)
-		if len(docs) < batch {
-			return nil
-		}
-		err := to.Put(ctx, docs)
-		docs = docs[:0]
+	b := &batches{to: to}
+	result, err := read(ctx, run, opt, true, known, func(d *mapping.Interval) error { return b.put(ctx, d) })
+	if err == nil {
+		err = b.flush(ctx)
+	}
+	return result, err
+}
+
+// batches stores documents many at a time.
+type batches struct {
+	to   Sink
+	docs []*mapping.Interval // not stored yet
+}
+
+func (b *batches) put(ctx context.Context, d *mapping.Interval) error {
+	if b.docs = append(b.docs, d.Split()...); len(b.docs) < batch {
+		return nil
+	}
+	return b.flush(ctx)
+}
+
+func (b *batches) flush(ctx context.Context) error {
+	if len(b.docs) == 0 {
+		return nil
+	}
+	err := b.to.Put(ctx, b.docs)
+	b.docs = b.docs[:0]
+	return err
+}
+
+// finish stores what is left, and the run's document.
+func (b *batches) finish(ctx context.Context, run *mapping.Run) error {
+	if err := b.flush(ctx); err != nil {
 		return err
-	})
-	if err != nil || result.Run == nil || result.Unchanged {
-		return result, err
 	}
-	if len(docs) > 0 {
-		if err := to.Put(ctx, docs); err != nil {
-			return result, err
-		}
-	}
-	return result, to.Finish(ctx, result.Run)
+	return b.to.Finish(ctx, run)
 }
 
 // read is what Read and Ingest share: a plan, then windows, documents and the summary.
@@ -84,8 +101,8 @@ func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known K
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		problems.lose(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
-		return &Result{Lost: problems.Lost(), Notes: problems.Notes()}, nil
+		problems.skip(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
+		return &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
 	}
 	defer p.close()
 	id := identity{ref: p.reference("")}
@@ -105,7 +122,7 @@ func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known K
 	p.conclude(t)
 	doc := p.summary(id.ref, t, made)
 	doc.Source = id.src
-	return &Result{Run: doc, Lost: problems.Lost(), Notes: problems.Notes(), Why: p.describe().why()}, nil
+	return &Result{Run: doc, Skipped: problems.Skipped(), Notes: problems.Notes(), Why: p.describe().why()}, nil
 }
 
 // intervals makes the documents of all windows, and counts them.
@@ -141,7 +158,7 @@ func (p *plan) intervals(ctx context.Context, t *tallies, ref mapping.RunRef, pu
 
 // conclude says what the numbers do not.
 func (p *plan) conclude(t *tallies) {
-	lose, note := t.problems.lose, t.problems.note
+	skip, note := t.problems.skip, t.problems.note
 	for _, doubt := range p.run.Doubts {
 		note("%s: %s", p.title, doubt)
 	}
@@ -165,7 +182,7 @@ func (p *plan) conclude(t *tallies) {
 		note("%s: %s", p.title, text)
 	}
 	if t.stats.Late >= 0.5 {
-		lose(fmt.Errorf("%s: %.0f requests are in rows so late, or took so long, that they count in a later window", p.title, t.stats.Late))
+		skip(fmt.Errorf("%s: %.0f requests are in rows so late, or took so long, that they count in a later window", p.title, t.stats.Late))
 	}
 }
 
@@ -194,7 +211,7 @@ func (p *plan) concludeLogs(t *tallies) {
 	text := fmt.Sprintf("%s: no JSON report for %d of %d logs, so the last part of an interval of each job is missing: "+
 		"pass the folder, or run fio with --output-format=json+", p.title, without, len(p.jobs))
 	if p.run.Iteration >= 0 || len(p.outputs) > 0 { // CBT writes one always, and others were there
-		t.problems.lose(fmt.Errorf("%s", text))
+		t.problems.skip(fmt.Errorf("%s", text))
 	} else {
 		t.problems.note("%s", text)
 	}
@@ -210,15 +227,15 @@ func (p *plan) concludeEntry(e *entry, t *tallies, others bool) {
 			logs++
 		}
 	}
-	wanted := e.out.hasOption(e.index, "write_hist_log")
+	wanted := e.hasOption("write_hist_log")
 	switch {
 	case served == 0 || e.jobs[0].source == fromReports:
 	case logs == 0 && wanted && !((p.opt.Alone || p.run.Loose) && len(p.run.Logs) == 0): // a report named by itself
-		t.problems.lose(fmt.Errorf("%s served %d requests, but its log is not there or cannot be read: they count in the run's totals, and in no window; add the log, or copy it again", e.describe(), served))
+		t.problems.skip(fmt.Errorf("%s served %d requests, but its log is not there or cannot be read: they count in the run's totals, and in no window; add the log, or copy it again", e.describe(), served))
 	case logs == 0 && others:
 		t.problems.note("%s has no histogram log: its %d requests count in the run's totals, and in no window; give its section --write_hist_log, too", e.describe(), served)
 	case logs > 0 && logs < e.size:
-		t.problems.lose(fmt.Errorf("%s stands for %d jobs, and only %d logs of them are there; add the others", e.describe(), e.size, logs))
+		t.problems.skip(fmt.Errorf("%s stands for %d jobs, and only %d logs of them are there; add the others", e.describe(), e.size, logs))
 	}
 }
 
@@ -226,7 +243,7 @@ func (p *plan) concludeEntry(e *entry, t *tallies, others bool) {
 func (p *plan) concludeReports(t *tallies) {
 	binless := false
 	for _, e := range p.entries {
-		for _, s := range stats(t.report(e)) {
+		for _, s := range t.report(e).All() {
 			if n, err := e.failed(s); err == nil && n > 0 {
 				t.problems.note("%s: %d requests failed, or fio did not measure them: they have no latency", e.describe(), n)
 			}
@@ -234,7 +251,7 @@ func (p *plan) concludeReports(t *tallies) {
 			case s.TotalIOs == 0 || len(s.Clat.Bins) > 0:
 			case s.Clat.Mean == 0:
 				t.problems.note("%s: completion latencies are disabled (disable_clat, disable_lat or gtod_reduce): only requests and rates are known", e.describe())
-			case e.out.option(e.index, "clat_percentiles") == "0":
+			case e.option("clat_percentiles") == "0":
 				t.problems.note("%s: clat_percentiles=0 leaves the bins out of the report and the rows out of the logs: run fio without it", e.describe())
 			default:
 				binless = true

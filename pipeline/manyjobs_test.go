@@ -110,7 +110,7 @@ func isRefused(ctx context.Context, run *cbt.Run) bool {
 	if err == nil {
 		p.close()
 	}
-	for _, lost := range problems.Lost() {
+	for _, lost := range problems.Skipped() {
 		if errors.Is(lost, cbt.ErrBudget) {
 			return true
 		}

@@ -51,7 +51,7 @@ func (b *planner) readOutputs(ctx context.Context) []*output {
 	memory := 0
 	for i, f := range b.run.Reports {
 		if memory > maxReports {
-			b.lose(fmt.Errorf("%s: from here on %d of %d reports are not read, because those before take %d MB: run fio with group_reporting",
+			b.skip(fmt.Errorf("%s: from here on %d of %d reports are not read, because those before take %d MB: run fio with group_reporting",
 				f.File.Name(), len(b.run.Reports)-i, len(b.run.Reports), memory>>20))
 			break
 		}
@@ -71,7 +71,7 @@ func (b *planner) readOutputs(ctx context.Context) []*output {
 func (b *planner) readOutput(ctx context.Context, f cbt.Report) *output {
 	in, err := f.File.Open()
 	if err != nil {
-		b.lose(err)
+		b.skip(err)
 		return nil
 	}
 	defer in.Close()
@@ -83,13 +83,13 @@ func (b *planner) readOutput(ctx context.Context, f cbt.Report) *output {
 			return nil
 		}
 		if errors.Is(err, cbt.ErrBudget) {
-			b.lose(err)
+			b.skip(err)
 			return nil
 		}
 		if err != nil {
 			alone := len(b.run.Logs)+len(b.run.Others) == 0 // and it begins as fio's do
 			if !b.isUnfinished(err) && (f.Named || alone || out.fio != nil || f.IsFio()) {
-				b.lose(err)
+				b.skip(err)
 			}
 			continue
 		}
@@ -112,12 +112,12 @@ func (b *planner) readOutput(ctx context.Context, f cbt.Report) *output {
 	for i := range out.fio.Jobs {
 		j := &out.fio.Jobs[i]
 		out.client = out.client || j.Host != ""
-		for _, s := range stats(j) {
+		for _, s := range j.All() {
 			out.hasBins = out.hasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0
 		}
 	}
 	if out.earlier > 0 {
-		b.lose(fmt.Errorf("%s: it holds reports of %d runs of fio, one after another (>>): only the last is used; "+
+		b.skip(fmt.Errorf("%s: it holds reports of %d runs of fio, one after another (>>): only the last is used; "+
 			"write each run's report to a file of its own", f.File.Name(), out.earlier+1))
 	}
 	return out
@@ -191,20 +191,8 @@ func spacing(times []int64) int64 {
 	return (steps[len(steps)/2] + 5) / 10 * 10
 }
 
-// stats are a job's directions, and all of them in one with unified_rw_reporting.
-func stats(j *fiolog.Job) []*fiolog.DirectionStats {
-	all := make([]*fiolog.DirectionStats, 0, fiolog.Directions+1)
-	for d := range j.Directions {
-		all = append(all, &j.Directions[d])
-	}
-	if j.Mixed != nil {
-		all = append(all, j.Mixed)
-	}
-	return all
-}
-
 func requestsOf(j *fiolog.Job) (sum uint64) {
-	for _, s := range stats(j) {
+	for _, s := range j.All() {
 		sum += s.TotalIOs
 	}
 	return sum
@@ -214,7 +202,7 @@ func requestsOf(j *fiolog.Job) (sum uint64) {
 // the sum over the jobs of the group; the directions have the real time (fio 3.33).
 func ranFor(j *fiolog.Job) int64 {
 	ms := int64(0)
-	for _, s := range stats(j) {
+	for _, s := range j.All() {
 		ms = max(ms, s.Runtime)
 	}
 	if ms == 0 {
@@ -226,7 +214,7 @@ func ranFor(j *fiolog.Job) int64 {
 // hasRun reports whether a job has a run time of its own: job_runtime alone may be a sum,
 // or the time for which it has waited.
 func hasRun(j *fiolog.Job) bool {
-	return slices.ContainsFunc(stats(j), func(s *fiolog.DirectionStats) bool { return s.Runtime > 0 })
+	return slices.ContainsFunc(j.All(), func(s *fiolog.DirectionStats) bool { return s.Runtime > 0 })
 }
 
 // earlier is the earlier of two times, of which zero ones do not count.
@@ -237,22 +225,22 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// option is a job's option, its own or that of all jobs.
-func (o *output) option(entry int, name string) string {
-	if v, ok := o.fio.Jobs[entry].Options[name]; ok {
-		return v
-	}
-	return o.fio.GlobalOptions[name]
+// option is an option of a job, its own or that of all jobs; "" if it is not set.
+func (o *output) option(job int, name string) string {
+	value, _ := o.fio.Option(job, name)
+	return value
 }
+
+// option is an option of the entry's job; "" if it is not set.
+func (e *entry) option(name string) string { return e.out.option(e.index, name) }
 
 // hasOption reports whether an option is set, with a value or without.
-func (o *output) hasOption(entry int, name string) bool {
-	_, own := o.fio.Jobs[entry].Options[name]
-	_, global := o.fio.GlobalOptions[name]
-	return own || global
+func (e *entry) hasOption(name string) bool {
+	_, ok := e.out.fio.Option(e.index, name)
+	return ok
 }
 
-// tells how long apart rows are: log_hist_msec, the shortest of its jobs; 0 if not set.
+// histMsec is log_hist_msec, the shortest of the jobs; 0 if not set.
 func (o *output) histMsec() int64 {
 	shortest := int64(0)
 	for i := range o.fio.Jobs {

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // placed is when the jobs of one fio began, and how that was found if they did not all
@@ -81,7 +83,7 @@ func isPossible(t time.Time) bool { return !t.Before(notBefore) && t.Before(notA
 func (b *planner) dropImpossible(out *output) {
 	drop := func(what string, ms *int64) {
 		if at := time.UnixMilli(*ms); !isPossible(at) {
-			b.lose(fmt.Errorf("%s: %s %d is in the year %d, which cannot be: not used", out.File.Name(), what, *ms, at.Year()))
+			b.skip(fmt.Errorf("%s: %s %d is in the year %d, which cannot be: not used", out.File.Name(), what, *ms, at.Year()))
 			*ms = 0
 		}
 	}
@@ -154,7 +156,7 @@ func placeByReports(out *output, entries []*entry) placed {
 func isOneStage(entries []*entry) bool {
 	for _, e := range entries {
 		_, ok := e.delay()
-		if !ok || e.GroupID != entries[0].GroupID || e.out.hasOption(e.index, "wait_for") {
+		if !ok || e.GroupID != entries[0].GroupID || e.hasOption("wait_for") {
 			return false
 		}
 	}
@@ -164,14 +166,24 @@ func isOneStage(entries []*entry) bool {
 // delay is how long after the start of fio a job of the first stage begins to be
 // measured: its startdelay and its ramp_time. It reports false where that is random.
 func (e *entry) delay() (time.Duration, bool) {
-	start, ok := duration(e.out.option(e.index, "startdelay"))
+	start, ok := e.seconds("startdelay")
 	return start + e.ramp(), ok
 }
 
 // ramp is for how long the job ran before fio began to measure.
 func (e *entry) ramp() time.Duration {
-	ramp, _ := duration(e.out.option(e.index, "ramp_time"))
+	ramp, _ := e.seconds("ramp_time")
 	return ramp
+}
+
+// seconds is an option of fio that is a time; 0 if it is not set. It reports false for what
+// is no time, such as the range of a random startdelay ("1-3").
+func (e *entry) seconds(name string) (time.Duration, bool) {
+	text := e.option(name)
+	if text == "" {
+		return 0, true
+	}
+	return fiolog.ParseTime(text)
 }
 
 func (e *entry) ranFor() time.Duration { return time.Duration(e.ran) * time.Millisecond }
@@ -192,7 +204,7 @@ func placeTogether(entries []*entry, end time.Time, by clock) placed {
 	for _, e := range entries {
 		delay, _ := e.delay()
 		p.starts[e] = moment{end.Add(delay - longest), by, error}
-		if e.out.option(e.index, "startdelay") != "" {
+		if e.option("startdelay") != "" {
 			p.how = "each job by its startdelay, and the last to end by when fio wrote its report"
 		}
 	}
@@ -235,7 +247,7 @@ func placeByFiles(out *output, entries []*entry, end time.Time) (placed, bool) {
 		}
 		for _, e := range group {
 			at := start.Add(e.ramp())
-			if e.out.option(e.index, "startdelay") != "" {
+			if e.option("startdelay") != "" {
 				if ended, ok := e.lastWritten(out, end); ok {
 					at = ended.Add(-e.ranFor())
 				}

@@ -194,14 +194,12 @@ func TestAnotherExecution(t *testing.T) {
 	}
 }
 
-// TestDuration reads times as fio's options have them.
-func TestDuration(t *testing.T) {
-	for text, want := range map[string]time.Duration{
-		"": 0, "5": 5 * time.Second, "5s": 5 * time.Second, "100ms": 100 * time.Millisecond, "2m": 2 * time.Minute, "1h": time.Hour, "7us": 7 * time.Microsecond,
-		"1-3": -1, "x": -1, "-1": -1, "5 parsecs": -1, "99999999999999999999": -1,
-	} {
-		got, ok := duration(text)
-		if ok != (want >= 0) || ok && got != want {
+// TestSeconds: an option that is not set is no time at all, and a range is none that is known.
+func TestSeconds(t *testing.T) {
+	_, entries := outputOf(6, section{ran: 5000, log: -1})
+	for text, want := range map[string]time.Duration{"5": 5 * time.Second, "": 0, "1-3": -1} {
+		entries[0].Options = map[string]string{"startdelay": text}
+		if got, ok := entries[0].seconds("startdelay"); ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: %v, %v", text, got, ok)
 		}
 	}

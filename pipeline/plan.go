@@ -152,7 +152,7 @@ func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, liv
 func (b *planner) make(ctx context.Context) error {
 	config, err := b.run.Configure(ctx)
 	if err != nil && !(b.opt.Alone && errors.Is(err, fs.ErrNotExist)) {
-		b.lose(err)
+		b.skip(err)
 	}
 	b.config = config
 	b.outputs = b.readOutputs(ctx)

@@ -24,7 +24,7 @@ type Problems struct {
 }
 
 // lose notes something that was left out.
-func (p *Problems) lose(err error) {
+func (p *Problems) skip(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.total++
@@ -59,7 +59,7 @@ func (p *Problems) unordered() (end func()) {
 
 // Lost is what was left out, the first ten of each kind and the first hundred of all one by
 // one.
-func (p *Problems) Lost() []error {
+func (p *Problems) Skipped() []error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	lost := p.lost[:len(p.lost):len(p.lost)]

@@ -23,7 +23,7 @@ func histRows(j *job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, er
 				err = rowErr(undo.row(rec), l.log, rec)
 			}
 			if err != nil {
-				split.Lose()
+				split.Gap()
 				if !yield(align.Row{}, err) {
 					return
 				}

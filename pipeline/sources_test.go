@@ -29,8 +29,8 @@ func TestRawSource(t *testing.T) {
 			path := filepath.Join("..", "testdata", "corpus", c.name)
 			opt := Options{Source: SourceRaw, Align: AlignJob, Levels: []mapping.Level{mapping.Cluster}}
 			docs, res := readRun(t, path, c.only, opt)
-			if len(res.Lost) > 0 || !res.Run.Run.Complete {
-				t.Errorf("lost %v, complete %v", res.Lost, res.Run.Run.Complete)
+			if len(res.Skipped) > 0 || !res.Run.Run.Complete {
+				t.Errorf("lost %v, complete %v", res.Skipped, res.Run.Run.Complete)
 			}
 			raw := readRaw(t, path, c.only)
 			total := 0
@@ -66,8 +66,8 @@ func TestOnlyRaw(t *testing.T) {
 	if got := completed(docs, mapping.Cluster); got != total {
 		t.Errorf("%d requests, want %d", got, total)
 	}
-	if len(res.Lost) > 0 {
-		t.Errorf("lost: %v", res.Lost)
+	if len(res.Skipped) > 0 {
+		t.Errorf("lost: %v", res.Skipped)
 	}
 }
 
@@ -82,8 +82,8 @@ func TestStatusInterval(t *testing.T) {
 			t.Errorf("%s: %d requests, want %d", level, got, len(raw))
 		}
 	}
-	if len(res.Lost) > 0 || res.Run.Recovered.Requests != 0 || !res.Run.Run.Complete {
-		t.Errorf("lost %v, recovered %d", res.Lost, res.Run.Recovered.Requests)
+	if len(res.Skipped) > 0 || res.Run.Recovered.Requests != 0 || !res.Run.Run.Complete {
+		t.Errorf("lost %v, recovered %d", res.Skipped, res.Run.Recovered.Requests)
 	}
 	var cluster []*mapping.Interval
 	for _, d := range docs {
@@ -104,8 +104,8 @@ func TestStatusInterval(t *testing.T) {
 // first to end: fio counted its run time from the start, and anew when it began.
 func TestStonewall(t *testing.T) {
 	docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "stonewall"), "out", Options{Window: time.Second})
-	if len(res.Lost) > 0 {
-		t.Errorf("lost: %v", res.Lost)
+	if len(res.Skipped) > 0 {
+		t.Errorf("lost: %v", res.Skipped)
 	}
 	requests := map[string]int64{}
 	for _, d := range docs {
@@ -161,7 +161,7 @@ func TestOnlyReport(t *testing.T) {
 		t.Errorf("%d interval documents of no log", len(docs))
 	}
 	if res.Run == nil || res.Run.Write == nil || res.Run.Write.Requests != 12800 || res.Run.Write.Latency.P99 == 0 {
-		t.Fatalf("run: %+v; lost %v", res.Run, res.Lost)
+		t.Fatalf("run: %+v; lost %v", res.Run, res.Skipped)
 	}
 	if len(res.Notes) == 0 {
 		t.Error("nothing tells that there are no logs")
@@ -199,8 +199,8 @@ func TestRawLogMissing(t *testing.T) {
 	removeFiles(t, dir, "_clat_hist.")
 	removeFiles(t, dir, "_clat.2.")
 	_, res := readRun(t, dir, "out", Options{})
-	if len(res.Lost) == 0 || res.Run.Run.Complete || res.Run.Missing.Requests != total/2 {
-		t.Errorf("lost %v, complete %v, missing %d", res.Lost, res.Run.Run.Complete, res.Run.Missing.Requests)
+	if len(res.Skipped) == 0 || res.Run.Run.Complete || res.Run.Missing.Requests != total/2 {
+		t.Errorf("lost %v, complete %v, missing %d", res.Skipped, res.Run.Run.Complete, res.Run.Missing.Requests)
 	}
 }
 
@@ -211,11 +211,11 @@ func TestShortWindows(t *testing.T) {
 		want   string // in what is said; empty if all is well
 	}{{500 * time.Millisecond, "give --interval 1s or more"}, {960 * time.Millisecond, ""}, {time.Second, ""}} {
 		docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "two-jobs-rw"), "out", Options{Window: c.window})
-		if c.want == "" && (len(docs) == 0 || len(res.Lost) > 0) {
-			t.Errorf("%v: %d documents, lost %v", c.window, len(docs), res.Lost)
+		if c.want == "" && (len(docs) == 0 || len(res.Skipped) > 0) {
+			t.Errorf("%v: %d documents, lost %v", c.window, len(docs), res.Skipped)
 		}
-		if c.want != "" && (len(docs) > 0 || len(res.Lost) != 1 || !strings.Contains(res.Lost[0].Error(), c.want)) {
-			t.Errorf("%v: %d documents, lost %v, want %q", c.window, len(docs), res.Lost, c.want)
+		if c.want != "" && (len(docs) > 0 || len(res.Skipped) != 1 || !strings.Contains(res.Skipped[0].Error(), c.want)) {
+			t.Errorf("%v: %d documents, lost %v, want %q", c.window, len(docs), res.Skipped, c.want)
 		}
 	}
 }
@@ -233,8 +233,8 @@ func TestFallBack(t *testing.T) {
 			removeFiles(t, dir, "_clat_hist.1.")
 		}
 		docs, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Job}})
-		if got := completed(docs, mapping.Job); got != total || len(res.Lost) > 0 || !res.Run.Run.Complete {
-			t.Errorf("gone %v: %d requests, want %d; lost %v, complete %v", gone, got, total, res.Lost, res.Run.Run.Complete)
+		if got := completed(docs, mapping.Job); got != total || len(res.Skipped) > 0 || !res.Run.Run.Complete {
+			t.Errorf("gone %v: %d requests, want %d; lost %v, complete %v", gone, got, total, res.Skipped, res.Run.Run.Complete)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // summary makes the run's document, once all windows have been read.
 func (p *plan) summary(ref mapping.RunRef, t *tallies, documents mapping.Documents) *mapping.Run {
-	lost := t.problems.Lost()
+	lost := t.problems.Skipped()
 	run := &mapping.Run{
 		Run: mapping.RunInfo{
 			ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Path: p.run.Path, Start: ref.Start, End: p.at(p.end(t)),
@@ -173,13 +173,7 @@ func (p *plan) whole(d fiolog.Direction, t *tallies) *hist.Histogram {
 // what the report has more.
 func (p *plan) mixedWhole(e *entry, d fiolog.Direction, t *tallies) *hist.Histogram {
 	logged, _ := t.logged(e, d)
-	var shares [fiolog.Directions]float64
-	all := &hist.Histogram{}
-	for other := range fiolog.Direction(fiolog.Directions) {
-		h, _ := t.logged(e, other)
-		shares[other] = h.Total()
-		all.Merge(h)
-	}
+	all, shares, _ := t.loggedAll(e)
 	if all.IsEmpty() || len(e.Mixed.Clat.Bins) == 0 {
 		return logged
 	}
@@ -203,12 +197,8 @@ func (p *plan) mixed(e *entry, d fiolog.Direction, t *tallies) (all fiolog.Direc
 
 // hasLogged reports whether an entry's logs have any row.
 func (p *plan) hasLogged(e *entry, t *tallies) bool {
-	for d := range fiolog.Direction(fiolog.Directions) {
-		if h, _ := t.logged(e, d); !h.IsEmpty() {
-			return true
-		}
-	}
-	return false
+	all, _, _ := t.loggedAll(e)
+	return !all.IsEmpty()
 }
 
 // reported is how many requests fio's reports count.
@@ -362,11 +352,11 @@ func (p *plan) whyNoWindows() string {
 		msec = msec || j.interval > 0
 	}
 	for _, e := range p.entries {
-		for _, s := range stats(e.Job) {
+		for _, s := range e.All() {
 			latency = latency || s.Clat.Mean > 0 && !e.total
 		}
-		percentiles = percentiles && e.out.option(e.index, "clat_percentiles") != "0"
-		msec = msec || milliseconds(e.out.option(e.index, "log_hist_msec")) > 0
+		percentiles = percentiles && e.option("clat_percentiles") != "0"
+		msec = msec || milliseconds(e.option("log_hist_msec")) > 0
 	}
 	switch {
 	case len(p.averages) > 0:

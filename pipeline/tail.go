@@ -37,7 +37,7 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 	case stats.TotalIOs == 0 && logged.IsEmpty():
 		return nil
 	case logged.Total() > total:
-		t.problems.lose(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report: some rows are of another run, or are there twice; keep the files of each run in a folder of their own",
+		t.problems.skip(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report: some rows are of another run, or are there twice; keep the files of each run in a folder of their own",
 			describe(e, d), logged.Total(), total))
 		return nil
 	case len(stats.Clat.Bins) == 0:
@@ -45,7 +45,7 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 		return nil
 	}
 	if _, err := e.failed(stats); err != nil {
-		t.problems.lose(err)
+		t.problems.skip(err)
 		t.countMissing(d, total-logged.Total())
 		return nil
 	}
@@ -55,7 +55,7 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 	}
 	switch {
 	case !rest.Subtract(logged):
-		t.problems.lose(fmt.Errorf("%s: the bins of its logs are not among those of the report: the logs are of another run, or were changed; keep the files of each run in a folder of their own", describe(e, d)))
+		t.problems.skip(fmt.Errorf("%s: the bins of its logs are not among those of the report: the logs are of another run, or were changed; keep the files of each run in a folder of their own", describe(e, d)))
 		t.countMissing(d, total-logged.Total())
 		return nil
 	case damaged && !t.cut(e):
@@ -78,15 +78,7 @@ func inLayoutOf(h, other *hist.Histogram) *hist.Histogram {
 // The rows of the logs have the directions, and what fio did not log is shared out in
 // their proportion.
 func (t *tallies) mixedTail(e *entry) []align.Row {
-	var shares [fiolog.Directions]float64
-	all, any := &hist.Histogram{}, false
-	damaged := false
-	for d := range fiolog.Direction(fiolog.Directions) {
-		logged, bad := t.logged(e, d)
-		shares[d] = logged.Total()
-		all.Merge(logged)
-		any, damaged = any || !logged.IsEmpty(), damaged || bad
-	}
+	all, shares, damaged := t.loggedAll(e)
 	one := *e
 	job := *e.Job
 	job.Directions, job.Mixed = [fiolog.Directions]fiolog.DirectionStats{*e.Mixed}, nil
@@ -99,12 +91,12 @@ func (t *tallies) mixedTail(e *entry) []align.Row {
 	}
 	switch {
 	case all.Total() > total:
-		t.problems.lose(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report; keep the files of each run in a folder of their own", e.describe(), all.Total(), total))
+		t.problems.skip(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report; keep the files of each run in a folder of their own", e.describe(), all.Total(), total))
 		return nil
-	case err != nil || !any || rest.IsEmpty() || damaged && !t.cut(e) || !rest.Subtract(all):
+	case err != nil || all.IsEmpty() || rest.IsEmpty() || damaged && !t.cut(e) || !rest.Subtract(all):
 		t.countMissing(fiolog.Read, total-all.Total())
 		if err != nil {
-			t.problems.lose(err)
+			t.problems.skip(err)
 		}
 		return nil
 	}
@@ -222,9 +214,5 @@ func (t *tallies) tailRow(e *entry, d fiolog.Direction, rest *hist.Histogram) al
 		}
 		to = max(to, end)
 	}
-	row := align.Row{Start: from, End: to, Direction: d, Layout: rest.Layout(), Total: uint64(rest.Total())}
-	for i, n := range rest.All() {
-		row.Bins = append(row.Bins, hist.Bin{Index: uint32(i), Count: uint64(n)})
-	}
-	return row
+	return align.NewRow(from, to, d, rest)
 }

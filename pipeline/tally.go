@@ -100,6 +100,19 @@ func (t *tallies) logged(e *entry, d fiolog.Direction) (sum *hist.Histogram, dam
 	return sum, damaged
 }
 
+// loggedAll is the sum of the rows of an entry's logs over all directions, and how many
+// requests each direction has in it.
+func (t *tallies) loggedAll(e *entry) (all *hist.Histogram, requests [fiolog.Directions]float64, damaged bool) {
+	all = &hist.Histogram{}
+	for d := range fiolog.Direction(fiolog.Directions) {
+		h, bad := t.logged(e, d)
+		requests[d] = h.Total()
+		all.Merge(h)
+		damaged = damaged || bad
+	}
+	return all, requests, damaged
+}
+
 // cut reports whether what is missing of an entry's logs is missing at their ends.
 func (t *tallies) cut(e *entry) bool {
 	for _, j := range e.jobs {

@@ -66,7 +66,7 @@ func (b *planner) placeOutputs() {
 				b.placed = p.how
 			}
 			if p.doubt != "" && !b.hasEpochs(out) {
-				b.lose(errors.New(p.doubt))
+				b.skip(errors.New(p.doubt))
 			}
 		}
 	}
@@ -171,7 +171,7 @@ func isOtherClock(j *job) bool {
 	if j.entry == nil {
 		return j.first > late+100*j.interval
 	}
-	if id := j.entry.out.option(j.entry.index, "log_alternate_epoch_clock_id"); id != "" && id != "0" && j.entry.out.hasOption(j.entry.index, "log_alternate_epoch") {
+	if id := j.entry.option("log_alternate_epoch_clock_id"); id != "" && id != "0" && j.entry.hasOption("log_alternate_epoch") {
 		return true
 	}
 	return j.ran > 0 && j.first > j.ran+10*max(j.interval, 1000)
@@ -186,7 +186,7 @@ func (b *planner) setStart() error {
 			continue
 		}
 		if !isPossible(j.start) {
-			b.lose(fmt.Errorf("%s: %s puts its start in the year %d, which cannot be: not used", j.log.File.Name(), j.clock, j.start.Year()))
+			b.skip(fmt.Errorf("%s: %s puts its start in the year %d, which cannot be: not used", j.log.File.Name(), j.clock, j.start.Year()))
 			j.moment = moment{}
 			continue
 		}
@@ -204,6 +204,7 @@ func (b *planner) setStart() error {
 			return err
 		}
 	}
+	b.widenLocal()
 	for _, j := range b.jobs { // also of a run whose start is not known, and not needed
 		if j.start.IsZero() {
 			j.moment = moment{b.start.Add(b.opt.Offsets[j.host] + later[j]), b.clock, b.error}
@@ -235,6 +236,22 @@ func (b *planner) startOfFiles(later map[*job]time.Duration) error {
 	}
 	b.note("%s: start taken from the files' modification times: it is as true as they are", b.title)
 	return nil
+}
+
+// widenLocal says how little a start is worth that is taken from a zip without Unix times:
+// they are of an unknown time zone.
+func (b *planner) widenLocal() {
+	isLocal := func(j *job) bool { return j.log.File.ModLocal }
+	if b.clock != clockMtime || !slices.ContainsFunc(b.jobs, isLocal) {
+		return
+	}
+	b.error = errorOfZone
+	for _, j := range b.jobs {
+		if j.clock == clockMtime {
+			j.error = errorOfZone
+		}
+	}
+	b.note("%s: its zip keeps times without a time zone, so the start may be hours off: give --start TIME", b.title)
 }
 
 // setWindow finds the length of the windows.

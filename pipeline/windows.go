@@ -93,7 +93,7 @@ func (p *plan) rows(j *job, t *tallies) iter.Seq[align.Row] {
 		defer func() { of.ended = true }()
 		for row, err := range rows {
 			if err != nil {
-				t.problems.lose(err)
+				t.problems.skip(err)
 				of.damage(err)
 				continue
 			}

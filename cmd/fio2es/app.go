@@ -32,6 +32,10 @@ const (
 // errLeftOut ends a command that was done, but for what it told about.
 var errLeftOut = errors.New("something was left out")
 
+// errMet ends a command that was done, but for a gate that failed: a condition of --fail-if, or an
+// SLA rule. Stderr names it.
+var errMet = errors.New("a gate failed")
+
 // usageError is a mistake in arguments or settings.
 type usageError struct{ error }
 

@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -18,11 +23,8 @@ import (
 type compareQuery struct {
 	metrics    []compare.Metric
 	confidence float64
-	failIf     []condition
+	failIf     []compare.Condition
 }
-
-// defaultMetrics are those that are compared unless others are asked for.
-var defaultMetrics = []string{"iops", "mean", "p50", "p95", "p99", "p99.9"}
 
 func (a *app) compareCommand() *cobra.Command {
 	f := &format{table.Text, table.Formats}
@@ -63,15 +65,15 @@ requests per second, changes and their bounds in percent.`,
 			if cmd.Flags().Changed("levels") {
 				return usagef("--levels: runs are compared by the windows of the whole cluster")
 			}
-			a.cfg.Levels = []string{"cluster"}
-			return a.compare(cmd.Context(), args, q, newCompareWriter(a.stdout, f.string, q.confidence))
+			r := &reading{app: a}
+			return r.end(r.compare(cmd.Context(), args, q, newCompareWriter(a.stdout, f.string, q.confidence)))
 		},
 	}
 	addReadingFlags(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
 	_ = fl.MarkHidden("levels") // it is there
-	fl.StringSliceVar(&metrics, "metrics", defaultMetrics, "what to compare: iops, mean, percentiles")
+	fl.StringSliceVar(&metrics, "metrics", compare.Names(compare.Defaults), "what to compare: iops, mean, percentiles")
 	fl.Float64Var(&q.confidence, "confidence", 0.95, "how sure the interval is to hold the change: 0.5 to 0.99")
 	fl.StringArrayVar(&failIf, "fail-if", nil, "exit code 4 if this is so: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
 	fl.Var(f, "format", "table, csv, markdown, or json: an object a line")
@@ -93,12 +95,12 @@ func (q *compareQuery) parse(metrics, failIf []string) error {
 		add(m)
 	}
 	for _, text := range failIf {
-		c, err := parseCondition(text)
+		c, err := compare.ParseCondition(text)
 		if err != nil {
-			return err
+			return usagef("--fail-if %w", err)
 		}
 		q.failIf = append(q.failIf, c)
-		add(c.metric)
+		add(c.Metric)
 	}
 	if len(q.metrics) == 0 {
 		return usagef("--metrics: want some of iops, mean and percentiles such as p99.9")
@@ -110,32 +112,32 @@ func (q *compareQuery) parse(metrics, failIf []string) error {
 }
 
 // compare compares the first of args with each of the others.
-func (a *app) compare(ctx context.Context, args []string, q *compareQuery, out *compareWriter) error {
-	var sides []*compareSide
-	leftOut := false
+func (r *reading) compare(ctx context.Context, args []string, q *compareQuery, out *compareWriter) error {
+	var sides []*compare.Side
 	for _, arg := range args {
-		side, err := a.readSide(ctx, arg)
-		if errors.Is(err, errLeftOut) {
-			leftOut = true
-		} else if err != nil {
+		side, err := r.side(ctx, arg)
+		if err != nil {
 			return err
 		}
 		sides = append(sides, side)
 	}
-	base, met := sides[0], false
+	base, isMet := sides[0], false
 	var absent []error
-	a.tellDoubts(base, base)
+	r.tellDoubts(base, base)
 	for _, other := range sides[1:] {
-		a.tellDoubts(base, other)
-		lines, err := a.compareSides(base, other, q)
+		r.tellDoubts(base, other)
+		lines, notes, err := compare.Compare(base, other, q.metrics, q.confidence)
+		for _, text := range notes {
+			r.log.Info("note: " + text)
+		}
 		if err != nil {
 			return err
 		}
 		if err := out.pair(base, other, lines); err != nil {
 			return err
 		}
-		isMet, isOpen := a.check(q.failIf, base, other, lines)
-		met, leftOut = met || isMet, leftOut || isOpen
+		met, open := r.checkConditions(q.failIf, base, other, lines)
+		isMet, r.leftOut = isMet || met, r.leftOut || open
 		absent = append(absent, absentIn(q.failIf, base, other, lines)...)
 	}
 	if err := out.Flush(); err != nil {
@@ -144,62 +146,114 @@ func (a *app) compare(ctx context.Context, args []string, q *compareQuery, out *
 	switch {
 	case len(absent) > 0:
 		return errors.Join(absent...)
-	case met:
+	case isMet:
 		return errMet
-	case leftOut:
-		return errLeftOut
 	}
 	return nil
 }
 
-// compareLine is what a direction's metric came to.
-type compareLine struct {
-	direction string
-	compare.Change
-}
-
-// compareSides compares the directions that both sides have.
-func (a *app) compareSides(base, other *compareSide, q *compareQuery) ([]compareLine, error) {
-	var lines []compareLine
-	for _, direction := range mapping.Directions {
-		from, to := base.series[direction], other.series[direction]
-		switch {
-		case from == nil && to == nil:
-			continue
-		case from == nil || to == nil:
-			with := base
-			if from == nil {
-				with = other
-			}
-			a.log.Info(fmt.Sprintf("note: only %s has %ss: not compared", with.arg, direction))
-			continue
+// side reads the runs that arg names, joined by commas.
+func (r *reading) side(ctx context.Context, arg string) (*compare.Side, error) {
+	parts := []string{arg}
+	if _, err := os.Lstat(arg); err != nil { // a file may have a comma in its name
+		parts = strings.Split(arg, ",")
+	}
+	side := &compare.Side{Name: arg}
+	for _, part := range parts {
+		if part == "" {
+			return nil, usagef("%q: want runs or paths joined by commas, and between two commas there is none", arg)
 		}
-		a.tellPartly(base, direction)
-		a.tellPartly(other, direction)
-		changes := compare.Sides(from, to, q.metrics, q.confidence)
-		var told []string
-		for _, c := range changes {
-			if c.Why != "" && !slices.Contains(told, c.Why) {
-				a.log.Info(fmt.Sprintf("note: %s and %s: %s: %s", base.arg, other.arg, direction, c.Why))
-				told = append(told, c.Why)
+		var paths []string
+		err := r.runs(ctx, []string{part}, func(run *query.Run, many bool) error {
+			if paths = append(paths, run.Path); many {
+				return nil
 			}
-			if bound := c.Bound(); bound != "" && c.Why == "" {
-				a.log.Info(fmt.Sprintf("note: %s and %s: %s: %s rests on fio's last bin, which has no upper end: %s to %s, %s",
-					base.arg, other.arg, direction, c.Metric, baseText(&c), otherText(&c), changeText(&c)))
-			}
-			lines = append(lines, compareLine{direction, c})
+			return r.addToSide(ctx, side, part, run)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(paths) > 1 {
+			return nil, fmt.Errorf("%s: %d runs, want one: give the path of one, or ingest them and give its id: %s", part, len(paths), query.List(paths))
 		}
 	}
-	if len(lines) == 0 {
-		return nil, fmt.Errorf("%s and %s have no direction in common: the one has %s, the other %s",
-			base.arg, other.arg, strings.Join(base.directions(), ", "), strings.Join(other.directions(), ", "))
-	}
-	return lines, nil
+	return side, nil
 }
 
-// tellPartly says that not all of a side's runs have the direction.
-func (a *app) tellPartly(side *compareSide, direction string) {
-	if has := len(side.series[direction]); has < len(side.runs) {
-		a.log.Info(fmt.Sprintf("note: only %d of the %d runs of %s have %ss", has, len(side.runs), side.arg, direction))
+// addToSide reads a run, which the user named, and adds it to a side.
+func (r *reading) addToSide(ctx context.Context, side *compare.Side, part string, run *query.Run) error {
+	if err := run.Needs(mapping.Cluster); err != nil {
+		return err
 	}
+	one := &compare.Run{Name: part}
+	doc, err := r.read(ctx, run, &query.Query{}, func(w *window.Window) error {
+		requests, err := w.Histogram()
+		if err == nil {
+			one.Add(w, requests)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if doc == nil {
+		return fmt.Errorf("%s: no windows to compare", part)
+	}
+	one.End(doc)
+	if one.IsEmpty() {
+		return fmt.Errorf("%s: no windows to compare: %s", part, report.WhyEmpty(one))
+	}
+	if !query.IsPath(part) {
+		one.Name = doc.Run.ID[:min(len(doc.Run.ID), 8)]
+	}
+	for _, have := range side.Runs {
+		if have.Name == one.Name || query.IsPath(part) && filepath.Clean(have.Name) == filepath.Clean(one.Name) {
+			return usagef("%s: %s is there twice, which makes no repetition", side.Name, one.Name)
+		}
+	}
+	side.Runs = append(side.Runs, one)
+	return nil
+}
+
+// tellDoubts says in what the runs of other differ from the baseline's first.
+func (r *reading) tellDoubts(base, other *compare.Side) {
+	first := base.Runs[0]
+	for _, one := range other.Runs {
+		if differ := compare.Doubt(first.Document, one.Document); differ != "" {
+			r.log.Info(fmt.Sprintf("note: comparing %s with %s is doubtful: %s", one.Name, first.Name, differ))
+		}
+	}
+}
+
+// checkConditions says on stderr which conditions are met, and which are open because there is no
+// interval.
+func (a *app) checkConditions(conditions []compare.Condition, base, other *compare.Side, lines []compare.Line) (isMet, isOpen bool) {
+	for i := range conditions {
+		c := &conditions[i]
+		for j := range lines {
+			l := &lines[j]
+			switch {
+			case !c.IsAbout(l):
+			case c.IsMet(l):
+				isMet = true
+				a.log.Error(fmt.Sprintf("--fail-if %s: %s against %s: %s %s from %s to %s, %s (%s)", c.Text, other.Name, base.Name, l.Direction,
+					l.Metric, l.BaseText(), l.OtherText(), l.Text(), l.IntervalText()))
+			case l.Verdict == compare.Unknown:
+				isOpen = true
+				a.log.Warn(fmt.Sprintf("--fail-if %s: %s against %s: %s: not checked: %s", c.Text, other.Name, base.Name, l.Direction, l.Why))
+			}
+		}
+	}
+	return isMet, isOpen
+}
+
+// absentIn are the conditions whose direction the sides do not both have.
+func absentIn(conditions []compare.Condition, base, other *compare.Side, lines []compare.Line) (absent []error) {
+	for i := range conditions {
+		c := &conditions[i]
+		if !slices.ContainsFunc(lines, func(l compare.Line) bool { return c.IsAbout(&l) }) {
+			absent = append(absent, fmt.Errorf("--fail-if %s: %s and %s do not both have %ss", c.Text, base.Name, other.Name, c.Direction))
+		}
+	}
+	return absent
 }

@@ -13,21 +13,22 @@ import (
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // compareRow is how a metric of a direction differs.
 type compareRow struct {
-	base, other *compareSide
-	compareLine
+	base, other *compare.Side
+	compare.Line
 }
 
 // compareColumns are those of a comparison whose intervals have so much confidence, from 0 to 1.
 func compareColumns(confidence float64) []table.Column[*compareRow] {
 	return slices.Concat(
-		sideColumns("base", func(r *compareRow) *compareSide { return r.base }),
-		sideColumns("other", func(r *compareRow) *compareSide { return r.other }),
+		sideColumns("base", func(r *compareRow) *compare.Side { return r.base }),
+		sideColumns("other", func(r *compareRow) *compare.Side { return r.other }),
 		[]table.Column[*compareRow]{
-			{Name: "direction", Heading: "DIR", Value: func(r *compareRow) any { return r.direction }},
+			{Name: "direction", Heading: "DIR", Value: func(r *compareRow) any { return r.Direction }},
 			{
 				Name: "metric", Heading: "METRIC",
 				Value: func(r *compareRow) any { return fieldName(r.Metric) },
@@ -36,21 +37,21 @@ func compareColumns(confidence float64) []table.Column[*compareRow] {
 			{
 				Name: "base_value", Heading: ">BASE",
 				Value: func(r *compareRow) any { return machine(r.Metric, r.Base) },
-				Text:  func(r *compareRow) string { return baseText(&r.Change) },
+				Text:  func(r *compareRow) string { return r.BaseText() },
 			},
 			{
 				Name: "other_value", Heading: ">OTHER",
 				Value: func(r *compareRow) any { return machine(r.Metric, r.Other) },
-				Text:  func(r *compareRow) string { return otherText(&r.Change) },
+				Text:  func(r *compareRow) string { return r.OtherText() },
 			},
 			{
 				Name: "change", Unit: "percent", Heading: ">CHANGE",
 				Value: func(r *compareRow) any { return inPercent(r.Change.Change) },
-				Text:  func(r *compareRow) string { return changeText(&r.Change) },
+				Text:  func(r *compareRow) string { return r.Text() },
 			},
 			{
 				Heading: fmt.Sprintf(">%s%% INTERVAL", unit.Number(confidence*100)),
-				Text:    func(r *compareRow) string { return interval(&r.Change) },
+				Text:    func(r *compareRow) string { return r.IntervalText() },
 			},
 			{Name: "low", Unit: "percent", Value: func(r *compareRow) any { return inPercent(r.Low) }},
 			{Name: "high", Unit: "percent", Value: func(r *compareRow) any { return inPercent(r.High) }},
@@ -62,11 +63,11 @@ func compareColumns(confidence float64) []table.Column[*compareRow] {
 
 // sideColumns say for programs what a side is: as the user named it, and its runs, joined by
 // commas where several are pooled.
-func sideColumns(name string, of func(*compareRow) *compareSide) []table.Column[*compareRow] {
+func sideColumns(name string, of func(*compareRow) *compare.Side) []table.Column[*compareRow] {
 	return []table.Column[*compareRow]{
-		{Name: name, Value: func(r *compareRow) any { return of(r).arg }},
-		{Name: name + "_run", Sparse: true, Value: func(r *compareRow) any { return of(r).ids() }},
-		{Name: name + "_name", Value: func(r *compareRow) any { return of(r).title() }},
+		{Name: name, Value: func(r *compareRow) any { return of(r).Name }},
+		{Name: name + "_run", Sparse: true, Value: func(r *compareRow) any { return joined(of(r), idOf) }},
+		{Name: name + "_name", Value: func(r *compareRow) any { return joined(of(r), titleOf) }},
 	}
 }
 
@@ -78,7 +79,7 @@ func newCompareWriter(w io.Writer, format string, confidence float64) *compareWr
 }
 
 // pair writes how other differs from base.
-func (c *compareWriter) pair(base, other *compareSide, lines []compareLine) error {
+func (c *compareWriter) pair(base, other *compare.Side, lines []compare.Line) error {
 	c.Begin(append(heading("base", base), heading("other", other)...)...)
 	for _, l := range lines {
 		if err := c.Write(&compareRow{base, other, l}); err != nil {
@@ -89,13 +90,13 @@ func (c *compareWriter) pair(base, other *compareSide, lines []compareLine) erro
 }
 
 // heading names a side's runs, a line each.
-func heading(label string, side *compareSide) (lines []string) {
+func heading(label string, side *compare.Side) (lines []string) {
 	width := 0
-	for _, r := range side.runs {
-		width = max(width, utf8.RuneCountInString(term.Clean(r.name)))
+	for _, r := range side.Runs {
+		width = max(width, utf8.RuneCountInString(term.Clean(r.Name)))
 	}
-	for _, r := range side.runs {
-		lines = append(lines, fmt.Sprintf("%-5s  %-*s  %s", label, width, term.Clean(r.name), facts.Title(r.Run)))
+	for _, r := range side.Runs {
+		lines = append(lines, fmt.Sprintf("%-5s  %-*s  %s", label, width, term.Clean(r.Name), facts.Title(r.Document)))
 		label = ""
 	}
 	return lines
@@ -118,30 +119,6 @@ func machine(m compare.Metric, v float64) float64 {
 	return math.Round(v*1000) / 1000
 }
 
-func forPeople(m compare.Metric, v float64) string {
-	switch {
-	case m.IsLatency():
-		return unit.Latency(v / 1000)
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return "-"
-	}
-	return unit.Rate(v)
-}
-
-// baseText and otherText are the two values for people, a lower bound with its mark.
-func baseText(c *compare.Change) string { return unit.OrMore(forPeople(c.Metric, c.Base), c.BaseOpen) }
-func otherText(c *compare.Change) string {
-	return unit.OrMore(forPeople(c.Metric, c.Other), c.OtherOpen)
-}
-
-// changeText is the change for people. Where both values are lower bounds, there is none.
-func changeText(c *compare.Change) string {
-	if c.Bound() == "?" && c.Metric != compare.Mean {
-		return "-"
-	}
-	return strings.Replace(c.Bound(), "?", "", 1) + signed(c.Change)
-}
-
 // openSides names the values that are lower bounds.
 func openSides(c *compare.Change) (names []string) {
 	if c.BaseOpen {
@@ -156,29 +133,17 @@ func openSides(c *compare.Change) (names []string) {
 // inPercent is a share in percent, with four decimals.
 func inPercent(share float64) float64 { return math.Round(share*1e6) / 1e4 }
 
-// signed is a change for people: "+3.1 %".
-func signed(share float64) string {
-	if math.IsNaN(share) {
-		return "-"
-	}
-	return signedNumber(share) + " %"
-}
+// idOf and titleOf are what columns say of a run. Files have no id.
+func idOf(r *mapping.Run) string    { return r.Run.ID }
+func titleOf(r *mapping.Run) string { return r.Run.Archive + ":" + r.Run.Name }
 
-func signedNumber(share float64) string {
-	x := math.Round(share*1000) / 10
-	switch {
-	case x == 0:
-		return "0.0"
-	case math.Abs(x) >= 100:
-		return fmt.Sprintf("%+.0f", x)
+// joined joins what there is to say of a side's runs.
+func joined(s *compare.Side, of func(*mapping.Run) string) string {
+	var texts []string
+	for _, r := range s.Runs {
+		if text := of(r.Document); text != "" {
+			texts = append(texts, text)
+		}
 	}
-	return fmt.Sprintf("%+.1f", x)
-}
-
-// interval is a change's confidence interval for people: "-1.2 … +3.1 %".
-func interval(c *compare.Change) string {
-	if c.Verdict == compare.Unknown {
-		return "-"
-	}
-	return signedNumber(c.Low) + " … " + signedNumber(c.High) + " %"
+	return strings.Join(texts, ",")
 }

@@ -3,17 +3,22 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -36,17 +41,16 @@ func (c *compat) Set(s string) error {
 	return usagef("%q is neither %s nor %s", s, fiologparserHist, fioHistoLogPctiles)
 }
 
-// check tells which other settings speak against the tool's layout; format is whether
-// --format was given.
-func (c *compat) check(format, total bool, method string, cfg *config.Config) error {
+// check is an error where other settings contradict the tool's layout.
+func (c *compat) check(given *pflag.FlagSet, total bool, method string, cfg *config.Config) error {
 	switch {
-	case format:
+	case given.Changed("format"):
 		return usagef("--compat %s is a format of its own: leave out --format", c)
 	case method == "fio":
 		return usagef("--compat %s interpolates, as the tool does: leave out --method fio", c)
 	case total:
 		return usagef("--compat %s has windows only: leave out --total", c)
-	case len(cfg.Levels) != 1 || cfg.Levels[0] != "cluster":
+	case given.Changed("levels") && !slices.Equal(cfg.Levels, []string{"cluster"}):
 		return usagef("--compat %s adds up all logs: --levels can be cluster only", c)
 	case cfg.Interval == config.Auto:
 		return usagef("--compat %s has windows of one length: --interval cannot be auto", c)
@@ -59,9 +63,8 @@ func (c *compat) check(format, total bool, method string, cfg *config.Config) er
 type compatWriter struct {
 	w     *bufio.Writer
 	print func(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.Layout)
-	open  []*mapping.Interval // one window, a document for each direction
+	open  []*window.Window // of one nominal time, one for each direction
 	rows  []compatRow
-	empty []error // runs without a row
 }
 
 // compatRow is one window with all directions. Its start and end are nominal: milliseconds
@@ -80,29 +83,45 @@ func newCompatWriter(w io.Writer, tool string) *compatWriter {
 	return c
 }
 
-func (c *compatWriter) begin(string, bool) { c.open, c.rows = nil, nil }
-
-// wants implements [windowOutput]: directions can only be added up as histograms.
-func (c *compatWriter) wants(*mapping.Run) (history.Selection, bool, error) {
-	return history.Selection{}, true, nil
+// compat prints the runs that args name.
+func (r *reading) compat(ctx context.Context, args []string, c *compatWriter) error {
+	var empty []error // runs without a row
+	err := r.runs(ctx, args, func(run *query.Run, _ bool) error {
+		c.open, c.rows = nil, nil
+		doc, err := r.read(ctx, run, &query.Query{}, c.window) // directions can be added up only as histograms
+		if err != nil || doc == nil {
+			return err
+		}
+		if err := c.closeWindow(); err != nil {
+			return err
+		}
+		if len(c.rows) == 0 {
+			empty = append(empty, fmt.Errorf("%s: no windows: %s", doc.Run.Name, cmp.Or(query.NoWindows(doc), query.NothingInTime)))
+			return nil
+		}
+		return c.end(doc)
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(empty...)
 }
 
-// interval collects the directions of a window: their rows are some milliseconds apart,
-// but the nominal start is the same.
-func (c *compatWriter) interval(d *mapping.Interval) error {
-	if d.Latency.Layout == "" { // of averages: no histogram
+// window collects the directions of a nominal time: their rows are some milliseconds apart.
+func (c *compatWriter) window(w *window.Window) error {
+	if !w.Latency.HasPercentiles() {
 		return nil
 	}
-	if len(c.open) > 0 && c.open[0].Window.ElapsedMS != d.Window.ElapsedMS {
+	if len(c.open) > 0 && c.open[0].ElapsedMS != w.ElapsedMS {
 		if err := c.closeWindow(); err != nil {
 			return err
 		}
 	}
-	c.open = append(c.open, d)
+	c.open = append(c.open, w)
 	return nil
 }
 
-// closeWindow makes a row of the open window.
+// closeWindow makes a row of the open windows.
 func (c *compatWriter) closeWindow() error {
 	if len(c.open) == 0 {
 		return nil
@@ -111,9 +130,9 @@ func (c *compatWriter) closeWindow() error {
 	if err != nil {
 		return err
 	}
-	row := compatRow{start: c.open[0].Window.ElapsedMS, samples: lat.Bins.Total(), Latencies: facts.LatenciesOf(&lat)}
-	for _, d := range c.open {
-		row.end = max(row.end, d.Window.End.Sub(d.Run.Start).Milliseconds())
+	row := compatRow{start: c.open[0].ElapsedMS, samples: lat.Bins.Total(), Latencies: facts.LatenciesOf(&lat)}
+	for _, w := range c.open {
+		row.end = max(row.end, w.EndMS())
 	}
 	c.rows, c.open = append(c.rows, row), c.open[:0]
 	return nil
@@ -122,20 +141,20 @@ func (c *compatWriter) closeWindow() error {
 // addUp merges the directions of a window. One alone keeps the percentiles of its exact
 // weights. Requests that count less than half in a window have no whole count there;
 // if all are such, the direction with more of them speaks for the window.
-func addUp(window []*mapping.Interval) (mapping.Latency, error) {
-	most := window[0]
-	if len(window) == 1 {
+func addUp(windows []*window.Window) (mapping.Latency, error) {
+	most := windows[0]
+	if len(windows) == 1 {
 		return most.Latency, nil
 	}
 	all := &hist.Histogram{}
-	for _, d := range window {
-		h, err := d.Latency.Hist()
+	for _, w := range windows {
+		h, err := w.Histogram()
 		if err != nil {
 			return mapping.Latency{}, err
 		}
 		all.Merge(h)
-		if d.Requests.Weight > most.Requests.Weight {
-			most = d
+		if w.Weight > most.Weight {
+			most = w
 		}
 	}
 	if all.IsEmpty() {
@@ -144,17 +163,11 @@ func addUp(window []*mapping.Interval) (mapping.Latency, error) {
 	return mapping.NewLatency(all, nil), nil
 }
 
-func (c *compatWriter) total(r *mapping.Run) error {
-	if err := c.closeWindow(); err != nil {
-		return err
-	}
-	if len(c.rows) == 0 {
-		c.empty = append(c.empty, fmt.Errorf("%s: no windows: %s", r.Run.Name, cmp.Or(noWindows(r), nothingInTime)))
-		return nil
-	}
+// end prints a run.
+func (c *compatWriter) end(r *mapping.Run) error {
 	snapEnds(c.rows, r.IntervalMS)
 	layout := hist.Layout{}
-	if r.All != nil && r.All.Latency.Layout != "" {
+	if r.All != nil && r.All.Latency.HasPercentiles() {
 		h, err := r.All.Latency.Hist()
 		if err != nil {
 			return err
@@ -180,10 +193,6 @@ func snapEnds(rows []compatRow, interval int64) {
 			r.end = min(r.end, rows[i+1].start)
 		}
 	}
-}
-
-func (c *compatWriter) flush() error {
-	return errors.Join(c.empty...)
 }
 
 // printLogparser prints latencies in the unit that fio counts in: microseconds of fio 2,

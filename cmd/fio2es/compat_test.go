@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -224,28 +226,16 @@ func TestCompatAddUp(t *testing.T) {
 	} {
 		var out strings.Builder
 		w := newCompatWriter(&out, fiologparserHist)
-		w.begin("", false)
 		for _, d := range c.docs {
-			if err := w.interval(d); err != nil {
+			if err := w.window(window.From(d)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := w.total(&mapping.Run{IntervalMS: 1000}); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.flush(); err != nil {
+		if err := errors.Join(w.closeWindow(), w.end(&mapping.Run{IntervalMS: 1000})); err != nil {
 			t.Fatal(err)
 		}
 		if _, rows, _ := strings.Cut(out.String(), "\n"); rows != c.want {
 			t.Errorf("%s:\n%swant\n%s", c.name, rows, c.want)
 		}
-	}
-	w := newCompatWriter(&strings.Builder{}, fiologparserHist)
-	w.begin("", false)
-	if err := w.total(&mapping.Run{Run: mapping.RunInfo{Name: "averages"}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.flush(); err == nil || err.Error() != "averages: no windows: "+nothingInTime {
-		t.Errorf("a run without histograms: %v", err)
 	}
 }

@@ -82,14 +82,14 @@ func (a *app) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (
 			fmt.Fprintln(a.stdout, text)
 		}
 	}
-	(&pipeline.Result{Lost: p.Lost, Notes: p.Notes}).Log(a.log)
+	(&pipeline.Result{Skipped: p.Skipped, Notes: p.Notes}).Log(a.log)
 	t := table.NewNarrow(a.stdout, table.Text, jobColumns(p.Start), []string{"REPORT", "FILE", "SECTION", "HOST"}, []string{"REPORT", "BY", "±"})
 	for i := range p.Jobs {
 		if err := t.Write(&p.Jobs[i]); err != nil {
 			return false, err
 		}
 	}
-	return len(p.Lost) > 0, t.End()
+	return len(p.Skipped) > 0, t.End()
 }
 
 // foundRun is a run that was found, and what the history has of it.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/export"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -17,17 +18,15 @@ import (
 // exportFormats are what --as takes.
 var exportFormats = []string{"hdrlog", "openmetrics", "csv", table.CSVExact, "json"}
 
-// exportQuery is what is exported, and how.
-type exportQuery struct {
-	windowQuery
+// exportOptions is which format is written, and how.
+type exportOptions struct {
 	as      string
 	windows bool // points over time in OpenMetrics
 	buckets export.Buckets
-	of      mapping.Level // of the documents
 }
 
 func (a *app) exportCommand() *cobra.Command {
-	q := &exportQuery{}
+	q, how := &query.Query{}, &exportOptions{}
 	output, buckets := "", "1-2-5"
 	cmd := &cobra.Command{
 		Use:   "export X... --as FORMAT",
@@ -55,21 +54,22 @@ format's source and what it cannot hold.`,
   fio2es export results/ --as csv --levels host --from 09:12 --to 09:46`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := q.parse(buckets, cmd.Flags().Changed("buckets")); err != nil {
+			err := how.parse(buckets, cmd.Flags().Changed("buckets"))
+			if err == nil {
+				err = q.Check()
+			}
+			if err == nil && cmd.Flags().Changed("levels") {
+				q.Levels, err = parseLevel(a.cfg.Levels, q.Level())
+			}
+			if err != nil {
 				return err
 			}
-			q.of = q.level()
-			if cmd.Flags().Changed("levels") {
-				if err := q.parseLevel(a.cfg.Levels); err != nil {
-					return err
-				}
-			}
-			a.cfg.Levels = []string{q.of.String()}
+			r := &reading{app: a}
 			if output == "" || output == "-" {
-				_, err := a.export(cmd.Context(), args, q, a.stdout)
-				return err
+				_, err := r.export(cmd.Context(), args, q, how, a.stdout)
+				return r.end(err)
 			}
-			return replaceFile(output, func(w io.Writer) (bool, error) { return a.export(cmd.Context(), args, q, w) })
+			return r.end(replaceFile(output, func(w io.Writer) (bool, error) { return r.export(cmd.Context(), args, q, how, w) }))
 		},
 	}
 	addReadingFlags(cmd.Flags())
@@ -77,80 +77,72 @@ format's source and what it cannot hold.`,
 	fl := cmd.Flags()
 	levels := fl.Lookup("levels")
 	levels.Usage, levels.DefValue = "series of the cluster, or of each host or job (default: follows from --host and --job)", "[]"
-	fl.StringVar(&q.as, "as", "", "hdrlog, openmetrics, csv, csv-exact or json")
-	q.addFlags(fl)
+	fl.StringVar(&how.as, "as", "", "hdrlog, openmetrics, csv, csv-exact or json")
+	addQueryFlags(fl, q)
 	fl.StringVarP(&output, "output", "o", "", "write to this file; - is stdout")
-	fl.BoolVar(&q.windows, "windows", false, "openmetrics: a point for each window")
+	fl.BoolVar(&how.windows, "windows", false, "openmetrics: a point for each window")
 	fl.StringVar(&buckets, "buckets", buckets, "openmetrics: the steps from 1us to 10s; all, every bin; or latencies, such as 100us,1ms,10ms")
 	return cmd
 }
 
-// parse checks what is asked for; buckets is what was written, if it was.
-func (q *exportQuery) parse(buckets string, written bool) error {
+// parse checks the options; buckets is what was written, if it was.
+func (how *exportOptions) parse(buckets string, written bool) error {
 	switch {
-	case q.as == "":
+	case how.as == "":
 		return usagef("--as: want hdrlog, openmetrics, csv, csv-exact or json")
-	case !slices.Contains(exportFormats, q.as):
-		return usagef("--as %s: want hdrlog, openmetrics, csv, csv-exact or json", q.as)
-	case q.as != "openmetrics" && q.windows:
+	case !slices.Contains(exportFormats, how.as):
+		return usagef("--as %s: want hdrlog, openmetrics, csv, csv-exact or json", how.as)
+	case how.as != "openmetrics" && how.windows:
 		return usagef("--windows is for --as openmetrics: others have windows anyway")
-	case q.as != "openmetrics" && written:
+	case how.as != "openmetrics" && written:
 		return usagef("--buckets is for --as openmetrics: others have all bins")
 	}
 	var err error
-	if q.buckets, err = export.ParseBuckets(buckets); err != nil {
+	if how.buckets, err = export.ParseBuckets(buckets); err != nil {
 		return usagef("--buckets %w", err)
 	}
-	return q.check()
-}
-
-// parseLevel takes the level that is asked for by name.
-func (q *exportQuery) parseLevel(names []string) error {
-	if len(names) != 1 {
-		return usagef("--levels %s: want one of cluster, host, job: each holds all requests", strings.Join(names, ","))
-	}
-	level, err := mapping.ParseLevel(names[0])
-	if err != nil {
-		return usagef("--levels %s: want cluster, host or job", names[0])
-	}
-	if level < q.of {
-		return usagef("--levels %s: --host and --job choose among documents of level %s", level, q.of)
-	}
-	q.of = level
 	return nil
 }
 
-// whole tells whether the run's own document tells, without any windows.
-func (q *exportQuery) whole() bool {
-	return q.as == "openmetrics" && !q.windows && q.windowQuery.whole() && q.of == mapping.Cluster
+// parseLevel reads the one level that the user named; least is the one that --host and --job imply.
+func parseLevel(names []string, least mapping.Level) ([]mapping.Level, error) {
+	if len(names) != 1 {
+		return nil, usagef("--levels %s: want one of cluster, host, job: each has all requests", strings.Join(names, ","))
+	}
+	level, err := mapping.ParseLevel(names[0])
+	if err != nil {
+		return nil, usagef("--levels %s: want cluster, host or job", names[0])
+	}
+	if level < least {
+		return nil, usagef("--levels %s: --host and --job choose among documents of level %s", level, least)
+	}
+	return []mapping.Level{level}, nil
 }
 
 // writer makes what writes the format.
-func (q *exportQuery) writer(w io.Writer) export.Writer {
-	switch q.as {
+func (how *exportOptions) writer(w io.Writer) export.Writer {
+	switch how.as {
 	case "hdrlog":
 		return export.NewHDRLog(w)
 	case "openmetrics":
-		return export.NewOpenMetrics(w, export.OpenMetricsOptions{Windows: q.windows, Buckets: q.buckets})
+		return export.NewOpenMetrics(w, export.OpenMetricsOptions{Windows: how.windows, Buckets: how.buckets})
 	case "json":
 		return export.NewJSON(w)
 	}
-	return export.NewCSV(w, q.as == table.CSVExact)
+	return export.NewCSV(w, how.as == table.CSVExact)
 }
 
-// export writes all runs that args name to w. It tells whether that came to its end, also
-// where an error says what was left out.
-func (a *app) export(ctx context.Context, args []string, q *exportQuery, w io.Writer) (whole bool, err error) {
-	out, leftOut := &exportWriter{to: q.writer(w), query: q}, false
-	parts := pathsTogether(args)
-	if out.alike, err = a.runsAlike(ctx, parts); err != nil {
+// export writes all runs that args name to w. It reports whether that came to its end, also where
+// an error names runs of which nothing is wanted.
+func (r *reading) export(ctx context.Context, args []string, q *query.Query, how *exportOptions, w io.Writer) (done bool, err error) {
+	out := &exportWriter{to: how.writer(w), query: q, how: how}
+	parts := query.Group(args, query.IsPath)
+	if out.alike, err = r.runsAlike(ctx, parts); err != nil {
 		return false, err
 	}
 	for _, part := range parts {
-		err := a.windows(ctx, part, out)
-		if errors.Is(err, errLeftOut) {
-			leftOut = true
-		} else if err != nil {
+		err := r.runs(ctx, part, func(run *query.Run, many bool) error { return out.run(ctx, r, run, many) })
+		if err != nil {
 			return false, err
 		}
 	}
@@ -162,52 +154,30 @@ func (a *app) export(ctx context.Context, args []string, q *exportQuery, w io.Wr
 	if err := errors.Join(out.empty...); err != nil {
 		return out.runs > 0, err
 	}
-	if leftOut {
-		return true, errLeftOut
-	}
 	return true, nil
 }
 
-// runsAlike are the ids of the runs in the history among the parts that have the same name
-// and archive as another of them: one job that ran twice in one place.
-func (a *app) runsAlike(ctx context.Context, parts [][]string) (map[string]bool, error) {
-	parts = slices.DeleteFunc(slices.Clone(parts), func(part []string) bool { return isPath(part[0]) })
+// runsAlike are the ids of the runs in the history among the parts that have the same name and
+// archive as another of them: one job that ran twice in one place.
+func (r *reading) runsAlike(ctx context.Context, parts [][]string) (map[string]bool, error) {
+	parts = slices.DeleteFunc(slices.Clone(parts), func(part []string) bool { return query.IsPath(part[0]) })
 	if len(parts) < 2 {
 		return nil, nil
 	}
-	store, closeStore, err := a.openHistory(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer closeStore()
 	type place struct{ archive, name string }
 	first, alike := map[place]string{}, map[string]bool{}
 	for _, part := range parts {
-		run, err := findRun(ctx, store, part[0])
+		run, err := r.lookUp(ctx, part[0])
 		if err != nil {
 			return nil, err
 		}
-		at, id := place{run.Run.Archive, run.Run.Name}, run.Run.ID
+		info := &run.Stored.Run
+		at := place{info.Archive, info.Name}
 		if have := first[at]; have == "" {
-			first[at] = id
-		} else if have != id {
-			alike[have], alike[id] = true, true
+			first[at] = info.ID
+		} else if have != info.ID {
+			alike[have], alike[info.ID] = true, true
 		}
 	}
 	return alike, nil
-}
-
-// pathsTogether are the args that are read at one go: paths that follow one another, or
-// one run in the history.
-func pathsTogether(args []string) [][]string {
-	var parts [][]string
-	inPaths := false
-	for _, arg := range args {
-		if isPath(arg) && inPaths {
-			parts[len(parts)-1] = append(parts[len(parts)-1], arg)
-			continue
-		}
-		parts, inPaths = append(parts, []string{arg}), isPath(arg)
-	}
-	return parts
 }

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -171,15 +173,14 @@ func TestExportOrder(t *testing.T) {
 	}
 	text := func(docs []*mapping.Interval) string {
 		var out bytes.Buffer
-		q := &exportQuery{as: "csv", of: mapping.Host}
-		e := &exportWriter{to: q.writer(&out), query: q}
-		e.begin("r", false)
-		for _, d := range docs {
-			if err := e.interval(d); err != nil {
+		how := &exportOptions{as: "csv"}
+		e := &exportWriter{to: how.writer(&out), query: &query.Query{Levels: []mapping.Level{mapping.Host}}, how: how}
+		for _, w := range window.RejoinAll(docs) {
+			if err := e.window(w); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := errors.Join(e.total(&mapping.Run{}), e.flush(), e.to.Close()); err != nil {
+		if err := errors.Join(e.flush(), e.to.End(), e.to.Close()); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()
@@ -197,21 +198,6 @@ func TestExportOrder(t *testing.T) {
 	want := []string{"b read 0 1", "b write 0 2", "c trim 0 4", "a read 3 3", fmt.Sprint("a read 1000 ", many)}
 	if !slices.Equal(lines, want) {
 		t.Errorf("%q, want %q", lines, want)
-	}
-}
-
-func TestPathsTogether(t *testing.T) {
-	a, b := t.TempDir(), t.TempDir()
-	for _, c := range []struct {
-		args []string
-		want [][]string
-	}{
-		{[]string{a, b}, [][]string{{a, b}}},
-		{[]string{a, "0d31", b, "-", "latest", "7c1f"}, [][]string{{a}, {"0d31"}, {b, "-"}, {"latest"}, {"7c1f"}}},
-	} {
-		if got := pathsTogether(c.args); fmt.Sprint(got) != fmt.Sprint(c.want) {
-			t.Errorf("%v: %v, want %v", c.args, got, c.want)
-		}
 	}
 }
 

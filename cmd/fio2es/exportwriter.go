@@ -2,90 +2,94 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/export"
-	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// exportWriter hands the windows that are asked for to a format. Documents of a window come
-// in an order that depends on where they come from; here they get one that does not.
+// exportWriter hands the windows that are wanted to a format. Windows of one nominal time come in
+// an order that depends on where they are read; here they get one that does not.
 type exportWriter struct {
 	to    export.Writer
-	query *exportQuery
+	query *query.Query
+	how   *exportOptions
 	alike map[string]bool // ids of runs that have the name and archive of another that is named
+	runs  int             // exported
+	empty []error         // runs of which nothing is wanted
 
-	name    string // of the run that is read
-	many    bool   // runs
-	choice  choice
-	begun   bool            // the run has requests
-	elapsed int64           // the nominal start of the windows that are open
-	open    []export.Window // of one nominal time
-	runs    int             // exported
-	empty   []error         // runs of which there was nothing
+	many  bool           // runs of the part that is read
+	begun bool           // the run has requests
+	open  []openedWindow // of one nominal time
 }
 
-func (e *exportWriter) begin(run string, many bool) {
-	e.name, e.many, e.choice, e.begun, e.open = run, many, choice{query: &e.query.windowQuery}, false, e.open[:0]
+// openedWindow is a window and its requests.
+type openedWindow struct {
+	*window.Window
+	requests *hist.Histogram
 }
 
-// wants implements [windowOutput].
-func (e *exportWriter) wants(run *mapping.Run) (history.Selection, bool, error) {
-	if e.query.whole() {
-		return history.Selection{}, false, nil
-	}
-	if err := needsLevel(run, e.query.of); err != nil {
-		return history.Selection{}, false, err
-	}
-	sel, err := e.query.selection(run)
-	return sel, true, err
+// wantsTotals reports whether the totals of runs are exported, not windows.
+func (e *exportWriter) wantsTotals() bool {
+	return e.how.as == "openmetrics" && !e.how.windows && e.query.WantsAll() && e.query.Level() == mapping.Cluster
 }
 
-func (e *exportWriter) interval(d *mapping.Interval) error {
-	if e.query.whole() || d.Latency.Layout == "" || d.Level != e.query.of { // no layout: of averages
-		return nil
-	}
-	of := *d
-	of.Level = e.query.level() // which may be above the one that is wanted
-	if takes, err := e.choice.takes(&of); err != nil || !takes {
+// run exports a run.
+func (e *exportWriter) run(ctx context.Context, r *reading, run *query.Run, many bool) error {
+	e.many, e.begun, e.open = many, false, e.open[:0]
+	take := e.window
+	if e.wantsTotals() {
+		take = nil
+	} else if err := run.Needs(e.query.Level()); err != nil {
 		return err
 	}
-	requests, err := d.Latency.Hist()
-	if err != nil || requests.IsEmpty() {
+	doc, err := r.read(ctx, run, e.query, take)
+	if err != nil || doc == nil {
 		return err
 	}
-	if err := e.start(&export.Run{ID: d.Run.ID, Name: d.Run.Name, Archive: d.Run.Archive, Start: d.Run.Start}); err != nil {
-		return err
-	}
-	if d.Window.ElapsedMS != e.elapsed {
-		if err := e.pour(); err != nil {
+	if e.wantsTotals() {
+		if err := e.totals(doc); err != nil {
 			return err
 		}
-		e.elapsed = d.Window.ElapsedMS
 	}
-	w := export.Window{
-		Series: export.Series{Level: d.Level.String(), Host: d.Host.Name, Job: d.Fio.Job, Direction: d.Fio.Direction},
-		Start:  d.Time, End: d.Window.End, Requests: requests,
+	if err := e.flush(); err != nil {
+		return err
 	}
-	if n := len(e.open) - 1; d.Part > 0 && n >= 0 && e.open[n].Series == w.Series { // a further piece of one document
-		e.open[n].Requests.Merge(requests)
+	if !e.begun {
+		e.empty = append(e.empty, run.NoMatch(doc))
 		return nil
 	}
-	e.open = append(e.open, w)
-	return nil
+	return e.to.End()
 }
 
-// start begins a run at its first requests.
-func (e *exportWriter) start(run *export.Run) error {
+// window takes a window.
+func (e *exportWriter) window(w *window.Window) error {
+	requests, err := w.Histogram()
+	if err != nil || requests == nil || requests.IsEmpty() {
+		return err
+	}
+	if len(e.open) > 0 && e.open[0].ElapsedMS != w.ElapsedMS {
+		if err := e.flush(); err != nil {
+			return err
+		}
+	}
+	return e.add(w, requests)
+}
+
+// add adds a window with requests to the open ones. The first begins the run.
+func (e *exportWriter) add(w *window.Window, requests *hist.Histogram) error {
+	e.open = append(e.open, openedWindow{w, requests})
 	if e.begun {
 		return nil
 	}
 	e.begun = true
-	run.IsAlike = e.alike[run.ID]
-	err := e.to.Begin(run)
-	if e.many && e.query.as == "hdrlog" || errors.Is(err, export.ErrOneRun) {
+	err := e.to.Begin(&export.Run{ID: w.Run.ID, Name: w.Run.Name, Archive: w.Run.Archive, Start: w.Run.Start, IsAlike: e.alike[w.Run.ID]})
+	if e.many && e.how.as == "hdrlog" || errors.Is(err, export.ErrOneRun) {
 		return usagef("%w, and these are several: name one run or folder", export.ErrOneRun)
 	}
 	if err == nil {
@@ -94,14 +98,15 @@ func (e *exportWriter) start(run *export.Run) error {
 	return err
 }
 
-// pour hands on the windows that are open.
-func (e *exportWriter) pour() error {
-	slices.SortFunc(e.open, func(x, y export.Window) int {
+// flush hands on the windows that are open.
+func (e *exportWriter) flush() error {
+	place := func(direction string) int { return slices.Index(mapping.Directions[:], direction) }
+	slices.SortFunc(e.open, func(x, y openedWindow) int {
 		return cmp.Or(x.Start.Compare(y.Start), cmp.Compare(x.Host, y.Host), cmp.Compare(x.Job, y.Job),
-			cmp.Compare(slices.Index(mapping.Directions[:], x.Direction), slices.Index(mapping.Directions[:], y.Direction)))
+			cmp.Compare(place(x.Direction), place(y.Direction)))
 	})
-	for i := range e.open {
-		if err := e.to.Add(&e.open[i]); err != nil {
+	for _, w := range e.open {
+		if err := e.to.Add(w.Window, w.requests); err != nil {
 			return err
 		}
 	}
@@ -109,46 +114,20 @@ func (e *exportWriter) pour() error {
 	return nil
 }
 
-// total ends a run.
-func (e *exportWriter) total(run *mapping.Run) error {
-	if e.query.whole() {
-		if err := e.wholeRun(run); err != nil {
-			return err
-		}
-	}
-	if err := e.pour(); err != nil {
-		return err
-	}
-	if !e.begun {
-		e.empty = append(e.empty, e.choice.empty(run))
-		return nil
-	}
-	return e.to.End()
-}
-
-// wholeRun takes what a run came to as one window.
-func (e *exportWriter) wholeRun(run *mapping.Run) error {
+// totals takes the totals of a run as one window.
+func (e *exportWriter) totals(run *mapping.Run) error {
+	info := &mapping.RunRef{ID: run.Run.ID, Name: run.Run.Name, Archive: run.Run.Archive, Start: run.Run.Start}
 	for _, d := range run.ByDirection() {
-		if !isWanted(e.query.directions, d.Direction) || d.Latency.Layout == "" {
+		if !e.query.WantsDirection(d.Direction) || !d.Latency.HasPercentiles() {
 			continue
 		}
-		requests, err := d.Latency.Hist()
-		if err != nil {
+		w := &window.Window{
+			Run: info, Level: mapping.Cluster, Direction: d.Direction, Start: run.Run.Start, End: run.Run.End,
+			Completed: d.Requests, IOPS: d.IOPS, Bandwidth: d.Bandwidth, Latency: d.Latency,
+		}
+		if err := e.window(w); err != nil {
 			return err
 		}
-		if requests.IsEmpty() {
-			continue
-		}
-		if err := e.start(&export.Run{ID: run.Run.ID, Name: run.Run.Name, Archive: run.Run.Archive, Start: run.Run.Start}); err != nil {
-			return err
-		}
-		e.open = append(e.open, export.Window{
-			Series: export.Series{Level: mapping.Cluster.String(), Direction: d.Direction},
-			Start:  run.Run.Start, End: run.Run.End, Requests: requests,
-		})
 	}
 	return nil
 }
-
-// flush implements [windowOutput]: what is exported ends after the last run.
-func (e *exportWriter) flush() error { return nil }

@@ -6,7 +6,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // followWriter writes windows of live runs as they come.
@@ -19,24 +19,24 @@ type followWriter struct {
 func newFollowWriter(w io.Writer, format string) *followWriter {
 	f := &followWriter{w: w}
 	if format != "table" {
-		f.lines = newPercentileWriter(w, format, "", false)
+		f.lines = newPercentileWriter(w, format, "")
 	}
 	return f
 }
 
 // window writes a window.
-func (f *followWriter) window(d *mapping.Interval) error {
+func (f *followWriter) window(w *window.Window) error {
 	if f.lines == nil {
-		return f.line(d)
+		return f.line(w)
 	}
-	if err := f.lines.interval(d); err != nil {
+	if err := f.lines.window(w); err != nil {
 		return err
 	}
-	return f.lines.flush()
+	return f.lines.to.Flush()
 }
 
 // line writes a line of a table without an end, so the widths of its columns are fixed.
-func (f *followWriter) line(d *mapping.Interval) error {
+func (f *followWriter) line(w *window.Window) error {
 	const form = "%-8s  %-8s  %-5s  %11s  %8s  %7s  %7s  %7s  %7s  %7s  %7s"
 	if !f.started {
 		f.started = true
@@ -44,8 +44,8 @@ func (f *followWriter) line(d *mapping.Interval) error {
 			return err
 		}
 	}
-	a := facts.LatenciesOf(&d.Latency)
-	return term.Line(f.w, form, d.Window.End.UTC().Format("15:04:05"), d.Run.ID[:8], d.Fio.Direction,
-		unit.Count(d.Requests.Completed), unit.Rate(d.IOPS),
+	a := facts.LatenciesOf(&w.Latency)
+	return term.Line(f.w, form, w.End.UTC().Format("15:04:05"), w.Run.ID[:8], w.Direction,
+		unit.Count(w.Completed), unit.Rate(w.IOPS),
 		a.Text("mean"), a.Text("p50"), a.Text("p95"), a.Text("p99"), a.Text("p99_9"), a.Text("max"))
 }

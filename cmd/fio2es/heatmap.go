@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"os"
 	"strings"
 
@@ -8,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/fio2es/fio2es/internal/heatmap"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 )
 
@@ -31,7 +35,7 @@ const (
 
 func (a *app) heatmapCommand() *cobra.Command {
 	how := &heatmapOptions{}
-	f, q := &format{table.Text, []string{table.Text, "svg", table.CSV, table.CSVExact, table.JSON}}, &windowQuery{}
+	f, q := &format{table.Text, []string{table.Text, "svg", table.CSV, table.CSVExact, table.JSON}}, &query.Query{}
 	cmd := &cobra.Command{
 		Use:   "heatmap X...",
 		Short: "Requests by time and latency, as a map",
@@ -55,30 +59,30 @@ drawn shorter, and coloured by its rate. --format csv and json give the cells th
   fio2es heatmap results/ --direction write --host client01 --format csv`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := q.check(); err != nil {
+			if err := cmp.Or(q.Check(), onlyPaths(args)); err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("levels") {
-				return usagef("--levels: which documents are asked follows from --host and --job")
+				return usagef("--levels: heatmap takes the level that --host and --job imply")
 			}
 			how.format = f.string
 			if err := how.check(cmd.Flags().Changed("format"), cmd.Flags().Changed("columns")); err != nil {
 				return err
 			}
 			a.fit(how)
-			a.cfg.Levels = []string{q.level().String()}
 			to := a.stdout
 			if how.colour { // the map has escapes of its own, and its title is cleaned
 				to = a.screen
 			}
-			return a.windows(cmd.Context(), args, newHeatmapWriter(to, how, q))
+			r := &reading{app: a}
+			return r.end(r.heatmap(cmd.Context(), args, newHeatmapWriter(to, how, q)))
 		},
 	}
 	addReadingFlags(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
 	_ = fl.MarkHidden("levels") // it is there
-	q.addFlags(fl)
+	addQueryFlags(fl, q)
 	fl.Var(f, "format", "table, svg, csv, or json: an object a line")
 	fl.StringVarP(&how.output, "output", "o", "", "draw SVG into this file; - is stdout")
 	fl.IntVar(&how.columns, "columns", 0, "of the map, at most (default: as many as fit the terminal, else 240)")
@@ -124,3 +128,34 @@ func (a *app) fit(how *heatmapOptions) {
 
 // heatmapAround is how many lines a table has beside its cells, with the next prompt.
 const heatmapAround = 5
+
+// heatmap draws the runs that args name.
+func (r *reading) heatmap(ctx context.Context, args []string, h *heatmapWriter) error {
+	var empty []error // runs of which nothing is wanted
+	err := r.runs(ctx, args, func(run *query.Run, many bool) error {
+		if many && h.how.format == "svg" {
+			return usagef("an SVG file has one map, and these are several runs: name one run or folder")
+		}
+		if err := run.Needs(h.query.Level()); err != nil {
+			return err
+		}
+		h.begin(run.Name)
+		doc, err := r.read(ctx, run, h.query, h.window)
+		if err != nil || doc == nil {
+			return err
+		}
+		m := h.windows.Map()
+		if m.Total == 0 {
+			empty = append(empty, run.NoMatch(doc))
+			return nil
+		}
+		return h.draw(m, &doc.Run)
+	})
+	if err != nil {
+		return err
+	}
+	if h.cells != nil {
+		empty = append(empty, h.cells.Flush())
+	}
+	return errors.Join(empty...)
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,10 +9,11 @@ import (
 	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
-	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -47,22 +47,20 @@ var heatmapColumns = slices.Concat(
 	},
 )
 
-// heatmapWriter collects the windows that are asked for, and draws at the end of each run.
+// heatmapWriter collects the windows of a run, and draws their map.
 type heatmapWriter struct {
 	w     io.Writer
 	how   *heatmapOptions
-	query *windowQuery
+	query *query.Query
 	cells *table.Writer[*heatmapRow] // nil: a picture is drawn
 
-	run           string
-	many, started bool
-	windows       *heatmap.Builder
-	directions    []string // that have requests
-	choice        choice
-	empty         []error // runs of which there was nothing
+	run        string
+	started    bool
+	windows    *heatmap.Builder
+	directions []string // that have requests
 }
 
-func newHeatmapWriter(w io.Writer, how *heatmapOptions, q *windowQuery) *heatmapWriter {
+func newHeatmapWriter(w io.Writer, how *heatmapOptions, q *query.Query) *heatmapWriter {
 	h := &heatmapWriter{w: w, how: how, query: q}
 	if how.format != table.Text && how.format != "svg" {
 		h.cells = table.New(w, how.format, heatmapColumns)
@@ -70,59 +68,29 @@ func newHeatmapWriter(w io.Writer, how *heatmapOptions, q *windowQuery) *heatmap
 	return h
 }
 
-func (h *heatmapWriter) begin(run string, many bool) {
-	h.run, h.many, h.choice, h.directions = run, many, choice{query: h.query}, nil
-	h.windows = heatmap.NewBuilder(h.how.columns)
+func (h *heatmapWriter) begin(run string) {
+	h.run, h.directions, h.windows = run, nil, heatmap.NewBuilder(h.how.columns)
 }
 
-// wants implements [windowOutput].
-func (h *heatmapWriter) wants(run *mapping.Run) (history.Selection, bool, error) {
-	return h.query.wants(run)
-}
-
-// one fails where one file would have to hold several maps.
-func (h *heatmapWriter) one() error {
-	if h.many && h.how.format == "svg" {
-		return usagef("an SVG file holds one map, and these are several runs: name one run or folder")
+// window takes a window.
+func (h *heatmapWriter) window(w *window.Window) error {
+	requests, err := w.Histogram()
+	if err != nil || requests == nil || requests.IsEmpty() {
+		return err
 	}
+	if !slices.Contains(h.directions, w.Direction) {
+		h.directions = append(h.directions, w.Direction)
+	}
+	h.windows.Add(w, requests)
 	return nil
 }
 
-func (h *heatmapWriter) interval(d *mapping.Interval) error {
-	if err := h.one(); err != nil {
-		return err
-	}
-	if d.Latency.Layout == "" { // of averages: no histogram
-		return nil
-	}
-	if takes, err := h.choice.takes(d); err != nil || !takes {
-		return err
-	}
-	requests, err := d.Latency.Hist()
-	if err != nil || requests.IsEmpty() {
-		return err
-	}
-	if !slices.Contains(h.directions, d.Fio.Direction) {
-		h.directions = append(h.directions, d.Fio.Direction)
-	}
-	h.windows.Add(heatmap.Window{ElapsedMS: d.Window.ElapsedMS, Start: d.Time, End: d.Window.End, Requests: requests})
-	return nil
-}
-
-// total draws the map of a run.
-func (h *heatmapWriter) total(run *mapping.Run) error {
-	if err := h.one(); err != nil {
-		return err
-	}
-	m := h.windows.Map()
-	if m.Total == 0 {
-		h.empty = append(h.empty, h.choice.empty(run))
-		return nil
-	}
-	clock := chart.Clock{Start: run.Run.Start, Known: facts.HasClock(run)}
+// draw draws the map of a run.
+func (h *heatmapWriter) draw(m *heatmap.Map, run *mapping.RunInfo) error {
+	clock := chart.Clock{Start: run.Start, Known: run.Start.Year() >= 1970}
 	switch {
 	case h.cells != nil:
-		return h.write(m, &run.Run)
+		return h.write(m, run)
 	case h.how.format == "svg":
 		return h.svg(m, clock)
 	}
@@ -143,11 +111,11 @@ func (h *heatmapWriter) about(m *heatmap.Map) string {
 		}
 	}
 	of := []string{strings.Join(directions, ", ")}
-	if len(h.query.hosts) > 0 {
-		of = append(of, "host "+strings.Join(h.query.hosts, ", "))
+	if len(h.query.Hosts) > 0 {
+		of = append(of, "host "+strings.Join(h.query.Hosts, ", "))
 	}
-	if len(h.query.jobs) > 0 {
-		of = append(of, "job "+strings.Join(h.query.jobs, ", "))
+	if len(h.query.Jobs) > 0 {
+		of = append(of, "job "+strings.Join(h.query.Jobs, ", "))
 	}
 	text := fmt.Sprintf("%s to %s: %s requests (%s)", unit.Moment(m.Start()), unit.Moment(m.End()), unit.Count(m.Total), strings.Join(of, "; "))
 	if m.OpenUS > 0 {
@@ -180,11 +148,4 @@ func (h *heatmapWriter) write(m *heatmap.Map, run *mapping.RunInfo) error {
 		}
 	}
 	return nil
-}
-
-func (h *heatmapWriter) flush() error {
-	if h.cells != nil {
-		h.empty = append(h.empty, h.cells.Flush())
-	}
-	return errors.Join(h.empty...)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/memtest"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -28,13 +29,14 @@ func TestLongTable(t *testing.T) {
 	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
 	out := &lineCounter{}
 	used := memtest.Measure(t, func() {
-		w := newPercentileWriter(out, "table", "interpolated", false)
+		w := newPercentileWriter(out, "table", "interpolated")
 		w.begin("run", true)
 		for i := range windows {
-			d := &mapping.Interval{Time: start.Add(time.Duration(i) * 100 * time.Millisecond), Latency: latency, IOPS: 1000}
-			d.Run.Name, d.Run.Start, d.Fio.Direction, d.Requests.Completed = "run", start, "read", 100
-			d.Window.End, d.Window.MS = d.Time.Add(100*time.Millisecond), 100
-			if err := w.interval(d); err != nil {
+			at := start.Add(time.Duration(i) * 100 * time.Millisecond)
+			if err := w.window(&window.Window{
+				Run: &mapping.RunRef{Name: "run", Start: start}, Direction: "read", Start: at, End: at.Add(100 * time.Millisecond),
+				Completed: 100, IOPS: 1000, Latency: latency,
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}

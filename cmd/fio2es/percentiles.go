@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 func (a *app) percentilesCommand() *cobra.Command {
@@ -42,19 +45,22 @@ its header. Of logs given by name it reads these alone, as the tools do.`,
 			if method != "interpolated" && method != "fio" {
 				return usagef("--method %s: want interpolated or fio", method)
 			}
-			if !cmd.Flags().Changed("levels") {
-				a.cfg.Levels = []string{"cluster"}
+			if err := onlyPaths(args); err != nil {
+				return err
 			}
+			r := &reading{app: a}
 			if as.string != "" {
-				if err := as.check(cmd.Flags().Changed("format"), total, method, &a.cfg); err != nil {
+				if err := as.check(cmd.Flags(), total, method, &a.cfg); err != nil {
 					return err
 				}
 				if a.cfg.Interval == 0 { // the tools' default, whatever the logs have
 					a.cfg.Interval = config.Interval(time.Second)
 				}
-				return a.windows(cmd.Context(), args, newCompatWriter(a.stdout, as.string))
+				r.logsAlone = true // as the tools do
+				return r.end(r.compat(cmd.Context(), args, newCompatWriter(a.stdout, as.string)))
 			}
-			return a.windows(cmd.Context(), args, newPercentileWriter(a.stdout, f.string, method, total))
+			out := newPercentileWriter(a.stdout, f.string, method)
+			return r.end(r.percentiles(cmd.Context(), args, out, total))
 		},
 	}
 	addReadingFlags(cmd.Flags())
@@ -64,4 +70,55 @@ its header. Of logs given by name it reads these alone, as the tools do.`,
 	cmd.Flags().StringVar(&method, "method", method, "interpolated within bins, or as fio prints them")
 	cmd.Flags().BoolVar(&total, "total", false, "of the whole run only")
 	return cmd
+}
+
+// percentiles writes the windows of the runs that args name, and the totals of each.
+func (r *reading) percentiles(ctx context.Context, args []string, out *percentileWriter, totalOnly bool) error {
+	q := &query.Query{Light: out.method != "fio"} // fio's values are not in documents, but in histograms
+	isChosen := r.flags.Changed("levels")
+	if isChosen {
+		var err error
+		if q.Levels, err = parseLevels(r.cfg.Levels); err != nil {
+			return err
+		}
+	}
+	take := out.window
+	if totalOnly {
+		take = nil
+	}
+	err := r.runs(ctx, args, func(run *query.Run, many bool) error {
+		if isChosen && run.Stored != nil && query.NoWindows(run.Stored) == "" {
+			for _, level := range q.Levels {
+				if err := run.Needs(level); err != nil {
+					return err
+				}
+			}
+		}
+		out.begin(run.Name, many)
+		doc, err := r.read(ctx, run, q, take)
+		if err != nil || doc == nil {
+			return err
+		}
+		if out.windows == 0 && !totalOnly {
+			r.tellOnlyTotals(run, doc)
+		}
+		return out.total(doc)
+	})
+	if err != nil {
+		return err
+	}
+	return out.to.Flush()
+}
+
+// parseLevels reads the levels that the user named.
+func parseLevels(names []string) ([]mapping.Level, error) {
+	var levels []mapping.Level
+	for _, name := range names {
+		level, err := mapping.ParseLevel(name)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		levels = append(levels, level)
+	}
+	return levels, nil
 }

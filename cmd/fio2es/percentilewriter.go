@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -86,17 +86,16 @@ var percentileColumns = slices.Concat(
 
 // percentileWriter writes windows as they come, and the run's totals after them.
 type percentileWriter struct {
-	to        *table.Writer[*percentileRow]
-	method    string
-	totalOnly bool
+	to     *table.Writer[*percentileRow]
+	method string
 
 	windows int  // of the run
 	byFio   bool // fio computed some values of the table
 }
 
-func newPercentileWriter(w io.Writer, format, method string, totalOnly bool) *percentileWriter {
+func newPercentileWriter(w io.Writer, format, method string) *percentileWriter {
 	cut, drop := []string{"HOST", "JOB"}, []string{"P75", "P90", "MEAN", "P95", "DATE", "P50", "MAX"}
-	return &percentileWriter{to: table.NewNarrow(w, format, percentileColumns, cut, drop), method: method, totalOnly: totalOnly}
+	return &percentileWriter{to: table.NewNarrow(w, format, percentileColumns, cut, drop), method: method}
 }
 
 // begin says which run the next windows are of; with several, tables name it.
@@ -109,23 +108,14 @@ func (p *percentileWriter) begin(run string, many bool) {
 	}
 }
 
-// wants implements [windowOutput]. Fio's values are not in documents, but in histograms.
-func (p *percentileWriter) wants(*mapping.Run) (history.Selection, bool, error) {
-	return history.Selection{Light: p.method != "fio"}, !p.totalOnly, nil
-}
-
-// interval writes one window.
-func (p *percentileWriter) interval(d *mapping.Interval) error {
-	if p.totalOnly {
-		return nil
-	}
+// window writes one window.
+func (p *percentileWriter) window(w *window.Window) error {
 	p.windows++
-	start := d.Time.Sub(d.Run.Start).Milliseconds()
-	return p.write(&d.Latency, &percentileRow{
-		run:   mapping.RunInfo{ID: d.Run.ID, Archive: d.Run.Archive, Name: d.Run.Name},
-		level: d.Level.String(), host: d.Host.Name, job: d.Fio.Job, direction: d.Fio.Direction,
-		startMS: start, endMS: start + d.Window.MS, start: d.Time, end: d.Window.End,
-		requests: d.Requests.Completed, iops: d.IOPS, latency: facts.LatenciesOf(&d.Latency), isBare: d.Latency.Layout == "",
+	return p.write(&w.Latency, &percentileRow{
+		run:   mapping.RunInfo{ID: w.Run.ID, Archive: w.Run.Archive, Name: w.Run.Name},
+		level: w.Level.String(), host: w.Host, job: w.Job, direction: w.Direction,
+		startMS: w.StartMS(), endMS: w.EndMS(), start: w.Start, end: w.End,
+		requests: w.Completed, iops: w.IOPS, latency: facts.LatenciesOf(&w.Latency), isBare: !w.Latency.HasPercentiles(),
 	})
 }
 
@@ -139,16 +129,13 @@ func (p *percentileWriter) write(l *mapping.Latency, r *percentileRow) error {
 	return p.to.Write(r)
 }
 
-// lacksWindows implements [totalsOutput].
-func (p *percentileWriter) lacksWindows() bool { return p.windows == 0 && !p.totalOnly }
-
-// total writes what the whole run comes to, and ends its table.
+// total writes the totals of the run, and ends its table.
 func (p *percentileWriter) total(run *mapping.Run) error {
 	for _, d := range run.ByDirection() {
 		if err := p.write(&d.Latency, &percentileRow{
 			run: run.Run, level: wholeRun, direction: d.Direction, endMS: run.Run.End.Sub(run.Run.Start).Milliseconds(),
 			start: run.Run.Start, end: run.Run.End, requests: d.Requests, iops: d.IOPS,
-			latency: facts.LatenciesOfTotals(d.Totals), isBare: d.Latency.Layout == "",
+			latency: facts.LatenciesOfTotals(d.Totals), isBare: !d.Latency.HasPercentiles(),
 		}); err != nil {
 			return err
 		}
@@ -157,5 +144,3 @@ func (p *percentileWriter) total(run *mapping.Run) error {
 }
 
 func seconds(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64) }
-
-func (p *percentileWriter) flush() error { return p.to.Flush() }

@@ -18,24 +18,24 @@ import (
 )
 
 // errNoCluster is a push without a cluster.
-var errNoCluster = usagef("no cluster is named: say --elasticsearch URL, or set elasticsearch.addresses")
+var errNoCluster = usagef("no cluster: give --elasticsearch URL, or set elasticsearch.addresses")
 
 func (a *app) pushCommand() *cobra.Command {
 	output, rejects := "", ""
 	cmd := &cobra.Command{
 		Use:   "push [TEXT]",
-		Short: "Move the embedded history into an Elasticsearch cluster",
-		Long: `Sends the runs of the embedded history, all or those with TEXT in their id, name,
-archive, path, benchmark, mode or a label, into the cluster. Runs that are there
-in the same version with all of their documents are left alone, so that a push can
-be repeated, and goes on where it was interrupted. The embedded history stays as it is.
+		Short: "Copy the embedded history into an Elasticsearch cluster",
+		Long: `Copies runs of the embedded history into the cluster: all, or those with TEXT in
+their id, name, archive, path, benchmark, mode or a label. It skips runs that the
+cluster has in the same version with all documents, so an interrupted push can be
+repeated. The embedded history does not change.
 
-With --rejects, the documents in a reject file are sent once more, after what they
-were refused for was mended; elasticsearch.rejects names the file that ingest and
-push write. Those that are refused again go into that file again.
+With --rejects, it sends the documents of a reject file again, after you fix the
+cause. ingest and push write that file (elasticsearch.rejects); documents that are
+refused again go into it again.
 
-With --output, documents go to a file (or with - to stdout) as NDJSON, ready for
-the _bulk request of Elasticsearch.`,
+With --output, documents go to a file (or with - to stdout), as NDJSON for the _bulk
+request of Elasticsearch.`,
 		Example: `  fio2es push --elasticsearch https://es.example.com:9200
   fio2es push --output - | gzip > history.ndjson.gz`,
 		Args: cobra.MaximumNArgs(1),
@@ -47,8 +47,8 @@ the _bulk request of Elasticsearch.`,
 		},
 	}
 	addClusterFlags(cmd.Flags())
-	cmd.Flags().StringVar(&output, "output", "", "write NDJSON to this file, - for stdout, instead of a cluster")
-	cmd.Flags().StringVar(&rejects, "rejects", "", "send the documents of this reject file once more")
+	cmd.Flags().StringVar(&output, "output", "", "write NDJSON to this file, or - for stdout, and not to a cluster")
+	cmd.Flags().StringVar(&rejects, "rejects", "", "send the documents of this reject file again")
 	return cmd
 }
 

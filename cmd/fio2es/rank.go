@@ -1,24 +1,22 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 )
 
-// rankQuery is what is asked: how many requests took no longer than each of within.
-type rankQuery struct {
-	windowQuery
-	within []time.Duration
-}
-
 func (a *app) rankCommand() *cobra.Command {
 	f := &format{table.Text, table.Formats}
-	q := &rankQuery{}
-	var within []string
+	q := &query.Query{}
+	var texts []string
 	cmd := &cobra.Command{
 		Use:   "rank X... --within LATENCY",
 		Short: "How many requests were served within a latency",
@@ -38,37 +36,76 @@ a latency in fio's last bin, which has no upper end: SERVED counts what surely t
   fio2es rank results/ --within 5ms --direction read --host client01`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := q.parse(within); err != nil {
+			within, err := parseWithin(texts)
+			if err == nil {
+				err = q.Check()
+			}
+			if err == nil {
+				err = onlyPaths(args)
+			}
+			if err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("levels") {
-				return usagef("--levels: which documents are asked follows from --host and --job")
+				return usagef("--levels: rank takes the level that --host and --job imply")
 			}
-			a.cfg.Levels = []string{q.level().String()}
-			return a.windows(cmd.Context(), args, newRankWriter(a.stdout, f.string, q))
+			r := &reading{app: a}
+			return r.end(r.rank(cmd.Context(), args, q, within, table.New(a.stdout, f.string, rankColumns)))
 		},
 	}
 	addReadingFlags(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
 	_ = fl.MarkHidden("levels") // it is there
-	fl.StringSliceVar(&within, "within", nil, "latencies, such as 500us,10ms,1s")
-	q.addFlags(fl)
+	fl.StringSliceVar(&texts, "within", nil, "latencies, such as 500us,10ms,1s")
+	addQueryFlags(fl, q)
 	fl.Var(f, "format", "table, csv, markdown, or json: an object a line")
 	return cmd
 }
 
-// parse checks what was asked; within are the latencies as they were written.
-func (q *rankQuery) parse(within []string) error {
-	for _, text := range within {
+// parseWithin reads latencies.
+func parseWithin(texts []string) (within []time.Duration, err error) {
+	for _, text := range texts {
 		d, err := time.ParseDuration(strings.TrimSpace(text))
 		if err != nil || d < 0 {
-			return usagef("--within %s: want a latency such as 500us, 10ms or 1s", text)
+			return nil, usagef("--within %s: want a latency such as 500us, 10ms or 1s", text)
 		}
-		q.within = append(q.within, d)
+		within = append(within, d)
 	}
-	if len(q.within) == 0 {
-		return usagef("--within: want a latency such as 100ms")
+	if len(within) == 0 {
+		return nil, usagef("--within: want a latency such as 100ms")
 	}
-	return q.check()
+	return within, nil
+}
+
+// rank counts, in the runs that args name, how many requests took no longer than each of within.
+func (r *reading) rank(ctx context.Context, args []string, q *query.Query, within []time.Duration, to *table.Writer[*rankRow]) error {
+	var empty []error // runs of which nothing is wanted
+	err := r.runs(ctx, args, func(run *query.Run, _ bool) error {
+		sums := &rankSums{run: run.Name, sums: map[string]*hist.Histogram{}}
+		take := sums.add
+		if q.WantsAll() {
+			take = nil
+		} else if err := run.Needs(q.Level()); err != nil {
+			return err
+		}
+		doc, err := r.read(ctx, run, q, take)
+		if err != nil || doc == nil {
+			return err
+		}
+		if q.WantsAll() {
+			if err := sums.addTotals(doc, q); err != nil {
+				return err
+			}
+		}
+		if len(sums.sums) == 0 {
+			empty = append(empty, run.NoMatch(doc))
+			return nil
+		}
+		return sums.write(to, &doc.Run, within)
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(append(empty, to.Flush())...)
 }

@@ -1,18 +1,17 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -86,106 +85,76 @@ var rankColumns = slices.Concat(
 	},
 )
 
-// rankWriter adds up the windows that are asked for, and answers at the end of each run.
-type rankWriter struct {
-	to    *table.Writer[*rankRow]
-	query *rankQuery
-
-	run         string
-	sums        map[string]*hist.Histogram // by direction
-	windows     int
-	from, until time.Time // what they span
-	choice      choice
-	empty       []error // runs of which there was nothing
+// rankSums adds up the requests of a run.
+type rankSums struct {
+	run      string
+	sums     map[string]*hist.Histogram // by direction
+	from, to time.Time                  // what they span
 }
 
-func newRankWriter(w io.Writer, format string, q *rankQuery) *rankWriter {
-	return &rankWriter{to: table.New(w, format, rankColumns), query: q}
-}
+// allDirections are the wanted directions together.
+const allDirections = "all"
 
-func (r *rankWriter) begin(run string, _ bool) {
-	r.run, r.sums, r.windows, r.choice = run, map[string]*hist.Histogram{}, 0, choice{query: &r.query.windowQuery}
-	r.from, r.until = time.Time{}, time.Time{}
-}
-
-// wants implements [windowOutput].
-func (r *rankWriter) wants(run *mapping.Run) (history.Selection, bool, error) {
-	if r.query.whole() {
-		return history.Selection{}, false, nil
-	}
-	return r.query.wants(run)
-}
-
-func (r *rankWriter) interval(d *mapping.Interval) error {
-	if r.query.whole() || d.Latency.Layout == "" { // of averages: no histogram
-		return nil
-	}
-	if takes, err := r.choice.takes(d); err != nil || !takes {
+// add takes a window.
+func (r *rankSums) add(w *window.Window) error {
+	h, err := w.Histogram()
+	if err != nil || h == nil {
 		return err
 	}
-	if r.windows == 0 || d.Time.Before(r.from) {
-		r.from = d.Time
+	if r.to.IsZero() || w.Start.Before(r.from) {
+		r.from = w.Start
 	}
-	if r.windows == 0 || d.Window.End.After(r.until) {
-		r.until = d.Window.End
+	if r.to.IsZero() || w.End.After(r.to) {
+		r.to = w.End
 	}
-	r.windows++
-	return r.add(d.Fio.Direction, &d.Latency)
+	r.merge(w.Direction, h)
+	return nil
 }
 
-func (r *rankWriter) add(direction string, l *mapping.Latency) error {
-	h, err := l.Hist()
-	if err != nil {
-		return err
-	}
+func (r *rankSums) merge(direction string, h *hist.Histogram) {
 	for _, name := range []string{direction, allDirections} {
 		if r.sums[name] == nil {
 			r.sums[name] = &hist.Histogram{}
 		}
 		r.sums[name].Merge(h)
 	}
+}
+
+// addTotals takes the totals of a run.
+func (r *rankSums) addTotals(run *mapping.Run, q *query.Query) error {
+	r.from, r.to = run.Run.Start, run.Run.End
+	for _, d := range run.ByDirection() {
+		if !q.WantsDirection(d.Direction) || !d.Latency.HasPercentiles() {
+			continue
+		}
+		h, err := d.Latency.Hist()
+		if err != nil {
+			return err
+		}
+		r.merge(d.Direction, h)
+	}
 	return nil
 }
 
-// allDirections are those that were asked for, together.
-const allDirections = "all"
-
-// total answers for a run.
-func (r *rankWriter) total(run *mapping.Run) error {
-	if r.query.whole() {
-		r.from, r.until = run.Run.Start, run.Run.End
-		for _, d := range run.ByDirection() {
-			if !isWanted(r.query.directions, d.Direction) || d.Latency.Layout == "" {
-				continue
-			}
-			if err := r.add(d.Direction, &d.Latency); err != nil {
-				return err
-			}
-		}
-	}
-	if len(r.sums) == 0 {
-		r.empty = append(r.empty, r.choice.empty(run))
-		return nil
-	}
+// write writes the answers of a run.
+func (r *rankSums) write(to *table.Writer[*rankRow], run *mapping.RunInfo, within []time.Duration) error {
 	of := r.sums[allDirections].Total()
 	if len(r.sums) == 2 { // a direction alone is all
 		delete(r.sums, allDirections)
 	}
-	r.to.Begin(fmt.Sprintf("%s, %s to %s", r.run, unit.Moment(r.from), unit.Moment(r.until)))
-	for _, within := range r.query.within {
+	to.Begin(fmt.Sprintf("%s, %s to %s", r.run, unit.Moment(r.from), unit.Moment(r.to)))
+	for _, latency := range within {
 		for _, direction := range append(mapping.Directions[:], allDirections) {
 			h := r.sums[direction]
 			if h == nil {
 				continue
 			}
-			row := newRankRow(direction, within, h)
-			row.run, row.from, row.to, row.of = &run.Run, r.from, r.until, of
-			if err := r.to.Write(row); err != nil {
+			row := newRankRow(direction, latency, h)
+			row.run, row.from, row.to, row.of = run, r.from, r.to, of
+			if err := to.Write(row); err != nil {
 				return err
 			}
 		}
 	}
-	return r.to.End()
+	return to.End()
 }
-
-func (r *rankWriter) flush() error { return errors.Join(append(r.empty, r.to.Flush())...) }

@@ -8,14 +8,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
 )
 
-// reportLevels are those of the windows that a report is made of.
-var reportLevels = []string{"cluster", "host"}
-
 func (a *app) reportCommand() *cobra.Command {
-	q, output := &windowQuery{}, ""
+	q, output := &query.Query{}, ""
 	cmd := &cobra.Command{
 		Use:   "report X... --output report.html",
 		Short: "One HTML page of runs, to attach to a ticket",
@@ -39,7 +37,7 @@ same runs give the same page, to the byte.`,
   fio2es report results/ --from 09:12 --to 09:46 -o incident.html`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := q.check(); err != nil {
+			if err := q.Check(); err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("levels") {
@@ -48,8 +46,8 @@ same runs give the same page, to the byte.`,
 			if err := a.checkPage(output); err != nil {
 				return err
 			}
-			a.cfg.Levels = reportLevels
-			return a.report(cmd.Context(), args, q, output)
+			r := &reading{app: a}
+			return r.end(r.report(cmd.Context(), args, q, output))
 		},
 	}
 	addReadingFlags(cmd.Flags())
@@ -57,7 +55,7 @@ same runs give the same page, to the byte.`,
 	fl := cmd.Flags()
 	_ = fl.MarkHidden("levels") // it is there
 	choose := pflag.NewFlagSet("", pflag.ContinueOnError)
-	q.addFlags(choose)
+	addQueryFlags(choose, q)
 	for _, name := range []string{"from", "to", "direction"} { // a page of one host would say little of it
 		fl.AddFlag(choose.Lookup(name))
 	}
@@ -79,68 +77,35 @@ func (a *app) checkPage(output string) error {
 	return nil
 }
 
-// report writes the page of all runs that args name.
-func (a *app) report(ctx context.Context, args []string, q *windowQuery, output string) error {
-	page := report.New(report.Options{Program: generator(), Directions: q.directions, Part: q.part()})
-	parts, leftOut := together(args), false
-	out := &reportWriter{app: a, page: page, query: q, several: len(parts) > 1}
+// report writes the page of all runs that args name. Logs that follow one another are merged; all
+// others are read one by one, so that runs come in the order in which they were named.
+func (r *reading) report(ctx context.Context, args []string, q *query.Query, output string) error {
+	page := report.New(report.Options{Program: generator(), Query: *q})
+	parts := query.Group(args, query.IsFile)
 	for _, part := range parts {
-		out.name = part[0]
-		err := a.windows(ctx, part, out)
-		if errors.Is(err, errLeftOut) {
-			leftOut = true
-		} else if err != nil {
+		err := r.runs(ctx, part, func(run *query.Run, many bool) error {
+			doc, err := page.Add(ctx, run, part[0], many || len(parts) > 1)
+			r.tell(run)
+			if doc != nil {
+				r.tellOnlyTotals(run, doc)
+			}
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
-	if out.runs == 0 {
-		return errors.Join(out.empty...)
+	if page.Runs() == 0 {
+		return page.Empty()
 	}
 	var err error
 	if output == "" || output == "-" {
-		err = page.Write(a.stdout)
+		err = page.Write(r.stdout)
 	} else {
 		err = writeFile(output, page.Write)
 	}
-	switch {
-	case err != nil:
-		return err
-	case len(out.empty) > 0:
-		return errors.Join(out.empty...)
-	case leftOut:
-		return errLeftOut
-	}
-	return nil
+	return errors.Join(page.Empty(), err)
 }
 
-// generator is what makes pages, for them to tell.
+// generator is what makes pages, for them to name.
 func generator() string { return "fio2es " + version() }
-
-// part says which times are asked for; empty is all.
-func (q *windowQuery) part() string {
-	var parts []string
-	if q.from != "" {
-		parts = append(parts, "from "+q.from)
-	}
-	if q.to != "" {
-		parts = append(parts, "to "+q.to)
-	}
-	return strings.Join(parts, " ")
-}
-
-// together are the args that are read at one go: logs that follow one another, which are
-// merged, or else one alone, so that runs come in the order in which they were named.
-func together(args []string) [][]string {
-	var parts [][]string
-	inLogs := false
-	for _, arg := range args {
-		isLog := isPath(arg) && arg != "-" && allFiles([]string{arg})
-		if isLog && inLogs {
-			last := &parts[len(parts)-1]
-			*last = append(*last, arg)
-			continue
-		}
-		parts, inLogs = append(parts, []string{arg}), isLog
-	}
-	return parts
-}

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -131,32 +130,5 @@ func TestReportPart(t *testing.T) {
 	}
 	if got := numbersOf(t, outputOf(t, "report", path, "--direction", "write")); len(got) != 1 || got["write"] == nil {
 		t.Errorf("writes alone: %v", got)
-	}
-}
-
-// TestTogether: logs that follow one another are read at one go; all else comes in its turn.
-func TestTogether(t *testing.T) {
-	dir := t.TempDir()
-	log := func(name string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	a, b := log("a.log"), log("b.log")
-	for _, c := range []struct {
-		args []string
-		want [][]string
-	}{
-		{[]string{a, b}, [][]string{{a, b}}},
-		{[]string{dir, a, b, dir, "latest", a}, [][]string{{dir}, {a, b}, {dir}, {"latest"}, {a}}},
-		{[]string{"0d31", "latest"}, [][]string{{"0d31"}, {"latest"}}},
-		{[]string{"-", a}, [][]string{{"-"}, {a}}},
-		{[]string{dir + "/*.log", a}, [][]string{{dir + "/*.log", a}}},
-	} {
-		if got := together(c.args); fmt.Sprint(got) != fmt.Sprint(c.want) {
-			t.Errorf("%v: %v, want %v", c.args, got, c.want)
-		}
 	}
 }

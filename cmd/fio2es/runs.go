@@ -3,13 +3,15 @@ package main
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -32,10 +34,10 @@ its JSON report has; MISS are requests that are in no window.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			filter.Text, filter.Labels = strings.Join(args, ""), labels
 			var err error
-			if filter.From, err = parseTime("since", since); err != nil {
+			if filter.From, err = query.ParseTime("since", since); err != nil {
 				return err
 			}
-			if filter.To, err = parseTime("until", until); err != nil {
+			if filter.To, err = query.ParseTime("until", until); err != nil {
 				return err
 			}
 			return a.runs(cmd.Context(), filter, sorted, f.string)
@@ -76,7 +78,7 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 		runs = append(runs, r)
 	}
 	if len(runs) == 0 && !skipped {
-		if err := a.tellNoRuns(ctx, store, filter); err != nil || format == "table" {
+		if err := a.tellNoRuns(ctx, store, &filter); err != nil || format == "table" {
 			return err
 		}
 	}
@@ -85,6 +87,23 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 		return err
 	}
 	return errLeftOut
+}
+
+// tellNoRuns says on stderr that no run matches, and what the history has.
+func (a *app) tellNoRuns(ctx context.Context, store history.Store, f *history.RunFilter) error {
+	c, err := query.ReadContents(ctx, store)
+	if err != nil {
+		return err
+	}
+	if c.Runs == 0 {
+		term.Line(a.stderr, "no runs in %s; store some with: fio2es ingest PATH", a.historyName())
+		return nil
+	}
+	term.Line(a.stderr, "no runs match%s; %s has %s:", query.FilterText(f), a.historyName(), unit.Plural(c.Runs, "run"))
+	for _, line := range c.Lines() {
+		term.Line(a.stderr, "  %s", line)
+	}
+	return nil
 }
 
 // skips reports whether err is of a run that cannot be read, which is skipped. It warns, and
@@ -96,16 +115,4 @@ func (a *app) skips(err error, skipped *bool) bool {
 	a.log.Warn(err.Error())
 	*skipped = true
 	return true
-}
-
-func parseTime(flag, text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, usagef("--%s %s: want a time such as 2026-01-31 or 2026-01-31T09:12:00Z", flag, text)
 }

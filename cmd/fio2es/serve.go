@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"strconv"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/web"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -68,12 +64,7 @@ func (a *app) serve(ctx context.Context, listen string) error {
 	if !local {
 		a.log.Warn("there is no login: whoever reaches this address reads the history")
 	}
-	pages := web.New(web.Options{
-		Store: store, Name: a.historyName(), Program: generator(), Log: a.log, Local: local,
-		Report: func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error) {
-			return a.reportOfRuns(ctx, store, runs, home)
-		},
-	})
+	pages := web.New(web.Options{Store: store, Name: a.historyName(), Program: generator(), Log: a.log, Local: local})
 	return web.Serve(ctx, l, pages, a.log)
 }
 
@@ -90,27 +81,4 @@ func addressOf(addr net.Addr) string {
 func isLocal(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback()
-}
-
-// reportOfRuns makes the page that report makes of the ids of runs in the history, with a
-// link to a list of all. What report tells on stderr is on the page, too.
-func (a *app) reportOfRuns(ctx context.Context, store history.Store, runs []*mapping.Run, home string) (*report.Page, error) {
-	quiet := *a
-	quiet.log = slog.New(slog.DiscardHandler)
-	page := report.New(report.Options{Program: generator(), Home: home})
-	out := &reportWriter{app: &quiet, page: page, query: &windowQuery{}, several: len(runs) > 1}
-	from := storedWindows{app: &quiet, store: store, levels: reportLevels}
-	for _, run := range runs {
-		out.name = run.Run.ID
-		if err := needsLevel(run, mapping.Cluster); err != nil {
-			return nil, &web.NoReportError{Err: err}
-		}
-		if err := from.give(ctx, run, out); err != nil {
-			return nil, err
-		}
-	}
-	if len(out.empty) > 0 {
-		return nil, &web.NoReportError{Err: errors.Join(out.empty...)}
-	}
-	return page, nil
 }

@@ -4,25 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// slaQuery is what runs are held against, and which of their requests.
-type slaQuery struct {
-	windowQuery
-	rules []slo.Rule
-}
-
 func (a *app) slaCommand() *cobra.Command {
 	f := &format{table.Text, table.Formats}
-	q := &slaQuery{}
+	q := &query.Query{}
 	cmd := &cobra.Command{
 		Use:   "sla X...",
 		Short: "Whether runs meet objectives, and if not, when and by how much",
@@ -61,22 +57,22 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
   fio2es sla e87ec34a 5be8a100 --from +10s --format csv`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := q.check(); err != nil {
+			if err := q.Check(); err != nil {
 				return err
 			}
 			source := "sla:"
 			if cmd.Flags().Changed("rule") {
 				source = "--rule"
 			}
-			var err error
-			if q.rules, err = parseRules(source, a.cfg.SLA); err != nil {
+			rules, err := parseRules(source, a.cfg.SLA)
+			if err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("levels") {
-				return usagef("--levels: which documents are asked follows from --host and --job")
+				return usagef("--levels: sla takes the level that --host and --job imply")
 			}
-			a.cfg.Levels = []string{q.level().String()}
-			return a.sla(cmd.Context(), args, &slaOutput{app: a, query: q, writer: newSLAWriter(a.stdout, f.string)})
+			j := &judge{reading: &reading{app: a}, query: q, rules: rules, writer: newSLAWriter(a.stdout, f.string)}
+			return j.end(j.all(cmd.Context(), args))
 		},
 	}
 	addReadingFlags(cmd.Flags())
@@ -84,7 +80,7 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 	fl := cmd.Flags()
 	_ = fl.MarkHidden("levels") // it is there
 	fl.StringArray("rule", nil, "an objective, such as 'p99 <= 10ms' (repeatable)")
-	q.addFlags(fl)
+	addQueryFlags(fl, q)
 	fl.Var(f, "format", "table, csv, markdown, or json: an object a line")
 	return cmd
 }
@@ -109,139 +105,108 @@ func parseRules(source string, texts []string) (rules []slo.Rule, err error) {
 	return rules, nil
 }
 
-// sla judges the runs that args name. Paths that follow one another are taken together, as
-// logs of one run may be given by their names.
-func (a *app) sla(ctx context.Context, args []string, out *slaOutput) error {
-	leftOut := false
-	for _, part := range pathsTogether(args) {
-		err := a.windows(ctx, part, out)
-		if errors.Is(err, errLeftOut) {
-			leftOut = true
-		} else if err != nil {
-			return errors.Join(err, out.writer.Flush())
+// judge judges runs by rules.
+type judge struct {
+	*reading
+	query    *query.Query
+	rules    []slo.Rule
+	writer   *slaWriter
+	isBroken bool // a rule
+}
+
+// all judges the runs that args name. Paths that follow one another are taken together, because
+// they may be logs of one run.
+func (j *judge) all(ctx context.Context, args []string) error {
+	for _, part := range query.Group(args, query.IsPath) {
+		err := j.runs(ctx, part, func(run *query.Run, _ bool) error { return j.judge(ctx, run) })
+		if err != nil {
+			return errors.Join(err, j.writer.Flush())
 		}
 	}
-	if err := out.writer.Flush(); err != nil {
+	if err := j.writer.Flush(); err != nil {
 		return err
 	}
-	switch {
-	case out.isBroken:
+	if j.isBroken {
 		return errMet
-	case leftOut || out.isUnknown:
-		return errLeftOut
 	}
 	return nil
 }
 
-// slaOutput judges run after run.
-type slaOutput struct {
-	app                 *app
-	query               *slaQuery
-	writer              *slaWriter
-	isBroken, isUnknown bool
-
-	name     string
-	took     bool // a window
-	open     bool // a run has begun that is not judged yet
-	judge    *slo.Evaluator
-	from, to time.Time // what the windows span
-	choice   choice
+// wantsWindows reports whether windows are needed, not only totals.
+func (j *judge) wantsWindows() bool {
+	return slices.ContainsFunc(j.rules, slo.Rule.InWindows) || !j.query.WantsAll()
 }
 
-// asksWindows tells whether windows are of use.
-func (o *slaOutput) asksWindows() bool {
-	for _, r := range o.query.rules {
-		if r.InWindows() {
-			return true
+// judge judges a run.
+func (j *judge) judge(ctx context.Context, run *query.Run) error {
+	rules := slo.New(j.rules)
+	var from, to time.Time // what the windows span
+	took := false
+	take := func(w *window.Window) error {
+		if !took || w.Start.Before(from) {
+			from = w.Start
 		}
+		if !took || w.End.After(to) {
+			to = w.End
+		}
+		took = true
+		return rules.Merge(w)
 	}
-	return !o.query.whole()
-}
-
-func (o *slaOutput) begin(run string, _ bool) {
-	o.name, o.took, o.open, o.judge, o.choice = run, false, true, slo.New(o.query.rules), choice{query: &o.query.windowQuery}
-	o.from, o.to = time.Time{}, time.Time{}
-}
-
-// wants implements [windowOutput].
-func (o *slaOutput) wants(run *mapping.Run) (history.Selection, bool, error) {
-	if !o.asksWindows() || noWindows(run) != "" {
-		return history.Selection{}, false, nil
-	}
-	return o.query.wants(run)
-}
-
-func (o *slaOutput) interval(d *mapping.Interval) error {
-	if !o.asksWindows() {
-		return nil
-	}
-	if takes, err := o.choice.takes(d); err != nil || !takes {
+	if !j.wantsWindows() || run.Stored != nil && query.NoWindows(run.Stored) != "" {
+		take = nil
+	} else if err := run.Needs(j.query.Level()); err != nil {
 		return err
 	}
-	o.took = true
-	if o.to.IsZero() || d.Time.Before(o.from) {
-		o.from = d.Time
+	doc, err := j.read(ctx, run, j.query, take)
+	if err != nil {
+		return err
 	}
-	if d.Window.End.After(o.to) {
-		o.to = d.Window.End
+	if doc == nil { // nothing in its files meets a rule
+		return j.conclude(&slaRun{RunInfo: mapping.RunInfo{Name: run.Name}}, slo.New(j.rules).Verdicts())
 	}
-	return o.judge.AddDocument(d)
-}
-
-// total judges a run.
-func (o *slaOutput) total(run *mapping.Run) error {
-	o.open = false
-	if o.query.whole() {
-		o.from, o.to = run.Run.Start, run.Run.End
-		if err := o.judge.SetRun(run, o.query.directions); err != nil {
-			return err
-		}
+	if j.query.WantsAll() {
+		from, to = doc.Run.Start, doc.Run.End
+		err = rules.SetRun(doc, j.query.Directions)
 	} else {
-		o.judge.SetEnd(run)
+		rules.SetEnd(doc)
 	}
-	verdicts := o.judge.Verdicts()
-	if o.asksWindows() && !o.took {
-		o.explain(run, verdicts)
+	if err != nil {
+		return err
 	}
-	return o.conclude(&slaRun{run.Run, o.from, o.to}, verdicts)
+	verdicts := rules.Verdicts()
+	if j.wantsWindows() && !took {
+		j.explain(run, doc, verdicts)
+	}
+	return j.conclude(&slaRun{doc.Run, from, to}, verdicts)
 }
 
-// explain says why rules about windows could not be judged: the run has none, or none that
-// was chosen.
-func (o *slaOutput) explain(run *mapping.Run, verdicts []slo.Verdict) {
-	o.app.log.Warn(o.choice.empty(run).Error())
+// explain says why rules about windows could not be judged: the run has no windows, or none that
+// is wanted.
+func (j *judge) explain(run *query.Run, doc *mapping.Run, verdicts []slo.Verdict) {
+	j.log.Warn(run.NoMatch(doc).Error())
 	short := "no requests match"
-	if noWindows(run) != "" {
+	if query.NoWindows(doc) != "" {
 		short = "the run has no windows"
 	}
 	for i := range verdicts {
-		if v := &verdicts[i]; v.State == slo.Unknown && (v.Rule.InWindows() || !o.query.whole()) {
+		if v := &verdicts[i]; v.State == slo.Unknown && (v.Rule.InWindows() || !j.query.WantsAll()) {
 			v.Why = short
 		}
 	}
 }
 
-// conclude tells and writes the verdicts on a run.
-func (o *slaOutput) conclude(run *slaRun, verdicts []slo.Verdict) error {
+// conclude writes the verdicts on a run, and says on stderr which rules are broken or unknown.
+func (j *judge) conclude(run *slaRun, verdicts []slo.Verdict) error {
 	for i := range verdicts {
 		v := &verdicts[i]
 		switch v.State {
 		case slo.Broken:
-			o.isBroken = true
-			o.app.log.Error(v.Message(&run.RunInfo))
+			j.isBroken = true
+			j.log.Error(v.Message(&run.RunInfo))
 		case slo.Unknown:
-			o.isUnknown = true
-			o.app.log.Warn(v.Message(&run.RunInfo))
+			j.leftOut = true
+			j.log.Warn(v.Message(&run.RunInfo))
 		}
 	}
-	return o.writer.run(run, verdicts)
-}
-
-// flush implements [windowOutput]: a run that had nothing in it met no rule.
-func (o *slaOutput) flush() error {
-	if !o.open {
-		return nil
-	}
-	o.open = false
-	return o.conclude(&slaRun{RunInfo: mapping.RunInfo{Name: o.name}}, slo.New(o.query.rules).Verdicts())
+	return j.writer.run(run, verdicts)
 }

@@ -62,7 +62,7 @@ var rules = map[string]rule{
 		why: "templates describe documents; who installs them, and where, is for others",
 	},
 	"kibana": {
-		level: 4, imports: []string{"mapping", "mapping/templates", "internal/heatmap", "internal/es"},
+		level: 5, imports: []string{"mapping", "mapping/templates", "internal/heatmap", "internal/es"},
 		why: "dashboards know the fields of documents and the bands of heat maps, and no more",
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which knows nothing of our panels"},
@@ -87,9 +87,9 @@ var rules = map[string]rule{
 		why: "a store knows documents; how they were made, and what is computed of them, is for others",
 	},
 	"internal/history/ndjson": {level: 3, imports: []string{"mapping"}, why: "it writes documents as they are"},
-	"internal/heatmap":        {level: 3, imports: []string{"hist", "internal/chart", "internal/unit"}, why: "a picture needs numbers, not where they came from"},
-	"internal/slo":            {level: 3, imports: []string{"hist", "mapping", "internal/unit"}, why: "a verdict needs documents, not where they came from"},
-	"internal/compare":        {level: 3, imports: []string{"hist"}, std: true, why: "a comparison needs numbers, not where they came from or how they are shown"},
+	"internal/heatmap":        {level: 4, imports: []string{"hist", "internal/chart", "internal/unit", "internal/window"}, why: "a picture needs numbers, not where they came from"},
+	"internal/slo":            {level: 4, imports: []string{"hist", "mapping", "internal/unit", "internal/window"}, why: "a verdict needs windows, not where they came from"},
+	"internal/compare":        {level: 4, imports: []string{"hist", "mapping", "internal/unit", "internal/window"}, why: "a comparison needs windows, not where they came from"},
 
 	"internal/setup": {
 		level: 4, imports: []string{"mapping", "mapping/templates", "internal/es"},
@@ -100,21 +100,21 @@ var rules = map[string]rule{
 		why: "all stores pass the same tests, through the interface alone",
 	},
 	"internal/report": {
-		level: 4, imports: []string{"internal/facts", "internal/table", "internal/chart", "internal/heatmap", "internal/slo", "internal/compare", "mapping", "hist", "internal/unit"},
+		level: 7, imports: []string{"internal/facts", "internal/table", "internal/chart", "internal/heatmap", "internal/slo", "internal/compare", "internal/query", "internal/window", "mapping", "hist", "internal/unit"},
 		why: "a page shows answers, wherever they came from",
 	},
 	"internal/web": {
-		level: 5, imports: []string{"internal/facts", "internal/history", "internal/report", "mapping", "internal/unit"},
-		why: "browsers see what the history has and what reports say; how they are made is for commands",
+		level: 8, imports: []string{"internal/facts", "internal/history", "internal/query", "internal/report", "mapping", "internal/unit"},
+		why: "browsers see what the history has and what reports say",
 	},
-	"internal/export": {level: 4, imports: []string{"hist", "internal/table"}, why: "a format holds numbers, wherever they came from"},
+	"internal/export": {level: 4, imports: []string{"hist", "internal/table", "internal/window"}, why: "a format holds numbers, wherever they came from"},
 	"pipeline": {
 		level:   5,
 		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/alike"},
 		why:     "the one package that knows all rooms, and none of what is around them: configuration, commands, stores",
 	},
 	"internal/query": {
-		level: 6, imports: []string{"internal/history", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
+		level: 6, imports: []string{"internal/facts", "internal/history", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
 		why: "files and the history give the same windows; who wants them, and how they are shown, is for others",
 	},
 	"config": {
@@ -123,18 +123,18 @@ var rules = map[string]rule{
 	},
 	"internal/ingest": {
 		level:   6,
-		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/elastic/bulk", "internal/slo"},
+		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/elastic/bulk", "internal/slo", "internal/window"},
 		why:     "which runs are stored does not depend on commands, settings or formats",
 	},
 	"internal/follow": {
 		level: 7,
 		imports: []string{
-			"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/facts", "internal/history", "internal/slo", "internal/unit",
+			"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/facts", "internal/history", "internal/slo", "internal/unit", "internal/window",
 		},
 		why: "how folders are watched does not depend on commands, settings or formats",
 	},
 	"cmd/fio2es": {
-		level: 8,
+		level: 9,
 		imports: []string{
 			"config", "pipeline", "pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align",
 			"mapping", "mapping/templates", "kibana", "hist",

@@ -69,7 +69,7 @@ func TestUnknown(t *testing.T) {
 	for i := range int64(20) {
 		h := hist.New(hist.Fio3(0))
 		h.AddLatency(0, 10)
-		zero.Add(Window{Start: i, End: i + 1, Completed: 0, Latency: h})
+		zero.Add(windowAt(i, i+1, 0), h)
 	}
 	for _, c := range []struct {
 		name        string
@@ -108,7 +108,7 @@ func TestPool(t *testing.T) {
 				h := hist.New(layout)
 				n := rapid.Int64Range(1, 1000).Draw(t, "requests")
 				h.AddLatency(rapid.Int64Range(0, 1e10).Draw(t, "latency"), float64(n))
-				s.Add(Window{Start: i * 10, End: i*10 + 10, Completed: n, Latency: h})
+				s.Add(windowAt(i*10, i*10+10, n), h)
 				want.Merge(h)
 				completed += float64(n)
 			}

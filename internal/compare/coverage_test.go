@@ -30,7 +30,7 @@ func (p *process) run(times float64) *Series {
 		for range n {
 			h.AddLatency(int64(math.Exp(level+x+0.5*p.rng.NormFloat64())), 1)
 		}
-		s.Add(Window{Start: int64(i) * 1000, End: int64(i+1) * 1000, Completed: n, Latency: h})
+		s.Add(windowAt(int64(i)*1000, int64(i+1)*1000, n), h)
 		x = p.memory*x + math.Sqrt(1-p.memory*p.memory)*p.spread*p.rng.NormFloat64()
 	}
 	return s

@@ -20,6 +20,14 @@ var (
 	Mean = Metric{name: "mean"}
 )
 
+// Defaults are the metrics that are compared unless others are asked for.
+var Defaults = []Metric{IOPS, Mean, percentile(50), percentile(95), percentile(99), percentile(99.9)}
+
+// percentile is the metric of a percentile, from 0 to 100 without either.
+func percentile(percent float64) Metric {
+	return Metric{"p" + strconv.FormatFloat(percent, 'f', -1, 64), percent / 100}
+}
+
 // ParseMetric reads "iops", "mean", or a percentile such as "p99.9", which is "p99_9" in
 // documents.
 func ParseMetric(text string) (Metric, error) {
@@ -34,7 +42,7 @@ func ParseMetric(text string) (Metric, error) {
 	if !isPercentile || err != nil || strings.Trim(digits, "0123456789.") != "" || !(percent > 0 && percent < 100) {
 		return Metric{}, fmt.Errorf("%q: want iops, mean, or a percentile between p0 and p100, such as p99.9", text)
 	}
-	return Metric{"p" + strconv.FormatFloat(percent, 'f', -1, 64), percent / 100}, nil
+	return percentile(percent), nil
 }
 
 // String is the name for people: "p99.9".
@@ -71,4 +79,12 @@ func appendValues(dst []float64, metrics []Metric, h *hist.Histogram, completed,
 		dst = append(dst, m.of(h, completed, ms))
 	}
 	return dst
+}
+
+// Names are the names of metrics.
+func Names(metrics []Metric) (names []string) {
+	for _, m := range metrics {
+		names = append(names, m.name)
+	}
+	return names
 }

@@ -1,6 +1,9 @@
 package compare
 
-import "github.com/fio2es/fio2es/hist"
+import (
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
+)
 
 const (
 	maxBlocks = 30             // of a run
@@ -8,13 +11,6 @@ const (
 	inBlock   = 4              // windows at least, but for short runs: neighbours hang together
 	maxGrains = 32 * maxBlocks // even
 )
-
-// Window is what completed in one direction within a stretch of time.
-type Window struct {
-	Start, End int64           // milliseconds since the run's start
-	Completed  int64           // requests, for the iops
-	Latency    *hist.Histogram // of requests; nil where there were none
-}
 
 // Series is the windows of a run in one direction. It remembers them one by one up to
 // 960, and more than that joined with their neighbours, so that a day of seconds takes no
@@ -34,25 +30,21 @@ type grain struct {
 	latency    hist.Histogram
 }
 
-// Add adds the next window. Windows come in order of time; those that start at the same
-// time are parts of one.
-func (s *Series) Add(w Window) {
-	if s.windows > 0 && w.Start == s.start {
-		s.grains[len(s.grains)-1].add(&w)
-		return
-	}
+// Add adds the next window and the histogram of its requests; nil of none. Windows come in order of
+// time.
+func (s *Series) Add(w *window.Window, requests *hist.Histogram) {
 	s.each = max(s.each, 1)
 	if n := len(s.grains); n == 0 || s.grains[n-1].windows == s.each {
 		if n == maxGrains {
 			s.join()
 		}
-		s.grains = append(s.grains, grain{start: w.Start})
+		s.grains = append(s.grains, grain{start: w.ElapsedMS})
 	}
 	last := &s.grains[len(s.grains)-1]
 	last.windows++
-	last.add(&w)
+	last.add(w, requests)
 	s.windows++
-	s.start = w.Start
+	s.start = w.ElapsedMS
 }
 
 // EndBy says when the run ended, in milliseconds since its start: its last window may be
@@ -80,11 +72,11 @@ func (s *Series) join() {
 	s.each *= 2
 }
 
-func (g *grain) add(w *Window) {
-	g.end = max(g.end, w.End)
+func (g *grain) add(w *window.Window, requests *hist.Histogram) {
+	g.end = max(g.end, w.ElapsedMS+w.Length().Milliseconds())
 	g.completed += w.Completed
-	if w.Latency != nil {
-		g.latency.Merge(w.Latency)
+	if requests != nil {
+		g.latency.Merge(requests)
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"io"
 	"math"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // bin is a bin of a window that has requests.
@@ -61,12 +63,12 @@ func (c *CSV) Begin(run *Run) error {
 }
 
 // Add writes the lines of a window.
-func (c *CSV) Add(w *Window) error {
+func (c *CSV) Add(w *window.Window, requests *hist.Histogram) error {
 	start, end := c.run.times(w)
-	b := &bin{of: [...]any{c.run.ID, c.run.Archive, c.run.Name, w.Level, w.Host, w.Job, w.Direction,
+	b := &bin{of: [...]any{c.run.ID, c.run.Archive, c.run.Name, w.Level.String(), w.Host, w.Job, w.Direction,
 		w.Start.Sub(c.run.Start).Milliseconds(), w.End.Sub(c.run.Start).Milliseconds(), start, end}}
-	layout := w.Requests.Layout()
-	for i, n := range w.Requests.All() {
+	layout := requests.Layout()
+	for i, n := range requests.All() {
 		b.lowNS, b.highNS = layout.Bounds(i)
 		b.isOpen, b.requests = layout.Open(i), int64(math.Round(n))
 		if err := c.to.Write(b); err != nil {
@@ -83,7 +85,7 @@ func (c *CSV) End() error { return nil }
 func (c *CSV) Close() error { return c.to.Flush() }
 
 // times are those of a window, empty where they are not known.
-func (r *Run) times(w *Window) (start, end string) {
+func (r *Run) times(w *window.Window) (start, end string) {
 	if !r.Known() {
 		return "", ""
 	}
@@ -129,14 +131,14 @@ func (j *JSON) Begin(run *Run) error {
 }
 
 // Add writes the object of a window.
-func (j *JSON) Add(w *Window) error {
+func (j *JSON) Add(w *window.Window, requests *hist.Histogram) error {
 	l := jsonWindow{
-		Run: j.run.ID, Archive: j.run.Archive, Name: j.run.Name, Level: w.Level, Host: w.Host, Job: w.Job, Direction: w.Direction,
+		Run: j.run.ID, Archive: j.run.Archive, Name: j.run.Name, Level: w.Level.String(), Host: w.Host, Job: w.Job, Direction: w.Direction,
 		StartMS: w.Start.Sub(j.run.Start).Milliseconds(), EndMS: w.End.Sub(j.run.Start).Milliseconds(),
 	}
 	l.Start, l.End = j.run.times(w)
-	layout := w.Requests.Layout()
-	for i, n := range w.Requests.All() {
+	layout := requests.Layout()
+	for i, n := range requests.All() {
 		low, high := layout.Bounds(i)
 		end := &high
 		if layout.Open(i) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // Run is what windows are of.
@@ -17,25 +18,13 @@ type Run struct {
 // Known tells whether times are those of a calendar.
 func (r *Run) Known() bool { return r.Start.Year() >= 1970 }
 
-// Series tells windows of the same time apart.
-type Series struct {
-	Level     string // cluster, host or job
-	Host, Job string // empty at the levels above
-	Direction string // read, write or trim
-}
-
-// Window is the requests of a series between two times.
-type Window struct {
-	Series
-	Start, End time.Time
-	Requests   *hist.Histogram // not empty
-}
-
 // Writer writes runs, one after another. What it has not written yet is written by Close,
 // which does not close what it writes to.
 type Writer interface {
 	Begin(run *Run) error
-	Add(w *Window) error // ordered by start; keeps nothing of w
-	End() error          // of the run
+	// Add takes a window and its requests, which are not empty. Windows are ordered by start; it
+	// keeps nothing of them.
+	Add(w *window.Window, requests *hist.Histogram) error
+	End() error // of the run
 	Close() error
 }

@@ -18,6 +18,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -43,7 +45,13 @@ func golden(t *testing.T, name, got string) {
 // exported is a run with its windows.
 type exported struct {
 	Run
-	windows []Window
+	windows []given
+}
+
+// given is a window and its requests.
+type given struct {
+	window.Window
+	requests *hist.Histogram
 }
 
 // runs are two small runs. The first has a host with a hostile name, a gap, windows that do
@@ -51,23 +59,23 @@ type exported struct {
 // knows when the second was.
 func runs() []exported {
 	start := time.Date(2026, 1, 31, 9, 12, 0, 250e6, time.UTC)
-	window := func(from time.Time, host, direction string, begin, end int, l hist.Layout, latencies ...int64) Window {
+	window := func(from time.Time, host, direction string, begin, end int, l hist.Layout, latencies ...int64) given {
 		h := hist.New(l)
 		for _, ns := range latencies {
 			h.AddLatency(ns, float64(len(latencies)))
 		}
 		ms := func(n int) time.Time { return from.Add(time.Duration(n) * time.Millisecond) }
-		return Window{Series{"host", host, "", direction}, ms(begin), ms(end), h}
+		return given{window.Window{Level: mapping.Host, Host: host, Direction: direction, Start: ms(begin), End: ms(end)}, h}
 	}
 	const hostile = "a \"b\"\\c,\nd\xff"
 	return []exported{
-		{Run{Name: "seq/4k", Archive: "results", Start: start}, []Window{
+		{Run{Name: "seq/4k", Archive: "results", Start: start}, []given{
 			window(start, "client01", "read", 0, 1000, hist.Fio3(0), 90, 950_000, 1_200_000),
 			window(start, hostile, "write", 3, 1003, hist.Fio3(3), 2_000_000, 2_500_000),
 			window(start, "client01", "read", 1001, 2001, hist.Fio3(2), 1_000_000),
 			window(start, "client01", "read", 6000, 7000, hist.Fio3(0), 3_000_000, 20e9),
 		}},
-		{Run{Name: "old", Archive: "", Start: time.Time{}}, []Window{
+		{Run{Name: "old", Archive: "", Start: time.Time{}}, []given{
 			window(time.Time{}, "", "trim", 0, 1000, hist.Fio2(0), 5_000, 40_000_000),
 		}},
 	}
@@ -79,7 +87,7 @@ func writeAll(t *testing.T, w Writer, runs []exported) {
 	for i := range runs {
 		err := w.Begin(&runs[i].Run)
 		for j := range runs[i].windows {
-			err = errors.Join(err, w.Add(&runs[i].windows[j]))
+			err = errors.Join(err, w.Add(&runs[i].windows[j].Window, runs[i].windows[j].requests))
 		}
 		if err := errors.Join(err, w.End()); err != nil {
 			t.Fatal(err)
@@ -107,10 +115,10 @@ func TestBinsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHistogram(t)
 		run := &Run{Name: "r", Start: time.Unix(1e9, 0)}
-		w := &Window{Series{"cluster", "", "", "read"}, run.Start, run.Start.Add(time.Second), h}
+		w := &window.Window{Level: mapping.Cluster, Direction: "read", Start: run.Start, End: run.Start.Add(time.Second)}
 		var lines, objects bytes.Buffer
 		for _, to := range []Writer{NewCSV(&lines, true), NewJSON(&objects)} {
-			if err := errors.Join(to.Begin(run), to.Add(w), to.End(), to.Close()); err != nil {
+			if err := errors.Join(to.Begin(run), to.Add(w, h), to.End(), to.Close()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -178,7 +186,7 @@ func TestWriteFails(t *testing.T) {
 		for range 100 {
 			for i := range run.windows {
 				if err == nil {
-					err = w.Add(&run.windows[i])
+					err = w.Add(&run.windows[i].Window, run.windows[i].requests)
 				}
 			}
 		}

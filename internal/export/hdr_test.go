@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // inflate unpacks the text of a log line: what readers decode.
@@ -254,7 +255,7 @@ func TestHDRLogTimes(t *testing.T) {
 	if err := l.Begin(&Run{Name: "r"}); err != nil { // nobody knows when
 		t.Fatal(err)
 	}
-	if err := l.Add(&Window{Series: Series{Direction: "trim"}, Start: time.Time{}.Add(time.Second), End: time.Time{}.Add(2500 * time.Millisecond), Requests: h}); err != nil {
+	if err := l.Add(&window.Window{Direction: "trim", Start: time.Time{}.Add(time.Second), End: time.Time{}.Add(2500 * time.Millisecond)}, h); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Close(); err != nil {
@@ -270,17 +271,17 @@ func TestHDRLogTimes(t *testing.T) {
 
 func TestHDRTag(t *testing.T) {
 	for _, c := range []struct {
-		series Series
+		window window.Window
 		want   string
 	}{
-		{Series{Direction: "read"}, "read"},
-		{Series{Host: "client01", Direction: "write"}, "client01/write"},
-		{Series{Host: "client01", Job: "0.1", Direction: "write"}, "client01/0.1/write"},
-		{Series{Host: "a,b c/d\n%é", Direction: "read"}, "a%2Cb%20c%2Fd%0A%25%C3%A9/read"},
-		{Series{Job: "x", Direction: "read"}, "x/read"},
+		{window.Window{Direction: "read"}, "read"},
+		{window.Window{Host: "client01", Direction: "write"}, "client01/write"},
+		{window.Window{Host: "client01", Job: "0.1", Direction: "write"}, "client01/0.1/write"},
+		{window.Window{Host: "a,b c/d\n%é", Direction: "read"}, "a%2Cb%20c%2Fd%0A%25%C3%A9/read"},
+		{window.Window{Job: "x", Direction: "read"}, "x/read"},
 	} {
-		if got := hdrTag(&c.series); got != c.want {
-			t.Errorf("%+v: %s, want %s", c.series, got, c.want)
+		if got := hdrTag(&c.window); got != c.want {
+			t.Errorf("%s/%s: %s, want %s", c.window.Host, c.window.Job, got, c.want)
 		}
 	}
 }

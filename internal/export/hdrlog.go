@@ -7,6 +7,9 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // ErrOneRun is that of a further run in an HdrHistogram log.
@@ -42,12 +45,12 @@ func (l *HDRLog) Begin(run *Run) error {
 
 // Add writes the line of a window: its tag, when it began, how long it was, both in
 // seconds, the highest latency in milliseconds, and the histogram.
-func (l *HDRLog) Add(w *Window) error {
-	text, highest, err := l.enc.encode(w.Requests)
+func (l *HDRLog) Add(w *window.Window, requests *hist.Histogram) error {
+	text, highest, err := l.enc.encode(requests)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(l.w, "Tag=%s,%.3f,%.3f,%.3f,", hdrTag(&w.Series), w.Start.Sub(l.start).Seconds(), w.End.Sub(w.Start).Seconds(), float64(highest)/1e6)
+	fmt.Fprintf(l.w, "Tag=%s,%.3f,%.3f,%.3f,", hdrTag(w), w.Start.Sub(l.start).Seconds(), w.Length().Seconds(), float64(highest)/1e6)
 	l.w.Write(text)
 	return l.w.WriteByte('\n')
 }
@@ -58,16 +61,16 @@ func (l *HDRLog) End() error { return nil }
 // Close writes what is left.
 func (l *HDRLog) Close() error { return l.w.Flush() }
 
-// hdrTag is what tells a series apart in a log.
-func hdrTag(s *Series) string {
+// hdrTag is the tag of the windows of one host, job and direction.
+func hdrTag(w *window.Window) string {
 	var tag strings.Builder
-	for _, name := range []string{s.Host, s.Job} {
+	for _, name := range []string{w.Host, w.Job} {
 		if name != "" {
 			escapeTag(&tag, name)
 			tag.WriteByte('/')
 		}
 	}
-	tag.WriteString(s.Direction)
+	tag.WriteString(w.Direction)
 	return tag.String()
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // metric is the name of the histogram.
@@ -35,11 +36,11 @@ type OpenMetrics struct {
 
 // points are a series of the run that is read.
 type points struct {
-	Series
-	start, end time.Time       // of all windows
-	layout     hist.Layout     // of all windows merged, and of their sum
-	sum        *hist.Histogram // of the run, unless windows are wanted
-	windows    []packedWindow
+	host, job, direction string
+	start, end           time.Time       // of all windows
+	layout               hist.Layout     // of all windows merged, and of their sum
+	sum                  *hist.Histogram // of the run, unless windows are wanted
+	windows              []packedWindow
 }
 
 // NewOpenMetrics writes an exposition to w.
@@ -75,14 +76,16 @@ func (o *OpenMetrics) Begin(run *Run) error {
 }
 
 // Add keeps the requests of a window until the run's end.
-func (o *OpenMetrics) Add(w *Window) error {
-	at := slices.IndexFunc(o.series, func(p *points) bool { return p.Series == w.Series })
+func (o *OpenMetrics) Add(w *window.Window, requests *hist.Histogram) error {
+	at := slices.IndexFunc(o.series, func(p *points) bool { return p.host == w.Host && p.job == w.Job && p.direction == w.Direction })
 	if at < 0 {
 		at = len(o.series)
-		o.series = append(o.series, &points{Series: w.Series, start: w.Start, end: w.End, layout: w.Requests.Layout(), sum: &hist.Histogram{}})
+		o.series = append(o.series, &points{
+			host: w.Host, job: w.Job, direction: w.Direction, start: w.Start, end: w.End, layout: requests.Layout(), sum: &hist.Histogram{},
+		})
 	}
 	p := o.series[at]
-	p.layout = p.layout.Merged(w.Requests.Layout())
+	p.layout = p.layout.Merged(requests.Layout())
 	if w.Start.Before(p.start) {
 		p.start = w.Start
 	}
@@ -90,9 +93,9 @@ func (o *OpenMetrics) Add(w *Window) error {
 		p.end = w.End
 	}
 	if o.opt.Windows {
-		p.windows = append(p.windows, pack(w))
+		p.windows = append(p.windows, pack(w, requests))
 	} else {
-		p.sum.Merge(w.Requests)
+		p.sum.Merge(requests)
 	}
 	return nil
 }
@@ -116,9 +119,9 @@ func (o *OpenMetrics) Close() error {
 func (o *OpenMetrics) writeSeries(p *points) {
 	var labels strings.Builder
 	labels.WriteString(o.labels)
-	addLabel(&labels, "direction", p.Direction)
-	addLabel(&labels, "host", p.Host)
-	addLabel(&labels, "job", p.Job)
+	addLabel(&labels, "direction", p.direction)
+	addLabel(&labels, "host", p.host)
+	addLabel(&labels, "job", p.job)
 	out := newPointWriter(o.w, labels.String(), o.opt.Buckets.bins(p.layout), p.layout)
 	if !o.opt.Windows {
 		at, created := "", ""

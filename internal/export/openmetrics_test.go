@@ -14,6 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // sample is a line of an exposition.
@@ -282,7 +284,7 @@ func TestOpenMetricsExact(t *testing.T) {
 			}
 			merged.Merge(h)
 			from := run.Start.Add(time.Duration(i) * time.Second)
-			run.windows = append(run.windows, Window{Series{"cluster", "", "", "read"}, from, from.Add(time.Duration(rapid.IntRange(0, 2500).Draw(rt, "ms")) * time.Millisecond), h})
+			run.windows = append(run.windows, given{window.Window{Level: mapping.Cluster, Direction: "read", Start: from, End: from.Add(time.Duration(rapid.IntRange(0, 2500).Draw(rt, "ms")) * time.Millisecond)}, h})
 		}
 		buckets := rapid.SampledFrom([]string{"1-2-5", "all", "3us,77us,1ms,20s"}).Draw(rt, "buckets")
 		b, err := ParseBuckets(buckets)

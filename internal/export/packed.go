@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // packedWindow is a window in some three bytes a bin. A series can be written only when
@@ -18,10 +19,10 @@ type packedWindow struct {
 	bins       []byte // for each bin its index less that of the bin before, and its count
 }
 
-func pack(w *Window) packedWindow {
-	p := packedWindow{start: w.Start, end: w.End, layout: w.Requests.Layout()}
+func pack(w *window.Window, requests *hist.Histogram) packedWindow {
+	p := packedWindow{start: w.Start, end: w.End, layout: requests.Layout()}
 	last, buf := 0, make([]byte, 0, 1024)
-	for i, n := range w.Requests.All() {
+	for i, n := range requests.All() {
 		buf = binary.AppendUvarint(buf, uint64(i-last))
 		buf = binary.AppendUvarint(buf, uint64(math.Round(n)))
 		last = i

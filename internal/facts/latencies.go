@@ -51,7 +51,7 @@ func NewLatencies(figure func(name string) (us float64, ok bool)) Latencies {
 
 // LatenciesOf takes the latencies of a document. A document of averages has the mean alone.
 func LatenciesOf(l *mapping.Latency) Latencies {
-	if l.Layout == "" {
+	if !l.HasPercentiles() {
 		return NewLatencies(func(name string) (float64, bool) { return l.Mean, name == "mean" && l.Mean > 0 })
 	}
 	a := NewLatencies(l.Figure)
@@ -61,7 +61,7 @@ func LatenciesOf(l *mapping.Latency) Latencies {
 
 // LatenciesOfTotals is [LatenciesOf] for totals. Without a histogram they may have what fio computed of a single job.
 func LatenciesOfTotals(t *mapping.Totals) Latencies {
-	if t.Latency.Layout != "" || t.Fio == nil {
+	if t.Latency.HasPercentiles() || t.Fio == nil {
 		return LatenciesOf(&t.Latency)
 	}
 	a := NewLatencies(t.Fio.Figure)
@@ -72,7 +72,7 @@ func LatenciesOfTotals(t *mapping.Totals) Latencies {
 // UseFioMethod replaces the percentiles and the maximum by those that fio's method gives for the histogram of l: the
 // middles of bins. It changes nothing where l has no histogram.
 func (a *Latencies) UseFioMethod(l *mapping.Latency) error {
-	if l.Layout == "" {
+	if !l.HasPercentiles() {
 		return nil
 	}
 	h, err := l.Hist()

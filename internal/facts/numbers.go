@@ -30,7 +30,7 @@ var Numbers = slices.Concat([]table.Column[*Line]{
 
 // Requests is how many requests there were, or "-" where averages do not say.
 func Requests(t *mapping.Totals) string {
-	if t.Latency.Layout == "" && t.Requests == 0 {
+	if !t.Latency.HasPercentiles() && t.Requests == 0 {
 		return "-"
 	}
 	return unit.Count(t.Requests)

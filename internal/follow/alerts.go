@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/slo"
-	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // alerts reports when rules begin to be broken in the windows of a live run, and when they are met
@@ -27,7 +27,6 @@ type checked struct {
 	direction string
 	end       time.Time
 	length    time.Duration
-	requests  float64
 	breaches  []slo.Breach
 }
 
@@ -43,17 +42,17 @@ func newAlerts(log *slog.Logger, rules []slo.Rule) *alerts {
 
 // window checks a window, and reports on the ones before: the last of a run may be too short
 // for a rate.
-func (a *alerts) window(d *mapping.Interval) error {
-	w, ok, err := slo.WindowOf(d)
-	if err != nil || !ok {
+func (a *alerts) window(w *window.Window) error {
+	a.title = w.Run.Archive + ":" + w.Run.Name
+	if w.ElapsedMS != a.elapsed {
+		a.report(func(*checked, slo.Breach) bool { return true })
+		a.elapsed = w.ElapsedMS
+	}
+	breaches, err := a.rules.Add(w)
+	if err != nil {
 		return err
 	}
-	a.title = d.Run.Archive + ":" + d.Run.Name
-	if d.Window.ElapsedMS != a.elapsed {
-		a.report(func(*checked, slo.Breach) bool { return true })
-		a.elapsed = d.Window.ElapsedMS
-	}
-	a.latest = append(a.latest, checked{d.Fio.Direction, d.Window.End, d.Window.End.Sub(d.Time), float64(max(w.Completed, 1)), a.rules.Add(w)})
+	a.latest = append(a.latest, checked{w.Direction, w.End, w.Length(), breaches})
 	return nil
 }
 
@@ -79,7 +78,7 @@ func (a *alerts) report(counts func(*checked, slo.Breach) bool) {
 			case counts(w, b):
 				a.broken[key] = w.end
 				a.log.Warn(fmt.Sprintf("sla %s: %s: %s %s is %s in the window until %s",
-					b.Rule, a.title, w.direction, b.Rule.Metric, b.Text(w.requests), clock(w.end)))
+					b.Rule, a.title, w.direction, b.Rule.Metric, b.Text(), clock(w.end)))
 			}
 		}
 		for key, last := range a.broken {

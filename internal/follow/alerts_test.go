@@ -9,6 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -40,11 +41,12 @@ func TestLastAlerts(t *testing.T) {
 				}
 				h := hist.New(hist.Fio3(0))
 				h.AddLatency(50_000, float64(n))
-				d := &mapping.Interval{Time: at, Latency: mapping.NewLatency(h, nil)}
-				d.Run.Start, d.Fio.Direction, d.Requests.Completed = start, "read", n
-				d.Window = mapping.Window{End: at.Add(length), MS: length.Milliseconds(), ElapsedMS: int64(i) * 1000}
-				check(t, a.window(d))
-				at = d.Window.End
+				w := &window.Window{
+					Run: &mapping.RunRef{Start: start}, Direction: "read", Start: at, End: at.Add(length), ElapsedMS: int64(i) * 1000,
+					Completed: n, Latency: mapping.NewLatency(h, nil),
+				}
+				check(t, a.window(w))
+				at = w.End
 			}
 			a.end()
 			if got := strings.Contains(out.String(), `level=WARN msg="sla iops >= 100`); got != tt.alert {

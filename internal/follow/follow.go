@@ -15,6 +15,7 @@ import (
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -33,7 +34,7 @@ type Options struct {
 
 	// Window takes each window of the highest level of live runs, one at a time. A window comes
 	// once, although a file that was renamed or emptied is read again from its start.
-	Window func(*mapping.Interval) error
+	Window func(*window.Window) error
 }
 
 // Result is what became of the runs.
@@ -216,7 +217,7 @@ func (f *follower) check(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	windows := f.to.Store.Intervals(ctx, history.Selection{Runs: []string{id}, Level: mapping.Cluster})
+	windows := window.Rejoin(f.to.Store.Intervals(ctx, history.Selection{Runs: []string{id}, Level: mapping.Cluster}))
 	if !slices.ContainsFunc(f.Rules, slo.Rule.InWindows) {
 		windows = nil
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// TestFollowDoubts: a log that is being copied is not yet what its name says. That is said
-// of files that stay so, once, and of those that are so in the end.
-func TestFollowDoubts(t *testing.T) {
+// A log that is still being copied cannot be read yet. A problem is reported once, if it lasts or if it is
+// there at the end.
+func TestProblems(t *testing.T) {
 	half := &source.Problem{Name: "a/out_clat_hist.1.log.gz", Err: errors.New("format not understood")}
 	gone := &source.Problem{Name: "a/b", Err: fs.ErrNotExist}
 	type look struct {

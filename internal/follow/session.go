@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -57,10 +58,11 @@ func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done fun
 			if d.Level != highest {
 				return nil
 			}
-			if isNew, err := f.windows.take(d); err != nil || !isNew {
+			w := window.From(d)
+			if isNew, err := f.windows.take(w); err != nil || !isNew {
 				return err
 			}
-			return alerts.window(d)
+			return alerts.window(w)
 		})
 		if err == nil {
 			alerts.end()

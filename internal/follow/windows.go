@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // windows gives each window of live runs once, from any goroutine, although a file that was renamed,
@@ -14,7 +14,7 @@ import (
 type windows struct {
 	mu    sync.Mutex
 	log   *slog.Logger
-	give  func(*mapping.Interval) error
+	give  func(*window.Window) error
 	given map[series]stretch
 	noted map[string]bool // versions of runs whose windows were not given again
 }
@@ -25,12 +25,12 @@ type series struct{ run, direction, host, job string }
 // stretch is what was given of a series.
 type stretch struct{ start, until time.Time } // start is the run's
 
-func newWindows(log *slog.Logger, give func(*mapping.Interval) error) *windows {
+func newWindows(log *slog.Logger, give func(*window.Window) error) *windows {
 	return &windows{log: log, give: give, given: map[series]stretch{}, noted: map[string]bool{}}
 }
 
 // take gives a window if it is new.
-func (w *windows) take(d *mapping.Interval) (isNew bool, err error) {
+func (w *windows) take(d *window.Window) (isNew bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.isNew(d) {
@@ -42,14 +42,14 @@ func (w *windows) take(d *mapping.Interval) (isNew bool, err error) {
 // isNew reports whether no part of a window was given, and notes it. A run whose file was renamed
 // keeps its id. One whose file was emptied while fio runs gets another id, but has the same place,
 // and the same start as far as its reports show it.
-func (w *windows) isNew(d *mapping.Interval) bool {
+func (w *windows) isNew(d *window.Window) bool {
 	const apart = 2 * time.Second // of the starts of one run, by different reports
 	name := d.Run.Archive + ":" + d.Run.Name
-	byID := series{d.Run.ID, d.Fio.Direction, d.Host.Name, d.Fio.Job}
-	byPlace := series{name, d.Fio.Direction, d.Host.Name, d.Fio.Job}
+	byID := series{d.Run.ID, d.Direction, d.Host, d.Job}
+	byPlace := series{name, d.Direction, d.Host, d.Job}
 	for _, key := range []series{byID, byPlace} {
 		have, ok := w.given[key]
-		if !ok || d.Run.Start.Sub(have.start).Abs() > apart || !d.Time.Before(have.until) {
+		if !ok || d.Run.Start.Sub(have.start).Abs() > apart || !d.Start.Before(have.until) {
 			continue
 		}
 		if !w.noted[d.Run.Ingest] {
@@ -59,7 +59,7 @@ func (w *windows) isNew(d *mapping.Interval) bool {
 		}
 		return false
 	}
-	w.given[byID] = stretch{d.Run.Start, d.Window.End}
+	w.given[byID] = stretch{d.Run.Start, d.End}
 	w.given[byPlace] = w.given[byID]
 	return true
 }

@@ -6,14 +6,8 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 )
-
-// Window is a stretch of time and its requests.
-type Window struct {
-	ElapsedMS  int64 // its nominal start since the run's: whole lengths from one window to the next
-	Start, End time.Time
-	Requests   *hist.Histogram // whole ones
-}
 
 // Builder adds windows up into columns, of which it has at most spare times as many as the
 // map may: before that, neighbours are joined. The order of windows does not matter.
@@ -41,17 +35,17 @@ func NewBuilder(columns int) *Builder {
 	return &Builder{limit: columns, unit: 1, bands: map[hist.Layout][]int{}}
 }
 
-// Add adds a window.
-func (b *Builder) Add(w Window) {
-	if w.Requests.IsEmpty() {
+// Add adds a window and the histogram of its requests, whose counts are whole.
+func (b *Builder) Add(w *window.Window, requests *hist.Histogram) {
+	if requests.IsEmpty() {
 		return
 	}
-	layout := w.Requests.Layout()
+	layout := requests.Layout()
 	if b.bands[layout] == nil {
 		b.bands[layout] = bandsOf(layout)
 	}
 	one := Column{Start: w.Start, End: w.End}
-	for i, n := range w.Requests.All() {
+	for i, n := range requests.All() {
 		one.Counts[b.bands[layout][i]] += int64(n)
 		if layout.Open(i) {
 			low, _ := layout.Bounds(i)
@@ -60,7 +54,7 @@ func (b *Builder) Add(w Window) {
 	}
 	b.longest = max(b.longest, w.End.Sub(w.Start).Milliseconds())
 	c := b.at(w.ElapsedMS / b.unit)
-	c.add(&one, w.Requests)
+	c.add(&one, requests)
 	for len(b.columns) > spare*b.limit {
 		b.join()
 	}

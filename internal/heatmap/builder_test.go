@@ -10,32 +10,39 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/chart"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 var began = time.Date(2026, 11, 21, 3, 13, 2, 0, time.UTC)
 
+// given is a window and its requests.
+type given struct {
+	window.Window
+	requests *hist.Histogram
+}
+
 // windowAt is a window with n requests of a latency, between two times in milliseconds.
-func windowAt(elapsed, start, end int64, us float64, n int) Window {
+func windowAt(elapsed, start, end int64, us float64, n int) given {
 	h := hist.New(hist.Fio3(0))
 	h.AddLatency(int64(us*1000), float64(n))
 	at := func(ms int64) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
-	return Window{ElapsedMS: elapsed, Start: at(start), End: at(end), Requests: h}
+	return given{window.Window{ElapsedMS: elapsed, Start: at(start), End: at(end)}, h}
 }
 
-func mapOf(columns int, windows ...Window) *Map {
+func mapOf(columns int, windows ...given) *Map {
 	b := NewBuilder(columns)
 	for _, w := range windows {
-		b.Add(w)
+		b.Add(&w.Window, w.requests)
 	}
 	return b.Map()
 }
 
 // windowsOf are windows as runs have them: on a grid, with gaps, edges that follow rows,
 // several of a time, of several layouts, the first one maybe cut; in any order.
-func windowsOf(t *rapid.T) []Window {
+func windowsOf(t *rapid.T) []given {
 	length := rapid.SampledFrom([]int64{100, 1000, 10_000}).Draw(t, "length")
 	cut := rapid.Int64Range(0, length-length/50-1).Draw(t, "cut")
-	var all []Window
+	var all []given
 	for i, n := range rapid.SliceOfN(rapid.IntRange(0, 3), 1, 300).Draw(t, "windows") {
 		for range n {
 			h := hist.New(hist.Fio3(rapid.IntRange(0, 3).Draw(t, "coarseness")))
@@ -45,7 +52,8 @@ func windowsOf(t *rapid.T) []Window {
 			elapsed := max(int64(i)*length-cut, 0)
 			start := elapsed + rapid.Int64Range(0, length/50).Draw(t, "late")
 			at := began.Add(time.Duration(start) * time.Millisecond)
-			all = append(all, Window{elapsed, at, began.Add(time.Duration(int64(i+1)*length-cut+length/50) * time.Millisecond), h})
+			end := began.Add(time.Duration(int64(i+1)*length-cut+length/50) * time.Millisecond)
+			all = append(all, given{window.Window{ElapsedMS: elapsed, Start: at, End: end}, h})
 		}
 	}
 	return rapid.Permutation(all).Draw(t, "order")
@@ -73,8 +81,8 @@ func TestMap(t *testing.T) {
 				if w.Start.Before(c.Start) || i+1 < len(m.Columns) && !w.Start.Before(m.Columns[i+1].Start) {
 					continue
 				}
-				of := bandsOf(w.Requests.Layout())
-				for bin, n := range w.Requests.All() {
+				of := bandsOf(w.requests.Layout())
+				for bin, n := range w.requests.All() {
 					want[of[bin]] += int64(n)
 					requests += n
 				}
@@ -86,7 +94,7 @@ func TestMap(t *testing.T) {
 		}
 		all := 0.0
 		for _, w := range windows {
-			all += w.Requests.Total()
+			all += w.requests.Total()
 		}
 		if m.Total != total || float64(total) != all {
 			t.Fatalf("%d requests in the map, %d in its columns, %v in all", m.Total, total, all)
@@ -102,7 +110,8 @@ func TestColumnsAreEven(t *testing.T) {
 	} {
 		b := NewBuilder(c.limit)
 		for i := range int64(c.windows) {
-			b.Add(windowAt(i*1000, i*1000+3, i*1000+1003, 50, 1))
+			w := windowAt(i*1000, i*1000+3, i*1000+1003, 50, 1)
+			b.Add(&w.Window, w.requests)
 		}
 		m := b.Map()
 		want := (c.windows + c.each - 1) / c.each
@@ -120,20 +129,20 @@ func TestColumnsAreEven(t *testing.T) {
 
 // TestSlots: where columns lie.
 func TestSlots(t *testing.T) {
-	plain := func(at int64) Window { return windowAt(at, at, at+1000, 50, 1) }
+	plain := func(at int64) given { return windowAt(at, at, at+1000, 50, 1) }
 	for _, c := range []struct {
 		name    string
-		windows []Window
+		windows []given
 		want    [][2]int
 	}{
-		{"a gap", []Window{plain(0), plain(1000), plain(5000)}, [][2]int{{0, 1}, {1, 2}, {5, 6}}},
-		{"nothing but a gap", []Window{plain(0), plain(4000)}, [][2]int{{0, 1}, {4, 5}}},
-		{"the first is cut", []Window{windowAt(0, 0, 300, 50, 1), plain(300), plain(1300), plain(2300)}, [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 4}}},
-		{"the last is short", []Window{plain(0), plain(1000), windowAt(2000, 2000, 2004, 50, 1)}, [][2]int{{0, 1}, {1, 2}, {2, 3}}},
-		{"of several lengths", []Window{windowAt(0, 0, 2003, 50, 1), windowAt(2000, 2003, 7003, 50, 1), windowAt(7000, 7003, 10_000, 50, 1), windowAt(10_000, 10_003, 12_000, 50, 1)},
+		{"a gap", []given{plain(0), plain(1000), plain(5000)}, [][2]int{{0, 1}, {1, 2}, {5, 6}}},
+		{"nothing but a gap", []given{plain(0), plain(4000)}, [][2]int{{0, 1}, {4, 5}}},
+		{"the first is cut", []given{windowAt(0, 0, 300, 50, 1), plain(300), plain(1300), plain(2300)}, [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 4}}},
+		{"the last is short", []given{plain(0), plain(1000), windowAt(2000, 2000, 2004, 50, 1)}, [][2]int{{0, 1}, {1, 2}, {2, 3}}},
+		{"of several lengths", []given{windowAt(0, 0, 2003, 50, 1), windowAt(2000, 2003, 7003, 50, 1), windowAt(7000, 7003, 10_000, 50, 1), windowAt(10_000, 10_003, 12_000, 50, 1)},
 			[][2]int{{0, 2}, {2, 7}, {7, 10}, {10, 12}}},
-		{"edges far from the grid", []Window{plain(0), windowAt(1000, 400, 2000, 50, 1), plain(2000)}, [][2]int{{0, 1}, {1, 2}, {2, 3}}},
-		{"later rows", []Window{windowAt(0, 0, 1003, 50, 1), windowAt(0, 0, 1005, 50, 1), windowAt(1000, 1003, 2003, 50, 1), windowAt(1000, 1005, 2005, 50, 1)},
+		{"edges far from the grid", []given{plain(0), windowAt(1000, 400, 2000, 50, 1), plain(2000)}, [][2]int{{0, 1}, {1, 2}, {2, 3}}},
+		{"later rows", []given{windowAt(0, 0, 1003, 50, 1), windowAt(0, 0, 1005, 50, 1), windowAt(1000, 1003, 2003, 50, 1), windowAt(1000, 1005, 2005, 50, 1)},
 			[][2]int{{0, 1}, {1, 2}}},
 	} {
 		m := mapOf(100, c.windows...)

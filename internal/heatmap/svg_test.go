@@ -194,7 +194,8 @@ func TestSVGIsSmall(t *testing.T) {
 	for i := range int64(240) {
 		for band := 10.0; band < 1e6; band *= 1.122 {
 			if random.IntN(2) == 0 {
-				b.Add(windowAt(i*1000, i*1000, i*1000+1000, band, 1+random.IntN(100_000)))
+				w := windowAt(i*1000, i*1000, i*1000+1000, band, 1+random.IntN(100_000))
+				b.Add(&w.Window, w.requests)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -37,11 +38,11 @@ type version struct{ id, ingest string }
 // Put implements [pipeline.Sink].
 func (a *annotated) Put(ctx context.Context, docs []*mapping.Interval) error {
 	if a.inWindows {
-		for _, d := range docs {
-			if d.Level != mapping.Cluster {
+		for _, w := range window.RejoinAll(docs) {
+			if w.Level != mapping.Cluster {
 				continue
 			}
-			if err := a.of(version{d.Run.ID, d.Run.Ingest}).AddDocument(d); err != nil {
+			if _, err := a.of(version{w.Run.ID, w.Run.Ingest}).Add(w); err != nil {
 				return err
 			}
 		}

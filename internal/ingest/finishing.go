@@ -1,12 +1,6 @@
 package ingest
 
-import (
-	"context"
-	"sync"
-
-	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline"
-)
+import "sync"
 
 // finishing finishes runs while others are read: a cluster finishes many at once as quickly as one.
 type finishing struct {
@@ -35,15 +29,3 @@ func (f *finishing) run(finish func()) {
 }
 
 func (f *finishing) wait() { f.pending.Wait() }
-
-// unfinished is a sink that keeps the run's document, so that the caller can finish the run later.
-type unfinished struct {
-	pipeline.Sink
-	run *mapping.Run // all of its interval documents were put; nil before that
-}
-
-// Finish implements [pipeline.Sink].
-func (u *unfinished) Finish(_ context.Context, run *mapping.Run) error {
-	u.run = run
-	return nil
-}

@@ -148,11 +148,12 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 	}
 	claims, finishing := newClaims(to.Store, opt.Log, len(runs)), newFinishing(to.Finishing)
 	one := func(i int) {
-		sink, claim := &unfinished{Sink: to.Sink}, claims.of(i, again)
-		res, err := pipeline.Ingest(ctx, runs[i], reading, sink, claim.known)
+		claim := claims.of(i, again)
+		res, err := pipeline.Ingest(ctx, runs[i], reading, to.Sink, claim.known)
+		isNew := err == nil && res.Run != nil && !res.Unchanged
 		end := func() {
-			if err == nil && sink.run != nil {
-				err = to.Sink.Finish(ctx, sink.run)
+			if isNew {
+				err = to.Sink.Finish(ctx, res.Run)
 			}
 			err = claim.end(ctx, res, refuse(runs[i], err))
 			if err != nil && !errors.As(err, new(refusedError)) {
@@ -160,10 +161,10 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 			}
 			outcomes[i] <- outcome{res, err}
 		}
-		if sink.run == nil {
-			end()
-		} else {
+		if isNew {
 			finishing.run(end)
+		} else {
+			end()
 		}
 	}
 	var working sync.WaitGroup
@@ -227,7 +228,7 @@ func (r *Result) take(run *cbt.Run, o outcome, log *slog.Logger) error {
 		return o.err
 	}
 	o.Log(log)
-	r.LeftOut = r.LeftOut || len(o.Lost) > 0
+	r.LeftOut = r.LeftOut || len(o.Skipped) > 0
 	if o.Run != nil {
 		r.Stored = append(r.Stored, Stored{run, o.Run.Light(), o.Unchanged})
 	}

@@ -210,7 +210,7 @@ func (p *push) one(ctx context.Context, r *mapping.Run, same []*mapping.Run) err
 	p.finishing.run(func() {
 		err := p.Sink.Finish(ctx, r)
 		if err == nil && len(same) > 0 {
-			err = removeDoubles(ctx, p.Store, r, same, p.Log)
+			err = removeDuplicates(ctx, p.Store, r, same, p.Log)
 		}
 		if err != nil {
 			p.stop(wrap(err))

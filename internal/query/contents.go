@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -39,7 +40,7 @@ func ReadContents(ctx context.Context, store history.Store) (*Contents, error) {
 			c.last = run
 		}
 		c.first = run // the newest come first
-		c.by[0][run.Run.Archive+":"+shortName(run)] = true
+		c.by[0][run.Run.Archive+":"+facts.ShortName(run)] = true
 		for name, value := range run.Run.Labels {
 			c.by[1][name+"="+value] = true
 		}

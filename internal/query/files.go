@@ -48,7 +48,7 @@ func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) 
 		runs = pipeline.NamedOnly(runs)
 	}
 	for _, run := range runs {
-		found.Runs = append(found.Runs, &Run{Name: run.Name(), from: &fileReader{run, opt.Options}})
+		found.Runs = append(found.Runs, &Run{Name: run.Name(), Path: run.Path, from: &fileReader{run, opt.Options}})
 	}
 	if len(runs) == 0 {
 		return found, fmt.Errorf("no histogram logs of fio (*_clat_hist.*.log) under %s", strings.Join(paths, ", "))
@@ -74,7 +74,7 @@ func (f *fileReader) read(ctx context.Context, r *Run, q *Query, take func(*wind
 	if err != nil {
 		return nil, err
 	}
-	for _, lost := range res.Lost {
+	for _, lost := range res.Skipped {
 		r.Warnings = append(r.Warnings, lost.Error())
 	}
 	for _, note := range res.Notes {

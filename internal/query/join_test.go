@@ -46,13 +46,13 @@ func joinOf(t interface{ Fatal(...any) }, docs []*mapping.Interval, end, step, l
 
 // windowsOf are the windows of documents.
 func windowsOf(docs ...*mapping.Interval) iter.Seq2[*window.Window, error] {
-	return window.Rejoin(func(yield func(*mapping.Interval, error) bool) {
-		for _, d := range docs {
-			if !yield(d, nil) {
+	return func(yield func(*window.Window, error) bool) {
+		for _, w := range window.RejoinAll(docs) {
+			if !yield(w, nil) {
 				return
 			}
 		}
-	})
+	}
 }
 
 // TestJoin: of windows as runs have them, with gaps, edges that follow rows and a first

@@ -50,9 +50,12 @@ func (q *Query) Check() error {
 	return nil
 }
 
-// Level is the widest level that tells the wanted hosts and jobs apart.
+// Level is the first of the levels that are wanted: without Levels, the widest that has the wanted
+// hosts and jobs apart.
 func (q *Query) Level() mapping.Level {
 	switch {
+	case len(q.Levels) > 0:
+		return q.Levels[0]
 	case len(q.Jobs) > 0:
 		return mapping.Job
 	case len(q.Hosts) > 0:
@@ -63,7 +66,9 @@ func (q *Query) Level() mapping.Level {
 
 // WantsAll reports whether all requests are wanted, or all of some directions: then the totals of
 // the run's document have the answer, and no windows are needed.
-func (q *Query) WantsAll() bool { return q.From == "" && q.To == "" && q.Level() == mapping.Cluster }
+func (q *Query) WantsAll() bool {
+	return q.From == "" && q.To == "" && len(q.Hosts) == 0 && len(q.Jobs) == 0
+}
 
 // WantsDirection reports whether a direction is wanted.
 func (q *Query) WantsDirection(name string) bool { return isWanted(q.Directions, name) }

@@ -14,6 +14,7 @@ import (
 // Run is a run that was found, in files or in the history.
 type Run struct {
 	Name string
+	Path string // of the folder in its archive or under the path that was given; empty in the history
 	// Stored is the run's document in the history; nil of files, whose document is known when they
 	// have been read.
 	Stored *mapping.Run

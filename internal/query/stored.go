@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
@@ -138,5 +139,5 @@ func (s storeReader) lack(ctx context.Context, run *mapping.Run, levels []mappin
 		return "", err
 	}
 	return fmt.Sprintf("run %s (%s): the history lacks %s: what follows leaves them out; ingest the run's files again to restore them",
-		run.Run.ID[:min(8, len(run.Run.ID))], Title(run), lack), nil
+		run.Run.ID[:min(8, len(run.Run.ID))], facts.Title(run), lack), nil
 }

@@ -9,30 +9,21 @@ import (
 	"github.com/fio2es/fio2es/internal/compare"
 )
 
-// Comparison is how a run differs from the first one, or why that is not told.
-type Comparison struct {
-	Other      int     // the run's place on the page, from 1; the first is the baseline
-	Title      string  // of the run
-	Confidence float64 // such as 0.95
-	Changes    []Change
-	Why        string // there are none, such as "mode read, not write"
+// comparison is how a run differs from the first one, or why they are not compared.
+type comparison struct {
+	Other   int    // the run's place on the page, from 1; the first is the baseline
+	Title   string // of the run
+	Changes []change
+	Why     string // there are none, such as "mode read, not write"
 }
 
-// Change is how a metric differs, as numbers and as texts.
-type Change struct {
-	compare.Change
-	Direction                string
-	BaseText, OtherText      string
-	ChangeText, IntervalText string
-}
+// change is how a metric differs.
+type change struct{ compare.Line }
 
-// Compare adds a comparison to the page.
-func (p *Page) Compare(c *Comparison) { p.comparisons = append(p.comparisons, c) }
+// Percent is the confidence of the intervals, for the template.
+func (c *comparison) Percent() string { return share(confidence) }
 
-// Percent is how sure the intervals are, for the template.
-func (c *Comparison) Percent() string { return share(c.Confidence) }
-
-// A change is drawn on a line from half to twice as much, logarithmically.
+// A change is drawn on a logarithmic line from half as much to twice as much.
 const (
 	changeWidth  = 160
 	changeHeight = 16
@@ -45,8 +36,8 @@ func changeX(change float64) float64 {
 }
 
 // Picture draws the change and its interval beside the line of no change.
-func (c *Change) Picture() template.HTML {
-	if math.IsNaN(c.Change.Change) {
+func (c *change) Picture() template.HTML {
+	if math.IsNaN(c.Line.Change.Change) {
 		return ""
 	}
 	pic := chart.New(fmt.Sprintf(`class="change %s" viewBox="0 0 %d %d" width="%d" height="%d"`, c.Verdict, changeWidth, changeHeight, changeWidth, changeHeight), "")
@@ -55,10 +46,10 @@ func (c *Change) Picture() template.HTML {
 		from, to := changeX(c.Low), changeX(c.High)
 		pic.Printf(`<path class="range" d="M%s %dH%s"/>`, chart.Number(from), changeHeight/2, chart.Number(max(to, from+1)))
 	}
-	switch x, y := changeX(c.Change.Change), changeHeight/2; {
-	case c.Change.Change > 1:
+	switch x, y := changeX(c.Line.Change.Change), changeHeight/2; {
+	case c.Line.Change.Change > 1:
 		pic.Printf(`<path class="beyond" d="M%s %dl7 4 -7 4z"/>`, chart.Number(x-1), y-4)
-	case c.Change.Change < -0.5:
+	case c.Line.Change.Change < -0.5:
 		pic.Printf(`<path class="beyond" d="M%s %dl-7 4 7 4z"/>`, chart.Number(x+1), y-4)
 	default:
 		pic.Printf(`<circle cx="%s" cy="%d" r="3"/>`, chart.Number(x), y)

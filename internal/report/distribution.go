@@ -12,10 +12,10 @@ import (
 
 const (
 	distributionHeight = 300
-	pointsPerNine      = 60 // a point each 2 pixels or less, but for few requests
+	pointsPerNine      = 60 // a point every 2 pixels or less
 )
 
-// curve is the latency at each percentile, of one direction of a run.
+// curve is the latency at each percentile of a direction of a run.
 type curve struct {
 	name, class string
 	requests    float64
@@ -26,10 +26,10 @@ type curve struct {
 // curvePoint is a percentile (0 … 1), and its latency.
 type curvePoint struct {
 	q, us  float64
-	isOpen bool // us is a lower bound
+	isOpen bool // us is a lower bound: it lies in the last bin
 }
 
-// newCurve takes the percentiles of h, which has requests.
+// newCurve computes the percentiles of h, which is not empty.
 func newCurve(name, class string, h *hist.Histogram) *curve {
 	c := &curve{name: name, class: class, requests: h.Total()}
 	last := 1 - 0.5/c.requests
@@ -61,7 +61,7 @@ func pointsOf(h *hist.Histogram, qs []float64) []curvePoint {
 	return points
 }
 
-// drawCurves draws them over the same axes.
+// drawCurves draws curves over the same axes.
 func drawCurves(curves []*curve, label string) template.HTML {
 	requests, low, high := 0.0, math.Inf(1), 0.0
 	for _, c := range curves {
@@ -81,7 +81,7 @@ func drawCurves(curves []*curve, label string) template.HTML {
 	return template.HTML(c.SVG()) // the canvas escapes texts
 }
 
-// An entry of a legend has so many characters at most, and is as wide then.
+// An entry of a legend has at most so many characters and pixels.
 const (
 	keyLetters = 66
 	keyWidth   = chart.AreaWidth / 2

@@ -1,11 +1,9 @@
-// Package report writes what there is to know of runs as one HTML page that needs nothing
-// else, neither a network nor a program: numbers with the bounds of their error, charts
-// over time, heat maps, distributions, hosts, comparisons, and how all of it was made.
+// Package report writes one HTML page of runs: numbers with the bounds of their error, charts over time, heat maps,
+// distributions, hosts, comparisons, and how all of it was made. The page needs no network and no other program.
 //
-// A [Run] takes the windows of a run as they come and keeps what is drawn of them; [Page]
-// puts runs together. Numbers are those of the documents, or of their merged histograms.
-// What is in a page depends on the runs alone: the same runs give the same bytes. Texts of
-// documents are not to be trusted, and pass html/template or escape on their way.
+// A [Run] takes the windows of a run and keeps what the charts need of them. A [Page] puts runs together. Numbers are
+// those of the documents, or of their merged histograms. The same runs give the same page, to the byte. Texts of
+// documents are not trusted: html/template or internal/chart escapes them.
 //
-// Latencies are microseconds, as in documents; places in charts are pixels.
+// Latencies are in microseconds, as in documents. Places in charts are pixels.
 package report

@@ -16,10 +16,10 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// fact is a line of what is known of a run.
+// fact is a name and a value that is known of a run.
 type fact struct{ Name, Value string }
 
-// factList collects those that are known.
+// factList collects facts whose values are known.
 type factList []fact
 
 func (f *factList) add(name, value string) {
@@ -28,8 +28,8 @@ func (f *factList) add(name, value string) {
 	}
 }
 
-// facts are what is known of the run itself.
-func (r *Run) facts() []fact {
+// facts describe the run itself.
+func (r *pageRun) facts() []fact {
 	d := r.doc
 	var f factList
 	f.add("Archive", d.Run.Archive)
@@ -62,7 +62,7 @@ func (r *Run) facts() []fact {
 		if d.All != nil && d.All.Requests > 0 {
 			of = " (" + share(float64(n)/float64(d.All.Requests)) + ")"
 		}
-		f.add("Recovered", unit.Count(n)+" requests"+of+": in no row of the logs, but in fio's JSON")
+		f.add("Recovered", unit.Count(n)+" requests"+of+": not in the logs, but in fio's JSON report")
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Run.Labels)) {
 		f.add(name, d.Run.Labels[name])
@@ -70,15 +70,15 @@ func (r *Run) facts() []fact {
 	if s := d.Source; s.Files > 0 {
 		text := unit.Plural(s.Files, "file") + ", " + unit.Bytes(s.Bytes)
 		if s.Hash != "" {
-			text += ", XXH64 of all " + s.Hash
+			text += ", XXH64 " + s.Hash
 		}
 		f.add("Source", text)
 	}
 	return f
 }
 
-// lead is what identifies the run: when, for how long, on what.
-func (r *Run) lead() string {
+// lead identifies the run: its archive, time, hosts and jobs.
+func (r *pageRun) lead() string {
 	d := r.doc
 	var parts []string
 	if d.Run.Archive != "" {
@@ -94,8 +94,8 @@ func (r *Run) lead() string {
 	return strings.Join(parts, " · ")
 }
 
-// endText is when the run ended, without the day that it started on.
-func (r *Run) endText() string {
+// endText is when the run ended, without the day if that is the day of its start.
+func (r *pageRun) endText() string {
 	start, end := timeText(r.doc.Run.Start), timeText(r.doc.Run.End)[:19]
 	if start[:10] == end[:10] {
 		return end[11:]
@@ -103,17 +103,17 @@ func (r *Run) endText() string {
 	return end
 }
 
-// clockNames say where a run's times come from.
+// clockNames explain the sources of a run's times.
 var clockNames = map[string]string{
 	"log_unix_epoch": "rows with absolute times (log_unix_epoch)",
 	"job_start":      "job_start in fio's JSON",
 	"report":         "when fio wrote its report, less the run time",
-	"user":           "as it was given when the run was read",
+	"user":           "set by the user when the run was read",
 	"mtime":          "when the logs were last changed, which may be far off",
-	"unknown":        "none: nothing tells when the run was",
+	"unknown":        "none: the date of the run is not known",
 }
 
-// clockText says where a run's times come from, and how sure they are.
+// clockText is the source of a run's times and their error.
 func clockText(c *mapping.Clock) string {
 	text := cmp.Or(clockNames[c.Source], c.Source)
 	if text != "" && c.ErrorMS > 0 {
@@ -122,7 +122,7 @@ func clockText(c *mapping.Clock) string {
 	return text
 }
 
-// hostNames are the first of them, and how many there are.
+// hostNames are the first hosts, and how many there are.
 func hostNames(hosts []mapping.RunHost) string {
 	const most = 8
 	var names []string
@@ -141,7 +141,7 @@ func hostNames(hosts []mapping.RunHost) string {
 	return fmt.Sprintf("%d: %s%s", len(names), strings.Join(names[:min(most, len(names))], ", "), more)
 }
 
-// skew is how much later than the first the last host started.
+// skew is how much later than the first host the last one started.
 func skew(hosts []mapping.RunHost) string {
 	most := int64(0)
 	for _, h := range hosts {
@@ -153,33 +153,33 @@ func skew(hosts []mapping.RunHost) string {
 	return "the last host started " + unit.Elapsed(time.Duration(most)*time.Millisecond) + " after the first"
 }
 
-// windows says what windows are, and how requests count in them.
-func (r *Run) windows() string {
+// windows is the length of the windows, and how requests count in them.
+func (r *pageRun) windows() string {
 	var parts []string
 	if ms := r.doc.IntervalMS; ms > 0 {
 		parts = append(parts, unit.Elapsed(time.Duration(ms)*time.Millisecond))
 	}
 	switch r.doc.Weighting {
 	case "inflight":
-		parts = append(parts, "requests count by the share of their life spent in each (inflight)")
+		parts = append(parts, "requests count in each window by the share of their time in it (inflight)")
 	case "completion":
-		parts = append(parts, "requests count where they completed (completion)")
+		parts = append(parts, "requests count in the window in which they completed (completion)")
 	}
 	return strings.Join(parts, ", ")
 }
 
-// bins says how exact the histograms are.
-func (r *Run) bins() string {
+// bins is the layout of the histograms and its error.
+func (r *pageRun) bins() string {
 	for _, t := range r.totals {
 		if t.histogram != nil {
 			l := t.histogram.Layout()
-			return fmt.Sprintf("%s: their middles are off by %s at most", l, share(l.RelativeError()))
+			return fmt.Sprintf("%s: the error of their middles is at most %s", l, share(l.RelativeError()))
 		}
 	}
 	return "none: averages have no percentiles"
 }
 
-// settings are those of the benchmark that are known.
+// settings are the known settings of the benchmark.
 func settings(d *mapping.Run) []fact {
 	var list factList
 	for _, c := range facts.Settings {
@@ -188,7 +188,7 @@ func settings(d *mapping.Run) []fact {
 	return list
 }
 
-// settingsLine is the settings that matter most, in a line.
+// settingsLine is a line of the settings that matter most.
 func settingsLine(d *mapping.Run) string {
 	var parts []string
 	for i, c := range table.Pick(facts.Settings, "benchmark", "workload", "mode", "op_size", "iodepth", "total_iodepth", "numjobs", "volumes", "iteration") {
@@ -212,7 +212,7 @@ func optionFacts(options map[string]string) []fact {
 	return f
 }
 
-// configFacts are the configuration as it was found, by name.
+// configFacts are the entries of the configuration, by name.
 func configFacts(config map[string]any) []fact {
 	var f []fact
 	for _, name := range slices.Sorted(maps.Keys(config)) {
@@ -224,15 +224,15 @@ func configFacts(config map[string]any) []fact {
 // timeText is a time for people.
 func timeText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
 
-// moment is a time of the run: since its start, where that is not known.
-func (r *Run) moment(t time.Time) string {
+// moment is a time of day, or the time since the run's start if its date is not known.
+func (r *pageRun) moment(t time.Time) string {
 	if r.clock().Known {
 		return timeText(t)
 	}
 	return clockTime(r.clock(), t)
 }
 
-// clockTime is a time of day, or since the run's start where that is not known.
+// clockTime is a time of day, or the time since the run's start if its date is not known.
 func clockTime(c chart.Clock, t time.Time) string {
 	if c.Known {
 		return t.UTC().Format("15:04:05.000")
@@ -240,35 +240,30 @@ func clockTime(c chart.Clock, t time.Time) string {
 	return "+" + strconv.FormatFloat(t.Sub(c.Start).Seconds(), 'f', 3, 64) + "s"
 }
 
-// worstRow is what is worst of a direction, and when.
-type worstRow struct {
-	Direction          string
-	P99, Slowest, Idle cell
-}
-
-// worst is nil where nothing has a histogram. The slowest request has the latency that it
-// has in the table of numbers.
-func (r *Run) worst(t *total) *worstRow {
+// worst is the worst windows of a direction: with the highest p99, the slowest request and the lowest IOPS. It is nil
+// where no window has a histogram. The slowest request has the latency that it has in the table of numbers.
+func (r *pageRun) worst(t *total) *row {
 	s := r.series[t.Direction]
 	if s == nil || s.worst.p99 == nil || t.histogram == nil {
 		return nil
 	}
 	m := &s.worst
-	row := &worstRow{t.Direction, cell{shortText(&t.Latency, m.p99.value), r.since(m.p99), ""}, cell{Text: shortText(&t.Latency, t.Latency.Max)}, cell{Text: "-"}}
+	p99 := cell{Text: shortText(&t.Latency, m.p99.value), Note: r.since(m.p99)}
+	slowest, idle := cell{Text: shortText(&t.Latency, t.Latency.Max)}, cell{Text: "-"}
 	if m.slowest != nil {
-		row.Slowest.Note = r.since(m.slowest)
+		slowest.Note = r.since(m.slowest)
 	}
 	switch {
 	case m.gap != nil:
-		row.Idle = cell{"0", "no windows from " + r.since(m.gap) + " for " + unit.Elapsed(time.Duration(m.gap.value*float64(time.Second))), ""}
+		idle = cell{Text: "0", Note: "no windows from " + r.since(m.gap) + " for " + unit.Elapsed(time.Duration(m.gap.value*float64(time.Second)))}
 	case m.idle != nil:
-		row.Idle = cell{unit.Rate(m.idle.value), r.since(m.idle), ""}
+		idle = cell{Text: unit.Rate(m.idle.value), Note: r.since(m.idle)}
 	}
-	return row
+	return &row{t.Direction, []cell{p99, slowest, idle}}
 }
 
-// since says when that was.
-func (r *Run) since(m *moment) string {
+// since is when a moment was: its time of day and the time since the run's start.
+func (r *pageRun) since(m *moment) string {
 	since := "+" + unit.Elapsed(m.at.Sub(r.doc.Run.Start))
 	if r.clock().Known {
 		return clockTime(r.clock(), m.at) + " (" + since + ")"

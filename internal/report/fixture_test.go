@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -91,13 +92,15 @@ func sample(name string, slower float64) (*mapping.Run, []*mapping.Interval) {
 // put puts a run on a page.
 func put(t testing.TB, p *Page, doc *mapping.Run, windows []*mapping.Interval) {
 	t.Helper()
-	r := p.Run()
-	for _, d := range windows {
-		if err := r.Add(d); err != nil {
+	r := p.begin()
+	for _, w := range window.RejoinAll(windows) {
+		requests, err := w.Histogram()
+		if err != nil {
 			t.Fatal(err)
 		}
+		r.add(w, requests)
 	}
-	if some, err := r.End(doc); err != nil || !some {
+	if some, err := r.end(doc); err != nil || !some {
 		t.Fatal(some, err)
 	}
 }

@@ -10,13 +10,14 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// maxHosts is how many hosts a table has: the slowest.
+// maxHosts is how many hosts a table has at most: the slowest ones.
 const maxHosts = 100
 
-// hostSum is a host's windows of a direction, added up.
+// hostSum is the sum of a host's windows of a direction.
 type hostSum struct {
 	host        string
 	requests    hist.Histogram
@@ -25,38 +26,26 @@ type hostSum struct {
 	first, last hostWindow
 }
 
-// hostWindow is what completed in a window.
+// hostWindow is how many requests completed in a window.
 type hostWindow struct {
 	start, end time.Time
 	completed  int64
 }
 
 // add takes the next window.
-func (s *hostSum) add(d *mapping.Interval) error {
-	w := hostWindow{d.Time, d.Window.End, d.Requests.Completed}
-	s.completed += w.completed
-	if s.windows > 0 && w.start.Equal(s.last.start) { // documents are split where requests are too many
-		s.last.completed += w.completed
-	} else {
-		s.last = w
-		s.windows++
-	}
-	if s.windows == 1 {
+func (s *hostSum) add(w *window.Window, requests *hist.Histogram) {
+	s.last = hostWindow{w.Start, w.End, w.Completed}
+	s.completed += w.Completed
+	if s.windows++; s.windows == 1 {
 		s.first = s.last
 	}
-	if d.Latency.Layout == "" {
-		return nil
+	if requests != nil {
+		s.requests.Merge(requests)
 	}
-	h, err := d.Latency.Hist()
-	if err != nil {
-		return err
-	}
-	s.requests.Merge(h)
-	return nil
 }
 
-// iops are those of the windows but the first and the last, which the host's start and
-// end may cut; of all where these are few.
+// iops are those of all windows but the first and the last, which the host's start and end may cut. Few windows count
+// all.
 func (s *hostSum) iops() float64 {
 	const few = 4
 	completed, from, to := s.completed-s.first.completed-s.last.completed, s.first.end, s.last.start
@@ -72,14 +61,8 @@ func (s *hostSum) iops() float64 {
 // hostTable is the hosts of a direction, the slowest first.
 type hostTable struct {
 	Direction string
-	Rows      []hostRow
-	Left      int // hosts that are left out
-}
-
-// hostRow is a host's line. Bars are percents of the table's highest.
-type hostRow struct {
-	Host, Requests, IOPS, P50, P99, Max, Skew string
-	IOPSBar, P50Bar, P99Bar, MaxBar           string
+	Rows      []row
+	Left      int // faster hosts that are left out
 }
 
 // hostValues are the numbers of a line.
@@ -89,12 +72,8 @@ type hostValues struct {
 	open                float64 // latencies from here on are lower bounds
 }
 
-// text is a latency, marked where it is a lower bound.
-func (v *hostValues) text(us float64) string { return unit.LatencyOrMore(us, us >= v.open) }
-
-func (s *hostSum) values() hostValues {
-	v := hostValues{sum: s, iops: s.iops()}
-	v.open = math.Inf(1)
+func (s *hostSum) values() *hostValues {
+	v := &hostValues{sum: s, iops: s.iops(), open: math.Inf(1)}
 	if h := &s.requests; !h.IsEmpty() {
 		low, _ := h.Layout().Bounds(h.Layout().Len() - 1)
 		v.open = micros(float64(low))
@@ -103,42 +82,37 @@ func (s *hostSum) values() hostValues {
 	return v
 }
 
-// newHostTable makes the table of a direction.
+// newHostTable makes the table of a direction. Bars are shares of the highest number in the table.
 func newHostTable(direction string, sums []*hostSum, hosts []mapping.RunHost) hostTable {
-	var list []hostValues
+	var list []*hostValues
+	var highest hostValues
 	for _, s := range sums {
-		list = append(list, s.values())
+		v := s.values()
+		list = append(list, v)
+		highest.iops, highest.p50 = max(highest.iops, v.iops), max(highest.p50, v.p50)
+		highest.p99, highest.max = max(highest.p99, v.p99), max(highest.max, v.max)
 	}
-	slices.SortFunc(list, func(a, b hostValues) int {
+	slices.SortFunc(list, func(a, b *hostValues) int {
 		return cmp.Or(cmp.Compare(b.p99, a.p99), cmp.Compare(b.max, a.max), strings.Compare(a.sum.host, b.sum.host))
 	})
 	skew := map[string]string{}
 	for _, h := range hosts {
 		skew[h.Name] = unit.Elapsed(time.Duration(h.SkewMS) * time.Millisecond)
 	}
-	columns := []func(hostValues) float64{
-		func(v hostValues) float64 { return v.iops }, func(v hostValues) float64 { return v.p50 },
-		func(v hostValues) float64 { return v.p99 }, func(v hostValues) float64 { return v.max },
-	}
-	highest := make([]float64, len(columns))
-	for i, of := range columns {
-		for _, v := range list {
-			highest[i] = max(highest[i], of(v))
-		}
-	}
 	t := hostTable{Direction: direction, Left: max(len(list)-maxHosts, 0)}
 	for _, v := range list[:len(list)-t.Left] {
-		bar := func(i int) string { return percentOf(columns[i](v), highest[i]) }
-		t.Rows = append(t.Rows, hostRow{
-			Host: v.sum.host, Requests: unit.Count(v.sum.completed), IOPS: unit.Rate(v.iops), P50: v.text(v.p50),
-			P99: v.text(v.p99), Max: v.text(v.max), Skew: skew[v.sum.host],
-			IOPSBar: bar(0), P50Bar: bar(1), P99Bar: bar(2), MaxBar: bar(3),
-		})
+		latency := func(us, highest float64) cell {
+			return cell{Text: unit.LatencyOrMore(us, us >= v.open), Bar: percentOf(us, highest)}
+		}
+		t.Rows = append(t.Rows, row{v.sum.host, []cell{
+			{Text: unit.Count(v.sum.completed)}, {Text: unit.Rate(v.iops), Bar: percentOf(v.iops, highest.iops)},
+			latency(v.p50, highest.p50), latency(v.p99, highest.p99), latency(v.max, highest.max), {Text: skew[v.sum.host]},
+		}})
 	}
 	return t
 }
 
-// percentOf is how much x is of the highest, as style sheets have it.
+// percentOf is the share of x in the highest, as style sheets write it.
 func percentOf(x, highest float64) string {
 	if !(highest > 0) {
 		return "0%"

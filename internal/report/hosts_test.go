@@ -3,8 +3,10 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -22,34 +24,33 @@ func TestHostTable(t *testing.T) {
 			if s == slow {
 				us = 400
 			}
-			if err := s.add(windowOf("read", s.host, second*1000, 1000, histOf(n, us))); err != nil {
-				t.Fatal(err)
-			}
+			requests := histOf(n, us)
+			s.add(window.From(windowOf("read", s.host, second*1000, 1000, requests)), requests)
 		}
 	}
 	table := newHostTable("read", []*hostSum{fast, slow}, []mapping.RunHost{{Name: "slow", SkewMS: 361}})
-	want := []hostRow{
-		{"slow", "480", "100", "399µs", "401µs", "401µs", "0.36s", "100.0%", "100.0%", "100.0%", "100.0%"},
-		{"fast", "480", "100", "99.8µs", "100µs", "100µs", "", "100.0%", "25.0%", "25.0%", "25.0%"},
+	want := []row{
+		{"slow", []cell{{Text: "480"}, {Text: "100", Bar: "100.0%"}, {Text: "399µs", Bar: "100.0%"}, {Text: "401µs", Bar: "100.0%"}, {Text: "401µs", Bar: "100.0%"}, {Text: "0.36s"}}},
+		{"fast", []cell{{Text: "480"}, {Text: "100", Bar: "100.0%"}, {Text: "99.8µs", Bar: "25.0%"}, {Text: "100µs", Bar: "25.0%"}, {Text: "100µs", Bar: "25.0%"}, {}}},
 	}
 	for i, w := range want {
-		if got := table.Rows[i]; got != w {
+		if got := table.Rows[i]; got.Name != w.Name || !slices.Equal(got.Cells, w.Cells) {
 			t.Errorf("%+v, want %+v", got, w)
 		}
 	}
 	short := &hostSum{host: "short"}
-	if err := short.add(windowOf("read", "short", 0, 500, histOf(50, 100))); err != nil || short.iops() != 100 {
-		t.Errorf("%v a second, %v", short.iops(), err)
+	requests := histOf(50, 100)
+	if short.add(window.From(windowOf("read", "short", 0, 500, requests)), requests); short.iops() != 100 {
+		t.Errorf("%v a second", short.iops())
 	}
 	var many []*hostSum
 	for i := range maxHosts + 7 {
 		s := &hostSum{host: fmt.Sprintf("host%03d", i)}
-		if err := s.add(windowOf("read", s.host, 0, 1000, histOf(5, 100*math.Pow(1.05, float64(i))))); err != nil {
-			t.Fatal(err)
-		}
+		requests := histOf(5, 100*math.Pow(1.05, float64(i)))
+		s.add(window.From(windowOf("read", s.host, 0, 1000, requests)), requests)
 		many = append(many, s)
 	}
-	if table := newHostTable("read", many, nil); len(table.Rows) != maxHosts || table.Left != 7 || table.Rows[0].Host != "host106" {
-		t.Errorf("%d rows, %d left out, first %s", len(table.Rows), table.Left, table.Rows[0].Host)
+	if table := newHostTable("read", many, nil); len(table.Rows) != maxHosts || table.Left != 7 || table.Rows[0].Name != "host106" {
+		t.Errorf("%d rows, %d left out, first %s", len(table.Rows), table.Left, table.Rows[0].Name)
 	}
 }

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// moment is a window, and what makes it worth telling.
+// moment is when a window was, and the number for which it is reported.
 type moment struct {
 	at    time.Time
 	value float64
 }
 
-// moments are the worst windows of a direction, each for itself however columns are joined.
+// moments are the worst windows of a direction, whichever windows are joined to columns.
 type moments struct {
 	p99     *moment // with the highest p99
 	slowest *moment // with the slowest request, by the lowest latency of its bin
-	idle    *moment // with the lowest iops; the first and the last may be cut, and do not count
-	gap     *moment // where windows are missing for longest, by the seconds
+	idle    *moment // with the lowest iops, except the first and the last, which may be cut
+	gap     *moment // the longest time without windows, in seconds
 
 	seen   int
 	before *column
 }
 
-// see takes the next window.
+// see looks at the next window.
 func (m *moments) see(c *column) {
 	m.p99 = worse(m.p99, c, c.at[ofP99])
 	m.slowest = worse(m.slowest, c, c.slowest())
@@ -38,7 +38,7 @@ func (m *moments) see(c *column) {
 	m.seen++
 }
 
-// worse is the window with the higher value, the earlier of equal ones.
+// worse is the window with the higher value, or the earlier of equal ones.
 func worse(m *moment, c *column, value float64) *moment {
 	if math.IsNaN(value) || m != nil && value <= m.value {
 		return m
@@ -46,7 +46,7 @@ func worse(m *moment, c *column, value float64) *moment {
 	return &moment{c.start, value}
 }
 
-// slowest is the lowest latency of the bin of the slowest request, NaN where there is none.
+// slowest is the lowest latency of the bin of the slowest request, NaN if there is none.
 func (c *column) slowest() float64 {
 	if len(c.bins) == 0 {
 		return math.NaN()

@@ -14,13 +14,13 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// total is what a direction came to.
+// total are the totals of a direction.
 type total struct {
 	*facts.Line
 	histogram *hist.Histogram // nil of averages
 }
 
-// totalsOf are those of the run's document.
+// totalsOf are the totals of the run's document.
 func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
 	var list []*total
 	for _, line := range facts.Lines(doc) {
@@ -28,7 +28,7 @@ func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
 			continue
 		}
 		one := &total{Line: line}
-		if line.Latency.Layout != "" {
+		if line.Latency.HasPercentiles() {
 			var err error
 			if one.histogram, err = line.Latency.Hist(); err != nil {
 				return nil, err
@@ -39,18 +39,17 @@ func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
 	return list, nil
 }
 
-// cell is one of a table's: what it says, what is written small below, and what is told
-// to those who point at it.
-type cell struct{ Text, Note, Title string }
-
-// numbersRow is a direction's line in the table of numbers.
-type numbersRow struct {
-	Direction string
-	Cells     []cell
-	Few       bool // requests: a percentile says little of what another run would give
+// row is a line of a table.
+type row struct {
+	Name  string // of a direction or a host
+	Cells []cell
 }
 
-// numbersColumns are all numbers but p75.
+// cell is a number, with a note below it, a title for those who point at it, and the length of its bar as style
+// sheets write it.
+type cell struct{ Text, Note, Title, Bar string }
+
+// numbersColumns are all numbers except p75.
 var numbersColumns = slices.DeleteFunc(slices.Clone(facts.Numbers), func(c table.Column[*facts.Line]) bool {
 	return c.Name == "p75" || c.Heading == ""
 })
@@ -67,25 +66,21 @@ func titles(columns []table.Column[*facts.Line]) []string {
 // sure is the confidence of an interval of a percentile.
 const sure = 0.95
 
-// row is the direction's line.
-func (t *total) row() numbersRow {
-	row := numbersRow{Direction: t.Direction}
+// row is the direction's line in the table of numbers. isFew reports whether it has a percentile of too few requests.
+func (t *total) row() (line row, isFew bool) {
+	line.Name = t.Direction
 	for i := range numbersColumns {
 		c := &numbersColumns[i]
-		switch {
-		case c.Unit != "us":
-			row.Cells = append(row.Cells, cell{Text: c.TextOf(t.Line)})
-		case t.histogram == nil:
-			row.Cells = append(row.Cells, t.bareCell(c.Name))
-		default:
-			latency, isFew := t.latencyCell(c.Name)
-			row.Cells, row.Few = append(row.Cells, latency), row.Few || isFew
+		one, isFewHere := cell{Text: c.TextOf(t.Line)}, false
+		if c.Unit == "us" {
+			one, isFewHere = t.latencyCell(c.Name)
 		}
+		line.Cells, isFew = append(line.Cells, one), isFew || isFewHere
 	}
-	return row
+	return line, isFew
 }
 
-// answer is a latency with the bounds of its error, and whether it is a percentile of too few requests.
+// answer is a latency with the bounds of its error. isFew reports whether it is a percentile of too few requests.
 func (t *total) answer(name string) (a hist.Answer, isFew bool) {
 	switch name {
 	case "min":
@@ -105,25 +100,23 @@ func (t *total) answer(name string) (a hist.Answer, isFew bool) {
 	return a, false
 }
 
-// bareCell is a latency without a histogram: computed by fio for a single job, or the mean of averages.
-func (t *total) bareCell(name string) cell {
-	us := t.Latencies.Value(name)
-	if t.Latencies.ByFio && !math.IsNaN(us) {
-		return cell{unit.Latency(us), "fio's own", byFio}
-	}
-	return cell{Text: unit.Latency(us)}
-}
-
-// byFio says where fio's own latencies come from.
-const byFio = "computed by fio: its report has no bins (json+ has them), so it cannot be merged with other jobs"
-
-// latencyCell is a latency with the bound of its error, and whether it is a percentile of too few requests.
+// latencyCell is a latency with the bound of its error. isFew reports whether it is a percentile of too few requests.
+// Without a histogram it is the value that fio computed for a single job, or the mean of averages.
 func (t *total) latencyCell(name string) (c cell, isFew bool) {
+	us := t.Latencies.Value(name)
+	switch {
+	case t.histogram != nil:
+	case t.Latencies.ByFio && !math.IsNaN(us):
+		const byFio = "computed by fio: its report has no bins (json+ has them), so it cannot be merged with other jobs"
+		return cell{Text: unit.Latency(us), Note: "fio's own", Title: byFio}, false
+	default:
+		return cell{Text: unit.Latency(us)}, false
+	}
 	a, isFew := t.answer(name)
-	c = boundedCell(t.Latencies.Value(name), a)
+	c = boundedCell(us, a)
 	if isFew {
 		c.Text += "†"
-		c.Title += "; too few requests to tell what another run would give"
+		c.Title += "; too few requests to predict another run"
 	}
 	return c, isFew
 }
@@ -143,11 +136,11 @@ func boundedCell(us float64, a hist.Answer) cell {
 	case a.Value > 0:
 		c.Note = "±" + share(max(a.High-a.Value, a.Value-a.Low)/a.Value)
 	}
-	c.Title = fmt.Sprintf("surely from %s to %s: the bounds of the bin", low, high)
+	c.Title = fmt.Sprintf("between %s and %s: the bounds of the bin", low, high)
 	return c
 }
 
-// share is one in percent, as small as it may be.
+// share is a share in percent, with two digits or more.
 func share(x float64) string {
 	percent := x * 100
 	digits := 0
@@ -160,7 +153,7 @@ func share(x float64) string {
 	return strconv.FormatFloat(percent, 'f', digits, 64) + " %"
 }
 
-// label says what there is of a direction, for those who cannot see a chart.
+// label describes a direction for those who cannot see a chart.
 func (t *total) label() string {
 	if t.histogram == nil {
 		return t.Direction + "s"
@@ -169,7 +162,7 @@ func (t *total) label() string {
 	return fmt.Sprintf("%ss: p50 %s, p99 %s, p99.9 %s, max %s", t.Direction, latencyText(l, l.P50), latencyText(l, l.P99), latencyText(l, l.P999), latencyText(l, l.Max))
 }
 
-// latencyText is a percentile or the maximum of l, in words where it has no upper bound.
+// latencyText is a percentile or the maximum of l, in words if it has no upper bound.
 func latencyText(l *mapping.Latency, us float64) string {
 	if l.IsOpen(us) {
 		return unit.Latency(l.OpenFrom()) + " or more"
@@ -177,7 +170,7 @@ func latencyText(l *mapping.Latency, us float64) string {
 	return unit.Latency(us)
 }
 
-// shortText is latencyText where there is little room: "≥17.0s".
+// shortText is latencyText in few characters: "≥17.0s".
 func shortText(l *mapping.Latency, us float64) string {
 	if l.IsOpen(us) {
 		us = l.OpenFrom()
@@ -185,7 +178,7 @@ func shortText(l *mapping.Latency, us float64) string {
 	return unit.LatencyOrMore(us, l.IsOpen(us))
 }
 
-// labels are those of all.
+// labels are those of all directions.
 func labels(totals []*total) string {
 	var list []string
 	for _, t := range totals {

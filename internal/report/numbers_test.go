@@ -15,10 +15,10 @@ func TestLatencyCell(t *testing.T) {
 		answer hist.Answer
 		want   cell
 	}{
-		{36.4, hist.Answer{Value: 36_400, Low: 36_352, High: 36_864}, cell{"36.4µs", "±1.3 %", "surely from 36.4µs to 36.9µs: the bounds of the bin"}},
-		{0.06, hist.Answer{Value: 60, Low: 60, High: 60}, cell{"60.0ns", "exact", "the bin is a nanosecond wide"}},
-		{17_500_000, hist.Answer{Value: 17.5e9, Low: 17.05e9, High: 17.18e9, Open: true}, cell{"≥17.5s", "or more", "17.1s or more: fio's last bin has no upper end"}},
-		{0, hist.Answer{Value: 0, Low: 0, High: 1}, cell{"0.00ns", "", "surely from 0.00ns to 1.00ns: the bounds of the bin"}},
+		{36.4, hist.Answer{Value: 36_400, Low: 36_352, High: 36_864}, cell{Text: "36.4µs", Note: "±1.3 %", Title: "between 36.4µs and 36.9µs: the bounds of the bin"}},
+		{0.06, hist.Answer{Value: 60, Low: 60, High: 60}, cell{Text: "60.0ns", Note: "exact", Title: "the bin is a nanosecond wide"}},
+		{17_500_000, hist.Answer{Value: 17.5e9, Low: 17.05e9, High: 17.18e9, Open: true}, cell{Text: "≥17.5s", Note: "or more", Title: "17.1s or more: fio's last bin has no upper end"}},
+		{0, hist.Answer{Value: 0, Low: 0, High: 1}, cell{Text: "0.00ns", Note: "", Title: "between 0.00ns and 1.00ns: the bounds of the bin"}},
 	} {
 		if got := boundedCell(c.us, c.answer); got != c.want {
 			t.Errorf("%v: %+v, want %+v", c.us, got, c.want)
@@ -31,7 +31,7 @@ func TestRow(t *testing.T) {
 	h := histOf(500, 100, 200)
 	total := totalOf("read", totalsOfHist(h, 10))
 	total.histogram = h
-	row := total.row()
+	row, isFew := total.row()
 	var texts []string
 	for _, c := range row.Cells {
 		texts = append(texts, c.Text)
@@ -39,12 +39,13 @@ func TestRow(t *testing.T) {
 	if got := strings.Join(texts, " "); got != "1,000 100 400KiB/s 99.3µs 150µs 100µs 200µs 200µs 201µs 201µs† 201µs† 201µs" {
 		t.Error(got)
 	}
-	if len(row.Cells) != len(numbersColumns) || !row.Few {
-		t.Errorf("%d cells, few %v", len(row.Cells), row.Few)
+	if len(row.Cells) != len(numbersColumns) || !isFew {
+		t.Errorf("%d cells, few %v", len(row.Cells), isFew)
 	}
 	averages := totalOf("write", &mapping.Totals{Requests: 0, IOPS: 120, Latency: mapping.Latency{Mean: 42}})
 	texts = nil
-	for _, c := range averages.row().Cells {
+	row, _ = averages.row()
+	for _, c := range row.Cells {
 		texts = append(texts, c.Text)
 	}
 	if got := strings.Join(texts, " "); got != "- 120 - - 42.0µs - - - - - - -" {

@@ -5,38 +5,52 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/chart"
+	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/heatmap"
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/mapping"
 )
 
-// MaxSections is how many runs have a section of their own: the others are in the summary.
+// MaxSections is how many runs have a section of their own. All runs are in the summary.
 const MaxSections = 24
 
-// Options say what a page is of.
+// Options describe a page.
 type Options struct {
-	Program    string   // and its version, such as "fio2es v1.2.3"
-	Directions []string // that were asked for; empty: all
-	Part       string   // of the time, as it was asked for, such as "from +90s"; empty: all of it
-	Home       string   // address of a list of runs, which the page then links to
+	Program string      // and its version, such as "fio2es v1.2.3"
+	Query   query.Query // which windows of runs are wanted, by time and direction
+	Home    string      // address of a list of runs, which the page then links to
 }
 
 // Page is a report of one run or several.
 type Page struct {
 	opt         Options
 	begun       int // runs that were begun
-	runs        []*Run
-	comparisons []*Comparison
+	runs        []*pageRun
+	base        *compare.Side // the first of them, if there are to be others
+	comparisons []*comparison
+	empty       []error
 }
 
 // New makes an empty page.
-func New(o Options) *Page { return &Page{opt: o} }
+func New(o Options) *Page {
+	o.Query.Levels = []mapping.Level{mapping.Cluster, mapping.Host}
+	return &Page{opt: o}
+}
 
-// Write writes the page, all of it or nothing.
+// Runs is how many runs are on the page.
+func (p *Page) Runs() int { return len(p.runs) }
+
+// Empty is the error of the runs that were added and of which nothing is wanted.
+func (p *Page) Empty() error { return errors.Join(p.empty...) }
+
+// Write writes all of the page or nothing.
 func (p *Page) Write(w io.Writer) error {
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, p.view()); err != nil {
@@ -57,7 +71,7 @@ var (
 	pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 )
 
-// pageView is what the template shows.
+// pageView is the data of the template.
 type pageView struct {
 	Title, Heading string
 	Program        string
@@ -69,8 +83,8 @@ type pageView struct {
 	Beyond         int          // runs without a section
 	Overlays       []figure
 	Undrawn        bool // runs have no curves there
-	Comparisons    []*Comparison
-	Apart          []*Comparison // of which there is none
+	Comparisons    []*comparison
+	Apart          []*comparison // of which there is none
 	Runs           []*runView
 }
 
@@ -103,28 +117,27 @@ func (p *Page) view() *pageView {
 	return v
 }
 
-// figure is a chart with what is written below it.
+// figure is a chart with its name.
 type figure struct {
 	Name string
 	SVG  template.HTML
 }
 
-// newCanvas begins a chart as wide as all are.
+// newCanvas begins a chart of the usual width.
 func newCanvas(height float64, class, label string) *chart.Canvas {
 	return chart.New(fmt.Sprintf(`class="%s" viewBox="0 0 %d %s"`, class, chart.Width, chart.Number(height)), label)
 }
 
-// policy lets a browser load nothing, and run no script but ours: whatever a run is named.
+// policy lets a browser load nothing and run no script except that of the page, whatever the names of runs are.
 var policy = func() string {
 	sum := sha256.Sum256([]byte(pageJS))
 	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 }()
 
-// Policy is the content security policy that is in each page, for those who send it as a
-// header, too.
+// Policy is the content security policy of each page, for servers that send it as a header.
 func Policy() string { return policy }
 
-// Style is the style sheet of pages, for other pages beside them.
+// Style is the style sheet of the pages, for other pages.
 func Style() template.CSS { return style }
 
 // style is the style sheet, with the colours of heat maps.

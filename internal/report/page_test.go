@@ -18,6 +18,8 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -69,17 +71,21 @@ func pair(t testing.TB) *Page {
 		}
 		return m
 	}
-	p.Compare(&Comparison{Other: 2, Title: "archive:after", Confidence: 0.95, Changes: []Change{
-		{compare.Change{Metric: metric("p50"), Base: 120_000, Other: 180_000, Change: 0.5, Low: 0.4, High: 0.62, Verdict: compare.Worse}, "read", "120µs", "180µs", "+50.0 %", "+40.0 … +62.0 %"},
-		{compare.Change{Metric: metric("iops"), Base: 246, Other: 246, Change: 0, Low: -0.1, High: 0.1, Verdict: compare.Same}, "read", "246", "246", "0.0 %", "-10.0 … +10.0 %"},
-		{compare.Change{Metric: metric("p99.9"), Change: math.NaN(), Low: math.NaN(), High: math.NaN(), Verdict: compare.Unknown, Why: "too few requests"}, "read", "-", "-", "-", "-"},
+	line := func(c compare.Change) change { return change{compare.Line{Direction: "read", Change: c}} }
+	p.comparisons = append(p.comparisons, &comparison{Other: 2, Title: "archive:after", Changes: []change{
+		line(compare.Change{Metric: metric("p50"), Base: 120_000, Other: 180_000, Change: 0.5, Low: 0.4, High: 0.62, Verdict: compare.Worse}),
+		line(compare.Change{Metric: metric("iops"), Base: 246, Other: 246, Change: 0, Low: -0.1, High: 0.1, Verdict: compare.Same}),
+		line(compare.Change{
+			Metric: metric("p99.9"), Base: math.NaN(), Other: math.NaN(), Change: math.NaN(), Low: math.NaN(), High: math.NaN(),
+			Verdict: compare.Unknown, Why: "too few requests",
+		}),
 	}})
 	return p
 }
 
 // TestGolden: the page as it was when somebody last looked at it.
 func TestGolden(t *testing.T) {
-	single := New(Options{Program: "fio2es test", Directions: []string{"write"}, Part: "from +1s"})
+	single := New(Options{Program: "fio2es test", Query: query.Query{Directions: []string{"write"}, From: "+1s"}})
 	doc, windows := sample("before", 1)
 	doc.Fio.Options, doc.Config = nil, nil
 	var chosen []*mapping.Interval
@@ -119,7 +125,7 @@ func TestNumbersOfPage(t *testing.T) {
 		`<strong>This run is incomplete.</strong> 12 requests are missing`, "line 3: cut off",
 		`<dt>Recovered</dt><dd>123 requests (3.6 %)`, `<dt>disk</dt><dd>nvme</dd>`, `<dt>OSD read-ahead</dt><dd>4MiB</dd>`, `<dt>CPU of a job</dt><dd>1.25 % user, 0.5 % system</dd>`,
 		`archive · 2026-11-21 03:13:02 to 03:13:10 UTC · 8.00s · 2 hosts · 4 jobs · fio-3.33`, `librbdfio · randrw · Op size 4KiB · I/O depth 4 · Jobs a volume 2 · Iteration 0`,
-		`<th scope="row" class="text">client02</th><td>847</td>`, `XXH64 of all 00c0ffee00c0ffee`, `no windows from 03:13:07.000 (&#43;5.00s) for 1.00s`,
+		`<th scope="row" class="text">client02</th><td>847</td>`, `XXH64 00c0ffee00c0ffee`, `no windows from 03:13:07.000 (&#43;5.00s) for 1.00s`,
 		`title="too few requests">unknown</td>`,
 	} {
 		if !strings.Contains(page, want) {
@@ -169,7 +175,7 @@ func TestHostile(t *testing.T) {
 		}
 		put(t, hostile, doc, windows)
 	}
-	hostile.Compare(&Comparison{Other: 2, Title: evil, Why: evil})
+	hostile.comparisons = append(hostile.comparisons, &comparison{Other: 2, Title: evil, Why: evil})
 	page := write(t, hostile)
 	checkWellFormed(t, page)
 	if strings.Contains(page, "<img") || strings.Contains(page, "<script>alert") || strings.Contains(page, `" onload=`) || strings.Contains(page, `' onload=`) {
@@ -205,7 +211,7 @@ func TestAlone(t *testing.T) {
 // TestIsSmall: of 46 minutes of reads and writes, with latencies all over the place.
 func TestIsSmall(t *testing.T) {
 	random, p := rand.New(rand.NewPCG(1, 2)), New(Options{Program: "fio2es test"})
-	r, sum := p.Run(), &hist.Histogram{}
+	r, sum := p.begin(), &hist.Histogram{}
 	for second := range int64(2762) {
 		for _, direction := range []string{"read", "write"} {
 			h := hist.New(hist.Fio3(0))
@@ -213,14 +219,12 @@ func TestIsSmall(t *testing.T) {
 				h.AddLatency(int64(50_000*math.Exp(random.NormFloat64()*2)), float64(1+random.IntN(30)))
 			}
 			sum.Merge(h)
-			if err := r.Add(windowOf(direction, "", second*1000, 1000, h)); err != nil {
-				t.Fatal(err)
-			}
+			r.add(window.From(windowOf(direction, "", second*1000, 1000, h)), h)
 		}
 	}
 	doc, _ := sample("long", 1)
 	doc.Read, doc.Write = totalsOfHist(sum, 2762), totalsOfHist(sum, 2762)
-	if some, err := r.End(doc); err != nil || !some {
+	if some, err := r.end(doc); err != nil || !some {
 		t.Fatal(some, err)
 	}
 	if n := len(write(t, p)); n > 800_000 {
@@ -288,8 +292,8 @@ func TestSparse(t *testing.T) {
 			}
 		}
 	}
-	p := New(Options{Program: "fio2es test", Part: "from +1h"})
-	if some, err := p.Run().End(hosts); some || err != nil {
+	p := New(Options{Program: "fio2es test", Query: query.Query{From: "+1h"}})
+	if some, err := p.begin().end(hosts); some || err != nil {
 		t.Errorf("%v, %v", some, err)
 	}
 }

@@ -14,14 +14,15 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // mapColumns is how many columns a heat map has at most.
 const mapColumns = 240
 
-// Run is a run of a page. It takes windows of the cluster, and of hosts, in order of time.
-type Run struct {
+// pageRun is a run on a page. It takes the windows of the cluster and of hosts, in order of time.
+type pageRun struct {
 	page     *Page
 	series   map[string]*series // by direction
 	bytes    map[string]*byteSum
@@ -42,11 +43,11 @@ type byteSum struct {
 	isUnknown bool // of some window
 }
 
-// Run begins a run of the page.
-func (p *Page) Run() *Run {
+// begin begins a run of the page.
+func (p *Page) begin() *pageRun {
 	p.begun++
-	r := &Run{page: p}
-	if p.begun <= MaxSections || p.opt.Part != "" {
+	r := &pageRun{page: p}
+	if p.begun <= MaxSections || p.opt.Query.Times() != "" {
 		r.series, r.bytes, r.hosts = map[string]*series{}, map[string]*byteSum{}, map[string]map[string]*hostSum{}
 	}
 	if p.begun <= MaxSections {
@@ -57,42 +58,33 @@ func (p *Page) Run() *Run {
 
 // wantsWindows tells whether windows are of use: of whole runs beyond those that have a section,
 // the run's own document says all.
-func (r *Run) wantsWindows() bool { return r.series != nil }
+func (r *pageRun) wantsWindows() bool { return r.series != nil }
 
-// Add takes a window of the cluster or of a host.
-func (r *Run) Add(d *mapping.Interval) error {
+// add takes a window of the cluster or of a host, and its requests; nil of averages, or of nothing.
+func (r *pageRun) add(w *window.Window, requests *hist.Histogram) {
 	switch {
 	case !r.wantsWindows():
-		return nil
-	case d.Level == mapping.Host:
-		return r.addHost(d)
-	case d.Level != mapping.Cluster:
-		return nil
+		return
+	case w.Level == mapping.Host:
+		r.addHost(w, requests)
+		return
 	}
-	var requests *hist.Histogram
-	if d.Latency.Layout != "" { // else of averages, or of nothing
-		var err error
-		if requests, err = d.Latency.Hist(); err != nil {
-			return fmt.Errorf("%s: %w", d.Run.Name, err)
-		}
-	}
-	direction := d.Fio.Direction
+	direction := w.Direction
 	if r.series[direction] == nil {
 		r.series[direction], r.bytes[direction] = &series{limit: maxColumns}, &byteSum{}
 	}
-	r.span(d.Time, d.Window.End)
+	r.span(w.Start, w.End)
 	b := r.bytes[direction]
-	b.bytes += d.Bandwidth * float64(d.Window.MS) / 1000
-	b.isUnknown = b.isUnknown || d.Bandwidth == 0 && d.Requests.Completed > 0
-	r.series[direction].add(newColumn(d, requests))
+	b.bytes += w.Bandwidth * float64(w.Length().Milliseconds()) / 1000
+	b.isUnknown = b.isUnknown || w.Bandwidth == 0 && w.Completed > 0
+	r.series[direction].add(newColumn(w, requests))
 	if r.cells != nil && requests != nil {
-		r.cells.Add(heatmap.Window{ElapsedMS: d.Window.ElapsedMS, Start: d.Time, End: d.Window.End, Requests: requests})
+		r.cells.Add(w, requests)
 	}
-	return nil
 }
 
-// span widens what windows span.
-func (r *Run) span(start, end time.Time) {
+// span widens the time that windows span.
+func (r *pageRun) span(start, end time.Time) {
 	if r.to.IsZero() || start.Before(r.from) {
 		r.from = start
 	}
@@ -101,30 +93,26 @@ func (r *Run) span(start, end time.Time) {
 	}
 }
 
-func (r *Run) addHost(d *mapping.Interval) error {
-	direction, host := d.Fio.Direction, d.Host.Name
+func (r *pageRun) addHost(w *window.Window, requests *hist.Histogram) {
+	direction, host := w.Direction, w.Host
 	if r.hosts[direction] == nil {
 		r.hosts[direction] = map[string]*hostSum{}
 	}
 	if r.hosts[direction][host] == nil {
 		r.hosts[direction][host] = &hostSum{host: host}
 	}
-	if err := r.hosts[direction][host].add(d); err != nil {
-		return fmt.Errorf("%s: %s: %w", d.Run.Name, host, err)
-	}
-	return nil
+	r.hosts[direction][host].add(w, requests)
 }
 
-// End ends the run, whose document this is. It is false when there is nothing in what was asked for: then the run is
-// not on the page.
-func (r *Run) End(doc *mapping.Run) (bool, error) {
+// end ends the run, whose document this is. It returns false if no request matches; then the run is not on the page.
+func (r *pageRun) end(doc *mapping.Run) (bool, error) {
 	r.doc = doc.Light()
 	for _, s := range r.series {
 		s.finish()
 	}
 	var err error
-	if r.page.opt.Part == "" {
-		r.totals, err = totalsOf(doc, r.page.opt.Directions)
+	if r.page.opt.Query.Times() == "" {
+		r.totals, err = totalsOf(doc, r.page.opt.Query.Directions)
 	} else {
 		r.totals = r.totalsOfWindows()
 	}
@@ -144,8 +132,8 @@ func (r *Run) End(doc *mapping.Run) (bool, error) {
 	return true, nil
 }
 
-// totalsOfWindows are those of the windows that were taken.
-func (r *Run) totalsOfWindows() []*total {
+// totalsOfWindows are the totals of the windows.
+func (r *pageRun) totalsOfWindows() []*total {
 	var list []*total
 	seconds := r.to.Sub(r.from).Seconds()
 	for _, direction := range r.directions() {
@@ -174,12 +162,12 @@ func (r *Run) totalsOfWindows() []*total {
 	return list
 }
 
-// directions are those that have windows.
-func (r *Run) directions() []string {
+// directions are the directions with windows.
+func (r *pageRun) directions() []string {
 	return slices.DeleteFunc(slices.Clone(mapping.Directions[:]), func(name string) bool { return r.series[name] == nil })
 }
 
-// runView is what the template shows of a run.
+// runView is the data of the template for a run.
 type runView struct {
 	Number           int
 	Many             bool   // runs on the page
@@ -192,9 +180,9 @@ type runView struct {
 	Missing          string
 	Warnings         []string
 	Header           []string
-	Numbers          []numbersRow
+	Numbers          []row
 	Few              bool
-	Worst            []worstRow
+	Worst            []row
 	Time             template.HTML
 	TimeNote         string
 	Data             []panelData
@@ -206,7 +194,7 @@ type runView struct {
 	Options, Configs []fact
 }
 
-func (r *Run) newView(number int) *runView {
+func (r *pageRun) newView(number int) *runView {
 	d := r.doc
 	v := &runView{
 		Number: number, Name: d.Run.Name, Lead: r.lead(), Setting: settingsLine(d), Facts: r.facts(), Settings: settings(d),
@@ -216,12 +204,12 @@ func (r *Run) newView(number int) *runView {
 	if d.Missing.Requests > 0 {
 		v.Missing = unit.Count(d.Missing.Requests)
 	}
-	if r.page.opt.Part != "" {
-		v.Part = fmt.Sprintf("%s: windows from %s to %s", r.page.opt.Part, r.moment(r.from), r.moment(r.to))
+	if times := r.page.opt.Query.Times(); times != "" {
+		v.Part = fmt.Sprintf("%s: windows from %s to %s", times, r.moment(r.from), r.moment(r.to))
 	}
 	for _, t := range r.totals {
-		row := t.row()
-		v.Numbers, v.Few = append(v.Numbers, row), v.Few || row.Few
+		line, isFew := t.row()
+		v.Numbers, v.Few = append(v.Numbers, line), v.Few || isFew
 	}
 	if len(r.curves) > 0 {
 		v.Curves = drawCurves(r.curves, fmt.Sprintf("Latency by percentile of %s: %s", d.Run.Name, labels(r.totals)))
@@ -231,11 +219,11 @@ func (r *Run) newView(number int) *runView {
 	return v
 }
 
-// viewTime draws what goes over time.
-func (r *Run) viewTime(v *runView) {
+// viewTime draws the charts over time.
+func (r *pageRun) viewTime(v *runView) {
 	names := r.directions()
 	if len(names) == 0 {
-		v.TimeNote = "The run has no windows: " + cmp.Or(r.doc.NoWindows, "its files do not say what happened when") + "."
+		v.TimeNote = "The run has no windows: " + cmp.Or(r.doc.NoWindows, "its files have no times of requests") + "."
 		return
 	}
 	axis := chart.TimeAxis{From: r.from, Until: r.to, Clock: r.clock()}
@@ -257,15 +245,15 @@ func (r *Run) viewTime(v *runView) {
 	v.Map = template.HTML(m.Fragment(heatmap.Picture{ // which escapes texts
 		Title: v.Name, Subtitle: unit.Count(m.Total) + " requests", Clock: axis.Clock, From: axis.From, To: axis.Until,
 	}))
-	v.MapNote = fmt.Sprintf("%s requests (%s) in cells of %s by a twentieth of a power of ten; colours are logarithmic, and of a shorter last column those of its rate. Lines are percentiles of each column.",
+	v.MapNote = fmt.Sprintf("%s requests (%s) in cells of %s and 1/20 of a power of ten. Colours are logarithmic; a shorter last column has the colours of its rate. Lines are percentiles of each column.",
 		unit.Count(m.Total), strings.Join(names, ", "), unit.Elapsed(m.Width))
 	if m.OpenUS > 0 {
 		v.MapNote += fmt.Sprintf(" The top row has requests of %s or more: fio's last bin has no upper end.", unit.Latency(m.OpenUS))
 	}
 }
 
-// timeNote says what a column is.
-func (r *Run) timeNote(names []string) string {
+// timeNote explains a column of the charts over time.
+func (r *pageRun) timeNote(names []string) string {
 	joined, longest, window := 0, time.Duration(0), time.Duration(r.doc.IntervalMS)*time.Millisecond
 	for _, name := range names {
 		joined = max(joined, r.series[name].joined())
@@ -281,13 +269,13 @@ func (r *Run) timeNote(names []string) string {
 		of += " to " + unit.Elapsed(longest)
 	}
 	if joined > 1 {
-		return fmt.Sprintf("Up to %d %s are joined to a column, with the percentiles of their merged histograms; where a single one of them was worse, the shade reaches up to it.", joined, of)
+		return fmt.Sprintf("A column is up to %d %s, with the percentiles of their merged histograms. The shade reaches up to the worst single window.", joined, of)
 	}
-	return fmt.Sprintf("Percentiles of %s. Where a window is missing, nothing was served, or nothing is known.", of)
+	return fmt.Sprintf("Percentiles of %s. Where a window is missing, no request was served, or none is known.", of)
 }
 
 // viewHosts makes the tables of hosts.
-func (r *Run) viewHosts(v *runView) {
+func (r *pageRun) viewHosts(v *runView) {
 	for _, direction := range mapping.Directions {
 		var sums []*hostSum
 		for _, s := range r.hosts[direction] {
@@ -302,6 +290,6 @@ func (r *Run) viewHosts(v *runView) {
 	}
 }
 
-func (r *Run) clock() chart.Clock {
+func (r *pageRun) clock() chart.Clock {
 	return chart.Clock{Start: r.doc.Run.Start, Known: facts.HasClock(r.doc)}
 }

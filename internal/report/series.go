@@ -5,18 +5,18 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
-// maxColumns is how many columns charts over time have at most: more than can be told
-// apart on 960 pixels are joined.
+// maxColumns is how many columns charts over time have at most, because 960 pixels cannot show more. More windows are
+// joined.
 const maxColumns = 600
 
-// spare is how many columns are kept for each of these while nobody knows how many windows
-// are to come, so that at least half as many as may be are left in the end.
+// spare is how many columns are kept for each of these while more windows may come. At least half of the columns are
+// left at the end.
 const spare = 4
 
-// overTime are the percentiles that are drawn over time, the maximum last.
+// overTime are the percentiles of charts over time. The maximum is the last.
 var overTime = [...]struct {
 	name string
 	q    float64
@@ -27,7 +27,7 @@ const (
 	ofMax = len(overTime) - 1
 )
 
-// latencies are those of overTime, NaN where there are none.
+// latencies are those of overTime, NaN if not known.
 type latencies [len(overTime)]float64
 
 var noLatencies = func() (l latencies) {
@@ -37,7 +37,7 @@ var noLatencies = func() (l latencies) {
 	return l
 }()
 
-// column is a window of a direction, or several that follow one another.
+// column is a window of a direction, or several windows in a row.
 type column struct {
 	elapsed    int64 // milliseconds: the nominal start
 	start, end time.Time
@@ -48,29 +48,29 @@ type column struct {
 	layout     hist.Layout
 	bins       []hist.Weight
 
-	at           latencies // of a window as its document has them, of several from their merged histogram
-	worst        latencies // of the windows the highest, each for itself
+	at           latencies // of one window those of its document, of several those of their merged histogram
+	worst        latencies // the highest of any window
 	lowest, most float64   // of the windows' iops
 }
 
 // newColumn is the column of one window, with its requests; nil of averages, or of nothing.
-func newColumn(d *mapping.Interval, requests *hist.Histogram) *column {
+func newColumn(w *window.Window, requests *hist.Histogram) *column {
 	c := &column{
-		elapsed: d.Window.ElapsedMS, start: d.Time, end: d.Window.End, windows: 1,
-		longest: d.Window.End.Sub(d.Time), completed: d.Requests.Completed, iops: d.IOPS,
-		lowest: d.IOPS, most: d.IOPS, at: noLatencies, worst: noLatencies,
+		elapsed: w.ElapsedMS, start: w.Start, end: w.End, windows: 1,
+		longest: w.Length(), completed: w.Completed, iops: w.IOPS,
+		lowest: w.IOPS, most: w.IOPS, at: noLatencies, worst: noLatencies,
 	}
 	if requests == nil {
 		return c
 	}
-	l := &d.Latency
+	l := &w.Latency
 	c.layout, c.bins = requests.Layout(), requests.Weights()
 	c.at = latencies{l.P50, l.P95, l.P99, l.P999, l.Max}
 	c.worst = c.at
 	return c
 }
 
-// isOpen reports whether a latency lies in the last bin, and may be any higher one.
+// isOpen reports whether a latency lies in the last bin. Then it is a lower bound.
 func (c *column) isOpen(us float64) bool {
 	if len(c.bins) == 0 {
 		return false
@@ -79,7 +79,7 @@ func (c *column) isOpen(us float64) bool {
 	return us >= micros(float64(low))
 }
 
-// lastBin is the lowest latency of the last bin, and whether any request is drawn in it.
+// lastBin is the lowest latency of the last bin, and whether any drawn request lies in it.
 func (s *series) lastBin() (us float64, isOpen bool) {
 	for i := range s.columns {
 		c := &s.columns[i]
@@ -93,7 +93,7 @@ func (s *series) lastBin() (us float64, isOpen bool) {
 	return 0, false
 }
 
-// histogram is that of all requests.
+// histogram is the histogram of all requests.
 func (c *column) histogram() *hist.Histogram {
 	h := hist.New(c.layout)
 	for _, b := range c.bins {
@@ -102,7 +102,7 @@ func (c *column) histogram() *hist.Histogram {
 	return h
 }
 
-// merge adds what is of a later time, or more of the same.
+// merge adds a later column, or more of the same window.
 func (c *column) merge(o *column) {
 	if o.end.After(c.end) {
 		c.end = o.end
@@ -132,7 +132,7 @@ func (c *column) add(o *column) {
 	}
 }
 
-// sum adds bins of one layout, without the memory that a histogram takes.
+// sum adds bins of one layout, without the memory of a histogram.
 func sum(a, b []hist.Weight) []hist.Weight {
 	list := make([]hist.Weight, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
@@ -149,7 +149,7 @@ func sum(a, b []hist.Weight) []hist.Weight {
 	return append(append(list, a...), b...)
 }
 
-// higher is the higher of two, of which none or both may be no number.
+// higher is the higher of two numbers. One or both may be NaN.
 func higher(a, b float64) float64 {
 	if math.IsNaN(a) || b > a {
 		return b
@@ -157,7 +157,7 @@ func higher(a, b float64) float64 {
 	return a
 }
 
-// finish answers for a column that has got all its windows.
+// finish computes the percentiles of a column that has all of its windows.
 func (c *column) finish() {
 	if c.windows == 1 {
 		return
@@ -174,58 +174,40 @@ func (c *column) finish() {
 	}
 }
 
-// micros is ns nanoseconds in microseconds, to the nanosecond, as documents have it.
+// micros is ns nanoseconds in microseconds, rounded to the nanosecond as in documents.
 func micros(ns float64) float64 { return math.Round(ns) / 1000 }
 
-// series is the windows of a direction in order of time: a column each while they are
-// few, else joined with their neighbours.
+// series is the windows of a direction in order of time. Few windows have a column each, more are joined with their
+// neighbours.
 type series struct {
-	limit   int // columns at most, in the end
+	limit   int // columns at most, at the end
 	columns []column
-	width   int64   // of a column, milliseconds of nominal time; 0: a window each
-	step    int64   // from one window to the next at least
-	last    *column // the window that may get more: documents are split where requests are too many
+	width   int64 // of a column, milliseconds of nominal time; 0: a window each
+	step    int64 // from one window to the next at least
 	worst   moments
 }
 
-// add takes the next window.
+// add adds the next window.
 func (s *series) add(c *column) {
-	if s.last != nil && s.last.elapsed == c.elapsed {
-		s.last.completed += c.completed
-		s.last.iops += c.iops
-		s.last.lowest, s.last.most = s.last.iops, s.last.iops
-		s.last.add(c)
-		return
-	}
-	s.put()
-	s.last = c
-}
-
-// put ends the last window.
-func (s *series) put() {
-	if s.last == nil {
-		return
-	}
 	n := len(s.columns)
 	if s.width == 0 && n > 1 { // a run may cut its first window
-		if apart := s.last.elapsed - s.columns[n-1].elapsed; s.step == 0 || apart < s.step {
+		if apart := c.elapsed - s.columns[n-1].elapsed; s.step == 0 || apart < s.step {
 			s.step = apart
 		}
 	}
-	s.worst.see(s.last)
-	if s.width > 0 && s.slot(&s.columns[n-1]) == s.slot(s.last) {
-		s.columns[n-1].merge(s.last)
+	s.worst.see(c)
+	if s.width > 0 && s.slot(&s.columns[n-1]) == s.slot(c) {
+		s.columns[n-1].merge(c)
 	} else {
-		s.columns = append(s.columns, *s.last)
+		s.columns = append(s.columns, *c)
 	}
-	s.last = nil
 	if len(s.columns) > spare*s.limit {
 		s.join(2 * max(s.width, s.step, 1))
 	}
 }
 
-// slot is the place of a column on the grid of columns. A run may cut its first window, so
-// that whole lengths count from the second.
+// slot is the place of a column on the grid of columns. A run may cut its first window, so the grid begins at the
+// second.
 func (s *series) slot(c *column) int64 {
 	since := c.elapsed - s.columns[min(1, len(s.columns)-1)].elapsed
 	if since < 0 {
@@ -255,7 +237,6 @@ func (s *series) join(width int64) {
 
 // finish ends the series.
 func (s *series) finish() {
-	s.put()
 	if n := len(s.columns); n > s.limit {
 		wide := max(s.width, s.step, 1)
 		span := s.columns[n-1].elapsed - s.columns[1].elapsed
@@ -268,13 +249,13 @@ func (s *series) finish() {
 	}
 }
 
-// follows tells whether column i begins where the one before ends.
+// follows reports whether column i begins where the one before ends.
 func (s *series) follows(i int) bool {
 	return i > 0 && s.columns[i].gap(&s.columns[i-1]) == 0
 }
 
-// gap is what is missing between a column and the one before; what no window would fit
-// into is nothing, for rows may come late.
+// gap is the time between a column and the one before. A time too short for a window is no gap, because rows may be
+// late.
 func (c *column) gap(before *column) time.Duration {
 	gap := c.start.Sub(before.end)
 	if gap <= max(c.longest, before.longest)/2 {
@@ -283,7 +264,7 @@ func (c *column) gap(before *column) time.Duration {
 	return gap
 }
 
-// joined is how many windows the fullest column has.
+// joined is the largest number of windows in a column.
 func (s *series) joined() int {
 	most := 0
 	for i := range s.columns {

@@ -10,21 +10,19 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/chart"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // seriesOf adds up windows.
 func seriesOf(t interface{ Fatal(...any) }, limit int, windows []*mapping.Interval) *series {
 	s := &series{limit: limit}
-	for _, d := range windows {
-		var h *hist.Histogram
-		if d.Latency.Layout != "" {
-			var err error
-			if h, err = d.Latency.Hist(); err != nil {
-				t.Fatal(err)
-			}
+	for _, w := range window.RejoinAll(windows) {
+		h, err := w.Histogram()
+		if err != nil {
+			t.Fatal(err)
 		}
-		s.add(newColumn(d, h))
+		s.add(newColumn(w, h))
 	}
 	s.finish()
 	return s
@@ -122,16 +120,6 @@ func TestColumnsAreMany(t *testing.T) {
 	}
 }
 
-// TestParts: a document that was split is one window.
-func TestParts(t *testing.T) {
-	one, more := windowOf("read", "", 0, 1000, histOf(5, 100)), windowOf("read", "", 0, 1000, histOf(5, 200))
-	more.Part, more.Latency.P99 = 1, one.Latency.P99
-	s := seriesOf(t, 600, []*mapping.Interval{one, more})
-	if c := s.columns[0]; len(s.columns) != 1 || c.windows != 1 || c.completed != 10 || c.iops != 10 || c.at[ofP99] != one.Latency.P99 || c.histogram().Total() != 10 {
-		t.Errorf("%+v", s.columns)
-	}
-}
-
 // TestGaps: a line ends where a window is missing, also beside a joined column.
 func TestGaps(t *testing.T) {
 	for _, c := range []struct {
@@ -150,7 +138,7 @@ func TestGaps(t *testing.T) {
 			windows = append(windows, windowOf("read", "", start, 1000, histOf(5, 100)))
 		}
 		drawn := &timeChart{axis: chart.TimeAxis{From: at(0), Until: at(10_000)}}
-		d := drawn.steps(seriesOf(t, 600, windows), chart.LatencyAxis(10, 1000, 0, 100), func(c *column) float64 { return c.at[0] })
+		d := drawn.steps(seriesOf(t, 600, windows), chart.LatencyAxis(10, 1000, 0, 100), true, func(c *column) float64 { return c.at[0] })
 		if got := strings.Count(d, "M"); got != c.want {
 			t.Errorf("%s: %d lines, want %d: %s", c.name, got, c.want, d)
 		}
@@ -169,7 +157,7 @@ func TestDrawn(t *testing.T) {
 		a := chart.LatencyAxis(low, high, 20, 190)
 		pic := &timeChart{axis: chart.TimeAxis{From: windows[0].Time, Until: windows[len(windows)-1].Window.End}}
 		for p := range overTime {
-			d := pic.dashes(s, a, func(c *column) float64 { return c.at[p] })
+			d := pic.steps(s, a, false, func(c *column) float64 { return c.at[p] })
 			drawn := strings.Split(strings.TrimPrefix(d, "M"), "M")
 			next := 0
 			for i := range s.columns {

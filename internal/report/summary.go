@@ -9,10 +9,10 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// maxCurves is how many runs are drawn over one another: more have no colours of their own.
+// maxCurves is how many runs are drawn over one another. More have no colours of their own.
 const maxCurves = 8
 
-// summaryRow is a run's line of a direction, with the run's name in the first of them.
+// summaryRow is a run's line of a direction. The first one has the run's name.
 type summaryRow struct {
 	Number     int
 	Link       bool // it has a section
@@ -24,7 +24,7 @@ type summaryRow struct {
 	Cells      []string
 }
 
-// summaryColumns are the cells.
+// summaryColumns are the numbers of a line.
 var summaryColumns = table.Pick(facts.Numbers, "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max")
 
 // SummaryHeader is for the template.
@@ -48,7 +48,7 @@ func (p *Page) summary() []summaryRow {
 	return rows
 }
 
-// runClass has the colour of the i-th run; runs beyond those that are drawn have none.
+// runClass is the class of the colour of the i-th run, empty for runs that are not drawn.
 func runClass(i int) string {
 	if i >= maxCurves {
 		return ""
@@ -56,8 +56,7 @@ func runClass(i int) string {
 	return "run" + strconv.Itoa(i+1)
 }
 
-// overlays are the distributions of all runs, a chart for each direction that two of them
-// have.
+// overlays are the distributions of all runs, a chart for each direction with two of them.
 func (p *Page) overlays() []figure {
 	var list []figure
 	for _, direction := range mapping.Directions {

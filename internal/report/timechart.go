@@ -20,8 +20,7 @@ const (
 	betweenPanels = 14
 )
 
-// timeChart draws percentiles of each direction and iops, one above the other, over the
-// same time.
+// timeChart draws the percentiles of each direction and IOPS, one above the other, over the same time.
 type timeChart struct {
 	*chart.Canvas
 	axis   chart.TimeAxis
@@ -31,11 +30,10 @@ type timeChart struct {
 	data   []panelData
 }
 
-// panelData is what a pointer over the charts reads out: of each column from where to where it
-// is drawn, and texts.
+// panelData is what a pointer over the charts shows: for each column its place and its texts.
 type panelData struct {
 	Name    string   `json:"name"`
-	Columns []string `json:"columns"` // what the texts are
+	Columns []string `json:"columns"` // names of the texts
 	Rows    [][]any  `json:"rows"`    // from, to, time, texts
 }
 
@@ -74,8 +72,7 @@ func newTimeChart(axis chart.TimeAxis, names []string, all map[string]*series, l
 	return template.HTML(t.SVG()), t.data // the canvas escapes texts
 }
 
-// latencies are the lowest and the highest that are drawn; the highest is below the lowest
-// where there are none.
+// latencies are the lowest and the highest that are drawn. Without any, the highest is below the lowest.
 func (s *series) latencies() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for i := range s.columns {
@@ -83,7 +80,7 @@ func (s *series) latencies() (low, high float64) {
 		if !math.IsNaN(c.at[0]) {
 			low = min(low, c.at[0])
 		}
-		// Coarser windows make the bins of a column coarser, and its highest latency may be told higher.
+		// A coarser window makes the bins of a column coarser, and its highest latency higher.
 		if w := higher(c.at[ofMax], c.worst[ofMax]); !math.IsNaN(w) {
 			high = max(high, w)
 		}
@@ -100,13 +97,13 @@ func (t *timeChart) legend(names []string) {
 	for _, name := range names {
 		if t.series[name].joined() > 1 {
 			t.Printf(`<path class="shade p99" d="M%s 4h22v12h-22z"/>`, chart.Number(x))
-			t.Text(x+27, 14, "soft", "up to the worst window of those that are joined")
+			t.Text(x+27, 14, "soft", "up to the worst of the joined windows")
 			return
 		}
 	}
 }
 
-// className is a percentile's name as style sheets have it.
+// className is the class of a percentile.
 func className(percentile string) string { return strings.ReplaceAll(percentile, ".", "") }
 
 // latencies draws the percentiles of a direction.
@@ -123,9 +120,9 @@ func (t *timeChart) latencies(name string, a *chart.ValueAxis) {
 		t.Path("shade "+className(overTime[p].name), name+" "+overTime[p].name+" of the worst window", t.shade(s, a,
 			func(c *column) (from, to float64) { return c.at[p], c.worst[p] }))
 	}
-	t.Path("line max", name+" max", t.dashes(s, a, func(c *column) float64 { return c.at[ofMax] }))
+	t.Path("line max", name+" max", t.steps(s, a, false, func(c *column) float64 { return c.at[ofMax] }))
 	for p := range ofMax {
-		t.Path("line "+className(overTime[p].name), name+" "+overTime[p].name, t.steps(s, a, func(c *column) float64 { return c.at[p] }))
+		t.Path("line "+className(overTime[p].name), name+" "+overTime[p].name, t.steps(s, a, true, func(c *column) float64 { return c.at[p] }))
 	}
 	t.Printf("</g>\n")
 }
@@ -147,47 +144,35 @@ func (t *timeChart) rates(top float64) {
 			x = t.Key(x, top-9, "line "+name, name)
 		}
 		s := t.series[name]
-		t.Path("shade "+name, name+" iops of the windows that are joined", t.shade(s, a, func(c *column) (from, to float64) { return c.lowest, c.most }))
-		t.Path("line rate "+name, name+" iops", t.steps(s, a, func(c *column) float64 { return c.iops }))
+		t.Path("shade "+name, name+" iops of the joined windows", t.shade(s, a, func(c *column) (from, to float64) { return c.lowest, c.most }))
+		t.Path("line rate "+name, name+" iops", t.steps(s, a, true, func(c *column) float64 { return c.iops }))
 	}
 }
 
-// steps is a line with a step for each column, which ends where a window is missing.
-func (t *timeChart) steps(s *series, a *chart.ValueAxis, value func(*column) float64) string {
+// steps is a line with a step for each column. It ends where a window is missing, and after each column if its steps
+// are not joined.
+func (t *timeChart) steps(s *series, a *chart.ValueAxis, isJoined bool, value func(*column) float64) string {
 	var d strings.Builder
-	drawn := false
+	isDrawn := false
 	for i := range s.columns {
 		c := &s.columns[i]
 		v := value(c)
 		if math.IsNaN(v) {
-			drawn = false
+			isDrawn = false
 			continue
 		}
 		from, to := t.axis.Span(c.start, c.end)
-		if drawn && s.follows(i) {
+		if isJoined && isDrawn && s.follows(i) {
 			fmt.Fprintf(&d, "V%sH%s", chart.Number(a.Y(v)), chart.Number(to))
 		} else {
 			fmt.Fprintf(&d, "M%s %sH%s", chart.Number(from), chart.Number(a.Y(v)), chart.Number(to))
 		}
-		drawn = true
+		isDrawn = true
 	}
 	return d.String()
 }
 
-// dashes is a dash for each column.
-func (t *timeChart) dashes(s *series, a *chart.ValueAxis, value func(*column) float64) string {
-	var d strings.Builder
-	for i := range s.columns {
-		c := &s.columns[i]
-		if v := value(c); !math.IsNaN(v) {
-			from, to := t.axis.Span(c.start, c.end)
-			fmt.Fprintf(&d, "M%s %sH%s", chart.Number(from), chart.Number(a.Y(v)), chart.Number(to))
-		}
-	}
-	return d.String()
-}
-
-// shade is what lies between two values in columns of several windows, where it can be seen.
+// shade is the area between two values in columns of several windows, if it is high enough to see.
 func (t *timeChart) shade(s *series, a *chart.ValueAxis, between func(*column) (from, to float64)) string {
 	var d strings.Builder
 	for i := range s.columns {
@@ -222,5 +207,5 @@ func (t *timeChart) panelData(name string) panelData {
 	return p
 }
 
-// when is a time as precise as windows are.
+// when is a time with the precision of windows.
 func (t *timeChart) when(at time.Time) string { return clockTime(t.axis.Clock, at) }

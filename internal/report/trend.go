@@ -19,7 +19,7 @@ type TrendRun struct {
 	P99   []TrendPoint
 }
 
-// TrendPoint is what a direction came to.
+// TrendPoint is p99 of a direction.
 type TrendPoint struct {
 	Direction string
 	US        float64 // microseconds
@@ -31,8 +31,8 @@ const (
 	trendBelow  = 28 // of the labels below
 )
 
-// Trend draws p99 of runs, one beside the other in their order: a dot each, and a line from
-// one to the next of the same kind. Of fewer than two it draws nothing.
+// Trend draws p99 of runs, one beside the other in their order: a dot each, and a line from one to the next with the
+// same settings. It draws nothing for fewer than two runs.
 func Trend(runs []TrendRun) template.HTML {
 	low, high, names := math.Inf(1), 0.0, map[string]bool{}
 	for _, r := range runs {
@@ -69,7 +69,7 @@ func Trend(runs []TrendRun) template.HTML {
 	return template.HTML(c.SVG()) // the canvas escapes texts
 }
 
-// trendLines are the lines of a direction, which join runs of the same kind.
+// trendLines are the lines of a direction, which join runs with the same settings.
 func trendLines(runs []TrendRun, direction string, place func(int) float64, a *chart.ValueAxis) string {
 	last := map[string]string{} // place of the run before, by kind
 	var d []byte

@@ -12,11 +12,10 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// Apply sends the plan's requests in order, to the cluster that it was made for. Where it
-// refuses an object, nothing is sent, and the error is of [ErrNewer] or [ErrForeign]. It
-// stops at the first request that fails ([es.Error]); making a new plan and applying it goes
-// on from there. Indices that cannot be mended fail it in the end, after all else was done
-// ([ErrConflict]).
+// Apply sends the plan's requests in order, to the cluster that the plan was made for. If the plan refuses an object,
+// nothing is sent, and the error is [ErrNewer] or [ErrForeign]. Apply stops at the first request that fails
+// ([es.Error]); a new plan continues from there. Indices that cannot be updated fail it at the end, after everything
+// else is done ([ErrConflict]).
 func (p *Plan) Apply(ctx context.Context, cl *es.Client) error {
 	isIndex := func(s Step) bool { return s.Kind == Index }
 	if err := p.refusals(func(s Step) bool { return !isIndex(s) }); err != nil {
@@ -28,13 +27,13 @@ func (p *Plan) Apply(ctx context.Context, cl *es.Client) error {
 			continue
 		}
 		if err := c.put(ctx, s); err != nil {
-			return fmt.Errorf("%s %s %s (%d of %d requests done; once more goes on from there): %w",
+			return fmt.Errorf("%s %s %s (%d of %d requests done; another setup continues from there): %w",
 				s.Action, s.Kind, s.Name, done, p.Changes(), err)
 		}
 		done++
 	}
 	if err := p.refusals(isIndex); err != nil {
-		return fmt.Errorf("all else is set up, but: %w", err)
+		return fmt.Errorf("everything else is set up: %w", err)
 	}
 	return nil
 }
@@ -43,20 +42,19 @@ func (c *client) put(ctx context.Context, s Step) error {
 	answer, err := c.do(ctx, s.request())
 	var e *es.Error
 	if s.Kind == Index && s.Action == Create && errors.As(err, &e) && e.Type == "resource_already_exists_exception" {
-		return nil // another setup or ingest was there first, after the same templates
+		return nil // another setup or ingest made it meanwhile, with the same templates
 	}
 	if err != nil {
 		return err
 	}
 	if answer["acknowledged"] != true {
-		e := &es.Error{Status: http.StatusOK, Type: "not_acknowledged", Reason: "the cluster took the request, but not all nodes confirmed it in time"}
+		e := &es.Error{Status: http.StatusOK, Type: "not_acknowledged", Reason: "the cluster accepted the request, but not all nodes confirmed it in time"}
 		return fmt.Errorf("%w%s", e, advicePassing)
 	}
 	return nil
 }
 
-// Print writes the plan for Kibana's console (Dev Tools): its requests as they would be
-// sent, and all else as comments.
+// Print writes the plan for Kibana's console (Dev Tools): its requests, and everything else as comments.
 func (p *Plan) Print(w io.Writer) error {
 	var b bytes.Buffer
 	for _, s := range p.Steps {
@@ -69,7 +67,7 @@ func (p *Plan) Print(w io.Writer) error {
 			return fmt.Errorf("print %s %s: %w", s.Kind, s.Name, err)
 		}
 		fmt.Fprintf(&b, "%s %s\n", method, path)
-		if err := json.Indent(&b, s.Body, "", "  "); err != nil {
+		if err := json.Indent(&b, s.Body.JSON(), "", "  "); err != nil {
 			return fmt.Errorf("print %s %s: %w", s.Kind, s.Name, err)
 		}
 		b.WriteString("\n\n")

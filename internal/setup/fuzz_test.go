@@ -19,9 +19,9 @@ func FuzzObjects(f *testing.F) {
 			return
 		}
 		owner(o)
-		o.at("template", "settings")
+		o.At("template", "settings")
 		for _, part := range []string{"index_templates", "component_templates"} {
-			for _, one := range o.list(part) {
+			for _, one := range objectsIn(o, part) {
 				owner(one)
 			}
 		}

@@ -2,7 +2,6 @@ package setup
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -14,25 +13,25 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// indices are steps for indices that exist, for templates are only for those to come; and
-// those that make the first ones, where there are none.
+// indices are the steps for existing indices, because templates apply to new indices only, and the steps that make the
+// first ones where there are none.
 func (c *client) indices(ctx context.Context, steps []Step) ([]Step, error) {
 	want := map[string]object{} // mappings by component
 	for _, s := range steps {
 		if s.Kind == templates.Component && s.Body != nil {
-			want[s.Name] = decode(s.Body).at("template", "mappings")
+			want[s.Name] = s.Body.At("template", "mappings")
 		}
 	}
 	var found []Step
 	yes := esapi.BoolPtr(true)
 	for _, f := range templates.Families(c.prefix) {
-		// Each family alone, for the index behind an alias has another name.
+		// Each family alone, because the index behind an alias has another name.
 		answer, err := c.get(ctx, esapi.IndicesGetMappingRequest{Index: []string{f.Pattern}, IgnoreUnavailable: yes, AllowNoIndices: yes})
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range slices.Sorted(maps.Keys(answer)) {
-			if s, ok := mend(name, want[f.Mappings], answer.at(name, "mappings")); ok {
+			if s, ok := update(name, want[f.Mappings], answer.At(name, "mappings")); ok {
 				found = append(found, s)
 			}
 		}
@@ -48,32 +47,32 @@ func (c *client) indices(ctx context.Context, steps []Step) ([]Step, error) {
 	return found, nil
 }
 
-// firstIndices make what has to be there before the first ingest. By the index of the runs
-// readers tell a cluster without runs from one that was never set up. And Kibana's
-// dashboards wait for ever while no index has the fields that one can choose by.
+// firstIndices make the indices that have to exist before the first ingest. Without the index of runs, readers take the
+// cluster for one that was never set up. And Kibana's dashboards wait for ever while no index has the fields of their
+// controls.
 func firstIndices(prefix string) []Step {
 	var steps []Step
 	for _, name := range []string{prefix + "-latency." + mapping.Cluster.String() + "-empty", mapping.RunsIndex(prefix)} {
-		steps = append(steps, Step{Action: Create, Kind: Index, Name: name, Body: json.RawMessage("{}")})
+		steps = append(steps, Step{Action: Create, Kind: Index, Name: name, Body: object{}})
 	}
 	return steps
 }
 
-// mend is the step that gives an index what its mapping lacks, if anything.
-func mend(index string, want, have object) (Step, bool) {
+// update is the step that adds to an index what its mapping lacks, if anything.
+func update(index string, want, have object) (Step, bool) {
 	_, ours := owner(want)
 	_, theirs := owner(have)
 	if theirs > ours {
-		return Step{}, false // a newer fio2es has been there
+		return Step{}, false // a newer fio2es made it
 	}
 	s := Step{Action: Update, Kind: Index, Name: index}
-	body, names := map[string]any{}, []string(nil)
-	for k, v := range want { // what is not of a field: dynamic, _meta and so on
+	body, names := object{}, []string(nil)
+	for k, v := range want { // dynamic, _meta and so on
 		if k != "properties" && len(differences(plain(v), plain(have[k]))) > 0 {
 			body[k], names = v, append(names, k)
 		}
 	}
-	add, conflicts := missing("", want.at("properties"), have.at("properties"), &names)
+	add, conflicts := missing("", want.At("properties"), have.At("properties"), &names)
 	if len(conflicts) > 0 {
 		s.refuse(ErrConflict, "%s; it was made without the templates: delete it (DELETE /%s) and ingest its runs again, or reindex it", list(conflicts), index)
 		return s, true
@@ -86,26 +85,22 @@ func mend(index string, want, have object) (Step, bool) {
 	}
 	slices.Sort(names)
 	s.Reason = fmt.Sprintf("it lacks %s", list(names))
-	var err error
-	if s.Body, err = json.Marshal(body); err != nil {
-		panic(err) // it was decoded from JSON
-	}
+	s.Body = body
 	return s, true
 }
 
-// missing is what properties lack, and which fields have another type; names gets the
-// paths of what is lacking.
+// missing is what properties lack, and which fields have another type. It appends the paths of missing fields to names.
 func missing(path string, want, have object, names *[]string) (add map[string]any, conflicts []string) {
 	add = map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		w, h := want.at(name), have.at(name)
+		w, h := want.At(name), have.At(name)
 		switch {
 		case h == nil:
 			add[name], *names = w, append(*names, path+name)
 		case typeOf(w) != typeOf(h):
 			conflicts = append(conflicts, fmt.Sprintf("field %s%s is %s, not %s", path, name, typeOf(h), typeOf(w)))
 		case w["properties"] != nil:
-			inner, wrong := missing(path+name+".", w.at("properties"), h.at("properties"), names)
+			inner, wrong := missing(path+name+".", w.At("properties"), h.At("properties"), names)
 			conflicts = append(conflicts, wrong...)
 			if len(inner) > 0 {
 				add[name] = map[string]any{"properties": inner}
@@ -115,7 +110,7 @@ func missing(path string, want, have object, names *[]string) (add map[string]an
 	return add, conflicts
 }
 
-// typeOf is the type of a field; that of objects can be left out.
+// typeOf is the type of a field; objects may have none.
 func typeOf(field object) string {
 	if t, ok := field["type"].(string); ok {
 		return t

@@ -191,7 +191,7 @@ func (r real) upgrade(opt setup.Options) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	want := fmt.Sprintf("update component template %s-latency-mappings: version 0 is there, %d comes; update index %s: it lacks _meta; latency.p99_99; requests",
+	want := fmt.Sprintf("update component template %s-latency-mappings: from version 0 to %d; update index %s: it lacks _meta; latency.p99_99; requests",
 		opt.Prefix, templates.Version, index[1:])
 	if got := strings.Join(lines(p), "; "); got != want {
 		r.t.Errorf("%s\ninstead of\n%s", got, want)

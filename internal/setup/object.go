@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,35 +11,11 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// object is a decoded JSON object, numbers as they were written.
-type object map[string]any
+// object is a JSON object, of ours or of a cluster's answer.
+type object = templates.Tree
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (o *object) UnmarshalJSON(text []byte) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	return d.Decode((*map[string]any)(o))
-}
-
-// decode reads one of our own bodies.
-func decode(text []byte) object {
-	var o object
-	if err := json.Unmarshal(text, &o); err != nil {
-		panic(err) // package templates encoded it
-	}
-	return o
-}
-
-// at is the object at a path, nil when there is none.
-func (o object) at(path ...string) object {
-	for _, k := range path {
-		o, _ = o[k].(map[string]any)
-	}
-	return o
-}
-
-// list are the objects in an array.
-func (o object) list(name string) []object {
+// objectsIn are the objects in an array.
+func objectsIn(o object, name string) []object {
 	var all []object
 	items, _ := o[name].([]any)
 	for _, item := range items {
@@ -51,31 +26,29 @@ func (o object) list(name string) []object {
 	return all
 }
 
-// owner reads whose an object is, and of which version, from its _meta.
+// owner reads from an object's _meta who manages it, and its version.
 func owner(o object) (by string, version int) {
-	meta := o.at("_meta")
+	meta := o.At("_meta")
 	by, _ = meta["managed_by"].(string)
 	version, _ = strconv.Atoi(fmt.Sprint(meta["version"]))
 	return by, version
 }
 
-// parts are the members that count when objects are compared. Servers add others, and
-// newer servers more of them: defaults, dates, who uses it.
+// parts are the members that are compared. Servers add others: defaults, dates, where an object is used.
 var parts = map[templates.Kind][]string{
 	templates.Policy:    {"phases", "_meta"},
 	templates.Component: {"template", "version", "_meta"},
 	templates.Index:     {"index_patterns", "composed_of", "priority", "template", "data_stream", "version", "_meta"},
 }
 
-// canonical is an object in one form, however the server writes it: its answers have
-// settings as texts and nested, where the request had numbers and dots, and "false" for
-// false.
+// canonical is an object in one form, however the server writes it: answers have settings as texts and nested, where
+// the request has numbers and dots, and "false" for false.
 func canonical(kind templates.Kind, o object) any {
 	out := map[string]any{}
 	for _, part := range parts[kind] {
 		out[part] = o[part]
 	}
-	if template := o.at("template"); template != nil {
+	if template := o.At("template"); template != nil {
 		template = maps.Clone(template)
 		settings := map[string]any{}
 		flatten("", template["settings"], settings)
@@ -85,7 +58,7 @@ func canonical(kind templates.Kind, o object) any {
 	return plain(out)
 }
 
-// flatten makes settings one object of names with dots, all beginning with "index.".
+// flatten makes settings one object. All names begin with "index." and have dots in them.
 func flatten(path string, v any, into map[string]any) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -102,8 +75,7 @@ func flatten(path string, v any, into map[string]any) {
 	}
 }
 
-// plain makes all values texts and takes out what says nothing: nulls, empty objects and
-// arrays, and the type of objects.
+// plain makes all values texts and removes nulls, empty objects and arrays, and the type of objects.
 func plain(v any) any {
 	switch v := v.(type) {
 	case nil:
@@ -132,7 +104,7 @@ func plain(v any) any {
 	return fmt.Sprint(v)
 }
 
-// differences are the places where two canonical values differ.
+// differences are the paths at which two canonical values differ.
 func differences(want, have any) []string { return appendDifferences(nil, "", want, have) }
 
 func appendDifferences(diffs []string, path string, want, have any) []string {
@@ -156,7 +128,7 @@ func appendDifferences(diffs []string, path string, want, have any) []string {
 	return diffs
 }
 
-// show is a value for people: short.
+// show is a value for people.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:

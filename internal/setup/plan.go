@@ -3,7 +3,6 @@ package setup
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,17 +14,17 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// Why a plan cannot be carried out, or not wholly.
+// Why a plan cannot be applied, or only a part of it.
 var (
 	ErrNewer    = errors.New("installed by a newer fio2es")
 	ErrForeign  = errors.New("not managed by fio2es")
-	ErrConflict = errors.New("fields of another type than they must have")
+	ErrConflict = errors.New("fields with another type than in the templates")
 )
 
 // Options are those of the templates.
 type Options = templates.Options
 
-// Action is what is to be done with an object.
+// Action is what setup does with an object.
 type Action string
 
 // The actions. Only Create and Update send a request.
@@ -36,11 +35,11 @@ const (
 	Refuse Action = "refuse"
 )
 
-// Index is the kind of a step that adds fields to an index that exists, or makes that of
-// the runs; the other kinds are those of package templates.
+// Index is the kind of a step that adds fields to an existing index or makes one of the first indices. The other kinds
+// are those of package templates.
 const Index templates.Kind = "index"
 
-// Step is one object, and what is to be done with it.
+// Step is one object, and what setup does with it.
 type Step struct {
 	Action Action
 	Kind   templates.Kind
@@ -48,10 +47,10 @@ type Step struct {
 	Reason string // of an update or a refusal, in words
 	Err    error  // of a refusal: ErrNewer, ErrForeign or ErrConflict
 
-	Body json.RawMessage // of the request
+	Body object // of the request
 }
 
-// String is one line, such as "update index template fio-runs: version 1 is there, 2 comes".
+// String is one line, such as "update index template fio-runs: from version 1 to 2".
 func (s Step) String() string {
 	line := fmt.Sprintf("%s %s %s", s.Action, s.Kind, s.Name)
 	if s.Reason != "" {
@@ -60,7 +59,7 @@ func (s Step) String() string {
 	return line
 }
 
-// Plan is what there is to do, in order.
+// Plan is all steps, in order.
 type Plan struct {
 	Steps  []Step
 	prefix string
@@ -92,8 +91,7 @@ func (p *Plan) refusals(which func(Step) bool) error {
 	return errors.Join(errs...)
 }
 
-// Offline is the plan for a cluster where nothing is yet. It asks no cluster: it is for
-// showing what setup would send.
+// Offline is the plan for an empty cluster. It sends no requests: it shows what setup would send.
 func Offline(opt Options) (*Plan, error) {
 	all, err := templates.All(opt)
 	if err != nil {
@@ -101,19 +99,15 @@ func Offline(opt Options) (*Plan, error) {
 	}
 	p := &Plan{prefix: cmp.Or(opt.Prefix, mapping.DefaultPrefix)}
 	for _, o := range all {
-		p.Steps = append(p.Steps, newStep(o))
+		p.Steps = append(p.Steps, Step{Action: Create, Kind: o.Kind, Name: o.Name, Body: o.Body})
 	}
 	p.Steps = append(p.Steps, firstIndices(p.prefix)...)
 	return p, nil
 }
 
-func newStep(o templates.Object) Step {
-	return Step{Action: Create, Kind: o.Kind, Name: o.Name, Body: o.Body}
-}
-
-// request is the one that carries a step out.
+// request is the request of a step.
 func (s *Step) request() esapi.Request {
-	body := es.JSON([]byte(s.Body))
+	body := es.JSON(s.Body.JSON())
 	switch {
 	case s.Kind == templates.Policy:
 		return esapi.ILMPutLifecycleRequest{Policy: s.Name, Body: body}
@@ -127,15 +121,15 @@ func (s *Step) request() esapi.Request {
 	return esapi.IndicesPutMappingRequest{Index: []string{s.Name}, Body: body}
 }
 
-// Prepare reads what the cluster has and says what is to be done. It changes nothing. It
-// fails with templates.ErrOptions, or an [es.Error] when the cluster does not answer well;
-// refusals are no failure of it, but of [Plan.Apply]; see [Plan.Err].
+// Prepare reads what the cluster has and returns the plan for it. It changes nothing. It fails with
+// templates.ErrOptions, or with an [es.Error]. Refused objects are no error of Prepare, but of [Plan.Apply]; see
+// [Plan.Err].
 func Prepare(ctx context.Context, cl *es.Client, opt Options) (*Plan, error) {
 	p, err := Offline(opt)
 	if err != nil {
 		return nil, err
 	}
-	p.Steps = p.Steps[:len(p.Steps)-len(firstIndices(p.prefix))] // c.indices looks which are missing
+	p.Steps = p.Steps[:len(p.Steps)-len(firstIndices(p.prefix))] // c.indices adds the missing ones
 	c := client{cl, p.prefix}
 	there, err := c.indexTemplates(ctx)
 	if err != nil {
@@ -162,19 +156,19 @@ func Prepare(ctx context.Context, cl *es.Client, opt Options) (*Plan, error) {
 	return p, nil
 }
 
-// decide says what becomes of an object that is there.
+// decide sets the action for an object that the cluster has.
 func (s *Step) decide(have object) {
 	want := wanted(*s)
 	by, version := owner(have)
 	_, ours := owner(want)
 	switch {
 	case by != templates.ManagedBy:
-		_, path, _ := es.Line(s.request()) // names of ours can stand in it
-		s.refuse(ErrForeign, "one of this name is there; choose another prefix, or remove it (DELETE %s)", path)
+		_, path, _ := es.Line(s.request()) // our names need no escapes
+		s.refuse(ErrForeign, "the cluster has one with this name; choose another prefix, or remove it (DELETE %s)", path)
 	case version > ours:
-		s.refuse(ErrNewer, "version %d is there, this fio2es has %d; use the newer program", version, ours)
+		s.refuse(ErrNewer, "the cluster has version %d, this fio2es has %d; use the newer program", version, ours)
 	case version < ours:
-		s.Action, s.Reason = Update, fmt.Sprintf("version %d is there, %d comes", version, ours)
+		s.Action, s.Reason = Update, fmt.Sprintf("from version %d to %d", version, ours)
 	default:
 		s.Action = Keep
 		if diffs := differences(canonical(s.Kind, want), canonical(s.Kind, have)); len(diffs) > 0 {
@@ -187,16 +181,16 @@ func (s *Step) refuse(err error, format string, args ...any) {
 	s.Action, s.Err, s.Reason = Refuse, err, fmt.Sprintf(format, args...)
 }
 
-// wanted is the object of a step, without what only its request needs.
+// wanted is the object of a step, as the cluster returns it.
 func wanted(s Step) object {
-	o := decode(s.Body)
+	o := s.Body
 	if s.Kind == templates.Policy {
-		o = o.at("policy")
+		o = o.At("policy")
 	}
 	return o
 }
 
-// list is some lines as one.
+// list joins the first lines.
 func list(lines []string) string {
 	const most = 3
 	if len(lines) > most {

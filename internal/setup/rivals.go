@@ -8,9 +8,9 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// rivals are refusals for templates of others that claim indices of ours. With our
-// priority the cluster would refuse ours; with a higher one it would take theirs, whole
-// and without a word, and histograms would become arrays of numbers.
+// rivals are refusals of templates of others that match indices of ours. With the same priority the cluster would
+// refuse our templates. With a higher one it would use theirs without an error, and histograms would become arrays of
+// numbers.
 func rivals(steps []Step, there map[string]object) []Step {
 	var found []Step
 	ours := map[string]bool{}
@@ -33,7 +33,7 @@ func rival(name string, theirs object, steps []Step) (Step, bool) {
 		if s.Kind != templates.Index {
 			continue
 		}
-		own := decode(s.Body)
+		own := s.Body
 		if number(theirs["priority"]) < number(own["priority"]) {
 			continue
 		}
@@ -41,7 +41,7 @@ func rival(name string, theirs object, steps []Step) (Step, bool) {
 			for _, b := range texts(own["index_patterns"]) {
 				if overlap(a, b) {
 					r := Step{Kind: templates.Index, Name: name}
-					r.refuse(ErrForeign, "it claims %s with priority %v, as %s does %s with %v; give it a lower one, or choose another prefix",
+					r.refuse(ErrForeign, "it matches %s with priority %v, and %s matches %s with %v; give it a lower priority, or choose another prefix",
 						a, theirs["priority"], s.Name, b, own["priority"])
 					return r, true
 				}
@@ -72,9 +72,9 @@ func texts(v any) []string {
 	return all
 }
 
-// overlap tells whether a name can match both patterns, in which * is any text.
+// overlap reports whether a name can match both patterns, in which * is any text.
 func overlap(a, b string) bool {
-	// can[j] is whether the first i bytes of a and the first j of b have a name in common.
+	// can[j] reports whether a name matches the first i bytes of a and the first j bytes of b.
 	can := make([]bool, len(b)+1)
 	for i := range len(a) + 1 {
 		before := make([]bool, len(b)+1) // can, for one byte of a less
@@ -85,7 +85,7 @@ func overlap(a, b string) bool {
 			case i == 0 && j == 0:
 				can[j] = true
 			case starA || starB:
-				can[j] = i > 0 && before[j] || j > 0 && can[j-1] // a star takes a byte of either, or none
+				can[j] = i > 0 && before[j] || j > 0 && can[j-1] // a star matches a byte of the other, or nothing
 			default:
 				can[j] = i > 0 && j > 0 && a[i-1] == b[j-1] && before[j-1]
 			}

@@ -109,16 +109,16 @@ func TestChanges(t *testing.T) {
 		{"older component", func(f *fake) {
 			c := f.components["fio-latency-mappings"]
 			c["version"], c["_meta"].(tree)["version"] = 0, 0
-		}, setup.Options{}, []string{"update component template fio-latency-mappings: version 0 is there, " + thisVersion + " comes"}, nil},
+		}, setup.Options{}, []string{"update component template fio-latency-mappings: from version 0 to " + thisVersion}, nil},
 		{"version 1, without roles of files", func(f *fake) {
 			f.components["fio-runs-mappings"]["_meta"].(tree)["version"] = 1
 			delete(f.indices["fio-runs"]["properties"].(tree)["source"].(tree)["properties"].(tree)["list"].(tree)["properties"].(tree), "role")
 		}, setup.Options{}, []string{
-			"update component template fio-runs-mappings: version 1 is there, " + thisVersion + " comes", "update index fio-runs: it lacks source.list.role",
+			"update component template fio-runs-mappings: from version 1 to " + thisVersion, "update index fio-runs: it lacks source.list.role",
 		}, nil},
 		{"older policy", func(f *fake) {
 			delete(f.policies["fio-latency"]["policy"].(tree)["_meta"].(tree), "version")
-		}, setup.Options{}, []string{"update lifecycle policy fio-latency: version 0 is there, " + thisVersion + " comes"}, nil},
+		}, setup.Options{}, []string{"update lifecycle policy fio-latency: from version 0 to " + thisVersion}, nil},
 		{"other options", nil, setup.Options{Shards: 3, KeepDays: 60}, []string{
 			`update lifecycle policy fio-latency: _meta.keep_days is not set, becomes "60"; phases.delete is not set, becomes `,
 			`update component template fio-latency-settings: template.settings.index.number_of_shards is "1", becomes "3"`,
@@ -131,19 +131,19 @@ func TestChanges(t *testing.T) {
 			[]string{`update index template fio-runs: priority is "7", becomes "500"`}, nil},
 		{"removed", func(f *fake) { delete(f.templates, "fio-latency-job") }, setup.Options{}, []string{"create index template fio-latency-job"}, nil},
 		{"newer", func(f *fake) { f.templates["fio-runs"]["_meta"].(tree)["version"] = 99 }, setup.Options{},
-			[]string{"refuse index template fio-runs: version 99 is there, this fio2es has " + thisVersion}, setup.ErrNewer},
+			[]string{"refuse index template fio-runs: the cluster has version 99, this fio2es has " + thisVersion}, setup.ErrNewer},
 		{"newer policy", func(f *fake) {
 			f.policies["fio-latency"]["policy"].(tree)["_meta"].(tree)["version"] = templates.Version + 1
 		}, setup.Options{},
-			[]string{"refuse lifecycle policy fio-latency: version " + newerVersion + " is there"}, setup.ErrNewer},
+			[]string{"refuse lifecycle policy fio-latency: the cluster has version " + newerVersion + ""}, setup.ErrNewer},
 		{"foreign component", func(f *fake) { f.components["fio-runs-mappings"] = tree{"template": tree{}, "version": 3} }, setup.Options{},
-			[]string{"refuse component template fio-runs-mappings: one of this name is there"}, setup.ErrForeign},
+			[]string{"refuse component template fio-runs-mappings: the cluster has one with this name"}, setup.ErrForeign},
 		{"foreign policy", func(f *fake) {
 			f.policies["fio-latency"] = tree{"version": 4, "policy": tree{"phases": tree{}, "_meta": tree{"managed_by": "somebody"}}}
-		}, setup.Options{}, []string{"refuse lifecycle policy fio-latency: one of this name is there"}, setup.ErrForeign},
+		}, setup.Options{}, []string{"refuse lifecycle policy fio-latency: the cluster has one with this name"}, setup.ErrForeign},
 		{"rival", func(f *fake) {
 			f.templates["all"] = tree{"index_patterns": []any{"logs-*", "fio*"}, "priority": 900}
-		}, setup.Options{}, []string{"refuse index template all: it claims fio* with priority 900, as fio-latency-cluster does"}, setup.ErrForeign},
+		}, setup.Options{}, []string{"refuse index template all: it matches fio* with priority 900, and fio-latency-cluster matches"}, setup.ErrForeign},
 		{"template of lower priority", func(f *fake) {
 			f.templates["all"], f.templates["none"] = tree{"index_patterns": []any{"*"}, "priority": 499}, tree{"index_patterns": []any{"*"}}
 		}, setup.Options{}, nil, nil},
@@ -241,7 +241,7 @@ func TestOldIndices(t *testing.T) {
 				t.Fatalf("%q instead of %q", got, c.want)
 			}
 			last := p.Steps[len(p.Steps)-1]
-			if c.want != "" && c.err == nil && keys(t, last.Body) != c.sent {
+			if c.want != "" && c.err == nil && keys(t, last.Body.JSON()) != c.sent {
 				t.Errorf("sends %s", last.Body)
 			}
 			if err := p.Apply(context.Background(), f.client()); !errors.Is(err, c.err) {
@@ -306,7 +306,7 @@ func TestFaults(t *testing.T) {
 		{"old server", "GET", "/_ilm", 400, `{"error":"no handler found for uri [/_ilm/policy/fio-latency]"}`, []string{"400 bad request: no handler found", "8.6 or later"}},
 		{"not acknowledged", "PUT", "/_component", 200, `{"acknowledged":false}`, []string{"not all nodes confirmed", "1 of 11 requests done"}},
 		{"no JSON", "GET", "/_ilm", 200, `<html>`, []string{"read lifecycle policy: answer is not the expected JSON", "invalid character"}},
-		{"proxy", "PUT", "/_ilm", 502, `<html>bad gateway</html>`, []string{"502 bad gateway: a page without a title: this may pass"}},
+		{"proxy", "PUT", "/_ilm", 502, `<html>bad gateway</html>`, []string{"502 bad gateway: a page without a title: try again later"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFake(t)

@@ -6,27 +6,28 @@ import (
 	"slices"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // directions are those that requests can have, in the order in which verdicts come.
 var directions = []string{"read", "write", "trim"}
 
-// Window is what happened in one direction within a stretch of time.
-type Window struct {
-	Direction  string
-	Start, End int64           // milliseconds since the run's start
-	Completed  int64           // requests, for iops
-	Latency    *hist.Histogram // of requests; nil or empty: there were none
-	// Stored is what is known of latency beside the histogram, in nanoseconds: what was
-	// computed before weights were made whole. It is asked first; nil: nothing is.
-	Stored func(Metric) (value float64, ok bool)
+// sample is a window as rules see it.
+type sample struct {
+	direction  string
+	start, end int64           // milliseconds since the run's start
+	completed  int64           // requests, for iops
+	latency    *hist.Histogram // of requests; nil or empty: there were none
+	// stored has what was computed before weights were made whole, which is what other commands
+	// print. It comes before the histogram; nil: there is nothing.
+	stored *mapping.Latency
 }
 
-// Total is what happened in one direction in all.
-type Total struct {
-	Completed int64
-	IOPS      float64
-	Latency   *hist.Histogram // nil: not known
+// total is the requests of a direction in a whole run.
+type total struct {
+	completed int64
+	iops      float64
+	latency   *hist.Histogram // nil: not known
 }
 
 // Breach is a rule that is broken in a window.
@@ -35,6 +36,8 @@ type Breach struct {
 	Value float64 // of the window, in the unit of the rule's metric
 	Close bool    // the limit lies within the bounds of its error
 	Open  bool    // Value is a lower bound: the latency lies in the last bin
+
+	requests float64 // of the window
 }
 
 // Evaluator judges rules by the windows of one run as they come, in any order. It keeps 24
@@ -45,7 +48,7 @@ type Evaluator struct {
 	end    int64
 
 	elapsed int64              // nominal start of the open windows
-	open    map[string]*Window // by direction: their documents may not all have come
+	open    map[string]*sample // by direction: more hosts or jobs may follow
 }
 
 // series is what is known of a direction.
@@ -54,7 +57,7 @@ type series struct {
 	sorted    bool
 	completed int64
 	latency   hist.Histogram // of all windows
-	total     *Total         // known otherwise
+	total     *total         // known from the run's document
 	tallies   []tally        // of each rule about latency in windows
 }
 
@@ -63,7 +66,7 @@ type passed struct{ start, end, completed int64 }
 
 // New makes an evaluator of rules.
 func New(rules []Rule) *Evaluator {
-	return &Evaluator{rules: rules, series: map[string]*series{}, end: math.MaxInt64, open: map[string]*Window{}}
+	return &Evaluator{rules: rules, series: map[string]*series{}, end: math.MaxInt64, open: map[string]*sample{}}
 }
 
 func (e *Evaluator) of(direction string) *series {
@@ -75,16 +78,15 @@ func (e *Evaluator) of(direction string) *series {
 	return s
 }
 
-// Add adds a window, whole: each of a direction comes once. It tells which rules are
-// broken in it, were it all there is; those about the number of requests are not asked.
-// The histogram stays the caller's.
-func (e *Evaluator) Add(w Window) []Breach {
-	s := e.of(w.Direction)
+// add adds a window and returns the rules that are broken in it. Rules about the number of requests
+// are not checked.
+func (e *Evaluator) add(w sample) []Breach {
+	s := e.of(w.direction)
 	s.add(&w)
 	var broken []Breach
 	for i := range e.rules {
 		r := &e.rules[i]
-		if !r.isAbout(w.Direction) {
+		if !r.isAbout(w.direction) {
 			continue
 		}
 		o, ok := r.inWindow(&w)
@@ -92,50 +94,42 @@ func (e *Evaluator) Add(w Window) []Breach {
 			continue
 		}
 		if r.InWindows() && r.Metric.isOfLatency() {
-			s.tallies[i].add(r, passed{start: w.Start, end: w.End}, o)
+			s.tallies[i].add(r, passed{start: w.start, end: w.end}, o)
 		}
 		if !o.holds && !o.open {
-			broken = append(broken, Breach{*r, o.value, o.surely != o.maybe, o.atLeast})
+			broken = append(broken, Breach{*r, o.value, o.surely != o.maybe, o.atLeast, float64(max(w.completed, 1))})
 		}
 	}
 	return broken
 }
 
-func (s *series) add(w *Window) {
-	s.completed += w.Completed
-	if w.Latency != nil {
-		s.latency.Merge(w.Latency)
+func (s *series) add(w *sample) {
+	s.completed += w.completed
+	if w.latency != nil {
+		s.latency.Merge(w.latency)
 	}
-	if n := len(s.windows); n > 0 && w.Start < s.windows[n-1].start {
+	if n := len(s.windows); n > 0 && w.start < s.windows[n-1].start {
 		s.sorted = false
 	}
-	s.windows = append(s.windows, passed{w.Start, w.End, w.Completed})
+	s.windows = append(s.windows, passed{w.start, w.end, w.completed})
 }
 
-// SetTotal says what a direction came to in all, where that is known better than from its
-// windows, or without any.
-func (e *Evaluator) SetTotal(direction string, t Total) { e.of(direction).total = &t }
-
-// EndBy says when the run ended, in milliseconds since its start. The last window may be
-// longer.
-func (e *Evaluator) EndBy(ms int64) { e.end = ms }
-
-// inWindow judges a window by itself; false: it does not tell.
-func (r *Rule) inWindow(w *Window) (outcome, bool) {
+// inWindow judges a window by itself; false: it has nothing that the rule is about.
+func (r *Rule) inWindow(w *sample) (outcome, bool) {
 	switch r.Metric.Unit() {
 	case Requests:
 		return outcome{}, false
 	case PerSecond:
-		return r.exact(perSecond(w.Completed, w.End-w.Start)), w.End > w.Start
+		return r.exact(perSecond(w.completed, w.end-w.start)), w.end > w.start
 	}
-	if w.Latency == nil || w.Latency.IsEmpty() {
+	if w.latency == nil || w.latency.IsEmpty() {
 		return outcome{}, false
 	}
-	a := r.Metric.of(w.Latency)
-	if w.Stored != nil {
-		if value, ok := w.Stored(r.Metric); ok {
-			a.Value = value
-			a.Open = a.Open || w.Latency.Layout().Open(w.Latency.Layout().Index(int64(value)))
+	a := r.Metric.of(w.latency)
+	if w.stored != nil {
+		if us, ok := w.stored.Figure(r.Metric.String()); ok {
+			a.Value = math.Round(us * 1000)
+			a.Open = a.Open || w.latency.Layout().Open(w.latency.Layout().Index(int64(a.Value)))
 		}
 	}
 	return r.judgeLatency(a), true
@@ -191,14 +185,14 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 	if total == nil {
 		total = s.sum(e.end)
 	}
-	v.Requests = float64(total.Completed)
+	v.Requests = float64(total.completed)
 	r := &v.Rule
 	if r.Metric.isOfLatency() {
-		if total.Latency == nil || total.Latency.IsEmpty() {
+		if total.latency == nil || total.latency.IsEmpty() {
 			v.unknown("there are no histograms of latency")
 			return v
 		}
-		v.Requests = math.Round(total.Latency.Total())
+		v.Requests = math.Round(total.latency.Total())
 	}
 	switch {
 	case r.InWindows():
@@ -213,25 +207,25 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 		}
 		v.setWindows(t, s.gap())
 	case r.Metric.isOfLatency():
-		v.set(r.judgeLatency(r.Metric.of(total.Latency)))
+		v.set(r.judgeLatency(r.Metric.of(total.latency)))
 	case r.Metric.Unit() == PerSecond:
-		v.set(r.exact(total.IOPS))
+		v.set(r.exact(total.iops))
 	default:
-		v.set(r.exact(float64(total.Completed)))
+		v.set(r.exact(float64(total.completed)))
 	}
 	return v
 }
 
 // sum is what the windows come to: over the time from the first to the end of the last, or
 // of the run.
-func (s *series) sum(end int64) *Total {
+func (s *series) sum(end int64) *total {
 	s.sort()
 	n := len(s.windows)
 	last := s.windows[n-1]
 	if last.start < end {
 		last.end = min(last.end, end)
 	}
-	return &Total{s.completed, perSecond(s.completed, last.end-s.windows[0].start), &s.latency}
+	return &total{s.completed, perSecond(s.completed, last.end-s.windows[0].start), &s.latency}
 }
 
 // sort brings windows into the order of time.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 func parse(t interface{ Fatal(...any) }, texts ...string) (list []Rule) {
@@ -31,8 +32,8 @@ func of(latencies map[int64]float64) *hist.Histogram {
 }
 
 // second is a window of one, in which so many requests of a latency completed.
-func second(direction string, at, n, ns int64) Window {
-	return Window{Direction: direction, Start: at * 1000, End: at*1000 + 1000, Completed: n, Latency: of(map[int64]float64{ns: float64(n)})}
+func second(direction string, at, n, ns int64) sample {
+	return sample{direction: direction, start: at * 1000, end: at*1000 + 1000, completed: n, latency: of(map[int64]float64{ns: float64(n)})}
 }
 
 const ms = 1_000_000
@@ -69,7 +70,7 @@ func TestWhole(t *testing.T) {
 		{"requests < 1k", Broken, false, 1000, none},
 	} {
 		e := New(parse(t, c.rule))
-		e.SetTotal("write", Total{Completed: 1000, IOPS: 100, Latency: of(map[int64]float64{ms: 990, 50 * ms: 10})})
+		e.of("write").total = &total{completed: 1000, iops: 100, latency: of(map[int64]float64{ms: 990, 50 * ms: 10})}
 		v := e.Verdicts()[0]
 		if v.State != c.state || v.Close != c.isClose || v.Value != c.value || v.Low > v.Value || v.High < v.Value || v.Direction != "write" || v.Why != "" || v.Requests != 1000 ||
 			math.IsNaN(v.Budget) != math.IsNaN(c.budget) || math.Abs(v.Budget-c.budget) > 1e-9 {
@@ -90,21 +91,21 @@ func TestOpen(t *testing.T) {
 		"within 17s >= 99%": {Met, false}, "within 20s > 99.5%": {Unknown, true}, "within 20s > 99%": {Unknown, true}, "within 20s >= 99%": {Met, false},
 	} {
 		e := New(parse(t, rule))
-		e.SetTotal("read", Total{Latency: of(map[int64]float64{ms: 990, 60_000 * ms: 10})})
+		e.of("read").total = &total{latency: of(map[int64]float64{ms: 990, 60_000 * ms: 10})}
 		if v := e.Verdicts()[0]; v.State != want.state || v.Close != want.isClose || (v.Why != "") != (want.state == Unknown) {
 			t.Errorf("%s: %+v", rule, v)
 		}
 	}
 	e := New(parse(t, "max <= 20s in every window"))
-	e.Add(second("read", 0, 10, 60_000*ms))
+	e.add(second("read", 0, 10, 60_000*ms))
 	if v := e.Verdicts()[0]; v.State != Unknown || !v.Close || v.Low != 0 || v.Value != 0 || v.High != 1 || !v.Windows.Worst.Open {
 		t.Errorf("in windows: %+v", v)
 	}
-	if broken := e.Add(second("read", 1, 10, 60_000*ms)); len(broken) != 0 {
+	if broken := e.add(second("read", 1, 10, 60_000*ms)); len(broken) != 0 {
 		t.Errorf("a window that cannot be judged is reported as broken: %+v", broken)
 	}
 	e = New(parse(t, "max <= 10s in every window"))
-	if broken := e.Add(second("read", 0, 10, 60_000*ms)); len(broken) != 1 || !broken[0].Open {
+	if broken := e.add(second("read", 0, 10, 60_000*ms)); len(broken) != 1 || !broken[0].Open {
 		t.Errorf("17.05 s or more is above 10 s: %+v", broken)
 	}
 	if v := e.Verdicts()[0]; v.State != Broken || v.Close || !v.Windows.First.Open {
@@ -129,14 +130,14 @@ func TestUnknown(t *testing.T) {
 		{"nothing", func(*Evaluator) {}, []string{
 			" unknown there are no requests", "write unknown there are no writes", " unknown there are no requests", " unknown there are no requests", "trim unknown there are no trims",
 		}},
-		{"reads", func(e *Evaluator) { e.Add(second("read", 0, 5, ms)) }, []string{
+		{"reads", func(e *Evaluator) { e.add(second("read", 0, 5, ms)) }, []string{
 			"read met ", "write unknown there are no writes", "read met ", "read met ", "trim unknown there are no trims",
 		}},
-		{"no histograms", func(e *Evaluator) { e.SetTotal("write", Total{Completed: 5, IOPS: 1}) }, []string{
+		{"no histograms", func(e *Evaluator) { e.of("write").total = &total{completed: 5, iops: 1} }, []string{
 			"write unknown there are no histograms of latency", "write met ", "write unknown there are no histograms of latency", "write unknown there are no windows to judge",
 			"trim unknown there are no trims",
 		}},
-		{"no windows", func(e *Evaluator) { e.SetTotal("trim", Total{Completed: 5, Latency: of(map[int64]float64{ms: 5})}) }, []string{
+		{"no windows", func(e *Evaluator) { e.of("trim").total = &total{completed: 5, latency: of(map[int64]float64{ms: 5})} }, []string{
 			"trim met ", "write unknown there are no writes", "trim unknown there are no windows to judge", "trim unknown there are no windows to judge", "trim met ",
 		}},
 	} {
@@ -151,8 +152,8 @@ func TestUnknown(t *testing.T) {
 // TestDirections: each by itself, in order.
 func TestDirections(t *testing.T) {
 	e := New(parse(t, "p99 <= 2ms", "write.p99 <= 2ms"))
-	for _, w := range []Window{second("write", 0, 10, 3*ms), second("read", 0, 1000, ms)} {
-		e.Add(w)
+	for _, w := range []sample{second("write", 0, 10, 3*ms), second("read", 0, 1000, ms)} {
+		e.add(w)
 	}
 	var got []string
 	for _, v := range e.Verdicts() {
@@ -168,9 +169,9 @@ func TestDirections(t *testing.T) {
 func TestGaps(t *testing.T) {
 	e := New(parse(t, "iops >= 100 in 70% of windows", "p99 <= 2ms in 70% of windows", "iops >= 100"))
 	for _, w := range [][3]int64{{0, 30, 50}, {30, 1093, 600}, {1093, 2093, 50}, {2095, 3095, 600}, {5090, 6100, 600}, {6099, 7100, 700}, {7130, 8130, 600}} {
-		e.Add(Window{Direction: "read", Start: w[0], End: w[1], Completed: w[2], Latency: of(map[int64]float64{ms * w[2] / 100: 9})})
+		e.add(sample{direction: "read", start: w[0], end: w[1], completed: w[2], latency: of(map[int64]float64{ms * w[2] / 100: 9})})
 	}
-	e.EndBy(8120)
+	e.end = 8120
 	v := e.Verdicts()
 	want := Windows{
 		Judged: 30 + 1063 + 1000 + 1000 + 1995 + 1010 + 1001 + 1000, Held: 30 + 1063 + 1000 + 1010 + 1001 + 1000,
@@ -205,16 +206,16 @@ func TestLastWindow(t *testing.T) {
 	} {
 		e := New(parse(t, "read.iops >= 100 in every window"))
 		for at := range c.seconds - 1 {
-			e.Add(second("read", at, 100, ms))
+			e.add(second("read", at, 100, ms))
 		}
-		e.Add(second("read", c.seconds-1, 30, ms))
-		e.EndBy(c.end)
+		e.add(second("read", c.seconds-1, 30, ms))
+		e.end = c.end
 		if v := e.Verdicts()[0]; v.State != c.state || v.Windows.Judged != c.judged {
 			t.Errorf("%+v: %+v", c, v)
 		}
 	}
 	e := New(parse(t, "read.iops >= 100 in every window"))
-	e.Add(second("read", 0, 30, ms))
+	e.add(second("read", 0, 30, ms))
 	if v := e.Verdicts()[0]; v.State != Broken {
 		t.Errorf("while it goes on: %+v", v)
 	}
@@ -231,10 +232,10 @@ func TestShortLastWindow(t *testing.T) {
 	} {
 		e := New(parse(t, "read.iops >= 100 in every window"))
 		for at := range int64(3) {
-			e.Add(second("read", at, 170, ms))
+			e.add(second("read", at, 170, ms))
 		}
-		e.Add(Window{Direction: "read", Start: 3000, End: 3000 + c.length, Completed: c.requests})
-		e.EndBy(3000 + c.length)
+		e.add(sample{direction: "read", start: 3000, end: 3000 + c.length, completed: c.requests})
+		e.end = 3000 + c.length
 		if v := e.Verdicts()[0]; v.State != c.state || v.Windows.Judged != c.judged {
 			t.Errorf("%+v: %+v", c, v)
 		}
@@ -245,17 +246,17 @@ func TestShortLastWindow(t *testing.T) {
 func TestBreaches(t *testing.T) {
 	e := New(parse(t, "p99 <= 2ms", "write.p99 <= 2ms", "within 2ms >= 99% in 50% of windows", "iops >= 100", "requests >= 1e6"))
 	for _, c := range []struct {
-		w    Window
+		w    sample
 		want []string
 	}{
 		{second("read", 0, 100, ms), nil},
 		{second("read", 1, 100, 3*ms), []string{"p99 <= 2ms", "within 2ms >= 99% in 50% of windows"}},
 		{second("write", 1, 10, 3*ms), []string{"p99 <= 2ms", "write.p99 <= 2ms", "within 2ms >= 99% in 50% of windows", "iops >= 100"}},
-		{Window{Direction: "read", Start: 2000, End: 3000}, []string{"iops >= 100"}},
-		{Window{Direction: "read", Start: 3000, End: 3000}, nil},
+		{sample{direction: "read", start: 2000, end: 3000}, []string{"iops >= 100"}},
+		{sample{direction: "read", start: 3000, end: 3000}, nil},
 	} {
 		var got []string
-		for _, b := range e.Add(c.w) {
+		for _, b := range e.add(c.w) {
 			got = append(got, b.Rule.String())
 			if !b.Close && b.Rule.holds(b.Value) {
 				t.Errorf("%+v holds", b)
@@ -270,17 +271,17 @@ func TestBreaches(t *testing.T) {
 // TestStored: what is known of a window beside its histogram goes first, and widens the bounds.
 func TestStored(t *testing.T) {
 	w := second("read", 0, 100, 2*ms)
-	w.Stored = func(m Metric) (float64, bool) { return 3.4 * ms, m.String() == "p99" }
+	w.stored = &mapping.Latency{P95: 2000, P99: 3400}
 	e := New(parse(t, "p99 <= 3ms in every window", "p95 <= 3ms in every window"))
-	got := e.Add(w)
+	got := e.add(w)
 	if len(got) != 1 || got[0].Value != 3.4*ms || !got[0].Close {
 		t.Errorf("%+v", got)
 	}
 	if v := e.Verdicts(); v[0].State != Broken || v[0].Windows.Worst.Value != 3.4*ms || v[1].State != Met {
 		t.Errorf("%+v", v)
 	}
-	w.Stored = func(Metric) (float64, bool) { return ms, true }
-	if got := New(parse(t, "p99 > 1.5ms")).Add(w); len(got) != 1 || got[0].Value != ms || !got[0].Close {
+	w.stored = &mapping.Latency{P99: 1000}
+	if got := New(parse(t, "p99 > 1.5ms")).add(w); len(got) != 1 || got[0].Value != ms || !got[0].Close {
 		t.Errorf("below the bin: %+v", got)
 	}
 }
@@ -296,7 +297,7 @@ func BenchmarkAdd(b *testing.B) {
 	for b.Loop() {
 		e := New(list)
 		for at := range int64(3600) {
-			e.Add(Window{Direction: "read", Start: at * 1000, End: at*1000 + 1000, Completed: 80_000, Latency: h})
+			e.add(sample{direction: "read", start: at * 1000, end: at*1000 + 1000, completed: 80_000, latency: h})
 		}
 		e.Verdicts()
 	}

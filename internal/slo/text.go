@@ -96,6 +96,6 @@ func Clock(t time.Time) string {
 func Length(ms int64) string { return unit.Elapsed(time.Duration(ms) * time.Millisecond) }
 
 // Text writes the value for people.
-func (b *Breach) Text(requests float64) string {
-	return unit.OrMore(b.Rule.Metric.Unit().Text(b.Value, math.NaN(), requests), b.Open)
+func (b *Breach) Text() string {
+	return unit.OrMore(b.Rule.Metric.Unit().Text(b.Value, math.NaN(), b.requests), b.Open)
 }

@@ -110,7 +110,7 @@ func TestTruth(t *testing.T) {
 		truth, value := a.truth(raw), a.binned(h)
 		text, holds := a.written(t, truth, value)
 		e := New(parse(t, text))
-		breaches := e.Add(Window{Direction: "read", End: 1000, Completed: int64(len(raw)), Latency: h})
+		breaches := e.add(sample{direction: "read", end: 1000, completed: int64(len(raw)), latency: h})
 		v := e.Verdicts()[0]
 		if v.Value != value || v.Requests != float64(len(raw)) || !(v.Low <= truth && truth <= v.High) {
 			t.Fatalf("%s: %+v, want %v; truly %v", text, v, value, truth)
@@ -170,7 +170,7 @@ func TestWindows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slots := make([]slot, rapid.IntRange(3, 30).Draw(t, "slots"))
 		layout := layouts().Draw(t, "layout")
-		var windows []Window
+		var windows []sample
 		for i := range slots {
 			s := &slots[i]
 			// Without two neighbours at least, nobody knows how long windows are.
@@ -182,7 +182,7 @@ func TestWindows(t *testing.T) {
 			if rapid.IntRange(0, 9).Draw(t, "is empty") == 0 {
 				s.raw = nil
 			}
-			windows = append(windows, Window{Direction: "write", Start: int64(i) * 1000, End: int64(i)*1000 + 1000, Completed: s.completed, Latency: binned(layout, s.raw)})
+			windows = append(windows, sample{direction: "write", start: int64(i) * 1000, end: int64(i)*1000 + 1000, completed: s.completed, latency: binned(layout, s.raw)})
 		}
 		a := subjects().Draw(t, "subject")
 		text, holds := a.written(t, a.truth([]int64{2_000_000}), 5e7)
@@ -191,7 +191,7 @@ func TestWindows(t *testing.T) {
 		rules := parse(t, text+" in "+share+" of windows", fmt.Sprintf("write.iops >= %v in every window", rate))
 		e := New(rules)
 		for _, w := range windows {
-			e.Add(w)
+			e.add(w)
 		}
 		got := e.Verdicts()
 		latency := naive(slots, func(s slot) (float64, bool, bool) {
@@ -223,7 +223,7 @@ func TestWindows(t *testing.T) {
 		rng.Shuffle(len(windows), func(i, j int) { windows[i], windows[j] = windows[j], windows[i] })
 		again := New(rules)
 		for _, w := range windows {
-			again.Add(w)
+			again.add(w)
 			again.Verdicts() // which may be asked for at any time
 		}
 		if got, want := fmt.Sprintf("%+v", again.Verdicts()), fmt.Sprintf("%+v", got); got != want {

@@ -28,17 +28,17 @@ var (
 	templates = template.Must(template.New("site").Parse(siteHTML))
 )
 
-// policy lets a browser load nothing, run nothing, and send forms to us alone.
+// policy lets a browser load nothing, run nothing, and send forms only to this server.
 var policy = func() string {
 	sum := sha256.Sum256([]byte(style))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'self'" + unframed
 }()
 
-// unframed keeps pages out of frames of others, which could make users click in them. It
-// counts in headers alone.
+// unframed keeps pages out of frames of other sites, which could make users click in them. Browsers accept it in
+// headers only.
 const unframed = "; frame-ancestors 'none'"
 
-// Head is what all pages have.
+// Head is the data of all pages.
 type Head struct {
 	Title   string
 	Home    string // the address of the list; empty on the list itself
@@ -61,10 +61,10 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, status int, name str
 	s.send(w, r, status, page.Bytes())
 }
 
-// fewBytes are not worth packing.
+// fewBytes are not worth compressing.
 const fewBytes = 1400
 
-// send answers with a page, packed where the browser takes that.
+// send answers with a page, compressed if the browser accepts that.
 func (s *site) send(w http.ResponseWriter, r *http.Request, status int, page []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -88,11 +88,11 @@ func (s *site) send(w http.ResponseWriter, r *http.Request, status int, page []b
 		_, err = w.Write(page)
 	}
 	if err != nil {
-		s.Log.Debug("the browser went away", "page", r.URL.RequestURI(), "err", err)
+		s.Log.Debug("the browser closed the connection", "page", r.URL.RequestURI(), "err", err)
 	}
 }
 
-// takesGzip reads an Accept-Encoding, such as "br;q=1.0, gzip;q=0.8, *;q=0".
+// takesGzip reads an Accept-Encoding header, such as "br;q=1.0, gzip;q=0.8, *;q=0".
 func takesGzip(accept string) bool {
 	takes := false
 	for one := range strings.SplitSeq(accept, ",") {
@@ -107,35 +107,35 @@ func takesGzip(accept string) bool {
 			takes = err == nil && weight > 0
 		}
 		if name == "gzip" {
-			break // it counts more than the star
+			break // it overrides the star
 		}
 	}
 	return takes
 }
 
-// notice is a page that says what is wrong, and what to do.
+// notice is a page that says what is wrong and what to do.
 type notice struct {
 	Title string
 	Text  string
-	Runs  []choice // that may be meant
-	More  bool     // there are
+	Runs  []choice // to choose from
+	More  bool     // there are more runs
 }
 
 // choice is a run to choose.
 type choice struct{ Link, ID, Title, Start string }
 
-// noticeView is what the template shows.
+// noticeView is the data of the template.
 type noticeView struct {
 	Head
 	notice
 	Status int
 }
 
-func (s *site) tell(w http.ResponseWriter, r *http.Request, status int, n notice) {
+func (s *site) notify(w http.ResponseWriter, r *http.Request, status int, n notice) {
 	s.show(w, r, status, "notice", noticeView{s.head(n.Title, homeOf(r)), n, status})
 }
 
-// homeOf is the address of the list, as seen from the page that is asked for.
+// homeOf is the address of the list, relative to the requested page.
 func homeOf(r *http.Request) string {
 	if depth := strings.Count(r.URL.Path, "/") - 1; depth > 0 {
 		return strings.Repeat("../", depth)
@@ -143,23 +143,23 @@ func homeOf(r *http.Request) string {
 	return "./"
 }
 
-// fail answers with what went wrong.
+// fail answers with an error.
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var none *NoReportError
+	var none noReportError
 	switch {
 	case r.Context().Err() == context.Canceled:
-		s.Log.Debug("the browser went away", "page", r.URL.RequestURI())
+		s.Log.Debug("the browser closed the connection", "page", r.URL.RequestURI())
 	case errors.Is(err, context.DeadlineExceeded):
 		w.Header().Set("Retry-After", "60")
-		s.tell(w, r, http.StatusServiceUnavailable, notice{Title: "This takes too long", Text: "Too much is asked for at the same time, or the history does not answer. Try again, or with fewer runs."})
+		s.notify(w, r, http.StatusServiceUnavailable, notice{Title: "Timeout", Text: "There are too many requests, or the history does not answer. Try again, or with fewer runs."})
 	case errors.Is(err, history.ErrBusy):
 		w.Header().Set("Retry-After", "10")
-		s.tell(w, r, http.StatusServiceUnavailable, notice{Title: "The history is busy", Text: err.Error() + ". Try again."})
+		s.notify(w, r, http.StatusServiceUnavailable, notice{Title: "The history is busy", Text: err.Error() + ". Try again."})
 	case errors.As(err, &none):
-		s.tell(w, r, http.StatusUnprocessableEntity, notice{Title: "Nothing to show", Text: none.Error()})
+		s.notify(w, r, http.StatusUnprocessableEntity, notice{Title: "Nothing to show", Text: none.Error()})
 	default:
 		s.Log.Error("cannot answer", "page", r.URL.RequestURI(), "err", err)
-		s.tell(w, r, http.StatusInternalServerError, notice{Title: "The history cannot be read", Text: err.Error()})
+		s.notify(w, r, http.StatusInternalServerError, notice{Title: "Cannot read the history", Text: err.Error()})
 	}
 }
 

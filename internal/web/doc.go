@@ -1,9 +1,8 @@
-// Package web serves a history to browsers: a list of its runs to search and sort, the
-// report of each, and reports that compare several. It reads and never writes.
+// Package web serves a history to browsers: a list of its runs to search and sort, the report of each run, and
+// reports that compare several. It reads the history and never writes.
 //
-// Pages are made here and complete: no script but the report's own, nothing from
-// elsewhere, and a content security policy that holds browsers to it. Texts of documents are
-// not to be trusted and pass html/template. There is no login: whoever reaches the address
-// reads the history. Addresses in pages are relative, so that a proxy may put them below a
-// path of its own.
+// Pages are complete HTML: no script except the report's own, nothing from other hosts, and a content security policy
+// that enforces it. Texts of documents are not trusted and pass through html/template. There is no login: everyone
+// who reaches the address reads the history. Addresses in pages are relative, so a proxy may serve them below a path
+// of its own.
 package web

@@ -62,25 +62,17 @@ type pages struct {
 }
 
 // serve makes pages of a store. Reports are of the runs' documents alone.
-func serve(store history.Store, change ...func(*Options)) *pages {
+func serve(store history.Store, change ...func(*site)) *pages {
 	p := &pages{}
-	o := Options{
-		Store: store, Name: "history.db", Program: "fio2es test", Local: true,
-		Report: func(_ context.Context, runs []*mapping.Run, home string) (*report.Page, error) {
-			p.made.Add(1)
-			page := report.New(report.Options{Program: "fio2es test", Home: home})
-			for _, run := range runs {
-				if _, err := page.Run().End(run); err != nil {
-					return nil, err
-				}
-			}
-			return page, nil
-		},
+	s := newSite(Options{Store: store, Name: "history.db", Program: "fio2es test", Local: true})
+	s.page = func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error) {
+		p.made.Add(1)
+		return s.report(ctx, runs, home)
 	}
 	for _, c := range change {
-		c(&o)
+		c(s)
 	}
-	p.Handler = New(o)
+	p.Handler = s.handler()
 	return p
 }
 

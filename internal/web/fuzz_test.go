@@ -27,7 +27,7 @@ func FuzzQuery(f *testing.F) {
 		if q.page < 1 || q.by == nil {
 			t.Fatalf("%q: %+v", raw, q)
 		}
-		for _, want := range []query{q, q.at(q.page + 1), q.sorted(&facts.Orders[2])} {
+		for _, want := range []listQuery{q, q.at(q.page + 1), q.sorted(&facts.Orders[2])} {
 			u, err := url.Parse(want.address())
 			if err != nil {
 				t.Fatal(err)

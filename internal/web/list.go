@@ -15,16 +15,16 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// found are the runs of a page of the list.
+// found are the runs on a page of the list.
 type found struct {
 	runs  []*mapping.Run
 	more  bool // on the next page
 	total int  // runs of the list; 0: not known, as they were not all read
 }
 
-// look reads the runs that q asks for. The newest first is the order of the history, of which
-// no more is read than is shown; any other needs all runs.
-func (s *site) look(ctx context.Context, q query) (*found, error) {
+// look reads the runs of a query. The history has the newest run first, so for that order look reads no more runs
+// than it shows. Any other order needs all runs.
+func (s *site) look(ctx context.Context, q listQuery) (*found, error) {
 	leave, err := s.lists.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -81,14 +81,14 @@ func (s *site) count(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// lean is a run without what is not in a list, of which there may be many.
+// lean is a run without what the list does not show.
 func lean(run *mapping.Run) *mapping.Run {
 	c := *run
 	c.Config, c.Warnings = nil, nil
 	return &c
 }
 
-// listView is what the template shows.
+// listView is the data of the template.
 type listView struct {
 	Head
 	Name           string // of the history
@@ -109,7 +109,7 @@ type listView struct {
 
 type columnView struct{ Name, Link, Sorted string }
 
-// row is a run's line of a direction, with what is the same for all in the first of them.
+// row is a run's line of a direction. The first one has what is the same for all directions.
 type row struct {
 	First       bool
 	Lines       int // of the run
@@ -128,7 +128,7 @@ type row struct {
 func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	q, err := parseQuery(r.URL.Query())
 	if err != nil {
-		s.tell(w, r, http.StatusBadRequest, notice{Title: "No such list", Text: err.Error()})
+		s.notify(w, r, http.StatusBadRequest, notice{Title: "No such list", Text: err.Error()})
 		return
 	}
 	f, err := s.look(r.Context(), q)
@@ -173,15 +173,15 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "list", v)
 }
 
-// pages says which page of the list it is, and where the others are.
-func (v *listView) pages(q query, f *found) {
+// pages sets the range of the page and the addresses of the others.
+func (v *listView) pages(q listQuery, f *found) {
 	if q.page > 1 {
 		v.Previous = q.at(q.page - 1).address()
 	}
 	if f.more {
 		v.Next = q.at(q.page + 1).address()
 	}
-	v.All = query{by: &facts.Orders[0], page: 1}.address()
+	v.All = listQuery{by: &facts.Orders[0], page: 1}.address()
 	if len(f.runs) == 0 {
 		return
 	}
@@ -217,7 +217,7 @@ func (s *site) rows(run *mapping.Run) []row {
 	return rows
 }
 
-// points are what is drawn of runs, in the order in which they started.
+// points are the p99 of runs, in order of their start.
 func (s *site) points(runs []*mapping.Run) []report.TrendRun {
 	inTime := slices.Clone(runs)
 	slices.SortStableFunc(inTime, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) })
@@ -225,7 +225,7 @@ func (s *site) points(runs []*mapping.Run) []report.TrendRun {
 	for _, run := range inTime {
 		one := report.TrendRun{Title: facts.Title(run), Start: facts.Started(run), Link: runLink(run), Kind: kindOf(run)}
 		for _, d := range run.ByDirection() {
-			if d.Latency.Layout != "" {
+			if d.Latency.HasPercentiles() {
 				one.P99 = append(one.P99, report.TrendPoint{Direction: d.Direction, US: d.Latency.P99, OrMore: d.Latency.IsOpen(d.Latency.P99)})
 			}
 		}
@@ -236,7 +236,7 @@ func (s *site) points(runs []*mapping.Run) []report.TrendRun {
 	return list
 }
 
-// kindOf tells which runs have the same settings, as far as known.
+// kindOf is equal for runs with the same settings, as far as they are known.
 func kindOf(run *mapping.Run) string {
 	c := &run.CBT
 	return fmt.Sprintf("%q %q %q %d %d %d %d %d %q %q %q", c.Benchmark, c.Workload, c.Mode, c.RWMixRead, c.OpSize, c.IODepth,

@@ -92,7 +92,7 @@ func TestList(t *testing.T) {
 
 func TestEmpty(t *testing.T) {
 	w := serve(historyOf(t)).get(t, "/")
-	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "No runs yet: this history has 0 runs. Store some with <code>fio2es ingest PATH</code>") {
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "No runs yet: this history has 0 runs. Store runs with <code>fio2es ingest PATH</code>") {
 		t.Errorf("%d: %s", w.Code, w.Body)
 	}
 }
@@ -190,7 +190,7 @@ func TestAddress(t *testing.T) {
 		for _, text := range []string{"", "a b&c=d #?%<>\"'"} {
 			for _, page := range []int{1, 7} {
 				for _, lowest := range []bool{false, true} {
-					q := query{text: text, by: &facts.Orders[i], lowest: lowest, page: page}
+					q := listQuery{text: text, by: &facts.Orders[i], lowest: lowest, page: page}
 					u, err := url.Parse(q.address())
 					if err != nil {
 						t.Fatal(err)
@@ -202,7 +202,7 @@ func TestAddress(t *testing.T) {
 			}
 		}
 	}
-	by := query{by: &facts.Orders[5], page: 3}
+	by := listQuery{by: &facts.Orders[5], page: 3}
 	if got := by.sorted(&facts.Orders[5]); !got.lowest || got.page != 1 {
 		t.Errorf("the same column once more: %+v", got)
 	}
@@ -219,7 +219,7 @@ func TestHostile(t *testing.T) {
 	other := runOf(1, "other", 100)
 	likeHostile := runOf(1, "other", 100)
 	likeHostile.CBT.Mode = evil // the same kind of run
-	p := serve(historyOf(t, hostile, likeHostile), func(o *Options) { o.Name = evil })
+	p := serve(historyOf(t, hostile, likeHostile), func(s *site) { s.Name = evil })
 	of := func(p *pages, path string) string { return p.get(t, path).Body.String() }
 	id := "/runs/" + url.PathEscape(evil)
 	for _, c := range []struct{ page, like string }{
@@ -249,9 +249,9 @@ func TestEmptyList(t *testing.T) {
 	p := serve(historyOf(t, runOf(0, "a", 50), runOf(1, "b", 60)))
 	for path, want := range map[string]string{
 		"/?text=x%3Cy":       "No run has “x&lt;y” in its id, name, archive, path, benchmark, workload, mode or a label. This history has 2 runs:",
-		"/?page=3":           "There are no more runs: this history has 2 runs, 100 on a page, and this is page 3.",
-		"/?sort=p99&page=3":  "There are no more runs: this history has 2 runs, 100 on a page, and this is page 3.",
-		"/?text=nvme&page=2": "There are no more runs: 2 of 2 runs in this history have “nvme” in them, 100 on a page, and this is page 2.",
+		"/?page=3":           "There are no more runs: this history has 2 runs, with 100 on a page, and this is page 3.",
+		"/?sort=p99&page=3":  "There are no more runs: this history has 2 runs, with 100 on a page, and this is page 3.",
+		"/?text=nvme&page=2": "There are no more runs: 2 of 2 runs in this history match “nvme”, with 100 on a page, and this is page 2.",
 	} {
 		if w := p.get(t, path); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: %d, want %q in\n%s", path, w.Code, want, w.Body)

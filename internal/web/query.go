@@ -11,17 +11,17 @@ import (
 // pageRuns is how many runs are on a page of the list.
 const pageRuns = 100
 
-// query is which runs a list shows, and how.
-type query struct {
+// listQuery is which runs the list shows, and in which order.
+type listQuery struct {
 	text   string
 	by     *facts.Order
 	lowest bool // first
 	page   int  // from 1
 }
 
-// parseQuery reads the parameters of a list's address.
-func parseQuery(v url.Values) (query, error) {
-	q := query{text: v.Get("text"), by: &facts.Orders[0], page: 1}
+// parseQuery reads the parameters of the list's address.
+func parseQuery(v url.Values) (listQuery, error) {
+	q := listQuery{text: v.Get("text"), by: &facts.Orders[0], page: 1}
 	if key := v.Get("sort"); key != "" {
 		order, err := facts.OrderOf(key)
 		if err != nil {
@@ -47,8 +47,8 @@ func parseQuery(v url.Values) (query, error) {
 	return q, nil
 }
 
-// address is that of the list which q asks for.
-func (q query) address() string {
+// address is the address of the query's list.
+func (q listQuery) address() string {
 	v := url.Values{}
 	if q.text != "" {
 		v.Set("text", q.text)
@@ -69,10 +69,10 @@ func (q query) address() string {
 }
 
 // at is another page of the same list.
-func (q query) at(page int) query { q.page = page; return q }
+func (q listQuery) at(page int) listQuery { q.page = page; return q }
 
-// sorted is the same list by another column, or the other way round.
-func (q query) sorted(by *facts.Order) query {
+// sorted is the same list by another order, or reversed.
+func (q listQuery) sorted(by *facts.Order) listQuery {
 	q.lowest, q.by, q.page = q.by == by && !q.lowest, by, 1
 	return q
 }

@@ -14,37 +14,38 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// mostCompared is how many runs a report is made of: as many as have a section in it.
+// mostCompared is how many runs a report has at most: as many as have a section in it.
 const mostCompared = report.MaxSections
 
-// refresh is after how many seconds browsers ask again for a run that goes on.
+// refresh is after how many seconds browsers reload the report of a live run.
 const refresh = "10"
 
 // run answers with the report of a run.
 func (s *site) run(w http.ResponseWriter, r *http.Request) {
-	s.report(w, r, []string{r.PathValue("id")}, "../", false)
+	s.answer(w, r, []string{r.PathValue("id")}, "../", false)
 }
 
-// compare answers with the report of several.
+// compare answers with the report of several runs.
 func (s *site) compare(w http.ResponseWriter, r *http.Request) {
 	values := r.URL.Query()
 	ids := values["run"]
 	switch n := len(ids); {
 	case n == 0:
-		s.tell(w, r, http.StatusBadRequest, notice{Title: "No runs chosen", Text: "Choose two runs or more in the list: /compare?run=ID&run=ID."})
+		s.notify(w, r, http.StatusBadRequest, notice{Title: "No runs chosen", Text: "Choose two runs or more in the list: /compare?run=ID&run=ID."})
 	case n > mostCompared:
-		s.tell(w, r, http.StatusBadRequest, notice{Title: "Too many runs", Text: fmt.Sprintf("A report has room for %d runs, and %d were chosen: choose fewer.", mostCompared, n)})
+		s.notify(w, r, http.StatusBadRequest, notice{Title: "Too many runs", Text: fmt.Sprintf("A report has at most %d runs, and you chose %d: choose fewer.", mostCompared, n)})
 	default:
-		s.report(w, r, ids, "./", values.Get("base") == "earliest")
+		s.answer(w, r, ids, "./", values.Get("base") == "earliest")
 	}
 }
 
-// report answers with the report of runs: in the order of ids, or with the earliest first.
-func (s *site) report(w http.ResponseWriter, r *http.Request, ids []string, home string, earliest bool) {
+// answer answers with the report of runs, in the order of ids or with the earliest first.
+func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home string, earliest bool) {
 	var runs []*mapping.Run
 	for _, id := range ids {
 		run, err := s.find(r.Context(), id)
@@ -81,26 +82,41 @@ func (s *site) report(w http.ResponseWriter, r *http.Request, ids []string, home
 	s.send(w, r, http.StatusOK, page)
 }
 
-// made is the page of runs. Few are made at a time.
+// made is the page of runs. A few pages are made at a time.
 func (s *site) made(ctx context.Context, runs []*mapping.Run, home string) ([]byte, error) {
 	leave, err := s.reports.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	page, err := s.Report(ctx, runs, home)
+	page, err := s.page(ctx, runs, home)
 	if err != nil {
 		return nil, err
 	}
 	return write(page)
 }
 
-// latest names the newest run, as on the command line.
-const latest = "latest"
+// report makes the report of runs in the history.
+func (s *site) report(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error) {
+	page := report.New(report.Options{Program: s.Program, Home: home})
+	for _, doc := range runs {
+		run := query.Stored(s.Store, doc)
+		if err := run.Needs(mapping.Cluster); err != nil {
+			return nil, noReportError{err}
+		}
+		if _, err := page.Add(ctx, run, doc.Run.ID, len(runs) > 1); err != nil {
+			return nil, err
+		}
+	}
+	if err := page.Empty(); err != nil {
+		return nil, noReportError{err}
+	}
+	return page, nil
+}
 
-// find is the run of an id, of the beginning of one, or the newest.
+// find returns the run of an id, of the beginning of an id, or the newest run.
 func (s *site) find(ctx context.Context, id string) (*mapping.Run, error) {
-	if id != latest {
+	if id != query.Latest {
 		return s.Store.Run(ctx, id)
 	}
 	for run, err := range s.Store.Runs(ctx, history.RunFilter{Limit: 1}) {
@@ -109,12 +125,12 @@ func (s *site) find(ctx context.Context, id string) (*mapping.Run, error) {
 	return nil, history.ErrNotFound
 }
 
-// missing answers where no run, or more than one, has the id.
+// missing answers if no run, or more than one, has the id.
 func (s *site) missing(w http.ResponseWriter, r *http.Request, id, home string, err error) {
 	switch {
 	case errors.Is(err, history.ErrNotFound):
-		s.tell(w, r, http.StatusNotFound, notice{
-			Title: "No such run", Text: fmt.Sprintf("No run in %s has the id %s, or one that begins with it. Look for it in the list; runs get there by fio2es ingest or fio2es follow.", s.Name, id),
+		s.notify(w, r, http.StatusNotFound, notice{
+			Title: "No such run", Text: fmt.Sprintf("No run in %s has an id that begins with %s. Look in the list of runs; fio2es ingest and fio2es follow store runs.", s.Name, id),
 		})
 	case errors.Is(err, history.ErrAmbiguous):
 		n := notice{Title: "Several runs", Text: fmt.Sprintf("The ids of several runs begin with %s.", id)}
@@ -122,13 +138,13 @@ func (s *site) missing(w http.ResponseWriter, r *http.Request, id, home string, 
 			s.fail(w, r, err)
 			return
 		}
-		s.tell(w, r, http.StatusMultipleChoices, n)
+		s.notify(w, r, http.StatusMultipleChoices, n)
 	default:
 		s.fail(w, r, err)
 	}
 }
 
-// mostChoices is how many runs are worth showing where one was meant.
+// mostChoices is how many runs a page has to choose from.
 const mostChoices = 50
 
 // candidates are the runs whose ids begin with a text.
@@ -154,11 +170,11 @@ func (s *site) candidates(ctx context.Context, begin, home string) (list []choic
 	return list, false, nil
 }
 
-// runLink is the address of a run's report, as seen from the list.
+// runLink is the address of a run's report, relative to the list.
 func runLink(run *mapping.Run) string { return "runs/" + url.PathEscape(run.Run.ID) }
 
-// tag is the ETag of the report of runs: it changes when a document of theirs does, with
-// which all windows are stored. It is a weak one, as the page may be packed.
+// tag is the ETag of the report of runs. It changes when one of their documents does, because a run's document is
+// stored after its windows. It is a weak one because the page may be compressed.
 func (s *site) tag(runs []*mapping.Run) (string, error) {
 	sum := sha256.New()
 	in := json.NewEncoder(sum)
@@ -173,7 +189,7 @@ func (s *site) tag(runs []*mapping.Run) (string, error) {
 	return `W/"` + base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16]) + `"`, nil
 }
 
-// isKnown tells whether an If-None-Match has the tag.
+// isKnown reports whether an If-None-Match header has the tag.
 func isKnown(header, tag string) bool {
 	weak := func(t string) string { return strings.TrimPrefix(strings.TrimSpace(t), "W/") }
 	for one := range strings.SplitSeq(header, ",") {

@@ -49,16 +49,16 @@ func TestRuns(t *testing.T) {
 		{"/runs/c", 200, nil, "c"},
 		{"/runs/latest", 200, nil, "c"},
 		{"/runs/a", 300, []string{"ids of several runs begin with a.", `<a href="../runs/aa00"><code>aa00</code></a> archive:a randwrite 4K qd4, 2026-11-21 03:13:02`, `"../runs/ab00"`}, ""},
-		{"/runs/x", 404, []string{"No run in history.db has the id x", "fio2es ingest", `<a href="../">All runs</a>`}, ""},
+		{"/runs/x", 404, []string{"No run in history.db has an id that begins with x", "fio2es ingest", `<a href="../">All runs</a>`}, ""},
 		{"/runs/a/b", 404, []string{"No such page", `<a href="../../">All runs</a>`}, ""},
 		{"/favicon.ico", 404, []string{"No such page"}, ""},
 		{"/compare?run=cc00&run=a", 300, []string{`href="./runs/aa00"`}, ""},
-		{"/compare?run=cc00&run=x", 404, []string{"has the id x"}, ""},
+		{"/compare?run=cc00&run=x", 404, []string{"an id that begins with x"}, ""},
 		{"/compare?run=cc00&run=aa00", 200, []string{`<a href="./">All runs</a>`}, "1 c, 2 a"},
 		{"/compare?run=cc00&run=aa00&base=earliest", 200, nil, "1 a, 2 c"},
 		{"/compare?run=cc00", 200, nil, "c"},
 		{"/compare", 400, []string{"Choose two runs or more"}, ""},
-		{"/compare?" + many.String()[1:], 400, []string{"room for 24 runs, and 25 were chosen"}, ""},
+		{"/compare?" + many.String()[1:], 400, []string{"at most 24 runs, and you chose 25"}, ""},
 		{"/healthz", 200, []string{"ok\n"}, ""},
 	} {
 		w := p.get(t, c.path)
@@ -178,13 +178,13 @@ func TestFailures(t *testing.T) {
 		code int
 		want string
 	}{
-		{&NoReportError{errors.New("ingest it with --levels cluster,host")}, 422, "ingest it with --levels cluster,host"},
+		{noReportError{errors.New("ingest it with --levels cluster,host")}, 422, "ingest it with --levels cluster,host"},
 		{fmt.Errorf("read history: %w", history.ErrBusy), 503, "another process is writing"},
 		{fmt.Errorf("read: %w", context.DeadlineExceeded), 503, "with fewer runs"},
 		{fmt.Errorf("read history x.db: %w", history.ErrDamaged), 500, "read history x.db: not a history file, or damaged"},
 	} {
-		p := serve(historyOf(t, run), func(o *Options) {
-			o.Report = func(context.Context, []*mapping.Run, string) (*report.Page, error) { return nil, c.err }
+		p := serve(historyOf(t, run), func(s *site) {
+			s.page = func(context.Context, []*mapping.Run, string) (*report.Page, error) { return nil, c.err }
 		})
 		w := p.get(t, "/runs/"+run.Run.ID)
 		if w.Code != c.code || !strings.Contains(w.Body.String(), c.want) || w.Header().Get("ETag") != "" {
@@ -201,15 +201,13 @@ func TestAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun, end := 0, make(chan struct{})
 		var mu sync.Mutex
-		p := serve(store, func(o *Options) {
-			o.Report = func(_ context.Context, runs []*mapping.Run, _ string) (*report.Page, error) {
+		p := serve(store, func(s *site) {
+			s.page = func(ctx context.Context, runs []*mapping.Run, _ string) (*report.Page, error) {
 				mu.Lock()
 				begun++
 				mu.Unlock()
 				<-end
-				page := report.New(report.Options{})
-				_, err := page.Run().End(runs[0])
-				return page, err
+				return s.report(ctx, runs, "")
 			}
 		})
 		ctx, leave := context.WithCancel(t.Context())
@@ -245,8 +243,8 @@ func TestAtOnce(t *testing.T) {
 func TestPatience(t *testing.T) {
 	run := runOf(0, "a", 100)
 	synctest.Test(t, func(t *testing.T) {
-		p := serve(memory{run}, func(o *Options) {
-			o.Report = func(ctx context.Context, _ []*mapping.Run, _ string) (*report.Page, error) {
+		p := serve(memory{run}, func(s *site) {
+			s.page = func(ctx context.Context, _ []*mapping.Run, _ string) (*report.Page, error) {
 				<-ctx.Done()
 				return nil, ctx.Err()
 			}

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// How long connections may take. A page is written within a minute of when it is made, which
-// may take all of its patience.
+// How long connections may take. A page may take all of patience to make, and a minute more to send.
 const (
 	headerTimeout = 10 * time.Second
 	writeTimeout  = patience + time.Minute
@@ -18,11 +17,11 @@ const (
 	headerBytes   = 64 << 10
 )
 
-// farewell is how long requests under way have to end once the server is to.
-const farewell = 5 * time.Second
+// shutdownTimeout is how long requests may still take when the server stops.
+const shutdownTimeout = 5 * time.Second
 
-// Serve answers on a listener, which it closes, until ctx ends. Then it takes no more requests,
-// waits a moment for those under way, and returns nil.
+// Serve answers requests on a listener until ctx ends, and closes the listener. Then it waits a moment for the
+// requests that it is serving, and returns nil.
 func Serve(ctx context.Context, l net.Listener, pages http.Handler, log *slog.Logger) error {
 	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
@@ -43,10 +42,10 @@ func Serve(ctx context.Context, l net.Listener, pages http.Handler, log *slog.Lo
 		return fmt.Errorf("serve on %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	if err := server.Shutdown(end); err != nil {
-		log.Warn("requests under way were cut off", "after", farewell)
+		log.Warn("some requests were cut off", "after", shutdownTimeout)
 		cut()
 		return server.Close()
 	}

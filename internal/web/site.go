@@ -15,57 +15,60 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Options say what is served. All but Log and Local are needed.
+// Options describe what is served. All but Log and Local are needed.
 type Options struct {
 	Store   history.Store
 	Name    string // of the history, for people
 	Program string // and its version, such as "fio2es v1.2.3"
 
-	// Report makes the page of runs, in their order, which links to a list of all at home.
-	// It fails with a [NoReportError] where there is nothing to show.
-	Report func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error)
-
 	Log   *slog.Logger // of requests, at level debug; nil: none
 	Local bool         // only browsers of this machine: refuse requests by other names, see isOurs
 }
 
-// NoReportError says why there is no report of runs that are there.
-type NoReportError struct{ Err error }
+// noReportError is why existing runs have no report.
+type noReportError struct{ error }
 
-func (e *NoReportError) Error() string { return e.Err.Error() }
-func (e *NoReportError) Unwrap() error { return e.Err }
-
-// How much is done at a time. A report takes a processor while it is made, and the memory of
-// what is drawn; a list that is sorted, some KB for each run.
+// How many pages are made at a time. A report takes a processor and the memory of its charts; a list that is sorted takes
+// some KB for each run.
 const (
 	reportsAtOnce = 2
 	listsAtOnce   = 4
-	patience      = 5 * time.Minute // for one page, waiting for its turn included
+	patience      = 5 * time.Minute // for one page, including the wait for a free place
 )
 
 type site struct {
 	Options
 	reports, lists gate
+
+	// page makes the report of runs, in their order, with a link to the list of all runs at home. Tests replace it.
+	page func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error)
 }
 
-// New is the handler of all pages.
-func New(o Options) http.Handler {
+// New returns the handler of all pages.
+func New(o Options) http.Handler { return newSite(o).handler() }
+
+func newSite(o Options) *site {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &site{Options: o, reports: make(gate, reportsAtOnce), lists: make(gate, listsAtOnce)}
+	s.page = s.report
+	return s
+}
+
+func (s *site) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", s.list)
 	mux.HandleFunc("/runs/{id}", s.run)
 	mux.HandleFunc("/compare", s.compare)
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.tell(w, r, http.StatusNotFound, notice{Title: "No such page", Text: "There are a list of all runs, /runs/ID and /compare?run=ID&run=ID."})
+		s.notify(w, r, http.StatusNotFound, notice{Title: "No such page", Text: "The pages are the list of all runs, /runs/ID and /compare?run=ID&run=ID."})
 	})
 	return s.logged(s.guarded(mux))
 }
 
-// guarded lets through what may be asked for, and says what browsers may do with answers.
+// guarded refuses what is not allowed, and sets the headers that restrict browsers.
 func (s *site) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -74,15 +77,15 @@ func (s *site) guarded(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cache-Control", "private, no-cache") // kept, but asked about before use
+		h.Set("Cache-Control", "private, no-cache") // cached, but validated before use
 		switch {
 		case s.Local && !isOurs(r.Host):
-			s.tell(w, r, http.StatusForbidden, notice{
-				Title: "Not by this name", Text: "This address is for browsers of this machine. Ask for it as localhost or 127.0.0.1, or serve it to others with --listen.",
+			s.notify(w, r, http.StatusForbidden, notice{
+				Title: "Wrong host name", Text: "This server answers browsers on its own machine only. Open it as localhost or 127.0.0.1, or start it with --listen for other machines.",
 			})
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
-			s.tell(w, r, http.StatusMethodNotAllowed, notice{Title: "Only to read", Text: "Pages take GET and HEAD: nothing here can be changed."})
+			s.notify(w, r, http.StatusMethodNotAllowed, notice{Title: "Read only", Text: "Pages accept GET and HEAD only."})
 		default:
 			ctx, cancel := context.WithTimeout(r.Context(), patience)
 			defer cancel()
@@ -91,10 +94,9 @@ func (s *site) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// isOurs tells whether a request names this machine by a name that is always its own. A page
-// of another site can make its own name one of this machine (DNS rebinding) and would then
-// read what we serve; but its requests tell that name. Ports do not matter, so that tunnels
-// (ssh -L) may have others.
+// isOurs reports whether a request names this machine by a name that is always its own. A page of another site can
+// make its own name an address of this machine (DNS rebinding) and would then read the history, but its requests have
+// that name. The port does not matter, so tunnels (ssh -L) may use other ports.
 func isOurs(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
@@ -107,7 +109,7 @@ func isOurs(host string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// logged tells of each request what became of it.
+// logged logs each request with its result.
 func (s *site) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, counted := time.Now(), &counter{ResponseWriter: w, status: http.StatusOK}
@@ -119,7 +121,7 @@ func (s *site) logged(next http.Handler) http.Handler {
 	})
 }
 
-// counter notes the status and counts the bytes of an answer.
+// counter records the status and counts the bytes of an answer.
 type counter struct {
 	http.ResponseWriter
 	status int
@@ -140,10 +142,10 @@ func (c *counter) Write(p []byte) (int, error) {
 // Unwrap is for [http.ResponseController].
 func (c *counter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// gate lets as many through at a time as it has room for.
+// gate limits how many run at a time.
 type gate chan struct{}
 
-// enter waits for its turn. The function returned ends it.
+// enter waits for a free place. The returned function frees it.
 func (g gate) enter(ctx context.Context) (leave func(), err error) {
 	select {
 	case g <- struct{}{}:

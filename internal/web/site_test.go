@@ -41,7 +41,7 @@ func TestMethods(t *testing.T) {
 // that no page of another site can read it by a name that it makes this machine's.
 func TestHost(t *testing.T) {
 	store := historyOf(t, runOf(0, "secret", 100))
-	local, open := serve(store), serve(store, func(o *Options) { o.Local = false })
+	local, open := serve(store), serve(store, func(s *site) { s.Local = false })
 	for host, want := range map[string]int{
 		"localhost": 200, "localhost:8600": 200, "LOCALHOST:9": 200, "127.0.0.1:8600": 200, "127.0.0.1": 200, "127.1.2.3:80": 200, "[::1]:8600": 200, "[::1]": 200,
 		"evil.example:8600": 403, "evil.example": 403, "localhost.evil.example": 403, "127.0.0.1.evil.example:8600": 403, "10.0.0.1:8600": 403,
@@ -135,7 +135,7 @@ func TestLinks(t *testing.T) {
 func TestLog(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	p := serve(historyOf(t, runOf(0, "a", 100)), func(o *Options) { o.Log = log })
+	p := serve(historyOf(t, runOf(0, "a", 100)), func(s *site) { s.Log = log })
 	p.get(t, "/runs/zz%1b%5b31m%0aforged?x=%0a")
 	text := out.String()
 	if strings.Count(text, "\n") != 1 || strings.Contains(text, "\x1b") || !strings.Contains(text, "status=404") || !strings.Contains(text, "msg=GET") {

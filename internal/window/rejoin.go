@@ -32,6 +32,20 @@ func Rejoin(docs iter.Seq2[*mapping.Interval, error]) iter.Seq2[*Window, error] 
 	}
 }
 
+// RejoinAll is [Rejoin] of a list, which has all parts of its documents.
+func RejoinAll(docs []*mapping.Interval) (list []*Window) {
+	for w := range Rejoin(func(yield func(*mapping.Interval, error) bool) {
+		for _, d := range docs {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}) {
+		list = append(list, w)
+	}
+	return list
+}
+
 // isOf reports whether d is a further part of the window's document.
 func (w *Window) isOf(d *mapping.Interval) bool {
 	return w.Level == d.Level && w.ElapsedMS == d.Window.ElapsedMS && w.Direction == d.Fio.Direction &&

@@ -2,7 +2,6 @@ package window
 
 import (
 	"errors"
-	"iter"
 	"slices"
 	"testing"
 	"time"
@@ -24,17 +23,6 @@ func document(level mapping.Level, host, direction string, h *hist.Histogram) *m
 		Run: mapping.RunRef{ID: "aa", Name: "run aa", Start: start, Ingest: "1"}, Host: mapping.HostRef{Name: host},
 		Fio: mapping.FioRef{Direction: direction}, Latency: lat, DocCount: lat.Bins.Total(),
 		Requests: mapping.Requests{Completed: lat.Bins.Total(), Weight: h.Total()}, IOPS: h.Total(), Bandwidth: 4096,
-	}
-}
-
-// seq are documents as a store gives them.
-func seq(docs []*mapping.Interval) iter.Seq2[*mapping.Interval, error] {
-	return func(yield func(*mapping.Interval, error) bool) {
-		for _, d := range docs {
-			if !yield(d, nil) {
-				return
-			}
-		}
 	}
 }
 
@@ -63,13 +51,7 @@ func TestRejoin(t *testing.T) {
 			kept[i] = *d
 			kept[i].Latency.Bins.Counts = slices.Clone(d.Latency.Bins.Counts)
 		}
-		var got []*Window
-		for w, err := range Rejoin(seq(docs)) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, w)
-		}
+		got := RejoinAll(docs)
 		if len(got) != len(want) {
 			t.Fatalf("%d windows, want %d", len(got), len(want))
 		}

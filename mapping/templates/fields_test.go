@@ -41,7 +41,7 @@ func objectsByName(t *testing.T, opt templates.Options) map[string]map[string]an
 	}
 	byName := map[string]map[string]any{}
 	for _, o := range all {
-		byName[o.Name+" "+string(o.Kind)] = decode(t, o.Body)
+		byName[o.Name+" "+string(o.Kind)] = decode(t, o.Body.JSON())
 	}
 	return byName
 }

@@ -2,7 +2,6 @@ package templates
 
 import (
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -63,7 +62,7 @@ const (
 type Object struct {
 	Kind Kind
 	Name string
-	Body json.RawMessage // of the request
+	Body Tree // of the request
 }
 
 // Family is a set of indices that have the same fields.
@@ -125,7 +124,7 @@ func LatencyFields() map[string]string { return fields("component-latency-mappin
 func RunFields() map[string]string { return fields("component-runs-mappings.json") }
 
 func fields(file string) map[string]string {
-	return load(file, "", "").at("template", "mappings").leaves("", map[string]string{})
+	return load(file, "", "").At("template", "mappings").leaves("", map[string]string{})
 }
 
 func policy(opt Options) Object {
@@ -137,27 +136,27 @@ func policy(opt Options) Object {
 		t.set(strconv.Itoa(opt.KeepDays+keepMargin)+"d", "policy", "phases", "delete", "min_age")
 		t.set(true, "policy", "phases", "delete", "actions", "delete", "delete_searchable_snapshot")
 	}
-	return Object{Policy, name, t.encode()}
+	return Object{Policy, name, t}
 }
 
 // component is a component template, with settings in place of those in its file.
 func component(opt Options, what string, settings map[string]any) Object {
 	t, name := load("component-"+what+".json", opt.Prefix, ""), opt.Prefix+"-"+what
 	t.manage()
-	if t.at("template", "mappings") != nil { // indices tell by it which version they have
+	if t.At("template", "mappings") != nil { // indices tell by it which version they have
 		t.set(ManagedBy, "template", "mappings", "_meta", "managed_by")
 		t.set(Version, "template", "mappings", "_meta", "version")
 	}
 	for key, value := range settings {
 		t.set(value, "template", "settings", "index", key)
 	}
-	return Object{Component, name, t.encode()}
+	return Object{Component, name, t}
 }
 
-func index(opt Options, what string, t tree) Object {
+func index(opt Options, what string, t Tree) Object {
 	name := opt.Prefix + "-" + what
 	t.manage()
-	return Object{Index, name, t.encode()}
+	return Object{Index, name, t}
 }
 
 // The settings that options change; nil takes one out.

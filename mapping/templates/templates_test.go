@@ -28,8 +28,8 @@ func TestAll(t *testing.T) {
 	var got []string
 	for _, o := range all {
 		got = append(got, string(o.Kind)+" "+o.Name)
-		if strings.ContainsAny(texts(t, o.Body), "{}") {
-			t.Errorf("%s: not filled in: %s", o.Name, o.Body)
+		if strings.ContainsAny(texts(t, o.Body.JSON()), "{}") {
+			t.Errorf("%s: not filled in: %s", o.Name, o.Body.JSON())
 		}
 	}
 	want := []string{
@@ -217,7 +217,7 @@ func TestVersion(t *testing.T) {
 		templates.Policy: "/_ilm/policy/", templates.Component: "/_component_template/", templates.Index: "/_index_template/",
 	}
 	for _, o := range all {
-		fmt.Fprintln(sum, folders[o.Kind]+o.Name, string(o.Body))
+		fmt.Fprintln(sum, folders[o.Kind]+o.Name, string(o.Body.JSON()))
 	}
 	got := fmt.Sprintf("%d %x\n", templates.Version, sum.Sum(nil)[:8])
 	const file = "testdata/version.txt"

@@ -6,27 +6,50 @@ import (
 	"strings"
 )
 
-// tree is a decoded JSON object.
-type tree map[string]any
+// Tree is a JSON object with its numbers as they were written. All objects in it are maps of the same kind.
+type Tree map[string]any
 
-// load decodes one of the embedded files, with {prefix} and {level} filled in where they
-// stand in texts.
-func load(name, prefix, level string) tree {
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *Tree) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode((*map[string]any)(t))
+}
+
+// JSON is the tree with its keys ascending: the same bytes for the same tree.
+func (t Tree) JSON() []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(t); err != nil {
+		panic(err) // it was decoded from JSON
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// At is the object at a path, nil if there is none.
+func (t Tree) At(path ...string) Tree {
+	for _, k := range path {
+		t, _ = t[k].(map[string]any)
+	}
+	return t
+}
+
+// load decodes one of the embedded files, with {prefix} and {level} replaced in texts.
+func load(name, prefix, level string) Tree {
 	text, err := files.ReadFile(name)
 	if err != nil {
 		panic(err) // it is part of the program
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var t map[string]any
-	if err := d.Decode(&t); err != nil {
+	var t Tree
+	if err := json.Unmarshal(text, &t); err != nil {
 		panic(name + ": " + err.Error())
 	}
-	fill(t, strings.NewReplacer("{prefix}", prefix, "{level}", level))
+	fill(map[string]any(t), strings.NewReplacer("{prefix}", prefix, "{level}", level))
 	return t
 }
 
-// fill puts names into all texts of v and gives v back.
+// fill puts names into all texts of v and returns v.
 func fill(v any, names *strings.Replacer) any {
 	switch v := v.(type) {
 	case string:
@@ -43,21 +66,12 @@ func fill(v any, names *strings.Replacer) any {
 	return v
 }
 
-// at is the object at a path, nil when there is none.
-func (t tree) at(path ...string) tree {
-	for _, k := range path {
-		t, _ = asTree(t[k])
-	}
-	return t
-}
-
-// set puts a value where the path leads, making objects on the way; nil takes out what
-// is there.
-func (t tree) set(value any, path ...string) {
+// set puts a value at a path, and objects on the way; nil removes what is there.
+func (t Tree) set(value any, path ...string) {
 	for _, k := range path[:len(path)-1] {
-		next, ok := asTree(t[k])
+		next, ok := t[k].(map[string]any)
 		if !ok {
-			next = tree{}
+			next = map[string]any{}
 			t[k] = next
 		}
 		t = next
@@ -71,38 +85,17 @@ func (t tree) set(value any, path ...string) {
 }
 
 // manage says whose the object is, and of which version.
-func (t tree) manage() {
+func (t Tree) manage() {
 	t.set(Version, "version")
 	t.set(Version, "_meta", "version")
 	t.set(ManagedBy, "_meta", "managed_by")
 }
 
-// encode writes the tree, keys ascending: the same bytes for the same tree.
-func (t tree) encode() json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(t); err != nil {
-		panic(err) // it was decoded from JSON
-	}
-	return bytes.TrimSpace(b.Bytes())
-}
-
-func asTree(v any) (tree, bool) {
-	switch v := v.(type) {
-	case map[string]any:
-		return v, true
-	case tree:
-		return v, true
-	}
-	return nil, false
-}
-
 // leaves are the types of all fields below, by path.
-func (t tree) leaves(path string, into map[string]string) map[string]string {
+func (t Tree) leaves(path string, into map[string]string) map[string]string {
 	for _, inner := range []string{"properties", "fields"} {
-		for name := range t.at(inner) {
-			field := t.at(inner, name)
+		for name := range t.At(inner) {
+			field := t.At(inner, name)
 			if typ, _ := field["type"].(string); typ != "" && typ != "object" {
 				into[path+name] = typ
 			}

@@ -101,7 +101,7 @@ func late(l hist.Layout, bins []hist.Bin, total uint64, stall int64) int {
 
 // Lose says that a row could not be read, of whatever direction: the next one's start
 // is not the end of the last one that was.
-func (s *Splitter) Lose() {
+func (s *Splitter) Gap() {
 	for d := range s.directions {
 		s.directions[d].lost = s.directions[d].rows > 0
 	}

@@ -171,9 +171,9 @@ func TestSplitDirections(t *testing.T) {
 // own, and the clock goes on counting.
 func TestLose(t *testing.T) {
 	s := align.NewSplitter(1000)
-	s.Lose() // before any row: nothing that the first one could follow
+	s.Gap() // before any row: nothing that the first one could follow
 	got := parts(s, quick(1000))
-	s.Lose()
+	s.Gap()
 	got = append(got, parts(s, quick(5004), quick(6004), logged{8500, bins(bin(1, 500), bin(1500, 1))})...)
 	want := []part{
 		{0, 1000, quick(0).bins},
@@ -268,7 +268,7 @@ func TestSplitKeepsAll(t *testing.T) {
 			rec := &fiolog.Record{Line: line + 1, Layout: fine, Bins: rowBins(fine).Draw(t, "bins")}
 			rec.Direction = fiolog.Direction(rapid.IntRange(0, fiolog.Directions-1).Draw(t, "direction"))
 			if rapid.IntRange(0, 9).Draw(t, "lose") == 0 {
-				s.Lose()
+				s.Gap()
 			}
 			rows := s.Split(at, rec.Direction, rec.Layout, rec.Bins, total(rec.Bins))
 			checkSplit(t, rows, last[rec.Direction], rec, at)

@@ -28,8 +28,8 @@ type Left struct {
 	// Notable means that people may expect it to be read: it is a log or a report, or
 	// they named it.
 	Notable bool
-	// More is how many other files are left for the same kind of reason and not listed:
-	// of each kind ten are.
+	// More is how many other files have the same kind of reason and are not listed:
+	// ten of each kind are.
 	More int
 }
 
@@ -41,15 +41,14 @@ type Skipped struct {
 	Files         []*source.File
 }
 
-// Read sorts files into runs. It reads a log only where another of the same size may be a
-// copy of it, or where the user named a file by a name that says nothing; of CBT's YAML
-// files those of configurations whose names leave a question: where a host's name begins
-// in that of a folder, and whether reports without any log are fio's. Outside CBT's layout
-// it reads job files, and of fio's reports the first where names and places do not tell
-// whose they are.
+// Read sorts files into runs. It reads a log only if another of the same size may be a
+// copy of it, or if the user named a file by a name that says nothing. It reads one of CBT's
+// YAML files only if names leave a question: where a host's name begins in that of a folder,
+// and whether reports without any log are fio's. Outside CBT's layout
+// it reads job files, and the first of fio's reports in a file where names and places do not
+// show whose it is.
 //
-// When ctx ends it returns soon, with an archive that lacks what it has not come to: the
-// caller has to look at ctx.
+// When ctx ends it returns soon, with an incomplete archive: the caller has to look at ctx.
 func Read(ctx context.Context, files []*source.File) *Archive {
 	s := newSorter()
 	s.ctx = ctx
@@ -69,7 +68,7 @@ func Read(ctx context.Context, files []*source.File) *Archive {
 			reports = append(reports, f)
 		}
 	}
-	s.dropWholeLogs()
+	s.dropAllJobsLogs()
 	s.uniteFamilies()
 	reports = s.dropOldReports(reports)
 	s.skip(slices.DeleteFunc(slices.Clone(reports), func(f *source.File) bool { return roleOf(f.Path) == roleNone }))
@@ -87,8 +86,8 @@ func folderOf(f *source.File, dir string) folder {
 	return folder{argument: argumentOf(f), archive: f.Archive, path: dir}
 }
 
-// argumentOf is what tells archives of the same name apart: the argument that a file was
-// found under. Files that were named one by one belong together by their folder.
+// argumentOf is the argument that a file was found under, because archives may have the same
+// name. Files that were named one by one belong together by their folder.
 func argumentOf(f *source.File) string {
 	if f.Named && f.Root != "-" {
 		return filepath.Dir(f.Root)
@@ -101,17 +100,14 @@ type sorter struct {
 	ctx     context.Context // ends reading of files
 	order   map[*source.File]int
 	places  map[placeKey]place
-	configs map[folder]*source.File // benchmark_config.yaml by its folder
-	wholes  map[folder]*source.File // cbt_config.yaml by its folder
-	told    map[*source.File]*told  // what these say, as far as it was needed
+	configs map[folder]*source.File // CBT's YAML files by their paths
+	facts   map[*source.File]*facts // what these say, as far as it was needed
 	runs    map[runKey]*Run
 	folders map[folder][]*Run // by the folder of their files, less the host
 	logs    map[logKey]*source.File
 	logged  map[folder]bool // id- folders that have logs
 	skipped map[folder]*Skipped
 	all     []*Run
-	gone    map[*Run]bool // now part of others, or without files
-	into    map[*Run]*Run // of which others
 	left    []Left
 
 	roots    map[rootKey]string // of arguments, see [sorter.rootOf]
@@ -146,22 +142,20 @@ func keyOf(r *Run, l *Log) logKey { return logKey{r, l.Kind, l.Host, l.Prefix, l
 func newSorter() *sorter {
 	return &sorter{
 		order: map[*source.File]int{}, places: map[placeKey]place{}, configs: map[folder]*source.File{},
-		wholes: map[folder]*source.File{}, told: map[*source.File]*told{}, runs: map[runKey]*Run{},
+		facts: map[*source.File]*facts{}, runs: map[runKey]*Run{},
 		folders: map[folder][]*Run{}, logs: map[logKey]*source.File{}, logged: map[folder]bool{}, skipped: map[folder]*Skipped{},
-		gone: map[*Run]bool{}, into: map[*Run]*Run{}, roots: map[rootKey]string{}, samples: map[folder]bool{},
+		roots: map[rootKey]string{}, samples: map[folder]bool{},
 		jobs:   map[*source.File]readJobFile{},
 		budget: new(Budget),
 	}
 }
 
-// note takes note of what others are sorted by.
+// note remembers the files and folders that others are sorted by.
 func (s *sorter) note(f *source.File) {
 	dir, base := path.Split(f.Path)
 	switch {
-	case base == configName || base == wholeName:
-		if roleOf(f.Path) == roleConfig {
-			s.config(f)
-		}
+	case roleOf(f.Path) == roleConfig:
+		s.configs[folderOf(f, f.Path)] = f
 	case base == pbenchReport:
 		s.samples[folderOf(f, path.Clean(dir))] = true
 	}
@@ -184,16 +178,17 @@ func (s *sorter) roleOf(f *source.File) role {
 	return r
 }
 
-// config takes note of one of CBT's YAML files.
-func (s *sorter) config(f *source.File) {
-	in := s.configs
-	if path.Base(f.Path) == wholeName {
-		in = s.wholes
+// config is one of CBT's YAML files in a folder; nil if there is none, or the folder is outside
+// the argument ("").
+func (s *sorter) config(at folder, name string) *source.File {
+	if at.path == "" {
+		return nil
 	}
-	in[folderOf(f, path.Dir(f.Path))] = f
+	at.path = path.Join(at.path, name)
+	return s.configs[at]
 }
 
-// once leaves out what was found twice, because arguments overlap.
+// once skips what was found twice, because arguments overlap.
 func (s *sorter) once(files []*source.File) []*source.File {
 	type place struct {
 		folder
@@ -218,15 +213,15 @@ func (s *sorter) leave(f *source.File, reason string) {
 	s.left = append(s.left, Left{File: f, Reason: reason, Notable: f.Named})
 }
 
-// leaveOut is leave for what people may expect to be read.
+// leaveOut is leave for files that people may expect to be read.
 func (s *sorter) leaveOut(f *source.File, reason string) {
 	s.left = append(s.left, Left{File: f, Reason: reason, Notable: true})
 }
 
-// finish gives the outcome, and what configuration no run has.
+// finish gives the outcome, with the configurations that no run has.
 func (s *sorter) finish() *Archive {
 	used := map[*source.File]bool{}
-	a := &Archive{Runs: slices.DeleteFunc(s.all, func(r *Run) bool { return s.gone[r] })}
+	a := &Archive{Runs: slices.DeleteFunc(s.all, func(r *Run) bool { return r.gone })}
 	for _, r := range a.Runs {
 		slices.SortStableFunc(r.Logs, compareLogs)
 		slices.SortStableFunc(r.Others, compareLogs)
@@ -234,23 +229,21 @@ func (s *sorter) finish() *Archive {
 		slices.SortStableFunc(r.Reports, compareReports)
 		r.setLoose()
 		r.Budget = s.budget
-		used[r.Config], used[r.Whole] = true, true
+		used[r.Config], used[r.ArchiveConfig] = true, true
 	}
 	slices.SortStableFunc(a.Runs, func(a, b *Run) int { return cmp.Compare(s.first(a), s.first(b)) })
 	tellApart(a.Runs)
 	for at, skipped := range s.skipped {
 		a.Skipped = append(a.Skipped, *skipped)
-		used[s.configs[at]] = true
-		used[s.wholeOf(at)] = true
+		used[s.config(at, configName)], used[s.archiveConfig(at)] = true, true
 	}
 	slices.SortFunc(a.Skipped, func(a, b Skipped) int { return cmp.Compare(s.order[a.Files[0]], s.order[b.Files[0]]) })
 	for _, f := range s.configs {
-		if !used[f] {
+		switch {
+		case used[f]:
+		case path.Base(f.Path) == configName:
 			s.leave(f, "neither logs nor reports of fio belong to this configuration")
-		}
-	}
-	for _, f := range s.wholes {
-		if !used[f] {
+		default:
 			s.leave(f, "the archive of this configuration has no runs")
 		}
 	}
@@ -260,8 +253,8 @@ func (s *sorter) finish() *Archive {
 	return a
 }
 
-// firstTen leaves ten of what is left for one kind of reason; the last of them has the number
-// of the others.
+// firstTen keeps ten files of each kind of reason; the last of them has the number of the
+// others.
 func firstTen(all []Left) []Left {
 	var kinds alike.Counter
 	last := map[string]int{}
@@ -287,14 +280,15 @@ func tellApart(runs []*Run) {
 	for _, r := range runs {
 		key := folder{r.argument, r.Archive, r.Path}
 		if seen[key]++; seen[key] > 1 {
-			r.doubt("another run has the same path: told apart by a number, which changes when that run goes")
+			r.doubt("another run has the same path: this one has a number, which changes if that run is removed")
 			r.Path += fmt.Sprintf("#%d", seen[key])
 			r.name = ""
 		}
 	}
 }
 
-// first is the position of a run's first file, but for the configuration, which runs share.
+// first is the position of a run's first file. The configuration does not count, because runs
+// share it.
 func (s *sorter) first(r *Run) int {
 	first := len(s.order)
 	for _, l := range r.logs() {
@@ -306,15 +300,9 @@ func (s *sorter) first(r *Run) int {
 	return first
 }
 
-// wholeOf is the archive's configuration for an id- folder.
-func (s *sorter) wholeOf(at folder) *source.File {
-	p := locate(at.archive, at.path, keepWhole, nil)
-	if p.root == "" {
-		return nil
-	}
+// archiveConfig is the archive's configuration for an id- folder.
+func (s *sorter) archiveConfig(at folder) *source.File {
+	p := locate(at.archive, at.path, nil, nil)
 	at.path = p.root
-	return s.wholes[at]
+	return s.config(at, archiveConfigName)
 }
-
-// keepWhole is for where no host matters.
-func keepWhole(_ *place, top string) (name, host string) { return top, "" }

@@ -130,7 +130,7 @@ func TestLeft(t *testing.T) {
 		{"second log", tree{}.with("a/x_clat_hist.1.log", "a/x_clat_hist.1.log.fz"), []string{"a/x_clat_hist.1.log.fz: a second log"}},
 		{"log of all jobs", tree{}.with("a/x_clat_hist.1.log", "a/x_clat_hist.log"), []string{"a/x_clat_hist.log: a log of all jobs beside"}},
 		{"log of all jobs of another host", tree{}.with("a/x_clat_hist.1.log.h1", "a/x_clat_hist.log.h2"), nil},
-		{"only a configuration", tree{id + configName: yamlOf("benchmark: fio"), "results/" + wholeName: "{}"},
+		{"only a configuration", tree{id + configName: yamlOf("benchmark: fio"), "results/" + archiveConfigName: "{}"},
 			[]string{id + configName + ": neither logs nor reports", "results/cbt_config.yaml: the archive of this"}},
 		{"other files in an archive", tree{}.with(id+"output.0_bw.1.log.h", id+"w.h/x.json"), []string{id + "w.h/x.json: may be fio's"}},
 	}
@@ -184,7 +184,7 @@ func TestSkipped(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			files := tree{"results/" + wholeName: yamlOf("clients: [h1]")}
+			files := tree{"results/" + archiveConfigName: yamlOf("clients: [h1]")}
 			if tt.config != "" {
 				files[id+configName] = yamlOf("benchmark: " + tt.config)
 			}
@@ -222,7 +222,7 @@ func TestDoubts(t *testing.T) {
 	}{
 		{"workload, host and no configuration", tree{}.with(id + "w.h1" + log), "h1", ""},
 		{"workload or host with dots and no configuration", tree{}.with(id + "w.h1.lab" + log), "h1.lab", "no configuration says"},
-		{"the archive's configuration knows the host", tree{"results/" + wholeName: yamlOf("clients: {h1.lab: }")}.with(id + "w.2.h1.lab" + log), "h1.lab", ""},
+		{"the archive's configuration knows the host", tree{"results/" + archiveConfigName: yamlOf("clients: {h1.lab: }")}.with(id + "w.2.h1.lab" + log), "h1.lab", ""},
 		{"a broken configuration", tree{id + configName: "a: ["}.with(id + "w.h1.lab" + log), "h1.lab", "no configuration says"},
 		{"folder and file disagree", tree{id + configName: yamlOf("workloads: {w: {}}")}.with(id + "w.h1" + log + ".h2"), "h2", "its folder says h1"},
 		{"dots, but the file has the host", tree{}.with(id + "w.x.y" + log + ".h2"), "h2", ""},

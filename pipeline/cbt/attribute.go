@@ -9,8 +9,8 @@ import (
 )
 
 // attribute gives the reports outside of CBT's layout to the runs that they may be of.
-// What a report says of its logs counts most, then its name, then its place. One that no
-// run's logs can be explained by is a run of its own.
+// What a report says of its logs counts most, then its name, then its place. A report that
+// fits no run's logs is a run of its own.
 func (s *sorter) attribute(reports []*source.File) {
 	s.index()
 	clues := s.clues(reports)
@@ -141,5 +141,5 @@ func (s *sorter) alone(p *clue) {
 	run.Reports = append(run.Reports, Report{Host: p.at.host, File: f, Found: FoundNamed})
 }
 
-// compareReports puts the likeliest first, and those found alike as they came.
+// compareReports puts the likeliest first.
 func compareReports(a, b Report) int { return cmp.Compare(a.Found, b.Found) }

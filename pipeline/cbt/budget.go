@@ -21,7 +21,7 @@ const (
 // Ten megabytes can unpack to 20 GB of one report again and again. The periodic reports of a
 // real fio become 13 times smaller with gzip and up to 40 times with zstd.
 const (
-	freeText = 64 << 20 // bytes of text that packed reports may have, whatever their size
+	freeText = 64 << 20 // bytes of text that packed reports of any size may have
 	maxRatio = 50       // bytes of text beyond that, for each packed byte
 )
 
@@ -43,12 +43,12 @@ func errText(most int64) error {
 		"if they are real, unpack them first and pass the folder", most>>20))
 }
 
-// Budget bounds the work that the reports of all runs of an archive make: the jobs of next
-// to no text, and the text of packed reports. Each file is charged once, as far as it is
-// read, and refused as a whole: its first reports alone would look like a shorter run. Files
-// as fio writes them are read although the budget of jobs is used up, until twice as much is:
-// then no further file is opened. It is safe for concurrent use, and a nil one bounds each
-// file by itself.
+// Budget bounds the work that the reports of all runs of an archive make: the jobs of very
+// little text, and the text of packed reports. Each file is charged once, for the part that is
+// read. A file beyond the budget is refused with all its reports, because the first of them
+// alone would look like a shorter run. Files that fio may have written are read after the
+// budget of jobs is used up, until it is used up twice: then no further file is opened. It is
+// safe for concurrent use, and a nil one bounds each file by itself.
 type Budget struct {
 	freeText int64 // if not 0, in place of the constant
 
@@ -57,7 +57,7 @@ type Budget struct {
 	spent int64 // bytes of text that lack
 	text  int64 // bytes of text of packed files
 	files map[*source.File]*cost
-	kept  map[*source.File]*fiolog.Report // that will be asked for once more
+	kept  map[*source.File]*fiolog.Report // that will be read once more
 	room  int                             // bytes of memory for more of them
 }
 
@@ -134,7 +134,7 @@ func (b *Budget) keep(f *source.File, r *fiolog.Report) {
 	}
 }
 
-// takeKept gives the report of a file away that was kept, if one was.
+// takeKept returns the kept report of a file, if there is one, and forgets it.
 func (b *Budget) takeKept(f *source.File) *fiolog.Report {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 )
 
 // clue is a report outside of CBT's layout, or a job file: what it says, and where it
-// lies, tell which logs are of one execution of fio.
+// lies, show which logs are of one execution of fio.
 type clue struct {
 	file   *source.File
 	dir    string // see [sorter.dirOf]
@@ -39,7 +39,7 @@ func (s *sorter) index() {
 		byPrefix: map[string]map[string][]*Run{}, byDir: map[string][]*Run{}, below: map[string][]*Run{}, order: map[*Run]int{},
 	}
 	for i, r := range s.all {
-		if s.gone[r] || r.at.cbt || r.at.sample {
+		if r.gone || r.at.cbt || r.at.sample {
 			continue
 		}
 		s.found.order[r] = i
@@ -156,7 +156,7 @@ func (s *sorter) setNamed(all []*clue) {
 		}
 		var prefix []*Run
 		for _, r := range p.prefix {
-			if r = s.now(r); !s.gone[r] {
+			if r = r.now(); !r.gone {
 				prefix = addNew(prefix, r)
 			}
 		}

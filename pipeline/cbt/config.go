@@ -24,10 +24,10 @@ func (r *Run) Configure(ctx context.Context) (map[string]any, error) {
 	case r.at.cbt:
 		errs = append(errs, fmt.Errorf("read %s: %w", path.Join(r.at.config, configName), fs.ErrNotExist))
 	}
-	if r.Whole != nil {
-		m, err := readYAML(ctx, r.Whole)
+	if r.ArchiveConfig != nil {
+		m, err := readYAML(ctx, r.ArchiveConfig)
 		c := mapping(m["cluster"])
-		errs = append(errs, err, flat.file(r.Whole.Name(), "cbt", c))
+		errs = append(errs, err, flat.file(r.ArchiveConfig.Name(), "cbt", c))
 		r.fillCluster(c)
 	}
 	return flat.into, errors.Join(errs...)

@@ -15,7 +15,7 @@ func TestFlatten(t *testing.T) {
 	r := tree{
 		id + configName: "cluster:\n  benchmark: fio\n  list: [1, two, 3.5, null, true]\n  null: x\n  none: ~\n  2: {3: three, true: yes}\n" +
 			"  nested: [{a: 1}, [b, c], d]\n  large: 1000000.0\n  day: 2024-05-06\n  empty: {}\n  text: 0x10\n",
-		"results/" + wholeName: yamlOf("clients: [h1]", "mons: {m1: {a: '1.2.3.4:6789'}}"),
+		"results/" + archiveConfigName: yamlOf("clients: [h1]", "mons: {m1: {a: '1.2.3.4:6789'}}"),
 	}.with(id + "output.0_bw.1.log.h1").read(t).Runs[0]
 	want := map[string]any{
 		"cluster.benchmark": "fio", "cluster.list": "1,two,3.5,,true", "cluster.null": "x", "cluster.2.3": "three", "cluster.2.true": "yes",
@@ -74,13 +74,13 @@ func TestDamagedConfiguration(t *testing.T) {
 		files tree
 		want  []string // in the error
 	}{
-		{"missing", tree{"results/" + wholeName: whole}, []string{id + configName, fs.ErrNotExist.Error()}},
-		{"empty", tree{id + configName: "", "results/" + wholeName: whole}, []string{configName, "no configuration in it"}},
-		{"only a comment", tree{id + configName: "# x\n", "results/" + wholeName: whole}, []string{"no configuration in it"}},
-		{"broken", tree{id + configName: "cluster:\n  a: 1\n  b: [1\nc: 2", "results/" + wholeName: whole}, []string{configName, "line "}},
-		{"no mapping", tree{id + configName: "[1, 2]", "results/" + wholeName: whole}, []string{"want a mapping"}},
-		{"too long", tree{id + configName: strings.Repeat("#", yamlLimits.Bytes+1), "results/" + wholeName: whole}, []string{"longer than"}},
-		{"aliases without end", tree{id + configName: "a: &a [*a]", "results/" + wholeName: whole}, []string{configName}},
+		{"missing", tree{"results/" + archiveConfigName: whole}, []string{id + configName, fs.ErrNotExist.Error()}},
+		{"empty", tree{id + configName: "", "results/" + archiveConfigName: whole}, []string{configName, "no configuration in it"}},
+		{"only a comment", tree{id + configName: "# x\n", "results/" + archiveConfigName: whole}, []string{"no configuration in it"}},
+		{"broken", tree{id + configName: "cluster:\n  a: 1\n  b: [1\nc: 2", "results/" + archiveConfigName: whole}, []string{configName, "line "}},
+		{"no mapping", tree{id + configName: "[1, 2]", "results/" + archiveConfigName: whole}, []string{"want a mapping"}},
+		{"too long", tree{id + configName: strings.Repeat("#", yamlLimits.Bytes+1), "results/" + archiveConfigName: whole}, []string{"longer than"}},
+		{"aliases without end", tree{id + configName: "a: &a [*a]", "results/" + archiveConfigName: whole}, []string{configName}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestMissingHosts(t *testing.T) {
 		{"{a: x, b: y}", []string{"output.0_bw.1.log.B"}, []string{"a"}},
 	}
 	for _, tt := range tests {
-		files := tree{id + configName: yamlOf("benchmark: fio"), "results/" + wholeName: yamlOf("clients: " + tt.clients)}
+		files := tree{id + configName: yamlOf("benchmark: fio"), "results/" + archiveConfigName: yamlOf("clients: " + tt.clients)}
 		for _, f := range tt.files {
 			files[id+f] = ""
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// peekLen is how much of a file is looked at to tell what it is.
+// peekLen is how much of a file is read to find out what it is.
 const peekLen = 64 << 10
 
 // head is the beginning of a file; of what is damaged it may be good.
@@ -42,19 +42,19 @@ func hasReport(head []byte) bool {
 	return false
 }
 
-// content is what a file is, whatever its name.
+// content is what a file is, by its content alone.
 type content uint8
 
 const (
 	unknown     content = iota
 	histogram           // rows of a histogram log
 	completions         // rows of single completions, or of anything else with a block size
-	averages            // rows of averages, of which nothing tells what of
+	averages            // rows of averages; nothing in them says what of
 	report              // fio's JSON output
 )
 
-// contentOf tells what a text is by its beginning: by the first of a few lines that is
-// either of fio.
+// contentOf finds what a text is by its beginning: by the first few lines that fio may have
+// written.
 func contentOf(head []byte) content {
 	const lines = 8
 	if hasReport(head) {
@@ -71,7 +71,7 @@ func contentOf(head []byte) content {
 	return unknown
 }
 
-// rowContent tells by its number of fields what log a row is of.
+// rowContent is the kind of log that a row is of, by its number of fields.
 func rowContent(line []byte) content {
 	fields := bytes.Split(bytes.TrimSpace(line), []byte{','})
 	const (

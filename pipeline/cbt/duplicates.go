@@ -15,7 +15,7 @@ import (
 
 var numberMark = regexp.MustCompile(`^\.\d+$`)
 
-// dropOldReports leaves out reports whose names say that they are older than another that
+// dropOldReports drops reports whose names say that they are older than another that
 // is there: out.json.bak beside out.json.
 func (s *sorter) dropOldReports(reports []*source.File) []*source.File {
 	return slices.DeleteFunc(slices.Clone(reports), func(f *source.File) bool {
@@ -34,12 +34,12 @@ func (s *sorter) dropOldReports(reports []*source.File) []*source.File {
 	})
 }
 
-// dropDuplicates leaves out what is there twice with the same content, since requests would
-// count twice: in one run, and runs that are copies of others.
+// dropDuplicates drops files and runs that are there twice with the same content, because
+// their requests would count twice.
 func (s *sorter) dropDuplicates() {
 	t := duplicates{sums: map[*source.File]*sum{}, budget: s.budget}
 	for _, r := range s.all {
-		if !s.gone[r] {
+		if !r.gone {
 			s.dropDuplicateLogs(r, &t)
 			s.dropDuplicateReports(r, &t)
 		}
@@ -48,7 +48,7 @@ func (s *sorter) dropDuplicates() {
 	s.dropDuplicateReportRuns(&t)
 }
 
-// dropDuplicateLogs leaves out logs of one run that have the content of another of the same
+// dropDuplicateLogs drops logs of one run that have the content of another of the same
 // kind and number: copies under another host's name, or of another volume.
 func (s *sorter) dropDuplicateLogs(r *Run, t *duplicates) {
 	type key struct {
@@ -72,7 +72,7 @@ func (s *sorter) dropDuplicateLogs(r *Run, t *duplicates) {
 	})
 }
 
-// dropDuplicateReports leaves out reports of one run that have the content of another. CBT keeps
+// dropDuplicateReports drops reports of one run that have the content of another. CBT keeps
 // each twice, as it was printed and the JSON alone, which may be the same. Of two hosts
 // they are copies only where the logs of one were copies, too: reports that grow have
 // little in them at first.
@@ -99,7 +99,7 @@ func (s *sorter) lostLogs(r *Run, f Report) bool {
 	return !r.isReported() && !slices.ContainsFunc(r.logs(), func(l Log) bool { return l.Host == f.Host && l.Volume == f.Volume })
 }
 
-// dropDuplicateReportRuns leaves out runs without logs whose reports are other runs', too.
+// dropDuplicateReportRuns drops runs without logs whose reports are other runs', too.
 func (s *sorter) dropDuplicateReportRuns(t *duplicates) {
 	type key struct {
 		argument string
@@ -112,7 +112,7 @@ func (s *sorter) dropDuplicateReportRuns(t *duplicates) {
 		}
 		return 0
 	}
-	runs := slices.DeleteFunc(slices.Clone(s.all), func(r *Run) bool { return s.gone[r] })
+	runs := slices.DeleteFunc(slices.Clone(s.all), func(r *Run) bool { return r.gone })
 	slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Or(alone(a)-alone(b), s.first(a)-s.first(b)) })
 	for _, r := range runs {
 		var of *Run
@@ -140,12 +140,12 @@ type ownedReport struct {
 	run  *Run
 }
 
-// dropDuplicateRuns leaves out runs all of whose logs are in another run under the same names.
+// dropDuplicateRuns drops runs all of whose logs are in another run under the same names.
 func (s *sorter) dropDuplicateRuns(t *duplicates) {
 	groups := map[string][]*Run{}
 	var order []string
 	for _, r := range s.all {
-		if s.gone[r] {
+		if r.gone {
 			continue
 		}
 		if key := r.outline(); key != "" {
@@ -161,7 +161,7 @@ func (s *sorter) dropDuplicateRuns(t *duplicates) {
 			return cmp.Or(min(len(b.Reports), 1)-min(len(a.Reports), 1), strings.Count(a.Path, "/")-strings.Count(b.Path, "/"), s.first(a)-s.first(b))
 		})
 		for i, r := range runs {
-			j := slices.IndexFunc(runs[:i], func(other *Run) bool { return !s.gone[other] && t.sameRun(r, other) })
+			j := slices.IndexFunc(runs[:i], func(other *Run) bool { return !other.gone && t.sameRun(r, other) })
 			if j < 0 {
 				continue
 			}
@@ -170,11 +170,11 @@ func (s *sorter) dropDuplicateRuns(t *duplicates) {
 	}
 }
 
-// dropDuplicate leaves out a run that is a copy of another.
+// dropDuplicate drops a run that is a copy of another.
 func (s *sorter) dropDuplicate(r, of *Run) {
-	s.gone[r] = true
+	r.gone = true
 	for _, f := range r.Files() {
-		if f != r.Config && f != r.Whole && f != r.Job && !s.isUsed(f) && !f.Beside {
+		if f != r.Config && f != r.ArchiveConfig && f != r.Job && !s.isUsed(f) && !f.Beside {
 			s.leaveOut(f, "part of a copy of "+of.Path+", so it counts once")
 		}
 	}
@@ -182,7 +182,7 @@ func (s *sorter) dropDuplicate(r, of *Run) {
 
 // isUsed reports whether a file is in a run that is still there.
 func (s *sorter) isUsed(f *source.File) bool {
-	return slices.ContainsFunc(s.all, func(r *Run) bool { return !s.gone[r] && slices.Contains(r.Files(), f) })
+	return slices.ContainsFunc(s.all, func(r *Run) bool { return !r.gone && slices.Contains(r.Files(), f) })
 }
 
 // outline is the names and sizes of a run's logs, "" where a size is not known, or nothing

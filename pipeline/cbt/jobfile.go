@@ -52,7 +52,7 @@ func (s *sorter) describe() {
 	}
 	used := map[*source.File]bool{}
 	for _, r := range s.all {
-		if s.gone[r] || r.at.cbt {
+		if r.gone || r.at.cbt {
 			continue
 		}
 		if f := s.jobFileOf(r, byDir); f != nil {

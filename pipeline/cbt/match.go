@@ -59,7 +59,7 @@ const (
 
 // names reports whether the value of an option, whose last part is prefix, in a file of the
 // folder from names logs of that prefix in the folder at. Values are relative to where fio
-// was started, which nothing tells; files may have been moved since, together.
+// was started, which is not recorded; files may have been moved since, together.
 func names(value, from, at, prefix string) strength {
 	dir := path.Dir(value)
 	switch {

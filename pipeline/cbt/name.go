@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	configName = "benchmark_config.yaml" // of one benchmark
-	wholeName  = "cbt_config.yaml"       // of the archive
+	configName        = "benchmark_config.yaml" // of one benchmark
+	archiveConfigName = "cbt_config.yaml"       // of the archive
 )
 
 var (
@@ -22,17 +22,16 @@ var (
 	monitorDir   = regexp.MustCompile(`^(?:collectl|perf|blktrace|top|visualisation|[a-z_]+_monitoring)(?:\..+)?$`)
 )
 
-// Wanted tells by its path whether a file can tell anything about a run: logs of fio,
-// what may be its reports, job files and CBT's configuration. Of others the content
-// decides, see [Options].
+// Wanted reports by its path whether a file may be of use: logs of fio, what may be its
+// reports, job files and CBT's configuration. The content of others decides, see [Options].
 func Wanted(name string) bool {
 	r := roleOf(name)
 	return r != roleNone && r != roleLoose
 }
 
 // Options are those that a scan for [Read] needs: reports of any name are found near logs,
-// files that the user named are listed whatever their names, and so is what may belong
-// to them and lies beside them.
+// files that the user named are listed under any name, with files beside them that may
+// belong to them.
 func Options() source.Options {
 	return source.Options{Want: Wanted, Named: true, Beside: true, Look: source.Look{
 		Near: func(name string) bool { return roleOf(name) == roleLog },
@@ -49,7 +48,7 @@ var foreign = map[string]bool{
 }
 
 // mayBeReport reports whether a file of which the name says nothing is worth a look.
-// Stores of other programs hold files named by hashes by the thousand.
+// Stores of other programs have thousands of files named by hashes.
 func mayBeReport(name string) bool {
 	base := path.Base(name)
 	return roleOf(name) <= roleLoose && !byMonitor(name) && !ceph(base) && !hashName.MatchString(base) && !foreign[path.Ext(base)]
@@ -76,7 +75,7 @@ func roleOf(name string) role {
 		return roleLog
 	}
 	switch {
-	case base == configName || base == wholeName:
+	case base == configName || base == archiveConfigName:
 		return roleConfig
 	case ceph(base):
 		return roleNone

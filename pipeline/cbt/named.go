@@ -54,8 +54,8 @@ func (s *sorter) hasOriginal(f *source.File) bool {
 	return false
 }
 
-// named tells what a file is that the user named by a name that is no log's. A log is
-// taken in here: it has one job, or as many as follow one another in it.
+// named is the role of a file that the user named and whose name is no log's. A log is
+// taken in here: it has one job, or several that follow one another.
 func (s *sorter) named(f *source.File, byName role) role {
 	first := head(f)
 	kind := fiolog.ClatHist
@@ -71,7 +71,7 @@ func (s *sorter) named(f *source.File, byName role) role {
 	case averages:
 		hint, ok := kindHint(f.Path)
 		if !ok {
-			s.leaveOut(f, "rows of averages (log_avg_msec), and nothing says of what: name it as fio does, such as x_clat.1.log")
+			s.leaveOut(f, "rows of averages (log_avg_msec), but not of what: name it like fio does, such as x_clat.1.log")
 			return roleConfig
 		}
 		kind = hint
@@ -91,7 +91,7 @@ func (s *sorter) named(f *source.File, byName role) role {
 	s.log(f, fiolog.Name{Prefix: prefix, Kind: kind})
 	at := s.place(f, false)
 	family, _ := splitPrefix(prefix)
-	s.run(f, &at, family).doubt(fmt.Sprintf("%s: read as a log of %s, because its rows are such", f.Name(), kindNames[kind]))
+	s.run(f, &at, family).doubt(fmt.Sprintf("%s: read as a log of %s, because of its rows", f.Name(), kindNames[kind]))
 	return roleConfig
 }
 

@@ -45,14 +45,15 @@ type place struct {
 	doubt    string // about the host
 }
 
-// splitter divides the first folder below an id- folder into its name and a host.
+// splitter divides the first folder below an id- folder into its name and a host; nil where
+// no host matters.
 type splitter func(p *place, top string) (name, host string)
 
 // locate reads the folders above a file. The archive's name counts as one, because the
 // user may have given a folder from inside of an archive.
 //
-// isSample tells of a folder named as pbench-fio names its samples whether it is one; nil
-// says that none is.
+// isSample reports whether a folder with the name of a sample of pbench-fio is one; with nil,
+// none is.
 func locate(archive, dir string, split splitter, isSample func(dir string) bool) place {
 	parts := []string{archive}
 	if dir != "." {
@@ -66,7 +67,7 @@ func locate(archive, dir string, split splitter, isSample func(dir string) bool)
 		}
 		first = findTop(parts)
 	}
-	if 0 < first && first < len(parts) {
+	if 0 < first && first < len(parts) && split != nil {
 		top := parts[first]
 		parts[first], p.host = split(&p, top)
 	}

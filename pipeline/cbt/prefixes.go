@@ -10,9 +10,9 @@ import (
 )
 
 // now is the run that another is part of, or itself.
-func (s *sorter) now(r *Run) *Run {
-	for s.into[r] != nil {
-		r = s.into[r]
+func (r *Run) now() *Run {
+	for r.into != nil {
+		r = r.into
 	}
 	return r
 }
@@ -23,7 +23,7 @@ func (s *sorter) uniteNamed(clues []*clue) {
 	for _, p := range clues {
 		runs := p.options
 		for i, r := range runs {
-			runs[i] = s.now(r)
+			runs[i] = r.now()
 		}
 		slices.SortFunc(runs, func(a, b *Run) int { return s.first(a) - s.first(b) })
 		runs = slices.Compact(runs)
@@ -46,7 +46,7 @@ func (s *sorter) uniteNamed(clues []*clue) {
 	s.setNamed(clues)
 }
 
-// leaveStale leaves out logs that a report proves to be of another execution, among runs
+// leaveStale drops logs that a report proves to be of another execution, among runs
 // that have a job twice: its jobs have other prefixes than the logs of their numbers.
 func (s *sorter) leaveStale(p *clue, runs []*Run) {
 	if collision(runs) == "" {
@@ -72,7 +72,7 @@ func (s *sorter) leaveStale(p *clue, runs []*Run) {
 			return true
 		})
 		if r.isReported() && len(r.Reports) == 0 {
-			s.gone[r] = true
+			r.gone = true
 		}
 	}
 }
@@ -98,12 +98,12 @@ func collision(runs []*Run) string {
 	return ""
 }
 
-// uniteInto makes one run of several, which is called after the report, as that is one.
+// uniteInto makes one run of several. It has the name of the report, which they share.
 func (s *sorter) uniteInto(p *clue, runs []*Run) {
 	one := runs[0]
 	for _, r := range runs[1:] {
 		one.absorb(r)
-		s.gone[r], s.into[r] = true, one
+		r.gone, r.into = true, one
 	}
 	folder, base := one.at.folder, one.base
 	for _, r := range runs[1:] {
@@ -121,7 +121,7 @@ func (s *sorter) uniteInto(p *clue, runs []*Run) {
 func (s *sorter) uniteNumbered(clues []*clue) {
 	united := false
 	for _, p := range clues {
-		if p.isJob || p.claims == nil || len(p.options) != 1 || s.gone[p.options[0]] {
+		if p.isJob || p.claims == nil || len(p.options) != 1 || p.options[0].gone {
 			continue
 		}
 		runs := []*Run{p.options[0]}
@@ -133,7 +133,7 @@ func (s *sorter) uniteNumbered(clues []*clue) {
 				isOthers := slices.ContainsFunc(clues, func(o *clue) bool {
 					return o != p && (slices.Contains(o.options, r) || slices.Contains(o.prefix, r))
 				})
-				if !isOthers && !s.gone[r] {
+				if !isOthers && !r.gone {
 					runs = append(runs, r)
 				}
 			}
@@ -145,7 +145,7 @@ func (s *sorter) uniteNumbered(clues []*clue) {
 				names = append(names, path.Base(r.Path))
 			}
 			s.uniteInto(p, runs)
-			s.now(runs[0]).doubt(fmt.Sprintf("logs named %s are taken for those of one execution: their jobs are numbered through, and %s has fewer entries",
+			runs[0].now().doubt(fmt.Sprintf("logs named %s are taken for those of one execution: their jobs are numbered through, and %s has fewer entries",
 				strings.Join(names, ", "), p.file.Name()))
 			united = true
 		}

@@ -89,7 +89,7 @@ func checkOnce(t *rapid.T, files []*source.File, a *Archive) {
 			what[f.File] |= report
 		}
 		what[r.Config] |= config
-		what[r.Whole] |= config
+		what[r.ArchiveConfig] |= config
 		if len(r.Logs)+len(r.Others)+len(r.Reports) == 0 {
 			t.Errorf("%s is empty", r.Path)
 		}
@@ -109,7 +109,7 @@ func checkOnce(t *rapid.T, files []*source.File, a *Archive) {
 			t.Errorf("%s: %b, logs %d", f.Path, got, logs[f])
 		case !Wanted(f.Path) && got != report:
 			t.Errorf("%s is of no use by its name, but %b", f.Path, got)
-		case got == 0 && role == roleConfig && filepath.Base(f.Path) == wholeName && len(a.Skipped) > 0:
+		case got == 0 && role == roleConfig && filepath.Base(f.Path) == archiveConfigName && len(a.Skipped) > 0:
 		case got == 0 && role != roleNone && role != roleLoose:
 			t.Errorf("%s is nowhere", f.Path)
 		}

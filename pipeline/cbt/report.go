@@ -98,7 +98,7 @@ func (r *Run) hasPrefix(name string) bool {
 }
 
 // beside are the runs in CBT's layout that a report of that name may belong to: those
-// whose logs have the same prefix, or else all, and what is inside tells.
+// whose logs have the same prefix, or else all, and its content decides.
 func beside(runs []*Run, base string) []*Run {
 	name := stem(base)
 	same := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return !r.hasPrefix(name) })

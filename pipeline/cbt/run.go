@@ -15,10 +15,10 @@ type Run struct {
 	Path    string   // of the run inside it, without hosts; with the log prefix where a folder may have several
 	Logs    []Log    // of histograms, by host, volume and job
 	Others  []Log    // of all other kinds: by host, volume, job and kind
-	Reports []Report // what holds fio's output, or may hold it
+	Reports []Report // what is fio's output, or may be
 	Settings
-	Config *source.File // benchmark_config.yaml, nil where there is none
-	Whole  *source.File // cbt_config.yaml, likewise
+	Config        *source.File // benchmark_config.yaml, nil where there is none
+	ArchiveConfig *source.File // cbt_config.yaml, likewise
 
 	// Job is fio's job file: pbench-fio keeps it, and people do; nil where there is none,
 	// and in CBT's layout. JobOptions are the options that all its sections share, with
@@ -40,12 +40,14 @@ type Run struct {
 	base     string // the folder at.folder, see [sorter.dirOf]
 	name     string
 	argument string // that it was found under
+	gone     bool   // it is part of another, or a copy, or has no files left
+	into     *Run   // which other
 }
 
 // Log is one log of fio.
 type Log struct {
 	Kind   fiolog.Kind
-	Host   string // "" where neither name nor folder tells
+	Host   string // "" where neither name nor folder says it
 	Volume string // of the host: V of output.V; "" where the name has none
 	Job    int    // of fio, from 1; 0 for a log of all jobs
 	Prefix string // the part of the name before _clat_hist
@@ -53,10 +55,10 @@ type Log struct {
 	File   *source.File
 }
 
-// Report is a file that may hold fio's JSON output.
+// Report is a file that may be fio's JSON output.
 type Report struct {
 	Host, Volume string
-	Named        bool // by CBT: it belongs to that host and volume. Else its content tells
+	Named        bool // by CBT: it belongs to that host and volume. Else its content decides
 	File         *source.File
 
 	// Found says why it is thought to be the run's. Reports come in the order of that.
@@ -130,7 +132,7 @@ func namesIn(list []string) []string {
 }
 
 // MissingHosts are the clients of which the run has no logs, or no reports if it has no
-// logs of any host. [Run.Configure] must have been called. Where files do not tell their
+// logs of any host. [Run.Configure] must have been called. Where files do not name their
 // hosts nothing is known to be missing.
 func (r *Run) MissingHosts() []string {
 	have := r.logHosts()
@@ -185,7 +187,7 @@ func (r *Run) logs() []Log { return append(r.Logs[:len(r.Logs):len(r.Logs)], r.O
 // isReported reports whether a run has no logs at all.
 func (r *Run) isReported() bool { return len(r.Logs)+len(r.Others) == 0 }
 
-// dropLogs takes the logs out of a run for which drop holds.
+// dropLogs removes the logs that drop reports.
 func (r *Run) dropLogs(drop func(Log) bool) {
 	r.Logs = slices.DeleteFunc(r.Logs, drop)
 	r.Others = slices.DeleteFunc(r.Others, drop)
@@ -200,7 +202,7 @@ func (r *Run) Files() []*source.File {
 	for _, f := range r.Reports {
 		files = append(files, f.File)
 	}
-	for _, f := range []*source.File{r.Config, r.Whole, r.Job} {
+	for _, f := range []*source.File{r.Config, r.ArchiveConfig, r.Job} {
 		if f != nil {
 			files = append(files, f)
 		}

@@ -13,24 +13,24 @@ import (
 // fioClasses are CBT's benchmarks that run fio.
 var fioClasses = map[string]bool{"fio": true, "librbdfio": true, "rawfio": true, rbdfio: true, "kvmrbdfio": true}
 
-// told is what CBT's YAML files say that the names of files do not.
-type told struct {
+// facts are what CBT's YAML files say that the names of files do not.
+type facts struct {
 	benchmark string
 	workloads []string // the longest first
 	clients   []string
 }
 
-// ask reads a YAML file, once. One that cannot be read says nothing: whether that is
-// worth a word, [Run.Configure] tells.
-func (s *sorter) ask(f *source.File) *told {
+// factsIn reads a YAML file, once. One that cannot be read says nothing: [Run.Configure]
+// reports that where it matters.
+func (s *sorter) factsIn(f *source.File) *facts {
 	if f == nil {
-		return &told{}
+		return &facts{}
 	}
-	if t := s.told[f]; t != nil {
+	if t := s.facts[f]; t != nil {
 		return t
 	}
-	t := &told{}
-	s.told[f] = t
+	t := &facts{}
+	s.facts[f] = t
 	m, err := readYAML(s.ctx, f)
 	if err != nil {
 		return t
@@ -50,7 +50,8 @@ func (s *sorter) ask(f *source.File) *told {
 func (s *sorter) skip(reports []*source.File) {
 	files := map[folder][]*source.File{}
 	for at, f := range s.configs {
-		if p := locate(at.archive, at.path, keepWhole, nil); p.cbt && p.config == at.path {
+		at.path = path.Dir(at.path)
+		if p := locate(at.archive, at.path, nil, nil); p.cbt && p.config == at.path && path.Base(f.Path) == configName {
 			files[at] = append(files[at], f)
 		}
 	}
@@ -64,7 +65,7 @@ func (s *sorter) skip(reports []*source.File) {
 		if s.logged[at] {
 			continue
 		}
-		benchmark, reason := s.ask(s.configs[at]).benchmark, "as its configuration says"
+		benchmark, reason := s.factsIn(s.config(at, configName)).benchmark, "as its configuration says"
 		if benchmark == "" {
 			benchmark, reason = guess(at.path, of), "as the names of its files say"
 		}
@@ -83,7 +84,7 @@ var (
 	radosbenchDir = regexp.MustCompile(`^(?:prefill|write|read|seq|rand)$`)
 )
 
-// guess tells by names which benchmark wrote reports, "" if they may be fio's.
+// guess is the benchmark that wrote reports, by their names; "" if they may be fio's.
 func guess(config string, files []*source.File) string {
 	for _, f := range files {
 		below := strings.TrimPrefix(strings.TrimPrefix(f.Path, config), "/")

@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// place reads the folders above a file. named tells that the file's name has a host.
+// place reads the folders above a file. named means that the file's name has a host.
 func (s *sorter) place(f *source.File, named bool) place {
 	key := placeKey{folderOf(f, path.Dir(f.Path)), named}
 	p, ok := s.places[key]
@@ -29,21 +29,21 @@ func (s *sorter) place(f *source.File, named bool) place {
 }
 
 // split divides the first folder below an id- folder into its name and a host. Both may
-// have dots in them, so only the configuration tells for certain.
+// have dots in them, so only the configuration is certain.
 func (s *sorter) split(p *place, config folder, top string, named bool) (name, host string) {
 	name, host, ok := strings.Cut(top, ".")
 	if !ok || isSetting(name) || fioClasses[name] {
 		return name, host
 	}
-	for _, w := range s.ask(s.configs[config]).workloads { // the longest first
+	for _, w := range s.factsIn(s.config(config, configName)).workloads { // the longest first
 		if rest, ok := strings.CutPrefix(top, w); ok && (rest == "" || rest[0] == '.') {
 			return w, strings.TrimPrefix(rest, ".")
 		}
 	}
-	if named { // each file tells its own
+	if named { // each file has its own
 		return top, ""
 	}
-	for _, h := range s.ask(s.wholeOf(config)).clients {
+	for _, h := range s.factsIn(s.archiveConfig(config)).clients {
 		if before, ok := strings.CutSuffix(top, "."+h); ok {
 			return before, h
 		}
@@ -71,10 +71,10 @@ func (s *sorter) run(f *source.File, at *place, family string) *Run {
 				r.name = path.Join(at.name, family)
 			}
 		}
-		r.Config = s.configs[folderOf(f, path.Dir(f.Path))]
+		r.Config = s.config(folderOf(f, path.Dir(f.Path)), configName)
 		if at.cbt {
-			r.Config = s.configs[folderOf(f, at.config)]
-			r.Whole = s.wholes[folderOf(f, at.root)]
+			r.Config = s.config(folderOf(f, at.config), configName)
+			r.ArchiveConfig = s.config(folderOf(f, at.root), archiveConfigName)
 		}
 		s.runs[key] = r
 		s.all = append(s.all, r)
@@ -118,9 +118,9 @@ func (s *sorter) log(f *source.File, name fiolog.Name) {
 	}
 }
 
-// dropWholeLogs leaves out logs of all jobs where there are logs of single jobs, too:
+// dropAllJobsLogs drops logs of all jobs where there are logs of single jobs, too:
 // one of both is of another execution, and together they would count requests twice.
-func (s *sorter) dropWholeLogs() {
+func (s *sorter) dropAllJobsLogs() {
 	single := map[logKey]bool{}
 	for key := range s.logs {
 		if key.job > 0 {

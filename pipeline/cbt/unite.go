@@ -46,7 +46,7 @@ func (s *sorter) uniteFamilies() {
 			names = append(names, path.Base(r.Path))
 			if r != one {
 				one.absorb(r)
-				s.gone[r] = true
+				r.gone = true
 			}
 		}
 		s.folders[at] = []*Run{one}
@@ -77,7 +77,7 @@ func oneExecution(runs []*Run) bool {
 }
 
 // uniteDepths makes one run of the iodepth folders below each total_iodepth folder, which
-// hold the volumes of one execution. Where volumes come twice it cannot be so.
+// have the volumes of one execution. Where a volume comes twice they have several.
 func (s *sorter) uniteDepths() {
 	type totalKey struct {
 		folder
@@ -87,7 +87,7 @@ func (s *sorter) uniteDepths() {
 	var keys []totalKey
 	for key, r := range s.runs {
 		total := r.at.total
-		if s.gone[r] || total == "" || path.Dir(r.at.folder) != total || !strings.HasPrefix(path.Base(r.at.folder), "iodepth-") {
+		if r.gone || total == "" || path.Dir(r.at.folder) != total || !strings.HasPrefix(path.Base(r.at.folder), "iodepth-") {
 			continue
 		}
 		k := totalKey{folder{key.argument, key.archive, total}, key.family}
@@ -112,7 +112,7 @@ func (s *sorter) uniteDepths() {
 				one.IODepth = 0
 			}
 			one.absorb(r)
-			s.gone[r] = true
+			r.gone = true
 		}
 	}
 }

@@ -112,7 +112,7 @@ func mapping(v any) map[string]any {
 }
 
 // single is a value, or the only one of a list. A list of more has the values of several
-// runs: the path tells which is this one's, or nothing does.
+// runs: only the path may say which is this one's.
 func single(v any) any {
 	if list, ok := v.([]any); ok && len(list) == 1 {
 		return list[0]

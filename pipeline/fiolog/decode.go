@@ -3,14 +3,19 @@ package fiolog
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/fio2es/fio2es/hist"
 )
 
-// decoder goes once over a text that is known to be JSON. encoding/json goes over each
-// part of it once more for every type that has a decoder of its own, and a report of
-// json+ is made of little else. Keys and raw values are parts of the text.
+// decoder reads a text that is known to be JSON in one pass. encoding/json makes one more
+// pass over each value whose type has a decoder of its own, and most of a report of json+
+// are such values. Keys and raw values are parts of the text.
 type decoder struct {
-	doc []byte
-	at  int // what comes next
+	doc  []byte
+	at   int       // what comes next
+	left int       // bytes of memory for more jobs
+	unit hist.Unit // of the job's latencies
+	err  error     // why the report is of no use
 }
 
 // peek is the first byte of what comes next, 0 at the end.
@@ -23,7 +28,7 @@ func (d *decoder) peek() byte {
 	return 0
 }
 
-// raw is the next value as it is written.
+// raw takes the next value as it is written.
 func (d *decoder) raw() []byte {
 	first := d.peek()
 	from := d.at
@@ -43,12 +48,12 @@ func (d *decoder) raw() []byte {
 // endsLiteral says what comes behind a number, true, false or null.
 var endsLiteral = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, ',': true, '}': true, ']': true}
 
-// object calls member with the key of each member, whose value it then must take. A
-// value that is no object is skipped, and the result is false.
-func (d *decoder) object(member func(key []byte)) bool {
+// object calls member with the key of each member. member must take its value. A value
+// that is no object is skipped.
+func (d *decoder) object(member func(key []byte)) {
 	if d.peek() != '{' {
 		d.raw()
-		return false
+		return
 	}
 	for d.at++; d.peek() == '"'; {
 		key := d.raw()
@@ -60,11 +65,10 @@ func (d *decoder) object(member func(key []byte)) bool {
 		}
 	}
 	d.at++
-	return true
 }
 
-// array calls element for each element, which then must take it. A value that is no
-// array is skipped, and the result is false.
+// array calls element for each element. element must take it. A value that is no array is
+// skipped, and the result is false.
 func (d *decoder) array(element func()) bool {
 	if d.peek() != '[' {
 		d.raw()
@@ -89,7 +93,7 @@ func (d *decoder) isNull() bool {
 	return true
 }
 
-// stringEnd is where the string ends that begins at a quote: at its other quote.
+// stringEnd is the other quote of the string that begins at a quote.
 func stringEnd(b []byte, quote int) int {
 	for i := quote + 1; i < len(b); i++ {
 		switch b[i] {
@@ -102,7 +106,7 @@ func stringEnd(b []byte, quote int) int {
 	return len(b) - 1
 }
 
-// nestedEnd is where the object or array ends that begins at a brace or bracket.
+// nestedEnd is the end of the object or array that begins at a brace or bracket.
 func nestedEnd(b []byte, begin int) int {
 	depth := 0
 	for i := begin; i < len(b); i++ {

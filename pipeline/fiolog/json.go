@@ -238,16 +238,14 @@ func (s *documents) parse() (*Report, error) {
 		got := s.doc[min(at, len(s.doc)):]
 		return nil, &SyntaxError{File: s.name, Line: line, Column: column, Got: quoted(got), Want: "JSON: " + bad.Error()}
 	}
-	raw := newJSONReport()
-	(&decoder{doc: s.doc}).report(raw)
-	if raw.version == "" && !raw.jobs.found && !raw.clients.found {
+	rep, err := (&decoder{doc: s.doc}).report()
+	switch {
+	case err == errNoReport:
 		return nil, &SyntaxError{
 			File: s.name, Line: s.first, Column: s.column,
 			Got: quoted(s.doc), Want: "a report of fio, which has a \"fio version\" and \"jobs\"",
 		}
-	}
-	rep, err := raw.report()
-	if err != nil {
+	case err != nil:
 		return nil, &SyntaxError{File: s.name, Line: s.first, Column: s.column, Got: err.Error(), Want: "a report of fio"}
 	}
 	rep.Line, rep.Bytes = s.first, len(s.doc)

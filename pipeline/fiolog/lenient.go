@@ -6,11 +6,11 @@ import (
 	"strconv"
 )
 
-// What is taken here may be any JSON value: versions of fio, and tools that rewrite its
-// output, differ in what they put into quotes. None of it fails, because that would lose
-// the rest of the document.
+// These functions take any JSON value, because versions of fio and tools that rewrite its
+// output differ in what they quote. None of them fails on a wrong type: that would lose the
+// rest of the document.
 
-// number is a JSON number, or a string that is one; anything else is 0.
+// number is a JSON number, or a string of one. Anything else is 0.
 type number struct {
 	float   float64
 	count   uint64 // the exact value, if isCount
@@ -34,15 +34,6 @@ func (d *decoder) number() number {
 	return n
 }
 
-// optional takes the next value; nil if it is null.
-func (d *decoder) optional() *number {
-	if d.isNull() {
-		return nil
-	}
-	n := d.number()
-	return &n
-}
-
 // whole is the number as a whole one, towards 0 and within 64 bits.
 func (n number) whole() int64 {
 	switch {
@@ -56,7 +47,7 @@ func (n number) whole() int64 {
 	return 0
 }
 
-// text takes the next value: a string, "" for null, or the text of anything else.
+// text takes the next value: a string, "" for null, or anything else as it is written.
 func (d *decoder) text() string {
 	if d.isNull() {
 		return ""
@@ -68,54 +59,62 @@ func (d *decoder) text() string {
 	return string(b)
 }
 
-// texts is a JSON object of strings; anything else is none.
-type texts struct {
-	of      map[string]string
-	tooMany bool
+// scaled is a latency in nanoseconds, from a unit of so many.
+func (n number) scaled(unit int64) int64 {
+	v := n.whole()
+	if v > math.MaxInt64/unit {
+		return math.MaxInt64
+	}
+	return v * unit
 }
 
-// texts takes the next value.
-func (d *decoder) texts() (t texts) {
+// options takes the next value, an object of strings. Anything else has no options.
+func (d *decoder) options() map[string]string {
+	if d.peek() != '{' {
+		d.raw()
+		return nil
+	}
 	n, of := 0, map[string]string{}
-	isObject := d.object(func(key []byte) {
+	d.object(func(key []byte) {
 		if n++; n > maxOptions {
-			t.tooMany = true
+			d.fail(errTooManyOptions)
 			d.raw()
 			return
 		}
 		of[unquote(key)] = d.text()
 	})
-	if isObject && !t.tooMany {
-		t.of = of
-	}
-	return t
+	return of
 }
 
-// pairs is a JSON object of numbers, in its own order; anything else is none.
-type pairs []pair
-
+// pair is a member of an object of numbers.
 type pair struct {
 	key   []byte // part of the document
 	value number
 }
 
-// pairs takes the next value. Of more than maxPairs, one more is there.
-func (d *decoder) pairs() pairs {
+// pairs takes the next value, an object of numbers in its own order. Anything else has no
+// pairs.
+func (d *decoder) pairs() []pair {
 	const usual = 64 // bins that a job uses
-	var out pairs
+	var out []pair
 	nested := false
 	d.object(func(key []byte) {
-		if c := d.peek(); c == '{' || c == '[' || len(out) > maxPairs {
-			nested = nested || c == '{' || c == '['
+		c := d.peek()
+		nested = nested || c == '{' || c == '['
+		switch {
+		case nested:
 			d.raw()
 			return
-		}
-		if out == nil {
-			out = make(pairs, 0, usual)
+		case len(out) == maxPairs:
+			d.fail(errTooManyPairs)
+			d.raw()
+			return
+		case out == nil:
+			out = make([]pair, 0, usual)
 		}
 		out = append(out, pair{key, d.number()})
 	})
-	if nested && len(out) <= maxPairs {
+	if nested {
 		return nil
 	}
 	return out

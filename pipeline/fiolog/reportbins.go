@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/fio2es/fio2es/hist"
 )
@@ -16,10 +15,10 @@ import (
 // value is how many bins fio was built with.
 const indexMarker = "FIO_IO_U_PLAT_NR"
 
-// bins are those of a json+ report, and their layout: of as many groups as they take, at
+// binsOf are the bins of a json+ report, and their layout: of as many groups as they take, at
 // least the usual number. A key that is no bin's, or a count that is no whole number, is an
-// error: a histogram that lacks requests is worse than none.
-func (ps pairs) bins(unit hist.Unit, scale int64) (hist.Layout, []hist.Bin, error) {
+// error, because a histogram that lacks requests is worse than none.
+func binsOf(ps []pair, unit hist.Unit, scale int64) (hist.Layout, []hist.Bin, error) {
 	layout := usual(unit)
 	marker := slices.IndexFunc(ps, func(p pair) bool { return string(p.key) == indexMarker })
 	find := findByValue(unit, scale)
@@ -145,101 +144,4 @@ func (l *Latency) add(h *hist.Histogram, layout hist.Layout) {
 		layout = l.Layout
 	}
 	h.AddBins(layout, l.Bins) // the first bins of both are the same
-}
-
-// Groups is the number of groups of the report's bins, as far as they show it.
-func (r *Report) Groups() int {
-	groups := 0
-	for l := range r.latencies() {
-		groups = max(groups, l.Layout.Groups())
-	}
-	return groups
-}
-
-// regroup gives all bins one layout: one fio wrote them.
-func (r *Report) regroup() {
-	groups := r.Groups()
-	for l := range r.latencies() {
-		if l.Layout.Groups() < groups {
-			l.Layout = withGroups(l.Layout.Unit(), groups)
-		}
-	}
-}
-
-// latencies are all distributions of the report, those with bins.
-func (r *Report) latencies() func(yield func(*Latency) bool) {
-	return func(yield func(*Latency) bool) {
-		for i := range r.Jobs {
-			j := &r.Jobs[i]
-			all := []*DirectionStats{&j.Directions[0], &j.Directions[1], &j.Directions[2], j.Mixed}
-			for _, d := range all {
-				if d == nil {
-					continue
-				}
-				for _, l := range []*Latency{&d.Slat, &d.Clat, &d.Lat} {
-					if len(l.Bins) > 0 && !yield(l) {
-						return
-					}
-				}
-			}
-		}
-	}
-}
-
-// Hint is what the report says of the layout of the histogram logs of a job, from 0: the
-// unit, and log_hist_coarseness. Where the job's options have other settings of such logs but
-// not this one, it is fio's default.
-func (r *Report) Hint(job int) hist.Hint {
-	h := hist.Hint{Unit: r.Unit}
-	if text, ok := r.Option(job, "log_hist_coarseness"); ok {
-		if c, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
-			h.Coarseness, h.Evidence = c, hist.Stated
-		}
-		return h
-	}
-	for _, name := range []string{"write_hist_log", "log_hist_msec"} {
-		if _, ok := r.Option(job, name); ok {
-			h.Evidence = hist.Implied
-		}
-	}
-	return h
-}
-
-// Option is an option of a job, from 0: its own or that of all jobs.
-func (r *Report) Option(job int, name string) (string, bool) {
-	if job >= 0 && job < len(r.Jobs) {
-		if v, ok := r.Jobs[job].Options[name]; ok {
-			return v, true
-		}
-	}
-	v, ok := r.GlobalOptions[name]
-	return v, ok
-}
-
-// unit is what the job's latencies count, as the names of their fields say.
-func (j *jsonJob) unit() hist.Unit {
-	unit := hist.UnknownUnit
-	for _, d := range []*jsonDirection{j.read, j.write, j.trim, j.mixed} {
-		switch {
-		case d == nil:
-		case d.slatNS != nil || d.clatNS != nil || d.latNS != nil:
-			return hist.Nanoseconds
-		case d.slatUS != nil || d.clatUS != nil || d.latUS != nil:
-			unit = hist.Microseconds
-		}
-	}
-	return unit
-}
-
-// versionUnit is what a version of fio counts latencies in: "fio-3.33".
-func versionUnit(version string) hist.Unit {
-	_, number, _ := strings.Cut(version, "-")
-	major, _, _ := strings.Cut(number, ".")
-	switch n, err := strconv.Atoi(major); {
-	case err != nil || n < 1:
-		return hist.UnknownUnit
-	case n < 3:
-		return hist.Microseconds
-	}
-	return hist.Nanoseconds
 }

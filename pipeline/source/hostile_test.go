@@ -266,7 +266,10 @@ func TestLimitsStopTheScan(t *testing.T) {
 
 type zeroReader struct{}
 
-func (zeroReader) Read(p []byte) (int, error) { return len(p), nil }
+func (zeroReader) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
 
 func TestScanErrors(t *testing.T) {
 	dir := t.TempDir()

@@ -58,7 +58,7 @@ func realServer(t testing.TB, shards int) (*direct, string) {
 		}
 	})
 	for _, o := range objects {
-		if _, err := server.call(t.Context(), http.MethodPut, folders[o.Kind]+o.Name, string(o.Body)); err != nil {
+		if _, err := server.call(t.Context(), http.MethodPut, folders[o.Kind]+o.Name, string(o.Body.JSON())); err != nil {
 			t.Fatal(err)
 		}
 	}

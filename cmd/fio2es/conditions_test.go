@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -9,44 +8,17 @@ import (
 	"github.com/fio2es/fio2es/internal/compare"
 )
 
-func metric(t *testing.T, text string) compare.Metric {
-	t.Helper()
-	m, err := compare.ParseMetric(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-func TestParseCondition(t *testing.T) {
-	for text, want := range map[string]condition{
-		"p99 > +10%":          {"p99 > +10%", "", metric(t, "p99"), true, 0.10},
-		"p99>10%":             {"p99>10%", "", metric(t, "p99"), true, 0.10},
-		" write.iops < -5 % ": {"write.iops < -5 %", "write", compare.IOPS, false, -0.05},
-		"read.p99.9 > 2.5%":   {"read.p99.9 > 2.5%", "read", metric(t, "p99.9"), true, 0.025},
-		"p99_9>0%":            {"p99_9>0%", "", metric(t, "p99.9"), true, 0},
-		"trim . mean < 0%":    {"trim . mean < 0%", "trim", compare.Mean, false, 0},
-	} {
-		if got, err := parseCondition(text); err != nil || got != want {
-			t.Errorf("%q: %+v, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"", "p99", "p99 > 10", "p99 = 10%", "p99 >= 10%", "both.p99 > 10%", "max > 10%", "p100 > 1%", "> 10%", "p99 > ten%", "p99 > 10% or so"} {
-		_, err := parseCondition(text)
-		var usage usageError
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), `--fail-if "`+text+`": `) {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-}
-
 // TestCheck: a condition is met by a change beyond its limit that is no chance; it is open
 // where nobody knows, and absent where nothing is what it is about.
 func TestCheck(t *testing.T) {
-	line := func(direction, name string, change float64, v compare.Verdict) compareLine {
-		return compareLine{direction, compare.Change{Metric: metric(t, name), Base: 1000, Other: 1000 + 1000*change, Change: change, Verdict: v, Why: "why not"}}
+	line := func(direction, name string, change float64, v compare.Verdict) compare.Line {
+		m, err := compare.ParseMetric(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return compare.Line{Direction: direction, Change: compare.Change{Metric: m, Base: 1000, Other: 1000 + 1000*change, Change: change, Verdict: v, Why: "why not"}}
 	}
-	lines := []compareLine{
+	lines := []compare.Line{
 		line("read", "iops", -0.2, compare.Worse), line("read", "p99", 0.12, compare.Worse),
 		line("write", "iops", -0.2, compare.Same), line("write", "p99", -0.3, compare.Better), line("write", "p50", math.NaN(), compare.Unknown),
 	}
@@ -66,15 +38,15 @@ func TestCheck(t *testing.T) {
 		{"read.p50 > 1%", false, false, true, ""},
 		{"trim.iops > 1%", false, false, true, ""},
 	} {
-		asked, err := parseCondition(c.text)
+		asked, err := compare.ParseCondition(c.text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var errs strings.Builder
 		a := newApp(strings.NewReader(""), &errs, &errs)
-		base, other := &compareSide{arg: "old"}, &compareSide{arg: "new"}
-		met, open := a.check([]condition{asked}, base, other, lines)
-		absent := absentIn([]condition{asked}, base, other, lines)
+		base, other := &compare.Side{Name: "old"}, &compare.Side{Name: "new"}
+		met, open := a.checkConditions([]compare.Condition{asked}, base, other, lines)
+		absent := absentIn([]compare.Condition{asked}, base, other, lines)
 		if met != c.met || open != c.open || (len(absent) == 1) != c.isAbsent || !strings.Contains(errs.String(), c.says) || (errs.Len() > 0) != (c.says != "") {
 			t.Errorf("%s: met %v, open %v, absent %v; told %q", c.text, met, open, absent, errs.String())
 		}

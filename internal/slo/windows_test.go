@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -22,8 +23,8 @@ func document(start time.Time, host string, elapsed, ms, late int64, requests ui
 	}
 }
 
-// TestDocuments: documents of one window, of several hosts or in several parts, are one.
-func TestDocuments(t *testing.T) {
+// TestMerge: windows of several hosts are one, and so are the parts of a split document.
+func TestMerge(t *testing.T) {
 	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
 	e := New(parse(t, "iops >= 30 in every window", "requests > 0", "p99 < 10ms in every window"))
 	docs := []*mapping.Interval{document(start, "a", 0, 1000, 0, 10), document(start, "b", 0, 1000, 4, 20), document(start, "a", 1000, 1000, 0, 10), document(start, "b", 1000, 1000, 4, 25)}
@@ -37,13 +38,13 @@ func TestDocuments(t *testing.T) {
 		p.Latency.P99 = 9_000 // known of the whole
 	}
 	rate := &mapping.Interval{
-		Time: start.Add(3 * time.Second), Window: mapping.Window{MS: 1000, ElapsedMS: 3000}, Run: mapping.RunRef{Start: start}, Fio: mapping.FioRef{Direction: "read"},
-		IOPS: 31, Weighting: "average",
+		Time: start.Add(3 * time.Second), Window: mapping.Window{End: start.Add(4 * time.Second), MS: 1000, ElapsedMS: 3000}, Run: mapping.RunRef{Start: start}, Fio: mapping.FioRef{Direction: "read"},
+		IOPS: 31, Weighting: mapping.Averaged,
 	}
 	silent := *rate
-	silent.Time, silent.Window.ElapsedMS, silent.IOPS = start.Add(4*time.Second), 4000, 0
-	for _, d := range slices.Concat(docs, parts, []*mapping.Interval{rate, &silent}) {
-		if err := e.AddDocument(d); err != nil {
+	silent.Time, silent.Window.End, silent.Window.ElapsedMS, silent.IOPS = start.Add(4*time.Second), start.Add(5*time.Second), 4000, 0
+	for _, w := range window.RejoinAll(slices.Concat(docs, parts, []*mapping.Interval{rate, &silent})) {
+		if err := e.Merge(w); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// addQueryFlags adds the flags that choose windows.
+func addQueryFlags(fl *pflag.FlagSet, q *query.Query) {
+	fl.StringVar(&q.From, "from", "", "the first time: 09:12, 2026-01-31T09:12:00Z or +90s")
+	fl.StringVar(&q.To, "to", "", "the time after the last")
+	fl.StringSliceVar(&q.Directions, "direction", nil, "only read, write or trim")
+	fl.StringSliceVar(&q.Hosts, "host", nil, "only these hosts")
+	fl.StringSliceVar(&q.Jobs, "job", nil, "only these jobs: documents of jobs must be there (--levels job at ingest)")
+}
+
+// reading is one command that reads runs, from paths or from the history.
+type reading struct {
+	*app
+	logsAlone bool // leave out reports that are found beside logs given by name
+
+	store      history.Store // nil before a run is looked up
+	closeStore func() error
+	leftOut    bool // something is missing, and stderr names it
+}
+
+// onlyPaths is an error where one of several arguments is no path: these are read together, and a
+// run in the history cannot be.
+func onlyPaths(args []string) error {
+	for _, arg := range args {
+		if len(args) > 1 && !query.IsPath(arg) {
+			return usagef("%s: no such file or folder; a run in the history is given alone, one at a time", arg)
+		}
+	}
+	return nil
+}
+
+// runs gives the runs that args name to do, one after another: those under paths, or one run of
+// the history. many reports whether there are several.
+func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Run, many bool) error) error {
+	if len(args) == 1 && !query.IsPath(args[0]) {
+		run, err := r.lookUp(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return do(run, false)
+	}
+	opt, err := r.cfg.Options()
+	if err != nil {
+		return usageError{err}
+	}
+	files, err := query.Open(ctx, args, query.FileOptions{
+		Options: opt, Stdin: r.stdin, LogsAlone: r.logsAlone,
+		Progress: func(p source.Progress) { r.progress.Show("looking: %d files", p.Files) },
+	})
+	if files != nil {
+		defer files.Close()
+		r.leftOut = r.tellProblems(files.Archive) || r.leftOut
+	}
+	if err != nil {
+		return err
+	}
+	for _, run := range files.Runs {
+		if err := do(run, len(files.Runs) > 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookUp finds a run in the history, which it opens when it is needed first.
+func (r *reading) lookUp(ctx context.Context, id string) (*query.Run, error) {
+	if r.store == nil {
+		var err error
+		if r.store, r.closeStore, err = r.openHistory(ctx); err != nil {
+			if id != query.Latest {
+				err = fmt.Errorf("%s is no path, so it is looked up in the history: %w", id, err)
+			}
+			return nil, err
+		}
+	}
+	run, err := query.Lookup(ctx, r.store, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.refuseStored(run.Stored); err != nil {
+		return nil, err
+	}
+	if f := r.flags.Lookup("interval"); f != nil && f.Changed && r.cfg.Interval != 0 {
+		run.JoinMS, err = query.JoinMS(run.Stored, time.Duration(r.cfg.Interval), f.Value.String())
+	}
+	return run, err
+}
+
+// read reads a run, as [query.Run.Read], and says on stderr what is missing.
+func (r *reading) read(ctx context.Context, run *query.Run, q *query.Query, take func(*window.Window) error) (*mapping.Run, error) {
+	doc, err := run.Read(ctx, q, take)
+	r.tell(run)
+	return doc, err
+}
+
+// tell says on stderr what is to be said of a run that has been read.
+func (r *reading) tell(run *query.Run) {
+	r.progress.Clear()
+	for _, text := range run.Warnings {
+		r.log.Warn(text)
+		r.leftOut = true
+	}
+	for _, text := range run.Notes {
+		r.log.Info("note: " + text)
+	}
+	for _, text := range run.Details {
+		r.log.Debug(text)
+	}
+}
+
+// tellOnlyTotals says why a run that was read has totals and no windows.
+func (r *reading) tellOnlyTotals(run *query.Run, doc *mapping.Run) {
+	if why := run.OnlyTotals(doc); why != "" {
+		r.log.Info(fmt.Sprintf("note: %s: no windows, only totals: %s", doc.Run.Name, why))
+	}
+}
+
+// end ends the reading, whose error this is, and closes the history.
+func (r *reading) end(err error) error {
+	if r.closeStore != nil {
+		r.closeStore()
+	}
+	if err == nil && r.leftOut {
+		return errLeftOut
+	}
+	return err
+}
+
+// ingestOptions are flags of how logs become windows. The windows of a run in the history were
+// made when it was ingested, so no flag changes them.
+var ingestOptions = []string{
+	"source", "precision", "weighting", "inflight", "tolerance", "align", "archive", "labels", "start", "offset", "groups", "unit",
+}
+
+// refuseStored is an error where the user gave a flag that cannot change a run in the history.
+// Beside paths, for which the flag counts, it is only a note. Settings of a file or of the
+// environment are for logs, and pass.
+func (r *reading) refuseStored(run *mapping.Run) error {
+	for _, name := range ingestOptions {
+		f := r.flags.Lookup(name)
+		if f == nil || !f.Changed {
+			continue
+		}
+		switch {
+		case name == "weighting" && f.Value.String() == run.Weighting:
+			continue
+		case slices.ContainsFunc(r.flags.Args(), hasPath):
+			r.log.Info(fmt.Sprintf("note: --%s does not count for %s, which is in the history: its windows were made when it was ingested", name, run.Run.Name))
+			continue
+		}
+		return usagef("--%s: run %s is in the history, and its windows were made when it was ingested: leave the option out, or ingest its files again with --%s %s",
+			name, run.Run.Name, name, strings.Trim(f.Value.String(), "[]"))
+	}
+	return nil
+}
+
+// hasPath reports whether an argument is a path, or a list joined by commas that has one.
+func hasPath(arg string) bool {
+	return query.IsPath(arg) || slices.ContainsFunc(strings.Split(arg, ","), query.IsPath)
+}

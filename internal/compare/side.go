@@ -1,0 +1,171 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Run is a run of a side.
+type Run struct {
+	Name     string       // as the user named it: a path, or an id
+	Document *mapping.Run // set by End, without histograms
+
+	series   map[string]*Series // by direction
+	averages bool               // there are windows that have only a mean
+}
+
+// Add adds a window of the cluster and the histogram of its requests; nil of none. Windows come in
+// order of time.
+func (r *Run) Add(w *window.Window, requests *hist.Histogram) {
+	if requests == nil && w.Latency.Mean > 0 {
+		r.averages = true
+		return
+	}
+	if r.series == nil {
+		r.series = map[string]*Series{}
+	}
+	if r.series[w.Direction] == nil {
+		r.series[w.Direction] = &Series{}
+	}
+	r.series[w.Direction].Add(w, requests)
+}
+
+// End takes the run's document when all windows were added.
+func (r *Run) End(doc *mapping.Run) {
+	r.Document = doc.Light()
+	for _, s := range r.series {
+		s.EndBy(doc.Run.End.Sub(doc.Run.Start).Milliseconds())
+	}
+}
+
+// IsEmpty reports whether the run has no windows to compare.
+func (r *Run) IsEmpty() bool { return len(r.series) == 0 }
+
+// OnlyAverages reports whether that is because its logs have averages.
+func (r *Run) OnlyAverages() bool { return r.IsEmpty() && r.averages }
+
+// Side is a run to compare, or several repetitions of a test.
+type Side struct {
+	Name string // as the user named it: runs joined by commas
+	Runs []*Run
+}
+
+// of are the series of a direction, one for each run that has it.
+func (s *Side) of(direction string) (list []*Series) {
+	for _, r := range s.Runs {
+		if one := r.series[direction]; one != nil {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// directions are those that the side has.
+func (s *Side) directions() string {
+	var names []string
+	for _, d := range mapping.Directions {
+		if s.of(d) != nil {
+			names = append(names, d+"s")
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Line is how a metric of a direction differs.
+type Line struct {
+	Direction string
+	Change
+}
+
+// Compare compares the directions that both sides have. The notes say what was not compared, and
+// what limits the answers. It is an error where the sides have no direction in common.
+func Compare(base, other *Side, metrics []Metric, confidence float64) (lines []Line, notes []string, err error) {
+	note := func(format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); !slices.Contains(notes, text) {
+			notes = append(notes, text)
+		}
+	}
+	for _, direction := range mapping.Directions {
+		from, to := base.of(direction), other.of(direction)
+		switch {
+		case from == nil && to == nil:
+			continue
+		case from == nil || to == nil:
+			with := base
+			if from == nil {
+				with = other
+			}
+			note("only %s has %ss: not compared", with.Name, direction)
+			continue
+		}
+		for _, side := range []*Side{base, other} {
+			if has := len(side.of(direction)); has < len(side.Runs) {
+				note("only %d of the %d runs of %s have %ss", has, len(side.Runs), side.Name, direction)
+			}
+		}
+		for _, c := range Sides(from, to, metrics, confidence) {
+			if c.Why != "" {
+				note("%s and %s: %s: %s", base.Name, other.Name, direction, c.Why)
+			} else if c.Bound() != "" {
+				note("%s and %s: %s: %s rests on fio's last bin, which has no upper end: %s to %s, %s",
+					base.Name, other.Name, direction, c.Metric, c.BaseText(), c.OtherText(), c.Text())
+			}
+			lines = append(lines, Line{direction, c})
+		}
+	}
+	if len(lines) == 0 {
+		return nil, notes, fmt.Errorf("%s and %s have no direction in common: the one has %s, the other %s",
+			base.Name, other.Name, base.directions(), other.directions())
+	}
+	return lines, notes, nil
+}
+
+// doubts are the settings that make runs hard to compare where they differ. What is not known is
+// empty.
+var doubts = []struct {
+	name string
+	of   func(*mapping.Run) string
+}{
+	{"mode", func(r *mapping.Run) string { return r.CBT.Mode }},
+	{"op_size", func(r *mapping.Run) string { return known(r.CBT.OpSize) }},
+	{"iodepth", func(r *mapping.Run) string { return known(int64(r.CBT.IODepth)) }},
+	{"weighting", func(r *mapping.Run) string { return r.Weighting }},
+	{"interval", func(r *mapping.Run) string {
+		if r.IntervalMS == 0 {
+			return ""
+		}
+		return unit.Elapsed(time.Duration(r.IntervalMS) * time.Millisecond)
+	}},
+	{"bins", func(r *mapping.Run) string {
+		for _, d := range r.ByDirection() {
+			return d.Latency.Layout
+		}
+		return ""
+	}},
+}
+
+func known(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// Doubt says what makes a comparison of two runs doubtful; empty is nothing.
+func Doubt(base, other *mapping.Run) string {
+	var differ []string
+	for _, d := range doubts {
+		if is, was := d.of(other), d.of(base); is != was && is != "" && was != "" {
+			differ = append(differ, fmt.Sprintf("%s %s, not %s", d.name, is, was))
+		}
+	}
+	return strings.Join(differ, "; ")
+}

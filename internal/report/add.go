@@ -1,0 +1,92 @@
+package report
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Add reads a run and adds it to the page. Where several runs are to be on the page, it is compared with the first of
+// them. name is how the user named it. A run of which the page's query wants nothing is left out: [Page.Empty] says
+// why. The document is nil of files that have nothing of a run.
+func (p *Page) Add(ctx context.Context, run *query.Run, name string, several bool) (*mapping.Run, error) {
+	if err := run.Needs(mapping.Cluster); err != nil {
+		return nil, err
+	}
+	r, side := p.begin(), &compare.Run{Name: name}
+	doc, err := run.Read(ctx, &p.opt.Query, func(w *window.Window) error {
+		if !several && !r.wantsWindows() {
+			return nil
+		}
+		requests, err := w.Histogram()
+		if err != nil {
+			return err
+		}
+		r.add(w, requests)
+		if several && w.Level == mapping.Cluster {
+			side.Add(w, requests)
+		}
+		return nil
+	})
+	if err != nil || doc == nil {
+		return doc, err
+	}
+	some, err := r.end(doc)
+	if err != nil {
+		return doc, err
+	}
+	if !some {
+		p.empty = append(p.empty, run.NoMatch(doc))
+		return doc, nil
+	}
+	if several {
+		side.End(doc)
+		p.compare(&compare.Side{Name: run.Name, Runs: []*compare.Run{side}})
+	}
+	return doc, nil
+}
+
+// confidence is that of the intervals, as by default in compare.
+const confidence = 0.95
+
+// compare compares the run that was added last with the first one.
+func (p *Page) compare(side *compare.Side) {
+	if p.base == nil {
+		p.base = side
+		return
+	}
+	first, other := p.base.Runs[0], side.Runs[0]
+	c := &comparison{Other: len(p.runs), Title: facts.Title(other.Document)}
+	p.comparisons = append(p.comparisons, c)
+	switch {
+	case other.IsEmpty():
+		c.Why = other.Name + ": no windows to compare: " + WhyEmpty(other)
+	case first.IsEmpty():
+		c.Why = "run 1 has no windows: " + cmp.Or(query.NoWindows(first.Document), query.OnlyAverages)
+	default:
+		c.Why = compare.Doubt(first.Document, other.Document)
+	}
+	if c.Why != "" {
+		return
+	}
+	lines, _, err := compare.Compare(p.base, side, compare.Defaults, confidence)
+	if err != nil {
+		c.Why = err.Error()
+	}
+	for _, l := range lines {
+		c.Changes = append(c.Changes, change{l})
+	}
+}
+
+// WhyEmpty is why a run has no windows to compare.
+func WhyEmpty(r *compare.Run) string {
+	if r.OnlyAverages() {
+		return cmp.Or(r.Document.NoWindows, query.OnlyAverages)
+	}
+	return cmp.Or(query.NoWindows(r.Document), query.NothingInTime)
+}

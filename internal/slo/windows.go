@@ -1,0 +1,123 @@
+package slo
+
+import (
+	"iter"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Check checks a run against rules, by its document and by its windows in order of time, which are
+// nil where no rule needs them.
+func Check(rules []Rule, run *mapping.Run, windows iter.Seq2[*window.Window, error]) ([]Verdict, error) {
+	e := New(rules)
+	if windows != nil {
+		for w, err := range windows {
+			if err == nil {
+				_, err = e.Add(w)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := e.SetRun(run, nil); err != nil {
+		return nil, err
+	}
+	return e.Verdicts(), nil
+}
+
+// Add adds a window, and returns the rules that are broken in it, as if it were all there is. Rules
+// about the number of requests are not checked.
+func (e *Evaluator) Add(w *window.Window) ([]Breach, error) {
+	one, ok, err := sampleOf(w)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return e.add(one), nil
+}
+
+// sampleOf is a window as rules see it; false where it says nothing of requests, as averages of
+// bandwidth alone.
+func sampleOf(w *window.Window) (sample, bool, error) {
+	s := sample{direction: w.Direction, start: w.StartMS(), end: w.EndMS(), completed: w.Completed}
+	var err error
+	if s.latency, err = w.Histogram(); err != nil {
+		return s, false, err
+	}
+	if s.latency != nil {
+		s.stored = &w.Latency
+		return s, true, nil
+	}
+	if s.completed == 0 && w.IOPS > 0 { // averages: a rate, but no requests
+		s.completed = int64(math.Round(w.IOPS * float64(s.end-s.start) / 1000))
+	}
+	return s, s.completed > 0 || !w.Averaged, nil
+}
+
+// Merge adds a window of one of several hosts or jobs. Those of one direction and nominal time are
+// one window, so they come in order of time.
+func (e *Evaluator) Merge(w *window.Window) error {
+	if w.ElapsedMS != e.elapsed {
+		e.addOpen()
+		e.elapsed = w.ElapsedMS
+	}
+	one, ok, err := sampleOf(w)
+	if err != nil || !ok {
+		return err
+	}
+	all := e.open[w.Direction]
+	if all == nil {
+		e.open[w.Direction] = &one
+		return nil
+	}
+	if one.end-one.start > all.end-all.start { // hosts' rows are some milliseconds apart
+		all.start, all.end = one.start, one.end
+	}
+	all.completed += one.completed
+	if all.latency == nil {
+		all.latency = one.latency
+	} else if one.latency != nil {
+		all.latency.Merge(one.latency)
+	}
+	all.stored = nil
+	return nil
+}
+
+// addOpen adds the windows whose hosts and jobs have all come.
+func (e *Evaluator) addOpen() {
+	for _, direction := range slices.Sorted(maps.Keys(e.open)) {
+		e.add(*e.open[direction])
+	}
+	clear(e.open)
+}
+
+// SetRun takes the totals of a run from its document, and when the run ended. No directions are
+// all directions.
+func (e *Evaluator) SetRun(run *mapping.Run, directions []string) error {
+	for _, d := range run.ByDirection() {
+		if len(directions) > 0 && !slices.Contains(directions, d.Direction) {
+			continue
+		}
+		t := &total{completed: d.Requests, iops: d.IOPS}
+		if d.Latency.HasPercentiles() {
+			var err error
+			if t.latency, err = d.Latency.Hist(); err != nil {
+				return err
+			}
+		}
+		e.of(d.Direction).total = t
+	}
+	e.SetEnd(run)
+	return nil
+}
+
+// SetEnd takes the run's end from its document. The last window may be longer.
+func (e *Evaluator) SetEnd(run *mapping.Run) {
+	if ms := run.Run.End.Sub(run.Run.Start).Milliseconds(); ms > 0 {
+		e.end = ms
+	}
+}

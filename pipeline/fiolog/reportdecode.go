@@ -1,0 +1,278 @@
+package fiolog
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+// A job of three bytes, {}, becomes one of a kilobyte, and a report of nothing else packs a
+// thousand to one. So there are limits for what is made of a report beside the limit for its
+// text.
+const (
+	// maxMade bounds the memory of a report's jobs, in bytes: 4,096 jobs, which is all that
+	// one fio can have, with 16 KB each. json+ has some hundred bins of 16 bytes for each.
+	maxMade = 64 << 20
+	// maxOptions is how many options a job can have; fio knows some 300.
+	maxOptions = 1000
+	// maxPairs is how many bins a distribution can have, with fio 2's markers.
+	maxPairs = hist.MaxColumns + 16
+)
+
+var (
+	errTooManyOptions = fmt.Errorf("more than %d options, and fio has no more than some hundred", maxOptions)
+	errTooManyPairs   = fmt.Errorf("more than %d bins or percentiles", maxPairs)
+	// errTooManyJobs is a report beyond maxMade.
+	errTooManyJobs = errors.New("more jobs, options and bins than a fio can have, or more than fits into memory: " +
+		"run fio with group_reporting, or with fewer jobs for each report")
+	errNoReport = errors.New("no report of fio")
+)
+
+// report takes the next value, a whole document.
+func (d *decoder) report() (*Report, error) {
+	r, seconds := &Report{}, int64(0)
+	var jobs, clients []Job // nil if there is no array
+	d.left = maxMade
+	d.object(func(key []byte) {
+		switch string(key) {
+		case "fio version":
+			r.Version = d.text()
+		case "timestamp":
+			seconds = d.number().whole()
+		case "timestamp_ms":
+			r.Timestamp = d.number().whole()
+		case "global options":
+			r.GlobalOptions = d.options()
+		case "jobs":
+			jobs = d.jobs(r)
+		case "client_stats":
+			clients = d.jobs(r)
+		default:
+			d.raw()
+		}
+	})
+	switch {
+	case d.err != nil:
+		return nil, d.err
+	case r.Version == "" && jobs == nil && clients == nil:
+		return nil, errNoReport
+	}
+	r.Jobs = append(jobs, clients...)
+	if r.Timestamp == 0 && seconds <= math.MaxInt64/1000 {
+		r.Timestamp = seconds * 1000
+	}
+	if r.Unit == hist.UnknownUnit {
+		r.Unit = versionUnit(r.Version)
+	}
+	r.regroup()
+	return r, nil
+}
+
+// jobs takes the next value, the jobs of a report; nil if it is no array.
+func (d *decoder) jobs(r *Report) []Job {
+	jobs := []Job{}
+	isArray := d.array(func() {
+		if d.left < int(unsafe.Sizeof(Job{})) {
+			d.fail(errTooManyJobs)
+		}
+		if d.err != nil {
+			d.raw()
+			return
+		}
+		j := d.job()
+		if d.left -= j.memory(); d.left < 0 {
+			d.fail(errTooManyJobs)
+			return
+		}
+		jobs = append(jobs, j)
+		r.Unit = max(r.Unit, d.unit)
+	})
+	if !isArray {
+		return nil
+	}
+	return jobs
+}
+
+// job takes the next value, a job. d.unit is then what its latencies count.
+func (d *decoder) job() (j Job) {
+	d.unit = hist.UnknownUnit
+	before := d.err
+	d.object(func(key []byte) {
+		switch string(key) {
+		case "jobname":
+			j.Name = d.text()
+		case "hostname":
+			j.Host = d.text()
+		case "groupid":
+			j.GroupID = int(d.number().whole())
+		case "error":
+			j.Error = int(d.number().whole())
+		case "elapsed":
+			j.Elapsed = d.number().whole()
+		case "job_start":
+			j.Start = d.number().whole()
+		case "job_runtime":
+			j.Runtime = d.number().whole()
+		case "usr_cpu":
+			j.UsrCPU = d.number().float
+		case "sys_cpu":
+			j.SysCPU = d.number().float
+		case "job options":
+			j.Options = d.options()
+		case "read":
+			d.direction("read", &j.Directions[Read])
+		case "write":
+			d.direction("write", &j.Directions[Write])
+		case "trim":
+			d.direction("trim", &j.Directions[Trim])
+		case "mixed":
+			if !d.isNull() {
+				j.Mixed = new(DirectionStats)
+				d.direction("mixed", j.Mixed)
+			}
+		default:
+			d.raw()
+		}
+	})
+	if j.Runtime == 0 {
+		for _, s := range j.Directions {
+			j.Runtime = max(j.Runtime, s.Runtime)
+		}
+	}
+	d.within(before, "job %.40q", j.Name)
+	return j
+}
+
+// direction takes the next value, what a job did in one direction.
+func (d *decoder) direction(name string, s *DirectionStats) {
+	before, inBytes, perSecond := d.err, false, false
+	*s = DirectionStats{}
+	d.object(func(key []byte) {
+		switch string(key) {
+		case "io_bytes":
+			s.IOBytes = d.number().count
+		case "io_kbytes":
+			if !d.isNull() {
+				d.raw()
+				inBytes = true
+			}
+		case "total_ios":
+			s.TotalIOs = d.number().count
+		case "runtime":
+			s.Runtime = d.number().whole()
+		case "bw_bytes":
+			if !d.isNull() {
+				s.BandwidthBytes, perSecond = d.number().count, true
+			}
+		case "bw":
+			if n := d.number(); !perSecond {
+				s.BandwidthBytes = n.count
+			}
+		case "iops":
+			s.IOPS = d.number().float
+		case "slat_ns":
+			d.latency("slat", &s.Slat, hist.Nanoseconds)
+		case "clat_ns":
+			d.latency("clat", &s.Clat, hist.Nanoseconds)
+		case "lat_ns":
+			d.latency("lat", &s.Lat, hist.Nanoseconds)
+		case "slat":
+			d.latency("slat", &s.Slat, hist.Microseconds)
+		case "clat":
+			d.latency("clat", &s.Clat, hist.Microseconds)
+		case "lat":
+			d.latency("lat", &s.Lat, hist.Microseconds)
+		default:
+			d.raw()
+		}
+	})
+	if !inBytes { // before fio 2.21 it was KiB, in spite of its name
+		s.IOBytes *= 1024
+	}
+	if !perSecond { // of bw, in KiB/s
+		s.BandwidthBytes *= 1024
+	}
+	d.within(before, "%s", name)
+}
+
+// latency takes the next value, a distribution in a unit.
+func (d *decoder) latency(name string, l *Latency, unit hist.Unit) {
+	if d.isNull() {
+		return
+	}
+	before, scale := d.err, int64(1)
+	if unit == hist.Microseconds {
+		scale = 1000
+	}
+	if d.unit != hist.Nanoseconds {
+		d.unit = unit
+	}
+	var bins []pair
+	d.object(func(key []byte) {
+		switch string(key) {
+		case "min":
+			l.Min = d.number().scaled(scale)
+		case "max":
+			l.Max = d.number().scaled(scale)
+		case "mean":
+			l.Mean = d.number().float * float64(scale)
+		case "stddev":
+			l.StdDev = d.number().float * float64(scale)
+		case "N":
+			l.N = d.number().count
+		case "percentile":
+			l.Percentiles = percentiles(d.pairs(), scale)
+		case "bins":
+			bins = d.pairs()
+		default:
+			d.raw()
+		}
+	})
+	var err error
+	if l.Layout, l.Bins, err = binsOf(bins, unit, scale); err != nil {
+		d.fail(err)
+	}
+	d.within(before, "%s", name)
+}
+
+// percentiles are those that fio has computed. fio 3.0 fills the list up with 0.00.
+func percentiles(pairs []pair, scale int64) (all []Percentile) {
+	for _, p := range pairs {
+		if rank, err := strconv.ParseFloat(string(p.key), 64); err == nil && rank != 0 {
+			all = append(all, Percentile{string(p.key), rank, p.value.scaled(scale)})
+		}
+	}
+	return all
+}
+
+// fail records the first error.
+func (d *decoder) fail(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+// within adds the place to an error that was not there before.
+func (d *decoder) within(before error, format string, args ...any) {
+	if before == nil && d.err != nil {
+		d.err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), d.err)
+	}
+}
+
+// versionUnit is what a version of fio counts latencies in: "fio-3.33".
+func versionUnit(version string) hist.Unit {
+	_, number, _ := strings.Cut(version, "-")
+	major, _, _ := strings.Cut(number, ".")
+	switch n, err := strconv.Atoi(major); {
+	case err != nil || n < 1:
+		return hist.UnknownUnit
+	case n < 3:
+		return hist.Microseconds
+	}
+	return hist.Nanoseconds
+}
