@@ -93,10 +93,16 @@ func TestFollowAgain(t *testing.T) {
 					seen[key] = true
 				}
 				t.Logf("%d lines\n%s", lines, &errs)
-				if lines < 20 || strings.Contains(out.String(), ".old") {
+				if lines < 20 {
 					t.Errorf("%d lines\n%s", lines, &out)
 				}
 			})
+			if name != "set aside" {
+				return
+			}
+			if text := callWith(t, settings, "runs", "--format", "document"); !strings.Contains(text, `"h1"`) || strings.Contains(text, `"h1.old"`) {
+				t.Errorf("hosts of the run:\n%s", text)
+			}
 		})
 	}
 }
