@@ -187,7 +187,6 @@ func TestCheckVersion(t *testing.T) {
 	}
 }
 
-// TestUnreachable: errors say Kibana, not Elasticsearch.
 // TestEndlessAnswer: an answer without end is read up to a limit.
 func TestEndlessAnswer(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -198,11 +197,12 @@ func TestEndlessAnswer(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	if _, err := connect(t, server.URL).Check(t.Context()); !errors.Is(err, elastic.ErrTooLong) {
+	if _, err := connect(t, server.URL).Check(t.Context()); !errors.Is(err, es.ErrTooLong) {
 		t.Errorf("%v", err)
 	}
 }
 
+// TestUnreachable: errors say Kibana, not Elasticsearch.
 func TestUnreachable(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()
