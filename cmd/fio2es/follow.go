@@ -54,6 +54,7 @@ was read is stored, and the exit code is 0.`,
 		},
 	}
 	addReadingFlags(cmd.Flags())
+	addLevelsFlag(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
 	fl.DurationVar(&how.every, "every", 5*time.Second, "time between two looks for files, and between two updates of a live run")

@@ -61,6 +61,7 @@ stdout) and not to the history, as NDJSON for the _bulk request of Elasticsearch
 		},
 	}
 	addReadingFlags(cmd.Flags())
+	addLevelsFlag(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
 	fl.StringVar(&how.output, "output", "", "write NDJSON to this file, or - for stdout, and not to the history")

@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
 )
 
@@ -146,6 +147,7 @@ func homeOf(r *http.Request) string {
 // fail answers with an error.
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var none noReportError
+	var level query.LevelError
 	switch {
 	case r.Context().Err() == context.Canceled:
 		s.Log.Debug("the browser closed the connection", "page", r.URL.RequestURI())
@@ -155,8 +157,8 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, history.ErrBusy):
 		w.Header().Set("Retry-After", "10")
 		s.notify(w, r, http.StatusServiceUnavailable, notice{Title: "The history is busy", Text: err.Error() + ". Try again."})
-	case errors.As(err, &none):
-		s.notify(w, r, http.StatusUnprocessableEntity, notice{Title: "Nothing to show", Text: none.Error()})
+	case errors.As(err, &none), errors.As(err, &level):
+		s.notify(w, r, http.StatusUnprocessableEntity, notice{Title: "Nothing to show", Text: err.Error()})
 	default:
 		s.Log.Error("cannot answer", "page", r.URL.RequestURI(), "err", err)
 		s.notify(w, r, http.StatusInternalServerError, notice{Title: "Cannot read the history", Text: err.Error()})
