@@ -124,7 +124,7 @@ var rules = map[string]rule{
 	},
 	"internal/ingest": {
 		level:   6,
-		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/elastic/bulk", "internal/slo", "internal/window"},
+		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/slo", "internal/window"},
 		why:     "storing runs does not depend on commands, settings or formats",
 	},
 	"internal/follow": {

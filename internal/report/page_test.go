@@ -193,7 +193,7 @@ func TestAlone(t *testing.T) {
 func TestIsSmall(t *testing.T) {
 	random, p := rand.New(rand.NewPCG(1, 2)), New(Options{Program: "fio2es test"})
 	r, sum := p.begin(), &hist.Histogram{}
-	for second := range int64(2762) {
+	for second := range int64(1250) {
 		for _, direction := range []string{"read", "write"} {
 			h := hist.New(hist.Fio3(0))
 			for range 150 {
@@ -204,7 +204,7 @@ func TestIsSmall(t *testing.T) {
 		}
 	}
 	doc, _ := sample("long", 1)
-	doc.Read, doc.Write = totalsOfHist(sum, 2762), totalsOfHist(sum, 2762)
+	doc.Read, doc.Write = totalsOfHist(sum, 1250), totalsOfHist(sum, 1250)
 	if some, err := r.end(doc); err != nil || !some {
 		t.Fatal(some, err)
 	}
