@@ -103,10 +103,15 @@ func TestSparse(t *testing.T) {
 	averages.All = &mapping.Totals{IOPS: 120, Latency: mapping.Latency{Mean: 42}}
 	averages.Write = averages.All
 	nothing.All, nothing.Write, nothing.Run.Start = nil, nil, began.AddDate(-2026, 0, 0)
-	page := serve(historyOf(t, averages, nothing)).get(t, "/").Body.String()
+	byFio := runOf(2, "fio", 100)
+	byFio.All = &mapping.Totals{Requests: 10, IOPS: 5, Fio: &mapping.FioLatency{Max: 90.5, Percentiles: []mapping.FioPercentile{{Rank: 50, Value: 40.5}}}}
+	byFio.Write = byFio.All
+	page := serve(historyOf(t, averages, nothing, byFio)).get(t, "/").Body.String()
+	page = html.UnescapeString(page)
 	for _, want := range []string{
 		`<td class="text">write</td><td>-</td><td>120</td><td>-</td><td>-</td><td>-</td><td>-</td><td>-</td>`,
 		`<td class="text"></td><td></td><td></td><td></td><td></td><td></td><td></td><td></td>`, `<td class="text" rowspan="1">-</td>`,
+		`<td>10</td><td>5</td><td>40.5µs*</td><td>-</td><td>-</td><td>-</td><td>90.5µs*</td>`, `<p class="note">` + facts.FioNote + `</p>`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s", want)
