@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// Builder adds windows up into columns, of which it has at most spare times as many as the
-// map may: before that, neighbours are joined. The order of windows does not matter.
+// Builder adds up windows in columns. It joins neighbours, so that it has at most spare times as many
+// columns as the map may have. The order of windows does not matter.
 type Builder struct {
 	limit   int
 	unit    int64   // milliseconds of nominal time in a key
@@ -20,8 +20,8 @@ type Builder struct {
 	bands   map[hist.Layout][]int
 }
 
-// spare is how many columns there are for each of the map's while nobody knows how many
-// windows are to come: with 2, as many windows as fit could end in half as many columns.
+// spare is how many columns the builder keeps for each of the map, because the number of windows is
+// not known before the end. With 2, the map could have half as many columns as fit.
 const spare = 8
 
 // building is a column that may get more windows, and its place.
@@ -79,7 +79,7 @@ func (b *Builder) join() {
 	b.regroup(func(_ int, c *building) int64 { return c.key / factor })
 }
 
-// regroup gives columns other keys, in the same order, and adds up those of the same.
+// regroup gives columns other keys, in the same order, and joins columns of the same key.
 func (b *Builder) regroup(key func(i int, c *building) int64) {
 	kept := b.columns[:0]
 	for i, c := range b.columns {
@@ -95,7 +95,8 @@ func (b *Builder) regroup(key func(i int, c *building) int64) {
 	b.columns = kept
 }
 
-// step is what all keys are whole steps apart; not the first, which a run may cut.
+// step is the largest step of which all distances of keys are multiples, except that of the first
+// column, which a run may cut.
 func (b *Builder) step() int64 {
 	step := int64(0)
 	for i := len(b.columns) - 1; i > 1 || i == 1 && step == 0; i-- {
@@ -111,7 +112,7 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// Map ends the map. The builder is of no use any more.
+// Map makes the map, and ends the use of the builder.
 func (b *Builder) Map() *Map {
 	m := &Map{OpenUS: b.open}
 	if len(b.columns) == 0 {
@@ -127,15 +128,15 @@ func (b *Builder) Map() *Map {
 	return m
 }
 
-// slots tells where columns lie on an even grid.
+// slots places columns on an even grid.
 type slots struct {
 	keys []int64
 	step float64 // keys in a slot
 	ms   float64 // the same in milliseconds
 }
 
-// slot finds the grid: steps are the windows' own or, where there are but windows with
-// gaps between them, as long as these windows.
+// slot finds the grid: its step is that of the windows or, if all windows have gaps between them, the
+// length of the windows.
 func (b *Builder) slot() slots {
 	s := slots{step: float64(b.step())}
 	for _, c := range b.columns {
@@ -151,7 +152,7 @@ func (b *Builder) slot() slots {
 	return s
 }
 
-// of is the slot of a column. The second counts, not the first, which a run may cut.
+// of is the slot of a column. Slots count from the second column, because a run may cut the first.
 func (s slots) of(i int) int64 {
 	if i == 0 {
 		return 0
@@ -160,7 +161,7 @@ func (s slots) of(i int) int64 {
 	return max(apart(0, 1), 1) + apart(1, i)
 }
 
-// lasts is how many slots a column is long.
+// lasts is the length of a column in slots.
 func (s slots) lasts(c *Column) int64 {
 	return max(int64(math.Round(float64(c.End.Sub(c.Start).Milliseconds())/s.ms)), 1)
 }

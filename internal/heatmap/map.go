@@ -16,8 +16,8 @@ type Map struct {
 	Origin      time.Time
 	Low, High   int   // bands with requests: Low … High-1
 	Total, Most int64 // requests of all cells, and of the one that has most
-	// OpenUS is the lowest latency of the last bin of a layout, in microseconds, where there
-	// are requests in it: the highest band has those of any latency above. Else 0.
+	// OpenUS is the lowest latency of the last bin, in microseconds, if there are requests in it: then
+	// the highest band has all slower requests too. Else 0.
 	OpenUS float64
 }
 
@@ -76,11 +76,10 @@ func (m *Map) count(c *Column) {
 	}
 }
 
-// shownAs is the number of requests by which a cell of the column gets its colour: a run may
-// cut its first and last window, whose cells are shown by their rate, as if they were as long
-// as the others.
+// shownAs is the number of requests that decides the colour of a cell. A run may cut its first and
+// last window, so the cells of short columns are coloured by their rate.
 func (m *Map) shownAs(c *Column, n int64) int64 {
-	const most = 10 // times: what is shorter has no rate worth showing
+	const most = 10 // times as many: a shorter column says nothing about the rate
 	length := c.End.Sub(c.Start)
 	if n == 0 || m.Width <= 0 || length >= m.Width*3/4 {
 		return n

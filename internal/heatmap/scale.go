@@ -2,8 +2,8 @@ package heatmap
 
 import "math"
 
-// scale tells how strong a cell is drawn: numbers of requests on a logarithmic scale, in
-// levels, the least number of each. 1 has the lowest level, the most the highest.
+// scale is the colours of cells: levels on a logarithmic scale, by the least number of requests of
+// each. One request has the lowest level, the most requests of a cell the highest.
 type scale []int64
 
 func newScale(most int64, levels int) scale {
@@ -24,7 +24,7 @@ func (s scale) level(n int64) int {
 	return i
 }
 
-// has tells whether there is a number of that level.
+// has reports whether some number has the level.
 func (s scale) has(level int) bool {
 	return level == len(s)-1 || s[level] < s[level+1]
 }
