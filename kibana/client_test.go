@@ -128,7 +128,7 @@ func TestImportFails(t *testing.T) {
 		"import-refused":            {"1 of 3 saved objects are in", `lens "Runs" (fio2es-lab-runs-table): unknown: Unexpected bulk response [400] strict_dynamic`},
 		"import-renamed":            {`dashboard "fio history" (fio2es-lab-history): another space has this id`},
 		"import-newer":              {"422 unprocessable entity", "more recent version of Kibana [9.9.0]", "older than the objects"},
-		"unauthorized":              {"401 unauthorized", "check the API key"},
+		"unauthorized":              {"401 unauthorized", "neither an API key nor user name"},
 		"forbidden":                 {"403 forbidden", "bulk_create", "docs/kibana.md"},
 		"starting":                  {"503 service unavailable: Kibana server is not ready yet.: try again later"},
 		"space":                     {"does not mention"},
@@ -166,7 +166,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	_, client := newFake(t, map[string]string{"GET /api/status": "unauthorized"})
-	if _, err := client.Check(t.Context()); err == nil || errors.Is(err, kibana.ErrNotKibana) || !strings.Contains(err.Error(), "check the API key") {
+	if _, err := client.Check(t.Context()); err == nil || errors.Is(err, kibana.ErrNotKibana) || !strings.Contains(err.Error(), "neither an API key nor user name") {
 		t.Errorf("unauthorized: %v", err)
 	}
 }

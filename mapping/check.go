@@ -79,7 +79,8 @@ func (r *Run) Check() error {
 			return fmt.Errorf("check run %q: levels: %w", r.Run.ID, ErrIdentity)
 		}
 	}
-	for i, t := range []*Totals{r.All, r.Read, r.Write, r.Trim} {
+	for _, d := range append([]DirectionTotals{{"all", r.All}}, r.ByDirection()...) {
+		t := d.Totals
 		if t == nil {
 			continue
 		}
@@ -92,7 +93,7 @@ func (r *Run) Check() error {
 			err = t.Fio.check()
 		}
 		if err != nil {
-			return fmt.Errorf("check run %q: totals %q: %w", r.Run.ID, totalNames[i], err)
+			return fmt.Errorf("check run %q: totals %q: %w", r.Run.ID, d.Direction, err)
 		}
 	}
 	if err := checkText(r.AppendJSON(nil)); err != nil {

@@ -49,46 +49,61 @@ func (d *Interval) AppendCompact(dst []byte) []byte {
 // UnmarshalCompact reads what AppendCompact wrote: the same document. It fails when b
 // is anything else.
 func (d *Interval) UnmarshalCompact(b []byte) error {
-	length, size := binary.Uvarint(b)
-	if size <= 0 || length > uint64(len(b)-size) {
-		return fmt.Errorf("read compact interval: length of JSON: %w", ErrBins)
+	text, bins, n, err := cutCompact(b)
+	if err != nil {
+		return err
 	}
-	text, rest := b[size:size+int(length)], b[size+int(length):]
 	if err := json.Unmarshal(text, d); err != nil {
 		return fmt.Errorf("read compact interval: %w", err)
-	}
-	n, size := binary.Uvarint(rest)
-	if size <= 0 || n > uint64(len(rest)) {
-		return fmt.Errorf("read compact interval: number of bins: %w", ErrBins)
 	}
 	if n == 0 {
 		return nil
 	}
-	bins, err := readCompactBins(rest[size:], int(n), d.Latency.Layout)
+	l, err := parseLayout(d.Latency.Layout)
 	if err != nil {
 		return fmt.Errorf("read compact interval: %w", err)
 	}
-	d.Latency.Bins = bins
+	var few [512]int
+	indexes, counts, err := readCompactBins(bins, n, l.Len(), few[:0], make([]int64, 0, n))
+	if err != nil {
+		return err
+	}
+	values := make([]float64, n)
+	for i, index := range indexes {
+		values[i] = l.Middle(index) / 1000
+	}
+	d.Latency.Bins = Bins{values, counts}
 	return nil
 }
 
-func readCompactBins(b []byte, n int, layout string) (Bins, error) {
-	l, err := parseLayout(layout)
-	if err != nil {
-		return Bins{}, err
+// cutCompact takes apart what AppendCompact wrote: the JSON, and the bytes of n bins.
+func cutCompact(b []byte) (text, bins []byte, n int, err error) {
+	length, size := binary.Uvarint(b)
+	if size <= 0 || length > uint64(len(b)-size) {
+		return nil, nil, 0, fmt.Errorf("read compact interval: length of JSON: %w", ErrBins)
 	}
-	bins := Bins{Values: make([]float64, n), Counts: make([]int64, n)}
+	text, bins = b[size:size+int(length)], b[size+int(length):]
+	number, size := binary.Uvarint(bins)
+	if size <= 0 || number > uint64(len(bins)) {
+		return nil, nil, 0, fmt.Errorf("read compact interval: number of bins: %w", ErrBins)
+	}
+	return text, bins[size:], int(number), nil
+}
+
+// readCompactBins appends the indexes and counts of the n bins that begin b, in a layout of
+// so many bins.
+func readCompactBins(b []byte, n, layoutBins int, indexes []int, counts []int64) ([]int, []int64, error) {
 	index := uint64(0)
 	for i := range n {
 		gap, size := binary.Uvarint(b)
 		count, more := binary.Uvarint(b[max(size, 0):])
-		if index += gap; size <= 0 || more <= 0 || gap > math.MaxInt32 || index >= uint64(l.Len()) || count > math.MaxInt64 {
-			return Bins{}, fmt.Errorf("bin %d of %d: %w", i, n, ErrBins)
+		if index += gap; size <= 0 || more <= 0 || gap > math.MaxInt32 || index >= uint64(layoutBins) || count > math.MaxInt64 {
+			return nil, nil, fmt.Errorf("read compact interval: bin %d of %d: %w", i, n, ErrBins)
 		}
-		bins.Values[i], bins.Counts[i] = l.Middle(int(index))/1000, int64(count)
+		indexes, counts = append(indexes, int(index)), append(counts, int64(count))
 		b = b[size+more:]
 	}
-	return bins, nil
+	return indexes, counts, nil
 }
 
 // canonical tells whether the bins are what newBins makes, so that indices and counts

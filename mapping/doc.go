@@ -24,5 +24,6 @@
 // # Encoding
 //
 // AppendJSON writes the same bytes for the same document, always; a document that was
-// read back writes the bytes it was read from. Decoding is encoding/json's.
+// read back writes the bytes it was read from. The struct tags say how; package encoding/json
+// reads by them.
 package mapping

@@ -1,208 +1,219 @@
 package mapping
 
 import (
-	"math"
+	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
-	"unicode/utf8"
 )
 
-// timeLayout is RFC 3339 with exactly three decimals, so that times sort as text.
-const timeLayout = "2006-01-02T15:04:05.000Z"
+// Documents are written by the struct tags by which encoding/json reads them. That package
+// does not write them: its times have no fixed number of decimals, it fails where a number
+// or a configuration has no form in JSON, and histograms, nine tenths of a document, take it
+// several times as long (encode_bins.go).
 
-// encoder appends the members of JSON objects to a buffer, a comma after each, which
-// the end of the object takes the place of. It cannot fail: what JSON cannot say (NaN,
-// infinity) becomes null, and Check finds it.
-type encoder struct{ b []byte }
-
-// key begins a member.
-func (e *encoder) key(name string) {
-	n := len(e.b)
-	b := slices.Grow(e.b, len(name)+3)[:n+len(name)+3]
-	b[n] = '"'
-	copy(b[n+1:], name)
-	b[len(b)-2], b[len(b)-1] = '"', ':'
-	e.b = b
+// AppendJSON appends the document to dst: one line without its end, the same bytes for
+// the same document.
+func (d *Interval) AppendJSON(dst []byte) []byte {
+	return closeWith(membersOf(reflect.TypeFor[Interval]()).append(append(dst, '{'), reflect.ValueOf(d).Elem()), '}')
 }
 
-// comma ends a member.
-func (e *encoder) comma() { e.b = append(e.b, ',') }
+// MarshalJSON is [Interval.AppendJSON] for package encoding/json.
+func (d Interval) MarshalJSON() ([]byte, error) { return d.AppendJSON(nil), nil }
 
-// object appends an object whose members are appended by fill. One that stays empty
-// is left out.
-func (e *encoder) object(name string, fill func(*encoder)) {
-	before := len(e.b)
-	e.key(name)
-	e.b = append(e.b, '{')
-	empty := len(e.b)
-	fill(e)
-	if len(e.b) == empty {
-		e.b = e.b[:before]
-		return
+// AppendJSON appends the document to dst: one line without its end, the same bytes for
+// the same document. It has three members more than the struct: @timestamp, run.link and
+// fio.direction.
+func (r *Run) AppendJSON(dst []byte) []byte {
+	b := append(appendTime(append(dst, `{"@timestamp":`...), r.Run.Start), ',')
+	v := reflect.ValueOf(r).Elem()
+	for _, m := range membersOf(reflect.TypeFor[Run]()) {
+		begin := len(b)
+		b = m.append(b, v)
+		switch m.name {
+		case "run":
+			b = append(appendString(append(b[:len(b)-len("},")], `,"link":`...), r.Run.Link()), '}', ',')
+		case "fio":
+			b = r.insertDirections(b, begin)
+		}
 	}
-	e.end()
-	e.comma()
+	return closeWith(b, '}')
 }
 
-// end ends an object that has members.
-func (e *encoder) end() { e.b[len(e.b)-1] = '}' }
+// MarshalJSON is [Run.AppendJSON] for package encoding/json.
+func (r Run) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 
-func (e *encoder) text(name, s string) {
-	e.key(name)
-	e.b = appendString(e.b, s)
-	e.comma()
-}
-
-func (e *encoder) whole(name string, n int64) {
-	e.key(name)
-	e.b = smallNumbers().append(e.b, n)
-}
-
-func (e *encoder) number(name string, f float64) {
-	e.key(name)
-	e.b = appendFloat(e.b, f)
-	e.comma()
-}
-
-func (e *encoder) truth(name string, v bool) {
-	e.key(name)
-	e.b = strconv.AppendBool(e.b, v)
-	e.comma()
-}
-
-func (e *encoder) time(name string, t time.Time) {
-	e.key(name)
-	e.b = append(appendTime(append(e.b, '"'), t.UTC()), '"', ',')
-}
-
-// appendTime is AppendFormat of timeLayout, several times faster.
-func appendTime(b []byte, t time.Time) []byte {
-	year, month, day := t.Date()
-	if year < 0 || year > 9999 {
-		return t.AppendFormat(b, timeLayout)
+// insertDirections puts the run's directions first into the object fio, which begins at a
+// place in b, or is not there if it has no other member.
+func (r *Run) insertDirections(b []byte, at int) []byte {
+	list := r.ByDirection()
+	if len(list) == 0 {
+		return b
 	}
-	hour, minute, second := t.Clock()
-	ms := t.Nanosecond() / int(time.Millisecond)
-	const size = len("2006-01-02T15:04:05.000Z")
-	n := len(b)
-	b = slices.Grow(b, size)[:n+size]
-	text := (*[size]byte)(b[n:])
-	*text = [size]byte([]byte("0000-00-00T00:00:00.000Z"))
-	for _, part := range [...]struct{ at, n int }{
-		{0, year / 100}, {2, year % 100}, {5, int(month)}, {8, day}, {11, hour}, {14, minute}, {17, second}, {20, ms / 10},
-	} {
-		text[part.at] += byte(part.n / 10)
-		text[part.at+1] += byte(part.n % 10)
+	text := []byte(`"fio":{"direction":[`)
+	for _, d := range list {
+		text = append(appendString(text, d.Direction), ',')
 	}
-	text[22] += byte(ms % 10)
-	return b
+	text = append(closeWith(text, ']'), ',')
+	if len(b) == at {
+		return append(closeWith(append(b, text...), '}'), ',')
+	}
+	return slices.Replace(b, at, at+len(`"fio":{`), text...)
 }
 
-// The ones that leave out what is zero.
+// appender appends a value in JSON.
+type appender func(b []byte, v reflect.Value) []byte
 
-func (e *encoder) textOpt(name, s string) {
-	if s != "" {
-		e.text(name, s)
-	}
+// members are the fields of a struct that JSON has.
+type members []member
+
+type member struct {
+	name  string
+	key   string // the name as it is written
+	field int
+	omit  bool // what is empty is left out
+	value appender
 }
 
-func (e *encoder) wholeOpt(name string, n int64) {
-	if n != 0 {
-		e.whole(name, n)
+// plans are the members of the structs that were written so far, by their types.
+var plans sync.Map
+
+func membersOf(t reflect.Type) members {
+	if ms, ok := plans.Load(t); ok {
+		return ms.(members)
 	}
+	var ms members
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		ms = append(ms, member{name, strconv.Quote(name) + ":", i, options != "", appenderOf(f.Type)})
+	}
+	plans.Store(t, ms)
+	return ms
 }
 
-func (e *encoder) numberOpt(name string, f float64) {
-	if f != 0 {
-		e.number(name, f)
-	}
-}
-
-func (e *encoder) timeOpt(name string, t time.Time) {
-	if !t.IsZero() {
-		e.time(name, t)
-	}
-}
-
-func appendFloats(b []byte, fs []float64) []byte {
-	b = append(b, '[')
-	for _, f := range fs {
-		b = append(appendFloat(b, f), ',')
-	}
-	return closeList(b)
-}
-
-// appendFloat writes f exactly, without exponent where a person would. Almost every
-// number of a document has at most four decimals; those are written as whole numbers
-// of ten-thousandths, several times faster than the shortest form is found. It is
-// exact: the division gives f back, and so does reading the same decimal number.
-func appendFloat(b []byte, f float64) []byte {
-	const unit, limit = 10000, 1 << 53
-	scaled := math.RoundToEven(f * unit) // one instruction
-	if math.Abs(scaled) < limit && scaled/unit == f {
-		return appendTenThousandths(b, int64(scaled))
-	}
-	switch size := math.Abs(f); {
-	case !(size <= math.MaxFloat64):
-		return append(b, "null"...)
-	case size < 1e-6 || size >= 1e21:
-		return strconv.AppendFloat(b, f, 'e', -1, 64)
-	}
-	return strconv.AppendFloat(b, f, 'f', -1, 64)
-}
-
-func appendTenThousandths(b []byte, n int64) []byte {
-	if n < 0 {
-		b, n = append(b, '-'), -n
-	}
-	small := smallNumbers()
-	b = small.append(b, n/10000)
-	fraction := n % 10000
-	if fraction == 0 {
-		return b[:len(b)-1]
-	}
-	b[len(b)-1] = '.'
-	b = small.appendPadded(b, fraction/10)
-	if fraction%10 > 0 {
-		return append(b, byte('0'+fraction%10))
-	}
-	for b[len(b)-1] == '0' {
-		b = b[:len(b)-1]
+// append appends the members of v, a comma after each.
+func (ms members) append(b []byte, v reflect.Value) []byte {
+	for i := range ms {
+		b = ms[i].append(b, v)
 	}
 	return b
 }
 
-// appendString writes s as JSON text; bytes that are no UTF-8 become U+FFFD.
-func appendString(b []byte, s string) []byte {
-	b = append(b, '"')
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < 0x20 || c >= utf8.RuneSelf || c == '"' || c == '\\' {
-			return appendEscaped(append(b, s[:i]...), s[i:])
-		}
+func (m *member) append(b []byte, v reflect.Value) []byte {
+	v = v.Field(m.field)
+	if m.omit && isEmpty(v) {
+		return b
 	}
-	return append(append(b, s...), '"')
+	begin := len(b)
+	b = append(b, m.key...)
+	value := len(b)
+	b = m.value(b, v)
+	if m.omit && string(b[value:]) == "{}" {
+		return b[:begin]
+	}
+	return append(b, ',')
 }
 
-// appendEscaped is the rest of appendString.
-func appendEscaped(b []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c < 0x20:
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		case c < utf8.RuneSelf:
-			b = append(b, c)
-		default:
-			r, size := utf8.DecodeRuneInString(s[i:])
-			b = utf8.AppendRune(b, r)
-			i += size
-			continue
-		}
-		i++
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Struct:
+		return v.Type() == timeType && timeOf(v).IsZero()
+	case reflect.Slice, reflect.Map:
+		return v.Len() == 0
 	}
-	return append(b, '"')
+	return v.IsZero()
+}
+
+var timeType = reflect.TypeFor[time.Time]()
+
+// timeOf is the time in v, mostly without a copy on the heap.
+func timeOf(v reflect.Value) *time.Time {
+	if v.CanAddr() {
+		return v.Addr().Interface().(*time.Time)
+	}
+	t := v.Interface().(time.Time)
+	return &t
+}
+
+func appenderOf(t reflect.Type) appender {
+	switch t {
+	case timeType:
+		return func(b []byte, v reflect.Value) []byte { return appendTime(b, *timeOf(v)) }
+	case reflect.TypeFor[Level]():
+		return func(b []byte, v reflect.Value) []byte { return appendString(b, Level(v.Uint()).String()) }
+	case reflect.TypeFor[Latency]():
+		return func(b []byte, v reflect.Value) []byte { return v.Addr().Interface().(*Latency).append(b) }
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return func(b []byte, v reflect.Value) []byte { return appendString(b, v.String()) }
+	case reflect.Bool:
+		return func(b []byte, v reflect.Value) []byte { return strconv.AppendBool(b, v.Bool()) }
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return func(b []byte, v reflect.Value) []byte { return strconv.AppendInt(b, v.Int(), 10) }
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return func(b []byte, v reflect.Value) []byte { return strconv.AppendUint(b, v.Uint(), 10) }
+	case reflect.Float32, reflect.Float64:
+		return func(b []byte, v reflect.Value) []byte { return appendFloat(b, v.Float()) }
+	case reflect.Struct:
+		ms := membersOf(t)
+		return func(b []byte, v reflect.Value) []byte { return closeWith(ms.append(append(b, '{'), v), '}') }
+	case reflect.Pointer:
+		return orNull(appenderOf(t.Elem()))
+	case reflect.Slice:
+		return listOf(appenderOf(t.Elem()))
+	case reflect.Map:
+		return mapOf(appenderOf(t.Elem()))
+	case reflect.Interface: // in a configuration
+		return orNull(func(b []byte, v reflect.Value) []byte { return appenderOf(v.Type())(b, v) })
+	}
+	// So that an odd configuration never keeps a run out.
+	return func(b []byte, v reflect.Value) []byte { return appendString(b, fmt.Sprint(v)) }
+}
+
+func orNull(value appender) appender {
+	return func(b []byte, v reflect.Value) []byte {
+		if v.IsNil() {
+			return append(b, "null"...)
+		}
+		return value(b, v.Elem())
+	}
+}
+
+func listOf(item appender) appender {
+	return func(b []byte, v reflect.Value) []byte {
+		b = append(b, '[')
+		for i := range v.Len() {
+			b = append(item(b, v.Index(i)), ',')
+		}
+		return closeWith(b, ']')
+	}
+}
+
+// mapOf appends an object, keys ascending; keys that YAML has and JSON has not become texts.
+func mapOf(value appender) appender {
+	return func(b []byte, v reflect.Value) []byte {
+		keys := v.MapKeys()
+		text := func(k reflect.Value) string { return fmt.Sprint(k) }
+		slices.SortFunc(keys, func(x, y reflect.Value) int { return strings.Compare(text(x), text(y)) })
+		b = append(b, '{')
+		for _, k := range keys {
+			b = append(appendString(b, text(k)), ':')
+			b = append(value(b, v.MapIndex(k)), ',')
+		}
+		return closeWith(b, '}')
+	}
+}
+
+// closeWith ends an object or a list whose items have commas after them.
+func closeWith(b []byte, end byte) []byte {
+	if last := len(b) - 1; b[last] == ',' {
+		b[last] = end
+		return b
+	}
+	return append(b, end)
 }

@@ -1,103 +1,64 @@
 package mapping
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
-	"slices"
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
 )
 
-// strings appends an object of texts, keys ascending.
-func (e *encoder) strings(name string, m map[string]string) {
-	if len(m) == 0 {
-		return
-	}
-	var few [8]string
-	keys := few[:0]
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	e.key(name)
-	e.b = append(e.b, '{')
-	for _, k := range keys {
-		e.b = append(appendString(e.b, k), ':')
-		e.b = append(appendString(e.b, m[k]), ',')
-	}
-	e.end()
-	e.comma()
+// timeLayout is RFC 3339 with exactly three decimals, so that times sort as text.
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// appendTime appends a time as text.
+func appendTime(b []byte, t time.Time) []byte {
+	return append(t.UTC().AppendFormat(append(b, '"'), timeLayout), '"')
 }
 
-// texts appends an array of texts.
-func (e *encoder) texts(name string, list []string) {
-	e.array(name, len(list), func(e *encoder, i int) { e.b = appendString(e.b, list[i]) })
-}
-
-// array appends an array whose n items are appended by item.
-func (e *encoder) array(name string, n int, item func(e *encoder, i int)) {
-	if n == 0 {
-		return
-	}
-	e.key(name)
-	e.b = append(e.b, '[')
-	for i := range n {
-		item(e, i)
-		e.comma()
-	}
-	e.b = append(closeList(e.b), ',')
-}
-
-// objects appends an array of objects.
-func (e *encoder) objects(name string, n int, fill func(e *encoder, i int)) {
-	e.array(name, n, func(e *encoder, i int) {
-		e.b = append(e.b, '{')
-		fill(e, i)
-		e.end()
-	})
-}
-
-// appendValue writes any value that a configuration can hold. What JSON has no form
-// for is written as text, so that an odd configuration never keeps a run out.
-func appendValue(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case nil:
+// appendFloat appends f exactly, without exponent where a person would write none. What JSON
+// cannot say (NaN, infinity) becomes null, and Check finds it.
+func appendFloat(b []byte, f float64) []byte {
+	switch size := math.Abs(f); {
+	case size == 0:
+		return append(b, '0') // also of -0
+	case !(size <= math.MaxFloat64):
 		return append(b, "null"...)
-	case string:
-		return appendString(b, v)
-	case float64:
-		return appendFloat(b, v)
-	case map[string]any:
-		return appendMap(b, v)
-	case map[any]any: // as YAML readers make them
-		m := make(map[string]any, len(v))
-		for key, value := range v {
-			m[fmt.Sprint(key)] = value
-		}
-		return appendMap(b, m)
-	case []any:
-		b = append(b, '[')
-		for i, item := range v {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendValue(b, item)
-		}
-		return append(b, ']')
+	case size < 1e-6 || size >= 1e21:
+		return strconv.AppendFloat(b, f, 'e', -1, 64)
 	}
-	if text, err := json.Marshal(v); err == nil {
-		return append(b, text...)
-	}
-	return appendString(b, fmt.Sprint(v))
+	return strconv.AppendFloat(b, f, 'f', -1, 64)
 }
 
-func appendMap(b []byte, m map[string]any) []byte {
-	b = append(b, '{')
-	for i, k := range slices.Sorted(maps.Keys(m)) {
-		if i > 0 {
-			b = append(b, ',')
+// appendString writes s as JSON text; bytes that are no UTF-8 become U+FFFD.
+func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < 0x20 || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			return appendEscaped(append(b, s[:i]...), s[i:])
 		}
-		b = append(appendString(b, k), ':')
-		b = appendValue(b, m[k])
 	}
-	return append(b, '}')
+	return append(append(b, s...), '"')
+}
+
+// appendEscaped is the rest of appendString.
+func appendEscaped(b []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c < 0x20:
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		case c < utf8.RuneSelf:
+			b = append(b, c)
+		default:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			b = utf8.AppendRune(b, r)
+			i += size
+			continue
+		}
+		i++
+	}
+	return append(b, '"')
 }

@@ -2,9 +2,8 @@ package mapping
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
-	"math"
+	"iter"
 	"strconv"
 	"time"
 )
@@ -18,6 +17,19 @@ type Encoded struct {
 	JSON        []byte // one line without its end
 }
 
+// EncodeAll encodes documents one by one: each is the caller's only until the next one.
+func EncodeAll(docs []*Interval) iter.Seq2[*Encoded, error] {
+	return func(yield func(*Encoded, error) bool) {
+		var e Encoded
+		for _, d := range docs {
+			e = Encoded{d.Level, d.Run.ID, d.Run.Ingest, d.Run.Start, d.ID(), d.AppendJSON(e.JSON[:0])}
+			if !yield(&e, nil) {
+				return
+			}
+		}
+	}
+}
+
 // Index is the name of the index that the document belongs into.
 func (e *Encoded) Index(prefix string) string { return LatencyIndex(prefix, e.Level, e.Start) }
 
@@ -28,20 +40,12 @@ const (
 )
 
 // AppendWire appends the JSON of what [Interval.AppendCompact] wrote, the same bytes as
-// the document's AppendJSON, without decoding the document: many times faster. It fails
-// when compact is anything else.
+// the document's AppendJSON, without decoding the document: that takes a fifth of the time.
+// It fails when compact is anything else.
 func AppendWire(dst, compact []byte) ([]byte, error) {
-	length, size := binary.Uvarint(compact)
-	if size <= 0 || length > uint64(len(compact)-size) {
-		return dst, fmt.Errorf("read compact interval: length of JSON: %w", ErrBins)
-	}
-	text, rest := compact[size:size+int(length)], compact[size+int(length):]
-	n, size := binary.Uvarint(rest)
-	if size <= 0 || n > uint64(len(rest)) {
-		return dst, fmt.Errorf("read compact interval: number of bins: %w", ErrBins)
-	}
-	if n == 0 {
-		return append(dst, text...), nil
+	text, bins, n, err := cutCompact(compact)
+	if err != nil || n == 0 {
+		return append(dst, text...), err
 	}
 	// Quotes within strings are escaped: this is found nowhere else.
 	at := bytes.Index(text, []byte(beforeBins+afterBins))
@@ -50,46 +54,20 @@ func AppendWire(dst, compact []byte) ([]byte, error) {
 	}
 	at += len(beforeBins)
 	name, _, _ := bytes.Cut(text[at+len(afterBins):], []byte{'"'})
-	dst = append(dst, text[:at]...)
-	dst, err := appendWireBins(dst, rest[size:], int(n), string(name))
+	l, err := parseLayout(string(name))
 	if err != nil {
 		return dst, fmt.Errorf("read compact interval: %w", err)
 	}
-	dst = append(dst, ',')
-	return append(dst, text[at:]...), nil
-}
-
-// appendWireBins appends the histogram of n bins, which begin b.
-func appendWireBins(dst, b []byte, n int, layout string) ([]byte, error) {
-	l, err := parseLayout(layout)
+	var someIndexes [512]int
+	var someCounts [512]int64
+	indexes, counts, err := readCompactBins(bins, n, l.Len(), someIndexes[:0], someCounts[:0])
 	if err != nil {
 		return dst, err
 	}
-	t, counts := tableOf(l), b
-	dst = append(dst, `"histogram":{"values":[`...)
-	index, from, to := uint64(0), 0, 0 // the bins from … to-1 are neighbours, and not appended yet
-	for i := range n {
-		gap, size := binary.Uvarint(b)
-		count, more := binary.Uvarint(b[max(size, 0):])
-		if index += gap; size <= 0 || more <= 0 || gap > math.MaxInt32 || index >= uint64(len(t.values)) || count > math.MaxInt64 {
-			return dst, fmt.Errorf("bin %d of %d: %w", i, n, ErrBins)
-		}
-		if int(index) != to {
-			dst = t.append(dst, from, to)
-			from, to = int(index), int(index)
-		}
-		to++
-		b = b[size+more:]
-	}
-	dst = t.append(dst, from, to)
-	small := smallNumbers()
-	dst = append(closeList(dst), `,"counts":[`...)
-	for range n { // all of which were read before
-		_, size := binary.Uvarint(counts)
-		count, more := binary.Uvarint(counts[size:])
-		dst, counts = small.append(dst, int64(count)), counts[size+more:]
-	}
-	return append(closeList(dst), '}'), nil
+	dst = append(append(dst, text[:at]...), `"histogram":{"values":[`...)
+	dst = append(closeWith(tableOf(l).append(dst, indexes), ']'), `,"counts":[`...)
+	dst = append(closeWith(appendCounts(dst, counts), ']'), '}', ',')
+	return append(dst, text[at:]...), nil
 }
 
 // ElapsedIn is interval.elapsed_ms of a document's JSON, as this package writes it.

@@ -5,7 +5,7 @@ import "time"
 // Interval is one window of one series: one direction of a cluster, a host or a job.
 type Interval struct {
 	Time      time.Time `json:"@timestamp"` // the window's start
-	Level     Level     `json:"level"`
+	Level     Level     `json:"level,omitzero"`
 	Part      int       `json:"part,omitempty"` // 0, but for the further pieces that Split makes
 	Window    Window    `json:"interval"`
 	Run       RunRef    `json:"run"`

@@ -73,6 +73,9 @@ func TestTruth(t *testing.T) {
 				to := &memory{}
 				opt := Options{Levels: []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}}
 				res, err := Ingest(t.Context(), run, opt, to, nil)
+				if err == nil {
+					err = to.Finish(t.Context(), res.Run)
+				}
 				if err != nil {
 					t.Fatal(err)
 				}

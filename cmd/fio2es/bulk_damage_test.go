@@ -355,7 +355,7 @@ func TestCutArchive(t *testing.T) {
 		t.Logf("exit code %d\n%s", code, &errs)
 		got := parseOutput(t, out.String())
 		switch {
-		case code == exitFailed && len(got) == 0 && strings.Contains(errs.String(), "no histogram logs"):
+		case code == exitFailed && len(got) == 0 && strings.Contains(errs.String(), "no fio logs"):
 			return
 		case code != exitLeftOut && len(got) == len(good):
 			// Only the archive's end mark, or a directory of it, is gone.

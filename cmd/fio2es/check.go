@@ -16,14 +16,14 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:   "check",
 		Short: "Verify that the history is complete and can be read",
 		Long: `Reads all of the history: the file itself (the embedded one), every document, how
-many documents each run has against how many it should have, and documents that an
-interrupted ingest left. It prints what is wrong and what to do.
+many documents each run has and how many it should have, and documents of
+interrupted ingests. It prints what is wrong and what to do.
 
---repair removes documents that cannot be read and those that belong to no run, makes
-dashboards show what an interrupted ingest left out, and names the runs whose files are
-to be ingested again. No ingest may run meanwhile.
+--repair removes documents that cannot be read or belong to no run, finishes
+interrupted replacements, and names the runs whose files you have to ingest again.
+No ingest may run meanwhile.
 
-Exit codes: 0 all well, or repaired; 3 something is left to do.`,
+Exit codes: 0 all well, or repaired; 3 there is something for you to do.`,
 		Example: `  fio2es check
   fio2es check --repair
   fio2es check --elasticsearch https://es.example.com:9200`,
@@ -31,7 +31,7 @@ Exit codes: 0 all well, or repaired; 3 something is left to do.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.checkHistory(cmd.Context(), repair) },
 	}
 	addClusterFlags(cmd.Flags())
-	cmd.Flags().BoolVar(&repair, "repair", false, "remove what cannot be read and what belongs to no run")
+	cmd.Flags().BoolVar(&repair, "repair", false, "remove documents that cannot be read or belong to no run")
 	return cmd
 }
 
@@ -63,22 +63,14 @@ func (a *app) checkHistory(ctx context.Context, repair bool) error {
 	return nil
 }
 
-// openToCheck opens the history for reading, or to repair it.
+// openToCheck opens the history for reading, or to repair it. It creates nothing.
 func (a *app) openToCheck(ctx context.Context, repair bool) (history.Store, func() error, error) {
-	store, closeStore, err := a.openHistory(ctx) // a missing one is not created
-	if err != nil || !repair {
-		return store, closeStore, err
-	}
-	if err := closeStore(); err != nil {
-		return nil, nil, err
+	if !repair || !a.historyExists() {
+		return a.openHistory(ctx)
 	}
 	if a.cfg.Elasticsearch.Enabled() {
-		cluster, closeCluster, err := a.openCluster(ctx)
-		return cluster, closeCluster, err
+		return a.openCluster(ctx)
 	}
-	embedded, err := a.openEmbedded(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	return embedded, embedded.Close, nil
+	store, err := a.openEmbedded(ctx)
+	return store, store.Close, err
 }

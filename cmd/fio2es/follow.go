@@ -21,25 +21,24 @@ func (a *app) followCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "follow PATH...",
 		Short: "Store runs while fio runs",
-		Long: `Watches folders, such as the archive that CBT writes to, and keeps the history in
-step with them until it is interrupted. What is there already is stored first.
+		Long: `Watches folders, such as the archive that CBT writes to, and stores their runs until
+you interrupt it. It begins with the runs that are there already.
 
-A run whose files no longer change (--quiet) is stored as by ingest. fio keeps its
-logs in memory until a job ends; but with
+A run is over when its files have not changed for --quiet. It is stored then, as by
+ingest. fio keeps its logs in memory until a job ends, but with
 
   fio --status-interval=1 --output-format=json+ --output=FILE ...
 
-it writes a report each second. Runs that have such are stored while they go on:
+it writes a report each second. A run with such reports is stored while fio runs:
 each window some 20 seconds later, when no request to come can have been in flight
-in it. Until the run is over "runs" calls it live; then what its files say when
-they are whole takes its place.
+in it. "runs" calls it live until it is over; then what its files say replaces it.
 
-Objectives, from --rule or the settings (see sla), are held against each window of a
-run that goes on: stderr tells when one begins to be broken, and when it holds again.
-A run that is over is judged as by sla, and the exit code is 4 if one was broken.
+Rules, from --rule or the settings (see sla), are checked in each window of a live
+run: stderr says when one begins to be broken, and when it is met again. A run that
+is over is checked as by sla; if it breaks a rule, the exit code is 4.
 
-On stdout is a line for each window of a run that goes on. An interrupt (Ctrl-C)
-stores what there is, which is no failure.`,
+stdout has a line for each window of a live run. After an interrupt (Ctrl-C), what
+was read is stored, and the exit code is 0.`,
 		Example: `  fio2es follow /data/cbt
   fio2es follow --elasticsearch https://es:9200 /data/cbt
   fio2es follow --rule 'p99 <= 20ms' --rule 'write.iops >= 5k' .
@@ -58,17 +57,16 @@ stores what there is, which is no failure.`,
 	addLevelsFlag(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
-	fl.DurationVar(&how.every, "every", 5*time.Second, "how often to look for files, and to store what there is of a run")
-	fl.DurationVar(&how.quiet, "quiet", 10*time.Second, "for how long its files have not changed when a run is over")
-	fl.DurationVar(&how.idle, "idle", 0, "end when nothing has changed for so long (default: go on until interrupted)")
-	fl.StringSliceVar(&how.pick.Include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
-	fl.StringSliceVar(&how.pick.Exclude, "exclude", nil, "not the runs whose archive:path has this in it")
-	fl.StringArray("rule", nil, "an objective, such as 'p99 <= 10ms' (repeatable)")
-	fl.Var(f, "format", "of the windows: table, csv, or json: an object a line")
+	fl.DurationVar(&how.every, "every", 5*time.Second, "time between two looks for files, and between two updates of a live run")
+	fl.DurationVar(&how.quiet, "quiet", 10*time.Second, "a run is over when its files have not changed for so long")
+	fl.DurationVar(&how.idle, "idle", 0, "end when nothing has changed for so long (default: run until interrupted)")
+	addPickFlags(fl, &how.pick)
+	fl.StringArray("rule", nil, "a rule, such as 'p99 <= 10ms' (repeatable)")
+	fl.Var(f, "format", "of the windows: table, csv, or json (an object per line)")
 	return cmd
 }
 
-// followFlags are the flags of follow that are no settings.
+// followFlags are the flags of follow that are not settings.
 type followFlags struct {
 	every, quiet, idle time.Duration
 	pick               query.Pick
@@ -76,7 +74,7 @@ type followFlags struct {
 	rules              string // where they come from
 }
 
-// leastEvery is how often to look at most.
+// leastEvery is the shortest time between two looks.
 const leastEvery = 100 * time.Millisecond
 
 func (how *followFlags) check() error {
@@ -84,21 +82,21 @@ func (how *followFlags) check() error {
 	case how.every < leastEvery:
 		return usagef("--every %v: want at least %v", how.every, leastEvery)
 	case how.quiet < how.every:
-		return usagef("--quiet %v: want at least as long as --every, %v", how.quiet, how.every)
+		return usagef("--quiet %v: want at least --every, %v", how.quiet, how.every)
 	case how.idle < 0 || how.idle > 0 && how.idle < how.quiet:
-		return usagef("--idle %v: want at least as long as --quiet, %v", how.idle, how.quiet)
+		return usagef("--idle %v: want at least --quiet, %v", how.idle, how.quiet)
 	}
 	return nil
 }
 
-// canFollow finds paths that can be read only once.
+// canFollow is an error if a path can be read only once.
 func canFollow(paths []string) error {
 	for _, path := range paths {
 		if path == "-" {
-			return usagef("-: stdin cannot be looked at again and again: name a folder")
+			return usagef("-: stdin can be read only once: name a folder")
 		}
 		if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-			return usagef("%s: a pipe or device cannot be looked at again and again: name a folder or a file", path)
+			return usagef("%s: a pipe or device can be read only once: name a folder or a file", path)
 		}
 	}
 	return nil
@@ -116,7 +114,7 @@ func (a *app) follow(ctx context.Context, paths []string, how followFlags) error
 		return usageError{err}
 	}
 	options := follow.Options{
-		Options: ingest.Options{Options: opt, Log: a.log}, Paths: paths,
+		Ingest: ingest.Options{Pipeline: opt, Log: a.log}, Paths: paths,
 		Every: how.every, Quiet: how.quiet, Idle: how.idle,
 		Window: newFollowWriter(a.stdout, how.format).window,
 	}

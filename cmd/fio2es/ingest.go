@@ -28,25 +28,25 @@ func (a *app) ingestCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ingest PATH...",
 		Short: "Store the runs found in archives, folders and logs",
-		Long: `Finds all runs under the paths, makes their interval and run documents, and stores
-them in the history. A path is a CBT or pbench-fio archive, a folder of fio logs, a
-log or report of any name, a tar or zip of them, compressed or not (gzip, zstd, xz,
-bzip2), or - for stdin. Of logs, fio's report is found beside them.
+		Long: `Finds all runs under the paths, makes interval documents and a run document of
+each, and stores them in the history. A path is a CBT or pbench-fio archive, a
+folder of fio logs, a log or report of any name, a tar or zip file of them,
+compressed or not (gzip, zstd, xz, bzip2), or - for stdin. fio's report is found
+beside its logs.
 
-What fio did not log at the end of each job is recovered from its JSON output if
+fio does not log the end of each job. It is recovered from fio's JSON report, if
 that was written with --output-format=json+.
 
-A run is known by the contents of its files, whatever folder is named and however
-it is packed. One that is in the history already is left as it is, if all of its
-documents are there, which are counted; missing ones are stored again. If its files,
-its labels or the settings changed, it is replaced when all of its new documents
-are stored. What has fewer files than the history has, such as the folder of one
-host, replaces nothing, unless --force is given. The same job run again is another
-run. Labels stay until they are changed; --labels NAME= removes one.
+A run is identified by the contents of its files: neither their folder nor how
+they are packed matters. A run that the history has is left as it is. Its documents
+are counted, and stored again if some are missing. If its files, its labels or the
+settings changed, the new version replaces the old one when all of it is stored. A
+part of a run, such as the folder of one host, replaces the whole only with --force.
+The same job run again is another run. Labels stay until you change them;
+--labels NAME= removes one.
 
-The result on stdout is a table of the runs. With --output, documents go to a
-file (or with - to stdout) instead of the history, as NDJSON ready for the _bulk
-request of Elasticsearch.`,
+stdout has a table of the runs. With --output, documents go to a file (or with - to
+stdout) and not to the history, as NDJSON for the _bulk request of Elasticsearch.`,
 		Example: `  fio2es ingest results/
   fio2es ingest --labels osd=bluestore cbt-2026-11-21.tar.zst
   ssh lab tar c -C /data/cbt . | fio2es ingest --archive cbt -
@@ -55,7 +55,7 @@ request of Elasticsearch.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			how.format = f.string
 			if how.dryRun && how.format != table.Text {
-				return usagef("--format %s: --dry-run has tables for people alone: leave --format out", how.format)
+				return usagef("--format %s: --dry-run prints tables for people only: leave out --format", how.format)
 			}
 			return a.ingest(cmd.Context(), args, how)
 		},
@@ -64,17 +64,16 @@ request of Elasticsearch.`,
 	addLevelsFlag(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
-	fl.StringVar(&how.output, "output", "", "write NDJSON to this file, - for stdout, instead of the history")
-	fl.BoolVar(&how.force, "force", false, "store runs again, even unchanged ones, and those of which the history has more files")
-	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be ingested, what not, and why")
-	fl.StringSliceVar(&how.pick.Include, "include", nil, "only runs whose archive:path has this in it; * stands for anything")
-	fl.StringSliceVar(&how.pick.Exclude, "exclude", nil, "not the runs whose archive:path has this in it")
-	fl.StringVar(&how.pick.Shard, "shard", "", "I/N: the I-th of N parts of the runs, for several machines")
-	fl.Var(f, "format", "of the table of runs: table, csv, markdown, json: an object a line; document: a run's whole document a line")
+	fl.StringVar(&how.output, "output", "", "write NDJSON to this file, or - for stdout, and not to the history")
+	fl.BoolVar(&how.force, "force", false, "store unchanged runs again, and replace runs of which the history has more files")
+	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be stored, what would not, and why")
+	addPickFlags(fl, &how.pick)
+	fl.StringVar(&how.pick.Shard, "shard", "", "I/N: the I-th of N parts of the runs, to share them among machines")
+	fl.Var(f, "format", "of the list of runs: table, csv, markdown, json (an object per line), or document (a run document per line)")
 	return cmd
 }
 
-// ingestFlags are the flags of ingest that are no settings.
+// ingestFlags are the flags of ingest that are not settings.
 type ingestFlags struct {
 	output        string
 	force, dryRun bool
@@ -104,16 +103,16 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 	if err := archive.CheckHosts(opt.Offsets); err != nil && len(archive.Runs) > 0 {
 		return usageError{err}
 	}
-	leftOut := a.tellProblems(archive)
+	leftOut := a.logProblems(archive)
 	if len(archive.Runs) == 0 {
-		return fmt.Errorf("no histogram logs of fio (*_clat_hist.*.log), nor others, under %s", strings.Join(paths, ", "))
+		return fmt.Errorf("no fio logs (such as *_clat_hist.*.log) or reports under %s", strings.Join(paths, ", "))
 	}
 	runs := slices.DeleteFunc(slices.Clone(archive.Runs), func(r *cbt.Run) bool { return !wanted(opt.ArchiveOf(r), r.Path) })
 	if how.dryRun {
 		return a.dryRun(ctx, opt, archive, runs)
 	}
 	began := time.Now()
-	options := ingest.Options{Options: opt, Log: a.log, Progress: newBar(a.progress, runs).show}
+	options := ingest.Options{Pipeline: opt, Log: a.log, Progress: newBar(a.progress, runs).show}
 	var result ingest.Result
 	if how.output == "" {
 		result, err = a.ingestIntoHistory(ctx, runs, options)
@@ -127,15 +126,15 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 		return err
 	}
 	a.progress.Clear()
-	table := a.stdout
+	to := a.stdout
 	if how.output != "" {
-		table = a.stderr
+		to = a.stderr
 	}
-	if err := writeRuns(table, result.Runs(), how.format); err != nil {
+	if err := writeRuns(to, result.Runs(), how.format); err != nil {
 		return err
 	}
-	if how.format == "table" {
-		a.tellIngested(&result, time.Since(began), how.output == "")
+	if how.format == table.Text {
+		a.printIngested(&result, time.Since(began), how.output == "")
 	}
 	if leftOut || result.LeftOut {
 		return errLeftOut
@@ -153,14 +152,15 @@ func (a *app) ingestIntoHistory(ctx context.Context, runs []*cbt.Run, options in
 	leftOut, err := closed(closeStore, err)
 	result.LeftOut = result.LeftOut || leftOut
 	if errors.Is(err, context.Canceled) {
-		a.log.Info(fmt.Sprintf("note: %d of %s were read; what is stored stays, and the same command stores the rest",
+		a.log.Info(fmt.Sprintf("note: %d of %s were read, and are stored; the same command stores the rest",
 			len(result.Stored), unit.Plural(len(runs), "run")))
 	}
 	return result, err
 }
 
-// tellProblems says what could not be looked into, and what belongs to no run.
-func (a *app) tellProblems(archive *pipeline.Archive) bool {
+// logProblems reports files that cannot be read and files that belong to no run. It returns whether
+// there are files that cannot be read.
+func (a *app) logProblems(archive *pipeline.Archive) bool {
 	for _, p := range archive.Problems {
 		a.log.Warn(p.Error())
 	}
@@ -177,7 +177,7 @@ func (a *app) tellProblems(archive *pipeline.Archive) bool {
 	return len(archive.Problems) > 0
 }
 
-// andMore is the end of a message that stands for others, too.
+// andMore is the end of a message that stands for others like it.
 func andMore(n int) string {
 	if n == 0 {
 		return ""
@@ -185,8 +185,8 @@ func andMore(n int) string {
 	return " (and " + unit.Count(int64(n)) + " more like this)"
 }
 
-// tellIngested says where the documents are and what to do next.
-func (a *app) tellIngested(result *ingest.Result, took time.Duration, isHistory bool) {
+// printIngested prints how much was stored, where, and what to do next.
+func (a *app) printIngested(result *ingest.Result, took time.Duration, isHistory bool) {
 	runs, requests := result.Runs(), int64(0)
 	for _, r := range runs {
 		if r.All != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,24 +19,24 @@ import (
 )
 
 // errNoCluster is a push without a cluster.
-var errNoCluster = usagef("no cluster is named: say --elasticsearch URL, or set elasticsearch.addresses")
+var errNoCluster = usagef("no cluster: give --elasticsearch URL, or set elasticsearch.addresses")
 
 func (a *app) pushCommand() *cobra.Command {
 	output, rejects := "", ""
 	cmd := &cobra.Command{
 		Use:   "push [TEXT]",
-		Short: "Move the embedded history into an Elasticsearch cluster",
-		Long: `Sends the runs of the embedded history, all or those with TEXT in their id, name,
-archive, path, benchmark, mode or a label, into the cluster. Runs that are there
-in the same version with all of their documents are left alone, so that a push can
-be repeated, and goes on where it was interrupted. The embedded history stays as it is.
+		Short: "Copy the embedded history into an Elasticsearch cluster",
+		Long: `Copies runs of the embedded history into the cluster: all, or those with TEXT in
+their id, name, archive, path, benchmark, mode or a label. It skips runs that the
+cluster has in the same version with all documents, so an interrupted push can be
+repeated. The embedded history does not change.
 
-With --rejects, the documents in a reject file are sent once more, after what they
-were refused for was mended; elasticsearch.rejects names the file that ingest and
-push write. Those that are refused again go into that file again.
+With --rejects, it sends the documents of a reject file again, after you fix the
+cause. ingest and push write that file (elasticsearch.rejects); documents that are
+refused again go into it again.
 
-With --output, documents go to a file (or with - to stdout) as NDJSON, ready for
-the _bulk request of Elasticsearch.`,
+With --output, documents go to a file (or with - to stdout), as NDJSON for the _bulk
+request of Elasticsearch.`,
 		Example: `  fio2es push --elasticsearch https://es.example.com:9200
   fio2es push --output - | gzip > history.ndjson.gz`,
 		Args: cobra.MaximumNArgs(1),
@@ -47,8 +48,8 @@ the _bulk request of Elasticsearch.`,
 		},
 	}
 	addClusterFlags(cmd.Flags())
-	cmd.Flags().StringVar(&output, "output", "", "write NDJSON to this file, - for stdout, instead of a cluster")
-	cmd.Flags().StringVar(&rejects, "rejects", "", "send the documents of this reject file once more")
+	cmd.Flags().StringVar(&output, "output", "", "write NDJSON to this file, or - for stdout, and not to a cluster")
+	cmd.Flags().StringVar(&rejects, "rejects", "", "send the documents of this reject file again")
 	return cmd
 }
 
@@ -61,24 +62,23 @@ func (a *app) push(ctx context.Context, text, output string) error {
 		return err
 	}
 	defer from.Close()
-	var pushed ingest.Pushed
-	push := func(to ingest.Destination) (err error) {
-		pushed, err = ingest.Push(ctx, from, to, ingest.PushOptions{
-			Filter: history.RunFilter{Text: text}, Log: a.log,
-			Progress: func(n int, name string) { a.progress.Show("run %d: %s", n, name) },
-		})
-		return err
+	options := ingest.PushOptions{
+		Filter: history.RunFilter{Text: text}, Log: a.log,
+		Progress: func(n int, name string) { a.progress.Show("run %d: %s", n, name) },
 	}
+	var pushed ingest.Pushed
 	leftOut := false
 	if output == "" {
 		to, closeTo, openErr := a.openCluster(ctx)
 		if openErr != nil {
 			return openErr
 		}
-		leftOut, err = closed(closeTo, push(ingest.Destination{Sink: to.bulk, Store: to, Finishing: mostFinishing}))
+		pushed, err = ingest.Push(ctx, from, to, to, options)
+		leftOut, err = closed(closeTo, err)
 	} else {
-		err = a.writeOutput(output, func(w io.Writer) error {
-			return push(ingest.Destination{Sink: ndjson.New(w, a.cfg.Prefix)})
+		err = a.writeOutput(output, func(w io.Writer) (err error) {
+			pushed, err = ingest.Push(ctx, from, ndjson.New(w, a.cfg.Prefix), nil, options)
+			return err
 		})
 	}
 	if err != nil {
@@ -93,12 +93,13 @@ func (a *app) push(ctx context.Context, text, output string) error {
 	return nil
 }
 
-// pushRejects sends the documents of a reject file again.
+// pushRejects sends the documents of a reject file again. It reads all of the file first: documents
+// that are refused again may go into the same file.
 func (a *app) pushRejects(ctx context.Context, name string) error {
 	if !a.cfg.Elasticsearch.Enabled() {
 		return errNoCluster
 	}
-	rejects, err := ingest.ReadRejects(name, a.log)
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
@@ -109,14 +110,15 @@ func (a *app) pushRejects(ctx context.Context, name string) error {
 	defer client.Close()
 	to := bulk.New(client, bulk.Options{
 		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
-		NoVerify: true, // a run has more documents than were rejected
+		NoVerify: true, // a run has more documents than were refused
 	})
-	if err := errors.Join(rejects.Push(ctx, to), to.Close()); err != nil {
+	documents, leftOut, err := ingest.PushRejects(ctx, to, name, text, a.log)
+	if err = errors.Join(err, to.Close()); err != nil {
 		return err
 	}
 	refused := to.Stats().Rejected
-	fmt.Fprintf(a.stderr, "%s sent, %d refused again\n", unit.Plural(len(rejects.Intervals)+len(rejects.Runs), "document"), refused)
-	if rejects.LeftOut || refused > 0 {
+	fmt.Fprintf(a.stderr, "%s sent, %d refused again\n", unit.Plural(documents, "document"), refused)
+	if leftOut || refused > 0 {
 		return errLeftOut
 	}
 	return nil

@@ -15,18 +15,19 @@ func (a *app) setupCommand() *cobra.Command {
 		Use:   "setup",
 		Short: "Prepare an Elasticsearch cluster for the history, and Kibana to show it",
 		Long: `Installs the index templates and the lifecycle policy that the history needs, and
-brings those of an older version up to date. What is there already stays; what a
-newer version of fio2es or somebody else has installed is refused. Ingest writes
-only where setup has been.
+updates those of an older version. It refuses to replace what a newer version of
+fio2es or somebody else installed. Data stays. Run it before the first ingest into
+a cluster.
 
-With --kibana it brings the dashboards into Kibana 8.3 or later, too, in place of
-those of an older version; copies that users made under other names stay. With
---kibana alone it leaves the cluster as it is. Kibana gets the credentials of the
-cluster, unless it has its own (kibana.api_key and the like).
+With --kibana it also imports the dashboards into Kibana 8.3 or later, in place of
+those of an older version; copies under other names stay. With --kibana alone it
+does not touch the cluster. Kibana gets the credentials of the cluster, unless it
+has its own (kibana.api_key and the like).
 
---dry-run shows what would be done to the cluster and to Kibana, --print all that
-setup ever sends to a cluster, without asking one: both for Kibana's console.
-docs/elasticsearch.md and docs/kibana.md have the privileges that it takes.`,
+--dry-run shows what would be done to the cluster and to Kibana. --print shows all
+requests that setup can send to a cluster, without connecting to one. Both are for
+Kibana's console. docs/elasticsearch.md and docs/kibana.md list the privileges that
+setup needs.`,
 		Example: `  fio2es setup --elasticsearch https://es.example.com:9200 --ca ca.crt
   fio2es setup --kibana https://kibana.example.com:5601 --kibana-space lab
   fio2es setup --print | less`,
@@ -40,19 +41,19 @@ docs/elasticsearch.md and docs/kibana.md have the privileges that it takes.`,
 				}
 				return plan.Print(a.stdout)
 			case !a.cfg.Elasticsearch.Enabled() && !a.cfg.Kibana.Enabled():
-				return usagef("neither cluster nor Kibana is named: say --elasticsearch URL, or --kibana URL, or set elasticsearch.addresses or kibana.url")
+				return usagef("no cluster and no Kibana: give --elasticsearch URL or --kibana URL, or set elasticsearch.addresses or kibana.url")
 			}
 			return a.setup(cmd.Context(), dryRun)
 		},
 	}
 	addClusterFlags(cmd.Flags())
 	addKibanaFlags(cmd.Flags())
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would be done, and do nothing")
-	cmd.Flags().BoolVar(&print, "print", false, "show all requests, without a cluster")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would be done, and change nothing")
+	cmd.Flags().BoolVar(&print, "print", false, "show all requests, without a connection")
 	return cmd
 }
 
-// setup prepares what the settings name. Nothing is changed before both have answered.
+// setup prepares what the settings name. It changes nothing before both have answered.
 func (a *app) setup(ctx context.Context, dryRun bool) error {
 	var dashboards *dashboards
 	if a.cfg.Kibana.Enabled() {

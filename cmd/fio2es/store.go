@@ -22,25 +22,25 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// addClusterFlags adds the settings of how to reach the cluster. Secrets are in the
-// environment or in files.
+// addClusterFlags adds the settings of the connection to the cluster. Secrets come from the
+// environment or from files.
 func addClusterFlags(f *pflag.FlagSet) {
-	f.StringSlice("elasticsearch", nil, "URL of the cluster that holds the history, in place of the embedded one (repeatable)")
-	f.String("ca", "", "PEM file of the authorities to trust for https")
+	f.StringSlice("elasticsearch", nil, "URL of the cluster with the history, in place of the embedded history (repeatable)")
+	f.String("ca", "", "PEM file of certificate authorities to trust for https")
 	f.String("fingerprint", "", "SHA-256 fingerprint of a certificate to trust for https")
-	f.String("prefix", "fio", "begins the names of all indices")
+	f.String("prefix", "fio", "index name prefix")
 	addWaitFlags(f)
 }
 
-// addWaitFlags adds the settings of how long a server is waited for.
+// addWaitFlags adds the settings of how long to wait for a server.
 func addWaitFlags(f *pflag.FlagSet) {
 	es := config.Default().Elasticsearch
-	f.Duration("request-timeout", es.RequestTimeout, "how long to wait for the answer to one request, of Kibana too")
-	f.Duration("give-up-after", es.GiveUpAfter, "how long to wait while nothing succeeds: the server is away, too busy, or its disks are full; 0s: fail at once")
+	f.Duration("request-timeout", es.RequestTimeout, "longest time to wait for the answer to one request, of Kibana too")
+	f.Duration("give-up-after", es.GiveUpAfter, "longest time to wait while nothing succeeds, because the server is away, too busy, or its disks are full; 0s: fail at once")
 }
 
-// tellWait says what is waited for, why, and until when.
-func (a *app) tellWait(w es.Wait) {
+// logWait logs which server is waited for, why, and until when.
+func (a *app) logWait(w es.Wait) {
 	cause := "it does not answer"
 	if w.Cause != nil {
 		cause = w.Cause.Error()
@@ -49,13 +49,13 @@ func (a *app) tellWait(w es.Wait) {
 		w.Server, w.For.Round(time.Second), w.Until.Format(time.TimeOnly), cause))
 }
 
-// connect makes a client of the cluster that the settings name, and looks who answers.
+// connect makes a client of the cluster that the settings name, and checks that Elasticsearch answers.
 func (a *app) connect(ctx context.Context) (*es.Client, error) {
 	cfg, err := a.cfg.Elasticsearch.Client()
 	if err != nil {
 		return nil, usageError{err}
 	}
-	cfg.Waiting, cfg.Dial = a.tellWait, a.dial
+	cfg.Waiting, cfg.Dial = a.logWait, a.dial
 	client, err := es.New(cfg)
 	if err != nil {
 		return nil, usageError{err}
@@ -83,7 +83,7 @@ func (a *app) openHistory(ctx context.Context) (history.Store, func() error, err
 	if err != nil {
 		return nil, nil, err
 	}
-	return elastic.New(client, a.cfg.Prefix, nil), func() error { client.Close(); return nil }, nil
+	return elastic.New(client, bulk.Options{Prefix: a.cfg.Prefix}), func() error { client.Close(); return nil }, nil
 }
 
 // readEmbedded opens the embedded history for reading. It creates nothing.
@@ -95,37 +95,30 @@ func (a *app) readEmbedded(ctx context.Context) (*sqlite.Store, error) {
 	return store, err
 }
 
-// openEmbedded opens the embedded history for writing. One of an older version is brought
-// up to date.
+// openEmbedded opens the embedded history for writing. It upgrades one of an older version.
 func (a *app) openEmbedded(ctx context.Context) (*sqlite.Store, error) {
 	store, err := sqlite.Open(ctx, a.cfg.History)
 	if err == nil && store.Upgraded() > 0 {
-		a.log.Info(fmt.Sprintf("note: %s was of an older version: its %s can be found by the contents of their files now; "+
-			"the older version cannot open it any more", shortHome(a.cfg.History), unit.Plural(store.Upgraded(), "run")))
+		a.log.Info(fmt.Sprintf("note: %s was of an older version and is upgraded: its %s are identified by the contents of their files now; "+
+			"the older version can no longer open it", shortHome(a.cfg.History), unit.Plural(store.Upgraded(), "run")))
 	}
 	return store, err
 }
 
-// clusterHistory is the history in a cluster, to read and to write.
-type clusterHistory struct {
-	*elastic.Store
-	bulk *bulk.Writer // what it writes through
-}
-
 // openCluster opens the history in the cluster that the settings name. The function
-// returned closes it, and tells whether documents were refused.
-func (a *app) openCluster(ctx context.Context) (*clusterHistory, func() error, error) {
+// returned closes it, and fails with errLeftOut if documents were refused.
+func (a *app) openCluster(ctx context.Context) (*elastic.Store, func() error, error) {
 	client, err := a.connect(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	bulk := bulk.New(client, bulk.Options{
+	store := elastic.New(client, bulk.Options{
 		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
 	})
-	return &clusterHistory{elastic.New(client, a.cfg.Prefix, bulk), bulk}, func() error {
+	return store, func() error {
 		defer client.Close()
-		err := bulk.Close()
-		if n := bulk.Stats().Rejected; n > 0 {
+		err := store.Close()
+		if n := store.Stats().Rejected; n > 0 {
 			a.log.Warn(fmt.Sprintf("%d documents were refused: %s has them with the reasons", n, a.cfg.Elasticsearch.Rejects))
 			if err == nil {
 				err = errLeftOut
@@ -134,9 +127,6 @@ func (a *app) openCluster(ctx context.Context) (*clusterHistory, func() error, e
 		return err
 	}, nil
 }
-
-// mostFinishing is how many runs a cluster finishes at a time.
-const mostFinishing = 256
 
 // mostChecked is how large a file is checked before it is written to: a quarter of a second.
 const mostChecked = 256 << 20
@@ -153,7 +143,10 @@ func (a *app) openTarget(ctx context.Context) (ingest.Target, func() error, erro
 	}
 	if a.cfg.Elasticsearch.Enabled() {
 		store, closeStore, err := a.openCluster(ctx)
-		return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store, Finishing: mostFinishing}, closeStore, err
+		if err != nil {
+			return ingest.Target{}, nil, err
+		}
+		return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store, IsCluster: true}, closeStore, nil
 	}
 	store, err := a.openEmbedded(ctx)
 	if err != nil {
@@ -161,7 +154,7 @@ func (a *app) openTarget(ctx context.Context) (ingest.Target, func() error, erro
 	}
 	err = store.QuickCheck(ctx, mostChecked)
 	if err == nil {
-		err = ingest.RemoveOldDoubles(ctx, store, a.log)
+		err = ingest.RemoveOldDuplicates(ctx, store, a.log)
 	}
 	if err != nil {
 		return ingest.Target{}, nil, errors.Join(err, store.Close())

@@ -63,7 +63,7 @@ func (c *Client) bulk(ctx context.Context, body []byte, ids []string, items []Bu
 	if err != nil {
 		return err
 	}
-	res, err := c.once(req, c.timeout)
+	res, err := c.once(req)
 	if err != nil {
 		return c.failed(err)
 	}

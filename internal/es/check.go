@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,17 +19,12 @@ var (
 	ErrNotElastic = errors.New("not elasticsearch")
 	ErrTooOld     = errors.New("elasticsearch is too old")
 	ErrServerless = errors.New("elasticsearch serverless is not supported")
-	ErrAuth       = errors.New("credentials are missing or wrong")
-	ErrForbidden  = errors.New("credentials do not allow it")
 )
 
 // Info is what a server says of itself.
 type Info struct {
-	Name        string
-	Cluster     string
-	ClusterUUID string
-	Version     string // such as "8.6.1"
-	Flavor      string // "default"; "serverless" fails the check
+	Cluster string // its name
+	Version string // such as "8.6.1"
 }
 
 // maxInfo is how many bytes the answer to GET / may have: Elasticsearch has some 600.
@@ -41,9 +35,7 @@ const maxInfo = 256 << 10
 // [ErrForbidden], or with what kept it from asking.
 func (c *Client) Check(ctx context.Context) (Info, error) {
 	var answer struct {
-		Name        string `json:"name"`
 		ClusterName string `json:"cluster_name"`
-		ClusterUUID string `json:"cluster_uuid"`
 		Version     struct {
 			Number       string `json:"number"`
 			Flavor       string `json:"build_flavor"`
@@ -69,10 +61,7 @@ func (c *Client) Check(ctx context.Context) (Info, error) {
 	case err != nil:
 		return Info{}, fmt.Errorf("check server %s: %w", c, err)
 	}
-	return Info{
-		Name: answer.Name, Cluster: answer.ClusterName, ClusterUUID: answer.ClusterUUID,
-		Version: v.Number, Flavor: v.Flavor,
-	}, nil
+	return Info{Cluster: answer.ClusterName, Version: v.Number}, nil
 }
 
 // checkAnswer judges what GET / said.
@@ -108,12 +97,9 @@ func (c *Client) explain(err error) error {
 	case !errors.As(err, &e), e.isTemporary():
 		return err
 	case e.Status == http.StatusUnauthorized:
-		if slices.ContainsFunc(c.secrets, func(s Secret) bool { return s != "" }) {
-			return fmt.Errorf("%w: check the API key, or user name and password: %w", ErrAuth, e)
-		}
-		return fmt.Errorf("%w: none are set, neither an API key nor user name and password: %w", ErrAuth, e)
-	case e.Status == http.StatusForbidden && !e.Foreign:
-		return fmt.Errorf("%w: the role needs the cluster privilege cluster:monitor/main, or monitor, which has it in it: %w", ErrForbidden, e)
+		return err
+	case e.IsForbidden() && !e.Foreign:
+		return fmt.Errorf("the role needs the cluster privilege cluster:monitor/main, or monitor, which includes it: %w", err)
 	case e.Foreign, e.Status < http.StatusBadRequest, e.Status == http.StatusNotFound:
 		return fmt.Errorf("%w: %w; is it a proxy that wants a login, or another service?", ErrNotElastic, e)
 	}

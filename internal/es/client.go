@@ -84,12 +84,13 @@ func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String
 func (c *Client) Close() { c.conns.CloseIdleConnections() }
 
 // once sends a request once, to the next address each time, and ends it after the timeout.
-func (c *Client) once(req *http.Request, timeout time.Duration) (*http.Response, error) {
-	ctx, cancel := context.WithTimeoutCause(req.Context(), timeout, ErrTimeout)
+func (c *Client) once(req *http.Request) (*http.Response, error) {
+	began := time.Now()
+	ctx, cancel := context.WithTimeoutCause(req.Context(), c.timeout, ErrTimeout)
 	res, err := c.nodes.Perform(req.WithContext(ctx))
 	if err != nil {
 		if cause := context.Cause(ctx); errors.Is(cause, ErrTimeout) {
-			err = fmt.Errorf("%w (%v)", ErrTimeout, timeout.Round(time.Second))
+			err = fmt.Errorf("%w (%v)", ErrTimeout, time.Since(began).Round(time.Second))
 		}
 		cancel()
 		return nil, err

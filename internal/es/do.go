@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -31,26 +30,19 @@ func (c *Client) Do(ctx context.Context, req esapi.Request, into any) error {
 	return c.try(ctx, req, func(res *http.Response) error { return c.read(res, most, into) })
 }
 
-// try is the only loop of requests, but for that of bulk requests, which differ from one time
-// to the next.
+// try sends a request until read has its answer.
 func (c *Client) try(ctx context.Context, req esapi.Request, read func(*http.Response) error) error {
 	out, err := c.prepare(ctx, req)
 	if err != nil {
 		return err
 	}
-	start, repeatable := time.Now(), isRepeatable(out)
-	until := start.Add(max(c.giveUp, 0))
-	var last lastError
-	defer c.Watch(func() WaitState {
-		ends := until
-		if first := start.Add(c.timeout); first.After(ends) || !repeatable {
-			ends = first
-		}
-		return WaitState{Progress: start, Until: ends, Cause: last.get()}
-	})()
-	timeout := c.timeout
-	for attempt := 0; ; attempt++ {
-		err := c.send(out, timeout, read)
+	repeatable := isRepeatable(out)
+	attempts := c.newAttempts(nil, !repeatable)
+	defer attempts.End()
+	for {
+		next, cancel := attempts.Context(ctx)
+		err := c.send(out.WithContext(next), read)
+		cancel()
 		if err == nil {
 			c.waits.succeeded()
 			return nil
@@ -58,48 +50,24 @@ func (c *Client) try(ctx context.Context, req esapi.Request, read func(*http.Res
 		if ctx.Err() != nil || !Temporary(err) || !repeatable && !isDial(err) || c.giveUp < 0 {
 			return err
 		}
-		left := time.Until(until)
-		if left <= 0 {
-			return fmt.Errorf("%w for %v, last: %w", ErrGaveUp, c.giveUp, err)
-		}
-		last.set(err)
-		delay := backoff(c.pause, attempt)
 		var e *Error
+		least := time.Duration(0)
 		if errors.As(err, &e) {
-			delay = max(delay, e.RetryAfter)
+			least = e.RetryAfter
 		}
-		if err := Sleep(ctx, min(delay, left)); err != nil {
-			return fmt.Errorf("wait to send request again: %w", err)
+		if err := attempts.Wait(ctx, err, least); err != nil {
+			return err
 		}
-		timeout = min(c.timeout, max(time.Until(until), time.Second))
 	}
 }
 
-// lastError is why the last request failed.
-type lastError struct {
-	mu  sync.Mutex
-	err error
-}
-
-func (l *lastError) get() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.err
-}
-
-func (l *lastError) set(err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.err = err
-}
-
 // send sends a request once.
-func (c *Client) send(out *http.Request, timeout time.Duration, read func(*http.Response) error) error {
+func (c *Client) send(out *http.Request, read func(*http.Response) error) error {
 	again := out.Clone(out.Context())
 	if out.GetBody != nil {
 		again.Body, _ = out.GetBody() // from memory: cannot fail
 	}
-	res, err := c.once(again, timeout)
+	res, err := c.once(again)
 	if err != nil {
 		return c.failed(err)
 	}
@@ -163,7 +131,7 @@ func (c *Client) open(res *http.Response, most int64) (*bounded, error) {
 	if res.StatusCode > 299 {
 		e := readError(res, c.secrets...)
 		e.Foreign = e.Foreign && c.service == elasticsearch
-		return nil, Named(e)
+		return nil, c.named(e)
 	}
 	return &bounded{r: res.Body, left: most, most: most}, nil
 }

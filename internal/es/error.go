@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,7 +39,32 @@ func (e *Error) IsDiskFull() bool {
 		strings.Contains(e.Reason, "read-only-allow-delete") || strings.Contains(e.Reason, "read-only / allow delete"))
 }
 
-// Named adds what an error is that has a name of its own.
+// The ways in which a cluster refuses who asks.
+var (
+	ErrAuth      = errors.New("credentials are missing or wrong")
+	ErrForbidden = errors.New("credentials do not allow it")
+)
+
+// IsForbidden reports whether the credentials are known, but lack a privilege. Other errors of
+// status 403 are blocks of an index.
+func (e *Error) IsForbidden() bool {
+	return e.Status == http.StatusForbidden && (e.Type == "" || e.Type == "security_exception")
+}
+
+// named adds to the error of an answer what it is and what to do.
+func (c *Client) named(e *Error) error {
+	switch {
+	case e.IsForbidden():
+		return fmt.Errorf("%w: %w", ErrForbidden, e)
+	case e.Status != http.StatusUnauthorized:
+		return Named(e)
+	case slices.ContainsFunc(c.secrets, func(s Secret) bool { return s != "" }):
+		return fmt.Errorf("%w: check the API key, or user name and password: %w", ErrAuth, e)
+	}
+	return fmt.Errorf("%w: none are set, neither an API key nor user name and password: %w", ErrAuth, e)
+}
+
+// Named adds [ErrDiskFull] to an error that is one.
 func Named(e *Error) error {
 	if e.IsDiskFull() {
 		return fmt.Errorf("%w: %w", ErrDiskFull, e)

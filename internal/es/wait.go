@@ -37,17 +37,17 @@ type waits struct {
 	progress time.Time // of any request
 }
 
-// WaitState is what one wait is about: when there was progress last, when the wait ends, and
+// waitState is what one wait is about: when there was progress last, when the wait ends, and
 // why the last request failed (nil if it is not answered yet).
-type WaitState struct {
-	Progress, Until time.Time
-	Cause           error
+type waitState struct {
+	progress, until time.Time
+	cause           error
 }
 
-// Watch reports a wait to [Config].Waiting until stop is called, unless there is progress. The
+// watch reports a wait to [Config].Waiting until stop is called, unless there is progress. The
 // first report comes within eight seconds. It calls state in another goroutine, which stop
-// waits for: the caller of stop has to hold no lock that state needs.
-func (c *Client) Watch(state func() WaitState) (stop func()) {
+// waits for: the caller of stop must not have a lock that state needs.
+func (c *Client) watch(state func() waitState) (stop func()) {
 	w := c.waits
 	if w.report == nil {
 		return func() {}
@@ -63,13 +63,13 @@ func (c *Client) Watch(state func() WaitState) (stop func()) {
 			return
 		}
 		s, now := state(), time.Now()
-		if s.Progress.Before(w.progress) {
-			s.Progress = w.progress
+		if s.progress.Before(w.progress) {
+			s.progress = w.progress
 		}
 		due := w.due(s)
 		if !now.Before(due) {
 			w.reported = now
-			w.report(Wait{Server: w.server, For: now.Sub(s.Progress), Until: s.Until, Cause: short(s.Cause)})
+			w.report(Wait{Server: w.server, For: now.Sub(s.progress), Until: s.until, Cause: short(s.cause)})
 			due = now.Add(reportAgain)
 		}
 		timer.Reset(min(due.Sub(now), reportFailure))
@@ -92,10 +92,10 @@ func short(err error) error {
 }
 
 // due is when a wait is to be reported; w.mu is held.
-func (w *waits) due(s WaitState) time.Time {
-	due := s.Progress.Add(reportSilence)
-	if s.Cause != nil {
-		due = s.Progress.Add(reportFailure)
+func (w *waits) due(s waitState) time.Time {
+	due := s.progress.Add(reportSilence)
+	if s.cause != nil {
+		due = s.progress.Add(reportFailure)
 	}
 	if again := w.reported.Add(reportAgain); w.reported.After(w.progress) && again.After(due) {
 		due = again // another wait for the same server was reported
@@ -110,18 +110,10 @@ func (w *waits) succeeded() {
 	w.progress = time.Now()
 }
 
-// Timeout is how long to wait for the end of one answer.
-func (c *Client) Timeout() time.Duration { return c.timeout }
-
-// GiveUpAfter is how long to wait without any progress.
-func (c *Client) GiveUpAfter() time.Duration { return c.giveUp }
-
-// Backoff is how long to wait before attempt+1 is made: 100 ms, doubled each time up to
-// 30 s, less a random part of up to a half, so that many do not come back at once.
-func Backoff(attempt int) time.Duration { return backoff(firstPause, attempt) }
-
 const firstPause = 100 * time.Millisecond
 
+// backoff is how long to wait before attempt+1 is made: the first pause, doubled each time up
+// to 30 s, less a random part of up to a half, so that many do not come back at once.
 func backoff(first time.Duration, attempt int) time.Duration {
 	const most = 30 * time.Second
 	d := most
@@ -131,13 +123,13 @@ func backoff(first time.Duration, attempt int) time.Duration {
 	return d - rand.N(d/2+1)
 }
 
-// Pause waits after an attempt that did not succeed, as Backoff says, from [Config].Pause on.
+// Pause waits after an attempt that did not succeed, longer each time: see [Config].Pause.
 func (c *Client) Pause(ctx context.Context, attempt int) error {
-	return Sleep(ctx, backoff(c.pause, attempt))
+	return sleep(ctx, backoff(c.pause, attempt))
 }
 
-// Sleep waits, unless ctx ends before: then it returns the context's error.
-func Sleep(ctx context.Context, d time.Duration) error {
+// sleep waits, unless ctx ends before: then it returns the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

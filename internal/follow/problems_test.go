@@ -12,9 +12,9 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// TestFollowDoubts: a log that is being copied is not yet what its name says. That is said
-// of files that stay so, once, and of those that are so in the end.
-func TestFollowDoubts(t *testing.T) {
+// A log that is still being copied cannot be read yet. A problem is reported once, if it lasts or if it is
+// there at the end.
+func TestProblems(t *testing.T) {
 	half := &source.Problem{Name: "a/out_clat_hist.1.log.gz", Err: errors.New("format not understood")}
 	gone := &source.Problem{Name: "a/b", Err: fs.ErrNotExist}
 	type look struct {
@@ -35,7 +35,7 @@ func TestFollowDoubts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var text bytes.Buffer
-			p := &problems{log: slog.New(slog.NewTextHandler(&text, nil)), quiet: 2 * time.Second}
+			p := &problems{log: slog.New(slog.NewTextHandler(&text, nil)), quiet: 2 * time.Second, reported: map[string]bool{}}
 			lasting := false
 			said := func() int { return strings.Count(text.String(), "format not understood") }
 			for _, l := range tt.looks {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -46,18 +47,21 @@ func (f *follower) see(place string, run *cbt.Run, now time.Time) *watched {
 	return w
 }
 
-// namesOf are the names of a run's files.
+// namesOf are the names of a run's logs and reports. Runs share their configuration, so that says
+// nothing of a run.
 func namesOf(run *cbt.Run) (names []string) {
-	for _, file := range run.Files() {
-		names = append(names, file.Name())
+	for _, l := range slices.Concat(run.Logs, run.Others) {
+		names = append(names, l.File.Name())
+	}
+	for _, r := range run.Reports {
+		names = append(names, r.File.Name())
 	}
 	return names
 }
 
-// clear forgets runs that are not found any more. Their files may be part of another run now: the
-// logs that came at the end have another name. Then what was stored of the old run is removed when
-// the new one is stored, unless both are the same run of the history: requests would count twice.
-// If the files are gone, what was stored stays.
+// clear forgets runs that are not found any more. If all files of such a run are part of others, since
+// the logs that came at the end have another name, it is removed from the history when the others are
+// stored: else its requests would count twice. If some of its files are gone, it stays.
 func (f *follower) clear(ctx context.Context, found map[string]*cbt.Run) error {
 	for place, w := range f.watched {
 		if found[place] != nil {
@@ -65,46 +69,48 @@ func (f *follower) clear(ctx context.Context, found map[string]*cbt.Run) error {
 		}
 		if w.session != nil {
 			w.session.stop()
-			if err := w.collect(f.Log); err != nil || w.session != nil {
+			if err := f.collect(w); err != nil {
 				return err
 			}
+			if w.session != nil {
+				continue
+			}
 		}
-		heir := heirOf(w.files, found)
-		if heir != nil && !f.isStored(heir) {
+		others := successors(w.files, found)
+		waits := func(place string) bool { return f.watched[place].stored != f.watched[place].looks }
+		if slices.ContainsFunc(others, waits) {
 			continue
 		}
 		delete(f.watched, place)
-		if heir == nil || w.id == "" {
+		isSame := func(place string) bool { id := f.watched[place].id; return id == "" || id == w.id }
+		if w.id == "" || len(others) == 0 || slices.ContainsFunc(others, isSame) {
 			continue
 		}
-		if id := f.watched[f.placeOf(heir)].id; id == "" || id == w.id {
-			continue
-		}
-		if err := f.remove(ctx, w.id, f.ArchiveOf(heir)+":"+heir.Name()); err != nil {
+		if err := f.remove(ctx, w.id, others[0]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// isStored reports whether a run is in the history as it is.
-func (f *follower) isStored(run *cbt.Run) bool {
-	w := f.watched[f.placeOf(run)]
-	return w != nil && w.stored == w.looks
-}
-
-// heirOf is the run that has one of some files.
-func heirOf(files []string, found map[string]*cbt.Run) *cbt.Run {
-	for _, run := range found {
-		if slices.ContainsFunc(namesOf(run), func(name string) bool { return slices.Contains(files, name) }) {
-			return run
+// successors are the places of the runs that have all of some files among them, or none.
+func successors(files []string, found map[string]*cbt.Run) (places []string) {
+	left := slices.Clone(files)
+	for _, place := range slices.Sorted(maps.Keys(found)) {
+		names := namesOf(found[place])
+		if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(files, name) }) {
+			places = append(places, place)
+			left = slices.DeleteFunc(left, func(name string) bool { return slices.Contains(names, name) })
 		}
 	}
-	return nil
+	if len(left) > 0 {
+		return nil
+	}
+	return places
 }
 
-// remove removes a run that is part of another one now.
-func (f *follower) remove(ctx context.Context, id, heir string) error {
+// remove removes a run that is part of the one at a place now.
+func (f *follower) remove(ctx context.Context, id, place string) error {
 	run, err := f.to.Store.Run(ctx, id)
 	if errors.Is(err, history.ErrNotFound) || errors.Is(err, history.ErrNoIndex) {
 		return nil
@@ -115,6 +121,6 @@ func (f *follower) remove(ctx context.Context, id, heir string) error {
 	if err := f.to.Store.Delete(ctx, id); err != nil {
 		return err
 	}
-	f.Log.Info("note: " + facts.Title(run) + " is part of " + heir + " now: removed")
+	f.log.Info("note: " + facts.Title(run) + " is part of " + place + " now: removed")
 	return nil
 }

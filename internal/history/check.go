@@ -172,7 +172,7 @@ func (c *check) version(ctx context.Context, counts Counts, run *mapping.Run) er
 		}
 		c.report(f)
 	}
-	if counts.HasOthers(run) {
+	if counts.HasOthers(run.Run.ID, run.Run.Ingest) {
 		report("it has documents of versions that are not current", "remove them with --repair", "removed")
 	}
 	if n := counts[run.Run.ID][run.Run.Ingest].Pending; n > 0 {

@@ -8,8 +8,12 @@ type Counts map[string]map[string]Count
 // Count is of one version of a run.
 type Count struct {
 	mapping.Documents
+	Parts   int // further parts that [mapping.Interval.Split] made of these; not counted in the embedded history
 	Pending int // that dashboards leave out: see [mapping.PendingField]
 }
+
+// All is how many documents there are, each part by itself.
+func (c Count) All() int { return c.Cluster + c.Host + c.Job + c.Parts }
 
 // Lack is how many interval documents of each level are missing of a run's version: those
 // that its document has counted less those that there are.
@@ -27,26 +31,28 @@ func (c Counts) IsWhole(run *mapping.Run) bool { return c.Lack(run) == mapping.D
 // IsCurrent reports whether all interval documents of a run are of its version, and none is
 // pending.
 func (c Counts) IsCurrent(run *mapping.Run) bool {
-	return !c.HasOthers(run) && c[run.Run.ID][run.Run.Ingest].Pending == 0
+	return !c.HasOthers(run.Run.ID, run.Run.Ingest) && c[run.Run.ID][run.Run.Ingest].Pending == 0
 }
 
 // HasOthers reports whether there are interval documents of other versions of a run.
-func (c Counts) HasOthers(run *mapping.Run) bool {
-	for ingest := range c[run.Run.ID] {
-		if ingest != run.Run.Ingest {
+func (c Counts) HasOthers(run, ingest string) bool {
+	for other := range c[run] {
+		if other != ingest {
 			return true
 		}
 	}
 	return false
 }
 
-// Add counts n documents of a level of one version of a run; pending of them are.
-func (c Counts) Add(run, ingest string, level mapping.Level, n, pending int) {
+// Add counts n documents of a level of one version of a run, and more parts of them; pending
+// of all are.
+func (c Counts) Add(run, ingest string, level mapping.Level, n, parts, pending int) {
 	if c[run] == nil {
 		c[run] = map[string]Count{}
 	}
 	d := c[run][ingest]
 	d.Add(level, n)
+	d.Parts += parts
 	d.Pending += pending
 	c[run][ingest] = d
 }

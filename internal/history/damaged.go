@@ -1,8 +1,11 @@
 package history
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // DamagedRunError is a run whose document cannot be read. It is an [ErrDamaged], and it
@@ -21,3 +24,13 @@ func (e *DamagedRunError) Unwrap() []error { return []error{ErrDamaged, e.Err} }
 
 // IsSkipped reports whether err is of one run alone, and other runs follow it.
 func IsSkipped(err error) bool { return errors.As(err, new(*DamagedRunError)) }
+
+// DecodeRun reads a run's document, which must say which version of which run it is of.
+func DecodeRun(text []byte) (*mapping.Run, error) {
+	run := new(mapping.Run)
+	err := json.Unmarshal(text, run)
+	if err == nil && (run.Run.ID == "" || run.Run.Ingest == "") {
+		err = mapping.ErrIdentity
+	}
+	return run, err
+}

@@ -106,6 +106,25 @@ func (f *RunFilter) Matches(r *mapping.Run) bool {
 		(f.Text == "" || f.matchesText(r))
 }
 
+// Select gives those of some runs that f lets through, at most Limit. Errors are let through
+// and not counted.
+func (f *RunFilter) Select(runs iter.Seq2[*mapping.Run, error]) iter.Seq2[*mapping.Run, error] {
+	return func(yield func(*mapping.Run, error) bool) {
+		n := 0
+		for run, err := range runs {
+			if err == nil && !f.Matches(run) {
+				continue
+			}
+			if err == nil {
+				n++
+			}
+			if !yield(run, err) || n > 0 && n == f.Limit {
+				return
+			}
+		}
+	}
+}
+
 func (f *RunFilter) matchesText(r *mapping.Run) bool {
 	texts := []string{
 		r.Run.ID, r.Run.Name, r.Run.Archive, r.Run.Path, r.CBT.Benchmark, r.CBT.Workload, r.CBT.Mode,

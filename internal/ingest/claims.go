@@ -35,13 +35,13 @@ func newClaims(store history.Store, log *slog.Logger, runs int) *claims {
 // claim is one run of the call.
 type claim struct {
 	*claims
-	n       int  // of the run
-	again   bool // documents of the run are missing in the history
-	turn    sync.Once
-	id      string
-	src     *mapping.Source
-	doubles []*mapping.Run // that the history has beside the one that is kept
-	over    chan struct{}  // nil before the run is claimed
+	n          int  // of the run
+	again      bool // documents of the run are missing in the history
+	turn       sync.Once
+	id         string
+	src        *mapping.Source
+	duplicates []*mapping.Run // other runs of the same files in the history
+	over       chan struct{}  // nil before the run is claimed
 }
 
 // of is the claim of the n-th run.
@@ -110,7 +110,7 @@ func (c *claim) take(e *pipeline.Execution, found Found) *claim {
 			return other
 		}
 	}
-	c.id, c.src, c.doubles, c.over = found.ID, &e.Source, found.Doubles, make(chan struct{})
+	c.id, c.src, c.duplicates, c.over = found.ID, &e.Source, found.Duplicates, make(chan struct{})
 	c.active = append(c.active, c)
 	return nil
 }
@@ -122,7 +122,7 @@ func (c *claim) end(ctx context.Context, res *pipeline.Result, err error) error 
 		return err
 	}
 	if err == nil && res.Run != nil {
-		err = removeDoubles(ctx, c.store, res.Run, c.doubles, c.log)
+		err = removeDuplicates(ctx, c.store, res.Run, c.duplicates, c.log)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,15 +11,16 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
 
 // Found is what a history has of a run.
 type Found struct {
-	ID      string         // of the run there, or the one that it gets
-	Have    *mapping.Run   // nil: nothing
-	Doubles []*mapping.Run // other runs of the same files
+	ID         string         // of the run there, or the one that it gets
+	Have       *mapping.Run   // nil: nothing
+	Duplicates []*mapping.Run // other runs of the same files
 }
 
 // Find looks a run up in a history by the contents of its files.
@@ -51,8 +52,8 @@ func same(e *pipeline.Execution, runs []*mapping.Run) []*mapping.Run {
 // are the runs that share a file with it.
 func choose(e *pipeline.Execution, holders, same []*mapping.Run) Found {
 	if have := mapping.Best(same); have != nil {
-		doubles := slices.DeleteFunc(same, func(r *mapping.Run) bool { return r.Run.ID == have.Run.ID })
-		return Found{have.Run.ID, have, doubles}
+		duplicates := slices.DeleteFunc(same, func(r *mapping.Run) bool { return r.Run.ID == have.Run.ID })
+		return Found{have.Run.ID, have, duplicates}
 	}
 	if slices.ContainsFunc(holders, func(r *mapping.Run) bool { return r.Run.ID == e.Run.ID }) {
 		return Found{ID: mapping.PartID(&e.Source)} // another part of the same report has that id
@@ -96,15 +97,9 @@ func isBeginning(run *mapping.Run, e *pipeline.Execution) bool {
 		e.HasGrownFrom(&run.Source) && !mapping.PartsOfOne(&run.Source, &e.Source)
 }
 
-// SharingStore is a history that finds the runs that share files.
-type SharingStore interface {
-	history.Store
-	Sharing(ctx context.Context) ([]*mapping.Run, error)
-}
-
-// RemoveOldDoubles removes what version 1 of the embedded history stored of one run under several
+// RemoveOldDuplicates removes what version 1 of the embedded history stored of one run under several
 // names.
-func RemoveOldDoubles(ctx context.Context, store SharingStore, log *slog.Logger) error {
+func RemoveOldDuplicates(ctx context.Context, store *sqlite.Store, log *slog.Logger) error {
 	runs, err := store.Sharing(ctx)
 	if err != nil {
 		return err
@@ -120,7 +115,7 @@ func RemoveOldDoubles(ctx context.Context, store SharingStore, log *slog.Logger)
 		}
 		keep := mapping.Best(same)
 		same = slices.DeleteFunc(same, func(r *mapping.Run) bool { return r == keep })
-		if err := removeDoubles(ctx, store, keep, same, log); err != nil {
+		if err := removeDuplicates(ctx, store, keep, same, log); err != nil {
 			return err
 		}
 		runs = others
@@ -128,10 +123,10 @@ func RemoveOldDoubles(ctx context.Context, store SharingStore, log *slog.Logger)
 	return nil
 }
 
-// removeDoubles removes other runs of a history whose files are all in this one: an older version
+// removeDuplicates removes other runs of a history whose files are all in this one: an older version
 // stored them under several names, or they are parts of it.
-func removeDoubles(ctx context.Context, store history.Store, run *mapping.Run, doubles []*mapping.Run, log *slog.Logger) error {
-	for _, d := range doubles {
+func removeDuplicates(ctx context.Context, store history.Store, run *mapping.Run, duplicates []*mapping.Run, log *slog.Logger) error {
+	for _, d := range duplicates {
 		if !run.Source.Contains(&d.Source) && !d.Run.Live() {
 			continue
 		}

@@ -6,24 +6,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/setup"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // The versions of this program's templates and of those that a newer one would install.
 var (
@@ -296,7 +291,7 @@ func TestFaults(t *testing.T) {
 		want         []string // parts of the error
 	}{
 		{"who", "GET", "/_index_template", 401, `{"error":{"type":"security_exception","reason":"missing authentication credentials"}}`, []string{"status 401 security_exception: missing authentication", "API key"}},
-		{"policy", "PUT", "/_ilm", 403, forbidden, []string{"PUT /_ilm/policy/fio-latency: status 403 security_exception: action [x]", "manage_ilm", "0 of 11 requests done"}},
+		{"policy", "PUT", "/_ilm", 403, forbidden, []string{"PUT /_ilm/policy/fio-latency: credentials do not allow it: status 403 security_exception: action [x]", "manage_ilm", "0 of 11 requests done"}},
 		{"template", "PUT", "/_index_template/fio-runs", 403, forbidden, []string{"manage_index_templates", "8 of 11 requests done"}},
 		{"index of runs", "PUT", "/fio-runs", 403, forbidden, []string{"create index fio-runs (10 of 11 requests done", "index privilege create_index on fio-runs"}},
 		{"reading mappings", "GET", "/fio-", 403, forbidden, []string{"view_index_metadata on fio-*"}},
@@ -421,17 +416,6 @@ func TestPrint(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := fmt.Sprintf("testdata/%s.console", name)
-		if *update {
-			if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := gocmp.Diff(string(want), got.String()); diff != "" {
-			t.Errorf("%s (-want +got; -update writes it):\n%s", file, diff)
-		}
+		golden.File(t, file, got.String())
 	}
 }

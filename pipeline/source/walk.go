@@ -66,9 +66,9 @@ func (w *walker) walk(ctx context.Context, at *os.Root, rel string, depth int) (
 		}
 	}
 	if near || below {
-		err = w.look(ctx, at, rel, nameless)
+		return near, w.look(ctx, at, rel, nameless)
 	}
-	return near, err
+	return near, nil
 }
 
 // look looks at the content of files.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
@@ -20,10 +19,6 @@ func refusal(err error) error {
 		return err
 	case e.Type == es.MissingType:
 		return fmt.Errorf("%w (%w)", history.ErrNoIndex, e)
-	case e.Status == http.StatusUnauthorized:
-		return fmt.Errorf("%w: %w", es.ErrAuth, e)
-	case e.Status == http.StatusForbidden && (e.Type == "" || e.Type == "security_exception"):
-		return fmt.Errorf("%w: %w", es.ErrForbidden, e)
 	}
 	return err
 }

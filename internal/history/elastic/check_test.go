@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -16,8 +15,7 @@ import (
 // the new version out; a repair removes the old one and shows the new one.
 func TestCheckPending(t *testing.T) {
 	f := newFake(t)
-	w := &writer{f.direct, "fio"}
-	s := elastic.New(f.elastic(), "fio", w)
+	s := flushed{f.store("fio")}
 	docs := historytest.Intervals("a", "2", 10)
 	err := errors.Join(
 		s.Put(t.Context(), docs), s.Finish(t.Context(), historytest.NewRun("a", "2")), s.Put(t.Context(), historytest.Intervals("a", "1", 4)),
@@ -33,10 +31,10 @@ func TestCheckPending(t *testing.T) {
 		}
 		body.WriteString(string(mapping.AppendAction(nil, d.Index("fio"), d.ID())) + "\n" + string(text) + "\n")
 	}
-	if _, err := w.call(t.Context(), http.MethodPost, "/_bulk", body.String()); err != nil {
+	if _, err := f.call(t.Context(), http.MethodPost, "/_bulk", body.String()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.call(t.Context(), http.MethodPost, "/fio-latency.*/_refresh", ""); err != nil {
+	if _, err := f.call(t.Context(), http.MethodPost, "/fio-latency.*/_refresh", ""); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range [][]string{
@@ -61,8 +59,7 @@ func TestCheckPending(t *testing.T) {
 // cannot be read, and no others.
 func TestCheckDamagedInElasticsearch(t *testing.T) {
 	f := newFake(t)
-	w := &writer{f.direct, "fio"}
-	s := elastic.New(f.elastic(), "fio", w)
+	s := flushed{f.store("fio")}
 	docs := historytest.Intervals("a", "1", 10)
 	if err := errors.Join(s.Put(t.Context(), docs), s.Finish(t.Context(), historytest.NewRun("a", "1"))); err != nil {
 		t.Fatal(err)
@@ -72,10 +69,10 @@ func TestCheckDamagedInElasticsearch(t *testing.T) {
 		text := strings.Replace(string(d.AppendJSON(nil)), `"completed":`, `"completed":"many","was":`, 1)
 		body.WriteString(string(mapping.AppendAction(nil, d.Index("fio"), d.ID())) + "\n" + text + "\n")
 	}
-	if _, err := w.call(t.Context(), http.MethodPost, "/_bulk", body.String()); err != nil {
+	if _, err := f.call(t.Context(), http.MethodPost, "/_bulk", body.String()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.call(t.Context(), http.MethodPost, "/fio-latency.*/_refresh", ""); err != nil {
+	if _, err := f.call(t.Context(), http.MethodPost, "/fio-latency.*/_refresh", ""); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []string{

@@ -3,7 +3,6 @@ package elastic
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
@@ -31,32 +30,20 @@ func (e *Store) damaged(ctx context.Context, run string, level mapping.Level) (n
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { e.closePIT(ctx, point) }()
-	r := request{Size: min(most, e.limits.pageHits), Query: es.All(es.Term("run.id", run)), Sort: []any{ascending("@timestamp")}}
-	for {
-		r.PIT = &pit{ID: point, KeepAlive: e.keepAlive()}
-		page, err := search[json.RawMessage](ctx, e, verb, "", &r)
-		if err != nil {
-			if r.shrink(err) {
-				continue
-			}
-			return nil, nil, err
-		}
-		for _, h := range page.hits {
+	r := request{
+		PIT:  &pit{ID: point, KeepAlive: e.keepAlive()},
+		Size: min(most, e.limits.pageHits), Query: es.All(es.Term("run.id", run)), Sort: []any{ascending("@timestamp")},
+	}
+	defer func() { e.closePIT(ctx, r.PIT.ID) }()
+	err = eachPage(ctx, e, verb, "", &r, func(hits []hit[json.RawMessage]) error {
+		for _, h := range hits {
 			if d := new(mapping.Interval); h.Source == nil || json.Unmarshal(*h.Source, d) != nil {
 				names, ids = append(names, h.Index+"/"+h.ID), append(ids, h.ID)
 			}
 		}
-		n := len(page.hits)
-		if point = page.pit; n < r.Size {
-			return names, ids, nil
-		}
-		last := page.hits[n-1].Sort
-		if len(last) != len(r.Sort)+1 || isSame(last, r.After) {
-			return nil, nil, fmt.Errorf("%s: %w", verb, es.ErrAnswer)
-		}
-		r.After = last
-	}
+		return nil
+	})
+	return names, ids, err
 }
 
 // runDoc is a run's document, or why it cannot be read.
@@ -68,10 +55,8 @@ type runDoc struct {
 
 // UnmarshalJSON never fails, so that one document does not spoil a page of them.
 func (d *runDoc) UnmarshalJSON(text []byte) error {
-	*d = runDoc{run: new(mapping.Run)}
-	if d.err = json.Unmarshal(text, d.run); d.err == nil && (d.run.Run.ID == "" || d.run.Run.Ingest == "") {
-		d.err = mapping.ErrIdentity
-	}
+	*d = runDoc{}
+	d.run, d.err = history.DecodeRun(text)
 	var of struct{ Run struct{ ID string } }
 	_ = json.Unmarshal(text, &of) // as far as that goes
 	d.id = of.Run.ID

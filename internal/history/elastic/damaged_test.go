@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 )
 
@@ -15,8 +14,7 @@ func TestDamagedRunInElasticsearch(t *testing.T) {
 		`{"run":{"id":%q},"source":{"list":[{"hash":"ab","path":"p","bytes":1}]},"@timestamp":"2026-11-21T10:00:00.250Z"}`,
 	} {
 		f := newFake(t)
-		w := &writer{f.direct, "fio"}
-		s := elastic.New(f.elastic(), "fio", w)
+		s := f.store("fio")
 		historytest.FinishABC(t, s)
 		body := fmt.Sprintf("{\"index\":{\"_index\":\"fio-runs\",\"_id\":%q}}\n"+document+"\n", historytest.ID("b"), historytest.ID("b"))
 		if _, err := f.call(t.Context(), http.MethodPost, "/_bulk", body); err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -169,7 +170,7 @@ func TestElasticTemporary(t *testing.T) {
 			_, f := filled(t, 20_000, docs)
 			f.own.Close()
 			f.once, f.give = sync.Once{}, 30*time.Millisecond
-			e := elastic.New(f.elastic(), testPrefix, &writer{f.direct, testPrefix}).Hurry(20_000)
+			e := f.store(testPrefix).Hurry(20_000)
 			var n atomic.Int32
 			f.before = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
 				n.Add(1)
@@ -227,8 +228,8 @@ func TestElasticFinal(t *testing.T) {
 
 func TestElasticWithoutIndices(t *testing.T) {
 	f := newFake(t)
-	e := elastic.New(f.elastic(), testPrefix, &writer{f.direct, testPrefix})
-	for verb, do := range verbs(t.Context(), e) {
+	e := flushed{f.store(testPrefix)}
+	for verb, do := range verbs(t.Context(), e.Store) {
 		if err := do(); !errors.Is(err, history.ErrNoIndex) {
 			t.Errorf("%s: %v", verb, err)
 		}
@@ -239,10 +240,6 @@ func TestElasticWithoutIndices(t *testing.T) {
 	}
 	if err := e.Delete(t.Context(), docs[0].Run.ID); err != nil { // an ingest that was begun
 		t.Error(err)
-	}
-	reader := elastic.New(f.elastic(), "", nil)
-	if reader.Put(t.Context(), docs) == nil || reader.Finish(t.Context(), historytest.NewRun("a", "1")) == nil {
-		t.Error("written without a writer")
 	}
 }
 
@@ -339,14 +336,15 @@ func TestElasticReplacedWhileOpening(t *testing.T) {
 }
 
 func TestElasticReplacedAllTheTime(t *testing.T) {
-	e, f := filled(t, 10_000, historytest.Intervals("a", "1", 3))
+	docs := historytest.Intervals("a", "1", 3)
+	e, f := filled(t, 10_000, docs)
 	busy, n := false, 1
 	f.before = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
 		if strings.HasSuffix(r.URL.Path, "_pit") && r.Method == http.MethodPost && !busy {
 			busy, n = true, n+1
 			run := historytest.NewRun("a", "1")
 			run.Documents.Host = n
-			if err := e.Finish(t.Context(), run); err != nil {
+			if err := errors.Join(e.Put(t.Context(), docs), e.Finish(t.Context(), run)); err != nil {
 				t.Error(err)
 			}
 			busy = false
@@ -368,7 +366,7 @@ func TestElasticInterrupted(t *testing.T) {
 	}
 	for name, c := range map[string]action{
 		"finish": {func(ctx context.Context, e *elastic.Store) error {
-			return e.Finish(ctx, historytest.NewRun("a", "22"))
+			return errors.Join(e.Put(ctx, second), e.Finish(ctx, historytest.NewRun("a", "22")))
 		}, 20},
 		"delete": {func(ctx context.Context, e *elastic.Store) error { return e.Delete(ctx, first[0].Run.ID) }, 0},
 	} {
@@ -489,7 +487,7 @@ func TestElasticLarge(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%.2000s", err, diff)
 	}
 	docs[0].Run.Labels["note"] = strings.Repeat("x", 3<<20)
-	if err := errors.Join(e.Put(t.Context(), docs[:1]), e.Finish(t.Context(), historytest.NewRun("a", "1"))); err != nil {
+	if err := errors.Join(e.Put(t.Context(), docs), e.Finish(t.Context(), historytest.NewRun("a", "1"))); err != nil {
 		t.Fatal(err)
 	}
 	f.mu.Lock()
@@ -548,7 +546,7 @@ func TestElasticRecorded(t *testing.T) {
 		}
 		server := newRecorded(t)
 		server.status, server.body = r.Status, string(r.Response)
-		e := elastic.New(server.Client, "", nil).Hurry(1)
+		e := elastic.New(server.Client, bulk.Options{}).Hurry(1)
 		if _, err := e.Run(t.Context(), "x"); !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -574,7 +572,7 @@ func FuzzElasticAnswers(f *testing.F) {
 			status = 200 + int(uint(status)%800)
 		}
 		server.status, server.body = status, body
-		e := elastic.New(server.Client, "", nil).Hurry(1000)
+		e := elastic.New(server.Client, bulk.Options{}).Hurry(1000)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		for _, verb := range []string{"run", "runs", "intervals"} {

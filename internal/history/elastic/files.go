@@ -41,11 +41,13 @@ func (e *Store) addHolding(ctx context.Context, to map[string]*mapping.Run, hash
 		Size: min(most, e.limits.pageHits), Query: es.All(es.Terms("source.list.hash", hashes)), Sort: []any{ascending("run.id")},
 		Source: excludes(bins...),
 	}
-	return eachPage(ctx, e, verb, e.runs(), &r, func(_ []hit[runDoc], runs []*runDoc) {
+	return eachPage(ctx, e, verb, e.runs(), &r, func(hits []hit[runDoc]) error {
+		runs, err := documents(hits)
 		for _, d := range runs {
-			if run, err := d.result(); err == nil {
+			if run, damaged := d.result(); damaged == nil {
 				to[run.Run.ID] = run.WithFiles()
 			}
 		}
+		return err
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/internal/memtest"
 )
@@ -56,7 +55,7 @@ func TestElasticEndlessAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := elastic.New((&direct{base: base, client: s.Client()}).elastic(), "lab", nil)
+			e := (&direct{base: base, client: s.Client()}).store("lab")
 			var failed error
 			used := memtest.Measure(t, func() {
 				for _, err := range e.Runs(t.Context(), history.RunFilter{}) {

@@ -68,14 +68,14 @@ func (e *Store) fetch(ctx context.Context, id string) (*mapping.Run, error) {
 // Runs implements [history.Store].
 func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
 	const light, whole = 500, 20 // runs of a first page: some KB each, or a hundred
-	return func(yield func(*mapping.Run, error) bool) {
+	return f.Select(func(yield func(*mapping.Run, error) bool) {
 		id, err := e.openPIT(ctx, e.runs())
 		if err != nil {
 			yield(nil, e.fail(ctx, "read", err))
 			return
 		}
-		wanted := func(d *runDoc) bool { return d.err != nil || f.Matches(d.run) }
-		s := &scan[runDoc]{e: e, verb: "list runs", keep: wanted, ahead: e.limits.ahead, request: request{
+		all := func(*runDoc) bool { return true }
+		s := &scan[runDoc]{e: e, verb: "list runs", keep: all, ahead: e.limits.ahead, request: request{
 			PIT: &pit{ID: id}, Size: min(whole, e.limits.pageHits), Query: runQuery(&f),
 			Sort: []any{descending("@timestamp"), ascending("run.id")},
 		}}
@@ -85,20 +85,16 @@ func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 		if f.Limit > 0 && f.Text == "" {
 			s.request.Size, s.ahead = min(s.request.Size, f.Limit), 0
 		}
-		n := 0
 		for d, err := range s.documents(ctx) {
 			run := (*mapping.Run)(nil)
 			if err == nil {
 				run, err = d.result()
 			}
-			if err == nil {
-				n++
-			}
-			if !yield(run, e.fail(ctx, "read", err)) || n > 0 && n == f.Limit {
+			if !yield(run, e.fail(ctx, "read", err)) {
 				return
 			}
 		}
-	}
+	})
 }
 
 // heavy are the fields that mapping's Light leaves out.
@@ -266,9 +262,11 @@ func (e *Store) addFinished(ctx context.Context, to map[string]finished, query a
 		Source: []string{"run.id", "run.ingest"}, Sequence: true,
 	}
 	type version struct{ Run struct{ ID, Ingest string } }
-	return eachPage(ctx, e, verb, e.runs(), &r, func(hits []hit[version], runs []*version) {
-		for i, h := range hits {
-			to[runs[i].Run.ID] = finished{runs[i].Run.Ingest, h.Seq, h.Term}
+	return eachPage(ctx, e, verb, e.runs(), &r, func(hits []hit[version]) error {
+		runs, err := documents(hits)
+		for i, run := range runs {
+			to[run.Run.ID] = finished{run.Run.Ingest, hits[i].Seq, hits[i].Term}
 		}
+		return err
 	})
 }

@@ -126,29 +126,32 @@ func search[D any](ctx context.Context, e *Store, verb, index string, r *request
 	return f, nil
 }
 
-// eachPage gives all that a search finds in an index, page by page.
-func eachPage[D any](ctx context.Context, e *Store, verb, index string, r *request, give func([]hit[D], []*D)) error {
+// eachPage gives all hits of a search, page by page: of a point in time if the request has
+// one, else of an index.
+func eachPage[D any](ctx context.Context, e *Store, verb, index string, r *request, give func([]hit[D]) error) error {
+	keys := len(r.Sort)
+	if r.PIT != nil {
+		keys++ // Elasticsearch adds one
+	}
 	for {
 		f, err := search[D](ctx, e, verb, index, r)
 		if r.shrink(err) {
 			continue
 		}
-		if err != nil {
+		if err == nil {
+			err = give(f.hits)
+		}
+		if err != nil || len(f.hits) < r.Size {
 			return err
 		}
-		docs, err := documents(f.hits)
-		if err != nil {
-			return fmt.Errorf("%s: %w", verb, err)
-		}
-		give(f.hits, docs)
-		if len(docs) < r.Size {
-			return nil
-		}
 		last := f.hits[r.Size-1].Sort
-		if len(last) != len(r.Sort) || isSame(last, r.After) {
+		if len(last) != keys || isSame(last, r.After) {
 			return fmt.Errorf("%s: %w", verb, es.ErrAnswer)
 		}
 		r.After = last
+		if r.PIT != nil {
+			r.PIT.ID = f.pit
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
@@ -92,7 +93,7 @@ func TestElasticOnServer(t *testing.T) {
 		if _, err := server.call(t.Context(), http.MethodPut, "/"+prefix+"-runs", ""); err != nil {
 			t.Fatal(err)
 		}
-		return elastic.New(server.elastic(), prefix, &writer{server, prefix})
+		return flushed{server.store(prefix)}
 	})
 }
 
@@ -130,15 +131,15 @@ func forgetful(t *testing.T, server *direct) *es.Client {
 
 func TestElasticOnServerIsSQLite(t *testing.T) {
 	server, prefix := realServer(t, 3)
-	isSQLite(t, elastic.New(forgetful(t, server), prefix, &writer{server, prefix}).Ahead(0), 2500)
-	isSQLite(t, elastic.New(server.elastic(), prefix, &writer{server, prefix}).Hurry(100_000).Ahead(3), 2500) // which overwrites
+	isSQLite(t, elastic.New(forgetful(t, server), bulk.Options{Prefix: prefix, Templates: []string{}}).Ahead(0), 2500)
+	isSQLite(t, server.store(prefix).Hurry(100_000).Ahead(3), 2500) // which overwrites
 }
 
 // BenchmarkElasticIntervals reads a run of 46 minutes, 2,762 documents of 300 bins each,
 // from the Elasticsearch that the environment names.
 func BenchmarkElasticIntervals(b *testing.B) {
 	server, prefix := realServer(b, 1)
-	e := elastic.New(server.elastic(), prefix, &writer{server, prefix})
+	e := server.store(prefix)
 	docs := historytest.Intervals("a", "1", 2762)
 	for i, d := range docs {
 		h := hist.New(hist.Fio3(0))

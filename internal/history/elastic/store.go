@@ -4,39 +4,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/url"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Writer stores documents in the indices that mapping names. [Elastic] relies on this:
+// Store is a history in the indices of an Elasticsearch cluster, 8.6 or later. It
+// fails with an [*es.Error] when the cluster refuses ([es.ErrAuth] and
+// [es.ErrForbidden] are of credentials), with [history.ErrNoIndex] when it has no index for
+// runs, and with [es.ErrIncomplete] rather than give a part of an answer.
+//
+// A cluster has no transactions. What makes one version of a run visible is its
+// document: [bulk.Writer] stores that last and removes other versions after it; Delete
+// removes it first. Readers look at it before and after they fix the state that they read (a
+// point in time), and fix another one when it has changed in between. So reading depends on
+// this of the writer:
 //   - Documents of two versions of a run (run.ingest) have different ids. Otherwise a
 //     version that is being written destroys the one that readers still see.
 //   - Finish stores the run's document after all that was Put is stored and visible, and
 //     removes documents of other versions only after that is visible, too.
 //   - Documents of a version that replaces another one are pending ([mapping.PendingField])
 //     until the other one is removed.
-//   - The document's Ingested stays what it was when all else is equal.
-type Writer interface {
-	Put(ctx context.Context, docs []*mapping.Interval) error
-	Finish(ctx context.Context, run *mapping.Run) error
-}
-
-// Elastic is a history in the indices of an Elasticsearch cluster, 8.6 or later. It
-// fails with an [*es.Error] when the cluster refuses ([es.ErrAuth] and
-// [es.ErrForbidden] are of credentials), with [history.ErrNoIndex] when it has no index for
-// runs, and with [es.ErrIncomplete] rather than give a part of an answer.
-//
-// A cluster has no transactions. What makes one version of a run visible is its
-// document: the [Writer] stores that last and removes other versions after it; Delete
-// removes it first. Readers look at it before and after they fix the state that they read (a
-// point in time), and fix another one when it has changed in between.
 type Store struct {
 	client *es.Client
-	writer Writer
+	writer *bulk.Writer
 	prefix string // of all indices
 	limits limits
 	large  chan struct{} // holds one while a large answer is read
@@ -62,52 +58,43 @@ var usualLimits = limits{
 	keepAlive: 5 * time.Minute, closeAfter: 500 * time.Millisecond, // so that Ctrl-C ends within a second
 }
 
-// New is the history in the indices whose names begin with prefix; an empty one
-// is [mapping.DefaultPrefix]. It writes through w, which may be nil in one that is only
-// read, and reads through c. Closing it closes neither.
-func New(c *es.Client, prefix string, w Writer) *Store {
-	if prefix == "" {
-		prefix = mapping.DefaultPrefix
+// New is the history in the indices of a cluster whose names begin with [bulk.Options].Prefix.
+// It sends nothing before it is asked to. Close it when something was written.
+func New(c *es.Client, opt bulk.Options) *Store {
+	if opt.Prefix == "" {
+		opt.Prefix = mapping.DefaultPrefix
 	}
-	return &Store{client: c, writer: w, prefix: prefix, limits: usualLimits, large: make(chan struct{}, 1)}
+	return &Store{client: c, writer: bulk.New(c, opt), prefix: opt.Prefix, limits: usualLimits, large: make(chan struct{}, 1)}
 }
 
-// Close implements [history.Store]; there is nothing to end.
-func (e *Store) Close() error { return nil }
+// Close ends what is under way and waits for it. It fails when documents are lost by that:
+// Flush or Finish come before. The client stays open.
+func (e *Store) Close() error { return e.writer.Close() }
 
-// Put implements [history.Store]. What it stores is as durable as the writer says; all of it is
-// when Finish has returned.
+// Put implements [history.Store]. Documents are stored when Finish returns. An error may be
+// about documents of earlier calls.
 func (e *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
-	if len(docs) == 0 {
-		return nil
-	}
-	for _, d := range docs {
-		if err := d.Check(); err != nil {
-			return e.fail(ctx, "write to", err)
-		}
-	}
-	return e.fail(ctx, "write to", e.write(ctx, func(w Writer) error { return w.Put(ctx, docs) }))
+	return e.fail(ctx, "write to", e.writer.Put(ctx, docs))
 }
+
+// PutEncoded is Put of documents that are encoded already, up to an error. It returns how
+// many it has taken.
+func (e *Store) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error) {
+	n, err := e.writer.PutEncoded(ctx, docs)
+	return n, e.fail(ctx, "write to", err)
+}
+
+// Flush waits until each document so far is stored or refused.
+func (e *Store) Flush(ctx context.Context) error { return e.fail(ctx, "write to", e.writer.Flush(ctx)) }
 
 // Finish implements [history.Store]. It may be called again and again, as a run that is
 // followed grows, and for many runs at once.
 func (e *Store) Finish(ctx context.Context, run *mapping.Run) error {
-	err := run.Check()
-	if err == nil {
-		err = e.write(ctx, func(w Writer) error { return w.Finish(ctx, run) })
-	}
-	return e.fail(ctx, "write to", err)
+	return e.fail(ctx, "write to", e.writer.Finish(ctx, run))
 }
 
-func (e *Store) write(ctx context.Context, do func(Writer) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if e.writer == nil {
-		return errors.New("this one is only for reading")
-	}
-	return do(e.writer)
-}
+// Stats is what was written so far.
+func (e *Store) Stats() bulk.Stats { return e.writer.Stats() }
 
 // Delete implements [history.Store]. When it is interrupted, no reader sees the run any more,
 // and repeating it removes the rest.

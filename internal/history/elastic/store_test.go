@@ -13,6 +13,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
@@ -27,7 +28,7 @@ func openElastic(t *testing.T) (*elastic.Store, *fake) {
 	if _, err := f.call(t.Context(), http.MethodPut, "/"+testPrefix+"-runs", ""); err != nil {
 		t.Fatal(err)
 	}
-	return elastic.New(f.elastic(), testPrefix, &writer{f.direct, testPrefix}), f
+	return f.store(testPrefix), f
 }
 
 func TestElastic(t *testing.T) {
@@ -44,7 +45,7 @@ func TestElastic(t *testing.T) {
 						t.Errorf("%d points in time are open", f.open)
 					}
 				})
-				return e.Hurry(c.pageBytes).Ahead(c.ahead)
+				return flushed{e.Hurry(c.pageBytes).Ahead(c.ahead)}
 			})
 		})
 	}
@@ -52,7 +53,7 @@ func TestElastic(t *testing.T) {
 
 func TestElasticIsSQLite(t *testing.T) {
 	e, f := openElastic(t)
-	isSQLite(t, elastic.New(forgetful(t, f.direct), testPrefix, &writer{f.direct, testPrefix}).Ahead(0), 150)
+	isSQLite(t, elastic.New(forgetful(t, f.direct), bulk.Options{Prefix: testPrefix, Templates: []string{}}).Ahead(0), 150)
 	isSQLite(t, e.Hurry(3000).Ahead(3), 150) // which overwrites
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 )
 
@@ -23,7 +22,7 @@ func TestVersions(t *testing.T) {
 			t.Errorf("%v, %v", got, err)
 		}
 	}
-	none := elastic.New(newFake(t).elastic(), "other", nil)
+	none := newFake(t).store("other")
 	if got, err := none.Versions(t.Context(), ids); err != nil || len(got) != 0 {
 		t.Errorf("without an index: %v, %v", got, err)
 	}

@@ -1,10 +1,9 @@
 package elastic_test
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -74,57 +74,21 @@ func (d *direct) call(ctx context.Context, method, path, body string) ([]byte, e
 	return text, err
 }
 
-// writer is the plainest elastic.Writer: each Put is a request.
-type writer struct {
-	*direct
-	prefix string
+// store is an empty history of a prefix.
+func (d *direct) store(prefix string) *elastic.Store {
+	return elastic.New(d.elastic(), bulk.Options{Prefix: prefix, Templates: []string{}})
 }
 
-func (w *writer) Put(ctx context.Context, docs []*mapping.Interval) error {
-	var body bytes.Buffer
-	for _, d := range docs {
-		body.Write(mapping.AppendAction(nil, d.Index(w.prefix), d.ID()))
-		body.WriteByte('\n')
-		body.Write(append(d.AppendJSON(nil), '\n'))
-	}
-	return w.bulk(ctx, body.String(), len(docs))
+// flushed is a store whose Put stores at once, so that tests need not finish a run.
+type flushed struct{ *elastic.Store }
+
+// Put implements [history.Store].
+func (f flushed) Put(ctx context.Context, docs []*mapping.Interval) error {
+	return errors.Join(f.Store.Put(ctx, docs), f.Store.Flush(ctx))
 }
 
-// Finish does what [elastic.Writer] asks for, in as many requests as it takes.
-func (w *writer) Finish(ctx context.Context, run *mapping.Run) error {
-	same := *run
-	if stored, err := elastic.New(w.elastic(), w.prefix, nil).Run(ctx, run.Run.ID); err == nil {
-		same.Ingested = stored.Ingested
-		if !bytes.Equal(same.AppendJSON(nil), stored.AppendJSON(nil)) {
-			same.Ingested = run.Ingested
-		}
-	}
-	action := mapping.AppendAction(nil, mapping.RunsIndex(w.prefix), run.ID())
-	_, err := w.call(ctx, http.MethodPost, "/"+w.prefix+"-latency.*/_refresh", "")
-	if err == nil {
-		err = w.bulk(ctx, fmt.Sprintf("%s\n%s\n", action, same.AppendJSON(nil)), 1)
-	}
-	if err == nil {
-		_, err = w.call(ctx, http.MethodPost, "/"+mapping.RunsIndex(w.prefix)+"/_refresh", "")
-	}
-	if err == nil {
-		query := fmt.Sprintf(`{"query":{"bool":{"filter":[{"term":{"run.id":%q}}],"must_not":[{"term":{"run.ingest":%q}}]}}}`, run.Run.ID, run.Run.Ingest)
-		_, err = w.call(ctx, http.MethodPost, "/"+w.prefix+"-latency.*/_delete_by_query?conflicts=proceed&refresh=true&max_docs=100000", query)
-	}
-	return err
-}
-
-func (w *writer) bulk(ctx context.Context, body string, n int) error {
-	text, err := w.call(ctx, http.MethodPost, "/_bulk", body)
-	if err != nil {
-		return err
-	}
-	var answer struct {
-		Errors bool
-		Items  []json.RawMessage
-	}
-	if err := json.Unmarshal(text, &answer); err != nil || answer.Errors || len(answer.Items) != n {
-		return fmt.Errorf("bulk of %d: %.1000s, %w", n, text, err)
-	}
+// Close implements [history.Store]. Tests abandon what they do not finish.
+func (f flushed) Close() error {
+	_ = f.Store.Close()
 	return nil
 }

@@ -1,3 +1,4 @@
+// Package ndjson writes documents as the lines that Elasticsearch's _bulk takes.
 package ndjson
 
 import (
@@ -12,7 +13,7 @@ import (
 
 // Writer writes pairs of lines, an action and a document, as Elasticsearch's _bulk
 // takes them. The action is index with a fixed id, so that loading the lines twice
-// doubles nothing. A request may hold 100 MiB: cut larger outputs after an even
+// doubles nothing. A request may have 100 MiB: cut larger outputs after an even
 // number of lines. It is not safe for concurrent use.
 type Writer struct {
 	w      *bufio.Writer
@@ -29,17 +30,15 @@ func New(w io.Writer, prefix string) *Writer {
 	return &Writer{w: bufio.NewWriterSize(w, 1<<16), prefix: prefix}
 }
 
-// Put implements [Sink]. When a document is wrong, those before it are written.
+// Put writes documents, or none of them when one is wrong.
 func (n *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 	for _, d := range docs {
 		if err := d.Check(); err != nil {
 			return fmt.Errorf("write documents: %w", err)
 		}
-		if err := n.pair(ctx, d.Index(n.prefix), d.ID(), d.AppendJSON); err != nil {
-			return err
-		}
 	}
-	return nil
+	_, err := n.PutEncoded(ctx, mapping.EncodeAll(docs))
+	return err
 }
 
 // PutEncoded writes documents that are encoded already, up to an error, which it returns,
@@ -48,7 +47,7 @@ func (n *Writer) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded
 	written := 0
 	for d, err := range docs {
 		if err == nil {
-			err = n.pair(ctx, d.Index(n.prefix), d.ID, func(dst []byte) []byte { return append(dst, d.JSON...) })
+			err = n.pair(ctx, d.Index(n.prefix), d.ID, d.JSON)
 		}
 		if err != nil {
 			return written, err
@@ -58,13 +57,13 @@ func (n *Writer) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded
 	return written, nil
 }
 
-// Finish implements [Sink]. It flushes, so that a reader at the other end of a pipe
-// has the whole run.
+// Finish writes the document of a run. It flushes, so that a reader at the other end of a
+// pipe has the whole run.
 func (n *Writer) Finish(ctx context.Context, run *mapping.Run) error {
 	if err := run.Check(); err != nil {
 		return fmt.Errorf("write documents: %w", err)
 	}
-	if err := n.pair(ctx, mapping.RunsIndex(n.prefix), run.ID(), run.AppendJSON); err != nil {
+	if err := n.pair(ctx, mapping.RunsIndex(n.prefix), run.ID(), run.AppendJSON(nil)); err != nil {
 		return err
 	}
 	return n.Flush()
@@ -78,12 +77,12 @@ func (n *Writer) Flush() error {
 	return nil
 }
 
-func (n *Writer) pair(ctx context.Context, index, id string, document func([]byte) []byte) error {
+func (n *Writer) pair(ctx context.Context, index, id string, document []byte) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("write documents: %w", err)
 	}
-	n.buf = mapping.AppendAction(n.buf[:0], index, id)
-	n.buf = append(document(append(n.buf, '\n')), '\n')
+	n.buf = append(mapping.AppendAction(n.buf[:0], index, id), '\n')
+	n.buf = append(append(n.buf, document...), '\n')
 	if _, err := n.w.Write(n.buf); err != nil {
 		return fmt.Errorf("write documents: %w", err)
 	}

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"sync"
@@ -91,11 +90,10 @@ func (c *codec) unpackInterval(blob []byte) (*mapping.Interval, error) {
 	return d, c.unpack(blob, d.UnmarshalCompact)
 }
 
-func (c *codec) unpackRun(blob []byte) (*mapping.Run, error) {
-	r := new(mapping.Run)
-	err := c.unpack(blob, func(text []byte) error { return json.Unmarshal(text, r) })
-	if err == nil && (r.Run.ID == "" || r.Run.Ingest == "") {
-		err = fmt.Errorf("%w: %w", history.ErrDamaged, mapping.ErrIdentity)
-	}
-	return r, err
+func (c *codec) unpackRun(blob []byte) (run *mapping.Run, err error) {
+	err = c.unpack(blob, func(text []byte) (err error) {
+		run, err = history.DecodeRun(text)
+		return err
+	})
+	return run, err
 }

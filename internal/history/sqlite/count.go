@@ -40,7 +40,7 @@ func (s *Store) count(ctx context.Context, runs []string, levels []mapping.Level
 		if err := rows.Scan(&run, &ingest, &level, &n); err != nil {
 			return nil, err
 		}
-		out.Add(run, ingest, level, n, 0)
+		out.Add(run, ingest, level, n, 0, 0)
 	}
 	return out, errors.Join(rows.Err(), s.checkFrozen())
 }

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"iter"
@@ -14,30 +13,11 @@ import (
 // history was checked before it was stored, and has a checksum. A document is the
 // caller's only until the next one. An error ends it.
 func (s *Store) Encoded(ctx context.Context, run *mapping.Run) iter.Seq2[*mapping.Encoded, error] {
-	return func(yield func(*mapping.Encoded, error) bool) {
-		rows, err := s.reader.QueryContext(ctx, `SELECT level, direction, host, job, part, doc FROM intervals
-			WHERE ingest = (SELECT g.number FROM ingests AS g JOIN runs AS r ON r.id = g.run AND r.ingest = g.ingest WHERE r.id = ? AND r.ingest = ?)
-			ORDER BY level, time, direction, host, job, part`, run.Run.ID, run.Run.Ingest)
-		if err != nil {
-			yield(nil, s.fail(ctx, "read", err))
-			return
-		}
-		defer rows.Close()
-		r := encodedReader{codec: s.codec, out: mapping.Encoded{Run: run.Run.ID, Ingest: run.Run.Ingest, Start: run.Run.Start}}
-		r.key.Run.ID, r.key.Run.Ingest = run.Run.ID, run.Run.Ingest
-		for rows.Next() {
-			if err := r.read(rows); err != nil {
-				yield(nil, s.fail(ctx, "read", err))
-				return
-			}
-			if !yield(&r.out, nil) {
-				return
-			}
-		}
-		if err := cmp.Or(rows.Err(), s.checkFrozen()); err != nil {
-			yield(nil, s.fail(ctx, "read", err))
-		}
-	}
+	r := encodedReader{codec: s.codec, out: mapping.Encoded{Run: run.Run.ID, Ingest: run.Run.Ingest, Start: run.Run.Start}}
+	r.key.Run.ID, r.key.Run.Ingest = run.Run.ID, run.Run.Ingest
+	return each(ctx, s, r.read, `SELECT level, direction, host, job, part, doc FROM intervals
+		WHERE ingest = (SELECT g.number FROM ingests AS g JOIN runs AS r ON r.id = g.run AND r.ingest = g.ingest WHERE r.id = ? AND r.ingest = ?)
+		ORDER BY level, time, direction, host, job, part`, run.Run.ID, run.Run.Ingest)
 }
 
 // encodedReader makes documents of rows, in memory that it uses again.
@@ -47,11 +27,11 @@ type encodedReader struct {
 	out   mapping.Encoded
 }
 
-func (r *encodedReader) read(rows *sql.Rows) error {
+func (r *encodedReader) read(rows *sql.Rows) (*mapping.Encoded, error) {
 	var blob, direction, host, job sql.RawBytes
 	k := &r.key
 	if err := rows.Scan(&k.Level, &direction, &host, &job, &k.Part, &blob); err != nil {
-		return err
+		return nil, err
 	}
 	same(&k.Fio.Direction, direction)
 	same(&k.Host.Name, host)
@@ -63,7 +43,7 @@ func (r *encodedReader) read(rows *sql.Rows) error {
 		return err
 	})
 	r.out.Level, r.out.ID = k.Level, k.ID()
-	return err
+	return &r.out, err
 }
 
 // same sets a text that is mostly the same as before, without making a new one then.

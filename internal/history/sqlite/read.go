@@ -64,68 +64,40 @@ func (s *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 		column = "light"
 	}
 	from, to := span(f.From, f.To)
-	all := s.runs(ctx, `SELECT id, `+column+` FROM runs WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to)
-	return func(yield func(*mapping.Run, error) bool) {
-		n := 0
-		for run, err := range all {
-			if err == nil && !f.Matches(run) {
-				continue
-			}
-			if err == nil {
-				n++
-			}
-			if !yield(run, err) || n > 0 && n == f.Limit {
-				return
-			}
-		}
-	}
+	return f.Select(s.runs(ctx, `SELECT id, `+column+` FROM runs WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to))
 }
 
 // runs are those of a query for ids and documents.
 func (s *Store) runs(ctx context.Context, query string, args ...any) iter.Seq2[*mapping.Run, error] {
-	return func(yield func(*mapping.Run, error) bool) {
-		rows, err := s.reader.QueryContext(ctx, query, args...)
+	return each(ctx, s, func(rows *sql.Rows) (*mapping.Run, error) {
+		var id string
+		var blob sql.RawBytes
+		if err := rows.Scan(&id, &blob); err != nil {
+			return nil, err
+		}
+		run, err := s.codec.unpackRun(blob)
 		if err != nil {
-			yield(nil, s.fail(ctx, "read", err))
-			return
+			return nil, &history.DamagedRunError{ID: id, Err: err}
 		}
-		defer rows.Close()
-		for rows.Next() {
-			var id string
-			var blob sql.RawBytes
-			if err := rows.Scan(&id, &blob); err != nil {
-				yield(nil, s.fail(ctx, "read", err))
-				return
-			}
-			run, err := s.codec.unpackRun(blob)
-			if err != nil {
-				run, err = nil, s.fail(ctx, "read", &history.DamagedRunError{ID: id, Err: err})
-			}
-			if !yield(run, err) {
-				return
-			}
-		}
-		if err := cmp.Or(rows.Err(), s.checkFrozen()); err != nil {
-			yield(nil, s.fail(ctx, "read", err))
-		}
-	}
+		return run, nil
+	}, query, args...)
 }
 
 // Intervals implements [history.Store]. One run's documents come in the order in which they
 // lie in the file; those of several runs are sorted first, on disk if they are many.
 func (s *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
 	query, args := selectIntervals(sel)
-	unpack := s.codec.unpackInterval
-	if sel.Light {
-		unpack = func(blob []byte) (*mapping.Interval, error) {
-			d, err := s.codec.unpackInterval(blob)
-			if err == nil {
-				d.Latency.Bins = mapping.Bins{}
-			}
-			return d, err
+	return each(ctx, s, func(rows *sql.Rows) (*mapping.Interval, error) {
+		var blob sql.RawBytes
+		if err := rows.Scan(&blob); err != nil {
+			return nil, err
 		}
-	}
-	return stream(ctx, s, unpack, query, args...)
+		d, err := s.codec.unpackInterval(blob)
+		if err == nil && sel.Light {
+			d.Latency.Bins = mapping.Bins{}
+		}
+		return d, err
+	}, query, args...)
 }
 
 func selectIntervals(sel history.Selection) (string, []any) {
@@ -158,10 +130,10 @@ func selectIntervals(sel history.Selection) (string, []any) {
 	return `SELECT doc FROM intervals WHERE ` + where + ` ORDER BY time, direction, host, job, ` + order, args
 }
 
-// stream runs a query for documents. It is one statement, hence one state of the
-// history, however long the caller takes.
-func stream[D any](
-	ctx context.Context, s *Store, unpack func([]byte) (*D, error), query string, args ...any,
+// each gives what read makes of the rows of a query. It is one statement, and so one state of
+// the history, however long the caller takes. An error ends it, except one of a single run.
+func each[D any](
+	ctx context.Context, s *Store, read func(*sql.Rows) (*D, error), query string, args ...any,
 ) iter.Seq2[*D, error] {
 	return func(yield func(*D, error) bool) {
 		rows, err := s.reader.QueryContext(ctx, query, args...)
@@ -171,16 +143,11 @@ func stream[D any](
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var blob sql.RawBytes
-			d := (*D)(nil)
-			if err = rows.Scan(&blob); err == nil {
-				d, err = unpack(blob)
-			}
+			d, err := read(rows)
 			if err != nil {
-				yield(nil, s.fail(ctx, "read", err))
-				return
+				d, err = nil, s.fail(ctx, "read", err)
 			}
-			if !yield(d, nil) {
+			if !yield(d, err) || err != nil && !history.IsSkipped(err) {
 				return
 			}
 		}

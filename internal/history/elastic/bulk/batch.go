@@ -65,12 +65,10 @@ func (b *batch) each(do func(r *pendingRun) error) {
 	})
 }
 
-// ids are those of the runs for which is reports true; nil is all.
-func (b *batch) ids(is func(r *pendingRun) bool) (ids []string) {
+// ids are those of the runs.
+func (b *batch) ids() (ids []string) {
 	for _, r := range b.runs {
-		if is == nil || is(r) {
-			ids = append(ids, r.key.id)
-		}
+		ids = append(ids, r.key.id)
 	}
 	return ids
 }
@@ -78,24 +76,24 @@ func (b *batch) ids(is func(r *pendingRun) bool) (ids []string) {
 // verify compares what the cluster has of each run with what it has confirmed, and sees
 // which of them have other versions. Documents that came twice count once.
 func (b *batch) verify() error {
-	have, err := b.versions.tally(b.ctx, b.ids(nil))
+	have, err := b.versions.count(b.ctx, b.ids())
 	if err != nil {
 		return err
 	}
 	b.each(func(r *pendingRun) error {
-		r.others = hasOther(have, r.key)
-		return b.compare(r, have[es.Pair{First: r.key.id, Second: r.key.ingest}])
+		r.others = have.HasOthers(r.key.id, r.key.ingest)
+		return b.compare(r, have[r.key.id][r.key.ingest].All())
 	})
 	return nil
 }
 
 // compare fails if the cluster has not as many documents of a run as it has confirmed.
-func (b *batch) compare(r *pendingRun, got int64) error {
+func (b *batch) compare(r *pendingRun, got int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := r.state
 	r.queued = s.queued
-	if want := s.different(); got != want && !b.noVerify {
+	if want := s.different(); int64(got) != want && !b.noVerify {
 		return fmt.Errorf("%w: sent %d, indexed %d (%d different), rejected %d, but there are %d",
 			ErrVerify, s.queued, s.indexed, want, s.rejected, got)
 	}
@@ -110,7 +108,7 @@ func (b *batch) keepIngested() error {
 	for _, r := range b.runs {
 		ingests = append(ingests, r.key.ingest)
 	}
-	query := es.All(es.Terms("run.id", b.ids(nil)), es.Terms("run.ingest", ingests))
+	query := es.All(es.Terms("run.id", b.ids()), es.Terms("run.ingest", ingests))
 	stored, err := b.stored(query, len(b.runs))
 	if err != nil {
 		return err
@@ -171,7 +169,7 @@ func (b *batch) store() error {
 	var text []byte
 	for _, r := range b.runs {
 		e := newEntry(r.key.id, runKey{})
-		text = e.encode(text, b.index, func(dst []byte) []byte { return append(dst, r.text...) })
+		text = e.encode(text, b.index, r.text)
 		e.run = new(runState)
 		states[r], r.text = e.run, nil
 		b.mu.Lock()
@@ -201,34 +199,34 @@ func (b *batch) store() error {
 }
 
 // deleteOthers deletes the interval documents of other versions of those runs that have
-// any, and looks that nothing else went.
+// any, and checks that nothing else went.
 func (b *batch) deleteOthers() error {
-	ids := b.ids(func(r *pendingRun) bool { return r.others })
-	if len(ids) == 0 {
-		return nil
-	}
-	var others []any
+	var keys []runKey
+	var ids []string
 	for _, r := range b.runs {
 		if r.others {
-			others = append(others, es.All(es.Term("run.id", r.key.id), es.None(es.Term("run.ingest", r.key.ingest))))
+			keys, ids = append(keys, r.key), append(ids, r.key.id)
 		}
 	}
-	if _, err := b.client.DeleteAll(b.ctx, es.Any(others...), b.versions.index); err != nil {
+	if len(keys) == 0 {
+		return nil
+	}
+	if err := b.versions.deleteOthers(b.ctx, keys); err != nil {
 		return err
 	}
-	have, err := b.versions.tally(b.ctx, ids)
+	have, err := b.versions.count(b.ctx, ids)
 	if err != nil {
 		return err
-	}
-	got := make(map[string]int64)
-	for version, n := range have {
-		got[version.First] += n
 	}
 	b.each(func(r *pendingRun) error {
 		if !r.others {
 			return nil
 		}
-		return b.compare(r, got[r.key.id])
+		got := 0
+		for _, n := range have[r.key.id] {
+			got += n.All()
+		}
+		return b.compare(r, got)
 	})
 	return nil
 }
@@ -236,19 +234,18 @@ func (b *batch) deleteOthers() error {
 // show takes the mark from the documents of those runs that have it. They are the only ones
 // by now.
 func (b *batch) show() error {
-	var marked []any
+	var keys []runKey
 	b.mu.Lock()
 	for _, r := range b.runs {
 		if r.state.hidden {
-			marked = append(marked, es.All(es.Term("run.id", r.key.id), es.Term("run.ingest", r.key.ingest),
-				es.Term(mapping.PendingField, "true")))
+			keys = append(keys, r.key)
 		}
 	}
 	b.mu.Unlock()
-	if len(marked) == 0 {
+	if len(keys) == 0 {
 		return nil
 	}
-	if _, err := b.client.UpdateAll(b.ctx, es.Any(marked...), mapping.ShowPending, b.versions.index); err != nil {
+	if err := b.versions.show(b.ctx, keys); err != nil {
 		return err
 	}
 	b.mu.Lock()

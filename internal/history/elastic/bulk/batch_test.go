@@ -261,15 +261,15 @@ func interrupted(t *testing.T, last int64, encoded bool) (done bool) {
 func shownOnce(t *testing.T, client *es.Client, names []string) error {
 	t.Helper()
 	shown := map[string]any{"bool": map[string]any{"must_not": []any{map[string]any{"term": map[string]any{mapping.PendingField: true}}}}}
-	have, err := client.Tally(t.Context(), shown, "run.id", "run.ingest", "fio-latency.*")
+	have, err := counted(t.Context(), client, shown, "fio-latency.*")
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
 		versions := []string{}
 		for version, n := range have {
-			if version.First == historytest.ID(name) && n > 0 {
-				versions = append(versions, version.Second)
+			if version[0] == historytest.ID(name) && n > 0 {
+				versions = append(versions, version[1])
 			}
 		}
 		if len(versions) > 1 {
@@ -283,18 +283,18 @@ func shownOnce(t *testing.T, client *es.Client, names []string) error {
 // they look for.
 func whole(t *testing.T, client *es.Client, names []string, want map[string]int64) error {
 	t.Helper()
-	have, err := client.Tally(t.Context(), map[string]any{"match_all": map[string]any{}}, "run.id", "run.ingest", "fio-latency.*")
+	have, err := counted(t.Context(), client, map[string]any{"match_all": map[string]any{}}, "fio-latency.*")
 	if err != nil {
 		return err
 	}
-	runs, err := client.Tally(t.Context(), map[string]any{"match_all": map[string]any{}}, "run.id", "run.ingest", "fio-runs")
+	runs, err := counted(t.Context(), client, map[string]any{"match_all": map[string]any{}}, "fio-runs")
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
 		id, seen := historytest.ID(name), 0
 		for _, ingest := range []string{"old", "new"} {
-			version := es.Pair{First: id, Second: ingest}
+			version := [2]string{id, ingest}
 			if runs[version] == 0 {
 				continue
 			}

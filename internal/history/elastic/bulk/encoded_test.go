@@ -13,15 +13,11 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// encodedOf are documents as they are sent, all in the same memory, and then end.
+// encodedOf are documents as they are sent, and then an error.
 func encodedOf(docs []*mapping.Interval, end error) iter.Seq2[*mapping.Encoded, error] {
 	return func(yield func(*mapping.Encoded, error) bool) {
-		var e mapping.Encoded
-		for _, d := range docs {
-			e = mapping.Encoded{
-				Level: d.Level, Run: d.Run.ID, Ingest: d.Run.Ingest, Start: d.Run.Start, ID: d.ID(), JSON: d.AppendJSON(e.JSON[:0]),
-			}
-			if !yield(&e, nil) {
+		for e := range mapping.EncodeAll(docs) {
+			if !yield(e, nil) {
 				return
 			}
 		}

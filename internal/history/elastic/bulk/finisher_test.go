@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
@@ -60,7 +61,7 @@ func TestFinishHeals(t *testing.T) {
 		w.holds(docs)
 		w.server.Script(estest.Fault{On: "_delete_by_query", Kind: estest.Forbidden})
 		w.put(historytest.Intervals("a", "3", 2)...)
-		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "3")); !errors.Is(err, bulk.ErrAuth) {
+		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "3")); !errors.Is(err, es.ErrForbidden) {
 			t.Errorf("finish: %v", err)
 		}
 	})

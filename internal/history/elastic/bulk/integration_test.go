@@ -39,7 +39,7 @@ func TestRealElasticsearch(t *testing.T) {
 	first := historytest.Interval("a", "1", 0)
 	index, runs := first.Index(prefix), mapping.RunsIndex(prefix)
 	s := bulk.New(client, bulk.Options{Prefix: prefix})
-	if err := s.CheckTemplates(t.Context()); !errors.Is(err, bulk.ErrNoTemplate) {
+	if err := s.Put(t.Context(), []*mapping.Interval{first}); !errors.Is(err, bulk.ErrNoTemplate) {
 		t.Errorf("without templates: %v", err)
 	}
 	for _, name := range []string{"latency-cluster", "latency-host", "latency-job", "runs"} {
@@ -67,12 +67,12 @@ func TestRealElasticsearch(t *testing.T) {
 	pending := func(want int64) {
 		t.Helper()
 		err := client.Refresh(t.Context(), index)
-		found, counted := client.Tally(t.Context(), es.Term(mapping.PendingField, "true"), "run.id", "run.ingest", index)
+		found, failed := counted(t.Context(), client, es.Term(mapping.PendingField, "true"), index)
 		n := int64(0)
 		for _, of := range found {
 			n += of
 		}
-		if err = errors.Join(err, counted); err != nil || n != want {
+		if err = errors.Join(err, failed); err != nil || n != want {
 			t.Errorf("%d documents are pending, want %d: %v", n, want, err)
 		}
 	}
@@ -97,7 +97,7 @@ func TestRealElasticsearch(t *testing.T) {
 			t.Errorf("stored %+v, %v, want %+v", got.Source, err, d)
 		}
 	}
-	if n, err := client.Tally(t.Context(), es.Term("run.ingest", "1"), "run.id", "run.ingest", index); len(n) != 0 || err != nil {
+	if n, err := counted(t.Context(), client, es.Term("run.ingest", "1"), index); len(n) != 0 || err != nil {
 		t.Errorf("%v documents of the first version are left, %v", n, err)
 	}
 	if err := s.Close(); err != nil {
@@ -110,7 +110,7 @@ func TestRealElasticsearch(t *testing.T) {
 	s = bulk.New(hasty, bulk.Options{Prefix: prefix})
 	do(http.MethodPut, map[string]any{"index.blocks.read_only_allow_delete": true}, index, "_settings")
 	err = errors.Join(s.Put(t.Context(), historytest.Intervals("b", "1", 10)), s.Finish(t.Context(), historytest.NewRun("b", "1")))
-	if !errors.Is(err, bulk.ErrDiskFull) {
+	if !errors.Is(err, es.ErrDiskFull) {
 		t.Errorf("flood stage: %v", err)
 	}
 	if err := s.Close(); err == nil {

@@ -13,11 +13,10 @@ import (
 var (
 	ErrRejected    = errors.New("the cluster refuses a document")
 	ErrRejects     = errors.New("the cluster refuses too many documents")
-	ErrDiskFull    = es.ErrDiskFull
 	ErrBlocked     = errors.New("the index is blocked for writing: remove its block (index.blocks.write, index.blocks.read_only)")
 	ErrClosedIndex = errors.New("the index is closed: open it (POST INDEX/_open)")
 	ErrNoIndex     = errors.New("the index cannot be made: allow its name in action.auto_create_index, or create it")
-	ErrAuth        = errors.New("the credentials are missing, wrong or not enough: writing needs the index privileges " +
+	ErrPrivileges  = errors.New("writing needs the index privileges " +
 		"auto_configure, index, delete, read, maintenance and view_index_metadata, and " +
 		"indices:admin/index_template/get on the cluster; docs/elasticsearch.md has the role")
 )
@@ -130,8 +129,8 @@ func advise(e *es.Error) error {
 		return ErrClosedIndex
 	case e.Type == es.MissingType:
 		return ErrNoIndex
-	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden && e.Type == "security_exception":
-		return ErrAuth
+	case e.IsForbidden() && e.Type != "":
+		return ErrPrivileges
 	}
 	return nil
 }

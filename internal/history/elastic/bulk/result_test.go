@@ -48,7 +48,7 @@ func TestResult(t *testing.T) {
 	if r := newResult([]entry{{broken: 4}}, []es.BulkItem{broken}, nil); len(r.refused) != 1 {
 		t.Errorf("broken for the fifth time: %+v", r)
 	}
-	if r := newResult(make([]entry, 1), nothing[:1], &es.Error{Status: 403, Type: "security_exception"}); !errors.Is(r.fatal, ErrAuth) {
+	if r := newResult(make([]entry, 1), nothing[:1], &es.Error{Status: 403, Type: "security_exception"}); !errors.Is(r.fatal, ErrPrivileges) {
 		t.Errorf("no privilege: %v", r.fatal)
 	}
 }

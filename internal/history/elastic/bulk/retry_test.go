@@ -24,8 +24,8 @@ func TestToldAtOnce(t *testing.T) {
 		"write block":  {estest.Fault{Kind: estest.ItemsBlocked}, bulk.ErrBlocked},
 		"closed":       {estest.Fault{Kind: estest.ItemsClosed}, bulk.ErrClosedIndex},
 		"no index":     {estest.Fault{Kind: estest.ItemsMissing}, bulk.ErrNoIndex},
-		"unauthorized": {estest.Fault{Kind: estest.Unauthorized}, bulk.ErrAuth},
-		"forbidden":    {estest.Fault{Kind: estest.Forbidden}, bulk.ErrAuth},
+		"unauthorized": {estest.Fault{Kind: estest.Unauthorized}, es.ErrAuth},
+		"forbidden":    {estest.Fault{Kind: estest.Forbidden}, bulk.ErrPrivileges},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, bulk.Options{RejectFile: filepath.Join(t.TempDir(), "r")}, func(w *world) {
@@ -72,7 +72,7 @@ func TestWaiting(t *testing.T) {
 				start = time.Now()
 				w.put(historytest.Interval("a", "1", 1))
 				err := w.Finish(w.t.Context(), historytest.NewRun("a", "1"))
-				if !errors.Is(err, bulk.ErrNoProgress) || !strings.Contains(err.Error(), cause) {
+				if !errors.Is(err, es.ErrGaveUp) || !strings.Contains(err.Error(), cause) {
 					t.Errorf("finish: %v", err)
 				}
 				if took := time.Since(start); took > 5*time.Minute+2*time.Second {
@@ -139,7 +139,7 @@ func TestGivesUp(t *testing.T) {
 				start := time.Now()
 				w.put(historytest.Interval("a", "1", 1))
 				err := w.Finish(w.t.Context(), historytest.NewRun("a", "1"))
-				if took := time.Since(start); !errors.Is(err, bulk.ErrNoProgress) || took < 4*time.Minute || took > 6*time.Minute {
+				if took := time.Since(start); !errors.Is(err, es.ErrGaveUp) || took < 4*time.Minute || took > 6*time.Minute {
 					t.Errorf("after %v: %v", took, err)
 				}
 				if n := w.server.Requests("_bulk"); n > 40 {

@@ -7,9 +7,6 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// ErrNoProgress is a cluster that has taken nothing for as long as the client waits.
-var ErrNoProgress = es.ErrGaveUp
-
 // senders bring bodies to the cluster, some at a time, and settle their documents.
 type senders struct {
 	*ledger

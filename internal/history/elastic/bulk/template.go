@@ -15,12 +15,12 @@ var (
 	ErrMapping    = errors.New("an index was made without its template: delete it, or reindex it, and run fio2es setup")
 )
 
-// CheckTemplates fails unless the cluster is ready for documents: [Options].Templates
+// checkTemplates fails unless the cluster is ready for documents: [Options].Templates
 // are there, not older than they must be ([ErrNoTemplate]), and no index was made before
 // them ([ErrMapping]). Without them the first document would be mapped by guess: its
 // histogram as two lists of numbers, for which every percentile is empty and no request
 // ever fails. Put and Finish call it once, before they send anything.
-func (s *Writer) CheckTemplates(ctx context.Context) error {
+func (s *Writer) checkTemplates(ctx context.Context) error {
 	if len(s.opt.Templates) == 0 {
 		return nil
 	}

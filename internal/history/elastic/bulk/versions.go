@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -74,7 +75,7 @@ func (v *versions) look(keys []runKey) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	have, err := v.tally(v.ctx, ids)
+	have, err := v.count(v.ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -82,20 +83,10 @@ func (v *versions) look(keys []runKey) error {
 	defer v.mu.Unlock()
 	for _, key := range keys {
 		if r := v.run(key); !r.looked {
-			r.looked, r.hidden = true, hasOther(have, key)
+			r.looked, r.hidden = true, have.HasOthers(key.id, key.ingest)
 		}
 	}
 	return nil
-}
-
-// hasOther reports whether there are documents of another version of a run.
-func hasOther(have map[es.Pair]int64, key runKey) bool {
-	for version := range have {
-		if version.First == key.id && version.Second != key.ingest {
-			return true
-		}
-	}
-	return false
 }
 
 // unknown are the ids of those runs that have to be looked up. A run that this sink has stored
@@ -115,7 +106,61 @@ func (v *versions) unknown(keys []runKey) (ids []string) {
 	return ids
 }
 
-// tally counts the visible interval documents of runs, by run.id and run.ingest.
-func (v *versions) tally(ctx context.Context, ids []string) (map[es.Pair]int64, error) {
-	return v.client.Tally(ctx, es.Terms("run.id", ids), "run.id", "run.ingest", v.index)
+// count counts the visible interval documents of runs.
+func (v *versions) count(ctx context.Context, ids []string) (history.Counts, error) {
+	have := history.Counts{}
+	return have, AddCounts(ctx, have, v.client, v.index, es.Terms("run.id", ids))
+}
+
+// AddCounts counts the visible interval documents that a query finds in indices, a thousand
+// versions of runs in a request.
+func AddCounts(ctx context.Context, to history.Counts, client *es.Client, indices string, query any) error {
+	const run, ingest, level, part = "run.id", "run.ingest", "level", "part" // a part but for the first of a document
+	found, err := client.Groups(ctx, query, []string{run, ingest, level}, []string{part, mapping.PendingField}, indices)
+	if err != nil {
+		return err
+	}
+	for _, g := range found {
+		l, err := mapping.ParseLevel(g.Key[level])
+		if err != nil {
+			return fmt.Errorf("count documents: %w", err)
+		}
+		parts := g.Having[part]
+		to.Add(g.Key[run], g.Key[ingest], l, int(g.Documents-parts), int(parts), int(g.Having[mapping.PendingField]))
+	}
+	return nil
+}
+
+// MakeCurrent removes the visible interval documents of a run's other versions, and then
+// shows those of this one that are pending: dashboards never see two versions.
+func (s *Writer) MakeCurrent(ctx context.Context, run, ingest string) error {
+	v, keys := s.finisher.versions, []runKey{{run, ingest}}
+	err := s.client.Refresh(ctx, v.index)
+	if err == nil {
+		err = v.deleteOthers(ctx, keys)
+	}
+	if err == nil {
+		err = v.show(ctx, keys)
+	}
+	return err
+}
+
+// deleteOthers deletes the interval documents of other versions of some runs.
+func (v *versions) deleteOthers(ctx context.Context, keys []runKey) error {
+	var others []any
+	for _, key := range keys {
+		others = append(others, es.All(es.Term("run.id", key.id), es.None(es.Term("run.ingest", key.ingest))))
+	}
+	_, err := v.client.DeleteAll(ctx, es.Any(others...), v.index)
+	return err
+}
+
+// show takes the mark from the interval documents of versions that have it.
+func (v *versions) show(ctx context.Context, keys []runKey) error {
+	var marked []any
+	for _, key := range keys {
+		marked = append(marked, es.All(es.Term("run.id", key.id), es.Term("run.ingest", key.ingest), es.Term(mapping.PendingField, "true")))
+	}
+	_, err := v.client.UpdateAll(ctx, es.Any(marked...), mapping.ShowPending, v.index)
+	return err
 }

@@ -1,6 +1,7 @@
 package bulk_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -113,4 +114,14 @@ func (w *world) finish(name, ingest string) {
 	if got := w.server.Documents("fio-runs")[run.ID()]; string(got) != string(run.AppendJSON(nil)) {
 		w.t.Errorf("the run's document is %s", got)
 	}
+}
+
+// counted is how many visible documents a query finds, by run.id and run.ingest.
+func counted(ctx context.Context, client *es.Client, query any, index string) (map[[2]string]int64, error) {
+	groups, err := client.Groups(ctx, query, []string{"run.id", "run.ingest"}, nil, index)
+	out := map[[2]string]int64{}
+	for _, g := range groups {
+		out[[2]string{g.Key["run.id"], g.Key["run.ingest"]}] += g.Documents
+	}
+	return out, err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
@@ -57,29 +56,17 @@ func New(client *es.Client, options Options) *Writer {
 	}
 }
 
-// Put implements [Sink]. It takes none of the documents when one does not pass its
-// Check; a document with too many requests for one is split. It waits while the cluster
-// does not keep up. An error may be about documents of earlier calls: the cluster
+// Put takes interval documents, or none of them when one does not pass its Check. It waits
+// while the cluster does not keep up. An error may be about documents of earlier calls: the cluster
 // refuses everything, or this run's (see [Options].RejectFile).
 func (s *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
-	parts, err := splitAll(docs)
-	if err == nil {
-		err = s.prepare(ctx)
-	}
-	var names indexNames
-	var text []byte
-	for _, d := range parts {
-		if err != nil {
-			break
+	for _, d := range docs {
+		if err := d.Check(); err != nil {
+			return fmt.Errorf("put documents: %w", err)
 		}
-		e := newEntry(d.ID(), runKey{d.Run.ID, d.Run.Ingest})
-		text = e.encode(text, names.of(s.opt.Prefix, d.Level, d.Run.Start), d.AppendJSON)
-		err = s.packer.add(ctx, e, text)
 	}
-	if err != nil {
-		return fmt.Errorf("put documents: %w", err)
-	}
-	return nil
+	_, err := s.PutEncoded(ctx, mapping.EncodeAll(docs))
+	return err
 }
 
 // PutEncoded is Put of documents that are encoded already, and were checked before they
@@ -88,7 +75,6 @@ func (s *Writer) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded
 	if err := s.prepare(ctx); err != nil {
 		return 0, fmt.Errorf("put documents: %w", err)
 	}
-	var names indexNames
 	var text []byte
 	taken := 0
 	for d, err := range docs {
@@ -96,7 +82,7 @@ func (s *Writer) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded
 			return taken, err
 		}
 		e := newEntry(d.ID, runKey{d.Run, d.Ingest})
-		text = e.encode(text, names.of(s.opt.Prefix, d.Level, d.Start), func(dst []byte) []byte { return append(dst, d.JSON...) })
+		text = e.encode(text, d.Index(s.opt.Prefix), d.JSON)
 		if err := s.packer.add(ctx, e, text); err != nil {
 			return taken, fmt.Errorf("put documents: %w", err)
 		}
@@ -105,22 +91,7 @@ func (s *Writer) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded
 	return taken, nil
 }
 
-// indexNames remembers the name of the index that was used last: most documents go there.
-type indexNames struct {
-	name  string
-	level mapping.Level
-	start time.Time
-}
-
-// of is the index of a level's documents of a run that began at start.
-func (n *indexNames) of(prefix string, level mapping.Level, start time.Time) string {
-	if n.name == "" || n.level != level || n.start != start {
-		*n = indexNames{mapping.LatencyIndex(prefix, level, start), level, start}
-	}
-	return n.name
-}
-
-// Finish implements [Sink]. It waits until each document of this version of the run is
+// Finish takes the document of a run. It waits until each document of this version of the run is
 // stored or in the reject file, counts them in the cluster ([ErrVerify]), stores the
 // run's document, and then, if the cluster has interval documents of other versions of
 // the run, deletes those, counts again, and takes the mark from its own, by which dashboards
@@ -146,33 +117,6 @@ func (s *Writer) Finish(ctx context.Context, run *mapping.Run) error {
 	return nil
 }
 
-// splitAll checks documents, and splits those that are too large.
-func splitAll(docs []*mapping.Interval) ([]*mapping.Interval, error) {
-	for i, d := range docs {
-		switch err := d.Check(); {
-		case err == nil:
-		case errors.Is(err, mapping.ErrCountLimit):
-			return splitFrom(docs, i)
-		default:
-			return nil, err
-		}
-	}
-	return docs, nil
-}
-
-func splitFrom(docs []*mapping.Interval, first int) ([]*mapping.Interval, error) {
-	parts := append([]*mapping.Interval(nil), docs[:first]...)
-	for _, d := range docs[first:] {
-		for _, p := range d.Split() {
-			if err := p.Check(); err != nil {
-				return nil, err
-			}
-			parts = append(parts, p)
-		}
-	}
-	return parts, nil
-}
-
 // prepare fails if nothing can be sent. Once, what an earlier process has stored becomes
 // visible, so that other versions of runs are found.
 func (s *Writer) prepare(ctx context.Context) error {
@@ -194,7 +138,7 @@ func (s *Writer) prepare(ctx context.Context) error {
 	if s.isPrepared {
 		return nil
 	}
-	if err := s.CheckTemplates(ctx); err != nil {
+	if err := s.checkTemplates(ctx); err != nil {
 		return err
 	}
 	if err := s.client.Refresh(ctx, s.opt.Prefix+"-latency.*"); err != nil {

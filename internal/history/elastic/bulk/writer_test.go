@@ -60,14 +60,14 @@ func TestTimedFlush(t *testing.T) {
 	})
 }
 
-// TestSplit: a document with too many requests for one becomes several.
-func TestSplit(t *testing.T) {
+// TestParts: the parts of a document that was split are counted as the documents that they are.
+func TestParts(t *testing.T) {
 	inBubble(t, bulk.Options{}, func(w *world) {
 		d := historytest.Interval("a", "1", 0)
 		d.Latency.Bins.Counts[0] = 5 << 31
 		d.DocCount = d.Latency.Bins.Total()
 		d.Requests.Completed = d.DocCount
-		w.put(historytest.Interval("a", "1", 1), d)
+		w.put(append(d.Split(), historytest.Interval("a", "1", 1))...)
 		w.finish("a", "1")
 		w.holds(append(d.Split(), historytest.Interval("a", "1", 1)))
 	})

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Attempts are requests for one purpose, each for what the ones before have left. They follow
-// the rule of all requests: they are repeated as long as there is progress, and for
-// [Config].GiveUpAfter beyond.
+// Attempts are requests for one purpose, each for what the ones before have left. They are
+// repeated as long as there is progress, and then for [Config].GiveUpAfter.
 type Attempts struct {
 	client   *Client
 	started  time.Time
-	progress func() time.Time
+	progress func() time.Time // nil: only the end is progress
+	single   bool             // it is sent again only where no connection could be made
 	unwatch  func()
 	failed   int // in a row
 
@@ -21,11 +21,15 @@ type Attempts struct {
 	cause error // why the last one failed; nil if there was progress
 }
 
-// NewAttempts begins a series, which End ends. progress is when anything went forward that
-// counts for it, also if other requests did it.
+// NewAttempts begins a series, which End ends. progress is when there was progress last, also
+// by other requests.
 func (c *Client) NewAttempts(progress func() time.Time) *Attempts {
-	a := &Attempts{client: c, started: time.Now(), progress: progress}
-	a.unwatch = c.Watch(a.state)
+	return c.newAttempts(progress, false)
+}
+
+func (c *Client) newAttempts(progress func() time.Time, single bool) *Attempts {
+	a := &Attempts{client: c, started: time.Now(), progress: progress, single: single}
+	a.unwatch = c.watch(a.state)
 	return a
 }
 
@@ -45,45 +49,48 @@ func (a *Attempts) Context(ctx context.Context) (context.Context, context.Cancel
 	return context.WithDeadlineCause(ctx, until, ErrTimeout)
 }
 
-// Progress is to be called when a request did at least a part.
+// Progress notes that a request did at least a part.
 func (a *Attempts) Progress() {
 	a.failed = 0
 	a.setCause(nil)
 }
 
-// Wait waits until the next request is to be sent, at least for the time that the server
-// wants. It fails with [ErrGaveUp], or when ctx ends.
+// Wait waits until the next request, at least for the time that the server wants. It fails
+// with [ErrGaveUp], or when ctx ends.
 func (a *Attempts) Wait(ctx context.Context, cause error, least time.Duration) error {
 	a.setCause(cause)
-	delay := max(Backoff(a.failed), least)
+	delay := max(backoff(a.client.pause, a.failed), least)
 	a.failed++
 	_, ends := a.patience()
 	left := time.Until(ends)
 	if left <= 0 {
 		return fmt.Errorf("%w for %v, last: %w", ErrGaveUp, max(a.client.giveUp, 0), cause)
 	}
-	return Sleep(ctx, min(delay, left))
+	if err := sleep(ctx, min(delay, left)); err != nil {
+		return fmt.Errorf("wait to send request again: %w", err)
+	}
+	return nil
 }
 
 // patience is when there was progress last, or else the series began, and when there will have
 // been none for too long.
 func (a *Attempts) patience() (last, ends time.Time) {
 	last = a.started
-	if p := a.progress(); p.After(last) {
-		last = p
+	if a.progress != nil && a.progress().After(last) {
+		last = a.progress()
 	}
 	return last, last.Add(max(a.client.giveUp, 0))
 }
 
-// state is what is waited for.
-func (a *Attempts) state() WaitState {
+// state is what the client waits for.
+func (a *Attempts) state() waitState {
 	last, ends := a.patience()
-	if first := a.started.Add(a.client.timeout); first.After(ends) {
+	if first := a.started.Add(a.client.timeout); first.After(ends) || a.single {
 		ends = first // of the first request
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return WaitState{Progress: last, Until: ends, Cause: a.cause}
+	return waitState{progress: last, until: ends, cause: a.cause}
 }
 
 func (a *Attempts) setCause(err error) {

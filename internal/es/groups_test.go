@@ -35,8 +35,8 @@ func asking(t *testing.T, answers ...string) (*es.Client, *[]string) {
 	return client, &asked
 }
 
-// TestTally: pages are added up, and documents are counted, not requests.
-func TestTally(t *testing.T) {
+// TestGroups: pages are added up, and documents are counted, not requests.
+func TestGroups(t *testing.T) {
 	const shards = `"timed_out":false,"_shards":{"total":1,"successful":1,"failed":0},`
 	var buckets []string
 	for i := range 1000 {
@@ -45,17 +45,17 @@ func TestTally(t *testing.T) {
 	client, asked := asking(t,
 		`{`+shards+`"aggregations":{"groups":{"after_key":{"run.id":"run-999","run.ingest":"a"},"buckets":[`+strings.Join(buckets, ",")+`]}}}`,
 		`{`+shards+`"aggregations":{"groups":{"after_key":{"run.id":"run-9","run.ingest":"b"},"buckets":[{"key":{"run.id":"run-9","run.ingest":"b"},"doc_count":99,"run.id":{"value":3}}]}}}`)
-	got, err := client.Tally(t.Context(), map[string]any{"match_all": map[string]any{}}, "run.id", "run.ingest", "fio-latency.*")
-	if err != nil || len(got) != 1001 || got[es.Pair{First: "run-7", Second: "a"}] != 2 || got[es.Pair{First: "run-9", Second: "b"}] != 3 {
-		t.Errorf("%d pairs, %v", len(got), err)
+	got, err := client.Groups(t.Context(), es.All(), []string{"run.id", "run.ingest"}, nil, "fio-latency.*")
+	if err != nil || len(got) != 1001 || got[7].Documents != 2 || got[1000].Documents != 3 || got[1000].Key["run.id"] != "run-9" || got[1000].Key["run.ingest"] != "b" {
+		t.Errorf("%d groups, %v", len(got), err)
 	}
 	if n := len(*asked); n != 2 || strings.Contains((*asked)[0], `"after"`) || !strings.Contains((*asked)[1], `"after":{"run.id":"run-999","run.ingest":"a"}`) {
 		t.Errorf("asked %d times: %s", n, *asked)
 	}
 }
 
-// TestTallyPartial: a part of an answer is an error; no indices are no documents.
-func TestTallyPartial(t *testing.T) {
+// TestGroupsPartial: a part of an answer is an error; no indices are no documents.
+func TestGroupsPartial(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer string
 		want   error
@@ -66,14 +66,14 @@ func TestTallyPartial(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, _ := asking(t, c.answer)
-			got, err := client.Tally(t.Context(), map[string]any{"match_all": map[string]any{}}, "a", "b", "x")
+			got, err := client.Groups(t.Context(), es.All(), []string{"a", "b"}, nil, "x")
 			if !errors.Is(err, c.want) || len(got) != 0 {
 				t.Errorf("%v, %v", got, err)
 			}
 		})
 	}
 	client, _ := asking(t, `{"hello":"I am a proxy"}`)
-	if _, err := client.Tally(t.Context(), nil, "a", "b", "x"); err == nil {
+	if _, err := client.Groups(t.Context(), nil, []string{"a", "b"}, nil, "x"); err == nil {
 		t.Error("any JSON is an answer")
 	}
 }

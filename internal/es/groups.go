@@ -85,19 +85,3 @@ func (b bucket) count(field string) int64 {
 	_ = json.Unmarshal(b[field], &count) // a value_count is a number
 	return count.Value
 }
-
-// Pair is the values that a document has in two fields.
-type Pair struct{ First, Second string }
-
-// Tally counts documents as Groups does, by the values of two fields.
-func (c *Client) Tally(ctx context.Context, query any, first, second string, indices ...string) (map[Pair]int64, error) {
-	found, err := c.Groups(ctx, query, []string{first, second}, nil, indices...)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[Pair]int64, len(found))
-	for _, g := range found {
-		out[Pair{g.Key[first], g.Key[second]}] += g.Documents
-	}
-	return out, nil
-}

@@ -1,2 +1,0 @@
-// Package ndjson writes documents as the lines that Elasticsearch's _bulk takes.
-package ndjson

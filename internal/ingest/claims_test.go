@@ -1,0 +1,106 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+)
+
+// execution is a run of one report with some content.
+func execution(content int) *pipeline.Execution {
+	hash := fmt.Sprintf("%016x", content)
+	src := mapping.Source{List: []mapping.SourceFile{{Path: "out.json", Role: mapping.RoleReport, Bytes: 5000, Hash: hash}}}
+	return &pipeline.Execution{Source: src, Run: mapping.RunRef{ID: mapping.RunID(&src), Name: hash}}
+}
+
+// Runs are looked up in their order, even if a later one is read faster, and those that are the same one
+// after the other. All end, though some are never looked up.
+func TestClaims(t *testing.T) {
+	const runs, contents = 20, 4
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 0))
+			all := newClaims(nil, slog.New(slog.DiscardHandler), runs)
+			var mu sync.Mutex
+			var order []int
+			active, stored := map[int]bool{}, map[int]bool{}
+			var working sync.WaitGroup
+			for i := range runs {
+				content, unread := rng.IntN(contents), rng.IntN(5) == 0
+				reads, stores := time.Duration(rng.IntN(1000))*time.Millisecond, time.Duration(rng.IntN(1000))*time.Millisecond
+				working.Go(func() {
+					claim, e := all.of(i, false), execution(content)
+					time.Sleep(reads)
+					if unread {
+						_ = claim.end(t.Context(), &pipeline.Result{}, nil)
+						return
+					}
+					id, have, err := claim.known(t.Context(), e)
+					mu.Lock()
+					if err != nil || id != e.Run.ID || (have != nil) != stored[content] || active[content] {
+						t.Errorf("seed %d, run %d: %s, found %v, %v; stored %v, active %v", seed, i, id, have != nil, err, stored[content], active[content])
+					}
+					order, active[content] = append(order, i), true
+					mu.Unlock()
+					time.Sleep(stores)
+					mu.Lock()
+					active[content], stored[content] = false, true
+					mu.Unlock()
+					res := &pipeline.Result{Run: &mapping.Run{Run: mapping.RunInfo{ID: id}, Source: e.Source}, Unchanged: have != nil}
+					if err := claim.end(t.Context(), res, nil); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			working.Wait()
+			if !slices.IsSorted(order) || len(all.active) > 0 {
+				t.Errorf("seed %d: looked up in the order %v, %d are active", seed, order, len(all.active))
+			}
+		})
+	}
+}
+
+// A run that waits for another one that is the same ends with its context.
+func TestClaimInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := newClaims(nil, slog.New(slog.DiscardHandler), 3)
+		if _, _, err := all.of(0, false).known(t.Context(), execution(1)); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		if _, _, err := all.of(1, false).known(ctx, execution(1)); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("waiting: %v", err)
+		}
+		if _, _, err := all.of(2, false).known(t.Context(), execution(2)); err != nil {
+			t.Errorf("the next one: %v", err)
+		}
+	})
+}
+
+// A run is not written to a file that has a part of it.
+func TestWrittenPart(t *testing.T) {
+	all := newClaims(nil, slog.New(slog.DiscardHandler), 2)
+	first, whole := all.of(0, false), execution(1)
+	if _, _, err := first.known(t.Context(), whole); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.end(t.Context(), &pipeline.Result{Run: &mapping.Run{Source: whole.Source}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	more := execution(1)
+	more.Source.List = append(more.Source.List, mapping.SourceFile{Path: "log", Role: mapping.RoleLog, Bytes: 5000, Hash: "f"})
+	if _, _, err := all.of(1, false).known(t.Context(), more); !errors.As(err, new(refusedError)) {
+		t.Errorf("a run that shares a file with a part of it: %v", err)
+	}
+}

@@ -1,0 +1,32 @@
+package source
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// A folder that is removed before it is listed is a problem of that folder, and the scan continues.
+func TestFolderRemoved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open folder cannot be removed")
+	}
+	dir := filepath.Join(t.TempDir(), "removed")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	s := &scanner{opt: Options{}.withDefaults(), set: &Set{}}
+	w := walker{s: s, arg: dir}
+	if _, err := w.walk(t.Context(), root, "", 0); err != nil || len(s.set.Problems) != 1 {
+		t.Errorf("%v, problems %v", err, s.set.Problems)
+	}
+}
