@@ -130,9 +130,18 @@ func (r *reading) compare(ctx context.Context, args []string, q *compareQuery, o
 		if err := out.pair(base, other, lines); err != nil {
 			return err
 		}
-		met, open := r.checkConditions(q.failIf, base, other, lines)
-		isMet, r.leftOut = isMet || met, r.leftOut || open
-		absent = append(absent, absentIn(q.failIf, base, other, lines)...)
+		gate := compare.Check(q.failIf, base, other, lines)
+		for _, text := range gate.Met {
+			r.log.Error("--fail-if " + text)
+			isMet = true
+		}
+		for _, text := range gate.Unknown {
+			r.log.Warn("--fail-if " + text)
+			r.leftOut = true
+		}
+		for _, text := range gate.Absent {
+			absent = append(absent, errors.New("--fail-if "+text))
+		}
 	}
 	if err := out.Flush(); err != nil {
 		return err
@@ -214,37 +223,4 @@ func (r *reading) tellDoubts(base, other *compare.Side) {
 			r.log.Info(fmt.Sprintf("note: comparing %s with %s is doubtful: %s", one.Name, first.Name, differ))
 		}
 	}
-}
-
-// checkConditions says on stderr which conditions are met, and which are open because there is no
-// interval.
-func (a *app) checkConditions(conditions []compare.Condition, base, other *compare.Side, lines []compare.Line) (isMet, isOpen bool) {
-	for i := range conditions {
-		c := &conditions[i]
-		for j := range lines {
-			l := &lines[j]
-			switch {
-			case !c.IsAbout(l):
-			case c.IsMet(l):
-				isMet = true
-				a.log.Error(fmt.Sprintf("--fail-if %s: %s against %s: %s %s from %s to %s, %s (%s)", c.Text, other.Name, base.Name, l.Direction,
-					l.Metric, l.BaseText(), l.OtherText(), l.Text(), l.IntervalText()))
-			case l.Verdict == compare.Unknown:
-				isOpen = true
-				a.log.Warn(fmt.Sprintf("--fail-if %s: %s against %s: %s: not checked: %s", c.Text, other.Name, base.Name, l.Direction, l.Why))
-			}
-		}
-	}
-	return isMet, isOpen
-}
-
-// absentIn are the conditions whose direction the sides do not both have.
-func absentIn(conditions []compare.Condition, base, other *compare.Side, lines []compare.Line) (absent []error) {
-	for i := range conditions {
-		c := &conditions[i]
-		if !slices.ContainsFunc(lines, func(l compare.Line) bool { return c.IsAbout(&l) }) {
-			absent = append(absent, fmt.Errorf("--fail-if %s: %s and %s do not both have %ss", c.Text, base.Name, other.Name, c.Direction))
-		}
-	}
-	return absent
 }
