@@ -188,6 +188,21 @@ func TestCheckVersion(t *testing.T) {
 }
 
 // TestUnreachable: errors say Kibana, not Elasticsearch.
+// TestEndlessAnswer: an answer without end is read up to a limit.
+func TestEndlessAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, err := io.WriteString(w, `{"version":{"number":"`)
+		block := strings.Repeat("x", 64<<10)
+		for sent := 0; err == nil && sent < 256<<20; sent += len(block) {
+			_, err = io.WriteString(w, block)
+		}
+	}))
+	defer server.Close()
+	if _, err := connect(t, server.URL).Check(t.Context()); !errors.Is(err, elastic.ErrTooLong) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestUnreachable(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()

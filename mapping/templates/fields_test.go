@@ -227,7 +227,7 @@ func check(document map[string]any, properties any, path string, metadata []stri
 	return faults
 }
 
-// takes tells whether a field of a type takes a value without changing it.
+// takes reports whether a field of a type takes a value without changing it.
 func takes(typ string, value any) bool {
 	switch v := value.(type) {
 	case json.Number:
