@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -136,16 +135,9 @@ func (j *judge) wantsWindows() bool {
 // judge judges a run.
 func (j *judge) judge(ctx context.Context, run *query.Run) error {
 	rules := slo.New(j.rules)
-	var from, to time.Time // what the windows span
-	took := false
+	var checked window.Span
 	take := func(w *window.Window) error {
-		if !took || w.Start.Before(from) {
-			from = w.Start
-		}
-		if !took || w.End.After(to) {
-			to = w.End
-		}
-		took = true
+		checked.Add(w)
 		return rules.Merge(w)
 	}
 	if !j.wantsWindows() {
@@ -158,8 +150,9 @@ func (j *judge) judge(ctx context.Context, run *query.Run) error {
 	if doc == nil { // nothing in its files meets a rule
 		return j.conclude(&slaRun{RunInfo: mapping.RunInfo{Name: run.Name}}, slo.New(j.rules).Verdicts())
 	}
+	isEmpty := checked.IsZero()
 	if j.query.WantsAll() {
-		from, to = doc.Run.Start, doc.Run.End
+		checked = window.Span{Start: doc.Run.Start, End: doc.Run.End}
 		err = rules.SetRun(doc, j.query.Directions)
 	} else {
 		rules.SetEnd(doc)
@@ -168,10 +161,10 @@ func (j *judge) judge(ctx context.Context, run *query.Run) error {
 		return err
 	}
 	verdicts := rules.Verdicts()
-	if j.wantsWindows() && !took {
+	if j.wantsWindows() && isEmpty {
 		j.explain(run, doc, verdicts)
 	}
-	return j.conclude(&slaRun{doc.Run, from, to}, verdicts)
+	return j.conclude(&slaRun{doc.Run, checked}, verdicts)
 }
 
 // explain says why rules about windows could not be judged: the run has no windows, or none that
