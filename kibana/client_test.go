@@ -198,7 +198,7 @@ func TestEndlessAnswer(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	if _, err := connect(t, server.URL).Check(t.Context()); !errors.Is(err, elastic.ErrTooLong) {
+	if _, err := connect(t, server.URL).Check(t.Context()); !errors.Is(err, es.ErrTooLong) {
 		t.Errorf("%v", err)
 	}
 }
