@@ -16,8 +16,8 @@ type Map struct {
 	Origin      time.Time
 	Low, High   int   // bands with requests: Low … High-1
 	Total, Most int64 // requests of all cells, and of the one that has most
-	// OpenUS is the lowest latency of the last bin of a layout, in microseconds, where there
-	// are requests in it: the highest band has those of any latency above. Else 0.
+	// OpenUS is the lowest latency of the last bin, in microseconds, if there are requests in it: then
+	// the highest band has all slower requests too. Else 0.
 	OpenUS float64
 }
 
