@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fio2es/fio2es/internal/es"
@@ -173,9 +172,8 @@ func TestDotEnv(t *testing.T) {
 
 // TestVariablesInDocs: what the documents name are settings, all in capitals or with dots.
 func TestVariablesInDocs(t *testing.T) {
-	keys := setDefaults(viper.NewWithOptions(viper.KeyDelimiter(delimiter)), Default())
-	known := func(separator, name string) bool {
-		return slices.ContainsFunc(keys, func(key string) bool { return strings.ReplaceAll(key, delimiter, separator) == strings.ToLower(name) })
+	isVariable := func(text string) bool {
+		return slices.ContainsFunc(names(), func(name string) bool { return variable(name) == text })
 	}
 	docs, err := filepath.Glob("../docs/*.md")
 	if err != nil {
@@ -184,12 +182,12 @@ func TestVariablesInDocs(t *testing.T) {
 	for _, file := range append(docs, "../README.md", "../docker-compose.yml") {
 		text := read(t, strings.TrimPrefix(file, "../"))
 		for _, m := range regexp.MustCompile(`FIO2ES_([A-Z][A-Z_]*[A-Z])\b`).FindAllStringSubmatch(text, -1) {
-			if !known("_", m[1]) && !strings.HasPrefix(m[1], "TEST_") && m[1] != "CONFIG" && m[1] != "VERSION" {
+			if !isVariable(m[0]) && !strings.HasPrefix(m[1], "TEST_") && m[1] != "CONFIG" && m[1] != "VERSION" {
 				t.Errorf("%s: %s is no setting", file, m[0])
 			}
 		}
 		for _, m := range regexp.MustCompile("`((?:elasticsearch|kibana)\\.[a-z_]+)`").FindAllStringSubmatch(text, -1) {
-			if !known(".", m[1]) {
+			if !isSetting(m[1]) {
 				t.Errorf("%s: %s is no setting", file, m[1])
 			}
 		}

@@ -1,4 +1,4 @@
-// Package config holds fio2es's settings: where each comes from, what its default is,
+// Package config has fio2es's settings: where each comes from, what its default is,
 // and what is wrong with it.
 //
 // A setting is a flag, else a FIO2ES_* variable of the environment, else an entry of
@@ -32,7 +32,7 @@ type Config struct {
 	Levels    []string          `mapstructure:"levels"`    // cluster, host, job
 	Archive   string            `mapstructure:"archive"`   // name in place of the archive's own
 	Labels    map[string]string `mapstructure:"labels"`    // for every run
-	Start     string            `mapstructure:"start"`     // RFC 3339, for runs whose files do not tell
+	Start     string            `mapstructure:"start"`     // RFC 3339, for runs whose files do not say it
 	Offset    map[string]string `mapstructure:"offset"`    // milliseconds by host: corrections of their clocks
 	Groups    int               `mapstructure:"groups"`    // of bins, of a fio that was rebuilt: 17 to 64; 0: as columns and reports say
 	Unit      string            `mapstructure:"unit"`      // of its bins: ns or us
@@ -48,7 +48,7 @@ type Config struct {
 	Origins map[string]string `mapstructure:"-"`
 }
 
-// Elasticsearch is the cluster that holds the history, where there is one. Secrets come
+// Elasticsearch is the cluster with the history, if there is one. Secrets come
 // from the environment or from files, never from flags, which others can see.
 type Elasticsearch struct {
 	Addresses    []string  `mapstructure:"addresses"` // URLs; with none, and no cloud id, the history is embedded
@@ -74,7 +74,7 @@ type Elasticsearch struct {
 	Policy   string `mapstructure:"policy"`    // a lifecycle policy in place of fio2es's own; none: no policy
 }
 
-// Enabled tells whether the history is in a cluster.
+// Enabled reports whether the history is in a cluster.
 func (e *Elasticsearch) Enabled() bool { return len(e.Addresses) > 0 || e.CloudID != "" }
 
 // Name is what messages call the cluster.
@@ -85,7 +85,7 @@ func (e *Elasticsearch) Name() string {
 	return withoutCredentials(e.Addresses[0])
 }
 
-// Default is what holds where nothing is set.
+// Default is every setting's default.
 func Default() Config {
 	return Config{
 		History: defaultHistory(), Source: "hist", Precision: "p99:10%", Weighting: "inflight", InFlight: "long", Tolerance: 0.05,
@@ -96,8 +96,7 @@ func Default() Config {
 	}
 }
 
-// defaultHistory is in the user's data folder, as the XDG base directory specification
-// has it.
+// defaultHistory is in the user's data folder, by the XDG base directory specification.
 func defaultHistory() string {
 	dir := os.Getenv("XDG_DATA_HOME")
 	if dir == "" {
@@ -110,7 +109,7 @@ func defaultHistory() string {
 	return filepath.Join(dir, "fio2es", "history.db")
 }
 
-// Settings are all settings by name, for showing: without secrets, wherever they stand.
+// Settings are all settings by name, to be shown: without secrets, also those in addresses.
 func Settings(c Config) map[string]any {
 	c.Elasticsearch.Addresses = slices.Clone(c.Elasticsearch.Addresses)
 	for i, a := range c.Elasticsearch.Addresses {

@@ -138,7 +138,7 @@ func TestWhichFile(t *testing.T) {
 	}
 	write("fio2es.yaml", "jobs: [")
 	if _, err := Load("", pflag.NewFlagSet("", pflag.ContinueOnError)); err == nil || !strings.Contains(err.Error(), "fio2es.yaml") {
-		t.Errorf("which file is not told: %v", err)
+		t.Errorf("the file is not named: %v", err)
 	}
 }
 

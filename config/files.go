@@ -112,9 +112,9 @@ func (f *settingsFile) refuse() []error {
 			continue
 		}
 		for _, key := range settingsIn(name, f.set[name]) {
-			if variable := envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_")); isSetting(key) {
+			if isSetting(key) {
 				const text = "%s: %s is not taken from a file found in the current folder, which may come from somebody else: set it in %s or as %s"
-				faults = append(faults, fmt.Errorf(text, f.path, key, own, variable))
+				faults = append(faults, fmt.Errorf(text, f.path, key, own, variable(key)))
 			} else {
 				faults = append(faults, fmt.Errorf("%s: %s is no setting of fio2es", f.path, key))
 			}

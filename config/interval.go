@@ -12,7 +12,7 @@ import (
 // Interval is the length of windows, or [Auto].
 type Interval time.Duration
 
-// Auto makes windows as short as the precision allows that is asked for.
+// Auto makes windows as short as the wanted precision allows.
 const Auto Interval = -1
 
 // String implements [fmt.Stringer].

@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// Kibana is where setup puts dashboards, where there is one. It asks the cluster who a
-// user is, so the cluster's credentials hold where it has none of its own.
+// Kibana is where setup puts dashboards, if there is one. Its users are the cluster's, so the
+// cluster's credentials are used if it has none of its own.
 type Kibana struct {
 	URL          string    `mapstructure:"url"`   // with its base path, if it has one; empty: no Kibana
 	Space        string    `mapstructure:"space"` // empty: the default one
@@ -23,14 +23,14 @@ type Kibana struct {
 	AllowPlain   bool      `mapstructure:"allow_plain"` // send credentials over http to other machines
 }
 
-// Enabled tells whether there is a Kibana.
+// Enabled reports whether there is a Kibana.
 func (k *Kibana) Enabled() bool { return k.URL != "" }
 
 // spaceID is what Kibana takes for one.
 var spaceID = regexp.MustCompile(`^[a-z0-9_-]*$`)
 
-// faults are all that is wrong with the values. The address is not repeated, for a
-// password may stand in it.
+// faults are all that is wrong with the values. The address is not repeated, because it may
+// have a password.
 func (k *Kibana) faults() []error {
 	var faults []error
 	u, err := url.Parse(k.URL)
@@ -43,14 +43,14 @@ func (k *Kibana) faults() []error {
 	return faults
 }
 
-// credentials tells whether there are any of its own.
+// credentials reports whether there are any of its own.
 func (k *Kibana) credentials() bool {
 	u, err := url.Parse(k.URL)
 	return k.APIKey != "" || k.APIKeyFile != "" || k.Username != "" || k.Password != "" || k.PasswordFile != "" || err == nil && u.User != nil
 }
 
 // KibanaClient is how to reach Kibana, with the cluster's credentials where it has none
-// of its own; files with secrets and certificates are read. The space is not in it, for
+// of its own; files with secrets and certificates are read. The space is not in it, because
 // some requests belong to none.
 func (c *Config) KibanaClient() (es.Config, error) {
 	k, e := c.Kibana, c.Elasticsearch

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -14,22 +15,32 @@ import (
 
 const envPrefix = "FIO2ES_"
 
-// delimiter is between the names of nested settings; not a dot, which hosts have.
+// delimiter is between viper's names of nested settings; not a dot, because hosts have dots.
 const delimiter = "::"
 
 // flagNames are the flags of settings that are not named like them.
 var flagNames = map[string]string{
-	"elasticsearch::addresses": "elasticsearch", "elasticsearch::ca": "ca", "elasticsearch::fingerprint": "fingerprint",
-	"elasticsearch::request_timeout": "request-timeout", "elasticsearch::give_up_after": "give-up-after",
-	"kibana::url": "kibana", "kibana::space": "kibana-space", "kibana::ca_cert": "kibana-ca", "sla": "rule",
+	"elasticsearch.addresses": "elasticsearch", "elasticsearch.ca": "ca", "elasticsearch.fingerprint": "fingerprint",
+	"elasticsearch.request_timeout": "request-timeout", "elasticsearch.give_up_after": "give-up-after",
+	"kibana.url": "kibana", "kibana.space": "kibana-space", "kibana.ca_cert": "kibana-ca", "sla": "rule",
 }
 
-func flagName(key string) string {
-	if name, ok := flagNames[key]; ok {
-		return name
+// flagOf is the flag of a setting if the user gave it, else nil.
+func flagOf(flags *pflag.FlagSet, name string) *pflag.Flag {
+	f := flags.Lookup(cmp.Or(flagNames[name], name))
+	if f == nil || !f.Changed {
+		return nil
 	}
-	return key
+	return f
 }
+
+// variable is the variable of the environment for a setting.
+func variable(name string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(name, ".", "_"))
+}
+
+// viperName is viper's name of a setting.
+func viperName(name string) string { return strings.ReplaceAll(name, ".", delimiter) }
 
 // Load reads the settings. file is the one that the user names, or empty: then fio2es.yaml
 // in the user's configuration folder is read, and the one in the current folder, which may
@@ -37,7 +48,7 @@ func flagName(key string) string {
 // set count. All faults come joined.
 func Load(file string, flags *pflag.FlagSet) (Config, error) {
 	v := viper.NewWithOptions(viper.KeyDelimiter(delimiter))
-	keys := setDefaults(v, Default())
+	flatten("", decoded(Default()), func(name string, value any) { v.SetDefault(viperName(name), value) })
 	v.SetEnvPrefix(strings.TrimSuffix(envPrefix, "_"))
 	v.SetEnvKeyReplacer(strings.NewReplacer(delimiter, "_"))
 	v.AutomaticEnv()
@@ -45,10 +56,10 @@ func Load(file string, flags *pflag.FlagSet) (Config, error) {
 	if err := v.MergeConfigMap(merged(files)); err != nil {
 		faults = append(faults, err)
 	}
-	faults = append(faults, unknownVariables(keys)...)
-	for _, key := range keys {
-		if f := flags.Lookup(flagName(key)); f != nil && f.Changed {
-			if err := v.BindPFlag(key, f); err != nil {
+	faults = append(faults, unknownVariables()...)
+	for _, name := range names() {
+		if f := flagOf(flags, name); f != nil {
+			if err := v.BindPFlag(viperName(name), f); err != nil {
 				faults = append(faults, err)
 			}
 		}
@@ -59,7 +70,7 @@ func Load(file string, flags *pflag.FlagSet) (Config, error) {
 	if err := v.UnmarshalExact(&c, decode); err != nil {
 		faults = append(faults, explain(err, paths(files))...)
 	}
-	if f := flags.Lookup(flagName("elasticsearch::addresses")); f != nil && f.Changed && slices.ContainsFunc(c.Elasticsearch.Addresses, hasPassword) {
+	if flagOf(flags, "elasticsearch.addresses") != nil && slices.ContainsFunc(c.Elasticsearch.Addresses, hasPassword) {
 		faults = append(faults, errors.New("--elasticsearch: all users of the machine can read a password in a flag: set FIO2ES_ELASTICSEARCH_USERNAME and FIO2ES_ELASTICSEARCH_PASSWORD"))
 	}
 	c.Origins = origins(files, flags)
@@ -71,17 +82,6 @@ func Load(file string, flags *pflag.FlagSet) (Config, error) {
 	}
 	faults = append(faults, c.faults()...)
 	return c, errors.Join(faults...)
-}
-
-// setDefaults tells viper all names, without which it would not look for variables.
-func setDefaults(v *viper.Viper, c Config) []string {
-	var keys []string
-	flatten("", delimiter, decoded(c), func(key string, value any) {
-		v.SetDefault(key, value)
-		keys = append(keys, key)
-	})
-	slices.Sort(keys)
-	return keys
 }
 
 // restoreCase gives labels and hosts of files the names that stand there: viper takes names in
@@ -97,7 +97,7 @@ func restoreCase(pairs map[string]string, files []settingsFile, setting string) 
 	}
 }
 
-// paths names the files, for messages about what can be in any of them.
+// paths are those of all files, for messages about a setting in one of them.
 func paths(files []settingsFile) string {
 	var all []string
 	for _, f := range files {
@@ -107,16 +107,16 @@ func paths(files []settingsFile) string {
 }
 
 // unknownVariables finds misspelt FIO2ES_* variables. Those for tests are not ours.
-func unknownVariables(keys []string) []error {
+func unknownVariables() []error {
 	var faults []error
+	known := names()
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
 		key, ours := strings.CutPrefix(name, envPrefix)
 		if !ours || strings.HasPrefix(key, "TEST_") || key == "CONFIG" {
 			continue
 		}
-		known := func(k string) bool { return strings.ReplaceAll(k, delimiter, "_") == strings.ToLower(key) }
-		if !slices.ContainsFunc(keys, known) {
+		if !slices.ContainsFunc(known, func(setting string) bool { return strings.EqualFold(variable(setting), name) }) {
 			faults = append(faults, fmt.Errorf("environment: %s is no setting of fio2es", name))
 		}
 	}

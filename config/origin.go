@@ -12,7 +12,7 @@ import (
 // names are all settings, those of sections with dots.
 func names() []string {
 	var all []string
-	flatten("", ".", decoded(Default()), func(name string, _ any) { all = append(all, name) })
+	flatten("", decoded(Default()), func(name string, _ any) { all = append(all, name) })
 	slices.Sort(all)
 	return all
 }
@@ -26,11 +26,11 @@ func decoded(c Config) map[string]any {
 	return all
 }
 
-// flatten calls add for each setting, with its section's name before a separator.
-func flatten(prefix, separator string, m map[string]any, add func(name string, value any)) {
+// flatten calls add for each setting, with its section's name and a dot before its own.
+func flatten(prefix string, m map[string]any, add func(name string, value any)) {
 	for k, value := range m {
 		if nested, ok := value.(map[string]any); ok {
-			flatten(prefix+k+separator, separator, nested, add)
+			flatten(prefix+k+".", nested, add)
 			continue
 		}
 		add(prefix+k, value)
@@ -42,12 +42,10 @@ func flatten(prefix, separator string, m map[string]any, add func(name string, v
 func origins(files []settingsFile, flags *pflag.FlagSet) map[string]string {
 	from := map[string]string{}
 	for _, name := range names() {
-		key := strings.ReplaceAll(name, ".", delimiter)
-		variable := envPrefix + strings.ToUpper(strings.ReplaceAll(name, ".", "_"))
-		if f := flags.Lookup(flagName(key)); f != nil && f.Changed {
+		if f := flagOf(flags, name); f != nil {
 			from[name] = "--" + f.Name
-		} else if os.Getenv(variable) != "" {
-			from[name] = variable
+		} else if os.Getenv(variable(name)) != "" {
+			from[name] = variable(name)
 		} else if where := filesWith(files, name); where != "" {
 			from[name] = where
 		}

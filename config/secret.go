@@ -9,7 +9,7 @@ import (
 )
 
 // secret is the one set as name, or the text of the file set as name_file, without the
-// line's end that editors leave. Both would be a guess which of them holds.
+// line's end that editors leave. If both are set, neither is clearly meant.
 func secret(name string, text es.Secret, file string) (es.Secret, error) {
 	if text != "" && string(text) == text.String() {
 		return "", fmt.Errorf("%s is %q, which stands for a secret that was not shown: set it", name, string(text))

@@ -125,7 +125,7 @@ func (c *Config) bins(wrong func(name string, value any, want string)) hist.Hint
 	return hint
 }
 
-// stringToMap reads "a=b,c=d", as variables of the environment have to be written.
+// stringToMap reads "a=b,c=d", the form of variables of the environment.
 func stringToMap(from, to reflect.Type, value any) (any, error) {
 	if from.Kind() != reflect.String || to.Kind() != reflect.Map {
 		return value, nil

@@ -2,12 +2,12 @@ package hist
 
 import "math"
 
-// ConfidenceInterval is between which latencies the percentile q (0 … 1) of what these
-// requests are a sample of lies, with a confidence such as 0.95: those of two requests whose
-// ranks the binomial distribution gives, whatever the latencies' own distribution is
-// (order statistics; in its normal approximation n*q ∓ z*sqrt(n*q*(1-q)), Conover,
-// Practical Nonparametric Statistics, 3.2). It is false where there are too few requests
-// to tell, for p99 fewer than some 600, or where a bound lies in the open bin.
+// ConfidenceInterval returns bounds of the percentile q (0 … 1) of the latencies of which
+// these requests are a sample, with a confidence such as 0.95. The bounds are the latencies
+// of two requests. The binomial distribution gives their ranks, for any distribution of
+// latencies (order statistics; in its normal approximation n*q ∓ z*sqrt(n*q*(1-q)), Conover,
+// Practical Nonparametric Statistics, 3.2). It returns false if there are too few requests,
+// for p99 fewer than some 600, or if a bound lies in the open bin.
 func (h *Histogram) ConfidenceInterval(q, confidence float64) (low, high float64, ok bool) {
 	n := math.Floor(h.Total())
 	z := math.Sqrt2 * math.Erfinv(confidence)

@@ -5,11 +5,11 @@ import "math"
 // Deviation is [Histogram.StdDev] with the bound of its error, which takes a hundred
 // times as long. An empty histogram answers NaN.
 //
-// The deviation is least when all requests lie as close to one latency as their bins
-// let them: at m, or at the edge of their bin that is next to it, where m is the mean of
-// that. It is at most the root of min over c of E[max((low-c)², (high-c)²)], for any c
-// bounds the variance, and requests that lie at the edges further from the best c, some
-// at either edge where these are equally far, reach it.
+// The deviation is least if all requests lie as close to one latency m as their bins
+// allow: at m, or at the edge of their bin that is next to m, where m is the mean of these
+// latencies. It is at most the root of min over c of E[max((low-c)², (high-c)²)]: any c bounds
+// the variance. Requests at the edges further from the best c reach that bound; where both
+// edges are equally far, some lie at each.
 func (h *Histogram) Deviation() Answer {
 	total := h.Total()
 	if total <= 0 {
@@ -36,7 +36,7 @@ func (h *Histogram) Deviation() Answer {
 		to *float64
 		at func(box, float64) float64
 	}{{&a.Low, near}, {&a.High, far}} {
-		// The mean of where requests lie falls ever further behind m as m grows.
+		// As m grows, the mean of these latencies grows less than m.
 		from, to := first, last
 		for range 64 {
 			m, sum := (from+to)/2, 0.0

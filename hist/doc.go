@@ -1,9 +1,9 @@
 // Package hist is fio's latency histogram: the geometry of its bins, merging,
 // percentiles and percentile ranks, each with the bound of its error.
 //
-// Everything in fio2es speaks it, and other Go programs may import it: it needs
-// nothing but the standard library, does no I/O and keeps no state. Latencies are
-// nanoseconds throughout, also for logs of fio 2, which counts microseconds.
+// All of fio2es uses it, and other Go programs may import it: it needs only the standard
+// library, does no I/O and keeps no state. Latencies are nanoseconds everywhere, also for
+// logs of fio 2, which counts microseconds.
 //
 // # Bins
 //
@@ -18,49 +18,47 @@
 //	…
 //	28     1792 … 1855  2^27 ns 8.59 … 17.18 s, and all above
 //
-// so that a latency is known to 1/64 of itself at worst and its bin's middle is
-// off by 1/128 at most (0.78 %). log_hist_coarseness k joins 2^k neighbours: bin j
-// of the coarse layout is exactly the bins j*2^k … (j+1)*2^k-1 of the fine one:
+// So a latency is known to 1/64 of itself at worst, and its bin's middle is off by
+// 1/128 at most (0.78 %). log_hist_coarseness k joins 2^k neighbours: bin j of the
+// coarse layout is exactly the bins j*2^k … (j+1)*2^k-1 of the fine one:
 //
 //	coarseness 0   | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 //	coarseness 1   |   0   |   1   |   2   |   3   |
 //	coarseness 2   |       0       |       1       |
 //
-// Hence histograms of different coarseness merge into the coarsest of them without
-// splitting a count. fio 2 has 19 groups of microseconds; its bins do not nest in
-// those of fio 3, so such a merge spreads counts in proportion and says so
+// So histograms of different coarseness merge into the coarsest of them without
+// splitting a count. fio 2 has 19 groups of microseconds. Its bins do not nest in
+// those of fio 3, so such a merge spreads counts in proportion and reports it
 // ([Histogram.Rebinned]).
 //
-// The last bin is open: fio puts everything slower than its low edge there. An
-// answer that falls into it is that edge, or more: it has no upper bound
-// ([Answer.Open]).
+// The last bin is open: it has all requests slower than its low edge. An answer in
+// it is that edge "or more": it has no upper bound ([Answer.Open]).
 //
 // # More groups
 //
 // Some rebuild fio with another number of groups (FIO_IO_U_PLAT_GROUP_NR in stat.h), so
-// that slower requests have bins of their own: n groups of nanoseconds reach to 2^(n+5) ns,
-// those of microseconds to 2^(n+5) µs (24: 9 minutes). Layouts of 17 to 64 groups are known
-// ([NewLayout]); a log's number of columns, with what else is known, shows which it has
+// that slower requests have bins of their own. n groups of nanoseconds reach to 2^(n+5) ns,
+// n groups of microseconds to 2^(n+5) µs (24: 9 minutes). A layout may have 17 to 64 groups
+// ([NewLayout]). The number of columns of a log shows its layout, with what else is known
 // ([Resolve]). The first bins of two such layouts are the same.
 //
-// Histograms of different numbers of groups merge into the smaller number, exactly: what the
-// open bin of the smaller layout has may be of any latency above, so the merged layout has no
-// bin with an end there, and all slower requests of the larger one join it. So a merged
-// histogram claims nothing that one of its parts does not know, merging stays commutative and
-// associative, and the layout alone says all of it: documents need no mark beside it.
-// The price is that a histogram of a usual fio hides, where it is merged with others, how much
-// slower than 17.18 s their slowest requests were ("or more").
-// Of nanoseconds and microseconds, n groups of the latter reach as far as n+10 of the former.
+// Histograms of different numbers of groups merge exactly into the smaller number. The
+// requests in the open bin of the smaller layout may have any latency above, so the open bin
+// of the merged layout takes all slower requests. A merged histogram claims nothing that one
+// of its parts does not know, merging stays commutative and associative, and the layout
+// alone records it. The price: a histogram of a usual fio, merged with others, hides how
+// much slower than 17.18 s their slowest requests were ("or more"). n groups of microseconds
+// reach as far as n+10 groups of nanoseconds.
 //
 // An int64 of nanoseconds ends at 292 years. Edges beyond it are taken as its end, and no
-// latency is in a bin behind it ([Layout.Real]).
+// latency is in a later bin ([Layout.Real]).
 //
 // # Percentiles
 //
 // The percentile q of N requests is the latency of the request of rank ceil(q*N).
-// The n requests of a bin are taken as evenly spread, the i-th at (i-0.5)/n of the
-// way from the bin's lowest to its highest latency: i/n would push every bin with
-// one request to its upper edge (0.6 % too much at p99.9 of fio's finest bins).
+// The n requests of a bin count as evenly spread, the i-th at (i-0.5)/n of the way
+// from the bin's lowest to its highest latency. With i/n every bin with one request
+// would answer its upper edge (0.6 % too much at p99.9 of fio's finest bins).
 // [Histogram.Percentile] is this rule, [Histogram.CountWithin] its inverse, and
 // [Histogram.FioPercentile] what fio itself prints.
 //

@@ -16,7 +16,7 @@ const (
 )
 
 // The numbers of groups of a fio that was rebuilt with another FIO_IO_U_PLAT_GROUP_NR.
-// More than 64 are of no use: a number of 64 bits has not more magnitudes.
+// More than 64 are of no use: a number of 64 bits has no more magnitudes.
 const (
 	MinGroups = 17
 	MaxGroups = 64
@@ -25,8 +25,8 @@ const (
 // MaxColumns is the largest number of bins that a row of a histogram log can have.
 const MaxColumns = MaxGroups * groupBins
 
-// sameReach is how many groups of nanoseconds more reach as far as groups of microseconds,
-// but for 2 %: 2^10 is 1,000 and a little more.
+// sameReach is how many more groups of nanoseconds reach as far as groups of microseconds,
+// to within 2 %: 2^10 is a little more than 1,000.
 const sameReach = 10
 
 // Unit is what a histogram counts latencies in.
@@ -59,7 +59,7 @@ type Layout struct {
 }
 
 // Fio3 is the layout of fio 3, in nanoseconds, with 2^coarseness bins joined.
-// It panics when coarseness is not in 0 … 6: that is for the caller to know.
+// It panics if coarseness is not in 0 … 6.
 func Fio3(coarseness int) Layout { return mustLayout(Nanoseconds, fio3Groups, coarseness) }
 
 // Fio2 is the layout of fio 2, in microseconds, with 2^coarseness bins joined.
@@ -107,7 +107,7 @@ func (l Layout) Coarseness() int { return int(l.coarseness) }
 func (l Layout) Fio2() bool { return l.fio2 }
 
 // Unit is what the bins count: nanoseconds in fio 3, microseconds in fio 2. All methods
-// of a layout take and give nanoseconds.
+// of a layout take and return nanoseconds.
 func (l Layout) Unit() Unit {
 	if l.fio2 {
 		return Microseconds
@@ -115,7 +115,7 @@ func (l Layout) Unit() Unit {
 	return Nanoseconds
 }
 
-// IsUsual reports whether the layout is one that a fio writes as it is released.
+// IsUsual reports whether a released fio writes the layout.
 func (l Layout) IsUsual() bool {
 	return l.Groups() == fio3Groups && !l.fio2 || l.Groups() == fio2Groups && l.fio2
 }
@@ -141,29 +141,28 @@ func (l Layout) Bounds(i int) (low, high int64) {
 	return e[i], e[i+1]
 }
 
-// Middle is the middle of the latencies (whole nanoseconds) that bin i can hold: the
-// least biased single value for it.
+// Middle is the middle of the latencies of bin i in whole nanoseconds: the least biased
+// single value for it.
 func (l Layout) Middle(i int) float64 {
 	return middle(l.Bounds(i))
 }
 
-// middle is that of the whole numbers from low up to, but without, high. Their sum may
-// be above 2^63.
+// middle is the middle of the whole numbers from low up to, but without, high. Their sum
+// may be above 2^63.
 func middle(low, high int64) float64 { return float64(low) + float64(high-1-low)/2 }
 
-// Open reports whether bin i is the last one, which has all slower requests, too.
+// Open reports whether bin i is the last one, which has all slower requests.
 func (l Layout) Open(i int) bool { return i == l.Len()-1 }
 
-// Reach is the highest latency in nanoseconds that has a bin with an end, or would, were
-// the last bin not open: 17.18 s in fio 3.
+// Reach is the nominal end of the last bin in nanoseconds: 17.18 s in fio 3.
 func (l Layout) Reach() int64 {
 	_, high := l.Bounds(l.Len() - 1)
 	return high
 }
 
-// Real is the number of bins that can have requests: all of them, but in layouts of more
-// than 58 groups of nanoseconds or 48 of microseconds those that begin above 2^63 ns. A
-// count there is an error of the file or of the layout.
+// Real is the number of bins that can have requests. In layouts of more than 58 groups of
+// nanoseconds or 48 of microseconds the last bins begin above 2^63 ns. A count there is an
+// error of the file or of the layout.
 func (l Layout) Real() int { return l.Index(math.MaxInt64) + 1 }
 
 // Index is the bin of a latency of ns nanoseconds; negative ones count as 0.
@@ -202,7 +201,7 @@ func (l Layout) scale() int64 {
 }
 
 // fineIndex is plat_val_to_idx without its clamp: the position of the highest bit
-// picks the group, the six bits below it the bin.
+// selects the group, the six bits below it the bin.
 func fineIndex(v uint64) int {
 	if v < 2*groupBins {
 		return int(v)
@@ -232,9 +231,9 @@ func times(n, by int64) int64 {
 	return n * by
 }
 
-// edgeTables are the edges of all bins, in nanoseconds, computed once a layout: by unit, by
-// the groups beyond 29 modulo 64, and by coarseness. The sizes are powers of
-// two, because this is looked up for each bin.
+// edgeTables are the edges of all bins in nanoseconds, computed once a layout: by unit, by
+// the groups beyond 29 modulo 64, and by coarseness. The sizes are powers of two to make the
+// look-up fast.
 var edgeTables [2][64][8]struct {
 	once  sync.Once
 	edges []int64
@@ -255,10 +254,9 @@ func (l Layout) edges() []int64 {
 	return t.edges
 }
 
-// Merged is the layout in which histograms of both layouts can be added, without a claim
-// that one of them does not support: the coarser one, with the smaller number of groups;
-// across fio versions in nanoseconds, with groups that reach as far as those of the one
-// that reaches less far. See the package comment.
+// Merged is the layout to which histograms of both layouts can be added: the coarser one
+// with the smaller number of groups. Across fio versions it counts nanoseconds and reaches
+// as far as the layout that reaches less far. See the package comment.
 func (l Layout) Merged(m Layout) Layout {
 	if l == m {
 		return l
@@ -270,13 +268,13 @@ func (l Layout) Merged(m Layout) Layout {
 	return layout(fio2, groups, max(l.Coarseness(), m.Coarseness()))
 }
 
-// NestsIn reports whether each bin of l lies within one of m: that of its index divided by
-// 2^n, where n is by how much m is coarser, at most the last one.
+// NestsIn reports whether each bin of l lies within one bin of m. Its index there is its
+// index divided by 2^n, at most the last one, where m is coarser by n.
 func (l Layout) NestsIn(m Layout) bool {
 	return l.fio2 == m.fio2 && l.coarseness <= m.coarseness && l.more >= m.more
 }
 
-// reaching is with how many groups of nanoseconds a layout reaches as far.
+// reaching is the number of groups of nanoseconds that reach as far.
 func (l Layout) reaching() int {
 	if l.fio2 {
 		return l.Groups() + sameReach

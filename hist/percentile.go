@@ -5,22 +5,22 @@ import (
 	"math/big"
 )
 
-// Answer is a latency with the bound of its error: the exact value that the raw
-// completions would have given lies in [Low, High]. Nanoseconds.
+// Answer is a latency with the bound of its error, in nanoseconds: the exact value, computed
+// from the raw completions, lies in [Low, High].
 type Answer struct {
 	Value float64
 	Low   float64
 	High  float64
-	Open  bool // it lies in the last bin: Value is Low, and the latency is that or more; High is not a bound
+	Open  bool // in the last bin: the latency is Value, which is Low, or more; High is no bound
 }
 
-// Percentile is the latency of rank q (0 … 1): of the request of rank ceil(q*N), by
-// the rule of the package comment. For fractional weights the rank is interpolated
-// between those of the whole numbers around N, so that it is continuous in them and
-// the same for whole ones. An empty histogram answers NaN, and so does q = NaN.
+// Percentile is the latency of the request of rank ceil(q*N), with q in 0 … 1, by the rule
+// of the package comment. For fractional weights the rank is interpolated between the ranks
+// for the whole numbers around N, so that it is continuous. An empty histogram answers NaN,
+// and so does q = NaN.
 func (h *Histogram) Percentile(q float64) Answer { return h.Percentiles(q)[0] }
 
-// Percentiles are several at once, in one pass when qs ascend.
+// Percentiles answers several percentiles, in one pass if qs ascend.
 func (h *Histogram) Percentiles(qs ...float64) []Answer {
 	out := make([]Answer, len(qs))
 	h.AppendPercentiles(out[:0], qs...)
@@ -39,7 +39,7 @@ func (h *Histogram) AppendPercentiles(dst []Answer, qs ...float64) []Answer {
 			continue
 		}
 		p := position(q, total)
-		if !(p >= at) { // not ascending: begin again
+		if !(p >= at) { // not ascending: restart
 			bin, before = h.low, 0
 		}
 		at = p
@@ -56,8 +56,8 @@ func (h *Histogram) AppendPercentiles(dst []Answer, qs ...float64) []Answer {
 	return dst
 }
 
-// position is where the request of rank q lies among total ones when request i takes
-// up (i-1, i] and its value is that of the middle, i-0.5.
+// position is the place of the request of rank q among total ones, where request i covers
+// (i-1, i] and its value is at the middle, i-0.5.
 func position(q, total float64) float64 {
 	q = min(max(q, 0), 1)
 	if total <= 1 {
@@ -71,8 +71,8 @@ func position(q, total float64) float64 {
 	return min(max(rank, 1), total) - 0.5
 }
 
-// wholeRank is ceil(q*n), at least 1. A product that only rounding has lifted above a
-// whole number is taken as that number: 0.999 of 1000 is 999, not 1000.
+// wholeRank is ceil(q*n), at least 1. A product that is above a whole number only by
+// rounding counts as that number: 0.999 of 1000 is 999, not 1000.
 func wholeRank(q, n float64) float64 {
 	x := q * n
 	if r := math.Round(x); math.Abs(x-r) <= 4e-16*n {
@@ -81,8 +81,8 @@ func wholeRank(q, n float64) float64 {
 	return max(math.Ceil(x), 1)
 }
 
-// inside is the answer at share t (0 … 1) of the latencies that bin i can hold. Of the last
-// one only the lowest is known.
+// inside is the answer at share t (0 … 1) of the latencies of bin i. Of the last bin only
+// the lowest latency is known.
 func (h *Histogram) inside(i int, t float64) Answer {
 	low, high := h.layout.Bounds(i)
 	lo, hi := float64(low), float64(high-1)
@@ -93,9 +93,8 @@ func (h *Histogram) inside(i int, t float64) Answer {
 	return Answer{Value: lo + t*(hi-lo), Low: lo, High: hi}
 }
 
-// CountWithin is how many requests were served within ns nanoseconds: the inverse of
-// Percentile, by the same rule within the bin that ns falls into. low and high bound
-// the number that the raw completions would have given.
+// CountWithin is the number of requests served within ns nanoseconds: the inverse of
+// Percentile, by the same rule within a bin. low and high bound the exact number.
 func (h *Histogram) CountWithin(ns float64) (count, low, high float64) {
 	edges, open := h.layout.edges(), h.layout.Len()-1
 	for i := h.low; i < h.high; i++ {
@@ -106,7 +105,7 @@ func (h *Histogram) CountWithin(ns float64) (count, low, high float64) {
 		case ns >= last && i != open:
 			count += n
 		case i == open:
-			// No telling where in an open bin a request lies.
+			// Where in an open bin a request lies is unknown.
 			return count, count, count + n
 		default:
 			return count + n*(ns-first)/(last-first), count, count + n
@@ -121,8 +120,8 @@ func (h *Histogram) Rank(ns float64) float64 {
 	return n / h.Total()
 }
 
-// Min is the estimated lowest latency: that of rank 0. Its Low is the latency that
-// surely no request fell below, also where the lowest bin holds too little for a rank.
+// Min is the estimated lowest latency: the percentile 0. No request was below its Low, even
+// if the lowest bin has too small a weight for a rank.
 func (h *Histogram) Min() Answer {
 	a := h.Percentile(0)
 	for i := range h.All() {
@@ -132,8 +131,8 @@ func (h *Histogram) Min() Answer {
 	return a
 }
 
-// Max is the estimated highest latency: that of rank 1, never below any percentile.
-// Its High is the latency that surely no request exceeded, unless Open.
+// Max is the estimated highest latency: the percentile 1, never below any other. No request
+// was above its High, unless Open.
 func (h *Histogram) Max() Answer {
 	a := h.Percentile(1)
 	for i := h.high - 1; i >= h.low; i-- {
@@ -146,7 +145,7 @@ func (h *Histogram) Max() Answer {
 	return a
 }
 
-// Mean is the mean latency, from the bins' middles; the true one lies in [Low, High].
+// Mean is the mean latency, from the bins' middles. The true mean lies in [Low, High].
 func (h *Histogram) Mean() Answer {
 	total, a := h.Total(), Answer{}
 	edges, open := h.layout.edges(), h.layout.Len()-1
@@ -160,8 +159,8 @@ func (h *Histogram) Mean() Answer {
 	return a
 }
 
-// StdDev is the standard deviation of all requests (not of a sample), in nanoseconds:
-// that of the bins' middles and, within each bin, of requests spread evenly.
+// StdDev is the standard deviation of all requests (not of a sample), in nanoseconds, with
+// the requests of each bin spread evenly.
 func (h *Histogram) StdDev() float64 {
 	total, mean, sum := h.Total(), h.Mean().Value, 0.0
 	edges := h.layout.edges()
@@ -173,11 +172,11 @@ func (h *Histogram) StdDev() float64 {
 	return math.Sqrt(sum / total)
 }
 
-// FioPercentile is what fio prints for the percentile f (0 … 100): its value for the
-// first bin at which the count reaches f/100*N, in nanoseconds, and false when empty
-// or f is not a number. fio computes the limit in long double from the double nearest
-// to f, so 99.95 is a little more than 99.95; and it is built with -ffast-math, which
-// makes it f * (N * 0.01). A 64-bit mantissa repeats that (calc_clat_percentiles).
+// FioPercentile is what fio prints for the percentile f (0 … 100): its value for the first
+// bin at which the count reaches f/100*N, in nanoseconds. It returns false if the histogram
+// is empty or f is not a number. fio computes the limit in long double from the double
+// nearest to f, so 99.95 is a little more than 99.95. It is built with -ffast-math, which
+// makes the limit f * (N * 0.01). A 64-bit mantissa repeats that (calc_clat_percentiles).
 func (h *Histogram) FioPercentile(f float64) (int64, bool) {
 	if h.IsEmpty() || math.IsNaN(f) {
 		return 0, false

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ErrColumns is a number of bins that no fio writes, however it was built.
+// ErrColumns is a number of bins that no fio writes, however built.
 var ErrColumns = errors.New("not the number of bins of any fio histogram")
 
 // Evidence is how well a log's coarseness is known.
@@ -16,20 +16,20 @@ type Evidence uint8
 // The evidence, the weakest first.
 const (
 	Unknown Evidence = iota // nothing names the coarseness
-	Implied                 // the job's options are known and do not name it: it decides where several layouts fit
+	Implied                 // the job's options are known and do not name it: it decides between layouts that fit
 	Stated                  // an option names it: layouts of another coarseness do not fit
 )
 
-// Hint is what is known of a log's layout beside its number of columns: from fio's report
-// or from the user. Each part may be unknown; the zero value knows nothing.
+// Hint is what is known of a log's layout beside its number of columns, from fio's report
+// or from the user. Each part may be unknown. In the zero value all parts are.
 type Hint struct {
 	Unit       Unit
 	Groups     int // 0: unknown
-	Coarseness int // log_hist_coarseness, as far as Evidence goes
+	Coarseness int // log_hist_coarseness, by Evidence
 	Evidence   Evidence
 }
 
-// Or is the hint with what other knows in place of what it does not.
+// Or returns the hint with its unknown parts from other.
 func (h Hint) Or(other Hint) Hint {
 	if h.Unit == UnknownUnit {
 		h.Unit = other.Unit
@@ -43,7 +43,7 @@ func (h Hint) Or(other Hint) Hint {
 	return h
 }
 
-// String names what is known, such as "34 groups of ns, coarseness 1".
+// String is what is known, such as "34 groups of ns, coarseness 1".
 func (h Hint) String() string {
 	var parts []string
 	switch {
@@ -63,20 +63,20 @@ func (h Hint) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// allows reports whether a layout is none that the hint rules out.
+// allows reports whether the hint does not exclude a layout.
 func (h Hint) allows(l Layout) bool {
 	return (h.Unit == UnknownUnit || h.Unit == l.Unit()) && (h.Groups == 0 || h.Groups == l.Groups()) &&
 		(h.Evidence != Stated || h.Coarseness == l.Coarseness())
 }
 
-// Resolve finds the layout of a log whose rows have so many bins. Without a hint these are
-// 1856 (fio 3) or 1216 (fio 2), divided by a power of two; the two never collide. Other
-// numbers are of a fio that was rebuilt with more groups: the hint decides between those
-// that fit. It also decides where a usual number means something else: 1856 bins of
+// Resolve finds the layout of a log by the number of bins of its rows. Without a hint these
+// are 1856 (fio 3) or 1216 (fio 2), divided by a power of two; the two never collide. Other
+// numbers are of a fio that was rebuilt with more groups, and the hint decides between the
+// layouts that fit. It also decides if a usual number means another layout: 1856 bins of
 // coarseness 1 are 58 groups.
 //
-// It fails with [ErrColumns] where no layout fits, and with a [*LayoutError] where the
-// hint leaves several layouts or none.
+// It fails with [ErrColumns] if no layout fits, and with a [*LayoutError] if the hint
+// leaves several layouts or none.
 func Resolve(columns int, hint Hint) (Layout, error) {
 	fitting := fits(columns)
 	if len(fitting) == 0 {
@@ -123,12 +123,12 @@ func filter(layouts []Layout, keep func(Layout) bool) []Layout {
 	return kept
 }
 
-// LayoutError is a number of columns whose layout is not known: several fit, or the hint
-// contradicts it.
+// LayoutError is a number of columns whose layout is unknown: several fit, or the hint
+// contradicts all.
 type LayoutError struct {
 	Columns     int
 	Hint        Hint
-	Fits        []Layout // that the hint leaves; all that have so many columns where it contradicts them
+	Fits        []Layout // the layouts that the hint leaves, or all with so many columns if it contradicts them
 	Contradicts bool
 }
 
@@ -138,7 +138,7 @@ func (e *LayoutError) Is(target error) bool { return target == ErrLayout }
 // Error says what was found, what fits, and what to do.
 func (e *LayoutError) Error() string {
 	if e.Contradicts {
-		return fmt.Sprintf("%d bins do not go with %s: they can be %s; correct --groups and --unit, or leave them out where fio's JSON report is beside the logs",
+		return fmt.Sprintf("%d bins contradict %s: they can be %s; correct --groups and --unit, or drop them if fio's JSON report is beside the logs",
 			e.Columns, e.Hint, describe(e.Fits))
 	}
 	return fmt.Sprintf("%d bins can be %s: say %s, or put fio's JSON report beside the logs", e.Columns, describe(e.Fits), e.choice())
@@ -155,7 +155,7 @@ func describe(layouts []Layout) string {
 	return either(groups) + ", of " + either(units)
 }
 
-// choice is which settings distinguish the layouts.
+// choice lists the settings that distinguish the layouts.
 func (e *LayoutError) choice() string {
 	var groups, units, settings []string
 	for _, l := range e.Fits {

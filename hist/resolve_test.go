@@ -70,10 +70,10 @@ func TestResolve(t *testing.T) {
 		{"groups not said", 1536, hist.Hint{Unit: us}, "say --groups 24 or --groups 48, or put"},
 		{"coarseness implied, unit unknown", 1536, implied(hist.UnknownUnit, 0), "say --unit ns or --unit us, or put"},
 
-		{"groups wrong", 1536, hist.Hint{Unit: us, Groups: 34}, "1536 bins do not go with 34 groups of us: they can be 24 groups (coarseness 0) or 48 groups (coarseness 1), of ns"},
-		{"groups wrong of a usual number", 1856, hist.Hint{Groups: 24}, "1856 bins do not go with 24 groups: they can be 29 groups (coarseness 0) or 58 groups (coarseness 1)"},
-		{"coarseness wrong", 2176, stated(ns, 0, 1), "2176 bins do not go with groups of ns, coarseness 1: they can be 34 groups"},
-		{"coarseness wrong of a usual number", 928, stated(ns, 0, 0), "928 bins do not go with groups of ns, coarseness 0"},
+		{"groups wrong", 1536, hist.Hint{Unit: us, Groups: 34}, "1536 bins contradict 34 groups of us: they can be 24 groups (coarseness 0) or 48 groups (coarseness 1), of ns"},
+		{"groups wrong of a usual number", 1856, hist.Hint{Groups: 24}, "1856 bins contradict 24 groups: they can be 29 groups (coarseness 0) or 58 groups (coarseness 1)"},
+		{"coarseness wrong", 2176, stated(ns, 0, 1), "2176 bins contradict groups of ns, coarseness 1: they can be 34 groups"},
+		{"coarseness wrong of a usual number", 928, stated(ns, 0, 0), "928 bins contradict groups of ns, coarseness 0"},
 
 		{"usual, its report beside", 1856, implied(ns, 0), "fio 3, coarseness 0"},
 		{"usual, its report beside, stated", 1856, stated(ns, 0, 0), "fio 3, coarseness 0"},

@@ -3,10 +3,8 @@ package kibana_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,12 +13,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/kibana"
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func bundle(t *testing.T, opt kibana.Options) *kibana.Bundle {
 	t.Helper()
@@ -57,18 +54,7 @@ func TestObjects(t *testing.T) {
 		fmt.Fprintf(&list, "%-14s %-36s %s\n", o.Type, o.ID, o.Title())
 	}
 	file := filepath.Join("testdata", "objects.golden")
-	if *update {
-		if err := os.WriteFile(file, []byte(list.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), list.String()); diff != "" {
-		t.Errorf("objects differ, -update writes them anew (-want +got):\n%s", diff)
-	}
+	golden.File(t, file, list.String())
 }
 
 // TestVersions: Kibana 8.3 refuses what is newer than itself, and damages objects that do

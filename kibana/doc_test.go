@@ -4,45 +4,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/kibana"
 )
 
 // The part of docs/kibana.md that is made of the sources.
 const (
-	panelsBegin = "<!-- made of kibana/objects: go test ./kibana -update -->\n"
-	panelsEnd   = "<!-- end -->\n"
+	panelsBegin = "<!-- made of kibana/objects: go test ./kibana -update -->"
+	panelsEnd   = "<!-- end -->"
 )
 
-// TestDoc: docs/kibana.md says what each panel shows and asks.
+// TestDoc: docs/kibana.md says what each panel shows and queries.
 func TestDoc(t *testing.T) {
 	file := filepath.Join("..", "docs", "kibana.md")
-	old, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(old), panelsBegin)
-	_, after, ok2 := strings.Cut(rest, panelsEnd)
-	if !ok || !ok2 {
-		t.Fatalf("%s does not have the lines %q and %q", file, panelsBegin, panelsEnd)
-	}
-	made := before + panelsBegin + panelList(t, bundle(t, kibana.Options{})) + panelsEnd + after
-	if *update {
-		if err := os.WriteFile(file, []byte(made), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(string(old), made); diff != "" {
-		t.Errorf("%s is not what the sources say, -update writes it anew (-want +got):\n%s", file, diff)
-	}
+	golden.Section(t, file, panelsBegin, panelsEnd, panelList(t, bundle(t, kibana.Options{})))
 }
 
 // panelList is a table of panels for each dashboard.
@@ -57,7 +37,7 @@ func panelList(t *testing.T, b *kibana.Bundle) string {
 		if o.Type != "dashboard" {
 			continue
 		}
-		fmt.Fprintf(&text, "\n### %s\n\n%s\n\n| panel | shows | asks |\n|---|---|---|\n", o.Title(), o.Attributes["description"])
+		fmt.Fprintf(&text, "\n### %s\n\n%s\n\n| panel | shows | queries |\n|---|---|---|\n", o.Title(), o.Attributes["description"])
 		for _, r := range o.References {
 			panel := byID[r.ID]
 			if panel.Type == "index-pattern" {

@@ -3,9 +3,7 @@ package mapping_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -13,10 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // decode is strict: a field that the types do not have is a fault of the encoder.
 func decode(t interface{ Fatalf(string, ...any) }, text []byte, into any) {
@@ -132,18 +129,7 @@ func TestGolden(t *testing.T) {
 		"light.json":    sampleRun().Light().AppendJSON(nil),
 	} {
 		path := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), string(text)+"\n"); diff != "" {
-			t.Errorf("%s (-want +got; -update writes it):\n%s", path, diff)
-		}
+		golden.File(t, path, string(text)+"\n")
 	}
 }
 

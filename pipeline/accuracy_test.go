@@ -3,7 +3,6 @@ package pipeline
 import (
 	"bufio"
 	"cmp"
-	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -15,11 +14,10 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
-
-var update = flag.Bool("update", false, "write the tables in README.md and docs/ anew")
 
 // accuracyRanks are asked of each second, and of the whole run.
 var accuracyRanks = []float64{0.5, 0.9, 0.95, 0.99}
@@ -89,30 +87,7 @@ func TestAccuracy(t *testing.T) {
 		})
 	}
 	for _, file := range []string{"README.md", "docs/numbers.md"} {
-		checkTable(t, filepath.Join("..", file), table)
-	}
-}
-
-// checkTable compares the table in a document with what was measured; -update writes it.
-func checkTable(t *testing.T, file, table string) {
-	t.Helper()
-	const begin, end = "<!-- accuracy -->\n", "<!-- /accuracy -->\n"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(text), begin)
-	old, after, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		t.Fatalf("%s has no place for the table", file)
-	}
-	switch {
-	case *update:
-		if err := os.WriteFile(file, []byte(before+begin+table+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	case old != table:
-		t.Errorf("%s says\n%smeasured was\n%s", file, old, table)
+		golden.Section(t, filepath.Join("..", file), "<!-- accuracy -->", "<!-- /accuracy -->", table)
 	}
 }
 

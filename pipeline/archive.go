@@ -14,14 +14,13 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// Archive is what was found under some paths: runs, and what belongs to none.
+// Archive has the runs that were found under some paths, and the files of no run.
 type Archive struct {
 	Runs []*cbt.Run
-	// Left are files that look like fio's but belong to no run, Skipped what is not of
-	// fio at all.
+	// Left are files that look like fio's but belong to no run. Skipped are all other files.
 	Left    []cbt.Left
 	Skipped []cbt.Skipped
-	// Problems are files and archives that could not be looked into.
+	// Problems are files and archives that could not be read.
 	Problems []*source.Problem
 
 	set *source.Set
@@ -46,8 +45,8 @@ func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(so
 	return &Archive{Runs: found.Runs, Left: found.Left, Skipped: found.Skipped, Problems: set.Problems, set: set}, nil
 }
 
-// unwrap takes the folder off the paths of an archive that has nothing but a folder of
-// its own name: lab.tar, made by "tar c lab", is what the folder lab is.
+// unwrap removes the folder from the paths of an archive whose only content is a folder of
+// its own name: lab.tar, made by "tar c lab", is the same as the folder lab.
 func unwrap(files []*source.File) {
 	for len(files) > 0 {
 		n, wrapped := 0, true
@@ -64,7 +63,8 @@ func unwrap(files []*source.File) {
 	}
 }
 
-// CheckHosts is an error if a host is in no run: a correction of its clock would be lost.
+// CheckHosts returns an error if a host is in no run, because a correction of its clock would
+// have no effect.
 func (a *Archive) CheckHosts(offsets map[string]time.Duration) error {
 	var have []string
 	for _, r := range a.Runs {
@@ -77,24 +77,24 @@ func (a *Archive) CheckHosts(offsets map[string]time.Duration) error {
 			continue
 		}
 		if len(have) == 0 {
-			return fmt.Errorf("offset of host %s: no file here says which host it is of: --start sets when the run began", host)
+			return fmt.Errorf("offset of host %s: no file here names its host: --start sets when the run began", host)
 		}
 		return fmt.Errorf("offset of host %s: no run has such a host; the hosts are %s", host, strings.Join(have, ", "))
 	}
 	return nil
 }
 
-// Until ends all reading of the archive with ctx. Without it reading goes on, as follow
-// needs, which stores what it has when it is interrupted.
+// Until ends all reading of the archive when ctx ends. Without it reading continues: follow
+// needs that to store what it has when it is interrupted.
 func (a *Archive) Until(ctx context.Context) { a.set.Until(ctx) }
 
-// Close lets go of what the runs are read from.
+// Close closes the files of the runs.
 func (a *Archive) Close() error { return a.set.Close() }
 
-// Together makes one run of those whose logs the user named one by one: whatever wrote
-// them, they are to be merged. Runs that were found in folders and archives stay as they
-// are. Of jobs that then have the same host, volume and number all but the first get their
-// prefix for a volume, so that they stay apart.
+// Together merges the runs whose logs the user named one by one, whichever fio wrote them.
+// Runs that were found in folders and archives stay as they are. If jobs then have the same
+// host, volume and number, all but the first get their prefix as a volume, so that they stay
+// separate.
 func Together(runs []*cbt.Run) []*cbt.Run {
 	var loose, others []*cbt.Run
 	for _, r := range runs {
@@ -123,8 +123,8 @@ func Together(runs []*cbt.Run) []*cbt.Run {
 	return append([]*cbt.Run{&one}, others...)
 }
 
-// NamedOnly are the runs without the reports that no argument covers: those found beside
-// logs that the user named.
+// NamedOnly returns the runs without the reports that were found beside logs that the user
+// named.
 func NamedOnly(runs []*cbt.Run) []*cbt.Run {
 	var named []*cbt.Run
 	for _, r := range runs {
@@ -135,8 +135,8 @@ func NamedOnly(runs []*cbt.Run) []*cbt.Run {
 	return named
 }
 
-// IsLoose reports whether the user named all that the runs are made of file by file, so
-// that nothing else is expected beside it.
+// IsLoose reports whether the user named all files of the runs one by one, so that no others
+// are expected.
 func IsLoose(runs []*cbt.Run) bool {
 	return !slices.ContainsFunc(runs, func(r *cbt.Run) bool { return !r.Loose })
 }
@@ -144,7 +144,7 @@ func IsLoose(runs []*cbt.Run) bool {
 // jobsApart has the prefix of each job's logs.
 type jobsApart map[jobKey]string
 
-// all gives volumes to logs whose jobs are taken by logs of another prefix.
+// all sets the volume of logs whose jobs already have logs of another prefix.
 func (a jobsApart) all(logs []cbt.Log) []cbt.Log {
 	logs = slices.Clone(logs)
 	for i := range logs {

@@ -14,8 +14,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// averages are what logs with log_avg_msec say: the mean latency, rate and bandwidth of
-// each job over time. Means of many requests have no percentiles.
+// averages are the mean latency, rate and bandwidth of each job over time, from logs with
+// log_avg_msec. Means of many requests have no percentiles.
 type averages struct {
 	*plan
 	problems *Problems
@@ -31,10 +31,10 @@ type averageKey struct {
 // average is the mean of a window: sums of value times milliseconds.
 type average struct {
 	iops, bandwidth   float64
-	latency, measured float64 // of the latency, and the milliseconds that it covers
+	latency, measured float64 // of the latency, and the milliseconds with a latency
 }
 
-// readAverages reads logs for what they say over time.
+// readAverages reads logs of averages.
 func (p *plan) readAverages(ctx context.Context, logs []cbt.Log, t *tallies) (*averages, error) {
 	a := &averages{plan: p, problems: t.problems, series: map[averageKey]*average{}}
 	for _, log := range logs {
@@ -43,21 +43,21 @@ func (p *plan) readAverages(ctx context.Context, logs []cbt.Log, t *tallies) (*a
 		}
 		j := p.jobOf(log)
 		if j == nil {
-			continue // of no job that is used
+			continue // its job is not used
 		}
 		last, err := a.read(log, j)
 		if err != nil {
 			t.problems.skip(err)
 		}
-		if len(p.averages) > 0 { // else rows say it
+		if len(p.averages) > 0 { // else the rows have it
 			t.jobs[j].last = max(t.jobs[j].last, last)
 		}
 	}
 	return a, nil
 }
 
-// read adds one log, and returns its last time since the job's start. A row's value is
-// the mean from the row before to its time; one with a block size is a single request.
+// read adds one log and returns its last time since the job's start. A row's value is the
+// mean from the row before to its time. A row with a block size is a single request.
 func (a *averages) read(log cbt.Log, j *job) (end int64, err error) {
 	l := openLog(log, 0, hist.Hint{})
 	defer l.close()
@@ -75,7 +75,7 @@ func (a *averages) read(log cbt.Log, j *job) (end int64, err error) {
 		}
 		at := rec.Time - j.origin
 		if at < 0 || at > maxRun || rec.NewJob {
-			a.problems.skip(rowErr(errors.New("the time is not of this job"), log, rec))
+			a.problems.skip(l.wrong(errors.New("the time is not of this job"), rec))
 			continue
 		}
 		from := last[rec.Direction]

@@ -9,15 +9,15 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// bandwidth is the bytes per second of windows. Histogram logs do not have them: the
-// block size in a row is that of one request. Where fio's report says that all requests
-// are of one size, that is exact; else the bw logs say, where there are some.
+// bandwidth is the bytes per second of windows. Histogram logs do not have them: the block
+// size in a row is the size of one request. If all requests of fio's report have one size,
+// that is exact. Otherwise it comes from the bw logs, if there are any.
 type bandwidth struct {
-	size [fiolog.Directions]float64 // of every request, bytes; 0 if they differ, or nothing tells
+	size [fiolog.Directions]float64 // of every request, bytes; 0 if they differ or it is unknown
 	logs map[averageKey]*average    // nil if not needed
 }
 
-// readBandwidth looks for what says the run's bandwidth over time.
+// readBandwidth finds the run's bandwidth over time.
 func (p *plan) readBandwidth(ctx context.Context, t *tallies) (*bandwidth, error) {
 	b, mixed := &bandwidth{}, false
 	for d := range b.size {
@@ -42,8 +42,8 @@ func (p *plan) readBandwidth(ctx context.Context, t *tallies) (*bandwidth, error
 	return b, nil
 }
 
-// requestSize is the size of all requests of a direction, false if they differ or if
-// some job has no report.
+// requestSize is the size of all requests of a direction. It returns false if they differ or
+// a job has no report.
 func (p *plan) requestSize(d fiolog.Direction) (float64, bool) {
 	size := uint64(0)
 	for _, e := range p.entries {
@@ -67,8 +67,8 @@ func (p *plan) requestSize(d fiolog.Direction) (float64, bool) {
 	return float64(size), true
 }
 
-// mixedSizes tells whether the job's options ask for requests of several sizes, whose
-// mean may be a whole number by chance.
+// mixedSizes reports whether the job's options set several sizes, whose mean may be a whole
+// number by chance.
 func (e *entry) mixedSizes() bool {
 	for _, name := range []string{"bssplit", "bsrange", "blocksize_range", "bs_unaligned"} {
 		if e.Options[name] != "" || e.out.fio.GlobalOptions[name] != "" {
@@ -78,8 +78,8 @@ func (e *entry) mixedSizes() bool {
 	return false
 }
 
-// of is the bandwidth of a window, bytes per second; 0 if nothing tells. length is that
-// of windows before any are joined.
+// of is the bandwidth of a window in bytes per second; 0 if it is unknown. length is the
+// length of windows before they are joined.
 func (b *bandwidth) of(w *align.Window, d *mapping.Interval, length int64) float64 {
 	if size := b.size[w.Key.Direction]; size > 0 {
 		return rounded(d.IOPS*size, 1)

@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// hintFor is what is known of the bins of a log beside its columns: what the user says and,
-// where that is silent, what the reports say that may cover the log, if they agree.
+// hintFor is what is known of the bins of a log beside its columns: from the user and, for
+// the rest, from the reports that may cover the log, if they agree.
 func (b *planner) hintFor(log cbt.Log) hist.Hint {
 	var hints []hist.Hint
 	j := newJob(log)
@@ -27,8 +27,8 @@ func (b *planner) hintFor(log cbt.Log) hist.Hint {
 	return b.opt.Bins
 }
 
-// setGroups sets with how many groups of bins the fio of each entry was built: as its logs
-// show, or the user says, or its reports need; 0 if it is not known.
+// setGroups sets the number of groups of bins of the fio of each entry: by its logs, by the
+// user, or by its reports; 0 if it is unknown.
 func (b *planner) setGroups(jobs []*job) {
 	for _, e := range b.entries {
 		if b.opt.Bins.Groups != 0 {
@@ -42,7 +42,7 @@ func (b *planner) setGroups(jobs []*job) {
 	}
 }
 
-// checkLayout notes where the columns of a job's log alone would say something else.
+// checkLayout notes if the columns of a job's log usually mean another layout.
 func (b *planner) checkLayout(j *job) {
 	usual, err := hist.Resolve(j.layout.Len(), hist.Hint{})
 	if j.hasRows && err == nil && usual != j.layout {
@@ -51,7 +51,7 @@ func (b *planner) checkLayout(j *job) {
 	}
 }
 
-// layouts are those of all jobs that have rows.
+// layouts are the layouts of all jobs with rows.
 func (p *plan) layouts() []hist.Layout {
 	var all []hist.Layout
 	for _, j := range p.jobs {
@@ -62,8 +62,8 @@ func (p *plan) layouts() []hist.Layout {
 	return all
 }
 
-// mixedGroups says what is not known of a run whose fios have different numbers of groups;
-// nothing if they have the same.
+// mixedGroups describes what is unknown of a run whose fios have different numbers of groups.
+// It is empty if they have the same.
 func mixedGroups(layouts []hist.Layout) string {
 	if len(layouts) == 0 {
 		return ""
@@ -74,7 +74,7 @@ func mixedGroups(layouts []hist.Layout) string {
 	}
 	least, _ := merged.Bounds(merged.Len() - 1)
 	for _, l := range layouts {
-		if float64(l.Reach()) > 1.05*float64(merged.Reach()) { // those of fio 2 and 3 differ by 2 %
+		if float64(l.Reach()) > 1.05*float64(merged.Reach()) { // fio 2 and 3 differ by 2 %
 			return fmt.Sprintf("its fios were built with different numbers of groups of bins, so latencies above %v are \"or more\" "+
 				"in all its numbers; read its hosts apart to see more", time.Duration(least).Round(time.Millisecond))
 		}

@@ -169,7 +169,7 @@ func TestMoreGroupsWithoutReport(t *testing.T) {
 			}
 			for hint, says := range map[hist.Hint]string{
 				{}:                             "--unit ns or --unit us, or put fio's JSON report beside the logs",
-				{Unit: right.Unit, Groups: 40}: fmt.Sprintf("%d bins do not go with 40 groups of %s", log.Columns(), right.Unit),
+				{Unit: right.Unit, Groups: 40}: fmt.Sprintf("%d bins contradict 40 groups of %s", log.Columns(), right.Unit),
 			} {
 				to, res := ingested(t, dir, Options{Bins: hint})
 				if len(to.intervals) > 0 || len(res.Skipped) == 0 || !strings.Contains(res.Skipped[0].Error(), says) {

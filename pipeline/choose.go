@@ -53,7 +53,7 @@ func (b *planner) periodic(jobs []*job) map[*output]bool {
 	return use
 }
 
-// separable reports whether the run has the entries of an output, each with directions.
+// separable reports whether the run has entries of an output, and all have directions.
 func (b *planner) separable(out *output) bool {
 	found := false
 	for _, e := range b.entries {
@@ -66,8 +66,8 @@ func (b *planner) separable(out *output) bool {
 	return found
 }
 
-// notCoarser reports whether the reports follow one another no more slowly than the rows
-// of the histogram logs; a few milliseconds do not count.
+// notCoarser reports whether the reports are at most as far apart as the rows of the
+// histogram logs, to within a few milliseconds.
 func (b *planner) notCoarser(out *output) bool {
 	interval := b.configuredInterval(out)
 	return interval > 0 && out.spacing <= interval+interval/20
@@ -184,7 +184,7 @@ func (b *planner) bareJob(e *entry) *job {
 	return j
 }
 
-// useAverages are the logs of means that stand in for rows, if no job has any.
+// useAverages returns the logs of averages to use in place of rows, if no job has rows.
 func (b *planner) useAverages(averaged []cbt.Log) []cbt.Log {
 	for _, j := range b.jobs {
 		if j.hasRows {
@@ -217,7 +217,7 @@ func (p *plan) jobOf(log cbt.Log) *job {
 	return nil
 }
 
-// histInterval is a job's log_hist_msec as its options or CBT's have it; else 0.
+// histInterval is a job's log_hist_msec by its options or CBT's, or 0.
 func (b *planner) histInterval(j *job) int64 {
 	if j.entry == nil {
 		return b.configuredInterval(nil)
@@ -228,8 +228,8 @@ func (b *planner) histInterval(j *job) int64 {
 	return b.configuredInterval(j.entry.out)
 }
 
-// configuredInterval is log_hist_msec as fio's options or CBT's have it, or 0; the
-// shortest where jobs differ.
+// configuredInterval is log_hist_msec by fio's options or CBT's, or 0. If jobs differ it is
+// the shortest.
 func (b *planner) configuredInterval(out *output) int64 {
 	if out != nil {
 		if ms := out.histMsec(); ms > 0 {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// clock is where the absolute start of a job comes from, the best first.
+// clock is the evidence of the absolute start of a job, the best first.
 type clock uint8
 
 const (
-	clockNone   clock = iota // nothing says it
+	clockNone   clock = iota // unknown
 	clockEpoch               // rows with absolute times (log_unix_epoch)
 	clockStart               // job_start in fio's JSON, since fio 3.36
 	clockReport              // when fio wrote its reports, less the run time
@@ -28,21 +28,21 @@ type moment struct {
 	error time.Duration // start is known to ± this
 }
 
-// How far the moments may be off that evidence gives, as measured with fio 3.33: it looks
-// for jobs that have ended some times a second, and writes its report when all have.
+// The errors of the evidence, as measured with fio 3.33: it looks for jobs that have ended a
+// few times a second, and writes its report when all have.
 const (
 	errorOfEpoch  = 20 * time.Millisecond
 	errorOfStart  = 2 * time.Millisecond
 	errorOfReport = 100 * time.Millisecond
 	errorOfMtime  = 150 * time.Millisecond
 	betweenStages = 250 * time.Millisecond // from the end of a job to the start of the next behind a stonewall
-	errorOfStage  = 300 * time.Millisecond // of each stage that is placed by the one behind it
-	errorOfCoarse = 2 * time.Second        // of times that archives keep in whole seconds
+	errorOfStage  = 300 * time.Millisecond // of each stage that is placed by the next one
+	errorOfCoarse = 2 * time.Second        // of times in archives that have whole seconds
 	errorOfZone   = 14 * time.Hour         // of times in an unknown time zone
 )
 
-// epochTimes are those of log_unix_epoch: milliseconds since 1970. No job runs so long
-// that times since its start reach them (1973).
+// epochTimes is the least time of log_unix_epoch, in milliseconds since 1970. No job runs so
+// long that times since its start reach it (1973).
 const epochTimes = 1e11
 
 func milliseconds(option string) int64 {

@@ -6,7 +6,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// counts are requests of each direction, from any goroutine.
+// counts are requests by direction. They may be counted by several goroutines.
 type counts [fiolog.Directions]atomic.Int64
 
 func (c *counts) add(d fiolog.Direction, n int64) { c[d].Add(n) }

@@ -9,9 +9,9 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// Plan is what is known of a run before its first row is read, for people.
+// Plan is what is known of a run before its rows are read, for people.
 type Plan struct {
-	Start     time.Time // of the first job; zero if nothing says it
+	Start     time.Time // of the first job; zero if unknown
 	Clock     string    // where Start comes from: "report", "log_unix_epoch" and so on
 	Error     time.Duration
 	Window    time.Duration
@@ -19,7 +19,7 @@ type Plan struct {
 	NoWindows string // why there will be no windows; empty if there will
 	Jobs      []PlanJob
 
-	// Lost is what will be left out, Notes what else there is to know.
+	// Skipped is what will be missing, Notes what else the user should know.
 	Skipped, Notes []error
 }
 
@@ -32,14 +32,14 @@ type PlanJob struct {
 	File    string        // the log's base name, or the report's
 	Report  string        // base name of the report that covers it; empty if none does
 	Found   string        // how the report was found
-	Start   time.Time     // zero if nothing says it
+	Start   time.Time     // zero if unknown
 	Clock   string        // where Start comes from
 	Error   time.Duration // Start is known to ± this
-	Ran     time.Duration // as the report has it; 0 if none covers the job
+	Ran     time.Duration // by the report; 0 without one
 }
 
-// MakePlan finds out what belongs together in a run and when it was. It reads reports,
-// and the heads of logs.
+// MakePlan finds out what belongs together in a run and when it was. It reads the reports
+// and the first rows of logs.
 func MakePlan(ctx context.Context, run *cbt.Run, opt Options) (*Plan, error) {
 	problems := &Problems{}
 	p, err := makePlan(ctx, run, opt, true, nil, problems)
@@ -80,7 +80,7 @@ func (p *plan) describe() *Plan {
 	return out
 }
 
-// why says, a line for each job, what was decided and by which evidence.
+// why explains, a line for each job, what was decided and by which evidence.
 func (p *Plan) why() []string {
 	var lines []string
 	for _, j := range p.Jobs {

@@ -1,12 +1,11 @@
-// Package pipeline turns archives and logs into documents. It is the one package that
-// knows all rooms of the road, which run one way:
+// Package pipeline turns archives and logs into documents. It is the only package that uses
+// all stages, which run one way:
 //
-//	source     where bytes come from: files, folders, archives, compressed or not
-//	cbt        which of them make up a run, and how it was configured
-//	fiolog     what a line means
-//	align      when it happened: common windows, weights, merging
-//	mapping    documents
-//	sink       where they go
+//	source     finds files in folders and archives and unpacks them
+//	cbt        finds the files of each run and its configuration
+//	fiolog     parses logs and reports
+//	align      puts rows onto common windows, weights and merges them
+//	mapping    makes documents
 //
 // [Open] finds runs, [Read] makes documents of one, [Ingest] stores them.
 package pipeline

@@ -8,7 +8,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
-// reference is what each interval document says of the run, but for its id.
+// reference is the run's part of each interval document, without the id.
 func (p *plan) reference(ingest string) mapping.RunRef {
 	archive := p.opt.ArchiveOf(p.run)
 	return mapping.RunRef{
@@ -39,7 +39,7 @@ func (p *plan) document(w *align.Window, ref mapping.RunRef, version string, b *
 
 func (p *plan) at(ms int64) time.Time { return p.start.Add(time.Duration(ms) * time.Millisecond) }
 
-// rounded spares a document digits that mean nothing.
+// rounded removes digits without meaning from a document.
 func rounded(x, per float64) float64 { return math.Round(x*per) / per }
 
 func perSecond(n float64, ms int64) float64 {
@@ -49,7 +49,7 @@ func perSecond(n float64, ms int64) float64 {
 	return n * 1000 / float64(ms)
 }
 
-// settings are those of the run that people search by.
+// settings are the settings of the run that people search by.
 func (p *plan) settings() mapping.CBT {
 	s := &p.run.Settings
 	if s.Iteration < 0 && s.Benchmark == "" {
@@ -64,7 +64,7 @@ func (p *plan) settings() mapping.CBT {
 	}
 }
 
-// version is fio's, where a report says it.
+// version is fio's version, if a report has it.
 func (p *plan) version() string {
 	for _, o := range p.outputs {
 		if o.fio.Version != "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// entry is one job in fio's output, or one group of jobs with group_reporting, with what
-// it covers.
+// entry is one job in fio's output, or one group of jobs with group_reporting, and the jobs
+// that it covers.
 type entry struct {
 	*fiolog.Job
 	out     *output
@@ -19,10 +19,10 @@ type entry struct {
 	size    int    // how many jobs it stands for: numjobs with group_reporting, else one
 	jobs    []*job // whose logs are of it
 	ran     int64  // milliseconds
-	groups  int    // of bins, which the fio was built with: see [planner.setGroups]
-	several bool   // it is of jobs that ran at different times, which only their rows say
-	mixed   bool   // of all directions in one (unified_rw_reporting)
-	total   bool   // its latencies are counted from submission: those of completion are disabled
+	groups  int    // of bins of the fio: see [planner.setGroups]
+	several bool   // its jobs ran at different times, which only their rows show
+	mixed   bool   // it has all directions in one (unified_rw_reporting)
+	total   bool   // its latencies count from submission: completion latencies are disabled
 }
 
 // newEntries are the entries of a report, in its order.
@@ -49,7 +49,7 @@ func newEntries(o *output) []*entry {
 	return entries
 }
 
-// view is what a report has of the entry's job, with the same choices as the last report.
+// view is another report's part of the entry's job, with the same choices as the last report.
 func (e *entry) view(j *fiolog.Job) *fiolog.Job {
 	if j.Mixed == nil && !e.total {
 		return j
@@ -62,8 +62,8 @@ func (e *entry) view(j *fiolog.Job) *fiolog.Job {
 	return one.Job
 }
 
-// separate makes one direction of what the report has for all in one, if the job had no
-// other: else only the rows of logs have the directions.
+// separate moves the sum of all directions to the only direction of the job. If the job has
+// several, only the rows of logs have them apart.
 func (e *entry) separate() {
 	if e.Mixed == nil {
 		return
@@ -97,8 +97,8 @@ func directionsOf(rw, readwrite string) []fiolog.Direction {
 	return []fiolog.Direction{fiolog.Read, fiolog.Write}
 }
 
-// useTotalLatency takes latencies from submission on where the job has none of
-// completion (disable_clat), and reports whether it did.
+// useTotalLatency uses latencies from submission if the job has no completion latencies
+// (disable_clat), and reports whether it did.
 func (e *entry) useTotalLatency() bool {
 	used := false
 	job := *e.Job
@@ -134,9 +134,10 @@ func binned(s *fiolog.DirectionStats) (sum uint64) {
 	return sum
 }
 
-// failed is how many requests of a report failed: fio counts them, and measures nothing.
-// It is less than none where some were measured that fio no longer counts, those in flight
-// when ramp_time ended. It is an error where the bins hold another number than was measured.
+// failed is the number of requests of a report that failed: fio counts them but measures no
+// latency. It is negative if fio measured requests that it does not count, which were in
+// flight when ramp_time ended. It is an error if the bins have another number of requests
+// than was measured.
 func (e *entry) failed(s *fiolog.DirectionStats) (int64, error) {
 	n := binned(s)
 	if n == 0 || n == s.TotalIOs {
@@ -145,17 +146,18 @@ func (e *entry) failed(s *fiolog.DirectionStats) (int64, error) {
 	if s.Clat.N == n || n < s.TotalIOs && e.Error != 0 {
 		return int64(s.TotalIOs) - int64(n), nil
 	}
-	return 0, fmt.Errorf("%s: job %s: its bins hold %d requests, total_ios is %d: the report is damaged, its bins are not used; copy it again",
+	return 0, fmt.Errorf("%s: job %s: its bins have %d requests, but total_ios is %d: the report is damaged, its bins are not used; copy it again",
 		e.out.File.Name(), e.Name, n, s.TotalIOs)
 }
 
-// wantsRows reports whether fio was to write a histogram log of the job: where a run has
-// totals alone, what such a job did is lost over time, and not only not asked for.
+// wantsRows reports whether the job's options ask for a histogram log. If the run has only
+// totals, the log of such a job is missing.
 func (e *entry) wantsRows() bool {
 	return e.hasOption("write_hist_log") && milliseconds(e.option("log_hist_msec")) > 0
 }
 
-// measured is how many requests of a direction have a latency: all that did not fail.
+// measured is the number of requests of a direction that have a latency: all that did not
+// fail.
 func (e *entry) measured(d fiolog.Direction) int64 {
 	s := &e.Directions[d]
 	failed, _ := e.failed(s)
@@ -170,7 +172,7 @@ func (e *entry) describe() string {
 	return fmt.Sprintf("%s: job %d (%s)", e.out.File.Name(), e.index+1, e.Name)
 }
 
-// combine makes one entry of several whose logs cannot be told apart.
+// combine makes one entry of several whose logs cannot be distinguished.
 func combine(entries []*entry) *entry {
 	first := entries[0]
 	if len(entries) == 1 {
@@ -193,7 +195,7 @@ func combine(entries []*entry) *entry {
 	return one
 }
 
-// addStats adds up what several entries have of one direction; of may give nil.
+// addStats adds up one direction of several entries; of may return nil.
 func addStats(entries []*entry, of func(*entry) *fiolog.DirectionStats) (sum fiolog.DirectionStats) {
 	bins := &hist.Histogram{}
 	for _, e := range entries {

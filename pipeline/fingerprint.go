@@ -18,8 +18,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// used is a file that a run is made of, and which part it has in it. Where it lies is no
-// part of that.
+// used is a file of a run and its role in it. Its path is not part of that.
 type used struct {
 	file         *source.File
 	role         string // such as mapping.RoleReport
@@ -27,10 +26,10 @@ type used struct {
 	job          int
 }
 
-// fingerprint hashes the files that identify a run, and those that its documents are made
-// of. The hash of contents, roles and settings is of one version of the run: a document
-// has it from the first one on, so it must be known before. XXH64 compares contents at
-// the speed of memory; it is no protection against forgery, and needs to be none.
+// fingerprint hashes the files that identify a run and those that its documents are made of.
+// The hash of contents, roles and settings identifies one version of the run. Each document
+// has it, so it must be known before the first. XXH64 is as fast as memory. It does not
+// protect against forgery and need not.
 func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, contents string, err error) {
 	files := p.files()
 	list := make([]mapping.SourceFile, len(files))
@@ -59,8 +58,8 @@ func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, contents st
 	return src, src.Hash, nil
 }
 
-// files are those that identify the run or that its documents are made of, by path. The
-// histogram logs identify it even if it is read from others.
+// files are the files that identify the run or that its documents are made of, by path. The
+// histogram logs identify it even if its rows are read from other files.
 func (p *plan) files() []used {
 	byFile := map[*source.File]used{}
 	add := func(role string, logs ...cbt.Log) {
@@ -105,7 +104,7 @@ func roleOf(l cbt.Log) string {
 // copyBuffers are for hashing files.
 var copyBuffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}
 
-// hashFile hashes what of a file can be read; errors are told when it is parsed.
+// hashFile hashes the readable part of a file. Parsing it reports errors.
 func hashFile(f *source.File) mapping.SourceFile {
 	out := mapping.SourceFile{Path: f.Path}
 	in, err := f.Open()
@@ -117,7 +116,7 @@ func hashFile(f *source.File) mapping.SourceFile {
 	return out
 }
 
-// hashContent hashes what of a content can be read.
+// hashContent hashes the readable part of a content.
 func hashContent(in io.Reader) (size int64, hash string) {
 	sum := xxhash.New()
 	buf := copyBuffers.Get().(*[128 << 10]byte)

@@ -18,26 +18,26 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// Execution is a run as its files describe it, before any of its documents is made.
+// Execution is a run by its files, before any of its documents is made.
 type Execution struct {
 	Source mapping.Source
-	Run    mapping.RunRef // its ID is the one of a run that no store has
+	Run    mapping.RunRef // its ID is that of a run that no store has
 	Path   string         // of the run in its archive
 
-	// Restore is set by [Known] if documents of the stored version are missing: the same
-	// version is stored once more.
+	// Restore is set by [Known] if documents of the stored version are missing, so that the
+	// same version is stored again.
 	Restore bool
 
-	// Grows says that a report has several parts, of which fio writes one after another:
-	// the file may have been read, or followed, before it was whole.
+	// Grows means that a report has several parts, which fio writes one after another. The
+	// file may have been read or followed before it was complete.
 	Grows bool
 
 	reports []*source.File
 }
 
-// Known finds what a store has of an execution, before anything is stored: its id there,
-// or the one that it is to have, and the run, which is nil if the store has none. An
-// error stops the ingest of this run.
+// Known looks an execution up in a store, before anything is stored. It returns the id and
+// the run. If the store does not have it, the id is the new one and the run is nil. An error
+// stops the ingest of this run.
 type Known func(ctx context.Context, e *Execution) (id string, have *mapping.Run, err error)
 
 // execution reads the contents of the run's files.
@@ -58,8 +58,8 @@ func (p *plan) execution(ctx context.Context) (e *Execution, contents string, er
 	return e, contents, nil
 }
 
-// Look is the execution as far as its reports say, or its logs where they do not: enough
-// to find it in a store, and much less to read than all that [Ingest] reads.
+// Look returns the execution by its reports, or without reports by its logs. That is enough to
+// find it in a store and reads much less than [Ingest].
 func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
 	b := &planner{plan: &plan{opt: opt, run: run}, Problems: &Problems{}}
 	if b.outputs = b.readOutputs(ctx); ctx.Err() != nil {
@@ -83,8 +83,8 @@ func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
 	return e, err
 }
 
-// isPart reports whether a report of the run names prefixes of logs that are another
-// run's, beside its own: then the report alone does not identify the run.
+// isPart reports whether a report of the run also names prefixes of another run's logs. Then
+// the report alone does not identify the run.
 func (p *plan) isPart() bool {
 	prefixes := map[string]bool{}
 	for _, l := range p.run.Logs {
@@ -105,9 +105,8 @@ func (p *plan) isPart() bool {
 	return false
 }
 
-// HasGrownFrom reports whether what was read earlier is the beginning of this: each
-// report of before begins one of these, or is it. It reads these reports again as far as
-// that goes.
+// HasGrownFrom reports whether each report of an earlier source is the beginning of a report
+// of this execution, or all of it. It reads these parts of the reports again.
 func (e *Execution) HasGrownFrom(before *mapping.Source) bool {
 	reports := before.Reports()
 	for _, f := range reports {
@@ -132,23 +131,25 @@ func hashBeginning(f *source.File, bytes int64) string {
 	return ""
 }
 
-// identity is which run this is, and which version of it.
+// identity is the run and its version.
 type identity struct {
 	ref mapping.RunRef
 	src mapping.Source
 }
 
-// identify finds out which run this is. A result says that there is nothing to store.
+// lookUp hashes the run's files and looks the run up; have is nil if the store has none.
+func (p *plan) lookUp(ctx context.Context, known Known) (e *Execution, contents string, have *mapping.Run, err error) {
+	if e, contents, err = p.execution(ctx); err == nil && known != nil {
+		e.Run.ID, have, err = known(ctx, e)
+	}
+	return e, contents, have, err
+}
+
+// identify finds out which run this is. If it returns a result, there is nothing to store.
 func (p *plan) identify(ctx context.Context, known Known) (identity, *Result, error) {
-	e, contents, err := p.execution(ctx)
+	e, contents, have, err := p.lookUp(ctx, known)
 	if err != nil {
 		return identity{}, nil, err
-	}
-	var have *mapping.Run
-	if known != nil {
-		if e.Run.ID, have, err = known(ctx, e); err != nil {
-			return identity{}, nil, err
-		}
 	}
 	id := identity{e.Run, e.Source}
 	id.ref.Labels = labelsOf(have, p.opt.Labels)
@@ -159,18 +160,12 @@ func (p *plan) identify(ctx context.Context, known Known) (identity, *Result, er
 	return id, p.compare(e, have, id.ref.Ingest), nil
 }
 
-// identifyLive is identify for a run that is followed, since some time. The files are
-// hashed as they are then. A run that the store has as a whole is not to be followed.
+// identifyLive is identify for a run that is followed since a time. It hashes the files as
+// they are now. A run that the store has completely is not followed.
 func (p *plan) identifyLive(ctx context.Context, known Known, since time.Time) (identity, error) {
-	e, _, err := p.execution(ctx)
+	e, _, have, err := p.lookUp(ctx, known)
 	if err != nil {
 		return identity{}, err
-	}
-	var have *mapping.Run
-	if known != nil {
-		if e.Run.ID, have, err = known(ctx, e); err != nil {
-			return identity{}, err
-		}
 	}
 	if have != nil && !have.Run.Live() && have.Source.Contains(&e.Source) {
 		return identity{}, fmt.Errorf("%s: %w: already there as %s", p.title, ErrNotLive, short(have.Run.ID))
@@ -179,8 +174,8 @@ func (p *plan) identifyLive(ctx context.Context, known Known, since time.Time) (
 	return identity{e.Run, e.Source}, nil
 }
 
-// ingestOf names one version of the run: what its documents are made of. Paths and names
-// are no part of it, but for the settings that they say.
+// ingestOf is the id of one version of the run, by what its documents are made of. Paths and
+// names are no part of it, except the settings in them.
 func (p *plan) ingestOf(contents string, labels map[string]string) string {
 	sum := xxhash.New()
 	fmt.Fprintf(sum, "%s\n%s\n%+v\n", contents, p.opt.settings(), p.settings())
@@ -190,8 +185,8 @@ func (p *plan) ingestOf(contents string, labels map[string]string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// labelsOf are the labels that a run has, if there is one, and those that are given, which
-// win. A given one of an empty value removes the one of that name.
+// labelsOf merges the labels of a stored run, if any, with the given ones, which take
+// precedence. A given label with an empty value removes that label.
 func labelsOf(have *mapping.Run, given map[string]string) map[string]string {
 	all := map[string]string{}
 	if have != nil {
@@ -205,8 +200,8 @@ func labelsOf(have *mapping.Run, given map[string]string) map[string]string {
 	return all
 }
 
-// compare is the result for a run of which the store has a version that is kept, or nil
-// if this one is to take its place.
+// compare returns the result if the stored version of a run is kept, or nil if this one
+// replaces it.
 func (p *plan) compare(e *Execution, have *mapping.Run, ingest string) *Result {
 	note := func(why string) *Result {
 		text := fmt.Errorf("%s: already there as %s %s:%s%s", p.title, short(have.Run.ID), have.Run.Archive, have.Run.Name, why)
@@ -237,11 +232,10 @@ func (p *plan) compare(e *Execution, have *mapping.Run, ingest string) *Result {
 	return nil
 }
 
-// short is as much of an id as people need.
+// short is the part of an id that people need.
 func short(id string) string { return id[:min(len(id), 8)] }
 
-// less is what the stored version has and this one lacks, if that is all that they differ
-// in; else "".
+// less is what this version lacks of the stored one, if that is the only difference; else "".
 func (p *plan) less(e *Execution, have *mapping.Run) string {
 	mine, theirs := &e.Source, &have.Source
 	if !theirs.Contains(mine) {
@@ -263,9 +257,8 @@ func (p *plan) less(e *Execution, have *mapping.Run) string {
 	return ""
 }
 
-// differs are files that the stored version has and this one has not, where neither has
-// all files of the other. Logs may differ if the reports are all here: they were copied once
-// more.
+// differs are files of the stored version that this one lacks, if neither has all files of
+// the other. Logs may differ if all reports are here: then they were copied again.
 func differs(e *Execution, have *mapping.Run) []mapping.SourceFile {
 	mine, theirs := &e.Source, &have.Source
 	missing := theirs.MissingFrom(mine)

@@ -11,14 +11,14 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// Result is what became of one run.
+// Result is the result of reading one run.
 type Result struct {
 	Run *mapping.Run
-	// Lost is what was left out of it, Notes what else there is to know.
+	// Skipped is what is missing in it, Notes what else the user should know.
 	Skipped, Notes []error
 	// Unchanged means that Run is what the store has, and nothing was stored.
 	Unchanged bool
-	// Why says of each job what it was read from and when it ran, and by which evidence.
+	// Why explains for each job what it was read from, when it ran, and by which evidence.
 	Why []string
 }
 
@@ -35,20 +35,19 @@ func (r *Result) Log(log *slog.Logger) {
 	}
 }
 
-// Read makes the interval documents of one run, in order of time, gives each to put,
-// and returns what there is to say of the run. Nothing is stored, the run has no id, and
-// it need not have an absolute start. Damage to the run's files is in the result; an
-// error is put's, or ctx's.
+// Read makes the interval documents of one run in order of time, passes each to put, and
+// returns the run's document. Nothing is stored, the run has no id, and it need not have an
+// absolute start. Problems with the run's files are in the result. An error is put's or ctx's.
 func Read(ctx context.Context, run *cbt.Run, opt Options, put func(*mapping.Interval) error) (*Result, error) {
 	return read(ctx, run, opt, false, nil, put)
 }
 
-// batch is how many documents are stored at once: some megabytes. The embedded history
-// waits for the disk once for each.
+// batch is how many documents are stored at once: a few megabytes. The embedded history waits
+// for the disk once a batch.
 const batch = 1000
 
-// windowsAhead is how many windows may wait to be made into documents: rows are read
-// meanwhile. Each takes some 20 KB.
+// windowsAhead is how many windows may wait for their documents while rows are read. Each
+// takes some 20 KB.
 const windowsAhead = 64
 
 // Ingest puts the interval documents of one run into a sink. The caller finishes the run there with
@@ -93,7 +92,7 @@ func (b *batches) finish(ctx context.Context, run *mapping.Run) error {
 	return b.to.Finish(ctx, run)
 }
 
-// read is what Read and Ingest share: a plan, then windows, documents and the summary.
+// read does the work of Read and Ingest: a plan, then windows, documents and the summary.
 func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known Known, put func(*mapping.Interval) error) (*Result, error) {
 	problems := &Problems{}
 	p, err := makePlan(ctx, run, opt, absolute, nil, problems)
@@ -114,49 +113,50 @@ func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known K
 	}
 	t := newTallies(p, problems)
 	end := problems.unordered()
-	made, err := p.intervals(ctx, t, id.ref, put)
-	if err != nil {
+	if err := p.intervals(ctx, t, id.ref, put); err != nil {
 		return nil, err
 	}
 	end()
 	p.conclude(t)
-	doc := p.summary(id.ref, t, made)
+	doc := p.summary(id.ref, t)
 	doc.Source = id.src
 	return &Result{Run: doc, Skipped: problems.Skipped(), Notes: problems.Notes(), Why: p.describe().why()}, nil
 }
 
-// intervals makes the documents of all windows, and counts them.
-func (p *plan) intervals(ctx context.Context, t *tallies, ref mapping.RunRef, put func(*mapping.Interval) error) (mapping.Documents, error) {
-	var made mapping.Documents
+// intervals makes the documents of all windows and counts them.
+func (p *plan) intervals(ctx context.Context, t *tallies, ref mapping.RunRef, put func(*mapping.Interval) error) error {
 	rates, err := p.readBandwidth(ctx, t)
 	if err != nil {
-		return made, err
+		return err
+	}
+	count := func(d *mapping.Interval) error {
+		t.made.Add(d.Level, 1)
+		return put(d)
 	}
 	version := p.version()
-	for w, err := range readAhead(windowsAhead, p.windows(ctx, t)) {
+	windows := p.windows(ctx, t)
+	if !t.live { // put may read the tallies
+		windows = readAhead(windowsAhead, windows)
+	}
+	for w, err := range windows {
 		if err != nil {
-			return made, err
+			return err
 		}
-		d := p.document(w, ref, version, rates)
-		made.Add(d.Level, 1)
-		if err := put(d); err != nil {
-			return made, err
+		if err := count(p.document(w, ref, version, rates)); err != nil {
+			return err
 		}
 	}
 	if len(p.averages) == 0 {
-		return made, nil
+		return nil
 	}
 	a, err := p.readAverages(ctx, p.averages, t)
 	if err != nil {
-		return made, err
+		return err
 	}
-	return made, a.documents(ref, version, func(d *mapping.Interval) error {
-		made.Add(d.Level, 1)
-		return put(d)
-	})
+	return a.documents(ref, version, count)
 }
 
-// conclude says what the numbers do not.
+// conclude adds warnings and notes about the whole run.
 func (p *plan) conclude(t *tallies) {
 	skip, note := t.problems.skip, t.problems.note
 	for _, doubt := range p.run.Doubts {
@@ -186,7 +186,7 @@ func (p *plan) conclude(t *tallies) {
 	}
 }
 
-// concludeLogs says which jobs have no log, and what that means.
+// concludeLogs reports jobs without a log or report.
 func (p *plan) concludeLogs(t *tallies) {
 	rows, without := 0, 0
 	for _, j := range p.jobs {
@@ -217,8 +217,8 @@ func (p *plan) concludeLogs(t *tallies) {
 	}
 }
 
-// concludeEntry says if an entry's logs are not there, though its options ask for them or
-// other jobs have them.
+// concludeEntry reports missing logs of an entry if its options ask for them or other jobs
+// have them.
 func (p *plan) concludeEntry(e *entry, t *tallies, others bool) {
 	served := requestsOf(t.report(e))
 	logs := 0
@@ -239,7 +239,7 @@ func (p *plan) concludeEntry(e *entry, t *tallies, others bool) {
 	}
 }
 
-// concludeReports says which requests have no latency.
+// concludeReports reports requests without a latency.
 func (p *plan) concludeReports(t *tallies) {
 	binless := false
 	for _, e := range p.entries {
@@ -272,7 +272,7 @@ func (p *plan) hasLogs() bool {
 	return false
 }
 
-// unreadHosts are those that have files of which none could be read.
+// unreadHosts are the hosts none of whose files could be read.
 func (p *plan) unreadHosts() (unread []string) {
 	read := map[string]bool{}
 	for _, j := range p.jobs {

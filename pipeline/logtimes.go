@@ -16,8 +16,8 @@ func (b *planner) lastRow(j *job) int64 {
 	return j.ran
 }
 
-// placeByLogs is for jobs of which nothing but their logs is known: how much later than
-// the first of its host each began, by when their logs were last written. Files that were
+// placeByLogs is for jobs of which only the logs are known. It returns how much later each
+// began than the first job of its host, by when the logs were last written. Files that were
 // copied have the time of the copy, so only logs that follow one another are placed.
 func (b *planner) placeByLogs() map[*job]time.Duration {
 	later := map[*job]time.Duration{}
@@ -35,8 +35,8 @@ func (b *planner) placeByLogs() map[*job]time.Duration {
 	return later
 }
 
-// mayFollow reports whether the times of the logs are so far apart that some jobs may
-// have run after others: for at least as long as the shortest log can be.
+// mayFollow reports whether the times of the logs are so far apart that some jobs may have run
+// after others: at least as far as the shortest log is long.
 func mayFollow(jobs []*job) bool {
 	first, last := jobs[0].log.File.ModTime, jobs[0].log.File.ModTime
 	shortest := time.Duration(1<<62 - 1)
@@ -51,7 +51,7 @@ func mayFollow(jobs []*job) bool {
 	return last.Sub(first) > max(shortest, time.Second)
 }
 
-// leastRows is how many rows of each direction a job's log has at least, by its size.
+// leastRows is the least number of rows of each direction in a job's log, by its size.
 func (j *job) leastRows() int64 {
 	const longest = 6 // bytes a bin, on the average of a row: most are "0, "
 	if !j.hasRows || j.log.File.Size <= 0 || j.segment >= 0 {
@@ -79,7 +79,7 @@ func (b *planner) placeChain(jobs []*job, later map[*job]time.Duration) {
 		if s.start.Sub(first) > slack(s) {
 			apart = true
 			if !slices.ContainsFunc(spans, func(o span) bool { return s.start.Sub(o.end).Abs() < slack(o)+time.Second }) {
-				b.note("%s: its jobs are shown as if they began together: the times of the logs are those of copies, and nothing else says when each began; "+
+				b.note("%s: its jobs are shown as if they began together: the times of the logs are those of copies, and nothing else shows when each began; "+
 					"pass fio's JSON report, or use --log_unix_epoch=1", b.title)
 				return
 			}
@@ -94,5 +94,5 @@ func (b *planner) placeChain(jobs []*job, later map[*job]time.Duration) {
 		}
 	}
 	b.placed = "each job by when its log was last written, less the time of its last row"
-	b.note("%s: its jobs ran one after another, by the modification times of their logs: their starts are as true as these", b.title)
+	b.note("%s: its jobs ran one after another, by the modification times of their logs: their starts are as reliable as these", b.title)
 }

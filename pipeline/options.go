@@ -14,23 +14,23 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// Align is what the windows of all jobs have in common.
+// Align is how the windows of jobs that did not start together are lined up.
 type Align string
 
-// The ways to line up jobs that did not start together.
+// The ways to line up jobs.
 const (
 	AlignRun Align = "run" // wall-clock time: jobs that started later come later
 	AlignJob Align = "job" // every job counts from its own start
 )
 
-// DefaultTolerance is how far a row may lie outside a window and still be put there
-// whole, as a share of its length: fio's rows end a few milliseconds late.
+// DefaultTolerance is how far a row may lie outside a window and still count there whole, as
+// a share of its length: fio's rows end a few milliseconds late.
 const DefaultTolerance = 0.05
 
-// Options say how documents are made. The zero value is usual.
+// Options set how documents are made. The zero value has the defaults.
 type Options struct {
 	Window    time.Duration   // 0: the shortest multiple of the logs' own interval that is a second or more
-	Precision align.Precision // windows are joined until they have it; its Longest is ours
+	Precision align.Precision // windows are joined until they have it; Longest is ignored
 	Weighting align.Weighting // in flight by default
 	SpreadAll bool            // in-flight weights for short requests, too
 	Tolerance float64         // 0: DefaultTolerance; less than 0: none
@@ -39,19 +39,19 @@ type Options struct {
 	Source    Source          // empty: SourceHist
 
 	Archive string            // replaces the archive's name in documents
-	Labels  map[string]string // for every run; one of an empty value removes what a store has
-	Force   bool              // store what a store has already, and in place of more
+	Labels  map[string]string // for every run; an empty value removes the label from the store
+	Force   bool              // store runs that the store has already, and replace runs with more files
 
-	// Start is when a run began whose files do not tell. Offsets are corrections of
+	// Start is when a run began if its files do not show it. Offsets are corrections of
 	// the hosts' clocks, added to the start of their jobs.
 	Start   time.Time
 	Offsets map[string]time.Duration
 
-	// Bins is what the user knows of the bins of histogram logs, of a fio that was rebuilt
-	// with more groups.
+	// Bins is the user's hint of the bins of histogram logs of a fio that was rebuilt with
+	// more groups.
 	Bins hist.Hint
 
-	// Alone says that the logs were named one by one: nothing is expected beside them.
+	// Alone means that the logs were named one by one, and no other files are expected.
 	Alone bool
 
 	Workers int // goroutines that parse; 0: one for each CPU
@@ -84,8 +84,8 @@ func (o Options) tolerance() float64 {
 	return max(o.Tolerance, 0)
 }
 
-// settings is a text that differs whenever documents made of the same files would, but for
-// labels. The number is that of the way they are made: it changes with the algorithms.
+// settings is a text that differs if documents made of the same files differ, except for
+// labels. The number is the version of the algorithms.
 func (o Options) settings() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "3 %v %v %v %v %v %v %v %v %v", o.Window, o.Precision, o.Weighting, o.SpreadAll, o.tolerance(),

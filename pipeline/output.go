@@ -11,8 +11,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// output is what one fio printed: the last of its reports, which is that of the whole
-// run, and what the ones before it say about time (--status-interval).
+// output is what one fio printed: the last of its reports, which covers the whole run, and
+// the times of the periodic reports before it (--status-interval).
 type output struct {
 	cbt.Report
 	fio     *fiolog.Report
@@ -24,26 +24,26 @@ type output struct {
 	earlier int     // how many executions these are of
 	first   int64   // run time at the first report, milliseconds
 	spacing int64   // milliseconds between reports; 0: there are too few
-	groups  int     // of bins, as far as any of the reports shows
+	groups  int     // of bins, the most of any report
 }
 
-// begun is what periodic reports say of when a job began.
+// begun is when a job began, by periodic reports.
 type begun struct {
-	start  time.Time // the earliest timestamp less run time: the first report was the least late
+	start  time.Time // the earliest timestamp less run time
 	ran    int64     // at the last report, milliseconds
 	waited bool      // for other jobs to end (stonewall), for its startdelay or its ramp_time
 	served bool      // it had requests
 }
 
-// allClients is what fio --client calls the sum of all other jobs in its report.
+// allClients is the name of the sum of all other jobs in a report of fio --client.
 const allClients = "All clients"
 
-// maxReports is how many bytes the reports of one run may take in memory: those of some
-// thousand hosts and volumes with json+.
+// maxReports bounds the memory of the reports of one run in bytes: some thousand hosts and
+// volumes with json+.
 const maxReports = 96 << 20
 
-// readOutputs reads fio's output of all hosts and volumes. CBT keeps each twice, as it
-// was printed and the JSON alone: the first that has a report is enough.
+// readOutputs reads fio's output of all hosts and volumes. CBT has each twice, as printed and
+// the JSON alone. The first with a report is used.
 func (b *planner) readOutputs(ctx context.Context) []*output {
 	type place struct{ host, volume string }
 	have := map[place]bool{}
@@ -117,8 +117,8 @@ func (b *planner) readOutput(ctx context.Context, f cbt.Report) *output {
 		}
 	}
 	if out.earlier > 0 {
-		b.skip(fmt.Errorf("%s: it holds reports of %d runs of fio, one after another (>>): only the last is used; "+
-			"write each run's report to a file of its own", f.File.Name(), out.earlier+1))
+		b.skip(fmt.Errorf("%s: it has reports of %d runs of fio, one after another (>>): only the last is used; "+
+			"write each run's report to its own file", f.File.Name(), out.earlier+1))
 	}
 	return out
 }
@@ -129,8 +129,8 @@ func (b *planner) isUnfinished(err error) bool {
 	return b.tailing != nil && errors.As(err, &cut) && cut.Partial
 }
 
-// take adds a report. Of a job that waits fio counts for how long it has waited, and
-// begins again when the job does.
+// take adds a report. While a job waits, its run time in the report is how long it has waited;
+// it starts at 0 again when the job does.
 func (o *output) take(one *fiolog.Report) {
 	o.fio, o.groups = one, max(o.groups, one.Groups())
 	if o.reports++; o.reports == 1 {
@@ -152,8 +152,8 @@ func (o *output) take(one *fiolog.Report) {
 	}
 }
 
-// isAnotherExecution reports whether the report after is of a fio that was started when
-// the one that wrote before had ended: then less time passed for it than on the clock.
+// isAnotherExecution reports whether the report after is of another fio, which started when
+// the first had ended: then its elapsed time grew by less than the clock.
 func isAnotherExecution(before, after *fiolog.Report) bool {
 	if !slices.EqualFunc(before.Jobs, after.Jobs, func(a, b fiolog.Job) bool { return a.Name == b.Name && a.Host == b.Host }) {
 		return true
@@ -167,8 +167,8 @@ func isAnotherExecution(before, after *fiolog.Report) bool {
 	return apart > rounding || is < was
 }
 
-// elapsed is for how long fio ran until it wrote a report, up to a second more, in
-// milliseconds; 0 where the report lacks it.
+// elapsed is how long fio ran until it wrote a report, or up to a second more, in
+// milliseconds; 0 if the report lacks it.
 func elapsed(rep *fiolog.Report) int64 {
 	longest := int64(0)
 	for i := range rep.Jobs {
@@ -177,8 +177,8 @@ func elapsed(rep *fiolog.Report) int64 {
 	return longest * 1000
 }
 
-// spacing is the middle one of the times between reports, in tens of milliseconds: the
-// last comes when the run ends, others may be late.
+// spacing is the median time between reports in milliseconds, rounded to tens: the last
+// comes when the run ends, and others may be late.
 func spacing(times []int64) int64 {
 	if len(times) < 3 {
 		return 0
@@ -188,7 +188,7 @@ func spacing(times []int64) int64 {
 		steps = append(steps, times[i+1]-times[i])
 	}
 	slices.Sort(steps)
-	return (steps[len(steps)/2] + 5) / 10 * 10
+	return tens(steps[len(steps)/2])
 }
 
 func requestsOf(j *fiolog.Job) (sum uint64) {
@@ -198,8 +198,8 @@ func requestsOf(j *fiolog.Job) (sum uint64) {
 	return sum
 }
 
-// ranFor is for how long a job ran, in milliseconds. With group_reporting job_runtime is
-// the sum over the jobs of the group; the directions have the real time (fio 3.33).
+// ranFor is how long a job ran, in milliseconds. With group_reporting job_runtime is the sum
+// over the jobs of the group; the directions have the real time (fio 3.33).
 func ranFor(j *fiolog.Job) int64 {
 	ms := int64(0)
 	for _, s := range j.All() {
@@ -211,13 +211,13 @@ func ranFor(j *fiolog.Job) int64 {
 	return ms
 }
 
-// hasRun reports whether a job has a run time of its own: job_runtime alone may be a sum,
-// or the time for which it has waited.
+// hasRun reports whether a job has a run time of its own: job_runtime alone may be a sum or
+// the time that it has waited.
 func hasRun(j *fiolog.Job) bool {
 	return slices.ContainsFunc(j.All(), func(s *fiolog.DirectionStats) bool { return s.Runtime > 0 })
 }
 
-// earlier is the earlier of two times, of which zero ones do not count.
+// earlier is the earlier of two times. Zero times do not count.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

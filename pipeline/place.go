@@ -10,16 +10,16 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// placed is when the jobs of one fio began, and how that was found if they did not all
-// begin together.
+// placed is when the jobs of one fio began, and how that is known if they did not all begin
+// together.
 type placed struct {
 	starts map[*entry]moment
 	how    string // one sentence; empty if all began together
 	doubt  string // why it is not certain; empty if it is
 }
 
-// place finds when the jobs of one fio began, from the best evidence that there is. The
-// entries are all of one output, and of one host.
+// place finds when the jobs of one fio began, by the best evidence. The entries are all of one
+// output and one host.
 func place(out *output, entries []*entry) placed {
 	if slices.ContainsFunc(entries, func(e *entry) bool { return e.Start > 0 }) {
 		return placeByStart(entries)
@@ -46,9 +46,9 @@ func place(out *output, entries []*entry) placed {
 	return p
 }
 
-// written is when the last report was written, when all jobs had ended. The timestamp in
-// that of fio --client is when it began, so there the time of the file says it, if that
-// can be true; else the jobs are taken to have begun with the client.
+// written is when the last report was written, after all jobs had ended. The timestamp of
+// fio --client is when it began, so its report was written at the time of the file, if that
+// is possible. Otherwise the jobs count as begun with the client.
 func (o *output) written() (time.Time, clock) {
 	at := time.UnixMilli(o.fio.Timestamp)
 	switch {
@@ -62,15 +62,15 @@ func (o *output) written() (time.Time, clock) {
 		longest = max(longest, ranFor(&o.fio.Jobs[i]))
 	}
 	end := at.Add(time.Duration(longest) * time.Millisecond)
-	const setup = 30 * time.Second // for connecting, and what jobs do before they begin
+	const setup = 30 * time.Second // for connecting, and for jobs to prepare
 	if late := o.File.ModTime.Sub(end); late > -time.Second && late < setup {
 		return o.File.ModTime, clockMtime
 	}
 	return end, clockReport
 }
 
-// Times beyond these are no evidence: fio did not exist, or a report is damaged. RFC 3339
-// has four digits for a year, and a [time.Duration] reaches over 292 years.
+// Times beyond these are no evidence: fio did not exist, or a report is damaged. RFC 3339 has
+// four digits for a year, and a [time.Duration] reaches over 292 years.
 var (
 	notBefore = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 	notAfter  = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -78,8 +78,8 @@ var (
 
 func isPossible(t time.Time) bool { return !t.Before(notBefore) && t.Before(notAfter) }
 
-// dropImpossible removes the times of a report that cannot be, so that one damaged number
-// does not take the other evidence away.
+// dropImpossible removes impossible times of a report, so that one damaged number does not
+// hide the other evidence.
 func (b *planner) dropImpossible(out *output) {
 	drop := func(what string, ms *int64) {
 		if at := time.UnixMilli(*ms); !isPossible(at) {
@@ -119,11 +119,10 @@ func placeByStart(entries []*entry) placed {
 	return p
 }
 
-// together is by how much the starts of jobs may differ that began together, as far as
-// reports say.
+// together is the most by which the starts of jobs that began together differ in reports.
 const together = 250 * time.Millisecond
 
-// placeByReports uses periodic reports, in which a job's run time begins when it does.
+// placeByReports uses periodic reports, in which a job's run time begins with the job.
 func placeByReports(out *output, entries []*entry) placed {
 	p := placed{starts: map[*entry]moment{}}
 	var first, idle time.Time
@@ -151,8 +150,8 @@ func placeByReports(out *output, entries []*entry) placed {
 	return p
 }
 
-// isOneStage reports whether all jobs were started at once, but for the startdelay that
-// their options have: fio gives another group to jobs behind a stonewall.
+// isOneStage reports whether all jobs were started at once, except for a startdelay in their
+// options: jobs behind a stonewall have another group.
 func isOneStage(entries []*entry) bool {
 	for _, e := range entries {
 		_, ok := e.delay()
@@ -163,21 +162,21 @@ func isOneStage(entries []*entry) bool {
 	return true
 }
 
-// delay is how long after the start of fio a job of the first stage begins to be
-// measured: its startdelay and its ramp_time. It reports false where that is random.
+// delay is how long after its own start fio measures a job of the first stage: startdelay and
+// ramp_time. It returns false if that is random.
 func (e *entry) delay() (time.Duration, bool) {
 	start, ok := e.seconds("startdelay")
 	return start + e.ramp(), ok
 }
 
-// ramp is for how long the job ran before fio began to measure.
+// ramp is how long the job ran before fio measured it.
 func (e *entry) ramp() time.Duration {
 	ramp, _ := e.seconds("ramp_time")
 	return ramp
 }
 
-// seconds is an option of fio that is a time; 0 if it is not set. It reports false for what
-// is no time, such as the range of a random startdelay ("1-3").
+// seconds is an option of fio that is a time; 0 if it is not set. It returns false for
+// anything else, such as the range of a random startdelay ("1-3").
 func (e *entry) seconds(name string) (time.Duration, bool) {
 	text := e.option(name)
 	if text == "" {
@@ -188,8 +187,8 @@ func (e *entry) seconds(name string) (time.Duration, bool) {
 
 func (e *entry) ranFor() time.Duration { return time.Duration(e.ran) * time.Millisecond }
 
-// placeTogether takes jobs to have been started at once, and the last one to have ended
-// when the report was written.
+// placeTogether is for jobs that were started at once, of which the last one ended when the
+// report was written.
 func placeTogether(entries []*entry, end time.Time, by clock) placed {
 	p := placed{starts: map[*entry]moment{}}
 	longest := time.Duration(0)
@@ -259,8 +258,8 @@ func placeByFiles(out *output, entries []*entry, end time.Time) (placed, bool) {
 	return p, fine && plausible(p.starts, entries)
 }
 
-// lastWritten is when the last of an entry's logs was written; false where a log's time
-// cannot be that, or there is none.
+// lastWritten is when the last of an entry's logs was written. It returns false if a log's
+// time is impossible or there is no log.
 func (e *entry) lastWritten(out *output, end time.Time) (time.Time, bool) {
 	var last time.Time
 	for _, j := range e.jobs {
@@ -275,14 +274,14 @@ func (e *entry) lastWritten(out *output, end time.Time) (time.Time, bool) {
 	return last, !last.IsZero()
 }
 
-// isFine reports whether the times of an entry's logs are known to the millisecond or so:
-// tar and zip may have whole seconds.
+// isFine reports whether the times of an entry's logs are precise: tar and zip may have whole
+// seconds.
 func (e *entry) isFine() bool {
 	const coarse = 50 * time.Millisecond
 	return !slices.ContainsFunc(e.jobs, func(j *job) bool { return j.log.File.ModStep > coarse })
 }
 
-// began is the earliest time at which the fio of an output can have been started.
+// began is the earliest possible start of the fio of an output.
 func (o *output) began() time.Time {
 	end, _ := o.written()
 	if e := elapsed(o.fio); e > 0 {
@@ -291,8 +290,8 @@ func (o *output) began() time.Time {
 	return time.Time{}
 }
 
-// plausible reports whether files can have been written when jobs ended: groups that ran
-// for different times do not end at the same moment, as copies of files do.
+// plausible reports whether the files may have been written when jobs ended: groups that ran
+// for different times do not end at the same moment, but copies of their files do.
 func plausible(starts map[*entry]moment, entries []*entry) bool {
 	const near = 300 * time.Millisecond
 	for i, a := range entries {
@@ -306,9 +305,9 @@ func plausible(starts map[*entry]moment, entries []*entry) bool {
 	return true
 }
 
-// placeInStages tries which groups can have run one after another, as those behind a
-// stonewall do, or side by side (new_group): the run times must add up to the time that
-// fio ran, and only one way to order them may do so.
+// placeInStages tries which groups may have run one after another (stonewall) and which side
+// by side (new_group): the run times must add up to the time that fio ran, and in only one
+// way.
 func placeInStages(out *output, entries []*entry, end time.Time) (placed, bool) {
 	all := groups(entries)
 	total := time.Duration(elapsed(out.fio)) * time.Millisecond
@@ -345,7 +344,7 @@ func placeInStages(out *output, entries []*entry, end time.Time) (placed, bool) 
 	return p, true
 }
 
-// stagesOf joins groups to stages: bit i of cuts is set if a stage ends behind group i.
+// stagesOf joins groups to stages. Bit i of cuts is set if a stage ends with group i.
 func stagesOf(groups [][]*entry, cuts int) [][]*entry {
 	var stages [][]*entry
 	var stage []*entry
@@ -359,14 +358,14 @@ func stagesOf(groups [][]*entry, cuts int) [][]*entry {
 	return stages
 }
 
-// lasts is how long the jobs of a stage run that begin together.
+// lasts is how long the jobs of a stage run, which begin together.
 func lasts(stage []*entry) time.Duration {
 	longest := slices.MaxFunc(stage, func(a, b *entry) int { return cmp.Compare(a.ranFor()+a.ramp(), b.ranFor()+b.ramp()) })
 	return longest.ranFor() + longest.ramp()
 }
 
-// writtenIn reports whether the times of the logs, in seconds, agree with stages; times
-// that cannot be those at which fio wrote say nothing.
+// writtenIn reports whether the times of the logs agree with stages, to some seconds. Times at
+// which fio cannot have written are ignored.
 func (o *output) writtenIn(stages [][]*entry, end time.Time) bool {
 	if !o.trustsTimes() {
 		return true

@@ -126,7 +126,7 @@ type planner struct {
 	reports map[*output]*reportFile
 }
 
-// errNothing is a run whose logs and reports have nothing that can be used.
+// errNothing is a run without any usable log or report.
 var errNothing = errors.New("no rows in any of its logs, and no report that can be used")
 
 // makePlan looks at the first rows of a run's logs and at its reports and finds out what
@@ -220,7 +220,7 @@ func (j *job) name() string {
 	return j.volume + "." + fmt.Sprint(j.number)
 }
 
-// maxRun is longer than any run: ten years of milliseconds.
+// maxRun is longer than any run: ten years in milliseconds.
 const maxRun = 10 * 366 * 24 * 3600 * 1000
 
 // checkTime reports an impossible time, as written.

@@ -9,31 +9,31 @@ import (
 	"github.com/fio2es/fio2es/internal/alike"
 )
 
-// maxProblems is how many problems of a run are told one by one.
+// maxProblems is how many problems of a run are listed one by one.
 const maxProblems = 100
 
-// Problems collects what was wrong with a run's files while the rest of them went in.
-// It is safe for concurrent use; the zero value is empty.
+// Problems collects what is wrong with a run's files while the rest of them is read. It is
+// safe for concurrent use. The zero value is empty.
 type Problems struct {
-	mu    sync.Mutex
-	lost  []error
-	notes []error
-	total int
-	alike alike.Counter // of what was left out
-	said  alike.Counter // of notes
+	mu      sync.Mutex
+	skipped []error
+	notes   []error
+	total   int
+	alike   alike.Counter // of what was skipped
+	said    alike.Counter // of notes
 }
 
-// lose notes something that was left out.
+// skip adds something that is missing in the result.
 func (p *Problems) skip(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.total++
-	if p.alike.Add(err.Error()) && len(p.lost) < maxProblems {
-		p.lost = append(p.lost, err)
+	if p.alike.Add(err.Error()) && len(p.skipped) < maxProblems {
+		p.skipped = append(p.skipped, err)
 	}
 }
 
-// note notes something that the user should know, though nothing was left out.
+// note adds something that the user should know although nothing is missing.
 func (p *Problems) note(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,39 +42,39 @@ func (p *Problems) note(format string, args ...any) {
 	}
 }
 
-// unordered sorts what is noted until the function that it returns is called: workers come
-// upon it in any order, and a run's document must not depend on that.
+// unordered sorts what is added before end is called. Workers find problems in any order, and
+// a run's document must not depend on it.
 func (p *Problems) unordered() (end func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	lost, notes := len(p.lost), len(p.notes)
+	skipped, notes := len(p.skipped), len(p.notes)
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		for _, list := range [][]error{p.lost[lost:], p.notes[notes:]} {
-			slices.SortFunc(list, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+		for _, added := range [][]error{p.skipped[skipped:], p.notes[notes:]} {
+			slices.SortFunc(added, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 		}
 	}
 }
 
-// Lost is what was left out, the first ten of each kind and the first hundred of all one by
-// one.
+// Skipped lists what is missing: the first ten of each kind and the first hundred of all one
+// by one.
 func (p *Problems) Skipped() []error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	lost := p.lost[:len(p.lost):len(p.lost)]
-	shown := len(lost)
+	list := p.skipped[:len(p.skipped):len(p.skipped)]
+	shown := len(list)
 	p.alike.More(func(kind string, n int) {
-		lost = append(lost, fmt.Errorf("and %d more like this: %s", n, kind))
+		list = append(list, fmt.Errorf("and %d more like this: %s", n, kind))
 		shown += n
 	})
 	if more := p.total - shown; more > 0 {
-		lost = append(lost, fmt.Errorf("and %d more of the same run", more))
+		list = append(list, fmt.Errorf("and %d more of the same run", more))
 	}
-	return lost
+	return list
 }
 
-// Notes is what else there is to know.
+// Notes lists what else the user should know.
 func (p *Problems) Notes() []error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

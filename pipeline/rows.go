@@ -6,7 +6,6 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/align"
-	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -17,10 +16,10 @@ func histRows(j *job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, er
 		undo := newUndoubler(j.lag)
 		for rec, err := range l.records() {
 			if err == nil {
-				err = rowErr(j.check(rec), l.log, rec)
+				err = l.wrong(j.check(rec), rec)
 			}
 			if err == nil {
-				err = rowErr(undo.row(rec), l.log, rec)
+				err = l.wrong(undo.row(rec), rec)
 			}
 			if err != nil {
 				split.Gap()
@@ -55,12 +54,12 @@ type rowError struct{ error }
 // Unwrap returns what is wrong.
 func (e rowError) Unwrap() error { return e.error }
 
-// rowErr adds the place of a row to an error; nil stays nil.
-func rowErr(err error, log cbt.Log, rec *fiolog.Record) error {
+// wrong adds the place of a row to an error; nil stays nil.
+func (l *logFile) wrong(err error, rec *fiolog.Record) error {
 	if err == nil {
 		return nil
 	}
-	return rowError{fmt.Errorf("%s:%d:1: %w", log.File.Name(), rec.Line, err)}
+	return rowError{fmt.Errorf("%s:%d:1: %w", l.log.File.Name(), rec.Line, err)}
 }
 
 // rawFill adds up the requests of a log of completions. The time of each is known, so
@@ -106,7 +105,7 @@ func rawRows(j *job, l *logFile, fill *rawFill) iter.Seq2[align.Row, error] {
 		}
 		for rec, err := range l.records() {
 			if err == nil {
-				err = rowErr(j.checkTime(rec.Time), l.log, rec)
+				err = l.wrong(j.checkTime(rec.Time), rec)
 			}
 			if err != nil {
 				if !yield(align.Row{}, err) {

@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// summary makes the run's document, once all windows have been read.
-func (p *plan) summary(ref mapping.RunRef, t *tallies, documents mapping.Documents) *mapping.Run {
+// summary makes the run's document after all windows have been read.
+func (p *plan) summary(ref mapping.RunRef, t *tallies) *mapping.Run {
 	lost := t.problems.Skipped()
 	run := &mapping.Run{
 		Run: mapping.RunInfo{
@@ -27,9 +27,9 @@ func (p *plan) summary(ref mapping.RunRef, t *tallies, documents mapping.Documen
 		Placed:     p.placed,
 		Recovered:  mapping.Lost{Requests: t.recovered.total()},
 		Missing:    mapping.Lost{Requests: t.missing.total()},
-		Documents:  documents,
+		Documents:  t.made,
 	}
-	if documents == (mapping.Documents{}) || len(p.averages) > 0 {
+	if t.made == (mapping.Documents{}) || len(p.averages) > 0 {
 		run.NoWindows = p.whyNoWindows()
 	}
 	var whole [fiolog.Directions]*hist.Histogram
@@ -46,15 +46,15 @@ func (p *plan) summary(ref mapping.RunRef, t *tallies, documents mapping.Documen
 	return run
 }
 
-// totals are those of one direction, with the histogram h, over the time from the start of its first job to the
-// end of its last; nil if it served nothing.
+// totals are the totals of one direction with the histogram h, over the time from the start of
+// its first job to the end of its last; nil if it has no requests.
 func (p *plan) totals(d fiolog.Direction, h *hist.Histogram, t *tallies) *mapping.Totals {
 	reported := p.reported(d, t)
 	if h.IsEmpty() && reported == 0 {
 		return nil
 	}
 	out := &mapping.Totals{Requests: int64(h.Total()), Latency: mapping.NewLatency(h, nil), Means: p.means(d, t), Sums: p.sums(d, t), Fio: p.fioLatency(d)}
-	if h.IsEmpty() { // a report without bins: requests and means are all there is
+	if h.IsEmpty() { // a report without bins has only requests and means
 		out.Requests, out.Latency.Mean = reported, out.Means.Clat
 	}
 	for _, e := range p.entries {
@@ -66,7 +66,7 @@ func (p *plan) totals(d fiolog.Direction, h *hist.Histogram, t *tallies) *mappin
 		switch {
 		case !j.serves(d) || j.entry != nil && j.entry.mixed && of.requests[d] == 0:
 			return 0, 0, false
-		case j.entry != nil && j.entry.several: // of which only the rows say when each ran
+		case j.entry != nil && j.entry.several: // only the rows show when each ran
 			return j.offset + of.spans[d].start, j.offset + of.spans[d].end, of.requests[d] > 0
 		}
 		return j.offset, p.endOf(j, t), true
@@ -75,13 +75,13 @@ func (p *plan) totals(d fiolog.Direction, h *hist.Histogram, t *tallies) *mappin
 	return out
 }
 
-// rate sets what follows from requests, bytes and the time.
+// rate sets the rates from requests, bytes and time.
 func rate(t *mapping.Totals) {
 	t.IOPS = rounded(perSecond(float64(t.Requests), t.DurationMS), 1e3)
 	t.Bandwidth = rounded(perSecond(float64(t.Bytes), t.DurationMS), 1)
 }
 
-// allTotals are those of all directions together; nil if there are none.
+// allTotals are the totals of all directions together; nil if there are none.
 func (p *plan) allTotals(run *mapping.Run, whole *[fiolog.Directions]*hist.Histogram, t *tallies) *mapping.Totals {
 	all, total := &hist.Histogram{}, &mapping.Totals{}
 	for d, of := range []*mapping.Totals{run.Read, run.Write, run.Trim} {
@@ -93,7 +93,7 @@ func (p *plan) allTotals(run *mapping.Run, whole *[fiolog.Directions]*hist.Histo
 			total.Sums.Bandwidth += of.Sums.Bandwidth
 		}
 	}
-	for _, e := range p.entries { // whose directions nothing says
+	for _, e := range p.entries { // of unknown directions
 		if e.mixed && !p.hasLogged(e, t) {
 			all.Merge(e.histogram(e.Mixed))
 			total.Requests += int64(e.Mixed.TotalIOs)
@@ -112,8 +112,7 @@ func (p *plan) allTotals(run *mapping.Run, whole *[fiolog.Directions]*hist.Histo
 	return total
 }
 
-// duration is the time from the first start of some jobs to the last end, in
-// milliseconds.
+// duration is the time from the first start of some jobs to the last end, in milliseconds.
 func (p *plan) duration(of func(*job) (start, end int64, ok bool)) int64 {
 	first, last, some := int64(0), int64(0), false
 	for _, j := range p.jobs {
@@ -142,8 +141,8 @@ func (p *plan) end(t *tallies) (end int64) {
 	return end
 }
 
-// whole is the histogram of the whole run, of one direction: of fio's report where it
-// has the bins of all requests, else of the logs' rows.
+// whole is the histogram of the whole run and one direction: from fio's report if it has the
+// bins of all requests, else from the logs' rows.
 func (p *plan) whole(d fiolog.Direction, t *tallies) *hist.Histogram {
 	if len(p.entries) == 0 {
 		return &t.windowed[d]
@@ -155,7 +154,7 @@ func (p *plan) whole(d fiolog.Direction, t *tallies) *hist.Histogram {
 		case e.mixed:
 			all.Merge(p.mixedWhole(e, d, t))
 		case err == nil && len(stats.Clat.Bins) > 0:
-			stats.Clat.AddTo(all, e.groups)
+			all.Merge(e.histogram(stats))
 		default:
 			logged, _ := t.logged(e, d)
 			all.Merge(logged)
@@ -169,8 +168,8 @@ func (p *plan) whole(d fiolog.Direction, t *tallies) *hist.Histogram {
 	return all
 }
 
-// mixedWhole is a direction of a report that has all in one: its rows, and its share of
-// what the report has more.
+// mixedWhole is a direction of a report that has all in one: its rows, and its share of the
+// other requests of the report.
 func (p *plan) mixedWhole(e *entry, d fiolog.Direction, t *tallies) *hist.Histogram {
 	logged, _ := t.logged(e, d)
 	all, shares, _ := t.loggedAll(e)
@@ -186,8 +185,8 @@ func (p *plan) mixedWhole(e *entry, d fiolog.Direction, t *tallies) *hist.Histog
 	return whole
 }
 
-// mixed is what a report has of all directions in one, and the share of one direction in it.
-// Both are zero for reports that tell directions apart.
+// mixed is the report's sum of all directions and the share of one direction in it. Both are
+// zero if the report has directions.
 func (p *plan) mixed(e *entry, d fiolog.Direction, t *tallies) (all fiolog.DirectionStats, share float64) {
 	if !e.mixed || e.Mixed.TotalIOs == 0 {
 		return all, 0
@@ -201,7 +200,7 @@ func (p *plan) hasLogged(e *entry, t *tallies) bool {
 	return !all.IsEmpty()
 }
 
-// reported is how many requests fio's reports count.
+// reported is the number of requests in fio's reports.
 func (p *plan) reported(d fiolog.Direction, t *tallies) int64 {
 	sum := uint64(0)
 	for _, e := range p.entries {
@@ -210,7 +209,7 @@ func (p *plan) reported(d fiolog.Direction, t *tallies) int64 {
 	return int64(sum)
 }
 
-// fio is what fio says of itself and of its jobs.
+// fio is fio's version, options and CPU use.
 func (p *plan) fio() mapping.FioInfo {
 	info := mapping.FioInfo{Version: p.version(), Options: p.options()}
 	jobs := 0.0
@@ -228,8 +227,8 @@ func (p *plan) fio() mapping.FioInfo {
 	return info
 }
 
-// stands is for how many jobs of fio a job stands: with group_reporting and without logs
-// of each, for all of the group.
+// stands is the number of fio's jobs that a job stands for: with group_reporting and without
+// logs of each, all of the group.
 func (j *job) stands() int {
 	if j.entry != nil && len(j.entry.jobs) == 1 && j.source != fromHist && j.source != fromRaw {
 		return j.entry.size
@@ -237,7 +236,7 @@ func (j *job) stands() int {
 	return 1
 }
 
-// fioLatency is what fio itself computed, where the run is one job without bins.
+// fioLatency is what fio itself computed, if the run is one job without bins.
 func (p *plan) fioLatency(d fiolog.Direction) *mapping.FioLatency {
 	if len(p.entries) != 1 || len(p.jobs) != 1 || p.entries[0].size > 1 {
 		return nil
@@ -254,7 +253,7 @@ func (p *plan) fioLatency(d fiolog.Direction) *mapping.FioLatency {
 	return out
 }
 
-// means are fio's mean latencies of all jobs, each request counting the same.
+// means are fio's mean latencies over all requests of all jobs.
 func (p *plan) means(d fiolog.Direction, t *tallies) mapping.Means {
 	mean := func(of func(*fiolog.DirectionStats) *fiolog.Latency) float64 {
 		sum, n := 0.0, 0.0
@@ -277,7 +276,7 @@ func (p *plan) means(d fiolog.Direction, t *tallies) mapping.Means {
 	}
 }
 
-// sums are fio's IOPS and bandwidths of all jobs.
+// sums are the sums of fio's IOPS and bandwidths over all jobs.
 func (p *plan) sums(d fiolog.Direction, t *tallies) mapping.Sums {
 	var sum mapping.Sums
 	for _, e := range p.entries {
@@ -289,7 +288,7 @@ func (p *plan) sums(d fiolog.Direction, t *tallies) mapping.Sums {
 	return mapping.Sums{IOPS: rounded(sum.IOPS, 1e3), Bandwidth: rounded(sum.Bandwidth, 1)}
 }
 
-// options are fio's for all jobs: global ones, and those that are the same everywhere.
+// options are fio's options that are the same for all jobs.
 func (p *plan) options() map[string]string {
 	var same map[string]string
 	for _, e := range p.entries {
@@ -324,7 +323,7 @@ func (p *plan) runHosts() []mapping.RunHost {
 	return hosts
 }
 
-// nameHosts keeps the names of all hosts of the run.
+// nameHosts collects the names of all hosts of the run.
 func (p *plan) nameHosts() {
 	for _, j := range p.jobs {
 		if j.host != "" && !slices.Contains(p.hosts, j.host) {
@@ -334,8 +333,8 @@ func (p *plan) nameHosts() {
 	slices.Sort(p.hosts)
 }
 
-// hostsOf names the hosts whose requests a document has: the host's own, or, of the
-// cluster, all that the run knows by name.
+// hostsOf names the hosts whose requests a document has: the host itself or, for the cluster,
+// all hosts that have names.
 func (p *plan) hostsOf(host string) mapping.HostsRef {
 	if host != "" {
 		return mapping.HostsRef{Name: []string{host}}

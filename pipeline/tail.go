@@ -10,8 +10,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// tail are the rows that fio did not log: what an entry counts more than the rows of its
-// logs. All of those must have ended.
+// tail are the rows that fio did not log: the requests that an entry counts beyond the rows of
+// its logs. All rows must have been read.
 func (t *tallies) tail(e *entry) []align.Row {
 	if e.mixed {
 		return t.mixedTail(e)
@@ -27,8 +27,8 @@ func (t *tallies) tail(e *entry) []align.Row {
 	return rows
 }
 
-// rest is what an entry's report counts more of a direction than its logs: nil where that
-// is not known, and then the requests are missing.
+// rest is what an entry's report counts beyond its logs in a direction. It is nil if that is
+// unknown, and then the requests count as missing.
 func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 	stats := &e.Directions[d]
 	logged, damaged := t.logged(e, d)
@@ -37,7 +37,7 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 	case stats.TotalIOs == 0 && logged.IsEmpty():
 		return nil
 	case logged.Total() > total:
-		t.problems.skip(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report: some rows are of another run, or are there twice; keep the files of each run in a folder of their own",
+		t.problems.skip(fmt.Errorf("%s: its logs have %.0f requests, more than the %.0f of the report: some rows are of another run, or are there twice; keep the files of each run in a folder of their own",
 			describe(e, d), logged.Total(), total))
 		return nil
 	case len(stats.Clat.Bins) == 0:
@@ -59,14 +59,14 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 		t.countMissing(d, total-logged.Total())
 		return nil
 	case damaged && !t.cut(e):
-		// Rows in the middle were left out: which of the rest is the tail is not known.
+		// Rows in the middle were skipped: which of the rest is the tail is unknown.
 		t.countMissing(d, rest.Total())
 		return nil
 	}
 	return rest
 }
 
-// inLayoutOf is h in the layout that it has in common with other: h itself if it has that.
+// inLayoutOf is h in the layout merged with other's, or h itself if it has that.
 func inLayoutOf(h, other *hist.Histogram) *hist.Histogram {
 	if l := other.Layout().Merged(h.Layout()); l != h.Layout() {
 		return h.To(l)
@@ -74,9 +74,9 @@ func inLayoutOf(h, other *hist.Histogram) *hist.Histogram {
 	return h
 }
 
-// mixedTail is tail for a report that has all directions in one (unified_rw_reporting).
-// The rows of the logs have the directions, and what fio did not log is shared out in
-// their proportion.
+// mixedTail is tail for a report that has all directions in one (unified_rw_reporting). The
+// rows of the logs have directions. The requests that fio did not log are divided in their
+// proportion.
 func (t *tallies) mixedTail(e *entry) []align.Row {
 	all, shares, damaged := t.loggedAll(e)
 	one := *e
@@ -91,7 +91,7 @@ func (t *tallies) mixedTail(e *entry) []align.Row {
 	}
 	switch {
 	case all.Total() > total:
-		t.problems.skip(fmt.Errorf("%s: its logs hold %.0f requests, more than the %.0f of the report; keep the files of each run in a folder of their own", e.describe(), all.Total(), total))
+		t.problems.skip(fmt.Errorf("%s: its logs have %.0f requests, more than the %.0f of the report; keep the files of each run in a folder of their own", e.describe(), all.Total(), total))
 		return nil
 	case err != nil || all.IsEmpty() || rest.IsEmpty() || damaged && !t.cut(e) || !rest.Subtract(all):
 		t.countMissing(fiolog.Read, total-all.Total())
@@ -110,13 +110,13 @@ func (t *tallies) mixedTail(e *entry) []align.Row {
 		}
 	}
 	if n := rest.Total(); n > 0 && shares[0] != all.Total() && shares[1] != all.Total() && shares[2] != all.Total() {
-		t.problems.note("%s: fio reported all directions in one (unified_rw_reporting): the %.0f requests of its end are shared out as those before were", e.describe(), n)
+		t.problems.note("%s: fio reported all directions in one (unified_rw_reporting): the %.0f requests of its end are divided in proportion to those before", e.describe(), n)
 	}
 	return rows
 }
 
-// shareOut divides the requests of each bin in proportion to shares: whole ones, with
-// rounding that evens out over the bins.
+// shareOut divides the requests of each bin in proportion to shares, into whole requests.
+// Rounding errors cancel out over the bins.
 func shareOut(rest *hist.Histogram, shares [fiolog.Directions]float64) (parts [fiolog.Directions]*hist.Histogram) {
 	sum := 0.0
 	for d := range shares {
@@ -140,10 +140,9 @@ func shareOut(rest *hist.Histogram, shares [fiolog.Directions]float64) (parts [f
 	return parts
 }
 
-// place puts the rest where it completed: between the last row and the job's end. It
-// reports false if that is too long for the rest of an interval, or the rest is too many
-// requests for it: then logs end early or rows are missing, and nothing says when the
-// requests completed.
+// place makes a row of the rest, between the last row and the job's end. It returns false if
+// that is too long for the rest of an interval, or the requests are too many for it. Then logs
+// end early or rows are missing, and when the requests completed is unknown.
 func (t *tallies) place(e *entry, d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) {
 	row := t.tailRow(e, d, rest)
 	interval := int64(0)
@@ -156,12 +155,12 @@ func (t *tallies) place(e *entry, d fiolog.Direction, rest *hist.Histogram) (ali
 	}
 	switch {
 	case t.totals && !e.wantsRows() && (interval == 0 || row.End-row.Start > 2*interval+interval/10):
-		return row, false // which is said once of the run
+		return row, false // reported once for the run
 	case interval == 0 || row.End-row.Start > 2*interval+interval/10:
 		t.problems.note("%s: %d requests of the report are not in its log, which ends at %d ms of %d: they count in the run's totals, and in no window; if the log was cut, copy it again",
 			describe(e, d), row.Total, row.Start, e.ran)
 	case crowded(logged, t.last(e), row, interval):
-		t.problems.note("%s: %d requests of the report are not in its log, more than can be of its last %d ms: rows are missing; they count in the run's totals, and in no window; copy the log again",
+		t.problems.note("%s: %d requests of the report are not in its log, too many for its last %d ms: rows are missing; they count in the run's totals, and in no window; copy the log again",
 			describe(e, d), row.Total, row.End-row.Start)
 	default:
 		t.recovered.add(d, int64(row.Total))
@@ -173,15 +172,15 @@ func (t *tallies) place(e *entry, d fiolog.Direction, rest *hist.Histogram) (ali
 	return row, false
 }
 
-// crowded reports whether a tail has far more requests than the rows before it would let
-// expect: then it is not all that is missing.
+// crowded reports whether a tail has far more requests than the rows before it: then other
+// rows are missing, too.
 func crowded(logged float64, last int64, tail align.Row, interval int64) bool {
 	const far = 4
 	return last > 0 && float64(tail.Total) > far*perSecond(logged, last)*float64(tail.End-tail.Start+interval)/1000
 }
 
-// endsEarly reports whether logs without a fault of their own lack more of their ends than
-// fio leaves out: the rest of an interval. Then they were cut between two rows.
+// endsEarly reports whether logs without errors lack more than the last part of an interval,
+// which fio never logs. Then they were cut between two rows.
 func (t *tallies) endsEarly(e *entry, d fiolog.Direction, rest float64) bool {
 	last, interval, logged := t.last(e), int64(0), 0.0
 	for _, j := range e.jobs {
@@ -195,17 +194,17 @@ func (t *tallies) endsEarly(e *entry, d fiolog.Direction, rest float64) bool {
 	return rest > 3*usual
 }
 
-// tailRow is the rest between the last row and the end.
+// tailRow is the row of the rest, between the last row and the end.
 func (t *tallies) tailRow(e *entry, d fiolog.Direction, rest *hist.Histogram) align.Row {
 	from, to := int64(-1), int64(0)
 	some := slices.ContainsFunc(e.jobs, func(j *job) bool { return t.jobs[j].requests[d] > 0 })
 	for _, j := range e.jobs {
 		of := t.jobs[j]
 		if some && of.requests[d] == 0 {
-			continue // a job of a group that has no part in this direction
+			continue // a job of a group without this direction
 		}
 		ran := max(e.ran, j.ran)
-		if own := e.Directions[d].Runtime; e.several && own > 0 { // which began with its first row
+		if own := e.Directions[d].Runtime; e.several && own > 0 { // it began with its first row
 			ran = of.spans[d].start + own
 		}
 		f, end := of.split.Tail(d, ran, !of.damaged && !t.endsEarly(e, d, rest.Total()))

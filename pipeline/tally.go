@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -12,11 +13,11 @@ import (
 // tally is what was read of one job. Rows are counted as they pass. Everything else is made
 // from the tallies of all jobs when the rows have ended.
 type tally struct {
-	sums     [fiolog.Directions]hist.Histogram // of all rows, if the run has a report to compare with
+	sums     [fiolog.Directions]hist.Histogram // of all rows, if the run has a report
 	requests [fiolog.Directions]uint64
 	spans    [fiolog.Directions]span
 	last     int64 // end of the last row, in milliseconds since the job's start
-	damaged  bool  // rows were left out somewhere
+	damaged  bool  // rows were skipped
 	cut      bool  // the log ends too early
 	ended    bool  // all rows were read
 	split    *align.Splitter
@@ -35,15 +36,16 @@ func (t *tally) end() int64 {
 	return t.last
 }
 
-// tallies are those of all jobs, and what was found when they were complete.
+// tallies are the tallies of all jobs, and what follows from them.
 type tallies struct {
 	jobs      map[*job]*tally
 	windowed  [fiolog.Directions]hist.Histogram // sum of all windows of the highest level
 	stats     align.Stats
-	recovered counts // requests that no row has, put where they completed
+	recovered counts // requests that fio did not log, in a tail
 	missing   counts // requests in no window
 	totals    bool   // no job has rows: the run has totals, and no windows
 	live      bool   // fio still writes the reports
+	made      mapping.Documents
 	problems  *Problems
 }
 
@@ -86,7 +88,7 @@ func (t *tally) add(row *align.Row, sums bool) {
 }
 
 // logged is the sum of the rows of an entry's logs, which must not be changed, and whether
-// rows were left out.
+// rows were skipped.
 func (t *tallies) logged(e *entry, d fiolog.Direction) (sum *hist.Histogram, damaged bool) {
 	if len(e.jobs) == 1 {
 		of := t.jobs[e.jobs[0]]
@@ -113,7 +115,7 @@ func (t *tallies) loggedAll(e *entry) (all *hist.Histogram, requests [fiolog.Dir
 	return all, requests, damaged
 }
 
-// cut reports whether what is missing of an entry's logs is missing at their ends.
+// cut reports whether all missing rows of an entry's logs are missing at the end.
 func (t *tallies) cut(e *entry) bool {
 	for _, j := range e.jobs {
 		if of := t.jobs[j]; of.damaged && !of.cut {
@@ -141,7 +143,7 @@ func (t *tallies) report(e *entry) *fiolog.Job {
 	return e.Job
 }
 
-// countMissing adds requests that no window has.
+// countMissing adds requests that are in no window.
 func (t *tallies) countMissing(d fiolog.Direction, n float64) {
 	t.missing.add(d, int64(n))
 }

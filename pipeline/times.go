@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// setTimes finds when each job began and how long its windows are.
+// setTimes finds when each job began and how long the windows are.
 func (b *planner) setTimes() error {
 	b.placeOutputs()
 	b.setEpochs()
@@ -39,8 +39,8 @@ func (b *planner) firstOf(out *output) (first time.Time) {
 	return first
 }
 
-// placeOutputs gives each job that a report covers the start that the report and the
-// files beside it say.
+// placeOutputs sets the start of each job that a report covers, by the report and the files
+// beside it.
 func (b *planner) placeOutputs() {
 	for _, out := range b.outputs {
 		byHost := map[string][]*entry{}
@@ -84,9 +84,9 @@ func (b *planner) hasEpochs(out *output) bool {
 
 func isEpoch(j *job) bool { return j.hasRows && j.source != fromReports && j.first > epochTimes }
 
-// setEpochs uses rows with absolute times. The first one ends an interval that begins
-// with the first request, which may come some time after the job's start: then a report
-// knows better. Of jobs that ran one after another each has its own.
+// setEpochs uses rows with absolute times. The first row ends an interval that begins with the
+// first request, which may come some time after the job's start. Then a report is better
+// evidence. Jobs that ran one after another have a start each.
 func (b *planner) setEpochs() {
 	var first time.Time
 	for _, j := range b.jobs {
@@ -116,7 +116,7 @@ func writtenOf(j *job) (time.Time, clock) {
 	return j.entry.out.written()
 }
 
-// certain reports whether a job's start is known by its report, and not only guessed.
+// certain reports whether a job's start is known by its report, not only estimated.
 func (b *planner) certain(j *job) bool {
 	return !j.start.IsZero() && j.entry != nil && (isOneStage(b.entriesOf(j)) || j.entry.out.reports > 1 || j.clock == clockStart || j.clock == clockMtime)
 }
@@ -132,9 +132,9 @@ func (b *planner) entriesOf(j *job) []*entry {
 	return all
 }
 
-// setOtherClocks handles rows whose times count from another moment than the job's start
-// or 1970: log_alternate_epoch with the clock of the machine's start. How far apart the
-// jobs of one host began is known by them, and when that was by the report.
+// setOtherClocks is for rows whose times count neither from the job's start nor from 1970, but
+// from the machine's start (log_alternate_epoch). They show how far apart the jobs of one host
+// began, and the report shows when.
 func (b *planner) setOtherClocks() {
 	latest := map[*output]int64{} // end of the last job by the other clock
 	for _, j := range b.jobs {
@@ -148,7 +148,7 @@ func (b *planner) setOtherClocks() {
 		}
 		j.origin = j.before()
 		if j.entry == nil {
-			b.note("%s: its times count from %d ms before its first row: that is taken for the job's start", j.log.File.Name(), j.first)
+			b.note("%s: its times count from %d ms before its first row: that is used as the job's start", j.log.File.Name(), j.first)
 			continue
 		}
 		if end, by := j.entry.out.written(); !end.IsZero() {
@@ -161,8 +161,8 @@ func (b *planner) setOtherClocks() {
 	}
 }
 
-// isOtherClock reports whether the times of a job's rows count neither from its start nor
-// from 1970: its options say so, or the first one is long after its end.
+// isOtherClock reports whether the times of a job's rows count neither from its start nor from
+// 1970, by its options or because the first one is long after its end.
 func isOtherClock(j *job) bool {
 	if !j.hasRows || j.source == fromReports || isEpoch(j) {
 		return false
@@ -177,9 +177,8 @@ func isOtherClock(j *job) bool {
 	return j.ran > 0 && j.first > j.ran+10*max(j.interval, 1000)
 }
 
-// setStart finds the run's start, the earliest of its jobs'. Only sources that are true
-// to some milliseconds correct for hosts that started apart; jobs without one are taken
-// to start with the run.
+// setStart finds the run's start, the earliest start of a job. Only evidence precise to some
+// milliseconds corrects for hosts that started apart. Jobs without any start with the run.
 func (b *planner) setStart() error {
 	for _, j := range b.jobs {
 		if j.start.IsZero() {
@@ -205,7 +204,7 @@ func (b *planner) setStart() error {
 		}
 	}
 	b.widenLocal()
-	for _, j := range b.jobs { // also of a run whose start is not known, and not needed
+	for _, j := range b.jobs { // also if the start of the run is unknown and not needed
 		if j.start.IsZero() {
 			j.moment = moment{b.start.Add(b.opt.Offsets[j.host] + later[j]), b.clock, b.error}
 		}
@@ -218,8 +217,8 @@ func (b *planner) setStart() error {
 	return nil
 }
 
-// startOfFiles takes the run's start from when its logs were last written: as true as
-// that is, and without the skew of its hosts.
+// startOfFiles takes the run's start from the modification times of its logs. It is as good as
+// these, and ignores the skew of hosts.
 func (b *planner) startOfFiles(later map[*job]time.Duration) error {
 	starts := make([]time.Time, len(b.jobs))
 	b.each(len(b.jobs), func(i int) {
@@ -234,7 +233,7 @@ func (b *planner) startOfFiles(later map[*job]time.Duration) error {
 	if b.start.IsZero() {
 		return errors.New("nothing says when the run started: give --start TIME")
 	}
-	b.note("%s: start taken from the files' modification times: it is as true as they are", b.title)
+	b.note("%s: start taken from the files' modification times, and as reliable as these", b.title)
 	return nil
 }
 
@@ -264,7 +263,7 @@ func (b *planner) setWindow() error {
 	if b.opt.Window > 0 {
 		b.window = max(b.opt.Window.Milliseconds(), 1)
 		if b.window < rows-rows/20 {
-			return fmt.Errorf("windows of %v are shorter than its rows, which say nothing of when in %v a request completed: give --interval %v or more",
+			return fmt.Errorf("windows of %v are shorter than its rows, which do not show when in %v a request completed: give --interval %v or more",
 				b.opt.Window, time.Duration(rows)*time.Millisecond, time.Duration(rows)*time.Millisecond)
 		}
 	}
@@ -272,8 +271,8 @@ func (b *planner) setWindow() error {
 	return nil
 }
 
-// usualWindow is the shortest multiple of the time between rows that is a second or more:
-// a window that is cut across rows is a guess. Periodic reports come at any spacing.
+// usualWindow is the shortest multiple of the time between rows that is a second or more,
+// because a window that is cut across rows is an estimate. Periodic reports have any spacing.
 func usualWindow(rows int64) int64 {
 	const second = 1000
 	if rows <= 0 {
@@ -282,10 +281,9 @@ func usualWindow(rows int64) int64 {
 	return (second + rows - 1) / rows * rows
 }
 
-// setShift lets the windows follow the rows of a run all of whose jobs have their rows
-// at the same moments, but not at multiples of the window's length: such as periodic
-// reports, whose first comes some time after the start. A window cut across rows is a
-// guess.
+// setShift aligns the windows with the rows if all jobs of the run have their rows at the same
+// moments, but not at multiples of the window's length. Periodic reports are such rows: the
+// first comes some time after the start.
 func (b *planner) setShift() {
 	phase := int64(-1)
 	for _, j := range b.jobs {

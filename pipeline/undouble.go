@@ -19,11 +19,11 @@ type undoubler struct {
 
 func newUndoubler(lag int) *undoubler { return &undoubler{lag: lag} }
 
-// errNotDoubled is a row that has fewer requests in some bin than the row that should be
-// part of it.
+// errNotDoubled is a row that has fewer requests in a bin than the row that should be part of
+// it.
 var errNotDoubled = errors.New("the row lacks requests of an earlier one, which fio --client should have added")
 
-// row takes the earlier row off rec's bins. The bins are valid until the next call.
+// row subtracts the earlier row from rec's bins. The bins are valid until the next call.
 func (u *undoubler) row(rec *fiolog.Record) error {
 	if u.lag == 0 {
 		return nil
@@ -87,7 +87,7 @@ func sumRows(l *logFile, lag int) (*rowSums, error) {
 			return nil, err
 		}
 		if err := undo.row(rec); err != nil {
-			return nil, rowErr(err, l.log, rec)
+			return nil, l.wrong(err, rec)
 		}
 		sums.add(rec)
 	}

@@ -180,7 +180,7 @@ func (p *plan) clip(w *align.Window, t *tallies) {
 		if !t.live {
 			ran = max(ran, j.ran)
 		}
-		if several { // each direction in its own time
+		if several { // each direction has its own time
 			from, ran = j.offset+of.spans[w.Key.Direction].start, of.spans[w.Key.Direction].end
 		}
 		if !ok || from < start {

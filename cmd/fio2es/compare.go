@@ -16,7 +16,6 @@ import (
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/window"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 // compareQuery is what is asked of each two sides.
@@ -62,9 +61,6 @@ requests per second, changes and their bounds in percent.`,
 			if err := q.parse(metrics, failIf); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("levels") {
-				return usagef("--levels: runs are compared by the windows of the whole cluster")
-			}
 			r := &reading{app: a}
 			return r.end(r.compare(cmd.Context(), args, q, newCompareWriter(a.stdout, f.string, q.confidence)))
 		},
@@ -72,7 +68,6 @@ requests per second, changes and their bounds in percent.`,
 	addReadingFlags(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
-	_ = fl.MarkHidden("levels") // it is there
 	fl.StringSliceVar(&metrics, "metrics", compare.Names(compare.Defaults), "what to compare: iops, mean, percentiles")
 	fl.Float64Var(&q.confidence, "confidence", 0.95, "how sure the interval is to hold the change: 0.5 to 0.99")
 	fl.StringArrayVar(&failIf, "fail-if", nil, "exit code 4 if this is so: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
@@ -182,9 +177,6 @@ func (r *reading) side(ctx context.Context, arg string) (*compare.Side, error) {
 
 // addToSide reads a run, which the user named, and adds it to a side.
 func (r *reading) addToSide(ctx context.Context, side *compare.Side, part string, run *query.Run) error {
-	if err := run.Needs(mapping.Cluster); err != nil {
-		return err
-	}
 	one := &compare.Run{Name: part}
 	doc, err := r.read(ctx, run, &query.Query{}, func(w *window.Window) error {
 		requests, err := w.Histogram()

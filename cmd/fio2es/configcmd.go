@@ -46,6 +46,7 @@ or FIO2ES_CONFIG is read in place of both, and may set everything.`,
 		},
 	}
 	addReadingFlags(cmd.Flags())
+	addLevelsFlag(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	addKibanaFlags(cmd.Flags())
 	return cmd

@@ -73,6 +73,7 @@ format's source and what it cannot hold.`,
 		},
 	}
 	addReadingFlags(cmd.Flags())
+	addLevelsFlag(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
 	levels := fl.Lookup("levels")
@@ -135,6 +136,7 @@ func (how *exportOptions) writer(w io.Writer) export.Writer {
 // export writes all runs that args name to w. It reports whether that came to its end, also where
 // an error names runs of which nothing is wanted.
 func (r *reading) export(ctx context.Context, args []string, q *query.Query, how *exportOptions, w io.Writer) (done bool, err error) {
+	q.Totals = how.as == "openmetrics" && !how.windows && q.WantsAll() && q.Level() == mapping.Cluster
 	out := &exportWriter{to: how.writer(w), query: q, how: how}
 	parts := query.Group(args, query.IsPath)
 	if out.alike, err = r.runsAlike(ctx, parts); err != nil {

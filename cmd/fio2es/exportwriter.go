@@ -34,28 +34,12 @@ type openedWindow struct {
 	requests *hist.Histogram
 }
 
-// wantsTotals reports whether the totals of runs are exported, not windows.
-func (e *exportWriter) wantsTotals() bool {
-	return e.how.as == "openmetrics" && !e.how.windows && e.query.WantsAll() && e.query.Level() == mapping.Cluster
-}
-
 // run exports a run.
 func (e *exportWriter) run(ctx context.Context, r *reading, run *query.Run, many bool) error {
 	e.many, e.begun, e.open = many, false, e.open[:0]
-	take := e.window
-	if e.wantsTotals() {
-		take = nil
-	} else if err := run.Needs(e.query.Level()); err != nil {
-		return err
-	}
-	doc, err := r.read(ctx, run, e.query, take)
+	doc, err := r.read(ctx, run, e.query, e.window)
 	if err != nil || doc == nil {
 		return err
-	}
-	if e.wantsTotals() {
-		if err := e.totals(doc); err != nil {
-			return err
-		}
 	}
 	if err := e.flush(); err != nil {
 		return err
@@ -111,23 +95,5 @@ func (e *exportWriter) flush() error {
 		}
 	}
 	e.open = e.open[:0]
-	return nil
-}
-
-// totals takes the totals of a run as one window.
-func (e *exportWriter) totals(run *mapping.Run) error {
-	info := &mapping.RunRef{ID: run.Run.ID, Name: run.Run.Name, Archive: run.Run.Archive, Start: run.Run.Start}
-	for _, d := range run.ByDirection() {
-		if !e.query.WantsDirection(d.Direction) || !d.Latency.HasPercentiles() {
-			continue
-		}
-		w := &window.Window{
-			Run: info, Level: mapping.Cluster, Direction: d.Direction, Start: run.Run.Start, End: run.Run.End,
-			Completed: d.Requests, IOPS: d.IOPS, Bandwidth: d.Bandwidth, Latency: d.Latency,
-		}
-		if err := e.window(w); err != nil {
-			return err
-		}
-	}
 	return nil
 }

@@ -20,7 +20,6 @@ func addReadingFlags(f *pflag.FlagSet) {
 	f.String("inflight", d.InFlight, "which requests inflight weighting spreads: long, those longer than a window; all")
 	f.Float64("tolerance", d.Tolerance, "share of its length by which a row may leave a window and not be cut")
 	f.String("align", d.Align, "run: wall-clock time; job: each job counts from its own start")
-	f.StringSlice("levels", d.Levels, "aggregate per cluster, host and/or job")
 	f.String("archive", "", "archive name, in place of the folder's or file's name")
 	f.StringToString("labels", nil, "labels for the runs, such as osd=bluestore,disk=nvme; NAME= removes one")
 	f.String("start", "", "start of the run (RFC 3339), if its files do not say")
@@ -34,6 +33,11 @@ func addReadingFlags(f *pflag.FlagSet) {
 func addPickFlags(f *pflag.FlagSet, pick *query.Pick) {
 	f.StringSliceVar(&pick.Include, "include", nil, "only runs with this in archive:path; * matches anything")
 	f.StringSliceVar(&pick.Exclude, "exclude", nil, "no runs with this in archive:path")
+}
+
+// addLevelsFlag adds the setting of which levels windows are made of.
+func addLevelsFlag(f *pflag.FlagSet) {
+	f.StringSlice("levels", config.Default().Levels, "aggregate per cluster, host or job")
 }
 
 // format is a command's --format: one of several.

@@ -54,6 +54,7 @@ was read is stored, and the exit code is 0.`,
 		},
 	}
 	addReadingFlags(cmd.Flags())
+	addLevelsFlag(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
 	fl.DurationVar(&how.every, "every", 5*time.Second, "time between two looks for files, and between two updates of a live run")
@@ -113,7 +114,7 @@ func (a *app) follow(ctx context.Context, paths []string, how followFlags) error
 		return usageError{err}
 	}
 	options := follow.Options{
-		Options: ingest.Options{Options: opt, Log: a.log}, Paths: paths,
+		Ingest: ingest.Options{Pipeline: opt, Log: a.log}, Paths: paths,
 		Every: how.every, Quiet: how.quiet, Idle: how.idle,
 		Window: newFollowWriter(a.stdout, how.format).window,
 	}

@@ -62,9 +62,6 @@ drawn shorter, and coloured by its rate. --format csv and json give the cells th
 			if err := cmp.Or(q.Check(), onlyPaths(args)); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("levels") {
-				return usagef("--levels: heatmap takes the level that --host and --job imply")
-			}
 			how.format = f.string
 			if err := how.check(cmd.Flags().Changed("format"), cmd.Flags().Changed("columns")); err != nil {
 				return err
@@ -81,7 +78,6 @@ drawn shorter, and coloured by its rate. --format csv and json give the cells th
 	addReadingFlags(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
-	_ = fl.MarkHidden("levels") // it is there
 	addQueryFlags(fl, q)
 	fl.Var(f, "format", "table, svg, csv, or json: an object a line")
 	fl.StringVarP(&how.output, "output", "o", "", "draw SVG into this file; - is stdout")
@@ -135,9 +131,6 @@ func (r *reading) heatmap(ctx context.Context, args []string, h *heatmapWriter) 
 	err := r.runs(ctx, args, func(run *query.Run, many bool) error {
 		if many && h.how.format == "svg" {
 			return usagef("an SVG file has one map, and these are several runs: name one run or folder")
-		}
-		if err := run.Needs(h.query.Level()); err != nil {
-			return err
 		}
 		h.begin(run.Name)
 		doc, err := r.read(ctx, run, h.query, h.window)

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/kibana"
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
@@ -46,7 +47,7 @@ func TestKibanaElastic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *update {
+	if golden.Update() {
 		if err := os.RemoveAll(recordedAnswers); err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +118,7 @@ func compareAnswer(t *testing.T, r kibanatest.Request, kind, prefix string, answ
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *update {
+	if golden.Update() {
 		if err := kibanatest.WriteAnswer(recordedAnswers, r.Panel, r.Data, kind, got); err != nil {
 			t.Fatal(err)
 		}

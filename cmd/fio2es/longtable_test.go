@@ -34,7 +34,7 @@ func TestLongTable(t *testing.T) {
 		for i := range windows {
 			at := start.Add(time.Duration(i) * 100 * time.Millisecond)
 			if err := w.window(&window.Window{
-				Run: &mapping.RunRef{Name: "run", Start: start}, Direction: "read", Start: at, End: at.Add(100 * time.Millisecond),
+				Run: &mapping.RunInfo{Name: "run", Start: start}, Direction: "read", Start: at, End: at.Add(100 * time.Millisecond),
 				Completed: 100, IOPS: 1000, Latency: latency,
 			}); err != nil {
 				t.Fatal(err)

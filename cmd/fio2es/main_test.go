@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fio2es/fio2es/internal/golden"
 )
 
 func TestMain(m *testing.M) {
@@ -39,7 +41,7 @@ func TestScripts(t *testing.T) {
 	}
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("testdata", "script"),
-		UpdateScripts: *update,
+		UpdateScripts: golden.Update(),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("ARCHIVE", filepath.Join(root, "examples", "cbt-archive"))
 			e.Setenv("CORPUS", filepath.Join(root, "testdata", "corpus"))

@@ -64,6 +64,7 @@ its header. Of logs given by name it reads these alone, as the tools do.`,
 		},
 	}
 	addReadingFlags(cmd.Flags())
+	addLevelsFlag(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	cmd.Flags().Var(f, "format", "table, csv, markdown, or json: an object a line")
 	cmd.Flags().Var(as, "compat", "the layout of one of fio's own tools, in place of --format")
@@ -75,8 +76,7 @@ its header. Of logs given by name it reads these alone, as the tools do.`,
 // percentiles writes the windows of the runs that args name, and the totals of each.
 func (r *reading) percentiles(ctx context.Context, args []string, out *percentileWriter, totalOnly bool) error {
 	q := &query.Query{Light: out.method != "fio"} // fio's values are not in documents, but in histograms
-	isChosen := r.flags.Changed("levels")
-	if isChosen {
+	if r.flags.Changed("levels") {
 		var err error
 		if q.Levels, err = parseLevels(r.cfg.Levels); err != nil {
 			return err
@@ -87,13 +87,6 @@ func (r *reading) percentiles(ctx context.Context, args []string, out *percentil
 		take = nil
 	}
 	err := r.runs(ctx, args, func(run *query.Run, many bool) error {
-		if isChosen && run.Stored != nil && query.NoWindows(run.Stored) == "" {
-			for _, level := range q.Levels {
-				if err := run.Needs(level); err != nil {
-					return err
-				}
-			}
-		}
 		out.begin(run.Name, many)
 		doc, err := r.read(ctx, run, q, take)
 		if err != nil || doc == nil {

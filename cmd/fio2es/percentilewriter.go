@@ -4,7 +4,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
@@ -13,72 +12,69 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// percentileRow is a window, or the whole run.
+// percentileRow is a window, or the totals of a run.
 type percentileRow struct {
-	run            mapping.RunInfo
-	level          string // cluster, host, job; run: the whole run
-	host, job      string
-	direction      string
-	startMS, endMS int64 // since the run's start
-	start, end     time.Time
-	requests       int64
-	iops           float64
-	latency        facts.Latencies
-	isBare         bool // has no histogram
+	*window.Window
+	latency facts.Latencies
 }
 
-// isWhole reports whether the row is of the whole run.
-func (r *percentileRow) isWhole() bool { return r.level == wholeRun }
+// isTotal reports whether the row is of the whole run.
+func (r *percentileRow) isTotal() bool { return r.Level == 0 }
 
-// wholeRun is the level of what a whole run came to.
-const wholeRun = "run"
+// level is what the row is of.
+func (r *percentileRow) level() string {
+	if r.isTotal() {
+		return "run"
+	}
+	return r.Level.String()
+}
 
-// at is when the window was, since the run's start in seconds.
+// at is when the window was, in seconds since the run's start.
 func (r *percentileRow) at() string {
-	if r.isWhole() {
+	if r.isTotal() {
 		return "all"
 	}
-	return seconds(r.startMS) + "-" + seconds(r.endMS)
+	return seconds(r.StartMS()) + "-" + seconds(r.EndMS())
 }
 
 // clock is the time of day at which the window began, where it is known.
 func (r *percentileRow) clock() string {
-	if r.isWhole() || r.start.Year() < 1970 {
+	if r.isTotal() || !unit.IsKnown(r.Start) {
 		return ""
 	}
-	return r.start.UTC().Format("15:04:05.000")
+	return r.Start.UTC().Format("15:04:05.000")
 }
 
-// requestsText is how many requests there were, where it is known: averages do not say.
+// requestsText is the number of requests, where it is known: averages have none.
 func (r *percentileRow) requestsText() string {
-	if r.isBare && r.requests == 0 {
+	if !r.Latency.HasPercentiles() && r.Completed == 0 {
 		return "-"
 	}
-	return unit.Count(r.requests)
+	return unit.Count(r.Completed)
 }
 
 var percentileColumns = slices.Concat(
-	facts.RunColumns(func(r *percentileRow) *mapping.RunInfo { return &r.run }),
+	facts.RunColumns(func(r *percentileRow) *mapping.RunInfo { return r.Run }),
 	[]table.Column[*percentileRow]{
 		{Heading: ">TIME", Text: (*percentileRow).at},
 		{Heading: "DATE", Text: (*percentileRow).clock},
-		{Name: "level", Value: func(r *percentileRow) any { return r.level }},
-		{Name: "host", Heading: "HOST", Sparse: true, Value: func(r *percentileRow) any { return r.host }},
-		{Name: "job", Heading: "JOB", Sparse: true, Value: func(r *percentileRow) any { return r.job }},
-		{Name: "direction", Heading: "DIR", Value: func(r *percentileRow) any { return r.direction }},
-		{Name: "start", Unit: "ms", Value: func(r *percentileRow) any { return r.startMS }},
-		{Name: "end", Unit: "ms", Value: func(r *percentileRow) any { return r.endMS }},
-		{Name: "start", Sparse: true, Value: func(r *percentileRow) any { return r.start }},
-		{Name: "end", Sparse: true, Value: func(r *percentileRow) any { return r.end }},
+		{Name: "level", Value: func(r *percentileRow) any { return r.level() }},
+		{Name: "host", Heading: "HOST", Sparse: true, Value: func(r *percentileRow) any { return r.Host }},
+		{Name: "job", Heading: "JOB", Sparse: true, Value: func(r *percentileRow) any { return r.Job }},
+		{Name: "direction", Heading: "DIR", Value: func(r *percentileRow) any { return r.Direction }},
+		{Name: "start", Unit: "ms", Value: func(r *percentileRow) any { return r.StartMS() }},
+		{Name: "end", Unit: "ms", Value: func(r *percentileRow) any { return r.EndMS() }},
+		{Name: "start", Sparse: true, Value: func(r *percentileRow) any { return r.Start }},
+		{Name: "end", Sparse: true, Value: func(r *percentileRow) any { return r.End }},
 		{
 			Name: "requests", Heading: ">REQUESTS",
-			Value: func(r *percentileRow) any { return r.requests },
+			Value: func(r *percentileRow) any { return r.Completed },
 			Text:  (*percentileRow).requestsText,
 		},
 		{
 			Name: "iops", Heading: ">IOPS",
-			Value: func(r *percentileRow) any { return r.iops },
-			Text:  func(r *percentileRow) string { return unit.Rate(r.iops) },
+			Value: func(r *percentileRow) any { return r.IOPS },
+			Text:  func(r *percentileRow) string { return unit.Rate(r.IOPS) },
 		},
 	},
 	table.Hide(facts.LatencyColumns(func(r *percentileRow) *facts.Latencies { return &r.latency }), "min", "p99_99"),
@@ -111,18 +107,13 @@ func (p *percentileWriter) begin(run string, many bool) {
 // window writes one window.
 func (p *percentileWriter) window(w *window.Window) error {
 	p.windows++
-	return p.write(&w.Latency, &percentileRow{
-		run:   mapping.RunInfo{ID: w.Run.ID, Archive: w.Run.Archive, Name: w.Run.Name},
-		level: w.Level.String(), host: w.Host, job: w.Job, direction: w.Direction,
-		startMS: w.StartMS(), endMS: w.EndMS(), start: w.Start, end: w.End,
-		requests: w.Completed, iops: w.IOPS, latency: facts.LatenciesOf(&w.Latency), isBare: !w.Latency.HasPercentiles(),
-	})
+	return p.write(&percentileRow{w, facts.LatenciesOf(&w.Latency)})
 }
 
-func (p *percentileWriter) write(l *mapping.Latency, r *percentileRow) error {
+func (p *percentileWriter) write(r *percentileRow) error {
 	p.byFio = p.byFio || r.latency.ByFio
 	if p.method == "fio" {
-		if err := r.latency.UseFioMethod(l); err != nil {
+		if err := r.latency.UseFioMethod(&r.Latency); err != nil {
 			return err
 		}
 	}
@@ -131,12 +122,9 @@ func (p *percentileWriter) write(l *mapping.Latency, r *percentileRow) error {
 
 // total writes the totals of the run, and ends its table.
 func (p *percentileWriter) total(run *mapping.Run) error {
-	for _, d := range run.ByDirection() {
-		if err := p.write(&d.Latency, &percentileRow{
-			run: run.Run, level: wholeRun, direction: d.Direction, endMS: run.Run.End.Sub(run.Run.Start).Milliseconds(),
-			start: run.Run.Start, end: run.Run.End, requests: d.Requests, iops: d.IOPS,
-			latency: facts.LatenciesOfTotals(d.Totals), isBare: !d.Latency.HasPercentiles(),
-		}); err != nil {
+	totals := run.ByDirection()
+	for i, w := range window.Totals(run) {
+		if err := p.write(&percentileRow{w, facts.LatenciesOfTotals(totals[i].Totals)}); err != nil {
 			return err
 		}
 	}

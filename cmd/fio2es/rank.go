@@ -46,9 +46,6 @@ a latency in fio's last bin, which has no upper end: SERVED counts what surely t
 			if err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("levels") {
-				return usagef("--levels: rank takes the level that --host and --job imply")
-			}
 			r := &reading{app: a}
 			return r.end(r.rank(cmd.Context(), args, q, within, table.New(a.stdout, f.string, rankColumns)))
 		},
@@ -56,7 +53,6 @@ a latency in fio's last bin, which has no upper end: SERVED counts what surely t
 	addReadingFlags(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
-	_ = fl.MarkHidden("levels") // it is there
 	fl.StringSliceVar(&texts, "within", nil, "latencies, such as 500us,10ms,1s")
 	addQueryFlags(fl, q)
 	fl.Var(f, "format", "table, csv, markdown, or json: an object a line")
@@ -80,23 +76,13 @@ func parseWithin(texts []string) (within []time.Duration, err error) {
 
 // rank counts, in the runs that args name, how many requests took no longer than each of within.
 func (r *reading) rank(ctx context.Context, args []string, q *query.Query, within []time.Duration, to *table.Writer[*rankRow]) error {
+	q.Totals = q.WantsAll()
 	var empty []error // runs of which nothing is wanted
 	err := r.runs(ctx, args, func(run *query.Run, _ bool) error {
 		sums := &rankSums{run: run.Name, sums: map[string]*hist.Histogram{}}
-		take := sums.add
-		if q.WantsAll() {
-			take = nil
-		} else if err := run.Needs(q.Level()); err != nil {
-			return err
-		}
-		doc, err := r.read(ctx, run, q, take)
+		doc, err := r.read(ctx, run, q, sums.add)
 		if err != nil || doc == nil {
 			return err
-		}
-		if q.WantsAll() {
-			if err := sums.addTotals(doc, q); err != nil {
-				return err
-			}
 		}
 		if len(sums.sums) == 0 {
 			empty = append(empty, run.NoMatch(doc))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
@@ -107,31 +106,11 @@ func (r *rankSums) add(w *window.Window) error {
 	if r.to.IsZero() || w.End.After(r.to) {
 		r.to = w.End
 	}
-	r.merge(w.Direction, h)
-	return nil
-}
-
-func (r *rankSums) merge(direction string, h *hist.Histogram) {
-	for _, name := range []string{direction, allDirections} {
+	for _, name := range []string{w.Direction, allDirections} {
 		if r.sums[name] == nil {
 			r.sums[name] = &hist.Histogram{}
 		}
 		r.sums[name].Merge(h)
-	}
-}
-
-// addTotals takes the totals of a run.
-func (r *rankSums) addTotals(run *mapping.Run, q *query.Query) error {
-	r.from, r.to = run.Run.Start, run.Run.End
-	for _, d := range run.ByDirection() {
-		if !q.WantsDirection(d.Direction) || !d.Latency.HasPercentiles() {
-			continue
-		}
-		h, err := d.Latency.Hist()
-		if err != nil {
-			return err
-		}
-		r.merge(d.Direction, h)
 	}
 	return nil
 }

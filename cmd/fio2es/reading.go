@@ -66,7 +66,7 @@ func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Ru
 	})
 	if files != nil {
 		defer files.Close()
-		r.leftOut = r.tellProblems(files.Archive) || r.leftOut
+		r.leftOut = r.logProblems(files.Archive) || r.leftOut
 	}
 	if err != nil {
 		return err

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/fio2es/fio2es/internal/golden"
 )
 
 // timing is what differs from one call to the next.
@@ -53,8 +55,8 @@ func TestReadme(t *testing.T) {
 	if commands < 3 {
 		t.Fatalf("%d commands in README.md", commands)
 	}
-	golden(t, "README.md", made.String())
-	golden(t, filepath.Join("docs", "first-light.svg"), screen(strings.TrimSpace(shown.String())))
+	golden.File(t, "README.md", made.String())
+	golden.File(t, filepath.Join("docs", "first-light.svg"), screen(strings.TrimSpace(shown.String())))
 }
 
 // runAs runs a command line in this process and gives what it prints.
@@ -73,20 +75,6 @@ func runAs(t *testing.T, command string) string {
 		t.Fatalf("%s: exit code %d\n%s", command, code, &out)
 	}
 	return timing.ReplaceAllString(out.String(), " in 0.07s")
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(name)
-	if err != nil || got != string(want) {
-		t.Errorf("%s is not what the program prints (%v): go test ./cmd/fio2es -update, and look at the difference", name, err)
-	}
 }
 
 // screen draws text as a terminal shows it, as SVG.

@@ -40,9 +40,6 @@ same runs give the same page, to the byte.`,
 			if err := q.Check(); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("levels") {
-				return usagef("--levels: a report is made of the windows of the cluster and of its hosts")
-			}
 			if err := a.checkPage(output); err != nil {
 				return err
 			}
@@ -53,7 +50,6 @@ same runs give the same page, to the byte.`,
 	addReadingFlags(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
-	_ = fl.MarkHidden("levels") // it is there
 	choose := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addQueryFlags(choose, q)
 	for _, name := range []string{"from", "to", "direction"} { // a page of one host would say little of it

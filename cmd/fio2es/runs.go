@@ -78,7 +78,7 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 		runs = append(runs, r)
 	}
 	if len(runs) == 0 && !skipped {
-		if err := a.tellNoRuns(ctx, store, &filter); err != nil || format == "table" {
+		if err := a.tellNoRuns(ctx, store); err != nil || format == "table" {
 			return err
 		}
 	}
@@ -90,7 +90,7 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 }
 
 // tellNoRuns says on stderr that no run matches, and what the history has.
-func (a *app) tellNoRuns(ctx context.Context, store history.Store, f *history.RunFilter) error {
+func (a *app) tellNoRuns(ctx context.Context, store history.Store) error {
 	c, err := query.ReadContents(ctx, store)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (a *app) tellNoRuns(ctx context.Context, store history.Store, f *history.Ru
 		term.Line(a.stderr, "no runs in %s; store some with: fio2es ingest PATH", a.historyName())
 		return nil
 	}
-	term.Line(a.stderr, "no runs match%s; %s has %s:", query.FilterText(f), a.historyName(), unit.Plural(c.Runs, "run"))
+	term.Line(a.stderr, "no runs match; %s has %s:", a.historyName(), unit.Plural(c.Runs, "run"))
 	for _, line := range c.Lines() {
 		term.Line(a.stderr, "  %s", line)
 	}

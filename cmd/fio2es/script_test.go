@@ -2,7 +2,6 @@ package main
 
 import (
 	"compress/gzip"
-	"flag"
 	"io"
 	"os"
 	"os/exec"
@@ -12,8 +11,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
-
-var update = flag.Bool("update", false, "write the golden parts of the scripts anew")
 
 // lines checks how many lines the last command wrote to stdout: lines N.
 func lines(ts *testscript.TestScript, neg bool, args []string) {

@@ -213,6 +213,9 @@ func TestServeNothing(t *testing.T) {
 	defer store.Close()
 	for id, levels := range map[string][]mapping.Level{"aa": {mapping.Cluster}, "bb": {mapping.Job}} {
 		run := &mapping.Run{Run: mapping.RunInfo{ID: id, Name: "run " + id, Ingest: "1", Start: time.Unix(1e9, 0), End: time.Unix(1e9+1, 0)}, Levels: levels}
+		if id == "bb" {
+			run.Documents.Job = 2
+		}
 		if err := store.Finish(t.Context(), run); err != nil {
 			t.Fatal(err)
 		}

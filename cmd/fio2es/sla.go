@@ -68,9 +68,6 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 			if err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("levels") {
-				return usagef("--levels: sla takes the level that --host and --job imply")
-			}
 			j := &judge{reading: &reading{app: a}, query: q, rules: rules, writer: newSLAWriter(a.stdout, f.string)}
 			return j.end(j.all(cmd.Context(), args))
 		},
@@ -78,7 +75,6 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 	addReadingFlags(cmd.Flags())
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
-	_ = fl.MarkHidden("levels") // it is there
 	fl.StringArray("rule", nil, "an objective, such as 'p99 <= 10ms' (repeatable)")
 	addQueryFlags(fl, q)
 	fl.Var(f, "format", "table, csv, markdown, or json: an object a line")
@@ -152,10 +148,8 @@ func (j *judge) judge(ctx context.Context, run *query.Run) error {
 		took = true
 		return rules.Merge(w)
 	}
-	if !j.wantsWindows() || run.Stored != nil && query.NoWindows(run.Stored) != "" {
+	if !j.wantsWindows() {
 		take = nil
-	} else if err := run.Needs(j.query.Level()); err != nil {
-		return err
 	}
 	doc, err := j.read(ctx, run, j.query, take)
 	if err != nil {

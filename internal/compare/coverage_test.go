@@ -78,8 +78,9 @@ func (p *process) shareSame(cases, runs int, times float64) (same, naive map[Met
 // confidence promise, and not in most, as order statistics have it. A change by 20 % is
 // always found.
 func TestCoverage(t *testing.T) {
+	t.Parallel()
 	p := &process{rng: rand.New(rand.NewPCG(1, 2)), windows: 240, memory: 0.6, spread: 0.15}
-	same, naive := p.shareSame(300, 1, 1)
+	same, naive := p.shareSame(150, 1, 1)
 	for _, m := range covered {
 		if same[m] < 0.90 || same[m] > 0.99 {
 			t.Errorf("%s: no difference in %.1f %% of the comparisons", m, same[m]*100)
@@ -100,10 +101,11 @@ func TestCoverage(t *testing.T) {
 // TestRepetitions: where runs of the same test differ by three times as much as their own
 // ups and downs tell, one of each side is too few, and three of each are nearly enough.
 func TestRepetitions(t *testing.T) {
+	t.Parallel()
 	p := &process{rng: rand.New(rand.NewPCG(1, 2)), windows: 60, memory: 0.3, spread: 0.1, between: 0.05}
 	var same [4]map[Metric]float64 // by runs of a side
 	for runs := 1; runs <= 3; runs++ {
-		same[runs], _ = p.shareSame(100, runs, 1)
+		same[runs], _ = p.shareSame(60, runs, 1)
 		t.Logf("no difference shown, with %d of each side: %v", runs, same[runs])
 	}
 	for _, m := range []Metric{Mean, covered[2]} {

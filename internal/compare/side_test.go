@@ -43,7 +43,7 @@ func runOf(name string, windows ...window.Window) *Run {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	r := &Run{Name: name}
 	for i, w := range windows {
-		w.Run = &mapping.RunRef{Start: start}
+		w.Run = &mapping.RunInfo{Start: start}
 		w.ElapsedMS, w.Start = int64(i)*1000, start.Add(time.Duration(i)*time.Second)
 		w.End = w.Start.Add(time.Second)
 		requests, err := w.Histogram()

@@ -5,10 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,30 +15,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
 // golden compares with a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs (-update writes it anew):\n%s", path, got)
-	}
-}
-
 // exported is a run with its windows.
 type exported struct {
 	Run
@@ -101,13 +80,13 @@ func writeAll(t *testing.T, w Writer, runs []exported) {
 func TestCSV(t *testing.T) {
 	var out bytes.Buffer
 	writeAll(t, NewCSV(&out, true), runs())
-	golden(t, "runs.csv.golden", out.String())
+	golden.File(t, "testdata/runs.csv.golden", out.String())
 }
 
 func TestJSON(t *testing.T) {
 	var out bytes.Buffer
 	writeAll(t, NewJSON(&out), runs())
-	golden(t, "runs.json.golden", out.String())
+	golden.File(t, "testdata/runs.json.golden", out.String())
 }
 
 // TestBinsRoundTrip: the edges and counts of CSV and JSON make the same histogram again.

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/window"
 )
 
@@ -244,7 +245,7 @@ func TestHDRLog(t *testing.T) {
 		}
 		text.WriteString(line)
 	}
-	golden(t, "run.hlog.golden", text.String())
+	golden.File(t, "testdata/run.hlog.golden", text.String())
 }
 
 func TestHDRLogTimes(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -235,7 +236,7 @@ func exposition(t *testing.T, opt OpenMetricsOptions, of []exported) (string, []
 
 func TestOpenMetrics(t *testing.T) {
 	text, points := exposition(t, OpenMetricsOptions{}, runs())
-	golden(t, "runs.om.golden", text)
+	golden.File(t, "testdata/runs.om.golden", text)
 	if len(points) != 3 {
 		t.Fatalf("%d points", len(points))
 	}
@@ -252,7 +253,7 @@ func TestOpenMetrics(t *testing.T) {
 
 func TestOpenMetricsWindows(t *testing.T) {
 	text, points := exposition(t, OpenMetricsOptions{Windows: true, Buckets: Buckets{wanted: []time.Duration{time.Millisecond}}}, runs()[:1])
-	golden(t, "run.windows.om.golden", text)
+	golden.File(t, "testdata/run.windows.om.golden", text)
 	var got []string
 	for _, p := range points {
 		got = append(got, fmt.Sprintf("%s %.3f %v", p.labels["direction"], p.at-1769850720.25, p.counts))

@@ -42,7 +42,7 @@ func TestLastAlerts(t *testing.T) {
 				h := hist.New(hist.Fio3(0))
 				h.AddLatency(50_000, float64(n))
 				w := &window.Window{
-					Run: &mapping.RunRef{Start: start}, Direction: "read", Start: at, End: at.Add(length), ElapsedMS: int64(i) * 1000,
+					Run: &mapping.RunInfo{Start: start}, Direction: "read", Start: at, End: at.Add(length), ElapsedMS: int64(i) * 1000,
 					Completed: n, Latency: mapping.NewLatency(h, nil),
 				}
 				check(t, a.window(w))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
@@ -65,44 +64,28 @@ func (c *Contents) Lines() []string {
 	return lines
 }
 
-// countText says for an error how many runs a history has.
-func countText(ctx context.Context, store history.Store) string {
-	n := 0
+// Count is how many runs a history has that can be read.
+func Count(ctx context.Context, store history.Store) (n int, err error) {
 	for _, err := range store.Runs(ctx, history.RunFilter{Light: true}) {
 		if history.IsSkipped(err) {
 			continue
 		}
 		if err != nil {
-			return "fio2es runs lists those that there are"
+			return 0, err
 		}
 		n++
 	}
-	if n == 0 {
+	return n, nil
+}
+
+// countText says for an error how many runs a history has.
+func countText(ctx context.Context, store history.Store) string {
+	n, err := Count(ctx, store)
+	switch {
+	case err != nil:
+		return "fio2es runs lists those that there are"
+	case n == 0:
 		return "there are no runs yet: store some with fio2es ingest PATH"
 	}
 	return fmt.Sprintf("fio2es runs lists the %s that there are", unit.Plural(n, "run"))
-}
-
-// FilterText is a filter as flags of runs, each part with a space before it.
-func FilterText(f *history.RunFilter) string {
-	var b strings.Builder
-	add := func(flag, value string) {
-		if value != "" {
-			b.WriteString(" " + flag + value)
-		}
-	}
-	add("", f.Text)
-	add("--benchmark ", f.Benchmark)
-	add("--mode ", f.Mode)
-	for _, name := range slices.Sorted(maps.Keys(f.Labels)) {
-		add("--label ", name+"="+f.Labels[name])
-	}
-	const layout = "2006-01-02T15:04:05Z"
-	if !f.From.IsZero() {
-		add("--since ", f.From.UTC().Format(layout))
-	}
-	if !f.To.IsZero() {
-		add("--until ", f.To.UTC().Format(layout))
-	}
-	return b.String()
 }

@@ -20,6 +20,8 @@ type Query struct {
 	Hosts, Jobs []string // names; none: all
 	// Levels are those of the windows; none: the one that Hosts and Jobs imply, see [Query.Level].
 	Levels []mapping.Level
+	// Totals wants the totals of the run in place of its windows, see [Query.WantsAll].
+	Totals bool
 	// Light leaves out histograms where the history can do so. Percentiles remain.
 	Light bool
 }
@@ -69,9 +71,6 @@ func (q *Query) Level() mapping.Level {
 func (q *Query) WantsAll() bool {
 	return q.From == "" && q.To == "" && len(q.Hosts) == 0 && len(q.Jobs) == 0
 }
-
-// WantsDirection reports whether a direction is wanted.
-func (q *Query) WantsDirection(name string) bool { return isWanted(q.Directions, name) }
 
 // Times are the bounds of the time, as the user wrote them; empty without any.
 func (q *Query) Times() string {

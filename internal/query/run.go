@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -37,13 +36,16 @@ type reader interface {
 }
 
 // Read gives the windows that q wants to take, ordered by time within a level, and returns the
-// run's document, with its totals. A nil take wants no windows. The document is nil of files
-// that have nothing of a run. An error is take's, or says why the windows cannot be read.
+// run's document. A nil take wants no windows. The document is nil of files that have nothing of a
+// run. An error is take's, or says why the windows cannot be read.
 func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
 	r.choice = choice{query: q}
 	r.Warnings, r.Notes, r.Details = nil, nil, nil
 	if take == nil {
 		return r.from.read(ctx, r, q, nil)
+	}
+	if q.Totals {
+		return r.readTotals(ctx, q, take)
 	}
 	return r.from.read(ctx, r, q, func(w *window.Window) error {
 		if takes, err := r.choice.takes(w); err != nil || !takes {
@@ -53,19 +55,26 @@ func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) erro
 	})
 }
 
-// Needs is an error where the run is in the history and has no windows of a level.
-func (r *Run) Needs(level mapping.Level) error {
-	if r.Stored == nil || slices.Contains(r.Stored.Levels, level) {
-		return nil
+func (r *Run) readTotals(ctx context.Context, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
+	doc, err := r.from.read(ctx, r, q, nil)
+	if err != nil || doc == nil {
+		return doc, err
 	}
-	if r.Stored.NoWindows != "" {
-		return fmt.Errorf("%s: no windows: %s", r.Stored.Run.Name, NoWindows(r.Stored))
+	for _, w := range window.Totals(doc) {
+		if !isWanted(q.Directions, w.Direction) {
+			continue
+		}
+		if err := take(w); err != nil {
+			return nil, err
+		}
 	}
-	levels := "cluster,host"
-	if level == mapping.Job {
-		levels += ",job"
-	}
-	return fmt.Errorf("run %s has no documents of level %s: ingest it with --levels %s", r.Stored.Run.Name, level, levels)
+	return doc, nil
+}
+
+// Has reports whether the run may have windows of a level: those of a run in the history are
+// known.
+func (r *Run) Has(level mapping.Level) bool {
+	return r.Stored == nil || slices.Contains(r.Stored.Levels, level)
 }
 
 // OnlyTotals is why a run that was read has no windows with percentiles; empty where it has some,

@@ -56,8 +56,13 @@ func (s storeReader) read(ctx context.Context, r *Run, q *Query, take func(*wind
 		joined.IntervalMS = r.JoinMS
 		doc = &joined
 	}
-	if take == nil { // the run's own document is the answer
+	if take == nil || NoWindows(stored) != "" && stored.Documents == (mapping.Documents{}) {
 		return doc, nil
+	}
+	for _, level := range q.levels() {
+		if !r.Has(level) {
+			return nil, LevelError{r.Name, level}
+		}
 	}
 	wanted, err := q.selection(doc)
 	if err != nil {
@@ -87,6 +92,21 @@ func (s storeReader) read(ctx context.Context, r *Run, q *Query, take func(*wind
 		}
 	}
 	return doc, nil
+}
+
+// LevelError is a run in the history that has no windows of a level.
+type LevelError struct {
+	Run   string // its name
+	Level mapping.Level
+}
+
+// Error implements error.
+func (e LevelError) Error() string {
+	add := "cluster,host"
+	if e.Level == mapping.Job {
+		add += ",job"
+	}
+	return fmt.Sprintf("run %s has no documents of level %s: ingest it with --levels %s", e.Run, e.Level, add)
 }
 
 // each gives windows to take, and counts them.

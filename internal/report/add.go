@@ -15,11 +15,12 @@ import (
 // them. name is how the user named it. A run of which the page's query wants nothing is left out: [Page.Empty] says
 // why. The document is nil of files that have nothing of a run.
 func (p *Page) Add(ctx context.Context, run *query.Run, name string, several bool) (*mapping.Run, error) {
-	if err := run.Needs(mapping.Cluster); err != nil {
-		return nil, err
+	q := p.opt.Query
+	if q.Levels = []mapping.Level{mapping.Cluster}; run.Has(mapping.Host) {
+		q.Levels = append(q.Levels, mapping.Host)
 	}
 	r, side := p.begin(), &compare.Run{Name: name}
-	doc, err := run.Read(ctx, &p.opt.Query, func(w *window.Window) error {
+	doc, err := run.Read(ctx, &q, func(w *window.Window) error {
 		if !several && !r.wantsWindows() {
 			return nil
 		}

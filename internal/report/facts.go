@@ -39,7 +39,7 @@ func (r *pageRun) facts() []fact {
 	f.add("Run", d.Run.ID)
 	began, ended := "not known", ""
 	if r.clock().Known {
-		began, ended = timeText(d.Run.Start)+" UTC", timeText(d.Run.End)+" UTC"
+		began, ended = unit.Moment(d.Run.Start)+" UTC", unit.Moment(d.Run.End)+" UTC"
 	}
 	f.add("Start", began)
 	f.add("End", ended)
@@ -96,7 +96,7 @@ func (r *pageRun) lead() string {
 
 // endText is when the run ended, without the day if that is the day of its start.
 func (r *pageRun) endText() string {
-	start, end := timeText(r.doc.Run.Start), timeText(r.doc.Run.End)[:19]
+	start, end := unit.Moment(r.doc.Run.Start), unit.Moment(r.doc.Run.End)[:19]
 	if start[:10] == end[:10] {
 		return end[11:]
 	}
@@ -221,13 +221,10 @@ func configFacts(config map[string]any) []fact {
 	return f
 }
 
-// timeText is a time for people.
-func timeText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
-
 // moment is a time of day, or the time since the run's start if its date is not known.
 func (r *pageRun) moment(t time.Time) string {
 	if r.clock().Known {
-		return timeText(t)
+		return unit.Moment(t)
 	}
 	return clockTime(r.clock(), t)
 }

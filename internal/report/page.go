@@ -15,7 +15,6 @@ import (
 	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/query"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 // MaxSections is how many runs have a section of their own. All runs are in the summary.
@@ -39,10 +38,7 @@ type Page struct {
 }
 
 // New makes an empty page.
-func New(o Options) *Page {
-	o.Query.Levels = []mapping.Level{mapping.Cluster, mapping.Host}
-	return &Page{opt: o}
-}
+func New(o Options) *Page { return &Page{opt: o} }
 
 // Runs is how many runs are on the page.
 func (p *Page) Runs() int { return len(p.runs) }

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,12 +16,11 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-var update = flag.Bool("update", false, "write the golden page anew")
 
 func write(t testing.TB, p *Page) string {
 	t.Helper()
@@ -98,23 +95,7 @@ func TestGolden(t *testing.T) {
 	for name, page := range map[string]*Page{"pair.html": pair(t), "part.html": single} {
 		got := write(t, page)
 		checkWellFormed(t, got)
-		path := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) {
-			at := 0
-			for at < min(len(got), len(want)) && got[at] == want[at] {
-				at++
-			}
-			t.Errorf("%s differs at byte %d: %.120q, want %.120q (go test ./internal/report -update)", name, at, got[at:], want[at:])
-		}
+		golden.File(t, filepath.Join("testdata", name), got)
 	}
 }
 
@@ -212,7 +193,7 @@ func TestAlone(t *testing.T) {
 func TestIsSmall(t *testing.T) {
 	random, p := rand.New(rand.NewPCG(1, 2)), New(Options{Program: "fio2es test"})
 	r, sum := p.begin(), &hist.Histogram{}
-	for second := range int64(2762) {
+	for second := range int64(1250) {
 		for _, direction := range []string{"read", "write"} {
 			h := hist.New(hist.Fio3(0))
 			for range 150 {
@@ -223,7 +204,7 @@ func TestIsSmall(t *testing.T) {
 		}
 	}
 	doc, _ := sample("long", 1)
-	doc.Read, doc.Write = totalsOfHist(sum, 2762), totalsOfHist(sum, 2762)
+	doc.Read, doc.Write = totalsOfHist(sum, 1250), totalsOfHist(sum, 1250)
 	if some, err := r.end(doc); err != nil || !some {
 		t.Fatal(some, err)
 	}

@@ -291,5 +291,5 @@ func (r *pageRun) viewHosts(v *runView) {
 }
 
 func (r *pageRun) clock() chart.Clock {
-	return chart.Clock{Start: r.doc.Run.Start, Known: facts.HasClock(r.doc)}
+	return chart.Clock{Start: r.doc.Run.Start, Known: unit.IsKnown(r.doc.Run.Start)}
 }

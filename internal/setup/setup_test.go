@@ -6,24 +6,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/setup"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // The versions of this program's templates and of those that a newer one would install.
 var (
@@ -421,17 +416,6 @@ func TestPrint(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := fmt.Sprintf("testdata/%s.console", name)
-		if *update {
-			if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := gocmp.Diff(string(want), got.String()); diff != "" {
-			t.Errorf("%s (-want +got; -update writes it):\n%s", file, diff)
-		}
+		golden.File(t, file, got.String())
 	}
 }

@@ -86,7 +86,7 @@ func (v *Verdict) breachText(start time.Time) string {
 // Clock writes the time of a day for people, or the time since the run's start where that is not
 // known.
 func Clock(t time.Time) string {
-	if t.Year() >= 1970 {
+	if unit.IsKnown(t) {
 		return t.UTC().Format("15:04:05.000")
 	}
 	return unit.Moment(t)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -69,16 +70,7 @@ func (s *site) count(ctx context.Context) (n int, err error) {
 		return 0, err
 	}
 	defer leave()
-	for _, err := range s.Store.Runs(ctx, history.RunFilter{Light: true}) {
-		if history.IsSkipped(err) {
-			continue
-		}
-		if err != nil {
-			return 0, err
-		}
-		n++
-	}
-	return n, nil
+	return query.Count(ctx, s.Store)
 }
 
 // lean is a run without what the list does not show.

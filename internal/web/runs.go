@@ -68,7 +68,6 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 		w.Header().Set("Refresh", refresh)
 	}
 	if isKnown(r.Header.Get("If-None-Match"), tag) {
-		w.Header().Add("Vary", "Accept-Encoding")
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
@@ -100,11 +99,7 @@ func (s *site) made(ctx context.Context, runs []*mapping.Run, home string) ([]by
 func (s *site) report(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error) {
 	page := report.New(report.Options{Program: s.Program, Home: home})
 	for _, doc := range runs {
-		run := query.Stored(s.Store, doc)
-		if err := run.Needs(mapping.Cluster); err != nil {
-			return nil, noReportError{err}
-		}
-		if _, err := page.Add(ctx, run, doc.Run.ID, len(runs) > 1); err != nil {
+		if _, err := page.Add(ctx, query.Stored(s.Store, doc), doc.Run.ID, len(runs) > 1); err != nil {
 			return nil, err
 		}
 	}

@@ -160,14 +160,6 @@ func TestGzip(t *testing.T) {
 			t.Errorf("%s: %v", path, packed.Header())
 		}
 	}
-	for accept, want := range map[string]bool{
-		"": false, "gzip": true, "br, GZIP;q=0.5": true, "gzip;q=0": false, "gzip; q=0.0, *": false, "*": true, "*;q=0, gzip": true,
-		"br": false, "xgzip": false, "gzip;q=x": false,
-	} {
-		if got := takesGzip(accept); got != want {
-			t.Errorf("%q: %v", accept, got)
-		}
-	}
 }
 
 // TestFailures: what goes wrong has a status, and says what to do.

@@ -10,10 +10,10 @@ import (
 
 // Window is the requests of one direction of a cluster, a host or a job between two times.
 type Window struct {
-	Run       *mapping.RunRef
-	Level     mapping.Level
-	Host, Job string // empty at the levels above
-	Direction string // read, write or trim
+	Run       *mapping.RunInfo // of files without an id; the end may not be known
+	Level     mapping.Level    // 0: the totals of the run
+	Host, Job string           // empty at the levels above
+	Direction string           // read, write or trim
 
 	Start, End time.Time // of what was measured
 	// ElapsedMS is the nominal start, in milliseconds since the run's: the windows of all hosts
@@ -34,12 +34,25 @@ type Window struct {
 
 // From makes a window of a document that was not split.
 func From(d *mapping.Interval) *Window {
+	r := &d.Run
 	return &Window{
-		Run: &d.Run, Level: d.Level, Host: d.Host.Name, Job: d.Fio.Job, Direction: d.Fio.Direction,
+		Run:   &mapping.RunInfo{ID: r.ID, Name: r.Name, Archive: r.Archive, Start: r.Start, Ingest: r.Ingest, Labels: r.Labels},
+		Level: d.Level, Host: d.Host.Name, Job: d.Fio.Job, Direction: d.Fio.Direction,
 		Start: d.Time, End: d.Window.End, ElapsedMS: d.Window.ElapsedMS,
 		Completed: d.Requests.Completed, Weight: d.Requests.Weight, IOPS: d.IOPS, Bandwidth: d.Bandwidth,
 		Latency: d.Latency, Averaged: d.Weighting == mapping.Averaged,
 	}
+}
+
+// Totals are the totals of a run as windows from its start to its end, one for each direction.
+func Totals(run *mapping.Run) (list []*Window) {
+	for _, d := range run.ByDirection() {
+		list = append(list, &Window{
+			Run: &run.Run, Direction: d.Direction, Start: run.Run.Start, End: run.Run.End,
+			Completed: d.Requests, IOPS: d.IOPS, Bandwidth: d.Bandwidth, Latency: d.Latency,
+		})
+	}
+	return list
 }
 
 // Histogram is the histogram of the window's requests, which the caller may change. It is nil

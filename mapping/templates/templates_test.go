@@ -4,9 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"path"
 	"strings"
 	"testing"
@@ -14,11 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func TestAll(t *testing.T) {
 	all, err := templates.All(templates.Options{Prefix: "lab"})
@@ -220,19 +217,7 @@ func TestVersion(t *testing.T) {
 		fmt.Fprintln(sum, folders[o.Kind]+o.Name, string(o.Body.JSON()))
 	}
 	got := fmt.Sprintf("%d %x\n", templates.Version, sum.Sum(nil)[:8])
-	const file = "testdata/version.txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("the templates are %q, %s says %q: raise Version if the ones there were released, then -update", got, file, want)
-	}
+	golden.File(t, "testdata/version.txt", got) // where the other version was released, raise Version first
 }
 
 func ExampleNames() {

@@ -2,10 +2,10 @@ package align
 
 import "math"
 
-// grid is the windows' edges: 0, length, 2*length … milliseconds.
+// grid has the windows' edges: 0, length, 2*length … milliseconds.
 type grid struct {
 	length    int64
-	tolerance int64 // times at most so far from an edge are taken as the edge
+	tolerance int64 // a time this close to an edge counts as the edge
 }
 
 // snap moves a time that is close to an edge onto it. It is monotone, so it keeps the order

@@ -9,22 +9,22 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// Precision is how well a percentile has to be known in each window. The zero value asks
-// for nothing.
+// Precision is the required accuracy of a percentile in each window. The zero value requires
+// nothing.
 type Precision struct {
 	Quantile float64 // 0 … 1
 	Error    float64 // half of the 95 % confidence interval, as a share of the percentile
-	Longest  int64   // milliseconds that windows are joined to at most, but for what is left at the end and for gaps
+	Longest  int64   // of joined windows in milliseconds, except at gaps and for the rest at the end
 }
 
-// Join makes windows longer where they hold too few requests: those that follow one
-// another are joined until the percentile is known well enough in all that are of the
-// highest level, so that quiet times have longer windows than busy ones, and all keys the
-// same. What is left at the end joins the window before. The windows must come as [Merge]
-// gives them, and so do the results; two of each key are in memory.
+// Join makes windows longer where they have too few requests. It joins successive windows
+// until all of the highest level are precise, so that quiet times have longer windows than
+// busy ones. All keys have the same windows. The rest at the end joins the window before. Windows
+// must be in the order of [Merge], and so are the results. Two windows of each key are in
+// memory.
 func Join(windows iter.Seq2[*Window, error], p Precision) iter.Seq2[*Window, error] {
 	return func(yield func(*Window, error) bool) {
-		var ready, open *joined // ready waits to learn whether it is the last
+		var ready, open *joined // ready waits in case it is the last
 		send := func(j *joined) bool {
 			for _, w := range j.windows() {
 				if !yield(w, nil) {
@@ -62,14 +62,14 @@ func Join(windows iter.Seq2[*Window, error], p Precision) iter.Seq2[*Window, err
 	}
 }
 
-// joined is windows of all keys that become one of each.
+// joined has windows of all keys that become one of each.
 type joined struct {
 	first, last int64 // Elapsed of the first and the last of them
 	end         int64 // nominal
 	parts       map[Key]*part
 }
 
-// part is what was joined of one key.
+// part is the joined window of one key.
 type part struct {
 	*Window
 	last int64 // Elapsed of the last one
@@ -80,7 +80,7 @@ func (j *joined) add(w *Window) {
 	p := j.parts[w.Key]
 	if p == nil {
 		p = &part{Window: w}
-		if w.Elapsed > j.first { // nothing came before, which is a part of the answer
+		if w.Elapsed > j.first { // the window covers the time without requests before
 			p.Start = j.first
 		}
 		j.parts[w.Key] = p
@@ -90,7 +90,7 @@ func (j *joined) add(w *Window) {
 	p.last = w.Elapsed
 }
 
-// join takes over what comes after j.
+// join adds the windows of o, which come after j.
 func (j *joined) join(o *joined) {
 	for key, later := range o.parts {
 		p := j.parts[key]
@@ -106,8 +106,8 @@ func (j *joined) join(o *joined) {
 	j.last, j.end = o.last, o.end
 }
 
-// takes tells whether a later window can become a part of j: it has the same bins, and
-// does not come after a long time in which there was nothing at all.
+// takes reports whether a later window can become a part of j: it has the same bins and
+// does not come after a long time without any requests.
 func (j *joined) takes(w *Window, p Precision) bool {
 	return w.Latencies.Layout() == j.any().Latencies.Layout() && w.Elapsed-j.end < p.Longest
 }
@@ -117,10 +117,10 @@ func (j *joined) any() *Window {
 	for _, p := range j.parts {
 		return p.Window
 	}
-	return nil // there is always one
+	return nil // unreachable: there is always one
 }
 
-// isPrecise tells whether j is as long as it has to be.
+// isPrecise reports whether j is long enough.
 func (j *joined) isPrecise(p Precision) bool {
 	if p.Quantile <= 0 || j.end-j.first >= p.Longest {
 		return true
@@ -159,7 +159,7 @@ func (j *joined) windows() []*Window {
 	return out
 }
 
-// join adds what came later, of the same layout.
+// join adds a later window of the same layout.
 func (w *Window) join(later *Window) {
 	w.End = later.End
 	w.Latencies.Merge(later.Latencies)

@@ -6,7 +6,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// Level is what requests are added up over.
+// Level is the set of jobs over which requests are added up.
 type Level uint8
 
 // The levels, from all to one.
@@ -16,13 +16,13 @@ const (
 	Job                  // one job of one host
 )
 
-// Levels is a set of levels; the zero value stands for Cluster alone.
+// Levels is a set of levels. The zero value is Cluster alone.
 type Levels uint8
 
 // With is the set with level l in it.
 func (s Levels) With(l Level) Levels { return s | 1<<l }
 
-// Has tells whether level l is in the set.
+// Has reports whether level l is in the set.
 func (s Levels) Has(l Level) bool { return s&(1<<l) != 0 || s == 0 && l == Cluster }
 
 // Lowest is the most detailed level of the set.
@@ -35,7 +35,8 @@ func (s Levels) Lowest() Level {
 	return Cluster
 }
 
-// Key names what a window's requests belong to. Fields above the level are empty.
+// Key names the jobs and the direction of a window's requests. Fields below the level are
+// empty.
 type Key struct {
 	Level     Level
 	Host      string
@@ -61,7 +62,7 @@ func (k Key) At(l Level) Key {
 	return k
 }
 
-// compareNatural puts shorter numbers first, so that job 2 comes before job 10.
+// compareNatural orders numbers by length first, so that job 2 comes before job 10.
 func compareNatural(a, b string) int {
 	if a != "" && b != "" && isDigit(a[0]) && isDigit(b[0]) {
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))

@@ -7,8 +7,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// Row is so many requests of each latency that completed in (Start, End],
-// milliseconds. When the two are equal they completed at that moment.
+// Row has the requests by latency that completed in (Start, End], in milliseconds. If the two
+// are equal, they completed at that moment.
 type Row struct {
 	Start, End int64
 	Direction  fiolog.Direction
@@ -17,16 +17,16 @@ type Row struct {
 	Total      uint64     // the sum of their counts
 }
 
-// Splitter turns the rows of one job's log, whose times are the ends of intervals,
-// into [Row]s. It repeats what fio does (add_clat_sample in stat.c): the clock of a
-// direction starts with its first completion, at h0, and the first completion at or
-// after h0 + k*interval writes row k. So a row that comes on time was filled evenly,
-// but in one that comes late nothing completed between h0 + k*interval and its end,
-// save the one request that wrote it: a stall. Which of the row's it was is unknown: the
-// slowest, if it took so long that a stall may be what it waited for, else (fio itself
-// did not run) a slow one. After a stall fio catches up with a row for each completion.
+// Splitter turns the rows of one job's log, whose times are the ends of intervals, into
+// [Row]s. It follows what fio does (add_clat_sample in stat.c): the clock of a direction
+// starts with its first completion, at h0, and the first completion at or after
+// h0 + k*interval writes row k. So a row that comes on time was filled evenly. A late row is
+// a stall: nothing completed between h0 + k*interval and its end except the one request that
+// wrote it. Which of the row's requests that was is unknown. It is the slowest, if that took
+// long enough to have waited for the stall. Otherwise fio itself did not run, and it is a slow
+// one. After a stall fio catches up with a row for each completion.
 type Splitter struct {
-	interval   int64 // log_hist_msec; 0: unknown, all rows are taken as even
+	interval   int64 // log_hist_msec; 0: unknown, and all rows count as even
 	directions [fiolog.Directions]clock
 	rows       [2]Row
 	bins       []hist.Bin
@@ -35,16 +35,16 @@ type Splitter struct {
 type clock struct {
 	rows int64 // so far
 	last int64 // end of the last one
-	zero int64 // h0, or the best estimate so far, which is never before it
+	zero int64 // h0 or, so far, an estimate that is not before it
 	lost bool  // rows may be missing before the next one
 }
 
-// NewSplitter makes one for a job whose log_hist_msec is interval; 0 where unknown.
+// NewSplitter makes a splitter for a job with a log_hist_msec; 0 if unknown.
 func NewSplitter(interval int64) *Splitter { return &Splitter{interval: interval} }
 
-// Split gives the row or two that a row of the log stands for, in order of their ends.
-// time is in milliseconds since the job's start, total the sum of the bins' counts. The
-// result, which refers to bins, is valid until the next call.
+// Split splits a row of the log into one or two, in order of their ends. time is in
+// milliseconds since the job's start, total the sum of the bins' counts. The result refers
+// to bins and is valid until the next call.
 func (s *Splitter) Split(time int64, d fiolog.Direction, l hist.Layout, bins []hist.Bin, total uint64) []Row {
 	c := &s.directions[d]
 	start := c.last
@@ -82,11 +82,11 @@ func (s *Splitter) Split(time int64, d fiolog.Direction, l hist.Layout, bins []h
 	return s.rows[:2]
 }
 
-// late is the bin of the request that ended a stall of so many milliseconds. Where fio
-// itself was stopped, nothing in the row tells which one it was, but the first request
-// after such a stop is slow, as caches are cold: in 72 stops of fio 3.33 (psync) its rank
-// in the row was 95 % in the median, 60 % or more in three of four. The median of its
-// ranks is the choice that is right for the most percentiles.
+// late is the bin of the request that ended a stall of so many milliseconds. If fio itself
+// was stopped, the row does not show which one it was. But the first request after such a
+// stop is slow, because caches are cold: in 72 stops of fio 3.33 (psync) its rank in the row
+// was 95 % in the median, and 60 % or more in three of four. The median rank is the choice
+// that is right for the most percentiles.
 func late(l hist.Layout, bins []hist.Bin, total uint64, stall int64) int {
 	slowest := len(bins) - 1
 	if _, high := l.Bounds(int(bins[slowest].Index)); high/1e6 >= stall || l.Open(int(bins[slowest].Index)) {
@@ -99,18 +99,18 @@ func late(l hist.Layout, bins []hist.Bin, total uint64, stall int64) int {
 	return i
 }
 
-// Lose says that a row could not be read, of whatever direction: the next one's start
-// is not the end of the last one that was.
+// Gap records that a row of an unknown direction is skipped: the next row does not start at
+// the end of the last one.
 func (s *Splitter) Gap() {
 	for d := range s.directions {
 		s.directions[d].lost = s.directions[d].rows > 0
 	}
 }
 
-// Tail is where the requests of direction d completed that came after the last row:
-// fio logs no partial interval. end is the job's, in milliseconds since its start. Had
-// any of them completed after the next row was due, it would have written that row.
-// For a log that was cut short this does not hold; complete says that it was not.
+// Tail returns when the requests of direction d completed that came after the last row: fio
+// logs no partial interval. end is the end of the job, in milliseconds since its start. None
+// of them completed after the next row was due, because it would have written that row. In a
+// log that was cut short, which is not complete, some may have.
 func (s *Splitter) Tail(d fiolog.Direction, end int64, complete bool) (from, to int64) {
 	c := &s.directions[d]
 	to = max(end, c.last)
@@ -120,10 +120,10 @@ func (s *Splitter) Tail(d fiolog.Direction, end int64, complete bool) (from, to 
 	return c.last, to
 }
 
-// first is where a direction's first row starts, and its h0. When the row comes one
-// interval after the start, the two are the job's own. When it comes later, either the
-// direction began later (its requests are quick) or it stalled at once (one is not): no
-// requests are put where none were.
+// first is the start of a direction's first row, and its h0. If the row comes one interval
+// after the job's start, both are the job's start. If it comes later, the direction began
+// later and its requests are quick, or it stalled at once and one is slow. So no request is
+// placed where there were none.
 func (s *Splitter) first(time int64, l hist.Layout, bins []hist.Bin) (start, zero int64) {
 	if s.interval <= 0 || time <= s.interval {
 		return 0, 0
@@ -140,21 +140,21 @@ func (s *Splitter) first(time int64, l hist.Layout, bins []hist.Bin) (start, zer
 	return time - s.interval, time - s.interval
 }
 
-// due is when the row that came at time should have come: never later.
+// due is when the row that came at time was due, at most time.
 func (s *Splitter) due(c *clock, time int64) int64 {
 	if s.interval <= 0 {
 		return time
 	}
 	c.zero = min(c.zero, time-c.rows*s.interval)
-	if c.zero < -s.interval/20 { // rows come faster than they can: the interval is not true
+	if c.zero < -s.interval/20 { // rows come faster than possible: the interval is wrong
 		s.interval = 0
 		return time
 	}
 	return c.zero + c.rows*s.interval
 }
 
-// Pass says that all of direction d up to time was counted by other means than Split,
-// so that the tail begins there.
+// Pass records that the requests of direction d up to time were counted without Split, so
+// that the tail begins there.
 func (s *Splitter) Pass(time int64, d fiolog.Direction) {
 	s.directions[d].last = max(s.directions[d].last, time)
 }

@@ -176,8 +176,8 @@ func (w *worker) spreadFrom(l hist.Layout) int {
 // life is the latency of a bin's requests in milliseconds.
 func life(l hist.Layout, bin int) float64 { return l.Middle(bin) / float64(time.Millisecond) }
 
-// addInFlight spreads a bin's requests, completed in (start, end], over the windows that
-// they lived through. What lies before the run's start goes to its first window.
+// addInFlight spreads a bin's requests, completed in (start, end], over the windows of their
+// lives. The part before the run's start counts in the first window.
 func (w *worker) addInFlight(slot int, l hist.Layout, b *hist.Bin, start, end int64) {
 	n, life, from, to := float64(b.Count), life(l, int(b.Index)), float64(start), float64(end)
 	last := w.window(end)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -50,8 +49,7 @@ type Skipped struct {
 //
 // When ctx ends it returns soon, with an incomplete archive: the caller has to look at ctx.
 func Read(ctx context.Context, files []*source.File) *Archive {
-	s := newSorter()
-	s.ctx = ctx
+	s := newSorter(ctx)
 	once := s.once(files)
 	s.files = once
 	for _, f := range once {
@@ -79,45 +77,28 @@ func Read(ctx context.Context, files []*source.File) *Archive {
 	return s.finish()
 }
 
-// folder is a folder under one argument.
-type folder struct{ argument, archive, path string }
-
-func folderOf(f *source.File, dir string) folder {
-	return folder{argument: argumentOf(f), archive: f.Archive, path: dir}
-}
-
-// argumentOf is the argument that a file was found under, because archives may have the same
-// name. Files that were named one by one belong together by their folder.
-func argumentOf(f *source.File) string {
-	if f.Named && f.Root != "-" {
-		return filepath.Dir(f.Root)
-	}
-	return filepath.Clean(f.Root)
-}
-
 // sorter finds the run of each file.
 type sorter struct {
-	ctx     context.Context // ends reading of files
-	order   map[*source.File]int
-	places  map[placeKey]place
-	configs map[folder]*source.File // CBT's YAML files by their paths
-	facts   map[*source.File]*facts // what these say, as far as it was needed
-	runs    map[runKey]*Run
-	folders map[folder][]*Run // by the folder of their files, less the host
-	logs    map[logKey]*source.File
-	logged  map[folder]bool // id- folders that have logs
-	skipped map[folder]*Skipped
-	all     []*Run
-	left    []Left
-
-	roots    map[rootKey]string // of arguments, see [sorter.rootOf]
-	files    []*source.File
-	paths    map[string]bool // of these, on disk were all unpacked; made when needed
-	samples  map[folder]bool // folders of samples of pbench-fio
-	jobFiles []*source.File
-	jobs     map[*source.File]readJobFile
+	catalog
+	contents
+	places   map[placeKey]place
+	runs     map[runKey]*Run
+	folders  map[folder][]*Run // by the folder of their files, less the host
+	all      []*Run
+	logs     map[logKey]*source.File
+	logged   map[folder]bool // id- folders that have logs
 	found    logIndex
-	budget   *Budget
+	jobFiles []*source.File
+	skipped  map[folder]*Skipped
+	left     []Left
+}
+
+// contents are what was read of files, each once and only if it was needed.
+type contents struct {
+	ctx    context.Context         // ends reading
+	facts  map[*source.File]*facts // of CBT's YAML files
+	jobs   map[*source.File]readJobFile
+	budget *Budget // of reports
 }
 
 type placeKey struct {
@@ -139,28 +120,14 @@ type logKey struct {
 
 func keyOf(r *Run, l *Log) logKey { return logKey{r, l.Kind, l.Host, l.Prefix, l.Job} }
 
-func newSorter() *sorter {
+func newSorter(ctx context.Context) *sorter {
 	return &sorter{
-		order: map[*source.File]int{}, places: map[placeKey]place{}, configs: map[folder]*source.File{},
-		facts: map[*source.File]*facts{}, runs: map[runKey]*Run{},
-		folders: map[folder][]*Run{}, logs: map[logKey]*source.File{}, logged: map[folder]bool{}, skipped: map[folder]*Skipped{},
-		roots: map[rootKey]string{}, samples: map[folder]bool{},
-		jobs:   map[*source.File]readJobFile{},
-		budget: new(Budget),
-	}
-}
-
-// note remembers the files and folders that others are sorted by.
-func (s *sorter) note(f *source.File) {
-	dir, base := path.Split(f.Path)
-	switch {
-	case roleOf(f.Path) == roleConfig:
-		s.configs[folderOf(f, f.Path)] = f
-	case base == pbenchReport:
-		s.samples[folderOf(f, path.Clean(dir))] = true
-	}
-	if above := path.Dir(path.Clean(dir)); path.Base(above) == clientsDir && roleOf(f.Path) == roleLog {
-		s.samples[folderOf(f, path.Dir(above))] = true
+		catalog: catalog{
+			order: map[*source.File]int{}, configs: map[folder]*source.File{}, samples: map[folder]bool{}, roots: map[rootKey]string{},
+		},
+		contents: contents{ctx: ctx, facts: map[*source.File]*facts{}, jobs: map[*source.File]readJobFile{}, budget: new(Budget)},
+		places:   map[placeKey]place{}, runs: map[runKey]*Run{}, folders: map[folder][]*Run{},
+		logs: map[logKey]*source.File{}, logged: map[folder]bool{}, skipped: map[folder]*Skipped{},
 	}
 }
 
@@ -176,16 +143,6 @@ func (s *sorter) roleOf(f *source.File) role {
 		return roleLoose
 	}
 	return r
-}
-
-// config is one of CBT's YAML files in a folder; nil if there is none, or the folder is outside
-// the argument ("").
-func (s *sorter) config(at folder, name string) *source.File {
-	if at.path == "" {
-		return nil
-	}
-	at.path = path.Join(at.path, name)
-	return s.configs[at]
 }
 
 // once skips what was found twice, because arguments overlap.
@@ -298,11 +255,4 @@ func (s *sorter) first(r *Run) int {
 		first = min(first, s.order[f.File])
 	}
 	return first
-}
-
-// archiveConfig is the archive's configuration for an id- folder.
-func (s *sorter) archiveConfig(at folder) *source.File {
-	p := locate(at.archive, at.path, nil, nil)
-	at.path = p.root
-	return s.config(at, archiveConfigName)
 }

@@ -179,7 +179,7 @@ func TestSkipped(t *testing.T) {
 		{"cosbench", "cosbench", nil, "cosbench"},
 		{"a class to come", "newbench", []string{"output.0.h1"}, "newbench"},
 		{"fio", "fio", []string{"output.0.h1"}, ""},
-		{"fio's, whatever the configuration says", "radosbench", []string{"output.0_bw.1.log.h1"}, ""},
+		{"fio's, against its configuration", "radosbench", []string{"output.0_bw.1.log.h1"}, ""},
 		{"reports of who knows what", "", []string{"output.0.h1"}, ""},
 	}
 	for _, tt := range tests {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"sync"
+	"sync/atomic"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -52,8 +53,9 @@ func errText(most int64) error {
 type Budget struct {
 	freeText int64 // if not 0, in place of the constant
 
+	jobs atomic.Int64 // read so far
+
 	mu    sync.Mutex
-	jobs  int64 // read so far
 	spent int64 // bytes of text that lack
 	text  int64 // bytes of text of packed files
 	files map[*source.File]*cost
@@ -96,15 +98,14 @@ func (b *Budget) reports(in io.Reader, f *source.File, keep bool) iter.Seq2[*fio
 		for r, err := range fiolog.ReadReports(text, f.Name()) {
 			last, n = r, n+1
 			var bad *fiolog.SyntaxError
-			jobs := 0
 			switch {
 			case err == nil:
-				jobs = len(r.Jobs)
-				lacking += max(int64(jobs+1)*fullText-int64(r.Bytes), 0)
+				b.jobs.Add(int64(len(r.Jobs)))
+				lacking += max(int64(len(r.Jobs)+1)*fullText-int64(r.Bytes), 0)
 			case errors.As(err, &bad):
 				lacking += fullText
 			}
-			if why := b.chargeJobs(f, lacking, jobs); why != nil {
+			if why := b.charge(f, lacking, 0); why != nil {
 				refuse(why)
 				return
 			}
@@ -168,34 +169,23 @@ func (b *Budget) open(f *source.File) error {
 	return c.refused
 }
 
-// chargeJobs takes what a file lacks in all so far, and returns why the file is refused, if
-// it is.
-func (b *Budget) chargeJobs(f *source.File, lacking int64, jobs int) error {
+// charge takes what a file lacks in all so far and how much of its text was read, and returns
+// why the file is refused, if it is.
+func (b *Budget) charge(f *source.File, lacking, text int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.jobs += int64(jobs)
-	c := b.files[f]
-	more := max(lacking-c.lacking, 0)
-	b.spent += more
-	c.lacking += more
-	if c.refused == nil && more > 0 && b.spent > maxLacking*fullText {
-		c.refused = errTinyJobs
-	}
-	return c.refused
-}
-
-// chargeText takes how much of a file was read so far.
-func (b *Budget) chargeText(f *source.File, text int64) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	most, c := b.mostText(f), b.files[f]
+	c, most := b.files[f], b.mostText(f)
+	moreLacking, moreText := max(lacking-c.lacking, 0), max(text-c.text, 0)
 	if most == 0 {
-		return nil
+		moreText = 0
 	}
-	more := max(text-c.text, 0)
-	b.text += more
-	c.text += more
-	if c.refused == nil && more > 0 && b.text > most {
+	b.spent, c.lacking = b.spent+moreLacking, c.lacking+moreLacking
+	b.text, c.text = b.text+moreText, c.text+moreText
+	switch {
+	case c.refused != nil:
+	case moreLacking > 0 && b.spent > maxLacking*fullText:
+		c.refused = errTinyJobs
+	case moreText > 0 && b.text > most:
 		c.refused = errText(most)
 	}
 	return c.refused
@@ -215,11 +205,7 @@ func (b *Budget) mostText(f *source.File) int64 {
 }
 
 // Jobs is how many jobs have been read, each as often as it was.
-func (b *Budget) Jobs() int64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.jobs
-}
+func (b *Budget) Jobs() int64 { return b.jobs.Load() }
 
 // Text is how many bytes of packed reports have been read, each once.
 func (b *Budget) Text() int64 {
@@ -240,7 +226,7 @@ type textReader struct {
 func (t *textReader) Read(p []byte) (int, error) {
 	n, err := t.r.Read(p)
 	t.n += int64(n)
-	if why := t.of.chargeText(t.file, t.n); why != nil {
+	if why := t.of.charge(t.file, 0, t.n); why != nil {
 		return 0, why
 	}
 	return n, err

@@ -5,7 +5,6 @@ import (
 	"io"
 	"path"
 	"slices"
-	"sync"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -57,34 +56,28 @@ const (
 	largestReport = 64 << 20
 )
 
-// peekers are readers that can look at the beginning of a file.
-var peekers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, peekLen) }}
-
 // readReport reads what fio's output says of logs: the first report that can be read, and
 // those that follow it closely.
-func (s *sorter) readReport(f *source.File) *claims {
+func (c *contents) readReport(f *source.File) *claims {
 	out := &claims{}
 	in, err := f.Open()
 	if err != nil {
 		return out
 	}
 	defer in.Close()
-	text := peekers.Get().(*bufio.Reader)
-	defer peekers.Put(text)
-	text.Reset(io.LimitReader(in, largestReport))
-	defer text.Reset(nil)
+	text := bufio.NewReaderSize(io.LimitReader(in, largestReport), peekLen)
 	first, _ := text.Peek(peekLen) // an error comes again
 	if out.isReport = hasReport(first); !out.isReport {
 		return out
 	}
 	seen := map[string]bool{}
 	bytes := 0
-	for r, err := range s.budget.reports(text, f, true) {
+	for r, err := range c.budget.reports(text, f, true) {
 		if err != nil {
 			continue
 		}
 		out.add(r, seen)
-		if bytes += int(r.Bytes); bytes > usualReports {
+		if bytes += r.Bytes; bytes > usualReports {
 			break
 		}
 	}

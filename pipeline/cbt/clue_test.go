@@ -8,7 +8,7 @@ import (
 // A report with the prefix of logs in its own folder is not compared with those of that
 // prefix in all other folders: thousands of runs have the same.
 func TestNamedByOwnFolder(t *testing.T) {
-	s := newSorter()
+	s := newSorter(t.Context())
 	dirs := map[string][]*Run{}
 	for i := range 50 {
 		r := &Run{}

@@ -28,15 +28,15 @@ type readJobFile struct {
 }
 
 // jobFile reads a job file, once. One that is none is nil.
-func (s *sorter) jobFile(f *source.File) *fiolog.JobFile {
-	j, ok := s.jobs[f]
+func (c *contents) jobFile(f *source.File) *fiolog.JobFile {
+	j, ok := c.jobs[f]
 	if !ok {
 		var in io.ReadCloser
 		if in, j.err = f.Open(); j.err == nil {
 			j.JobFile, j.err = fiolog.ReadJobFile(in, f.Name())
 			in.Close()
 		}
-		s.jobs[f] = j
+		c.jobs[f] = j
 	}
 	if j.err != nil {
 		return nil

@@ -2,51 +2,8 @@ package cbt
 
 import (
 	"path"
-	"path/filepath"
 	"strings"
-
-	"github.com/fio2es/fio2es/pipeline/source"
 )
-
-// dirOf is the folder of a file as it would be on disk were all unpacked, with slashes:
-// options of fio name logs by their paths.
-func (s *sorter) dirOf(f *source.File) string { return path.Join(s.rootOf(f), path.Dir(f.Path)) }
-
-// rootOf is the folder that a file's path counts from.
-func (s *sorter) rootOf(f *source.File) string {
-	key := rootKey{f.Root, f.Beside}
-	root, ok := s.roots[key]
-	if !ok {
-		root = absolute(f)
-		s.roots[key] = root
-	}
-	return root
-}
-
-// rootKey is an argument, or a folder beside one.
-type rootKey struct {
-	root   string
-	beside bool
-}
-
-// absolute is the folder that the paths below an argument count from.
-func absolute(f *source.File) string {
-	if f.Root == "-" {
-		return "/stdin"
-	}
-	abs, err := filepath.Abs(f.Root)
-	if err != nil {
-		abs = filepath.Clean(f.Root)
-	}
-	switch {
-	case f.Beside:
-	case f.Named:
-		abs = filepath.Dir(abs)
-	default:
-		abs = filepath.Join(filepath.Dir(abs), f.Archive)
-	}
-	return filepath.ToSlash(abs)
-}
 
 // strength is how surely an option names a log.
 type strength uint8

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -27,31 +26,6 @@ func (s *sorter) logOrCopy(f *source.File) {
 	default:
 		s.leaveOut(f, fmt.Sprintf("a copy of a log, as its name says (%s); rename it if it is the only one", name.Copy))
 	}
-}
-
-// hasProper reports whether a folder has a log whose name is not that of a copy.
-func (s *sorter) hasProper(dir string) bool {
-	return slices.ContainsFunc(s.files, func(f *source.File) bool {
-		name, ok := fiolog.ParseName(path.Base(f.Path))
-		return ok && name.Copy == "" && s.dirOf(f) == dir
-	})
-}
-
-// hasOriginal reports whether the file of which one is a copy, by its name, is there.
-func (s *sorter) hasOriginal(f *source.File) bool {
-	if s.paths == nil {
-		s.paths = make(map[string]bool, len(s.files))
-		for _, other := range s.files {
-			s.paths[path.Join(s.dirOf(other), path.Base(other.Path))] = true
-		}
-	}
-	base := path.Base(f.Path)
-	for original, mark := fiolog.CutCopyMark(base); mark != ""; original, mark = fiolog.CutCopyMark(original) {
-		if s.paths[path.Join(s.dirOf(f), original)] {
-			return true
-		}
-	}
-	return false
 }
 
 // named is the role of a file that the user named and whose name is no log's. A log is

@@ -22,26 +22,26 @@ type facts struct {
 
 // factsIn reads a YAML file, once. One that cannot be read says nothing: [Run.Configure]
 // reports that where it matters.
-func (s *sorter) factsIn(f *source.File) *facts {
+func (c *contents) factsIn(f *source.File) *facts {
 	if f == nil {
 		return &facts{}
 	}
-	if t := s.facts[f]; t != nil {
+	if t := c.facts[f]; t != nil {
 		return t
 	}
 	t := &facts{}
-	s.facts[f] = t
-	m, err := readYAML(s.ctx, f)
+	c.facts[f] = t
+	m, err := readYAML(c.ctx, f)
 	if err != nil {
 		return t
 	}
-	c := cluster(m)
-	t.benchmark = text(c["benchmark"])
-	for name := range mapping(c["workloads"]) {
+	settings := cluster(m)
+	t.benchmark = text(settings["benchmark"])
+	for name := range mapping(settings["workloads"]) {
 		t.workloads = append(t.workloads, name)
 	}
 	slices.SortFunc(t.workloads, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
-	t.clients = hosts(c["clients"])
+	t.clients = hosts(settings["clients"])
 	return t
 }
 

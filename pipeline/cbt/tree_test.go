@@ -93,7 +93,7 @@ func (t tree) read(tb testing.TB) *Archive {
 	return Read(context.Background(), scan(tb, t.write(tb, "arch")))
 }
 
-// told is a run in short: what tests compare. Logs are HOST/VOLUME/JOB.
+// inShort is what tests compare of a run. Logs are HOST/VOLUME/JOB.
 type inShort struct {
 	Path, Name   string
 	Logs, Others string

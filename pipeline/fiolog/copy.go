@@ -9,18 +9,18 @@ import (
 var (
 	// markAtEnd is what editors, people and log rotation append to the name of a copy.
 	markAtEnd = regexp.MustCompile(`(?i)(?:~|\.(?:(?:bak|bkp|swp)\d*|backup|old|orig|saved?|copy|prev|tmp|part))$`)
-	// markBeforeEnd is what file managers and browsers put before the last suffix, or
-	// at the end.
+	// markBeforeEnd is what file managers and browsers insert before the last suffix or
+	// append.
 	markBeforeEnd = regexp.MustCompile(`(?i)( ?\((?:\d+|(?:another |\d+(?:st|nd|rd|th) )?copy(?: \d+)?)\)| - copy(?: \(\d+\))?| copy(?: \d+)?)(\.(?:log|json|txt|out)[^ ]*|)$`)
 	markAtStart   = regexp.MustCompile(`(?i)^copy (?:\(\d+\) )?of `)
 	markOfDate    = regexp.MustCompile(`(\.(?:log|json|txt|out)(?:\.fz)?)(-(?:19|20)\d{6}(?:-?\d+)?)$`)
 	markOfNumber  = regexp.MustCompile(`\.\d+$`)
 )
 
-// CutCopyMark takes off the name of a file what says that it is a copy: "x.log.bak" is a
-// copy of "x.log" because of ".bak". An empty mark means that nothing says so. A number at
-// the end, as log rotation appends it, counts too; but it may be a part of an address, or
-// CBT's number of a volume: what is left of the name tells.
+// CutCopyMark cuts the mark of a copy off the name of a file: "x.log.bak" is a copy of
+// "x.log" with the mark ".bak". Without a mark it is empty. A number at the end, as log
+// rotation appends it, is a mark, too. But it may be a part of an address or CBT's number of
+// a volume, which the rest of the name shows.
 func CutCopyMark(base string) (original, mark string) {
 	const longest = 512 // no system has longer names
 	if len(base) > longest || !mayBeMarked(base) {
@@ -50,8 +50,8 @@ var markWords = map[string]bool{
 	"tmp": true, "swp": true, "part": true,
 }
 
-// mayBeMarked spares most names the search for a mark: one has a blank or a bracket, or
-// ends in a number, "~" or such a word.
+// mayBeMarked excludes most names without the regular expressions: a marked name has a blank
+// or a bracket, or ends in a number, "~" or such a word.
 func mayBeMarked(base string) bool {
 	word := strings.TrimRight(base, "0123456789")
 	if word == "" || len(word) < len(base) && (word[len(word)-1] == '.' || word[len(word)-1] == '-') {
@@ -61,8 +61,7 @@ func mayBeMarked(base string) bool {
 		markWords[strings.ToLower(word[strings.LastIndexByte(word, '.')+1:])]
 }
 
-// isAddress reports whether a host is known by its IPv4 address, which ends in a number
-// though it is no copy.
+// isAddress reports whether a host is an IPv4 address, whose end is a number but no mark.
 func isAddress(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return err == nil && a.Is4()

@@ -1,6 +1,6 @@
 package fiolog
 
-// Direction is what a request did. Its values are the numbers that fio writes.
+// Direction is what a request did. The values are the numbers that fio writes.
 type Direction uint8
 
 // The directions that fio measures latencies of.

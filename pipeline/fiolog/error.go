@@ -6,20 +6,19 @@ import (
 	"strconv"
 )
 
-// The ways in which a whole file can be of no use. Errors that wrap them name the file.
+// Errors that make a file useless. Errors that wrap them name the file.
 var (
-	// ErrNotLog means that nothing that came first was a row: reading has ended.
+	// ErrNotLog is a file whose first lines are no rows.
 	ErrNotLog = errors.New("not a log of fio")
 
-	// ErrStoredCompressed means a log that fio wrote with log_store_compressed=1.
-	// In a histogram log of that kind fio stores addresses of its memory in place of
-	// the counts, so that no program can recover them. A log of completions of that
-	// kind is whole, and `fio --inflate-log` makes a text of it.
+	// ErrStoredCompressed is a log that fio wrote with log_store_compressed=1. In such a
+	// histogram log fio stores addresses of its memory in place of the counts, so no
+	// program can recover them. Such a log of completions is complete, and
+	// `fio --inflate-log` makes a text of it.
 	ErrStoredCompressed = errors.New("written with log_store_compressed")
 )
 
-// SyntaxError is a line, or a JSON document, that had to be left out. What follows it
-// can still be read.
+// SyntaxError is a line or a JSON document that is skipped. Reading continues after it.
 type SyntaxError struct {
 	File   string // as given to the reader
 	Line   int    // 1-based
@@ -27,8 +26,8 @@ type SyntaxError struct {
 	Got    string // a quoted and shortened piece of the file, or words such as "928 bins"
 	Want   string // such as "a count"
 
-	// Partial means that the file ends within the row: fio, or a copy of its file,
-	// was cut short, and what comes before is as good as ever.
+	// Partial means that the file ends within the row: fio or a copy of its file was cut
+	// short, and all rows before are good.
 	Partial bool
 }
 

@@ -9,35 +9,33 @@ import (
 	"time"
 )
 
-// maxJobFile bounds the size of a job file: fio's own examples have some kilobytes.
+// maxJobFile bounds the size of a job file. fio's own examples have a few kilobytes.
 const maxJobFile = 1 << 20
 
-// JobFile is a job file of fio: what was to be run.
+// JobFile is a job file of fio, which describes what it runs.
 type JobFile struct {
 	Global   map[string]string // of all [global] sections together
 	Sections []JobSection      // one for each job, in order
 }
 
-// JobSection is what a job file says of one job, or of numjobs of them.
+// JobSection describes one job, or numjobs jobs.
 type JobSection struct {
 	Name string
 	// Options are the section's own and those of the [global] sections before it, by
-	// fio's main name: "bs", also where the file says "blocksize". A flag without a
-	// value has an empty one.
+	// fio's main name: "bs", also if the file has "blocksize". A flag has an empty value.
 	Options map[string]string
 	Line    int // of its name, 1-based
 }
 
-// aliases are other names of options that are looked up, as fio has them.
+// aliases are fio's other names of options that fio2es uses.
 var aliases = map[string]string{
 	"readwrite": "rw", "blocksize": "bs", "timeout": "runtime",
 }
 
-// ReadJobFile reads a job file. name is for errors. An error is a [*SyntaxError] with the
-// place, or what reading failed with; a file without sections is one, too.
+// ReadJobFile reads a job file. name is for errors. An error is a [*SyntaxError], also for a
+// file without sections, or what reading failed with.
 //
-// Values are as written: ${VARIABLES} stay, and so do units. Files that it includes are
-// not read.
+// Values are as written, with ${VARIABLES} and units. Included files are not read.
 func ReadJobFile(r io.Reader, name string) (*JobFile, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxJobFile+1))
 	if err != nil {
@@ -64,7 +62,7 @@ func ReadJobFile(r io.Reader, name string) (*JobFile, error) {
 	return &p.out, nil
 }
 
-// jobFileParser goes through a job file line by line.
+// jobFileParser parses a job file line by line.
 type jobFileParser struct {
 	file     string
 	line     int
@@ -77,7 +75,7 @@ func (p *jobFileParser) bad(column int, got, want string) error {
 	return &SyntaxError{File: p.file, Line: p.line, Column: column, Got: got, Want: want}
 }
 
-// take takes one line.
+// take parses one line.
 func (p *jobFileParser) take(line string) error {
 	rest := strings.TrimLeft(line, " \t")
 	column := len(line) - len(rest) + 1
@@ -100,7 +98,7 @@ func (p *jobFileParser) take(line string) error {
 	return p.option(text, column)
 }
 
-// section begins a section.
+// section parses the name of a section.
 func (p *jobFileParser) section(text string, column int) error {
 	name, after, ok := strings.Cut(text[1:], "]")
 	switch {
@@ -115,7 +113,7 @@ func (p *jobFileParser) section(text string, column int) error {
 	return nil
 }
 
-// option takes "key=value", or a flag.
+// option parses "key=value", or a flag.
 func (p *jobFileParser) option(text string, column int) error {
 	key, value, _ := strings.Cut(text, "=")
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
@@ -133,8 +131,8 @@ func (p *jobFileParser) option(text string, column int) error {
 	return nil
 }
 
-// Common are the options that all sections share; of a single section, all. Without
-// sections they are the global ones.
+// Common returns the options that are the same in all sections. Without sections they are
+// the global ones.
 func (f *JobFile) Common() map[string]string {
 	if len(f.Sections) == 0 {
 		return maps.Clone(f.Global)
@@ -149,13 +147,12 @@ func (f *JobFile) Common() map[string]string {
 	return common
 }
 
-// sizeUnits are powers of 1024. fio takes "kb" and "kib" for the same unless kb_base is
-// set.
+// sizeUnits are powers of 1024. To fio "kb" and "kib" are the same unless kb_base is set.
 const sizeUnits = "kmgtp"
 
-// ParseSize is a number of bytes as fio takes it: "4k", "128KiB", "1m". Where an option
-// has several sizes, for reads, writes and trims, they must be the same. It reports false
-// for all else, such as ranges.
+// ParseSize parses a number of bytes in fio's form: "4k", "128KiB", "1m". If an option has
+// several sizes, for reads, writes and trims, they must be the same. It returns false for
+// anything else, such as ranges.
 func ParseSize(text string) (int64, bool) {
 	sizes := strings.Split(strings.TrimSpace(text), ",")
 	size, ok := parseSize(sizes[0])
@@ -183,7 +180,7 @@ func parseSize(text string) (int64, bool) {
 	return n << shift, true
 }
 
-// ParseTime is a duration as fio takes it: seconds, or with a unit from "us" to "d".
+// ParseTime parses a duration in fio's form: seconds, or with a unit from "us" to "d".
 func ParseTime(text string) (time.Duration, bool) {
 	s := strings.ToLower(strings.TrimSpace(text))
 	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")

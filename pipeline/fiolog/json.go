@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// maxDocument bounds the text of a report: far above the 20 to 100 KB that json+ has
-	// for each job. What is made of the text has a limit of its own, maxMade.
+	// maxDocument bounds the text of a report. It is far above the 20 to 100 KB of json+ for
+	// each job. What is made of the text has its own limit, maxMade.
 	maxDocument = 64 << 20
 
 	// usualDocument has room for the report of one job.
 	usualDocument = 192 << 10
 
-	// piece is how much of a line is looked at in one go.
+	// piece is how much of a line is read at a time.
 	piece = 64 << 10
 )
 
-// ReadReports reads fio's JSON output, one document after the other: fio writes one a
-// run, or one a second with --status-interval. Text between them is skipped, as
-// --output-format=json,normal writes it. name is for errors.
+// ReadReports reads fio's JSON output, one document after the other: fio writes one a run,
+// or one a second with --status-interval. It skips text between them, which
+// --output-format=json,normal writes. name is for errors.
 //
-// A [*SyntaxError] is a document that was left out, and the next ones follow; any other
-// error is the last that comes. A document that the end of the file cuts short is such
-// a SyntaxError, with Partial set. No more than one document is in memory at a time.
+// A [*SyntaxError] is a document that is skipped, and later ones follow. Any other error is
+// the last element. A document that the end of the file cuts short is a SyntaxError with
+// Partial set. At most one document is in memory at a time.
 func ReadReports(r io.Reader, name string) iter.Seq2[*Report, error] {
 	return func(yield func(*Report, error) bool) {
 		s := documents{src: bufio.NewReaderSize(nil, piece), name: name, yield: yield}
@@ -45,10 +45,10 @@ func ReadReports(r io.Reader, name string) iter.Seq2[*Report, error] {
 	}
 }
 
-// buffers are what readers of reports leave for the next: folders have thousands of reports.
+// buffers are reused, because folders have thousands of reports.
 var buffers sync.Pool
 
-// giveBack leaves the buffers, unless the text was unusually long.
+// giveBack returns the buffers, unless the text was unusually long.
 func (s *documents) giveBack() {
 	s.src.Reset(nil)
 	if cap(s.doc) <= 4*usualDocument {
@@ -56,26 +56,26 @@ func (s *documents) giveBack() {
 	}
 }
 
-// documents finds where JSON documents begin and end. One begins with a "{" that is the
-// first thing in a line, or that follows another document, and has a key next.
-// fio itself puts the outermost braces, and no others, into the first column.
+// documents finds where JSON documents begin and end. A document begins with a "{" at the
+// start of a line or after another document, and a key follows. fio itself writes the
+// outermost braces, and no others, in the first column.
 type documents struct {
 	src     *bufio.Reader
 	name    string
 	yield   func(*Report, error) bool
-	stopped bool // yield wants no more
+	stopped bool // yield returned false
 
 	line        int    // 1-based, of the piece
-	doc         []byte // what there is of the current document; empty outside of one
+	doc         []byte // the current document so far; empty outside of one
 	first       int    // its first line
 	column      int    // and where it begins there, 1-based
 	depth       int    // of braces
-	significant int    // bytes of it that are not blank, as far as 2
+	significant int    // bytes of it that are not blank, at most 2
 	inString    bool
 	escaped     bool
 }
 
-// run reads to the end: io.EOF, or what the source failed with.
+// run reads to the end and returns io.EOF or the error of the source.
 func (s *documents) run() error {
 	atStart := true // of a line
 	for !s.stopped {
@@ -102,7 +102,7 @@ func (s *documents) run() error {
 	return io.EOF
 }
 
-// take looks at a line, or a piece of one.
+// take parses a line, or a piece of one.
 func (s *documents) take(p []byte, atStart bool) {
 	if atStart && len(s.doc) > 0 && isBareBrace(p) {
 		p = bytes.Clone(p) // isAnother looks ahead, which moves the buffer
@@ -127,7 +127,7 @@ func (s *documents) take(p []byte, atStart bool) {
 		s.doc = append(s.doc, p[:n]...)
 		p, column = p[n:], column+n
 		switch {
-		case s.significant < 0: // a brace, but of a text
+		case s.significant < 0: // a brace of other text
 			s.doc = s.doc[:0]
 			return
 		case s.depth == 0:
@@ -148,13 +148,13 @@ func (s *documents) start(column int) {
 	s.depth, s.significant, s.inString, s.escaped = 0, 0, false, false
 }
 
-// isBareBrace tells whether a line is "{" in the first column and nothing else.
+// isBareBrace reports whether a line is "{" in the first column and nothing else.
 func isBareBrace(p []byte) bool {
 	return len(p) > 0 && p[0] == '{' && len(bytes.TrimSpace(p)) == 1
 }
 
-// isAnother tells, within a document, whether a bare brace begins another one, because
-// this one was cut short: what comes next is fio's first key, or no value can come here.
+// isAnother reports whether a bare brace within a document begins another one, because this
+// one was cut short: fio's first key follows, or no value is possible here.
 func (s *documents) isAnother() bool {
 	next, err := s.src.Peek(32)
 	if err != nil && err != io.EOF {
@@ -167,9 +167,9 @@ func (s *documents) isAnother() bool {
 	return len(before) > 0 && bytes.IndexByte([]byte(":,["), before[len(before)-1]) < 0
 }
 
-// scan goes over p until the document ends (depth 0) and tells how much of p is part of
-// it. A string ends with its line at the latest, so that a quote that fio forgot to
-// escape spoils no more than its own document.
+// scan reads p until the document ends (depth 0) and returns how much of p is part of it. A
+// string ends with its line at the latest, so that a quote that fio did not escape damages
+// only its own document.
 func (s *documents) scan(p []byte) int {
 	for i, c := range p {
 		if s.significant < 2 && c > ' ' {
@@ -198,7 +198,7 @@ func (s *documents) scan(p []byte) int {
 	return len(p)
 }
 
-// finish hands over a whole document.
+// finish yields a complete document.
 func (s *documents) finish() {
 	r, err := s.parse()
 	s.doc = s.doc[:0]
@@ -225,8 +225,8 @@ func (s *documents) position(offset int) (line, column int) {
 	return line, s.column + len(before)
 }
 
-// parse makes a report of the document. fio prints a value that is not a number as such:
-// it is repaired to 0, because all others of the document are good.
+// parse makes a report of the document. fio prints values such as nan, which are no JSON:
+// they become 0, because all others of the document are good.
 func (s *documents) parse() (*Report, error) {
 	bad := syntaxError(s.doc)
 	if bad != nil && repairNumbers(s.doc) {
@@ -262,8 +262,8 @@ func syntaxError(text []byte) *json.SyntaxError {
 	return bad
 }
 
-// repairNumbers replaces nan and inf, which are no JSON, by 0, and keeps the length of
-// the document. It tells whether there were any.
+// repairNumbers replaces nan and inf, which are no JSON, by 0 and keeps the length of the
+// document. It reports whether there were any.
 func repairNumbers(doc []byte) bool {
 	found, inString, escaped := false, false, false
 	for i := 0; i < len(doc); i++ {

@@ -12,15 +12,14 @@ import (
 const (
 	wantBins = "1856 or 1216 bins, or one of these divided by 2, 4, 8, 16, 32 or 64"
 
-	// voters is how many rows are asked for their number of columns when a file's
-	// layout is decided, and voterLines in how many lines they are looked for.
+	// voters is how many rows decide a file's layout by their number of columns, and
+	// voterLines how many lines are searched for them.
 	voters     = 3
 	voterLines = 8
 )
 
-// checkColumns finds what is wrong with the number of the row's columns, if anything.
-// The first row decides the file's layout, together with those that follow it; where they
-// leave it open, r.err says so.
+// checkColumns returns what is wrong with the number of the row's columns, if anything. The
+// first rows decide the file's layout. If they leave it open, that is r.err.
 func (r *Reader) checkColumns(whole bool, end int) *SyntaxError {
 	n := r.row.columns
 	if !r.layout.known {
@@ -36,7 +35,7 @@ func (r *Reader) checkColumns(whole bool, end int) *SyntaxError {
 		switch {
 		case r.err != nil:
 			return nil
-		case err != nil: // those that follow have a layout that is known
+		case err != nil: // later rows have a known layout
 			return r.bad(end, binCount(n), fmt.Sprintf("%s as in line %d", binCount(r.layout.columns), r.layout.line), !whole)
 		}
 	}
@@ -48,7 +47,7 @@ func (r *Reader) checkColumns(whole bool, end int) *SyntaxError {
 		return r.bad(end, binCount(n), text, false)
 	}
 	if used := r.row.used; !whole && used > 0 && int(r.bins[used-1].Index) == n-1 {
-		// A last count of 0 can not be the beginning of another number; all others can.
+		// A last count of 0 cannot be the beginning of another number; all others can.
 		return r.bad(end, "the end of the file", "the end of the line: the last count may be cut off", true)
 	}
 	return nil
@@ -71,10 +70,9 @@ type fileLayout struct {
 	line    int // the first that has it
 }
 
-// decideLayout sets the layout that most of the first three rows have, of which the
-// current one has n bins; if there are two and they differ, the larger one, because
-// damage loses columns and hardly ever adds any. Rows whose layout is not known count only
-// if that of no other is: then reading ends.
+// decideLayout sets the layout of most of the first three rows. The current row has n bins.
+// If two layouts are as frequent, it sets the larger one, because damage removes columns and
+// hardly ever adds any. If the layout of no row is known, reading ends.
 func (r *Reader) decideLayout(n int) {
 	votes := r.votes(n)
 	known := slices.DeleteFunc(slices.Clone(votes), func(v vote) bool { return v.err != nil })
@@ -90,10 +88,10 @@ func (r *Reader) decideLayout(n int) {
 type vote struct {
 	columns, line int
 	layout        hist.Layout
-	err           error // the layout is not known
+	err           error // why the layout is unknown
 }
 
-// votes are those of the first rows, of which the current one has n bins.
+// votes are the votes of the first rows. The current row has n bins.
 func (r *Reader) votes(n int) []vote {
 	var all []vote
 	known := 0
@@ -125,7 +123,8 @@ func (r *Reader) votes(n int) []vote {
 	return all
 }
 
-// most is the first vote for what most are for, and of several such for the most columns.
+// most is the first of the most frequent votes or, if several are, the one with the most
+// columns.
 func most(votes []vote) vote {
 	best, of := 0, func(v vote) int { return count(votes, v) }
 	for i, v := range votes {

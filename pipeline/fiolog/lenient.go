@@ -34,7 +34,7 @@ func (d *decoder) number() number {
 	return n
 }
 
-// whole is the number as a whole one, towards 0 and within 64 bits.
+// whole is the number rounded towards 0, within 64 bits.
 func (n number) whole() int64 {
 	switch {
 	case n.count > math.MaxInt64:

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// maxLine bounds the memory that a line can take. The longest possible row has
-	// 4096 counts of 20 digits: 90 KB.
+	// maxLine bounds the memory of a line. The longest possible row has 4096 counts of 20
+	// digits: 90 KB.
 	maxLine = 96 << 10
 
 	// bufferSize is how much is read at a time. It is above maxLine, so that a line that is
@@ -20,19 +20,19 @@ const (
 // maxStalledReads is how often a source may return nothing, and no error, in a row.
 const maxStalledReads = 100
 
-// lines cuts a stream into lines without copying them. Each byte is moved at most
-// once, when what is left of a block has to make room for the next one.
+// lines splits a stream into lines without copying them. It moves each byte at most once,
+// when the rest of a block makes room for the next one.
 type lines struct {
 	src      io.Reader
 	name     string
 	buf      []byte
-	pos, end int   // buf[pos:end] is what has not been consumed
+	pos, end int   // buf[pos:end] is not consumed yet
 	err      error // why nothing can be added to it
 	line     int   // lines consumed
 	bytes    int64 // bytes read from src
 }
 
-// rest is what has been read and not consumed. It is valid until the next fill.
+// rest is read and not consumed yet. It is valid until the next fill.
 func (l *lines) rest() []byte { return l.buf[l.pos:l.end] }
 
 // consume takes n bytes of rest, which are one line with its end.
@@ -41,14 +41,14 @@ func (l *lines) consume(n int) {
 	l.line++
 }
 
-// needsMore tells whether rest is only the beginning of a line, as far as it is known.
+// needsMore reports whether rest may be only the beginning of a line.
 func (l *lines) needsMore() bool {
 	rest := l.rest()
 	return l.err == nil && len(rest) <= maxLine && bytes.IndexByte(rest, '\n') < 0
 }
 
-// fill adds what src has, until there is one more end of a line, or the buffer is full.
-// It reports false when nothing could be added.
+// fill reads from src until there is one more end of a line or the buffer is full. It
+// reports false if nothing was added.
 func (l *lines) fill() bool {
 	if l.err != nil {
 		return false
@@ -61,7 +61,7 @@ func (l *lines) fill() bool {
 	for l.err == nil && l.end < len(l.buf) {
 		n, err := l.src.Read(l.buf[l.end:])
 		if n < 0 || n > len(l.buf)-l.end {
-			n, err = 0, errors.New("the source claims to have read more than it was asked for")
+			n, err = 0, errors.New("the source claims to have read more than fits")
 		}
 		added := l.buf[l.end : l.end+n]
 		l.end += n
@@ -81,9 +81,9 @@ func (l *lines) fill() bool {
 	return l.end > before
 }
 
-// next consumes one line and returns it with its end. Without an end it is the file's
-// last. A line longer than maxLine comes as its first bytes, and long is true. The
-// error is io.EOF, or what src said; a line that such an error cut short is dropped.
+// next consumes one line and returns it with its end. A line without an end is the file's
+// last. Of a line longer than maxLine it returns the first bytes, and long is true. The
+// error is io.EOF or the error of src. A line that such an error cut short is dropped.
 func (l *lines) next() (line []byte, long bool, err error) {
 	for {
 		rest := l.rest()
@@ -105,7 +105,7 @@ func (l *lines) next() (line []byte, long bool, err error) {
 	}
 }
 
-// skipLong consumes the rest of a line that is too long to be looked at.
+// skipLong consumes the rest of a line that is too long.
 func (l *lines) skipLong() ([]byte, bool, error) {
 	first := bytes.Clone(l.rest()[:maxQuoted+1])
 	for {

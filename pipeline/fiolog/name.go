@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind is what a log is about.
+// Kind is what a log measures.
 type Kind uint8
 
 // The kinds of logs that fio writes.
@@ -29,27 +29,26 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Name is what the name of a log's file says.
+// Name is a parsed name of a log's file.
 type Name struct {
 	Prefix string // the value of fio's write_*_log option, such as "output.0"
 	Kind   Kind
 	Job    int    // from 1 on; 0 for a file of all jobs (per_job_logs=0)
-	Host   string // what CBT and fio --client append: "client01.lab.example.com", "10.0.0.1"; empty else
+	Host   string // that CBT and fio --client append: "client01.lab.example.com", "10.0.0.1"; else empty
 	Stored bool   // log_store_compressed, see [ErrStoredCompressed]
-	Copy   string // what marks the name as that of a copy: ".bak", "~", "(1)"; empty else
+	Copy   string // the mark of a copy: ".bak", "~", "(1)"; else empty
 }
 
-// ParseName takes apart the name of a log, without its folder:
+// ParseName parses the name of a log, without its folder:
 //
 //	PREFIX_KIND[.JOB].log[.fz][.HOST]
 //
-// It reports false when it is none. Suffixes of compression other than fio's own are
-// for the caller to take away. A ".txt" at the end, as mail programs append it, says
-// nothing.
+// It returns false for any other name. The caller removes suffixes of compression other
+// than fio's own. A ".txt" at the end, as mail programs append it, is ignored.
 //
-// Copies have names such as x_clat_hist.1.log.bak: Name.Copy says so, and the rest is as
-// for the original. So no host can have a name that ends in ".bak", ".old" and the like,
-// or in a number, unless it is an IPv4 address.
+// For a copy such as x_clat_hist.1.log.bak it sets Name.Copy and the rest as for the
+// original. So no host can have a name that ends in ".bak", ".old" and the like, or in a
+// number, unless it is an IPv4 address.
 func ParseName(base string) (Name, bool) {
 	const mostMarks = 4
 	return parseCopy(base, mostMarks)
@@ -73,9 +72,9 @@ func parseCopy(base string, marks int) (Name, bool) {
 	return of, true
 }
 
-// parseName is ParseName for names that are not those of copies.
+// parseName is ParseName for names without marks of copies.
 func parseName(base string) (Name, bool) {
-	// A prefix may look like anything, a host has no "_": so the last place counts.
+	// A prefix may be anything and a host has no "_", so the last place counts.
 	for end := len(base); ; {
 		at := strings.LastIndexByte(base[:end], '_')
 		if at < 0 {
@@ -89,7 +88,7 @@ func parseName(base string) (Name, bool) {
 	}
 }
 
-// parseSuffix takes apart what comes behind the prefix and its "_".
+// parseSuffix parses the part after the prefix and its "_".
 func parseSuffix(s string) (Name, bool) {
 	word, rest, ok := strings.Cut(s, ".")
 	if !ok {

@@ -17,14 +17,14 @@ const maxDigits = 19
 
 type binBuffer [binSlots]hist.Bin
 
-// row is what a line says, before anything is concluded from it.
+// row is a parsed line.
 type row struct {
 	time      uint64
 	direction uint64
 	blockSize uint64
-	columns   int    // bins written, also those that are zero
-	used      int    // bins that are not zero: the first so many of the buffer
-	total     uint64 // the sum of all bins, or 2^64-1 where that is more
+	columns   int    // bins written, including those that are zero
+	used      int    // bins that are not zero, at the start of the buffer
+	total     uint64 // the sum of all bins, at most 2^64-1
 }
 
 // count adds n requests to the total.
@@ -48,11 +48,10 @@ const (
 	toTop   = 0x7676767676767676 // carries 10 and above into the top bit
 )
 
-// parseFast reads one row at the start of b in the very form in which fio writes it:
-// numbers of up to 19 digits between ", ", ended by a newline, maybe with a carriage
-// return before it. It returns how many bytes the row takes, or 0 when the row is not
-// of this form or not whole: then it is parseSlow's turn, which knows what is wrong.
-// b may go on after the row; nothing is assumed about what follows.
+// parseFast parses one row at the start of b in fio's own form: numbers of up to 19 digits
+// between ", ", ended by a newline, with or without a carriage return. It returns the length
+// of the row, or 0 if the row has another form or is not complete: parseSlow then finds what
+// is wrong. b may have more after the row.
 func parseFast(b []byte, bins *binBuffer, r *row) int {
 	pos := 0
 	var head [3]uint64
@@ -71,7 +70,7 @@ func parseFast(b []byte, bins *binBuffer, r *row) int {
 	*r = row{time: head[0], direction: head[1], blockSize: head[2]}
 	for r.columns < hist.MaxColumns {
 		pos = parseBins(b, pos, bins, r)
-		// What is left is the last number, one of many digits, the end of b, or wrong.
+		// Next is the last number, one of many digits, the end of b, or an error.
 		v, n := shortNumber(b[pos:])
 		pos += n
 		if n == 0 || pos >= len(b) {
@@ -94,8 +93,8 @@ func parseFast(b []byte, bins *binBuffer, r *row) int {
 	return 0
 }
 
-// parseBins adds counts of up to six digits to the row, each followed by ", ", from pos
-// on until something else comes or less than 24 bytes are left. It returns where.
+// parseBins adds counts of up to six digits to the row, each followed by ", ", from pos until
+// anything else or until less than 24 bytes are left. It returns the new position.
 func parseBins(b []byte, pos int, bins *binBuffer, r *row) int {
 	for {
 		from := shortBins(b, pos, bins, r)
@@ -105,11 +104,11 @@ func parseBins(b []byte, pos int, bins *binBuffer, r *row) int {
 	}
 }
 
-// shortBins is parseBins for counts of one or two digits, of which most rows consist.
+// shortBins is parseBins for counts of one or two digits, which are most of a row.
 //
-// Where a row is busy, what comes next is as good as random: whether a count is zero,
-// and whether it has one digit or two. So there is no branch on either. And as a count
-// can be looked at only when the end of the one before is known, two are taken at once.
+// In a busy row, whether a count is zero and whether it has one digit or two is random. So
+// there is no branch on either. A count can be parsed only when the end of the one before
+// is known, so two are parsed at once.
 func shortBins(b []byte, pos int, bins *binBuffer, r *row) int {
 	col, used, total := r.columns, r.used, uint64(0)
 	for pos >= 0 && pos <= len(b)-24 && col < hist.MaxColumns-1 {
@@ -119,8 +118,8 @@ func shortBins(b []byte, pos int, bins *binBuffer, r *row) int {
 			col += 8
 			continue
 		}
-		// Of '0' … '9', ',' and ' ' only the digits have bit 4. In the second byte it
-		// tells how long a short count is.
+		// Of '0' … '9', ',' and ' ' only the digits have bit 4. In the second byte it is
+		// set if a short count has two digits.
 		x := w >> 8 >> (w >> 9 & 8) // from the comma of the first one on
 		y := x >> 24 >> (x >> 25 & 8)
 		first, second := shortCounts[uint16(w)], shortCounts[uint16(x>>16)]
@@ -143,9 +142,9 @@ func shortBins(b []byte, pos int, bins *binBuffer, r *row) int {
 	return pos
 }
 
-// shortCounts is what two bytes mean that begin with a count of one digit (and a comma)
-// or of two: the count and isShort; 0 if they do not. It is large so that it needs no
-// sum to be looked up, but what is looked at lies within four kilobytes.
+// shortCounts maps two bytes that begin with a count of one digit and a comma, or of two
+// digits, to the count and isShort. All others map to 0. It is large so that the two bytes are
+// its index, but the entries in use lie within four kilobytes.
 var shortCounts = func() (t [1 << 16]uint8) {
 	for a := range 10 {
 		t['0'+a+','<<8] = uint8(a) | isShort
@@ -158,8 +157,8 @@ var shortCounts = func() (t [1 << 16]uint8) {
 
 const isShort = 0x80
 
-// mediumBins is parseBins for counts of up to six digits. It leaves off where several
-// short ones have come in a row. Again there is no branch on how long a count is.
+// mediumBins is parseBins for counts of up to six digits. It stops after several short
+// counts in sequence. There is no branch on the length of a count.
 func mediumBins(b []byte, pos int, bins *binBuffer, r *row) int {
 	const several = 8
 	col, used, total := r.columns, r.used, uint64(0)
@@ -199,8 +198,8 @@ func eightDigits(d uint64) uint64 {
 	return ((d&0x000000ff000000ff)*(100+1000000<<32) + (d>>16&0x000000ff000000ff)*(1+10000<<32)) >> 32
 }
 
-// shortNumber reads the digits at the start of b: the number and how many they are;
-// 0 of them when there is none, or too many to be sure that 64 bits hold it.
+// shortNumber parses the digits at the start of b. It returns the number and how many digits
+// it has: 0 if there are none, or too many for 64 bits.
 func shortNumber(b []byte) (v uint64, n int) {
 	for n < len(b) && b[n]-'0' <= 9 {
 		if n == maxDigits {

@@ -17,9 +17,9 @@ var rawNames = [rawUsed]string{
 	"a time in ms", "a value", "a direction: 0 (read), 1 (write) or 2 (trim)", "a block size", "a number",
 }
 
-// parseRawFast reads one row at the start of b in the form in which fio writes most of
-// them: numbers of up to 19 digits between ", ", ended by a newline. It returns how many
-// bytes the row takes, or 0 when it is of another form, wrong, or not whole.
+// parseRawFast parses one row at the start of b in fio's usual form: numbers of up to 19
+// digits between ", ", ended by a newline. It returns the length of the row, or 0 if the row
+// has another form, is wrong, or is not complete.
 func parseRawFast(b []byte, rec *Record) int {
 	var v [rawUsed]uint64
 	var at [rawUsed]int
@@ -46,7 +46,7 @@ func parseRawFast(b []byte, rec *Record) int {
 	return 0
 }
 
-// parseRaw reads one line, without its end, in any form that can be understood.
+// parseRaw parses one line without its end in any form that can be understood.
 func parseRaw(line []byte, rec *Record) (fault, bool) {
 	var v [rawUsed]uint64
 	var at [rawUsed]int // columns, 1-based
@@ -75,7 +75,7 @@ func parseRaw(line []byte, rec *Record) (fault, bool) {
 	return rec.setRaw(&v, &at, fields, end)
 }
 
-// setRaw tells the fields apart: fio does not say which of them it wrote. at and end are
+// setRaw finds out which fields a row has, because fio does not name them. at and end are
 // their columns, for errors.
 func (rec *Record) setRaw(v *[rawUsed]uint64, at *[rawUsed]int, fields, end int) (fault, bool) {
 	switch {
@@ -99,7 +99,7 @@ func (rec *Record) setRaw(v *[rawUsed]uint64, at *[rawUsed]int, fields, end int)
 	return fault{}, true
 }
 
-// rawNumber is a number in any form that fio uses: a priority may be hexadecimal.
+// rawNumber parses a number in any form that fio uses. A priority may be hexadecimal.
 func rawNumber(text []byte, hex bool) (uint64, bool) {
 	if !hex || !bytes.HasPrefix(text, []byte("0x")) {
 		return parseNumber(text)

@@ -120,7 +120,10 @@ func (r *Reader) Next() (*Record, error) {
 		}
 		var rec *Record
 		var bad *SyntaxError
-		if n > 0 {
+		if n > 0 && r.kind != ClatHist {
+			r.in.consume(n)
+			return r.acceptRaw(), nil
+		} else if n > 0 {
 			r.in.consume(n)
 			rec, bad = r.accept(true, n)
 		} else {
@@ -189,8 +192,7 @@ func (r *Reader) slow() (*Record, *SyntaxError) {
 // column of the line's end.
 func (r *Reader) accept(whole bool, end int) (*Record, *SyntaxError) {
 	if r.kind != ClatHist {
-		r.acceptRaw()
-		return &r.rec, nil
+		return r.acceptRaw(), nil
 	}
 	if !whole || !r.layout.known || r.row.columns != r.layout.columns {
 		if bad := r.checkColumns(whole, end); bad != nil || r.err != nil {
@@ -215,7 +217,7 @@ func (r *Reader) accept(whole bool, end int) (*Record, *SyntaxError) {
 }
 
 // acceptRaw completes the record of a row of another log.
-func (r *Reader) acceptRaw() {
+func (r *Reader) acceptRaw() *Record {
 	t := r.rec.Time
 	r.rec.Line = r.in.line
 	r.rec.NewJob = r.rows > 0 && r.newest-t >= leastRawFall && t <= r.start+rawStart
@@ -224,6 +226,7 @@ func (r *Reader) acceptRaw() {
 	}
 	r.newest = max(r.newest, t)
 	r.rows++
+	return &r.rec
 }
 
 func (r *Reader) bad(column int, got, want string, partial bool) *SyntaxError {

@@ -10,9 +10,9 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// indexMarker is a key that fio 2 has among the bins up to version 2.19, when the
-// others were indexes of bins; all later ones write fio's own value for the bin. Its
-// value is how many bins fio was built with.
+// indexMarker is a key among the bins of fio 2 up to version 2.19, in which the other keys
+// are indexes of bins. Later versions write fio's own value for the bin. The value of the
+// marker is how many bins fio was built with.
 const indexMarker = "FIO_IO_U_PLAT_NR"
 
 // binsOf are the bins of a json+ report, and their layout: of as many groups as they take, at
@@ -57,7 +57,7 @@ func binsOf(ps []pair, unit hist.Unit, scale int64) (hist.Layout, []hist.Bin, er
 	return withGroups(unit, groups), out, nil
 }
 
-// findByIndex is the bin of an index, -1 if it is none.
+// findByIndex returns the bin of an index, or -1.
 func findByIndex(key int64) int {
 	if key < 0 || key >= hist.MaxColumns {
 		return -1
@@ -65,8 +65,8 @@ func findByIndex(key int64) int {
 	return int(key)
 }
 
-// findByValue finds the bin of which a key is fio's own value, -1 if it is none's. The keys
-// count so many nanoseconds each.
+// findByValue returns a function from fio's own value for a bin to the bin, or -1. The values
+// are in units of so many nanoseconds.
 func findByValue(unit hist.Unit, scale int64) func(key int64) int {
 	widest := withGroups(unit, hist.MaxGroups)
 	return func(key int64) int {
@@ -82,10 +82,10 @@ func findByValue(unit hist.Unit, scale int64) func(key int64) int {
 
 const groupBins = 64
 
-// groupOf is how many groups it takes for a bin to be among them.
+// groupOf is the least number of groups that include a bin.
 func groupOf(b hist.Bin) int { return int(b.Index)/groupBins + 1 }
 
-// builtWith is the number of groups of so many bins, or the usual one.
+// builtWith is the number of groups of a number of bins, or the usual one.
 func builtWith(bins number, usual int) int {
 	n := bins.whole() / groupBins
 	if n < hist.MinGroups || n > hist.MaxGroups {
@@ -94,7 +94,7 @@ func builtWith(bins number, usual int) int {
 	return int(n)
 }
 
-// usual is the finest layout of a fio as it is released.
+// usual is the finest layout of a released fio.
 func usual(unit hist.Unit) hist.Layout {
 	if unit == hist.Microseconds {
 		return hist.Fio2(0)
@@ -102,7 +102,7 @@ func usual(unit hist.Unit) hist.Layout {
 	return hist.Fio3(0)
 }
 
-// withGroups is the finest layout of so many groups, or the usual one if there is none.
+// withGroups is the finest layout of a number of groups, or the usual one.
 func withGroups(unit hist.Unit, groups int) hist.Layout {
 	l, err := hist.NewLayout(unit, groups, 0)
 	if err != nil {
@@ -111,37 +111,18 @@ func withGroups(unit hist.Unit, groups int) hist.Layout {
 	return l
 }
 
-// Histogram is the requests of Bins. groups is how many groups fio was built with, where
-// something else says so, such as the columns of a log that the same fio wrote; 0 if nothing
-// does. Bins beyond so many groups are in the open one.
+// Histogram makes a histogram of Bins. groups is how many groups fio was built with, by other
+// evidence such as the columns of a log of the same fio, or 0. Requests beyond these groups
+// are in the open bin.
 func (l *Latency) Histogram(groups int) *hist.Histogram {
-	layout := l.layout(groups)
-	h := hist.New(layout)
-	l.add(h, layout)
-	return h
-}
-
-// AddTo adds the requests of Bins to h, as if Histogram were merged into it.
-func (l *Latency) AddTo(h *hist.Histogram, groups int) {
-	if layout := l.layout(groups); layout.Groups() < l.Layout.Groups() {
-		h.Merge(l.Histogram(groups))
-	} else {
-		l.add(h, layout)
-	}
-}
-
-// layout is that of the bins, of a fio with so many groups if they are known.
-func (l *Latency) layout(groups int) hist.Layout {
+	from, to := l.Layout, l.Layout
 	if known, err := hist.NewLayout(l.Layout.Unit(), groups, 0); err == nil {
-		return known
+		to = known
 	}
-	return l.Layout
-}
-
-// add adds the bins, of a histogram of that layout.
-func (l *Latency) add(h *hist.Histogram, layout hist.Layout) {
-	if layout.Groups() < l.Layout.Groups() {
-		layout = l.Layout
+	if to.Groups() > from.Groups() {
+		from = to // the first bins of both are the same
 	}
-	h.AddBins(layout, l.Bins) // the first bins of both are the same
+	h := hist.New(to)
+	h.AddBins(from, l.Bins)
+	return h
 }

@@ -11,7 +11,7 @@ import (
 // headFields is how many numbers come before the bins.
 const headFields = 3
 
-// fieldNames is what an error wants in each field; the last one stands for all further.
+// fieldNames are what an error expects in each field. The last one is for all further fields.
 var fieldNames = [headFields + 1]string{
 	"a time in ms", "a direction: 0 (read), 1 (write) or 2 (trim)", "a block size", "a count",
 }
@@ -56,7 +56,7 @@ func parseSlow(line []byte, bins *binBuffer, r *row) (fault, bool) {
 	return fault{}, true
 }
 
-// put is field i of a row.
+// put sets field i of a row.
 func (r *row) put(i int, v uint64, bins *binBuffer) {
 	switch i {
 	case 0:
@@ -74,7 +74,7 @@ func (r *row) put(i int, v uint64, bins *binBuffer) {
 	}
 }
 
-// parseNumber is a whole number of decimal digits, without a sign, up to 2^64-1.
+// parseNumber parses a whole number of decimal digits, without a sign, up to 2^64-1.
 func parseNumber(text []byte) (uint64, bool) {
 	v := uint64(0)
 	for _, c := range text {

@@ -29,8 +29,8 @@ func (l *lines) begin(kind Kind) error {
 	return nil
 }
 
-// isZlib recognizes the two bytes that begin a zlib stream (RFC 1950): a window of
-// 32 KiB, which is what fio uses, and a checksum.
+// isZlib recognizes the first two bytes of a zlib stream (RFC 1950): a window of 32 KiB,
+// which fio uses, and a checksum.
 func isZlib(b []byte) bool {
 	return len(b) >= 2 && b[0] == 0x78 && binary.BigEndian.Uint16(b)%31 == 0 && b[1]&0x20 == 0
 }

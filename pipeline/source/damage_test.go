@@ -24,7 +24,7 @@ func readCut(t tb, f *File) (string, error) {
 }
 
 // TestCutEverywhere cuts archives at every byte: what is there is a prefix of the
-// truth, and whatever is missing has been said.
+// truth, and a problem says what is missing.
 func TestCutEverywhere(t *testing.T) {
 	truth := tree{
 		"r/a.log": strings.Repeat("1, 2, 3\n", 90), "r/b.log": "", "r/c.log.gz": string(gz(t, []byte("4, 5, 6\n"))),

@@ -117,7 +117,7 @@ func TestBeside(t *testing.T) {
 				if f.Beside {
 					rel = "+" + rel
 				}
-				if !strings.Contains(rel, "../") { // of the folder that holds this test's own
+				if !strings.Contains(rel, "../") { // of the folder around this test's own
 					got = append(got, rel)
 				}
 			}

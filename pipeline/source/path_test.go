@@ -20,7 +20,7 @@ func TestStem(t *testing.T) {
 	}
 }
 
-// TestCleanMemberStaysBelow holds for any name at all.
+// TestCleanMemberStaysBelow tries all kinds of names.
 func TestCleanMemberStaysBelow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringMatching(`[a./\\\x00]{0,12}`).Draw(t, "name")

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestNamedPipe scans pipes that nobody writes to.
+// TestNamedPipe scans pipes without a writer.
 func TestNamedPipe(t *testing.T) {
 	dir := t.TempDir()
 	// Each case has a pipe of its own: a reader that a case before left in its open would
@@ -39,7 +39,7 @@ func TestNamedPipe(t *testing.T) {
 	done := scanned(ctx, pipe)
 	cancel()
 	if err := within1s(t, done); !errors.Is(err, context.Canceled) {
-		t.Errorf("a pipe that nobody opens: %v", err)
+		t.Errorf("a pipe without a writer: %v", err)
 	}
 
 	pipe = newPipe()

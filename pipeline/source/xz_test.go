@@ -162,9 +162,9 @@ type iotestOneByte struct{ r io.Reader }
 
 func (o iotestOneByte) Read(p []byte) (int, error) { return o.r.Read(p[:min(len(p), 1)]) }
 
-// FuzzZipSalvage reads zips without a directory: no panic, and what is read of a member is
+// FuzzRecoverZip reads zips without a directory: no panic, and what is read of a member is
 // part of the file.
-func FuzzZipSalvage(f *testing.F) {
+func FuzzRecoverZip(f *testing.F) {
 	files := tree{"a/x.log": "1, 2, 3\n", "a/y.log": strings.Repeat("4, 5, 6\n", 100), "../z.log": "z", "d/": ""}
 	for _, method := range []uint16{zip.Deflate, zip.Store} {
 		whole := zipOf(f, files, method)

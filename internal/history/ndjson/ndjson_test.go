@@ -6,20 +6,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/internal/history/ndjson"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func TestNDJSON(t *testing.T) {
 	docs := historytest.Intervals("a", "1", 3)
@@ -32,18 +29,7 @@ func TestNDJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join("testdata", "bulk.ndjson")
-	if *update {
-		if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), out.String()); diff != "" {
-		t.Errorf("%s (-want +got; -update writes it):\n%s", path, diff)
-	}
+	golden.File(t, path, out.String())
 	// The documents are in it, whole.
 	lines := bufio.NewScanner(&out)
 	for _, d := range docs {

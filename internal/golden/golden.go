@@ -1,0 +1,50 @@
+// Package golden compares what a test made with a file that has what is wanted. With
+// -update it writes the file instead ("make golden"). It is for tests only.
+package golden
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// Update reports whether golden files are written in place of compared.
+func Update() bool { return *update }
+
+// File compares got with the file of a path.
+func File(t testing.TB, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) { // comparing first is much faster for large files
+		t.Errorf("%s differs (-want +got); -update writes it:\n%s", path, cmp.Diff(string(want), got))
+	}
+}
+
+// Section compares got with the part of a file between two lines.
+func Section(t testing.TB, path, begin, end, got string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, hasBegin := strings.Cut(string(text), begin+"\n")
+	_, after, hasEnd := strings.Cut(rest, end+"\n")
+	if !hasBegin || !hasEnd {
+		t.Fatalf("%s does not have the lines %q and %q", path, begin, end)
+	}
+	File(t, path, before+begin+"\n"+got+end+"\n"+after)
+}
