@@ -4,7 +4,7 @@
 // A setting is a flag, else a FIO2ES_* variable of the environment, else an entry of
 // fio2es.yaml, else its default. A fio2es.yaml in the current folder may come from somebody
 // else, so it sets only how runs are analysed. Unknown names are errors, and all faults are
-// reported at once. Packages below do not know this one: they take options of their own.
+// reported at once. Packages below do not import this one: each takes its own options.
 package config
 
 import (
@@ -38,7 +38,7 @@ type Config struct {
 	Unit      string            `mapstructure:"unit"`      // of its bins: ns or us
 	Jobs      int               `mapstructure:"jobs"`      // goroutines that parse; 0: one for each CPU
 	Prefix    string            `mapstructure:"prefix"`    // of index names
-	SLA       []string          `mapstructure:"sla"`       // rules that runs are held against: p99 <= 10ms
+	SLA       []string          `mapstructure:"sla"`       // rules that runs are checked against: p99 <= 10ms
 
 	Elasticsearch Elasticsearch `mapstructure:"elasticsearch"`
 	Kibana        Kibana        `mapstructure:"kibana"`

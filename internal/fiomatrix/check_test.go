@@ -174,7 +174,7 @@ func checkWords(w want, a *said, v *verdict) {
 	}
 	for _, x := range w.says {
 		if !regexp.MustCompile(`(?is)` + x).MatchString(a.ingest.stderr) {
-			v.fail("not told", "/"+x+"/", "%s", firstLine(a.ingest.stderr))
+			v.fail("not reported", "/"+x+"/", "%s", firstLine(a.ingest.stderr))
 		}
 	}
 	for _, x := range w.never {

@@ -60,8 +60,8 @@ func (c *comparison) checkSums() {
 	}
 }
 
-// logged is how many requests completed before the last row of each job's log: these can
-// be known whatever else is lost.
+// logged is how many requests completed before the last row of each job's log: these are
+// known even if everything else is lost.
 func (c *comparison) logged(dir int) int64 {
 	var n int64
 	for _, j := range c.jobs {
@@ -276,7 +276,7 @@ type content struct {
 	// about when a row ended.
 	exact bool
 	open  int
-	// cut means that an edge cuts a row, so that nobody knows what completed before it.
+	// cut means that an edge cuts a row, so it is not known what completed before it.
 	cut bool
 }
 

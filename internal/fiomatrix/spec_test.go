@@ -136,7 +136,7 @@ const (
 )
 
 func (k kind) String() string {
-	return [...]string{"complete", "totals only", "partial, told", "refused, told"}[k]
+	return [...]string{"complete", "totals only", "partial, reported", "refused, reported"}[k]
 }
 
 // source is what the windows are made of, which decides how exact they can be.

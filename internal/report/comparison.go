@@ -20,7 +20,7 @@ type comparison struct {
 // change is how a metric differs.
 type change struct{ compare.Line }
 
-// Percent is the confidence of the intervals, for the template.
+// Percent is the confidence of the intervals, as the template prints it.
 func (c *comparison) Percent() string { return share(confidence) }
 
 // A change is drawn on a logarithmic line from half as much to twice as much.
