@@ -177,7 +177,8 @@ func (r *reading) side(ctx context.Context, arg string) (*compare.Side, error) {
 			return nil, err
 		}
 		if len(paths) > 1 {
-			return nil, fmt.Errorf("%s: %d runs, want one: give the path of one, or ingest them and give its id: %s", part, len(paths), query.List(paths))
+			return nil, fmt.Errorf("%s: %d runs, want one: give the path of one, or ingest them and give its id: %s",
+				part, len(paths), query.List(paths))
 		}
 	}
 	return side, nil

@@ -104,7 +104,9 @@ func (r *reading) lookUp(ctx context.Context, id string) (*query.Run, error) {
 }
 
 // read reads a run, as [query.Run.Read], and writes its messages to stderr.
-func (r *reading) read(ctx context.Context, run *query.Run, q *query.Query, take func(*window.Window) error) (*mapping.Run, error) {
+func (r *reading) read(
+	ctx context.Context, run *query.Run, q *query.Query, take func(*window.Window) error,
+) (*mapping.Run, error) {
 	doc, err := run.Read(ctx, q, take)
 	r.tell(run)
 	return doc, err
@@ -162,11 +164,12 @@ func (r *reading) refuseStored(run *mapping.Run) error {
 		case name == "weighting" && f.Value.String() == run.Weighting:
 			continue
 		case slices.ContainsFunc(r.flags.Args(), hasPath):
-			r.log.Info(fmt.Sprintf("note: --%s has no effect on %s, which is in the history: its windows were made when it was ingested", name, run.Run.Name))
+			r.log.Info(fmt.Sprintf("note: --%s has no effect on %s, which is in the history: its windows were made when it was ingested",
+				name, run.Run.Name))
 			continue
 		}
-		return usagef("--%s: run %s is in the history, and its windows were made when it was ingested: leave the option out, or ingest its files again with --%s %s",
-			name, run.Run.Name, name, strings.Trim(f.Value.String(), "[]"))
+		return usagef("--%s: run %s is in the history, and its windows were made when it was ingested: "+
+			"leave the option out, or ingest its files again with --%s %s", name, run.Run.Name, name, strings.Trim(f.Value.String(), "[]"))
 	}
 	return nil
 }

@@ -34,8 +34,8 @@ type given struct {
 }
 
 // runs are two small runs. The first has a host with a hostile name, a gap, windows that do
-// not follow one another to the millisecond, and a request in the open last bin; nobody
-// knows when the second was.
+// not follow one another to the millisecond, and a request in the open last bin; the
+// start of the second is not known.
 func runs() []exported {
 	start := time.Date(2026, 1, 31, 9, 12, 0, 250e6, time.UTC)
 	window := func(from time.Time, host, direction string, begin, end int, l hist.Layout, latencies ...int64) given {

@@ -246,7 +246,7 @@ func TestOpenMetrics(t *testing.T) {
 	if p := points[0]; p.created != 1769850720.25 || p.at != 1769850727.25 || p.count != 14 {
 		t.Errorf("%+v", p)
 	}
-	if p := points[2]; !math.IsNaN(p.created) || !math.IsNaN(p.at) { // nobody knows when
+	if p := points[2]; !math.IsNaN(p.created) || !math.IsNaN(p.at) { // not known
 		t.Errorf("%+v", p)
 	}
 }
@@ -327,7 +327,7 @@ func TestOpenMetricsNames(t *testing.T) {
 func TestOpenMetricsRefuses(t *testing.T) {
 	o := NewOpenMetrics(&bytes.Buffer{}, OpenMetricsOptions{Windows: true})
 	if err := o.Begin(&runs()[1].RunInfo, false); err == nil || !strings.Contains(err.Error(), "old: its files do not say when it started") {
-		t.Errorf("windows of nobody knows when: %v", err)
+		t.Errorf("windows of a run without a known start: %v", err)
 	}
 	run := &runs()[0].RunInfo
 	if err := o.Begin(run, false); err != nil {
