@@ -94,7 +94,7 @@ func (r *reading) percentiles(ctx context.Context, args []string, out *percentil
 			return err
 		}
 		if out.windows == 0 && !totalOnly {
-			r.tellOnlyTotals(run, doc)
+			r.logOnlyTotals(run, doc)
 		}
 		return out.total(doc)
 	})

@@ -108,12 +108,12 @@ func (r *reading) read(
 	ctx context.Context, run *query.Run, q *query.Query, take func(*window.Window) error,
 ) (*mapping.Run, error) {
 	doc, err := run.Read(ctx, q, take)
-	r.tell(run)
+	r.logRun(run)
 	return doc, err
 }
 
-// tell writes the messages of a run that has been read to stderr.
-func (r *reading) tell(run *query.Run) {
+// logRun writes the messages of a run that has been read to stderr.
+func (r *reading) logRun(run *query.Run) {
 	r.progress.Clear()
 	for _, text := range run.Warnings {
 		r.log.Warn(text)
@@ -127,8 +127,8 @@ func (r *reading) tell(run *query.Run) {
 	}
 }
 
-// tellOnlyTotals writes to stderr why a run that was read has only totals.
-func (r *reading) tellOnlyTotals(run *query.Run, doc *mapping.Run) {
+// logOnlyTotals writes to stderr why a run that was read has only totals.
+func (r *reading) logOnlyTotals(run *query.Run, doc *mapping.Run) {
 	if why := run.OnlyTotals(doc); why != "" {
 		r.log.Info(fmt.Sprintf("note: %s: only totals: %s", doc.Run.Name, why))
 	}
