@@ -27,7 +27,7 @@ type recorded struct {
 	Body        json.RawMessage `json:"body"`
 }
 
-// fake answers as recorded, by method and path, and keeps what it was asked.
+// fake returns recorded answers, by method and path, and records the requests.
 type fake struct {
 	t       *testing.T
 	answers map[string]string
@@ -46,7 +46,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	name, ok := f.answers[key]
 	if !ok {
-		f.t.Errorf("nobody expected %s", key)
+		f.t.Errorf("unexpected %s", key)
 	}
 	text, err := os.ReadFile(filepath.Join("testdata", "server", name+".json"))
 	if err != nil {
@@ -187,7 +187,6 @@ func TestCheckVersion(t *testing.T) {
 	}
 }
 
-// TestUnreachable: errors say Kibana, not Elasticsearch.
 // TestEndlessAnswer: an answer without end is read up to a limit.
 func TestEndlessAnswer(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -203,6 +202,7 @@ func TestEndlessAnswer(t *testing.T) {
 	}
 }
 
+// TestUnreachable: errors say Kibana, not Elasticsearch.
 func TestUnreachable(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()

@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// Builder adds up windows in columns. It joins neighbours, so that it has at most spare times as many
-// columns as the map may have. The order of windows does not matter.
+// Builder adds windows up into columns. If there are more than spare times the columns of the map, it joins
+// neighbours. The order of windows does not matter.
 type Builder struct {
 	limit   int
 	unit    int64   // milliseconds of nominal time in a key
@@ -20,11 +20,11 @@ type Builder struct {
 	bands   map[hist.Layout][]int
 }
 
-// spare is how many columns the builder keeps for each of the map, because the number of windows is
-// not known before the end. With 2, the map could have half as many columns as fit.
+// spare is how many columns there are for each of the map's while more windows may come. With 2, as many windows as
+// fit could end in half as many columns.
 const spare = 8
 
-// building is a column that may get more windows, and its place.
+// building is a column under construction, and its place.
 type building struct {
 	key int64
 	Column
@@ -60,7 +60,7 @@ func (b *Builder) Add(w *window.Window, requests *hist.Histogram) {
 	}
 }
 
-// at is the column of a key, most often the last one.
+// at is the column of a key, which is usually the last one.
 func (b *Builder) at(key int64) *building {
 	i := len(b.columns)
 	for i > 0 && b.columns[i-1].key >= key {
@@ -79,7 +79,7 @@ func (b *Builder) join() {
 	b.regroup(func(_ int, c *building) int64 { return c.key / factor })
 }
 
-// regroup gives columns other keys, in the same order, and joins columns of the same key.
+// regroup gives columns new keys, in the same order, and adds up those with the same key.
 func (b *Builder) regroup(key func(i int, c *building) int64) {
 	kept := b.columns[:0]
 	for i, c := range b.columns {
@@ -95,8 +95,7 @@ func (b *Builder) regroup(key func(i int, c *building) int64) {
 	b.columns = kept
 }
 
-// step is the largest step of which all distances of keys are multiples, except that of the first
-// column, which a run may cut.
+// step divides the distances between all keys. The first key does not count, because a run may cut its first window.
 func (b *Builder) step() int64 {
 	step := int64(0)
 	for i := len(b.columns) - 1; i > 1 || i == 1 && step == 0; i-- {
@@ -112,7 +111,7 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// Map makes the map, and ends the use of the builder.
+// Map ends the map. The builder cannot be used afterwards.
 func (b *Builder) Map() *Map {
 	m := &Map{OpenUS: b.open}
 	if len(b.columns) == 0 {
@@ -128,15 +127,14 @@ func (b *Builder) Map() *Map {
 	return m
 }
 
-// slots places columns on an even grid.
+// slots are the places of columns on an even grid.
 type slots struct {
 	keys []int64
 	step float64 // keys in a slot
 	ms   float64 // the same in milliseconds
 }
 
-// slot finds the grid: its step is that of the windows or, if all windows have gaps between them, the
-// length of the windows.
+// slot finds the grid: its step is that of the windows. If all windows have gaps between them, it is their length.
 func (b *Builder) slot() slots {
 	s := slots{step: float64(b.step())}
 	for _, c := range b.columns {
@@ -152,7 +150,7 @@ func (b *Builder) slot() slots {
 	return s
 }
 
-// of is the slot of a column. Slots count from the second column, because a run may cut the first.
+// of is the slot of a column. Slots count from the second column, because a run may cut the first one.
 func (s slots) of(i int) int64 {
 	if i == 0 {
 		return 0

@@ -56,11 +56,11 @@ func (p *Page) begin() *pageRun {
 	return r
 }
 
-// wantsWindows tells whether windows are of use: of whole runs beyond those that have a section,
-// the run's own document says all.
+// wantsWindows reports whether the page needs windows. For all of a run without a section, the run's document is
+// enough.
 func (r *pageRun) wantsWindows() bool { return r.series != nil }
 
-// add takes a window of the cluster or of a host, and its requests; nil of averages, or of nothing.
+// add adds a window of the cluster or of a host, and its requests: nil for averages, or if there are none.
 func (r *pageRun) add(w *window.Window, requests *hist.Histogram) {
 	switch {
 	case !r.wantsWindows():
@@ -189,7 +189,7 @@ func (r *pageRun) newView(number int) *runView {
 	v := &runView{
 		Number: number, Name: d.Run.Name, Lead: r.lead(), Setting: settingsLine(d), Facts: r.facts(), Settings: settings(d),
 		Incomplete: !d.Run.Complete, Warnings: d.Warnings, Header: titles(numbersColumns),
-		Options: optionFacts(d.Fio.Options), Configs: configFacts(d.Config),
+		Options: factsOf(d.Fio.Options), Configs: factsOf(d.Config),
 	}
 	if d.Missing.Requests > 0 {
 		v.Missing = unit.Count(d.Missing.Requests)

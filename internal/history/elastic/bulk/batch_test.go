@@ -128,7 +128,7 @@ func TestIngested(t *testing.T) {
 				t.Errorf("stored first at %v", got.Ingested)
 			}
 		}
-		run.Run.Complete = false // so that the sink counts all of its documents each time
+		run.Run.Complete = false // so that the writer counts all of its documents each time
 		finish(1, 4, 1)
 		finish(2, 4, 1)
 		finish(3, 5, 3)
