@@ -243,14 +243,14 @@ func (c *Client) do(ctx context.Context, space string, req es.Request, into any)
 	err := c.transport.Do(ctx, es.Extended{Request: req, MaxAnswer: maxAnswer}, into)
 	var e *es.Error
 	if errors.As(err, &e) {
-		return fmt.Errorf("%s %s: %w%s", e.Method, e.Path, err, advice(e.Status))
+		return fmt.Errorf("%s %s: %w%s", e.Method, e.Path, err, advice(e))
 	}
 	return err
 }
 
-// advice is what can be done about a status, after a colon.
-func advice(status int) string {
-	switch status {
+// advice is what can be done about an answer, after a colon.
+func advice(e *es.Error) string {
+	switch e.Status {
 	case http.StatusForbidden:
 		return "; docs/kibana.md lists the privileges"
 	case http.StatusRequestEntityTooLarge:
@@ -259,7 +259,8 @@ func advice(status int) string {
 		return ": this Kibana is older than the objects"
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return ": it redirects to another address: is the address right, and is there a proxy with a login?"
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	}
+	if es.Temporary(e) {
 		return ": try again later"
 	}
 	return ""

@@ -6,7 +6,7 @@ import "strconv"
 type dashboard struct {
 	Title       string    `json:"title"`
 	Description string    `json:"description"`
-	Time        *timeSpan `json:"time,omitempty"` // which it shows when opened; none: the user's
+	Time        *timeSpan `json:"time,omitempty"` // that it shows when opened; none: that of the user
 	Controls    []control `json:"controls"`
 	Rows        []row     `json:"rows"`
 }
@@ -68,7 +68,7 @@ func (b *builder) dashboard(name string) Object {
 	return newObject(typeDashboard, b.id(name), attributes, append(references, more...)...)
 }
 
-// grid places the panels. Their objects are named in references, as Kibana has it.
+// grid places the panels. References name their objects.
 func (b *builder) grid(rows []row) ([]any, []Reference) {
 	panels := []any{}
 	var references []Reference

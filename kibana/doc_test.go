@@ -19,7 +19,7 @@ const (
 	panelsEnd   = "<!-- end -->"
 )
 
-// TestDoc: docs/kibana.md says what each panel shows and asks.
+// TestDoc: docs/kibana.md says what each panel shows and queries.
 func TestDoc(t *testing.T) {
 	file := filepath.Join("..", "docs", "kibana.md")
 	golden.Section(t, file, panelsBegin, panelsEnd, panelList(t, bundle(t, kibana.Options{})))
@@ -37,7 +37,7 @@ func panelList(t *testing.T, b *kibana.Bundle) string {
 		if o.Type != "dashboard" {
 			continue
 		}
-		fmt.Fprintf(&text, "\n### %s\n\n%s\n\n| panel | shows | asks |\n|---|---|---|\n", o.Title(), o.Attributes["description"])
+		fmt.Fprintf(&text, "\n### %s\n\n%s\n\n| panel | shows | queries |\n|---|---|---|\n", o.Title(), o.Attributes["description"])
 		for _, r := range o.References {
 			panel := byID[r.ID]
 			if panel.Type == "index-pattern" {
@@ -57,7 +57,7 @@ func panelList(t *testing.T, b *kibana.Bundle) string {
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
-// asks says what a panel asks the cluster.
+// asks describes the searches of a panel.
 func asks(t *testing.T, b *kibana.Bundle, name string, o kibana.Object) string {
 	t.Helper()
 	if o.Type == "lens" {

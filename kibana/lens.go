@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// lens is the source of a Lens panel with one layer. Its columns are Kibana's, in their
-// order, with an "id" each; what follows from operation and field is filled in.
+// lens is the source of a Lens panel with one layer. Its columns are Kibana's, in their order, each with an "id".
+// What follows from operation and field is added.
 type lens struct {
 	View          string           `json:"view"`          // data view
 	Visualization string           `json:"visualization"` // type, such as lnsDatatable
@@ -86,7 +86,7 @@ func fill(m map[string]any, name string, value any) {
 	}
 }
 
-// dataType is Kibana's word for the type of what an operation gives of a field.
+// dataType is Kibana's name for the type of an operation's result.
 func dataType(operation, typ string) string {
 	switch {
 	case operation == "filters":

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Object is a saved object as Kibana's import takes it.
+// Object is a saved object in the form that Kibana imports.
 type Object struct {
 	Type       string         `json:"type"`
 	ID         string         `json:"id"`
@@ -43,7 +43,7 @@ func newObject(typ, id string, attributes map[string]any, references ...Referenc
 	return Object{typ, id, attributes, references, map[string]string{typ: migration[typ]}}
 }
 
-// Title is what users see of the object.
+// Title is the title that users see.
 func (o *Object) Title() string {
 	if name, ok := o.Attributes["name"].(string); ok {
 		return name

@@ -1,15 +1,15 @@
 package kibana
 
-// panel is the source of a panel: of one kind out of three.
+// panel is the source of a panel. It has one of Vega, Markdown and Lens.
 type panel struct {
 	Title       string `json:"title"`
 	Description string `json:"description"`
 
-	// Vega is the file of a specification, in which Values stand for its placeholders.
+	// Vega is the file of a specification, whose placeholders are replaced by Values.
 	Vega   string            `json:"vega,omitempty"`
 	Values map[string]string `json:"values,omitempty"`
 
-	Markdown string `json:"markdown,omitempty"` // a file of text, with Values
+	Markdown string `json:"markdown,omitempty"` // a file of text, with the same Values
 
 	Lens *lens `json:"lens,omitempty"`
 }

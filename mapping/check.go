@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// The ways in which a document can be wrong.
+// The errors of documents.
 var (
-	ErrIdentity   = errors.New("document does not say what it is of")
+	ErrIdentity   = errors.New("document lacks a part of its identity")
 	ErrTime       = errors.New("time cannot be written as RFC 3339")
 	ErrNumber     = errors.New("number is negative, infinite or none")
 	ErrSize       = errors.New("document is too large to be stored")
@@ -21,9 +21,8 @@ var (
 	ErrDocCount   = errors.New("_doc_count is not the sum of the counts")
 )
 
-// Check tells what is wrong with the document, if anything: [ErrIdentity], [ErrTime],
-// [ErrNumber], [ErrBins], [ErrCountLimit] (see [Interval.Split]) or [ErrDocCount].
-// Stores refuse a document that fails.
+// Check fails if the document is wrong: with [ErrIdentity], [ErrTime], [ErrNumber], [ErrBins],
+// [ErrCountLimit] (see [Interval.Split]) or [ErrDocCount]. Stores refuse such a document.
 func (d *Interval) Check() error {
 	if err := d.check(); err != nil {
 		return fmt.Errorf("check interval %d ms of run %q: %w", d.Window.ElapsedMS, d.Run.ID, err)
@@ -64,9 +63,8 @@ func (d *Interval) check() error {
 	return nil
 }
 
-// Check tells what is wrong with the document, if anything: [ErrIdentity], [ErrTime],
-// [ErrNumber], [ErrBins], [ErrCountLimit], [ErrSize] or [ErrUnreadable]. It encodes the
-// document and reads it again.
+// Check fails if the document is wrong: with [ErrIdentity], [ErrTime], [ErrNumber], [ErrBins],
+// [ErrCountLimit], [ErrSize] or [ErrUnreadable]. It encodes the document and decodes it again.
 func (r *Run) Check() error {
 	switch {
 	case r.Run.ID == "" || r.Run.Ingest == "":
@@ -102,11 +100,11 @@ func (r *Run) Check() error {
 	return nil
 }
 
-// MaxRunBytes is how large a run's document may be: Elasticsearch takes requests of up to
-// 100 MB, and every store can read what is smaller.
+// MaxRunBytes is how large a run's document may be. Elasticsearch takes requests of up to 100 MB,
+// and every store can read smaller ones.
 const MaxRunBytes = 64 << 20
 
-// checkText finds out whether every store can read a run's document again.
+// checkText fails unless every store can read a run's document again.
 func checkText(text []byte) error {
 	if len(text) > MaxRunBytes {
 		return fmt.Errorf("%d bytes, at most %d are read: %w", len(text), MaxRunBytes, ErrSize)
@@ -156,7 +154,7 @@ func (lat *Latency) check() error {
 	return nil
 }
 
-// fault is what is wrong with bin i, which comes after the value last.
+// fault is the error of bin i, which comes after the value last.
 func (b Bins) fault(i int, last float64) error {
 	switch v, n := b.Values[i], b.Counts[i]; {
 	case !isSize(v):
@@ -170,13 +168,13 @@ func (b Bins) fault(i int, last float64) error {
 	}
 }
 
-// Split is the document itself, or, when its requests are too many for one
-// ([ErrCountLimit]), several with the parts numbered: their counts, requests and iops
-// add up to the document's; percentiles and the like are those of the whole in each.
+// Split is the document itself or, if it has too many requests ([ErrCountLimit]), several with
+// numbered parts. Their counts, requests and iops add up to the document's. Each has the
+// percentiles, mean, minimum and maximum of the whole document.
 func (d *Interval) Split() []*Interval {
 	total := d.Latency.Bins.Total()
 	if err := d.Latency.check(); total <= MaxCount || err != nil && !errors.Is(err, ErrCountLimit) {
-		return []*Interval{d} // nothing to split, or not to be mended by it
+		return []*Interval{d} // nothing to split, or another error
 	}
 	var parts []*Interval
 	cum := int64(0)
@@ -193,7 +191,7 @@ func (d *Interval) Split() []*Interval {
 	return parts
 }
 
-// split cuts bins into pieces of MaxCount requests and one of the rest.
+// split cuts bins into pieces of MaxCount requests, and one with the rest.
 func (b Bins) split() []Bins {
 	var out []Bins
 	piece, room := Bins{}, int64(MaxCount)
@@ -223,7 +221,7 @@ func share(n, part, total int64) int64 {
 	return int64(q)
 }
 
-// isSize tells whether f is a number that is not negative.
+// isSize reports whether f is a finite number that is not negative.
 func isSize(f float64) bool { return f >= 0 && f <= math.MaxFloat64 }
 
 func isTime(t time.Time) bool {

@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// AppendCompact appends the document in a form for stores that need not be read by
-// others, a third of its JSON and several times faster to read:
+// AppendCompact appends the document in a form for stores that only fio2es reads, a third of its
+// JSON and several times faster to decode:
 //
 //	length of the JSON, its bytes, number of bins, and for each bin
 //	its index less that of the bin before, and its count
@@ -46,8 +46,7 @@ func (d *Interval) AppendCompact(dst []byte) []byte {
 	return dst
 }
 
-// UnmarshalCompact reads what AppendCompact wrote: the same document. It fails when b
-// is anything else.
+// UnmarshalCompact decodes the form of AppendCompact. It fails if b is anything else.
 func (d *Interval) UnmarshalCompact(b []byte) error {
 	text, bins, n, err := cutCompact(b)
 	if err != nil {
@@ -76,7 +75,7 @@ func (d *Interval) UnmarshalCompact(b []byte) error {
 	return nil
 }
 
-// cutCompact takes apart what AppendCompact wrote: the JSON, and the bytes of n bins.
+// cutCompact splits the form of AppendCompact into the JSON and the bytes of n bins.
 func cutCompact(b []byte) (text, bins []byte, n int, err error) {
 	length, size := binary.Uvarint(b)
 	if size <= 0 || length > uint64(len(b)-size) {
@@ -90,8 +89,8 @@ func cutCompact(b []byte) (text, bins []byte, n int, err error) {
 	return text, bins[size:], int(number), nil
 }
 
-// readCompactBins appends the indexes and counts of the n bins that begin b, in a layout of
-// so many bins.
+// readCompactBins appends the indexes and counts of n bins at the begin of b, in a layout of so
+// many bins.
 func readCompactBins(b []byte, n, layoutBins int, indexes []int, counts []int64) ([]int, []int64, error) {
 	index := uint64(0)
 	for i := range n {
@@ -106,8 +105,8 @@ func readCompactBins(b []byte, n, layoutBins int, indexes []int, counts []int64)
 	return indexes, counts, nil
 }
 
-// canonical tells whether the bins are what newBins makes, so that indices and counts
-// say all about them.
+// canonical reports whether the bins are as newBins makes them, so that their indexes and counts
+// determine them.
 func (b Bins) canonical(layout string) (hist.Layout, bool) {
 	l, err := parseLayout(layout)
 	if err != nil || len(b.Values) == 0 || len(b.Values) != len(b.Counts) {

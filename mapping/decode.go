@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 )
 
-// UnmarshalJSON reads {"values":[…],"counts":[…]}. Histograms are nine tenths of a
-// document, so the form that AppendJSON writes is read by hand, several times faster;
-// whatever is not exactly that form is left to encoding/json.
+// UnmarshalJSON decodes {"values":[…],"counts":[…]}. Histograms are nine tenths of a document, so
+// the form that AppendJSON writes is decoded here, which makes decoding a document twice as
+// fast. encoding/json decodes any other form.
 func (b *Bins) UnmarshalJSON(text []byte) error {
 	if read, ok := readBins(text); ok {
 		*b = read
@@ -59,9 +59,9 @@ func readBins(text []byte) (Bins, bool) {
 	}
 }
 
-// readDecimal reads a number such as 1003.5195 as 10035195 and the scale 10000. Both
-// are exact as float64, hence their quotient is the float64 nearest to the number.
-// Longer ones, signs and exponents are not read: size 0, or the one of a part.
+// readDecimal reads a number such as 1003.5195 as 10035195 and the scale 10000. Both are exact
+// as float64, so their quotient is the float64 nearest to the number. Of longer numbers, signs
+// and exponents it reads nothing (size 0) or a part.
 func readDecimal(text []byte) (whole int64, scale float64, size int) {
 	const maxDigits = 15
 	scale = 1

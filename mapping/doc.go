@@ -1,25 +1,25 @@
-// Package mapping is the schema: the documents that fio2es stores, as Go types, with
-// their JSON, their ids and the names of their indices. It is the only place that
-// knows the names of fields; stores, sinks and readers of the history all speak these
-// types. It does no I/O and imports nothing of the module but hist.
+// Package mapping is the schema: the documents that fio2es stores, as Go types, with their JSON,
+// their ids and the names of their indices. It is the only place that knows the names of fields:
+// the pipeline, stores and readers of the history all use these types. It does no I/O and
+// imports nothing of the module but hist.
 //
-// There are two kinds of documents. An [Interval] is what one series (a whole
-// cluster, a host, or a job, in one direction) did in one window of time. A [Run] is
-// one run of a benchmark with all its metadata and the totals of the whole run.
+// There are two kinds of documents. An [Interval] is one window of time of one series: a
+// cluster, a host, or a job, in one direction. A [Run] is one run of a benchmark with all its
+// metadata and its totals.
 //
 // # Units
 //
-// Latencies in documents are microseconds, with the fraction that the bins' middles
-// need (half a nanosecond: four decimals at most); durations are whole milliseconds,
-// named …_ms; instants are UTC with milliseconds, and a finer part is cut off when a
-// document is written; sizes are bytes; iops and bandwidth are per second.
+// Latencies in documents are microseconds with at most four decimals, because middles of bins
+// are multiples of half a nanosecond. Durations are whole milliseconds, named …_ms. Times are
+// UTC with milliseconds; a document is written without finer parts. Sizes are bytes. iops and
+// bandwidth are per second.
 //
 // # Histograms
 //
-// latency.histogram is Elasticsearch's histogram field: ascending values (the middles
-// of the bins, [Bins]) and whole counts, without empty bins. latency.layout names
-// the geometry of the bins, so that [Latency.Hist] gives back the very histogram and
-// answers computed from stored documents are those computed from the logs.
+// latency.histogram is Elasticsearch's histogram field: ascending values (the middles of the
+// bins, [Bins]) and integer counts, without empty bins. latency.layout names the layout of the
+// bins, so that [Latency.Hist] returns the same histogram, and answers from stored documents
+// equal answers from the logs.
 //
 // # Encoding
 //

@@ -17,7 +17,7 @@ type Encoded struct {
 	JSON        []byte // one line without its end
 }
 
-// EncodeAll encodes documents one by one: each is the caller's only until the next one.
+// EncodeAll encodes documents one by one. Each is valid until the next one.
 func EncodeAll(docs []*Interval) iter.Seq2[*Encoded, error] {
 	return func(yield func(*Encoded, error) bool) {
 		var e Encoded
@@ -33,21 +33,21 @@ func EncodeAll(docs []*Interval) iter.Seq2[*Encoded, error] {
 // Index is the name of the index that the document belongs into.
 func (e *Encoded) Index(prefix string) string { return LatencyIndex(prefix, e.Level, e.Start) }
 
-// Before and after the place in the JSON where AppendCompact has left out the bins.
+// The texts before and after the place in the JSON where AppendCompact has left out the bins.
 const (
 	beforeBins = `,"latency":{`
 	afterBins  = `"layout":"`
 )
 
-// AppendWire appends the JSON of what [Interval.AppendCompact] wrote, the same bytes as
-// the document's AppendJSON, without decoding the document: that takes a fifth of the time.
-// It fails when compact is anything else.
+// AppendWire appends the JSON of a document in the form of [Interval.AppendCompact], the same
+// bytes as the document's AppendJSON. It does not decode the document, which would take several
+// times as long. It fails if compact is anything else.
 func AppendWire(dst, compact []byte) ([]byte, error) {
 	text, bins, n, err := cutCompact(compact)
 	if err != nil || n == 0 {
 		return append(dst, text...), err
 	}
-	// Quotes within strings are escaped: this is found nowhere else.
+	// Quotes within strings are escaped, so this text is nowhere else.
 	at := bytes.Index(text, []byte(beforeBins+afterBins))
 	if at < 0 {
 		return dst, fmt.Errorf("read compact interval: no layout of bins: %w", ErrBins)
@@ -72,7 +72,7 @@ func AppendWire(dst, compact []byte) ([]byte, error) {
 
 // ElapsedIn is interval.elapsed_ms of a document's JSON, as this package writes it.
 func ElapsedIn(text []byte) (int64, error) {
-	// It stands before everything that users can choose names for.
+	// It comes before all texts that users can choose.
 	_, rest, ok := bytes.Cut(text, []byte(`"elapsed_ms":`))
 	end := bytes.IndexAny(rest, ",}")
 	if !ok || end < 0 {

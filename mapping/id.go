@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// DefaultPrefix begins the names of all indices unless the user sets another.
+// DefaultPrefix is the index name prefix unless the user sets another.
 const DefaultPrefix = "fio"
 
-// ID is the document's _id: 40 hexadecimal digits from what tells the document from
-// all others (run and its version, level, direction, host, job and the window's start),
-// so that storing it again overwrites it. It is a hash because names of hosts and jobs
-// have no bound and Elasticsearch refuses a whole request for one id above 512 bytes.
-// run.ingest is part of it: while a new version of a run is being stored, the old one
-// stays whole, until the run's document names the new one and the old one is removed.
-// The further pieces of a split document have ".1", ".2" and so on appended.
+// ID is the document's _id: 40 hexadecimal digits of a hash over what identifies the document
+// (run and its version, level, direction, host, job and the window's start), so that storing
+// it again overwrites it. It is a hash because names of hosts and jobs can be long, and
+// Elasticsearch refuses a whole request for one id above 512 bytes. It includes run.ingest,
+// so that storing a new version of a run does not overwrite the old one. Further parts of a
+// split document have ".1", ".2" and so on appended.
 func (d *Interval) ID() string {
 	sum := sha256.Sum256(d.appendKey(make([]byte, 0, 256)))
 	var room [64]byte
@@ -27,7 +26,7 @@ func (d *Interval) ID() string {
 	return string(id)
 }
 
-// appendKey puts each string's length before it: no two keys give the same bytes.
+// appendKey appends each string with its length, so that no two keys have the same bytes.
 func (d *Interval) appendKey(b []byte) []byte {
 	for _, s := range [...]string{d.Run.ID, d.Run.Ingest, d.Level.String(), d.Fio.Direction, d.Host.Name, d.Fio.Job} {
 		b = strconv.AppendInt(b, int64(len(s)), 10)
@@ -36,7 +35,7 @@ func (d *Interval) appendKey(b []byte) []byte {
 	return strconv.AppendInt(b, d.Window.ElapsedMS, 10)
 }
 
-// Index is the name of the index that the document belongs into: its level and the
+// Index is the name of the document's index, which has its level and the
 // month (UTC) of the run's start, such as "fio-latency.host-2026.11".
 func (d *Interval) Index(prefix string) string {
 	return LatencyIndex(prefix, d.Level, d.Run.Start)
@@ -50,11 +49,11 @@ func LatencyIndex(prefix string, l Level, start time.Time) string {
 // ID is the document's _id: the run's own.
 func (r *Run) ID() string { return r.Run.ID }
 
-// RunsIndex is the name of the index that holds a document per run.
+// RunsIndex is the name of the index of run documents.
 func RunsIndex(prefix string) string { return prefix + "-runs" }
 
-// AppendAction appends the action line that goes before a document in a _bulk request,
-// without its end. Storing under the same id again overwrites.
+// AppendAction appends the action line of a document in a _bulk request, without its end. The
+// action replaces a document with the same id.
 func AppendAction(dst []byte, index, id string) []byte {
 	dst = appendString(append(dst, `{"index":{"_index":`...), index)
 	dst = appendString(append(dst, `,"_id":`...), id)

@@ -19,18 +19,18 @@ const (
 	RoleOther  = "other"  // output of fio that covers no job of the run
 )
 
-// trivialBytes is the size below which two logs may be equal by chance.
+// trivialBytes is the size below which two logs can be equal by chance.
 const trivialBytes = 1 << 10
 
-// content is what identifies a file, wherever it lies and whatever its name is.
+// content identifies a file by what it contains, regardless of its path and name.
 type content struct {
 	hash  string
 	bytes int64
 }
 
-// RunID is the identity of a run that no store has yet: 20 hexadecimal digits made from
-// the contents of its reports or, without any, of its logs. It is the same under every
-// name. Runs that are parts of one report have the same one: see [PartID].
+// RunID is the id of a run that no store has yet: 20 hexadecimal digits made from the contents
+// of its reports or, without reports, of its logs. Names do not change it. Runs that are parts
+// of one report have the same id: see [PartID].
 func RunID(s *Source) string {
 	if reports := s.contents(RoleReport); len(reports) > 0 {
 		return idOf(reports)
@@ -41,11 +41,11 @@ func RunID(s *Source) string {
 	return idOf(s.contents(RoleRaw))
 }
 
-// PartID is the identity of a run whose reports are other runs', too, such as that of one
-// log prefix of several: it is made from its logs and its reports.
+// PartID is the id of a run that shares its reports with other runs, such as one log prefix of
+// several. It is made from the run's logs and reports.
 func PartID(s *Source) string { return idOf(s.contents(RoleReport, RoleLog, RoleRaw)) }
 
-// idOf leaves trivial contents out unless there are no others.
+// idOf skips trivial contents unless there are no others.
 func idOf(all []content) string {
 	if large := slices.DeleteFunc(slices.Clone(all), content.isTrivial); len(large) > 0 {
 		all = large
@@ -63,8 +63,8 @@ func (c content) compare(d content) int {
 	return cmp.Or(cmp.Compare(c.hash, d.hash), cmp.Compare(c.bytes, d.bytes))
 }
 
-// contents are those of the files with these roles, sorted, each once. Empty files and
-// those that could not be read have none.
+// contents are the contents of the files with these roles, sorted, each once. Empty files and
+// files that could not be read have none.
 func (s *Source) contents(roles ...string) []content {
 	var all []content
 	for i := range s.List {
@@ -84,7 +84,7 @@ func (f *SourceFile) isContent(roles []string) bool {
 // IsA reports whether the file has that role, such as [RoleReport].
 func (f *SourceFile) IsA(role string) bool { return f.role() == role }
 
-// role is the file's. Documents of the first version have none: there the name decides.
+// role is the file's role. Documents of the first version have none: then the name decides.
 func (f *SourceFile) role() string {
 	if f.Role != "" {
 		return f.Role
@@ -104,8 +104,8 @@ func (f *SourceFile) role() string {
 	return RoleReport
 }
 
-// Hashes are the contents by which a stored run of the same execution can be found, each
-// once: those of all reports and logs that are not empty.
+// Hashes are the hashes by which a stored run of the same execution can be found, each once:
+// those of all reports and logs that are not empty.
 func (s *Source) Hashes() []string {
 	var hashes []string
 	for _, c := range s.contents(RoleReport, RoleLog, RoleRaw) {
@@ -114,10 +114,10 @@ func (s *Source) Hashes() []string {
 	return slices.Compact(hashes)
 }
 
-// SameExecution reports whether two runs are of one execution of fio. They are if they
-// share a report, unless they are [PartsOfOne]. Where one of them has no report, they are
-// if they share a log of 1 KB or more, or all logs of that one. Configuration never
-// counts. If all reports differ, a log in common was left by an earlier run in the folder.
+// SameExecution reports whether two runs are of one execution of fio. They are if they share a
+// report, unless they are [PartsOfOne]. If one of them has no report, they are if they share a
+// log of 1 KB or more, or if the other one has all of its logs. Configuration does not count.
+// If both have reports and share none, a common log was left in the folder by an earlier run.
 func SameExecution(a, b *Source) bool {
 	reportsA, reportsB := a.contents(RoleReport), b.contents(RoleReport)
 	switch {
@@ -131,8 +131,8 @@ func SameExecution(a, b *Source) bool {
 	return shares(large, logsB) || len(reportsA) == 0 && within(logsA, logsB) || len(reportsB) == 0 && within(logsB, logsA)
 }
 
-// PartsOfOne reports whether two runs have logs of the same kind, but none in common. If
-// they share a report, they are two parts of what fio did, such as those of two prefixes.
+// PartsOfOne reports whether two runs have logs of the same kind, but none in common. If they
+// share a report, they are two parts of one execution, such as those of two log prefixes.
 func PartsOfOne(a, b *Source) bool {
 	if shares(a.contents(RoleLog, RoleRaw), b.contents(RoleLog, RoleRaw)) {
 		return false
@@ -156,12 +156,12 @@ func isIn(c content, sorted []content) bool {
 	return ok
 }
 
-// Contains reports whether other's files are all among s's: see [Source.MissingFrom].
+// Contains reports whether s has all files of other: see [Source.MissingFrom].
 func (s *Source) Contains(other *Source) bool { return len(other.MissingFrom(s)) == 0 }
 
-// MissingFrom are the files of s whose content other has not. Reports and histogram logs
-// count; of a run that has neither, its other logs, of which settings decide whether they
-// are read. Empty files do not count.
+// MissingFrom are the files of s whose content other lacks. Reports and histogram logs count. If
+// s has neither, its other logs count; settings decide whether those are read. Empty files do
+// not count.
 func (s *Source) MissingFrom(other *Source) []SourceFile {
 	roles := []string{RoleReport, RoleLog}
 	if len(s.contents(roles...)) == 0 {
@@ -187,19 +187,19 @@ func (s *Source) Count(role string) (n int) {
 	return n
 }
 
-// Reports are fio's reports, but for empty ones.
+// Reports are fio's reports that are not empty.
 func (s *Source) Reports() []SourceFile {
 	return slices.DeleteFunc(slices.Clone(s.List), func(f SourceFile) bool { return !f.isContent([]string{RoleReport}) })
 }
 
-// SharesReport reports whether a report of s is one of other's, too.
+// SharesReport reports whether other has a report of s, too.
 func (s *Source) SharesReport(other *Source) bool {
 	return shares(s.contents(RoleReport), other.contents(RoleReport))
 }
 
-// Best is the run to keep of several of one execution: one that was read when fio had
-// ended, that has all of its requests, the most files, and was stored last. It is nil of
-// none.
+// Best is the run to keep of several of one execution. It prefers, in this order, one that was
+// read after fio had ended, one with the files of others, a complete one, one with more files,
+// and the one that was stored last. It is nil if there are none.
 func Best(runs []*Run) *Run {
 	if len(runs) == 0 {
 		return nil
@@ -222,7 +222,8 @@ func Best(runs []*Run) *Run {
 	})
 }
 
-// contain compares by which contains the other; 0 if both do, or neither.
+// contain compares two sources: the one that contains the other is larger. It is 0 if both do, or
+// neither.
 func contain(a, b *Source) int {
 	switch ab, ba := a.Contains(b), b.Contains(a); {
 	case ab && !ba:

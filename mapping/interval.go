@@ -6,17 +6,17 @@ import "time"
 type Interval struct {
 	Time      time.Time `json:"@timestamp"` // the window's start
 	Level     Level     `json:"level,omitzero"`
-	Part      int       `json:"part,omitempty"` // 0, but for the further pieces that Split makes
+	Part      int       `json:"part,omitempty"` // 0, or the number of a further part that Split made
 	Window    Window    `json:"interval"`
 	Run       RunRef    `json:"run"`
 	CBT       CBT       `json:"cbt,omitzero"`
 	Host      HostRef   `json:"host,omitzero"`  // empty at level Cluster
 	Hosts     HostsRef  `json:"hosts,omitzero"` // as in run documents
 	Fio       FioRef    `json:"fio"`
-	Latency   Latency   `json:"latency,omitzero"` // empty when nothing was served
+	Latency   Latency   `json:"latency,omitzero"` // empty if no request completed
 	Requests  Requests  `json:"requests"`
 	IOPS      float64   `json:"iops"`                 // completions per second
-	Bandwidth float64   `json:"bandwidth,omitempty"`  // bytes per second, where a log tells
+	Bandwidth float64   `json:"bandwidth,omitempty"`  // bytes per second, if a log has it
 	Weighting string    `json:"weighting,omitempty"`  // "inflight", "completion" or Averaged
 	DocCount  int64     `json:"_doc_count,omitempty"` // the sum of the histogram's counts
 }
@@ -25,15 +25,14 @@ type Interval struct {
 // mean latencies, but no requests.
 const Averaged = "average"
 
-// Window is the stretch of time that an interval document covers, from its
-// @timestamp to End.
+// Window is the time that an interval document covers, from its @timestamp to End.
 type Window struct {
 	End       time.Time `json:"end"`
 	MS        int64     `json:"ms"`         // its length in milliseconds
 	ElapsedMS int64     `json:"elapsed_ms"` // its start, in milliseconds since the run's start
 }
 
-// RunRef is what every interval document repeats of its run, to be searched by.
+// RunRef is what every interval document repeats of its run, for searches.
 type RunRef struct {
 	ID      string            `json:"id"` // of RunID
 	Name    string            `json:"name,omitempty"`
@@ -43,8 +42,8 @@ type RunRef struct {
 	Labels  map[string]string `json:"labels,omitempty"`
 }
 
-// CBT is what the Ceph Benchmarking Tool's configuration and folders say of a run.
-// Zero fields are left out of documents, but Iteration, which counts from 0.
+// CBT is what the Ceph Benchmarking Tool's configuration and folders say about a run. Documents
+// omit fields that are zero, except Iteration, which counts from 0.
 type CBT struct {
 	Benchmark    string `json:"benchmark,omitempty"` // its class, such as "librbdfio"
 	Workload     string `json:"workload,omitempty"`
@@ -68,19 +67,19 @@ type CBT struct {
 	Iteration    int    `json:"iteration"`
 }
 
-// HostRef names the host that a document is of.
+// HostRef names the host of a document.
 type HostRef struct {
 	Name string `json:"name,omitempty"`
 }
 
-// HostsRef names the hosts whose requests a document holds: at level Cluster all of the
-// run, else one. So a filter on one host finds its own documents and those of the clusters
-// that it was part of, and a cluster's never passes for the host's.
+// HostsRef names the hosts whose requests a document contains: at level Cluster all hosts of the
+// run, else one. A filter by host finds the host's documents and those of clusters that it was
+// part of, and the level distinguishes them.
 type HostsRef struct {
 	Name []string `json:"name,omitempty"`
 }
 
-// FioRef is what an interval document says of fio.
+// FioRef is what an interval document says about fio.
 type FioRef struct {
 	Direction string `json:"direction"`     // "read", "write" or "trim"
 	Job       string `json:"job,omitempty"` // at level Job only; its number or name
@@ -90,5 +89,5 @@ type FioRef struct {
 // Requests are the two ways to count a window's requests.
 type Requests struct {
 	Completed int64   `json:"completed"` // that completed in the window; iops comes from it
-	Weight    float64 `json:"weight"`    // what the histogram holds, before rounding
+	Weight    float64 `json:"weight"`    // total of the histogram, before rounding
 }

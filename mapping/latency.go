@@ -11,8 +11,7 @@ import (
 // MaxCount is the largest count, and the largest _doc_count, that Elasticsearch takes.
 const MaxCount = math.MaxInt32
 
-// Latency is a histogram with what is most asked of it, in microseconds. It is left
-// out of a document when it is empty.
+// Latency is a histogram with its usual figures, in microseconds. A document omits an empty one.
 type Latency struct {
 	Bins   Bins    `json:"histogram,omitzero"`
 	Layout string  `json:"layout,omitempty"` // of the bins: "fio3/0" is fio 3, coarseness 0; "fio2/1/24" has 24 groups
@@ -29,14 +28,14 @@ type Latency struct {
 	P9999  float64 `json:"p99_99"`
 }
 
-// Bins are the histogram as Elasticsearch takes it. A count above [MaxCount] stands as
-// several equal values, whose counts add up.
+// Bins are the histogram as Elasticsearch takes it. A count above [MaxCount] is several equal
+// values, whose counts add up.
 type Bins struct {
 	Values []float64 `json:"values"` // middles of the bins in microseconds, ascending
 	Counts []int64   `json:"counts"` // requests: 1 … MaxCount
 }
 
-// IsZero tells whether there are no bins.
+// IsZero reports whether there are no bins.
 func (b Bins) IsZero() bool { return len(b.Values) == 0 && len(b.Counts) == 0 }
 
 // Total is the number of requests.
@@ -48,10 +47,10 @@ func (b Bins) Total() int64 {
 	return sum
 }
 
-// NewLatency makes a document's latency: percentiles, mean and the like from h, which
-// holds the exact weights, and the bins from counts, what was made of the weights by
-// rounding, by index in h's layout and ascending. With nil, the counts are those of h
-// itself, rounded. Numbers are rounded to nanoseconds; an empty h gives a zero Latency.
+// NewLatency makes a document's latency. Percentiles, mean and the other figures are those of h,
+// which has the exact weights. The bins are counts, the rounded weights, by index in h's layout
+// and ascending; nil means that each weight of h is rounded by itself. Figures are rounded to
+// nanoseconds. The latency of an empty h is zero.
 func NewLatency(h *hist.Histogram, counts []hist.Bin) Latency {
 	lat := Latency{}
 	if counts == nil {
@@ -75,8 +74,8 @@ func NewLatency(h *hist.Histogram, counts []hist.Bin) Latency {
 	return lat
 }
 
-// Hist is the histogram that the bins came from, exactly. It fails with [ErrBins] when
-// the layout is unknown, or the values are not latencies.
+// Hist is the histogram that the bins were made from. It fails with [ErrBins] if the layout is
+// unknown or the values are not latencies.
 func (lat *Latency) Hist() (*hist.Histogram, error) {
 	l, err := parseLayout(lat.Layout)
 	if err != nil {
@@ -117,8 +116,8 @@ func (lat *Latency) IsOpen(us float64) bool { return us >= lat.OpenFrom() }
 // needs no bins.
 func (lat *Latency) HasPercentiles() bool { return lat.Layout != "" }
 
-// IsZero reports whether there is nothing to write: no bins, no layout and no mean. Of
-// averages a document has only their mean.
+// IsZero reports whether a document omits the latency: it has no bins, no layout and no mean. Of
+// averages a document has only the mean.
 func (lat *Latency) IsZero() bool { return lat.Bins.IsZero() && lat.Layout == "" && lat.Mean == 0 }
 
 func (lat *Latency) numbers() [4 + len(Percentiles)]float64 {
@@ -156,12 +155,12 @@ func wholeCounts(h *hist.Histogram) []hist.Bin {
 	return counts
 }
 
-// micros is ns nanoseconds in microseconds, rounded to a whole nanosecond: no bin is
-// narrower, and it spares a document 13 meaningless digits a number.
+// micros is ns nanoseconds in microseconds, rounded to a whole nanosecond: no bin is narrower,
+// and more digits have no meaning.
 func micros(ns float64) float64 { return math.Round(ns) / 1000 }
 
-// layoutName is "fio3/0": version of fio and coarseness, and where fio was rebuilt with
-// another number of groups that number, "fio3/0/34".
+// layoutName is the version of fio and the coarseness, "fio3/0". If fio was rebuilt with another
+// number of groups, it is that number, too, "fio3/0/34".
 func layoutName(l hist.Layout) string {
 	names := &fio3Names
 	if l.Fio2() {
@@ -174,7 +173,7 @@ func layoutName(l hist.Layout) string {
 	return name
 }
 
-// parseLayout reads what layoutName writes, and nothing else.
+// parseLayout parses a name of layoutName. It fails with ErrBins for any other.
 func parseLayout(name string) (hist.Layout, error) {
 	const usual = len("fio3/0")
 	for c := range fio3Names {
@@ -197,7 +196,7 @@ func parseLayout(name string) (hist.Layout, error) {
 	return hist.Layout{}, fmt.Errorf("read histogram: layout %q: %w", name, ErrBins)
 }
 
-// By coarseness; constant, but Go has no constant arrays.
+// The names by coarseness; constant, but Go has no constant arrays.
 var (
 	fio3Names = [...]string{"fio3/0", "fio3/1", "fio3/2", "fio3/3", "fio3/4", "fio3/5", "fio3/6"}
 	fio2Names = [...]string{"fio2/0", "fio2/1", "fio2/2", "fio2/3", "fio2/4", "fio2/5", "fio2/6"}

@@ -2,8 +2,8 @@ package mapping
 
 import "fmt"
 
-// Level is what an interval document is the sum of. Each level has indices of its
-// own, so that no query counts a request twice. The zero value is no level.
+// Level is whether an interval document is of the cluster, a host or a job. Each level has
+// indices of its own, so that no query counts a request twice. The zero value is no level.
 type Level uint8
 
 // The levels, from the widest.

@@ -6,19 +6,18 @@ import (
 	"slices"
 )
 
-// PendingField is true in an interval document of a version that is not current yet: it
-// replaces another one, which is still there. Dashboards leave such documents out, so that
-// their sums have each run once. It is no part of a document's content: the field is taken
-// out when the version is the only one.
+// PendingField is true in an interval document of a version that is not current yet: the version
+// that it replaces is still there. Dashboards skip such documents, so that their sums have each
+// run once. The field is removed when the version is the only one.
 const PendingField = "run.pending"
 
-// ShowPending is a painless script that takes the field out of a document.
+// ShowPending is a painless script that removes the field from a document.
 const ShowPending = "ctx._source.run.remove('pending')"
 
-// MarkPending puts the field into the document that b has from a position on, as
-// AppendJSON or AppendWire wrote it. It fails when that is anything else.
+// MarkPending adds the field to the document that begins at a position of b, as AppendJSON or
+// AppendWire wrote it. It fails if there is anything else.
 func MarkPending(b []byte, from int) ([]byte, error) {
-	const before = `"run":{` // stands before everything that users can choose names for
+	const before = `"run":{` // comes before all texts that users can choose
 	at := bytes.Index(b[from:], []byte(before))
 	if at < 0 {
 		return b, fmt.Errorf("mark document as pending: no %s: %w", before, ErrIdentity)

@@ -33,7 +33,7 @@ var quantiles = func() (q [len(Percentiles) + 2]float64) {
 	return q
 }()
 
-// Figure is a number of a document by its name for people or its field, in microseconds:
+// Figure is a number of a document by its name for people or by its field, in microseconds:
 // "min", "mean", "max", or one of [Percentiles]. It is false for any other name.
 func (lat *Latency) Figure(name string) (us float64, ok bool) {
 	switch name {

@@ -39,8 +39,8 @@ type Run struct {
 	Ingested  time.Time `json:"ingested,omitzero"` // when this version of the run was stored first
 }
 
-// RunInfo is a run's identity. In JSON its Start is the document's @timestamp, too, and
-// its Link is run.link.
+// RunInfo identifies a run. In JSON its Start is also the document's @timestamp, and its Link is
+// run.link.
 type RunInfo struct {
 	ID       string            `json:"id"` // of RunID
 	Name     string            `json:"name,omitempty"`
@@ -53,20 +53,20 @@ type RunInfo struct {
 	Complete bool              `json:"complete"` // false while it is followed, or when it was cut off
 }
 
-// liveIngest begins Ingest where there can be no hash of contents, as they still grow.
+// liveIngest is the begin of Ingest while files grow, when there is no hash of their contents yet.
 const liveIngest = "live-"
 
-// LiveIngest is the Ingest of a version that is made while fio runs, from when one began
-// to follow it.
+// LiveIngest is the Ingest of a version that is made while fio runs, from the time at which
+// following began.
 func LiveIngest(began time.Time) string { return liveIngest + strconv.FormatInt(began.UnixNano(), 16) }
 
-// Live tells whether this version was made while fio ran. One that is made of the files
-// when they are whole takes its place.
+// Live reports whether this version was made while fio ran. A version that is made from the
+// complete files replaces it.
 func (r *RunInfo) Live() bool { return strings.HasPrefix(r.Ingest, liveIngest) }
 
-// Link is the end of an address of a Kibana dashboard, which makes it show this run alone:
-// its time, with a second around it, and a query for its id. Kibana's format for links
-// sees nothing but the field's own value, hence a field that holds the whole of it.
+// Link is the end of the address of a Kibana dashboard that shows only this run: its time, with
+// a second around it, and a query for its id. It is a field of its own because Kibana's format
+// for links has only the field's own value.
 func (r *RunInfo) Link() string {
 	end := r.End
 	if end.Before(r.Start) {
@@ -77,8 +77,8 @@ func (r *RunInfo) Link() string {
 		"'))&_a=(query:(language:kuery,query:'run.id:\"" + r.ID + "\"')"
 }
 
-// FioInfo is what is known of fio and of its options. In JSON it has the run's directions,
-// too, by which interval documents are found.
+// FioInfo is what is known about fio and its options. In JSON it also has the run's directions,
+// as interval documents have theirs.
 type FioInfo struct {
 	Version string            `json:"version,omitempty"`
 	Options map[string]string `json:"options,omitempty"` // global and common job options; one flattened field
@@ -97,8 +97,8 @@ type RunHost struct {
 	ClockErrorMS int64     `json:"clock_error_ms,omitempty"` // Start is known to ± this many milliseconds
 }
 
-// Clock is where the run's absolute times come from, the weakest of its hosts', and how
-// sure they are.
+// Clock is where the run's absolute times come from, by the least certain of its hosts, and how
+// certain they are.
 type Clock struct {
 	Source  string `json:"source,omitempty"`
 	ErrorMS int64  `json:"error_ms,omitempty"` // the run's start is known to ± this many milliseconds
@@ -118,16 +118,16 @@ type Totals struct {
 	Fio *FioLatency `json:"fio,omitempty"`
 }
 
-// Sums are what fio itself said of each job, summed. fio divides a job's requests by its own
-// run time, so that the sum is more than IOPS and Bandwidth of [Totals] where jobs did not
-// run at the same time.
+// Sums are sums of fio's own figures of each job. fio divides a job's requests by the job's run
+// time, so the sum is larger than IOPS and Bandwidth of [Totals] if jobs did not run at the
+// same time.
 type Sums struct {
 	IOPS      float64 `json:"iops,omitempty"`      // per second
 	Bandwidth float64 `json:"bandwidth,omitempty"` // bytes per second
 }
 
-// FioLatency is what fio itself computed of one job's latencies, in microseconds. Two of
-// them cannot be merged, so only runs of one job have them.
+// FioLatency is what fio computed from one job's latencies, in microseconds. Such figures cannot
+// be merged, so only runs of one job have them.
 type FioLatency struct {
 	Min         float64         `json:"min"`
 	Mean        float64         `json:"mean"`
@@ -142,8 +142,8 @@ type FioPercentile struct {
 	Value float64 `json:"value"` // microseconds
 }
 
-// Figure is the minimum, mean, maximum or a percentile by its name, as [Latency.Figure]. It
-// reports false where fio did not list it.
+// Figure is the minimum, mean, maximum or a percentile by its name, as [Latency.Figure]. It is
+// false if fio did not list it.
 func (f *FioLatency) Figure(name string) (us float64, ok bool) {
 	switch name {
 	case "min":
@@ -165,8 +165,8 @@ func (f *FioLatency) Figure(name string) (us float64, ok bool) {
 	return 0, false
 }
 
-// Means are fio's own mean latencies, in microseconds: until a request was submitted,
-// from then until it completed, and both.
+// Means are fio's own mean latencies, in microseconds: until a request was submitted, from then
+// until it completed, and both together.
 type Means struct {
 	Slat float64 `json:"slat,omitempty"`
 	Clat float64 `json:"clat,omitempty"`
@@ -178,7 +178,7 @@ type Lost struct {
 	Requests int64 `json:"requests,omitempty"`
 }
 
-// Verdict is what a rule of a service level agreement says of the run.
+// Verdict is the result of a rule of a service level agreement for the run.
 type Verdict struct {
 	Rule  string  `json:"rule"` // with its direction
 	Holds bool    `json:"holds"`
@@ -209,8 +209,8 @@ type Documents struct {
 	Job     int `json:"job,omitempty"`
 }
 
-// Light is a shallow copy without what makes a run's document large: the histograms
-// and the list of source files. Percentiles and all else remain.
+// Light is a shallow copy without the large parts of a run's document: the histograms and the
+// list of source files.
 func (r *Run) Light() *Run {
 	c := r.WithFiles()
 	c.Source.List = nil

@@ -50,7 +50,7 @@ func TestCheckHistoryFile(t *testing.T) {
 	expect(t, "ingest", errs, "damaged", "ingest into a new file with --history")
 	for _, args := range [][]string{{"check"}, {"check", "--repair"}} {
 		out, _ := outAndErr(t, 3, append(args, "--history", db)...)
-		expect(t, "check", out, "the file is damaged: ", "ingest all runs into a new one with --history")
+		expect(t, "check", out, "the file is damaged: ", "ingest all runs into a new file with --history")
 		if strings.Contains(out, "removed") {
 			t.Errorf("a damaged file was written to:\n%s", out)
 		}

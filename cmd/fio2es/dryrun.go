@@ -15,7 +15,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// dryRun lists what ingest would do. It reads reports, and logs only of runs without.
+// dryRun lists what ingest would do. It reads reports, and logs only of runs that have none.
 func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipeline.Archive, runs []*cbt.Run) error {
 	var store history.Store
 	if a.historyExists() {
@@ -118,7 +118,7 @@ var foundColumns = []table.Column[*foundRun]{
 	{Heading: "HISTORY", Text: func(r *foundRun) string { return r.have }},
 }
 
-// jobColumns are those of the jobs of a run that began at start.
+// jobColumns are the columns of the jobs of a run that began at start.
 func jobColumns(start time.Time) []table.Column[*pipeline.PlanJob] {
 	began := func(j *pipeline.PlanJob) string {
 		if j.Start.IsZero() {
@@ -146,7 +146,7 @@ func jobColumns(start time.Time) []table.Column[*pipeline.PlanJob] {
 	}
 }
 
-// basis is what documents will be made of, as far as names tell.
+// basis is what documents will be made of, by the names of the files.
 func basis(opt pipeline.Options, r *cbt.Run) string {
 	switch {
 	case len(r.Logs) > 0 && !(opt.Source == pipeline.SourceRaw && len(r.Others) > 0):
@@ -157,7 +157,7 @@ func basis(opt pipeline.Options, r *cbt.Run) string {
 	return "reports"
 }
 
-// inHistory is what the history has of a run: the beginning of its id, and in words.
+// inHistory is what the history has of a run: the beginning of its id, and a text.
 func (a *app) inHistory(ctx context.Context, opt pipeline.Options, store history.Store, r *cbt.Run) (id, words string, err error) {
 	if store == nil {
 		return "-", "new", nil

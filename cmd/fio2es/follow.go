@@ -114,7 +114,7 @@ func (a *app) follow(ctx context.Context, paths []string, how followFlags) error
 		return usageError{err}
 	}
 	options := follow.Options{
-		Options: ingest.Options{Options: opt, Log: a.log}, Paths: paths,
+		Ingest: ingest.Options{Pipeline: opt, Log: a.log}, Paths: paths,
 		Every: how.every, Quiet: how.quiet, Idle: how.idle,
 		Window: newFollowWriter(a.stdout, how.format).window,
 	}

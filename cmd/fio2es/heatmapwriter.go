@@ -87,7 +87,7 @@ func (h *heatmapWriter) window(w *window.Window) error {
 
 // draw draws the map of a run.
 func (h *heatmapWriter) draw(m *heatmap.Map, run *mapping.RunInfo) error {
-	clock := chart.Clock{Start: run.Start, Known: run.Start.Year() >= 1970}
+	clock := chart.Clock{Start: run.Start, Known: unit.IsKnown(run.Start)}
 	switch {
 	case h.cells != nil:
 		return h.write(m, run)

@@ -103,7 +103,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 	if err := archive.CheckHosts(opt.Offsets); err != nil && len(archive.Runs) > 0 {
 		return usageError{err}
 	}
-	leftOut := a.tellProblems(archive)
+	leftOut := a.logProblems(archive)
 	if len(archive.Runs) == 0 {
 		return fmt.Errorf("no fio logs (such as *_clat_hist.*.log) or reports under %s", strings.Join(paths, ", "))
 	}
@@ -112,7 +112,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 		return a.dryRun(ctx, opt, archive, runs)
 	}
 	began := time.Now()
-	options := ingest.Options{Options: opt, Log: a.log, Progress: newBar(a.progress, runs).show}
+	options := ingest.Options{Pipeline: opt, Log: a.log, Progress: newBar(a.progress, runs).show}
 	var result ingest.Result
 	if how.output == "" {
 		result, err = a.ingestIntoHistory(ctx, runs, options)
@@ -134,7 +134,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 		return err
 	}
 	if how.format == table.Text {
-		a.tellIngested(&result, time.Since(began), how.output == "")
+		a.printIngested(&result, time.Since(began), how.output == "")
 	}
 	if leftOut || result.LeftOut {
 		return errLeftOut
@@ -158,9 +158,9 @@ func (a *app) ingestIntoHistory(ctx context.Context, runs []*cbt.Run, options in
 	return result, err
 }
 
-// tellProblems reports files that cannot be read and files that belong to no run. It returns whether
+// logProblems reports files that cannot be read and files that belong to no run. It returns whether
 // there are files that cannot be read.
-func (a *app) tellProblems(archive *pipeline.Archive) bool {
+func (a *app) logProblems(archive *pipeline.Archive) bool {
 	for _, p := range archive.Problems {
 		a.log.Warn(p.Error())
 	}
@@ -185,8 +185,8 @@ func andMore(n int) string {
 	return " (and " + unit.Count(int64(n)) + " more like this)"
 }
 
-// tellIngested says where the documents are and what to do next.
-func (a *app) tellIngested(result *ingest.Result, took time.Duration, isHistory bool) {
+// printIngested prints how much was stored, where, and what to do next.
+func (a *app) printIngested(result *ingest.Result, took time.Duration, isHistory bool) {
 	runs, requests := result.Runs(), int64(0)
 	for _, r := range runs {
 		if r.All != nil {

@@ -16,16 +16,16 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// addKibanaFlags adds the settings of how to reach Kibana.
+// addKibanaFlags adds the settings of the connection to Kibana.
 func addKibanaFlags(f *pflag.FlagSet) {
-	f.String("kibana", "", "URL of the Kibana to bring the dashboards into, with its base path if it has one")
+	f.String("kibana", "", "URL of the Kibana to import the dashboards into, with its base path if it has one")
 	f.String("kibana-space", "", "identifier of the space in Kibana (default the default one)")
 	f.String("kibana-ca", "", "PEM file of the authorities to trust for Kibana's https")
 }
 
 func (a *app) kibanaCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "kibana", Short: "Dashboards for Kibana, to be imported by hand",
+		Use: "kibana", Short: "Export the dashboards for Kibana",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -40,10 +40,10 @@ func (a *app) kibanaExportCommand() *cobra.Command {
 		Short: "Write the dashboards as a file that Kibana imports",
 		Long: `Writes all dashboards, panels and data views as one NDJSON file, for Kibana 8.3 or
 later: Stack Management, Saved Objects, Import, with "Automatically overwrite
-conflicts". It is what "fio2es setup --kibana URL" imports by itself.
+conflicts". "fio2es setup --kibana URL" imports the same objects.
 
-A file is for one space: ids and links are made of the space's identifier. In
-another space Kibana would change the ids, and links would lead nowhere.`,
+A file is for one space, because its ids and links have the identifier of the
+space in them. In another space Kibana changes the ids, and links lead nowhere.`,
 		Example: `  fio2es kibana export --output dashboards.ndjson
   fio2es kibana export --space lab --prefix lab > lab.ndjson`,
 		Args: cobra.NoArgs,
@@ -62,20 +62,19 @@ another space Kibana would change the ids, and links would lead nowhere.`,
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", output, "file to write; - is stdout")
-	cmd.Flags().StringVar(&space, "space", "", "identifier of the space that it is for (default the default one)")
-	cmd.Flags().String("prefix", mapping.DefaultPrefix, "begins the names of all indices")
+	cmd.Flags().StringVar(&space, "space", "", "identifier of the space (default the default one)")
+	cmd.Flags().String("prefix", mapping.DefaultPrefix, "index name prefix")
 	return cmd
 }
 
-// dashboards are what there is for a Kibana that has been found fit for it.
+// dashboards are the objects and the Kibana to import them into.
 type dashboards struct {
 	bundle    *kibana.Bundle
 	client    *kibana.Client
 	transport *es.Client
 }
 
-// openKibana connects to the Kibana that the settings name, and looks whether it is new
-// enough and has the space.
+// openKibana connects to the Kibana of the settings, and checks that it is new enough and has the space.
 func (a *app) openKibana(ctx context.Context) (*dashboards, error) {
 	bundle, err := kibana.New(kibana.Options{Prefix: a.cfg.Prefix, Space: a.cfg.Kibana.Space})
 	if err != nil {
@@ -85,7 +84,7 @@ func (a *app) openKibana(ctx context.Context) (*dashboards, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	cfg.Service, cfg.Waiting, cfg.Dial = "Kibana", a.tellWait, a.dial
+	cfg.Service, cfg.Waiting, cfg.Dial = "Kibana", a.logWait, a.dial
 	transport, err := es.New(cfg)
 	if err != nil {
 		return nil, usageError{err}
@@ -105,7 +104,7 @@ func (a *app) openKibana(ctx context.Context) (*dashboards, error) {
 
 func (d *dashboards) close() { d.transport.Close() }
 
-// print shows what install would do.
+// print shows what install does.
 func (d *dashboards) print(ctx context.Context, w io.Writer) error {
 	missing, err := d.client.Missing(ctx, d.bundle)
 	if err != nil {
@@ -123,7 +122,7 @@ func (d *dashboards) print(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// install imports all, and says where the dashboards are.
+// install imports all objects, and prints the addresses of the dashboards.
 func (d *dashboards) install(ctx context.Context, w io.Writer) error {
 	if err := d.client.Import(ctx, d.bundle); err != nil {
 		return err

@@ -8,18 +8,17 @@ import (
 	"path/filepath"
 )
 
-// outFile is a file that is written beside the one of its name, and takes its place when it
-// is whole: a full disk leaves the old one as it was, and no part can be taken for all. What
-// is no regular file, such as a pipe, is written as it is.
+// outFile is a file that replaces the one of its name when it is complete: after an error, such as a
+// full disk, the old file is unchanged. What is not a regular file, such as a pipe, is written in place.
 type outFile struct {
 	*os.File
-	name string // empty where it is written as it is
+	name string // empty: it is written in place
 }
 
-// createFile begins a file. Its close ends it.
+// createFile creates a file. Its close completes it.
 func createFile(name string) (*outFile, error) {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target // a link stays, and what it leads to is replaced
+		name = target // a link stays, and its target is replaced
 	}
 	mode := os.FileMode(0o666)
 	switch info, err := os.Stat(name); {
@@ -27,7 +26,7 @@ func createFile(name string) (*outFile, error) {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		return &outFile{File: f}, err
 	case err == nil:
-		old, err := os.OpenFile(name, os.O_WRONLY, 0) // one that may not be written may not be replaced
+		old, err := os.OpenFile(name, os.O_WRONLY, 0) // a file that may not be written may not be replaced
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +50,7 @@ func createFile(name string) (*outFile, error) {
 	return nil, fmt.Errorf("create %s: 100 unfinished files (.%s.*.part) are beside it: remove them", name, filepath.Base(name))
 }
 
-// close ends the file. Unless failed is nil, the one of its name stays as it was.
+// close completes the file. If failed is not nil, the file of its name stays as it was.
 func (f *outFile) close(failed error) error {
 	if f.name == "" {
 		return f.Close()
@@ -75,7 +74,7 @@ func (f *outFile) close(failed error) error {
 	return err
 }
 
-// writeFile makes a file of what write writes, or leaves the old one as it was.
+// writeFile replaces a file by what write writes, or leaves it as it was.
 func writeFile(name string, write func(io.Writer) error) error {
 	f, err := createFile(name)
 	if err != nil {

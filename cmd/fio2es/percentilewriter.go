@@ -39,7 +39,7 @@ func (r *percentileRow) at() string {
 
 // clock is the time of day at which the window began, where it is known.
 func (r *percentileRow) clock() string {
-	if r.isTotal() || r.Start.Year() < 1970 {
+	if r.isTotal() || !unit.IsKnown(r.Start) {
 		return ""
 	}
 	return r.Start.UTC().Format("15:04:05.000")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,24 +62,23 @@ func (a *app) push(ctx context.Context, text, output string) error {
 		return err
 	}
 	defer from.Close()
-	var pushed ingest.Pushed
-	push := func(to ingest.Destination) (err error) {
-		pushed, err = ingest.Push(ctx, from, to, ingest.PushOptions{
-			Filter: history.RunFilter{Text: text}, Log: a.log,
-			Progress: func(n int, name string) { a.progress.Show("run %d: %s", n, name) },
-		})
-		return err
+	options := ingest.PushOptions{
+		Filter: history.RunFilter{Text: text}, Log: a.log,
+		Progress: func(n int, name string) { a.progress.Show("run %d: %s", n, name) },
 	}
+	var pushed ingest.Pushed
 	leftOut := false
 	if output == "" {
 		to, closeTo, openErr := a.openCluster(ctx)
 		if openErr != nil {
 			return openErr
 		}
-		leftOut, err = closed(closeTo, push(ingest.Destination{Sink: to, Store: to, Finishing: mostFinishing}))
+		pushed, err = ingest.Push(ctx, from, to, to, options)
+		leftOut, err = closed(closeTo, err)
 	} else {
-		err = a.writeOutput(output, func(w io.Writer) error {
-			return push(ingest.Destination{Sink: ndjson.New(w, a.cfg.Prefix)})
+		err = a.writeOutput(output, func(w io.Writer) (err error) {
+			pushed, err = ingest.Push(ctx, from, ndjson.New(w, a.cfg.Prefix), nil, options)
+			return err
 		})
 	}
 	if err != nil {
@@ -93,12 +93,13 @@ func (a *app) push(ctx context.Context, text, output string) error {
 	return nil
 }
 
-// pushRejects sends the documents of a reject file again.
+// pushRejects sends the documents of a reject file again. It reads all of the file first: documents
+// that are refused again may go into the same file.
 func (a *app) pushRejects(ctx context.Context, name string) error {
 	if !a.cfg.Elasticsearch.Enabled() {
 		return errNoCluster
 	}
-	rejects, err := ingest.ReadRejects(name, a.log)
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
@@ -109,14 +110,15 @@ func (a *app) pushRejects(ctx context.Context, name string) error {
 	defer client.Close()
 	to := bulk.New(client, bulk.Options{
 		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
-		NoVerify: true, // a run has more documents than were rejected
+		NoVerify: true, // a run has more documents than were refused
 	})
-	if err := errors.Join(rejects.Push(ctx, to), to.Close()); err != nil {
+	documents, leftOut, err := ingest.PushRejects(ctx, to, name, text, a.log)
+	if err = errors.Join(err, to.Close()); err != nil {
 		return err
 	}
 	refused := to.Stats().Rejected
-	fmt.Fprintf(a.stderr, "%s sent, %d refused again\n", unit.Plural(len(rejects.Intervals)+len(rejects.Runs), "document"), refused)
-	if rejects.LeftOut || refused > 0 {
+	fmt.Fprintf(a.stderr, "%s sent, %d refused again\n", unit.Plural(documents, "document"), refused)
+	if leftOut || refused > 0 {
 		return errLeftOut
 	}
 	return nil

@@ -39,8 +39,8 @@ func addWaitFlags(f *pflag.FlagSet) {
 	f.Duration("give-up-after", es.GiveUpAfter, "longest time to wait while nothing succeeds, because the server is away, too busy, or its disks are full; 0s: fail at once")
 }
 
-// tellWait logs which server is waited for, why, and until when.
-func (a *app) tellWait(w es.Wait) {
+// logWait logs which server is waited for, why, and until when.
+func (a *app) logWait(w es.Wait) {
 	cause := "it does not answer"
 	if w.Cause != nil {
 		cause = w.Cause.Error()
@@ -55,7 +55,7 @@ func (a *app) connect(ctx context.Context) (*es.Client, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	cfg.Waiting, cfg.Dial = a.tellWait, a.dial
+	cfg.Waiting, cfg.Dial = a.logWait, a.dial
 	client, err := es.New(cfg)
 	if err != nil {
 		return nil, usageError{err}
@@ -128,9 +128,6 @@ func (a *app) openCluster(ctx context.Context) (*elastic.Store, func() error, er
 	}, nil
 }
 
-// mostFinishing is how many runs a cluster finishes at a time.
-const mostFinishing = 256
-
 // mostChecked is how large a file is checked before it is written to: a quarter of a second.
 const mostChecked = 256 << 20
 
@@ -149,7 +146,7 @@ func (a *app) openTarget(ctx context.Context) (ingest.Target, func() error, erro
 		if err != nil {
 			return ingest.Target{}, nil, err
 		}
-		return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store, Finishing: mostFinishing}, closeStore, nil
+		return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store, IsCluster: true}, closeStore, nil
 	}
 	store, err := a.openEmbedded(ctx)
 	if err != nil {

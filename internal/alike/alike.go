@@ -1,5 +1,5 @@
-// Package alike keeps messages of one kind from hiding all others: a million files may have
-// the same fault. The first ten of a kind are shown, the others are counted.
+// Package alike limits repeated messages: a million files may have the same fault. The first ten messages of a kind
+// are shown, and the others are counted.
 package alike
 
 import (
@@ -21,9 +21,9 @@ type Counter struct {
 	kept []string // kinds in the order of their first messages
 }
 
-// Add counts a message and reports whether it is one of the first ten of its kind. Messages
-// are of one kind if they differ only in words that look like names and numbers: those with
-// a digit, a quote, a slash or a dot in them.
+// Add counts a message and reports whether it is one of the first ten of its kind. Messages are of one kind if they
+// differ only in words that look like names and numbers: words with a digit, a quote, a slash, a dot or an equals
+// sign.
 func (c *Counter) Add(message string) bool {
 	kind := Kind(message)
 	if c.seen == nil {
@@ -38,8 +38,8 @@ func (c *Counter) Add(message string) bool {
 	return c.seen[kind] <= shown
 }
 
-// More is how many messages of each kind were not among the first ten, in the order of the
-// kinds' first messages.
+// More calls each with the number of messages of a kind beyond the first ten, in the order of the kinds' first
+// messages.
 func (c *Counter) More(each func(kind string, n int)) {
 	for _, kind := range c.kept {
 		if n := c.seen[kind] - shown; n > 0 {

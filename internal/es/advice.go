@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// advice is what can be done about a failure on the way, after a colon; empty where the
-// failure speaks for itself.
+// advice is what can be done about a failed connection, after a colon; empty if the error is
+// clear by itself.
 func (c *Client) advice(err error) string {
 	var (
 		authority x509.UnknownAuthorityError
@@ -21,9 +21,9 @@ func (c *Client) advice(err error) string {
 	)
 	switch {
 	case errors.As(err, &authority) && c.ownCA:
-		return ": the CA file is not of the authority that signed this server's certificate" + c.where("; a node has the right one in config/certs/http_ca.crt, unless it was given another")
+		return ": the authority in the CA file has not signed this server's certificate" + c.where("; a node has the right one in config/certs/http_ca.crt, unless it was given another")
 	case errors.As(err, &authority):
-		return ": this machine does not trust the authority that signed it: name its certificate as CA file" + c.where(" (a node has it in config/certs/http_ca.crt), or the certificate's fingerprint")
+		return ": this machine does not trust the authority that signed the certificate: set the authority's certificate as CA file" + c.where(" (a node has it in config/certs/http_ca.crt), or the certificate's fingerprint")
 	case errors.As(err, &host):
 		return ": use the name in the certificate as address, or the certificate's fingerprint in place of a CA file"
 	case errors.As(err, &record):
@@ -34,7 +34,7 @@ func (c *Client) advice(err error) string {
 	return ""
 }
 
-// where is what is so of clusters, and of nothing else.
+// where is a text that applies to clusters only.
 func (c *Client) where(text string) string {
 	if c.service != elasticsearch {
 		return ""
@@ -42,7 +42,7 @@ func (c *Client) where(text string) string {
 	return text
 }
 
-// isPlain tells whether an address is of http.
+// isPlain reports whether an address is http.
 func (c *Client) isPlain() bool {
 	return slices.ContainsFunc(c.urls, func(u *url.URL) bool { return u.Scheme == "http" })
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// Types of errors, which differ where the status is the same.
+// Types of errors with the same status.
 const (
-	BlockType    = "cluster_block_exception"         // status 429: the disk is full; 403: a block was set
-	RejectedType = "es_rejected_execution_exception" // status 429: too much at once, heals by waiting
+	BlockType    = "cluster_block_exception"         // status 429: the disk is full; 403: someone set a block
+	RejectedType = "es_rejected_execution_exception" // status 429: too much at once; waiting helps
 	ClosedType   = "index_closed_exception"
 	MissingType  = "index_not_found_exception"
 )
 
 // compresses reports whether bulk requests are compressed. By default they are, unless they
-// stay on this machine: there it takes longer than it saves.
+// stay on this machine, where compression takes longer than it saves.
 func (c *Config) compresses(urls []*url.URL) bool {
 	if c.GzipLevel != 0 {
 		return c.GzipLevel != NoGzip
@@ -29,8 +29,8 @@ func (c *Config) compresses(urls []*url.URL) bool {
 	return c.Dial != nil || slices.ContainsFunc(urls, isRemote)
 }
 
-// Pack is the body of a bulk request as it is to be sent: compressed if [Config].GzipLevel
-// says so, else body itself.
+// Pack is the body of a bulk request as it is sent: compressed according to
+// [Config].GzipLevel, or body itself.
 func (c *Client) Pack(body []byte) ([]byte, error) {
 	if !c.gzip {
 		return body, nil
@@ -42,10 +42,10 @@ func (c *Client) Pack(body []byte) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// Bulk sends one bulk request, once: a body by Pack, whose actions are on the documents of
-// ids, one each. It returns an item for each of these, with the status 0 if the answer has
-// none; then the error says why, and what happened to the document is unknown. The body must
-// not be changed afterwards: the connection may still be sending it.
+// Bulk sends one bulk request, once. The body is from Pack, and has one action for each of the
+// documents of ids. It returns an item result for each of these. Its status is 0 if the answer
+// has none: then the error says why, and whether the document is stored is unknown. The body
+// must not be changed afterwards, because the connection may still be sending it.
 func (c *Client) Bulk(ctx context.Context, body []byte, ids []string) ([]BulkItem, error) {
 	items := make([]BulkItem, len(ids))
 	if err := c.bulk(ctx, body, ids, items); err != nil {
@@ -78,11 +78,11 @@ func (c *Client) bulk(ctx context.Context, body []byte, ids []string, items []Bu
 	return err
 }
 
-// bulkFilter is what is read of the answer.
+// bulkFilter selects the fields of the answer.
 var bulkFilter = []string{"errors", "error", "status", "items.*._id", "items.*.status", "items.*.error"}
 
 // maxBulkAnswer is how many bytes the answer to a bulk request of so many documents may have.
-// An item has 100 bytes, or a few thousand if it was refused.
+// An item result has 100 bytes, or a few thousand if the document was rejected.
 func maxBulkAnswer(documents int) int64 {
 	const all, each, most = 1 << 20, 8 << 10, 32 << 20
 	return min(all+each*int64(documents), most)

@@ -140,7 +140,7 @@ func TestReadBulk(t *testing.T) {
 	}
 }
 
-// FuzzReadBulk: whatever the answer, nil means that each document has an item.
+// FuzzReadBulk: without an error each document has an item result.
 func FuzzReadBulk(f *testing.F) {
 	for _, name := range []string{"mixed", "many-items-order", "filter-path", "block-write", "too-large-101mb"} {
 		f.Add([]byte(load(f, name).Response))

@@ -8,13 +8,13 @@ import (
 	"io"
 )
 
-// ErrBulkAnswer is an answer to a bulk request that has not one item for each document
-// that was sent. Elasticsearch says nothing of it, not even errors:true.
+// ErrBulkAnswer is an answer to a bulk request that does not have one item result for each
+// document. Elasticsearch does not report this, not even by errors:true.
 var ErrBulkAnswer = errors.New("bulk answer does not account for each document")
 
-// BulkItem is what became of one document; the zero value is unknown.
+// BulkItem is the item result of one document. The zero value is unknown.
 type BulkItem struct {
-	Status int    // of HTTP, as if the document had been sent alone
+	Status int    // of HTTP, as if the document were sent alone
 	Type   string // of the error; empty when there is none
 	Reason string
 }
@@ -22,10 +22,10 @@ type BulkItem struct {
 // OK reports whether the document is stored.
 func (i BulkItem) OK() bool { return i.Status >= 200 && i.Status < 300 && i.Type == "" }
 
-// Temporary reports whether sending the document again, as it is, may succeed.
+// Temporary reports whether a retry of the document may succeed.
 func (i BulkItem) Temporary() bool { return i.Error().isTemporary() }
 
-// Error is the item's error as one of its own.
+// Error is the item's error as an [*Error].
 func (i BulkItem) Error() *Error { return &Error{Status: i.Status, Type: i.Type, Reason: i.Reason} }
 
 // bulkItem is an item in JSON, under the name of its action.
@@ -39,7 +39,7 @@ type bulkItem struct {
 }
 
 // readBulk reads the answer to a bulk request on the documents of ids, item by item. Items come
-// in the order of the documents, or else are found by id: some may be missing.
+// in the order of the documents, unless some are missing: then they are found by id.
 func readBulk(r io.Reader, ids []string, items []BulkItem) error {
 	at := make(map[string]int, len(ids))
 	for i, id := range ids {
@@ -100,8 +100,8 @@ func delim(d *json.Decoder, want json.Delim) error {
 	return nil
 }
 
-// syntax makes an error of text that is wrong, which will stay so, one of errSyntax. Text that
-// was cut off is not.
+// syntax makes an [ErrAnswer] of an error in the text, which a retry does not change. Text that
+// was cut off is no such error.
 func syntax(err error) error {
 	var wrong *json.SyntaxError
 	var kind *json.UnmarshalTypeError

@@ -8,12 +8,12 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// ErrConflict is of documents that cannot be changed, because others change them all the time.
+// ErrConflict: documents cannot be changed, because another process keeps changing them.
 var ErrConflict = errors.New("another process is writing the same documents")
 
-// DeleteAll deletes the visible documents that match query, makes that visible, and returns
-// how many they were. There may be millions: each request deletes some of them. A document
-// that could not be deleted is an error, such as one behind a block.
+// DeleteAll deletes the visible documents that match query, refreshes the indices, and returns
+// how many they were. There may be millions: each request deletes some of them. It fails if a
+// document could not be deleted, such as one in a blocked index.
 func (c *Client) DeleteAll(ctx context.Context, query any, indices ...string) (int, error) {
 	n, err := c.changeAll(ctx, indices, func() esapi.Request {
 		return esapi.DeleteByQueryRequest{
@@ -28,7 +28,7 @@ func (c *Client) DeleteAll(ctx context.Context, query any, indices ...string) (i
 }
 
 // UpdateAll runs a painless script on the visible documents that match query, as DeleteAll
-// deletes them. The script has to make that a document matches no more.
+// deletes them. After the script, a document must no longer match.
 func (c *Client) UpdateAll(ctx context.Context, query any, script string, indices ...string) (int, error) {
 	n, err := c.changeAll(ctx, indices, func() esapi.Request {
 		body := map[string]any{"query": query, "script": map[string]any{"lang": "painless", "source": script}}
@@ -43,10 +43,10 @@ func (c *Client) UpdateAll(ctx context.Context, query any, script string, indice
 	return n, nil
 }
 
-// changeStep is how many documents one request changes: so many take some seconds.
+// changeStep is how many documents one request changes. That takes some seconds.
 const changeStep = 10_000
 
-// changeAll sends requests that change documents until there are no more of them.
+// changeAll sends requests that change documents until none are left.
 func (c *Client) changeAll(ctx context.Context, indices []string, request func() esapi.Request) (changed int, err error) {
 	const patience = 8
 	for stalled := 0; ; {
@@ -69,18 +69,18 @@ func (c *Client) changeAll(ctx context.Context, indices []string, request func()
 			return changed, err
 		}
 		stalled++
-		if err := c.Refresh(ctx, indices...); err != nil { // what was written meanwhile is to be seen
+		if err := c.Refresh(ctx, indices...); err != nil { // so that it finds what was written meanwhile
 			return changed, err
 		}
 	}
 }
 
-// changes are what one request did.
+// changes are the results of one request.
 type changes struct {
-	Total     *int `json:"total"` // documents that it found
+	Total     *int `json:"total"` // documents that matched
 	Deleted   int  `json:"deleted"`
 	Updated   int  `json:"updated"`
-	Conflicts int  `json:"version_conflicts"` // that were written meanwhile, and are as they were
+	Conflicts int  `json:"version_conflicts"` // that were written meanwhile, and not changed
 	TimedOut  bool `json:"timed_out"`
 	Failures  []struct {
 		Index  string                        `json:"index"`

@@ -11,17 +11,17 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// The oldest version that is spoken to.
+// The oldest version that works.
 const minMajor, minMinor = 8, 6
 
-// The ways in which [Client.Check] finds that there is nobody to work with.
+// The errors of [Client.Check].
 var (
 	ErrNotElastic = errors.New("not elasticsearch")
 	ErrTooOld     = errors.New("elasticsearch is too old")
 	ErrServerless = errors.New("elasticsearch serverless is not supported")
 )
 
-// Info is what a server says of itself.
+// Info describes a server.
 type Info struct {
 	Cluster string // its name
 	Version string // such as "8.6.1"
@@ -30,9 +30,9 @@ type Info struct {
 // maxInfo is how many bytes the answer to GET / may have: Elasticsearch has some 600.
 const maxInfo = 256 << 10
 
-// Check asks the server who it is, and waits for one that is away. It fails with [ErrNotElastic] (OpenSearch, a proxy's
-// page, anything else), [ErrTooOld] (before 8.6), [ErrServerless], [ErrAuth],
-// [ErrForbidden], or with what kept it from asking.
+// Check checks that the server is an Elasticsearch that works, and waits for one that is not up
+// yet. It fails with [ErrNotElastic] (OpenSearch, a proxy's page, anything else), [ErrTooOld]
+// (before 8.6), [ErrServerless], [ErrAuth], [ErrForbidden], or because there is no answer.
 func (c *Client) Check(ctx context.Context) (Info, error) {
 	var answer struct {
 		ClusterName string `json:"cluster_name"`
@@ -64,7 +64,7 @@ func (c *Client) Check(ctx context.Context) (Info, error) {
 	return Info{Cluster: answer.ClusterName, Version: v.Number}, nil
 }
 
-// checkAnswer judges what GET / said.
+// checkAnswer checks the answer to GET /.
 func checkAnswer(product, number, flavor, distribution, tagline string) error {
 	switch {
 	case distribution != "" || strings.Contains(tagline, "OpenSearch"):
@@ -80,13 +80,13 @@ func checkAnswer(product, number, flavor, distribution, tagline string) error {
 		return fmt.Errorf("%w: version %q", ErrNotElastic, number)
 	case major < minMajor || major == minMajor && minor < minMinor:
 		return fmt.Errorf("%w: version %s, but %d.%d is the oldest that works", ErrTooOld, number, minMajor, minMinor)
-	case product != "Elasticsearch": // since 7.14 every answer has it
+	case product != "Elasticsearch": // every answer has it since 7.14
 		return fmt.Errorf("%w: it says version %s, but not that it is Elasticsearch (header X-Elastic-Product); does a proxy remove it?", ErrNotElastic, number)
 	}
 	return nil
 }
 
-// explain turns the failure of GET / into what to do about it.
+// explain adds to a failure of GET / what to do about it.
 func (c *Client) explain(err error) error {
 	var e *Error
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
 )
 
-// Client speaks to a cluster. It may be used by several goroutines at once.
+// Client sends requests to a cluster, or to Kibana. Several goroutines may use it at once.
 type Client struct {
 	urls      []*url.URL
 	nodes     *elastictransport.Client // chooses among the addresses
@@ -26,13 +26,13 @@ type Client struct {
 	pause     time.Duration // before the second attempt
 	waits     *waits
 	maxAnswer int64
-	step      int // documents that one request changes
+	step      int // documents that one request changes, at most
 	secrets   []Secret
-	ownCA     bool // authorities were named
+	ownCA     bool // the settings name authorities
 	service   string
 }
 
-// elasticsearch is what errors call a cluster.
+// elasticsearch is the name of a cluster in errors.
 const elasticsearch = "elasticsearch"
 
 // New makes a client; it fails with [ErrConfig] and sends nothing yet ([Client.Check]).
@@ -68,7 +68,7 @@ func New(config Config) (*Client, error) {
 	return client, nil
 }
 
-// String is the addresses, for messages; credentials are not in them.
+// String is the addresses, without credentials, for messages.
 func (c *Client) String() string {
 	texts := make([]string, len(c.urls))
 	for i, u := range c.urls {
@@ -77,13 +77,13 @@ func (c *Client) String() string {
 	return strings.Join(texts, ", ")
 }
 
-// Format implements [fmt.Formatter], so that no verb looks inside.
+// Format implements [fmt.Formatter], so that no verb prints credentials.
 func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
 
 // Close ends idle connections.
 func (c *Client) Close() { c.conns.CloseIdleConnections() }
 
-// once sends a request once, to the next address each time, and ends it after the timeout.
+// once sends a request once, each time to the next address. It ends after the timeout.
 func (c *Client) once(req *http.Request) (*http.Response, error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeoutCause(req.Context(), c.timeout, ErrTimeout)
@@ -119,14 +119,14 @@ func (a *answer) Close() error {
 	return a.body.Close()
 }
 
-// discard reads a little of what is left, so that the connection can be used again.
+// discard reads a little of the rest, so that the connection can be reused.
 func discard(body io.ReadCloser) {
-	_, _ = io.CopyN(io.Discard, body, 64<<10) // only to save a connection
+	_, _ = io.CopyN(io.Discard, body, 64<<10) // an error only costs the connection
 	_ = body.Close()
 }
 
 // isRepeatable reports whether a request can be sent twice without harm. A point in time that
-// nobody closes ends by itself; _export is of Kibana.
+// is not closed expires. _export is Kibana's.
 func isRepeatable(req *http.Request) bool {
 	switch req.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
@@ -140,7 +140,7 @@ func isRepeatable(req *http.Request) bool {
 	return false
 }
 
-// memory makes a request's body one that can be sent again.
+// memory gives a request a body that can be sent again.
 func memory(req *http.Request, body []byte) {
 	req.ContentLength = int64(len(body))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }

@@ -274,7 +274,7 @@ func TestConfig(t *testing.T) {
 		{es.Config{CloudID: "lab:nope"}, "cloud id"},
 		{es.Config{CloudID: "lab:nope", Addresses: []string{"http://a"}}, "both addresses and a cloud id"},
 		{es.Config{Addresses: []string{"a:9200"}}, "not of the form"},
-		{es.Config{APIKey: "k", Addresses: []string{"http://es.example.org:9200"}}, "for all to read"},
+		{es.Config{APIKey: "k", Addresses: []string{"http://es.example.org:9200"}}, "unencrypted"},
 		{es.Config{APIKey: "k", Addresses: []string{"http://es.example.org:9200"}, AllowPlain: true}, "http://es.example.org:9200"},
 		{es.Config{APIKey: "k", Addresses: []string{"http://127.0.0.7:9200", "http://[::1]:9200"}}, "http://127.0.0.7:9200, http://[::1]:9200"},
 		{es.Config{Fingerprint: "abc"}, "fingerprint"},

@@ -18,10 +18,10 @@ const NoGzip = -1
 // ErrConfig is a setting that cannot be used; the text says which.
 var ErrConfig = errors.New("wrong setting")
 
-// Config tells how to reach a cluster. The zero value is http://localhost:9200 without
+// Config is how to reach a cluster. The zero value is http://localhost:9200 without
 // credentials.
 type Config struct {
-	Addresses []string // URLs of nodes or proxies; a path is put before every request's; default http://localhost:9200
+	Addresses []string // URLs of nodes or proxies, perhaps with a path; default http://localhost:9200
 	CloudID   string   // of Elastic Cloud, instead of Addresses
 
 	APIKey   Secret // the encoded form, "id:key" in base64; instead of Username and Password
@@ -30,29 +30,29 @@ type Config struct {
 
 	CACert      []byte // PEM of the authorities to trust instead of the system's
 	Fingerprint string // SHA-256 of a certificate in the server's chain, hexadecimal, with or without colons; instead of CACert
-	AllowPlain  bool   // send credentials over http to other machines, for all to read
+	AllowPlain  bool   // send credentials over http to other machines, unencrypted
 
 	Proxy     string // URL; default: the environment's HTTPS_PROXY, HTTP_PROXY and NO_PROXY
 	GzipLevel int    // of request bodies, 1 to 9; [NoGzip] is none; 0 is 2, and none for bulk requests on this machine
 
 	ConnectTimeout time.Duration // default 10 s
 	Timeout        time.Duration // of a request, to the end of its answer; default 90 s
-	GiveUpAfter    time.Duration // time without progress for which requests that can be sent twice are; default 5 min, negative for none
-	Pause          time.Duration // before a request is sent again, doubled each time up to 30 s; default 100 ms
+	GiveUpAfter    time.Duration // how long to retry without progress; default 5 min, negative: no retries
+	Pause          time.Duration // before a retry, doubled each time up to 30 s; default 100 ms
 	MaxAnswer      int64         // bytes that an answer may have; default 64 MiB
 
-	// Waiting is called while a server is waited for, within eight seconds and then every half
-	// minute, by one goroutine at a time. It may be nil.
+	// Waiting is called while the client waits for a server, within eight seconds and then
+	// every half minute, by one goroutine at a time. It may be nil.
 	Waiting func(Wait)
 
 	UserAgent string // default "fio2es"
-	Service   string // what errors call the one that is asked, where it is not "elasticsearch"
+	Service   string // name of the server in errors; default "elasticsearch"
 
 	// Dial makes connections, instead of TCP: for tunnels and tests.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// withDefaults is a checked copy in which nothing is left to guess.
+// withDefaults is a checked copy with all defaults.
 func (c Config) withDefaults() (Config, []*url.URL, error) {
 	addresses := c.Addresses
 	if c.CloudID != "" {
@@ -75,7 +75,7 @@ func (c Config) withDefaults() (Config, []*url.URL, error) {
 			return c, nil, err
 		}
 	}
-	for _, u := range urls { // after all: credentials may stand in any of them
+	for _, u := range urls { // after the loop above, because any address may have credentials
 		if err := c.checkPlain(u); err != nil {
 			return c, nil, err
 		}
@@ -84,7 +84,7 @@ func (c Config) withDefaults() (Config, []*url.URL, error) {
 	case c.APIKey != "" && (c.Username != "" || c.Password != ""):
 		return c, nil, fmt.Errorf("%w: both an API key and a user name", ErrConfig)
 	case strings.Contains(string(c.APIKey), ":"):
-		return c, nil, fmt.Errorf(`%w: the API key is to be "encoded" of the answer that made it, which is the base64 of id:key`, ErrConfig)
+		return c, nil, fmt.Errorf(`%w: the API key must be the value "encoded" of the answer that created it, the base64 of id:key`, ErrConfig)
 	case c.Password == "" && c.Username != "":
 		return c, nil, fmt.Errorf("%w: a user name without a password", ErrConfig)
 	case c.Username == "" && c.Password != "":
@@ -100,7 +100,7 @@ func (c Config) withDefaults() (Config, []*url.URL, error) {
 
 func (c *Config) fill() {
 	if c.GzipLevel == 0 {
-		c.GzipLevel = 2 // of these documents a seventh is left, after level 1 a sixth, and it takes no longer
+		c.GzipLevel = 2 // compresses documents 7:1; level 1 takes as long, and compresses 6:1
 	}
 	if c.ConnectTimeout <= 0 {
 		c.ConnectTimeout = 10 * time.Second
@@ -125,10 +125,10 @@ func (c *Config) fill() {
 	}
 }
 
-// address reads one address and moves credentials out of it, so that it can be shown.
+// address parses one address and takes credentials out of it, so that it can be printed.
 func (c *Config) address(text string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(text, "/"))
-	if err != nil && strings.Contains(text, "@") { // neither it nor the error may be shown: a password is in them
+	if err != nil && strings.Contains(text, "@") { // the address and the error have a password in them
 		return nil, fmt.Errorf("%w: an address is not of the form https://host:9200", ErrConfig)
 	}
 	if err != nil {
@@ -147,12 +147,12 @@ func (c *Config) address(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// checkPlain refuses to send credentials in the clear through a network.
+// checkPlain refuses to send credentials unencrypted through a network.
 func (c *Config) checkPlain(u *url.URL) error {
 	if u.Scheme == "https" || c.AllowPlain || c.APIKey == "" && c.Password == "" || isLoopback(u.Hostname()) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s would send the credentials for all to read: use https, or set allow_plain", ErrConfig, u)
+	return fmt.Errorf("%w: %s would send the credentials unencrypted: use https, or set allow_plain", ErrConfig, u)
 }
 
 func isLoopback(host string) bool {

@@ -12,16 +12,16 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// ErrAnswer is an answer with status 200 that is not what was asked for.
+// ErrAnswer is an answer with status 200 that is not the expected one.
 var ErrAnswer = errors.New("answer is not the expected JSON; is a proxy in between?")
 
 // Do sends a request and decodes the answer into into: a pointer for JSON ([ErrAnswer]), a
-// func(io.Reader) error that reads the body itself, or nil. Every status above 299 is
-// an [*Error]. An answer longer than [Extended].MaxAnswer fails with [ErrTooLong].
+// func(io.Reader) error that reads the body itself, or nil. A status above 299 is an
+// [*Error]. An answer longer than [Extended].MaxAnswer fails with [ErrTooLong].
 //
-// What fails and can heal is sent again, as long as [Config].GiveUpAfter says
-// ([ErrGaveUp]) and not before the server's Retry-After: requests that do no harm when they
-// are sent twice, and others if no connection could be made.
+// It retries after errors that are [Temporary], for up to [Config].GiveUpAfter ([ErrGaveUp])
+// and not before the server's Retry-After. Requests that do harm when they are sent twice are
+// retried only if no connection could be made.
 func (c *Client) Do(ctx context.Context, req esapi.Request, into any) error {
 	most := c.maxAnswer
 	if x, ok := req.(Extended); ok && x.MaxAnswer > 0 {
@@ -79,7 +79,7 @@ func (c *Client) send(out *http.Request, read func(*http.Response) error) error 
 	return err
 }
 
-// reachError is an error on the way, without secrets, and with what to do.
+// reachError is an error of the connection, without secrets, and with what to do.
 type reachError struct {
 	server, advice string
 	err            error
@@ -88,7 +88,7 @@ type reachError struct {
 // Error implements error.
 func (r *reachError) Error() string { return "reach " + r.server + ": " + r.short() }
 
-// short leaves out which server it is.
+// short is the text without the server.
 func (r *reachError) short() string { return r.err.Error() + r.advice }
 
 // Unwrap is what failed.
@@ -126,7 +126,7 @@ func (c *Client) read(res *http.Response, most int64, into any) error {
 	return nil
 }
 
-// open is the body of an answer, of at most so many bytes, or the error that the answer is.
+// open is the body of an answer, of at most so many bytes, or the error that the answer reports.
 func (c *Client) open(res *http.Response, most int64) (*bounded, error) {
 	if res.StatusCode > 299 {
 		e := readError(res, c.secrets...)
@@ -136,7 +136,7 @@ func (c *Client) open(res *http.Response, most int64) (*bounded, error) {
 	return &bounded{r: res.Body, left: most, most: most}, nil
 }
 
-// unusableError is of an answer that came whole: it will be the same the next time.
+// unusableError is of an answer that was complete: a retry gets the same.
 type unusableError struct{ err error }
 
 // Error implements error.
@@ -145,11 +145,11 @@ func (u *unusableError) Error() string { return u.err.Error() }
 // Unwrap is what is wrong with it.
 func (u *unusableError) Unwrap() error { return u.err }
 
-// bounded fails with ErrTooLong instead of reading on.
+// bounded reads up to a limit, and then fails with ErrTooLong.
 type bounded struct {
 	r          io.Reader
 	left, most int64
-	failed     error // that is not the end
+	failed     error // of reading, other than io.EOF
 }
 
 func (b *bounded) Read(p []byte) (int, error) {

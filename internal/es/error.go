@@ -14,44 +14,44 @@ import (
 	"time"
 )
 
-// Error is an answer that says no: of Elasticsearch, or of whatever stands before it.
-// Decide by Status and Type; Reason is for people and changes between versions.
+// Error is an answer with an error, from Elasticsearch or a proxy in front of it. Decide by
+// Status and Type: Reason is for people and changes between versions.
 type Error struct {
 	Method     string        // of the request, if the answer is of one
 	Path       string        // of the request, without the address
 	Status     int           // of HTTP
-	Type       string        // such as "index_not_found_exception"; empty when it was not told
+	Type       string        // such as "index_not_found_exception"; may be empty
 	Reason     string        // may be empty
-	Index      string        // where it is about one
-	RetryAfter time.Duration // that the server asks to wait; 0 when it does not
-	Foreign    bool          // the answer does not look like one of Elasticsearch: a proxy's, perhaps
-	Body       []byte        // as it came, which may have secrets in it; never in the text
+	Index      string        // that the error is about; may be empty
+	RetryAfter time.Duration // of the answer's Retry-After; 0 without one
+	Foreign    bool          // the answer does not look like one of Elasticsearch, but perhaps of a proxy
+	Body       []byte        // of the answer; it may have secrets, so it is never in the text
 }
 
 // ErrDiskFull is an index that takes no documents because of its disk.
 var ErrDiskFull = errors.New("the cluster's disks are above the flood-stage watermark: free disk space, or add nodes; " +
 	"once they are below the high watermark, the indices unlock themselves")
 
-// IsDiskFull reports whether it is a block that Elasticsearch has set because of its disks, and
-// removes by itself: status 429, or 403 from older servers.
+// IsDiskFull reports whether Elasticsearch has blocked the index because of its disks. It removes
+// the block by itself. The status is 429, or 403 from older servers.
 func (e *Error) IsDiskFull() bool {
 	return e.Type == BlockType && (e.Status == http.StatusTooManyRequests ||
 		strings.Contains(e.Reason, "read-only-allow-delete") || strings.Contains(e.Reason, "read-only / allow delete"))
 }
 
-// The ways in which a cluster refuses who asks.
+// The errors of credentials.
 var (
 	ErrAuth      = errors.New("credentials are missing or wrong")
 	ErrForbidden = errors.New("credentials do not allow it")
 )
 
-// IsForbidden reports whether the credentials are known, but lack a privilege. Other errors of
+// IsForbidden reports whether the credentials are valid but lack a privilege. Other errors with
 // status 403 are blocks of an index.
 func (e *Error) IsForbidden() bool {
 	return e.Status == http.StatusForbidden && (e.Type == "" || e.Type == "security_exception")
 }
 
-// named adds to the error of an answer what it is and what to do.
+// named adds to an answer's error what it means and what to do.
 func (c *Client) named(e *Error) error {
 	switch {
 	case e.IsForbidden():
@@ -97,24 +97,24 @@ var ErrTooLong = errors.New("answer is too long")
 // ErrTimeout is a request that was not answered within [Config].Timeout.
 var ErrTimeout = errors.New("no answer in time")
 
-// maxErrorBody is how much of an error's body is read. Elasticsearch repeats requests
-// and ids in it, several times.
+// maxErrorBody is how much of an error's body is read. Elasticsearch repeats requests and ids
+// in it, several times.
 const maxErrorBody = 1 << 20
 
-// readError makes an Error of an answer whose status says no.
+// readError makes an Error of an answer whose status is one.
 func readError(res *http.Response, secrets ...Secret) *Error {
-	body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // what there is; the status says enough
+	body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // an error does not matter: the status is known
 	e := parseError(res.StatusCode, res.Header.Get("Content-Type"), body)
 	e.Reason, e.Body = hide(e.Reason, secrets...), body
 	e.RetryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
-	// 413 comes with neither a body nor the header, from Elasticsearch, too.
+	// Elasticsearch, too, answers 413 without a body and this header.
 	if res.Header.Get("X-Elastic-Product") == "" && len(body) > 0 && e.Type == "" {
 		e.Foreign = true
 	}
 	return e
 }
 
-// cause is Elasticsearch's way to say what went wrong.
+// cause is an error in Elasticsearch's JSON.
 type cause struct {
 	Type, Reason, Index string
 	RootCause           []cause `json:"root_cause"`
@@ -130,12 +130,12 @@ func (c *cause) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(c))
 }
 
-// best is the cause that says most.
+// best is the most specific cause.
 func (c *cause) best() cause {
 	switch {
 	case c.Type != "search_phase_execution_exception":
 	case len(c.RootCause) > 0:
-		return c.RootCause[0] // "all shards failed" helps nobody
+		return c.RootCause[0] // better than "all shards failed"
 	case c.CausedBy != nil:
 		return *c.CausedBy
 	}
@@ -177,7 +177,7 @@ func parseError(status int, contentType string, body []byte) *Error {
 
 var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
 
-// excerpt is what a page that is not JSON says.
+// excerpt is a short text of a page that is not JSON.
 func excerpt(contentType string, body []byte) string {
 	if m := title.FindSubmatch(body); m != nil {
 		return strings.Join(strings.Fields(string(m[1])), " ")

@@ -12,13 +12,13 @@ import (
 type Group struct {
 	Key       map[string]string // the values, by field
 	Documents int64
-	Having    map[string]int64 // how many of the documents have another field at all
+	Having    map[string]int64 // how many of the documents have another field, by field
 }
 
-// Groups counts the visible documents that match query by the values of keyword fields, of
-// which every document has one each; there are none when there are no such indices. It
-// counts values and not what aggregations call doc_count: that adds up the field
-// _doc_count, which for documents of histograms is the number of requests.
+// Groups counts the visible documents that match query by the values of keyword fields. Every
+// document has one value in each. Without such indices there are no groups. It counts
+// values, because an aggregation's doc_count adds up the field _doc_count, which is the number
+// of requests of a histogram.
 func (c *Client) Groups(ctx context.Context, query any, by, having []string, indices ...string) ([]Group, error) {
 	const page = 1000
 	var sources []any
@@ -57,7 +57,7 @@ func (c *Client) Groups(ctx context.Context, query any, by, having []string, ind
 	}
 }
 
-// groups is the part of an answer that counts.
+// groups is the answer to Groups.
 type groups struct {
 	Whole
 	Aggregations struct {
@@ -68,7 +68,7 @@ type groups struct {
 	}
 }
 
-// bucket is a group as it comes, each count under the name of its field.
+// bucket is a group in an answer, each count under the name of its field.
 type bucket map[string]json.RawMessage
 
 func (b bucket) group(first string, having []string) Group {

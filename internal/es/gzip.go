@@ -17,7 +17,7 @@ type packer struct {
 
 func newPacker(level int) *packer { return &packer{level: level} }
 
-// write puts body into w.
+// write writes body to w.
 func (p *packer) write(w io.Writer, body []byte) error {
 	z, ok := p.writers.Get().(*gzip.Writer)
 	if ok {
@@ -35,7 +35,7 @@ func (p *packer) write(w io.Writer, body []byte) error {
 	return z.Close()
 }
 
-// request keeps the body of a request in memory, compressed unless it is small.
+// request reads the body of a request into memory, compressed unless it is small.
 func (p *packer) request(req *http.Request) error {
 	const small = 1 << 10
 	if req.Body == nil || req.Body == http.NoBody {

@@ -9,11 +9,11 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// yes lets a pattern match nothing, and indices go while it is looked at.
+// yes allows that a pattern matches nothing, and that indices are deleted meanwhile.
 var yes, no = esapi.BoolPtr(true), esapi.BoolPtr(false)
 
-// Refresh makes all that is stored in the indices (names or patterns) visible. It is no
-// error when there are none.
+// Refresh makes all documents in the indices (names or patterns) visible. It is no error if
+// there are none.
 func (c *Client) Refresh(ctx context.Context, indices ...string) error {
 	var answer Whole
 	err := c.Do(ctx, small(esapi.IndicesRefreshRequest{Index: indices, IgnoreUnavailable: yes, AllowNoIndices: yes}), &answer)
@@ -55,7 +55,7 @@ func (c *Client) Templates(ctx context.Context, pattern string) (map[string]int,
 }
 
 // FieldTypes are the types of a field in the indices that match a pattern, by index.
-// Indices in which it is not mapped are left out.
+// Indices without the field are not in it.
 func (c *Client) FieldTypes(ctx context.Context, pattern, field string) (map[string]string, error) {
 	var answer map[string]struct {
 		Mappings map[string]struct {
@@ -80,7 +80,7 @@ func (c *Client) FieldTypes(ctx context.Context, pattern, field string) (map[str
 	return types, nil
 }
 
-// IsNotFound reports whether the server has not what a request was about.
+// IsNotFound reports whether the answer has status 404.
 func IsNotFound(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Status == http.StatusNotFound

@@ -12,7 +12,7 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// Request is a request that has no type in esapi, such as those to Kibana. It implements
+// Request is a request without a type in esapi, such as one to Kibana. It implements
 // [esapi.Request].
 type Request struct {
 	Method string // default GET, or POST with a Body
@@ -45,14 +45,14 @@ func (r Request) Do(ctx context.Context, to esapi.Transport) (*esapi.Response, e
 	return &esapi.Response{StatusCode: res.StatusCode, Header: res.Header, Body: res.Body}, nil
 }
 
-// Extended is a request with what esapi's types have no field for.
+// Extended is a request with settings that esapi's types do not have.
 type Extended struct {
 	esapi.Request
 	Query     url.Values // more parameters
 	MaxAnswer int64      // bytes; default [Config].MaxAnswer
 }
 
-// small is a request whose answer has no documents, and at most a page of counts.
+// small is a request with a small answer: no documents, at most a page of counts.
 func small(r esapi.Request) esapi.Request { return Extended{Request: r, MaxAnswer: 4 << 20} }
 
 // JSON is the body of a request: v in JSON, or v itself if it is a []byte.
@@ -67,7 +67,7 @@ func JSON(v any) io.Reader {
 	return bytes.NewReader(text)
 }
 
-// Line is what stands in the first line of a request: its method, and its path with parameters.
+// Line is the method of a request, and its path with parameters.
 func Line(r esapi.Request) (method, uri string, err error) {
 	req, err := build(context.Background(), r)
 	if err != nil {
@@ -76,8 +76,8 @@ func Line(r esapi.Request) (method, uri string, err error) {
 	return req.Method, req.URL.RequestURI(), nil
 }
 
-// build makes a request of HTTP, without the address: esapi gives it to a transport, which
-// keeps it in place of sending it.
+// build makes an HTTP request, without the address: esapi passes it to a transport, which
+// keeps it and sends nothing.
 func build(ctx context.Context, r esapi.Request) (*http.Request, error) {
 	var kept keeper
 	if _, err := r.Do(ctx, &kept); err != nil {
@@ -93,7 +93,7 @@ func build(ctx context.Context, r esapi.Request) (*http.Request, error) {
 	return kept.request, nil
 }
 
-// keeper is a transport that sends nothing.
+// keeper is a transport that keeps the request.
 type keeper struct{ request *http.Request }
 
 // Perform implements [esapi.Transport].
@@ -102,7 +102,7 @@ func (k *keeper) Perform(r *http.Request) (*http.Response, error) {
 	return new(http.Response), nil
 }
 
-// prepare makes a request that can be sent again and again, its body compressed.
+// prepare makes an HTTP request that can be sent several times, its body compressed.
 func (c *Client) prepare(ctx context.Context, r esapi.Request) (*http.Request, error) {
 	req, err := build(ctx, r)
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *Client) prepare(ctx context.Context, r esapi.Request) (*http.Request, e
 	return req, nil
 }
 
-// failing is a body that could not be made.
+// failing is a body that could not be encoded.
 type failing struct{ err error }
 
 // Read implements [io.Reader].

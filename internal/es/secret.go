@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// redacted is what is shown of a secret.
+// redacted replaces a secret.
 const redacted = "[redacted]"
 
-// Secret is a password or key. Whatever prints, formats, logs or marshals it shows only
-// that it is set; string(s) is the text itself.
+// Secret is a password or key. When it is printed, formatted, logged or marshaled, it shows only
+// that it is set. string(s) is the secret itself.
 type Secret string
 
-// String tells whether the secret is set, not what it is.
+// String shows whether the secret is set.
 func (s Secret) String() string {
 	if s == "" {
 		return ""
@@ -26,23 +26,23 @@ func (s Secret) String() string {
 // GoString implements [fmt.GoStringer].
 func (s Secret) GoString() string { return strconv.Quote(s.String()) }
 
-// Format implements [fmt.Formatter], for verbs that would not ask String, such as %x.
+// Format implements [fmt.Formatter], because verbs such as %x do not call String.
 func (s Secret) Format(f fmt.State, verb rune) {
 	text := s.String()
 	if verb == 'q' || verb == 'v' && f.Flag('#') {
 		text = s.GoString()
 	}
-	_, _ = io.WriteString(f, text) // Format has no way to report it
+	_, _ = io.WriteString(f, text) // Format cannot report it
 }
 
-// MarshalText implements [encoding.TextMarshaler]; it loses the secret on purpose.
+// MarshalText implements [encoding.TextMarshaler]. The text does not contain the secret.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // LogValue implements [slog.LogValuer].
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// hide takes the secrets out of a text that came from elsewhere, such as a proxy that
-// repeats what it was sent. Very short ones would tear ordinary words apart.
+// hide removes the secrets from a text of another program, such as a proxy that repeats
+// requests. It skips very short ones, which are parts of ordinary words.
 func hide(text string, secrets ...Secret) string {
 	const short = 4
 	for _, s := range secrets {

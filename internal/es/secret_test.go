@@ -17,7 +17,7 @@ import (
 
 const password = "correct-horse-battery"
 
-// TestSecretsStayHidden prints what holds a secret in every way there is.
+// TestSecretsStayHidden prints types that have a secret in every way there is.
 func TestSecretsStayHidden(t *testing.T) {
 	config := es.Config{Username: "elastic", Password: password, APIKey: ""}
 	client, err := es.New(es.Config{Addresses: []string{"https://elastic:" + password + "@localhost:9200"}})

@@ -8,7 +8,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// TestService: errors say who it is that is asked.
+// TestService: errors name the server.
 func TestService(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// ReadObject reads an object part by part, so that not all of it is in memory: field reads
-// the value of each name, or skips it with [Skip].
+// ReadObject reads an object member by member, so that it need not fit into memory. field reads
+// the value of each member, or skips it with [Skip].
 func ReadObject(d *json.Decoder, field func(name string) error) error {
 	if err := delim(d, '{'); err != nil {
 		return err
@@ -23,7 +23,7 @@ func ReadObject(d *json.Decoder, field func(name string) error) error {
 	return delim(d, '}')
 }
 
-// ReadArray reads an array: element reads each of its values.
+// ReadArray reads an array. element reads each value.
 func ReadArray(d *json.Decoder, element func() error) error {
 	if err := delim(d, '['); err != nil {
 		return err
@@ -36,7 +36,7 @@ func ReadArray(d *json.Decoder, element func() error) error {
 	return delim(d, ']')
 }
 
-// Skip reads over a value.
+// Skip skips a value.
 func Skip(d *json.Decoder) error {
 	var skip json.RawMessage
 	return syntax(d.Decode(&skip))

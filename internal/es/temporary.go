@@ -9,10 +9,10 @@ import (
 	"net/http"
 )
 
-// Temporary reports whether what failed with err can succeed when it is sent again, as it
-// is: the connection could not be made or was lost, there was no answer in time, the
-// server or a proxy is overloaded or restarts, its disks are too full. It cannot when the
-// caller's context ended or certificates do not fit.
+// Temporary reports whether a request that failed with err may succeed when it is retried: the
+// connection could not be made or was lost, there was no answer in time, the server or a
+// proxy is overloaded or restarts, or the server's disks are too full. It is false if the
+// caller's context ended or certificates do not match.
 func Temporary(err error) bool {
 	var e *Error
 	var unusable *unusableError
@@ -30,10 +30,10 @@ func Temporary(err error) bool {
 	case errors.Is(err, ErrAnswer), errors.Is(err, errPinned):
 		return false
 	}
-	return true // whatever happens on the way: refused, reset, cut off
+	return true // of the connection: refused, reset, cut off
 }
 
-// isTemporary is of a whole answer or of one item in it.
+// isTemporary is Temporary for an answer, or for one item result in it.
 func (e *Error) isTemporary() bool {
 	switch e.Status {
 	case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusBadGateway, http.StatusGatewayTimeout:

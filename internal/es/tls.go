@@ -15,17 +15,16 @@ import (
 	"time"
 )
 
-// errPinned is a server that is not the one whose fingerprint is set.
-var errPinned = errors.New("server's certificate does not go with the fingerprint")
+// errPinned is a server with another certificate than the one whose fingerprint is set.
+var errPinned = errors.New("the server's certificate does not match the fingerprint")
 
-// newTransport makes the connections that c describes, to servers at urls. Certificates
-// are always checked.
+// newTransport makes connections to servers at urls. It always checks certificates.
 func newTransport(c Config, urls []*url.URL) (*http.Transport, error) {
 	secure := &tls.Config{MinVersion: tls.VersionTLS12}
 	if len(c.CACert) > 0 {
 		secure.RootCAs = x509.NewCertPool()
 		if !secure.RootCAs.AppendCertsFromPEM(c.CACert) {
-			return nil, fmt.Errorf("%w: the CA file holds no PEM certificate", ErrConfig)
+			return nil, fmt.Errorf("%w: the CA file has no PEM certificate", ErrConfig)
 		}
 	}
 	if c.Fingerprint != "" {
@@ -55,9 +54,9 @@ func newTransport(c Config, urls []*url.URL) (*http.Transport, error) {
 	}, nil
 }
 
-// pinned accepts the server whose own certificate has the fingerprint, or whose
-// certificate an authority with the fingerprint signed, for this host. That the
-// authority's certificate is merely sent along would prove nothing: anybody has it.
+// pinned accepts a server if its own certificate has the fingerprint, or if an authority whose
+// certificate has it has signed the server's, for this host. It checks the signature, because
+// anyone can send the authority's certificate along.
 func pinned(state tls.ConnectionState, want []byte, urls []*url.URL) error {
 	chain := state.PeerCertificates
 	for i, cert := range chain {
@@ -81,11 +80,11 @@ func pinned(state tls.ConnectionState, want []byte, urls []*url.URL) error {
 		}
 		return fmt.Errorf("%w: %w", errPinned, err)
 	}
-	return fmt.Errorf("%w: it sends %d certificate(s), none with this SHA-256; an authority's works only where the server sends the authority's certificate, too: else take that of the server's own, or a CA file", errPinned, len(chain))
+	return fmt.Errorf("%w: it sends %d certificate(s), none with this SHA-256; an authority's fingerprint works only if the server sends the authority's certificate, too: use that of the server's own certificate, or a CA file", errPinned, len(chain))
 }
 
-// hosts are those for one of which a connection's certificate has to be. IP addresses are
-// not told in a handshake; then each address that is one can be meant.
+// hosts are the names of which the certificate must have one. A handshake does not name IP
+// addresses, so without a name each address is possible.
 func hosts(state tls.ConnectionState, urls []*url.URL) []string {
 	if state.ServerName != "" {
 		return []string{state.ServerName}

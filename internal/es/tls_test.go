@@ -107,9 +107,9 @@ func TestTrust(t *testing.T) {
 		config  es.Config
 		fails   string // what the error says; empty: none
 	}{
-		{"nothing is said", "https://127.0.0.1:" + alone, es.Config{}, "name its certificate as CA file"},
+		{"nothing is said", "https://127.0.0.1:" + alone, es.Config{}, "set the authority's certificate as CA file"},
 		{"authority", "https://127.0.0.1:" + alone, es.Config{CACert: authority.pem()}, ""},
-		{"other authority", "https://127.0.0.1:" + alone, es.Config{CACert: other.pem()}, "the CA file is not of the authority"},
+		{"other authority", "https://127.0.0.1:" + alone, es.Config{CACert: other.pem()}, "the authority in the CA file has not signed"},
 		{"authority, other address", "https://127.0.0.1:" + stolen, es.Config{CACert: authority.pem()}, "use the name in the certificate"},
 		{"the server's fingerprint", "https://127.0.0.1:" + alone, es.Config{Fingerprint: here.fingerprint()}, ""},
 		{"the server's fingerprint, other address", "https://127.0.0.1:" + stolen, es.Config{Fingerprint: elsewhere.fingerprint()}, ""},
@@ -118,7 +118,7 @@ func TestTrust(t *testing.T) {
 		{"the authority's, name", "https://localhost:" + chain, es.Config{Fingerprint: authority.fingerprint()}, ""},
 		{"the authority's, other address", "https://127.0.0.1:" + stolen, es.Config{Fingerprint: authority.fingerprint()}, "127.0.0.9"},
 		{"the authority's, other name", "https://localhost:" + stolen, es.Config{Fingerprint: authority.fingerprint()}, "es.example.org"},
-		{"the authority's, not signed by it", "https://127.0.0.1:" + forged, es.Config{Fingerprint: authority.fingerprint()}, "does not go with the fingerprint"},
+		{"the authority's, not signed by it", "https://127.0.0.1:" + forged, es.Config{Fingerprint: authority.fingerprint()}, "does not match the fingerprint"},
 		{"http in place of https", "http://127.0.0.1:" + alone, es.Config{}, "not of elasticsearch"},
 		{"https in place of http", "https://127.0.0.1:" + plainPort, es.Config{}, "is it http?"},
 	} {

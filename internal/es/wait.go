@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// ErrGaveUp is a server that was waited for in vain, for [Config].GiveUpAfter.
+// ErrGaveUp: there was no progress for [Config].GiveUpAfter.
 var ErrGaveUp = errors.New("gave up, without any progress")
 
-// Wait is what [Config].Waiting gets: a server that is waited for.
+// Wait describes to [Config].Waiting that the client waits for a server.
 type Wait struct {
 	Server string        // service and addresses
 	For    time.Duration // since the last progress
-	Until  time.Time     // then the wait ends with an error
-	Cause  error         // why the last request failed; nil if it is not answered yet
+	Until  time.Time     // when the wait ends with an error
+	Cause  error         // why the last request failed; nil if it has no answer yet
 }
 
-// A wait is reported after some seconds, and then every half minute. A request that failed is
+// A wait is reported after some seconds, and then every half minute. A failed request is
 // reported earlier than one without an answer, because a busy server may need a few seconds.
 const (
 	reportFailure = 4 * time.Second
@@ -27,7 +27,7 @@ const (
 	reportAgain   = 30 * time.Second
 )
 
-// waits are the waits of a client. Several at a time are reported as one.
+// waits reports the waits of a client. Several at the same time are reported as one.
 type waits struct {
 	report func(Wait)
 	server string
@@ -37,16 +37,16 @@ type waits struct {
 	progress time.Time // of any request
 }
 
-// waitState is what one wait is about: when there was progress last, when the wait ends, and
-// why the last request failed (nil if it is not answered yet).
+// waitState is the state of one wait: when there was progress last, when the wait ends, and why
+// the last request failed (nil if it has no answer yet).
 type waitState struct {
 	progress, until time.Time
 	cause           error
 }
 
-// watch reports a wait to [Config].Waiting until stop is called, unless there is progress. The
-// first report comes within eight seconds. It calls state in another goroutine, which stop
-// waits for: the caller of stop must not have a lock that state needs.
+// watch reports a wait to [Config].Waiting until stop is called, as long as there is no progress.
+// The first report comes within eight seconds. It calls state in another goroutine, which stop
+// waits for, so the caller of stop must not have locked what state locks.
 func (c *Client) watch(state func() waitState) (stop func()) {
 	w := c.waits
 	if w.report == nil {
@@ -82,7 +82,7 @@ func (c *Client) watch(state func() waitState) (stop func()) {
 	}
 }
 
-// short is an error for those who know which server it is.
+// short is an error without the name of the server.
 func short(err error) error {
 	var reach *reachError
 	if errors.As(err, &reach) {
@@ -91,7 +91,7 @@ func short(err error) error {
 	return err
 }
 
-// due is when a wait is to be reported; w.mu is held.
+// due is when a wait has to be reported. The caller has locked w.mu.
 func (w *waits) due(s waitState) time.Time {
 	due := s.progress.Add(reportSilence)
 	if s.cause != nil {
@@ -103,7 +103,7 @@ func (w *waits) due(s waitState) time.Time {
 	return due
 }
 
-// succeeded notes progress: what comes next is another wait.
+// succeeded notes progress: a wait that follows is a new one.
 func (w *waits) succeeded() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

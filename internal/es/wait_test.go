@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 )
 
-// told is a wait that was reported, and when.
+// told is a reported wait, and when it was reported.
 type told struct {
 	es.Wait
 	at time.Duration // since the start of the test
@@ -157,7 +157,7 @@ func TestReportsOnce(t *testing.T) {
 	}
 }
 
-// TestCancelled: the end of a context ends a wait at once, whatever it waits for.
+// TestCancelled: the end of a context ends any wait at once.
 func TestCancelled(t *testing.T) {
 	for _, kind := range []estest.Kind{estest.Hang, estest.Unavailable, estest.Rejected, estest.Flood, estest.Reset} {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {

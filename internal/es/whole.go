@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// ErrIncomplete is an answer that some shards did not contribute to: its numbers are wrong.
+// ErrIncomplete is an answer without some of the shards: its numbers are wrong.
 var ErrIncomplete = errors.New("the cluster answered only in part")
 
-// Whole is the part of an answer that says whether it is whole. Elasticsearch answers with
-// status 200 if it is not, too.
+// Whole is the part of an answer that says whether it is complete. Elasticsearch answers with
+// status 200 even if it is not.
 type Whole struct {
 	TimedOut bool    `json:"timed_out"`
 	Shards   *Shards `json:"_shards"`
 }
 
-// Shards counts the parts of indices that an answer is of.
+// Shards counts the shards that contributed to an answer.
 type Shards struct {
 	Total    int `json:"total"`
 	Failed   int `json:"failed"`
@@ -26,8 +26,8 @@ type Shards struct {
 	} `json:"failures"`
 }
 
-// Err is [ErrIncomplete] when the time was up or a shard failed, and [ErrAnswer] when the
-// answer does not say.
+// Err is [ErrIncomplete] if the search ran out of time or a shard failed, and [ErrAnswer] if the
+// answer has no such part.
 func (w *Whole) Err() error {
 	s := w.Shards
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// RunColumns say for programs which run a row is of. Files that are read by their path have no id: the history
-// gives it.
+// RunColumns identify for programs the run of a row. Files that are read by their path have no id, because the
+// history gives it.
 func RunColumns[R any](of func(R) *mapping.RunInfo) []table.Column[R] {
 	return []table.Column[R]{
 		{Name: "run", Sparse: true, Value: func(r R) any { return of(r).ID }},
@@ -18,7 +18,7 @@ func RunColumns[R any](of func(R) *mapping.RunInfo) []table.Column[R] {
 	}
 }
 
-// LatencyColumns are all latencies, and for programs which of them are lower bounds and who computed them.
+// LatencyColumns are all latencies. For programs they say which are lower bounds, and whether fio computed them.
 func LatencyColumns[R any](of func(R) *Latencies) []table.Column[R] {
 	var list []table.Column[R]
 	for i, name := range names {
@@ -60,7 +60,7 @@ func NewLine(run *mapping.Run, isFirst bool, d mapping.DirectionTotals) *Line {
 	return &Line{run, isFirst, d, LatenciesOfTotals(d.Totals)}
 }
 
-// first is a text of the run, in the first of its lines alone.
+// first is a text in the first line of a run only.
 func first(text func(*mapping.Run) string) func(*Line) string {
 	return func(l *Line) string {
 		if !l.IsFirst {
@@ -80,8 +80,8 @@ func someCount(n int64) string {
 	return unit.Count(n)
 }
 
-// Columns are the columns of a list of runs. They repeat for programs what a run is, but no number of it: those of
-// the run, and of no direction, are in its first line alone, so that sums over lines are right.
+// Columns are the columns of a list of runs. For programs each line repeats what identifies the run, but not its
+// numbers: numbers of the run are in its first line only, so that sums over lines are right.
 var Columns = slices.Concat(
 	RunColumns(func(l *Line) *mapping.RunInfo { return &l.Run.Run }),
 	[]table.Column[*Line]{

@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Numbers are the columns of what a direction came to: requests, rates and latencies.
+// Numbers are the columns of a direction's requests, rates and latencies.
 var Numbers = slices.Concat([]table.Column[*Line]{
 	{
 		Name: "requests", Heading: ">Requests",

@@ -39,7 +39,7 @@ func OrderOf(name string) (*Order, error) {
 	return nil, fmt.Errorf("want one of %s", strings.Join(names, ", "))
 }
 
-// Sort sorts runs, the lowest first where that is asked. Runs that are equal stay in their order.
+// Sort sorts runs, the highest or the lowest first. Equal runs keep their order.
 func (o *Order) Sort(runs []*mapping.Run, lowestFirst bool) {
 	values := map[*mapping.Run]float64{}
 	if o.Column != nil {
@@ -59,8 +59,7 @@ func (o *Order) Sort(runs []*mapping.Run, lowestFirst bool) {
 	})
 }
 
-// of is the number of all requests of a run or, where that is not known, the highest of its directions; 0 where none
-// is known.
+// of is the number of all requests of a run. If it is not known, it is the highest number of its directions, or 0.
 func (o *Order) of(run *mapping.Run) float64 {
 	if run.All != nil {
 		if x := o.number(NewLine(run, true, mapping.DirectionTotals{Totals: run.All})); !math.IsNaN(x) {

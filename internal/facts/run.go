@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
@@ -11,12 +12,9 @@ import (
 // ShortID is the beginning of a run's id, which is enough to name it.
 func ShortID(run *mapping.Run) string { return run.Run.ID[:min(8, len(run.Run.ID))] }
 
-// HasClock reports whether it is known when the run was.
-func HasClock(run *mapping.Run) bool { return run.Run.Start.Year() >= 1970 }
-
-// Started is when a run started, to the second in UTC, or "-" where that is not known.
+// Started is when a run started, to the second in UTC, or "-" if its date is not known.
 func Started(run *mapping.Run) string {
-	if !HasClock(run) {
+	if !unit.IsKnown(run.Run.Start) {
 		return "-"
 	}
 	return run.Run.Start.UTC().Format("2006-01-02 15:04:05")
@@ -50,7 +48,7 @@ func ShortName(run *mapping.Run) string {
 	return name
 }
 
-// State is what is not as it should be with a run, in a few words.
+// State is what is wrong or unfinished with a run, in a few words.
 func State(run *mapping.Run) string {
 	words, _ := run.State()
 	return strings.Join(words, ", ")

@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Settings are the settings of the benchmark, by their fields in documents. Those that are not known are empty.
+// Settings are the settings of the benchmark, by their fields in documents. Unknown settings are empty.
 var Settings = []table.Column[*mapping.Run]{
 	setting("benchmark", "Benchmark", func(c *mapping.CBT) string { return c.Benchmark }, plain),
 	setting("workload", "Workload", func(c *mapping.CBT) string { return c.Workload }, plain),
@@ -42,7 +42,7 @@ var Settings = []table.Column[*mapping.Run]{
 	},
 }
 
-// setting is a column of a setting, which is not known where it is empty or 0.
+// setting is a column of a setting, which is unknown if it is empty or 0.
 func setting[V string | int | int64](name, heading string, of func(*mapping.CBT) V, text func(V) string) table.Column[*mapping.Run] {
 	var none V
 	return table.Column[*mapping.Run]{

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"sync"
@@ -23,7 +24,7 @@ import (
 
 // Options say what is followed, and how.
 type Options struct {
-	ingest.Options
+	Ingest ingest.Options
 	Paths  []string
 	Wanted func(archive, path string) bool // whether a run is followed
 	Rules  []slo.Rule                      // that windows of live runs, and runs that are over, are checked against
@@ -46,9 +47,10 @@ type Result struct {
 // Follow stores what is under the paths, and what comes, until nothing has changed for too long or
 // ctx ends. The end of ctx is no error: what was read of live runs is stored.
 func Follow(ctx context.Context, to ingest.Target, opt Options) (Result, error) {
+	log := opt.Ingest.Log
 	f := &follower{
-		Options: opt, to: to, watched: map[string]*watched{},
-		problems: problems{log: opt.Log, quiet: opt.Quiet}, windows: newWindows(opt.Log, opt.Window),
+		Options: opt, to: to, log: log, watched: map[string]*watched{},
+		problems: problems{log: log, quiet: opt.Quiet, reported: map[string]bool{}}, windows: newWindows(log, opt.Window),
 	}
 	err := f.watch(ctx)
 	f.LeftOut = f.LeftOut || f.problems.reportRest()
@@ -59,7 +61,9 @@ type follower struct {
 	Options
 	Result
 	to       ingest.Target
+	log      *slog.Logger
 	watched  map[string]*watched // by place
+	live     int                 // runs that are followed by a session
 	problems problems
 	windows  *windows
 	changed  time.Time      // when something changed last
@@ -67,54 +71,34 @@ type follower struct {
 	reading  sync.WaitGroup // sessions, and archives that they read from
 }
 
-// watched is what is known of a run between two looks.
-type watched struct {
-	looks   uint64    // hash of its files' names, sizes and times
-	since   time.Time // since when they are so
-	stored  uint64    // looks when the run was stored
-	tried   uint64    // looks when the run could not be followed
-	session *session  // that follows it; nil without
-	id      string    // in the history; empty before it was stored
-	files   []string  // their names
+// placeOf is where a run is. Which run of the history it is depends on its contents.
+func (f *follower) placeOf(run *cbt.Run) string {
+	return f.Ingest.Pipeline.ArchiveOf(run) + ":" + run.Path
 }
 
-// placeOf is where a run is. Which run of the history it is depends on its contents.
-func (f *follower) placeOf(run *cbt.Run) string { return f.ArchiveOf(run) + ":" + run.Path }
-
-// watch looks again and again.
+// watch looks again and again. At the end of ctx it waits for the sessions, which store what they have.
 func (f *follower) watch(ctx context.Context) error {
 	sessions, stop := context.WithCancel(ctx)
 	defer f.reading.Wait()
 	defer stop()
 	f.changed = time.Now()
-	for {
-		err := f.look(ctx, sessions)
-		if ctx.Err() != nil {
-			return f.interrupted()
-		}
-		if err != nil {
+	for ctx.Err() == nil {
+		if err := f.look(ctx, sessions); err != nil && ctx.Err() == nil {
 			return err
 		}
-		if f.Idle > 0 && f.sessions() == 0 && time.Since(f.changed) >= f.Idle {
+		if f.Idle > 0 && f.live == 0 && time.Since(f.changed) >= f.Idle {
 			return nil
 		}
 		const rest = 10 // a look through a large archive takes long: it takes at most a tenth of the time
 		select {
 		case <-time.After(max(f.Every, rest*f.looked)):
 		case <-ctx.Done():
-			return f.interrupted()
 		}
 	}
-}
-
-// interrupted waits for the sessions, which store what they have.
-func (f *follower) interrupted() error {
 	f.reading.Wait()
 	var all error
 	for _, w := range f.watched {
-		if w.session != nil {
-			all = errors.Join(all, w.end(<-w.session.done, f.Log))
-		}
+		all = errors.Join(all, f.collect(w))
 	}
 	return all
 }
@@ -139,20 +123,23 @@ func (f *follower) look(ctx, sessions context.Context) error {
 	found := map[string]*cbt.Run{}
 	var over []*cbt.Run
 	for _, run := range archive.Runs {
-		if !f.Wanted(f.ArchiveOf(run), run.Path) {
+		if !f.Wanted(f.Ingest.Pipeline.ArchiveOf(run), run.Path) {
 			continue
 		}
 		place := f.placeOf(run)
 		found[place] = run
 		w := f.see(place, run, now)
-		if err := f.attend(w); err != nil {
+		if w.session != nil && !slices.Equal(w.session.files, w.files) { // another host's, or the logs that fio writes at the end
+			w.session.stop()
+		}
+		if err := f.collect(w); err != nil {
 			return err
 		}
 		switch {
 		case w.session != nil || w.stored == w.looks:
 		case now.Sub(w.since) >= f.Quiet:
 			over = append(over, run)
-		case w.tried != w.looks && mayBeLive(run) && f.sessions() < mostSessions:
+		case w.tried != w.looks && mayBeLive(run) && f.live < mostSessions:
 			readers.Add(1)
 			f.begin(sessions, w, run, readers.Done)
 		}
@@ -168,7 +155,7 @@ func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
 	if len(over) == 0 {
 		return nil
 	}
-	result, err := ingest.Runs(ctx, f.to, over, f.Options.Options)
+	result, err := ingest.Runs(ctx, f.to, over, f.Ingest)
 	f.LeftOut = f.LeftOut || result.LeftOut
 	if err != nil {
 		return err
@@ -177,20 +164,16 @@ func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
 		w := f.watched[f.placeOf(run)]
 		w.stored, w.id = w.looks, ""
 	}
-	checked := map[string]bool{}
 	for _, s := range result.Stored {
-		id := s.Run.Run.ID
-		f.watched[f.placeOf(s.Files)].id = id
+		f.watched[f.placeOf(s.Files)].id = s.Run.Run.ID
 		if s.Unchanged {
-			f.Log.Debug("unchanged: " + facts.Title(s.Run))
+			f.log.Debug("unchanged: " + facts.Title(s.Run))
 		} else {
-			f.Log.Info("stored " + facts.Title(s.Run) + ": " + totalsText(s.Run.All))
+			f.log.Info("stored " + facts.Title(s.Run) + ": " + totalsText(s.Run.All))
 		}
-		if checked[id] {
-			continue
-		}
-		checked[id] = true
-		if err := f.check(ctx, id); err != nil {
+	}
+	for _, run := range result.Runs() {
+		if err := f.check(ctx, run.Run.ID); err != nil {
 			return err
 		}
 	}
@@ -229,10 +212,10 @@ func (f *follower) check(ctx context.Context, id string) error {
 		switch v := &verdicts[i]; v.State {
 		case slo.Broken:
 			f.Broken = true
-			f.Log.Error(v.Message(&run.Run))
+			f.log.Error(v.Message(&run.Run))
 		case slo.Unknown:
 			f.LeftOut = true
-			f.Log.Warn(v.Message(&run.Run))
+			f.log.Warn(v.Message(&run.Run))
 		}
 	}
 	return nil

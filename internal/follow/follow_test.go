@@ -126,8 +126,8 @@ func inPlace(t *testing.T, test func(t *testing.T, p *place)) {
 		defer p.store.Close()
 		log := slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		p.options = Options{
-			Options: ingest.Options{Options: pipeline.Options{Levels: []mapping.Level{mapping.Cluster}, Workers: 1}, Log: log},
-			Paths:   []string{p.dir}, Wanted: func(string, string) bool { return true },
+			Ingest: ingest.Options{Pipeline: pipeline.Options{Levels: []mapping.Level{mapping.Cluster}, Workers: 1}, Log: log},
+			Paths:  []string{p.dir}, Wanted: func(string, string) bool { return true },
 			Every: time.Second, Quiet: 10 * time.Second, Idle: 10 * time.Second,
 			Window: func(w *window.Window) error { p.windows = append(p.windows, w); return nil },
 		}
@@ -153,7 +153,7 @@ func (p *place) ingest() {
 	archive, err := pipeline.Open(p.t.Context(), p.options.Paths, nil, nil)
 	check(p.t, err)
 	defer archive.Close()
-	_, err = ingest.Runs(p.t.Context(), p.target(), archive.Runs, p.options.Options)
+	_, err = ingest.Runs(p.t.Context(), p.target(), archive.Runs, p.options.Ingest)
 	check(p.t, err)
 }
 
@@ -213,7 +213,7 @@ func TestFollow(t *testing.T) {
 		check(t, err)
 		defer archive.Close()
 		var want []*window.Window
-		_, err = pipeline.Read(t.Context(), archive.Runs[0], p.options.Options.Options, func(d *mapping.Interval) error {
+		_, err = pipeline.Read(t.Context(), archive.Runs[0], p.options.Ingest.Pipeline, func(d *mapping.Interval) error {
 			want = append(want, window.From(d))
 			return nil
 		})
@@ -403,6 +403,9 @@ func TestAgain(t *testing.T) {
 				}
 				if len(p.windows) < 20 {
 					t.Errorf("%d windows\n%s", len(p.windows), p.said())
+				}
+				if hosts := p.only().Hosts; name == "set aside" && (len(hosts) != 1 || hosts[0].Name != "h1") {
+					t.Errorf("hosts of the run: %v", hosts)
 				}
 			})
 		})

@@ -22,23 +22,23 @@ type problems struct {
 
 // report reports the problems of a look that have lasted, and whether there are such.
 func (p *problems) report(found []*source.Problem, now time.Time) (lasting bool) {
-	seen := make(map[string]time.Time, len(found))
+	before := p.since
+	p.since = map[string]time.Time{}
 	for _, problem := range found {
 		if errors.Is(problem, fs.ErrNotExist) { // renamed or removed since its folder was listed
 			continue
 		}
 		text := problem.Error()
-		since, known := p.since[text]
-		if !known {
+		since, ok := before[text]
+		if !ok {
 			since = now
 		}
-		seen[text] = since
+		p.since[text] = since
 		if now.Sub(since) >= p.quiet {
 			p.once(text)
 			lasting = true
 		}
 	}
-	p.since = seen
 	return lasting
 }
 
@@ -51,9 +51,6 @@ func (p *problems) reportRest() bool {
 }
 
 func (p *problems) once(text string) {
-	if p.reported == nil {
-		p.reported = map[string]bool{}
-	}
 	if !p.reported[text] {
 		p.reported[text] = true
 		p.log.Warn(text)

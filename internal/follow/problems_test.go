@@ -35,7 +35,7 @@ func TestProblems(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var text bytes.Buffer
-			p := &problems{log: slog.New(slog.NewTextHandler(&text, nil)), quiet: 2 * time.Second}
+			p := &problems{log: slog.New(slog.NewTextHandler(&text, nil)), quiet: 2 * time.Second, reported: map[string]bool{}}
 			lasting := false
 			said := func() int { return strings.Count(text.String(), "format not understood") }
 			for _, l := range tt.looks {

@@ -3,8 +3,8 @@ package follow
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/window"
@@ -17,6 +17,17 @@ import (
 // seconds in memory.
 const mostSessions = 64
 
+// watched is what is known of a run between two looks.
+type watched struct {
+	looks   uint64    // hash of its files' names, sizes and times
+	since   time.Time // since when they are so
+	stored  uint64    // looks when the run was stored
+	tried   uint64    // looks when the run could not be followed
+	session *session  // that follows it; nil without
+	id      string    // in the history; empty before it was stored
+	files   []string  // names of its logs and reports
+}
+
 // session follows one live run.
 type session struct {
 	stop  context.CancelFunc
@@ -25,36 +36,27 @@ type session struct {
 	id    string     // of the run in the history; to be read when the session is over
 }
 
-// sessions are how many runs are followed.
-func (f *follower) sessions() (n int) {
-	for _, w := range f.watched {
-		if w.session != nil {
-			n++
-		}
-	}
-	return n
-}
-
 // begin follows a run from now on. done releases what it is read from.
 func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done func()) {
 	ctx, stop := context.WithCancel(ctx)
 	s := &session{stop: stop, done: make(chan error, 1), files: w.files}
 	w.session = s
+	f.live++
 	how := pipeline.Following{Quiet: f.Quiet, Every: f.Every}
-	highest := slices.Min(f.Levels)
-	alerts := newAlerts(f.Log, f.Rules)
+	highest := slices.Min(f.Ingest.Pipeline.Levels)
+	alerts := newAlerts(f.log, f.Rules)
 	known := func(ctx context.Context, e *pipeline.Execution) (string, *mapping.Run, error) {
 		found, err := ingest.Find(ctx, f.to.Store, e)
 		if err == nil {
 			s.id = found.ID
-			f.Log.Info("following " + e.Run.Archive + ":" + e.Run.Name)
+			f.log.Info("following " + e.Run.Archive + ":" + e.Run.Name)
 		}
 		return found.ID, found.Have, err
 	}
 	f.reading.Go(func() {
 		defer done()
 		defer stop()
-		res, err := pipeline.Follow(ctx, run, f.Options.Options.Options, how, f.to.Sink, known, func(d *mapping.Interval) error {
+		res, err := pipeline.Follow(ctx, run, f.Ingest.Pipeline, how, f.to.Sink, known, func(d *mapping.Interval) error {
 			if d.Level != highest {
 				return nil
 			}
@@ -66,45 +68,32 @@ func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done fun
 		})
 		if err == nil {
 			alerts.end()
-			res.Log(f.Log)
+			res.Log(f.log)
 		}
 		s.done <- err
 	})
 }
 
-// attend ends the session of a run that has other files now, such as another host's or the logs that
-// fio writes at the end, and looks whether the session is over.
-func (f *follower) attend(w *watched) error {
-	if w.session != nil && !slices.Equal(w.session.files, w.files) {
-		w.session.stop()
-	}
-	return w.collect(f.Log)
-}
-
-// collect looks whether the session is over.
-func (w *watched) collect(log *slog.Logger) error {
+// collect takes note of how the session of a run ended, if it has. Only what concerns all runs is an
+// error.
+func (f *follower) collect(w *watched) error {
 	if w.session == nil {
 		return nil
 	}
 	select {
 	case err := <-w.session.done:
-		return w.end(err, log)
+		id := w.session.id
+		w.session, w.tried = nil, w.looks
+		f.live--
+		switch {
+		case err == nil:
+			w.id = id
+		case errors.Is(err, pipeline.ErrNotLive):
+			f.log.Debug(err.Error())
+		case !errors.Is(err, context.Canceled):
+			return err
+		}
 	default:
-		return nil
-	}
-}
-
-// end takes note of how the session ended. Only what concerns all runs is an error.
-func (w *watched) end(err error, log *slog.Logger) error {
-	id := w.session.id
-	w.session, w.tried = nil, w.looks
-	switch {
-	case err == nil:
-		w.id = id
-	case errors.Is(err, pipeline.ErrNotLive):
-		log.Debug(err.Error())
-	case !errors.Is(err, context.Canceled):
-		return err
 	}
 	return nil
 }

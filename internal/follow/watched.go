@@ -69,7 +69,7 @@ func (f *follower) clear(ctx context.Context, found map[string]*cbt.Run) error {
 		}
 		if w.session != nil {
 			w.session.stop()
-			if err := w.collect(f.Log); err != nil {
+			if err := f.collect(w); err != nil {
 				return err
 			}
 			if w.session != nil {
@@ -121,6 +121,6 @@ func (f *follower) remove(ctx context.Context, id, place string) error {
 	if err := f.to.Store.Delete(ctx, id); err != nil {
 		return err
 	}
-	f.Log.Info("note: " + facts.Title(run) + " is part of " + place + " now: removed")
+	f.log.Info("note: " + facts.Title(run) + " is part of " + place + " now: removed")
 	return nil
 }

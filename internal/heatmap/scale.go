@@ -2,8 +2,8 @@ package heatmap
 
 import "math"
 
-// scale tells how strong a cell is drawn: numbers of requests on a logarithmic scale, in
-// levels, the least number of each. 1 has the lowest level, the most the highest.
+// scale is a logarithmic scale of numbers of requests, in levels of colour: the lowest number of each level. 1 has
+// the lowest level, the largest number the highest.
 type scale []int64
 
 func newScale(most int64, levels int) scale {
@@ -15,7 +15,7 @@ func newScale(most int64, levels int) scale {
 	return s
 }
 
-// level is that of n requests, of 1 or more. Levels that no whole number has are left out.
+// level is the level of n requests, 1 or more. A level between two neighbouring numbers is never used.
 func (s scale) level(n int64) int {
 	i := len(s) - 1
 	for i > 0 && s[i] > n {
@@ -24,7 +24,7 @@ func (s scale) level(n int64) int {
 	return i
 }
 
-// has tells whether there is a number of that level.
+// has reports whether a number of requests has that level.
 func (s scale) has(level int) bool {
 	return level == len(s)-1 || s[level] < s[level+1]
 }

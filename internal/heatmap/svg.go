@@ -12,23 +12,23 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// Picture says what is written around a map.
+// Picture is what is written around a map.
 type Picture struct {
 	Title, Subtitle string
 	Clock           chart.Clock
-	From, To        time.Time // what the time axis spans, if that is more than the map does
+	From, To        time.Time // the time axis, if it is longer than the map
 }
 
 // Where the cells are, and how large everything around them. Pixels.
 const (
 	top, bottom = 116, 58
 	areaHeight  = 480 // about
-	heading     = 62  // of top, for what a fragment leaves to the page
+	heading     = 62  // of top, with titles that a fragment does not have
 
-	levels = 24 // of colour: neighbours can just be told apart
+	levels = 24 // of colour: neighbours are just distinguishable
 )
 
-// lines are the percentiles that are drawn: told apart without colours, too.
+// lines are the percentiles that are drawn. They differ without colours, too.
 var lines = []struct {
 	name   string
 	q      float64
@@ -40,10 +40,10 @@ var lines = []struct {
 	{"p99", 0.99, "#7a1fa2", "2 3"},
 }
 
-// drawing is a map drawn as SVG.
+// drawing is a map that is drawn as SVG.
 type drawing struct {
 	*Map
-	*chart.Canvas
+	chart.Canvas
 	times      chart.TimeAxis
 	latencies  *chart.ValueAxis
 	bandHeight int
@@ -51,34 +51,34 @@ type drawing struct {
 	scale      scale
 }
 
-// WriteSVG draws the map as one SVG file that needs nothing else, on white: cells, and over them percentiles of the
-// columns, of their merged histograms. A column without requests is a gap, and so it is in the lines.
+// WriteSVG draws the map as one SVG file on white, which needs no other file: cells, and over them percentiles of the
+// columns, from their merged histograms. A column without requests is a gap in the lines.
 func (m *Map) WriteSVG(w io.Writer, p Picture) error {
 	d := m.drawing(p)
+	d.Styles = styles
 	height := top + d.height + bottom
-	d.Canvas = chart.NewFile(fmt.Sprintf(`width="%d" height="%d" viewBox="0 0 %d %d" font-family="system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="12" fill="#222"`,
-		chart.Width, height, chart.Width, height), p.label(), styles)
 	d.Printf("\n<title>%s</title>\n", chart.Escape("Latency heat map of "+p.Title))
 	d.Printf(`<rect width="%d" height="%d" fill="#fff"/>`+"\n", chart.Width, height)
 	d.Text(chart.Left, 30, "title", unit.Shorten(p.Title, 100))
 	d.Text(chart.Left, 52, "soft", unit.Shorten(p.Subtitle, 150))
 	d.draw()
-	_, err := io.WriteString(w, d.SVG()+"\n")
+	attributes := fmt.Sprintf(`width="%d" height="%d" viewBox="0 0 %d %d" font-family="system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="12" fill="#222"`,
+		chart.Width, height, chart.Width, height)
+	_, err := io.WriteString(w, d.SVG(attributes, p.label())+"\n")
 	return err
 }
 
-// Fragment draws the same as a part of a page, which has the titles and the colours: classes are text of the axes' names
-// (soft), grid, frame, the levels of cells (level0 …), halo and p50, p95, p99. [Levels] has colours for the cells.
+// Fragment draws the map as a part of a page, which has the titles and the colours. Its classes are soft (texts),
+// grid, frame, level0 … (cells), halo, p50, p95 and p99. [Levels] has colours for the cells.
 func (m *Map) Fragment(p Picture) string {
 	d := m.drawing(p)
-	d.Canvas = chart.New(fmt.Sprintf(`viewBox="0 %d %d %d"`, heading, chart.Width, top+d.height+bottom-heading), p.label())
 	d.draw()
-	return d.SVG()
+	return d.SVG(fmt.Sprintf(`viewBox="0 %d %d %d"`, heading, chart.Width, top+d.height+bottom-heading), p.label())
 }
 
 func (p *Picture) label() string { return "Latency heat map of " + p.Title + ", " + p.Subtitle }
 
-// styles are the attributes of a file, by class.
+// styles are the attributes of classes in a file.
 var styles = func() map[string]string {
 	list := map[string]string{
 		"title": `font-size="17" font-weight="600"`, "soft": `fill="#555"`, "grid": `stroke="#ddd"`, "frame": `fill="none" stroke="#888"`,
@@ -95,7 +95,7 @@ var styles = func() map[string]string {
 
 func levelClass(level int) string { return "level" + strconv.Itoa(level) }
 
-// Levels are the colours of cells, from the fewest requests to the most, on white or on a dark ground.
+// Levels are the colours of cells, from the fewest requests to the most, on a white or a dark ground.
 func Levels(isDark bool) []string { return chart.Shades(levels, isDark) }
 
 func (m *Map) drawing(p Picture) *drawing {
@@ -130,7 +130,7 @@ func (d *drawing) draw() {
 	d.legend()
 }
 
-// cells draws all cells of a colour as one path: neighbours in a column as one.
+// cells draws all cells of a colour as one path, and neighbours in a column as one rectangle.
 func (d *drawing) cells() {
 	paths := make([]strings.Builder, levels)
 	for i := range d.Columns {
@@ -162,7 +162,7 @@ func (d *drawing) cells() {
 // levelOf is the level of so many requests in a cell of a column.
 func (d *drawing) levelOf(c *Column, n int64) int { return d.scale.level(min(d.shownAs(c, n), d.Most)) }
 
-// percentiles draws the lines, each on white, to be seen on any colour.
+// percentiles draws the lines, each on a white one, to be visible on any colour.
 func (d *drawing) percentiles() {
 	for _, l := range lines {
 		var path strings.Builder

@@ -12,23 +12,22 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// Text says how a map is drawn with characters.
+// Text is how a map is drawn with characters.
 type Text struct {
-	Columns, Lines int  // at most so many for the cells
+	Columns, Lines int  // of cells, at most
 	Colour         bool // of 256; else shades
 	Clock          chart.Clock
 }
 
-// MarginWidth is what text needs beside the cells, for latencies and totals.
+// MarginWidth is the width of latencies and totals beside the cells.
 const MarginWidth = 9 + 16
 
-// grounds are colours of the 256 that terminals have, the lighter the more; all of them
-// can be seen on black and on white.
+// grounds are colours of the 256 of terminals, the lighter the more requests. All are visible on black and on white.
 var grounds = []int{25, 62, 98, 169, 203, 209, 214, 221}
 
 var shades = []rune("░▒▓█")
 
-// canvas is a map drawn on lines of characters.
+// canvas is a map drawn with lines of characters.
 type canvas struct {
 	*Map
 	how   Text
@@ -41,8 +40,7 @@ type canvas struct {
 	most  int64 // requests of a cell
 }
 
-// WriteText draws the map, with latencies on the left, the totals of lines on the right
-// and times below.
+// WriteText draws the map, with latencies on the left, the totals of lines on the right, and times below.
 func (m *Map) WriteText(w io.Writer, t Text) error {
 	c := m.canvas(t)
 	out := bufio.NewWriter(w)
@@ -66,7 +64,7 @@ func (m *Map) WriteText(w io.Writer, t Text) error {
 
 const unitsWidth = MarginWidth - 9
 
-// canvas takes the finest rows that fit.
+// canvas chooses the finest rows that fit.
 func (m *Map) canvas(t Text) *canvas {
 	c := &canvas{Map: m, how: t, rows: 1, wide: min(max(t.Columns/m.Slots, 1), 8)}
 	levels := len(shades)
@@ -113,12 +111,12 @@ func (c *canvas) line(line int) string {
 	return b.String()
 }
 
-// level is that of so many requests in a cell of a column.
+// level is the level of so many requests in a cell of a column.
 func (c *canvas) level(column int, n int64) int {
 	return c.scale.level(min(c.shownAs(&c.Columns[column], n), c.most))
 }
 
-// cell draws a cell, or two above each other.
+// cell draws a cell, or two cells one above the other.
 func (c *canvas) cell(line, column, wide int) string {
 	if !c.how.Colour {
 		if n := c.cells[line][column]; n > 0 {
@@ -142,8 +140,8 @@ func (c *canvas) cell(line, column, wide int) string {
 	return fmt.Sprintf("\x1b[38;5;%d;48;5;%dm%s\x1b[0m", ground(above), ground(below), strings.Repeat("▀", wide))
 }
 
-// times are the labels below the cells, each beginning where its time does: round ones
-// or, where none fits, that of the map's begin.
+// times are the labels below the cells. Each begins where its time does. If no round time fits, it is the begin of
+// the map.
 func (c *canvas) times(area int) string {
 	text := []rune(strings.Repeat(" ", area+unitsWidth))
 	free := 0
@@ -162,7 +160,7 @@ func (c *canvas) times(area int) string {
 	return strings.TrimRight(string(text), " ")
 }
 
-// legend says what a cell is, and how many requests a shade.
+// legend explains the size of a cell and the shades.
 func (c *canvas) legend() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "cells of %s by 1/%d of a power of ten:", short(c.Width), BandsPerDecade/c.bands)
@@ -179,7 +177,7 @@ func (c *canvas) legend() string {
 	return b.String() + " or more requests"
 }
 
-// short is a duration without the zeros that Go ends it with.
+// short is a duration without zeros at its end.
 func short(d time.Duration) string {
 	text := d.Round(time.Millisecond).String()
 	if rest, ok := strings.CutSuffix(text, "m0s"); ok {

@@ -18,14 +18,14 @@ type Finding struct {
 	Remedy  string // what the user has to do; empty if the repair has done it
 }
 
-// Checked is what a check has looked at.
+// Checked is how much a check has read.
 type Checked struct{ Runs, Documents int }
 
-// Check looks at all of a history: whether every document can be read, whether each run has
-// as many interval documents as its document says, and whether there are documents of
-// versions that no run has. It reports what it finds in the order of runs. With repair, it
-// removes damaged documents and those that belong to no run, so that no ingest may run
-// meanwhile. An error is one that ended the check.
+// Check reads a whole history. It checks that every document can be read, that each run has
+// as many interval documents as its document says, and that there are no documents of
+// versions that no run has. It reports findings in the order of runs. With repair, it
+// removes damaged documents and those that belong to no run, so no ingest may run at the
+// same time. An error means that the check did not reach its end.
 func Check(ctx context.Context, s Store, repair bool, report func(Finding)) (Checked, error) {
 	c := &check{store: s, repair: repair, report: report, seen: map[string]bool{}}
 	if f, ok := s.(interface {
@@ -36,10 +36,10 @@ func Check(ctx context.Context, s Store, repair bool, report func(Finding)) (Che
 			return c.Checked, err
 		}
 		for _, fault := range faults {
-			report(Finding{"", "the file is damaged: " + fault, "keep a copy of it, and ingest all runs into a new one with --history"})
+			report(Finding{"", "the file is damaged: " + fault, "keep a copy of it, and ingest all runs into a new file with --history"})
 		}
 		if len(faults) > 0 {
-			return c.Checked, nil // to write would make it worse
+			return c.Checked, nil // writing would make it worse
 		}
 	}
 	counts, err := s.Count(ctx, nil)
@@ -104,7 +104,7 @@ func (c *check) damagedRun(ctx context.Context, damaged *DamagedRunError) error 
 	return nil
 }
 
-// run reads all documents of a run, and compares their number.
+// run reads all documents of a run and compares their number.
 func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error {
 	c.Runs++
 	damaged, removed := 0, []string(nil)
@@ -155,7 +155,7 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// version looks whether the documents of a run are of its version, and can be seen.
+// version checks that the documents of a run are all of its version, and visible.
 func (c *check) version(ctx context.Context, counts Counts, run *mapping.Run) error {
 	if counts.IsCurrent(run) {
 		return nil
@@ -181,7 +181,7 @@ func (c *check) version(ctx context.Context, counts Counts, run *mapping.Run) er
 	return nil
 }
 
-// orphans are documents of runs that have none of their own.
+// orphans finds interval documents of runs that have no run document.
 func (c *check) orphans(ctx context.Context, counts Counts) error {
 	for _, id := range slices.Sorted(maps.Keys(counts)) {
 		if c.seen[id] {

@@ -2,10 +2,10 @@ package history
 
 import "github.com/fio2es/fio2es/mapping"
 
-// Counts are how many interval documents a history has: by run.id, then by run.ingest.
+// Counts are how many interval documents a history has, by run.id and then by run.ingest.
 type Counts map[string]map[string]Count
 
-// Count is of one version of a run.
+// Count is how many interval documents one version of a run has.
 type Count struct {
 	mapping.Documents
 	Parts   int // further parts that [mapping.Interval.Split] made of these; not counted in the embedded history

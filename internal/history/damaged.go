@@ -8,8 +8,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// DamagedRunError is a run whose document cannot be read. It is an [ErrDamaged], and it
-// does not end [Store.Runs].
+// DamagedRunError is the error of a run whose document cannot be read. It is an [ErrDamaged],
+// and it does not end [Store.Runs].
 type DamagedRunError struct {
 	ID  string // empty if even that cannot be read
 	Err error
@@ -22,10 +22,10 @@ func (e *DamagedRunError) Error() string {
 // Unwrap makes it an [ErrDamaged].
 func (e *DamagedRunError) Unwrap() []error { return []error{ErrDamaged, e.Err} }
 
-// IsSkipped reports whether err is of one run alone, and other runs follow it.
+// IsSkipped reports whether err concerns one run only, and other runs follow it.
 func IsSkipped(err error) bool { return errors.As(err, new(*DamagedRunError)) }
 
-// DecodeRun reads a run's document, which must say which version of which run it is of.
+// DecodeRun decodes a run's document. It fails if the document has no id or no version.
 func DecodeRun(text []byte) (*mapping.Run, error) {
 	run := new(mapping.Run)
 	err := json.Unmarshal(text, run)

@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// The ways in which a store can fail that callers tell apart.
+// The errors of stores that callers distinguish.
 var (
 	ErrNotFound  = errors.New("no such run in the history")
 	ErrAmbiguous = errors.New("more than one run begins with that")
@@ -25,51 +25,51 @@ var (
 
 // Store is a history of runs. Its methods may be called by several goroutines at once.
 type Store interface {
-	// Put stores interval documents, any number. When it returns nil they are durable:
-	// killing the process, or the machine, does not lose them. It fails when a document
-	// does not pass its Check, and then stores none of them.
+	// Put stores interval documents, any number. They are durable at the latest when Finish
+	// returns nil: then neither a killed process nor a power failure loses them. It fails when
+	// a document does not pass its Check, and then stores none of them.
 	Put(ctx context.Context, docs []*mapping.Interval) error
 
-	// Finish stores the run's document and removes the interval documents of its other
-	// versions, at one stroke. Until then readers see the old version, or nothing. The
-	// document's Ingested stays what it was when all else is equal to what is stored.
+	// Finish stores the run's document, which makes its version the current one, and removes
+	// the interval documents of its other versions. Until then readers see the old version,
+	// or nothing. If the stored document differs only in Ingested, that stays as it was.
 	Finish(ctx context.Context, run *mapping.Run) error
 
-	// Run is the run of an id, or of a prefix of it that no other run has: else it
-	// fails with ErrNotFound, or with ErrAmbiguous and the candidates.
+	// Run is the run with an id, or with an id that begins so. It fails with ErrNotFound if
+	// there is none, and with ErrAmbiguous and the candidates if there are several.
 	Run(ctx context.Context, id string) (*mapping.Run, error)
 
-	// Runs are the runs that f lets through, the newest start first. A [DamagedRunError] is
-	// of one run alone, which the limit does not count; any other error ends it.
+	// Runs are the runs that f selects, the newest start first. A [DamagedRunError] concerns
+	// one run, which the limit does not count, and other runs follow; any other error ends
+	// the list.
 	Runs(ctx context.Context, f RunFilter) iter.Seq2[*mapping.Run, error]
 
-	// Holding are the runs that have a report or a log with one of these contents, as
-	// [mapping.Source.Hashes] gives them, by id and without histograms. It takes any
-	// number of hashes, and finds what was finished before the call. It skips runs whose
-	// documents cannot be read.
+	// Holding are the runs that have a report or a log with one of these contents, by id and
+	// without histograms. Hashes are as [mapping.Source.Hashes] returns them, any number. It
+	// finds what was finished before the call, and skips runs whose documents cannot be read.
 	Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error)
 
 	// Intervals are the documents of finished runs that s selects, ordered by time,
-	// then direction, host, job, run and part, as texts. An error ends it.
+	// then direction, host, job, run and part, as texts. An error ends the list.
 	Intervals(ctx context.Context, s Selection) iter.Seq2[*mapping.Interval, error]
 
 	// Count counts the interval documents of runs, given by their whole ids, or of all runs
-	// if none are given: those of all versions, also of ones that are not finished. No levels are all levels. What
-	// [mapping.Interval.Split] made of one document counts as one.
+	// if none are given, by version, whether finished or not. No levels means all levels. The
+	// parts that [mapping.Interval.Split] made of one document count as one.
 	Count(ctx context.Context, runs []string, levels ...mapping.Level) (Counts, error)
 
-	// MakeCurrent removes the interval documents of a run that are of other versions, and
-	// then shows those of this version that are pending.
+	// MakeCurrent removes the interval documents of a run's other versions. Then it shows
+	// those of this version that are pending.
 	MakeCurrent(ctx context.Context, runID, ingest string) error
 
-	// Delete removes a run with all its documents, finished or not. It takes the whole
-	// id, and fails with ErrNotFound when there is nothing to remove.
+	// Delete removes a run, given by its whole id, with all its documents, finished or not.
+	// It fails with ErrNotFound when there is nothing to remove.
 	Delete(ctx context.Context, runID string) error
 
 	Close() error
 }
 
-// RunFilter tells which runs are wanted. The zero value wants all of them.
+// RunFilter selects runs. The zero value selects all of them.
 type RunFilter struct {
 	Text      string            // in the id, name, archive, path, benchmark, workload, mode or a label; any case
 	Labels    map[string]string // all of them with these values
@@ -80,7 +80,7 @@ type RunFilter struct {
 	Light     bool      // leave out histograms and the list of source files
 }
 
-// Selection tells which interval documents are wanted. Empty lists want all.
+// Selection selects interval documents. An empty list selects all.
 type Selection struct {
 	Runs       []string // whole ids
 	Level      mapping.Level
@@ -91,8 +91,8 @@ type Selection struct {
 	Light      bool      // leave out histograms: nine tenths of a document
 }
 
-// Matches tells whether f wants the run; it does not look at Limit. Stores that filter
-// by other means must agree with it.
+// Matches reports whether f selects the run, without regard to Limit. Stores that filter by other
+// means must agree with it.
 func (f *RunFilter) Matches(r *mapping.Run) bool {
 	for key, want := range f.Labels {
 		if got, ok := r.Run.Labels[key]; !ok || got != want {
@@ -106,8 +106,8 @@ func (f *RunFilter) Matches(r *mapping.Run) bool {
 		(f.Text == "" || f.matchesText(r))
 }
 
-// Select gives those of some runs that f lets through, at most Limit. Errors are let through
-// and not counted.
+// Select returns those of some runs that f selects, at most Limit. Errors pass through, and
+// Limit does not count them.
 func (f *RunFilter) Select(runs iter.Seq2[*mapping.Run, error]) iter.Seq2[*mapping.Run, error] {
 	return func(yield func(*mapping.Run, error) bool) {
 		n := 0
@@ -136,11 +136,11 @@ func (f *RunFilter) matchesText(r *mapping.Run) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), want) })
 }
 
-// Candidates are as many runs as are worth listing where one was meant.
+// Candidates is how many runs an [ErrAmbiguous] lists at most.
 const Candidates = 10
 
-// CheckOne fails unless just one run was found by its id, or by what its id begins with;
-// ids are of those that were, at most one more than Candidates.
+// CheckOne fails unless exactly one run was found by its id or by the begin of it. ids are
+// those of the runs found, at most one more than [Candidates].
 func CheckOne(id string, ids []string) error {
 	switch {
 	case len(ids) == 0 || id == "":

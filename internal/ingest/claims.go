@@ -40,7 +40,7 @@ type claim struct {
 	turn       sync.Once
 	id         string
 	src        *mapping.Source
-	duplicates []*mapping.Run // that the history has beside the one that is kept
+	duplicates []*mapping.Run // other runs of the same files in the history
 	over       chan struct{}  // nil before the run is claimed
 }
 

@@ -23,8 +23,8 @@ func execution(content int) *pipeline.Execution {
 	return &pipeline.Execution{Source: src, Run: mapping.RunRef{ID: mapping.RunID(&src), Name: hash}}
 }
 
-// Runs are looked up in their order, whatever is read faster, and those that are the same one after
-// the other. All end, though some are never looked up.
+// Runs are looked up in their order, even if a later one is read faster, and those that are the same one
+// after the other. All end, though some are never looked up.
 func TestClaims(t *testing.T) {
 	const runs, contents = 20, 4
 	for seed := range uint64(20) {

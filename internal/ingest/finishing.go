@@ -2,20 +2,23 @@ package ingest
 
 import "sync"
 
-// finishing finishes runs while others are read: a cluster finishes many at once as quickly as one.
+// mostFinishing is how many runs are finished at a time. Each needs some 100 KB of memory.
+const mostFinishing = 256
+
+// finishing finishes runs in a cluster while others are read.
 type finishing struct {
-	slots   chan struct{} // nil: runs are finished by whoever read them
+	slots   chan struct{} // nil: a run is finished before the next one is read
 	pending sync.WaitGroup
 }
 
-func newFinishing(most int) *finishing {
-	if most <= 1 {
+func newFinishing(isCluster bool) *finishing {
+	if !isCluster {
 		return &finishing{}
 	}
-	return &finishing{slots: make(chan struct{}, most)}
+	return &finishing{slots: make(chan struct{}, mostFinishing)}
 }
 
-// run calls finish, now or beside what follows.
+// run calls finish, at once or in the background.
 func (f *finishing) run(finish func()) {
 	if f.slots == nil {
 		finish()

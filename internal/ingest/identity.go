@@ -11,6 +11,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -96,15 +97,9 @@ func isBeginning(run *mapping.Run, e *pipeline.Execution) bool {
 		e.HasGrownFrom(&run.Source) && !mapping.PartsOfOne(&run.Source, &e.Source)
 }
 
-// SharingStore is a history that finds the runs that share files.
-type SharingStore interface {
-	history.Store
-	Sharing(ctx context.Context) ([]*mapping.Run, error)
-}
-
 // RemoveOldDuplicates removes what version 1 of the embedded history stored of one run under several
 // names.
-func RemoveOldDuplicates(ctx context.Context, store SharingStore, log *slog.Logger) error {
+func RemoveOldDuplicates(ctx context.Context, store *sqlite.Store, log *slog.Logger) error {
 	runs, err := store.Sharing(ctx)
 	if err != nil {
 		return err

@@ -22,15 +22,15 @@ import (
 type Target struct {
 	Sink  pipeline.Sink
 	Store history.Store // the history that Sink writes to; nil for a file, which has no earlier runs
-	// Finishing is how many runs may be finished at a time. Each has some 100 KB in memory meanwhile.
-	Finishing int
+
+	IsCluster bool // it finishes many runs at once as quickly as one
 }
 
 // Options say how runs are stored.
 type Options struct {
-	pipeline.Options
+	Pipeline pipeline.Options
 	Log      *slog.Logger
-	Progress func(done int) // called when so many runs are done; nil: no progress
+	Progress func(done int) // called when so many runs are done; may be nil
 }
 
 // Stored is a run that the target has.
@@ -78,14 +78,13 @@ func (r *Result) Count() (documents, unchanged int) {
 // Messages come in the order of the runs. An error ends all runs; the result is of those before.
 func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result, error) {
 	result, err := each(ctx, to, runs, opt, false)
-	if err != nil || to.Store == nil {
-		return result, err
+	if err == nil && to.Store != nil {
+		err = restore(ctx, to, &result, opt)
 	}
-	return result, restore(ctx, to, &result, opt)
+	return result, err
 }
 
-// restore counts the documents of the runs that were left as they are, and stores those runs again
-// of which documents are missing.
+// restore counts the documents of unchanged runs, and stores the runs again that lack some.
 func restore(ctx context.Context, to Target, result *Result, opt Options) error {
 	var kept []*mapping.Run
 	for _, s := range result.Stored {
@@ -132,21 +131,21 @@ type outcome struct {
 // refusedError says why one run is not stored. Others are.
 type refusedError struct{ error }
 
-// each stores runs. again stores once more what the target has.
+// each stores runs. With again, it stores the version that the target has again.
 func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bool) (Result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	workers, side := cmp.Or(max(opt.Workers, 0), runtime.GOMAXPROCS(0)), 1
+	workers, side := cmp.Or(max(opt.Pipeline.Workers, 0), runtime.GOMAXPROCS(0)), 1
 	if to.Store != nil {
 		side = max(min(workers, len(runs)), 1)
 	}
-	reading := opt.Options
+	reading := opt.Pipeline
 	reading.Workers = max(workers/side, 1)
 	outcomes := make([]chan outcome, len(runs))
 	for i := range outcomes {
 		outcomes[i] = make(chan outcome, 1)
 	}
-	claims, finishing := newClaims(to.Store, opt.Log, len(runs)), newFinishing(to.Finishing)
+	claims, finishing := newClaims(to.Store, opt.Log, len(runs)), newFinishing(to.IsCluster)
 	one := func(i int) {
 		claim := claims.of(i, again)
 		res, err := pipeline.Ingest(ctx, runs[i], reading, to.Sink, claim.known)
@@ -235,9 +234,8 @@ func (r *Result) take(run *cbt.Run, o outcome, log *slog.Logger) error {
 	return nil
 }
 
-// missing are the runs of which a store lacks documents, by id, with what it lacks. For the others
-// it finishes what an interrupted ingest left: documents of other versions go, and dashboards show
-// those of this one.
+// missing is what a store lacks of some runs, by id. For the other runs it finishes interrupted
+// replacements: it removes documents of other versions, and dashboards show those of this one.
 func missing(ctx context.Context, store history.Store, runs []*mapping.Run, log *slog.Logger) (map[string]string, error) {
 	if len(runs) == 0 {
 		return nil, nil

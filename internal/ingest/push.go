@@ -8,32 +8,15 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-// Source is a history whose documents can be read as they are stored.
-type Source interface {
-	history.Store
-	Encoded(ctx context.Context, run *mapping.Run) iter.Seq2[*mapping.Encoded, error]
-}
-
-// Destination is where runs are pushed.
-type Destination struct {
-	Sink      EncodedSink
-	Store     VersionedStore // the history that Sink writes to; nil for a file
-	Finishing int            // how many runs may be finished at a time
-}
 
 // EncodedSink takes documents as they are stored.
 type EncodedSink interface {
 	PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error)
 	Finish(ctx context.Context, run *mapping.Run) error
-}
-
-// VersionedStore is a history that finds the versions of many runs at once.
-type VersionedStore interface {
-	history.Store
-	Versions(ctx context.Context, ids []string) (map[string]string, error)
 }
 
 // PushOptions say which runs are pushed.
@@ -49,11 +32,12 @@ type Pushed struct {
 	LeftOut                    bool // something was skipped; a message says what
 }
 
-// Push copies the runs of a history that the destination has not.
-func Push(ctx context.Context, from Source, to Destination, opt PushOptions) (Pushed, error) {
+// Push copies the runs of the embedded history that a cluster has not, or all of them to a file:
+// then cluster is nil.
+func Push(ctx context.Context, from *sqlite.Store, to EncodedSink, cluster *elastic.Store, opt PushOptions) (Pushed, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	p := &push{from: from, Destination: to, PushOptions: opt, finishing: newFinishing(to.Finishing), stop: stop}
+	p := &push{PushOptions: opt, from: from, to: to, cluster: cluster, finishing: newFinishing(cluster != nil), stop: stop}
 	err := p.all(ctx)
 	p.finishing.wait()
 	if cause := context.Cause(ctx); cause != nil { // a run could not be finished, which ended all else
@@ -65,9 +49,10 @@ func Push(ctx context.Context, from Source, to Destination, opt PushOptions) (Pu
 // push is one call of Push.
 type push struct {
 	Pushed
-	Destination
 	PushOptions
-	from      Source
+	from      *sqlite.Store
+	to        EncodedSink
+	cluster   *elastic.Store
 	finishing *finishing
 	stop      context.CancelCauseFunc
 }
@@ -128,7 +113,7 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 	return nil
 }
 
-// there is what the destination has of some runs.
+// there is what the cluster has of some runs.
 type there struct {
 	versions map[string]string // by id
 	sharing  []*mapping.Run    // runs of other ids that share files
@@ -136,14 +121,14 @@ type there struct {
 }
 
 func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err error) {
-	if p.Store == nil {
+	if p.cluster == nil {
 		return t, nil
 	}
 	ids := make([]string, len(runs))
 	for i, r := range runs {
 		ids[i] = r.Run.ID
 	}
-	if t.versions, err = p.Store.Versions(ctx, ids); err != nil {
+	if t.versions, err = p.cluster.Versions(ctx, ids); err != nil {
 		return t, err
 	}
 	var hashes []string
@@ -157,11 +142,11 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err er
 		}
 	}
 	if len(hashes) > 0 {
-		if t.sharing, err = p.Store.Holding(ctx, hashes); err != nil {
+		if t.sharing, err = p.cluster.Holding(ctx, hashes); err != nil {
 			return t, err
 		}
 	}
-	t.lacking, err = missing(ctx, p.Store, append(kept, t.sharing...), p.Log)
+	t.lacking, err = missing(ctx, p.cluster, append(kept, t.sharing...), p.Log)
 	return t, err
 }
 
@@ -187,7 +172,7 @@ func (p *push) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
 		return true, err
 	}
 	if now, err := p.from.Run(ctx, r.Run.ID); err != nil || now.Run.Ingest != r.Run.Ingest {
-		return true, err // it was replaced meanwhile, which one finds
+		return true, err // it was replaced since, which one finds
 	}
 	p.Log.Warn(fmt.Sprintf("run %s (%s) is not pushed: the embedded history lacks %s: ingest its files again, then push",
 		r.Run.ID[:8], facts.Title(r), counts.LackText(r)))
@@ -198,7 +183,7 @@ func (p *push) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
 // one pushes a run. same are runs there of the same files, which it replaces.
 func (p *push) one(ctx context.Context, r *mapping.Run, same []*mapping.Run) error {
 	wrap := func(err error) error { return fmt.Errorf("push %s: %w", facts.Title(r), err) }
-	n, err := p.Sink.PutEncoded(ctx, p.from.Encoded(ctx, r))
+	n, err := p.to.PutEncoded(ctx, p.from.Encoded(ctx, r))
 	p.Documents += n
 	if d := r.Documents; err == nil && n < d.Cluster+d.Host+d.Job { // documents in several parts are more
 		err = fmt.Errorf("%w: push again", history.ErrReplaced)
@@ -208,9 +193,9 @@ func (p *push) one(ctx context.Context, r *mapping.Run, same []*mapping.Run) err
 	}
 	p.Runs++
 	p.finishing.run(func() {
-		err := p.Sink.Finish(ctx, r)
+		err := p.to.Finish(ctx, r)
 		if err == nil && len(same) > 0 {
-			err = removeDuplicates(ctx, p.Store, r, same, p.Log)
+			err = removeDuplicates(ctx, p.cluster, r, same, p.Log)
 		}
 		if err != nil {
 			p.stop(wrap(err))

@@ -5,50 +5,49 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"os"
 
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline"
 )
 
-// Rejects are the documents of a reject file.
-type Rejects struct {
-	Intervals []*mapping.Interval
-	Runs      []*mapping.Run
-	LeftOut   bool // lines of the file were skipped; a message says which
-}
-
-// ReadRejects reads all of a reject file: what is rejected again may go into the same file. Lines
-// that are no documents are reported and skipped.
-func ReadRejects(name string, log *slog.Logger) (*Rejects, error) {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	all := &Rejects{}
+// PushRejects sends the documents of a reject file again, given its name and text, and returns how many
+// there are. It reports and skips lines that are not documents.
+func PushRejects(
+	ctx context.Context, to *bulk.Writer, name string, text []byte, log *slog.Logger,
+) (documents int, leftOut bool, err error) {
+	var intervals []*mapping.Interval
+	var runs []*mapping.Run
 	for reject, err := range bulk.ReadRejects(bytes.NewReader(text)) {
 		if err == nil {
-			err = all.add(reject.Document)
+			err = decode(reject.Document, &intervals, &runs)
 		}
 		if err != nil {
 			log.Warn(name + ": " + err.Error())
-			all.LeftOut = true
+			leftOut = true
 		}
 	}
-	return all, nil
+	documents = len(intervals) + len(runs)
+	if err := to.Put(ctx, intervals); err != nil {
+		return documents, leftOut, err
+	}
+	for _, run := range runs {
+		if err := to.Finish(ctx, run); err != nil {
+			return documents, leftOut, err
+		}
+	}
+	return documents, leftOut, to.Flush(ctx)
 }
 
-// add adds an interval document, which has a level, or a run document.
-func (r *Rejects) add(text []byte) error {
+// decode decodes an interval document, which has a level, or a run document.
+func decode(text []byte, intervals *[]*mapping.Interval, runs *[]*mapping.Run) error {
 	var kind struct{ Level string }
 	if err := json.Unmarshal(text, &kind); err != nil {
 		return err
 	}
 	if kind.Level == "" {
-		return appendDecoded(text, &r.Runs)
+		return appendDecoded(text, runs)
 	}
-	return appendDecoded(text, &r.Intervals)
+	return appendDecoded(text, intervals)
 }
 
 func appendDecoded[D any](text []byte, to *[]*D) error {
@@ -58,23 +57,4 @@ func appendDecoded[D any](text []byte, to *[]*D) error {
 		*to = append(*to, d)
 	}
 	return err
-}
-
-// Flusher is a sink that can wait until all of its documents are settled.
-type Flusher interface {
-	pipeline.Sink
-	Flush(ctx context.Context) error
-}
-
-// Push sends the documents again.
-func (r *Rejects) Push(ctx context.Context, to Flusher) error {
-	if err := to.Put(ctx, r.Intervals); err != nil {
-		return err
-	}
-	for _, run := range r.Runs {
-		if err := to.Finish(ctx, run); err != nil {
-			return err
-		}
-	}
-	return to.Flush(ctx)
 }

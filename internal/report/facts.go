@@ -39,7 +39,7 @@ func (r *pageRun) facts() []fact {
 	f.add("Run", d.Run.ID)
 	began, ended := "not known", ""
 	if r.clock().Known {
-		began, ended = timeText(d.Run.Start)+" UTC", timeText(d.Run.End)+" UTC"
+		began, ended = unit.Moment(d.Run.Start)+" UTC", unit.Moment(d.Run.End)+" UTC"
 	}
 	f.add("Start", began)
 	f.add("End", ended)
@@ -96,7 +96,7 @@ func (r *pageRun) lead() string {
 
 // endText is when the run ended, without the day if that is the day of its start.
 func (r *pageRun) endText() string {
-	start, end := timeText(r.doc.Run.Start), timeText(r.doc.Run.End)[:19]
+	start, end := unit.Moment(r.doc.Run.Start), unit.Moment(r.doc.Run.End)[:19]
 	if start[:10] == end[:10] {
 		return end[11:]
 	}
@@ -203,31 +203,19 @@ func settingsLine(d *mapping.Run) string {
 	return strings.Join(parts, " · ")
 }
 
-// optionFacts are fio's options, by name.
-func optionFacts(options map[string]string) []fact {
-	var f []fact
-	for _, name := range slices.Sorted(maps.Keys(options)) {
-		f = append(f, fact{name, options[name]})
+// factsOf are the entries of a map, by name.
+func factsOf[V any](values map[string]V) []fact {
+	var list []fact
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		list = append(list, fact{name, fmt.Sprint(values[name])})
 	}
-	return f
+	return list
 }
-
-// configFacts are the entries of the configuration, by name.
-func configFacts(config map[string]any) []fact {
-	var f []fact
-	for _, name := range slices.Sorted(maps.Keys(config)) {
-		f = append(f, fact{name, fmt.Sprint(config[name])})
-	}
-	return f
-}
-
-// timeText is a time for people.
-func timeText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
 
 // moment is a time of day, or the time since the run's start if its date is not known.
 func (r *pageRun) moment(t time.Time) string {
 	if r.clock().Known {
-		return timeText(t)
+		return unit.Moment(t)
 	}
 	return clockTime(r.clock(), t)
 }

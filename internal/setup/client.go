@@ -46,8 +46,11 @@ const advicePassing = ": try again later"
 
 // advice is what can be done about an answer, after a colon; empty if the answer says it.
 func (c *client) advice(e *es.Error) string {
-	if e.IsDiskFull() {
+	switch {
+	case e.IsDiskFull():
 		return ""
+	case es.Temporary(e):
+		return advicePassing
 	}
 	switch e.Status {
 	case http.StatusForbidden:
@@ -55,8 +58,6 @@ func (c *client) advice(e *es.Error) string {
 			return ": the cluster or index is read-only: see its disk watermarks and index.blocks settings"
 		}
 		return ": missing: " + c.privilege(e.Method, e.Path) + "; docs/elasticsearch.md has a role for setup"
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusRequestTimeout:
-		return advicePassing
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone:
 		if strings.HasPrefix(e.Path, "/_") {
 			return ": fio2es needs Elasticsearch 8.6 or later; without lifecycle policies, set elasticsearch.policy to none"

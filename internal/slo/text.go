@@ -73,7 +73,7 @@ func (v *Verdict) breachText(start time.Time) string {
 	text := fmt.Sprintf("%s: %s", v.Rule.Metric, v.ValueText())
 	if w := &v.Windows; v.Rule.InWindows() {
 		at := func(ms int64) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
-		text = fmt.Sprintf("%s: held for %s of %s; first broken at %s, longest from %s for %s, worst at %s: %s",
+		text = fmt.Sprintf("%s: met for %s of %s; first broken at %s, longest from %s for %s, worst at %s: %s",
 			v.Rule.Metric, v.ValueText(), Length(w.Judged), unit.Moment(at(w.First.Start)),
 			Clock(at(w.Longest.Start)), Length(w.Longest.End-w.Longest.Start), Clock(at(w.Worst.Start)), v.WorstText())
 	}
@@ -86,7 +86,7 @@ func (v *Verdict) breachText(start time.Time) string {
 // Clock writes the time of a day for people, or the time since the run's start where that is not
 // known.
 func Clock(t time.Time) string {
-	if t.Year() >= 1970 {
+	if unit.IsKnown(t) {
 		return t.UTC().Format("15:04:05.000")
 	}
 	return unit.Moment(t)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/unit"
 )
 
 // Column is a column of a table whose rows are of type R.
@@ -48,10 +50,10 @@ func (c *Column[R]) TextOf(row R) string {
 	return c.Text(row)
 }
 
-// timeLayout is that of documents: as many digits for every time, so that texts sort as times.
+// timeLayout is the one of documents. All times have the same number of digits, so texts sort as times.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// known is a value, or nil where it is none.
+// known is a value, or nil if it is not known.
 func known(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -59,7 +61,7 @@ func known(v any) any {
 			return nil
 		}
 	case time.Time:
-		if v.Year() < 1970 {
+		if !unit.IsKnown(v) {
 			return nil
 		}
 		return v.UTC().Format(timeLayout)
@@ -67,7 +69,7 @@ func known(v any) any {
 	return v
 }
 
-// cell is a value as CSV has it. A list has spaces between its items.
+// cell is a value in CSV. A list has spaces between its items.
 func cell(v any) string {
 	switch v := known(v).(type) {
 	case nil:

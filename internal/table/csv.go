@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// csvWriter writes CSV that can be opened in a spreadsheet. A cell that begins with =, +, -, @,
-// a tab or a line's end is run as a formula there, and names come from archives of others, so
-// such a cell gets an apostrophe in front, which makes it a text. Numbers stay as they are.
+// csvWriter writes CSV for spreadsheets. They run a cell that begins with =, +, -, @, a tab or a line end as a
+// formula, and names come from archives of others. So such a cell gets an apostrophe in front, which makes it a text.
+// Numbers stay as they are.
 type csvWriter struct {
 	*csv.Writer
 	exact bool     // cells are written as they are
 	safe  []string // of a row
 }
 
-// Write writes a row. Like that of [csv.Writer], it may keep it until Flush.
+// Write writes a row. Like the one of [csv.Writer], it may keep the row until Flush.
 func (w *csvWriter) Write(cells []string) error {
 	if w.exact {
 		return w.Writer.Write(cells)

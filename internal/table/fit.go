@@ -13,8 +13,8 @@ const (
 	shortestText = 10
 )
 
-// fit makes the columns of a table fit into so many characters, and says what is not shown; "" if all is. Texts of the
-// columns in cut get shorter, then the columns in drop go one after another. No number is cut.
+// fit makes the columns of a table fit into so many characters, and returns a note on what is not shown. Texts of the
+// columns in cut are shortened, then the columns in drop are left out one after another. No number is shortened.
 func (g *grid) fit(characters int) string {
 	if characters <= 0 || g.total() <= characters {
 		return ""

@@ -45,7 +45,7 @@ func (g *grid) clean(text string) string {
 	return text
 }
 
-// blank is a line between rows and what is above or below them, where there has to be one.
+// blank is the line between rows and other text, if the format needs one.
 func (g *grid) blank() string {
 	if g.isMarkdown {
 		return "\n"
@@ -72,8 +72,8 @@ func (g *grid) add(cells []string) {
 	g.rows = append(g.rows, cells)
 }
 
-// write writes the rows, and forgets them. A table of very many rows is written in parts, so that it need not fit into
-// memory: columns only get wider from part to part, and the header comes again where a column is new.
+// write writes the rows, and forgets them. A very long table is written in parts, so it need not fit into memory. Its
+// columns only get wider from part to part, and the header is repeated when a column is new.
 func (g *grid) write(w io.Writer) error {
 	if g.isMarkdown && len(g.rows) == 0 {
 		return nil

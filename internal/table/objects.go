@@ -27,13 +27,12 @@ func newObjects(w io.Writer, keys []string) *objects {
 	return o
 }
 
-// encode appends a value. Only texts, numbers, booleans and lists of texts come here, all of
-// which JSON has.
+// encode appends a text, a number, a boolean or a list of texts.
 func (o *objects) encode(v any) {
 	if err := o.to.Encode(v); err != nil {
 		panic(err)
 	}
-	o.line.Truncate(o.line.Len() - 1) // the line's end
+	o.line.Truncate(o.line.Len() - 1) // without the line end
 }
 
 func (o *objects) begin() {

@@ -19,9 +19,8 @@ const (
 // Formats are all of them.
 var Formats = []string{Text, CSV, CSVExact, JSON, Markdown}
 
-// mostRows is how many rows of a table for people are kept to make its columns as wide as
-// they need: those of over an hour of a second each, in both directions. A longer table comes
-// in parts.
+// mostRows is how many rows of a table for people are kept to find the widths of its columns: those of an hour of
+// windows of a second, in both directions. A longer table is written in parts.
 const mostRows = 10_000
 
 // Writer writes rows in one format.
@@ -34,7 +33,7 @@ type Writer[R any] struct {
 	people  *people
 }
 
-// people is what tables for people have beside rows.
+// people is the state of a table for people.
 type people struct {
 	make  func() *grid
 	grid  *grid
@@ -42,14 +41,14 @@ type people struct {
 	begun bool     // something is written
 }
 
-// New makes a writer. CSV begins with its header at once.
+// New makes a writer. CSV writes its header at once.
 func New[R any](w io.Writer, format string, columns []Column[R]) *Writer[R] {
 	return NewNarrow(w, format, columns, nil, nil)
 }
 
-// NewNarrow is New for a table that may be wider than the terminal: texts of the columns in cut,
-// by their headings, are shortened there, and then the columns in drop are left out, the first
-// one first.
+// NewNarrow is New for a table that may be wider than the terminal. There, texts of the columns in cut, which are
+// headings, are shortened. Then the columns in drop are left out one after another. Output to anything but a terminal
+// is complete.
 func NewNarrow[R any](w io.Writer, format string, columns []Column[R], cut, drop []string) *Writer[R] {
 	t := &Writer[R]{w: w}
 	forPeople := format == Text || format == Markdown
@@ -125,7 +124,7 @@ func (t *Writer[R]) End(notes ...string) error {
 	return nil
 }
 
-// Flush writes what CSV has kept.
+// Flush writes the rows that CSV has kept.
 func (t *Writer[R]) Flush() error {
 	if t.csv == nil {
 		return nil

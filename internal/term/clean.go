@@ -9,13 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// Clean is a text that came from elsewhere, such as a file's name or a server's reason, as
-// it can be shown on one line of a terminal. What has no picture of its own is written as
-// Go writes it in a string: \x1b, \n, \u009b, \u202e. So no name can move the cursor, end the
-// line, change a title or turn the order of the text around.
+// Clean is a text from elsewhere, such as the name of a file or the reason of a server, as a terminal can show it on
+// one line. Characters without a picture are written as in Go strings: \x1b, \n, \u009b, \u202e. So no name can move
+// the cursor, end the line, change a title or reverse the text.
 func Clean(s string) string { return clean(s, "") }
 
-// clean is Clean, but for runes that are kept.
+// clean is Clean with runes that are kept.
 func clean(s, keep string) string {
 	if !dirty(s, keep) {
 		return s
@@ -49,9 +48,8 @@ func dirty(s, keep string) bool {
 	return false
 }
 
-// shown reports whether a rune of n bytes can be shown as it is. Letters, marks, digits,
-// punctuation, symbols and spaces can; controls (C0, C1), formats (bidi and zero width),
-// line separators, and bytes that are not UTF-8 cannot.
+// shown reports whether a rune of n bytes can be shown as it is. Letters, marks, digits, punctuation, symbols and
+// spaces can. Controls (C0, C1), formats (bidi and zero width), line separators, and bytes that are not UTF-8 cannot.
 func shown(r rune, n int, keep string) bool {
 	if r == utf8.RuneError && n <= 1 {
 		return false

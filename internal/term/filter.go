@@ -6,20 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// ownLines are what texts of several lines may have.
+// ownLines are the controls of texts with several lines.
 const ownLines = "\n\t"
 
-// Line writes a line of text. All of it is cleaned, with the names that are put into it.
+// Line writes a line of text, and cleans all of it.
 func Line(w io.Writer, format string, args ...any) error {
 	_, err := io.WriteString(w, Clean(fmt.Sprintf(format, args...))+"\n")
 	return err
 }
 
-// Filter is a writer to a terminal that cleans what passes but for ends of lines and tabs.
-// It is the last guard for texts whose parts were not cleaned one by one.
+// Filter is a writer to a terminal that cleans its text, except line ends and tabs. It is the last guard for texts
+// whose parts were not cleaned.
 type Filter struct {
 	w    io.Writer
-	rest []byte // the begin of a character that the next Write ends
+	rest []byte // the first bytes of a character that the next Write completes
 }
 
 // NewFilter filters what is written to w.
@@ -28,15 +28,15 @@ func NewFilter(w io.Writer) *Filter { return &Filter{w: w} }
 // Write implements [io.Writer].
 func (f *Filter) Write(p []byte) (int, error) {
 	text := append(f.rest, p...)
-	whole := len(text)
-	for i := max(0, whole-utf8.UTFMax+1); i < whole; i++ {
+	end := len(text)
+	for i := max(0, end-utf8.UTFMax+1); i < end; i++ {
 		if utf8.RuneStart(text[i]) && !utf8.FullRune(text[i:]) {
-			whole = i
+			end = i
 			break
 		}
 	}
-	f.rest = append([]byte(nil), text[whole:]...)
-	if _, err := io.WriteString(f.w, clean(string(text[:whole]), ownLines)); err != nil {
+	f.rest = append([]byte(nil), text[end:]...)
+	if _, err := io.WriteString(f.w, clean(string(text[:end]), ownLines)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// LogHandler writes log records as lines for people: "warning: message key=value". It
-// takes the progress line away first.
+// LogHandler writes log records as lines for people: "warning: message key=value". It clears the progress line
+// before.
 type LogHandler struct {
 	w        io.Writer
 	level    slog.Level
@@ -63,7 +63,7 @@ func (h *LogHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &c
 }
 
-// WithGroup implements [slog.Handler]; groups are not told apart.
+// WithGroup implements [slog.Handler]. Groups are ignored.
 func (h *LogHandler) WithGroup(string) slog.Handler { return h }
 
 func attr(a slog.Attr) string {

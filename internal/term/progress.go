@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress is one line at the bottom of a terminal that says what is being done. It
-// writes nothing where there is no terminal. Its methods are safe for concurrent use.
+// Progress is one line at the bottom of a terminal that says what the program does. It writes nothing if there is no
+// terminal. Its methods are safe for concurrent use.
 type Progress struct {
 	w     io.Writer // nil when there is no terminal
 	mu    sync.Mutex
@@ -20,7 +20,7 @@ type Progress struct {
 	dirty bool
 }
 
-// often enough to see it move, seldom enough to cost nothing.
+// refresh is often enough to see progress, and rare enough to cost nothing.
 const refresh = 100 * time.Millisecond
 
 // IsTerminal reports whether a file is one.
@@ -48,7 +48,7 @@ func (p *Progress) Show(format string, args ...any) {
 	fmt.Fprintf(p.w, "\r\x1b[K%s", Clean(fmt.Sprintf(format, args...)))
 }
 
-// Clear takes the line away, so that something else can be written.
+// Clear removes the line, so that something else can be written.
 func (p *Progress) Clear() {
 	if p.w == nil {
 		return
@@ -61,7 +61,7 @@ func (p *Progress) Clear() {
 	}
 }
 
-// Bar draws a share (0 … 1) of so many columns.
+// Bar draws a share (0 … 1) with so many characters.
 func Bar(share float64, columns int) string {
 	n := int(min(max(share, 0), 1)*float64(columns) + 0.5)
 	return "[" + strings.Repeat("=", n) + strings.Repeat(" ", columns-n) + "]"

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Screen is a Filter for a terminal, which knows how many columns that has.
+// Screen is a Filter for a terminal that knows its width.
 type Screen struct {
 	*Filter
 	columns func() int
@@ -24,5 +24,5 @@ func NewScreen(f *os.File, w io.Writer) *Screen {
 	}}
 }
 
-// Columns is how wide the terminal is; 0 if that is not known.
+// Columns is the width of the terminal in characters, 0 if it is not known.
 func (s *Screen) Columns() int { return s.columns() }

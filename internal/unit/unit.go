@@ -1,6 +1,5 @@
-// Package unit writes numbers for people: latencies, counts, rates and sizes, each with
-// three significant digits and the unit that suits it. Documents and machine-readable
-// output do not use it.
+// Package unit writes numbers for people: latencies, counts, rates and sizes, each with three significant digits and
+// a suitable unit. Documents and output for programs do not use it.
 package unit
 
 import (
@@ -26,8 +25,8 @@ func Latency(us float64) string {
 	return digits(us/1e6) + "s"
 }
 
-// LatencyOrMore writes a latency given in microseconds, or "≥17.0s" where it is only a lower
-// bound, as in fio's last bin, which has no upper end.
+// LatencyOrMore writes a latency given in microseconds, or "≥17.0s" if it is a lower bound, as in fio's last bin,
+// which has no upper end.
 func LatencyOrMore(us float64, isBound bool) string { return OrMore(Latency(us), isBound) }
 
 // OrMore marks the text of a value that is only a lower bound.
@@ -119,10 +118,13 @@ func Plural(n int, what string) string {
 	return Count(int64(n)) + " " + what
 }
 
+// IsKnown reports whether t is a date. The times of a run whose date is not known count from the zero time.
+func IsKnown(t time.Time) bool { return t.Year() >= 1970 }
+
 // Moment writes a time in UTC, or the time since the run's start where that is not known: then t
 // is that long after the zero time.
 func Moment(t time.Time) string {
-	if t.Year() < 1970 {
+	if !IsKnown(t) {
 		return "+" + t.Sub(time.Time{}).String()
 	}
 	return t.UTC().Format("2006-01-02 15:04:05.000")

@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
@@ -62,56 +60,17 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, status int, name str
 	s.send(w, r, status, page.Bytes())
 }
 
-// fewBytes are not worth compressing.
-const fewBytes = 1400
-
-// send answers with a page, compressed if the browser accepts that.
+// send answers with a page.
 func (s *site) send(w http.ResponseWriter, r *http.Request, status int, page []byte) {
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Add("Vary", "Accept-Encoding")
-	packed := len(page) > fewBytes && takesGzip(r.Header.Get("Accept-Encoding"))
-	if packed {
-		h.Set("Content-Encoding", "gzip")
-	} else {
-		h.Set("Content-Length", strconv.Itoa(len(page)))
-	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(page)))
 	w.WriteHeader(status)
 	if r.Method == http.MethodHead {
 		return
 	}
-	err := error(nil)
-	if packed {
-		z := gzip.NewWriter(w)
-		_, err = z.Write(page)
-		err = errors.Join(err, z.Close())
-	} else {
-		_, err = w.Write(page)
-	}
-	if err != nil {
+	if _, err := w.Write(page); err != nil {
 		s.Log.Debug("the browser closed the connection", "page", r.URL.RequestURI(), "err", err)
 	}
-}
-
-// takesGzip reads an Accept-Encoding header, such as "br;q=1.0, gzip;q=0.8, *;q=0".
-func takesGzip(accept string) bool {
-	takes := false
-	for one := range strings.SplitSeq(accept, ",") {
-		name, parameter, _ := strings.Cut(one, ";")
-		name = strings.ToLower(strings.TrimSpace(name))
-		if name != "gzip" && name != "*" {
-			continue
-		}
-		takes = true
-		if q, isQ := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(parameter, " ", "")), "q="); isQ {
-			weight, err := strconv.ParseFloat(q, 64)
-			takes = err == nil && weight > 0
-		}
-		if name == "gzip" {
-			break // it overrides the star
-		}
-	}
-	return takes
 }
 
 // notice is a page that says what is wrong and what to do.

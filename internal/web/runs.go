@@ -68,7 +68,6 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 		w.Header().Set("Refresh", refresh)
 	}
 	if isKnown(r.Header.Get("If-None-Match"), tag) {
-		w.Header().Add("Vary", "Accept-Encoding")
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/gzhttp"
+
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/mapping"
@@ -65,7 +67,7 @@ func (s *site) handler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.notify(w, r, http.StatusNotFound, notice{Title: "No such page", Text: "The pages are the list of all runs, /runs/ID and /compare?run=ID&run=ID."})
 	})
-	return s.logged(s.guarded(mux))
+	return s.logged(gzhttp.GzipHandler(s.guarded(mux)))
 }
 
 // guarded refuses what is not allowed, and sets the headers that restrict browsers.

@@ -118,7 +118,7 @@ func tagged(typ reflect.Type, path string, into map[string]string) map[string]st
 }
 
 // TestFieldsAreThoseOfTheTypes: templates and struct tags name the same fields, and give
-// them types that hold all values of the Go type.
+// them types for all values of the Go type.
 func TestFieldsAreThoseOfTheTypes(t *testing.T) {
 	for _, d := range documents {
 		want := tagged(reflect.TypeOf(d.document).Elem(), "", map[string]string{})
@@ -227,7 +227,7 @@ func check(document map[string]any, properties any, path string, metadata []stri
 	return faults
 }
 
-// takes tells whether a field of a type takes a value without changing it.
+// takes reports whether a field of a type takes a value without changing it.
 func takes(typ string, value any) bool {
 	switch v := value.(type) {
 	case json.Number:

@@ -11,44 +11,42 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Version is of the templates as a whole. It is raised with every change to the JSON
-// files, so that an older fio2es never puts back what a newer one has installed.
+// Version is the version of all templates. It is raised with every change of the JSON files, so that an older fio2es
+// never replaces what a newer one has installed.
 const Version = 3
 
-// ManagedBy is what every object says in _meta.managed_by. What says otherwise is
-// somebody else's.
+// ManagedBy is _meta.managed_by of every object. Objects with another value belong to others.
 const ManagedBy = "fio2es"
 
 // NoPolicy, as [Options].Policy, leaves lifecycles alone.
 const NoPolicy = "none"
 
-// keepMargin days go by, at most, between an index's first run and its last: an index has
-// one month's runs, and its age is counted from its creation.
+// keepMargin is the most days between the first run of an index and its last one. An index has the runs of one month,
+// and its age counts from its creation.
 const keepMargin = 31
 
-// ErrOptions is the error of options that no cluster could take.
+// ErrOptions is the error of options that no cluster accepts.
 var ErrOptions = errors.New("invalid template options")
 
-// Options are what can be chosen. The zero value is ready to use.
+// Options are the options of the templates. The zero value is ready to use.
 type Options struct {
-	// Prefix begins all names; "" is mapping.DefaultPrefix.
+	// Prefix is the index name prefix; "" is mapping.DefaultPrefix.
 	Prefix string
-	// Shards is the number of primary shards of each index of interval documents, which
-	// spread ingest over that many nodes; 0 is 1, good for some 50 GB a month and level.
+	// Shards is the number of primary shards of each index of interval documents. They spread ingest over that many
+	// nodes. 0 is 1, which is enough for some 50 GB a month and level.
 	Shards int
-	// Replicas is their number, such as "2", or a range, such as "0-1": as many as there
-	// are nodes for. "" is "0-1": a single node is green, a cluster keeps two copies.
+	// Replicas is their number, such as "2", or a range, such as "0-1": as many as the number of nodes allows. "" is
+	// "0-1": a single node is green, a cluster keeps two copies.
 	Replicas string
-	// KeepDays is how long interval documents are kept at least, counted from the start
-	// of their run; 0 is for ever. They go by the month, so up to 31 days later. Run
-	// documents always stay.
+	// KeepDays is how many days interval documents are kept at least, from the start of their run; 0 is for ever.
+	// Indices are deleted by the month, so up to 31 days later. Run documents are never deleted.
 	KeepDays int
-	// Policy is a lifecycle policy of the user's own for interval documents, in place of
-	// PREFIX-latency, which is not installed then; NoPolicy is none at all.
+	// Policy is a lifecycle policy of the user for interval documents, in place of PREFIX-latency, which is not
+	// installed then. NoPolicy is none at all.
 	Policy string
 }
 
-// Kind is what sort of thing an [Object] is.
+// Kind is the kind of an [Object].
 type Kind string
 
 // The kinds of objects.
@@ -58,14 +56,14 @@ const (
 	Index     Kind = "index template"
 )
 
-// Object is one thing to install. Installing it again changes nothing.
+// Object is an object to install. Installing it again changes nothing.
 type Object struct {
 	Kind Kind
 	Name string
 	Body Tree // of the request
 }
 
-// Family is a set of indices that have the same fields.
+// Family is a set of indices with the same fields.
 type Family struct {
 	Name     string // of its index template
 	Pattern  string // of the names of its indices
@@ -86,7 +84,7 @@ func Families(prefix string) []Family {
 	return append(all, Family{prefix + "-runs", mapping.RunsIndex(prefix), prefix + "-runs-mappings"})
 }
 
-// Names are the index templates that must be there before documents are sent.
+// Names are the index templates that a cluster must have before documents are sent.
 func Names(prefix string) []string {
 	var names []string
 	for _, f := range Families(prefix) {
@@ -98,8 +96,7 @@ func Names(prefix string) []string {
 //go:embed *.json
 var files embed.FS
 
-// All are the objects to install, in this order: each may refer to those before it. It
-// fails with [ErrOptions].
+// All are the objects to install, in their order: each may refer to those before it. It fails with [ErrOptions].
 func All(opt Options) ([]Object, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
@@ -143,7 +140,7 @@ func policy(opt Options) Object {
 func component(opt Options, what string, settings map[string]any) Object {
 	t, name := load("component-"+what+".json", opt.Prefix, ""), opt.Prefix+"-"+what
 	t.manage()
-	if t.At("template", "mappings") != nil { // indices tell by it which version they have
+	if t.At("template", "mappings") != nil { // so that indices know their version
 		t.set(ManagedBy, "template", "mappings", "_meta", "managed_by")
 		t.set(Version, "template", "mappings", "_meta", "version")
 	}
@@ -186,13 +183,13 @@ func (opt *Options) policy() string {
 	return opt.Policy
 }
 
-// What Elasticsearch takes: names of indices, and numbers of replicas.
+// Prefixes and numbers of replicas that Elasticsearch accepts.
 var (
 	prefixes = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 	replicas = regexp.MustCompile(`^(\d{1,3}|\d{1,3}-(\d{1,3}|all))$`)
 )
 
-// isBackwards tells whether a range of replicas ends before it begins.
+// isBackwards reports whether a range of replicas ends before it begins.
 func isBackwards(text string) bool {
 	from, to, _ := strings.Cut(text, "-")
 	least, err1 := strconv.Atoi(from)
@@ -208,7 +205,7 @@ func CheckPrefix(prefix string) error {
 	return nil
 }
 
-// check fills in what is left out, and finds what cannot be.
+// check sets defaults, and fails for options that no cluster accepts.
 func (opt *Options) check() error {
 	if opt.Prefix == "" {
 		opt.Prefix = mapping.DefaultPrefix

@@ -8,7 +8,7 @@ import (
 )
 
 // aggregate answers composite aggregations of terms, each with value_counts, all on one
-// page; that is what the sink asks for. s.mu is held.
+// page, as fio2es uses them. The caller has locked s.mu.
 func (s *Server) aggregate(found []hit, body []byte) map[string]any {
 	var request struct {
 		Aggs map[string]struct {

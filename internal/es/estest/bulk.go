@@ -114,7 +114,7 @@ func (s *Server) item(i int, index, id string, source []byte, f Fault) []map[str
 	return []map[string]any{stored}
 }
 
-// filter keeps what filter_path names, of the paths that are asked for here.
+// filter keeps what filter_path names, for the paths that fio2es uses.
 func filter(r *http.Request, answer map[string]any) any {
 	want := r.URL.Query().Get("filter_path")
 	if want == "" {

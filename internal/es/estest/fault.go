@@ -60,7 +60,7 @@ func (f *Fault) matches(path string) bool {
 	return strings.HasSuffix(path, on)
 }
 
-// chooses tells whether a fault concerns item i.
+// chooses reports whether a fault concerns item i.
 func (f *Fault) chooses(i int) bool {
 	return f.Kind > Unordered && i%max(f.Every, 1) == 0
 }
@@ -101,7 +101,7 @@ func (s *Server) takeFault(path string) Fault {
 
 const page = "<html>\r\n<head><title>%s</title></head>\r\n<body><center><h1>%[1]s</h1></center><hr>proxy</body>\r\n</html>\r\n"
 
-// refuse answers faults that come before anything is stored. It tells whether it did.
+// refuse answers faults that come before anything is stored. It reports whether it did.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, f Fault) bool {
 	if f.RetryAfter != "" {
 		w.Header().Set("Retry-After", f.RetryAfter)

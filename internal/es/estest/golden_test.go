@@ -137,7 +137,7 @@ func TestRecorded(t *testing.T) {
 			}
 			for _, x := range append([]exchange{f.exchange}, f.After...) {
 				if strings.Contains(x.Request.Path, "/_doc/") || strings.Contains(x.Request.Path, "/_search") {
-					continue // not asked for by fio2es
+					continue // fio2es does not use it
 				}
 				status, answer := x.Request.send(t, address)
 				if status != x.Status {

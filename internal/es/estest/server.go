@@ -24,7 +24,7 @@ type Server struct {
 	ByteTime  time.Duration  // that a bulk request takes for each byte, unpacked, one request after the other
 	Mapped    string         // type of the field latency.histogram in all indices; default "histogram"
 
-	// Refuse tells why a document is not taken (400 mapper_parsing_exception), or nothing.
+	// Refuse is why a document is rejected (400 mapper_parsing_exception), or empty.
 	Refuse func(index, id string, source []byte) string
 
 	turn     chan struct{} // of bulk requests that take their time: no mutex, for which synctest does not wait

@@ -41,7 +41,7 @@ func (s *Server) putDocument(name, id string, body []byte, r *http.Request) (int
 	return item["status"].(int), item
 }
 
-// store puts a document; s.mu is held.
+// store puts a document. The caller has locked s.mu.
 func (s *Server) store(name, id string, source []byte) map[string]any {
 	in := s.indices[name]
 	if in == nil {
@@ -61,7 +61,7 @@ func (s *Server) store(name, id string, source []byte) map[string]any {
 
 func (in *index) refresh() { in.visible = maps.Clone(in.docs) }
 
-// find is the indices that names and patterns, joined by commas, are of; s.mu is held.
+// find is the indices that names and patterns, joined by commas, are of. The caller has locked s.mu.
 // A name that is missing is an error, unless the request lets it be.
 func (s *Server) find(patterns string, r *http.Request) ([]string, map[string]any) {
 	var names []string

@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 )
 
-// refusal adds what users can do about an error of the cluster.
+// refusal adds to an error of the cluster what it means for the history.
 func refusal(err error) error {
 	var e *es.Error
 	switch {
@@ -23,12 +23,12 @@ func refusal(err error) error {
 	return err
 }
 
-// do sends a request, and says what users can do about an error.
+// do sends a request.
 func (e *Store) do(ctx context.Context, verb string, r es.Extended, into any) error {
 	return because(ctx, verb, e.client.Do(ctx, r, into))
 }
 
-// because says what was tried, and what users can do about an error.
+// because adds to an error what was tried, and what the error means for the history.
 func because(ctx context.Context, verb string, err error) error {
 	switch {
 	case err == nil:

@@ -10,7 +10,7 @@ import (
 )
 
 // RemoveDamaged removes the interval documents of a run's level that cannot be read, and
-// returns where they were.
+// returns their indices and ids.
 func (e *Store) RemoveDamaged(ctx context.Context, run string, level mapping.Level) ([]string, error) {
 	err := because(ctx, "refresh", e.client.Refresh(ctx, e.intervals()))
 	var names, ids []string
@@ -53,12 +53,12 @@ type runDoc struct {
 	err error
 }
 
-// UnmarshalJSON never fails, so that one document does not spoil a page of them.
+// UnmarshalJSON never fails, so that one damaged document does not cost a page of them.
 func (d *runDoc) UnmarshalJSON(text []byte) error {
 	*d = runDoc{}
 	d.run, d.err = history.DecodeRun(text)
 	var of struct{ Run struct{ ID string } }
-	_ = json.Unmarshal(text, &of) // as far as that goes
+	_ = json.Unmarshal(text, &of) // the id may be readable even so
 	d.id = of.Run.ID
 	return nil
 }

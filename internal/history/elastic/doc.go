@@ -1,3 +1,3 @@
-// Package elastic is the history in an Elasticsearch cluster. [Store] reads it, and writes
+// Package elastic is the history in an Elasticsearch cluster. [Store] reads it, and writes to
 // it through package bulk.
 package elastic

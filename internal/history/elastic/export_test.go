@@ -12,13 +12,13 @@ func (e *Store) Hurry(pageBytes int) *Store {
 	return e
 }
 
-// Ahead makes it read so many pages before they are asked for.
+// Ahead makes it read so many pages ahead.
 func (e *Store) Ahead(n int) *Store {
 	e.limits.ahead = n
 	return e
 }
 
-// Keys makes it ask for the keys of so many documents at once.
+// Keys makes one request read so many sort keys.
 func (e *Store) Keys(n int) *Store {
 	e.limits.keys = n
 	return e

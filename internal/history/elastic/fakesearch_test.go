@@ -346,7 +346,7 @@ func compareValues(a, b any) int {
 	return bytes.Compare([]byte(a.(string)), []byte(b.(string)))
 }
 
-// matches tells whether a query finds a document.
+// matches reports whether a query finds a document.
 func matches(query any, fields map[string]any) (bool, error) {
 	m, ok := query.(map[string]any)
 	if !ok || len(m) != 1 {

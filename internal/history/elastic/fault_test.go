@@ -51,7 +51,7 @@ func readAll(ctx context.Context, s history.Store) ([]*mapping.Interval, error) 
 	return docs, nil
 }
 
-// verbs are all ways to ask a history; what writes is its writer.
+// verbs are all methods that read.
 func verbs(ctx context.Context, s history.Store) map[string]func() error {
 	id := historytest.ID("a")
 	return map[string]func() error{
@@ -76,10 +76,10 @@ func write(w http.ResponseWriter, status int, body string) bool {
 	return true
 }
 
-// isWriter tells requests of the test's own writer.
+// isWriter reports whether a request writes documents.
 func isWriter(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "_bulk") }
 
-// TestElasticIncomplete: a part of an answer is an error, whatever it is a part of.
+// TestElasticIncomplete: a part of any answer is an error.
 func TestElasticIncomplete(t *testing.T) {
 	shards := `"_shards":{"total":2,"successful":1,"failed":1,"failures":[{"index":"lab-runs","reason":{"type":"x","reason":"broken disk"}}]}`
 	for name, c := range map[string]struct{ search, verbs, want string }{
@@ -186,7 +186,7 @@ func TestElasticTemporary(t *testing.T) {
 	}
 }
 
-// TestElasticFinal: what does not heal is told at once, and plainly.
+// TestElasticFinal: errors that do not heal are returned at once.
 func TestElasticFinal(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
@@ -468,7 +468,7 @@ func TestElasticConflicts(t *testing.T) {
 	}
 }
 
-// TestElasticLarge: pages that would be too large are asked for in smaller ones; a
+// TestElasticLarge: pages that would be too large are read in smaller ones; a
 // document that is too large by itself is an error.
 func TestElasticLarge(t *testing.T) {
 	h := hist.New(hist.Fio3(0))

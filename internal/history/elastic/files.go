@@ -11,17 +11,17 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// bins are the fields with the histograms of a run's document.
+// bins are the fields of a run's document that have histograms.
 var bins = []string{"all.latency.histogram", "read.latency.histogram", "write.latency.histogram", "trim.latency.histogram"}
 
-// Holding implements [history.Store], in one request as a rule. It finds runs of the first
-// version, too: their documents have the hashes in the same field.
+// Holding implements [history.Store], usually in one request. It also finds runs whose documents
+// are of the first version: they have the hashes in the same field.
 func (e *Store) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
 	found := map[string]*mapping.Run{}
 	for some := range slices.Chunk(hashes, mostTerms) {
 		err := e.addHolding(ctx, found, some)
 		if errors.Is(err, history.ErrNoIndex) {
-			return nil, nil // before the first run of all
+			return nil, nil // no run was ever stored
 		}
 		if err != nil {
 			return nil, e.fail(ctx, "read", err)

@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 )
 
-// oneOf is what has one of the values. The empty text is what documents leave out.
+// oneOf finds documents with one of the values. Those without the field have the empty value.
 func oneOf(field string, values []string) any {
 	i := slices.Index(values, "")
 	if i < 0 {
@@ -19,11 +19,11 @@ func oneOf(field string, values []string) any {
 	return es.Any(es.Terms(field, rest), es.None(es.Exists(field)))
 }
 
-// between is what starts in [from, to); a zero time is no bound.
+// between finds what starts in [from, to). A zero time is no bound.
 func between(from, to time.Time) []any {
 	bounds := map[string]any{}
 	if !from.IsZero() {
-		bounds["gte"] = history.CeilMilli(from) // as stored times are rounded down
+		bounds["gte"] = history.CeilMilli(from) // because stored times are rounded down
 	}
 	if !to.IsZero() {
 		bounds["lt"] = history.CeilMilli(to)
@@ -39,15 +39,15 @@ func ascending(field string) any { return map[string]any{field: map[string]any{"
 
 func descending(field string) any { return map[string]any{field: map[string]any{"order": "desc"}} }
 
-// optional sorts documents without the field first, as if it held value.
+// optional sorts documents without the field as if they had this value.
 func optional(field string, value any) any {
 	return map[string]any{field: map[string]any{"order": "asc", "missing": value}}
 }
 
-// excludes is the source of documents without some fields.
+// excludes selects the source of documents without some fields.
 func excludes(fields ...string) any { return map[string]any{"excludes": fields} }
 
-// runQuery is what the cluster can tell for certain of f; Matches has the last word.
+// runQuery is the part of f that the cluster can decide; [history.RunFilter.Matches] decides the rest.
 func runQuery(f *history.RunFilter) any {
 	queries := between(f.From, f.To)
 	push := func(field, value string) {
@@ -69,11 +69,11 @@ func runQuery(f *history.RunFilter) any {
 	return es.All(queries...)
 }
 
-// isExact tells whether a keyword field certainly knows the value: it may ignore long
+// isExact reports whether a keyword field certainly has the value: it may ignore long
 // ones, and the empty text.
 func isExact(value string) bool { return value != "" && len(value) <= 200 }
 
-// isPlain tells whether a label's name can be a part of a field's name.
+// isPlain reports whether a label's name can be a part of a field's name.
 func isPlain(key string) bool {
 	return key != "" && strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
 }

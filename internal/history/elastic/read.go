@@ -13,8 +13,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// As many values as one query should name; Elasticsearch takes 65,536 terms, and 10,000
-// hits at once.
+// mostTerms is how many values one query has at most. Elasticsearch takes 65,536 terms, and
+// 10,000 hits at once.
 const mostTerms = 10_000
 
 // Run implements [history.Store].
@@ -36,7 +36,7 @@ func (e *Store) find(ctx context.Context, id string) (*mapping.Run, error) {
 		return nil, fmt.Errorf("find run: %w", err)
 	}
 	var ids []string
-	for _, run := range runs { // the exact id sorts before all that it is a prefix of
+	for _, run := range runs { // the exact id sorts before all ids that begin with it
 		if ids = append(ids, run.Run.ID); run.Run.ID == id {
 			break
 		}
@@ -47,7 +47,7 @@ func (e *Store) find(ctx context.Context, id string) (*mapping.Run, error) {
 	return e.fetch(ctx, ids[0])
 }
 
-// fetch is the run of a whole id.
+// fetch is the run with a whole id.
 func (e *Store) fetch(ctx context.Context, id string) (*mapping.Run, error) {
 	f, err := search[runDoc](ctx, e, "read run", e.runs(), &request{
 		Size: 1, Query: es.All(es.Term("run.id", id)), Sort: []any{ascending("run.id")},
@@ -100,8 +100,8 @@ func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 // heavy are the fields that mapping's Light leaves out.
 var heavy = append([]string{"source.list"}, bins...)
 
-// Intervals implements [history.Store]. It reads from a point in time, so that it gives one
-// state of the history, however long the caller takes.
+// Intervals implements [history.Store]. It reads from a point in time: one state of the history,
+// even if the caller is slow.
 func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
 	const first = 200 // documents of a first page
 	sel.Level = max(sel.Level, mapping.Cluster)
@@ -123,7 +123,7 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 					optional("fio.job", "_first"), ascending("run.id"), optional("part", 0),
 				},
 			},
-			keep: func(d *mapping.Interval) bool { // the query takes runs and versions apart
+			keep: func(d *mapping.Interval) bool { // the query checks runs and versions separately
 				r, ok := runs[d.Run.ID]
 				return ok && r.ingest == d.Run.Ingest
 			},
@@ -167,19 +167,19 @@ func intervalQuery(sel *history.Selection, runs map[string]finished) any {
 	return es.All(queries...)
 }
 
-// finished is what tells one state of a run's document from others.
+// finished identifies one state of a run's document.
 type finished struct {
 	ingest    string
-	seq, term int64 // Elasticsearch's own count of changes
+	seq, term int64 // Elasticsearch's count of changes
 }
 
-// settle opens a point in time of a level's documents, and tells the versions of the
-// selected runs that are whole in it. There is none, the empty text, when there are no
-// documents. With runs, the state that is to be found again, others are [history.ErrReplaced].
+// settle opens a point in time of a level's documents, and returns the versions of the
+// selected runs that are complete in it. Its id is empty if there are no documents. If runs
+// is not nil, it has to find the same versions again, or fails with [history.ErrReplaced].
 //
-// A version's documents are all visible before its run's document is, and are removed
-// only after another one is: when the run's document is the same before and after, what
-// was fixed in between has them all.
+// A version's documents are all visible before its run's document is, and they are removed
+// only after another version is visible. So if the run's document is the same before and
+// after, the point in time that was opened in between has all documents.
 func (e *Store) settle(ctx context.Context, sel *history.Selection, runs map[string]finished) (string, map[string]finished, error) {
 	for try := range e.limits.settle {
 		before, err := e.finished(ctx, sel.Runs)
@@ -192,7 +192,7 @@ func (e *Store) settle(ctx context.Context, sel *history.Selection, runs map[str
 		id, err := e.openPIT(ctx, e.level(sel.Level))
 		if err != nil {
 			if errors.Is(err, history.ErrNoIndex) && runs == nil {
-				err = nil // no run has this level
+				err = nil // no run has documents of this level
 			}
 			return "", nil, err
 		}
@@ -202,7 +202,7 @@ func (e *Store) settle(ctx context.Context, sel *history.Selection, runs map[str
 		}
 		e.closePIT(ctx, id)
 		if err == nil && runs != nil {
-			err = fmt.Errorf("reading took too long, and runs changed meanwhile: %w", history.ErrReplaced)
+			err = fmt.Errorf("runs changed while they were read: %w", history.ErrReplaced)
 		}
 		if err == nil {
 			err = e.client.Pause(ctx, try/4)
@@ -211,10 +211,10 @@ func (e *Store) settle(ctx context.Context, sel *history.Selection, runs map[str
 			return "", nil, err
 		}
 	}
-	return "", nil, fmt.Errorf("find a state without changes: %w", history.ErrBusy)
+	return "", nil, fmt.Errorf("runs changed during each attempt to read them: %w", history.ErrBusy)
 }
 
-// isWithin tells whether all of a is the same in b.
+// isWithin reports whether b has all of a, unchanged.
 func isWithin(a, b map[string]finished) bool {
 	for id, run := range a {
 		if b[id] != run {
@@ -224,8 +224,8 @@ func isWithin(a, b map[string]finished) bool {
 	return true
 }
 
-// Versions are those of the given runs that the history has, run.ingest by id, in a
-// request for thousands of them. It is empty before the first run of all is stored.
+// Versions are the current versions (run.ingest) of those of the given runs that the history
+// has, by id. One request reads thousands of them.
 func (e *Store) Versions(ctx context.Context, ids []string) (map[string]string, error) {
 	if len(ids) == 0 {
 		return map[string]string{}, nil
@@ -241,7 +241,7 @@ func (e *Store) Versions(ctx context.Context, ids []string) (map[string]string, 
 	return versions, nil
 }
 
-// finished are the runs with these ids that are finished; without ids, all of them.
+// finished are the finished runs with these ids; without ids, all finished runs.
 func (e *Store) finished(ctx context.Context, ids []string) (map[string]finished, error) {
 	out := map[string]finished{}
 	if len(ids) == 0 {

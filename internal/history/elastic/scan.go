@@ -13,44 +13,44 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// scan reads the documents that a query finds in a point in time, in order. What the first
-// page leaves is cut into slices, of so many documents after a certain one, that are
-// read side by side. Where to cut is asked for first: the keys of order of 10,000
-// documents take the cluster less time than a hundred documents do.
+// scan reads the documents that a query finds in a point in time, in order. After the first
+// page it cuts the rest into slices, each some number of documents after a certain one, and
+// reads several slices at a time. It reads the sort keys first, to know where to cut: those
+// of 10,000 documents take the cluster less time than a hundred documents.
 //
-// The slices that Elasticsearch offers would not do: it deals them out to shards before it
-// cuts shards, so that a run, which lies in one, is in one slice.
+// Elasticsearch's own slices would not help: it assigns them to shards before it cuts
+// shards, and a run, which lies in one shard, would be one slice.
 type scan[D any] struct {
 	e       *Store
 	verb    string
-	request request // of the first page; all others ask the same
+	request request // of the first page; others differ in size and place
 	keep    func(*D) bool
-	reopen  func(context.Context) (string, error) // the same state anew; nil where that cannot be
-	ahead   int                                   // slices that are read before they are asked for
+	reopen  func(context.Context) (string, error) // opens the same state again; nil if that is impossible
+	ahead   int                                   // slices that are read ahead
 
-	fit atomic.Int64 // documents that make up a slice, going by the last one that was read
+	fit atomic.Int64 // documents of a slice, estimated from the last one that was read
 
 	mu  sync.Mutex
-	pit point // the newest that there is
+	pit point // the newest one
 }
 
-// point is a point in time, and how many there were before it.
+// point is a point in time, and how many were opened before it.
 type point struct {
 	id    string
 	count int
 }
 
-// page is some documents in their order, or why they could not be read.
+// page is some documents in order, or why they could not be read.
 type page[D any] struct {
 	docs []*D
 	err  error
 }
 
-// documents closes the point in time at the end.
+// documents are all documents. It closes the point in time at the end.
 func (s *scan[D]) documents(ctx context.Context) iter.Seq2[*D, error] {
 	return func(yield func(*D, error) bool) {
 		s.pit.id = s.request.PIT.ID
-		pages := make(chan (<-chan page[D]), s.ahead) // in their order; each comes when it is read
+		pages := make(chan (<-chan page[D]), s.ahead) // in order; each is ready when it is read
 		var wait sync.WaitGroup
 		inner, cancel := context.WithCancel(ctx)
 		defer func() {
@@ -58,7 +58,7 @@ func (s *scan[D]) documents(ctx context.Context) iter.Seq2[*D, error] {
 			wait.Wait()
 			s.e.closePIT(ctx, s.pit.id)
 		}()
-		var ended error // to be read when pages is closed
+		var ended error // valid when pages is closed
 		wait.Go(func() {
 			defer close(pages)
 			ended = s.read(inner, &wait, pages)
@@ -81,10 +81,10 @@ func (s *scan[D]) documents(ctx context.Context) iter.Seq2[*D, error] {
 	}
 }
 
-// read promises pages, no more than there is room for, and keeps the promises in
-// goroutines of their own. It fails when ctx ends first; all else is told in the pages.
+// read starts a goroutine for each page, as many as pages has room for. It fails when ctx ends
+// first; other errors are in the pages.
 func (s *scan[D]) read(ctx context.Context, wait *sync.WaitGroup, pages chan<- <-chan page[D]) error {
-	var keys [][]json.RawMessage // of the documents that come next
+	var keys [][]json.RawMessage // of the next documents
 	var after []json.RawMessage
 	for left, first := 1, true; left > 0; first = false {
 		promise := make(chan page[D], 1)
@@ -116,7 +116,7 @@ func (s *scan[D]) read(ctx context.Context, wait *sync.WaitGroup, pages chan<- <
 	return nil
 }
 
-// first gets the first page, and how many hits there are in all.
+// first is the first page, and the number of all hits.
 func (s *scan[D]) first(ctx context.Context) ([]hit[D], int, error) {
 	for r := s.request; ; {
 		r.Total = true
@@ -136,7 +136,7 @@ func (s *scan[D]) first(ctx context.Context) ([]hit[D], int, error) {
 	}
 }
 
-// keys are those of the n documents after one.
+// keys are the sort keys of the n documents after one.
 func (s *scan[D]) keys(ctx context.Context, after []json.RawMessage, n int) ([][]json.RawMessage, error) {
 	r := s.request
 	r.Size, r.After, r.Source, r.Stored = n, after, nil, "_none_"
@@ -157,8 +157,8 @@ func (s *scan[D]) keys(ctx context.Context, after []json.RawMessage, n int) ([][
 	return keys, nil
 }
 
-// slice reads the n documents after one, the last of which has the key to. Should they be
-// too large for an answer, it takes several.
+// slice reads the n documents after one, the last of which has the key to. If they are too
+// large for one answer, it sends several requests.
 func (s *scan[D]) slice(ctx context.Context, after []json.RawMessage, n int, to []json.RawMessage) page[D] {
 	docs := make([]*D, 0, n)
 	r := s.request
@@ -184,7 +184,7 @@ func (s *scan[D]) slice(ctx context.Context, after []json.RawMessage, n int, to 
 		after = hits[len(hits)-1].Sort
 	}
 	if last := len(r.Sort); !isSame(after[:last], to[:last]) {
-		return page[D]{nil, fmt.Errorf("%s: other documents than their keys say: %w", s.verb, es.ErrIncomplete)}
+		return page[D]{nil, fmt.Errorf("%s: the documents have other sort keys than before: %w", s.verb, es.ErrIncomplete)}
 	}
 	return page[D]{docs: docs}
 }
@@ -200,15 +200,15 @@ func (s *scan[D]) page(hits []hit[D], err error) page[D] {
 	return page[D]{docs, err}
 }
 
-// learn takes note of what documents weigh.
+// learn notes how large documents are.
 func (s *scan[D]) learn(hits, bytes int) {
 	fit := hits * s.e.limits.pageBytes / max(1, bytes)
 	s.fit.Store(int64(max(1, min(fit, s.e.limits.pageHits))))
 }
 
-// searchIn asks the newest point in time, or the one after it if that is no more.
+// searchIn searches the newest point in time. If that has expired, it opens another one.
 func searchIn[H, D any](ctx context.Context, s *scan[D], r *request) (*found[H], error) {
-	const most = 3 // points in time that one request may use up
+	const most = 3 // points in time that one request tries
 	for try := 1; ; try++ {
 		s.mu.Lock()
 		now := s.pit
@@ -232,7 +232,7 @@ func searchIn[H, D any](ctx context.Context, s *scan[D], r *request) (*found[H],
 	}
 }
 
-// follow notes the id that the cluster wants from now on: it may be another one each time.
+// follow notes the id of the point in time for the next request: each answer may have another.
 func (s *scan[D]) follow(now point, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -241,8 +241,8 @@ func (s *scan[D]) follow(now point, id string) {
 	}
 }
 
-// renew opens another point in time instead of one that is no more, once for all who
-// find that.
+// renew opens another point in time in place of an expired one, once for all goroutines that
+// find it expired.
 func (s *scan[D]) renew(ctx context.Context, old point) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -257,9 +257,9 @@ func (s *scan[D]) renew(ctx context.Context, old point) error {
 	return nil
 }
 
-// after is how to go on after a key. The last part of it (_shard_doc) numbers the
-// documents of one point in time; the parts before it tell all documents apart, so in a
-// later one go on after the largest number.
+// after is the key to continue after. Its last part (_shard_doc) numbers the documents of one
+// point in time. The parts before it identify each document, so in a later point in time the
+// last part is the largest number.
 func (p point) after(key []json.RawMessage) []json.RawMessage {
 	if p.count == 0 || len(key) == 0 {
 		return key
@@ -269,8 +269,8 @@ func (p point) after(key []json.RawMessage) []json.RawMessage {
 	return key
 }
 
-// isExpired tells whether a point in time is no more: it is kept from page to page, but
-// not for a caller who takes too long, and not when a node restarts.
+// isExpired reports whether a point in time has expired: the caller was too slow between two
+// pages, or a node restarted.
 func isExpired(err error) bool {
 	refusal := (*es.Error)(nil)
 	return errors.As(err, &refusal) && refusal.Type == "search_context_missing_exception"

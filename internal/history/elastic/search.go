@@ -35,8 +35,8 @@ type pit struct {
 	KeepAlive string `json:"keep_alive,omitempty"`
 }
 
-// most is how many bytes the answer may have: documents of any size are asked for one by one
-// in the end, and ids and keys of order are small.
+// most is how many bytes the answer may have. Very large documents are read one by one in the
+// end; ids and sort keys are small.
 func (r *request) most(l *limits) int64 {
 	_, some := r.Source.([]string)
 	switch {
@@ -48,8 +48,8 @@ func (r *request) most(l *limits) int64 {
 	return l.answer
 }
 
-// shrink asks for fewer documents where they were too large for an answer. It reports
-// whether it could.
+// shrink makes pages smaller if err says that an answer was too long. It reports whether it
+// could.
 func (r *request) shrink(err error) bool {
 	if !errors.Is(err, es.ErrTooLong) || r.Size <= 1 {
 		return false
@@ -58,14 +58,14 @@ func (r *request) shrink(err error) bool {
 	return true
 }
 
-// found is a search's answer, with documents of type D.
+// found is the answer to a search, with documents of type D.
 type found[D any] struct {
 	es.Whole
 	pit    string
 	total  int
 	hits   []hit[D]
-	ok     bool  // it has hits, if perhaps none of them
-	damage error // of the first document that cannot be decoded
+	ok     bool  // it has the field hits
+	damage error // why a document cannot be decoded, the first one
 	in     counter
 }
 
@@ -78,30 +78,30 @@ type hit[D any] struct {
 	Term   int64   `json:"_primary_term"`
 }
 
-// sortKey is a place in an order. Its values stay texts, because whole numbers exceed a
+// sortKey is a place in a sorted list. Its values stay texts, because integers can exceed a
 // float64.
 type sortKey []json.RawMessage
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (k *sortKey) UnmarshalJSON(text []byte) error {
-	const most = 4096 // bytes of names may be commas
+	const most = 4096 // names may have commas, too
 	if bytes.Count(text, []byte{','}) > most {
 		return es.ErrAnswer
 	}
 	return json.Unmarshal(text, (*[]json.RawMessage)(k))
 }
 
-// search asks for one page, of an index or, when that is empty, of a point in time. It
-// gives all that the page should have, or fails.
+// search reads one page, of an index or, if that is empty, of a point in time. It fails if the
+// page is incomplete.
 func search[D any](ctx context.Context, e *Store, verb, index string, r *request) (*found[D], error) {
 	var indices []string
 	if index != "" {
 		indices = []string{index}
 	}
-	ask := es.Extended{
+	search := es.Extended{
 		Request: esapi.SearchRequest{Index: indices, Body: es.JSON(r), AllowPartialSearchResults: new(bool)}, MaxAnswer: r.most(&e.limits),
 	}
-	if ask.MaxAnswer > e.limits.answer { // one at a time, because it takes memory
+	if search.MaxAnswer > e.limits.answer { // one at a time, to save memory
 		select {
 		case e.large <- struct{}{}:
 			defer func() { <-e.large }()
@@ -110,7 +110,7 @@ func search[D any](ctx context.Context, e *Store, verb, index string, r *request
 		}
 	}
 	var f *found[D]
-	err := e.do(ctx, verb, ask, func(answer io.Reader) error {
+	err := e.do(ctx, verb, search, func(answer io.Reader) error {
 		f = new(found[D])
 		return f.read(answer, r.Size)
 	})
@@ -126,8 +126,8 @@ func search[D any](ctx context.Context, e *Store, verb, index string, r *request
 	return f, nil
 }
 
-// eachPage gives all hits of a search, page by page: of a point in time if the request has
-// one, else of an index.
+// eachPage calls give with the hits of a search, page by page: of a point in time if the
+// request has one, else of an index.
 func eachPage[D any](ctx context.Context, e *Store, verb, index string, r *request, give func([]hit[D]) error) error {
 	keys := len(r.Sort)
 	if r.PIT != nil {
@@ -155,8 +155,8 @@ func eachPage[D any](ctx context.Context, e *Store, verb, index string, r *reque
 	}
 }
 
-// read decodes an answer of at most so many hits, hit by hit: its text is never in memory as
-// a whole, nor more hits than were asked for.
+// read decodes an answer of at most so many hits, hit by hit: memory never has its whole text,
+// nor more hits than were requested.
 func (f *found[D]) read(answer io.Reader, most int) error {
 	f.in = counter{r: answer}
 	d := json.NewDecoder(&f.in)
@@ -213,11 +213,11 @@ func (f *found[D]) readHit(d *json.Decoder, most int) error {
 	return nil
 }
 
-// counter counts what is read.
+// counter counts the bytes that are read.
 type counter struct {
 	r      io.Reader
 	n      int
-	failed error // that is not the end
+	failed error // of reading, other than io.EOF
 }
 
 // Read implements [io.Reader].
@@ -229,7 +229,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// check tells whether the answer is one, and whole.
+// check fails unless the answer is complete.
 func (f *found[D]) check(verb string, r *request) error {
 	switch {
 	case !f.ok || r.PIT != nil && f.pit == "":
@@ -252,8 +252,8 @@ func documents[D any](hits []hit[D]) ([]*D, error) {
 	return docs, nil
 }
 
-// openPIT fixes the state of indices. No index at all is [history.ErrNoIndex], for names with
-// wildcards, too: an empty point in time is one more thing to be wrong about.
+// openPIT opens a point in time of indices. It fails with [history.ErrNoIndex] if there are
+// none, also for names with wildcards.
 func (e *Store) openPIT(ctx context.Context, index string) (string, error) {
 	const verb = "open point in time"
 	var answer pit
@@ -270,8 +270,8 @@ func (e *Store) openPIT(ctx context.Context, index string) (string, error) {
 	return answer.ID, nil
 }
 
-// closePIT frees what a point in time keeps in the cluster, even when ctx has ended. If
-// that fails, it ends by itself.
+// closePIT closes a point in time, even if ctx has ended. If that fails, the point in time
+// expires.
 func (e *Store) closePIT(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.limits.closeAfter)
 	defer cancel()
@@ -280,7 +280,8 @@ func (e *Store) closePIT(ctx context.Context, id string) {
 
 func (e *Store) keepAlive() string { return fmt.Sprintf("%ds", int(e.limits.keepAlive/time.Second)) }
 
-// isSame tells whether two places in an order are one: reading would never end.
+// isSame reports whether two places in a sorted list are equal. If a page ends where it began,
+// reading would never end.
 func isSame(a, b []json.RawMessage) bool {
 	return slices.EqualFunc(a, b, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
 }

@@ -14,20 +14,20 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Store is a history in the indices of an Elasticsearch cluster, 8.6 or later. It
-// fails with an [*es.Error] when the cluster refuses ([es.ErrAuth] and
-// [es.ErrForbidden] are of credentials), with [history.ErrNoIndex] when it has no index for
-// runs, and with [es.ErrIncomplete] rather than give a part of an answer.
+// Store is a history in the indices of an Elasticsearch cluster, 8.6 or later. It fails
+// with an [*es.Error] when the cluster refuses a request ([es.ErrAuth] and [es.ErrForbidden]
+// concern credentials), with [history.ErrNoIndex] when there is no index of runs, and with
+// [es.ErrIncomplete] when an answer is only a part.
 //
-// A cluster has no transactions. What makes one version of a run visible is its
-// document: [bulk.Writer] stores that last and removes other versions after it; Delete
-// removes it first. Readers look at it before and after they fix the state that they read (a
-// point in time), and fix another one when it has changed in between. So reading depends on
-// this of the writer:
-//   - Documents of two versions of a run (run.ingest) have different ids. Otherwise a
-//     version that is being written destroys the one that readers still see.
-//   - Finish stores the run's document after all that was Put is stored and visible, and
-//     removes documents of other versions only after that is visible, too.
+// A cluster has no transactions. A run's document makes one version of the run visible:
+// [bulk.Writer] stores it last and then removes other versions; Delete removes it first.
+// Readers read it before and after they open the state that they read (a point in time), and
+// open another one if it has changed in between. So reading depends on these properties of
+// the writer:
+//   - Documents of two versions of a run (run.ingest) have different ids. Otherwise a new
+//     version would overwrite the one that readers still see.
+//   - Finish stores the run's document after all interval documents are stored and visible.
+//     It removes documents of other versions only after the run's document is visible, too.
 //   - Documents of a version that replaces another one are pending ([mapping.PendingField])
 //     until the other one is removed.
 type Store struct {
@@ -35,20 +35,20 @@ type Store struct {
 	writer *bulk.Writer
 	prefix string // of all indices
 	limits limits
-	large  chan struct{} // holds one while a large answer is read
+	large  chan struct{} // full while a large answer is read
 }
 
 // limits are constant but in tests.
 type limits struct {
-	settle     int           // tries to find a state in which no run is being replaced
-	pageBytes  int           // that a page should have
-	pageHits   int           // that it has at most
-	keys       int           // of documents that are asked for at once; 10,000 at most
-	ahead      int           // pages that are read before they are asked for
-	answer     int64         // the most bytes that are read of an answer with several documents
-	document   int64         // of one with a single document
+	settle     int           // attempts to find a state in which no run is being replaced
+	pageBytes  int           // size of a page, about
+	pageHits   int           // documents of a page, at most
+	keys       int           // sort keys that one request reads; 10,000 at most
+	ahead      int           // pages that are read ahead
+	answer     int64         // bytes of an answer with several documents, at most
+	document   int64         // bytes of an answer with one document, at most
 	keepAlive  time.Duration // of a point in time, from one page to the next
-	closeAfter time.Duration // how long to wait for the end of a point in time
+	closeAfter time.Duration // how long closing a point in time may take
 }
 
 var usualLimits = limits{
@@ -59,7 +59,7 @@ var usualLimits = limits{
 }
 
 // New is the history in the indices of a cluster whose names begin with [bulk.Options].Prefix.
-// It sends nothing before it is asked to. Close it when something was written.
+// It sends nothing yet. Close it after writing.
 func New(c *es.Client, opt bulk.Options) *Store {
 	if opt.Prefix == "" {
 		opt.Prefix = mapping.DefaultPrefix
@@ -67,8 +67,8 @@ func New(c *es.Client, opt bulk.Options) *Store {
 	return &Store{client: c, writer: bulk.New(c, opt), prefix: opt.Prefix, limits: usualLimits, large: make(chan struct{}, 1)}
 }
 
-// Close ends what is under way and waits for it. It fails when documents are lost by that:
-// Flush or Finish come before. The client stays open.
+// Close ends requests under way and waits for them. It fails if documents were not stored:
+// call Flush or Finish before. The client stays open.
 func (e *Store) Close() error { return e.writer.Close() }
 
 // Put implements [history.Store]. Documents are stored when Finish returns. An error may be
@@ -77,18 +77,18 @@ func (e *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return e.fail(ctx, "write to", e.writer.Put(ctx, docs))
 }
 
-// PutEncoded is Put of documents that are encoded already, up to an error. It returns how
+// PutEncoded is Put for documents that are encoded already, up to an error. It returns how
 // many it has taken.
 func (e *Store) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error) {
 	n, err := e.writer.PutEncoded(ctx, docs)
 	return n, e.fail(ctx, "write to", err)
 }
 
-// Flush waits until each document so far is stored or refused.
+// Flush waits until each document so far is stored or rejected.
 func (e *Store) Flush(ctx context.Context) error { return e.fail(ctx, "write to", e.writer.Flush(ctx)) }
 
-// Finish implements [history.Store]. It may be called again and again, as a run that is
-// followed grows, and for many runs at once.
+// Finish implements [history.Store]. It may be called repeatedly while a followed run grows, and
+// for many runs at once.
 func (e *Store) Finish(ctx context.Context, run *mapping.Run) error {
 	return e.fail(ctx, "write to", e.writer.Finish(ctx, run))
 }
@@ -96,8 +96,8 @@ func (e *Store) Finish(ctx context.Context, run *mapping.Run) error {
 // Stats is what was written so far.
 func (e *Store) Stats() bulk.Stats { return e.writer.Stats() }
 
-// Delete implements [history.Store]. When it is interrupted, no reader sees the run any more,
-// and repeating it removes the rest.
+// Delete implements [history.Store]. If it is interrupted, readers no longer see the run, and
+// repeating it removes the rest.
 func (e *Store) Delete(ctx context.Context, runID string) error {
 	return e.fail(ctx, "write to", e.delete(ctx, runID))
 }
@@ -122,13 +122,13 @@ func (e *Store) delete(ctx context.Context, runID string) error {
 
 // remove deletes the documents that a query finds.
 func (e *Store) remove(ctx context.Context, index string, query any) (n int, err error) {
-	if err = e.client.Refresh(ctx, index); err == nil { // a removal sees what is refreshed
+	if err = e.client.Refresh(ctx, index); err == nil { // a removal finds only visible documents
 		n, err = e.client.DeleteAll(ctx, query, index)
 	}
 	return n, because(ctx, "delete documents", err)
 }
 
-// The names of indices as they stand in paths.
+// The names of indices, escaped for paths.
 
 func (e *Store) runs() string { return url.PathEscape(mapping.RunsIndex(e.prefix)) }
 
@@ -138,7 +138,7 @@ func (e *Store) level(l mapping.Level) string {
 	return url.PathEscape(e.prefix) + "-latency." + l.String() + "-*"
 }
 
-// fail says what was tried, and with which history.
+// fail adds what was tried with which history.
 func (e *Store) fail(ctx context.Context, verb string, err error) error {
 	if err == nil {
 		return nil

@@ -21,7 +21,7 @@ func ID(name string) string {
 	return hex.EncodeToString(sum[:10])
 }
 
-// NewRun is the document of a made-up run: name tells runs apart, ingest its versions.
+// NewRun is the document of a made-up run. name identifies the run, ingest its version.
 func NewRun(name, ingest string) *mapping.Run {
 	d := Interval(name, ingest, 0)
 	return &mapping.Run{

@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Integrity is what SQLite finds wrong with the file; nothing if all is well.
+// Integrity is what SQLite finds wrong with the file.
 func (s *Store) Integrity(ctx context.Context) (faults []string, err error) {
 	rows, err := s.reader.QueryContext(ctx, `PRAGMA integrity_check(20)`)
 	if err == nil {
@@ -34,8 +34,8 @@ func (s *Store) Integrity(ctx context.Context) (faults []string, err error) {
 	return faults, err
 }
 
-// QuickCheck fails with [history.ErrDamaged] where the structure of the file is damaged. It does not
-// look at files of more than some bytes: it reads all of one, a gigabyte in a second.
+// QuickCheck fails with [history.ErrDamaged] if the structure of the file is damaged. It skips
+// files larger than most bytes, because it reads the whole file, a gigabyte in a second.
 func (s *Store) QuickCheck(ctx context.Context, most int64) error {
 	if info, err := os.Stat(s.path); err != nil || info.Size() > most {
 		return s.fail(ctx, "check", err)
@@ -44,7 +44,7 @@ func (s *Store) QuickCheck(ctx context.Context, most int64) error {
 	err := s.reader.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&text)
 	if err == nil && text != "ok" {
 		s.spoilt.Store(true)
-		err = fmt.Errorf("%w: %s: nothing is written to it; keep a copy, and ingest into a new file with --history", history.ErrDamaged, text)
+		err = fmt.Errorf("%w: %s: nothing is written to it: keep a copy, and ingest into a new file with --history", history.ErrDamaged, text)
 	}
 	return s.fail(ctx, "check", err)
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// No document comes near this; a damaged length must not ask for all memory.
+// maxDocument is far above the size of any document: a damaged length must not allocate all memory.
 const maxDocument = 256 << 20
 
-// codec packs documents: runs as JSON, intervals in mapping's compact form, both then
-// compressed with zstd, whose checksum finds damage that SQLite does not look for.
+// codec packs documents: runs as JSON, intervals in mapping's compact form. Both are then
+// compressed with zstd, whose checksum finds damage that SQLite does not check for.
 type codec struct {
 	packer   *zstd.Encoder
 	unpacker *zstd.Decoder
@@ -46,7 +46,7 @@ func (c *codec) pack(write func([]byte) []byte) []byte {
 
 // packAll checks and packs documents on all processors, in order.
 func (c *codec) packAll(docs []*mapping.Interval) ([][]byte, error) {
-	const few = 32 // documents that are not worth a goroutine
+	const few = 32 // documents that a goroutine has at least
 	out := make([][]byte, len(docs))
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(docs)/few))
 	faults := make([]error, workers)
@@ -70,7 +70,7 @@ func (c *codec) packAll(docs []*mapping.Interval) ([][]byte, error) {
 	return out, nil
 }
 
-// unpack decompresses a blob and gives it to read, which must not keep it.
+// unpack decompresses a blob and passes it to read, which must not keep it.
 func (c *codec) unpack(blob []byte, read func([]byte) error) error {
 	buf := c.buffers.Get().(*[]byte)
 	defer c.buffers.Put(buf)

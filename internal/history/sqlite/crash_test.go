@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 
 const batch = 25 // documents in a Put
 
-// writeForever puts batches, and tells of each when it is stored: its number.
+// writeForever puts batches, and prints the number of each when it is stored.
 func writeForever(path, name string) error {
 	ctx := context.Background()
 	s, err := sqlite.Open(ctx, path)

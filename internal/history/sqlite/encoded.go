@@ -8,10 +8,10 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Encoded are all interval documents of a finished run, level by level, in the order of
-// Intervals, as they are sent to a cluster. It does not decode them: what is in the
-// history was checked before it was stored, and has a checksum. A document is the
-// caller's only until the next one. An error ends it.
+// Encoded are all interval documents of a finished run as they are sent to a cluster, level by
+// level, in the order of Intervals. It does not decode them: what is in the history was
+// checked before it was stored, and has a checksum. A document is valid until the next one.
+// An error ends the list.
 func (s *Store) Encoded(ctx context.Context, run *mapping.Run) iter.Seq2[*mapping.Encoded, error] {
 	r := encodedReader{codec: s.codec, out: mapping.Encoded{Run: run.Run.ID, Ingest: run.Run.Ingest, Start: run.Run.Start}}
 	r.key.Run.ID, r.key.Run.Ingest = run.Run.ID, run.Run.Ingest
@@ -20,7 +20,7 @@ func (s *Store) Encoded(ctx context.Context, run *mapping.Run) iter.Seq2[*mappin
 		ORDER BY level, time, direction, host, job, part`, run.Run.ID, run.Run.Ingest)
 }
 
-// encodedReader makes documents of rows, in memory that it uses again.
+// encodedReader makes documents from rows, in memory that it reuses.
 type encodedReader struct {
 	codec *codec
 	key   mapping.Interval // what its id is made of
@@ -46,7 +46,7 @@ func (r *encodedReader) read(rows *sql.Rows) (*mapping.Encoded, error) {
 	return &r.out, err
 }
 
-// same sets a text that is mostly the same as before, without making a new one then.
+// same sets a text that is mostly the same as before. Then it allocates nothing.
 func same(s *string, b []byte) {
 	if *s != string(b) {
 		*s = string(b)

@@ -27,7 +27,7 @@ func (s *Store) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, e
 	return s.runsOf(ctx, `SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))`, list(hashes))
 }
 
-// holdingOld is Holding for a file of version 1 that is read: all documents of runs are.
+// holdingOld is Holding for a file of version 1, which has no table of hashes: it reads all runs.
 func (s *Store) holdingOld(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
 	isWanted := func(hash string) bool { return slices.Contains(hashes, hash) }
 	var runs []*mapping.Run
@@ -51,7 +51,7 @@ func (s *Store) Sharing(ctx context.Context) ([]*mapping.Run, error) {
 	return s.runsOf(ctx, `SELECT run FROM files WHERE hash IN (SELECT hash FROM files GROUP BY hash HAVING count(*) > 1)`)
 }
 
-// runsOf are the runs whose ids a query gives.
+// runsOf are the runs whose ids a query returns.
 func (s *Store) runsOf(ctx context.Context, ids string, args ...any) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
 	for run, err := range s.runs(ctx, `SELECT id, doc FROM runs WHERE id IN (`+ids+`) ORDER BY id`, args...) {
@@ -66,7 +66,7 @@ func (s *Store) runsOf(ctx context.Context, ids string, args ...any) ([]*mapping
 	return runs, nil
 }
 
-// indexFiles makes a run found by the contents of its files.
+// indexFiles stores the hashes of a run's files, by which it is found.
 func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source) error {
 	if _, err := tx.ExecContext(ctx, deleteFiles, id); err != nil {
 		return fmt.Errorf("delete hashes of files: %w", err)
@@ -84,8 +84,8 @@ func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source)
 	return nil
 }
 
-// indexOldFiles does so for the runs of a history of version 1, which had no such index.
-// A damaged document is skipped, so that it damages nothing but its run.
+// indexOldFiles does this for the runs of a history of version 1, which had no such index.
+// It skips damaged documents. It returns the number of runs.
 func (s *Store) indexOldFiles(ctx context.Context, tx *sql.Tx) (int, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT id, doc FROM runs`)
 	if err != nil {

@@ -22,7 +22,7 @@ func (s *Store) Run(ctx context.Context, id string) (*mapping.Run, error) {
 }
 
 func (s *Store) find(ctx context.Context, id string) (*mapping.Run, error) {
-	// The exact id sorts before all that it is a prefix of.
+	// The exact id sorts before all ids that begin with it.
 	rows, err := s.reader.QueryContext(ctx, `SELECT id, doc FROM runs
 		WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY id LIMIT ?2`, id, history.Candidates+1)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 	return f.Select(s.runs(ctx, `SELECT id, `+column+` FROM runs WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to))
 }
 
-// runs are those of a query for ids and documents.
+// runs are the runs of a query for ids and documents.
 func (s *Store) runs(ctx context.Context, query string, args ...any) iter.Seq2[*mapping.Run, error] {
 	return each(ctx, s, func(rows *sql.Rows) (*mapping.Run, error) {
 		var id string
@@ -130,8 +130,8 @@ func selectIntervals(sel history.Selection) (string, []any) {
 	return `SELECT doc FROM intervals WHERE ` + where + ` ORDER BY time, direction, host, job, ` + order, args
 }
 
-// each gives what read makes of the rows of a query. It is one statement, and so one state of
-// the history, however long the caller takes. An error ends it, except one of a single run.
+// each is what read makes of the rows of a query. It is one statement, and so one state of
+// the history, even if the caller is slow. An error ends it, unless it concerns one run only.
 func each[D any](
 	ctx context.Context, s *Store, read func(*sql.Rows) (*D, error), query string, args ...any,
 ) iter.Seq2[*D, error] {
@@ -157,13 +157,13 @@ func each[D any](
 	}
 }
 
-// list is a JSON array: one parameter, however many texts.
+// list is a JSON array: one parameter for any number of texts.
 func list(texts []string) string {
 	b, _ := json.Marshal(texts) // texts cannot fail
 	return string(b)
 }
 
-// span is [from, to) in milliseconds, rounded up as stored times are rounded down; a
+// span is [from, to) in milliseconds, rounded up because stored times are rounded down. A
 // zero time is no bound.
 func span(from, to time.Time) (int64, int64) {
 	low, high := int64(math.MinInt64), int64(math.MaxInt64)

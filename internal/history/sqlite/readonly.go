@@ -17,11 +17,10 @@ var errReadOnly = errors.New("it was opened for reading")
 
 // OpenReadOnly opens the history in the file path for reading. It creates nothing, waits
 // for no writer and changes no table: a file of an older version is read as it is. It
-// fails with [fs.ErrNotExist] where there is no history, and otherwise as [Open]
-// does.
+// fails with [fs.ErrNotExist] if there is no history, and otherwise as [Open] does.
 //
-// A file that cannot be written, such as one on a read-only medium, is read as if it could
-// not change, unless a writer has it open. If it changes nevertheless, reading fails with
+// A file that cannot be written, such as one on a read-only medium, is read as immutable,
+// unless a writer has it open. If it changes nevertheless, reading fails with
 // [history.ErrReplaced].
 func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	return openReadOnly(ctx, path, busyTimeout)
@@ -50,7 +49,7 @@ func openReadOnly(ctx context.Context, path string, busy time.Duration) (_ *Stor
 	if err := s.connectReader(ctx, info, busy); err != nil {
 		return nil, err
 	}
-	if s.version == 0 { // an ingest was killed before it made the tables
+	if s.version == 0 { // an ingest was killed before it created the tables
 		return nil, fmt.Errorf("an empty file: %w", fs.ErrNotExist)
 	}
 	return s, nil
@@ -63,7 +62,7 @@ func (s *Store) connectReader(ctx context.Context, info fs.FileInfo, busy time.D
 	if isWritable(s.path) {
 		modes = append(modes, "mode=rw")
 	}
-	if isThere(s.path+"-shm") || isThere(s.path+"-wal") { // of a writer, or of one that was killed
+	if isThere(s.path+"-shm") || isThere(s.path+"-wal") { // a writer has it open, or was killed
 		modes = append(modes, "mode=ro")
 	}
 	hasLog := false
@@ -122,7 +121,7 @@ func isUnopened(err error) bool {
 	return code == readOnly || code == ioErr || code == cantOpen
 }
 
-// checkFrozen fails where a file that is read as if it could not change has changed.
+// checkFrozen fails if a file that is read as immutable has changed.
 func (s *Store) checkFrozen() error {
 	if s.frozen == nil {
 		return nil
@@ -132,7 +131,7 @@ func (s *Store) checkFrozen() error {
 		return err
 	}
 	if now.Size() != s.frozen.Size() || !now.ModTime().Equal(s.frozen.ModTime()) {
-		return fmt.Errorf("it changed while it was read: start again: %w", history.ErrReplaced)
+		return fmt.Errorf("it changed during reading: start again: %w", history.ErrReplaced)
 	}
 	return nil
 }

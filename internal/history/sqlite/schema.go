@@ -8,17 +8,17 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 )
 
-// applicationID marks a file as a history ("fio2"), so that no other program's
-// database is ever written to by a mistaken path.
+// applicationID marks a file as a history ("fio2"), so that a mistaken path never writes to
+// another program's database.
 const applicationID = 0x66696f32
 
-// migrations bring a file from version i to i+1. What is released stays as it is.
+// migrations bring a file from version i to i+1. Those that are released do not change.
 //
 // intervals is clustered in the order in which it is read: one run's documents of a
 // level lie one after another by time. doc is a document packed by codec. Times
 // are milliseconds since 1970. ingests gives each version of a run a short number,
-// never to be used again (AUTOINCREMENT): see Store.Finish. files has the hashes of the
-// contents of each run's reports and logs, by which Store.Holding finds it.
+// which is never used again (AUTOINCREMENT): see Store.Finish. files has the hashes of
+// each run's reports and logs, by which Store.Holding finds the run.
 var migrations = [...]string{`
 CREATE TABLE runs (
 	id     TEXT PRIMARY KEY,
@@ -58,8 +58,8 @@ CREATE INDEX files_by_run ON files (run);
 // withFiles is the first version that has the table files.
 const withFiles = 2
 
-// readVersion is the version of a file, 0 of an empty one. It fails where the file is of
-// another program, or of a newer version of this one.
+// readVersion is the version of a file, 0 of an empty one. It fails if another program or a
+// newer version of this one made the file.
 func readVersion(ctx context.Context, from interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }) (int, error) {
@@ -78,7 +78,7 @@ func readVersion(ctx context.Context, from interface {
 	return version, nil
 }
 
-// migrate brings the file to the newest version, at one stroke.
+// migrate brings the file to the newest version, in one transaction.
 func (s *Store) migrate(ctx context.Context) error {
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {

@@ -19,38 +19,37 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 )
 
-// How long a writer waits for one in another process before it fails with ErrBusy.
+// busyTimeout is how long a writer waits for another process before it fails with ErrBusy.
 const busyTimeout = 10 * time.Second
 
-// Store is the embedded history: one file (beside it, while it is open, "-wal" and
-// "-shm" files that belong to it). One process writes at a time, any number reads.
+// Store is the embedded history: one file. While it is open, "-wal" and "-shm" files beside it
+// belong to it. One process writes at a time, any number reads.
 //
-// It is in WAL mode with synchronous=FULL: each Put and each Finish is one transaction
-// and one fsync, so that documents should come in batches of some hundreds.
+// The file is in WAL mode with synchronous=FULL: each Put and each Finish is one transaction
+// and one fsync. So put some hundred documents at a time.
 type Store struct {
 	path   string
 	writer *sql.DB // one connection: transactions follow one another; nil if opened for reading
-	reader *sql.DB // as many as there are readers: an iteration may nest another
+	reader *sql.DB // as many connections as there are readers: iterations may be nested
 	insert *sql.Stmt
 	codec  *codec
 
 	version  int         // of the file's tables
-	upgraded int         // runs of a file of an older version
-	frozen   fs.FileInfo // of a file that is read as if it could not change, else nil
+	upgraded int         // runs in a file of an older version that was upgraded
+	frozen   fs.FileInfo // of a file that is read as immutable, else nil
 
 	spoilt atomic.Bool // SQLite has found damage in the file
 
 	mu    sync.Mutex
-	begun map[version]int64 // ingests that this process has put to, by number
+	begun map[version]int64 // numbers of the ingests that this process has put to
 }
 
 // version is one ingest of a run.
 type version struct{ run, ingest string }
 
-// Open opens the history in the file path for writing. The file is created, with its
-// folder, when it is not there; only the user may read either. It fails with
-// [history.ErrDamaged], also for another program's database, [history.ErrNewer] or [history.ErrBusy].
-// [OpenReadOnly] is for reading.
+// Open opens the history in the file path for writing. It creates the file and its folder if
+// they do not exist; only the user may read them. It fails with [history.ErrDamaged], also
+// if the file is the database of another program, [history.ErrNewer] or [history.ErrBusy].
 func Open(ctx context.Context, path string) (*Store, error) {
 	return open(ctx, path, busyTimeout)
 }
@@ -78,7 +77,7 @@ func open(ctx context.Context, path string, busy time.Duration) (_ *Store, err e
 		return nil, err
 	}
 	s.version = len(migrations)
-	// Only now: another program's database must stay as it is.
+	// Only now, because another program's database must stay as it is.
 	mode, err := s.switchToWAL(ctx, busy)
 	if err != nil {
 		return nil, err
@@ -93,11 +92,11 @@ func open(ctx context.Context, path string, busy time.Duration) (_ *Store, err e
 	return s, err
 }
 
-// Upgraded is how many runs were in the file of an older version that opening it brought
-// to this one, which that older version cannot open any more; 0 if it was not older.
+// Upgraded is how many runs were in the file if [Open] upgraded it from an older version,
+// which can no longer open it; otherwise 0.
 func (s *Store) Upgraded() int { return s.upgraded }
 
-// Close ends the use of the file. Documents of an unfinished ingest stay in it.
+// Close closes the file. Documents of an unfinished ingest stay in it.
 func (s *Store) Close() error {
 	var errs []error
 	if s.insert != nil {
@@ -117,8 +116,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// create makes the folder and an empty file with narrow rights; SQLite gives its other
-// files the rights of this one.
+// create creates the folder and an empty file that only the user may read. SQLite gives its
+// other files the same rights.
 func create(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("create folder: %w", err)
@@ -131,7 +130,7 @@ func create(path string) error {
 }
 
 // connect prepares connections, each of which begins with these pragmas. The mode is a
-// parameter of SQLite's URLs, such as "mode=ro"; empty is to read, write and create.
+// parameter of SQLite's URLs, such as "mode=ro"; an empty one means read, write and create.
 func connect(path, mode string, busy time.Duration, pragmas ...string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -151,7 +150,7 @@ func connect(path, mode string, busy time.Duration, pragmas ...string) (*sql.DB,
 	return sql.Open("sqlite", dsn.String())
 }
 
-// transact runs do in a transaction that writes: all of it happens, durably, or nothing.
+// transact runs do in a transaction that writes: all of it is stored, durably, or nothing.
 func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
 	if s.writer == nil {
 		return errReadOnly
@@ -170,8 +169,8 @@ func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// switchToWAL waits for others that open the file at the same time: SQLite's own busy
-// timeout does not hold for a change of the journal's mode.
+// switchToWAL waits for other processes that open the file at the same time: SQLite's own busy
+// timeout does not apply to a change of the journal's mode.
 func (s *Store) switchToWAL(ctx context.Context, patience time.Duration) (mode string, err error) {
 	for deadline := time.Now().Add(patience); ; {
 		err = s.writer.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
@@ -186,7 +185,7 @@ func (s *Store) switchToWAL(ctx context.Context, patience time.Duration) (mode s
 	}
 }
 
-// fail says what was tried with which file, and gives SQLite's codes their names.
+// fail adds what was tried with which file, and turns SQLite's codes into errors of package history.
 func (s *Store) fail(ctx context.Context, verb string, err error) error {
 	if err == nil {
 		return nil

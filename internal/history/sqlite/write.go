@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// An equal document stays untouched: reading an archive again writes nothing.
+	// An equal document stays as it is: ingesting an archive again writes nothing.
 	insertInterval = `INSERT INTO intervals (ingest, level, time, direction, host, job, part, doc)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET doc = excluded.doc WHERE doc IS NOT excluded.doc`
@@ -47,7 +47,7 @@ func (s *Store) put(
 	ctx context.Context, tx *sql.Tx, docs []*mapping.Interval, blobs [][]byte, numbers map[version]int64,
 ) error {
 	insert := tx.StmtContext(ctx, s.insert)
-	// The transaction ends with ctx; watching it for each row as well costs a goroutine.
+	// The transaction ends with ctx; to watch it for each row as well would take a goroutine.
 	unwatched := context.WithoutCancel(ctx)
 	for i, d := range docs {
 		v := version{d.Run.ID, d.Run.Ingest}
@@ -68,9 +68,9 @@ func (s *Store) put(
 	return nil
 }
 
-// begin is the number of a version. When this process has put documents under another
-// one, somebody has finished, deleted or purged the run meanwhile: going on would make
-// a run with holes.
+// begin is the number of a version. If this process has put documents under another number,
+// another process has finished or deleted the run meanwhile, and to continue would make a run
+// with holes.
 func (s *Store) begin(ctx context.Context, tx *sql.Tx, v version) (int64, error) {
 	var number int64
 	row := tx.QueryRowContext(ctx, insertIngest, v.run, v.ingest, time.Now().UnixMilli())
@@ -80,7 +80,7 @@ func (s *Store) begin(ctx context.Context, tx *sql.Tx, v version) (int64, error)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if before, ok := s.begun[v]; ok && before != number {
-		delete(s.begun, v) // so that a new attempt may begin again
+		delete(s.begun, v) // so that a new attempt can begin
 		return 0, fmt.Errorf("begin ingest of run %q: %w", v.run, history.ErrReplaced)
 	}
 	return number, nil
@@ -93,15 +93,14 @@ func (s *Store) remember(numbers map[version]int64) {
 	maps.Copy(s.begun, numbers)
 }
 
-// forget drops what is known of a run's versions but keep, which this process removed.
+// forget forgets the numbers of a run's versions other than keep, which this process has removed.
 func (s *Store) forget(run, keep string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.begun, func(v version, _ int64) bool { return v.run == run && v.ingest != keep })
 }
 
-// Finish implements [history.Store]. It may be called again and again, as a run that is
-// followed grows.
+// Finish implements [history.Store]. It may be called repeatedly while a followed run grows.
 func (s *Store) Finish(ctx context.Context, run *mapping.Run) error {
 	err := run.Check()
 	if err == nil {
@@ -132,7 +131,7 @@ func (s *Store) finish(ctx context.Context, tx *sql.Tx, run *mapping.Run) error 
 	return remove(ctx, tx, `run = ? AND number <> ?`, run.Run.ID, number)
 }
 
-// keepIngested gives run the time at which an otherwise equal document was stored.
+// keepIngested returns the run with the stored time if the stored document is otherwise equal.
 func (s *Store) keepIngested(ctx context.Context, tx *sql.Tx, run *mapping.Run) (*mapping.Run, error) {
 	var blob []byte
 	switch err := tx.QueryRowContext(ctx, `SELECT doc FROM runs WHERE id = ?`, run.Run.ID).Scan(&blob); {
@@ -143,7 +142,7 @@ func (s *Store) keepIngested(ctx context.Context, tx *sql.Tx, run *mapping.Run) 
 	}
 	stored, err := s.codec.unpackRun(blob)
 	if err != nil {
-		return run, nil //nolint:nilerr // what is damaged is about to be replaced
+		return run, nil //nolint:nilerr // the damaged document is about to be replaced
 	}
 	same := *run
 	same.Ingested = stored.Ingested

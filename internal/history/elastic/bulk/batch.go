@@ -13,24 +13,24 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// batch is runs that are finished together. What fails for one of them does not hold up the
-// others; a request that fails, fails for all.
+// batch is runs that are finished together. A run that fails does not delay the others; a
+// request that fails, fails for all.
 type batch struct {
 	*finisher
 	runs []*pendingRun // that have not failed
 }
 
-// finish makes the versions that were put the only ones. A version's interval documents are
-// visible before its run's document is stored, and those of other versions go only after
-// that is visible: until then readers look for the other version. Dashboards, which look for
-// none, see the other version until it goes, and then this one.
+// finish makes the versions that were put the current ones. A version's interval documents are
+// visible before its run's document is stored, and those of other versions are deleted only
+// after that is visible: until then readers read the other version. Dashboards show the other
+// version until it is deleted, and then this one.
 func (b *batch) finish() {
 	refresh := func(index string) func() error {
 		return func() error { return b.client.Refresh(b.ctx, index) }
 	}
 	for _, step := range []func() error{
 		b.rejects.sync,
-		refresh(b.versions.index), // also without verifying: what is not visible is not deleted
+		refresh(b.versions.index), // also without verifying, because deleting finds only visible documents
 		b.verify,
 		b.keepIngested,
 		b.store,
@@ -54,7 +54,7 @@ func (b *batch) finish() {
 	})
 }
 
-// each does something for each run, and gives up those for which it fails.
+// each does something for each run, and drops those for which it fails.
 func (b *batch) each(do func(r *pendingRun) error) {
 	b.runs = slices.DeleteFunc(b.runs, func(r *pendingRun) bool {
 		err := do(r)
@@ -65,7 +65,7 @@ func (b *batch) each(do func(r *pendingRun) error) {
 	})
 }
 
-// ids are those of the runs.
+// ids are the ids of the runs.
 func (b *batch) ids() (ids []string) {
 	for _, r := range b.runs {
 		ids = append(ids, r.key.id)
@@ -73,8 +73,9 @@ func (b *batch) ids() (ids []string) {
 	return ids
 }
 
-// verify compares what the cluster has of each run with what it has confirmed, and sees
-// which of them have other versions. Documents that came twice count once.
+// verify compares the number of documents that the cluster has of each run with the number that
+// it has confirmed, and notes which runs have other versions. A document that was sent twice
+// counts once.
 func (b *batch) verify() error {
 	have, err := b.versions.count(b.ctx, b.ids())
 	if err != nil {
@@ -87,7 +88,7 @@ func (b *batch) verify() error {
 	return nil
 }
 
-// compare fails if the cluster has not as many documents of a run as it has confirmed.
+// compare fails unless the cluster has as many documents of a run as it has confirmed.
 func (b *batch) compare(r *pendingRun, got int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,9 +101,8 @@ func (b *batch) compare(r *pendingRun, got int) error {
 	return nil
 }
 
-// keepIngested gives runs' documents the time at which they were stored first, if they are the
-// same but for that. It looks at those that the cluster has of the same versions, which are
-// few: mostly none.
+// keepIngested keeps the stored Ingested of runs' documents that are otherwise the same. It
+// reads the stored documents of the same versions, which are few: mostly none.
 func (b *batch) keepIngested() error {
 	var ingests []string
 	for _, r := range b.runs {
@@ -126,8 +126,8 @@ func (b *batch) keepIngested() error {
 	return nil
 }
 
-// stored are the documents of runs that a query finds, by id. What cannot be read is left
-// out: it is about to be replaced.
+// stored are the documents of runs that a query finds, by id. It skips those that cannot be
+// read, because they are about to be replaced.
 func (b *batch) stored(query any, most int) (map[string]*mapping.Run, error) {
 	var answer struct {
 		es.Whole
@@ -142,7 +142,7 @@ func (b *batch) stored(query any, most int) (map[string]*mapping.Run, error) {
 	}, &answer)
 	var e *es.Error
 	if errors.As(err, &e) && e.Status == http.StatusNotFound && e.Type == es.MissingType {
-		return nil, nil // the first run of all
+		return nil, nil // no run was ever stored
 	}
 	if err == nil {
 		err = answer.Err()
@@ -160,8 +160,8 @@ func (b *batch) stored(query any, most int) (map[string]*mapping.Run, error) {
 	return runs, nil
 }
 
-// store stores the documents of those runs whose callers still wait; the others stay as they
-// are. They do not wait for interval documents of other runs.
+// store stores the documents of the runs whose callers still wait. It does not wait for
+// interval documents of other runs.
 func (b *batch) store() error {
 	b.runs = b.active(b.runs)
 	states := make(map[*pendingRun]*runState, len(b.runs))
@@ -199,7 +199,7 @@ func (b *batch) store() error {
 }
 
 // deleteOthers deletes the interval documents of other versions of those runs that have
-// any, and checks that nothing else went.
+// any, and checks that nothing else was deleted.
 func (b *batch) deleteOthers() error {
 	var keys []runKey
 	var ids []string
@@ -231,8 +231,8 @@ func (b *batch) deleteOthers() error {
 	return nil
 }
 
-// show takes the mark from the documents of those runs that have it. They are the only ones
-// by now.
+// show removes the mark from the documents of those runs that have it. Other versions are
+// deleted by now.
 func (b *batch) show() error {
 	var keys []runKey
 	b.mu.Lock()
@@ -251,7 +251,7 @@ func (b *batch) show() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, r := range b.runs {
-		if r.state.queued == r.queued { // what was put since has the mark, too
+		if r.state.queued == r.queued { // documents that were put since have the mark, too
 			r.state.hidden = false
 		}
 	}

@@ -67,7 +67,7 @@ func TestManyEnds(t *testing.T) {
 	})
 }
 
-// TestOneEndFails: what is wrong with one run does not hold up the others.
+// TestOneEndFails: a run that fails does not delay the others.
 func TestOneEndFails(t *testing.T) {
 	inBubble(t, bulk.Options{}, func(w *world) {
 		w.put(historytest.Intervals("gone", "old", 3)...)
@@ -128,7 +128,7 @@ func TestIngested(t *testing.T) {
 				t.Errorf("stored first at %v", got.Ingested)
 			}
 		}
-		run.Run.Complete = false // so that the sink counts all of its documents each time
+		run.Run.Complete = false // so that the writer counts all of its documents each time
 		finish(1, 4, 1)
 		finish(2, 4, 1)
 		finish(3, 5, 3)
@@ -279,7 +279,7 @@ func shownOnce(t *testing.T, client *es.Client, names []string) error {
 	return nil
 }
 
-// whole tells which run readers do not see whole: its visible document says which version
+// whole fails if readers do not see a run whole: its visible document says which version
 // they look for.
 func whole(t *testing.T, client *es.Client, names []string, want map[string]int64) error {
 	t.Helper()

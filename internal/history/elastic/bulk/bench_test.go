@@ -50,7 +50,7 @@ func benchDocuments(n int) []*mapping.Interval {
 	return docs
 }
 
-// bodies are the requests that the sink makes of documents, plain and packed.
+// bodies are the requests that the writer makes of documents, plain and packed.
 func bodies(b *testing.B, prefix string, docs []*mapping.Interval) (plain, packed [][]byte, size int) {
 	client := newClient(b, es.Config{GzipLevel: 2})
 	var body []byte
@@ -123,7 +123,7 @@ func compete(b *testing.B, documents, size int, before func(), rivals ...*rival)
 	}
 }
 
-// sending is the sink: from documents to confirmed documents. As many put them at the same
+// sending is the writer: from documents to confirmed documents. As many put them at the same
 // time as there are connections; an ingest has one for each processor.
 func sending(s *bulk.Writer, docs []*mapping.Interval, connections int) *rival {
 	return &rival{name: "sink", send: func(ctx context.Context) error {
@@ -143,7 +143,7 @@ func sending(s *bulk.Writer, docs []*mapping.Interval, connections int) *rival {
 	}}
 }
 
-// handingOn is the sink, of documents that are encoded beforehand, as push has them: what
+// handingOn is the writer, of documents that are encoded beforehand, as push has them: what
 // it does beyond a replay of the same bodies.
 func handingOn(s *bulk.Writer, docs []*mapping.Interval, _ int) *rival {
 	encoded := make([]mapping.Encoded, len(docs))
@@ -204,7 +204,7 @@ func post(ctx context.Context, client *http.Client, url string, body []byte) err
 	return err
 }
 
-// BenchmarkCluster compares the sink, which makes bodies of documents, sends them and looks at
+// BenchmarkCluster compares the writer, which makes bodies of documents, sends them and looks at
 // each item of the answers, with a replay of the same bodies, made beforehand, over as many
 // connections: compressed or as they are. They take turns. FIO2ES_TEST_ELASTICSEARCH names the
 // server. Each turn begins with an empty index: else one pays for merging what another sent.

@@ -10,12 +10,11 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// ErrVerify: the cluster lacks documents of a run that it acknowledged.
+// ErrVerify: the cluster lacks documents that it acknowledged.
 var ErrVerify = errors.New("the cluster lacks documents that it acknowledged")
 
-// finisher finishes runs whose documents are settled: all of them at a time, so that the more
-// there are the less each of them costs. A run whose documents are still under way does not
-// hold up the others.
+// finisher finishes runs whose documents are settled, all of them together, so that they share
+// requests. A run whose documents are still under way does not delay the others.
 type finisher struct {
 	*ledger
 	client   *es.Client
@@ -31,23 +30,22 @@ type finisher struct {
 	last      time.Time // when runs were finished last
 }
 
-// pendingRun is a run that is to be finished.
+// pendingRun is a run that waits to be finished.
 type pendingRun struct {
 	key       runKey
 	complete  bool
 	ingested  time.Time
 	text      []byte // the run's document
-	abandoned bool   // the caller waits no more; the ledger's mu guards it
+	abandoned bool   // the caller no longer waits; the ledger's mu guards it
 	done      chan error
 
 	state  *runState
-	queued int64 // documents that were put when it was settled
+	queued int64 // documents that had been put when it was settled
 	others bool  // the cluster has documents of other versions
 }
 
-// How often runs are finished while documents are under way, unless a query is full of them.
-// What was sent since has to be sent again after an interruption. The more often, the more the cluster has to
-// refresh.
+// How often runs are finished while documents are under way, and how many at most. Runs that are
+// not finished have to be sent again after an interruption; finishing makes the cluster refresh.
 const (
 	finishEvery = time.Second
 	mostRuns    = 256 // that one query names
@@ -83,7 +81,7 @@ func (f *finisher) finish(ctx context.Context, run *mapping.Run) error {
 	}
 }
 
-// work finishes runs for as long as there are some.
+// work finishes runs as long as there are some.
 func (f *finisher) work() {
 	for {
 		b := f.next()
@@ -94,7 +92,7 @@ func (f *finisher) work() {
 	}
 }
 
-// next waits for runs to finish together, each of them once; nil when there are none left.
+// next waits for runs to finish together, each run once. It is nil when none are left.
 func (f *finisher) next() *batch {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -110,15 +108,15 @@ func (f *finisher) next() *batch {
 		case len(now) > 0 && (isIdle || len(now) == mostRuns || pause <= 0):
 			f.waiting, f.last = later, time.Now()
 			return &batch{finisher: f, runs: now}
-		case f.packer.used == 1: // if it is the open one, nothing else is under way
+		case f.packer.used == 1: // if that is the open one, nothing else is under way
 			f.packer.flush()
 		}
 		f.waitFor(pause)
 	}
 }
 
-// settled are the runs none of whose documents is under way, and the others. Those that have
-// failed or were abandoned are done; mu is held.
+// settled returns the runs without documents under way, and the others. It drops those that
+// have failed or were abandoned. The caller has locked mu.
 func (f *finisher) settled() (now, later []*pendingRun) {
 	taken := make(map[string]bool)
 	for _, r := range f.waiting {
@@ -141,7 +139,7 @@ func (f *finisher) settled() (now, later []*pendingRun) {
 	return now, later
 }
 
-// waitFor unlocks mu until something changed, or for some time if that is positive.
+// waitFor unlocks mu until something changes, or at most for some time if that is positive.
 func (f *finisher) waitFor(most time.Duration) {
 	if most > 0 {
 		timer := time.AfterFunc(most, func() {
@@ -151,17 +149,17 @@ func (f *finisher) waitFor(most time.Duration) {
 		})
 		defer timer.Stop()
 	}
-	_ = f.wait(f.ctx) // the caller looks whether it is over
+	_ = f.wait(f.ctx) // the caller checks whether everything has ended
 }
 
-// active are those runs whose callers still wait.
+// active are the runs whose callers still wait.
 func (f *finisher) active(runs []*pendingRun) []*pendingRun {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.DeleteFunc(runs, func(r *pendingRun) bool { return r.abandoned })
 }
 
-// forget forgets a run that is complete. Else the next Finish counts all of its documents.
+// forget forgets a run that is complete. Of others, the next Finish counts all documents.
 func (f *finisher) forget(r *pendingRun) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -55,6 +55,7 @@ func TestRealElasticsearch(t *testing.T) {
 					"run": map[string]any{"properties": map[string]any{
 						"id": map[string]any{"type": "keyword"}, "ingest": map[string]any{"type": "keyword"}, "pending": map[string]any{"type": "boolean"},
 					}},
+					"level": map[string]any{"type": "keyword"}, "part": map[string]any{"type": "long"},
 					"latency": map[string]any{"properties": map[string]any{"histogram": map[string]any{"type": "histogram"}}},
 				}},
 			},

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// ledger is what is known of the documents that were taken, and of their runs. Its lock also
-// guards the packer, the throttle and the finisher, which wait for one another.
+// ledger records the documents that were taken, and their runs. Its lock also guards the
+// packer, the throttle and the finisher, which wait for one another.
 type ledger struct {
 	ctx        context.Context // of all requests, until Close
 	cancel     context.CancelFunc
 	background sync.WaitGroup // goroutines that end with ctx
 
 	mu       sync.Mutex
-	wake     chan struct{}       // closed and replaced when something changed
+	wake     chan struct{}       // closed and replaced when something changes
 	pending  map[uint64]struct{} // hashes of the ids of documents that are not settled
 	runs     map[runKey]*runState
 	stats    Stats
@@ -28,13 +28,13 @@ type ledger struct {
 // runKey is one version of one run.
 type runKey struct{ id, ingest string }
 
-// runState is what became of a run's documents.
+// runState counts a run's documents and their results.
 type runState struct {
 	queued, pending, indexed, rejected int64
 
-	hashes []uint64 // of the ids of those that were indexed, to count different ones
+	hashes []uint64 // of the ids of those that were indexed, to count each once
 	err    error    // the run cannot be finished
-	looked bool     // it is known whether the cluster has other versions
+	looked bool     // it is known whether the cluster has other versions of the run
 	hidden bool     // it has, so documents are marked as pending
 }
 
@@ -46,7 +46,7 @@ func newLedger() *ledger {
 	}
 }
 
-// run is the state of a run; mu is held.
+// run is the state of a run. The caller has locked mu.
 func (l *ledger) run(key runKey) *runState {
 	r := l.runs[key]
 	if r == nil {
@@ -56,7 +56,7 @@ func (l *ledger) run(key runKey) *runState {
 	return r
 }
 
-// take counts a document that is to be sent; mu is held.
+// take counts a document that is to be sent. The caller has locked mu.
 func (l *ledger) take(e *entry) {
 	l.pending[e.hash] = struct{}{}
 	e.run.queued++
@@ -64,7 +64,7 @@ func (l *ledger) take(e *entry) {
 	l.stats.Queued++
 }
 
-// store counts a document that the cluster has confirmed; mu is held.
+// store counts a document that the cluster has confirmed. The caller has locked mu.
 func (l *ledger) store(e *entry) {
 	l.settle(e)
 	e.run.indexed++
@@ -72,9 +72,9 @@ func (l *ledger) store(e *entry) {
 	l.stats.Indexed++
 }
 
-// refuse counts a document that the cluster refuses for good. It is in the reject file, or
-// else its run fails; mu is held.
-func (l *ledger) refuse(r *refusal, isRecorded bool) {
+// reject counts a document that the cluster rejects for good. Unless it is recorded in the
+// reject file, its run fails. The caller has locked mu.
+func (l *ledger) reject(r *rejection, isRecorded bool) {
 	l.settle(&r.entry)
 	r.run.rejected++
 	l.stats.Rejected++
@@ -96,8 +96,8 @@ func (l *ledger) lastProgress() time.Time {
 	return l.progress
 }
 
-// check fails if not all of a run's documents are settled well, none of which is under way;
-// the ledger's mu is held.
+// check fails unless all of a run's documents are stored, or rejected and recorded. None may be
+// under way. The caller has locked the ledger's mu.
 func (r *runState) check() error {
 	if r.err == nil && r.queued != r.indexed+r.rejected {
 		return fmt.Errorf("%w: sent %d, indexed %d, rejected %d", ErrVerify, r.queued, r.indexed, r.rejected)
@@ -105,15 +105,15 @@ func (r *runState) check() error {
 	return r.err
 }
 
-// different is how many different documents of a run the cluster has confirmed; the ledger's
-// mu is held.
+// different is how many different documents of a run the cluster has confirmed. The caller has
+// locked the ledger's mu.
 func (r *runState) different() int64 {
 	slices.Sort(r.hashes)
 	r.hashes = slices.Compact(r.hashes)
 	return int64(len(r.hashes))
 }
 
-// fail ends everything with err, unless something did before.
+// fail ends everything with err, unless it has ended before.
 func (l *ledger) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,7 +124,7 @@ func (l *ledger) fail(err error) {
 	l.changed()
 }
 
-// reason is what ended everything, if that is why something else was cancelled with err.
+// reason is the error that ended everything, if err is only the cancellation that followed.
 func (l *ledger) reason(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,13 +134,13 @@ func (l *ledger) reason(err error) error {
 	return err
 }
 
-// changed wakes all who wait; mu is held.
+// changed wakes all goroutines in wait. The caller has locked mu.
 func (l *ledger) changed() {
 	close(l.wake)
 	l.wake = make(chan struct{})
 }
 
-// wait unlocks mu until something changed.
+// wait unlocks mu until something changes.
 func (l *ledger) wait(ctx context.Context) error {
 	wake := l.wake
 	l.mu.Unlock()

@@ -9,22 +9,22 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// packer packs documents into the bodies of bulk requests. A body is sent when it is full,
-// or some time after its first document.
+// packer packs documents into the bodies of bulk requests. It sends a body when it is full,
+// or a second after its first document.
 type packer struct {
 	*ledger
 	throttle *throttle
-	bodies   int // that may be in memory
+	bodies   int // in memory at most
 	send     func(b *body)
 
-	open *body // is being filled; nil when there is none
+	open *body // the one that is being filled, or nil
 	used int   // bodies in memory
 }
 
-// flushAfter is when a body is sent that is not full.
+// flushAfter is how long a body waits for more documents.
 const flushAfter = time.Second
 
-// body is the text of one bulk request, and what is in it.
+// body is the text of one bulk request, and its documents.
 type body struct {
 	buf   []byte
 	docs  []entry
@@ -39,7 +39,7 @@ type entry struct {
 	hash            uint64 // of id
 	key             runKey
 	run             *runState
-	broken          int // times that the server failed on it
+	broken          int // times that the server failed with status 500 or above for it
 }
 
 func newEntry(id string, key runKey) entry {
@@ -48,7 +48,7 @@ func newEntry(id string, key runKey) entry {
 
 func (e *entry) size() int { return e.end - e.start }
 
-// encode makes the two lines of a document, in the memory of dst if that is large enough.
+// encode makes the two lines of a document, in the memory of dst if it is large enough.
 func (e *entry) encode(dst []byte, index string, document []byte) []byte {
 	dst = append(mapping.AppendAction(dst[:0], index, e.id), '\n')
 	e.start, e.doc = 0, len(dst)
@@ -70,7 +70,7 @@ func (p *packer) add(ctx context.Context, e entry, text []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for {
-		e.run = p.run(e.key) // each time: the run may be finished meanwhile, and begin again
+		e.run = p.run(e.key) // each time, because the run may be finished meanwhile and begin again
 		switch {
 		case p.fatal != nil:
 			return p.fatal
@@ -87,9 +87,9 @@ func (p *packer) add(ctx context.Context, e entry, text []byte) error {
 	}
 }
 
-// fits makes room for a document, if there is any. A document whose id is under way waits
-// until that is settled: which of two requests is served first is up to chance, and the last
-// one taken has to be the one that stays. mu is held.
+// fits makes room for a document, if there is any. A document waits while another one with its
+// id is under way: the cluster may serve two requests in any order, and the document that was
+// put last has to stay. The caller has locked mu.
 func (p *packer) fits(e *entry) bool {
 	if _, ok := p.pending[e.hash]; ok {
 		p.flush()
@@ -111,13 +111,13 @@ func (p *packer) fits(e *entry) bool {
 	return true
 }
 
-// due sends a body that did not fill up in time. While as many requests are under way as may
-// be, it would only wait, so it keeps filling.
+// due sends a body that was not full in time. While as many requests are under way as the
+// throttle allows, it would only wait, so it continues to fill.
 func (p *packer) due(b *body) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case p.open != b: // was sent meanwhile
+	case p.open != b: // it was sent meanwhile
 	case p.throttle.isFull():
 		b.timer.Reset(flushAfter)
 	default:
@@ -125,7 +125,7 @@ func (p *packer) due(b *body) {
 	}
 }
 
-// flush sends the open body; mu is held.
+// flush sends the open body. The caller has locked mu.
 func (p *packer) flush() {
 	b := p.open
 	if b == nil || p.fatal != nil {

@@ -145,7 +145,7 @@ func ingest(t *testing.T, to *bulk.Writer, s story, docs []*mapping.Interval) []
 	return finished
 }
 
-// judge compares the store and the reject file with what the sink said.
+// judge compares the store and the reject file with what the writer said.
 func (o *outcome) judge(t *testing.T, server *estest.Server, docs []*mapping.Interval, poison map[string]bool, closing error, rejectFile string) {
 	recorded := make(map[string]bool)
 	for _, id := range rejects(t, rejectFile) {
@@ -191,7 +191,7 @@ func (o *outcome) judge(t *testing.T, server *estest.Server, docs []*mapping.Int
 	}
 }
 
-// TestNothingIsLost: whatever goes wrong and heals, each document is in the store exactly
+// TestNothingIsLost: after any faults that heal, each document is in the store exactly
 // once or in the reject file, and Finish says so.
 func TestNothingIsLost(t *testing.T) {
 	dir := t.TempDir()

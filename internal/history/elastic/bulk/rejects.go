@@ -12,14 +12,14 @@ import (
 	"sync"
 )
 
-// Reject is one line of a reject file: a document that a cluster refused for good.
+// Reject is one line of a reject file: a document that a cluster rejected for good.
 type Reject struct {
 	Reason   Reason          `json:"reason"`
 	Action   json.RawMessage `json:"action"`   // {"index":{"_index":…,"_id":…}}, as in a bulk request
 	Document json.RawMessage `json:"document"` // as it was sent: an interval's or a run's
 }
 
-// Reason is why a document was refused.
+// Reason is why a document was rejected.
 type Reason struct {
 	Status int    `json:"status"` // of HTTP
 	Type   string `json:"type,omitempty"`
@@ -56,7 +56,7 @@ func ReadRejects(r io.Reader) iter.Seq2[Reject, error] {
 	}
 }
 
-// rejectFile is made when the first line is written.
+// rejectFile is a reject file, which is created for the first line.
 type rejectFile struct {
 	path string
 
@@ -65,9 +65,9 @@ type rejectFile struct {
 	dirty bool
 }
 
-// write appends a line, whole, in one call, for a document in the text of a body. Without a
-// path it does nothing.
-func (f *rejectFile) write(text []byte, r *refusal) error {
+// write appends a line, in one call, for a document in the text of a body. Without a path it
+// does nothing.
+func (f *rejectFile) write(text []byte, r *rejection) error {
 	if f.path == "" {
 		return nil
 	}

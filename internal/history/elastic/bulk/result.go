@@ -9,10 +9,10 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// The ways in which documents are not stored.
+// The errors of documents that are not stored.
 var (
-	ErrRejected    = errors.New("the cluster refuses a document")
-	ErrRejects     = errors.New("the cluster refuses too many documents")
+	ErrRejected    = errors.New("the cluster rejects a document")
+	ErrRejects     = errors.New("the cluster rejects too many documents")
 	ErrBlocked     = errors.New("the index is blocked for writing: remove its block (index.blocks.write, index.blocks.read_only)")
 	ErrClosedIndex = errors.New("the index is closed: open it (POST INDEX/_open)")
 	ErrNoIndex     = errors.New("the index cannot be made: allow its name in action.auto_create_index, or create it")
@@ -21,27 +21,27 @@ var (
 		"indices:admin/index_template/get on the cluster; docs/elasticsearch.md has the role")
 )
 
-// result is what became of the documents of one request.
+// result is the item results of one request, sorted by what to do next.
 type result struct {
 	stored   []int   // positions of documents
-	again    []entry // to be sent again
-	refused  []refusal
+	again    []entry // to retry
+	rejected []rejection
 	fatal    error         // ends everything
 	tooMany  bool          // the cluster is overloaded
 	tooLarge bool          // the request, for the server or a proxy
-	split    bool          // what is left is to be sent in smaller requests, at once
-	wait     time.Duration // that the server wants
-	cause    error         // why something is sent again, or refused
+	split    bool          // send the rest at once, in smaller requests
+	wait     time.Duration // before a retry, at least: the server's Retry-After
+	cause    error         // why something is retried or rejected
 }
 
-// refusal is a document that is not to be stored, and why.
-type refusal struct {
+// rejection is a document that the cluster rejects for good, and why.
+type rejection struct {
 	entry
 	err *es.Error
 }
 
-// newResult sorts documents by what to do next. There is an item for each of them, with the
-// status 0 if nothing is known. err is that of the whole request.
+// newResult sorts documents by what to do next. Each has an item result, with status 0 if it is
+// unknown. err is the error of the whole request.
 func newResult(sent []entry, items []es.BulkItem, err error) result {
 	var r result
 	for i, item := range items {
@@ -60,8 +60,8 @@ func newResult(sent []entry, items []es.BulkItem, err error) result {
 	return r
 }
 
-// isSettled reports whether any document is stored or refused.
-func (r *result) isSettled() bool { return len(r.stored) > 0 || len(r.refused) > 0 }
+// isSettled reports whether any document is stored or rejected.
+func (r *result) isSettled() bool { return len(r.stored) > 0 || len(r.rejected) > 0 }
 
 // fail sorts a document that is not stored.
 func (r *result) fail(e entry, item es.BulkItem) {
@@ -77,15 +77,15 @@ func (r *result) fail(e entry, item es.BulkItem) {
 		r.cause = es.Named(err)
 		r.again = append(r.again, e)
 	case item.Status >= http.StatusInternalServerError && e.broken+1 < mostBroken:
-		e.broken++ // a shard that moves says so, too
+		e.broken++ // a shard that is being moved answers so, too
 		r.cause = err
 		r.again = append(r.again, e)
 	default:
-		r.refused = append(r.refused, refusal{e, err})
+		r.rejected = append(r.rejected, rejection{e, err})
 	}
 }
 
-// judge says what the error of a whole request means. Documents without an item are in again.
+// judge sorts by the error of a whole request. Documents without an item result are in again.
 func (r *result) judge(err error, sent int) {
 	r.cause = err
 	var e *es.Error
@@ -105,20 +105,20 @@ func (r *result) judge(err error, sent int) {
 	case !isTooLarge && !isBadDocument(e):
 		r.fatal = err
 	case sent == 1:
-		r.refused, r.again = append(r.refused, refusal{r.again[0], e}), nil
+		r.rejected, r.again = append(r.rejected, rejection{r.again[0], e}), nil
 	default:
 		r.split, r.tooLarge = true, isTooLarge
 	}
 }
 
-// isBadDocument is one document for which a whole request is refused, such as an id
+// isBadDocument reports whether one document fails the whole request, such as one with an id
 // that is too long.
 func isBadDocument(e *es.Error) bool {
 	return e.Status == http.StatusBadRequest && e.Type == "action_request_validation_exception"
 }
 
-// advise is what to do about errors that concern all documents, and do not go away
-// by themselves; nil for others.
+// advise is what to do about errors that concern all documents and do not heal by waiting; nil
+// for others.
 func advise(e *es.Error) error {
 	switch {
 	case e.IsDiskFull():
@@ -135,7 +135,7 @@ func advise(e *es.Error) error {
 	return nil
 }
 
-// advised adds to an error what to do about it, if that is known.
+// advised adds to an error what to do about it, if it is known.
 func advised(err error) error {
 	var e *es.Error
 	if errors.As(err, &e) {

@@ -37,7 +37,7 @@ func TestResult(t *testing.T) {
 		"other":          {items: nothing, err: &es.Error{Status: 405}, again: 3, isFatal: true},
 	} {
 		r := newResult(make([]entry, len(c.items)), c.items, c.err)
-		if len(r.stored) != c.stored || len(r.again) != c.again || len(r.refused) != c.refused ||
+		if len(r.stored) != c.stored || len(r.again) != c.again || len(r.rejected) != c.refused ||
 			r.tooMany != c.tooMany || r.tooLarge != c.tooLarge || r.split != c.split || (r.fatal != nil) != c.isFatal {
 			t.Errorf("%s: %+v", name, r)
 		}
@@ -45,7 +45,7 @@ func TestResult(t *testing.T) {
 			t.Errorf("%s: no cause", name)
 		}
 	}
-	if r := newResult([]entry{{broken: 4}}, []es.BulkItem{broken}, nil); len(r.refused) != 1 {
+	if r := newResult([]entry{{broken: 4}}, []es.BulkItem{broken}, nil); len(r.rejected) != 1 {
 		t.Errorf("broken for the fifth time: %+v", r)
 	}
 	if r := newResult(make([]entry, 1), nothing[:1], &es.Error{Status: 403, Type: "security_exception"}); !errors.Is(r.fatal, ErrPrivileges) {

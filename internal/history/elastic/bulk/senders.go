@@ -7,7 +7,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// senders bring bodies to the cluster, some at a time, and settle their documents.
+// senders send bodies to the cluster, several at a time, and settle their documents.
 type senders struct {
 	*ledger
 	client      *es.Client
@@ -17,7 +17,7 @@ type senders struct {
 	mostRejects int
 }
 
-// send brings a body to the cluster, or ends everything.
+// send sends a body. An error ends everything.
 func (s *senders) send(b *body) {
 	err := s.versions.mark(b)
 	if err == nil {
@@ -28,14 +28,14 @@ func (s *senders) send(b *body) {
 	}
 }
 
-// sendNow is send that does not wait for other bodies.
+// sendNow is send without waiting for other bodies.
 func (s *senders) sendNow(b *body) {
 	if err := s.transfer(b, true); err != nil {
 		s.fail(err)
 	}
 }
 
-// acquire waits until one more request may be under way.
+// acquire waits until the throttle allows one more request.
 func (s *senders) acquire() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +57,7 @@ func (s *senders) release() {
 	s.changed()
 }
 
-// statistics is what was done so far.
+// statistics counts what was done so far.
 func (s *senders) statistics() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,29 +66,29 @@ func (s *senders) statistics() Stats {
 	return st
 }
 
-// transfer is one body on its way, in one request or, after trouble, several.
+// transfer is the sending of one body, in one request or, after failures, several.
 type transfer struct {
 	*senders
 	buf      []byte
 	todo     []entry // not settled
-	retried  int     // documents at the begin of todo that were sent before
-	narrow   int     // bytes of a request while a document is searched that spoils it; 0 is no limit
+	retried  int     // documents at the begin of todo that are retries
+	narrow   int     // bytes of a request while it searches for the document that fails it; 0 is no limit
 	attempts *es.Attempts
 }
 
-// request is the first documents that are to be sent, as a bulk request.
+// request is the next bulk request.
 type request struct {
 	docs []entry
 	ids  []string
 	size int    // of the text
-	wire []byte // the text, as it is or compressed
+	wire []byte // the text, perhaps compressed
 	sent time.Time
 }
 
-// transfer returns when all documents of a body are settled. An error ends everything.
+// transfer sends a body until all its documents are settled. An error ends everything.
 func (s *senders) transfer(b *body, isUrgent bool) error {
 	t := transfer{senders: s, buf: b.buf, todo: b.docs}
-	r, err := t.next() // before the throttle, which lets others through meanwhile
+	r, err := t.next() // compresses, and so comes before waiting for the throttle
 	if err != nil {
 		return err
 	}
@@ -110,8 +110,7 @@ func (s *senders) transfer(b *body, isUrgent bool) error {
 	}
 }
 
-// next makes a request of the first documents, as many as the throttle lets through and at
-// least one.
+// next makes a request of the first documents, as many as the throttle allows and at least one.
 func (t *transfer) next() (*request, error) {
 	t.mu.Lock()
 	limit := t.throttle.body
@@ -121,7 +120,7 @@ func (t *transfer) next() (*request, error) {
 	}
 	var r request
 	var text []byte
-	isWhole := true // the documents are one after the other in the body
+	isWhole := true // the documents follow one another in the body
 	for i := range t.todo {
 		e := &t.todo[i]
 		if i > 0 && r.size+e.size() > limit {
@@ -143,14 +142,14 @@ func (t *transfer) next() (*request, error) {
 	return &r, err
 }
 
-// send sends one request, settles what can be, and waits as long as what is left should.
+// send sends one request, settles what it can, and waits before the rest is retried.
 func (t *transfer) send(r *request) error {
 	ctx, cancel := t.attempts.Context(t.ctx)
 	defer cancel()
 	r.sent = time.Now()
 	items, err := t.client.Bulk(ctx, r.wire, r.ids)
 	if t.ctx.Err() != nil {
-		return t.ctx.Err() // what ended it has been noted
+		return t.ctx.Err() // the reason has been noted
 	}
 	result := newResult(r.docs, items, err)
 	if err := t.settle(r, &result); err != nil {
@@ -172,11 +171,11 @@ func (t *transfer) send(r *request) error {
 	return t.attempts.Wait(t.ctx, result.cause, result.wait)
 }
 
-// settle notes what became of the documents of one request.
+// settle notes the results of the documents of one request.
 func (t *transfer) settle(r *request, result *result) error {
-	for i := range result.refused {
-		if err := t.rejects.write(t.buf, &result.refused[i]); err != nil {
-			result.refused, result.fatal = result.refused[:i], err
+	for i := range result.rejected {
+		if err := t.rejects.write(t.buf, &result.rejected[i]); err != nil {
+			result.rejected, result.fatal = result.rejected[:i], err
 			break
 		}
 	}
@@ -195,19 +194,19 @@ func (t *transfer) settle(r *request, result *result) error {
 	for _, i := range result.stored {
 		t.store(&r.docs[i])
 	}
-	for i := range result.refused {
-		t.refuse(&result.refused[i], t.rejects.path != "")
+	for i := range result.rejected {
+		t.reject(&result.rejected[i], t.rejects.path != "")
 	}
 	if result.isSettled() {
 		t.changed()
 	}
-	if n := len(result.refused); n > 0 && t.stats.Rejected > int64(t.mostRejects) {
-		return fmt.Errorf("%w: more than %d; the last one: %w", ErrRejects, t.mostRejects, result.refused[n-1].err)
+	if n := len(result.rejected); n > 0 && t.stats.Rejected > int64(t.mostRejects) {
+		return fmt.Errorf("%w: more than %d; the last one: %w", ErrRejects, t.mostRejects, result.rejected[n-1].err)
 	}
 	return result.fatal
 }
 
-// count adds a request to the statistics; mu is held.
+// count adds a request to the statistics. The caller has locked mu.
 func (t *transfer) count(r *request) {
 	t.stats.Requests++
 	t.stats.Sent += int64(len(r.docs))

@@ -9,17 +9,16 @@ import (
 	"strings"
 )
 
-// The ways in which a cluster is not ready for documents.
+// The errors of a cluster that is not ready for documents.
 var (
 	ErrNoTemplate = errors.New("the cluster is not set up: run fio2es setup")
 	ErrMapping    = errors.New("an index was made without its template: delete it, or reindex it, and run fio2es setup")
 )
 
-// checkTemplates fails unless the cluster is ready for documents: [Options].Templates
-// are there, not older than they must be ([ErrNoTemplate]), and no index was made before
-// them ([ErrMapping]). Without them the first document would be mapped by guess: its
-// histogram as two lists of numbers, for which every percentile is empty and no request
-// ever fails. Put and Finish call it once, before they send anything.
+// checkTemplates fails unless the cluster is ready for documents: [Options].Templates exist and
+// are not too old ([ErrNoTemplate]), and no index was created before them ([ErrMapping]).
+// Without them Elasticsearch would guess the mapping from the first document: its histogram
+// would be two lists of numbers, for which every percentile is empty and no request fails.
 func (s *Writer) checkTemplates(ctx context.Context) error {
 	if len(s.opt.Templates) == 0 {
 		return nil

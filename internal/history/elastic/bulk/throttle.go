@@ -2,23 +2,23 @@ package bulk
 
 import "time"
 
-// throttle is how much is sent at once. It begins low, so that a slow cluster has soon taken
-// something, and grows with requests that go well. It is halved when the cluster says that it
-// was too much. The ledger's mu guards it.
+// throttle limits how much is sent at once. It begins low, so that a slow cluster completes its
+// first request soon, and grows with requests that succeed. It is halved when the cluster says
+// that a request was too much. The ledger's mu guards it.
 type throttle struct {
 	body, mostBody     int // bytes of a request
 	flight, mostFlight int // requests at once
 	flying             int // requests under way
-	streak             int // requests since the last trouble
+	streak             int // successful requests in a row
 	shrunk             time.Time
 }
 
 const (
-	// leastBody is what overload shrinks bodies to; smaller ones only make more work.
+	// leastBody is the smallest body after overload; smaller ones only make more work.
 	leastBody = 64 << 10
 
-	// longest is how long a request should take at most: after an interruption what
-	// was under way has to be sent again.
+	// longest is how long a request should take at most, because after an interruption
+	// the requests under way have to be sent again.
 	longest = time.Second
 )
 
@@ -28,16 +28,16 @@ func newThrottle(body, flight int) *throttle {
 
 func (t *throttle) isFull() bool { return t.flying >= t.flight }
 
-// tooLarge halves bodies after one of several documents, of size bytes, was refused for its
-// size. That is a setting of the server or a proxy, so they do not grow back.
+// tooLarge halves bodies after a body of several documents, size bytes, was refused for its
+// size. The limit is a setting of the server or a proxy, so bodies do not grow back.
 func (t *throttle) tooLarge(size int) {
 	t.streak = 0
 	t.mostBody = min(t.mostBody, max(size/2, 1))
 	t.body = min(t.body, t.mostBody)
 }
 
-// overloaded halves bodies and sends fewer at once, after the cluster said that a request was
-// too much. Requests that were under way when it did so before mean nothing new.
+// overloaded halves bodies and allows fewer requests, after the cluster said that a request was
+// too much. A request that was sent before the last halving does not count.
 func (t *throttle) overloaded(sent, now time.Time) {
 	t.streak = 0
 	if sent.Before(t.shrunk) {
@@ -50,7 +50,7 @@ func (t *throttle) overloaded(sent, now time.Time) {
 
 func (t *throttle) shrink() { t.body = min(t.mostBody, max(t.body/2, leastBody)) }
 
-// kept adapts bodies to how long a request of size bytes took that went well.
+// kept adapts bodies to how long a successful request of size bytes took.
 func (t *throttle) kept(size int, took time.Duration) {
 	const forFlight = 8
 	if t.streak++; t.streak%forFlight == 0 {

@@ -9,19 +9,19 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// versions knows which runs replace others. A version of a run that replaces another one is
-// stored beside it, and dashboards add up what they find. So its documents have
-// [mapping.PendingField], which dashboards leave out, until it is the only one. Whether there
-// is another one has to be known before the first document is sent: it is looked up in the
-// cluster once for each run, for all in a body together.
+// versions finds out which runs have other versions in the cluster. A version that replaces
+// another one is stored beside it, and dashboards add up all documents. So its documents have
+// [mapping.PendingField], and dashboards skip them, until it is the only version. This has to
+// be known before the first document is sent: it is looked up once for each run, for all runs
+// of a body together.
 type versions struct {
 	*ledger
 	client *es.Client
 	index  string            // pattern of the indices of interval documents
-	latest map[string]string // ingest of the version of a run that was put last; mu guards it
+	latest map[string]string // run.ingest of the version of a run that was put last; mu guards it
 }
 
-// mark marks those documents of a body that are of versions which replace others.
+// mark marks the documents of a body whose version replaces another one.
 func (v *versions) mark(b *body) error {
 	var keys []runKey
 	for i := range b.docs {
@@ -53,7 +53,7 @@ func (v *versions) mark(b *body) error {
 	return nil
 }
 
-// hidden are the runs of a body whose documents are to be marked.
+// hidden are the runs of a body whose documents have to be marked.
 func (v *versions) hidden(b *body) map[*runState]bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -69,7 +69,7 @@ func (v *versions) hidden(b *body) map[*runState]bool {
 	return hidden
 }
 
-// look finds out of which of some runs the cluster has other versions.
+// look looks up which of some runs have other versions in the cluster.
 func (v *versions) look(keys []runKey) error {
 	ids := v.unknown(keys)
 	if len(ids) == 0 {
@@ -89,8 +89,8 @@ func (v *versions) look(keys []runKey) error {
 	return nil
 }
 
-// unknown are the ids of those runs that have to be looked up. A run that this sink has stored
-// in another version has not.
+// unknown are the ids of the runs that have to be looked up. Those that this writer has put in
+// another version are known.
 func (v *versions) unknown(keys []runKey) (ids []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -155,7 +155,7 @@ func (v *versions) deleteOthers(ctx context.Context, keys []runKey) error {
 	return err
 }
 
-// show takes the mark from the interval documents of versions that have it.
+// show removes the mark from the interval documents of versions that have it.
 func (v *versions) show(ctx context.Context, keys []runKey) error {
 	var marked []any
 	for _, key := range keys {

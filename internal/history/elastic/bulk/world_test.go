@@ -19,7 +19,7 @@ import (
 
 var templates = []string{"fio-latency-cluster", "fio-latency-host", "fio-latency-job", "fio-runs"}
 
-// world is a stand-in cluster and a sink for it, in a bubble of synctest.
+// world is a stand-in cluster and a writer for it, in a bubble of synctest.
 type world struct {
 	t      *testing.T
 	server *estest.Server
@@ -59,7 +59,7 @@ func newClient(t testing.TB, c es.Config) *es.Client {
 	return client
 }
 
-// holds tells how the store differs from the documents that should be in it.
+// holds fails unless the store has exactly these documents.
 func holds(server *estest.Server, docs []*mapping.Interval, without map[string]bool) error {
 	want := make(map[string]map[string]string)
 	for _, d := range docs {

@@ -10,15 +10,15 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Elastic stores documents in an Elasticsearch cluster. Put returns before they are
-// safe; Finish of a run returns nil when each of its documents is stored, or refused
-// for good and recorded in the reject file. Several runs may be under way at the same time.
+// Writer stores documents in an Elasticsearch cluster. Put returns before they are
+// stored. Finish of a run returns nil when each of its documents is stored, or rejected for
+// good and recorded in the reject file. Several runs may be under way at the same time.
 //
-// A packer packs documents into bulk requests, senders bring these to the cluster, some at
-// once, and a finisher finishes runs whose documents are settled. At most
-// [Options].InFlight+2 bodies are in memory, and Put waits when they are full. What fails is
-// sent again for as long as that can help. Ids are fixed and the action is index, so that a
-// document that arrives twice is one.
+// A packer packs documents into bulk requests, senders send several of these at a time, and
+// a finisher finishes runs whose documents are settled: stored or rejected. At most
+// [Options].InFlight+2 bodies are in memory, and Put waits when they are full. Failed requests
+// are retried as long as that can help. Ids are fixed and the action is index, so a document
+// that arrives twice is stored once.
 //
 // Close it, also after an error.
 type Writer struct {
@@ -33,11 +33,11 @@ type Writer struct {
 	isPrepared bool
 }
 
-// ErrClosed is a sink that is used after Close.
-var ErrClosed = errors.New("sink is closed")
+// ErrClosed is the error of a writer that is used after Close.
+var ErrClosed = errors.New("the writer is closed")
 
-// New is a sink for the cluster that client reaches. It sends nothing yet. It gives
-// up when no document was settled for as long as the client waits without progress.
+// New is a writer to the cluster of client. It sends nothing yet. It fails with [es.ErrGaveUp]
+// when no document was settled for as long as the client waits without progress.
 func New(client *es.Client, options Options) *Writer {
 	opt, l := options.withDefaults(), newLedger()
 	throttle, rejects := newThrottle(opt.BodyBytes, opt.InFlight), &rejectFile{path: opt.RejectFile}
@@ -58,7 +58,7 @@ func New(client *es.Client, options Options) *Writer {
 
 // Put takes interval documents, or none of them when one does not pass its Check. It waits
 // while the cluster does not keep up. An error may be about documents of earlier calls: the cluster
-// refuses everything, or this run's (see [Options].RejectFile).
+// rejects everything, or this run's (see [Options].RejectFile).
 func (s *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 	for _, d := range docs {
 		if err := d.Check(); err != nil {
@@ -69,8 +69,8 @@ func (s *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return err
 }
 
-// PutEncoded is Put of documents that are encoded already, and were checked before they
-// were. It takes them up to an error, which it returns, and returns how many they were.
+// PutEncoded is Put for documents that were checked and encoded before. It takes them up to an
+// error, which it returns, and returns how many it has taken.
 func (s *Writer) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error) {
 	if err := s.prepare(ctx); err != nil {
 		return 0, fmt.Errorf("put documents: %w", err)
@@ -92,17 +92,17 @@ func (s *Writer) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded
 }
 
 // Finish takes the document of a run. It waits until each document of this version of the run is
-// stored or in the reject file, counts them in the cluster ([ErrVerify]), stores the
-// run's document, and then, if the cluster has interval documents of other versions of
-// the run, deletes those, counts again, and takes the mark from its own, by which dashboards
-// have left them out. When it fails nothing of another version has been deleted before all of
-// this one was there; calling it again continues.
+// stored or in the reject file, counts them in the cluster ([ErrVerify]), and stores the
+// run's document. If the cluster has interval documents of other versions of the run, it then
+// deletes those, counts again, and removes the mark that hides the new ones from dashboards.
+// It deletes nothing of another version before all of this one is stored. After a failure,
+// calling it again continues.
 //
 // Runs that are finished at the same time share the requests that this takes: to finish
 // many small runs quickly, call it for many of them at once.
 //
-// When the cluster has the run's document already, equal in all but Ingested, that stays
-// what it was.
+// If the cluster has the run's document already, and it differs only in Ingested, that stays
+// as it was.
 func (s *Writer) Finish(ctx context.Context, run *mapping.Run) error {
 	err := run.Check()
 	if err == nil {
@@ -117,8 +117,8 @@ func (s *Writer) Finish(ctx context.Context, run *mapping.Run) error {
 	return nil
 }
 
-// prepare fails if nothing can be sent. Once, what an earlier process has stored becomes
-// visible, so that other versions of runs are found.
+// prepare fails if nothing can be sent. The first time, it checks the cluster and refreshes the
+// indices, so that versions that an earlier process has stored are found.
 func (s *Writer) prepare(ctx context.Context) error {
 	s.mu.Lock()
 	err := s.fatal
@@ -148,8 +148,8 @@ func (s *Writer) prepare(ctx context.Context) error {
 	return nil
 }
 
-// Flush waits until all documents so far are settled. It returns what ended the sink; an error
-// about a run's documents comes from the run's Finish.
+// Flush waits until all documents so far are settled. It returns the error that ended the
+// writer; an error of a run's documents comes from the run's Finish.
 func (s *Writer) Flush(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,8 +165,8 @@ func (s *Writer) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Close ends what is under way and waits for it. It fails when documents are lost by
-// that: Flush or Finish come before.
+// Close ends requests under way and waits for them. It fails if documents were not stored:
+// call Flush or Finish before.
 func (s *Writer) Close() error {
 	s.fail(ErrClosed)
 	s.background.Wait()
@@ -177,10 +177,10 @@ func (s *Writer) Close() error {
 	}
 	err := s.senders.rejects.close()
 	if lost := len(s.pending); lost > 0 {
-		err = errors.Join(fmt.Errorf("close sink: %d documents were not stored", lost), err)
+		err = errors.Join(fmt.Errorf("close: %d documents were not stored", lost), err)
 	}
 	return err
 }
 
-// Stats is what was done so far.
+// Stats counts what was done so far.
 func (s *Writer) Stats() Stats { return s.senders.statistics() }
