@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -234,6 +235,28 @@ func TestPercentilesInAnyOrder(t *testing.T) {
 		got := h.AppendPercentiles(dst, qs...)
 		if diff := cmp.Diff(append(dst, want...), got); diff != "" {
 			t.Fatalf("-one by one +together:\n%s", diff)
+		}
+	})
+}
+
+// TestPercentilesOfHDR: HdrHistogram, which has 3 digits of each latency, answers within the
+// bounds of each percentile.
+func TestPercentilesOfHDR(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		raw := rapid.SliceOfN(rapid.Int64Range(1, 17e9), 1, 300).Draw(t, "latencies")
+		h, other := hist.New(hist.Fio3(0)), hdrhistogram.New(1, 18e9, 3)
+		for _, ns := range raw {
+			h.AddLatency(ns, 1)
+			if err := other.RecordValue(ns); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for rank := 1; rank <= len(raw); rank++ {
+			q := float64(rank) / float64(len(raw))
+			a, value := h.Percentile(q), float64(other.ValueAtQuantile(q*100))
+			if value < a.Low*0.999 || value > a.High*1.001 {
+				t.Fatalf("request %d of %d took %v, which is not in %v … %v", rank, len(raw), value, a.Low, a.High)
+			}
 		}
 	})
 }

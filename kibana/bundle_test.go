@@ -108,7 +108,7 @@ func TestNames(t *testing.T) {
 		}
 		for _, r := range requests(t, b) {
 			if !strings.HasPrefix(r.Index, prefix+"-") {
-				t.Errorf("%+v: panel %s asks %s", opt, r.Panel, r.Index)
+				t.Errorf("%+v: panel %s searches %s", opt, r.Panel, r.Index)
 			}
 		}
 		if b.Space != opt.Space {
@@ -122,7 +122,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// url tells whether an id would have to be escaped in an address.
+// url reports whether an id has to be escaped in an address.
 func url(id string) bool { return regexp.MustCompile(`[^a-zA-Z0-9._-]`).MatchString(id) }
 
 // TestLinks: dashboards that texts and formats link to are in the same bundle.
@@ -209,7 +209,7 @@ func checkDataSet(t *testing.T, node map[string]any) {
 		return
 	}
 	if size, ok := body["size"]; !ok || size != 0.0 {
-		t.Errorf("data set %s: it asks for documents besides aggregations", node["name"])
+		t.Errorf("data set %s: it returns documents besides aggregations", node["name"])
 	}
 	steps, _ := node["transform"].([]any)
 	if len(steps) == 0 {
@@ -249,7 +249,7 @@ func TestOneVersion(t *testing.T) {
 		case "lens":
 			query := fmt.Sprint(o.Attributes["state"].(map[string]any)["query"].(map[string]any)["query"])
 			if strings.Contains(views[o.References[0].ID], "-latency.") != strings.HasSuffix(query, "not run.pending: true") {
-				t.Errorf("%s on %s asks %q", o.ID, views[o.References[0].ID], query)
+				t.Errorf("%s on %s searches %q", o.ID, views[o.References[0].ID], query)
 			}
 		case "dashboard":
 			filter := dashboardFilter(t, o)
@@ -321,7 +321,7 @@ func visit(v any, each func(map[string]any)) {
 }
 
 // TestBuckets: Elasticsearch refuses more than 65,536 buckets in an answer, empty ones
-// included. As many must not be made whatever the time range.
+// included. No time range may make as many.
 func TestBuckets(t *testing.T) {
 	for _, r := range requests(t, bundle(t, kibana.Options{})) {
 		var url struct {

@@ -333,8 +333,7 @@ func (c *sourceCheck) bundle(b *Bundle) {
 	}
 }
 
-// checkShown fails if a search adds up documents that are pending, or leaves out what a
-// dashboard asks for.
+// checkShown fails if a search includes pending documents, or ignores the filters of a dashboard.
 func checkShown(r *kibanatest.Request) error {
 	var url struct {
 		Body struct {

@@ -27,7 +27,7 @@ type recorded struct {
 	Body        json.RawMessage `json:"body"`
 }
 
-// fake answers as recorded, by method and path, and keeps what it was asked.
+// fake returns recorded answers, by method and path, and records the requests.
 type fake struct {
 	t       *testing.T
 	answers map[string]string
@@ -46,7 +46,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	name, ok := f.answers[key]
 	if !ok {
-		f.t.Errorf("nobody expected %s", key)
+		f.t.Errorf("unexpected %s", key)
 	}
 	text, err := os.ReadFile(filepath.Join("testdata", "server", name+".json"))
 	if err != nil {
@@ -184,6 +184,21 @@ func TestCheckVersion(t *testing.T) {
 		if !errors.Is(err, want) || want == nil && err != nil {
 			t.Errorf("%s: %v, want %v", number, err, want)
 		}
+	}
+}
+
+// TestEndlessAnswer: an answer without end is read up to a limit.
+func TestEndlessAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, err := io.WriteString(w, `{"version":{"number":"`)
+		block := strings.Repeat("x", 64<<10)
+		for sent := 0; err == nil && sent < 256<<20; sent += len(block) {
+			_, err = io.WriteString(w, block)
+		}
+	}))
+	defer server.Close()
+	if _, err := connect(t, server.URL).Check(t.Context()); !errors.Is(err, es.ErrTooLong) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -57,7 +57,7 @@ func panelList(t *testing.T, b *kibana.Bundle) string {
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
-// asks says what a panel asks the cluster.
+// asks describes the searches of a panel.
 func asks(t *testing.T, b *kibana.Bundle, name string, o kibana.Object) string {
 	t.Helper()
 	if o.Type == "lens" {

@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/kibana"
 )
 
-// FuzzAnswers: whatever a Kibana answers, nothing panics, only a success is taken for one,
+// FuzzAnswers: no answer of Kibana causes a panic, only a success is taken for one,
 // and what is called missing is part of the bundle.
 func FuzzAnswers(f *testing.F) {
 	f.Add(200, `{"version":{"number":"8.3.3"},"success":true,"successCount":20}`)

@@ -185,7 +185,7 @@ func rgb(t *testing.T, text string) color.RGBA {
 	return c
 }
 
-// near tells whether two colours are the same but for rounding.
+// near reports whether two colours are equal except for rounding.
 func near(a color.Color, b color.RGBA) bool {
 	r, g, bl, _ := a.RGBA()
 	distance := func(a uint32, b uint8) float64 { return math.Abs(float64(a>>8) - float64(b)) }

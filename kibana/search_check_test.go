@@ -11,8 +11,8 @@ import (
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
 
-// checkSearch compares a search with the fields that documents have, by path and type. It
-// knows the aggregations and queries that panels use, and refuses all others.
+// checkSearch compares a search with the fields of documents, by path and type. It accepts the aggregations and queries
+// that panels use, and refuses all others.
 func checkSearch(r *kibanatest.Request, fields map[string]string) error {
 	var url struct {
 		TimeField string `json:"%timefield%"`

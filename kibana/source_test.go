@@ -25,7 +25,7 @@ var small = map[string]string{
 	"dashboards/more.json": `{"title": "M", "description": "d", "time": {"from": "now-1y", "to": "now"}, "controls": [], "rows": []}`,
 }
 
-// clauses are what a dashboard asks for, in a query that can have more that must not be.
+// clauses are the filters of a dashboard, in a query that can have more must_not clauses.
 const clauses = `"must": ["%dashboard_context-must_clause%"], "filter": ["%dashboard_context-filter_clause%"], "must_not": ["%dashboard_context-must_not_clause%"`
 
 func files(changes map[string]string) fstest.MapFS {

@@ -65,6 +65,7 @@ func TestRunCheck(t *testing.T) {
 		"iops":   {func(r *mapping.Run) { r.All.IOPS = math.NaN() }, mapping.ErrNumber},
 		"bins":   {func(r *mapping.Run) { r.Write.Latency.Bins.Counts = nil }, mapping.ErrBins},
 		"fio":    {func(r *mapping.Run) { r.All.Fio = &mapping.FioLatency{Max: math.Inf(1)} }, mapping.ErrNumber},
+		"host":   {func(r *mapping.Run) { r.Hosts[0].Start = r.Run.Start.AddDate(9000, 0, 0) }, mapping.ErrUnreadable},
 		"rank": {func(r *mapping.Run) {
 			r.All.Fio = &mapping.FioLatency{Percentiles: []mapping.FioPercentile{{Rank: 100.5}}}
 		}, mapping.ErrNumber},

@@ -47,7 +47,7 @@ func Follow(
 	if !t.live {
 		return nil, fmt.Errorf("%s: %w", p.title, ErrNotLive)
 	}
-	id, err := p.identifyLive(ctx, known, stored)
+	e, err := p.identifyLive(ctx, known, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -62,14 +62,14 @@ func Follow(
 	})()
 	b := &batches{to: to}
 	store := func() (*mapping.Run, error) { // and make all documents so far visible
-		doc := p.summary(id.ref, t)
+		doc := p.summary(e.Run, t)
 		doc.Run.Complete = false
-		doc.Source = id.src // as it was at the start: the complete files are recognised by it
+		doc.Source = e.Source // as it was at the start: the complete files are recognised by it
 		doc.Warnings = append(doc.Warnings, "followed while fio ran: not all of it is here")
 		stored = time.Now()
 		return doc, b.finish(storing, doc)
 	}
-	err = p.intervals(storing, t, id.ref, func(d *mapping.Interval) error {
+	err = p.intervals(storing, t, e.Run, func(d *mapping.Interval) error {
 		if err := each(d); err != nil {
 			return err
 		}

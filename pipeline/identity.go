@@ -131,12 +131,6 @@ func hashBeginning(f *source.File, bytes int64) string {
 	return ""
 }
 
-// identity is the run and its version.
-type identity struct {
-	ref mapping.RunRef
-	src mapping.Source
-}
-
 // lookUp hashes the run's files and looks the run up; have is nil if the store has none.
 func (p *plan) lookUp(ctx context.Context, known Known) (e *Execution, contents string, have *mapping.Run, err error) {
 	if e, contents, err = p.execution(ctx); err == nil && known != nil {
@@ -145,33 +139,33 @@ func (p *plan) lookUp(ctx context.Context, known Known) (e *Execution, contents 
 	return e, contents, have, err
 }
 
-// identify finds out which run this is. If it returns a result, there is nothing to store.
-func (p *plan) identify(ctx context.Context, known Known) (identity, *Result, error) {
+// identify finds out which run and which version this is. If it returns a result, there is
+// nothing to store.
+func (p *plan) identify(ctx context.Context, known Known) (*Execution, *Result, error) {
 	e, contents, have, err := p.lookUp(ctx, known)
 	if err != nil {
-		return identity{}, nil, err
+		return nil, nil, err
 	}
-	id := identity{e.Run, e.Source}
-	id.ref.Labels = labelsOf(have, p.opt.Labels)
-	id.ref.Ingest = p.ingestOf(contents, id.ref.Labels)
+	e.Run.Labels = labelsOf(have, p.opt.Labels)
+	e.Run.Ingest = p.ingestOf(contents, e.Run.Labels)
 	if have == nil || p.opt.Force {
-		return id, nil, nil
+		return e, nil, nil
 	}
-	return id, p.compare(e, have, id.ref.Ingest), nil
+	return e, p.compare(e, have), nil
 }
 
 // identifyLive is identify for a run that is followed since a time. It hashes the files as
 // they are now. A run that the store has completely is not followed.
-func (p *plan) identifyLive(ctx context.Context, known Known, since time.Time) (identity, error) {
+func (p *plan) identifyLive(ctx context.Context, known Known, since time.Time) (*Execution, error) {
 	e, _, have, err := p.lookUp(ctx, known)
 	if err != nil {
-		return identity{}, err
+		return nil, err
 	}
 	if have != nil && !have.Run.Live() && have.Source.Contains(&e.Source) {
-		return identity{}, fmt.Errorf("%s: %w: already there as %s", p.title, ErrNotLive, short(have.Run.ID))
+		return nil, fmt.Errorf("%s: %w: already there as %s", p.title, ErrNotLive, short(have.Run.ID))
 	}
 	e.Run.Ingest, e.Run.Labels = mapping.LiveIngest(since), labelsOf(have, p.opt.Labels)
-	return identity{e.Run, e.Source}, nil
+	return e, nil
 }
 
 // ingestOf is the id of one version of the run, by what its documents are made of. Paths and
@@ -202,12 +196,12 @@ func labelsOf(have *mapping.Run, given map[string]string) map[string]string {
 
 // compare returns the result if the stored version of a run is kept, or nil if this one
 // replaces it.
-func (p *plan) compare(e *Execution, have *mapping.Run, ingest string) *Result {
+func (p *plan) compare(e *Execution, have *mapping.Run) *Result {
 	note := func(why string) *Result {
 		text := fmt.Errorf("%s: already there as %s %s:%s%s", p.title, short(have.Run.ID), have.Run.Archive, have.Run.Name, why)
 		return &Result{Run: have, Unchanged: true, Notes: []error{text}}
 	}
-	if have.Run.Ingest == ingest && !e.Restore {
+	if have.Run.Ingest == e.Run.Ingest && !e.Restore {
 		if have.Run.Archive == e.Run.Archive && have.Run.Path == e.Path {
 			return &Result{Run: have, Unchanged: true}
 		}

@@ -104,22 +104,22 @@ func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known K
 		return &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
 	}
 	defer p.close()
-	id := identity{ref: p.reference("")}
+	e := &Execution{Run: p.reference("")}
 	if absolute {
 		var done *Result
-		if id, done, err = p.identify(ctx, known); err != nil || done != nil {
+		if e, done, err = p.identify(ctx, known); err != nil || done != nil {
 			return done, err
 		}
 	}
 	t := newTallies(p, problems)
 	end := problems.unordered()
-	if err := p.intervals(ctx, t, id.ref, put); err != nil {
+	if err := p.intervals(ctx, t, e.Run, put); err != nil {
 		return nil, err
 	}
 	end()
 	p.conclude(t)
-	doc := p.summary(id.ref, t)
-	doc.Source = id.src
+	doc := p.summary(e.Run, t)
+	doc.Source = e.Source
 	return &Result{Run: doc, Skipped: problems.Skipped(), Notes: problems.Notes(), Why: p.describe().why()}, nil
 }
 

@@ -69,12 +69,11 @@ func (o Options) levels() []mapping.Level {
 	return slices.Compact(levels)
 }
 
-func (o Options) alignLevels() align.Levels {
-	var set align.Levels
+func (o Options) alignLevels() (levels []align.Level) {
 	for _, l := range o.levels() {
-		set = set.With(align.Level(l - mapping.Cluster))
+		levels = append(levels, align.Level(l-mapping.Cluster))
 	}
-	return set
+	return levels
 }
 
 func (o Options) tolerance() float64 {

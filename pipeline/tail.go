@@ -41,12 +41,12 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 			describe(e, d), logged.Total(), total))
 		return nil
 	case len(stats.Clat.Bins) == 0:
-		t.countMissing(d, total-logged.Total())
+		t.missing.add(d, int64(total-logged.Total()))
 		return nil
 	}
 	if _, err := e.failed(stats); err != nil {
 		t.problems.skip(err)
-		t.countMissing(d, total-logged.Total())
+		t.missing.add(d, int64(total-logged.Total()))
 		return nil
 	}
 	rest := e.histogram(stats)
@@ -56,11 +56,11 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 	switch {
 	case !rest.Subtract(logged):
 		t.problems.skip(fmt.Errorf("%s: the bins of its logs are not among those of the report: the logs are of another run, or were changed; keep the files of each run in a folder of their own", describe(e, d)))
-		t.countMissing(d, total-logged.Total())
+		t.missing.add(d, int64(total-logged.Total()))
 		return nil
 	case damaged && !t.cut(e):
 		// Rows in the middle were skipped: which of the rest is the tail is unknown.
-		t.countMissing(d, rest.Total())
+		t.missing.add(d, int64(rest.Total()))
 		return nil
 	}
 	return rest
@@ -94,7 +94,7 @@ func (t *tallies) mixedTail(e *entry) []align.Row {
 		t.problems.skip(fmt.Errorf("%s: its logs have %.0f requests, more than the %.0f of the report; keep the files of each run in a folder of their own", e.describe(), all.Total(), total))
 		return nil
 	case err != nil || all.IsEmpty() || rest.IsEmpty() || damaged && !t.cut(e) || !rest.Subtract(all):
-		t.countMissing(fiolog.Read, total-all.Total())
+		t.missing.add(fiolog.Read, int64(total-all.Total()))
 		if err != nil {
 			t.problems.skip(err)
 		}
@@ -168,7 +168,7 @@ func (t *tallies) place(e *entry, d fiolog.Direction, rest *hist.Histogram) (ali
 		s.end = max(s.end, row.End)
 		return row, true
 	}
-	t.countMissing(d, rest.Total())
+	t.missing.add(d, int64(rest.Total()))
 	return row, false
 }
 

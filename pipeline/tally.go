@@ -143,10 +143,5 @@ func (t *tallies) report(e *entry) *fiolog.Job {
 	return e.Job
 }
 
-// countMissing adds requests that are in no window.
-func (t *tallies) countMissing(d fiolog.Direction, n float64) {
-	t.missing.add(d, int64(n))
-}
-
 // describe names an entry and a direction in messages.
 func describe(e *entry, d fiolog.Direction) string { return fmt.Sprintf("%s: %s", e.describe(), d) }

@@ -2,32 +2,19 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-func unpacked(t *testing.T, parts ...string) string {
-	t.Helper()
-	f, err := os.Open(filepath.Join(append([]string{"..", "..", "testdata", "corpus"}, parts...)...))
-	check(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	check(t, err)
-	text, err := io.ReadAll(z)
-	check(t, err)
-	return string(text)
-}
-
 // TestOneBadRun: times that cannot be, in one run of three, take nothing from the others; the run
 // itself is stored by the evidence that is left.
 func TestOneBadRun(t *testing.T) {
 	t.Parallel()
-	report, log := unpacked(t, "two-jobs-rw", "out.txt.gz"), unpacked(t, "two-jobs-rw", "out_clat_hist.1.log.gz")
+	corpus := filepath.Join("..", "..", "testdata", "corpus", "two-jobs-rw")
+	report, log := string(unzipped(t, filepath.Join(corpus, "out.txt.gz"))), string(unzipped(t, filepath.Join(corpus, "out_clat_hist.1.log.gz")))
 	started := func(ms string) string {
 		return strings.ReplaceAll(report, `"jobname"`, `"job_start" : `+ms+`, "jobname"`)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// compareQuery is what is asked of each two sides.
+// compareQuery says what is compared.
 type compareQuery struct {
 	metrics    []compare.Metric
 	confidence float64
@@ -32,24 +32,23 @@ func (a *app) compareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare A B...",
 		Short: "Run against run, with confidence intervals",
-		Long: `Compares runs: what changed from A, the baseline, to B, with a confidence interval, and
-whether that is worse, better, or no difference that could be shown ("same": the
-interval holds 0). Each of them is a run in the history (its id, the beginning of it, or
-"latest"), or a path with one run in it (nothing is stored), or several of these joined
-by commas: repetitions of the same test, whose windows are pooled.
+		Long: `Compares each B with A, the baseline: the change of each metric with its confidence
+interval, and a verdict: worse, better, or same (0 is in the interval). A and B are runs
+in the history (an id, the beginning of one, or "latest"), or paths with one run each
+(nothing is stored). Runs joined by commas are repetitions of a test: their windows are
+pooled.
 
-The interval says how uncertain the change is from the runs' own ups and downs (block
-bootstrap, docs/numbers.md). How much one run of a test differs from the next, on the
-same cluster, is in it only as far as repetitions are pooled: with one run a side, a
-"worse" may be no more than another day. Three repetitions a side are a good beginning.
+The interval comes from how the runs vary over time (block bootstrap, docs/numbers.md).
+With one run per side it ignores run-to-run variation, so "worse" may mean only another
+day; use three or more.
 
 A side needs 8 windows, and for p99.9 some 6,000 requests; else the verdict is "unknown".
-≥ marks a value in fio's last bin, which has no upper end, and a change of at least so
+≥ marks a value in fio's last bin, which has no upper end, and a change of at least that
 much; where both values lie there, no change is shown.
 
---fail-if '[DIRECTION.]METRIC > +10%' (or <), in any direction unless one is named, makes
-the exit code 4 when the change is beyond the limit and the interval does not hold 0. With
-an unknown verdict the condition cannot be checked, which is exit code 3.
+--fail-if '[DIRECTION.]METRIC > +10%' (or <) makes the exit code 4 when the change is
+beyond the limit and 0 is not in the interval. Without a direction it counts for all. If
+the verdict is unknown the condition cannot be checked, and the exit code is 3.
 
 CSV and JSON have latencies in microseconds (metrics mean_us, p99_us, p99_9_us), iops in
 requests per second, changes and their bounds in percent.`,
@@ -69,13 +68,13 @@ requests per second, changes and their bounds in percent.`,
 	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
 	fl.StringSliceVar(&metrics, "metrics", compare.Names(compare.Defaults), "what to compare: iops, mean, percentiles")
-	fl.Float64Var(&q.confidence, "confidence", 0.95, "how sure the interval is to hold the change: 0.5 to 0.99")
-	fl.StringArrayVar(&failIf, "fail-if", nil, "exit code 4 if this is so: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
+	fl.Float64Var(&q.confidence, "confidence", 0.95, "confidence of the intervals: 0.5 to 0.99")
+	fl.StringArrayVar(&failIf, "fail-if", nil, "exit code 4 on this change: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
 	fl.Var(f, "format", "table, csv, markdown, or json: an object a line")
 	return cmd
 }
 
-// parse checks what was asked, as it was written. What conditions are about is compared, too.
+// parse reads metrics and conditions. The metrics of conditions are compared too.
 func (q *compareQuery) parse(metrics, failIf []string) error {
 	add := func(m compare.Metric) {
 		if !slices.Contains(q.metrics, m) {
@@ -131,9 +130,18 @@ func (r *reading) compare(ctx context.Context, args []string, q *compareQuery, o
 		if err := out.pair(base, other, lines); err != nil {
 			return err
 		}
-		met, open := r.checkConditions(q.failIf, base, other, lines)
-		isMet, r.leftOut = isMet || met, r.leftOut || open
-		absent = append(absent, absentIn(q.failIf, base, other, lines)...)
+		gate := compare.Check(q.failIf, base, other, lines)
+		for _, text := range gate.Met {
+			r.log.Error("--fail-if " + text)
+			isMet = true
+		}
+		for _, text := range gate.Unknown {
+			r.log.Warn("--fail-if " + text)
+			r.leftOut = true
+		}
+		for _, text := range gate.Absent {
+			absent = append(absent, errors.New("--fail-if "+text))
+		}
 	}
 	if err := out.Flush(); err != nil {
 		return err
@@ -156,7 +164,7 @@ func (r *reading) side(ctx context.Context, arg string) (*compare.Side, error) {
 	side := &compare.Side{Name: arg}
 	for _, part := range parts {
 		if part == "" {
-			return nil, usagef("%q: want runs or paths joined by commas, and between two commas there is none", arg)
+			return nil, usagef("%q: want runs or paths joined by commas, and there is nothing between two commas", arg)
 		}
 		var paths []string
 		err := r.runs(ctx, []string{part}, func(run *query.Run, many bool) error {
@@ -215,37 +223,4 @@ func (r *reading) tellDoubts(base, other *compare.Side) {
 			r.log.Info(fmt.Sprintf("note: comparing %s with %s is doubtful: %s", one.Name, first.Name, differ))
 		}
 	}
-}
-
-// checkConditions says on stderr which conditions are met, and which are open because there is no
-// interval.
-func (a *app) checkConditions(conditions []compare.Condition, base, other *compare.Side, lines []compare.Line) (isMet, isOpen bool) {
-	for i := range conditions {
-		c := &conditions[i]
-		for j := range lines {
-			l := &lines[j]
-			switch {
-			case !c.IsAbout(l):
-			case c.IsMet(l):
-				isMet = true
-				a.log.Error(fmt.Sprintf("--fail-if %s: %s against %s: %s %s from %s to %s, %s (%s)", c.Text, other.Name, base.Name, l.Direction,
-					l.Metric, l.BaseText(), l.OtherText(), l.Text(), l.IntervalText()))
-			case l.Verdict == compare.Unknown:
-				isOpen = true
-				a.log.Warn(fmt.Sprintf("--fail-if %s: %s against %s: %s: not checked: %s", c.Text, other.Name, base.Name, l.Direction, l.Why))
-			}
-		}
-	}
-	return isMet, isOpen
-}
-
-// absentIn are the conditions whose direction the sides do not both have.
-func absentIn(conditions []compare.Condition, base, other *compare.Side, lines []compare.Line) (absent []error) {
-	for i := range conditions {
-		c := &conditions[i]
-		if !slices.ContainsFunc(lines, func(l compare.Line) bool { return c.IsAbout(&l) }) {
-			absent = append(absent, fmt.Errorf("--fail-if %s: %s and %s do not both have %ss", c.Text, base.Name, other.Name, c.Direction))
-		}
-	}
-	return absent
 }

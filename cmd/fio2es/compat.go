@@ -45,7 +45,7 @@ func (c *compat) Set(s string) error {
 func (c *compat) check(given *pflag.FlagSet, total bool, method string, cfg *config.Config) error {
 	switch {
 	case given.Changed("format"):
-		return usagef("--compat %s is a format of its own: leave out --format", c)
+		return usagef("--compat %s has its own format: leave out --format", c)
 	case method == "fio":
 		return usagef("--compat %s interpolates, as the tool does: leave out --method fio", c)
 	case total:
@@ -138,7 +138,7 @@ func (c *compatWriter) closeWindow() error {
 	return nil
 }
 
-// addUp merges the directions of a window. One alone keeps the percentiles of its exact
+// addUp merges the directions of a window. A single direction keeps the percentiles of its exact
 // weights. Requests that count less than half in a window have no whole count there;
 // if all are such, the direction with more of them speaks for the window.
 func addUp(windows []*window.Window) (mapping.Latency, error) {
@@ -254,7 +254,7 @@ func printPctiles(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.L
 	}
 }
 
-// hasEpochTimes tells whether the logs' own times are absolute.
+// hasEpochTimes reports whether the times in the logs are absolute.
 func hasEpochTimes(run *mapping.Run) bool { return run.Clock.Source == "log_unix_epoch" }
 
 // pythonFloat has a decimal point also in whole numbers.

@@ -15,7 +15,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// exportFormats are what --as takes.
+// exportFormats are the values of --as.
 var exportFormats = []string{"hdrlog", "openmetrics", "csv", table.CSVExact, "json"}
 
 // exportOptions is which format is written, and how.
@@ -40,15 +40,15 @@ hdrlog       interval log of HdrHistogram 1.3, in nanoseconds, a tag for each di
              one run. Values are the middles of bins, to less than 0.1 % or 1 ns
 openmetrics  fio_latency_seconds, a histogram for each direction. The bounds of its buckets
              are those of fio's bins next to the --buckets that are wanted, so that each
-             count is exact; _sum comes from the middles of bins. Whole runs, at their end;
-             with --windows a counter over time, for promtool tsdb create-blocks-from.
-             The label run_id tells runs of one name and archive apart
-csv          a line for each window and bin that has requests: its edges, low_ns up to, but
-             without, high_ns (empty: the last bin has no upper one), and the count
+             count is exact; _sum comes from the middles of bins. A point for the whole run
+             at its end; with --windows a counter over time, for promtool tsdb create-blocks-from.
+             The label run_id distinguishes runs of one name and archive
+csv          a line for each window and bin that has requests: its edges, low_ns (in the bin)
+             and high_ns (above it; empty for the last bin, which has no end), and the count
 json         the same, an object a line for each window, with arrays
 
-Percentiles are best asked of fio2es: it knows the bins. "go doc ./internal/export" has each
-format's source and what it cannot hold.`,
+Take percentiles from fio2es, because it knows the bins. "go doc ./internal/export" lists
+the source of each format, and what it loses.`,
 		Example: `  fio2es export latest --as hdrlog -o run.hlog
   fio2es export latest --as openmetrics --windows -o run.om
   fio2es export results/ --as csv --levels host --from 09:12 --to 09:46`,

@@ -2,11 +2,9 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -23,20 +21,7 @@ import (
 // reportsOf are the periodic reports that fio wrote in a run of the corpus.
 func reportsOf(t *testing.T, name string) [][]byte {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "testdata", "corpus", name, "out.json.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bytes.SplitAfter(text, []byte("\n}\n"))
+	return bytes.SplitAfter(unzipped(t, filepath.Join("..", "..", "testdata", "corpus", name, "out.json.gz")), []byte("\n}\n"))
 }
 
 // ownHistory is a settings file that names a history of the test's own.
@@ -194,7 +179,7 @@ func TestRealFioFollow(t *testing.T) {
 	}
 	want := call(t, nil, "percentiles", "--levels", "cluster", "--format", "json", file)
 	if got, want := requestsIn(t, out.String()), requestsIn(t, want.stdout); !maps.Equal(got, want) || len(want) != 2 {
-		t.Errorf("followed %v, read when it was over %v", got, want)
+		t.Errorf("followed %v, read when it was over %v\n%s", got, want, &errs)
 	}
 	t.Logf("%d windows came while fio ran, %d in all", meanwhile, strings.Count(out.String(), "\n"))
 	if meanwhile < 10 {

@@ -38,22 +38,21 @@ func (a *app) heatmapCommand() *cobra.Command {
 	f, q := &format{table.Text, []string{table.Text, "svg", table.CSV, table.CSVExact, table.JSON}}, &query.Query{}
 	cmd := &cobra.Command{
 		Use:   "heatmap X...",
-		Short: "Requests by time and latency, as a map",
-		Long: `Draws how many requests there were at which time with which latency: as characters,
-with colours on a terminal (unless NO_COLOR is set), or as one SVG file. X is a path,
-as for ingest (nothing is stored), or a run in the history: its id, the beginning of
-it, or "latest".
+		Short: "Requests by time and latency, as a heat map",
+		Long: `Draws the number of requests by time and latency: as characters, with colours on a
+terminal (unless NO_COLOR is set), or as an SVG file. X is a path, as for ingest
+(nothing is stored), or a run in the history: its id, the beginning of it, or "latest".
 
-Time goes from left to right. Columns are the windows of the documents, or several
-joined. Latency goes up in bands of equal ratio, 20 for each power of ten, or fewer
-where lines are few; a request counts in the band that holds the middle of its bin. The
-scale of colours is logarithmic: a single slow request can be seen beside many fast
-ones. The SVG has lines for p50, p95 and p99 of each column.
+Time runs from left to right. A column is a window, or several joined. Latency runs up in
+bands of equal ratio, 20 for each power of ten, or fewer on a small terminal; a request
+counts in the band of the middle of its bin. The colours are logarithmic, so a single
+slow request shows beside many fast ones. The SVG has lines for p50, p95 and p99 of each
+column.
 
 --from, --to, --direction, --host and --job choose requests as for rank; directions are
-drawn together. Where fio's last bin has requests, the top row has all that took longer,
-too ("or more", open in CSV and JSON). A last column that is shorter than the others is
-drawn shorter, and coloured by its rate. --format csv and json give the cells that have requests, one a line.`,
+drawn together. Where fio's last bin has requests, the top row has all slower requests
+too ("or more"; open in CSV and JSON). A last column that is shorter than the others is
+drawn shorter, and coloured by its rate. --format csv and json write a line for each cell that has requests.`,
 		Example: `  fio2es heatmap latest
   fio2es heatmap latest --output map.svg
   fio2es heatmap results/ --direction write --host client01 --format csv`,
@@ -85,7 +84,7 @@ drawn shorter, and coloured by its rate. --format csv and json give the cells th
 	return cmd
 }
 
-// check finds out what is wanted where flags say it together.
+// check checks the flags together.
 func (how *heatmapOptions) check(format, columns bool) error {
 	if columns && (how.columns < 1 || how.columns > maxColumns) {
 		return usagef("--columns %d: want 1 to %d", how.columns, maxColumns)
@@ -103,7 +102,7 @@ func (how *heatmapOptions) check(format, columns bool) error {
 	return nil
 }
 
-// fit makes a table fit the terminal, and decides on colours.
+// fit fits a table to the terminal, and decides on colours.
 func (a *app) fit(how *heatmapOptions) {
 	width, height := plainWidth, plainLines
 	if a.screen != nil {

@@ -22,20 +22,20 @@ func (a *app) percentilesCommand() *cobra.Command {
 whole run. X is a path, as for ingest (nothing is stored), or a run in the history:
 its id, the beginning of it, or "latest".
 
-Logs given by name are merged, whatever wrote them; fio's report is found beside them. Files
-of any name are read by their content. Percentiles are computed from merged histograms: requests of a bin are taken as evenly spread within it, so that
-the error is less than the bin's width (1.6 % at coarseness 0). --method fio gives
-the value that fio prints for the bin instead. ≥ marks a latency in fio's last bin,
-which has no upper end: it is that or more (open in CSV and JSON names the columns).
-* marks what fio itself computed, of a single job whose report has no bins.
+Logs given by name are merged, and fio's report is found beside them. The content of a
+file decides what it is, not its name. Percentiles come from merged histograms: the requests of a bin count as evenly spread within it, so
+the error is less than the bin's width (1.6 % at coarseness 0). --method fio prints the
+value that fio prints for the bin instead. ≥ marks a latency in fio's last bin, which has
+no upper end: it is that or more (the column open names them in CSV and JSON). * marks
+values that fio computed, of a single job whose report has no bins.
 
-Of a run in the history, --interval joins the stored windows; options that decide how
-logs are read (--weighting, --source, …) cannot change it.
+--interval joins the stored windows of a run in the history. Options of how logs are read
+(--weighting, --source, …) cannot change them.
 
---compat prints what scripts expect that read one of fio's own tools: its header, rows,
-columns and units, with the percentiles that it has by default, of reads, writes and
-trims together. The numbers are those of fio2es. Runs come one after another, each with
-its header. Of logs given by name it reads these alone, as the tools do.`,
+--compat prints the layout of one of fio's own tools, for scripts that read it: header,
+rows, columns and units, with the tool's default percentiles, of reads, writes and trims
+together. The numbers are those of fio2es. Runs come one after another, each with its
+header. Of logs given by name only these are read, as by the tools.`,
 		Example: `  fio2es percentiles latest
   fio2es percentiles --interval 10s output.*_clat_hist.*.log.*
   fio2es percentiles --levels host --format csv results/

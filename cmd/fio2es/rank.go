@@ -20,17 +20,17 @@ func (a *app) rankCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rank X... --within LATENCY",
 		Short: "How many requests were served within a latency",
-		Long: `Prints how many requests were served within a latency, and which share of all that
-is: the percentile rank. X is a path, as for ingest (nothing is stored), or a run in
-the history: its id, the beginning of it, or "latest".
+		Long: `Prints how many requests were served within a latency, and their share: the percentile
+rank. X is a path, as for ingest (nothing is stored), or a run in the history: its id,
+the beginning of it, or "latest".
 
 --from and --to bound the time: a time of day in UTC (09:12), a date and time
-(2026-01-31T09:12:00Z), or a time since the run's start (+90s). Windows count whole,
-those whose middle lies between the two; what they really span is printed.
+(2026-01-31T09:12:00Z), or a time since the run's start (+90s). A window counts if its
+midpoint is in range; the actual span is printed.
 
-SERVED is exact but for the bin that the latency falls into, whose requests are taken
-as evenly spread within it: AT LEAST leaves them out, AT MOST counts them all. ≥ marks
-a latency in fio's last bin, which has no upper end: SERVED counts what surely took less.`,
+SERVED is exact except for the bin of the latency, whose requests count as evenly spread
+within it: AT LEAST leaves them out, AT MOST counts them all. ≥ marks a latency in fio's
+last bin, which has no upper end: SERVED counts the requests below that bin.`,
 		Example: `  fio2es rank latest --within 100ms
   fio2es rank latest --within 1ms,10ms,100ms --from 09:12 --to 09:46
   fio2es rank results/ --within 5ms --direction read --host client01`,

@@ -17,8 +17,8 @@ import (
 // rankRow is how many requests of a direction were served within a latency.
 type rankRow struct {
 	run                     *mapping.RunInfo
-	direction               string // all: of those that were asked for
-	from, to                time.Time
+	direction               string      // all: of those that were asked for
+	span                    window.Span // of the windows
 	within                  time.Duration
 	requests, of            float64 // in this direction, in all
 	served, atLeast, atMost float64
@@ -65,8 +65,8 @@ var rankColumns = slices.Concat(
 		},
 		{Name: "direction", Heading: "DIR", Value: func(r *rankRow) any { return r.direction }},
 		// what the windows really span
-		{Name: "from", Sparse: true, Value: func(r *rankRow) any { return r.from }},
-		{Name: "to", Sparse: true, Value: func(r *rankRow) any { return r.to }},
+		{Name: "from", Sparse: true, Value: func(r *rankRow) any { return r.span.Start }},
+		{Name: "to", Sparse: true, Value: func(r *rankRow) any { return r.span.End }},
 		table.Count("requests", ">REQUESTS", func(r *rankRow) int64 { return wholeNumber(r.requests) }),
 		{
 			Name: "served", Heading: ">SERVED",
@@ -86,9 +86,9 @@ var rankColumns = slices.Concat(
 
 // rankSums adds up the requests of a run.
 type rankSums struct {
-	run      string
-	sums     map[string]*hist.Histogram // by direction
-	from, to time.Time                  // what they span
+	run  string
+	sums map[string]*hist.Histogram // by direction
+	span window.Span                // of its windows
 }
 
 // allDirections are the wanted directions together.
@@ -100,12 +100,7 @@ func (r *rankSums) add(w *window.Window) error {
 	if err != nil || h == nil {
 		return err
 	}
-	if r.to.IsZero() || w.Start.Before(r.from) {
-		r.from = w.Start
-	}
-	if r.to.IsZero() || w.End.After(r.to) {
-		r.to = w.End
-	}
+	r.span.Add(w)
 	for _, name := range []string{w.Direction, allDirections} {
 		if r.sums[name] == nil {
 			r.sums[name] = &hist.Histogram{}
@@ -121,7 +116,7 @@ func (r *rankSums) write(to *table.Writer[*rankRow], run *mapping.RunInfo, withi
 	if len(r.sums) == 2 { // a direction alone is all
 		delete(r.sums, allDirections)
 	}
-	to.Begin(fmt.Sprintf("%s, %s to %s", r.run, unit.Moment(r.from), unit.Moment(r.to)))
+	to.Begin(fmt.Sprintf("%s, %s to %s", r.run, unit.Moment(r.span.Start), unit.Moment(r.span.End)))
 	for _, latency := range within {
 		for _, direction := range append(mapping.Directions[:], allDirections) {
 			h := r.sums[direction]
@@ -129,7 +124,7 @@ func (r *rankSums) write(to *table.Writer[*rankRow], run *mapping.RunInfo, withi
 				continue
 			}
 			row := newRankRow(direction, latency, h)
-			row.run, row.from, row.to, row.of = run, r.from, r.to, of
+			row.run, row.span, row.of = run, r.span, of
 			if err := to.Write(row); err != nil {
 				return err
 			}

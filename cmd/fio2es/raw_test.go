@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,6 +56,33 @@ func TestNothingRaw(t *testing.T) {
 	}
 	if said < 12 {
 		t.Errorf("%d texts have the name: this test tries too little", said)
+	}
+}
+
+// TestReasonsOfServers: what a cluster or a Kibana gives as its reason is shown on one line, and
+// a terminal gets nothing that it would act on.
+func TestReasonsOfServers(t *testing.T) {
+	text, err := json.Marshal(map[string]any{"status": 400, "message": hostile, "error": map[string]any{"type": "x", "reason": hostile}})
+	check(t, err)
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write(text)
+	}))
+	defer refusing.Close()
+	for _, args := range [][]string{
+		{"runs", "--elasticsearch", refusing.URL}, {"ingest", "--elasticsearch", refusing.URL, exampleArchive}, {"percentiles", "latest", "--elasticsearch", refusing.URL},
+		{"check", "--elasticsearch", refusing.URL}, {"setup", "--elasticsearch", refusing.URL}, {"setup", "--kibana", refusing.URL},
+	} {
+		_, errs := outAndErr(t, exitFailed, args...)
+		if !strings.Contains(errs, `\x1b]0;owned\a\r\nerror: forged\u009b31m\u202e`) {
+			t.Errorf("%q: the reason is not shown: %q", args, errs)
+		}
+		for line := range strings.Lines(errs) {
+			if strings.ContainsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool { return !unicode.IsGraphic(r) }) || strings.HasPrefix(line, "error: forged") {
+				t.Errorf("%q: %q", args, line)
+			}
+		}
 	}
 }
 

@@ -40,7 +40,7 @@ type reading struct {
 func onlyPaths(args []string) error {
 	for _, arg := range args {
 		if len(args) > 1 && !query.IsPath(arg) {
-			return usagef("%s: no such file or folder; a run in the history is given alone, one at a time", arg)
+			return usagef("%s: no such file or folder; name a run of the history alone, without other arguments", arg)
 		}
 	}
 	return nil
@@ -103,14 +103,14 @@ func (r *reading) lookUp(ctx context.Context, id string) (*query.Run, error) {
 	return run, err
 }
 
-// read reads a run, as [query.Run.Read], and says on stderr what is missing.
+// read reads a run, as [query.Run.Read], and writes its messages to stderr.
 func (r *reading) read(ctx context.Context, run *query.Run, q *query.Query, take func(*window.Window) error) (*mapping.Run, error) {
 	doc, err := run.Read(ctx, q, take)
 	r.tell(run)
 	return doc, err
 }
 
-// tell says on stderr what is to be said of a run that has been read.
+// tell writes the messages of a run that has been read to stderr.
 func (r *reading) tell(run *query.Run) {
 	r.progress.Clear()
 	for _, text := range run.Warnings {
@@ -125,10 +125,10 @@ func (r *reading) tell(run *query.Run) {
 	}
 }
 
-// tellOnlyTotals says why a run that was read has totals and no windows.
+// tellOnlyTotals writes to stderr why a run that was read has only totals.
 func (r *reading) tellOnlyTotals(run *query.Run, doc *mapping.Run) {
 	if why := run.OnlyTotals(doc); why != "" {
-		r.log.Info(fmt.Sprintf("note: %s: no windows, only totals: %s", doc.Run.Name, why))
+		r.log.Info(fmt.Sprintf("note: %s: only totals: %s", doc.Run.Name, why))
 	}
 }
 
@@ -162,7 +162,7 @@ func (r *reading) refuseStored(run *mapping.Run) error {
 		case name == "weighting" && f.Value.String() == run.Weighting:
 			continue
 		case slices.ContainsFunc(r.flags.Args(), hasPath):
-			r.log.Info(fmt.Sprintf("note: --%s does not count for %s, which is in the history: its windows were made when it was ingested", name, run.Run.Name))
+			r.log.Info(fmt.Sprintf("note: --%s has no effect on %s, which is in the history: its windows were made when it was ingested", name, run.Run.Name))
 			continue
 		}
 		return usagef("--%s: run %s is in the history, and its windows were made when it was ingested: leave the option out, or ingest its files again with --%s %s",

@@ -17,21 +17,21 @@ func (a *app) reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report X... --output report.html",
 		Short: "One HTML page of runs, to attach to a ticket",
-		Long: `Writes one HTML page of a run, or of several: numbers with the bounds of their error,
-percentiles and IOPS over time, a heat map, the distribution of latencies, hosts, what
-is known of the run, and how the numbers were made. The page is one file that needs
-nothing else, neither a network nor fio2es; it can be mailed, printed and kept. It holds
-the names of hosts and the run's configuration, as the history does.
+		Long: `Writes an HTML page of one or several runs: numbers with the bounds of their error,
+percentiles and IOPS over time, a heat map, the distribution of latencies, hosts, facts
+about the run, and how the numbers were made. The page is one file that needs neither a
+network nor fio2es, so it can be mailed, printed and archived. It contains the names of
+hosts and the run's configuration, as the history does.
 
 Each X is a path, as for ingest (nothing is stored), or a run in the history: its id, the
-beginning of it, or "latest". Logs given by name are merged. Several runs come with a
-summary, with their distributions drawn over one another, and compared with the first as
-compare does it, where mode, sizes, depths, weighting, windows and bins are the same.
+beginning of it, or "latest". Logs given by name are merged. A page of several runs has a
+summary and draws their distributions over one another. Each run is compared with the
+first, as by compare, if mode, sizes, depths, weighting, windows and bins are the same.
 
-Charts over time have a step for each window, or for several where there are more than
-600: then with the percentiles of their merged histograms, and with a shade that reaches
-up to the worst of them. --from, --to and --direction choose requests as for rank. The
-same runs give the same page, to the byte.`,
+Charts over time have a step for each window. More than 600 windows are joined: the
+lines are percentiles of merged histograms, and a shade reaches up to the worst window.
+--from, --to and --direction choose requests as for rank. The same runs give the same
+page, byte for byte.`,
 		Example: `  fio2es report latest --output report.html
   fio2es report before/ after/ -o compared.html
   fio2es report results/ --from 09:12 --to 09:46 -o incident.html`,
@@ -52,20 +52,20 @@ same runs give the same page, to the byte.`,
 	fl := cmd.Flags()
 	choose := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addQueryFlags(choose, q)
-	for _, name := range []string{"from", "to", "direction"} { // a page of one host would say little of it
+	for _, name := range []string{"from", "to", "direction"} { // the totals of one host are not known
 		fl.AddFlag(choose.Lookup(name))
 	}
 	fl.StringVarP(&output, "output", "o", "", "write the page into this file; - is stdout")
 	return cmd
 }
 
-// checkPage finds what is wrong with where the page goes.
+// checkPage checks where the page is written.
 func (a *app) checkPage(output string) error {
 	name := strings.ToLower(output)
 	switch {
 	case output == "":
 		if a.screen != nil {
-			return usagef("a page is nothing for a terminal: say --output report.html, or - for stdout all the same")
+			return usagef("stdout is a terminal: write the page to a file with --output report.html, or use --output -")
 		}
 	case output != "-" && !strings.HasSuffix(name, ".html") && !strings.HasSuffix(name, ".htm"):
 		return usagef("--output %s: want a name that ends in .html", output)
@@ -103,5 +103,5 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 	return errors.Join(page.Empty(), err)
 }
 
-// generator is what makes pages, for them to name.
+// generator names the program on pages.
 func generator() string { return "fio2es " + version() }

@@ -24,9 +24,9 @@ func (a *app) runsCommand() *cobra.Command {
 		Use:   "runs [TEXT]",
 		Short: "List the runs in the history",
 		Long: `Lists the runs in the history, the newest first: all, or those with TEXT in their
-id, name, archive, path, benchmark, mode or a label. A line for each direction of
-a run; latencies are of the whole run (≥: or more, *: computed by fio). REC are requests that fio did not log but
-its JSON report has; MISS are requests that are in no window.`,
+id, name, archive, path, benchmark, mode or a label. Each direction of a run has a line;
+latencies are of the whole run (≥: or more, *: computed by fio). REC: requests recovered
+from fio's JSON report, which the logs lack. MISS: requests that are in no window.`,
 		Example: `  fio2es runs
   fio2es runs randwrite --since 2026-01-01 --sort p99
   fio2es runs --format json | jq -r .run`,
@@ -106,8 +106,7 @@ func (a *app) tellNoRuns(ctx context.Context, store history.Store) error {
 	return nil
 }
 
-// skips reports whether err is of a run that cannot be read, which is skipped. It warns, and
-// notes that in skipped.
+// skips reports whether err is of one run that cannot be read. Then it warns, and sets skipped.
 func (a *app) skips(err error, skipped *bool) bool {
 	if !history.IsSkipped(err) {
 		return false

@@ -19,8 +19,8 @@ func (a *app) serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "The history in a browser, without Kibana",
 		Long: `Serves the history to browsers until it is interrupted (Ctrl-C): a list of all runs, to
-filter and to sort as by "runs"; the report of each, as by "report"; and of several that
-are chosen in the list, compared. A run that goes on ("follow") is shown anew every 10
+filter and to sort as by "runs"; the report of each, as by "report"; and comparisons of
+runs that are chosen in the list. The page of a live run ("follow") reloads every 10
 seconds.
 
   /                         the runs, the newest first: ?text=randwrite&sort=p99
@@ -28,12 +28,11 @@ seconds.
   /compare?run=ID&run=ID    several, compared with the first
   /healthz                  200 while it serves
 
-Nothing can be changed there, and there is no login: whoever reaches the address reads
-the history, with names of hosts and configurations. It is therefore served to this
-machine alone unless --listen says otherwise. From another machine, a tunnel is best:
-ssh -L 8600:localhost:8600 HOST.`,
+Pages are read-only and there is no login: everyone who can reach the address can read
+the history, with names of hosts and configurations. By default that is this machine
+only. From another machine use a tunnel: ssh -L 8600:localhost:8600 HOST.`,
 		Example: `  fio2es serve
-  fio2es serve --listen 127.0.0.1:0              at a free port, which stderr tells
+  fio2es serve --listen 127.0.0.1:0              at a free port, which stderr names
   fio2es serve --elasticsearch https://es:9200`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), listen) },
@@ -62,13 +61,13 @@ func (a *app) serve(ctx context.Context, listen string) error {
 	local := isLocal(l.Addr())
 	a.log.Info(fmt.Sprintf("%s is at %s", a.historyName(), addressOf(l.Addr())))
 	if !local {
-		a.log.Warn("there is no login: whoever reaches this address reads the history")
+		a.log.Warn("there is no login: everyone who can reach this address can read the history")
 	}
 	pages := web.New(web.Options{Store: store, Name: a.historyName(), Program: generator(), Log: a.log, Local: local})
 	return web.Serve(ctx, l, pages, a.log)
 }
 
-// addressOf is what a browser on this machine is given.
+// addressOf is the address for a browser on this machine.
 func addressOf(addr net.Addr) string {
 	host := addr.String()
 	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() { // all addresses
@@ -77,7 +76,7 @@ func addressOf(addr net.Addr) string {
 	return "http://" + host + "/"
 }
 
-// isLocal tells whether an address is for programs of this machine alone.
+// isLocal reports whether only programs of this machine can reach an address.
 func isLocal(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback()

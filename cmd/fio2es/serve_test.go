@@ -257,7 +257,7 @@ func TestServeAddress(t *testing.T) {
 		t.Errorf("%s: %d", address, code)
 	}
 	for range 100 {
-		if strings.Contains(stderr.String(), "warning: there is no login: whoever reaches this address reads the history") {
+		if strings.Contains(stderr.String(), "warning: there is no login: everyone who can reach this address can read the history") {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

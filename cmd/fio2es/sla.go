@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,10 +20,10 @@ func (a *app) slaCommand() *cobra.Command {
 	q := &query.Query{}
 	cmd := &cobra.Command{
 		Use:   "sla X...",
-		Short: "Whether runs meet objectives, and if not, when and by how much",
-		Long: `Holds runs against rules, in each direction by itself, and tells which are met, which
-are broken, and which nobody knows. X is a path, as for ingest (nothing is stored), or
-a run in the history: its id, the beginning of it, or "latest".
+		Short: "Check runs against SLA rules: met, broken or unknown",
+		Long: `Checks runs against rules, separately for reads, writes and trims: met, broken or
+unknown. X is a path, as for ingest (nothing is stored), or a run in the history: its
+id, the beginning of it, or "latest".
 
 Rules come from --rule, else from sla in fio2es.yaml (a list) or FIO2ES_SLA (joined by
 commas):
@@ -32,21 +31,21 @@ commas):
   write.p99.9 <= 20ms                 of reads, writes or trims alone
   within 100ms >= 99.9%               the share of requests served within a latency
   iops >= 5000                        requests per second
-  requests >= 1e6                     requests in all
-  p99 <= 10ms in 99% of windows       in each window by itself, for that share of the time
+  requests >= 1e6                     the number of requests
+  p99 <= 10ms in 99% of windows       in windows that make up that share of the time
   iops >= 5k in every window
 Operators are <, <=, > and >=, units ns, us, ms and s.
 
-Without windows, a rule is about all requests together. In windows (of --interval, for
-paths) it is told for which share of the time it held, when it was at its worst, for how
-long it was broken at a stretch, and how much of the error budget is used: of the 1 %
-that "in 99% of windows" leaves. A time without requests has no latency, and 0 iops.
+A rule without windows is about all requests together. A rule in windows (of --interval,
+for paths) comes with the share of the time in which it was met, its worst window, the
+longest time in which it was broken, and how much of the error budget is used: of the
+1 % that "in 99% of windows" leaves. A time without requests has no latency, and 0 iops.
 
-The last window counts by its own length, as all do. A latency in fio's last bin (≥) may
-be any longer one: a rule that only an upper bound could decide is unknown.
+Each window counts by its length, the last one too. A latency in fio's last bin (≥) has
+no upper bound: a rule that only an upper bound could decide is unknown.
 
-The exit code is 4 if a rule is broken, which stderr tells, too; else 3 if one is
-unknown: the run has nothing of what it is about, or no windows. NOTE says where the limit lies
+The exit code is 4 if a rule is broken, and stderr names it; else 3 if a rule is
+unknown, because the run has no requests of its direction or no windows. NOTE says where the limit lies
 within the error of the histogram's bins.
 
 --from, --to, --direction, --host and --job choose requests as for rank.
@@ -81,8 +80,8 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 	return cmd
 }
 
-// parseRules reads rules, which come from source, a flag or a setting. No rules are a
-// mistake, too.
+// parseRules reads rules, which come from source, a flag or a setting. It is an error if there are
+// none.
 func parseRules(source string, texts []string) (rules []slo.Rule, err error) {
 	var faults []error
 	for _, text := range texts {
@@ -136,16 +135,9 @@ func (j *judge) wantsWindows() bool {
 // judge judges a run.
 func (j *judge) judge(ctx context.Context, run *query.Run) error {
 	rules := slo.New(j.rules)
-	var from, to time.Time // what the windows span
-	took := false
+	var checked window.Span
 	take := func(w *window.Window) error {
-		if !took || w.Start.Before(from) {
-			from = w.Start
-		}
-		if !took || w.End.After(to) {
-			to = w.End
-		}
-		took = true
+		checked.Add(w)
 		return rules.Merge(w)
 	}
 	if !j.wantsWindows() {
@@ -158,8 +150,9 @@ func (j *judge) judge(ctx context.Context, run *query.Run) error {
 	if doc == nil { // nothing in its files meets a rule
 		return j.conclude(&slaRun{RunInfo: mapping.RunInfo{Name: run.Name}}, slo.New(j.rules).Verdicts())
 	}
+	isEmpty := checked.IsZero()
 	if j.query.WantsAll() {
-		from, to = doc.Run.Start, doc.Run.End
+		checked = window.Span{Start: doc.Run.Start, End: doc.Run.End}
 		err = rules.SetRun(doc, j.query.Directions)
 	} else {
 		rules.SetEnd(doc)
@@ -168,10 +161,10 @@ func (j *judge) judge(ctx context.Context, run *query.Run) error {
 		return err
 	}
 	verdicts := rules.Verdicts()
-	if j.wantsWindows() && !took {
+	if j.wantsWindows() && isEmpty {
 		j.explain(run, doc, verdicts)
 	}
-	return j.conclude(&slaRun{doc.Run, from, to}, verdicts)
+	return j.conclude(&slaRun{doc.Run, checked}, verdicts)
 }
 
 // explain says why rules about windows could not be judged: the run has no windows, or none that

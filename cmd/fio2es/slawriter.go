@@ -11,6 +11,7 @@ import (
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -54,8 +55,8 @@ func (r *slaRow) longest() int64 { return r.Windows.Longest.End - r.Windows.Long
 var slaColumns = slices.Concat(
 	facts.RunColumns(func(r *slaRow) *mapping.RunInfo { return &r.run.RunInfo }),
 	[]table.Column[*slaRow]{
-		{Name: "from", Sparse: true, Value: func(r *slaRow) any { return r.run.from }},
-		{Name: "to", Sparse: true, Value: func(r *slaRow) any { return r.run.to }},
+		{Name: "from", Sparse: true, Value: func(r *slaRow) any { return r.run.checked.Start }},
+		{Name: "to", Sparse: true, Value: func(r *slaRow) any { return r.run.checked.End }},
 		{Name: "rule", Heading: "RULE", Value: func(r *slaRow) any { return r.Rule.String() }},
 		// The direction is empty where there is none that the rule could be about.
 		{Name: "direction", Heading: "DIR", Value: func(r *slaRow) any { return r.Direction }},
@@ -137,8 +138,8 @@ func (s *slaWriter) run(run *slaRun, verdicts []slo.Verdict) error {
 
 // slaRun is what verdicts are about.
 type slaRun struct {
-	mapping.RunInfo           // windows count since its start
-	from, to        time.Time // what was judged
+	mapping.RunInfo             // windows count since its start
+	checked         window.Span // zero of files that have nothing of a run
 }
 
 // title is the run's name, and that of its archive.
@@ -151,10 +152,10 @@ func (r *slaRun) title() string {
 
 // heading is the title of the run's table.
 func (r *slaRun) heading() string {
-	if r.to.IsZero() {
+	if r.checked.IsZero() {
 		return r.title()
 	}
-	return r.title() + ", " + unit.Moment(r.from) + " to " + unit.Moment(r.to)
+	return r.title() + ", " + unit.Moment(r.checked.Start) + " to " + unit.Moment(r.checked.End)
 }
 
 // at is a time of the run.

@@ -96,7 +96,7 @@ func TestNoWindows(t *testing.T) {
 	}
 	out, errs := on(0, "percentiles", "latest")
 	expect(t, "percentiles", out, "40.5µs*", "90.5µs*", "20.0ms*", facts.FioNote)
-	expect(t, "percentiles", errs, "note: plain: no windows, only totals: "+why)
+	expect(t, "percentiles", errs, "note: plain: only totals: "+why)
 	if _, errs = on(0, "percentiles", "latest", "--total"); errs != "" {
 		t.Errorf("--total asks for no windows: %s", errs)
 	}
@@ -171,7 +171,7 @@ func TestStoredOptions(t *testing.T) {
 	}
 	path := filepath.Join("..", "..", "testdata", "corpus", "two-jobs-rw")
 	_, errs = outAndErr(t, 0, "compare", "aa", path, "--history", file, "--weighting", "completion", "--metrics", "iops")
-	expect(t, "compare", errs, "note: --weighting does not count for run aa, which is in the history", "weighting completion, not inflight")
+	expect(t, "compare", errs, "note: --weighting has no effect on run aa, which is in the history", "weighting completion, not inflight")
 	t.Setenv("FIO2ES_WEIGHTING", "completion") // is for logs
 	outAndErr(t, 0, "percentiles", "aa", "--history", file)
 }
@@ -226,5 +226,5 @@ func TestNothingChosen(t *testing.T) {
 	_, errs = outAndErr(t, 1, "percentiles", "--history", file, "bb")
 	expect(t, "percentiles", errs, "bb: neither a path nor a run", "lists the 1 run that there are")
 	_, errs = outAndErr(t, 2, "percentiles", "--history", file, "aa", "aa")
-	expect(t, "percentiles", errs, "aa: no such file or folder; a run in the history is given alone")
+	expect(t, "percentiles", errs, "aa: no such file or folder; name a run of the history alone")
 }

@@ -15,35 +15,22 @@ const (
 	Width     = Left + AreaWidth + 24
 )
 
-// Canvas is an SVG picture.
+// Canvas is an SVG picture. The zero value is an empty part of a page, whose style sheet has the colours of classes.
 type Canvas struct {
-	b      bytes.Buffer
-	styles map[string]string
+	// Styles are attributes by class, for a picture that is a file and has no style sheet.
+	Styles map[string]string
+
+	b bytes.Buffer
 }
 
-// New begins a picture that is a part of a page, whose style sheet has the colours of classes. The label says what is
-// in it to those who cannot see it; without one the picture is left out for them.
-func New(attributes, label string) *Canvas { return newCanvas(attributes, label, nil) }
-
-// NewFile begins a picture that is a file of its own: styles are attributes by class, in place of a style sheet.
-func NewFile(attributes, label string, styles map[string]string) *Canvas {
-	return newCanvas(attributes, label, styles)
-}
-
-func newCanvas(attributes, label string, styles map[string]string) *Canvas {
-	c := &Canvas{styles: styles}
+// SVG is the picture as an element with these attributes. The label describes it to those who cannot see it; without
+// one the picture is hidden from them.
+func (c *Canvas) SVG(attributes, label string) string {
 	about := `aria-hidden="true"`
 	if label != "" {
 		about = `role="img" aria-label="` + Escape(label) + `"`
 	}
-	c.Printf(`<svg xmlns="http://www.w3.org/2000/svg" %s %s>`, attributes, about)
-	return c
-}
-
-// SVG ends the picture and gives its text.
-func (c *Canvas) SVG() string {
-	c.Printf("</svg>")
-	return c.b.String()
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" %s %s>%s</svg>`, attributes, about, c.b.String())
 }
 
 // Printf writes elements as they are.
@@ -55,8 +42,8 @@ func (c *Canvas) Style(class string) string {
 	switch {
 	case class == "":
 		return ""
-	case c.styles != nil:
-		return " " + c.styles[class]
+	case c.Styles != nil:
+		return " " + c.Styles[class]
 	}
 	return ` class="` + class + `"`
 }

@@ -16,7 +16,7 @@ func luminance(c [3]int) float64 {
 	return sum
 }
 
-// TestShades: lightness alone tells shades apart: on paper it falls, on dark grounds it rises.
+// TestShades: shades differ in lightness: on paper it falls, on dark grounds it rises.
 func TestShades(t *testing.T) {
 	const n = 24
 	for isDark, ends := range map[bool][2]string{false: {"#aee2cd", "#0b040e"}, true: {"#2c3058", "#f0fbf3"}} {

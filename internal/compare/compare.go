@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	minBlocks     = 8 // of a side: fewer tell too little of how they differ
+	minBlocks     = 8 // of a side: fewer say too little about how they differ
 	minReplicates = 1000
 	maxReplicates = 10_000
-	inTail        = 10 // replicates to leave out at either end, if it can be
+	inTail        = 10 // replicates beyond each end of the interval, if there are enough
 )
 
-// Verdict says what a change is.
+// Verdict is the verdict on a change.
 type Verdict string
 
 // The verdicts.
 const (
 	Worse   Verdict = "worse"
 	Better  Verdict = "better"
-	Same    Verdict = "same"    // the interval holds 0: no difference was shown
+	Same    Verdict = "same"    // 0 is in the interval: no difference was shown
 	Unknown Verdict = "unknown" // there is no interval
 )
 
@@ -31,7 +31,7 @@ const (
 type Change struct {
 	Metric
 	Base, Other float64 // per second, or nanoseconds
-	Change      float64 // Other/Base - 1; NaN where that is no number
+	Change      float64 // Other/Base - 1; NaN where that is not a number
 	Low, High   float64 // its confidence interval; NaN where Verdict is Unknown
 	Verdict     Verdict
 	Why         string // the verdict is Unknown
@@ -54,9 +54,9 @@ func (c *Change) Bound() string {
 	return ""
 }
 
-// Sides compares the runs of one direction. Several of a side are repetitions of a test.
-// The confidence is such as 0.95; at 0.99, few blocks have tails too thin for 10,000
-// replicates, and intervals are a little short.
+// Sides compares the runs of one direction. Several runs of a side are repetitions of a test. The
+// confidence is such as 0.95. At 0.99 and with few blocks, 10,000 replicates are too few for the
+// tails, and intervals are a little short.
 func Sides(base, other []*Series, metrics []Metric, confidence float64) []Change {
 	a, b := newPool(base), newPool(other)
 	of, with := a.values(metrics), b.values(metrics)
@@ -91,8 +91,8 @@ func Sides(base, other []*Series, metrics []Metric, confidence float64) []Change
 	return changes
 }
 
-// logRatios are, of each metric, the logarithms of the replicates' ratios, ascending. The
-// seeds are fixed, so that an answer is the same every time.
+// logRatios are the logarithms of the replicates' ratios of each metric, ascending. The seeds are
+// fixed, so the answer is the same every time.
 func logRatios(a, b *pool, metrics []Metric, replicates int) [][]float64 {
 	rngA, rngB := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 2))
 	logs := make([][]float64, len(metrics))
@@ -117,8 +117,8 @@ func windows(side []*Series) int {
 	return n
 }
 
-// isLongShot tells percentiles that h has too few requests for: where not even order
-// statistics, which are too sure, have an interval, all replicates agree on the slowest few.
+// isLongShot reports whether h has too few requests for a percentile. If not even order statistics
+// have an interval, which are too narrow, all replicates agree on the slowest few requests.
 func (c *Change) isLongShot(h *hist.Histogram, confidence float64) bool {
 	if c.q == 0 {
 		return false
@@ -127,7 +127,7 @@ func (c *Change) isLongShot(h *hist.Histogram, confidence float64) bool {
 	return !ok && high == 0
 }
 
-// reachesOpen reports whether a percentile is known, but may as well be in the last bin.
+// reachesOpen reports whether a percentile is known, and its interval reaches into the last bin.
 func (c *Change) reachesOpen(h *hist.Histogram, isOpen bool, confidence float64) bool {
 	if c.q == 0 || isOpen {
 		return false
@@ -156,8 +156,8 @@ func (c *Change) judge(logs []float64, tail float64) {
 	c.judgeOpen()
 }
 
-// judgeOpen takes back what lower bounds do not show. Of a mean they are a small part, which
-// decides nothing.
+// judgeOpen takes back verdicts that lower bounds do not show. In a mean they are a small part, which
+// does not decide.
 func (c *Change) judgeOpen() {
 	switch {
 	case c.q == 0 || c.Bound() == "":
@@ -174,7 +174,7 @@ func (c *Change) unknown(why string, args ...any) {
 	c.Low, c.High, c.Verdict, c.Why = math.NaN(), math.NaN(), Unknown, fmt.Sprintf(why, args...)
 }
 
-// quantile is that of ascending numbers, at rank q*(n+1), between two of them in proportion.
+// quantile is a quantile of ascending numbers: at rank q*(n+1), interpolated.
 func quantile(sorted []float64, q float64) float64 {
 	at := min(max(q*float64(len(sorted)+1)-1, 0), float64(len(sorted)-1))
 	i := int(at)

@@ -8,19 +8,19 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// Metric is what is compared: requests per second, the mean latency or a percentile of it.
+// Metric is requests per second, the mean latency, or a percentile of latency.
 type Metric struct {
 	name string
 	q    float64 // of a percentile: 0 … 1, without either
 }
 
-// The metrics that are no percentiles.
+// The metrics that are not percentiles.
 var (
 	IOPS = Metric{name: "iops"}
 	Mean = Metric{name: "mean"}
 )
 
-// Defaults are the metrics that are compared unless others are asked for.
+// Defaults are the metrics that are compared by default.
 var Defaults = []Metric{IOPS, Mean, percentile(50), percentile(95), percentile(99), percentile(99.9)}
 
 // percentile is the metric of a percentile, from 0 to 100 without either.
@@ -48,7 +48,7 @@ func ParseMetric(text string) (Metric, error) {
 // String is the name for people: "p99.9".
 func (m Metric) String() string { return m.name }
 
-// IsLatency tells latencies, of which less is better, from iops.
+// IsLatency reports whether the metric is a latency, of which less is better.
 func (m Metric) IsLatency() bool { return m != IOPS }
 
 // of is the metric's value: per second, or nanoseconds.

@@ -6,8 +6,8 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// pool is the blocks of a side, in a form that is quick to draw from: the counts of all
-// blocks in the bins that any of them uses, one after the other.
+// pool is the blocks of a side, in a form that is quick to draw from: the counts of each block in
+// the bins that any block uses.
 type pool struct {
 	runs      []span // of each run: its blocks
 	bins      []int
@@ -18,7 +18,7 @@ type pool struct {
 	whole                    hist.Histogram
 	allCompleted, allElapsed float64
 
-	// Of the replicate that was drawn last.
+	// The replicate that was drawn last.
 	times []float64 // how often each block was drawn
 	sums  []float64 // as bins
 	drawn *hist.Histogram
@@ -61,7 +61,7 @@ func newPool(side []*Series) *pool {
 	return p
 }
 
-// values are those of the side as it is.
+// values are the values of the side itself.
 func (p *pool) values(metrics []Metric) []float64 {
 	return appendValues(nil, metrics, &p.whole, p.allCompleted, p.allElapsed)
 }
@@ -84,7 +84,7 @@ func (p *pool) draw(rng *rand.Rand, metrics []Metric, dst []float64) []float64 {
 		}
 		completed += times * p.completed[i]
 		ms += times * p.ms[i]
-		sums := p.sums[:len(p.counts[i])] // spares a bounds check a bin
+		sums := p.sums[:len(p.counts[i])] // saves a bounds check for each bin
 		for j, n := range p.counts[i] {
 			sums[j] += times * n
 		}

@@ -8,13 +8,12 @@ import (
 const (
 	maxBlocks = 30             // of a run
 	fewBlocks = 10             // of a short one
-	inBlock   = 4              // windows at least, but for short runs: neighbours hang together
+	inBlock   = 4              // windows at least, except in short runs: neighbours are correlated
 	maxGrains = 32 * maxBlocks // even
 )
 
-// Series is the windows of a run in one direction. It remembers them one by one up to
-// 960, and more than that joined with their neighbours, so that a day of seconds takes no
-// more memory. The zero value is empty.
+// Series is the windows of a run in one direction. It keeps up to 960 windows, and joins neighbours
+// if there are more, so a day of seconds takes no more memory. The zero value is empty.
 type Series struct {
 	grains  []grain
 	each    int // windows that a grain takes
@@ -22,7 +21,7 @@ type Series struct {
 	start   int64 // of the last window
 }
 
-// grain is some windows that follow one another: what blocks are cut from.
+// grain is one or several windows that follow one another. Blocks are cut between grains.
 type grain struct {
 	start, end int64
 	windows    int
@@ -47,8 +46,7 @@ func (s *Series) Add(w *window.Window, requests *hist.Histogram) {
 	s.start = w.ElapsedMS
 }
 
-// EndBy says when the run ended, in milliseconds since its start: its last window may be
-// whole, and what is in it is not.
+// EndBy sets when the run ended, in milliseconds since its start. The last window may be longer.
 func (s *Series) EndBy(ms int64) {
 	if s.windows > 0 && ms > s.start {
 		last := &s.grains[len(s.grains)-1]
@@ -56,7 +54,7 @@ func (s *Series) EndBy(ms int64) {
 	}
 }
 
-// join makes one grain of each two.
+// join joins each two grains to one.
 func (s *Series) join() {
 	half := len(s.grains) / 2
 	for i := range half {
@@ -80,16 +78,16 @@ func (g *grain) add(w *window.Window, requests *hist.Histogram) {
 	}
 }
 
-// block is a stretch of a run that is drawn as a whole.
+// block is a part of a run that is drawn as a whole.
 type block struct {
-	ms        int64 // up to the next block: times without any window are in it
+	ms        int64 // up to the next block, with the times between windows
 	completed int64
 	latency   hist.Histogram
 }
 
-// blocks cuts the run into blocks, of as many windows each as the others, or one more or
-// less (of more than 960 windows: a sixteenth more or less). There are 30 of them, or as
-// many as leave each four windows, but no fewer than ten of ten windows.
+// blocks cuts the run into blocks of equally many windows, up to one (of more than 960 windows: up to
+// a sixteenth). There are 30 blocks, or fewer so that each has four windows, but at least ten if there
+// are ten windows.
 func (s *Series) blocks() []block {
 	n := len(s.grains)
 	out := make([]block, min(maxBlocks, max(n/inBlock, min(n, fewBlocks))))

@@ -79,7 +79,7 @@ func (s *Side) directions() string {
 	return strings.Join(names, ", ")
 }
 
-// Line is how a metric of a direction differs.
+// Line is the change of a metric in a direction.
 type Line struct {
 	Direction string
 	Change

@@ -81,7 +81,7 @@ func (c *CSV) Add(w *window.Window, requests *hist.Histogram) error {
 // End implements [Writer].
 func (c *CSV) End() error { return nil }
 
-// Close writes what is left.
+// Close writes the buffered rest.
 func (c *CSV) Close() error { return c.to.Flush() }
 
 // times are those of a window, empty where they are not known.
@@ -152,5 +152,5 @@ func (j *JSON) Add(w *window.Window, requests *hist.Histogram) error {
 // End implements [Writer].
 func (j *JSON) End() error { return nil }
 
-// Close writes what is left.
+// Close writes the buffered rest.
 func (j *JSON) Close() error { return j.w.Flush() }

@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// Buckets are the bounds that are wanted of a histogram's buckets. The zero value wants
-// the 1-2-5 steps from 1 µs to 10 s, and further ones as far as the histogram's bins reach.
+// Buckets are the wanted bounds of a histogram's buckets. The zero value is the 1-2-5 steps from 1 µs
+// to 10 s, and further as far as the histogram's bins reach.
 type Buckets struct {
 	all    bool
 	wanted []time.Duration // ascending; none are the steps
@@ -60,8 +60,7 @@ func stepsIn(l hist.Layout) []time.Duration {
 	return all
 }
 
-// bins are those of a layout after which a bucket ends, ascending, each once. The last bin
-// has no end.
+// bins are the bins of a layout at whose ends buckets end, ascending, each once.
 func (b *Buckets) bins(l hist.Layout) []int {
 	var bins []int
 	if b.all {
@@ -89,7 +88,7 @@ func binEnding(l hist.Layout, ns int64) int {
 	return i
 }
 
-// bound is the highest latency that bin i holds, which is not the last one.
+// bound is the highest latency of bin i, which is not the last one.
 func bound(l hist.Layout, i int) int64 {
 	_, high := l.Bounds(i)
 	return high - 1

@@ -49,8 +49,7 @@ type hdrEncoder struct {
 	deflate     *zlib.Writer
 }
 
-// encode is the compressed histogram in base64, good until the next call, and the highest
-// value that it holds.
+// encode is the compressed histogram in base64, valid until the next call, and its highest value.
 func (e *hdrEncoder) encode(h *hist.Histogram) (text []byte, highest uint64, err error) {
 	e.plain, highest = appendHDR(e.plain[:0], h)
 	e.packed.Reset()

@@ -12,8 +12,8 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// ErrOneRun is that of a further run in an HdrHistogram log.
-var ErrOneRun = errors.New("an HdrHistogram log holds one run")
+// ErrOneRun is the error of a second run in an HdrHistogram log.
+var ErrOneRun = errors.New("an HdrHistogram log has one run")
 
 // HDRLog writes an interval log of HdrHistogram.
 type HDRLog struct {
@@ -26,8 +26,7 @@ type HDRLog struct {
 // NewHDRLog writes a log to w. It fails with [ErrOneRun] at a second run.
 func NewHDRLog(w io.Writer) *HDRLog { return &HDRLog{w: bufio.NewWriter(w)} }
 
-// Begin writes the head of the log. Where the run's start is not known, it says nothing of
-// that, and times count from 0.
+// Begin writes the head of the log. Without a known start of the run, times count from 0.
 func (l *HDRLog) Begin(run *Run) error {
 	if l.begun {
 		return ErrOneRun
@@ -58,7 +57,7 @@ func (l *HDRLog) Add(w *window.Window, requests *hist.Histogram) error {
 // End implements [Writer].
 func (l *HDRLog) End() error { return nil }
 
-// Close writes what is left.
+// Close writes the buffered rest.
 func (l *HDRLog) Close() error { return l.w.Flush() }
 
 // hdrTag is the tag of the windows of one host, job and direction.

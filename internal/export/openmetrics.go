@@ -17,9 +17,9 @@ import (
 // metric is the name of the histogram.
 const metric = "fio_latency_seconds"
 
-// OpenMetricsOptions are what to write.
+// OpenMetricsOptions say what is written.
 type OpenMetricsOptions struct {
-	Windows bool // a point for each window; default one for the run
+	Windows bool // a point for each window, not one for the run
 	Buckets Buckets
 }
 
@@ -48,15 +48,15 @@ func NewOpenMetrics(w io.Writer, opt OpenMetricsOptions) *OpenMetrics {
 	return &OpenMetrics{w: bufio.NewWriter(w), opt: opt, seen: map[string]bool{}}
 }
 
-// shortID is as much of a run's id as people see elsewhere.
+// shortID is the length of an id in tables.
 const shortID = 8
 
-// Begin fails where windows are wanted of a run whose times are not known, and at a run that
-// came before: its series would be there twice. Two runs of one job in one place have the
-// same name and archive, so their ids tell them apart.
+// Begin fails if windows are wanted of a run whose start is not known, and at a run that was written
+// already: its series would be there twice. Two runs of one job in one place have the same name and
+// archive, so they get their ids as a label.
 func (o *OpenMetrics) Begin(run *Run) error {
 	if o.opt.Windows && !run.Known() {
-		return fmt.Errorf("%s: when it started is not known, and points over time need that: say when (--start)", run.Name)
+		return fmt.Errorf("%s: its files do not say when it started, and points over time need that: set the start (--start)", run.Name)
 	}
 	var labels strings.Builder
 	addLabel(&labels, "run", run.Name)
@@ -65,7 +65,7 @@ func (o *OpenMetrics) Begin(run *Run) error {
 		addLabel(&labels, "run_id", run.ID[:min(shortID, len(run.ID))])
 	}
 	if o.seen[labels.String()] {
-		return fmt.Errorf("run %s of archive %s is there already: name it once, or name archives apart (--archive)", run.Name, run.Archive)
+		return fmt.Errorf("run %s of archive %s is written already: name it once, or give archives different names (--archive)", run.Name, run.Archive)
 	}
 	if len(o.seen) == 0 {
 		fmt.Fprintf(o.w, "# TYPE %[1]s histogram\n# UNIT %[1]s seconds\n# HELP %[1]s Completion latency of requests, as fio saw it.\n", metric)
@@ -106,7 +106,7 @@ func (o *OpenMetrics) End() error {
 		o.writeSeries(p)
 	}
 	o.series = nil
-	_, err := o.w.Write(nil) // tells what went wrong before
+	_, err := o.w.Write(nil) // returns an earlier error
 	return err
 }
 
@@ -211,7 +211,7 @@ func addLabel(to *strings.Builder, name, value string) {
 
 var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// whole is a number of requests. Counts are whole but where fio 2 and fio 3 were merged.
+// whole is a number of requests. Counts are whole unless fio 2 and fio 3 were merged.
 func whole(n float64) string { return strconv.FormatInt(int64(math.Round(n)), 10) }
 
 // decimal is the shortest text of a number that reads as itself, as Prometheus writes it.

@@ -326,14 +326,14 @@ func TestOpenMetricsNames(t *testing.T) {
 
 func TestOpenMetricsRefuses(t *testing.T) {
 	o := NewOpenMetrics(&bytes.Buffer{}, OpenMetricsOptions{Windows: true})
-	if err := o.Begin(&runs()[1].Run); err == nil || !strings.Contains(err.Error(), "old: when it started is not known") {
+	if err := o.Begin(&runs()[1].Run); err == nil || !strings.Contains(err.Error(), "old: its files do not say when it started") {
 		t.Errorf("windows of nobody knows when: %v", err)
 	}
 	run := &runs()[0].Run
 	if err := o.Begin(run); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Begin(run); err == nil || !strings.Contains(err.Error(), "run seq/4k of archive results is there already: name it once") {
+	if err := o.Begin(run); err == nil || !strings.Contains(err.Error(), "run seq/4k of archive results is written already: name it once") {
 		t.Errorf("the same labels again: %v", err)
 	}
 }

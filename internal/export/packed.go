@@ -10,9 +10,9 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// packedWindow is a window in some three bytes a bin. A series can be written only when
-// all of it is there, and bounds are chosen when the coarsest layout is known; so windows
-// wait, those of a day with one a second in some 100 MB a series.
+// packedWindow is a window in some three bytes a bin. The points of a series follow one another, and
+// bounds depend on the coarsest layout, so windows wait for the run's end: a day of seconds takes some
+// 100 MB for each series.
 type packedWindow struct {
 	start, end time.Time
 	layout     hist.Layout
@@ -27,7 +27,7 @@ func pack(w *window.Window, requests *hist.Histogram) packedWindow {
 		buf = binary.AppendUvarint(buf, uint64(math.Round(n)))
 		last = i
 	}
-	p.bins = slices.Clone(buf) // no longer than it needs to be
+	p.bins = slices.Clone(buf) // without the spare capacity
 	return p
 }
 

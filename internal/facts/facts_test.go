@@ -25,7 +25,7 @@ func runOf(name string, start time.Time, p99 int64) *mapping.Run {
 	return &mapping.Run{Run: mapping.RunInfo{Name: name, Start: start}, All: t, Write: t}
 }
 
-// TestLatencies: a lower bound, an unknown latency and one that fio computed are told apart.
+// TestLatencies: lower bounds, unknown latencies and latencies that fio computed have marks.
 func TestLatencies(t *testing.T) {
 	exact, open := latencyOf(100, 200), latencyOf(100, 20e6)
 	fio := &mapping.FioLatency{Min: 1, Mean: 2, Max: 90.5, Percentiles: []mapping.FioPercentile{{Rank: 50, Value: 40.5}}}

@@ -404,6 +404,9 @@ func TestAgain(t *testing.T) {
 				if len(p.windows) < 20 {
 					t.Errorf("%d windows\n%s", len(p.windows), p.said())
 				}
+				if hosts := p.only().Hosts; name == "set aside" && (len(hosts) != 1 || hosts[0].Name != "h1") {
+					t.Errorf("hosts of the run: %v", hosts)
+				}
 			})
 		})
 	}

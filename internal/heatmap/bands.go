@@ -33,7 +33,7 @@ var bounds = func() (list [bands + 1]float64) {
 	return list
 }()
 
-// bandsOf are the bands of a layout's bins: those that hold their middles.
+// bandsOf are the bands of the middles of a layout's bins.
 func bandsOf(l hist.Layout) []int {
 	list := make([]int, l.Len())
 	for i := range list {
@@ -42,7 +42,7 @@ func bandsOf(l hist.Layout) []int {
 	return list
 }
 
-// bandOf is the band of a latency. What is below or above all of them is in the nearest.
+// bandOf is the band of a latency. Latencies below or above all bands are in the nearest one.
 func bandOf(us float64) int {
 	above := sort.Search(len(bounds), func(i int) bool { return bounds[i] > us })
 	return min(max(above-1, 0), bands-1)

@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// Builder adds windows up into columns, of which it has at most spare times as many as the
-// map may: before that, neighbours are joined. The order of windows does not matter.
+// Builder adds windows up into columns. If there are more than spare times the columns of the map, it joins
+// neighbours. The order of windows does not matter.
 type Builder struct {
 	limit   int
 	unit    int64   // milliseconds of nominal time in a key
@@ -20,11 +20,11 @@ type Builder struct {
 	bands   map[hist.Layout][]int
 }
 
-// spare is how many columns there are for each of the map's while nobody knows how many
-// windows are to come: with 2, as many windows as fit could end in half as many columns.
+// spare is how many columns there are for each of the map's while more windows may come. With 2, as many windows as
+// fit could end in half as many columns.
 const spare = 8
 
-// building is a column that may get more windows, and its place.
+// building is a column under construction, and its place.
 type building struct {
 	key int64
 	Column
@@ -60,7 +60,7 @@ func (b *Builder) Add(w *window.Window, requests *hist.Histogram) {
 	}
 }
 
-// at is the column of a key, most often the last one.
+// at is the column of a key, which is usually the last one.
 func (b *Builder) at(key int64) *building {
 	i := len(b.columns)
 	for i > 0 && b.columns[i-1].key >= key {
@@ -79,7 +79,7 @@ func (b *Builder) join() {
 	b.regroup(func(_ int, c *building) int64 { return c.key / factor })
 }
 
-// regroup gives columns other keys, in the same order, and adds up those of the same.
+// regroup gives columns new keys, in the same order, and adds up those with the same key.
 func (b *Builder) regroup(key func(i int, c *building) int64) {
 	kept := b.columns[:0]
 	for i, c := range b.columns {
@@ -95,7 +95,7 @@ func (b *Builder) regroup(key func(i int, c *building) int64) {
 	b.columns = kept
 }
 
-// step is what all keys are whole steps apart; not the first, which a run may cut.
+// step divides the distances between all keys. The first key does not count, because a run may cut its first window.
 func (b *Builder) step() int64 {
 	step := int64(0)
 	for i := len(b.columns) - 1; i > 1 || i == 1 && step == 0; i-- {
@@ -111,7 +111,7 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// Map ends the map. The builder is of no use any more.
+// Map ends the map. The builder cannot be used afterwards.
 func (b *Builder) Map() *Map {
 	m := &Map{OpenUS: b.open}
 	if len(b.columns) == 0 {
@@ -127,15 +127,14 @@ func (b *Builder) Map() *Map {
 	return m
 }
 
-// slots tells where columns lie on an even grid.
+// slots are the places of columns on an even grid.
 type slots struct {
 	keys []int64
 	step float64 // keys in a slot
 	ms   float64 // the same in milliseconds
 }
 
-// slot finds the grid: steps are the windows' own or, where there are but windows with
-// gaps between them, as long as these windows.
+// slot finds the grid: its step is that of the windows. If all windows have gaps between them, it is their length.
 func (b *Builder) slot() slots {
 	s := slots{step: float64(b.step())}
 	for _, c := range b.columns {
@@ -151,7 +150,7 @@ func (b *Builder) slot() slots {
 	return s
 }
 
-// of is the slot of a column. The second counts, not the first, which a run may cut.
+// of is the slot of a column. Slots count from the second column, because a run may cut the first one.
 func (s slots) of(i int) int64 {
 	if i == 0 {
 		return 0
@@ -160,7 +159,7 @@ func (s slots) of(i int) int64 {
 	return max(apart(0, 1), 1) + apart(1, i)
 }
 
-// lasts is how many slots a column is long.
+// lasts is the length of a column in slots.
 func (s slots) lasts(c *Column) int64 {
 	return max(int64(math.Round(float64(c.End.Sub(c.Start).Milliseconds())/s.ms)), 1)
 }

@@ -16,13 +16,12 @@ type Map struct {
 	Origin      time.Time
 	Low, High   int   // bands with requests: Low … High-1
 	Total, Most int64 // requests of all cells, and of the one that has most
-	// OpenUS is the lowest latency of the last bin of a layout, in microseconds, where there
-	// are requests in it: the highest band has those of any latency above. Else 0.
+	// OpenUS is the lowest latency of the last bin, in microseconds, if there are requests in it: then
+	// the highest band has all slower requests too. Else 0.
 	OpenUS float64
 }
 
-// Column is the requests of some time. It ends where its windows do, or where the next
-// column begins.
+// Column is the requests of some time. It ends where its windows end, or where the next column begins.
 type Column struct {
 	Start, End  time.Time
 	First, Last int // its slots: First … Last-1
@@ -61,8 +60,8 @@ func (m *Map) place(columns []*building) {
 		m.count(&c.Column)
 		m.Columns = append(m.Columns, c.Column)
 	}
-	whole := m.Columns[min(1, len(m.Columns)-1)] // a run may cut the first
-	m.Origin = whole.Start.Add(-time.Duration(whole.First) * m.Width)
+	second := m.Columns[min(1, len(m.Columns)-1)] // a run may cut the first
+	m.Origin = second.Start.Add(-time.Duration(second.First) * m.Width)
 }
 
 func (m *Map) count(c *Column) {
@@ -76,11 +75,10 @@ func (m *Map) count(c *Column) {
 	}
 }
 
-// shownAs is the number of requests by which a cell of the column gets its colour: a run may
-// cut its first and last window, whose cells are shown by their rate, as if they were as long
-// as the others.
+// shownAs is the number of requests that gives a cell of the column its colour. A run may cut its first and last
+// window. Their cells have the colour of their rate, as if they were as long as the others.
 func (m *Map) shownAs(c *Column, n int64) int64 {
-	const most = 10 // times: what is shorter has no rate worth showing
+	const most = 10 // times: the rate of a shorter column says little
 	length := c.End.Sub(c.Start)
 	if n == 0 || m.Width <= 0 || length >= m.Width*3/4 {
 		return n

@@ -43,7 +43,7 @@ var lines = []struct {
 // drawing is a map that is drawn as SVG.
 type drawing struct {
 	*Map
-	*chart.Canvas
+	chart.Canvas
 	times      chart.TimeAxis
 	latencies  *chart.ValueAxis
 	bandHeight int
@@ -55,15 +55,16 @@ type drawing struct {
 // columns, from their merged histograms. A column without requests is a gap in the lines.
 func (m *Map) WriteSVG(w io.Writer, p Picture) error {
 	d := m.drawing(p)
+	d.Styles = styles
 	height := top + d.height + bottom
-	d.Canvas = chart.NewFile(fmt.Sprintf(`width="%d" height="%d" viewBox="0 0 %d %d" font-family="system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="12" fill="#222"`,
-		chart.Width, height, chart.Width, height), p.label(), styles)
 	d.Printf("\n<title>%s</title>\n", chart.Escape("Latency heat map of "+p.Title))
 	d.Printf(`<rect width="%d" height="%d" fill="#fff"/>`+"\n", chart.Width, height)
 	d.Text(chart.Left, 30, "title", unit.Shorten(p.Title, 100))
 	d.Text(chart.Left, 52, "soft", unit.Shorten(p.Subtitle, 150))
 	d.draw()
-	_, err := io.WriteString(w, d.SVG()+"\n")
+	attributes := fmt.Sprintf(`width="%d" height="%d" viewBox="0 0 %d %d" font-family="system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="12" fill="#222"`,
+		chart.Width, height, chart.Width, height)
+	_, err := io.WriteString(w, d.SVG(attributes, p.label())+"\n")
 	return err
 }
 
@@ -71,9 +72,8 @@ func (m *Map) WriteSVG(w io.Writer, p Picture) error {
 // grid, frame, level0 … (cells), halo, p50, p95 and p99. [Levels] has colours for the cells.
 func (m *Map) Fragment(p Picture) string {
 	d := m.drawing(p)
-	d.Canvas = chart.New(fmt.Sprintf(`viewBox="0 %d %d %d"`, heading, chart.Width, top+d.height+bottom-heading), p.label())
 	d.draw()
-	return d.SVG()
+	return d.SVG(fmt.Sprintf(`viewBox="0 %d %d %d"`, heading, chart.Width, top+d.height+bottom-heading), p.label())
 }
 
 func (p *Picture) label() string { return "Latency heat map of " + p.Title + ", " + p.Subtitle }

@@ -167,7 +167,7 @@ func TestFragment(t *testing.T) {
 	}
 }
 
-// TestSVGAxis: the axis spans what is asked for, if that is more than the map does.
+// TestSVGAxis: the axis spans the given time if it is longer than the map.
 func TestSVGAxis(t *testing.T) {
 	at := func(s int) time.Time { return began.Add(time.Duration(s) * time.Second) }
 	for _, c := range []struct {

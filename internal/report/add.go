@@ -11,9 +11,9 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Add reads a run and adds it to the page. Where several runs are to be on the page, it is compared with the first of
-// them. name is how the user named it. A run of which the page's query wants nothing is left out: [Page.Empty] says
-// why. The document is nil of files that have nothing of a run.
+// Add reads a run and adds it to the page. If the page has several runs, the run is compared with the first one. name
+// is how the user named it. A run without requests that match the page's query is not on the page: [Page.Empty] says
+// why. The document is nil if the files have nothing of a run.
 func (p *Page) Add(ctx context.Context, run *query.Run, name string, several bool) (*mapping.Run, error) {
 	q := p.opt.Query
 	if q.Levels = []mapping.Level{mapping.Cluster}; run.Has(mapping.Host) {

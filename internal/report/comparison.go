@@ -40,7 +40,7 @@ func (c *change) Picture() template.HTML {
 	if math.IsNaN(c.Line.Change.Change) {
 		return ""
 	}
-	pic := chart.New(fmt.Sprintf(`class="change %s" viewBox="0 0 %d %d" width="%d" height="%d"`, c.Verdict, changeWidth, changeHeight, changeWidth, changeHeight), "")
+	pic := &chart.Canvas{}
 	pic.Printf(`<path class="grid" d="M%d 0v%d"/>`, changeMiddle, changeHeight)
 	if c.Verdict != compare.Unknown {
 		from, to := changeX(c.Low), changeX(c.High)
@@ -54,5 +54,6 @@ func (c *change) Picture() template.HTML {
 	default:
 		pic.Printf(`<circle cx="%s" cy="%d" r="3"/>`, chart.Number(x), y)
 	}
-	return template.HTML(pic.SVG()) // without texts
+	attributes := fmt.Sprintf(`class="change %s" viewBox="0 0 %d %d" width="%d" height="%d"`, c.Verdict, changeWidth, changeHeight, changeWidth, changeHeight)
+	return template.HTML(pic.SVG(attributes, "")) // without texts
 }

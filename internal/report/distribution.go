@@ -68,47 +68,29 @@ func drawCurves(curves []*curve, label string) template.HTML {
 		requests = max(requests, c.requests)
 		low, high = min(low, c.points[0].us), max(high, c.points[len(c.points)-1].us)
 	}
-	scale := chart.Nines(requests)
-	top := float64(keyLines(curves))*20 + 12
-	c := newCanvas(top+distributionHeight+chart.BelowHeight, "curves", label)
+	c, scale := &chart.Canvas{}, chart.Nines(requests)
+	top := drawKeys(c, curves)
 	a := chart.LatencyAxis(low, high, top, distributionHeight)
 	c.Axes(a, scale.Ticks())
 	c.Below(scale.Ticks(), top+distributionHeight, "percentile")
-	drawKeys(c, curves)
 	for _, one := range curves {
 		one.draw(c, scale, a)
 	}
-	return template.HTML(c.SVG()) // the canvas escapes texts
+	return picture(c, "curves", top+distributionHeight+chart.BelowHeight, label)
 }
 
-// An entry of a legend has at most so many characters and pixels.
-const (
-	keyLetters = 66
-	keyWidth   = chart.AreaWidth / 2
-)
-
-// keyLines is how many lines the legend needs.
-func keyLines(curves []*curve) int {
-	lines, x := 1, 0.0
-	for _, c := range curves {
-		wide := min(chart.KeyWidth(c.name), keyWidth)
-		if x+wide > chart.AreaWidth {
-			lines, x = lines+1, 0
-		}
-		x += wide
-	}
-	return lines
-}
-
-// drawKeys draws the legend.
-func drawKeys(c *chart.Canvas, curves []*curve) {
+// drawKeys draws the legend, and returns where it ends.
+func drawKeys(c *chart.Canvas, curves []*curve) (bottom float64) {
+	const letters, lineHeight = 65, 20 // of an entry: two fit side by side
 	x, y := float64(chart.Left), 14.0
 	for _, one := range curves {
-		if wide := min(chart.KeyWidth(one.name), keyWidth); x+wide > chart.Left+chart.AreaWidth {
-			x, y = chart.Left, y+20
+		name := unit.Shorten(one.name, letters)
+		if x+chart.KeyWidth(name) > chart.Left+chart.AreaWidth {
+			x, y = chart.Left, y+lineHeight
 		}
-		x = c.Key(x, y, "line "+one.class, unit.Shorten(one.name, keyLetters))
+		x = c.Key(x, y, "line "+one.class, name)
 	}
+	return y + 18
 }
 
 // draw draws a line, and a dot at each round percentile.

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/chart"
 )
 
 // TestCurve: each point is the percentile of the histogram, from the least request to the
@@ -46,7 +47,7 @@ func TestKeys(t *testing.T) {
 		curves = append(curves, one)
 	}
 	svg := string(drawCurves(curves, "label"))
-	if lines := keyLines(curves); lines != 4 || strings.Count(svg, "…") != maxCurves {
-		t.Errorf("%d lines", lines)
+	if bottom := drawKeys(&chart.Canvas{}, curves); bottom != 4*20+12 || strings.Count(svg, "…") != maxCurves {
+		t.Errorf("the legend ends at %v", bottom)
 	}
 }

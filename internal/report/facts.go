@@ -203,22 +203,13 @@ func settingsLine(d *mapping.Run) string {
 	return strings.Join(parts, " · ")
 }
 
-// optionFacts are fio's options, by name.
-func optionFacts(options map[string]string) []fact {
-	var f []fact
-	for _, name := range slices.Sorted(maps.Keys(options)) {
-		f = append(f, fact{name, options[name]})
+// factsOf are the entries of a map, by name.
+func factsOf[V any](values map[string]V) []fact {
+	var list []fact
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		list = append(list, fact{name, fmt.Sprint(values[name])})
 	}
-	return f
-}
-
-// configFacts are the entries of the configuration, by name.
-func configFacts(config map[string]any) []fact {
-	var f []fact
-	for _, name := range slices.Sorted(maps.Keys(config)) {
-		f = append(f, fact{name, fmt.Sprint(config[name])})
-	}
-	return f
+	return list
 }
 
 // moment is a time of day, or the time since the run's start if its date is not known.

@@ -105,7 +105,7 @@ func put(t testing.TB, p *Page, doc *mapping.Run, windows []*mapping.Interval) {
 	}
 }
 
-// equal tells whether two are the same latencies, with the same ones unknown.
+// equal reports whether two latencies are the same, with the same ones unknown.
 func equal(a, b latencies) bool {
 	return slices.EqualFunc(a[:], b[:], func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) })
 }

@@ -23,7 +23,7 @@ const MaxSections = 24
 // Options describe a page.
 type Options struct {
 	Program string      // and its version, such as "fio2es v1.2.3"
-	Query   query.Query // which windows of runs are wanted, by time and direction
+	Query   query.Query // selects windows by time and direction
 	Home    string      // address of a list of runs, which the page then links to
 }
 
@@ -32,7 +32,7 @@ type Page struct {
 	opt         Options
 	begun       int // runs that were begun
 	runs        []*pageRun
-	base        *compare.Side // the first of them, if there are to be others
+	base        *compare.Side // the first run, if there are several
 	comparisons []*comparison
 	empty       []error
 }
@@ -43,7 +43,7 @@ func New(o Options) *Page { return &Page{opt: o} }
 // Runs is how many runs are on the page.
 func (p *Page) Runs() int { return len(p.runs) }
 
-// Empty is the error of the runs that were added and of which nothing is wanted.
+// Empty is the error of the runs without requests that match the query.
 func (p *Page) Empty() error { return errors.Join(p.empty...) }
 
 // Write writes all of the page or nothing.
@@ -80,7 +80,7 @@ type pageView struct {
 	Overlays       []figure
 	Undrawn        bool // runs have no curves there
 	Comparisons    []*comparison
-	Apart          []*comparison // of which there is none
+	Apart          []*comparison // runs that are not compared
 	Runs           []*runView
 }
 
@@ -119,9 +119,10 @@ type figure struct {
 	SVG  template.HTML
 }
 
-// newCanvas begins a chart of the usual width.
-func newCanvas(height float64, class, label string) *chart.Canvas {
-	return chart.New(fmt.Sprintf(`class="%s" viewBox="0 0 %d %s"`, class, chart.Width, chart.Number(height)), label)
+// picture is a chart of the usual width.
+func picture(c *chart.Canvas, class string, height float64, label string) template.HTML {
+	attributes := fmt.Sprintf(`class="%s" viewBox="0 0 %d %s"`, class, chart.Width, chart.Number(height))
+	return template.HTML(c.SVG(attributes, label)) // the canvas escapes texts
 }
 
 // policy lets a browser load nothing and run no script except that of the page, whatever the names of runs are.

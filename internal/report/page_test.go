@@ -133,7 +133,7 @@ func TestData(t *testing.T) {
 	}
 }
 
-// TestHostile: nothing in a run's document, whatever it is named, becomes an element, an
+// TestHostile: no text of a run's document becomes an element, an
 // attribute or a script.
 func TestHostile(t *testing.T) {
 	const evil = `</title></script></svg></style><script>alert(1)</script><img src=x onerror=alert(2)>" onload="alert(3)' onload='alert(4) javascript:alert(5) {{.}} ]]> &lt;script&gt;`
@@ -213,7 +213,7 @@ func TestIsSmall(t *testing.T) {
 	}
 }
 
-// TestManyRuns: more runs than can be told apart are in the summary all the same.
+// TestManyRuns: runs without a section and a colour are in the summary.
 func TestManyRuns(t *testing.T) {
 	p := New(Options{Program: "fio2es test"})
 	for i := range MaxSections + 2 {

@@ -23,12 +23,12 @@ const mapColumns = 240
 
 // pageRun is a run on a page. It takes the windows of the cluster and of hosts, in order of time.
 type pageRun struct {
-	page     *Page
-	series   map[string]*series // by direction
-	bytes    map[string]*byteSum
-	cells    *heatmap.Builder
-	hosts    map[string]map[string]*hostSum // by direction, host
-	from, to time.Time                      // what windows span
+	page   *Page
+	series map[string]*series // by direction
+	bytes  map[string]*byteSum
+	cells  *heatmap.Builder
+	hosts  map[string]map[string]*hostSum // by direction, host
+	span   window.Span                    // of the windows of the cluster
 
 	// When it has ended.
 	doc    *mapping.Run
@@ -56,11 +56,11 @@ func (p *Page) begin() *pageRun {
 	return r
 }
 
-// wantsWindows tells whether windows are of use: of whole runs beyond those that have a section,
-// the run's own document says all.
+// wantsWindows reports whether the page needs windows. For all of a run without a section, the run's document is
+// enough.
 func (r *pageRun) wantsWindows() bool { return r.series != nil }
 
-// add takes a window of the cluster or of a host, and its requests; nil of averages, or of nothing.
+// add adds a window of the cluster or of a host, and its requests: nil for averages, or if there are none.
 func (r *pageRun) add(w *window.Window, requests *hist.Histogram) {
 	switch {
 	case !r.wantsWindows():
@@ -73,23 +73,13 @@ func (r *pageRun) add(w *window.Window, requests *hist.Histogram) {
 	if r.series[direction] == nil {
 		r.series[direction], r.bytes[direction] = &series{limit: maxColumns}, &byteSum{}
 	}
-	r.span(w.Start, w.End)
+	r.span.Add(w)
 	b := r.bytes[direction]
 	b.bytes += w.Bandwidth * float64(w.Length().Milliseconds()) / 1000
 	b.isUnknown = b.isUnknown || w.Bandwidth == 0 && w.Completed > 0
 	r.series[direction].add(newColumn(w, requests))
 	if r.cells != nil && requests != nil {
 		r.cells.Add(w, requests)
-	}
-}
-
-// span widens the time that windows span.
-func (r *pageRun) span(start, end time.Time) {
-	if r.to.IsZero() || start.Before(r.from) {
-		r.from = start
-	}
-	if end.After(r.to) {
-		r.to = end
 	}
 }
 
@@ -135,7 +125,7 @@ func (r *pageRun) end(doc *mapping.Run) (bool, error) {
 // totalsOfWindows are the totals of the windows.
 func (r *pageRun) totalsOfWindows() []*total {
 	var list []*total
-	seconds := r.to.Sub(r.from).Seconds()
+	seconds := r.span.Length().Seconds()
 	for _, direction := range r.directions() {
 		h, completed := &hist.Histogram{}, int64(0)
 		for i := range r.series[direction].columns {
@@ -145,7 +135,7 @@ func (r *pageRun) totalsOfWindows() []*total {
 			}
 			completed += c.completed
 		}
-		t := &mapping.Totals{Requests: completed, DurationMS: r.to.Sub(r.from).Milliseconds()}
+		t := &mapping.Totals{Requests: completed, DurationMS: r.span.Length().Milliseconds()}
 		if h.IsEmpty() {
 			h = nil
 		} else {
@@ -199,13 +189,13 @@ func (r *pageRun) newView(number int) *runView {
 	v := &runView{
 		Number: number, Name: d.Run.Name, Lead: r.lead(), Setting: settingsLine(d), Facts: r.facts(), Settings: settings(d),
 		Incomplete: !d.Run.Complete, Warnings: d.Warnings, Header: titles(numbersColumns),
-		Options: optionFacts(d.Fio.Options), Configs: configFacts(d.Config),
+		Options: factsOf(d.Fio.Options), Configs: factsOf(d.Config),
 	}
 	if d.Missing.Requests > 0 {
 		v.Missing = unit.Count(d.Missing.Requests)
 	}
 	if times := r.page.opt.Query.Times(); times != "" {
-		v.Part = fmt.Sprintf("%s: windows from %s to %s", times, r.moment(r.from), r.moment(r.to))
+		v.Part = fmt.Sprintf("%s: windows from %s to %s", times, r.moment(r.span.Start), r.moment(r.span.End))
 	}
 	for _, t := range r.totals {
 		line, isFew := t.row()
@@ -226,11 +216,11 @@ func (r *pageRun) viewTime(v *runView) {
 		v.TimeNote = "The run has no windows: " + cmp.Or(r.doc.NoWindows, "its files have no times of requests") + "."
 		return
 	}
-	axis := chart.TimeAxis{From: r.from, Until: r.to, Clock: r.clock()}
+	axis := chart.TimeAxis{From: r.span.Start, Until: r.span.End, Clock: r.clock()}
 	if !axis.Until.After(axis.From) {
 		axis.Until = axis.From.Add(time.Millisecond)
 	}
-	label := fmt.Sprintf("Percentiles of latency and IOPS over time of %s, from %s to %s: %s", v.Name, r.moment(r.from), r.moment(r.to), labels(r.totals))
+	label := fmt.Sprintf("Percentiles of latency and IOPS over time of %s, from %s to %s: %s", v.Name, r.moment(r.span.Start), r.moment(r.span.End), labels(r.totals))
 	v.Time, v.Data = newTimeChart(axis, names, r.series, label)
 	v.TimeNote = r.timeNote(names)
 	for _, t := range r.totals {

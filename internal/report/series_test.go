@@ -210,7 +210,7 @@ func TestCoarser(t *testing.T) {
 	}
 }
 
-// TestMoments: the worst windows, and the longest gap, are told however columns are joined.
+// TestMoments: the worst windows and the longest gap do not depend on the joining of columns.
 func TestMoments(t *testing.T) {
 	var windows []*mapping.Interval
 	for i := range int64(100) {

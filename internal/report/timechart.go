@@ -22,7 +22,7 @@ const (
 
 // timeChart draws the percentiles of each direction and IOPS, one above the other, over the same time.
 type timeChart struct {
-	*chart.Canvas
+	chart.Canvas
 	axis   chart.TimeAxis
 	ticks  []chart.Tick
 	names  []string // directions
@@ -45,11 +45,7 @@ func newTimeChart(axis chart.TimeAxis, names []string, all map[string]*series, l
 			withLatency = append(withLatency, name)
 		}
 	}
-	height := float64(len(withLatency)*(titleHeight+latencyHeight+betweenPanels) + titleHeight + rateHeight + chart.BelowHeight)
-	if len(withLatency) > 0 {
-		height += keyHeight
-	}
-	t := &timeChart{Canvas: newCanvas(height, "time", label), axis: axis, ticks: axis.Ticks(), names: names, series: all}
+	t := &timeChart{axis: axis, ticks: axis.Ticks(), names: names, series: all}
 	top := 0.0
 	if len(withLatency) > 0 {
 		t.legend(withLatency)
@@ -65,11 +61,12 @@ func newTimeChart(axis chart.TimeAxis, names []string, all map[string]*series, l
 		top += titleHeight + latencyHeight + betweenPanels
 	}
 	t.rates(top + titleHeight)
-	t.Below(t.ticks, top+titleHeight+rateHeight, axis.Name())
+	top += titleHeight + rateHeight
+	t.Below(t.ticks, top, axis.Name())
 	for _, name := range names {
 		t.data = append(t.data, t.panelData(name))
 	}
-	return template.HTML(t.SVG()), t.data // the canvas escapes texts
+	return picture(&t.Canvas, "time", top+chart.BelowHeight, label), t.data
 }
 
 // latencies are the lowest and the highest that are drawn. Without any, the highest is below the lowest.

@@ -43,7 +43,7 @@ func Trend(runs []TrendRun) template.HTML {
 	if len(runs) < 2 || high < low {
 		return ""
 	}
-	c := newCanvas(keyHeight+trendHeight+trendBelow, "trend", fmt.Sprintf("p99 of %d runs, from %s to %s", len(runs), unit.Latency(low), unit.Latency(high)))
+	c := &chart.Canvas{}
 	x := float64(chart.Left)
 	for _, name := range mapping.Directions {
 		if names[name] {
@@ -66,7 +66,8 @@ func Trend(runs []TrendRun) template.HTML {
 	c.Printf(`<g text-anchor="end">`)
 	c.Text(chart.Left+chart.AreaWidth, keyHeight+trendHeight+18, "soft", runs[len(runs)-1].Start)
 	c.Printf("</g>\n")
-	return template.HTML(c.SVG()) // the canvas escapes texts
+	label := fmt.Sprintf("p99 of %d runs, from %s to %s", len(runs), unit.Latency(low), unit.Latency(high))
+	return picture(c, "trend", keyHeight+trendHeight+trendBelow, label)
 }
 
 // trendLines are the lines of a direction, which join runs with the same settings.

@@ -21,7 +21,7 @@ type exchange struct {
 	Response any
 }
 
-// TestFakeIsTrue holds the fake against what a real Elasticsearch 8.6.1 answered.
+// TestFakeIsTrue compares the fake with the answers of a real Elasticsearch 8.6.1.
 func TestFakeIsTrue(t *testing.T) {
 	files, err := filepath.Glob("testdata/elasticsearch-8.6.1/*.json")
 	if err != nil || len(files) < 10 {

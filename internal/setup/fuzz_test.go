@@ -7,7 +7,7 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// FuzzObjects: whatever a server has for one of our objects, it is compared without a panic, and
+// FuzzObjects: any object of a server is compared without a panic, and
 // equals itself.
 func FuzzObjects(f *testing.F) {
 	f.Add([]byte(`{"_meta":{"managed_by":"fio2es","version":2},"template":{"settings":{"index":{"number_of_shards":"1"},"index.codec":null}},"composed_of":["a"]}`))

@@ -243,7 +243,7 @@ func TestOldIndices(t *testing.T) {
 				t.Fatalf("applied: %v", err)
 			}
 			if f.templates["fio-runs"] == nil {
-				t.Error("all else was not done")
+				t.Error("the other steps were not done")
 			}
 			if rest := lines(prepare(t, f, setup.Options{})); c.err == nil && rest != nil {
 				t.Errorf("left: %q", rest)
@@ -366,7 +366,7 @@ func TestForbiddenMapping(t *testing.T) {
 	}
 }
 
-// broken is a client that reaches nobody.
+// broken is a client without a server.
 func broken(t *testing.T, lost error) *es.Client {
 	dial := func(context.Context, string, string) (net.Conn, error) { return nil, lost }
 	client, err := es.New(es.Config{Dial: dial, GiveUpAfter: -1})

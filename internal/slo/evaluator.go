@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// directions are those that requests can have, in the order in which verdicts come.
+// directions are all directions, in the order of verdicts.
 var directions = []string{"read", "write", "trim"}
 
 // sample is a window as rules see it.
@@ -40,8 +40,8 @@ type Breach struct {
 	requests float64 // of the window
 }
 
-// Evaluator judges rules by the windows of one run as they come, in any order. It keeps 24
-// bytes of each, and as many for each rule about windows that is broken in it.
+// Evaluator checks a run against rules, window by window in any order. It keeps 24 bytes of each
+// window, and as many for each rule about windows that is broken in it.
 type Evaluator struct {
 	rules  []Rule
 	series map[string]*series // by direction
@@ -51,7 +51,7 @@ type Evaluator struct {
 	open    map[string]*sample // by direction: more hosts or jobs may follow
 }
 
-// series is what is known of a direction.
+// series is a direction of the run.
 type series struct {
 	windows   []passed
 	sorted    bool
@@ -61,7 +61,7 @@ type series struct {
 	tallies   []tally        // of each rule about latency in windows
 }
 
-// passed is what is kept of a window.
+// passed is the part of a window that is kept.
 type passed struct{ start, end, completed int64 }
 
 // New makes an evaluator of rules.
@@ -114,7 +114,7 @@ func (s *series) add(w *sample) {
 	s.windows = append(s.windows, passed{w.start, w.end, w.completed})
 }
 
-// inWindow judges a window by itself; false: it has nothing that the rule is about.
+// inWindow checks one window; false: it has nothing that the rule is about.
 func (r *Rule) inWindow(w *sample) (outcome, bool) {
 	switch r.Metric.Unit() {
 	case Requests:
@@ -135,8 +135,8 @@ func (r *Rule) inWindow(w *sample) (outcome, bool) {
 	return r.judgeLatency(a), true
 }
 
-// judgeLatency holds an answer of a histogram against the limit, in whole nanoseconds, as
-// it is printed.
+// judgeLatency compares an answer of a histogram with the limit, in whole nanoseconds, as it is
+// printed.
 func (r *Rule) judgeLatency(a hist.Answer) outcome {
 	if r.Metric.Unit() == Nanoseconds {
 		a.Value = math.Round(a.Value)
@@ -152,8 +152,8 @@ func perSecond(n, ms int64) float64 {
 	return math.Round(float64(n)*1000/float64(ms)*1000) / 1000
 }
 
-// Verdicts are those of all rules by what is known so far: in the order of the rules, and
-// of each by direction: read, write, trim.
+// Verdicts are the verdicts on all rules by the windows so far: in the order of the rules, and for
+// each rule by direction: read, write, trim.
 func (e *Evaluator) Verdicts() []Verdict {
 	e.addOpen()
 	var all []Verdict
@@ -275,7 +275,7 @@ func (s *series) rates(r *Rule, end int64) *tally {
 	return t
 }
 
-// isCut tells whether more than a twentieth of a window lies after the run's end.
+// isCut reports whether more than a twentieth of a window lies after the run's end.
 func isCut(w passed, end int64) bool { return w.end > end && (w.end-end)*20 > w.end-w.start }
 
 // isScrap reports whether a last window is too short for a rate: a tenth of the shortest of the

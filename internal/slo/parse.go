@@ -14,7 +14,7 @@ type SyntaxError struct {
 	Text   string // the whole
 	Column int    // in characters, from 1
 	Want   string // what should be there
-	Found  string // what is; empty: the end
+	Found  string // in its place; empty: the end of the rule
 }
 
 // Error implements [error].
@@ -75,7 +75,7 @@ func (p *parser) rule() Rule {
 	case p.word() != "in":
 		p.failAt(start, wantEnd)
 	case r.Metric.Unit() == Requests:
-		p.failAt(start, "the end (requests are counted over the whole; in windows, ask for iops)")
+		p.failAt(start, "the end (requests count over the whole run; in windows use iops)")
 	default:
 		r.share = p.windows()
 	}
@@ -257,7 +257,7 @@ func (p *parser) word() string {
 	return strings.ToLower(p.text[from:p.at])
 }
 
-// skip leaves out spaces, and tells where it got to.
+// skip skips spaces, and returns the place after them.
 func (p *parser) skip() int {
 	p.while(unicode.IsSpace)
 	return p.at

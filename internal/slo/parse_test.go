@@ -100,7 +100,7 @@ func TestSyntaxErrors(t *testing.T) {
 		{"p99 < 10ms in 99%", 18, `"of", found the end`},
 		{"p99 < 10ms in every windows", 21, `"window", found "windows"`},
 		{"p99 < 10ms in every window now", 28, `the end, found "now"`},
-		{"requests > 5 in every window", 14, `the end (requests are counted over the whole; in windows, ask for iops), found "in"`},
+		{"requests > 5 in every window", 14, `the end (requests count over the whole run; in windows use iops), found "in"`},
 		{"µs < 1ms", 1, wantSubject + `, found "µs"`},
 		{"p99 < 1µs µs", 11, wantEnd + `, found "µs"`},
 	} {

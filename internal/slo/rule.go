@@ -7,8 +7,8 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// Rule is an objective. The zero value is none: rules come from [Parse], and are equal if
-// they were written alike.
+// Rule is an objective. [Parse] makes rules; the zero value is none. Rules are equal if they were
+// written in the same way.
 type Rule struct {
 	Direction string // read, write or trim; empty: each that there is
 	Metric    Metric
@@ -41,7 +41,7 @@ func (r Rule) String() string {
 	return text
 }
 
-// InWindows tells whether the rule is about windows, each by itself.
+// InWindows reports whether the rule is about single windows.
 func (r Rule) InWindows() bool { return r.share != number{} }
 
 // Unit is that of the limit and of verdicts' values: rules about windows have shares of the
@@ -53,7 +53,7 @@ func (r Rule) Unit() Unit {
 	return r.Metric.Unit()
 }
 
-// Limit is what a verdict's value is held against.
+// Limit is the limit for the value of a verdict.
 func (r Rule) Limit() float64 {
 	if r.InWindows() {
 		return r.share.value
@@ -61,7 +61,7 @@ func (r Rule) Limit() float64 {
 	return r.limit.value
 }
 
-// Target is the limit for people, and how the value is held against it: "<= 10ms".
+// Target is the limit and its operator for people: "<= 10ms".
 func (r Rule) Target() string {
 	if r.InWindows() {
 		return ">= " + r.share.text
@@ -69,13 +69,13 @@ func (r Rule) Target() string {
 	return r.operator + " " + r.limit.text
 }
 
-// isAbout tells whether the rule is about a direction.
+// isAbout reports whether the rule is about a direction.
 func (r *Rule) isAbout(direction string) bool { return r.Direction == "" || r.Direction == direction }
 
-// isUpper tells whether the limit is one from above: the more, the worse.
+// isUpper reports whether the limit is an upper one: more is worse.
 func (r *Rule) isUpper() bool { return strings.HasPrefix(r.operator, "<") }
 
-// holds tells whether a value of the metric is within the limit.
+// holds reports whether a value of the metric is within the limit.
 func (r *Rule) holds(value float64) bool {
 	switch r.operator {
 	case "<":
@@ -127,7 +127,7 @@ func (m Metric) Unit() Unit {
 	return Nanoseconds
 }
 
-// isOfLatency tells metrics that come from histograms from those that count.
+// isOfLatency reports whether the metric comes from histograms. The others are counts.
 func (m Metric) isOfLatency() bool { return m.Unit() == Nanoseconds || m.Unit() == Share }
 
 // of is the metric's value, of a histogram that is not empty, and the bounds of its error.

@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// tally is what windows said of a rule: lengths in milliseconds of all that did, and of
-// those in which it held.
+// tally adds up what windows say about a rule, in milliseconds of their lengths.
 type tally struct {
-	judged, held  int64
-	open          int64 // of those that cannot be judged, as the latency has no upper bound
-	surely, maybe int64 // whatever the error of their answers; as it may be
+	judged, held  int64 // all windows that say something; those in which the rule is met
+	open          int64 // windows that are unknown, because the latency has no upper bound
+	surely, maybe int64 // windows in which it is met at all bounds of their error; at one at least
 	worst         Moment
 	broken        []Moment // windows, in no order
 }
@@ -41,7 +40,7 @@ func (t *tally) add(r *Rule, w passed, o outcome) {
 	}
 }
 
-// worse tells which of two moments is: of the same value, the earlier one.
+// worse reports whether m is worse than another moment: of the same value, if it is earlier.
 func worse(m, than Moment, upper bool) bool {
 	if m.Value == than.Value {
 		return m.Start < than.Start

@@ -73,7 +73,7 @@ func (v *Verdict) breachText(start time.Time) string {
 	text := fmt.Sprintf("%s: %s", v.Rule.Metric, v.ValueText())
 	if w := &v.Windows; v.Rule.InWindows() {
 		at := func(ms int64) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
-		text = fmt.Sprintf("%s: held for %s of %s; first broken at %s, longest from %s for %s, worst at %s: %s",
+		text = fmt.Sprintf("%s: met for %s of %s; first broken at %s, longest from %s for %s, worst at %s: %s",
 			v.Rule.Metric, v.ValueText(), Length(w.Judged), unit.Moment(at(w.First.Start)),
 			Clock(at(w.Longest.Start)), Length(w.Longest.End-w.Longest.Start), Clock(at(w.Worst.Start)), v.WorstText())
 	}

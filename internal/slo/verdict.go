@@ -12,10 +12,10 @@ type State string
 const (
 	Met     State = "met"
 	Broken  State = "broken"
-	Unknown State = "unknown" // there is nothing to judge, or the answer has no upper bound
+	Unknown State = "unknown" // there are no requests to check, or the answer has no upper bound
 )
 
-// Verdict is what became of a rule in one direction.
+// Verdict is the verdict on a rule in one direction.
 type Verdict struct {
 	Rule      Rule
 	Direction string // empty: there is none that the rule could be about
@@ -23,8 +23,8 @@ type Verdict struct {
 	Why       string // the state is Unknown
 	Close     bool   // the limit lies within the bounds of the value's error
 
-	// Value is what the rule's limit is held against, between the bounds of its error, all
-	// in [Rule.Unit]; NaN where it is not known. High is infinite where a latency in the
+	// Value is compared with the rule's limit. Low and High are the bounds of its error. All are
+	// in [Rule.Unit], and NaN where they are not known. High is infinite where a latency in the
 	// last bin has no upper bound.
 	Value, Low, High float64
 	Requests         float64 // that it rests on
@@ -32,12 +32,12 @@ type Verdict struct {
 	Windows          Windows // of rules about windows; else zero
 }
 
-// Windows is when a rule held and when it did not.
+// Windows is when a rule was met and when it was broken.
 type Windows struct {
-	Judged, Held int64 // milliseconds: of all windows that count, and of those in which it held
+	Judged, Held int64 // milliseconds: of all windows that count, and of those in which the rule is met
 	Worst        Moment
 	First        Moment // the first that broke it; zero: none
-	Longest      Moment // the longest stretch of broken ones without one that held between; Value is the worst of it
+	Longest      Moment // the longest stretch of broken windows; Value is the worst of it
 }
 
 // Moment is a stretch of time and the metric's value in it, in the metric's unit.
@@ -47,10 +47,10 @@ type Moment struct {
 	Open       bool // Value is a lower bound: the latency lies in the last bin
 }
 
-// IsZero tells whether it is none.
+// IsZero reports whether there is no moment.
 func (m Moment) IsZero() bool { return m == Moment{} }
 
-// outcome is what a value says of a rule.
+// outcome is what a value says about a rule.
 type outcome struct {
 	value, low, high float64
 	holds            bool // by the value
@@ -59,7 +59,7 @@ type outcome struct {
 	atLeast          bool // the value is a lower bound
 }
 
-// judge holds an answer against the limit.
+// judge compares an answer with the limit.
 func (r *Rule) judge(value, low, high float64, isOpen bool) outcome {
 	o := outcome{value: value, low: min(low, value), high: max(high, value), atLeast: isOpen}
 	if isOpen && r.Metric.Unit() == Nanoseconds {
@@ -79,7 +79,7 @@ func (r *Rule) judge(value, low, high float64, isOpen bool) outcome {
 // exact is the outcome of a value without error.
 func (r *Rule) exact(value float64) outcome { return r.judge(value, value, value, false) }
 
-// set takes over what a value says of a rule about the whole.
+// set takes over what a value says about a rule without windows.
 func (v *Verdict) set(o outcome) {
 	v.Value, v.Low, v.High, v.Close = o.value, o.low, o.high, o.surely != o.maybe
 	switch {
@@ -112,7 +112,7 @@ func (v *Verdict) setWindows(t *tally, gap int64) {
 	v.Windows.First, v.Windows.Longest = t.stretches(gap, v.Rule.isUpper())
 }
 
-// used is the share of a budget that what is broken takes.
+// used is the share of the budget that is used.
 func used(broken, budget float64) float64 {
 	if budget <= 0 {
 		return math.NaN()

@@ -16,7 +16,7 @@ type narrow struct {
 func (n *narrow) Columns() int { return n.columns }
 
 // A table that is too wide for a terminal first gets shorter texts, then fewer columns, in
-// the order that was asked for, and says so. No number is cut.
+// the given order, and says so. No number is cut.
 func TestNarrow(t *testing.T) {
 	for columns, want := range map[int]string{
 		0:  "",

@@ -124,7 +124,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestSame: whatever the values, CSV and JSON have the same ones under the same names.
+// TestSame: CSV and JSON have the same values under the same names.
 func TestSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		row := &served{

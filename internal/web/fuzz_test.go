@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 )
 
-// FuzzQuery: what is taken of a list's address is the list that its own address asks for.
+// FuzzQuery: a query that is read from an address is read again from its own address.
 func FuzzQuery(f *testing.F) {
 	for _, raw := range []string{
 		"", "text=a+b&sort=p99&order=lowest&page=7", "sort=zzz", "order=up", "page=0", "page=1000000", "page=1e6", "page=+1", "text=%00%ff%0a", "page=01", "text=a&text=b", "%zz", "a;b", "text=\xff&sort=p99.9",
@@ -39,7 +39,7 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzRequest: whatever address and header a browser sends, the answer is a page or a refusal,
+// FuzzRequest: for any address and header, the answer is a page or a refusal,
 // never a failure, and nothing of the address becomes an element.
 func FuzzRequest(f *testing.F) {
 	run := runOf(0, "clean", 100)

@@ -95,8 +95,8 @@ type listView struct {
 	Matches        int    // runs of the list, where none is on this page
 	Page, PageRuns int
 	Trend          template.HTML
-	Most           int  // that can be compared
-	ByFio          bool // some latencies were computed by fio
+	Most           int      // that can be compared
+	Notes          []string // below the list
 }
 
 type columnView struct{ Name, Link, Sorted string }
@@ -149,10 +149,12 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 		}
 		v.Columns = append(v.Columns, c)
 	}
+	byFio := false
 	for _, run := range f.runs {
 		v.Rows = append(v.Rows, s.rows(run)...)
-		v.ByFio = v.ByFio || slices.ContainsFunc(facts.Lines(run), func(l *facts.Line) bool { return l.Latencies.ByFio })
+		byFio = byFio || slices.ContainsFunc(facts.Lines(run), func(l *facts.Line) bool { return l.Latencies.ByFio })
 	}
+	v.Notes = facts.Notes(byFio)
 	v.pages(q, f)
 	if len(f.runs) == 0 && (q.text != "" || q.page > 1) {
 		n, err := s.count(r.Context())

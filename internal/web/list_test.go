@@ -97,16 +97,21 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestSparse: runs of which little is known have a line all the same.
+// TestSparse: runs of which little is known have a line, too.
 func TestSparse(t *testing.T) {
 	averages, nothing := runOf(0, "averages", 100), runOf(1, "nothing", 100)
 	averages.All = &mapping.Totals{IOPS: 120, Latency: mapping.Latency{Mean: 42}}
 	averages.Write = averages.All
 	nothing.All, nothing.Write, nothing.Run.Start = nil, nil, began.AddDate(-2026, 0, 0)
-	page := serve(historyOf(t, averages, nothing)).get(t, "/").Body.String()
+	byFio := runOf(2, "fio", 100)
+	byFio.All = &mapping.Totals{Requests: 10, IOPS: 5, Fio: &mapping.FioLatency{Max: 90.5, Percentiles: []mapping.FioPercentile{{Rank: 50, Value: 40.5}}}}
+	byFio.Write = byFio.All
+	page := serve(historyOf(t, averages, nothing, byFio)).get(t, "/").Body.String()
+	page = html.UnescapeString(page)
 	for _, want := range []string{
 		`<td class="text">write</td><td>-</td><td>120</td><td>-</td><td>-</td><td>-</td><td>-</td><td>-</td>`,
 		`<td class="text"></td><td></td><td></td><td></td><td></td><td></td><td></td><td></td>`, `<td class="text" rowspan="1">-</td>`,
+		`<td>10</td><td>5</td><td>40.5µs*</td><td>-</td><td>-</td><td>-</td><td>90.5µs*</td>`, `<p class="note">` + facts.FioNote + `</p>`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s", want)
@@ -184,7 +189,7 @@ func parameters(address string) string {
 	return v.Encode()
 }
 
-// TestAddress: the address of a list asks for that list.
+// TestAddress: the address of a list leads to that list.
 func TestAddress(t *testing.T) {
 	for i := range facts.Orders {
 		for _, text := range []string{"", "a b&c=d #?%<>\"'"} {
@@ -211,7 +216,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// TestHostile: nothing of a run, whatever it is named, becomes an element or an attribute.
+// TestHostile: no text of a run becomes an element or an attribute.
 func TestHostile(t *testing.T) {
 	const evil = `</title></style></svg><script>alert(1)</script><img src=x onerror=alert(2)>" onload="alert(3)' onload='alert(4) javascript:alert(5) {{.}} ]]>`
 	hostile, clean := runOf(0, evil, 100), runOf(0, "clean", 100)
@@ -244,7 +249,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// A list without runs says how many the history has, and what was asked for.
+// TestEmptyList: a list without runs says how many the history has, and repeats the query.
 func TestEmptyList(t *testing.T) {
 	p := serve(historyOf(t, runOf(0, "a", 50), runOf(1, "b", 60)))
 	for path, want := range map[string]string{

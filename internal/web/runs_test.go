@@ -125,7 +125,7 @@ func TestTag(t *testing.T) {
 	}
 }
 
-// TestLive: browsers ask again for runs that go on, and for no others.
+// TestLive: browsers reload the reports of live runs, and no others.
 func TestLive(t *testing.T) {
 	live, done := runOf(0, "live", 100), runOf(1, "done", 100)
 	live.Run.Ingest, live.Run.Complete = mapping.LiveIngest(began), false
@@ -231,7 +231,7 @@ func TestAtOnce(t *testing.T) {
 	})
 }
 
-// TestPatience: a report that takes too long is given up.
+// TestPatience: a report that takes too long is cancelled.
 func TestPatience(t *testing.T) {
 	run := runOf(0, "a", 100)
 	synctest.Test(t, func(t *testing.T) {

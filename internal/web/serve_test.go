@@ -121,7 +121,7 @@ func TestSlowClient(t *testing.T) {
 	})
 }
 
-// TestBrokenListener: an error of the listener is told.
+// TestBrokenListener: an error of the listener is returned.
 func TestBrokenListener(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

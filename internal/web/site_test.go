@@ -37,7 +37,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestHost: a local server answers to this machine's own names alone, whatever the port, so
+// TestHost: a local server answers to this machine's own names only, with any port, so
 // that no page of another site can read it by a name that it makes this machine's.
 func TestHost(t *testing.T) {
 	store := historyOf(t, runOf(0, "secret", 100))
@@ -63,7 +63,7 @@ func TestHost(t *testing.T) {
 
 var styleElement = regexp.MustCompile(`(?s)<style>(.*?)</style>`)
 
-// TestHeaders: all answers hold browsers to a policy, which allows the page's own style.
+// TestHeaders: all answers have a policy for browsers, which allows the page's own style.
 func TestHeaders(t *testing.T) {
 	run := runOf(0, "a", 100)
 	p := serve(historyOf(t, run))
@@ -131,7 +131,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestLog: requests are told one a line, with nothing in them that a terminal obeys.
+// TestLog: each request is logged on a line, without controls of terminals.
 func TestLog(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))

@@ -60,7 +60,7 @@ type Item struct {
 // Picture is what became of a Job.
 type Picture struct {
 	SVG      string
-	Messages []string                   // warnings and errors, of which a good picture has none
+	Messages []string                   // warnings and errors
 	Asked    map[string]json.RawMessage // by the names in Job.Ask
 	Calls    [][]any                    // of Kibana's functions, with their arguments
 	Image    image.Image                // what is on the screen
@@ -196,11 +196,11 @@ func reports(dom []byte) ([]Picture, error) {
 	}
 	text, err := base64.StdEncoding.DecodeString(string(match[1]))
 	if err != nil {
-		return nil, fmt.Errorf("read what the page tells: %w", err)
+		return nil, fmt.Errorf("read the results of the page: %w", err)
 	}
 	var pictures []Picture
 	if err := json.Unmarshal(text, &pictures); err != nil {
-		return nil, fmt.Errorf("read what the page tells: %w", err)
+		return nil, fmt.Errorf("read the results of the page: %w", err)
 	}
 	return pictures, nil
 }

@@ -47,7 +47,7 @@ func requestsOf(panel string, spec []byte) ([]Request, error) {
 		name, _ := node["name"].(string)
 		index, _ := url["index"].(string)
 		if name == "" || index == "" {
-			faults = append(faults, fmt.Errorf("data set %q asks index %q: both need a name", name, index))
+			faults = append(faults, fmt.Errorf("data set %q searches index %q: both need a name", name, index))
 			return
 		}
 		text, err := json.Marshal(url)

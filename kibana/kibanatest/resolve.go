@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Context is what a dashboard tells its panels.
+// Context is what panels get from a dashboard.
 type Context struct {
 	From, To time.Time
-	Filters  []any // of query and controls: queries of Elasticsearch that all must hold
+	Filters  []any // of query and controls: queries of Elasticsearch that all have to match
 }
 
 // Search is a request for Elasticsearch.
@@ -147,7 +147,7 @@ func (c *Context) replace(m map[string]any, key, name string) error {
 	return nil
 }
 
-// clauses puts what the dashboard asks for in place of the placeholders for it.
+// clauses replaces placeholders by the filters of the dashboard.
 func (c *Context) clauses(list []any) []any {
 	asked := c.query("").(map[string]any)["bool"].(map[string]any)
 	var out []any
@@ -235,7 +235,7 @@ func AutoInterval(wish time.Duration) string {
 	return "1y"
 }
 
-// MaxBuckets is how many buckets Kibana makes at most where n are asked for. Ranges that
+// MaxBuckets is how many buckets Kibana makes at most if n are requested. Ranges that
 // cut the first and the last bucket make one more.
 func MaxBuckets(n int) int {
 	most := 1.0

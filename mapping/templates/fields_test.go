@@ -118,7 +118,7 @@ func tagged(typ reflect.Type, path string, into map[string]string) map[string]st
 }
 
 // TestFieldsAreThoseOfTheTypes: templates and struct tags name the same fields, and give
-// them types that hold all values of the Go type.
+// them types for all values of the Go type.
 func TestFieldsAreThoseOfTheTypes(t *testing.T) {
 	for _, d := range documents {
 		want := tagged(reflect.TypeOf(d.document).Elem(), "", map[string]string{})

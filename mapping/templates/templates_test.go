@@ -96,7 +96,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestManaged: every object says whose it is and of which version, in the place where a
+// TestManaged: every object says who manages it and has its version, in the place where a
 // cluster keeps it.
 func TestManaged(t *testing.T) {
 	version := json.Number(fmt.Sprint(templates.Version))

@@ -84,7 +84,7 @@ func (t Tree) set(value any, path ...string) {
 	t[last] = value
 }
 
-// manage says whose the object is, and of which version.
+// manage sets who manages the object, and its version.
 func (t Tree) manage() {
 	t.set(Version, "version")
 	t.set(Version, "_meta", "version")

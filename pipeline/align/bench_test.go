@@ -38,7 +38,7 @@ func busyRows(layout hist.Layout, offset int64, seed uint64) []align.Row {
 }
 
 func BenchmarkMerge(b *testing.B) {
-	hosts := align.Levels(0).With(align.Cluster).With(align.Host)
+	hosts := []align.Level{align.Cluster, align.Host}
 	for _, c := range []struct {
 		name    string
 		offset  int64

@@ -64,7 +64,7 @@ func TestMergeMinutes(t *testing.T) {
 				t.Fatalf("%+v: window at %d has a weight of %v of slow requests, want %v", opt, w.Start, slow, want)
 			}
 		}
-		in, out := amounts(jobs, windows, 0)
+		in, out := amounts(jobs, windows, nil)
 		if d := gocmp.Diff(in, out); d != "" {
 			t.Error(d)
 		}
@@ -91,7 +91,7 @@ func TestMergeTooSlow(t *testing.T) {
 	if share := 1 - 600.0/4000; math.Abs(stats.Late-share) > 0.01 {
 		t.Errorf("%v requests were late, want %v", stats.Late, share)
 	}
-	in, out := amounts([]jobRows{{rows: rows}}, windows, 0)
+	in, out := amounts([]jobRows{{rows: rows}}, windows, nil)
 	if d := gocmp.Diff(in, out); d != "" {
 		t.Error(d)
 	}
@@ -117,7 +117,7 @@ func TestMergeMinutesMemory(t *testing.T) {
 		return m.HeapInuse
 	}
 	start, seen := heap(), 0
-	for _, err := range align.Merge(t.Context(), in, align.Options{Window: 1000, Levels: align.Levels(0).With(align.Host), Workers: 4}, nil) {
+	for _, err := range align.Merge(t.Context(), in, align.Options{Window: 1000, Levels: []align.Level{align.Host}, Workers: 4}, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}

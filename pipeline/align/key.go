@@ -16,25 +16,6 @@ const (
 	Job                  // one job of one host
 )
 
-// Levels is a set of levels. The zero value is Cluster alone.
-type Levels uint8
-
-// With is the set with level l in it.
-func (s Levels) With(l Level) Levels { return s | 1<<l }
-
-// Has reports whether level l is in the set.
-func (s Levels) Has(l Level) bool { return s&(1<<l) != 0 || s == 0 && l == Cluster }
-
-// Lowest is the most detailed level of the set.
-func (s Levels) Lowest() Level {
-	for _, l := range []Level{Job, Host} {
-		if s.Has(l) {
-			return l
-		}
-	}
-	return Cluster
-}
-
 // Key names the jobs and the direction of a window's requests. Fields below the level are
 // empty.
 type Key struct {

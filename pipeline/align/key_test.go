@@ -12,36 +12,6 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-func TestLevels(t *testing.T) {
-	var none align.Levels
-	for _, c := range []struct {
-		name   string
-		levels align.Levels
-		has    []align.Level
-		lowest align.Level
-	}{
-		{"none stands for cluster", none, []align.Level{align.Cluster}, align.Cluster},
-		{"cluster", none.With(align.Cluster), []align.Level{align.Cluster}, align.Cluster},
-		{"host alone", none.With(align.Host), []align.Level{align.Host}, align.Host},
-		{"cluster and job", none.With(align.Job).With(align.Cluster), []align.Level{align.Cluster, align.Job}, align.Job},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var has []align.Level
-			for _, l := range []align.Level{align.Cluster, align.Host, align.Job} {
-				if c.levels.Has(l) {
-					has = append(has, l)
-				}
-			}
-			if d := gocmp.Diff(c.has, has); d != "" {
-				t.Error(d)
-			}
-			if got := c.levels.Lowest(); got != c.lowest {
-				t.Errorf("lowest is %d, want %d", got, c.lowest)
-			}
-		})
-	}
-}
-
 func TestKeyAt(t *testing.T) {
 	k := align.Key{Level: align.Job, Host: "a", Job: "1", Direction: fiolog.Trim}
 	for l, want := range []align.Key{

@@ -50,7 +50,7 @@ type Options struct {
 	Tolerance int64     // times so close to a window's edge are on it: 5 % of a row's length is usual
 	Weighting Weighting // InFlight by default
 	SpreadAll bool      // in-flight weights for all requests, not only those longer than a window
-	Levels    Levels    // Cluster by default
+	Levels    []Level   // ascending; Cluster by default
 	Workers   int       // goroutines; by default one for each CPU
 	Eager     bool      // yield each window as soon as it is final, not several at a time
 }
@@ -138,6 +138,9 @@ type group struct {
 }
 
 func newMerger(streams []*Stream, opt Options) *merger {
+	if len(opt.Levels) == 0 {
+		opt.Levels = []Level{Cluster}
+	}
 	m := &merger{opt: opt, cold: map[int64][]*sum{}}
 	keys := m.addInputs(streams)
 	m.groups = groupKeys(keys, opt.Levels)
@@ -163,7 +166,7 @@ func newMerger(streams []*Stream, opt Options) *merger {
 // addInputs adds the streams and returns the keys of their slots, sorted: each key of the
 // lowest level has read, write and trim.
 func (m *merger) addInputs(streams []*Stream) (keys []Key) {
-	lowest := m.opt.Levels.Lowest()
+	lowest := slices.Max(m.opt.Levels)
 	keyOf := func(s *Stream) Key { return Key{Level: Job, Host: s.Host, Job: s.Job}.At(lowest) }
 	slots := map[Key]int{}
 	for _, s := range streams {
@@ -223,13 +226,11 @@ func (m *merger) widen(l hist.Layout) {
 }
 
 // groupKeys makes the groups of all levels from the keys of the lowest.
-func groupKeys(keys []Key, levels Levels) []group {
+func groupKeys(keys []Key, levels []Level) []group {
 	slots := map[Key][]int{}
-	for _, l := range []Level{Cluster, Host, Job} {
-		if levels.Has(l) {
-			for slot, k := range keys {
-				slots[k.At(l)] = append(slots[k.At(l)], slot)
-			}
+	for _, l := range levels {
+		for slot, k := range keys {
+			slots[k.At(l)] = append(slots[k.At(l)], slot)
 		}
 	}
 	var groups []group

@@ -226,7 +226,7 @@ func TestMergeLate(t *testing.T) {
 			if stats.Late != 1190 {
 				t.Errorf("%v were late, want 1190", stats.Late)
 			}
-			in, out := amounts(jobs, windows, 0)
+			in, out := amounts(jobs, windows, nil)
 			if d := gocmp.Diff(in, out); d != "" {
 				t.Error(d)
 			}
@@ -313,7 +313,7 @@ func TestMergeLastDecidesLayout(t *testing.T) {
 			if stats.Layout != c.want || windows[len(windows)-1].Latencies.Layout() != c.want {
 				t.Errorf("layout %v, windows end with %v, want %v", stats.Layout, windows[len(windows)-1].Latencies.Layout(), c.want)
 			}
-			in, out := amounts(jobs, windows, 0)
+			in, out := amounts(jobs, windows, nil)
 			if d := gocmp.Diff(in, out); d != "" {
 				t.Error(d)
 			}
@@ -358,7 +358,7 @@ func TestMergeLayoutChanges(t *testing.T) {
 	jobs := []jobRows{{rows: rows}, {job: "2", rows: rows[:15]}}
 	for _, workers := range []int{1, 2} {
 		windows, stats := merge(t, jobs, align.Options{Window: 1000, Workers: workers})
-		in, out := amounts(jobs, windows, 0)
+		in, out := amounts(jobs, windows, nil)
 		if d := gocmp.Diff(in, out); d != "" {
 			t.Error(d)
 		}

@@ -150,7 +150,7 @@ func optionsOf(t *rapid.T) align.Options {
 	}
 	for _, l := range []align.Level{align.Cluster, align.Host, align.Job} {
 		if rapid.Bool().Draw(t, "level") {
-			opt.Levels = opt.Levels.With(l)
+			opt.Levels = append(opt.Levels, l)
 		}
 	}
 	return opt

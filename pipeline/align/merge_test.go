@@ -21,13 +21,18 @@ type amount struct {
 	Weight    float64
 }
 
+// has reports whether windows of a level are made.
+func has(levels []align.Level, l align.Level) bool {
+	return slices.Contains(levels, l) || len(levels) == 0 && l == align.Cluster
+}
+
 // amounts are those of the rows that went in, and of the windows that came out.
-func amounts(jobs []jobRows, windows []*align.Window, levels align.Levels) (in, out map[align.Key]amount) {
+func amounts(jobs []jobRows, windows []*align.Window, levels []align.Level) (in, out map[align.Key]amount) {
 	in, out = map[align.Key]amount{}, map[align.Key]amount{}
 	for _, j := range jobs {
 		for _, r := range j.rows {
 			for _, l := range []align.Level{align.Cluster, align.Host, align.Job} {
-				if levels.Has(l) {
+				if has(levels, l) {
 					k := align.Key{Host: j.host, Job: j.job, Direction: r.Direction}.At(l)
 					a := in[k]
 					in[k] = amount{a.Completed + int64(r.Total), a.Counted + r.Total, a.Weight + float64(r.Total)}
@@ -72,7 +77,7 @@ func TestMergeKeepsBins(t *testing.T) {
 					}
 				}
 				highest := align.Cluster
-				for highest < align.Job && !opt.Levels.Has(highest) {
+				for highest < align.Job && !has(opt.Levels, highest) {
 					highest++
 				}
 				for _, w := range windows {
@@ -157,8 +162,8 @@ func TestMergeOrder(t *testing.T) {
 			if w.Completed < 0 || w.Counts == nil || w.Latencies.IsEmpty() && w.Completed == 0 {
 				r.Errorf("window at %d: %d completed, counts %v", w.Elapsed, w.Completed, w.Counts)
 			}
-			if !opt.Levels.Has(w.Key.Level) || w.Key != w.Key.At(w.Key.Level) {
-				r.Errorf("key %+v of levels %b", w.Key, opt.Levels)
+			if !has(opt.Levels, w.Key.Level) || w.Key != w.Key.At(w.Key.Level) {
+				r.Errorf("key %+v of levels %v", w.Key, opt.Levels)
 			}
 			if i > 0 {
 				b := windows[i-1]
@@ -174,7 +179,7 @@ func TestMergeOrder(t *testing.T) {
 func TestMergeLevels(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		jobs, opt := runs(kinds["coarsenesses"]).Draw(r, "run"), optionsOf(r)
-		opt.Levels = align.Levels(0).With(align.Cluster).With(align.Host).With(align.Job)
+		opt.Levels = []align.Level{align.Cluster, align.Host, align.Job}
 		type at struct {
 			elapsed int64
 			key     align.Key

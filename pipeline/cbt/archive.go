@@ -69,7 +69,7 @@ func Read(ctx context.Context, files []*source.File) *Archive {
 	s.dropAllJobsLogs()
 	s.uniteFamilies()
 	reports = s.dropOldReports(reports)
-	s.skip(slices.DeleteFunc(slices.Clone(reports), func(f *source.File) bool { return roleOf(f.Path) == roleNone }))
+	s.skip(without(reports, func(f *source.File) bool { return roleOf(f.Path) == roleNone }))
 	s.attribute(slices.DeleteFunc(reports, s.report))
 	s.uniteDepths()
 	s.describe()
@@ -178,7 +178,7 @@ func (s *sorter) leaveOut(f *source.File, reason string) {
 // finish gives the outcome, with the configurations that no run has.
 func (s *sorter) finish() *Archive {
 	used := map[*source.File]bool{}
-	a := &Archive{Runs: slices.DeleteFunc(s.all, func(r *Run) bool { return r.gone })}
+	a := &Archive{Runs: s.present()}
 	for _, r := range a.Runs {
 		slices.SortStableFunc(r.Logs, compareLogs)
 		slices.SortStableFunc(r.Others, compareLogs)
@@ -188,7 +188,7 @@ func (s *sorter) finish() *Archive {
 		r.Budget = s.budget
 		used[r.Config], used[r.ArchiveConfig] = true, true
 	}
-	slices.SortStableFunc(a.Runs, func(a, b *Run) int { return cmp.Compare(s.first(a), s.first(b)) })
+	s.inOrder(a.Runs)
 	tellApart(a.Runs)
 	for at, skipped := range s.skipped {
 		a.Skipped = append(a.Skipped, *skipped)
@@ -242,6 +242,19 @@ func tellApart(runs []*Run) {
 			r.name = ""
 		}
 	}
+}
+
+// present are the runs that are not part of others, nor copies.
+func (s *sorter) present() []*Run { return without(s.all, func(r *Run) bool { return r.gone }) }
+
+// without is a copy of a list that lacks what drop reports.
+func without[T any](list []T, drop func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), drop)
+}
+
+// inOrder sorts runs by their first files.
+func (s *sorter) inOrder(runs []*Run) {
+	slices.SortStableFunc(runs, func(a, b *Run) int { return s.first(a) - s.first(b) })
 }
 
 // first is the position of a run's first file. The configuration does not count, because runs

@@ -83,7 +83,7 @@ func (s *sorter) byPlace(p *clue, clues []*clue, claimed map[*Run]bool) ([]*Run,
 		return here, FoundFolder
 	}
 	may := func(runs []*Run) []*Run {
-		return slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return claimed[r] || !p.mayHave(r) })
+		return without(runs, func(r *Run) bool { return claimed[r] || !p.mayHave(r) })
 	}
 	free := may(here)
 	if p.claims.namesLogs() {
@@ -111,7 +111,7 @@ func (s *sorter) byPlace(p *clue, clues []*clue, claimed map[*Run]bool) ([]*Run,
 // onlyNearby are the runs in folders below the report's, or in the one above; of those in
 // folders next to it only a single one.
 func (s *sorter) onlyNearby(p *clue, runs []*Run) []*Run {
-	close := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool {
+	close := without(runs, func(r *Run) bool {
 		return !slices.ContainsFunc(s.dirsOf(r), func(dir string) bool { return path.Dir(dir) == p.dir || path.Dir(p.dir) == dir })
 	})
 	if len(close) > 0 || len(runs) != 1 {

@@ -18,7 +18,7 @@ var numberMark = regexp.MustCompile(`^\.\d+$`)
 // dropOldReports drops reports whose names say that they are older than another that
 // is there: out.json.bak beside out.json.
 func (s *sorter) dropOldReports(reports []*source.File) []*source.File {
-	return slices.DeleteFunc(slices.Clone(reports), func(f *source.File) bool {
+	return without(reports, func(f *source.File) bool {
 		base := path.Base(f.Path)
 		original, mark := fiolog.CutCopyMark(base)
 		isOld := mark != "" && strings.ContainsRune("~.-", rune(mark[0])) && !strings.HasPrefix(mark, "- ")
@@ -38,11 +38,9 @@ func (s *sorter) dropOldReports(reports []*source.File) []*source.File {
 // their requests would count twice.
 func (s *sorter) dropDuplicates() {
 	t := duplicates{sums: map[*source.File]*sum{}, budget: s.budget}
-	for _, r := range s.all {
-		if !r.gone {
-			s.dropDuplicateLogs(r, &t)
-			s.dropDuplicateReports(r, &t)
-		}
+	for _, r := range s.present() {
+		s.dropDuplicateLogs(r, &t)
+		s.dropDuplicateReports(r, &t)
 	}
 	s.dropDuplicateRuns(&t)
 	s.dropDuplicateReportRuns(&t)
@@ -112,7 +110,7 @@ func (s *sorter) dropDuplicateReportRuns(t *duplicates) {
 		}
 		return 0
 	}
-	runs := slices.DeleteFunc(slices.Clone(s.all), func(r *Run) bool { return r.gone })
+	runs := s.present()
 	slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Or(alone(a)-alone(b), s.first(a)-s.first(b)) })
 	for _, r := range runs {
 		var of *Run
@@ -144,10 +142,7 @@ type ownedReport struct {
 func (s *sorter) dropDuplicateRuns(t *duplicates) {
 	groups := map[string][]*Run{}
 	var order []string
-	for _, r := range s.all {
-		if r.gone {
-			continue
-		}
+	for _, r := range s.present() {
 		if key := r.outline(); key != "" {
 			if groups[key] == nil {
 				order = append(order, key)

@@ -51,8 +51,8 @@ func (s *sorter) describe() {
 		byDir[s.dirOf(f)] = append(byDir[s.dirOf(f)], f)
 	}
 	used := map[*source.File]bool{}
-	for _, r := range s.all {
-		if r.gone || r.at.cbt {
+	for _, r := range s.present() {
+		if r.at.cbt {
 			continue
 		}
 		if f := s.jobFileOf(r, byDir); f != nil {

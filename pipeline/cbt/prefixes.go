@@ -25,7 +25,7 @@ func (s *sorter) uniteNamed(clues []*clue) {
 		for i, r := range runs {
 			runs[i] = r.now()
 		}
-		slices.SortFunc(runs, func(a, b *Run) int { return s.first(a) - s.first(b) })
+		s.inOrder(runs)
 		runs = slices.Compact(runs)
 		if len(runs) < 2 {
 			continue
@@ -139,7 +139,7 @@ func (s *sorter) uniteNumbered(clues []*clue) {
 			}
 		}
 		if len(runs) > 1 && collision(runs) == "" && countsThrough(runs, len(p.claims.jobs)) {
-			slices.SortFunc(runs, func(a, b *Run) int { return s.first(a) - s.first(b) })
+			s.inOrder(runs)
 			var names []string
 			for _, r := range runs {
 				names = append(names, path.Base(r.Path))

@@ -27,13 +27,13 @@ func (s *sorter) report(f *source.File) bool {
 	}
 	runs := s.folders[folderOf(f, at.folder)]
 	if !at.cbt {
-		runs = slices.DeleteFunc(slices.Clone(runs), (*Run).isReported)
+		runs = without(runs, (*Run).isReported)
 	}
 	if len(runs) == 0 && named && (at.cbt || !f.Beside && isReport(f)) {
 		runs = []*Run{s.run(f, &at, "output")}
 	}
 	if named {
-		mine := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return !r.wrote("output") })
+		mine := without(runs, func(r *Run) bool { return !r.wrote("output") })
 		if named = len(mine) > 0; named {
 			runs = mine
 		}
@@ -101,7 +101,7 @@ func (r *Run) hasPrefix(name string) bool {
 // whose logs have the same prefix, or else all, and its content decides.
 func beside(runs []*Run, base string) []*Run {
 	name := stem(base)
-	same := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return !r.hasPrefix(name) })
+	same := without(runs, func(r *Run) bool { return !r.hasPrefix(name) })
 	if len(same) > 0 || path.Ext(base) == "" {
 		return same
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -98,7 +97,7 @@ func (s *sorter) uniteDepths() {
 	}
 	for _, k := range keys {
 		runs := groups[k]
-		slices.SortFunc(runs, func(a, b *Run) int { return s.first(a) - s.first(b) })
+		s.inOrder(runs)
 		if !disjoint(runs) {
 			for _, r := range runs {
 				r.doubt("the same volumes are in several iodepth folders of one total_iodepth: taken for several executions")
