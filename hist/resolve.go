@@ -94,7 +94,8 @@ func Resolve(columns int, hint Hint) (Layout, error) {
 	if len(left) == 1 {
 		return left[0], nil
 	}
-	if at := slices.IndexFunc(left, Layout.IsUsual); at >= 0 { // no two layouts that fio is released with have the same columns
+	// No two layouts of released fios have the same columns.
+	if at := slices.IndexFunc(left, Layout.IsUsual); at >= 0 {
 		return left[at], nil
 	}
 	return Layout{}, &LayoutError{Columns: columns, Hint: hint, Fits: left}
@@ -105,7 +106,8 @@ func fits(columns int) []Layout {
 	var all []Layout
 	for c := range maxCoarseness + 1 {
 		groups := columns << c / groupBins
-		if columns <= 0 || columns > MaxColumns || groups*groupBins>>c != columns || groups < MinGroups || groups > MaxGroups {
+		if columns <= 0 || columns > MaxColumns || groups*groupBins>>c != columns ||
+			groups < MinGroups || groups > MaxGroups {
 			continue
 		}
 		all = append(all, layout(false, groups, c), layout(true, groups, c))
@@ -138,10 +140,12 @@ func (e *LayoutError) Is(target error) bool { return target == ErrLayout }
 // Error says what was found, what fits, and what to do.
 func (e *LayoutError) Error() string {
 	if e.Contradicts {
-		return fmt.Sprintf("%d bins contradict %s: they can be %s; correct --groups and --unit, or drop them if fio's JSON report is beside the logs",
+		return fmt.Sprintf("%d bins contradict %s: they can be %s; correct --groups and --unit, or drop them if "+
+			"fio's JSON report is beside the logs",
 			e.Columns, e.Hint, describe(e.Fits))
 	}
-	return fmt.Sprintf("%d bins can be %s: say %s, or put fio's JSON report beside the logs", e.Columns, describe(e.Fits), e.choice())
+	return fmt.Sprintf("%d bins can be %s: say %s, or put fio's JSON report beside the logs",
+		e.Columns, describe(e.Fits), e.choice())
 }
 
 // describe lists layouts by groups and coarseness: "24 groups (coarseness 0) or 48 groups

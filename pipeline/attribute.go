@@ -41,7 +41,8 @@ func (b *planner) mine(out *output, jobs []*job) []*job {
 			mine = append(mine, j)
 		}
 	}
-	weak := !out.Named && !out.client && (out.Candidate || len(b.outputs) > 1) && !slices.ContainsFunc(mine, func(j *job) bool { return out.names(j.log.Prefix) })
+	weak := !out.Named && !out.client && (out.Candidate || len(b.outputs) > 1) &&
+		!slices.ContainsFunc(mine, func(j *job) bool { return out.names(j.log.Prefix) })
 	if weak && len(mine) > 0 && !b.fits(mine, newEntries(out)) {
 		return nil
 	}
@@ -57,7 +58,9 @@ func (o *output) mayCover(j *job, all []*job) bool {
 		return false
 	case o.Named:
 		return j.volume == o.Volume
-	case o.client && !slices.ContainsFunc(o.fio.Jobs, func(f fiolog.Job) bool { return j.host == "" || cbt.SameHost(f.Host, j.host) }):
+	case o.client && !slices.ContainsFunc(o.fio.Jobs, func(f fiolog.Job) bool {
+		return j.host == "" || cbt.SameHost(f.Host, j.host)
+	}):
 		return false
 	}
 	nearby := below(j.folder(), path.Dir(o.File.Path)) || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
@@ -117,7 +120,8 @@ func (b *planner) attributeClients(entries []*entry, jobs []*job) []*entry {
 			continue
 		}
 		j.number = 0
-		b.skip(fmt.Errorf("%s: its host has only %d jobs in %s: the log is not used", j.log.File.Name(), len(of), entries[0].out.File.Name()))
+		b.skip(fmt.Errorf("%s: its host has only %d jobs in %s: the log is not used",
+			j.log.File.Name(), len(of), entries[0].out.File.Name()))
 	}
 	return entries
 }
@@ -147,7 +151,8 @@ func (b *planner) attributeNumbers(out *output, entries []*entry, jobs []*job) [
 		}
 		for _, j := range jobs {
 			if j.number > len(covers) {
-				b.dropJob(j, fmt.Sprintf("%s has %d jobs, and its bins do not contain the rows of this log", out.File.Name(), len(covers)))
+				b.dropJob(j, fmt.Sprintf("%s has %d jobs, and its bins do not contain the rows of this log",
+					out.File.Name(), len(covers)))
 			}
 		}
 		jobs = slices.DeleteFunc(jobs, (*job).isDropped)
@@ -201,8 +206,9 @@ func (b *planner) attributeSegments(entries []*entry, jobs []*job) []*entry {
 		one.ran = 0 // the run times of several stages are not the log's
 	}
 	if one.several && !(len(jobs) == 1 || jobs[0].first > epochTimes) {
-		b.skip(fmt.Errorf("%s: a log of jobs that may have run one after another, of which nothing says which part is whose: "+
-			"they are shown side by side; run fio with --per_job_logs=1 or --log_unix_epoch=1", jobs[0].log.File.Name()))
+		b.skip(fmt.Errorf("%s: a log of jobs that may have run one after another, of which nothing shows which "+
+			"part is whose: they are shown side by side; run fio with --per_job_logs=1 or --log_unix_epoch=1",
+			jobs[0].log.File.Name()))
 	}
 	return one.cover(jobs)
 }
@@ -215,7 +221,8 @@ func (b *planner) byPrefix(out *output, entries []*entry, j *job) *entry {
 			continue
 		}
 		if found != nil {
-			b.note("%s: several jobs of %s write logs of this name: it is not attributed", j.log.File.Name(), out.File.Name())
+			b.note("%s: several jobs of %s write logs of this name: it is not attributed",
+				j.log.File.Name(), out.File.Name())
 			return nil
 		}
 		found = e
@@ -254,7 +261,8 @@ func (b *planner) dropLeftovers(out *output, jobs []*job, count int) {
 	began := time.UnixMilli(out.fio.Timestamp - elapsed(out.fio)).Add(-time.Second)
 	for _, j := range jobs {
 		if f := j.log.File; j.number > count && !f.ModTime.IsZero() && f.ModTime.Before(began) {
-			b.dropJob(j, fmt.Sprintf("it is of an earlier run: %s was written by a fio that was started after it, for %d jobs", out.File.Name(), count))
+			b.dropJob(j, fmt.Sprintf("it is of an earlier run: %s was written by a fio that was started after it, "+
+				"for %d jobs", out.File.Name(), count))
 		}
 	}
 }

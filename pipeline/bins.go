@@ -75,7 +75,8 @@ func mixedGroups(layouts []hist.Layout) string {
 	least, _ := merged.Bounds(merged.Len() - 1)
 	for _, l := range layouts {
 		if float64(l.Reach()) > 1.05*float64(merged.Reach()) { // fio 2 and 3 differ by 2 %
-			return fmt.Sprintf("its fios were built with different numbers of groups of bins, so latencies above %v are \"or more\" "+
+			return fmt.Sprintf("its fios were built with different numbers of groups of bins, so latencies above "+
+				"%v are \"or more\" "+
 				"in all its numbers; read its hosts apart to see more", time.Duration(least).Round(time.Millisecond))
 		}
 	}

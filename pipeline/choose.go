@@ -85,7 +85,7 @@ func (b *planner) add(j *job) {
 		return
 	}
 	switch why := b.whyNotHist(j); {
-	case why == nil, errors.Is(why, errNoRows) && j.raw.File == nil: // without rows the report may still say what happened
+	case why == nil, errors.Is(why, errNoRows) && j.raw.File == nil: // without rows there is still the report
 		b.useHist(j)
 	case j.raw.File != nil:
 		wasHist := j.hasHist()
@@ -116,7 +116,8 @@ func (b *planner) whyNotHist(j *job) error {
 	}
 	lag, err := proveLag(j)
 	if j.lag = lag; lag > 0 {
-		b.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove", j.log.File.Name(), j.entry.out.File.Name())
+		b.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
+			j.log.File.Name(), j.entry.out.File.Name())
 	}
 	return err
 }

@@ -146,7 +146,8 @@ func (e *entry) failed(s *fiolog.DirectionStats) (int64, error) {
 	if s.Clat.N == n || n < s.TotalIOs && e.Error != 0 {
 		return int64(s.TotalIOs) - int64(n), nil
 	}
-	return 0, fmt.Errorf("%s: job %s: its bins have %d requests, but total_ios is %d: the report is damaged, its bins are not used; copy it again",
+	return 0, fmt.Errorf("%s: job %s: its bins have %d requests, but total_ios is %d: the report is damaged, its "+
+		"bins are not used; copy it again",
 		e.out.File.Name(), e.Name, n, s.TotalIOs)
 }
 

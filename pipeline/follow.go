@@ -18,7 +18,8 @@ type Following struct {
 
 // ErrNotLive is a run that cannot be followed, because its files show nothing before it ends
 // or not enough so far.
-var ErrNotLive = errors.New("no periodic reports (fio --status-interval=1 --output-format=json+), or fewer than three so far")
+var ErrNotLive = errors.New("no periodic reports (fio --status-interval=1 --output-format=json+), or fewer than " +
+	"three so far")
 
 // lastStore is how long storing the last documents may take after following has ended.
 const lastStore = 15 * time.Second
@@ -32,7 +33,8 @@ const lastStore = 15 * time.Second
 // When ctx ends, Follow stores what it has read and returns no error. It fails with
 // [ErrNotLive] or with the error of known (which may be nil), each or the sink.
 func Follow(
-	ctx context.Context, run *cbt.Run, opt Options, how Following, to Sink, known Known, each func(*mapping.Interval) error,
+	ctx context.Context, run *cbt.Run, opt Options, how Following, to Sink, known Known,
+	each func(*mapping.Interval) error,
 ) (*Result, error) {
 	problems := &Problems{}
 	p, err := makePlan(ctx, run, opt, true, &tailing{ctx, how.Quiet, opt.Offsets}, problems)

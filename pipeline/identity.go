@@ -198,7 +198,8 @@ func labelsOf(have *mapping.Run, given map[string]string) map[string]string {
 // replaces it.
 func (p *plan) compare(e *Execution, have *mapping.Run) *Result {
 	note := func(why string) *Result {
-		text := fmt.Errorf("%s: already there as %s %s:%s%s", p.title, short(have.Run.ID), have.Run.Archive, have.Run.Name, why)
+		text := fmt.Errorf("%s: already there as %s %s:%s%s",
+			p.title, short(have.Run.ID), have.Run.Archive, have.Run.Name, why)
 		return &Result{Run: have, Unchanged: true, Notes: []error{text}}
 	}
 	if have.Run.Ingest == e.Run.Ingest && !e.Restore {
@@ -219,7 +220,8 @@ func (p *plan) compare(e *Execution, have *mapping.Run) *Result {
 		return kept
 	}
 	if missing := differs(e, have); len(missing) > 0 {
-		return &Result{Skipped: []error{fmt.Errorf("%s: not stored: it shares files with run %s %s:%s, but has not all that run has, such as %s; "+
+		return &Result{Skipped: []error{fmt.Errorf("%s: not stored: it shares files with run %s %s:%s, but has "+
+			"not all that run has, such as %s; "+
 			"name a folder with all files of one run and no others, or replace that run with --force",
 			p.title, short(have.Run.ID), have.Run.Archive, have.Run.Name, missing[0].Path)}}
 	}
@@ -260,7 +262,8 @@ func differs(e *Execution, have *mapping.Run) []mapping.SourceFile {
 	switch {
 	case len(missing) == 0 || e.HasGrownFrom(theirs):
 		return nil
-	case mine.SharesReport(theirs) && !slices.ContainsFunc(missing, isNoLog) && mine.Count(mapping.RoleLog) >= theirs.Count(mapping.RoleLog):
+	case mine.SharesReport(theirs) && !slices.ContainsFunc(missing, isNoLog) &&
+		mine.Count(mapping.RoleLog) >= theirs.Count(mapping.RoleLog):
 		return nil
 	}
 	return missing

@@ -93,7 +93,9 @@ func (b *batches) finish(ctx context.Context, run *mapping.Run) error {
 }
 
 // read does the work of Read and Ingest: a plan, then windows, documents and the summary.
-func read(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known Known, put func(*mapping.Interval) error) (*Result, error) {
+func read(
+	ctx context.Context, run *cbt.Run, opt Options, absolute bool, known Known, put func(*mapping.Interval) error,
+) (*Result, error) {
 	problems := &Problems{}
 	p, err := makePlan(ctx, run, opt, absolute, nil, problems)
 	if err != nil {
@@ -163,10 +165,12 @@ func (p *plan) conclude(t *tallies) {
 		note("%s: %s", p.title, doubt)
 	}
 	if missing := p.run.MissingHosts(); len(missing) > 0 {
-		note("%s: no files of %s, which the configuration names; add them if these hosts took part", p.title, strings.Join(missing, ", "))
+		note("%s: no files of %s, which the configuration names; add them if these hosts took part",
+			p.title, strings.Join(missing, ", "))
 	}
 	if unread := p.unreadHosts(); len(unread) > 0 {
-		note("%s: neither a log nor a report that can be used of %s; copy its files again", p.title, strings.Join(unread, ", "))
+		note("%s: neither a log nor a report that can be used of %s; copy its files again",
+			p.title, strings.Join(unread, ", "))
 	}
 	p.concludeLogs(t)
 	p.concludeReports(t)
@@ -182,7 +186,8 @@ func (p *plan) conclude(t *tallies) {
 		note("%s: %s", p.title, text)
 	}
 	if t.stats.Late >= 0.5 {
-		skip(fmt.Errorf("%s: %.0f requests are in rows so late, or took so long, that they count in a later window", p.title, t.stats.Late))
+		skip(fmt.Errorf("%s: %.0f requests are in rows so late, or took so long, that they count in a later window",
+			p.title, t.stats.Late))
 	}
 }
 
@@ -208,8 +213,8 @@ func (p *plan) concludeLogs(t *tallies) {
 	if without == 0 {
 		return
 	}
-	text := fmt.Sprintf("%s: no JSON report for %d of %d logs, so the last part of an interval of each job is missing: "+
-		"pass the folder, or run fio with --output-format=json+", p.title, without, len(p.jobs))
+	text := fmt.Sprintf("%s: no JSON report for %d of %d logs, so the last part of an interval of each job is "+
+		"missing: pass the folder, or run fio with --output-format=json+", p.title, without, len(p.jobs))
 	if p.run.Iteration >= 0 || len(p.outputs) > 0 { // CBT writes one always, and others were there
 		t.problems.skip(fmt.Errorf("%s", text))
 	} else {
@@ -231,11 +236,14 @@ func (p *plan) concludeEntry(e *entry, t *tallies, others bool) {
 	switch {
 	case served == 0 || e.jobs[0].source == fromReports:
 	case logs == 0 && wanted && !((p.opt.Alone || p.run.Loose) && len(p.run.Logs) == 0): // a report named by itself
-		t.problems.skip(fmt.Errorf("%s served %d requests, but its log is not there or cannot be read: they count in the run's totals, and in no window; add the log, or copy it again", e.describe(), served))
+		t.problems.skip(fmt.Errorf("%s served %d requests, but its log is not there or cannot be read: they count "+
+			"in the run's totals, and in no window; add the log, or copy it again", e.describe(), served))
 	case logs == 0 && others:
-		t.problems.note("%s has no histogram log: its %d requests count in the run's totals, and in no window; give its section --write_hist_log, too", e.describe(), served)
+		t.problems.note("%s has no histogram log: its %d requests count in the run's totals, and in no window; "+
+			"give its section --write_hist_log, too", e.describe(), served)
 	case logs > 0 && logs < e.size:
-		t.problems.skip(fmt.Errorf("%s stands for %d jobs, and only %d logs of them are there; add the others", e.describe(), e.size, logs))
+		t.problems.skip(fmt.Errorf("%s stands for %d jobs, and only %d logs of them are there; add the others",
+			e.describe(), e.size, logs))
 	}
 }
 
@@ -245,21 +253,25 @@ func (p *plan) concludeReports(t *tallies) {
 	for _, e := range p.entries {
 		for _, s := range t.report(e).All() {
 			if n, err := e.failed(s); err == nil && n > 0 {
-				t.problems.note("%s: %d requests failed, or fio did not measure them: they have no latency", e.describe(), n)
+				t.problems.note("%s: %d requests failed, or fio did not measure them: they have no latency",
+					e.describe(), n)
 			}
 			switch {
 			case s.TotalIOs == 0 || len(s.Clat.Bins) > 0:
 			case s.Clat.Mean == 0:
-				t.problems.note("%s: completion latencies are disabled (disable_clat, disable_lat or gtod_reduce): only requests and rates are known", e.describe())
+				t.problems.note("%s: completion latencies are disabled (disable_clat, disable_lat or "+
+					"gtod_reduce): only requests and rates are known", e.describe())
 			case e.option("clat_percentiles") == "0":
-				t.problems.note("%s: clat_percentiles=0 leaves the bins out of the report and the rows out of the logs: run fio without it", e.describe())
+				t.problems.note("%s: clat_percentiles=0 leaves the bins out of the report and the rows out of the "+
+					"logs: run fio without it", e.describe())
 			default:
 				binless = true
 			}
 		}
 	}
 	if binless && p.hasLogs() {
-		t.problems.note("%s: fio's JSON has no bins, so the last part of an interval of each job is missing: run fio with --output-format=json+", p.title)
+		t.problems.note("%s: fio's JSON has no bins, so the last part of an interval of each job is missing: run "+
+			"fio with --output-format=json+", p.title)
 	}
 }
 

@@ -146,7 +146,8 @@ func (b *planner) rawLogs() (raw, averaged []cbt.Log) {
 		}
 	}
 	if len(raw) == 0 && len(total) > 0 {
-		b.note("%s: no logs of completion latency: those of total latency (_lat) are used, which begins with submission", b.title)
+		b.note("%s: no logs of completion latency: those of total latency (_lat) are used, which begins with "+
+			"submission", b.title)
 		raw = total
 	}
 	return raw, averaged

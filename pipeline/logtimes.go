@@ -79,7 +79,8 @@ func (b *planner) placeChain(jobs []*job, later map[*job]time.Duration) {
 		if s.start.Sub(first) > slack(s) {
 			apart = true
 			if !slices.ContainsFunc(spans, func(o span) bool { return s.start.Sub(o.end).Abs() < slack(o)+time.Second }) {
-				b.note("%s: its jobs are shown as if they began together: the times of the logs are those of copies, and nothing else shows when each began; "+
+				b.note("%s: its jobs are shown as if they began together: the times of the logs are those of "+
+					"copies, and nothing else shows when each began; "+
 					"pass fio's JSON report, or use --log_unix_epoch=1", b.title)
 				return
 			}
@@ -94,5 +95,6 @@ func (b *planner) placeChain(jobs []*job, later map[*job]time.Duration) {
 		}
 	}
 	b.placed = "each job by when its log was last written, less the time of its last row"
-	b.note("%s: its jobs ran one after another, by the modification times of their logs: their starts are as reliable as these", b.title)
+	b.note("%s: its jobs ran one after another, by the modification times of their logs: their starts are as "+
+		"reliable as these", b.title)
 }

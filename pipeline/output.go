@@ -51,7 +51,8 @@ func (b *planner) readOutputs(ctx context.Context) []*output {
 	memory := 0
 	for i, f := range b.run.Reports {
 		if memory > maxReports {
-			b.skip(fmt.Errorf("%s: from here on %d of %d reports are not read, because those before take %d MB: run fio with group_reporting",
+			b.skip(fmt.Errorf("%s: from here on %d of %d reports are not read, because those before take %d MB: "+
+				"run fio with group_reporting",
 				f.File.Name(), len(b.run.Reports)-i, len(b.run.Reports), memory>>20))
 			break
 		}
@@ -155,7 +156,8 @@ func (o *output) take(one *fiolog.Report) {
 // isAnotherExecution reports whether the report after is of another fio, which started when
 // the first had ended: then its elapsed time grew by less than the clock.
 func isAnotherExecution(before, after *fiolog.Report) bool {
-	if !slices.EqualFunc(before.Jobs, after.Jobs, func(a, b fiolog.Job) bool { return a.Name == b.Name && a.Host == b.Host }) {
+	same := func(a, b fiolog.Job) bool { return a.Name == b.Name && a.Host == b.Host }
+	if !slices.EqualFunc(before.Jobs, after.Jobs, same) {
 		return true
 	}
 	const rounding = 1200 // of elapsed, which is in whole seconds

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,7 +41,8 @@ func place(out *output, entries []*entry) placed {
 	p := placeTogether(entries, end, by)
 	p.how = "its jobs are shown side by side, though they may have run one after another"
 	p.doubt = fmt.Sprintf("%s: nothing says when each of its %d groups of jobs ran: they are shown side by side; "+
-		"run fio with --log_unix_epoch=1 or --status-interval=1, or keep the modification times of its logs", out.File.Name(), len(groups(entries)))
+		"run fio with --log_unix_epoch=1 or --status-interval=1, or keep the modification times of its logs",
+		out.File.Name(), len(groups(entries)))
 	return p
 }
 
@@ -83,7 +83,8 @@ func isPossible(t time.Time) bool { return !t.Before(notBefore) && t.Before(notA
 func (b *planner) dropImpossible(out *output) {
 	drop := func(what string, ms *int64) {
 		if at := time.UnixMilli(*ms); !isPossible(at) {
-			b.skip(fmt.Errorf("%s: %s %d is in the year %d, which cannot be: not used", out.File.Name(), what, *ms, at.Year()))
+			b.skip(fmt.Errorf("%s: %s %d is in the year %d, which cannot be: not used",
+				out.File.Name(), what, *ms, at.Year()))
 			*ms = 0
 		}
 	}
@@ -329,7 +330,8 @@ func placeInStages(out *output, entries []*entry, end time.Time) (placed, bool) 
 	if len(fits) != 1 {
 		return placed{}, false
 	}
-	p := placed{starts: map[*entry]moment{}, how: "each group of jobs behind the one before: their run times add up to the time that fio ran"}
+	p := placed{starts: map[*entry]moment{}, how: "each group of jobs behind the one before: their run times add " +
+		"up to the time that fio ran"}
 	error := errorOfReport
 	for _, stage := range slices.Backward(fits[0]) {
 		start := end.Add(-lasts(stage))
@@ -360,8 +362,11 @@ func stagesOf(groups [][]*entry, cuts int) [][]*entry {
 
 // lasts is how long the jobs of a stage run, which begin together.
 func lasts(stage []*entry) time.Duration {
-	longest := slices.MaxFunc(stage, func(a, b *entry) int { return cmp.Compare(a.ranFor()+a.ramp(), b.ranFor()+b.ramp()) })
-	return longest.ranFor() + longest.ramp()
+	longest := time.Duration(0)
+	for _, e := range stage {
+		longest = max(longest, e.ranFor()+e.ramp())
+	}
+	return longest
 }
 
 // writtenIn reports whether the times of the logs agree with stages, to some seconds. Times at

@@ -133,7 +133,9 @@ var errNothing = errors.New("no rows in any of its logs, and no report that can 
 // belongs together, and when it was. If absolute is set, the run gets a start from any
 // evidence. Problems with files go to problems. An error is a run that cannot be read at
 // all, or ctx's.
-func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, live *tailing, problems *Problems) (*plan, error) {
+func makePlan(
+	ctx context.Context, run *cbt.Run, opt Options, absolute bool, live *tailing, problems *Problems,
+) (*plan, error) {
 	title := run.Archive + ":" + run.Name()
 	if opt.Alone {
 		title = "these logs"
@@ -171,7 +173,8 @@ func (b *planner) make(ctx context.Context) error {
 	b.setGroups(jobs)
 	for _, e := range b.entries {
 		if e.useTotalLatency() {
-			b.note("%s: completion latencies are disabled: its latencies are counted from submission (lat)", e.describe())
+			b.note("%s: completion latencies are disabled: its latencies are counted from submission (lat)",
+				e.describe())
 		}
 	}
 	if err := ctx.Err(); err != nil {

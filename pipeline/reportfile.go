@@ -144,7 +144,8 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 		now := r.job.entry.histogram(&j.Directions[d])
 		since := now.Clone()
 		if before := r.sofar[d]; before != nil && !since.Subtract(before) {
-			r.queue = append(r.queue, item[align.Row]{err: fmt.Errorf("%s: job %s: %s: counts fall from one report to the next", r.out.File.Name(), j.Name, d)})
+			r.queue = append(r.queue, item[align.Row]{err: fmt.Errorf("%s: job %s: %s: counts fall from one "+
+				"report to the next", r.out.File.Name(), j.Name, d)})
 			continue
 		}
 		r.sofar[d] = now

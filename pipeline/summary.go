@@ -53,7 +53,10 @@ func (p *plan) totals(d fiolog.Direction, h *hist.Histogram, t *tallies) *mappin
 	if h.IsEmpty() && reported == 0 {
 		return nil
 	}
-	out := &mapping.Totals{Requests: int64(h.Total()), Latency: mapping.NewLatency(h, nil), Means: p.means(d, t), Sums: p.sums(d, t), Fio: p.fioLatency(d)}
+	out := &mapping.Totals{
+		Requests: int64(h.Total()), Latency: mapping.NewLatency(h, nil),
+		Means: p.means(d, t), Sums: p.sums(d, t), Fio: p.fioLatency(d),
+	}
 	if h.IsEmpty() { // a report without bins has only requests and means
 		out.Requests, out.Latency.Mean = reported, out.Means.Clat
 	}
@@ -310,7 +313,9 @@ func (p *plan) runHosts() []mapping.RunHost {
 	for _, j := range p.jobs {
 		i := slices.IndexFunc(hosts, func(h mapping.RunHost) bool { return h.Name == j.host })
 		if i < 0 {
-			hosts = append(hosts, mapping.RunHost{Name: j.host, Start: j.start, Clock: j.clock.String(), ClockErrorMS: j.error.Milliseconds()})
+			hosts = append(hosts, mapping.RunHost{
+				Name: j.host, Start: j.start, Clock: j.clock.String(), ClockErrorMS: j.error.Milliseconds(),
+			})
 			i = len(hosts) - 1
 		}
 		h := &hosts[i]
@@ -359,9 +364,11 @@ func (p *plan) whyNoWindows() string {
 	}
 	switch {
 	case len(p.averages) > 0:
-		return "its logs are averages (log_avg_msec), which have no percentiles: " + options + ", or without log_avg_msec"
+		return "its logs are averages (log_avg_msec), which have no percentiles: " + options +
+			", or without log_avg_msec"
 	case !latency:
-		return "completion latencies are disabled (disable_clat, disable_lat or gtod_reduce): run fio without that option, and with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
+		return "completion latencies are disabled (disable_clat, disable_lat or gtod_reduce): run fio without " +
+			"that option, and with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
 	case !percentiles:
 		return "clat_percentiles=0 leaves the rows out of histogram logs: run fio without it"
 	case !hist && len(p.run.Logs) > 0:
@@ -369,7 +376,8 @@ func (p *plan) whyNoWindows() string {
 	case hist && !msec:
 		return "log_hist_msec is not set, so that the histogram logs are empty: " + options
 	case hist:
-		return "its histogram logs have no rows: they were cut, or the run took less than an interval: keep them whole, or set --log_hist_msec to less"
+		return "its histogram logs have no rows: they were cut, or the run took less than an interval: keep them " +
+			"whole, or set --log_hist_msec to less"
 	}
 	return "no histogram logs and no logs of single completions: " + options
 }

@@ -37,7 +37,8 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 	case stats.TotalIOs == 0 && logged.IsEmpty():
 		return nil
 	case logged.Total() > total:
-		t.problems.skip(fmt.Errorf("%s: its logs have %.0f requests, more than the %.0f of the report: some rows are of another run, or are there twice; keep the files of each run in a folder of their own",
+		t.problems.skip(fmt.Errorf("%s: its logs have %.0f requests, more than the %.0f of the report: some rows "+
+			"are of another run, or are there twice; keep the files of each run in a folder of their own",
 			describe(e, d), logged.Total(), total))
 		return nil
 	case len(stats.Clat.Bins) == 0:
@@ -55,7 +56,8 @@ func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
 	}
 	switch {
 	case !rest.Subtract(logged):
-		t.problems.skip(fmt.Errorf("%s: the bins of its logs are not among those of the report: the logs are of another run, or were changed; keep the files of each run in a folder of their own", describe(e, d)))
+		t.problems.skip(fmt.Errorf("%s: the bins of its logs are not among those of the report: the logs are of "+
+			"another run, or were changed; keep the files of each run in a folder of their own", describe(e, d)))
 		t.missing.add(d, int64(total-logged.Total()))
 		return nil
 	case damaged && !t.cut(e):
@@ -91,7 +93,8 @@ func (t *tallies) mixedTail(e *entry) []align.Row {
 	}
 	switch {
 	case all.Total() > total:
-		t.problems.skip(fmt.Errorf("%s: its logs have %.0f requests, more than the %.0f of the report; keep the files of each run in a folder of their own", e.describe(), all.Total(), total))
+		t.problems.skip(fmt.Errorf("%s: its logs have %.0f requests, more than the %.0f of the report; keep the "+
+			"files of each run in a folder of their own", e.describe(), all.Total(), total))
 		return nil
 	case err != nil || all.IsEmpty() || rest.IsEmpty() || damaged && !t.cut(e) || !rest.Subtract(all):
 		t.missing.add(fiolog.Read, int64(total-all.Total()))
@@ -110,7 +113,8 @@ func (t *tallies) mixedTail(e *entry) []align.Row {
 		}
 	}
 	if n := rest.Total(); n > 0 && shares[0] != all.Total() && shares[1] != all.Total() && shares[2] != all.Total() {
-		t.problems.note("%s: fio reported all directions in one (unified_rw_reporting): the %.0f requests of its end are divided in proportion to those before", e.describe(), n)
+		t.problems.note("%s: fio reported all directions in one (unified_rw_reporting): the %.0f requests of its "+
+			"end are divided in proportion to those before", e.describe(), n)
 	}
 	return rows
 }
@@ -157,10 +161,12 @@ func (t *tallies) place(e *entry, d fiolog.Direction, rest *hist.Histogram) (ali
 	case t.totals && !e.wantsRows() && (interval == 0 || row.End-row.Start > 2*interval+interval/10):
 		return row, false // reported once for the run
 	case interval == 0 || row.End-row.Start > 2*interval+interval/10:
-		t.problems.note("%s: %d requests of the report are not in its log, which ends at %d ms of %d: they count in the run's totals, and in no window; if the log was cut, copy it again",
+		t.problems.note("%s: %d requests of the report are not in its log, which ends at %d ms of %d: they count "+
+			"in the run's totals, and in no window; if the log was cut, copy it again",
 			describe(e, d), row.Total, row.Start, e.ran)
 	case crowded(logged, t.last(e), row, interval):
-		t.problems.note("%s: %d requests of the report are not in its log, too many for its last %d ms: rows are missing; they count in the run's totals, and in no window; copy the log again",
+		t.problems.note("%s: %d requests of the report are not in its log, too many for its last %d ms: rows are "+
+			"missing; they count in the run's totals, and in no window; copy the log again",
 			describe(e, d), row.Total, row.End-row.Start)
 	default:
 		t.recovered.add(d, int64(row.Total))

@@ -118,7 +118,8 @@ func writtenOf(j *job) (time.Time, clock) {
 
 // certain reports whether a job's start is known by its report, not only estimated.
 func (b *planner) certain(j *job) bool {
-	return !j.start.IsZero() && j.entry != nil && (isOneStage(b.entriesOf(j)) || j.entry.out.reports > 1 || j.clock == clockStart || j.clock == clockMtime)
+	return !j.start.IsZero() && j.entry != nil &&
+		(isOneStage(b.entriesOf(j)) || j.entry.out.reports > 1 || j.clock == clockStart || j.clock == clockMtime)
 }
 
 // entriesOf are all entries of a job's output on its host.
@@ -148,7 +149,8 @@ func (b *planner) setOtherClocks() {
 		}
 		j.origin = j.before()
 		if j.entry == nil {
-			b.note("%s: its times count from %d ms before its first row: that is used as the job's start", j.log.File.Name(), j.first)
+			b.note("%s: its times count from %d ms before its first row: that is used as the job's start",
+				j.log.File.Name(), j.first)
 			continue
 		}
 		if end, by := j.entry.out.written(); !end.IsZero() {
@@ -171,7 +173,8 @@ func isOtherClock(j *job) bool {
 	if j.entry == nil {
 		return j.first > late+100*j.interval
 	}
-	if id := j.entry.option("log_alternate_epoch_clock_id"); id != "" && id != "0" && j.entry.hasOption("log_alternate_epoch") {
+	id := j.entry.option("log_alternate_epoch_clock_id")
+	if id != "" && id != "0" && j.entry.hasOption("log_alternate_epoch") {
 		return true
 	}
 	return j.ran > 0 && j.first > j.ran+10*max(j.interval, 1000)
@@ -185,7 +188,8 @@ func (b *planner) setStart() error {
 			continue
 		}
 		if !isPossible(j.start) {
-			b.skip(fmt.Errorf("%s: %s puts its start in the year %d, which cannot be: not used", j.log.File.Name(), j.clock, j.start.Year()))
+			b.skip(fmt.Errorf("%s: %s puts its start in the year %d, which cannot be: not used",
+				j.log.File.Name(), j.clock, j.start.Year()))
 			j.moment = moment{}
 			continue
 		}
@@ -263,7 +267,8 @@ func (b *planner) setWindow() error {
 	if b.opt.Window > 0 {
 		b.window = max(b.opt.Window.Milliseconds(), 1)
 		if b.window < rows-rows/20 {
-			return fmt.Errorf("windows of %v are shorter than its rows, which do not show when in %v a request completed: give --interval %v or more",
+			return fmt.Errorf("windows of %v are shorter than its rows, which do not show when in %v a request "+
+				"completed: give --interval %v or more",
 				b.opt.Window, time.Duration(rows)*time.Millisecond, time.Duration(rows)*time.Millisecond)
 		}
 	}

@@ -150,7 +150,8 @@ func newMerger(streams []*Stream, opt Options) *merger {
 	}
 	for range min(count, max(len(streams), 1)) {
 		m.workers = append(m.workers, &worker{
-			grid: grid{opt.Window, min(max(opt.Tolerance, 0), opt.Window/2)}, weighting: opt.Weighting, spreadAll: opt.SpreadAll,
+			grid:      grid{opt.Window, min(max(opt.Tolerance, 0), opt.Window/2)},
+			weighting: opt.Weighting, spreadAll: opt.SpreadAll,
 			open: map[int64][]*sum{}, slots: len(keys),
 		})
 	}

@@ -77,7 +77,8 @@ func (r *rounder) balance(bins []hist.Bin) []hist.Bin {
 			}
 		}
 		r.carry[most]--
-		at, found := slices.BinarySearchFunc(bins, uint32(most), func(b hist.Bin, i uint32) int { return cmp.Compare(b.Index, i) })
+		byIndex := func(b hist.Bin, i uint32) int { return cmp.Compare(b.Index, i) }
+		at, found := slices.BinarySearchFunc(bins, uint32(most), byIndex)
 		if !found {
 			bins = slices.Insert(bins, at, hist.Bin{Index: uint32(most)})
 		}

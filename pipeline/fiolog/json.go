@@ -134,7 +134,8 @@ func (s *documents) take(p []byte, atStart bool) {
 			s.finish()
 			canBegin = true
 		case len(s.doc) > maxDocument:
-			s.cutShort(fmt.Sprintf("more than %d bytes of one report, which group_reporting makes smaller", maxDocument))
+			s.cutShort(fmt.Sprintf("more than %d bytes of one report, which group_reporting makes smaller",
+				maxDocument))
 			return
 		}
 	}

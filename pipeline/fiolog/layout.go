@@ -36,7 +36,8 @@ func (r *Reader) checkColumns(whole bool, end int) *SyntaxError {
 		case r.err != nil:
 			return nil
 		case err != nil: // later rows have a known layout
-			return r.bad(end, binCount(n), fmt.Sprintf("%s as in line %d", binCount(r.layout.columns), r.layout.line), !whole)
+			want := fmt.Sprintf("%s as in line %d", binCount(r.layout.columns), r.layout.line)
+			return r.bad(end, binCount(n), want, !whole)
 		}
 	}
 	if want := r.layout.columns; n != want {

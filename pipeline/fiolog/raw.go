@@ -80,7 +80,8 @@ func parseRaw(line []byte, rec *Record) (fault, bool) {
 func (rec *Record) setRaw(v *[rawUsed]uint64, at *[rawUsed]int, fields, end int) (fault, bool) {
 	switch {
 	case fields < rawFields || fields > maxRawFields:
-		return fault{end + 1, fmt.Sprintf("%d columns", fields), fmt.Sprintf("%d to %d", rawFields, maxRawFields)}, false
+		want := fmt.Sprintf("%d to %d", rawFields, maxRawFields)
+		return fault{end + 1, fmt.Sprintf("%d columns", fields), want}, false
 	case v[0] > latestTime:
 		return fault{at[0], fmt.Sprintf("\"%d\"", v[0]), "a time before the year 10000, in ms"}, false
 	case v[1] > math.MaxInt64:

@@ -159,7 +159,8 @@ func (r *Reader) slow() (*Record, *SyntaxError) {
 		r.err = fmt.Errorf("%s: %w: it begins with %s", r.in.name, ErrNotLog, quoted(line))
 		return nil, nil
 	case long:
-		return nil, r.bad(1, fmt.Sprintf("more than %d bytes that begin with %s", maxLine, quoted(line)), "a row", false)
+		got := fmt.Sprintf("more than %d bytes that begin with %s", maxLine, quoted(line))
+		return nil, r.bad(1, got, "a row", false)
 	case isEmpty(line):
 		return nil, nil
 	}
@@ -169,7 +170,8 @@ func (r *Reader) slow() (*Record, *SyntaxError) {
 	if r.kind == ClatHist {
 		f, ok = parseSlow(text, r.bins, &r.row)
 		if r.rows == 0 && isAddressRow(line) {
-			r.err = fmt.Errorf("%s:%d: %w: column 2 is an address of fio's memory, where a histogram was; its counts are lost",
+			r.err = fmt.Errorf("%s:%d: %w: column 2 is an address of fio's memory, where a histogram was; its "+
+				"counts are lost",
 				r.in.name, r.in.line, ErrStoredCompressed)
 			return nil, nil
 		}
