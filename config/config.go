@@ -23,7 +23,7 @@ type Config struct {
 	History string `mapstructure:"history"`
 
 	Source    string            `mapstructure:"source"`    // hist or raw, where a run has both
-	Interval  Interval          `mapstructure:"interval"`  // length of the windows; 0: a multiple of the logs' own, at least 1s; auto: as precision demands
+	Interval  Interval          `mapstructure:"interval"`  // length of the windows; 0: a multiple of the logs' interval, at least 1s; auto: as precision demands
 	Precision string            `mapstructure:"precision"` // of a percentile in each window, where interval is auto: p99:10%
 	Weighting string            `mapstructure:"weighting"` // inflight or completion
 	InFlight  string            `mapstructure:"inflight"`  // long: requests longer than a window are spread; all: all are

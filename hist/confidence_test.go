@@ -57,7 +57,7 @@ func TestConfidenceIntervalUnknown(t *testing.T) {
 	}
 }
 
-// TestConfidenceIntervalHolds: it holds the percentile itself, and is no wider with more
+// TestConfidenceIntervalHolds: it contains the percentile, and is no wider with more
 // of the same requests.
 func TestConfidenceIntervalHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -121,7 +121,7 @@ func checkWhole(t *testing.T, run *mapping.Run, raw []fiotest.Completion, limit 
 	}
 }
 
-// errorsOf are, for each percentile and the maximum, the errors of all windows.
+// errorsOf returns the errors of all windows for each percentile and the maximum.
 func errorsOf(docs []*mapping.Interval, raw []fiotest.Completion) [][]float64 {
 	errs := make([][]float64, len(accuracyNames))
 	for _, d := range docs {

@@ -22,7 +22,7 @@ const (
 	// With this variable set, the test binary is the program itself, signals and all.
 	programVariable = "FIO2ES_TEST_PROGRAM"
 
-	// How many files it may then have open; empty is no limit of its own.
+	// How many files it may then have open; empty is no limit.
 	filesVariable = "FIO2ES_TEST_FILES"
 )
 

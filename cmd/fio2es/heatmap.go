@@ -68,7 +68,7 @@ that has requests.`,
 			}
 			a.fit(how)
 			to := a.stdout
-			if how.colour { // the map has escapes of its own, and its title is cleaned
+			if how.colour { // the map contains escapes for colours, and its title is cleaned
 				to = a.screen
 			}
 			r := &reading{app: a}

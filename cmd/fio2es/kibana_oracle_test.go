@@ -22,7 +22,7 @@ const hdrResolution = 1.0 / 1024
 // those of each bucket, and merges their histograms.
 //
 // The bound: hdr takes the request of rank round(q*N), hist the one of ceil(q*N), so hdr
-// is at most one request low. Documents hold the middles of bins, and hist places each
+// is at most one request low. Documents contain the middles of bins, and hist places each
 // request in its bin. So an answer lies in the bin of hist's answer, or in that of the
 // request before, each widened by hdr's resolution: with bins of 1/64, less than 0.9 %
 // from hist's where it is the same bin. Where requests are few, the one before may be far.
@@ -211,7 +211,7 @@ func (o *oracle) buckets(name, kind string, params, below, answer map[string]any
 	}
 }
 
-// isOf tells whether a document is in the bucket of a composite aggregation.
+// isOf reports whether a document is in the bucket of a composite aggregation.
 func isOf(d document, sources []any, key map[string]any) bool {
 	for _, s := range sources {
 		for name, kinds := range s.(map[string]any) {
@@ -341,7 +341,7 @@ func (o *oracle) percentiles(name string, params, answer map[string]any, documen
 	}
 }
 
-// isIn tells whether microseconds are in the bin of an answer.
+// isIn reports whether microseconds are in the bin of an answer.
 func isIn(µs float64, a hist.Answer) bool {
 	return µs >= a.Low/1000*(1-hdrResolution) && µs <= a.High/1000*(1+hdrResolution)
 }

@@ -54,9 +54,9 @@ func newTransport(c Config, urls []*url.URL) (*http.Transport, error) {
 	}, nil
 }
 
-// pinned accepts a server if its own certificate has the fingerprint, or if an authority whose
-// certificate has it has signed the server's, for this host. It checks the signature, because
-// anyone can send the authority's certificate along.
+// pinned accepts a server if its own certificate has the fingerprint. It also accepts a server
+// whose certificate is for this host and signed by an authority whose certificate has the
+// fingerprint. It checks the signature, because anyone can send the authority's certificate.
 func pinned(state tls.ConnectionState, want []byte, urls []*url.URL) error {
 	chain := state.PeerCertificates
 	for i, cert := range chain {

@@ -96,7 +96,7 @@ func TestMergeKeepsBins(t *testing.T) {
 	}
 }
 
-// anyLast tells whether there are streams whose layout is not known from the start.
+// anyLast reports whether there are streams whose layout is not known from the start.
 func anyLast(jobs []jobRows) bool {
 	return slices.ContainsFunc(jobs, func(j jobRows) bool { return j.last })
 }
