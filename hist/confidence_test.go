@@ -11,7 +11,7 @@ import (
 )
 
 // TestConfidenceInterval: of many samples of a known distribution, 95 % have the true
-// percentile in their interval, 99 % where that is asked for.
+// percentile in their interval, 99 % if that is the confidence.
 func TestConfidenceInterval(t *testing.T) {
 	const samples = 3000
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -230,7 +230,7 @@ func (r *Run) WithFiles() *Run {
 	return &c
 }
 
-// Of is how many there are of a level.
+// Of returns how many there are of a level.
 func (d Documents) Of(l Level) int {
 	switch l {
 	case Cluster:

@@ -32,7 +32,7 @@ const (
 // errLeftOut ends a command that was done, except for what it reported on stderr.
 var errLeftOut = errors.New("something was left out")
 
-// errMet ends a command that was done, but for a gate that failed: a condition of --fail-if, or an
+// errMet ends a command that was done, but whose gate failed: a condition of --fail-if, or an
 // SLA rule. Stderr names it.
 var errMet = errors.New("a gate failed")
 

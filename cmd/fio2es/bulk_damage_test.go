@@ -231,7 +231,7 @@ func firstDifference(got, want []string) string {
 	return fmt.Sprintf("got  …%s…\nwant …%s…", around(g), around(w))
 }
 
-// checkDamaged compares what came of a damaged archive with what should have.
+// checkDamaged compares the result of a damaged archive with the expected one.
 func checkDamaged(t *rapid.T, whole, files archiveFiles, good, got output, code int) {
 	for path, want := range good {
 		d := damageOf(whole, files, path)

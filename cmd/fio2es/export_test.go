@@ -201,7 +201,7 @@ func TestExportOrder(t *testing.T) {
 	}
 }
 
-// TestReplaceFile: what was there stays until what replaces it is whole.
+// TestReplaceFile: the old file stays until the new one is complete.
 func TestReplaceFile(t *testing.T) {
 	dir := t.TempDir()
 	name, half, leftOut := filepath.Join(dir, "run.csv"), errors.New("half"), errors.New("left out")

@@ -35,7 +35,7 @@ func addPickFlags(f *pflag.FlagSet, pick *query.Pick) {
 	f.StringSliceVar(&pick.Exclude, "exclude", nil, "no runs with this in archive:path")
 }
 
-// addLevelsFlag adds the setting of which levels windows are made of.
+// addLevelsFlag adds --levels: the levels of the windows.
 func addLevelsFlag(f *pflag.FlagSet) {
 	f.StringSlice("levels", config.Default().Levels, "aggregate per cluster, host or job")
 }

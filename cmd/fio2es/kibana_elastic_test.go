@@ -86,7 +86,7 @@ func ingestExample(t *testing.T, real estest.Real, prefix string) {
 	request(t, real, "POST", "/"+prefix+"-*/_refresh", "", &struct{}{})
 }
 
-// ask sends a panel's search as Kibana would. The answer must be whole.
+// ask sends a panel's search as Kibana would. The answer must be complete.
 func ask(t *testing.T, real estest.Real, r kibanatest.Request, c kibanatest.Context) json.RawMessage {
 	t.Helper()
 	search, err := kibanatest.Resolve(r.URL, c)
@@ -110,7 +110,7 @@ func searchFor(t *testing.T, real estest.Real, s kibanatest.Search) json.RawMess
 	return answer
 }
 
-// compareAnswer compares with what is recorded, numbers but for their last digits. What
+// compareAnswer compares with what is recorded, numbers without their last digits. What
 // later versions say besides is left aside.
 func compareAnswer(t *testing.T, r kibanatest.Request, kind, prefix string, answer json.RawMessage) {
 	t.Helper()

@@ -225,7 +225,7 @@ func isOf(d document, sources []any, key map[string]any) bool {
 	return true
 }
 
-// valuesOf are those of a field, also of its second form as a keyword.
+// valuesOf returns the values of a field, also of its second form as a keyword.
 func valuesOf(d document, field string) []any {
 	return d.values[strings.TrimSuffix(field, ".keyword")]
 }
@@ -282,7 +282,7 @@ func lengthOf(interval string) time.Duration {
 	return length
 }
 
-// timeOf is a field of type date, or milliseconds as such, in milliseconds.
+// timeOf returns a field of type date, or a number of milliseconds, in milliseconds.
 func timeOf(d document, field string) float64 {
 	v := d.values[strings.TrimSuffix(field, ".time")]
 	if len(v) == 0 {

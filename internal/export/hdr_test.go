@@ -152,7 +152,7 @@ func valueAt(bars []hdrhistogram.Bar, rank float64) int64 {
 }
 
 // TestHDRKnown: the same histogram, as HdrHistogram for Python 0.10.8 writes it (its C code;
-// hdrhistogram-go 1.4.0 gives the same but for how well it is packed).
+// hdrhistogram-go 1.4.0 gives the same, compressed differently).
 func TestHDRKnown(t *testing.T) {
 	const known = "HISTFAAAAEF4nJNpmSzMwMCgwQABzFCaEcT+DwT2HyACTCyMN1i+MjY0NDAyczyX5ZLl2dsH4jUI3L3M2NQABgJ7eYUAe+MUuA=="
 	h := hist.New(hist.Fio3(0))

@@ -132,7 +132,7 @@ func (c *comparison) follow(j *truthJob, dir int, rows []int64, k int, at, slack
 	return least, most
 }
 
-// view is the windows of one level and direction beside the jobs they are of.
+// view is the windows of one level and direction, and their jobs.
 type view struct {
 	name    string
 	windows []window
@@ -413,7 +413,7 @@ func (c *comparison) relative(sorted []int64, q, value float64, open int) float6
 	return off / max(truth, 1)
 }
 
-// checkRunPercentiles: those of the whole run are within a bin.
+// checkRunPercentiles: the percentiles of the whole run are within a bin.
 func (c *comparison) checkRunPercentiles(dir int) {
 	var sorted []int64
 	for _, j := range c.jobs {

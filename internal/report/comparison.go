@@ -14,7 +14,7 @@ type comparison struct {
 	Other   int    // the run's place on the page, from 1; the first is the baseline
 	Title   string // of the run
 	Changes []change
-	Why     string // there are none, such as "mode read, not write"
+	Why     string // why there are none, such as "mode read, not write"
 }
 
 // change is how a metric differs.

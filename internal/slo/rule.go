@@ -19,7 +19,7 @@ type Rule struct {
 
 // number is one of a rule, with its unit.
 type number struct {
-	text  string // as it was written, but for case and spaces: "10ms"
+	text  string // as it was written, without upper case and spaces: "10ms"
 	value float64
 }
 

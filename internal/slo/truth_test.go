@@ -134,7 +134,7 @@ type slot struct {
 	completed int64
 }
 
-// naive judges the slots of a run one by one; ok is for those that a rule can be asked of.
+// naive judges the slots of a run one by one. ok is set if a rule applies to a slot.
 func naive(slots []slot, ask func(s slot) (value float64, met, ok bool), upper bool) (w Windows) {
 	last := -1 // slot that was not broken
 	for i, s := range slots {
@@ -164,7 +164,7 @@ func naive(slots []slot, ask func(s slot) (value float64, met, ok bool), upper b
 	return w
 }
 
-// TestWindows: shares and stretches are those of a count, slot by slot, and the order of
+// TestWindows: shares and stretches equal a count slot by slot, and the order of
 // windows does not matter.
 func TestWindows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -159,7 +159,7 @@ func TestAbandoned(t *testing.T) {
 	})
 }
 
-// mortal is a server that everybody loses after some requests. The next one is cut short:
+// mortal is a server that goes away after some requests. The next one is cut short:
 // of what changes many documents it does a part.
 type mortal struct {
 	http.Handler

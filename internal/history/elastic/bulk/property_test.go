@@ -211,7 +211,7 @@ func TestNothingIsLost(t *testing.T) {
 	t.Logf("%d fault scripts, %d documents in %d requests, %d rejected, none lost", cases.Load(), documents.Load(), requests.Load(), rejected.Load())
 }
 
-// TestNeverLies: when something goes wrong that does not heal the ingest may fail, but
+// TestNeverLies: after a permanent failure the ingest may fail, but
 // it does not say that it has not.
 func TestNeverLies(t *testing.T) {
 	dir := t.TempDir()
