@@ -320,6 +320,11 @@ func (m *merger) close(yield func(*Window, error) bool) bool {
 				return false
 			}
 		}
+		for _, s := range total {
+			if s != nil {
+				s.release()
+			}
+		}
 		for _, w := range m.workers {
 			w.floor = at + 1
 		}
@@ -374,6 +379,7 @@ func (w *worker) addTo(total []*sum, at int64) []*sum {
 			total[i] = s
 		default:
 			total[i].merge(s)
+			s.release()
 		}
 	}
 	return total

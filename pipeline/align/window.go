@@ -2,6 +2,7 @@ package align
 
 import (
 	"math"
+	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -32,6 +33,25 @@ type sum struct {
 	completed  float64
 	start, end edge // of whole rows that reach the window's edges
 	cut        bool // some rows cross them
+}
+
+// used has sums that are no longer needed. The bins of a new one take 15 KB, and clearing
+// them again costs more than adding the rows of a window.
+var used sync.Pool
+
+// newSum is an empty sum.
+func newSum(l hist.Layout) *sum {
+	if s, ok := used.Get().(*sum); ok && s.latencies.Layout() == l {
+		return s
+	}
+	return &sum{latencies: *hist.New(l)}
+}
+
+// release makes a sum that nothing refers to available to [newSum].
+func (s *sum) release() {
+	s.latencies.Reset()
+	*s = sum{latencies: s.latencies}
+	used.Put(s)
 }
 
 // edge is the distance of the rows of n requests from an edge, in milliseconds times requests.
@@ -79,7 +99,7 @@ func (w *worker) at(window int64, slot int) *sum {
 		w.open[window] = slots
 	}
 	if slots[slot] == nil {
-		slots[slot] = &sum{latencies: *hist.New(w.layout)}
+		slots[slot] = newSum(w.layout)
 	}
 	return slots[slot]
 }

@@ -82,8 +82,9 @@ func (n *Writer) pair(ctx context.Context, index, id string, document []byte) er
 		return fmt.Errorf("write documents: %w", err)
 	}
 	n.buf = append(mapping.AppendAction(n.buf[:0], index, id), '\n')
-	n.buf = append(append(n.buf, document...), '\n')
-	if _, err := n.w.Write(n.buf); err != nil {
+	n.w.Write(n.buf)
+	n.w.Write(document)
+	if err := n.w.WriteByte('\n'); err != nil { // also those of the writes before
 		return fmt.Errorf("write documents: %w", err)
 	}
 	return nil
