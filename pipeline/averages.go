@@ -98,7 +98,7 @@ func (a *averages) request(j *job, d fiolog.Direction, at int64, bytes uint64) {
 	sumOf(a.series, averageKey{w, j.key(d)}).bandwidth += float64(bytes) * 1000
 }
 
-// key is the job's at the lowest level.
+// key is the key of the job at the lowest level.
 func (j *job) key(d fiolog.Direction) align.Key {
 	return align.Key{Level: align.Job, Host: j.host, Job: j.name(), Direction: d}
 }

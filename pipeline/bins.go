@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// hintFor is what is known of the bins of a log beside its columns: from the user and, for
+// hintFor is what is known of the bins of a log besides its columns: from the user and, for
 // the rest, from the reports that may cover the log, if they agree.
 func (b *planner) hintFor(log cbt.Log) hist.Hint {
 	var hints []hist.Hint

@@ -151,7 +151,7 @@ func (e *entry) failed(s *fiolog.DirectionStats) (int64, error) {
 		e.out.File.Name(), e.Name, n, s.TotalIOs)
 }
 
-// wantsRows reports whether the job's options ask for a histogram log. If the run has only
+// wantsRows reports whether the job's options name a histogram log. If the run has only
 // totals, the log of such a job is missing.
 func (e *entry) wantsRows() bool {
 	return e.hasOption("write_hist_log") && milliseconds(e.option("log_hist_msec")) > 0

@@ -215,7 +215,7 @@ func (p *plan) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// name is the job's at level Job: volume and number.
+// name is the name of the job at level Job: volume and number.
 func (j *job) name() string {
 	if j.volume == "" {
 		return fmt.Sprint(j.number)

@@ -241,8 +241,8 @@ func (b *planner) startOfFiles(later map[*job]time.Duration) error {
 	return nil
 }
 
-// widenLocal says how little a start is worth that is taken from a zip without Unix times:
-// they are of an unknown time zone.
+// widenLocal widens the error of a start from a zip without Unix times: the time zone of its
+// times is unknown.
 func (b *planner) widenLocal() {
 	isLocal := func(j *job) bool { return j.log.File.ModLocal }
 	if b.clock != clockMtime || !slices.ContainsFunc(b.jobs, isLocal) {

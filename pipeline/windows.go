@@ -194,7 +194,7 @@ func (p *plan) clip(w *align.Window, t *tallies) {
 	w.Start, w.End = max(w.Start, start), min(w.End, end)
 }
 
-// covers reports whether a job is one of those that a window is of.
+// covers reports whether a window has requests of a job, by its level.
 func covers(key align.Key, j *job) bool {
 	switch key.Level {
 	case align.Cluster:

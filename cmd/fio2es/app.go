@@ -185,8 +185,8 @@ func (a *app) conclude(err error) int {
 	return code
 }
 
-// errorLines are the texts of errors that were joined. The end of a line within one of them
-// is none of ours: a name or a server's answer has it, and it is shown as such.
+// errorLines are the texts of errors that were joined. A line end within one of them comes from
+// a name or a server's answer, so it does not begin a new line.
 func errorLines(err error) []string {
 	switch usage := err.(type) {
 	case usageError:

@@ -139,8 +139,8 @@ func (c *compatWriter) closeWindow() error {
 }
 
 // addUp merges the directions of a window. A single direction keeps the percentiles of its exact
-// weights. Requests that count less than half in a window have no whole count there;
-// if all are such, the direction with more of them speaks for the window.
+// weights. Requests that count less than half in a window have no whole count there. If all
+// requests are like that, the direction with more of them is taken for the window.
 func addUp(windows []*window.Window) (mapping.Latency, error) {
 	most := windows[0]
 	if len(windows) == 1 {
@@ -196,8 +196,8 @@ func snapEnds(rows []compatRow, interval int64) {
 }
 
 // printLogparser prints latencies in the unit that fio counts in: microseconds of fio 2,
-// nanoseconds since. Times are as those of the logs: absolute with log_unix_epoch. The
-// tool's samples are what a window has a share of, so that no row has none.
+// nanoseconds since. Times are as in the logs: absolute with log_unix_epoch. Samples
+// are the requests that have a share in a window, as in the tool, so no row is empty.
 func printLogparser(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.Layout) {
 	fmt.Fprintln(w, "end-time, samples, min, avg, median, 90%, 95%, 99%, max")
 	perMicrosecond, origin := 1000.0, int64(0)

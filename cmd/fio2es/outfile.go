@@ -92,7 +92,7 @@ func (a *app) writeOutput(name string, write func(io.Writer) error) error {
 	return writeFile(name, write)
 }
 
-// replaceFile is writeFile for what can fail in parts and still be whole.
+// replaceFile is writeFile for a file that may be complete although parts of it failed.
 func replaceFile(name string, write func(io.Writer) (whole bool, err error)) error {
 	var failed error
 	err := writeFile(name, func(w io.Writer) error {

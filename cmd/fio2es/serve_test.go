@@ -203,7 +203,7 @@ func TestServeLinks(t *testing.T) {
 	}
 }
 
-// TestServeNothing: what is wrong with a run is said, and not taken for a fault.
+// TestServeNothing: a page says what is wrong with a run, and is not an error.
 func TestServeNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "history.db")
 	store, err := sqlite.Open(t.Context(), file)

@@ -50,8 +50,8 @@ func (r *slaRow) isEverBroken() bool { return r.isInWindows() && r.longest() > 0
 // longest is the length of the longest time in which the rule was broken, milliseconds.
 func (r *slaRow) longest() int64 { return r.Windows.Longest.End - r.Windows.Longest.Start }
 
-// slaColumns have what is said of windows only where windows were judged, and what is said of
-// broken ones only where there are such.
+// slaColumns are the columns. Those about windows are empty unless windows were judged, and those
+// about broken windows are empty unless there are some.
 var slaColumns = slices.Concat(
 	facts.RunColumns(func(r *slaRow) *mapping.RunInfo { return &r.run.RunInfo }),
 	[]table.Column[*slaRow]{

@@ -31,8 +31,8 @@ func spoil(t *testing.T, db string, statements ...string) {
 	}
 }
 
-// TestMissingDocuments: rows of a history are lost. No command answers from the rest without
-// a word, and ingest of the same files restores them.
+// TestMissingDocuments: rows of a history are lost. Commands that answer from the rest say so,
+// and ingest of the same files restores them.
 func TestMissingDocuments(t *testing.T) {
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "h.db")

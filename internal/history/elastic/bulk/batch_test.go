@@ -279,8 +279,8 @@ func shownOnce(t *testing.T, client *es.Client, names []string) error {
 	return nil
 }
 
-// whole fails if readers do not see a run whole: its visible document says which version
-// they look for.
+// whole fails if readers do not see all documents of a run. Its visible run document says
+// which version they look for.
 func whole(t *testing.T, client *es.Client, names []string, want map[string]int64) error {
 	t.Helper()
 	have, err := counted(t.Context(), client, map[string]any{"match_all": map[string]any{}}, "fio-latency.*")
