@@ -40,28 +40,31 @@ func (m *merger) cool() {
 	}
 	for _, at := range m.openBefore(m.watermark(usualReach)) {
 		total := m.joined(at) // the list has some windows twice; the second time only cold sums are left
-		for _, s := range total {
+		m.cold[at] = make([]*sum, len(total))
+		for i, s := range total {
 			if s != nil {
-				s.pack()
+				m.cold[at][i] = s.pack()
 			}
 		}
-		m.cold[at] = total
+		m.recycle(total)
 	}
 }
 
-// pack keeps only the bins that are not zero. Requests that were spread over bins of another
-// layout stay as they are: their histogram records that.
-func (s *sum) pack() {
-	if !s.latencies.Rebinned() {
-		s.packed = s.latencies.Weights()
-		s.latencies = *hist.New(s.latencies.Layout())
+// pack returns a copy with only the bins that are not zero. Requests that were spread over
+// bins of another layout stay as they are: their histogram records that.
+func (s *sum) pack() *sum {
+	p := *s
+	if s.latencies.Rebinned() {
+		p.latencies = *s.latencies.Clone()
+	} else {
+		p.packed, p.latencies = s.latencies.Weights(), *hist.New(s.latencies.Layout())
 	}
+	return &p
 }
 
-// unpack undoes pack.
-func (s *sum) unpack() {
-	for _, b := range s.packed {
-		s.latencies.AddAt(b.Index, b.Count)
-	}
-	s.packed = nil
+// unpack adds a packed sum to an empty one and returns that.
+func (s *sum) unpack(empty *sum) *sum {
+	empty.merge(s)
+	empty.latencies.AddWeights(s.latencies.Layout(), s.packed)
+	return empty
 }

@@ -26,13 +26,14 @@ type rounder struct {
 	owed      float64   // the sum of carry
 	rebinned  bool
 	completed float64
+	usual     int // bins of a window, as of the last one
 }
 
 // bins returns the whole counts of a window's weights, ascending and without zeros. The
 // result is never nil: if no request rounds to one, it is empty.
 func (r *rounder) bins(h *hist.Histogram) []hist.Bin {
 	r.adopt(h)
-	out := []hist.Bin{}
+	out := make([]hist.Bin, 0, r.usual)
 	for i, weight := range h.All() {
 		due := r.carry[i] + weight
 		n := max(math.Floor(due), 0)
@@ -48,6 +49,7 @@ func (r *rounder) bins(h *hist.Histogram) []hist.Bin {
 	if r.rebinned {
 		out = r.balance(out)
 	}
+	r.usual = len(out) + len(out)/8
 	return out
 }
 

@@ -61,6 +61,7 @@ type worker struct {
 	weighting Weighting
 	spreadAll bool
 	open      map[int64][]*sum
+	free      []*sum // empty
 	slots     int
 	layout    hist.Layout
 	floor     int64 // windows before this one are closed
@@ -79,9 +80,20 @@ func (w *worker) at(window int64, slot int) *sum {
 		w.open[window] = slots
 	}
 	if slots[slot] == nil {
-		slots[slot] = &sum{latencies: *hist.New(w.layout)}
+		slots[slot] = w.take()
 	}
 	return slots[slot]
+}
+
+// take returns an empty sum: one that was used before, or a new one.
+func (w *worker) take() *sum {
+	n := len(w.free)
+	if n == 0 {
+		return &sum{latencies: *hist.New(w.layout)}
+	}
+	s := w.free[n-1]
+	w.free = w.free[:n-1]
+	return s
 }
 
 // maxWindows is the largest number of windows that a row is spread over. A longer row is a
