@@ -13,6 +13,9 @@ const (
 	Job                      // one job on one host
 )
 
+// Levels are all levels, from the widest.
+var Levels = [...]Level{Cluster, Host, Job}
+
 // String is the level's name in documents and index names.
 func (l Level) String() string {
 	switch l {
@@ -28,7 +31,7 @@ func (l Level) String() string {
 
 // ParseLevel is the inverse of [Level.String]; it fails with [ErrIdentity].
 func ParseLevel(name string) (Level, error) {
-	for l := Cluster; l <= Job; l++ {
+	for _, l := range Levels {
 		if l.String() == name {
 			return l, nil
 		}

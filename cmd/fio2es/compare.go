@@ -117,9 +117,9 @@ func (r *reading) compare(ctx context.Context, args []string, q *compareQuery, o
 	}
 	base, isMet := sides[0], false
 	var absent []error
-	r.tellDoubts(base, base)
+	r.logDoubts(base, base)
 	for _, other := range sides[1:] {
-		r.tellDoubts(base, other)
+		r.logDoubts(base, other)
 		lines, notes, err := compare.Compare(base, other, q.metrics, q.confidence)
 		for _, text := range notes {
 			r.log.Info("note: " + text)
@@ -177,7 +177,8 @@ func (r *reading) side(ctx context.Context, arg string) (*compare.Side, error) {
 			return nil, err
 		}
 		if len(paths) > 1 {
-			return nil, fmt.Errorf("%s: %d runs, want one: give the path of one, or ingest them and give its id: %s", part, len(paths), query.List(paths))
+			return nil, fmt.Errorf("%s: %d runs, want one: give the path of one, or ingest them and give its id: %s",
+				part, len(paths), query.List(paths))
 		}
 	}
 	return side, nil
@@ -215,8 +216,8 @@ func (r *reading) addToSide(ctx context.Context, side *compare.Side, part string
 	return nil
 }
 
-// tellDoubts says in what the runs of other differ from the baseline's first.
-func (r *reading) tellDoubts(base, other *compare.Side) {
+// logDoubts notes in what the runs of other differ from the baseline's first.
+func (r *reading) logDoubts(base, other *compare.Side) {
 	first := base.Runs[0]
 	for _, one := range other.Runs {
 		if differ := compare.Doubt(first.Document, one.Document); differ != "" {

@@ -72,7 +72,7 @@ func (e *exportWriter) add(w *window.Window, requests *hist.Histogram) error {
 		return nil
 	}
 	e.begun = true
-	err := e.to.Begin(&export.Run{ID: w.Run.ID, Name: w.Run.Name, Archive: w.Run.Archive, Start: w.Run.Start, IsAlike: e.alike[w.Run.ID]})
+	err := e.to.Begin(w.Run, e.alike[w.Run.ID])
 	if e.many && e.how.as == "hdrlog" || errors.Is(err, export.ErrOneRun) {
 		return usagef("%w, and these are several: name one run or folder", export.ErrOneRun)
 	}

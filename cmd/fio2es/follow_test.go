@@ -162,7 +162,7 @@ func TestRealFioFollow(t *testing.T) {
 	var out lockedText
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(t.Context(), []string{"--config", settings, "follow", "--every", "500ms", "--quiet", "2s", "--idle", "4s", "--format", "json", dir}, nil, &out, &errs)
+		ended <- run(t.Context(), []string{"--config", settings, "follow", "--every", "500ms", "--quiet", "10s", "--idle", "10s", "--format", "json", dir}, nil, &out, &errs)
 	}()
 	if err := <-over; err != nil {
 		t.Fatal(err)

@@ -52,7 +52,8 @@ column.
 --from, --to, --direction, --host and --job choose requests as for rank; directions are
 drawn together. Where fio's last bin has requests, the top row has all slower requests
 too ("or more"; open in CSV and JSON). A last column that is shorter than the others is
-drawn shorter, and coloured by its rate. --format csv and json write a line for each cell that has requests.`,
+drawn shorter, and coloured by its rate. --format csv and json write a line for each cell
+that has requests.`,
 		Example: `  fio2es heatmap latest
   fio2es heatmap latest --output map.svg
   fio2es heatmap results/ --direction write --host client01 --format csv`,

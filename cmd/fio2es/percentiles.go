@@ -23,9 +23,10 @@ whole run. X is a path, as for ingest (nothing is stored), or a run in the histo
 its id, the beginning of it, or "latest".
 
 Logs given by name are merged, and fio's report is found beside them. The content of a
-file decides what it is, not its name. Percentiles come from merged histograms: the requests of a bin count as evenly spread within it, so
-the error is less than the bin's width (1.6 % at coarseness 0). --method fio prints the
-value that fio prints for the bin instead. ≥ marks a latency in fio's last bin, which has
+file decides what it is, not its name. Percentiles come from merged histograms: the
+requests of a bin count as evenly spread within it, so the error is less than the bin's
+width (1.6 % at coarseness 0). --method fio prints the value that fio prints for the bin
+instead. ≥ marks a latency in fio's last bin, which has
 no upper end: it is that or more (the column open names them in CSV and JSON). * marks
 values that fio computed, of a single job whose report has no bins.
 
@@ -93,7 +94,7 @@ func (r *reading) percentiles(ctx context.Context, args []string, out *percentil
 			return err
 		}
 		if out.windows == 0 && !totalOnly {
-			r.tellOnlyTotals(run, doc)
+			r.logOnlyTotals(run, doc)
 		}
 		return out.total(doc)
 	})

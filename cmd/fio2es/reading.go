@@ -104,14 +104,16 @@ func (r *reading) lookUp(ctx context.Context, id string) (*query.Run, error) {
 }
 
 // read reads a run, as [query.Run.Read], and writes its messages to stderr.
-func (r *reading) read(ctx context.Context, run *query.Run, q *query.Query, take func(*window.Window) error) (*mapping.Run, error) {
+func (r *reading) read(
+	ctx context.Context, run *query.Run, q *query.Query, take func(*window.Window) error,
+) (*mapping.Run, error) {
 	doc, err := run.Read(ctx, q, take)
-	r.tell(run)
+	r.logRun(run)
 	return doc, err
 }
 
-// tell writes the messages of a run that has been read to stderr.
-func (r *reading) tell(run *query.Run) {
+// logRun writes the messages of a run that has been read to stderr.
+func (r *reading) logRun(run *query.Run) {
 	r.progress.Clear()
 	for _, text := range run.Warnings {
 		r.log.Warn(text)
@@ -125,8 +127,8 @@ func (r *reading) tell(run *query.Run) {
 	}
 }
 
-// tellOnlyTotals writes to stderr why a run that was read has only totals.
-func (r *reading) tellOnlyTotals(run *query.Run, doc *mapping.Run) {
+// logOnlyTotals writes to stderr why a run that was read has only totals.
+func (r *reading) logOnlyTotals(run *query.Run, doc *mapping.Run) {
 	if why := run.OnlyTotals(doc); why != "" {
 		r.log.Info(fmt.Sprintf("note: %s: only totals: %s", doc.Run.Name, why))
 	}
@@ -162,11 +164,12 @@ func (r *reading) refuseStored(run *mapping.Run) error {
 		case name == "weighting" && f.Value.String() == run.Weighting:
 			continue
 		case slices.ContainsFunc(r.flags.Args(), hasPath):
-			r.log.Info(fmt.Sprintf("note: --%s has no effect on %s, which is in the history: its windows were made when it was ingested", name, run.Run.Name))
+			r.log.Info(fmt.Sprintf("note: --%s has no effect on %s, which is in the history: its windows were made when it was ingested",
+				name, run.Run.Name))
 			continue
 		}
-		return usagef("--%s: run %s is in the history, and its windows were made when it was ingested: leave the option out, or ingest its files again with --%s %s",
-			name, run.Run.Name, name, strings.Trim(f.Value.String(), "[]"))
+		return usagef("--%s: run %s is in the history, and its windows were made when it was ingested: "+
+			"leave the option out, or ingest its files again with --%s %s", name, run.Run.Name, name, strings.Trim(f.Value.String(), "[]"))
 	}
 	return nil
 }

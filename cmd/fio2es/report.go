@@ -81,9 +81,9 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 	for _, part := range parts {
 		err := r.runs(ctx, part, func(run *query.Run, many bool) error {
 			doc, err := page.Add(ctx, run, part[0], many || len(parts) > 1)
-			r.tell(run)
+			r.logRun(run)
 			if doc != nil {
-				r.tellOnlyTotals(run, doc)
+				r.logOnlyTotals(run, doc)
 			}
 			return err
 		})

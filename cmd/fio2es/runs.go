@@ -78,7 +78,7 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 		runs = append(runs, r)
 	}
 	if len(runs) == 0 && !skipped {
-		if err := a.tellNoRuns(ctx, store); err != nil || format == "table" {
+		if err := a.printNoRuns(ctx, store); err != nil || format == "table" {
 			return err
 		}
 	}
@@ -89,8 +89,8 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 	return errLeftOut
 }
 
-// tellNoRuns says on stderr that no run matches, and what the history has.
-func (a *app) tellNoRuns(ctx context.Context, store history.Store) error {
+// printNoRuns says on stderr that no run matches, and what the history has.
+func (a *app) printNoRuns(ctx context.Context, store history.Store) error {
 	c, err := query.ReadContents(ctx, store)
 	if err != nil {
 		return err

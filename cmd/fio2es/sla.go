@@ -45,8 +45,8 @@ Each window counts by its length, the last one too. A latency in fio's last bin 
 no upper bound: a rule that only an upper bound could decide is unknown.
 
 The exit code is 4 if a rule is broken, and stderr names it; else 3 if a rule is
-unknown, because the run has no requests of its direction or no windows. NOTE says where the limit lies
-within the error of the histogram's bins.
+unknown, because the run has no requests of its direction or no windows. NOTE says
+where the limit lies within the error of the histogram's bins.
 
 --from, --to, --direction, --host and --job choose requests as for rank.
 
@@ -95,7 +95,8 @@ func parseRules(source string, texts []string) (rules []slo.Rule, err error) {
 	case len(faults) > 0:
 		return nil, usageError{errors.Join(faults...)}
 	case len(rules) == 0:
-		return nil, usagef("no rules: give some, such as --rule 'p99 <= 10ms', or set them in fio2es.yaml, such as sla: [p99 <= 10ms in 99%% of windows, iops >= 5000]")
+		return nil, usagef("no rules: give some, such as --rule 'p99 <= 10ms', or set them in fio2es.yaml, " +
+			"such as sla: [p99 <= 10ms in 99%% of windows, iops >= 5000]")
 	}
 	return rules, nil
 }

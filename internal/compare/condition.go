@@ -22,7 +22,8 @@ var conditionForm = regexp.MustCompile(`^\s*(?:(read|write|trim)\s*\.)?\s*(\w[\w
 func ParseCondition(text string) (Condition, error) {
 	m := conditionForm.FindStringSubmatch(text)
 	if m == nil {
-		return Condition{}, fmt.Errorf("%q: want [DIRECTION.]METRIC > N%% or < N%%, such as 'p99 > +10%%' or 'write.iops < -5%%'", text)
+		return Condition{}, fmt.Errorf("%q: want [DIRECTION.]METRIC > N%% or < N%%, "+
+			"such as 'p99 > +10%%' or 'write.iops < -5%%'", text)
 	}
 	metric, err := ParseMetric(m[2])
 	if err != nil {
@@ -73,7 +74,8 @@ func Check(conditions []Condition, base, other *Side, lines []Line) (g Gate) {
 				g.Met = append(g.Met, fmt.Sprintf("%s: %s against %s: %s %s from %s to %s, %s (%s)", c.Text, other.Name, base.Name,
 					l.Direction, l.Metric, l.BaseText(), l.OtherText(), l.Change.Text(), l.IntervalText()))
 			} else if l.Verdict == Unknown {
-				g.Unknown = append(g.Unknown, fmt.Sprintf("%s: %s against %s: %s: not checked: %s", c.Text, other.Name, base.Name, l.Direction, l.Why))
+				g.Unknown = append(g.Unknown, fmt.Sprintf("%s: %s against %s: %s: not checked: %s",
+					c.Text, other.Name, base.Name, l.Direction, l.Why))
 			}
 		}
 		if isAbsent {

@@ -37,8 +37,8 @@ func TestParseCondition(t *testing.T) {
 	}
 }
 
-// TestCheck: a condition is met by a change beyond its limit that is no chance; it is open
-// where nobody knows, and absent where nothing is what it is about.
+// TestCheck: a condition is met by a change beyond its limit whose interval excludes 0. It is unknown
+// without an interval, and absent without its direction.
 func TestCheck(t *testing.T) {
 	line := func(direction, name string, change float64, v Verdict) Line {
 		m, err := ParseMetric(name)

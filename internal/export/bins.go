@@ -9,6 +9,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // bin is a bin of a window that has requests.
@@ -43,7 +44,7 @@ func (b *bin) high() any {
 // CSV writes a line for each window and bin.
 type CSV struct {
 	to  *table.Writer[*bin]
-	run *Run
+	run *mapping.RunInfo
 }
 
 // NewCSV writes lines to w, the names of the columns first. Unless exact is set, names that a
@@ -57,14 +58,14 @@ func NewCSV(w io.Writer, exact bool) *CSV {
 }
 
 // Begin implements [Writer].
-func (c *CSV) Begin(run *Run) error {
+func (c *CSV) Begin(run *mapping.RunInfo, _ bool) error {
 	c.run = run
 	return nil
 }
 
 // Add writes the lines of a window.
 func (c *CSV) Add(w *window.Window, requests *hist.Histogram) error {
-	start, end := c.run.times(w)
+	start, end := times(c.run, w)
 	b := &bin{of: [...]any{c.run.ID, c.run.Archive, c.run.Name, w.Level.String(), w.Host, w.Job, w.Direction,
 		w.Start.Sub(c.run.Start).Milliseconds(), w.End.Sub(c.run.Start).Milliseconds(), start, end}}
 	layout := requests.Layout()
@@ -85,8 +86,8 @@ func (c *CSV) End() error { return nil }
 func (c *CSV) Close() error { return c.to.Flush() }
 
 // times are those of a window, empty where they are not known.
-func (r *Run) times(w *window.Window) (start, end string) {
-	if !r.Known() {
+func times(run *mapping.RunInfo, w *window.Window) (start, end string) {
+	if !hasClock(run) {
 		return "", ""
 	}
 	const layout = "2006-01-02T15:04:05.000Z"
@@ -97,7 +98,7 @@ func (r *Run) times(w *window.Window) (start, end string) {
 type JSON struct {
 	w   *bufio.Writer
 	to  *json.Encoder
-	run *Run
+	run *mapping.RunInfo
 }
 
 // NewJSON writes objects to w.
@@ -125,7 +126,7 @@ type jsonWindow struct {
 }
 
 // Begin implements [Writer].
-func (j *JSON) Begin(run *Run) error {
+func (j *JSON) Begin(run *mapping.RunInfo, _ bool) error {
 	j.run = run
 	return nil
 }
@@ -136,7 +137,7 @@ func (j *JSON) Add(w *window.Window, requests *hist.Histogram) error {
 		Run: j.run.ID, Archive: j.run.Archive, Name: j.run.Name, Level: w.Level.String(), Host: w.Host, Job: w.Job, Direction: w.Direction,
 		StartMS: w.Start.Sub(j.run.Start).Milliseconds(), EndMS: w.End.Sub(j.run.Start).Milliseconds(),
 	}
-	l.Start, l.End = j.run.times(w)
+	l.Start, l.End = times(j.run, w)
 	layout := requests.Layout()
 	for i, n := range requests.All() {
 		low, high := layout.Bounds(i)

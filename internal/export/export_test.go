@@ -23,7 +23,7 @@ import (
 // golden compares with a file of testdata.
 // exported is a run with its windows.
 type exported struct {
-	Run
+	mapping.RunInfo
 	windows []given
 }
 
@@ -34,8 +34,8 @@ type given struct {
 }
 
 // runs are two small runs. The first has a host with a hostile name, a gap, windows that do
-// not follow one another to the millisecond, and a request in the open last bin; nobody
-// knows when the second was.
+// not follow one another to the millisecond, and a request in the open last bin; the
+// start of the second is not known.
 func runs() []exported {
 	start := time.Date(2026, 1, 31, 9, 12, 0, 250e6, time.UTC)
 	window := func(from time.Time, host, direction string, begin, end int, l hist.Layout, latencies ...int64) given {
@@ -48,13 +48,13 @@ func runs() []exported {
 	}
 	const hostile = "a \"b\"\\c,\nd\xff"
 	return []exported{
-		{Run{Name: "seq/4k", Archive: "results", Start: start}, []given{
+		{mapping.RunInfo{Name: "seq/4k", Archive: "results", Start: start}, []given{
 			window(start, "client01", "read", 0, 1000, hist.Fio3(0), 90, 950_000, 1_200_000),
 			window(start, hostile, "write", 3, 1003, hist.Fio3(3), 2_000_000, 2_500_000),
 			window(start, "client01", "read", 1001, 2001, hist.Fio3(2), 1_000_000),
 			window(start, "client01", "read", 6000, 7000, hist.Fio3(0), 3_000_000, 20e9),
 		}},
-		{Run{Name: "old", Archive: "", Start: time.Time{}}, []given{
+		{mapping.RunInfo{Name: "old", Archive: "", Start: time.Time{}}, []given{
 			window(time.Time{}, "", "trim", 0, 1000, hist.Fio2(0), 5_000, 40_000_000),
 		}},
 	}
@@ -64,7 +64,7 @@ func runs() []exported {
 func writeAll(t *testing.T, w Writer, runs []exported) {
 	t.Helper()
 	for i := range runs {
-		err := w.Begin(&runs[i].Run)
+		err := w.Begin(&runs[i].RunInfo, false)
 		for j := range runs[i].windows {
 			err = errors.Join(err, w.Add(&runs[i].windows[j].Window, runs[i].windows[j].requests))
 		}
@@ -93,11 +93,11 @@ func TestJSON(t *testing.T) {
 func TestBinsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHistogram(t)
-		run := &Run{Name: "r", Start: time.Unix(1e9, 0)}
+		run := &mapping.RunInfo{Name: "r", Start: time.Unix(1e9, 0)}
 		w := &window.Window{Level: mapping.Cluster, Direction: "read", Start: run.Start, End: run.Start.Add(time.Second)}
 		var lines, objects bytes.Buffer
 		for _, to := range []Writer{NewCSV(&lines, true), NewJSON(&objects)} {
-			if err := errors.Join(to.Begin(run), to.Add(w, h), to.End(), to.Close()); err != nil {
+			if err := errors.Join(to.Begin(run, false), to.Add(w, h), to.End(), to.Close()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -161,7 +161,7 @@ func TestWriteFails(t *testing.T) {
 		"json":        func(f *failing) Writer { return NewJSON(f) },
 	} {
 		w, run := to(&failing{left: 10}), &runs()[0]
-		err := w.Begin(&run.Run)
+		err := w.Begin(&run.RunInfo, false)
 		for range 100 {
 			for i := range run.windows {
 				if err == nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // ErrOneRun is the error of a second run in an HdrHistogram log.
@@ -27,13 +28,13 @@ type HDRLog struct {
 func NewHDRLog(w io.Writer) *HDRLog { return &HDRLog{w: bufio.NewWriter(w)} }
 
 // Begin writes the head of the log. Without a known start of the run, times count from 0.
-func (l *HDRLog) Begin(run *Run) error {
+func (l *HDRLog) Begin(run *mapping.RunInfo, _ bool) error {
 	if l.begun {
 		return ErrOneRun
 	}
 	l.begun, l.start = true, run.Start
 	fmt.Fprintf(l.w, "#[fio2es: run %q of archive %q, latencies in nanoseconds]\n#[Histogram log format version 1.3]\n", run.Name, run.Archive)
-	if run.Known() {
+	if hasClock(run) {
 		seconds := float64(run.Start.UnixMilli()) / 1000
 		fmt.Fprintf(l.w, "#[BaseTime: %.3f (seconds since epoch)]\n", seconds)
 		fmt.Fprintf(l.w, "#[StartTime: %.3f (seconds since epoch), %s]\n", seconds, run.Start.UTC().Format(time.UnixDate))

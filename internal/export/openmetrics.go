@@ -12,6 +12,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // metric is the name of the histogram.
@@ -29,7 +30,7 @@ type OpenMetrics struct {
 	opt  OpenMetricsOptions
 	seen map[string]bool // runs, by their labels
 
-	run    *Run
+	run    *mapping.RunInfo
 	labels string // of the run
 	series []*points
 }
@@ -54,14 +55,14 @@ const shortID = 8
 // Begin fails if windows are wanted of a run whose start is not known, and at a run that was written
 // already: its series would be there twice. Two runs of one job in one place have the same name and
 // archive, so they get their ids as a label.
-func (o *OpenMetrics) Begin(run *Run) error {
-	if o.opt.Windows && !run.Known() {
+func (o *OpenMetrics) Begin(run *mapping.RunInfo, isAlike bool) error {
+	if o.opt.Windows && !hasClock(run) {
 		return fmt.Errorf("%s: its files do not say when it started, and points over time need that: set the start (--start)", run.Name)
 	}
 	var labels strings.Builder
 	addLabel(&labels, "run", run.Name)
 	addLabel(&labels, "archive", run.Archive)
-	if run.IsAlike {
+	if isAlike {
 		addLabel(&labels, "run_id", run.ID[:min(shortID, len(run.ID))])
 	}
 	if o.seen[labels.String()] {
@@ -125,7 +126,7 @@ func (o *OpenMetrics) writeSeries(p *points) {
 	out := newPointWriter(o.w, labels.String(), o.opt.Buckets.bins(p.layout), p.layout)
 	if !o.opt.Windows {
 		at, created := "", ""
-		if o.run.Known() {
+		if hasClock(o.run) {
 			at, created = " "+unixTime(p.end), unixTime(p.start)
 		}
 		out.point(p.sum, at)

@@ -246,7 +246,7 @@ func TestOpenMetrics(t *testing.T) {
 	if p := points[0]; p.created != 1769850720.25 || p.at != 1769850727.25 || p.count != 14 {
 		t.Errorf("%+v", p)
 	}
-	if p := points[2]; !math.IsNaN(p.created) || !math.IsNaN(p.at) { // nobody knows when
+	if p := points[2]; !math.IsNaN(p.created) || !math.IsNaN(p.at) { // not known
 		t.Errorf("%+v", p)
 	}
 }
@@ -271,7 +271,7 @@ func TestOpenMetricsWindows(t *testing.T) {
 // doubt left by the bins; and the last point of windows is the whole run.
 func TestOpenMetricsExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		run := exported{Run: Run{Name: "r", Start: time.Unix(1.7e9, 0)}}
+		run := exported{RunInfo: mapping.RunInfo{Name: "r", Start: time.Unix(1.7e9, 0)}}
 		merged := &hist.Histogram{}
 		fio2 := rapid.Bool().Draw(rt, "fio 2")
 		for i := range rapid.IntRange(1, 6).Draw(rt, "windows") {
@@ -326,14 +326,14 @@ func TestOpenMetricsNames(t *testing.T) {
 
 func TestOpenMetricsRefuses(t *testing.T) {
 	o := NewOpenMetrics(&bytes.Buffer{}, OpenMetricsOptions{Windows: true})
-	if err := o.Begin(&runs()[1].Run); err == nil || !strings.Contains(err.Error(), "old: its files do not say when it started") {
-		t.Errorf("windows of nobody knows when: %v", err)
+	if err := o.Begin(&runs()[1].RunInfo, false); err == nil || !strings.Contains(err.Error(), "old: its files do not say when it started") {
+		t.Errorf("windows of a run without a known start: %v", err)
 	}
-	run := &runs()[0].Run
-	if err := o.Begin(run); err != nil {
+	run := &runs()[0].RunInfo
+	if err := o.Begin(run, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Begin(run); err == nil || !strings.Contains(err.Error(), "run seq/4k of archive results is written already: name it once") {
+	if err := o.Begin(run, false); err == nil || !strings.Contains(err.Error(), "run seq/4k of archive results is written already: name it once") {
 		t.Errorf("the same labels again: %v", err)
 	}
 }

@@ -136,10 +136,10 @@ func (f *follower) look(ctx, sessions context.Context) error {
 			return err
 		}
 		switch {
-		case w.session != nil || w.stored == w.looks:
+		case w.session != nil || w.stored == w.listing:
 		case now.Sub(w.since) >= f.Quiet:
 			over = append(over, run)
-		case w.tried != w.looks && mayBeLive(run) && f.live < mostSessions:
+		case w.tried != w.listing && mayBeLive(run) && f.live < mostSessions:
 			readers.Add(1)
 			f.begin(sessions, w, run, readers.Done)
 		}
@@ -162,7 +162,7 @@ func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
 	}
 	for _, run := range over {
 		w := f.watched[f.placeOf(run)]
-		w.stored, w.id = w.looks, ""
+		w.stored, w.id = w.listing, ""
 	}
 	for _, s := range result.Stored {
 		f.watched[f.placeOf(s.Files)].id = s.Run.Run.ID

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/window"
@@ -16,17 +15,6 @@ import (
 // mostSessions is how many runs are followed at the same time. Each has the windows of some 20
 // seconds in memory.
 const mostSessions = 64
-
-// watched is what is known of a run between two looks.
-type watched struct {
-	looks   uint64    // hash of its files' names, sizes and times
-	since   time.Time // since when they are so
-	stored  uint64    // looks when the run was stored
-	tried   uint64    // looks when the run could not be followed
-	session *session  // that follows it; nil without
-	id      string    // in the history; empty before it was stored
-	files   []string  // names of its logs and reports
-}
 
 // session follows one live run.
 type session struct {
@@ -83,7 +71,7 @@ func (f *follower) collect(w *watched) error {
 	select {
 	case err := <-w.session.done:
 		id := w.session.id
-		w.session, w.tried = nil, w.looks
+		w.session, w.tried = nil, w.listing
 		f.live--
 		switch {
 		case err == nil:

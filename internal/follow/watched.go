@@ -15,6 +15,17 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
+// watched is what is known of a run between two looks.
+type watched struct {
+	listing uint64    // hash of its files' names, sizes and times
+	since   time.Time // since when they are so
+	stored  uint64    // listing when the run was stored
+	tried   uint64    // listing when the run could not be followed
+	session *session  // that follows it; nil without
+	id      string    // in the history; empty before it was stored
+	files   []string  // names of its logs and reports
+}
+
 // mayBeLive reports whether a run may be live, by the names of its files: reports grow while fio
 // runs, histogram logs come at the end.
 func mayBeLive(run *cbt.Run) bool { return len(run.Reports) > 0 && len(run.Logs) == 0 }
@@ -22,28 +33,28 @@ func mayBeLive(run *cbt.Run) bool { return len(run.Reports) > 0 && len(run.Logs)
 // see notes what a run's files are like. Files that were quiet when they are seen first need not be
 // waited for.
 func (f *follower) see(place string, run *cbt.Run, now time.Time) *watched {
-	looks, changed, files := xxhash.New(), time.Time{}, namesOf(run)
+	listing, changed := xxhash.New(), time.Time{}
 	for _, file := range run.Files() {
-		fmt.Fprintf(looks, "%q %d %d\n", file.Path, file.Size, file.ModTime.UnixNano())
+		fmt.Fprintf(listing, "%q %d %d\n", file.Path, file.Size, file.ModTime.UnixNano())
 		if file.ModTime.After(changed) {
 			changed = file.ModTime
 		}
 	}
-	sum := looks.Sum64()
+	sum := listing.Sum64()
 	w := f.watched[place]
 	switch {
 	case w == nil:
-		w = &watched{looks: sum, since: now}
+		w = &watched{listing: sum, since: now}
 		if age := now.Sub(changed); !changed.IsZero() && age > f.Quiet {
 			w.since = changed
 		}
 		f.watched[place] = w
 		f.changed = now
-	case w.looks != sum:
-		w.looks, w.since = sum, now
+	case w.listing != sum:
+		w.listing, w.since = sum, now
 		f.changed = now
 	}
-	w.files = files
+	w.files = namesOf(run)
 	return w
 }
 
@@ -77,7 +88,7 @@ func (f *follower) clear(ctx context.Context, found map[string]*cbt.Run) error {
 			}
 		}
 		others := successors(w.files, found)
-		waits := func(place string) bool { return f.watched[place].stored != f.watched[place].looks }
+		waits := func(place string) bool { return f.watched[place].stored != f.watched[place].listing }
 		if slices.ContainsFunc(others, waits) {
 			continue
 		}

@@ -108,7 +108,7 @@ func (c *check) damagedRun(ctx context.Context, damaged *DamagedRunError) error 
 func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error {
 	c.Runs++
 	damaged, removed := 0, []string(nil)
-	for l := mapping.Cluster; l <= mapping.Job; l++ {
+	for _, l := range mapping.Levels {
 		for _, err := range c.store.Intervals(ctx, Selection{Runs: []string{run.Run.ID}, Level: l}) {
 			if err == nil {
 				c.Documents++

@@ -1,6 +1,12 @@
 package history
 
-import "github.com/fio2es/fio2es/mapping"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
 
 // Counts are how many interval documents a history has, by run.id and then by run.ingest.
 type Counts map[string]map[string]Count
@@ -19,10 +25,27 @@ func (c Count) All() int { return c.Cluster + c.Host + c.Job + c.Parts }
 // that its document has counted less those that there are.
 func (c Counts) Lack(run *mapping.Run) mapping.Documents {
 	have, lack := c[run.Run.ID][run.Run.Ingest].Documents, mapping.Documents{}
-	for l := mapping.Cluster; l <= mapping.Job; l++ {
+	for _, l := range mapping.Levels {
 		lack.Add(l, max(run.Documents.Of(l)-have.Of(l), 0))
 	}
 	return lack
+}
+
+// LackText says how many documents of which levels a run lacks. It is empty if it lacks none. No
+// levels means all levels.
+func (c Counts) LackText(run *mapping.Run, levels ...mapping.Level) string {
+	if len(levels) == 0 {
+		levels = mapping.Levels[:]
+	}
+	lack := c.Lack(run)
+	var texts []string
+	for _, l := range levels {
+		if n := lack.Of(l); n > 0 {
+			texts = append(texts, fmt.Sprintf("%s of %s of level %s",
+				unit.Count(int64(n)), unit.Plural(run.Documents.Of(l), "document"), l))
+		}
+	}
+	return strings.Join(texts, ", ")
 }
 
 // IsWhole reports whether no document of a run's version is missing.

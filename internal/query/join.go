@@ -22,13 +22,14 @@ func JoinMS(run *mapping.Run, length time.Duration, text string) (int64, error) 
 	ms := length.Milliseconds()
 	switch {
 	case length < 0:
-		return 0, usagef("--interval %s: run %s is in the history, whose windows can be joined evenly only: use a length such as %s, or %s",
-			text, run.Run.Name, multiples(run.IntervalMS), again)
+		return 0, usagef("--interval %s: run %s is in the history, whose windows can be joined evenly only: "+
+			"use a length such as %s, or %s", text, run.Run.Name, multiples(run.IntervalMS), again)
 	case run.IntervalMS <= 0:
-		return 0, usagef("--interval %s: run %s has no windows of an even length: leave the option out, or %s", text, run.Run.Name, again)
+		return 0, usagef("--interval %s: run %s has no windows of an even length: leave the option out, or %s",
+			text, run.Run.Name, again)
 	case length%time.Millisecond != 0 || ms < run.IntervalMS || ms%run.IntervalMS != 0:
-		return 0, usagef("--interval %s: run %s is stored in windows of %s, which can only be joined: use a multiple, such as %s, or %s",
-			text, run.Run.Name, lengthText(run.IntervalMS), multiples(run.IntervalMS), again)
+		return 0, usagef("--interval %s: run %s is stored in windows of %s, which can only be joined: "+
+			"use a multiple, such as %s, or %s", text, run.Run.Name, lengthText(run.IntervalMS), multiples(run.IntervalMS), again)
 	case ms == run.IntervalMS:
 		return 0, nil
 	}
@@ -108,8 +109,8 @@ func (j *joiner) add(w *window.Window) error {
 	to := max((since+j.step/2)/j.step*j.step, from+j.step)
 	place := from / j.length
 	if from%j.step != 0 || (to-1)/j.length != place {
-		return usagef("--interval %s: the windows of run %s are not of one length (--interval auto at ingest?): leave the option out, or ingest its files again with --interval %s",
-			lengthText(j.length), j.run.Run.Name, lengthText(j.length))
+		return usagef("--interval %s: the windows of run %s are not of one length (--interval auto at ingest?): "+
+			"leave the option out, or ingest its files again with --interval %s", lengthText(j.length), j.run.Run.Name, lengthText(j.length))
 	}
 	j.latest = max(j.latest, place)
 	key := joinKey{place, w.Direction, w.Host, w.Job}

@@ -21,7 +21,7 @@ type Run struct {
 	// it; 0 leaves them as they are.
 	JoinMS int64
 
-	// What is to be said of the run when it has been read. With a warning something is missing.
+	// Messages about the run, set by Read. A warning means that something is missing.
 	Warnings, Notes, Details []string
 
 	from   reader

@@ -124,7 +124,9 @@ func each(windows iter.Seq2[*window.Window, error], take func(*window.Window) er
 }
 
 // windows are those of a run that are wanted, joined to a length unless it is 0.
-func (s storeReader) windows(ctx context.Context, run *mapping.Run, wanted history.Selection, joinMS int64) iter.Seq2[*window.Window, error] {
+func (s storeReader) windows(
+	ctx context.Context, run *mapping.Run, wanted history.Selection, joinMS int64,
+) iter.Seq2[*window.Window, error] {
 	if joinMS == 0 {
 		return window.Rejoin(s.Intervals(ctx, wanted))
 	}
@@ -158,6 +160,6 @@ func (s storeReader) lack(ctx context.Context, run *mapping.Run, levels []mappin
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("run %s (%s): the history lacks %s: what follows leaves them out; ingest the run's files again to restore them",
-		run.Run.ID[:min(8, len(run.Run.ID))], facts.Title(run), lack), nil
+	return fmt.Sprintf("run %s (%s): the history lacks %s: what follows leaves them out; "+
+		"ingest the run's files again to restore them", run.Run.ID[:min(8, len(run.Run.ID))], facts.Title(run), lack), nil
 }

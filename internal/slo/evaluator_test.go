@@ -202,7 +202,7 @@ func TestLastWindow(t *testing.T) {
 		state                State
 	}{
 		{2300, 3, 2000, Met}, {3000, 3, 3000, Broken}, {2960, 3, 3000, Broken}, {2940, 3, 2000, Met},
-		{300, 1, 300, Met}, {1000, 1, 1000, Broken}, {0, 1, 1000, Broken}, // nobody ran for no time
+		{300, 1, 300, Met}, {1000, 1, 1000, Broken}, {0, 1, 1000, Broken}, // no run takes no time
 	} {
 		e := New(parse(t, "read.iops >= 100 in every window"))
 		for at := range c.seconds - 1 {

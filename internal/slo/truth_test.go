@@ -173,7 +173,7 @@ func TestWindows(t *testing.T) {
 		var windows []sample
 		for i := range slots {
 			s := &slots[i]
-			// Without two neighbours at least, nobody knows how long windows are.
+			// Without two neighbours at least, the length of windows is not known.
 			s.there = i < 2 || i == len(slots)-1 || rapid.IntRange(0, 4).Draw(t, "there") > 0
 			if !s.there {
 				continue

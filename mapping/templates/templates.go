@@ -76,7 +76,7 @@ func Families(prefix string) []Family {
 		prefix = mapping.DefaultPrefix
 	}
 	var all []Family
-	for l := mapping.Cluster; l <= mapping.Job; l++ {
+	for _, l := range mapping.Levels {
 		all = append(all, Family{
 			prefix + "-latency-" + l.String(), prefix + "-latency." + l.String() + "-*", prefix + "-latency-mappings",
 		})
@@ -108,7 +108,7 @@ func All(opt Options) ([]Object, error) {
 	all = append(all,
 		component(opt, "latency-mappings", nil), component(opt, "latency-settings", latencySettings(opt)),
 		component(opt, "runs-mappings", nil), component(opt, "runs-settings", replicaSettings(opt)))
-	for l := mapping.Cluster; l <= mapping.Job; l++ {
+	for _, l := range mapping.Levels {
 		all = append(all, index(opt, "latency-"+l.String(), load("index-latency.json", opt.Prefix, l.String())))
 	}
 	return append(all, index(opt, "runs", load("index-runs.json", opt.Prefix, ""))), nil

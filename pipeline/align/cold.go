@@ -44,9 +44,9 @@ func (m *merger) cool() {
 		for i, s := range total {
 			if s != nil {
 				m.cold[at][i] = s.pack()
+				s.release()
 			}
 		}
-		m.recycle(total)
 	}
 }
 

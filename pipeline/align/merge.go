@@ -210,10 +210,10 @@ func (m *merger) widen(l hist.Layout) {
 	m.layout = l
 	one := m.workers[0]
 	for _, w := range m.workers {
-		w.layout, w.free = l, nil
+		w.layout = l
 		for at := range w.open {
 			if w != one {
-				one.open[at] = m.addTo(one.open[at], w, at)
+				one.open[at] = w.addTo(one.open[at], at)
 			}
 		}
 	}
@@ -320,7 +320,11 @@ func (m *merger) close(yield func(*Window, error) bool) bool {
 				return false
 			}
 		}
-		m.recycle(total)
+		for _, s := range total {
+			if s != nil {
+				s.release()
+			}
+		}
 		for _, w := range m.workers {
 			w.floor = at + 1
 		}
@@ -354,18 +358,18 @@ func (m *merger) joined(at int64) []*sum {
 		total = make([]*sum, len(cold))
 		for i, s := range cold {
 			if s != nil {
-				total[i] = s.unpack(m.workers[0].take())
+				total[i] = s.unpack(newSum(m.layout))
 			}
 		}
 	}
 	for _, w := range m.workers {
-		total = m.addTo(total, w, at)
+		total = w.addTo(total, at)
 	}
 	return total
 }
 
-// addTo takes a worker's sums of a window and adds them to total, which may be nil.
-func (m *merger) addTo(total []*sum, w *worker, at int64) []*sum {
+// addTo takes the worker's sums of a window and adds them to total, which may be nil.
+func (w *worker) addTo(total []*sum, at int64) []*sum {
 	mine := w.open[at]
 	delete(w.open, at)
 	if total == nil {
@@ -375,27 +379,13 @@ func (m *merger) addTo(total []*sum, w *worker, at int64) []*sum {
 		switch {
 		case s == nil:
 		case total[i] == nil:
-			total[i], mine[i] = s, nil
+			total[i] = s
 		default:
 			total[i].merge(s)
+			s.release()
 		}
 	}
-	m.recycle(mine)
 	return total
-}
-
-// recycle empties sums and returns them to the workers, because new memory costs 8 % of an
-// ingest. Sums of a layout that is no longer in use are dropped.
-func (m *merger) recycle(sums []*sum) {
-	for _, s := range sums {
-		if s == nil || s.latencies.Layout() != m.layout {
-			continue
-		}
-		s.latencies.Reset()
-		*s = sum{latencies: s.latencies}
-		poorest := slices.MinFunc(m.workers, func(a, b *worker) int { return len(a.free) - len(b.free) })
-		poorest.free = append(poorest.free, s)
-	}
 }
 
 // window makes one key's window from its slots; nil if it is empty.

@@ -2,6 +2,7 @@ package align
 
 import (
 	"math"
+	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -34,6 +35,25 @@ type sum struct {
 	cut        bool // some rows cross them
 }
 
+// used has sums that are no longer needed. The bins of a new one take 15 KB, and clearing
+// them again costs more than adding the rows of a window.
+var used sync.Pool
+
+// newSum is an empty sum.
+func newSum(l hist.Layout) *sum {
+	if s, ok := used.Get().(*sum); ok && s.latencies.Layout() == l {
+		return s
+	}
+	return &sum{latencies: *hist.New(l)}
+}
+
+// release makes a sum that nothing refers to available to [newSum].
+func (s *sum) release() {
+	s.latencies.Reset()
+	*s = sum{latencies: s.latencies}
+	used.Put(s)
+}
+
 // edge is the distance of the rows of n requests from an edge, in milliseconds times requests.
 type edge struct{ n, miss int64 }
 
@@ -61,7 +81,6 @@ type worker struct {
 	weighting Weighting
 	spreadAll bool
 	open      map[int64][]*sum
-	free      []*sum // empty
 	slots     int
 	layout    hist.Layout
 	floor     int64 // windows before this one are closed
@@ -80,20 +99,9 @@ func (w *worker) at(window int64, slot int) *sum {
 		w.open[window] = slots
 	}
 	if slots[slot] == nil {
-		slots[slot] = w.take()
+		slots[slot] = newSum(w.layout)
 	}
 	return slots[slot]
-}
-
-// take returns an empty sum: one that was used before, or a new one.
-func (w *worker) take() *sum {
-	n := len(w.free)
-	if n == 0 {
-		return &sum{latencies: *hist.New(w.layout)}
-	}
-	s := w.free[n-1]
-	w.free = w.free[:n-1]
-	return s
 }
 
 // maxWindows is the largest number of windows that a row is spread over. A longer row is a

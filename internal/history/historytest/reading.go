@@ -86,7 +86,7 @@ func testOrder(t *testing.T, s history.Store) {
 	}
 	put(t, s, mixed...)
 	finish(t, s, NewRun("a", "g"))
-	for _, l := range []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job} {
+	for _, l := range mapping.Levels {
 		want := where(docs, func(d *mapping.Interval) bool { return d.Level == l })
 		expect(t, s, history.Selection{Runs: []string{docs[0].Run.ID}, Level: l}, want)
 		expect(t, s, history.Selection{Level: l}, want)

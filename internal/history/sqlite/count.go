@@ -22,7 +22,7 @@ func (s *Store) Count(ctx context.Context, runs []string, levels ...mapping.Leve
 
 func (s *Store) count(ctx context.Context, runs []string, levels []mapping.Level) (history.Counts, error) {
 	if len(levels) == 0 {
-		levels = allLevels
+		levels = mapping.Levels[:]
 	}
 	wanted, _ := json.Marshal(numbers(levels)) // numbers cannot fail
 	rows, err := s.reader.QueryContext(ctx, `SELECT g.run, g.ingest, l.value,
@@ -44,8 +44,6 @@ func (s *Store) count(ctx context.Context, runs []string, levels []mapping.Level
 	}
 	return out, errors.Join(rows.Err(), s.checkFrozen())
 }
-
-var allLevels = []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}
 
 func numbers(levels []mapping.Level) (n []int) {
 	for _, l := range levels {

@@ -37,7 +37,7 @@ func TestEncoded(t *testing.T) {
 	}
 	type sent struct{ Index, ID, Run, Ingest, JSON string }
 	var want, got []sent
-	for _, level := range []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job} {
+	for _, level := range mapping.Levels {
 		for d, err := range s.Intervals(t.Context(), history.Selection{Runs: []string{run.Run.ID}, Level: level}) {
 			if err != nil {
 				t.Fatal(err)

@@ -61,11 +61,10 @@ func (o Options) withDefaults() Options {
 		o.MaxRejects = 1000
 	}
 	if o.Templates == nil {
-		latency := o.Prefix + "-latency-"
-		o.Templates = []string{
-			latency + mapping.Cluster.String(), latency + mapping.Host.String(), latency + mapping.Job.String(),
-			mapping.RunsIndex(o.Prefix),
+		for _, l := range mapping.Levels {
+			o.Templates = append(o.Templates, o.Prefix+"-latency-"+l.String())
 		}
+		o.Templates = append(o.Templates, mapping.RunsIndex(o.Prefix))
 	}
 	return o
 }
