@@ -4,7 +4,7 @@
 // A setting is a flag, else a FIO2ES_* variable of the environment, else an entry of
 // fio2es.yaml, else its default. A fio2es.yaml in the current folder may come from somebody
 // else, so it sets only how runs are analysed. Unknown names are errors, and all faults are
-// reported at once. Packages below do not know this one: they take options of their own.
+// reported at once. Packages below do not import this one: each takes its own options.
 package config
 
 import (
@@ -23,7 +23,7 @@ type Config struct {
 	History string `mapstructure:"history"`
 
 	Source    string            `mapstructure:"source"`    // hist or raw, where a run has both
-	Interval  Interval          `mapstructure:"interval"`  // length of the windows; 0: a multiple of the logs' own, at least 1s; auto: as precision demands
+	Interval  Interval          `mapstructure:"interval"`  // length of the windows; 0: a multiple of the logs' interval, at least 1s; auto: as precision demands
 	Precision string            `mapstructure:"precision"` // of a percentile in each window, where interval is auto: p99:10%
 	Weighting string            `mapstructure:"weighting"` // inflight or completion
 	InFlight  string            `mapstructure:"inflight"`  // long: requests longer than a window are spread; all: all are
@@ -38,7 +38,7 @@ type Config struct {
 	Unit      string            `mapstructure:"unit"`      // of its bins: ns or us
 	Jobs      int               `mapstructure:"jobs"`      // goroutines that parse; 0: one for each CPU
 	Prefix    string            `mapstructure:"prefix"`    // of index names
-	SLA       []string          `mapstructure:"sla"`       // rules that runs are held against: p99 <= 10ms
+	SLA       []string          `mapstructure:"sla"`       // rules that runs are checked against: p99 <= 10ms
 
 	Elasticsearch Elasticsearch `mapstructure:"elasticsearch"`
 	Kibana        Kibana        `mapstructure:"kibana"`

@@ -107,7 +107,7 @@ func TestNoSuchFile(t *testing.T) {
 	}
 }
 
-// TestWhichFile: the program itself, which may lie beside, is no settings file.
+// TestWhichFile: the program itself, which may be in the same folder, is not a settings file.
 func TestWhichFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -37,7 +37,7 @@ func (e *Elasticsearch) faults() []error {
 	if e.RequestTimeout < time.Second || e.RequestTimeout > time.Hour {
 		faults = append(faults, fmt.Errorf("elasticsearch.request_timeout: %v is not a time between 1s and 1h, such as 90s", e.RequestTimeout))
 	}
-	if e.GiveUpAfter != 0 && e.GiveUpAfter < time.Second { // a number without a unit is of nanoseconds
+	if e.GiveUpAfter != 0 && e.GiveUpAfter < time.Second { // a number without a unit means nanoseconds
 		faults = append(faults, fmt.Errorf("elasticsearch.give_up_after: %v is neither a time of at least 1s, such as 5m, nor 0s, to fail at once", e.GiveUpAfter))
 	}
 	return faults
@@ -54,7 +54,7 @@ func (e *Elasticsearch) inAddress() (user string, password es.Secret, ok bool) {
 	return "", "", false
 }
 
-// Templates are the options of what setup installs.
+// Templates are the options of the templates that setup installs.
 func (c *Config) Templates() templates.Options {
 	e := &c.Elasticsearch
 	return templates.Options{Prefix: c.Prefix, Shards: e.Shards, Replicas: e.Replicas, KeepDays: e.KeepDays, Policy: e.Policy}

@@ -22,7 +22,7 @@ var analysis = []string{
 	"archive", "labels", "start", "offset", "jobs", "sla", "groups", "unit",
 }
 
-// settingsLimits are those of a settings file.
+// settingsLimits are the limits of a settings file.
 var settingsLimits = safeyaml.Limits{Bytes: mostSettings, Values: 10_000, Text: mostSettings, Keys: 5_000, Depth: 16}
 
 // mostFaults is how many faults of one file found in the current folder are named.

@@ -10,7 +10,7 @@ import (
 )
 
 // Kibana is where setup puts dashboards, if there is one. Its users are the cluster's, so the
-// cluster's credentials are used if it has none of its own.
+// cluster's credentials are used if none are set for Kibana.
 type Kibana struct {
 	URL          string    `mapstructure:"url"`   // with its base path, if it has one; empty: no Kibana
 	Space        string    `mapstructure:"space"` // empty: the default one
@@ -43,14 +43,14 @@ func (k *Kibana) faults() []error {
 	return faults
 }
 
-// credentials reports whether there are any of its own.
+// credentials reports whether any are set for Kibana.
 func (k *Kibana) credentials() bool {
 	u, err := url.Parse(k.URL)
 	return k.APIKey != "" || k.APIKeyFile != "" || k.Username != "" || k.Password != "" || k.PasswordFile != "" || err == nil && u.User != nil
 }
 
-// KibanaClient is how to reach Kibana, with the cluster's credentials where it has none
-// of its own; files with secrets and certificates are read. The space is not in it, because
+// KibanaClient is how to reach Kibana, with the cluster's credentials if none are set
+// for Kibana. Files with secrets and certificates are read. The space is not in it, because
 // some requests belong to none.
 func (c *Config) KibanaClient() (es.Config, error) {
 	k, e := c.Kibana, c.Elasticsearch

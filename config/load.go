@@ -97,7 +97,7 @@ func restoreCase(pairs map[string]string, files []settingsFile, setting string) 
 	}
 }
 
-// paths are those of all files, for messages about a setting in one of them.
+// paths are the paths of all files, for messages about a setting in one of them.
 func paths(files []settingsFile) string {
 	var all []string
 	for _, f := range files {

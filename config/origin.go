@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// names are all settings, those of sections with dots.
+// names are the names of all settings; in sections with dots.
 func names() []string {
 	var all []string
 	flatten("", decoded(Default()), func(name string, _ any) { all = append(all, name) })

@@ -55,7 +55,7 @@ func BenchmarkPercentiles(b *testing.B) {
 	}
 }
 
-// BenchmarkMoments is all that a document wants beside percentiles.
+// BenchmarkMoments computes all that a document contains besides percentiles.
 func BenchmarkMoments(b *testing.B) {
 	h := fromRow(hist.Fio3(0), benchRow(300))
 	b.ReportAllocs()

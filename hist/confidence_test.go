@@ -11,7 +11,7 @@ import (
 )
 
 // TestConfidenceInterval: of many samples of a known distribution, 95 % have the true
-// percentile in their interval, 99 % where that is asked for.
+// percentile in their interval, 99 % if that is the confidence.
 func TestConfidenceInterval(t *testing.T) {
 	const samples = 3000
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -57,7 +57,7 @@ func TestConfidenceIntervalUnknown(t *testing.T) {
 	}
 }
 
-// TestConfidenceIntervalHolds: it holds the percentile itself, and is no wider with more
+// TestConfidenceIntervalHolds: it contains the percentile, and is no wider with more
 // of the same requests.
 func TestConfidenceIntervalHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -150,7 +150,7 @@ func TestFioPercentile(t *testing.T) {
 	}
 	t.Logf("%d files, %d documents, %d histograms, %d percentiles", files, documents, histograms, percentiles)
 	if files < 29 || documents < 39 || percentiles < 17*histograms || percentiles < 4199 {
-		t.Error("less was compared than the corpus holds")
+		t.Error("less was compared than the corpus contains")
 	}
 }
 
@@ -239,7 +239,7 @@ func TestRawLogs(t *testing.T) {
 			}
 			t.Logf("%d requests", requests)
 			if requests < c.requests {
-				t.Error("less was compared than the corpus holds")
+				t.Error("less was compared than the corpus contains")
 			}
 		})
 	}

@@ -103,7 +103,7 @@ func (l Layout) Groups() int { return fio3Groups + int(l.more) }
 // Coarseness is fio's log_hist_coarseness: 2^Coarseness fine bins were joined.
 func (l Layout) Coarseness() int { return int(l.coarseness) }
 
-// Fio2 reports whether the bins are those of fio 2: wider, in microseconds.
+// Fio2 reports whether the bins are the bins of fio 2: wider, in microseconds.
 func (l Layout) Fio2() bool { return l.fio2 }
 
 // Unit is what the bins count: nanoseconds in fio 3, microseconds in fio 2. All methods

@@ -209,7 +209,7 @@ func TestFractionalWeights(t *testing.T) {
 		want float64
 	}{
 		{"less than one request: its middle", []hist.Weight{{10, 0.1}, {20, 0.3}}, 1, 20},
-		{"whatever the quantile", []hist.Weight{{10, 0.1}, {20, 0.3}}, 0, 20},
+		{"any quantile", []hist.Weight{{10, 0.1}, {20, 0.3}}, 0, 20},
 		{"one and a half, median", []hist.Weight{{10, 0.6}, {20, 0.9}}, 0.5, 10},
 		{"one and a half, last", []hist.Weight{{10, 0.6}, {20, 0.9}}, 1, 20},
 		{"one in two halves", []hist.Weight{{10, 0.5}, {20, 0.5}}, 0.5, 20},

@@ -54,7 +54,7 @@ func TestMergeOfBothVersions(t *testing.T) {
 		}
 		for i, n := range abc.All() {
 			if n < 0 {
-				t.Fatalf("bin %d holds %v", i, n)
+				t.Fatalf("bin %d has %v", i, n)
 			}
 		}
 		if abc.Rebinned() != (spread && fine) {
@@ -82,7 +82,7 @@ func TestRebinShares(t *testing.T) {
 			want = 8
 		}
 		if w := got.Weights()[k]; w.Index != first+k || math.Abs(w.Count-want) > 1e-9 {
-			t.Errorf("bin %d holds %v, want bin %d with %v", w.Index, w.Count, first+k, want)
+			t.Errorf("bin %d has %v, want bin %d with %v", w.Index, w.Count, first+k, want)
 		}
 	}
 	if n := len(got.Weights()); n != 64 {
@@ -117,7 +117,7 @@ func TestSpreadOfFractions(t *testing.T) {
 		got := h.To(to)
 		for i, n := range got.All() {
 			if n < 0 {
-				t.Fatalf("bin %d holds %v", i, n)
+				t.Fatalf("bin %d has %v", i, n)
 			}
 		}
 		if !close9(got.Total(), h.Total()) {
@@ -158,7 +158,7 @@ func TestTo(t *testing.T) {
 		}
 		for i, n := range got.All() {
 			if n < 0 {
-				t.Fatalf("bin %d holds %v", i, n)
+				t.Fatalf("bin %d has %v", i, n)
 			}
 		}
 		exact := from.Fio2() == to.Fio2() && from.Coarseness() <= to.Coarseness()

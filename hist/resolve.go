@@ -71,7 +71,7 @@ func (h Hint) allows(l Layout) bool {
 
 // Resolve finds the layout of a log by the number of bins of its rows. Without a hint these
 // are 1856 (fio 3) or 1216 (fio 2), divided by a power of two; the two never collide. Other
-// numbers are of a fio that was rebuilt with more groups, and the hint decides between the
+// numbers are from a fio that was built with more groups, and the hint decides between the
 // layouts that fit. It also decides if a usual number means another layout: 1856 bins of
 // coarseness 1 are 58 groups.
 //

@@ -209,7 +209,7 @@ func TestMergeOfAnyGroups(t *testing.T) {
 	})
 }
 
-// TestMergeOfGroupsAcrossVersions: no claim is finer than the parts', but for the bins that
+// TestMergeOfGroupsAcrossVersions: no claim is finer than the parts', except in the bins that
 // are spread; no request is lost.
 func TestMergeOfGroupsAcrossVersions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,7 +6,7 @@ import (
 	"github.com/fio2es/fio2es/internal/heatmap"
 )
 
-// The bands are those of heat maps, from 1 µs up to 31.6 s.
+// The bands are the bands of heat maps, from 1 µs up to 31.6 s.
 const (
 	firstBound = 3 * heatmap.BandsPerDecade // 10^0 µs
 	lastBound  = firstBound + 7*heatmap.BandsPerDecade + heatmap.BandsPerDecade/2

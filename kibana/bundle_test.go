@@ -418,7 +418,7 @@ func bucketsOf(aggs map[string]any) (int, error) {
 	return sum, nil
 }
 
-// ownBuckets are those of one aggregation; 0 where it makes none.
+// ownBuckets is the number of buckets of one aggregation; 0 if it makes none.
 func ownBuckets(kind string, p map[string]any) (int, error) {
 	size := func(name string, otherwise int) int {
 		if n, ok := p[name].(float64); ok {

@@ -28,7 +28,7 @@ func (b *builder) dataView(name string) Object {
 	})
 }
 
-// formats are those of an index's fields, each of which may have one.
+// formats are the formats of an index's fields. A field may have none.
 func (b *builder) formats(fields map[string]string) map[string]any {
 	var list []format
 	b.decode("formats.json", &list)

@@ -2,7 +2,7 @@
 // dashboards Run detail, History and Compare. It imports them, too.
 //
 // The sources are the files in objects/: a file for each data view, panel and dashboard, and the Vega specifications as
-// files of their own (*.vg.json). [New] assembles them into the form that Kibana imports. The tests check that every
+// separate files (*.vg.json). [New] assembles them into the form that Kibana imports. The tests check that every
 // reference, field and index in them exists. These placeholders are replaced in all sources:
 //
 //	${prefix}   the prefix of index names

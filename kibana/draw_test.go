@@ -110,7 +110,7 @@ func savePicture(t *testing.T, name string, p kibanatest.Picture) {
 	}
 }
 
-// checkTexts finds what a formula makes of what is not there.
+// checkTexts finds texts that a formula makes of missing values.
 func checkTexts(t *testing.T, name string, texts []string) {
 	t.Helper()
 	for _, text := range texts {

@@ -28,7 +28,7 @@ func shownSearch() map[string]any {
 	})}
 }
 
-// isVersioned reports whether the documents of an index can be pending: all but those of runs.
+// isVersioned reports whether the documents of an index can be pending: all except run documents.
 func (b *builder) isVersioned(index string) bool {
 	return index != mapping.RunsIndex(b.values["prefix"])
 }

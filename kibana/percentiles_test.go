@@ -80,7 +80,7 @@ func TestDrawPercentiles(t *testing.T) {
 	}
 }
 
-// answered are the percentiles in answers, by percent, and the maxima beside them.
+// answered are the percentiles in answers, by percent, and their maxima.
 func answered(t *testing.T, answers map[string]json.RawMessage) (percentiles map[string][]float64, maxima []float64) {
 	t.Helper()
 	percentiles = map[string][]float64{}

@@ -249,7 +249,7 @@ func (c *searchCheck) list(user string, v any, types []string) {
 	}
 }
 
-// sources are those of a composite aggregation.
+// sources are the sources of a composite aggregation.
 func (c *searchCheck) sources(user string, v any) {
 	items, _ := v.([]any)
 	for _, item := range items {

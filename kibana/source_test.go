@@ -85,7 +85,7 @@ func TestSourceFaults(t *testing.T) {
 		"two kinds":           {panel, `{"title": "x", "markdown": "text.md", "vega": "spec.vg.json"}`, "one of vega, markdown and lens"},
 		"no file":             {panel, `{"title": "x", "markdown": "nosuch.md"}`, "nosuch.md"},
 		"no data view":        {panel, `{"title": "x", "lens": {"view": "nosuch"}}`, `no data view "nosuch"`},
-		"placeholder":         {"panels/text.md", "${who} ${nobody}", "nothing stands for ${nobody}"},
+		"placeholder":         {"panels/text.md", "${who} ${missing}", "nothing stands for ${missing}"},
 		"odd placeholder":     {"panels/text.md", "${who} ${p99_9}", "nothing stands for ${p99_9}"},
 		"dashboard":           {"panels/text.md", "${who} ${id:nosuch}", "nothing stands for ${id:nosuch}"},
 		"unused value":        {"panels/text.md", "x", `no place for the value "who"`},

@@ -129,7 +129,7 @@ func TestSplitLeavesFaultsToCheck(t *testing.T) {
 	d.Split() // must not panic
 }
 
-// FuzzDecodeInterval: whatever is decoded, nothing panics, and what passes Check is
+// FuzzDecodeInterval: no text makes decoding panic, and what passes Check is
 // written and read back as the same document.
 func FuzzDecodeInterval(f *testing.F) {
 	f.Add(sample(9).AppendJSON(nil))

@@ -7,7 +7,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// FuzzDecodeRun: whatever is decoded as a run, nothing panics, and what passes Check is written
+// FuzzDecodeRun: no text makes decoding a run panic, and what passes Check is written
 // and read back as the same document.
 func FuzzDecodeRun(f *testing.F) {
 	f.Add(sampleRun().AppendJSON(nil))

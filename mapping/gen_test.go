@@ -144,7 +144,7 @@ func genCBT(t *rapid.T) mapping.CBT {
 	}
 }
 
-// someLayouts are those of fio as it is released, and of some that were rebuilt.
+// someLayouts are the layouts of released fio, and of some that were rebuilt.
 func someLayouts() []hist.Layout {
 	var all []hist.Layout
 	for c := range 7 {

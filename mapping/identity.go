@@ -114,7 +114,7 @@ func (s *Source) Hashes() []string {
 	return slices.Compact(hashes)
 }
 
-// SameExecution reports whether two runs are of one execution of fio. They are if they share a
+// SameExecution reports whether two runs belong to one execution of fio. They are if they share a
 // report, unless they are [PartsOfOne]. If one of them has no report, they are if they share a
 // log of 1 KB or more, or if the other one has all of its logs. Configuration does not count.
 // If both have reports and share none, a common log was left in the folder by an earlier run.

@@ -47,9 +47,9 @@ func (b Bins) Total() int64 {
 	return sum
 }
 
-// NewLatency makes a document's latency. Percentiles, mean and the other figures are those of h,
+// NewLatency makes a document's latency. Percentiles, mean and the other figures are computed from h,
 // which has the exact weights. The bins are counts, the rounded weights, by index in h's layout
-// and ascending; nil means that each weight of h is rounded by itself. Figures are rounded to
+// and ascending; nil means that each weight of h is rounded separately. Figures are rounded to
 // nanoseconds. The latency of an empty h is zero.
 func NewLatency(h *hist.Histogram, counts []hist.Bin) Latency {
 	lat := Latency{}

@@ -2,7 +2,7 @@ package mapping
 
 import "fmt"
 
-// Level is whether an interval document is of the cluster, a host or a job. Each level has
+// Level says whether an interval document is about the cluster, a host or a job. Each level has
 // indices of its own, so that no query counts a request twice. The zero value is no level.
 type Level uint8
 

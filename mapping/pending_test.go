@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestMarkPending: the mark is the only difference, whatever names a document has.
+// TestMarkPending: the mark is the only difference, for any names in a document.
 func TestMarkPending(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := &mapping.Interval{

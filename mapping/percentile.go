@@ -24,7 +24,7 @@ var Percentiles = [...]Percentile{
 // Of is the percentile of a document, in microseconds.
 func (p *Percentile) Of(l *Latency) float64 { return *p.of(l) }
 
-// quantiles are those of [Percentiles] between the minimum, 0, and the maximum, 1.
+// quantiles are the quantiles of [Percentiles], between the minimum, 0, and the maximum, 1.
 var quantiles = func() (q [len(Percentiles) + 2]float64) {
 	for i := range Percentiles {
 		q[i+1] = Percentiles[i].Quantile

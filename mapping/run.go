@@ -65,7 +65,7 @@ func LiveIngest(began time.Time) string { return liveIngest + strconv.FormatInt(
 func (r *RunInfo) Live() bool { return strings.HasPrefix(r.Ingest, liveIngest) }
 
 // Link is the end of the address of a Kibana dashboard that shows only this run: its time, with
-// a second around it, and a query for its id. It is a field of its own because Kibana's format
+// a second around it, and a query for its id. It is a separate field because Kibana's format
 // for links has only the field's own value.
 func (r *RunInfo) Link() string {
 	end := r.End
@@ -230,7 +230,7 @@ func (r *Run) WithFiles() *Run {
 	return &c
 }
 
-// Of is how many there are of a level.
+// Of returns how many there are of a level.
 func (d Documents) Of(l Level) int {
 	switch l {
 	case Cluster:

@@ -19,7 +19,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// accuracyRanks are asked of each second, and of the whole run.
+// accuracyRanks are computed for each second, and for the whole run.
 var accuracyRanks = []float64{0.5, 0.9, 0.95, 0.99}
 
 var accuracyNames = []string{"p50", "p90", "p95", "p99", "max"}
@@ -121,7 +121,7 @@ func checkWhole(t *testing.T, run *mapping.Run, raw []fiotest.Completion, limit 
 	}
 }
 
-// errorsOf are, for each percentile and the maximum, the errors of all windows.
+// errorsOf returns the errors of all windows for each percentile and the maximum.
 func errorsOf(docs []*mapping.Interval, raw []fiotest.Completion) [][]float64 {
 	errs := make([][]float64, len(accuracyNames))
 	for _, d := range docs {
@@ -146,7 +146,7 @@ func afterStart(start time.Duration) time.Duration {
 	return start
 }
 
-// toolErrors are those of a tool's recorded answer; nil where it has none. Its rows say
+// toolErrors are the errors of a tool's recorded answer; nil if it has none. Its rows say
 // when a second ended, in milliseconds, then percentiles.
 func toolErrors(t *testing.T, name, tool string, raw []fiotest.Completion) [][]float64 {
 	t.Helper()

@@ -11,7 +11,7 @@ import (
 )
 
 // TestDamagedHost damages what an archive has of one host, in ways that its other files
-// do not show: the run must say so, and count what is missing where a report tells.
+// do not show: the run must say so, and count what is missing if a report says how much.
 func TestDamagedHost(t *testing.T) {
 	spec := fiotest.ArchiveSpec{Runs: 1, Hosts: 2, Jobs: 2, Seconds: 9, Coarseness: 5, Seed: 5}
 	r := spec.Run(0)

@@ -92,7 +92,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestNamedOnly: what lies beside named logs can be left alone.
+// TestNamedOnly: files beside named logs can be skipped.
 func TestNamedOnly(t *testing.T) {
 	log := filepath.Join("..", "testdata", "corpus", "two-jobs-rw", "out_clat_hist.1.log.gz")
 	runs := openRuns(t, "", log)

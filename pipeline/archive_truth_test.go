@@ -26,7 +26,7 @@ func (m *memory) Finish(_ context.Context, run *mapping.Run) error {
 	return nil
 }
 
-// series names what a document tells of: its level says which of the names are set.
+// series names what a document is about. Its level says which of the names are set.
 type series struct {
 	level     mapping.Level
 	direction string
@@ -125,7 +125,7 @@ func compareTruth(t *testing.T, spec fiotest.ArchiveSpec, r fiotest.RunSpec, got
 		}
 		for i, n := range whole.All() {
 			if float64(bins[d][i]) != n {
-				t.Errorf("%s: %s: bin %d holds %v, want %d", r.Path, fiolog.Direction(d), i, n, bins[d][i])
+				t.Errorf("%s: %s: bin %d has %v, want %d", r.Path, fiolog.Direction(d), i, n, bins[d][i])
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func maxOf(t *testing.T, lat *mapping.Latency) hist.Answer {
 	return h.Max()
 }
 
-// TestMoreGroupsWithUsualHost: a host whose fio was rebuilt beside one whose fio was not. No
+// TestMoreGroupsWithUsualHost: one host has a rebuilt fio, another has not. No
 // request is lost, and none has a latency that only one of them knows.
 func TestMoreGroupsWithUsualHost(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -51,7 +51,7 @@ func TestClock(t *testing.T) {
 	t.Logf("slow from: by the wall clock %v, by their own clocks %v", wall, own)
 }
 
-// TestOffset gives the hosts' true delays where no file tells the time.
+// TestOffset gives the hosts' true delays, because no file contains a time.
 func TestOffset(t *testing.T) {
 	start := time.Date(2026, 1, 31, 9, 12, 0, 0, time.UTC)
 	for _, known := range []bool{false, true} {

@@ -91,7 +91,7 @@ func requests(t *mapping.Totals) int64 {
 	return t.Requests
 }
 
-// TestCompressedByFio reads logs whose counts fio has lost: refused, with the reason.
+// TestCompressedByFio: logs whose counts fio has lost are refused, with the reason.
 func TestCompressedByFio(t *testing.T) {
 	_, res := readRun(t, filepath.Join("..", "testdata", "corpus", "compressed"), "", Options{})
 	if len(res.Skipped) == 0 || !errors.Is(errors.Join(res.Skipped...), fiolog.ErrStoredCompressed) {

@@ -11,8 +11,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestDamagedReportInFolder cuts fio's report beside its log short: the loss must be said, by
-// whatever name it is found. A file that is not fio's is no loss.
+// TestDamagedReportInFolder cuts fio's report beside its log short: the loss must be
+// reported, also if the report has another name. A file that is not fio's is no loss.
 func TestDamagedReportInFolder(t *testing.T) {
 	spec := fiotest.ArchiveSpec{Runs: 1, Hosts: 1, Jobs: 1, Seconds: 5, Coarseness: 5, Seed: 5}
 	r := spec.Run(0)

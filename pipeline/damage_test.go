@@ -17,18 +17,18 @@ import (
 // total is what fio counts for corpus/two-jobs-rw.
 const total = 20000 + 12000
 
-// TestDamage damages one file of a good run: the rest must go in, the loss must be told,
-// and what is in the documents and what is said to be missing must add up.
+// TestDamage damages one file of a good run: the rest must be stored, the loss must be
+// reported, and the documents and the reported loss must add up.
 func TestDamage(t *testing.T) {
 	log, out := "out_clat_hist.1.log", "out.txt"
 	cases := []struct {
 		name, file string
 		damage     func(text string) string
-		lost       []string // parts of what is told to be left out
+		lost       []string // parts of the messages about what was left out
 		notes      []string
 		complete   bool
 		whole      bool // the documents still have all requests
-		unknown    bool // nothing tells how many there were
+		unknown    bool // no file says how many there were
 		surplus    int64
 	}{
 		{name: "intact", file: log, damage: func(s string) string { return s }, complete: true, whole: true},
@@ -70,8 +70,8 @@ func TestDamage(t *testing.T) {
 			for _, d := range docs {
 				sum += d.Requests.Completed
 			}
-			told(t, "lost", res.Skipped, c.lost)
-			told(t, "notes", res.Notes, c.notes)
+			expectErrors(t, "lost", res.Skipped, c.lost)
+			expectErrors(t, "notes", res.Notes, c.notes)
 			if res.Run.Run.Complete != c.complete {
 				t.Errorf("complete: %v, want %v; %v", res.Run.Run.Complete, c.complete, res.Run.Warnings)
 			}
@@ -86,8 +86,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// told checks that each part is in one of the errors, and that there are none without.
-func told(t *testing.T, what string, errs []error, want []string) {
+// expectErrors checks that each part is in one of the errors, and that there are none without.
+func expectErrors(t *testing.T, what string, errs []error, want []string) {
 	t.Helper()
 	text := ""
 	if err := errors.Join(errs...); err != nil {

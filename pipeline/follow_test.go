@@ -190,7 +190,7 @@ func follow(t *testing.T, opt Options, fios map[string]*liveFio, seconds map[str
 	return out
 }
 
-// check holds what was followed against what the whole files say, and against the sink.
+// check compares what was followed with what the complete files contain, and with the sink.
 func (f *followed) check(t *testing.T) {
 	t.Helper()
 	byTime := func(a, b *mapping.Interval) int {
@@ -244,7 +244,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowHosts: a host that falls silent holds the others up no longer than Quiet.
+// TestFollowHosts: a host that falls silent delays the others no longer than Quiet.
 func TestFollowHosts(t *testing.T) {
 	of := func(latency int) *liveFio { // the same contents would be a copy
 		return &liveFio{jobs: []liveJob{{to: 90, direction: "read", latencies: []int{1000, latency}}}}

@@ -7,7 +7,7 @@ import (
 )
 
 // numbers are 0, 1, 2 … and, in place of the first that is n, an error. ended is set
-// when nobody goes on.
+// when the loop over it ends.
 func numbers(n int, made *int, ended *bool) func(yield func(int, error) bool) {
 	return func(yield func(int, error) bool) {
 		defer func() { *ended = true }()

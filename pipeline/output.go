@@ -213,7 +213,7 @@ func ranFor(j *fiolog.Job) int64 {
 	return ms
 }
 
-// hasRun reports whether a job has a run time of its own: job_runtime alone may be a sum or
+// hasRun reports whether a report has the run time of a job: job_runtime alone may be a sum or
 // the time that it has waited.
 func hasRun(j *fiolog.Job) bool {
 	return slices.ContainsFunc(j.All(), func(s *fiolog.DirectionStats) bool { return s.Runtime > 0 })

@@ -177,7 +177,7 @@ func (r *reportJob) begins(rep *fiolog.Report, ran int64) int64 {
 	return max(r.written(rep)-ran, 0)
 }
 
-// pass adds rows without requests, for each direction that had none since the last report.
+// pass adds a row without requests for each direction that had none since the last report.
 // Without them windows would stay open, because the next row might begin where the last
 // one ended.
 func (r *reportJob) pass(rep *fiolog.Report) {

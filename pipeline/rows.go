@@ -64,12 +64,12 @@ func (l *logFile) wrong(err error, rec *fiolog.Record) error {
 
 // rawFill adds up the requests of a log of completions. The time of each is known, so
 // nothing is spread: requests that completed in the same window are one row that fits it,
-// and those in flight for longer than a window are rows of their own.
+// and those in flight for longer than a window are separate rows.
 type rawFill struct {
 	window   int64 // length, milliseconds
 	begins   int64 // of window 0, since the job's start
 	unit     int64 // nanoseconds of the log's values: 1, or 1000 of fio 2
-	spread   bool  // requests in flight for longer than a window are rows of their own
+	spread   bool  // requests in flight for longer than a window are separate rows
 	all      bool  // and so are all others
 	current  int64 // the window that is filled
 	last     int64 // the latest completion of all

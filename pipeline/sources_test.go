@@ -101,7 +101,7 @@ func TestStatusInterval(t *testing.T) {
 }
 
 // TestStonewall reads periodic reports of two jobs of which the second waited for the
-// first to end: fio counted its run time from the start, and anew when it began.
+// first to end: fio counted its run time from the start, and again from 0 when it began.
 func TestStonewall(t *testing.T) {
 	docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "stonewall"), "out", Options{Window: time.Second})
 	if len(res.Skipped) > 0 {
@@ -164,7 +164,7 @@ func TestOnlyReport(t *testing.T) {
 		t.Fatalf("run: %+v; lost %v", res.Run, res.Skipped)
 	}
 	if len(res.Notes) == 0 {
-		t.Error("nothing tells that there are no logs")
+		t.Error("no note says that there are no logs")
 	}
 }
 
@@ -193,7 +193,7 @@ func removeFiles(t *testing.T, dir, part string) {
 	}
 }
 
-// TestRawLogMissing: a job whose log of completions is gone is told, and counted.
+// TestRawLogMissing: a job whose log of completions is missing is reported, and counted.
 func TestRawLogMissing(t *testing.T) {
 	dir := copyCorpus(t, "two-jobs-rw")
 	removeFiles(t, dir, "_clat_hist.")

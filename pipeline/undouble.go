@@ -137,7 +137,7 @@ func proveLag(j *job) (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("%s: fio --client adds earlier rows to later ones, and the report's bins do not prove how: "+
-		"the log is not used; run fio with --output-format=json+, or on each host by itself", j.log.File.Name())
+		"the log is not used; run fio with --output-format=json+, or separately on each host", j.log.File.Name())
 }
 
 // hasBins reports whether the report has the bins of some jobs.

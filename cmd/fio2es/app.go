@@ -25,14 +25,14 @@ import (
 const (
 	exitFailed  = 1 // nothing, or not all, could be done
 	exitUsage   = 2 // wrong arguments or settings
-	exitLeftOut = 3 // done, but something was left out, which was told on stderr
-	exitMet     = 4 // done, but a condition that is to fail was met, which was told on stderr
+	exitLeftOut = 3 // done, but something was left out; stderr says what
+	exitMet     = 4 // done, but a condition of --fail-if was met or an objective is broken; stderr says which
 )
 
-// errLeftOut ends a command that was done, but for what it told about.
+// errLeftOut ends a command that was done, except for what it reported on stderr.
 var errLeftOut = errors.New("something was left out")
 
-// errMet ends a command that was done, but for a gate that failed: a condition of --fail-if, or an
+// errMet ends a command that was done, but whose gate failed: a condition of --fail-if, or an
 // SLA rule. Stderr names it.
 var errMet = errors.New("a gate failed")
 
@@ -81,7 +81,7 @@ jobs, aligns and merges them, and answers with exact percentiles over time. It
 keeps a searchable history of all runs.
 
 Exit codes: 0 all well; 1 failed; 2 wrong usage; 3 done, but something was left
-out (told on stderr); 4 done, but a condition of compare --fail-if was met, or an
+out (stderr says what); 4 done, but a condition of compare --fail-if was met, or an
 objective of sla or follow is broken.
 
 On a terminal a table that is too wide has shorter texts and fewer columns, and the
@@ -90,7 +90,7 @@ line below it says which; "| cat" shows all.
 Settings: a flag, else FIO2ES_* in the environment, else fio2es.yaml, else the
 default. "fio2es config" shows them, and "fio2es config --help" says which files.`,
 		Example: `  fio2es ingest results/                     store all runs of a CBT archive
-  fio2es follow /data/cbt                    store runs while tests go on
+  fio2es follow /data/cbt                    store runs while tests run
   fio2es runs                                list them
   fio2es percentiles latest                  percentiles of the newest run, per second
   fio2es percentiles *_clat_hist.*.log       of logs, without storing anything`,
@@ -141,12 +141,12 @@ func (a *app) load(cmd *cobra.Command, _ []string) error {
 		return usageError{err}
 	}
 	a.cfg, a.flags = cfg, cmd.Flags()
-	a.tellOrigins()
+	a.logOrigins()
 	return nil
 }
 
-// tellOrigins says with -v which settings each file, variable and flag set.
-func (a *app) tellOrigins() {
+// logOrigins says with -v which settings each file, variable and flag set.
+func (a *app) logOrigins() {
 	set := map[string][]string{}
 	for name, where := range a.cfg.Origins {
 		set[where] = append(set[where], name)
@@ -156,7 +156,7 @@ func (a *app) tellOrigins() {
 	}
 }
 
-// conclude tells an error and gives the exit code.
+// conclude prints an error and returns the exit code.
 func (a *app) conclude(err error) int {
 	var usage usageError
 	if failed := a.written.err; failed != nil && !errors.Is(err, failed) && (err == nil || !errors.Is(failed, syscall.EPIPE)) {

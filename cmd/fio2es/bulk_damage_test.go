@@ -213,7 +213,7 @@ func TestDamagedArchive(t *testing.T) {
 			t.Fatalf("exit code %d", code)
 		}
 		if strings.Contains(errs.String(), "warning: ") != (code == exitLeftOut) {
-			t.Errorf("exit code %d does not go with what was told", code)
+			t.Errorf("exit code %d does not match stderr", code)
 		}
 		checkDamaged(t, whole, files, good, parseOutput(t, out.String()), code)
 	})
@@ -231,7 +231,7 @@ func firstDifference(got, want []string) string {
 	return fmt.Sprintf("got  …%s…\nwant …%s…", around(g), around(w))
 }
 
-// checkDamaged compares what came of a damaged archive with what should have.
+// checkDamaged compares the result of a damaged archive with the expected one.
 func checkDamaged(t *rapid.T, whole, files archiveFiles, good, got output, code int) {
 	for path, want := range good {
 		d := damageOf(whole, files, path)
@@ -278,7 +278,7 @@ func checkDamaged(t *rapid.T, whole, files archiveFiles, good, got output, code 
 type damaged struct {
 	any     bool // something of it, or of the whole archive's configuration, is another
 	gone    bool // nothing is left of it
-	lost    bool // something that nobody can make up for
+	lost    bool // something that cannot be recovered
 	leftOut bool // something that is known to have been, and cannot be used
 	counted bool // a good report of each host is left
 }
@@ -307,7 +307,7 @@ func damageOf(whole, files archiveFiles, run string) damaged {
 		case strings.Contains(name, "_clat_hist."):
 			rows += bytes.Count(now, []byte("\n"))
 			if host := path.Ext(name); !hostsKnown && len(files.names(func(n string) bool { return path.Dir(n) == run && path.Ext(n) == host })) == 0 {
-				continue // nothing tells that there was such a host
+				continue // no file shows that there was such a host
 			}
 			// Of fewer rows that are gone without a trace the report has the requests.
 			if changed && 2*bytes.Count(now, []byte("\n"))+2 < bytes.Count(before, []byte("\n")) {

@@ -154,7 +154,7 @@ func TestAgain(t *testing.T) {
 	}
 	unchanged("stdin", ingest(packed[".tar.gz"], "--archive", "lab", "-"))
 
-	// The same documents, whatever was stored in between.
+	// The same documents, also after another ingest in between.
 	ingest(nil, "--weighting", "completion", paths[".zip"])
 	if other := stored(t, path); other.runs() != want.runs() || len(other) == 0 {
 		t.Errorf("%d runs, want %d", other.runs(), want.runs())

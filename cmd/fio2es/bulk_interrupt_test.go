@@ -15,9 +15,9 @@ import (
 	"github.com/fio2es/fio2es/internal/fiotest"
 )
 
-// TestInterrupted ends an ingest at odd moments, again and again, until one call ends
-// by itself. At every stop the history must be sound and show whole runs only, and at
-// the end it must be the one of an ingest that nobody disturbed.
+// TestInterrupted kills an ingest at odd moments, until one call completes. At every stop
+// the history must be sound and show only complete runs. At the end it must equal the
+// history of an undisturbed ingest.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

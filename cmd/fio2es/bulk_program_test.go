@@ -22,7 +22,7 @@ const (
 	// With this variable set, the test binary is the program itself, signals and all.
 	programVariable = "FIO2ES_TEST_PROGRAM"
 
-	// How many files it may then have open; empty is no limit of its own.
+	// How many files it may then have open; empty is no limit.
 	filesVariable = "FIO2ES_TEST_FILES"
 )
 
@@ -83,7 +83,7 @@ const allLevels = "--levels=cluster,host,job"
 
 var levels = []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}
 
-// documents are a history's, by kind and id, as they are written; but for the time at which a run
+// documents are a history's, by kind and id, as they are written, except the time at which a run
 // was stored, which is never the same.
 type documents map[string]string
 

@@ -22,7 +22,7 @@ type compareRow struct {
 	compare.Line
 }
 
-// compareColumns are those of a comparison whose intervals have so much confidence, from 0 to 1.
+// compareColumns are the columns of a comparison. confidence is that of its intervals, from 0 to 1.
 func compareColumns(confidence float64) []table.Column[*compareRow] {
 	return slices.Concat(
 		sideColumns("base", func(r *compareRow) *compare.Side { return r.base }),

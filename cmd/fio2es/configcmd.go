@@ -28,7 +28,7 @@ addresses, credentials and files are refused there. A file given with --config
 or FIO2ES_CONFIG is read in place of both, and may set everything.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			var text bytes.Buffer // the encoder's errors say nothing of those of stdout
+			var text bytes.Buffer // the encoder does not return the errors of stdout
 			enc := yaml.NewEncoder(&text)
 			enc.SetIndent(2)
 			settings, err := annotated(config.Settings(a.cfg), a.cfg.Origins)

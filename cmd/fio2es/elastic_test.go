@@ -200,7 +200,7 @@ func TestRejects(t *testing.T) {
 	}
 }
 
-// checkAggregations asks the cluster itself what panels ask, by deterministic means.
+// checkAggregations sends the searches of panels to the cluster, with exact aggregations only.
 func checkAggregations(t *testing.T, real estest.Real, prefix string) {
 	t.Helper()
 	var answer struct {

@@ -134,7 +134,7 @@ func (how *exportOptions) writer(w io.Writer) export.Writer {
 }
 
 // export writes all runs that args name to w. It reports whether that came to its end, also where
-// an error names runs of which nothing is wanted.
+// an error names the runs without matching windows.
 func (r *reading) export(ctx context.Context, args []string, q *query.Query, how *exportOptions, w io.Writer) (done bool, err error) {
 	q.Totals = how.as == "openmetrics" && !how.windows && q.WantsAll() && q.Level() == mapping.Cluster
 	out := &exportWriter{to: how.writer(w), query: q, how: how}

@@ -42,7 +42,7 @@ func requestsOfCSV(t *testing.T, text string) map[string]int64 {
 	return sums
 }
 
-// TestExportRequests: what is exported adds up to the requests that rank tells for the same
+// TestExportRequests: what is exported adds up to the requests that rank reports for the same
 // question, in each format, at each level.
 func TestExportRequests(t *testing.T) {
 	archive := filepath.Join("..", "..", "examples", "cbt-archive", "results", "00000000", "id-7c1f03ab")
@@ -67,7 +67,7 @@ func TestExportRequests(t *testing.T) {
 		if got := requestsOfCSV(t, export("--as", "csv")); !maps.Equal(got, want) {
 			t.Errorf("%v: CSV: %v, want %v", args, got, want)
 		}
-		part := slices.Contains(args, "--from") // in a window, each level is rounded by itself
+		part := slices.Contains(args, "--from") // in a window, each level is rounded separately
 		if got := requestsOfCSV(t, export("--as", "csv", "--levels", "job")); !part && !maps.Equal(got, want) {
 			t.Errorf("%v: CSV of jobs: %v, want %v", args, got, want)
 		}
@@ -158,8 +158,8 @@ func exportWindow(elapsed, late int64, host, direction string, n int64) *mapping
 	}
 }
 
-// TestExportOrder: windows of one time come in the same order, whatever order their
-// documents have, and pieces of one document are one window again.
+// TestExportOrder: windows of one time come in the same order for any order of their
+// documents, and pieces of one document are one window again.
 func TestExportOrder(t *testing.T) {
 	const many = 3 * mapping.MaxCount
 	docs := []*mapping.Interval{
@@ -201,7 +201,7 @@ func TestExportOrder(t *testing.T) {
 	}
 }
 
-// TestReplaceFile: what was there stays until what replaces it is whole.
+// TestReplaceFile: the old file stays until the new one is complete.
 func TestReplaceFile(t *testing.T) {
 	dir := t.TempDir()
 	name, half, leftOut := filepath.Join(dir, "run.csv"), errors.New("half"), errors.New("left out")
@@ -213,7 +213,7 @@ func TestReplaceFile(t *testing.T) {
 	}{
 		{"first", true, nil, "first"},
 		{"broken", false, half, "first"},
-		{"second", true, leftOut, "second"}, // and told what is not in it
+		{"second", true, leftOut, "second"}, // and stderr says what is missing
 	} {
 		err := replaceFile(name, func(w io.Writer) (bool, error) {
 			io.WriteString(w, c.text)

@@ -21,7 +21,7 @@ type exportWriter struct {
 	how   *exportOptions
 	alike map[string]bool // ids of runs that have the name and archive of another that is named
 	runs  int             // exported
-	empty []error         // runs of which nothing is wanted
+	empty []error         // runs without matching windows
 
 	many  bool           // runs of the part that is read
 	begun bool           // the run has requests

@@ -14,7 +14,7 @@ import (
 func addReadingFlags(f *pflag.FlagSet) {
 	d := config.Default()
 	f.String("source", d.Source, "which logs to use if a run has both: hist, histogram logs or periodic reports; raw, completion logs")
-	f.String("interval", "", "length of windows, such as 10s, or auto: longer in quiet times (default: a multiple of the logs' own, at least 1s; for a stored run, a multiple of its own)")
+	f.String("interval", "", "length of windows, such as 10s, or auto: longer in quiet times (default: a multiple of the logs' interval, at least 1s; for a stored run, a multiple of its interval)")
 	f.String("precision", d.Precision, "with --interval auto: target accuracy per window, such as p99 within ±10%")
 	f.String("weighting", d.Weighting, "how requests count in windows: inflight, by the share of their life spent there; completion, where they completed")
 	f.String("inflight", d.InFlight, "which requests inflight weighting spreads: long, those longer than a window; all")
@@ -35,7 +35,7 @@ func addPickFlags(f *pflag.FlagSet, pick *query.Pick) {
 	f.StringSliceVar(&pick.Exclude, "exclude", nil, "no runs with this in archive:path")
 }
 
-// addLevelsFlag adds the setting of which levels windows are made of.
+// addLevelsFlag adds --levels: the levels of the windows.
 func addLevelsFlag(f *pflag.FlagSet) {
 	f.StringSlice("levels", config.Default().Levels, "aggregate per cluster, host or job")
 }

@@ -68,7 +68,7 @@ that has requests.`,
 			}
 			a.fit(how)
 			to := a.stdout
-			if how.colour { // the map has escapes of its own, and its title is cleaned
+			if how.colour { // the map contains escapes for colours, and its title is cleaned
 				to = a.screen
 			}
 			r := &reading{app: a}
@@ -127,7 +127,7 @@ const heatmapAround = 5
 
 // heatmap draws the runs that args name.
 func (r *reading) heatmap(ctx context.Context, args []string, h *heatmapWriter) error {
-	var empty []error // runs of which nothing is wanted
+	var empty []error // runs without matching windows
 	err := r.runs(ctx, args, func(run *query.Run, many bool) error {
 		if many && h.how.format == "svg" {
 			return usagef("an SVG file has one map, and these are several runs: name one run or folder")

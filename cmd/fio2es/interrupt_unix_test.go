@@ -63,11 +63,11 @@ func TestInterruptedAnywhere(t *testing.T) {
 				select {
 				case err := <-ended:
 					if err == nil {
-						t.Error("it ended by itself")
+						t.Error("it ended before the signal")
 					}
 				case <-time.After(20 * time.Second): // a second, on a machine that others use, too
 					_ = p.Process.Kill()
-					t.Error("it goes on")
+					t.Error("it still runs")
 				}
 			})
 		}

@@ -38,7 +38,7 @@ func at(text string) time.Time {
 var recordedAnswers = filepath.Join("..", "..", "kibana", "testdata", "answers")
 
 // TestKibanaElastic asks a real cluster with the example archive in it all that the
-// panels ask. The answers are those recorded; -update records them anew.
+// panels ask. The answers are those recorded; -update records them again.
 func TestKibanaElastic(t *testing.T) {
 	real, prefixes := cluster(t, "kibana")
 	prefix := prefixes[0]
@@ -86,7 +86,7 @@ func ingestExample(t *testing.T, real estest.Real, prefix string) {
 	request(t, real, "POST", "/"+prefix+"-*/_refresh", "", &struct{}{})
 }
 
-// ask sends a panel's search as Kibana would. The answer must be whole.
+// ask sends a panel's search as Kibana would. The answer must be complete.
 func ask(t *testing.T, real estest.Real, r kibanatest.Request, c kibanatest.Context) json.RawMessage {
 	t.Helper()
 	search, err := kibanatest.Resolve(r.URL, c)
@@ -110,7 +110,7 @@ func searchFor(t *testing.T, real estest.Real, s kibanatest.Search) json.RawMess
 	return answer
 }
 
-// compareAnswer compares with what is recorded, numbers but for their last digits. What
+// compareAnswer compares with what is recorded, numbers without their last digits. What
 // later versions say besides is left aside.
 func compareAnswer(t *testing.T, r kibanatest.Request, kind, prefix string, answer json.RawMessage) {
 	t.Helper()
@@ -173,8 +173,8 @@ func asIn(want, got any) any {
 	return got
 }
 
-// plain are the percentiles over time that any panel may ask for, by direction and by
-// host, so that some are compared whatever panels there are.
+// plain asks for percentiles over time by direction and by host, as any panel may. So some
+// are compared even if no panel asks for them.
 const plain = `{"index": "PREFIX-latency.host-*", "%context%": true, "%timefield%": "@timestamp", "body": {"size": 0, "aggs": {
 	"directions": {"terms": {"field": "fio.direction"}, "aggs": {"hosts": {"terms": {"field": "hosts.name"}, "aggs": {
 		"time": {"date_histogram": {"field": "@timestamp", "interval": {"%autointerval%": 60}, "min_doc_count": 1}, "aggs": {

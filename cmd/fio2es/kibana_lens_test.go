@@ -130,7 +130,7 @@ func lensSearch(t *testing.T, columns map[string]lensColumn) string {
 	return string(text)
 }
 
-// field is a document's value at a path with dots; nil if there is none.
+// field returns a document's value at a path with dots, nil if there is none.
 func field(doc any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		object, ok := doc.(map[string]any)

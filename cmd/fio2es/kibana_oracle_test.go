@@ -22,7 +22,7 @@ const hdrResolution = 1.0 / 1024
 // those of each bucket, and merges their histograms.
 //
 // The bound: hdr takes the request of rank round(q*N), hist the one of ceil(q*N), so hdr
-// is at most one request low. Documents hold the middles of bins, and hist places each
+// is at most one request low. Documents contain the middles of bins, and hist places each
 // request in its bin. So an answer lies in the bin of hist's answer, or in that of the
 // request before, each widened by hdr's resolution: with bins of 1/64, less than 0.9 %
 // from hist's where it is the same bin. Where requests are few, the one before may be far.
@@ -211,7 +211,7 @@ func (o *oracle) buckets(name, kind string, params, below, answer map[string]any
 	}
 }
 
-// isOf tells whether a document is in the bucket of a composite aggregation.
+// isOf reports whether a document is in the bucket of a composite aggregation.
 func isOf(d document, sources []any, key map[string]any) bool {
 	for _, s := range sources {
 		for name, kinds := range s.(map[string]any) {
@@ -225,7 +225,7 @@ func isOf(d document, sources []any, key map[string]any) bool {
 	return true
 }
 
-// valuesOf are those of a field, also of its second form as a keyword.
+// valuesOf returns the values of a field, also of its second form as a keyword.
 func valuesOf(d document, field string) []any {
 	return d.values[strings.TrimSuffix(field, ".keyword")]
 }
@@ -282,7 +282,7 @@ func lengthOf(interval string) time.Duration {
 	return length
 }
 
-// timeOf is a field of type date, or milliseconds as such, in milliseconds.
+// timeOf returns a field of type date, or a number of milliseconds, in milliseconds.
 func timeOf(d document, field string) float64 {
 	v := d.values[strings.TrimSuffix(field, ".time")]
 	if len(v) == 0 {
@@ -341,7 +341,7 @@ func (o *oracle) percentiles(name string, params, answer map[string]any, documen
 	}
 }
 
-// isIn tells whether microseconds are in the bin of an answer.
+// isIn reports whether microseconds are in the bin of an answer.
 func isIn(µs float64, a hist.Answer) bool {
 	return µs >= a.Low/1000*(1-hdrResolution) && µs <= a.High/1000*(1+hdrResolution)
 }

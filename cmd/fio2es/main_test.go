@@ -33,7 +33,7 @@ func (m isolated) Run() int {
 	return m.M.Run()
 }
 
-// TestScripts runs the stories in testdata/script: what is typed, and what comes out.
+// TestScripts runs the scripts in testdata/script: commands, and the output that they must have.
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {

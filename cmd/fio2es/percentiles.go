@@ -54,7 +54,7 @@ header. Of logs given by name only these are read, as by the tools.`,
 				if err := as.check(cmd.Flags(), total, method, &a.cfg); err != nil {
 					return err
 				}
-				if a.cfg.Interval == 0 { // the tools' default, whatever the logs have
+				if a.cfg.Interval == 0 { // the tools' default for all logs
 					a.cfg.Interval = config.Interval(time.Second)
 				}
 				r.logsAlone = true // as the tools do

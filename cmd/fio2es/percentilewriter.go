@@ -18,10 +18,10 @@ type percentileRow struct {
 	latency facts.Latencies
 }
 
-// isTotal reports whether the row is of the whole run.
+// isTotal reports whether the row is about the whole run.
 func (r *percentileRow) isTotal() bool { return r.Level == 0 }
 
-// level is what the row is of.
+// level is the level of the row.
 func (r *percentileRow) level() string {
 	if r.isTotal() {
 		return "run"
@@ -94,7 +94,7 @@ func newPercentileWriter(w io.Writer, format, method string) *percentileWriter {
 	return &percentileWriter{to: table.NewNarrow(w, format, percentileColumns, cut, drop), method: method}
 }
 
-// begin says which run the next windows are of; with several, tables name it.
+// begin sets the run of the next windows. If there are several runs, tables name it.
 func (p *percentileWriter) begin(run string, many bool) {
 	p.byFio, p.windows = false, 0
 	if many {

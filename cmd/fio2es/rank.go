@@ -77,7 +77,7 @@ func parseWithin(texts []string) (within []time.Duration, err error) {
 // rank counts, in the runs that args name, how many requests took no longer than each of within.
 func (r *reading) rank(ctx context.Context, args []string, q *query.Query, within []time.Duration, to *table.Writer[*rankRow]) error {
 	q.Totals = q.WantsAll()
-	var empty []error // runs of which nothing is wanted
+	var empty []error // runs without matching windows
 	err := r.runs(ctx, args, func(run *query.Run, _ bool) error {
 		sums := &rankSums{run: run.Name, sums: map[string]*hist.Histogram{}}
 		doc, err := r.read(ctx, run, q, sums.add)

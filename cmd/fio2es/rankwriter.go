@@ -17,7 +17,7 @@ import (
 // rankRow is how many requests of a direction were served within a latency.
 type rankRow struct {
 	run                     *mapping.RunInfo
-	direction               string      // all: of those that were asked for
+	direction               string      // all: the sum of the selected ones
 	span                    window.Span // of the windows
 	within                  time.Duration
 	requests, of            float64 // in this direction, in all

@@ -20,8 +20,8 @@ import (
 // text around; on a file system it is a name as any other.
 const hostile = "x\x1b]0;owned\x07\r\nerror: forged\u009b31m\u202e"
 
-// TestNothingRaw: whatever a command says of an archive with hostile names, a terminal gets
-// nothing that it would act on, and no line is forged.
+// TestNothingRaw: what commands print of an archive with hostile names contains no control
+// sequence and no forged line.
 func TestNothingRaw(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

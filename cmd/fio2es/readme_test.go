@@ -19,7 +19,7 @@ var timing = regexp.MustCompile(` in [0-9.]+s`)
 
 // TestReadme runs every command of README.md's console blocks at the root of the
 // module, one after the other, and compares what they print with what README shows. The
-// picture is made of the same. -update writes both anew.
+// picture is made of the same. -update writes both.
 func TestReadme(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	home := t.TempDir()

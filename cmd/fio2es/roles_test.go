@@ -129,7 +129,7 @@ func (a admin) remove(path string, body any) {
 func TestRolesInCluster(t *testing.T) {
 	real, prefixes := cluster(t, "roles")
 	if !real.Secured {
-		t.Skip("the environment has no credentials for the cluster: it has no security, or nobody who may make API keys")
+		t.Skip("the environment has no credentials for the cluster: it has no security, or no user may make API keys")
 	}
 	client, err := es.New(real.Config)
 	if err != nil {

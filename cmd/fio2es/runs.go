@@ -106,7 +106,7 @@ func (a *app) printNoRuns(ctx context.Context, store history.Store) error {
 	return nil
 }
 
-// skips reports whether err is of one run that cannot be read. Then it warns, and sets skipped.
+// skips reports whether err is about one run that cannot be read. Then it warns, and sets skipped.
 func (a *app) skips(err error, skipped *bool) bool {
 	if !history.IsSkipped(err) {
 		return false

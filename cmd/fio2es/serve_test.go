@@ -81,7 +81,7 @@ func serveBy(t *testing.T, cfg config.Config, listen string) (address string, st
 	return "", nil
 }
 
-// browse asks for a page.
+// browse requests a page.
 func browse(t *testing.T, address string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)

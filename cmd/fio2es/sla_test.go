@@ -91,14 +91,14 @@ func checkSLAWindows(t *testing.T, row slaLine, windows []percentileLine, of fun
 	if _, err := fmt.Sscanf(row.Rule, row.Metric+" <= %fus in every window", &limit); err != nil {
 		t.Fatal(err)
 	}
-	judged, held, first := int64(0), int64(0), int64(-1)
+	judged, met, first := int64(0), int64(0), int64(-1)
 	worst := &windows[0]
 	for i := range windows {
 		w := &windows[i]
 		value := of(w)
 		judged += w.EndMS - w.StartMS
 		if *value <= limit {
-			held += w.EndMS - w.StartMS
+			met += w.EndMS - w.StartMS
 		} else if first < 0 {
 			first = w.StartMS
 		}
@@ -106,8 +106,8 @@ func checkSLAWindows(t *testing.T, row slaLine, windows []percentileLine, of fun
 			worst = w
 		}
 	}
-	if *row.JudgedMS != judged || *row.HeldMS != held || *row.Worst != *of(worst) || *row.WorstMS != worst.StartMS || (row.Verdict == "met") != (held == judged) {
-		t.Errorf("%s: %+v; held for %d of %d ms, worst %v at %d ms", row.Rule, row, held, judged, *of(worst), worst.StartMS)
+	if *row.JudgedMS != judged || *row.HeldMS != met || *row.Worst != *of(worst) || *row.WorstMS != worst.StartMS || (row.Verdict == "met") != (met == judged) {
+		t.Errorf("%s: %+v; want met for %d of %d ms, worst %v at %d ms", row.Rule, row, met, judged, *of(worst), worst.StartMS)
 	}
 	if first >= 0 && *row.FirstMS != first {
 		t.Errorf("%s: first broken at %d ms, not %d", row.Rule, *row.FirstMS, first)

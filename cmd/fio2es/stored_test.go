@@ -129,7 +129,7 @@ func TestNoWindows(t *testing.T) {
 	expect(t, "report", string(html), "The run has no windows: no histogram log: run fio with", "90.5µs<small>fio&#39;s own</small>")
 }
 
-// TestStoredOptions: options that only reading logs can follow are errors, but beside paths.
+// TestStoredOptions: options that only apply to logs are errors for stored runs, unless there are paths, too.
 func TestStoredOptions(t *testing.T) {
 	h := hist.New(hist.Fio3(0))
 	h.AddAt(500, 10)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestArchitecture holds the module against its rules.
+// TestArchitecture checks the module against its rules.
 func TestArchitecture(t *testing.T) {
 	root := filepath.Join("..", "..")
 	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
@@ -67,7 +67,7 @@ func TestViolations(t *testing.T) {
 		{"part of a library of another package", sound("config", "modernc.org/sqlite/lib"), []string{"config imports modernc.org/sqlite/lib, as only"}},
 		{"library with a similar name", sound("config", "modernc.org/sqlite3"), nil},
 		{"tests' library", sound("mapping", "testing"), []string{"mapping imports testing, as only"}},
-		{"command", sound("config", "./cmd/fio2es"), []string{"config imports cmd/fio2es: nobody"}},
+		{"command", sound("config", "./cmd/fio2es"), []string{"config imports cmd/fio2es: no package"}},
 		{"fiotest, the command", sound("cmd/fio2es", "./internal/fiotest"), nil},
 		{"fiotest, another", sound("pipeline", "./internal/fiotest"), []string{"pipeline imports internal/fiotest: it connects"}},
 		{"unknown package", sound("internal/util"), []string{"internal/util has no rule"}},

@@ -13,7 +13,7 @@ const module = "github.com/fio2es/fio2es"
 // pkg is what the rules have to know of a package.
 type pkg struct {
 	folder  string
-	imports []string // of its own files, as written
+	imports []string // as written in its files
 	comment bool
 	files   []file
 }
@@ -51,7 +51,7 @@ func violations(all []pkg, rules map[string]rule) []string {
 			case !isOwn:
 				checkForeign(p.folder, path, r, wrong)
 			case strings.HasPrefix(folder, "cmd/"):
-				wrong("%s imports %s: nobody imports commands", p.folder, folder)
+				wrong("%s imports %s: no package imports commands", p.folder, folder)
 			case !slices.Contains(r.imports, folder):
 				wrong("%s imports %s: %s", p.folder, folder, r.why)
 			default:
@@ -79,7 +79,7 @@ func checkForeign(folder, path string, r rule, wrong func(string, ...any)) {
 		}
 	}
 	if slices.Contains(pure, folder) && slices.Contains(impure, path) {
-		wrong("%s imports %s: it computes; its callers decide what is opened, told and sent", folder, path)
+		wrong("%s imports %s: it computes; its callers decide what is opened, printed and sent", folder, path)
 	}
 }
 

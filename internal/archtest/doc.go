@@ -1,5 +1,4 @@
-// Package archtest holds the module's import rules, as a test that goes over its source.
-// Who may import whom, and why, stands in one table (rules_test.go); sizes and package
-// comments are checked on the way. It needs neither the network nor a build, and there
-// is nothing in it to import.
+// Package archtest checks the module's source, in tests. One table says which package may
+// import which, and why (rules_test.go). Other tests check sizes, comments and words. They
+// need neither the network nor a build. There is nothing to import.
 package archtest

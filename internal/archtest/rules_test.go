@@ -178,7 +178,7 @@ var only = []struct {
 }
 
 // pure are packages that others import for what they compute: their callers decide what
-// is opened, told and sent.
+// is opened, printed and sent.
 var pure = []string{"hist", "pipeline/fiolog", "pipeline/align", "mapping"}
 
 // impure is what these do not import.

@@ -17,7 +17,7 @@ const (
 
 // Canvas is an SVG picture. The zero value is an empty part of a page, whose style sheet has the colours of classes.
 type Canvas struct {
-	// Styles are attributes by class, for a picture that is a file and has no style sheet.
+	// Styles are attributes by class. A picture that is a file needs them, because it has no style sheet.
 	Styles map[string]string
 
 	b bytes.Buffer

@@ -28,7 +28,7 @@ func (n Nines) Round() []float64 {
 	return list
 }
 
-// Ticks are those of [Nines.Round].
+// Ticks are the values of [Nines.Round].
 func (n Nines) Ticks() []Tick {
 	var list []Tick
 	for _, q := range n.Round() {

@@ -82,7 +82,7 @@ func (a *TimeAxis) X(t time.Time) float64 {
 	return tenth(Left + min(max(share, 0), 1)*AreaWidth)
 }
 
-// Span is from where to where something is drawn: however short it is, it can be seen.
+// Span is where something begins and ends in the drawing. It is wide enough to be seen.
 func (a *TimeAxis) Span(start, end time.Time) (from, to float64) {
 	from, to = a.X(start), a.X(end)
 	if to < from+1 {

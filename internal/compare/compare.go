@@ -41,7 +41,7 @@ type Change struct {
 }
 
 // Bound says which way the change is bounded: "≥" or "≤" where one of the two values is a
-// lower bound, "?" where both are, empty where none is.
+// lower bound, "?" if both are, empty if none is.
 func (c *Change) Bound() string {
 	switch {
 	case c.BaseOpen && c.OtherOpen:

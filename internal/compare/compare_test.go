@@ -95,7 +95,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestPool: the blocks of a pool are the runs, whatever their layouts; and a replicate of a
+// TestPool: the blocks of a pool are the runs, of any layouts; and a replicate of a
 // side that is one block is the side.
 func TestPool(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -98,8 +98,8 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// TestRepetitions: where runs of the same test differ by three times as much as their own
-// ups and downs tell, one of each side is too few, and three of each are nearly enough.
+// TestRepetitions: if runs of the same test differ by three times as much as their
+// windows suggest, one run per side is too few, and three per side are nearly enough.
 func TestRepetitions(t *testing.T) {
 	t.Parallel()
 	p := &process{rng: rand.New(rand.NewPCG(1, 2)), windows: 60, memory: 0.3, spread: 0.1, between: 0.05}

@@ -77,7 +77,7 @@ func TestBlocksHaveAll(t *testing.T) {
 	})
 }
 
-// TestEndBy: the last window goes on to the end of the run, if that is within it.
+// TestEndBy: the last window extends to the end of the run, if that is within it.
 func TestEndBy(t *testing.T) {
 	for end, want := range map[int64]int64{8000: 10_000, 9000: 10_000, 9001: 9001, 9400: 9400, 10_000: 10_000, 12_000: 10_000} {
 		s, ms := windowsOf(10), int64(0)

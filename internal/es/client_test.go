@@ -198,7 +198,7 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// TestAddresses goes on with the next address when one is down.
+// TestAddresses continues with the next address when one is down.
 func TestAddresses(t *testing.T) {
 	fake := estest.New()
 	address, stop := fake.Start()

@@ -136,7 +136,7 @@ func (c *Client) open(res *http.Response, most int64) (*bounded, error) {
 	return &bounded{r: res.Body, left: most, most: most}, nil
 }
 
-// unusableError is of an answer that was complete: a retry gets the same.
+// unusableError is an error in a complete answer: a retry gets the same.
 type unusableError struct{ err error }
 
 // Error implements error.

@@ -17,7 +17,7 @@ import (
 // Error is an answer with an error, from Elasticsearch or a proxy in front of it. Decide by
 // Status and Type: Reason is for people and changes between versions.
 type Error struct {
-	Method     string        // of the request, if the answer is of one
+	Method     string        // of the request, if there is one
 	Path       string        // of the request, without the address
 	Status     int           // of HTTP
 	Type       string        // such as "index_not_found_exception"; may be empty

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzParseError: whatever a server, or a proxy before it, answers, the error has its status
-// and is of bounded length.
+// FuzzParseError: for any answer of a server or a proxy, the error has its status and a bounded
+// length.
 func FuzzParseError(f *testing.F) {
 	f.Add(400, "application/json", []byte(`{"error":{"type":"x","reason":"y","index":"z","caused_by":{"reason":"w"}}}`))
 	f.Add(403, "application/json", []byte(`{"error":"text","failures":[{"cause":{"type":"a"}}]}`))

@@ -54,9 +54,9 @@ func newTransport(c Config, urls []*url.URL) (*http.Transport, error) {
 	}, nil
 }
 
-// pinned accepts a server if its own certificate has the fingerprint, or if an authority whose
-// certificate has it has signed the server's, for this host. It checks the signature, because
-// anyone can send the authority's certificate along.
+// pinned accepts a server if its own certificate has the fingerprint. It also accepts a server
+// whose certificate is for this host and signed by an authority whose certificate has the
+// fingerprint. It checks the signature, because anyone can send the authority's certificate.
 func pinned(state tls.ConnectionState, want []byte, urls []*url.URL) error {
 	chain := state.PeerCertificates
 	for i, cert := range chain {
@@ -83,7 +83,7 @@ func pinned(state tls.ConnectionState, want []byte, urls []*url.URL) error {
 	return fmt.Errorf("%w: it sends %d certificate(s), none with this SHA-256; an authority's fingerprint works only if the server sends the authority's certificate, too: use that of the server's own certificate, or a CA file", errPinned, len(chain))
 }
 
-// hosts are the names of which the certificate must have one. A handshake does not name IP
+// hosts are names. The certificate must have one of them. A handshake does not name IP
 // addresses, so without a name each address is possible.
 func hosts(state tls.ConnectionState, urls []*url.URL) []string {
 	if state.ServerName != "" {

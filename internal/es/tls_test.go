@@ -92,7 +92,7 @@ func serve(t *testing.T, cert *signed, along ...*signed) (port string) {
 	return port
 }
 
-// TestTrust: whom which settings trust, and what messages say to do.
+// TestTrust: which servers each setting trusts, and the advice in messages.
 func TestTrust(t *testing.T) {
 	authority, other := sign(t, nil, "authority"), sign(t, nil, "other")
 	here, elsewhere := sign(t, authority, "here", "127.0.0.1", "localhost"), sign(t, authority, "elsewhere", "127.0.0.9", "es.example.org")

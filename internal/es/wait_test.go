@@ -14,16 +14,16 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 )
 
-// told is a reported wait, and when it was reported.
-type told struct {
+// reported is a wait that was reported, and when.
+type reported struct {
 	es.Wait
 	at time.Duration // since the start of the test
 }
 
 // waiting runs a test in a bubble of synctest, with a client of a server that fails.
-func waiting(t *testing.T, c es.Config, faults []estest.Fault, test func(t *testing.T, client *es.Client, server *estest.Server)) []told {
+func waiting(t *testing.T, c es.Config, faults []estest.Fault, test func(t *testing.T, client *es.Client, server *estest.Server)) []reported {
 	t.Helper()
-	var all []told
+	var all []reported
 	synctest.Test(t, func(t *testing.T) {
 		server := estest.New()
 		server.Script(faults...)
@@ -31,7 +31,7 @@ func waiting(t *testing.T, c es.Config, faults []estest.Fault, test func(t *test
 		defer stop()
 		start := time.Now()
 		c.Dial = dial
-		c.Waiting = func(w es.Wait) { all = append(all, told{w, time.Since(start)}) }
+		c.Waiting = func(w es.Wait) { all = append(all, reported{w, time.Since(start)}) }
 		client := newClient(t, c)
 		defer client.Close()
 		test(t, client, server)
@@ -88,7 +88,7 @@ func TestWaitsForServer(t *testing.T) {
 	}
 }
 
-// TestServerComesBack: what was waited for goes on as if nothing had happened.
+// TestServerComesBack: after the wait, the request succeeds as if nothing had happened.
 func TestServerComesBack(t *testing.T) {
 	all := waiting(t, es.Config{}, []estest.Fault{{On: "/", Kind: estest.Restart, Wait: 2 * time.Minute}}, func(t *testing.T, client *es.Client, _ *estest.Server) {
 		if info, err := client.Check(t.Context()); err != nil || info.Version == "" {
@@ -151,7 +151,7 @@ func TestReportsOnce(t *testing.T) {
 			}
 		}
 	})
-	all = slices.DeleteFunc(all, func(w told) bool { return w.at > 70*time.Second }) // when it is back
+	all = slices.DeleteFunc(all, func(w reported) bool { return w.at > 70*time.Second }) // when it is back
 	if len(all) != 3 {
 		t.Errorf("%d reports in 70 s: %v", len(all), all)
 	}

@@ -85,7 +85,7 @@ func (c *CSV) End() error { return nil }
 // Close writes the buffered rest.
 func (c *CSV) Close() error { return c.to.Flush() }
 
-// times are those of a window, empty where they are not known.
+// times are the times of a window, empty where they are not known.
 func times(run *mapping.RunInfo, w *window.Window) (start, end string) {
 	if !hasClock(run) {
 		return "", ""

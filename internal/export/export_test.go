@@ -152,7 +152,7 @@ func (f *failing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestWriteFails: what could not be written is told, at the end if not before.
+// TestWriteFails: a failed write is an error, at the end if not before.
 func TestWriteFails(t *testing.T) {
 	for name, to := range map[string]func(*failing) Writer{
 		"hdrlog":      func(f *failing) Writer { return NewHDRLog(f) },

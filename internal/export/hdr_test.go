@@ -65,8 +65,8 @@ func layouts() (all []hist.Layout) {
 	return all
 }
 
-// TestSlotInBin: each bin of each layout has a slot of its own that lies within the bin,
-// and whatever value is taken for it is as near to the bin's middle as is promised.
+// TestSlotInBin: each bin of each layout has its own slot, which lies within the bin. Any
+// value of the slot is as near to the bin's middle as is documented.
 func TestSlotInBin(t *testing.T) {
 	for _, l := range layouts() {
 		last := -1
@@ -152,7 +152,7 @@ func valueAt(bars []hdrhistogram.Bar, rank float64) int64 {
 }
 
 // TestHDRKnown: the same histogram, as HdrHistogram for Python 0.10.8 writes it (its C code;
-// hdrhistogram-go 1.4.0 gives the same but for how well it is packed).
+// hdrhistogram-go 1.4.0 gives the same, compressed differently).
 func TestHDRKnown(t *testing.T) {
 	const known = "HISTFAAAAEF4nJNpmSzMwMCgwQABzFCaEcT+DwT2HyACTCyMN1i+MjY0NDAyczyX5ZLl2dsH4jUI3L3M2NQABgJ7eYUAe+MUuA=="
 	h := hist.New(hist.Fio3(0))
@@ -206,7 +206,7 @@ func TestHDRLogTimes(t *testing.T) {
 	l := NewHDRLog(&out)
 	h := hist.New(hist.Fio3(0))
 	h.AddLatency(1500, 1)
-	if err := l.Begin(&mapping.RunInfo{Name: "r"}, false); err != nil { // nobody knows when
+	if err := l.Begin(&mapping.RunInfo{Name: "r"}, false); err != nil { // when it ran is not known
 		t.Fatal(err)
 	}
 	if err := l.Add(&window.Window{Direction: "trim", Start: time.Time{}.Add(time.Second), End: time.Time{}.Add(2500 * time.Millisecond)}, h); err != nil {

@@ -309,7 +309,7 @@ func TestOpenMetricsExact(t *testing.T) {
 	})
 }
 
-// TestOpenMetricsNames: whatever runs and hosts are called, their names come back.
+// TestOpenMetricsNames: any names of runs and hosts come back.
 func TestOpenMetricsNames(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		name, host := rapid.StringN(1, 20, -1).Draw(rt, "run"), rapid.StringOf(rapid.SampledFrom([]rune("\\\"\n{},= n#é"))).Draw(rt, "host")

@@ -89,10 +89,10 @@ func TestChecks(t *testing.T) {
 		{"p50 of the run", func(_ *scene, a *said) { a.runs[0].dirs[0].Latency.P50 *= 1.1 }, "run percentiles read"},
 		{"warned of nothing", func(_ *scene, a *said) { a.ingest.stderr = "warning: all is well" }, "false warning"},
 		{"exit code", func(_ *scene, a *said) { a.ingest.exit, a.percentiles.exit = 3, 3 }, "exit code"},
-		{"loss not told", func(s *scene, a *said) {
+		{"loss not reported", func(s *scene, a *said) {
 			s.wants = []want{{kind: short, says: []string{`json\+`}}}
 			a.ingest.exit, a.percentiles.exit = 3, 3
-		}, "not told"},
+		}, "not reported"},
 		{"wrong advice", func(s *scene, a *said) {
 			s.wants = []want{{never: wrongAdvice}}
 			a.ingest.stderr = "note: use --output-format=json+"

@@ -74,7 +74,7 @@ func (s *scene) checkOne(w want, a *said, v *verdict) {
 	}
 }
 
-// checkOthers: runs beside those of the truth have no more requests than the jobs that
+// checkOthers: runs besides those of the truth have no more requests than the jobs that
 // are in none.
 func (s *scene) checkOthers(groups [][]*truthJob, pairs []*runDoc, a *said, v *verdict) {
 	left := totalOf(s.truth)
@@ -174,7 +174,7 @@ func checkWords(w want, a *said, v *verdict) {
 	}
 	for _, x := range w.says {
 		if !regexp.MustCompile(`(?is)` + x).MatchString(a.ingest.stderr) {
-			v.fail("not told", "/"+x+"/", "%s", firstLine(a.ingest.stderr))
+			v.fail("not reported", "/"+x+"/", "%s", firstLine(a.ingest.stderr))
 		}
 	}
 	for _, x := range w.never {
@@ -220,7 +220,7 @@ func checkAgreement(a *said, v *verdict) {
 	}
 }
 
-// comparison is one run of fio2es beside the jobs that it must show.
+// comparison is one run of fio2es and the jobs that it must show.
 type comparison struct {
 	*scene
 	*verdict

@@ -60,8 +60,8 @@ func (c *comparison) checkSums() {
 	}
 }
 
-// logged is how many requests completed before the last row of each job's log: these can
-// be known whatever else is lost.
+// logged is how many requests completed before the last row of each job's log: these are
+// known even if everything else is lost.
 func (c *comparison) logged(dir int) int64 {
 	var n int64
 	for _, j := range c.jobs {
@@ -132,7 +132,7 @@ func (c *comparison) follow(j *truthJob, dir int, rows []int64, k int, at, slack
 	return least, most
 }
 
-// view is the windows of one level and direction beside the jobs they are of.
+// view is the windows of one level and direction, and their jobs.
 type view struct {
 	name    string
 	windows []window
@@ -276,7 +276,7 @@ type content struct {
 	// about when a row ended.
 	exact bool
 	open  int
-	// cut means that an edge cuts a row, so that nobody knows what completed before it.
+	// cut means that an edge cuts a row, so it is not known what completed before it.
 	cut bool
 }
 
@@ -413,7 +413,7 @@ func (c *comparison) relative(sorted []int64, q, value float64, open int) float6
 	return off / max(truth, 1)
 }
 
-// checkRunPercentiles: those of the whole run are within a bin.
+// checkRunPercentiles: the percentiles of the whole run are within a bin.
 func (c *comparison) checkRunPercentiles(dir int) {
 	var sorted []int64
 	for _, j := range c.jobs {

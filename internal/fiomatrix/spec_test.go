@@ -136,7 +136,7 @@ const (
 )
 
 func (k kind) String() string {
-	return [...]string{"complete", "totals only", "partial, told", "refused, told"}[k]
+	return [...]string{"complete", "totals only", "partial, reported", "refused, reported"}[k]
 }
 
 // source is what the windows are made of, which decides how exact they can be.
@@ -154,7 +154,7 @@ type want struct {
 	exit  []int    // accepted exit codes of ingest; nil: 0 for complete, 3 for short, not 0 for refused, 0 or 3 for totals
 	says  []string // expressions that stderr must match
 	never []string // expressions that stderr must not match, such as advice that does not help
-	// mayWarn is what warnings may be about where nothing is lost; empty: nothing.
+	// mayWarn is what warnings may be about if nothing is lost; empty: no warning.
 	mayWarn string
 	// counted means that the report counts all requests: those that are lost are known.
 	counted bool
@@ -169,6 +169,6 @@ type want struct {
 	mixed bool
 	// groups are the jobs of each run that fio2es is to make; nil: one run of all.
 	groups func(*scene) [][]*truthJob
-	// more allows runs beside those of the truth; what is lost of them must be said.
+	// more allows runs besides those of the truth; what they lack must be reported.
 	more bool
 }

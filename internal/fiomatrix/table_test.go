@@ -142,7 +142,7 @@ func keys(m map[string]bool) []string {
 	return out
 }
 
-// drawn is what was drawn beside jobs and interval.
+// drawn is what was drawn besides jobs and interval.
 func (s *scene) drawn() string {
 	var out []string
 	for _, p := range s.processes {

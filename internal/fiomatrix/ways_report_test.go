@@ -272,7 +272,7 @@ var lossWays = []way{
 		s.wants = []want{{groups: lastPhase, more: true, exit: []int{0, 3}, mayWarn: `.`}}
 		s.extra = func(a *said, v *verdict) {
 			if len(a.runs) < 2 && !regexp.MustCompile(`(?i)earlier|two|several|another|append|other run`).MatchString(a.ingest.stderr) {
-				v.fail("not told", "the other run of out.json", "%s", firstLine(a.ingest.stderr))
+				v.fail("not reported", "the other run of out.json", "%s", firstLine(a.ingest.stderr))
 			}
 		}
 		return nil

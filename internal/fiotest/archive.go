@@ -116,7 +116,7 @@ func (a *archiveWriter) run(ctx context.Context, r RunSpec) {
 	}
 }
 
-// host writes one host's logs and its report, which holds the same requests.
+// host writes one host's logs and its report, which contains the same requests.
 func (a *archiveWriter) host(r RunSpec, h int) {
 	end := r.HostStart(h).Add(time.Duration(r.archive.Seconds) * time.Second)
 	jobs := make([]Truth, r.archive.Jobs)

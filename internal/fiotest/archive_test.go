@@ -65,7 +65,7 @@ func checkHost(t *testing.T, archive fs.FS, r RunSpec, h int) {
 	plain := readFile(t, archive, r.path("json_output.0", h))
 	mixed := readFile(t, archive, r.path("output.0", h))
 	if !strings.Contains(mixed, "\nStarting 3 processes\n"+plain) {
-		t.Errorf("%s: the mixed report does not hold the plain one", r.ID)
+		t.Errorf("%s: the mixed report does not contain the plain one", r.ID)
 	}
 	var rep jsonReport
 	if err := json.Unmarshal([]byte(plain), &rep); err != nil {

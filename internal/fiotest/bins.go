@@ -21,7 +21,7 @@ const (
 	minGroups, maxGroups = 17, 58
 )
 
-// edges3 and edges2 hold the lower edge of each bin and, last, the top's upper
+// edges3 and edges2 are the lower edges of all bins and, last, the top's upper
 // edge. They are never written after initialization.
 var (
 	edges3 = walkEdges(usualGroups)
@@ -78,7 +78,7 @@ func walkEdges(groups int) []uint64 {
 func Bin(ns uint64) int { return find(edges3, ns) }
 
 // BinBounds returns the half-open range [lo, hi) of nanoseconds that column i
-// of fio 3 stands for, at coarseness 0. The last column also holds everything
+// of fio 3 stands for, at coarseness 0. The last column also contains everything
 // longer. It returns 0, 0 for a column that does not exist.
 func BinBounds(i int) (lo, hi uint64) { return bounds(edges3, i) }
 

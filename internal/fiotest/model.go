@@ -33,7 +33,7 @@ const (
 
 // phase is one steady state of load: everything that a row is drawn from.
 type phase struct {
-	common []int             // bins with a table of their own, ascending
+	common []int             // bins with a table each, ascending
 	counts []uint64          // quantiles entries for each common bin
 	rare   []int             // bins that are mostly empty
 	cum    []float64         // cumulative expected counts of rare

@@ -134,7 +134,7 @@ func directionReport(j *jsonText, t Truth, direction, opSize int, axis axis) {
 	j.object(axis.field("lat"), func() { latencyReport(j, bins, submit, axis) })
 }
 
-// summary is what fio tells of every kind of latency.
+// summary is what fio reports of every kind of latency.
 type summary struct {
 	low, high    uint64
 	mean, stddev float64

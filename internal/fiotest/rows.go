@@ -13,8 +13,8 @@ type BinCount struct {
 }
 
 // Row is one line of a log before it is text. Bins are ascending and at
-// coarseness 0, whatever the log's: column j of a log of coarseness k is the
-// sum of the bins whose index, shifted right by k, is j.
+// coarseness 0, also if the log's coarseness is another: column j of a log of coarseness k
+// is the sum of the bins whose index, shifted right by k, is j.
 type Row struct {
 	TimeMs    int64
 	Direction int
@@ -52,7 +52,7 @@ type rowGen struct {
 	bins   []BinCount
 }
 
-// directionScale makes directions tell apart: writes slower, trims faster.
+// directionScale makes writes slower than reads, and trims faster.
 var directionScale = [directions]float64{1, 1.4, 0.6}
 
 func newRowGen(s LogSpec, m models) *rowGen {
@@ -64,7 +64,7 @@ func newRowGen(s LogSpec, m models) *rowGen {
 	return g
 }
 
-// done tells whether the next interval would be the one that fio never logs.
+// done reports whether the next interval would be the one that fio never logs.
 func (g *rowGen) done(written int64) bool {
 	if g.spec.MaxBytes > 0 && written >= g.spec.MaxBytes {
 		return true
@@ -102,7 +102,7 @@ func (g *rowGen) interval(yield func(Row) bool) bool {
 	return true
 }
 
-// tail yields what completes after the last row, in rows that no log holds.
+// tail yields what completes after the last row, in rows that no log contains.
 func (g *rowGen) tail(yield func(Row) bool) {
 	g.k++
 	g.tick()
@@ -152,9 +152,9 @@ func (g *rowGen) hang(missed int64) {
 
 // load returns the state of load now: a wave that takes some minutes.
 func (g *rowGen) load(direction int) *phase {
-	const hold = 15 // intervals on each step
+	const stay = 15 // intervals on each step
 	steps := int64(len(g.phases[direction]))
-	at := g.k / hold % max(1, 2*steps-2)
+	at := g.k / stay % max(1, 2*steps-2)
 	if at >= steps {
 		at = 2*steps - 2 - at
 	}

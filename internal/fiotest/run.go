@@ -68,7 +68,7 @@ func (r RunSpec) LogPath(h, j int) string {
 }
 
 // Log describes the log of host h and job j; its [LogSpec.Truth] is what the
-// archive holds for that job.
+// archive contains for that job.
 func (r RunSpec) Log(h, j int) LogSpec {
 	s := r.archive
 	if s.FirstOnly && h > 0 {

@@ -11,9 +11,9 @@ import (
 const flushAt = 256 << 10
 
 var (
-	// zeros holds more empty columns than any row has, to be copied in pieces.
+	// zeros is more empty columns than any row has, to be copied in pieces.
 	zeros = strings.Repeat("0, ", maxGroups*binsPerGroup)
-	// small holds the text of common counts with the separator behind.
+	// small is the text of common counts with the separator behind.
 	small = smallNumbers(1000)
 )
 

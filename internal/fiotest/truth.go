@@ -1,6 +1,6 @@
 package fiotest
 
-// Truth is what a log holds, and what its job did besides.
+// Truth is what a log contains, and what its job did besides.
 type Truth struct {
 	// Rows and Bytes are the size of the log.
 	Rows  int
@@ -43,7 +43,7 @@ func count(into *[]uint64, bins int, add []BinCount) {
 	}
 }
 
-// Requests returns how many requests of a direction the log holds, and how
+// Requests returns how many requests of a direction the log contains, and how
 // many completed after its last row.
 func (t Truth) Requests(direction int) (logged, tail uint64) {
 	return total(t.Logged[direction]), total(t.Tail[direction])

@@ -13,7 +13,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// The last windows of a run are held against rules for iops, too, by their own length, unless
+// The last windows of a run are checked against rules for iops, too, by their own length, unless
 // that is next to nothing.
 func TestLastAlerts(t *testing.T) {
 	rule, err := slo.Parse("iops >= 100")

@@ -20,7 +20,7 @@ type problems struct {
 	reported map[string]bool
 }
 
-// report reports the problems of a look that have lasted, and whether there are such.
+// report reports the problems of a look that have lasted. It returns whether there are any.
 func (p *problems) report(found []*source.Problem, now time.Time) (lasting bool) {
 	before := p.since
 	p.since = map[string]time.Time{}
@@ -42,7 +42,7 @@ func (p *problems) report(found []*source.Problem, now time.Time) (lasting bool)
 	return lasting
 }
 
-// reportRest reports the problems that are left at the end, and whether there are such.
+// reportRest reports the problems that are left at the end. It returns whether there are any.
 func (p *problems) reportRest() bool {
 	for _, text := range slices.Sorted(maps.Keys(p.since)) {
 		p.once(text)

@@ -19,7 +19,7 @@ type windows struct {
 	noted map[string]bool // versions of runs whose windows were not given again
 }
 
-// series are the windows of a run in a direction, of a host or job where there are such.
+// series identifies the windows of a run in one direction, and of one host or job if the level has them.
 type series struct{ run, direction, host, job string }
 
 // stretch is what was given of a series.

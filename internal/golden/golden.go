@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// Update reports whether golden files are written in place of compared.
+// Update reports whether golden files are written instead of compared.
 func Update() bool { return *update }
 
 // File compares got with the file of a path.

@@ -24,7 +24,7 @@ const (
 // 10^(i/20 - 3). Bands are from their bound up to, not with, the next.
 func Bound(i int) float64 { return bounds[i] }
 
-// bounds are those of all bands, and the end of the last.
+// bounds are the lower bounds of all bands, and the end of the last.
 var bounds = func() (list [bands + 1]float64) {
 	for i := range list {
 		exact := math.Pow(10, float64(i)/BandsPerDecade+lowestDecade)

@@ -60,7 +60,7 @@ func windowsOf(t *rapid.T) []given {
 }
 
 // TestMap: each column has just the requests of the windows that begin in its time, so
-// that nothing is lost or counted twice however often columns were joined.
+// that nothing is lost or counted twice, even if columns were joined many times.
 func TestMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		windows, limit := windowsOf(t), rapid.IntRange(1, 20).Draw(t, "columns")

@@ -21,7 +21,7 @@ type Map struct {
 	OpenUS float64
 }
 
-// Column is the requests of some time. It ends where its windows end, or where the next column begins.
+// Column contains the requests of a stretch of time. It ends where its windows end, or where the next column begins.
 type Column struct {
 	Start, End  time.Time
 	First, Last int // its slots: First … Last-1

@@ -154,7 +154,7 @@ func TestFragment(t *testing.T) {
 		t.Errorf("attributes %s", all)
 	}
 	if strings.Contains(fragment, `="#`) || strings.Contains(fragment, "<rect") {
-		t.Errorf("colours of its own: %s", fragment)
+		t.Errorf("it sets colours: %s", fragment)
 	}
 	paths := regexp.MustCompile(` d="[^"]*"`)
 	if got, want := paths.FindAllString(fragment, -1), paths.FindAllString(whole, -1); strings.Join(got, "") != strings.Join(want, "") {

@@ -18,7 +18,7 @@ type Count struct {
 	Pending int // that dashboards leave out: see [mapping.PendingField]
 }
 
-// All is how many documents there are, each part by itself.
+// All is how many documents there are. Each part of a split one counts.
 func (c Count) All() int { return c.Cluster + c.Host + c.Job + c.Parts }
 
 // Lack is how many interval documents of each level are missing of a run's version: those

@@ -43,7 +43,7 @@ func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Foun
 	return choose(e, holders, all), nil
 }
 
-// same are those of some runs that are the same execution.
+// same returns the runs that are the same execution.
 func same(e *pipeline.Execution, runs []*mapping.Run) []*mapping.Run {
 	return slices.DeleteFunc(slices.Clone(runs), func(r *mapping.Run) bool { return !mapping.SameExecution(&r.Source, &e.Source) })
 }

@@ -20,11 +20,11 @@ type Usage struct {
 // Measure runs f and samples the memory of the process meanwhile. Garbage that is not
 // collected yet counts, but it is collected early, so that the peak depends on f and not
 // on when the collector happens to run. Other tests must not run at the same time. The test
-// is skipped where the race detector takes memory of its own.
+// is skipped under the race detector, which itself takes memory.
 func Measure(t testing.TB, f func()) Usage {
 	t.Helper()
 	if race {
-		t.Skip("the race detector takes memory of its own")
+		t.Skip("the race detector itself takes memory")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(25))
 	debug.FreeOSMemory()

@@ -30,8 +30,7 @@ type FileOptions struct {
 }
 
 // Open finds the runs under paths: logs, folders, archives, "-" for stdin. Logs given by name are
-// one run, whatever wrote them. It is an error where there are no runs; the files come with it
-// because they know why.
+// one run. If there are no runs, it returns an error and the files, which contain the reason.
 func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) {
 	archive, err := pipeline.Open(ctx, paths, opt.Stdin, opt.Progress)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// JoinMS is the length in milliseconds to which the stored windows of a run are to be joined for
-// windows of length; 0 where they have it already. It is a [UsageError] where they cannot be
-// joined to it evenly; text is the length as the user wrote it.
+// JoinMS returns the length in milliseconds to which the stored windows of a run are joined, or 0
+// if they already have it. If they cannot be joined evenly, the error is a [UsageError]. text is
+// the length as the user wrote it.
 func JoinMS(run *mapping.Run, length time.Duration, text string) (int64, error) {
 	again := "ingest its files again with --interval " + text
 	ms := length.Milliseconds()
@@ -90,7 +90,7 @@ type joiner struct {
 	open    map[joinKey]*joined
 }
 
-// joinKey is a joined window: its place on the grid, and what it is of.
+// joinKey identifies a joined window: its place on the grid, its direction, host and job.
 type joinKey struct {
 	place                int64
 	direction, host, job string

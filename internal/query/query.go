@@ -26,7 +26,7 @@ type Query struct {
 	Light bool
 }
 
-// UsageError is a mistake in what was asked for, not in files or in the history.
+// UsageError is a mistake in arguments or settings, not in files or in the history.
 type UsageError struct{ Err error }
 
 // Error implements error.
@@ -109,7 +109,7 @@ func nonEmpty(text string) []string {
 	return []string{text}
 }
 
-// levels are those of the windows that are wanted.
+// levels are the levels of the windows that are wanted.
 func (q *Query) levels() []mapping.Level {
 	if len(q.Levels) == 0 {
 		return []mapping.Level{q.Level()}
@@ -132,8 +132,8 @@ func (q *Query) bounds(run string, start time.Time) (from, to time.Time, err err
 	return from, to, err
 }
 
-// selection is what the history is to give of a run. That may be more than is wanted, because the
-// bounds are those of the middles of windows.
+// selection is what to read of a run in the history. That may be more than is wanted, because the
+// bounds of q apply to the middles of windows.
 func (q *Query) selection(run *mapping.Run) (history.Selection, error) {
 	sel := history.Selection{
 		Runs: []string{run.Run.ID}, Directions: q.Directions, Hosts: q.Hosts, Jobs: q.Jobs, Light: q.Light,

@@ -14,13 +14,13 @@ type comparison struct {
 	Other   int    // the run's place on the page, from 1; the first is the baseline
 	Title   string // of the run
 	Changes []change
-	Why     string // there are none, such as "mode read, not write"
+	Why     string // why there are none, such as "mode read, not write"
 }
 
 // change is how a metric differs.
 type change struct{ compare.Line }
 
-// Percent is the confidence of the intervals, for the template.
+// Percent is the confidence of the intervals, as the template prints it.
 func (c *comparison) Percent() string { return share(confidence) }
 
 // A change is drawn on a logarithmic line from half as much to twice as much.

@@ -44,8 +44,8 @@ func (s *hostSum) add(w *window.Window, requests *hist.Histogram) {
 	}
 }
 
-// iops are those of all windows but the first and the last, which the host's start and end may cut. Few windows count
-// all.
+// iops are the values of all windows except the first and the last, which the host's start and end may
+// cut. Of few windows all count.
 func (s *hostSum) iops() float64 {
 	const few = 4
 	completed, from, to := s.completed-s.first.completed-s.last.completed, s.first.end, s.last.start

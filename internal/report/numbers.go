@@ -178,7 +178,7 @@ func shortText(l *mapping.Latency, us float64) string {
 	return unit.LatencyOrMore(us, l.IsOpen(us))
 }
 
-// labels are those of all directions.
+// labels are the labels of all directions.
 func labels(totals []*total) string {
 	var list []string
 	for _, t := range totals {

@@ -17,7 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 )
 
-// MaxSections is how many runs have a section of their own. All runs are in the summary.
+// MaxSections is how many runs have a section each. All runs are in the summary.
 const MaxSections = 24
 
 // Options describe a page.
@@ -125,7 +125,7 @@ func picture(c *chart.Canvas, class string, height float64, label string) templa
 	return template.HTML(c.SVG(attributes, label)) // the canvas escapes texts
 }
 
-// policy lets a browser load nothing and run no script except that of the page, whatever the names of runs are.
+// policy lets a browser load nothing and run no script except the page's, also if names of runs contain markup.
 var policy = func() string {
 	sum := sha256.Sum256([]byte(pageJS))
 	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"

@@ -80,7 +80,7 @@ func pair(t testing.TB) *Page {
 	return p
 }
 
-// TestGolden: the page as it was when somebody last looked at it.
+// TestGolden: the page equals the golden file.
 func TestGolden(t *testing.T) {
 	single := New(Options{Program: "fio2es test", Query: query.Query{Directions: []string{"write"}, From: "+1s"}})
 	doc, windows := sample("before", 1)
@@ -99,7 +99,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNumbersOfPage: what the page says is what documents say.
+// TestNumbersOfPage: the numbers of the page are those of the documents.
 func TestNumbersOfPage(t *testing.T) {
 	page := write(t, pair(t))
 	for _, want := range []string{
@@ -115,7 +115,7 @@ func TestNumbersOfPage(t *testing.T) {
 	}
 }
 
-// TestData: what is read out is what was drawn, of each direction and window.
+// TestData: the values for the pointer are the values drawn, for each direction and window.
 func TestData(t *testing.T) {
 	p := New(Options{Program: "fio2es test"})
 	doc, windows := sample("before", 1)
@@ -232,7 +232,7 @@ func TestManyRuns(t *testing.T) {
 	}
 }
 
-// TestSparse: pages of runs of which little is known.
+// TestSparse: pages of runs with few facts.
 func TestSparse(t *testing.T) {
 	unknown, windows := sample("unknown", 1)
 	for _, d := range windows {

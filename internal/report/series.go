@@ -27,7 +27,7 @@ const (
 	ofMax = len(overTime) - 1
 )
 
-// latencies are those of overTime, NaN if not known.
+// latencies are the latencies that overTime lists, NaN if not known.
 type latencies [len(overTime)]float64
 
 var noLatencies = func() (l latencies) {

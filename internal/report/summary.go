@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// maxCurves is how many runs are drawn over one another. More have no colours of their own.
+// maxCurves is how many runs are drawn over one another: there are so many colours.
 const maxCurves = 8
 
 // summaryRow is a run's line of a direction. The first one has the run's name.

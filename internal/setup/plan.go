@@ -21,7 +21,7 @@ var (
 	ErrConflict = errors.New("fields with another type than in the templates")
 )
 
-// Options are those of the templates.
+// Options are the options of the templates.
 type Options = templates.Options
 
 // Action is what setup does with an object.

@@ -77,7 +77,7 @@ func overlap(a, b string) bool {
 	// can[j] reports whether a name matches the first i bytes of a and the first j bytes of b.
 	can := make([]bool, len(b)+1)
 	for i := range len(a) + 1 {
-		before := make([]bool, len(b)+1) // can, for one byte of a less
+		before := make([]bool, len(b)+1) // can, with one byte of a less
 		copy(before, can)
 		for j := range len(b) + 1 {
 			starA, starB := i > 0 && a[i-1] == '*', j > 0 && b[j-1] == '*'

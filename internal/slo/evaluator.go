@@ -96,7 +96,7 @@ func (e *Evaluator) add(w sample) []Breach {
 		if r.InWindows() && r.Metric.isOfLatency() {
 			s.tallies[i].add(r, passed{start: w.start, end: w.end}, o)
 		}
-		if !o.holds && !o.open {
+		if !o.met && !o.open {
 			broken = append(broken, Breach{*r, o.value, o.surely != o.maybe, o.atLeast, float64(max(w.completed, 1))})
 		}
 	}

@@ -149,7 +149,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestDirections: each by itself, in order.
+// TestDirections: each is judged separately, in order.
 func TestDirections(t *testing.T) {
 	e := New(parse(t, "p99 <= 2ms", "write.p99 <= 2ms"))
 	for _, w := range []sample{second("write", 0, 10, 3*ms), second("read", 0, 1000, ms)} {
@@ -217,7 +217,7 @@ func TestLastWindow(t *testing.T) {
 	e := New(parse(t, "read.iops >= 100 in every window"))
 	e.add(second("read", 0, 30, ms))
 	if v := e.Verdicts()[0]; v.State != Broken {
-		t.Errorf("while it goes on: %+v", v)
+		t.Errorf("while it runs: %+v", v)
 	}
 }
 
@@ -242,7 +242,7 @@ func TestShortLastWindow(t *testing.T) {
 	}
 }
 
-// TestBreaches: each window is judged by itself, whatever the rule is about.
+// TestBreaches: each window is judged separately, for rules of all kinds.
 func TestBreaches(t *testing.T) {
 	e := New(parse(t, "p99 <= 2ms", "write.p99 <= 2ms", "within 2ms >= 99% in 50% of windows", "iops >= 100", "requests >= 1e6"))
 	for _, c := range []struct {
@@ -258,8 +258,8 @@ func TestBreaches(t *testing.T) {
 		var got []string
 		for _, b := range e.add(c.w) {
 			got = append(got, b.Rule.String())
-			if !b.Close && b.Rule.holds(b.Value) {
-				t.Errorf("%+v holds", b)
+			if !b.Close && b.Rule.met(b.Value) {
+				t.Errorf("%+v is met", b)
 			}
 		}
 		if !reflect.DeepEqual(got, c.want) {

@@ -285,7 +285,7 @@ func (p *parser) failAt(at int, want string) {
 			break
 		}
 	}
-	const most = 20 // characters: no more of what may be anything
+	const most = 20 // characters: the text may be long
 	if runes := []rune(found); len(runes) > most {
 		found = string(runes[:most])
 	}

@@ -181,8 +181,8 @@ func checkRoundTrip(t interface{ Fatalf(string, ...any) }, r Rule) {
 	}
 }
 
-// FuzzParse: whatever the text, there is a rule that can be written and read again, or a
-// fault that lies within the text.
+// FuzzParse: any text gives a rule that can be written and read again, or an error with a
+// position within the text.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"p99 <= 10ms", "write.p99_9<2e-1s in 99.9% of windows", "read . within 100µs >= 99.9 % in every window", "iops >= 5k", "requests >= 1e6",

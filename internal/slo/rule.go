@@ -19,7 +19,7 @@ type Rule struct {
 
 // number is one of a rule, with its unit.
 type number struct {
-	text  string // as it was written, but for case and spaces: "10ms"
+	text  string // as it was written, without upper case and spaces: "10ms"
 	value float64
 }
 
@@ -75,8 +75,8 @@ func (r *Rule) isAbout(direction string) bool { return r.Direction == "" || r.Di
 // isUpper reports whether the limit is an upper one: more is worse.
 func (r *Rule) isUpper() bool { return strings.HasPrefix(r.operator, "<") }
 
-// holds reports whether a value of the metric is within the limit.
-func (r *Rule) holds(value float64) bool {
+// met reports whether a value of the metric is within the limit.
+func (r *Rule) met(value float64) bool {
 	switch r.operator {
 	case "<":
 		return value < r.limit.value

@@ -31,7 +31,7 @@ func (t *tally) add(r *Rule, w passed, o outcome) {
 		t.maybe += length
 	}
 	switch {
-	case o.holds:
+	case o.met:
 		t.held += length
 	case o.open:
 		t.open += length

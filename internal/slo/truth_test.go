@@ -84,7 +84,7 @@ func subjects() *rapid.Generator[about] {
 }
 
 // written is a rule about a subject, whose limit lies near one of some values.
-func (a *about) written(t *rapid.T, near ...float64) (text string, holds func(float64) bool) {
+func (a *about) written(t *rapid.T, near ...float64) (text string, met func(float64) bool) {
 	operator := rapid.SampledFrom([]string{"<", "<=", ">", ">="}).Draw(t, "operator")
 	value := rapid.SampledFrom(near).Draw(t, "near") * rapid.SampledFrom([]float64{1, 1, 0.99, 1.01, 0.5, 2}).Draw(t, "times")
 	limit, unit := math.Round(value), "ns"
@@ -108,17 +108,17 @@ func TestTruth(t *testing.T) {
 		slices.Sort(raw)
 		h := binned(layouts().Draw(t, "layout"), raw)
 		truth, value := a.truth(raw), a.binned(h)
-		text, holds := a.written(t, truth, value)
+		text, met := a.written(t, truth, value)
 		e := New(parse(t, text))
 		breaches := e.add(sample{direction: "read", end: 1000, completed: int64(len(raw)), latency: h})
 		v := e.Verdicts()[0]
 		if v.Value != value || v.Requests != float64(len(raw)) || !(v.Low <= truth && truth <= v.High) {
 			t.Fatalf("%s: %+v, want %v; truly %v", text, v, value, truth)
 		}
-		if v.State == Unknown && !math.IsInf(v.High, 1) || v.State != Unknown && (v.State == Met) != holds(value) {
+		if v.State == Unknown && !math.IsInf(v.High, 1) || v.State != Unknown && (v.State == Met) != met(value) {
 			t.Fatalf("%s: %+v", text, v)
 		}
-		if !v.Close && (v.State == Met) != holds(truth) {
+		if !v.Close && (v.State == Met) != met(truth) {
 			t.Fatalf("%s: %+v, truly %v", text, v, truth)
 		}
 		if (len(breaches) == 1) != (v.State == Broken) {
@@ -134,13 +134,13 @@ type slot struct {
 	completed int64
 }
 
-// naive judges the slots of a run one by one; ok is for those that a rule can be asked of.
-func naive(slots []slot, ask func(s slot) (value float64, holds, ok bool), upper bool) (w Windows) {
+// naive judges the slots of a run one by one. ok is set if a rule applies to a slot.
+func naive(slots []slot, ask func(s slot) (value float64, met, ok bool), upper bool) (w Windows) {
 	last := -1 // slot that was not broken
 	for i, s := range slots {
-		value, holds, ok := ask(s)
+		value, met, ok := ask(s)
 		at := Moment{Start: int64(i) * 1000, End: int64(i)*1000 + 1000, Value: value}
-		if !ok || holds {
+		if !ok || met {
 			last = i
 		}
 		if !ok {
@@ -150,7 +150,7 @@ func naive(slots []slot, ask func(s slot) (value float64, holds, ok bool), upper
 			w.Worst = at
 		}
 		w.Judged += 1000
-		if holds {
+		if met {
 			w.Held += 1000
 			continue
 		}
@@ -164,7 +164,7 @@ func naive(slots []slot, ask func(s slot) (value float64, holds, ok bool), upper
 	return w
 }
 
-// TestWindows: shares and stretches are those of a count, slot by slot, and the order of
+// TestWindows: shares and stretches equal a count slot by slot, and the order of
 // windows does not matter.
 func TestWindows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -185,7 +185,7 @@ func TestWindows(t *testing.T) {
 			windows = append(windows, sample{direction: "write", start: int64(i) * 1000, end: int64(i)*1000 + 1000, completed: s.completed, latency: binned(layout, s.raw)})
 		}
 		a := subjects().Draw(t, "subject")
-		text, holds := a.written(t, a.truth([]int64{2_000_000}), 5e7)
+		text, met := a.written(t, a.truth([]int64{2_000_000}), 5e7)
 		share := rapid.SampledFrom([]string{"1%", "25%", "50%", "90%", "99.9%", "100%"}).Draw(t, "share")
 		rate := float64(rapid.IntRange(0, 7).Draw(t, "rate"))
 		rules := parse(t, text+" in "+share+" of windows", fmt.Sprintf("write.iops >= %v in every window", rate))
@@ -199,7 +199,7 @@ func TestWindows(t *testing.T) {
 				return 0, false, false
 			}
 			value := a.binned(binned(layout, s.raw))
-			return value, holds(value), true
+			return value, met(value), true
 		}, rules[0].isUpper())
 		// A gap is one moment, however many windows there might have been.
 		iops := naive(slots, func(s slot) (float64, bool, bool) { return float64(s.completed), float64(s.completed) >= rate, true }, false)

@@ -53,7 +53,7 @@ func (m Moment) IsZero() bool { return m == Moment{} }
 // outcome is what a value says about a rule.
 type outcome struct {
 	value, low, high float64
-	holds            bool // by the value
+	met              bool // by the value
 	surely, maybe    bool // at all bounds of its error; at one of them at least
 	open             bool // an upper bound that is not there would decide
 	atLeast          bool // the value is a lower bound
@@ -65,13 +65,13 @@ func (r *Rule) judge(value, low, high float64, isOpen bool) outcome {
 	if isOpen && r.Metric.Unit() == Nanoseconds {
 		o.high = math.Inf(1)
 	}
-	o.holds = r.holds(value)
-	o.surely, o.maybe = r.holds(o.low), r.holds(o.high)
+	o.met = r.met(value)
+	o.surely, o.maybe = r.met(o.low), r.met(o.high)
 	if r.isUpper() {
 		o.surely, o.maybe = o.maybe, o.surely
 	}
 	if isOpen && r.Metric.name != "mean" && o.surely != o.maybe {
-		o.open, o.holds = true, false
+		o.open, o.met = true, false
 	}
 	return o
 }
@@ -85,7 +85,7 @@ func (v *Verdict) set(o outcome) {
 	switch {
 	case o.open:
 		v.State, v.Why = Unknown, "it lies in fio's last bin, which has no end"
-	case o.holds:
+	case o.met:
 		v.State = Met
 	default:
 		v.State = Broken

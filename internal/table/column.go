@@ -50,7 +50,7 @@ func (c *Column[R]) TextOf(row R) string {
 	return c.Text(row)
 }
 
-// timeLayout is the one of documents. All times have the same number of digits, so texts sort as times.
+// timeLayout is the layout of times in documents. All times have the same number of digits, so texts sort as times.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // known is a value, or nil if it is not known.

@@ -99,8 +99,8 @@ func Number(x float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
-// Percent writes a share of a number of requests, with as many digits as tell one request
-// apart, up to six: all but one of a million are "99.9999 %". Only all of them are 100 %.
+// Percent writes a share of a number of requests, with enough digits to show one request,
+// up to six: all but one of a million are "99.9999 %". Only all of them are 100 %.
 func Percent(share, requests float64) string {
 	digits := min(max(int(math.Ceil(math.Log10(requests)))-2, 1), 6)
 	text := strconv.FormatFloat(share*100, 'f', digits, 64)

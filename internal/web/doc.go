@@ -3,6 +3,6 @@
 //
 // Pages are complete HTML: no script except the report's own, nothing from other hosts, and a content security policy
 // that enforces it. Texts of documents are not trusted and pass through html/template. There is no login: everyone
-// who reaches the address reads the history. Addresses in pages are relative, so a proxy may serve them below a path
-// of its own.
+// who reaches the address reads the history. Addresses in pages are relative, so a proxy may serve them below another
+// path.
 package web

@@ -76,7 +76,7 @@ func serve(store history.Store, change ...func(*site)) *pages {
 	return p
 }
 
-// get asks for a page, with pairs of headers.
+// get requests a page, with pairs of headers.
 func (p *pages) get(t testing.TB, path string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)

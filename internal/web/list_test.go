@@ -20,7 +20,7 @@ var (
 	pageLink  = regexp.MustCompile(`(?:href|action)="([^"]*)"`)
 )
 
-// titles are those of the runs in a list, without their archive and settings.
+// titles are the titles of the runs in a list, without their archive and settings.
 func titles(page string) []string {
 	var list []string
 	for _, m := range titleLink.FindAllStringSubmatch(page, -1) {
@@ -97,7 +97,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestSparse: runs of which little is known have a line, too.
+// TestSparse: runs with few facts have a line, too.
 func TestSparse(t *testing.T) {
 	averages, nothing := runOf(0, "averages", 100), runOf(1, "nothing", 100)
 	averages.All = &mapping.Totals{IOPS: 120, Latency: mapping.Latency{Mean: 42}}

@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// memory is a history without goroutines of its own, for tests whose time is not real.
+// memory is a history without goroutines, for tests in a bubble of synctest.
 type memory []*mapping.Run
 
 func (m memory) Run(_ context.Context, id string) (*mapping.Run, error) {

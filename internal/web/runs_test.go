@@ -162,7 +162,7 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// TestFailures: what goes wrong has a status, and says what to do.
+// TestFailures: each failure has a status and says what to do.
 func TestFailures(t *testing.T) {
 	run := runOf(0, "a", 100)
 	for _, c := range []struct {

@@ -52,7 +52,7 @@ func (w *Window) isOf(d *mapping.Interval) bool {
 		w.Host == d.Host.Name && w.Job == d.Fio.Job && w.Run.ID == d.Run.ID
 }
 
-// add adds a further part. Its percentiles are those of the whole already, and so is its
+// add adds a further part. Its percentiles are already those of the complete document, and so is its
 // bandwidth; bins are cut in ascending order.
 func (w *Window) add(d *mapping.Interval) {
 	bins := &w.Latency.Bins

@@ -26,7 +26,7 @@ func document(level mapping.Level, host, direction string, h *hist.Histogram) *m
 	}
 }
 
-// TestRejoin: whatever is split for a store comes back as it was, between others.
+// TestRejoin: windows that were split for a store come back as they were, between others.
 func TestRejoin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var docs []*mapping.Interval

@@ -14,7 +14,7 @@ type Request struct {
 	Panel string
 	Data  string          // the name of the data set in the specification
 	Index string          // pattern
-	URL   json.RawMessage // all of what the data set has as its url
+	URL   json.RawMessage // the url of the data set, unchanged
 }
 
 // Requests are the searches of Vega specifications, by panel: of all data sets with a url, wherever in the

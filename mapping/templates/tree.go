@@ -66,7 +66,7 @@ func fill(v any, names *strings.Replacer) any {
 	return v
 }
 
-// set puts a value at a path, and objects on the way; nil removes what is there.
+// set puts a value at a path, and makes the objects above it; nil removes what is there.
 func (t Tree) set(value any, path ...string) {
 	for _, k := range path[:len(path)-1] {
 		next, ok := t[k].(map[string]any)

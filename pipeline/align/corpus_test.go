@@ -16,7 +16,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// histogramLogs are all of the corpus that hold counts.
+// histogramLogs are all logs of the corpus that contain counts.
 func histogramLogs(t *testing.T) []string {
 	t.Helper()
 	var logs []string

@@ -1,4 +1,4 @@
-// Package align puts the rows of many jobs' logs, each with times of its own, onto common
+// Package align puts the rows of many jobs' logs, each with its own times, onto common
 // windows of time, weights them and merges them.
 //
 // The input are [Stream]s of [Row]s: requests by latency that completed in an interval of

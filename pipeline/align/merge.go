@@ -65,8 +65,8 @@ type Stats struct {
 	Layout hist.Layout
 }
 
-// horizon is how far behind the newest rows a window stays open, in milliseconds, whatever
-// the weighting: a row may begin a minute before it is written, such as the first row of a
+// horizon is how far behind the newest rows a window stays open, in milliseconds, for
+// each weighting: a row may begin a minute before it is written, such as the first row of a
 // direction that stalled at once. Its slowest requests began earlier still.
 const horizon = 60_000
 

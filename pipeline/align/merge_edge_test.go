@@ -71,7 +71,7 @@ func TestMergeWindows(t *testing.T) {
 		want []window
 	}{
 		{
-			"rows that are a little late stay whole, and tell when they were",
+			"rows that are a little late stay whole, and show when they were",
 			[]align.Row{row(0, 1010, 5), row(1010, 2020, 7)},
 			align.Options{Tolerance: 50},
 			[]window{{0, 0, 1010, 5, 5}, {1000, 1010, 2020, 7, 7}},
@@ -131,7 +131,7 @@ func TestMergeWindows(t *testing.T) {
 			[]window{{0, 0, 1010, 5, 5}, {1000, 1000, 2000, 7, 7}},
 		},
 		{
-			"each direction has edges of its own",
+			"each direction has its own edges",
 			[]align.Row{row(0, 1010, 30), written(row(0, 1040, 5)), row(1010, 2002, 7)},
 			align.Options{Tolerance: 50},
 			[]window{{0, 0, 1010, 30, 30}, {0, 0, 1040, 5, 5}, {1000, 1010, 2002, 7, 7}},
@@ -211,7 +211,7 @@ func TestMergeHugeTime(t *testing.T) {
 }
 
 // TestMergeLate: requests whose windows are gone count in the first that is not, and
-// are told of.
+// are reported.
 func TestMergeLate(t *testing.T) {
 	var rows []align.Row
 	for i := range int64(120) {
@@ -268,7 +268,7 @@ func TestMergeLast(t *testing.T) {
 			tail.Last = true
 			tail.Next = func() (align.Row, bool) {
 				if left > 0 {
-					t.Errorf("asked while %d other streams go on", left)
+					t.Errorf("asked while %d other streams have rows", left)
 				}
 				return next()
 			}
@@ -394,7 +394,7 @@ func TestMergeCanceled(t *testing.T) {
 					cancel()
 				}
 				if n > 6000 {
-					t.Fatal("goes on reading")
+					t.Fatal("still reads")
 				}
 			})
 			var failed error
@@ -430,7 +430,7 @@ func TestMergeStopped(t *testing.T) {
 			}
 		}
 		if stats.Layout != fine {
-			t.Errorf("stats were not told: %+v", stats)
+			t.Errorf("stats were not set: %+v", stats)
 		}
 	})
 }

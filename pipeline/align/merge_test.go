@@ -26,7 +26,7 @@ func has(levels []align.Level, l align.Level) bool {
 	return slices.Contains(levels, l) || len(levels) == 0 && l == align.Cluster
 }
 
-// amounts are those of the rows that went in, and of the windows that came out.
+// amounts are the requests in the rows that went in, and in the windows that came out.
 func amounts(jobs []jobRows, windows []*align.Window, levels []align.Level) (in, out map[align.Key]amount) {
 	in, out = map[align.Key]amount{}, map[align.Key]amount{}
 	for _, j := range jobs {
@@ -63,7 +63,7 @@ func TestMergeKeepsAll(t *testing.T) {
 	}
 }
 
-// TestMergeKeepsBins: nor does a request change its bin, but for a coarser one.
+// TestMergeKeepsBins: a request stays in its bin, or moves to a coarser one.
 func TestMergeKeepsBins(t *testing.T) {
 	for _, name := range []string{"one layout", "coarsenesses", "fio 2", "more groups", "of some hosts", "more, fio 2"} {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestMergeKeepsBins(t *testing.T) {
 	}
 }
 
-// anyLast tells whether there are streams whose layout is not known from the start.
+// anyLast reports whether there are streams whose layout is not known from the start.
 func anyLast(jobs []jobRows) bool {
 	return slices.ContainsFunc(jobs, func(j jobRows) bool { return j.last })
 }

@@ -60,8 +60,8 @@ func TestRounder(t *testing.T) {
 }
 
 // TestRounderRanks: in each window, the number of requests up to each bin is that of the
-// weights but for a few (rounding each bin by itself: 65 of 200), however many bins
-// hold a part of a request. Rows of few requests in many bins are cut over windows.
+// weights but for a few (rounding each bin separately: 65 of 200), even if many
+// bins contain a part of a request. Rows of few requests in many bins are cut over windows.
 func TestRounderRanks(t *testing.T) {
 	const windows, bins = 60, 400
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -102,7 +102,7 @@ func TestRounderRanks(t *testing.T) {
 	}
 }
 
-// TestRounderRebinned: where bins hold fractions for good, their sum stays true.
+// TestRounderRebinned: if bins always contain fractions, their sum stays true.
 func TestRounderRebinned(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var r rounder

@@ -35,7 +35,7 @@ type logged struct {
 	bins []hist.Bin
 }
 
-// part is what is told apart in a split row.
+// part identifies a part of a split row.
 type part struct {
 	Start, End int64
 	Bins       []hist.Bin
@@ -146,7 +146,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestSplitDirections: each direction has a clock of its own.
+// TestSplitDirections: each direction has its own clock.
 func TestSplitDirections(t *testing.T) {
 	s := align.NewSplitter(1000)
 	read, write := quick(1000), logged{1350, bins(bin(5, 60))}
@@ -167,8 +167,8 @@ func TestSplitDirections(t *testing.T) {
 	}
 }
 
-// TestLose: after rows that could not be read, the next one covers an interval of its
-// own, and the clock goes on counting.
+// TestLose: after rows that could not be read, the next one covers its own
+// interval, and the clock still counts.
 func TestLose(t *testing.T) {
 	s := align.NewSplitter(1000)
 	s.Gap() // before any row: nothing that the first one could follow
@@ -220,7 +220,7 @@ func TestTail(t *testing.T) {
 }
 
 // checkSplit fails unless the rows are in order, the first of them not before last, and
-// hold just what the log's row does. It returns where they end.
+// contain just what the log's row does. It returns where they end.
 func checkSplit(t interface {
 	Helper()
 	Errorf(string, ...any)

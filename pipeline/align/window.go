@@ -75,7 +75,7 @@ func (s *sum) merge(o *sum) {
 	s.end.add(o.end)
 }
 
-// worker adds rows to windows of its own: by window, then by slot (key and direction).
+// worker adds rows to its own windows: by window, then by slot (key and direction).
 type worker struct {
 	grid
 	weighting Weighting

@@ -189,7 +189,7 @@ func (s *sorter) finish() *Archive {
 		used[r.Config], used[r.ArchiveConfig] = true, true
 	}
 	s.inOrder(a.Runs)
-	tellApart(a.Runs)
+	numberTwins(a.Runs)
 	for at, skipped := range s.skipped {
 		a.Skipped = append(a.Skipped, *skipped)
 		used[s.config(at, configName)], used[s.archiveConfig(at)] = true, true
@@ -231,8 +231,8 @@ func firstTen(all []Left) []Left {
 	return first
 }
 
-// tellApart numbers runs of one path: of logs x_* in a folder, and of those in its folder x.
-func tellApart(runs []*Run) {
+// numberTwins numbers runs of one path: of logs x_* in a folder, and of those in its folder x.
+func numberTwins(runs []*Run) {
 	seen := map[folder]int{}
 	for _, r := range runs {
 		key := folder{r.argument, r.Archive, r.Path}

@@ -10,7 +10,7 @@ import (
 
 // attribute gives the reports outside of CBT's layout to the runs that they may be of.
 // What a report says of its logs counts most, then its name, then its place. A report that
-// fits no run's logs is a run of its own.
+// fits no run's logs is a separate run.
 func (s *sorter) attribute(reports []*source.File) {
 	s.index()
 	clues := s.clues(reports)

@@ -23,7 +23,7 @@ const (
 // real fio become 13 times smaller with gzip and up to 40 times with zstd.
 const (
 	freeText = 64 << 20 // bytes of text that packed reports of any size may have
-	maxRatio = 50       // bytes of text beyond that, for each packed byte
+	maxRatio = 50       // bytes of text beyond that per packed byte
 )
 
 // ErrBudget is a report that is not read because it, with those read before, is too much
@@ -45,11 +45,11 @@ func errText(most int64) error {
 }
 
 // Budget bounds the work that the reports of all runs of an archive make: the jobs of very
-// little text, and the text of packed reports. Each file is charged once, for the part that is
+// little text, and the text of packed reports. Each file is charged once, with the part that is
 // read. A file beyond the budget is refused with all its reports, because the first of them
 // alone would look like a shorter run. Files that fio may have written are read after the
 // budget of jobs is used up, until it is used up twice: then no further file is opened. It is
-// safe for concurrent use, and a nil one bounds each file by itself.
+// safe for concurrent use. A nil budget limits each file separately.
 type Budget struct {
 	freeText int64 // if not 0, in place of the constant
 

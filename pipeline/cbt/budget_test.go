@@ -117,7 +117,7 @@ func TestTextBudgetOfCopies(t *testing.T) {
 	}
 }
 
-// gzipEach writes a folder in which each file is packed by itself.
+// gzipEach writes a folder in which each file is packed separately.
 func gzipEach(t *testing.T, files tree) string {
 	t.Helper()
 	root := t.TempDir()

@@ -135,7 +135,7 @@ func TestRealPbench(t *testing.T) {
 	}
 }
 
-// packSample packs a sample as pbench-fio does, but for the compression.
+// packSample packs a sample as pbench-fio does, with another compression.
 func packSample(t *testing.T, sample tree) string {
 	inner := tree{}
 	for p, content := range sample {

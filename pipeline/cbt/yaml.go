@@ -11,7 +11,7 @@ import (
 )
 
 // yamlLimits are those of a configuration. CBT's largest have some 10 KB, some hundred values
-// and mappings of some dozen keys. The parser has a limit of its own for the depth.
+// and mappings of some dozen keys. The parser itself limits the depth.
 var yamlLimits = safeyaml.Limits{Bytes: 1 << 20, Values: 100_000, Text: 4 << 20, Keys: 10_000, Depth: 1 << 20}
 
 var errEmpty = errors.New("no configuration in it")

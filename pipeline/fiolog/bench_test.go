@@ -35,7 +35,7 @@ func unzip(tb testing.TB, name string) []byte {
 // and counts of one to three digits, as a device with two kinds of latency has them.
 func busyLog(rows, columns, n int) []byte { return logOf(rows, columns, n, 40) }
 
-// logOf is such a log whose counts are of so many requests in the mean.
+// logOf returns such a log, with so many requests in each count on average.
 func logOf(rows, columns, n int, mean float64) []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var b bytes.Buffer

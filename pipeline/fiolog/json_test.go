@@ -82,7 +82,7 @@ func TestReportsOneAfterTheOther(t *testing.T) {
 	for i, r := range reports[1:] {
 		before := reports[i]
 		if r.Timestamp <= before.Timestamp || r.Line <= before.Line || total(r.Jobs[0].Directions[Read].Clat.Bins) <= total(before.Jobs[0].Directions[Read].Clat.Bins) {
-			t.Errorf("report %d does not go on from the one before", i+2)
+			t.Errorf("report %d does not continue the one before", i+2)
 		}
 	}
 	// All of the same on one line, as other tools rewrite it, and with text between.
@@ -94,7 +94,7 @@ func TestReportsOneAfterTheOther(t *testing.T) {
 	if again, faults := readReports(bytes.NewReader(text)); len(again) != 11 || len(faults) > 0 {
 		t.Errorf("with text between: got %d reports, %q", len(again), faults)
 	}
-	for i := range reports { // stops when it is told to
+	for i := range reports { // stops at break
 		n := 0
 		for range ReadReports(bytes.NewReader(doc), "x") {
 			if n++; n > i {

@@ -206,7 +206,7 @@ func TestReaderRealLogs(t *testing.T) {
 	}
 }
 
-// TestReaderPieces reads the same whatever the source hands over at a time.
+// TestReaderPieces reads the same from a source that returns pieces of any length.
 func TestReaderPieces(t *testing.T) {
 	log := strings.Repeat(damaged(t, "wrongcount_mid")+damaged(t, "long_line"), 3) + damaged(t, "trunc_midnumber")
 	want, wantFaults, _ := readAll(t, strings.NewReader(log))

@@ -18,7 +18,7 @@
 //
 // A folder a/, an archive a.tar.zst of "a/..." and an archive a.zip of "..." give the
 // same pairs of File.Archive ("a") and File.Path. An archive found inside, sub/b.tar.gz,
-// contributes its members below sub/b/ with or without a leading "b/" of their own. A
+// contributes its members below sub/b/ with or without a leading "b/" in their names. A
 // compressed single file x.log.gz has the path x.log.
 //
 // # Random access, and the spool

@@ -31,7 +31,7 @@ type handle struct {
 
 	isArchive bool // it must not change: the places of its members were noted
 
-	opening sync.Mutex  // held while the file is opened
+	opening sync.Mutex  // locked while the file is opened
 	seen    fs.FileInfo // when it was opened first; guarded by opening
 
 	// Guarded by all.mu.
@@ -124,7 +124,7 @@ func (h *handle) release() {
 	}
 }
 
-// drop closes an idle file. all.mu is held.
+// drop closes an idle file. all.mu is locked.
 func (h *handle) drop() {
 	h.all.idle.Remove(h.elem)
 	h.file.Close() // only read from: nothing is lost

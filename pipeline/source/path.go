@@ -70,9 +70,9 @@ func stem(name string) string {
 
 // scope is an archive seen as a folder: it knows what paths its members have.
 //
-// Whether all members share a top folder is known only at the end, while what is
-// wanted must be decided on the way; so a scope can list the paths a member may
-// come to have, and in the end the one it has. A nil scope is a real folder.
+// Only the end of an archive shows whether all members share a top folder, but each
+// member is wanted or not as it is read. So a scope lists the paths that a member may
+// have, and at the end the one it has. A nil scope is a real folder.
 type scope struct {
 	parent *scope
 	prefix string // the folder, in the parent's terms, that stands for the archive

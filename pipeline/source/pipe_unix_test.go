@@ -15,8 +15,8 @@ import (
 // TestNamedPipe scans pipes without a writer.
 func TestNamedPipe(t *testing.T) {
 	dir := t.TempDir()
-	// Each case has a pipe of its own: a reader that a case before left in its open would
-	// take the writer of this one.
+	// Each case has its own pipe: otherwise a reader that an earlier case left in open(2)
+	// would take the writer of this one.
 	newPipe := func() string {
 		pipe := filepath.Join(t.TempDir(), "x_clat_hist.1.log")
 		check(t, syscall.Mkfifo(pipe, 0o600))

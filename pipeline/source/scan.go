@@ -58,7 +58,7 @@ type scanner struct {
 	stdin    bool  // was read
 }
 
-// item is something met on the way: a file, or a member of an archive.
+// item is a file, or a member of an archive, during the scan.
 type item struct {
 	name    string // for messages
 	root    string

@@ -61,7 +61,7 @@ func (s *Server) store(name, id string, source []byte) map[string]any {
 
 func (in *index) refresh() { in.visible = maps.Clone(in.docs) }
 
-// find is the indices that names and patterns, joined by commas, are of. The caller has locked s.mu.
+// find returns the indices that match names and patterns, joined by commas. The caller has locked s.mu.
 // A name that is missing is an error, unless the request lets it be.
 func (s *Server) find(patterns string, r *http.Request) ([]string, map[string]any) {
 	var names []string
@@ -280,7 +280,7 @@ func list(v any) []any {
 	return []any{v}
 }
 
-// lookup follows a path such as run.id. Of a list of objects it is the list of what these have.
+// lookup follows a path such as run.id. In a list of objects it returns the list of their values.
 func lookup(doc map[string]any, field string) any {
 	if v, ok := doc[field]; ok {
 		return v

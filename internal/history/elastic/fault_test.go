@@ -128,7 +128,7 @@ func TestElasticMissingHit(t *testing.T) {
 	}
 }
 
-// TestElasticTemporary: what heals by itself is tried again, and not for ever.
+// TestElasticTemporary: a temporary failure is retried, and not for ever.
 func TestElasticTemporary(t *testing.T) {
 	docs := historytest.Intervals("a", "1", 120)
 	faults := map[string]func(w http.ResponseWriter){
@@ -210,7 +210,7 @@ func TestElasticFinal(t *testing.T) {
 			f.before = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool { n++; return write(w, c.status, c.body) }
 			for verb, do := range verbs(t.Context(), e) {
 				if c.status == 200 && verb == "delete" || c.status == 404 && verb != "run" && verb != "runs" && verb != "intervals" {
-					continue // refreshing is not looked at so closely; these go on without an index
+					continue // a failed refresh is not checked; these continue without an index
 				}
 				n = 0
 				err := do()
@@ -356,7 +356,7 @@ func TestElasticReplacedAllTheTime(t *testing.T) {
 	}
 }
 
-// TestElasticInterrupted: whatever request is the last, readers see a whole run or none,
+// TestElasticInterrupted: after any last request, readers see a whole run or none,
 // and doing it again leaves nothing behind.
 func TestElasticInterrupted(t *testing.T) {
 	first, second := historytest.Intervals("a", "1", 30), historytest.Intervals("a", "22", 20)
@@ -405,7 +405,7 @@ func TestElasticInterrupted(t *testing.T) {
 	}
 }
 
-// TestElasticHangs: contexts end everything, and nothing goes on behind them.
+// TestElasticHangs: contexts end everything, and no goroutine stays.
 func TestElasticHangs(t *testing.T) {
 	docs := historytest.Intervals("a", "1", 120)
 	for _, verb := range []string{"run", "runs", "intervals", "delete"} {
@@ -469,7 +469,7 @@ func TestElasticConflicts(t *testing.T) {
 }
 
 // TestElasticLarge: pages that would be too large are read in smaller ones; a
-// document that is too large by itself is an error.
+// single document that is too large is an error.
 func TestElasticLarge(t *testing.T) {
 	h := hist.New(hist.Fio3(0))
 	for i := range h.Layout().Len() {
@@ -553,8 +553,8 @@ func TestElasticRecorded(t *testing.T) {
 	}
 }
 
-// FuzzElasticAnswers: whatever a server answers, reading ends without a panic, and only
-// with documents that are whole.
+// FuzzElasticAnswers: for any answer of a server, reading ends without a panic, and gives only
+// complete documents.
 func FuzzElasticAnswers(f *testing.F) {
 	run := string(historytest.NewRun("a", "1").AppendJSON(nil))
 	doc := string(historytest.Interval("a", "1", 1).AppendJSON(nil))

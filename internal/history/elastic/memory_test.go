@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/internal/memtest"
 )
 
-// TestElasticEndlessAnswers: whatever a server answers, and however much of it, memory stays
+// TestElasticEndlessAnswers: for answers of a server of any kind and length, memory stays
 // bounded, and the command ends with an error.
 func TestElasticEndlessAnswers(t *testing.T) {
 	const page = `{"pit_id":"p","timed_out":false,"_shards":{"failed":0},"hits":{"total":{"value":1000000},"hits":[`

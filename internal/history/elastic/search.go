@@ -241,7 +241,7 @@ func (f *found[D]) check(verb string, r *request) error {
 	return nil
 }
 
-// documents are those of hits.
+// documents are the documents of hits.
 func documents[D any](hits []hit[D]) ([]*D, error) {
 	docs := make([]*D, len(hits))
 	for i, h := range hits {

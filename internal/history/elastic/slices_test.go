@@ -17,9 +17,9 @@ import (
 	"github.com/fio2es/fio2es/internal/history/historytest"
 )
 
-// TestElasticSlices: however large pages, answers and lists of keys are, however many are
-// read side by side, and whatever gets lost meanwhile: readers get all documents in their
-// order, or an error.
+// TestElasticSlices: readers get all documents in order, or an error. Pages, answers and
+// lists of keys have any size, any number is read side by side, and documents disappear
+// meanwhile.
 func TestElasticSlices(t *testing.T) {
 	docs := historytest.Intervals("a", "1", 120)
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -34,7 +34,7 @@ func TestElasticSlices(t *testing.T) {
 		e.Answers(rapid.SampledFrom([]int64{60_000, 200_000, 2 << 20}).Draw(rt, "largest answer"))
 		expires := rapid.SliceOfN(rapid.IntRange(1, 40), 0, 3).Draw(rt, "searches before which the point in time ends")
 		fails := rapid.SliceOfN(rapid.IntRange(1, 40), 0, 3).Draw(rt, "searches that fail")
-		loses := rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5}).Draw(rt, "list of keys from which a document is missing") // the first page has told how many there are
+		loses := rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5}).Draw(rt, "list of keys from which a document is missing") // the first page said how many there are
 		var mu sync.Mutex
 		searches, lists := 0, 0
 		f.before = func(w http.ResponseWriter, r *http.Request, body []byte) bool {

@@ -18,7 +18,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// direct is a way to a server without any comfort: what fails fails. The history goes by a
+// direct is a plain client of a server: it retries nothing. The history goes by a
 // client of its own.
 type direct struct {
 	base   *url.URL

@@ -59,7 +59,7 @@ func writeForever(path, name string) error {
 	}
 }
 
-// TestKill kills a writing process at odd moments: whatever it was told is stored must
+// TestKill kills a writing process at odd moments: what the process reported as stored must
 // be there, and the file sound.
 func TestKill(t *testing.T) {
 	rounds := 4
@@ -75,11 +75,11 @@ func TestKill(t *testing.T) {
 		stored[name] = killed(t, path, name, round*rng.IntN(40), time.Duration(rng.IntN(40_000))*time.Microsecond)
 		check(t, path, stored)
 	}
-	t.Logf("batches told: %v", stored)
+	t.Logf("batches reported: %v", stored)
 }
 
-// killed is how many batches were told of by a process that is killed some time after
-// it told of the given number.
+// killed returns how many batches a process reports that is killed some time after it
+// reported the given number.
 func killed(t *testing.T, path, name string, after int, delay time.Duration) int {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], name)
@@ -99,17 +99,17 @@ func killed(t *testing.T, path, name string, after int, delay time.Duration) int
 	if after <= 0 {
 		go kill()
 	}
-	told := 0
+	reported := 0
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if n, err := strconv.Atoi(lines.Text()); err != nil || n != told {
-			t.Errorf("victim told %q after %d batches", lines.Text(), told)
+		if n, err := strconv.Atoi(lines.Text()); err != nil || n != reported {
+			t.Errorf("the process reported %q after %d batches", lines.Text(), reported)
 		}
-		if told++; told == after {
+		if reported++; reported == after {
 			go kill()
 		}
 	}
 	_ = cmd.Wait() // "signal: killed"
-	return told
+	return reported
 }
 
 func check(t *testing.T, path string, stored map[string]int) {
@@ -130,9 +130,9 @@ func check(t *testing.T, path string, stored map[string]int) {
 			}
 			n++
 		}
-		// The last batch may have been stored and not told of; half of one must not be.
+		// The last batch may have been stored and not reported; half of one must not be.
 		if n < batches*batch || n > (batches+1)*batch || n%batch != 0 {
-			t.Errorf("%s: %d documents, told of %d batches of %d", name, n, batches, batch)
+			t.Errorf("%s: %d documents, reported %d batches of %d", name, n, batches, batch)
 		}
 	}
 	db, err := sql.Open("sqlite", path)

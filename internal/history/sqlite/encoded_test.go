@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestEncoded: what is sent without being decoded is what Intervals gives, encoded.
+// TestEncoded: documents that are sent without decoding equal those of Intervals, encoded.
 func TestEncoded(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "history.db"))
 	defer closing(t, s)

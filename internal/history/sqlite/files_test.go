@@ -59,7 +59,7 @@ func TestUpgrade(t *testing.T) {
 		for _, run := range listed(t, s) {
 			same, err := s.Holding(t.Context(), run.Source.Hashes())
 			if err != nil || len(same) != 2 {
-				t.Errorf("%s: held by %d runs, %v", run.Run.ID, len(same), err)
+				t.Errorf("%s: in %d runs, %v", run.Run.ID, len(same), err)
 			}
 			for _, other := range same {
 				if !mapping.SameExecution(&run.Source, &other.Source) || mapping.RunID(&run.Source) != mapping.RunID(&other.Source) {

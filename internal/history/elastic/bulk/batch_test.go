@@ -56,7 +56,7 @@ func TestManyEnds(t *testing.T) {
 		if err := errors.Join(finishAll(w.t.Context(), w.Writer, runs...)...); err != nil {
 			t.Fatal(err)
 		}
-		w.holds(docs)
+		w.hasExactly(docs)
 		after := w.server.Requests("_refresh") + w.server.Requests("_search") + w.server.Requests("_bulk")
 		if after-before > 20 || w.server.Requests("_delete_by_query") > 2 {
 			t.Errorf("%d requests, %d of them delete", after-before, w.server.Requests("_delete_by_query"))
@@ -136,7 +136,7 @@ func TestIngested(t *testing.T) {
 	})
 }
 
-// TestAbandoned: a run whose end nobody waits for any more is left as it is, and can be
+// TestAbandoned: a run whose context ends while it is finished is left as it is, and can be
 // finished later.
 func TestAbandoned(t *testing.T) {
 	inBubble(t, bulk.Options{}, func(w *world) {
@@ -155,11 +155,11 @@ func TestAbandoned(t *testing.T) {
 			t.Error("the run's document was stored")
 		}
 		w.finish("a", "1")
-		w.holds(docs)
+		w.hasExactly(docs)
 	})
 }
 
-// mortal is a server that everybody loses after some requests. The next one is cut short:
+// mortal is a server that goes away after some requests. The next one is cut short:
 // of what changes many documents it does a part.
 type mortal struct {
 	http.Handler
@@ -179,7 +179,7 @@ func (m *mortal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.Handler.ServeHTTP(w, r)
 }
 
-// TestInterrupted: whatever request is the last before the process is killed, readers see
+// TestInterrupted: after any last request before the process is killed, readers see
 // each run in one version and all of it, the one before or the new one; dashboards, which
 // leave out what is pending, see documents of one version at most; and doing it again leaves
 // nothing else behind. An ingest of a third version was interrupted before.
@@ -251,7 +251,7 @@ func interrupted(t *testing.T, last int64, encoded bool) (done bool) {
 	for _, name := range names {
 		docs = append(docs, historytest.Intervals(name, "new", documents-2)...)
 	}
-	if err := holds(server, docs, nil); err != nil {
+	if err := hasExactly(server, docs, nil); err != nil {
 		t.Errorf("again after %d requests: %v", last, err)
 	}
 	return done

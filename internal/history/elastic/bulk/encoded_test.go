@@ -41,7 +41,7 @@ func TestPutEncoded(t *testing.T) {
 			t.Fatal(n, err)
 		}
 		w.finish("a", "1")
-		w.holds(docs)
+		w.hasExactly(docs)
 		if _, err := w.PutEncoded(w.t.Context(), encodedOf(docs[:5], damaged)); !errors.Is(err, damaged) {
 			t.Error(err)
 		}

@@ -58,7 +58,7 @@ func TestFinishHeals(t *testing.T) {
 		docs := historytest.Intervals("a", "2", 2)
 		w.put(docs...)
 		w.finish("a", "2")
-		w.holds(docs)
+		w.hasExactly(docs)
 		w.server.Script(estest.Fault{On: "_delete_by_query", Kind: estest.Forbidden})
 		w.put(historytest.Intervals("a", "3", 2)...)
 		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "3")); !errors.Is(err, es.ErrForbidden) {
@@ -89,7 +89,7 @@ func TestManyRuns(t *testing.T) {
 			})
 		}
 		all.Wait()
-		w.holds(docs)
+		w.hasExactly(docs)
 		if n := len(w.server.Documents("fio-runs")); n != 8 {
 			t.Errorf("%d runs", n)
 		}

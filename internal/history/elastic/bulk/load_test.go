@@ -73,7 +73,7 @@ func TestAdapts(t *testing.T) {
 			w.put(d...)
 		}
 		w.finish("a", "1")
-		w.holds(docs)
+		w.hasExactly(docs)
 		if last := w.Stats(); smallest > first/2 || last.Body <= smallest || last.TooMany != 6 {
 			t.Errorf("smallest body %d, %+v", smallest, last)
 		}
@@ -95,7 +95,7 @@ func TestTooLargeOnTheWire(t *testing.T) {
 				w.put(some...)
 			}
 			w.finish("a", "1")
-			w.holds(docs)
+			w.hasExactly(docs)
 			st := w.Stats()
 			isPacked := st.Wire < st.Bytes/2
 			if st.Body < want/2 || st.Body > want*3/2 || st.Sent > st.Indexed+st.Indexed/2 || isPacked != (level == 0) || isPacked != (st.Sent == st.Indexed) {
@@ -114,7 +114,7 @@ func TestTooLarge(t *testing.T) {
 		huge.Run.Labels = map[string]string{"text": strings.Repeat("x", 30_000)}
 		w.put(docs...)
 		w.finish("a", "1")
-		if err := holds(w.server, docs, map[string]bool{huge.ID(): true}); err != nil {
+		if err := hasExactly(w.server, docs, map[string]bool{huge.ID(): true}); err != nil {
 			t.Error(err)
 		}
 		if got := rejects(t, path); !slices.Equal(got, []string{huge.ID()}) {

@@ -83,7 +83,7 @@ type outcome struct {
 	wrong                         error   // what must not be
 }
 
-// play tells the story in a bubble. An earlier version of each run is there already.
+// play runs the story in a bubble. An earlier version of each run is there already.
 func play(t *testing.T, s story, rejectFile string) (out outcome) {
 	s.options.RejectFile = rejectFile
 	synctest.Test(t, func(t *testing.T) {
@@ -118,7 +118,7 @@ func play(t *testing.T, s story, rejectFile string) (out outcome) {
 		out.finished = ingest(t, to, s, docs)
 		closing := to.Close()
 		out.documents, out.requests = len(docs)+s.runs, server.Requests("_bulk")
-		server.Heal() // it goes on refusing what it refused: a slow request may still be under way
+		server.Heal() // it still refuses what it refused: a slow request may still be under way
 		out.judge(t, server, docs, poison, closing, rejectFile)
 	})
 	return out
@@ -156,7 +156,7 @@ func (o *outcome) judge(t *testing.T, server *estest.Server, docs []*mapping.Int
 	}
 	o.rejected = len(recorded)
 	if err := errors.Join(o.finished...); err == nil {
-		if err := holds(server, docs, recorded); err != nil {
+		if err := hasExactly(server, docs, recorded); err != nil {
 			o.wrong = fmt.Errorf("finished without an error, but %w", err)
 		}
 		if closing != nil {
@@ -211,7 +211,7 @@ func TestNothingIsLost(t *testing.T) {
 	t.Logf("%d fault scripts, %d documents in %d requests, %d rejected, none lost", cases.Load(), documents.Load(), requests.Load(), rejected.Load())
 }
 
-// TestNeverLies: when something goes wrong that does not heal the ingest may fail, but
+// TestNeverLies: after a permanent failure the ingest may fail, but
 // it does not say that it has not.
 func TestNeverLies(t *testing.T) {
 	dir := t.TempDir()

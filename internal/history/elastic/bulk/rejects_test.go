@@ -71,7 +71,7 @@ func TestRejected(t *testing.T) {
 			w.server.Refuse = refuse
 			w.put(docs...)
 			w.finish("a", "1")
-			if err := holds(w.server, docs, map[string]bool{bad: true}); err != nil {
+			if err := hasExactly(w.server, docs, map[string]bool{bad: true}); err != nil {
 				t.Error(err)
 			}
 		})

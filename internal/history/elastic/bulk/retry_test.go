@@ -15,8 +15,8 @@ import (
 	"github.com/fio2es/fio2es/internal/history/historytest"
 )
 
-// TestToldAtOnce: what does not heal ends the ingest with what to do, and is sent once.
-func TestToldAtOnce(t *testing.T) {
+// TestFailAtOnce: a permanent failure ends the ingest with what to do, and is sent once.
+func TestFailAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault estest.Fault
 		want  error
@@ -102,7 +102,7 @@ func TestWaitsForDisk(t *testing.T) {
 		time.AfterFunc(50*time.Minute, w.server.Heal)
 		w.put(docs...)
 		w.finish("a", "1")
-		w.holds(docs)
+		w.hasExactly(docs)
 		if n := w.Stats().Rejected; n != 0 {
 			t.Errorf("%d documents are rejected", n)
 		}

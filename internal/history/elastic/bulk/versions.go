@@ -115,7 +115,7 @@ func (v *versions) count(ctx context.Context, ids []string) (history.Counts, err
 // AddCounts counts the visible interval documents that a query finds in indices, a thousand
 // versions of runs in a request.
 func AddCounts(ctx context.Context, to history.Counts, client *es.Client, indices string, query any) error {
-	const run, ingest, level, part = "run.id", "run.ingest", "level", "part" // a part but for the first of a document
+	const run, ingest, level, part = "run.id", "run.ingest", "level", "part" // a part: all of a document except the first
 	found, err := client.Groups(ctx, query, []string{run, ingest, level}, []string{part, mapping.PendingField}, indices)
 	if err != nil {
 		return err

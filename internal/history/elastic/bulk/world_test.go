@@ -59,8 +59,8 @@ func newClient(t testing.TB, c es.Config) *es.Client {
 	return client
 }
 
-// holds fails unless the store has exactly these documents.
-func holds(server *estest.Server, docs []*mapping.Interval, without map[string]bool) error {
+// hasExactly fails unless the store has exactly these documents.
+func hasExactly(server *estest.Server, docs []*mapping.Interval, without map[string]bool) error {
 	want := make(map[string]map[string]string)
 	for _, d := range docs {
 		if index := d.Index("fio"); !without[d.ID()] {
@@ -91,9 +91,9 @@ func holds(server *estest.Server, docs []*mapping.Interval, without map[string]b
 	return nil
 }
 
-func (w *world) holds(docs []*mapping.Interval) {
+func (w *world) hasExactly(docs []*mapping.Interval) {
 	w.t.Helper()
-	if err := holds(w.server, docs, nil); err != nil {
+	if err := hasExactly(w.server, docs, nil); err != nil {
 		w.t.Error(err)
 	}
 }

@@ -19,7 +19,7 @@ func TestElastic(t *testing.T) {
 		w.put()
 		w.put(docs[30:]...)
 		w.finish("a", "1")
-		w.holds(docs)
+		w.hasExactly(docs)
 		if st := w.Stats(); st.Queued != 51 || st.Indexed != 51 || st.Requests != 2 || st.Retried+st.Rejected+st.TooMany != 0 || st.Wire*2 > st.Bytes {
 			t.Errorf("%+v", st)
 		}
@@ -28,12 +28,12 @@ func TestElastic(t *testing.T) {
 		docs[7].Level, docs[7].Host.Name = mapping.Host, "h"
 		w.put(docs...)
 		w.finish("a", "22")
-		w.holds(docs)
+		w.hasExactly(docs)
 		// The same again changes nothing.
 		w.put(docs...)
 		w.put(docs[:3]...)
 		w.finish("a", "22")
-		w.holds(docs)
+		w.hasExactly(docs)
 	})
 }
 
@@ -49,14 +49,14 @@ func TestTimedFlush(t *testing.T) {
 		}
 		time.Sleep(2 * time.Millisecond)
 		synctest.Wait()
-		w.holds(docs)
+		w.hasExactly(docs)
 		// Flush does not wait for that.
 		start := time.Now()
 		w.put(historytest.Interval("a", "1", 7))
 		if err := w.Flush(w.t.Context()); err != nil || time.Since(start) > 0 {
 			t.Errorf("flush after %v: %v", time.Since(start), err)
 		}
-		w.holds(append(docs, historytest.Interval("a", "1", 7)))
+		w.hasExactly(append(docs, historytest.Interval("a", "1", 7)))
 	})
 }
 
@@ -69,7 +69,7 @@ func TestParts(t *testing.T) {
 		d.Requests.Completed = d.DocCount
 		w.put(append(d.Split(), historytest.Interval("a", "1", 1))...)
 		w.finish("a", "1")
-		w.holds(append(d.Split(), historytest.Interval("a", "1", 1)))
+		w.hasExactly(append(d.Split(), historytest.Interval("a", "1", 1)))
 	})
 }
 
@@ -85,7 +85,7 @@ func TestSameIDTwice(t *testing.T) {
 		}
 		w.put(append(docs, changed...)...)
 		w.finish("a", "1")
-		w.holds(changed)
+		w.hasExactly(changed)
 	})
 }
 
