@@ -121,7 +121,7 @@ func (m *member) append(b []byte, v reflect.Value) []byte {
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Struct:
-		return v.Type() == timeType && timeOf(v).IsZero()
+		return v.Type() == timeType && timeOf(v).IsZero() || v.IsZero()
 	case reflect.Slice, reflect.Map:
 		return v.Len() == 0
 	}

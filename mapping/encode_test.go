@@ -133,6 +133,17 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestNoSettings: documents of runs that CBT did not make have no cbt, although an iteration of 0 is written.
+func TestNoSettings(t *testing.T) {
+	d, r := sample(1), sampleRun()
+	d.CBT, r.CBT = mapping.CBT{}, mapping.CBT{}
+	for _, text := range [][]byte{d.AppendJSON(nil), r.AppendJSON(nil)} {
+		if bytes.Contains(text, []byte(`"cbt"`)) {
+			t.Errorf("%s", text)
+		}
+	}
+}
+
 func TestNumbersAreExact(t *testing.T) {
 	check := func(t interface{ Fatalf(string, ...any) }, f float64) {
 		d := mapping.Interval{IOPS: f}

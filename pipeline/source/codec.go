@@ -5,6 +5,7 @@ import (
 	"compress/bzip2"
 	"errors"
 	"io"
+	"runtime"
 	"sync"
 
 	"github.com/klauspost/compress/flate"
@@ -111,6 +112,7 @@ func decodeZstd(buf *bufio.Reader) (io.Reader, func(), error) {
 	var header zstd.Header
 	head, _ := buf.Peek(zstd.HeaderMaxSize) // an error comes again from z
 	isSmall := header.Decode(head) == nil && header.WindowSize <= keepWindow
+	makeRoom(int64(min(header.WindowSize, maxWindow)))
 	if err := z.Reset(buf); err != nil {
 		return nil, nil, err
 	}
@@ -119,6 +121,15 @@ func decodeZstd(buf *bufio.Reader) (io.Reader, func(), error) {
 			zstds.Put(z)
 		}
 	}, nil
+}
+
+// makeRoom collects garbage before a dictionary or window of so many bytes is made, if it is
+// large: else those of several streams, no longer used, are in memory together.
+func makeRoom(size int64) {
+	const large = 32 << 20
+	if size >= large {
+		runtime.GC()
+	}
 }
 
 // unexpected names the end of data inside a header as such.

@@ -97,7 +97,10 @@ func (s *scanner) unpack(ctx context.Context, it item, k kind, r io.Reader) erro
 			return s.fail(ctx, it.name, fmt.Errorf("%w: more than %d", ErrDepth, s.opt.Limits.Depth))
 		}
 	}
-	if it.again != nil {
+	switch {
+	case k != gzipped: // its decoder takes megabytes, and all logs of a run are read at once
+		it.again = nil
+	case it.again != nil:
 		it.again = decompressed(k, it.again)
 	}
 	it.packed = true
