@@ -23,7 +23,7 @@ func TestIDsStay(t *testing.T) {
 	}
 }
 
-func TestIDTellsDocumentsApart(t *testing.T) {
+func TestIDsOfDocumentsDiffer(t *testing.T) {
 	seen := map[string]string{sample(3).ID(): "the document"}
 	for name, change := range map[string]func(*mapping.Interval){
 		"run":       func(d *mapping.Interval) { d.Run.ID = "r" },

@@ -139,7 +139,7 @@ func TestRunIDIsOfContents(t *testing.T) {
 	})
 }
 
-func TestRunIDTellsExecutionsApart(t *testing.T) {
+func TestRunIDsOfExecutionsDiffer(t *testing.T) {
 	seen := map[string]string{}
 	for _, files := range []string{"report:r", "report:s", "report:r report:s", "log:a", "log:b", "raw:a raw:b", "log:tiny1", "log:tiny2"} {
 		id := mapping.RunID(sourceOf(files))
