@@ -39,7 +39,8 @@ func (w *windows) take(d *window.Window) (isNew bool, err error) {
 	return true, w.give(d)
 }
 
-// isNew reports whether no part of a window was given, and notes it. A run whose file was renamed
+// isNew reports whether a window was not given, and notes it. A window of whole rows may begin some
+// milliseconds before the end of the one before, so its middle decides. A run whose file was renamed
 // keeps its id. One whose file was emptied while fio runs gets another id, but has the same place,
 // and the same start as far as its reports show it.
 func (w *windows) isNew(d *window.Window) bool {
@@ -47,9 +48,10 @@ func (w *windows) isNew(d *window.Window) bool {
 	name := d.Run.Archive + ":" + d.Run.Name
 	byID := series{d.Run.ID, d.Direction, d.Host, d.Job}
 	byPlace := series{name, d.Direction, d.Host, d.Job}
+	middle := d.Start.Add(d.Length() / 2)
 	for _, key := range []series{byID, byPlace} {
 		have, ok := w.given[key]
-		if !ok || d.Run.Start.Sub(have.start).Abs() > apart || !d.Start.Before(have.until) {
+		if !ok || d.Run.Start.Sub(have.start).Abs() > apart || !middle.Before(have.until) {
 			continue
 		}
 		if !w.noted[d.Run.Ingest] {
