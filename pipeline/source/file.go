@@ -65,8 +65,8 @@ type File struct {
 	// Path is slash separated and below the argument; see the package comment.
 	// It is unique below one Root. A plain file has its base name.
 	Path string
-	// Size is in unpacked bytes; -1 if not known before reading (a compressed
-	// file). Of a zip it is what the archive claims.
+	// Size is in unpacked bytes; -1 if not known before reading (a file compressed
+	// with gzip). Of a zip it is what the archive claims.
 	Size int64
 	// ModTime is when the content was last changed, or zero if not recorded.
 	ModTime time.Time
