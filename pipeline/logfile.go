@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -26,6 +27,11 @@ type logFile struct {
 // readers has the readers of closed logs, because their buffers are larger than most logs.
 var readers = sync.Pool{New: func() any { return &fiolog.Reader{} }}
 
+// openLogs is how many logs are open. Those beyond manyLogs are read with less memory.
+var openLogs atomic.Int64
+
+const manyLogs = 500
+
 // openLog opens a log and skips to the rows of one of its jobs, counted from 0. If it cannot
 // be opened, reading it fails.
 func openLog(log cbt.Log, segment int, hint hist.Hint) *logFile {
@@ -38,6 +44,9 @@ func openLog(log cbt.Log, segment int, hint hist.Hint) *logFile {
 	l.file, l.in = in, readers.Get().(*fiolog.Reader)
 	l.in.Reset(in, log.File.Name(), log.Kind)
 	l.in.SetHint(hint)
+	if openLogs.Add(1) > manyLogs {
+		l.in.SaveMemory()
+	}
 	for skip := segment; skip > 0; {
 		rec, err, ok := l.read()
 		if !ok {
@@ -209,6 +218,7 @@ func (l *logFile) close() {
 	l.ended = true
 	if l.file != nil {
 		l.file.Close()
+		openLogs.Add(-1)
 		l.in.Reset(nil, "", l.log.Kind)
 		readers.Put(l.in)
 	}

@@ -12,9 +12,12 @@ const (
 	// digits: 90 KB.
 	maxLine = 96 << 10
 
-	// bufferSize is how much is read at a time. It is above maxLine, so that a line that is
-	// too long is found, and small because a run has all its logs open at once.
-	bufferSize = 128 << 10
+	// A buffer begins with firstBuffer, because a run has all its logs open at once and most may be
+	// short. It grows with the log, up to maxBuffer or, to save memory, to smallBuffer, and with the
+	// lines. maxBuffer is above maxLine, so that a line that is too long is found.
+	firstBuffer = 8 << 10
+	smallBuffer = 32 << 10
+	maxBuffer   = 128 << 10
 )
 
 // maxStalledReads is how often a source may return nothing, and no error, in a row.
@@ -26,6 +29,7 @@ type lines struct {
 	src      io.Reader
 	name     string
 	buf      []byte
+	usual    int   // size to which buf grows with the log
 	pos, end int   // buf[pos:end] is not consumed yet
 	err      error // why nothing can be added to it
 	line     int   // lines consumed
@@ -57,6 +61,7 @@ func (l *lines) fill() bool {
 		l.end = copy(l.buf, l.buf[l.pos:l.end])
 		l.pos = 0
 	}
+	l.grow()
 	before, stalled := l.end, 0
 	for l.err == nil && l.end < len(l.buf) {
 		n, err := l.src.Read(l.buf[l.end:])
@@ -79,6 +84,19 @@ func (l *lines) fill() bool {
 		}
 	}
 	return l.end > before
+}
+
+// grow makes the buffer larger if it is full, or small for a log that is not.
+func (l *lines) grow() {
+	size := max(len(l.buf), firstBuffer)
+	if l.end == len(l.buf) && l.end > 0 || l.bytes >= int64(size) && size < l.usual {
+		size = min(2*size, maxBuffer)
+	}
+	if size > len(l.buf) {
+		buf := make([]byte, size)
+		copy(buf, l.buf[:l.end])
+		l.buf = buf
+	}
 }
 
 // next consumes one line and returns it with its end. A line without an end is the file's

@@ -3,6 +3,7 @@ package source
 import (
 	"archive/zip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -19,14 +20,15 @@ type Set struct {
 	// Problems are what was refused or could not be read, in the order met.
 	Problems []*Problem
 
-	limits  Limits
-	spool   spool
-	handles handles
-	packed  int64 // bytes, as stored, of the archives and compressed files of the scan
-	closed  atomic.Bool
-	until   atomic.Pointer[context.Context]
-	once    sync.Once
-	err     error
+	limits    Limits
+	unpacking sync.Mutex // held while the spool is written after the scan
+	spool     spool
+	handles   handles
+	packed    int64 // bytes, as stored, of the archives and compressed files of the scan
+	closed    atomic.Bool
+	until     atomic.Pointer[context.Context]
+	once      sync.Once
+	err       error
 }
 
 // Until makes all readers fail with the error of ctx once it has ended, also those that are
@@ -48,6 +50,8 @@ func (s *Set) Close() error {
 	s.once.Do(func() {
 		s.closed.Store(true)
 		s.handles.close()
+		s.unpacking.Lock()
+		defer s.unpacking.Unlock()
 		s.err = s.spool.close()
 	})
 	return s.err
@@ -151,6 +155,45 @@ func decompressed(k kind, packed opener) opener {
 		r.closeLater(d)
 		return r.guard(d, d.taken.count), nil
 	}
+}
+
+// unpackedOnce is the content of a stream of kind k. The first reading unpacks all of it into the
+// spool, one stream at a time, so that open files need no decoders.
+func (s *Set) unpackedOnce(k kind, packed opener) opener {
+	var kept *io.SectionReader
+	var cut error
+	return func(r *reader) (io.Reader, error) {
+		s.unpacking.Lock()
+		defer s.unpacking.Unlock()
+		if kept == nil {
+			var err error
+			if kept, cut, err = s.unpackAll(decompressed(k, packed)); err != nil {
+				return nil, err
+			}
+		}
+		if r.end == nil {
+			r.end = cut
+		}
+		return spooled(kept)(r)
+	}
+}
+
+// unpackAll keeps a content in the spool. cut is what ended it early.
+func (s *Set) unpackAll(open opener) (kept *io.SectionReader, cut, err error) {
+	if s.closed.Load() {
+		return nil, nil, fs.ErrClosed
+	}
+	r := &reader{set: s}
+	defer r.Close()
+	if r.r, err = open(r); err != nil {
+		return nil, nil, err
+	}
+	kept, _, cut, err = s.spool.add(r, pack)
+	s.spool.doneWriting()
+	if ended := s.ended(); ended != nil { // what was kept is not all
+		return nil, nil, ended
+	}
+	return kept, errors.Unwrap(cut), err // the reader adds the name
 }
 
 // zipMember is the content of a member that the directory of its zip lists.

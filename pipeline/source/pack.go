@@ -19,8 +19,9 @@ import (
 // three times the speed of S2, and read at four times. All else is S2, which packs
 // reports and other logs 4 to 1.
 const (
-	packBlock  = 64 << 10
+	packBlock  = 16 << 10
 	packHeader = 8
+	mostPacked = 20 << 10 // what S2 makes of a block at most is less
 	isRuns     = 1 << 31
 	// leastRuns is how many times smaller a block must become for runs to be used.
 	leastRuns = 4
@@ -116,66 +117,77 @@ func expandRuns(dst, packed []byte) bool {
 	return at == len(dst)
 }
 
-// unpacker reads a spooled content.
+// unpacker reads a spooled content. It has a buffer only while a block is half read, because
+// thousands are open at once.
 type unpacker struct {
-	src          io.Reader
-	packed, text []byte // scratch
-	rest         []byte // of text, not read yet
+	src  *io.SectionReader
+	text *[packBlock]byte // what rest is part of
+	rest []byte           // not read yet
 }
 
-// unpackers are used again, because one has 128 KiB.
-var unpackers sync.Pool
+// texts and packs have buffers for blocks, unpacked and packed.
+var (
+	texts = sync.Pool{New: func() any { return new([packBlock]byte) }}
+	packs = sync.Pool{New: func() any { return new([mostPacked]byte) }}
+)
 
 // spooled is the content that the spool has packed.
 func spooled(kept *io.SectionReader) opener {
 	return func(r *reader) (io.Reader, error) {
-		u, ok := unpackers.Get().(*unpacker)
-		if !ok {
-			u = &unpacker{}
-		}
-		u.src, u.rest = io.NewSectionReader(kept, 0, kept.Size()), nil
+		u := &unpacker{src: io.NewSectionReader(kept, 0, kept.Size())}
 		r.closeLater(u)
 		return u, nil
 	}
 }
 
-// Close gives the unpacker back.
+// Close gives the buffer back.
 func (u *unpacker) Close() error {
-	u.src = nil
-	unpackers.Put(u)
+	if u.text != nil {
+		texts.Put(u.text)
+	}
+	u.text, u.rest = nil, nil
 	return nil
 }
 
 // Read implements io.Reader. A block that fits is unpacked right into p.
 func (u *unpacker) Read(p []byte) (int, error) {
 	if len(u.rest) > 0 || len(p) == 0 {
-		n := copy(p, u.rest)
-		u.rest = u.rest[n:]
-		return n, nil
+		return u.take(p), nil
 	}
 	var header [packHeader]byte
 	if _, err := io.ReadFull(u.src, header[:]); err != nil {
 		return 0, err
 	}
-	method, size := binary.LittleEndian.Uint32(header[:]), binary.LittleEndian.Uint32(header[4:])
+	method, length := binary.LittleEndian.Uint32(header[:]), binary.LittleEndian.Uint32(header[4:])
 	stored := method &^ isRuns
-	if size > packBlock || int(stored) > s2.MaxEncodedLen(packBlock) {
+	if length > packBlock || stored > mostPacked {
 		return 0, errSpoiled
 	}
-	u.packed = slice(u.packed, int(stored))
-	if _, err := io.ReadFull(u.src, u.packed); err != nil {
+	size := int(length)
+	buf := packs.Get().(*[mostPacked]byte)
+	defer packs.Put(buf)
+	packed := buf[:stored]
+	if _, err := io.ReadFull(u.src, packed); err != nil {
 		return 0, unexpected(err)
 	}
-	if int(size) <= len(p) {
-		return int(size), unpack(p[:size], u.packed, method&isRuns != 0)
+	if size <= len(p) {
+		return size, unpack(p[:size], packed, method&isRuns != 0)
 	}
-	u.text = slice(u.text, int(size))
-	if err := unpack(u.text, u.packed, method&isRuns != 0); err != nil {
+	u.text = texts.Get().(*[packBlock]byte)
+	if err := unpack(u.text[:size], packed, method&isRuns != 0); err != nil {
 		return 0, err
 	}
-	n := copy(p, u.text)
-	u.rest = u.text[n:]
-	return n, nil
+	u.rest = u.text[:size]
+	return u.take(p), nil
+}
+
+// take reads of a block that did not fit, and gives its buffer back at its end.
+func (u *unpacker) take(p []byte) int {
+	n := copy(p, u.rest)
+	if u.rest = u.rest[n:]; len(u.rest) == 0 && u.text != nil {
+		_ = u.Close() // never fails
+	}
+	return n
 }
 
 // unpack fills dst with the content of a block.
@@ -194,12 +206,4 @@ func unpack(dst, packed []byte, runs bool) error {
 		return fmt.Errorf("%w: %w", errSpoiled, err)
 	}
 	return nil
-}
-
-// slice is n bytes, those of b if it has as many.
-func slice(b []byte, n int) []byte {
-	if cap(b) < n {
-		return make([]byte, n, max(n, packBlock))
-	}
-	return b[:n]
 }

@@ -12,7 +12,7 @@ import (
 // scan, because nothing more can be kept.
 var errSpool = errors.New("spool failed")
 
-// spool keeps what can be read only once: in memory first, and in one temporary file after
+// spool keeps what is read only once: in memory first, and in one temporary file after
 // that. One goroutine writes; what it has written may be read by many.
 type spool struct {
 	dir    string

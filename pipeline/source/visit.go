@@ -98,10 +98,11 @@ func (s *scanner) unpack(ctx context.Context, it item, k kind, r io.Reader) erro
 		}
 	}
 	switch {
-	case k != gzipped: // its decoder takes megabytes, and all logs of a run are read at once
-		it.again = nil
-	case it.again != nil:
+	case it.again == nil:
+	case k == gzipped:
 		it.again = decompressed(k, it.again)
+	default: // the decoder takes megabytes, and all logs of a run are read at once
+		it.again = s.set.unpackedOnce(k, it.again)
 	}
 	it.packed = true
 	it.layers++

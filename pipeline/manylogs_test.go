@@ -1,0 +1,69 @@
+package pipeline
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/memtest"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// TestManyLogs reads a run of very many logs, which are all open at the same time; of more with
+// FIO2ES_TEST_SCALE=1.
+func TestManyLogs(t *testing.T) {
+	logs, most := 1500, int64(200<<20)
+	if os.Getenv("FIO2ES_TEST_SCALE") != "" {
+		logs, most = 20_000, 1000<<20
+	}
+	var text strings.Builder
+	for i := range 19 {
+		fmt.Fprintf(&text, "%d, 0, 4096%s, 9\n", 1000*(i+1), strings.Repeat(", 0", 1855))
+	}
+	r, w := io.Pipe()
+	go func() {
+		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
+		tw := tar.NewWriter(z)
+		for i := range logs {
+			name := fmt.Sprintf("results/00000000/id-7c1f03ab/output.%d_clat_hist.1.log.h%d", i/10, i%10)
+			last := fmt.Sprintf("20000, 0, 4096%s, %d\n", strings.Repeat(", 0", 1855), i) // so that none are copies
+			if tw.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(text.Len() + len(last))}) != nil {
+				break // the reader has had enough
+			}
+			_, _ = io.WriteString(tw, text.String()+last)
+		}
+		tw.Close()
+		z.Close()
+		w.Close()
+	}()
+	windows := 0
+	used := memtest.Measure(t, func() {
+		a, err := Open(context.Background(), []string{"-"}, r, nil)
+		if err != nil || len(a.Runs) != 1 || len(a.Runs[0].Logs) != logs {
+			t.Fatalf("%v, not one run of %d logs", err, logs)
+		}
+		defer a.Close()
+		_, err = Read(context.Background(), a.Runs[0], Options{}, func(*mapping.Interval) error {
+			windows++
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	t.Logf("%d MB, %v", used.Peak>>20, used.Time)
+	if windows == 0 {
+		t.Error("no windows")
+	}
+	if used.Peak > most {
+		t.Errorf("it took %d bytes", used.Peak)
+	}
+	if n := openLogs.Load(); n != 0 {
+		t.Errorf("%d logs are still open", n)
+	}
+}
