@@ -2,6 +2,7 @@ package cbt
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"path"
 	"regexp"
@@ -50,22 +51,53 @@ func (s *sorter) dropDuplicates() {
 // kind and number: copies under another host's name, or of another volume.
 func (s *sorter) dropDuplicateLogs(r *Run, t *duplicates) {
 	type key struct {
-		kind fiolog.Kind
-		job  int
-		size int64
+		kind         fiolog.Kind
+		job          int
+		size         int64
+		first, whole [sha256.Size]byte
 	}
-	groups := map[key][]*source.File{}
-	r.dropLogs(func(l Log) bool {
-		k := key{l.Kind, l.Job, l.File.Size}
-		for _, other := range groups[k] {
-			if t.same(l.File, other, leastOfLog) {
-				s.leaveOut(l.File, "the same content as "+other.Name()+", so it counts once")
-				return true
+	keys := map[*source.File]key{}
+	for _, l := range r.logs() {
+		if l.File.Size > 0 {
+			keys[l.File] = key{kind: l.Kind, job: l.Job, size: l.File.Size}
+		}
+	}
+	// Only files that may still be the same are read: first their beginnings, then the rest.
+	compare := func(read func(*source.File, key)) {
+		count := map[key]int{}
+		for _, k := range keys {
+			count[k]++
+		}
+		for f, k := range keys {
+			if count[k] > 1 {
+				read(f, k)
 			}
 		}
-		if l.File.Size > 0 {
-			groups[k] = append(groups[k], l.File)
+	}
+	compare(func(f *source.File, k key) {
+		k.first = *t.begin(f).first
+		keys[f] = k
+	})
+	compare(func(f *source.File, k key) {
+		x := t.begin(f)
+		if t.finish(f, x); x.bad || x.digits < leastOfLog {
+			delete(keys, f)
+			return
 		}
+		k.whole = *x.whole
+		keys[f] = k
+	})
+	originals := map[key]*source.File{}
+	r.dropLogs(func(l Log) bool {
+		k, ok := keys[l.File]
+		if !ok {
+			return false
+		}
+		if other := originals[k]; other != nil {
+			s.leaveOut(l.File, "the same content as "+other.Name()+", so it counts once")
+			return true
+		}
+		originals[k] = l.File
 		return false
 	})
 }
