@@ -14,12 +14,12 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestManyLogs reads a run of very many logs, which are all open at the same time; of more with
-// FIO2ES_TEST_SCALE=1.
+// TestManyLogs reads a run of very many logs, which are all open at the same time; of as many as a
+// run may have with FIO2ES_TEST_SCALE=1.
 func TestManyLogs(t *testing.T) {
 	logs, most := 1500, int64(200<<20)
 	if os.Getenv("FIO2ES_TEST_SCALE") != "" {
-		logs, most = 20_000, 1000<<20
+		logs, most = mostLogs, 500<<20
 	}
 	var text strings.Builder
 	for i := range 19 {

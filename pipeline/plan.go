@@ -152,6 +152,9 @@ func makePlan(
 }
 
 func (b *planner) make(ctx context.Context) error {
+	if err := b.checkLogs(); err != nil {
+		return err
+	}
 	config, err := b.run.Configure(ctx)
 	if err != nil && !(b.opt.Alone && errors.Is(err, fs.ErrNotExist)) {
 		b.skip(err)
@@ -190,6 +193,9 @@ func (b *planner) make(ctx context.Context) error {
 		return err
 	}
 	b.nameHosts()
+	if err := b.limitLevels(); err != nil {
+		return err
+	}
 	return ctx.Err()
 }
 

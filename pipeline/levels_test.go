@@ -1,0 +1,48 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// TestLimitLevels: a level with too many documents in a window is left out, and reported.
+func TestLimitLevels(t *testing.T) {
+	all := []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}
+	for _, tt := range []struct {
+		hosts, jobs  int
+		levels, want []mapping.Level
+		skipped      int
+		fails        bool
+	}{
+		{300, 5000, all, all, 0, false},
+		{301, 1001, all, []mapping.Level{mapping.Cluster, mapping.Job}, 1, false},
+		{301, 5001, all, []mapping.Level{mapping.Cluster}, 2, false},
+		{10, 5001, nil, []mapping.Level{mapping.Cluster, mapping.Host}, 0, false},
+		{301, 1001, []mapping.Level{mapping.Host}, nil, 1, true},
+	} {
+		b := &planner{plan: &plan{title: "a:b", opt: Options{Levels: tt.levels}}, Problems: &Problems{}}
+		for i := range tt.jobs {
+			b.jobs = append(b.jobs, &job{jobKey: jobKey{host: fmt.Sprint(i % tt.hosts)}})
+		}
+		err := b.limitLevels()
+		if got := b.opt.Levels; (err != nil) != tt.fails || !slices.Equal(got, tt.want) || len(b.Skipped()) != tt.skipped {
+			t.Errorf("%d hosts, %d jobs, levels %v: got %v, %v, %v; want %v", tt.hosts, tt.jobs, tt.levels, got, err, b.Skipped(), tt.want)
+		}
+	}
+}
+
+// TestCheckLogs: a run with more logs than can be open at the same time is refused.
+func TestCheckLogs(t *testing.T) {
+	b := &planner{plan: &plan{run: &cbt.Run{Logs: make([]cbt.Log, mostLogs)}}}
+	if err := b.checkLogs(); err != nil {
+		t.Error(err)
+	}
+	b.run.Logs = append(b.run.Logs, cbt.Log{})
+	if b.checkLogs() == nil {
+		t.Error("too many logs, and no error")
+	}
+}
