@@ -10,7 +10,7 @@ import (
 // The largest numbers of hosts and jobs of a run that get documents of their own. Some twenty
 // windows of each are in memory, with 15 KB of bins in each direction.
 const (
-	mostHosts = 300
+	mostHosts = 256
 	mostJobs  = 5000
 )
 

@@ -18,11 +18,11 @@ func TestLimitLevels(t *testing.T) {
 		skipped      int
 		fails        bool
 	}{
-		{300, 5000, all, all, 0, false},
-		{301, 1001, all, []mapping.Level{mapping.Cluster, mapping.Job}, 1, false},
-		{301, 5001, all, []mapping.Level{mapping.Cluster}, 2, false},
+		{256, 5000, all, all, 0, false},
+		{257, 1001, all, []mapping.Level{mapping.Cluster, mapping.Job}, 1, false},
+		{257, 5001, all, []mapping.Level{mapping.Cluster}, 2, false},
 		{10, 5001, nil, []mapping.Level{mapping.Cluster, mapping.Host}, 0, false},
-		{301, 1001, []mapping.Level{mapping.Host}, nil, 1, true},
+		{257, 1001, []mapping.Level{mapping.Host}, nil, 1, true},
 	} {
 		b := &planner{plan: &plan{title: "a:b", opt: Options{Levels: tt.levels}}, Problems: &Problems{}}
 		for i := range tt.jobs {

@@ -74,6 +74,10 @@ const horizon = 60_000
 // so that a worker's open windows stay in its cache.
 const slab = 8
 
+// manyInputs is how many streams fill one window at a time, because their windows take much
+// memory and have rows enough for all workers.
+const manyInputs = 100
+
 // Merge merges the streams into windows, in order of time and then of [Key]. It reads
 // the streams in parallel. The windows are the same to the last bit for any number of
 // workers. It ends with ctx's error when ctx ends. stats may be nil.
@@ -257,6 +261,9 @@ func (m *merger) next() bool {
 		return true
 	}
 	step := slab * m.opt.Window
+	if len(m.inputs) > manyInputs {
+		step = m.opt.Window
+	}
 	m.until = max(m.until+step, soonest-soonest%m.opt.Window+step)
 	return true
 }
