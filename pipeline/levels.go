@@ -2,9 +2,11 @@ package pipeline
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // The largest numbers of hosts and jobs of a run that get documents of their own. Some twenty
@@ -14,13 +16,17 @@ const (
 	mostJobs  = 5000
 )
 
-// mostLogs is the largest number of logs of a run. All are open at the same time, with buffers
-// of 50 KB.
+// mostLogs is the largest number of logs of one kind in a run. All logs that rows are read from
+// are open at the same time, with buffers of 50 KB.
 const mostLogs = 8000
 
 // checkLogs fails if the run has too many logs.
 func (b *planner) checkLogs() error {
-	if n := len(b.run.Logs); n > mostLogs {
+	count := map[fiolog.Kind]int{fiolog.ClatHist: len(b.run.Logs)}
+	for _, l := range b.run.Others {
+		count[l.Kind]++
+	}
+	if n := slices.Max(slices.Collect(maps.Values(count))); n > mostLogs {
 		return fmt.Errorf("%d logs of one run, want at most %d: ingest the folders of fewer hosts", n, mostLogs)
 	}
 	return nil

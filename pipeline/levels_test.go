@@ -7,6 +7,7 @@ import (
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // TestLimitLevels: a level with too many documents in a window is left out, and reported.
@@ -37,12 +38,16 @@ func TestLimitLevels(t *testing.T) {
 
 // TestCheckLogs: a run with more logs than can be open at the same time is refused.
 func TestCheckLogs(t *testing.T) {
-	b := &planner{plan: &plan{run: &cbt.Run{Logs: make([]cbt.Log, mostLogs)}}}
-	if err := b.checkLogs(); err != nil {
-		t.Error(err)
-	}
-	b.run.Logs = append(b.run.Logs, cbt.Log{})
-	if b.checkLogs() == nil {
-		t.Error("too many logs, and no error")
+	for _, tt := range []struct {
+		hist, other int
+		fails       bool
+	}{{0, 0, false}, {mostLogs, mostLogs, false}, {mostLogs + 1, 0, true}, {0, mostLogs + 1, true}} {
+		b := &planner{plan: &plan{run: &cbt.Run{Logs: make([]cbt.Log, tt.hist)}}}
+		for range tt.other {
+			b.run.Others = append(b.run.Others, cbt.Log{Kind: fiolog.Clat})
+		}
+		if err := b.checkLogs(); (err != nil) != tt.fails {
+			t.Errorf("%d histogram logs and %d completion logs: %v", tt.hist, tt.other, err)
+		}
 	}
 }
