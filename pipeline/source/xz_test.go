@@ -178,7 +178,7 @@ func zstOfWindow(b []byte) []byte {
 	return append(out, 1, 0, 0) // the last block
 }
 
-// FuzzXz decodes any bytes: what another decoder makes of them all is read in the same way.
+// FuzzXz decodes any bytes: another decoder, which is less strict, makes the same of them, or more.
 func FuzzXz(f *testing.F) {
 	text := []byte("1, 2, 3\n")
 	blocks := xzBlocked(f, text, 4)
@@ -206,7 +206,7 @@ func FuzzXz(f *testing.F) {
 		if other == nil {
 			want, other = io.ReadAll(r)
 		}
-		if other == nil && (err != nil || !bytes.Equal(got, want)) {
+		if other == nil && (!bytes.HasPrefix(want, got) || err == nil && len(got) < len(want)) {
 			t.Fatalf("%d bytes, %v, want %d", len(got), err, len(want))
 		}
 	})
