@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Set is the outcome of a scan and owns what its files are read from.
@@ -72,15 +71,7 @@ type File struct {
 	// Size is in unpacked bytes; -1 if not known before reading (a compressed
 	// file). Of a zip it is what the archive claims.
 	Size int64
-	// ModTime is when the content was last changed, or zero if not recorded.
-	ModTime time.Time
-	// ModStep is how finely ModTime is recorded: the true time is up to ModStep
-	// later. Zero is exact, as on disk.
-	ModStep time.Duration
-	// ModLocal means that ModTime is the reading of a clock in an unknown time
-	// zone, taken as UTC: a zip without Unix times has nothing better. Differences
-	// between the files of one archive are right.
-	ModLocal bool
+	Modified
 	// Named means that the file is an argument itself, or plain standard input.
 	Named bool
 	// Beside means that the file was found through Options.Beside: no argument covers
@@ -91,7 +82,12 @@ type File struct {
 	// io.ErrUnexpectedEOF if the data simply ended.
 	Err error
 
-	name   string
+	stored
+}
+
+// stored is where the content of a file is.
+type stored struct {
+	name   string // see [File.Name]
 	open   opener
 	packed bool // read out of an archive, a compressed file or a pipe
 	set    *Set

@@ -3,7 +3,6 @@ package source
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -39,28 +38,23 @@ type localHeader struct {
 	extra            []byte
 }
 
-// recoverZip scans the members of a zip without a usable directory. That the
+// recover scans the members of a zip without a usable directory. That the
 // zip is damaged has been noted.
-func (s *scanner) recoverZip(ctx context.Context, archive, first item, whole extent) error {
-	sr := whole.reader()
-	for pos := int64(0); ; {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+func (z *zipArchive) recover() {
+	sr := z.reader()
+	for pos := int64(0); !z.ended(); {
 		h, start, ok := readLocal(sr, pos)
 		if !ok {
-			return nil
+			return
 		}
-		end, err := s.measure(ctx, sr, h, start)
-		x := within(whole.at, whole.off+start, end-start)
+		end, err := z.measure(sr, h, start)
+		x := within(z.at, z.off+start, end-start)
 		if err != nil {
 			x.cut = fmt.Errorf("%w after %d packed bytes: %w", ErrDamaged, x.n, err)
 		}
-		if err := s.recovered(ctx, archive, first, h, x); err != nil {
-			return err
-		}
+		z.recovered(h, x)
 		if x.cut != nil {
-			return nil
+			return
 		}
 		pos = skipTrailer(sr, h, end)
 	}
@@ -102,7 +96,7 @@ func readLocal(sr *io.SectionReader, pos int64) (h localHeader, start int64, ok 
 
 // measure returns where the content that begins at start ends, and an error if
 // that is not a proper end.
-func (s *scanner) measure(ctx context.Context, sr *io.SectionReader, h localHeader, start int64) (int64, error) {
+func (z *zipArchive) measure(sr *io.SectionReader, h localHeader, start int64) (int64, error) {
 	left := sr.Size() - start
 	if h.flags&flagTrailer == 0 || h.packed > 0 {
 		if h.packed < 0 || h.packed > left {
@@ -120,7 +114,7 @@ func (s *scanner) measure(ctx context.Context, sr *io.SectionReader, h localHead
 		return sr.Size(), err
 	}
 	defer release()
-	_, err = io.Copy(io.Discard, s.guard(&input{ctx: ctx, r: d, s: s}, taken.count))
+	_, err = io.Copy(io.Discard, z.guard(z.input(d), taken.count))
 	if err != nil {
 		return sr.Size(), err
 	}
@@ -174,35 +168,34 @@ func skipTrailer(sr *io.SectionReader, h localHeader, end int64) int64 {
 }
 
 // recovered scans one member; x is its packed content.
-func (s *scanner) recovered(ctx context.Context, archive, first item, h localHeader, x extent) error {
+func (z *zipArchive) recovered(h localHeader, x extent) {
 	mode := fs.FileMode(0) // a header does not say more
 	if strings.HasSuffix(h.name, "/") {
 		mode = fs.ModeDir
 	}
-	it, ok, err := s.member(ctx, archive, first, h.name, mode, h.modified())
-	if err != nil || !ok {
-		return err
-	}
+	it, ok := z.member(h.name, mode, h.modified())
 	switch {
-	case h.flags&flagCrypt != 0 && it.look:
-		return nil
+	case !ok:
+		return
 	case h.flags&flagCrypt != 0:
-		return s.fail(ctx, it.name, fmt.Errorf("%w: encrypted", ErrFormat))
+		z.encrypted(it)
+		return
 	case h.method == zipStored:
-		return s.random(ctx, it, x)
+		z.random(it, x)
+		return
 	case h.method != zipDeflated:
-		return s.fail(ctx, it.name, fmt.Errorf("%w: zip method %d", ErrFormat, h.method))
+		z.fail(it.name, fmt.Errorf("%w: zip method %d", ErrFormat, h.method))
+		return
 	}
 	if x.cut != nil {
-		if err := s.fail(ctx, it.name, x.cut); err != nil {
-			return err
-		}
+		z.fail(it.name, x.cut)
 	}
-	it.again, it.cut = decompressed(deflated, x.open), x.cut
-	d, err := decode(deflated, &input{ctx: ctx, r: x.reader(), s: s})
+	it.again = body{decompressed(deflated, x.open), x.cut}
+	d, err := decode(deflated, z.input(x.reader()))
 	if err != nil {
-		return s.damaged(ctx, it.name, err)
+		z.damaged(it.name, err)
+		return
 	}
 	defer d.Close()
-	return s.stream(ctx, it, s.guard(d, d.taken.count))
+	z.stream(it, z.guard(d, d.taken.count))
 }
