@@ -26,8 +26,6 @@ type Set struct {
 	packed    int64 // bytes, as stored, of the archives and compressed files of the scan
 	closed    atomic.Bool
 	until     atomic.Pointer[context.Context]
-	once      sync.Once
-	err       error
 }
 
 // Until makes all readers fail with the error of ctx once it has ended, also those that are
@@ -44,16 +42,13 @@ func (s *Set) ended() error {
 }
 
 // Close releases archives and the spool; files cannot be opened any more and
-// readers that are still open may fail. A second Close returns the same.
+// readers that are still open may fail. A second Close does nothing.
 func (s *Set) Close() error {
-	s.once.Do(func() {
-		s.closed.Store(true)
-		s.handles.close()
-		s.unpacking.Lock()
-		defer s.unpacking.Unlock()
-		s.err = s.spool.close()
-	})
-	return s.err
+	s.closed.Store(true)
+	s.handles.close()
+	s.unpacking.Lock()
+	defer s.unpacking.Unlock()
+	return s.spool.close()
 }
 
 // File is one content found by a scan. It is valid until its Set is closed.

@@ -66,7 +66,7 @@ func (t *tally) count() int64 { return t.n }
 type meter struct {
 	ctx      context.Context
 	limits   *Limits
-	report   func(Progress)
+	progress func(Progress)
 	done     Progress
 	reported int64 // done.Bytes when it was last reported
 	unpacked int64 // bytes
@@ -87,12 +87,12 @@ func (m *meter) pipe(r io.Reader) io.Reader { return m.guard(&input{m: m, r: r, 
 // file counts a file that was found.
 func (m *meter) file() {
 	m.done.Files++
-	m.tell()
+	m.report()
 }
 
-func (m *meter) tell() {
+func (m *meter) report() {
 	m.reported = m.done.Bytes
-	m.report(m.done)
+	m.progress(m.done)
 }
 
 // input is a reader of stored bytes.
@@ -112,7 +112,7 @@ func (in *input) Read(p []byte) (int, error) {
 	}
 	const step = 8 << 20
 	if in.m.done.Bytes += int64(n); in.m.done.Bytes-in.m.reported >= step {
-		in.m.tell()
+		in.m.report()
 	}
 	return n, err
 }

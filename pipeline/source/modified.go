@@ -36,40 +36,30 @@ func zipModified(extra []byte, at time.Time) Modified {
 		return Modified{}
 	}
 	m := Modified{ModTime: at, ModStep: 2 * time.Second, ModLocal: true}
-	for len(extra) >= 4 {
-		tag, size := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))
-		if size > len(extra)-4 {
-			break
-		}
+	for tag := range extras(extra) {
 		switch tag {
 		case extraUnixTime, extraInfoUnix, extraUnixOld:
 			m.ModLocal, m.ModStep = false, min(m.ModStep, time.Second)
 		case extraNTFS:
 			m.ModLocal, m.ModStep = false, 0
 		}
-		extra = extra[4+size:]
 	}
 	return m
 }
 
 // modified is the time in a header of a zip without a usable directory.
 func (h localHeader) modified() Modified {
-	day := time.Date(int(h.date>>9)+1980, time.Month(h.date>>5&0xf), int(h.date&0x1f),
-		int(h.clock>>11), int(h.clock>>5&0x3f), int(h.clock&0x1f)*2, 0, time.UTC)
-	for extra := h.extra; len(extra) >= 4; {
-		tag, size := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))
-		if size > len(extra)-4 {
-			break
-		}
+	for tag, field := range extras(h.extra) {
 		// Flags, of which bit 0 says that the time of change follows, in seconds.
-		if field := extra[4 : 4+size]; tag == extraUnixTime && size >= 5 && field[0]&1 == 1 {
+		if tag == extraUnixTime && len(field) >= 5 && field[0]&1 == 1 {
 			seconds := int32(binary.LittleEndian.Uint32(field[1:]))
 			return Modified{ModTime: time.Unix(int64(seconds), 0), ModStep: time.Second}
 		}
-		extra = extra[4+size:]
 	}
-	if h.date == 0 {
+	if h.Date == 0 {
 		return Modified{}
 	}
+	day := time.Date(int(h.Date>>9)+1980, time.Month(h.Date>>5&0xf), int(h.Date&0x1f),
+		int(h.Clock>>11), int(h.Clock>>5&0x3f), int(h.Clock&0x1f)*2, 0, time.UTC)
 	return Modified{ModTime: day, ModStep: 2 * time.Second, ModLocal: true}
 }

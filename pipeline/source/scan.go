@@ -99,7 +99,7 @@ func newScanner(ctx context.Context, opt Options) *scanner {
 		set:      &Set{limits: opt.Limits, spool: spool{dir: opt.TempDir, memory: opt.SpoolMemory}},
 	}
 	s.notes = notes{ctx: ctx, limits: &s.set.limits}
-	s.meter = meter{ctx: ctx, limits: &s.set.limits, report: opt.Progress}
+	s.meter = meter{ctx: ctx, limits: &s.set.limits, progress: opt.Progress}
 	return s
 }
 
