@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/table"
@@ -205,7 +206,7 @@ func (r *reading) addToSide(ctx context.Context, side *compare.Side, part string
 		return fmt.Errorf("%s: no windows to compare: %s", part, report.WhyEmpty(one))
 	}
 	if !query.IsPath(part) {
-		one.Name = doc.Run.ID[:min(len(doc.Run.ID), 8)]
+		one.Name = facts.ShortID(doc.Run.ID)
 	}
 	for _, have := range side.Runs {
 		if have.Name == one.Name || query.IsPath(part) && filepath.Clean(have.Name) == filepath.Clean(one.Name) {
