@@ -21,7 +21,7 @@ import (
 
 // compareQuery says what is compared.
 type compareQuery struct {
-	metrics    []compare.Metric
+	metrics    []window.Metric
 	confidence float64
 	failIf     []compare.Condition
 }
@@ -77,7 +77,7 @@ requests per second, changes and their bounds in percent.`,
 
 // parse reads metrics and conditions. The metrics of conditions are compared too.
 func (q *compareQuery) parse(metrics, failIf []string) error {
-	add := func(m compare.Metric) {
+	add := func(m window.Metric) {
 		if !slices.Contains(q.metrics, m) {
 			q.metrics = append(q.metrics, m)
 		}
