@@ -42,7 +42,7 @@ func TestCheckLogs(t *testing.T) {
 		hist, other int
 		fails       bool
 	}{{0, 0, false}, {mostLogs, mostLogs, false}, {mostLogs + 1, 0, true}, {0, mostLogs + 1, true}} {
-		b := &planner{plan: &plan{run: &cbt.Run{Logs: make([]cbt.Log, tt.hist)}}}
+		b := &planner{plan: &plan{run: &cbt.Run{Output: cbt.Output{Logs: make([]cbt.Log, tt.hist)}}}}
 		for range tt.other {
 			b.run.Others = append(b.run.Others, cbt.Log{Kind: fiolog.Clat})
 		}
