@@ -7,6 +7,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/memtest"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -29,8 +30,9 @@ func TestLongTable(t *testing.T) {
 	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
 	out := &lineCounter{}
 	used := memtest.Measure(t, func() {
-		w := newPercentileWriter(out, "table", "interpolated")
-		w.begin("run", true)
+		w := newPercentiles(out, "table", "interpolated")
+		w.note = func(*query.Run, *mapping.Run) {}
+		check(t, w.begin(&query.Run{Name: "run"}, true))
 		for i := range windows {
 			at := start.Add(time.Duration(i) * 100 * time.Millisecond)
 			if err := w.window(&window.Window{
@@ -40,7 +42,7 @@ func TestLongTable(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := w.total(&mapping.Run{Run: mapping.RunInfo{Name: "run", Start: start}}); err != nil {
+		if err := w.end(nil, &mapping.Run{Run: mapping.RunInfo{Name: "run", Start: start}}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -94,7 +94,7 @@ func TestErrorLines(t *testing.T) {
 		want []string
 	}{
 		{a, []string{"a"}}, {b, []string{"b\nerror: forged"}}, {errors.Join(a, errors.Join(a, b)), []string{"a", "a", "b\nerror: forged"}},
-		{usageError{errors.Join(a, b)}, []string{"a", "b\nerror: forged"}}, {fmt.Errorf("%w: %w", a, b), []string{"a: b\nerror: forged"}},
+		{usageError{Err: errors.Join(a, b)}, []string{"a", "b\nerror: forged"}}, {fmt.Errorf("%w: %w", a, b), []string{"a: b\nerror: forged"}},
 	} {
 		if got := errorLines(c.err); !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q", c.err, got)

@@ -55,11 +55,11 @@ func startServe(t *testing.T, file, listen string) (address string, stderr *lock
 func serveBy(t *testing.T, cfg config.Config, listen string) (address string, stderr *lockedText) {
 	t.Helper()
 	stderr = &lockedText{}
-	a := newApp(strings.NewReader(""), io.Discard, stderr)
-	a.cfg = cfg
+	e := newEnv(strings.NewReader(""), io.Discard, stderr)
+	e.cfg = cfg
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- a.serve(ctx, listen) }()
+	go func() { ended <- e.serve(ctx, listen) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
@@ -242,14 +242,14 @@ func TestServeAddress(t *testing.T) {
 	if text := stderr.String(); strings.Contains(text, "login") {
 		t.Errorf("of this machine alone: %s", text)
 	}
-	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
-	a.cfg = config.Default()
-	a.cfg.History = file
+	e := newEnv(strings.NewReader(""), io.Discard, io.Discard)
+	e.cfg = config.Default()
+	e.cfg.History = file
 	host := strings.Trim(strings.TrimPrefix(address, "http://"), "/")
-	if err := a.serve(t.Context(), host); err == nil || !strings.Contains(err.Error(), "another program listens there") || a.conclude(err) != exitFailed {
+	if err := e.serve(t.Context(), host); err == nil || !strings.Contains(err.Error(), "another program listens there") || e.conclude(err) != exitFailed {
 		t.Errorf("the same address: %v", err)
 	}
-	if err := a.serve(t.Context(), "8600"); a.conclude(err) != exitUsage {
+	if err := e.serve(t.Context(), "8600"); e.conclude(err) != exitUsage {
 		t.Errorf("no address: %v", err)
 	}
 	address, stderr = startServe(t, file, ":0")

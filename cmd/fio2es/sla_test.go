@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 )
 
 // linesOf runs a command, and decodes its lines of JSON.
@@ -115,18 +118,25 @@ func checkSLAWindows(t *testing.T, row slaLine, windows []percentileLine, of fun
 }
 
 func TestParseRules(t *testing.T) {
-	rules, err := parseRules("--rule", []string{"p99<=10ms", " write.iops >= 5k in every window"})
+	e := newEnv(nil, io.Discard, io.Discard)
+	e.flags = pflag.NewFlagSet("", pflag.ContinueOnError)
+	e.flags.StringArray("rule", nil, "")
+	e.cfg.SLA = []string{"p99 < 10", "p50 < 1ms", "p50 ~ 1ms"}
+	_, err := e.rules()
+	if want := `sla: "p99 < 10", column 9: want ns, us, ms or s, found the end` + "\n" + `sla: "p50 ~ 1ms", column 5: want <, <=, > or >=, found "~"`; !errors.As(err, new(usageError)) || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	check(t, e.flags.Set("rule", "x"))
+	if _, err := e.rules(); err == nil || !strings.HasPrefix(err.Error(), "--rule ") {
+		t.Errorf("%v", err)
+	}
+	e.cfg.SLA = []string{"p99<=10ms", " write.iops >= 5k in every window"}
+	rules, err := e.rules()
 	if err != nil || len(rules) != 2 || rules[1].String() != "write.iops >= 5k in every window" {
 		t.Errorf("%v, %v", rules, err)
 	}
-	var usage usageError
-	_, err = parseRules("sla:", []string{"p99 < 10", "p50 < 1ms", "p50 ~ 1ms"})
-	if want := `sla: "p99 < 10", column 9: want ns, us, ms or s, found the end` + "\n" + `sla: "p50 ~ 1ms", column 5: want <, <=, > or >=, found "~"`; !errors.As(err, &usage) || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
-	if _, err = parseRules("sla:", nil); !errors.As(err, &usage) || !strings.Contains(err.Error(), "--rule 'p99 <= 10ms'") {
-		t.Errorf("no rules: %v", err)
-	}
+	_, errs := outAndErr(t, exitUsage, "sla", "latest")
+	expect(t, "no rules", errs, "--rule 'p99 <= 10ms'")
 }
 
 // TestSLADocumented: the settings that docs/numbers.md shows are rules.
