@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/table"
@@ -70,7 +71,7 @@ requests per second, changes and their bounds in percent.`,
 // comparing is a comparison: what is compared, and where to.
 type comparing struct {
 	*reading
-	metrics    []compare.Metric
+	metrics    []window.Metric
 	confidence float64
 	failIf     []compare.Condition
 	to         *table.Writer[*compareRow]
@@ -78,7 +79,7 @@ type comparing struct {
 
 // parse reads metrics and conditions. The metrics of conditions are compared too.
 func (c *comparing) parse(metrics, failIf []string) error {
-	add := func(m compare.Metric) {
+	add := func(m window.Metric) {
 		if !slices.Contains(c.metrics, m) {
 			c.metrics = append(c.metrics, m)
 		}
@@ -215,7 +216,7 @@ func (c *comparing) add(ctx context.Context, side *compare.Side, part string, ru
 		return fmt.Errorf("%s: no windows to compare: %s", part, report.WhyEmpty(one))
 	}
 	if !query.IsPath(part) {
-		one.Name = doc.Run.ID[:min(len(doc.Run.ID), 8)]
+		one.Name = facts.ShortID(doc.Run.ID)
 	}
 	for _, have := range side.Runs {
 		if have.Name == one.Name || query.IsPath(part) && filepath.Clean(have.Name) == filepath.Clean(one.Name) {

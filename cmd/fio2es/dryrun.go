@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/table"
@@ -111,11 +112,11 @@ func (r *foundRun) lookUp(ctx context.Context, store history.Store) error {
 		return err
 	}
 	have := &found.Have.Run
-	r.id, r.have = have.ID[:8], "there"
+	r.id, r.have = facts.ShortID(have.ID), "there"
 	if have.Archive != e.Run.Archive || have.Path != r.Path {
 		r.have += " as " + have.Archive + ":" + have.Name
 	}
-	r.have += ", began " + have.Start.UTC().Format(time.DateTime)
+	r.have += ", began " + facts.Started(found.Have)
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -49,9 +50,6 @@ func NewOpenMetrics(w io.Writer, opt OpenMetricsOptions) *OpenMetrics {
 	return &OpenMetrics{w: bufio.NewWriter(w), opt: opt, seen: map[string]bool{}}
 }
 
-// shortID is the length of an id in tables.
-const shortID = 8
-
 // Begin fails if windows are wanted of a run whose start is not known, and at a run that was written
 // already: its series would be there twice. Two runs of one job in one place have the same name and
 // archive, so they get their ids as a label.
@@ -63,7 +61,7 @@ func (o *OpenMetrics) Begin(run *mapping.RunInfo, isAlike bool) error {
 	addLabel(&labels, "run", run.Name)
 	addLabel(&labels, "archive", run.Archive)
 	if isAlike {
-		addLabel(&labels, "run_id", run.ID[:min(shortID, len(run.ID))])
+		addLabel(&labels, "run_id", facts.ShortID(run.ID))
 	}
 	if o.seen[labels.String()] {
 		return fmt.Errorf("run %s of archive %s is written already: name it once, or give archives different names (--archive)", run.Name, run.Archive)

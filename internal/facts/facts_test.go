@@ -123,8 +123,8 @@ func TestTitle(t *testing.T) {
 			Run: mapping.RunInfo{ID: "0123456789", Archive: "a.tar", Name: c.name},
 			CBT: mapping.CBT{Benchmark: c.benchmark, Workload: c.workload, Mode: "randwrite", OpSize: 4096, IODepth: 16},
 		}
-		if got := Title(run); got != c.want || ShortID(run) != "01234567" || Started(run) != "-" {
-			t.Errorf("%s, %s, %s, want %s", got, ShortID(run), Started(run), c.want)
+		if got := Title(run); got != c.want || ShortID(run.Run.ID) != "01234567" || Started(run) != "-" {
+			t.Errorf("%s, %s, %s, want %s", got, ShortID(run.Run.ID), Started(run), c.want)
 		}
 	}
 }

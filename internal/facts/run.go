@@ -10,7 +10,7 @@ import (
 )
 
 // ShortID is the beginning of a run's id, which is enough to name it.
-func ShortID(run *mapping.Run) string { return run.Run.ID[:min(8, len(run.Run.ID))] }
+func ShortID(id string) string { return id[:min(8, len(id))] }
 
 // Started is when a run started, to the second in UTC, or "-" if its date is not known.
 func Started(run *mapping.Run) string {

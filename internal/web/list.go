@@ -190,7 +190,7 @@ func (v *listView) pages(q listQuery, f *found) {
 func (s *site) rows(run *mapping.Run) []row {
 	state, isBad := run.State()
 	one := row{
-		First: true, Link: runLink(run), ID: run.Run.ID, Short: facts.ShortID(run), Start: facts.Started(run), Title: facts.Title(run),
+		First: true, Link: runLink(run), ID: run.Run.ID, Short: facts.ShortID(run.Run.ID), Start: facts.Started(run), Title: facts.Title(run),
 		Hosts: len(run.Hosts), Jobs: run.Fio.Jobs, State: strings.Join(state, ", "), IsBad: isBad,
 	}
 	lines := facts.Lines(run)

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/alike"
+	"github.com/fio2es/fio2es/pipeline/internal/alike"
 )
 
 // Scan finds every file under the paths: "-" is standard input, a folder is walked,
