@@ -21,6 +21,7 @@ import (
 // of two-jobs-rw, and adds a window at the end, of the milliseconds by which rows come
 // late. Neither tool knows that fio itself was stopped (stalls).
 func TestCompatTools(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		run, tool, logs string
 		off             float64 // largest difference of a percentile, percent; 0: not compared
@@ -42,7 +43,6 @@ func TestCompatTools(t *testing.T) {
 			if err != nil || len(logs) == 0 {
 				t.Fatalf("no logs of %s: %v", c.run, err)
 			}
-			t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 			var out, errs strings.Builder
 			args := append([]string{"percentiles", "--compat", c.tool}, logs...)
 			if code := run(t.Context(), args, strings.NewReader(""), &out, &errs); code != 0 {

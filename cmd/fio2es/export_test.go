@@ -36,6 +36,7 @@ func requestsOfCSV(t *testing.T, text string) map[string]int64 {
 // TestExportRequests: what is exported adds up to the requests that rank reports for the same
 // question, in each format, at each level.
 func TestExportRequests(t *testing.T) {
+	t.Parallel()
 	archive := filepath.Join("..", "..", "examples", "cbt-archive", "results", "00000000", "id-7c1f03ab")
 	corpus := func(name string) string { return filepath.Join("..", "..", "testdata", "corpus", name) }
 	for _, args := range [][]string{
@@ -113,6 +114,7 @@ func lastCounts(t *testing.T, text string) map[string]int64 {
 
 // TestExportBuckets: each bucket is what rank says of its bound, which bins do not blur.
 func TestExportBuckets(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"stalls", "coarseness"} {
 		path := filepath.Join("..", "..", "testdata", "corpus", name)
 		bucket := regexp.MustCompile(`_bucket\{.*direction="write",le="([^"+]*)"\} (\d+) `)

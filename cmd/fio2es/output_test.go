@@ -24,6 +24,7 @@ func only(t *testing.T, name, want string) {
 
 // TestWriteFile: a disk that is full in the middle leaves the old file, and nothing beside it.
 func TestWriteFile(t *testing.T) {
+	t.Parallel()
 	name := filepath.Join(t.TempDir(), "report.html")
 	writeFile := newEnv(nil, io.Discard, io.Discard).writeOutput
 	full := func(w io.Writer) error {
@@ -69,6 +70,7 @@ func TestWriteFile(t *testing.T) {
 
 // TestReplaceFile: the old file stays until the new one is complete.
 func TestReplaceFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	name, half, e := filepath.Join(dir, "run.csv"), errors.New("half"), newEnv(nil, io.Discard, io.Discard)
 	for _, c := range []struct {

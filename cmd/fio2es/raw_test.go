@@ -62,6 +62,7 @@ func TestNothingRaw(t *testing.T) {
 // TestReasonsOfServers: what a cluster or a Kibana gives as its reason is shown on one line, and
 // a terminal gets nothing that it would act on.
 func TestReasonsOfServers(t *testing.T) {
+	t.Parallel()
 	text, err := json.Marshal(map[string]any{"status": 400, "message": hostile, "error": map[string]any{"type": "x", "reason": hostile}})
 	check(t, err)
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -88,6 +89,7 @@ func TestReasonsOfServers(t *testing.T) {
 
 // TestErrorLines: each of several errors has a line, and an end of line in one of them is shown.
 func TestErrorLines(t *testing.T) {
+	t.Parallel()
 	a, b := errors.New("a"), errors.New("b\nerror: forged")
 	for _, c := range []struct {
 		err  error

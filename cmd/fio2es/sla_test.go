@@ -18,7 +18,6 @@ import (
 // linesOf runs a command, and decodes its lines of JSON.
 func linesOf[T any](t *testing.T, code int, args ...string) []T {
 	t.Helper()
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	var out, errs strings.Builder
 	if got := run(t.Context(), append(args, "--format", "json"), strings.NewReader(""), &out, &errs); got != code {
 		t.Fatalf("%v: exit code %d, want %d: %s", args, got, code, errs.String())
@@ -46,6 +45,7 @@ var slaMetrics = map[string]func(l *percentileLine) *float64{
 // TestSLANumbers: what is judged is what percentiles and rank print, of the whole and window
 // by window, to the digit.
 func TestSLANumbers(t *testing.T) {
+	t.Parallel()
 	for _, path := range []string{
 		filepath.Join("..", "..", "testdata", "corpus", "stalls"),
 		filepath.Join("..", "..", "testdata", "corpus", "coarseness"),
@@ -118,6 +118,7 @@ func checkSLAWindows(t *testing.T, row slaLine, windows []percentileLine, of fun
 }
 
 func TestParseRules(t *testing.T) {
+	t.Parallel()
 	e := newEnv(nil, io.Discard, io.Discard)
 	e.flags = pflag.NewFlagSet("", pflag.ContinueOnError)
 	e.flags.StringArray("rule", nil, "")
@@ -141,6 +142,7 @@ func TestParseRules(t *testing.T) {
 
 // TestSLADocumented: the settings that docs/numbers.md shows are rules.
 func TestSLADocumented(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "numbers.md"))
 	if err != nil {
 		t.Fatal(err)
