@@ -39,7 +39,7 @@ type OpenMetrics struct {
 // points are a series of the run that is read.
 type points struct {
 	host, job, direction string
-	start, end           time.Time       // of all windows
+	span                 window.Span     // of all windows
 	layout               hist.Layout     // of all windows merged, and of their sum
 	sum                  *hist.Histogram // of the run, unless windows are wanted
 	windows              []packedWindow
@@ -80,17 +80,12 @@ func (o *OpenMetrics) Add(w *window.Window, requests *hist.Histogram) error {
 	if at < 0 {
 		at = len(o.series)
 		o.series = append(o.series, &points{
-			host: w.Host, job: w.Job, direction: w.Direction, start: w.Start, end: w.End, layout: requests.Layout(), sum: &hist.Histogram{},
+			host: w.Host, job: w.Job, direction: w.Direction, layout: requests.Layout(), sum: &hist.Histogram{},
 		})
 	}
 	p := o.series[at]
 	p.layout = p.layout.Merged(requests.Layout())
-	if w.Start.Before(p.start) {
-		p.start = w.Start
-	}
-	if w.End.After(p.end) {
-		p.end = w.End
-	}
+	p.span.Add(w)
 	if o.opt.Windows {
 		p.windows = append(p.windows, pack(w, requests))
 	} else {
@@ -125,7 +120,7 @@ func (o *OpenMetrics) writeSeries(p *points) {
 	if !o.opt.Windows {
 		at, created := "", ""
 		if hasClock(o.run) {
-			at, created = " "+unixTime(p.end), unixTime(p.start)
+			at, created = " "+unixTime(p.span.End), unixTime(p.span.Start)
 		}
 		out.point(p.sum, at)
 		if created != "" {
