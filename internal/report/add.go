@@ -21,7 +21,7 @@ func (p *Page) Add(ctx context.Context, run *query.Run, name string, several boo
 	}
 	r, side := p.begin(), &compare.Run{Name: name}
 	doc, err := run.Read(ctx, &q, func(w *window.Window) error {
-		if !several && !r.wantsWindows() {
+		if !several && r.series == nil {
 			return nil
 		}
 		requests, err := w.Histogram()
