@@ -91,16 +91,16 @@ func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format
 
 // printNoRuns says on stderr that no run matches, and what the history has.
 func (a *app) printNoRuns(ctx context.Context, store history.Store) error {
-	c, err := query.ReadContents(ctx, store)
+	runs, lines, err := query.Contents(ctx, store)
 	if err != nil {
 		return err
 	}
-	if c.Runs == 0 {
+	if runs == 0 {
 		term.Line(a.stderr, "no runs in %s; store some with: fio2es ingest PATH", a.historyName())
 		return nil
 	}
-	term.Line(a.stderr, "no runs match; %s has %s:", a.historyName(), unit.Plural(c.Runs, "run"))
-	for _, line := range c.Lines() {
+	term.Line(a.stderr, "no runs match; %s has %s:", a.historyName(), unit.Plural(runs, "run"))
+	for _, line := range lines {
 		term.Line(a.stderr, "  %s", line)
 	}
 	return nil

@@ -79,9 +79,7 @@ func (p *Page) compare(side *compare.Side) {
 	if err != nil {
 		c.Why = err.Error()
 	}
-	for _, l := range lines {
-		c.Changes = append(c.Changes, change{l})
-	}
+	c.Changes = lines
 }
 
 // WhyEmpty is why a run has no windows to compare.

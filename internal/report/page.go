@@ -69,7 +69,7 @@ var (
 
 	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 		"policy": Policy, "style": Style, "script": func() template.JS { return template.JS(pageJS) },
-		"title": facts.Title, "started": facts.Started, "count": unit.Count,
+		"drawn": drawChange, "title": facts.Title, "started": facts.Started, "count": unit.Count,
 	}).Parse(pageHTML))
 )
 
