@@ -88,16 +88,16 @@ func (e *env) listRuns(ctx context.Context, filter history.RunFilter, order *fac
 
 // printNoRuns says on stderr that no run matches, and what the history has.
 func (e *env) printNoRuns(ctx context.Context, store history.Store) error {
-	c, err := query.ReadContents(ctx, store)
+	runs, lines, err := query.Contents(ctx, store)
 	if err != nil {
 		return err
 	}
-	if c.Runs == 0 {
+	if runs == 0 {
 		term.Line(e.stderr, "no runs in %s; store some with: fio2es ingest PATH", e.historyName())
 		return nil
 	}
-	term.Line(e.stderr, "no runs match; %s has %s:", e.historyName(), unit.Plural(c.Runs, "run"))
-	for _, line := range c.Lines() {
+	term.Line(e.stderr, "no runs match; %s has %s:", e.historyName(), unit.Plural(runs, "run"))
+	for _, line := range lines {
 		term.Line(e.stderr, "  %s", line)
 	}
 	return nil
