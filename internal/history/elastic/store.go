@@ -43,7 +43,6 @@ type limits struct {
 	settle     int           // attempts to find a state in which no run is being replaced
 	pageBytes  int           // size of a page, about
 	pageHits   int           // documents of a page, at most
-	keys       int           // sort keys that one request reads; 10,000 at most
 	ahead      int           // pages that are read ahead
 	answer     int64         // bytes of an answer with several documents, at most
 	document   int64         // bytes of an answer with one document, at most
@@ -53,7 +52,7 @@ type limits struct {
 
 var usualLimits = limits{
 	settle:    20,
-	pageBytes: 4 << 20, pageHits: 5000, keys: 10_000, ahead: 3,
+	pageBytes: 4 << 20, pageHits: 5000, ahead: 1,
 	answer: 16 << 20, document: mapping.MaxRunBytes + 1<<20,
 	keepAlive: 5 * time.Minute, closeAfter: 500 * time.Millisecond, // so that Ctrl-C ends within a second
 }
