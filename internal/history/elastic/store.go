@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/url"
 	"time"
 
@@ -74,13 +73,6 @@ func (e *Store) Close() error { return e.writer.Close() }
 // about documents of earlier calls.
 func (e *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return e.fail(ctx, "write to", e.writer.Put(ctx, docs))
-}
-
-// PutEncoded is Put for documents that are encoded already, up to an error. It returns how
-// many it has taken.
-func (e *Store) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error) {
-	n, err := e.writer.PutEncoded(ctx, docs)
-	return n, e.fail(ctx, "write to", err)
 }
 
 // Flush waits until each document so far is stored or rejected.
