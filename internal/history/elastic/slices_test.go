@@ -37,7 +37,7 @@ func TestElasticSlices(t *testing.T) {
 		loses := rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5}).Draw(rt, "list of keys from which a document is missing") // the first page said how many there are
 		var mu sync.Mutex
 		searches, lists := 0, 0
-		f.before = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		f.Before = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 			if r.URL.Path != "/_search" {
 				return false
 			}
@@ -46,7 +46,7 @@ func TestElasticSlices(t *testing.T) {
 			searches++
 			for _, at := range expires {
 				if at == searches {
-					f.expire()
+					f.ExpirePITs()
 				}
 			}
 			for _, at := range fails {
@@ -58,16 +58,12 @@ func TestElasticSlices(t *testing.T) {
 				lists++
 			}
 			if lists == loses && lists > 0 {
-				f.mu.Lock()
-				defer f.mu.Unlock()
-				for _, p := range f.pits {
-					p.shards = [][]*fakeDoc{p.shards[0][:min(len(p.shards[0]), n-1)]}
-				}
+				f.CutPITs(n - 1)
 			}
 			return false
 		}
 		got, err := readAll(t.Context(), e)
-		f.before = nil
+		f.Before = nil
 		if err != nil {
 			failed++
 			if loses == 0 && len(expires)+len(fails) == 0 {
