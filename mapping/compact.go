@@ -18,8 +18,8 @@ import (
 // all numbers as unsigned varints. The JSON is that of the document without the bins.
 // A histogram that is not made of the middles of its layout's bins stays in the JSON.
 func (d *Interval) AppendCompact(dst []byte) []byte {
-	bins := d.Latency.Bins
-	layout, ok := bins.canonical(d.Latency.Layout)
+	var few [1024]byte
+	bins, ok := d.Latency.Bins.appendCompact(few[:0], d.Latency.Layout)
 	if ok {
 		bare := *d
 		bare.Latency.Bins = Bins{}
@@ -31,19 +31,32 @@ func (d *Interval) AppendCompact(dst []byte) []byte {
 	var head [binary.MaxVarintLen64]byte
 	size := binary.PutUvarint(head[:], uint64(len(dst)-begin-room))
 	copy(dst[begin:], head[:size])
-	dst = append(dst[:begin+size], dst[begin+room:]...)
-	if !ok {
-		return binary.AppendUvarint(dst, 0)
+	return append(append(dst[:begin+size], dst[begin+room:]...), bins...)
+}
+
+// appendCompact appends the number of bins, and the bins. Unless they are as newBins makes them, so
+// that indexes and counts determine them, it returns a number of 0 and false.
+func (b Bins) appendCompact(dst []byte, layout string) ([]byte, bool) {
+	none := []byte{0}
+	l, err := parseLayout(layout)
+	if err != nil || len(b.Values) == 0 || len(b.Values) != len(b.Counts) {
+		return none, false
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(bins.Values)))
-	last := 0
-	for i, v := range bins.Values {
-		index := indexOf(layout, v)
+	dst = binary.AppendUvarint(dst, uint64(len(b.Values)))
+	middles, last := tableOf(l).values, 0
+	for i, v := range b.Values {
+		if !(v >= 0 && v < math.MaxInt64/1000) || b.Counts[i] < 0 {
+			return none, false
+		}
+		index := indexOf(l, v)
+		if index < last || middles[index] != v {
+			return none, false
+		}
 		dst = binary.AppendUvarint(dst, uint64(index-last))
-		dst = binary.AppendUvarint(dst, uint64(bins.Counts[i]))
+		dst = binary.AppendUvarint(dst, uint64(b.Counts[i]))
 		last = index
 	}
-	return dst
+	return dst, true
 }
 
 // UnmarshalCompact decodes the form of AppendCompact. It fails if b is anything else.
@@ -103,23 +116,6 @@ func readCompactBins(b []byte, n, layoutBins int, indexes []int, counts []int64)
 		b = b[size+more:]
 	}
 	return indexes, counts, nil
-}
-
-// canonical reports whether the bins are as newBins makes them, so that their indexes and counts
-// determine them.
-func (b Bins) canonical(layout string) (hist.Layout, bool) {
-	l, err := parseLayout(layout)
-	if err != nil || len(b.Values) == 0 || len(b.Values) != len(b.Counts) {
-		return l, false
-	}
-	last := 0.0
-	for i, v := range b.Values {
-		if !(v >= last && v < math.MaxInt64/1000) || b.Counts[i] < 0 || l.Middle(indexOf(l, v))/1000 != v {
-			return l, false
-		}
-		last = v
-	}
-	return l, true
 }
 
 // indexOf is the bin of a latency of v microseconds.

@@ -100,7 +100,7 @@ func (a *averages) request(j *job, d fiolog.Direction, at int64, bytes uint64) {
 
 // key is the key of the job at the lowest level.
 func (j *job) key(d fiolog.Direction) align.Key {
-	return align.Key{Level: align.Job, Host: j.host, Job: j.name(), Direction: d}
+	return align.Key{Level: mapping.Job, Host: j.host, Job: j.name(), Direction: d}
 }
 
 func sumOf(sums map[averageKey]*average, key averageKey) *average {
@@ -137,7 +137,7 @@ func (a *averages) sums() map[averageKey]*average {
 			weight = s.measured
 		}
 		for _, level := range a.opt.levels() {
-			sum := sumOf(sums, averageKey{k.window, k.At(align.Level(level - mapping.Cluster))})
+			sum := sumOf(sums, averageKey{k.window, k.At(level)})
 			sum.iops += s.iops
 			sum.bandwidth += s.bandwidth
 			if s.measured > 0 {
@@ -164,7 +164,7 @@ func (a *averages) documents(ref mapping.RunRef, version string, put func(*mappi
 func (a *averages) document(k averageKey, s *average, ref mapping.RunRef, version string) *mapping.Interval {
 	length := a.window
 	d := &mapping.Interval{
-		Time: a.at(k.window * length), Level: mapping.Cluster + mapping.Level(k.Level),
+		Time: a.at(k.window * length), Level: k.Level,
 		Window: mapping.Window{End: a.at((k.window + 1) * length), MS: length, ElapsedMS: k.window * length},
 		Run:    ref, CBT: a.settings(), Host: mapping.HostRef{Name: k.Host}, Hosts: a.hostsOf(k.Host),
 		Fio:       mapping.FioRef{Direction: k.Direction.String(), Job: k.Job, Version: version},

@@ -21,7 +21,7 @@ func (p *plan) document(w *align.Window, ref mapping.RunRef, version string, b *
 	start, end := max(w.Start-p.shift, 0), max(w.End-p.shift, 0)
 	d := &mapping.Interval{
 		Time:  p.at(start),
-		Level: mapping.Cluster + mapping.Level(w.Key.Level),
+		Level: w.Key.Level,
 		Window: mapping.Window{
 			End: p.at(end), MS: end - start, ElapsedMS: max(w.Elapsed-p.shift, 0),
 		},

@@ -69,13 +69,6 @@ func (o Options) levels() []mapping.Level {
 	return slices.Compact(levels)
 }
 
-func (o Options) alignLevels() (levels []align.Level) {
-	for _, l := range o.levels() {
-		levels = append(levels, align.Level(l-mapping.Cluster))
-	}
-	return levels
-}
-
 func (o Options) tolerance() float64 {
 	if o.Tolerance == 0 {
 		return DefaultTolerance

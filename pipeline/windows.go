@@ -5,6 +5,7 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -35,7 +36,7 @@ func (p *plan) windows(ctx context.Context, t *tallies) iter.Seq2[*align.Window,
 			Tolerance: p.tolerance(shortest),
 			Weighting: p.opt.Weighting,
 			SpreadAll: p.opt.SpreadAll,
-			Levels:    p.opt.alignLevels(),
+			Levels:    p.opt.levels(),
 			Workers:   p.workers(),
 			Eager:     t.live,
 		}, &t.stats)
@@ -69,7 +70,7 @@ func (p *plan) tolerance(rows int64) int64 {
 }
 
 // highest is the highest level of windows. The whole run is their sum.
-func (p *plan) highest() align.Level { return align.Level(p.opt.levels()[0] - 1) }
+func (p *plan) highest() mapping.Level { return p.opt.levels()[0] }
 
 // rows iterates over the rows of a job in the time of the windows and counts them: the rows
 // of its source and, if the job alone has a part in it, the tail that fio did not log.
@@ -197,9 +198,9 @@ func (p *plan) clip(w *align.Window, t *tallies) {
 // covers reports whether a window has requests of a job, by its level.
 func covers(key align.Key, j *job) bool {
 	switch key.Level {
-	case align.Cluster:
+	case mapping.Cluster:
 		return true
-	case align.Host:
+	case mapping.Host:
 		return key.Host == j.host
 	}
 	return key.Host == j.host && key.Job == j.name()

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/table"
@@ -20,7 +21,7 @@ import (
 
 // compareQuery says what is compared.
 type compareQuery struct {
-	metrics    []compare.Metric
+	metrics    []window.Metric
 	confidence float64
 	failIf     []compare.Condition
 }
@@ -76,7 +77,7 @@ requests per second, changes and their bounds in percent.`,
 
 // parse reads metrics and conditions. The metrics of conditions are compared too.
 func (q *compareQuery) parse(metrics, failIf []string) error {
-	add := func(m compare.Metric) {
+	add := func(m window.Metric) {
 		if !slices.Contains(q.metrics, m) {
 			q.metrics = append(q.metrics, m)
 		}
@@ -205,7 +206,7 @@ func (r *reading) addToSide(ctx context.Context, side *compare.Side, part string
 		return fmt.Errorf("%s: no windows to compare: %s", part, report.WhyEmpty(one))
 	}
 	if !query.IsPath(part) {
-		one.Name = doc.Run.ID[:min(len(doc.Run.ID), 8)]
+		one.Name = facts.ShortID(doc.Run.ID)
 	}
 	for _, have := range side.Runs {
 		if have.Name == one.Name || query.IsPath(part) && filepath.Clean(have.Name) == filepath.Clean(one.Name) {

@@ -13,6 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -103,8 +104,8 @@ func heading(label string, side *compare.Side) (lines []string) {
 }
 
 // fieldName is a metric as columns of other commands name it: "p99_9_us".
-func fieldName(m compare.Metric) string {
-	if !m.IsLatency() {
+func fieldName(m window.Metric) string {
+	if m.Unit() != window.Nanoseconds {
 		return m.String()
 	}
 	return strings.ReplaceAll(m.String(), ".", "_") + "_us"
@@ -112,8 +113,8 @@ func fieldName(m compare.Metric) string {
 
 // machine is a metric's value with the digits that documents have: latencies are whole
 // nanoseconds, in microseconds.
-func machine(m compare.Metric, v float64) float64 {
-	if m.IsLatency() {
+func machine(m window.Metric, v float64) float64 {
+	if m.Unit() == window.Nanoseconds {
 		return math.Round(v) / 1000
 	}
 	return math.Round(v*1000) / 1000

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/table"
@@ -175,5 +176,5 @@ func (a *app) inHistory(ctx context.Context, opt pipeline.Options, store history
 	if have.Run.Archive != e.Run.Archive || have.Run.Path != r.Path {
 		words = "there as " + have.Run.Archive + ":" + have.Run.Name
 	}
-	return have.Run.ID[:8], words + ", began " + have.Run.Start.UTC().Format("2006-01-02 15:04:05"), nil
+	return facts.ShortID(have.Run.ID), words + ", began " + facts.Started(have), nil
 }

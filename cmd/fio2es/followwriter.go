@@ -45,7 +45,7 @@ func (f *followWriter) line(w *window.Window) error {
 		}
 	}
 	a := facts.LatenciesOf(&w.Latency)
-	return term.Line(f.w, form, w.End.UTC().Format("15:04:05"), w.Run.ID[:8], w.Direction,
+	return term.Line(f.w, form, w.End.UTC().Format("15:04:05"), facts.ShortID(w.Run.ID), w.Direction,
 		unit.Count(w.Completed), unit.Rate(w.IOPS),
 		a.Text("mean"), a.Text("p50"), a.Text("p95"), a.Text("p99"), a.Text("p99_9"), a.Text("max"))
 }

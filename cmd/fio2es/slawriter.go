@@ -36,10 +36,10 @@ func (r *slaRow) budgetText() string {
 }
 
 // inUnit is a number for programs, in the unit of the rule.
-func (r *slaRow) inUnit(v float64) float64 { return forMachines(r.Rule.Unit(), v) }
+func (r *slaRow) inUnit(v float64) float64 { return r.Rule.Unit().ForPrograms(v) }
 
 // worst is the metric in the worst window, for programs.
-func (r *slaRow) worst() float64 { return forMachines(r.Rule.Metric.Unit(), r.Windows.Worst.Value) }
+func (r *slaRow) worst() float64 { return r.Rule.Metric.Unit().ForPrograms(r.Windows.Worst.Value) }
 
 // when is when a moment began, where that is known.
 func (r *slaRow) when(m slo.Moment) time.Time { return r.run.at(m.Start) }
@@ -162,12 +162,6 @@ func (r *slaRun) heading() string {
 func (r *slaRun) at(ms int64) time.Time { return r.Start.Add(time.Duration(ms) * time.Millisecond) }
 
 // slaUnits are units as CSV and JSON name them.
-var slaUnits = map[slo.Unit]string{slo.Nanoseconds: "us", slo.Share: "share", slo.PerSecond: "per_second", slo.Requests: "requests"}
-
-// forMachines is a value as CSV and JSON have it: latencies are microseconds.
-func forMachines(u slo.Unit, v float64) float64 {
-	if u == slo.Nanoseconds {
-		return v / 1000
-	}
-	return v
+var slaUnits = map[window.Unit]string{
+	window.Nanoseconds: "us", window.Share: "share", window.PerSecond: "per_second", window.Number: "requests",
 }

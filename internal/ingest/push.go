@@ -94,7 +94,7 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 			p.Unchanged++
 			continue
 		case whole != nil && there.lacking[whole.Run.ID] == "":
-			p.Log.Info(fmt.Sprintf("note: %s %s is in the cluster as %s %s", r.Run.ID[:8], facts.Title(r), whole.Run.ID[:8], facts.Title(whole)))
+			p.Log.Info(fmt.Sprintf("note: %s %s is in the cluster as %s %s", facts.ShortID(r.Run.ID), facts.Title(r), facts.ShortID(whole.Run.ID), facts.Title(whole)))
 			p.Unchanged++
 			continue
 		}
@@ -175,7 +175,7 @@ func (p *push) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
 		return true, err // it was replaced since, which one finds
 	}
 	p.Log.Warn(fmt.Sprintf("run %s (%s) is not pushed: the embedded history lacks %s: ingest its files again, then push",
-		r.Run.ID[:8], facts.Title(r), counts.LackText(r)))
+		facts.ShortID(r.Run.ID), facts.Title(r), counts.LackText(r)))
 	p.LeftOut = true
 	return false, nil
 }

@@ -53,8 +53,7 @@ func (c *Contents) Lines() []string {
 	if c.Runs == 0 {
 		return nil
 	}
-	second := func(r *mapping.Run) string { return r.Run.Start.UTC().Format("2006-01-02 15:04:05") }
-	lines := []string{fmt.Sprintf("started     %s to %s", second(c.first), second(c.last))}
+	lines := []string{fmt.Sprintf("started     %s to %s", facts.Started(c.first), facts.Started(c.last))}
 	for i, name := range contentNames {
 		delete(c.by[i], "")
 		if len(c.by[i]) > 0 {

@@ -161,5 +161,5 @@ func (s storeReader) lack(ctx context.Context, run *mapping.Run, levels []mappin
 		return "", err
 	}
 	return fmt.Sprintf("run %s (%s): the history lacks %s: what follows leaves them out; "+
-		"ingest the run's files again to restore them", run.Run.ID[:min(8, len(run.Run.ID))], facts.Title(run), lack), nil
+		"ingest the run's files again to restore them", facts.ShortID(run.Run.ID), facts.Title(run), lack), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -80,24 +81,13 @@ func (t *total) row() (line row, isFew bool) {
 	return line, isFew
 }
 
-// answer is a latency with the bounds of its error. isFew reports whether it is a percentile of too few requests.
-func (t *total) answer(name string) (a hist.Answer, isFew bool) {
-	switch name {
-	case "min":
-		return t.histogram.Min(), false
-	case "mean":
-		return t.histogram.Mean(), false
-	case "max":
-		return t.histogram.Max(), false
+// isFew reports whether the direction has too few requests for a percentile.
+func (t *total) isFew(m window.Metric) bool {
+	if m.Quantile() == 0 {
+		return false
 	}
-	for _, p := range mapping.Percentiles {
-		if p.Field == name {
-			a = t.histogram.Percentile(p.Quantile)
-			_, high, ok := t.histogram.ConfidenceInterval(p.Quantile, sure)
-			return a, !ok && high == 0 && !a.Open
-		}
-	}
-	return a, false
+	_, high, ok := t.histogram.ConfidenceInterval(m.Quantile(), sure)
+	return !ok && high == 0 && !m.Of(t.histogram).Open
 }
 
 // latencyCell is a latency with the bound of its error. isFew reports whether it is a percentile of too few requests.
@@ -112,8 +102,8 @@ func (t *total) latencyCell(name string) (c cell, isFew bool) {
 	default:
 		return cell{Text: unit.Latency(us)}, false
 	}
-	a, isFew := t.answer(name)
-	c = boundedCell(us, a)
+	m, _ := window.ParseMetric(name)
+	c, isFew = boundedCell(us, m.Of(t.histogram)), t.isFew(m)
 	if isFew {
 		c.Text += "†"
 		c.Title += "; too few requests to predict another run"

@@ -61,7 +61,7 @@ func pair(t testing.TB) *Page {
 	doc.Run.Complete, doc.Missing.Requests = false, 12
 	doc.Warnings = []string{"output.0_clat_hist.1.log.client02: line 3: cut off"}
 	put(t, p, doc, windows)
-	metric := func(name string) compare.Metric {
+	metric := func(name string) window.Metric {
 		m, err := compare.ParseMetric(name)
 		if err != nil {
 			t.Fatal(err)

@@ -71,13 +71,13 @@ func (r *pageRun) add(w *window.Window, requests *hist.Histogram) {
 	}
 	direction := w.Direction
 	if r.series[direction] == nil {
-		r.series[direction], r.bytes[direction] = &series{limit: maxColumns}, &byteSum{}
+		r.series[direction], r.bytes[direction] = newSeries(maxColumns), &byteSum{}
 	}
 	r.span.Add(w)
 	b := r.bytes[direction]
 	b.bytes += w.Bandwidth * float64(w.Length().Milliseconds()) / 1000
 	b.isUnknown = b.isUnknown || w.Bandwidth == 0 && w.Completed > 0
-	r.series[direction].add(newColumn(w, requests))
+	r.series[direction].add(w, requests)
 	if r.cells != nil && requests != nil {
 		r.cells.Add(w, requests)
 	}
@@ -128,10 +128,9 @@ func (r *pageRun) totalsOfWindows() []*total {
 	seconds := r.span.Length().Seconds()
 	for _, direction := range r.directions() {
 		h, completed := &hist.Histogram{}, int64(0)
-		for i := range r.series[direction].columns {
-			c := &r.series[direction].columns[i]
-			if len(c.bins) > 0 {
-				h.Merge(c.histogram())
+		for _, c := range r.series[direction].columns {
+			if len(c.requests.bins) > 0 {
+				h.Merge(c.requests.histogram())
 			}
 			completed += c.completed
 		}
@@ -247,8 +246,8 @@ func (r *pageRun) timeNote(names []string) string {
 	joined, longest, window := 0, time.Duration(0), time.Duration(r.doc.IntervalMS)*time.Millisecond
 	for _, name := range names {
 		joined = max(joined, r.series[name].joined())
-		for i := range r.series[name].columns {
-			longest = max(longest, r.series[name].columns[i].longest)
+		for _, c := range r.series[name].columns {
+			longest = max(longest, c.longest)
 		}
 	}
 	of := "windows"

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // SyntaxError is where a text stops being a rule.
@@ -52,7 +55,7 @@ func (p *parser) rule() Rule {
 	var r Rule
 	start := p.skip()
 	word := p.word()
-	if slices.Contains(directions, word) {
+	if slices.Contains(mapping.Directions[:], word) {
 		r.Direction = word
 		p.symbol(`"."`, ".")
 		start = p.skip()
@@ -61,9 +64,9 @@ func (p *parser) rule() Rule {
 	r.Metric = p.metric(start, word)
 	r.operator = p.symbol("<, <=, > or >=", "<=", ">=", "<", ">")
 	switch r.Metric.Unit() {
-	case Nanoseconds:
+	case window.Nanoseconds:
 		r.limit = p.latency()
-	case Share:
+	case window.Share:
 		r.limit = p.percent()
 	default:
 		r.limit = p.count()
@@ -74,7 +77,7 @@ func (p *parser) rule() Rule {
 	switch {
 	case p.word() != "in":
 		p.failAt(start, wantEnd)
-	case r.Metric.Unit() == Requests:
+	case r.Metric.Unit() == window.Number:
 		p.failAt(start, "the end (requests count over the whole run; in windows use iops)")
 	default:
 		r.share = p.windows()
@@ -83,25 +86,27 @@ func (p *parser) rule() Rule {
 }
 
 // metric is the one that a word stands for, which begins at start, with what belongs to it.
-func (p *parser) metric(start int, word string) Metric {
+func (p *parser) metric(start int, word string) window.Metric {
 	switch word {
 	case "p":
 		from := p.at
 		p.while(func(c rune) bool { return isDigit(c) || c == '.' || c == '_' })
 		percent := strings.Replace(p.text[from:p.at], "_", ".", 1)
 		_, decimals, _ := strings.Cut(percent, ".")
-		m, ok := percentileOf(percent)
+		m, ok := window.Percentile(percent)
 		if !ok || len(decimals) > 4 || strings.Contains(percent, "_") || strings.Trim(percent, ".") != percent {
 			p.failAt(start, "a percentile between p0 and p100 with up to four decimals, such as p99.9")
 		}
 		return m
-	case "min", "mean", "max", "iops", "requests":
-		return Metric{name: word}
 	case "within":
-		return Metric{name: word, within: p.latency()}
+		n := p.latency()
+		return window.Within(n.value, n.text)
 	}
-	p.failAt(start, wantSubject)
-	return Metric{}
+	m, ok := window.ParseMetric(word)
+	if !ok {
+		p.failAt(start, wantSubject)
+	}
+	return m
 }
 
 // windows is the share of them.

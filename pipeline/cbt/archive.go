@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/fio2es/fio2es/internal/alike"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/internal/alike"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
