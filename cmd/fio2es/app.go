@@ -105,8 +105,8 @@ default. "fio2es config" shows them, and "fio2es config --help" says which files
 	p.StringVar(&a.file, "config", "", "settings file (default fio2es.yaml in the user's configuration folder, and for analysis the one here)")
 	p.String("history", "", "file of the embedded history (default "+shortHome(config.Default().History)+")")
 	p.BoolVarP(&a.verbose, "verbose", "v", false, "say more on stderr")
-	root.AddCommand(a.ingestCommand(), a.followCommand(), a.percentilesCommand(), a.rankCommand(), a.compareCommand(), a.slaCommand(), a.heatmapCommand(), a.reportCommand(), a.exportCommand(), a.serveCommand(), a.runsCommand(), a.checkCommand(),
-		a.setupCommand(), a.pushCommand(), a.kibanaCommand(), a.configCommand(), a.versionCommand(), a.generateCommand())
+	root.AddCommand(a.ingestCommand(), a.followCommand(), a.percentilesCommand(), a.rankCommand(), a.compareCommand(), a.slaCommand(), a.heatmapCommand(), a.reportCommand(), a.exportCommand(), a.serveCommand(), a.runsCommand(), a.trendCommand(), a.checkCommand(),
+		a.setupCommand(), a.pushCommand(), a.kibanaCommand(), a.configCommand(), a.versionCommand(), a.generateCommand(), fieldsTopic())
 	for _, c := range root.Commands() {
 		c.Args = usageArgs(c.Args)
 	}
