@@ -17,7 +17,7 @@ import (
 
 func runsCommand(e *env) *cobra.Command {
 	format, filter := table.Text, history.RunFilter{Light: true}
-	var since, until, sorted string
+	var since, until, sorted, condition string
 	cmd := &cobra.Command{
 		Use:   "runs [TEXT]",
 		Short: "List the runs in the history",
@@ -27,6 +27,7 @@ latencies are of the whole run (≥: or more, *: computed by fio). REC: requests
 from fio's JSON report, which the logs lack. MISS: requests that are in no window.`,
 		Example: `  fio2es runs
   fio2es runs randwrite --since 2026-01-01 --sort p99
+  fio2es runs --where 'bs=4k and write.p99 > 5ms and start >= 7d'
   fio2es runs --format json | jq -r .run`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -35,6 +36,9 @@ from fio's JSON report, which the logs lack. MISS: requests that are in no windo
 				return err
 			}
 			if filter.To, err = query.ParseTime("until", until); err != nil {
+				return err
+			}
+			if filter.Where, err = parseWhere(condition); err != nil {
 				return err
 			}
 			order, err := facts.OrderOf(sorted)
@@ -46,6 +50,7 @@ from fio's JSON report, which the logs lack. MISS: requests that are in no windo
 	}
 	fl := cmd.Flags()
 	addClusterFlags(fl)
+	addWhereFlag(fl, &condition)
 	fl.StringVar(&filter.Benchmark, "benchmark", "", "only of this benchmark, such as librbdfio")
 	fl.StringVar(&filter.Mode, "mode", "", "only of this mode, such as randwrite")
 	fl.StringToStringVar(&filter.Labels, "label", nil, "only with this label, NAME=VALUE")
@@ -57,25 +62,16 @@ from fio's JSON report, which the logs lack. MISS: requests that are in no windo
 	return cmd
 }
 
-// listRuns prints the runs in the history that a filter selects. A run that cannot be read is skipped, with a warning.
+// listRuns prints the runs in the history that a filter selects.
 func (e *env) listRuns(ctx context.Context, filter history.RunFilter, order *facts.Order, format string) error {
 	store, closeStore, err := e.openHistory(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeStore()
-	var runs []*mapping.Run
-	skipped := false
-	for r, err := range store.Runs(ctx, filter) {
-		switch {
-		case history.IsSkipped(err):
-			e.log.Warn(err.Error())
-			skipped = true
-		case err != nil:
-			return err
-		default:
-			runs = append(runs, r)
-		}
+	runs, skipped, err := e.readRuns(ctx, store, filter)
+	if err != nil {
+		return err
 	}
 	if len(runs) == 0 && !skipped {
 		if err := e.printNoRuns(ctx, store); err != nil || format == table.Text {
@@ -84,6 +80,23 @@ func (e *env) listRuns(ctx context.Context, filter history.RunFilter, order *fac
 	}
 	order.Sort(runs, false)
 	return leftOutIf(writeRuns(e.stdout, runs, format), skipped)
+}
+
+// readRuns reads the runs that a filter selects. skipped reports whether one cannot be read: it is left out, with a
+// warning.
+func (e *env) readRuns(ctx context.Context, store history.Store, filter history.RunFilter) (runs []*mapping.Run, skipped bool, err error) {
+	for r, err := range store.Runs(ctx, filter) {
+		switch {
+		case history.IsSkipped(err):
+			e.log.Warn(err.Error())
+			skipped = true
+		case err != nil:
+			return nil, skipped, err
+		default:
+			runs = append(runs, r)
+		}
+	}
+	return runs, skipped, nil
 }
 
 // printNoRuns says on stderr that no run matches, and what the history has.

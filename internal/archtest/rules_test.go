@@ -147,7 +147,7 @@ var rules = map[string]rule{
 			"mapping", "mapping/templates", "kibana", "hist",
 			"internal/chart", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/history/ndjson",
 			"internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
-			"internal/query", "internal/window", "internal/ingest", "internal/follow",
+			"internal/query", "internal/window", "internal/ingest", "internal/follow", "internal/where", "internal/workload",
 			"internal/es", "internal/fiotest", "internal/table", "internal/term", "internal/unit",
 		},
 		why: "commands put everything together, and no package imports them",
