@@ -3,7 +3,6 @@ package align
 import (
 	"iter"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/fio2es/fio2es/hist"
@@ -164,29 +163,14 @@ func (j *joined) windows() []*Window {
 func (w *Window) join(later *Window) {
 	w.End = later.End
 	w.Latencies.Merge(later.Latencies)
-	w.Counts = addBins(w.Counts, later.Counts)
+	w.Counts = addBins(w.Latencies.Layout(), w.Counts, later.Counts)
 	w.Completed += later.Completed
 }
 
-// addBins adds up counts of bins, which ascend.
-func addBins(a, b []hist.Bin) []hist.Bin {
-	sum := make([]hist.Bin, 0, len(a)+len(b))
-	for len(a) > 0 || len(b) > 0 {
-		next := func(bins []hist.Bin) uint32 {
-			if len(bins) == 0 {
-				return math.MaxUint32
-			}
-			return bins[0].Index
-		}
-		i, j := next(a), next(b)
-		bin := hist.Bin{Index: min(i, j)}
-		if i == bin.Index {
-			bin.Count, a = a[0].Count, a[1:]
-		}
-		if j == bin.Index {
-			bin.Count, b = bin.Count+b[0].Count, b[1:]
-		}
-		sum = append(sum, bin)
-	}
-	return sum
+// addBins adds up counts of bins of a layout, which ascend.
+func addBins(l hist.Layout, a, b []hist.Bin) []hist.Bin {
+	sum := hist.New(l)
+	sum.AddBins(l, a)
+	sum.AddBins(l, b)
+	return append([]hist.Bin{}, sum.Bins()...)
 }

@@ -104,6 +104,26 @@ func (w *worker) at(window int64, slot int) *sum {
 	return slots[slot]
 }
 
+// addTo takes the worker's sums of a window and adds them to total, which may be nil.
+func (w *worker) addTo(total []*sum, at int64) []*sum {
+	mine := w.open[at]
+	delete(w.open, at)
+	if total == nil {
+		return mine
+	}
+	for i, s := range mine {
+		switch {
+		case s == nil:
+		case total[i] == nil:
+			total[i] = s
+		default:
+			total[i].merge(s)
+			s.release()
+		}
+	}
+	return total
+}
+
 // maxWindows is the largest number of windows that a row is spread over. A longer row is a
 // gap or a damaged time, and when its requests completed is unknown. They count at its end.
 const maxWindows = 1 << 10
