@@ -7,25 +7,26 @@ import (
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // documents makes interval documents of windows.
 type documents struct {
-	common    mapping.Interval // what all documents of the run have
-	hosts     []string         // all that have names
-	timing                     // of the run
-	bandwidth *bandwidth
+	common mapping.Interval           // what all documents of the run have
+	hosts  []string                   // all that have names
+	timing                            // of the run
+	size   [fiolog.Directions]float64 // of every request, bytes; 0 if they differ or it is unknown
+	rates  averages                   // of bandwidth; nil if not needed
 }
 
 // documents makes the documents of a run, as a part of its version.
-func (p *plan) documents(ref mapping.RunRef, b *bandwidth) *documents {
+func (p *plan) documents(ref mapping.RunRef) *documents {
 	return &documents{
 		common: mapping.Interval{
 			Run: ref, CBT: p.settings(), Fio: mapping.FioRef{Version: p.version()}, Weighting: p.opt.Weighting.String(),
 		},
-		hosts:     slices.DeleteFunc(hostNames(p.jobs), func(host string) bool { return host == "" }),
-		timing:    p.timing,
-		bandwidth: b,
+		hosts:  slices.DeleteFunc(hostNames(p.jobs), func(host string) bool { return host == "" }),
+		timing: p.timing,
 	}
 }
 
@@ -51,13 +52,13 @@ func (d *documents) ofWindow(w *align.Window) *mapping.Interval {
 	doc.DocCount = doc.Latency.Bins.Total()
 	doc.Requests = mapping.Requests{Completed: w.Completed, Weight: rounded(w.Latencies.Total(), 1e6)}
 	doc.IOPS = rounded(perSecond(float64(w.Completed), end-start), 1e3)
-	doc.Bandwidth = d.bandwidth.of(w, doc, d.timing.window)
+	doc.Bandwidth = d.bandwidth(w, doc.IOPS, end-start)
 	return doc
 }
 
 // ofAverage makes the document of a window of averages.
 func (d *documents) ofAverage(k averageKey, s *average) *mapping.Interval {
-	length := d.timing.window
+	length := d.window
 	doc := d.interval(k.Key, k.window*length, (k.window+1)*length)
 	doc.Window.ElapsedMS = k.window * length
 	doc.Weighting = mapping.Averaged

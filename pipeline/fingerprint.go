@@ -30,7 +30,7 @@ type used struct {
 // The hash of contents, roles and settings identifies one version of the run. Each document
 // has it, so it must be known before the first. XXH64 is as fast as memory. It does not
 // protect against forgery and need not.
-func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, contents string, err error) {
+func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, err error) {
 	files := p.files()
 	list := make([]mapping.SourceFile, len(files))
 	p.opt.each(len(files), func(i int) {
@@ -40,7 +40,7 @@ func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, contents st
 		}
 	})
 	if err := ctx.Err(); err != nil {
-		return mapping.Source{}, "", err
+		return src, err
 	}
 	src = mapping.Source{Files: len(list), List: list}
 	lines := make([]string, len(list))
@@ -55,7 +55,7 @@ func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, contents st
 		fmt.Fprint(sum, line)
 	}
 	src.Hash = hex.EncodeToString(sum.Sum(nil))
-	return src, src.Hash, nil
+	return src, nil
 }
 
 // files are the files that identify the run or that its documents are made of, by path. The
