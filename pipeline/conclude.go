@@ -8,7 +8,6 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// conclude adds warnings and notes about the whole run.
 func (r *reading) conclude() {
 	skip, note, title := r.problems.skip, r.problems.note, r.title()
 	for _, doubt := range r.run.Doubts {
@@ -42,7 +41,6 @@ func (r *reading) conclude() {
 	}
 }
 
-// concludeLogs reports jobs without a log or report.
 func (r *reading) concludeLogs(recovered int64) {
 	rows, without := 0, 0
 	for _, j := range r.jobs {
@@ -98,7 +96,6 @@ func (r *reading) concludeEntry(e covered, others bool) {
 	}
 }
 
-// concludeReports reports requests without a latency.
 func (r *reading) concludeReports() {
 	binless := false
 	for _, e := range r.entries {

@@ -43,7 +43,6 @@ func (d *documents) interval(key align.Key, start, end int64) *mapping.Interval 
 	return &doc
 }
 
-// ofWindow makes the document of a window.
 func (d *documents) ofWindow(w *align.Window) *mapping.Interval {
 	start, end := max(w.Start-d.shift, 0), max(w.End-d.shift, 0)
 	doc := d.interval(w.Key, start, end)
@@ -56,7 +55,6 @@ func (d *documents) ofWindow(w *align.Window) *mapping.Interval {
 	return doc
 }
 
-// ofAverage makes the document of a window of averages.
 func (d *documents) ofAverage(k averageKey, s *average) *mapping.Interval {
 	length := d.window
 	doc := d.interval(k.Key, k.window*length, (k.window+1)*length)
@@ -70,7 +68,6 @@ func (d *documents) ofAverage(k averageKey, s *average) *mapping.Interval {
 	return doc
 }
 
-// at is a time in milliseconds since the run's start.
 func (t timing) at(ms int64) time.Time { return t.start.Add(time.Duration(ms) * time.Millisecond) }
 
 // rounded removes digits without meaning from a document.
@@ -83,14 +80,13 @@ func perSecond(n float64, ms int64) float64 {
 	return n * 1000 / float64(ms)
 }
 
-// reference is the run's part of each interval document, without the id.
-func (p *plan) reference(ingest string) mapping.RunRef {
+// reference is the run's part of each interval document, without its id and version.
+func (p *plan) reference() mapping.RunRef {
 	return mapping.RunRef{
-		Name: p.run.Name(), Archive: p.opt.ArchiveOf(p.run), Start: p.start, Ingest: ingest, Labels: labelsOf(nil, p.opt.Labels),
+		Name: p.run.Name(), Archive: p.opt.ArchiveOf(p.run), Start: p.start, Labels: labelsOf(nil, p.opt.Labels),
 	}
 }
 
-// settings are the settings of the run that people search by.
 func (p *plan) settings() mapping.CBT {
 	s := &p.run.Settings
 	if s.Iteration < 0 && s.Benchmark == "" {
@@ -105,7 +101,6 @@ func (p *plan) settings() mapping.CBT {
 	}
 }
 
-// version is fio's version, if a report has it.
 func (p *plan) version() string {
 	for _, o := range p.outputs {
 		if o.fio.Version != "" {

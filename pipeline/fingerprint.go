@@ -14,7 +14,6 @@ import (
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
-	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -68,7 +67,11 @@ func (p *plan) files() []used {
 		}
 	}
 	for _, j := range p.jobs {
-		add(roleOf(j.log), j.log)
+		if j.hasHist() {
+			add(mapping.RoleLog, j.log)
+		} else {
+			add(mapping.RoleRaw, j.log)
+		}
 	}
 	add(mapping.RoleRaw, p.averages...)
 	add(mapping.RoleLog, p.run.Logs...)
@@ -87,14 +90,6 @@ func (p *plan) files() []used {
 	return slices.SortedFunc(maps.Values(byFile), func(a, b used) int {
 		return cmp.Or(cmp.Compare(a.file.Path, b.file.Path), cmp.Compare(a.file.Name(), b.file.Name()))
 	})
-}
-
-// roleOf is the role of a log that rows are read from.
-func roleOf(l cbt.Log) string {
-	if l.Kind == fiolog.ClatHist {
-		return mapping.RoleLog
-	}
-	return mapping.RoleRaw
 }
 
 // copyBuffers are for hashing files.

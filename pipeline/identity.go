@@ -46,7 +46,7 @@ func execution(ctx context.Context, p *plan) (*Execution, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Execution{Source: src, Run: p.reference(""), Path: p.run.Path}
+	e := &Execution{Source: src, Run: p.reference(), Path: p.run.Path}
 	e.Run.ID = mapping.RunID(&src)
 	if p.isPart() {
 		e.Run.ID = mapping.PartID(&src)
@@ -267,7 +267,6 @@ func differs(e *Execution, have *mapping.Run) []mapping.SourceFile {
 	return missing
 }
 
-// named is how many hosts have names.
 func named(hosts []mapping.RunHost) (n int) {
 	for _, h := range hosts {
 		if h.Name != "" {
@@ -277,7 +276,6 @@ func named(hosts []mapping.RunHost) (n int) {
 	return n
 }
 
-// countSet is how many settings are known.
 func countSet(c mapping.CBT) (n int) {
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {

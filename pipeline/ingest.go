@@ -100,7 +100,7 @@ func read(
 		return &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
 	}
 	defer p.close()
-	e := &Execution{Run: p.reference("")}
+	e := &Execution{Run: p.reference()}
 	if absolute {
 		var done *Result
 		if e, done, err = identify(ctx, p, known); err != nil || done != nil {

@@ -140,7 +140,6 @@ func (r *reading) rows(j *job) iter.Seq[align.Row] {
 	}
 }
 
-// shifted is a row of a job in the time of the windows.
 func (r *reading) shifted(j *job, row align.Row) align.Row {
 	row.Start += j.offset + r.shift
 	row.End += j.offset + r.shift

@@ -42,7 +42,6 @@ func (s *sum) pack() {
 	}
 }
 
-// unpack undoes pack.
 func (s *sum) unpack() {
 	for _, b := range s.packed {
 		s.latencies.AddAt(b.Index, b.Count)

@@ -90,7 +90,6 @@ func (j *joined) add(w *Window) {
 	p.last = w.Elapsed
 }
 
-// join adds the windows of o, which come after j.
 func (j *joined) join(o *joined) {
 	for key, later := range o.parts {
 		p := j.parts[key]
@@ -112,7 +111,6 @@ func (j *joined) takes(w *Window, p Precision) bool {
 	return w.Latencies.Layout() == j.any().Latencies.Layout() && w.Elapsed-j.end < p.Longest
 }
 
-// any is one of the windows.
 func (j *joined) any() *Window {
 	for _, p := range j.parts {
 		return p.Window
@@ -145,7 +143,6 @@ func isPrecise(h *hist.Histogram, p Precision) bool {
 	return ok && (high-low)/2 <= p.Error*h.Percentile(p.Quantile).Value
 }
 
-// windows are the results, in order of their keys.
 func (j *joined) windows() []*Window {
 	var out []*Window
 	for _, key := range slices.SortedFunc(maps.Keys(j.parts), Key.Compare) {
@@ -159,7 +156,6 @@ func (j *joined) windows() []*Window {
 	return out
 }
 
-// join adds a later window of the same layout.
 func (w *Window) join(later *Window) {
 	w.End = later.End
 	w.Latencies.Merge(later.Latencies)
@@ -167,7 +163,6 @@ func (w *Window) join(later *Window) {
 	w.Completed += later.Completed
 }
 
-// addBins adds up counts of bins of a layout, which ascend.
 func addBins(l hist.Layout, a, b []hist.Bin) []hist.Bin {
 	sum := hist.New(l)
 	sum.AddBins(l, a)

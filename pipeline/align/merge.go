@@ -122,7 +122,6 @@ func newMerger(of []*Stream, opt Options) *merger {
 	return m
 }
 
-// groupKeys makes the groups of all levels from the keys of the lowest.
 func groupKeys(keys []Key, levels []mapping.Level) []group {
 	slots := map[Key][]int{}
 	for _, l := range levels {
@@ -170,7 +169,6 @@ func (m *merger) next() bool {
 	return true
 }
 
-// begin starts the delayed streams once all others have ended.
 func (m *merger) begin() {
 	if m.last || m.streams.soonest() < math.MaxInt64 {
 		return
@@ -184,7 +182,6 @@ func (m *merger) begin() {
 	m.learn()
 }
 
-// fill reads all rows of the slab.
 func (m *merger) fill(ctx context.Context) {
 	m.parallel(func(w *worker, s *Stream) {
 		for until := m.until + w.tolerance; s.more && s.row.End <= until && ctx.Err() == nil; s.advance() {
@@ -193,7 +190,6 @@ func (m *merger) fill(ctx context.Context) {
 	})
 }
 
-// close yields the windows that are final.
 func (m *merger) close(yield func(*Window, error) bool) bool {
 	longest := longestReachOf(m.opt.Window)
 	mark := m.streams.watermark(longest)

@@ -16,7 +16,6 @@ type sums struct {
 	layout  hist.Layout
 }
 
-// newSums are the sums of workers for some streams, which have a number of slots.
 func newSums(opt Options, slots, streams int) *sums {
 	s := &sums{cold: map[int64][]*sum{}}
 	count := opt.Workers
@@ -58,7 +57,6 @@ func (s *sums) widen(l hist.Layout) {
 	}
 }
 
-// before lists the windows that end before a time.
 func (s *sums) before(mark int64) []int64 {
 	g, all := s.workers[0].grid, map[int64]bool{}
 	add := func(open map[int64][]*sum) {

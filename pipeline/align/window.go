@@ -39,7 +39,6 @@ type sum struct {
 // them again costs more than adding the rows of a window.
 var used sync.Pool
 
-// newSum is an empty sum.
 func newSum(l hist.Layout) *sum {
 	if s, ok := used.Get().(*sum); ok && s.latencies.Layout() == l {
 		return s
@@ -59,7 +58,6 @@ type edge struct{ n, miss int64 }
 
 func (e *edge) add(o edge) { e.n, e.miss = e.n+o.n, e.miss+o.miss }
 
-// mean is the mean distance in milliseconds.
 func (e edge) mean() int64 {
 	if e.n == 0 {
 		return 0
@@ -128,7 +126,6 @@ func (w *worker) addTo(total []*sum, at int64) []*sum {
 // gap or a damaged time, and when its requests completed is unknown. They count at its end.
 const maxWindows = 1 << 10
 
-// add puts a row into the windows.
 func (w *worker) add(slot int, row *Row) {
 	start, end := w.snap(row.Start), w.snap(row.End)
 	last := w.window(end)
