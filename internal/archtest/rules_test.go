@@ -57,7 +57,7 @@ var rules = map[string]rule{
 		why: "documents are the contract between writers and readers, and know neither",
 	},
 
-	"internal/window": {level: 3, imports: []string{"mapping", "hist"}, why: "a window is the same from files and from every store"},
+	"internal/window": {level: 3, imports: []string{"mapping", "hist", "internal/unit"}, why: "a window is the same from files and from every store"},
 	"mapping/templates": {
 		level: 3, imports: []string{"mapping"},
 		why: "templates describe documents; other packages install them",
@@ -67,6 +67,9 @@ var rules = map[string]rule{
 		why: "dashboards know the fields of documents and the bands of heat maps",
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which does not know our panels"},
+	"internal/where":    {level: 4, imports: []string{"internal/facts", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
+	"internal/workload": {level: 4, imports: []string{"internal/facts", "internal/trend", "mapping"}, why: "the settings of a run decide with which it is compared, not its store"},
+	"internal/trend":    {level: 0, std: true, why: "changes in a series of numbers do not depend on what the numbers are"},
 	"internal/history": {
 		level: 3, imports: []string{"mapping", "internal/unit"},
 		why: "a history is the same in every store",
@@ -108,7 +111,10 @@ var rules = map[string]rule{
 		level: 8, imports: []string{"internal/facts", "internal/history", "internal/query", "internal/report", "mapping", "internal/unit"},
 		why: "browsers see the history and reports",
 	},
-	"internal/export": {level: 4, imports: []string{"hist", "mapping", "internal/table", "internal/window"}, why: "a format needs windows, not their source"},
+	"internal/export": {
+		level: 4, imports: []string{"hist", "mapping", "internal/facts", "internal/table", "internal/unit", "internal/window"},
+		why: "a format needs windows, not their source",
+	},
 	"pipeline": {
 		level:   5,
 		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "pipeline/internal/alike"},
@@ -141,7 +147,7 @@ var rules = map[string]rule{
 			"mapping", "mapping/templates", "kibana", "hist",
 			"internal/chart", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/history/ndjson",
 			"internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
-			"internal/query", "internal/window", "internal/ingest", "internal/follow",
+			"internal/query", "internal/window", "internal/ingest", "internal/follow", "internal/where", "internal/workload",
 			"internal/es", "internal/fiotest", "internal/table", "internal/term", "internal/unit",
 		},
 		why: "commands put everything together, and no package imports them",
@@ -170,7 +176,8 @@ var only = []struct {
 	{"github.com/elastic/elastic-transport-go/v8", []string{"internal/es"}, "there is one client, with one way to fail"},
 	{"github.com/elastic/go-elasticsearch/v8", []string{"internal/es", "internal/history/elastic", "internal/history/elastic/bulk", "internal/setup"},
 		"these packages make requests to a cluster; internal/es sends them"},
-	{"github.com/ulikunitz/xz", []string{"pipeline/source"}, "files are unpacked in one place"},
+	{"github.com/therootcompany/xz", []string{"pipeline/source"}, "files are unpacked in one place"},
+	{"github.com/ulikunitz/xz", nil, "it is for tests"},
 	{"github.com/google/go-cmp", []string{"internal/golden", "internal/history/historytest"}, "it is for tests"},
 	{"pgregory.net/rapid", nil, "it is for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "it is for tests"},

@@ -5,13 +5,15 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // Condition is a change that is not wanted.
 type Condition struct {
 	Text      string // as it was written
 	Direction string // empty: any
-	Metric    Metric
+	Metric    window.Metric
 	above     bool // the limit, else below it
 	limit     float64
 }

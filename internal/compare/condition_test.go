@@ -5,25 +5,26 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fio2es/fio2es/internal/window"
 )
 
-func metric(t *testing.T, text string) Metric {
-	t.Helper()
+func metric(text string) window.Metric {
 	m, err := ParseMetric(text)
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	return m
 }
 
 func TestParseCondition(t *testing.T) {
 	for text, want := range map[string]Condition{
-		"p99 > +10%":          {"p99 > +10%", "", metric(t, "p99"), true, 0.10},
-		"p99>10%":             {"p99>10%", "", metric(t, "p99"), true, 0.10},
-		" write.iops < -5 % ": {"write.iops < -5 %", "write", IOPS, false, -0.05},
-		"read.p99.9 > 2.5%":   {"read.p99.9 > 2.5%", "read", metric(t, "p99.9"), true, 0.025},
-		"p99_9>0%":            {"p99_9>0%", "", metric(t, "p99.9"), true, 0},
-		"trim . mean < 0%":    {"trim . mean < 0%", "trim", Mean, false, 0},
+		"p99 > +10%":          {"p99 > +10%", "", metric("p99"), true, 0.10},
+		"p99>10%":             {"p99>10%", "", metric("p99"), true, 0.10},
+		" write.iops < -5 % ": {"write.iops < -5 %", "write", window.IOPS, false, -0.05},
+		"read.p99.9 > 2.5%":   {"read.p99.9 > 2.5%", "read", metric("p99.9"), true, 0.025},
+		"p99_9>0%":            {"p99_9>0%", "", metric("p99.9"), true, 0},
+		"trim . mean < 0%":    {"trim . mean < 0%", "trim", window.Mean, false, 0},
 	} {
 		if got, err := ParseCondition(text); err != nil || got != want {
 			t.Errorf("%q: %+v, %v", text, got, err)

@@ -87,7 +87,7 @@ type Line struct {
 
 // Compare compares the directions that both sides have. The notes say what was not compared, and
 // what limits the answers. It is an error where the sides have no direction in common.
-func Compare(base, other *Side, metrics []Metric, confidence float64) (lines []Line, notes []string, err error) {
+func Compare(base, other *Side, metrics []window.Metric, confidence float64) (lines []Line, notes []string, err error) {
 	note := func(format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); !slices.Contains(notes, text) {
 			notes = append(notes, text)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -38,7 +39,7 @@ type OpenMetrics struct {
 // points are a series of the run that is read.
 type points struct {
 	host, job, direction string
-	start, end           time.Time       // of all windows
+	span                 window.Span     // of all windows
 	layout               hist.Layout     // of all windows merged, and of their sum
 	sum                  *hist.Histogram // of the run, unless windows are wanted
 	windows              []packedWindow
@@ -48,9 +49,6 @@ type points struct {
 func NewOpenMetrics(w io.Writer, opt OpenMetricsOptions) *OpenMetrics {
 	return &OpenMetrics{w: bufio.NewWriter(w), opt: opt, seen: map[string]bool{}}
 }
-
-// shortID is the length of an id in tables.
-const shortID = 8
 
 // Begin fails if windows are wanted of a run whose start is not known, and at a run that was written
 // already: its series would be there twice. Two runs of one job in one place have the same name and
@@ -63,7 +61,7 @@ func (o *OpenMetrics) Begin(run *mapping.RunInfo, isAlike bool) error {
 	addLabel(&labels, "run", run.Name)
 	addLabel(&labels, "archive", run.Archive)
 	if isAlike {
-		addLabel(&labels, "run_id", run.ID[:min(shortID, len(run.ID))])
+		addLabel(&labels, "run_id", facts.ShortID(run.ID))
 	}
 	if o.seen[labels.String()] {
 		return fmt.Errorf("run %s of archive %s is written already: name it once, or give archives different names (--archive)", run.Name, run.Archive)
@@ -82,17 +80,12 @@ func (o *OpenMetrics) Add(w *window.Window, requests *hist.Histogram) error {
 	if at < 0 {
 		at = len(o.series)
 		o.series = append(o.series, &points{
-			host: w.Host, job: w.Job, direction: w.Direction, start: w.Start, end: w.End, layout: requests.Layout(), sum: &hist.Histogram{},
+			host: w.Host, job: w.Job, direction: w.Direction, layout: requests.Layout(), sum: &hist.Histogram{},
 		})
 	}
 	p := o.series[at]
 	p.layout = p.layout.Merged(requests.Layout())
-	if w.Start.Before(p.start) {
-		p.start = w.Start
-	}
-	if w.End.After(p.end) {
-		p.end = w.End
-	}
+	p.span.Add(w)
 	if o.opt.Windows {
 		p.windows = append(p.windows, pack(w, requests))
 	} else {
@@ -127,7 +120,7 @@ func (o *OpenMetrics) writeSeries(p *points) {
 	if !o.opt.Windows {
 		at, created := "", ""
 		if hasClock(o.run) {
-			at, created = " "+unixTime(p.end), unixTime(p.start)
+			at, created = " "+unixTime(p.span.End), unixTime(p.span.Start)
 		}
 		out.point(p.sum, at)
 		if created != "" {

@@ -6,11 +6,9 @@ import (
 	"slices"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-// directions are all directions, in the order of verdicts.
-var directions = []string{"read", "write", "trim"}
 
 // sample is a window as rules see it.
 type sample struct {
@@ -93,7 +91,7 @@ func (e *Evaluator) add(w sample) []Breach {
 		if !ok {
 			continue
 		}
-		if r.InWindows() && r.Metric.isOfLatency() {
+		if r.InWindows() && r.Metric.IsOfHistogram() {
 			s.tallies[i].add(r, passed{start: w.start, end: w.end}, o)
 		}
 		if !o.met && !o.open {
@@ -117,15 +115,15 @@ func (s *series) add(w *sample) {
 // inWindow checks one window; false: it has nothing that the rule is about.
 func (r *Rule) inWindow(w *sample) (outcome, bool) {
 	switch r.Metric.Unit() {
-	case Requests:
+	case window.Number:
 		return outcome{}, false
-	case PerSecond:
+	case window.PerSecond:
 		return r.exact(perSecond(w.completed, w.end-w.start)), w.end > w.start
 	}
 	if w.latency == nil || w.latency.IsEmpty() {
 		return outcome{}, false
 	}
-	a := r.Metric.of(w.latency)
+	a := r.Metric.Of(w.latency)
 	if w.stored != nil {
 		if us, ok := w.stored.Figure(r.Metric.String()); ok {
 			a.Value = math.Round(us * 1000)
@@ -138,7 +136,7 @@ func (r *Rule) inWindow(w *sample) (outcome, bool) {
 // judgeLatency compares an answer of a histogram with the limit, in whole nanoseconds, as it is
 // printed.
 func (r *Rule) judgeLatency(a hist.Answer) outcome {
-	if r.Metric.Unit() == Nanoseconds {
+	if r.Metric.Unit() == window.Nanoseconds {
 		a.Value = math.Round(a.Value)
 	}
 	return r.judge(a.Value, a.Low, a.High, a.Open)
@@ -159,7 +157,7 @@ func (e *Evaluator) Verdicts() []Verdict {
 	var all []Verdict
 	for i, r := range e.rules {
 		before := len(all)
-		for _, d := range directions {
+		for _, d := range mapping.Directions {
 			if s := e.series[d]; s != nil && r.isAbout(d) {
 				all = append(all, e.verdict(i, d, s))
 			}
@@ -187,7 +185,7 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 	}
 	v.Requests = float64(total.completed)
 	r := &v.Rule
-	if r.Metric.isOfLatency() {
+	if r.Metric.IsOfHistogram() {
 		if total.latency == nil || total.latency.IsEmpty() {
 			v.unknown("there are no histograms of latency")
 			return v
@@ -198,7 +196,7 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 	case r.InWindows():
 		s.sort()
 		t := &s.tallies[i]
-		if !r.Metric.isOfLatency() {
+		if !r.Metric.IsOfHistogram() {
 			t = s.rates(r, e.end)
 		}
 		if t.judged == 0 {
@@ -206,9 +204,9 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 			return v
 		}
 		v.setWindows(t, s.gap())
-	case r.Metric.isOfLatency():
-		v.set(r.judgeLatency(r.Metric.of(total.latency)))
-	case r.Metric.Unit() == PerSecond:
+	case r.Metric.IsOfHistogram():
+		v.set(r.judgeLatency(r.Metric.Of(total.latency)))
+	case r.Metric.Unit() == window.PerSecond:
 		v.set(r.exact(total.iops))
 	default:
 		v.set(r.exact(float64(total.completed)))

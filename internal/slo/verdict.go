@@ -3,6 +3,8 @@ package slo
 import (
 	"fmt"
 	"math"
+
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // State is how a rule stands.
@@ -62,7 +64,7 @@ type outcome struct {
 // judge compares an answer with the limit.
 func (r *Rule) judge(value, low, high float64, isOpen bool) outcome {
 	o := outcome{value: value, low: min(low, value), high: max(high, value), atLeast: isOpen}
-	if isOpen && r.Metric.Unit() == Nanoseconds {
+	if isOpen && r.Metric.Unit() == window.Nanoseconds {
 		o.high = math.Inf(1)
 	}
 	o.met = r.met(value)
@@ -70,7 +72,7 @@ func (r *Rule) judge(value, low, high float64, isOpen bool) outcome {
 	if r.isUpper() {
 		o.surely, o.maybe = o.maybe, o.surely
 	}
-	if isOpen && r.Metric.name != "mean" && o.surely != o.maybe {
+	if isOpen && r.Metric != window.Mean && o.surely != o.maybe {
 		o.open, o.met = true, false
 	}
 	return o
@@ -90,7 +92,7 @@ func (v *Verdict) set(o outcome) {
 	default:
 		v.State = Broken
 	}
-	if m := v.Rule.Metric; m.Unit() == Share && !v.Rule.isUpper() {
+	if v.Rule.Metric.Unit() == window.Share && !v.Rule.isUpper() {
 		v.Budget = used(1-o.value, 1-v.Rule.limit.value)
 	}
 }
