@@ -69,7 +69,10 @@ func finish(runs *drafts, skipped map[folder]*Skipped, budget *Budget) *Archive 
 	}
 	for _, s := range skipped {
 		a.Skipped = append(a.Skipped, *s)
-		used[s.config], used[s.archiveConfig] = true, true
+		used[s.archiveConfig] = true
+		for _, f := range s.Files {
+			used[f] = true // its configuration, too
+		}
 	}
 	slices.SortFunc(a.Skipped, func(a, b Skipped) int { return c.order[a.Files[0]] - c.order[b.Files[0]] })
 	for _, f := range c.configs {

@@ -1,7 +1,6 @@
 package cbt
 
 import (
-	"maps"
 	"path"
 	"slices"
 
@@ -83,19 +82,8 @@ func (a *attribution) clues() []*clue { return slices.Concat(a.reports, a.jobs) 
 func (a *attribution) setNamed() {
 	a.index = newLogIndex(a.drafts)
 	for _, p := range a.clues() {
-		p.options, p.nearby = nil, nil
-		if p.claims == nil {
-			continue
-		}
-		named := a.index.namedBy(p.claims, p.dir)
-		inOrder := slices.SortedFunc(maps.Keys(named), func(r, o *draft) int { return a.index.order[r] - a.index.order[o] })
-		for _, r := range inOrder {
-			switch named[r] {
-			case strong:
-				p.options = append(p.options, r)
-			case weak:
-				p.nearby = append(p.nearby, r)
-			}
+		if p.claims != nil {
+			p.options, p.nearby = a.index.namedBy(p.claims, p.dir)
 		}
 		var prefix []*draft
 		for _, r := range p.prefix {

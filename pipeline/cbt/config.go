@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -14,7 +15,7 @@ type Configs struct {
 	Config        *source.File // benchmark_config.yaml, nil where there is none
 	ArchiveConfig *source.File // cbt_config.yaml, likewise
 
-	expected string // path of benchmark_config.yaml in CBT's layout, else ""
+	id       string // the id- folder, where CBT writes the first; "" outside its layout
 	modeSize bool   // see [place]
 }
 
@@ -29,8 +30,8 @@ func (r *Run) Configure(ctx context.Context) (map[string]any, error) {
 		m, err := readYAML(ctx, r.Config)
 		errs = append(errs, err, flat.file(r.Config.Name(), "", m))
 		r.fill(cluster(m), r.modeSize)
-	case r.expected != "":
-		errs = append(errs, fmt.Errorf("read %s: %w", r.expected, fs.ErrNotExist))
+	case r.id != "":
+		errs = append(errs, fmt.Errorf("read %s: %w", path.Join(r.id, configName), fs.ErrNotExist))
 	}
 	if r.ArchiveConfig != nil {
 		m, err := readYAML(ctx, r.ArchiveConfig)

@@ -85,13 +85,12 @@ func (d *drafts) runOf(f *source.File, at *place, family string) *draft {
 				r.name = path.Join(r.name, family)
 			}
 		}
-		r.Config = d.config(folderOf(f, path.Dir(f.Path)), configName)
-		if at.layout == ofCBT {
-			r.Config = d.config(folderOf(f, at.config), configName)
-			r.ArchiveConfig = d.config(folderOf(f, at.root), archiveConfigName)
-			r.expected = path.Join(at.config, configName)
+		r.Configs = Configs{
+			Config:        d.config(folderOf(f, cmp.Or(at.config, path.Dir(f.Path))), configName),
+			ArchiveConfig: d.config(folderOf(f, at.root), archiveConfigName),
+			id:            at.config,
+			modeSize:      at.modeSize,
 		}
-		r.modeSize = at.modeSize
 		d.byName[key] = r
 		d.all = append(d.all, r)
 		d.byDir[key.folder] = append(d.byDir[key.folder], r)

@@ -51,7 +51,7 @@ func (a *attribution) jobOf(r *draft, byDir map[string][]*clue) *clue {
 		}
 		return nil
 	}
-	describes := func(p *clue) bool { return a.index.namedBy(p.claims, p.dir)[r] == strong }
+	describes := func(p *clue) bool { return slices.Contains(p.options, r) }
 	for _, dir := range a.dirsOf(r) {
 		here, above := byDir[dir], byDir[path.Dir(dir)]
 		if i := slices.IndexFunc(here, func(p *clue) bool { return p.isJob() && (describes(p) || r.isNamed(p.name)) }); i >= 0 {

@@ -135,25 +135,18 @@ func (a *attribution) uniteNumbered() {
 // countsThrough reports whether the jobs of several runs have the numbers 1 to n, each host
 // for itself, and n is more than there are entries in a report.
 func countsThrough(runs []*draft, entries int) bool {
-	jobs := map[string]map[int]bool{}
+	jobs, highest := map[string]map[int]bool{}, map[string]int{}
 	for _, r := range runs {
 		for _, l := range r.logs() {
-			if l.Job == 0 {
-				return false
-			}
 			if jobs[l.Host] == nil {
 				jobs[l.Host] = map[int]bool{}
 			}
 			jobs[l.Host][l.Job] = true
+			highest[l.Host] = max(highest[l.Host], l.Job)
 		}
 	}
-	for _, of := range jobs {
-		for n := range of {
-			if n > len(of) {
-				return false
-			}
-		}
-		if len(of) <= entries {
+	for host, n := range highest {
+		if n <= entries || jobs[host][0] || len(jobs[host]) != n {
 			return false
 		}
 	}
