@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -105,7 +104,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error
 	}
 	leftOut := a.logProblems(archive)
 	if len(archive.Runs) == 0 {
-		return fmt.Errorf("no fio logs (such as *_clat_hist.*.log) or reports under %s", strings.Join(paths, ", "))
+		return pipeline.NoRuns(paths)
 	}
 	runs := slices.DeleteFunc(slices.Clone(archive.Runs), func(r *cbt.Run) bool { return !wanted(opt.ArchiveOf(r), r.Path) })
 	if how.dryRun {

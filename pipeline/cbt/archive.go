@@ -52,7 +52,7 @@ func Read(ctx context.Context, files []*source.File) *Archive {
 
 // finish is the outcome, with the configurations that no run has.
 func finish(runs *drafts, skipped map[folder]*Skipped, budget *Budget) *Archive {
-	a, c, left := &Archive{}, runs.catalog, runs.left
+	a, c, left := &Archive{}, runs.places.catalog, runs.left
 	present := runs.present()
 	runs.inOrder(present)
 	numberTwins(present)

@@ -20,7 +20,7 @@ func newLogIndex(d *drafts) logIndex {
 			continue
 		}
 		for _, l := range r.logs() {
-			dir := d.dirOf(l.File)
+			dir := d.places.dirOf(l.File)
 			dirs := x.byPrefix[l.Prefix]
 			if dirs == nil {
 				dirs = map[string][]*draft{}
