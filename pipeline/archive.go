@@ -45,6 +45,11 @@ func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(so
 	return &Archive{Runs: found.Runs, Left: found.Left, Skipped: found.Skipped, Problems: set.Problems, set: set}, nil
 }
 
+// NoRuns is the error for paths without runs.
+func NoRuns(paths []string) error {
+	return fmt.Errorf("no fio logs (such as *_clat_hist.*.log) or reports under %s", strings.Join(paths, ", "))
+}
+
 // unwrap removes the folder from the paths of an archive whose only content is a folder of
 // its own name: lab.tar, made by "tar c lab", is the same as the folder lab.
 func unwrap(files []*source.File) {
