@@ -85,7 +85,7 @@ func (r *reading) concludeEntry(e covered, others bool) {
 	wanted := e.hasOption("write_hist_log")
 	switch {
 	case served == 0 || e.jobs[0].source == fromReports:
-	case logs == 0 && wanted && !((r.opt.Alone || r.run.Loose) && len(r.run.Logs) == 0): // a report named by itself
+	case logs == 0 && wanted && !((r.opt.Alone || r.run.IsLoose()) && len(r.run.Logs) == 0): // a report named by itself
 		r.problems.skip(fmt.Errorf("%s served %d requests, but its log is not there or cannot be read: they count "+
 			"in the run's totals, and in no window; add the log, or copy it again", e.describe(), served))
 	case logs == 0 && others:

@@ -42,7 +42,7 @@ func TestCheckLogs(t *testing.T) {
 		hist, other int
 		fails       bool
 	}{{0, 0, false}, {mostLogs, mostLogs, false}, {mostLogs + 1, 0, true}, {0, mostLogs + 1, true}} {
-		run := &cbt.Run{Logs: make([]cbt.Log, tt.hist)}
+		run := &cbt.Run{Output: cbt.Output{Logs: make([]cbt.Log, tt.hist)}}
 		for range tt.other {
 			run.Others = append(run.Others, cbt.Log{Kind: fiolog.Clat})
 		}

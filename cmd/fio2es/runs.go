@@ -95,16 +95,16 @@ func (l *listing) list(ctx context.Context) error {
 
 // printNone says on stderr that no run matches, and what the history has.
 func (l *listing) printNone(ctx context.Context, store history.Store) error {
-	c, err := query.ReadContents(ctx, store)
+	runs, lines, err := query.Contents(ctx, store)
 	if err != nil {
 		return err
 	}
-	if c.Runs == 0 {
+	if runs == 0 {
 		term.Line(l.stderr, "no runs in %s; store some with: fio2es ingest PATH", l.history().name())
 		return nil
 	}
-	term.Line(l.stderr, "no runs match; %s has %s:", l.history().name(), unit.Plural(c.Runs, "run"))
-	for _, line := range c.Lines() {
+	term.Line(l.stderr, "no runs match; %s has %s:", l.history().name(), unit.Plural(runs, "run"))
+	for _, line := range lines {
 		term.Line(l.stderr, "  %s", line)
 	}
 	return nil

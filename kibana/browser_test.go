@@ -1,4 +1,4 @@
-package kibanatest
+package kibana_test
 
 import (
 	"bytes"
@@ -19,10 +19,11 @@ import (
 	"time"
 )
 
-//go:embed page.html
+//go:embed testdata/page.html
 var page []byte
 
-// Browser draws specifications.
+// Browser draws specifications of Vega on recorded answers, with the same library and colours as
+// Kibana, in a browser without a window.
 type Browser struct {
 	Chromium string // the program
 	Vega     string // the folder with vega.min.js, and vega-interpreter.min.js if it is to be used as Kibana does

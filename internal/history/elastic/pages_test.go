@@ -17,10 +17,9 @@ import (
 	"github.com/fio2es/fio2es/internal/history/historytest"
 )
 
-// TestElasticSlices: readers get all documents in order, or an error. Pages, answers and
-// lists of keys have any size, any number is read side by side, and documents disappear
-// meanwhile.
-func TestElasticSlices(t *testing.T) {
+// TestElasticPages: readers get all documents in order, or an error. Pages and answers have any
+// size, any number is read ahead, and documents disappear meanwhile.
+func TestElasticPages(t *testing.T) {
 	docs := historytest.Intervals("a", "1", 120)
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, d := range docs {
@@ -30,14 +29,14 @@ func TestElasticSlices(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, len(docs)).Draw(rt, "documents")
 		e, f := filled(t, rapid.SampledFrom([]int{1, 5000, 20_000, 100_000}).Draw(rt, "bytes of a page"), docs[:n])
-		e.Ahead(rapid.IntRange(0, 5).Draw(rt, "ahead")).Keys(rapid.SampledFrom([]int{1, 7, 40, 300}).Draw(rt, "keys"))
+		e.Ahead(rapid.IntRange(0, 5).Draw(rt, "ahead"))
 		e.Answers(rapid.SampledFrom([]int64{60_000, 200_000, 2 << 20}).Draw(rt, "largest answer"))
 		expires := rapid.SliceOfN(rapid.IntRange(1, 40), 0, 3).Draw(rt, "searches before which the point in time ends")
 		fails := rapid.SliceOfN(rapid.IntRange(1, 40), 0, 3).Draw(rt, "searches that fail")
-		loses := rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5}).Draw(rt, "list of keys from which a document is missing") // the first page said how many there are
+		loses := rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5}).Draw(rt, "page after the first from which a document is missing") // the first page said how many there are
 		var mu sync.Mutex
-		searches, lists := 0, 0
-		f.before = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		searches, pages := 0, 0
+		f.Before = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 			if r.URL.Path != "/_search" {
 				return false
 			}
@@ -46,7 +45,7 @@ func TestElasticSlices(t *testing.T) {
 			searches++
 			for _, at := range expires {
 				if at == searches {
-					f.expire()
+					f.ExpirePITs()
 				}
 			}
 			for _, at := range fails {
@@ -54,20 +53,16 @@ func TestElasticSlices(t *testing.T) {
 					return write(w, 503, "")
 				}
 			}
-			if bytes.Contains(body, []byte("stored_fields")) {
-				lists++
+			if bytes.Contains(body, []byte("search_after")) {
+				pages++
 			}
-			if lists == loses && lists > 0 {
-				f.mu.Lock()
-				defer f.mu.Unlock()
-				for _, p := range f.pits {
-					p.shards = [][]*fakeDoc{p.shards[0][:min(len(p.shards[0]), n-1)]}
-				}
+			if pages == loses && pages > 0 {
+				f.CutPITs(n - 1)
 			}
 			return false
 		}
 		got, err := readAll(t.Context(), e)
-		f.before = nil
+		f.Before = nil
 		if err != nil {
 			failed++
 			if loses == 0 && len(expires)+len(fails) == 0 {

@@ -1,4 +1,4 @@
-package kibanatest_test
+package kibana_test
 
 import (
 	"encoding/json"
@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
 
 const bars = `{
@@ -26,18 +24,18 @@ const bars = `{
     "x": {"scale": "x", "field": "t.key"}, "y": {"value": 0}, "width": {"signal": "size"}, "height": {"signal": "size"}, "fill": {"value": "#0000ff"}}}}]
 }`
 
-// TestDraw draws what is simple enough to know all of it.
-func TestDraw(t *testing.T) {
-	b := kibanatest.Browser{Chromium: os.Getenv("FIO2ES_TEST_CHROMIUM"), Vega: os.Getenv("FIO2ES_TEST_VEGA")}
+// TestBrowser draws what is simple enough to know all of it.
+func TestBrowser(t *testing.T) {
+	b := Browser{Chromium: os.Getenv("FIO2ES_TEST_CHROMIUM"), Vega: os.Getenv("FIO2ES_TEST_VEGA")}
 	if b.Chromium == "" || b.Vega == "" {
 		t.Skip("FIO2ES_TEST_CHROMIUM and FIO2ES_TEST_VEGA name no browser and no library to draw with")
 	}
 	answer := map[string]json.RawMessage{"src": json.RawMessage(`{"aggregations":{"t":{"buckets":[{"key":"one"},{"key":"two"}]}}}`)}
 	pictures, err := b.Draw(t.Context(),
-		kibanatest.Job{Spec: json.RawMessage(bars), Answers: answer, Ask: map[string]string{"n": "view.data('src').length"}},
-		kibanatest.Job{Spec: json.RawMessage(bars), Answers: answer, Dark: true, Width: 300, Height: 200, Signals: map[string]any{"size": 60}},
-		kibanatest.Job{Spec: json.RawMessage(bars)},
-		kibanatest.Job{Spec: json.RawMessage(`{"marks":[{"type":"nonsense"}]}`)},
+		Job{Spec: json.RawMessage(bars), Answers: answer, Ask: map[string]string{"n": "view.data('src').length"}},
+		Job{Spec: json.RawMessage(bars), Answers: answer, Dark: true, Width: 300, Height: 200, Signals: map[string]any{"size": 60}},
+		Job{Spec: json.RawMessage(bars)},
+		Job{Spec: json.RawMessage(`{"marks":[{"type":"nonsense"}]}`)},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +51,7 @@ func TestDraw(t *testing.T) {
 		t.Errorf("asked for the number of data: %s", light.Asked["n"])
 	}
 	for name, c := range map[string]struct {
-		p    kibanatest.Picture
+		p    Picture
 		x, y int
 		want color.RGBA
 	}{
