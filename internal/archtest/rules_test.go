@@ -121,7 +121,7 @@ var rules = map[string]rule{
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
-		level: 6, imports: []string{"internal/facts", "internal/history", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
+		level: 6, imports: []string{"internal/facts", "internal/history", "internal/slo", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
 		why: "files and the history give the same windows; commands show them",
 	},
 	"config": {
@@ -136,7 +136,8 @@ var rules = map[string]rule{
 	"internal/follow": {
 		level: 7,
 		imports: []string{
-			"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/facts", "internal/history", "internal/slo", "internal/unit", "internal/window",
+			"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/facts", "internal/history", "internal/query", "internal/slo", "internal/unit",
+			"internal/window",
 		},
 		why: "watching folders does not depend on commands, settings or formats",
 	},
