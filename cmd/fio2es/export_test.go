@@ -180,7 +180,7 @@ func TestExportOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := errors.Join(e.flush(), e.to.End(), e.to.Close()); err != nil {
+		if err := errors.Join(e.flush(), e.to.Close()); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()

@@ -48,7 +48,7 @@ func (e *exportWriter) run(ctx context.Context, r *reading, run *query.Run, many
 		e.empty = append(e.empty, run.NoMatch(doc))
 		return nil
 	}
-	return e.to.End()
+	return nil
 }
 
 // window takes a window.

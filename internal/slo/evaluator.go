@@ -52,7 +52,6 @@ type Evaluator struct {
 // series is a direction of the run.
 type series struct {
 	windows   []passed
-	sorted    bool
 	completed int64
 	latency   hist.Histogram // of all windows
 	total     *total         // known from the run's document
@@ -70,7 +69,7 @@ func New(rules []Rule) *Evaluator {
 func (e *Evaluator) of(direction string) *series {
 	s := e.series[direction]
 	if s == nil {
-		s = &series{sorted: true, tallies: make([]tally, len(e.rules))}
+		s = &series{tallies: make([]tally, len(e.rules))}
 		e.series[direction] = s
 	}
 	return s
@@ -105,9 +104,6 @@ func (s *series) add(w *sample) {
 	s.completed += w.completed
 	if w.latency != nil {
 		s.latency.Merge(w.latency)
-	}
-	if n := len(s.windows); n > 0 && w.start < s.windows[n-1].start {
-		s.sorted = false
 	}
 	s.windows = append(s.windows, passed{w.start, w.end, w.completed})
 }
@@ -228,10 +224,7 @@ func (s *series) sum(end int64) *total {
 
 // sort brings windows into the order of time.
 func (s *series) sort() {
-	if !s.sorted {
-		slices.SortFunc(s.windows, func(a, b passed) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
-		s.sorted = true
-	}
+	slices.SortFunc(s.windows, func(a, b passed) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 }
 
 // gap is how long nothing must have been between two windows to count, and not to come from
