@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fio2es/fio2es/internal/alike"
+	"github.com/fio2es/fio2es/pipeline/internal/alike"
 )
 
 // maxProblems is how many problems of a run are listed one by one.

@@ -80,7 +80,7 @@ func (p *process) shareSame(cases, runs int, times float64) (same, naive map[win
 // always found.
 func TestCoverage(t *testing.T) {
 	t.Parallel()
-	p := &process{rng: rand.New(rand.NewPCG(1, 2)), windows: 240, memory: 0.6, spread: 0.15}
+	p := &process{rng: rand.New(rand.NewPCG(1, 2)), windows: 120, memory: 0.6, spread: 0.15}
 	same, naive := p.shareSame(150, 1, 1)
 	for _, m := range covered {
 		if same[m] < 0.90 || same[m] > 0.99 {
@@ -91,7 +91,7 @@ func TestCoverage(t *testing.T) {
 		}
 	}
 	t.Logf("no difference shown: %v; by order statistics: %v", same, naive)
-	slower, _ := p.shareSame(50, 1, 1.2)
+	slower, _ := p.shareSame(30, 1, 1.2)
 	for _, m := range covered {
 		if slower[m] > 0 {
 			t.Errorf("%s: a change by 20 %% is not found in %.0f %% of the comparisons", m, slower[m]*100)

@@ -22,7 +22,12 @@ func Started(run *mapping.Run) string {
 
 // Title is a run's name with the settings that distinguish it most.
 func Title(run *mapping.Run) string {
-	parts := []string{run.Run.Archive + ":" + ShortName(run)}
+	return strings.TrimSpace(run.Run.Archive + ":" + ShortName(run) + " " + ShortSettings(run))
+}
+
+// ShortSettings are the settings that distinguish runs most, such as "randwrite 4K qd16".
+func ShortSettings(run *mapping.Run) string {
+	var parts []string
 	if run.CBT.Mode != "" {
 		parts = append(parts, run.CBT.Mode)
 	}

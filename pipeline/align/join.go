@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // Precision is the required accuracy of a percentile in each window. The zero value requires
@@ -125,7 +126,7 @@ func (j *joined) isPrecise(p Precision) bool {
 	if p.Quantile <= 0 || j.end-j.first >= p.Longest {
 		return true
 	}
-	top := Job
+	top := mapping.Job
 	for key := range j.parts {
 		top = min(top, key.Level)
 	}

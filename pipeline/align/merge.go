@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -46,13 +47,13 @@ type Stream struct {
 
 // Options say how windows are made.
 type Options struct {
-	Window    int64     // length in milliseconds, at least 1
-	Tolerance int64     // times so close to a window's edge are on it: 5 % of a row's length is usual
-	Weighting Weighting // InFlight by default
-	SpreadAll bool      // in-flight weights for all requests, not only those longer than a window
-	Levels    []Level   // ascending; Cluster by default
-	Workers   int       // goroutines; by default one for each CPU
-	Eager     bool      // yield each window as soon as it is final, not several at a time
+	Window    int64           // length in milliseconds, at least 1
+	Tolerance int64           // times so close to a window's edge are on it: 5 % of a row's length is usual
+	Weighting Weighting       // InFlight by default
+	SpreadAll bool            // in-flight weights for all requests, not only those longer than a window
+	Levels    []mapping.Level // ascending; Cluster by default
+	Workers   int             // goroutines; by default one for each CPU
+	Eager     bool            // yield each window as soon as it is final, not several at a time
 }
 
 // Stats describe the data of a merge. They are complete when it has ended.
@@ -143,7 +144,7 @@ type group struct {
 
 func newMerger(streams []*Stream, opt Options) *merger {
 	if len(opt.Levels) == 0 {
-		opt.Levels = []Level{Cluster}
+		opt.Levels = []mapping.Level{mapping.Cluster}
 	}
 	m := &merger{opt: opt, cold: map[int64][]*sum{}}
 	keys := m.addInputs(streams)
@@ -172,7 +173,7 @@ func newMerger(streams []*Stream, opt Options) *merger {
 // lowest level has read, write and trim.
 func (m *merger) addInputs(streams []*Stream) (keys []Key) {
 	lowest := slices.Max(m.opt.Levels)
-	keyOf := func(s *Stream) Key { return Key{Level: Job, Host: s.Host, Job: s.Job}.At(lowest) }
+	keyOf := func(s *Stream) Key { return Key{Level: mapping.Job, Host: s.Host, Job: s.Job}.At(lowest) }
 	slots := map[Key]int{}
 	for _, s := range streams {
 		slots[keyOf(s)] = 0
@@ -231,7 +232,7 @@ func (m *merger) widen(l hist.Layout) {
 }
 
 // groupKeys makes the groups of all levels from the keys of the lowest.
-func groupKeys(keys []Key, levels []Level) []group {
+func groupKeys(keys []Key, levels []mapping.Level) []group {
 	slots := map[Key][]int{}
 	for _, l := range levels {
 		for slot, k := range keys {
