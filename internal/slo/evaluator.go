@@ -93,8 +93,8 @@ func (e *Evaluator) add(w sample) []Breach {
 		if r.InWindows() && r.Metric.IsOfHistogram() {
 			s.tallies[i].add(r, passed{start: w.start, end: w.end}, o)
 		}
-		if !o.met && !o.open {
-			broken = append(broken, Breach{*r, o.value, o.surely != o.maybe, o.atLeast, float64(max(w.completed, 1))})
+		if !o.met && !o.isUnknown {
+			broken = append(broken, Breach{*r, o.Value, o.surely != o.maybe, o.Open, float64(max(w.completed, 1))})
 		}
 	}
 	return broken
@@ -126,16 +126,7 @@ func (r *Rule) inWindow(w *sample) (outcome, bool) {
 			a.Open = a.Open || w.latency.Layout().Open(w.latency.Layout().Index(int64(a.Value)))
 		}
 	}
-	return r.judgeLatency(a), true
-}
-
-// judgeLatency compares an answer of a histogram with the limit, in whole nanoseconds, as it is
-// printed.
-func (r *Rule) judgeLatency(a hist.Answer) outcome {
-	if r.Metric.Unit() == window.Nanoseconds {
-		a.Value = math.Round(a.Value)
-	}
-	return r.judge(a.Value, a.Low, a.High, a.Open)
+	return r.judge(a), true
 }
 
 // perSecond is a rate as documents have it.
@@ -169,7 +160,7 @@ func (e *Evaluator) Verdicts() []Verdict {
 
 func newVerdict(r Rule, direction string) Verdict {
 	nan := math.NaN()
-	return Verdict{Rule: r, Direction: direction, Value: nan, Low: nan, High: nan, Budget: nan}
+	return Verdict{Rule: r, Direction: direction, Answer: hist.Answer{Value: nan, Low: nan, High: nan}, Budget: nan}
 }
 
 // verdict is that of rule i in a direction.
@@ -201,7 +192,7 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 		}
 		v.setWindows(t, s.gap())
 	case r.Metric.IsOfHistogram():
-		v.set(r.judgeLatency(r.Metric.Of(total.latency)))
+		v.set(r.judge(r.Metric.Of(total.latency)))
 	case r.Metric.Unit() == window.PerSecond:
 		v.set(r.exact(total.iops))
 	default:
