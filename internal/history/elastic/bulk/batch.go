@@ -34,12 +34,10 @@ func (b *batch) finish() {
 		return func() error { return b.client.Refresh(b.ctx, index) }
 	}
 	for _, step := range []func() error{
-		b.senders.rejects.sync,
 		refresh(b.versions.index), // also without verifying, because deleting finds only visible documents
 		b.verify,
 		b.keepIngested,
 		b.store,
-		b.senders.rejects.sync,
 		refresh(b.index),
 		b.deleteOthers,
 		b.show,
