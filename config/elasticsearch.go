@@ -13,15 +13,14 @@ import (
 // Client is how to reach the cluster; files with secrets and certificates are read.
 func (e *Elasticsearch) Client() (es.Config, error) {
 	c := es.Config{
-		Addresses: e.Addresses, CloudID: e.CloudID, Username: e.Username,
-		Fingerprint: e.Fingerprint, AllowPlain: e.AllowPlain, Proxy: e.Proxy, GzipLevel: e.GzipLevel,
+		Addresses: e.Addresses, CloudID: e.CloudID, Fingerprint: e.Fingerprint,
+		AllowPlain: e.AllowPlain, Proxy: e.Proxy, GzipLevel: e.GzipLevel,
 	}
 	e.wait(&c)
-	var faults [3]error
-	c.APIKey, faults[0] = secret("elasticsearch.api_key", e.APIKey, e.APIKeyFile)
-	c.Password, faults[1] = secret("elasticsearch.password", e.Password, e.PasswordFile)
-	c.CACert, faults[2] = certificates("elasticsearch.ca", e.CA)
-	return c, errors.Join(faults[:]...)
+	err := e.read("elasticsearch", &c)
+	certificates, caErr := certificates("elasticsearch.ca", e.CA)
+	c.CACert = certificates
+	return c, errors.Join(err, caErr)
 }
 
 // wait sets how long a client waits.

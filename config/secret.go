@@ -1,12 +1,32 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/es"
 )
+
+// Credentials are an API key, or a user with a password. Secrets come from the environment
+// or from files, never from flags, which others can see.
+type Credentials struct {
+	APIKey       es.Secret `mapstructure:"api_key"`
+	APIKeyFile   string    `mapstructure:"api_key_file"`
+	Username     string    `mapstructure:"username"`
+	Password     es.Secret `mapstructure:"password"`
+	PasswordFile string    `mapstructure:"password_file"`
+}
+
+// read gives a client the credentials that are set in a section. Files are read.
+func (c *Credentials) read(section string, to *es.Config) error {
+	var faults [2]error
+	to.Username = c.Username
+	to.APIKey, faults[0] = secret(section+".api_key", c.APIKey, c.APIKeyFile)
+	to.Password, faults[1] = secret(section+".password", c.Password, c.PasswordFile)
+	return errors.Join(faults[:]...)
+}
 
 // secret is the one set as name, or the text of the file set as name_file, without the
 // line's end that editors leave. If both are set, neither is clearly meant.

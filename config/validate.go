@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,15 +17,8 @@ import (
 
 // faults are all that is wrong with the values.
 func (c *Config) faults() []error {
-	faults := append(c.Kibana.faults(), c.Elasticsearch.faults()...)
 	_, err := c.Options()
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return append(faults, joined.Unwrap()...)
-	}
-	if err != nil {
-		faults = append(faults, err)
-	}
-	return faults
+	return slices.Concat(c.Kibana.faults(), c.Elasticsearch.faults(), each(err))
 }
 
 // Options are the settings as the pipeline takes them.

@@ -98,7 +98,7 @@ func (a *Archive) Close() error { return a.set.Close() }
 func Together(runs []*cbt.Run) []*cbt.Run {
 	var loose, others []*cbt.Run
 	for _, r := range runs {
-		if r.Loose {
+		if r.IsLoose() {
 			loose = append(loose, r)
 		} else {
 			others = append(others, r)
@@ -138,7 +138,7 @@ func NamedOnly(runs []*cbt.Run) []*cbt.Run {
 // IsLoose reports whether the user named all files of the runs one by one, so that no others
 // are expected.
 func IsLoose(runs []*cbt.Run) bool {
-	return !slices.ContainsFunc(runs, func(r *cbt.Run) bool { return !r.Loose })
+	return !slices.ContainsFunc(runs, func(r *cbt.Run) bool { return !r.IsLoose() })
 }
 
 // jobsApart has the prefix of each job's logs.

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
@@ -14,37 +15,36 @@ import (
 // that is exact. Otherwise it comes from the bw logs, if there are any.
 type bandwidth struct {
 	size [fiolog.Directions]float64 // of every request, bytes; 0 if they differ or it is unknown
-	logs map[averageKey]*average    // nil if not needed
+	logs averages                   // nil if not needed
 }
 
 // readBandwidth finds the run's bandwidth over time.
-func (p *plan) readBandwidth(ctx context.Context, t *tallies) (*bandwidth, error) {
-	b, mixed := &bandwidth{}, false
+func (r *reading) readBandwidth(ctx context.Context) (b *bandwidth, err error) {
+	b = &bandwidth{}
+	mixed := false
 	for d := range b.size {
-		size, ok := p.requestSize(fiolog.Direction(d))
+		size, ok := r.requestSize(fiolog.Direction(d))
 		b.size[d] = size
 		mixed = mixed || !ok
 	}
 	var logs []cbt.Log
-	for _, log := range p.run.Others {
+	for _, log := range r.run.Others {
 		if log.Kind == fiolog.BW && !log.Stored {
 			logs = append(logs, log)
 		}
 	}
-	if !mixed || len(logs) == 0 || len(p.averages) > 0 {
-		return b, nil
+	if mixed && len(logs) > 0 && len(r.averages) == 0 {
+		b.logs, err = r.readAverages(ctx, logs)
 	}
-	a, err := p.readAverages(ctx, logs, t)
-	if err != nil {
-		return nil, err
-	}
-	b.logs = a.sums()
-	return b, nil
+	return b, err
 }
 
 // requestSize is the size of all requests of a direction. It returns false if they differ or
 // a job has no report.
 func (p *plan) requestSize(d fiolog.Direction) (float64, bool) {
+	if slices.ContainsFunc(p.jobs, func(j *job) bool { return j.entry == nil }) {
+		return 0, false
+	}
 	size := uint64(0)
 	for _, e := range p.entries {
 		s := &e.Directions[d]
@@ -54,28 +54,12 @@ func (p *plan) requestSize(d fiolog.Direction) (float64, bool) {
 		if s.TotalIOs == 0 {
 			continue
 		}
-		if s.IOBytes%s.TotalIOs != 0 || size != 0 && s.IOBytes/s.TotalIOs != size || e.mixedSizes() {
+		if s.IOBytes%s.TotalIOs != 0 || size != 0 && s.IOBytes/s.TotalIOs != size || e.mixesSizes() {
 			return 0, false
 		}
 		size = s.IOBytes / s.TotalIOs
 	}
-	for _, j := range p.jobs {
-		if j.entry == nil {
-			return 0, false
-		}
-	}
 	return float64(size), true
-}
-
-// mixedSizes reports whether the job's options set several sizes, whose mean may be a whole
-// number by chance.
-func (e *entry) mixedSizes() bool {
-	for _, name := range []string{"bssplit", "bsrange", "blocksize_range", "bs_unaligned"} {
-		if e.Options[name] != "" || e.out.fio.GlobalOptions[name] != "" {
-			return true
-		}
-	}
-	return false
 }
 
 // of is the bandwidth of a window in bytes per second; 0 if it is unknown. length is the

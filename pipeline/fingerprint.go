@@ -33,7 +33,7 @@ type used struct {
 func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, contents string, err error) {
 	files := p.files()
 	list := make([]mapping.SourceFile, len(files))
-	p.each(len(files), func(i int) {
+	p.opt.each(len(files), func(i int) {
 		if ctx.Err() == nil {
 			list[i] = hashFile(files[i].file)
 			list[i].Role = files[i].role
@@ -72,13 +72,9 @@ func (p *plan) files() []used {
 	}
 	add(mapping.RoleRaw, p.averages...)
 	add(mapping.RoleLog, p.run.Logs...)
-	covering := map[*output]bool{}
-	for _, e := range p.entries {
-		covering[e.out] = true
-	}
 	for _, o := range p.outputs {
 		role := mapping.RoleOther
-		if covering[o] {
+		if len(o.entries) > 0 {
 			role = mapping.RoleReport
 		}
 		byFile[o.File] = used{o.File, role, o.Host, o.Volume, 0}

@@ -103,7 +103,7 @@ func (s *rowSums) fit(jobs []*entry) bool {
 		}
 		all, total := &hist.Histogram{}, uint64(0)
 		for _, e := range jobs {
-			all.Merge(e.reported(d))
+			all.Merge(e.histogram(&e.Directions[d]))
 			total += e.Directions[d].TotalIOs
 		}
 		if all.IsEmpty() && s.fitTotal(d, total) {

@@ -111,7 +111,10 @@ var rules = map[string]rule{
 		level: 8, imports: []string{"internal/facts", "internal/history", "internal/query", "internal/report", "mapping", "internal/unit"},
 		why: "browsers see the history and reports",
 	},
-	"internal/export": {level: 4, imports: []string{"hist", "mapping", "internal/facts", "internal/table", "internal/window"}, why: "a format needs windows, not their source"},
+	"internal/export": {
+		level: 4, imports: []string{"hist", "mapping", "internal/facts", "internal/table", "internal/unit", "internal/window"},
+		why: "a format needs windows, not their source",
+	},
 	"pipeline": {
 		level:   5,
 		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "pipeline/internal/alike"},
@@ -144,7 +147,7 @@ var rules = map[string]rule{
 			"mapping", "mapping/templates", "kibana", "hist",
 			"internal/chart", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/history/ndjson",
 			"internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
-			"internal/query", "internal/window", "internal/ingest", "internal/follow",
+			"internal/query", "internal/window", "internal/ingest", "internal/follow", "internal/where", "internal/workload",
 			"internal/es", "internal/fiotest", "internal/table", "internal/term", "internal/unit",
 		},
 		why: "commands put everything together, and no package imports them",

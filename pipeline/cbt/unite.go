@@ -15,10 +15,10 @@ type stream struct {
 	job          int
 }
 
-// streams are a run's jobs, by kind of log.
-func (r *Run) streams() map[fiolog.Kind]map[stream]bool {
+// streams are the jobs that have logs, by kind of log.
+func (o *Output) streams() map[fiolog.Kind]map[stream]bool {
 	kinds := map[fiolog.Kind]map[stream]bool{}
-	for _, l := range r.logs() {
+	for _, l := range o.logs() {
 		if kinds[l.Kind] == nil {
 			kinds[l.Kind] = map[stream]bool{}
 		}
@@ -29,8 +29,8 @@ func (r *Run) streams() map[fiolog.Kind]map[stream]bool {
 
 // uniteFamilies makes one run of logs whose prefixes differ by kind only, as those of
 // write_hist_log=h with write_bw_log=b: no kind comes twice, and all have the same jobs.
-func (s *sorter) uniteFamilies() {
-	for at, runs := range s.folders {
+func (d *drafts) uniteFamilies() {
+	for at, runs := range d.byDir {
 		if len(runs) < 2 || !oneExecution(runs) {
 			continue
 		}
@@ -40,22 +40,27 @@ func (s *sorter) uniteFamilies() {
 				one = r
 			}
 		}
-		var names []string
 		for _, r := range runs {
-			names = append(names, path.Base(r.Path))
 			if r != one {
 				one.absorb(r)
-				r.gone = true
 			}
 		}
-		s.folders[at] = []*Run{one}
-		one.doubt(fmt.Sprintf("logs named %s are taken for those of one execution: the same jobs, and no kind of log twice",
-			strings.Join(names, ", ")))
+		d.byDir[at] = []*draft{one}
+		one.doubt(fmt.Sprintf("logs named %s are taken for those of one execution: the same jobs, and no kind of log twice", baseNames(runs)))
 	}
 }
 
+// baseNames are the names of runs without their folders, for people.
+func baseNames(runs []*draft) string {
+	var names []string
+	for _, r := range runs {
+		names = append(names, path.Base(r.Path))
+	}
+	return strings.Join(names, ", ")
+}
+
 // oneExecution reports whether logs of several prefixes are of one execution.
-func oneExecution(runs []*Run) bool {
+func oneExecution(runs []*draft) bool {
 	var jobs map[stream]bool
 	seen := map[fiolog.Kind]bool{}
 	for _, r := range runs {
@@ -77,27 +82,18 @@ func oneExecution(runs []*Run) bool {
 
 // uniteDepths makes one run of the iodepth folders below each total_iodepth folder, which
 // have the volumes of one execution. Where a volume comes twice they have several.
-func (s *sorter) uniteDepths() {
-	type totalKey struct {
-		folder
-		family string
-	}
-	groups := map[totalKey][]*Run{}
-	var keys []totalKey
-	for key, r := range s.runs {
-		total := r.at.total
-		if r.gone || total == "" || path.Dir(r.at.folder) != total || !strings.HasPrefix(path.Base(r.at.folder), "iodepth-") {
-			continue
+func (d *drafts) uniteDepths() {
+	var parts []*draft
+	for _, r := range d.present() {
+		if _, ok := totalOf(r.at.folder); ok {
+			parts = append(parts, r)
 		}
-		k := totalKey{folder{key.argument, key.archive, total}, key.family}
-		if groups[k] == nil {
-			keys = append(keys, k)
-		}
-		groups[k] = append(groups[k], r)
 	}
-	for _, k := range keys {
-		runs := groups[k]
-		s.inOrder(runs)
+	d.inOrder(parts)
+	for _, runs := range groups(parts, func(r *draft) runKey {
+		total, _ := totalOf(r.at.folder)
+		return runKey{folder{r.argument, r.Archive, total}, r.family}
+	}) {
 		if !disjoint(runs) {
 			for _, r := range runs {
 				r.doubt("the same volumes are in several iodepth folders of one total_iodepth: taken for several executions")
@@ -105,21 +101,20 @@ func (s *sorter) uniteDepths() {
 			continue
 		}
 		one := runs[0]
-		one.rename(k.path)
+		one.moveUp()
 		for _, r := range runs[1:] {
 			if r.IODepth != one.IODepth {
 				one.IODepth = 0
 			}
 			one.absorb(r)
-			r.gone = true
 		}
 	}
 }
 
 // disjoint reports whether no volume of a host is in several runs.
-func disjoint(runs []*Run) bool {
-	owner := map[[2]string]*Run{}
-	take := func(r *Run, host, volume string) bool {
+func disjoint(runs []*draft) bool {
+	owner := map[[2]string]*draft{}
+	take := func(r *draft, host, volume string) bool {
 		key := [2]string{host, volume}
 		if other := owner[key]; other != nil && other != r {
 			return false
@@ -142,21 +137,11 @@ func disjoint(runs []*Run) bool {
 	return true
 }
 
-// absorb takes over what another run has.
-func (r *Run) absorb(other *Run) {
-	r.Logs = append(r.Logs, other.Logs...)
-	r.Others = append(r.Others, other.Others...)
-	r.Reports = append(r.Reports, other.Reports...)
-	for _, d := range other.Doubts {
-		r.doubt(d)
-	}
-}
-
-// rename moves a run to another folder, which is above its own.
-func (r *Run) rename(to string) {
-	below, family := strings.TrimPrefix(r.at.folder, to), strings.TrimPrefix(r.Path, r.at.folder)
-	r.Path = to + family
+// moveUp names a run after the folder above its own.
+func (r *draft) moveUp() {
+	family := strings.TrimPrefix(r.Path, r.at.folder)
+	r.Path = path.Dir(r.at.folder) + family
 	if r.name != "" {
-		r.name = strings.TrimSuffix(r.name, below+family) + family
+		r.name = strings.TrimSuffix(r.name, "/"+path.Base(r.at.folder)+family) + family
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/safeyaml"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 const (
@@ -178,17 +179,8 @@ func size(v any) int64 {
 	if n, ok := whole(v); ok {
 		return n
 	}
-	s := strings.TrimSuffix(strings.ToLower(text(v)), "b")
-	for i, unit := range []string{"k", "m", "g"} {
-		if digits, ok := strings.CutSuffix(s, unit); ok {
-			n := number(digits)
-			if shift := 10 * (i + 1); n <= math.MaxInt64>>shift {
-				return n << shift
-			}
-			return 0
-		}
-	}
-	return number(s)
+	n, _ := fiolog.ParseSize(text(v))
+	return n
 }
 
 // hosts are the names in a list of nodes, which may be a map with nodes for keys or a

@@ -49,7 +49,7 @@ func TestReadersShareOneDescriptor(t *testing.T) {
 	check(open(), "before")
 	check(first, "before") // still open though the second reader is closed
 	check(open(), "after")
-	if n := set.handles.idle.Len(); n != 0 {
-		t.Errorf("%d descriptors are open without a reader", n)
+	if set.handles.open[0].file != nil {
+		t.Error("the file is open without a reader")
 	}
 }

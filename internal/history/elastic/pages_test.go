@@ -36,7 +36,7 @@ func TestElasticPages(t *testing.T) {
 		loses := rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5}).Draw(rt, "page after the first from which a document is missing") // the first page said how many there are
 		var mu sync.Mutex
 		searches, pages := 0, 0
-		f.before = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		f.Before = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 			if r.URL.Path != "/_search" {
 				return false
 			}
@@ -45,7 +45,7 @@ func TestElasticPages(t *testing.T) {
 			searches++
 			for _, at := range expires {
 				if at == searches {
-					f.expire()
+					f.ExpirePITs()
 				}
 			}
 			for _, at := range fails {
@@ -57,16 +57,12 @@ func TestElasticPages(t *testing.T) {
 				pages++
 			}
 			if pages == loses && pages > 0 {
-				f.mu.Lock()
-				defer f.mu.Unlock()
-				for _, p := range f.pits {
-					p.shards = [][]*fakeDoc{p.shards[0][:min(len(p.shards[0]), n-1)]}
-				}
+				f.CutPITs(n - 1)
 			}
 			return false
 		}
 		got, err := readAll(t.Context(), e)
-		f.before = nil
+		f.Before = nil
 		if err != nil {
 			failed++
 			if loses == 0 && len(expires)+len(fails) == 0 {

@@ -74,38 +74,22 @@ func (f *outFile) close(failed error) error {
 	return err
 }
 
-// writeFile replaces a file by what write writes, or leaves it as it was.
-func writeFile(name string, write func(io.Writer) error) error {
+// writeOutput writes what write writes to stdout, where the name is empty or "-", or replaces a file by it. If write
+// fails, the file stays as it was, unless the error only says what is not in it.
+func (e *env) writeOutput(name string, write func(io.Writer) error) error {
+	if name == "" || name == "-" {
+		return write(e.stdout)
+	}
 	f, err := createFile(name)
 	if err != nil {
 		return err
 	}
 	err = write(f)
-	return errors.Join(err, f.close(err))
-}
-
-// writeOutput is writeFile, or writes to stdout where the name is "-".
-func (a *app) writeOutput(name string, write func(io.Writer) error) error {
-	if name == "-" {
-		return write(a.stdout)
+	failed := err
+	if errors.Is(err, errLeftOut) || errors.As(err, new(partialError)) {
+		failed = nil
 	}
-	return writeFile(name, write)
-}
-
-// replaceFile is writeFile for a file that may be complete although parts of it failed.
-func replaceFile(name string, write func(io.Writer) (whole bool, err error)) error {
-	var failed error
-	err := writeFile(name, func(w io.Writer) error {
-		whole, err := write(w)
-		if failed = err; whole {
-			return nil
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return failed
+	return errors.Join(err, f.close(failed))
 }
 
 // answerWriter is a writer that keeps the first error, so that a command that wrote nothing of

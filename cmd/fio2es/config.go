@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/internal/term"
 )
 
-func (a *app) configCommand() *cobra.Command {
+func configCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "config", Short: "Show the effective settings, as a fio2es.yaml",
 		Long: `Shows the effective settings: a flag, else FIO2ES_* in the environment, else
@@ -31,7 +31,7 @@ or FIO2ES_CONFIG is read in place of both, and may set everything.`,
 			var text bytes.Buffer // the encoder does not return the errors of stdout
 			enc := yaml.NewEncoder(&text)
 			enc.SetIndent(2)
-			settings, err := annotated(config.Settings(a.cfg), a.cfg.Origins)
+			settings, err := annotated(config.Settings(e.cfg), e.cfg.Origins)
 			if err != nil {
 				return err
 			}
@@ -41,7 +41,7 @@ or FIO2ES_CONFIG is read in place of both, and may set everything.`,
 			if err := enc.Close(); err != nil {
 				return err
 			}
-			_, err = a.stdout.Write(text.Bytes())
+			_, err = e.stdout.Write(text.Bytes())
 			return err
 		},
 	}

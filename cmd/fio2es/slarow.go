@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
@@ -117,23 +118,8 @@ var slaColumns = slices.Concat(
 	[]table.Column[*slaRow]{{Heading: "NOTE", Text: (*slaRow).note}},
 )
 
-// slaWriter writes verdicts, run by run.
-type slaWriter struct{ *table.Writer[*slaRow] }
-
-func newSLAWriter(w io.Writer, format string) *slaWriter {
-	cut, drop := []string{"NOTE", "RULE"}, []string{"AT", "LONGEST", "BUDGET"}
-	return &slaWriter{table.NewNarrow(w, format, slaColumns, cut, drop)}
-}
-
-// run writes the verdicts on a run.
-func (s *slaWriter) run(run *slaRun, verdicts []slo.Verdict) error {
-	s.Begin(run.heading())
-	for i := range verdicts {
-		if err := s.Write(&slaRow{run, &verdicts[i]}); err != nil {
-			return err
-		}
-	}
-	return s.End()
+func newSLATable(w io.Writer, format string) *table.Writer[*slaRow] {
+	return table.NewNarrow(w, format, slaColumns, []string{"NOTE", "RULE"}, []string{"AT", "LONGEST", "BUDGET"})
 }
 
 // slaRun is what verdicts are about.
@@ -142,20 +128,13 @@ type slaRun struct {
 	checked         window.Span // zero of files that have nothing of a run
 }
 
-// title is the run's name, and that of its archive.
-func (r *slaRun) title() string {
-	if r.Archive == "" {
-		return r.Name
-	}
-	return r.Archive + ":" + r.Name
-}
-
 // heading is the title of the run's table.
 func (r *slaRun) heading() string {
+	title := strings.TrimPrefix(r.Archive+":"+r.Name, ":")
 	if r.checked.IsZero() {
-		return r.title()
+		return title
 	}
-	return r.title() + ", " + unit.Moment(r.checked.Start) + " to " + unit.Moment(r.checked.End)
+	return title + ", " + unit.Moment(r.checked.Start) + " to " + unit.Moment(r.checked.End)
 }
 
 // at is a time of the run.

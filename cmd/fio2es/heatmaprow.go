@@ -47,33 +47,40 @@ var heatmapColumns = slices.Concat(
 	},
 )
 
-// heatmapWriter collects the windows of a run, and draws their map.
-type heatmapWriter struct {
+// heatmaps collects the windows of a run, and draws their map.
+type heatmaps struct {
+	*env
 	w     io.Writer
-	how   *heatmapOptions
+	how   heatmapOptions
 	query *query.Query
 	cells *table.Writer[*heatmapRow] // nil: a picture is drawn
 
-	run        string
-	started    bool
-	windows    *heatmap.Builder
-	directions []string // that have requests
+	started    bool             // a map was drawn
+	windows    *heatmap.Builder // of the run
+	directions []string         // that have requests
 }
 
-func newHeatmapWriter(w io.Writer, how *heatmapOptions, q *query.Query) *heatmapWriter {
-	h := &heatmapWriter{w: w, how: how, query: q}
+func newHeatmap(e *env, how heatmapOptions, q *query.Query) *heatmaps {
+	h := &heatmaps{env: e, w: e.stdout, how: how, query: q}
+	screen, _ := e.stdout.(*term.Screen)
+	if h.how.fit(screen); h.how.colour { // the map contains escapes for colours, and its title is cleaned
+		h.w = screen.Unfiltered()
+	}
 	if how.format != table.Text && how.format != "svg" {
-		h.cells = table.New(w, how.format, heatmapColumns)
+		h.cells = table.New(h.w, how.format, heatmapColumns)
 	}
 	return h
 }
 
-func (h *heatmapWriter) begin(run string) {
-	h.run, h.directions, h.windows = run, nil, heatmap.NewBuilder(h.how.columns)
+func (h *heatmaps) begin(_ *query.Run, many bool) error {
+	if many && h.how.format == "svg" {
+		return usagef("an SVG file has one map, and these are several runs: name one run or folder")
+	}
+	h.directions, h.windows = nil, heatmap.NewBuilder(h.how.columns)
+	return nil
 }
 
-// window takes a window.
-func (h *heatmapWriter) window(w *window.Window) error {
+func (h *heatmaps) window(w *window.Window) error {
 	requests, err := w.Histogram()
 	if err != nil || requests == nil || requests.IsEmpty() {
 		return err
@@ -85,25 +92,38 @@ func (h *heatmapWriter) window(w *window.Window) error {
 	return nil
 }
 
-// draw draws the map of a run.
-func (h *heatmapWriter) draw(m *heatmap.Map, run *mapping.RunInfo) error {
-	clock := chart.Clock{Start: run.Start, Known: unit.IsKnown(run.Start)}
+// end draws the map of a run.
+func (h *heatmaps) end(run *query.Run, doc *mapping.Run) error {
+	m := h.windows.Map()
+	if m.Total == 0 {
+		return emptyError{run.NoMatch(doc)}
+	}
+	clock := chart.Clock{Start: doc.Run.Start, Known: unit.IsKnown(doc.Run.Start)}
 	switch {
 	case h.cells != nil:
-		return h.write(m, run)
+		return h.write(m, &doc.Run)
 	case h.how.format == "svg":
-		return h.svg(m, clock)
+		return h.writeOutput(h.how.output, func(w io.Writer) error {
+			return m.WriteSVG(w, heatmap.Picture{Title: run.Name, Subtitle: h.about(m), Clock: clock})
+		})
 	}
 	if h.started {
 		fmt.Fprintln(h.w)
 	}
 	h.started = true
-	term.Line(h.w, "%s, %s", h.run, h.about(m))
+	term.Line(h.w, "%s, %s", run.Name, h.about(m))
 	return m.WriteText(h.w, heatmap.Text{Columns: h.how.columns, Lines: h.how.lines, Colour: h.how.colour, Clock: clock})
 }
 
+func (h *heatmaps) flush() error {
+	if h.cells == nil {
+		return nil
+	}
+	return h.cells.Flush()
+}
+
 // about says what is on a map.
-func (h *heatmapWriter) about(m *heatmap.Map) string {
+func (h *heatmaps) about(m *heatmap.Map) string {
 	var directions []string
 	for _, d := range mapping.Directions {
 		if slices.Contains(h.directions, d) {
@@ -124,18 +144,8 @@ func (h *heatmapWriter) about(m *heatmap.Map) string {
 	return text
 }
 
-func (h *heatmapWriter) svg(m *heatmap.Map, clock chart.Clock) error {
-	draw := func(w io.Writer) error {
-		return m.WriteSVG(w, heatmap.Picture{Title: h.run, Subtitle: h.about(m), Clock: clock})
-	}
-	if h.how.output == "" || h.how.output == "-" {
-		return draw(h.w)
-	}
-	return writeFile(h.how.output, draw)
-}
-
 // write writes the cells, by time, then latency.
-func (h *heatmapWriter) write(m *heatmap.Map, run *mapping.RunInfo) error {
+func (h *heatmaps) write(m *heatmap.Map, run *mapping.RunInfo) error {
 	for i := range m.Columns {
 		for band, n := range m.Columns[i].Counts {
 			if n == 0 {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
@@ -80,37 +81,38 @@ var percentileColumns = slices.Concat(
 	table.Hide(facts.LatencyColumns(func(r *percentileRow) *facts.Latencies { return &r.latency }), "min", "p99_99"),
 )
 
-// percentileWriter writes windows as they come, and the run's totals after them.
-type percentileWriter struct {
+// percentiles writes windows as they come, and the run's totals after them.
+type percentiles struct {
 	to     *table.Writer[*percentileRow]
 	method string
+	note   func(*query.Run, *mapping.Run) // on a run without windows
 
 	windows int  // of the run
 	byFio   bool // fio computed some values of the table
 }
 
-func newPercentileWriter(w io.Writer, format, method string) *percentileWriter {
+func newPercentiles(w io.Writer, format, method string) *percentiles {
 	cut, drop := []string{"HOST", "JOB"}, []string{"P75", "P90", "MEAN", "P95", "DATE", "P50", "MAX"}
-	return &percentileWriter{to: table.NewNarrow(w, format, percentileColumns, cut, drop), method: method}
+	return &percentiles{to: table.NewNarrow(w, format, percentileColumns, cut, drop), method: method}
 }
 
-// begin sets the run of the next windows. If there are several runs, tables name it.
-func (p *percentileWriter) begin(run string, many bool) {
+// begin begins a run. If there are several, tables name it.
+func (p *percentiles) begin(run *query.Run, many bool) error {
 	p.byFio, p.windows = false, 0
 	if many {
-		p.to.Begin(run)
+		p.to.Begin(run.Name)
 	} else {
 		p.to.Begin()
 	}
+	return nil
 }
 
-// window writes one window.
-func (p *percentileWriter) window(w *window.Window) error {
+func (p *percentiles) window(w *window.Window) error {
 	p.windows++
 	return p.write(&percentileRow{w, facts.LatenciesOf(&w.Latency)})
 }
 
-func (p *percentileWriter) write(r *percentileRow) error {
+func (p *percentiles) write(r *percentileRow) error {
 	p.byFio = p.byFio || r.latency.ByFio
 	if p.method == "fio" {
 		if err := r.latency.UseFioMethod(&r.Latency); err != nil {
@@ -120,10 +122,13 @@ func (p *percentileWriter) write(r *percentileRow) error {
 	return p.to.Write(r)
 }
 
-// total writes the totals of the run, and ends its table.
-func (p *percentileWriter) total(run *mapping.Run) error {
-	totals := run.ByDirection()
-	for i, w := range window.Totals(run) {
+// end writes the totals of the run, and ends its table.
+func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
+	if p.windows == 0 {
+		p.note(run, doc)
+	}
+	totals := doc.ByDirection()
+	for i, w := range window.Totals(doc) {
 		if err := p.write(&percentileRow{w, facts.LatenciesOfTotals(totals[i].Totals)}); err != nil {
 			return err
 		}

@@ -1,66 +1,28 @@
-package main
+package export
 
 import (
 	"bufio"
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
-
-	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// compat is --compat: one of fio's own tools, whose layout is printed.
-type compat struct{ string }
-
+// The tools of fio whose layouts [Compat] prints.
 const (
-	fiologparserHist   = "fiologparser_hist"
-	fioHistoLogPctiles = "fio-histo-log-pctiles"
+	FiologparserHist   = "fiologparser_hist"
+	FioHistoLogPctiles = "fio-histo-log-pctiles"
 )
 
-func (c *compat) String() string { return c.string }
-func (c *compat) Type() string   { return fiologparserHist + "|" + fioHistoLogPctiles }
-func (c *compat) Set(s string) error {
-	switch s {
-	case fiologparserHist, fioHistoLogPctiles:
-		c.string = s
-		return nil
-	}
-	return usagef("%q is neither %s nor %s", s, fiologparserHist, fioHistoLogPctiles)
-}
-
-// check is an error where other settings contradict the tool's layout.
-func (c *compat) check(given *pflag.FlagSet, total bool, method string, cfg *config.Config) error {
-	switch {
-	case given.Changed("format"):
-		return usagef("--compat %s has its own format: leave out --format", c)
-	case method == "fio":
-		return usagef("--compat %s interpolates, as the tool does: leave out --method fio", c)
-	case total:
-		return usagef("--compat %s has windows only: leave out --total", c)
-	case given.Changed("levels") && !slices.Equal(cfg.Levels, []string{"cluster"}):
-		return usagef("--compat %s adds up all logs: --levels can be cluster only", c)
-	case cfg.Interval == config.Auto:
-		return usagef("--compat %s has windows of one length: --interval cannot be auto", c)
-	}
-	return nil
-}
-
-// compatWriter prints as one of fio's tools does. It keeps a run's rows until the run has
+// Compat prints percentiles as one of fio's tools does. It keeps a run's rows until the run has
 // been read, because what stands above them is known only then.
-type compatWriter struct {
+type Compat struct {
 	w     *bufio.Writer
 	print func(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.Layout)
 	open  []*window.Window // of one nominal time, one for each direction
@@ -75,40 +37,20 @@ type compatRow struct {
 	facts.Latencies
 }
 
-func newCompatWriter(w io.Writer, tool string) *compatWriter {
-	c := &compatWriter{w: bufio.NewWriter(w), print: printLogparser}
-	if tool == fioHistoLogPctiles {
+// NewCompat prints to w as a tool does.
+func NewCompat(w io.Writer, tool string) *Compat {
+	c := &Compat{w: bufio.NewWriter(w), print: printLogparser}
+	if tool == FioHistoLogPctiles {
 		c.print = printPctiles
 	}
 	return c
 }
 
-// compat prints the runs that args name.
-func (r *reading) compat(ctx context.Context, args []string, c *compatWriter) error {
-	var empty []error // runs without a row
-	err := r.runs(ctx, args, func(run *query.Run, _ bool) error {
-		c.open, c.rows = nil, nil
-		doc, err := r.read(ctx, run, &query.Query{}, c.window) // directions can be added up only as histograms
-		if err != nil || doc == nil {
-			return err
-		}
-		if err := c.closeWindow(); err != nil {
-			return err
-		}
-		if len(c.rows) == 0 {
-			empty = append(empty, fmt.Errorf("%s: no windows: %s", doc.Run.Name, cmp.Or(query.NoWindows(doc), query.NothingInTime)))
-			return nil
-		}
-		return c.end(doc)
-	})
-	if err != nil {
-		return err
-	}
-	return errors.Join(empty...)
-}
+// Begin begins a run.
+func (c *Compat) Begin() { c.open, c.rows = nil, nil }
 
-// window collects the directions of a nominal time: their rows are some milliseconds apart.
-func (c *compatWriter) window(w *window.Window) error {
+// Add collects the directions of a nominal time: their rows are some milliseconds apart.
+func (c *Compat) Add(w *window.Window) error {
 	if !w.Latency.HasPercentiles() {
 		return nil
 	}
@@ -122,7 +64,7 @@ func (c *compatWriter) window(w *window.Window) error {
 }
 
 // closeWindow makes a row of the open windows.
-func (c *compatWriter) closeWindow() error {
+func (c *Compat) closeWindow() error {
 	if len(c.open) == 0 {
 		return nil
 	}
@@ -163,19 +105,22 @@ func addUp(windows []*window.Window) (mapping.Latency, error) {
 	return mapping.NewLatency(all, nil), nil
 }
 
-// end prints a run.
-func (c *compatWriter) end(r *mapping.Run) error {
+// End prints a run. It reports whether the run has rows.
+func (c *Compat) End(r *mapping.Run) (hasRows bool, err error) {
+	if err := c.closeWindow(); err != nil || len(c.rows) == 0 {
+		return false, err
+	}
 	snapEnds(c.rows, r.IntervalMS)
 	layout := hist.Layout{}
 	if r.All != nil && r.All.Latency.HasPercentiles() {
 		h, err := r.All.Latency.Hist()
 		if err != nil {
-			return err
+			return false, err
 		}
 		layout = h.Layout()
 	}
 	c.print(c.w, r, c.rows, layout)
-	return c.w.Flush()
+	return true, c.w.Flush()
 }
 
 // snapEnds makes ends nominal, too: the tools know whole windows only. Those of rows miss

@@ -24,7 +24,9 @@ func only(t *testing.T, name, want string) {
 
 // TestWriteFile: a disk that is full in the middle leaves the old file, and nothing beside it.
 func TestWriteFile(t *testing.T) {
+	t.Parallel()
 	name := filepath.Join(t.TempDir(), "report.html")
+	writeFile := newEnv(nil, io.Discard, io.Discard).writeOutput
 	full := func(w io.Writer) error {
 		if _, err := io.WriteString(w, "half"); err != nil {
 			return err
@@ -63,6 +65,39 @@ func TestWriteFile(t *testing.T) {
 	}
 	if info, err := os.Stat("/dev/full"); err != nil || info.Mode().IsRegular() {
 		t.Errorf("/dev/full is %v, %v", info.Mode(), err)
+	}
+}
+
+// TestReplaceFile: the old file stays until the new one is complete.
+func TestReplaceFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	name, half, e := filepath.Join(dir, "run.csv"), errors.New("half"), newEnv(nil, io.Discard, io.Discard)
+	for _, c := range []struct {
+		text string
+		err  error
+		want string
+	}{
+		{"first", nil, "first"},
+		{"broken", half, "first"},
+		{"second", errLeftOut, "second"}, // and stderr says what is missing
+		{"broken", emptyError{half}, "second"},
+		{"third", partialError{half}, "third"},
+	} {
+		err := e.writeOutput(name, func(w io.Writer) error {
+			io.WriteString(w, c.text)
+			return c.err
+		})
+		got, _ := os.ReadFile(name)
+		if !errors.Is(err, c.err) || string(got) != c.want {
+			t.Errorf("%s: %v, then there is %q", c.text, err, got)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	if err := e.writeOutput(filepath.Join(dir, "none", "x"), nil); err == nil {
+		t.Error("no folder, no error")
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -25,12 +24,10 @@ type rankRow struct {
 	isBound                 bool // the latency lies in fio's last bin, which has no end
 }
 
-// newRankRow counts the requests of h.
-func newRankRow(direction string, within time.Duration, h *hist.Histogram) *rankRow {
-	r := &rankRow{direction: direction, within: within, requests: h.Total()}
-	r.served, r.atLeast, r.atMost = h.CountWithin(float64(within))
-	r.isBound = r.atMost > r.atLeast && h.Layout().Open(h.Layout().Index(int64(within)))
-	return r
+// count counts the requests of h, which are those of the direction.
+func (r *rankRow) count(h *hist.Histogram) {
+	r.served, r.atLeast, r.atMost = h.CountWithin(float64(r.within))
+	r.isBound = r.atMost > r.atLeast && h.Layout().Open(h.Layout().Index(int64(r.within)))
 }
 
 func (r *rankRow) withinUS() float64 { return float64(r.within) / 1000 }
@@ -83,52 +80,3 @@ var rankColumns = slices.Concat(
 		{Name: "open", Sparse: true, Value: func(r *rankRow) any { return r.open() }},
 	},
 )
-
-// rankSums adds up the requests of a run.
-type rankSums struct {
-	run  string
-	sums map[string]*hist.Histogram // by direction
-	span window.Span                // of its windows
-}
-
-// allDirections are the wanted directions together.
-const allDirections = "all"
-
-// add takes a window.
-func (r *rankSums) add(w *window.Window) error {
-	h, err := w.Histogram()
-	if err != nil || h == nil {
-		return err
-	}
-	r.span.Add(w)
-	for _, name := range []string{w.Direction, allDirections} {
-		if r.sums[name] == nil {
-			r.sums[name] = &hist.Histogram{}
-		}
-		r.sums[name].Merge(h)
-	}
-	return nil
-}
-
-// write writes the answers of a run.
-func (r *rankSums) write(to *table.Writer[*rankRow], run *mapping.RunInfo, within []time.Duration) error {
-	of := r.sums[allDirections].Total()
-	if len(r.sums) == 2 { // a direction alone is all
-		delete(r.sums, allDirections)
-	}
-	to.Begin(fmt.Sprintf("%s, %s to %s", r.run, unit.Moment(r.span.Start), unit.Moment(r.span.End)))
-	for _, latency := range within {
-		for _, direction := range append(mapping.Directions[:], allDirections) {
-			h := r.sums[direction]
-			if h == nil {
-				continue
-			}
-			row := newRankRow(direction, latency, h)
-			row.run, row.span, row.of = run, r.span, of
-			if err := to.Write(row); err != nil {
-				return err
-			}
-		}
-	}
-	return to.End()
-}
