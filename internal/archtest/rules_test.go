@@ -83,7 +83,7 @@ var rules = map[string]rule{
 		why: "a store knows documents, not how they are made or used",
 	},
 	"internal/history/elastic/bulk": {
-		level: 4, imports: []string{"internal/history", "mapping", "internal/es"},
+		level: 4, imports: []string{"internal/history", "mapping", "mapping/templates", "internal/es"},
 		why: "it sends documents, and does not know how they are made",
 	},
 	"internal/history/elastic": {
