@@ -49,7 +49,7 @@ func fullJob(int) string {
 // Reports of very many jobs of next to no text are refused by name, after work in
 // proportion to the budget and not to their number. Those beside them, as fio writes them, are read.
 func TestManyJobs(t *testing.T) {
-	tiny, many := tinyJobs(30_000), 30
+	tiny, many := tinyJobs(30_000), 10
 	if os.Getenv("FIO2ES_TEST_SCALE") != "" {
 		many = 300
 	}

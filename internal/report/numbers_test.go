@@ -29,27 +29,27 @@ func TestLatencyCell(t *testing.T) {
 // TestRow: percentiles with too few requests are marked; averages have a mean alone.
 func TestRow(t *testing.T) {
 	h := histOf(500, 100, 200)
-	total := totalOf("read", totalsOfHist(h, 10))
-	total.histogram = h
-	row, isFew := total.row()
-	var texts []string
-	for _, c := range row.Cells {
-		texts = append(texts, c.Text)
-	}
-	if got := strings.Join(texts, " "); got != "1,000 100 400KiB/s 99.3µs 150µs 100µs 200µs 200µs 201µs 201µs† 201µs† 201µs" {
-		t.Error(got)
-	}
-	if len(row.Cells) != len(numbersColumns) || !isFew {
-		t.Errorf("%d cells, few %v", len(row.Cells), isFew)
-	}
+	served := totalOf("read", totalsOfHist(h, 10))
+	served.histogram = h
 	averages := totalOf("write", &mapping.Totals{Requests: 0, IOPS: 120, Latency: mapping.Latency{Mean: 42}})
-	texts = nil
-	row, _ = averages.row()
-	for _, c := range row.Cells {
-		texts = append(texts, c.Text)
-	}
-	if got := strings.Join(texts, " "); got != "- 120 - - 42.0µs - - - - - - -" {
-		t.Error(got)
+	for _, c := range []struct {
+		total *total
+		isFew bool
+		want  string
+	}{
+		{served, true, "1,000 100 400KiB/s 99.3µs 150µs 100µs 200µs 200µs 201µs 201µs† 201µs† 201µs"},
+		{averages, false, "- 120 - - 42.0µs - - - - - - -"},
+	} {
+		var texts []string
+		for i := range numbersColumns {
+			texts = append(texts, c.total.Cell(&numbersColumns[i]).Text)
+		}
+		if got := strings.Join(texts, " "); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+		if got := (&run{Totals: []*total{c.total}}).Few(); got != c.isFew {
+			t.Errorf("%s: few %v", c.want, got)
+		}
 	}
 }
 

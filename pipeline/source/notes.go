@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/fio2es/fio2es/internal/alike"
+	"github.com/fio2es/fio2es/pipeline/internal/alike"
 )
 
 // notes has the problems of a scan, and why the scan ends. Methods of the scan note what they meet and

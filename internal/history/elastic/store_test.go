@@ -39,10 +39,8 @@ func TestElastic(t *testing.T) {
 			historytest.Run(t, func(t *testing.T) history.Store {
 				e, f := openElastic(t)
 				t.Cleanup(func() {
-					f.mu.Lock()
-					defer f.mu.Unlock()
-					if f.open != 0 {
-						t.Errorf("%d points in time are open", f.open)
+					if n := f.OpenPITs(); n != 0 {
+						t.Errorf("%d points in time are open", n)
 					}
 				})
 				return flushed{e.Hurry(c.pageBytes).Ahead(c.ahead)}
