@@ -1,7 +1,7 @@
 package report
 
 import (
-	"strings"
+	"cmp"
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
@@ -31,25 +31,32 @@ func TestRow(t *testing.T) {
 	h := histOf(500, 100, 200)
 	total := totalOf("read", totalsOfHist(h, 10))
 	total.histogram = h
-	row, isFew := total.row()
-	var texts []string
-	for _, c := range row.Cells {
-		texts = append(texts, c.Text)
+	texts := func(cells []cell) map[string]string {
+		all := map[string]string{}
+		for i, c := range cells {
+			all[numbersColumns[i].Name] = c.Text
+		}
+		return all
 	}
-	if got := strings.Join(texts, " "); got != "1,000 100 400KiB/s 99.3µs 150µs 100µs 200µs 200µs 201µs 201µs† 201µs† 201µs" {
-		t.Error(got)
+	row, isFew := total.row()
+	got := texts(row.Cells)
+	for name, want := range map[string]string{
+		"requests": "1,000", "iops": "100", "bandwidth": "400KiB/s", "min": "99.3µs", "mean": "150µs", "p50": "100µs", "p90": "200µs",
+		"p95": "200µs", "p99": "201µs", "p99_9": "201µs†", "p99_99": "201µs†", "max": "201µs",
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %q, want %q", name, got[name], want)
+		}
 	}
 	if len(row.Cells) != len(numbersColumns) || !isFew {
 		t.Errorf("%d cells, few %v", len(row.Cells), isFew)
 	}
 	averages := totalOf("write", &mapping.Totals{Requests: 0, IOPS: 120, Latency: mapping.Latency{Mean: 42}})
-	texts = nil
 	row, _ = averages.row()
-	for _, c := range row.Cells {
-		texts = append(texts, c.Text)
-	}
-	if got := strings.Join(texts, " "); got != "- 120 - - 42.0µs - - - - - - -" {
-		t.Error(got)
+	for name, got := range texts(row.Cells) {
+		if want := cmp.Or(map[string]string{"iops": "120", "mean": "42.0µs"}[name], "-"); got != want {
+			t.Errorf("of averages: %s is %q, want %q", name, got, want)
+		}
 	}
 }
 
