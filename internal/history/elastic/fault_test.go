@@ -17,8 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
@@ -154,7 +152,7 @@ func TestElasticTemporary(t *testing.T) {
 				return true
 			}
 			got, err := readAll(t.Context(), e)
-			if diff := cmp.Diff(docs, got); err != nil || diff != "" {
+			if diff := historytest.Diff(docs, got); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
 			for _, verb := range []string{"run", "runs", "intervals", "delete"} {
@@ -279,7 +277,7 @@ func TestElasticExpired(t *testing.T) {
 			if !errors.Is(err, c.want) || left != 0 {
 				t.Errorf("%v instead of %v; %d to expire", err, c.want, left)
 			}
-			if diff := cmp.Diff(docs, got); c.want == nil && diff != "" {
+			if diff := historytest.Diff(docs, got); c.want == nil && diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -326,7 +324,7 @@ func TestElasticReplacedWhileOpening(t *testing.T) {
 			t.Fatalf("before request %d: %d documents, %v", at, len(docs), err)
 		}
 		want := map[string][]*mapping.Interval{"1": first, "22": second}[docs[0].Run.Ingest]
-		if diff := cmp.Diff(want, docs); diff != "" {
+		if diff := historytest.Diff(want, docs); diff != "" {
 			t.Errorf("before request %d (-want +got):\n%s", at, diff)
 		}
 	}
@@ -478,7 +476,7 @@ func TestElasticLarge(t *testing.T) {
 	}
 	e, f := filled(t, 4<<20, docs)
 	got, err := readAll(t.Context(), e)
-	if diff := cmp.Diff(docs, got); err != nil || diff != "" {
+	if diff := historytest.Diff(docs, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%.2000s", err, diff)
 	}
 	docs[0].Run.Labels["note"] = strings.Repeat("x", 3<<20)
