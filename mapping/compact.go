@@ -18,8 +18,8 @@ import (
 // all numbers as unsigned varints. The JSON is that of the document without the bins.
 // A histogram that is not made of the middles of its layout's bins stays in the JSON.
 func (d *Interval) AppendCompact(dst []byte) []byte {
-	bins := d.Latency.Bins
-	layout, ok := bins.canonical(d.Latency.Layout)
+	var few [1024]byte
+	bins, ok := d.Latency.Bins.appendCompact(few[:0], d.Latency.Layout)
 	if ok {
 		bare := *d
 		bare.Latency.Bins = Bins{}
@@ -31,26 +31,44 @@ func (d *Interval) AppendCompact(dst []byte) []byte {
 	var head [binary.MaxVarintLen64]byte
 	size := binary.PutUvarint(head[:], uint64(len(dst)-begin-room))
 	copy(dst[begin:], head[:size])
-	dst = append(dst[:begin+size], dst[begin+room:]...)
-	if !ok {
-		return binary.AppendUvarint(dst, 0)
+	return append(append(dst[:begin+size], dst[begin+room:]...), bins...)
+}
+
+// appendCompact appends the number of bins, and the bins. Unless they are as newBins makes them, so
+// that indexes and counts determine them, it returns a number of 0 and false.
+func (b Bins) appendCompact(dst []byte, layout string) ([]byte, bool) {
+	none := []byte{0}
+	l, err := parseLayout(layout)
+	if err != nil || len(b.Values) == 0 || len(b.Values) != len(b.Counts) {
+		return none, false
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(bins.Values)))
-	last := 0
-	for i, v := range bins.Values {
-		index := indexOf(layout, v)
+	dst = binary.AppendUvarint(dst, uint64(len(b.Values)))
+	middles, last := tableOf(l).values, 0
+	for i, v := range b.Values {
+		if !(v >= 0 && v < math.MaxInt64/1000) || b.Counts[i] < 0 {
+			return none, false
+		}
+		index := indexOf(l, v)
+		if index < last || middles[index] != v {
+			return none, false
+		}
 		dst = binary.AppendUvarint(dst, uint64(index-last))
-		dst = binary.AppendUvarint(dst, uint64(bins.Counts[i]))
+		dst = binary.AppendUvarint(dst, uint64(b.Counts[i]))
 		last = index
 	}
-	return dst
+	return dst, true
 }
 
 // UnmarshalCompact decodes the form of AppendCompact. It fails if b is anything else.
 func (d *Interval) UnmarshalCompact(b []byte) error {
-	text, bins, n, err := cutCompact(b)
-	if err != nil {
-		return err
+	length, size := binary.Uvarint(b)
+	if size <= 0 || length > uint64(len(b)-size) {
+		return fmt.Errorf("read compact interval: length of JSON: %w", ErrBins)
+	}
+	text, b := b[size:size+int(length)], b[size+int(length):]
+	n, size := binary.Uvarint(b)
+	if size <= 0 || n > uint64(len(b)) {
+		return fmt.Errorf("read compact interval: number of bins: %w", ErrBins)
 	}
 	if err := json.Unmarshal(text, d); err != nil {
 		return fmt.Errorf("read compact interval: %w", err)
@@ -62,64 +80,24 @@ func (d *Interval) UnmarshalCompact(b []byte) error {
 	if err != nil {
 		return fmt.Errorf("read compact interval: %w", err)
 	}
-	var few [512]int
-	indexes, counts, err := readCompactBins(bins, n, l.Len(), few[:0], make([]int64, 0, n))
-	if err != nil {
-		return err
-	}
-	values := make([]float64, n)
-	for i, index := range indexes {
-		values[i] = l.Middle(index) / 1000
-	}
-	d.Latency.Bins = Bins{values, counts}
-	return nil
+	d.Latency.Bins, err = readCompact(b[size:], int(n), l)
+	return err
 }
 
-// cutCompact splits the form of AppendCompact into the JSON and the bytes of n bins.
-func cutCompact(b []byte) (text, bins []byte, n int, err error) {
-	length, size := binary.Uvarint(b)
-	if size <= 0 || length > uint64(len(b)-size) {
-		return nil, nil, 0, fmt.Errorf("read compact interval: length of JSON: %w", ErrBins)
-	}
-	text, bins = b[size:size+int(length)], b[size+int(length):]
-	number, size := binary.Uvarint(bins)
-	if size <= 0 || number > uint64(len(bins)) {
-		return nil, nil, 0, fmt.Errorf("read compact interval: number of bins: %w", ErrBins)
-	}
-	return text, bins[size:], int(number), nil
-}
-
-// readCompactBins appends the indexes and counts of n bins at the begin of b, in a layout of so
-// many bins.
-func readCompactBins(b []byte, n, layoutBins int, indexes []int, counts []int64) ([]int, []int64, error) {
-	index := uint64(0)
+// readCompact reads n bins at the begin of b.
+func readCompact(b []byte, n int, l hist.Layout) (Bins, error) {
+	bins := Bins{make([]float64, n), make([]int64, n)}
+	middles, index := tableOf(l).values, uint64(0)
 	for i := range n {
 		gap, size := binary.Uvarint(b)
 		count, more := binary.Uvarint(b[max(size, 0):])
-		if index += gap; size <= 0 || more <= 0 || gap > math.MaxInt32 || index >= uint64(layoutBins) || count > math.MaxInt64 {
-			return nil, nil, fmt.Errorf("read compact interval: bin %d of %d: %w", i, n, ErrBins)
+		if index += gap; size <= 0 || more <= 0 || gap > math.MaxInt32 || index >= uint64(len(middles)) || count > math.MaxInt64 {
+			return Bins{}, fmt.Errorf("read compact interval: bin %d of %d: %w", i, n, ErrBins)
 		}
-		indexes, counts = append(indexes, int(index)), append(counts, int64(count))
+		bins.Values[i], bins.Counts[i] = middles[index], int64(count)
 		b = b[size+more:]
 	}
-	return indexes, counts, nil
-}
-
-// canonical reports whether the bins are as newBins makes them, so that their indexes and counts
-// determine them.
-func (b Bins) canonical(layout string) (hist.Layout, bool) {
-	l, err := parseLayout(layout)
-	if err != nil || len(b.Values) == 0 || len(b.Values) != len(b.Counts) {
-		return l, false
-	}
-	last := 0.0
-	for i, v := range b.Values {
-		if !(v >= last && v < math.MaxInt64/1000) || b.Counts[i] < 0 || l.Middle(indexOf(l, v))/1000 != v {
-			return l, false
-		}
-		last = v
-	}
-	return l, true
+	return bins, nil
 }
 
 // indexOf is the bin of a latency of v microseconds.

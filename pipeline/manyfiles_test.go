@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"archive/tar"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -16,29 +15,45 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// manyMembers is a tar.gz, on standard input, of so many members of one kind.
+// tarred is a tar, on standard input, of so many files of a text each.
+func tarred(n int, name, text func(i int) string) io.Reader {
+	return tarOf(n, func(i int) (*tar.Header, string) {
+		body := text(i)
+		return &tar.Header{Name: name(i), Size: int64(len(body)), Mode: 0o644}, body
+	})
+}
+
+// manyMembers is a tar, on standard input, of so many empty members of one kind.
 func manyMembers(n int, kind byte, name func(i int) string) io.Reader {
+	return tarOf(n, func(i int) (*tar.Header, string) {
+		return &tar.Header{Name: name(i), Typeflag: kind, Linkname: "x", Mode: 0o644}, ""
+	})
+}
+
+func tarOf(n int, member func(i int) (*tar.Header, string)) io.Reader {
 	r, w := io.Pipe()
 	go func() {
-		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
-		tw := tar.NewWriter(z)
+		tw := tar.NewWriter(w)
 		for i := range n {
-			if err := tw.WriteHeader(&tar.Header{Name: name(i), Typeflag: kind, Linkname: "x", Mode: 0o644}); err != nil {
+			header, text := member(i)
+			if tw.WriteHeader(header) != nil {
 				break // the reader has had enough
 			}
+			_, _ = io.WriteString(tw, text)
 		}
 		tw.Close()
-		z.Close()
 		w.Close()
 	}()
 	return r
 }
 
-// TestManyMembers reads archives of very many files, of more with FIO2ES_TEST_SCALE=1.
+// TestManyMembers reads archives of very many files; with FIO2ES_TEST_SCALE=1 of more, and in more and deeper folders.
 func TestManyMembers(t *testing.T) {
-	beyond, names, links, logs, copies := 210_000, 12_000, 50_000, 20_000, 20_000
+	beyond, folders, names, links, logs, copies := 201_000, 0, 11_500, 20_000, 20_000, 20_000
+	long := strings.Repeat(strings.Repeat("d", 239)+"/", 16)
 	if os.Getenv("FIO2ES_TEST_SCALE") != "" {
-		beyond, names, links, logs, copies = 1_000_000, 40_000, 1_000_000, 190_000, 100_000
+		beyond, folders, names, links, logs, copies = 1_000_000, 1_000_000, 40_000, 1_000_000, 190_000, 100_000
+		long = strings.Repeat("d/", 1900)
 	}
 	log := func(i int) string {
 		return fmt.Sprintf("results/00000000/id-7c1f03ab/output.%d_clat_hist.1.log.h%d", i/10, i%10)
@@ -51,8 +66,8 @@ func TestManyMembers(t *testing.T) {
 	}{
 		{"more logs than are read", manyMembers(beyond, tar.TypeReg, log), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
 		{"as many logs as are read", manyMembers(logs, tar.TypeReg, log), 700 << 20, func(a *Archive, err error) bool { return err == nil && len(a.Runs[0].Logs) == logs }},
-		{"more folders than are read", manyMembers(beyond, tar.TypeReg, func(i int) string { return fmt.Sprintf("%d/x.json", i) }), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
-		{"long names", manyMembers(names, tar.TypeReg, func(i int) string { return strings.Repeat("d/", 1900) + log(i) }), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
+		{"more folders than are read", manyMembers(folders, tar.TypeReg, func(i int) string { return fmt.Sprintf("%d/x.json", i) }), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
+		{"long names", manyMembers(names, tar.TypeReg, func(i int) string { return long + log(i) }), 500 << 20, func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }},
 		{"many links", manyMembers(links, tar.TypeSymlink, log), 500 << 20, func(a *Archive, err error) bool {
 			return err == nil && len(a.Problems) == 11 && strings.Contains(a.Problems[10].Error(), fmt.Sprintf("and %d more like this: link is not followed", links-10))
 		}},
@@ -62,6 +77,9 @@ func TestManyMembers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			if tt.name == "more folders than are read" && folders == 0 {
+				t.Skip("FIO2ES_TEST_SCALE is not set; more logs stop the scan in the same place")
+			}
 			var a *Archive
 			var err error
 			used := memtest.Measure(t, func() { a, err = Open(context.Background(), []string{"-"}, tt.in, nil) })

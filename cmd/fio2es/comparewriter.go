@@ -13,6 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -37,21 +38,21 @@ func compareColumns(confidence float64) []table.Column[*compareRow] {
 			{
 				Name: "base_value", Heading: ">BASE",
 				Value: func(r *compareRow) any { return machine(r.Metric, r.Base) },
-				Text:  func(r *compareRow) string { return r.BaseText() },
+				Text:  (*compareRow).BaseText,
 			},
 			{
 				Name: "other_value", Heading: ">OTHER",
 				Value: func(r *compareRow) any { return machine(r.Metric, r.Other) },
-				Text:  func(r *compareRow) string { return r.OtherText() },
+				Text:  (*compareRow).OtherText,
 			},
 			{
 				Name: "change", Unit: "percent", Heading: ">CHANGE",
 				Value: func(r *compareRow) any { return inPercent(r.Change.Change) },
-				Text:  func(r *compareRow) string { return r.Text() },
+				Text:  (*compareRow).Text,
 			},
 			{
 				Heading: fmt.Sprintf(">%s%% INTERVAL", unit.Number(confidence*100)),
-				Text:    func(r *compareRow) string { return r.IntervalText() },
+				Text:    (*compareRow).IntervalText,
 			},
 			{Name: "low", Unit: "percent", Value: func(r *compareRow) any { return inPercent(r.Low) }},
 			{Name: "high", Unit: "percent", Value: func(r *compareRow) any { return inPercent(r.High) }},
@@ -71,22 +72,8 @@ func sideColumns(name string, of func(*compareRow) *compare.Side) []table.Column
 	}
 }
 
-// compareWriter writes the comparisons of two sides, one after the other.
-type compareWriter struct{ *table.Writer[*compareRow] }
-
-func newCompareWriter(w io.Writer, format string, confidence float64) *compareWriter {
-	return &compareWriter{table.NewNarrow(w, format, compareColumns(confidence), []string{"VERDICT"}, nil)}
-}
-
-// pair writes how other differs from base.
-func (c *compareWriter) pair(base, other *compare.Side, lines []compare.Line) error {
-	c.Begin(append(heading("base", base), heading("other", other)...)...)
-	for _, l := range lines {
-		if err := c.Write(&compareRow{base, other, l}); err != nil {
-			return err
-		}
-	}
-	return c.End()
+func newCompareTable(w io.Writer, format string, confidence float64) *table.Writer[*compareRow] {
+	return table.NewNarrow(w, format, compareColumns(confidence), []string{"VERDICT"}, nil)
 }
 
 // heading names a side's runs, a line each.
@@ -103,8 +90,8 @@ func heading(label string, side *compare.Side) (lines []string) {
 }
 
 // fieldName is a metric as columns of other commands name it: "p99_9_us".
-func fieldName(m compare.Metric) string {
-	if !m.IsLatency() {
+func fieldName(m window.Metric) string {
+	if m.Unit() != window.Nanoseconds {
 		return m.String()
 	}
 	return strings.ReplaceAll(m.String(), ".", "_") + "_us"
@@ -112,8 +99,8 @@ func fieldName(m compare.Metric) string {
 
 // machine is a metric's value with the digits that documents have: latencies are whole
 // nanoseconds, in microseconds.
-func machine(m compare.Metric, v float64) float64 {
-	if m.IsLatency() {
+func machine(m window.Metric, v float64) float64 {
+	if m.Unit() == window.Nanoseconds {
 		return math.Round(v) / 1000
 	}
 	return math.Round(v*1000) / 1000

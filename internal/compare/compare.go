@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 
 // Change is how a metric of one side differs from that of the baseline.
 type Change struct {
-	Metric
+	window.Metric
 	Base, Other float64 // per second, or nanoseconds
 	Change      float64 // Other/Base - 1; NaN where that is not a number
 	Low, High   float64 // its confidence interval; NaN where Verdict is Unknown
@@ -57,14 +58,14 @@ func (c *Change) Bound() string {
 // Sides compares the runs of one direction. Several runs of a side are repetitions of a test. The
 // confidence is such as 0.95. At 0.99 and with few blocks, 10,000 replicates are too few for the
 // tails, and intervals are a little short.
-func Sides(base, other []*Series, metrics []Metric, confidence float64) []Change {
+func Sides(base, other []*Series, metrics []window.Metric, confidence float64) []Change {
 	a, b := newPool(base), newPool(other)
 	of, with := a.values(metrics), b.values(metrics)
 	changes := make([]Change, len(metrics))
 	for i, m := range metrics {
 		changes[i] = Change{
 			Metric: m, Base: of[i], Other: with[i], Change: finite(with[i]/of[i] - 1),
-			BaseOpen: m.isOpen(&a.whole), OtherOpen: m.isOpen(&b.whole),
+			BaseOpen: isOpen(m, &a.whole), OtherOpen: isOpen(m, &b.whole),
 		}
 	}
 	blocks := min(len(a.counts), len(b.counts))
@@ -78,22 +79,23 @@ func Sides(base, other []*Series, metrics []Metric, confidence float64) []Change
 	logs := logRatios(a, b, metrics, min(max(int(math.Ceil(inTail/tail)), minReplicates), maxReplicates))
 	for i := range changes {
 		c := &changes[i]
-		if c.isLongShot(&a.whole, confidence) || c.isLongShot(&b.whole, confidence) {
+		isFew, isBound := c.limits(&a.whole, c.BaseOpen, confidence)
+		isFewToo, isBoundToo := c.limits(&b.whole, c.OtherOpen, confidence)
+		switch {
+		case isFew || isFewToo:
 			c.unknown("too few requests for an interval of %s: %.0f and %.0f", c.Metric, a.whole.Total(), b.whole.Total())
-			continue
-		}
-		if c.reachesOpen(&a.whole, c.BaseOpen, confidence) || c.reachesOpen(&b.whole, c.OtherOpen, confidence) {
+		case isBound || isBoundToo:
 			c.unknown("the interval of %s reaches into %s", c.Metric, lastBin)
-			continue
+		default:
+			c.judge(logs[i], tail)
 		}
-		c.judge(logs[i], tail)
 	}
 	return changes
 }
 
 // logRatios are the logarithms of the replicates' ratios of each metric, ascending. The seeds are
 // fixed, so the answer is the same every time.
-func logRatios(a, b *pool, metrics []Metric, replicates int) [][]float64 {
+func logRatios(a, b *pool, metrics []window.Metric, replicates int) [][]float64 {
 	rngA, rngB := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 2))
 	logs := make([][]float64, len(metrics))
 	var of, with []float64
@@ -109,6 +111,11 @@ func logRatios(a, b *pool, metrics []Metric, replicates int) [][]float64 {
 	return logs
 }
 
+// isOpen reports whether a metric of h is a lower bound.
+func isOpen(m window.Metric, h *hist.Histogram) bool {
+	return m != window.IOPS && !h.IsEmpty() && m.Of(h).Open
+}
+
 func windows(side []*Series) int {
 	n := 0
 	for _, s := range side {
@@ -117,23 +124,15 @@ func windows(side []*Series) int {
 	return n
 }
 
-// isLongShot reports whether h has too few requests for a percentile. If not even order statistics
-// have an interval, which are too narrow, all replicates agree on the slowest few requests.
-func (c *Change) isLongShot(h *hist.Histogram, confidence float64) bool {
-	if c.q == 0 {
-		return false
+// limits reports what speaks against an interval of a percentile of h. isFew: there are too few requests. If not even
+// order statistics have an interval, which are too narrow, all replicates agree on the slowest few requests. isBound:
+// the percentile is known, and its interval reaches into the last bin.
+func (c *Change) limits(h *hist.Histogram, isOpen bool, confidence float64) (isFew, isBound bool) {
+	if c.Quantile() == 0 {
+		return false, false
 	}
-	_, high, ok := h.ConfidenceInterval(c.q, confidence)
-	return !ok && high == 0
-}
-
-// reachesOpen reports whether a percentile is known, and its interval reaches into the last bin.
-func (c *Change) reachesOpen(h *hist.Histogram, isOpen bool, confidence float64) bool {
-	if c.q == 0 || isOpen {
-		return false
-	}
-	_, _, ok := h.ConfidenceInterval(c.q, confidence)
-	return !ok
+	_, high, ok := h.ConfidenceInterval(c.Quantile(), confidence)
+	return !ok && high == 0, !ok && !isOpen
 }
 
 const lastBin = "fio's last bin, which has no upper end"
@@ -148,7 +147,7 @@ func (c *Change) judge(logs []float64, tail float64) {
 	switch {
 	case c.Low <= 0 && c.High >= 0:
 		c.Verdict = Same
-	case c.IsLatency() == (c.Low > 0):
+	case (c.Metric != window.IOPS) == (c.Low > 0):
 		c.Verdict = Worse
 	default:
 		c.Verdict = Better
@@ -160,7 +159,7 @@ func (c *Change) judge(logs []float64, tail float64) {
 // does not decide.
 func (c *Change) judgeOpen() {
 	switch {
-	case c.q == 0 || c.Bound() == "":
+	case c.Quantile() == 0 || c.Bound() == "":
 	case c.BaseOpen && c.OtherOpen:
 		c.unknown("%s of both lies in %s", c.Metric, lastBin)
 	case c.OtherOpen && c.Verdict != Worse:

@@ -4,25 +4,23 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
-func TestParseMetric(t *testing.T) {
-	for text, want := range map[string]Metric{
-		"iops": IOPS, " Mean ": Mean, "p50": {"p50", 0.5}, "P99": {"p99", 0.99},
-		"p99.9": {"p99.9", 0.999}, "p99_9": {"p99.9", 0.999}, "p99.90": {"p99.9", 0.999}, "p0.5": {"p0.5", 0.005},
-	} {
-		if got, err := ParseMetric(text); err != nil || got.name != want.name || math.Abs(got.q-want.q) > 1e-12 {
-			t.Errorf("%q: %+v, %v", text, got, err)
-		}
+func TestParseMetrics(t *testing.T) {
+	got, err := ParseMetrics("iops", " Mean ", "P99", "p99_9", "p99.90", "mean")
+	if want := []window.Metric{window.IOPS, window.Mean, metric("p99"), metric("p99.9")}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v", got, err)
 	}
-	for _, text := range []string{"", "p", "p0", "p100", "p-5", "99", "p1e1", "pNaN", "max", "p99%", "p9_9_9"} {
-		if got, err := ParseMetric(text); err == nil || !strings.Contains(err.Error(), "want iops, mean, or a percentile") {
+	for _, text := range []string{"", "p100", "99", "min", "max", "requests", "p99%"} {
+		if got, err := ParseMetrics("p50", text); err == nil || !strings.Contains(err.Error(), "want iops, mean, or a percentile") {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
@@ -40,7 +38,7 @@ func TestSides(t *testing.T) {
 	}{{"slower", slower, Worse, 1.3}, {"faster", faster, Better, 0.7}, {"again", again, Same, 1}, {"itself", base, Same, 1}} {
 		for _, got := range Sides(base, c.other, covered, 0.95) {
 			want := c.times - 1
-			if !got.IsLatency() {
+			if got.Metric == window.IOPS {
 				want = 1/c.times - 1
 			}
 			if got.Verdict != c.verdict || math.Abs(got.Change-want) > 0.07 || got.Low > got.Change || got.High < got.Change || got.Why != "" {
@@ -74,18 +72,18 @@ func TestUnknown(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		base, other []*Series
-		metric      Metric
+		metric      window.Metric
 		why         string
 	}{
-		{"few windows", enough, short, Mean, "too few windows for an interval: 8 and 7, want 8 of each at least"},
-		{"few windows of the baseline", short, enough, Mean, "too few windows for an interval: 7 and 8, want 8 of each at least"},
-		{"enough", enough, enough, Mean, ""},
-		{"repetitions", []*Series{short[0], short[0]}, enough, Mean, ""},
-		{"few requests", enough, enough, Metric{"p99.9", 0.999}, "too few requests for an interval of p99.9: 800 and 800"},
-		{"nothing completed", []*Series{zero}, enough, IOPS, "iops is not above 0 throughout"},
-		{"no latency", []*Series{zero}, enough, Metric{"p50", 0.5}, "p50 is not above 0 throughout"},
+		{"few windows", enough, short, window.Mean, "too few windows for an interval: 8 and 7, want 8 of each at least"},
+		{"few windows of the baseline", short, enough, window.Mean, "too few windows for an interval: 7 and 8, want 8 of each at least"},
+		{"enough", enough, enough, window.Mean, ""},
+		{"repetitions", []*Series{short[0], short[0]}, enough, window.Mean, ""},
+		{"few requests", enough, enough, metric("p99.9"), "too few requests for an interval of p99.9: 800 and 800"},
+		{"nothing completed", []*Series{zero}, enough, window.IOPS, "iops is not above 0 throughout"},
+		{"no latency", []*Series{zero}, enough, metric("p50"), "p50 is not above 0 throughout"},
 	} {
-		got := Sides(c.base, c.other, []Metric{c.metric}, 0.95)[0]
+		got := Sides(c.base, c.other, []window.Metric{c.metric}, 0.95)[0]
 		if got.Why != c.why || (got.Verdict == Unknown) != (c.why != "") || math.IsNaN(got.Low) != (c.why != "") || math.IsNaN(got.High) != (c.why != "") {
 			t.Errorf("%s: %+v, want %q", c.name, got, c.why)
 		}
@@ -150,7 +148,7 @@ func TestQuantile(t *testing.T) {
 func BenchmarkSides(b *testing.B) {
 	p := &process{rng: rand.New(rand.NewPCG(3, 4)), windows: 1000, spread: 0.3}
 	base, other := p.side(1, 1), p.side(1, 1)
-	metrics := append(covered, Metric{"p95", 0.95}, Metric{"p99.9", 0.999})
+	metrics := append(covered, metric("p95"), metric("p99.9"))
 	for b.Loop() {
 		Sides(base, other, metrics, 0.95)
 	}

@@ -5,25 +5,23 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fio2es/fio2es/internal/window"
 )
 
-func metric(t *testing.T, text string) Metric {
-	t.Helper()
-	m, err := ParseMetric(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+func metric(name string) window.Metric {
+	m, _ := window.ParseMetric(name)
 	return m
 }
 
 func TestParseCondition(t *testing.T) {
 	for text, want := range map[string]Condition{
-		"p99 > +10%":          {"p99 > +10%", "", metric(t, "p99"), true, 0.10},
-		"p99>10%":             {"p99>10%", "", metric(t, "p99"), true, 0.10},
-		" write.iops < -5 % ": {"write.iops < -5 %", "write", IOPS, false, -0.05},
-		"read.p99.9 > 2.5%":   {"read.p99.9 > 2.5%", "read", metric(t, "p99.9"), true, 0.025},
-		"p99_9>0%":            {"p99_9>0%", "", metric(t, "p99.9"), true, 0},
-		"trim . mean < 0%":    {"trim . mean < 0%", "trim", Mean, false, 0},
+		"p99 > +10%":          {"p99 > +10%", "", metric("p99"), true, 0.10},
+		"p99>10%":             {"p99>10%", "", metric("p99"), true, 0.10},
+		" write.iops < -5 % ": {"write.iops < -5 %", "write", window.IOPS, false, -0.05},
+		"read.p99.9 > 2.5%":   {"read.p99.9 > 2.5%", "read", metric("p99.9"), true, 0.025},
+		"p99_9>0%":            {"p99_9>0%", "", metric("p99.9"), true, 0},
+		"trim . mean < 0%":    {"trim . mean < 0%", "trim", window.Mean, false, 0},
 	} {
 		if got, err := ParseCondition(text); err != nil || got != want {
 			t.Errorf("%q: %+v, %v", text, got, err)
@@ -41,10 +39,7 @@ func TestParseCondition(t *testing.T) {
 // without an interval, and absent without its direction.
 func TestCheck(t *testing.T) {
 	line := func(direction, name string, change float64, v Verdict) Line {
-		m, err := ParseMetric(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := metric(name)
 		return Line{Direction: direction, Change: Change{Metric: m, Base: 1000, Other: 1000 + 1000*change, Change: change, Verdict: v, Why: "why not"}}
 	}
 	lines := []Line{

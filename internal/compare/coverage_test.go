@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // process makes runs of one test: the logarithm of the latency goes up and down from window
@@ -44,7 +45,7 @@ func (p *process) side(runs int, times float64) (side []*Series) {
 	return side
 }
 
-var covered = []Metric{IOPS, Mean, {"p50", 0.5}, {"p99", 0.99}}
+var covered = []window.Metric{window.IOPS, window.Mean, metric("p50"), metric("p99")}
 
 // naiveReach is how far order statistics have the logarithm of a percentile reach to either
 // side, with a confidence of 95 %.
@@ -55,18 +56,18 @@ func naiveReach(side []*Series, q float64) float64 {
 
 // shareSame is in which share of so many comparisons no difference was shown, by metric;
 // and in which one order statistics show none.
-func (p *process) shareSame(cases, runs int, times float64) (same, naive map[Metric]float64) {
-	same, naive = map[Metric]float64{}, map[Metric]float64{}
+func (p *process) shareSame(cases, runs int, times float64) (same, naive map[window.Metric]float64) {
+	same, naive = map[window.Metric]float64{}, map[window.Metric]float64{}
 	for range cases {
 		base, other := p.side(runs, 1), p.side(runs, times)
 		for _, c := range Sides(base, other, covered, 0.95) {
 			if c.Verdict == Same {
 				same[c.Metric] += 1 / float64(cases)
 			}
-			if c.q == 0 {
+			if c.Quantile() == 0 {
 				continue
 			}
-			if math.Abs(math.Log(c.Other/c.Base)) <= math.Hypot(naiveReach(base, c.q), naiveReach(other, c.q)) {
+			if math.Abs(math.Log(c.Other/c.Base)) <= math.Hypot(naiveReach(base, c.Quantile()), naiveReach(other, c.Quantile())) {
 				naive[c.Metric] += 1 / float64(cases)
 			}
 		}
@@ -79,18 +80,18 @@ func (p *process) shareSame(cases, runs int, times float64) (same, naive map[Met
 // always found.
 func TestCoverage(t *testing.T) {
 	t.Parallel()
-	p := &process{rng: rand.New(rand.NewPCG(1, 2)), windows: 240, memory: 0.6, spread: 0.15}
+	p := &process{rng: rand.New(rand.NewPCG(1, 2)), windows: 120, memory: 0.6, spread: 0.15}
 	same, naive := p.shareSame(150, 1, 1)
 	for _, m := range covered {
 		if same[m] < 0.90 || same[m] > 0.99 {
 			t.Errorf("%s: no difference in %.1f %% of the comparisons", m, same[m]*100)
 		}
-		if m.q > 0 && naive[m] > 0.75 {
+		if m.Quantile() > 0 && naive[m] > 0.75 {
 			t.Errorf("%s: order statistics show none in %.1f %% of the comparisons: why not use them?", m, naive[m]*100)
 		}
 	}
 	t.Logf("no difference shown: %v; by order statistics: %v", same, naive)
-	slower, _ := p.shareSame(50, 1, 1.2)
+	slower, _ := p.shareSame(30, 1, 1.2)
 	for _, m := range covered {
 		if slower[m] > 0 {
 			t.Errorf("%s: a change by 20 %% is not found in %.0f %% of the comparisons", m, slower[m]*100)
@@ -103,12 +104,12 @@ func TestCoverage(t *testing.T) {
 func TestRepetitions(t *testing.T) {
 	t.Parallel()
 	p := &process{rng: rand.New(rand.NewPCG(1, 2)), windows: 60, memory: 0.3, spread: 0.1, between: 0.05}
-	var same [4]map[Metric]float64 // by runs of a side
+	var same [4]map[window.Metric]float64 // by runs of a side
 	for runs := 1; runs <= 3; runs++ {
 		same[runs], _ = p.shareSame(60, runs, 1)
 		t.Logf("no difference shown, with %d of each side: %v", runs, same[runs])
 	}
-	for _, m := range []Metric{Mean, covered[2]} {
+	for _, m := range []window.Metric{window.Mean, covered[2]} {
 		if same[1][m] > 0.6 || same[3][m] < 0.85 {
 			t.Errorf("%s: no difference in %.0f %% of the comparisons of one run, %.0f %% of three", m, same[1][m]*100, same[3][m]*100)
 		}

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // pool is the blocks of a side, in a form that is quick to draw from: the counts of each block in
@@ -18,7 +19,11 @@ type pool struct {
 	whole                    hist.Histogram
 	allCompleted, allElapsed float64
 
-	// The replicate that was drawn last.
+	replicate
+}
+
+// replicate is the memory of the one that is drawn.
+type replicate struct {
 	times []float64 // how often each block was drawn
 	sums  []float64 // as bins
 	drawn *hist.Histogram
@@ -57,18 +62,18 @@ func newPool(side []*Series) *pool {
 		}
 		p.counts = append(p.counts, counts)
 	}
-	p.times, p.sums, p.drawn = make([]float64, len(all)), make([]float64, len(p.bins)), hist.New(p.whole.Layout())
+	p.replicate = replicate{make([]float64, len(all)), make([]float64, len(p.bins)), hist.New(p.whole.Layout())}
 	return p
 }
 
 // values are the values of the side itself.
-func (p *pool) values(metrics []Metric) []float64 {
+func (p *pool) values(metrics []window.Metric) []float64 {
 	return appendValues(nil, metrics, &p.whole, p.allCompleted, p.allElapsed)
 }
 
 // draw appends the values of a replicate: as many runs as there are, and as many blocks
 // of each as it has.
-func (p *pool) draw(rng *rand.Rand, metrics []Metric, dst []float64) []float64 {
+func (p *pool) draw(rng *rand.Rand, metrics []window.Metric, dst []float64) []float64 {
 	clear(p.times)
 	for range p.runs {
 		run := p.runs[rng.IntN(len(p.runs))]
@@ -94,4 +99,16 @@ func (p *pool) draw(rng *rand.Rand, metrics []Metric, dst []float64) []float64 {
 		p.drawn.AddAt(p.bins[i], n)
 	}
 	return appendValues(dst, metrics, p.drawn, completed, ms)
+}
+
+// appendValues appends the values of all metrics: per second, or nanoseconds.
+func appendValues(dst []float64, metrics []window.Metric, h *hist.Histogram, completed, ms float64) []float64 {
+	for _, m := range metrics {
+		v := completed * 1000 / ms
+		if m != window.IOPS {
+			v = m.Of(h).Value
+		}
+		dst = append(dst, v)
+	}
+	return dst
 }

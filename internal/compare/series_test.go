@@ -71,8 +71,8 @@ func TestBlocksHaveAll(t *testing.T) {
 			t.Fatalf("%d windows, %d requests (%v latencies) in %d ms; want %d, %d, %d in %d ms",
 				s.windows, completed, latencies, ms, windows, requests, 2*windows, end)
 		}
-		if len(s.grains) > maxGrains {
-			t.Fatalf("%d grains", len(s.grains))
+		if len(s.grains.All()) > maxGrains {
+			t.Fatalf("%d grains", len(s.grains.All()))
 		}
 	})
 }

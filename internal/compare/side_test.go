@@ -16,20 +16,20 @@ func TestText(t *testing.T) {
 	for share, want := range map[float64]string{
 		0: "0.0 %", 0.0004: "0.0 %", -0.0004: "0.0 %", 0.031: "+3.1 %", -0.25: "-25.0 %", 0.9994: "+99.9 %", 0.9996: "+100 %", 18.53: "+1853 %",
 	} {
-		if got := (&Change{Metric: IOPS, Change: share}).Text(); got != want {
+		if got := (&Change{Metric: window.IOPS, Change: share}).Text(); got != want {
 			t.Errorf("%v: %s, want %s", share, got, want)
 		}
 	}
-	p99 := Metric{"p99", 0.99}
+	p99 := metric("p99")
 	for _, c := range []struct {
 		change                      Change
 		base, other, text, interval string
 	}{
-		{Change{Metric: IOPS, Base: 100, Other: math.Inf(1), Change: math.NaN(), Verdict: Unknown}, "100", "-", "-", "-"},
+		{Change{Metric: window.IOPS, Base: 100, Other: math.Inf(1), Change: math.NaN(), Verdict: Unknown}, "100", "-", "-", "-"},
 		{Change{Metric: p99, Base: 1000, Other: 17e9, Change: 2, Low: -0.012, High: 0.5, Verdict: Same, OtherOpen: true}, "1.00µs", "≥17.0s", "≥+200 %", "-1.2 … +50.0 %"},
 		{Change{Metric: p99, Base: 17e9, Other: 1000, Change: -0.5, Verdict: Unknown, BaseOpen: true}, "≥17.0s", "1.00µs", "≤-50.0 %", "-"},
 		{Change{Metric: p99, Base: 17e9, Other: 17e9, Verdict: Unknown, BaseOpen: true, OtherOpen: true}, "≥17.0s", "≥17.0s", "-", "-"},
-		{Change{Metric: Mean, Base: 1e6, Other: 2e6, Change: 1, Verdict: Unknown, BaseOpen: true, OtherOpen: true}, "≥1.00ms", "≥2.00ms", "+100 %", "-"},
+		{Change{Metric: window.Mean, Base: 1e6, Other: 2e6, Change: 1, Verdict: Unknown, BaseOpen: true, OtherOpen: true}, "≥1.00ms", "≥2.00ms", "+100 %", "-"},
 	} {
 		got := []string{c.change.BaseText(), c.change.OtherText(), c.change.Text(), c.change.IntervalText()}
 		if want := []string{c.base, c.other, c.text, c.interval}; !slices.Equal(got, want) {
@@ -72,7 +72,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	r := runOf("quiet seconds", served, quiet, served, quiet)
-	if got := Sides([]*Series{r.series["read"]}, []*Series{r.series["read"]}, []Metric{IOPS}, 0.95)[0]; got.Base != 50 {
+	if got := Sides([]*Series{r.series["read"]}, []*Series{r.series["read"]}, []window.Metric{window.IOPS}, 0.95)[0]; got.Base != 50 {
 		t.Errorf("%v requests per second", got.Base)
 	}
 }
@@ -89,7 +89,7 @@ func TestCompare(t *testing.T) {
 		return runOf("r", list...)
 	}
 	base, other := &Side{"old", []*Run{of("read", "write"), of("read")}}, &Side{"new", []*Run{of("read", "write"), of("read", "trim")}}
-	lines, notes, err := Compare(base, other, []Metric{IOPS, Mean}, 0.95)
+	lines, notes, err := Compare(base, other, []window.Metric{window.IOPS, window.Mean}, 0.95)
 	if err != nil || len(lines) != 4 {
 		t.Errorf("%+v, %v", lines, err)
 	}
@@ -98,7 +98,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%d of %q in %q", n, want, notes)
 		}
 	}
-	if _, _, err := Compare(&Side{"old", []*Run{of("read")}}, &Side{"new", []*Run{of("trim")}}, []Metric{IOPS}, 0.95); err == nil ||
+	if _, _, err := Compare(&Side{"old", []*Run{of("read")}}, &Side{"new", []*Run{of("trim")}}, []window.Metric{window.IOPS}, 0.95); err == nil ||
 		!strings.Contains(err.Error(), "no direction in common: the one has reads, the other trims") {
 		t.Error(err)
 	}

@@ -6,17 +6,12 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
-// valueText is a metric's value for people.
-func (m Metric) valueText(v float64, isOpen bool) string {
-	switch {
-	case m.IsLatency():
-		return unit.LatencyOrMore(v/1000, isOpen)
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return "-"
-	}
-	return unit.Rate(v)
+// valueText is a value for people.
+func (c *Change) valueText(v float64, isOpen bool) string {
+	return unit.OrMore(c.Unit().Text(finite(v), math.NaN(), 0), isOpen)
 }
 
 // BaseText is the baseline's value for people, a lower bound with its mark.
@@ -27,7 +22,7 @@ func (c *Change) OtherText() string { return c.valueText(c.Other, c.OtherOpen) }
 
 // Text is the change for people: "+3.1 %". Where both values are lower bounds, there is none.
 func (c *Change) Text() string {
-	if c.Bound() == "?" && c.Metric != Mean {
+	if c.Bound() == "?" && c.Metric != window.Mean {
 		return "-"
 	}
 	text := "-"

@@ -55,17 +55,17 @@ func TestEndlessAnswers(t *testing.T) {
 		name, begin, piece string
 		send               func(context.Context, *es.Client) error
 		want               error
-		most               int64
+		answer, most       int64 // 0: the default answer
 	}{
-		{"who it is", info0, "x", info, es.ErrNotElastic, 20 << 20},
-		{"bulk, one long text", `{"errors":false,"items":[{"index":{"_id":"`, "x", bulk, es.ErrTooLong, 400 << 20},
-		{"bulk, other items", `{"errors":false,"items":[`, `{"index":{"_id":"x","status":201}},`, bulk, es.ErrTooLong, 400 << 20},
-		{"bulk, refused items", `{"errors":true,"items":[`, `{"index":{"_id":"x","status":400,"error":{"type":"x","reason":"y"}}},`, bulk, es.ErrTooLong, 400 << 20},
-		{"anything", `{"a":"`, "x", count, es.ErrTooLong, 400 << 20},
+		{"who it is", info0, "x", info, es.ErrNotElastic, 0, 20 << 20},
+		{"bulk, one long text", `{"errors":false,"items":[{"index":{"_id":"`, "x", bulk, es.ErrTooLong, 16 << 20, 100 << 20},
+		{"bulk, other items", `{"errors":false,"items":[`, `{"index":{"_id":"x","status":201}},`, bulk, es.ErrTooLong, 16 << 20, 100 << 20},
+		{"bulk, refused items", `{"errors":true,"items":[`, `{"index":{"_id":"x","status":400,"error":{"type":"x","reason":"y"}}},`, bulk, es.ErrTooLong, 16 << 20, 100 << 20},
+		{"anything", `{"a":"`, "x", count, es.ErrTooLong, 0, 400 << 20},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := newClient(t, es.Config{Addresses: []string{endless(t, tt.begin, tt.piece)}})
+			c := newClient(t, es.Config{Addresses: []string{endless(t, tt.begin, tt.piece)}, MaxAnswer: tt.answer})
 			var err error
 			used := memtest.Measure(t, func() { err = tt.send(context.Background(), c) })
 			t.Logf("%d MB, %v: %.200v", used.Peak>>20, used.Time, err)

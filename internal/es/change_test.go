@@ -43,6 +43,14 @@ func TestChangeAll(t *testing.T) {
 		len(found) != 1 || found[0].Documents != 25 || found[0].Having["run.pending"] != 0 || found[0].Key["run.id"] != "0" {
 		t.Errorf("%+v, %v", found, err)
 	}
+	// A document that was written since the last refresh is a conflict, and is deleted after a refresh.
+	bulk.Body = []byte(`{"index":{"_index":"fio-x","_id":"0"}}` + "\n" + `{"run":{"id":"0"}}` + "\n")
+	if err := client.Do(t.Context(), bulk, nil); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := client.DeleteAll(t.Context(), es.Term("run.id", "0"), "fio-*"); n != 25 || err != nil || len(fake.Documents("fio-x")) != 0 {
+		t.Errorf("deleted %d, %d are left: %v", n, len(fake.Documents("fio-x")), err)
+	}
 }
 
 // TestChangeConflict: documents that others write are seen by a refresh, and waited for in vain

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -38,7 +39,7 @@ type OpenMetrics struct {
 // points are a series of the run that is read.
 type points struct {
 	host, job, direction string
-	start, end           time.Time       // of all windows
+	span                 window.Span     // of all windows
 	layout               hist.Layout     // of all windows merged, and of their sum
 	sum                  *hist.Histogram // of the run, unless windows are wanted
 	windows              []packedWindow
@@ -48,9 +49,6 @@ type points struct {
 func NewOpenMetrics(w io.Writer, opt OpenMetricsOptions) *OpenMetrics {
 	return &OpenMetrics{w: bufio.NewWriter(w), opt: opt, seen: map[string]bool{}}
 }
-
-// shortID is the length of an id in tables.
-const shortID = 8
 
 // Begin fails if windows are wanted of a run whose start is not known, and at a run that was written
 // already: its series would be there twice. Two runs of one job in one place have the same name and
@@ -63,7 +61,7 @@ func (o *OpenMetrics) Begin(run *mapping.RunInfo, isAlike bool) error {
 	addLabel(&labels, "run", run.Name)
 	addLabel(&labels, "archive", run.Archive)
 	if isAlike {
-		addLabel(&labels, "run_id", run.ID[:min(shortID, len(run.ID))])
+		addLabel(&labels, "run_id", facts.ShortID(run.ID))
 	}
 	if o.seen[labels.String()] {
 		return fmt.Errorf("run %s of archive %s is written already: name it once, or give archives different names (--archive)", run.Name, run.Archive)
@@ -71,28 +69,25 @@ func (o *OpenMetrics) Begin(run *mapping.RunInfo, isAlike bool) error {
 	if len(o.seen) == 0 {
 		fmt.Fprintf(o.w, "# TYPE %[1]s histogram\n# UNIT %[1]s seconds\n# HELP %[1]s Completion latency of requests, as fio saw it.\n", metric)
 	}
-	o.run, o.labels, o.series = run, labels.String(), nil
+	o.end()
+	o.run, o.labels = run, labels.String()
 	o.seen[o.labels] = true
-	return nil
+	_, err := o.w.Write(nil) // returns an earlier error
+	return err
 }
 
-// Add keeps the requests of a window until the run's end.
+// Add keeps the requests of a window until the next run or the end.
 func (o *OpenMetrics) Add(w *window.Window, requests *hist.Histogram) error {
 	at := slices.IndexFunc(o.series, func(p *points) bool { return p.host == w.Host && p.job == w.Job && p.direction == w.Direction })
 	if at < 0 {
 		at = len(o.series)
 		o.series = append(o.series, &points{
-			host: w.Host, job: w.Job, direction: w.Direction, start: w.Start, end: w.End, layout: requests.Layout(), sum: &hist.Histogram{},
+			host: w.Host, job: w.Job, direction: w.Direction, layout: requests.Layout(), sum: &hist.Histogram{},
 		})
 	}
 	p := o.series[at]
 	p.layout = p.layout.Merged(requests.Layout())
-	if w.Start.Before(p.start) {
-		p.start = w.Start
-	}
-	if w.End.After(p.end) {
-		p.end = w.End
-	}
+	p.span.Add(w)
 	if o.opt.Windows {
 		p.windows = append(p.windows, pack(w, requests))
 	} else {
@@ -101,18 +96,17 @@ func (o *OpenMetrics) Add(w *window.Window, requests *hist.Histogram) error {
 	return nil
 }
 
-// End writes the run's series.
-func (o *OpenMetrics) End() error {
+// end writes the series of the run before.
+func (o *OpenMetrics) end() {
 	for _, p := range o.series {
 		o.writeSeries(p)
 	}
 	o.series = nil
-	_, err := o.w.Write(nil) // returns an earlier error
-	return err
 }
 
 // Close ends the exposition.
 func (o *OpenMetrics) Close() error {
+	o.end()
 	o.w.WriteString("# EOF\n")
 	return o.w.Flush()
 }
@@ -127,7 +121,7 @@ func (o *OpenMetrics) writeSeries(p *points) {
 	if !o.opt.Windows {
 		at, created := "", ""
 		if hasClock(o.run) {
-			at, created = " "+unixTime(p.end), unixTime(p.start)
+			at, created = " "+unixTime(p.span.End), unixTime(p.span.Start)
 		}
 		out.point(p.sum, at)
 		if created != "" {

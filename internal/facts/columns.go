@@ -85,7 +85,7 @@ func someCount(n int64) string {
 var Columns = slices.Concat(
 	RunColumns(func(l *Line) *mapping.RunInfo { return &l.Run.Run }),
 	[]table.Column[*Line]{
-		{Heading: "Run", Text: first(ShortID)},
+		{Heading: "Run", Text: first(func(r *mapping.Run) string { return ShortID(r.Run.ID) })},
 		{Heading: "Start", Text: first(Started)},
 		{Heading: "Name", Text: first(Title)},
 		{Name: "start", Sparse: true, Value: func(l *Line) any { return l.Run.Run.Start }},

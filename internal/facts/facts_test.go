@@ -109,6 +109,14 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+func TestWholeBytes(t *testing.T) {
+	for n, want := range map[int64]string{512: "512B", 4096: "4KiB", 65536: "64KiB", 100 << 10: "100KiB", 1 << 20: "1MiB", 1536: "1.5KiB", 1065: "1.04KiB", 4 << 30: "4GiB"} {
+		if got := wholeBytes(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
+
 func TestTitle(t *testing.T) {
 	for _, c := range []struct {
 		name, workload, benchmark string
@@ -123,8 +131,8 @@ func TestTitle(t *testing.T) {
 			Run: mapping.RunInfo{ID: "0123456789", Archive: "a.tar", Name: c.name},
 			CBT: mapping.CBT{Benchmark: c.benchmark, Workload: c.workload, Mode: "randwrite", OpSize: 4096, IODepth: 16},
 		}
-		if got := Title(run); got != c.want || ShortID(run) != "01234567" || Started(run) != "-" {
-			t.Errorf("%s, %s, %s, want %s", got, ShortID(run), Started(run), c.want)
+		if got := Title(run); got != c.want || ShortID(run.Run.ID) != "01234567" || Started(run) != "-" {
+			t.Errorf("%s, %s, %s, want %s", got, ShortID(run.Run.ID), Started(run), c.want)
 		}
 	}
 }

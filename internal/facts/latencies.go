@@ -148,3 +148,6 @@ func heading(name string) string {
 	}
 	return strings.ToUpper(name[:1]) + name[1:]
 }
+
+// LatencyNames are the fields of the latencies in documents, in the order of the columns.
+func LatencyNames() []string { return slices.Clone(names[:]) }

@@ -10,7 +10,7 @@ import (
 )
 
 // ShortID is the beginning of a run's id, which is enough to name it.
-func ShortID(run *mapping.Run) string { return run.Run.ID[:min(8, len(run.Run.ID))] }
+func ShortID(id string) string { return id[:min(8, len(id))] }
 
 // Started is when a run started, to the second in UTC, or "-" if its date is not known.
 func Started(run *mapping.Run) string {
@@ -22,7 +22,12 @@ func Started(run *mapping.Run) string {
 
 // Title is a run's name with the settings that distinguish it most.
 func Title(run *mapping.Run) string {
-	parts := []string{run.Run.Archive + ":" + ShortName(run)}
+	return strings.TrimSpace(run.Run.Archive + ":" + ShortName(run) + " " + ShortSettings(run))
+}
+
+// ShortSettings are the settings that distinguish runs most, such as "randwrite 4K qd16".
+func ShortSettings(run *mapping.Run) string {
+	var parts []string
 	if run.CBT.Mode != "" {
 		parts = append(parts, run.CBT.Mode)
 	}

@@ -64,8 +64,15 @@ func setting[V string | int | int64](name, heading string, of func(*mapping.CBT)
 
 func plain(text string) string { return text }
 
-// wholeBytes is a size as people set it: "4KiB".
-func wholeBytes(n int64) string { return strings.Replace(unit.Bytes(n), ".00", "", 1) }
+// wholeBytes is a size as people set it: "4KiB", "64KiB".
+func wholeBytes(n int64) string {
+	text := unit.Bytes(n)
+	digits := strings.TrimRight(text, "KMGTPEiB")
+	if !strings.Contains(digits, ".") {
+		return text
+	}
+	return strings.TrimRight(strings.TrimRight(digits, "0"), ".") + text[len(digits):]
+}
 
 func kibibytes(n int64) string { return wholeBytes(n * 1024) }
 

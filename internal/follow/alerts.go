@@ -60,7 +60,7 @@ func (a *alerts) window(w *window.Window) error {
 // for a rate.
 func (a *alerts) end() {
 	a.report(func(w *checked, b slo.Breach) bool {
-		return b.Rule.Metric.Unit() != slo.PerSecond || w.length*10 > a.shortest
+		return b.Rule.Metric.Unit() != window.PerSecond || w.length*10 > a.shortest
 	})
 }
 

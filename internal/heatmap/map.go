@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // Map is requests by time and latency.
@@ -23,42 +24,37 @@ type Map struct {
 
 // Column contains the requests of a stretch of time. It ends where its windows end, or where the next column begins.
 type Column struct {
-	Start, End  time.Time
+	window.Span
 	First, Last int // its slots: First … Last-1
 	Counts      [bands]int64
 	Requests    hist.Histogram
 }
 
-// add adds the windows of another column.
-func (c *Column) add(other *Column, requests *hist.Histogram) {
-	if c.Start.IsZero() && c.End.IsZero() || other.Start.Before(c.Start) {
-		c.Start = other.Start
-	}
-	if other.End.After(c.End) {
-		c.End = other.End
-	}
+// merge adds the windows of another column.
+func (c *Column) merge(other *Column) {
+	c.Join(other.Span)
 	for i, n := range other.Counts {
 		c.Counts[i] += n
 	}
-	c.Requests.Merge(requests)
+	c.Requests.Merge(&other.Requests)
 }
 
-// place fills the map with columns, whose keys are slots.
-func (m *Map) place(columns []*building) {
+// place fills the map with columns that start at slots.
+func (m *Map) place(columns *window.Columns[Column]) {
 	m.Low = bands
-	for i, c := range columns {
-		next := m.Slots
-		if i+1 < len(columns) {
-			after := columns[i+1]
-			next = int(after.key)
-			if c.End.After(after.Start) && after.Start.After(c.Start) {
-				c.End = after.Start
+	slots := append(columns.Starts(), int64(m.Slots))
+	for i, c := range columns.All() {
+		if i+1 < len(columns.All()) {
+			after := columns.All()[i+1].Start
+			if c.End.After(after) && after.After(c.Start) {
+				c.End = after
 			}
 		}
-		long := max(int((c.End.Sub(c.Start)+m.Width/2)/m.Width), 1)
-		c.First, c.Last = int(c.key), min(int(c.key)+long, next)
-		m.count(&c.Column)
-		m.Columns = append(m.Columns, c.Column)
+		long := max(int((c.Length()+m.Width/2)/m.Width), 1)
+		c.First = int(slots[i])
+		c.Last = min(c.First+long, int(slots[i+1]))
+		m.count(c)
+		m.Columns = append(m.Columns, *c)
 	}
 	second := m.Columns[min(1, len(m.Columns)-1)] // a run may cut the first
 	m.Origin = second.Start.Add(-time.Duration(second.First) * m.Width)
@@ -79,7 +75,7 @@ func (m *Map) count(c *Column) {
 // window. Their cells have the colour of their rate, as if they were as long as the others.
 func (m *Map) shownAs(c *Column, n int64) int64 {
 	const most = 10 // times: the rate of a shorter column says little
-	length := c.End.Sub(c.Start)
+	length := c.Length()
 	if n == 0 || m.Width <= 0 || length >= m.Width*3/4 {
 		return n
 	}

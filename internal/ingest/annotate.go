@@ -86,12 +86,11 @@ func verdicts(all []slo.Verdict) (known []mapping.Verdict) {
 		if v.State == slo.Unknown {
 			continue
 		}
-		r, per := v.Rule, 1.0
-		if r.Unit() == slo.Nanoseconds {
-			per = 1000
-		}
+		r, of := v.Rule, v.Rule.Unit()
 		r.Direction = v.Direction
-		known = append(known, mapping.Verdict{Rule: r.String(), Holds: v.State == slo.Met, Value: v.Value / per, Limit: r.Limit() / per})
+		known = append(known, mapping.Verdict{
+			Rule: r.String(), Holds: v.State == slo.Met, Value: of.ForPrograms(v.Value), Limit: of.ForPrograms(r.Limit()),
+		})
 	}
 	return known
 }

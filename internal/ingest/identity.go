@@ -133,7 +133,7 @@ func removeDuplicates(ctx context.Context, store history.Store, run *mapping.Run
 		if err := store.Delete(ctx, d.Run.ID); err != nil && !errors.Is(err, history.ErrNotFound) {
 			return err
 		}
-		log.Info(fmt.Sprintf("note: removed %s %s: it is the same run as %s %s", d.Run.ID[:8], facts.Title(d), run.Run.ID[:8], facts.Title(run)))
+		log.Info(fmt.Sprintf("note: removed %s %s: it is the same run as %s %s", facts.ShortID(d.Run.ID), facts.Title(d), facts.ShortID(run.Run.ID), facts.Title(run)))
 	}
 	return nil
 }

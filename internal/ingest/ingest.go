@@ -113,7 +113,7 @@ func restore(ctx context.Context, to Target, result *Result, opt Options) error 
 	for _, s := range restored.Stored {
 		if s.Unchanged { // it has fewer files
 			opt.Log.Warn(fmt.Sprintf("%s: not restored: these are not all files of run %s: ingest the path that has all of them, or use --force",
-				s.Files.Name(), s.Run.Run.ID[:8]))
+				s.Files.Name(), facts.ShortID(s.Run.Run.ID)))
 			result.LeftOut = true
 		}
 		at := slices.IndexFunc(result.Stored, func(old Stored) bool { return old.Files == s.Files })
@@ -258,7 +258,7 @@ func missing(ctx context.Context, store history.Store, runs []*mapping.Run, log 
 			if err := store.MakeCurrent(ctx, r.Run.ID, r.Run.Ingest); err != nil {
 				return nil, err
 			}
-			log.Info(fmt.Sprintf("note: finished replacing %s %s: an ingest was interrupted", r.Run.ID[:8], facts.Title(r)))
+			log.Info(fmt.Sprintf("note: finished replacing %s %s: an ingest was interrupted", facts.ShortID(r.Run.ID), facts.Title(r)))
 		}
 	}
 	return lacking, nil

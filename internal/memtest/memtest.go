@@ -27,7 +27,7 @@ func Measure(t testing.TB, f func()) Usage {
 		t.Skip("the race detector itself takes memory")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(25))
-	debug.FreeOSMemory()
+	runtime.GC()
 	before := inUse()
 	done := make(chan struct{})
 	peak := before

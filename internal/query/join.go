@@ -6,10 +6,10 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -43,16 +43,7 @@ func multiples(ms int64) string {
 }
 
 // lengthText is a length as flags have it: "1s", "1m30s".
-func lengthText(ms int64) string {
-	text := (time.Duration(ms) * time.Millisecond).String()
-	if cut, ok := strings.CutSuffix(text, "m0s"); ok {
-		text = cut + "m"
-	}
-	if cut, ok := strings.CutSuffix(text, "h0m"); ok {
-		text = cut + "h"
-	}
-	return text
-}
+func lengthText(ms int64) string { return unit.Short(time.Duration(ms) * time.Millisecond) }
 
 // join joins the stored windows of a run to windows of length milliseconds, a multiple of their
 // own. Nothing is cut: counts add up, and all else is computed from the sums. Windows are of one
@@ -175,8 +166,7 @@ type joined struct {
 	most      *window.Window // with the highest weight
 	completed int64
 	weight    float64
-	bytes     float64
-	noBytes   bool // of some window with requests
+	bytes     window.Bytes
 	// Averages have neither a histogram nor a number of requests, but a rate.
 	averaged, means float64
 }
@@ -188,8 +178,7 @@ func (j *joined) add(w *window.Window) error {
 	}
 	j.completed += w.Completed
 	j.weight += w.Weight
-	j.bytes += w.Bandwidth * seconds
-	j.noBytes = j.noBytes || w.Bandwidth == 0 && w.Completed > 0
+	j.bytes.Add(w)
 	h, err := w.Histogram()
 	if err != nil {
 		return err
@@ -217,10 +206,7 @@ func (j *joined) fill(w *window.Window) {
 		return math.Round(n/seconds*1000) / 1000
 	}
 	w.Completed, w.Weight = j.completed, math.Round(j.weight*1e6)/1e6
-	w.IOPS, w.Bandwidth = perSecond(float64(j.completed)), 0
-	if !j.noBytes {
-		w.Bandwidth = math.Round(perSecond(j.bytes))
-	}
+	w.IOPS, w.Bandwidth = perSecond(float64(j.completed)), math.Round(perSecond(j.bytes.Sum()))
 	switch {
 	case j.most == nil:
 		w.Latency, w.IOPS = mapping.Latency{}, perSecond(max(j.averaged, float64(j.completed)))

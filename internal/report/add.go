@@ -21,7 +21,7 @@ func (p *Page) Add(ctx context.Context, run *query.Run, name string, several boo
 	}
 	r, side := p.begin(), &compare.Run{Name: name}
 	doc, err := run.Read(ctx, &q, func(w *window.Window) error {
-		if !several && !r.wantsWindows() {
+		if !several && r.series == nil {
 			return nil
 		}
 		requests, err := w.Histogram()
@@ -75,12 +75,12 @@ func (p *Page) compare(side *compare.Side) {
 	if c.Why != "" {
 		return
 	}
-	lines, _, err := compare.Compare(p.base, side, compare.Defaults, confidence)
+	metrics, err := compare.ParseMetrics(compare.Defaults...)
+	if err == nil {
+		c.Changes, _, err = compare.Compare(p.base, side, metrics, confidence)
+	}
 	if err != nil {
 		c.Why = err.Error()
-	}
-	for _, l := range lines {
-		c.Changes = append(c.Changes, change{l})
 	}
 }
 

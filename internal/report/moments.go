@@ -25,14 +25,14 @@ type moments struct {
 // see looks at the next window.
 func (m *moments) see(c *column) {
 	m.p99 = worse(m.p99, c, c.at[ofP99])
-	m.slowest = worse(m.slowest, c, c.slowest())
+	m.slowest = worse(m.slowest, c, c.requests.slowest())
 	if m.seen > 0 {
 		if gap := c.gap(m.before).Seconds(); gap > 0 && (m.gap == nil || gap > m.gap.value) {
-			m.gap = &moment{m.before.end, gap}
+			m.gap = &moment{m.before.End, gap}
 		}
 	}
 	if m.seen > 1 && (m.idle == nil || m.before.iops < m.idle.value) {
-		m.idle = &moment{m.before.start, m.before.iops}
+		m.idle = &moment{m.before.Start, m.before.iops}
 	}
 	m.before = c
 	m.seen++
@@ -43,14 +43,5 @@ func worse(m *moment, c *column, value float64) *moment {
 	if math.IsNaN(value) || m != nil && value <= m.value {
 		return m
 	}
-	return &moment{c.start, value}
-}
-
-// slowest is the lowest latency of the bin of the slowest request, NaN if there is none.
-func (c *column) slowest() float64 {
-	if len(c.bins) == 0 {
-		return math.NaN()
-	}
-	low, _ := c.layout.Bounds(c.bins[len(c.bins)-1].Index)
-	return micros(float64(low))
+	return &moment{c.Start, value}
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
@@ -29,27 +28,29 @@ func TestLatencyCell(t *testing.T) {
 // TestRow: percentiles with too few requests are marked; averages have a mean alone.
 func TestRow(t *testing.T) {
 	h := histOf(500, 100, 200)
-	total := totalOf("read", totalsOfHist(h, 10))
-	total.histogram = h
-	row, isFew := total.row()
-	var texts []string
-	for _, c := range row.Cells {
-		texts = append(texts, c.Text)
-	}
-	if got := strings.Join(texts, " "); got != "1,000 100 400KiB/s 99.3µs 150µs 100µs 200µs 200µs 201µs 201µs† 201µs† 201µs" {
-		t.Error(got)
-	}
-	if len(row.Cells) != len(numbersColumns) || !isFew {
-		t.Errorf("%d cells, few %v", len(row.Cells), isFew)
-	}
+	served := totalOf("read", totalsOfHist(h, 10))
+	served.histogram = h
 	averages := totalOf("write", &mapping.Totals{Requests: 0, IOPS: 120, Latency: mapping.Latency{Mean: 42}})
-	texts = nil
-	row, _ = averages.row()
-	for _, c := range row.Cells {
-		texts = append(texts, c.Text)
-	}
-	if got := strings.Join(texts, " "); got != "- 120 - - 42.0µs - - - - - - -" {
-		t.Error(got)
+	for _, c := range []struct {
+		total *total
+		isFew bool
+		want  map[string]string // "-" of all others
+	}{
+		{served, true, map[string]string{
+			"requests": "1,000", "iops": "100", "bandwidth": "400KiB/s", "min": "99.3µs", "mean": "150µs", "p50": "100µs", "p90": "200µs",
+			"p95": "200µs", "p99": "201µs", "p99_9": "201µs†", "p99_99": "201µs†", "max": "201µs",
+		}},
+		{averages, false, map[string]string{"iops": "120", "mean": "42.0µs"}},
+	} {
+		for i := range numbersColumns {
+			name := numbersColumns[i].Name
+			if got, want := c.total.Cell(&numbersColumns[i]).Text, c.want[name]; got != want && (want != "" || !c.isFew && got != "-") {
+				t.Errorf("%s: %s, want %s", name, got, want)
+			}
+		}
+		if got := (&run{Totals: []*total{c.total}}).Few(); got != c.isFew {
+			t.Errorf("%v: few %v", c.want, got)
+		}
 	}
 }
 

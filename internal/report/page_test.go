@@ -61,15 +61,12 @@ func pair(t testing.TB) *Page {
 	doc.Run.Complete, doc.Missing.Requests = false, 12
 	doc.Warnings = []string{"output.0_clat_hist.1.log.client02: line 3: cut off"}
 	put(t, p, doc, windows)
-	metric := func(name string) compare.Metric {
-		m, err := compare.ParseMetric(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+	metric := func(name string) window.Metric {
+		m, _ := window.ParseMetric(name)
 		return m
 	}
-	line := func(c compare.Change) change { return change{compare.Line{Direction: "read", Change: c}} }
-	p.comparisons = append(p.comparisons, &comparison{Other: 2, Title: "archive:after", Changes: []change{
+	line := func(c compare.Change) compare.Line { return compare.Line{Direction: "read", Change: c} }
+	p.comparisons = append(p.comparisons, &comparison{Other: 2, Title: "archive:after", Changes: []compare.Line{
 		line(compare.Change{Metric: metric("p50"), Base: 120_000, Other: 180_000, Change: 0.5, Low: 0.4, High: 0.62, Verdict: compare.Worse}),
 		line(compare.Change{Metric: metric("iops"), Base: 246, Other: 246, Change: 0, Low: -0.1, High: 0.1, Verdict: compare.Same}),
 		line(compare.Change{

@@ -16,13 +16,13 @@ import (
 
 // seriesOf adds up windows.
 func seriesOf(t interface{ Fatal(...any) }, limit int, windows []*mapping.Interval) *series {
-	s := &series{limit: limit}
+	s := newSeries(limit)
 	for _, w := range window.RejoinAll(windows) {
 		h, err := w.Histogram()
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.add(newColumn(w, h))
+		s.add(w, h)
 	}
 	s.finish()
 	return s
@@ -60,7 +60,7 @@ func TestSeries(t *testing.T) {
 		}
 		next := 0
 		for i := range s.columns {
-			c := &s.columns[i]
+			c := s.columns[i]
 			merged, completed, worst, own := &hist.Histogram{}, int64(0), noLatencies, noLatencies
 			lowest, most := math.Inf(1), math.Inf(-1)
 			for range c.windows {
@@ -89,7 +89,7 @@ func TestSeries(t *testing.T) {
 			if !equal(c.at, want) || !equal(c.worst, worst) {
 				t.Fatalf("column %d of %d windows: %v, worst %v; want %v, worst %v", i, c.windows, c.at, c.worst, want, worst)
 			}
-			if c.completed != completed || c.lowest != lowest || c.most != most || !c.end.Equal(windows[next-1].Window.End) {
+			if c.completed != completed || c.lowest != lowest || c.most != most || !c.End.Equal(windows[next-1].Window.End) {
 				t.Fatalf("column %d: %+v", i, c)
 			}
 		}
@@ -199,7 +199,7 @@ func TestCoarser(t *testing.T) {
 	_, high := s.latencies()
 	isHigher := false
 	for i := range s.columns {
-		c := &s.columns[i]
+		c := s.columns[i]
 		isHigher = isHigher || c.at[ofMax] > c.worst[ofMax]
 		if c.at[ofMax] > high {
 			t.Errorf("column %d: %v µs, and the highest is %v", i, c.at[ofMax], high)

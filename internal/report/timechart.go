@@ -72,8 +72,7 @@ func newTimeChart(axis chart.TimeAxis, names []string, all map[string]*series, l
 // latencies are the lowest and the highest that are drawn. Without any, the highest is below the lowest.
 func (s *series) latencies() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
-	for i := range s.columns {
-		c := &s.columns[i]
+	for _, c := range s.columns {
 		if !math.IsNaN(c.at[0]) {
 			low = min(low, c.at[0])
 		}
@@ -128,8 +127,8 @@ func (t *timeChart) latencies(name string, a *chart.ValueAxis) {
 func (t *timeChart) rates(top float64) {
 	most := 0.0
 	for _, s := range t.series {
-		for i := range s.columns {
-			most = max(most, s.columns[i].most, s.columns[i].iops)
+		for _, c := range s.columns {
+			most = max(most, c.most, c.iops)
 		}
 	}
 	a := chart.RateAxis(most, top, rateHeight, 4)
@@ -151,14 +150,13 @@ func (t *timeChart) rates(top float64) {
 func (t *timeChart) steps(s *series, a *chart.ValueAxis, isJoined bool, value func(*column) float64) string {
 	var d strings.Builder
 	isDrawn := false
-	for i := range s.columns {
-		c := &s.columns[i]
+	for i, c := range s.columns {
 		v := value(c)
 		if math.IsNaN(v) {
 			isDrawn = false
 			continue
 		}
-		from, to := t.axis.Span(c.start, c.end)
+		from, to := t.axis.Span(c.Start, c.End)
 		if isJoined && isDrawn && s.follows(i) {
 			fmt.Fprintf(&d, "V%sH%s", chart.Number(a.Y(v)), chart.Number(to))
 		} else {
@@ -172,13 +170,12 @@ func (t *timeChart) steps(s *series, a *chart.ValueAxis, isJoined bool, value fu
 // shade is the area between two values in columns of several windows, if it is high enough to see.
 func (t *timeChart) shade(s *series, a *chart.ValueAxis, between func(*column) (from, to float64)) string {
 	var d strings.Builder
-	for i := range s.columns {
-		c := &s.columns[i]
+	for _, c := range s.columns {
 		low, high := between(c)
 		if c.windows < 2 || math.IsNaN(low) || a.Y(low)-a.Y(high) < 0.5 {
 			continue
 		}
-		from, to := t.axis.Span(c.start, c.end)
+		from, to := t.axis.Span(c.Start, c.End)
 		fmt.Fprintf(&d, "M%s %sH%sV%sH%sz", chart.Number(from), chart.Number(a.Y(low)), chart.Number(to), chart.Number(a.Y(high)), chart.Number(from))
 	}
 	return d.String()
@@ -192,12 +189,11 @@ func (t *timeChart) panelData(name string) panelData {
 		p.Columns = append(p.Columns, o.name)
 	}
 	p.Columns = append(p.Columns, "iops")
-	for i := range s.columns {
-		c := &s.columns[i]
-		from, to := t.axis.Span(c.start, c.end)
-		row := []any{from, to, t.when(c.start) + " – " + t.when(c.end)}
+	for _, c := range s.columns {
+		from, to := t.axis.Span(c.Start, c.End)
+		row := []any{from, to, t.when(c.Start) + " – " + t.when(c.End)}
 		for _, v := range c.at {
-			row = append(row, unit.LatencyOrMore(v, c.isOpen(v)))
+			row = append(row, unit.LatencyOrMore(v, c.requests.isOpen(v)))
 		}
 		p.Rows = append(p.Rows, append(row, unit.Rate(c.iops)))
 	}

@@ -6,11 +6,9 @@ import (
 	"slices"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-// directions are all directions, in the order of verdicts.
-var directions = []string{"read", "write", "trim"}
 
 // sample is a window as rules see it.
 type sample struct {
@@ -54,7 +52,6 @@ type Evaluator struct {
 // series is a direction of the run.
 type series struct {
 	windows   []passed
-	sorted    bool
 	completed int64
 	latency   hist.Histogram // of all windows
 	total     *total         // known from the run's document
@@ -72,7 +69,7 @@ func New(rules []Rule) *Evaluator {
 func (e *Evaluator) of(direction string) *series {
 	s := e.series[direction]
 	if s == nil {
-		s = &series{sorted: true, tallies: make([]tally, len(e.rules))}
+		s = &series{tallies: make([]tally, len(e.rules))}
 		e.series[direction] = s
 	}
 	return s
@@ -93,11 +90,11 @@ func (e *Evaluator) add(w sample) []Breach {
 		if !ok {
 			continue
 		}
-		if r.InWindows() && r.Metric.isOfLatency() {
+		if r.InWindows() && r.Metric.IsOfHistogram() {
 			s.tallies[i].add(r, passed{start: w.start, end: w.end}, o)
 		}
-		if !o.met && !o.open {
-			broken = append(broken, Breach{*r, o.value, o.surely != o.maybe, o.atLeast, float64(max(w.completed, 1))})
+		if !o.met && !o.isUnknown {
+			broken = append(broken, Breach{*r, o.Value, o.surely != o.maybe, o.Open, float64(max(w.completed, 1))})
 		}
 	}
 	return broken
@@ -108,40 +105,28 @@ func (s *series) add(w *sample) {
 	if w.latency != nil {
 		s.latency.Merge(w.latency)
 	}
-	if n := len(s.windows); n > 0 && w.start < s.windows[n-1].start {
-		s.sorted = false
-	}
 	s.windows = append(s.windows, passed{w.start, w.end, w.completed})
 }
 
 // inWindow checks one window; false: it has nothing that the rule is about.
 func (r *Rule) inWindow(w *sample) (outcome, bool) {
 	switch r.Metric.Unit() {
-	case Requests:
+	case window.Number:
 		return outcome{}, false
-	case PerSecond:
+	case window.PerSecond:
 		return r.exact(perSecond(w.completed, w.end-w.start)), w.end > w.start
 	}
 	if w.latency == nil || w.latency.IsEmpty() {
 		return outcome{}, false
 	}
-	a := r.Metric.of(w.latency)
+	a := r.Metric.Of(w.latency)
 	if w.stored != nil {
 		if us, ok := w.stored.Figure(r.Metric.String()); ok {
 			a.Value = math.Round(us * 1000)
 			a.Open = a.Open || w.latency.Layout().Open(w.latency.Layout().Index(int64(a.Value)))
 		}
 	}
-	return r.judgeLatency(a), true
-}
-
-// judgeLatency compares an answer of a histogram with the limit, in whole nanoseconds, as it is
-// printed.
-func (r *Rule) judgeLatency(a hist.Answer) outcome {
-	if r.Metric.Unit() == Nanoseconds {
-		a.Value = math.Round(a.Value)
-	}
-	return r.judge(a.Value, a.Low, a.High, a.Open)
+	return r.judge(a), true
 }
 
 // perSecond is a rate as documents have it.
@@ -159,7 +144,7 @@ func (e *Evaluator) Verdicts() []Verdict {
 	var all []Verdict
 	for i, r := range e.rules {
 		before := len(all)
-		for _, d := range directions {
+		for _, d := range mapping.Directions {
 			if s := e.series[d]; s != nil && r.isAbout(d) {
 				all = append(all, e.verdict(i, d, s))
 			}
@@ -175,7 +160,7 @@ func (e *Evaluator) Verdicts() []Verdict {
 
 func newVerdict(r Rule, direction string) Verdict {
 	nan := math.NaN()
-	return Verdict{Rule: r, Direction: direction, Value: nan, Low: nan, High: nan, Budget: nan}
+	return Verdict{Rule: r, Direction: direction, Answer: hist.Answer{Value: nan, Low: nan, High: nan}, Budget: nan}
 }
 
 // verdict is that of rule i in a direction.
@@ -187,7 +172,7 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 	}
 	v.Requests = float64(total.completed)
 	r := &v.Rule
-	if r.Metric.isOfLatency() {
+	if r.Metric.IsOfHistogram() {
 		if total.latency == nil || total.latency.IsEmpty() {
 			v.unknown("there are no histograms of latency")
 			return v
@@ -198,7 +183,7 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 	case r.InWindows():
 		s.sort()
 		t := &s.tallies[i]
-		if !r.Metric.isOfLatency() {
+		if !r.Metric.IsOfHistogram() {
 			t = s.rates(r, e.end)
 		}
 		if t.judged == 0 {
@@ -206,9 +191,9 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 			return v
 		}
 		v.setWindows(t, s.gap())
-	case r.Metric.isOfLatency():
-		v.set(r.judgeLatency(r.Metric.of(total.latency)))
-	case r.Metric.Unit() == PerSecond:
+	case r.Metric.IsOfHistogram():
+		v.set(r.judge(r.Metric.Of(total.latency)))
+	case r.Metric.Unit() == window.PerSecond:
 		v.set(r.exact(total.iops))
 	default:
 		v.set(r.exact(float64(total.completed)))
@@ -230,10 +215,7 @@ func (s *series) sum(end int64) *total {
 
 // sort brings windows into the order of time.
 func (s *series) sort() {
-	if !s.sorted {
-		slices.SortFunc(s.windows, func(a, b passed) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
-		s.sorted = true
-	}
+	slices.SortFunc(s.windows, func(a, b passed) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 }
 
 // gap is how long nothing must have been between two windows to count, and not to come from

@@ -1,12 +1,17 @@
 package slo
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // SyntaxError is where a text stops being a rule.
@@ -52,7 +57,7 @@ func (p *parser) rule() Rule {
 	var r Rule
 	start := p.skip()
 	word := p.word()
-	if slices.Contains(directions, word) {
+	if slices.Contains(mapping.Directions[:], word) {
 		r.Direction = word
 		p.symbol(`"."`, ".")
 		start = p.skip()
@@ -61,12 +66,12 @@ func (p *parser) rule() Rule {
 	r.Metric = p.metric(start, word)
 	r.operator = p.symbol("<, <=, > or >=", "<=", ">=", "<", ">")
 	switch r.Metric.Unit() {
-	case Nanoseconds:
-		r.limit = p.latency()
-	case Share:
+	case window.Nanoseconds:
+		r.limit = p.number(latency)
+	case window.Share:
 		r.limit = p.percent()
 	default:
-		r.limit = p.count()
+		r.limit = p.number(count)
 	}
 	if start = p.skip(); p.isEnd() {
 		return r
@@ -74,7 +79,7 @@ func (p *parser) rule() Rule {
 	switch {
 	case p.word() != "in":
 		p.failAt(start, wantEnd)
-	case r.Metric.Unit() == Requests:
+	case r.Metric.Unit() == window.Number:
 		p.failAt(start, "the end (requests count over the whole run; in windows use iops)")
 	default:
 		r.share = p.windows()
@@ -83,25 +88,27 @@ func (p *parser) rule() Rule {
 }
 
 // metric is the one that a word stands for, which begins at start, with what belongs to it.
-func (p *parser) metric(start int, word string) Metric {
+func (p *parser) metric(start int, word string) window.Metric {
 	switch word {
 	case "p":
 		from := p.at
 		p.while(func(c rune) bool { return isDigit(c) || c == '.' || c == '_' })
 		percent := strings.Replace(p.text[from:p.at], "_", ".", 1)
 		_, decimals, _ := strings.Cut(percent, ".")
-		m, ok := percentileOf(percent)
+		m, ok := window.Percentile(percent)
 		if !ok || len(decimals) > 4 || strings.Contains(percent, "_") || strings.Trim(percent, ".") != percent {
 			p.failAt(start, "a percentile between p0 and p100 with up to four decimals, such as p99.9")
 		}
 		return m
-	case "min", "mean", "max", "iops", "requests":
-		return Metric{name: word}
 	case "within":
-		return Metric{name: word, within: p.latency()}
+		n := p.number(latency)
+		return window.Within(n.value, n.text)
 	}
-	p.failAt(start, wantSubject)
-	return Metric{}
+	m, ok := window.ParseMetric(word)
+	if !ok {
+		p.failAt(start, wantSubject)
+	}
+	return m
 }
 
 // windows is the share of them.
@@ -115,16 +122,16 @@ func (p *parser) windows() number {
 	if p.at != start || p.isEnd() || !isDigit(rune(p.text[p.at])) {
 		p.failAt(start, `a share such as 99%, or "every window"`)
 	}
-	share := p.percent()
-	if share.value == 0 {
+	n := p.percent()
+	if n.value == 0 {
 		p.failAt(start, "a share above 0%")
 	}
 	p.words("of", "windows")
 	p.end("the end")
-	if share.value == 1 {
+	if n.value == 1 {
 		return everyWindow
 	}
-	return share
+	return n
 }
 
 // suffix is what stands after a number: the power of ten that it multiplies by.
@@ -134,50 +141,51 @@ type suffix struct {
 	power int
 }
 
-var (
-	times    = []suffix{{"ns", "ns", 0}, {"us", "us", 3}, {"µs", "us", 3}, {"μs", "us", 3}, {"ms", "ms", 6}, {"s", "s", 9}} // micro sign, Greek mu
-	shares   = []suffix{{"%", "%", -2}}
-	counting = []suffix{{"", "", 0}, {"k", "k", 3}, {"m", "M", 6}}
-)
-
-// latency is a number with a unit of time, in nanoseconds.
-func (p *parser) latency() number {
-	return p.number("a latency such as 10ms", times, "ns, us, ms or s")
+// quantity is a kind of number, with its units.
+type quantity struct {
+	want, wantUnit string
+	units          []suffix
 }
+
+var (
+	latency = quantity{"a latency such as 10ms", "ns, us, ms or s", []suffix{
+		{"ns", "ns", 0}, {"us", "us", 3}, {"µs", "us", 3}, {"μs", "us", 3}, {"ms", "ms", 6}, {"s", "s", 9}, // micro sign, Greek mu
+	}}
+	share = quantity{"a share such as 99.9%", "%", []suffix{{"%", "%", -2}}}
+	count = quantity{"a number such as 5000 or 1e6", "k, M or no unit", []suffix{{"", "", 0}, {"k", "k", 3}, {"m", "M", 6}}}
+)
 
 // percent is a share from 0 % to 100 %.
 func (p *parser) percent() number {
 	start := p.skip()
-	n := p.number("a share such as 99.9%", shares, "%")
+	n := p.number(share)
 	if n.value > 1 {
 		p.failAt(start, "100% at most")
 	}
 	return n
 }
 
-// count is a number, possibly of thousands or millions.
-func (p *parser) count() number {
-	return p.number("a number such as 5000 or 1e6", counting, "k, M or no unit")
-}
+var numberForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)(?:[eE]([+-]?[0-9]+))?`)
 
-// number reads one, and one of the units.
-func (p *parser) number(want string, units []suffix, wantUnit string) number {
+// number reads one, and one of its units; a latency in nanoseconds.
+func (p *parser) number(of quantity) number {
 	start := p.skip()
-	p.while(isDigit)
-	if p.at == start {
-		p.failAt(start, want)
+	m := numberForm.FindStringSubmatch(p.text[p.at:])
+	if m == nil {
+		p.failAt(start, of.want)
 		return number{}
 	}
-	if rest := p.text[p.at:]; len(rest) > 1 && rest[0] == '.' && isDigit(rune(rest[1])) {
-		p.at++
-		p.while(isDigit)
+	exponent, err := strconv.Atoi(cmp.Or(m[2], "0"))
+	if err != nil || exponent < -30 || exponent > 30 {
+		p.failAt(start+len(m[1]), "an exponent between -30 and 30")
+		return number{}
 	}
-	n := number{text: p.text[start:p.at]}
-	mantissa, exponent := n.text, p.exponent()
+	p.at += len(m[0])
+	n := number{text: m[1]}
 	if exponent != 0 {
 		n.text += "e" + strconv.Itoa(exponent)
 	}
-	if units[0].name != "" { // 10 ms, but 5k: there, a word may be the next
+	if of.units[0].name != "" { // 10 ms, but 5k: there, a word may be the next
 		p.skip()
 	}
 	at := p.at
@@ -186,38 +194,16 @@ func (p *parser) number(want string, units []suffix, wantUnit string) number {
 		name = "%"
 		p.at++
 	}
-	i := slices.IndexFunc(units, func(u suffix) bool { return u.name == name })
+	i := slices.IndexFunc(of.units, func(u suffix) bool { return u.name == name })
 	if i < 0 {
-		p.failAt(at, wantUnit)
+		p.failAt(at, of.wantUnit)
 		return number{}
 	}
-	n.text += units[i].text
-	var err error
-	if n.value, err = strconv.ParseFloat(mantissa+"e"+strconv.Itoa(exponent+units[i].power), 64); err != nil {
+	n.text += of.units[i].text
+	if n.value, err = strconv.ParseFloat(m[1]+"e"+strconv.Itoa(exponent+of.units[i].power), 64); err != nil {
 		p.failAt(start, "a smaller number")
 	}
 	return n
-}
-
-// exponent is that of a number, if it has one.
-func (p *parser) exponent() int {
-	rest := p.text[p.at:]
-	if rest == "" || rest[0] != 'e' && rest[0] != 'E' {
-		return 0
-	}
-	digits := rest[1:]
-	sign := len(digits) - len(strings.TrimLeft(digits, "+-"))
-	length := sign + len(digits[sign:]) - len(strings.TrimLeft(digits[sign:], "0123456789"))
-	if sign > 1 || length == sign {
-		return 0
-	}
-	exponent, err := strconv.Atoi(digits[:length])
-	if err != nil || exponent < -30 || exponent > 30 {
-		p.failAt(p.at, "an exponent between -30 and 30")
-		return 0
-	}
-	p.at += len("e") + length
-	return exponent
 }
 
 // words are all that may come next.

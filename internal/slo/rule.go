@@ -1,17 +1,16 @@
 package slo
 
 import (
-	"strconv"
 	"strings"
 
-	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // Rule is an objective. [Parse] makes rules; the zero value is none. Rules are equal if they were
 // written in the same way.
 type Rule struct {
 	Direction string // read, write or trim; empty: each that there is
-	Metric    Metric
+	Metric    window.Metric
 	operator  string // <, <=, > or >=
 	limit     number
 	share     number // of the windows; the zero value: it is not about windows
@@ -46,9 +45,9 @@ func (r Rule) InWindows() bool { return r.share != number{} }
 
 // Unit is that of the limit and of verdicts' values: rules about windows have shares of the
 // time, others what their metric has.
-func (r Rule) Unit() Unit {
+func (r Rule) Unit() window.Unit {
 	if r.InWindows() {
-		return Share
+		return window.Share
 	}
 	return r.Metric.Unit()
 }
@@ -86,75 +85,4 @@ func (r *Rule) met(value float64) bool {
 		return value > r.limit.value
 	}
 	return value >= r.limit.value
-}
-
-// Unit is that of a metric's values.
-type Unit int
-
-// The units.
-const (
-	Nanoseconds Unit = iota
-	Share            // 0 … 1
-	PerSecond
-	Requests
-)
-
-// Metric is what a rule is about.
-type Metric struct {
-	name   string  // p99.9, min, mean, max, within, iops or requests
-	q      float64 // of a percentile: 0 … 1, without either
-	within number  // nanoseconds
-}
-
-// String is the metric as in rules: "p99.9", "within 100ms".
-func (m Metric) String() string {
-	if m.name == "within" {
-		return m.name + " " + m.within.text
-	}
-	return m.name
-}
-
-// Unit is that of its values.
-func (m Metric) Unit() Unit {
-	switch m.name {
-	case "within":
-		return Share
-	case "iops":
-		return PerSecond
-	case "requests":
-		return Requests
-	}
-	return Nanoseconds
-}
-
-// isOfLatency reports whether the metric comes from histograms. The others are counts.
-func (m Metric) isOfLatency() bool { return m.Unit() == Nanoseconds || m.Unit() == Share }
-
-// of is the metric's value, of a histogram that is not empty, and the bounds of its error.
-func (m Metric) of(h *hist.Histogram) hist.Answer {
-	switch m.name {
-	case "min":
-		return h.Min()
-	case "max":
-		return h.Max()
-	case "mean":
-		return h.Mean()
-	case "within":
-		n, low, high := h.CountWithin(m.within.value)
-		total := h.Total()
-		isOpen := high > low && h.Layout().Open(h.Layout().Index(int64(m.within.value)))
-		return hist.Answer{Value: n / total, Low: low / total, High: high / total, Open: isOpen}
-	}
-	return h.Percentile(m.q)
-}
-
-// percentileOf is the metric of a percentile, such as "99.90", which is p99.9.
-func percentileOf(percent string) (Metric, bool) {
-	x, err := strconv.ParseFloat(percent, 64)
-	if err != nil || !(x > 0 && x < 100) {
-		return Metric{}, false
-	}
-	name := strconv.FormatFloat(x, 'f', -1, 64)
-	q, err := strconv.ParseFloat(name+"e-2", 64) // 99.9/100 is not quite 0.999
-	return Metric{name: "p" + name, q: q}, err == nil
 }

@@ -12,35 +12,6 @@ import (
 // CloseText is the note on a verdict that is [Verdict.Close].
 const CloseText = "the limit lies within the error of the bins"
 
-// Text writes a value in the unit for people, with all its digits where fewer would look like the
-// limit. A share is one of so many.
-func (u Unit) Text(value, limit, of float64) string {
-	text := func(x float64) string {
-		switch u {
-		case Nanoseconds:
-			return unit.Latency(x / 1000)
-		case Share:
-			return unit.Percent(x, of)
-		case PerSecond:
-			return unit.Rate(x)
-		}
-		return unit.Count(int64(x))
-	}
-	switch short := text(value); {
-	case math.IsNaN(value):
-		return "-"
-	case value == limit || short != text(limit):
-		return short
-	}
-	switch u {
-	case Nanoseconds:
-		return unit.Number(value/1000) + "µs"
-	case Share:
-		return unit.Number(value*100) + " %"
-	}
-	return unit.Number(value)
-}
-
 // ValueText writes the value for people.
 func (v *Verdict) ValueText() string {
 	of := v.Requests

@@ -59,26 +59,3 @@ func TestMerge(t *testing.T) {
 		t.Errorf("p99: %+v", v[2])
 	}
 }
-
-// TestText: a value that is not the limit does not look like it.
-func TestText(t *testing.T) {
-	for _, c := range []struct {
-		unit             Unit
-		value, limit, of float64
-		want             string
-	}{
-		{Nanoseconds, 1.5e7, 1e7, 0, "15.0ms"},
-		{Nanoseconds, 1e7, 1e7, 0, "10.0ms"},
-		{Nanoseconds, 10_003_007, 1e7, 0, "10003.007µs"},
-		{Share, 0.995, 0.999, 1000, "99.5 %"},
-		{Share, 0.99896, 0.999, 1000, "99.896 %"},
-		{PerSecond, 4999.75, 5000, 0, "4999.75"},
-		{PerSecond, 12_400, 5000, 0, "12.4k"},
-		{Requests, 999_999, 1e6, 0, "999,999"},
-		{Share, math.NaN(), 0.5, 0, "-"},
-	} {
-		if got := c.unit.Text(c.value, c.limit, c.of); got != c.want {
-			t.Errorf("%+v: %s", c, got)
-		}
-	}
-}

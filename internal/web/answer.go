@@ -12,9 +12,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 var (
@@ -24,7 +26,10 @@ var (
 	siteHTML string
 
 	style     = report.Style() + template.CSS(siteCSS)
-	templates = template.Must(template.New("site").Parse(siteHTML))
+	templates = template.Must(template.New("site").Funcs(template.FuncMap{
+		"lines": facts.Lines, "title": facts.Title, "started": facts.Started, "shortID": facts.ShortID, "state": facts.State, "link": runLink,
+		"isBad": func(run *mapping.Run) bool { _, isBad := run.State(); return isBad },
+	}).Parse(siteHTML))
 )
 
 // policy lets a browser load nothing, run nothing, and send forms only to this server.
@@ -122,11 +127,4 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.Log.Error("cannot answer", "page", r.URL.RequestURI(), "err", err)
 		s.notify(w, r, http.StatusInternalServerError, notice{Title: "Cannot read the history", Text: err.Error()})
 	}
-}
-
-// write gives a report's page, all of it or nothing.
-func write(page *report.Page) ([]byte, error) {
-	var b bytes.Buffer
-	err := page.Write(&b)
-	return b.Bytes(), err
 }

@@ -24,16 +24,16 @@ func FuzzQuery(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if q.page < 1 || q.by == nil {
+		if q.Page < 1 || q.By == nil {
 			t.Fatalf("%q: %+v", raw, q)
 		}
-		for _, want := range []listQuery{q, q.at(q.page + 1), q.sorted(&facts.Orders[2])} {
-			u, err := url.Parse(want.address())
+		for _, want := range []listQuery{q, q.Turn(1), q.Sorted(&facts.Orders[2])} {
+			u, err := url.Parse(want.Address())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := parseQuery(u.Query()); err != nil && want.page <= 1e6 || err == nil && got != want {
-				t.Errorf("%s: %+v, %v, want %+v", want.address(), got, err, want)
+			if got, err := parseQuery(u.Query()); err != nil && want.Page <= 1e6 || err == nil && got != want {
+				t.Errorf("%s: %+v, %v, want %+v", want.Address(), got, err, want)
 			}
 		}
 	})

@@ -195,23 +195,23 @@ func TestAddress(t *testing.T) {
 		for _, text := range []string{"", "a b&c=d #?%<>\"'"} {
 			for _, page := range []int{1, 7} {
 				for _, lowest := range []bool{false, true} {
-					q := listQuery{text: text, by: &facts.Orders[i], lowest: lowest, page: page}
-					u, err := url.Parse(q.address())
+					q := listQuery{Text: text, By: &facts.Orders[i], Lowest: lowest, Page: page}
+					u, err := url.Parse(q.Address())
 					if err != nil {
 						t.Fatal(err)
 					}
 					if got, err := parseQuery(u.Query()); err != nil || got != q {
-						t.Errorf("%s: %+v, %v, want %+v", q.address(), got, err, q)
+						t.Errorf("%s: %+v, %v, want %+v", q.Address(), got, err, q)
 					}
 				}
 			}
 		}
 	}
-	by := listQuery{by: &facts.Orders[5], page: 3}
-	if got := by.sorted(&facts.Orders[5]); !got.lowest || got.page != 1 {
+	by := listQuery{By: &facts.Orders[5], Page: 3}
+	if got := by.Sorted(&facts.Orders[5]); !got.Lowest || got.Page != 1 {
 		t.Errorf("the same column once more: %+v", got)
 	}
-	if got := by.sorted(&facts.Orders[5]).sorted(&facts.Orders[2]); got.lowest || got.by != &facts.Orders[2] {
+	if got := by.Sorted(&facts.Orders[5]).Sorted(&facts.Orders[2]); got.Lowest || got.By != &facts.Orders[2] {
 		t.Errorf("another column: %+v", got)
 	}
 }

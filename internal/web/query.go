@@ -13,26 +13,26 @@ const pageRuns = 100
 
 // listQuery is which runs the list shows, and in which order.
 type listQuery struct {
-	text   string
-	by     *facts.Order
-	lowest bool // first
-	page   int  // from 1
+	Text   string
+	By     *facts.Order
+	Lowest bool // first
+	Page   int  // from 1
 }
 
 // parseQuery reads the parameters of the list's address.
 func parseQuery(v url.Values) (listQuery, error) {
-	q := listQuery{text: v.Get("text"), by: &facts.Orders[0], page: 1}
+	q := listQuery{Text: v.Get("text"), By: &facts.Orders[0], Page: 1}
 	if key := v.Get("sort"); key != "" {
 		order, err := facts.OrderOf(key)
 		if err != nil {
 			return q, fmt.Errorf("sort=%s: %w", key, err)
 		}
-		q.by = order
+		q.By = order
 	}
 	switch order := v.Get("order"); order {
 	case "", "highest":
 	case "lowest":
-		q.lowest = true
+		q.Lowest = true
 	default:
 		return q, fmt.Errorf("order=%s: want highest or lowest", order)
 	}
@@ -42,25 +42,31 @@ func parseQuery(v url.Values) (listQuery, error) {
 		if err != nil || page < 1 || page > most {
 			return q, fmt.Errorf("page=%s: want a number from 1", text)
 		}
-		q.page = page
+		q.Page = page
 	}
 	return q, nil
 }
 
-// address is the address of the query's list.
-func (q listQuery) address() string {
+// Parameters are those of the order, unless it is the usual one.
+func (q listQuery) Parameters() url.Values {
 	v := url.Values{}
-	if q.text != "" {
-		v.Set("text", q.text)
+	if q.By != &facts.Orders[0] {
+		v.Set("sort", q.By.Name)
 	}
-	if q.by != &facts.Orders[0] {
-		v.Set("sort", q.by.Name)
-	}
-	if q.lowest {
+	if q.Lowest {
 		v.Set("order", "lowest")
 	}
-	if q.page > 1 {
-		v.Set("page", strconv.Itoa(q.page))
+	return v
+}
+
+// Address is the address of the query's list.
+func (q listQuery) Address() string {
+	v := q.Parameters()
+	if q.Text != "" {
+		v.Set("text", q.Text)
+	}
+	if q.Page > 1 {
+		v.Set("page", strconv.Itoa(q.Page))
 	}
 	if len(v) == 0 {
 		return "./"
@@ -68,11 +74,22 @@ func (q listQuery) address() string {
 	return "./?" + v.Encode()
 }
 
-// at is another page of the same list.
-func (q listQuery) at(page int) listQuery { q.page = page; return q }
+// Turn is another page of the same list, so many pages on.
+func (q listQuery) Turn(pages int) listQuery { q.Page += pages; return q }
 
-// sorted is the same list by another order, or reversed.
-func (q listQuery) sorted(by *facts.Order) listQuery {
-	q.lowest, q.by, q.page = q.by == by && !q.lowest, by, 1
+// Sorted is the same list by another order, or reversed.
+func (q listQuery) Sorted(by *facts.Order) listQuery {
+	q.Lowest, q.By, q.Page = q.By == by && !q.Lowest, by, 1
 	return q
+}
+
+// Sort is how the list is sorted by an order; empty if it is not.
+func (q listQuery) Sort(by *facts.Order) string {
+	switch {
+	case q.By != by:
+		return ""
+	case q.Lowest:
+		return "ascending"
+	}
+	return "descending"
 }

@@ -7,12 +7,15 @@ import "time"
 type Span struct{ Start, End time.Time }
 
 // Add widens the span by a window.
-func (s *Span) Add(w *Window) {
-	if s.End.IsZero() || w.Start.Before(s.Start) {
-		s.Start = w.Start
+func (s *Span) Add(w *Window) { s.Join(Span{w.Start, w.End}) }
+
+// Join widens the span by another one, which is not zero.
+func (s *Span) Join(o Span) {
+	if s.IsZero() || o.Start.Before(s.Start) {
+		s.Start = o.Start
 	}
-	if w.End.After(s.End) {
-		s.End = w.End
+	if o.End.After(s.End) {
+		s.End = o.End
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
@@ -38,7 +39,7 @@ func busyRows(layout hist.Layout, offset int64, seed uint64) []align.Row {
 }
 
 func BenchmarkMerge(b *testing.B) {
-	hosts := []align.Level{align.Cluster, align.Host}
+	hosts := []mapping.Level{mapping.Cluster, mapping.Host}
 	for _, c := range []struct {
 		name    string
 		offset  int64

@@ -10,6 +10,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
@@ -117,7 +118,7 @@ func TestMergeMinutesMemory(t *testing.T) {
 		return m.HeapInuse
 	}
 	start, seen := heap(), 0
-	for _, err := range align.Merge(t.Context(), in, align.Options{Window: 1000, Levels: []align.Level{align.Host}, Workers: 4}, nil) {
+	for _, err := range align.Merge(t.Context(), in, align.Options{Window: 1000, Levels: []mapping.Level{mapping.Host}, Workers: 4}, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}

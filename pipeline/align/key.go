@@ -3,23 +3,14 @@ package align
 import (
 	"cmp"
 
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
-)
-
-// Level is the set of jobs over which requests are added up.
-type Level uint8
-
-// The levels, from all to one.
-const (
-	Cluster Level = iota // all hosts and jobs
-	Host                 // all jobs of a host
-	Job                  // one job of one host
 )
 
 // Key names the jobs and the direction of a window's requests. Fields below the level are
 // empty.
 type Key struct {
-	Level     Level
+	Level     mapping.Level
 	Host      string
 	Job       string
 	Direction fiolog.Direction
@@ -32,12 +23,12 @@ func (k Key) Compare(o Key) int {
 }
 
 // At is the key of the same requests at a higher level.
-func (k Key) At(l Level) Key {
+func (k Key) At(l mapping.Level) Key {
 	k.Level = l
-	if l < Job {
+	if l < mapping.Job {
 		k.Job = ""
 	}
-	if l < Host {
+	if l < mapping.Host {
 		k.Host = ""
 	}
 	return k

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -148,7 +149,7 @@ func optionsOf(t *rapid.T) align.Options {
 		Workers:   rapid.IntRange(1, 4).Draw(t, "workers"),
 		Eager:     rapid.Bool().Draw(t, "eager"),
 	}
-	for _, l := range []align.Level{align.Cluster, align.Host, align.Job} {
+	for _, l := range []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job} {
 		if rapid.Bool().Draw(t, "level") {
 			opt.Levels = append(opt.Levels, l)
 		}

@@ -52,7 +52,7 @@ var reportAttacks = []struct {
 	}, "more than 1000 options"},
 	{"options of many jobs", func(n int) io.Reader {
 		one := `{"job options": {` + strings.Repeat(`"a":1,`, 900) + `"x":1}},`
-		return manyTimes(begin+`"jobs": [`, one, n/1000, `{}]}`)
+		return manyTimes(begin+`"jobs": [`, one, n/350, `{}]}`)
 	}, "more than 67108864 bytes"},
 	{"bins", func(n int) io.Reader {
 		return manyTimes(begin+`"jobs": [{"read": {"clat_ns": {"bins": {`, `"1":1,`, n/2, `"x":1}}}}]}`)
@@ -68,14 +68,14 @@ var reportAttacks = []struct {
 	{"what fio does not write", func(n int) io.Reader { return manyTimes(begin+`"x": [`, "{},", n, `{}], "jobs": [{}]}`) }, ""},
 	{"a long report", func(n int) io.Reader { return manyTimes(begin+`"x": "`, "x", n*20, `", "jobs": [{}]}`) }, "more than 67108864 bytes"},
 	{"deep lists", func(n int) io.Reader { return manyTimes(begin+`"x": `, "[", n, "") }, "the end of the file"},
-	{"braces", func(n int) io.Reader { return manyTimes("", "{\"a\":", n, "") }, "more than 67108864 bytes"},
+	{"braces", func(n int) io.Reader { return manyTimes("", "{\"a\":", n*3, "") }, "more than 67108864 bytes"},
 }
 
 func TestReportLimits(t *testing.T) {
 	const most, longest = 450 << 20, time.Minute
 	for _, tt := range reportAttacks {
 		t.Run(tt.name, func(t *testing.T) {
-			in := tt.text(20_000_000)
+			in := tt.text(5_000_000)
 			var reports, jobs int
 			var errs []error
 			used := memtest.Measure(t, func() {

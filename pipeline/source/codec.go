@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/bzip2"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"sync"
@@ -11,7 +12,7 @@ import (
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
+	"github.com/therootcompany/xz"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 )
 
 // Decoders and buffers are used again, because making them costs far more than a small file.
-var buffers, gzips, flates, zstds sync.Pool
+var buffers, gzips, flates, zstds, xzs sync.Pool
 
 // decoder is one stream being decoded. Close gives its parts back to their pools.
 type decoder struct {
@@ -90,8 +91,7 @@ func decodeFrom(k kind, buf *bufio.Reader) (r io.Reader, release func(), err err
 	case zstded:
 		return decodeZstd(buf)
 	case xzed:
-		z, err := xz.ReaderConfig{DictCap: 4096}.NewReader(newXzBlocks(buf))
-		return z, func() {}, unexpected(err)
+		return decodeXz(buf)
 	case bzipped:
 		return bzip2.NewReader(buf), func() {}, nil
 	}
@@ -121,6 +121,43 @@ func decodeZstd(buf *bufio.Reader) (io.Reader, func(), error) {
 			zstds.Put(z)
 		}
 	}, nil
+}
+
+// xzReader reads a stream of xz. Its dictionary is kept for the next stream, because xz -9 asks for 64 MiB
+// for a content of any length.
+type xzReader struct{ *xz.Reader }
+
+func decodeXz(buf *bufio.Reader) (io.Reader, func(), error) {
+	z, ok := xzs.Get().(xzReader)
+	var err error
+	if ok {
+		err = z.Reset(buf)
+	} else {
+		z.Reader, err = xz.NewReader(buf, maxWindow)
+	}
+	if err != nil {
+		return nil, nil, xzError(err)
+	}
+	return z, func() { xzs.Put(z) }, nil
+}
+
+// Read implements io.Reader.
+func (z xzReader) Read(p []byte) (int, error) {
+	n, err := z.Reader.Read(p)
+	return n, xzError(err)
+}
+
+// xzError says what an error of xz means.
+func xzError(err error) error {
+	switch err {
+	case xz.ErrBuf:
+		return fmt.Errorf("%w: %w", err, io.ErrUnexpectedEOF)
+	case xz.ErrMemlimit:
+		return fmt.Errorf("%w: xz dictionary of more than %d bytes", ErrFormat, maxWindow)
+	case xz.ErrOptions, xz.ErrUnsupportedCheck:
+		return fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	return err
 }
 
 // makeRoom collects garbage before a dictionary or window of so many bytes is made, if it is

@@ -189,7 +189,6 @@ func (s *Set) unpackAll(open opener) (kept *io.SectionReader, cut, err error) {
 		return nil, nil, err
 	}
 	kept, _, cut, err = s.spool.add(r, pack)
-	s.spool.doneWriting()
 	if ended := s.ended(); ended != nil { // what was kept is not all
 		return nil, nil, ended
 	}

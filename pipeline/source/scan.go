@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/alike"
+	"github.com/fio2es/fio2es/pipeline/internal/alike"
 )
 
 // Scan finds every file under the paths: "-" is standard input, a folder is walked,
@@ -36,7 +36,6 @@ func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
 	s.alike.More(func(kind string, n int) {
 		set.Problems = append(set.Problems, &Problem{Name: "and " + strconv.Itoa(n) + " more like this", Err: errors.New(kind)})
 	})
-	set.spool.doneWriting()
 	return set, nil
 }
 

@@ -1,27 +1,40 @@
 package source
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"sync"
 )
 
 // errSpool marks failures of the spool itself, such as a full disk; they stop a
 // scan, because nothing more can be kept.
 var errSpool = errors.New("spool failed")
 
+const (
+	// spoolPart is how much memory the spool takes at a time.
+	spoolPart = 256 << 10
+	// chunkLen is how much is read before it is packed. What is longer is packed by another goroutine
+	// while the next chunk is decoded. With short chunks the goroutines wait for each other.
+	chunkLen = 16 * packBlock
+	// chunksAhead is how many chunks are between the two.
+	chunksAhead = 3
+)
+
+// chunks has buffers of what is read and not packed yet.
+var chunks = sync.Pool{New: func() any { return new([chunkLen]byte) }}
+
 // spool keeps what is read only once: in memory first, and in one temporary file after
-// that. One goroutine writes; what it has written may be read by many.
+// that. One goroutine adds; what was added may be read by many.
 type spool struct {
 	dir    string
-	memory int64 // bytes that may still be kept in memory
-	file   *os.File
-	end    int64  // length of file
-	linked string // name of file if it could not be removed while open
-
-	block, entry []byte // scratch
+	memory int64    // bytes that are kept in memory
+	parts  [][]byte // of spoolPart each, made when they are written to
+	file   *os.File // has what follows
+	linked string   // name of file if it could not be removed while open
+	end    int64    // bytes kept
 }
 
 // packer appends a block to dst.
@@ -31,46 +44,99 @@ type packer func(dst, block []byte) []byte
 // kept, how many bytes that was unpacked, what ended r early (it is kept up to there), and a
 // failure of the spool.
 func (s *spool) add(r io.Reader, pack packer) (kept *io.SectionReader, size int64, cut, err error) {
-	if s.block == nil {
-		s.block = make([]byte, packBlock)
+	start := s.end
+	chunk := chunks.Get().(*[chunkLen]byte)
+	n, cut := readFull(r, chunk[:])
+	if size = int64(n); cut != nil {
+		err = s.keep(chunk[:n], pack)
+		chunks.Put(chunk)
+	} else {
+		var more int64
+		more, cut, err = s.addLong(chunk, r, pack)
+		size += more
 	}
-	s.entry = s.entry[:0]
-	start, isInFile := s.end, false
-	for cut == nil {
-		var n int
-		n, cut = readBlock(r, s.block)
-		size += int64(n)
-		s.entry = pack(s.entry, s.block[:n])
-		if isInFile = isInFile || int64(len(s.entry)) > s.memory; !isInFile {
-			continue
-		}
-		if err := s.append(s.entry); err != nil {
-			return nil, 0, nil, fmt.Errorf("%w: %w", errSpool, err)
-		}
-		s.entry = s.entry[:0]
+	if err != nil {
+		return nil, 0, nil, fmt.Errorf("%w: %w", errSpool, err)
 	}
 	if cut == io.EOF {
 		cut = nil
 	}
-	if isInFile {
-		return io.NewSectionReader(s.file, start, s.end-start), size, cut, nil
-	}
-	s.memory -= int64(len(s.entry))
-	return io.NewSectionReader(bytes.NewReader(bytes.Clone(s.entry)), 0, int64(len(s.entry))), size, cut, nil
+	return io.NewSectionReader(s, start, s.end-start), size, cut, nil
 }
 
-// readBlock fills block, as far as r goes.
-func readBlock(r io.Reader, block []byte) (n int, err error) {
-	for n < len(block) && err == nil {
+// addLong is add for the first chunk and what follows it.
+func (s *spool) addLong(first *[chunkLen]byte, r io.Reader, pack packer) (size int64, cut, err error) {
+	type part struct {
+		chunk *[chunkLen]byte
+		n     int
+	}
+	parts, done := make(chan part, chunksAhead), make(chan error, 1)
+	go func() {
+		for p := range parts {
+			err := s.keep(p.chunk[:p.n], pack)
+			chunks.Put(p.chunk)
+			if err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	for p := (part{first, chunkLen}); ; {
+		select {
+		case parts <- p:
+		case err := <-done: // the rest need not be read
+			return 0, nil, err
+		}
+		if cut != nil {
+			close(parts)
+			return size, cut, <-done
+		}
+		p.chunk = chunks.Get().(*[chunkLen]byte)
+		p.n, cut = readFull(r, p.chunk[:])
+		size += int64(p.n)
+	}
+}
+
+// keep packs a chunk.
+func (s *spool) keep(chunk []byte, pack packer) error {
+	packed := packs.Get().(*[mostPacked]byte)
+	defer packs.Put(packed)
+	for block := range slices.Chunk(chunk, packBlock) {
+		if err := s.append(pack(packed[:0], block)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readFull fills buf, as far as r goes.
+func readFull(r io.Reader, buf []byte) (n int, err error) {
+	for n < len(buf) && err == nil {
 		var more int
-		more, err = r.Read(block[n:])
+		more, err = r.Read(buf[n:])
 		n += more
 	}
 	return n, err
 }
 
-// append writes to the temporary file.
+// append adds packed bytes.
 func (s *spool) append(p []byte) error {
+	if s.parts == nil && s.memory > 0 { // all at once, because others read it
+		s.parts = make([][]byte, (s.memory+spoolPart-1)/spoolPart)
+	}
+	for len(p) > 0 && s.end < s.memory {
+		i, at := s.end/spoolPart, s.end%spoolPart
+		if s.parts[i] == nil {
+			s.parts[i] = make([]byte, min(spoolPart, s.memory-s.end))
+		}
+		n := copy(s.parts[i][at:], p)
+		s.end += int64(n)
+		p = p[n:]
+	}
+	if len(p) == 0 {
+		return nil
+	}
 	if s.file == nil {
 		f, err := os.CreateTemp(s.dir, "spool-*")
 		if err != nil {
@@ -81,17 +147,27 @@ func (s *spool) append(p []byte) error {
 			s.linked = f.Name()
 		}
 	}
-	n, err := s.file.WriteAt(p, s.end)
+	n, err := s.file.WriteAt(p, s.end-max(s.memory, 0))
 	s.end += int64(n)
 	return err
 }
 
-// doneWriting frees what only add needs.
-func (s *spool) doneWriting() { s.block, s.entry = nil, nil }
+// ReadAt implements io.ReaderAt for what was added.
+func (s *spool) ReadAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) && off < s.memory {
+		more := copy(p[n:], s.parts[off/spoolPart][off%spoolPart:])
+		n += more
+		off += int64(more)
+	}
+	if n == len(p) {
+		return n, nil
+	}
+	more, err := s.file.ReadAt(p[n:], off-max(s.memory, 0))
+	return n + more, err
+}
 
 // close removes the temporary file.
 func (s *spool) close() error {
-	s.doneWriting()
 	if s.file == nil {
 		return nil
 	}

@@ -1,79 +1,111 @@
 package estest
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
+	"maps"
 	"slices"
+	"strings"
 )
 
-// aggregate answers composite aggregations of terms, each with value_counts, all on one
-// page, as fio2es uses them. The caller has locked s.mu.
-func (s *Server) aggregate(found []hit, body []byte) map[string]any {
-	var request struct {
-		Aggs map[string]struct {
-			Composite struct {
-				Sources []map[string]struct {
-					Terms struct{ Field string }
-				}
-			}
-			Aggs map[string]struct {
-				Count struct{ Field string } `json:"value_count"`
-			}
-		}
-	}
-	if json.Unmarshal(body, &request) != nil || len(request.Aggs) == 0 {
-		return nil
-	}
-	answer := map[string]any{}
-	for name, agg := range request.Aggs {
-		buckets := map[string]map[string]any{}
-		for _, h := range found {
-			var doc map[string]any
-			_ = json.Unmarshal(s.indices[h.index].visible[h.id], &doc) // was checked when it came
-			key, label := map[string]any{}, ""
-			for _, source := range agg.Composite.Sources {
-				for as, by := range source {
-					key[as] = lookup(doc, by.Terms.Field)
-					label += fmt.Sprintf("%q ", key[as])
-				}
-			}
-			b := buckets[label]
-			if b == nil {
-				b = map[string]any{"key": key, "doc_count": 0, "order": label}
-				buckets[label] = b
-			}
-			weight := 1 // doc_count is not the number of documents
-			if n, ok := doc["_doc_count"].(float64); ok {
-				weight = int(n)
-			}
-			b["doc_count"] = b["doc_count"].(int) + weight
-			for as, sub := range agg.Aggs {
-				value, _ := b[as].(map[string]any)
-				if value == nil {
-					value = map[string]any{"value": 0}
-					b[as] = value
-				}
-				if lookup(doc, sub.Count.Field) != nil {
-					value["value"] = value["value"].(int) + 1
-				}
-			}
-		}
-		answer[name] = map[string]any{"buckets": sorted(buckets)}
-	}
-	return answer
+// aggregation groups documents by keyword fields and counts the values of others in each group.
+type aggregation struct {
+	Composite struct {
+		Size    *int              `json:"size"`
+		After   map[string]string `json:"after"`
+		Sources []map[string]struct {
+			Terms struct {
+				Field string `json:"field"`
+			} `json:"terms"`
+		} `json:"sources"`
+	} `json:"composite"`
+	Aggs map[string]struct {
+		Count struct {
+			Field string `json:"field"`
+		} `json:"value_count"`
+	} `json:"aggs"`
 }
 
-func sorted(buckets map[string]map[string]any) []any {
-	all := make([]map[string]any, 0, len(buckets))
-	for _, b := range buckets {
-		all = append(all, b)
+// aggregate answers composite aggregations, in the order of the keys and page by page.
+func (s *store) aggregate(r *search, docs []*document) (any, error) {
+	if r.Size == nil || *r.Size != 0 {
+		return nil, unknown("aggregations beside hits")
 	}
-	slices.SortFunc(all, func(a, b map[string]any) int { return cmp.Compare(a["order"].(string), b["order"].(string)) })
-	out := make([]any, len(all))
-	for i, b := range all {
-		delete(b, "order")
-		out[i] = b
+	answer := map[string]any{}
+	for name, agg := range r.Aggs {
+		buckets := map[string]map[string]any{} // by the texts of their keys
+		for _, d := range docs {
+			key, err := s.key(&agg, d)
+			if err != nil || key == nil {
+				if err != nil {
+					return nil, err
+				}
+				continue // a document without one of the fields is in no group
+			}
+			b := buckets[agg.text(key)]
+			if b == nil {
+				b = map[string]any{"key": key, "doc_count": int64(0)}
+				for as := range agg.Aggs {
+					b[as] = map[string]int{"value": 0}
+				}
+				buckets[agg.text(key)] = b
+			}
+			weight := int64(1) // doc_count is not the number of documents
+			if n, ok := d.fields["_doc_count"].(json.Number); ok {
+				weight, _ = n.Int64()
+			}
+			b["doc_count"] = b["doc_count"].(int64) + weight
+			for as, sub := range agg.Aggs {
+				values, err := s.values(d, sub.Count.Field)
+				if err != nil {
+					return nil, err
+				}
+				b[as].(map[string]int)["value"] += len(values)
+			}
+		}
+		answer[name] = agg.page(buckets)
 	}
-	return out
+	return answer, nil
+}
+
+// key is a document's group.
+func (s *store) key(agg *aggregation, d *document) (map[string]string, error) {
+	key := map[string]string{}
+	for _, source := range agg.Composite.Sources {
+		for as, by := range source {
+			v, err := s.value(d, by.Terms.Field)
+			text, ok := v.(string)
+			if err != nil || !ok {
+				return nil, err
+			}
+			key[as] = text
+		}
+	}
+	return key, nil
+}
+
+// text is where a key is in the order of keys.
+func (a *aggregation) text(key map[string]string) string {
+	var b strings.Builder
+	for _, source := range a.Composite.Sources {
+		for as := range source {
+			b.WriteString(key[as] + "\x00")
+		}
+	}
+	return b.String()
+}
+
+func (a *aggregation) page(buckets map[string]map[string]any) any {
+	size := 10
+	if a.Composite.Size != nil {
+		size = *a.Composite.Size
+	}
+	page := []any{}
+	result := map[string]any{}
+	for _, at := range slices.Sorted(maps.Keys(buckets)) {
+		if (a.Composite.After == nil || at > a.text(a.Composite.After)) && len(page) < size {
+			page, result["after_key"] = append(page, buckets[at]), buckets[at]["key"]
+		}
+	}
+	result["buckets"] = page
+	return result
 }

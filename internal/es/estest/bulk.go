@@ -2,7 +2,6 @@ package estest
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,10 +11,10 @@ import (
 
 // bulk stores documents of index actions. An action without its document is left out,
 // silently, as a real server does.
-func (s *Server) bulk(r *http.Request, body []byte, f Fault) (int, any) {
+func (s *Server) bulk(r *http.Request, body []byte, f Fault) (any, error) {
 	s.mu.Lock()
 	s.now++
-	s.top, s.bytes = max(s.top, s.now), s.bytes+int64(len(body))
+	s.top = max(s.top, s.now)
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
@@ -31,10 +30,10 @@ func (s *Server) bulk(r *http.Request, body []byte, f Fault) (int, any) {
 		wait(r, f.Wait/2)
 	}
 	if len(body) == 0 {
-		return http.StatusBadRequest, failure(http.StatusBadRequest, "parse_exception", "request body is required")
+		return nil, no(http.StatusBadRequest, "parse_exception", "request body is required")
 	}
 	if body[len(body)-1] != '\n' {
-		return http.StatusBadRequest, failure(http.StatusBadRequest, "illegal_argument_exception", "The bulk request must be terminated by a newline [\\n]")
+		return nil, no(http.StatusBadRequest, "illegal_argument_exception", "The bulk request must be terminated by a newline [\\n]")
 	}
 	lines := bytes.Split(body[:len(body)-1], []byte{'\n'})
 	items, failed := []any{}, false
@@ -47,8 +46,8 @@ func (s *Server) bulk(r *http.Request, body []byte, f Fault) (int, any) {
 				ID    string `json:"_id"`
 			} `json:"index"`
 		}
-		if err := json.Unmarshal(lines[i], &action); err != nil {
-			return http.StatusBadRequest, failure(http.StatusBadRequest, "x_content_parse_exception", "[1:6] "+err.Error())
+		if err := strict(lines[i], &action); err != nil {
+			return nil, err
 		}
 		for _, item := range s.item(i/2, action.Index.Index, action.Index.ID, lines[i+1], f) {
 			failed = failed || item["error"] != nil
@@ -56,12 +55,12 @@ func (s *Server) bulk(r *http.Request, body []byte, f Fault) (int, any) {
 		}
 	}
 	if len(items) == 0 && f.Kind != ItemsLost && f.Kind != ItemsHidden {
-		return http.StatusBadRequest, failure(http.StatusBadRequest, "action_request_validation_exception", "Validation Failed: 1: no requests added;")
+		return nil, no(http.StatusBadRequest, "action_request_validation_exception", "Validation Failed: 1: no requests added;")
 	}
 	if f.Kind == Unordered {
 		slices.Reverse(items)
 	}
-	return http.StatusOK, filter(r, map[string]any{"took": 1, "errors": failed, "items": items})
+	return filter(r, map[string]any{"took": 1, "errors": failed, "items": items}), nil
 }
 
 // item is what one document gets: one item, or as many as the fault makes of it.
@@ -96,15 +95,15 @@ func (s *Server) item(i int, index, id string, source []byte, f Fault) []map[str
 	case ItemsLost:
 		return nil
 	}
-	if !json.Valid(source) {
-		return refused(http.StatusBadRequest, "mapper_parsing_exception", "failed to parse")
-	}
 	if s.Refuse != nil {
 		if reason := s.Refuse(index, id, source); reason != "" {
 			return refused(http.StatusBadRequest, "mapper_parsing_exception", reason)
 		}
 	}
-	stored := s.store(index, id, source)
+	stored, err := s.put(index, id, source)
+	if err != nil {
+		return refused(http.StatusBadRequest, "mapper_parsing_exception", "failed to parse")
+	}
 	switch kind {
 	case ItemsHidden:
 		return nil

@@ -2,6 +2,7 @@ package estest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -24,22 +25,31 @@ type Server struct {
 	ByteTime  time.Duration  // that a bulk request takes for each byte, unpacked, one request after the other
 	Mapped    string         // type of the field latency.histogram in all indices; default "histogram"
 
+	// Fields are the types of all fields that can be searched, by name or pattern: keyword, long, boolean
+	// or date. Nil: any field can be searched.
+	Fields map[string]string
+
 	// Refuse is why a document is rejected (400 mapper_parsing_exception), or empty.
 	Refuse func(index, id string, source []byte) string
 
-	turn     chan struct{} // of bulk requests that take their time: no mutex, for which synctest does not wait
-	mu       sync.Mutex
-	indices  map[string]*index
+	// Before sees each request first. When it returns true it has answered. It may send requests.
+	Before func(w http.ResponseWriter, r *http.Request, body []byte) bool
+
+	turn chan struct{} // of bulk requests that take their time: no mutex, for which synctest does not wait
+	mu   sync.Mutex
+	store
 	faults   []Fault
 	down     time.Time
 	requests map[string]int // by the last part of the path
-	bytes    int64          // unpacked, of bulk requests
 	now, top int            // bulk requests at once
 }
 
 // New is an empty server that has the given templates, all of version 1.
 func New(templates ...string) *Server {
-	s := &Server{Templates: make(map[string]int), indices: make(map[string]*index), requests: make(map[string]int), turn: make(chan struct{}, 1)}
+	s := &Server{
+		Templates: make(map[string]int), requests: make(map[string]int), turn: make(chan struct{}, 1),
+		store: store{indices: make(map[string]*index), pits: make(map[string]*pit)},
+	}
 	for _, name := range templates {
 		s.Templates[name] = 1
 	}
@@ -64,10 +74,14 @@ func (s *Server) AtOnce() int {
 func (s *Server) Documents(index string) map[string]json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if in := s.indices[index]; in != nil {
-		return maps.Clone(in.docs)
+	if s.indices[index] == nil {
+		return nil
 	}
-	return nil
+	all := map[string]json.RawMessage{}
+	for id, d := range s.indices[index].docs {
+		all[id] = d.source
+	}
+	return all
 }
 
 // Indices are the names of all indices, sorted.
@@ -97,7 +111,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, Fault{Kind: TooLarge})
 		return
 	}
-	status, answer := s.route(r, body, fault)
+	if s.Before != nil && s.Before(w, r, body) {
+		return
+	}
+	answer, err := s.route(r, body, fault)
+	status = http.StatusOK
+	if no, ok := err.(*refusal); ok {
+		status, answer = no.status, no.body
+	}
 	s.answer(w, r, status, answer, fault)
 }
 
@@ -165,49 +186,71 @@ func wait(r *http.Request, d time.Duration) {
 	}
 }
 
+// known are the parameters of requests, by the last part of the path.
+var known = map[string]string{
+	"_bulk": "filter_path", "_refresh": "ignore_unavailable allow_no_indices", "_count": "ignore_unavailable allow_no_indices",
+	"_pit": "keep_alive allow_no_indices", "_search": "allow_partial_search_results ignore_unavailable allow_no_indices",
+	"_delete_by_query": "conflicts refresh max_docs ignore_unavailable allow_no_indices",
+	"_update_by_query": "conflicts refresh max_docs ignore_unavailable allow_no_indices",
+}
+
 // route finds who answers.
-func (s *Server) route(r *http.Request, body []byte, f Fault) (int, any) {
+func (s *Server) route(r *http.Request, body []byte, f Fault) (any, error) {
 	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	last := path[len(path)-1]
+	last, params := path[len(path)-1], r.URL.Query()
+	if some, ok := known[last]; ok {
+		for name := range params {
+			if !slices.Contains(strings.Fields(some), name) {
+				return nil, unknown("request [%s] contains unrecognized parameter: [%s]", r.URL.Path, name)
+			}
+		}
+	}
+	if last == "_bulk" {
+		return s.bulk(r, body, f)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.store.fields = s.Fields
 	switch {
 	case r.URL.Path == "/":
-		return http.StatusOK, s.info()
-	case last == "_bulk":
-		return s.bulk(r, body, f)
+		return s.info(), nil
 	case path[0] == "_index_template" && len(path) == 2:
 		return s.templates(path[1])
 	case last == "_refresh":
-		return s.refresh(path[0], r)
+		return s.store.refresh(path[0], params)
 	case last == "_count":
-		return s.count(path[0], r, body)
-	case last == "_search":
-		return s.search(path[0], r, body)
-	case last == "_delete_by_query":
-		return s.byQuery(path[0], r, body, func(in *index, id string) { delete(in.docs, id) })
-	case last == "_update_by_query":
-		return s.updateByQuery(path[0], r, body)
+		return s.store.count(path[0], params, body)
+	case last == "_search" && len(path) <= 2:
+		return s.store.search(path[0], params, body)
+	case last == "_pit" && r.Method == http.MethodPost:
+		return s.openPIT(path[0], params)
+	case last == "_pit" && r.Method == http.MethodDelete:
+		return s.closePIT(body)
+	case last == "_delete_by_query", last == "_update_by_query":
+		return s.changeByQuery(path[0], last == "_update_by_query", params, body)
 	case len(path) == 4 && path[1] == "_mapping":
-		return s.fieldMapping(path[0], path[3])
+		return s.mapped(path[0], path[3], cmp.Or(s.Mapped, "histogram")), nil
 	case len(path) == 3 && path[1] == "_doc" && r.Method == http.MethodPut:
-		return s.putDocument(path[0], path[2], body, r)
+		item, err := s.put(path[0], path[2], body)
+		if err == nil && params.Get("refresh") == "true" {
+			s.indices[path[0]].refresh()
+		}
+		return item, err
 	case len(path) == 1 && r.Method == http.MethodPut:
-		return s.create(path[0])
+		s.create(path[0])
+		return map[string]any{"acknowledged": true, "shards_acknowledged": true, "index": path[0]}, nil
 	}
-	return http.StatusMethodNotAllowed, map[string]any{
+	return nil, &refusal{http.StatusMethodNotAllowed, map[string]any{
 		"error":  fmt.Sprintf("Incorrect HTTP method for uri [%s] and method [%s], allowed: [GET]", r.URL.Path, r.Method),
 		"status": http.StatusMethodNotAllowed,
-	}
+	}}
 }
 
 func (s *Server) info() any {
-	version := s.Version
-	if version == "" {
-		version = "8.6.1"
-	}
 	return map[string]any{
 		"name": "node-1", "cluster_name": "elastictest", "cluster_uuid": "tbbUtstHRMSfzTOpXd7ZTg",
 		"version": map[string]any{
-			"number": version, "build_flavor": "default", "build_type": "tar", "build_snapshot": false,
+			"number": cmp.Or(s.Version, "8.6.1"), "build_flavor": "default", "build_type": "tar", "build_snapshot": false,
 			"build_hash": "180c9830da956993e59e2cd70eb32b5e383ea42c", "build_date": "2023-01-24T21:35:11.506992272Z",
 			"lucene_version": "9.4.2", "minimum_wire_compatibility_version": "7.17.0", "minimum_index_compatibility_version": "7.0.0",
 		},
@@ -215,10 +258,10 @@ func (s *Server) info() any {
 	}
 }
 
-func (s *Server) templates(pattern string) (int, any) {
+func (s *Server) templates(pattern string) (any, error) {
 	found := []any{}
 	for _, name := range slices.Sorted(maps.Keys(s.Templates)) {
-		if matches(pattern, name) {
+		if matchesName(pattern, name) {
 			found = append(found, map[string]any{"name": name, "index_template": map[string]any{
 				"index_patterns": []string{name + "-*"}, "composed_of": []string{}, "priority": 200,
 				"_meta": map[string]any{"managed_by": "fio2es", "version": s.Templates[name]},
@@ -227,30 +270,9 @@ func (s *Server) templates(pattern string) (int, any) {
 	}
 	switch {
 	case len(found) > 0:
-		return http.StatusOK, map[string]any{"index_templates": found}
+		return map[string]any{"index_templates": found}, nil
 	case strings.Contains(pattern, "*"):
-		return http.StatusNotFound, map[string]any{"index_templates": found}
+		return nil, &refusal{http.StatusNotFound, map[string]any{"index_templates": found}}
 	}
-	return http.StatusNotFound, failure(http.StatusNotFound, "resource_not_found_exception", "index template matching ["+pattern+"] not found")
-}
-
-// failure is the body of an error.
-func failure(status int, kind, reason string) map[string]any {
-	cause := map[string]any{"type": kind, "reason": reason}
-	return map[string]any{
-		"error":  map[string]any{"root_cause": []any{cause}, "type": kind, "reason": reason},
-		"status": status,
-	}
-}
-
-func fail(w http.ResponseWriter, status int, kind, reason string) {
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(failure(status, kind, reason))
-}
-
-func writePage(w http.ResponseWriter, status int) {
-	w.Header().Del("X-Elastic-Product")
-	w.Header().Set("Content-Type", "text/html")
-	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, page, fmt.Sprintf("%d %s", status, http.StatusText(status)))
+	return nil, no(http.StatusNotFound, "resource_not_found_exception", "index template matching ["+pattern+"] not found")
 }

@@ -6,297 +6,220 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// index is a map of documents; searches see it as it was at the last refresh.
+// store is the documents of a cluster, and what searches see of them. Callers lock [Server].mu.
+type store struct {
+	fields  map[string]string // types by name or pattern; nil: all fields have types of their values
+	indices map[string]*index
+	pits    map[string]*pit // by any id that they had
+	open    int             // points in time
+	seq     int64           // of the last write
+	ids     int             // of points in time
+}
+
+// index is documents by id. Searches see those of the last refresh, in any order.
 type index struct {
-	docs    map[string]json.RawMessage
-	visible map[string]json.RawMessage
+	docs    map[string]*document
+	visible []*document
 }
 
-func newIndex() *index {
-	return &index{docs: make(map[string]json.RawMessage), visible: make(map[string]json.RawMessage)}
+type document struct {
+	index, id string
+	seq       int64 // of the write
+	source    json.RawMessage
+	fields    map[string]any
 }
 
-func (s *Server) create(name string) (int, any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *store) create(name string) *index {
 	if s.indices[name] == nil {
-		s.indices[name] = newIndex()
+		s.indices[name] = &index{docs: make(map[string]*document)}
 	}
-	return http.StatusOK, map[string]any{"acknowledged": true, "shards_acknowledged": true, "index": name}
+	return s.indices[name]
 }
 
-func (s *Server) putDocument(name, id string, body []byte, r *http.Request) (int, any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	item := s.store(name, id, body)
-	if r.URL.Query().Get("refresh") != "" {
-		s.indices[name].refresh()
+// put stores a document and returns its item.
+func (s *store) put(name, id string, source []byte) (map[string]any, error) {
+	s.seq++
+	d := &document{index: name, id: id, seq: s.seq, source: slices.Clone(source)}
+	if err := strict(source, &d.fields); err != nil {
+		return nil, err
 	}
-	return item["status"].(int), item
-}
-
-// store puts a document. The caller has locked s.mu.
-func (s *Server) store(name, id string, source []byte) map[string]any {
-	in := s.indices[name]
-	if in == nil {
-		in = newIndex()
-		s.indices[name] = in
-	}
+	in := s.create(name)
 	result, status, version := "created", http.StatusCreated, 1
 	if _, ok := in.docs[id]; ok {
 		result, status, version = "updated", http.StatusOK, 2
 	}
-	in.docs[id] = slices.Clone(source)
+	in.docs[id] = d
 	return map[string]any{
 		"_index": name, "_id": id, "_version": version, "result": result,
-		"_shards": map[string]int{"total": 1, "successful": 1, "failed": 0}, "_seq_no": 0, "_primary_term": 1, "status": status,
-	}
+		"_shards": shards(1), "_seq_no": d.seq, "_primary_term": 1, "status": status,
+	}, nil
 }
 
-func (in *index) refresh() { in.visible = maps.Clone(in.docs) }
+func (in *index) refresh() { in.visible = slices.Collect(maps.Values(in.docs)) }
 
-// find returns the indices that match names and patterns, joined by commas. The caller has locked s.mu.
-// A name that is missing is an error, unless the request lets it be.
-func (s *Server) find(patterns string, r *http.Request) ([]string, map[string]any) {
-	var names []string
+// find returns the indices that match names and patterns, joined by commas. A name that is missing
+// is an error, unless the request allows it.
+func (s *store) find(patterns string, params url.Values) ([]string, error) {
+	found := map[string]bool{}
 	for _, p := range strings.Split(patterns, ",") {
-		found := 0
+		some := false
 		for name := range s.indices {
-			if matches(p, name) {
-				names, found = append(names, name), found+1
+			if matchesName(p, name) {
+				found[name], some = true, true
 			}
 		}
-		if found == 0 && !strings.Contains(p, "*") && r.URL.Query().Get("ignore_unavailable") != "true" {
-			f := failure(http.StatusNotFound, "index_not_found_exception", "no such index ["+p+"]")
-			for _, e := range []any{f["error"], f["error"].(map[string]any)["root_cause"].([]any)[0]} {
-				maps.Copy(e.(map[string]any), map[string]any{
-					"resource.type": "index_or_alias", "resource.id": p, "index_uuid": "_na_", "index": p,
-				})
-			}
-			return nil, f
+		allowed := params.Get("ignore_unavailable") == "true" || strings.Contains(p, "*")
+		if !some && (!allowed || params.Get("allow_no_indices") == "false") {
+			return nil, noIndex(p)
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
+	return slices.Sorted(maps.Keys(found)), nil
 }
 
-func matches(pattern, name string) bool {
+func noIndex(name string) error {
+	body := failure(http.StatusNotFound, "index_not_found_exception", "no such index ["+name+"]")
+	for _, e := range []any{body["error"], body["error"].(map[string]any)["root_cause"].([]any)[0]} {
+		maps.Copy(e.(map[string]any), map[string]any{
+			"resource.type": "index_or_alias", "resource.id": name, "index_uuid": "_na_", "index": name,
+		})
+	}
+	return &refusal{http.StatusNotFound, body}
+}
+
+func matchesName(pattern, name string) bool {
 	ok, _ := path.Match(pattern, name)
 	return ok || pattern == "_all"
 }
 
-func shards(n int) map[string]int { return map[string]int{"total": n, "successful": n, "failed": 0} }
+func shards(n int) map[string]int {
+	return map[string]int{"total": n, "successful": n, "skipped": 0, "failed": 0}
+}
 
-func (s *Server) refresh(patterns string, r *http.Request) (int, any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	names, missing := s.find(patterns, r)
-	if missing != nil {
-		return http.StatusNotFound, missing
-	}
+func (s *store) refresh(patterns string, params url.Values) (any, error) {
+	names, err := s.find(patterns, params)
 	for _, name := range names {
 		s.indices[name].refresh()
 	}
-	return http.StatusOK, map[string]any{"_shards": shards(len(names))}
+	return map[string]any{"_shards": shards(len(names))}, err
 }
 
-// hit is a visible document that matches a query.
-type hit struct{ index, id string }
+// visible is what searches see of some indices, an element for each.
+func (s *store) visible(patterns string, params url.Values) ([][]*document, error) {
+	names, err := s.find(patterns, params)
+	var all [][]*document
+	for _, name := range names {
+		all = append(all, s.indices[name].visible)
+	}
+	return all, err
+}
 
-func (s *Server) hits(patterns string, r *http.Request, body []byte) ([]hit, int, map[string]any) {
-	names, missing := s.find(patterns, r)
-	if missing != nil {
-		return nil, 0, missing
+func (s *store) count(patterns string, params url.Values, body []byte) (any, error) {
+	all, err := s.visible(patterns, params)
+	if err != nil {
+		return nil, err
+	}
+	var request struct{ Query any }
+	if len(body) > 0 {
+		if err := strict(body, &request); err != nil {
+			return nil, err
+		}
+	}
+	found, err := s.matching(request.Query, slices.Concat(all...))
+	return map[string]any{"count": len(found), "_shards": shards(len(all))}, err
+}
+
+// matching are the documents that a query finds, in the same order.
+func (s *store) matching(query any, docs []*document) ([]*document, error) {
+	if query == nil {
+		return docs, nil
+	}
+	var found []*document
+	for _, d := range docs {
+		switch ok, err := s.matches(query, d); {
+		case err != nil:
+			return nil, err
+		case ok:
+			found = append(found, d)
+		}
+	}
+	return found, nil
+}
+
+// showPending is the one script that the stand-in knows.
+const showPending = "ctx._source.run.remove('pending')"
+
+// changeByQuery deletes the visible documents that a query finds, or takes run.pending out of them.
+// Those that were written since the last refresh are conflicts.
+func (s *store) changeByQuery(patterns string, update bool, params url.Values, body []byte) (any, error) {
+	all, err := s.visible(patterns, params)
+	if err != nil {
+		return nil, err
 	}
 	var request struct {
-		Query map[string]any `json:"query"`
+		Query  any
+		Script struct{ Lang, Source string }
 	}
-	if len(body) > 0 {
-		if err := json.Unmarshal(body, &request); err != nil {
-			return nil, 0, failure(http.StatusBadRequest, "x_content_parse_exception", err.Error())
-		}
+	if err := strict(body, &request); err != nil {
+		return nil, err
 	}
-	var found []hit
-	for _, name := range names {
-		in := s.indices[name]
-		for _, id := range slices.Sorted(maps.Keys(in.visible)) {
-			var doc map[string]any
-			_ = json.Unmarshal(in.visible[id], &doc) // was checked when it came
-			if match(request.Query, doc) {
-				found = append(found, hit{name, id})
-			}
-		}
+	if want := map[bool]string{true: showPending}[update]; request.Script.Source != want || update && request.Script.Lang != "painless" {
+		return nil, no(http.StatusBadRequest, "script_exception", fmt.Sprintf("compile error: %+v", request.Script))
 	}
-	return found, len(names), nil
-}
-
-func (s *Server) count(patterns string, r *http.Request, body []byte) (int, any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	found, n, missing := s.hits(patterns, r, body)
-	if missing != nil {
-		return missing["status"].(int), missing
+	found, err := s.matching(request.Query, slices.Concat(all...))
+	if err != nil {
+		return nil, err
 	}
-	sh := shards(n)
-	sh["skipped"] = 0
-	return http.StatusOK, map[string]any{"count": len(found), "_shards": sh}
-}
-
-func (s *Server) search(patterns string, r *http.Request, body []byte) (int, any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	found, n, missing := s.hits(patterns, r, body)
-	if missing != nil {
-		return missing["status"].(int), missing
-	}
-	request := struct{ Size int }{10}
-	_ = json.Unmarshal(body, &request) // hits has looked
-	total := map[string]any{"value": len(found), "relation": "eq"}
-	list := []any{}
-	for _, h := range found[:min(len(found), request.Size)] {
-		list = append(list, map[string]any{"_index": h.index, "_id": h.id, "_score": 1.0, "_source": s.indices[h.index].visible[h.id]})
-	}
-	sh := shards(n)
-	sh["skipped"] = 0
-	answer := map[string]any{
-		"took": 1, "timed_out": false, "_shards": sh,
-		"hits": map[string]any{"total": total, "max_score": 1.0, "hits": list},
-	}
-	if aggregations := s.aggregate(found, body); aggregations != nil {
-		answer["aggregations"] = aggregations
-	}
-	return http.StatusOK, answer
-}
-
-// updateByQuery knows one script: that which takes run.pending out.
-func (s *Server) updateByQuery(patterns string, r *http.Request, body []byte) (int, any) {
-	var request struct{ Script struct{ Lang, Source string } }
-	if err := json.Unmarshal(body, &request); err != nil || request.Script.Lang != "painless" || request.Script.Source != "ctx._source.run.remove('pending')" {
-		return http.StatusBadRequest, failure(http.StatusBadRequest, "script_exception", fmt.Sprintf("compile error: %+v, %v", request.Script, err))
-	}
-	return s.byQuery(patterns, r, body, func(in *index, id string) {
-		in.docs[id] = bytes.Replace(in.docs[id], []byte(`"pending":true,`), nil, 1)
-	})
-}
-
-// byQuery changes the visible documents that a query finds.
-func (s *Server) byQuery(patterns string, r *http.Request, body []byte, change func(in *index, id string)) (int, any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	found, _, missing := s.hits(patterns, r, body)
-	if missing != nil {
-		return missing["status"].(int), missing
-	}
-	if limit, err := strconv.Atoi(r.URL.Query().Get("max_docs")); err == nil {
+	if limit, err := strconv.Atoi(params.Get("max_docs")); err == nil {
 		found = found[:min(len(found), limit)]
 	}
-	changed, conflicts := 0, 0
-	for _, h := range found {
-		in := s.indices[h.index]
-		if string(in.docs[h.id]) != string(in.visible[h.id]) {
-			conflicts++ // it was written since the refresh
+	changed, conflicts, touched := 0, 0, map[*index]bool{}
+	for _, d := range found {
+		in := s.indices[d.index]
+		touched[in] = true
+		switch {
+		case in.docs[d.id] != d && params.Get("conflicts") != "proceed":
+			return nil, no(http.StatusConflict, "version_conflict_engine_exception", "["+d.id+"]: version conflict")
+		case in.docs[d.id] != d:
+			conflicts++
 			continue
+		case update:
+			if _, err := s.put(d.index, d.id, bytes.Replace(d.source, []byte(`"pending":true,`), nil, 1)); err != nil {
+				return nil, err
+			}
+		default:
+			delete(in.docs, d.id)
 		}
-		change(in, h.id)
 		changed++
 	}
-	if r.URL.Query().Get("refresh") == "true" {
-		for _, h := range found {
-			s.indices[h.index].refresh()
+	for in := range touched {
+		if params.Get("refresh") == "true" {
+			in.refresh()
 		}
 	}
-	what := map[bool]string{true: "updated", false: "deleted"}[strings.HasSuffix(r.URL.Path, "_update_by_query")]
-	return http.StatusOK, map[string]any{
-		"took": 1, "timed_out": false, "total": len(found), what: changed, "batches": min(len(found), 1),
+	return map[string]any{
+		"took": 1, "timed_out": false, "total": len(found), map[bool]string{true: "updated", false: "deleted"}[update]: changed, "batches": min(len(found), 1),
 		"version_conflicts": conflicts, "noops": 0, "retries": map[string]int{"bulk": 0, "search": 0},
 		"throttled_millis": 0, "requests_per_second": -1.0, "throttled_until_millis": 0, "failures": []any{},
-	}
+	}, nil
 }
 
-func (s *Server) fieldMapping(pattern, field string) (int, any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	kind := s.Mapped
-	if kind == "" {
-		kind = "histogram"
-	}
+// mapped has all indices map a field as one type.
+func (s *store) mapped(pattern, field, kind string) any {
 	answer := map[string]any{}
 	for name := range s.indices {
-		if matches(pattern, name) {
+		if matchesName(pattern, name) {
 			last := field[strings.LastIndexByte(field, '.')+1:]
 			answer[name] = map[string]any{"mappings": map[string]any{
 				field: map[string]any{"full_name": field, "mapping": map[string]any{last: map[string]any{"type": kind}}},
 			}}
 		}
 	}
-	return http.StatusOK, answer
-}
-
-// match knows match_all, term, terms, exists and bool of these; of should, one has to match.
-func match(query, doc map[string]any) bool {
-	for kind, arg := range query {
-		args, _ := arg.(map[string]any)
-		for field, want := range args {
-			if !matchOne(kind, field, want, doc) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func matchOne(kind, field string, want any, doc map[string]any) bool {
-	switch kind {
-	case "bool":
-		if field == "should" {
-			return slices.ContainsFunc(list(want), func(q any) bool { return match(q.(map[string]any), doc) })
-		}
-		for _, q := range list(want) {
-			if match(q.(map[string]any), doc) == (field == "must_not") {
-				return false
-			}
-		}
-		return true
-	case "term":
-		return fmt.Sprint(lookup(doc, field)) == fmt.Sprint(want)
-	case "terms":
-		return slices.ContainsFunc(list(lookup(doc, field)), func(v any) bool { return slices.Contains(list(want), v) })
-	case "exists":
-		return lookup(doc, fmt.Sprint(want)) != nil
-	}
-	return kind == "match_all"
-}
-
-func list(v any) []any {
-	if l, ok := v.([]any); ok {
-		return l
-	}
-	return []any{v}
-}
-
-// lookup follows a path such as run.id. In a list of objects it returns the list of their values.
-func lookup(doc map[string]any, field string) any {
-	if v, ok := doc[field]; ok {
-		return v
-	}
-	first, rest, _ := strings.Cut(field, ".")
-	switch in := doc[first].(type) {
-	case map[string]any:
-		return lookup(in, rest)
-	case []any:
-		var all []any
-		for _, one := range in {
-			if one, ok := one.(map[string]any); ok {
-				all = append(all, lookup(one, rest))
-			}
-		}
-		return all
-	}
-	return nil
+	return answer
 }

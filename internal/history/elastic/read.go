@@ -18,12 +18,12 @@ import (
 const mostTerms = 10_000
 
 // Run implements [history.Store].
-func (e *Store) Run(ctx context.Context, id string) (*mapping.Run, error) {
+func (e *reader) Run(ctx context.Context, id string) (*mapping.Run, error) {
 	run, err := e.find(ctx, id)
 	return run, e.fail(ctx, "read", err)
 }
 
-func (e *Store) find(ctx context.Context, id string) (*mapping.Run, error) {
+func (e *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 	type named struct{ Run struct{ ID string } }
 	f, err := search[named](ctx, e, "find run", e.runs(), &request{
 		Size: history.Candidates + 1, Query: es.All(es.Prefix("run.id", id)), Sort: []any{ascending("run.id")}, Source: []string{"run.id"},
@@ -48,7 +48,7 @@ func (e *Store) find(ctx context.Context, id string) (*mapping.Run, error) {
 }
 
 // fetch is the run with a whole id.
-func (e *Store) fetch(ctx context.Context, id string) (*mapping.Run, error) {
+func (e *reader) fetch(ctx context.Context, id string) (*mapping.Run, error) {
 	f, err := search[runDoc](ctx, e, "read run", e.runs(), &request{
 		Size: 1, Query: es.All(es.Term("run.id", id)), Sort: []any{ascending("run.id")},
 	})
@@ -66,7 +66,7 @@ func (e *Store) fetch(ctx context.Context, id string) (*mapping.Run, error) {
 }
 
 // Runs implements [history.Store].
-func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
+func (e *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
 	const light, whole = 500, 20 // runs of a first page: some KB each, or a hundred
 	return f.Select(func(yield func(*mapping.Run, error) bool) {
 		id, err := e.openPIT(ctx, e.runs())
@@ -74,18 +74,18 @@ func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 			yield(nil, e.fail(ctx, "read", err))
 			return
 		}
-		all := func(*runDoc) bool { return true }
-		s := &scan[runDoc]{e: e, verb: "list runs", keep: all, ahead: e.limits.ahead, request: request{
-			PIT: &pit{ID: id}, Size: min(whole, e.limits.pageHits), Query: runQuery(&f),
+		ahead := e.limits.ahead
+		s := &scan[runDoc]{e: e, verb: "list runs", request: request{
+			PIT: &pit{ID: id, KeepAlive: e.keepAlive()}, Size: min(whole, e.limits.pageHits), Query: runQuery(&f),
 			Sort: []any{descending("@timestamp"), ascending("run.id")},
 		}}
 		if f.Light {
 			s.request.Size, s.request.Source = min(light, e.limits.pageHits), excludes(heavy...)
 		}
 		if f.Limit > 0 && f.Text == "" {
-			s.request.Size, s.ahead = min(s.request.Size, f.Limit), 0
+			s.request.Size, ahead = min(s.request.Size, f.Limit), 0
 		}
-		for d, err := range s.documents(ctx) {
+		for d, err := range s.documents(ctx, ahead) {
 			run := (*mapping.Run)(nil)
 			if err == nil {
 				run, err = d.result()
@@ -102,7 +102,7 @@ var heavy = append([]string{"source.list"}, bins...)
 
 // Intervals implements [history.Store]. It reads from a point in time: one state of the history,
 // even if the caller is slow.
-func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
+func (e *reader) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
 	const first = 200 // documents of a first page
 	sel.Level = max(sel.Level, mapping.Cluster)
 	return func(yield func(*mapping.Interval, error) bool) {
@@ -115,17 +115,13 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 			return
 		}
 		s := &scan[mapping.Interval]{
-			e: e, verb: "read intervals", ahead: e.limits.ahead,
+			e: e, verb: "read intervals",
 			request: request{
-				PIT: &pit{ID: id}, Size: min(first, e.limits.pageHits), Query: intervalQuery(&sel, runs),
+				PIT: &pit{ID: id, KeepAlive: e.keepAlive()}, Size: min(first, e.limits.pageHits), Query: intervalQuery(&sel, runs),
 				Sort: []any{
 					ascending("@timestamp"), optional("fio.direction", "_first"), optional("host.name", "_first"),
 					optional("fio.job", "_first"), ascending("run.id"), optional("part", 0),
 				},
-			},
-			keep: func(d *mapping.Interval) bool { // the query checks runs and versions separately
-				r, ok := runs[d.Run.ID]
-				return ok && r.ingest == d.Run.Ingest
 			},
 			reopen: func(ctx context.Context) (string, error) {
 				id, _, err := e.settle(ctx, &sel, runs)
@@ -135,7 +131,12 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 		if sel.Light {
 			s.request.Source = excludes("latency.histogram")
 		}
-		for d, err := range s.documents(ctx) {
+		for d, err := range s.documents(ctx, e.limits.ahead) {
+			if err == nil {
+				if run, ok := runs[d.Run.ID]; !ok || run.ingest != d.Run.Ingest {
+					continue // the query checks runs and versions separately
+				}
+			}
 			if !yield(d, e.fail(ctx, "read", err)) {
 				return
 			}
@@ -180,7 +181,7 @@ type finished struct {
 // A version's documents are all visible before its run's document is, and they are removed
 // only after another version is visible. So if the run's document is the same before and
 // after, the point in time that was opened in between has all documents.
-func (e *Store) settle(ctx context.Context, sel *history.Selection, runs map[string]finished) (string, map[string]finished, error) {
+func (e *reader) settle(ctx context.Context, sel *history.Selection, runs map[string]finished) (string, map[string]finished, error) {
 	for try := range e.limits.settle {
 		before, err := e.finished(ctx, sel.Runs)
 		if err != nil || len(before) == 0 && runs == nil || sel.Level > mapping.Job {
@@ -226,7 +227,7 @@ func isWithin(a, b map[string]finished) bool {
 
 // Versions are the current versions (run.ingest) of those of the given runs that the history
 // has, by id. One request reads thousands of them.
-func (e *Store) Versions(ctx context.Context, ids []string) (map[string]string, error) {
+func (e *reader) Versions(ctx context.Context, ids []string) (map[string]string, error) {
 	if len(ids) == 0 {
 		return map[string]string{}, nil
 	}
@@ -242,7 +243,7 @@ func (e *Store) Versions(ctx context.Context, ids []string) (map[string]string, 
 }
 
 // finished are the finished runs with these ids; without ids, all finished runs.
-func (e *Store) finished(ctx context.Context, ids []string) (map[string]finished, error) {
+func (e *reader) finished(ctx context.Context, ids []string) (map[string]finished, error) {
 	out := map[string]finished{}
 	if len(ids) == 0 {
 		return out, e.addFinished(ctx, out, es.All())
@@ -255,18 +256,23 @@ func (e *Store) finished(ctx context.Context, ids []string) (map[string]finished
 	return out, nil
 }
 
-func (e *Store) addFinished(ctx context.Context, to map[string]finished, query any) error {
-	const verb = "find versions of runs"
-	r := request{
+func (e *reader) addFinished(ctx context.Context, to map[string]finished, query any) error {
+	type version struct{ Run struct{ ID, Ingest string } }
+	s := scan[version]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
 		Size: e.limits.pageHits, Query: query, Sort: []any{ascending("run.id")},
 		Source: []string{"run.id", "run.ingest"}, Sequence: true,
-	}
-	type version struct{ Run struct{ ID, Ingest string } }
-	return eachPage(ctx, e, verb, e.runs(), &r, func(hits []hit[version]) error {
-		runs, err := documents(hits)
+	}}
+	for hits, err := range s.pages(ctx) {
+		var runs []*version
+		if err == nil {
+			runs, err = documents(hits)
+		}
+		if err != nil {
+			return err
+		}
 		for i, run := range runs {
 			to[run.Run.ID] = finished{run.Run.Ingest, hits[i].Seq, hits[i].Term}
 		}
-		return err
-	})
+	}
+	return nil
 }

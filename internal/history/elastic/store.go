@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/url"
 	"time"
 
@@ -31,9 +30,14 @@ import (
 //   - Documents of a version that replaces another one are pending ([mapping.PendingField])
 //     until the other one is removed.
 type Store struct {
-	client *es.Client
+	*reader
 	writer *bulk.Writer
-	prefix string // of all indices
+}
+
+// reader reads the documents of a history.
+type reader struct {
+	indices
+	client *es.Client
 	limits limits
 	large  chan struct{} // full while a large answer is read
 }
@@ -43,7 +47,6 @@ type limits struct {
 	settle     int           // attempts to find a state in which no run is being replaced
 	pageBytes  int           // size of a page, about
 	pageHits   int           // documents of a page, at most
-	keys       int           // sort keys that one request reads; 10,000 at most
 	ahead      int           // pages that are read ahead
 	answer     int64         // bytes of an answer with several documents, at most
 	document   int64         // bytes of an answer with one document, at most
@@ -53,7 +56,7 @@ type limits struct {
 
 var usualLimits = limits{
 	settle:    20,
-	pageBytes: 4 << 20, pageHits: 5000, keys: 10_000, ahead: 3,
+	pageBytes: 4 << 20, pageHits: 5000, ahead: 1,
 	answer: 16 << 20, document: mapping.MaxRunBytes + 1<<20,
 	keepAlive: 5 * time.Minute, closeAfter: 500 * time.Millisecond, // so that Ctrl-C ends within a second
 }
@@ -64,7 +67,8 @@ func New(c *es.Client, opt bulk.Options) *Store {
 	if opt.Prefix == "" {
 		opt.Prefix = mapping.DefaultPrefix
 	}
-	return &Store{client: c, writer: bulk.New(c, opt), prefix: opt.Prefix, limits: usualLimits, large: make(chan struct{}, 1)}
+	r := &reader{client: c, indices: indices{opt.Prefix}, limits: usualLimits, large: make(chan struct{}, 1)}
+	return &Store{reader: r, writer: bulk.New(c, opt)}
 }
 
 // Close ends requests under way and waits for them. It fails if documents were not stored:
@@ -75,13 +79,6 @@ func (e *Store) Close() error { return e.writer.Close() }
 // about documents of earlier calls.
 func (e *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return e.fail(ctx, "write to", e.writer.Put(ctx, docs))
-}
-
-// PutEncoded is Put for documents that are encoded already, up to an error. It returns how
-// many it has taken.
-func (e *Store) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error) {
-	n, err := e.writer.PutEncoded(ctx, docs)
-	return n, e.fail(ctx, "write to", err)
 }
 
 // Flush waits until each document so far is stored or rejected.
@@ -121,25 +118,26 @@ func (e *Store) delete(ctx context.Context, runID string) error {
 }
 
 // remove deletes the documents that a query finds.
-func (e *Store) remove(ctx context.Context, index string, query any) (n int, err error) {
+func (e *reader) remove(ctx context.Context, index string, query any) (n int, err error) {
 	if err = e.client.Refresh(ctx, index); err == nil { // a removal finds only visible documents
 		n, err = e.client.DeleteAll(ctx, query, index)
 	}
 	return n, because(ctx, "delete documents", err)
 }
 
-// The names of indices, escaped for paths.
+// indices has the names of the indices of a history, escaped for paths.
+type indices struct{ prefix string }
 
-func (e *Store) runs() string { return url.PathEscape(mapping.RunsIndex(e.prefix)) }
+func (i indices) runs() string { return url.PathEscape(mapping.RunsIndex(i.prefix)) }
 
-func (e *Store) intervals() string { return url.PathEscape(e.prefix) + "-latency.*" }
+func (i indices) intervals() string { return url.PathEscape(i.prefix) + "-latency.*" }
 
-func (e *Store) level(l mapping.Level) string {
-	return url.PathEscape(e.prefix) + "-latency." + l.String() + "-*"
+func (i indices) level(l mapping.Level) string {
+	return url.PathEscape(i.prefix) + "-latency." + l.String() + "-*"
 }
 
 // fail adds what was tried with which history.
-func (e *Store) fail(ctx context.Context, verb string, err error) error {
+func (e *reader) fail(ctx context.Context, verb string, err error) error {
 	if err == nil {
 		return nil
 	}

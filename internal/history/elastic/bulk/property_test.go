@@ -196,18 +196,16 @@ func (o *outcome) judge(t *testing.T, server *estest.Server, docs []*mapping.Int
 func TestNothingIsLost(t *testing.T) {
 	dir := t.TempDir()
 	var cases, documents, requests, rejected atomic.Int64
-	for range 3 { // of 100 each, by default
-		rapid.Check(t, func(rt *rapid.T) {
-			n := cases.Add(1)
-			o := play(t, drawStory(rt, healing), filepath.Join(dir, fmt.Sprint(n)))
-			documents.Add(int64(o.documents))
-			requests.Add(int64(o.requests))
-			rejected.Add(int64(o.rejected))
-			if err := errors.Join(append(o.finished, o.wrong)...); err != nil {
-				rt.Fatal(err)
-			}
-		})
-	}
+	rapid.Check(t, func(rt *rapid.T) {
+		n := cases.Add(1)
+		o := play(t, drawStory(rt, healing), filepath.Join(dir, fmt.Sprint(n)))
+		documents.Add(int64(o.documents))
+		requests.Add(int64(o.requests))
+		rejected.Add(int64(o.rejected))
+		if err := errors.Join(append(o.finished, o.wrong)...); err != nil {
+			rt.Fatal(err)
+		}
+	})
 	t.Logf("%d fault scripts, %d documents in %d requests, %d rejected, none lost", cases.Load(), documents.Load(), requests.Load(), rejected.Load())
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
@@ -46,10 +45,9 @@ func New(client *es.Client, options Options) *Writer {
 		ledger: l, client: client, throttle: throttle, versions: versions, rejects: rejects, mostRejects: opt.MaxRejects,
 	}
 	packer := &packer{ledger: l, throttle: throttle, bodies: opt.InFlight + 2, send: senders.send}
-	finisher := &finisher{
-		ledger: l, client: client, packer: packer, senders: senders, versions: versions, rejects: rejects,
-		index: mapping.RunsIndex(opt.Prefix), noVerify: opt.NoVerify,
-	}
+	finisher := &finisher{ledger: l, packer: packer, batch: batch{
+		ledger: l, client: client, senders: senders, versions: versions, index: mapping.RunsIndex(opt.Prefix), noVerify: opt.NoVerify,
+	}}
 	return &Writer{
 		ledger: l, client: client, opt: opt, packer: packer, senders: senders, finisher: finisher,
 		preparing: make(chan struct{}, 1),
@@ -65,30 +63,18 @@ func (s *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 			return fmt.Errorf("put documents: %w", err)
 		}
 	}
-	_, err := s.PutEncoded(ctx, mapping.EncodeAll(docs))
-	return err
-}
-
-// PutEncoded is Put for documents that were checked and encoded before. It takes them up to an
-// error, which it returns, and returns how many it has taken.
-func (s *Writer) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error) {
 	if err := s.prepare(ctx); err != nil {
-		return 0, fmt.Errorf("put documents: %w", err)
+		return fmt.Errorf("put documents: %w", err)
 	}
 	var text []byte
-	taken := 0
-	for d, err := range docs {
-		if err != nil {
-			return taken, err
-		}
-		e := newEntry(d.ID, runKey{d.Run, d.Ingest})
-		text = e.encode(text, d.Index(s.opt.Prefix), d.JSON)
+	for _, d := range docs {
+		e := newEntry(d.ID(), runKey{d.Run.ID, d.Run.Ingest})
+		text = e.encode(text, d.Index(s.opt.Prefix), d.AppendJSON)
 		if err := s.packer.add(ctx, e, text); err != nil {
-			return taken, fmt.Errorf("put documents: %w", err)
+			return fmt.Errorf("put documents: %w", err)
 		}
-		taken++
 	}
-	return taken, nil
+	return nil
 }
 
 // Finish takes the document of a run. It waits until each document of this version of the run is
@@ -172,9 +158,6 @@ func (s *Writer) Close() error {
 	s.background.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.packer.open != nil {
-		s.packer.open.timer.Stop()
-	}
 	err := s.senders.rejects.close()
 	if lost := len(s.pending); lost > 0 {
 		err = errors.Join(fmt.Errorf("close: %d documents were not stored", lost), err)

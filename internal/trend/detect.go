@@ -1,0 +1,143 @@
+package trend
+
+import (
+	"math"
+	"slices"
+)
+
+// Change is a place where the level of a series changed.
+type Change struct {
+	At        int     // the first number of the new level
+	Before    float64 // the median of the level before, and after
+	After     float64
+	Ratio     float64 // after / before: 1.1 is 10 % more
+	Low, High float64 // between them the ratio lies with a confidence of 99 %
+}
+
+// outlier is the distance from its level, in standard deviations, beyond which a number costs no
+// more. Of normal noise, 0.3 % is beyond 3.
+const outlier = 3
+
+// price is what a change of level costs: more than two outliers do, and less than three.
+const price = 2.2 * outlier * outlier
+
+// Detect finds the changes in a series of at least least, a share: 0.05 finds changes by 5 % or
+// more. Numbers that are not positive are left out. The times between the numbers do not matter.
+func Detect(series []float64, least float64) []Change {
+	var x []float64 // logarithms
+	var at []int    // their places in the series
+	for i, v := range series {
+		if v > 0 && !math.IsInf(v, 1) {
+			x, at = append(x, math.Log(v)), append(at, i)
+		}
+	}
+	starts := levels(x, deviation(x), price)
+	changes := measure(x, starts, least)
+	for i := range changes {
+		changes[i].At = at[changes[i].At]
+	}
+	return changes
+}
+
+// minNoise is the least standard deviation that is taken for the noise: 0.5 %, because neighbouring
+// numbers may be in one bin of a histogram.
+const minNoise = 0.005
+
+// deviation is the standard deviation that the noise of a series has for sums of many numbers. It
+// comes from differences between numbers, which changes of level hardly affect.
+func deviation(x []float64) float64 {
+	one, two := spread(x, 1), spread(x, 2)
+	noise := one / math.Sqrt2
+	if len(x) >= 20 && one > 0 {
+		// If the noise of a number is like that of the one before, with a correlation of r, the
+		// variances of the differences are 2(1-r) and 2(1-r²) of that of the noise, and sums vary
+		// as if the variance were (1+r)/(1-r) times as large.
+		r := min(max(sq(two/one)-1, 0), 0.9)
+		noise *= math.Sqrt(1+r) / (1 - r)
+	}
+	return max(noise, minNoise)
+}
+
+// spread is the standard deviation of the differences between the numbers of a series that are so
+// many apart, from the median of their absolute values: of a normal distribution that is 0.6745.
+func spread(x []float64, apart int) float64 {
+	var steps []float64
+	for i := apart; i < len(x); i++ {
+		steps = append(steps, math.Abs(x[i]-x[i-apart]))
+	}
+	return median(steps) / 0.6745
+}
+
+func sq(x float64) float64 { return x * x }
+
+// levels are the starts of the levels that cost least; the first is 0.
+func levels(x []float64, noise, price float64) []int {
+	if len(x) == 0 {
+		return nil
+	}
+	grid := gridOf(x, noise)
+	cost := make([]float64, len(grid)) // of the numbers so far, if the last is of a level
+	from := make([][]int32, len(x))    // for each number and level: where the level started
+	best, bestFrom := 0.0, int32(0)    // the cheapest of all levels before the number
+	for i, v := range x {
+		from[i] = make([]int32, len(grid))
+		next, nextLevel := math.Inf(1), 0
+		for l, level := range grid {
+			start := int32(i)
+			if i > 0 && cost[l] <= best+price {
+				start = from[i-1][l]
+			} else if i > 0 {
+				cost[l] = best + price
+			}
+			from[i][l] = start
+			d := (v - level) / noise
+			if cost[l] += min(d*d, outlier*outlier); cost[l] < next {
+				next, nextLevel = cost[l], l
+			}
+		}
+		best, bestFrom = next, from[i][nextLevel]
+		from[i] = append(from[i], bestFrom) // where the cheapest level of this number started
+	}
+	var starts []int
+	for i := len(x) - 1; i >= 0; {
+		start := int(from[i][len(grid)])
+		starts = append(starts, start)
+		i = start - 1
+	}
+	slices.Reverse(starts)
+	return starts
+}
+
+// gridOf are the levels that are tried: a quarter of the noise apart, where there are numbers.
+func gridOf(x []float64, noise float64) []float64 {
+	step := noise / 4
+	places := map[int]bool{}
+	for _, v := range x {
+		for near := -4; near <= 4; near++ {
+			places[int(math.Round((v-x[0])/step))+near] = true
+		}
+	}
+	grid := make([]float64, 0, len(places))
+	for place := range places {
+		grid = append(grid, x[0]+float64(place)*step)
+	}
+	slices.Sort(grid)
+	return grid
+}
+
+// endOf is the end of the i-th level.
+func endOf(starts []int, i, n int) int {
+	if i+1 < len(starts) {
+		return starts[i+1]
+	}
+	return n
+}
+
+// median is the middle of some numbers, 0 of none.
+func median(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(x))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}

@@ -1,0 +1,189 @@
+package trend
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// made is a series of n numbers around 1000 with noise of a kind and a standard deviation, which
+// changes by a ratio at each place.
+func made(r *rand.Rand, n int, kind string, sigma float64, changes map[int]float64) []float64 {
+	series, level, last := make([]float64, n), 1000.0, 0.0
+	for i := range series {
+		if ratio, ok := changes[i]; ok {
+			level *= ratio
+		}
+		e := r.NormFloat64()
+		switch kind {
+		case "heavy": // Student's t with 3 degrees of freedom
+			e /= math.Sqrt((sq(r.NormFloat64()) + sq(r.NormFloat64()) + sq(r.NormFloat64())) / 3)
+		case "skewed": // lognormal
+			e = (math.Exp(e*0.8) - 1.377) / 1.31
+		case "outliers": // 3 % are far off
+			if r.Float64() < 0.03 {
+				e += 20 * r.ExpFloat64()
+			}
+		case "lasting": // correlation 0.4
+			last = 0.4*last + math.Sqrt(1-0.16)*e
+			e = last
+		}
+		series[i] = level * math.Exp(sigma*e)
+	}
+	return series
+}
+
+// share is how many of so many series, in percent, have something.
+func share(series int, has func(r *rand.Rand) bool) float64 {
+	r, n := rand.New(rand.NewPCG(1, 2)), 0
+	for range series {
+		if has(r) {
+			n++
+		}
+	}
+	return 100 * float64(n) / float64(series)
+}
+
+// TestFalseAlarms: of a hundred series of a year without a change, at most one has one. Noise in
+// which a bad night follows a bad night looks like changes: five.
+func TestFalseAlarms(t *testing.T) {
+	t.Parallel()
+	for kind, most := range map[string]float64{"normal": 1, "heavy": 1, "skewed": 1, "outliers": 1, "lasting": 5} {
+		for _, sigma := range []float64{0.02, 0.15} {
+			for _, n := range []int{12, 365} {
+				alarms := share(250, func(r *rand.Rand) bool { return len(Detect(made(r, n, kind, sigma, nil), 0.02)) > 0 })
+				t.Logf("%-9s noise %4.1f %%, %3d numbers: %.2f %% false alarms", kind, 100*sigma, n, alarms)
+				if alarms > most {
+					t.Errorf("%s noise of %v, %d numbers: %v %% false alarms, want %v", kind, sigma, n, alarms, most)
+				}
+			}
+		}
+	}
+}
+
+// TestFound: how many changes are found, at most a number beside their place, so many numbers after
+// the change.
+func TestFound(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind        string
+		sigma, size float64
+		after       int
+		least       float64 // percent
+	}{
+		{"normal", 0.02, 1.5, 3, 95}, {"outliers", 0.02, 1.5, 3, 85}, {"heavy", 0.05, 1.5, 5, 90}, {"lasting", 0.02, 1.5, 5, 80},
+		{"normal", 0.02, 1.1, 5, 85}, {"normal", 0.02, 1 / 1.1, 5, 85}, {"heavy", 0.02, 1.1, 10, 80}, {"skewed", 0.02, 1.1, 5, 85}, {"outliers", 0.02, 1.1, 7, 80},
+		{"normal", 0.005, 1.05, 5, 95}, {"normal", 0.02, 1.05, 30, 75}, {"heavy", 0.02, 1.05, 60, 75}, {"outliers", 0.02, 1.05, 30, 75},
+		{"normal", 0.05, 1.1, 30, 65}, {"normal", 0.15, 1.5, 30, 80},
+	} {
+		found := share(100, func(r *rand.Rand) bool {
+			at := 60 + r.IntN(100)
+			changes := Detect(made(r, at+c.after, c.kind, c.sigma, map[int]float64{at: c.size}), 0.02)
+			return len(changes) == 1 && changes[0].At >= at-1 && changes[0].At <= at+1
+		})
+		t.Logf("%-9s noise %4.1f %%, %+3.0f %%, %2d numbers later: %.0f %% found", c.kind, 100*c.sigma, 100*c.size-100, c.after, found)
+		if found < c.least {
+			t.Errorf("%+v: %v %% found", c, found)
+		}
+	}
+}
+
+// TestSize: the true size lies within the bounds as often as they say.
+func TestSize(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"normal", "heavy", "skewed", "outliers"} {
+		within := share(300, func(r *rand.Rand) bool {
+			changes := Detect(made(r, 90, kind, 0.02, map[int]float64{50: 1.2}), 0.02)
+			return len(changes) == 1 && changes[0].Low <= 1.2 && 1.2 <= changes[0].High && changes[0].Low <= changes[0].Ratio && changes[0].Ratio <= changes[0].High
+		})
+		if within < 95 {
+			t.Errorf("%s: %v %% of the sizes lie within their bounds, want 99", kind, within)
+		}
+	}
+}
+
+// TestSeveral: a change that was undone is two, also a short one.
+func TestSeveral(t *testing.T) {
+	t.Parallel()
+	for _, want := range []map[int]float64{
+		{100: 1.1, 110: 1 / 1.1}, {20: 1.3, 60: 1.3, 100: 1.3, 140: 0.3}, {3: 2}, {197: 0.5},
+	} {
+		found := share(100, func(r *rand.Rand) bool {
+			changes := Detect(made(r, 200, "outliers", 0.02, want), 0.02)
+			for _, c := range changes {
+				if want[c.At] == 0 && want[c.At-1] == 0 && want[c.At+1] == 0 {
+					return false
+				}
+			}
+			return len(changes) == len(want)
+		})
+		if found < 85 {
+			t.Errorf("%v: %v %% found", want, found)
+		}
+	}
+}
+
+// TestOutliers: one number or two are never a change, wherever they are and however far off.
+func TestOutliers(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for at := range 49 {
+		s := made(r, 50, "normal", 0.01, nil)
+		s[at] *= 1e6
+		s[at+1] *= 1e6
+		if c := Detect(s, 0); len(c) != 0 {
+			t.Errorf("%d: %v", at, c)
+		}
+	}
+}
+
+// TestDetect: what a series means does not depend on its unit or on numbers that are missing.
+func TestDetect(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		series := made(r, r.IntN(120), []string{"normal", "heavy", "skewed", "outliers"}[r.IntN(4)], 0.05, map[int]float64{r.IntN(120): 1.5})
+		want := Detect(series, 0.05)
+
+		var scaled, gaps []float64
+		places := []int{}
+		for _, v := range series {
+			scaled = append(scaled, v*1024)
+			if r.IntN(3) == 0 {
+				gaps = append(gaps, []float64{0, -1, math.NaN(), math.Inf(1)}[r.IntN(4)])
+			}
+			places, gaps = append(places, len(gaps)), append(gaps, v)
+		}
+		for name, got := range map[string][]Change{"in another unit": Detect(scaled, 0.05), "with gaps": Detect(gaps, 0.05)} {
+			if len(got) != len(want) {
+				t.Fatalf("%s: %v, want %v", name, got, want)
+			}
+			for i := range got {
+				wantAt := want[i].At
+				if name == "with gaps" {
+					wantAt = places[wantAt]
+				}
+				// Places that cost the same but for rounding are equally good.
+				if math.Abs(float64(got[i].At-wantAt)) > 3 || math.Abs(got[i].Ratio/want[i].Ratio-1) > 0.05 {
+					t.Fatalf("%s: %v, want %v", name, got, want)
+				}
+			}
+		}
+		for _, c := range want {
+			if is := math.Max(c.Ratio, 1/c.Ratio); is < 1.05 || c.Low > c.Ratio || c.High < c.Ratio || c.Low <= 1 && c.High >= 1 {
+				t.Fatalf("%+v", c)
+			}
+		}
+	}
+	if c := Detect(nil, 0); c != nil {
+		t.Error(c)
+	}
+	if c := Detect([]float64{5, 5, 5, 5, 9, 9, 9, 9}, 0.02); len(c) != 1 || c[0].At != 4 || c[0].Before != 5 || math.Round(c[0].After) != 9 {
+		t.Error(c)
+	}
+}
+
+func BenchmarkDetect(b *testing.B) {
+	s := made(rand.New(rand.NewPCG(1, 2)), 365, "outliers", 0.02, map[int]float64{100: 1.1, 200: 0.8})
+	for b.Loop() {
+		Detect(s, 0.02)
+	}
+}

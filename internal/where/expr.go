@@ -1,0 +1,97 @@
+package where
+
+import (
+	"slices"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Condition is a condition on runs. The zero value is met by all runs.
+type Condition struct {
+	root node
+	text string
+}
+
+// Matches reports whether a run meets the condition.
+func (c *Condition) Matches(run *mapping.Run) bool {
+	return c == nil || c.root == nil || c.root.matches(run)
+}
+
+// String is the condition as the user wrote it.
+func (c *Condition) String() string {
+	if c == nil {
+		return ""
+	}
+	return c.text
+}
+
+// Fields are the fields that the condition names, each once.
+func (c *Condition) Fields() []*Field {
+	if c == nil || c.root == nil {
+		return nil
+	}
+	var list []*Field
+	for f := range c.root.fields() {
+		if !slices.Contains(list, f) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// node is a part of a condition.
+type node interface {
+	matches(run *mapping.Run) bool
+	fields() func(yield func(*Field) bool)
+}
+
+// group is met if all of its parts are, or any of them.
+type group struct {
+	parts []node
+	any   bool
+}
+
+func (g group) matches(run *mapping.Run) bool {
+	for _, part := range g.parts {
+		if part.matches(run) == g.any {
+			return g.any
+		}
+	}
+	return !g.any
+}
+
+func (g group) fields() func(yield func(*Field) bool) {
+	return func(yield func(*Field) bool) {
+		for _, part := range g.parts {
+			for f := range part.fields() {
+				if !yield(f) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// inverse is met if its part is not.
+type inverse struct{ node }
+
+func (i inverse) matches(run *mapping.Run) bool { return !i.node.matches(run) }
+
+// test compares a field of a run.
+type test struct {
+	field  *Field
+	passes func(value any) bool // of any of the field's values
+}
+
+func (t test) matches(run *mapping.Run) bool {
+	for _, v := range t.field.Values(run) {
+		if t.passes(v) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t test) fields() func(yield func(*Field) bool) {
+	return func(yield func(*Field) bool) { yield(t.field) }
+}

@@ -1,0 +1,240 @@
+package where
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Field is something of a run that conditions name.
+type Field struct {
+	Name    string // in conditions
+	Aliases []string
+	Path    string // in documents; "" for what is computed from other fields
+	Kind    Kind
+	Help    string // what it is
+	Example string // of a value
+
+	values func(*mapping.Run) []any
+	ofName func(r *mapping.Run, name string) []any // of fields that stand for many
+}
+
+// Values are what a run has of the field, in the type that its [Kind] says: nothing if the run
+// lacks it, several for a list.
+func (f *Field) Values(run *mapping.Run) []any { return f.values(run) }
+
+// Fields are all fields, in the order of the reference. Those whose names end in ".*" stand for
+// any name in that place.
+var Fields = slices.Concat(runFields, settingFields(), fioFields, totalsFields())
+
+var runFields = []*Field{
+	text("id", "run.id", "the run's id", "4f1d2c", func(r *mapping.Run) string { return r.Run.ID }),
+	text("name", "run.name", "its name", "id-7c1f", func(r *mapping.Run) string { return r.Run.Name }),
+	text("archive", "run.archive", "the archive or folder that it came from", "nightly.tar.gz", func(r *mapping.Run) string { return r.Run.Archive }),
+	text("path", "run.path", "its folder in the archive", "results/00000000", func(r *mapping.Run) string { return r.Run.Path }),
+	moment("start", "run.start", "when it started", func(r *mapping.Run) time.Time { return r.Run.Start }),
+	moment("end", "run.end", "when it ended", func(r *mapping.Run) time.Time { return r.Run.End }),
+	number("duration", "", Duration, "how long it took", "10m", func(r *mapping.Run) float64 { return r.Run.End.Sub(r.Run.Start).Seconds() }),
+	flag("complete", "run.complete", "whether it ran to its end", func(r *mapping.Run) bool { return r.Run.Complete }),
+	flag("live", "", "whether it is being followed", func(r *mapping.Run) bool { return r.Run.Live() }),
+	{Name: "state", Help: "what is wrong or unfinished: live, incomplete, no windows, sla broken", Example: "incomplete", values: func(r *mapping.Run) []any {
+		words, _ := r.State()
+		return anys(words)
+	}},
+	mapField("label.*", "run.labels.*", "a label", "label.release=reef", func(r *mapping.Run, name string) []any {
+		if v, ok := r.Run.Labels[name]; ok {
+			return []any{v}
+		}
+		return nil
+	}),
+	moment("ingested", "ingested", "when it was stored", func(r *mapping.Run) time.Time { return r.Ingested }),
+}
+
+var fioFields = []*Field{
+	mapField("config.*", "config.*", "a setting of CBT's configuration", "config.pool_profiles.rbd.pg_size=256", func(r *mapping.Run, name string) []any {
+		return inConfig(r.Config, name)
+	}),
+	mapField("option.*", "fio.options.*", "an option of fio", "option.ioengine=libaio", func(r *mapping.Run, name string) []any {
+		if v, ok := r.Fio.Options[name]; ok {
+			return []any{v}
+		}
+		return nil
+	}),
+	text("fio", "fio.version", "fio's version", "fio-3.36", func(r *mapping.Run) string { return r.Fio.Version }),
+	number("jobs", "fio.jobs", Number, "fio's jobs, on all hosts", "16", func(r *mapping.Run) float64 { return float64(r.Fio.Jobs) }),
+	number("usr_cpu", "fio.usr_cpu", Number, "percent of a CPU in user mode, mean of the jobs", "80", func(r *mapping.Run) float64 { return r.Fio.UsrCPU }),
+	number("sys_cpu", "fio.sys_cpu", Number, "percent of a CPU in the kernel, mean of the jobs", "80", func(r *mapping.Run) float64 { return r.Fio.SysCPU }),
+	{Name: "direction", Path: "fio.direction", Help: "read, write, trim: those that it has", Example: "write", values: func(r *mapping.Run) (list []any) {
+		for _, d := range r.ByDirection() {
+			list = append(list, d.Direction)
+		}
+		return list
+	}},
+	{Name: "host", Path: "hosts.name", Help: "the name of one of its hosts", Example: "client1", values: func(r *mapping.Run) (list []any) {
+		for _, h := range r.Hosts {
+			list = append(list, h.Name)
+		}
+		return list
+	}},
+	number("hosts", "", Number, "how many hosts it has", "8", func(r *mapping.Run) float64 { return float64(len(r.Hosts)) }),
+	text("clock", "clock.source", "where its times come from", "epoch", func(r *mapping.Run) string { return r.Clock.Source }),
+	number("interval", "interval_ms", Duration, "the length of its windows", "1s", func(r *mapping.Run) float64 { return float64(r.IntervalMS) / 1000 }),
+	{Name: "level", Path: "levels", Help: "cluster, host, job: of its interval documents", Example: "host", values: func(r *mapping.Run) (list []any) {
+		for _, l := range r.Levels {
+			list = append(list, l.String())
+		}
+		return list
+	}},
+	number("recovered", "recovered.requests", Number, "requests recovered from fio's report", "0", func(r *mapping.Run) float64 { return float64(r.Recovered.Requests) }),
+	number("missing", "missing.requests", Number, "requests that are in no window", "0", func(r *mapping.Run) float64 { return float64(r.Missing.Requests) }),
+	{Name: "warning", Path: "warnings", Help: "a warning", Example: "clock", values: func(r *mapping.Run) []any { return anys(r.Warnings) }},
+	{Name: "sla", Help: "met or broken: its objectives", Example: "broken", values: func(r *mapping.Run) []any {
+		if len(r.SLA) == 0 {
+			return nil
+		}
+		if slices.ContainsFunc(r.SLA, func(v mapping.Verdict) bool { return !v.Holds }) {
+			return []any{"broken"}
+		}
+		return []any{"met"}
+	}},
+}
+
+func anys(list []string) (out []any) {
+	for _, s := range list {
+		out = append(out, s)
+	}
+	return out
+}
+
+func text(name, path, help, example string, of func(*mapping.Run) string) *Field {
+	return &Field{Name: name, Path: path, Help: help, Example: example, values: func(r *mapping.Run) []any {
+		if s := of(r); s != "" {
+			return []any{s}
+		}
+		return nil
+	}}
+}
+
+func number(name, path string, kind Kind, help, example string, of func(*mapping.Run) float64) *Field {
+	return &Field{Name: name, Path: path, Kind: kind, Help: help, Example: example, values: func(r *mapping.Run) []any { return []any{of(r)} }}
+}
+
+func flag(name, path, help string, of func(*mapping.Run) bool) *Field {
+	return &Field{Name: name, Path: path, Kind: Flag, Help: help, Example: "yes", values: func(r *mapping.Run) []any { return []any{of(r)} }}
+}
+
+func moment(name, path, help string, of func(*mapping.Run) time.Time) *Field {
+	return &Field{Name: name, Path: path, Kind: Time, Help: help, Example: "2026-10", values: func(r *mapping.Run) []any {
+		if t := of(r); t.Year() >= 1970 {
+			return []any{t}
+		}
+		return nil
+	}}
+}
+
+// mapField is a field for each name that a run has of something. [Lookup] makes the field of a
+// name.
+func mapField(name, path, help, example string, of func(r *mapping.Run, name string) []any) *Field {
+	_, value, _ := strings.Cut(example, "=")
+	return &Field{Name: name, Path: path, Help: help, Example: value, ofName: of, values: func(*mapping.Run) []any { return nil }}
+}
+
+// settingNames are what else settings are called, and the kinds of those that are not texts.
+var settingNames = map[string]struct {
+	kind    Kind
+	aliases []string
+	factor  float64 // of the value in documents
+	example string
+}{
+	"benchmark":     {example: "librbdfio"},
+	"mode":          {aliases: []string{"rw"}, example: "randwrite"},
+	"workload":      {example: "precondition"},
+	"pool_profile":  {aliases: []string{"pool"}, example: "rbd"},
+	"ceph_version":  {aliases: []string{"ceph"}, example: "19.2.0"},
+	"op_size":       {Size, []string{"bs"}, 1, "4k"},
+	"osd_ra":        {Size, nil, 1024, "4M"},
+	"client_ra":     {Size, nil, 1024, "4M"},
+	"time":          {Duration, []string{"runtime"}, 1, "5m"},
+	"ramp":          {Duration, []string{"ramp_time"}, 1, "30s"},
+	"iodepth":       {Number, []string{"qd"}, 1, "16"},
+	"total_iodepth": {Number, nil, 1, "256"},
+	"rwmixread":     {Number, nil, 1, "70"},
+}
+
+// settingFields are the fields of the benchmark's settings.
+func settingFields() (list []*Field) {
+	for _, c := range facts.Settings {
+		s, ok := settingNames[c.Name]
+		if !ok {
+			s.kind, s.factor, s.example = Number, 1, "4"
+		}
+		list = append(list, &Field{
+			Name: c.Name, Aliases: s.aliases, Path: "cbt." + c.Name, Kind: s.kind, Help: c.Heading, Example: s.example,
+			values: func(r *mapping.Run) []any {
+				switch v := c.Value(r).(type) {
+				case string:
+					return []any{v}
+				case int:
+					return []any{float64(v) * s.factor}
+				case int64:
+					return []any{float64(v) * s.factor}
+				}
+				return nil
+			},
+		})
+	}
+	return list
+}
+
+// totalsFields are the fields of all requests of a run, and of those of each direction.
+func totalsFields() (list []*Field) {
+	list = fieldsOf("", "all", "all requests", func(r *mapping.Run) *mapping.Totals { return r.All })
+	for _, direction := range mapping.Directions {
+		list = append(list, fieldsOf(direction+".", direction, direction+" requests", func(r *mapping.Run) *mapping.Totals {
+			for _, d := range r.ByDirection() {
+				if d.Direction == direction {
+					return d.Totals
+				}
+			}
+			return nil
+		})...)
+	}
+	return list
+}
+
+// fieldsOf are the fields of some requests.
+func fieldsOf(prefix, path, whose string, of func(*mapping.Run) *mapping.Totals) (list []*Field) {
+	add := func(name, pathOf string, kind Kind, help, example string, value func(*mapping.Totals) float64) *Field {
+		f := &Field{Name: prefix + name, Path: path + "." + pathOf, Kind: kind, Help: help + " of " + whose, Example: example}
+		f.values = func(r *mapping.Run) []any {
+			t := of(r)
+			if t == nil {
+				return nil
+			}
+			if x := value(t); !math.IsNaN(x) {
+				return []any{x}
+			}
+			return nil
+		}
+		list = append(list, f)
+		return f
+	}
+	add("requests", "requests", Number, "the number", "1000000", func(t *mapping.Totals) float64 { return float64(t.Requests) })
+	add("bytes", "bytes", Size, "the bytes", "100GiB", func(t *mapping.Totals) float64 { return float64(t.Bytes) })
+	add("iops", "iops", Rate, "the number a second", "20k", func(t *mapping.Totals) float64 { return t.IOPS })
+	add("bandwidth", "bandwidth", Bandwidth, "the bytes a second", "100MiB/s", func(t *mapping.Totals) float64 { return t.Bandwidth }).Aliases = []string{prefix + "bw"}
+	for _, name := range facts.LatencyNames() {
+		f := add(name, "latency."+name, Latency, name, "5ms", func(t *mapping.Totals) float64 {
+			l := facts.LatenciesOfTotals(t)
+			return l.Value(name)
+		})
+		if p := strings.ReplaceAll(name, "_", "."); p != name {
+			f.Aliases = []string{prefix + p}
+		}
+	}
+	return list
+}

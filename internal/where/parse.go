@@ -1,0 +1,175 @@
+package where
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// maxDepth bounds the parentheses and "not" within one another.
+const maxDepth = 100
+
+// Parse reads a condition. now is what times such as 7d count from. The empty text is met by all
+// runs. The error is a [*SyntaxError].
+func Parse(text string, now time.Time) (*Condition, error) {
+	c := &Condition{text: text}
+	if strings.TrimSpace(text) == "" {
+		return c, nil
+	}
+	list, err := tokens(text)
+	if err != nil {
+		return nil, err
+	}
+	p := &parser{text: text, now: now, rest: list}
+	if c.root, err = p.condition(); err != nil {
+		return nil, err
+	}
+	if t := p.rest[0]; t.kind != end {
+		return nil, p.fail(t, "want and, or, or the end, not %s", t.describe())
+	}
+	return c, nil
+}
+
+// parser reads one condition by recursive descent, a method for each rule of the grammar.
+type parser struct {
+	text  string
+	now   time.Time
+	rest  []token
+	depth int
+}
+
+func (p *parser) fail(at token, format string, args ...any) error {
+	return &SyntaxError{p.text, at.column, fmt.Sprintf(format, args...)}
+}
+
+// next takes the next token.
+func (p *parser) next() token {
+	t := p.rest[0]
+	if t.kind != end {
+		p.rest = p.rest[1:]
+	}
+	return t
+}
+
+// takes takes the next token if it is one of these.
+func (p *parser) takes(texts ...string) bool {
+	for _, text := range texts {
+		if p.rest[0].is(text) {
+			p.next()
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parser) condition() (node, error) { return p.list(true, p.and, "or") }
+
+func (p *parser) and() (node, error) { return p.list(false, p.not, "and") }
+
+// list reads parts that a key word joins.
+func (p *parser) list(any bool, part func() (node, error), join string) (node, error) {
+	g := group{any: any}
+	for {
+		n, err := part()
+		if err != nil {
+			return nil, err
+		}
+		if g.parts = append(g.parts, n); !p.takes(join) {
+			break
+		}
+	}
+	if len(g.parts) == 1 {
+		return g.parts[0], nil
+	}
+	return g, nil
+}
+
+func (p *parser) not() (node, error) {
+	if p.depth++; p.depth > maxDepth {
+		return nil, p.fail(p.rest[0], "more than %d parts within one another", maxDepth)
+	}
+	defer func() { p.depth-- }()
+	if p.takes("not") {
+		n, err := p.not()
+		return inverse{n}, err
+	}
+	open := p.rest[0]
+	if !p.takes("(") {
+		return p.test()
+	}
+	n, err := p.condition()
+	if err != nil {
+		return nil, err
+	}
+	if !p.takes(")") {
+		return nil, p.fail(open, "this parenthesis is not closed")
+	}
+	return n, nil
+}
+
+func (p *parser) test() (node, error) {
+	name := p.next()
+	if name.kind != word {
+		return nil, p.fail(name, "want the name of a field, such as bs or write.p99, not %s", name.describe())
+	}
+	field := Lookup(name.text)
+	if field == nil {
+		return nil, p.fail(name, "%s", unknown(name.text))
+	}
+	op := p.rest[0]
+	if op.is("in") {
+		p.next()
+		return p.oneOf(field, name.text)
+	}
+	if op.kind != operator || op.text == "(" || op.text == ")" || op.text == "," {
+		return test{field, isSet}, nil
+	}
+	p.next()
+	if op.text == "==" {
+		op.text = "="
+	}
+	if op.text == "!=" || op.text == "!~" {
+		op.text = strings.TrimPrefix(op.text, "!")
+		n, err := p.compare(field, name.text, op)
+		return inverse{n}, err
+	}
+	return p.compare(field, name.text, op)
+}
+
+// isSet is the test of a field without an operator.
+func isSet(value any) bool { return value != false && value != 0.0 && value != "" }
+
+// oneOf reads the list of "in".
+func (p *parser) oneOf(field *Field, name string) (node, error) {
+	if t := p.rest[0]; !p.takes("(") {
+		return nil, p.fail(t, "want ( after in: %s in (A, B)", name)
+	}
+	g := group{any: true}
+	for {
+		n, err := p.compare(field, name, token{operator, "=", p.rest[0].column})
+		if err != nil {
+			return nil, err
+		}
+		g.parts = append(g.parts, n)
+		if p.takes(",") {
+			continue
+		}
+		if t := p.rest[0]; !p.takes(")") {
+			return nil, p.fail(t, "want , or ) in the list of values, not %s", t.describe())
+		}
+		return g, nil
+	}
+}
+
+// compare reads the value after an operator.
+func (p *parser) compare(field *Field, name string, op token) (node, error) {
+	value := p.next()
+	if value.kind != word && value.kind != quoted {
+		return nil, p.fail(value, "want a value for %s, such as %s, not %s", name, field.Example, value.describe())
+	}
+	passes, err := field.Kind.comparison(op.text, value.text, p.now)
+	if err != nil {
+		return nil, p.fail(value, "%s: %v", name, err)
+	}
+	return test{field, passes}, nil
+}

@@ -1,0 +1,238 @@
+package where
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Kind is what the values of a field are.
+type Kind uint8
+
+// The kinds of values, with the type that [Field.Values] gives them.
+const (
+	Text      Kind = iota // string
+	Number                // float64: a number without a unit
+	Size                  // float64: bytes
+	Rate                  // float64: a number per second
+	Bandwidth             // float64: bytes per second
+	Latency               // float64: microseconds
+	Duration              // float64: seconds
+	Time                  // time.Time
+	Flag                  // bool
+)
+
+// kinds describe the kinds, in their order.
+var kinds = [...]struct{ name, unit, want string }{
+	{"text", "", "a text"},
+	{"number", "", "a number such as 16"},
+	{"size", "bytes", "a size such as 4k or 1MiB"},
+	{"rate", "per second", "a rate such as 500 or 20k"},
+	{"bandwidth", "bytes per second", "a bandwidth such as 100MiB/s"},
+	{"latency", "microseconds", "a latency with its unit, such as 300us or 5ms"},
+	{"duration", "seconds", "a duration such as 90s, 10m or 2h"},
+	{"time", "", "a time such as 2026-10-01, 2026-10, 2026-10-01T09:12:00Z, yesterday or 7d (ago)"},
+	{"flag", "", "yes or no"},
+}
+
+// String is the kind in a word.
+func (k Kind) String() string { return kinds[k].name }
+
+// Unit is the unit of the numbers of the kind in documents, "" for none.
+func (k Kind) Unit() string { return kinds[k].unit }
+
+// errNoOrder is the error of an operator that a kind does not have.
+var errNoOrder = errors.New("use =, != or ~: it has no order")
+
+// comparison makes the test of a value with an operator (=, ~, <, <=, > or >=) and a text.
+func (k Kind) comparison(op, text string, now time.Time) (func(any) bool, error) {
+	if op == "~" {
+		return contains(k, text)
+	}
+	switch k {
+	case Text:
+		return compareText(op, text)
+	case Flag:
+		want, ok := map[string]bool{"yes": true, "true": true, "no": false, "false": false}[strings.ToLower(text)]
+		if !ok || op != "=" {
+			return nil, k.want(text)
+		}
+		return func(v any) bool { return v == want }, nil
+	case Time:
+		from, to, ok := period(text, now)
+		if !ok {
+			return nil, k.want(text)
+		}
+		return func(v any) bool { return inPeriod(v.(time.Time), op, from, to) }, nil
+	}
+	want, ok := k.number(text)
+	if !ok {
+		return nil, k.want(text)
+	}
+	return func(v any) bool { return inOrder(cmp.Compare(v.(float64), want), op) }, nil
+}
+
+// want is the error of a text that is no value of the kind.
+func (k Kind) want(text string) error { return fmt.Errorf("%q: want %s", text, kinds[k].want) }
+
+// inOrder reports whether the order of two values, as of cmp.Compare, is what an operator wants.
+func inOrder(order int, op string) bool {
+	switch op {
+	case "=":
+		return order == 0
+	case "<":
+		return order < 0
+	case "<=":
+		return order <= 0
+	case ">":
+		return order > 0
+	}
+	return order >= 0
+}
+
+// inPeriod compares a time with all times in [from, to).
+func inPeriod(t time.Time, op string, from, to time.Time) bool {
+	switch op {
+	case "<":
+		return t.Before(from)
+	case "<=":
+		return t.Before(to)
+	case ">":
+		return !t.Before(to)
+	case ">=":
+		return !t.Before(from)
+	}
+	return !t.Before(from) && t.Before(to)
+}
+
+func contains(k Kind, text string) (func(any) bool, error) {
+	if k != Text {
+		return nil, fmt.Errorf("~ is for texts, and this is a %s", k)
+	}
+	want := strings.ToLower(text)
+	return func(v any) bool { return strings.Contains(strings.ToLower(v.(string)), want) }, nil
+}
+
+// compareText compares texts. Options and configurations are texts even if they are numbers or
+// sizes: so 4k is 4096, and numbers have an order.
+func compareText(op, text string) (func(any) bool, error) {
+	number, isNumber := Size.number(text)
+	if !isNumber && op != "=" {
+		return nil, fmt.Errorf("%s is for numbers, and %q is none: %w", op, text, errNoOrder)
+	}
+	return func(v any) bool {
+		if op == "=" && v == text {
+			return true
+		}
+		n, ok := Size.number(v.(string))
+		return ok && isNumber && inOrder(cmp.Compare(n, number), op)
+	}, nil
+}
+
+// factors are the units of the kinds of numbers.
+var factors = map[Kind]map[string]float64{
+	Number:    {"": 1, "%": 1},
+	Size:      binary,
+	Rate:      {"": 1, "k": 1e3, "m": 1e6, "/s": 1, "k/s": 1e3, "m/s": 1e6},
+	Bandwidth: perSecond(binary),
+	Latency:   {"ns": 1e-3, "us": 1, "µs": 1, "μs": 1, "ms": 1e3, "s": 1e6},
+	Duration:  {"ms": 1e-3, "s": 1, "m": 60, "h": 3600, "d": 86400},
+}
+
+// binary are the units of sizes. As in fio, k is 1024.
+var binary = map[string]float64{
+	"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40,
+	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+}
+
+func perSecond(units map[string]float64) map[string]float64 {
+	all := map[string]float64{}
+	for name, factor := range units {
+		all[name], all[name+"/s"] = factor, factor
+	}
+	return all
+}
+
+// number reads a number with a unit of the kind. A duration may have several, such as 1h30m.
+func (k Kind) number(text string) (float64, bool) {
+	if k == Duration {
+		if d, err := time.ParseDuration(text); err == nil {
+			return d.Seconds(), true
+		}
+	}
+	digits := strings.TrimLeft(text, "0123456789.-+")
+	n, err := strconv.ParseFloat(text[:len(text)-len(digits)], 64)
+	factor, ok := factors[k][strings.ToLower(strings.TrimSpace(digits))]
+	return n * factor, err == nil && ok && !math.IsInf(n*factor, 0)
+}
+
+// periods are the forms of times, and how long each is.
+var periods = []struct {
+	layout string
+	length func(time.Time) time.Time
+}{
+	{"2006", func(t time.Time) time.Time { return t.AddDate(1, 0, 0) }},
+	{"2006-01", func(t time.Time) time.Time { return t.AddDate(0, 1, 0) }},
+	{"2006-01-02", nextDay},
+	{"2006-01-02 15:04", nextMinute},
+	{"2006-01-02T15:04", nextMinute},
+	{"2006-01-02 15:04:05", nextSecond},
+	{"2006-01-02T15:04:05", nextSecond},
+	{time.RFC3339, nextSecond},
+}
+
+func nextDay(t time.Time) time.Time    { return t.AddDate(0, 0, 1) }
+func nextMinute(t time.Time) time.Time { return t.Add(time.Minute) }
+func nextSecond(t time.Time) time.Time { return t.Add(time.Second) }
+
+// period is the time from which and to which a text reaches: a moment, a day, a month. Days are
+// those of UTC.
+func period(text string, now time.Time) (from, to time.Time, ok bool) {
+	now = now.UTC()
+	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
+	switch strings.ToLower(text) {
+	case "now":
+		return now, now, true
+	case "today":
+		return today, nextDay(today), true
+	case "yesterday":
+		return today.AddDate(0, 0, -1), today, true
+	}
+	for _, p := range periods {
+		if t, err := time.Parse(p.layout, text); err == nil {
+			return t, p.length(t), true
+		}
+	}
+	t, ok := ago(text, now)
+	return t, t, ok
+}
+
+// ago is the time so long before now: 90s, 10m, 2h, 7d, 2w, 3mo, 1y.
+func ago(text string, now time.Time) (time.Time, bool) {
+	unit := strings.TrimLeft(text, "0123456789")
+	n, err := strconv.Atoi(text[:len(text)-len(unit)])
+	if err != nil || n > 1_000_000 {
+		return now, false
+	}
+	switch strings.ToLower(unit) {
+	case "s":
+		return now.Add(-time.Duration(n) * time.Second), true
+	case "m":
+		return now.Add(-time.Duration(n) * time.Minute), true
+	case "h":
+		return now.Add(-time.Duration(n) * time.Hour), true
+	case "d":
+		return now.AddDate(0, 0, -n), true
+	case "w":
+		return now.AddDate(0, 0, -7*n), true
+	case "mo":
+		return now.AddDate(0, -n, 0), true
+	case "y":
+		return now.AddDate(-n, 0, 0), true
+	}
+	return now, false
+}

@@ -1,0 +1,214 @@
+package where
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
+)
+
+var now = time.Date(2026, 10, 8, 15, 0, 0, 0, time.UTC)
+
+// a run with something of each kind.
+func aRun() *mapping.Run {
+	h := hist.New(hist.Fio3(0))
+	h.AddLatency(7_000_000, 100) // 7 ms
+	return &mapping.Run{
+		Run: mapping.RunInfo{
+			ID: "4f1d2c00", Name: "results/id-7c1f", Archive: "nightly.tar.gz",
+			Start: time.Date(2026, 10, 1, 9, 12, 0, 0, time.UTC), End: time.Date(2026, 10, 1, 9, 22, 0, 0, time.UTC),
+			Labels: map[string]string{"release": "reef", "odd.name": "x y", "nodes": "12"}, Complete: true,
+		},
+		CBT:      mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 16, OSDReadAhead: 4096, RunSeconds: 300},
+		Config:   map[string]any{"pool_profiles": map[string]any{"rbd": map[string]any{"pg_size": 256.0, "a.b": true}}, "list": []any{"one", "two"}},
+		Fio:      mapping.FioInfo{Version: "fio-3.36", Jobs: 8, Options: map[string]string{"ioengine": "rbd", "bs": "4k"}},
+		Hosts:    []mapping.RunHost{{Name: "client1"}, {Name: "client2"}},
+		Write:    &mapping.Totals{Requests: 100, IOPS: 20480, Bandwidth: 80 << 20, Latency: mapping.NewLatency(h, nil)},
+		All:      &mapping.Totals{Requests: 100, IOPS: 20480, Bandwidth: 80 << 20, Latency: mapping.NewLatency(h, nil)},
+		Warnings: []string{"clock of client2 is 3 s late"},
+		SLA:      []mapping.Verdict{{Rule: "p99 < 5ms"}},
+	}
+}
+
+func TestMatches(t *testing.T) {
+	run := aRun()
+	for condition, want := range map[string]bool{
+		"": true, "  ": true,
+		"bs=4k": true, "bs = 4096": true, "bs=4KiB": true, "BS=4k": true, "op_size==4K": true, "cbt.op_size=4k": true, "bs=8k": false, "bs>=4k": true, "bs>4k": false, "bs<1M": true,
+		"iodepth in (8, 16)": true, "qd in (8,32)": false, "iodepth!=16": false, "qd != 8": true, "osd_ra = 4M": true, "time=5m": true, "runtime < 5m": false,
+		"mode=randwrite": true, "rw='randwrite'": true, "mode=RANDWRITE": false, "mode ~ WRITE": true, "mode !~ read": true, "mode in (read, randwrite)": true,
+		"write.p99 > 5ms": true, "write.p99 > 5000us": true, "write.p99 > 8ms": false, "p99.9<8ms": true, "p99_9 < 8ms": true, "all.latency.p99_9<8ms": true, "write.latency.max>1s": false,
+		"read.p99 < 1s": false, "not read.p99 < 1s": true, "read.p99 != 1s": true, "read.p99": false, "write.p99": true,
+		"iops > 20k": true, "iops > 21k": false, "write.iops>=20480/s": true, "bw = 80MiB/s": true, "write.bandwidth<100M": true, "bandwidth > 80M/s": false,
+		"label.release=reef": true, "label.release != quincy": true, "label.release": true, "label.branch": false, "not label.branch": true, "run.labels.release=reef": true,
+		"label.odd.name = 'x y'": true, `label.odd.name ~ "x"`: true, "label.nodes>=12": true, "label.nodes > 12": false, "label.release>5": false,
+		"config.pool_profiles.rbd.pg_size=256": true, "config.pool_profiles.rbd.pg_size < 300": true, "config.pool_profiles.rbd.a.b=true": true, "config.list=two": true, "config.list=three": false, "config.pool_profiles": false,
+		"option.ioengine=rbd": true, "option.bs=4096": true, "fio.options.bs=4k": true, "fio~3.36": true, "fio=fio-3.36": true, "jobs=8": true,
+		"start >= 2026-10-01": true, "start=2026-10-01": true, "start=2026-10": true, "start = 2026": true, "start>2026-10-01": false, "start<2026-10-01": false, "start <= 2026-10-01": true, "start!=2026-09": true,
+		"start >= 7d": false, "start>=8d": true, "start < yesterday": true, "start >= 1w": false, "start>=1mo": true, "start > 1y": true, "end = '2026-10-01 09:22'": true, "start=2026-10-01T09:12:00Z": true, "start=2026-10-01T11:12:00+02:00": true, "start<today": true, "start < now": true, "start > 2h": false,
+		"duration = 10m": true, "duration > 1h": false, "duration<=600s": true, "duration>9m59s": true,
+		"complete": true, "not complete": false, "complete=no": false, "complete = YES": true, "live": false, "live=no": true, "state ~ broken": true, "sla=broken": true, "sla=met": false,
+		"host=client2": true, "host=client3": false, "hosts=2": true, "hosts>2": false, "warning~CLOCK": true, "direction=write": true, "direction=read": false, "missing": false, "missing=0": true,
+		"archive~nightly and name~7c1f": true, "id ~ 4f1d": true, "bs=8k or qd=16": true, "bs=8k and qd=16": false, "bs=8k or bs=4k and qd=8": false, "(bs=8k or bs=4k) and qd=16": true,
+		"NOT (bs=8k OR bs=16k) And qd=16": true, "not not bs=4k": true, "not bs=4k or qd=16": true,
+	} {
+		c, err := Parse(condition, now)
+		if err != nil {
+			t.Errorf("%s: %v", condition, err)
+			continue
+		}
+		if got := c.Matches(run); got != want {
+			t.Errorf("%s: %v, want %v", condition, got, want)
+		}
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	for condition, want := range map[string]string{
+		"bs=4k and":              `column 10: want the name of a field, such as bs or write.p99, not the end`,
+		"bs=4k iodepth=16":       `column 7: want and, or, or the end, not "iodepth"`,
+		"iodpeth=16":             `column 1: no field is called "iodpeth": did you mean iodepth?`,
+		"randwrite":              `column 1: no field is called "randwrite": fio2es help fields lists them; name ~ randwrite searches in names`,
+		"label.=x":               `column 1: no field is called "label.": did you mean label.*?`,
+		"bs=":                    `column 4: want a value for bs, such as 4k, not the end`,
+		"bs = 4q":                `column 6: bs: "4q": want a size such as 4k or 1MiB`,
+		"p99 > 5":                `column 7: p99: "5": want a latency with its unit, such as 300us or 5ms`,
+		"p99 > 5 ms":             `column 7: p99: "5": want a latency with its unit, such as 300us or 5ms`,
+		"start > soon":           `column 9: start: "soon": want a time such as 2026-10-01, 2026-10, 2026-10-01T09:12:00Z, yesterday or 7d (ago)`,
+		"mode > rand":            `column 8: mode: > is for numbers, and "rand" is none: use =, != or ~: it has no order`,
+		"bs ~ 4":                 `column 6: bs: ~ is for texts, and this is a size`,
+		"complete > yes":         `column 12: complete: "yes": want yes or no`,
+		"(bs=4k or qd=1":         `column 1: this parenthesis is not closed`,
+		"bs in 4k":               `column 7: want ( after in: bs in (A, B)`,
+		"bs in (4k 8k)":          `column 11: want , or ) in the list of values, not "8k"`,
+		"bs in ()":               `column 8: want a value for bs, such as 4k, not ")"`,
+		"mode='randwrite":        `column 6: the text that begins here has no closing '`,
+		"mode=a)":                `column 7: want and, or, or the end, not ")"`,
+		"é ! 4":                  `column 3: "!" is no operator: want =, !=, ~, !~, <, <=, > or >=`,
+		"qd = 1e400":             `column 6: qd: "1e400": want a number such as 16`,
+		"start>99999999999999d":  `column 7: start: "99999999999999d": want a time such as 2026-10-01, 2026-10, 2026-10-01T09:12:00Z, yesterday or 7d (ago)`,
+		strings.Repeat("(", 200): `column 101: more than 100 parts within one another`,
+	} {
+		_, err := Parse(condition, now)
+		var syntax *SyntaxError
+		if !errors.As(err, &syntax) || err.Error() != want {
+			t.Errorf("%s:\n%v, want\n%s", condition, err, want)
+		}
+	}
+}
+
+// TestFields: each field has a name of its own, help, an example that can be parsed, and values of
+// its kind where a run has it.
+func TestFields(t *testing.T) {
+	run, seen := aRun(), map[string]bool{}
+	for _, f := range Fields {
+		for _, name := range append([]string{f.Name}, f.Aliases...) {
+			if seen[name] {
+				t.Errorf("two fields are called %s", name)
+			}
+			seen[name] = true
+		}
+		name := strings.Replace(f.Name, "*", "x", 1)
+		if f.Help == "" || f.Example == "" || Lookup(name) == nil || Lookup(f.Path) == nil && f.Path != "" && !strings.HasSuffix(f.Path, "*") {
+			t.Errorf("%+v", f)
+		}
+		if _, err := Parse(name+"='"+f.Example+"'", now); err != nil {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+		for _, v := range f.Values(run) {
+			ok := false
+			switch f.Kind {
+			case Text:
+				_, ok = v.(string)
+			case Time:
+				_, ok = v.(time.Time)
+			case Flag:
+				_, ok = v.(bool)
+			default:
+				_, ok = v.(float64)
+			}
+			if !ok {
+				t.Errorf("%s is a %s, and has %T", f.Name, f.Kind, v)
+			}
+		}
+	}
+}
+
+// TestConditionFields: a condition knows what it needs of a run.
+func TestConditionFields(t *testing.T) {
+	c, err := Parse("bs=4k and (qd=1 or not bs=8k) and label.a=b", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, f := range c.Fields() {
+		paths = append(paths, f.Path)
+	}
+	if got := strings.Join(paths, " "); got != "cbt.op_size cbt.iodepth run.labels.a" {
+		t.Error(got)
+	}
+	var none *Condition
+	if !none.Matches(nil) || none.Fields() != nil || none.String() != "" || c.String() == "" {
+		t.Error("a condition that is not there")
+	}
+}
+
+// FuzzParse: no text makes it panic, mistakes have a place in the text, and a condition and its
+// inverse are never both met.
+func FuzzParse(f *testing.F) {
+	f.Add("bs=4k and (iodepth in (16, 32) or not label.release != 'reef') and start >= 2026-10 and write.p99 > 5ms")
+	f.Add(`fio.options.x ~ "é" or duration<1h30m or start=7d and complete`)
+	run := aRun()
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := Parse(text, now)
+		var syntax *SyntaxError
+		switch {
+		case err == nil && strings.TrimSpace(text) != "":
+			not, err := Parse("not ("+text+")", now)
+			if err == nil && not.Matches(run) == c.Matches(run) {
+				t.Errorf("%q and its inverse are both %v", text, c.Matches(run))
+			}
+		case err != nil && (!errors.As(err, &syntax) || syntax.Column < 1 || syntax.Column > len(text)+1):
+			t.Errorf("%q: %v", text, err)
+		}
+	})
+}
+
+// TestDocumentFields: conditions can name each field of run documents, with the same type, but those
+// that are of no use for finding runs.
+func TestDocumentFields(t *testing.T) {
+	types := map[string][]Kind{
+		"keyword": {Text}, "text": {Text}, "flattened": {Text}, "boolean": {Flag}, "date": {Time},
+		"long": {Number, Size, Duration}, "double": {Number, Rate, Bandwidth, Latency},
+	}
+	without := regexp.MustCompile(`^(@timestamp|run\.link|run\.ingest|documents\..*|source\..*|sla\..*|placed|no_windows|weighting|clock\.error_ms|hosts\.(jobs|start|skew_ms|clock|clock_error_ms)|` +
+		`.*\.(means|sums|fio)\..*|.*\.(duration_ms|histogram|layout|stddev|keyword))$`)
+	for path, kind := range templates.RunFields() {
+		name := path
+		if kind == "flattened" || kind == "object" {
+			name, kind = path+".x", "flattened"
+		}
+		f := Lookup(name)
+		if f == nil {
+			if !without.MatchString(path) {
+				t.Errorf("no field for %s, a %s", path, kind)
+			}
+			continue
+		}
+		if !slices.Contains(types[kind], f.Kind) {
+			t.Errorf("%s is a %s in documents, and a %s here", path, kind, f.Kind)
+		}
+	}
+	for _, f := range Fields {
+		path := strings.TrimSuffix(f.Path, ".*")
+		if _, ok := templates.RunFields()[path]; !ok && path != "" && path != "run.labels" {
+			t.Errorf("documents have no %s", path)
+		}
+	}
+}

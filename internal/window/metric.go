@@ -1,0 +1,137 @@
+package window
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/unit"
+)
+
+// Metric is a number that rules and comparisons are about. Metrics are equal if their names are.
+type Metric struct {
+	name   string  // for people: "p99.9"
+	q      float64 // of a percentile: 0 … 1, without either
+	within float64 // nanoseconds, of a share of requests
+	unit   Unit
+}
+
+// The metrics that are neither percentiles nor shares.
+var (
+	IOPS     = Metric{name: "iops", unit: PerSecond}
+	Requests = Metric{name: "requests", unit: Number}
+	Min      = Metric{name: "min"}
+	Mean     = Metric{name: "mean"}
+	Max      = Metric{name: "max"}
+)
+
+// Percentile is the metric of a percentile above 0 and below 100, such as "99.90", which is p99.9.
+func Percentile(percent string) (m Metric, ok bool) {
+	x, err := strconv.ParseFloat(percent, 64)
+	if err != nil || strings.Trim(percent, "0123456789.") != "" || !(x > 0 && x < 100) {
+		return Metric{}, false
+	}
+	name := strconv.FormatFloat(x, 'f', -1, 64)
+	q, err := strconv.ParseFloat(name+"e-2", 64) // 99.9/100 is not quite 0.999
+	return Metric{name: "p" + name, q: q}, err == nil
+}
+
+// Within is the share of requests that were served within a latency in nanoseconds, which people write as text.
+func Within(ns float64, text string) Metric {
+	return Metric{name: "within " + text, within: ns, unit: Share}
+}
+
+// ParseMetric reads a name such as "iops" or "p99.9", which is "p99_9" in documents, in either case.
+func ParseMetric(name string) (m Metric, ok bool) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	for _, m := range []Metric{IOPS, Requests, Min, Mean, Max} {
+		if name == m.name {
+			return m, true
+		}
+	}
+	percent, ok := strings.CutPrefix(strings.Replace(name, "_", ".", 1), "p")
+	if !ok {
+		return Metric{}, false
+	}
+	return Percentile(percent)
+}
+
+// String is the name for people: "p99.9", "within 100ms".
+func (m Metric) String() string { return m.name }
+
+// Quantile is that of a percentile, between 0 and 1; 0 of other metrics.
+func (m Metric) Quantile() float64 { return m.q }
+
+// Unit is that of the metric's values.
+func (m Metric) Unit() Unit { return m.unit }
+
+// IsOfHistogram reports whether the metric is about latencies. The others are counts.
+func (m Metric) IsOfHistogram() bool { return m.unit == Nanoseconds || m.unit == Share }
+
+// Of is the value of a metric of latencies, of a histogram that is not empty, with the bounds of its error.
+func (m Metric) Of(h *hist.Histogram) hist.Answer {
+	switch {
+	case m == Min:
+		return h.Min()
+	case m == Max:
+		return h.Max()
+	case m == Mean:
+		return h.Mean()
+	case m.unit == Share:
+		n, low, high := h.CountWithin(m.within)
+		total := h.Total()
+		isOpen := high > low && h.Layout().Open(h.Layout().Index(int64(m.within)))
+		return hist.Answer{Value: n / total, Low: low / total, High: high / total, Open: isOpen}
+	}
+	return h.Percentile(m.q)
+}
+
+// Unit is that of a metric's values.
+type Unit int
+
+// The units.
+const (
+	Nanoseconds Unit = iota
+	Share            // 0 … 1
+	PerSecond
+	Number // of requests
+)
+
+// ForPrograms is a value as CSV, JSON and documents have it: latencies are microseconds.
+func (u Unit) ForPrograms(v float64) float64 {
+	if u == Nanoseconds {
+		return v / 1000
+	}
+	return v
+}
+
+// Text writes a value for people, with all its digits where fewer would look like the limit, which may be NaN. A share
+// is one of so many.
+func (u Unit) Text(value, limit, of float64) string {
+	switch short := u.short(value, of); {
+	case math.IsNaN(value):
+		return "-"
+	case value == limit || short != u.short(limit, of):
+		return short
+	}
+	switch u {
+	case Nanoseconds:
+		return unit.Number(value/1000) + "µs"
+	case Share:
+		return unit.Number(value*100) + " %"
+	}
+	return unit.Number(value)
+}
+
+func (u Unit) short(x, of float64) string {
+	switch u {
+	case Nanoseconds:
+		return unit.Latency(x / 1000)
+	case Share:
+		return unit.Percent(x, of)
+	case PerSecond:
+		return unit.Rate(x)
+	}
+	return unit.Count(int64(x))
+}

@@ -1,0 +1,76 @@
+package window
+
+import (
+	"math"
+	"testing"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+// TestParseMetric: each metric is read by its own name, and has the value that it names.
+func TestParseMetric(t *testing.T) {
+	h := hist.New(hist.Fio3(0))
+	for i := range int64(1000) {
+		h.AddLatency((i+1)*1000, 1)
+	}
+	for name, want := range map[string]struct {
+		name string
+		q    float64
+		of   hist.Answer
+	}{
+		"Min": {"min", 0, h.Min()}, "mean": {"mean", 0, h.Mean()}, " max ": {"max", 0, h.Max()},
+		"p50": {"p50", 0.5, h.Percentile(0.5)}, "P99_9": {"p99.9", 0.999, h.Percentile(0.999)},
+		"p99.90": {"p99.9", 0.999, h.Percentile(0.999)}, "p0.5": {"p0.5", 0.005, h.Percentile(0.005)},
+		"iops": {"iops", 0, hist.Answer{}}, "requests": {"requests", 0, hist.Answer{}},
+	} {
+		m, ok := ParseMetric(name)
+		if !ok || m.String() != want.name || m.Quantile() != want.q || m.IsOfHistogram() == (want.of == hist.Answer{}) {
+			t.Errorf("%s: %+v, %v", name, m, ok)
+		}
+		if m.IsOfHistogram() && m.Of(h) != want.of {
+			t.Errorf("%s is %+v, want %+v", name, m.Of(h), want.of)
+		}
+	}
+	for _, name := range []string{"", "p", "p0", "p100", "p-5", "99", "p1e1", "pNaN", "p99%", "p9_9_9", "within"} {
+		if m, ok := ParseMetric(name); ok {
+			t.Errorf("%q: %+v", name, m)
+		}
+	}
+}
+
+// TestWithin: the share of requests up to a latency lies within the bounds of its error, and is only a lower bound in
+// the last bin.
+func TestWithin(t *testing.T) {
+	h := hist.New(hist.Fio3(0))
+	h.AddLatency(1000, 3)
+	h.AddAt(h.Layout().Len()-1, 1)
+	if a := Within(2000, "2us").Of(h); a.Value != 0.75 || a.Low > 0.75 || a.High < 0.75 || a.Open {
+		t.Errorf("%+v", a)
+	}
+	if a := Within(17.1e9, "17.1s").Of(h); !a.Open || a.Low != 0.75 || a.High != 1 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestUnitText: a value that is not the limit does not look like it.
+func TestUnitText(t *testing.T) {
+	for _, c := range []struct {
+		unit             Unit
+		value, limit, of float64
+		want             string
+	}{
+		{Nanoseconds, 1.5e7, 1e7, 0, "15.0ms"},
+		{Nanoseconds, 1e7, 1e7, 0, "10.0ms"},
+		{Nanoseconds, 10_003_007, 1e7, 0, "10003.007µs"},
+		{Share, 0.995, 0.999, 1000, "99.5 %"},
+		{Share, 0.99896, 0.999, 1000, "99.896 %"},
+		{PerSecond, 4999.75, 5000, 0, "4999.75"},
+		{PerSecond, 12_400, 5000, 0, "12.4k"},
+		{Number, 999_999, 1e6, 0, "999,999"},
+		{Share, math.NaN(), 0.5, 0, "-"},
+	} {
+		if got := c.unit.Text(c.value, c.limit, c.of); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}

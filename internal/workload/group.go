@@ -1,0 +1,109 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Workload is the runs that have the same settings.
+type Workload struct {
+	Title string // of the settings, such as "randwrite 4K qd16": no other workload of a list has it
+	Runs  []*mapping.Run
+}
+
+// apart are settings that do not make another workload: what a change is looked for in, how often
+// and how long was measured, and what depends on the cluster.
+var apart = []string{"ceph_version", "iteration", "time", "ramp", "osds", "osd_hosts"}
+
+// short are the settings that a title always has, in this order.
+var short = []string{"mode", "op_size", "iodepth"}
+
+// setting is one setting of a run.
+type setting struct{ name, heading, text string }
+
+// settingsOf are the settings by which a run is compared. Runs without any are compared by name.
+func settingsOf(run *mapping.Run) (list []setting) {
+	for _, c := range facts.Settings {
+		if text := c.TextOf(run); text != "" && !slices.Contains(apart, c.Name) {
+			list = append(list, setting{c.Name, c.Heading, text})
+		}
+	}
+	if len(list) == 0 {
+		list = append(list, setting{"name", "Name", run.Run.Name})
+	}
+	return list
+}
+
+// Key identifies the workload of a run: runs with the same settings have the same.
+func Key(run *mapping.Run) string {
+	var key strings.Builder
+	for _, s := range settingsOf(run) {
+		fmt.Fprintf(&key, "%s=%s\n", s.name, s.text)
+	}
+	return key.String()
+}
+
+// Group groups runs by their workloads, which are in the order of their titles. The runs of each are
+// in the order of their starts. Runs whose date is not known come first.
+func Group(runs []*mapping.Run) []*Workload {
+	byKey := map[string]*Workload{}
+	for _, run := range runs {
+		key := Key(run)
+		if byKey[key] == nil {
+			byKey[key] = &Workload{}
+		}
+		byKey[key].Runs = append(byKey[key].Runs, run)
+	}
+	list := slices.Collect(maps.Values(byKey))
+	for _, w := range list {
+		slices.SortStableFunc(w.Runs, func(a, b *mapping.Run) int {
+			return cmp.Or(a.Run.Start.Compare(b.Run.Start), cmp.Compare(a.Run.ID, b.Run.ID))
+		})
+	}
+	title(list)
+	slices.SortFunc(list, func(a, b *Workload) int { return cmp.Compare(a.Title, b.Title) })
+	return list
+}
+
+// title gives each workload its title: the settings that distinguish benchmarks most, and those in
+// which these workloads differ.
+func title(list []*Workload) {
+	values, has := map[string]map[string]bool{}, map[string]int{}
+	for _, w := range list {
+		for _, s := range settingsOf(w.Runs[0]) {
+			if values[s.name] == nil {
+				values[s.name] = map[string]bool{}
+			}
+			values[s.name][s.text] = true
+			has[s.name]++
+		}
+	}
+	for _, w := range list {
+		isCommon := func(s setting) bool {
+			return len(values[s.name]) == 1 && has[s.name] == len(list)
+		}
+		all := settingsOf(w.Runs[0])
+		var parts []string
+		if text := facts.ShortSettings(w.Runs[0]); text != "" {
+			parts = append(parts, text)
+		} else if !slices.ContainsFunc(all, func(s setting) bool { return !isCommon(s) }) {
+			isCommon = func(setting) bool { return false } // rather than no title
+		}
+		for _, s := range all {
+			switch {
+			case slices.Contains(short, s.name) || isCommon(s):
+			case s.name == "name" || s.name == "benchmark":
+				parts = append(parts, s.text)
+			default:
+				parts = append(parts, strings.ToLower(s.heading)+" "+s.text)
+			}
+		}
+		w.Title = strings.Join(parts, ", ")
+	}
+}

@@ -1,0 +1,172 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/trend"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Number is a number of a direction of a run that has a trend.
+type Number struct {
+	Name      string // in columns, such as "p99_9" or "iops"
+	Text      string // for people, such as "p99.9"
+	LessIsBad bool   // IOPS and bandwidth
+	of        func(*mapping.Totals) float64
+}
+
+// Numbers are all numbers that have a trend.
+var Numbers = func() []Number {
+	list := []Number{
+		{"iops", "IOPS", true, func(t *mapping.Totals) float64 { return t.IOPS }},
+		{"bandwidth", "bandwidth", true, func(t *mapping.Totals) float64 { return t.Bandwidth }},
+	}
+	for _, name := range facts.LatencyNames() {
+		list = append(list, Number{Name: name, Text: strings.ReplaceAll(name, "_", "."), of: func(t *mapping.Totals) float64 {
+			l := facts.LatenciesOfTotals(t)
+			return l.Value(name)
+		}})
+	}
+	return list
+}()
+
+// NumberOf is a number by its name, for programs or for people.
+func NumberOf(name string) (*Number, error) {
+	var names []string
+	for i := range Numbers {
+		if strings.EqualFold(name, Numbers[i].Name) || strings.EqualFold(name, Numbers[i].Text) {
+			return &Numbers[i], nil
+		}
+		names = append(names, Numbers[i].Text)
+	}
+	return nil, fmt.Errorf("%s: want one of %s", name, strings.Join(names, ", "))
+}
+
+// Of is the number of a direction of a run, NaN where it is not known.
+func (n *Number) Of(t *mapping.Totals) float64 { return n.of(t) }
+
+// Series is a number of one direction over the runs of a workload that have it.
+type Series struct {
+	*Workload
+	Direction string
+	Number    *Number
+	Runs      []*mapping.Run
+	Values    []float64 // of each run
+	Changes   []Change
+}
+
+// Change is a change in a series.
+type Change struct {
+	trend.Change
+	Before, After *mapping.Run // the last run before it, and the first after it
+}
+
+// IsWorse reports whether a change is for the worse.
+func (s *Series) IsWorse(c *Change) bool { return (c.Ratio > 1) != s.Number.LessIsBad }
+
+// Series are the numbers of all directions of the workload, with their changes by at least least, a
+// share. Runs that are incomplete or without such a number are left out.
+func (w *Workload) Series(numbers []*Number, least float64) (list []*Series) {
+	for _, direction := range mapping.Directions {
+		for _, n := range numbers {
+			s := &Series{Workload: w, Direction: direction, Number: n}
+			for _, run := range w.Runs {
+				for _, d := range run.ByDirection() {
+					if v := n.of(d.Totals); d.Direction == direction && run.Run.Complete && v > 0 && !math.IsInf(v, 0) {
+						s.Runs, s.Values = append(s.Runs, run), append(s.Values, v)
+					}
+				}
+			}
+			if len(s.Runs) == 0 {
+				continue
+			}
+			for _, c := range trend.Detect(s.Values, least) {
+				s.Changes = append(s.Changes, Change{c, s.Runs[c.At-1], s.Runs[c.At]})
+			}
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// Differences are in what a run differs from another: versions, labels, settings and
+// configurations, as "ceph_version: 18.2.1, was 17.2.6".
+func Differences(before, after *mapping.Run) (list []string) {
+	was, is := circumstances(before), circumstances(after)
+	names := slices.Collect(maps.Keys(is))
+	for name := range was {
+		if _, ok := is[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.Count(a, "."), strings.Count(b, ".")), cmp.Compare(a, b))
+	})
+	for _, name := range names {
+		if was[name] != is[name] {
+			list = append(list, fmt.Sprintf("%s %s, was %s", name, orNone(is[name]), orNone(was[name])))
+		}
+	}
+	return list
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+// circumstances are what may explain a change, by names as conditions have them.
+func circumstances(run *mapping.Run) map[string]string {
+	all := map[string]string{}
+	set := func(name, text string) {
+		if text != "" {
+			all[name] = text
+		}
+	}
+	set("fio", run.Fio.Version)
+	for _, c := range facts.Settings {
+		if c.Name != "iteration" {
+			set(c.Name, c.TextOf(run))
+		}
+	}
+	for name, text := range run.Run.Labels {
+		set("label."+name, text)
+	}
+	for name, text := range run.Fio.Options {
+		set("option."+name, text)
+	}
+	flatten("config", run.Config, set)
+	var hosts []string
+	for _, h := range run.Hosts {
+		hosts = append(hosts, h.Name)
+	}
+	slices.Sort(hosts)
+	set("hosts", strings.Join(slices.Compact(hosts), ","))
+	return all
+}
+
+func flatten(path string, v any, set func(name, text string)) {
+	switch v := v.(type) {
+	case nil:
+	case map[string]any:
+		for name, item := range v {
+			flatten(path+"."+name, item, set)
+		}
+	case []any:
+		var texts []string
+		for _, item := range v {
+			texts = append(texts, fmt.Sprint(item))
+		}
+		set(path, strings.Join(texts, ","))
+	default:
+		set(path, fmt.Sprint(v))
+	}
+}

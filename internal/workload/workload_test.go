@@ -1,0 +1,133 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// night is a run of a night, all latencies of which are so many times 1 ms.
+func night(n int, cbt mapping.CBT, times float64) *mapping.Run {
+	h := hist.New(hist.Fio3(0))
+	for i := range 1000 {
+		h.AddLatency(int64(1e6*times*(1+float64(i)/1000)), 1)
+	}
+	cbt.Iteration = n % 3
+	return &mapping.Run{
+		Run:   mapping.RunInfo{ID: fmt.Sprintf("%016x", n), Name: fmt.Sprintf("night%d", n), Complete: true, Start: time.Date(2026, 1, 1+n, 0, 0, 0, 0, time.UTC)},
+		CBT:   cbt,
+		Write: &mapping.Totals{Requests: 1000, IOPS: 1000 / times, Latency: mapping.NewLatency(h, nil)},
+	}
+}
+
+// TestGroup: runs with the same settings are a workload, however often and with which version they
+// were run, and titles say what distinguishes the workloads.
+func TestGroup(t *testing.T) {
+	a := mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 16, NumJobs: 2, RunSeconds: 60}
+	other, mixed, pool := a, a, a
+	other.OpSize, mixed.Mode, mixed.RWMixRead, pool.Pool = 65536, "randrw", 70, "ec"
+	version := a
+	version.CephVersion, version.RunSeconds = "18.2.1", 90
+	plain := night(9, mapping.CBT{}, 1)
+	plain.CBT = mapping.CBT{}
+	runs := []*mapping.Run{night(4, version, 1), night(3, other, 1), night(2, a, 1), night(5, mixed, 1), night(6, pool, 1), plain, night(1, a, 1)}
+	var got []string
+	for _, w := range Group(runs) {
+		text := w.Title + ":"
+		for _, r := range w.Runs {
+			text += " " + r.Run.Name
+			if Key(r) != Key(w.Runs[0]) {
+				t.Errorf("%s: %q and %q", w.Title, Key(r), Key(w.Runs[0]))
+			}
+		}
+		got = append(got, text)
+	}
+	want := []string{
+		"night9: night9",
+		"randrw 4K qd16, librbdfio, reads 70 %, jobs a volume 2: night5",
+		"randwrite 4K qd16, librbdfio, jobs a volume 2: night1 night2 night4",
+		"randwrite 4K qd16, librbdfio, jobs a volume 2, pool ec: night6",
+		"randwrite 64K qd16, librbdfio, jobs a volume 2: night3",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if one := Group(runs[1:4]); one[0].Title != "randrw 4K qd16, reads 70 %" {
+		t.Errorf("what all have stands in the title: %s", one[0].Title)
+	}
+}
+
+// TestTitles: titles differ as workloads do.
+func TestTitles(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var runs []*mapping.Run
+		for i := range rapid.IntRange(1, 20).Draw(t, "runs") {
+			pick := func(name string) int { return rapid.IntRange(0, 2).Draw(t, name) }
+			runs = append(runs, night(i, mapping.CBT{
+				Mode: []string{"", "read", "randrw"}[pick("mode")], OpSize: int64(pick("size")) * 4096, IODepth: pick("depth"),
+				NumJobs: pick("jobs"), Pool: []string{"", "a", "b"}[pick("pool")], Volumes: pick("volumes"),
+			}, 1))
+		}
+		titles, n := map[string]bool{}, 0
+		for _, w := range Group(runs) {
+			titles[w.Title] = true
+			n += len(w.Runs)
+		}
+		if len(titles) != len(Group(runs)) || titles[""] || n != len(runs) {
+			t.Fatalf("%d workloads of %d runs: %v", len(Group(runs)), n, titles)
+		}
+	})
+}
+
+// TestSeries: a change is between two runs, in the direction and number where it is, and incomplete
+// runs are no part of a series.
+func TestSeries(t *testing.T) {
+	r, cbt := rand.New(rand.NewPCG(1, 2)), mapping.CBT{Mode: "randwrite", OpSize: 4096}
+	var runs []*mapping.Run
+	for n := range 40 {
+		times := math.Exp(0.01 * r.NormFloat64())
+		if n >= 25 {
+			times *= 1.2
+		}
+		runs = append(runs, night(n, cbt, times))
+	}
+	runs[30].Run.Complete, runs[10].Write = false, nil
+	runs[25].Fio.Version, runs[25].Run.Labels = "fio-3.36", map[string]string{"release": "reef"}
+	runs[25].Config = map[string]any{"cluster": map[string]any{"osds_per_node": 4.0, "list": []any{"a", 1.0}}}
+	runs[24].Fio.Version = "fio-3.33"
+
+	p99, err := NumberOf("p99.9")
+	iops, err2 := NumberOf("iops")
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	list := Group(runs)[0].Series([]*Number{p99, iops}, 0.05)
+	if len(list) != 2 {
+		t.Fatalf("%d series", len(list))
+	}
+	for i, s := range list {
+		if s.Direction != "write" || len(s.Values) != 38 || len(s.Changes) != 1 {
+			t.Fatalf("%s %s: %d values, %v", s.Direction, s.Number.Text, len(s.Values), s.Changes)
+		}
+		c := &s.Changes[0]
+		if c.Before != runs[24] || c.After != runs[25] || !s.IsWorse(c) || math.Abs(c.Ratio-[]float64{1.2, 1 / 1.2}[i]) > 0.02 {
+			t.Errorf("%s: %+v", s.Number.Text, c)
+		}
+	}
+	got := strings.Join(Differences(runs[24], runs[25]), "; ")
+	if want := "fio fio-3.36, was fio-3.33; label.release reef, was none; config.cluster.list a,1, was none; config.cluster.osds_per_node 4, was none"; got != want {
+		t.Errorf("%s, want\n%s", got, want)
+	}
+	if _, err := NumberOf("p98"); err == nil || !strings.Contains(err.Error(), "p98: want one of IOPS, bandwidth, min, mean, p") {
+		t.Error(err)
+	}
+}
