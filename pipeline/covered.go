@@ -48,7 +48,6 @@ func (c covered) loggedAll() (all *hist.Histogram, requests [fiolog.Directions]f
 	return all, requests
 }
 
-// requests is how many requests the rows of one direction have.
 func (c covered) requests(d fiolog.Direction) (sum float64) {
 	for _, t := range c.tallies {
 		sum += float64(t.directions[d].requests)
@@ -132,11 +131,9 @@ func (c covered) reported(d fiolog.Direction) (bytes int64, rates mapping.Sums) 
 	return bytes, rates
 }
 
-// hasLogged reports whether the logs have any row.
 func (c covered) hasLogged() bool {
 	all, _ := c.loggedAll()
 	return !all.IsEmpty()
 }
 
-// describeOf names the entry and a direction in messages.
 func (c covered) describeOf(d fiolog.Direction) string { return fmt.Sprintf("%s: %s", c.describe(), d) }

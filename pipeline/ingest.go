@@ -100,7 +100,7 @@ func read(
 		return &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
 	}
 	defer p.close()
-	e := &Execution{Run: p.reference("")}
+	e := &Execution{Run: p.reference()}
 	if absolute {
 		var done *Result
 		if e, done, err = identify(ctx, p, known); err != nil || done != nil {
@@ -121,11 +121,10 @@ func read(
 
 // intervals makes the documents of all windows and counts them.
 func (r *reading) intervals(ctx context.Context, ref mapping.RunRef, put func(*mapping.Interval) error) error {
-	rates, err := r.readBandwidth(ctx)
-	if err != nil {
+	docs := r.documents(ref)
+	if err := r.setBandwidth(ctx, docs); err != nil {
 		return err
 	}
-	docs := r.documents(ref, rates)
 	give := func(d *mapping.Interval) error {
 		r.made.Add(d.Level, 1)
 		return put(d)

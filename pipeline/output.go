@@ -213,10 +213,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// options are those of a job, counted from 0.
 func (o *output) options(job int) jobOptions { return jobOptions{o.fio, job} }
 
-// any reports whether it is so for the options of any job.
 func (o *output) any(is func(jobOptions) bool) bool {
 	for i := range o.fio.Jobs {
 		if is(o.options(i)) {
@@ -281,9 +279,4 @@ func (o *output) began() time.Time {
 		return end.Add(-time.Duration(e)*time.Millisecond - time.Second)
 	}
 	return time.Time{}
-}
-
-// isSeparable reports whether the output has jobs of the run, and all have directions.
-func (o *output) isSeparable() bool {
-	return len(o.entries) > 0 && !slices.ContainsFunc(o.entries, func(e *entry) bool { return e.mixed })
 }

@@ -23,7 +23,6 @@ type placing struct {
 	absent   bool // the start may stay unknown
 }
 
-// times sets the times of the jobs and of the run.
 func (p placing) times() (err error) {
 	if len(p.jobs) == 0 {
 		return errNothing
@@ -90,7 +89,6 @@ func (o *output) byHost() (hosts [][]*entry) {
 	return hosts
 }
 
-// jobs are the jobs that an output covers.
 func (o *output) jobs() (all []*job) {
 	for _, e := range o.entries {
 		all = append(all, e.jobs...)
@@ -98,7 +96,6 @@ func (o *output) jobs() (all []*job) {
 	return all
 }
 
-// firstStart is when the first job of an output began.
 func (o *output) firstStart() (first time.Time) {
 	for _, j := range o.jobs() {
 		first = earlier(first, j.start)

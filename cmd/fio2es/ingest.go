@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -101,7 +100,7 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	}
 	leftOut := g.logProblems(archive)
 	if len(archive.Runs) == 0 {
-		return fmt.Errorf("no fio logs (such as *_clat_hist.*.log) or reports under %s", strings.Join(paths, ", "))
+		return pipeline.NoRuns(paths)
 	}
 	runs := slices.DeleteFunc(slices.Clone(archive.Runs), func(r *cbt.Run) bool { return !wanted(opt.ArchiveOf(r), r.Path) })
 	if g.dryRun {

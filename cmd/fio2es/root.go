@@ -11,8 +11,8 @@ import (
 // commands make all commands, in the order of their help.
 var commands = []func(*env) *cobra.Command{
 	ingestCommand, followCommand, percentilesCommand, rankCommand, compareCommand, slaCommand, heatmapCommand, reportCommand,
-	exportCommand, serveCommand, runsCommand, checkCommand, setupCommand, pushCommand, kibanaCommand, configCommand, versionCommand,
-	generateCommand,
+	exportCommand, serveCommand, runsCommand, trendCommand, checkCommand, setupCommand, pushCommand, kibanaCommand, configCommand, versionCommand,
+	generateCommand, fieldsTopic,
 }
 
 func rootCommand(e *env) *cobra.Command {

@@ -17,7 +17,7 @@ import (
 
 func runsCommand(e *env) *cobra.Command {
 	l := listing{env: e, filter: history.RunFilter{Light: true}, format: table.Text}
-	var since, until, sorted string
+	var since, until, sorted, condition string
 	cmd := &cobra.Command{
 		Use:   "runs [TEXT]",
 		Short: "List the runs in the history",
@@ -27,6 +27,7 @@ latencies are of the whole run (≥: or more, *: computed by fio). REC: requests
 from fio's JSON report, which the logs lack. MISS: requests that are in no window.`,
 		Example: `  fio2es runs
   fio2es runs randwrite --since 2026-01-01 --sort p99
+  fio2es runs --where 'bs=4k and write.p99 > 5ms and start >= 7d'
   fio2es runs --format json | jq -r .run`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -37,6 +38,9 @@ from fio's JSON report, which the logs lack. MISS: requests that are in no windo
 			if l.filter.To, err = query.ParseTime("until", until); err != nil {
 				return err
 			}
+			if l.filter.Where, err = parseWhere(condition); err != nil {
+				return err
+			}
 			if l.order, err = facts.OrderOf(sorted); err != nil {
 				return usagef("--sort %s: %w", sorted, err)
 			}
@@ -45,6 +49,7 @@ from fio's JSON report, which the logs lack. MISS: requests that are in no windo
 	}
 	fl := cmd.Flags()
 	addClusterFlags(fl)
+	addWhereFlag(fl, &condition)
 	fl.StringVar(&l.filter.Benchmark, "benchmark", "", "only of this benchmark, such as librbdfio")
 	fl.StringVar(&l.filter.Mode, "mode", "", "only of this mode, such as randwrite")
 	fl.StringToStringVar(&l.filter.Labels, "label", nil, "only with this label, NAME=VALUE")
@@ -71,21 +76,12 @@ func (l *listing) list(ctx context.Context) error {
 		return err
 	}
 	defer closeStore()
-	var runs []*mapping.Run
-	skipped := false
-	for r, err := range store.Runs(ctx, l.filter) {
-		switch {
-		case history.IsSkipped(err):
-			l.log.Warn(err.Error())
-			skipped = true
-		case err != nil:
-			return err
-		default:
-			runs = append(runs, r)
-		}
+	runs, skipped, err := l.readRuns(ctx, store, l.filter)
+	if err != nil {
+		return err
 	}
 	if len(runs) == 0 && !skipped {
-		if err := l.printNone(ctx, store); err != nil || l.format == table.Text {
+		if err := l.printNoRuns(ctx, store); err != nil || l.format == table.Text {
 			return err
 		}
 	}
@@ -93,19 +89,36 @@ func (l *listing) list(ctx context.Context) error {
 	return leftOutIf(writeRuns(l.stdout, runs, l.format), skipped)
 }
 
-// printNone says on stderr that no run matches, and what the history has.
-func (l *listing) printNone(ctx context.Context, store history.Store) error {
+// readRuns reads the runs that a filter selects. skipped reports whether one cannot be read: it is left out, with a
+// warning.
+func (e *env) readRuns(ctx context.Context, store history.Store, filter history.RunFilter) (runs []*mapping.Run, skipped bool, err error) {
+	for r, err := range store.Runs(ctx, filter) {
+		switch {
+		case history.IsSkipped(err):
+			e.log.Warn(err.Error())
+			skipped = true
+		case err != nil:
+			return nil, skipped, err
+		default:
+			runs = append(runs, r)
+		}
+	}
+	return runs, skipped, nil
+}
+
+// printNoRuns says on stderr that no run matches, and what the history has.
+func (e *env) printNoRuns(ctx context.Context, store history.Store) error {
 	runs, lines, err := query.Contents(ctx, store)
 	if err != nil {
 		return err
 	}
 	if runs == 0 {
-		term.Line(l.stderr, "no runs in %s; store some with: fio2es ingest PATH", l.history().name())
+		term.Line(e.stderr, "no runs in %s; store some with: fio2es ingest PATH", e.history().name())
 		return nil
 	}
-	term.Line(l.stderr, "no runs match; %s has %s:", l.history().name(), unit.Plural(runs, "run"))
+	term.Line(e.stderr, "no runs match; %s has %s:", e.history().name(), unit.Plural(runs, "run"))
 	for _, line := range lines {
-		term.Line(l.stderr, "  %s", line)
+		term.Line(e.stderr, "  %s", line)
 	}
 	return nil
 }

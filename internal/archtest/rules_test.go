@@ -83,7 +83,7 @@ var rules = map[string]rule{
 		why: "a store knows documents, not how they are made or used",
 	},
 	"internal/history/elastic/bulk": {
-		level: 4, imports: []string{"internal/history", "mapping", "internal/es"},
+		level: 4, imports: []string{"internal/history", "mapping", "mapping/templates", "internal/es"},
 		why: "it sends documents, and does not know how they are made",
 	},
 	"internal/history/elastic": {
@@ -148,7 +148,7 @@ var rules = map[string]rule{
 			"mapping", "mapping/templates", "kibana", "hist",
 			"internal/chart", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/history/ndjson",
 			"internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
-			"internal/query", "internal/window", "internal/ingest", "internal/follow",
+			"internal/query", "internal/window", "internal/ingest", "internal/follow", "internal/where", "internal/workload",
 			"internal/es", "internal/fiotest", "internal/table", "internal/term", "internal/unit",
 		},
 		why: "commands put everything together, and no package imports them",

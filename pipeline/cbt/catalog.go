@@ -22,6 +22,9 @@ type catalog struct {
 // folder is a folder under one argument.
 type folder struct{ argument, archive, path string }
 
+// in is another folder of the same archive.
+func (f folder) in(dir string) folder { return folder{f.argument, f.archive, dir} }
+
 func folderOf(f *source.File, dir string) folder {
 	return folder{argument: argumentOf(f), archive: f.Archive, path: dir}
 }

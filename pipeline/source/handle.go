@@ -18,7 +18,7 @@ const maxHandles = 128
 // handles knows which files may be open. Safe from many goroutines.
 type handles struct {
 	mu     sync.Mutex
-	open   []*handle // the first opened first; their readers may have closed some
+	open   []*handle // the first opened first
 	closed bool
 }
 
@@ -45,7 +45,7 @@ func (a *handles) adopt(dir, path string, f *os.File, info fs.FileInfo) *handle 
 }
 
 // add notes that a file is open, and closes the one that has been open for longest if there are too many.
-// It reports false if all are closed for good.
+// It reports false if all are closed for good. No lock of a handle may be held.
 func (a *handles) add(h *handle) bool {
 	a.mu.Lock()
 	if a.closed {
@@ -58,12 +58,19 @@ func (a *handles) add(h *handle) bool {
 		a.open = slices.Delete(a.open, 0, 1)
 	}
 	a.mu.Unlock()
-	if oldest != nil { // it was opened before h, so no two files wait for each other
-		oldest.mu.Lock()
-		defer oldest.mu.Unlock()
+	if oldest != nil {
 		oldest.drop()
 	}
 	return true
+}
+
+// remove notes that a file was closed.
+func (a *handles) remove(h *handle) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if i := slices.Index(a.open, h); i >= 0 {
+		a.open = slices.Delete(a.open, i, i+1)
+	}
 }
 
 // close closes all files for good.
@@ -73,9 +80,7 @@ func (a *handles) close() {
 	a.open, a.closed = nil, true
 	a.mu.Unlock()
 	for _, h := range open {
-		h.mu.Lock()
 		h.drop()
-		h.mu.Unlock()
 	}
 }
 
@@ -95,28 +100,35 @@ func (h *handle) ReadAt(p []byte, off int64) (int, error) {
 
 // reopen opens the file if it is not open.
 func (h *handle) reopen() error {
+	isNew, err := h.openAgain()
+	if isNew && !h.all.add(h) {
+		h.drop()
+		return fs.ErrClosed
+	}
+	return err
+}
+
+// openAgain reports whether the file was not open, and now is.
+func (h *handle) openAgain() (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.file != nil {
-		return nil
+		return false, nil
 	}
 	f, err := openFile(h.dir, h.path)
 	if err != nil {
-		return err
+		return false, err
 	}
 	now, err := f.Stat()
-	switch {
-	case err != nil:
-	case h.seen != nil && !isSame(h.seen, now):
+	if err == nil && h.seen != nil && !isSame(h.seen, now) {
 		err = fmt.Errorf("reopen %s: %w", h.path, ErrChanged)
-	case !h.all.add(h):
-		err = fs.ErrClosed
-	default:
-		h.file, h.seen = f, now
-		return nil
 	}
-	f.Close()
-	return err
+	if err != nil {
+		f.Close()
+		return false, err
+	}
+	h.file, h.seen = f, now
+	return true, nil
 }
 
 // isSame reports whether a file was not changed.
@@ -124,8 +136,15 @@ func isSame(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// drop closes the file. mu is locked.
+// drop closes the file until it is read again.
 func (h *handle) drop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closeFile()
+}
+
+// closeFile closes the file. mu is locked.
+func (h *handle) closeFile() {
 	if h.file != nil {
 		h.file.Close() // only read from: nothing is lost
 		h.file = nil
@@ -148,16 +167,24 @@ func (h *handle) content(r *reader) (io.Reader, error) {
 // Close ends one reader. With the last one the file is closed. The next one may find another
 // content, unless it is an archive.
 func (h *handle) Close() error {
+	if h.isLast() {
+		h.all.remove(h)
+	}
+	return nil
+}
+
+// isLast ends a reader, and closes the file if it was the last.
+func (h *handle) isLast() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.readers--; h.readers > 0 {
-		return nil
+		return false
 	}
-	h.drop()
+	h.closeFile()
 	if !h.isArchive {
 		h.seen = nil
 	}
-	return nil
+	return true
 }
 
 // openFile opens a file for reading. It does not wait where a named pipe has taken its place
