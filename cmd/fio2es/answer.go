@@ -46,11 +46,11 @@ func (r *reading) answer(ctx context.Context, parts [][]string, q *query.Query, 
 		}
 	}
 	err := errors.Join(empty...)
+	if failed := a.flush(); failed != nil {
+		return r.end(errors.Join(err, failed))
+	}
 	if err != nil && found {
 		err = partialError{err}
-	}
-	if failed := a.flush(); failed != nil {
-		err = errors.Join(err, failed)
 	}
 	return r.end(err)
 }

@@ -25,7 +25,8 @@ func (g *ingesting) plan(ctx context.Context, opt pipeline.Options, archive *pip
 	} else {
 		g.log.Info(fmt.Sprintf("note: there is no history at %s yet: ingest creates it", shortHome(g.cfg.History)))
 	}
-	t := table.NewNarrow(g.stdout, table.Text, foundColumns, []string{"PATH", "HISTORY"}, []string{"OTHER LOGS", "SIZE", "REPORTS"})
+	cut, drop := []string{"PATH", "HISTORY"}, []string{"OTHER LOGS", "SIZE", "REPORTS"}
+	t := table.NewNarrow(g.stdout, table.Text, foundColumns, cut, drop)
 	for _, r := range runs {
 		found := &foundRun{Run: r, opt: opt}
 		if err := found.lookUp(ctx, store); err != nil {
@@ -77,7 +78,8 @@ func (g *ingesting) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.
 		}
 	}
 	(&pipeline.Result{Skipped: p.Skipped, Notes: p.Notes}).Log(g.log)
-	t := table.NewNarrow(g.stdout, table.Text, jobColumns(p.Start), []string{"REPORT", "FILE", "SECTION", "HOST"}, []string{"REPORT", "BY", "±"})
+	cut, drop := []string{"REPORT", "FILE", "SECTION", "HOST"}, []string{"REPORT", "BY", "±"}
+	t := table.NewNarrow(g.stdout, table.Text, jobColumns(p.Start), cut, drop)
 	for i := range p.Jobs {
 		if err := t.Write(&p.Jobs[i]); err != nil {
 			return false, err

@@ -45,12 +45,8 @@ func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Ru
 		}
 		return do(run, false)
 	}
-	opt, err := r.cfg.Options()
-	if err != nil {
-		return usageError{Err: err}
-	}
 	files, err := query.Open(ctx, args, query.FileOptions{
-		Options: opt, Stdin: r.stdin, LogsAlone: r.logsAlone,
+		Options: r.options(), Stdin: r.stdin, LogsAlone: r.logsAlone,
 		Progress: func(p source.Progress) { r.progress.Show("looking: %d files", p.Files) },
 	})
 	if files != nil {
