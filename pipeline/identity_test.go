@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -78,7 +79,7 @@ func TestExecutionIsOfContents(t *testing.T) {
 // reportsIn are the reports in a file, packed with gzip.
 func reportsIn(t *testing.T, name string) [][]byte {
 	t.Helper()
-	text := string(unpacked(t, name))
+	text := string(golden.Gunzip(t, name))
 	var reports [][]byte
 	for _, part := range strings.SplitAfter(text, "\n}\n") {
 		if strings.TrimSpace(part) != "" {
