@@ -12,33 +12,14 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
-
-	"github.com/fio2es/fio2es/internal/es"
 )
 
 // Config is all settings. Field tags are the names in fio2es.yaml; a flag has dashes in
 // place of dots and underscores, a variable is in capitals with underscores.
 type Config struct {
-	// History is the file of the embedded history.
-	History string `mapstructure:"history"`
-
-	Source    string            `mapstructure:"source"`    // hist or raw, where a run has both
-	Interval  Interval          `mapstructure:"interval"`  // length of the windows; 0: a multiple of the logs' interval, at least 1s; auto: as precision demands
-	Precision string            `mapstructure:"precision"` // of a percentile in each window, where interval is auto: p99:10%
-	Weighting string            `mapstructure:"weighting"` // inflight or completion
-	InFlight  string            `mapstructure:"inflight"`  // long: requests longer than a window are spread; all: all are
-	Tolerance float64           `mapstructure:"tolerance"` // share of its length by which a row may leave its window
-	Align     string            `mapstructure:"align"`     // run or job
-	Levels    []string          `mapstructure:"levels"`    // cluster, host, job
-	Archive   string            `mapstructure:"archive"`   // name in place of the archive's own
-	Labels    map[string]string `mapstructure:"labels"`    // for every run
-	Start     string            `mapstructure:"start"`     // RFC 3339, for runs whose files do not say it
-	Offset    map[string]string `mapstructure:"offset"`    // milliseconds by host: corrections of their clocks
-	Groups    int               `mapstructure:"groups"`    // of bins, of a fio that was rebuilt: 17 to 64; 0: as columns and reports say
-	Unit      string            `mapstructure:"unit"`      // of its bins: ns or us
-	Jobs      int               `mapstructure:"jobs"`      // goroutines that parse; 0: one for each CPU
-	Prefix    string            `mapstructure:"prefix"`    // of index names
-	SLA       []string          `mapstructure:"sla"`       // rules that runs are checked against: p99 <= 10ms
+	History  string `mapstructure:"history"` // the file of the embedded history
+	Prefix   string `mapstructure:"prefix"`  // of index names
+	Analysis `mapstructure:",squash"`
 
 	Elasticsearch Elasticsearch `mapstructure:"elasticsearch"`
 	Kibana        Kibana        `mapstructure:"kibana"`
@@ -48,29 +29,61 @@ type Config struct {
 	Origins map[string]string `mapstructure:"-"`
 }
 
-// Elasticsearch is the cluster with the history, if there is one. Secrets come
-// from the environment or from files, never from flags, which others can see.
+// Analysis is how runs are read. A file found in the current folder may be somebody else's, so
+// it sets nothing else: neither where runs and passwords are sent nor which files are read or
+// written.
+type Analysis struct {
+	Source  string   `mapstructure:"source"` // hist or raw, where a run has both
+	Levels  []string `mapstructure:"levels"` // cluster, host, job
+	SLA     []string `mapstructure:"sla"`    // rules that runs are checked against: p99 <= 10ms
+	Jobs    int      `mapstructure:"jobs"`   // goroutines that parse; 0: one for each CPU
+	Windows `mapstructure:",squash"`
+	Given   `mapstructure:",squash"`
+}
+
+// Windows is how requests are put into windows.
+type Windows struct {
+	Interval  Interval `mapstructure:"interval"`  // length of the windows; 0: a multiple of the logs' interval, at least 1s; auto: as precision demands
+	Precision string   `mapstructure:"precision"` // of a percentile in each window, where interval is auto: p99:10%
+	Weighting string   `mapstructure:"weighting"` // inflight or completion
+	InFlight  string   `mapstructure:"inflight"`  // long: requests longer than a window are spread; all: all are
+	Tolerance float64  `mapstructure:"tolerance"` // share of its length by which a row may leave its window
+	Align     string   `mapstructure:"align"`     // run or job
+}
+
+// Given is what the files of runs do not say, or not rightly.
+type Given struct {
+	Archive string            `mapstructure:"archive"` // name in place of the archive's own
+	Labels  map[string]string `mapstructure:"labels"`  // for every run
+	Start   string            `mapstructure:"start"`   // RFC 3339, for runs whose files do not say it
+	Offset  map[string]string `mapstructure:"offset"`  // milliseconds by host: corrections of their clocks
+	Groups  int               `mapstructure:"groups"`  // of bins, of a fio that was rebuilt: 17 to 64; 0: as columns and reports say
+	Unit    string            `mapstructure:"unit"`    // of its bins: ns or us
+}
+
+// Elasticsearch is the cluster with the history, if there is one.
 type Elasticsearch struct {
-	Addresses    []string  `mapstructure:"addresses"` // URLs; with none, and no cloud id, the history is embedded
-	CloudID      string    `mapstructure:"cloud_id"`
-	APIKey       es.Secret `mapstructure:"api_key"`
-	APIKeyFile   string    `mapstructure:"api_key_file"`
-	Username     string    `mapstructure:"username"`
-	Password     es.Secret `mapstructure:"password"`
-	PasswordFile string    `mapstructure:"password_file"`
-	CA           string    `mapstructure:"ca"`          // PEM file of the authorities to trust
-	Fingerprint  string    `mapstructure:"fingerprint"` // SHA-256 of a certificate to trust
-	AllowPlain   bool      `mapstructure:"allow_plain"` // send credentials over http to other machines
-	Proxy        string    `mapstructure:"proxy"`
-	GzipLevel    int       `mapstructure:"gzip_level"` // of request bodies; 0: 2, but none on this machine; -1: none
-	Rejects      string    `mapstructure:"rejects"`    // file for documents that the cluster refuses for good
+	Addresses   []string `mapstructure:"addresses"` // URLs; with none, and no cloud id, the history is embedded
+	CloudID     string   `mapstructure:"cloud_id"`
+	Credentials `mapstructure:",squash"`
+	CA          string `mapstructure:"ca"`          // PEM file of the authorities to trust
+	Fingerprint string `mapstructure:"fingerprint"` // SHA-256 of a certificate to trust
+	AllowPlain  bool   `mapstructure:"allow_plain"` // send credentials over http to other machines
+	Proxy       string `mapstructure:"proxy"`
+	GzipLevel   int    `mapstructure:"gzip_level"` // of request bodies; 0: 2, but none on this machine; -1: none
+	Rejects     string `mapstructure:"rejects"`    // file for documents that the cluster refuses for good
 
 	RequestTimeout time.Duration `mapstructure:"request_timeout"` // until the end of an answer, of Kibana too
 	GiveUpAfter    time.Duration `mapstructure:"give_up_after"`   // time without progress that is waited; 0: not at all
 
-	Shards   int    `mapstructure:"shards"`    // of each index of interval documents
+	Indices `mapstructure:",squash"`
+}
+
+// Indices is how interval documents are stored in a cluster.
+type Indices struct {
+	Shards   int    `mapstructure:"shards"`    // of each index
 	Replicas string `mapstructure:"replicas"`  // a number, or a range such as 0-1
-	KeepDays int    `mapstructure:"keep_days"` // of interval documents; 0: for ever
+	KeepDays int    `mapstructure:"keep_days"` // 0: for ever
 	Policy   string `mapstructure:"policy"`    // a lifecycle policy in place of fio2es's own; none: no policy
 }
 
@@ -88,10 +101,14 @@ func (e *Elasticsearch) Name() string {
 // Default is every setting's default.
 func Default() Config {
 	return Config{
-		History: defaultHistory(), Source: "hist", Precision: "p99:10%", Weighting: "inflight", InFlight: "long", Tolerance: 0.05,
-		Align: "run", Levels: []string{"cluster", "host"}, Prefix: "fio",
+		History: defaultHistory(), Prefix: "fio",
+		Analysis: Analysis{
+			Source: "hist", Levels: []string{"cluster", "host"},
+			Windows: Windows{Precision: "p99:10%", Weighting: "inflight", InFlight: "long", Tolerance: 0.05, Align: "run"},
+		},
 		Elasticsearch: Elasticsearch{
-			Rejects: "fio2es-rejects.ndjson", Shards: 1, Replicas: "0-1", RequestTimeout: 90 * time.Second, GiveUpAfter: 5 * time.Minute,
+			Rejects: "fio2es-rejects.ndjson", RequestTimeout: 90 * time.Second, GiveUpAfter: 5 * time.Minute,
+			Indices: Indices{Shards: 1, Replicas: "0-1"},
 		},
 	}
 }

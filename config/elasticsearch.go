@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/es"
@@ -13,15 +12,14 @@ import (
 // Client is how to reach the cluster; files with secrets and certificates are read.
 func (e *Elasticsearch) Client() (es.Config, error) {
 	c := es.Config{
-		Addresses: e.Addresses, CloudID: e.CloudID, Username: e.Username,
-		Fingerprint: e.Fingerprint, AllowPlain: e.AllowPlain, Proxy: e.Proxy, GzipLevel: e.GzipLevel,
+		Addresses: e.Addresses, CloudID: e.CloudID, Fingerprint: e.Fingerprint,
+		AllowPlain: e.AllowPlain, Proxy: e.Proxy, GzipLevel: e.GzipLevel,
 	}
 	e.wait(&c)
-	var faults [3]error
-	c.APIKey, faults[0] = secret("elasticsearch.api_key", e.APIKey, e.APIKeyFile)
-	c.Password, faults[1] = secret("elasticsearch.password", e.Password, e.PasswordFile)
-	c.CACert, faults[2] = certificates("elasticsearch.ca", e.CA)
-	return c, errors.Join(faults[:]...)
+	err := e.read("elasticsearch", &c)
+	certificates, caErr := certificates("elasticsearch.ca", e.CA)
+	c.CACert = certificates
+	return c, errors.Join(err, caErr)
 }
 
 // wait sets how long a client waits.
@@ -43,12 +41,12 @@ func (e *Elasticsearch) faults() []error {
 	return faults
 }
 
-// inAddress are credentials that stand in an address.
+// inAddress are the first user and password that stand in an address.
 func (e *Elasticsearch) inAddress() (user string, password es.Secret, ok bool) {
 	for _, a := range e.Addresses {
-		if u, err := url.Parse(a); err == nil && u.User != nil {
-			text, _ := u.User.Password()
-			return u.User.Username(), es.Secret(text), true
+		if u := userIn(a); u != nil {
+			text, _ := u.Password()
+			return u.Username(), es.Secret(text), true
 		}
 	}
 	return "", "", false

@@ -14,24 +14,16 @@ import (
 	"github.com/fio2es/fio2es/internal/safeyaml"
 )
 
-// analysis are the settings that a file found in the current folder may set. That folder may
-// be an archive of somebody else, so the file decides neither where runs and passwords are sent
-// nor which files are read or written. A setting that is not here is refused there.
-var analysis = []string{
-	"source", "interval", "precision", "weighting", "inflight", "tolerance", "align", "levels",
-	"archive", "labels", "start", "offset", "jobs", "sla", "groups", "unit",
-}
-
 // settingsLimits are the limits of a settings file.
 var settingsLimits = safeyaml.Limits{Bytes: mostSettings, Values: 10_000, Text: mostSettings, Keys: 5_000, Depth: 16}
 
-// mostFaults is how many faults of one file found in the current folder are named.
+// mostFaults is how many faults of one file are named.
 const mostFaults = 20
 
 // settingsFile is a file and what it sets, by names in lower case.
 type settingsFile struct {
 	path  string
-	found bool // in the current folder: only settings of analysis
+	found bool // in the current folder: only settings of [Analysis]
 	set   map[string]any
 }
 
@@ -50,9 +42,7 @@ func readFiles(named string) ([]settingsFile, []error) {
 			faults = append(faults, fmt.Errorf("read settings %s: %w", f.path, err))
 			continue
 		}
-		if f.found {
-			faults = append(faults, f.refuse()...)
-		}
+		faults = append(faults, f.check()...)
 		read = append(read, f)
 	}
 	return read, faults
@@ -92,34 +82,34 @@ func findFile(dir string) string {
 }
 
 func sameFile(a, b string) bool {
-	ia, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	ib, err := os.Stat(b)
-	return err == nil && os.SameFile(ia, ib)
+	ia, errA := os.Stat(a)
+	ib, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(ia, ib)
 }
 
-// refuse removes what a file in the current folder may not set, and says where it may stand.
-func (f *settingsFile) refuse() []error {
+// check removes what is no setting, and what a file in the current folder may not set; it says
+// where that may stand.
+func (f *settingsFile) check() []error {
 	var faults []error
 	own := "--config FILE"
 	if dir, err := os.UserConfigDir(); err == nil {
 		own = filepath.Join(dir, "fio2es", "fio2es.yaml") + ", in a file given with --config,"
 	}
+	known, analysis := flat(Default()), flat(Analysis{})
 	for _, name := range slices.Sorted(maps.Keys(f.set)) {
-		if slices.Contains(analysis, name) {
-			continue
-		}
-		for _, key := range settingsIn(name, f.set[name]) {
-			if isSetting(key) {
+		before := len(faults)
+		for _, key := range f.settingsIn(name, known) {
+			_, isAnalysis := analysis[key]
+			if !isSetting(key) || strings.Contains(name, ".") {
+				faults = append(faults, fmt.Errorf("%s: %s is no setting of fio2es", f.path, key))
+			} else if f.found && !isAnalysis {
 				const text = "%s: %s is not taken from a file found in the current folder, which may come from somebody else: set it in %s or as %s"
 				faults = append(faults, fmt.Errorf(text, f.path, key, own, variable(key)))
-			} else {
-				faults = append(faults, fmt.Errorf("%s: %s is no setting of fio2es", f.path, key))
 			}
 		}
-		delete(f.set, name)
+		if len(faults) > before {
+			delete(f.set, name)
+		}
 	}
 	if more := len(faults) - mostFaults; more > 0 {
 		faults = append(faults[:mostFaults], fmt.Errorf("%s: %d more like these", f.path, more))
@@ -127,78 +117,96 @@ func (f *settingsFile) refuse() []error {
 	return faults
 }
 
-// settingsIn are the names of the settings below a name of a file, with dots.
-func settingsIn(name string, value any) []string {
-	section, ok := value.(map[string]any)
-	if !ok || len(section) == 0 {
+// settingsIn are the names of the settings that a name of the file sets: itself, or with dots
+// those of the section.
+func (f *settingsFile) settingsIn(name string, known map[string]any) []string {
+	section, ok := f.set[name].(map[string]any)
+	if _, isOne := known[name]; isOne || !ok || len(section) == 0 {
 		return []string{name}
 	}
 	var keys []string
 	for _, k := range slices.Sorted(maps.Keys(section)) {
-		keys = append(keys, name+"."+strings.ToLower(k))
+		keys = append(keys, name+"."+k)
 	}
 	return keys
 }
 
-// isSetting reports whether a name with dots is that of a setting, or of a section of them.
-func isSetting(name string) bool {
-	return slices.ContainsFunc(names(), func(key string) bool {
-		return key == name || strings.HasPrefix(key, name+".")
-	})
-}
-
-// parseSettings reads YAML, of which JSON is a part.
+// parseSettings reads YAML, of which JSON is a part. Names are in lower case, but not those
+// of labels and hosts.
 func parseSettings(text []byte) (map[string]any, error) {
 	root, more, err := safeyaml.Parse(context.Background(), text, settingsLimits)
+	var all map[string]any
 	switch {
 	case err != nil:
-		return nil, oneLine(err)
 	case more:
-		return nil, errors.New("it has more than one YAML document: settings are one")
-	case root == nil:
-		return nil, nil
+		err = errors.New("it has more than one YAML document: settings are one")
+	case root != nil:
+		err = root.Decode(&all)
 	}
-	var all map[string]any
-	if err := root.Decode(&all); err != nil {
-		return nil, oneLine(err)
+	if err == nil {
+		all, err = lowered(all)
 	}
-	set := map[string]any{}
 	for name, value := range all {
+		if section, ok := value.(map[string]any); ok && err == nil && isSection(name) {
+			all[name], err = lowered(section)
+		}
+	}
+	if err != nil { // on one line
+		return nil, errors.New(strings.Join(strings.Fields(err.Error()), " "))
+	}
+	return all, nil
+}
+
+// lowered is a copy with names in lower case.
+func lowered(m map[string]any) (map[string]any, error) {
+	low := map[string]any{}
+	for name, value := range m {
 		lower := strings.ToLower(name)
-		if _, twice := set[lower]; twice {
+		if _, twice := low[lower]; twice {
 			return nil, fmt.Errorf("%s is set twice, in lower and upper case", lower)
 		}
-		set[lower] = value
+		low[lower] = value
 	}
-	return set, nil
+	return low, nil
 }
 
-// oneLine is a parser's error on one line.
-func oneLine(err error) error {
-	lines := strings.Split(err.Error(), "\n")
-	for i, l := range lines {
-		lines[i] = strings.TrimSpace(l)
-	}
-	return errors.New(strings.Join(lines, " "))
-}
+// pairs are labels, or offsets by host. Viper lowers the names in a map[string]any, but the host
+// Client01 is not client01.
+type pairs map[string]any
 
-// merged are the settings of all files. Labels and offsets of several files are joined.
-func merged(files []settingsFile) map[string]any {
-	all := map[string]any{}
+// merged are the settings of all files, and by name the files that they are from: the last
+// that has one, or all that have labels or offsets, which are joined.
+func merged(files []settingsFile) (all map[string]any, from map[string]string) {
+	all, from = map[string]any{}, map[string]string{}
 	for _, f := range files {
 		for name, value := range f.set {
-			section, isMap := value.(map[string]any)
-			if !isMap {
-				all[name] = value
-				continue
+			m, isMap := value.(map[string]any)
+			switch section := isSection(name); {
+			case !isMap:
+				all[name], from[name] = value, f.path
+			case section:
+				both, _ := all[name].(map[string]any)
+				all[name] = joined(both, m)
+				for k := range m {
+					from[name+"."+k] = f.path
+				}
+			default:
+				before, ok := all[name].(pairs)
+				if all[name] = pairs(joined(before, m)); ok {
+					from[name] += ", " + f.path
+				} else {
+					from[name] = f.path
+				}
 			}
-			both := map[string]any{} // a copy, because viper changes the case of names in what it is given
-			if before, ok := all[name].(map[string]any); ok {
-				maps.Copy(both, before)
-			}
-			maps.Copy(both, section)
-			all[name] = both
 		}
 	}
-	return all
+	return all, from
+}
+
+// joined is a map with what is in either; m wins.
+func joined(before, m map[string]any) map[string]any {
+	both := map[string]any{}
+	maps.Copy(both, before)
+	maps.Copy(both, m)
+	return both
 }

@@ -118,9 +118,30 @@ func TestBothFiles(t *testing.T) {
 	}
 }
 
+// TestUnknownSettings are named with their own file, in any file.
+func TestUnknownSettings(t *testing.T) {
+	f := newFolders(t, "colour: red\nelasticsearch: {address: x}\nelasticsearch.addresses: x\njobs: 2\n", "size: 1\n")
+	_, err := loadHere(t, "")
+	if err == nil {
+		t.Fatal("no error")
+	}
+	var want []string
+	for _, name := range []string{"colour", "elasticsearch.address", "elasticsearch.addresses"} {
+		want = append(want, f.own+": "+name+" is no setting of fio2es")
+	}
+	want = append(want, f.here+": size is no setting of fio2es")
+	if diff := cmp.Diff(want, strings.Split(err.Error(), "\n")); diff != "" {
+		t.Error(diff)
+	}
+	newFolders(t, "kibana: {url: 'http://a', URL: 'http://b'}\n", "")
+	if _, err := loadHere(t, ""); err == nil || !strings.Contains(err.Error(), "url is set twice, in lower and upper case") {
+		t.Errorf("two spellings of one setting: %v", err)
+	}
+}
+
 // TestNamesKeepTheirCase: the offset of Client01 is not that of a host client01.
 func TestNamesKeepTheirCase(t *testing.T) {
-	newFolders(t, "labels: {OSD: Blue}\n", "labels: {Disk: NVMe, rack: A}\noffset: {Client01.Lab: -250}\n")
+	newFolders(t, "labels: {OSD: Blue}\n", "labels: {Disk: NVMe, rack: A}\noffset: {Client01.Lab: -250, 'a::b': 1}\n")
 	c, err := loadHere(t, "")
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +149,7 @@ func TestNamesKeepTheirCase(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"OSD": "Blue", "Disk": "NVMe", "rack": "A"}, c.Labels); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(map[string]string{"Client01.Lab": "-250"}, c.Offset); diff != "" {
+	if diff := cmp.Diff(map[string]string{"Client01.Lab": "-250", "a::b": "1"}, c.Offset); diff != "" {
 		t.Error(diff)
 	}
 	t.Setenv("FIO2ES_LABELS", "disk=x")
@@ -152,7 +173,7 @@ func TestOnlyRegularFiles(t *testing.T) {
 		finished := make(chan [2]error, 1)
 		go func() {
 			_, err := Load("", pflag.NewFlagSet("test", pflag.ContinueOnError))
-			_, secretErr := (&Elasticsearch{PasswordFile: f.here}).Client()
+			_, secretErr := (&Elasticsearch{Credentials: Credentials{PasswordFile: f.here}}).Client()
 			finished <- [2]error{err, secretErr}
 		}()
 		select {
@@ -217,7 +238,7 @@ func FuzzSettings(f *testing.F) {
 			t.Errorf("%+v", c)
 		}
 		for name := range c.Origins {
-			if !slices.Contains(analysis, name) {
+			if _, ok := flat(Analysis{})[name]; !ok {
 				t.Errorf("%s was taken", name)
 			}
 		}

@@ -12,15 +12,11 @@ import (
 // Kibana is where setup puts dashboards, if there is one. Its users are the cluster's, so the
 // cluster's credentials are used if none are set for Kibana.
 type Kibana struct {
-	URL          string    `mapstructure:"url"`   // with its base path, if it has one; empty: no Kibana
-	Space        string    `mapstructure:"space"` // empty: the default one
-	APIKey       es.Secret `mapstructure:"api_key"`
-	APIKeyFile   string    `mapstructure:"api_key_file"`
-	Username     string    `mapstructure:"username"`
-	Password     es.Secret `mapstructure:"password"`
-	PasswordFile string    `mapstructure:"password_file"`
-	CACert       string    `mapstructure:"ca_cert"`     // PEM file of the authorities to trust
-	AllowPlain   bool      `mapstructure:"allow_plain"` // send credentials over http to other machines
+	URL         string `mapstructure:"url"`   // with its base path, if it has one; empty: no Kibana
+	Space       string `mapstructure:"space"` // empty: the default one
+	Credentials `mapstructure:",squash"`
+	CACert      string `mapstructure:"ca_cert"`     // PEM file of the authorities to trust
+	AllowPlain  bool   `mapstructure:"allow_plain"` // send credentials over http to other machines
 }
 
 // Enabled reports whether there is a Kibana.
@@ -43,31 +39,22 @@ func (k *Kibana) faults() []error {
 	return faults
 }
 
-// credentials reports whether any are set for Kibana.
-func (k *Kibana) credentials() bool {
-	u, err := url.Parse(k.URL)
-	return k.APIKey != "" || k.APIKeyFile != "" || k.Username != "" || k.Password != "" || k.PasswordFile != "" || err == nil && u.User != nil
-}
-
 // KibanaClient is how to reach Kibana, with the cluster's credentials if none are set
 // for Kibana. Files with secrets and certificates are read. The space is not in it, because
 // some requests belong to none.
 func (c *Config) KibanaClient() (es.Config, error) {
-	k, e := c.Kibana, c.Elasticsearch
+	k, e := &c.Kibana, &c.Elasticsearch
 	out := es.Config{Addresses: []string{k.URL}, AllowPlain: k.AllowPlain, Proxy: e.Proxy, GzipLevel: es.NoGzip}
 	e.wait(&out)
-	section := "kibana"
-	if !k.credentials() {
-		section = "elasticsearch"
-		k.APIKey, k.APIKeyFile, k.Username, k.Password, k.PasswordFile = e.APIKey, e.APIKeyFile, e.Username, e.Password, e.PasswordFile
+	section, from := "kibana", k.Credentials
+	if from == (Credentials{}) && userIn(k.URL) == nil {
+		section, from = "elasticsearch", e.Credentials
 		if user, password, ok := e.inAddress(); ok {
-			k.Username, k.Password = user, password
+			from.Username, from.Password = user, password
 		}
 	}
-	out.Username = k.Username
-	var faults [3]error
-	out.APIKey, faults[0] = secret(section+".api_key", k.APIKey, k.APIKeyFile)
-	out.Password, faults[1] = secret(section+".password", k.Password, k.PasswordFile)
-	out.CACert, faults[2] = certificates("kibana.ca_cert", k.CACert)
-	return out, errors.Join(faults[:]...)
+	err := from.read(section, &out)
+	certificates, caErr := certificates("kibana.ca_cert", k.CACert)
+	out.CACert = certificates
+	return out, errors.Join(err, caErr)
 }

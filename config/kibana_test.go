@@ -22,7 +22,7 @@ func TestKibanaClient(t *testing.T) {
 		return path
 	}
 	password, key, ca := file("password", "from a file\n"), file("key", "a2V5\n"), file("ca.pem", "PEM")
-	cluster := Elasticsearch{Username: "elastic", PasswordFile: password, Proxy: "http://proxy:3128", CA: "nowhere", AllowPlain: true}
+	cluster := Elasticsearch{Credentials: Credentials{Username: "elastic", PasswordFile: password}, Proxy: "http://proxy:3128", CA: "nowhere", AllowPlain: true}
 	for name, c := range map[string]struct {
 		kibana Kibana
 		want   es.Config
@@ -32,11 +32,11 @@ func TestKibanaClient(t *testing.T) {
 			es.Config{Addresses: []string{"https://kibana:5601"}, Username: "elastic", Password: "from a file", Proxy: "http://proxy:3128"},
 		},
 		"its own": {
-			Kibana{URL: "http://kibana:5601/base", APIKeyFile: key, CACert: ca, AllowPlain: true},
+			Kibana{URL: "http://kibana:5601/base", Credentials: Credentials{APIKeyFile: key}, CACert: ca, AllowPlain: true},
 			es.Config{Addresses: []string{"http://kibana:5601/base"}, APIKey: "a2V5", CACert: []byte("PEM"), AllowPlain: true, Proxy: "http://proxy:3128"},
 		},
 		"a user name": {
-			Kibana{URL: "https://kibana:5601", Username: "me", Password: "mine"},
+			Kibana{URL: "https://kibana:5601", Credentials: Credentials{Username: "me", Password: "mine"}},
 			es.Config{Addresses: []string{"https://kibana:5601"}, Username: "me", Password: "mine", Proxy: "http://proxy:3128"},
 		},
 		"in the address": {

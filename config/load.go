@@ -39,71 +39,40 @@ func variable(name string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(name, ".", "_"))
 }
 
-// viperName is viper's name of a setting.
-func viperName(name string) string { return strings.ReplaceAll(name, ".", delimiter) }
-
 // Load reads the settings. file is the one that the user names, or empty: then fio2es.yaml
 // in the user's configuration folder is read, and the one in the current folder, which may
 // set only how runs are analysed. flags are those of the command; only the ones that were
 // set count. All faults come joined.
 func Load(file string, flags *pflag.FlagSet) (Config, error) {
 	v := viper.NewWithOptions(viper.KeyDelimiter(delimiter))
-	flatten("", decoded(Default()), func(name string, value any) { v.SetDefault(viperName(name), value) })
 	v.SetEnvPrefix(strings.TrimSuffix(envPrefix, "_"))
 	v.SetEnvKeyReplacer(strings.NewReplacer(delimiter, "_"))
 	v.AutomaticEnv()
 	files, faults := readFiles(file)
-	if err := v.MergeConfigMap(merged(files)); err != nil {
-		faults = append(faults, err)
-	}
+	set, from := merged(files)
+	faults = append(faults, v.MergeConfigMap(set))
 	faults = append(faults, unknownVariables()...)
-	for _, name := range names() {
+	c := Config{Origins: map[string]string{}}
+	for name, value := range flat(Default()) {
+		key := strings.ReplaceAll(name, ".", delimiter)
+		v.SetDefault(key, value)
 		if f := flagOf(flags, name); f != nil {
-			if err := v.BindPFlag(viperName(name), f); err != nil {
-				faults = append(faults, err)
-			}
+			faults = append(faults, v.BindPFlag(key, f))
+			c.Origins[name] = "--" + f.Name
+		} else if os.Getenv(variable(name)) != "" {
+			c.Origins[name] = variable(name)
+		} else if from[name] != "" {
+			c.Origins[name] = from[name]
 		}
 	}
-	c := Config{}
 	decode := viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(
 		mapstructure.TextUnmarshallerHookFunc(), mapstructure.StringToTimeDurationHookFunc(), mapstructure.StringToSliceHookFunc(","), stringToMap))
-	if err := v.UnmarshalExact(&c, decode); err != nil {
-		faults = append(faults, explain(err, paths(files))...)
-	}
+	faults = append(faults, each(v.Unmarshal(&c, decode))...)
 	if flagOf(flags, "elasticsearch.addresses") != nil && slices.ContainsFunc(c.Elasticsearch.Addresses, hasPassword) {
 		faults = append(faults, errors.New("--elasticsearch: all users of the machine can read a password in a flag: set FIO2ES_ELASTICSEARCH_USERNAME and FIO2ES_ELASTICSEARCH_PASSWORD"))
 	}
-	c.Origins = origins(files, flags)
-	for name, pairs := range map[string]map[string]string{"labels": c.Labels, "offset": c.Offset} {
-		if strings.HasPrefix(c.Origins[name], "--") || strings.HasPrefix(c.Origins[name], envPrefix) {
-			continue
-		}
-		restoreCase(pairs, files, name)
-	}
 	faults = append(faults, c.faults()...)
 	return c, errors.Join(faults...)
-}
-
-// restoreCase gives labels and hosts of files the names that stand there: viper takes names in
-// lower case, and the host Client01 is not client01. Those of flags and variables have theirs.
-func restoreCase(pairs map[string]string, files []settingsFile, setting string) {
-	written, _ := merged(files)[setting].(map[string]any)
-	for name := range written {
-		lower := strings.ToLower(name)
-		if value, ok := pairs[lower]; ok && name != lower {
-			delete(pairs, lower)
-			pairs[name] = value
-		}
-	}
-}
-
-// paths are the paths of all files, for messages about a setting in one of them.
-func paths(files []settingsFile) string {
-	var all []string
-	for _, f := range files {
-		all = append(all, f.path)
-	}
-	return strings.Join(all, ", ")
 }
 
 // unknownVariables finds misspelt FIO2ES_* variables. Those for tests are not ours.
@@ -123,23 +92,14 @@ func unknownVariables() []error {
 	return faults
 }
 
-// explain makes one fault of each that the decoder found.
-func explain(err error, file string) []error {
-	var faults []error
-	for _, line := range strings.Split(err.Error(), "\n") {
-		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "*"))
-		if where, names, ok := strings.Cut(line, "has invalid keys: "); ok {
-			if where = strings.Trim(where, "' "); where != "" {
-				where += "."
-			}
-			for name := range strings.SplitSeq(names, ", ") {
-				faults = append(faults, fmt.Errorf("%s: %s%s is no setting of fio2es", file, where, name))
-			}
-			continue
-		}
-		if line != "" && !strings.Contains(line, "decoding failed") && !strings.HasSuffix(line, "error(s) decoding:") {
-			faults = append(faults, errors.New(line))
-		}
+// each are the errors that were joined to one.
+func each(err error) (all []error) {
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
+		return []error{err}
 	}
-	return faults
+	for _, one := range joined.Unwrap() {
+		all = append(all, each(one)...)
+	}
+	return all
 }

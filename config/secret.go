@@ -1,12 +1,32 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/es"
 )
+
+// Credentials are an API key, or a user with a password. Secrets come from the environment
+// or from files, never from flags, which others can see.
+type Credentials struct {
+	APIKey       es.Secret `mapstructure:"api_key"`
+	APIKeyFile   string    `mapstructure:"api_key_file"`
+	Username     string    `mapstructure:"username"`
+	Password     es.Secret `mapstructure:"password"`
+	PasswordFile string    `mapstructure:"password_file"`
+}
+
+// read gives a client the credentials that are set in a section. Files are read.
+func (c *Credentials) read(section string, to *es.Config) error {
+	var faults [2]error
+	to.Username = c.Username
+	to.APIKey, faults[0] = secret(section+".api_key", c.APIKey, c.APIKeyFile)
+	to.Password, faults[1] = secret(section+".password", c.Password, c.PasswordFile)
+	return errors.Join(faults[:]...)
+}
 
 // secret is the one set as name, or the text of the file set as name_file, without the
 // line's end that editors leave. If both are set, neither is clearly meant.
@@ -42,6 +62,15 @@ func certificates(name, file string) ([]byte, error) {
 	return pem, nil
 }
 
+// userIn is the user that stands in an address; nil, which has no password, if there is none.
+func userIn(address string) *url.Userinfo {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil
+	}
+	return u.User
+}
+
 // withoutCredentials is an address that can be shown.
 func withoutCredentials(address string) string {
 	u, err := url.Parse(address)
@@ -56,10 +85,6 @@ func withoutCredentials(address string) string {
 }
 
 func hasPassword(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil || u.User == nil {
-		return false
-	}
-	_, ok := u.User.Password()
+	_, ok := userIn(address).Password()
 	return ok
 }

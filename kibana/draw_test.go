@@ -19,9 +19,9 @@ import (
 // noData is what panels show where there is nothing to draw.
 const noData = "no data in this time range"
 
-func browser(t *testing.T) *kibanatest.Browser {
+func browser(t *testing.T) *Browser {
 	t.Helper()
-	b := &kibanatest.Browser{Chromium: os.Getenv("FIO2ES_TEST_CHROMIUM"), Vega: os.Getenv("FIO2ES_TEST_VEGA")}
+	b := &Browser{Chromium: os.Getenv("FIO2ES_TEST_CHROMIUM"), Vega: os.Getenv("FIO2ES_TEST_VEGA")}
 	if b.Chromium == "" || b.Vega == "" {
 		t.Skip("FIO2ES_TEST_CHROMIUM and FIO2ES_TEST_VEGA name no browser and no library to draw with; .ci/vega does")
 	}
@@ -29,9 +29,9 @@ func browser(t *testing.T) *kibanatest.Browser {
 }
 
 // job is a panel on the answers of a kind: those recorded, or "missing".
-func job(t *testing.T, b *kibana.Bundle, panel, kind string) kibanatest.Job {
+func job(t *testing.T, b *kibana.Bundle, panel, kind string) Job {
 	t.Helper()
-	j := kibanatest.Job{Spec: b.Specs[panel], Answers: map[string]json.RawMessage{}}
+	j := Job{Spec: b.Specs[panel], Answers: map[string]json.RawMessage{}}
 	for _, r := range requests(t, b) {
 		if r.Panel != panel {
 			continue
@@ -58,7 +58,7 @@ func TestDraw(t *testing.T) {
 	b := bundle(t, kibana.Options{})
 	type drawing struct{ panel, kind string }
 	var list []drawing
-	var jobs []kibanatest.Job
+	var jobs []Job
 	for _, panel := range slices.Sorted(maps.Keys(b.Specs)) {
 		for _, kind := range []string{kibanatest.Full, kibanatest.Empty, "missing"} {
 			j := job(t, b, panel, kind)
@@ -95,7 +95,7 @@ func TestDraw(t *testing.T) {
 
 // savePicture keeps a picture for people to look at, in the folder that
 // FIO2ES_TEST_PICTURES names.
-func savePicture(t *testing.T, name string, p kibanatest.Picture) {
+func savePicture(t *testing.T, name string, p Picture) {
 	t.Helper()
 	dir := os.Getenv("FIO2ES_TEST_PICTURES")
 	if dir == "" {

@@ -64,12 +64,12 @@ func TestDrawHeatMap(t *testing.T) {
 	}
 	slices.SortFunc(cells, func(a, b heatCell) int { return int(a.count - b.count) })
 	most := cells[len(cells)-1]
-	var jobs []kibanatest.Job
+	var jobs []Job
 	for _, dark := range []bool{false, true} {
 		j := job(t, b, "heatmap", kibanatest.Full)
 		j.Dark = dark
 		j.Ask = map[string]string{
-			"rects":  kibanatest.MarksOf("rect"),
+			"rects":  MarksOf("rect"),
 			"x":      fmt.Sprintf("offset[0] + view.scale('x')(%v)", most.begin),
 			"top":    fmt.Sprintf("offset[1] + view.scale('y')(%v)", most.to),
 			"bottom": fmt.Sprintf("offset[1] + view.scale('y')(%v)", most.from),
@@ -102,11 +102,11 @@ func TestDrawHeatMap(t *testing.T) {
 }
 
 // itemsOf are the items of the marks with this name.
-func itemsOf(t *testing.T, p kibanatest.Picture, ask, name string) []kibanatest.Item {
+func itemsOf(t *testing.T, p Picture, ask, name string) []Item {
 	t.Helper()
-	var marks []kibanatest.Mark
+	var marks []Mark
 	asked(t, p, ask, &marks)
-	var items []kibanatest.Item
+	var items []Item
 	for _, m := range marks {
 		if m.Name == name {
 			items = append(items, m.Items...)
@@ -115,7 +115,7 @@ func itemsOf(t *testing.T, p kibanatest.Picture, ask, name string) []kibanatest.
 	return items
 }
 
-func asked(t *testing.T, p kibanatest.Picture, name string, into any) {
+func asked(t *testing.T, p Picture, name string, into any) {
 	t.Helper()
 	if err := json.Unmarshal(p.Asked[name], into); err != nil {
 		t.Fatalf("%s: %v: %s", name, err, p.Asked[name])
@@ -123,7 +123,7 @@ func asked(t *testing.T, p kibanatest.Picture, name string, into any) {
 }
 
 // checkMost looks at the cell with most requests: its place, its colour, its pixel.
-func checkMost(t *testing.T, p *kibanatest.Picture, items []kibanatest.Item) {
+func checkMost(t *testing.T, p *Picture, items []Item) {
 	t.Helper()
 	var x, top, bottom float64
 	var colour string
@@ -131,7 +131,7 @@ func checkMost(t *testing.T, p *kibanatest.Picture, items []kibanatest.Item) {
 	asked(t, *p, "top", &top)
 	asked(t, *p, "bottom", &bottom)
 	asked(t, *p, "colour", &colour)
-	at := slices.IndexFunc(items, func(i kibanatest.Item) bool {
+	at := slices.IndexFunc(items, func(i Item) bool {
 		return math.Abs(i.X-x) < 1.5 && math.Abs(i.Y-top) < 1.5 && math.Abs(i.Y+i.Height-bottom) < 1.5
 	})
 	if at < 0 {
@@ -148,7 +148,7 @@ func checkMost(t *testing.T, p *kibanatest.Picture, items []kibanatest.Item) {
 
 // checkColours: the same count has the same colour, and the lightness goes one way only,
 // so that the map can be read without telling hues apart.
-func checkColours(t *testing.T, items []kibanatest.Item, cells []heatCell) {
+func checkColours(t *testing.T, items []Item, cells []heatCell) {
 	t.Helper()
 	colours := map[string]bool{}
 	for _, i := range items {

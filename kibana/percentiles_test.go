@@ -34,7 +34,7 @@ func TestDrawPercentiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.Ask = map[string]string{
-		"lines": kibanatest.MarksOf("line"),
+		"lines": MarksOf("line"),
 		"y":     fmt.Sprintf("%s.map(v => offset[1] + view.scale('y')(v))", text),
 	}
 	pictures, err := browser.Draw(t.Context(), j)
@@ -45,7 +45,7 @@ func TestDrawPercentiles(t *testing.T) {
 	if len(p.Messages) > 0 {
 		t.Fatal(p.Messages)
 	}
-	var lines []kibanatest.Mark
+	var lines []Mark
 	var want []float64
 	asked(t, p, "lines", &lines)
 	asked(t, p, "y", &want)

@@ -61,9 +61,14 @@ func (b Bins) appendCompact(dst []byte, layout string) ([]byte, bool) {
 
 // UnmarshalCompact decodes the form of AppendCompact. It fails if b is anything else.
 func (d *Interval) UnmarshalCompact(b []byte) error {
-	text, bins, n, err := cutCompact(b)
-	if err != nil {
-		return err
+	length, size := binary.Uvarint(b)
+	if size <= 0 || length > uint64(len(b)-size) {
+		return fmt.Errorf("read compact interval: length of JSON: %w", ErrBins)
+	}
+	text, b := b[size:size+int(length)], b[size+int(length):]
+	n, size := binary.Uvarint(b)
+	if size <= 0 || n > uint64(len(b)) {
+		return fmt.Errorf("read compact interval: number of bins: %w", ErrBins)
 	}
 	if err := json.Unmarshal(text, d); err != nil {
 		return fmt.Errorf("read compact interval: %w", err)
@@ -75,47 +80,24 @@ func (d *Interval) UnmarshalCompact(b []byte) error {
 	if err != nil {
 		return fmt.Errorf("read compact interval: %w", err)
 	}
-	var few [512]int
-	indexes, counts, err := readCompactBins(bins, n, l.Len(), few[:0], make([]int64, 0, n))
-	if err != nil {
-		return err
-	}
-	values := make([]float64, n)
-	for i, index := range indexes {
-		values[i] = l.Middle(index) / 1000
-	}
-	d.Latency.Bins = Bins{values, counts}
-	return nil
+	d.Latency.Bins, err = readCompact(b[size:], int(n), l)
+	return err
 }
 
-// cutCompact splits the form of AppendCompact into the JSON and the bytes of n bins.
-func cutCompact(b []byte) (text, bins []byte, n int, err error) {
-	length, size := binary.Uvarint(b)
-	if size <= 0 || length > uint64(len(b)-size) {
-		return nil, nil, 0, fmt.Errorf("read compact interval: length of JSON: %w", ErrBins)
-	}
-	text, bins = b[size:size+int(length)], b[size+int(length):]
-	number, size := binary.Uvarint(bins)
-	if size <= 0 || number > uint64(len(bins)) {
-		return nil, nil, 0, fmt.Errorf("read compact interval: number of bins: %w", ErrBins)
-	}
-	return text, bins[size:], int(number), nil
-}
-
-// readCompactBins appends the indexes and counts of n bins at the begin of b, in a layout of so
-// many bins.
-func readCompactBins(b []byte, n, layoutBins int, indexes []int, counts []int64) ([]int, []int64, error) {
-	index := uint64(0)
+// readCompact reads n bins at the begin of b.
+func readCompact(b []byte, n int, l hist.Layout) (Bins, error) {
+	bins := Bins{make([]float64, n), make([]int64, n)}
+	middles, index := tableOf(l).values, uint64(0)
 	for i := range n {
 		gap, size := binary.Uvarint(b)
 		count, more := binary.Uvarint(b[max(size, 0):])
-		if index += gap; size <= 0 || more <= 0 || gap > math.MaxInt32 || index >= uint64(layoutBins) || count > math.MaxInt64 {
-			return nil, nil, fmt.Errorf("read compact interval: bin %d of %d: %w", i, n, ErrBins)
+		if index += gap; size <= 0 || more <= 0 || gap > math.MaxInt32 || index >= uint64(len(middles)) || count > math.MaxInt64 {
+			return Bins{}, fmt.Errorf("read compact interval: bin %d of %d: %w", i, n, ErrBins)
 		}
-		indexes, counts = append(indexes, int(index)), append(counts, int64(count))
+		bins.Values[i], bins.Counts[i] = middles[index], int64(count)
 		b = b[size+more:]
 	}
-	return indexes, counts, nil
+	return bins, nil
 }
 
 // indexOf is the bin of a latency of v microseconds.

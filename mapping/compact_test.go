@@ -28,29 +28,7 @@ func TestCompactRoundTrip(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("read back (-want +got):\n%s", diff)
 		}
-		wire, err := mapping.AppendWire([]byte("before"), b)
-		if diff := cmp.Diff("before"+string(want.AppendJSON(nil)), string(wire)); err != nil || diff != "" {
-			t.Fatalf("%v, as it is sent (-want +got):\n%s", err, diff)
-		}
-		if ms, err := mapping.ElapsedIn(wire); err != nil || ms != want.Window.ElapsedMS {
-			t.Fatalf("elapsed %d, %v", ms, err)
-		}
 	})
-}
-
-// TestWireNames: what users name cannot be taken for the place of the bins.
-func TestWireNames(t *testing.T) {
-	d := sample(40)
-	name := `x,"latency":{"layout":"fio3/6","elapsed_ms":5`
-	d.Run.Name, d.Host.Name, d.Fio.Job, d.CBT.Pool = name, name, name, name
-	d.Run.Labels = map[string]string{"latency": "{", `,"latency":{"layout":"`: name}
-	wire, err := mapping.AppendWire(nil, d.AppendCompact(nil))
-	if diff := cmp.Diff(string(d.AppendJSON(nil)), string(wire)); err != nil || diff != "" {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
-	if ms, err := mapping.ElapsedIn(wire); err != nil || ms != d.Window.ElapsedMS {
-		t.Errorf("elapsed %d, %v", ms, err)
-	}
 }
 
 func TestCompactFaults(t *testing.T) {
@@ -60,9 +38,6 @@ func TestCompactFaults(t *testing.T) {
 		if err := new(mapping.Interval).UnmarshalCompact(whole[:n]); err == nil {
 			t.Fatalf("%d of %d bytes: no error", n, len(whole))
 		}
-		if _, err := mapping.AppendWire(nil, whole[:n]); err == nil {
-			t.Fatalf("%d of %d bytes: sent without an error", n, len(whole))
-		}
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20000 { // anything but a panic
@@ -71,7 +46,6 @@ func TestCompactFaults(t *testing.T) {
 			b[rng.IntN(len(b))] = byte(rng.Uint32())
 		}
 		_ = new(mapping.Interval).UnmarshalCompact(b)
-		_, _ = mapping.AppendWire(nil, b)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 // once for each layout, and those of neighbours, as most bins are, copied at once: without
 // that, to write documents of 300 bins takes an eighth longer, reading the logs included.
 type binTable struct {
-	layout hist.Layout
 	values []float64 // the middles in microseconds
 	text   []byte    // each of them with a comma
 	starts []int     // in text, of each bin, and its end
@@ -31,7 +30,7 @@ func tableOf(l hist.Layout) *binTable {
 }
 
 func newBinTable(l hist.Layout) *binTable {
-	t := &binTable{layout: l, starts: []int{0}}
+	t := &binTable{starts: []int{0}}
 	for i := range l.Len() {
 		middle := l.Middle(i) / 1000
 		t.values = append(t.values, middle)
@@ -39,19 +38,6 @@ func newBinTable(l hist.Layout) *binTable {
 		t.starts = append(t.starts, len(t.text))
 	}
 	return t
-}
-
-// append appends the middles of bins by their indexes, a comma after each.
-func (t *binTable) append(b []byte, indexes []int) []byte {
-	for from := 0; from < len(indexes); {
-		first, to := indexes[from], from+1
-		for to < len(indexes) && indexes[to] == first+to-from {
-			to++
-		}
-		b = append(b, t.text[t.starts[first]:t.starts[first+to-from]]...)
-		from = to
-	}
-	return b
 }
 
 // appendValues appends the middles of bins, a comma after each.

@@ -14,8 +14,8 @@ const PendingField = "run.pending"
 // ShowPending is a painless script that removes the field from a document.
 const ShowPending = "ctx._source.run.remove('pending')"
 
-// MarkPending adds the field to the document that begins at a position of b, as AppendJSON or
-// AppendWire wrote it. It fails if there is anything else.
+// MarkPending adds the field to the document that begins at a position of b, as AppendJSON
+// wrote it. It fails if there is anything else.
 func MarkPending(b []byte, from int) ([]byte, error) {
 	const before = `"run":{` // comes before all texts that users can choose
 	at := bytes.Index(b[from:], []byte(before))

@@ -11,39 +11,42 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// attribute sets the entry of fio's output that covers each job and returns all entries of
+// attribution finds out which entry of fio's outputs covers each job.
+type attribution struct {
+	outputs  []*output
+	problems *Problems
+}
+
+// attribute sets the entries of the outputs and the entry of each job, and returns all entries of
 // the run. Logs are numbered as fio numbers jobs, over all groups.
-func (b *planner) attribute(jobs []*job) []*entry {
-	var all []*entry
-	for _, out := range b.outputs {
-		mine := b.mine(out, jobs)
-		if len(mine) == 0 && len(jobs) > 0 && !out.Named {
-			b.note("%s: no log here is of the jobs of this report: it is not used", out.File.Name())
+func (a attribution) attribute(jobs []*job) (all []*entry) {
+	for _, out := range a.outputs {
+		mine := a.mine(out, jobs)
+		switch entries := newEntries(out); {
+		case len(mine) == 0 && len(jobs) > 0 && !out.Named:
+			a.problems.note("%s: no log here is of the jobs of this report: it is not used", out.File.Name())
 			continue
+		case out.client:
+			out.entries = a.clients(entries, mine)
+		default:
+			out.entries = a.numbers(out, entries, mine)
 		}
-		entries := newEntries(out)
-		if out.client {
-			entries = b.attributeClients(entries, mine)
-		} else {
-			entries = b.attributeNumbers(out, entries, mine)
-		}
-		all = append(all, entries...)
+		all = append(all, out.entries...)
 	}
 	return all
 }
 
 // mine are the jobs of the fio that wrote an output. If the only evidence is a common
 // folder, its bins must contain all rows.
-func (b *planner) mine(out *output, jobs []*job) []*job {
-	var mine []*job
+func (a attribution) mine(out *output, jobs []*job) (mine []*job) {
 	for _, j := range jobs {
 		if j.entry == nil && out.mayCover(j, jobs) {
 			mine = append(mine, j)
 		}
 	}
-	weak := !out.Named && !out.client && (out.Candidate || len(b.outputs) > 1) &&
+	weak := !out.Named && !out.client && (out.Candidate || len(a.outputs) > 1) &&
 		!slices.ContainsFunc(mine, func(j *job) bool { return out.names(j.log.Prefix) })
-	if weak && len(mine) > 0 && !b.fits(mine, newEntries(out)) {
+	if weak && len(mine) > 0 && !fits(mine, newEntries(out)) {
 		return nil
 	}
 	return mine
@@ -64,50 +67,15 @@ func (o *output) mayCover(j *job, all []*job) bool {
 		return false
 	}
 	nearby := below(j.folder(), path.Dir(o.File.Path)) || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
-	return nearby && (o.names(j.log.Prefix) || !o.namesAny() || o.Found == cbt.FoundNamed)
+	return nearby && (o.names(j.log.Prefix) || !o.any(jobOptions.namesLog) || o.Found == cbt.FoundNamed)
 }
 
-// below reports whether a folder is another one or in it.
 func below(folder, other string) bool {
 	return other == "." || folder == other || strings.HasPrefix(folder, other+"/")
 }
 
-// prefixes are the base names that a job's logs may have by its options: the name of
-// histogram logs or, because fio lists no option without a value, the job's name and the name
-// of its logs of completions.
-func (o *output) prefixes(i int) []string {
-	if p := o.option(i, "write_hist_log"); p != "" {
-		return []string{path.Base(p)}
-	}
-	all := []string{path.Base(o.fio.Jobs[i].Name)}
-	if p := o.option(i, "write_lat_log"); p != "" {
-		all = append(all, path.Base(p))
-	}
-	return all
-}
-
-// names reports whether a job of this output may have logs of that prefix by its options.
-func (o *output) names(prefix string) bool {
-	for i := range o.fio.Jobs {
-		if slices.Contains(o.prefixes(i), prefix) {
-			return true
-		}
-	}
-	return false
-}
-
-// namesAny reports whether any job has the prefix of its logs in its options.
-func (o *output) namesAny() bool {
-	for i := range o.fio.Jobs {
-		if o.option(i, "write_hist_log") != "" || o.option(i, "write_lat_log") != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// attributeClients goes by the hosts of the entries, and by their order on each.
-func (b *planner) attributeClients(entries []*entry, jobs []*job) []*entry {
+// clients goes by the hosts of the entries, and by their order on each.
+func (a attribution) clients(entries []*entry, jobs []*job) []*entry {
 	for _, j := range jobs {
 		var of []*entry
 		for _, e := range entries {
@@ -120,15 +88,15 @@ func (b *planner) attributeClients(entries []*entry, jobs []*job) []*entry {
 			continue
 		}
 		j.number = 0
-		b.skip(fmt.Errorf("%s: its host has only %d jobs in %s: the log is not used",
+		a.problems.skip(fmt.Errorf("%s: its host has only %d jobs in %s: the log is not used",
 			j.log.File.Name(), len(of), entries[0].out.File.Name()))
 	}
 	return entries
 }
 
-// attributeNumbers goes by the numbers of the logs. With group_reporting an entry stands
+// numbers goes by the numbers of the logs. With group_reporting an entry stands
 // for numjobs jobs or, if there are more logs, for several sections.
-func (b *planner) attributeNumbers(out *output, entries []*entry, jobs []*job) []*entry {
+func (a attribution) numbers(out *output, entries []*entry, jobs []*job) []*entry {
 	if len(jobs) == 0 {
 		return entries
 	}
@@ -138,20 +106,20 @@ func (b *planner) attributeNumbers(out *output, entries []*entry, jobs []*job) [
 			covers = append(covers, e)
 		}
 	}
-	b.dropLeftovers(out, jobs, len(covers))
+	a.dropLeftovers(out, jobs, len(covers))
 	if jobs = slices.DeleteFunc(jobs, (*job).isDropped); len(jobs) == 0 {
 		return entries
 	}
 	if jobs[0].segment >= 0 {
-		return b.attributeSegments(entries, jobs)
+		return a.segments(entries, jobs)
 	}
 	if highest(jobs) > len(covers) {
-		if one := combine(entries); b.fits(jobs, []*entry{one}) { // fio writes one entry for all sections of a group
+		if one := combine(entries); fits(jobs, []*entry{one}) { // fio writes one entry for all sections of a group
 			return one.cover(jobs)
 		}
 		for _, j := range jobs {
 			if j.number > len(covers) {
-				b.dropJob(j, fmt.Sprintf("%s has %d jobs, and its bins do not contain the rows of this log",
+				a.dropJob(j, fmt.Sprintf("%s has %d jobs, and its bins do not contain the rows of this log",
 					out.File.Name(), len(covers)))
 			}
 		}
@@ -159,26 +127,18 @@ func (b *planner) attributeNumbers(out *output, entries []*entry, jobs []*job) [
 	}
 	for _, j := range jobs {
 		e := covers[j.number-1]
-		if j.hasHist() && !slices.Contains(out.prefixes(e.index), j.log.Prefix) && out.names(j.log.Prefix) {
-			e = b.byPrefix(out, entries, j)
+		if j.hasHist() && !e.mayWrite(j.log.Prefix) && out.names(j.log.Prefix) {
+			e = a.byPrefix(out, entries, j)
 		}
 		j.entry = e
 	}
 	return entries
 }
 
-// cover makes the entry the only one of some jobs.
-func (e *entry) cover(jobs []*job) []*entry {
-	for _, j := range jobs {
-		j.entry = e
-	}
-	return []*entry{e}
-}
-
-// attributeSegments is for a log of all jobs, which fio writes in the order in which they
+// segments is for a log of all jobs, which fio writes in the order in which they
 // end. A part belongs to the only entry whose bins contain its rows. If not every part has
 // exactly one such entry, all parts belong to all jobs together.
-func (b *planner) attributeSegments(entries []*entry, jobs []*job) []*entry {
+func (a attribution) segments(entries []*entry, jobs []*job) []*entry {
 	if len(jobs) == len(entries) {
 		found := make([]*entry, len(jobs))
 		for i, j := range jobs {
@@ -206,7 +166,7 @@ func (b *planner) attributeSegments(entries []*entry, jobs []*job) []*entry {
 		one.ran = 0 // the run times of several stages are not the log's
 	}
 	if one.several && !(len(jobs) == 1 || jobs[0].first > epochTimes) {
-		b.skip(fmt.Errorf("%s: a log of jobs that may have run one after another, of which nothing shows which "+
+		a.problems.skip(fmt.Errorf("%s: a log of jobs that may have run one after another, of which nothing shows which "+
 			"part is whose: they are shown side by side; run fio with --per_job_logs=1 or --log_unix_epoch=1",
 			jobs[0].log.File.Name()))
 	}
@@ -214,14 +174,14 @@ func (b *planner) attributeSegments(entries []*entry, jobs []*job) []*entry {
 }
 
 // byPrefix is the only entry whose options have the prefix of a job's log; nil if several do.
-func (b *planner) byPrefix(out *output, entries []*entry, j *job) *entry {
+func (a attribution) byPrefix(out *output, entries []*entry, j *job) *entry {
 	var found *entry
 	for _, e := range entries {
-		if !slices.Contains(out.prefixes(e.index), j.log.Prefix) {
+		if !e.mayWrite(j.log.Prefix) {
 			continue
 		}
 		if found != nil {
-			b.note("%s: several jobs of %s write logs of this name: it is not attributed",
+			a.problems.note("%s: several jobs of %s write logs of this name: it is not attributed",
 				j.log.File.Name(), out.File.Name())
 			return nil
 		}
@@ -230,8 +190,7 @@ func (b *planner) byPrefix(out *output, entries []*entry, j *job) *entry {
 	return found
 }
 
-// fits reports whether the bins of some entries contain all rows of some jobs.
-func (b *planner) fits(jobs []*job, entries []*entry) bool {
+func fits(jobs []*job, entries []*entry) bool {
 	var sums rowSums
 	for _, j := range jobs {
 		if !j.hasHist() {
@@ -254,39 +213,26 @@ func (b *planner) fits(jobs []*job, entries []*entry) bool {
 
 // dropLeftovers drops the logs of an earlier run in the same folder, which had more jobs: they
 // were last written before the fio of this report was started, for so many jobs.
-func (b *planner) dropLeftovers(out *output, jobs []*job, count int) {
+func (a attribution) dropLeftovers(out *output, jobs []*job, count int) {
 	if highest(jobs) <= count || !out.trustsTimes() {
 		return
 	}
 	began := time.UnixMilli(out.fio.Timestamp - elapsed(out.fio)).Add(-time.Second)
 	for _, j := range jobs {
 		if f := j.log.File; j.number > count && !f.ModTime.IsZero() && f.ModTime.Before(began) {
-			b.dropJob(j, fmt.Sprintf("it is of an earlier run: %s was written by a fio that was started after it, "+
+			a.dropJob(j, fmt.Sprintf("it is of an earlier run: %s was written by a fio that was started after it, "+
 				"for %d jobs", out.File.Name(), count))
 		}
 	}
 }
 
-// trustsTimes reports whether the times of the files are those at which fio wrote them: the
-// time of the report's file agrees with its own timestamp.
-func (o *output) trustsTimes() bool {
-	const apart = 2500 * time.Millisecond // some archives have times of two seconds
-	if o.fio.Timestamp == 0 || o.File.ModTime.IsZero() {
-		return false
-	}
-	return o.File.ModTime.Sub(time.UnixMilli(o.fio.Timestamp)).Abs() <= apart
-}
-
-// dropJob skips the logs of a job.
-func (b *planner) dropJob(j *job, why string) {
+func (a attribution) dropJob(j *job, why string) {
 	j.number = 0
-	b.skip(fmt.Errorf("%s: not used: %s", j.log.File.Name(), why))
+	a.problems.skip(fmt.Errorf("%s: not used: %s", j.log.File.Name(), why))
 }
 
-// isDropped reports whether the logs of a job are skipped.
 func (j *job) isDropped() bool { return j.number == 0 }
 
-// hasHist reports whether a job has a histogram log.
 func (j *job) hasHist() bool { return j.log.Kind == fiolog.ClatHist }
 
 func highest(jobs []*job) int {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -11,10 +12,10 @@ import (
 
 // hintFor is what is known of the bins of a log besides its columns: from the user and, for
 // the rest, from the reports that may cover the log, if they agree.
-func (b *planner) hintFor(log cbt.Log) hist.Hint {
+func (l jobLogs) hintFor(log cbt.Log) hist.Hint {
 	var hints []hist.Hint
 	j := newJob(log)
-	for _, out := range b.outputs {
+	for _, out := range l.outputs {
 		if out.mayCover(j, []*job{j}) {
 			for i := range out.fio.Jobs {
 				hints = append(hints, out.fio.Hint(i))
@@ -22,18 +23,16 @@ func (b *planner) hintFor(log cbt.Log) hist.Hint {
 		}
 	}
 	if hints = slices.Compact(hints); len(hints) == 1 {
-		return b.opt.Bins.Or(hints[0])
+		return l.opt.Bins.Or(hints[0])
 	}
-	return b.opt.Bins
+	return l.opt.Bins
 }
 
 // setGroups sets the number of groups of bins of the fio of each entry: by its logs, by the
 // user, or by its reports; 0 if it is unknown.
-func (b *planner) setGroups(jobs []*job) {
-	for _, e := range b.entries {
-		if b.opt.Bins.Groups != 0 {
-			e.groups = b.opt.Bins.Groups
-		}
+func (c *chooser) setGroups(jobs []*job) {
+	for _, e := range c.entries {
+		e.groups = cmp.Or(c.opt.Bins.Groups, e.groups)
 	}
 	for _, j := range jobs {
 		if j.entry != nil && j.hasRows {
@@ -43,28 +42,23 @@ func (b *planner) setGroups(jobs []*job) {
 }
 
 // checkLayout notes if the columns of a job's log usually mean another layout.
-func (b *planner) checkLayout(j *job) {
+func (c *chooser) checkLayout(j *job) {
 	usual, err := hist.Resolve(j.layout.Len(), hist.Hint{})
 	if j.hasRows && err == nil && usual != j.layout {
-		b.note("%s: %d bins are usually %s, but are read as %s: --groups, --unit or fio's report say %s",
+		c.problems.note("%s: %d bins are usually %s, but are read as %s: --groups, --unit or fio's report say %s",
 			j.log.File.Name(), j.layout.Len(), usual, j.layout, j.hint)
 	}
 }
 
-// layouts are the layouts of all jobs with rows.
-func (p *plan) layouts() []hist.Layout {
-	var all []hist.Layout
-	for _, j := range p.jobs {
-		if j.hasRows {
-			all = append(all, j.layout)
-		}
-	}
-	return all
-}
-
 // mixedGroups describes what is unknown of a run whose fios have different numbers of groups.
 // It is empty if they have the same.
-func mixedGroups(layouts []hist.Layout) string {
+func mixedGroups(jobs []*job) string {
+	var layouts []hist.Layout
+	for _, j := range jobs {
+		if j.hasRows {
+			layouts = append(layouts, j.layout)
+		}
+	}
 	if len(layouts) == 0 {
 		return ""
 	}

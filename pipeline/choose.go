@@ -19,83 +19,84 @@ const (
 	SourceRaw  Source = "raw"  // logs of all completions
 )
 
-// choose sets the best source of rows for each job.
-func (b *planner) choose(jobs []*job) {
-	periodic := b.periodic(jobs)
+// chooser decides what the rows of each job are read from. It adds the jobs to the plan.
+type chooser struct {
+	*plan
+	problems *Problems
+	tailing  *tailing // fio still writes the run's files; else nil
+	reports  map[*output]*reportFile
+}
+
+// choose sets the best source of rows for each job. averaged are the logs of averages.
+func (c *chooser) choose(jobs []*job, averaged []cbt.Log) {
+	c.setGroups(jobs)
+	for _, e := range c.entries {
+		if e.useTotalLatency() {
+			c.problems.note("%s: completion latencies are disabled: its latencies are counted from submission (lat)",
+				e.describe())
+		}
+	}
+	periodic := c.periodic(jobs)
 	for _, j := range jobs {
 		if j.isDropped() || j.entry != nil && periodic[j.entry.out] {
 			j.close()
 			continue
 		}
-		b.add(j)
+		c.add(j)
 	}
-	for _, e := range b.entries {
+	for _, e := range c.entries {
 		if periodic[e.out] {
-			b.useReports(b.bareJob(e))
+			c.useReports(c.bareJob(e))
 		}
 	}
+	c.fallBack()
+	c.useAverages(averaged)
 }
 
 // periodic are the outputs whose periodic reports are read in place of all logs of their
 // jobs: they are complete to the end, and no coarser than the logs.
-func (b *planner) periodic(jobs []*job) map[*output]bool {
+func (c *chooser) periodic(jobs []*job) map[*output]bool {
 	use := map[*output]bool{}
-	for _, out := range b.outputs {
+	for _, out := range c.outputs {
 		has := func(is func(*job) bool) bool {
 			return slices.ContainsFunc(jobs, func(j *job) bool { return j.entry != nil && j.entry.out == out && is(j) })
 		}
 		hasRaw := func() bool { return has(func(j *job) bool { return j.raw.File != nil }) }
-		if out.reports < 3 || !out.hasBins || b.opt.Source == SourceRaw && hasRaw() || !b.separable(out) {
+		isMixed := func(e *entry) bool { return e.mixed }
+		if out.reports < 3 || !out.hasBins || c.opt.Source == SourceRaw && hasRaw() ||
+			len(out.entries) == 0 || slices.ContainsFunc(out.entries, isMixed) {
 			continue
 		}
-		use[out] = !has(func(j *job) bool { return j.hasRows }) || b.notCoarser(out)
+		interval := c.configuredInterval(out)
+		fine := interval > 0 && out.spacing <= interval+interval/20 // reports are some milliseconds off
+		use[out] = fine || !has(func(j *job) bool { return j.hasRows })
 	}
 	return use
 }
 
-// separable reports whether the run has entries of an output, and all have directions.
-func (b *planner) separable(out *output) bool {
-	found := false
-	for _, e := range b.entries {
-		if e.out == out {
-			if found = true; e.mixed {
-				return false
-			}
-		}
-	}
-	return found
-}
-
-// notCoarser reports whether the reports are at most as far apart as the rows of the
-// histogram logs, to within a few milliseconds.
-func (b *planner) notCoarser(out *output) bool {
-	interval := b.configuredInterval(out)
-	return interval > 0 && out.spacing <= interval+interval/20
-}
-
 // add adds a job with logs to the run.
-func (b *planner) add(j *job) {
+func (c *chooser) add(j *job) {
 	if j.entry != nil {
-		j.section, j.ran = j.entry.Name, j.entry.ran
+		j.ran = j.entry.ran
 		j.entry.jobs = append(j.entry.jobs, j)
 	}
-	b.jobs = append(b.jobs, j)
-	if b.opt.Source == SourceRaw && j.raw.File != nil {
-		b.useRaw(j)
+	c.jobs = append(c.jobs, j)
+	if c.opt.Source == SourceRaw && j.raw.File != nil {
+		c.useRaw(j)
 		return
 	}
-	switch why := b.whyNotHist(j); {
+	switch why := c.whyNotHist(j); {
 	case why == nil, errors.Is(why, errNoRows) && j.raw.File == nil: // without rows there is still the report
-		b.useHist(j)
+		c.useHist(j)
 	case j.raw.File != nil:
 		wasHist := j.hasHist()
-		if b.useRaw(j); wasHist {
-			b.note("%v: its log of completions is read instead", why)
+		if c.useRaw(j); wasHist {
+			c.problems.note("%v: its log of completions is read instead", why)
 		}
 	default:
 		j.close()
 		j.head = head{}
-		b.skip(why)
+		c.problems.skip(why)
 	}
 }
 
@@ -103,10 +104,10 @@ func (b *planner) add(j *job) {
 var errNoRows = errors.New("the histogram log has no rows")
 
 // whyNotHist is why the histogram log of a job cannot be used; nil if it can.
-func (b *planner) whyNotHist(j *job) error {
+func (c *chooser) whyNotHist(j *job) error {
 	switch {
 	case !j.hasHist():
-		return fmt.Errorf("%s: no histogram log of job %d", b.title, j.number)
+		return fmt.Errorf("%s: no histogram log of job %d", c.title(), j.number)
 	case j.damage != nil:
 		return j.damage
 	case !j.hasRows:
@@ -116,16 +117,20 @@ func (b *planner) whyNotHist(j *job) error {
 	}
 	lag, err := proveLag(j)
 	if j.lag = lag; lag > 0 {
-		b.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
+		c.problems.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
 			j.log.File.Name(), j.entry.out.File.Name())
 	}
 	return err
 }
 
-func (b *planner) useHist(j *job) {
+func (c *chooser) useHist(j *job) {
 	j.source = fromHist
-	b.checkLayout(j)
-	j.interval = b.histInterval(j)
+	c.checkLayout(j)
+	if j.entry != nil {
+		j.interval = cmp.Or(j.entry.histMsec(), c.configuredInterval(j.entry.out))
+	} else {
+		j.interval = c.configuredInterval(nil)
+	}
 	if j.interval == 0 {
 		j.interval = j.file.measure()
 	}
@@ -134,7 +139,7 @@ func (b *planner) useHist(j *job) {
 	}
 }
 
-func (b *planner) useRaw(j *job) {
+func (c *chooser) useRaw(j *job) {
 	j.close()
 	j.source, j.log, j.hint = fromRaw, j.raw, hist.Hint{}
 	j.file = j.open()
@@ -142,12 +147,12 @@ func (b *planner) useRaw(j *job) {
 }
 
 // useReports reads a job's rows from the periodic reports of its entry.
-func (b *planner) useReports(j *job) {
+func (c *chooser) useReports(j *job) {
 	out := j.entry.out
-	f := b.reports[out]
+	f := c.reports[out]
 	if f == nil {
-		f = &reportFile{out: out, tailing: b.tailing, budget: b.run.Budget}
-		b.reports[out] = f
+		f = &reportFile{out: out, tailing: c.tailing, budget: c.run.Budget}
+		c.reports[out] = f
 	}
 	j.source, j.hasRows, j.interval = fromReports, true, out.spacing
 	if l, err := hist.NewLayout(out.fio.Unit, j.entry.groups, 0); err == nil {
@@ -158,85 +163,54 @@ func (b *planner) useReports(j *job) {
 
 // fallBack uses periodic reports for jobs whose logs have no rows, and adds a job without
 // rows for each entry that has no log.
-func (b *planner) fallBack() {
-	for _, e := range b.entries {
+func (c *chooser) fallBack() {
+	for _, e := range c.entries {
 		if len(e.jobs) == 0 {
-			b.bareJob(e)
+			c.bareJob(e)
 		}
 		j := e.jobs[0]
 		if len(e.jobs) > 1 || j.hasRows || e.mixed || e.out.reports < 3 || requestsOf(e.Job) == 0 || !e.out.hasBins {
 			continue
 		}
 		j.close()
-		b.useReports(j)
+		c.useReports(j)
 	}
 }
 
 // bareJob is the job of an entry of fio's output, without any log.
-func (b *planner) bareJob(e *entry) *job {
+func (c *chooser) bareJob(e *entry) *job {
 	host := e.out.Host
 	if e.Host != "" {
 		host = e.Host
 	}
 	j := newJob(cbt.Log{Host: host, Volume: e.out.Volume, Job: e.first, File: e.out.File})
-	j.section, j.entry, j.ran = e.Name, e, e.ran
+	j.entry, j.ran = e, e.ran
 	e.jobs = []*job{j}
-	b.jobs = append(b.jobs, j)
+	c.jobs = append(c.jobs, j)
 	return j
 }
 
-// useAverages returns the logs of averages to use in place of rows, if no job has rows.
-func (b *planner) useAverages(averaged []cbt.Log) []cbt.Log {
-	for _, j := range b.jobs {
-		if j.hasRows {
-			return nil
-		}
+// useAverages uses logs of averages in place of rows, if no job has rows.
+func (c *chooser) useAverages(averaged []cbt.Log) {
+	if slices.ContainsFunc(c.jobs, func(j *job) bool { return j.hasRows }) {
+		return
 	}
+	c.averages = averaged
 	for _, log := range averaged {
-		b.jobOf(log)
-	}
-	return averaged
-}
-
-// jobOf is the job that wrote a log, made if no report has it.
-func (b *planner) jobOf(log cbt.Log) *job {
-	if j := b.plan.jobOf(log); j != nil {
-		return j
-	}
-	j := newJob(log)
-	b.jobs = append(b.jobs, j)
-	return j
-}
-
-// jobOf is the job that wrote a log; nil if there is none.
-func (p *plan) jobOf(log cbt.Log) *job {
-	for _, j := range p.jobs {
-		if j.jobKey == keyOf(log) {
-			return j
+		if c.jobOf(log) == nil {
+			c.jobs = append(c.jobs, newJob(log))
 		}
 	}
-	return nil
 }
 
-// histInterval is a job's log_hist_msec by its options or CBT's, or 0.
-func (b *planner) histInterval(j *job) int64 {
-	if j.entry == nil {
-		return b.configuredInterval(nil)
-	}
-	if ms := milliseconds(j.entry.option("log_hist_msec")); ms > 0 {
-		return ms
-	}
-	return b.configuredInterval(j.entry.out)
-}
-
-// configuredInterval is log_hist_msec by fio's options or CBT's, or 0. If jobs differ it is
-// the shortest.
-func (b *planner) configuredInterval(out *output) int64 {
+// configuredInterval is log_hist_msec by an output's options or CBT's, or 0. If jobs differ it is
+// the shortest. out may be nil.
+func (c *chooser) configuredInterval(out *output) int64 {
 	if out != nil {
 		if ms := out.histMsec(); ms > 0 {
 			return ms
 		}
 	}
-	option, _ := b.config["cluster.log_hist_msec"].(string)
-	return milliseconds(cmp.Or(option, b.run.JobOptions["log_hist_msec"]))
+	option, _ := c.config["cluster.log_hist_msec"].(string)
+	return milliseconds(cmp.Or(option, c.run.JobOptions["log_hist_msec"]))
 }

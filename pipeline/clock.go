@@ -1,9 +1,6 @@
 package pipeline
 
-import (
-	"strconv"
-	"time"
-)
+import "time"
 
 // clock is the evidence of the absolute start of a job, the best first.
 type clock uint8
@@ -44,11 +41,3 @@ const (
 // epochTimes is the least time of log_unix_epoch, in milliseconds since 1970. No job runs so
 // long that times since its start reach it (1973).
 const epochTimes = 1e11
-
-func milliseconds(option string) int64 {
-	ms, err := strconv.ParseInt(option, 10, 64)
-	if err != nil || ms < 0 {
-		return 0
-	}
-	return ms
-}

@@ -66,11 +66,11 @@ func (p *plan) describe() *Plan {
 	for _, j := range p.jobs {
 		some = some || j.hasRows
 		one := PlanJob{
-			Host: j.host, Name: j.name(), Section: j.section, Source: j.source.String(), File: path.Base(j.log.File.Path),
+			Host: j.host, Name: j.name(), Source: j.source.String(), File: path.Base(j.log.File.Path),
 			Start: j.start, Clock: j.clock.String(), Error: j.error, Ran: time.Duration(j.ran) * time.Millisecond,
 		}
 		if j.entry != nil {
-			one.Report, one.Found = path.Base(j.entry.out.File.Path), j.entry.out.Found.String()
+			one.Section, one.Report, one.Found = j.entry.Name, path.Base(j.entry.out.File.Path), j.entry.out.Found.String()
 		}
 		out.Jobs = append(out.Jobs, one)
 	}

@@ -2,42 +2,73 @@ package pipeline
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// reference is the run's part of each interval document, without the id.
-func (p *plan) reference(ingest string) mapping.RunRef {
-	archive := p.opt.ArchiveOf(p.run)
-	return mapping.RunRef{
-		Name: p.run.Name(), Archive: archive, Start: p.start, Ingest: ingest, Labels: labelsOf(nil, p.opt.Labels),
-	}
+// documents makes interval documents of windows.
+type documents struct {
+	common mapping.Interval           // what all documents of the run have
+	hosts  []string                   // all that have names
+	timing                            // of the run
+	size   [fiolog.Directions]float64 // of every request, bytes; 0 if they differ or it is unknown
+	rates  averages                   // of bandwidth; nil if not needed
 }
 
-// document makes the document of a window.
-func (p *plan) document(w *align.Window, ref mapping.RunRef, version string, b *bandwidth) *mapping.Interval {
-	start, end := max(w.Start-p.shift, 0), max(w.End-p.shift, 0)
-	d := &mapping.Interval{
-		Time:  p.at(start),
-		Level: w.Key.Level,
-		Window: mapping.Window{
-			End: p.at(end), MS: end - start, ElapsedMS: max(w.Elapsed-p.shift, 0),
+// documents makes the documents of a run, as a part of its version.
+func (p *plan) documents(ref mapping.RunRef) *documents {
+	return &documents{
+		common: mapping.Interval{
+			Run: ref, CBT: p.settings(), Fio: mapping.FioRef{Version: p.version()}, Weighting: p.opt.Weighting.String(),
 		},
-		Run: ref, CBT: p.settings(), Host: mapping.HostRef{Name: w.Key.Host}, Hosts: p.hostsOf(w.Key.Host),
-		Fio:       mapping.FioRef{Direction: w.Key.Direction.String(), Job: w.Key.Job, Version: version},
-		Latency:   mapping.NewLatency(w.Latencies, w.Counts),
-		Requests:  mapping.Requests{Completed: w.Completed, Weight: rounded(w.Latencies.Total(), 1e6)},
-		IOPS:      rounded(perSecond(float64(w.Completed), end-start), 1e3),
-		Weighting: p.opt.Weighting.String(),
+		hosts:  slices.DeleteFunc(hostNames(p.jobs), func(host string) bool { return host == "" }),
+		timing: p.timing,
 	}
-	d.DocCount = d.Latency.Bins.Total()
-	d.Bandwidth = b.of(w, d, p.window)
-	return d
 }
 
-func (p *plan) at(ms int64) time.Time { return p.start.Add(time.Duration(ms) * time.Millisecond) }
+// interval makes the document of one key from start to end, in milliseconds since the run's start.
+func (d *documents) interval(key align.Key, start, end int64) *mapping.Interval {
+	doc := d.common
+	doc.Time, doc.Level, doc.Host.Name = d.at(start), key.Level, key.Host
+	doc.Window = mapping.Window{End: d.at(end), MS: end - start}
+	doc.Fio.Direction, doc.Fio.Job = key.Direction.String(), key.Job
+	doc.Hosts.Name = d.hosts
+	if key.Host != "" {
+		doc.Hosts.Name = []string{key.Host}
+	}
+	return &doc
+}
+
+func (d *documents) ofWindow(w *align.Window) *mapping.Interval {
+	start, end := max(w.Start-d.shift, 0), max(w.End-d.shift, 0)
+	doc := d.interval(w.Key, start, end)
+	doc.Window.ElapsedMS = max(w.Elapsed-d.shift, 0)
+	doc.Latency = mapping.NewLatency(w.Latencies, w.Counts)
+	doc.DocCount = doc.Latency.Bins.Total()
+	doc.Requests = mapping.Requests{Completed: w.Completed, Weight: rounded(w.Latencies.Total(), 1e6)}
+	doc.IOPS = rounded(perSecond(float64(w.Completed), end-start), 1e3)
+	doc.Bandwidth = d.bandwidth(w, doc.IOPS, end-start)
+	return doc
+}
+
+func (d *documents) ofAverage(k averageKey, s *average) *mapping.Interval {
+	length := d.window
+	doc := d.interval(k.Key, k.window*length, (k.window+1)*length)
+	doc.Window.ElapsedMS = k.window * length
+	doc.Weighting = mapping.Averaged
+	doc.IOPS = rounded(s.iops/float64(length), 1e3)
+	doc.Bandwidth = rounded(s.bandwidth/float64(length), 1)
+	if s.measured > 0 {
+		doc.Latency.Mean = rounded(s.latency/s.measured/1000, 1e3)
+	}
+	return doc
+}
+
+func (t timing) at(ms int64) time.Time { return t.start.Add(time.Duration(ms) * time.Millisecond) }
 
 // rounded removes digits without meaning from a document.
 func rounded(x, per float64) float64 { return math.Round(x*per) / per }
@@ -49,7 +80,13 @@ func perSecond(n float64, ms int64) float64 {
 	return n * 1000 / float64(ms)
 }
 
-// settings are the settings of the run that people search by.
+// reference is the run's part of each interval document, without its id and version.
+func (p *plan) reference() mapping.RunRef {
+	return mapping.RunRef{
+		Name: p.run.Name(), Archive: p.opt.ArchiveOf(p.run), Start: p.start, Labels: labelsOf(nil, p.opt.Labels),
+	}
+}
+
 func (p *plan) settings() mapping.CBT {
 	s := &p.run.Settings
 	if s.Iteration < 0 && s.Benchmark == "" {
@@ -58,13 +95,12 @@ func (p *plan) settings() mapping.CBT {
 	return mapping.CBT{
 		Benchmark: s.Benchmark, Workload: s.Workload, Mode: s.Mode, RWMixRead: int(s.RWMixRead),
 		OpSize: s.OpSize, IODepth: int(s.IODepth), TotalIODepth: int(s.TotalIODepth), NumJobs: int(s.NumJobs),
-		Procs: int(s.Procs), Volumes: int(s.Volumes), Clients: s.Clients, OSDs: s.OSDs, OSDHosts: s.OSDHosts,
+		Procs: int(s.Procs), Volumes: int(s.Volumes), Clients: len(s.Hosts), OSDs: s.OSDs, OSDHosts: s.OSDHosts,
 		Pool: s.Pool, CephVersion: s.CephVersion, OSDReadAhead: s.OSDRA, ReadAhead: s.ClientRA,
 		RunSeconds: int(s.Runtime), RampSeconds: int(s.Ramp), Iteration: max(s.Iteration, 0),
 	}
 }
 
-// version is fio's version, if a report has it.
 func (p *plan) version() string {
 	for _, o := range p.outputs {
 		if o.fio.Version != "" {

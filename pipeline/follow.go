@@ -45,11 +45,11 @@ func Follow(
 		return nil, fmt.Errorf("%s:%s: %w: %w", run.Archive, run.Name(), ErrNotLive, err)
 	}
 	defer p.close()
-	t, stored := newTallies(p, problems), time.Now()
-	if !t.live {
-		return nil, fmt.Errorf("%s: %w", p.title, ErrNotLive)
+	r, stored := newReading(p, problems), time.Now()
+	if !r.live {
+		return nil, fmt.Errorf("%s: %w", p.title(), ErrNotLive)
 	}
-	e, err := p.identifyLive(ctx, known, stored)
+	e, err := identifyLive(ctx, p, known, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +64,14 @@ func Follow(
 	})()
 	b := &batches{to: to}
 	store := func() (*mapping.Run, error) { // and make all documents so far visible
-		doc := p.summary(e.Run, t)
+		doc := summary{r}.document(e.Run)
 		doc.Run.Complete = false
 		doc.Source = e.Source // as it was at the start: the complete files are recognised by it
 		doc.Warnings = append(doc.Warnings, "followed while fio ran: not all of it is here")
 		stored = time.Now()
 		return doc, b.finish(storing, doc)
 	}
-	err = p.intervals(storing, t, e.Run, func(d *mapping.Interval) error {
+	err = r.intervals(storing, e.Run, func(d *mapping.Interval) error {
 		if err := each(d); err != nil {
 			return err
 		}

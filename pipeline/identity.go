@@ -40,13 +40,13 @@ type Execution struct {
 // stops the ingest of this run.
 type Known func(ctx context.Context, e *Execution) (id string, have *mapping.Run, err error)
 
-// execution reads the contents of the run's files.
-func (p *plan) execution(ctx context.Context) (e *Execution, contents string, err error) {
-	src, contents, err := p.fingerprint(ctx)
+// execution reads the contents of a run's files.
+func execution(ctx context.Context, p *plan) (*Execution, error) {
+	src, err := p.fingerprint(ctx)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	e = &Execution{Source: src, Run: p.reference(""), Path: p.run.Path}
+	e := &Execution{Source: src, Run: p.reference(), Path: p.run.Path}
 	e.Run.ID = mapping.RunID(&src)
 	if p.isPart() {
 		e.Run.ID = mapping.PartID(&src)
@@ -55,32 +55,30 @@ func (p *plan) execution(ctx context.Context) (e *Execution, contents string, er
 		e.Grows = e.Grows || o.reports > 1
 		e.reports = append(e.reports, o.File)
 	}
-	return e, contents, nil
+	return e, nil
 }
 
 // Look returns the execution by its reports, or without reports by its logs. That is enough to
 // find it in a store and reads much less than [Ingest].
 func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
-	b := &planner{plan: &plan{opt: opt, run: run}, Problems: &Problems{}}
-	if b.outputs = b.readOutputs(ctx); ctx.Err() != nil {
+	p := &plan{opt: opt, run: run, outputs: outputReader{run, false, &Problems{}}.all(ctx)}
+	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	for _, o := range b.outputs {
-		entries := newEntries(o)
-		b.entries = append(b.entries, entries...)
-		for _, at := range place(o, entries).starts {
-			b.start = earlier(b.start, at.start)
+	for _, o := range p.outputs {
+		o.entries = newEntries(o)
+		for _, at := range place(o, o.entries).starts {
+			p.start = earlier(p.start, at.start)
 		}
 	}
-	if len(b.outputs) > 0 && !b.isPart() {
+	if len(p.outputs) > 0 && !p.isPart() {
 		without := *run
-		without.Logs, b.run = nil, &without
+		without.Logs, p.run = nil, &without
 	}
-	if len(b.outputs)+len(run.Logs) == 0 {
-		b.averages = run.Others
+	if len(p.outputs)+len(run.Logs) == 0 {
+		p.averages = run.Others
 	}
-	e, _, err := b.execution(ctx)
-	return e, err
+	return execution(ctx, p)
 }
 
 // isPart reports whether a report of the run also names prefixes of another run's logs. Then
@@ -93,9 +91,9 @@ func (p *plan) isPart() bool {
 	for _, o := range p.outputs {
 		mine, others := false, false
 		for i := range o.fio.Jobs {
-			if p := o.option(i, "write_hist_log"); p != "" {
-				mine = mine || prefixes[path.Base(p)]
-				others = others || !prefixes[path.Base(p)]
+			if prefix := o.options(i).option("write_hist_log"); prefix != "" {
+				mine = mine || prefixes[path.Base(prefix)]
+				others = others || !prefixes[path.Base(prefix)]
 			}
 		}
 		if mine && others {
@@ -131,38 +129,38 @@ func hashBeginning(f *source.File, bytes int64) string {
 	return ""
 }
 
-// lookUp hashes the run's files and looks the run up; have is nil if the store has none.
-func (p *plan) lookUp(ctx context.Context, known Known) (e *Execution, contents string, have *mapping.Run, err error) {
-	if e, contents, err = p.execution(ctx); err == nil && known != nil {
+// lookUp hashes the files of a run and looks the run up; have is nil if the store has none.
+func lookUp(ctx context.Context, p *plan, known Known) (e *Execution, have *mapping.Run, err error) {
+	if e, err = execution(ctx, p); err == nil && known != nil {
 		e.Run.ID, have, err = known(ctx, e)
 	}
-	return e, contents, have, err
+	return e, have, err
 }
 
 // identify finds out which run and which version this is. If it returns a result, there is
 // nothing to store.
-func (p *plan) identify(ctx context.Context, known Known) (*Execution, *Result, error) {
-	e, contents, have, err := p.lookUp(ctx, known)
+func identify(ctx context.Context, p *plan, known Known) (*Execution, *Result, error) {
+	e, have, err := lookUp(ctx, p, known)
 	if err != nil {
 		return nil, nil, err
 	}
 	e.Run.Labels = labelsOf(have, p.opt.Labels)
-	e.Run.Ingest = p.ingestOf(contents, e.Run.Labels)
+	e.Run.Ingest = p.ingestOf(e)
 	if have == nil || p.opt.Force {
 		return e, nil, nil
 	}
-	return e, p.compare(e, have), nil
+	return e, compare(p, e, have), nil
 }
 
 // identifyLive is identify for a run that is followed since a time. It hashes the files as
 // they are now. A run that the store has completely is not followed.
-func (p *plan) identifyLive(ctx context.Context, known Known, since time.Time) (*Execution, error) {
-	e, _, have, err := p.lookUp(ctx, known)
+func identifyLive(ctx context.Context, p *plan, known Known, since time.Time) (*Execution, error) {
+	e, have, err := lookUp(ctx, p, known)
 	if err != nil {
 		return nil, err
 	}
 	if have != nil && !have.Run.Live() && have.Source.Contains(&e.Source) {
-		return nil, fmt.Errorf("%s: %w: already there as %s", p.title, ErrNotLive, short(have.Run.ID))
+		return nil, fmt.Errorf("%s: %w: already there as %s", p.title(), ErrNotLive, short(have.Run.ID))
 	}
 	e.Run.Ingest, e.Run.Labels = mapping.LiveIngest(since), labelsOf(have, p.opt.Labels)
 	return e, nil
@@ -170,11 +168,11 @@ func (p *plan) identifyLive(ctx context.Context, known Known, since time.Time) (
 
 // ingestOf is the id of one version of the run, by what its documents are made of. Paths and
 // names are no part of it, except the settings in them.
-func (p *plan) ingestOf(contents string, labels map[string]string) string {
+func (p *plan) ingestOf(e *Execution) string {
 	sum := xxhash.New()
-	fmt.Fprintf(sum, "%s\n%s\n%+v\n", contents, p.opt.settings(), p.settings())
-	for _, k := range slices.Sorted(maps.Keys(labels)) {
-		fmt.Fprintf(sum, " %q=%q", k, labels[k])
+	fmt.Fprintf(sum, "%s\n%s\n%+v\n", e.Source.Hash, p.opt.settings(), p.settings())
+	for _, k := range slices.Sorted(maps.Keys(e.Run.Labels)) {
+		fmt.Fprintf(sum, " %q=%q", k, e.Run.Labels[k])
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
@@ -196,10 +194,10 @@ func labelsOf(have *mapping.Run, given map[string]string) map[string]string {
 
 // compare returns the result if the stored version of a run is kept, or nil if this one
 // replaces it.
-func (p *plan) compare(e *Execution, have *mapping.Run) *Result {
+func compare(p *plan, e *Execution, have *mapping.Run) *Result {
 	note := func(why string) *Result {
 		text := fmt.Errorf("%s: already there as %s %s:%s%s",
-			p.title, short(have.Run.ID), have.Run.Archive, have.Run.Name, why)
+			p.title(), short(have.Run.ID), have.Run.Archive, have.Run.Name, why)
 		return &Result{Run: have, Unchanged: true, Notes: []error{text}}
 	}
 	if have.Run.Ingest == e.Run.Ingest && !e.Restore {
@@ -211,11 +209,11 @@ func (p *plan) compare(e *Execution, have *mapping.Run) *Result {
 	if have.Run.Live() {
 		return nil
 	}
-	if why := p.less(e, have); why != "" {
+	if why := less(p, e, have); why != "" {
 		kept := note(", which has " + why + "; --force stores this one instead")
 		if !maps.Equal(have.Run.Labels, labelsOf(have, p.opt.Labels)) {
 			kept.Skipped = append(kept.Skipped, fmt.Errorf("%s: the labels of run %s were not changed: "+
-				"give them with the path that has all of the run", p.title, short(have.Run.ID)))
+				"give them with the path that has all of the run", p.title(), short(have.Run.ID)))
 		}
 		return kept
 	}
@@ -223,7 +221,7 @@ func (p *plan) compare(e *Execution, have *mapping.Run) *Result {
 		return &Result{Skipped: []error{fmt.Errorf("%s: not stored: it shares files with run %s %s:%s, but has "+
 			"not all that run has, such as %s; "+
 			"name a folder with all files of one run and no others, or replace that run with --force",
-			p.title, short(have.Run.ID), have.Run.Archive, have.Run.Name, missing[0].Path)}}
+			p.title(), short(have.Run.ID), have.Run.Archive, have.Run.Name, missing[0].Path)}}
 	}
 	return nil
 }
@@ -232,7 +230,7 @@ func (p *plan) compare(e *Execution, have *mapping.Run) *Result {
 func short(id string) string { return id[:min(len(id), 8)] }
 
 // less is what this version lacks of the stored one, if that is the only difference; else "".
-func (p *plan) less(e *Execution, have *mapping.Run) string {
+func less(p *plan, e *Execution, have *mapping.Run) string {
 	mine, theirs := &e.Source, &have.Source
 	if !theirs.Contains(mine) {
 		return ""
@@ -245,7 +243,7 @@ func (p *plan) less(e *Execution, have *mapping.Run) string {
 		return "its logs"
 	case theirs.Count(mapping.RoleConfig) > mine.Count(mapping.RoleConfig):
 		return "more of its configuration"
-	case named(have.Hosts) > named(p.runHosts()):
+	case named(have.Hosts) > named(p.hosts()):
 		return "the names of its hosts"
 	case countSet(have.CBT) > countSet(p.settings()):
 		return "more of its settings"
@@ -269,7 +267,6 @@ func differs(e *Execution, have *mapping.Run) []mapping.SourceFile {
 	return missing
 }
 
-// named is how many hosts have names.
 func named(hosts []mapping.RunHost) (n int) {
 	for _, h := range hosts {
 		if h.Name != "" {
@@ -279,7 +276,6 @@ func named(hosts []mapping.RunHost) (n int) {
 	return n
 }
 
-// countSet is how many settings are known.
 func countSet(c mapping.CBT) (n int) {
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {

@@ -9,21 +9,38 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// newJob makes the job that wrote a log.
 func newJob(log cbt.Log) *job {
 	return &job{jobKey: keyOf(log), segment: -1, jobRows: jobRows{log: log}}
 }
 
 func keyOf(log cbt.Log) jobKey { return jobKey{log.Host, log.Volume, max(log.Job, 1)} }
 
-// folder is where the job's log is.
 func (j *job) folder() string { return path.Dir(j.log.File.Path) }
 
-// histJobs makes the jobs of the histogram logs.
-func (b *planner) histJobs() []*job {
-	var jobs []*job
-	for _, log := range b.run.Logs {
-		hint := b.hintFor(log)
+// jobLogs finds the jobs of a run by its logs.
+type jobLogs struct {
+	run      *cbt.Run
+	opt      Options
+	outputs  []*output
+	problems *Problems
+}
+
+// find makes the jobs of all logs and opens their histogram logs. averaged are the logs of averages.
+func (l jobLogs) find() (jobs []*job, averaged []cbt.Log) {
+	jobs = l.hist()
+	l.opt.each(len(jobs), func(i int) { jobs[i].openHist() })
+	if l.needsRaw(jobs) {
+		var raw []cbt.Log
+		raw, averaged = l.raw()
+		jobs = addRaw(jobs, raw)
+	}
+	return jobs, averaged
+}
+
+// hist makes the jobs of the histogram logs.
+func (l jobLogs) hist() (jobs []*job) {
+	for _, log := range l.run.Logs {
+		hint := l.hintFor(log)
 		if log.Job > 0 {
 			j := newJob(log)
 			j.hint = hint
@@ -39,19 +56,17 @@ func (b *planner) histJobs() []*job {
 	return jobs
 }
 
-// openHist opens the histogram log of a job and looks at the first row.
 func (j *job) openHist() {
 	j.file = j.open()
 	j.head, j.damage = j.file.head()
 }
 
-// open opens the log of a job at its first row.
 func (j *job) open() *logFile { return openLog(j.log, max(j.segment, 0), j.hint) }
 
 // needsRaw reports whether logs of completions may be of use, so that each has to be looked
 // at: they are wanted, or some job has no histogram log with rows.
-func (b *planner) needsRaw(jobs []*job) bool {
-	if b.opt.Source == SourceRaw || len(jobs) == 0 {
+func (l jobLogs) needsRaw(jobs []*job) bool {
+	if l.opt.Source == SourceRaw || len(jobs) == 0 {
 		return true
 	}
 	have := map[jobKey]bool{}
@@ -61,7 +76,7 @@ func (b *planner) needsRaw(jobs []*job) bool {
 		}
 		have[j.jobKey] = true
 	}
-	return slices.ContainsFunc(b.run.Others, func(l cbt.Log) bool { return l.Kind == fiolog.Clat && !have[keyOf(l)] })
+	return slices.ContainsFunc(l.run.Others, func(log cbt.Log) bool { return log.Kind == fiolog.Clat && !have[keyOf(log)] })
 }
 
 // addRaw adds logs of completions to the jobs that wrote them, and the jobs that have only
@@ -110,29 +125,25 @@ func writerOf(jobs []*job, log cbt.Log) *job {
 // segments are the sums of the rows of each job in a log of several (per_job_logs=0), as
 // far as their times show where the next job begins. There is at least one.
 func segments(log cbt.Log, hint hist.Hint) []*rowSums {
-	l := openLog(log, 0, hint)
-	defer l.close()
-	all := []*rowSums{{}}
-	for {
-		rec, err, ok := l.read()
+	jobs := []*rowSums{{}}
+	for rec, err := range openLog(log, 0, hint).all() {
 		switch {
-		case !ok:
-			return all
 		case err != nil:
 			continue
 		case rec.NewJob:
-			all = append(all, &rowSums{})
+			jobs = append(jobs, &rowSums{})
 		}
-		all[len(all)-1].add(rec)
+		jobs[len(jobs)-1].add(rec)
 	}
+	return jobs
 }
 
-// rawLogs are the logs of single completions, and those of averages (log_avg_msec) of
+// raw are the logs of single completions, and those of averages (log_avg_msec) of
 // latency, rate and bandwidth, which have no percentiles. Logs of total latency are used if
 // there are none of completion latency.
-func (b *planner) rawLogs() (raw, averaged []cbt.Log) {
+func (l jobLogs) raw() (raw, averaged []cbt.Log) {
 	var total []cbt.Log
-	for _, log := range b.run.Others {
+	for _, log := range l.run.Others {
 		switch {
 		case log.Stored || log.Kind == fiolog.Slat:
 		case log.Kind == fiolog.IOPS || log.Kind == fiolog.BW || isAveraged(log):
@@ -146,8 +157,8 @@ func (b *planner) rawLogs() (raw, averaged []cbt.Log) {
 		}
 	}
 	if len(raw) == 0 && len(total) > 0 {
-		b.note("%s: no logs of completion latency: those of total latency (_lat) are used, which begins with "+
-			"submission", b.title)
+		l.problems.note("%s: no logs of completion latency: those of total latency (_lat) are used, which begins with "+
+			"submission", l.opt.title(l.run))
 		raw = total
 	}
 	return raw, averaged
@@ -156,8 +167,8 @@ func (b *planner) rawLogs() (raw, averaged []cbt.Log) {
 // isAveraged looks at the first row of a log. A log without rows counts as one of
 // completions: reading it then reports what is wrong.
 func isAveraged(log cbt.Log) bool {
-	l := openLog(log, 0, hist.Hint{})
-	defer l.close()
-	rec, err, ok := l.read()
-	return ok && err == nil && (rec.BlockSize == 0 || rec.Averaged)
+	for rec, err := range openLog(log, 0, hist.Hint{}).all() {
+		return err == nil && (rec.BlockSize == 0 || rec.Averaged)
+	}
+	return false
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -20,10 +21,9 @@ const (
 // are open at the same time, with buffers of 50 KB.
 const mostLogs = 8000
 
-// checkLogs fails if the run has too many logs.
-func (b *planner) checkLogs() error {
-	count := map[fiolog.Kind]int{fiolog.ClatHist: len(b.run.Logs)}
-	for _, l := range b.run.Others {
+func checkLogs(run *cbt.Run) error {
+	count := map[fiolog.Kind]int{fiolog.ClatHist: len(run.Logs)}
+	for _, l := range run.Others {
 		count[l.Kind]++
 	}
 	if n := slices.Max(slices.Collect(maps.Values(count))); n > mostLogs {
@@ -33,30 +33,35 @@ func (b *planner) checkLogs() error {
 }
 
 // limitLevels leaves out levels with too many hosts or jobs. It fails if no level remains.
-func (b *planner) limitLevels() error {
-	hosts := map[string]bool{}
-	for _, j := range b.jobs {
-		hosts[j.host] = true
-	}
-	var last error
-	b.opt.Levels = slices.DeleteFunc(b.opt.levels(), func(l mapping.Level) bool {
+func limitLevels(p *plan, problems *Problems) (kept []mapping.Level, err error) {
+	hosts := len(hostNames(p.jobs))
+	for _, l := range p.opt.levels() {
 		n, most := 1, 1
 		switch l {
 		case mapping.Host:
-			n, most = len(hosts), mostHosts
+			n, most = hosts, mostHosts
 		case mapping.Job:
-			n, most = len(b.jobs), mostJobs
+			n, most = len(p.jobs), mostJobs
 		}
 		if n <= most {
-			return false
+			kept = append(kept, l)
+			continue
 		}
-		last = fmt.Errorf("%s: %d documents of level %s in each window, want at most %d: use --levels cluster, which has all requests, or ingest the folders of fewer hosts",
-			b.title, n, l, most)
-		b.skip(last)
-		return true
-	})
-	if len(b.opt.Levels) == 0 {
-		return last
+		err = fmt.Errorf("%s: %d documents of level %s in each window, want at most %d: use --levels cluster, which has all requests, or ingest the folders of fewer hosts",
+			p.title(), n, l, most)
+		problems.skip(err)
 	}
-	return nil
+	if len(kept) > 0 {
+		return kept, nil
+	}
+	return nil, err
+}
+
+// hostNames are the hosts of some jobs, in order. One without a name is "".
+func hostNames(jobs []*job) []string {
+	hosts := map[string]bool{}
+	for _, j := range jobs {
+		hosts[j.host] = true
+	}
+	return slices.Sorted(maps.Keys(hosts))
 }

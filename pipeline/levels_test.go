@@ -25,13 +25,13 @@ func TestLimitLevels(t *testing.T) {
 		{10, 5001, nil, []mapping.Level{mapping.Cluster, mapping.Host}, 0, false},
 		{257, 1001, []mapping.Level{mapping.Host}, nil, 1, true},
 	} {
-		b := &planner{plan: &plan{title: "a:b", opt: Options{Levels: tt.levels}}, Problems: &Problems{}}
+		p, problems := &plan{run: &cbt.Run{}, opt: Options{Levels: tt.levels}}, &Problems{}
 		for i := range tt.jobs {
-			b.jobs = append(b.jobs, &job{jobKey: jobKey{host: fmt.Sprint(i % tt.hosts)}})
+			p.jobs = append(p.jobs, &job{jobKey: jobKey{host: fmt.Sprint(i % tt.hosts)}})
 		}
-		err := b.limitLevels()
-		if got := b.opt.Levels; (err != nil) != tt.fails || !slices.Equal(got, tt.want) || len(b.Skipped()) != tt.skipped {
-			t.Errorf("%d hosts, %d jobs, levels %v: got %v, %v, %v; want %v", tt.hosts, tt.jobs, tt.levels, got, err, b.Skipped(), tt.want)
+		got, err := limitLevels(p, problems)
+		if (err != nil) != tt.fails || !slices.Equal(got, tt.want) || len(problems.Skipped()) != tt.skipped {
+			t.Errorf("%d hosts, %d jobs, levels %v: got %v, %v, %v; want %v", tt.hosts, tt.jobs, tt.levels, got, err, problems.Skipped(), tt.want)
 		}
 	}
 }
@@ -42,11 +42,11 @@ func TestCheckLogs(t *testing.T) {
 		hist, other int
 		fails       bool
 	}{{0, 0, false}, {mostLogs, mostLogs, false}, {mostLogs + 1, 0, true}, {0, mostLogs + 1, true}} {
-		b := &planner{plan: &plan{run: &cbt.Run{Logs: make([]cbt.Log, tt.hist)}}}
+		run := &cbt.Run{Output: cbt.Output{Logs: make([]cbt.Log, tt.hist)}}
 		for range tt.other {
-			b.run.Others = append(b.run.Others, cbt.Log{Kind: fiolog.Clat})
+			run.Others = append(run.Others, cbt.Log{Kind: fiolog.Clat})
 		}
-		if err := b.checkLogs(); (err != nil) != tt.fails {
+		if err := checkLogs(run); (err != nil) != tt.fails {
 			t.Errorf("%d histogram logs and %d completion logs: %v", tt.hist, tt.other, err)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // lastRow is the time of a log's last row since the job's start, read separately.
-func (b *planner) lastRow(j *job) int64 {
-	if j.source == fromHist || j.source == fromRaw {
+func (j *job) lastRow() int64 {
+	if j.readsLog() {
 		return max(j.open().lastTime(j.checkTime)-j.origin, 0)
 	}
 	return j.ran
@@ -19,17 +19,17 @@ func (b *planner) lastRow(j *job) int64 {
 // placeByLogs is for jobs of which only the logs are known. It returns how much later each
 // began than the first job of its host, by when the logs were last written. Files that were
 // copied have the time of the copy, so only logs that follow one another are placed.
-func (b *planner) placeByLogs() map[*job]time.Duration {
+func (p placing) placeByLogs() map[*job]time.Duration {
 	later := map[*job]time.Duration{}
 	byHost := map[string][]*job{}
-	for _, j := range b.jobs {
+	for _, j := range p.jobs {
 		if j.start.IsZero() && j.hasRows && !j.log.File.ModTime.IsZero() {
 			byHost[j.host] = append(byHost[j.host], j)
 		}
 	}
 	for _, jobs := range byHost {
 		if len(jobs) > 1 && mayFollow(jobs) {
-			b.placeChain(jobs, later)
+			p.placeChain(jobs, later)
 		}
 	}
 	return later
@@ -61,17 +61,17 @@ func (j *job) leastRows() int64 {
 }
 
 // placeChain places the jobs of one host, if each began when the one before had ended.
-func (b *planner) placeChain(jobs []*job, later map[*job]time.Duration) {
+func (p placing) placeChain(jobs []*job, later map[*job]time.Duration) {
 	type span struct {
 		*job
 		start, end time.Time
 	}
 	spans := make([]span, len(jobs))
-	b.each(len(jobs), func(i int) {
+	p.opt.each(len(jobs), func(i int) {
 		end := jobs[i].log.File.ModTime
-		spans[i] = span{jobs[i], end.Add(-time.Duration(b.lastRow(jobs[i])) * time.Millisecond), end}
+		spans[i] = span{jobs[i], end.Add(-time.Duration(jobs[i].lastRow()) * time.Millisecond), end}
 	})
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.number, b.number)) })
+	slices.SortFunc(spans, func(x, y span) int { return cmp.Or(x.start.Compare(y.start), cmp.Compare(x.number, y.number)) })
 	first := spans[0].start
 	slack := func(s span) time.Duration { return time.Duration(max(s.interval, 1000)) * time.Millisecond * 3 / 2 }
 	apart := false
@@ -79,9 +79,9 @@ func (b *planner) placeChain(jobs []*job, later map[*job]time.Duration) {
 		if s.start.Sub(first) > slack(s) {
 			apart = true
 			if !slices.ContainsFunc(spans, func(o span) bool { return s.start.Sub(o.end).Abs() < slack(o)+time.Second }) {
-				b.note("%s: its jobs are shown as if they began together: the times of the logs are those of "+
+				p.problems.note("%s: its jobs are shown as if they began together: the times of the logs are those of "+
 					"copies, and nothing else shows when each began; "+
-					"pass fio's JSON report, or use --log_unix_epoch=1", b.title)
+					"pass fio's JSON report, or use --log_unix_epoch=1", p.title())
 				return
 			}
 		}
@@ -94,7 +94,7 @@ func (b *planner) placeChain(jobs []*job, later map[*job]time.Duration) {
 			later[s.job] = by
 		}
 	}
-	b.placed = "each job by when its log was last written, less the time of its last row"
-	b.note("%s: its jobs ran one after another, by the modification times of their logs: their starts are as "+
-		"reliable as these", b.title)
+	p.placed = "each job by when its log was last written, less the time of its last row"
+	p.problems.note("%s: its jobs ran one after another, by the modification times of their logs: their starts are as "+
+		"reliable as these", p.title())
 }

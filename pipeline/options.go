@@ -60,7 +60,14 @@ type Options struct {
 // ArchiveOf is the archive of a run as documents name it.
 func (o *Options) ArchiveOf(run *cbt.Run) string { return cmp.Or(o.Archive, run.Archive) }
 
-func (o Options) levels() []mapping.Level {
+func (o *Options) title(run *cbt.Run) string {
+	if o.Alone {
+		return "these logs"
+	}
+	return run.Archive + ":" + run.Name()
+}
+
+func (o *Options) levels() []mapping.Level {
 	if len(o.Levels) == 0 {
 		return []mapping.Level{mapping.Cluster, mapping.Host}
 	}
@@ -69,16 +76,28 @@ func (o Options) levels() []mapping.Level {
 	return slices.Compact(levels)
 }
 
-func (o Options) tolerance() float64 {
+// tolerance is the share of its length by which a row may leave a window.
+func (o *Options) tolerance() float64 {
 	if o.Tolerance == 0 {
 		return DefaultTolerance
 	}
 	return max(o.Tolerance, 0)
 }
 
+// toleranceOf is how far a row may lie outside a window and still count there whole, for
+// rows of a length in milliseconds. fio's rows end up to some 30 ms late, however short they are.
+func (o *Options) toleranceOf(rows int64) int64 {
+	const late = 40
+	share := int64(o.tolerance() * float64(rows))
+	if o.Tolerance != 0 {
+		return share
+	}
+	return max(share, min(late, rows/4))
+}
+
 // settings is a text that differs if documents made of the same files differ, except for
 // labels. The number is the version of the algorithms.
-func (o Options) settings() string {
+func (o *Options) settings() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "3 %v %v %v %v %v %v %v %v %v", o.Window, o.Precision, o.Weighting, o.SpreadAll, o.tolerance(),
 		o.levels(), o.Align == AlignJob, o.Source == SourceRaw, o.Start.UTC())

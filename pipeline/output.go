@@ -12,19 +12,24 @@ import (
 )
 
 // output is what one fio printed: the last of its reports, which covers the whole run, and
-// the times of the periodic reports before it (--status-interval).
+// what the periodic reports before it show.
 type output struct {
 	cbt.Report
 	fio     *fiolog.Report
-	client  bool    // written by fio --client: jobs of several hosts, no absolute time
-	hasBins bool    // json+
-	begun   []begun // of each job
+	client  bool     // written by fio --client: jobs of several hosts, no absolute time
+	hasBins bool     // json+
+	groups  int      // of bins, the most of any report
+	entries []*entry // its jobs; none if it is not of the run
+	periodic
+}
+
+// periodic is what the reports of one execution of fio show together (--status-interval).
+type periodic struct {
 	reports int     // of this execution
 	skip    int     // reports of earlier executions in the same file
-	earlier int     // how many executions these are of
 	first   int64   // run time at the first report, milliseconds
 	spacing int64   // milliseconds between reports; 0: there are too few
-	groups  int     // of bins, the most of any report
+	begun   []begun // of each job
 }
 
 // begun is when a job began, by periodic reports.
@@ -42,25 +47,31 @@ const allClients = "All clients"
 // volumes with json+.
 const maxReports = 96 << 20
 
-// readOutputs reads fio's output of all hosts and volumes. CBT has each twice, as printed and
-// the JSON alone. The first with a report is used.
-func (b *planner) readOutputs(ctx context.Context) []*output {
+// outputReader reads fio's outputs of a run.
+type outputReader struct {
+	run      *cbt.Run
+	live     bool // fio still writes them
+	problems *Problems
+}
+
+// all reads fio's output of all hosts and volumes. CBT has each twice, as printed and the JSON
+// alone. The first with a report is used.
+func (r outputReader) all(ctx context.Context) (outputs []*output) {
 	type place struct{ host, volume string }
 	have := map[place]bool{}
-	var outputs []*output
 	memory := 0
-	for i, f := range b.run.Reports {
+	for i, f := range r.run.Reports {
 		if memory > maxReports {
-			b.skip(fmt.Errorf("%s: from here on %d of %d reports are not read, because those before take %d MB: "+
+			r.problems.skip(fmt.Errorf("%s: from here on %d of %d reports are not read, because those before take %d MB: "+
 				"run fio with group_reporting",
-				f.File.Name(), len(b.run.Reports)-i, len(b.run.Reports), memory>>20))
+				f.File.Name(), len(r.run.Reports)-i, len(r.run.Reports), memory>>20))
 			break
 		}
 		at := place{f.Host, f.Volume}
 		if f.Named && have[at] {
 			continue
 		}
-		if out := b.readOutput(ctx, f); out != nil {
+		if out := r.one(ctx, f); out != nil {
 			have[at] = true
 			outputs = append(outputs, out)
 			memory += out.fio.Memory()
@@ -69,28 +80,29 @@ func (b *planner) readOutputs(ctx context.Context) []*output {
 	return outputs
 }
 
-func (b *planner) readOutput(ctx context.Context, f cbt.Report) *output {
+// one reads a file; nil if it has no report that can be used.
+func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 	in, err := f.File.Open()
 	if err != nil {
-		b.skip(err)
+		r.problems.skip(err)
 		return nil
 	}
 	defer in.Close()
 	out := &output{Report: f}
 	var times []int64
-	n := 0
-	for one, err := range b.run.Budget.Reports(in, f.File) {
+	n, executions := 0, 1
+	for one, err := range r.run.Budget.Reports(in, f.File) {
 		if ctx.Err() != nil {
 			return nil
 		}
 		if errors.Is(err, cbt.ErrBudget) {
-			b.skip(err)
+			r.problems.skip(err)
 			return nil
 		}
 		if err != nil {
-			alone := len(b.run.Logs)+len(b.run.Others) == 0 // and it begins as fio's do
-			if !b.isUnfinished(err) && (f.Named || alone || out.fio != nil || f.IsFio()) {
-				b.skip(err)
+			alone := len(r.run.Logs)+len(r.run.Others) == 0 // and it begins as fio's do
+			if !r.isUnfinished(err) && (f.Named || alone || out.fio != nil || f.IsFio()) {
+				r.problems.skip(err)
 			}
 			continue
 		}
@@ -99,8 +111,8 @@ func (b *planner) readOutput(ctx context.Context, f cbt.Report) *output {
 			continue
 		}
 		if out.fio != nil && isAnotherExecution(out.fio, one) {
-			out.earlier++
-			out.skip, out.reports, out.begun, times = n, 0, nil, nil
+			executions++
+			out.periodic, times = periodic{skip: n}, nil
 		}
 		n++
 		out.take(one)
@@ -117,17 +129,17 @@ func (b *planner) readOutput(ctx context.Context, f cbt.Report) *output {
 			out.hasBins = out.hasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0
 		}
 	}
-	if out.earlier > 0 {
-		b.skip(fmt.Errorf("%s: it has reports of %d runs of fio, one after another (>>): only the last is used; "+
-			"write each run's report to its own file", f.File.Name(), out.earlier+1))
+	if executions > 1 {
+		r.problems.skip(fmt.Errorf("%s: it has reports of %d runs of fio, one after another (>>): only the last is used; "+
+			"write each run's report to its own file", f.File.Name(), executions))
 	}
 	return out
 }
 
 // isUnfinished reports whether an error means no more than that fio still writes the report.
-func (b *planner) isUnfinished(err error) bool {
+func (r outputReader) isUnfinished(err error) bool {
 	var cut *fiolog.SyntaxError
-	return b.tailing != nil && errors.As(err, &cut) && cut.Partial
+	return r.live && errors.As(err, &cut) && cut.Partial
 }
 
 // take adds a report. While a job waits, its run time in the report is how long it has waited;
@@ -147,7 +159,7 @@ func (o *output) take(one *fiolog.Report) {
 			*b = begun{waited: true}
 		}
 		b.ran, b.served = ran, b.served || requestsOf(j) > 0
-		if ran > 0 && one.Timestamp > 0 && hasRun(j) {
+		if ran > 0 && one.Timestamp > 0 && measuredFor(j) > 0 {
 			b.start = earlier(b.start, time.UnixMilli(one.Timestamp-ran))
 		}
 	}
@@ -193,32 +205,6 @@ func spacing(times []int64) int64 {
 	return tens(steps[len(steps)/2])
 }
 
-func requestsOf(j *fiolog.Job) (sum uint64) {
-	for _, s := range j.All() {
-		sum += s.TotalIOs
-	}
-	return sum
-}
-
-// ranFor is how long a job ran, in milliseconds. With group_reporting job_runtime is the sum
-// over the jobs of the group; the directions have the real time (fio 3.33).
-func ranFor(j *fiolog.Job) int64 {
-	ms := int64(0)
-	for _, s := range j.All() {
-		ms = max(ms, s.Runtime)
-	}
-	if ms == 0 {
-		return j.Runtime
-	}
-	return ms
-}
-
-// hasRun reports whether a report has the run time of a job: job_runtime alone may be a sum or
-// the time that it has waited.
-func hasRun(j *fiolog.Job) bool {
-	return slices.ContainsFunc(j.All(), func(s *fiolog.DirectionStats) bool { return s.Runtime > 0 })
-}
-
 // earlier is the earlier of two times. Zero times do not count.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
@@ -227,28 +213,70 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// option is an option of a job, its own or that of all jobs; "" if it is not set.
-func (o *output) option(job int, name string) string {
-	value, _ := o.fio.Option(job, name)
-	return value
+func (o *output) options(job int) jobOptions { return jobOptions{o.fio, job} }
+
+func (o *output) any(is func(jobOptions) bool) bool {
+	for i := range o.fio.Jobs {
+		if is(o.options(i)) {
+			return true
+		}
+	}
+	return false
 }
 
-// option is an option of the entry's job; "" if it is not set.
-func (e *entry) option(name string) string { return e.out.option(e.index, name) }
-
-// hasOption reports whether an option is set, with a value or without.
-func (e *entry) hasOption(name string) bool {
-	_, ok := e.out.fio.Option(e.index, name)
-	return ok
+// names reports whether a job of this output may have logs of that prefix by its options.
+func (o *output) names(prefix string) bool {
+	return o.any(func(j jobOptions) bool { return j.mayWrite(prefix) })
 }
 
 // histMsec is log_hist_msec, the shortest of the jobs; 0 if not set.
-func (o *output) histMsec() int64 {
-	shortest := int64(0)
+func (o *output) histMsec() (shortest int64) {
 	for i := range o.fio.Jobs {
-		if ms := milliseconds(o.option(i, "log_hist_msec")); ms > 0 && (shortest == 0 || ms < shortest) {
+		if ms := o.options(i).histMsec(); ms > 0 && (shortest == 0 || ms < shortest) {
 			shortest = ms
 		}
 	}
 	return shortest
+}
+
+// trustsTimes reports whether the times of the files are those at which fio wrote them: the
+// time of the report's file agrees with its own timestamp.
+func (o *output) trustsTimes() bool {
+	const apart = 2500 * time.Millisecond // some archives have times of two seconds
+	if o.fio.Timestamp == 0 || o.File.ModTime.IsZero() {
+		return false
+	}
+	return o.File.ModTime.Sub(time.UnixMilli(o.fio.Timestamp)).Abs() <= apart
+}
+
+// written is when the last report was written, after all jobs had ended. The timestamp of
+// fio --client is when it began, so its report was written at the time of the file, if that
+// is possible. Otherwise the jobs count as begun with the client.
+func (o *output) written() (time.Time, clock) {
+	at := time.UnixMilli(o.fio.Timestamp)
+	switch {
+	case o.fio.Timestamp == 0:
+		return o.File.ModTime, clockMtime
+	case !o.client:
+		return at, clockReport
+	}
+	longest := int64(0)
+	for i := range o.fio.Jobs {
+		longest = max(longest, ranFor(&o.fio.Jobs[i]))
+	}
+	end := at.Add(time.Duration(longest) * time.Millisecond)
+	const setup = 30 * time.Second // for connecting, and for jobs to prepare
+	if late := o.File.ModTime.Sub(end); late > -time.Second && late < setup {
+		return o.File.ModTime, clockMtime
+	}
+	return end, clockReport
+}
+
+// began is the earliest possible start of the fio of an output.
+func (o *output) began() time.Time {
+	end, _ := o.written()
+	if e := elapsed(o.fio); e > 0 {
+		return end.Add(-time.Duration(e)*time.Millisecond - time.Second)
+	}
+	return time.Time{}
 }

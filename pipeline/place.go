@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // placed is when the jobs of one fio began, and how that is known if they did not all begin
@@ -46,29 +44,6 @@ func place(out *output, entries []*entry) placed {
 	return p
 }
 
-// written is when the last report was written, after all jobs had ended. The timestamp of
-// fio --client is when it began, so its report was written at the time of the file, if that
-// is possible. Otherwise the jobs count as begun with the client.
-func (o *output) written() (time.Time, clock) {
-	at := time.UnixMilli(o.fio.Timestamp)
-	switch {
-	case o.fio.Timestamp == 0:
-		return o.File.ModTime, clockMtime
-	case !o.client:
-		return at, clockReport
-	}
-	longest := int64(0)
-	for i := range o.fio.Jobs {
-		longest = max(longest, ranFor(&o.fio.Jobs[i]))
-	}
-	end := at.Add(time.Duration(longest) * time.Millisecond)
-	const setup = 30 * time.Second // for connecting, and for jobs to prepare
-	if late := o.File.ModTime.Sub(end); late > -time.Second && late < setup {
-		return o.File.ModTime, clockMtime
-	}
-	return end, clockReport
-}
-
 // Times beyond these are no evidence: fio did not exist, or a report is damaged. RFC 3339 has
 // four digits for a year, and a [time.Duration] reaches over 292 years.
 var (
@@ -80,18 +55,16 @@ func isPossible(t time.Time) bool { return !t.Before(notBefore) && t.Before(notA
 
 // dropImpossible removes impossible times of a report, so that one damaged number does not
 // hide the other evidence.
-func (b *planner) dropImpossible(out *output) {
+func (p placing) dropImpossible(out *output) {
 	drop := func(what string, ms *int64) {
 		if at := time.UnixMilli(*ms); !isPossible(at) {
-			b.skip(fmt.Errorf("%s: %s %d is in the year %d, which cannot be: not used",
+			p.problems.skip(fmt.Errorf("%s: %s %d is in the year %d, which cannot be: not used",
 				out.File.Name(), what, *ms, at.Year()))
 			*ms = 0
 		}
 	}
-	for _, e := range b.entries {
-		if e.out == out {
-			drop("job_start", &e.Start)
-		}
+	for _, e := range out.entries {
+		drop("job_start", &e.Start)
 	}
 	drop("timestamp_ms", &out.fio.Timestamp)
 }
@@ -163,31 +136,6 @@ func isOneStage(entries []*entry) bool {
 	return true
 }
 
-// delay is how long after its own start fio measures a job of the first stage: startdelay and
-// ramp_time. It returns false if that is random.
-func (e *entry) delay() (time.Duration, bool) {
-	start, ok := e.seconds("startdelay")
-	return start + e.ramp(), ok
-}
-
-// ramp is how long the job ran before fio measured it.
-func (e *entry) ramp() time.Duration {
-	ramp, _ := e.seconds("ramp_time")
-	return ramp
-}
-
-// seconds is an option of fio that is a time; 0 if it is not set. It returns false for
-// anything else, such as the range of a random startdelay ("1-3").
-func (e *entry) seconds(name string) (time.Duration, bool) {
-	text := e.option(name)
-	if text == "" {
-		return 0, true
-	}
-	return fiolog.ParseTime(text)
-}
-
-func (e *entry) ranFor() time.Duration { return time.Duration(e.ran) * time.Millisecond }
-
 // placeTogether is for jobs that were started at once, of which the last one ended when the
 // report was written.
 func placeTogether(entries []*entry, end time.Time, by clock) placed {
@@ -211,7 +159,6 @@ func placeTogether(entries []*entry, end time.Time, by clock) placed {
 	return p
 }
 
-// groups are the jobs by fio's groupid, in order.
 func groups(entries []*entry) [][]*entry {
 	byID := map[int][]*entry{}
 	for _, e := range entries {
@@ -235,7 +182,7 @@ func placeByFiles(out *output, entries []*entry, end time.Time) (placed, bool) {
 	for _, group := range groups(entries) {
 		var start time.Time
 		for _, e := range group {
-			ended, ok := e.lastWritten(out, end)
+			ended, ok := e.lastWritten(end)
 			if !ok {
 				continue
 			}
@@ -248,7 +195,7 @@ func placeByFiles(out *output, entries []*entry, end time.Time) (placed, bool) {
 		for _, e := range group {
 			at := start.Add(e.ramp())
 			if e.option("startdelay") != "" {
-				if ended, ok := e.lastWritten(out, end); ok {
+				if ended, ok := e.lastWritten(end); ok {
 					at = ended.Add(-e.ranFor())
 				}
 			}
@@ -257,38 +204,6 @@ func placeByFiles(out *output, entries []*entry, end time.Time) (placed, bool) {
 	}
 	p.how = "each job by when its log was last written, less its run time"
 	return p, fine && plausible(p.starts, entries)
-}
-
-// lastWritten is when the last of an entry's logs was written. It returns false if a log's
-// time is impossible or there is no log.
-func (e *entry) lastWritten(out *output, end time.Time) (time.Time, bool) {
-	var last time.Time
-	for _, j := range e.jobs {
-		at := j.log.File.ModTime
-		if j.source == fromNothing || at.IsZero() || at.After(end.Add(time.Second)) || at.Before(out.began()) {
-			return last, false
-		}
-		if at.After(last) {
-			last = at
-		}
-	}
-	return last, !last.IsZero()
-}
-
-// isFine reports whether the times of an entry's logs are precise: tar and zip may have whole
-// seconds.
-func (e *entry) isFine() bool {
-	const coarse = 50 * time.Millisecond
-	return !slices.ContainsFunc(e.jobs, func(j *job) bool { return j.log.File.ModStep > coarse })
-}
-
-// began is the earliest possible start of the fio of an output.
-func (o *output) began() time.Time {
-	end, _ := o.written()
-	if e := elapsed(o.fio); e > 0 {
-		return end.Add(-time.Duration(e)*time.Millisecond - time.Second)
-	}
-	return time.Time{}
 }
 
 // plausible reports whether the files may have been written when jobs ended: groups that ran
@@ -379,7 +294,7 @@ func (o *output) writtenIn(stages [][]*entry, end time.Time) bool {
 		start := end.Add(-lasts(stage))
 		for _, e := range stage {
 			ended := start.Add(e.ramp() + e.ranFor())
-			if at, ok := e.lastWritten(o, end); ok && at.Sub(ended).Abs() > errorOfCoarse {
+			if at, ok := e.lastWritten(end); ok && at.Sub(ended).Abs() > errorOfCoarse {
 				return false
 			}
 		}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,19 +23,15 @@ import (
 type plan struct {
 	opt      Options
 	run      *cbt.Run
-	title    string         // the run's in messages
 	config   map[string]any // of CBT
 	outputs  []*output
 	entries  []*entry
 	jobs     []*job
 	averages []cbt.Log // in place of rows
-
-	moment        // start of the first job, by the weakest evidence of all jobs
-	placed string // how jobs that ran one after another were placed; empty if none did
-	window int64  // milliseconds
-	shift  int64  // the windows begin this long before the run, to follow its rows
-	hosts  []string
+	timing
 }
+
+func (p *plan) title() string { return p.opt.title(p.run) }
 
 // jobKey names a job of a run.
 type jobKey struct {
@@ -46,7 +43,6 @@ type jobKey struct {
 type job struct {
 	jobKey
 	segment int    // of a log of several jobs, from 0; else -1
-	section string // the job's name in fio's report, "" without one
 	entry   *entry // nil if no report covers it
 
 	jobRows
@@ -95,12 +91,13 @@ var sourceNames = [...]string{"nothing", "histogram log", "completions", "period
 
 func (k sourceKind) String() string { return sourceNames[k] }
 
+func (j *job) readsLog() bool { return j.source == fromHist || j.source == fromRaw }
+
 // isFio2 reports whether fio 2 wrote the job's log, as its report says.
 func (j *job) isFio2() bool {
 	return j.entry != nil && strings.HasPrefix(j.entry.out.fio.Version, "fio-2")
 }
 
-// close closes the job's files.
 func (j *job) close() {
 	if j.file != nil {
 		j.file.close()
@@ -110,20 +107,12 @@ func (j *job) close() {
 	}
 }
 
-// close closes the files of all jobs.
-func (p *plan) close() {
-	for _, j := range p.jobs {
+func (p *plan) close() { closeAll(p.jobs) }
+
+func closeAll(jobs []*job) {
+	for _, j := range jobs {
 		j.close()
 	}
-}
-
-// planner makes a plan.
-type planner struct {
-	*plan
-	*Problems
-	tailing *tailing // fio still writes the run's files; else nil
-	absent  bool     // the start may stay unknown
-	reports map[*output]*reportFile
 }
 
 // errNothing is a run without any usable log or report.
@@ -131,80 +120,45 @@ var errNothing = errors.New("no rows in any of its logs, and no report that can 
 
 // makePlan looks at the first rows of a run's logs and at its reports and finds out what
 // belongs together, and when it was. If absolute is set, the run gets a start from any
-// evidence. Problems with files go to problems. An error is a run that cannot be read at
-// all, or ctx's.
+// evidence. live is set while fio still writes the run's files. Problems with files go to
+// problems. An error is a run that cannot be read at all, or ctx's.
 func makePlan(
 	ctx context.Context, run *cbt.Run, opt Options, absolute bool, live *tailing, problems *Problems,
 ) (*plan, error) {
-	title := run.Archive + ":" + run.Name()
-	if opt.Alone {
-		title = "these logs"
-	}
-	b := &planner{
-		plan: &plan{opt: opt, run: run, title: title}, Problems: problems,
-		tailing: live, absent: !absolute, reports: map[*output]*reportFile{},
-	}
-	if err := b.make(ctx); err != nil {
-		b.close()
+	if err := checkLogs(run); err != nil {
 		return nil, err
 	}
-	return b.plan, nil
-}
-
-func (b *planner) make(ctx context.Context) error {
-	if err := b.checkLogs(); err != nil {
-		return err
+	config, err := run.Configure(ctx)
+	if err != nil && !(opt.Alone && errors.Is(err, fs.ErrNotExist)) {
+		problems.skip(err)
 	}
-	config, err := b.run.Configure(ctx)
-	if err != nil && !(b.opt.Alone && errors.Is(err, fs.ErrNotExist)) {
-		b.skip(err)
-	}
-	b.config = config
-	b.outputs = b.readOutputs(ctx)
+	p := &plan{opt: opt, run: run, config: config, outputs: outputReader{run, live != nil, problems}.all(ctx)}
 	if err := ctx.Err(); err != nil {
-		return err
+		return nil, err
 	}
-	jobs := b.histJobs()
-	b.each(len(jobs), func(i int) { jobs[i].openHist() })
-	var averaged []cbt.Log
-	if b.needsRaw(jobs) {
-		var raw []cbt.Log
-		raw, averaged = b.rawLogs()
-		jobs = addRaw(jobs, raw)
+	jobs, averaged := jobLogs{run, opt, p.outputs, problems}.find()
+	p.entries = attribution{p.outputs, problems}.attribute(jobs)
+	if err = ctx.Err(); err == nil {
+		(&chooser{p, problems, live, map[*output]*reportFile{}}).choose(jobs, averaged)
+		err = placing{p, problems, !absolute}.times()
 	}
-	b.entries = b.attribute(jobs)
-	b.setGroups(jobs)
-	for _, e := range b.entries {
-		if e.useTotalLatency() {
-			b.note("%s: completion latencies are disabled: its latencies are counted from submission (lat)",
-				e.describe())
-		}
+	if err == nil {
+		p.opt.Levels, err = limitLevels(p, problems)
 	}
-	if err := ctx.Err(); err != nil {
-		return err
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		closeAll(jobs)
+		p.close()
+		return nil, err
 	}
-	b.choose(jobs)
-	b.fallBack()
-	b.averages = b.useAverages(averaged)
-	if len(b.jobs) == 0 {
-		return errNothing
-	}
-	if err := b.setTimes(); err != nil {
-		return err
-	}
-	b.nameHosts()
-	if err := b.limitLevels(); err != nil {
-		return err
-	}
-	return ctx.Err()
+	return p, nil
 }
 
 // each calls do for 0 … n-1 from several goroutines, because a run has many files and they
 // may be compressed. It returns after all calls.
-func (p *plan) each(n int, do func(i int)) {
+func (o *Options) each(n int, do func(i int)) {
 	var all sync.WaitGroup
 	var next atomic.Int64
-	for range min(p.workers(), n) {
+	for range min(o.workers(), n) {
 		all.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				do(i)
@@ -214,9 +168,9 @@ func (p *plan) each(n int, do func(i int)) {
 	all.Wait()
 }
 
-func (p *plan) workers() int {
-	if p.opt.Workers > 0 {
-		return p.opt.Workers
+func (o *Options) workers() int {
+	if o.Workers > 0 {
+		return o.Workers
 	}
 	return runtime.GOMAXPROCS(0)
 }
@@ -244,4 +198,14 @@ func (j *job) checkTime(t int64) error {
 // there is no report.
 func (j *job) serves(d fiolog.Direction) bool {
 	return j.entry == nil || j.entry.mixed || j.entry.Directions[d].TotalIOs > 0
+}
+
+// jobOf is the job that wrote a log; nil if there is none.
+func (p *plan) jobOf(log cbt.Log) *job {
+	for _, j := range p.jobs {
+		if j.jobKey == keyOf(log) {
+			return j
+		}
+	}
+	return nil
 }

@@ -13,7 +13,7 @@ import (
 // start. An error stands for a row that is skipped, and later rows follow.
 func histRows(j *job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, error] {
 	return func(yield func(align.Row, error) bool) {
-		undo := newUndoubler(j.lag)
+		undo := undoubler{lag: j.lag}
 		for rec, err := range l.records() {
 			if err == nil {
 				err = l.wrong(j.check(rec), rec)

@@ -10,113 +10,109 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// tail are the rows that fio did not log: the requests that an entry counts beyond the rows of
-// its logs. All rows must have been read.
-func (t *tallies) tail(e *entry) []align.Row {
-	if e.mixed {
-		return t.mixedTail(e)
-	}
-	var rows []align.Row
-	for d := range fiolog.Direction(fiolog.Directions) {
-		if rest := t.rest(e, d); rest != nil && !rest.IsEmpty() {
-			if row, ok := t.place(e, d, rest); ok {
-				rows = append(rows, row)
-			}
+// tail finds the requests that an entry counts beyond the rows of its logs, because fio did not
+// log them. All rows must have been read.
+type tail struct {
+	covered
+	totals   bool // no job of the run has rows: it has totals, and no windows
+	problems *Problems
+}
+
+// rows are the rows that fio did not log.
+func (t tail) rows() (rows []align.Row) {
+	parts := t.parts()
+	for d, part := range parts {
+		if part == nil || part.IsEmpty() {
+			continue
+		}
+		if row, ok := t.place(fiolog.Direction(d), part); ok {
+			rows = append(rows, row)
 		}
 	}
 	return rows
 }
 
-// rest is what an entry's report counts beyond its logs in a direction. It is nil if that is
-// unknown, and then the requests count as missing.
-func (t *tallies) rest(e *entry, d fiolog.Direction) *hist.Histogram {
-	stats := &e.Directions[d]
-	logged, damaged := t.logged(e, d)
-	total := float64(e.measured(d))
-	switch {
+// parts are the requests of each direction that are in no row; nil where that is unknown.
+func (t tail) parts() (parts [fiolog.Directions]*hist.Histogram) {
+	if !t.mixed {
+		for d := range fiolog.Direction(fiolog.Directions) {
+			parts[d] = t.rest(d)
+		}
+		return parts
+	}
+	all, shares := t.loggedAll()
+	rest := t.mixedRest(all)
+	if rest == nil {
+		return parts
+	}
+	if n := rest.Total(); n > 0 && shares[0] != all.Total() && shares[1] != all.Total() && shares[2] != all.Total() {
+		t.problems.note("%s: fio reported all directions in one (unified_rw_reporting): the %.0f requests of its "+
+			"end are divided in proportion to those before", t.describe(), n)
+	}
+	return shareOut(rest, shares)
+}
+
+// rest is what the report counts beyond the logs in a direction. It is nil if that is unknown, and
+// then the requests count as missing.
+func (t tail) rest(d fiolog.Direction) *hist.Histogram {
+	stats, logged := &t.Directions[d], t.logged(d)
+	left := float64(t.measured(stats)) - logged.Total()
+	switch _, ok := t.failed(stats); {
 	case stats.TotalIOs == 0 && logged.IsEmpty():
 		return nil
-	case logged.Total() > total:
-		t.problems.skip(fmt.Errorf("%s: its logs have %.0f requests, more than the %.0f of the report: some rows "+
+	case left < 0:
+		t.problems.skip(fmt.Errorf("%s: its logs have %.0f requests, more than the %d of the report: some rows "+
 			"are of another run, or are there twice; keep the files of each run in a folder of their own",
-			describe(e, d), logged.Total(), total))
+			t.describeOf(d), logged.Total(), t.measured(stats)))
 		return nil
 	case len(stats.Clat.Bins) == 0:
-		t.missing.add(d, int64(total-logged.Total()))
+		t.miss(d, int64(left))
+		return nil
+	case !ok:
+		t.problems.skip(t.damaged(stats))
+		t.miss(d, int64(left))
 		return nil
 	}
-	if _, err := e.failed(stats); err != nil {
-		t.problems.skip(err)
-		t.missing.add(d, int64(total-logged.Total()))
-		return nil
-	}
-	rest := e.histogram(stats)
-	if !logged.IsEmpty() {
-		rest = inLayoutOf(rest, logged)
-	}
+	rest := inLayoutOf(t.histogram(stats), logged)
 	switch {
 	case !rest.Subtract(logged):
 		t.problems.skip(fmt.Errorf("%s: the bins of its logs are not among those of the report: the logs are of "+
-			"another run, or were changed; keep the files of each run in a folder of their own", describe(e, d)))
-		t.missing.add(d, int64(total-logged.Total()))
+			"another run, or were changed; keep the files of each run in a folder of their own", t.describeOf(d)))
+		t.miss(d, int64(left))
 		return nil
-	case damaged && !t.cut(e):
-		// Rows in the middle were skipped: which of the rest is the tail is unknown.
-		t.missing.add(d, int64(rest.Total()))
+	case t.isTorn(): // which of the rest is the tail is unknown
+		t.miss(d, int64(rest.Total()))
 		return nil
 	}
 	return rest
 }
 
-// inLayoutOf is h in the layout merged with other's, or h itself if it has that.
+// mixedRest is rest for a report that has all directions in one (unified_rw_reporting). The rows of the
+// logs have directions; all is their sum.
+func (t tail) mixedRest(all *hist.Histogram) *hist.Histogram {
+	left := float64(t.measured(t.Mixed)) - all.Total()
+	rest := inLayoutOf(t.histogram(t.Mixed), all)
+	switch _, ok := t.failed(t.Mixed); {
+	case left < 0:
+		t.problems.skip(fmt.Errorf("%s: its logs have %.0f requests, more than the %d of the report; keep the "+
+			"files of each run in a folder of their own", t.describe(), all.Total(), t.measured(t.Mixed)))
+		return nil
+	case !ok || all.IsEmpty() || rest.IsEmpty() || t.isTorn() || !rest.Subtract(all):
+		t.miss(fiolog.Read, int64(left))
+		if !ok {
+			t.problems.skip(t.damaged(t.Mixed))
+		}
+		return nil
+	}
+	return rest
+}
+
+// inLayoutOf is h in the layout merged with other's, or h itself if it has that or other is empty.
 func inLayoutOf(h, other *hist.Histogram) *hist.Histogram {
-	if l := other.Layout().Merged(h.Layout()); l != h.Layout() {
+	if l := other.Layout().Merged(h.Layout()); l != h.Layout() && !other.IsEmpty() {
 		return h.To(l)
 	}
 	return h
-}
-
-// mixedTail is tail for a report that has all directions in one (unified_rw_reporting). The
-// rows of the logs have directions. The requests that fio did not log are divided in their
-// proportion.
-func (t *tallies) mixedTail(e *entry) []align.Row {
-	all, shares, damaged := t.loggedAll(e)
-	one := *e
-	job := *e.Job
-	job.Directions, job.Mixed = [fiolog.Directions]fiolog.DirectionStats{*e.Mixed}, nil
-	one.Job = &job
-	failed, err := one.failed(&job.Directions[0])
-	total := float64(int64(e.Mixed.TotalIOs) - failed)
-	rest := e.histogram(e.Mixed)
-	if !all.IsEmpty() {
-		rest = inLayoutOf(rest, all)
-	}
-	switch {
-	case all.Total() > total:
-		t.problems.skip(fmt.Errorf("%s: its logs have %.0f requests, more than the %.0f of the report; keep the "+
-			"files of each run in a folder of their own", e.describe(), all.Total(), total))
-		return nil
-	case err != nil || all.IsEmpty() || rest.IsEmpty() || damaged && !t.cut(e) || !rest.Subtract(all):
-		t.missing.add(fiolog.Read, int64(total-all.Total()))
-		if err != nil {
-			t.problems.skip(err)
-		}
-		return nil
-	}
-	var rows []align.Row
-	for d, part := range shareOut(rest, shares) {
-		if part.IsEmpty() {
-			continue
-		}
-		if row, ok := t.place(e, fiolog.Direction(d), part); ok {
-			rows = append(rows, row)
-		}
-	}
-	if n := rest.Total(); n > 0 && shares[0] != all.Total() && shares[1] != all.Total() && shares[2] != all.Total() {
-		t.problems.note("%s: fio reported all directions in one (unified_rw_reporting): the %.0f requests of its "+
-			"end are divided in proportion to those before", e.describe(), n)
-	}
-	return rows
 }
 
 // shareOut divides the requests of each bin in proportion to shares, into whole requests.
@@ -147,73 +143,64 @@ func shareOut(rest *hist.Histogram, shares [fiolog.Directions]float64) (parts [f
 // place makes a row of the rest, between the last row and the job's end. It returns false if
 // that is too long for the rest of an interval, or the requests are too many for it. Then logs
 // end early or rows are missing, and when the requests completed is unknown.
-func (t *tallies) place(e *entry, d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) {
-	row := t.tailRow(e, d, rest)
-	interval := int64(0)
-	for _, j := range e.jobs {
-		interval = max(interval, j.interval)
-	}
-	logged := 0.0
-	for _, j := range e.jobs {
-		logged += float64(t.jobs[j].requests[d])
-	}
+func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) {
+	row := t.row(d, rest)
+	interval := t.interval()
+	tooLong := interval == 0 || row.End-row.Start > 2*interval+interval/10
 	switch {
-	case t.totals && !e.wantsRows() && (interval == 0 || row.End-row.Start > 2*interval+interval/10):
+	case t.totals && !t.wantsRows() && tooLong:
 		return row, false // reported once for the run
-	case interval == 0 || row.End-row.Start > 2*interval+interval/10:
+	case tooLong:
 		t.problems.note("%s: %d requests of the report are not in its log, which ends at %d ms of %d: they count "+
 			"in the run's totals, and in no window; if the log was cut, copy it again",
-			describe(e, d), row.Total, row.Start, e.ran)
-	case crowded(logged, t.last(e), row, interval):
+			t.describeOf(d), row.Total, row.Start, t.ran)
+	case t.isCrowded(row):
 		t.problems.note("%s: %d requests of the report are not in its log, too many for its last %d ms: rows are "+
 			"missing; they count in the run's totals, and in no window; copy the log again",
-			describe(e, d), row.Total, row.End-row.Start)
+			t.describeOf(d), row.Total, row.End-row.Start)
 	default:
-		t.recovered.add(d, int64(row.Total))
-		s := &t.jobs[e.jobs[0]].spans[d]
-		s.end = max(s.end, row.End)
+		t.recover(d, int64(row.Total))
+		first := &t.tallies[0].directions[d]
+		first.end = max(first.end, row.End)
 		return row, true
 	}
-	t.missing.add(d, int64(rest.Total()))
+	t.miss(d, int64(rest.Total()))
 	return row, false
 }
 
-// crowded reports whether a tail has far more requests than the rows before it: then other
+// isCrowded reports whether a row of the rest has far more requests than the rows before it: then other
 // rows are missing, too.
-func crowded(logged float64, last int64, tail align.Row, interval int64) bool {
+func (t tail) isCrowded(row align.Row) bool {
 	const far = 4
-	return last > 0 && float64(tail.Total) > far*perSecond(logged, last)*float64(tail.End-tail.Start+interval)/1000
+	last := t.last()
+	usual := perSecond(t.requests(row.Direction), last) * float64(row.End-row.Start+t.interval()) / 1000
+	return last > 0 && float64(row.Total) > far*usual
 }
 
 // endsEarly reports whether logs without errors lack more than the last part of an interval,
 // which fio never logs. Then they were cut between two rows.
-func (t *tallies) endsEarly(e *entry, d fiolog.Direction, rest float64) bool {
-	last, interval, logged := t.last(e), int64(0), 0.0
-	for _, j := range e.jobs {
-		interval = max(interval, j.interval)
-		logged += float64(t.jobs[j].requests[d])
-	}
-	if interval <= 0 || e.ran-last <= 2*interval {
+func (t tail) endsEarly(d fiolog.Direction, rest float64) bool {
+	last, interval := t.last(), t.interval()
+	if interval <= 0 || t.ran-last <= 2*interval {
 		return false
 	}
-	usual := logged / float64(max(last, 1)) * float64(interval)
+	usual := t.requests(d) / float64(max(last, 1)) * float64(interval)
 	return rest > 3*usual
 }
 
-// tailRow is the row of the rest, between the last row and the end.
-func (t *tallies) tailRow(e *entry, d fiolog.Direction, rest *hist.Histogram) align.Row {
+// row is the row of the rest, between the last row and the end.
+func (t tail) row(d fiolog.Direction, rest *hist.Histogram) align.Row {
 	from, to := int64(-1), int64(0)
-	some := slices.ContainsFunc(e.jobs, func(j *job) bool { return t.jobs[j].requests[d] > 0 })
-	for _, j := range e.jobs {
-		of := t.jobs[j]
-		if some && of.requests[d] == 0 {
+	some := slices.ContainsFunc(t.tallies, func(of *tally) bool { return of.directions[d].requests > 0 })
+	for i, of := range t.tallies {
+		if some && of.directions[d].requests == 0 {
 			continue // a job of a group without this direction
 		}
-		ran := max(e.ran, j.ran)
-		if own := e.Directions[d].Runtime; e.several && own > 0 { // it began with its first row
-			ran = of.spans[d].start + own
+		ran := max(t.ran, t.jobs[i].ran)
+		if own := t.Directions[d].Runtime; t.several && own > 0 { // it began with its first row
+			ran = of.directions[d].start + own
 		}
-		f, end := of.split.Tail(d, ran, !of.damaged && !t.endsEarly(e, d, rest.Total()))
+		f, end := of.split.Tail(d, ran, !of.damaged && !t.endsEarly(d, rest.Total()))
 		if from < 0 || f < from {
 			from = f
 		}

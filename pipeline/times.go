@@ -1,166 +1,182 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 )
 
-// setTimes finds when each job began and how long the windows are.
-func (b *planner) setTimes() error {
-	b.placeOutputs()
-	b.setEpochs()
-	b.setOtherClocks()
-	if err := b.setStart(); err != nil {
+// timing is when a run was.
+type timing struct {
+	moment        // start of the first job, by the weakest evidence of all jobs
+	placed string // how jobs that ran one after another were placed; empty if none did
+	window int64  // milliseconds
+	shift  int64  // the windows begin this long before the run, to follow its rows
+}
+
+// placing finds out when each job of a plan began and how long the windows are.
+type placing struct {
+	*plan
+	problems *Problems
+	absent   bool // the start may stay unknown
+}
+
+func (p placing) times() (err error) {
+	if len(p.jobs) == 0 {
+		return errNothing
+	}
+	for _, out := range p.outputs {
+		p.placeOutput(out)
+	}
+	p.placed = cmp.Or(placeByEpochs(p.jobs), p.placed)
+	how, without := placeByOtherClock(p.jobs)
+	p.placed = cmp.Or(how, p.placed)
+	for _, j := range without {
+		p.problems.note("%s: its times count from %d ms before its first row: that is used as the job's start",
+			j.log.File.Name(), j.first)
+	}
+	if err := p.setStart(); err != nil {
 		return err
 	}
-	for _, j := range b.jobs {
-		if b.opt.Align != AlignJob {
-			j.offset = j.start.Sub(b.start).Milliseconds()
+	for _, j := range p.jobs {
+		if p.opt.Align != AlignJob {
+			j.offset = j.start.Sub(p.start).Milliseconds()
 		}
 		if j.source == fromReports { // reports come at the same moments for all jobs
 			j.first = j.entry.out.first
-			if at := b.firstOf(j.entry.out); !at.IsZero() {
+			if at := j.entry.out.firstStart(); !at.IsZero() {
 				j.first -= j.start.Sub(at).Milliseconds()
 			}
 		}
 	}
-	return b.setWindow()
-}
-
-// firstOf is when the first job of an output began.
-func (b *planner) firstOf(out *output) (first time.Time) {
-	for _, j := range b.jobs {
-		if j.entry != nil && j.entry.out == out {
-			first = earlier(first, j.start)
-		}
+	if p.window, err = windowOf(p.jobs, p.opt.Window); err == nil {
+		p.shift = shiftOf(p.jobs, p.window)
 	}
-	return first
+	return err
 }
 
-// placeOutputs sets the start of each job that a report covers, by the report and the files
+// placeOutput sets the start of each job that a report covers, by the report and the files
 // beside it.
-func (b *planner) placeOutputs() {
-	for _, out := range b.outputs {
-		byHost := map[string][]*entry{}
-		var hosts []string
-		for _, e := range b.entries {
-			if e.out != out {
-				continue
+func (p placing) placeOutput(out *output) {
+	p.dropImpossible(out)
+	for _, entries := range out.byHost() {
+		at := place(out, entries)
+		for e, start := range at.starts {
+			for _, j := range e.jobs {
+				j.moment = start
 			}
-			if byHost[e.Host] == nil {
-				hosts = append(hosts, e.Host)
-			}
-			byHost[e.Host] = append(byHost[e.Host], e)
 		}
-		b.dropImpossible(out)
-		for _, host := range hosts {
-			p := place(out, byHost[host])
-			for e, at := range p.starts {
-				for _, j := range e.jobs {
-					j.moment = at
-				}
-			}
-			if p.how != "" {
-				b.placed = p.how
-			}
-			if p.doubt != "" && !b.hasEpochs(out) {
-				b.skip(errors.New(p.doubt))
-			}
+		p.placed = cmp.Or(at.how, p.placed)
+		if at.doubt != "" && !out.hasEpochs() {
+			p.problems.skip(errors.New(at.doubt))
 		}
 	}
 }
 
-// hasEpochs reports whether the rows of all jobs of an output have absolute times.
-func (b *planner) hasEpochs(out *output) bool {
-	for _, j := range b.jobs {
-		if j.entry != nil && j.entry.out == out && j.hasRows && !isEpoch(j) {
-			return false
+// byHost are the entries of an output on each host, in order.
+func (o *output) byHost() (hosts [][]*entry) {
+	at := map[string]int{}
+	for _, e := range o.entries {
+		i, ok := at[e.Host]
+		if !ok {
+			i, hosts = len(hosts), append(hosts, nil)
+			at[e.Host] = i
 		}
+		hosts[i] = append(hosts[i], e)
 	}
-	return true
+	return hosts
 }
 
-func isEpoch(j *job) bool { return j.hasRows && j.source != fromReports && j.first > epochTimes }
-
-// setEpochs uses rows with absolute times. The first row ends an interval that begins with the
-// first request, which may come some time after the job's start. Then a report is better
-// evidence. Jobs that ran one after another have a start each.
-func (b *planner) setEpochs() {
-	var first time.Time
-	for _, j := range b.jobs {
-		if !isEpoch(j) {
-			continue
-		}
-		at := time.UnixMilli(j.before())
-		if b.certain(j) && j.start.Before(at) && at.Sub(j.start) < time.Hour {
-			at = j.start
-		}
-		j.moment = moment{at, clockEpoch, errorOfEpoch}
-		if end, _ := writtenOf(j); j.entry != nil && j.entry.several && end.After(at) {
-			j.ran = end.Sub(at).Milliseconds() // of all stages in one log
-		}
-		j.origin = at.UnixMilli()
-		if first = earlier(first, at); at.Sub(first).Abs() > time.Duration(max(2*j.interval, 1000))*time.Millisecond {
-			b.placed = "each job where the absolute times of its rows put it (log_unix_epoch)"
-		}
-	}
-}
-
-// writtenOf is when the report of a job was written.
-func writtenOf(j *job) (time.Time, clock) {
-	if j.entry == nil {
-		return time.Time{}, clockNone
-	}
-	return j.entry.out.written()
-}
-
-// certain reports whether a job's start is known by its report, not only estimated.
-func (b *planner) certain(j *job) bool {
-	return !j.start.IsZero() && j.entry != nil &&
-		(isOneStage(b.entriesOf(j)) || j.entry.out.reports > 1 || j.clock == clockStart || j.clock == clockMtime)
-}
-
-// entriesOf are all entries of a job's output on its host.
-func (b *planner) entriesOf(j *job) []*entry {
-	var all []*entry
-	for _, e := range b.entries {
-		if e.out == j.entry.out && e.Host == j.entry.Host {
-			all = append(all, e)
-		}
+func (o *output) jobs() (all []*job) {
+	for _, e := range o.entries {
+		all = append(all, e.jobs...)
 	}
 	return all
 }
 
-// setOtherClocks is for rows whose times count neither from the job's start nor from 1970, but
-// from the machine's start (log_alternate_epoch). They show how far apart the jobs of one host
-// began, and the report shows when.
-func (b *planner) setOtherClocks() {
+func (o *output) firstStart() (first time.Time) {
+	for _, j := range o.jobs() {
+		first = earlier(first, j.start)
+	}
+	return first
+}
+
+// hasEpochs reports whether the rows of all jobs of an output have absolute times.
+func (o *output) hasEpochs() bool {
+	return !slices.ContainsFunc(o.jobs(), func(j *job) bool { return j.hasRows && !isEpoch(j) })
+}
+
+func isEpoch(j *job) bool { return j.hasRows && j.source != fromReports && j.first > epochTimes }
+
+// placeByEpochs sets the start of jobs whose rows have absolute times, and returns how jobs that
+// began apart were placed. The first row ends an interval that begins with the first request, which
+// may come some time after the job's start. Then a report is better evidence.
+func placeByEpochs(jobs []*job) (how string) {
+	var first time.Time
+	for _, j := range jobs {
+		if !isEpoch(j) {
+			continue
+		}
+		at := time.UnixMilli(j.before())
+		if isCertain(j) && j.start.Before(at) && at.Sub(j.start) < time.Hour {
+			at = j.start
+		}
+		j.moment = moment{at, clockEpoch, errorOfEpoch}
+		if j.entry != nil && j.entry.several {
+			if end, _ := j.entry.out.written(); end.After(at) {
+				j.ran = end.Sub(at).Milliseconds() // of all stages in one log
+			}
+		}
+		j.origin = at.UnixMilli()
+		if first = earlier(first, at); at.Sub(first).Abs() > time.Duration(max(2*j.interval, 1000))*time.Millisecond {
+			how = "each job where the absolute times of its rows put it (log_unix_epoch)"
+		}
+	}
+	return how
+}
+
+// isCertain reports whether a job's start is known by its report, not only estimated.
+func isCertain(j *job) bool {
+	if j.start.IsZero() || j.entry == nil {
+		return false
+	}
+	if j.entry.out.reports > 1 || j.clock == clockStart || j.clock == clockMtime {
+		return true
+	}
+	onHost := slices.Clone(j.entry.out.entries)
+	return isOneStage(slices.DeleteFunc(onHost, func(e *entry) bool { return e.Host != j.entry.Host }))
+}
+
+// placeByOtherClock sets the start of jobs whose rows' times count neither from the job's start nor
+// from 1970, but from the machine's start (log_alternate_epoch). They show how far apart the jobs of one
+// host began, and the report shows when. It returns how jobs that began apart were placed, and the jobs
+// without a report.
+func placeByOtherClock(jobs []*job) (how string, without []*job) {
 	latest := map[*output]int64{} // end of the last job by the other clock
-	for _, j := range b.jobs {
+	for _, j := range jobs {
 		if isOtherClock(j) && j.entry != nil {
 			latest[j.entry.out] = max(latest[j.entry.out], j.before()+j.ran)
 		}
 	}
-	for _, j := range b.jobs {
+	for _, j := range jobs {
 		if !isOtherClock(j) {
 			continue
 		}
-		j.origin = j.before()
-		if j.entry == nil {
-			b.note("%s: its times count from %d ms before its first row: that is used as the job's start",
-				j.log.File.Name(), j.first)
+		if j.origin = j.before(); j.entry == nil {
+			without = append(without, j)
 			continue
 		}
 		if end, by := j.entry.out.written(); !end.IsZero() {
-			j.start = end.Add(-time.Duration(latest[j.entry.out]-j.origin) * time.Millisecond)
-			j.clock, j.error = by, errorOfReport
-			if latest[j.entry.out]-j.origin > j.ran+1000 {
-				b.placed = "each job where the times of its rows put it (log_alternate_epoch)"
+			before := latest[j.entry.out] - j.origin
+			j.moment = moment{end.Add(-time.Duration(before) * time.Millisecond), by, errorOfReport}
+			if before > j.ran+1000 {
+				how = "each job where the times of its rows put it (log_alternate_epoch)"
 			}
 		}
 	}
+	return how, without
 }
 
 // isOtherClock reports whether the times of a job's rows count neither from its start nor from
@@ -182,98 +198,98 @@ func isOtherClock(j *job) bool {
 
 // setStart finds the run's start, the earliest start of a job. Only evidence precise to some
 // milliseconds corrects for hosts that started apart. Jobs without any start with the run.
-func (b *planner) setStart() error {
-	for _, j := range b.jobs {
+func (p placing) setStart() error {
+	for _, j := range p.jobs {
 		if j.start.IsZero() {
 			continue
 		}
 		if !isPossible(j.start) {
-			b.skip(fmt.Errorf("%s: %s puts its start in the year %d, which cannot be: not used",
+			p.problems.skip(fmt.Errorf("%s: %s puts its start in the year %d, which cannot be: not used",
 				j.log.File.Name(), j.clock, j.start.Year()))
 			j.moment = moment{}
 			continue
 		}
-		j.start = j.start.Add(b.opt.Offsets[j.host])
-		b.start = earlier(b.start, j.start)
-		b.clock, b.error = max(b.clock, j.clock), max(b.error, j.error)
+		j.start = j.start.Add(p.opt.Offsets[j.host])
+		p.start = earlier(p.start, j.start)
+		p.clock, p.error = max(p.clock, j.clock), max(p.error, j.error)
 	}
-	known := !b.start.IsZero()
-	if !known && !b.opt.Start.IsZero() {
-		b.start, b.clock = b.opt.Start, clockUser
+	known := !p.start.IsZero()
+	if !known && !p.opt.Start.IsZero() {
+		p.start, p.clock = p.opt.Start, clockUser
 	}
-	later := b.placeByLogs()
-	if b.start.IsZero() && !b.absent {
-		if err := b.startOfFiles(later); err != nil {
+	later := p.placeByLogs()
+	if p.start.IsZero() && !p.absent {
+		if err := p.startOfFiles(later); err != nil {
 			return err
 		}
 	}
-	b.widenLocal()
-	for _, j := range b.jobs { // also if the start of the run is unknown and not needed
+	p.widenLocal()
+	for _, j := range p.jobs { // also if the start of the run is unknown and not needed
 		if j.start.IsZero() {
-			j.moment = moment{b.start.Add(b.opt.Offsets[j.host] + later[j]), b.clock, b.error}
+			j.moment = moment{p.start.Add(p.opt.Offsets[j.host] + later[j]), p.clock, p.error}
 		}
 	}
-	first := slices.MinFunc(b.jobs, func(x, y *job) int { return x.start.Compare(y.start) })
-	b.start = first.start.UTC().Truncate(time.Millisecond)
-	if !b.absent && !isPossible(b.start) {
-		return fmt.Errorf("its files put its start in the year %d, which cannot be: give --start TIME", b.start.Year())
+	first := slices.MinFunc(p.jobs, func(x, y *job) int { return x.start.Compare(y.start) })
+	p.start = first.start.UTC().Truncate(time.Millisecond)
+	if !p.absent && !isPossible(p.start) {
+		return fmt.Errorf("its files put its start in the year %d, which cannot be: give --start TIME", p.start.Year())
 	}
 	return nil
 }
 
 // startOfFiles takes the run's start from the modification times of its logs. It is as good as
 // these, and ignores the skew of hosts.
-func (b *planner) startOfFiles(later map[*job]time.Duration) error {
-	starts := make([]time.Time, len(b.jobs))
-	b.each(len(b.jobs), func(i int) {
-		j := b.jobs[i]
+func (p placing) startOfFiles(later map[*job]time.Duration) error {
+	starts := make([]time.Time, len(p.jobs))
+	p.opt.each(len(p.jobs), func(i int) {
+		j := p.jobs[i]
 		if modified := j.log.File.ModTime; !modified.IsZero() {
-			starts[i] = modified.Add(-time.Duration(b.lastRow(j))*time.Millisecond - later[j])
+			starts[i] = modified.Add(-time.Duration(j.lastRow())*time.Millisecond - later[j])
 		}
 	})
 	for _, start := range starts {
-		b.start, b.clock, b.error = earlier(b.start, start), clockMtime, errorOfCoarse
+		p.start, p.clock, p.error = earlier(p.start, start), clockMtime, errorOfCoarse
 	}
-	if b.start.IsZero() {
+	if p.start.IsZero() {
 		return errors.New("nothing says when the run started: give --start TIME")
 	}
-	b.note("%s: start taken from the files' modification times, and as reliable as these", b.title)
+	p.problems.note("%s: start taken from the files' modification times, and as reliable as these", p.title())
 	return nil
 }
 
 // widenLocal widens the error of a start from a zip without Unix times: the time zone of its
 // times is unknown.
-func (b *planner) widenLocal() {
+func (p placing) widenLocal() {
 	isLocal := func(j *job) bool { return j.log.File.ModLocal }
-	if b.clock != clockMtime || !slices.ContainsFunc(b.jobs, isLocal) {
+	if p.clock != clockMtime || !slices.ContainsFunc(p.jobs, isLocal) {
 		return
 	}
-	b.error = errorOfZone
-	for _, j := range b.jobs {
+	p.error = errorOfZone
+	for _, j := range p.jobs {
 		if j.clock == clockMtime {
 			j.error = errorOfZone
 		}
 	}
-	b.note("%s: its zip keeps times without a time zone, so the start may be hours off: give --start TIME", b.title)
+	p.problems.note("%s: its zip keeps times without a time zone, so the start may be hours off: give --start TIME", p.title())
 }
 
-// setWindow finds the length of the windows.
-func (b *planner) setWindow() error {
+// windowOf is the length of windows in milliseconds: the wanted one, or the usual one of the
+// jobs' rows. It fails if the rows are too long for it.
+func windowOf(jobs []*job, wanted time.Duration) (int64, error) {
 	rows := int64(0)
-	for _, j := range b.jobs {
+	for _, j := range jobs {
 		rows = max(rows, j.interval)
 	}
-	b.window = usualWindow(rows)
-	if b.opt.Window > 0 {
-		b.window = max(b.opt.Window.Milliseconds(), 1)
-		if b.window < rows-rows/20 {
-			return fmt.Errorf("windows of %v are shorter than its rows, which do not show when in %v a request "+
-				"completed: give --interval %v or more",
-				b.opt.Window, time.Duration(rows)*time.Millisecond, time.Duration(rows)*time.Millisecond)
-		}
+	if wanted <= 0 {
+		return usualWindow(rows), nil
 	}
-	b.setShift()
-	return nil
+	window := max(wanted.Milliseconds(), 1)
+	if window < rows-rows/20 {
+		return 0, fmt.Errorf("windows of %v are shorter than its rows, which do not show when in %v a request "+
+			"completed: give --interval %v or more",
+			wanted, time.Duration(rows)*time.Millisecond, time.Duration(rows)*time.Millisecond)
+	}
+	return window, nil
 }
 
 // usualWindow is the shortest multiple of the time between rows that is a second or more,
@@ -286,28 +302,29 @@ func usualWindow(rows int64) int64 {
 	return (second + rows - 1) / rows * rows
 }
 
-// setShift aligns the windows with the rows if all jobs of the run have their rows at the same
-// moments, but not at multiples of the window's length. Periodic reports are such rows: the
-// first comes some time after the start.
-func (b *planner) setShift() {
+// shiftOf is how long before the run its windows begin, so that they follow the rows: all jobs of the run
+// have their rows at the same moments, but not at multiples of the window's length. Periodic reports are
+// such rows: the first comes some time after the start. Otherwise it is 0.
+func shiftOf(jobs []*job, window int64) int64 {
 	phase := int64(-1)
-	for _, j := range b.jobs {
+	for _, j := range jobs {
 		if !j.hasRows && j.source == fromNothing {
 			continue
 		}
-		if !j.hasRows || j.interval <= 0 || b.window%j.interval != 0 {
-			return
+		if !j.hasRows || j.interval <= 0 || window%j.interval != 0 {
+			return 0
 		}
 		at := ((j.first-j.origin+j.offset)%j.interval + j.interval) % j.interval
 		apart := (at - phase + j.interval) % j.interval
 		if phase >= 0 && min(apart, j.interval-apart) > j.interval/20 {
-			return
+			return 0
 		}
 		if phase < 0 {
 			phase = at
 		}
 	}
-	if len(b.jobs) > 0 && phase > b.jobs[0].interval/20 {
-		b.shift = b.window - phase
+	if len(jobs) == 0 || phase <= jobs[0].interval/20 {
+		return 0
 	}
+	return window - phase
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -13,42 +14,76 @@ import (
 // longest is how many windows may be joined to one.
 const longest = 60
 
-// windows aligns and merges the rows of all jobs. t is complete when they end.
-func (p *plan) windows(ctx context.Context, t *tallies) iter.Seq2[*align.Window, error] {
+// reading reads the rows of a plan into windows, and counts what it reads.
+type reading struct {
+	*plan
+	problems *Problems
+	tallies  map[*job]*tally
+	windowed [fiolog.Directions]hist.Histogram // sum of all windows of the highest level
+	stats    align.Stats
+	made     mapping.Documents
+	totals   bool // no job has rows: the run has totals, and no windows
+	live     bool // fio still writes the reports
+}
+
+func newReading(p *plan, problems *Problems) *reading {
+	r := &reading{plan: p, problems: problems, tallies: make(map[*job]*tally, len(p.jobs)), totals: true}
+	for _, j := range p.jobs {
+		r.totals = r.totals && !j.hasRows
+		r.live = r.live || j.reports != nil && j.reports.tailing != nil
+		r.tallies[j] = &tally{split: align.NewSplitter(j.interval)}
+	}
+	return r
+}
+
+// of is an entry with what was read of it so far.
+func (r *reading) of(e *entry) covered {
+	c := covered{entry: e}
+	for _, j := range e.jobs {
+		c.tallies = append(c.tallies, r.tallies[j])
+	}
+	return c
+}
+
+// tail are the rows that fio did not log of an entry. All rows of its logs must have been read.
+func (r *reading) tail(e *entry) []align.Row { return tail{r.of(e), r.totals, r.problems}.rows() }
+
+// windows aligns and merges the rows of all jobs. The tallies are complete when they end.
+func (r *reading) windows(ctx context.Context) iter.Seq2[*align.Window, error] {
 	return func(yield func(*align.Window, error) bool) {
 		var streams []*align.Stream
-		shortest := p.window
-		for _, j := range p.jobs {
-			next, stop := iter.Pull(p.rows(j, t))
+		shortest := r.window
+		for _, j := range r.jobs {
+			next, stop := iter.Pull(r.rows(j))
 			defer stop()
 			streams = append(streams, &align.Stream{Host: j.host, Job: j.name(), Next: next})
 			if j.interval > 0 {
 				shortest = min(shortest, j.interval)
 			}
 		}
-		for _, e := range p.entries {
-			if hasTail(e) && len(e.jobs) > 1 {
-				streams = append(streams, p.groupTail(e, t))
+		for _, e := range r.entries {
+			if e.readsLogs() && len(e.jobs) > 1 {
+				streams = append(streams, r.groupTail(e))
 			}
 		}
 		windows := align.Merge(ctx, streams, align.Options{
-			Window:    p.window,
-			Tolerance: p.tolerance(shortest),
-			Weighting: p.opt.Weighting,
-			SpreadAll: p.opt.SpreadAll,
-			Levels:    p.opt.levels(),
-			Workers:   p.workers(),
-			Eager:     t.live,
-		}, &t.stats)
-		if precision := p.opt.Precision; precision.Quantile > 0 {
-			precision.Longest = longest * p.window
+			Window:    r.window,
+			Tolerance: r.opt.toleranceOf(shortest),
+			Weighting: r.opt.Weighting,
+			SpreadAll: r.opt.SpreadAll,
+			Levels:    r.opt.levels(),
+			Workers:   r.opt.workers(),
+			Eager:     r.live,
+		}, &r.stats)
+		if precision := r.opt.Precision; precision.Quantile > 0 {
+			precision.Longest = longest * r.window
 			windows = align.Join(windows, precision)
 		}
 		for w, err := range windows {
 			if err == nil {
-				p.clip(w, t)
-				if w.Key.Level == p.highest() {
-					t.windowed[w.Key.Direction].Merge(w.Latencies)
+				r.clip(w)
+				if w.Key.Level == r.opt.levels()[0] { // the whole run is their sum
+					r.windowed[w.Key.Direction].Merge(w.Latencies)
 				}
 			}
 			if !yield(w, err) {
@@ -58,138 +93,114 @@ func (p *plan) windows(ctx context.Context, t *tallies) iter.Seq2[*align.Window,
 	}
 }
 
-// tolerance is how far a row may lie outside a window and still count there whole, for
-// rows of a length. fio's rows end up to some 30 ms late, however short they are.
-func (p *plan) tolerance(rows int64) int64 {
-	const late = 40
-	share := int64(p.opt.tolerance() * float64(rows))
-	if p.opt.Tolerance != 0 {
-		return share
-	}
-	return max(share, min(late, rows/4))
-}
-
-// highest is the highest level of windows. The whole run is their sum.
-func (p *plan) highest() mapping.Level { return p.opt.levels()[0] }
-
 // rows iterates over the rows of a job in the time of the windows and counts them: the rows
 // of its source and, if the job alone has a part in it, the tail that fio did not log.
-func (p *plan) rows(j *job, t *tallies) iter.Seq[align.Row] {
-	of := t.jobs[j]
+func (r *reading) rows(j *job) iter.Seq[align.Row] {
+	of := r.tallies[j]
 	var rows iter.Seq2[align.Row, error]
 	switch j.source {
 	case fromHist:
 		rows = histRows(j, j.file, of.split)
 	case fromRaw:
-		of.raw = newRawFill(p, j)
+		of.raw = newRawFill(r.plan, j)
 		rows = rawRows(j, j.file, of.raw)
 	case fromReports:
 		of.reports = j.reports
 		rows = j.reports.rows()
 	default:
-		p.countMissing(j, t)
+		r.countMissing(j)
 		return func(func(align.Row) bool) {}
 	}
 	return func(yield func(align.Row) bool) {
 		defer func() { of.ended = true }()
 		for row, err := range rows {
 			if err != nil {
-				t.problems.skip(err)
+				r.problems.skip(err)
 				of.damage(err)
 				continue
 			}
 			if row.Total > 0 {
-				of.add(&row, len(p.entries) > 0)
+				of.add(&row, len(r.entries) > 0)
 				if j.source != fromHist {
 					of.split.Pass(row.End, row.Direction)
 				}
 			}
-			if !yield(p.shifted(j, row)) {
+			if !yield(r.shifted(j, row)) {
 				return
 			}
 		}
-		if j.entry == nil || len(j.entry.jobs) > 1 || !hasTail(j.entry) {
+		if j.entry == nil || len(j.entry.jobs) > 1 || !j.readsLog() {
 			return
 		}
-		for _, row := range t.tail(j.entry) {
-			if !yield(p.shifted(j, row)) {
+		for _, row := range r.tail(j.entry) {
+			if !yield(r.shifted(j, row)) {
 				return
 			}
 		}
 	}
 }
 
-// shifted is a row of a job in the time of the windows.
-func (p *plan) shifted(j *job, row align.Row) align.Row {
-	row.Start += j.offset + p.shift
-	row.End += j.offset + p.shift
+func (r *reading) shifted(j *job, row align.Row) align.Row {
+	row.Start += j.offset + r.shift
+	row.End += j.offset + r.shift
 	return row
 }
 
 // countMissing counts the requests of a job without rows: they are in no window.
-func (p *plan) countMissing(j *job, t *tallies) {
-	if j.entry == nil || len(p.averages) > 0 || j != j.entry.jobs[0] || hasTail(j.entry) {
+func (r *reading) countMissing(j *job) {
+	e := j.entry
+	if e == nil || len(r.averages) > 0 || j != e.jobs[0] || e.readsLogs() {
 		return
 	}
+	isMissing := func(s *fiolog.DirectionStats) bool { return !r.totals || e.wantsRows() || len(s.Clat.Bins) == 0 }
 	for d := range fiolog.Direction(fiolog.Directions) {
-		if s := &j.entry.Directions[d]; !t.totals || j.entry.wantsRows() || len(s.Clat.Bins) == 0 {
-			t.missing.add(d, j.entry.measured(d))
+		if s := &e.Directions[d]; isMissing(s) {
+			r.of(e).miss(d, e.measured(s))
 		}
 	}
-	if m := j.entry.Mixed; j.entry.mixed && (!t.totals || j.entry.wantsRows() || len(m.Clat.Bins) == 0) {
-		t.missing.add(fiolog.Read, int64(m.TotalIOs))
+	if e.mixed && isMissing(e.Mixed) {
+		r.of(e).miss(fiolog.Read, int64(e.Mixed.TotalIOs))
 	}
-}
-
-// hasTail reports whether rows of an entry's logs may lack what its report has.
-func hasTail(e *entry) bool {
-	for _, j := range e.jobs {
-		if j.source == fromHist || j.source == fromRaw {
-			return true
-		}
-	}
-	return false
 }
 
 // groupTail is the stream of the requests that fio did not log for a group of jobs together
 // (group_reporting).
-func (p *plan) groupTail(e *entry, t *tallies) *align.Stream {
-	rows, next := sync.OnceValue(func() []align.Row { return t.tail(e) }), 0
+func (r *reading) groupTail(e *entry) *align.Stream {
+	rows, next := sync.OnceValue(func() []align.Row { return r.tail(e) }), 0
 	return &align.Stream{Host: e.jobs[0].host, Last: true, Next: func() (align.Row, bool) {
 		if next == len(rows()) {
 			return align.Row{}, false
 		}
 		next++
-		return p.shifted(e.jobs[0], rows()[next-1]), true
+		return r.shifted(e.jobs[0], rows()[next-1]), true
 	}}
 }
 
 // clip cuts a window to the time in which any of its jobs ran, because rates are over that.
-func (p *plan) clip(w *align.Window, t *tallies) {
+func (r *reading) clip(w *align.Window) {
 	start, end, ok := int64(0), int64(0), false
-	for _, j := range p.jobs {
-		if !covers(w.Key, j) || !t.live && !j.serves(w.Key.Direction) {
+	for _, j := range r.jobs {
+		if !covers(w.Key, j) || !r.live && !j.serves(w.Key.Direction) {
 			continue
 		}
-		of := t.jobs[j]
+		of := r.tallies[j]
 		several := j.entry != nil && j.entry.several
-		if !of.ended && (t.live || several || j.ran == 0) {
+		if !of.ended && (r.live || several || j.ran == 0) {
 			return // it may still run
 		}
-		from := j.offset
-		ran := of.end()
-		if !t.live {
+		from, ran := j.offset, of.end()
+		if !r.live {
 			ran = max(ran, j.ran)
 		}
 		if several { // each direction has its own time
-			from, ran = j.offset+of.spans[w.Key.Direction].start, of.spans[w.Key.Direction].end
+			from, ran = j.offset+of.directions[w.Key.Direction].start, of.directions[w.Key.Direction].end
 		}
 		if !ok || from < start {
 			start = from
 		}
 		end, ok = max(end, j.offset+ran), true
 	}
-	if start, end = start+p.shift, end+p.shift; !ok || w.End <= start || w.Start >= end {
+	if start, end = start+r.shift, end+r.shift; !ok || w.End <= start || w.Start >= end {
 		return
 	}
 	w.Start, w.End = max(w.Start, start), min(w.End, end)
@@ -204,4 +215,16 @@ func covers(key align.Key, j *job) bool {
 		return key.Host == j.host
 	}
 	return key.Host == j.host && key.Job == j.name()
+}
+
+// unlogged is how many requests that fio did not log are in windows, and how many of each direction are
+// in none.
+func (r *reading) unlogged() (recovered int64, missing [fiolog.Directions]int64) {
+	for _, t := range r.tallies {
+		for d := range t.directions {
+			recovered += t.directions[d].recovered
+			missing[d] += t.directions[d].missing
+		}
+	}
+	return recovered, missing
 }

@@ -12,24 +12,15 @@ import (
 type bar struct {
 	*term.Progress
 	began time.Time
-	work  []int64 // of the runs before each, and of all
+	work  []int64 // of the runs before each, and of all: some for each file, and its bytes
 }
 
 func newBar(p *term.Progress, runs []*cbt.Run) *bar {
 	b := &bar{Progress: p, began: time.Now(), work: []int64{0}}
 	for i, r := range runs {
-		b.work = append(b.work, b.work[i]+workOf(r))
+		b.work = append(b.work, b.work[i]+size(r)+int64(len(r.Files()))*16<<10)
 	}
 	return b
-}
-
-// workOf is how much work a run is: some for each file, and its bytes.
-func workOf(r *cbt.Run) int64 {
-	sum := int64(0)
-	for _, f := range r.Files() {
-		sum += max(f.Size, 0) + 16<<10
-	}
-	return sum
 }
 
 // show shows that so many runs are done.

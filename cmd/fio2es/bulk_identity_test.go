@@ -90,6 +90,7 @@ func below(t *testing.T, tarred []byte, folder string) []byte {
 // TestOneArchiveOneOutput ingests an archive in every form, with any number of workers:
 // the documents are the same to the byte.
 func TestOneArchiveOneOutput(t *testing.T) {
+	t.Parallel()
 	packed := pack(t, identitySpec)
 	paths := forms(t, packed)
 	ingest := func(stdin []byte, args ...string) string {
@@ -129,6 +130,7 @@ func TestOneArchiveOneOutput(t *testing.T) {
 // TestAgain ingests one archive in all its forms into one history: the first time all
 // is stored, then nothing changes.
 func TestAgain(t *testing.T) {
+	t.Parallel()
 	packed := pack(t, identitySpec)
 	paths := forms(t, packed)
 	path := filepath.Join(t.TempDir(), "h.db")

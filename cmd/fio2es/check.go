@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-func (a *app) checkCommand() *cobra.Command {
+func checkCommand(e *env) *cobra.Command {
 	repair := false
 	cmd := &cobra.Command{
 		Use:   "check",
@@ -28,15 +28,15 @@ Exit codes: 0 all well, or repaired; 3 there is something for you to do.`,
   fio2es check --repair
   fio2es check --elasticsearch https://es.example.com:9200`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.checkHistory(cmd.Context(), repair) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.checkHistory(cmd.Context(), repair) },
 	}
 	addClusterFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&repair, "repair", false, "remove documents that cannot be read or belong to no run")
 	return cmd
 }
 
-func (a *app) checkHistory(ctx context.Context, repair bool) error {
-	store, closeStore, err := a.openToCheck(ctx, repair)
+func (e *env) checkHistory(ctx context.Context, repair bool) error {
+	store, closeStore, err := e.openToCheck(ctx, repair)
 	if err != nil {
 		return err
 	}
@@ -51,26 +51,23 @@ func (a *app) checkHistory(ctx context.Context, repair bool) error {
 			text += ": " + f.Remedy
 			left++
 		}
-		fmt.Fprintln(a.stdout, text)
+		fmt.Fprintln(e.stdout, text)
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s: %s with %s; %s\n", a.historyName(), unit.Plural(checked.Runs, "run"), unit.Plural(checked.Documents, "document"), unit.Plural(found, "problem"))
-	if left > 0 {
-		return errLeftOut
-	}
-	return nil
+	fmt.Fprintf(e.stdout, "%s: %s with %s; %s\n", e.historyName(), unit.Plural(checked.Runs, "run"), unit.Plural(checked.Documents, "document"), unit.Plural(found, "problem"))
+	return leftOutIf(nil, left > 0)
 }
 
 // openToCheck opens the history for reading, or to repair it. It creates nothing.
-func (a *app) openToCheck(ctx context.Context, repair bool) (history.Store, func() error, error) {
-	if !repair || !a.historyExists() {
-		return a.openHistory(ctx)
+func (e *env) openToCheck(ctx context.Context, repair bool) (history.Store, func() error, error) {
+	if !repair || !e.historyExists() {
+		return e.openHistory(ctx)
 	}
-	if a.cfg.Elasticsearch.Enabled() {
-		return a.openCluster(ctx)
+	if e.cfg.Elasticsearch.Enabled() {
+		return e.openCluster(ctx)
 	}
-	store, err := a.openEmbedded(ctx)
+	store, err := e.openEmbedded(ctx)
 	return store, store.Close, err
 }

@@ -19,16 +19,8 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// compareQuery says what is compared.
-type compareQuery struct {
-	metrics    []window.Metric
-	confidence float64
-	failIf     []compare.Condition
-}
-
-func (a *app) compareCommand() *cobra.Command {
-	f := &format{table.Text, table.Formats}
-	q := &compareQuery{}
+func compareCommand(e *env) *cobra.Command {
+	format, confidence := table.Text, 0.95
 	var metrics, failIf []string
 	cmd := &cobra.Command{
 		Use:   "compare A B...",
@@ -58,28 +50,38 @@ requests per second, changes and their bounds in percent.`,
   fio2es compare base1,base2,base3 new1,new2,new3 --format json`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := q.parse(metrics, failIf); err != nil {
+			c := comparing{reading: newReading(e), confidence: confidence}
+			if err := c.parse(metrics, failIf); err != nil {
 				return err
 			}
-			r := &reading{app: a}
-			return r.end(r.compare(cmd.Context(), args, q, newCompareWriter(a.stdout, f.string, q.confidence)))
+			c.to = newCompareTable(e.stdout, format, confidence)
+			return c.end(c.compare(cmd.Context(), args))
 		},
 	}
-	addReadingFlags(cmd.Flags())
-	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
+	addReadingFlags(fl)
+	addClusterFlags(fl)
 	fl.StringSliceVar(&metrics, "metrics", compare.Names(compare.Defaults), "what to compare: iops, mean, percentiles")
-	fl.Float64Var(&q.confidence, "confidence", 0.95, "confidence of the intervals: 0.5 to 0.99")
+	fl.Float64Var(&confidence, "confidence", confidence, "confidence of the intervals: 0.5 to 0.99")
 	fl.StringArrayVar(&failIf, "fail-if", nil, "exit code 4 on this change: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
-	fl.Var(f, "format", "table, csv, markdown, or json: an object a line")
+	addChoice(fl, &format, "format", tableUsage, table.Formats)
 	return cmd
 }
 
+// comparing is a comparison: what is compared, and where to.
+type comparing struct {
+	*reading
+	metrics    []window.Metric
+	confidence float64
+	failIf     []compare.Condition
+	to         *table.Writer[*compareRow]
+}
+
 // parse reads metrics and conditions. The metrics of conditions are compared too.
-func (q *compareQuery) parse(metrics, failIf []string) error {
+func (c *comparing) parse(metrics, failIf []string) error {
 	add := func(m window.Metric) {
-		if !slices.Contains(q.metrics, m) {
-			q.metrics = append(q.metrics, m)
+		if !slices.Contains(c.metrics, m) {
+			c.metrics = append(c.metrics, m)
 		}
 	}
 	for _, text := range metrics {
@@ -90,74 +92,82 @@ func (q *compareQuery) parse(metrics, failIf []string) error {
 		add(m)
 	}
 	for _, text := range failIf {
-		c, err := compare.ParseCondition(text)
+		condition, err := compare.ParseCondition(text)
 		if err != nil {
 			return usagef("--fail-if %w", err)
 		}
-		q.failIf = append(q.failIf, c)
-		add(c.Metric)
+		c.failIf = append(c.failIf, condition)
+		add(condition.Metric)
 	}
-	if len(q.metrics) == 0 {
+	if len(c.metrics) == 0 {
 		return usagef("--metrics: want some of iops, mean and percentiles such as p99.9")
 	}
-	if !(q.confidence >= 0.5 && q.confidence <= 0.99) {
-		return usagef("--confidence %v: want 0.5 to 0.99", q.confidence)
+	if !(c.confidence >= 0.5 && c.confidence <= 0.99) {
+		return usagef("--confidence %v: want 0.5 to 0.99", c.confidence)
 	}
 	return nil
 }
 
 // compare compares the first of args with each of the others.
-func (r *reading) compare(ctx context.Context, args []string, q *compareQuery, out *compareWriter) error {
+func (c *comparing) compare(ctx context.Context, args []string) error {
 	var sides []*compare.Side
 	for _, arg := range args {
-		side, err := r.side(ctx, arg)
+		side, err := c.side(ctx, arg)
 		if err != nil {
 			return err
 		}
 		sides = append(sides, side)
 	}
-	base, isMet := sides[0], false
+	isMet := false
 	var absent []error
-	r.logDoubts(base, base)
+	c.logDoubts(sides[0], sides[0])
 	for _, other := range sides[1:] {
-		r.logDoubts(base, other)
-		lines, notes, err := compare.Compare(base, other, q.metrics, q.confidence)
-		for _, text := range notes {
-			r.log.Info("note: " + text)
-		}
+		gate, err := c.pair(sides[0], other)
 		if err != nil {
 			return err
 		}
-		if err := out.pair(base, other, lines); err != nil {
-			return err
-		}
-		gate := compare.Check(q.failIf, base, other, lines)
 		for _, text := range gate.Met {
-			r.log.Error("--fail-if " + text)
+			c.log.Error("--fail-if " + text)
 			isMet = true
 		}
 		for _, text := range gate.Unknown {
-			r.log.Warn("--fail-if " + text)
-			r.leftOut = true
+			c.log.Warn("--fail-if " + text)
+			c.leftOut = true
 		}
 		for _, text := range gate.Absent {
 			absent = append(absent, errors.New("--fail-if "+text))
 		}
 	}
-	if err := out.Flush(); err != nil {
+	if err := errors.Join(append(absent, c.to.Flush())...); err != nil {
 		return err
 	}
-	switch {
-	case len(absent) > 0:
-		return errors.Join(absent...)
-	case isMet:
+	if isMet {
 		return errMet
 	}
 	return nil
 }
 
+// pair compares a side with the baseline.
+func (c *comparing) pair(base, other *compare.Side) (gate compare.Gate, err error) {
+	c.logDoubts(base, other)
+	lines, notes, err := compare.Compare(base, other, c.metrics, c.confidence)
+	for _, text := range notes {
+		c.log.Info("note: " + text)
+	}
+	if err != nil {
+		return gate, err
+	}
+	c.to.Begin(append(heading("base", base), heading("other", other)...)...)
+	for _, l := range lines {
+		if err := c.to.Write(&compareRow{base, other, l}); err != nil {
+			return gate, err
+		}
+	}
+	return compare.Check(c.failIf, base, other, lines), c.to.End()
+}
+
 // side reads the runs that arg names, joined by commas.
-func (r *reading) side(ctx context.Context, arg string) (*compare.Side, error) {
+func (c *comparing) side(ctx context.Context, arg string) (*compare.Side, error) {
 	parts := []string{arg}
 	if _, err := os.Lstat(arg); err != nil { // a file may have a comma in its name
 		parts = strings.Split(arg, ",")
@@ -168,11 +178,11 @@ func (r *reading) side(ctx context.Context, arg string) (*compare.Side, error) {
 			return nil, usagef("%q: want runs or paths joined by commas, and there is nothing between two commas", arg)
 		}
 		var paths []string
-		err := r.runs(ctx, []string{part}, func(run *query.Run, many bool) error {
+		err := c.runs(ctx, []string{part}, func(run *query.Run, many bool) error {
 			if paths = append(paths, run.Path); many {
 				return nil
 			}
-			return r.addToSide(ctx, side, part, run)
+			return c.add(ctx, side, part, run)
 		})
 		if err != nil {
 			return nil, err
@@ -185,10 +195,10 @@ func (r *reading) side(ctx context.Context, arg string) (*compare.Side, error) {
 	return side, nil
 }
 
-// addToSide reads a run, which the user named, and adds it to a side.
-func (r *reading) addToSide(ctx context.Context, side *compare.Side, part string, run *query.Run) error {
+// add reads a run, which the user named, and adds it to a side.
+func (c *comparing) add(ctx context.Context, side *compare.Side, part string, run *query.Run) error {
 	one := &compare.Run{Name: part}
-	doc, err := r.read(ctx, run, &query.Query{}, func(w *window.Window) error {
+	doc, err := c.read(ctx, run, &query.Query{}, func(w *window.Window) error {
 		requests, err := w.Histogram()
 		if err == nil {
 			one.Add(w, requests)
@@ -218,11 +228,11 @@ func (r *reading) addToSide(ctx context.Context, side *compare.Side, part string
 }
 
 // logDoubts notes in what the runs of other differ from the baseline's first.
-func (r *reading) logDoubts(base, other *compare.Side) {
+func (c *comparing) logDoubts(base, other *compare.Side) {
 	first := base.Runs[0]
 	for _, one := range other.Runs {
 		if differ := compare.Doubt(first.Document, one.Document); differ != "" {
-			r.log.Info(fmt.Sprintf("note: comparing %s with %s is doubtful: %s", one.Name, first.Name, differ))
+			c.log.Info(fmt.Sprintf("note: comparing %s with %s is doubtful: %s", one.Name, first.Name, differ))
 		}
 	}
 }

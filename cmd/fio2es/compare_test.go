@@ -14,8 +14,8 @@ import (
 // TestCompareTruth: the values of both sides are those that raw completions give, within
 // a thousandth for the mean and percentiles' bins.
 func TestCompareTruth(t *testing.T) {
+	t.Parallel()
 	corpus := filepath.Join("..", "..", "testdata", "corpus")
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	var out, errs strings.Builder
 	args := []string{"compare", filepath.Join(corpus, "two-jobs-rw"), filepath.Join(corpus, "stalls"), "--format", "json", "--metrics", "iops,mean,p50,p99"}
 	if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {

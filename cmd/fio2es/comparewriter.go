@@ -72,22 +72,8 @@ func sideColumns(name string, of func(*compareRow) *compare.Side) []table.Column
 	}
 }
 
-// compareWriter writes the comparisons of two sides, one after the other.
-type compareWriter struct{ *table.Writer[*compareRow] }
-
-func newCompareWriter(w io.Writer, format string, confidence float64) *compareWriter {
-	return &compareWriter{table.NewNarrow(w, format, compareColumns(confidence), []string{"VERDICT"}, nil)}
-}
-
-// pair writes how other differs from base.
-func (c *compareWriter) pair(base, other *compare.Side, lines []compare.Line) error {
-	c.Begin(append(heading("base", base), heading("other", other)...)...)
-	for _, l := range lines {
-		if err := c.Write(&compareRow{base, other, l}); err != nil {
-			return err
-		}
-	}
-	return c.End()
+func newCompareTable(w io.Writer, format string, confidence float64) *table.Writer[*compareRow] {
+	return table.NewNarrow(w, format, compareColumns(confidence), []string{"VERDICT"}, nil)
 }
 
 // heading names a side's runs, a line each.

@@ -16,26 +16,26 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// dryRun lists what ingest would do. It reads reports, and logs only of runs that have none.
-func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipeline.Archive, runs []*cbt.Run) error {
+// plan prints what ingest would do. It reads reports, and logs only of runs that have none.
+func (e *env) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.Archive, runs []*cbt.Run) error {
 	var store history.Store
-	if a.historyExists() {
-		s, closeStore, err := a.openHistory(ctx)
+	if e.historyExists() {
+		s, closeStore, err := e.openHistory(ctx)
 		if err != nil {
 			return err
 		}
 		defer closeStore()
 		store = s
 	} else {
-		a.log.Info(fmt.Sprintf("note: there is no history at %s yet: ingest creates it", shortHome(a.cfg.History)))
+		e.log.Info(fmt.Sprintf("note: there is no history at %s yet: ingest creates it", shortHome(e.cfg.History)))
 	}
-	t := table.NewNarrow(a.stdout, table.Text, foundColumns, []string{"PATH", "HISTORY"}, []string{"OTHER LOGS", "SIZE", "REPORTS"})
+	t := table.NewNarrow(e.stdout, table.Text, foundColumns, []string{"PATH", "HISTORY"}, []string{"OTHER LOGS", "SIZE", "REPORTS"})
 	for _, r := range runs {
-		id, have, err := a.inHistory(ctx, opt, store, r)
-		if err != nil {
+		found := &foundRun{Run: r, opt: opt}
+		if err := found.lookUp(ctx, store); err != nil {
 			return err
 		}
-		if err := t.Write(&foundRun{r, opt, id, have}); err != nil {
+		if err := t.Write(found); err != nil {
 			return err
 		}
 	}
@@ -44,47 +44,44 @@ func (a *app) dryRun(ctx context.Context, opt pipeline.Options, archive *pipelin
 	}
 	leftOut := len(archive.Problems) > 0
 	for _, r := range runs {
-		lost, err := a.printPlan(ctx, opt, r)
+		lost, err := e.printPlan(ctx, opt, r)
 		if err != nil {
 			return err
 		}
 		leftOut = leftOut || lost
 	}
 	for _, s := range archive.Skipped {
-		term.Line(a.stdout, "skipped: %s: %s", s.Path, s.Reason)
+		term.Line(e.stdout, "skipped: %s: %s", s.Path, s.Reason)
 	}
 	for _, l := range archive.Left {
-		term.Line(a.stdout, "no run: %s: %s", l.File.Name(), l.Reason+andMore(l.More))
+		term.Line(e.stdout, "no run: %s: %s", l.File.Name(), l.Reason+andMore(l.More))
 	}
 	if n := len(archive.Runs) - len(runs); n > 0 {
-		fmt.Fprintf(a.stdout, "not picked: %s\n", unit.Plural(n, "run"))
+		fmt.Fprintf(e.stdout, "not picked: %s\n", unit.Plural(n, "run"))
 	}
-	if leftOut {
-		return errLeftOut
-	}
-	return nil
+	return leftOutIf(nil, leftOut)
 }
 
 // printPlan prints what a run would be read from and when its jobs ran, and reports
 // whether something would be left out.
-func (a *app) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (leftOut bool, err error) {
+func (e *env) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (leftOut bool, err error) {
 	p, err := pipeline.MakePlan(ctx, r, opt)
 	if err != nil {
 		return false, err
 	}
-	fmt.Fprintf(a.stdout, "\n%s", term.Clean(opt.ArchiveOf(r)+":"+r.Path))
+	fmt.Fprintf(e.stdout, "\n%s", term.Clean(opt.ArchiveOf(r)+":"+r.Path))
 	if !p.Start.IsZero() {
-		fmt.Fprintf(a.stdout, ": from %s by %s, ±%s; windows of %s", p.Start.UTC().Format("2006-01-02 15:04:05.000"), p.Clock,
+		fmt.Fprintf(e.stdout, ": from %s by %s, ±%s; windows of %s", p.Start.UTC().Format("2006-01-02 15:04:05.000"), p.Clock,
 			unit.Elapsed(p.Error), unit.Elapsed(p.Window))
 	}
-	fmt.Fprintln(a.stdout)
+	fmt.Fprintln(e.stdout)
 	for _, text := range []string{p.Placed, p.NoWindows} {
 		if text != "" {
-			fmt.Fprintln(a.stdout, text)
+			fmt.Fprintln(e.stdout, text)
 		}
 	}
-	(&pipeline.Result{Skipped: p.Skipped, Notes: p.Notes}).Log(a.log)
-	t := table.NewNarrow(a.stdout, table.Text, jobColumns(p.Start), []string{"REPORT", "FILE", "SECTION", "HOST"}, []string{"REPORT", "BY", "±"})
+	(&pipeline.Result{Skipped: p.Skipped, Notes: p.Notes}).Log(e.log)
+	t := table.NewNarrow(e.stdout, table.Text, jobColumns(p.Start), []string{"REPORT", "FILE", "SECTION", "HOST"}, []string{"REPORT", "BY", "±"})
 	for i := range p.Jobs {
 		if err := t.Write(&p.Jobs[i]); err != nil {
 			return false, err
@@ -97,10 +94,44 @@ func (a *app) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (
 type foundRun struct {
 	*cbt.Run
 	opt      pipeline.Options
-	id, have string
+	id, have string // the beginning of the id, and a text
 }
 
-func (r *foundRun) size() (sum int64) {
+// lookUp looks the run up in the history, which is nil where there is none yet.
+func (r *foundRun) lookUp(ctx context.Context, store history.Store) error {
+	r.id, r.have = "-", "new"
+	if store == nil {
+		return nil
+	}
+	e, err := pipeline.Look(ctx, r.Run, r.opt)
+	if err != nil {
+		return err
+	}
+	found, err := ingest.Find(ctx, store, e)
+	if err != nil || found.Have == nil {
+		return err
+	}
+	have := &found.Have.Run
+	r.id, r.have = facts.ShortID(have.ID), "there"
+	if have.Archive != e.Run.Archive || have.Path != r.Path {
+		r.have += " as " + have.Archive + ":" + have.Name
+	}
+	r.have += ", began " + facts.Started(found.Have)
+	return nil
+}
+
+// basis is what documents will be made of, by the names of the files.
+func (r *foundRun) basis() string {
+	switch {
+	case len(r.Logs) > 0 && !(r.opt.Source == pipeline.SourceRaw && len(r.Others) > 0):
+		return "histograms"
+	case len(r.Others) > 0:
+		return "completions or averages"
+	}
+	return "reports"
+}
+
+func size(r *cbt.Run) (sum int64) {
 	for _, f := range r.Files() {
 		sum += max(f.Size, 0)
 	}
@@ -114,8 +145,8 @@ var foundColumns = []table.Column[*foundRun]{
 	{Heading: ">HIST LOGS", Text: func(r *foundRun) string { return strconv.Itoa(len(r.Logs)) }},
 	{Heading: ">OTHER LOGS", Text: func(r *foundRun) string { return strconv.Itoa(len(r.Others)) }},
 	{Heading: ">REPORTS", Text: func(r *foundRun) string { return strconv.Itoa(len(r.Reports)) }},
-	{Heading: ">SIZE", Text: func(r *foundRun) string { return unit.Bytes(r.size()) }},
-	{Heading: "FROM", Text: func(r *foundRun) string { return basis(r.opt, r.Run) }},
+	{Heading: ">SIZE", Text: func(r *foundRun) string { return unit.Bytes(size(r.Run)) }},
+	{Heading: "FROM", Text: (*foundRun).basis},
 	{Heading: "HISTORY", Text: func(r *foundRun) string { return r.have }},
 }
 
@@ -145,36 +176,4 @@ func jobColumns(start time.Time) []table.Column[*pipeline.PlanJob] {
 		{Heading: "FILE", Text: func(j *pipeline.PlanJob) string { return j.File }},
 		{Heading: "REPORT", Text: func(j *pipeline.PlanJob) string { return j.Report }},
 	}
-}
-
-// basis is what documents will be made of, by the names of the files.
-func basis(opt pipeline.Options, r *cbt.Run) string {
-	switch {
-	case len(r.Logs) > 0 && !(opt.Source == pipeline.SourceRaw && len(r.Others) > 0):
-		return "histograms"
-	case len(r.Others) > 0:
-		return "completions or averages"
-	}
-	return "reports"
-}
-
-// inHistory is what the history has of a run: the beginning of its id, and a text.
-func (a *app) inHistory(ctx context.Context, opt pipeline.Options, store history.Store, r *cbt.Run) (id, words string, err error) {
-	if store == nil {
-		return "-", "new", nil
-	}
-	e, err := pipeline.Look(ctx, r, opt)
-	if err != nil {
-		return "", "", err
-	}
-	found, err := ingest.Find(ctx, store, e)
-	have := found.Have
-	if err != nil || have == nil {
-		return "-", "new", err
-	}
-	words = "there"
-	if have.Run.Archive != e.Run.Archive || have.Run.Path != r.Path {
-		words = "there as " + have.Run.Archive + ":" + have.Run.Name
-	}
-	return facts.ShortID(have.Run.ID), words + ", began " + facts.Started(have), nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -18,15 +17,16 @@ import (
 // exportFormats are the values of --as.
 var exportFormats = []string{"hdrlog", "openmetrics", "csv", table.CSVExact, "json"}
 
-// exportOptions is which format is written, and how.
-type exportOptions struct {
+// exporting is an export: which windows are written, in which format, and how.
+type exporting struct {
+	query.Query
 	as      string
 	windows bool // points over time in OpenMetrics
 	buckets export.Buckets
 }
 
-func (a *app) exportCommand() *cobra.Command {
-	q, how := &query.Query{}, &exportOptions{}
+func exportCommand(e *env) *cobra.Command {
+	x := &exporting{}
 	output, buckets := "", "1-2-5"
 	cmd := &cobra.Command{
 		Use:   "export X... --as FORMAT",
@@ -54,109 +54,110 @@ the source of each format, and what it loses.`,
   fio2es export results/ --as csv --levels host --from 09:12 --to 09:46`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := how.parse(buckets, cmd.Flags().Changed("buckets"))
+			err := x.parse(buckets, cmd.Flags().Changed("buckets"))
 			if err == nil {
-				err = q.Check()
+				err = x.Check()
 			}
 			if err == nil && cmd.Flags().Changed("levels") {
-				q.Levels, err = parseLevel(a.cfg.Levels, q.Level())
+				err = x.setLevels(strings.Join(e.cfg.Levels, ","), e.options().Levels)
 			}
 			if err != nil {
 				return err
 			}
-			r := &reading{app: a}
-			if output == "" || output == "-" {
-				_, err := r.export(cmd.Context(), args, q, how, a.stdout)
-				return r.end(err)
-			}
-			return r.end(replaceFile(output, func(w io.Writer) (bool, error) { return r.export(cmd.Context(), args, q, how, w) }))
+			x.Totals = x.as == "openmetrics" && !x.windows && x.WantsAll() && x.Level() == mapping.Cluster
+			return e.writeOutput(output, func(w io.Writer) error { return x.export(cmd.Context(), newReading(e), args, w) })
 		},
 	}
-	addReadingFlags(cmd.Flags())
-	addLevelsFlag(cmd.Flags())
-	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
+	addReadingFlags(fl)
+	addLevelsFlag(fl)
+	addClusterFlags(fl)
 	levels := fl.Lookup("levels")
 	levels.Usage, levels.DefValue = "series of the cluster, or of each host or job (default: follows from --host and --job)", "[]"
-	fl.StringVar(&how.as, "as", "", "hdrlog, openmetrics, csv, csv-exact or json")
-	addQueryFlags(fl, q)
+	fl.StringVar(&x.as, "as", "", "hdrlog, openmetrics, csv, csv-exact or json")
+	addQueryFlags(fl, &x.Query)
 	fl.StringVarP(&output, "output", "o", "", "write to this file; - is stdout")
-	fl.BoolVar(&how.windows, "windows", false, "openmetrics: a point for each window")
+	fl.BoolVar(&x.windows, "windows", false, "openmetrics: a point for each window")
 	fl.StringVar(&buckets, "buckets", buckets, "openmetrics: the steps from 1us to 10s; all, every bin; or latencies, such as 100us,1ms,10ms")
 	return cmd
 }
 
 // parse checks the options; buckets is what was written, if it was.
-func (how *exportOptions) parse(buckets string, written bool) error {
+func (x *exporting) parse(buckets string, written bool) error {
 	switch {
-	case how.as == "":
+	case x.as == "":
 		return usagef("--as: want hdrlog, openmetrics, csv, csv-exact or json")
-	case !slices.Contains(exportFormats, how.as):
-		return usagef("--as %s: want hdrlog, openmetrics, csv, csv-exact or json", how.as)
-	case how.as != "openmetrics" && how.windows:
+	case !slices.Contains(exportFormats, x.as):
+		return usagef("--as %s: want hdrlog, openmetrics, csv, csv-exact or json", x.as)
+	case x.as != "openmetrics" && x.windows:
 		return usagef("--windows is for --as openmetrics: others have windows anyway")
-	case how.as != "openmetrics" && written:
+	case x.as != "openmetrics" && written:
 		return usagef("--buckets is for --as openmetrics: others have all bins")
 	}
 	var err error
-	if how.buckets, err = export.ParseBuckets(buckets); err != nil {
+	if x.buckets, err = export.ParseBuckets(buckets); err != nil {
 		return usagef("--buckets %w", err)
 	}
 	return nil
 }
 
-// parseLevel reads the one level that the user named; least is the one that --host and --job imply.
-func parseLevel(names []string, least mapping.Level) ([]mapping.Level, error) {
-	if len(names) != 1 {
-		return nil, usagef("--levels %s: want one of cluster, host, job: each has all requests", strings.Join(names, ","))
+// setLevels sets the one level that the user named.
+func (x *exporting) setLevels(names string, levels []mapping.Level) error {
+	if len(levels) != 1 {
+		return usagef("--levels %s: want one of cluster, host, job: each has all requests", names)
 	}
-	level, err := mapping.ParseLevel(names[0])
-	if err != nil {
-		return nil, usagef("--levels %s: want cluster, host or job", names[0])
+	if least := x.Level(); levels[0] < least {
+		return usagef("--levels %s: --host and --job choose among documents of level %s", names, least)
 	}
-	if level < least {
-		return nil, usagef("--levels %s: --host and --job choose among documents of level %s", level, least)
-	}
-	return []mapping.Level{level}, nil
+	x.Levels = levels
+	return nil
 }
 
 // writer makes what writes the format.
-func (how *exportOptions) writer(w io.Writer) export.Writer {
-	switch how.as {
+func (x *exporting) writer(w io.Writer) export.Writer {
+	switch x.as {
 	case "hdrlog":
 		return export.NewHDRLog(w)
 	case "openmetrics":
-		return export.NewOpenMetrics(w, export.OpenMetricsOptions{Windows: how.windows, Buckets: how.buckets})
+		return export.NewOpenMetrics(w, export.OpenMetricsOptions{Windows: x.windows, Buckets: x.buckets})
 	case "json":
 		return export.NewJSON(w)
 	}
-	return export.NewCSV(w, how.as == table.CSVExact)
+	return export.NewCSV(w, x.as == table.CSVExact)
 }
 
-// export writes all runs that args name to w. It reports whether that came to its end, also where
-// an error names the runs without matching windows.
-func (r *reading) export(ctx context.Context, args []string, q *query.Query, how *exportOptions, w io.Writer) (done bool, err error) {
-	q.Totals = how.as == "openmetrics" && !how.windows && q.WantsAll() && q.Level() == mapping.Cluster
-	out := &exportWriter{to: how.writer(w), query: q, how: how}
+// export writes all runs that args name to w.
+func (x *exporting) export(ctx context.Context, r *reading, args []string, w io.Writer) error {
 	parts := query.Group(args, query.IsPath)
-	if out.alike, err = r.runsAlike(ctx, parts); err != nil {
-		return false, err
+	alike, err := r.runsAlike(ctx, parts)
+	if err != nil {
+		return r.end(err)
 	}
-	for _, part := range parts {
-		err := r.runs(ctx, part, func(run *query.Run, many bool) error { return out.run(ctx, r, run, many) })
-		if err != nil {
-			return false, err
-		}
-	}
-	if out.runs > 0 {
-		if err := out.to.Close(); err != nil {
-			return false, err
-		}
-	}
-	if err := errors.Join(out.empty...); err != nil {
-		return out.runs > 0, err
-	}
-	return true, nil
+	to, runs := x.writer(w), 0
+	windows := export.NewOrdered(to, alike)
+	return r.answer(ctx, parts, &x.Query, answer{
+		begin: func(_ *query.Run, many bool) error {
+			if x.as == "hdrlog" && (many || len(parts) > 1) {
+				return usagef("%w, and these are several: name one run or folder", export.ErrOneRun)
+			}
+			return nil
+		},
+		window: windows.Add,
+		end: func(run *query.Run, doc *mapping.Run) error {
+			hasRequests, err := windows.End()
+			if !hasRequests {
+				return emptyError{run.NoMatch(doc)}
+			}
+			runs++
+			return err
+		},
+		flush: func() error {
+			if runs == 0 {
+				return nil
+			}
+			return to.Close()
+		},
+	})
 }
 
 // runsAlike are the ids of the runs in the history among the parts that have the same name and

@@ -1,14 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,10 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/fio2es/fio2es/internal/query"
-	"github.com/fio2es/fio2es/internal/window"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 // requestsOfCSV adds up counts by direction; all is of all directions.
@@ -45,6 +36,7 @@ func requestsOfCSV(t *testing.T, text string) map[string]int64 {
 // TestExportRequests: what is exported adds up to the requests that rank reports for the same
 // question, in each format, at each level.
 func TestExportRequests(t *testing.T) {
+	t.Parallel()
 	archive := filepath.Join("..", "..", "examples", "cbt-archive", "results", "00000000", "id-7c1f03ab")
 	corpus := func(name string) string { return filepath.Join("..", "..", "testdata", "corpus", name) }
 	for _, args := range [][]string{
@@ -122,6 +114,7 @@ func lastCounts(t *testing.T, text string) map[string]int64 {
 
 // TestExportBuckets: each bucket is what rank says of its bound, which bins do not blur.
 func TestExportBuckets(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"stalls", "coarseness"} {
 		path := filepath.Join("..", "..", "testdata", "corpus", name)
 		bucket := regexp.MustCompile(`_bucket\{.*direction="write",le="([^"+]*)"\} (\d+) `)
@@ -144,90 +137,5 @@ func TestExportBuckets(t *testing.T) {
 				t.Errorf("%s: within %s %s, but rank has %d (%d … %d)", name, within[i], want[within[i]], l.Served, l.AtLeast, l.AtMost)
 			}
 		}
-	}
-}
-
-// exportWindow is a document of a host with n requests of 1 ms.
-func exportWindow(elapsed, late int64, host, direction string, n int64) *mapping.Interval {
-	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
-	at := start.Add(time.Duration(elapsed+late) * time.Millisecond)
-	return &mapping.Interval{
-		Time: at, Level: mapping.Host, Window: mapping.Window{End: at.Add(time.Second), MS: 1000, ElapsedMS: elapsed},
-		Run: mapping.RunRef{ID: "1", Name: "r", Start: start}, Host: mapping.HostRef{Name: host}, Fio: mapping.FioRef{Direction: direction},
-		Latency: mapping.Latency{Layout: "fio3/0", Bins: mapping.Bins{Values: []float64{1003.519}, Counts: []int64{n}}},
-	}
-}
-
-// TestExportOrder: windows of one time come in the same order for any order of their
-// documents, and pieces of one document are one window again.
-func TestExportOrder(t *testing.T) {
-	const many = 3 * mapping.MaxCount
-	docs := []*mapping.Interval{
-		exportWindow(0, 0, "b", "read", 1), exportWindow(0, 0, "b", "write", 2), exportWindow(0, 3, "a", "read", 3), exportWindow(0, 0, "c", "trim", 4),
-	}
-	big := exportWindow(1000, 0, "a", "read", 1)
-	big.Latency.Bins = mapping.Bins{Values: []float64{1003.519, 1003.519, 1003.519}, Counts: []int64{mapping.MaxCount, mapping.MaxCount, mapping.MaxCount}}
-	parts := big.Split()
-	if len(parts) != 3 {
-		t.Fatalf("%d parts", len(parts))
-	}
-	text := func(docs []*mapping.Interval) string {
-		var out bytes.Buffer
-		how := &exportOptions{as: "csv"}
-		e := &exportWriter{to: how.writer(&out), query: &query.Query{Levels: []mapping.Level{mapping.Host}}, how: how}
-		for _, w := range window.RejoinAll(docs) {
-			if err := e.window(w); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := errors.Join(e.flush(), e.to.End(), e.to.Close()); err != nil {
-			t.Fatal(err)
-		}
-		return out.String()
-	}
-	got := text(append(slices.Clone(docs), parts...))
-	slices.Reverse(docs)
-	if other := text(append(docs, parts...)); other != got {
-		t.Errorf("%s\nand in another order\n%s", got, other)
-	}
-	var lines []string
-	for _, row := range strings.Split(strings.TrimSpace(got), "\n")[1:] {
-		f := strings.Split(row, ",")
-		lines = append(lines, strings.Join([]string{f[4], f[6], f[7], f[13]}, " "))
-	}
-	want := []string{"b read 0 1", "b write 0 2", "c trim 0 4", "a read 3 3", fmt.Sprint("a read 1000 ", many)}
-	if !slices.Equal(lines, want) {
-		t.Errorf("%q, want %q", lines, want)
-	}
-}
-
-// TestReplaceFile: the old file stays until the new one is complete.
-func TestReplaceFile(t *testing.T) {
-	dir := t.TempDir()
-	name, half, leftOut := filepath.Join(dir, "run.csv"), errors.New("half"), errors.New("left out")
-	for _, c := range []struct {
-		text  string
-		whole bool
-		err   error
-		want  string
-	}{
-		{"first", true, nil, "first"},
-		{"broken", false, half, "first"},
-		{"second", true, leftOut, "second"}, // and stderr says what is missing
-	} {
-		err := replaceFile(name, func(w io.Writer) (bool, error) {
-			io.WriteString(w, c.text)
-			return c.whole, c.err
-		})
-		got, _ := os.ReadFile(name)
-		if !errors.Is(err, c.err) || string(got) != c.want {
-			t.Errorf("%s: %v, then there is %q", c.text, err, got)
-		}
-	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
-		t.Errorf("%v, %v", entries, err)
-	}
-	if err := replaceFile(filepath.Join(dir, "none", "x"), nil); err == nil {
-		t.Error("no folder, no error")
 	}
 }

@@ -40,19 +40,55 @@ func addLevelsFlag(f *pflag.FlagSet) {
 	f.StringSlice("levels", config.Default().Levels, "aggregate per cluster, host or job")
 }
 
-// format is a command's --format: one of several.
-type format struct {
-	string
+// addQueryFlags adds the flags that choose windows.
+func addQueryFlags(f *pflag.FlagSet, q *query.Query) {
+	f.StringVar(&q.From, "from", "", "the first time: 09:12, 2026-01-31T09:12:00Z or +90s")
+	f.StringVar(&q.To, "to", "", "the time after the last")
+	f.StringSliceVar(&q.Directions, "direction", nil, "only read, write or trim")
+	f.StringSliceVar(&q.Hosts, "host", nil, "only these hosts")
+	f.StringSliceVar(&q.Jobs, "job", nil, "only these jobs: documents of jobs must be there (--levels job at ingest)")
+}
+
+// addClusterFlags adds the settings of the connection to the cluster. Secrets come from the
+// environment or from files.
+func addClusterFlags(f *pflag.FlagSet) {
+	f.StringSlice("elasticsearch", nil, "URL of the cluster with the history, in place of the embedded history (repeatable)")
+	f.String("ca", "", "PEM file of certificate authorities to trust for https")
+	f.String("fingerprint", "", "SHA-256 fingerprint of a certificate to trust for https")
+	f.String("prefix", "fio", "index name prefix")
+	es := config.Default().Elasticsearch
+	f.Duration("request-timeout", es.RequestTimeout, "longest time to wait for the answer to one request, of Kibana too")
+	f.Duration("give-up-after", es.GiveUpAfter, "longest time to wait while nothing succeeds, because the server is away, too busy, or its disks are full; 0s: fail at once")
+}
+
+// addKibanaFlags adds the settings of the connection to Kibana.
+func addKibanaFlags(f *pflag.FlagSet) {
+	f.String("kibana", "", "URL of the Kibana to import the dashboards into, with its base path if it has one")
+	f.String("kibana-space", "", "identifier of the space in Kibana (default the default one)")
+	f.String("kibana-ca", "", "PEM file of the authorities to trust for Kibana's https")
+}
+
+// tableUsage is the help of --format where a table has all its formats.
+const tableUsage = "table, csv, markdown, or json: an object a line"
+
+// addChoice adds a flag of one of several words. Its value is that of to until it is given.
+func addChoice(f *pflag.FlagSet, to *string, name, usage string, among []string) {
+	f.Var(&choice{to, among}, name, usage)
+}
+
+// choice is one of several words.
+type choice struct {
+	value *string
 	among []string
 }
 
-func (f *format) String() string { return f.string }
-func (f *format) Type() string   { return strings.Join(f.among, "|") }
-func (f *format) Set(s string) error {
-	if !slices.Contains(f.among, s) {
-		last := len(f.among) - 1
-		return usagef("%q is not %s or %s", s, strings.Join(f.among[:last], ", "), f.among[last])
+func (c *choice) String() string { return *c.value }
+func (c *choice) Type() string   { return strings.Join(c.among, "|") }
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.among, s) {
+		last := len(c.among) - 1
+		return usagef("%q is not %s or %s", s, strings.Join(c.among[:last], ", "), c.among[last])
 	}
-	f.string = s
+	*c.value = s
 	return nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"slices"
 	"time"
@@ -15,9 +14,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-func (a *app) followCommand() *cobra.Command {
-	how := followFlags{}
-	f := &format{table.Text, []string{table.Text, table.CSV, table.CSVExact, table.JSON}}
+func followCommand(e *env) *cobra.Command {
+	opt, pick, format := follow.Options{}, query.Pick{}, table.Text
 	cmd := &cobra.Command{
 		Use:   "follow PATH...",
 		Short: "Store runs while fio runs",
@@ -44,104 +42,66 @@ was read is stored, and the exit code is 0.`,
   fio2es follow --rule 'p99 <= 20ms' --rule 'write.iops >= 5k' .
   fio2es follow --idle 10m --format json . | jq .p99_us`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			how.format = f.string
-			how.rules = "sla:"
-			if cmd.Flags().Changed("rule") {
-				how.rules = "--rule"
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			opt.Paths, opt.Window = args, newFollowWriter(e.stdout, format).window
+			opt.Ingest = ingest.Options{Pipeline: e.options(), Log: e.log}
+			if err := checkFollow(&opt); err != nil {
+				return err
 			}
-			return a.follow(cmd.Context(), args, how)
+			if opt.Wanted, err = pick.Compile(); err != nil {
+				return err
+			}
+			if opt.Rules, err = e.rules(); err != nil {
+				return err
+			}
+			if len(opt.Rules) > 0 && !slices.Contains(opt.Ingest.Pipeline.Levels, mapping.Cluster) {
+				return usagef("--levels: rules are checked against documents of level cluster: add it")
+			}
+			to, closeStore, err := e.openTarget(cmd.Context())
+			if err != nil {
+				return err
+			}
+			result, err := follow.Follow(cmd.Context(), to, opt)
+			leftOut, err := closed(closeStore, err)
+			if err == nil && result.Broken {
+				return errMet
+			}
+			return leftOutIf(err, leftOut || result.LeftOut)
 		},
 	}
-	addReadingFlags(cmd.Flags())
-	addLevelsFlag(cmd.Flags())
-	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
-	fl.DurationVar(&how.every, "every", 5*time.Second, "time between two looks for files, and between two updates of a live run")
-	fl.DurationVar(&how.quiet, "quiet", 10*time.Second, "a run is over when its files have not changed for so long")
-	fl.DurationVar(&how.idle, "idle", 0, "end when nothing has changed for so long (default: run until interrupted)")
-	addPickFlags(fl, &how.pick)
+	addReadingFlags(fl)
+	addLevelsFlag(fl)
+	addClusterFlags(fl)
+	fl.DurationVar(&opt.Every, "every", 5*time.Second, "time between two looks for files, and between two updates of a live run")
+	fl.DurationVar(&opt.Quiet, "quiet", 10*time.Second, "a run is over when its files have not changed for so long")
+	fl.DurationVar(&opt.Idle, "idle", 0, "end when nothing has changed for so long (default: run until interrupted)")
+	addPickFlags(fl, &pick)
 	fl.StringArray("rule", nil, "a rule, such as 'p99 <= 10ms' (repeatable)")
-	fl.Var(f, "format", "of the windows: table, csv, or json (an object per line)")
+	addChoice(fl, &format, "format", "of the windows: table, csv, or json (an object per line)", []string{table.Text, table.CSV, table.CSVExact, table.JSON})
 	return cmd
-}
-
-// followFlags are the flags of follow that are not settings.
-type followFlags struct {
-	every, quiet, idle time.Duration
-	pick               query.Pick
-	format             string
-	rules              string // where they come from
 }
 
 // leastEvery is the shortest time between two looks.
 const leastEvery = 100 * time.Millisecond
 
-func (how *followFlags) check() error {
+// checkFollow is an error if times contradict one another, or a path can be read only once.
+func checkFollow(opt *follow.Options) error {
 	switch {
-	case how.every < leastEvery:
-		return usagef("--every %v: want at least %v", how.every, leastEvery)
-	case how.quiet < how.every:
-		return usagef("--quiet %v: want at least --every, %v", how.quiet, how.every)
-	case how.idle < 0 || how.idle > 0 && how.idle < how.quiet:
-		return usagef("--idle %v: want at least --quiet, %v", how.idle, how.quiet)
+	case opt.Every < leastEvery:
+		return usagef("--every %v: want at least %v", opt.Every, leastEvery)
+	case opt.Quiet < opt.Every:
+		return usagef("--quiet %v: want at least --every, %v", opt.Quiet, opt.Every)
+	case opt.Idle < 0 || opt.Idle > 0 && opt.Idle < opt.Quiet:
+		return usagef("--idle %v: want at least --quiet, %v", opt.Idle, opt.Quiet)
 	}
-	return nil
-}
-
-// canFollow is an error if a path can be read only once.
-func canFollow(paths []string) error {
-	for _, path := range paths {
+	for _, path := range opt.Paths {
 		if path == "-" {
 			return usagef("-: stdin can be read only once: name a folder")
 		}
 		if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 			return usagef("%s: a pipe or device can be read only once: name a folder or a file", path)
 		}
-	}
-	return nil
-}
-
-func (a *app) follow(ctx context.Context, paths []string, how followFlags) error {
-	if err := how.check(); err != nil {
-		return err
-	}
-	if err := canFollow(paths); err != nil {
-		return err
-	}
-	opt, err := a.cfg.Options()
-	if err != nil {
-		return usageError{err}
-	}
-	options := follow.Options{
-		Ingest: ingest.Options{Pipeline: opt, Log: a.log}, Paths: paths,
-		Every: how.every, Quiet: how.quiet, Idle: how.idle,
-		Window: newFollowWriter(a.stdout, how.format).window,
-	}
-	if options.Wanted, err = how.pick.Compile(); err != nil {
-		return err
-	}
-	if len(a.cfg.SLA) > 0 {
-		if options.Rules, err = parseRules(how.rules, a.cfg.SLA); err != nil {
-			return err
-		}
-		if !slices.Contains(opt.Levels, mapping.Cluster) {
-			return usagef("--levels: rules are checked against documents of level cluster: add it")
-		}
-	}
-	to, closeStore, err := a.openTarget(ctx)
-	if err != nil {
-		return err
-	}
-	result, err := follow.Follow(ctx, to, options)
-	leftOut, err := closed(closeStore, err)
-	switch {
-	case err != nil:
-		return err
-	case result.Broken:
-		return errMet
-	case leftOut || result.LeftOut:
-		return errLeftOut
 	}
 	return nil
 }

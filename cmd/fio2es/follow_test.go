@@ -48,6 +48,7 @@ func appendTo(t *testing.T, file string, text []byte) {
 // TestFollow: follow prints the windows of a live run as percentiles does when it is over, stores the
 // run, and fails if the run broke a rule.
 func TestFollow(t *testing.T) {
+	t.Parallel()
 	settings, dir := ownHistory(t), t.TempDir()
 	file := filepath.Join(dir, "out.json")
 	synctest.Test(t, func(t *testing.T) {

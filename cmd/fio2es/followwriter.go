@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
@@ -12,14 +13,14 @@ import (
 // followWriter writes windows of live runs as they come.
 type followWriter struct {
 	w       io.Writer
-	lines   *percentileWriter // csv and json
+	lines   *percentiles // csv and json
 	started bool
 }
 
 func newFollowWriter(w io.Writer, format string) *followWriter {
 	f := &followWriter{w: w}
-	if format != "table" {
-		f.lines = newPercentileWriter(w, format, "")
+	if format != table.Text {
+		f.lines = newPercentiles(w, format, "")
 	}
 	return f
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // generateCommand makes logs to measure with. It is hidden: users have real ones.
-func (a *app) generateCommand() *cobra.Command {
+func generateCommand(e *env) *cobra.Command {
 	o := fiotest.GenerateOptions{}
 	cmd := &cobra.Command{
 		Use: "generate logs|archive DIR", Short: "Make synthetic logs, for measuring", Hidden: true,
@@ -23,7 +23,7 @@ func (a *app) generateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.stdout, "%d files, %d logs, %s in %s\n", s.Files, s.Logs, unit.Bytes(s.Bytes), unit.Elapsed(time.Since(began)))
+			_, err = fmt.Fprintf(e.stdout, "%d files, %d logs, %s in %s\n", s.Files, s.Logs, unit.Bytes(s.Bytes), unit.Elapsed(time.Since(began)))
 			return err
 		},
 	}

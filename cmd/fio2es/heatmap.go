@@ -1,18 +1,15 @@
 package main
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/term"
 )
 
 // heatmapOptions is how a map is drawn, and where to.
@@ -20,7 +17,7 @@ type heatmapOptions struct {
 	format  string // table, csv, json or svg
 	output  string // a file for the SVG; empty and - are stdout
 	columns int    // at most; 0 is as many as suit
-	lines   int    // of a table, at most
+	lines   int    // of a table
 	colour  bool
 }
 
@@ -33,9 +30,8 @@ const (
 	plainLines = 24
 )
 
-func (a *app) heatmapCommand() *cobra.Command {
-	how := &heatmapOptions{}
-	f, q := &format{table.Text, []string{table.Text, "svg", table.CSV, table.CSVExact, table.JSON}}, &query.Query{}
+func heatmapCommand(e *env) *cobra.Command {
+	how, q := heatmapOptions{format: table.Text}, &query.Query{}
 	cmd := &cobra.Command{
 		Use:   "heatmap X...",
 		Short: "Requests by time and latency, as a heat map",
@@ -59,27 +55,23 @@ that has requests.`,
   fio2es heatmap results/ --direction write --host client01 --format csv`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cmp.Or(q.Check(), onlyPaths(args)); err != nil {
+			if err := q.Check(); err != nil {
 				return err
 			}
-			how.format = f.string
 			if err := how.check(cmd.Flags().Changed("format"), cmd.Flags().Changed("columns")); err != nil {
 				return err
 			}
-			a.fit(how)
-			to := a.stdout
-			if how.colour { // the map contains escapes for colours, and its title is cleaned
-				to = a.screen
-			}
-			r := &reading{app: a}
-			return r.end(r.heatmap(cmd.Context(), args, newHeatmapWriter(to, how, q)))
+			h := newHeatmap(e, how, q)
+			a := answer{begin: h.begin, window: h.window, end: h.end, flush: h.flush}
+			return newReading(e).answer(cmd.Context(), [][]string{args}, q, a)
 		},
 	}
-	addReadingFlags(cmd.Flags())
-	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
+	addReadingFlags(fl)
+	addClusterFlags(fl)
 	addQueryFlags(fl, q)
-	fl.Var(f, "format", "table, svg, csv, or json: an object a line")
+	addChoice(fl, &how.format, "format", "table, svg, csv, or json: an object a line",
+		[]string{table.Text, "svg", table.CSV, table.CSVExact, table.JSON})
 	fl.StringVarP(&how.output, "output", "o", "", "draw SVG into this file; - is stdout")
 	fl.IntVar(&how.columns, "columns", 0, "of the map, at most (default: as many as fit the terminal, else 240)")
 	return cmd
@@ -103,12 +95,15 @@ func (how *heatmapOptions) check(format, columns bool) error {
 	return nil
 }
 
-// fit fits a table to the terminal, and decides on colours.
-func (a *app) fit(how *heatmapOptions) {
+// heatmapAround is how many lines a table has beside its cells, with the next prompt.
+const heatmapAround = 5
+
+// fit fits a table to the terminal, which is nil where there is none, and decides on colours.
+func (how *heatmapOptions) fit(screen *term.Screen) {
 	width, height := plainWidth, plainLines
-	if a.screen != nil {
-		how.colour = how.format == "table" && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-		if w, h, err := term.GetSize(int(a.screen.Fd())); err == nil && w > 0 {
+	if screen != nil {
+		how.colour = how.format == table.Text && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		if w, h := screen.Size(); w > 0 {
 			width, height = w, h-heatmapAround
 		}
 	}
@@ -117,38 +112,7 @@ func (a *app) fit(how *heatmapOptions) {
 		return
 	}
 	how.columns = svgColumns
-	if how.format == "table" {
+	if how.format == table.Text {
 		how.columns = max(width-heatmap.MarginWidth, 10)
 	}
-}
-
-// heatmapAround is how many lines a table has beside its cells, with the next prompt.
-const heatmapAround = 5
-
-// heatmap draws the runs that args name.
-func (r *reading) heatmap(ctx context.Context, args []string, h *heatmapWriter) error {
-	var empty []error // runs without matching windows
-	err := r.runs(ctx, args, func(run *query.Run, many bool) error {
-		if many && h.how.format == "svg" {
-			return usagef("an SVG file has one map, and these are several runs: name one run or folder")
-		}
-		h.begin(run.Name)
-		doc, err := r.read(ctx, run, h.query, h.window)
-		if err != nil || doc == nil {
-			return err
-		}
-		m := h.windows.Map()
-		if m.Total == 0 {
-			empty = append(empty, run.NoMatch(doc))
-			return nil
-		}
-		return h.draw(m, &doc.Run)
-	})
-	if err != nil {
-		return err
-	}
-	if h.cells != nil {
-		empty = append(empty, h.cells.Flush())
-	}
-	return errors.Join(empty...)
 }

@@ -10,7 +10,6 @@ import (
 // heatmapOf runs the command and decodes its lines.
 func heatmapOf(t *testing.T, args ...string) []heatmapLine {
 	t.Helper()
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	var out, errs strings.Builder
 	if code := run(t.Context(), append([]string{"heatmap", "--format", "json"}, args...), strings.NewReader(""), &out, &errs); code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs.String())
@@ -30,6 +29,7 @@ func heatmapOf(t *testing.T, args ...string) []heatmapLine {
 // windows, and those below a band as many as are within its bound, but for the bin there;
 // in however few columns.
 func TestHeatmapTotals(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		run  string
 		args []string

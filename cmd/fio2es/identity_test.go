@@ -171,12 +171,6 @@ func TestMovedArchives(t *testing.T) {
 	if got, want := stored(t, db), stored(t, once); got.runs() != want.runs() || len(got) != len(want) {
 		t.Errorf("%d runs and %d documents, want %d and %d", got.runs(), len(got), want.runs(), len(want))
 	}
-	for i, path := range paths {
-		again := call(t, nil, "ingest", allLevels, "--history", db, path)
-		if again.code != 0 || !strings.Contains(again.stderr, "0 documents") {
-			t.Errorf("%d: %s", i, again.stderr)
-		}
-	}
 }
 
 // ids are the runs in a table of runs as CSV, each once.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,9 +21,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-func (a *app) ingestCommand() *cobra.Command {
-	f := &format{table.Text, runFormats}
-	how := ingestFlags{}
+func ingestCommand(e *env) *cobra.Command {
+	how := ingesting{env: e, format: table.Text}
 	cmd := &cobra.Command{
 		Use:   "ingest PATH...",
 		Short: "Store the runs found in archives, folders and logs",
@@ -53,140 +51,105 @@ stdout) and not to the history, as NDJSON for the _bulk request of Elasticsearch
   fio2es ingest --output - results/ | curl -H 'Content-Type: application/x-ndjson' --data-binary @- localhost:9200/_bulk`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			how.format = f.string
 			if how.dryRun && how.format != table.Text {
 				return usagef("--format %s: --dry-run prints tables for people only: leave out --format", how.format)
 			}
-			return a.ingest(cmd.Context(), args, how)
+			return how.ingest(cmd.Context(), args)
 		},
 	}
-	addReadingFlags(cmd.Flags())
-	addLevelsFlag(cmd.Flags())
-	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
+	addReadingFlags(fl)
+	addLevelsFlag(fl)
+	addClusterFlags(fl)
 	fl.StringVar(&how.output, "output", "", "write NDJSON to this file, or - for stdout, and not to the history")
 	fl.BoolVar(&how.force, "force", false, "store unchanged runs again, and replace runs of which the history has more files")
 	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be stored, what would not, and why")
 	addPickFlags(fl, &how.pick)
 	fl.StringVar(&how.pick.Shard, "shard", "", "I/N: the I-th of N parts of the runs, to share them among machines")
-	fl.Var(f, "format", "of the list of runs: table, csv, markdown, json (an object per line), or document (a run document per line)")
+	addChoice(fl, &how.format, "format", "of the list of runs: table, csv, markdown, json (an object per line), or document (a run document per line)", runFormats)
 	return cmd
 }
 
-// ingestFlags are the flags of ingest that are not settings.
-type ingestFlags struct {
-	output        string
+// ingesting is one ingest.
+type ingesting struct {
+	*env
+	output        string // a file; empty: the history
 	force, dryRun bool
 	pick          query.Pick
 	format        string
 }
 
-func (a *app) ingest(ctx context.Context, paths []string, how ingestFlags) error {
-	opt, err := a.cfg.Options()
-	if err != nil {
-		return usageError{err}
-	}
-	opt.Force = how.force
-	wanted, err := how.pick.Compile()
+func (g *ingesting) ingest(ctx context.Context, paths []string) error {
+	opt := g.options()
+	opt.Force = g.force
+	wanted, err := g.pick.Compile()
 	if err != nil {
 		return err
 	}
-	archive, err := pipeline.Open(ctx, paths, a.stdin, func(p source.Progress) {
-		a.progress.Show("looking: %s files, %s", unit.Count(int64(p.Files)), unit.Bytes(p.Bytes))
+	archive, err := pipeline.Open(ctx, paths, g.stdin, func(p source.Progress) {
+		g.progress.Show("looking: %s files, %s", unit.Count(int64(p.Files)), unit.Bytes(p.Bytes))
 	})
 	if err != nil {
 		return err
 	}
 	archive.Until(ctx)
 	defer archive.Close()
-	a.progress.Clear()
+	g.progress.Clear()
 	if err := archive.CheckHosts(opt.Offsets); err != nil && len(archive.Runs) > 0 {
-		return usageError{err}
+		return usageError{Err: err}
 	}
-	leftOut := a.logProblems(archive)
+	leftOut := g.logProblems(archive)
 	if len(archive.Runs) == 0 {
-		return fmt.Errorf("no fio logs (such as *_clat_hist.*.log) or reports under %s", strings.Join(paths, ", "))
+		return pipeline.NoRuns(paths)
 	}
 	runs := slices.DeleteFunc(slices.Clone(archive.Runs), func(r *cbt.Run) bool { return !wanted(opt.ArchiveOf(r), r.Path) })
-	if how.dryRun {
-		return a.dryRun(ctx, opt, archive, runs)
+	if g.dryRun {
+		return g.plan(ctx, opt, archive, runs)
 	}
 	began := time.Now()
-	options := ingest.Options{Pipeline: opt, Log: a.log, Progress: newBar(a.progress, runs).show}
-	var result ingest.Result
-	if how.output == "" {
-		result, err = a.ingestIntoHistory(ctx, runs, options)
-	} else {
-		err = a.writeOutput(how.output, func(w io.Writer) (err error) {
-			result, err = ingest.Runs(ctx, ingest.Target{Sink: ndjson.New(w, a.cfg.Prefix)}, runs, options)
-			return err
-		})
-	}
+	result, err := g.store(ctx, runs, ingest.Options{Pipeline: opt, Log: g.log, Progress: newBar(g.progress, runs).show})
 	if err != nil {
 		return err
 	}
-	a.progress.Clear()
-	to := a.stdout
-	if how.output != "" {
-		to = a.stderr
+	g.progress.Clear()
+	to := g.stdout
+	if g.output != "" {
+		to = g.stderr
 	}
-	if err := writeRuns(to, result.Runs(), how.format); err != nil {
+	if err := writeRuns(to, result.Runs(), g.format); err != nil {
 		return err
 	}
-	if how.format == table.Text {
-		a.printIngested(&result, time.Since(began), how.output == "")
+	if g.format == table.Text {
+		g.printSums(&result, time.Since(began))
 	}
-	if leftOut || result.LeftOut {
-		return errLeftOut
-	}
-	return nil
+	return leftOutIf(nil, leftOut || result.LeftOut)
 }
 
-// ingestIntoHistory stores runs in the history that the settings name.
-func (a *app) ingestIntoHistory(ctx context.Context, runs []*cbt.Run, options ingest.Options) (ingest.Result, error) {
-	to, closeStore, err := a.openTarget(ctx)
-	if err != nil {
-		return ingest.Result{}, err
+// store stores runs in the history that the settings name, or in a file.
+func (g *ingesting) store(ctx context.Context, runs []*cbt.Run, options ingest.Options) (result ingest.Result, err error) {
+	if g.output != "" {
+		err = g.writeOutput(g.output, func(w io.Writer) (err error) {
+			result, err = ingest.Runs(ctx, ingest.Target{Sink: ndjson.New(w, g.cfg.Prefix)}, runs, options)
+			return err
+		})
+		return result, err
 	}
-	result, err := ingest.Runs(ctx, to, runs, options)
+	to, closeStore, err := g.openTarget(ctx)
+	if err != nil {
+		return result, err
+	}
+	result, err = ingest.Runs(ctx, to, runs, options)
 	leftOut, err := closed(closeStore, err)
 	result.LeftOut = result.LeftOut || leftOut
 	if errors.Is(err, context.Canceled) {
-		a.log.Info(fmt.Sprintf("note: %d of %s were read, and are stored; the same command stores the rest",
+		g.log.Info(fmt.Sprintf("note: %d of %s were read, and are stored; the same command stores the rest",
 			len(result.Stored), unit.Plural(len(runs), "run")))
 	}
 	return result, err
 }
 
-// logProblems reports files that cannot be read and files that belong to no run. It returns whether
-// there are files that cannot be read.
-func (a *app) logProblems(archive *pipeline.Archive) bool {
-	for _, p := range archive.Problems {
-		a.log.Warn(p.Error())
-	}
-	for _, l := range archive.Left {
-		if l.Notable {
-			a.log.Info("note: " + l.File.Name() + ": " + l.Reason + andMore(l.More))
-			continue
-		}
-		a.log.Debug("belongs to no run: "+l.Reason+andMore(l.More), "file", l.File.Name())
-	}
-	for _, s := range archive.Skipped {
-		a.log.Info("note: skipped " + s.Path + ": " + s.Reason)
-	}
-	return len(archive.Problems) > 0
-}
-
-// andMore is the end of a message that stands for others like it.
-func andMore(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return " (and " + unit.Count(int64(n)) + " more like this)"
-}
-
-// printIngested prints how much was stored, where, and what to do next.
-func (a *app) printIngested(result *ingest.Result, took time.Duration, isHistory bool) {
+// printSums prints how much was stored, where, and what to do next.
+func (g *ingesting) printSums(result *ingest.Result, took time.Duration) {
 	runs, requests := result.Runs(), int64(0)
 	for _, r := range runs {
 		if r.All != nil {
@@ -194,14 +157,14 @@ func (a *app) printIngested(result *ingest.Result, took time.Duration, isHistory
 		}
 	}
 	documents, unchanged := result.Count()
-	fmt.Fprintf(a.stderr, "\n%s stored %s in %s: %s requests",
+	fmt.Fprintf(g.stderr, "\n%s stored %s in %s: %s requests",
 		unit.Plural(len(runs), "run"), unit.Plural(documents, "document"), unit.Elapsed(took), unit.Count(requests))
 	if unchanged > 0 {
-		fmt.Fprintf(a.stderr, "; %s unchanged", unit.Count(int64(unchanged)))
+		fmt.Fprintf(g.stderr, "; %s unchanged", unit.Count(int64(unchanged)))
 	}
-	fmt.Fprintln(a.stderr)
-	if isHistory {
-		term.Line(a.stderr, "history: %s", a.historyName())
-		fmt.Fprint(a.stderr, "next:    fio2es runs\n         fio2es percentiles latest\n")
+	fmt.Fprintln(g.stderr)
+	if g.output == "" {
+		term.Line(g.stderr, "history: %s", g.historyName())
+		fmt.Fprint(g.stderr, "next:    fio2es runs\n         fio2es percentiles latest\n")
 	}
 }

@@ -46,7 +46,7 @@ func (k *kibanaServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestSetupKibana(t *testing.T) {
-	isolate(t)
+	t.Parallel()
 	k := &kibanaServer{version: "8.3.3"}
 	server := httptest.NewServer(k)
 	defer server.Close()
@@ -75,7 +75,7 @@ func TestSetupKibana(t *testing.T) {
 
 // TestSetupKibanaFirst: where one of both cannot be, nothing is changed in the other.
 func TestSetupKibanaFirst(t *testing.T) {
-	isolate(t)
+	t.Parallel()
 	cluster := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("the cluster was asked: %s %s", r.Method, r.URL)
 	}))

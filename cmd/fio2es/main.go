@@ -21,13 +21,5 @@ func main() {
 
 // run is the whole program, for tests too. The result is the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return newApp(stdin, stdout, stderr).run(ctx, args)
-}
-
-func (a *app) run(ctx context.Context, args []string) int {
-	root := a.rootCommand()
-	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	a.progress.Clear()
-	return a.conclude(err)
+	return newEnv(stdin, stdout, stderr).run(ctx, args)
 }

@@ -11,6 +11,7 @@ import (
 
 // TestDirections: packages that do not import mapping have the same names of directions.
 func TestDirections(t *testing.T) {
+	t.Parallel()
 	if len(mapping.Directions) != fiolog.Directions {
 		t.Fatalf("%q, but fiolog has %d", mapping.Directions, fiolog.Directions)
 	}
@@ -26,6 +27,7 @@ func TestDirections(t *testing.T) {
 
 // TestPercentileNames: rules and comparisons know each percentile of documents by its name.
 func TestPercentileNames(t *testing.T) {
+	t.Parallel()
 	for _, p := range mapping.Percentiles {
 		r, err := slo.Parse(p.Name + " < 1s")
 		if err != nil || r.Metric.String() != p.Name {

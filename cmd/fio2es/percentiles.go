@@ -1,20 +1,23 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/export"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-func (a *app) percentilesCommand() *cobra.Command {
-	f, as := &format{table.Text, table.Formats}, &compat{}
-	method, total := "interpolated", false
+func percentilesCommand(e *env) *cobra.Command {
+	format, tool, method, total := table.Text, "", "interpolated", false
 	cmd := &cobra.Command{
 		Use:   "percentiles X...",
 		Short: "Percentiles over time, of logs or of a run in the history",
@@ -46,73 +49,71 @@ header. Of logs given by name only these are read, as by the tools.`,
 			if method != "interpolated" && method != "fio" {
 				return usagef("--method %s: want interpolated or fio", method)
 			}
-			if err := onlyPaths(args); err != nil {
-				return err
-			}
-			r := &reading{app: a}
-			if as.string != "" {
-				if err := as.check(cmd.Flags(), total, method, &a.cfg); err != nil {
+			parts := [][]string{args}
+			if tool != "" {
+				if err := checkCompat(tool, e, total, method); err != nil {
 					return err
 				}
-				if a.cfg.Interval == 0 { // the tools' default for all logs
-					a.cfg.Interval = config.Interval(time.Second)
-				}
-				r.logsAlone = true // as the tools do
-				return r.end(r.compat(cmd.Context(), args, newCompatWriter(a.stdout, as.string)))
+				return e.compat(cmd.Context(), parts, tool)
 			}
-			out := newPercentileWriter(a.stdout, f.string, method)
-			return r.end(r.percentiles(cmd.Context(), args, out, total))
+			q := &query.Query{Light: method != "fio"} // fio's values are not in documents, but in histograms
+			if e.flags.Changed("levels") {
+				q.Levels = e.options().Levels
+			}
+			r, p := newReading(e), newPercentiles(e.stdout, format, method)
+			p.note = r.logOnlyTotals
+			a := answer{begin: p.begin, window: p.window, end: p.end, flush: p.to.Flush}
+			if total {
+				a.window, p.note = nil, func(*query.Run, *mapping.Run) {}
+			}
+			return r.answer(cmd.Context(), parts, q, a)
 		},
 	}
-	addReadingFlags(cmd.Flags())
-	addLevelsFlag(cmd.Flags())
-	addClusterFlags(cmd.Flags())
-	cmd.Flags().Var(f, "format", "table, csv, markdown, or json: an object a line")
-	cmd.Flags().Var(as, "compat", "the layout of one of fio's own tools, in place of --format")
-	cmd.Flags().StringVar(&method, "method", method, "interpolated within bins, or as fio prints them")
-	cmd.Flags().BoolVar(&total, "total", false, "of the whole run only")
+	fl := cmd.Flags()
+	addReadingFlags(fl)
+	addLevelsFlag(fl)
+	addClusterFlags(fl)
+	addChoice(fl, &format, "format", tableUsage, table.Formats)
+	addChoice(fl, &tool, "compat", "the layout of one of fio's own tools, in place of --format", []string{export.FiologparserHist, export.FioHistoLogPctiles})
+	fl.StringVar(&method, "method", method, "interpolated within bins, or as fio prints them")
+	fl.BoolVar(&total, "total", false, "of the whole run only")
 	return cmd
 }
 
-// percentiles writes the windows of the runs that args name, and the totals of each.
-func (r *reading) percentiles(ctx context.Context, args []string, out *percentileWriter, totalOnly bool) error {
-	q := &query.Query{Light: out.method != "fio"} // fio's values are not in documents, but in histograms
-	if r.flags.Changed("levels") {
-		var err error
-		if q.Levels, err = parseLevels(r.cfg.Levels); err != nil {
-			return err
-		}
+// checkCompat is an error where other settings contradict the layout of one of fio's tools.
+func checkCompat(tool string, e *env, total bool, method string) error {
+	switch {
+	case e.flags.Changed("format"):
+		return usagef("--compat %s has its own format: leave out --format", tool)
+	case method == "fio":
+		return usagef("--compat %s interpolates, as the tool does: leave out --method fio", tool)
+	case total:
+		return usagef("--compat %s has windows only: leave out --total", tool)
+	case e.flags.Changed("levels") && !slices.Equal(e.cfg.Levels, []string{"cluster"}):
+		return usagef("--compat %s adds up all logs: --levels can be cluster only", tool)
+	case e.cfg.Interval == config.Auto:
+		return usagef("--compat %s has windows of one length: --interval cannot be auto", tool)
 	}
-	take := out.window
-	if totalOnly {
-		take = nil
-	}
-	err := r.runs(ctx, args, func(run *query.Run, many bool) error {
-		out.begin(run.Name, many)
-		doc, err := r.read(ctx, run, q, take)
-		if err != nil || doc == nil {
-			return err
-		}
-		if out.windows == 0 && !totalOnly {
-			r.logOnlyTotals(run, doc)
-		}
-		return out.total(doc)
-	})
-	if err != nil {
-		return err
-	}
-	return out.to.Flush()
+	return nil
 }
 
-// parseLevels reads the levels that the user named.
-func parseLevels(names []string) ([]mapping.Level, error) {
-	var levels []mapping.Level
-	for _, name := range names {
-		level, err := mapping.ParseLevel(name)
-		if err != nil {
-			return nil, usageError{err}
-		}
-		levels = append(levels, level)
+// compat prints runs as one of fio's tools does.
+func (e *env) compat(ctx context.Context, parts [][]string, tool string) error {
+	if e.cfg.Interval == 0 { // the tools' default for all logs
+		e.cfg.Interval = config.Interval(time.Second)
 	}
-	return levels, nil
+	r, c := newReading(e), export.NewCompat(e.stdout, tool)
+	r.logsAlone = true                                  // as the tools do
+	return r.answer(ctx, parts, &query.Query{}, answer{ // directions can be added up only as histograms
+		begin:  func(*query.Run, bool) error { c.Begin(); return nil },
+		window: c.Add,
+		end: func(_ *query.Run, doc *mapping.Run) error {
+			hasRows, err := c.End(doc)
+			if err == nil && !hasRows {
+				err = emptyError{fmt.Errorf("%s: no windows: %s", doc.Run.Name, cmp.Or(query.NoWindows(doc), query.NothingInTime))}
+			}
+			return err
+		},
+		flush: func() error { return nil },
+	})
 }

@@ -21,7 +21,7 @@ import (
 // errNoCluster is a push without a cluster.
 var errNoCluster = usagef("no cluster: give --elasticsearch URL, or set elasticsearch.addresses")
 
-func (a *app) pushCommand() *cobra.Command {
+func pushCommand(e *env) *cobra.Command {
 	output, rejects := "", ""
 	cmd := &cobra.Command{
 		Use:   "push [TEXT]",
@@ -42,9 +42,9 @@ request of Elasticsearch.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if rejects != "" {
-				return a.pushRejects(cmd.Context(), rejects)
+				return e.pushRejects(cmd.Context(), rejects)
 			}
-			return a.push(cmd.Context(), strings.Join(args, ""), output)
+			return e.push(cmd.Context(), strings.Join(args, ""), output)
 		},
 	}
 	addClusterFlags(cmd.Flags())
@@ -53,73 +53,67 @@ request of Elasticsearch.`,
 	return cmd
 }
 
-func (a *app) push(ctx context.Context, text, output string) error {
-	if output == "" && !a.cfg.Elasticsearch.Enabled() {
+func (e *env) push(ctx context.Context, text, output string) error {
+	if output == "" && !e.cfg.Elasticsearch.Enabled() {
 		return errNoCluster
 	}
-	from, err := a.readEmbedded(ctx)
+	from, err := e.readEmbedded(ctx)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
 	options := ingest.PushOptions{
-		Filter: history.RunFilter{Text: text}, Log: a.log,
-		Progress: func(n int, name string) { a.progress.Show("run %d: %s", n, name) },
+		Filter: history.RunFilter{Text: text}, Log: e.log,
+		Progress: func(n int, name string) { e.progress.Show("run %d: %s", n, name) },
 	}
 	var pushed ingest.Pushed
 	leftOut := false
 	if output == "" {
-		to, closeTo, openErr := a.openCluster(ctx)
+		to, closeTo, openErr := e.openCluster(ctx)
 		if openErr != nil {
 			return openErr
 		}
 		pushed, err = ingest.Push(ctx, from, to, to, options)
 		leftOut, err = closed(closeTo, err)
 	} else {
-		err = a.writeOutput(output, func(w io.Writer) (err error) {
-			pushed, err = ingest.Push(ctx, from, ndjson.New(w, a.cfg.Prefix), nil, options)
+		err = e.writeOutput(output, func(w io.Writer) (err error) {
+			pushed, err = ingest.Push(ctx, from, ndjson.New(w, e.cfg.Prefix), nil, options)
 			return err
 		})
 	}
 	if err != nil {
 		return err
 	}
-	a.progress.Clear()
-	fmt.Fprintf(a.stderr, "%s with %s pushed; %s there already\n",
+	e.progress.Clear()
+	fmt.Fprintf(e.stderr, "%s with %s pushed; %s there already\n",
 		unit.Plural(pushed.Runs, "run"), unit.Plural(pushed.Documents, "document"), unit.Count(int64(pushed.Unchanged)))
-	if leftOut || pushed.LeftOut {
-		return errLeftOut
-	}
-	return nil
+	return leftOutIf(nil, leftOut || pushed.LeftOut)
 }
 
 // pushRejects sends the documents of a reject file again. It reads all of the file first: documents
 // that are refused again may go into the same file.
-func (a *app) pushRejects(ctx context.Context, name string) error {
-	if !a.cfg.Elasticsearch.Enabled() {
+func (e *env) pushRejects(ctx context.Context, name string) error {
+	if !e.cfg.Elasticsearch.Enabled() {
 		return errNoCluster
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	client, err := a.connect(ctx)
+	client, err := e.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
 	to := bulk.New(client, bulk.Options{
-		Prefix: a.cfg.Prefix, RejectFile: a.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
+		Prefix: e.cfg.Prefix, RejectFile: e.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
 		NoVerify: true, // a run has more documents than were refused
 	})
-	documents, leftOut, err := ingest.PushRejects(ctx, to, name, text, a.log)
+	documents, leftOut, err := ingest.PushRejects(ctx, to, name, text, e.log)
 	if err = errors.Join(err, to.Close()); err != nil {
 		return err
 	}
 	refused := to.Stats().Rejected
-	fmt.Fprintf(a.stderr, "%s sent, %d refused again\n", unit.Plural(documents, "document"), refused)
-	if leftOut || refused > 0 {
-		return errLeftOut
-	}
-	return nil
+	fmt.Fprintf(e.stderr, "%s sent, %d refused again\n", unit.Plural(documents, "document"), refused)
+	return leftOutIf(nil, leftOut || refused > 0)
 }

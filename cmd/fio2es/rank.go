@@ -1,8 +1,7 @@
 package main
 
 import (
-	"context"
-	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -11,12 +10,14 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
 )
 
-func (a *app) rankCommand() *cobra.Command {
-	f := &format{table.Text, table.Formats}
-	q := &query.Query{}
-	var texts []string
+func rankCommand(e *env) *cobra.Command {
+	r, format := &rank{}, table.Text
+	var within []string
 	cmd := &cobra.Command{
 		Use:   "rank X... --within LATENCY",
 		Short: "How many requests were served within a latency",
@@ -35,27 +36,24 @@ last bin, which has no upper end: SERVED counts the requests below that bin.`,
   fio2es rank latest --within 1ms,10ms,100ms --from 09:12 --to 09:46
   fio2es rank results/ --within 5ms --direction read --host client01`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			within, err := parseWithin(texts)
-			if err == nil {
-				err = q.Check()
-			}
-			if err == nil {
-				err = onlyPaths(args)
-			}
-			if err != nil {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if r.within, err = parseWithin(within); err != nil {
 				return err
 			}
-			r := &reading{app: a}
-			return r.end(r.rank(cmd.Context(), args, q, within, table.New(a.stdout, f.string, rankColumns)))
+			if err := r.Check(); err != nil {
+				return err
+			}
+			r.Totals = r.WantsAll()
+			r.to = table.New(e.stdout, format, rankColumns)
+			return newReading(e).answer(cmd.Context(), [][]string{args}, &r.Query, answer{begin: r.begin, window: r.add, end: r.write, flush: r.to.Flush})
 		},
 	}
-	addReadingFlags(cmd.Flags())
-	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
-	fl.StringSliceVar(&texts, "within", nil, "latencies, such as 500us,10ms,1s")
-	addQueryFlags(fl, q)
-	fl.Var(f, "format", "table, csv, markdown, or json: an object a line")
+	addReadingFlags(fl)
+	addClusterFlags(fl)
+	fl.StringSliceVar(&within, "within", nil, "latencies, such as 500us,10ms,1s")
+	addQueryFlags(fl, &r.Query)
+	addChoice(fl, &format, "format", tableUsage, table.Formats)
 	return cmd
 }
 
@@ -74,24 +72,62 @@ func parseWithin(texts []string) (within []time.Duration, err error) {
 	return within, nil
 }
 
-// rank counts, in the runs that args name, how many requests took no longer than each of within.
-func (r *reading) rank(ctx context.Context, args []string, q *query.Query, within []time.Duration, to *table.Writer[*rankRow]) error {
-	q.Totals = q.WantsAll()
-	var empty []error // runs without matching windows
-	err := r.runs(ctx, args, func(run *query.Run, _ bool) error {
-		sums := &rankSums{run: run.Name, sums: map[string]*hist.Histogram{}}
-		doc, err := r.read(ctx, run, q, sums.add)
-		if err != nil || doc == nil {
-			return err
-		}
-		if len(sums.sums) == 0 {
-			empty = append(empty, run.NoMatch(doc))
-			return nil
-		}
-		return sums.write(to, &doc.Run, within)
-	})
-	if err != nil {
+// rank counts how many of a run's requests took no longer than each of some latencies.
+type rank struct {
+	query.Query
+	within []time.Duration
+	to     *table.Writer[*rankRow]
+
+	sums map[string]*hist.Histogram // of the run, by direction
+	span window.Span                // of its windows
+}
+
+// allDirections are the wanted directions together.
+const allDirections = "all"
+
+func (r *rank) begin(*query.Run, bool) error {
+	r.sums, r.span = map[string]*hist.Histogram{}, window.Span{}
+	return nil
+}
+
+// add takes a window.
+func (r *rank) add(w *window.Window) error {
+	h, err := w.Histogram()
+	if err != nil || h == nil {
 		return err
 	}
-	return errors.Join(append(empty, to.Flush())...)
+	r.span.Add(w)
+	for _, name := range []string{w.Direction, allDirections} {
+		if r.sums[name] == nil {
+			r.sums[name] = &hist.Histogram{}
+		}
+		r.sums[name].Merge(h)
+	}
+	return nil
+}
+
+// write writes the answers of a run.
+func (r *rank) write(run *query.Run, doc *mapping.Run) error {
+	if len(r.sums) == 0 {
+		return emptyError{run.NoMatch(doc)}
+	}
+	of := r.sums[allDirections].Total()
+	if len(r.sums) == 2 { // a direction alone is all
+		delete(r.sums, allDirections)
+	}
+	r.to.Begin(fmt.Sprintf("%s, %s to %s", run.Name, unit.Moment(r.span.Start), unit.Moment(r.span.End)))
+	for _, within := range r.within {
+		for _, direction := range append(mapping.Directions[:], allDirections) {
+			h := r.sums[direction]
+			if h == nil {
+				continue
+			}
+			row := &rankRow{run: &doc.Run, direction: direction, span: r.span, within: within, requests: h.Total(), of: of}
+			row.count(h)
+			if err := r.to.Write(row); err != nil {
+				return err
+			}
+		}
+	}
+	return r.to.End()
 }

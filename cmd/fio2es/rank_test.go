@@ -43,7 +43,6 @@ func rawOf(t *testing.T, run string) []fiotest.Completion {
 // rankOf runs the command and decodes its lines.
 func rankOf(t *testing.T, args ...string) []rankLine {
 	t.Helper()
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	var out, errs strings.Builder
 	if code := run(t.Context(), append([]string{"rank", "--format", "json"}, args...), strings.NewReader(""), &out, &errs); code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs.String())
@@ -63,6 +62,7 @@ func rankOf(t *testing.T, args ...string) []rankLine {
 // times whose windows follow the rows; half of the answers are off by a thousandth of the
 // requests at most.
 func TestRankTruth(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		run  string
 		args []string

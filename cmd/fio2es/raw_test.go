@@ -62,6 +62,7 @@ func TestNothingRaw(t *testing.T) {
 // TestReasonsOfServers: what a cluster or a Kibana gives as its reason is shown on one line, and
 // a terminal gets nothing that it would act on.
 func TestReasonsOfServers(t *testing.T) {
+	t.Parallel()
 	text, err := json.Marshal(map[string]any{"status": 400, "message": hostile, "error": map[string]any{"type": "x", "reason": hostile}})
 	check(t, err)
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -88,13 +89,14 @@ func TestReasonsOfServers(t *testing.T) {
 
 // TestErrorLines: each of several errors has a line, and an end of line in one of them is shown.
 func TestErrorLines(t *testing.T) {
+	t.Parallel()
 	a, b := errors.New("a"), errors.New("b\nerror: forged")
 	for _, c := range []struct {
 		err  error
 		want []string
 	}{
 		{a, []string{"a"}}, {b, []string{"b\nerror: forged"}}, {errors.Join(a, errors.Join(a, b)), []string{"a", "a", "b\nerror: forged"}},
-		{usageError{errors.Join(a, b)}, []string{"a", "b\nerror: forged"}}, {fmt.Errorf("%w: %w", a, b), []string{"a: b\nerror: forged"}},
+		{usageError{Err: errors.Join(a, b)}, []string{"a", "b\nerror: forged"}}, {fmt.Errorf("%w: %w", a, b), []string{"a: b\nerror: forged"}},
 	} {
 		if got := errorLines(c.err); !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q", c.err, got)

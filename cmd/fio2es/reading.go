@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,18 +17,9 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// addQueryFlags adds the flags that choose windows.
-func addQueryFlags(fl *pflag.FlagSet, q *query.Query) {
-	fl.StringVar(&q.From, "from", "", "the first time: 09:12, 2026-01-31T09:12:00Z or +90s")
-	fl.StringVar(&q.To, "to", "", "the time after the last")
-	fl.StringSliceVar(&q.Directions, "direction", nil, "only read, write or trim")
-	fl.StringSliceVar(&q.Hosts, "host", nil, "only these hosts")
-	fl.StringSliceVar(&q.Jobs, "job", nil, "only these jobs: documents of jobs must be there (--levels job at ingest)")
-}
-
 // reading is one command that reads runs, from paths or from the history.
 type reading struct {
-	*app
+	*env
 	logsAlone bool // leave out reports that are found beside logs given by name
 
 	store      history.Store // nil before a run is looked up
@@ -35,22 +27,71 @@ type reading struct {
 	leftOut    bool // something is missing, and stderr names it
 }
 
-// onlyPaths is an error where one of several arguments is no path: these are read together, and a
-// run in the history cannot be.
-func onlyPaths(args []string) error {
-	for _, arg := range args {
-		if len(args) > 1 && !query.IsPath(arg) {
-			return usagef("%s: no such file or folder; name a run of the history alone, without other arguments", arg)
+// answer is what a command does with the runs that it reads, one after another.
+type answer struct {
+	begin  func(run *query.Run, many bool) error        // before a run is read; there may be many of them
+	window func(*window.Window) error                   // takes a window; nil: none are wanted
+	end    func(run *query.Run, doc *mapping.Run) error // when all windows of a run are there; see emptyError
+	none   func(run *query.Run) error                   // its files have nothing of a run; nil: its messages say so
+	flush  func() error                                 // at the end
+}
+
+// emptyError is a run that has nothing of what is wanted. The runs after it are read all the same.
+type emptyError struct{ error }
+
+func newReading(e *env) *reading { return &reading{env: e} }
+
+// answer reads the runs that args name, the arguments of each part together, and ends the reading.
+func (r *reading) answer(ctx context.Context, parts [][]string, q *query.Query, a answer) error {
+	var empty []error
+	found := false
+	one := func(run *query.Run, many bool) error {
+		if err := a.begin(run, many); err != nil {
+			return err
+		}
+		doc, err := r.read(ctx, run, q, a.window)
+		switch {
+		case err != nil:
+			return err
+		case doc != nil:
+			err = a.end(run, doc)
+		case a.none != nil:
+			err = a.none(run)
+		}
+		if errors.As(err, new(emptyError)) {
+			empty = append(empty, err)
+			return nil
+		}
+		found = true
+		return err
+	}
+	for _, part := range parts {
+		if err := r.runs(ctx, part, one); err != nil {
+			return r.end(err)
 		}
 	}
-	return nil
+	err := errors.Join(empty...)
+	if err != nil && found {
+		err = partialError{err}
+	}
+	if failed := a.flush(); failed != nil {
+		err = errors.Join(err, failed)
+	}
+	return r.end(err)
 }
 
 // runs gives the runs that args name to do, one after another: those under paths, or one run of
-// the history. many reports whether there are several.
+// the history. many reports whether there are several. Several arguments are paths, which are read
+// together, and a run in the history cannot be.
 func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Run, many bool) error) error {
-	if len(args) == 1 && !query.IsPath(args[0]) {
-		run, err := r.lookUp(ctx, args[0])
+	for _, arg := range args {
+		if query.IsPath(arg) {
+			continue
+		}
+		if len(args) > 1 {
+			return usagef("%s: no such file or folder; name a run of the history alone, without other arguments", arg)
+		}
+		run, err := r.lookUp(ctx, arg)
 		if err != nil {
 			return err
 		}
@@ -58,7 +99,7 @@ func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Ru
 	}
 	opt, err := r.cfg.Options()
 	if err != nil {
-		return usageError{err}
+		return usageError{Err: err}
 	}
 	files, err := query.Open(ctx, args, query.FileOptions{
 		Options: opt, Stdin: r.stdin, LogsAlone: r.logsAlone,
@@ -139,39 +180,28 @@ func (r *reading) end(err error) error {
 	if r.closeStore != nil {
 		r.closeStore()
 	}
-	if err == nil && r.leftOut {
-		return errLeftOut
-	}
-	return err
+	return leftOutIf(err, r.leftOut)
 }
 
-// ingestOptions are flags of how logs become windows. The windows of a run in the history were
-// made when it was ingested, so no flag changes them.
-var ingestOptions = []string{
-	"source", "precision", "weighting", "inflight", "tolerance", "align", "archive", "labels", "start", "offset", "groups", "unit",
-}
-
-// refuseStored is an error where the user gave a flag that cannot change a run in the history.
-// Beside paths, for which the flag counts, it is only a note. Settings of a file or of the
-// environment are for logs, and pass.
-func (r *reading) refuseStored(run *mapping.Run) error {
-	for _, name := range ingestOptions {
-		f := r.flags.Lookup(name)
-		if f == nil || !f.Changed {
-			continue
-		}
+// refuseStored is an error where the user gave a flag of how logs become windows: those of a run in
+// the history were made when it was ingested. Beside paths, for which the flag counts, it is only a
+// note. Settings of a file or of the environment are for logs, and pass.
+func (r *reading) refuseStored(run *mapping.Run) (err error) {
+	ofLogs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	addReadingFlags(ofLogs)
+	r.flags.Visit(func(f *pflag.Flag) {
 		switch {
-		case name == "weighting" && f.Value.String() == run.Weighting:
-			continue
+		case ofLogs.Lookup(f.Name) == nil || f.Name == "interval" || f.Name == "jobs": // which stored windows can follow
+		case f.Name == "weighting" && f.Value.String() == run.Weighting:
 		case slices.ContainsFunc(r.flags.Args(), hasPath):
 			r.log.Info(fmt.Sprintf("note: --%s has no effect on %s, which is in the history: its windows were made when it was ingested",
-				name, run.Run.Name))
-			continue
+				f.Name, run.Run.Name))
+		case err == nil:
+			err = usagef("--%s: run %s is in the history, and its windows were made when it was ingested: "+
+				"leave the option out, or ingest its files again with --%s %s", f.Name, run.Run.Name, f.Name, strings.Trim(f.Value.String(), "[]"))
 		}
-		return usagef("--%s: run %s is in the history, and its windows were made when it was ingested: "+
-			"leave the option out, or ingest its files again with --%s %s", name, run.Run.Name, name, strings.Trim(f.Value.String(), "[]"))
-	}
-	return nil
+	})
+	return err
 }
 
 // hasPath reports whether an argument is a path, or a list joined by commas that has one.

@@ -10,9 +10,10 @@ import (
 
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
+	"github.com/fio2es/fio2es/internal/term"
 )
 
-func (a *app) reportCommand() *cobra.Command {
+func reportCommand(e *env) *cobra.Command {
 	q, output := &query.Query{}, ""
 	cmd := &cobra.Command{
 		Use:   "report X... --output report.html",
@@ -40,16 +41,16 @@ page, byte for byte.`,
 			if err := q.Check(); err != nil {
 				return err
 			}
-			if err := a.checkPage(output); err != nil {
+			if err := e.checkPage(output); err != nil {
 				return err
 			}
-			r := &reading{app: a}
+			r := newReading(e)
 			return r.end(r.report(cmd.Context(), args, q, output))
 		},
 	}
-	addReadingFlags(cmd.Flags())
-	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
+	addReadingFlags(fl)
+	addClusterFlags(fl)
 	choose := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addQueryFlags(choose, q)
 	for _, name := range []string{"from", "to", "direction"} { // the totals of one host are not known
@@ -60,11 +61,11 @@ page, byte for byte.`,
 }
 
 // checkPage checks where the page is written.
-func (a *app) checkPage(output string) error {
+func (e *env) checkPage(output string) error {
 	name := strings.ToLower(output)
 	switch {
 	case output == "":
-		if a.screen != nil {
+		if _, isScreen := e.stdout.(*term.Screen); isScreen {
 			return usagef("stdout is a terminal: write the page to a file with --output report.html, or use --output -")
 		}
 	case output != "-" && !strings.HasSuffix(name, ".html") && !strings.HasSuffix(name, ".htm"):
@@ -94,13 +95,7 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 	if page.Runs() == 0 {
 		return page.Empty()
 	}
-	var err error
-	if output == "" || output == "-" {
-		err = page.Write(r.stdout)
-	} else {
-		err = writeFile(output, page.Write)
-	}
-	return errors.Join(page.Empty(), err)
+	return errors.Join(page.Empty(), r.writeOutput(output, page.Write))
 }
 
 // generator names the program on pages.

@@ -15,7 +15,6 @@ import (
 // outputOf runs a command that must be well.
 func outputOf(t *testing.T, args ...string) string {
 	t.Helper()
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	var out, errs strings.Builder
 	if code := run(t.Context(), args, strings.NewReader(""), &out, &errs); code != 0 {
 		t.Fatalf("%v: exit code %d: %s", args, code, errs.String())
@@ -66,6 +65,7 @@ func latencyText(us *float64) string {
 // TestReportNumbers: the page has the numbers that percentiles prints, of whole runs and of
 // each window.
 func TestReportNumbers(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"two-jobs-rw", "stalls", "trim-write-read", "coarseness", "mixed-bs", "status-interval"} {
 		path := filepath.Join("..", "..", "testdata", "corpus", name)
 		page := outputOf(t, "report", path)
@@ -111,6 +111,7 @@ func TestReportNumbers(t *testing.T) {
 // percentiles are right by its counts: at most 99 of 100 are surely faster than p99, and
 // at least as many may be.
 func TestReportPart(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join("..", "..", "testdata", "corpus", "stalls")
 	bounds := []string{"--from", "+3s", "--to", "+12s"}
 	rows := numbersOf(t, outputOf(t, append([]string{"report", path}, bounds...)...))

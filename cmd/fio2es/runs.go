@@ -15,11 +15,9 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-func (a *app) runsCommand() *cobra.Command {
-	f := &format{table.Text, runFormats}
-	filter := history.RunFilter{Light: true}
-	var since, until, sorted string
-	var labels map[string]string
+func runsCommand(e *env) *cobra.Command {
+	format, filter := table.Text, history.RunFilter{Light: true}
+	var since, until, sorted, condition string
 	cmd := &cobra.Command{
 		Use:   "runs [TEXT]",
 		Short: "List the runs in the history",
@@ -29,89 +27,91 @@ latencies are of the whole run (≥: or more, *: computed by fio). REC: requests
 from fio's JSON report, which the logs lack. MISS: requests that are in no window.`,
 		Example: `  fio2es runs
   fio2es runs randwrite --since 2026-01-01 --sort p99
+  fio2es runs --where 'bs=4k and write.p99 > 5ms and start >= 7d'
   fio2es runs --format json | jq -r .run`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			filter.Text, filter.Labels = strings.Join(args, ""), labels
-			var err error
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			filter.Text = strings.Join(args, "")
 			if filter.From, err = query.ParseTime("since", since); err != nil {
 				return err
 			}
 			if filter.To, err = query.ParseTime("until", until); err != nil {
 				return err
 			}
-			return a.runs(cmd.Context(), filter, sorted, f.string)
+			if filter.Where, err = parseWhere(condition); err != nil {
+				return err
+			}
+			order, err := facts.OrderOf(sorted)
+			if err != nil {
+				return usagef("--sort %s: %w", sorted, err)
+			}
+			return e.listRuns(cmd.Context(), filter, order, format)
 		},
 	}
 	fl := cmd.Flags()
 	addClusterFlags(fl)
+	addWhereFlag(fl, &condition)
 	fl.StringVar(&filter.Benchmark, "benchmark", "", "only of this benchmark, such as librbdfio")
 	fl.StringVar(&filter.Mode, "mode", "", "only of this mode, such as randwrite")
-	fl.StringToStringVar(&labels, "label", nil, "only with this label, NAME=VALUE")
+	fl.StringToStringVar(&filter.Labels, "label", nil, "only with this label, NAME=VALUE")
 	fl.StringVar(&since, "since", "", "only that began at or after this time")
 	fl.StringVar(&until, "until", "", "only that began before this time")
 	fl.IntVar(&filter.Limit, "limit", 0, "so many at most")
 	fl.StringVar(&sorted, "sort", "start", "start, requests, iops, p50, p95, p99, p99.9 or max: the highest first")
-	fl.Var(f, "format", "table, csv, markdown, json: an object a line; document: a run's whole document a line")
+	addChoice(fl, &format, "format", "table, csv, markdown, json: an object a line; document: a run's whole document a line", runFormats)
 	return cmd
 }
 
-func (a *app) runs(ctx context.Context, filter history.RunFilter, sorted, format string) error {
-	order, err := facts.OrderOf(sorted)
-	if err != nil {
-		return usagef("--sort %s: %w", sorted, err)
-	}
-	store, closeStore, err := a.openHistory(ctx)
+// listRuns prints the runs in the history that a filter selects.
+func (e *env) listRuns(ctx context.Context, filter history.RunFilter, order *facts.Order, format string) error {
+	store, closeStore, err := e.openHistory(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeStore()
-	var runs []*mapping.Run
-	skipped := false
-	for r, err := range store.Runs(ctx, filter) {
-		if a.skips(err, &skipped) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		runs = append(runs, r)
+	runs, skipped, err := e.readRuns(ctx, store, filter)
+	if err != nil {
+		return err
 	}
 	if len(runs) == 0 && !skipped {
-		if err := a.printNoRuns(ctx, store); err != nil || format == "table" {
+		if err := e.printNoRuns(ctx, store); err != nil || format == table.Text {
 			return err
 		}
 	}
 	order.Sort(runs, false)
-	if err := writeRuns(a.stdout, runs, format); err != nil || !skipped {
-		return err
+	return leftOutIf(writeRuns(e.stdout, runs, format), skipped)
+}
+
+// readRuns reads the runs that a filter selects. skipped reports whether one cannot be read: it is left out, with a
+// warning.
+func (e *env) readRuns(ctx context.Context, store history.Store, filter history.RunFilter) (runs []*mapping.Run, skipped bool, err error) {
+	for r, err := range store.Runs(ctx, filter) {
+		switch {
+		case history.IsSkipped(err):
+			e.log.Warn(err.Error())
+			skipped = true
+		case err != nil:
+			return nil, skipped, err
+		default:
+			runs = append(runs, r)
+		}
 	}
-	return errLeftOut
+	return runs, skipped, nil
 }
 
 // printNoRuns says on stderr that no run matches, and what the history has.
-func (a *app) printNoRuns(ctx context.Context, store history.Store) error {
-	c, err := query.ReadContents(ctx, store)
+func (e *env) printNoRuns(ctx context.Context, store history.Store) error {
+	runs, lines, err := query.Contents(ctx, store)
 	if err != nil {
 		return err
 	}
-	if c.Runs == 0 {
-		term.Line(a.stderr, "no runs in %s; store some with: fio2es ingest PATH", a.historyName())
+	if runs == 0 {
+		term.Line(e.stderr, "no runs in %s; store some with: fio2es ingest PATH", e.historyName())
 		return nil
 	}
-	term.Line(a.stderr, "no runs match; %s has %s:", a.historyName(), unit.Plural(c.Runs, "run"))
-	for _, line := range c.Lines() {
-		term.Line(a.stderr, "  %s", line)
+	term.Line(e.stderr, "no runs match; %s has %s:", e.historyName(), unit.Plural(runs, "run"))
+	for _, line := range lines {
+		term.Line(e.stderr, "  %s", line)
 	}
 	return nil
-}
-
-// skips reports whether err is about one run that cannot be read. Then it warns, and sets skipped.
-func (a *app) skips(err error, skipped *bool) bool {
-	if !history.IsSkipped(err) {
-		return false
-	}
-	a.log.Warn(err.Error())
-	*skipped = true
-	return true
 }

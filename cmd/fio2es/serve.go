@@ -13,7 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/web"
 )
 
-func (a *app) serveCommand() *cobra.Command {
+func serveCommand(e *env) *cobra.Command {
 	listen := ""
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -35,18 +35,18 @@ only. From another machine use a tunnel: ssh -L 8600:localhost:8600 HOST.`,
   fio2es serve --listen 127.0.0.1:0              at a free port, which stderr names
   fio2es serve --elasticsearch https://es:9200`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), listen) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.serve(cmd.Context(), listen) },
 	}
 	addClusterFlags(cmd.Flags())
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8600", "address and port; port 0 is a free one, and :8600 all addresses of this machine")
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, listen string) error {
+func (e *env) serve(ctx context.Context, listen string) error {
 	if _, _, err := net.SplitHostPort(listen); err != nil {
 		return usagef("--listen %s: want an address and a port, such as 127.0.0.1:8600", listen)
 	}
-	store, closeStore, err := a.openHistory(ctx)
+	store, closeStore, err := e.openHistory(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,12 +59,12 @@ func (a *app) serve(ctx context.Context, listen string) error {
 		return fmt.Errorf("--listen %s: %w", listen, err)
 	}
 	local := isLocal(l.Addr())
-	a.log.Info(fmt.Sprintf("%s is at %s", a.historyName(), addressOf(l.Addr())))
+	e.log.Info(fmt.Sprintf("%s is at %s", e.historyName(), addressOf(l.Addr())))
 	if !local {
-		a.log.Warn("there is no login: everyone who can reach this address can read the history")
+		e.log.Warn("there is no login: everyone who can reach this address can read the history")
 	}
-	pages := web.New(web.Options{Store: store, Name: a.historyName(), Program: generator(), Log: a.log, Local: local})
-	return web.Serve(ctx, l, pages, a.log)
+	pages := web.New(web.Options{Store: store, Name: e.historyName(), Program: generator(), Log: e.log, Local: local})
+	return web.Serve(ctx, l, pages, e.log)
 }
 
 // addressOf is the address for a browser on this machine.

@@ -55,11 +55,11 @@ func startServe(t *testing.T, file, listen string) (address string, stderr *lock
 func serveBy(t *testing.T, cfg config.Config, listen string) (address string, stderr *lockedText) {
 	t.Helper()
 	stderr = &lockedText{}
-	a := newApp(strings.NewReader(""), io.Discard, stderr)
-	a.cfg = cfg
+	e := newEnv(strings.NewReader(""), io.Discard, stderr)
+	e.cfg = cfg
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- a.serve(ctx, listen) }()
+	go func() { ended <- e.serve(ctx, listen) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
@@ -130,6 +130,7 @@ var (
 // TestServe: pages are those that report writes, but for the link back; and the list is that
 // of runs, in each order that it has.
 func TestServe(t *testing.T) {
+	t.Parallel()
 	file := filled(t)
 	address, _ := startServe(t, file, "127.0.0.1:0")
 	ids := runsOf(t, "--history", file)
@@ -172,6 +173,7 @@ func TestServe(t *testing.T) {
 
 // TestServeLinks: every link of every page answers.
 func TestServeLinks(t *testing.T) {
+	t.Parallel()
 	address, _ := startServe(t, filled(t), "127.0.0.1:0")
 	start, err := url.Parse(address)
 	if err != nil {
@@ -205,6 +207,7 @@ func TestServeLinks(t *testing.T) {
 
 // TestServeNothing: a page says what is wrong with a run, and is not an error.
 func TestServeNothing(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "history.db")
 	store, err := sqlite.Open(t.Context(), file)
 	if err != nil {
@@ -233,6 +236,7 @@ func TestServeNothing(t *testing.T) {
 }
 
 func TestServeAddress(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "history.db")
 	store, err := sqlite.Open(t.Context(), file)
 	if err = errors.Join(err, store.Close()); err != nil {
@@ -242,14 +246,14 @@ func TestServeAddress(t *testing.T) {
 	if text := stderr.String(); strings.Contains(text, "login") {
 		t.Errorf("of this machine alone: %s", text)
 	}
-	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
-	a.cfg = config.Default()
-	a.cfg.History = file
+	e := newEnv(strings.NewReader(""), io.Discard, io.Discard)
+	e.cfg = config.Default()
+	e.cfg.History = file
 	host := strings.Trim(strings.TrimPrefix(address, "http://"), "/")
-	if err := a.serve(t.Context(), host); err == nil || !strings.Contains(err.Error(), "another program listens there") || a.conclude(err) != exitFailed {
+	if err := e.serve(t.Context(), host); err == nil || !strings.Contains(err.Error(), "another program listens there") || e.conclude(err) != exitFailed {
 		t.Errorf("the same address: %v", err)
 	}
-	if err := a.serve(t.Context(), "8600"); a.conclude(err) != exitUsage {
+	if err := e.serve(t.Context(), "8600"); e.conclude(err) != exitUsage {
 		t.Errorf("no address: %v", err)
 	}
 	address, stderr = startServe(t, file, ":0")
@@ -266,6 +270,7 @@ func TestServeAddress(t *testing.T) {
 }
 
 func TestIsLocal(t *testing.T) {
+	t.Parallel()
 	for address, want := range map[string]bool{"127.0.0.1": true, "127.0.0.2": true, "::1": true, "0.0.0.0": false, "::": false, "10.0.0.1": false} {
 		if got := isLocal(&net.TCPAddr{IP: net.ParseIP(address)}); got != want {
 			t.Errorf("%s: %v", address, got)

@@ -5,11 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/setup"
 	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/kibana"
 )
 
-func (a *app) setupCommand() *cobra.Command {
+func setupCommand(e *env) *cobra.Command {
 	dryRun, print := false, false
 	cmd := &cobra.Command{
 		Use:   "setup",
@@ -35,61 +37,88 @@ setup needs.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case print:
-				plan, err := setup.Offline(a.cfg.Templates())
+				plan, err := setup.Offline(e.cfg.Templates())
 				if err != nil {
-					return usageError{err}
+					return usageError{Err: err}
 				}
-				return plan.Print(a.stdout)
-			case !a.cfg.Elasticsearch.Enabled() && !a.cfg.Kibana.Enabled():
+				return plan.Print(e.stdout)
+			case !e.cfg.Elasticsearch.Enabled() && !e.cfg.Kibana.Enabled():
 				return usagef("no cluster and no Kibana: give --elasticsearch URL or --kibana URL, or set elasticsearch.addresses or kibana.url")
 			}
-			return a.setup(cmd.Context(), dryRun)
+			return e.setup(cmd.Context(), dryRun)
 		},
 	}
-	addClusterFlags(cmd.Flags())
-	addKibanaFlags(cmd.Flags())
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would be done, and change nothing")
-	cmd.Flags().BoolVar(&print, "print", false, "show all requests, without a connection")
+	fl := cmd.Flags()
+	addClusterFlags(fl)
+	addKibanaFlags(fl)
+	fl.BoolVar(&dryRun, "dry-run", false, "show what would be done, and change nothing")
+	fl.BoolVar(&print, "print", false, "show all requests, without a connection")
 	return cmd
 }
 
 // setup prepares what the settings name. It changes nothing before both have answered.
-func (a *app) setup(ctx context.Context, dryRun bool) error {
-	var dashboards *dashboards
-	if a.cfg.Kibana.Enabled() {
-		d, err := a.openKibana(ctx)
+func (e *env) setup(ctx context.Context, dryRun bool) error {
+	finish := func(context.Context) error { return nil }
+	if e.cfg.Kibana.Enabled() {
+		bundle, err := kibana.New(kibana.Options{Prefix: e.cfg.Prefix, Space: e.cfg.Kibana.Space})
+		if err != nil {
+			return usageError{Err: err}
+		}
+		client, closeClient, err := e.connectKibana(ctx, bundle.Space)
 		if err != nil {
 			return err
 		}
-		defer d.close()
-		dashboards = d
+		defer closeClient()
+		setUp := client.Install
+		if dryRun {
+			setUp = client.Print
+		}
+		finish = func(ctx context.Context) error { return setUp(ctx, bundle, e.stdout) }
 	}
-	if a.cfg.Elasticsearch.Enabled() {
-		if err := a.setupCluster(ctx, dryRun); err != nil {
+	if e.cfg.Elasticsearch.Enabled() {
+		if err := e.setupCluster(ctx, dryRun); err != nil {
 			return err
 		}
 	}
-	switch {
-	case dashboards == nil:
-		return nil
-	case dryRun:
-		return dashboards.print(ctx, a.stdout)
-	}
-	return dashboards.install(ctx, a.stdout)
+	return finish(ctx)
 }
 
-func (a *app) setupCluster(ctx context.Context, dryRun bool) error {
-	client, err := a.connect(ctx)
+// connectKibana connects to the Kibana of the settings, and checks that it is new enough and has the space.
+func (e *env) connectKibana(ctx context.Context, space string) (*kibana.Client, func(), error) {
+	cfg, err := e.cfg.KibanaClient()
+	if err != nil {
+		return nil, nil, usageError{Err: err}
+	}
+	cfg.Service, cfg.Waiting, cfg.Dial = "Kibana", e.logWait, e.dial
+	transport, err := es.New(cfg)
+	if err != nil {
+		return nil, nil, usageError{Err: err}
+	}
+	client := kibana.NewClient(transport)
+	version, err := client.Check(ctx)
+	if err == nil {
+		err = client.CheckSpace(ctx, space)
+	}
+	if err != nil {
+		transport.Close()
+		return nil, nil, err
+	}
+	e.log.Debug("connected", "kibana", transport.String(), "version", version)
+	return client, transport.Close, nil
+}
+
+func (e *env) setupCluster(ctx context.Context, dryRun bool) error {
+	client, err := e.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	plan, err := setup.Prepare(ctx, client, a.cfg.Templates())
+	plan, err := setup.Prepare(ctx, client, e.cfg.Templates())
 	if err != nil {
 		return err
 	}
 	if dryRun {
-		if err := plan.Print(a.stdout); err != nil {
+		if err := plan.Print(e.stdout); err != nil {
 			return err
 		}
 		return plan.Err()
@@ -98,7 +127,7 @@ func (a *app) setupCluster(ctx context.Context, dryRun bool) error {
 		return err
 	}
 	for _, step := range plan.Steps {
-		if err := term.Line(a.stdout, "%s", step); err != nil {
+		if err := term.Line(e.stdout, "%s", step); err != nil {
 			return err
 		}
 	}

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -15,9 +13,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-func (a *app) slaCommand() *cobra.Command {
-	f := &format{table.Text, table.Formats}
-	q := &query.Query{}
+func slaCommand(e *env) *cobra.Command {
+	format, q := table.Text, &query.Query{}
 	cmd := &cobra.Command{
 		Use:   "sla X...",
 		Short: "Check runs against SLA rules: met, broken or unknown",
@@ -59,125 +56,91 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 			if err := q.Check(); err != nil {
 				return err
 			}
-			source := "sla:"
-			if cmd.Flags().Changed("rule") {
-				source = "--rule"
-			}
-			rules, err := parseRules(source, a.cfg.SLA)
+			rules, err := e.rules()
 			if err != nil {
 				return err
 			}
-			j := &judge{reading: &reading{app: a}, query: q, rules: rules, writer: newSLAWriter(a.stdout, f.string)}
-			return j.end(j.all(cmd.Context(), args))
+			if len(rules) == 0 {
+				return usagef("no rules: give some, such as --rule 'p99 <= 10ms', or set them in fio2es.yaml, " +
+					"such as sla: [p99 <= 10ms in 99%% of windows, iops >= 5000]")
+			}
+			j := &judge{reading: newReading(e), query: q, rules: rules, to: newSLATable(e.stdout, format)}
+			a := answer{begin: j.begin, window: j.window, end: j.end, none: j.none, flush: j.flush}
+			if q.WantsAll() && !slices.ContainsFunc(rules, slo.Rule.InWindows) { // the totals of runs are enough
+				a.window = nil
+			}
+			// Paths that follow one another are taken together, because they may be logs of one run.
+			err = j.answer(cmd.Context(), query.Group(args, query.IsPath), q, a)
+			return errors.Join(err, j.to.Flush())
 		},
 	}
-	addReadingFlags(cmd.Flags())
-	addClusterFlags(cmd.Flags())
 	fl := cmd.Flags()
+	addReadingFlags(fl)
+	addClusterFlags(fl)
 	fl.StringArray("rule", nil, "an objective, such as 'p99 <= 10ms' (repeatable)")
 	addQueryFlags(fl, q)
-	fl.Var(f, "format", "table, csv, markdown, or json: an object a line")
+	addChoice(fl, &format, "format", tableUsage, table.Formats)
 	return cmd
 }
 
-// parseRules reads rules, which come from source, a flag or a setting. It is an error if there are
-// none.
-func parseRules(source string, texts []string) (rules []slo.Rule, err error) {
-	var faults []error
-	for _, text := range texts {
-		r, err := slo.Parse(text)
-		if err != nil {
-			faults = append(faults, fmt.Errorf("%s %w", source, err))
-		}
-		rules = append(rules, r)
-	}
-	switch {
-	case len(faults) > 0:
-		return nil, usageError{errors.Join(faults...)}
-	case len(rules) == 0:
-		return nil, usagef("no rules: give some, such as --rule 'p99 <= 10ms', or set them in fio2es.yaml, " +
-			"such as sla: [p99 <= 10ms in 99%% of windows, iops >= 5000]")
-	}
-	return rules, nil
-}
-
-// judge judges runs by rules.
+// judge checks runs against rules.
 type judge struct {
 	*reading
 	query    *query.Query
 	rules    []slo.Rule
-	writer   *slaWriter
+	to       *table.Writer[*slaRow]
 	isBroken bool // a rule
+
+	run     *slo.Evaluator
+	checked window.Span // of the run
 }
 
-// all judges the runs that args name. Paths that follow one another are taken together, because
-// they may be logs of one run.
-func (j *judge) all(ctx context.Context, args []string) error {
-	for _, part := range query.Group(args, query.IsPath) {
-		err := j.runs(ctx, part, func(run *query.Run, _ bool) error { return j.judge(ctx, run) })
-		if err != nil {
-			return errors.Join(err, j.writer.Flush())
-		}
-	}
-	if err := j.writer.Flush(); err != nil {
-		return err
-	}
-	if j.isBroken {
-		return errMet
-	}
+func (j *judge) begin(*query.Run, bool) error {
+	j.run, j.checked = slo.New(j.rules), window.Span{}
 	return nil
 }
 
-// wantsWindows reports whether windows are needed, not only totals.
-func (j *judge) wantsWindows() bool {
-	return slices.ContainsFunc(j.rules, slo.Rule.InWindows) || !j.query.WantsAll()
+func (j *judge) window(w *window.Window) error {
+	j.checked.Add(w)
+	return j.run.Merge(w)
 }
 
-// judge judges a run.
-func (j *judge) judge(ctx context.Context, run *query.Run) error {
-	rules := slo.New(j.rules)
-	var checked window.Span
-	take := func(w *window.Window) error {
-		checked.Add(w)
-		return rules.Merge(w)
-	}
-	if !j.wantsWindows() {
-		take = nil
-	}
-	doc, err := j.read(ctx, run, j.query, take)
-	if err != nil {
-		return err
-	}
-	if doc == nil { // nothing in its files meets a rule
-		return j.conclude(&slaRun{RunInfo: mapping.RunInfo{Name: run.Name}}, slo.New(j.rules).Verdicts())
-	}
-	isEmpty := checked.IsZero()
+// none judges a run that has no requests.
+func (j *judge) none(run *query.Run) error {
+	return j.conclude(&slaRun{RunInfo: mapping.RunInfo{Name: run.Name}}, j.run.Verdicts())
+}
+
+// end judges a run.
+func (j *judge) end(run *query.Run, doc *mapping.Run) error {
+	isEmpty := j.checked.IsZero()
 	if j.query.WantsAll() {
-		checked = window.Span{Start: doc.Run.Start, End: doc.Run.End}
-		err = rules.SetRun(doc, j.query.Directions)
+		j.checked = window.Span{Start: doc.Run.Start, End: doc.Run.End}
+		if err := j.run.SetRun(doc, j.query.Directions); err != nil {
+			return err
+		}
 	} else {
-		rules.SetEnd(doc)
+		j.run.SetEnd(doc)
 	}
-	if err != nil {
-		return err
-	}
-	verdicts := rules.Verdicts()
-	if j.wantsWindows() && isEmpty {
+	verdicts := j.run.Verdicts()
+	if isEmpty {
 		j.explain(run, doc, verdicts)
 	}
-	return j.conclude(&slaRun{doc.Run, checked}, verdicts)
+	return j.conclude(&slaRun{doc.Run, j.checked}, verdicts)
 }
 
 // explain says why rules about windows could not be judged: the run has no windows, or none that
 // is wanted.
 func (j *judge) explain(run *query.Run, doc *mapping.Run, verdicts []slo.Verdict) {
-	j.log.Warn(run.NoMatch(doc).Error())
 	short := "no requests match"
 	if query.NoWindows(doc) != "" {
 		short = "the run has no windows"
 	}
+	isAbout := func(v slo.Verdict) bool { return v.Rule.InWindows() || !j.query.WantsAll() }
+	if slices.ContainsFunc(verdicts, isAbout) {
+		j.log.Warn(run.NoMatch(doc).Error())
+	}
 	for i := range verdicts {
-		if v := &verdicts[i]; v.State == slo.Unknown && (v.Rule.InWindows() || !j.query.WantsAll()) {
+		if v := &verdicts[i]; v.State == slo.Unknown && isAbout(*v) {
 			v.Why = short
 		}
 	}
@@ -185,16 +148,20 @@ func (j *judge) explain(run *query.Run, doc *mapping.Run, verdicts []slo.Verdict
 
 // conclude writes the verdicts on a run, and says on stderr which rules are broken or unknown.
 func (j *judge) conclude(run *slaRun, verdicts []slo.Verdict) error {
+	broken, unknown := slo.Log(j.log, &run.RunInfo, verdicts)
+	j.isBroken, j.leftOut = j.isBroken || broken, j.leftOut || unknown
+	j.to.Begin(run.heading())
 	for i := range verdicts {
-		v := &verdicts[i]
-		switch v.State {
-		case slo.Broken:
-			j.isBroken = true
-			j.log.Error(v.Message(&run.RunInfo))
-		case slo.Unknown:
-			j.leftOut = true
-			j.log.Warn(v.Message(&run.RunInfo))
+		if err := j.to.Write(&slaRow{run, &verdicts[i]}); err != nil {
+			return err
 		}
 	}
-	return j.writer.run(run, verdicts)
+	return j.to.End()
+}
+
+func (j *judge) flush() error {
+	if err := j.to.Flush(); err != nil || !j.isBroken {
+		return err
+	}
+	return errMet
 }

@@ -5,17 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 )
 
 // linesOf runs a command, and decodes its lines of JSON.
 func linesOf[T any](t *testing.T, code int, args ...string) []T {
 	t.Helper()
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	var out, errs strings.Builder
 	if got := run(t.Context(), append(args, "--format", "json"), strings.NewReader(""), &out, &errs); got != code {
 		t.Fatalf("%v: exit code %d, want %d: %s", args, got, code, errs.String())
@@ -43,6 +45,7 @@ var slaMetrics = map[string]func(l *percentileLine) *float64{
 // TestSLANumbers: what is judged is what percentiles and rank print, of the whole and window
 // by window, to the digit.
 func TestSLANumbers(t *testing.T) {
+	t.Parallel()
 	for _, path := range []string{
 		filepath.Join("..", "..", "testdata", "corpus", "stalls"),
 		filepath.Join("..", "..", "testdata", "corpus", "coarseness"),
@@ -115,22 +118,31 @@ func checkSLAWindows(t *testing.T, row slaLine, windows []percentileLine, of fun
 }
 
 func TestParseRules(t *testing.T) {
-	rules, err := parseRules("--rule", []string{"p99<=10ms", " write.iops >= 5k in every window"})
+	t.Parallel()
+	e := newEnv(nil, io.Discard, io.Discard)
+	e.flags = pflag.NewFlagSet("", pflag.ContinueOnError)
+	e.flags.StringArray("rule", nil, "")
+	e.cfg.SLA = []string{"p99 < 10", "p50 < 1ms", "p50 ~ 1ms"}
+	_, err := e.rules()
+	if want := `sla: "p99 < 10", column 9: want ns, us, ms or s, found the end` + "\n" + `sla: "p50 ~ 1ms", column 5: want <, <=, > or >=, found "~"`; !errors.As(err, new(usageError)) || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	check(t, e.flags.Set("rule", "x"))
+	if _, err := e.rules(); err == nil || !strings.HasPrefix(err.Error(), "--rule ") {
+		t.Errorf("%v", err)
+	}
+	e.cfg.SLA = []string{"p99<=10ms", " write.iops >= 5k in every window"}
+	rules, err := e.rules()
 	if err != nil || len(rules) != 2 || rules[1].String() != "write.iops >= 5k in every window" {
 		t.Errorf("%v, %v", rules, err)
 	}
-	var usage usageError
-	_, err = parseRules("sla:", []string{"p99 < 10", "p50 < 1ms", "p50 ~ 1ms"})
-	if want := `sla: "p99 < 10", column 9: want ns, us, ms or s, found the end` + "\n" + `sla: "p50 ~ 1ms", column 5: want <, <=, > or >=, found "~"`; !errors.As(err, &usage) || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
-	if _, err = parseRules("sla:", nil); !errors.As(err, &usage) || !strings.Contains(err.Error(), "--rule 'p99 <= 10ms'") {
-		t.Errorf("no rules: %v", err)
-	}
+	_, errs := outAndErr(t, exitUsage, "sla", "latest")
+	expect(t, "no rules", errs, "--rule 'p99 <= 10ms'")
 }
 
 // TestSLADocumented: the settings that docs/numbers.md shows are rules.
 func TestSLADocumented(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "numbers.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -163,9 +163,9 @@ func interruptedAt(t *testing.T, one *mapping.Run, args []string, answers int, d
 		dial, stop := estest.Pipe(s)
 		defer stop()
 		var out, errs bytes.Buffer
-		a := newApp(strings.NewReader(""), &out, &errs)
-		a.dial = dial
-		code := a.run(ctx, args)
+		e := newEnv(strings.NewReader(""), &out, &errs)
+		e.dial = dial
+		code := e.run(ctx, args)
 		said := errs.String()
 		mu.Lock()
 		defer mu.Unlock()

@@ -89,6 +89,7 @@ func plainJSON() *mapping.Run {
 // TestNoWindows: commands that need windows say why there are none; the others show totals,
 // and fio's own figures as fio's.
 func TestNoWindows(t *testing.T) {
+	t.Parallel()
 	file := historyOf(t, []*mapping.Run{plainJSON()})
 	const why = "no histogram log: run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
 	on := func(code int, command string, args ...string) (stdout, stderr string) {
@@ -178,6 +179,7 @@ func TestStoredOptions(t *testing.T) {
 
 // TestNothingChosen: an answer that is empty says what there is instead.
 func TestNothingChosen(t *testing.T) {
+	t.Parallel()
 	h := hist.New(hist.Fio3(0))
 	h.AddAt(500, 10)
 	total := mapping.Totals{Requests: 10, Latency: mapping.NewLatency(h, nil)}

@@ -112,7 +112,10 @@ var rules = map[string]rule{
 		level: 8, imports: []string{"internal/facts", "internal/history", "internal/query", "internal/report", "mapping", "internal/unit"},
 		why: "browsers see the history and reports",
 	},
-	"internal/export": {level: 4, imports: []string{"hist", "mapping", "internal/facts", "internal/table", "internal/window"}, why: "a format needs windows, not their source"},
+	"internal/export": {
+		level: 4, imports: []string{"hist", "mapping", "internal/facts", "internal/table", "internal/unit", "internal/window"},
+		why: "a format needs windows, not their source",
+	},
 	"pipeline": {
 		level:   5,
 		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "pipeline/internal/alike"},

@@ -29,7 +29,7 @@ func (c *Client) NewAttempts(progress func() time.Time) *Attempts {
 
 func (c *Client) newAttempts(progress func() time.Time, single bool) *Attempts {
 	a := &Attempts{client: c, started: time.Now(), progress: progress, single: single}
-	a.unwatch = c.watch(a.state)
+	a.unwatch = c.waits.watch(a.state)
 	return a
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -19,28 +18,9 @@ const (
 	MissingType  = "index_not_found_exception"
 )
 
-// compresses reports whether bulk requests are compressed. By default they are, unless they
-// stay on this machine, where compression takes longer than it saves.
-func (c *Config) compresses(urls []*url.URL) bool {
-	if c.GzipLevel != 0 {
-		return c.GzipLevel != NoGzip
-	}
-	isRemote := func(u *url.URL) bool { return !isLoopback(u.Hostname()) }
-	return c.Dial != nil || slices.ContainsFunc(urls, isRemote)
-}
-
 // Pack is the body of a bulk request as it is sent: compressed according to
 // [Config].GzipLevel, or body itself.
-func (c *Client) Pack(body []byte) ([]byte, error) {
-	if !c.gzip {
-		return body, nil
-	}
-	packed := bytes.NewBuffer(make([]byte, 0, len(body)/6))
-	if err := c.pack.write(packed, body); err != nil {
-		return nil, fmt.Errorf("compress bulk request: %w", err)
-	}
-	return packed.Bytes(), nil
-}
+func (c *Client) Pack(body []byte) ([]byte, error) { return c.pack.pack(body) }
 
 // Bulk sends one bulk request, once. The body is from Pack, and has one action for each of the
 // documents of ids. It returns an item result for each of these. Its status is 0 if the answer
@@ -48,15 +28,19 @@ func (c *Client) Pack(body []byte) ([]byte, error) {
 // must not be changed afterwards, because the connection may still be sending it.
 func (c *Client) Bulk(ctx context.Context, body []byte, ids []string) ([]BulkItem, error) {
 	items := make([]BulkItem, len(ids))
-	if err := c.bulk(ctx, body, ids, items); err != nil {
-		return items, fmt.Errorf("send bulk request: %w", err)
+	err := c.bulk(ctx, body, ids, items)
+	if slices.ContainsFunc(items, BulkItem.OK) {
+		c.waits.succeeded()
 	}
-	return items, nil
+	if err != nil {
+		err = fmt.Errorf("send bulk request: %w", err)
+	}
+	return items, err
 }
 
 func (c *Client) bulk(ctx context.Context, body []byte, ids []string, items []BulkItem) error {
 	header := http.Header{"Content-Type": {"application/x-ndjson"}}
-	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) { // gzip's mark; JSON has no such bytes
+	if isPacked(body) {
 		header.Set("Content-Encoding", "gzip")
 	}
 	req, err := build(ctx, esapi.BulkRequest{Body: bytes.NewReader(body), Header: header, FilterPath: bulkFilter})
@@ -69,13 +53,10 @@ func (c *Client) bulk(ctx context.Context, body []byte, ids []string, items []Bu
 	}
 	defer discard(res.Body)
 	answer, err := c.open(res, min(maxBulkAnswer(len(ids)), c.maxAnswer))
-	if err == nil {
-		err = readBulk(answer, ids, items)
+	if err != nil {
+		return err
 	}
-	if slices.ContainsFunc(items, BulkItem.OK) {
-		c.waits.succeeded()
-	}
-	return err
+	return readBulk(answer, ids, items)
 }
 
 // bulkFilter selects the fields of the answer.

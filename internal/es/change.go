@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
@@ -22,7 +23,7 @@ func (c *Client) DeleteAll(ctx context.Context, query any, indices ...string) (i
 		}
 	})
 	if err != nil {
-		return n, fmt.Errorf("delete documents in %s: %w", join(indices), err)
+		return n, fmt.Errorf("delete documents in %s: %w", strings.Join(indices, ","), err)
 	}
 	return n, nil
 }
@@ -38,7 +39,7 @@ func (c *Client) UpdateAll(ctx context.Context, query any, script string, indice
 		}
 	})
 	if err != nil {
-		return n, fmt.Errorf("update documents in %s: %w", join(indices), err)
+		return n, fmt.Errorf("update documents in %s: %w", strings.Join(indices, ","), err)
 	}
 	return n, nil
 }
@@ -50,7 +51,11 @@ const changeStep = 10_000
 func (c *Client) changeAll(ctx context.Context, indices []string, request func() esapi.Request) (changed int, err error) {
 	const patience = 8
 	for stalled := 0; ; {
-		some, err := c.changeSome(ctx, request())
+		var some changes
+		err := c.Do(ctx, small(request()), &some)
+		if err == nil {
+			err = some.err()
+		}
 		if err != nil {
 			return changed, err
 		}
@@ -90,15 +95,13 @@ type changes struct {
 	} `json:"failures"`
 }
 
-func (c *Client) changeSome(ctx context.Context, request esapi.Request) (done changes, err error) {
-	switch err := c.Do(ctx, small(request), &done); {
-	case err != nil:
-		return done, err
-	case done.Total == nil:
-		return done, fmt.Errorf("%w: no total", ErrAnswer)
-	case len(done.Failures) > 0:
-		f := done.Failures[0]
-		return done, Named(&Error{Status: f.Status, Type: f.Cause.Type + f.Reason.Type, Reason: f.Cause.Reason + f.Reason.Reason, Index: f.Index})
+func (c *changes) err() error {
+	switch {
+	case c.Total == nil:
+		return fmt.Errorf("%w: no total", ErrAnswer)
+	case len(c.Failures) > 0:
+		f := c.Failures[0]
+		return Named(&Error{Status: f.Status, Type: f.Cause.Type + f.Reason.Type, Reason: f.Cause.Reason + f.Reason.Reason, Index: f.Index})
 	}
-	return done, nil
+	return nil
 }

@@ -1,6 +1,7 @@
 package es
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ func (c *Client) Check(ctx context.Context) (Info, error) {
 	if err == nil {
 		err = checkAnswer(product, v.Number, v.Flavor, v.Distribution, answer.Tagline)
 	} else {
-		err = c.explain(err)
+		err = explain(err)
 	}
 	var reach *reachError // which names the server
 	switch {
@@ -68,7 +69,7 @@ func (c *Client) Check(ctx context.Context) (Info, error) {
 func checkAnswer(product, number, flavor, distribution, tagline string) error {
 	switch {
 	case distribution != "" || strings.Contains(tagline, "OpenSearch"):
-		return fmt.Errorf("%w: this is %s %s, whose histograms and templates differ", ErrNotElastic, orElse(distribution, "OpenSearch"), number)
+		return fmt.Errorf("%w: this is %s %s, whose histograms and templates differ", ErrNotElastic, cmp.Or(distribution, "OpenSearch"), number)
 	case number == "":
 		return fmt.Errorf("%w: something else answers at this address", ErrNotElastic)
 	case flavor == "serverless":
@@ -87,7 +88,7 @@ func checkAnswer(product, number, flavor, distribution, tagline string) error {
 }
 
 // explain adds to a failure of GET / what to do about it.
-func (c *Client) explain(err error) error {
+func explain(err error) error {
 	var e *Error
 	switch {
 	case errors.Is(err, ErrTooLong):
@@ -104,13 +105,6 @@ func (c *Client) explain(err error) error {
 		return fmt.Errorf("%w: %w; is it a proxy that wants a login, or another service?", ErrNotElastic, e)
 	}
 	return err
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // ParseVersion reads the version of Elasticsearch or Kibana: "8.6.1", "9.1.0-SNAPSHOT".

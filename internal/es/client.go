@@ -1,13 +1,12 @@
 package es
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -16,20 +15,16 @@ import (
 
 // Client sends requests to a cluster, or to Kibana. Several goroutines may use it at once.
 type Client struct {
-	urls      []*url.URL
+	server
 	nodes     *elastictransport.Client // chooses among the addresses
 	conns     *http.Transport
 	pack      *packer
-	gzip      bool          // bulk requests are compressed
 	timeout   time.Duration // of a request
 	giveUp    time.Duration // time without progress
 	pause     time.Duration // before the second attempt
 	waits     *waits
 	maxAnswer int64
 	step      int // documents that one request changes, at most
-	secrets   []Secret
-	ownCA     bool // the settings name authorities
-	service   string
 }
 
 // elasticsearch is the name of a cluster in errors.
@@ -39,7 +34,7 @@ const elasticsearch = "elasticsearch"
 func New(config Config) (*Client, error) {
 	c, urls, err := config.withDefaults()
 	if err != nil {
-		return nil, fmt.Errorf("set up %s client: %w", orElse(config.Service, elasticsearch), err)
+		return nil, fmt.Errorf("set up %s client: %w", cmp.Or(config.Service, elasticsearch), err)
 	}
 	conns, err := newTransport(c, urls)
 	if err != nil {
@@ -59,22 +54,12 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up %s client: %w", c.Service, err)
 	}
-	client := &Client{
-		urls: urls, nodes: nodes, conns: conns, pack: newPacker(c.GzipLevel), gzip: config.compresses(urls),
-		timeout: c.Timeout, giveUp: c.GiveUpAfter, pause: c.Pause, maxAnswer: c.MaxAnswer, step: changeStep, secrets: []Secret{c.APIKey, c.Password},
-		ownCA: len(c.CACert) > 0, service: c.Service,
-	}
-	client.waits = &waits{report: c.Waiting, server: c.Service + " at " + client.String()}
-	return client, nil
-}
-
-// String is the addresses, without credentials, for messages.
-func (c *Client) String() string {
-	texts := make([]string, len(c.urls))
-	for i, u := range c.urls {
-		texts[i] = u.String()
-	}
-	return strings.Join(texts, ", ")
+	to := server{service: c.Service, urls: urls, secrets: []Secret{c.APIKey, c.Password}, ownCA: len(c.CACert) > 0}
+	return &Client{
+		server: to, nodes: nodes, conns: conns, pack: &packer{level: c.GzipLevel},
+		timeout: c.Timeout, giveUp: c.GiveUpAfter, pause: c.Pause, maxAnswer: c.MaxAnswer, step: changeStep,
+		waits: &waits{report: c.Waiting, server: to.name()},
+	}, nil
 }
 
 // Format implements [fmt.Formatter], so that no verb prints credentials.
@@ -138,11 +123,4 @@ func isRepeatable(req *http.Request) bool {
 		return true
 	}
 	return false
-}
-
-// memory gives a request a body that can be sent again.
-func memory(req *http.Request, body []byte) {
-	req.ContentLength = int64(len(body))
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	req.Body, _ = req.GetBody()
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -33,7 +34,7 @@ type Config struct {
 	AllowPlain  bool   // send credentials over http to other machines, unencrypted
 
 	Proxy     string // URL; default: the environment's HTTPS_PROXY, HTTP_PROXY and NO_PROXY
-	GzipLevel int    // of request bodies, 1 to 9; [NoGzip] is none; 0 is 2, and none for bulk requests on this machine
+	GzipLevel int    // of request bodies, 1 to 9; [NoGzip] is none; 0 is 2, and none on this machine
 
 	ConnectTimeout time.Duration // default 10 s
 	Timeout        time.Duration // of a request, to the end of its answer; default 90 s
@@ -94,13 +95,18 @@ func (c Config) withDefaults() (Config, []*url.URL, error) {
 	case c.GzipLevel < NoGzip || c.GzipLevel > 9:
 		return c, nil, fmt.Errorf("%w: gzip level %d is not one of 1 to 9, 0 and %d", ErrConfig, c.GzipLevel, NoGzip)
 	}
-	c.fill()
+	c.fill(urls)
 	return c, urls, nil
 }
 
-func (c *Config) fill() {
-	if c.GzipLevel == 0 {
+func (c *Config) fill(urls []*url.URL) {
+	isRemote := func(u *url.URL) bool { return !isLoopback(u.Hostname()) }
+	switch {
+	case c.GzipLevel != 0:
+	case c.Dial != nil || slices.ContainsFunc(urls, isRemote):
 		c.GzipLevel = 2 // compresses documents 7:1; level 1 takes as long, and compresses 6:1
+	default:
+		c.GzipLevel = NoGzip // on this machine compression takes longer than it saves
 	}
 	if c.ConnectTimeout <= 0 {
 		c.ConnectTimeout = 10 * time.Second

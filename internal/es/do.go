@@ -32,7 +32,7 @@ func (c *Client) Do(ctx context.Context, req esapi.Request, into any) error {
 
 // try sends a request until read has its answer.
 func (c *Client) try(ctx context.Context, req esapi.Request, read func(*http.Response) error) error {
-	out, err := c.prepare(ctx, req)
+	out, err := c.pack.prepare(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -79,29 +79,10 @@ func (c *Client) send(out *http.Request, read func(*http.Response) error) error 
 	return err
 }
 
-// reachError is an error of the connection, without secrets, and with what to do.
-type reachError struct {
-	server, advice string
-	err            error
-}
-
-// Error implements error.
-func (r *reachError) Error() string { return "reach " + r.server + ": " + r.short() }
-
-// short is the text without the server.
-func (r *reachError) short() string { return r.err.Error() + r.advice }
-
-// Unwrap is what failed.
-func (r *reachError) Unwrap() error { return r.err }
-
-func (c *Client) failed(err error) error {
-	return &reachError{server: c.waits.server, advice: c.advice(err), err: err}
-}
-
 // read reads an answer of at most so many bytes.
-func (c *Client) read(res *http.Response, most int64, into any) error {
+func (s *server) read(res *http.Response, most int64, into any) error {
 	defer discard(res.Body)
-	body, err := c.open(res, most)
+	body, err := s.open(res, most)
 	if err != nil {
 		return err
 	}
@@ -127,11 +108,11 @@ func (c *Client) read(res *http.Response, most int64, into any) error {
 }
 
 // open is the body of an answer, of at most so many bytes, or the error that the answer reports.
-func (c *Client) open(res *http.Response, most int64) (*bounded, error) {
+func (s *server) open(res *http.Response, most int64) (*bounded, error) {
 	if res.StatusCode > 299 {
-		e := readError(res, c.secrets...)
-		e.Foreign = e.Foreign && c.service == elasticsearch
-		return nil, c.named(e)
+		e := readError(res, s.secrets...)
+		e.Foreign = e.Foreign && s.service == elasticsearch
+		return nil, s.named(e)
 	}
 	return &bounded{r: res.Body, left: most, most: most}, nil
 }

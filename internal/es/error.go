@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,19 +48,6 @@ var (
 // status 403 are blocks of an index.
 func (e *Error) IsForbidden() bool {
 	return e.Status == http.StatusForbidden && (e.Type == "" || e.Type == "security_exception")
-}
-
-// named adds to an answer's error what it means and what to do.
-func (c *Client) named(e *Error) error {
-	switch {
-	case e.IsForbidden():
-		return fmt.Errorf("%w: %w", ErrForbidden, e)
-	case e.Status != http.StatusUnauthorized:
-		return Named(e)
-	case slices.ContainsFunc(c.secrets, func(s Secret) bool { return s != "" }):
-		return fmt.Errorf("%w: check the API key, or user name and password: %w", ErrAuth, e)
-	}
-	return fmt.Errorf("%w: none are set, neither an API key nor user name and password: %w", ErrAuth, e)
 }
 
 // Named adds [ErrDiskFull] to an error that is one.

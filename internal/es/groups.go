@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
@@ -44,7 +45,7 @@ func (c *Client) Groups(ctx context.Context, query any, by, having []string, ind
 			err = answer.Err() // without any index there are no aggregations, but there are shards: none
 		}
 		if err != nil {
-			return nil, fmt.Errorf("count documents in %s: %w", join(indices), err)
+			return nil, fmt.Errorf("count documents in %s: %w", strings.Join(indices, ","), err)
 		}
 		found := answer.Aggregations.Groups
 		for _, b := range found.Buckets {

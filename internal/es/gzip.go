@@ -2,6 +2,7 @@ package es
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -11,50 +12,56 @@ import (
 
 // packer compresses request bodies.
 type packer struct {
-	level   int
+	level   int       // NoGzip is none
 	writers sync.Pool // of *gzip.Writer
 }
 
-func newPacker(level int) *packer { return &packer{level: level} }
-
-// write writes body to w.
-func (p *packer) write(w io.Writer, body []byte) error {
+// pack is a body as it is sent.
+func (p *packer) pack(body []byte) ([]byte, error) {
+	const small = 1 << 10
+	if p.level == NoGzip || len(body) < small {
+		return body, nil
+	}
+	packed := bytes.NewBuffer(make([]byte, 0, len(body)/6))
 	z, ok := p.writers.Get().(*gzip.Writer)
 	if ok {
-		z.Reset(w)
+		z.Reset(packed)
 	} else {
 		var err error
-		if z, err = gzip.NewWriterLevel(w, p.level); err != nil {
-			return err
+		if z, err = gzip.NewWriterLevel(packed, p.level); err != nil {
+			return nil, fmt.Errorf("compress request: %w", err)
 		}
 	}
 	defer p.writers.Put(z)
 	if _, err := z.Write(body); err != nil {
-		return err
+		return nil, fmt.Errorf("compress request: %w", err)
 	}
-	return z.Close()
+	if err := z.Close(); err != nil {
+		return nil, fmt.Errorf("compress request: %w", err)
+	}
+	return packed.Bytes(), nil
 }
 
-// request reads the body of a request into memory, compressed unless it is small.
+// isPacked reports whether pack has compressed a body: no other begins so.
+func isPacked(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b}) }
+
+// request gives a request a body that can be sent again, packed.
 func (p *packer) request(req *http.Request) error {
-	const small = 1 << 10
 	if req.Body == nil || req.Body == http.NoBody {
 		return nil
 	}
-	plain, err := io.ReadAll(req.Body)
+	body, err := io.ReadAll(req.Body)
+	if err == nil {
+		body, err = p.pack(body)
+	}
 	if err != nil {
 		return err
 	}
-	_ = req.Body.Close() // was read to its end
-	if p.level == NoGzip || len(plain) < small || req.Header.Get("Content-Encoding") != "" {
-		memory(req, plain)
-		return nil
+	if isPacked(body) {
+		req.Header.Set("Content-Encoding", "gzip")
 	}
-	var packed bytes.Buffer
-	if err := p.write(&packed, plain); err != nil {
-		return err
-	}
-	req.Header.Set("Content-Encoding", "gzip")
-	memory(req, packed.Bytes())
-	return nil
+	req.ContentLength = int64(len(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	req.Body, err = req.GetBody()
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
@@ -21,7 +22,7 @@ func (c *Client) Refresh(ctx context.Context, indices ...string) error {
 		err = answer.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("refresh %s: %w", join(indices), err)
+		return fmt.Errorf("refresh %s: %w", strings.Join(indices, ","), err)
 	}
 	return nil
 }

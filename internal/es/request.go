@@ -2,10 +2,12 @@ package es
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 
@@ -26,17 +28,15 @@ type Request struct {
 func (r Request) Do(ctx context.Context, to esapi.Transport) (*esapi.Response, error) {
 	method, body := r.Method, io.Reader(nil)
 	if r.Body != nil {
-		method, body = orElse(method, http.MethodPost), JSON(r.Body)
+		method, body = cmp.Or(method, http.MethodPost), JSON(r.Body)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, orElse(r.URI, "/"), body)
+	req, err := http.NewRequestWithContext(ctx, method, cmp.Or(r.URI, "/"), body)
 	if err != nil {
 		return nil, err
 	}
-	for name, values := range r.Header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, r.Header)
 	if body != nil {
-		req.Header.Set("Content-Type", orElse(r.Type, "application/json"))
+		req.Header.Set("Content-Type", cmp.Or(r.Type, "application/json"))
 	}
 	res, err := to.Perform(req)
 	if err != nil {
@@ -85,9 +85,7 @@ func build(ctx context.Context, r esapi.Request) (*http.Request, error) {
 	}
 	if x, ok := r.(Extended); ok && len(x.Query) > 0 {
 		query := kept.request.URL.Query()
-		for name, values := range x.Query {
-			query[name] = values
-		}
+		maps.Copy(query, x.Query)
 		kept.request.URL.RawQuery = query.Encode()
 	}
 	return kept.request, nil
@@ -103,16 +101,13 @@ func (k *keeper) Perform(r *http.Request) (*http.Response, error) {
 }
 
 // prepare makes an HTTP request that can be sent several times, its body compressed.
-func (c *Client) prepare(ctx context.Context, r esapi.Request) (*http.Request, error) {
+func (p *packer) prepare(ctx context.Context, r esapi.Request) (*http.Request, error) {
 	req, err := build(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Accept", "application/json")
-	if err := c.pack.request(req); err != nil {
-		return nil, fmt.Errorf("compress request: %w", err)
-	}
-	return req, nil
+	return req, p.request(req)
 }
 
 // failing is a body that could not be encoded.

@@ -47,8 +47,7 @@ type waitState struct {
 // watch reports a wait to [Config].Waiting until stop is called, as long as there is no progress.
 // The first report comes within eight seconds. It calls state in another goroutine, which stop
 // waits for, so the caller of stop must not have locked what state locks.
-func (c *Client) watch(state func() waitState) (stop func()) {
-	w := c.waits
+func (w *waits) watch(state func() waitState) (stop func()) {
 	if w.report == nil {
 		return func() {}
 	}

@@ -3,7 +3,6 @@ package es
 import (
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // ErrIncomplete is an answer without some of the shards: its numbers are wrong.
@@ -45,5 +44,3 @@ func (w *Whole) Err() error {
 	}
 	return fmt.Errorf("%w: %d of %d shards failed%s", ErrIncomplete, s.Failed, s.Total, text)
 }
-
-func join(indices []string) string { return strings.Join(indices, ",") }

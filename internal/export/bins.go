@@ -2,156 +2,111 @@ package export
 
 import (
 	"bufio"
-	"encoding/json"
+	"errors"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// bin is a bin of a window that has requests.
-type bin struct {
-	of                      [11]any // the first columns, which are the same for all bins of a window
-	lowNS, highNS, requests int64
-	isOpen                  bool // the bin has no upper end
-}
-
-// ofWindow is column i of the window.
-func ofWindow(i int, name, unit string) table.Column[*bin] {
-	return table.Column[*bin]{Name: name, Unit: unit, Value: func(b *bin) any { return b.of[i] }}
-}
-
-var binColumns = []table.Column[*bin]{
-	ofWindow(0, "run", ""), ofWindow(1, "archive", ""), ofWindow(2, "name", ""), ofWindow(3, "level", ""),
-	ofWindow(4, "host", ""), ofWindow(5, "job", ""), ofWindow(6, "direction", ""),
-	ofWindow(7, "start", "ms"), ofWindow(8, "end", "ms"), ofWindow(9, "start", ""), ofWindow(10, "end", ""),
-	{Name: "low", Unit: "ns", Value: func(b *bin) any { return b.lowNS }},
-	{Name: "high", Unit: "ns", Value: func(b *bin) any { return b.high() }},
-	{Name: "count", Value: func(b *bin) any { return b.requests }},
-}
-
-// high is the upper edge, or nothing of the last bin.
-func (b *bin) high() any {
-	if b.isOpen {
-		return nil
-	}
-	return b.highNS
-}
-
-// CSV writes a line for each window and bin.
-type CSV struct {
-	to  *table.Writer[*bin]
+// binRow is a window with its bins that have requests: all in JSON, one in CSV.
+type binRow struct {
 	run *mapping.RunInfo
+	*window.Window
+	start, end string // empty where they are not known
+	low        []int64
+	high       []any // nil is that of the last bin, which has no upper end
+	count      []int64
 }
 
-// NewCSV writes lines to w, the names of the columns first. Unless exact is set, names that a
+var windowColumns = slices.Concat(facts.RunColumns(func(r *binRow) *mapping.RunInfo { return r.run }), []table.Column[*binRow]{
+	{Name: "level", Value: func(r *binRow) any { return r.Level.String() }},
+	{Name: "host", Sparse: true, Value: func(r *binRow) any { return r.Host }},
+	{Name: "job", Sparse: true, Value: func(r *binRow) any { return r.Job }},
+	{Name: "direction", Value: func(r *binRow) any { return r.Direction }},
+	{Name: "start", Unit: "ms", Value: func(r *binRow) any { return r.Start.Sub(r.run.Start).Milliseconds() }},
+	{Name: "end", Unit: "ms", Value: func(r *binRow) any { return r.End.Sub(r.run.Start).Milliseconds() }},
+	{Name: "start", Sparse: true, Value: func(r *binRow) any { return r.start }},
+	{Name: "end", Sparse: true, Value: func(r *binRow) any { return r.end }},
+})
+
+// binColumns are the columns of a window and of its bins, which are from low up to, not with, high.
+func binColumns(low, high, count func(*binRow) any) []table.Column[*binRow] {
+	return append(slices.Clip(windowColumns), table.Column[*binRow]{Name: "low", Unit: "ns", Value: low},
+		table.Column[*binRow]{Name: "high", Unit: "ns", Value: high}, table.Column[*binRow]{Name: "count", Value: count})
+}
+
+// Bins writes windows and their bins as CSV or JSON.
+type Bins struct {
+	w     *bufio.Writer
+	to    *table.Writer[*binRow]
+	isCSV bool
+	run   *mapping.RunInfo
+}
+
+// NewCSV writes a line for each window and bin, the names of the columns first. Unless exact is set, names that a
 // spreadsheet would run begin with an apostrophe.
-func NewCSV(w io.Writer, exact bool) *CSV {
+func NewCSV(w io.Writer, exact bool) *Bins {
 	format := table.CSV
 	if exact {
 		format = table.CSVExact
 	}
-	return &CSV{to: table.New(w, format, binColumns)}
+	b := &Bins{w: bufio.NewWriter(w), isCSV: true}
+	b.to = table.New(b.w, format, binColumns(func(r *binRow) any { return r.low[0] }, func(r *binRow) any { return r.high[0] },
+		func(r *binRow) any { return r.count[0] }))
+	return b
+}
+
+// NewJSON writes an object a line for each window, with arrays of its bins.
+func NewJSON(w io.Writer) *Bins {
+	b := &Bins{w: bufio.NewWriter(w)}
+	b.to = table.New(b.w, table.JSON, binColumns(func(r *binRow) any { return r.low }, func(r *binRow) any { return r.high },
+		func(r *binRow) any { return r.count }))
+	return b
 }
 
 // Begin implements [Writer].
-func (c *CSV) Begin(run *mapping.RunInfo, _ bool) error {
-	c.run = run
+func (b *Bins) Begin(run *mapping.RunInfo, _ bool) error {
+	b.run = run
 	return nil
 }
 
-// Add writes the lines of a window.
-func (c *CSV) Add(w *window.Window, requests *hist.Histogram) error {
-	start, end := times(c.run, w)
-	b := &bin{of: [...]any{c.run.ID, c.run.Archive, c.run.Name, w.Level.String(), w.Host, w.Job, w.Direction,
-		w.Start.Sub(c.run.Start).Milliseconds(), w.End.Sub(c.run.Start).Milliseconds(), start, end}}
-	layout := requests.Layout()
-	for i, n := range requests.All() {
-		b.lowNS, b.highNS = layout.Bounds(i)
-		b.isOpen, b.requests = layout.Open(i), int64(math.Round(n))
-		if err := c.to.Write(b); err != nil {
-			return err
-		}
+// Add writes the lines or the object of a window.
+func (b *Bins) Add(w *window.Window, requests *hist.Histogram) error {
+	r := &binRow{run: b.run, Window: w}
+	if hasClock(b.run) {
+		const layout = "2006-01-02T15:04:05.000Z"
+		r.start, r.end = w.Start.UTC().Format(layout), w.End.UTC().Format(layout)
 	}
-	return nil
-}
-
-// End implements [Writer].
-func (c *CSV) End() error { return nil }
-
-// Close writes the buffered rest.
-func (c *CSV) Close() error { return c.to.Flush() }
-
-// times are the times of a window, empty where they are not known.
-func times(run *mapping.RunInfo, w *window.Window) (start, end string) {
-	if !hasClock(run) {
-		return "", ""
-	}
-	const layout = "2006-01-02T15:04:05.000Z"
-	return w.Start.UTC().Format(layout), w.End.UTC().Format(layout)
-}
-
-// JSON writes an object a line for each window.
-type JSON struct {
-	w   *bufio.Writer
-	to  *json.Encoder
-	run *mapping.RunInfo
-}
-
-// NewJSON writes objects to w.
-func NewJSON(w io.Writer) *JSON {
-	buf := bufio.NewWriter(w)
-	return &JSON{w: buf, to: json.NewEncoder(buf)}
-}
-
-// jsonWindow is a line of JSON.
-type jsonWindow struct {
-	Run       string   `json:"run,omitempty"` // id
-	Archive   string   `json:"archive,omitempty"`
-	Name      string   `json:"name,omitempty"`
-	Level     string   `json:"level"`
-	Host      string   `json:"host,omitempty"`
-	Job       string   `json:"job,omitempty"`
-	Direction string   `json:"direction"`
-	StartMS   int64    `json:"start_ms"` // since the run's start
-	EndMS     int64    `json:"end_ms"`
-	Start     string   `json:"start,omitempty"` // where known
-	End       string   `json:"end,omitempty"`
-	LowNS     []int64  `json:"low_ns"` // of each bin: from low up to, not with, high
-	HighNS    []*int64 `json:"high_ns"`
-	Count     []int64  `json:"count"`
-}
-
-// Begin implements [Writer].
-func (j *JSON) Begin(run *mapping.RunInfo, _ bool) error {
-	j.run = run
-	return nil
-}
-
-// Add writes the object of a window.
-func (j *JSON) Add(w *window.Window, requests *hist.Histogram) error {
-	l := jsonWindow{
-		Run: j.run.ID, Archive: j.run.Archive, Name: j.run.Name, Level: w.Level.String(), Host: w.Host, Job: w.Job, Direction: w.Direction,
-		StartMS: w.Start.Sub(j.run.Start).Milliseconds(), EndMS: w.End.Sub(j.run.Start).Milliseconds(),
-	}
-	l.Start, l.End = times(j.run, w)
 	layout := requests.Layout()
 	for i, n := range requests.All() {
 		low, high := layout.Bounds(i)
-		end := &high
+		var end any = high
 		if layout.Open(i) {
 			end = nil
 		}
-		l.LowNS, l.HighNS, l.Count = append(l.LowNS, low), append(l.HighNS, end), append(l.Count, int64(math.Round(n)))
+		r.low, r.high, r.count = append(r.low, low), append(r.high, end), append(r.count, int64(math.Round(n)))
+		if !b.isCSV {
+			continue
+		}
+		if err := b.to.Write(r); err != nil {
+			return err
+		}
+		r.low, r.high, r.count = r.low[:0], r.high[:0], r.count[:0]
 	}
-	return j.to.Encode(&l)
+	if b.isCSV {
+		return nil
+	}
+	return b.to.Write(r)
 }
 
 // End implements [Writer].
-func (j *JSON) End() error { return nil }
+func (b *Bins) End() error { return nil }
 
 // Close writes the buffered rest.
-func (j *JSON) Close() error { return j.w.Flush() }
+func (b *Bins) Close() error { return errors.Join(b.to.Flush(), b.w.Flush()) }

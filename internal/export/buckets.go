@@ -37,24 +37,15 @@ func ParseBuckets(text string) (Buckets, error) {
 	return b, nil
 }
 
-// steps are 1, 2 and 5 of each power of ten from 1 µs to 10 s.
-var steps = func() (all []time.Duration) {
-	for d := time.Microsecond; d < 10*time.Second; d *= 10 {
-		all = append(all, d, 2*d, 5*d)
-	}
-	return append(all, 10*time.Second)
-}()
-
-// stepsIn are the steps for histograms of a layout.
-func stepsIn(l hist.Layout) []time.Duration {
+// steps are 1, 2 and 5 of each power of ten from 1 µs to 10 s, and as far as the bins of a layout reach.
+func steps(l hist.Layout) (all []time.Duration) {
 	open, _ := l.Bounds(l.Len() - 1)
-	all := slices.Clip(steps)
-	for d := 10 * time.Second; d < 1<<58; d *= 10 {
-		for _, step := range []time.Duration{2 * d, 5 * d, 10 * d} {
-			if int64(step) > open {
-				return all
+	most := max(time.Duration(open), 10*time.Second)
+	for d := time.Microsecond; 0 < d && d <= most; d *= 10 { // d may overflow
+		for _, step := range []time.Duration{d, 2 * d, 5 * d} {
+			if step <= most {
+				all = append(all, step)
 			}
-			all = append(all, step)
 		}
 	}
 	return all
@@ -71,7 +62,7 @@ func (b *Buckets) bins(l hist.Layout) []int {
 	}
 	wanted := b.wanted
 	if len(wanted) == 0 {
-		wanted = stepsIn(l)
+		wanted = steps(l)
 	}
 	for _, d := range wanted {
 		bins = append(bins, binEnding(l, int64(d)))

@@ -65,7 +65,7 @@ func TestStepsFollowLayout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if list := stepsIn(l); list[len(list)-1] != want {
+		if list := steps(l); list[len(list)-1] != want {
 			t.Errorf("%d groups: up to %v, want %v", groups, list[len(list)-1], want)
 		}
 	}
@@ -83,13 +83,13 @@ func TestStepsFollowLayout(t *testing.T) {
 // TestBucketBounds: no bound of a bin is nearer to a step than the one that is taken, and at
 // fio's finest bins each step has one within a hundredth of it.
 func TestBucketBounds(t *testing.T) {
-	if len(steps) != 22 || steps[0] != time.Microsecond || steps[21] != 10*time.Second {
-		t.Fatalf("steps %v", steps)
+	if list := steps(hist.Fio3(0)); len(list) != 22 || list[0] != time.Microsecond || list[21] != 10*time.Second {
+		t.Fatalf("steps %v", list)
 	}
 	for _, l := range layouts() {
 		bins := (&Buckets{}).bins(l)
 		checkBins(t, l, bins)
-		for _, step := range stepsIn(l) {
+		for _, step := range steps(l) {
 			nearest, taken := math.Inf(1), math.Inf(1)
 			for i := range l.Len() - 1 {
 				_, high := l.Bounds(i)

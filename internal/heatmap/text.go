@@ -163,7 +163,7 @@ func (c *canvas) times(area int) string {
 // legend explains the size of a cell and the shades.
 func (c *canvas) legend() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "cells of %s by 1/%d of a power of ten:", short(c.Width), BandsPerDecade/c.bands)
+	fmt.Fprintf(&b, "cells of %s by 1/%d of a power of ten:", unit.Short(c.Width.Round(time.Millisecond)), BandsPerDecade/c.bands)
 	for level := range c.scale {
 		if !c.scale.has(level) {
 			continue
@@ -175,16 +175,4 @@ func (c *canvas) legend() string {
 		fmt.Fprintf(&b, " %s %s", mark, unit.Count(c.scale[level]))
 	}
 	return b.String() + " or more requests"
-}
-
-// short is a duration without zeros at its end.
-func short(d time.Duration) string {
-	text := d.Round(time.Millisecond).String()
-	if rest, ok := strings.CutSuffix(text, "m0s"); ok {
-		text = rest + "m"
-	}
-	if rest, ok := strings.CutSuffix(text, "h0m"); ok {
-		text = rest + "h"
-	}
-	return text
 }

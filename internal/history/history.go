@@ -76,8 +76,14 @@ type RunFilter struct {
 	Benchmark string
 	Mode      string
 	From, To  time.Time // runs that started in [From, To); a zero time is no bound
+	Where     Condition // nil is none
 	Limit     int       // at most so many; 0 is no limit
 	Light     bool      // leave out histograms and the list of source files
+}
+
+// Condition is a condition on a run, which it may decide without histograms and source files.
+type Condition interface {
+	Matches(run *mapping.Run) bool
 }
 
 // Selection selects interval documents. An empty list selects all.
@@ -103,6 +109,7 @@ func (f *RunFilter) Matches(r *mapping.Run) bool {
 		(f.Mode == "" || f.Mode == r.CBT.Mode) &&
 		(f.From.IsZero() || !r.Run.Start.Before(f.From)) &&
 		(f.To.IsZero() || r.Run.Start.Before(f.To)) &&
+		(f.Where == nil || f.Where.Matches(r)) &&
 		(f.Text == "" || f.matchesText(r))
 }
 

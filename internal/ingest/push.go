@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"fmt"
-	"iter"
 	"log/slog"
 
 	"github.com/fio2es/fio2es/internal/facts"
@@ -11,13 +10,8 @@ import (
 	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 )
-
-// EncodedSink takes documents as they are stored.
-type EncodedSink interface {
-	PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error)
-	Finish(ctx context.Context, run *mapping.Run) error
-}
 
 // PushOptions say which runs are pushed.
 type PushOptions struct {
@@ -34,7 +28,7 @@ type Pushed struct {
 
 // Push copies the runs of the embedded history that a cluster has not, or all of them to a file:
 // then cluster is nil.
-func Push(ctx context.Context, from *sqlite.Store, to EncodedSink, cluster *elastic.Store, opt PushOptions) (Pushed, error) {
+func Push(ctx context.Context, from *sqlite.Store, to pipeline.Sink, cluster *elastic.Store, opt PushOptions) (Pushed, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	p := &push{PushOptions: opt, from: from, to: to, cluster: cluster, finishing: newFinishing(cluster != nil), stop: stop}
@@ -51,7 +45,7 @@ type push struct {
 	Pushed
 	PushOptions
 	from      *sqlite.Store
-	to        EncodedSink
+	to        pipeline.Sink
 	cluster   *elastic.Store
 	finishing *finishing
 	stop      context.CancelCauseFunc
@@ -183,10 +177,10 @@ func (p *push) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
 // one pushes a run. same are runs there of the same files, which it replaces.
 func (p *push) one(ctx context.Context, r *mapping.Run, same []*mapping.Run) error {
 	wrap := func(err error) error { return fmt.Errorf("push %s: %w", facts.Title(r), err) }
-	n, err := p.to.PutEncoded(ctx, p.from.Encoded(ctx, r))
+	n, err := p.put(ctx, r)
 	p.Documents += n
 	if d := r.Documents; err == nil && n < d.Cluster+d.Host+d.Job { // documents in several parts are more
-		err = fmt.Errorf("%w: push again", history.ErrReplaced)
+		err = errReplaced
 	}
 	if err != nil {
 		return wrap(err)
@@ -202,4 +196,27 @@ func (p *push) one(ctx context.Context, r *mapping.Run, same []*mapping.Run) err
 		}
 	})
 	return nil
+}
+
+var errReplaced = fmt.Errorf("%w: push again", history.ErrReplaced)
+
+// put sends the interval documents of a run, and returns how many there are.
+func (p *push) put(ctx context.Context, r *mapping.Run) (n int, err error) {
+	const most = 500 // in memory
+	var docs []*mapping.Interval
+	for _, l := range mapping.Levels {
+		for d, err := range p.from.Intervals(ctx, history.Selection{Runs: []string{r.Run.ID}, Level: l}) {
+			if err == nil && d.Run.Ingest != r.Run.Ingest {
+				err = errReplaced
+			}
+			if docs = append(docs, d); err == nil && len(docs) == most {
+				err = p.to.Put(ctx, docs)
+				n, docs = n+len(docs), docs[:0]
+			}
+			if err != nil {
+				return n, err
+			}
+		}
+	}
+	return n + len(docs), p.to.Put(ctx, docs)
 }

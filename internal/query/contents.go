@@ -12,69 +12,48 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Contents is what the runs of a history can be found by.
-type Contents struct {
-	Runs        int
-	first, last *mapping.Run // by their start
-	by          [4]map[string]bool
-}
-
-// contentNames are what [Contents] lists.
-var contentNames = [...]string{"names", "labels", "benchmarks", "modes"}
-
-// ReadContents reads all runs of a history.
-func ReadContents(ctx context.Context, store history.Store) (*Contents, error) {
-	c := &Contents{}
-	for i := range c.by {
-		c.by[i] = map[string]bool{}
-	}
+// Contents counts the runs of a history that can be read, and lists what they can be found by: when they started, their
+// names, labels, benchmarks and modes.
+func Contents(ctx context.Context, store history.Store) (runs int, lines []string, err error) {
+	var first, last *mapping.Run
+	names, labels, benchmarks, modes := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for run, err := range store.Runs(ctx, history.RunFilter{Light: true}) {
 		if history.IsSkipped(err) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return 0, nil, err
 		}
-		if c.Runs++; c.last == nil {
-			c.last = run
+		if runs++; runs == 1 { // the newest come first
+			last = run
 		}
-		c.first = run // the newest come first
-		c.by[0][run.Run.Archive+":"+facts.ShortName(run)] = true
+		first = run
+		names[run.Run.Archive+":"+facts.ShortName(run)] = true
 		for name, value := range run.Run.Labels {
-			c.by[1][name+"="+value] = true
+			labels[name+"="+value] = true
 		}
-		c.by[2][run.CBT.Benchmark], c.by[3][run.CBT.Mode] = true, true
+		benchmarks[run.CBT.Benchmark], modes[run.CBT.Mode] = true, true
 	}
-	return c, nil
-}
-
-// Lines list what there is: when the runs started, their names, labels, benchmarks and modes.
-func (c *Contents) Lines() []string {
-	if c.Runs == 0 {
-		return nil
+	if runs == 0 {
+		return 0, nil, nil
 	}
-	lines := []string{fmt.Sprintf("started     %s to %s", facts.Started(c.first), facts.Started(c.last))}
-	for i, name := range contentNames {
-		delete(c.by[i], "")
-		if len(c.by[i]) > 0 {
-			lines = append(lines, fmt.Sprintf("%-10s  %s", name, List(slices.Sorted(maps.Keys(c.by[i])))))
+	lines = append(lines, fmt.Sprintf("started     %s to %s", facts.Started(first), facts.Started(last)))
+	for _, of := range []struct {
+		name  string
+		texts map[string]bool
+	}{{"names", names}, {"labels", labels}, {"benchmarks", benchmarks}, {"modes", modes}} {
+		delete(of.texts, "")
+		if len(of.texts) > 0 {
+			lines = append(lines, fmt.Sprintf("%-10s  %s", of.name, List(slices.Sorted(maps.Keys(of.texts)))))
 		}
 	}
-	return lines
+	return runs, lines, nil
 }
 
 // Count is how many runs a history has that can be read.
 func Count(ctx context.Context, store history.Store) (n int, err error) {
-	for _, err := range store.Runs(ctx, history.RunFilter{Light: true}) {
-		if history.IsSkipped(err) {
-			continue
-		}
-		if err != nil {
-			return 0, err
-		}
-		n++
-	}
-	return n, nil
+	n, _, err = Contents(ctx, store)
+	return n, err
 }
 
 // countText says for an error how many runs a history has.

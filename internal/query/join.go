@@ -6,10 +6,10 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -43,16 +43,7 @@ func multiples(ms int64) string {
 }
 
 // lengthText is a length as flags have it: "1s", "1m30s".
-func lengthText(ms int64) string {
-	text := (time.Duration(ms) * time.Millisecond).String()
-	if cut, ok := strings.CutSuffix(text, "m0s"); ok {
-		text = cut + "m"
-	}
-	if cut, ok := strings.CutSuffix(text, "h0m"); ok {
-		text = cut + "h"
-	}
-	return text
-}
+func lengthText(ms int64) string { return unit.Short(time.Duration(ms) * time.Millisecond) }
 
 // join joins the stored windows of a run to windows of length milliseconds, a multiple of their
 // own. Nothing is cut: counts add up, and all else is computed from the sums. Windows are of one

@@ -3,6 +3,7 @@ package query
 import (
 	"hash/fnv"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,7 +23,8 @@ func (p Pick) Compile() (func(archive, path string) bool, error) {
 	}
 	return func(archive, path string) bool {
 		name := archive + ":" + path
-		if len(include) > 0 && !matches(include, name) || matches(exclude, name) {
+		matches := func(p *regexp.Regexp) bool { return p.MatchString(name) }
+		if len(include) > 0 && !slices.ContainsFunc(include, matches) || slices.ContainsFunc(exclude, matches) {
 			return false
 		}
 		return parts == 1 || shardOf(name, parts) == part
@@ -35,15 +37,6 @@ func patterns(texts []string) []*regexp.Regexp {
 		out = append(out, regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(t), `\*`, `.*`)))
 	}
 	return out
-}
-
-func matches(patterns []*regexp.Regexp, name string) bool {
-	for _, p := range patterns {
-		if p.MatchString(name) {
-			return true
-		}
-	}
-	return false
 }
 
 // parseShard reads "2/3"; the empty text is 1/1.

@@ -86,27 +86,16 @@ func (q *Query) Times() string {
 
 // String is the query as flags, each with a space before it.
 func (q *Query) String() string {
-	var b strings.Builder
-	for _, f := range []struct {
-		name   string
-		values []string
-	}{
-		{"from", nonEmpty(q.From)}, {"to", nonEmpty(q.To)},
-		{"direction", q.Directions}, {"host", q.Hosts}, {"job", q.Jobs},
+	text := ""
+	for _, f := range []struct{ name, values string }{
+		{"from", q.From}, {"to", q.To},
+		{"direction", strings.Join(q.Directions, ",")}, {"host", strings.Join(q.Hosts, ",")}, {"job", strings.Join(q.Jobs, ",")},
 	} {
-		if len(f.values) > 0 {
-			fmt.Fprintf(&b, " --%s %s", f.name, strings.Join(f.values, ","))
+		if f.values != "" {
+			text += " --" + f.name + " " + f.values
 		}
 	}
-	return b.String()
-}
-
-// nonEmpty is a list of a text, empty where the text is.
-func nonEmpty(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return []string{text}
+	return text
 }
 
 // levels are the levels of the windows that are wanted.

@@ -20,25 +20,27 @@ const Latest = "latest"
 // Lookup finds the run of an id, of the beginning of one, or [Latest], in the history.
 func Lookup(ctx context.Context, store history.Store, id string) (*Run, error) {
 	run, err := Find(ctx, store, id)
-	if err != nil {
+	switch {
+	case err == nil:
+		return Stored(store, run), nil
+	case !errors.Is(err, history.ErrNotFound):
 		return nil, err
+	case id == Latest:
+		return nil, errors.New("no runs in the history yet: store some with fio2es ingest PATH")
 	}
-	return Stored(store, run), nil
+	return nil, fmt.Errorf("%s: neither a path nor a run: %w; %s", id, err, countText(ctx, store))
 }
 
-// Find is the document of the run of an id, of the beginning of one, or [Latest].
+// Find is the document of the run of an id, of the beginning of one, or [Latest]. If there is none, the error is
+// [history.ErrNotFound].
 func Find(ctx context.Context, store history.Store, id string) (*mapping.Run, error) {
 	if id != Latest {
-		run, err := store.Run(ctx, id)
-		if errors.Is(err, history.ErrNotFound) {
-			return nil, fmt.Errorf("%s: neither a path nor a run: %w; %s", id, err, countText(ctx, store))
-		}
-		return run, err
+		return store.Run(ctx, id)
 	}
 	for run, err := range store.Runs(ctx, history.RunFilter{Limit: 1}) {
 		return run, err
 	}
-	return nil, errors.New("no runs in the history yet: store some with fio2es ingest PATH")
+	return nil, history.ErrNotFound
 }
 
 // Stored is the run of a document in the history.

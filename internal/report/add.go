@@ -21,7 +21,7 @@ func (p *Page) Add(ctx context.Context, run *query.Run, name string, several boo
 	}
 	r, side := p.begin(), &compare.Run{Name: name}
 	doc, err := run.Read(ctx, &q, func(w *window.Window) error {
-		if !several && !r.wantsWindows() {
+		if !several && r.series == nil {
 			return nil
 		}
 		requests, err := w.Histogram()
@@ -79,9 +79,7 @@ func (p *Page) compare(side *compare.Side) {
 	if err != nil {
 		c.Why = err.Error()
 	}
-	for _, l := range lines {
-		c.Changes = append(c.Changes, change{l})
-	}
+	c.Changes = lines
 }
 
 // WhyEmpty is why a run has no windows to compare.

@@ -13,12 +13,9 @@ import (
 type comparison struct {
 	Other   int    // the run's place on the page, from 1; the first is the baseline
 	Title   string // of the run
-	Changes []change
+	Changes []compare.Line
 	Why     string // why there are none, such as "mode read, not write"
 }
-
-// change is how a metric differs.
-type change struct{ compare.Line }
 
 // Percent is the confidence of the intervals, as the template prints it.
 func (c *comparison) Percent() string { return share(confidence) }
@@ -35,9 +32,9 @@ func changeX(change float64) float64 {
 	return changeMiddle + min(max(math.Log2(1+change), -1), 1)*(changeMiddle-6)
 }
 
-// Picture draws the change and its interval beside the line of no change.
-func (c *change) Picture() template.HTML {
-	if math.IsNaN(c.Line.Change.Change) {
+// drawChange draws a change and its interval beside the line of no change.
+func drawChange(c compare.Change) template.HTML {
+	if math.IsNaN(c.Change) {
 		return ""
 	}
 	pic := &chart.Canvas{}
@@ -46,10 +43,10 @@ func (c *change) Picture() template.HTML {
 		from, to := changeX(c.Low), changeX(c.High)
 		pic.Printf(`<path class="range" d="M%s %dH%s"/>`, chart.Number(from), changeHeight/2, chart.Number(max(to, from+1)))
 	}
-	switch x, y := changeX(c.Line.Change.Change), changeHeight/2; {
-	case c.Line.Change.Change > 1:
+	switch x, y := changeX(c.Change), changeHeight/2; {
+	case c.Change > 1:
 		pic.Printf(`<path class="beyond" d="M%s %dl7 4 -7 4z"/>`, chart.Number(x-1), y-4)
-	case c.Line.Change.Change < -0.5:
+	case c.Change < -0.5:
 		pic.Printf(`<path class="beyond" d="M%s %dl-7 4 7 4z"/>`, chart.Number(x+1), y-4)
 	default:
 		pic.Printf(`<circle cx="%s" cy="%d" r="3"/>`, chart.Number(x), y)

@@ -19,67 +19,79 @@ import (
 // fact is a name and a value that is known of a run.
 type fact struct{ Name, Value string }
 
-// factList collects facts whose values are known.
-type factList []fact
-
-func (f *factList) add(name, value string) {
-	if value != "" {
-		*f = append(*f, fact{name, value})
-	}
+// known are the facts whose values are known.
+func known(list []fact) []fact {
+	return slices.DeleteFunc(list, func(f fact) bool { return f.Value == "" })
 }
 
-// facts describe the run itself.
-func (r *pageRun) facts() []fact {
-	d := r.doc
-	var f factList
-	f.add("Archive", d.Run.Archive)
-	if d.Run.Path != d.Run.Name && d.Run.Path != "." {
-		f.add("Path", d.Run.Path)
-	}
-	f.add("Run", d.Run.ID)
+// Facts describe the run itself.
+func (r *run) Facts() []fact {
+	d := r.Doc
 	began, ended := "not known", ""
 	if r.clock().Known {
 		began, ended = unit.Moment(d.Run.Start)+" UTC", unit.Moment(d.Run.End)+" UTC"
 	}
-	f.add("Start", began)
-	f.add("End", ended)
-	f.add("Duration", unit.Elapsed(d.Run.End.Sub(d.Run.Start)))
-	f.add("Clock", clockText(&d.Clock))
-	f.add("Placed", d.Placed)
-	f.add("Hosts", hostNames(d.Hosts))
-	f.add("Skew", skew(d.Hosts))
+	var path, jobs, cpu string
+	if d.Run.Path != d.Run.Name && d.Run.Path != "." {
+		path = d.Run.Path
+	}
 	if d.Fio.Jobs > 0 {
-		f.add("Jobs", strconv.Itoa(d.Fio.Jobs))
+		jobs = strconv.Itoa(d.Fio.Jobs)
 	}
-	f.add("fio", d.Fio.Version)
 	if d.Fio.UsrCPU > 0 || d.Fio.SysCPU > 0 {
-		f.add("CPU of a job", fmt.Sprintf("%v %% user, %v %% system", d.Fio.UsrCPU, d.Fio.SysCPU))
+		cpu = fmt.Sprintf("%v %% user, %v %% system", d.Fio.UsrCPU, d.Fio.SysCPU)
 	}
-	f.add("Windows", r.windows())
-	f.add("Bins", r.bins())
-	if n := d.Recovered.Requests; n > 0 {
-		of := ""
-		if d.All != nil && d.All.Requests > 0 {
-			of = " (" + share(float64(n)/float64(d.All.Requests)) + ")"
-		}
-		f.add("Recovered", unit.Count(n)+" requests"+of+": not in the logs, but in fio's JSON report")
+	list := []fact{
+		{"Archive", d.Run.Archive},
+		{"Path", path},
+		{"Run", d.Run.ID},
+		{"Start", began},
+		{"End", ended},
+		{"Duration", unit.Elapsed(d.Run.End.Sub(d.Run.Start))},
+		{"Clock", clockText(&d.Clock)},
+		{"Placed", d.Placed},
+		{"Hosts", hostNames(d.Hosts)},
+		{"Skew", skew(d.Hosts)},
+		{"Jobs", jobs},
+		{"fio", d.Fio.Version},
+		{"CPU of a job", cpu},
+		{"Windows", windows(d)},
+		{"Bins", r.bins()},
+		{"Recovered", recovered(d)},
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Run.Labels)) {
-		f.add(name, d.Run.Labels[name])
+		list = append(list, fact{name, d.Run.Labels[name]})
 	}
-	if s := d.Source; s.Files > 0 {
-		text := unit.Plural(s.Files, "file") + ", " + unit.Bytes(s.Bytes)
-		if s.Hash != "" {
-			text += ", XXH64 " + s.Hash
-		}
-		f.add("Source", text)
-	}
-	return f
+	return known(append(list, fact{"Source", sourceText(&d.Source)}))
 }
 
-// lead identifies the run: its archive, time, hosts and jobs.
-func (r *pageRun) lead() string {
-	d := r.doc
+// recovered is how many requests are in fio's report alone.
+func recovered(d *mapping.Run) string {
+	n, of := d.Recovered.Requests, ""
+	if n == 0 {
+		return ""
+	}
+	if d.All != nil && d.All.Requests > 0 {
+		of = " (" + share(float64(n)/float64(d.All.Requests)) + ")"
+	}
+	return unit.Count(n) + " requests" + of + ": not in the logs, but in fio's JSON report"
+}
+
+// sourceText is how many files the run comes from, and their hash.
+func sourceText(s *mapping.Source) string {
+	if s.Files == 0 {
+		return ""
+	}
+	text := unit.Plural(s.Files, "file") + ", " + unit.Bytes(s.Bytes)
+	if s.Hash != "" {
+		text += ", XXH64 " + s.Hash
+	}
+	return text
+}
+
+// Lead identifies the run: its archive, time, hosts and jobs.
+func (r *run) Lead() string {
+	d := r.Doc
 	var parts []string
 	if d.Run.Archive != "" {
 		parts = append(parts, d.Run.Archive)
@@ -95,8 +107,8 @@ func (r *pageRun) lead() string {
 }
 
 // endText is when the run ended, without the day if that is the day of its start.
-func (r *pageRun) endText() string {
-	start, end := unit.Moment(r.doc.Run.Start), unit.Moment(r.doc.Run.End)[:19]
+func (r *run) endText() string {
+	start, end := unit.Moment(r.Doc.Run.Start), unit.Moment(r.Doc.Run.End)[:19]
 	if start[:10] == end[:10] {
 		return end[11:]
 	}
@@ -154,12 +166,12 @@ func skew(hosts []mapping.RunHost) string {
 }
 
 // windows is the length of the windows, and how requests count in them.
-func (r *pageRun) windows() string {
+func windows(d *mapping.Run) string {
 	var parts []string
-	if ms := r.doc.IntervalMS; ms > 0 {
+	if ms := d.IntervalMS; ms > 0 {
 		parts = append(parts, unit.Elapsed(time.Duration(ms)*time.Millisecond))
 	}
-	switch r.doc.Weighting {
+	switch d.Weighting {
 	case "inflight":
 		parts = append(parts, "requests count in each window by the share of their time in it (inflight)")
 	case "completion":
@@ -169,8 +181,8 @@ func (r *pageRun) windows() string {
 }
 
 // bins is the layout of the histograms and its error.
-func (r *pageRun) bins() string {
-	for _, t := range r.totals {
+func (r *run) bins() string {
+	for _, t := range r.Totals {
 		if t.histogram != nil {
 			l := t.histogram.Layout()
 			return fmt.Sprintf("%s: the error of their middles is at most %s", l, share(l.RelativeError()))
@@ -179,41 +191,34 @@ func (r *pageRun) bins() string {
 	return "none: averages have no percentiles"
 }
 
-// settings are the known settings of the benchmark.
-func settings(d *mapping.Run) []fact {
-	var list factList
+// Settings are the known settings of the benchmark.
+func (r *run) Settings() []fact {
+	var list []fact
 	for _, c := range facts.Settings {
-		list.add(c.Heading, c.TextOf(d))
+		list = append(list, fact{c.Heading, c.TextOf(r.Doc)})
 	}
-	return list
+	return known(list)
 }
 
-// settingsLine is a line of the settings that matter most.
-func settingsLine(d *mapping.Run) string {
+// Setting is a line of the settings that matter most.
+func (r *run) Setting() string {
 	var parts []string
 	for i, c := range table.Pick(facts.Settings, "benchmark", "workload", "mode", "op_size", "iodepth", "total_iodepth", "numjobs", "volumes", "iteration") {
-		text := c.TextOf(d)
+		text := c.TextOf(r.Doc)
 		if text != "" && i > 2 {
 			text = c.Heading + " " + text
 		}
-		if text != "" {
-			parts = append(parts, text)
-		}
+		parts = append(parts, text)
 	}
-	return strings.Join(parts, " · ")
+	return strings.Join(slices.DeleteFunc(parts, func(text string) bool { return text == "" }), " · ")
 }
 
-// factsOf are the entries of a map, by name.
-func factsOf[V any](values map[string]V) []fact {
-	var list []fact
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		list = append(list, fact{name, fmt.Sprint(values[name])})
-	}
-	return list
+func (r *run) clock() chart.Clock {
+	return chart.Clock{Start: r.Doc.Run.Start, Known: unit.IsKnown(r.Doc.Run.Start)}
 }
 
 // moment is a time of day, or the time since the run's start if its date is not known.
-func (r *pageRun) moment(t time.Time) string {
+func (r *run) moment(t time.Time) string {
 	if r.clock().Known {
 		return unit.Moment(t)
 	}
@@ -228,31 +233,9 @@ func clockTime(c chart.Clock, t time.Time) string {
 	return "+" + strconv.FormatFloat(t.Sub(c.Start).Seconds(), 'f', 3, 64) + "s"
 }
 
-// worst is the worst windows of a direction: with the highest p99, the slowest request and the lowest IOPS. It is nil
-// where no window has a histogram. The slowest request has the latency that it has in the table of numbers.
-func (r *pageRun) worst(t *total) *row {
-	s := r.series[t.Direction]
-	if s == nil || s.worst.p99 == nil || t.histogram == nil {
-		return nil
-	}
-	m := &s.worst
-	p99 := cell{Text: shortText(&t.Latency, m.p99.value), Note: r.since(m.p99)}
-	slowest, idle := cell{Text: shortText(&t.Latency, t.Latency.Max)}, cell{Text: "-"}
-	if m.slowest != nil {
-		slowest.Note = r.since(m.slowest)
-	}
-	switch {
-	case m.gap != nil:
-		idle = cell{Text: "0", Note: "no windows from " + r.since(m.gap) + " for " + unit.Elapsed(time.Duration(m.gap.value*float64(time.Second)))}
-	case m.idle != nil:
-		idle = cell{Text: unit.Rate(m.idle.value), Note: r.since(m.idle)}
-	}
-	return &row{t.Direction, []cell{p99, slowest, idle}}
-}
-
 // since is when a moment was: its time of day and the time since the run's start.
-func (r *pageRun) since(m *moment) string {
-	since := "+" + unit.Elapsed(m.at.Sub(r.doc.Run.Start))
+func (r *run) since(m *moment) string {
+	since := "+" + unit.Elapsed(m.at.Sub(r.Doc.Run.Start))
 	if r.clock().Known {
 		return clockTime(r.clock(), m.at) + " (" + since + ")"
 	}

@@ -55,60 +55,50 @@ var numbersColumns = slices.DeleteFunc(slices.Clone(facts.Numbers), func(c table
 	return c.Name == "p75" || c.Heading == ""
 })
 
-// titles are the headings of columns.
-func titles(columns []table.Column[*facts.Line]) []string {
-	var list []string
-	for i := range columns {
-		list = append(list, columns[i].Title())
-	}
-	return list
-}
-
 // sure is the confidence of an interval of a percentile.
 const sure = 0.95
 
-// row is the direction's line in the table of numbers. isFew reports whether it has a percentile of too few requests.
-func (t *total) row() (line row, isFew bool) {
-	line.Name = t.Direction
-	for i := range numbersColumns {
-		c := &numbersColumns[i]
-		one, isFewHere := cell{Text: c.TextOf(t.Line)}, false
-		if c.Unit == "us" {
-			one, isFewHere = t.latencyCell(c.Name)
-		}
-		line.Cells, isFew = append(line.Cells, one), isFew || isFewHere
+// Cell is the direction's cell in a column of the table of numbers.
+func (t *total) Cell(c *table.Column[*facts.Line]) cell {
+	if c.Unit == "us" {
+		return t.latencyCell(c.Name)
 	}
-	return line, isFew
+	return cell{Text: c.TextOf(t.Line)}
+}
+
+// Few reports whether some percentile has too few requests.
+func (r *run) Few() bool {
+	return slices.ContainsFunc(r.Totals, func(t *total) bool {
+		return t.histogram != nil && slices.ContainsFunc(mapping.Percentiles[:], func(p mapping.Percentile) bool {
+			return t.isFew(p.Quantile)
+		})
+	})
 }
 
 // isFew reports whether the direction has too few requests for a percentile.
-func (t *total) isFew(m window.Metric) bool {
-	if m.Quantile() == 0 {
-		return false
-	}
-	_, high, ok := t.histogram.ConfidenceInterval(m.Quantile(), sure)
-	return !ok && high == 0 && !m.Of(t.histogram).Open
+func (t *total) isFew(q float64) bool {
+	_, high, ok := t.histogram.ConfidenceInterval(q, sure)
+	return !ok && high == 0 && !t.histogram.Percentile(q).Open
 }
 
-// latencyCell is a latency with the bound of its error. isFew reports whether it is a percentile of too few requests.
-// Without a histogram it is the value that fio computed for a single job, or the mean of averages.
-func (t *total) latencyCell(name string) (c cell, isFew bool) {
+// latencyCell is a latency with the bound of its error, and a mark if it is a percentile of too few requests. Without a histogram it is the value that fio computed for a single job, or the mean of averages.
+func (t *total) latencyCell(name string) cell {
 	us := t.Latencies.Value(name)
 	switch {
 	case t.histogram != nil:
 	case t.Latencies.ByFio && !math.IsNaN(us):
 		const byFio = "computed by fio: its report has no bins (json+ has them), so it cannot be merged with other jobs"
-		return cell{Text: unit.Latency(us), Note: "fio's own", Title: byFio}, false
+		return cell{Text: unit.Latency(us), Note: "fio's own", Title: byFio}
 	default:
-		return cell{Text: unit.Latency(us)}, false
+		return cell{Text: unit.Latency(us)}
 	}
 	m, _ := window.ParseMetric(name)
-	c, isFew = boundedCell(us, m.Of(t.histogram)), t.isFew(m)
-	if isFew {
+	c := boundedCell(us, m.Of(t.histogram))
+	if m.Quantile() > 0 && t.isFew(m.Quantile()) {
 		c.Text += "†"
 		c.Title += "; too few requests to predict another run"
 	}
-	return c, isFew
+	return c
 }
 
 // boundedCell is a latency in microseconds with the bounds of its error.

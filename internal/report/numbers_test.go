@@ -29,33 +29,37 @@ func TestLatencyCell(t *testing.T) {
 // TestRow: percentiles with too few requests are marked; averages have a mean alone.
 func TestRow(t *testing.T) {
 	h := histOf(500, 100, 200)
-	total := totalOf("read", totalsOfHist(h, 10))
-	total.histogram = h
-	texts := func(cells []cell) map[string]string {
-		all := map[string]string{}
-		for i, c := range cells {
-			all[numbersColumns[i].Name] = c.Text
-		}
-		return all
-	}
-	row, isFew := total.row()
-	got := texts(row.Cells)
-	for name, want := range map[string]string{
-		"requests": "1,000", "iops": "100", "bandwidth": "400KiB/s", "min": "99.3µs", "mean": "150µs", "p50": "100µs", "p90": "200µs",
-		"p95": "200µs", "p99": "201µs", "p99_9": "201µs†", "p99_99": "201µs†", "max": "201µs",
-	} {
-		if got[name] != want {
-			t.Errorf("%s is %q, want %q", name, got[name], want)
-		}
-	}
-	if len(row.Cells) != len(numbersColumns) || !isFew {
-		t.Errorf("%d cells, few %v", len(row.Cells), isFew)
-	}
+	served := totalOf("read", totalsOfHist(h, 10))
+	served.histogram = h
 	averages := totalOf("write", &mapping.Totals{Requests: 0, IOPS: 120, Latency: mapping.Latency{Mean: 42}})
-	row, _ = averages.row()
-	for name, got := range texts(row.Cells) {
-		if want := cmp.Or(map[string]string{"iops": "120", "mean": "42.0µs"}[name], "-"); got != want {
-			t.Errorf("of averages: %s is %q, want %q", name, got, want)
+	for _, c := range []struct {
+		total *total
+		isFew bool
+		want  map[string]string // by column
+		rest  string
+	}{
+		{served, true, map[string]string{
+			"requests": "1,000", "iops": "100", "bandwidth": "400KiB/s", "min": "99.3µs", "mean": "150µs", "p50": "100µs",
+			"p90": "200µs", "p95": "200µs", "p99": "201µs", "p99_9": "201µs†", "p99_99": "201µs†", "max": "201µs",
+		}, ""},
+		{averages, false, map[string]string{"iops": "120", "mean": "42.0µs"}, "-"},
+	} {
+		seen := 0
+		for i := range numbersColumns {
+			column := &numbersColumns[i]
+			want, ok := c.want[column.Name]
+			if ok {
+				seen++
+			}
+			if got := c.total.Cell(column).Text; got != want && (ok || c.rest != "" && got != c.rest) {
+				t.Errorf("%s is %q, want %q", column.Name, got, cmp.Or(want, c.rest))
+			}
+		}
+		if seen != len(c.want) {
+			t.Errorf("%d of %d columns", seen, len(c.want))
+		}
+		if got := (&run{Totals: []*total{c.total}}).Few(); got != c.isFew {
+			t.Errorf("%v: few %v", c.want, got)
 		}
 	}
 }

@@ -13,8 +13,11 @@ import (
 
 	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
 )
 
 // MaxSections is how many runs have a section each. All runs are in the summary.
@@ -31,7 +34,7 @@ type Options struct {
 type Page struct {
 	opt         Options
 	begun       int // runs that were begun
-	runs        []*pageRun
+	runs        []*run
 	base        *compare.Side // the first run, if there are several
 	comparisons []*comparison
 	empty       []error
@@ -64,54 +67,37 @@ var (
 	//go:embed page.js
 	pageJS string
 
-	pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+		"policy": Policy, "style": Style, "script": func() template.JS { return template.JS(pageJS) },
+		"drawn": drawChange, "title": facts.Title, "started": facts.Started, "count": unit.Count,
+	}).Parse(pageHTML))
 )
 
 // pageView is the data of the template.
 type pageView struct {
-	Title, Heading string
-	Program        string
-	Home           string
-	Policy         string
-	Style          template.CSS
-	Script         template.JS
-	Summary        []summaryRow // of several runs
-	Beyond         int          // runs without a section
-	Overlays       []figure
-	Undrawn        bool // runs have no curves there
-	Comparisons    []*comparison
-	Apart          []*comparison // runs that are not compared
-	Runs           []*runView
+	Options
+	Runs        []*run
+	Comparisons []*comparison
 }
 
 func (p *Page) view() *pageView {
-	v := &pageView{Program: p.opt.Program, Home: p.opt.Home, Policy: policy, Style: style, Script: template.JS(pageJS)}
-	for i, r := range p.runs {
-		if r.view == nil {
-			continue
-		}
-		if r.view.Many = len(p.runs) > 1; r.view.Many {
-			r.view.Class = runClass(i)
-		}
-		v.Runs = append(v.Runs, r.view)
-	}
-	if len(p.runs) == 1 {
-		v.Title, v.Heading = p.runs[0].doc.Run.Name, "Latency report of a run"
-		return v
-	}
-	v.Title = fmt.Sprintf("%d runs", len(p.runs))
-	v.Heading = "Latency report of " + v.Title
-	v.Summary, v.Beyond = p.summary(), len(p.runs)-len(v.Runs)
-	v.Overlays, v.Undrawn = p.overlays(), len(p.runs) > maxCurves
-	for _, c := range p.comparisons {
-		if len(c.Changes) > 0 {
-			v.Comparisons = append(v.Comparisons, c)
-		} else {
-			v.Apart = append(v.Apart, c)
+	if len(p.runs) > 1 {
+		for i, r := range p.runs {
+			r.Class = runClass(i)
 		}
 	}
-	return v
+	return &pageView{p.opt, p.runs, p.comparisons}
 }
+
+// Many reports whether there are several runs, Beyond how many have no section, and Undrawn whether some have no curves
+// over those of the others.
+func (v *pageView) Many() bool    { return len(v.Runs) > 1 }
+func (v *pageView) Beyond() int   { return max(len(v.Runs)-MaxSections, 0) }
+func (v *pageView) Undrawn() bool { return len(v.Runs) > maxCurves }
+
+// Numbers are the columns of a section, and Summary those of the table of all runs.
+func (*pageView) Numbers() []table.Column[*facts.Line] { return numbersColumns }
+func (*pageView) Summary() []table.Column[*facts.Line] { return summaryColumns }
 
 // figure is a chart with its name.
 type figure struct {

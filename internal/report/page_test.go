@@ -68,8 +68,8 @@ func pair(t testing.TB) *Page {
 		}
 		return m
 	}
-	line := func(c compare.Change) change { return change{compare.Line{Direction: "read", Change: c}} }
-	p.comparisons = append(p.comparisons, &comparison{Other: 2, Title: "archive:after", Changes: []change{
+	line := func(c compare.Change) compare.Line { return compare.Line{Direction: "read", Change: c} }
+	p.comparisons = append(p.comparisons, &comparison{Other: 2, Title: "archive:after", Changes: []compare.Line{
 		line(compare.Change{Metric: metric("p50"), Base: 120_000, Other: 180_000, Change: 0.5, Low: 0.4, High: 0.62, Verdict: compare.Worse}),
 		line(compare.Change{Metric: metric("iops"), Base: 246, Other: 246, Change: 0, Low: -0.1, High: 0.1, Verdict: compare.Same}),
 		line(compare.Change{

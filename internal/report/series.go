@@ -125,6 +125,8 @@ type series struct {
 	windows *window.Columns[column]
 	columns []*column // when all windows were added
 	worst   moments
+	bytes   float64 // of all windows
+	noBytes bool    // they are not known, at least of some window
 }
 
 func newSeries(limit int) *series {
@@ -133,6 +135,8 @@ func newSeries(limit int) *series {
 
 // add adds the next window, and its requests; nil of averages, or of nothing.
 func (s *series) add(w *window.Window, requests *hist.Histogram) {
+	s.bytes += w.Bandwidth * float64(w.Length().Milliseconds()) / 1000
+	s.noBytes = s.noBytes || w.Bandwidth == 0 && w.Completed > 0
 	c := newColumn(w, requests)
 	s.worst.see(c)
 	if s.worst.seen == 2 { // a run may cut its first window

@@ -1,7 +1,9 @@
 package slo
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,20 +167,23 @@ func (p *parser) count() number {
 	return p.number("a number such as 5000 or 1e6", counting, "k, M or no unit")
 }
 
+var numberForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)(?:[eE]([+-]?[0-9]+))?`)
+
 // number reads one, and one of the units.
 func (p *parser) number(want string, units []suffix, wantUnit string) number {
 	start := p.skip()
-	p.while(isDigit)
-	if p.at == start {
+	m := numberForm.FindStringSubmatch(p.text[p.at:])
+	if m == nil {
 		p.failAt(start, want)
 		return number{}
 	}
-	if rest := p.text[p.at:]; len(rest) > 1 && rest[0] == '.' && isDigit(rune(rest[1])) {
-		p.at++
-		p.while(isDigit)
+	exponent, err := strconv.Atoi(cmp.Or(m[2], "0"))
+	if err != nil || exponent < -30 || exponent > 30 {
+		p.failAt(start+len(m[1]), "an exponent between -30 and 30")
+		return number{}
 	}
-	n := number{text: p.text[start:p.at]}
-	mantissa, exponent := n.text, p.exponent()
+	p.at += len(m[0])
+	n := number{text: m[1]}
 	if exponent != 0 {
 		n.text += "e" + strconv.Itoa(exponent)
 	}
@@ -197,32 +202,10 @@ func (p *parser) number(want string, units []suffix, wantUnit string) number {
 		return number{}
 	}
 	n.text += units[i].text
-	var err error
-	if n.value, err = strconv.ParseFloat(mantissa+"e"+strconv.Itoa(exponent+units[i].power), 64); err != nil {
+	if n.value, err = strconv.ParseFloat(m[1]+"e"+strconv.Itoa(exponent+units[i].power), 64); err != nil {
 		p.failAt(start, "a smaller number")
 	}
 	return n
-}
-
-// exponent is that of a number, if it has one.
-func (p *parser) exponent() int {
-	rest := p.text[p.at:]
-	if rest == "" || rest[0] != 'e' && rest[0] != 'E' {
-		return 0
-	}
-	digits := rest[1:]
-	sign := len(digits) - len(strings.TrimLeft(digits, "+-"))
-	length := sign + len(digits[sign:]) - len(strings.TrimLeft(digits[sign:], "0123456789"))
-	if sign > 1 || length == sign {
-		return 0
-	}
-	exponent, err := strconv.Atoi(digits[:length])
-	if err != nil || exponent < -30 || exponent > 30 {
-		p.failAt(p.at, "an exponent between -30 and 30")
-		return 0
-	}
-	p.at += len("e") + length
-	return exponent
 }
 
 // words are all that may come next.

@@ -11,29 +11,37 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// grid lays out a table for people, on a terminal or in Markdown. It leaves out columns that have nothing in any row.
+// grid lays out tables for people, on a terminal or in Markdown. It leaves out columns that have nothing in any row.
 type grid struct {
 	isMarkdown bool
 	headings   []string
 	right      []bool // columns of numbers
 	cut, drop  []string
 
+	title []string   // not written yet
 	rows  [][]string // not written yet
 	width []int      // of the columns; 0 is one that has nothing in any row so far
 	shown int        // columns under the last header
+	begun bool       // a table is written
 }
 
 // gap is between the columns on a terminal.
 const gap = "  "
 
-// newGrid makes a table. A heading that begins with ">" is that of a column of numbers.
+// newGrid makes tables. A heading that begins with ">" is that of a column of numbers.
 func newGrid(isMarkdown bool, headings, cut, drop []string) *grid {
-	g := &grid{isMarkdown: isMarkdown, cut: cut, drop: drop, width: make([]int, len(headings))}
+	g := &grid{isMarkdown: isMarkdown, cut: cut, drop: drop}
 	for _, h := range headings {
 		name, right := strings.CutPrefix(h, ">")
 		g.headings, g.right = append(g.headings, g.clean(name)), append(g.right, right)
 	}
+	g.begin(nil)
 	return g
+}
+
+// begin begins a table under lines of a title.
+func (g *grid) begin(title []string) {
+	g.title, g.rows, g.width, g.shown = title, nil, make([]int, len(g.headings)), 0
 }
 
 // clean is a text that the format shows as it is, on one line.
@@ -72,17 +80,24 @@ func (g *grid) add(cells []string) {
 	g.rows = append(g.rows, cells)
 }
 
-// write writes the rows, and forgets them. A very long table is written in parts, so it need not fit into memory. Its
+// write writes the rows, under the title if it is not written yet, and forgets them. A very long table is written in parts, so it need not fit into memory. Its
 // columns only get wider from part to part, and the header is repeated when a column is new.
 func (g *grid) write(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	if len(g.title) > 0 && g.begun {
+		out.WriteString("\n")
+	}
+	for _, line := range g.title {
+		out.WriteString(g.clean(line) + "\n" + g.blank())
+	}
+	g.title, g.begun = nil, true
 	if g.isMarkdown && len(g.rows) == 0 {
-		return nil
+		return out.Flush()
 	}
 	needed, note := slices.Clone(g.width), ""
 	if screen, ok := w.(interface{ Columns() int }); ok && !g.isMarkdown {
 		note = g.fit(screen.Columns())
 	}
-	out := bufio.NewWriter(w)
 	shown := 0
 	for _, w := range g.width {
 		shown += min(w, 1)

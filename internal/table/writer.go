@@ -29,16 +29,8 @@ type Writer[R any] struct {
 	columns []Column[R]
 	csv     *csvWriter
 	cells   []string // of a row of CSV
-	json    *objects
-	people  *people
-}
-
-// people is the state of a table for people.
-type people struct {
-	make  func() *grid
-	grid  *grid
-	title []string // not written yet
-	begun bool     // something is written
+	json    *object
+	people  *grid
 }
 
 // New makes a writer. CSV writes its header at once.
@@ -61,10 +53,9 @@ func NewNarrow[R any](w io.Writer, format string, columns []Column[R], cut, drop
 	}
 	switch format {
 	case Text, Markdown:
-		t.people = &people{make: func() *grid { return newGrid(format == Markdown, headings, cut, drop) }}
-		t.Begin()
+		t.people = newGrid(format == Markdown, headings, cut, drop)
 	case JSON:
-		t.json = newObjects(w, keys)
+		t.json = newObject(keys)
 	default:
 		t.csv = &csvWriter{Writer: csv.NewWriter(w), exact: format == CSVExact}
 		t.csv.Write(keys)
@@ -76,18 +67,22 @@ func NewNarrow[R any](w io.Writer, format string, columns []Column[R], cut, drop
 // Begin begins a table for people, under lines of a title.
 func (t *Writer[R]) Begin(title ...string) {
 	if t.people != nil {
-		t.people.title, t.people.grid = title, t.people.make()
+		t.people.begin(title)
 	}
 }
 
 // Write writes a row. A table for people may keep it until End, and CSV until Flush.
 func (t *Writer[R]) Write(row R) error {
 	if t.json != nil {
-		t.json.begin()
+		t.json.line.Reset()
 		for i := range t.columns {
-			t.json.add(t.columns[i].Value(row), t.columns[i].Sparse)
+			if v := known(t.columns[i].Value(row)); !t.columns[i].Sparse || !isEmpty(v) {
+				t.json.add(i, v)
+			}
 		}
-		return t.json.end()
+		t.json.line.WriteString("}\n")
+		_, err := t.w.Write(t.json.line.Bytes())
+		return err
 	}
 	if t.csv != nil {
 		for i := range t.columns {
@@ -99,8 +94,8 @@ func (t *Writer[R]) Write(row R) error {
 	for i := range t.columns {
 		cells[i] = t.columns[i].TextOf(row)
 	}
-	t.people.grid.add(cells)
-	if len(t.people.grid.rows) < mostRows {
+	t.people.add(cells)
+	if len(t.people.rows) < mostRows {
 		return nil
 	}
 	return t.people.write(t.w)
@@ -114,8 +109,8 @@ func (t *Writer[R]) End(notes ...string) error {
 	if err := t.people.write(t.w); err != nil {
 		return err
 	}
-	g := t.people.grid
-	t.Begin()
+	g := t.people
+	g.begin(nil)
 	for _, note := range notes {
 		if _, err := fmt.Fprintf(t.w, "%s%s\n", g.blank(), g.clean(note)); err != nil {
 			return err
@@ -131,18 +126,4 @@ func (t *Writer[R]) Flush() error {
 	}
 	t.csv.Flush()
 	return t.csv.Error()
-}
-
-// write writes the rows so far, under the title if it is not written yet.
-func (p *people) write(w io.Writer) error {
-	if len(p.title) > 0 && p.begun {
-		fmt.Fprintln(w)
-	}
-	for _, line := range p.title {
-		if _, err := fmt.Fprintf(w, "%s\n%s", p.grid.clean(line), p.grid.blank()); err != nil {
-			return err
-		}
-	}
-	p.title, p.begun = nil, true
-	return p.grid.write(w)
 }

@@ -79,6 +79,18 @@ func Elapsed(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
+// Short writes a duration as flags have it, without zeros at its end: "1m", "1m30s".
+func Short(d time.Duration) string {
+	text := d.String()
+	if rest, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = rest + "m"
+	}
+	if rest, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = rest + "h"
+	}
+	return text
+}
+
 // digits writes x with three significant digits, and no exponent.
 func digits(x float64) string {
 	places := 0

@@ -62,3 +62,14 @@ func TestShorten(t *testing.T) {
 		}
 	}
 }
+
+func TestShort(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		time.Second: "1s", time.Minute: "1m", time.Hour: "1h", 90 * time.Minute: "1h30m", 150 * time.Second: "2m30s",
+		10 * time.Minute: "10m", 250 * time.Millisecond: "250ms", time.Hour + time.Second: "1h0m1s",
+	} {
+		if got := Short(d); got != want {
+			t.Errorf("%v is %s, want %s", d, got, want)
+		}
+	}
+}

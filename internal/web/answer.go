@@ -128,10 +128,3 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.notify(w, r, http.StatusInternalServerError, notice{Title: "Cannot read the history", Text: err.Error()})
 	}
 }
-
-// write gives a report's page, all of it or nothing.
-func write(page *report.Page) ([]byte, error) {
-	var b bytes.Buffer
-	err := page.Write(&b)
-	return b.Bytes(), err
-}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -48,7 +49,7 @@ func (s *site) compare(w http.ResponseWriter, r *http.Request) {
 func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home string, earliest bool) {
 	var runs []*mapping.Run
 	for _, id := range ids {
-		run, err := s.find(r.Context(), id)
+		run, err := query.Find(r.Context(), s.Store, id)
 		if err != nil {
 			s.missing(w, r, id, home, err)
 			return
@@ -92,7 +93,9 @@ func (s *site) made(ctx context.Context, runs []*mapping.Run, home string) ([]by
 	if err != nil {
 		return nil, err
 	}
-	return write(page)
+	var b bytes.Buffer
+	err = page.Write(&b)
+	return b.Bytes(), err
 }
 
 // report makes the report of runs in the history.
@@ -107,17 +110,6 @@ func (s *site) report(ctx context.Context, runs []*mapping.Run, home string) (*r
 		return nil, noReportError{err}
 	}
 	return page, nil
-}
-
-// find returns the run of an id, of the beginning of an id, or the newest run.
-func (s *site) find(ctx context.Context, id string) (*mapping.Run, error) {
-	if id != query.Latest {
-		return s.Store.Run(ctx, id)
-	}
-	for run, err := range s.Store.Runs(ctx, history.RunFilter{Limit: 1}) {
-		return run, err
-	}
-	return nil, history.ErrNotFound
 }
 
 // missing answers if no run, or more than one, has the id.

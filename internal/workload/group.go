@@ -86,7 +86,7 @@ func title(list []*Workload) {
 	}
 	for _, w := range list {
 		isCommon := func(s setting) bool {
-			return len(values[s.name]) == 1 && has[s.name] == len(list) && len(list) > 1
+			return len(values[s.name]) == 1 && has[s.name] == len(list)
 		}
 		all := settingsOf(w.Runs[0])
 		var parts []string

@@ -35,7 +35,7 @@ func TestCorpus(t *testing.T) {
 		if diff := cmp.Diff(w.missing, r.MissingHosts()); diff != "" {
 			t.Errorf("%s: missing hosts (-want +got):\n%s", r.Name(), diff)
 		}
-		if r.Benchmark != "librbdfio" || r.OpSize != 4096 || r.IODepth != 4 || r.Clients != 4 {
+		if r.Benchmark != "librbdfio" || r.OpSize != 4096 || r.IODepth != 4 || len(r.Hosts) != 4 {
 			t.Errorf("%s: settings %+v", r.Name(), r.Settings)
 		}
 	}

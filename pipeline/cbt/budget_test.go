@@ -108,7 +108,7 @@ func TestTextBudgetOfCopies(t *testing.T) {
 		{"a folder", scan(t, copies.write(t, "lab")), []bool{true, true, true, true}},
 		{"an archive", scan(t, copies.pack(t, "lab")), []bool{true, true, false, false}},
 	} {
-		d := duplicates{sums: map[*source.File]*sum{}, budget: &Budget{freeText: 3*mb + mb/2}}
+		d := newComparer(&Budget{freeText: 3*mb + mb/2})
 		for i, want := range tt.want {
 			if got := d.sameReport(tt.files[0], tt.files[i+1]); got != want {
 				t.Errorf("%s: file %d is a copy: %v", tt.name, i+1, got)

@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// catalog has the files that are sorted, by where they lie.
+// catalog has all files by where they lie, each once.
 type catalog struct {
 	files   []*source.File
 	order   map[*source.File]int    // also of files that were found twice
@@ -21,6 +21,9 @@ type catalog struct {
 
 // folder is a folder under one argument.
 type folder struct{ argument, archive, path string }
+
+// in is another folder of the same archive.
+func (f folder) in(dir string) folder { return folder{f.argument, f.archive, dir} }
 
 func folderOf(f *source.File, dir string) folder {
 	return folder{argument: argumentOf(f), archive: f.Archive, path: dir}
@@ -35,18 +38,34 @@ func argumentOf(f *source.File) string {
 	return filepath.Clean(f.Root)
 }
 
-// note remembers the files and folders that others are sorted by.
-func (c *catalog) note(f *source.File) {
-	dir, base := path.Split(f.Path)
-	switch {
-	case roleOf(f.Path) == roleConfig:
-		c.configs[folderOf(f, f.Path)] = f
-	case base == pbenchReport:
-		c.samples[folderOf(f, path.Clean(dir))] = true
+// newCatalog leaves what was found twice, because arguments overlap.
+func newCatalog(files []*source.File, left *leftovers) *catalog {
+	c := &catalog{
+		order: map[*source.File]int{}, configs: map[folder]*source.File{}, samples: map[folder]bool{}, roots: map[rootKey]string{},
 	}
-	if above := path.Dir(path.Clean(dir)); path.Base(above) == clientsDir && roleOf(f.Path) == roleLog {
-		c.samples[folderOf(f, path.Dir(above))] = true
+	type place struct {
+		folder
+		beside bool
 	}
+	seen := make(map[place]bool, len(files))
+	for i, f := range files {
+		c.order[f] = i
+		at := folderOf(f, f.Path)
+		switch key := (place{at, f.Beside}); {
+		case !seen[key]:
+			seen[key] = true
+			c.files = append(c.files, f)
+			if roleOf(f.Path) == roleConfig {
+				c.configs[at] = f
+			}
+			if dir := sampleOf(f.Path); dir != "" {
+				c.samples[folderOf(f, dir)] = true
+			}
+		case Wanted(f.Path) || f.Named:
+			left.add(f, "found twice: it was given twice")
+		}
+	}
+	return c
 }
 
 // config is one of CBT's YAML files in a folder; nil if there is none, or the folder is outside
@@ -59,16 +78,18 @@ func (c *catalog) config(at folder, name string) *source.File {
 	return c.configs[at]
 }
 
-// archiveConfig is the archive's configuration for an id- folder.
-func (c *catalog) archiveConfig(at folder) *source.File {
-	p := locate(at.archive, at.path, nil, nil)
-	at.path = p.root
-	return c.config(at, archiveConfigName)
-}
-
 // dirOf is the folder of a file as it would be on disk were all unpacked, with slashes:
 // options of fio name logs by their paths.
 func (c *catalog) dirOf(f *source.File) string { return path.Join(c.rootOf(f), path.Dir(f.Path)) }
+
+// dirsOf are the folders of a run's logs.
+func (c *catalog) dirsOf(r *draft) []string {
+	var dirs []string
+	for _, l := range r.logs() {
+		dirs = addNew(dirs, c.dirOf(l.File))
+	}
+	return dirs
+}
 
 // rootOf is the folder that a file's path counts from.
 func (c *catalog) rootOf(f *source.File) string {

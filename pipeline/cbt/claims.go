@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"io"
 	"path"
+	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -32,14 +34,6 @@ func (j *jobClaims) addPrefix(value string) {
 	}
 }
 
-// addNew appends what is not in a list yet.
-func addNew[T comparable](list []T, one T) []T {
-	if n := len(list); n > 0 && list[n-1] == one || slices.Contains(list, one) {
-		return list
-	}
-	return append(list, one)
-}
-
 // namesLogs reports whether an option names the logs of any job.
 func (c *claims) namesLogs() bool {
 	return slices.ContainsFunc(c.jobs, func(j jobClaims) bool { return len(j.prefixes) > 0 })
@@ -56,9 +50,9 @@ const (
 	largestReport = 64 << 20
 )
 
-// readReport reads what fio's output says of logs: the first report that can be read, and
+// claimsOf is what fio's output says of logs: the first report that can be read, and
 // those that follow it closely.
-func (c *contents) readReport(f *source.File) *claims {
+func claimsOf(f *source.File, budget *Budget) *claims {
 	out := &claims{}
 	in, err := f.Open()
 	if err != nil {
@@ -72,7 +66,7 @@ func (c *contents) readReport(f *source.File) *claims {
 	}
 	seen := map[string]bool{}
 	bytes := 0
-	for r, err := range c.budget.reports(text, f, true) {
+	for r, err := range budget.reports(text, f, true) {
 		if err != nil {
 			continue
 		}
@@ -89,21 +83,20 @@ func (c *contents) readReport(f *source.File) *claims {
 func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
 	first, isListed := !c.isParsed, len(r.GlobalOptions) > 0
 	c.isParsed = true
-	for _, j := range r.Jobs {
+	for i, j := range r.Jobs {
 		if j.Name == allClients {
 			continue
 		}
 		one := jobClaims{name: j.Name}
 		for _, option := range logOptions {
-			value, ok := j.Options[option]
-			if !ok {
-				value = r.GlobalOptions[option]
-			}
+			value, _ := r.Option(i, option)
 			one.addPrefix(value)
 		}
-		one.isBare = len(one.prefixes) == 0 || r.GlobalOptions[histOption] == "" && j.Options[histOption] == "" // fio lists no option without a value
+		prefix, _ := r.Option(i, "write_hist_log")
+		interval, _ := r.Option(i, histInterval)
+		one.isBare = prefix == "" // fio lists no option without a value
 		isListed = isListed || len(j.Options) > 0
-		c.hasHist = c.hasHist || j.Options[histInterval] != "" || r.GlobalOptions[histInterval] != ""
+		c.hasHist = c.hasHist || interval != ""
 		key := one.name + "\x00" + path.Join(one.prefixes...)
 		if first || !seen[key] {
 			c.jobs = append(c.jobs, one)
@@ -114,14 +107,13 @@ func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
 }
 
 const (
-	histOption   = "write_hist_log"
 	histInterval = "log_hist_msec"
 	// allClients is what fio --client calls the sum of all other jobs.
 	allClients = "All clients"
 )
 
-// ofJobFile is what a job file says of logs.
-func ofJobFile(f *fiolog.JobFile) *claims {
+// claimsOfJob is what a job file says of logs.
+func claimsOfJob(f *fiolog.JobFile) *claims {
 	out := &claims{isParsed: true}
 	for _, section := range f.Sections {
 		one := jobClaims{name: section.Name}
@@ -136,4 +128,28 @@ func ofJobFile(f *fiolog.JobFile) *claims {
 		}
 	}
 	return out
+}
+
+// numJobs is how many jobs a section makes.
+func numJobs(options map[string]string) int {
+	const most = 1 << 16 // more than fio starts
+	n, err := strconv.Atoi(options["numjobs"])
+	if err != nil || n < 1 || n > most {
+		return 1
+	}
+	return n
+}
+
+// values are what names logs, each once and clean: the jobs of a report mostly have the same.
+func (c *claims) values() map[string]bool {
+	all := map[string]bool{}
+	for _, j := range c.jobs {
+		for _, v := range j.prefixes {
+			all[path.Clean(filepath.ToSlash(v))] = true
+		}
+		if j.isBare {
+			all[path.Base(path.Clean(j.name))] = true
+		}
+	}
+	return all
 }

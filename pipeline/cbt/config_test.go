@@ -33,21 +33,21 @@ func TestFill(t *testing.T) {
 		file       string
 		want       Settings
 	}{
-		{"lists of several say nothing", yamlOf("mode: [read, write]", "op_size: [4096, 8192]", "iodepth: [4]"), "output.0_bw.1.log.h", Settings{IODepth: 4}},
+		{"lists of several say nothing", yamlOf("mode: [read, write]", "op_size: [4096, 8192]", "iodepth: [4]"), "output.0_bw.1.log.h", Settings{Load: Load{IODepth: 4}}},
 		{"the path decides", yamlOf("mode: [read, write]", "op_size: 1"), "raw_ra-1/op_size-8192/concurrent_procs-2/iodepth-3/write/output.0_bw.1.log.h",
-			Settings{Mode: "write", OpSize: 8192, IODepth: 3, Procs: 2, OSDRA: 1}},
-		{"flat, of one workload", yamlOf("mode: read", "workloads: {w: {mode: write, time: 5}}"), "output.0_bw.1.log.h", Settings{Workload: "w", Mode: "write", Runtime: 5}},
-		{"flat, of one of two workloads", yamlOf("mode: read", "ramp: 3", "workloads: {w: {mode: write}, v: {}}"), "output.0_bw.1.log.h", Settings{Ramp: 3}},
+			Settings{Load: Load{Mode: "write", OpSize: 8192, IODepth: 3, Procs: 2}, Cluster: Cluster{OSDRA: 1}}},
+		{"flat, of one workload", yamlOf("mode: read", "workloads: {w: {mode: write, time: 5}}"), "output.0_bw.1.log.h", Settings{Workload: "w", Load: Load{Mode: "write", Runtime: 5}}},
+		{"flat, of one of two workloads", yamlOf("mode: read", "ramp: 3", "workloads: {w: {mode: write}, v: {}}"), "output.0_bw.1.log.h", Settings{Load: Load{Ramp: 3}}},
 		{"two workloads fit", yamlOf("workloads: {w: {mode: write, op_size: 1, time: 5}, v: {mode: write, op_size: 1}}"), "write_1.h/iodepth-2/numjobs-3/output.0_bw.1.log",
-			Settings{Mode: "write", OpSize: 1, IODepth: 2, NumJobs: 3}},
+			Settings{Load: Load{Mode: "write", OpSize: 1, IODepth: 2, NumJobs: 3}}},
 		{"CBT's own op_size", yamlOf("workloads: {w: {time: 5}}"), "write_4194304.h/iodepth-2/numjobs-3/output.0_bw.1.log",
-			Settings{Workload: "w", Mode: "write", OpSize: 4 << 20, IODepth: 2, NumJobs: 3, Runtime: 5}},
-		{"an unknown workload", yamlOf("time: 5", "workloads: {w: {time: 6}}"), "v.h/iodepth-2/numjobs-3/output.0_bw.1.log", Settings{Workload: "v", IODepth: 2, NumJobs: 3, Runtime: 5}},
+			Settings{Workload: "w", Load: Load{Mode: "write", OpSize: 4 << 20, IODepth: 2, NumJobs: 3, Runtime: 5}}},
+		{"an unknown workload", yamlOf("time: 5", "workloads: {w: {time: 6}}"), "v.h/iodepth-2/numjobs-3/output.0_bw.1.log", Settings{Workload: "v", Load: Load{IODepth: 2, NumJobs: 3, Runtime: 5}}},
 		{"sizes are mixed", yamlOf("benchmark: fio", "op_size: 4096", "bssplit: 4k/50:8k/50"), "output.0_bw.1.log.h", Settings{Benchmark: "fio"}},
-		{"total beats depth", yamlOf("iodepth: 4", "total_iodepth: 64"), "output.0_bw.1.log.h", Settings{TotalIODepth: 64}},
+		{"total beats depth", yamlOf("iodepth: 4", "total_iodepth: 64"), "output.0_bw.1.log.h", Settings{Load: Load{TotalIODepth: 64}}},
 		{"numbers that are none", yamlOf("iodepth: -1", "numjobs: .nan", "time: 1e300", "ramp: x", "osd_ra: 99999999999999999999", "rwmixread: ' 7 '", "volumes_per_client: 2.0"),
-			"output.0_bw.1.log.h", Settings{RWMixRead: 7, Volumes: 2}},
-		{"not below cluster", "benchmark: rawfio\nmode: read\n", "output.0_bw.1.log.h", Settings{Benchmark: "rawfio", Mode: "read"}},
+			"output.0_bw.1.log.h", Settings{Load: Load{RWMixRead: 7, Volumes: 2}}},
+		{"not below cluster", "benchmark: rawfio\nmode: read\n", "output.0_bw.1.log.h", Settings{Benchmark: "rawfio", Load: Load{Mode: "read"}}},
 		{"numbers too large in the path", "{a: 1}", "op_size-99999999999999999999/x/output.0_bw.1.log.h", Settings{Workload: ""}},
 	}
 	for _, tt := range tests {
@@ -101,7 +101,7 @@ func TestDamagedConfiguration(t *testing.T) {
 			if tt.name == "missing" && !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("error %v does not wrap ErrNotExist", err)
 			}
-			if r.OpSize != 8192 || r.Mode != "write" || r.Clients != 1 || flat["cbt.clients"] != "h" {
+			if r.OpSize != 8192 || r.Mode != "write" || len(r.Hosts) != 1 || flat["cbt.clients"] != "h" {
 				t.Errorf("settings %+v, configuration %v", r.Settings, flat)
 			}
 		})
@@ -138,7 +138,7 @@ func TestMissingHosts(t *testing.T) {
 func TestSize(t *testing.T) {
 	for in, want := range map[string]int64{
 		"4096": 4096, "4k": 4096, "4K": 4096, "4kb": 4096, "1m": 1 << 20, "2G": 2 << 30, "4096B": 4096, "": 0, "k": 0, "x": 0, "-4k": 0,
-		"9223372036854775807g": 0, "4ki": 0,
+		"9223372036854775807g": 0, "4ki": 4096, "4KiB": 4096,
 	} {
 		if got := size(in); got != want {
 			t.Errorf("size(%q) = %d, want %d", in, got, want)
@@ -178,17 +178,17 @@ func FuzzConfigure(f *testing.F) {
 			t.Fatalf("flattened to %d bytes", size)
 		}
 		before := maps.Clone(m)
-		for _, at := range []place{{cbt: true}, {cbt: true, modeSize: true}, {known: Settings{Workload: "w", OpSize: 1}}} {
-			r := &Run{Settings: at.known, at: at}
+		for _, known := range []Settings{{}, {Workload: "w", Load: Load{OpSize: 1}}} {
+			r, modeSize := known, known.Workload == "" && len(data)%2 == 0
 			r.Mode = "read"
-			r.fill(cluster(m))
+			r.fill(cluster(m), modeSize)
 			r.fillCluster(mapping(m["cluster"]))
-			if r.Mode != "read" || at.known.OpSize > 0 && r.OpSize != at.known.OpSize {
-				t.Fatalf("what the path says was lost: %+v", r.Settings)
+			if r.Mode != "read" || known.OpSize > 0 && r.OpSize != known.OpSize {
+				t.Fatalf("what the path says was lost: %+v", r)
 			}
-			for _, n := range []int64{r.OpSize, r.IODepth, r.TotalIODepth, r.NumJobs, r.Procs, r.Volumes, r.Runtime, int64(r.Clients), int64(r.OSDs)} {
+			for _, n := range []int64{r.OpSize, r.IODepth, r.TotalIODepth, r.NumJobs, r.Procs, r.Volumes, r.Runtime, int64(r.OSDs)} {
 				if n < 0 {
-					t.Fatalf("less than 0: %+v", r.Settings)
+					t.Fatalf("less than 0: %+v", r)
 				}
 			}
 		}

@@ -104,10 +104,8 @@ func rowContent(line []byte) content {
 func isBins(n int) bool {
 	const fewest, most, coarsest = 17, 64, 6
 	for c := range coarsest + 1 {
-		for groups := fewest; groups <= most; groups++ {
-			if groups*64>>c == n {
-				return true
-			}
+		if groups := n << c / 64; fewest <= groups && groups <= most && groups*64>>c == n {
+			return true
 		}
 	}
 	return false

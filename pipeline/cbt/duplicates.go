@@ -2,219 +2,147 @@ package cbt
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-var numberMark = regexp.MustCompile(`^\.\d+$`)
-
-// dropOldReports drops reports whose names say that they are older than another that
-// is there: out.json.bak beside out.json.
-func (s *sorter) dropOldReports(reports []*source.File) []*source.File {
-	return without(reports, func(f *source.File) bool {
-		base := path.Base(f.Path)
-		original, mark := fiolog.CutCopyMark(base)
-		isOld := mark != "" && strings.ContainsRune("~.-", rune(mark[0])) && !strings.HasPrefix(mark, "- ")
-		isVolume := numberMark.MatchString(mark) && reportFile.MatchString(base) // or part of an address
-		if !isOld || isVolume || f.Named || roleOf(original) != roleReport || !s.hasOriginal(f) {
-			return false
-		}
-		if f.Beside || !isReport(f) {
-			return true
-		}
-		s.leaveOut(f, fmt.Sprintf("a copy of a report, as its name says (%s)", mark))
-		return true
-	})
-}
-
-// dropDuplicates drops files and runs that are there twice with the same content, because
+// duplicates drops files and runs that are there twice with the same content, because
 // their requests would count twice.
-func (s *sorter) dropDuplicates() {
-	t := duplicates{sums: map[*source.File]*sum{}, budget: s.budget}
-	for _, r := range s.present() {
-		s.dropDuplicateLogs(r, &t)
-		s.dropDuplicateReports(r, &t)
-	}
-	s.dropDuplicateRuns(&t)
-	s.dropDuplicateReportRuns(&t)
+type duplicates struct {
+	runs     *drafts
+	contents *comparer
 }
 
-// dropDuplicateLogs drops logs of one run that have the content of another of the same
+func (d duplicates) drop() {
+	for _, r := range d.runs.present() {
+		d.dropLogs(r)
+		d.dropReports(r)
+	}
+	d.dropRuns()
+	d.dropReportRuns()
+}
+
+// dropLogs drops logs of one run that have the content of another of the same
 // kind and number: copies under another host's name, or of another volume.
-func (s *sorter) dropDuplicateLogs(r *Run, t *duplicates) {
-	type key struct {
-		kind         fiolog.Kind
-		job          int
-		size         int64
-		first, whole [sha256.Size]byte
-	}
-	keys := map[*source.File]key{}
-	for _, l := range r.logs() {
-		if l.File.Size > 0 {
-			keys[l.File] = key{kind: l.Kind, job: l.Job, size: l.File.Size}
-		}
-	}
-	// Only files that may still be the same are read: first their beginnings, then the rest.
-	compare := func(read func(*source.File, key)) {
-		count := map[key]int{}
-		for _, k := range keys {
-			count[k]++
-		}
-		for f, k := range keys {
-			if count[k] > 1 {
-				read(f, k)
-			}
-		}
-	}
-	compare(func(f *source.File, k key) {
-		k.first = *t.begin(f).first
-		keys[f] = k
-	})
-	compare(func(f *source.File, k key) {
-		x := t.begin(f)
-		if t.finish(f, x); x.bad || x.digits < leastOfLog {
-			delete(keys, f)
-			return
-		}
-		k.whole = *x.whole
-		keys[f] = k
-	})
-	originals := map[key]*source.File{}
+func (d duplicates) dropLogs(r *draft) {
+	originals := d.contents.copies(r.logs())
 	r.dropLogs(func(l Log) bool {
-		k, ok := keys[l.File]
-		if !ok {
-			return false
+		other := originals[l.File]
+		if other != nil {
+			d.runs.left.addNotable(l.File, "the same content as "+other.Name()+", so it counts once")
 		}
-		if other := originals[k]; other != nil {
-			s.leaveOut(l.File, "the same content as "+other.Name()+", so it counts once")
-			return true
-		}
-		originals[k] = l.File
-		return false
+		return other != nil
 	})
 }
 
-// dropDuplicateReports drops reports of one run that have the content of another. CBT keeps
+// dropReports drops reports of one run that have the content of another. CBT keeps
 // each twice, as it was printed and the JSON alone, which may be the same. Of two hosts
 // they are copies only where the logs of one were copies, too: reports that grow have
 // little in them at first.
-func (s *sorter) dropDuplicateReports(r *Run, t *duplicates) {
+func (d duplicates) dropReports(r *draft) {
+	// Without logs of its host and volume, where others have some, a report may be a copy.
+	lostLogs := func(f Report) bool {
+		return !r.isReported() && !slices.ContainsFunc(r.logs(), func(l Log) bool { return l.Host == f.Host && l.Volume == f.Volume })
+	}
 	var kept []Report
 	slices.SortStableFunc(r.Reports, compareReports)
 	for _, f := range r.Reports {
 		i := slices.IndexFunc(kept, func(k Report) bool {
-			isPair := k.Named && f.Named && (k.Host == f.Host && k.Volume == f.Volume || !s.lostLogs(r, f))
-			return k.File != f.File && !isPair && t.sameReport(k.File, f.File)
+			isPair := k.Named && f.Named && (k.Host == f.Host && k.Volume == f.Volume || !lostLogs(f))
+			return k.File != f.File && !isPair && d.contents.sameReport(k.File, f.File)
 		})
 		switch {
 		case i < 0:
 			kept = append(kept, f)
-		case !f.File.Beside && !slices.ContainsFunc(s.left, func(l Left) bool { return l.File == f.File }):
-			s.leaveOut(f.File, "the same content as "+kept[i].File.Name()+", so it counts once")
+		case !f.File.Beside && !slices.ContainsFunc(*d.runs.left, func(l Left) bool { return l.File == f.File }):
+			d.runs.left.addNotable(f.File, "the same content as "+kept[i].File.Name()+", so it counts once")
 		}
 	}
 	r.Reports = kept
 }
 
-// lostLogs reports whether a run has logs, but none of the host and volume of a report.
-func (s *sorter) lostLogs(r *Run, f Report) bool {
-	return !r.isReported() && !slices.ContainsFunc(r.logs(), func(l Log) bool { return l.Host == f.Host && l.Volume == f.Volume })
+// dropRuns drops runs all of whose logs are in another run under the same names.
+func (d duplicates) dropRuns() {
+	for _, runs := range groups(d.runs.present(), (*draft).outline) {
+		if len(runs) < 2 || runs[0].outline() == "" {
+			continue
+		}
+		slices.SortStableFunc(runs, func(a, b *draft) int {
+			return cmp.Or(min(len(b.Reports), 1)-min(len(a.Reports), 1), a.depth()-b.depth(), d.runs.first(a)-d.runs.first(b))
+		})
+		for i, r := range runs {
+			if j := slices.IndexFunc(runs[:i], func(other *draft) bool { return !other.gone && d.contents.sameRun(&r.Output, &other.Output) }); j >= 0 {
+				d.dropRun(r, runs[j])
+			}
+		}
+	}
 }
 
-// dropDuplicateReportRuns drops runs without logs whose reports are other runs', too.
-func (s *sorter) dropDuplicateReportRuns(t *duplicates) {
+// dropReportRuns drops runs without logs whose reports are other runs', too.
+func (d duplicates) dropReportRuns() {
 	type key struct {
 		argument string
 		size     int64
 	}
-	owners := map[key][]ownedReport{}
-	alone := func(r *Run) int { // runs with logs come first, then the ones higher up
-		if r.isReported() {
-			return 1 + strings.Count(r.Path, "/")
-		}
-		return 0
+	type owned struct {
+		file *source.File
+		run  *draft
 	}
-	runs := s.present()
-	slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Or(alone(a)-alone(b), s.first(a)-s.first(b)) })
+	owners := map[key][]owned{}
+	runs := d.runs.present()
+	// Runs with logs come first, then the ones higher up.
+	slices.SortStableFunc(runs, func(a, b *draft) int {
+		rank := func(r *draft) int {
+			if r.isReported() {
+				return 1 + r.depth()
+			}
+			return 0
+		}
+		return cmp.Or(rank(a)-rank(b), d.runs.first(a)-d.runs.first(b))
+	})
 	for _, r := range runs {
-		var of *Run
+		var of *draft
 		known := 0
 		for _, f := range r.Reports {
 			k := key{r.argument, f.File.Size}
-			i := slices.IndexFunc(owners[k], func(o ownedReport) bool {
-				return o.run != r && r.isReported() && o.file != f.File && t.sameReport(o.file, f.File)
+			i := slices.IndexFunc(owners[k], func(o owned) bool {
+				return o.run != r && r.isReported() && o.file != f.File && d.contents.sameReport(o.file, f.File)
 			})
 			if i >= 0 {
 				of, known = owners[k][i].run, known+1
 			} else if f.File.Size > 0 {
-				owners[k] = append(owners[k], ownedReport{f.File, r})
+				owners[k] = append(owners[k], owned{f.File, r})
 			}
 		}
 		if of != nil && known == len(r.Reports) {
-			s.dropDuplicate(r, of)
+			d.dropRun(r, of)
 		}
 	}
 }
 
-// ownedReport is a report of a run.
-type ownedReport struct {
-	file *source.File
-	run  *Run
-}
-
-// dropDuplicateRuns drops runs all of whose logs are in another run under the same names.
-func (s *sorter) dropDuplicateRuns(t *duplicates) {
-	groups := map[string][]*Run{}
-	var order []string
-	for _, r := range s.present() {
-		if key := r.outline(); key != "" {
-			if groups[key] == nil {
-				order = append(order, key)
-			}
-			groups[key] = append(groups[key], r)
-		}
-	}
-	for _, key := range order {
-		runs := groups[key]
-		slices.SortStableFunc(runs, func(a, b *Run) int {
-			return cmp.Or(min(len(b.Reports), 1)-min(len(a.Reports), 1), strings.Count(a.Path, "/")-strings.Count(b.Path, "/"), s.first(a)-s.first(b))
-		})
-		for i, r := range runs {
-			j := slices.IndexFunc(runs[:i], func(other *Run) bool { return !other.gone && t.sameRun(r, other) })
-			if j < 0 {
-				continue
-			}
-			s.dropDuplicate(r, runs[j])
-		}
-	}
-}
-
-// dropDuplicate drops a run that is a copy of another.
-func (s *sorter) dropDuplicate(r, of *Run) {
+// dropRun drops a run that is a copy of another, with the files that no other run has.
+func (d duplicates) dropRun(r, of *draft) {
 	r.gone = true
 	for _, f := range r.Files() {
-		if f != r.Config && f != r.ArchiveConfig && f != r.Job && !s.isUsed(f) && !f.Beside {
-			s.leaveOut(f, "part of a copy of "+of.Path+", so it counts once")
+		if f == r.Config || f == r.ArchiveConfig || f == r.Job || f.Beside {
+			continue
+		}
+		if !slices.ContainsFunc(d.runs.all, func(r *draft) bool { return !r.gone && slices.Contains(r.Files(), f) }) {
+			d.runs.left.addNotable(f, "part of a copy of "+of.Path+", so it counts once")
 		}
 	}
 }
 
-// isUsed reports whether a file is in a run that is still there.
-func (s *sorter) isUsed(f *source.File) bool {
-	return slices.ContainsFunc(s.all, func(r *Run) bool { return !r.gone && slices.Contains(r.Files(), f) })
-}
+// depth is how many folders a run is in.
+func (r *draft) depth() int { return strings.Count(r.Path, "/") }
 
 // outline is the names and sizes of a run's logs, "" where a size is not known, or nothing
 // is in them: copies have the same.
-func (r *Run) outline() string {
+func (r *draft) outline() string {
 	total := int64(0)
 	lines := []string{r.argument}
 	for _, l := range r.logs() {

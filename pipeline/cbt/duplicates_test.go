@@ -82,8 +82,8 @@ var duplicateCases = []struct {
 	{
 		name: "reports",
 		files: tree{
-			"x_clat_hist.1.log": logText(1), "x.json": fioReport(job{"j", hist, "write_hist_log=x"}), "x (1).json": fioReport(job{"j", hist, "write_hist_log=x"}),
-			"x.json.bak": fioReport(job{"j", hist, "write_hist_log=x", "bs=8k"}), "copy.json": fioReport(job{"j", hist, "write_hist_log=x"}),
+			"x_clat_hist.1.log": logText(1), "x.json": fioReport(job{"j", histMsec, "write_hist_log=x"}), "x (1).json": fioReport(job{"j", histMsec, "write_hist_log=x"}),
+			"x.json.bak": fioReport(job{"j", histMsec, "write_hist_log=x", "bs=8k"}), "copy.json": fioReport(job{"j", histMsec, "write_hist_log=x"}),
 		},
 		want: []string{"x: x_clat_hist.1.log x.json"},
 		left: []string{"copy.json", "x (1).json", "x.json.bak"},
@@ -110,7 +110,7 @@ var duplicateCases = []struct {
 	},
 	{
 		name:  "the copy that has the report",
-		files: tree{"x_clat_hist.1.log": logText(1), "run/x_clat_hist.1.log": logText(1), "run/x.json": fioReport(job{"j", hist, "write_hist_log=x"})},
+		files: tree{"x_clat_hist.1.log": logText(1), "run/x_clat_hist.1.log": logText(1), "run/x.json": fioReport(job{"j", histMsec, "write_hist_log=x"})},
 		want:  []string{"run/x: run/x_clat_hist.1.log run/x.json"},
 		left:  []string{"x_clat_hist.1.log"},
 	},
@@ -149,7 +149,7 @@ func TestDuplicates(t *testing.T) {
 func TestCopiesCountOnce(t *testing.T) {
 	dirs := []string{"backup", "old/run", "z", "a/b/c"}
 	rapid.Check(t, func(rt *rapid.T) {
-		files, report := tree{}, fioReport(job{"j", hist, "write_hist_log=x"})
+		files, report := tree{}, fioReport(job{"j", histMsec, "write_hist_log=x"})
 		jobs := rapid.IntRange(1, 3).Draw(rt, "jobs")
 		for j := range jobs {
 			files[fmt.Sprintf("run/x_clat_hist.%d.log", j+1)] = logText(j)

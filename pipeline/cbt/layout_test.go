@@ -33,11 +33,7 @@ var layouts = []struct {
 			Path: "results/00000003/id-7c1f03ab", Name: "3/id-7c1f03ab", Config: true,
 			Logs: "hostA/0/1 hostA/0/2 hostA/2/1 hostA/10/1 hostB/0/1", Others: "hostB/0/1 hostB/0/1", Reports: "hostA/0 hostA/0",
 		},
-		settings: Settings{
-			Benchmark: "librbdfio", Iteration: 3, Mode: "randrw", OpSize: 4096, IODepth: 8, NumJobs: 2, Procs: 1, Volumes: 2,
-			RWMixRead: 70, Runtime: 300, Ramp: 30, Pool: "rbd3", OSDRA: 4096, Hosts: []string{"hostA", "hostB"}, Clients: 2,
-			OSDHosts: 3, OSDs: 12, CephVersion: "19.2.1",
-		},
+		settings: Settings{Benchmark: "librbdfio", Iteration: 3, Load: Load{Mode: "randrw", OpSize: 4096, IODepth: 8, NumJobs: 2, Procs: 1, Volumes: 2, RWMixRead: 70, Runtime: 300, Ramp: 30}, Cluster: Cluster{Pool: "rbd3", OSDRA: 4096, Hosts: []string{"hostA", "hostB"}, OSDHosts: 3, OSDs: 12, CephVersion: "19.2.1"}},
 	},
 	{
 		name: "fio with endpoints",
@@ -45,7 +41,7 @@ var layouts = []struct {
 			"client_endpoints: rbd", "procs_per_endpoint: 2", "time: '60'")}.with(
 			"00000000/id-00c0ffee/output.1_clat_hist.1.log.a.b.c", "00000000/id-00c0ffee/output.1.a.b.c"),
 		run:      inShort{Path: "00000000/id-00c0ffee", Name: "0/id-00c0ffee", Logs: "a.b.c/1/1", Reports: "a.b.c/1", Config: true},
-		settings: Settings{Benchmark: "fio", Mode: "read", OpSize: 4096, Procs: 2, Runtime: 60},
+		settings: Settings{Benchmark: "fio", Load: Load{Mode: "read", OpSize: 4096, Procs: 2, Runtime: 60}},
 	},
 	{
 		name: "rawfio",
@@ -58,7 +54,7 @@ var layouts = []struct {
 			Name: "0/id-aa/raw_ra-00000128/op_size-00065536/concurrent_procs-006/iodepth-032/randread",
 			Logs: "h1/2/1 h2/2/1", Reports: "h1/2", Config: true,
 		},
-		settings: Settings{Benchmark: "rawfio", Mode: "randread", OpSize: 65536, IODepth: 32, Procs: 6, OSDRA: 128},
+		settings: Settings{Benchmark: "rawfio", Load: Load{Mode: "randread", OpSize: 65536, IODepth: 32, Procs: 6}, Cluster: Cluster{OSDRA: 128}},
 	},
 	{
 		name: "kvmrbdfio",
@@ -69,7 +65,7 @@ var layouts = []struct {
 			Name: "id-0000abcd/osd_ra-00004096/client_ra-00000256/op_size-00004096/concurrent_procs-002/iodepth-016/write",
 			Logs: "vm1/0/1", Config: true,
 		},
-		settings: Settings{Benchmark: "kvmrbdfio", Iteration: 7, Mode: "write", OpSize: 4096, IODepth: 16, Procs: 2, OSDRA: 4096, ClientRA: 256},
+		settings: Settings{Benchmark: "kvmrbdfio", Iteration: 7, Load: Load{Mode: "write", OpSize: 4096, IODepth: 16, Procs: 2}, Cluster: Cluster{OSDRA: 4096, ClientRA: 256}},
 	},
 	{
 		name: "rbdfio without volumes, hosts are addresses",
@@ -82,7 +78,7 @@ var layouts = []struct {
 			Name: "0/id-bb/rbdfio/osd_ra-00000000/client_ra-00000128/op_size-04194304/concurrent_procs-001/iodepth-001/read",
 			Logs: "10.0.0.1//1 10.0.0.1//2", Reports: "10.0.0.1/", Config: true,
 		},
-		settings: Settings{Benchmark: "rbdfio", Mode: "read", OpSize: 4 << 20, IODepth: 1, Procs: 1, ClientRA: 128},
+		settings: Settings{Benchmark: "rbdfio", Load: Load{Mode: "read", OpSize: 4 << 20, IODepth: 1, Procs: 1}, Cluster: Cluster{ClientRA: 128}},
 	},
 	{
 		name: "librbdfio of the histogram fork, host on the files",
@@ -93,7 +89,7 @@ var layouts = []struct {
 			Path: "results/00000000/id-cc/osd_ra-00004096/op_size-00004096/concurrent_procs-004/iodepth-128/randwrite",
 			Name: "0/id-cc/osd_ra-00004096/op_size-00004096/concurrent_procs-004/iodepth-128/randwrite", Logs: "c1/0/1 c2/0/1", Config: true,
 		},
-		settings: Settings{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 128, Procs: 4, OSDRA: 4096},
+		settings: Settings{Benchmark: "librbdfio", Load: Load{Mode: "randwrite", OpSize: 4096, IODepth: 128, Procs: 4}, Cluster: Cluster{OSDRA: 4096}},
 	},
 	{
 		name: "the same, host on the first folder",
@@ -106,7 +102,7 @@ var layouts = []struct {
 			Name: "0/id-cc/osd_ra-00004096/op_size-00004096/concurrent_procs-004/iodepth-128/randwrite",
 			Logs: "c1.lab.org/0/1 c2.lab.org/0/1", Reports: "c2.lab.org/0", Config: true,
 		},
-		settings: Settings{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 128, Procs: 4, OSDRA: 4096},
+		settings: Settings{Benchmark: "librbdfio", Load: Load{Mode: "randwrite", OpSize: 4096, IODepth: 128, Procs: 4}, Cluster: Cluster{OSDRA: 4096}},
 	},
 	{
 		name: "workloads, host with dots on the folder",
@@ -120,7 +116,7 @@ var layouts = []struct {
 			Path: "results/00000000/id-dd/4krr/numjobs-002/total_iodepth-16", Name: "0/id-dd/4krr/numjobs-002/total_iodepth-16",
 			Logs: "c1.lab.org/0/1 c1.lab.org/1/1 c2.lab.org/0/1", Reports: "c2.lab.org/0", Config: true,
 		},
-		settings: Settings{Benchmark: "librbdfio", Workload: "4krr", Mode: "randread", OpSize: 4096, NumJobs: 2, IODepth: 8, TotalIODepth: 16, Volumes: 2, Runtime: 90},
+		settings: Settings{Benchmark: "librbdfio", Workload: "4krr", Load: Load{Mode: "randread", OpSize: 4096, NumJobs: 2, IODepth: 8, TotalIODepth: 16, Volumes: 2, Runtime: 90}},
 	},
 	{
 		name: "workloads, volumes of one execution in two iodepth folders",
@@ -133,7 +129,7 @@ var layouts = []struct {
 			Path: "results/00000000/id-dd/w/numjobs-001/total_iodepth-3", Name: "0/id-dd/w/numjobs-001/total_iodepth-3",
 			Logs: "c1/0/1 c1/1/1", Reports: "c1/1 c1/0", Config: true,
 		},
-		settings: Settings{Benchmark: "librbdfio", Workload: "w", Mode: "read", NumJobs: 1, TotalIODepth: 3},
+		settings: Settings{Benchmark: "librbdfio", Workload: "w", Load: Load{Mode: "read", NumJobs: 1, TotalIODepth: 3}},
 	},
 	{
 		name: "workloads with dots in their names",
@@ -144,7 +140,7 @@ var layouts = []struct {
 			Path: "results/00000000/id-dd/v1.5.rand/numjobs-001/iodepth-000004", Name: "0/id-dd/v1.5.rand/numjobs-001/iodepth-000004",
 			Logs: "c1.org/0/1 c2.org/0/1", Config: true,
 		},
-		settings: Settings{Benchmark: "librbdfio", Workload: "v1.5.rand", Mode: "randread", NumJobs: 1, IODepth: 4},
+		settings: Settings{Benchmark: "librbdfio", Workload: "v1.5.rand", Load: Load{Mode: "randread", NumJobs: 1, IODepth: 4}},
 	},
 	{
 		name: "newer workloads",
@@ -156,14 +152,14 @@ var layouts = []struct {
 			Path: "results/00000000/id-ee/randread_4096/iodepth-016/numjobs-002", Name: "0/id-ee/randread_4096/iodepth-016/numjobs-002",
 			Logs: "c1/0/1 c2/0/1", Config: true,
 		},
-		settings: Settings{Benchmark: "librbdfio", Workload: "a", Mode: "randread", OpSize: 4096, IODepth: 16, NumJobs: 2},
+		settings: Settings{Benchmark: "librbdfio", Workload: "a", Load: Load{Mode: "randread", OpSize: 4096, IODepth: 16, NumJobs: 2}},
 	},
 	{
 		name: "newer workloads, the folder's iodepth is the total",
 		files: tree{"results/00000000/id-ee/benchmark_config.yaml": yamlOf("benchmark: librbdfio", "workloads: {a: {mode: read, op_size: 4096, total_iodepth: [16, 32]}}")}.with(
 			"results/00000000/id-ee/read_4096/iodepth-016/numjobs-001/output.0_clat_hist.1.log.c1"),
 		run:      inShort{Path: "results/00000000/id-ee/read_4096/iodepth-016/numjobs-001", Name: "0/id-ee/read_4096/iodepth-016/numjobs-001", Logs: "c1/0/1", Config: true},
-		settings: Settings{Benchmark: "librbdfio", Workload: "a", Mode: "read", OpSize: 4096, TotalIODepth: 16, NumJobs: 1},
+		settings: Settings{Benchmark: "librbdfio", Workload: "a", Load: Load{Mode: "read", OpSize: 4096, TotalIODepth: 16, NumJobs: 1}},
 	},
 	{
 		name: "a workload folder out of its archive",
@@ -171,7 +167,7 @@ var layouts = []struct {
 			"old/4krr.c2.lab.org/numjobs-002/total_iodepth-16/iodepth-000008/output.0_clat_hist.1.log"),
 		run: inShort{Path: "old/4krr/numjobs-002/total_iodepth-16/output", Name: "old/4krr/numjobs-002/total_iodepth-16/output",
 			Logs: "c1.lab.org/0/1 c2.lab.org/0/1"},
-		settings: Settings{Workload: "4krr", Iteration: -1, NumJobs: 2, IODepth: 8, TotalIODepth: 16},
+		settings: Settings{Workload: "4krr", Iteration: -1, Load: Load{NumJobs: 2, IODepth: 8, TotalIODepth: 16}},
 	},
 }
 

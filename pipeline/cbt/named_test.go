@@ -64,7 +64,7 @@ func TestNamedFiles(t *testing.T) {
 		"x_clat_hist.1.log.bak": {"x", fiolog.ClatHist}, "prefix.3.txt": {"prefix", fiolog.ClatHist},
 	} {
 		a := Read(context.Background(), scan(t, filepath.Join(root, name)))
-		if len(a.Runs) != 1 || len(a.Runs[0].logs()) != 1 || a.Runs[0].Path != want.path || a.Runs[0].logs()[0].Kind != want.kind || !a.Runs[0].Loose {
+		if len(a.Runs) != 1 || len(a.Runs[0].logs()) != 1 || a.Runs[0].Path != want.path || a.Runs[0].logs()[0].Kind != want.kind || !a.Runs[0].IsLoose() {
 			t.Errorf("%s: %+v, left %q", name, shorts(a), reasons(a))
 		}
 		if isPlain := name == "x_clat_hist.1.log.bak"; (len(a.Runs[0].Doubts) == 0) != isPlain {
@@ -72,7 +72,7 @@ func TestNamedFiles(t *testing.T) {
 		}
 	}
 	a := Read(context.Background(), scan(t, filepath.Join(root, "r.dat")))
-	if len(a.Runs) != 1 || len(a.Runs[0].Reports) != 1 || !a.Runs[0].Loose || a.Runs[0].Reports[0].Candidate {
+	if len(a.Runs) != 1 || len(a.Runs[0].Reports) != 1 || !a.Runs[0].IsLoose() || a.Runs[0].Reports[0].Candidate {
 		t.Errorf("a report: %+v, left %q", shorts(a), reasons(a))
 	}
 	for name, want := range map[string]string{
@@ -86,7 +86,7 @@ func TestNamedFiles(t *testing.T) {
 	// In a folder names count.
 	a = Read(context.Background(), scan(t, root))
 	for _, r := range a.Runs {
-		if !r.isReported() || r.Loose {
+		if !r.isReported() || r.IsLoose() {
 			t.Errorf("in a folder: %+v", short(r))
 		}
 	}
@@ -103,7 +103,7 @@ func TestStdin(t *testing.T) {
 		set, err := source.Scan(t.Context(), []string{"-"}, opt)
 		must(t, err)
 		a := Read(context.Background(), set.Files)
-		if diff := cmp.Diff([]inShort{want}, shorts(a)); diff != "" || !a.Runs[0].Loose {
+		if diff := cmp.Diff([]inShort{want}, shorts(a)); diff != "" || !a.Runs[0].IsLoose() {
 			t.Errorf("%.20q (-want +got):\n%s", text, diff)
 		}
 		must(t, set.Close())
@@ -142,7 +142,7 @@ func TestNamedAsFolder(t *testing.T) {
 				t.Errorf("(-folder +named):\n%s", diff)
 			}
 			for _, r := range named.Runs {
-				if !r.Loose {
+				if !r.IsLoose() {
 					t.Errorf("%s is not loose", r.Path)
 				}
 			}
@@ -153,14 +153,14 @@ func TestNamedAsFolder(t *testing.T) {
 // The report may be in the folder above what the user named.
 func TestBesideAbove(t *testing.T) {
 	root := tree{
-		"out.json": fioReport(job{"j", hist, "write_hist_log=foo/bar"}), "other.json": fioReport(job{"j", hist, "write_hist_log=x"}), "test.fio": "[j]\nwrite_hist_log=foo/bar\n",
+		"out.json": fioReport(job{"j", histMsec, "write_hist_log=foo/bar"}), "other.json": fioReport(job{"j", histMsec, "write_hist_log=x"}), "test.fio": "[j]\nwrite_hist_log=foo/bar\n",
 	}.with("foo/bar_clat_hist.1.log").write(t, "arch")
 	for _, arg := range []string{"foo", "foo/bar_clat_hist.1.log"} {
 		a := Read(context.Background(), scan(t, filepath.Join(root, arg)))
 		if len(a.Runs) != 1 || len(a.Runs[0].Reports) != 1 || a.Runs[0].Reports[0].Found != FoundOptions || a.Runs[0].Job == nil || len(a.Left) > 0 {
 			t.Errorf("%s: %v, left %q", arg, found(a), reasons(a))
 		}
-		if got := a.Runs[0].Loose; got != (arg != "foo") {
+		if got := a.Runs[0].IsLoose(); got != (arg != "foo") {
 			t.Errorf("%s: loose %v", arg, got)
 		}
 	}

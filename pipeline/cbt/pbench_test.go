@@ -48,7 +48,7 @@ func clientReport(jobs ...job) string {
 func sampleTree(dir string) tree {
 	return tree{
 		dir + "/fio.job": pbenchJob, dir + "/fio.cmd": "fio --client=a --client=b --max-jobs=4 --output-format=json fio.job\n",
-		dir + "/fio-result.txt": clientReport(job{"job-/dev/sda", hist, "write_hist_log=fio"}), dir + "/result.txt": "iops=1\n",
+		dir + "/fio-result.txt": clientReport(job{"job-/dev/sda", histMsec, "write_hist_log=fio"}), dir + "/result.txt": "iops=1\n",
 		dir + "/result.json": `{"throughput": 1}`, dir + "/tools-default/a/iostat/disk.txt": "x",
 	}.with(dir+"/clients/a/fio_clat_hist.1.log", dir+"/clients/a/fio_clat_hist.2.log", dir+"/clients/a/fio_clat.1.log",
 		dir+"/clients/b.lab/fio_clat_hist.1.log", dir+"/clients/b.lab/fio_clat_hist.2.log", dir+"/clients/b.lab/client-result.txt")
@@ -61,7 +61,7 @@ func TestPbench(t *testing.T) {
 	for p, content := range sampleTree("fio_x_2024/1-randwrite-128KiB/sample2") {
 		files[p] = content
 	}
-	files["fio_x_2024/2-read-4KiB/sample1/fio-result.txt"] = fioReport(job{"j", hist, "write_hist_log=fio"})
+	files["fio_x_2024/2-read-4KiB/sample1/fio-result.txt"] = fioReport(job{"j", histMsec, "write_hist_log=fio"})
 	files["fio_x_2024/2-read-4KiB/fio.job"] = "[global]\nbs=4k\n[a]\nrw=read\niodepth=4\n" // as newer versions have it
 	files = files.with("fio_x_2024/2-read-4KiB/sample1/clients/localhost/fio_clat_hist.1.log",
 		"fio_x_2024/sysinfo/beg/a/block-params.txt", "fio_x_2024/sysinfo/x.json", "fio_x_2024/metadata.log", "fio_x_2024/summary-result.txt")
@@ -74,11 +74,8 @@ func TestPbench(t *testing.T) {
 		if diff := cmp.Diff(want, shorts(a)); diff != "" {
 			t.Fatalf("%s: runs (-want +got):\n%s", how, diff)
 		}
-		settings := []Settings{
-			{Benchmark: Pbench, Mode: "randwrite", OpSize: 128 << 10, IODepth: 32, NumJobs: 2, Runtime: 30, Ramp: 5, Iteration: -1},
-			{Benchmark: Pbench, Mode: "randwrite", OpSize: 128 << 10, IODepth: 32, NumJobs: 2, Runtime: 30, Ramp: 5, Iteration: -1},
-			{Benchmark: Pbench, Mode: "read", OpSize: 4 << 10, IODepth: 4, Iteration: -1},
-		}
+		first := Settings{Benchmark: Pbench, Iteration: -1, Load: Load{Mode: "randwrite", OpSize: 128 << 10, IODepth: 32, NumJobs: 2, Runtime: 30, Ramp: 5}}
+		settings := []Settings{first, first, {Benchmark: Pbench, Iteration: -1, Load: Load{Mode: "read", OpSize: 4 << 10, IODepth: 4}}}
 		for i, r := range a.Runs {
 			configure(t, r)
 			if diff := cmp.Diff(settings[i], r.Settings); diff != "" {
@@ -117,7 +114,7 @@ func TestRealPbench(t *testing.T) {
 		t.Fatalf("runs (-want +got):\n%s", diff)
 	}
 	for i, r := range a.Runs {
-		settings := Settings{Benchmark: Pbench, Mode: "randwrite", OpSize: 4096, IODepth: 4, NumJobs: 2, Runtime: 4, Iteration: -1}
+		settings := Settings{Benchmark: Pbench, Iteration: -1, Load: Load{Mode: "randwrite", OpSize: 4096, IODepth: 4, NumJobs: 2, Runtime: 4}}
 		if i == 2 {
 			settings.Mode, settings.OpSize = "randread", 16384
 		}
@@ -208,7 +205,7 @@ func TestJobFiles(t *testing.T) {
 		{"the only one", tree{"a/test.fio": "[j]\nrw=read\n"}.with("a/x_clat_hist.1.log"), map[string]string{"a/x": "a/test.fio"}, nil},
 		{"by its name", tree{"x.fio": "[j]\n", "y.job": "[j]\n"}.with("x_clat_hist.1.log", "y_clat_hist.1.log"),
 			map[string]string{"x": "x.fio", "y": "y.job"}, nil},
-		{"by the report's name", tree{"r.fio": "[j]\n", "o.fio": "[k]\n", "r.json": fioReport(job{"j", hist, "write_hist_log=x"})}.with("x_clat_hist.1.log"),
+		{"by the report's name", tree{"r.fio": "[j]\n", "o.fio": "[k]\n", "r.json": fioReport(job{"j", histMsec, "write_hist_log=x"})}.with("x_clat_hist.1.log"),
 			map[string]string{"x": "r.fio"}, []string{"o.fio"}},
 		{"by its options", tree{"1.fio": "[j]\nwrite_hist_log=b\n", "2.fio": "[j]\nwrite_hist_log=a\n"}.with("a_clat_hist.1.log", "b_clat_hist.1.log"),
 			map[string]string{"a": "2.fio", "b": "1.fio"}, nil},

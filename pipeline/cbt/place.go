@@ -10,16 +10,16 @@ import (
 
 var (
 	iterationDir = regexp.MustCompile(`^\d{8}$`)
-	sampleDir    = regexp.MustCompile(`^sample\d+$`)            // of pbench-fio
-	pbenchDir    = regexp.MustCompile(`^\d+-([a-z]+)-(\d+)KiB`) // of its iterations
 	configDir    = regexp.MustCompile(`^id-[0-9A-Fa-f]+$`)
 	hashDir      = regexp.MustCompile(`^id-[0-9A-Fa-f]{8}$`) // as CBT makes them
-	settingDir   = regexp.MustCompile(`^(osd_ra|raw_ra|client_ra|op_size|concurrent_procs|iodepth|total_iodepth|numjobs)-(\d+)$`)
 	modeSizeDir  = regexp.MustCompile(`^([a-z]+)_(\d+)$`)
 )
 
 // rbdfio is a class of CBT, and the folder that it puts its own into.
 const rbdfio = "rbdfio"
+
+// fioClasses are CBT's benchmarks that run fio.
+var fioClasses = map[string]bool{"fio": true, "librbdfio": true, "rawfio": true, rbdfio: true, "kvmrbdfio": true}
 
 // modes are fio's words for rw, of which layouts with folders make a folder name.
 var modes = map[string]bool{
@@ -27,56 +27,39 @@ var modes = map[string]bool{
 	"randrw": true, "trim": true, "randtrim": true, "trimwrite": true, "randtrimwrite": true,
 }
 
+// layout is who made the folders.
+type layout uint8
+
+const (
+	ofPeople layout = iota
+	ofCBT           // below an id- folder
+	ofPbench        // in the folder of a sample of pbench-fio
+)
+
 // place is what the folders above a file say. Folders are below the argument, "." for
 // itself, and have no host in them.
 type place struct {
-	folder string // the file's
+	layout layout
+	folder string // the file's; with pbench-fio the sample's
 	host   string // where a folder has it
-	cbt    bool   // in CBT's layout: below an id- folder
-	sample bool   // in the folder of a sample of pbench-fio, which folder is then
+	doubt  string // about the host
 	config string // the id- folder
 	root   string // the archive's, where cbt_config.yaml lies; "" outside the argument
-	name   string // for people; "" outside CBT's layout
-	total  string // the total_iodepth folder, "" if there is none
+	name   string // for people; "" where people made the folders
 
 	modeSize bool // below a folder MODE_OPSIZE
-	noVolume bool // of rbdfio
 	known    Settings
-	doubt    string // about the host
 }
 
-// splitter divides the first folder below an id- folder into its name and a host; nil where
-// no host matters.
-type splitter func(p *place, top string) (name, host string)
-
-// locate reads the folders above a file. The archive's name counts as one, because the
-// user may have given a folder from inside of an archive.
-//
-// isSample reports whether a folder with the name of a sample of pbench-fio is one; with nil,
-// none is.
-func locate(archive, dir string, split splitter, isSample func(dir string) bool) place {
-	parts := []string{archive}
-	if dir != "." {
-		parts = append(parts, strings.Split(dir, "/")...)
+// find finds out who made the folders above a file, of which the first is the archive's name:
+// the user may have given a folder from inside of an archive. It gives the index of the first
+// of CBT's folders below an id- folder, which may have a host; 0 or more than there are if there
+// is none.
+func (p *place) find(parts []string, isSample func(dir string) bool) (first int) {
+	if first = p.findConfig(parts); p.layout == ofCBT || p.findSample(parts, isSample) {
+		return first
 	}
-	p := place{known: Settings{Iteration: -1}}
-	first := p.findConfig(parts)
-	if !p.cbt {
-		if isSample != nil && p.findSample(parts, isSample) {
-			return p
-		}
-		first = findTop(parts)
-	}
-	if 0 < first && first < len(parts) && split != nil {
-		top := parts[first]
-		parts[first], p.host = split(&p, top)
-	}
-	p.folder = join(parts)
-	p.below(parts, first)
-	if p.cbt {
-		p.name = p.forPeople(parts, first)
-	}
-	return p
+	return findTop(parts)
 }
 
 // join makes the path below the argument, of which the archive's name is no part.
@@ -94,7 +77,7 @@ func (p *place) findConfig(parts []string) int {
 		if !hashDir.MatchString(part) && (!numbered || !configDir.MatchString(part)) {
 			continue
 		}
-		p.cbt, p.config = true, join(parts[:i+1])
+		p.layout, p.config = ofCBT, join(parts[:i+1])
 		if numbered {
 			p.known.Iteration, _ = strconv.Atoi(parts[i-1])
 		}
@@ -105,49 +88,6 @@ func (p *place) findConfig(parts []string) int {
 	}
 	return len(parts)
 }
-
-// findSample finds the folder of a sample of pbench-fio: ITERATION/sampleN, where the logs
-// are in clients/HOST. It reports whether the file is one of it.
-func (p *place) findSample(parts []string, isSample func(dir string) bool) bool {
-	i := len(parts) - 1
-	for i >= 0 && !(sampleDir.MatchString(parts[i]) && isSample(join(parts[:i+1]))) {
-		i--
-	}
-	if i < 0 {
-		return false
-	}
-	switch rest := parts[i+1:]; {
-	case len(rest) == 0:
-	case len(rest) == 2 && rest[0] == clientsDir:
-		p.host = rest[1]
-	default:
-		return false
-	}
-	p.sample, p.folder = true, join(parts[:i+1])
-	p.name = p.folder
-	if p.folder == "." {
-		p.name = parts[0]
-	}
-	p.known.Benchmark = Pbench
-	if i == 0 {
-		return true
-	}
-	if m := pbenchDir.FindStringSubmatch(parts[i-1]); m != nil && modes[m[1]] {
-		p.known.Mode = m[1]
-		if kib, err := strconv.ParseInt(m[2], 10, 32); err == nil {
-			p.known.OpSize = kib * 1024
-		}
-	}
-	return true
-}
-
-// Pbench is the benchmark of runs of pbench-fio.
-const Pbench = "pbench-fio"
-
-const (
-	pbenchReport = "fio-result.txt" // fio's output in the folder of a sample
-	clientsDir   = "clients"        // in it are the folders of the hosts
-)
 
 // findTop finds the first of CBT's folders where there is no id- folder above: the user
 // moved it. It must look like CBT's beyond doubt, because its host will be split off.
@@ -168,29 +108,30 @@ func findTop(parts []string) int {
 }
 
 func isSetting(part string) bool {
+	_, _, isNumber := folderNumber(part)
 	m := modeSizeDir.FindStringSubmatch(part)
-	return settingDir.MatchString(part) || modes[part] || m != nil && modes[m[1]]
+	return isNumber || modes[part] || m != nil && modes[m[1]]
 }
 
-// below reads the settings from the folders' names, from the first of CBT's on; outside
+// read reads the settings from the folders' names, from the first of CBT's on; outside
 // of CBT's layout those that can mean nothing else.
-func (p *place) below(parts []string, first int) {
-	settings := false
+func (p *place) read(parts []string, first int) {
+	p.folder = join(parts)
 	start := first
-	if !p.cbt {
+	if p.layout == ofCBT {
+		p.name = p.forPeople(parts, first)
+	} else {
 		start = max(first, 1)
 	}
-	for i := min(start, len(parts)); i < len(parts); i++ {
+	hasNumbers := false
+	for i := start; i < len(parts); i++ {
 		part := parts[i]
-		if m := settingDir.FindStringSubmatch(part); m != nil {
-			settings = true
-			p.setting(m[1], m[2])
-			if m[1] == "total_iodepth" {
-				p.total = join(parts[:i+1])
-			}
+		if of, digits, ok := folderNumber(part); ok {
+			hasNumbers = true
+			setDigits(of(&p.known), digits)
 			continue
 		}
-		if !p.cbt && first == 0 {
+		if first == 0 {
 			continue
 		}
 		m := modeSizeDir.FindStringSubmatch(part)
@@ -200,29 +141,21 @@ func (p *place) below(parts []string, first int) {
 		case m != nil && modes[m[1]]:
 			p.modeSize = true
 			p.known.Mode = m[1]
-			p.setting("op_size", m[2])
+			setDigits(&p.known.OpSize, m[2])
 		case fioClasses[part] && i == first:
 			p.known.Benchmark = part
-			p.noVolume = part == rbdfio
 		}
 	}
-	if first > 0 && first < len(parts) && (settings || p.host != "") && !isSetting(parts[first]) && p.known.Benchmark == "" {
+	if first > 0 && first < len(parts) && (hasNumbers || p.host != "") && !isSetting(parts[first]) && p.known.Benchmark == "" {
 		p.known.Workload = parts[first]
 	}
 }
 
-// setting takes a number from a folder's name.
-func (p *place) setting(name, digits string) {
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil { // too large to be one
-		return
+// setDigits sets a setting to a number in a folder's name. One that is too large says nothing.
+func setDigits(to *int64, digits string) {
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		*to = n
 	}
-	s := &p.known
-	to := map[string]*int64{
-		"osd_ra": &s.OSDRA, "raw_ra": &s.OSDRA, "client_ra": &s.ClientRA, "op_size": &s.OpSize,
-		"concurrent_procs": &s.Procs, "iodepth": &s.IODepth, "total_iodepth": &s.TotalIODepth, "numjobs": &s.NumJobs,
-	}
-	*to[name] = n
 }
 
 // forPeople is the path without what all paths have.
@@ -240,3 +173,11 @@ func (p *place) forPeople(parts []string, first int) string {
 	}
 	return path.Join(append(name, parts[first-1:]...)...)
 }
+
+// totalOf is the total_iodepth folder of an iodepth folder, if a path ends in them.
+func totalOf(dir string) (total string, ok bool) {
+	total = path.Dir(dir)
+	return total, strings.HasPrefix(path.Base(dir), "iodepth-") && totalDir.MatchString(path.Base(total))
+}
+
+var totalDir = regexp.MustCompile(`^total_iodepth-\d+$`)

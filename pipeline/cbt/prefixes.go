@@ -9,29 +9,21 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// now is the run that another is part of, or itself.
-func (r *Run) now() *Run {
-	for r.into != nil {
-		r = r.into
-	}
-	return r
-}
-
 // uniteNamed makes one run of those whose logs one report names, or one job file: sections
 // of one job file may each have a prefix of their own.
-func (s *sorter) uniteNamed(clues []*clue) {
-	for _, p := range clues {
+func (a *attribution) uniteNamed() {
+	for _, p := range a.clues() {
 		runs := p.options
 		for i, r := range runs {
 			runs[i] = r.now()
 		}
-		s.inOrder(runs)
+		a.runs.inOrder(runs)
 		runs = slices.Compact(runs)
 		if len(runs) < 2 {
 			continue
 		}
-		s.leaveStale(p, runs)
-		runs = slices.DeleteFunc(runs, (*Run).isReported)
+		a.leaveStale(p, runs)
+		runs = slices.DeleteFunc(runs, func(r *draft) bool { return r.isReported() })
 		if twice := collision(runs); twice != "" {
 			for _, r := range runs {
 				r.doubt(fmt.Sprintf("%s names logs of several prefixes, but they are not of one execution: %s", p.file.Name(), twice))
@@ -39,16 +31,15 @@ func (s *sorter) uniteNamed(clues []*clue) {
 			continue
 		}
 		if len(runs) > 1 {
-			s.uniteInto(p, runs)
+			uniteInto(p, runs)
 		}
 	}
-	s.index()
-	s.setNamed(clues)
+	a.setNamed()
 }
 
 // leaveStale drops logs that a report proves to be of another execution, among runs
 // that have a job twice: its jobs have other prefixes than the logs of their numbers.
-func (s *sorter) leaveStale(p *clue, runs []*Run) {
+func (a *attribution) leaveStale(p *clue, runs []*draft) {
 	if collision(runs) == "" {
 		return
 	}
@@ -68,18 +59,16 @@ func (s *sorter) leaveStale(p *clue, runs []*Run) {
 			if len(of.prefixes) == 0 || slices.ContainsFunc(of.prefixes, func(v string) bool { return path.Base(path.Clean(v)) == l.Prefix }) {
 				return false
 			}
-			s.leaveOut(l.File, fmt.Sprintf("left over from another execution: job %d of %s logs to %s", l.Job, p.file.Name(), strings.Join(of.prefixes, ", ")))
+			a.runs.left.addNotable(l.File, fmt.Sprintf("left over from another execution: job %d of %s logs to %s", l.Job, p.file.Name(), strings.Join(of.prefixes, ", ")))
 			return true
 		})
-		if r.isReported() && len(r.Reports) == 0 {
-			r.gone = true
-		}
+		r.gone = r.gone || r.isReported() && len(r.Reports) == 0
 	}
 }
 
 // collision says which job several runs have, "" if they have none in common: fio numbers
 // the jobs of one execution through.
-func collision(runs []*Run) string {
+func collision(runs []*draft) string {
 	type numbered struct {
 		kind fiolog.Kind
 		host string
@@ -98,83 +87,66 @@ func collision(runs []*Run) string {
 	return ""
 }
 
-// uniteInto makes one run of several. It has the name of the report, which they share.
-func (s *sorter) uniteInto(p *clue, runs []*Run) {
+// uniteInto makes one run of several, the first. It has the name of the report, which they share.
+func uniteInto(p *clue, runs []*draft) {
 	one := runs[0]
 	for _, r := range runs[1:] {
 		one.absorb(r)
-		r.gone, r.into = true, one
-	}
-	folder, base := one.at.folder, one.base
-	for _, r := range runs[1:] {
-		for folder != r.at.folder && !strings.HasPrefix(r.at.folder, folder+"/") && folder != "." {
-			folder, base = path.Dir(folder), path.Dir(base)
+		for dir := one.at.folder; dir != r.at.folder && !strings.HasPrefix(r.at.folder, dir+"/") && dir != "."; dir = one.at.folder {
+			one.at.folder, one.base = path.Dir(dir), path.Dir(one.base)
 		}
 	}
-	one.at.folder, one.base = folder, base
-	one.Path, one.name = path.Join(folder, p.name), ""
+	one.Path, one.name = path.Join(one.at.folder, p.name), ""
 }
 
 // uniteNumbered makes one run of those whose jobs together have all numbers from 1 on, where
 // one report names only some of their logs: with group_reporting it has one entry for
 // all jobs, with the options of the first.
-func (s *sorter) uniteNumbered(clues []*clue) {
-	united := false
-	for _, p := range clues {
-		if p.isJob || p.claims == nil || len(p.options) != 1 || p.options[0].gone {
+func (a *attribution) uniteNumbered() {
+	named := map[*draft]int{} // by how many clues
+	for _, p := range a.clues() {
+		for _, r := range p.runs() {
+			named[r]++
+		}
+	}
+	for _, p := range a.reports {
+		if p.claims == nil || len(p.options) != 1 || p.options[0].gone {
 			continue
 		}
-		runs := []*Run{p.options[0]}
-		for _, dir := range s.dirsOf(p.options[0]) {
-			for _, r := range s.found.byDir[dir] {
-				if slices.Contains(runs, r) {
-					continue
-				}
-				isOthers := slices.ContainsFunc(clues, func(o *clue) bool {
-					return o != p && (slices.Contains(o.options, r) || slices.Contains(o.prefix, r))
-				})
-				if !isOthers && !r.gone {
-					runs = append(runs, r)
+		runs := []*draft{p.options[0]}
+		for _, dir := range a.places.dirsOf(runs[0]) {
+			for _, r := range a.index.byDir[dir] {
+				if isOthers := named[r] > 1 || named[r] == 1 && !slices.Contains(p.runs(), r); !isOthers && !r.gone {
+					runs = addNew(runs, r)
 				}
 			}
 		}
 		if len(runs) > 1 && collision(runs) == "" && countsThrough(runs, len(p.claims.jobs)) {
-			s.inOrder(runs)
-			var names []string
-			for _, r := range runs {
-				names = append(names, path.Base(r.Path))
-			}
-			s.uniteInto(p, runs)
-			runs[0].now().doubt(fmt.Sprintf("logs named %s are taken for those of one execution: their jobs are numbered through, and %s has fewer entries",
-				strings.Join(names, ", "), p.file.Name()))
-			united = true
+			a.runs.inOrder(runs)
+			names := baseNames(runs)
+			uniteInto(p, runs)
+			runs[0].doubt(fmt.Sprintf("logs named %s are taken for those of one execution: their jobs are numbered through, and %s has fewer entries",
+				names, p.file.Name()))
 		}
 	}
-	if united {
-		s.index()
-		s.setNamed(clues)
-	}
+	a.setNamed()
 }
 
 // countsThrough reports whether the jobs of several runs have the numbers 1 to n, each host
 // for itself, and n is more than there are entries in a report.
-func countsThrough(runs []*Run, entries int) bool {
-	highest, jobs := map[string]int{}, map[stream]bool{}
-	count := map[string]int{}
+func countsThrough(runs []*draft, entries int) bool {
+	jobs, highest := map[string]map[int]bool{}, map[string]int{}
 	for _, r := range runs {
 		for _, l := range r.logs() {
+			if jobs[l.Host] == nil {
+				jobs[l.Host] = map[int]bool{}
+			}
+			jobs[l.Host][l.Job] = true
 			highest[l.Host] = max(highest[l.Host], l.Job)
-			if one := (stream{host: l.Host, job: l.Job}); !jobs[one] {
-				jobs[one] = true
-				count[l.Host]++
-			}
-			if l.Job == 0 {
-				return false
-			}
 		}
 	}
 	for host, n := range highest {
-		if n <= entries || count[host] != n {
+		if n <= entries || jobs[host][0] || len(jobs[host]) != n {
 			return false
 		}
 	}

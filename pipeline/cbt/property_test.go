@@ -136,7 +136,7 @@ func anyFolder() *rapid.Generator[tree] {
 			text := "[global]\nlog_hist_msec=1000\n"
 			for range rapid.IntRange(1, 3).Draw(t, "jobs") {
 				value := rapid.SampledFrom(values).Draw(t, "value")
-				jobs = append(jobs, job{value, hist, "write_hist_log=" + value})
+				jobs = append(jobs, job{value, histMsec, "write_hist_log=" + value})
 				text += "[" + value + "]\nwrite_hist_log=" + value + "\n"
 			}
 			files[name] = fioReport(jobs...)

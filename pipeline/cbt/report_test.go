@@ -52,7 +52,7 @@ func found(a *Archive) []string {
 	return all
 }
 
-const hist = "log_hist_msec=1000"
+const histMsec = "log_hist_msec=1000"
 
 // findings are folders that people make, and what is to be found in them.
 var findings = []struct {
@@ -64,18 +64,18 @@ var findings = []struct {
 	{
 		name: "sections with a prefix each",
 		files: tree{
-			"out.json": fioReport(job{"rd", hist, "write_hist_log=rd"}, job{"wr", hist, "write_hist_log=foo/wr"}, job{"wr", hist, "write_hist_log=foo/wr"}, job{"none", hist}),
+			"out.json": fioReport(job{"rd", histMsec, "write_hist_log=rd"}, job{"wr", histMsec, "write_hist_log=foo/wr"}, job{"wr", histMsec, "write_hist_log=foo/wr"}, job{"none", histMsec}),
 		}.with("rd_clat_hist.1.log", "foo/wr_clat_hist.2.log", "foo/wr_clat_hist.3.log", "none_clat_hist.4.log"),
 		want: []string{"out: rd.1 foo/wr.2 foo/wr.3 none.4: out.json options"},
 	},
 	{
 		name:  "options without a value: prefixes are the jobs' names",
-		files: tree{"out.json": fioReport(job{"rd x", hist}, job{"wr", hist})}.with("rd x_clat_hist.1.log", "wr_clat_hist.2.log", "rd x_clat.1.log"),
+		files: tree{"out.json": fioReport(job{"rd x", histMsec}, job{"wr", histMsec})}.with("rd x_clat_hist.1.log", "wr_clat_hist.2.log", "rd x_clat.1.log"),
 		want:  []string{"out: rd x.1 wr.2 rd x.1: out.json options"},
 	},
 	{
 		name: "two executions, each with its report",
-		files: tree{"a.json": fioReport(job{"a", hist, "write_hist_log=a"}), "b.json": fioReport(job{"b", hist, "write_hist_log=b"})}.
+		files: tree{"a.json": fioReport(job{"a", histMsec, "write_hist_log=a"}), "b.json": fioReport(job{"b", histMsec, "write_hist_log=b"})}.
 			with("a_clat_hist.1.log", "b_clat_hist.1.log"),
 		want: []string{"a: a.1: a.json prefix", "b: b.1: b.json prefix"},
 	},
@@ -86,43 +86,43 @@ var findings = []struct {
 	},
 	{
 		name: "names differ from options",
-		files: tree{"1.json": fioReport(job{"a", hist, "write_hist_log=b"}), "2.json": fioReport(job{"b", hist, "write_hist_log=a"})}.
+		files: tree{"1.json": fioReport(job{"a", histMsec, "write_hist_log=b"}), "2.json": fioReport(job{"b", histMsec, "write_hist_log=a"})}.
 			with("a_clat_hist.1.log", "b_clat_hist.1.log"),
 		want: []string{"a: a.1: 2.json options", "b: b.1: 1.json options"},
 	},
 	{
 		name:  "the report in the folder above",
-		files: tree{"out.json": fioReport(job{"j", hist, "write_hist_log=foo/bar"})}.with("foo/bar_clat_hist.1.log"),
+		files: tree{"out.json": fioReport(job{"j", histMsec, "write_hist_log=foo/bar"})}.with("foo/bar_clat_hist.1.log"),
 		want:  []string{"foo/bar: bar.1: out.json options"},
 	},
 	{
 		name:  "the same, and nothing in options: there is no other",
-		files: tree{"out.json": fioReport(job{"j", hist})}.with("foo/bar_clat_hist.1.log"),
+		files: tree{"out.json": fioReport(job{"j", histMsec})}.with("foo/bar_clat_hist.1.log"),
 		want:  []string{"foo/bar: bar.1: out.json above?"},
 	},
 	{
 		name:  "a report in a folder next to the logs",
-		files: tree{"reports/out.json": fioReport(job{"j", hist, "write_hist_log=logs/x"})}.with("logs/x_clat_hist.1.log", "other/x_clat_hist.1.log"),
+		files: tree{"reports/out.json": fioReport(job{"j", histMsec, "write_hist_log=logs/x"})}.with("logs/x_clat_hist.1.log", "other/x_clat_hist.1.log"),
 		want:  []string{"logs/x: x.1: reports/out.json options", "other/x: x.1: "},
 	},
 	{
 		name:  "fio was started in the folder of the reports",
-		files: tree{"reports/out.json": fioReport(job{"j", hist, "write_hist_log=../logs/x"})}.with("logs/x_clat_hist.1.log"),
+		files: tree{"reports/out.json": fioReport(job{"j", histMsec, "write_hist_log=../logs/x"})}.with("logs/x_clat_hist.1.log"),
 		want:  []string{"logs/x: x.1: reports/out.json options"},
 	},
 	{
 		name:  "fio was started in the folder of the logs",
-		files: tree{"out.json": fioReport(job{"j", hist, "write_hist_log=x"})}.with("logs/x_clat_hist.1.log", "logs/y_clat_hist.1.log"),
+		files: tree{"out.json": fioReport(job{"j", histMsec, "write_hist_log=x"})}.with("logs/x_clat_hist.1.log", "logs/y_clat_hist.1.log"),
 		want:  []string{"logs/x: x.1: out.json above?", "logs/y: y.1: "},
 	},
 	{
 		name:  "an absolute path, moved since",
-		files: tree{"a/out.json": fioReport(job{"j", hist, "write_hist_log=/home/u/test/logs/x"})}.with("a/logs/x_clat_hist.1.log", "b/logs/x_clat_hist.1.log"),
+		files: tree{"a/out.json": fioReport(job{"j", histMsec, "write_hist_log=/home/u/test/logs/x"})}.with("a/logs/x_clat_hist.1.log", "b/logs/x_clat_hist.1.log"),
 		want:  []string{"a/logs/x: x.1: a/out.json options", "b/logs/x: x.1: "},
 	},
 	{
 		name:  "the report of another test, above",
-		files: tree{"prefill.json": fioReport(job{"fill", "rw=write"}), "t/x.json": fioReport(job{"j", hist, "write_hist_log=x"})}.with("t/x_clat_hist.1.log"),
+		files: tree{"prefill.json": fioReport(job{"fill", "rw=write"}), "t/x.json": fioReport(job{"j", histMsec, "write_hist_log=x"})}.with("t/x_clat_hist.1.log"),
 		want:  []string{"prefill: : prefill.json name", "t/x: x.1: t/x.json prefix"},
 	},
 	{
@@ -132,58 +132,58 @@ var findings = []struct {
 	},
 	{
 		name: "a report of logs that are gone",
-		files: tree{"x.json": fioReport(job{"j", hist, "write_hist_log=x"}), "y.json": fioReport(job{"j", hist, "write_hist_log=y"})}.
+		files: tree{"x.json": fioReport(job{"j", histMsec, "write_hist_log=x"}), "y.json": fioReport(job{"j", histMsec, "write_hist_log=y"})}.
 			with("x_clat_hist.1.log"),
 		want: []string{"x: x.1: x.json prefix", "y: : y.json name"},
 	},
 	{
 		name:  "logs were renamed: the only report there is",
-		files: tree{"result.json": fioReport(job{"j", hist, "write_hist_log=fio"})}.with("x_clat_hist.1.log"),
+		files: tree{"result.json": fioReport(job{"j", histMsec, "write_hist_log=fio"})}.with("x_clat_hist.1.log"),
 		want:  []string{"x: x.1: result.json folder?"},
 	},
 	{
 		name: "reports of any name",
 		files: tree{
-			"a/result.dat": fioReport(job{"j", hist, "write_hist_log=x"}), "b/run1": fioReport(job{"j", hist}), "c/fio.log": "note: x\n" + fioReport(job{"j", hist, "write_hist_log=x"}),
-			"d/x": fioReport(job{"j", hist, "write_hist_log=x"}), "a/foreign.dat": "no", "e/far.dat": fioReport(job{"j"}), "c/0123456789abcdef": fioReport(job{"j"}),
+			"a/result.dat": fioReport(job{"j", histMsec, "write_hist_log=x"}), "b/run1": fioReport(job{"j", histMsec}), "c/fio.log": "note: x\n" + fioReport(job{"j", histMsec, "write_hist_log=x"}),
+			"d/x": fioReport(job{"j", histMsec, "write_hist_log=x"}), "a/foreign.dat": "no", "e/far.dat": fioReport(job{"j"}), "c/0123456789abcdef": fioReport(job{"j"}),
 		}.with("a/x_clat_hist.1.log", "b/x_clat_hist.1.log", "c/x_clat_hist.1.log", "d/x_clat_hist.1.log"),
 		want: []string{"a/x: x.1: a/result.dat options", "b/x: x.1: b/run1 folder?", "c/x: x.1: c/fio.log options", "d/x: x.1: d/x prefix"},
 	},
 	{
 		name: "not a report",
-		files: tree{"notes.txt": "a text\n", "fio.json": fioReport(job{"j", hist, "write_hist_log=x"})}.
+		files: tree{"notes.txt": "a text\n", "fio.json": fioReport(job{"j", histMsec, "write_hist_log=x"})}.
 			with("x_clat_hist.1.log"),
 		want: []string{"x: x.1: fio.json options"},
 		left: []string{"notes.txt: is not fio's output"},
 	},
 	{
 		name: "group_reporting: one entry for jobs of several prefixes",
-		files: tree{"out.json": fioReport(job{"rd", hist, "write_hist_log=rd"})}.
+		files: tree{"out.json": fioReport(job{"rd", histMsec, "write_hist_log=rd"})}.
 			with("rd_clat_hist.1.log", "rd_clat_hist.2.log", "wr_clat_hist.3.log", "wr_clat_hist.4.log"),
 		want: []string{"out: rd.1 rd.2 wr.3 wr.4: out.json options"},
 	},
 	{
 		name: "the same, and another report names the same logs",
-		files: tree{"out.json": fioReport(job{"rd", hist, "write_hist_log=rd"}), "old.json": fioReport(job{"rd", hist, "write_hist_log=rd", "bs=1"})}.
+		files: tree{"out.json": fioReport(job{"rd", histMsec, "write_hist_log=rd"}), "old.json": fioReport(job{"rd", histMsec, "write_hist_log=rd", "bs=1"})}.
 			with("rd_clat_hist.1.log", "wr_clat_hist.2.log"),
 		want: []string{"old: rd.1 wr.2: old.json options, out.json options"},
 	},
 	{
 		name: "not numbered through: of another execution",
-		files: tree{"out.json": fioReport(job{"rd", hist, "write_hist_log=rd"})}.
+		files: tree{"out.json": fioReport(job{"rd", histMsec, "write_hist_log=rd"})}.
 			with("rd_clat_hist.1.log", "wr_clat_hist.3.log"),
 		want: []string{"rd: rd.1: out.json options", "wr: wr.3: "},
 	},
 	{
 		name: "a log left over from an earlier execution",
-		files: tree{"out.json": fioReport(job{"rd", hist, "write_hist_log=rd"}, job{"wr", hist, "write_hist_log=wr"})}.
+		files: tree{"out.json": fioReport(job{"rd", histMsec, "write_hist_log=rd"}, job{"wr", histMsec, "write_hist_log=wr"})}.
 			with("rd_clat_hist.1.log", "wr_clat_hist.1.log", "wr_clat_hist.2.log"),
 		want: []string{"out: rd.1 wr.2: out.json options"},
 		left: []string{"wr_clat_hist.1.log: left over from another execution: job 1 of"},
 	},
 	{
 		name: "logs of both executions are there, and nothing says which is which",
-		files: tree{"out.json": fioReport(job{"rd", hist, "write_hist_log=rd"}, job{"wr", hist, "write_hist_log=wr"})}.
+		files: tree{"out.json": fioReport(job{"rd", histMsec, "write_hist_log=rd"}, job{"wr", histMsec, "write_hist_log=wr"})}.
 			with("rd_clat_hist.1.log", "wr_clat_hist.1.log", "wr_clat_hist.2.log", "wr_clat_hist.3.log"),
 		want: []string{"rd: rd.1: out.json options", "wr: wr.1 wr.2 wr.3: out.json options"},
 	},
@@ -194,13 +194,21 @@ var findings = []struct {
 		want: []string{"test: rd.1 rd.2 b.3: "},
 	},
 	{
+		name: "a job file unites runs that have a report each",
+		files: tree{
+			"test.fio":  "[a]\nlog_hist_msec=1000\nwrite_hist_log=a/rd\n[b]\nwrite_hist_log=b/wr\n",
+			"a/rd.json": fioReport(job{"a", histMsec, "write_hist_log=a/rd"}), "b/wr.json": fioReport(job{"b", histMsec, "write_hist_log=b/wr"}),
+		}.with("a/rd_clat_hist.1.log", "b/wr_clat_hist.2.log"),
+		want: []string{"test: a/rd.1 b/wr.2: a/rd.json prefix, b/wr.json prefix"},
+	},
+	{
 		name:  "logs of all jobs",
-		files: tree{"out.json": fioReport(job{"rd", hist, "write_hist_log=rd"}, job{"wr", hist, "write_hist_log=wr"})}.with("rd_clat_hist.log", "wr_clat_hist.log"),
+		files: tree{"out.json": fioReport(job{"rd", histMsec, "write_hist_log=rd"}, job{"wr", histMsec, "write_hist_log=wr"})}.with("rd_clat_hist.log", "wr_clat_hist.log"),
 		want:  []string{"out: rd.0 wr.0: out.json options"},
 	},
 	{
 		name: "fio --client",
-		files: tree{"out.json": strings.Replace(fioReport(job{"rd", hist, "write_hist_log=rd"}, job{"wr", hist, "write_hist_log=wr"}, job{"All clients"}), `"jobs"`, `"client_stats"`, 1)}.
+		files: tree{"out.json": strings.Replace(fioReport(job{"rd", histMsec, "write_hist_log=rd"}, job{"wr", histMsec, "write_hist_log=wr"}, job{"All clients"}), `"jobs"`, `"client_stats"`, 1)}.
 			with("rd_clat_hist.1.log.10.0.0.1", "wr_clat_hist.2.log.10.0.0.1", "rd_clat_hist.1.log.h2", "wr_clat_hist.2.log.h2"),
 		want: []string{"out: rd.1 wr.2 rd.1 wr.2: out.json options"},
 	},

@@ -9,16 +9,13 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// Run is one execution of fio on all its hosts. It has logs, or other logs, or reports.
+// Run is one execution of fio on all its hosts.
 type Run struct {
-	Archive string   // name of the archive or folder
-	Path    string   // of the run inside it, without hosts; with the log prefix where a folder may have several
-	Logs    []Log    // of histograms, by host, volume and job
-	Others  []Log    // of all other kinds: by host, volume, job and kind
-	Reports []Report // what is fio's output, or may be
+	Archive string // name of the archive or folder
+	Path    string // of the run inside it, without hosts; with the log prefix where a folder may have several
+	Output
 	Settings
-	Config        *source.File // benchmark_config.yaml, nil where there is none
-	ArchiveConfig *source.File // cbt_config.yaml, likewise
+	Configs
 
 	// Job is fio's job file: pbench-fio keeps it, and people do; nil where there is none,
 	// and in CBT's layout. JobOptions are the options that all its sections share, with
@@ -26,22 +23,20 @@ type Run struct {
 	Job        *source.File
 	JobOptions map[string]string
 
-	// Loose means that the user named each log, or each report of a run without logs, by
-	// itself, so that nothing but that says what belongs together.
-	Loose bool
-
 	// Doubts are attributions that are likely but not certain, for people to read.
 	Doubts []string
 
 	// Budget is that of all runs that were found with this one.
 	Budget *Budget
 
-	at       place
-	base     string // the folder at.folder, see [sorter.dirOf]
-	name     string
-	argument string // that it was found under
-	gone     bool   // it is part of another, or a copy, or has no files left
-	into     *Run   // which other
+	name string
+}
+
+// Output is what fio wrote in a run: logs, or other logs, or reports.
+type Output struct {
+	Logs    []Log    // of histograms, by host, volume and job
+	Others  []Log    // of all other kinds: by host, volume, job and kind
+	Reports []Report // what is fio's output, or may be
 }
 
 // Log is one log of fio.
@@ -68,6 +63,10 @@ type Report struct {
 	Candidate bool
 }
 
+// IsFio reports whether the file begins as fio's output does, damaged or not: of a report
+// that was found by its place alone, nothing else shows that it is one.
+func (r *Report) IsFio() bool { return isReport(r.File) }
+
 // Found is how the report of a run was found, the likeliest first.
 type Found uint8
 
@@ -85,113 +84,19 @@ func (f Found) String() string {
 	return [...]string{"by its name", "by the logs' prefix", "by fio's options", "in the same folder", "in a folder nearby"}[f]
 }
 
-// Settings are what the path and the configuration say about a run. Zero is unknown.
-type Settings struct {
-	Benchmark    string
-	Workload     string
-	Mode         string // fio's rw
-	OpSize       int64  // bytes
-	IODepth      int64  // of a volume; unknown where volumes differ
-	TotalIODepth int64  // of all volumes of a client
-	NumJobs      int64
-	Procs        int64 // concurrent_procs, procs_per_volume, procs_per_endpoint
-	Volumes      int64 // volumes per client
-	Iteration    int   // -1 if unknown, as outside CBT's layout
-	RWMixRead    int64 // percent
-	Runtime      int64 // seconds
-	Ramp         int64 // seconds
-	OSDRA        int64 // read-ahead of the OSDs, or of raw devices; KiB
-	ClientRA     int64 // read-ahead of the clients; KiB
-	Pool         string
-	Hosts        []string // the clients that the configuration names
-	Clients      int      // how many these are
-	OSDHosts     int
-	OSDs         int    // on all hosts; unknown unless osds_per_node is set
-	CephVersion  string // as the user wrote it: CBT does not record it
-}
-
 // Name is short and for people: the path without what all paths have.
 func (r *Run) Name() string { return cmp.Or(r.name, r.Path) }
 
-// HostNames are the hosts that the run has files of, sorted, without the unnamed.
-func (r *Run) HostNames() []string {
-	var names []string
-	for _, l := range r.logs() {
-		names = append(names, l.Host)
+// IsLoose reports whether the user named each log, or each report of a run without logs, by
+// itself, so that nothing but that says what belongs together.
+func (r *Run) IsLoose() bool {
+	if r.isReported() {
+		return !slices.ContainsFunc(r.Reports, func(f Report) bool { return !f.File.Named })
 	}
-	for _, f := range r.Reports {
-		names = append(names, f.Host)
-	}
-	return namesIn(names)
+	return !slices.ContainsFunc(r.logs(), func(l Log) bool { return !l.File.Named })
 }
 
-// namesIn are the names in a list, sorted, each once.
-func namesIn(list []string) []string {
-	slices.Sort(list)
-	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
-}
-
-// MissingHosts are the clients of which the run has no logs, or no reports if it has no
-// logs of any host. [Run.Configure] must have been called. Where files do not name their
-// hosts nothing is known to be missing.
-func (r *Run) MissingHosts() []string {
-	have := r.logHosts()
-	if len(have) == 0 {
-		for _, f := range r.Reports {
-			if f.Named {
-				have = append(have, f.Host)
-			}
-		}
-	}
-	if len(have) == 0 || slices.Contains(have, "") {
-		return nil
-	}
-	var missing []string
-	known := false
-	for _, name := range r.Hosts {
-		if !slices.ContainsFunc(have, func(h string) bool { return SameHost(h, name) }) {
-			missing = append(missing, name)
-		} else {
-			known = true
-		}
-	}
-	if !known { // the configuration is another archive's, or names hosts otherwise
-		return nil
-	}
-	return missing
-}
-
-// logHosts are the hosts of the histogram logs, or of the others if there are none.
-func (r *Run) logHosts() []string {
-	logs := r.Logs
-	if len(logs) == 0 {
-		logs = r.Others
-	}
-	var have []string
-	for _, l := range logs {
-		have = append(have, l.Host)
-	}
-	slices.Sort(have)
-	return slices.Compact(have)
-}
-
-// SameHost reports whether two names may be of one host: one may lack the domain.
-func SameHost(a, b string) bool {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
-}
-
-// logs are those of all kinds.
-func (r *Run) logs() []Log { return append(r.Logs[:len(r.Logs):len(r.Logs)], r.Others...) }
-
-// isReported reports whether a run has no logs at all.
-func (r *Run) isReported() bool { return len(r.Logs)+len(r.Others) == 0 }
-
-// dropLogs removes the logs that drop reports.
-func (r *Run) dropLogs(drop func(Log) bool) {
-	r.Logs = slices.DeleteFunc(r.Logs, drop)
-	r.Others = slices.DeleteFunc(r.Others, drop)
-}
+func (r *Run) doubt(text string) { r.Doubts = addNew(r.Doubts, text) }
 
 // Files are all that the run is made of: logs, reports and configuration.
 func (r *Run) Files() []*source.File {
@@ -210,11 +115,99 @@ func (r *Run) Files() []*source.File {
 	return files
 }
 
-func compareLogs(a, b Log) int {
-	return cmp.Or(cmp.Compare(a.Host, b.Host), compareNumbers(a.Volume, b.Volume), cmp.Compare(a.Job, b.Job),
-		cmp.Compare(a.Kind, b.Kind))
+// MissingHosts are the clients of which the run has no logs, or no reports if it has no
+// logs of any host. [Run.Configure] must have been called. Where files do not name their
+// hosts nothing is known to be missing.
+func (r *Run) MissingHosts() []string {
+	have := r.logHosts()
+	if len(have) == 0 {
+		for _, f := range r.Reports {
+			if f.Named {
+				have = append(have, f.Host)
+			}
+		}
+	}
+	missing := without(r.Hosts, func(name string) bool {
+		return slices.ContainsFunc(have, func(h string) bool { return SameHost(h, name) })
+	})
+	// With none of its hosts the configuration is another archive's, or names hosts otherwise.
+	if len(missing) == 0 || len(missing) == len(r.Hosts) || slices.Contains(have, "") {
+		return nil
+	}
+	return missing
 }
 
-func compareNumbers(a, b string) int {
-	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+// SameHost reports whether two names may be of one host: one may lack the domain.
+func SameHost(a, b string) bool {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
 }
+
+// HostNames are the hosts that fio wrote files on, sorted, without the unnamed.
+func (o *Output) HostNames() []string {
+	var names []string
+	for _, l := range o.logs() {
+		names = append(names, l.Host)
+	}
+	for _, f := range o.Reports {
+		names = append(names, f.Host)
+	}
+	return namesIn(names)
+}
+
+// namesIn are the names in a list, sorted, each once.
+func namesIn(list []string) []string {
+	slices.Sort(list)
+	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
+}
+
+// logHosts are the hosts of the histogram logs, or of the others if there are none.
+func (o *Output) logHosts() []string {
+	logs := o.Logs
+	if len(logs) == 0 {
+		logs = o.Others
+	}
+	var hosts []string
+	for _, l := range logs {
+		hosts = addNew(hosts, l.Host)
+	}
+	return hosts
+}
+
+// logs are those of all kinds.
+func (o *Output) logs() []Log { return slices.Concat(o.Logs, o.Others) }
+
+// isReported reports whether there are no logs at all.
+func (o *Output) isReported() bool { return len(o.Logs)+len(o.Others) == 0 }
+
+// dropLogs removes the logs that drop reports.
+func (o *Output) dropLogs(drop func(Log) bool) {
+	o.Logs = slices.DeleteFunc(o.Logs, drop)
+	o.Others = slices.DeleteFunc(o.Others, drop)
+}
+
+// wrote reports whether the logs may be of an execution with output of that family: all of
+// them are of other families if not.
+func (o *Output) wrote(family string) bool {
+	return o.isReported() || slices.ContainsFunc(o.logs(), func(l Log) bool {
+		f, _ := splitPrefix(l.Prefix)
+		return f == family
+	})
+}
+
+// hasPrefix reports whether a name is the prefix of any log, or what prefixes have in common
+// that differ by their volumes.
+func (o *Output) hasPrefix(name string) bool {
+	return slices.ContainsFunc(o.logs(), func(l Log) bool {
+		family, _ := splitPrefix(l.Prefix)
+		return name == l.Prefix || name == family
+	})
+}
+
+func compareLogs(a, b Log) int {
+	return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(len(a.Volume), len(b.Volume)), cmp.Compare(a.Volume, b.Volume),
+		cmp.Compare(a.Job, b.Job), cmp.Compare(a.Kind, b.Kind))
+}
+
+// compareReports puts the likeliest first.
+func compareReports(a, b Report) int { return cmp.Compare(a.Found, b.Found) }

@@ -7,21 +7,28 @@ import (
 	"path"
 	"slices"
 
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// duplicates finds files of the same content.
-type duplicates struct {
+// comparer finds files of the same content. It reads each at most once.
+type comparer struct {
 	sums   map[*source.File]*sum
 	budget *Budget
 	text   int64 // bytes of packed reports that were compared
 }
 
-// sum is what is known of a content: first of its beginning.
+// sum is what is known of a content.
 type sum struct {
-	first, whole *[sha256.Size]byte
-	digits       int // other than 0
-	bad          bool
+	first  [sha256.Size]byte // of its beginning
+	whole  [sha256.Size]byte
+	digits int  // other than 0
+	isRead bool // to its end, so that whole and digits are known
+	bad    bool // it cannot be read
+}
+
+func newComparer(budget *Budget) *comparer {
+	return &comparer{sums: map[*source.File]*sum{}, budget: budget}
 }
 
 // How many digits other than 0 two files must have in common. Logs with fewer may be the
@@ -32,39 +39,34 @@ const (
 )
 
 // same reports whether two files of one size have the same content, and enough of it.
-func (t *duplicates) same(a, b *source.File, least int) bool {
-	if a.Size <= 0 || a.Size != b.Size {
+func (c *comparer) same(a, b *source.File, least int) bool {
+	if a.Size <= 0 || a.Size != b.Size || c.begin(a).first != c.begin(b).first {
 		return false
 	}
-	x, y := t.begin(a), t.begin(b)
-	if x.bad || y.bad || *x.first != *y.first {
-		return false
-	}
-	t.finish(a, x)
-	t.finish(b, y)
-	return !x.bad && !y.bad && *x.whole == *y.whole && x.digits >= least
+	x, y := c.finish(a), c.finish(b)
+	return !x.bad && !y.bad && x.whole == y.whole && x.digits >= least
 }
 
 // sameReport is same for reports. Packed ones are compared as far as their text may be read at
 // all ([Budget]): those beyond are refused by name, later.
-func (t *duplicates) sameReport(a, b *source.File) bool {
-	if a.Size <= 0 || a.Size != b.Size || *t.begin(a).first != *t.begin(b).first {
+func (c *comparer) sameReport(a, b *source.File) bool {
+	if a.Size <= 0 || a.Size != b.Size || c.begin(a).first != c.begin(b).first {
 		return false
 	}
 	for _, f := range [...]*source.File{a, b} {
-		x, most := t.begin(f), t.budget.mostText(f)
-		if most == 0 || x.whole != nil || x.bad {
+		x, most := c.begin(f), c.budget.mostText(f)
+		if most == 0 || x.isRead || x.bad {
 			continue
 		}
-		if t.text += f.Size; t.text > most {
+		if c.text += f.Size; c.text > most {
 			x.bad = true
 		}
 	}
-	return t.same(a, b, leastOfReport)
+	return c.same(a, b, leastOfReport)
 }
 
 // sameRun reports whether two runs of the same outline have the same content.
-func (t *duplicates) sameRun(a, b *Run) bool {
+func (c *comparer) sameRun(a, b *Output) bool {
 	x, y := a.logs(), b.logs()
 	byName := func(a, b Log) int {
 		f, g := a.File, b.File
@@ -74,14 +76,41 @@ func (t *duplicates) sameRun(a, b *Run) bool {
 	slices.SortFunc(y, byName)
 	digits := 0
 	same := slices.EqualFunc(x, y, func(f, g Log) bool {
-		if f.File.Size == 0 && g.File.Size == 0 {
-			return true
-		}
-		isSame := t.same(f.File, g.File, 0)
-		digits += t.begin(f.File).digits
+		isSame := f.File.Size == 0 && g.File.Size == 0 || c.same(f.File, g.File, 0)
+		digits += c.begin(f.File).digits
 		return isSame
 	})
 	return same && digits >= leastOfLog
+}
+
+// copies are the logs that have the content of an earlier one of their kind and number, with
+// that one. Only what may still be the same is read: first the beginnings, then the rest.
+func (c *comparer) copies(logs []Log) map[*source.File]*source.File {
+	originals := map[*source.File]*source.File{}
+	type key struct {
+		kind fiolog.Kind
+		job  int
+		size int64
+	}
+	for _, sized := range groups(logs, func(l Log) key { return key{l.Kind, l.Job, l.File.Size} }) {
+		if len(sized) < 2 || sized[0].File.Size <= 0 {
+			continue
+		}
+		for _, begun := range groups(sized, func(l Log) [sha256.Size]byte { return c.begin(l.File).first }) {
+			if len(begun) < 2 {
+				continue
+			}
+			for _, same := range groups(begun, func(l Log) sum { return *c.finish(l.File) }) {
+				if x := c.finish(same[0].File); x.bad || x.digits < leastOfLog {
+					continue
+				}
+				for _, l := range same[1:] {
+					originals[l.File] = same[0].File
+				}
+			}
+		}
+	}
+	return originals
 }
 
 // beginLen is how much of two files of one size is compared first: three rows of a
@@ -89,34 +118,35 @@ func (t *duplicates) sameRun(a, b *Run) bool {
 const beginLen = 16 << 10
 
 // begin reads the beginning of a file, once.
-func (t *duplicates) begin(f *source.File) *sum {
-	if x := t.sums[f]; x != nil {
-		return x
+func (c *comparer) begin(f *source.File) *sum {
+	x := c.sums[f]
+	if x == nil {
+		x = &sum{first: sha256.Sum256(beginning(f, beginLen))}
+		c.sums[f] = x
 	}
-	x := &sum{}
-	t.sums[f] = x
-	first := sha256.Sum256(beginning(f, beginLen))
-	x.first = &first
 	return x
 }
 
 // finish reads the whole file, once.
-func (t *duplicates) finish(f *source.File, x *sum) {
-	if x.whole != nil || x.bad {
-		return
+func (c *comparer) finish(f *source.File) *sum {
+	x := c.begin(f)
+	if x.isRead || x.bad {
+		return x
 	}
 	in, err := f.Open()
 	if err != nil {
 		x.bad = true
-		return
+		return x
 	}
 	defer in.Close()
 	h, digits := sha256.New(), &digitCounter{}
 	if _, err := io.Copy(io.MultiWriter(h, digits), in); err != nil {
 		x.bad = true
-		return
+		return x
 	}
-	x.whole, x.digits = (*[sha256.Size]byte)(h.Sum(nil)), digits.n
+	h.Sum(x.whole[:0])
+	x.digits, x.isRead = digits.n, true
+	return x
 }
 
 // digitCounter counts digits other than 0.

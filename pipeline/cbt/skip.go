@@ -1,82 +1,57 @@
 package cbt
 
 import (
-	"cmp"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// fioClasses are CBT's benchmarks that run fio.
-var fioClasses = map[string]bool{"fio": true, "librbdfio": true, "rawfio": true, rbdfio: true, "kvmrbdfio": true}
+// Skipped is the configuration of a benchmark that does not run fio.
+type Skipped struct {
+	Archive, Path string // of the id- folder
+	Benchmark     string // CBT's name for its class
+	Reason        string // how it was recognised
+	Files         []*source.File
 
-// facts are what CBT's YAML files say that the names of files do not.
-type facts struct {
-	benchmark string
-	workloads []string // the longest first
-	clients   []string
+	archiveConfig *source.File
 }
 
-// factsIn reads a YAML file, once. One that cannot be read says nothing: [Run.Configure]
-// reports that where it matters.
-func (c *contents) factsIn(f *source.File) *facts {
-	if f == nil {
-		return &facts{}
-	}
-	if t := c.facts[f]; t != nil {
-		return t
-	}
-	t := &facts{}
-	c.facts[f] = t
-	m, err := readYAML(c.ctx, f)
-	if err != nil {
-		return t
-	}
-	settings := cluster(m)
-	t.benchmark = text(settings["benchmark"])
-	for name := range mapping(settings["workloads"]) {
-		t.workloads = append(t.workloads, name)
-	}
-	slices.SortFunc(t.workloads, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
-	t.clients = hosts(settings["clients"])
-	return t
-}
-
-// skip finds the configurations without a log of fio that are not fio's: their reports
+// skip finds the id- folders without a log of fio that are not fio's: their reports
 // are named as fio's are.
-func (s *sorter) skip(reports []*source.File) {
-	files := map[folder][]*source.File{}
-	for at, f := range s.configs {
-		at.path = path.Dir(at.path)
-		if p := locate(at.archive, at.path, nil, nil); p.cbt && p.config == at.path && path.Base(f.Path) == configName {
-			files[at] = append(files[at], f)
+func (p *places) skip(reports []*source.File, runs *drafts) map[folder]*Skipped {
+	files, skipped := map[folder][]*source.File{}, map[folder]*Skipped{}
+	for at, f := range p.configs {
+		id := at.in(path.Dir(at.path))
+		if p.at(id, false).config == id.path && path.Base(f.Path) == configName {
+			files[id] = append(files[id], f)
 		}
 	}
 	for _, f := range reports {
-		if p := s.place(f, false); p.cbt {
-			at := folderOf(f, p.config)
-			files[at] = append(files[at], f)
+		if at := p.of(f, false); at.layout == ofCBT && roleOf(f.Path) != roleNone {
+			id := folderOf(f, at.config)
+			files[id] = append(files[id], f)
 		}
 	}
-	for at, of := range files {
-		if s.logged[at] {
-			continue
-		}
-		benchmark, reason := s.factsIn(s.config(at, configName)).benchmark, "as its configuration says"
+	for _, r := range runs.all {
+		delete(files, folder{r.argument, r.Archive, r.at.config}) // it has logs of fio
+	}
+	for id, of := range files {
+		benchmark, reason := p.factsIn(p.config(id, configName)).benchmark, "as its configuration says"
 		if benchmark == "" {
-			benchmark, reason = guess(at.path, of), "as the names of its files say"
+			benchmark, reason = guess(id.path, of), "as the names of its files say"
 		}
 		if benchmark == "" || fioClasses[benchmark] {
 			continue
 		}
-		s.skipped[at] = &Skipped{
-			Archive: at.archive, Path: at.path, Benchmark: benchmark, Files: of,
-			Reason: benchmark + " does not run fio, " + reason,
+		skipped[id] = &Skipped{
+			Archive: id.archive, Path: id.path, Benchmark: benchmark, Files: of,
+			Reason:        benchmark + " does not run fio, " + reason,
+			archiveConfig: p.config(id.in(p.at(id, false).root), archiveConfigName),
 		}
 	}
+	return skipped
 }
 
 var (
@@ -85,9 +60,9 @@ var (
 )
 
 // guess is the benchmark that wrote reports, by their names; "" if they may be fio's.
-func guess(config string, files []*source.File) string {
+func guess(id string, files []*source.File) string {
 	for _, f := range files {
-		below := strings.TrimPrefix(strings.TrimPrefix(f.Path, config), "/")
+		below := strings.TrimPrefix(strings.TrimPrefix(f.Path, id), "/")
 		dirs := strings.Split(path.Dir(below), "/")
 		switch {
 		case hsbenchFile.MatchString(path.Base(f.Path)):

@@ -15,22 +15,10 @@ type stream struct {
 	job          int
 }
 
-// streams are a run's jobs, by kind of log.
-func (r *Run) streams() map[fiolog.Kind]map[stream]bool {
-	kinds := map[fiolog.Kind]map[stream]bool{}
-	for _, l := range r.logs() {
-		if kinds[l.Kind] == nil {
-			kinds[l.Kind] = map[stream]bool{}
-		}
-		kinds[l.Kind][stream{l.Host, l.Volume, l.Job}] = true
-	}
-	return kinds
-}
-
 // uniteFamilies makes one run of logs whose prefixes differ by kind only, as those of
 // write_hist_log=h with write_bw_log=b: no kind comes twice, and all have the same jobs.
-func (s *sorter) uniteFamilies() {
-	for at, runs := range s.folders {
+func (d *drafts) uniteFamilies() {
+	for at, runs := range d.byDir {
 		if len(runs) < 2 || !oneExecution(runs) {
 			continue
 		}
@@ -40,64 +28,64 @@ func (s *sorter) uniteFamilies() {
 				one = r
 			}
 		}
-		var names []string
 		for _, r := range runs {
-			names = append(names, path.Base(r.Path))
 			if r != one {
 				one.absorb(r)
-				r.gone = true
 			}
 		}
-		s.folders[at] = []*Run{one}
-		one.doubt(fmt.Sprintf("logs named %s are taken for those of one execution: the same jobs, and no kind of log twice",
-			strings.Join(names, ", ")))
+		d.byDir[at] = []*draft{one}
+		one.doubt(fmt.Sprintf("logs named %s are taken for those of one execution: the same jobs, and no kind of log twice", baseNames(runs)))
 	}
 }
 
-// oneExecution reports whether logs of several prefixes are of one execution.
-func oneExecution(runs []*Run) bool {
-	var jobs map[stream]bool
-	seen := map[fiolog.Kind]bool{}
+// baseNames are the names of runs without their folders, for people.
+func baseNames(runs []*draft) string {
+	var names []string
 	for _, r := range runs {
-		for kind, of := range r.streams() {
-			if seen[kind] {
+		names = append(names, path.Base(r.Path))
+	}
+	return strings.Join(names, ", ")
+}
+
+// oneExecution reports whether logs of several prefixes are of one execution.
+func oneExecution(runs []*draft) bool {
+	owner, jobs := map[fiolog.Kind]*draft{}, map[fiolog.Kind]map[stream]bool{}
+	for _, r := range runs {
+		for _, l := range r.logs() {
+			switch owner[l.Kind] {
+			case nil:
+				owner[l.Kind], jobs[l.Kind] = r, map[stream]bool{}
+			case r:
+			default:
 				return false
 			}
-			seen[kind] = true
-			if jobs == nil {
-				jobs = of
-			}
-			if !maps.Equal(jobs, of) {
-				return false
-			}
+			jobs[l.Kind][stream{l.Host, l.Volume, l.Job}] = true
 		}
+	}
+	var one map[stream]bool
+	for _, of := range jobs {
+		if one != nil && !maps.Equal(one, of) {
+			return false
+		}
+		one = of
 	}
 	return true
 }
 
 // uniteDepths makes one run of the iodepth folders below each total_iodepth folder, which
 // have the volumes of one execution. Where a volume comes twice they have several.
-func (s *sorter) uniteDepths() {
-	type totalKey struct {
-		folder
-		family string
-	}
-	groups := map[totalKey][]*Run{}
-	var keys []totalKey
-	for key, r := range s.runs {
-		total := r.at.total
-		if r.gone || total == "" || path.Dir(r.at.folder) != total || !strings.HasPrefix(path.Base(r.at.folder), "iodepth-") {
-			continue
+func (d *drafts) uniteDepths() {
+	var parts []*draft
+	for _, r := range d.present() {
+		if _, ok := totalOf(r.at.folder); ok {
+			parts = append(parts, r)
 		}
-		k := totalKey{folder{key.argument, key.archive, total}, key.family}
-		if groups[k] == nil {
-			keys = append(keys, k)
-		}
-		groups[k] = append(groups[k], r)
 	}
-	for _, k := range keys {
-		runs := groups[k]
-		s.inOrder(runs)
+	d.inOrder(parts)
+	for _, runs := range groups(parts, func(r *draft) runKey {
+		total, _ := totalOf(r.at.folder)
+		return runKey{folder{r.argument, r.Archive, total}, r.family}
+	}) {
 		if !disjoint(runs) {
 			for _, r := range runs {
 				r.doubt("the same volumes are in several iodepth folders of one total_iodepth: taken for several executions")
@@ -105,58 +93,44 @@ func (s *sorter) uniteDepths() {
 			continue
 		}
 		one := runs[0]
-		one.rename(k.path)
+		one.moveUp()
 		for _, r := range runs[1:] {
 			if r.IODepth != one.IODepth {
 				one.IODepth = 0
 			}
 			one.absorb(r)
-			r.gone = true
 		}
 	}
 }
 
 // disjoint reports whether no volume of a host is in several runs.
-func disjoint(runs []*Run) bool {
-	owner := map[[2]string]*Run{}
-	take := func(r *Run, host, volume string) bool {
-		key := [2]string{host, volume}
-		if other := owner[key]; other != nil && other != r {
-			return false
-		}
-		owner[key] = r
-		return true
-	}
+func disjoint(runs []*draft) bool {
+	owner := map[stream]*draft{}
 	for _, r := range runs {
+		var volumes []stream
 		for _, l := range r.logs() {
-			if !take(r, l.Host, l.Volume) {
-				return false
-			}
+			volumes = append(volumes, stream{host: l.Host, volume: l.Volume})
 		}
 		for _, f := range r.Reports {
-			if f.Named && !take(r, f.Host, f.Volume) {
+			if f.Named {
+				volumes = append(volumes, stream{host: f.Host, volume: f.Volume})
+			}
+		}
+		for _, v := range volumes {
+			if other := owner[v]; other != nil && other != r {
 				return false
 			}
+			owner[v] = r
 		}
 	}
 	return true
 }
 
-// absorb takes over what another run has.
-func (r *Run) absorb(other *Run) {
-	r.Logs = append(r.Logs, other.Logs...)
-	r.Others = append(r.Others, other.Others...)
-	r.Reports = append(r.Reports, other.Reports...)
-	for _, d := range other.Doubts {
-		r.doubt(d)
-	}
-}
-
-// rename moves a run to another folder, which is above its own.
-func (r *Run) rename(to string) {
-	below, family := strings.TrimPrefix(r.at.folder, to), strings.TrimPrefix(r.Path, r.at.folder)
-	r.Path = to + family
+// moveUp names a run after the folder above its own.
+func (r *draft) moveUp() {
+	family := strings.TrimPrefix(r.Path, r.at.folder)
+	r.Path = path.Dir(r.at.folder) + family
 	if r.name != "" {
-		r.name = strings.TrimSuffix(r.name, below+family) + family
+		r.name = strings.TrimSuffix(r.name, "/"+path.Base(r.at.folder)+family) + family
 	}
 }

@@ -1,24 +1,24 @@
 package source
 
 import (
-	"container/list"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 )
 
-// idleHandles is how many files stay open while nothing is read from them. Thousands of logs
-// are read side by side, and some systems allow 256 open files.
-const idleHandles = 128
+// maxHandles is how many files on disk are open at most. Thousands of logs are read side by side,
+// and some systems allow 256 open files.
+const maxHandles = 128
 
-// handles keeps a bounded number of files open between reads. Safe from many goroutines.
+// handles knows which files may be open. Safe from many goroutines.
 type handles struct {
 	mu     sync.Mutex
-	idle   list.List // of *handle, the longest unused first
+	open   []*handle // the first opened first
 	closed bool
 }
 
@@ -31,57 +31,104 @@ type handle struct {
 
 	isArchive bool // it must not change: the places of its members were noted
 
-	opening sync.Mutex  // locked while the file is opened
-	seen    fs.FileInfo // when it was opened first; guarded by opening
-
-	// Guarded by all.mu.
+	mu      sync.RWMutex // locked for reading while the file is read
 	file    *os.File
-	reads   int           // under way
-	readers int           // of the file as a whole
-	elem    *list.Element // in all.idle, while the file is open and nothing reads it
+	seen    fs.FileInfo // when it was opened first
+	readers int         // of the file as a whole
 }
 
 // adopt is a handle of a file that was just opened. It counts as a reader of it.
 func (a *handles) adopt(dir, path string, f *os.File, info fs.FileInfo) *handle {
-	h := &handle{all: a, dir: dir, path: path, seen: info, file: f, reads: 1, readers: 1}
-	h.release()
+	h := &handle{all: a, dir: dir, path: path, seen: info, file: f, readers: 1}
+	a.add(h)
 	return h
+}
+
+// add notes that a file is open, and closes the one that has been open for longest if there are too many.
+// It reports false if all are closed for good. No lock of a handle may be held.
+func (a *handles) add(h *handle) bool {
+	a.mu.Lock()
+	if a.closed {
+		a.mu.Unlock()
+		return false
+	}
+	var oldest *handle
+	if a.open = append(a.open, h); len(a.open) > maxHandles {
+		oldest = a.open[0]
+		a.open = slices.Delete(a.open, 0, 1)
+	}
+	a.mu.Unlock()
+	if oldest != nil {
+		oldest.drop()
+	}
+	return true
+}
+
+// remove notes that a file was closed.
+func (a *handles) remove(h *handle) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if i := slices.Index(a.open, h); i >= 0 {
+		a.open = slices.Delete(a.open, i, i+1)
+	}
+}
+
+// close closes all files for good.
+func (a *handles) close() {
+	a.mu.Lock()
+	open := a.open
+	a.open, a.closed = nil, true
+	a.mu.Unlock()
+	for _, h := range open {
+		h.drop()
+	}
 }
 
 // ReadAt implements io.ReaderAt.
 func (h *handle) ReadAt(p []byte, off int64) (int, error) {
-	f, err := h.acquire()
-	if err != nil {
-		return 0, err
+	h.mu.RLock()
+	for h.file == nil {
+		h.mu.RUnlock()
+		if err := h.reopen(); err != nil {
+			return 0, err
+		}
+		h.mu.RLock()
 	}
-	defer h.release()
-	return f.ReadAt(p, off)
+	defer h.mu.RUnlock()
+	return h.file.ReadAt(p, off)
 }
 
-// acquire returns the open file. It stays open until release.
-func (h *handle) acquire() (*os.File, error) {
-	h.opening.Lock()
-	defer h.opening.Unlock()
-	if f := h.use(nil); f != nil {
-		return f, nil
+// reopen opens the file if it is not open.
+func (h *handle) reopen() error {
+	isNew, err := h.openAgain()
+	if isNew && !h.all.add(h) {
+		h.drop()
+		return fs.ErrClosed
+	}
+	return err
+}
+
+// openAgain reports whether the file was not open, and now is.
+func (h *handle) openAgain() (bool, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.file != nil {
+		return false, nil
 	}
 	f, err := openFile(h.dir, h.path)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	now, err := f.Stat()
 	if err == nil && h.seen != nil && !isSame(h.seen, now) {
 		err = fmt.Errorf("reopen %s: %w", h.path, ErrChanged)
 	}
-	if err == nil {
-		h.seen = now
-		if h.use(f) != nil {
-			return f, nil
-		}
-		err = fs.ErrClosed
+	if err != nil {
+		f.Close()
+		return false, err
 	}
-	f.Close()
-	return nil, err
+	h.file, h.seen = f, now
+	return true, nil
 }
 
 // isSame reports whether a file was not changed.
@@ -89,89 +136,55 @@ func isSame(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// use counts one more read of the open file, which is fresh if that is set. It returns nil if
-// no file is open or all are closed for good.
-func (h *handle) use(fresh *os.File) *os.File {
-	h.all.mu.Lock()
-	defer h.all.mu.Unlock()
-	if h.all.closed {
-		return nil
-	}
-	if fresh != nil {
-		h.file = fresh
-	}
-	if h.file == nil {
-		return nil
-	}
-	if h.elem != nil {
-		h.all.idle.Remove(h.elem)
-		h.elem = nil
-	}
-	h.reads++
-	return h.file
-}
-
-// release ends one read.
-func (h *handle) release() {
-	h.all.mu.Lock()
-	defer h.all.mu.Unlock()
-	if h.reads--; h.reads > 0 {
-		return
-	}
-	h.elem = h.all.idle.PushBack(h)
-	for h.all.idle.Len() > idleHandles || h.all.closed && h.all.idle.Len() > 0 {
-		h.all.idle.Front().Value.(*handle).drop()
-	}
-}
-
-// drop closes an idle file. all.mu is locked.
+// drop closes the file until it is read again.
 func (h *handle) drop() {
-	h.all.idle.Remove(h.elem)
-	h.file.Close() // only read from: nothing is lost
-	h.file, h.elem = nil, nil
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closeFile()
 }
 
-// close closes what is idle; what is read is closed with its release.
-func (a *handles) close() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.closed = true
-	for a.idle.Len() > 0 {
-		a.idle.Front().Value.(*handle).drop()
+// closeFile closes the file. mu is locked.
+func (h *handle) closeFile() {
+	if h.file != nil {
+		h.file.Close() // only read from: nothing is lost
+		h.file = nil
 	}
 }
 
 // content reads the file from its beginning, as far as it goes then. Readers at the same time
 // share the open file, so hashing a log whose first row was looked at does not open it again.
 func (h *handle) content(r *reader) (io.Reader, error) {
-	h.all.mu.Lock()
+	h.mu.Lock()
 	h.readers++
-	h.all.mu.Unlock()
+	h.mu.Unlock()
 	r.closeLater(h)
-	if _, err := h.acquire(); err != nil {
+	if err := h.reopen(); err != nil {
 		return nil, err
 	}
-	h.release()
 	return io.NewSectionReader(h, 0, math.MaxInt64), nil
 }
 
 // Close ends one reader. With the last one the file is closed. The next one may find another
 // content, unless it is an archive.
 func (h *handle) Close() error {
-	h.opening.Lock()
-	defer h.opening.Unlock()
-	h.all.mu.Lock()
-	defer h.all.mu.Unlock()
+	if h.isLast() {
+		h.all.remove(h)
+	}
+	return nil
+}
+
+// isLast ends a reader, and closes the file if it was the last.
+func (h *handle) isLast() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.readers--; h.readers > 0 {
-		return nil
+		return false
 	}
-	if h.elem != nil {
-		h.drop()
-	}
+	h.closeFile()
 	if !h.isArchive {
 		h.seen = nil
 	}
-	return nil
+	return true
 }
 
 // openFile opens a file for reading. It does not wait where a named pipe has taken its place

@@ -1,9 +1,12 @@
 package source
 
 import (
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -49,7 +52,58 @@ func TestReadersShareOneDescriptor(t *testing.T) {
 	check(open(), "before")
 	check(first, "before") // still open though the second reader is closed
 	check(open(), "after")
-	if n := set.handles.idle.Len(); n != 0 {
-		t.Errorf("%d descriptors are open without a reader", n)
+	if len(set.handles.open) > 0 {
+		t.Error("the file is open without a reader")
+	}
+}
+
+// TestManyHandles: many readers of more files than may be open all end, whichever of them open one again that another
+// has just closed.
+func TestManyHandles(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 3 * maxHandles {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.log", i)), fmt.Append(nil, i), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set, err := Scan(t.Context(), []string{dir}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Close()
+	var readers sync.WaitGroup
+	for seed := range uint64(16) {
+		readers.Go(func() {
+			r := rand.New(rand.NewPCG(seed, 0))
+			open := make([]io.ReadCloser, 3*maxHandles)
+			for range 1000 {
+				f := r.IntN(len(open))
+				if open[f] != nil && r.IntN(2) == 0 {
+					open[f].Close()
+					open[f] = nil
+					continue
+				}
+				if open[f] == nil {
+					var err error
+					if open[f], err = set.Files[f].Open(); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+				if _, err := open[f].Read(make([]byte, 1)); err != nil && err != io.EOF {
+					t.Error(err)
+					return
+				}
+			}
+			for _, in := range open {
+				if in != nil {
+					in.Close()
+				}
+			}
+		})
+	}
+	readers.Wait()
+	if n := len(set.handles.open); n > 0 {
+		t.Errorf("%d files are open without a reader", n)
 	}
 }

@@ -198,7 +198,7 @@ func TestDescriptorsAreBounded(t *testing.T) {
 			readers = append(readers, r)
 		}
 	}
-	if more := descriptors(t) - before; more > idleHandles+5 {
+	if more := descriptors(t) - before; more > maxHandles+5 {
 		t.Errorf("%d descriptors are open", more)
 	}
 	for _, r := range readers {

@@ -25,25 +25,27 @@ func (e *Store) RemoveDamaged(ctx context.Context, run string, level mapping.Lev
 
 // damaged finds the interval documents of a run's level that cannot be read, with their ids.
 func (e *Store) damaged(ctx context.Context, run string, level mapping.Level) (names, ids []string, err error) {
-	const verb, most = "find damaged documents", 500
+	const most = 500 // documents of a first page
 	point, err := e.openPIT(ctx, e.level(level))
 	if err != nil {
 		return nil, nil, err
 	}
-	r := request{
+	s := scan[json.RawMessage]{e: e, verb: "find damaged documents", request: request{
 		PIT:  &pit{ID: point, KeepAlive: e.keepAlive()},
 		Size: min(most, e.limits.pageHits), Query: es.All(es.Term("run.id", run)), Sort: []any{ascending("@timestamp")},
-	}
-	defer func() { e.closePIT(ctx, r.PIT.ID) }()
-	err = eachPage(ctx, e, verb, "", &r, func(hits []hit[json.RawMessage]) error {
+	}}
+	defer func() { e.closePIT(ctx, s.request.PIT.ID) }()
+	for hits, err := range s.pages(ctx) {
+		if err != nil {
+			return nil, nil, err
+		}
 		for _, h := range hits {
 			if d := new(mapping.Interval); h.Source == nil || json.Unmarshal(*h.Source, d) != nil {
 				names, ids = append(names, h.Index+"/"+h.ID), append(ids, h.ID)
 			}
 		}
-		return nil
-	})
-	return names, ids, err
+	}
+	return names, ids, nil
 }
 
 // runDoc is a run's document, or why it cannot be read.

@@ -6,7 +6,7 @@ import "time"
 // pauses.
 func (e *Store) Hurry(pageBytes int) *Store {
 	e.limits.pageBytes, e.limits.pageHits = pageBytes, 50
-	e.limits.keys, e.limits.ahead = 130, 0
+	e.limits.ahead = 0
 	e.limits.closeAfter = 50 * time.Millisecond
 	e.limits.answer, e.limits.document = 2<<20, 2<<20
 	return e
@@ -15,12 +15,6 @@ func (e *Store) Hurry(pageBytes int) *Store {
 // Ahead makes it read so many pages ahead.
 func (e *Store) Ahead(n int) *Store {
 	e.limits.ahead = n
-	return e
-}
-
-// Keys makes one request read so many sort keys.
-func (e *Store) Keys(n int) *Store {
-	e.limits.keys = n
 	return e
 }
 

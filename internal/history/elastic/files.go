@@ -36,18 +36,24 @@ func (e *Store) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, e
 
 // addHolding adds the runs that have one of some contents, page by page.
 func (e *Store) addHolding(ctx context.Context, to map[string]*mapping.Run, hashes []string) error {
-	const verb, most = "find runs by their files", 500 // runs of a page: some KB each
-	r := request{
+	const most = 500 // runs of a first page: some KB each
+	s := scan[runDoc]{e: e, verb: "find runs by their files", index: e.runs(), request: request{
 		Size: min(most, e.limits.pageHits), Query: es.All(es.Terms("source.list.hash", hashes)), Sort: []any{ascending("run.id")},
 		Source: excludes(bins...),
-	}
-	return eachPage(ctx, e, verb, e.runs(), &r, func(hits []hit[runDoc]) error {
-		runs, err := documents(hits)
+	}}
+	for hits, err := range s.pages(ctx) {
+		var runs []*runDoc
+		if err == nil {
+			runs, err = documents(hits)
+		}
+		if err != nil {
+			return err
+		}
 		for _, d := range runs {
 			if run, damaged := d.result(); damaged == nil {
 				to[run.Run.ID] = run.WithFiles()
 			}
 		}
-		return err
-	})
+	}
+	return nil
 }

@@ -74,18 +74,18 @@ func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 			yield(nil, e.fail(ctx, "read", err))
 			return
 		}
-		all := func(*runDoc) bool { return true }
-		s := &scan[runDoc]{e: e, verb: "list runs", keep: all, ahead: e.limits.ahead, request: request{
-			PIT: &pit{ID: id}, Size: min(whole, e.limits.pageHits), Query: runQuery(&f),
+		ahead := e.limits.ahead
+		s := &scan[runDoc]{e: e, verb: "list runs", request: request{
+			PIT: &pit{ID: id, KeepAlive: e.keepAlive()}, Size: min(whole, e.limits.pageHits), Query: runQuery(&f),
 			Sort: []any{descending("@timestamp"), ascending("run.id")},
 		}}
 		if f.Light {
 			s.request.Size, s.request.Source = min(light, e.limits.pageHits), excludes(heavy...)
 		}
 		if f.Limit > 0 && f.Text == "" {
-			s.request.Size, s.ahead = min(s.request.Size, f.Limit), 0
+			s.request.Size, ahead = min(s.request.Size, f.Limit), 0
 		}
-		for d, err := range s.documents(ctx) {
+		for d, err := range s.documents(ctx, ahead) {
 			run := (*mapping.Run)(nil)
 			if err == nil {
 				run, err = d.result()
@@ -115,17 +115,13 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 			return
 		}
 		s := &scan[mapping.Interval]{
-			e: e, verb: "read intervals", ahead: e.limits.ahead,
+			e: e, verb: "read intervals",
 			request: request{
-				PIT: &pit{ID: id}, Size: min(first, e.limits.pageHits), Query: intervalQuery(&sel, runs),
+				PIT: &pit{ID: id, KeepAlive: e.keepAlive()}, Size: min(first, e.limits.pageHits), Query: intervalQuery(&sel, runs),
 				Sort: []any{
 					ascending("@timestamp"), optional("fio.direction", "_first"), optional("host.name", "_first"),
 					optional("fio.job", "_first"), ascending("run.id"), optional("part", 0),
 				},
-			},
-			keep: func(d *mapping.Interval) bool { // the query checks runs and versions separately
-				r, ok := runs[d.Run.ID]
-				return ok && r.ingest == d.Run.Ingest
 			},
 			reopen: func(ctx context.Context) (string, error) {
 				id, _, err := e.settle(ctx, &sel, runs)
@@ -135,7 +131,12 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 		if sel.Light {
 			s.request.Source = excludes("latency.histogram")
 		}
-		for d, err := range s.documents(ctx) {
+		for d, err := range s.documents(ctx, e.limits.ahead) {
+			if err == nil {
+				if run, ok := runs[d.Run.ID]; !ok || run.ingest != d.Run.Ingest {
+					continue // the query checks runs and versions separately
+				}
+			}
 			if !yield(d, e.fail(ctx, "read", err)) {
 				return
 			}
@@ -256,17 +257,22 @@ func (e *Store) finished(ctx context.Context, ids []string) (map[string]finished
 }
 
 func (e *Store) addFinished(ctx context.Context, to map[string]finished, query any) error {
-	const verb = "find versions of runs"
-	r := request{
+	type version struct{ Run struct{ ID, Ingest string } }
+	s := scan[version]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
 		Size: e.limits.pageHits, Query: query, Sort: []any{ascending("run.id")},
 		Source: []string{"run.id", "run.ingest"}, Sequence: true,
-	}
-	type version struct{ Run struct{ ID, Ingest string } }
-	return eachPage(ctx, e, verb, e.runs(), &r, func(hits []hit[version]) error {
-		runs, err := documents(hits)
+	}}
+	for hits, err := range s.pages(ctx) {
+		var runs []*version
+		if err == nil {
+			runs, err = documents(hits)
+		}
+		if err != nil {
+			return err
+		}
 		for i, run := range runs {
 			to[run.Run.ID] = finished{run.Run.Ingest, hits[i].Seq, hits[i].Term}
 		}
-		return err
-	})
+	}
+	return nil
 }

@@ -25,7 +25,6 @@ type request struct {
 	Sort     []any             `json:"sort"`
 	After    []json.RawMessage `json:"search_after,omitempty"`
 	Source   any               `json:"_source,omitempty"`
-	Stored   string            `json:"stored_fields,omitempty"` // "_none_": neither _source nor _id
 	Total    bool              `json:"track_total_hits"`
 	Sequence bool              `json:"seq_no_primary_term,omitempty"`
 }
@@ -36,13 +35,12 @@ type pit struct {
 }
 
 // most is how many bytes the answer may have. Very large documents are read one by one in the
-// end; ids and sort keys are small.
+// end; ids are small.
 func (r *request) most(l *limits) int64 {
-	_, some := r.Source.([]string)
-	switch {
-	case r.Stored != "" || some:
+	if _, some := r.Source.([]string); some {
 		return 1<<20 + int64(r.Size)*2048
-	case r.Size <= 1:
+	}
+	if r.Size <= 1 {
 		return l.document
 	}
 	return l.answer
@@ -124,35 +122,6 @@ func search[D any](ctx context.Context, e *Store, verb, index string, r *request
 		return nil, fmt.Errorf("%s: decode document: %w: %w", verb, history.ErrDamaged, f.damage)
 	}
 	return f, nil
-}
-
-// eachPage calls give with the hits of a search, page by page: of a point in time if the
-// request has one, else of an index.
-func eachPage[D any](ctx context.Context, e *Store, verb, index string, r *request, give func([]hit[D]) error) error {
-	keys := len(r.Sort)
-	if r.PIT != nil {
-		keys++ // Elasticsearch adds one
-	}
-	for {
-		f, err := search[D](ctx, e, verb, index, r)
-		if r.shrink(err) {
-			continue
-		}
-		if err == nil {
-			err = give(f.hits)
-		}
-		if err != nil || len(f.hits) < r.Size {
-			return err
-		}
-		last := f.hits[r.Size-1].Sort
-		if len(last) != keys || isSame(last, r.After) {
-			return fmt.Errorf("%s: %w", verb, es.ErrAnswer)
-		}
-		r.After = last
-		if r.PIT != nil {
-			r.PIT.ID = f.pit
-		}
-	}
 }
 
 // read decodes an answer of at most so many hits, hit by hit: memory never has its whole text,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/url"
 	"time"
 
@@ -43,7 +42,6 @@ type limits struct {
 	settle     int           // attempts to find a state in which no run is being replaced
 	pageBytes  int           // size of a page, about
 	pageHits   int           // documents of a page, at most
-	keys       int           // sort keys that one request reads; 10,000 at most
 	ahead      int           // pages that are read ahead
 	answer     int64         // bytes of an answer with several documents, at most
 	document   int64         // bytes of an answer with one document, at most
@@ -53,7 +51,7 @@ type limits struct {
 
 var usualLimits = limits{
 	settle:    20,
-	pageBytes: 4 << 20, pageHits: 5000, keys: 10_000, ahead: 3,
+	pageBytes: 4 << 20, pageHits: 5000, ahead: 1,
 	answer: 16 << 20, document: mapping.MaxRunBytes + 1<<20,
 	keepAlive: 5 * time.Minute, closeAfter: 500 * time.Millisecond, // so that Ctrl-C ends within a second
 }
@@ -75,13 +73,6 @@ func (e *Store) Close() error { return e.writer.Close() }
 // about documents of earlier calls.
 func (e *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return e.fail(ctx, "write to", e.writer.Put(ctx, docs))
-}
-
-// PutEncoded is Put for documents that are encoded already, up to an error. It returns how
-// many it has taken.
-func (e *Store) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error) {
-	n, err := e.writer.PutEncoded(ctx, docs)
-	return n, e.fail(ctx, "write to", err)
 }
 
 // Flush waits until each document so far is stored or rejected.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -37,24 +36,12 @@ func (n *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 			return fmt.Errorf("write documents: %w", err)
 		}
 	}
-	_, err := n.PutEncoded(ctx, mapping.EncodeAll(docs))
-	return err
-}
-
-// PutEncoded writes documents that are encoded already, up to an error, which it returns,
-// and returns how many they were.
-func (n *Writer) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error) {
-	written := 0
-	for d, err := range docs {
-		if err == nil {
-			err = n.pair(ctx, d.Index(n.prefix), d.ID, d.JSON)
+	for _, d := range docs {
+		if err := n.pair(ctx, d.Index(n.prefix), d.ID(), d.AppendJSON); err != nil {
+			return err
 		}
-		if err != nil {
-			return written, err
-		}
-		written++
 	}
-	return written, nil
+	return nil
 }
 
 // Finish writes the document of a run. It flushes, so that a reader at the other end of a
@@ -63,7 +50,7 @@ func (n *Writer) Finish(ctx context.Context, run *mapping.Run) error {
 	if err := run.Check(); err != nil {
 		return fmt.Errorf("write documents: %w", err)
 	}
-	if err := n.pair(ctx, mapping.RunsIndex(n.prefix), run.ID(), run.AppendJSON(nil)); err != nil {
+	if err := n.pair(ctx, mapping.RunsIndex(n.prefix), run.ID(), run.AppendJSON); err != nil {
 		return err
 	}
 	return n.Flush()
@@ -77,14 +64,14 @@ func (n *Writer) Flush() error {
 	return nil
 }
 
-func (n *Writer) pair(ctx context.Context, index, id string, document []byte) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("write documents: %w", err)
+func (n *Writer) pair(ctx context.Context, index, id string, document func([]byte) []byte) error {
+	err := ctx.Err()
+	if err == nil {
+		n.buf = append(mapping.AppendAction(n.buf[:0], index, id), '\n')
+		n.buf = append(document(n.buf), '\n')
+		_, err = n.w.Write(n.buf)
 	}
-	n.buf = append(mapping.AppendAction(n.buf[:0], index, id), '\n')
-	n.w.Write(n.buf)
-	n.w.Write(document)
-	if err := n.w.WriteByte('\n'); err != nil { // also those of the writes before
+	if err != nil {
 		return fmt.Errorf("write documents: %w", err)
 	}
 	return nil

@@ -169,7 +169,7 @@ func (b *batch) store() error {
 	var text []byte
 	for _, r := range b.runs {
 		e := newEntry(r.key.id, runKey{})
-		text = e.encode(text, b.index, r.text)
+		text = e.encode(text, b.index, func(dst []byte) []byte { return append(dst, r.text...) })
 		e.run = new(runState)
 		states[r], r.text = e.run, nil
 		b.mu.Lock()

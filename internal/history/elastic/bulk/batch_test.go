@@ -184,19 +184,15 @@ func (m *mortal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // leave out what is pending, see documents of one version at most; and doing it again leaves
 // nothing else behind. An ingest of a third version was interrupted before.
 func TestInterrupted(t *testing.T) {
-	for name, encoded := range map[string]bool{"ingest": false, "push": true} {
-		t.Run(name, func(t *testing.T) {
-			for last, done := int64(1), false; !done; last++ {
-				if done = interrupted(t, last, encoded); last > 100 {
-					t.Fatal("it never ends")
-				}
-			}
-		})
+	for last, done := int64(1), false; !done; last++ {
+		if done = interrupted(t, last); last > 100 {
+			t.Fatal("it never ends")
+		}
 	}
 }
 
 // interrupted kills a process after some requests, unless it is done before.
-func interrupted(t *testing.T, last int64, encoded bool) (done bool) {
+func interrupted(t *testing.T, last int64) (done bool) {
 	t.Helper()
 	const documents = 6
 	names := []string{"a", "b", "new"}
@@ -206,19 +202,12 @@ func interrupted(t *testing.T, last int64, encoded bool) (done bool) {
 	defer listening.Close()
 	client := newClient(t, es.Config{Addresses: []string{listening.URL}, GiveUpAfter: -1})
 	defer client.Close()
-	put := func(s *bulk.Writer, docs []*mapping.Interval) error {
-		if !encoded {
-			return s.Put(t.Context(), docs)
-		}
-		_, err := s.PutEncoded(t.Context(), encodedOf(docs, nil))
-		return err
-	}
 	ingest := func(ingest string, n int, names ...string) error {
 		s := bulk.New(client, bulk.Options{BodyBytes: 5000})
 		defer s.Close()
 		var runs []*mapping.Run
 		for _, name := range names {
-			if err := put(s, historytest.Intervals(name, ingest, n)); err != nil {
+			if err := s.Put(t.Context(), historytest.Intervals(name, ingest, n)); err != nil {
 				return err
 			}
 			if runs = append(runs, historytest.NewRun(name, ingest)); ingest == "other" {

@@ -143,27 +143,6 @@ func sending(s *bulk.Writer, docs []*mapping.Interval, connections int) *rival {
 	}}
 }
 
-// handingOn is the writer, of documents that are encoded beforehand, as push has them: what
-// it does beyond a replay of the same bodies.
-func handingOn(s *bulk.Writer, docs []*mapping.Interval, _ int) *rival {
-	encoded := make([]mapping.Encoded, len(docs))
-	for i, d := range docs {
-		encoded[i] = mapping.Encoded{
-			Level: d.Level, Run: d.Run.ID, Ingest: d.Run.Ingest, Start: d.Run.Start, ID: d.ID(), JSON: d.AppendJSON(nil),
-		}
-	}
-	return &rival{name: "sink", send: func(ctx context.Context) error {
-		_, err := s.PutEncoded(ctx, func(yield func(*mapping.Encoded, error) bool) {
-			for i := range encoded {
-				if !yield(&encoded[i], nil) {
-					return
-				}
-			}
-		})
-		return errors.Join(err, s.Flush(ctx))
-	}}
-}
-
 // replaying sends bodies over so many connections and reads the answers.
 func replaying(name, url string, bodies [][]byte, connections int) *rival {
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: connections}}
@@ -228,14 +207,10 @@ func BenchmarkCluster(b *testing.B) {
 	const connections = 2
 	s := bulk.New(client, bulk.Options{InFlight: connections, Prefix: prefix, Templates: []string{}})
 	defer s.Close()
-	for name, send := range map[string]func(*bulk.Writer, []*mapping.Interval, int) *rival{"documents": sending, "encoded": handingOn} {
-		b.Run(name, func(b *testing.B) {
-			compete(b, len(docs), size, empty, send(s, docs, connections),
-				replaying("packed", address, packed, connections), replaying("plain", address, plain, connections))
-			st := s.Stats()
-			b.ReportMetric(100*float64(st.Wire)/float64(st.Bytes), "%-on-the-wire")
-		})
-	}
+	compete(b, len(docs), size, empty, sending(s, docs, connections),
+		replaying("packed", address, packed, connections), replaying("plain", address, plain, connections))
+	st := s.Stats()
+	b.ReportMetric(100*float64(st.Wire)/float64(st.Bytes), "%-on-the-wire")
 }
 
 // BenchmarkPrepare is what a document costs before it is in a body.

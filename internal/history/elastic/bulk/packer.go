@@ -49,10 +49,10 @@ func newEntry(id string, key runKey) entry {
 func (e *entry) size() int { return e.end - e.start }
 
 // encode makes the two lines of a document, in the memory of dst if it is large enough.
-func (e *entry) encode(dst []byte, index string, document []byte) []byte {
+func (e *entry) encode(dst []byte, index string, document func([]byte) []byte) []byte {
 	dst = append(mapping.AppendAction(dst[:0], index, e.id), '\n')
 	e.start, e.doc = 0, len(dst)
-	dst = append(append(dst, document...), '\n')
+	dst = append(document(dst), '\n')
 	e.end = len(dst)
 	return dst
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
@@ -65,30 +64,18 @@ func (s *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 			return fmt.Errorf("put documents: %w", err)
 		}
 	}
-	_, err := s.PutEncoded(ctx, mapping.EncodeAll(docs))
-	return err
-}
-
-// PutEncoded is Put for documents that were checked and encoded before. It takes them up to an
-// error, which it returns, and returns how many it has taken.
-func (s *Writer) PutEncoded(ctx context.Context, docs iter.Seq2[*mapping.Encoded, error]) (int, error) {
 	if err := s.prepare(ctx); err != nil {
-		return 0, fmt.Errorf("put documents: %w", err)
+		return fmt.Errorf("put documents: %w", err)
 	}
 	var text []byte
-	taken := 0
-	for d, err := range docs {
-		if err != nil {
-			return taken, err
-		}
-		e := newEntry(d.ID, runKey{d.Run, d.Ingest})
-		text = e.encode(text, d.Index(s.opt.Prefix), d.JSON)
+	for _, d := range docs {
+		e := newEntry(d.ID(), runKey{d.Run.ID, d.Run.Ingest})
+		text = e.encode(text, d.Index(s.opt.Prefix), d.AppendJSON)
 		if err := s.packer.add(ctx, e, text); err != nil {
-			return taken, fmt.Errorf("put documents: %w", err)
+			return fmt.Errorf("put documents: %w", err)
 		}
-		taken++
 	}
-	return taken, nil
+	return nil
 }
 
 // Finish takes the document of a run. It waits until each document of this version of the run is

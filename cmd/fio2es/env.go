@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/pipeline"
+)
+
+// env is what all commands have in common: streams, messages and settings.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer     // stdout is a [term.Screen] where it is a terminal
+	written        *answerWriter // what stdout writes to in the end
+	progress       *term.Progress
+	log            *slog.Logger
+
+	cfg   config.Config
+	flags *pflag.FlagSet // of the command that runs
+
+	dial func(ctx context.Context, network, address string) (net.Conn, error) // in place of TCP, for tests; else nil
+}
+
+func newEnv(stdin io.Reader, stdout, stderr io.Writer) *env {
+	e := &env{stdin: stdin, stderr: term.NewFilter(stderr), written: &answerWriter{w: stdout}}
+	e.stdout = e.written
+	if f, ok := stdout.(*os.File); ok && term.IsTerminal(f) {
+		e.stdout = term.NewScreen(f, e.written)
+	}
+	f, _ := stderr.(*os.File)
+	e.progress = term.NewProgress(f)
+	e.setLog(slog.LevelInfo)
+	return e
+}
+
+func (e *env) setLog(level slog.Level) {
+	e.log = slog.New(term.NewLogHandler(e.stderr, level, e.progress))
+}
+
+// run runs the command that args name. The result is the exit code.
+func (e *env) run(ctx context.Context, args []string) int {
+	root := rootCommand(e)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	e.progress.Clear()
+	return e.conclude(err)
+}
+
+// load reads the settings before any command that has some.
+func (e *env) load(cmd *cobra.Command, _ []string) error {
+	e.flags = cmd.Flags()
+	if verbose, _ := e.flags.GetBool("verbose"); verbose {
+		e.setLog(slog.LevelDebug)
+	}
+	if cmd.Name() == "version" || cmd.Name() == "completion" || cmd.HasParent() && cmd.Parent().Name() == "completion" || strings.HasPrefix(cmd.Name(), "__") {
+		return nil
+	}
+	file, _ := e.flags.GetString("config")
+	var err error
+	if e.cfg, err = config.Load(file, e.flags); err != nil {
+		return usageError{Err: err}
+	}
+	set := map[string][]string{}
+	for name, where := range e.cfg.Origins {
+		set[where] = append(set[where], name)
+	}
+	for _, where := range slices.Sorted(maps.Keys(set)) {
+		e.log.Debug("settings of " + where + ": " + strings.Join(slices.Sorted(slices.Values(set[where])), ", "))
+	}
+	return nil
+}
+
+// shortHome writes a path with ~ for the user's home, so that help is the same for all.
+func shortHome(path string) string {
+	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(path, home+string(os.PathSeparator)) {
+		return "~" + strings.TrimPrefix(path, home)
+	}
+	return path
+}
+
+// options are the settings as the pipeline takes them. load has checked them.
+func (e *env) options() pipeline.Options {
+	opt, _ := e.cfg.Options()
+	return opt
+}

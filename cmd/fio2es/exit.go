@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/fio2es/fio2es/internal/query"
+)
+
+// Exit codes, as docs and --help have them.
+const (
+	exitFailed  = 1 // nothing, or not all, could be done
+	exitUsage   = 2 // wrong arguments or settings
+	exitLeftOut = 3 // done, but something was left out; stderr says what
+	exitMet     = 4 // done, but a condition of --fail-if was met or an objective is broken; stderr says which
+)
+
+// errLeftOut ends a command that was done, except for what it reported on stderr.
+var errLeftOut = errors.New("something was left out")
+
+// errMet ends a command that was done, but whose gate failed: a condition of --fail-if, or an
+// SLA rule. Stderr names it.
+var errMet = errors.New("a gate failed")
+
+// usageError is a mistake in arguments or settings.
+type usageError = query.UsageError
+
+func usagef(format string, args ...any) error { return usageError{Err: fmt.Errorf(format, args...)} }
+
+// partialError is about runs that have nothing of what is wanted, beside others whose answer is complete.
+type partialError struct{ error }
+
+func (e partialError) Unwrap() error { return e.error }
+
+// leftOutIf ends a command with an error, or without one if nothing was left out.
+func leftOutIf(err error, leftOut bool) error {
+	if err == nil && leftOut {
+		return errLeftOut
+	}
+	return err
+}
+
+// conclude prints an error and returns the exit code.
+func (e *env) conclude(err error) int {
+	if failed := e.written.err; failed != nil && !errors.Is(err, failed) && (err == nil || !errors.Is(failed, syscall.EPIPE)) {
+		err = errors.Join(err, fmt.Errorf("write to stdout: %w", failed))
+	}
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, syscall.EPIPE):
+		return 0 // whoever reads has enough
+	case errors.Is(err, errMet):
+		return exitMet
+	case errors.Is(err, errLeftOut):
+		return exitLeftOut
+	case errors.Is(err, context.Canceled):
+		e.log.Error("interrupted")
+		return exitFailed
+	}
+	for _, line := range errorLines(err) {
+		e.log.Error(line)
+	}
+	if errors.As(err, new(usageError)) || strings.HasPrefix(err.Error(), "unknown command") {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// errorLines are the texts of errors that were joined. A line end within one of them comes from
+// a name or a server's answer, so it does not begin a new line.
+func errorLines(err error) []string {
+	if mark, ok := err.(interface{ Unwrap() error }); ok && mark.Unwrap() != nil && mark.Unwrap().Error() == err.Error() {
+		err = mark.Unwrap()
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []string{err.Error()}
+	}
+	var parts, lines []string
+	for _, e := range joined.Unwrap() {
+		parts, lines = append(parts, e.Error()), append(lines, errorLines(e)...)
+	}
+	if strings.Join(parts, "\n") != err.Error() { // one text of several errors
+		return []string{err.Error()}
+	}
+	return lines
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/pipeline"
+)
+
+// logProblems reports files that cannot be read and files that belong to no run. It returns whether
+// there are files that cannot be read.
+func (e *env) logProblems(archive *pipeline.Archive) bool {
+	for _, p := range archive.Problems {
+		e.log.Warn(p.Error())
+	}
+	for _, l := range archive.Left {
+		if l.Notable {
+			e.log.Info("note: " + l.File.Name() + ": " + l.Reason + andMore(l.More))
+			continue
+		}
+		e.log.Debug("belongs to no run: "+l.Reason+andMore(l.More), "file", l.File.Name())
+	}
+	for _, s := range archive.Skipped {
+		e.log.Info("note: skipped " + s.Path + ": " + s.Reason)
+	}
+	return len(archive.Problems) > 0
+}
+
+// andMore is the end of a message that stands for others like it.
+func andMore(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return " (and " + unit.Count(int64(n)) + " more like this)"
+}

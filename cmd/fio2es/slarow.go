@@ -1,0 +1,146 @@
+package main
+
+import (
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// slaRow is a verdict on a run.
+type slaRow struct {
+	run *slaRun
+	*slo.Verdict
+}
+
+func (r *slaRow) note() string {
+	if r.Close && r.Why == "" {
+		return slo.CloseText
+	}
+	return r.Why
+}
+
+func (r *slaRow) budgetText() string {
+	if math.IsNaN(r.Budget) {
+		return ""
+	}
+	return strconv.FormatFloat(r.Budget*100, 'f', 0, 64) + " %"
+}
+
+// inUnit is a number for programs, in the unit of the rule.
+func (r *slaRow) inUnit(v float64) float64 { return r.Rule.Unit().ForPrograms(v) }
+
+// worst is the metric in the worst window, for programs.
+func (r *slaRow) worst() float64 { return r.Rule.Metric.Unit().ForPrograms(r.Windows.Worst.Value) }
+
+// when is when a moment began, where that is known.
+func (r *slaRow) when(m slo.Moment) time.Time { return r.run.at(m.Start) }
+
+func (r *slaRow) isInWindows() bool  { return r.Windows.Judged > 0 }
+func (r *slaRow) isEverBroken() bool { return r.isInWindows() && r.longest() > 0 }
+
+// longest is the length of the longest time in which the rule was broken, milliseconds.
+func (r *slaRow) longest() int64 { return r.Windows.Longest.End - r.Windows.Longest.Start }
+
+// slaColumns are the columns. Those about windows are empty unless windows were judged, and those
+// about broken windows are empty unless there are some.
+var slaColumns = slices.Concat(
+	facts.RunColumns(func(r *slaRow) *mapping.RunInfo { return &r.run.RunInfo }),
+	[]table.Column[*slaRow]{
+		{Name: "from", Sparse: true, Value: func(r *slaRow) any { return r.run.checked.Start }},
+		{Name: "to", Sparse: true, Value: func(r *slaRow) any { return r.run.checked.End }},
+		{Name: "rule", Heading: "RULE", Value: func(r *slaRow) any { return r.Rule.String() }},
+		// The direction is empty where there is none that the rule could be about.
+		{Name: "direction", Heading: "DIR", Value: func(r *slaRow) any { return r.Direction }},
+		{Name: "metric", Value: func(r *slaRow) any { return r.Rule.Metric.String() }},
+		{
+			Name: "value", Heading: ">VALUE",
+			Value: func(r *slaRow) any { return r.inUnit(r.Value) },
+			Text:  func(r *slaRow) string { return r.ValueText() },
+		},
+		{Name: "low", Value: func(r *slaRow) any { return r.inUnit(r.Low) }}, // bounds of its error
+		{Name: "high", Value: func(r *slaRow) any { return r.inUnit(r.High) }},
+		{
+			Name: "limit", Heading: ">LIMIT",
+			Value: func(r *slaRow) any { return r.inUnit(r.Rule.Limit()) },
+			Text:  func(r *slaRow) string { return r.Rule.Target() },
+		},
+		{Name: "unit", Value: func(r *slaRow) any { return slaUnits[r.Rule.Unit()] }}, // of value, low, high, limit
+		{Name: "verdict", Heading: "VERDICT", Value: func(r *slaRow) any { return string(r.State) }},
+		{Name: "close", Value: func(r *slaRow) any { return r.Close }}, // the limit lies within the bounds
+		{Name: "why", Sparse: true, Value: func(r *slaRow) any { return r.Why }},
+		{Name: "requests", Value: func(r *slaRow) any { return int64(r.Requests) }}, // that the value rests on
+		{
+			Name: "budget_used", Heading: ">BUDGET", Sparse: true,
+			Value: func(r *slaRow) any { return r.Budget },
+			Text:  (*slaRow).budgetText,
+		},
+	},
+	table.Where((*slaRow).isInWindows, []table.Column[*slaRow]{
+		{Name: "judged", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Judged }},
+		{Name: "held", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Held }},
+		{
+			Name: "worst", Heading: ">WORST",
+			Value: func(r *slaRow) any { return r.worst() },
+			Text:  func(r *slaRow) string { return r.WorstText() },
+		},
+		{Name: "worst_unit", Value: func(r *slaRow) any { return slaUnits[r.Rule.Metric.Unit()] }},
+		// Milliseconds since the run's start, as below.
+		{Name: "worst_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Worst.Start }},
+		{
+			Name: "worst_start", Heading: "AT",
+			Value: func(r *slaRow) any { return r.when(r.Windows.Worst) },
+			Text:  func(r *slaRow) string { return slo.Clock(r.run.at(r.Windows.Worst.Start)) },
+		},
+		// The worst is a lower bound: it lies in fio's last bin.
+		{Name: "worst_open", Value: func(r *slaRow) any { return r.Windows.Worst.Open }},
+	}),
+	table.Where((*slaRow).isEverBroken, []table.Column[*slaRow]{
+		{Name: "first_broken_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.First.Start }},
+		{Name: "first_broken_start", Value: func(r *slaRow) any { return r.when(r.Windows.First) }},
+		{
+			Name: "longest_broken", Unit: "ms", Heading: ">LONGEST",
+			Value: func(r *slaRow) any { return r.longest() },
+			Text:  func(r *slaRow) string { return slo.Length(r.longest()) },
+		},
+		{Name: "longest_broken_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Longest.Start }},
+		{Name: "longest_broken_start", Value: func(r *slaRow) any { return r.when(r.Windows.Longest) }},
+	}),
+	[]table.Column[*slaRow]{{Heading: "NOTE", Text: (*slaRow).note}},
+)
+
+func newSLATable(w io.Writer, format string) *table.Writer[*slaRow] {
+	return table.NewNarrow(w, format, slaColumns, []string{"NOTE", "RULE"}, []string{"AT", "LONGEST", "BUDGET"})
+}
+
+// slaRun is what verdicts are about.
+type slaRun struct {
+	mapping.RunInfo             // windows count since its start
+	checked         window.Span // zero of files that have nothing of a run
+}
+
+// heading is the title of the run's table.
+func (r *slaRun) heading() string {
+	title := strings.TrimPrefix(r.Archive+":"+r.Name, ":")
+	if r.checked.IsZero() {
+		return title
+	}
+	return title + ", " + unit.Moment(r.checked.Start) + " to " + unit.Moment(r.checked.End)
+}
+
+// at is a time of the run.
+func (r *slaRun) at(ms int64) time.Time { return r.Start.Add(time.Duration(ms) * time.Millisecond) }
+
+// slaUnits are units as CSV and JSON name them.
+var slaUnits = map[window.Unit]string{
+	window.Nanoseconds: "us", window.Share: "share", window.PerSecond: "per_second", window.Number: "requests",
+}

@@ -1,0 +1,99 @@
+package es
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// server is who answers: its addresses, and what its errors mean.
+type server struct {
+	service string
+	urls    []*url.URL
+	secrets []Secret
+	ownCA   bool // the settings name authorities
+}
+
+// String is the addresses, without credentials, for messages.
+func (s *server) String() string {
+	texts := make([]string, len(s.urls))
+	for i, u := range s.urls {
+		texts[i] = u.String()
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (s *server) name() string { return s.service + " at " + s.String() }
+
+// reachError is an error of the connection, without secrets, and with what to do.
+type reachError struct {
+	server, advice string
+	err            error
+}
+
+// Error implements error.
+func (r *reachError) Error() string { return "reach " + r.server + ": " + r.short() }
+
+// short is the text without the server.
+func (r *reachError) short() string { return r.err.Error() + r.advice }
+
+// Unwrap is what failed.
+func (r *reachError) Unwrap() error { return r.err }
+
+// failed is an error of the connection, with what to do.
+func (s *server) failed(err error) error {
+	return &reachError{server: s.name(), advice: s.advice(err), err: err}
+}
+
+// advice is what can be done about a failed connection, after a colon; empty if the error is
+// clear by itself.
+func (s *server) advice(err error) string {
+	var (
+		authority x509.UnknownAuthorityError
+		host      x509.HostnameError
+		record    tls.RecordHeaderError
+	)
+	switch {
+	case errors.As(err, &authority) && s.ownCA:
+		return ": the authority in the CA file has not signed this server's certificate" + s.where("; a node has the right one in config/certs/http_ca.crt, unless it was given another")
+	case errors.As(err, &authority):
+		return ": this machine does not trust the authority that signed the certificate: set the authority's certificate as CA file" + s.where(" (a node has it in config/certs/http_ca.crt), or the certificate's fingerprint")
+	case errors.As(err, &host):
+		return ": use the name in the certificate as address, or the certificate's fingerprint in place of a CA file"
+	case errors.As(err, &record):
+		return ": the server does not speak TLS at this address: is it http?"
+	case slices.ContainsFunc(s.urls, isPlain) && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || strings.Contains(err.Error(), "malformed HTTP response")):
+		return ": the server does not speak HTTP at this address: is it https?"
+	}
+	return ""
+}
+
+// where is a text that applies to clusters only.
+func (s *server) where(text string) string {
+	if s.service != elasticsearch {
+		return ""
+	}
+	return text
+}
+
+func isPlain(u *url.URL) bool { return u.Scheme == "http" }
+
+// named adds to an answer's error what it means and what to do.
+func (s *server) named(e *Error) error {
+	switch {
+	case e.IsForbidden():
+		return fmt.Errorf("%w: %w", ErrForbidden, e)
+	case e.Status != http.StatusUnauthorized:
+		return Named(e)
+	case slices.ContainsFunc(s.secrets, func(x Secret) bool { return x != "" }):
+		return fmt.Errorf("%w: check the API key, or user name and password: %w", ErrAuth, e)
+	}
+	return fmt.Errorf("%w: none are set, neither an API key nor user name and password: %w", ErrAuth, e)
+}

@@ -1,0 +1,212 @@
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// The tools of fio whose layouts [Compat] prints.
+const (
+	FiologparserHist   = "fiologparser_hist"
+	FioHistoLogPctiles = "fio-histo-log-pctiles"
+)
+
+// Compat prints percentiles as one of fio's tools does. It keeps a run's rows until the run has
+// been read, because what stands above them is known only then.
+type Compat struct {
+	w     *bufio.Writer
+	print func(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.Layout)
+	open  []*window.Window // of one nominal time, one for each direction
+	rows  []compatRow
+}
+
+// compatRow is one window with all directions. Its start and end are nominal: milliseconds
+// since the run's start.
+type compatRow struct {
+	start, end int64
+	samples    int64
+	facts.Latencies
+}
+
+// NewCompat prints to w as a tool does.
+func NewCompat(w io.Writer, tool string) *Compat {
+	c := &Compat{w: bufio.NewWriter(w), print: printLogparser}
+	if tool == FioHistoLogPctiles {
+		c.print = printPctiles
+	}
+	return c
+}
+
+// Begin begins a run.
+func (c *Compat) Begin() { c.open, c.rows = nil, nil }
+
+// Add collects the directions of a nominal time: their rows are some milliseconds apart.
+func (c *Compat) Add(w *window.Window) error {
+	if !w.Latency.HasPercentiles() {
+		return nil
+	}
+	if len(c.open) > 0 && c.open[0].ElapsedMS != w.ElapsedMS {
+		if err := c.closeWindow(); err != nil {
+			return err
+		}
+	}
+	c.open = append(c.open, w)
+	return nil
+}
+
+// closeWindow makes a row of the open windows.
+func (c *Compat) closeWindow() error {
+	if len(c.open) == 0 {
+		return nil
+	}
+	lat, err := addUp(c.open)
+	if err != nil {
+		return err
+	}
+	row := compatRow{start: c.open[0].ElapsedMS, samples: lat.Bins.Total(), Latencies: facts.LatenciesOf(&lat)}
+	for _, w := range c.open {
+		row.end = max(row.end, w.EndMS())
+	}
+	c.rows, c.open = append(c.rows, row), c.open[:0]
+	return nil
+}
+
+// addUp merges the directions of a window. A single direction keeps the percentiles of its exact
+// weights. Requests that count less than half in a window have no whole count there. If all
+// requests are like that, the direction with more of them is taken for the window.
+func addUp(windows []*window.Window) (mapping.Latency, error) {
+	most := windows[0]
+	if len(windows) == 1 {
+		return most.Latency, nil
+	}
+	all := &hist.Histogram{}
+	for _, w := range windows {
+		h, err := w.Histogram()
+		if err != nil {
+			return mapping.Latency{}, err
+		}
+		all.Merge(h)
+		if w.Weight > most.Weight {
+			most = w
+		}
+	}
+	if all.IsEmpty() {
+		return most.Latency, nil
+	}
+	return mapping.NewLatency(all, nil), nil
+}
+
+// End prints a run. It reports whether the run has rows.
+func (c *Compat) End(r *mapping.Run) (hasRows bool, err error) {
+	if err := c.closeWindow(); err != nil || len(c.rows) == 0 {
+		return false, err
+	}
+	snapEnds(c.rows, r.IntervalMS)
+	layout := hist.Layout{}
+	if r.All != nil && r.All.Latency.HasPercentiles() {
+		h, err := r.All.Latency.Hist()
+		if err != nil {
+			return false, err
+		}
+		layout = h.Layout()
+	}
+	c.print(c.w, r, c.rows, layout)
+	return true, c.w.Flush()
+}
+
+// snapEnds makes ends nominal, too: the tools know whole windows only. Those of rows miss
+// the window's by up to a twentieth, the run's last one comes too early, and windows can
+// be several intervals long.
+func snapEnds(rows []compatRow, interval int64) {
+	for i := range rows {
+		r := &rows[i]
+		if interval > 0 {
+			slack := interval / 20
+			n := max((r.end-r.start-slack+interval-1)/interval, 1)
+			r.end = r.start + n*interval
+		}
+		if i+1 < len(rows) { // a first window that is shorter than the others
+			r.end = min(r.end, rows[i+1].start)
+		}
+	}
+}
+
+// printLogparser prints latencies in the unit that fio counts in: microseconds of fio 2,
+// nanoseconds since. Times are as in the logs: absolute with log_unix_epoch. Samples
+// are the requests that have a share in a window, as in the tool, so no row is empty.
+func printLogparser(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.Layout) {
+	fmt.Fprintln(w, "end-time, samples, min, avg, median, 90%, 95%, 99%, max")
+	perMicrosecond, origin := 1000.0, int64(0)
+	if layout.Fio2() {
+		perMicrosecond = 1
+	}
+	if hasEpochTimes(run) {
+		origin = run.Run.Start.UnixMilli()
+	}
+	for _, r := range rows {
+		fmt.Fprintf(w, "%d, %d, %.0f", origin+r.end, max(r.samples, 1), r.Value("min")*perMicrosecond)
+		for _, name := range []string{"mean", "p50", "p90", "p95", "p99"} {
+			fmt.Fprintf(w, ", %.3f", r.Value(name)*perMicrosecond)
+		}
+		fmt.Fprintf(w, ", %.0f\n", r.Value("max")*perMicrosecond)
+	}
+}
+
+// mostEmpty is how many rows without requests are printed one after another.
+const mostEmpty = 100_000
+
+// printPctiles prints a row for each interval from 0 on, also for those without requests.
+// The tool takes the time at which fio wrote a row of its log for the row's start: what it
+// calls the time since the start is when the window ended, and its row 0 is always empty.
+func printPctiles(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.Layout) {
+	version, groups, bits := 3, layout.Groups(), 6-layout.Coarseness()
+	if layout.Fio2() {
+		version = 2
+	}
+	step := max(run.IntervalMS, 1)
+	fmt.Fprintf(w, "fio version = %d\nbucket groups = %d\nbucket bits = %d\n", version, groups, bits)
+	fmt.Fprintf(w, "time quantum = %s sec\n", unit.Number(float64(step)/1000))
+	fmt.Fprintf(w, "percentiles = 0.0,50.0,95.0,99.0,100.0\n")
+	fmt.Fprintf(w, "buckets per group = %d\nbuckets per interval = %d \noutput unit = usec\n", 1<<bits, groups<<bits)
+	if hasEpochTimes(run) {
+		start := run.Run.Start
+		fmt.Fprintf(w, "all threads running as of unix epoch time %d = %s\n", start.Unix(), start.Local().Format("Mon Jan _2 15:04:05 2006"))
+	}
+	fmt.Fprintln(w, "time (millisec), percentiles in increasing order with values in usec")
+	fmt.Fprintln(w, "msec-since-start, samples, min, median, 95.0, 99.0, max, ")
+	at := int64(0)
+	for _, r := range rows {
+		if r.start-at > mostEmpty*step { // a damaged time, more likely than silence
+			at = r.start
+		}
+		for ; at <= r.start; at += step {
+			fmt.Fprintf(w, "%8d, %8d, , , , , , \n", at, 0)
+		}
+		fmt.Fprintf(w, "%8d, %8d, ", r.end, r.samples)
+		fmt.Fprintln(w, strings.Join([]string{
+			pythonFloat(r.Value("min")), pythonFloat(r.Value("p50")), pythonFloat(r.Value("p95")), pythonFloat(r.Value("p99")), pythonFloat(r.Value("max")),
+		}, ", "))
+		at = r.end + step
+	}
+}
+
+// hasEpochTimes reports whether the times in the logs are absolute.
+func hasEpochTimes(run *mapping.Run) bool { return run.Clock.Source == "log_unix_epoch" }
+
+// pythonFloat has a decimal point also in whole numbers.
+func pythonFloat(v float64) string {
+	s := strconv.FormatFloat(v, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}

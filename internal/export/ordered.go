@@ -1,0 +1,75 @@
+package export
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Ordered gives the windows of runs to a [Writer]. Windows of one nominal time come in an order that depends on where
+// they are read; the writer gets them in one that does not. Windows without requests are left out.
+type Ordered struct {
+	to    Writer
+	alike map[string]bool // ids of runs that have the name and archive of another
+	begun bool            // the run has requests
+	open  []openWindow    // of one nominal time
+}
+
+// openWindow is a window and its requests.
+type openWindow struct {
+	*window.Window
+	requests *hist.Histogram
+}
+
+// NewOrdered gives windows to a writer. alike are the ids of runs whose name and archive another run has.
+func NewOrdered(to Writer, alike map[string]bool) *Ordered { return &Ordered{to: to, alike: alike} }
+
+// Add takes a window. The first one with requests begins the run.
+func (o *Ordered) Add(w *window.Window) error {
+	requests, err := w.Histogram()
+	if err != nil || requests == nil || requests.IsEmpty() {
+		return err
+	}
+	if len(o.open) > 0 && o.open[0].ElapsedMS != w.ElapsedMS {
+		if err := o.flush(); err != nil {
+			return err
+		}
+	}
+	o.open = append(o.open, openWindow{w, requests})
+	if o.begun {
+		return nil
+	}
+	o.begun = true
+	return o.to.Begin(w.Run, o.alike[w.Run.ID])
+}
+
+// flush hands on the windows that are open.
+func (o *Ordered) flush() error {
+	place := func(direction string) int { return slices.Index(mapping.Directions[:], direction) }
+	slices.SortFunc(o.open, func(x, y openWindow) int {
+		return cmp.Or(x.Start.Compare(y.Start), cmp.Compare(x.Host, y.Host), cmp.Compare(x.Job, y.Job),
+			cmp.Compare(place(x.Direction), place(y.Direction)))
+	})
+	for _, w := range o.open {
+		if err := o.to.Add(w.Window, w.requests); err != nil {
+			return err
+		}
+	}
+	o.open = o.open[:0]
+	return nil
+}
+
+// End ends a run. It reports whether the run had requests; without any, nothing is written.
+func (o *Ordered) End() (hasRequests bool, err error) {
+	if !o.begun {
+		return false, nil
+	}
+	o.begun = false
+	if err := o.flush(); err != nil {
+		return true, err
+	}
+	return true, o.to.End()
+}

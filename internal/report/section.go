@@ -1,0 +1,136 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/chart"
+	"github.com/fio2es/fio2es/internal/heatmap"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// section is what is drawn of the windows of a run, for the template.
+type section struct {
+	Part     string // of the run, if not all of it is on the page
+	Time     template.HTML
+	TimeNote string
+	Data     []panelData
+	Worst    []row
+	Map      template.HTML
+	MapNote  string
+	Curves   template.HTML
+	Hosts    []hostTable
+	HostNote string
+}
+
+// section draws the windows of a run.
+func (r *reading) section(of *run) *section {
+	s := &section{}
+	if times := r.page.opt.Query.Times(); times != "" {
+		s.Part = fmt.Sprintf("%s: windows from %s to %s", times, of.moment(r.span.Start), of.moment(r.span.End))
+	}
+	if len(of.curves) > 0 {
+		s.Curves = drawCurves(of.curves, fmt.Sprintf("Latency by percentile of %s: %s", of.Doc.Run.Name, labels(of.Totals)))
+	}
+	r.drawHosts(s, of.Doc)
+	if names := r.directions(); len(names) > 0 {
+		r.drawTime(s, of, names)
+	} else {
+		s.TimeNote = "The run has no windows: " + cmp.Or(of.Doc.NoWindows, "its files have no times of requests") + "."
+	}
+	return s
+}
+
+// drawTime draws the charts over time.
+func (r *reading) drawTime(s *section, of *run, names []string) {
+	name := of.Doc.Run.Name
+	axis := chart.TimeAxis{From: r.span.Start, Until: r.span.End, Clock: of.clock()}
+	if !axis.Until.After(axis.From) {
+		axis.Until = axis.From.Add(time.Millisecond)
+	}
+	label := fmt.Sprintf("Percentiles of latency and IOPS over time of %s, from %s to %s: %s", name, of.moment(r.span.Start), of.moment(r.span.End), labels(of.Totals))
+	s.Time, s.Data = newTimeChart(axis, names, r.series, label)
+	s.TimeNote = r.timeNote(names, of.Doc)
+	for _, t := range of.Totals {
+		if row := r.worst(of, t); row != nil {
+			s.Worst = append(s.Worst, *row)
+		}
+	}
+	m := r.cells.Map()
+	if m.Total == 0 {
+		return
+	}
+	s.Map = template.HTML(m.Fragment(heatmap.Picture{ // which escapes texts
+		Title: name, Subtitle: unit.Count(m.Total) + " requests", Clock: axis.Clock, From: axis.From, To: axis.Until,
+	}))
+	s.MapNote = fmt.Sprintf("%s requests (%s) in cells of %s and 1/20 of a power of ten. Colours are logarithmic; a shorter last column has the colours of its rate. Lines are percentiles of each column.",
+		unit.Count(m.Total), strings.Join(names, ", "), unit.Elapsed(m.Width))
+	if m.OpenUS > 0 {
+		s.MapNote += fmt.Sprintf(" The top row has requests of %s or more: fio's last bin has no upper end.", unit.Latency(m.OpenUS))
+	}
+}
+
+// timeNote explains a column of the charts over time.
+func (r *reading) timeNote(names []string, doc *mapping.Run) string {
+	joined, longest, window := 0, time.Duration(0), time.Duration(doc.IntervalMS)*time.Millisecond
+	for _, name := range names {
+		joined = max(joined, r.series[name].joined())
+		for _, c := range r.series[name].columns {
+			longest = max(longest, c.longest)
+		}
+	}
+	of := "windows"
+	if window > 0 {
+		of += " of " + unit.Elapsed(window)
+	}
+	if window > 0 && longest > window*3/2 { // --interval auto
+		of += " to " + unit.Elapsed(longest)
+	}
+	if joined > 1 {
+		return fmt.Sprintf("A column is up to %d %s, with the percentiles of their merged histograms. The shade reaches up to the worst single window.", joined, of)
+	}
+	return fmt.Sprintf("Percentiles of %s. Where a window is missing, no request was served, or none is known.", of)
+}
+
+// drawHosts makes the tables of hosts.
+func (r *reading) drawHosts(s *section, doc *mapping.Run) {
+	for _, direction := range mapping.Directions {
+		var sums []*hostSum
+		for _, sum := range r.hosts[direction] {
+			sums = append(sums, sum)
+		}
+		if len(sums) > 1 {
+			s.Hosts = append(s.Hosts, newHostTable(direction, sums, doc.Hosts))
+		}
+	}
+	if len(s.Hosts) == 0 && len(doc.Hosts) > 1 && !slices.Contains(doc.Levels, mapping.Host) {
+		s.HostNote = "The history has no documents of this run's hosts: ingest it with --levels cluster,host."
+	}
+}
+
+// worst is the worst windows of a direction: with the highest p99, the slowest request and the lowest IOPS. It is nil
+// where no window has a histogram. The slowest request has the latency that it has in the table of numbers.
+func (r *reading) worst(of *run, t *total) *row {
+	s := r.series[t.Direction]
+	if s == nil || s.worst.p99 == nil || t.histogram == nil {
+		return nil
+	}
+	m := &s.worst
+	p99 := cell{Text: shortText(&t.Latency, m.p99.value), Note: of.since(m.p99)}
+	slowest, idle := cell{Text: shortText(&t.Latency, t.Latency.Max)}, cell{Text: "-"}
+	if m.slowest != nil {
+		slowest.Note = of.since(m.slowest)
+	}
+	switch {
+	case m.gap != nil:
+		idle = cell{Text: "0", Note: "no windows from " + of.since(m.gap) + " for " + unit.Elapsed(time.Duration(m.gap.value*float64(time.Second)))}
+	case m.idle != nil:
+		idle = cell{Text: unit.Rate(m.idle.value), Note: of.since(m.idle)}
+	}
+	return &row{t.Direction, []cell{p99, slowest, idle}}
+}

@@ -1,0 +1,133 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+func (r *reading) conclude() {
+	skip, note, title := r.problems.skip, r.problems.note, r.title()
+	for _, doubt := range r.run.Doubts {
+		note("%s: %s", title, doubt)
+	}
+	if hosts := r.run.MissingHosts(); len(hosts) > 0 {
+		note("%s: no files of %s, which the configuration names; add them if these hosts took part",
+			title, strings.Join(hosts, ", "))
+	}
+	if unread := r.unreadHosts(); len(unread) > 0 {
+		note("%s: neither a log nor a report that can be used of %s; copy its files again",
+			title, strings.Join(unread, ", "))
+	}
+	recovered, missing := r.unlogged()
+	r.concludeLogs(recovered)
+	r.concludeReports()
+	for d, n := range missing {
+		if n > 0 {
+			note("%s: %d %s requests are in fio's total and in no window", title, n, fiolog.Direction(d))
+		}
+	}
+	if r.placed != "" {
+		note("%s: %s", title, r.placed)
+	}
+	if text := mixedGroups(r.jobs); text != "" {
+		note("%s: %s", title, text)
+	}
+	if r.stats.Late >= 0.5 {
+		skip(fmt.Errorf("%s: %.0f requests are in rows so late, or took so long, that they count in a later window",
+			title, r.stats.Late))
+	}
+}
+
+func (r *reading) concludeLogs(recovered int64) {
+	rows, without := 0, 0
+	for _, j := range r.jobs {
+		if j.hasRows {
+			rows++
+		}
+		if j.entry == nil && len(r.averages) == 0 {
+			without++
+		}
+	}
+	if rows == 0 && recovered == 0 {
+		r.problems.note("%s: only totals: %s", r.title(), r.whyNoWindows())
+	}
+	for _, e := range r.entries {
+		if len(r.averages) == 0 {
+			r.concludeEntry(r.of(e), rows > 0)
+		}
+	}
+	if without == 0 {
+		return
+	}
+	const text = "%s: no JSON report for %d of %d logs, so the last part of an interval of each job is " +
+		"missing: pass the folder, or run fio with --output-format=json+"
+	if r.run.Iteration >= 0 || len(r.outputs) > 0 { // CBT writes one always, and others were there
+		r.problems.skip(fmt.Errorf(text, r.title(), without, len(r.jobs)))
+	} else {
+		r.problems.note(text, r.title(), without, len(r.jobs))
+	}
+}
+
+// concludeEntry reports missing logs of an entry if its options ask for them or other jobs
+// have them.
+func (r *reading) concludeEntry(e covered, others bool) {
+	served := requestsOf(e.latest())
+	logs := 0
+	for _, j := range e.jobs {
+		if j.source != fromNothing {
+			logs++
+		}
+	}
+	wanted := e.hasOption("write_hist_log")
+	switch {
+	case served == 0 || e.jobs[0].source == fromReports:
+	case logs == 0 && wanted && !((r.opt.Alone || r.run.IsLoose()) && len(r.run.Logs) == 0): // a report named by itself
+		r.problems.skip(fmt.Errorf("%s served %d requests, but its log is not there or cannot be read: they count "+
+			"in the run's totals, and in no window; add the log, or copy it again", e.describe(), served))
+	case logs == 0 && others:
+		r.problems.note("%s has no histogram log: its %d requests count in the run's totals, and in no window; "+
+			"give its section --write_hist_log, too", e.describe(), served)
+	case logs > 0 && logs < e.size:
+		r.problems.skip(fmt.Errorf("%s stands for %d jobs, and only %d logs of them are there; add the others",
+			e.describe(), e.size, logs))
+	}
+}
+
+func (r *reading) concludeReports() {
+	binless := false
+	for _, e := range r.entries {
+		for _, s := range r.of(e).latest().All() {
+			if n, _ := e.failed(s); n > 0 {
+				r.problems.note("%s: %d requests failed, or fio did not measure them: they have no latency",
+					e.describe(), n)
+			}
+			switch {
+			case s.TotalIOs == 0 || len(s.Clat.Bins) > 0:
+			case s.Clat.Mean == 0:
+				r.problems.note("%s: completion latencies are disabled (disable_clat, disable_lat or "+
+					"gtod_reduce): only requests and rates are known", e.describe())
+			case e.option("clat_percentiles") == "0":
+				r.problems.note("%s: clat_percentiles=0 leaves the bins out of the report and the rows out of the "+
+					"logs: run fio without it", e.describe())
+			default:
+				binless = true
+			}
+		}
+	}
+	if binless && slices.ContainsFunc(r.jobs, func(j *job) bool { return j.source == fromHist }) {
+		r.problems.note("%s: fio's JSON has no bins, so the last part of an interval of each job is missing: run "+
+			"fio with --output-format=json+", r.title())
+	}
+}
+
+// unreadHosts are the hosts none of whose files could be read.
+func (p *plan) unreadHosts() []string {
+	read := hostNames(p.jobs)
+	for _, out := range p.outputs {
+		read = append(read, out.Host)
+	}
+	return slices.DeleteFunc(p.run.HostNames(), func(host string) bool { return slices.Contains(read, host) })
+}

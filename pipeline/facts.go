@@ -1,0 +1,123 @@
+package pipeline
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+func (p *plan) fio() mapping.FioInfo {
+	info := mapping.FioInfo{Version: p.version(), Options: p.options()}
+	for _, j := range p.jobs {
+		info.Jobs += j.stands()
+	}
+	for _, e := range p.entries {
+		info.UsrCPU += e.UsrCPU
+		info.SysCPU += e.SysCPU
+	}
+	if n := float64(len(p.entries)); n > 0 {
+		info.UsrCPU, info.SysCPU = rounded(info.UsrCPU/n, 100), rounded(info.SysCPU/n, 100)
+	}
+	return info
+}
+
+// stands is the number of fio's jobs that a job stands for: with group_reporting and without
+// logs of each, all of the group.
+func (j *job) stands() int {
+	if j.entry != nil && len(j.entry.jobs) == 1 && !j.readsLog() {
+		return max(j.entry.size, 1)
+	}
+	return 1
+}
+
+// fioLatency is what fio itself computed, if the run is one job without bins.
+func (p *plan) fioLatency(d fiolog.Direction) *mapping.FioLatency {
+	if len(p.entries) != 1 || len(p.jobs) != 1 || p.entries[0].size > 1 {
+		return nil
+	}
+	l := &p.entries[0].Directions[d].Clat
+	if len(l.Bins) > 0 || len(l.Percentiles) == 0 {
+		return nil
+	}
+	us := func(ns float64) float64 { return rounded(ns/1000, 1000) }
+	out := &mapping.FioLatency{Min: us(float64(l.Min)), Max: us(float64(l.Max)), Mean: us(l.Mean), StdDev: us(l.StdDev)}
+	for _, q := range l.Percentiles {
+		out.Percentiles = append(out.Percentiles, mapping.FioPercentile{Rank: q.Rank, Value: us(float64(q.Value))})
+	}
+	return out
+}
+
+// options are fio's options that are the same for all jobs.
+func (p *plan) options() map[string]string {
+	var same map[string]string
+	for _, e := range p.entries {
+		job := maps.Clone(e.out.fio.GlobalOptions)
+		if job == nil {
+			job = map[string]string{}
+		}
+		maps.Copy(job, e.Options)
+		if same == nil {
+			same = job
+		}
+		maps.DeleteFunc(same, func(k, v string) bool { return job[k] != v })
+	}
+	return same
+}
+
+// hosts are the hosts of the run, in the order of their first jobs.
+func (p *plan) hosts() []mapping.RunHost {
+	var hosts []mapping.RunHost
+	for _, j := range p.jobs {
+		i := slices.IndexFunc(hosts, func(h mapping.RunHost) bool { return h.Name == j.host })
+		if i < 0 {
+			hosts = append(hosts, mapping.RunHost{
+				Name: j.host, Start: j.start, Clock: j.clock.String(), ClockErrorMS: j.error.Milliseconds(),
+			})
+			i = len(hosts) - 1
+		}
+		h := &hosts[i]
+		h.Jobs += j.stands()
+		h.Start = earlier(h.Start, j.start).UTC()
+		if !p.start.IsZero() {
+			h.SkewMS = h.Start.Sub(p.start).Milliseconds()
+		}
+	}
+	return hosts
+}
+
+// whyNoWindows is why there are no windows with percentiles, and what to do.
+func (p *plan) whyNoWindows() string {
+	const options = "run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
+	hist, msec, latency, percentiles := false, false, len(p.entries) == 0, true
+	for _, j := range p.jobs {
+		hist = hist || j.source == fromHist
+		msec = msec || j.interval > 0
+	}
+	for _, e := range p.entries {
+		for _, s := range e.All() {
+			latency = latency || s.Clat.Mean > 0 && !e.total
+		}
+		percentiles = percentiles && e.option("clat_percentiles") != "0"
+		msec = msec || milliseconds(e.option("log_hist_msec")) > 0
+	}
+	switch {
+	case len(p.averages) > 0:
+		return "its logs are averages (log_avg_msec), which have no percentiles: " + options +
+			", or without log_avg_msec"
+	case !latency:
+		return "completion latencies are disabled (disable_clat, disable_lat or gtod_reduce): run fio without " +
+			"that option, and with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
+	case !percentiles:
+		return "clat_percentiles=0 leaves the rows out of histogram logs: run fio without it"
+	case !hist && len(p.run.Logs) > 0:
+		return "none of its histogram logs can be used, as the warnings say: keep fio's logs as they are, or " + options
+	case hist && !msec:
+		return "log_hist_msec is not set, so that the histogram logs are empty: " + options
+	case hist:
+		return "its histogram logs have no rows: they were cut, or the run took less than an interval: keep them " +
+			"whole, or set --log_hist_msec to less"
+	}
+	return "no histogram logs and no logs of single completions: " + options
+}
