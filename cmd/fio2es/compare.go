@@ -61,7 +61,7 @@ requests per second, changes and their bounds in percent.`,
 	fl := cmd.Flags()
 	addReadingFlags(fl)
 	addClusterFlags(fl)
-	fl.StringSliceVar(&metrics, "metrics", compare.Names(compare.Defaults), "what to compare: iops, mean, percentiles")
+	fl.StringSliceVar(&metrics, "metrics", compare.Defaults, "what to compare: iops, mean, percentiles")
 	fl.Float64Var(&confidence, "confidence", confidence, "confidence of the intervals: 0.5 to 0.99")
 	fl.StringArrayVar(&failIf, "fail-if", nil, "exit code 4 on this change: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
@@ -79,17 +79,9 @@ type comparing struct {
 
 // parse reads metrics and conditions. The metrics of conditions are compared too.
 func (c *comparing) parse(metrics, failIf []string) error {
-	add := func(m window.Metric) {
-		if !slices.Contains(c.metrics, m) {
-			c.metrics = append(c.metrics, m)
-		}
-	}
-	for _, text := range metrics {
-		m, err := compare.ParseMetric(text)
-		if err != nil {
-			return usagef("--metrics %w", err)
-		}
-		add(m)
+	var err error
+	if c.metrics, err = compare.ParseMetrics(metrics...); err != nil {
+		return usagef("--metrics %w", err)
 	}
 	for _, text := range failIf {
 		condition, err := compare.ParseCondition(text)
@@ -97,7 +89,9 @@ func (c *comparing) parse(metrics, failIf []string) error {
 			return usagef("--fail-if %w", err)
 		}
 		c.failIf = append(c.failIf, condition)
-		add(condition.Metric)
+		if !slices.Contains(c.metrics, condition.Metric) {
+			c.metrics = append(c.metrics, condition.Metric)
+		}
 	}
 	if len(c.metrics) == 0 {
 		return usagef("--metrics: want some of iops, mean and percentiles such as p99.9")

@@ -57,7 +57,7 @@ was read is stored, and the exit code is 0.`,
 			if len(opt.Rules) > 0 && !slices.Contains(opt.Ingest.Pipeline.Levels, mapping.Cluster) {
 				return usagef("--levels: rules are checked against documents of level cluster: add it")
 			}
-			to, closeStore, err := e.openTarget(cmd.Context())
+			to, closeStore, err := e.history().target(cmd.Context(), opt.Rules)
 			if err != nil {
 				return err
 			}

@@ -134,7 +134,11 @@ func (g *ingesting) store(ctx context.Context, runs []*cbt.Run, options ingest.O
 		})
 		return result, err
 	}
-	to, closeStore, err := g.openTarget(ctx)
+	rules, err := g.rules()
+	if err != nil {
+		return result, err
+	}
+	to, closeStore, err := g.history().target(ctx, rules)
 	if err != nil {
 		return result, err
 	}
@@ -164,7 +168,7 @@ func (g *ingesting) printSums(result *ingest.Result, took time.Duration) {
 	}
 	fmt.Fprintln(g.stderr)
 	if g.output == "" {
-		term.Line(g.stderr, "history: %s", g.historyName())
+		term.Line(g.stderr, "history: %s", g.history().name())
 		fmt.Fprint(g.stderr, "next:    fio2es runs\n         fio2es percentiles latest\n")
 	}
 }

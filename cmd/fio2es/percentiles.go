@@ -54,7 +54,7 @@ header. Of logs given by name only these are read, as by the tools.`,
 				if err := checkCompat(tool, e, total, method); err != nil {
 					return err
 				}
-				return e.compat(cmd.Context(), parts, tool)
+				return compat(cmd.Context(), e, parts, tool)
 			}
 			q := &query.Query{Light: method != "fio"} // fio's values are not in documents, but in histograms
 			if e.flags.Changed("levels") {
@@ -98,7 +98,7 @@ func checkCompat(tool string, e *env, total bool, method string) error {
 }
 
 // compat prints runs as one of fio's tools does.
-func (e *env) compat(ctx context.Context, parts [][]string, tool string) error {
+func compat(ctx context.Context, e *env, parts [][]string, tool string) error {
 	if e.cfg.Interval == 0 { // the tools' default for all logs
 		e.cfg.Interval = config.Interval(time.Second)
 	}

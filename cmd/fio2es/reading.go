@@ -32,7 +32,6 @@ type answer struct {
 	begin  func(run *query.Run, many bool) error        // before a run is read; there may be many of them
 	window func(*window.Window) error                   // takes a window; nil: none are wanted
 	end    func(run *query.Run, doc *mapping.Run) error // when all windows of a run are there; see emptyError
-	none   func(run *query.Run) error                   // its files have nothing of a run; nil: its messages say so
 	flush  func() error                                 // at the end
 }
 
@@ -50,14 +49,10 @@ func (r *reading) answer(ctx context.Context, parts [][]string, q *query.Query, 
 			return err
 		}
 		doc, err := r.read(ctx, run, q, a.window)
-		switch {
-		case err != nil:
+		if err != nil || doc == nil {
 			return err
-		case doc != nil:
-			err = a.end(run, doc)
-		case a.none != nil:
-			err = a.none(run)
 		}
+		err = a.end(run, doc)
 		if errors.As(err, new(emptyError)) {
 			empty = append(empty, err)
 			return nil
@@ -124,7 +119,7 @@ func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Ru
 func (r *reading) lookUp(ctx context.Context, id string) (*query.Run, error) {
 	if r.store == nil {
 		var err error
-		if r.store, r.closeStore, err = r.openHistory(ctx); err != nil {
+		if r.store, r.closeStore, err = r.history().open(ctx); err != nil {
 			if id != query.Latest {
 				err = fmt.Errorf("%s is no path, so it is looked up in the history: %w", id, err)
 			}

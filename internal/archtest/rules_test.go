@@ -84,7 +84,7 @@ var rules = map[string]rule{
 		why: "a store knows documents, not how they are made or used",
 	},
 	"internal/history/elastic/bulk": {
-		level: 4, imports: []string{"internal/history", "mapping", "internal/es"},
+		level: 4, imports: []string{"internal/history", "mapping", "mapping/templates", "internal/es"},
 		why: "it sends documents, and does not know how they are made",
 	},
 	"internal/history/elastic": {
@@ -122,7 +122,7 @@ var rules = map[string]rule{
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
-		level: 6, imports: []string{"internal/facts", "internal/history", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
+		level: 6, imports: []string{"internal/facts", "internal/history", "internal/slo", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
 		why: "files and the history give the same windows; commands show them",
 	},
 	"config": {
@@ -137,7 +137,8 @@ var rules = map[string]rule{
 	"internal/follow": {
 		level: 7,
 		imports: []string{
-			"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/facts", "internal/history", "internal/slo", "internal/unit", "internal/window",
+			"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/facts", "internal/history", "internal/query", "internal/slo", "internal/unit",
+			"internal/window",
 		},
 		why: "watching folders does not depend on commands, settings or formats",
 	},

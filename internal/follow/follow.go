@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
@@ -200,23 +200,15 @@ func (f *follower) check(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	windows := window.Rejoin(f.to.Store.Intervals(ctx, history.Selection{Runs: []string{id}, Level: mapping.Cluster}))
-	if !slices.ContainsFunc(f.Rules, slo.Rule.InWindows) {
-		windows = nil
-	}
-	verdicts, err := slo.Check(f.Rules, run, windows)
+	of := query.Stored(f.to.Store, run)
+	j, err := query.Judge(ctx, of, &query.Query{}, f.Rules)
 	if err != nil {
 		return fmt.Errorf("check %s against the rules: %w", facts.Title(run), err)
 	}
-	for i := range verdicts {
-		switch v := &verdicts[i]; v.State {
-		case slo.Broken:
-			f.Broken = true
-			f.log.Error(v.Message(&run.Run))
-		case slo.Unknown:
-			f.LeftOut = true
-			f.log.Warn(v.Message(&run.Run))
-		}
+	for _, text := range of.Warnings {
+		f.log.Warn(text)
 	}
+	broken, unknown := slo.Log(f.log, &run.Run, j.Verdicts)
+	f.Broken, f.LeftOut = f.Broken || broken, f.LeftOut || unknown || len(of.Warnings) > 0
 	return nil
 }

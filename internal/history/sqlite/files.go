@@ -17,7 +17,7 @@ const (
 )
 
 // Holding implements [history.Store].
-func (s *Store) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
+func (s *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
 	if len(hashes) == 0 {
 		return nil, ctx.Err()
 	}
@@ -28,7 +28,7 @@ func (s *Store) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, e
 }
 
 // holdingOld is Holding for a file of version 1, which has no table of hashes: it reads all runs.
-func (s *Store) holdingOld(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
+func (s *reader) holdingOld(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
 	isWanted := func(hash string) bool { return slices.Contains(hashes, hash) }
 	var runs []*mapping.Run
 	for run, err := range s.runs(ctx, `SELECT id, doc FROM runs ORDER BY id`) {
@@ -47,12 +47,12 @@ func (s *Store) holdingOld(ctx context.Context, hashes []string) ([]*mapping.Run
 
 // Sharing are the runs that have a report or a log in common with another run, by id and
 // without histograms.
-func (s *Store) Sharing(ctx context.Context) ([]*mapping.Run, error) {
+func (s *reader) Sharing(ctx context.Context) ([]*mapping.Run, error) {
 	return s.runsOf(ctx, `SELECT run FROM files WHERE hash IN (SELECT hash FROM files GROUP BY hash HAVING count(*) > 1)`)
 }
 
 // runsOf are the runs whose ids a query returns.
-func (s *Store) runsOf(ctx context.Context, ids string, args ...any) ([]*mapping.Run, error) {
+func (s *reader) runsOf(ctx context.Context, ids string, args ...any) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
 	for run, err := range s.runs(ctx, `SELECT id, doc FROM runs WHERE id IN (`+ids+`) ORDER BY id`, args...) {
 		if history.IsSkipped(err) {
@@ -86,7 +86,7 @@ func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source)
 
 // indexOldFiles does this for the runs of a history of version 1, which had no such index.
 // It skips damaged documents. It returns the number of runs.
-func (s *Store) indexOldFiles(ctx context.Context, tx *sql.Tx) (int, error) {
+func (s *writer) indexOldFiles(ctx context.Context, tx *sql.Tx) (int, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT id, doc FROM runs`)
 	if err != nil {
 		return 0, fmt.Errorf("read runs: %w", err)

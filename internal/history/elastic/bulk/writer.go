@@ -45,10 +45,9 @@ func New(client *es.Client, options Options) *Writer {
 		ledger: l, client: client, throttle: throttle, versions: versions, rejects: rejects, mostRejects: opt.MaxRejects,
 	}
 	packer := &packer{ledger: l, throttle: throttle, bodies: opt.InFlight + 2, send: senders.send}
-	finisher := &finisher{
-		ledger: l, client: client, packer: packer, senders: senders, versions: versions, rejects: rejects,
-		index: mapping.RunsIndex(opt.Prefix), noVerify: opt.NoVerify,
-	}
+	finisher := &finisher{ledger: l, packer: packer, batch: batch{
+		ledger: l, client: client, senders: senders, versions: versions, index: mapping.RunsIndex(opt.Prefix), noVerify: opt.NoVerify,
+	}}
 	return &Writer{
 		ledger: l, client: client, opt: opt, packer: packer, senders: senders, finisher: finisher,
 		preparing: make(chan struct{}, 1),
@@ -159,9 +158,6 @@ func (s *Writer) Close() error {
 	s.background.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.packer.open != nil {
-		s.packer.open.timer.Stop()
-	}
 	err := s.senders.rejects.close()
 	if lost := len(s.pending); lost > 0 {
 		err = errors.Join(fmt.Errorf("close: %d documents were not stored", lost), err)
