@@ -21,38 +21,24 @@ func (s *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, 
 	if len(hashes) == 0 {
 		return nil, ctx.Err()
 	}
-	if s.version < withFiles {
-		return s.holdingOld(ctx, hashes)
+	if s.version < withFiles { // there is no table of hashes
+		isOne := func(hash string) bool { return slices.Contains(hashes, hash) }
+		isWanted := func(run *mapping.Run) bool { return slices.ContainsFunc(run.Source.Hashes(), isOne) }
+		return s.runsOf(ctx, isWanted, `SELECT id FROM runs`)
 	}
-	return s.runsOf(ctx, `SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))`, list(hashes))
+	return s.runsOf(ctx, anyRun, `SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))`, list(hashes))
 }
 
-// holdingOld is Holding for a file of version 1, which has no table of hashes: it reads all runs.
-func (s *reader) holdingOld(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
-	isWanted := func(hash string) bool { return slices.Contains(hashes, hash) }
-	var runs []*mapping.Run
-	for run, err := range s.runs(ctx, `SELECT id, doc FROM runs ORDER BY id`) {
-		if history.IsSkipped(err) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(run.Source.Hashes(), isWanted) {
-			runs = append(runs, run.WithFiles())
-		}
-	}
-	return runs, nil
-}
+func anyRun(*mapping.Run) bool { return true }
 
 // Sharing are the runs that have a report or a log in common with another run, by id and
 // without histograms.
 func (s *reader) Sharing(ctx context.Context) ([]*mapping.Run, error) {
-	return s.runsOf(ctx, `SELECT run FROM files WHERE hash IN (SELECT hash FROM files GROUP BY hash HAVING count(*) > 1)`)
+	return s.runsOf(ctx, anyRun, `SELECT run FROM files WHERE hash IN (SELECT hash FROM files GROUP BY hash HAVING count(*) > 1)`)
 }
 
-// runsOf are the runs whose ids a query returns.
-func (s *reader) runsOf(ctx context.Context, ids string, args ...any) ([]*mapping.Run, error) {
+// runsOf are those of the runs whose ids a query returns that are wanted. It skips damaged ones.
+func (s *reader) runsOf(ctx context.Context, isWanted func(*mapping.Run) bool, ids string, args ...any) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
 	for run, err := range s.runs(ctx, `SELECT id, doc FROM runs WHERE id IN (`+ids+`) ORDER BY id`, args...) {
 		if history.IsSkipped(err) {
@@ -61,7 +47,9 @@ func (s *reader) runsOf(ctx context.Context, ids string, args ...any) ([]*mappin
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, run.WithFiles())
+		if isWanted(run) {
+			runs = append(runs, run.WithFiles())
+		}
 	}
 	return runs, nil
 }

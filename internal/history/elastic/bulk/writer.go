@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
@@ -28,7 +29,7 @@ type Writer struct {
 	senders  *senders
 	finisher *finisher
 
-	preparing  chan struct{} // one at a time
+	preparing  sync.Mutex // guards isPrepared
 	isPrepared bool
 }
 
@@ -50,7 +51,6 @@ func New(client *es.Client, options Options) *Writer {
 	}}
 	return &Writer{
 		ledger: l, client: client, opt: opt, packer: packer, senders: senders, finisher: finisher,
-		preparing: make(chan struct{}, 1),
 	}
 }
 
@@ -115,12 +115,8 @@ func (s *Writer) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case s.preparing <- struct{}{}:
-		defer func() { <-s.preparing }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	s.preparing.Lock()
+	defer s.preparing.Unlock()
 	if s.isPrepared {
 		return nil
 	}
