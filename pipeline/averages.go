@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
-	"slices"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
@@ -80,8 +78,6 @@ func (a averages) levels(levels []mapping.Level) averages {
 	}
 	return sums
 }
-
-func (a averages) inOrder() []averageKey { return slices.SortedFunc(maps.Keys(a), averageKey.compare) }
 
 // averageLog is one log of averages of a job.
 type averageLog struct {

@@ -81,9 +81,6 @@ func (c covered) isTorn() bool {
 	return false
 }
 
-// recover counts requests that fio did not log, and whose time is known.
-func (c covered) recover(d fiolog.Direction, n int64) { c.tallies[0].directions[d].recovered += n }
-
 // miss counts requests in no window.
 func (c covered) miss(d fiolog.Direction, n int64) { c.tallies[0].directions[d].missing += n }
 
@@ -129,11 +126,6 @@ func (c covered) reported(d fiolog.Direction) (bytes int64, rates mapping.Sums) 
 		rates.Bandwidth += share * float64(c.Mixed.BandwidthBytes)
 	}
 	return bytes, rates
-}
-
-func (c covered) hasLogged() bool {
-	all, _ := c.loggedAll()
-	return !all.IsEmpty()
 }
 
 func (c covered) describeOf(d fiolog.Direction) string { return fmt.Sprintf("%s: %s", c.describe(), d) }

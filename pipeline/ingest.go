@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -144,7 +146,7 @@ func (r *reading) intervals(ctx context.Context, ref mapping.RunRef, put func(*m
 	if err != nil {
 		return err
 	}
-	for _, k := range averages.inOrder() {
+	for _, k := range slices.SortedFunc(maps.Keys(averages), averageKey.compare) {
 		if err := give(docs.ofAverage(k, averages[k])); err != nil {
 			return err
 		}

@@ -28,7 +28,10 @@ type jobLogs struct {
 // find makes the jobs of all logs and opens their histogram logs. averaged are the logs of averages.
 func (l jobLogs) find() (jobs []*job, averaged []cbt.Log) {
 	jobs = l.hist()
-	l.opt.each(len(jobs), func(i int) { jobs[i].openHist() })
+	l.opt.each(len(jobs), func(i int) {
+		jobs[i].file = jobs[i].open()
+		jobs[i].head, jobs[i].damage = jobs[i].file.head()
+	})
 	if l.needsRaw(jobs) {
 		var raw []cbt.Log
 		raw, averaged = l.raw()
@@ -54,11 +57,6 @@ func (l jobLogs) hist() (jobs []*job) {
 		}
 	}
 	return jobs
-}
-
-func (j *job) openHist() {
-	j.file = j.open()
-	j.head, j.damage = j.file.head()
 }
 
 func (j *job) open() *logFile { return openLog(j.log, max(j.segment, 0), j.hint) }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -92,11 +91,6 @@ var sourceNames = [...]string{"nothing", "histogram log", "completions", "period
 func (k sourceKind) String() string { return sourceNames[k] }
 
 func (j *job) readsLog() bool { return j.source == fromHist || j.source == fromRaw }
-
-// isFio2 reports whether fio 2 wrote the job's log, as its report says.
-func (j *job) isFio2() bool {
-	return j.entry != nil && strings.HasPrefix(j.entry.out.fio.Version, "fio-2")
-}
 
 func (j *job) close() {
 	if j.file != nil {

@@ -111,7 +111,9 @@ func (f *reportFile) reports(yield func(*fiolog.Report, error) bool) {
 	}
 	defer in.Close()
 	if f.tailing != nil {
-		in = f.tailing.reader(in, f.out)
+		const missed = 3 // reports
+		quiet := max(f.tailing.quiet, missed*time.Duration(f.out.spacing)*time.Millisecond)
+		in = &tailReader{in, f.tailing.ctx, quiet}
 	}
 	skip := f.out.skip
 	for rep, err := range f.budget.Reports(in, f.out.File) {

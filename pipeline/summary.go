@@ -95,7 +95,7 @@ func (s summary) totals(d fiolog.Direction, h *hist.Histogram) *mapping.Totals {
 // there are none.
 func (s summary) allTotals(all *hist.Histogram, total *mapping.Totals) *mapping.Totals {
 	for _, e := range s.entries { // of unknown directions
-		if e.mixed && !s.of(e).hasLogged() {
+		if logged, _ := s.of(e).loggedAll(); e.mixed && logged.IsEmpty() {
 			all.Merge(e.histogram(e.Mixed))
 			total.Requests += int64(e.Mixed.TotalIOs)
 			total.Bytes += int64(e.Mixed.IOBytes)

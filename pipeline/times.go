@@ -45,9 +45,12 @@ func (p placing) times() (err error) {
 			j.offset = j.start.Sub(p.start).Milliseconds()
 		}
 		if j.source == fromReports { // reports come at the same moments for all jobs
-			j.first = j.entry.out.first
-			if at := j.entry.out.firstStart(); !at.IsZero() {
-				j.first -= j.start.Sub(at).Milliseconds()
+			var begun time.Time
+			for _, other := range j.entry.out.jobs() {
+				begun = earlier(begun, other.start)
+			}
+			if j.first = j.entry.out.first; !begun.IsZero() {
+				j.first -= j.start.Sub(begun).Milliseconds()
 			}
 		}
 	}
@@ -94,13 +97,6 @@ func (o *output) jobs() (all []*job) {
 		all = append(all, e.jobs...)
 	}
 	return all
-}
-
-func (o *output) firstStart() (first time.Time) {
-	for _, j := range o.jobs() {
-		first = earlier(first, j.start)
-	}
-	return first
 }
 
 // hasEpochs reports whether the rows of all jobs of an output have absolute times.

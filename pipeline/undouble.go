@@ -81,7 +81,9 @@ func (s *rowSums) fit(jobs []*entry) bool {
 			all.Merge(e.histogram(&e.Directions[d]))
 			total += e.Directions[d].TotalIOs
 		}
-		if all.IsEmpty() && s.fitTotal(d, total) {
+		// Without bins, the doubling of three or four rows may be as little as fio did not log, so their
+		// total proves nothing.
+		if all.IsEmpty() && s[d].Total() <= float64(total) && s[d].rows != 3 && s[d].rows != 4 {
 			continue
 		}
 		layout := s[d].Layout().Merged(all.Layout())
@@ -90,12 +92,6 @@ func (s *rowSums) fit(jobs []*entry) bool {
 		}
 	}
 	return true
-}
-
-// fitTotal is fit for a report without bins. With three or four rows the doubling may be
-// as little as fio did not log, so their total proves nothing.
-func (s *rowSums) fitTotal(d fiolog.Direction, total uint64) bool {
-	return s[d].Total() <= float64(total) && s[d].rows != 3 && s[d].rows != 4
 }
 
 // proveLag finds the lag of the rows that fio --client wrote, by the bins of its report: 0 if

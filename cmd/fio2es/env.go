@@ -66,7 +66,8 @@ func (e *env) load(cmd *cobra.Command, _ []string) error {
 	if verbose, _ := e.flags.GetBool("verbose"); verbose {
 		e.setLog(slog.LevelDebug)
 	}
-	if cmd.Name() == "version" || cmd.Name() == "completion" || cmd.HasParent() && cmd.Parent().Name() == "completion" || strings.HasPrefix(cmd.Name(), "__") {
+	isShell := cmd.Name() == "completion" || cmd.HasParent() && cmd.Parent().Name() == "completion"
+	if isShell || cmd.Name() == "version" || strings.HasPrefix(cmd.Name(), "__") {
 		return nil
 	}
 	file, _ := e.flags.GetString("config")

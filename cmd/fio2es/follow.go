@@ -78,7 +78,8 @@ was read is stored, and the exit code is 0.`,
 	fl.DurationVar(&opt.Idle, "idle", 0, "end when nothing has changed for so long (default: run until interrupted)")
 	addPickFlags(fl, &pick)
 	fl.StringArray("rule", nil, "a rule, such as 'p99 <= 10ms' (repeatable)")
-	addChoice(fl, &format, "format", "of the windows: table, csv, or json (an object per line)", []string{table.Text, table.CSV, table.CSVExact, table.JSON})
+	addChoice(fl, &format, "format", "of the windows: table, csv, or json (an object per line)",
+		[]string{table.Text, table.CSV, table.CSVExact, table.JSON})
 	return cmd
 }
 

@@ -8,10 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"time"
 
 	"github.com/fio2es/fio2es/config"
-	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
@@ -19,7 +17,6 @@ import (
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // histories opens the history that the settings name, a file or a cluster.
@@ -30,36 +27,6 @@ type histories struct {
 }
 
 func (e *env) history() histories { return histories{e.cfg, e.log, e.dial} }
-
-// logWait logs which server is waited for, why, and until when.
-func (h histories) logWait(w es.Wait) {
-	cause := "it does not answer"
-	if w.Cause != nil {
-		cause = w.Cause.Error()
-	}
-	h.log.Warn(fmt.Sprintf("waiting for %s, for %v so far, until %s (elasticsearch.give_up_after): %s",
-		w.Server, w.For.Round(time.Second), w.Until.Format(time.TimeOnly), cause))
-}
-
-// connect makes a client of the cluster that the settings name, and checks that Elasticsearch answers.
-func (h histories) connect(ctx context.Context) (*es.Client, error) {
-	cfg, err := h.Elasticsearch.Client()
-	if err != nil {
-		return nil, usageError{Err: err}
-	}
-	cfg.Waiting, cfg.Dial = h.logWait, h.dial
-	client, err := es.New(cfg)
-	if err != nil {
-		return nil, usageError{Err: err}
-	}
-	info, err := client.Check(ctx)
-	if err != nil {
-		client.Close()
-		return nil, err
-	}
-	h.log.Debug("connected", "cluster", info.Cluster, "version", info.Version)
-	return client, nil
-}
 
 // open opens the history for reading: the cluster's if the settings name one, else
 // the embedded one. The function returned closes it.
@@ -95,29 +62,6 @@ func (h histories) openEmbedded(ctx context.Context) (*sqlite.Store, error) {
 			"the older version can no longer open it", shortHome(h.History), unit.Plural(store.Upgraded(), "run")))
 	}
 	return store, err
-}
-
-// cluster opens the history in the cluster that the settings name. The function
-// returned closes it, and fails with errLeftOut if documents were refused.
-func (h histories) cluster(ctx context.Context) (*elastic.Store, func() error, error) {
-	client, err := h.connect(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	store := elastic.New(client, bulk.Options{
-		Prefix: h.Prefix, RejectFile: h.Elasticsearch.Rejects, TemplateVersion: templates.Version,
-	})
-	return store, func() error {
-		defer client.Close()
-		err := store.Close()
-		if n := store.Stats().Rejected; n > 0 {
-			h.log.Warn(fmt.Sprintf("%d documents were refused: %s has them with the reasons", n, h.Elasticsearch.Rejects))
-			if err == nil {
-				err = errLeftOut
-			}
-		}
-		return err
-	}, nil
 }
 
 // toCheck opens the history for reading, or to repair it. It creates nothing.

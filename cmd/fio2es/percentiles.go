@@ -74,7 +74,8 @@ header. Of logs given by name only these are read, as by the tools.`,
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
-	addChoice(fl, &tool, "compat", "the layout of one of fio's own tools, in place of --format", []string{export.FiologparserHist, export.FioHistoLogPctiles})
+	addChoice(fl, &tool, "compat", "the layout of one of fio's own tools, in place of --format",
+		[]string{export.FiologparserHist, export.FioHistoLogPctiles})
 	fl.StringVar(&method, "method", method, "interpolated within bins, or as fio prints them")
 	fl.BoolVar(&total, "total", false, "of the whole run only")
 	return cmd
@@ -103,8 +104,9 @@ func compat(ctx context.Context, e *env, parts [][]string, tool string) error {
 		e.cfg.Interval = config.Interval(time.Second)
 	}
 	r, c := newReading(e), export.NewCompat(e.stdout, tool)
-	r.logsAlone = true                                  // as the tools do
-	return r.answer(ctx, parts, &query.Query{}, answer{ // directions can be added up only as histograms
+	r.logsAlone = true  // as the tools do
+	q := &query.Query{} // with histograms: directions can be added up only so
+	return r.answer(ctx, parts, q, answer{
 		begin:  func(*query.Run, bool) error { c.Begin(); return nil },
 		window: c.Add,
 		end: func(_ *query.Run, doc *mapping.Run) error {

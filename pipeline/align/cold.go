@@ -28,11 +28,6 @@ func reachOf(l hist.Layout) int64 {
 	return max((l.Reach()-1)/int64(time.Millisecond)+1, usualReach)
 }
 
-// longestReachOf returns how far back requests are spread over windows of a length, in milliseconds.
-func longestReachOf(window int64) int64 {
-	return min(longestReach, max(usualReach, longestWindows*window))
-}
-
 // pack keeps only the bins that are not zero. Requests that were spread over bins of another
 // layout stay as they are: their histogram records that.
 func (s *sum) pack() {

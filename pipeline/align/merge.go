@@ -191,8 +191,7 @@ func (m *merger) fill(ctx context.Context) {
 }
 
 func (m *merger) close(yield func(*Window, error) bool) bool {
-	longest := longestReachOf(m.opt.Window)
-	mark := m.streams.watermark(longest)
+	mark := m.streams.watermark(min(longestReach, max(usualReach, longestWindows*m.opt.Window)))
 	for _, at := range m.sums.before(mark) {
 		total := m.sums.take(at)
 		for i := range m.groups {

@@ -103,7 +103,7 @@ func (s *sums) end(at int64, total []*sum) {
 // cool packs the windows that end before a time.
 func (s *sums) cool(mark int64) {
 	for _, at := range s.before(mark) {
-		if s.isWarm(at) {
+		if slices.ContainsFunc(s.workers, func(w *worker) bool { return w.open[at] != nil }) { // else it is cold
 			total := s.take(at)
 			for _, of := range total {
 				if of != nil {
@@ -113,11 +113,6 @@ func (s *sums) cool(mark int64) {
 			s.cold[at] = total
 		}
 	}
-}
-
-// isWarm reports whether a worker has sums of a window that are not packed.
-func (s *sums) isWarm(at int64) bool {
-	return slices.ContainsFunc(s.workers, func(w *worker) bool { return w.open[at] != nil })
 }
 
 // late is how much of requests came after their windows were closed.

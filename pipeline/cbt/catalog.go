@@ -47,6 +47,7 @@ func newCatalog(files []*source.File, left *leftovers) *catalog {
 		folder
 		beside bool
 	}
+	c.files = make([]*source.File, 0, len(files))
 	seen := make(map[place]bool, len(files))
 	for i, f := range files {
 		c.order[f] = i

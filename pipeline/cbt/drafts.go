@@ -68,7 +68,7 @@ func newDrafts(p *places, left *leftovers) *drafts {
 	return &drafts{places: p, byName: map[runKey]*draft{}, byDir: map[folder][]*draft{}, logs: map[logKey]*source.File{}, left: left}
 }
 
-// of finds or makes the run of files of one family of names in one place.
+// runOf finds or makes the run of files of one family of names in one place.
 func (d *drafts) runOf(f *source.File, at *place, family string) *draft {
 	if at.layout == ofPbench {
 		family = "" // all that lies there is of one execution

@@ -51,10 +51,9 @@ type place struct {
 	known    Settings
 }
 
-// find finds out who made the folders above a file, of which the first is the archive's name:
-// the user may have given a folder from inside of an archive. It gives the index of the first
-// of CBT's folders below an id- folder, which may have a host; 0 or more than there are if there
-// is none.
+// find finds out who made the folders above a file. The first is the archive's name, because the
+// user may have given a folder from inside of an archive. It gives the index of the first folder
+// below an id- folder, which may have a host; 0, or as many as there are, if there is none.
 func (p *place) find(parts []string, isSample func(dir string) bool) (first int) {
 	if first = p.findConfig(parts); p.layout == ofCBT || p.findSample(parts, isSample) {
 		return first

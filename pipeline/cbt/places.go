@@ -42,15 +42,14 @@ func (p *places) of(f *source.File, named bool) place {
 
 func (p *places) at(dir folder, named bool) place {
 	key := placeKey{dir, named}
-	at, ok := p.known[key]
-	if ok {
+	if at, ok := p.known[key]; ok {
 		return at
 	}
 	parts := []string{dir.archive}
 	if dir.path != "." {
 		parts = append(parts, strings.Split(dir.path, "/")...)
 	}
-	at.known.Iteration = -1
+	at := place{known: Settings{Iteration: -1}}
 	first := at.find(parts, func(sample string) bool { return p.samples[dir.in(sample)] })
 	if at.layout != ofPbench {
 		if 0 < first && first < len(parts) {

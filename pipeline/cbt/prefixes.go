@@ -113,10 +113,10 @@ func (a *attribution) uniteNumbered() {
 		if p.claims == nil || len(p.options) != 1 || p.options[0].gone {
 			continue
 		}
-		runs := []*draft{p.options[0]}
+		mine, runs := p.runs(), []*draft{p.options[0]}
 		for _, dir := range a.places.dirsOf(runs[0]) {
 			for _, r := range a.index.byDir[dir] {
-				if isOthers := named[r] > 1 || named[r] == 1 && !slices.Contains(p.runs(), r); !isOthers && !r.gone {
+				if isOthers := named[r] > 1 || named[r] == 1 && !slices.Contains(mine, r); !isOthers && !r.gone {
 					runs = addNew(runs, r)
 				}
 			}

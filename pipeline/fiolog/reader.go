@@ -180,7 +180,7 @@ func (r *Reader) slow() (*Record, *SyntaxError) {
 	case long:
 		got := fmt.Sprintf("more than %d bytes that begin with %s", maxLine, quoted(line))
 		return nil, r.bad(1, got, "a row", false)
-	case isEmpty(line):
+	case len(bytes.TrimSpace(line)) == 0:
 		return nil, nil
 	}
 	whole, text := line[len(line)-1] == '\n', bytes.TrimRight(line, " \t\r\n")

@@ -2,6 +2,7 @@ package source
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,38 +153,31 @@ func decompressed(k kind, packed opener) opener {
 // spool, one stream at a time, so that open files need no decoders.
 func (s *Set) unpackedOnce(k kind, packed opener) opener {
 	var kept *io.SectionReader
-	var cut error
+	var cut error // what ended it early
 	return func(r *reader) (io.Reader, error) {
 		s.unpacking.Lock()
 		defer s.unpacking.Unlock()
 		if kept == nil {
+			if s.closed.Load() {
+				return nil, fs.ErrClosed
+			}
+			all := &reader{set: s}
+			defer all.Close()
 			var err error
-			if kept, cut, err = s.unpackAll(decompressed(k, packed)); err != nil {
+			if all.r, err = decompressed(k, packed)(all); err != nil {
 				return nil, err
 			}
+			keeps, _, ends, err := s.spool.add(all, pack)
+			if err := cmp.Or(s.ended(), err); err != nil { // what was kept is not all
+				return nil, err
+			}
+			kept, cut = keeps, errors.Unwrap(ends) // the reader adds the name
 		}
 		if r.end == nil {
 			r.end = cut
 		}
 		return spooled(kept)(r)
 	}
-}
-
-// unpackAll keeps a content in the spool. cut is what ended it early.
-func (s *Set) unpackAll(open opener) (kept *io.SectionReader, cut, err error) {
-	if s.closed.Load() {
-		return nil, nil, fs.ErrClosed
-	}
-	r := &reader{set: s}
-	defer r.Close()
-	if r.r, err = open(r); err != nil {
-		return nil, nil, err
-	}
-	kept, _, cut, err = s.spool.add(r, pack)
-	if ended := s.ended(); ended != nil { // what was kept is not all
-		return nil, nil, ended
-	}
-	return kept, errors.Unwrap(cut), err // the reader adds the name
 }
 
 // zipMember is the content of a member that the directory of its zip lists.

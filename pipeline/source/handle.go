@@ -18,7 +18,7 @@ const maxHandles = 128
 // handles knows which files may be open. Safe from many goroutines.
 type handles struct {
 	mu     sync.Mutex
-	open   []*handle // the first opened first; their readers may have closed some
+	open   []*handle // the first opened first
 	closed bool
 }
 
@@ -44,23 +44,33 @@ func (a *handles) adopt(dir, path string, f *os.File, info fs.FileInfo) *handle 
 	return h
 }
 
-// add notes that a file was opened, and closes the one that was opened first if there are too many. No handle
-// is locked meanwhile. It reports false if all are closed for good.
+// add notes that a file is open, and closes the one that has been open for longest if there are too many.
+// It reports false if all are closed for good. No lock of a handle may be held.
 func (a *handles) add(h *handle) bool {
 	a.mu.Lock()
-	isOpen, first := !a.closed, h
-	if isOpen {
-		a.open = append(a.open, h)
+	if a.closed {
+		a.mu.Unlock()
+		return false
 	}
-	if len(a.open) > maxHandles {
-		first = a.open[0]
+	var oldest *handle
+	if a.open = append(a.open, h); len(a.open) > maxHandles {
+		oldest = a.open[0]
 		a.open = slices.Delete(a.open, 0, 1)
 	}
 	a.mu.Unlock()
-	if first != h || !isOpen {
-		first.shut()
+	if oldest != nil {
+		oldest.drop()
 	}
-	return isOpen
+	return true
+}
+
+// remove notes that a file was closed.
+func (a *handles) remove(h *handle) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if i := slices.Index(a.open, h); i >= 0 {
+		a.open = slices.Delete(a.open, i, i+1)
+	}
 }
 
 // close closes all files for good.
@@ -70,7 +80,7 @@ func (a *handles) close() {
 	a.open, a.closed = nil, true
 	a.mu.Unlock()
 	for _, h := range open {
-		h.shut()
+		h.drop()
 	}
 }
 
@@ -90,17 +100,16 @@ func (h *handle) ReadAt(p []byte, off int64) (int, error) {
 
 // reopen opens the file if it is not open.
 func (h *handle) reopen() error {
-	if isNew, err := h.open(); err != nil || !isNew {
-		return err
-	}
-	if !h.all.add(h) {
+	isNew, err := h.openAgain()
+	if isNew && !h.all.add(h) {
+		h.drop()
 		return fs.ErrClosed
 	}
-	return nil
+	return err
 }
 
-// open opens the file, unless it is open.
-func (h *handle) open() (isNew bool, err error) {
+// openAgain reports whether the file was not open, and now is.
+func (h *handle) openAgain() (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.file != nil {
@@ -127,15 +136,15 @@ func isSame(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// shut is drop for who has not locked mu.
-func (h *handle) shut() {
+// drop closes the file until it is read again.
+func (h *handle) drop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.drop()
+	h.closeFile()
 }
 
-// drop closes the file if it is open. mu is locked.
-func (h *handle) drop() {
+// closeFile closes the file. mu is locked.
+func (h *handle) closeFile() {
 	if h.file != nil {
 		h.file.Close() // only read from: nothing is lost
 		h.file = nil
@@ -158,16 +167,24 @@ func (h *handle) content(r *reader) (io.Reader, error) {
 // Close ends one reader. With the last one the file is closed. The next one may find another
 // content, unless it is an archive.
 func (h *handle) Close() error {
+	if h.isLast() {
+		h.all.remove(h)
+	}
+	return nil
+}
+
+// isLast ends a reader, and closes the file if it was the last.
+func (h *handle) isLast() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.readers--; h.readers > 0 {
-		return nil
+		return false
 	}
-	h.drop()
+	h.closeFile()
 	if !h.isArchive {
 		h.seen = nil
 	}
-	return nil
+	return true
 }
 
 // openFile opens a file for reading. It does not wait where a named pipe has taken its place

@@ -26,7 +26,7 @@ func (s *scanner) settle() {
 	}
 	isWanted := s.settled(list)
 	last := make(map[string]found, len(list)) // what is used, by path
-	var doubles doubles
+	doubles := doubles{seen: map[[2]*scope]*double{}}
 	for _, f := range list {
 		if !isWanted(f) {
 			continue
@@ -69,21 +69,20 @@ func (d *doubles) add(lost, used found) {
 		known.more++
 		return
 	}
-	if d.seen == nil {
-		d.seen = make(map[[2]*scope]*double)
-	}
-	d.seen[where] = &double{lost: lost.file, used: used.file}
-	d.list = append(d.list, d.seen[where])
+	one := &double{lost: lost.file, used: used.file}
+	d.seen[where] = one
+	d.list = append(d.list, one)
 }
 
 func (d *double) reason() error {
+	instead := d.used.Name() + " instead"
 	switch {
 	case d.more > 0:
-		return fmt.Errorf("%w: used %s instead, and so for %d more", ErrDuplicate, d.used.Name(), d.more)
+		instead += fmt.Sprintf(", and so for %d more", d.more)
 	case d.used.name == d.lost.name:
-		return fmt.Errorf("%w: used the last one", ErrDuplicate)
+		instead = "the last one"
 	}
-	return fmt.Errorf("%w: used %s instead", ErrDuplicate, d.used.Name())
+	return fmt.Errorf("%w: used %s", ErrDuplicate, instead)
 }
 
 // naturalCompare orders paths as people do: runs of digits by their value, and a
