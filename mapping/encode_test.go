@@ -133,13 +133,19 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNoSettings: documents of runs that CBT did not make have no cbt, although an iteration of 0 is written.
+// TestNoSettings: documents of runs without settings have no cbt, and those that CBT did not make have no iteration.
 func TestNoSettings(t *testing.T) {
 	d, r := sample(1), sampleRun()
 	d.CBT, r.CBT = mapping.CBT{}, mapping.CBT{}
 	for _, text := range [][]byte{d.AppendJSON(nil), r.AppendJSON(nil)} {
 		if bytes.Contains(text, []byte(`"cbt"`)) {
 			t.Errorf("%s", text)
+		}
+	}
+	for iteration, want := range map[*int]string{nil: `"cbt":{"mode":"read"},`, new(0): `"cbt":{"mode":"read","iteration":0},`} {
+		d.CBT = mapping.CBT{Mode: "read", Iteration: iteration}
+		if text := d.AppendJSON(nil); !bytes.Contains(text, []byte(want)) {
+			t.Errorf("%s: want %s", text, want)
 		}
 	}
 }

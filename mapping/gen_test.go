@@ -28,7 +28,7 @@ func sample(n int) *mapping.Interval {
 			Archive: "nightly.tar.zst", Start: start, Ingest: "0f3a55c1d2e4b697",
 			Labels: map[string]string{"release": "squid", "cluster": "lab-a"},
 		},
-		CBT:     mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 32, NumJobs: 1, Volumes: 8},
+		CBT:     mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 32, NumJobs: 1, Volumes: 8, Iteration: new(0)},
 		Host:    mapping.HostRef{Name: "client-01.example.org"},
 		Hosts:   mapping.HostsRef{Name: []string{"client-01.example.org"}},
 		Fio:     mapping.FioRef{Direction: "write", Job: "1", Version: "fio-3.36"},
@@ -140,7 +140,7 @@ func genCBT(t *rapid.T) mapping.CBT {
 		Benchmark: genText(t, "benchmark"), Workload: genText(t, "workload"), Mode: genText(t, "mode"), RWMixRead: n("mix"),
 		OpSize: int64(n("op_size")), IODepth: n("iodepth"), TotalIODepth: n("total"), NumJobs: n("numjobs"), Procs: n("procs"),
 		Volumes: n("volumes"), Clients: n("clients"), OSDReadAhead: int64(n("osd_ra")), ReadAhead: int64(n("ra")),
-		RunSeconds: n("time"), RampSeconds: n("ramp"), Iteration: n("iteration"),
+		RunSeconds: n("time"), RampSeconds: n("ramp"), Iteration: [...]*int{nil, new(0), new(1), new(2)}[n("iteration")],
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"path"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -170,11 +172,21 @@ func identifyLive(ctx context.Context, p *plan, known Known, since time.Time) (*
 // names are no part of it, except the settings in them.
 func (p *plan) ingestOf(e *Execution) string {
 	sum := xxhash.New()
-	fmt.Fprintf(sum, "%s\n%s\n%+v\n", e.Source.Hash, p.opt.settings(), p.settings())
+	fmt.Fprintf(sum, "%s\n%s\n%+v\n", e.Source.Hash, p.opt.settings(), settingsText(p.settings()))
 	for _, k := range slices.Sorted(maps.Keys(e.Run.Labels)) {
 		fmt.Fprintf(sum, " %q=%q", k, e.Run.Labels[k])
 	}
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// settingsText are settings as ids of versions have them. Another form would store all runs again.
+func settingsText(c mapping.CBT) string {
+	iteration := 0
+	if c.Iteration != nil {
+		iteration = *c.Iteration
+	}
+	c.Iteration = nil
+	return strings.TrimSuffix(fmt.Sprintf("%+v", c), "<nil>}") + strconv.Itoa(iteration) + "}"
 }
 
 // labelsOf merges the labels of a stored run, if any, with the given ones, which take
