@@ -119,7 +119,7 @@ func TestSeries(t *testing.T) {
 			t.Fatalf("%s %s: %d values, %v", s.Direction, s.Number.Text, len(s.Values), s.Changes)
 		}
 		c := &s.Changes[0]
-		if c.Before != runs[24] || c.After != runs[25] || !s.IsWorse(c) || math.Abs(c.Ratio-[]float64{1.2, 1 / 1.2}[i]) > 0.02 {
+		if c.Before != runs[24] || c.After != runs[25] || !s.IsWorse(c) || math.Abs(c.Level.Ratio-[]float64{1.2, 1 / 1.2}[i]) > 0.02 {
 			t.Errorf("%s: %+v", s.Number.Text, c)
 		}
 	}
