@@ -131,3 +131,32 @@ func TestSeries(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTailAlone: a change of the slowest requests is found in the percentiles there, and in no other.
+func TestTailAlone(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var runs []*mapping.Run
+	for n := range 60 {
+		h := hist.New(hist.Fio3(0))
+		for i := range 10000 {
+			ns := 1e6 * math.Exp(0.01*r.NormFloat64()+float64(i)/10000)
+			if i >= 9950 && n >= 40 {
+				ns *= 1.5
+			}
+			h.AddLatency(int64(ns), 1)
+		}
+		run := night(n, mapping.CBT{Mode: "randread"}, 1)
+		run.Write.Latency = mapping.NewLatency(h, nil)
+		runs = append(runs, run)
+	}
+	var numbers []*Number
+	for i := range Numbers {
+		numbers = append(numbers, &Numbers[i])
+	}
+	for _, s := range Group(runs)[0].Series(numbers, 0.03) {
+		isTail := s.Number.Text == "p99.9" || s.Number.Text == "p99.99" || s.Number.Text == "max"
+		if isTail != (len(s.Changes) == 1) || isTail && s.Changes[0].After != runs[40] {
+			t.Errorf("%s: %d changes", s.Number.Text, len(s.Changes))
+		}
+	}
+}
