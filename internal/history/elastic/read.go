@@ -44,25 +44,30 @@ func (e *Store) find(ctx context.Context, id string) (*mapping.Run, error) {
 	if err := history.CheckOne(id, ids); err != nil {
 		return nil, err
 	}
-	return e.fetch(ctx, ids[0])
+	run, _, err := e.fetch(ctx, ids[0])
+	return run, err
 }
 
-// fetch is the run with a whole id.
-func (e *Store) fetch(ctx context.Context, id string) (*mapping.Run, error) {
+// fetch is the run with a whole id, and the state of its document.
+func (e *Store) fetch(ctx context.Context, id string) (*mapping.Run, finished, error) {
 	f, err := search[runDoc](ctx, e, "read run", e.runs(), &request{
-		Size: 1, Query: es.All(es.Term("run.id", id)), Sort: []any{ascending("run.id")},
+		Size: 1, Query: es.All(es.Term("run.id", id)), Sort: []any{ascending("run.id")}, Sequence: true,
 	})
 	if err != nil {
-		return nil, err
+		return nil, finished{}, err
 	}
 	if len(f.hits) == 0 {
-		return nil, fmt.Errorf("read run %q: %w", id, history.ErrNotFound)
+		return nil, finished{}, fmt.Errorf("read run %q: %w", id, history.ErrNotFound)
 	}
 	runs, err := documents(f.hits)
 	if err != nil {
-		return nil, fmt.Errorf("read run %q: %w", id, err)
+		return nil, finished{}, fmt.Errorf("read run %q: %w", id, err)
 	}
-	return runs[0].result()
+	run, err := runs[0].result()
+	if err != nil {
+		return nil, finished{}, err
+	}
+	return run, finished{run.Run.Ingest, f.hits[0].Seq, f.hits[0].Term}, nil
 }
 
 // Runs implements [history.Store].
@@ -246,7 +251,7 @@ func (e *Store) Versions(ctx context.Context, ids []string) (map[string]string, 
 func (e *Store) finished(ctx context.Context, ids []string) (map[string]finished, error) {
 	out := map[string]finished{}
 	if len(ids) == 0 {
-		return out, e.addFinished(ctx, out, es.All())
+		return out, e.addFinished(ctx, out, es.All(isRun()))
 	}
 	for some := range slices.Chunk(ids, mostTerms) {
 		if err := e.addFinished(ctx, out, es.All(es.Terms("run.id", some))); err != nil {

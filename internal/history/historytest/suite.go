@@ -44,6 +44,12 @@ func Run(t *testing.T, open func(t *testing.T) history.Store) {
 		{"Break", testBreak},
 		{"Cancel", testCancel},
 		{"Delete", testDelete},
+		{"Annotate", testAnnotate},
+		{"AnnotateMany", testAnnotateMany},
+		{"AnnotateRefused", testAnnotateRefused},
+		{"AnnotateVersions", testAnnotateVersions},
+		{"Removed", testRemoved},
+		{"ManyRemoved", testManyRemoved},
 		{"Concurrent", testConcurrent},
 	} {
 		t.Run(c.name, func(t *testing.T) {
