@@ -14,8 +14,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Whatever people change, the labels of the ingest remain known, and another version of the run
-// gets the same labels.
+// The labels of the ingest remain known, and another version of the run gets the labels that people
+// changed.
 func TestAnnotate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name, value := rapid.SampledFrom([]string{"a", "b", "c"}), rapid.SampledFrom([]string{"", "1", "2"})
@@ -115,7 +115,8 @@ func TestAnnotationCheck(t *testing.T) {
 
 // What is kept of a removed run finds the same files again, and no others.
 func TestRemoved(t *testing.T) {
-	run := sampleRun()
+	run, note := sampleRun(), "a note"
+	run.Run.Annotate(mapping.Annotation{Labels: map[string]string{"release": "", "by": "hand"}, Note: &note})
 	r := mapping.NewRemoved(run, "archive:name", time.Unix(1e9, 0))
 	if !mapping.SameExecution(&r.Source, &run.Source) || r.Source.Hash != run.Source.Hash {
 		t.Errorf("%+v is not of %+v", r.Source, run.Source)
@@ -124,6 +125,9 @@ func TestRemoved(t *testing.T) {
 	decode(t, r.AppendJSON(nil), &doc)
 	if diff := cmp.Diff(*r, doc.Removed); diff != "" {
 		t.Errorf("read back (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(run.Run.Annotation(), r.Annotation()); diff != "" {
+		t.Errorf("annotation (-want +got):\n%s", diff)
 	}
 	if id := r.DocumentID(); id == run.ID() || !strings.HasSuffix(id, run.ID()) {
 		t.Errorf("id %s", id)

@@ -14,6 +14,19 @@ type Removed struct {
 	Start  time.Time `json:"start,omitzero"`
 	At     time.Time `json:"at"` // when it was removed
 	Source Source    `json:"source,omitzero"`
+
+	// What people had said about it, as an [Annotation].
+	Labels map[string]string `json:"labels,omitempty"`
+	Note   string            `json:"note,omitempty"`
+}
+
+// Annotation is what people had said about the run.
+func (r *Removed) Annotation() Annotation {
+	a := Annotation{Labels: r.Labels}
+	if r.Note != "" {
+		a.Note = &r.Note
+	}
+	return a
 }
 
 // RemovedField is the object in which a document has a [Removed].
@@ -23,6 +36,7 @@ const RemovedField = "removed"
 // that identify it, not their paths.
 func NewRemoved(run *Run, title string, at time.Time) *Removed {
 	r := &Removed{ID: run.Run.ID, Title: title, Start: run.Run.Start, At: at.UTC().Truncate(time.Millisecond)}
+	r.Labels, r.Note = run.Run.Annotation().Labels, run.Run.Note
 	r.Source.Files, r.Source.Bytes, r.Source.Hash = run.Source.Files, run.Source.Bytes, run.Source.Hash
 	for i := range run.Source.List {
 		if f := &run.Source.List[i]; f.isContent([]string{RoleReport, RoleLog, RoleRaw}) {

@@ -36,7 +36,7 @@ Exit codes: 0 all well, or repaired; 3 there is something for you to do.`,
 }
 
 func (e *env) checkHistory(ctx context.Context, repair bool) error {
-	store, closeStore, err := e.openToCheck(ctx, repair)
+	store, closeStore, err := e.openToChange(ctx, repair)
 	if err != nil {
 		return err
 	}
@@ -60,9 +60,9 @@ func (e *env) checkHistory(ctx context.Context, repair bool) error {
 	return leftOutIf(nil, left > 0)
 }
 
-// openToCheck opens the history for reading, or to repair it. It creates nothing.
-func (e *env) openToCheck(ctx context.Context, repair bool) (history.Store, func() error, error) {
-	if !repair || !e.historyExists() {
+// openToChange opens the history for reading, or to change what it has. It creates nothing.
+func (e *env) openToChange(ctx context.Context, change bool) (history.Store, func() error, error) {
+	if !change || !e.historyExists() {
 		return e.openHistory(ctx)
 	}
 	if e.cfg.Elasticsearch.Enabled() {

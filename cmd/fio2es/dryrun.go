@@ -17,21 +17,21 @@ import (
 )
 
 // plan prints what ingest would do. It reads reports, and logs only of runs that have none.
-func (e *env) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.Archive, runs []*cbt.Run) error {
+func (g *ingesting) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.Archive, runs []*cbt.Run) error {
 	var store history.Store
-	if e.historyExists() {
-		s, closeStore, err := e.openHistory(ctx)
+	if g.historyExists() {
+		s, closeStore, err := g.openHistory(ctx)
 		if err != nil {
 			return err
 		}
 		defer closeStore()
 		store = s
 	} else {
-		e.log.Info(fmt.Sprintf("note: there is no history at %s yet: ingest creates it", shortHome(e.cfg.History)))
+		g.log.Info(fmt.Sprintf("note: there is no history at %s yet: ingest creates it", shortHome(g.cfg.History)))
 	}
-	t := table.NewNarrow(e.stdout, table.Text, foundColumns, []string{"PATH", "HISTORY"}, []string{"OTHER LOGS", "SIZE", "REPORTS"})
+	t := table.NewNarrow(g.stdout, table.Text, foundColumns, []string{"PATH", "HISTORY"}, []string{"OTHER LOGS", "SIZE", "REPORTS"})
 	for _, r := range runs {
-		found := &foundRun{Run: r, opt: opt}
+		found := &foundRun{Run: r, opt: opt, restore: g.restore}
 		if err := found.lookUp(ctx, store); err != nil {
 			return err
 		}
@@ -44,20 +44,20 @@ func (e *env) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.
 	}
 	leftOut := len(archive.Problems) > 0
 	for _, r := range runs {
-		lost, err := e.printPlan(ctx, opt, r)
+		lost, err := g.printPlan(ctx, opt, r)
 		if err != nil {
 			return err
 		}
 		leftOut = leftOut || lost
 	}
 	for _, s := range archive.Skipped {
-		term.Line(e.stdout, "skipped: %s: %s", s.Path, s.Reason)
+		term.Line(g.stdout, "skipped: %s: %s", s.Path, s.Reason)
 	}
 	for _, l := range archive.Left {
-		term.Line(e.stdout, "no run: %s: %s", l.File.Name(), l.Reason+andMore(l.More))
+		term.Line(g.stdout, "no run: %s: %s", l.File.Name(), l.Reason+andMore(l.More))
 	}
 	if n := len(archive.Runs) - len(runs); n > 0 {
-		fmt.Fprintf(e.stdout, "not picked: %s\n", unit.Plural(n, "run"))
+		fmt.Fprintf(g.stdout, "not picked: %s\n", unit.Plural(n, "run"))
 	}
 	return leftOutIf(nil, leftOut)
 }
@@ -94,6 +94,7 @@ func (e *env) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (
 type foundRun struct {
 	*cbt.Run
 	opt      pipeline.Options
+	restore  bool
 	id, have string // the beginning of the id, and a text
 }
 
@@ -108,6 +109,12 @@ func (r *foundRun) lookUp(ctx context.Context, store history.Store) error {
 		return err
 	}
 	found, err := ingest.Find(ctx, store, e)
+	if err == nil && len(found.Removed) > 0 {
+		r.have = "removed on " + found.Removed[0].At.Format(time.DateOnly)
+		if r.restore {
+			r.have = "new, " + r.have
+		}
+	}
 	if err != nil || found.Have == nil {
 		return err
 	}

@@ -22,14 +22,16 @@ import (
 var errNoCluster = usagef("no cluster: give --elasticsearch URL, or set elasticsearch.addresses")
 
 func pushCommand(e *env) *cobra.Command {
-	output, rejects := "", ""
+	output, rejects, restore := "", "", false
 	cmd := &cobra.Command{
 		Use:   "push [TEXT]",
 		Short: "Copy the embedded history into an Elasticsearch cluster",
 		Long: `Copies runs of the embedded history into the cluster: all, or those with TEXT in
-their id, name, archive, path, benchmark, mode or a label. It skips runs that the
-cluster has in the same version with all documents, so an interrupted push can be
-repeated. The embedded history does not change.
+their id, name, archive, path, benchmark, mode, a label or the note. It skips runs that
+the cluster has in the same version with all documents, so an interrupted push can be
+repeated. The embedded history does not change. Labels and notes (fio2es label and
+note) are copied; those made in the cluster take precedence. Runs that were removed
+from the cluster (fio2es rm) are left out, unless --restore takes them back.
 
 With --rejects, it sends the documents of a reject file again, after you fix the
 cause. ingest and push write that file (elasticsearch.rejects); documents that are
@@ -44,16 +46,18 @@ request of Elasticsearch.`,
 			if rejects != "" {
 				return e.pushRejects(cmd.Context(), rejects)
 			}
-			return e.push(cmd.Context(), strings.Join(args, ""), output)
+			options := ingest.PushOptions{Filter: history.RunFilter{Text: strings.Join(args, "")}, Restore: restore}
+			return e.push(cmd.Context(), options, output)
 		},
 	}
 	addClusterFlags(cmd.Flags())
 	cmd.Flags().StringVar(&output, "output", "", "write NDJSON to this file, or - for stdout, and not to a cluster")
+	cmd.Flags().BoolVar(&restore, "restore", false, "also push runs that were removed from the cluster (fio2es rm)")
 	cmd.Flags().StringVar(&rejects, "rejects", "", "send the documents of this reject file again")
 	return cmd
 }
 
-func (e *env) push(ctx context.Context, text, output string) error {
+func (e *env) push(ctx context.Context, options ingest.PushOptions, output string) error {
 	if output == "" && !e.cfg.Elasticsearch.Enabled() {
 		return errNoCluster
 	}
@@ -62,10 +66,8 @@ func (e *env) push(ctx context.Context, text, output string) error {
 		return err
 	}
 	defer from.Close()
-	options := ingest.PushOptions{
-		Filter: history.RunFilter{Text: text}, Log: e.log,
-		Progress: func(n int, name string) { e.progress.Show("run %d: %s", n, name) },
-	}
+	options.Log = e.log
+	options.Progress = func(n int, name string) { e.progress.Show("run %d: %s", n, name) }
 	var pushed ingest.Pushed
 	leftOut := false
 	if output == "" {

@@ -130,8 +130,13 @@ var rules = map[string]rule{
 	},
 	"internal/ingest": {
 		level:   6,
-		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/slo", "internal/window"},
+		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/slo", "internal/unit", "internal/window"},
 		why:     "storing runs does not depend on commands, settings or formats",
+	},
+	"internal/tidy": {
+		level:   7,
+		imports: []string{"mapping", "internal/facts", "internal/history", "internal/query", "internal/unit"},
+		why:     "changing runs in a history does not depend on commands or formats",
 	},
 	"internal/follow": {
 		level: 7,
@@ -147,7 +152,7 @@ var rules = map[string]rule{
 			"mapping", "mapping/templates", "kibana", "hist",
 			"internal/chart", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/history/ndjson",
 			"internal/setup", "internal/report", "internal/web", "internal/export", "internal/heatmap", "internal/slo", "internal/compare",
-			"internal/query", "internal/window", "internal/ingest", "internal/follow", "internal/where", "internal/workload",
+			"internal/query", "internal/window", "internal/ingest", "internal/follow", "internal/tidy", "internal/where", "internal/workload",
 			"internal/es", "internal/fiotest", "internal/table", "internal/term", "internal/unit",
 		},
 		why: "commands put everything together, and no package imports them",

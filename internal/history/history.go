@@ -99,7 +99,7 @@ func Remove(ctx context.Context, s Store, run *mapping.Run, title string, at tim
 
 // RunFilter selects runs. The zero value selects all of them.
 type RunFilter struct {
-	Text      string            // in the id, name, archive, path, benchmark, workload, mode or a label; any case
+	Text      string            // in the id, name, archive, path, benchmark, workload, mode, a label or the note; any case
 	Labels    map[string]string // all of them with these values
 	Benchmark string
 	Mode      string
@@ -163,6 +163,7 @@ func (f *RunFilter) Select(runs iter.Seq2[*mapping.Run, error]) iter.Seq2[*mappi
 func (f *RunFilter) matchesText(r *mapping.Run) bool {
 	texts := []string{
 		r.Run.ID, r.Run.Name, r.Run.Archive, r.Run.Path, r.CBT.Benchmark, r.CBT.Workload, r.CBT.Mode,
+		r.Run.Note,
 	}
 	for _, label := range r.Run.Labels {
 		texts = append(texts, label)

@@ -134,7 +134,7 @@ func TestFieldsAreThoseOfTheTypes(t *testing.T) {
 		}
 		want["run.labels"] = "object" // of keywords, as package comment says
 		if _, ok := want["warnings"]; ok {
-			want["warnings"], want["run.note"] = "text", "text" // sentences
+			want["warnings"], want["run.note"], want["removed.note"] = "text", "text", "text" // sentences
 		}
 		got := leaves(mappings(t, d.component)["properties"], "", map[string]string{})
 		if diff := cmp.Diff(want, got); diff != "" {

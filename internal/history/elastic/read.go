@@ -230,21 +230,34 @@ func isWithin(a, b map[string]finished) bool {
 	return true
 }
 
-// Versions are the current versions (run.ingest) of those of the given runs that the history
-// has, by id. One request reads thousands of them.
-func (e *Store) Versions(ctx context.Context, ids []string) (map[string]string, error) {
-	if len(ids) == 0 {
-		return map[string]string{}, nil
+// Versions say of those of the given runs that the history has which version is the current one
+// (run.ingest), and what people said about the run, by id. One request reads hundreds of them.
+func (e *Store) Versions(ctx context.Context, ids []string) (map[string]*mapping.RunInfo, error) {
+	const most = 500 // runs of a first page
+	type version struct{ Run mapping.RunInfo }
+	all := map[string]*mapping.RunInfo{}
+	for some := range slices.Chunk(ids, mostTerms) {
+		s := scan[version]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
+			Size: min(most, e.limits.pageHits), Query: es.All(es.Terms("run.id", some)), Sort: []any{ascending("run.id")},
+			Source: []string{"run.id", "run.ingest", "run.labels", "run.edited", "run.note"},
+		}}
+		for hits, err := range s.pages(ctx) {
+			if errors.Is(err, history.ErrNoIndex) {
+				return all, nil
+			}
+			var runs []*version
+			if err == nil {
+				runs, err = documents(hits)
+			}
+			if err != nil {
+				return nil, e.fail(ctx, "read", err)
+			}
+			for _, run := range runs {
+				all[run.Run.ID] = &run.Run
+			}
+		}
 	}
-	have, err := e.finished(ctx, ids)
-	if err != nil && !errors.Is(err, history.ErrNoIndex) {
-		return nil, e.fail(ctx, "read", err)
-	}
-	versions := make(map[string]string, len(have))
-	for id, run := range have {
-		versions[id] = run.ingest
-	}
-	return versions, nil
+	return all, nil
 }
 
 // finished are the finished runs with these ids; without ids, all finished runs.
