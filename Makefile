@@ -31,7 +31,7 @@ lint: ## gofmt, go vet, staticcheck
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
 golden: ## write the golden files again; look at the difference before you commit it
-	go test $$(grep -rl 'internal/golden"' --include='*_test.go' . | xargs -n1 dirname | sort -u) -update
+	go test $$(grep -rlE 'golden\.(File|Section|Update)\(' --include='*_test.go' . | xargs -n1 dirname | sort -u) -update
 
 check: ## everything that CI does
 	./.ci/run

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/es"
@@ -42,12 +41,12 @@ func (e *Elasticsearch) faults() []error {
 	return faults
 }
 
-// inAddress are credentials that stand in an address.
+// inAddress are the first user and password that stand in an address.
 func (e *Elasticsearch) inAddress() (user string, password es.Secret, ok bool) {
 	for _, a := range e.Addresses {
-		if u, err := url.Parse(a); err == nil && u.User != nil {
-			text, _ := u.User.Password()
-			return u.User.Username(), es.Secret(text), true
+		if u := userIn(a); u != nil {
+			text, _ := u.Password()
+			return u.Username(), es.Secret(text), true
 		}
 	}
 	return "", "", false

@@ -47,7 +47,7 @@ func (c *Config) KibanaClient() (es.Config, error) {
 	out := es.Config{Addresses: []string{k.URL}, AllowPlain: k.AllowPlain, Proxy: e.Proxy, GzipLevel: es.NoGzip}
 	e.wait(&out)
 	section, from := "kibana", k.Credentials
-	if u, err := url.Parse(k.URL); from == (Credentials{}) && (err != nil || u.User == nil) {
+	if from == (Credentials{}) && userIn(k.URL) == nil {
 		section, from = "elasticsearch", e.Credentials
 		if user, password, ok := e.inAddress(); ok {
 			from.Username, from.Password = user, password

@@ -62,6 +62,15 @@ func certificates(name, file string) ([]byte, error) {
 	return pem, nil
 }
 
+// userIn is the user that stands in an address; nil, which has no password, if there is none.
+func userIn(address string) *url.Userinfo {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil
+	}
+	return u.User
+}
+
 // withoutCredentials is an address that can be shown.
 func withoutCredentials(address string) string {
 	u, err := url.Parse(address)
@@ -76,10 +85,6 @@ func withoutCredentials(address string) string {
 }
 
 func hasPassword(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil || u.User == nil {
-		return false
-	}
-	_, ok := u.User.Password()
+	_, ok := userIn(address).Password()
 	return ok
 }

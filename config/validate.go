@@ -25,7 +25,7 @@ func (c *Config) faults() []error {
 func (c *Config) Options() (pipeline.Options, error) {
 	opt := pipeline.Options{
 		Source: pipeline.Source(c.Source), Tolerance: c.Tolerance, Align: pipeline.Align(c.Align),
-		Archive: c.Archive, Labels: c.Labels, Workers: c.Jobs, Offsets: map[string]time.Duration{},
+		Archive: c.Archive, Labels: c.Labels, Workers: c.Jobs, SpreadAll: c.InFlight == "all", Offsets: map[string]time.Duration{},
 	}
 	var faults []error
 	wrong := func(name string, value any, want string) {
@@ -43,31 +43,23 @@ func (c *Config) Options() (pipeline.Options, error) {
 	default:
 		opt.Window = length
 	}
-	switch c.Weighting {
-	case "inflight":
-	case "completion":
-		opt.Weighting = align.Completion
-	default:
-		wrong("weighting", c.Weighting, "inflight or completion")
+	oneOf := func(name, value, first, second string) {
+		if value != first && value != second {
+			wrong(name, value, first+" or "+second)
+		}
 	}
-	switch c.InFlight {
-	case "long":
-	case "all":
-		opt.SpreadAll = true
-	default:
-		wrong("inflight", c.InFlight, "long or all")
+	oneOf("source", c.Source, string(pipeline.SourceHist), string(pipeline.SourceRaw))
+	oneOf("align", c.Align, string(pipeline.AlignRun), string(pipeline.AlignJob))
+	oneOf("weighting", c.Weighting, "inflight", "completion")
+	oneOf("inflight", c.InFlight, "long", "all")
+	if c.Weighting == "completion" {
+		opt.Weighting = align.Completion
 	}
 	if !(c.Tolerance >= 0 && c.Tolerance <= 0.5) {
 		wrong("tolerance", c.Tolerance, "between 0 and 0.5")
 	}
 	if c.Tolerance == 0 {
 		opt.Tolerance = -1
-	}
-	if opt.Source != pipeline.SourceHist && opt.Source != pipeline.SourceRaw {
-		wrong("source", c.Source, "hist or raw")
-	}
-	if opt.Align != pipeline.AlignRun && opt.Align != pipeline.AlignJob {
-		wrong("align", c.Align, "run or job")
 	}
 	opt.Bins = c.bins(wrong)
 	for _, name := range c.Levels {

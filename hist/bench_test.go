@@ -80,11 +80,3 @@ func BenchmarkFioPercentile(b *testing.B) {
 		h.FioPercentile(99.9)
 	}
 }
-
-func BenchmarkDeviation(b *testing.B) {
-	h := fromRow(hist.Fio3(0), benchRow(300))
-	b.ReportAllocs()
-	for b.Loop() {
-		h.Deviation()
-	}
-}

@@ -3,13 +3,10 @@ package hist_test
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -20,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/golden"
 )
 
 const corpus = "../testdata/corpus"
@@ -38,24 +36,6 @@ type fioDirection struct {
 }
 
 var directions = []string{"read", "write", "trim"}
-
-func unzip(t *testing.T, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return b
-}
 
 // reports finds the JSON documents among fio's other output: each begins with a line
 // that is one brace.
@@ -129,7 +109,7 @@ func TestFioPercentile(t *testing.T) {
 	for _, path := range outputs(t) {
 		files++
 		t.Run(strings.TrimPrefix(filepath.ToSlash(path), corpus+"/"), func(t *testing.T) {
-			docs := reports(t, unzip(t, path))
+			docs := reports(t, golden.Gunzip(t, path))
 			if len(docs) == 0 {
 				t.Error("no JSON document")
 			}
@@ -218,7 +198,7 @@ func TestRawLogs(t *testing.T) {
 		{"stalls", 10_000},
 	} {
 		t.Run(c.run, func(t *testing.T) {
-			docs := reports(t, unzip(t, filepath.Join(corpus, c.run, "out.txt.gz")))
+			docs := reports(t, golden.Gunzip(t, filepath.Join(corpus, c.run, "out.txt.gz")))
 			if len(docs) != 1 {
 				t.Fatalf("%d documents, want 1", len(docs))
 			}
@@ -267,7 +247,7 @@ func compareRaw(t *testing.T, sorted []int64) {
 func readRaw(t *testing.T, path string) [3][]int64 {
 	t.Helper()
 	var out [3][]int64
-	lines := bufio.NewScanner(bytes.NewReader(unzip(t, path)))
+	lines := bufio.NewScanner(bytes.NewReader(golden.Gunzip(t, path)))
 	for lines.Scan() {
 		fields := strings.Split(lines.Text(), ", ")
 		if len(fields) < 3 {

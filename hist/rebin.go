@@ -30,7 +30,6 @@ func (h *Histogram) AddWeights(l Layout, weights []Weight) {
 	}
 }
 
-// convertAll adds the requests of other, which may have another layout.
 func (h *Histogram) convertAll(other *Histogram) {
 	for i, n := range other.All() {
 		h.convert(other.layout, i, n)

@@ -82,12 +82,13 @@ func Resolve(columns int, hint Hint) (Layout, error) {
 	if len(fitting) == 0 {
 		return Layout{}, fmt.Errorf("%d bins: %w", columns, ErrColumns)
 	}
-	left := filter(fitting, hint.allows)
+	left := slices.DeleteFunc(slices.Clone(fitting), func(l Layout) bool { return !hint.allows(l) })
 	if len(left) == 0 {
 		return Layout{}, &LayoutError{Columns: columns, Hint: hint, Fits: fitting, Contradicts: true}
 	}
 	if hint.Evidence == Implied {
-		if implied := filter(left, func(l Layout) bool { return l.Coarseness() == hint.Coarseness }); len(implied) > 0 {
+		isOther := func(l Layout) bool { return l.Coarseness() != hint.Coarseness }
+		if implied := slices.DeleteFunc(slices.Clone(left), isOther); len(implied) > 0 {
 			left = implied
 		}
 	}
@@ -113,16 +114,6 @@ func fits(columns int) []Layout {
 		all = append(all, layout(false, groups, c), layout(true, groups, c))
 	}
 	return all
-}
-
-func filter(layouts []Layout, keep func(Layout) bool) []Layout {
-	var kept []Layout
-	for _, l := range layouts {
-		if keep(l) {
-			kept = append(kept, l)
-		}
-	}
-	return kept
 }
 
 // LayoutError is a number of columns whose layout is unknown: several fit, or the hint
@@ -159,7 +150,6 @@ func describe(layouts []Layout) string {
 	return either(groups) + ", of " + either(units)
 }
 
-// choice lists the settings that distinguish the layouts.
 func (e *LayoutError) choice() string {
 	var groups, units, settings []string
 	for _, l := range e.Fits {

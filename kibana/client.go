@@ -67,11 +67,11 @@ func (c *Client) Check(ctx context.Context) (version string, err error) {
 }
 
 func checkVersion(number string) error {
-	major, minor, err := es.ParseVersion(number)
+	isOld, err := es.IsBefore(number, minMajor, minMinor)
 	if err != nil {
 		return fmt.Errorf("%w: version %q", ErrNotKibana, number)
 	}
-	if major < minMajor || major == minMajor && minor < minMinor {
+	if isOld {
 		return fmt.Errorf("%w: version %s, but %d.%d is the oldest that takes the dashboards", ErrTooOld, number, minMajor, minMinor)
 	}
 	return nil

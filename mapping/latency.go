@@ -131,8 +131,9 @@ func (lat *Latency) numbers() [4 + len(Percentiles)]float64 {
 // newBins skips zeros and cuts counts above MaxCount into several.
 func newBins(l hist.Layout, counts []hist.Bin) Bins {
 	b := Bins{Values: make([]float64, 0, len(counts)), Counts: make([]int64, 0, len(counts))}
+	middles := tableOf(l).values
 	for _, c := range counts {
-		value := l.Middle(int(c.Index)) / 1000
+		value := middles[c.Index]
 		for left := c.Count; left > 0; {
 			n := min(left, MaxCount)
 			b.Values, b.Counts = append(b.Values, value), append(b.Counts, int64(n))

@@ -45,6 +45,11 @@ func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(so
 	return &Archive{Runs: found.Runs, Left: found.Left, Skipped: found.Skipped, Problems: set.Problems, set: set}, nil
 }
 
+// NoRuns is the error for paths without runs.
+func NoRuns(paths []string) error {
+	return fmt.Errorf("no fio logs (such as *_clat_hist.*.log) or reports under %s", strings.Join(paths, ", "))
+}
+
 // unwrap removes the folder from the paths of an archive whose only content is a folder of
 // its own name: lab.tar, made by "tar c lab", is the same as the folder lab.
 func unwrap(files []*source.File) {
@@ -109,10 +114,23 @@ func Together(runs []*cbt.Run) []*cbt.Run {
 	}
 	one := *loose[0]
 	one.Logs, one.Others, one.Reports, one.Doubts = nil, nil, nil, nil
-	apart := jobsApart{}
+	prefixes := map[jobKey]string{}
+	apart := func(logs []cbt.Log) []cbt.Log {
+		logs = slices.Clone(logs)
+		for i := range logs {
+			l := &logs[i]
+			key := jobKey{l.Host, l.Volume, l.Job}
+			if prefix, ok := prefixes[key]; ok && prefix != l.Prefix {
+				l.Volume = l.Prefix
+				continue
+			}
+			prefixes[key] = l.Prefix
+		}
+		return logs
+	}
 	for _, r := range loose {
-		one.Logs = append(one.Logs, apart.all(r.Logs)...)
-		one.Others = append(one.Others, apart.all(r.Others)...)
+		one.Logs = append(one.Logs, apart(r.Logs)...)
+		one.Others = append(one.Others, apart(r.Others)...)
 		for _, f := range r.Reports {
 			if !slices.ContainsFunc(one.Reports, func(have cbt.Report) bool { return have.File == f.File }) {
 				one.Reports = append(one.Reports, f)
@@ -139,23 +157,4 @@ func NamedOnly(runs []*cbt.Run) []*cbt.Run {
 // are expected.
 func IsLoose(runs []*cbt.Run) bool {
 	return !slices.ContainsFunc(runs, func(r *cbt.Run) bool { return !r.IsLoose() })
-}
-
-// jobsApart has the prefix of each job's logs.
-type jobsApart map[jobKey]string
-
-// all sets the volume of logs whose jobs already have logs of another prefix.
-func (a jobsApart) all(logs []cbt.Log) []cbt.Log {
-	logs = slices.Clone(logs)
-	for i := range logs {
-		l := &logs[i]
-		key := jobKey{l.Host, l.Volume, l.Job}
-		prefix, ok := a[key]
-		if ok && prefix != l.Prefix {
-			l.Volume = l.Prefix
-			continue
-		}
-		a[key] = l.Prefix
-	}
-	return logs
 }

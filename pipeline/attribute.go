@@ -70,7 +70,6 @@ func (o *output) mayCover(j *job, all []*job) bool {
 	return nearby && (o.names(j.log.Prefix) || !o.any(jobOptions.namesLog) || o.Found == cbt.FoundNamed)
 }
 
-// below reports whether a folder is another one or in it.
 func below(folder, other string) bool {
 	return other == "." || folder == other || strings.HasPrefix(folder, other+"/")
 }
@@ -191,7 +190,6 @@ func (a attribution) byPrefix(out *output, entries []*entry, j *job) *entry {
 	return found
 }
 
-// fits reports whether the bins of some entries contain all rows of some jobs.
 func fits(jobs []*job, entries []*entry) bool {
 	var sums rowSums
 	for _, j := range jobs {
@@ -228,16 +226,13 @@ func (a attribution) dropLeftovers(out *output, jobs []*job, count int) {
 	}
 }
 
-// dropJob skips the logs of a job.
 func (a attribution) dropJob(j *job, why string) {
 	j.number = 0
 	a.problems.skip(fmt.Errorf("%s: not used: %s", j.log.File.Name(), why))
 }
 
-// isDropped reports whether the logs of a job are skipped.
 func (j *job) isDropped() bool { return j.number == 0 }
 
-// hasHist reports whether a job has a histogram log.
 func (j *job) hasHist() bool { return j.log.Kind == fiolog.ClatHist }
 
 func highest(jobs []*job) int {

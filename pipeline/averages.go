@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
-	"slices"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
@@ -34,7 +32,6 @@ type average struct {
 	latency, measured float64 // of the latency, and the milliseconds with a latency
 }
 
-// of is the average of a key, made if there is none.
 func (a averages) of(key averageKey) *average {
 	if a[key] == nil {
 		a[key] = &average{}
@@ -82,9 +79,6 @@ func (a averages) levels(levels []mapping.Level) averages {
 	return sums
 }
 
-// inOrder are the keys in order of time.
-func (a averages) inOrder() []averageKey { return slices.SortedFunc(maps.Keys(a), averageKey.compare) }
-
 // averageLog is one log of averages of a job.
 type averageLog struct {
 	log cbt.Log
@@ -97,13 +91,9 @@ type averageLog struct {
 // mean from the row before to its time. A row with a block size is a single request.
 func (a averageLog) read(problems *Problems) (end int64, err error) {
 	l := openLog(a.log, 0, hist.Hint{})
-	defer l.close()
 	var last [fiolog.Directions]int64
-	for {
-		rec, err, ok := l.read()
+	for rec, err := range l.all() {
 		switch {
-		case !ok:
-			return end, nil
 		case errors.As(err, new(*fiolog.SyntaxError)):
 			problems.skip(err)
 			continue
@@ -122,6 +112,7 @@ func (a averageLog) read(problems *Problems) (end int64, err error) {
 		end = max(end, at)
 		a.add(rec, from+a.job.offset+a.shift, at+a.job.offset+a.shift)
 	}
+	return end, nil
 }
 
 // add adds a row that ends at a time: a single request where it completed, or a mean to the windows

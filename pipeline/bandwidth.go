@@ -4,39 +4,26 @@ import (
 	"context"
 	"slices"
 
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// bandwidth is the bytes per second of windows. Histogram logs do not have them: the block
+// setBandwidth finds the run's bytes per second over time. Histogram logs do not have them: the block
 // size in a row is the size of one request. If all requests of fio's report have one size,
 // that is exact. Otherwise it comes from the bw logs, if there are any.
-type bandwidth struct {
-	size [fiolog.Directions]float64 // of every request, bytes; 0 if they differ or it is unknown
-	logs averages                   // nil if not needed
-}
-
-// readBandwidth finds the run's bandwidth over time.
-func (r *reading) readBandwidth(ctx context.Context) (b *bandwidth, err error) {
-	b = &bandwidth{}
+func (r *reading) setBandwidth(ctx context.Context, docs *documents) (err error) {
 	mixed := false
-	for d := range b.size {
+	for d := range docs.size {
 		size, ok := r.requestSize(fiolog.Direction(d))
-		b.size[d] = size
+		docs.size[d] = size
 		mixed = mixed || !ok
 	}
-	var logs []cbt.Log
-	for _, log := range r.run.Others {
-		if log.Kind == fiolog.BW && !log.Stored {
-			logs = append(logs, log)
-		}
-	}
+	logs := slices.DeleteFunc(slices.Clone(r.run.Others), func(l cbt.Log) bool { return l.Kind != fiolog.BW || l.Stored })
 	if mixed && len(logs) > 0 && len(r.averages) == 0 {
-		b.logs, err = r.readAverages(ctx, logs)
+		docs.rates, err = r.readAverages(ctx, logs)
 	}
-	return b, err
+	return err
 }
 
 // requestSize is the size of all requests of a direction. It returns false if they differ or
@@ -62,21 +49,21 @@ func (p *plan) requestSize(d fiolog.Direction) (float64, bool) {
 	return float64(size), true
 }
 
-// of is the bandwidth of a window in bytes per second; 0 if it is unknown. length is the
-// length of windows before they are joined.
-func (b *bandwidth) of(w *align.Window, d *mapping.Interval, length int64) float64 {
-	if size := b.size[w.Key.Direction]; size > 0 {
-		return rounded(d.IOPS*size, 1)
+// bandwidth is that of a window in bytes per second, which served iops requests per second for ms
+// milliseconds; 0 if it is unknown.
+func (d *documents) bandwidth(w *align.Window, iops float64, ms int64) float64 {
+	if size := d.size[w.Key.Direction]; size > 0 {
+		return rounded(iops*size, 1)
 	}
-	sum := 0.0
+	sum, length := 0.0, d.window // of windows before they are joined
 	for at := w.Elapsed / length; at < (w.Elapsed+w.Length)/length; at++ {
-		if s := b.logs[averageKey{at, w.Key}]; s != nil {
+		if s := d.rates[averageKey{at, w.Key}]; s != nil {
 			sum += s.bandwidth
 		}
 	}
 	through := w.Length
-	if d.Window.MS < w.Length-w.Length/20 { // it was clipped; else rows end some milliseconds off
-		through = max(d.Window.MS, 1)
+	if ms < w.Length-w.Length/20 { // it was clipped; else rows end some milliseconds off
+		through = max(ms, 1)
 	}
 	return rounded(sum/float64(through), 1)
 }

@@ -62,19 +62,16 @@ func (c *chooser) periodic(jobs []*job) map[*output]bool {
 			return slices.ContainsFunc(jobs, func(j *job) bool { return j.entry != nil && j.entry.out == out && is(j) })
 		}
 		hasRaw := func() bool { return has(func(j *job) bool { return j.raw.File != nil }) }
-		if out.reports < 3 || !out.hasBins || c.opt.Source == SourceRaw && hasRaw() || !out.isSeparable() {
+		isMixed := func(e *entry) bool { return e.mixed }
+		if out.reports < 3 || !out.hasBins || c.opt.Source == SourceRaw && hasRaw() ||
+			len(out.entries) == 0 || slices.ContainsFunc(out.entries, isMixed) {
 			continue
 		}
-		use[out] = !has(func(j *job) bool { return j.hasRows }) || c.notCoarser(out)
+		interval := c.configuredInterval(out)
+		fine := interval > 0 && out.spacing <= interval+interval/20 // reports are some milliseconds off
+		use[out] = fine || !has(func(j *job) bool { return j.hasRows })
 	}
 	return use
-}
-
-// notCoarser reports whether the reports are at most as far apart as the rows of the
-// histogram logs, to within a few milliseconds.
-func (c *chooser) notCoarser(out *output) bool {
-	interval := c.configuredInterval(out)
-	return interval > 0 && out.spacing <= interval+interval/20
 }
 
 // add adds a job with logs to the run.

@@ -8,23 +8,23 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// conclude adds warnings and notes about the whole run.
 func (r *reading) conclude() {
 	skip, note, title := r.problems.skip, r.problems.note, r.title()
 	for _, doubt := range r.run.Doubts {
 		note("%s: %s", title, doubt)
 	}
-	if missing := r.run.MissingHosts(); len(missing) > 0 {
+	if hosts := r.run.MissingHosts(); len(hosts) > 0 {
 		note("%s: no files of %s, which the configuration names; add them if these hosts took part",
-			title, strings.Join(missing, ", "))
+			title, strings.Join(hosts, ", "))
 	}
 	if unread := r.unreadHosts(); len(unread) > 0 {
 		note("%s: neither a log nor a report that can be used of %s; copy its files again",
 			title, strings.Join(unread, ", "))
 	}
-	r.concludeLogs()
+	recovered, missing := r.unlogged()
+	r.concludeLogs(recovered)
 	r.concludeReports()
-	for d, n := range r.missing() {
+	for d, n := range missing {
 		if n > 0 {
 			note("%s: %d %s requests are in fio's total and in no window", title, n, fiolog.Direction(d))
 		}
@@ -41,8 +41,7 @@ func (r *reading) conclude() {
 	}
 }
 
-// concludeLogs reports jobs without a log or report.
-func (r *reading) concludeLogs() {
+func (r *reading) concludeLogs(recovered int64) {
 	rows, without := 0, 0
 	for _, j := range r.jobs {
 		if j.hasRows {
@@ -52,7 +51,7 @@ func (r *reading) concludeLogs() {
 			without++
 		}
 	}
-	if rows == 0 && r.recovered() == 0 {
+	if rows == 0 && recovered == 0 {
 		r.problems.note("%s: only totals: %s", r.title(), r.whyNoWindows())
 	}
 	for _, e := range r.entries {
@@ -97,7 +96,6 @@ func (r *reading) concludeEntry(e covered, others bool) {
 	}
 }
 
-// concludeReports reports requests without a latency.
 func (r *reading) concludeReports() {
 	binless := false
 	for _, e := range r.entries {

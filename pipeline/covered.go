@@ -48,7 +48,6 @@ func (c covered) loggedAll() (all *hist.Histogram, requests [fiolog.Directions]f
 	return all, requests
 }
 
-// requests is how many requests the rows of one direction have.
 func (c covered) requests(d fiolog.Direction) (sum float64) {
 	for _, t := range c.tallies {
 		sum += float64(t.directions[d].requests)
@@ -81,9 +80,6 @@ func (c covered) isTorn() bool {
 	}
 	return false
 }
-
-// recover counts requests that fio did not log, and whose time is known.
-func (c covered) recover(d fiolog.Direction, n int64) { c.tallies[0].directions[d].recovered += n }
 
 // miss counts requests in no window.
 func (c covered) miss(d fiolog.Direction, n int64) { c.tallies[0].directions[d].missing += n }
@@ -132,11 +128,4 @@ func (c covered) reported(d fiolog.Direction) (bytes int64, rates mapping.Sums) 
 	return bytes, rates
 }
 
-// hasLogged reports whether the logs have any row.
-func (c covered) hasLogged() bool {
-	all, _ := c.loggedAll()
-	return !all.IsEmpty()
-}
-
-// describeOf names the entry and a direction in messages.
 func (c covered) describeOf(d fiolog.Direction) string { return fmt.Sprintf("%s: %s", c.describe(), d) }

@@ -7,25 +7,26 @@ import (
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // documents makes interval documents of windows.
 type documents struct {
-	common    mapping.Interval // what all documents of the run have
-	hosts     []string         // all that have names
-	timing                     // of the run
-	bandwidth *bandwidth
+	common mapping.Interval           // what all documents of the run have
+	hosts  []string                   // all that have names
+	timing                            // of the run
+	size   [fiolog.Directions]float64 // of every request, bytes; 0 if they differ or it is unknown
+	rates  averages                   // of bandwidth; nil if not needed
 }
 
 // documents makes the documents of a run, as a part of its version.
-func (p *plan) documents(ref mapping.RunRef, b *bandwidth) *documents {
+func (p *plan) documents(ref mapping.RunRef) *documents {
 	return &documents{
 		common: mapping.Interval{
 			Run: ref, CBT: p.settings(), Fio: mapping.FioRef{Version: p.version()}, Weighting: p.opt.Weighting.String(),
 		},
-		hosts:     slices.DeleteFunc(hostNames(p.jobs), func(host string) bool { return host == "" }),
-		timing:    p.timing,
-		bandwidth: b,
+		hosts:  slices.DeleteFunc(hostNames(p.jobs), func(host string) bool { return host == "" }),
+		timing: p.timing,
 	}
 }
 
@@ -42,7 +43,6 @@ func (d *documents) interval(key align.Key, start, end int64) *mapping.Interval 
 	return &doc
 }
 
-// ofWindow makes the document of a window.
 func (d *documents) ofWindow(w *align.Window) *mapping.Interval {
 	start, end := max(w.Start-d.shift, 0), max(w.End-d.shift, 0)
 	doc := d.interval(w.Key, start, end)
@@ -51,13 +51,12 @@ func (d *documents) ofWindow(w *align.Window) *mapping.Interval {
 	doc.DocCount = doc.Latency.Bins.Total()
 	doc.Requests = mapping.Requests{Completed: w.Completed, Weight: rounded(w.Latencies.Total(), 1e6)}
 	doc.IOPS = rounded(perSecond(float64(w.Completed), end-start), 1e3)
-	doc.Bandwidth = d.bandwidth.of(w, doc, d.timing.window)
+	doc.Bandwidth = d.bandwidth(w, doc.IOPS, end-start)
 	return doc
 }
 
-// ofAverage makes the document of a window of averages.
 func (d *documents) ofAverage(k averageKey, s *average) *mapping.Interval {
-	length := d.timing.window
+	length := d.window
 	doc := d.interval(k.Key, k.window*length, (k.window+1)*length)
 	doc.Window.ElapsedMS = k.window * length
 	doc.Weighting = mapping.Averaged
@@ -69,7 +68,6 @@ func (d *documents) ofAverage(k averageKey, s *average) *mapping.Interval {
 	return doc
 }
 
-// at is a time in milliseconds since the run's start.
 func (t timing) at(ms int64) time.Time { return t.start.Add(time.Duration(ms) * time.Millisecond) }
 
 // rounded removes digits without meaning from a document.
@@ -82,14 +80,13 @@ func perSecond(n float64, ms int64) float64 {
 	return n * 1000 / float64(ms)
 }
 
-// reference is the run's part of each interval document, without the id.
-func (p *plan) reference(ingest string) mapping.RunRef {
+// reference is the run's part of each interval document, without its id and version.
+func (p *plan) reference() mapping.RunRef {
 	return mapping.RunRef{
-		Name: p.run.Name(), Archive: p.opt.ArchiveOf(p.run), Start: p.start, Ingest: ingest, Labels: labelsOf(nil, p.opt.Labels),
+		Name: p.run.Name(), Archive: p.opt.ArchiveOf(p.run), Start: p.start, Labels: labelsOf(nil, p.opt.Labels),
 	}
 }
 
-// settings are the settings of the run that people search by.
 func (p *plan) settings() mapping.CBT {
 	s := &p.run.Settings
 	if s.Iteration < 0 && s.Benchmark == "" {
@@ -104,7 +101,6 @@ func (p *plan) settings() mapping.CBT {
 	}
 }
 
-// version is fio's version, if a report has it.
 func (p *plan) version() string {
 	for _, o := range p.outputs {
 		if o.fio.Version != "" {

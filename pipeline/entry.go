@@ -23,7 +23,6 @@ type entry struct {
 	several bool   // its jobs ran at different times, which only their rows show
 }
 
-// newEntries are the entries of a report, in its order.
 func newEntries(o *output) []*entry {
 	entries := make([]*entry, len(o.fio.Jobs))
 	same := map[string]int{}
@@ -62,7 +61,6 @@ func (e *entry) damaged(s *fiolog.DirectionStats) error {
 		"bins are not used; copy it again", e.out.File.Name(), e.Name, n, s.TotalIOs)
 }
 
-// describe names the entry in messages.
 func (e *entry) describe() string {
 	text := fmt.Sprintf("%s: job %d (%s)", e.out.File.Name(), e.index+1, e.Name)
 	if e.Host != "" {

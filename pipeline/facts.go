@@ -8,7 +8,6 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// fio is fio's version, options and CPU use.
 func (p *plan) fio() mapping.FioInfo {
 	info := mapping.FioInfo{Version: p.version(), Options: p.options()}
 	for _, j := range p.jobs {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
-	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -30,7 +29,7 @@ type used struct {
 // The hash of contents, roles and settings identifies one version of the run. Each document
 // has it, so it must be known before the first. XXH64 is as fast as memory. It does not
 // protect against forgery and need not.
-func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, contents string, err error) {
+func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, err error) {
 	files := p.files()
 	list := make([]mapping.SourceFile, len(files))
 	p.opt.each(len(files), func(i int) {
@@ -40,7 +39,7 @@ func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, contents st
 		}
 	})
 	if err := ctx.Err(); err != nil {
-		return mapping.Source{}, "", err
+		return src, err
 	}
 	src = mapping.Source{Files: len(list), List: list}
 	lines := make([]string, len(list))
@@ -55,7 +54,7 @@ func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, contents st
 		fmt.Fprint(sum, line)
 	}
 	src.Hash = hex.EncodeToString(sum.Sum(nil))
-	return src, src.Hash, nil
+	return src, nil
 }
 
 // files are the files that identify the run or that its documents are made of, by path. The
@@ -68,7 +67,11 @@ func (p *plan) files() []used {
 		}
 	}
 	for _, j := range p.jobs {
-		add(roleOf(j.log), j.log)
+		if j.hasHist() {
+			add(mapping.RoleLog, j.log)
+		} else {
+			add(mapping.RoleRaw, j.log)
+		}
 	}
 	add(mapping.RoleRaw, p.averages...)
 	add(mapping.RoleLog, p.run.Logs...)
@@ -87,14 +90,6 @@ func (p *plan) files() []used {
 	return slices.SortedFunc(maps.Values(byFile), func(a, b used) int {
 		return cmp.Or(cmp.Compare(a.file.Path, b.file.Path), cmp.Compare(a.file.Name(), b.file.Name()))
 	})
-}
-
-// roleOf is the role of a log that rows are read from.
-func roleOf(l cbt.Log) string {
-	if l.Kind == fiolog.ClatHist {
-		return mapping.RoleLog
-	}
-	return mapping.RoleRaw
 }
 
 // copyBuffers are for hashing files.

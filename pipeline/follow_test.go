@@ -2,12 +2,10 @@ package pipeline
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
@@ -262,7 +261,7 @@ func TestFollowHosts(t *testing.T) {
 func TestFollowReal(t *testing.T) {
 	for _, name := range []string{"status-interval", "stonewall"} {
 		t.Run(name, func(t *testing.T) {
-			whole := unpacked(t, filepath.Join("..", "testdata", "corpus", name, "out.json.gz"))
+			whole := golden.Gunzip(t, filepath.Join("..", "testdata", "corpus", name, "out.json.gz"))
 			reports := bytes.SplitAfter(whole, []byte("\n}\n"))
 			file := filepath.Join(t.TempDir(), "out.json")
 			f := &followed{}
@@ -313,24 +312,6 @@ func binsOf(docs []*mapping.Interval) map[string]map[float64]int64 {
 		}
 	}
 	return sums
-}
-
-func unpacked(t *testing.T, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }
 
 // TestFollowEnds: what was read is stored when following is ended.

@@ -43,12 +43,12 @@ type Execution struct {
 type Known func(ctx context.Context, e *Execution) (id string, have *mapping.Run, err error)
 
 // execution reads the contents of a run's files.
-func execution(ctx context.Context, p *plan) (e *Execution, contents string, err error) {
-	src, contents, err := p.fingerprint(ctx)
+func execution(ctx context.Context, p *plan) (*Execution, error) {
+	src, err := p.fingerprint(ctx)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	e = &Execution{Source: src, Run: p.reference(""), Path: p.run.Path}
+	e := &Execution{Source: src, Run: p.reference(), Path: p.run.Path}
 	e.Run.ID = mapping.RunID(&src)
 	if p.isPart() {
 		e.Run.ID = mapping.PartID(&src)
@@ -57,7 +57,7 @@ func execution(ctx context.Context, p *plan) (e *Execution, contents string, err
 		e.Grows = e.Grows || o.reports > 1
 		e.reports = append(e.reports, o.File)
 	}
-	return e, contents, nil
+	return e, nil
 }
 
 // Look returns the execution by its reports, or without reports by its logs. That is enough to
@@ -80,8 +80,7 @@ func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
 	if len(p.outputs)+len(run.Logs) == 0 {
 		p.averages = run.Others
 	}
-	e, _, err := execution(ctx, p)
-	return e, err
+	return execution(ctx, p)
 }
 
 // isPart reports whether a report of the run also names prefixes of another run's logs. Then
@@ -133,22 +132,23 @@ func hashBeginning(f *source.File, bytes int64) string {
 }
 
 // lookUp hashes the files of a run and looks the run up; have is nil if the store has none.
-func lookUp(ctx context.Context, p *plan, known Known) (e *Execution, contents string, have *mapping.Run, err error) {
-	if e, contents, err = execution(ctx, p); err == nil && known != nil {
+func lookUp(ctx context.Context, p *plan, known Known) (e *Execution, have *mapping.Run, err error) {
+	if e, err = execution(ctx, p); err == nil && known != nil {
 		e.Run.ID, have, err = known(ctx, e)
 	}
-	return e, contents, have, err
+	return e, have, err
 }
 
 // identify finds out which run and which version this is. If it returns a result, there is
 // nothing to store.
 func identify(ctx context.Context, p *plan, known Known) (*Execution, *Result, error) {
-	e, contents, have, err := lookUp(ctx, p, known)
+	e, have, err := lookUp(ctx, p, known)
 	if err != nil {
 		return nil, nil, err
 	}
-	e.Run.Ingest = p.ingestOf(contents, labelsOf(have, p.opt.Labels))
-	e.keep(have, p.opt.Labels)
+	e.Run.Labels = labelsOf(have, p.opt.Labels)
+	e.Run.Ingest = p.ingestOf(e)
+	e.keep(have)
 	if have == nil || p.opt.Force {
 		return e, nil, nil
 	}
@@ -158,24 +158,25 @@ func identify(ctx context.Context, p *plan, known Known) (*Execution, *Result, e
 // identifyLive is identify for a run that is followed since a time. It hashes the files as
 // they are now. A run that the store has completely is not followed.
 func identifyLive(ctx context.Context, p *plan, known Known, since time.Time) (*Execution, error) {
-	e, _, have, err := lookUp(ctx, p, known)
+	e, have, err := lookUp(ctx, p, known)
 	if err != nil {
 		return nil, err
 	}
 	if have != nil && !have.Run.Live() && have.Source.Contains(&e.Source) {
 		return nil, fmt.Errorf("%s: %w: already there as %s", p.title(), ErrNotLive, short(have.Run.ID))
 	}
-	e.Run.Ingest = mapping.LiveIngest(since)
-	e.keep(have, p.opt.Labels)
+	e.Run.Ingest, e.Run.Labels = mapping.LiveIngest(since), labelsOf(have, p.opt.Labels)
+	e.keep(have)
 	return e, nil
 }
 
-// keep gives a version the labels of its ingest, and what people said about the stored run.
-func (e *Execution) keep(have *mapping.Run, given map[string]string) {
-	run := mapping.RunInfo{Labels: labelsOf(have, given)}
-	if have != nil {
-		run.Annotate(have.Run.Annotation())
+// keep adds to the labels of the ingest what people said about the stored run.
+func (e *Execution) keep(have *mapping.Run) {
+	if have == nil {
+		return
 	}
+	run := mapping.RunInfo{Labels: e.Run.Labels}
+	run.Annotate(have.Run.Annotation())
 	e.Run.Labels, e.Run.Edit, e.edited, e.note = run.Labels, run.Edit(), run.Edited, run.Note
 }
 
@@ -186,11 +187,11 @@ func (e *Execution) complete(doc *mapping.Run) {
 
 // ingestOf is the id of one version of the run, by what its documents are made of. Paths and
 // names are no part of it, except the settings in them.
-func (p *plan) ingestOf(contents string, labels map[string]string) string {
+func (p *plan) ingestOf(e *Execution) string {
 	sum := xxhash.New()
-	fmt.Fprintf(sum, "%s\n%s\n%+v\n", contents, p.opt.settings(), p.settings())
-	for _, k := range slices.Sorted(maps.Keys(labels)) {
-		fmt.Fprintf(sum, " %q=%q", k, labels[k])
+	fmt.Fprintf(sum, "%s\n%s\n%+v\n", e.Source.Hash, p.opt.settings(), p.settings())
+	for _, k := range slices.Sorted(maps.Keys(e.Run.Labels)) {
+		fmt.Fprintf(sum, " %q=%q", k, e.Run.Labels[k])
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
@@ -285,7 +286,6 @@ func differs(e *Execution, have *mapping.Run) []mapping.SourceFile {
 	return missing
 }
 
-// named is how many hosts have names.
 func named(hosts []mapping.RunHost) (n int) {
 	for _, h := range hosts {
 		if h.Name != "" {
@@ -295,7 +295,6 @@ func named(hosts []mapping.RunHost) (n int) {
 	return n
 }
 
-// countSet is how many settings are known.
 func countSet(c mapping.CBT) (n int) {
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {

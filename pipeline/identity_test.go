@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
@@ -81,7 +82,7 @@ func TestExecutionIsOfContents(t *testing.T) {
 // reportsIn are the reports in a file, packed with gzip.
 func reportsIn(t *testing.T, name string) [][]byte {
 	t.Helper()
-	text := string(unpacked(t, name))
+	text := string(golden.Gunzip(t, name))
 	var reports [][]byte
 	for _, part := range strings.SplitAfter(text, "\n}\n") {
 		if strings.TrimSpace(part) != "" {
@@ -99,13 +100,16 @@ func TestKeepAnnotations(t *testing.T) {
 	note := "after the switch was replaced"
 	have := &mapping.Run{Run: mapping.RunInfo{Labels: map[string]string{"disk": "nvme"}}}
 	p := &plan{run: &cbt.Run{}}
-	before := p.ingestOf("contents", labelsOf(have, nil))
+	e := &Execution{}
+	e.Run.Labels = labelsOf(have, nil)
+	before := p.ingestOf(e)
 	have.Run.Annotate(mapping.Annotation{Labels: map[string]string{"disk": "", "release": "reef"}, Note: &note})
-	if after := p.ingestOf("contents", labelsOf(have, nil)); after != before {
+	e.Run.Labels = labelsOf(have, nil)
+	if after := p.ingestOf(e); after != before {
 		t.Errorf("version %s, and %s before the labels were changed", after, before)
 	}
-	e := &Execution{}
-	e.keep(have, map[string]string{"osd": "bluestore", "disk": "ssd"})
+	e.Run.Labels = labelsOf(have, map[string]string{"osd": "bluestore", "disk": "ssd"})
+	e.keep(have)
 	doc := &mapping.Run{Run: mapping.RunInfo{Labels: e.Run.Labels}}
 	e.complete(doc)
 	if diff := cmp.Diff(map[string]string{"release": "reef", "osd": "bluestore"}, doc.Run.Labels); diff != "" {

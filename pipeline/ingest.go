@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -100,7 +102,7 @@ func read(
 		return &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
 	}
 	defer p.close()
-	e := &Execution{Run: p.reference("")}
+	e := &Execution{Run: p.reference()}
 	if absolute {
 		var done *Result
 		if e, done, err = identify(ctx, p, known); err != nil || done != nil {
@@ -121,11 +123,10 @@ func read(
 
 // intervals makes the documents of all windows and counts them.
 func (r *reading) intervals(ctx context.Context, ref mapping.RunRef, put func(*mapping.Interval) error) error {
-	rates, err := r.readBandwidth(ctx)
-	if err != nil {
+	docs := r.documents(ref)
+	if err := r.setBandwidth(ctx, docs); err != nil {
 		return err
 	}
-	docs := r.documents(ref, rates)
 	give := func(d *mapping.Interval) error {
 		r.made.Add(d.Level, 1)
 		return put(d)
@@ -145,7 +146,7 @@ func (r *reading) intervals(ctx context.Context, ref mapping.RunRef, put func(*m
 	if err != nil {
 		return err
 	}
-	for _, k := range averages.inOrder() {
+	for _, k := range slices.SortedFunc(maps.Keys(averages), averageKey.compare) {
 		if err := give(docs.ofAverage(k, averages[k])); err != nil {
 			return err
 		}

@@ -9,14 +9,12 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// newJob makes the job that wrote a log.
 func newJob(log cbt.Log) *job {
 	return &job{jobKey: keyOf(log), segment: -1, jobRows: jobRows{log: log}}
 }
 
 func keyOf(log cbt.Log) jobKey { return jobKey{log.Host, log.Volume, max(log.Job, 1)} }
 
-// folder is where the job's log is.
 func (j *job) folder() string { return path.Dir(j.log.File.Path) }
 
 // jobLogs finds the jobs of a run by its logs.
@@ -30,7 +28,10 @@ type jobLogs struct {
 // find makes the jobs of all logs and opens their histogram logs. averaged are the logs of averages.
 func (l jobLogs) find() (jobs []*job, averaged []cbt.Log) {
 	jobs = l.hist()
-	l.opt.each(len(jobs), func(i int) { jobs[i].openHist() })
+	l.opt.each(len(jobs), func(i int) {
+		jobs[i].file = jobs[i].open()
+		jobs[i].head, jobs[i].damage = jobs[i].file.head()
+	})
 	if l.needsRaw(jobs) {
 		var raw []cbt.Log
 		raw, averaged = l.raw()
@@ -58,13 +59,6 @@ func (l jobLogs) hist() (jobs []*job) {
 	return jobs
 }
 
-// openHist opens the histogram log of a job and looks at the first row.
-func (j *job) openHist() {
-	j.file = j.open()
-	j.head, j.damage = j.file.head()
-}
-
-// open opens the log of a job at its first row.
 func (j *job) open() *logFile { return openLog(j.log, max(j.segment, 0), j.hint) }
 
 // needsRaw reports whether logs of completions may be of use, so that each has to be looked
@@ -129,21 +123,17 @@ func writerOf(jobs []*job, log cbt.Log) *job {
 // segments are the sums of the rows of each job in a log of several (per_job_logs=0), as
 // far as their times show where the next job begins. There is at least one.
 func segments(log cbt.Log, hint hist.Hint) []*rowSums {
-	l := openLog(log, 0, hint)
-	defer l.close()
-	all := []*rowSums{{}}
-	for {
-		rec, err, ok := l.read()
+	jobs := []*rowSums{{}}
+	for rec, err := range openLog(log, 0, hint).all() {
 		switch {
-		case !ok:
-			return all
 		case err != nil:
 			continue
 		case rec.NewJob:
-			all = append(all, &rowSums{})
+			jobs = append(jobs, &rowSums{})
 		}
-		all[len(all)-1].add(rec)
+		jobs[len(jobs)-1].add(rec)
 	}
+	return jobs
 }
 
 // raw are the logs of single completions, and those of averages (log_avg_msec) of
@@ -175,8 +165,8 @@ func (l jobLogs) raw() (raw, averaged []cbt.Log) {
 // isAveraged looks at the first row of a log. A log without rows counts as one of
 // completions: reading it then reports what is wrong.
 func isAveraged(log cbt.Log) bool {
-	l := openLog(log, 0, hist.Hint{})
-	defer l.close()
-	rec, err, ok := l.read()
-	return ok && err == nil && (rec.BlockSize == 0 || rec.Averaged)
+	for rec, err := range openLog(log, 0, hist.Hint{}).all() {
+		return err == nil && (rec.BlockSize == 0 || rec.Averaged)
+	}
+	return false
 }

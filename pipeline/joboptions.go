@@ -15,13 +15,11 @@ type jobOptions struct {
 	index  int // of the job
 }
 
-// option is the value of an option; "" if it is not set.
 func (o jobOptions) option(name string) string {
 	value, _ := o.report.Option(o.index, name)
 	return value
 }
 
-// hasOption reports whether an option is set, with a value or without.
 func (o jobOptions) hasOption(name string) bool {
 	_, ok := o.report.Option(o.index, name)
 	return ok
@@ -57,7 +55,6 @@ func (o jobOptions) histMsec() int64 { return milliseconds(o.option("log_hist_ms
 // log of such a job is missing.
 func (o jobOptions) wantsRows() bool { return o.hasOption("write_hist_log") && o.histMsec() > 0 }
 
-// namesLog reports whether the prefix of the job's logs is in its options.
 func (o jobOptions) namesLog() bool {
 	return o.option("write_hist_log") != "" || o.option("write_lat_log") != ""
 }

@@ -82,7 +82,6 @@ func (s jobStats) measured(of *fiolog.DirectionStats) int64 {
 	return int64(of.TotalIOs) - failed
 }
 
-// requestsOf is the number of requests of all directions.
 func requestsOf(j *fiolog.Job) (sum uint64) {
 	for _, s := range j.All() {
 		sum += s.TotalIOs

@@ -21,7 +21,6 @@ const (
 // are open at the same time, with buffers of 50 KB.
 const mostLogs = 8000
 
-// checkLogs fails if the run has too many logs.
 func checkLogs(run *cbt.Run) error {
 	count := map[fiolog.Kind]int{fiolog.ClatHist: len(run.Logs)}
 	for _, l := range run.Others {

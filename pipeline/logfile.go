@@ -194,19 +194,29 @@ func (l *logFile) measure() int64 {
 // tens rounds milliseconds to a multiple of 10, as intervals are.
 func tens(ms int64) int64 { return (ms + 5) / 10 * 10 }
 
-// records iterates over the job's rows as they are written, each valid until the next, and
-// over what is wrong between them.
-func (l *logFile) records() iter.Seq2[*fiolog.Record, error] {
+// all iterates over the rows of the file from the job's on, each valid until the next, and over
+// what is wrong between them. Then it closes the file.
+func (l *logFile) all() iter.Seq2[*fiolog.Record, error] {
 	return func(yield func(*fiolog.Record, error) bool) {
 		defer l.close()
 		for _, e := range l.ahead {
-			if e.err == nil && e.value.NewJob || !yield(e.value, e.err) {
+			if !yield(e.value, e.err) {
 				return
 			}
 		}
 		for {
-			rec, err, ok := l.read()
-			if !ok || err == nil && rec.NewJob || !yield(rec, err) {
+			if rec, err, ok := l.read(); !ok || !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// records is all of one job.
+func (l *logFile) records() iter.Seq2[*fiolog.Record, error] {
+	return func(yield func(*fiolog.Record, error) bool) {
+		for rec, err := range l.all() {
+			if err == nil && rec.NewJob || !yield(rec, err) {
 				return
 			}
 		}

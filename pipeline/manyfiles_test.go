@@ -15,15 +15,31 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// manyMembers is a tar, on standard input, of so many members of one kind.
+// tarred is a tar, on standard input, of so many files of a text each.
+func tarred(n int, name, text func(i int) string) io.Reader {
+	return tarOf(n, func(i int) (*tar.Header, string) {
+		body := text(i)
+		return &tar.Header{Name: name(i), Size: int64(len(body)), Mode: 0o644}, body
+	})
+}
+
+// manyMembers is a tar, on standard input, of so many empty members of one kind.
 func manyMembers(n int, kind byte, name func(i int) string) io.Reader {
+	return tarOf(n, func(i int) (*tar.Header, string) {
+		return &tar.Header{Name: name(i), Typeflag: kind, Linkname: "x", Mode: 0o644}, ""
+	})
+}
+
+func tarOf(n int, member func(i int) (*tar.Header, string)) io.Reader {
 	r, w := io.Pipe()
 	go func() {
 		tw := tar.NewWriter(w)
 		for i := range n {
-			if err := tw.WriteHeader(&tar.Header{Name: name(i), Typeflag: kind, Linkname: "x", Mode: 0o644}); err != nil {
+			header, text := member(i)
+			if tw.WriteHeader(header) != nil {
 				break // the reader has had enough
 			}
+			_, _ = io.WriteString(tw, text)
 		}
 		tw.Close()
 		w.Close()

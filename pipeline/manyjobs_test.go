@@ -1,8 +1,6 @@
 package pipeline
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -14,26 +12,6 @@ import (
 	"github.com/fio2es/fio2es/internal/memtest"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
-
-// packed is a tar.gz, on standard input, of so many files of a text each.
-func packed(n int, name func(i int) string, text func(i int) string) io.Reader {
-	r, w := io.Pipe()
-	go func() {
-		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
-		tw := tar.NewWriter(z)
-		for i := range n {
-			body := text(i)
-			if err := tw.WriteHeader(&tar.Header{Name: name(i), Size: int64(len(body)), Mode: 0o644}); err != nil {
-				break // the reader has had enough
-			}
-			io.WriteString(tw, body)
-		}
-		tw.Close()
-		z.Close()
-		w.Close()
-	}()
-	return r
-}
 
 // tinyJobs is a report of so many jobs of next to no text.
 func tinyJobs(n int) string {
@@ -61,13 +39,13 @@ func TestManyJobs(t *testing.T) {
 		runs    int
 		refused int // runs with a report that is not read
 	}{
-		{"in one file", packed(1, byHost, func(int) string { return strings.Repeat(tiny, many) }), 1, 1},
-		{"in the files of one run", packed(many, byHost, func(int) string { return tiny }), 1, 1},
-		{"in as many runs", packed(many, byFolder, func(int) string { return tiny }), many, many - 2},
-		{"in reports of one job", packed(1, byHost, func(int) string { return strings.Repeat(tinyJobs(0), 300_000) }), 1, 1},
-		{"reports that are damaged", packed(1, byHost, func(int) string { return strings.Repeat("{\"a\": }\n", 1_000_000) + fullJob(0) }), 1, 1},
-		{"as fio writes them", packed(200, byFolder, fullJob), 200, 0},
-		{"as fio writes them, and one that is not", packed(200, byFolder, func(i int) string {
+		{"in one file", tarred(1, byHost, func(int) string { return strings.Repeat(tiny, many) }), 1, 1},
+		{"in the files of one run", tarred(many, byHost, func(int) string { return tiny }), 1, 1},
+		{"in as many runs", tarred(many, byFolder, func(int) string { return tiny }), many, many - 2},
+		{"in reports of one job", tarred(1, byHost, func(int) string { return strings.Repeat(tinyJobs(0), 300_000) }), 1, 1},
+		{"reports that are damaged", tarred(1, byHost, func(int) string { return strings.Repeat("{\"a\": }\n", 1_000_000) + fullJob(0) }), 1, 1},
+		{"as fio writes them", tarred(200, byFolder, fullJob), 200, 0},
+		{"as fio writes them, and one that is not", tarred(200, byFolder, func(i int) string {
 			if i == 0 {
 				return tinyJobs(50_000) + tinyJobs(50_000)
 			}

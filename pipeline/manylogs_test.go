@@ -1,11 +1,8 @@
 package pipeline
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"testing"
@@ -25,25 +22,14 @@ func TestManyLogs(t *testing.T) {
 	for i := range 19 {
 		fmt.Fprintf(&text, "%d, 0, 4096%s, 9\n", 1000*(i+1), strings.Repeat(", 0", 1855))
 	}
-	r, w := io.Pipe()
-	go func() {
-		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
-		tw := tar.NewWriter(z)
-		for i := range logs {
-			name := fmt.Sprintf("results/00000000/id-7c1f03ab/output.%d_clat_hist.1.log.h%d", i/10, i%10)
-			last := fmt.Sprintf("20000, 0, 4096%s, %d\n", strings.Repeat(", 0", 1855), i) // so that none are copies
-			if tw.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(text.Len() + len(last))}) != nil {
-				break // the reader has had enough
-			}
-			_, _ = io.WriteString(tw, text.String()+last)
-		}
-		tw.Close()
-		z.Close()
-		w.Close()
-	}()
+	in := tarred(logs, func(i int) string {
+		return fmt.Sprintf("results/00000000/id-7c1f03ab/output.%d_clat_hist.1.log.h%d", i/10, i%10)
+	}, func(i int) string {
+		return text.String() + fmt.Sprintf("20000, 0, 4096%s, %d\n", strings.Repeat(", 0", 1855), i) // so that none are copies
+	})
 	windows := 0
 	used := memtest.Measure(t, func() {
-		a, err := Open(context.Background(), []string{"-"}, r, nil)
+		a, err := Open(context.Background(), []string{"-"}, in, nil)
 		if err != nil || len(a.Runs) != 1 || len(a.Runs[0].Logs) != logs {
 			t.Fatalf("%v, not one run of %d logs", err, logs)
 		}

@@ -60,7 +60,6 @@ type Options struct {
 // ArchiveOf is the archive of a run as documents name it.
 func (o *Options) ArchiveOf(run *cbt.Run) string { return cmp.Or(o.Archive, run.Archive) }
 
-// title names a run in messages.
 func (o *Options) title(run *cbt.Run) string {
 	if o.Alone {
 		return "these logs"

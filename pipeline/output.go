@@ -101,7 +101,9 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 		}
 		if err != nil {
 			alone := len(r.run.Logs)+len(r.run.Others) == 0 // and it begins as fio's do
-			if !r.isUnfinished(err) && (f.Named || alone || out.fio != nil || f.IsFio()) {
+			var cut *fiolog.SyntaxError
+			isUnfinished := r.live && errors.As(err, &cut) && cut.Partial
+			if !isUnfinished && (f.Named || alone || out.fio != nil || f.IsFio()) {
 				r.problems.skip(err)
 			}
 			continue
@@ -134,12 +136,6 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 			"write each run's report to its own file", f.File.Name(), executions))
 	}
 	return out
-}
-
-// isUnfinished reports whether an error means no more than that fio still writes the report.
-func (r outputReader) isUnfinished(err error) bool {
-	var cut *fiolog.SyntaxError
-	return r.live && errors.As(err, &cut) && cut.Partial
 }
 
 // take adds a report. While a job waits, its run time in the report is how long it has waited;
@@ -213,10 +209,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// options are those of a job, counted from 0.
 func (o *output) options(job int) jobOptions { return jobOptions{o.fio, job} }
 
-// any reports whether it is so for the options of any job.
 func (o *output) any(is func(jobOptions) bool) bool {
 	for i := range o.fio.Jobs {
 		if is(o.options(i)) {
@@ -281,9 +275,4 @@ func (o *output) began() time.Time {
 		return end.Add(-time.Duration(e)*time.Millisecond - time.Second)
 	}
 	return time.Time{}
-}
-
-// isSeparable reports whether the output has jobs of the run, and all have directions.
-func (o *output) isSeparable() bool {
-	return len(o.entries) > 0 && !slices.ContainsFunc(o.entries, func(e *entry) bool { return e.mixed })
 }

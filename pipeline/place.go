@@ -159,7 +159,6 @@ func placeTogether(entries []*entry, end time.Time, by clock) placed {
 	return p
 }
 
-// groups are the jobs by fio's groupid, in order.
 func groups(entries []*entry) [][]*entry {
 	byID := map[int][]*entry{}
 	for _, e := range entries {

@@ -25,7 +25,7 @@ type section struct {
 // outputOf makes a report of sections, with a log each, as fio leaves them. elapsed is in
 // seconds.
 func outputOf(elapsed int64, sections ...section) (*output, []*entry) {
-	out := &output{Report: cbt.Report{File: &source.File{Path: "out.json", ModTime: written}}, periodic: periodic{reports: 1}}
+	out := &output{Report: cbt.Report{File: &source.File{Path: "out.json", Modified: source.Modified{ModTime: written}}}, periodic: periodic{reports: 1}}
 	out.fio = &fiolog.Report{Timestamp: written.UnixMilli()}
 	for i, s := range sections {
 		j := fiolog.Job{Name: fmt.Sprint("job", i), GroupID: s.group, Elapsed: elapsed, Options: s.options}
@@ -38,7 +38,7 @@ func outputOf(elapsed int64, sections ...section) (*output, []*entry) {
 	entries := newEntries(out)
 	for i, e := range entries {
 		if sections[i].log >= 0 {
-			log := cbt.Log{File: &source.File{ModTime: written.Add(-time.Duration(sections[i].log) * time.Millisecond)}}
+			log := cbt.Log{File: &source.File{Modified: source.Modified{ModTime: written.Add(-time.Duration(sections[i].log) * time.Millisecond)}}}
 			e.jobs = []*job{{jobRows: jobRows{log: log, source: fromHist}, entry: e}}
 		}
 	}

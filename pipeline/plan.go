@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -31,7 +30,6 @@ type plan struct {
 	timing
 }
 
-// title names the run in messages.
 func (p *plan) title() string { return p.opt.title(p.run) }
 
 // jobKey names a job of a run.
@@ -92,15 +90,8 @@ var sourceNames = [...]string{"nothing", "histogram log", "completions", "period
 
 func (k sourceKind) String() string { return sourceNames[k] }
 
-// readsLog reports whether the rows of a job are read from a log.
 func (j *job) readsLog() bool { return j.source == fromHist || j.source == fromRaw }
 
-// isFio2 reports whether fio 2 wrote the job's log, as its report says.
-func (j *job) isFio2() bool {
-	return j.entry != nil && strings.HasPrefix(j.entry.out.fio.Version, "fio-2")
-}
-
-// close closes the job's files.
 func (j *job) close() {
 	if j.file != nil {
 		j.file.close()
@@ -110,7 +101,6 @@ func (j *job) close() {
 	}
 }
 
-// close closes the files of all jobs.
 func (p *plan) close() { closeAll(p.jobs) }
 
 func closeAll(jobs []*job) {

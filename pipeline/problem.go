@@ -15,31 +15,49 @@ const maxProblems = 100
 // Problems collects what is wrong with a run's files while the rest of them is read. It is
 // safe for concurrent use. The zero value is empty.
 type Problems struct {
-	mu      sync.Mutex
-	skipped []error
-	notes   []error
-	total   int
-	alike   alike.Counter // of what was skipped
-	said    alike.Counter // of notes
+	mu             sync.Mutex
+	skipped, notes messages
+}
+
+// messages are the first ten of each kind and the first hundred of all; the others are counted.
+type messages struct {
+	first []error
+	total int
+	alike alike.Counter
+}
+
+func (m *messages) add(err error) {
+	m.total++
+	if m.alike.Add(err.Error()) && len(m.first) < maxProblems {
+		m.first = append(m.first, err)
+	}
+}
+
+func (m *messages) all() []error {
+	list := slices.Clone(m.first)
+	shown := len(list)
+	m.alike.More(func(kind string, n int) {
+		list = append(list, fmt.Errorf("and %d more like this: %s", n, kind))
+		shown += n
+	})
+	if more := m.total - shown; more > 0 {
+		list = append(list, fmt.Errorf("and %d more of the same run", more))
+	}
+	return list
 }
 
 // skip adds something that is missing in the result.
 func (p *Problems) skip(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.total++
-	if p.alike.Add(err.Error()) && len(p.skipped) < maxProblems {
-		p.skipped = append(p.skipped, err)
-	}
+	p.skipped.add(err)
 }
 
 // note adds something that the user should know although nothing is missing.
 func (p *Problems) note(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := fmt.Errorf(format, args...); p.said.Add(err.Error()) && len(p.notes) < maxProblems {
-		p.notes = append(p.notes, err)
-	}
+	p.notes.add(fmt.Errorf(format, args...))
 }
 
 // unordered sorts what is added before end is called. Workers find problems in any order, and
@@ -47,38 +65,26 @@ func (p *Problems) note(format string, args ...any) {
 func (p *Problems) unordered() (end func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	skipped, notes := len(p.skipped), len(p.notes)
+	skipped, notes := len(p.skipped.first), len(p.notes.first)
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		for _, added := range [][]error{p.skipped[skipped:], p.notes[notes:]} {
+		for _, added := range [][]error{p.skipped.first[skipped:], p.notes.first[notes:]} {
 			slices.SortFunc(added, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 		}
 	}
 }
 
-// Skipped lists what is missing: the first ten of each kind and the first hundred of all one
-// by one.
+// Skipped lists what is missing.
 func (p *Problems) Skipped() []error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	list := p.skipped[:len(p.skipped):len(p.skipped)]
-	shown := len(list)
-	p.alike.More(func(kind string, n int) {
-		list = append(list, fmt.Errorf("and %d more like this: %s", n, kind))
-		shown += n
-	})
-	if more := p.total - shown; more > 0 {
-		list = append(list, fmt.Errorf("and %d more of the same run", more))
-	}
-	return list
+	return p.skipped.all()
 }
 
 // Notes lists what else the user should know.
 func (p *Problems) Notes() []error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	notes := p.notes[:len(p.notes):len(p.notes)]
-	p.said.More(func(kind string, n int) { notes = append(notes, fmt.Errorf("and %d more like this: %s", n, kind)) })
-	return notes
+	return p.notes.all()
 }

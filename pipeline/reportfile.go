@@ -23,7 +23,6 @@ type reportFile struct {
 	budget  *cbt.Budget
 
 	mu    sync.Mutex
-	file  io.Closer
 	next  func() (*fiolog.Report, error, bool)
 	stop  func()
 	jobs  []*reportJob
@@ -84,51 +83,50 @@ func (f *reportFile) advance() bool {
 		return false
 	}
 	if f.next == nil {
-		if err := f.open(); err != nil {
-			f.ended = true
-			f.jobs[0].queue = append(f.jobs[0].queue, item[align.Row]{err: err})
-			return false
-		}
+		f.next, f.stop = iter.Pull2(f.reports)
 	}
-	for {
-		rep, err, ok := f.next()
-		switch {
-		case !ok:
-			f.ended = true
-			return false
-		case err != nil:
-			continue // reported when the plan was made
-		}
+	rep, err, ok := f.next()
+	switch {
+	case !ok:
+		f.ended = true
+	case err != nil:
+		f.jobs[0].queue = append(f.jobs[0].queue, item[align.Row]{err: err})
+	default:
 		for _, r := range f.jobs {
 			if i := r.job.entry.index; i < len(rep.Jobs) {
 				r.take(rep, r.job.entry.view(&rep.Jobs[i]))
 			}
 		}
-		return true
 	}
+	return ok
 }
 
-// open begins to read, after the reports of earlier executions.
-func (f *reportFile) open() error {
+// reports iterates over the reports of the last execution. What is wrong with others was reported
+// when the plan was made.
+func (f *reportFile) reports(yield func(*fiolog.Report, error) bool) {
 	in, err := f.out.File.Open()
 	if err != nil {
-		return err
+		yield(nil, err)
+		return
 	}
+	defer in.Close()
 	if f.tailing != nil {
-		in = f.tailing.reader(in, f.out)
+		const missed = 3 // reports
+		quiet := max(f.tailing.quiet, missed*time.Duration(f.out.spacing)*time.Millisecond)
+		in = &tailReader{in, f.tailing.ctx, quiet}
 	}
-	f.file = in
-	f.next, f.stop = iter.Pull2(f.budget.Reports(in, f.out.File))
-	for skipped := 0; skipped < f.out.skip; {
-		_, err, ok := f.next()
-		if !ok {
-			return io.ErrUnexpectedEOF
+	skip := f.out.skip
+	for rep, err := range f.budget.Reports(in, f.out.File) {
+		if err != nil {
+			continue
 		}
-		if err == nil {
-			skipped++
+		if skip--; skip < 0 && !yield(rep, nil) {
+			return
 		}
 	}
-	return nil
+	if skip > 0 {
+		yield(nil, io.ErrUnexpectedEOF)
+	}
 }
 
 // take makes rows of the job's requests since the report before.
@@ -159,7 +157,6 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 	}
 }
 
-// isUsed reports whether a histogram has requests.
 func isUsed(h *hist.Histogram) bool { return h != nil && !h.IsEmpty() }
 
 // written is when a report was written, in milliseconds since the job's start.
@@ -203,13 +200,11 @@ func (r *reportJob) pass(rep *fiolog.Report) {
 	r.now = now
 }
 
-// close closes the file when all jobs have ended.
 func (f *reportFile) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stop != nil && f.ended {
 		f.stop()
-		f.file.Close()
 		f.stop = nil
 	}
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/align"
@@ -13,7 +14,7 @@ import (
 // start. An error stands for a row that is skipped, and later rows follow.
 func histRows(j *job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, error] {
 	return func(yield func(align.Row, error) bool) {
-		undo := newUndoubler(j.lag)
+		undo := undoubler{lag: j.lag}
 		for rec, err := range l.records() {
 			if err == nil {
 				err = l.wrong(j.check(rec), rec)
@@ -84,7 +85,7 @@ func newRawFill(p *plan, j *job) *rawFill {
 		window: p.window, begins: -j.offset - p.shift, unit: 1,
 		spread: p.opt.Weighting == align.InFlight, all: p.opt.SpreadAll,
 	}
-	if j.isFio2() {
+	if j.entry != nil && strings.HasPrefix(j.entry.out.fio.Version, "fio-2") {
 		f.unit = 1000
 	}
 	return f

@@ -13,10 +13,9 @@ type summary struct {
 
 // document is the run's document after all windows have been read.
 func (s summary) document(ref mapping.RunRef) *mapping.Run {
-	lost, missing := s.problems.Skipped(), int64(0)
-	for _, n := range s.missing() {
-		missing += n
-	}
+	lost := s.problems.Skipped()
+	recovered, byDirection := s.unlogged()
+	missing := byDirection[0] + byDirection[1] + byDirection[2]
 	run := &mapping.Run{
 		Run: mapping.RunInfo{
 			ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Path: s.run.Path, Start: ref.Start, End: s.at(s.end()),
@@ -30,7 +29,7 @@ func (s summary) document(ref mapping.RunRef) *mapping.Run {
 		IntervalMS: s.window,
 		Levels:     s.opt.levels(),
 		Placed:     s.placed,
-		Recovered:  mapping.Lost{Requests: s.recovered()},
+		Recovered:  mapping.Lost{Requests: recovered},
 		Missing:    mapping.Lost{Requests: missing},
 		Documents:  s.made,
 	}
@@ -96,7 +95,7 @@ func (s summary) totals(d fiolog.Direction, h *hist.Histogram) *mapping.Totals {
 // there are none.
 func (s summary) allTotals(all *hist.Histogram, total *mapping.Totals) *mapping.Totals {
 	for _, e := range s.entries { // of unknown directions
-		if e.mixed && !s.of(e).hasLogged() {
+		if logged, _ := s.of(e).loggedAll(); e.mixed && logged.IsEmpty() {
 			all.Merge(e.histogram(e.Mixed))
 			total.Requests += int64(e.Mixed.TotalIOs)
 			total.Bytes += int64(e.Mixed.IOBytes)

@@ -2,31 +2,18 @@ package pipeline
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/fio2es/fio2es/internal/golden"
 )
 
 // TestSums: fio's own IOPS and bandwidths of the jobs of a run are kept, summed, as its report has them.
 func TestSums(t *testing.T) {
 	dir := filepath.Join("..", "testdata", "corpus", "two-jobs-rw")
-	file, err := os.Open(filepath.Join(dir, "out.txt.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	unpacked, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(unpacked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := golden.Gunzip(t, filepath.Join(dir, "out.txt.gz"))
 	text = text[bytes.IndexByte(text, '{'):] // behind what fio says before
 	type direction struct {
 		IOPS float64 `json:"iops"`

@@ -159,8 +159,8 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 			"missing; they count in the run's totals, and in no window; copy the log again",
 			t.describeOf(d), row.Total, row.End-row.Start)
 	default:
-		t.recover(d, int64(row.Total))
 		first := &t.tallies[0].directions[d]
+		first.recovered += int64(row.Total)
 		first.end = max(first.end, row.End)
 		return row, true
 	}

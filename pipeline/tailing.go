@@ -13,12 +13,6 @@ type tailing struct {
 	offsets map[string]time.Duration
 }
 
-// reader returns a reader that waits at the end of a file for more.
-func (t *tailing) reader(in io.ReadCloser, out *output) io.ReadCloser {
-	const missed = 3 // reports
-	return &tailReader{in, t.ctx, max(t.quiet, missed*time.Duration(out.spacing)*time.Millisecond)}
-}
-
 // tailReader reads a file that grows.
 type tailReader struct {
 	io.ReadCloser

@@ -55,7 +55,6 @@ func (t *tally) damage(err error) {
 	}
 }
 
-// add counts a row.
 func (t *tally) add(row *align.Row, sums bool) {
 	c := &t.directions[row.Direction]
 	if c.requests == 0 {

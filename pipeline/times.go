@@ -23,7 +23,6 @@ type placing struct {
 	absent   bool // the start may stay unknown
 }
 
-// times sets the times of the jobs and of the run.
 func (p placing) times() (err error) {
 	if len(p.jobs) == 0 {
 		return errNothing
@@ -46,9 +45,12 @@ func (p placing) times() (err error) {
 			j.offset = j.start.Sub(p.start).Milliseconds()
 		}
 		if j.source == fromReports { // reports come at the same moments for all jobs
-			j.first = j.entry.out.first
-			if at := j.entry.out.firstStart(); !at.IsZero() {
-				j.first -= j.start.Sub(at).Milliseconds()
+			var begun time.Time
+			for _, other := range j.entry.out.jobs() {
+				begun = earlier(begun, other.start)
+			}
+			if j.first = j.entry.out.first; !begun.IsZero() {
+				j.first -= j.start.Sub(begun).Milliseconds()
 			}
 		}
 	}
@@ -90,20 +92,11 @@ func (o *output) byHost() (hosts [][]*entry) {
 	return hosts
 }
 
-// jobs are the jobs that an output covers.
 func (o *output) jobs() (all []*job) {
 	for _, e := range o.entries {
 		all = append(all, e.jobs...)
 	}
 	return all
-}
-
-// firstStart is when the first job of an output began.
-func (o *output) firstStart() (first time.Time) {
-	for _, j := range o.jobs() {
-		first = earlier(first, j.start)
-	}
-	return first
 }
 
 // hasEpochs reports whether the rows of all jobs of an output have absolute times.

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -14,57 +15,31 @@ import (
 type undoubler struct {
 	lag  int
 	last [fiolog.Directions][][]hist.Bin // the latest rows of a direction as written, oldest first
-	own  []hist.Bin
 }
-
-func newUndoubler(lag int) *undoubler { return &undoubler{lag: lag} }
 
 // errNotDoubled is a row that has fewer requests in a bin than the row that should be part of
 // it.
 var errNotDoubled = errors.New("the row lacks requests of an earlier one, which fio --client should have added")
 
-// row subtracts the earlier row from rec's bins. The bins are valid until the next call.
+// row subtracts the earlier row from rec's bins.
 func (u *undoubler) row(rec *fiolog.Record) error {
 	if u.lag == 0 {
 		return nil
 	}
-	written := append([]hist.Bin(nil), rec.Bins...)
 	last := &u.last[rec.Direction]
-	*last = append(*last, written)
+	*last = append(*last, slices.Clone(rec.Bins))
 	if len(*last) <= u.lag {
 		return nil
 	}
-	before := (*last)[0]
+	own, before := hist.New(rec.Layout), hist.New(rec.Layout)
+	own.AddBins(rec.Layout, rec.Bins)
+	before.AddBins(rec.Layout, (*last)[0])
 	*last = (*last)[1:]
-	own, ok := lessBins(u.own[:0], written, before)
-	if u.own = own; !ok {
+	if !own.Subtract(before) {
 		return errNotDoubled
 	}
-	rec.Bins, rec.Total = own, 0
-	for _, b := range own {
-		rec.Total += b.Count
-	}
+	rec.Bins, rec.Total = own.Bins(), uint64(own.Total())
 	return nil
-}
-
-// lessBins appends a without b to dst; false if b has more of a bin than a.
-func lessBins(dst, a, b []hist.Bin) ([]hist.Bin, bool) {
-	for _, bin := range a {
-		if len(b) > 0 && b[0].Index < bin.Index {
-			return dst, false
-		}
-		if len(b) > 0 && b[0].Index == bin.Index {
-			if b[0].Count > bin.Count {
-				return dst, false
-			}
-			bin.Count -= b[0].Count
-			b = b[1:]
-		}
-		if bin.Count > 0 {
-			dst = append(dst, bin)
-		}
-	}
-	return dst, len(b) == 0
 }
 
 // rowSums are the sums of a log's rows in each direction.
@@ -81,7 +56,7 @@ func (s *rowSums) add(rec *fiolog.Record) {
 
 // sumRows reads a whole log for the sums of its rows, undone by a lag.
 func sumRows(l *logFile, lag int) (*rowSums, error) {
-	sums, undo := &rowSums{}, newUndoubler(lag)
+	sums, undo := &rowSums{}, undoubler{lag: lag}
 	for rec, err := range l.records() {
 		if err != nil {
 			return nil, err
@@ -106,7 +81,9 @@ func (s *rowSums) fit(jobs []*entry) bool {
 			all.Merge(e.histogram(&e.Directions[d]))
 			total += e.Directions[d].TotalIOs
 		}
-		if all.IsEmpty() && s.fitTotal(d, total) {
+		// Without bins, the doubling of three or four rows may be as little as fio did not log, so their
+		// total proves nothing.
+		if all.IsEmpty() && s[d].Total() <= float64(total) && s[d].rows != 3 && s[d].rows != 4 {
 			continue
 		}
 		layout := s[d].Layout().Merged(all.Layout())
@@ -115,12 +92,6 @@ func (s *rowSums) fit(jobs []*entry) bool {
 		}
 	}
 	return true
-}
-
-// fitTotal is fit for a report without bins. With three or four rows the doubling may be
-// as little as fio did not log, so their total proves nothing.
-func (s *rowSums) fitTotal(d fiolog.Direction, total uint64) bool {
-	return s[d].Total() <= float64(total) && s[d].rows != 3 && s[d].rows != 4
 }
 
 // proveLag finds the lag of the rows that fio --client wrote, by the bins of its report: 0 if

@@ -23,7 +23,7 @@ func recordOf(counts []uint64) *fiolog.Record {
 func TestUndouble(t *testing.T) {
 	own := [][]uint64{{5, 0, 1}, {4, 2, 0}, {0, 3, 3}, {6, 1, 0}, {2, 2, 2}}
 	for lag := 1; lag <= 2; lag++ {
-		undo := newUndoubler(lag)
+		undo := undoubler{lag: lag}
 		var written [][]uint64
 		for k, row := range own {
 			w := append([]uint64(nil), row...)
@@ -46,7 +46,7 @@ func TestUndouble(t *testing.T) {
 			}
 		}
 	}
-	undo := newUndoubler(1)
+	undo := undoubler{lag: 1}
 	if undo.row(recordOf([]uint64{5, 0, 1})) != nil || undo.row(recordOf([]uint64{4, 2, 0})) == nil {
 		t.Error("a row that lacks requests of the one before was taken for a doubled one")
 	}

@@ -140,7 +140,6 @@ func (r *reading) rows(j *job) iter.Seq[align.Row] {
 	}
 }
 
-// shifted is a row of a job in the time of the windows.
 func (r *reading) shifted(j *job, row align.Row) align.Row {
 	row.Start += j.offset + r.shift
 	row.End += j.offset + r.shift
@@ -218,22 +217,14 @@ func covers(key align.Key, j *job) bool {
 	return key.Host == j.host && key.Job == j.name()
 }
 
-// recovered is how many requests that fio did not log are in windows.
-func (r *reading) recovered() (sum int64) {
+// unlogged is how many requests that fio did not log are in windows, and how many of each direction are
+// in none.
+func (r *reading) unlogged() (recovered int64, missing [fiolog.Directions]int64) {
 	for _, t := range r.tallies {
 		for d := range t.directions {
-			sum += t.directions[d].recovered
+			recovered += t.directions[d].recovered
+			missing[d] += t.directions[d].missing
 		}
 	}
-	return sum
-}
-
-// missing is how many requests of each direction are in no window.
-func (r *reading) missing() (sum [fiolog.Directions]int64) {
-	for _, t := range r.tallies {
-		for d := range t.directions {
-			sum[d] += t.directions[d].missing
-		}
-	}
-	return sum
+	return recovered, missing
 }

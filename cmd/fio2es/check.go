@@ -28,19 +28,22 @@ Exit codes: 0 all well, or repaired; 3 there is something for you to do.`,
   fio2es check --repair
   fio2es check --elasticsearch https://es.example.com:9200`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.checkHistory(cmd.Context(), repair) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			store, closeStore, err := e.history().toChange(cmd.Context(), repair)
+			if err != nil {
+				return err
+			}
+			defer closeStore()
+			return checkHistory(cmd.Context(), e, store, repair)
+		},
 	}
 	addClusterFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&repair, "repair", false, "remove documents that cannot be read or belong to no run")
 	return cmd
 }
 
-func (e *env) checkHistory(ctx context.Context, repair bool) error {
-	store, closeStore, err := e.openToChange(ctx, repair)
-	if err != nil {
-		return err
-	}
-	defer closeStore()
+// checkHistory checks a history, and prints what is wrong.
+func checkHistory(ctx context.Context, e *env, store history.Store, repair bool) error {
 	found, left := 0, 0
 	checked, err := history.Check(ctx, store, repair, func(f history.Finding) {
 		text := f.Problem
@@ -56,18 +59,6 @@ func (e *env) checkHistory(ctx context.Context, repair bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "%s: %s with %s; %s\n", e.historyName(), unit.Plural(checked.Runs, "run"), unit.Plural(checked.Documents, "document"), unit.Plural(found, "problem"))
+	fmt.Fprintf(e.stdout, "%s: %s with %s; %s\n", e.history().name(), unit.Plural(checked.Runs, "run"), unit.Plural(checked.Documents, "document"), unit.Plural(found, "problem"))
 	return leftOutIf(nil, left > 0)
-}
-
-// openToChange opens the history for reading, or to change what it has. It creates nothing.
-func (e *env) openToChange(ctx context.Context, change bool) (history.Store, func() error, error) {
-	if !change || !e.historyExists() {
-		return e.openHistory(ctx)
-	}
-	if e.cfg.Elasticsearch.Enabled() {
-		return e.openCluster(ctx)
-	}
-	store, err := e.openEmbedded(ctx)
-	return store, store.Close, err
 }

@@ -3,18 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/compare"
-	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/query"
-	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/window"
 )
@@ -61,7 +54,7 @@ requests per second, changes and their bounds in percent.`,
 	fl := cmd.Flags()
 	addReadingFlags(fl)
 	addClusterFlags(fl)
-	fl.StringSliceVar(&metrics, "metrics", compare.Names(compare.Defaults), "what to compare: iops, mean, percentiles")
+	fl.StringSliceVar(&metrics, "metrics", compare.Defaults, "what to compare: iops, mean, percentiles")
 	fl.Float64Var(&confidence, "confidence", confidence, "confidence of the intervals: 0.5 to 0.99")
 	fl.StringArrayVar(&failIf, "fail-if", nil, "exit code 4 on this change: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
@@ -79,17 +72,9 @@ type comparing struct {
 
 // parse reads metrics and conditions. The metrics of conditions are compared too.
 func (c *comparing) parse(metrics, failIf []string) error {
-	add := func(m window.Metric) {
-		if !slices.Contains(c.metrics, m) {
-			c.metrics = append(c.metrics, m)
-		}
-	}
-	for _, text := range metrics {
-		m, err := compare.ParseMetric(text)
-		if err != nil {
-			return usagef("--metrics %w", err)
-		}
-		add(m)
+	var err error
+	if c.metrics, err = compare.ParseMetrics(metrics...); err != nil {
+		return usagef("--metrics %w", err)
 	}
 	for _, text := range failIf {
 		condition, err := compare.ParseCondition(text)
@@ -97,7 +82,9 @@ func (c *comparing) parse(metrics, failIf []string) error {
 			return usagef("--fail-if %w", err)
 		}
 		c.failIf = append(c.failIf, condition)
-		add(condition.Metric)
+		if !slices.Contains(c.metrics, condition.Metric) {
+			c.metrics = append(c.metrics, condition.Metric)
+		}
 	}
 	if len(c.metrics) == 0 {
 		return usagef("--metrics: want some of iops, mean and percentiles such as p99.9")
@@ -164,75 +151,4 @@ func (c *comparing) pair(base, other *compare.Side) (gate compare.Gate, err erro
 		}
 	}
 	return compare.Check(c.failIf, base, other, lines), c.to.End()
-}
-
-// side reads the runs that arg names, joined by commas.
-func (c *comparing) side(ctx context.Context, arg string) (*compare.Side, error) {
-	parts := []string{arg}
-	if _, err := os.Lstat(arg); err != nil { // a file may have a comma in its name
-		parts = strings.Split(arg, ",")
-	}
-	side := &compare.Side{Name: arg}
-	for _, part := range parts {
-		if part == "" {
-			return nil, usagef("%q: want runs or paths joined by commas, and there is nothing between two commas", arg)
-		}
-		var paths []string
-		err := c.runs(ctx, []string{part}, func(run *query.Run, many bool) error {
-			if paths = append(paths, run.Path); many {
-				return nil
-			}
-			return c.add(ctx, side, part, run)
-		})
-		if err != nil {
-			return nil, err
-		}
-		if len(paths) > 1 {
-			return nil, fmt.Errorf("%s: %d runs, want one: give the path of one, or ingest them and give its id: %s",
-				part, len(paths), query.List(paths))
-		}
-	}
-	return side, nil
-}
-
-// add reads a run, which the user named, and adds it to a side.
-func (c *comparing) add(ctx context.Context, side *compare.Side, part string, run *query.Run) error {
-	one := &compare.Run{Name: part}
-	doc, err := c.read(ctx, run, &query.Query{}, func(w *window.Window) error {
-		requests, err := w.Histogram()
-		if err == nil {
-			one.Add(w, requests)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if doc == nil {
-		return fmt.Errorf("%s: no windows to compare", part)
-	}
-	one.End(doc)
-	if one.IsEmpty() {
-		return fmt.Errorf("%s: no windows to compare: %s", part, report.WhyEmpty(one))
-	}
-	if !query.IsPath(part) {
-		one.Name = facts.ShortID(doc.Run.ID)
-	}
-	for _, have := range side.Runs {
-		if have.Name == one.Name || query.IsPath(part) && filepath.Clean(have.Name) == filepath.Clean(one.Name) {
-			return usagef("%s: %s is there twice, which makes no repetition", side.Name, one.Name)
-		}
-	}
-	side.Runs = append(side.Runs, one)
-	return nil
-}
-
-// logDoubts notes in what the runs of other differ from the baseline's first.
-func (c *comparing) logDoubts(base, other *compare.Side) {
-	first := base.Runs[0]
-	for _, one := range other.Runs {
-		if differ := compare.Doubt(first.Document, one.Document); differ != "" {
-			c.log.Info(fmt.Sprintf("note: comparing %s with %s is doubtful: %s", one.Name, first.Name, differ))
-		}
-	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -31,24 +32,23 @@ or FIO2ES_CONFIG is read in place of both, and may set everything.`,
 			var text bytes.Buffer // the encoder does not return the errors of stdout
 			enc := yaml.NewEncoder(&text)
 			enc.SetIndent(2)
-			settings, err := annotated(config.Settings(e.cfg), e.cfg.Origins)
-			if err != nil {
+			var settings yaml.Node
+			if err := settings.Encode(config.Settings(e.cfg)); err != nil {
 				return err
 			}
-			if err := enc.Encode(settings); err != nil {
+			annotate(&settings, "", e.cfg.Origins)
+			if err := errors.Join(enc.Encode(&settings), enc.Close()); err != nil {
 				return err
 			}
-			if err := enc.Close(); err != nil {
-				return err
-			}
-			_, err = e.stdout.Write(text.Bytes())
+			_, err := e.stdout.Write(text.Bytes())
 			return err
 		},
 	}
-	addReadingFlags(cmd.Flags())
-	addLevelsFlag(cmd.Flags())
-	addClusterFlags(cmd.Flags())
-	addKibanaFlags(cmd.Flags())
+	fl := cmd.Flags()
+	addReadingFlags(fl)
+	addLevelsFlag(fl)
+	addClusterFlags(fl)
+	addKibanaFlags(fl)
 	return cmd
 }
 
@@ -61,16 +61,7 @@ func ownSettings() string {
 	return filepath.Join(dir, "fio2es", "fio2es.yaml")
 }
 
-// annotated are settings as YAML, with comments that say where they were taken from.
-func annotated(settings map[string]any, origins map[string]string) (*yaml.Node, error) {
-	var root yaml.Node
-	if err := root.Encode(settings); err != nil {
-		return nil, err
-	}
-	annotate(&root, "", origins)
-	return &root, nil
-}
-
+// annotate adds comments that say where settings were taken from. prefix is that of the section.
 func annotate(section *yaml.Node, prefix string, origins map[string]string) {
 	for i := 0; i+1 < len(section.Content); i += 2 {
 		key, value := section.Content[i], section.Content[i+1]

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -14,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -63,7 +66,8 @@ func (e *env) load(cmd *cobra.Command, _ []string) error {
 	if verbose, _ := e.flags.GetBool("verbose"); verbose {
 		e.setLog(slog.LevelDebug)
 	}
-	if cmd.Name() == "version" || cmd.Name() == "completion" || cmd.HasParent() && cmd.Parent().Name() == "completion" || strings.HasPrefix(cmd.Name(), "__") {
+	isShell := cmd.Name() == "completion" || cmd.HasParent() && cmd.Parent().Name() == "completion"
+	if isShell || cmd.Name() == "version" || strings.HasPrefix(cmd.Name(), "__") {
 		return nil
 	}
 	file, _ := e.flags.GetString("config")
@@ -79,6 +83,26 @@ func (e *env) load(cmd *cobra.Command, _ []string) error {
 		e.log.Debug("settings of " + where + ": " + strings.Join(slices.Sorted(slices.Values(set[where])), ", "))
 	}
 	return nil
+}
+
+// rules are the SLA rules of the settings, any number.
+func (e *env) rules() (rules []slo.Rule, err error) {
+	source := "sla:"
+	if e.flags.Changed("rule") {
+		source = "--rule"
+	}
+	var faults []error
+	for _, text := range e.cfg.SLA {
+		r, err := slo.Parse(text)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s %w", source, err))
+		}
+		rules = append(rules, r)
+	}
+	if len(faults) > 0 {
+		return nil, usageError{Err: errors.Join(faults...)}
+	}
+	return rules, nil
 }
 
 // shortHome writes a path with ~ for the user's home, so that help is the same for all.

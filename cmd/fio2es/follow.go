@@ -57,7 +57,7 @@ was read is stored, and the exit code is 0.`,
 			if len(opt.Rules) > 0 && !slices.Contains(opt.Ingest.Pipeline.Levels, mapping.Cluster) {
 				return usagef("--levels: rules are checked against documents of level cluster: add it")
 			}
-			to, closeStore, err := e.openTarget(cmd.Context())
+			to, closeStore, err := e.history().target(cmd.Context(), opt.Rules)
 			if err != nil {
 				return err
 			}
@@ -79,7 +79,8 @@ was read is stored, and the exit code is 0.`,
 	fl.BoolVar(&restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
 	addPickFlags(fl, &pick)
 	fl.StringArray("rule", nil, "a rule, such as 'p99 <= 10ms' (repeatable)")
-	addChoice(fl, &format, "format", "of the windows: table, csv, or json (an object per line)", []string{table.Text, table.CSV, table.CSVExact, table.JSON})
+	addChoice(fl, &format, "format", "of the windows: table, csv, or json (an object per line)",
+		[]string{table.Text, table.CSV, table.CSVExact, table.JSON})
 	return cmd
 }
 

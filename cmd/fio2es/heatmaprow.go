@@ -124,12 +124,8 @@ func (h *heatmaps) flush() error {
 
 // about says what is on a map.
 func (h *heatmaps) about(m *heatmap.Map) string {
-	var directions []string
-	for _, d := range mapping.Directions {
-		if slices.Contains(h.directions, d) {
-			directions = append(directions, d)
-		}
-	}
+	isAbsent := func(d string) bool { return !slices.Contains(h.directions, d) }
+	directions := slices.DeleteFunc(slices.Clone(mapping.Directions[:]), isAbsent)
 	of := []string{strings.Join(directions, ", ")}
 	if len(h.query.Hosts) > 0 {
 		of = append(of, "host "+strings.Join(h.query.Hosts, ", "))

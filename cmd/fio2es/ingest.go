@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -104,7 +103,7 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	}
 	leftOut := g.logProblems(archive)
 	if len(archive.Runs) == 0 {
-		return fmt.Errorf("no fio logs (such as *_clat_hist.*.log) or reports under %s", strings.Join(paths, ", "))
+		return pipeline.NoRuns(paths)
 	}
 	runs := slices.DeleteFunc(slices.Clone(archive.Runs), func(r *cbt.Run) bool { return !wanted(opt.ArchiveOf(r), r.Path) })
 	if g.dryRun {
@@ -138,7 +137,11 @@ func (g *ingesting) store(ctx context.Context, runs []*cbt.Run, options ingest.O
 		})
 		return result, err
 	}
-	to, closeStore, err := g.openTarget(ctx)
+	rules, err := g.rules()
+	if err != nil {
+		return result, err
+	}
+	to, closeStore, err := g.history().target(ctx, rules)
 	if err != nil {
 		return result, err
 	}
@@ -168,7 +171,7 @@ func (g *ingesting) printSums(result *ingest.Result, took time.Duration) {
 	}
 	fmt.Fprintln(g.stderr)
 	if g.output == "" {
-		term.Line(g.stderr, "history: %s", g.historyName())
+		term.Line(g.stderr, "history: %s", g.history().name())
 		fmt.Fprint(g.stderr, "next:    fio2es runs\n         fio2es percentiles latest\n")
 	}
 }

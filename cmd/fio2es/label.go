@@ -149,7 +149,7 @@ func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error
 
 // changeRuns opens the history for writing, and changes the runs of a choice. It is an error if there are none.
 func (e *env) changeRuns(ctx context.Context, choice tidy.Choice, change func(history.Store, *tidy.Chosen) error) error {
-	store, closeStore, err := e.openToChange(ctx, true)
+	store, closeStore, err := e.history().toChange(ctx, true)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ header. Of logs given by name only these are read, as by the tools.`,
 				if err := checkCompat(tool, e, total, method); err != nil {
 					return err
 				}
-				return e.compat(cmd.Context(), parts, tool)
+				return compat(cmd.Context(), e, parts, tool)
 			}
 			q := &query.Query{Light: method != "fio"} // fio's values are not in documents, but in histograms
 			if e.flags.Changed("levels") {
@@ -74,7 +74,8 @@ header. Of logs given by name only these are read, as by the tools.`,
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
-	addChoice(fl, &tool, "compat", "the layout of one of fio's own tools, in place of --format", []string{export.FiologparserHist, export.FioHistoLogPctiles})
+	addChoice(fl, &tool, "compat", "the layout of one of fio's own tools, in place of --format",
+		[]string{export.FiologparserHist, export.FioHistoLogPctiles})
 	fl.StringVar(&method, "method", method, "interpolated within bins, or as fio prints them")
 	fl.BoolVar(&total, "total", false, "of the whole run only")
 	return cmd
@@ -98,13 +99,14 @@ func checkCompat(tool string, e *env, total bool, method string) error {
 }
 
 // compat prints runs as one of fio's tools does.
-func (e *env) compat(ctx context.Context, parts [][]string, tool string) error {
+func compat(ctx context.Context, e *env, parts [][]string, tool string) error {
 	if e.cfg.Interval == 0 { // the tools' default for all logs
 		e.cfg.Interval = config.Interval(time.Second)
 	}
 	r, c := newReading(e), export.NewCompat(e.stdout, tool)
-	r.logsAlone = true                                  // as the tools do
-	return r.answer(ctx, parts, &query.Query{}, answer{ // directions can be added up only as histograms
+	r.logsAlone = true  // as the tools do
+	q := &query.Query{} // with histograms: directions can be added up only so
+	return r.answer(ctx, parts, q, answer{
 		begin:  func(*query.Run, bool) error { c.Begin(); return nil },
 		window: c.Add,
 		end: func(_ *query.Run, doc *mapping.Run) error {

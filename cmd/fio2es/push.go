@@ -22,7 +22,7 @@ import (
 var errNoCluster = usagef("no cluster: give --elasticsearch URL, or set elasticsearch.addresses")
 
 func pushCommand(e *env) *cobra.Command {
-	output, rejects, restore := "", "", false
+	p := pushing{env: e}
 	cmd := &cobra.Command{
 		Use:   "push [TEXT]",
 		Short: "Copy the embedded history into an Elasticsearch cluster",
@@ -43,79 +43,88 @@ request of Elasticsearch.`,
   fio2es push --output - | gzip > history.ndjson.gz`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if rejects != "" {
-				return e.pushRejects(cmd.Context(), rejects)
+			if p.rejects != "" {
+				return p.again(cmd.Context())
 			}
-			options := ingest.PushOptions{Filter: history.RunFilter{Text: strings.Join(args, "")}, Restore: restore}
-			return e.push(cmd.Context(), options, output)
+			return p.push(cmd.Context(), strings.Join(args, ""))
 		},
 	}
-	addClusterFlags(cmd.Flags())
-	cmd.Flags().StringVar(&output, "output", "", "write NDJSON to this file, or - for stdout, and not to a cluster")
-	cmd.Flags().BoolVar(&restore, "restore", false, "also push runs that were removed from the cluster (fio2es rm)")
-	cmd.Flags().StringVar(&rejects, "rejects", "", "send the documents of this reject file again")
+	fl := cmd.Flags()
+	addClusterFlags(fl)
+	fl.StringVar(&p.output, "output", "", "write NDJSON to this file, or - for stdout, and not to a cluster")
+	fl.BoolVar(&p.restore, "restore", false, "also push runs that were removed from the cluster (fio2es rm)")
+	fl.StringVar(&p.rejects, "rejects", "", "send the documents of this reject file again")
 	return cmd
 }
 
-func (e *env) push(ctx context.Context, options ingest.PushOptions, output string) error {
-	if output == "" && !e.cfg.Elasticsearch.Enabled() {
+// pushing is one push: of runs, or of documents that were refused.
+type pushing struct {
+	*env
+	output, rejects string // files
+	restore         bool   // also runs that people removed from the cluster
+}
+
+func (p *pushing) push(ctx context.Context, text string) error {
+	if p.output == "" && !p.cfg.Elasticsearch.Enabled() {
 		return errNoCluster
 	}
-	from, err := e.readEmbedded(ctx)
+	from, err := p.history().readEmbedded(ctx)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	options.Log = e.log
-	options.Progress = func(n int, name string) { e.progress.Show("run %d: %s", n, name) }
+	options := ingest.PushOptions{
+		Filter: history.RunFilter{Text: text}, Restore: p.restore, Log: p.log,
+		Progress: func(n int, name string) { p.progress.Show("run %d: %s", n, name) },
+	}
 	var pushed ingest.Pushed
 	leftOut := false
-	if output == "" {
-		to, closeTo, openErr := e.openCluster(ctx)
+	if p.output == "" {
+		to, closeTo, openErr := p.history().cluster(ctx)
 		if openErr != nil {
 			return openErr
 		}
 		pushed, err = ingest.Push(ctx, from, to, to, options)
 		leftOut, err = closed(closeTo, err)
 	} else {
-		err = e.writeOutput(output, func(w io.Writer) (err error) {
-			pushed, err = ingest.Push(ctx, from, ndjson.New(w, e.cfg.Prefix), nil, options)
+		err = p.writeOutput(p.output, func(w io.Writer) (err error) {
+			pushed, err = ingest.Push(ctx, from, ndjson.New(w, p.cfg.Prefix), nil, options)
 			return err
 		})
 	}
 	if err != nil {
 		return err
 	}
-	e.progress.Clear()
-	fmt.Fprintf(e.stderr, "%s with %s pushed; %s there already\n",
+	p.progress.Clear()
+	fmt.Fprintf(p.stderr, "%s with %s pushed; %s there already\n",
 		unit.Plural(pushed.Runs, "run"), unit.Plural(pushed.Documents, "document"), unit.Count(int64(pushed.Unchanged)))
 	return leftOutIf(nil, leftOut || pushed.LeftOut)
 }
 
-// pushRejects sends the documents of a reject file again. It reads all of the file first: documents
+// again sends the documents of a reject file again. It reads all of the file first: documents
 // that are refused again may go into the same file.
-func (e *env) pushRejects(ctx context.Context, name string) error {
-	if !e.cfg.Elasticsearch.Enabled() {
+func (p *pushing) again(ctx context.Context) error {
+	if !p.cfg.Elasticsearch.Enabled() {
 		return errNoCluster
 	}
-	text, err := os.ReadFile(name)
+	text, err := os.ReadFile(p.rejects)
 	if err != nil {
 		return err
 	}
-	client, err := e.connect(ctx)
+	client, err := p.history().connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
 	to := bulk.New(client, bulk.Options{
-		Prefix: e.cfg.Prefix, RejectFile: e.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
+		Prefix: p.cfg.Prefix, RejectFile: p.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
 		NoVerify: true, // a run has more documents than were refused
 	})
-	documents, leftOut, err := ingest.PushRejects(ctx, to, name, text, e.log)
+	documents, leftOut, err := ingest.PushRejects(ctx, to, p.rejects, text, p.log)
 	if err = errors.Join(err, to.Close()); err != nil {
 		return err
 	}
 	refused := to.Stats().Rejected
-	fmt.Fprintf(e.stderr, "%s sent, %d refused again\n", unit.Plural(documents, "document"), refused)
+	fmt.Fprintf(p.stderr, "%s sent, %d refused again\n", unit.Plural(documents, "document"), refused)
 	return leftOutIf(nil, leftOut || refused > 0)
 }

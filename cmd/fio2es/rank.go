@@ -45,7 +45,8 @@ last bin, which has no upper end: SERVED counts the requests below that bin.`,
 			}
 			r.Totals = r.WantsAll()
 			r.to = table.New(e.stdout, format, rankColumns)
-			return newReading(e).answer(cmd.Context(), [][]string{args}, &r.Query, answer{begin: r.begin, window: r.add, end: r.write, flush: r.to.Flush})
+			a := answer{begin: r.begin, window: r.add, end: r.write, flush: r.to.Flush}
+			return newReading(e).answer(cmd.Context(), [][]string{args}, &r.Query, a)
 		},
 	}
 	fl := cmd.Flags()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,58 +26,7 @@ type reading struct {
 	leftOut    bool // something is missing, and stderr names it
 }
 
-// answer is what a command does with the runs that it reads, one after another.
-type answer struct {
-	begin  func(run *query.Run, many bool) error        // before a run is read; there may be many of them
-	window func(*window.Window) error                   // takes a window; nil: none are wanted
-	end    func(run *query.Run, doc *mapping.Run) error // when all windows of a run are there; see emptyError
-	none   func(run *query.Run) error                   // its files have nothing of a run; nil: its messages say so
-	flush  func() error                                 // at the end
-}
-
-// emptyError is a run that has nothing of what is wanted. The runs after it are read all the same.
-type emptyError struct{ error }
-
 func newReading(e *env) *reading { return &reading{env: e} }
-
-// answer reads the runs that args name, the arguments of each part together, and ends the reading.
-func (r *reading) answer(ctx context.Context, parts [][]string, q *query.Query, a answer) error {
-	var empty []error
-	found := false
-	one := func(run *query.Run, many bool) error {
-		if err := a.begin(run, many); err != nil {
-			return err
-		}
-		doc, err := r.read(ctx, run, q, a.window)
-		switch {
-		case err != nil:
-			return err
-		case doc != nil:
-			err = a.end(run, doc)
-		case a.none != nil:
-			err = a.none(run)
-		}
-		if errors.As(err, new(emptyError)) {
-			empty = append(empty, err)
-			return nil
-		}
-		found = true
-		return err
-	}
-	for _, part := range parts {
-		if err := r.runs(ctx, part, one); err != nil {
-			return r.end(err)
-		}
-	}
-	err := errors.Join(empty...)
-	if err != nil && found {
-		err = partialError{err}
-	}
-	if failed := a.flush(); failed != nil {
-		err = errors.Join(err, failed)
-	}
-	return r.end(err)
-}
 
 // runs gives the runs that args name to do, one after another: those under paths, or one run of
 // the history. many reports whether there are several. Several arguments are paths, which are read
@@ -97,12 +45,8 @@ func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Ru
 		}
 		return do(run, false)
 	}
-	opt, err := r.cfg.Options()
-	if err != nil {
-		return usageError{Err: err}
-	}
 	files, err := query.Open(ctx, args, query.FileOptions{
-		Options: opt, Stdin: r.stdin, LogsAlone: r.logsAlone,
+		Options: r.options(), Stdin: r.stdin, LogsAlone: r.logsAlone,
 		Progress: func(p source.Progress) { r.progress.Show("looking: %d files", p.Files) },
 	})
 	if files != nil {
@@ -124,7 +68,7 @@ func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Ru
 func (r *reading) lookUp(ctx context.Context, id string) (*query.Run, error) {
 	if r.store == nil {
 		var err error
-		if r.store, r.closeStore, err = r.openHistory(ctx); err != nil {
+		if r.store, r.closeStore, err = r.history().open(ctx); err != nil {
 			if id != query.Latest {
 				err = fmt.Errorf("%s is no path, so it is looked up in the history: %w", id, err)
 			}

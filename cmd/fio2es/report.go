@@ -41,7 +41,7 @@ page, byte for byte.`,
 			if err := q.Check(); err != nil {
 				return err
 			}
-			if err := e.checkPage(output); err != nil {
+			if err := checkPage(e, output); err != nil {
 				return err
 			}
 			r := newReading(e)
@@ -61,7 +61,7 @@ page, byte for byte.`,
 }
 
 // checkPage checks where the page is written.
-func (e *env) checkPage(output string) error {
+func checkPage(e *env, output string) error {
 	name := strings.ToLower(output)
 	switch {
 	case output == "":

@@ -100,7 +100,7 @@ func (r *removing) remove(ctx context.Context, choice tidy.Choice) error {
 
 // readChosen is changeRuns without writing.
 func (e *env) readChosen(ctx context.Context, choice tidy.Choice, show func(history.Store, *tidy.Chosen) error) error {
-	store, closeStore, err := e.openHistory(ctx)
+	store, closeStore, err := e.history().open(ctx)
 	if err != nil {
 		return err
 	}

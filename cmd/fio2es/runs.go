@@ -16,7 +16,7 @@ import (
 )
 
 func runsCommand(e *env) *cobra.Command {
-	format, filter := table.Text, history.RunFilter{Light: true}
+	l := listing{env: e, filter: history.RunFilter{Light: true}, format: table.Text}
 	var since, until, sorted, condition string
 	cmd := &cobra.Command{
 		Use:   "runs [TEXT]",
@@ -32,55 +32,62 @@ in no window. Notes (fio2es note) have a column where a run has one.`,
   fio2es runs --format json | jq -r .run`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			filter.Text = strings.Join(args, "")
-			if filter.From, err = query.ParseTime("since", since); err != nil {
+			l.filter.Text = strings.Join(args, "")
+			if l.filter.From, err = query.ParseTime("since", since); err != nil {
 				return err
 			}
-			if filter.To, err = query.ParseTime("until", until); err != nil {
+			if l.filter.To, err = query.ParseTime("until", until); err != nil {
 				return err
 			}
-			if filter.Where, err = parseWhere(condition); err != nil {
+			if l.filter.Where, err = parseWhere(condition); err != nil {
 				return err
 			}
-			order, err := facts.OrderOf(sorted)
-			if err != nil {
+			if l.order, err = facts.OrderOf(sorted); err != nil {
 				return usagef("--sort %s: %w", sorted, err)
 			}
-			return e.listRuns(cmd.Context(), filter, order, format)
+			return l.list(cmd.Context())
 		},
 	}
 	fl := cmd.Flags()
 	addClusterFlags(fl)
 	addWhereFlag(fl, &condition)
-	fl.StringVar(&filter.Benchmark, "benchmark", "", "only of this benchmark, such as librbdfio")
-	fl.StringVar(&filter.Mode, "mode", "", "only of this mode, such as randwrite")
-	fl.StringToStringVar(&filter.Labels, "label", nil, "only with this label, NAME=VALUE")
+	fl.StringVar(&l.filter.Benchmark, "benchmark", "", "only of this benchmark, such as librbdfio")
+	fl.StringVar(&l.filter.Mode, "mode", "", "only of this mode, such as randwrite")
+	fl.StringToStringVar(&l.filter.Labels, "label", nil, "only with this label, NAME=VALUE")
 	fl.StringVar(&since, "since", "", "only that began at or after this time")
 	fl.StringVar(&until, "until", "", "only that began before this time")
-	fl.IntVar(&filter.Limit, "limit", 0, "so many at most")
+	fl.IntVar(&l.filter.Limit, "limit", 0, "so many at most")
 	fl.StringVar(&sorted, "sort", "start", "start, requests, iops, p50, p95, p99, p99.9 or max: the highest first")
-	addChoice(fl, &format, "format", "table, csv, markdown, json: an object a line; document: a run's whole document a line", runFormats)
+	addChoice(fl, &l.format, "format", "table, csv, markdown, json: an object a line; document: a run's whole document a line", runFormats)
 	return cmd
 }
 
-// listRuns prints the runs in the history that a filter selects.
-func (e *env) listRuns(ctx context.Context, filter history.RunFilter, order *facts.Order, format string) error {
-	store, closeStore, err := e.openHistory(ctx)
+// listing is a list of runs.
+type listing struct {
+	*env
+	filter history.RunFilter
+	order  *facts.Order
+	format string
+}
+
+// list prints the runs that the filter selects. A run that cannot be read is skipped, with a warning.
+func (l *listing) list(ctx context.Context) error {
+	store, closeStore, err := l.history().open(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeStore()
-	runs, skipped, err := e.readRuns(ctx, store, filter)
+	runs, skipped, err := l.readRuns(ctx, store, l.filter)
 	if err != nil {
 		return err
 	}
 	if len(runs) == 0 && !skipped {
-		if err := e.printNoRuns(ctx, store); err != nil || format == table.Text {
+		if err := l.printNoRuns(ctx, store); err != nil || l.format == table.Text {
 			return err
 		}
 	}
-	order.Sort(runs, false)
-	return leftOutIf(writeRuns(e.stdout, runs, format), skipped)
+	l.order.Sort(runs, false)
+	return leftOutIf(writeRuns(l.stdout, runs, l.format), skipped)
 }
 
 // readRuns reads the runs that a filter selects. skipped reports whether one cannot be read: it is left out, with a
@@ -107,10 +114,10 @@ func (e *env) printNoRuns(ctx context.Context, store history.Store) error {
 		return err
 	}
 	if runs == 0 {
-		term.Line(e.stderr, "no runs in %s; store some with: fio2es ingest PATH", e.historyName())
+		term.Line(e.stderr, "no runs in %s; store some with: fio2es ingest PATH", e.history().name())
 		return nil
 	}
-	term.Line(e.stderr, "no runs match; %s has %s:", e.historyName(), unit.Plural(runs, "run"))
+	term.Line(e.stderr, "no runs match; %s has %s:", e.history().name(), unit.Plural(runs, "run"))
 	for _, line := range lines {
 		term.Line(e.stderr, "  %s", line)
 	}

@@ -35,18 +35,19 @@ only. From another machine use a tunnel: ssh -L 8600:localhost:8600 HOST.`,
   fio2es serve --listen 127.0.0.1:0              at a free port, which stderr names
   fio2es serve --elasticsearch https://es:9200`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.serve(cmd.Context(), listen) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), e, listen) },
 	}
 	addClusterFlags(cmd.Flags())
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8600", "address and port; port 0 is a free one, and :8600 all addresses of this machine")
 	return cmd
 }
 
-func (e *env) serve(ctx context.Context, listen string) error {
+// serve serves the history at an address until ctx ends.
+func serve(ctx context.Context, e *env, listen string) error {
 	if _, _, err := net.SplitHostPort(listen); err != nil {
 		return usagef("--listen %s: want an address and a port, such as 127.0.0.1:8600", listen)
 	}
-	store, closeStore, err := e.openHistory(ctx)
+	store, closeStore, err := e.history().open(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,11 +60,11 @@ func (e *env) serve(ctx context.Context, listen string) error {
 		return fmt.Errorf("--listen %s: %w", listen, err)
 	}
 	local := isLocal(l.Addr())
-	e.log.Info(fmt.Sprintf("%s is at %s", e.historyName(), addressOf(l.Addr())))
+	e.log.Info(fmt.Sprintf("%s is at %s", e.history().name(), addressOf(l.Addr())))
 	if !local {
 		e.log.Warn("there is no login: everyone who can reach this address can read the history")
 	}
-	pages := web.New(web.Options{Store: store, Name: e.historyName(), Program: generator(), Log: e.log, Local: local})
+	pages := web.New(web.Options{Store: store, Name: e.history().name(), Program: generator(), Log: e.log, Local: local})
 	return web.Serve(ctx, l, pages, e.log)
 }
 

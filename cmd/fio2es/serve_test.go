@@ -59,7 +59,7 @@ func serveBy(t *testing.T, cfg config.Config, listen string) (address string, st
 	e.cfg = cfg
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- e.serve(ctx, listen) }()
+	go func() { ended <- serve(ctx, e, listen) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
@@ -250,10 +250,10 @@ func TestServeAddress(t *testing.T) {
 	e.cfg = config.Default()
 	e.cfg.History = file
 	host := strings.Trim(strings.TrimPrefix(address, "http://"), "/")
-	if err := e.serve(t.Context(), host); err == nil || !strings.Contains(err.Error(), "another program listens there") || e.conclude(err) != exitFailed {
+	if err := serve(t.Context(), e, host); err == nil || !strings.Contains(err.Error(), "another program listens there") || e.conclude(err) != exitFailed {
 		t.Errorf("the same address: %v", err)
 	}
-	if err := e.serve(t.Context(), "8600"); e.conclude(err) != exitUsage {
+	if err := serve(t.Context(), e, "8600"); e.conclude(err) != exitUsage {
 		t.Errorf("no address: %v", err)
 	}
 	address, stderr = startServe(t, file, ":0")

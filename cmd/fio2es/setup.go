@@ -12,7 +12,7 @@ import (
 )
 
 func setupCommand(e *env) *cobra.Command {
-	dryRun, print := false, false
+	s, print := preparing{env: e}, false
 	cmd := &cobra.Command{
 		Use:   "setup",
 		Short: "Prepare an Elasticsearch cluster for the history, and Kibana to show it",
@@ -45,38 +45,44 @@ setup needs.`,
 			case !e.cfg.Elasticsearch.Enabled() && !e.cfg.Kibana.Enabled():
 				return usagef("no cluster and no Kibana: give --elasticsearch URL or --kibana URL, or set elasticsearch.addresses or kibana.url")
 			}
-			return e.setup(cmd.Context(), dryRun)
+			return s.setup(cmd.Context())
 		},
 	}
 	fl := cmd.Flags()
 	addClusterFlags(fl)
 	addKibanaFlags(fl)
-	fl.BoolVar(&dryRun, "dry-run", false, "show what would be done, and change nothing")
+	fl.BoolVar(&s.dryRun, "dry-run", false, "show what would be done, and change nothing")
 	fl.BoolVar(&print, "print", false, "show all requests, without a connection")
 	return cmd
 }
 
+// preparing is one setup.
+type preparing struct {
+	*env
+	dryRun bool
+}
+
 // setup prepares what the settings name. It changes nothing before both have answered.
-func (e *env) setup(ctx context.Context, dryRun bool) error {
+func (s *preparing) setup(ctx context.Context) error {
 	finish := func(context.Context) error { return nil }
-	if e.cfg.Kibana.Enabled() {
-		bundle, err := kibana.New(kibana.Options{Prefix: e.cfg.Prefix, Space: e.cfg.Kibana.Space})
+	if s.cfg.Kibana.Enabled() {
+		bundle, err := kibana.New(kibana.Options{Prefix: s.cfg.Prefix, Space: s.cfg.Kibana.Space})
 		if err != nil {
 			return usageError{Err: err}
 		}
-		client, closeClient, err := e.connectKibana(ctx, bundle.Space)
+		client, closeClient, err := s.connectKibana(ctx, bundle.Space)
 		if err != nil {
 			return err
 		}
 		defer closeClient()
 		setUp := client.Install
-		if dryRun {
+		if s.dryRun {
 			setUp = client.Print
 		}
-		finish = func(ctx context.Context) error { return setUp(ctx, bundle, e.stdout) }
+		finish = func(ctx context.Context) error { return setUp(ctx, bundle, s.stdout) }
 	}
-	if e.cfg.Elasticsearch.Enabled() {
-		if err := e.setupCluster(ctx, dryRun); err != nil {
+	if s.cfg.Elasticsearch.Enabled() {
+		if err := s.cluster(ctx); err != nil {
 			return err
 		}
 	}
@@ -84,12 +90,12 @@ func (e *env) setup(ctx context.Context, dryRun bool) error {
 }
 
 // connectKibana connects to the Kibana of the settings, and checks that it is new enough and has the space.
-func (e *env) connectKibana(ctx context.Context, space string) (*kibana.Client, func(), error) {
-	cfg, err := e.cfg.KibanaClient()
+func (s *preparing) connectKibana(ctx context.Context, space string) (*kibana.Client, func(), error) {
+	cfg, err := s.cfg.KibanaClient()
 	if err != nil {
 		return nil, nil, usageError{Err: err}
 	}
-	cfg.Service, cfg.Waiting, cfg.Dial = "Kibana", e.logWait, e.dial
+	cfg.Service, cfg.Waiting, cfg.Dial = "Kibana", s.history().logWait, s.dial
 	transport, err := es.New(cfg)
 	if err != nil {
 		return nil, nil, usageError{Err: err}
@@ -103,22 +109,22 @@ func (e *env) connectKibana(ctx context.Context, space string) (*kibana.Client, 
 		transport.Close()
 		return nil, nil, err
 	}
-	e.log.Debug("connected", "kibana", transport.String(), "version", version)
+	s.log.Debug("connected", "kibana", transport.String(), "version", version)
 	return client, transport.Close, nil
 }
 
-func (e *env) setupCluster(ctx context.Context, dryRun bool) error {
-	client, err := e.connect(ctx)
+func (s *preparing) cluster(ctx context.Context) error {
+	client, err := s.history().connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	plan, err := setup.Prepare(ctx, client, e.cfg.Templates())
+	plan, err := setup.Prepare(ctx, client, s.cfg.Templates())
 	if err != nil {
 		return err
 	}
-	if dryRun {
-		if err := plan.Print(e.stdout); err != nil {
+	if s.dryRun {
+		if err := plan.Print(s.stdout); err != nil {
 			return err
 		}
 		return plan.Err()
@@ -127,7 +133,7 @@ func (e *env) setupCluster(ctx context.Context, dryRun bool) error {
 		return err
 	}
 	for _, step := range plan.Steps {
-		if err := term.Line(e.stdout, "%s", step); err != nil {
+		if err := term.Line(s.stdout, "%s", step); err != nil {
 			return err
 		}
 	}

@@ -1,16 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
-	"github.com/fio2es/fio2es/internal/window"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 func slaCommand(e *env) *cobra.Command {
@@ -64,14 +62,9 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 				return usagef("no rules: give some, such as --rule 'p99 <= 10ms', or set them in fio2es.yaml, " +
 					"such as sla: [p99 <= 10ms in 99%% of windows, iops >= 5000]")
 			}
-			j := &judge{reading: newReading(e), query: q, rules: rules, to: newSLATable(e.stdout, format)}
-			a := answer{begin: j.begin, window: j.window, end: j.end, none: j.none, flush: j.flush}
-			if q.WantsAll() && !slices.ContainsFunc(rules, slo.Rule.InWindows) { // the totals of runs are enough
-				a.window = nil
-			}
-			// Paths that follow one another are taken together, because they may be logs of one run.
-			err = j.answer(cmd.Context(), query.Group(args, query.IsPath), q, a)
-			return errors.Join(err, j.to.Flush())
+			r, to := newReading(e), newSLATable(e.stdout, format)
+			err = r.judge(cmd.Context(), args, q, rules, to)
+			return r.end(errors.Join(err, to.Flush()))
 		},
 	}
 	fl := cmd.Flags()
@@ -83,85 +76,33 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 	return cmd
 }
 
-// judge checks runs against rules.
-type judge struct {
-	*reading
-	query    *query.Query
-	rules    []slo.Rule
-	to       *table.Writer[*slaRow]
-	isBroken bool // a rule
-
-	run     *slo.Evaluator
-	checked window.Span // of the run
-}
-
-func (j *judge) begin(*query.Run, bool) error {
-	j.run, j.checked = slo.New(j.rules), window.Span{}
+// judge writes what rules say of the runs that args name. Paths that follow one another are taken together, because they
+// may be logs of one run.
+func (r *reading) judge(ctx context.Context, args []string, q *query.Query, rules []slo.Rule, to *table.Writer[*slaRow]) error {
+	isBroken := false
+	one := func(run *query.Run, _ bool) error {
+		j, err := query.Judge(ctx, run, q, rules)
+		r.logRun(run)
+		if err != nil {
+			return err
+		}
+		broken, unknown := slo.Log(r.log, &j.Run, j.Verdicts)
+		isBroken, r.leftOut = isBroken || broken, r.leftOut || unknown
+		to.Begin(slaHeading(j))
+		for i := range j.Verdicts {
+			if err := to.Write(&slaRow{j, &j.Verdicts[i]}); err != nil {
+				return err
+			}
+		}
+		return to.End()
+	}
+	for _, part := range query.Group(args, query.IsPath) {
+		if err := r.runs(ctx, part, one); err != nil {
+			return err
+		}
+	}
+	if isBroken {
+		return errMet
+	}
 	return nil
-}
-
-func (j *judge) window(w *window.Window) error {
-	j.checked.Add(w)
-	return j.run.Merge(w)
-}
-
-// none judges a run that has no requests.
-func (j *judge) none(run *query.Run) error {
-	return j.conclude(&slaRun{RunInfo: mapping.RunInfo{Name: run.Name}}, j.run.Verdicts())
-}
-
-// end judges a run.
-func (j *judge) end(run *query.Run, doc *mapping.Run) error {
-	isEmpty := j.checked.IsZero()
-	if j.query.WantsAll() {
-		j.checked = window.Span{Start: doc.Run.Start, End: doc.Run.End}
-		if err := j.run.SetRun(doc, j.query.Directions); err != nil {
-			return err
-		}
-	} else {
-		j.run.SetEnd(doc)
-	}
-	verdicts := j.run.Verdicts()
-	if isEmpty {
-		j.explain(run, doc, verdicts)
-	}
-	return j.conclude(&slaRun{doc.Run, j.checked}, verdicts)
-}
-
-// explain says why rules about windows could not be judged: the run has no windows, or none that
-// is wanted.
-func (j *judge) explain(run *query.Run, doc *mapping.Run, verdicts []slo.Verdict) {
-	short := "no requests match"
-	if query.NoWindows(doc) != "" {
-		short = "the run has no windows"
-	}
-	isAbout := func(v slo.Verdict) bool { return v.Rule.InWindows() || !j.query.WantsAll() }
-	if slices.ContainsFunc(verdicts, isAbout) {
-		j.log.Warn(run.NoMatch(doc).Error())
-	}
-	for i := range verdicts {
-		if v := &verdicts[i]; v.State == slo.Unknown && isAbout(*v) {
-			v.Why = short
-		}
-	}
-}
-
-// conclude writes the verdicts on a run, and says on stderr which rules are broken or unknown.
-func (j *judge) conclude(run *slaRun, verdicts []slo.Verdict) error {
-	broken, unknown := slo.Log(j.log, &run.RunInfo, verdicts)
-	j.isBroken, j.leftOut = j.isBroken || broken, j.leftOut || unknown
-	j.to.Begin(run.heading())
-	for i := range verdicts {
-		if err := j.to.Write(&slaRow{run, &verdicts[i]}); err != nil {
-			return err
-		}
-	}
-	return j.to.End()
-}
-
-func (j *judge) flush() error {
-	if err := j.to.Flush(); err != nil || !j.isBroken {
-		return err
-	}
-	return errMet
 }

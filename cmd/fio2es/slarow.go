@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -18,7 +19,7 @@ import (
 
 // slaRow is a verdict on a run.
 type slaRow struct {
-	run *slaRun
+	of *query.Judgement
 	*slo.Verdict
 }
 
@@ -43,7 +44,9 @@ func (r *slaRow) inUnit(v float64) float64 { return r.Rule.Unit().ForPrograms(v)
 func (r *slaRow) worst() float64 { return r.Rule.Metric.Unit().ForPrograms(r.Windows.Worst.Value) }
 
 // when is when a moment began, where that is known.
-func (r *slaRow) when(m slo.Moment) time.Time { return r.run.at(m.Start) }
+func (r *slaRow) when(m slo.Moment) time.Time {
+	return r.of.Run.Start.Add(time.Duration(m.Start) * time.Millisecond)
+}
 
 func (r *slaRow) isInWindows() bool  { return r.Windows.Judged > 0 }
 func (r *slaRow) isEverBroken() bool { return r.isInWindows() && r.longest() > 0 }
@@ -54,10 +57,10 @@ func (r *slaRow) longest() int64 { return r.Windows.Longest.End - r.Windows.Long
 // slaColumns are the columns. Those about windows are empty unless windows were judged, and those
 // about broken windows are empty unless there are some.
 var slaColumns = slices.Concat(
-	facts.RunColumns(func(r *slaRow) *mapping.RunInfo { return &r.run.RunInfo }),
+	facts.RunColumns(func(r *slaRow) *mapping.RunInfo { return &r.of.Run }),
 	[]table.Column[*slaRow]{
-		{Name: "from", Sparse: true, Value: func(r *slaRow) any { return r.run.checked.Start }},
-		{Name: "to", Sparse: true, Value: func(r *slaRow) any { return r.run.checked.End }},
+		{Name: "from", Sparse: true, Value: func(r *slaRow) any { return r.of.Checked.Start }},
+		{Name: "to", Sparse: true, Value: func(r *slaRow) any { return r.of.Checked.End }},
 		{Name: "rule", Heading: "RULE", Value: func(r *slaRow) any { return r.Rule.String() }},
 		// The direction is empty where there is none that the rule could be about.
 		{Name: "direction", Heading: "DIR", Value: func(r *slaRow) any { return r.Direction }},
@@ -65,7 +68,7 @@ var slaColumns = slices.Concat(
 		{
 			Name: "value", Heading: ">VALUE",
 			Value: func(r *slaRow) any { return r.inUnit(r.Value) },
-			Text:  func(r *slaRow) string { return r.ValueText() },
+			Text:  (*slaRow).ValueText,
 		},
 		{Name: "low", Value: func(r *slaRow) any { return r.inUnit(r.Low) }}, // bounds of its error
 		{Name: "high", Value: func(r *slaRow) any { return r.inUnit(r.High) }},
@@ -91,7 +94,7 @@ var slaColumns = slices.Concat(
 		{
 			Name: "worst", Heading: ">WORST",
 			Value: func(r *slaRow) any { return r.worst() },
-			Text:  func(r *slaRow) string { return r.WorstText() },
+			Text:  (*slaRow).WorstText,
 		},
 		{Name: "worst_unit", Value: func(r *slaRow) any { return slaUnits[r.Rule.Metric.Unit()] }},
 		// Milliseconds since the run's start, as below.
@@ -99,7 +102,7 @@ var slaColumns = slices.Concat(
 		{
 			Name: "worst_start", Heading: "AT",
 			Value: func(r *slaRow) any { return r.when(r.Windows.Worst) },
-			Text:  func(r *slaRow) string { return slo.Clock(r.run.at(r.Windows.Worst.Start)) },
+			Text:  func(r *slaRow) string { return slo.Clock(r.when(r.Windows.Worst)) },
 		},
 		// The worst is a lower bound: it lies in fio's last bin.
 		{Name: "worst_open", Value: func(r *slaRow) any { return r.Windows.Worst.Open }},
@@ -122,23 +125,14 @@ func newSLATable(w io.Writer, format string) *table.Writer[*slaRow] {
 	return table.NewNarrow(w, format, slaColumns, []string{"NOTE", "RULE"}, []string{"AT", "LONGEST", "BUDGET"})
 }
 
-// slaRun is what verdicts are about.
-type slaRun struct {
-	mapping.RunInfo             // windows count since its start
-	checked         window.Span // zero of files that have nothing of a run
-}
-
-// heading is the title of the run's table.
-func (r *slaRun) heading() string {
-	title := strings.TrimPrefix(r.Archive+":"+r.Name, ":")
-	if r.checked.IsZero() {
+// slaHeading is the title of a run's table.
+func slaHeading(j *query.Judgement) string {
+	title := strings.TrimPrefix(j.Run.Archive+":"+j.Run.Name, ":")
+	if j.Checked.IsZero() {
 		return title
 	}
-	return title + ", " + unit.Moment(r.checked.Start) + " to " + unit.Moment(r.checked.End)
+	return title + ", " + unit.Moment(j.Checked.Start) + " to " + unit.Moment(j.Checked.End)
 }
-
-// at is a time of the run.
-func (r *slaRun) at(ms int64) time.Time { return r.Start.Add(time.Duration(ms) * time.Millisecond) }
 
 // slaUnits are units as CSV and JSON name them.
 var slaUnits = map[window.Unit]string{

@@ -91,7 +91,7 @@ change for the worse.`,
 }
 
 func (e *env) trend(ctx context.Context, q *trendQuery, format string) error {
-	store, closeStore, err := e.openHistory(ctx)
+	store, closeStore, err := e.history().open(ctx)
 	if err != nil {
 		return err
 	}

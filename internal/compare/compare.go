@@ -79,15 +79,16 @@ func Sides(base, other []*Series, metrics []window.Metric, confidence float64) [
 	logs := logRatios(a, b, metrics, min(max(int(math.Ceil(inTail/tail)), minReplicates), maxReplicates))
 	for i := range changes {
 		c := &changes[i]
-		if c.isLongShot(&a.whole, confidence) || c.isLongShot(&b.whole, confidence) {
+		isFew, isBound := c.limits(&a.whole, c.BaseOpen, confidence)
+		isFewToo, isBoundToo := c.limits(&b.whole, c.OtherOpen, confidence)
+		switch {
+		case isFew || isFewToo:
 			c.unknown("too few requests for an interval of %s: %.0f and %.0f", c.Metric, a.whole.Total(), b.whole.Total())
-			continue
-		}
-		if c.reachesOpen(&a.whole, c.BaseOpen, confidence) || c.reachesOpen(&b.whole, c.OtherOpen, confidence) {
+		case isBound || isBoundToo:
 			c.unknown("the interval of %s reaches into %s", c.Metric, lastBin)
-			continue
+		default:
+			c.judge(logs[i], tail)
 		}
-		c.judge(logs[i], tail)
 	}
 	return changes
 }
@@ -123,23 +124,15 @@ func windows(side []*Series) int {
 	return n
 }
 
-// isLongShot reports whether h has too few requests for a percentile. If not even order statistics
-// have an interval, which are too narrow, all replicates agree on the slowest few requests.
-func (c *Change) isLongShot(h *hist.Histogram, confidence float64) bool {
+// limits reports what speaks against an interval of a percentile of h. isFew: there are too few requests. If not even
+// order statistics have an interval, which are too narrow, all replicates agree on the slowest few requests. isBound:
+// the percentile is known, and its interval reaches into the last bin.
+func (c *Change) limits(h *hist.Histogram, isOpen bool, confidence float64) (isFew, isBound bool) {
 	if c.Quantile() == 0 {
-		return false
+		return false, false
 	}
 	_, high, ok := h.ConfidenceInterval(c.Quantile(), confidence)
-	return !ok && high == 0
-}
-
-// reachesOpen reports whether a percentile is known, and its interval reaches into the last bin.
-func (c *Change) reachesOpen(h *hist.Histogram, isOpen bool, confidence float64) bool {
-	if c.Quantile() == 0 || isOpen {
-		return false
-	}
-	_, _, ok := h.ConfidenceInterval(c.Quantile(), confidence)
-	return !ok
+	return !ok && high == 0, !ok && !isOpen
 }
 
 const lastBin = "fio's last bin, which has no upper end"

@@ -27,7 +27,7 @@ func ParseCondition(text string) (Condition, error) {
 		return Condition{}, fmt.Errorf("%q: want [DIRECTION.]METRIC > N%% or < N%%, "+
 			"such as 'p99 > +10%%' or 'write.iops < -5%%'", text)
 	}
-	metric, err := ParseMetric(m[2])
+	metrics, err := ParseMetrics(m[2])
 	if err != nil {
 		return Condition{}, fmt.Errorf("%q: %w", text, err)
 	}
@@ -35,7 +35,7 @@ func ParseCondition(text string) (Condition, error) {
 	if err != nil {
 		return Condition{}, fmt.Errorf("%q: %w", text, err)
 	}
-	return Condition{strings.TrimSpace(text), m[1], metric, m[3] == ">", limit / 100}, nil
+	return Condition{strings.TrimSpace(text), m[1], metrics[0], m[3] == ">", limit / 100}, nil
 }
 
 // isAbout reports whether the condition is about a line.

@@ -9,11 +9,8 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-func metric(text string) window.Metric {
-	m, err := ParseMetric(text)
-	if err != nil {
-		panic(err)
-	}
+func metric(name string) window.Metric {
+	m, _ := window.ParseMetric(name)
 	return m
 }
 
@@ -42,10 +39,7 @@ func TestParseCondition(t *testing.T) {
 // without an interval, and absent without its direction.
 func TestCheck(t *testing.T) {
 	line := func(direction, name string, change float64, v Verdict) Line {
-		m, err := ParseMetric(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := metric(name)
 		return Line{Direction: direction, Change: Change{Metric: m, Base: 1000, Other: 1000 + 1000*change, Change: change, Verdict: v, Why: "why not"}}
 	}
 	lines := []Line{

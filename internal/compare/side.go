@@ -128,28 +128,20 @@ func Compare(base, other *Side, metrics []window.Metric, confidence float64) (li
 	return lines, notes, nil
 }
 
-// doubts are the settings that make runs hard to compare where they differ. What is not known is
-// empty.
-var doubts = []struct {
-	name string
-	of   func(*mapping.Run) string
-}{
-	{"mode", func(r *mapping.Run) string { return r.CBT.Mode }},
-	{"op_size", func(r *mapping.Run) string { return known(r.CBT.OpSize) }},
-	{"iodepth", func(r *mapping.Run) string { return known(int64(r.CBT.IODepth)) }},
-	{"weighting", func(r *mapping.Run) string { return r.Weighting }},
-	{"interval", func(r *mapping.Run) string {
-		if r.IntervalMS == 0 {
-			return ""
-		}
-		return unit.Elapsed(time.Duration(r.IntervalMS) * time.Millisecond)
-	}},
-	{"bins", func(r *mapping.Run) string {
-		for _, d := range r.ByDirection() {
-			return d.Latency.Layout
-		}
-		return ""
-	}},
+// setting is one that makes runs hard to compare where they differ. An empty value is not known.
+type setting struct{ name, value string }
+
+func settings(r *mapping.Run) []setting {
+	list := []setting{
+		{"mode", r.CBT.Mode}, {"op_size", known(r.CBT.OpSize)}, {"iodepth", known(int64(r.CBT.IODepth))}, {"weighting", r.Weighting},
+	}
+	if r.IntervalMS > 0 {
+		list = append(list, setting{"interval", unit.Elapsed(time.Duration(r.IntervalMS) * time.Millisecond)})
+	}
+	if all := r.ByDirection(); len(all) > 0 {
+		list = append(list, setting{"bins", all[0].Latency.Layout})
+	}
+	return list
 }
 
 func known(n int64) string {
@@ -162,9 +154,11 @@ func known(n int64) string {
 // Doubt says what makes a comparison of two runs doubtful; empty is nothing.
 func Doubt(base, other *mapping.Run) string {
 	var differ []string
-	for _, d := range doubts {
-		if is, was := d.of(other), d.of(base); is != was && is != "" && was != "" {
-			differ = append(differ, fmt.Sprintf("%s %s, not %s", d.name, is, was))
+	for _, is := range settings(other) {
+		for _, was := range settings(base) {
+			if is.name == was.name && is != was && is.value != "" && was.value != "" {
+				differ = append(differ, fmt.Sprintf("%s %s, not %s", is.name, is.value, was.value))
+			}
 		}
 	}
 	return strings.Join(differ, "; ")

@@ -75,11 +75,11 @@ func checkAnswer(product, number, flavor, distribution, tagline string) error {
 	case flavor == "serverless":
 		return fmt.Errorf("%w: it has neither lifecycle policies nor settings for shards, which the templates need", ErrServerless)
 	}
-	major, minor, err := ParseVersion(number)
+	isOld, err := IsBefore(number, minMajor, minMinor)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: version %q", ErrNotElastic, number)
-	case major < minMajor || major == minMajor && minor < minMinor:
+	case isOld:
 		return fmt.Errorf("%w: version %s, but %d.%d is the oldest that works", ErrTooOld, number, minMajor, minMinor)
 	case product != "Elasticsearch": // every answer has it since 7.14
 		return fmt.Errorf("%w: it says version %s, but not that it is Elasticsearch (header X-Elastic-Product); does a proxy remove it?", ErrNotElastic, number)
@@ -107,17 +107,17 @@ func explain(err error) error {
 	return err
 }
 
-// ParseVersion reads the version of Elasticsearch or Kibana: "8.6.1", "9.1.0-SNAPSHOT".
-func ParseVersion(number string) (major, minor int, err error) {
+// IsBefore reports whether a version of Elasticsearch or Kibana, such as "8.6.1" or "9.1.0-SNAPSHOT", is
+// before another one.
+func IsBefore(number string, major, minor int) (bool, error) {
 	parts := strings.SplitN(number, ".", 3)
 	if len(parts) < 2 {
-		return 0, 0, fmt.Errorf("read version %q: %w", number, strconv.ErrSyntax)
+		return false, fmt.Errorf("read version %q: %w", number, strconv.ErrSyntax)
 	}
-	if major, err = strconv.Atoi(parts[0]); err == nil {
-		minor, err = strconv.Atoi(parts[1])
+	first, err1 := strconv.Atoi(parts[0])
+	second, err2 := strconv.Atoi(parts[1])
+	if err := errors.Join(err1, err2); err != nil {
+		return false, fmt.Errorf("read version %q: %w", number, err)
 	}
-	if err != nil {
-		return 0, 0, fmt.Errorf("read version %q: %w", number, err)
-	}
-	return major, minor, nil
+	return first < major || first == major && second < minor, nil
 }

@@ -105,8 +105,5 @@ func (b *Bins) Add(w *window.Window, requests *hist.Histogram) error {
 	return b.to.Write(r)
 }
 
-// End implements [Writer].
-func (b *Bins) End() error { return nil }
-
 // Close writes the buffered rest.
 func (b *Bins) Close() error { return errors.Join(b.to.Flush(), b.w.Flush()) }

@@ -15,7 +15,6 @@ type Writer interface {
 	// Add takes a window and its requests, which are not empty. Windows are ordered by start; it
 	// keeps nothing of them.
 	Add(w *window.Window, requests *hist.Histogram) error
-	End() error // of the run
 	Close() error
 }
 

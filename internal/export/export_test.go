@@ -68,7 +68,7 @@ func writeAll(t *testing.T, w Writer, runs []exported) {
 		for j := range runs[i].windows {
 			err = errors.Join(err, w.Add(&runs[i].windows[j].Window, runs[i].windows[j].requests))
 		}
-		if err := errors.Join(err, w.End()); err != nil {
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -97,7 +97,7 @@ func TestBinsRoundTrip(t *testing.T) {
 		w := &window.Window{Level: mapping.Cluster, Direction: "read", Start: run.Start, End: run.Start.Add(time.Second)}
 		var lines, objects bytes.Buffer
 		for _, to := range []Writer{NewCSV(&lines, true), NewJSON(&objects)} {
-			if err := errors.Join(to.Begin(run, false), to.Add(w, h), to.End(), to.Close()); err != nil {
+			if err := errors.Join(to.Begin(run, false), to.Add(w, h), to.Close()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -168,9 +168,6 @@ func TestWriteFails(t *testing.T) {
 					err = w.Add(&run.windows[i].Window, run.windows[i].requests)
 				}
 			}
-		}
-		if err == nil {
-			err = w.End()
 		}
 		if err == nil {
 			err = w.Close()

@@ -55,9 +55,6 @@ func (l *HDRLog) Add(w *window.Window, requests *hist.Histogram) error {
 	return l.w.WriteByte('\n')
 }
 
-// End implements [Writer].
-func (l *HDRLog) End() error { return nil }
-
 // Close writes the buffered rest.
 func (l *HDRLog) Close() error { return l.w.Flush() }
 

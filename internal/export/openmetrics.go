@@ -69,12 +69,14 @@ func (o *OpenMetrics) Begin(run *mapping.RunInfo, isAlike bool) error {
 	if len(o.seen) == 0 {
 		fmt.Fprintf(o.w, "# TYPE %[1]s histogram\n# UNIT %[1]s seconds\n# HELP %[1]s Completion latency of requests, as fio saw it.\n", metric)
 	}
-	o.run, o.labels, o.series = run, labels.String(), nil
+	o.end()
+	o.run, o.labels = run, labels.String()
 	o.seen[o.labels] = true
-	return nil
+	_, err := o.w.Write(nil) // returns an earlier error
+	return err
 }
 
-// Add keeps the requests of a window until the run's end.
+// Add keeps the requests of a window until the next run or the end.
 func (o *OpenMetrics) Add(w *window.Window, requests *hist.Histogram) error {
 	at := slices.IndexFunc(o.series, func(p *points) bool { return p.host == w.Host && p.job == w.Job && p.direction == w.Direction })
 	if at < 0 {
@@ -94,18 +96,17 @@ func (o *OpenMetrics) Add(w *window.Window, requests *hist.Histogram) error {
 	return nil
 }
 
-// End writes the run's series.
-func (o *OpenMetrics) End() error {
+// end writes the series of the run before.
+func (o *OpenMetrics) end() {
 	for _, p := range o.series {
 		o.writeSeries(p)
 	}
 	o.series = nil
-	_, err := o.w.Write(nil) // returns an earlier error
-	return err
 }
 
 // Close ends the exposition.
 func (o *OpenMetrics) Close() error {
+	o.end()
 	o.w.WriteString("# EOF\n")
 	return o.w.Flush()
 }

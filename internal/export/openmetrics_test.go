@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	"github.com/prometheus/common/expfmt"
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
@@ -18,16 +21,6 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-// sample is a line of an exposition.
-type sample struct {
-	name   string // without that of the family
-	labels string // without le, as written
-	values map[string]string
-	le     float64
-	value  float64
-	at     string // its time, as written
-}
 
 // point is what a histogram says at one time.
 type point struct {
@@ -40,171 +33,102 @@ type point struct {
 	created float64
 }
 
-// parse is a strict reader of what OpenMetrics 1.0 says of one family of histograms: its
-// metadata once, before all samples; points of a series together, in order of time;
-// buckets ascending, and up to +Inf, which is the count; whole counts; no counter that goes
-// back from one point to the next; the end of the exposition, and nothing after it.
+// metadata stands once, before all samples.
+var metadata = regexp.MustCompile(`^# TYPE fio_latency_seconds histogram\n# UNIT fio_latency_seconds seconds\n# HELP fio_latency_seconds .+\n`)
+
+// parse reads the points of an exposition of OpenMetrics 1.0: its metadata, points of a series together, in order of
+// time, the end, and nothing after it. Prometheus's own parser reads the samples.
 func parse(text string) (points []point, err error) {
-	if !utf8.ValidString(text) {
-		return nil, errors.New("no UTF-8")
+	head := metadata.FindString(text)
+	body, ok := strings.CutSuffix(text[len(head):], "# EOF\n")
+	if head == "" || !ok || !utf8.ValidString(text) {
+		return nil, errors.New("no metadata, no # EOF at the end, or no UTF-8")
 	}
-	body, ok := strings.CutSuffix(text, "# EOF\n")
-	if !ok {
-		return nil, errors.New("no # EOF at the end")
-	}
-	metadata := map[string]string{}
-	series, seen := "", map[string]bool{}
-	var group []sample
-	end := func() error {
-		if len(group) == 0 {
-			return nil
-		}
-		p, err := pointOf(group)
+	seen := map[string]bool{}
+	for _, lines := range pointsOf(body) {
+		p, err := parsePoint(lines)
 		if err != nil {
-			return fmt.Errorf("%s at %q: %w", series, group[0].at, err)
+			return nil, fmt.Errorf("%q: %w", lines, err)
 		}
-		if last := len(points) - 1; last >= 0 && fmt.Sprint(points[last].labels) == fmt.Sprint(p.labels) {
-			if err := follows(&points[last], &p); err != nil {
-				return fmt.Errorf("%s at %q: %w", series, group[0].at, err)
-			}
+		series := fmt.Sprint(p.labels)
+		if n := len(points); n > 0 && fmt.Sprint(points[n-1].labels) == series {
+			err = follows(&points[n-1], &p)
+		} else if seen[series] {
+			err = errors.New("is interrupted by others")
 		}
-		points, group = append(points, p), nil
-		return nil
-	}
-	for line := range strings.Lines(body) {
-		line, ok := strings.CutSuffix(line, "\n")
-		if !ok || line == "" {
-			return nil, fmt.Errorf("%q is no whole line", line)
-		}
-		if strings.HasPrefix(line, "#") {
-			parts := strings.SplitN(line, " ", 4)
-			if len(parts) != 4 || parts[2] != "fio_latency_seconds" || metadata[parts[1]] != "" || series != "" {
-				return nil, fmt.Errorf("metadata out of place: %s", line)
-			}
-			metadata[parts[1]] = parts[3]
-			continue
-		}
-		s, err := parseSample(line)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", line, err)
+			return nil, fmt.Errorf("%s: %w", series, err)
 		}
-		if s.labels != series || len(group) > 0 && s.at != group[0].at {
-			if err := end(); err != nil {
-				return nil, err
-			}
-		}
-		if s.labels != series && seen[s.labels] {
-			return nil, fmt.Errorf("%s: %s is interrupted by others", line, s.labels)
-		}
-		series = s.labels
 		seen[series] = true
-		group = append(group, s)
+		points = append(points, p)
 	}
-	if metadata["TYPE"] != "histogram" || metadata["UNIT"] != "seconds" || metadata["HELP"] == "" {
-		return nil, fmt.Errorf("metadata %v", metadata)
-	}
-	return points, end()
+	return points, nil
 }
 
-// parseSample reads a line by the grammar of the specification.
-func parseSample(line string) (s sample, err error) {
-	rest, ok := strings.CutPrefix(line, "fio_latency_seconds")
-	name, rest, braces := strings.Cut(rest, "{")
-	if !ok || !braces {
-		return s, errors.New("another name, or no labels")
+// pointsOf are the lines of each point, which begin with its buckets.
+func pointsOf(body string) (points [][]string) {
+	const bucket = metric + "_bucket{"
+	before := ""
+	for line := range strings.Lines(body) {
+		if strings.HasPrefix(line, bucket) && !strings.HasPrefix(before, bucket) || before == "" {
+			points = append(points, nil)
+		}
+		points[len(points)-1] = append(points[len(points)-1], line)
+		before = line
 	}
-	s = sample{name: name, values: map[string]string{}, le: math.NaN()}
-	for {
-		label, after, ok := strings.Cut(rest, `="`)
-		if !ok || label == "" || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz_") != "" {
-			return s, fmt.Errorf("label %q", label)
-		}
-		value, size, err := unescape(after)
-		if err != nil {
-			return s, err
-		}
-		if _, twice := s.values[label]; twice || value == "" {
-			return s, fmt.Errorf("label %s is there twice, or empty", label)
-		}
-		if label == "le" {
-			if s.le, err = strconv.ParseFloat(value, 64); err != nil {
-				return s, err
-			}
-		} else {
-			s.values[label] = value
-			s.labels += label + "=" + after[:size] + ","
-		}
-		rest = after[size:]
-		if more, ok := strings.CutPrefix(rest, ","); ok {
-			rest = more
-			continue
-		}
-		if rest, ok = strings.CutPrefix(rest, "} "); !ok {
-			return s, fmt.Errorf("%q after labels", rest)
-		}
-		break
-	}
-	value, at, timed := strings.Cut(rest, " ")
-	s.at = at
-	if s.value, err = strconv.ParseFloat(value, 64); err != nil {
-		return s, err
-	}
-	if timed {
-		_, err = strconv.ParseFloat(at, 64)
-	}
-	return s, err
+	return points
 }
 
-// unescape reads the value of a label up to, and with, its closing quote.
-func unescape(text string) (value string, size int, err error) {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; c {
-		case '"':
-			return b.String(), i + 1, nil
-		case '\\':
-			if i++; i == len(text) {
-				return "", 0, errors.New("ends after a backslash")
-			}
-			switch text[i] {
-			case '\\', '"':
-				b.WriteByte(text[i])
-			case 'n':
-				b.WriteByte('\n')
-			default:
-				return "", 0, fmt.Errorf(`no escape: \%c`, text[i])
-			}
-		default:
-			b.WriteByte(c)
+// parsePoint reads the lines of a point. They have one time, which Prometheus's own format has in milliseconds.
+func parsePoint(lines []string) (point, error) {
+	p := point{labels: map[string]string{}, at: math.NaN(), created: math.NaN()}
+	text, time := "# TYPE fio_latency_seconds histogram\n", ""
+	for i, line := range lines {
+		end := strings.LastIndex(line, "} ") + len("} ")
+		value, at, _ := strings.Cut(strings.TrimSuffix(line[end:], "\n"), " ")
+		if i > 0 && at != time || !strings.HasSuffix(line, "\n") {
+			return p, fmt.Errorf("%q has another time", line)
 		}
-	}
-	return "", 0, errors.New("a label's value has no end")
-}
-
-// pointOf puts together the samples of one series and time.
-func pointOf(group []sample) (point, error) {
-	p := point{labels: group[0].values, at: math.NaN(), count: math.NaN(), sum: math.NaN(), created: math.NaN()}
-	if group[0].at != "" {
-		p.at, _ = strconv.ParseFloat(group[0].at, 64)
-	}
-	for _, s := range group {
-		to := map[string]*float64{"_count": &p.count, "_sum": &p.sum, "_created": &p.created}[s.name]
-		switch {
-		case s.name == "_bucket":
-			last := len(p.bounds) - 1
-			if math.IsNaN(s.le) || last >= 0 && (s.le <= p.bounds[last] || s.value < p.counts[last]) || s.value != math.Trunc(s.value) || s.value < 0 {
-				return p, fmt.Errorf("bucket %v of %v after %v of %v", s.le, s.value, p.bounds, p.counts)
+		if time = at; time != "" {
+			var err error
+			if p.at, err = strconv.ParseFloat(time, 64); err != nil {
+				return p, err
 			}
-			p.bounds, p.counts = append(p.bounds, s.le), append(p.counts, s.value)
-		case to == nil || !math.IsNaN(*to) || !math.IsNaN(s.le):
-			return p, fmt.Errorf("%s: no sample of a histogram, or twice", s.name)
-		default:
-			*to = s.value
 		}
+		isCount := strings.HasPrefix(line, metric+"_bucket{") || strings.HasPrefix(line, metric+"_count{")
+		if n, err := strconv.ParseUint(value, 10, 64); isCount && (err != nil || strconv.FormatUint(n, 10) != value) {
+			return p, fmt.Errorf("%q has no whole count", line)
+		}
+		text += line[:end] + value + "\n"
+	}
+	var parser expfmt.TextParser
+	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
+	if err != nil {
+		return p, err
+	}
+	if of := families[metric+"_created"]; of != nil {
+		p.created = of.GetMetric()[0].GetUntyped().GetValue()
+		delete(families, metric+"_created")
+	}
+	if len(families) != 1 || len(families[metric].GetMetric()) != 1 {
+		return p, fmt.Errorf("%d families, %d series", len(families), len(families[metric].GetMetric()))
+	}
+	m := families[metric].GetMetric()[0]
+	for _, l := range m.GetLabel() {
+		p.labels[l.GetName()] = l.GetValue()
+	}
+	h := m.GetHistogram()
+	if h.SampleCount == nil || h.SampleSum == nil || !(h.GetSampleSum() >= 0) {
+		return p, errors.New("no count or no sum")
+	}
+	p.count, p.sum = float64(h.GetSampleCount()), h.GetSampleSum()
+	for _, b := range h.GetBucket() {
+		p.bounds, p.counts = append(p.bounds, b.GetUpperBound()), append(p.counts, float64(b.GetCumulativeCount()))
 	}
 	last := len(p.bounds) - 1
-	if last < 0 || !math.IsInf(p.bounds[last], 1) || p.counts[last] != p.count || !(p.sum >= 0) {
-		return p, fmt.Errorf("ends with %v: count %v, sum %v", p.bounds, p.count, p.sum)
+	if last < 0 || !math.IsInf(p.bounds[last], 1) || p.counts[last] != p.count || !slices.IsSorted(p.counts) ||
+		!slices.IsSorted(p.bounds) || len(slices.Compact(slices.Clone(p.bounds))) != len(p.bounds) {
+		return p, fmt.Errorf("buckets %v of %v, and %v in all", p.bounds, p.counts, p.count)
 	}
 	return p, nil
 }

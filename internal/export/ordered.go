@@ -68,8 +68,5 @@ func (o *Ordered) End() (hasRequests bool, err error) {
 		return false, nil
 	}
 	o.begun = false
-	if err := o.flush(); err != nil {
-		return true, err
-	}
-	return true, o.to.End()
+	return true, o.flush()
 }

@@ -5,15 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
@@ -49,7 +48,7 @@ type Result struct {
 func Follow(ctx context.Context, to ingest.Target, opt Options) (Result, error) {
 	log := opt.Ingest.Log
 	f := &follower{
-		Options: opt, to: to, log: log, watched: map[string]*watched{},
+		Options: opt, to: to, watched: map[string]*watched{},
 		problems: problems{log: log, quiet: opt.Quiet, reported: map[string]bool{}}, windows: newWindows(log, opt.Window),
 	}
 	err := f.watch(ctx)
@@ -61,7 +60,6 @@ type follower struct {
 	Options
 	Result
 	to       ingest.Target
-	log      *slog.Logger
 	watched  map[string]*watched // by place
 	live     int                 // runs that are followed by a session
 	problems problems
@@ -167,9 +165,9 @@ func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
 	for _, s := range result.Stored {
 		f.watched[f.placeOf(s.Files)].id = s.Run.Run.ID
 		if s.Unchanged {
-			f.log.Debug("unchanged: " + facts.Title(s.Run))
+			f.Ingest.Log.Debug("unchanged: " + facts.Title(s.Run))
 		} else {
-			f.log.Info("stored " + facts.Title(s.Run) + ": " + totalsText(s.Run.All))
+			f.Ingest.Log.Info("stored " + facts.Title(s.Run) + ": " + totalsText(s.Run.All))
 		}
 	}
 	for _, run := range result.Runs() {
@@ -200,23 +198,15 @@ func (f *follower) check(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	windows := window.Rejoin(f.to.Store.Intervals(ctx, history.Selection{Runs: []string{id}, Level: mapping.Cluster}))
-	if !slices.ContainsFunc(f.Rules, slo.Rule.InWindows) {
-		windows = nil
-	}
-	verdicts, err := slo.Check(f.Rules, run, windows)
+	of := query.Stored(f.to.Store, run)
+	j, err := query.Judge(ctx, of, &query.Query{}, f.Rules)
 	if err != nil {
 		return fmt.Errorf("check %s against the rules: %w", facts.Title(run), err)
 	}
-	for i := range verdicts {
-		switch v := &verdicts[i]; v.State {
-		case slo.Broken:
-			f.Broken = true
-			f.log.Error(v.Message(&run.Run))
-		case slo.Unknown:
-			f.LeftOut = true
-			f.log.Warn(v.Message(&run.Run))
-		}
+	for _, text := range of.Warnings {
+		f.Ingest.Log.Warn(text)
 	}
+	broken, unknown := slo.Log(f.Ingest.Log, &run.Run, j.Verdicts)
+	f.Broken, f.LeftOut = f.Broken || broken, f.LeftOut || unknown || len(of.Warnings) > 0
 	return nil
 }

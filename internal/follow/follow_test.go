@@ -2,10 +2,8 @@ package follow
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/ingest"
@@ -40,13 +39,7 @@ func check(t testing.TB, err error) {
 // reports are the periodic reports of the corpus.
 func reports(t *testing.T) [][]byte {
 	t.Helper()
-	f, err := os.Open(filepath.Join(corpus, "out.json.gz"))
-	check(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	check(t, err)
-	text, err := io.ReadAll(z)
-	check(t, err)
+	text := golden.Gunzip(t, filepath.Join(corpus, "out.json.gz"))
 	return bytes.SplitAfter(text, []byte("\n}\n"))
 }
 

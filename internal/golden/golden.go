@@ -1,4 +1,4 @@
-// Package golden compares what a test made with a file that has what is wanted. With
+// Package golden reads packed files of testdata, and compares what a test made with a file. With
 // -update it writes the file instead ("make golden"). It is for tests only.
 package golden
 

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -50,7 +49,7 @@ func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) 
 		found.Runs = append(found.Runs, &Run{Name: run.Name(), Path: run.Path, from: &fileReader{run, opt.Options}})
 	}
 	if len(runs) == 0 {
-		return found, fmt.Errorf("no histogram logs of fio (*_clat_hist.*.log) under %s", strings.Join(paths, ", "))
+		return found, pipeline.NoRuns(paths)
 	}
 	return found, nil
 }

@@ -166,8 +166,7 @@ type joined struct {
 	most      *window.Window // with the highest weight
 	completed int64
 	weight    float64
-	bytes     float64
-	noBytes   bool // of some window with requests
+	bytes     window.Bytes
 	// Averages have neither a histogram nor a number of requests, but a rate.
 	averaged, means float64
 }
@@ -179,8 +178,7 @@ func (j *joined) add(w *window.Window) error {
 	}
 	j.completed += w.Completed
 	j.weight += w.Weight
-	j.bytes += w.Bandwidth * seconds
-	j.noBytes = j.noBytes || w.Bandwidth == 0 && w.Completed > 0
+	j.bytes.Add(w)
 	h, err := w.Histogram()
 	if err != nil {
 		return err
@@ -208,10 +206,7 @@ func (j *joined) fill(w *window.Window) {
 		return math.Round(n/seconds*1000) / 1000
 	}
 	w.Completed, w.Weight = j.completed, math.Round(j.weight*1e6)/1e6
-	w.IOPS, w.Bandwidth = perSecond(float64(j.completed)), 0
-	if !j.noBytes {
-		w.Bandwidth = math.Round(perSecond(j.bytes))
-	}
+	w.IOPS, w.Bandwidth = perSecond(float64(j.completed)), math.Round(perSecond(j.bytes.Sum()))
 	switch {
 	case j.most == nil:
 		w.Latency, w.IOPS = mapping.Latency{}, perSecond(max(j.averaged, float64(j.completed)))

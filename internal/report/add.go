@@ -75,11 +75,13 @@ func (p *Page) compare(side *compare.Side) {
 	if c.Why != "" {
 		return
 	}
-	lines, _, err := compare.Compare(p.base, side, compare.Defaults, confidence)
+	metrics, err := compare.ParseMetrics(compare.Defaults...)
+	if err == nil {
+		c.Changes, _, err = compare.Compare(p.base, side, metrics, confidence)
+	}
 	if err != nil {
 		c.Why = err.Error()
 	}
-	c.Changes = lines
 }
 
 // WhyEmpty is why a run has no windows to compare.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -135,9 +136,8 @@ func clockText(c *mapping.Clock) string {
 	return text
 }
 
-// hostNames are the first hosts, and how many there are.
+// hostNames are how many hosts there are, and the first of them.
 func hostNames(hosts []mapping.RunHost) string {
-	const most = 8
 	var names []string
 	for _, h := range hosts {
 		if h.Name != "" {
@@ -147,11 +147,7 @@ func hostNames(hosts []mapping.RunHost) string {
 	if len(names) == 0 {
 		return ""
 	}
-	more := ""
-	if len(names) > most {
-		more = fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return fmt.Sprintf("%d: %s%s", len(names), strings.Join(names[:min(most, len(names))], ", "), more)
+	return fmt.Sprintf("%d: %s", len(names), query.List(names))
 }
 
 // skew is how much later than the first host the last one started.

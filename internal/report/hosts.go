@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -65,48 +64,43 @@ type hostTable struct {
 	Left      int // faster hosts that are left out
 }
 
-// hostValues are the numbers of a line.
-type hostValues struct {
-	sum                 *hostSum
-	iops, p50, p99, max float64
-	open                float64 // latencies from here on are lower bounds
-}
-
-func (s *hostSum) values() *hostValues {
-	v := &hostValues{sum: s, iops: s.iops(), open: math.Inf(1)}
-	if h := &s.requests; !h.IsEmpty() {
-		low, _ := h.Layout().Bounds(h.Layout().Len() - 1)
-		v.open = micros(float64(low))
-		v.p50, v.p99, v.max = micros(h.Percentile(0.5).Value), micros(h.Percentile(0.99).Value), micros(h.Max().Value)
-	}
-	return v
+// hostNumbers are the numbers of a line: requests per second, and latencies in nanoseconds.
+type hostNumbers struct {
+	*hostSum
+	perSecond     float64
+	p50, p99, max hist.Answer
 }
 
 // newHostTable makes the table of a direction. Bars are shares of the highest number in the table.
 func newHostTable(direction string, sums []*hostSum, hosts []mapping.RunHost) hostTable {
-	var list []*hostValues
-	var highest hostValues
+	var list []hostNumbers
+	var highest hostNumbers
 	for _, s := range sums {
-		v := s.values()
+		v := hostNumbers{hostSum: s, perSecond: s.iops()}
+		if h := &s.requests; !h.IsEmpty() {
+			v.p50, v.p99, v.max = h.Percentile(0.5), h.Percentile(0.99), h.Max()
+		}
 		list = append(list, v)
-		highest.iops, highest.p50 = max(highest.iops, v.iops), max(highest.p50, v.p50)
-		highest.p99, highest.max = max(highest.p99, v.p99), max(highest.max, v.max)
+		highest.perSecond, highest.p50.Value = max(highest.perSecond, v.perSecond), max(highest.p50.Value, v.p50.Value)
+		highest.p99.Value, highest.max.Value = max(highest.p99.Value, v.p99.Value), max(highest.max.Value, v.max.Value)
 	}
-	slices.SortFunc(list, func(a, b *hostValues) int {
-		return cmp.Or(cmp.Compare(b.p99, a.p99), cmp.Compare(b.max, a.max), strings.Compare(a.sum.host, b.sum.host))
+	slices.SortFunc(list, func(a, b hostNumbers) int {
+		return cmp.Or(cmp.Compare(micros(b.p99.Value), micros(a.p99.Value)), cmp.Compare(micros(b.max.Value), micros(a.max.Value)),
+			strings.Compare(a.host, b.host))
 	})
 	skew := map[string]string{}
 	for _, h := range hosts {
 		skew[h.Name] = unit.Elapsed(time.Duration(h.SkewMS) * time.Millisecond)
 	}
+	latency := func(a, highest hist.Answer) cell {
+		us := micros(a.Value)
+		return cell{Text: unit.LatencyOrMore(us, a.Open), Bar: percentOf(us, micros(highest.Value))}
+	}
 	t := hostTable{Direction: direction, Left: max(len(list)-maxHosts, 0)}
 	for _, v := range list[:len(list)-t.Left] {
-		latency := func(us, highest float64) cell {
-			return cell{Text: unit.LatencyOrMore(us, us >= v.open), Bar: percentOf(us, highest)}
-		}
-		t.Rows = append(t.Rows, row{v.sum.host, []cell{
-			{Text: unit.Count(v.sum.completed)}, {Text: unit.Rate(v.iops), Bar: percentOf(v.iops, highest.iops)},
-			latency(v.p50, highest.p50), latency(v.p99, highest.p99), latency(v.max, highest.max), {Text: skew[v.sum.host]},
+		t.Rows = append(t.Rows, row{v.host, []cell{
+			{Text: unit.Count(v.completed)}, {Text: unit.Rate(v.perSecond), Bar: percentOf(v.perSecond, highest.perSecond)},
+			latency(v.p50, highest.p50), latency(v.p99, highest.p99), latency(v.max, highest.max), {Text: skew[v.host]},
 		}})
 	}
 	return t

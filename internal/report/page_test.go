@@ -62,10 +62,7 @@ func pair(t testing.TB) *Page {
 	doc.Warnings = []string{"output.0_clat_hist.1.log.client02: line 3: cut off"}
 	put(t, p, doc, windows)
 	metric := func(name string) window.Metric {
-		m, err := compare.ParseMetric(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m, _ := window.ParseMetric(name)
 		return m
 	}
 	line := func(c compare.Change) compare.Line { return compare.Line{Direction: "read", Change: c} }

@@ -123,10 +123,7 @@ func (r *reading) totals(doc *mapping.Run) []*total {
 			t.Requests, t.Latency = int64(math.Round(h.Total())), mapping.NewLatency(h, nil)
 		}
 		if seconds > 0 {
-			t.IOPS = float64(completed) / seconds
-		}
-		if seconds > 0 && !s.noBytes {
-			t.Bandwidth = s.bytes / seconds
+			t.IOPS, t.Bandwidth = float64(completed)/seconds, s.bytes.Sum()/seconds
 		}
 		list = append(list, &total{facts.NewLine(doc, len(list) == 0, mapping.DirectionTotals{Direction: direction, Totals: t}), h})
 	}

@@ -125,8 +125,7 @@ type series struct {
 	windows *window.Columns[column]
 	columns []*column // when all windows were added
 	worst   moments
-	bytes   float64 // of all windows
-	noBytes bool    // they are not known, at least of some window
+	bytes   window.Bytes
 }
 
 func newSeries(limit int) *series {
@@ -135,8 +134,7 @@ func newSeries(limit int) *series {
 
 // add adds the next window, and its requests; nil of averages, or of nothing.
 func (s *series) add(w *window.Window, requests *hist.Histogram) {
-	s.bytes += w.Bandwidth * float64(w.Length().Milliseconds()) / 1000
-	s.noBytes = s.noBytes || w.Bandwidth == 0 && w.Completed > 0
+	s.bytes.Add(w)
 	c := newColumn(w, requests)
 	s.worst.see(c)
 	if s.worst.seen == 2 { // a run may cut its first window

@@ -4,87 +4,100 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 
 	"github.com/fio2es/fio2es/internal/chart"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-// TrendRun is a run in a picture of many.
-type TrendRun struct {
-	Title string
-	Start string // as text
-	Link  string // address of the run's page
-	Kind  string // the same for runs with the same settings
-	P99   []TrendPoint
-}
-
-// TrendPoint is p99 of a direction.
-type TrendPoint struct {
-	Direction string
-	US        float64 // microseconds
-	OrMore    bool    // US is a lower bound
-}
 
 const (
 	trendHeight = 130
 	trendBelow  = 28 // of the labels below
 )
 
-// Trend draws p99 of runs, one beside the other in their order: a dot each, and a line from one to the next with the
-// same settings. It draws nothing for fewer than two runs.
-func Trend(runs []TrendRun) template.HTML {
-	low, high, names := math.Inf(1), 0.0, map[string]bool{}
-	for _, r := range runs {
-		for _, p := range r.P99 {
-			low, high, names[p.Direction] = min(low, p.US), max(high, p.US), true
+// trendDot is p99 of a direction of a run.
+type trendDot struct {
+	run       *mapping.Run
+	place     int // of the run
+	direction string
+	*mapping.Latency
+}
+
+// Trend draws p99 of runs, one beside the other in the order of their start: a dot each, with the link of the run, and
+// a line from one to the next with the same settings. It draws nothing for fewer than two runs.
+func Trend(runs []*mapping.Run, link func(*mapping.Run) string) template.HTML {
+	var shown []*mapping.Run
+	var dots []trendDot
+	low, high := math.Inf(1), 0.0
+	runs = slices.Clone(runs)
+	slices.SortStableFunc(runs, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) })
+	for _, run := range runs {
+		before := len(dots)
+		for _, d := range run.ByDirection() {
+			if d.Latency.HasPercentiles() {
+				dots = append(dots, trendDot{run, len(shown), d.Direction, &d.Latency})
+				low, high = min(low, d.Latency.P99), max(high, d.Latency.P99)
+			}
+		}
+		if len(dots) > before {
+			shown = append(shown, run)
 		}
 	}
-	if len(runs) < 2 || high < low {
+	if len(shown) < 2 {
 		return ""
 	}
 	c := &chart.Canvas{}
+	a := chart.LatencyAxis(low, high, keyHeight, trendHeight)
+	at := func(d trendDot) (x, y string) {
+		share := (float64(d.place) + 0.5) / float64(len(shown))
+		return chart.Number(chart.Left + chart.AreaWidth*share), chart.Number(a.Y(d.P99))
+	}
 	x := float64(chart.Left)
 	for _, name := range mapping.Directions {
-		if names[name] {
+		if slices.ContainsFunc(dots, func(d trendDot) bool { return d.direction == name }) {
 			x = c.Key(x, 14, "line "+name, "p99 of "+name+"s")
 		}
 	}
-	a := chart.LatencyAxis(low, high, keyHeight, trendHeight)
 	c.Axes(a, nil)
-	place := func(i int) float64 { return chart.Left + chart.AreaWidth*(float64(i)+0.5)/float64(len(runs)) }
 	for _, name := range mapping.Directions {
-		c.Path("line joined "+name, "p99 of "+name+"s", trendLines(runs, name, place, a))
+		c.Path("line joined "+name, "p99 of "+name+"s", trendLines(dots, name, at))
 	}
-	for i, r := range runs {
-		for _, p := range r.P99 {
-			c.Printf(`<a href="%s" tabindex="-1"><circle class="dot %s" cx="%s" cy="%s" r="4"><title>%s</title></circle></a>`+"\n", chart.Escape(r.Link), p.Direction,
-				chart.Number(place(i)), chart.Number(a.Y(p.US)), chart.Escape(fmt.Sprintf("%s, %s: p99 of %ss %s", r.Title, r.Start, p.Direction, unit.LatencyOrMore(p.US, p.OrMore))))
-		}
+	for _, d := range dots {
+		x, y := at(d)
+		c.Printf(`<a href="%s" tabindex="-1"><circle class="dot %s" cx="%s" cy="%s" r="4"><title>%s</title></circle></a>`+"\n", chart.Escape(link(d.run)), d.direction, x, y,
+			chart.Escape(fmt.Sprintf("%s, %s: p99 of %ss %s", facts.Title(d.run), facts.Started(d.run), d.direction, unit.LatencyOrMore(d.P99, d.IsOpen(d.P99)))))
 	}
-	c.Text(chart.Left, keyHeight+trendHeight+18, "soft", runs[0].Start)
+	c.Text(chart.Left, keyHeight+trendHeight+18, "soft", facts.Started(shown[0]))
 	c.Printf(`<g text-anchor="end">`)
-	c.Text(chart.Left+chart.AreaWidth, keyHeight+trendHeight+18, "soft", runs[len(runs)-1].Start)
+	c.Text(chart.Left+chart.AreaWidth, keyHeight+trendHeight+18, "soft", facts.Started(shown[len(shown)-1]))
 	c.Printf("</g>\n")
-	label := fmt.Sprintf("p99 of %d runs, from %s to %s", len(runs), unit.Latency(low), unit.Latency(high))
+	label := fmt.Sprintf("p99 of %d runs, from %s to %s", len(shown), unit.Latency(low), unit.Latency(high))
 	return picture(c, "trend", keyHeight+trendHeight+trendBelow, label)
 }
 
 // trendLines are the lines of a direction, which join runs with the same settings.
-func trendLines(runs []TrendRun, direction string, place func(int) float64, a *chart.ValueAxis) string {
+func trendLines(dots []trendDot, direction string, at func(trendDot) (x, y string)) string {
 	last := map[string]string{} // place of the run before, by kind
 	var d []byte
-	for i, r := range runs {
-		for _, p := range r.P99 {
-			if p.Direction != direction {
-				continue
-			}
-			here := chart.Number(place(i)) + " " + chart.Number(a.Y(p.US))
-			if from, ok := last[r.Kind]; ok {
-				d = append(d, "M"+from+"L"+here...)
-			}
-			last[r.Kind] = here
+	for _, dot := range dots {
+		if dot.direction != direction {
+			continue
 		}
+		x, y := at(dot)
+		kind, here := kindOf(dot.run), x+" "+y
+		if from, ok := last[kind]; ok {
+			d = append(d, "M"+from+"L"+here...)
+		}
+		last[kind] = here
 	}
 	return string(d)
+}
+
+// kindOf is equal for runs with the same settings, as far as they are known.
+func kindOf(run *mapping.Run) string {
+	c := &run.CBT
+	return fmt.Sprintf("%q %q %q %d %d %d %d %d %q %q %q", c.Benchmark, c.Workload, c.Mode, c.RWMixRead, c.OpSize, c.IODepth,
+		len(run.Hosts), run.Fio.Jobs, run.Fio.Options["rw"], run.Fio.Options["bs"], run.Fio.Options["iodepth"])
 }

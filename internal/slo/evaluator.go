@@ -52,7 +52,6 @@ type Evaluator struct {
 // series is a direction of the run.
 type series struct {
 	windows   []passed
-	sorted    bool
 	completed int64
 	latency   hist.Histogram // of all windows
 	total     *total         // known from the run's document
@@ -70,7 +69,7 @@ func New(rules []Rule) *Evaluator {
 func (e *Evaluator) of(direction string) *series {
 	s := e.series[direction]
 	if s == nil {
-		s = &series{sorted: true, tallies: make([]tally, len(e.rules))}
+		s = &series{tallies: make([]tally, len(e.rules))}
 		e.series[direction] = s
 	}
 	return s
@@ -94,8 +93,8 @@ func (e *Evaluator) add(w sample) []Breach {
 		if r.InWindows() && r.Metric.IsOfHistogram() {
 			s.tallies[i].add(r, passed{start: w.start, end: w.end}, o)
 		}
-		if !o.met && !o.open {
-			broken = append(broken, Breach{*r, o.value, o.surely != o.maybe, o.atLeast, float64(max(w.completed, 1))})
+		if !o.met && !o.isUnknown {
+			broken = append(broken, Breach{*r, o.Value, o.surely != o.maybe, o.Open, float64(max(w.completed, 1))})
 		}
 	}
 	return broken
@@ -105,9 +104,6 @@ func (s *series) add(w *sample) {
 	s.completed += w.completed
 	if w.latency != nil {
 		s.latency.Merge(w.latency)
-	}
-	if n := len(s.windows); n > 0 && w.start < s.windows[n-1].start {
-		s.sorted = false
 	}
 	s.windows = append(s.windows, passed{w.start, w.end, w.completed})
 }
@@ -130,16 +126,7 @@ func (r *Rule) inWindow(w *sample) (outcome, bool) {
 			a.Open = a.Open || w.latency.Layout().Open(w.latency.Layout().Index(int64(a.Value)))
 		}
 	}
-	return r.judgeLatency(a), true
-}
-
-// judgeLatency compares an answer of a histogram with the limit, in whole nanoseconds, as it is
-// printed.
-func (r *Rule) judgeLatency(a hist.Answer) outcome {
-	if r.Metric.Unit() == window.Nanoseconds {
-		a.Value = math.Round(a.Value)
-	}
-	return r.judge(a.Value, a.Low, a.High, a.Open)
+	return r.judge(a), true
 }
 
 // perSecond is a rate as documents have it.
@@ -173,7 +160,7 @@ func (e *Evaluator) Verdicts() []Verdict {
 
 func newVerdict(r Rule, direction string) Verdict {
 	nan := math.NaN()
-	return Verdict{Rule: r, Direction: direction, Value: nan, Low: nan, High: nan, Budget: nan}
+	return Verdict{Rule: r, Direction: direction, Answer: hist.Answer{Value: nan, Low: nan, High: nan}, Budget: nan}
 }
 
 // verdict is that of rule i in a direction.
@@ -205,7 +192,7 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 		}
 		v.setWindows(t, s.gap())
 	case r.Metric.IsOfHistogram():
-		v.set(r.judgeLatency(r.Metric.Of(total.latency)))
+		v.set(r.judge(r.Metric.Of(total.latency)))
 	case r.Metric.Unit() == window.PerSecond:
 		v.set(r.exact(total.iops))
 	default:
@@ -228,10 +215,7 @@ func (s *series) sum(end int64) *total {
 
 // sort brings windows into the order of time.
 func (s *series) sort() {
-	if !s.sorted {
-		slices.SortFunc(s.windows, func(a, b passed) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
-		s.sorted = true
-	}
+	slices.SortFunc(s.windows, func(a, b passed) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 }
 
 // gap is how long nothing must have been between two windows to count, and not to come from

@@ -67,11 +67,11 @@ func (p *parser) rule() Rule {
 	r.operator = p.symbol("<, <=, > or >=", "<=", ">=", "<", ">")
 	switch r.Metric.Unit() {
 	case window.Nanoseconds:
-		r.limit = p.latency()
+		r.limit = p.number(latency)
 	case window.Share:
 		r.limit = p.percent()
 	default:
-		r.limit = p.count()
+		r.limit = p.number(count)
 	}
 	if start = p.skip(); p.isEnd() {
 		return r
@@ -101,7 +101,7 @@ func (p *parser) metric(start int, word string) window.Metric {
 		}
 		return m
 	case "within":
-		n := p.latency()
+		n := p.number(latency)
 		return window.Within(n.value, n.text)
 	}
 	m, ok := window.ParseMetric(word)
@@ -122,16 +122,16 @@ func (p *parser) windows() number {
 	if p.at != start || p.isEnd() || !isDigit(rune(p.text[p.at])) {
 		p.failAt(start, `a share such as 99%, or "every window"`)
 	}
-	share := p.percent()
-	if share.value == 0 {
+	n := p.percent()
+	if n.value == 0 {
 		p.failAt(start, "a share above 0%")
 	}
 	p.words("of", "windows")
 	p.end("the end")
-	if share.value == 1 {
+	if n.value == 1 {
 		return everyWindow
 	}
-	return share
+	return n
 }
 
 // suffix is what stands after a number: the power of ten that it multiplies by.
@@ -141,40 +141,38 @@ type suffix struct {
 	power int
 }
 
-var (
-	times    = []suffix{{"ns", "ns", 0}, {"us", "us", 3}, {"µs", "us", 3}, {"μs", "us", 3}, {"ms", "ms", 6}, {"s", "s", 9}} // micro sign, Greek mu
-	shares   = []suffix{{"%", "%", -2}}
-	counting = []suffix{{"", "", 0}, {"k", "k", 3}, {"m", "M", 6}}
-)
-
-// latency is a number with a unit of time, in nanoseconds.
-func (p *parser) latency() number {
-	return p.number("a latency such as 10ms", times, "ns, us, ms or s")
+// quantity is a kind of number, with its units.
+type quantity struct {
+	want, wantUnit string
+	units          []suffix
 }
+
+var (
+	latency = quantity{"a latency such as 10ms", "ns, us, ms or s", []suffix{
+		{"ns", "ns", 0}, {"us", "us", 3}, {"µs", "us", 3}, {"μs", "us", 3}, {"ms", "ms", 6}, {"s", "s", 9}, // micro sign, Greek mu
+	}}
+	share = quantity{"a share such as 99.9%", "%", []suffix{{"%", "%", -2}}}
+	count = quantity{"a number such as 5000 or 1e6", "k, M or no unit", []suffix{{"", "", 0}, {"k", "k", 3}, {"m", "M", 6}}}
+)
 
 // percent is a share from 0 % to 100 %.
 func (p *parser) percent() number {
 	start := p.skip()
-	n := p.number("a share such as 99.9%", shares, "%")
+	n := p.number(share)
 	if n.value > 1 {
 		p.failAt(start, "100% at most")
 	}
 	return n
 }
 
-// count is a number, possibly of thousands or millions.
-func (p *parser) count() number {
-	return p.number("a number such as 5000 or 1e6", counting, "k, M or no unit")
-}
-
 var numberForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)(?:[eE]([+-]?[0-9]+))?`)
 
-// number reads one, and one of the units.
-func (p *parser) number(want string, units []suffix, wantUnit string) number {
+// number reads one, and one of its units; a latency in nanoseconds.
+func (p *parser) number(of quantity) number {
 	start := p.skip()
 	m := numberForm.FindStringSubmatch(p.text[p.at:])
 	if m == nil {
-		p.failAt(start, want)
+		p.failAt(start, of.want)
 		return number{}
 	}
 	exponent, err := strconv.Atoi(cmp.Or(m[2], "0"))
@@ -187,7 +185,7 @@ func (p *parser) number(want string, units []suffix, wantUnit string) number {
 	if exponent != 0 {
 		n.text += "e" + strconv.Itoa(exponent)
 	}
-	if units[0].name != "" { // 10 ms, but 5k: there, a word may be the next
+	if of.units[0].name != "" { // 10 ms, but 5k: there, a word may be the next
 		p.skip()
 	}
 	at := p.at
@@ -196,13 +194,13 @@ func (p *parser) number(want string, units []suffix, wantUnit string) number {
 		name = "%"
 		p.at++
 	}
-	i := slices.IndexFunc(units, func(u suffix) bool { return u.name == name })
+	i := slices.IndexFunc(of.units, func(u suffix) bool { return u.name == name })
 	if i < 0 {
-		p.failAt(at, wantUnit)
+		p.failAt(at, of.wantUnit)
 		return number{}
 	}
-	n.text += units[i].text
-	if n.value, err = strconv.ParseFloat(m[1]+"e"+strconv.Itoa(exponent+units[i].power), 64); err != nil {
+	n.text += of.units[i].text
+	if n.value, err = strconv.ParseFloat(m[1]+"e"+strconv.Itoa(exponent+of.units[i].power), 64); err != nil {
 		p.failAt(start, "a smaller number")
 	}
 	return n

@@ -16,7 +16,7 @@ type tally struct {
 
 // add adds a window's outcome.
 func (t *tally) add(r *Rule, w passed, o outcome) {
-	m, length := Moment{w.start, w.end, o.value, o.atLeast}, w.end-w.start
+	m, length := Moment{w.start, w.end, o.Value, o.Open}, w.end-w.start
 	if length <= 0 {
 		return
 	}
@@ -33,7 +33,7 @@ func (t *tally) add(r *Rule, w passed, o outcome) {
 	switch {
 	case o.met:
 		t.held += length
-	case o.open:
+	case o.isUnknown:
 		t.open += length
 	default:
 		t.broken = append(t.broken, m)

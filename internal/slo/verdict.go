@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/window"
 )
 
@@ -28,10 +29,10 @@ type Verdict struct {
 	// Value is compared with the rule's limit. Low and High are the bounds of its error. All are
 	// in [Rule.Unit], and NaN where they are not known. High is infinite where a latency in the
 	// last bin has no upper bound.
-	Value, Low, High float64
-	Requests         float64 // that it rests on
-	Budget           float64 // share of the error budget that is used; above 1, the rule is broken; NaN without one
-	Windows          Windows // of rules about windows; else zero
+	hist.Answer
+	Requests float64 // that it rests on
+	Budget   float64 // share of the error budget that is used; above 1, the rule is broken; NaN without one
+	Windows  Windows // of rules about windows; else zero
 }
 
 // Windows is when a rule was met and when it was broken.
@@ -54,38 +55,41 @@ func (m Moment) IsZero() bool { return m == Moment{} }
 
 // outcome is what a value says about a rule.
 type outcome struct {
-	value, low, high float64
-	met              bool // by the value
-	surely, maybe    bool // at all bounds of its error; at one of them at least
-	open             bool // an upper bound that is not there would decide
-	atLeast          bool // the value is a lower bound
+	hist.Answer
+	met           bool // by the value
+	surely, maybe bool // at all bounds of its error; at one of them at least
+	isUnknown     bool // an upper bound that is not there would decide
 }
 
-// judge compares an answer with the limit.
-func (r *Rule) judge(value, low, high float64, isOpen bool) outcome {
-	o := outcome{value: value, low: min(low, value), high: max(high, value), atLeast: isOpen}
-	if isOpen && r.Metric.Unit() == window.Nanoseconds {
-		o.high = math.Inf(1)
+// judge compares an answer with the limit; a latency in whole nanoseconds, as it is printed.
+func (r *Rule) judge(a hist.Answer) outcome {
+	if r.Metric.Unit() == window.Nanoseconds {
+		a.Value = math.Round(a.Value)
 	}
-	o.met = r.met(value)
-	o.surely, o.maybe = r.met(o.low), r.met(o.high)
+	a.Low, a.High = min(a.Low, a.Value), max(a.High, a.Value)
+	if a.Open && r.Metric.Unit() == window.Nanoseconds {
+		a.High = math.Inf(1)
+	}
+	o := outcome{Answer: a, met: r.met(a.Value), surely: r.met(a.Low), maybe: r.met(a.High)}
 	if r.isUpper() {
 		o.surely, o.maybe = o.maybe, o.surely
 	}
-	if isOpen && r.Metric != window.Mean && o.surely != o.maybe {
-		o.open, o.met = true, false
+	if a.Open && r.Metric != window.Mean && o.surely != o.maybe {
+		o.isUnknown, o.met = true, false
 	}
 	return o
 }
 
 // exact is the outcome of a value without error.
-func (r *Rule) exact(value float64) outcome { return r.judge(value, value, value, false) }
+func (r *Rule) exact(value float64) outcome {
+	return r.judge(hist.Answer{Value: value, Low: value, High: value})
+}
 
 // set takes over what a value says about a rule without windows.
 func (v *Verdict) set(o outcome) {
-	v.Value, v.Low, v.High, v.Close = o.value, o.low, o.high, o.surely != o.maybe
+	v.Answer, v.Close = o.Answer, o.surely != o.maybe
 	switch {
-	case o.open:
+	case o.isUnknown:
 		v.State, v.Why = Unknown, "it lies in fio's last bin, which has no end"
 	case o.met:
 		v.State = Met
@@ -93,7 +97,7 @@ func (v *Verdict) set(o outcome) {
 		v.State = Broken
 	}
 	if v.Rule.Metric.Unit() == window.Share && !v.Rule.isUpper() {
-		v.Budget = used(1-o.value, 1-v.Rule.limit.value)
+		v.Budget = used(1-o.Value, 1-v.Rule.limit.value)
 	}
 }
 

@@ -1,7 +1,6 @@
 package slo
 
 import (
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -9,26 +8,6 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-// Check checks a run against rules, by its document and by its windows in order of time, which are
-// nil where no rule needs them.
-func Check(rules []Rule, run *mapping.Run, windows iter.Seq2[*window.Window, error]) ([]Verdict, error) {
-	e := New(rules)
-	if windows != nil {
-		for w, err := range windows {
-			if err == nil {
-				_, err = e.Add(w)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-	}
-	if err := e.SetRun(run, nil); err != nil {
-		return nil, err
-	}
-	return e.Verdicts(), nil
-}
 
 // Add adds a window, and returns the rules that are broken in it, as if it were all there is. Rules
 // about the number of requests are not checked.

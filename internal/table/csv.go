@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // csvWriter writes CSV for spreadsheets. They run a cell that begins with =, +, -, @, a tab or a line end as a
@@ -29,21 +30,11 @@ func (w *csvWriter) Write(cells []string) error {
 
 // safeCell is a cell that a spreadsheet shows and does not run.
 func safeCell(cell string) string {
-	r := strings.TrimLeft(cell, " ")
-	if r == "" || !strings.ContainsAny(first(r), "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20") || isNumber(cell) {
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(cell, " "))
+	if !strings.ContainsRune("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20", first) || isNumber(cell) {
 		return cell
 	}
 	return "'" + cell
-}
-
-// first is the first character of a text that has one.
-func first(s string) string {
-	for i := range s {
-		if i > 0 {
-			return s[:i]
-		}
-	}
-	return s
 }
 
 // isNumber reports whether a cell is a decimal number; ParseFloat alone takes -Inf, too.

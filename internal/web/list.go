@@ -115,7 +115,7 @@ func (listView) Most() int     { return mostCompared }
 func (listView) PageRuns() int { return pageRuns }
 
 // Trend is the picture of the runs.
-func (v listView) Trend() template.HTML { return report.Trend(points(v.Found.Runs)) }
+func (v listView) Trend() template.HTML { return report.Trend(v.Found.Runs, runLink) }
 
 // Notes are the notes below the list.
 func (v listView) Notes() []string {
@@ -132,30 +132,4 @@ func (v listView) Range() string {
 		text += " of " + unit.Count(int64(v.Found.Total))
 	}
 	return text
-}
-
-// points are the p99 of runs, in order of their start.
-func points(runs []*mapping.Run) []report.TrendRun {
-	inTime := slices.Clone(runs)
-	slices.SortStableFunc(inTime, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) })
-	var list []report.TrendRun
-	for _, run := range inTime {
-		one := report.TrendRun{Title: facts.Title(run), Start: facts.Started(run), Link: runLink(run), Kind: kindOf(run)}
-		for _, d := range run.ByDirection() {
-			if d.Latency.HasPercentiles() {
-				one.P99 = append(one.P99, report.TrendPoint{Direction: d.Direction, US: d.Latency.P99, OrMore: d.Latency.IsOpen(d.Latency.P99)})
-			}
-		}
-		if len(one.P99) > 0 {
-			list = append(list, one)
-		}
-	}
-	return list
-}
-
-// kindOf is equal for runs with the same settings, as far as they are known.
-func kindOf(run *mapping.Run) string {
-	c := &run.CBT
-	return fmt.Sprintf("%q %q %q %d %d %d %d %d %q %q %q", c.Benchmark, c.Workload, c.Mode, c.RWMixRead, c.OpSize, c.IODepth,
-		len(run.Hosts), run.Fio.Jobs, run.Fio.Options["rw"], run.Fio.Options["bs"], run.Fio.Options["iodepth"])
 }

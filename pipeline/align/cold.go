@@ -28,27 +28,6 @@ func reachOf(l hist.Layout) int64 {
 	return max((l.Reach()-1)/int64(time.Millisecond)+1, usualReach)
 }
 
-// longest returns how far back requests are spread, in milliseconds.
-func (m *merger) longest() int64 {
-	return min(longestReach, max(usualReach, longestWindows*m.opt.Window))
-}
-
-// cool packs the windows that only requests beyond usualReach can still change.
-func (m *merger) cool() {
-	if m.watermark(m.longest()) == m.watermark(usualReach) {
-		return
-	}
-	for _, at := range m.openBefore(m.watermark(usualReach)) {
-		total := m.joined(at) // the list has some windows twice; the second time only cold sums are left
-		for _, s := range total {
-			if s != nil {
-				s.pack()
-			}
-		}
-		m.cold[at] = total
-	}
-}
-
 // pack keeps only the bins that are not zero. Requests that were spread over bins of another
 // layout stay as they are: their histogram records that.
 func (s *sum) pack() {
@@ -58,7 +37,6 @@ func (s *sum) pack() {
 	}
 }
 
-// unpack undoes pack.
 func (s *sum) unpack() {
 	for _, b := range s.packed {
 		s.latencies.AddAt(b.Index, b.Count)

@@ -3,7 +3,6 @@ package align
 import (
 	"iter"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/fio2es/fio2es/hist"
@@ -91,7 +90,6 @@ func (j *joined) add(w *Window) {
 	p.last = w.Elapsed
 }
 
-// join adds the windows of o, which come after j.
 func (j *joined) join(o *joined) {
 	for key, later := range o.parts {
 		p := j.parts[key]
@@ -113,7 +111,6 @@ func (j *joined) takes(w *Window, p Precision) bool {
 	return w.Latencies.Layout() == j.any().Latencies.Layout() && w.Elapsed-j.end < p.Longest
 }
 
-// any is one of the windows.
 func (j *joined) any() *Window {
 	for _, p := range j.parts {
 		return p.Window
@@ -146,7 +143,6 @@ func isPrecise(h *hist.Histogram, p Precision) bool {
 	return ok && (high-low)/2 <= p.Error*h.Percentile(p.Quantile).Value
 }
 
-// windows are the results, in order of their keys.
 func (j *joined) windows() []*Window {
 	var out []*Window
 	for _, key := range slices.SortedFunc(maps.Keys(j.parts), Key.Compare) {
@@ -160,33 +156,16 @@ func (j *joined) windows() []*Window {
 	return out
 }
 
-// join adds a later window of the same layout.
 func (w *Window) join(later *Window) {
 	w.End = later.End
 	w.Latencies.Merge(later.Latencies)
-	w.Counts = addBins(w.Counts, later.Counts)
+	w.Counts = addBins(w.Latencies.Layout(), w.Counts, later.Counts)
 	w.Completed += later.Completed
 }
 
-// addBins adds up counts of bins, which ascend.
-func addBins(a, b []hist.Bin) []hist.Bin {
-	sum := make([]hist.Bin, 0, len(a)+len(b))
-	for len(a) > 0 || len(b) > 0 {
-		next := func(bins []hist.Bin) uint32 {
-			if len(bins) == 0 {
-				return math.MaxUint32
-			}
-			return bins[0].Index
-		}
-		i, j := next(a), next(b)
-		bin := hist.Bin{Index: min(i, j)}
-		if i == bin.Index {
-			bin.Count, a = a[0].Count, a[1:]
-		}
-		if j == bin.Index {
-			bin.Count, b = bin.Count+b[0].Count, b[1:]
-		}
-		sum = append(sum, bin)
-	}
-	return sum
+func addBins(l hist.Layout, a, b []hist.Bin) []hist.Bin {
+	sum := hist.New(l)
+	sum.AddBins(l, a)
+	sum.AddBins(l, b)
+	return append([]hist.Bin{}, sum.Bins()...)
 }

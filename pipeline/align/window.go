@@ -39,7 +39,6 @@ type sum struct {
 // them again costs more than adding the rows of a window.
 var used sync.Pool
 
-// newSum is an empty sum.
 func newSum(l hist.Layout) *sum {
 	if s, ok := used.Get().(*sum); ok && s.latencies.Layout() == l {
 		return s
@@ -59,7 +58,6 @@ type edge struct{ n, miss int64 }
 
 func (e *edge) add(o edge) { e.n, e.miss = e.n+o.n, e.miss+o.miss }
 
-// mean is the mean distance in milliseconds.
 func (e edge) mean() int64 {
 	if e.n == 0 {
 		return 0
@@ -104,11 +102,30 @@ func (w *worker) at(window int64, slot int) *sum {
 	return slots[slot]
 }
 
+// addTo takes the worker's sums of a window and adds them to total, which may be nil.
+func (w *worker) addTo(total []*sum, at int64) []*sum {
+	mine := w.open[at]
+	delete(w.open, at)
+	if total == nil {
+		return mine
+	}
+	for i, s := range mine {
+		switch {
+		case s == nil:
+		case total[i] == nil:
+			total[i] = s
+		default:
+			total[i].merge(s)
+			s.release()
+		}
+	}
+	return total
+}
+
 // maxWindows is the largest number of windows that a row is spread over. A longer row is a
 // gap or a damaged time, and when its requests completed is unknown. They count at its end.
 const maxWindows = 1 << 10
 
-// add puts a row into the windows.
 func (w *worker) add(slot int, row *Row) {
 	start, end := w.snap(row.Start), w.snap(row.End)
 	last := w.window(end)

@@ -52,7 +52,7 @@ func Read(ctx context.Context, files []*source.File) *Archive {
 
 // finish is the outcome, with the configurations that no run has.
 func finish(runs *drafts, skipped map[folder]*Skipped, budget *Budget) *Archive {
-	a, c, left := &Archive{}, runs.catalog, runs.left
+	a, c, left := &Archive{}, runs.places.catalog, runs.left
 	present := runs.present()
 	runs.inOrder(present)
 	numberTwins(present)
@@ -69,7 +69,10 @@ func finish(runs *drafts, skipped map[folder]*Skipped, budget *Budget) *Archive 
 	}
 	for _, s := range skipped {
 		a.Skipped = append(a.Skipped, *s)
-		used[s.config], used[s.archiveConfig] = true, true
+		used[s.archiveConfig] = true
+		for _, f := range s.Files {
+			used[f] = true // its configuration, too
+		}
 	}
 	slices.SortFunc(a.Skipped, func(a, b Skipped) int { return c.order[a.Files[0]] - c.order[b.Files[0]] })
 	for _, f := range c.configs {

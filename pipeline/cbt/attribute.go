@@ -49,7 +49,7 @@ func (a *attribution) assign(p *clue, claimed map[*draft]bool) {
 
 // give makes the report a run's.
 func (a *attribution) give(p *clue, r *draft, how Found, isCandidate bool) {
-	r.Reports = append(r.Reports, Report{Host: a.of(p.file, false).host, File: p.file, Found: how, Candidate: isCandidate})
+	r.Reports = append(r.Reports, Report{Host: a.places.of(p.file, false).host, File: p.file, Found: how, Candidate: isCandidate})
 }
 
 // byPlace are the runs that a report may be of because of where it lies: those in its
@@ -93,7 +93,7 @@ func (a *attribution) byPlace(p *clue, claimed map[*draft]bool) ([]*draft, Found
 // folders next to it only a single one.
 func (a *attribution) onlyNearby(p *clue, runs []*draft) []*draft {
 	close := without(runs, func(r *draft) bool {
-		return !slices.ContainsFunc(a.dirsOf(r), func(dir string) bool { return path.Dir(dir) == p.dir || path.Dir(p.dir) == dir })
+		return !slices.ContainsFunc(a.places.dirsOf(r), func(dir string) bool { return path.Dir(dir) == p.dir || path.Dir(p.dir) == dir })
 	})
 	if len(close) > 0 || len(runs) != 1 {
 		return close
@@ -105,8 +105,8 @@ func (a *attribution) onlyNearby(p *clue, runs []*draft) []*draft {
 func (a *attribution) alone(p *clue) {
 	f := p.file
 	if p.claims.isReport {
-		at := a.of(f, false)
-		a.give(p, a.runOf(f, &at, p.name), FoundNamed, false)
+		at := a.places.of(f, false)
+		a.give(p, a.runs.runOf(f, &at, p.name), FoundNamed, false)
 		return
 	}
 	if roleOf(f.Path) == roleReport || f.Named {
@@ -114,6 +114,6 @@ func (a *attribution) alone(p *clue) {
 		if len(a.index.byDir[p.dir]) == 0 {
 			why += ", and there are no logs in its folder"
 		}
-		a.left.add(f, why)
+		a.runs.left.add(f, why)
 	}
 }

@@ -87,7 +87,7 @@ func (b *Budget) reports(in io.Reader, f *source.File, keep bool) iter.Seq2[*fio
 			return
 		}
 		refuse := func(why error) { yield(nil, fmt.Errorf("%s: not read: %w", f.Name(), why)) }
-		if why := b.open(f); why != nil {
+		if why := b.charge(f, 0, 0); why != nil {
 			refuse(why)
 			return
 		}
@@ -147,34 +147,22 @@ func (b *Budget) takeKept(f *source.File) *fiolog.Report {
 	return r
 }
 
-// open is why a file is refused before it is read, if it is: of a packed one the size may be
-// known to be too much.
-func (b *Budget) open(f *source.File) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	c := b.files[f]
-	if c == nil {
-		if b.spent > 2*maxLacking*fullText {
-			return errTinyJobs
-		}
-		c = &cost{}
-		if b.files == nil {
-			b.files = map[*source.File]*cost{}
-		}
-		b.files[f] = c
-	}
-	if most := b.mostText(f); most > 0 && b.text-c.text+f.Size > most {
-		c.refused = errText(most)
-	}
-	return c.refused
-}
-
 // charge takes what a file lacks in all so far and how much of its text was read, and returns
-// why the file is refused, if it is.
+// why the file is refused, if it is. Of a packed file the size may be known to be too much.
 func (b *Budget) charge(f *source.File, lacking, text int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c, most := b.files[f], b.mostText(f)
+	if c == nil {
+		if b.spent > 2*maxLacking*fullText {
+			return errTinyJobs
+		}
+		if b.files == nil {
+			b.files = map[*source.File]*cost{}
+		}
+		c = &cost{}
+		b.files[f] = c
+	}
 	moreLacking, moreText := max(lacking-c.lacking, 0), max(text-c.text, 0)
 	if most == 0 {
 		moreText = 0
@@ -185,7 +173,7 @@ func (b *Budget) charge(f *source.File, lacking, text int64) error {
 	case c.refused != nil:
 	case moreLacking > 0 && b.spent > maxLacking*fullText:
 		c.refused = errTinyJobs
-	case moreText > 0 && b.text > most:
+	case moreText > 0 && b.text > most, text == 0 && most > 0 && b.text-c.text+f.Size > most:
 		c.refused = errText(most)
 	}
 	return c.refused

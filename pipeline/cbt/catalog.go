@@ -22,6 +22,9 @@ type catalog struct {
 // folder is a folder under one argument.
 type folder struct{ argument, archive, path string }
 
+// in is another folder of the same archive.
+func (f folder) in(dir string) folder { return folder{f.argument, f.archive, dir} }
+
 func folderOf(f *source.File, dir string) folder {
 	return folder{argument: argumentOf(f), archive: f.Archive, path: dir}
 }
@@ -44,6 +47,7 @@ func newCatalog(files []*source.File, left *leftovers) *catalog {
 		folder
 		beside bool
 	}
+	c.files = make([]*source.File, 0, len(files))
 	seen := make(map[place]bool, len(files))
 	for i, f := range files {
 		c.order[f] = i

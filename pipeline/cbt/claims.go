@@ -83,21 +83,20 @@ func claimsOf(f *source.File, budget *Budget) *claims {
 func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
 	first, isListed := !c.isParsed, len(r.GlobalOptions) > 0
 	c.isParsed = true
-	for _, j := range r.Jobs {
+	for i, j := range r.Jobs {
 		if j.Name == allClients {
 			continue
 		}
 		one := jobClaims{name: j.Name}
 		for _, option := range logOptions {
-			value, ok := j.Options[option]
-			if !ok {
-				value = r.GlobalOptions[option]
-			}
+			value, _ := r.Option(i, option)
 			one.addPrefix(value)
 		}
-		one.isBare = len(one.prefixes) == 0 || r.GlobalOptions[histOption] == "" && j.Options[histOption] == "" // fio lists no option without a value
+		prefix, _ := r.Option(i, "write_hist_log")
+		interval, _ := r.Option(i, histInterval)
+		one.isBare = prefix == "" // fio lists no option without a value
 		isListed = isListed || len(j.Options) > 0
-		c.hasHist = c.hasHist || j.Options[histInterval] != "" || r.GlobalOptions[histInterval] != ""
+		c.hasHist = c.hasHist || interval != ""
 		key := one.name + "\x00" + path.Join(one.prefixes...)
 		if first || !seen[key] {
 			c.jobs = append(c.jobs, one)
@@ -108,7 +107,6 @@ func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
 }
 
 const (
-	histOption   = "write_hist_log"
 	histInterval = "log_hist_msec"
 	// allClients is what fio --client calls the sum of all other jobs.
 	allClients = "All clients"

@@ -1,7 +1,6 @@
 package cbt
 
 import (
-	"maps"
 	"path"
 	"slices"
 
@@ -41,7 +40,8 @@ func (p *clue) runs() []*draft {
 // attribution gives the reports and job files outside of CBT's layout to the runs that they may
 // be of. What they say of their logs counts most, then their names, then their places.
 type attribution struct {
-	*drafts
+	runs    *drafts
+	places  *places
 	budget  *Budget
 	index   logIndex
 	reports []*clue
@@ -51,9 +51,9 @@ type attribution struct {
 // newAttribution looks into reports and job files as far as needed. It leaves what is no job
 // file.
 func newAttribution(d *drafts, budget *Budget, reports, jobs []*source.File) *attribution {
-	a := &attribution{drafts: d, budget: budget, index: newLogIndex(d)}
+	a := &attribution{runs: d, places: d.places, budget: budget, index: newLogIndex(d)}
 	for _, f := range reports {
-		p := d.clueOf(f)
+		p := d.places.clueOf(f)
 		here := a.index.byDir[p.dir]
 		p.prefix = without(here, func(r *draft) bool { return !r.hasPrefix(p.name) })
 		// Most folders have one run, and a report of its name.
@@ -64,7 +64,7 @@ func newAttribution(d *drafts, budget *Budget, reports, jobs []*source.File) *at
 		a.reports = append(a.reports, p)
 	}
 	for _, f := range jobs {
-		p := d.clueOf(f)
+		p := d.places.clueOf(f)
 		job, err := readJobFile(f)
 		if err == nil {
 			p.job, p.claims = job, claimsOfJob(job)
@@ -81,21 +81,10 @@ func (a *attribution) clues() []*clue { return slices.Concat(a.reports, a.jobs) 
 
 // setNamed finds out which of the runs that are there now the clues name.
 func (a *attribution) setNamed() {
-	a.index = newLogIndex(a.drafts)
+	a.index = newLogIndex(a.runs)
 	for _, p := range a.clues() {
-		p.options, p.nearby = nil, nil
-		if p.claims == nil {
-			continue
-		}
-		named := a.index.namedBy(p.claims, p.dir)
-		inOrder := slices.SortedFunc(maps.Keys(named), func(r, o *draft) int { return a.index.order[r] - a.index.order[o] })
-		for _, r := range inOrder {
-			switch named[r] {
-			case strong:
-				p.options = append(p.options, r)
-			case weak:
-				p.nearby = append(p.nearby, r)
-			}
+		if p.claims != nil {
+			p.options, p.nearby = a.index.namedBy(p.claims, p.dir)
 		}
 		var prefix []*draft
 		for _, r := range p.prefix {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"path"
 
+	"github.com/fio2es/fio2es/internal/safeyaml"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -14,7 +17,7 @@ type Configs struct {
 	Config        *source.File // benchmark_config.yaml, nil where there is none
 	ArchiveConfig *source.File // cbt_config.yaml, likewise
 
-	expected string // path of benchmark_config.yaml in CBT's layout, else ""
+	id       string // the id- folder, where CBT writes the first; "" outside its layout
 	modeSize bool   // see [place]
 }
 
@@ -29,8 +32,8 @@ func (r *Run) Configure(ctx context.Context) (map[string]any, error) {
 		m, err := readYAML(ctx, r.Config)
 		errs = append(errs, err, flat.file(r.Config.Name(), "", m))
 		r.fill(cluster(m), r.modeSize)
-	case r.expected != "":
-		errs = append(errs, fmt.Errorf("read %s: %w", r.expected, fs.ErrNotExist))
+	case r.id != "":
+		errs = append(errs, fmt.Errorf("read %s: %w", path.Join(r.id, configName), fs.ErrNotExist))
 	}
 	if r.ArchiveConfig != nil {
 		m, err := readYAML(ctx, r.ArchiveConfig)
@@ -47,4 +50,49 @@ func cluster(m map[string]any) map[string]any {
 		return c
 	}
 	return m
+}
+
+// yamlLimits are those of a configuration. CBT's largest have some 10 KB, some hundred values
+// and mappings of some dozen keys. The parser itself limits the depth.
+var yamlLimits = safeyaml.Limits{Bytes: 1 << 20, Values: 100_000, Text: 4 << 20, Keys: 10_000, Depth: 1 << 20}
+
+var errEmpty = errors.New("no configuration in it")
+
+// readYAML reads a whole configuration file. yaml's errors have the line.
+func readYAML(ctx context.Context, f *source.File) (map[string]any, error) {
+	in, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	data, err := io.ReadAll(io.LimitReader(in, int64(yamlLimits.Bytes)+1))
+	if err != nil {
+		return nil, err
+	}
+	m, err := parseYAML(ctx, data)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", f.Name(), err)
+	}
+	return m, nil
+}
+
+func parseYAML(ctx context.Context, data []byte) (map[string]any, error) {
+	node, _, err := safeyaml.Parse(ctx, data, yamlLimits)
+	if err != nil {
+		return nil, err
+	}
+	var v any
+	if node != nil {
+		err = node.Decode(&v)
+	}
+	m := mapping(v)
+	switch {
+	case err != nil:
+		return nil, err
+	case v != nil && m == nil:
+		return nil, fmt.Errorf("it is a %T, want a mapping", v)
+	case len(m) == 0:
+		return nil, errEmpty
+	}
+	return m, nil
 }

@@ -10,6 +10,11 @@
 // [Archive.Skipped], what is likely but not certain is in [Run.Doubts], and reports that
 // may be of another execution are marked as candidates.
 //
+// Files become runs in steps. The catalog has all files by where they lie; its sort says
+// what kind of file each is. Places are what the folders above a file say. Drafts are the runs,
+// first by the names of logs; reports and job files that names do not attribute are clues,
+// which an attribution follows. In the end duplicates are dropped.
+//
 // CBT, the Ceph Benchmarking Tool, writes
 //
 //	results/cbt_config.yaml                               the whole configuration

@@ -42,7 +42,7 @@ func (r *draft) absorb(other *draft) {
 
 // drafts are the runs that files are sorted into, by places and names.
 type drafts struct {
-	*places
+	places *places
 	all    []*draft // in the order of their first files
 	byName map[runKey]*draft
 	byDir  map[folder][]*draft // by the folder of their files, less the host
@@ -68,7 +68,7 @@ func newDrafts(p *places, left *leftovers) *drafts {
 	return &drafts{places: p, byName: map[runKey]*draft{}, byDir: map[folder][]*draft{}, logs: map[logKey]*source.File{}, left: left}
 }
 
-// of finds or makes the run of files of one family of names in one place.
+// runOf finds or makes the run of files of one family of names in one place.
 func (d *drafts) runOf(f *source.File, at *place, family string) *draft {
 	if at.layout == ofPbench {
 		family = "" // all that lies there is of one execution
@@ -76,7 +76,7 @@ func (d *drafts) runOf(f *source.File, at *place, family string) *draft {
 	key := runKey{folderOf(f, at.folder), family}
 	r := d.byName[key]
 	if r == nil {
-		r = &draft{at: *at, argument: key.argument, family: family, base: path.Join(d.rootOf(f), at.folder)}
+		r = &draft{at: *at, argument: key.argument, family: family, base: path.Join(d.places.rootOf(f), at.folder)}
 		r.Archive, r.Path, r.Settings, r.name = f.Archive, at.folder, at.known, at.name
 		// CBT has one family in a folder. Elsewhere others may be added any day.
 		if at.layout != ofCBT || family != "output" {
@@ -85,13 +85,12 @@ func (d *drafts) runOf(f *source.File, at *place, family string) *draft {
 				r.name = path.Join(r.name, family)
 			}
 		}
-		r.Config = d.config(folderOf(f, path.Dir(f.Path)), configName)
-		if at.layout == ofCBT {
-			r.Config = d.config(folderOf(f, at.config), configName)
-			r.ArchiveConfig = d.config(folderOf(f, at.root), archiveConfigName)
-			r.expected = path.Join(at.config, configName)
+		r.Configs = Configs{
+			Config:        d.places.config(folderOf(f, cmp.Or(at.config, path.Dir(f.Path))), configName),
+			ArchiveConfig: d.places.config(folderOf(f, at.root), archiveConfigName),
+			id:            at.config,
+			modeSize:      at.modeSize,
 		}
-		r.modeSize = at.modeSize
 		d.byName[key] = r
 		d.all = append(d.all, r)
 		d.byDir[key.folder] = append(d.byDir[key.folder], r)
@@ -105,7 +104,7 @@ func (d *drafts) runOf(f *source.File, at *place, family string) *draft {
 // addLog gives a log to its run.
 func (d *drafts) addLog(log *logFile) {
 	f, name := log.file, log.name
-	at := d.of(f, name.Host != "")
+	at := d.places.of(f, name.Host != "")
 	family, volume := splitPrefix(name.Prefix)
 	r := d.runOf(f, &at, family)
 	if log.doubt != "" {
@@ -163,12 +162,12 @@ func (d *drafts) inOrder(runs []*draft) {
 // first is the position of a run's first file. The configuration does not count, because runs
 // share it.
 func (d *drafts) first(r *draft) int {
-	first := len(d.order)
+	first := len(d.places.order)
 	for _, l := range r.logs() {
-		first = min(first, d.order[l.File])
+		first = min(first, d.places.order[l.File])
 	}
 	for _, f := range r.Reports {
-		first = min(first, d.order[f.File])
+		first = min(first, d.places.order[f.File])
 	}
 	return first
 }

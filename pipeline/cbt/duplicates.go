@@ -13,12 +13,12 @@ import (
 // duplicates drops files and runs that are there twice with the same content, because
 // their requests would count twice.
 type duplicates struct {
-	*drafts
-	*comparer
+	runs     *drafts
+	contents *comparer
 }
 
 func (d duplicates) drop() {
-	for _, r := range d.present() {
+	for _, r := range d.runs.present() {
 		d.dropLogs(r)
 		d.dropReports(r)
 	}
@@ -29,11 +29,11 @@ func (d duplicates) drop() {
 // dropLogs drops logs of one run that have the content of another of the same
 // kind and number: copies under another host's name, or of another volume.
 func (d duplicates) dropLogs(r *draft) {
-	originals := d.copies(r.logs())
+	originals := d.contents.copies(r.logs())
 	r.dropLogs(func(l Log) bool {
 		other := originals[l.File]
 		if other != nil {
-			d.left.addNotable(l.File, "the same content as "+other.Name()+", so it counts once")
+			d.runs.left.addNotable(l.File, "the same content as "+other.Name()+", so it counts once")
 		}
 		return other != nil
 	})
@@ -53,13 +53,13 @@ func (d duplicates) dropReports(r *draft) {
 	for _, f := range r.Reports {
 		i := slices.IndexFunc(kept, func(k Report) bool {
 			isPair := k.Named && f.Named && (k.Host == f.Host && k.Volume == f.Volume || !lostLogs(f))
-			return k.File != f.File && !isPair && d.sameReport(k.File, f.File)
+			return k.File != f.File && !isPair && d.contents.sameReport(k.File, f.File)
 		})
 		switch {
 		case i < 0:
 			kept = append(kept, f)
-		case !f.File.Beside && !slices.ContainsFunc(*d.left, func(l Left) bool { return l.File == f.File }):
-			d.left.addNotable(f.File, "the same content as "+kept[i].File.Name()+", so it counts once")
+		case !f.File.Beside && !slices.ContainsFunc(*d.runs.left, func(l Left) bool { return l.File == f.File }):
+			d.runs.left.addNotable(f.File, "the same content as "+kept[i].File.Name()+", so it counts once")
 		}
 	}
 	r.Reports = kept
@@ -67,15 +67,15 @@ func (d duplicates) dropReports(r *draft) {
 
 // dropRuns drops runs all of whose logs are in another run under the same names.
 func (d duplicates) dropRuns() {
-	for _, runs := range groups(d.present(), (*draft).outline) {
+	for _, runs := range groups(d.runs.present(), (*draft).outline) {
 		if len(runs) < 2 || runs[0].outline() == "" {
 			continue
 		}
 		slices.SortStableFunc(runs, func(a, b *draft) int {
-			return cmp.Or(min(len(b.Reports), 1)-min(len(a.Reports), 1), a.depth()-b.depth(), d.first(a)-d.first(b))
+			return cmp.Or(min(len(b.Reports), 1)-min(len(a.Reports), 1), a.depth()-b.depth(), d.runs.first(a)-d.runs.first(b))
 		})
 		for i, r := range runs {
-			if j := slices.IndexFunc(runs[:i], func(other *draft) bool { return !other.gone && d.sameRun(&r.Output, &other.Output) }); j >= 0 {
+			if j := slices.IndexFunc(runs[:i], func(other *draft) bool { return !other.gone && d.contents.sameRun(&r.Output, &other.Output) }); j >= 0 {
 				d.dropRun(r, runs[j])
 			}
 		}
@@ -93,7 +93,7 @@ func (d duplicates) dropReportRuns() {
 		run  *draft
 	}
 	owners := map[key][]owned{}
-	runs := d.present()
+	runs := d.runs.present()
 	// Runs with logs come first, then the ones higher up.
 	slices.SortStableFunc(runs, func(a, b *draft) int {
 		rank := func(r *draft) int {
@@ -102,7 +102,7 @@ func (d duplicates) dropReportRuns() {
 			}
 			return 0
 		}
-		return cmp.Or(rank(a)-rank(b), d.first(a)-d.first(b))
+		return cmp.Or(rank(a)-rank(b), d.runs.first(a)-d.runs.first(b))
 	})
 	for _, r := range runs {
 		var of *draft
@@ -110,7 +110,7 @@ func (d duplicates) dropReportRuns() {
 		for _, f := range r.Reports {
 			k := key{r.argument, f.File.Size}
 			i := slices.IndexFunc(owners[k], func(o owned) bool {
-				return o.run != r && r.isReported() && o.file != f.File && d.sameReport(o.file, f.File)
+				return o.run != r && r.isReported() && o.file != f.File && d.contents.sameReport(o.file, f.File)
 			})
 			if i >= 0 {
 				of, known = owners[k][i].run, known+1
@@ -131,8 +131,8 @@ func (d duplicates) dropRun(r, of *draft) {
 		if f == r.Config || f == r.ArchiveConfig || f == r.Job || f.Beside {
 			continue
 		}
-		if !slices.ContainsFunc(d.all, func(r *draft) bool { return !r.gone && slices.Contains(r.Files(), f) }) {
-			d.left.addNotable(f, "part of a copy of "+of.Path+", so it counts once")
+		if !slices.ContainsFunc(d.runs.all, func(r *draft) bool { return !r.gone && slices.Contains(r.Files(), f) }) {
+			d.runs.left.addNotable(f, "part of a copy of "+of.Path+", so it counts once")
 		}
 	}
 }

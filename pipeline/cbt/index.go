@@ -10,21 +10,17 @@ type logIndex struct {
 	byPrefix map[string]map[string][]*draft // and by the folder of the logs
 	byDir    map[string][]*draft
 	below    map[string][]*draft // by the folder above that of the logs
-	order    map[*draft]int
 }
 
 // newLogIndex is the index of all runs that are there now.
 func newLogIndex(d *drafts) logIndex {
-	x := logIndex{
-		byPrefix: map[string]map[string][]*draft{}, byDir: map[string][]*draft{}, below: map[string][]*draft{}, order: map[*draft]int{},
-	}
-	for i, r := range d.all {
+	x := logIndex{map[string]map[string][]*draft{}, map[string][]*draft{}, map[string][]*draft{}}
+	for _, r := range d.all {
 		if r.gone || r.at.layout != ofPeople {
 			continue
 		}
-		x.order[r] = i
 		for _, l := range r.logs() {
-			dir := d.dirOf(l.File)
+			dir := d.places.dirOf(l.File)
 			dirs := x.byPrefix[l.Prefix]
 			if dirs == nil {
 				dirs = map[string][]*draft{}
@@ -45,28 +41,34 @@ func (x *logIndex) isOnly(r *draft, dir string) bool {
 	return len(x.byDir[dir]) == 1 && x.byDir[dir][0] == r
 }
 
-// namedBy are the runs whose logs are named by what a file in the folder dir says. Those
-// that are named weakly may be left out where others are named strongly.
-func (x *logIndex) namedBy(of *claims, dir string) map[*draft]strength {
-	runs := map[*draft]strength{}
+// namedBy are the runs whose logs are named by what a file in the folder dir says, surely or
+// maybe. The latter may be left out where others are named surely.
+func (x *logIndex) namedBy(of *claims, dir string) (surely, maybe []*draft) {
+	how := map[*draft]strength{}
 	for value := range of.values() {
 		prefix := path.Base(value)
 		dirs := x.byPrefix[prefix]
 		if here := dirs[dir]; len(here) > 0 && value == prefix {
 			for _, r := range here {
-				runs[r] = strong
+				how[r] = strong
 			}
 			continue // other folders would be named weakly, and there may be thousands
 		}
 		for at, there := range dirs {
-			if how := names(value, dir, at, prefix); how != noMatch {
-				for _, r := range there {
-					runs[r] = max(runs[r], how)
-				}
+			for _, r := range there {
+				how[r] = max(how[r], names(value, dir, at, prefix))
 			}
 		}
 	}
-	return runs
+	for r, s := range how {
+		switch s {
+		case strong:
+			surely = append(surely, r)
+		case weak:
+			maybe = append(maybe, r)
+		}
+	}
+	return surely, maybe
 }
 
 // strength is how surely an option names a log.

@@ -24,7 +24,7 @@ func (a *attribution) describe() {
 		byDir[p.dir] = append(byDir[p.dir], p)
 	}
 	used := map[*clue]bool{}
-	for _, r := range a.present() {
+	for _, r := range a.runs.present() {
 		if r.at.layout == ofCBT {
 			continue
 		}
@@ -36,7 +36,7 @@ func (a *attribution) describe() {
 	}
 	for _, p := range a.jobs {
 		if p.isJob() && !used[p] && !p.file.Beside {
-			a.left.add(p.file, "is a job file, but of no run that is there")
+			a.runs.left.add(p.file, "is a job file, but of no run that is there")
 		}
 	}
 }
@@ -51,8 +51,8 @@ func (a *attribution) jobOf(r *draft, byDir map[string][]*clue) *clue {
 		}
 		return nil
 	}
-	describes := func(p *clue) bool { return a.index.namedBy(p.claims, p.dir)[r] == strong }
-	for _, dir := range a.dirsOf(r) {
+	describes := func(p *clue) bool { return slices.Contains(p.options, r) }
+	for _, dir := range a.places.dirsOf(r) {
 		here, above := byDir[dir], byDir[path.Dir(dir)]
 		if i := slices.IndexFunc(here, func(p *clue) bool { return p.isJob() && (describes(p) || r.isNamed(p.name)) }); i >= 0 {
 			return here[i]

@@ -137,18 +137,17 @@ func parseReport(base string, withVolume bool) (volume, host string, ok bool) {
 	if original, mark := fiolog.CutCopyMark(base); mark != "" && !numberMark.MatchString(mark) {
 		base = original
 	}
-	if !withVolume {
-		m := bareReport.FindStringSubmatch(base)
-		if m == nil {
-			return "", "", false
-		}
+	form := bareReport
+	if withVolume {
+		form = reportFile
+	}
+	switch m := form.FindStringSubmatch(base); len(m) {
+	case 2:
 		return "", m[1], true
+	case 3:
+		return m[1], m[2], true
 	}
-	m := reportFile.FindStringSubmatch(base)
-	if m == nil {
-		return "", "", false
-	}
-	return m[1], m[2], true
+	return "", "", false
 }
 
 // splitPrefix takes the volume off a log's prefix: "output.0" is volume 0 of "output".

@@ -51,37 +51,14 @@ type place struct {
 	known    Settings
 }
 
-// splitter divides the first folder below an id- folder into its name and a host; nil where
-// no host matters.
-type splitter func(p *place, top string) (name, host string)
-
-// locate reads the folders above a file. The archive's name counts as one, because the
-// user may have given a folder from inside of an archive.
-//
-// isSample reports whether a folder with the name of a sample of pbench-fio is one; with nil,
-// none is.
-func locate(archive, dir string, split splitter, isSample func(dir string) bool) place {
-	parts := []string{archive}
-	if dir != "." {
-		parts = append(parts, strings.Split(dir, "/")...)
+// find finds out who made the folders above a file. The first is the archive's name, because the
+// user may have given a folder from inside of an archive. It gives the index of the first folder
+// below an id- folder, which may have a host; 0, or as many as there are, if there is none.
+func (p *place) find(parts []string, isSample func(dir string) bool) (first int) {
+	if first = p.findConfig(parts); p.layout == ofCBT || p.findSample(parts, isSample) {
+		return first
 	}
-	p := place{known: Settings{Iteration: -1}}
-	first := p.findConfig(parts)
-	if p.layout == ofPeople {
-		if isSample != nil && p.findSample(parts, isSample) {
-			return p
-		}
-		first = findTop(parts)
-	}
-	if 0 < first && first < len(parts) && split != nil {
-		parts[first], p.host = split(&p, parts[first])
-	}
-	p.folder = join(parts)
-	p.below(parts, first)
-	if p.layout == ofCBT {
-		p.name = p.forPeople(parts, first)
-	}
-	return p
+	return findTop(parts)
 }
 
 // join makes the path below the argument, of which the archive's name is no part.
@@ -135,22 +112,25 @@ func isSetting(part string) bool {
 	return isNumber || modes[part] || m != nil && modes[m[1]]
 }
 
-// below reads the settings from the folders' names, from the first of CBT's on; outside
+// read reads the settings from the folders' names, from the first of CBT's on; outside
 // of CBT's layout those that can mean nothing else.
-func (p *place) below(parts []string, first int) {
-	settings := false
+func (p *place) read(parts []string, first int) {
+	p.folder = join(parts)
 	start := first
-	if p.layout != ofCBT {
+	if p.layout == ofCBT {
+		p.name = p.forPeople(parts, first)
+	} else {
 		start = max(first, 1)
 	}
-	for i := min(start, len(parts)); i < len(parts); i++ {
+	hasNumbers := false
+	for i := start; i < len(parts); i++ {
 		part := parts[i]
 		if of, digits, ok := folderNumber(part); ok {
-			settings = true
+			hasNumbers = true
 			setDigits(of(&p.known), digits)
 			continue
 		}
-		if p.layout != ofCBT && first == 0 {
+		if first == 0 {
 			continue
 		}
 		m := modeSizeDir.FindStringSubmatch(part)
@@ -165,7 +145,7 @@ func (p *place) below(parts []string, first int) {
 			p.known.Benchmark = part
 		}
 	}
-	if first > 0 && first < len(parts) && (settings || p.host != "") && !isSetting(parts[first]) && p.known.Benchmark == "" {
+	if first > 0 && first < len(parts) && (hasNumbers || p.host != "") && !isSetting(parts[first]) && p.known.Benchmark == "" {
 		p.known.Workload = parts[first]
 	}
 }

@@ -35,28 +35,40 @@ func newPlaces(ctx context.Context, c *catalog) *places {
 	return &places{catalog: c, ctx: ctx, known: map[placeKey]place{}, facts: map[*source.File]*facts{}}
 }
 
-// of reads the folders above a file. named means that the file's name has a host.
+// of is the place of a file. named means that the file's name has a host.
 func (p *places) of(f *source.File, named bool) place {
-	key := placeKey{folderOf(f, path.Dir(f.Path)), named}
-	at, ok := p.known[key]
-	if !ok {
-		in := func(dir string) folder { return folder{key.argument, key.archive, dir} }
-		at = locate(f.Archive, key.path, func(at *place, top string) (name, host string) {
-			return p.split(at, in, top, named)
-		}, func(dir string) bool { return p.samples[in(dir)] })
-		p.known[key] = at
+	return p.at(folderOf(f, path.Dir(f.Path)), named)
+}
+
+func (p *places) at(dir folder, named bool) place {
+	key := placeKey{dir, named}
+	if at, ok := p.known[key]; ok {
+		return at
 	}
+	parts := []string{dir.archive}
+	if dir.path != "." {
+		parts = append(parts, strings.Split(dir.path, "/")...)
+	}
+	at := place{known: Settings{Iteration: -1}}
+	first := at.find(parts, func(sample string) bool { return p.samples[dir.in(sample)] })
+	if at.layout != ofPbench {
+		if 0 < first && first < len(parts) {
+			parts[first], at.host = p.split(&at, dir, parts[first], named)
+		}
+		at.read(parts, first)
+	}
+	p.known[key] = at
 	return at
 }
 
 // split divides the first folder below an id- folder into its name and a host. Both may
 // have dots in them, so only the configuration is certain.
-func (p *places) split(at *place, in func(dir string) folder, top string, named bool) (name, host string) {
+func (p *places) split(at *place, dir folder, top string, named bool) (name, host string) {
 	name, host, ok := strings.Cut(top, ".")
 	if !ok || isSetting(name) || fioClasses[name] {
 		return name, host
 	}
-	for _, w := range p.factsIn(p.config(in(at.config), configName)).workloads { // the longest first
+	for _, w := range p.factsIn(p.config(dir.in(at.config), configName)).workloads { // the longest first
 		if rest, ok := strings.CutPrefix(top, w); ok && (rest == "" || rest[0] == '.') {
 			return w, strings.TrimPrefix(rest, ".")
 		}
@@ -64,7 +76,7 @@ func (p *places) split(at *place, in func(dir string) folder, top string, named 
 	if named { // each file has its own
 		return top, ""
 	}
-	for _, h := range p.factsIn(p.config(in(at.root), archiveConfigName)).clients {
+	for _, h := range p.factsIn(p.config(dir.in(at.root), archiveConfigName)).clients {
 		if before, ok := strings.CutSuffix(top, "."+h); ok {
 			return before, h
 		}

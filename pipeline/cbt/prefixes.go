@@ -17,7 +17,7 @@ func (a *attribution) uniteNamed() {
 		for i, r := range runs {
 			runs[i] = r.now()
 		}
-		a.inOrder(runs)
+		a.runs.inOrder(runs)
 		runs = slices.Compact(runs)
 		if len(runs) < 2 {
 			continue
@@ -59,7 +59,7 @@ func (a *attribution) leaveStale(p *clue, runs []*draft) {
 			if len(of.prefixes) == 0 || slices.ContainsFunc(of.prefixes, func(v string) bool { return path.Base(path.Clean(v)) == l.Prefix }) {
 				return false
 			}
-			a.left.addNotable(l.File, fmt.Sprintf("left over from another execution: job %d of %s logs to %s", l.Job, p.file.Name(), strings.Join(of.prefixes, ", ")))
+			a.runs.left.addNotable(l.File, fmt.Sprintf("left over from another execution: job %d of %s logs to %s", l.Job, p.file.Name(), strings.Join(of.prefixes, ", ")))
 			return true
 		})
 		r.gone = r.gone || r.isReported() && len(r.Reports) == 0
@@ -113,16 +113,16 @@ func (a *attribution) uniteNumbered() {
 		if p.claims == nil || len(p.options) != 1 || p.options[0].gone {
 			continue
 		}
-		runs := []*draft{p.options[0]}
-		for _, dir := range a.dirsOf(runs[0]) {
+		mine, runs := p.runs(), []*draft{p.options[0]}
+		for _, dir := range a.places.dirsOf(runs[0]) {
 			for _, r := range a.index.byDir[dir] {
-				if isOthers := named[r] > 1 || named[r] == 1 && !slices.Contains(p.runs(), r); !isOthers && !r.gone {
+				if isOthers := named[r] > 1 || named[r] == 1 && !slices.Contains(mine, r); !isOthers && !r.gone {
 					runs = addNew(runs, r)
 				}
 			}
 		}
 		if len(runs) > 1 && collision(runs) == "" && countsThrough(runs, len(p.claims.jobs)) {
-			a.inOrder(runs)
+			a.runs.inOrder(runs)
 			names := baseNames(runs)
 			uniteInto(p, runs)
 			runs[0].doubt(fmt.Sprintf("logs named %s are taken for those of one execution: their jobs are numbered through, and %s has fewer entries",
@@ -135,25 +135,18 @@ func (a *attribution) uniteNumbered() {
 // countsThrough reports whether the jobs of several runs have the numbers 1 to n, each host
 // for itself, and n is more than there are entries in a report.
 func countsThrough(runs []*draft, entries int) bool {
-	jobs := map[string]map[int]bool{}
+	jobs, highest := map[string]map[int]bool{}, map[string]int{}
 	for _, r := range runs {
 		for _, l := range r.logs() {
-			if l.Job == 0 {
-				return false
-			}
 			if jobs[l.Host] == nil {
 				jobs[l.Host] = map[int]bool{}
 			}
 			jobs[l.Host][l.Job] = true
+			highest[l.Host] = max(highest[l.Host], l.Job)
 		}
 	}
-	for _, of := range jobs {
-		for n := range of {
-			if n > len(of) {
-				return false
-			}
-		}
-		if len(of) <= entries {
+	for host, n := range highest {
+		if n <= entries || jobs[host][0] || len(jobs[host]) != n {
 			return false
 		}
 	}

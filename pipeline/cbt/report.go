@@ -12,7 +12,7 @@ import (
 // false for all others, of which the content must be known, see [attribution].
 func (d *drafts) addReport(f *source.File) bool {
 	base := path.Base(f.Path)
-	at := d.of(f, false)
+	at := d.places.of(f, false)
 	if at.layout == ofPbench {
 		d.addSampleReport(f, &at)
 		return true
@@ -20,7 +20,7 @@ func (d *drafts) addReport(f *source.File) bool {
 	isCBT := at.layout == ofCBT
 	volume, host, named := parseReport(base, at.known.Benchmark != rbdfio)
 	if named && host != "" {
-		at = d.of(f, true)
+		at = d.places.of(f, true)
 	}
 	runs := d.byDir[folderOf(f, at.folder)]
 	if !isCBT {

@@ -194,6 +194,14 @@ var findings = []struct {
 		want: []string{"test: rd.1 rd.2 b.3: "},
 	},
 	{
+		name: "a job file unites runs that have a report each",
+		files: tree{
+			"test.fio":  "[a]\nlog_hist_msec=1000\nwrite_hist_log=a/rd\n[b]\nwrite_hist_log=b/wr\n",
+			"a/rd.json": fioReport(job{"a", histMsec, "write_hist_log=a/rd"}), "b/wr.json": fioReport(job{"b", histMsec, "write_hist_log=b/wr"}),
+		}.with("a/rd_clat_hist.1.log", "b/wr_clat_hist.2.log"),
+		want: []string{"test: a/rd.1 b/wr.2: a/rd.json prefix, b/wr.json prefix"},
+	},
+	{
 		name:  "logs of all jobs",
 		files: tree{"out.json": fioReport(job{"rd", histMsec, "write_hist_log=rd"}, job{"wr", histMsec, "write_hist_log=wr"})}.with("rd_clat_hist.log", "wr_clat_hist.log"),
 		want:  []string{"out: rd.0 wr.0: out.json options"},

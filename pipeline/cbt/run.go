@@ -167,12 +167,11 @@ func (o *Output) logHosts() []string {
 	if len(logs) == 0 {
 		logs = o.Others
 	}
-	var have []string
+	var hosts []string
 	for _, l := range logs {
-		have = append(have, l.Host)
+		hosts = addNew(hosts, l.Host)
 	}
-	slices.Sort(have)
-	return slices.Compact(have)
+	return hosts
 }
 
 // logs are those of all kinds.
@@ -206,12 +205,8 @@ func (o *Output) hasPrefix(name string) bool {
 }
 
 func compareLogs(a, b Log) int {
-	return cmp.Or(cmp.Compare(a.Host, b.Host), compareNumbers(a.Volume, b.Volume), cmp.Compare(a.Job, b.Job),
-		cmp.Compare(a.Kind, b.Kind))
-}
-
-func compareNumbers(a, b string) int {
-	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(len(a.Volume), len(b.Volume)), cmp.Compare(a.Volume, b.Volume),
+		cmp.Compare(a.Job, b.Job), cmp.Compare(a.Kind, b.Kind))
 }
 
 // compareReports puts the likeliest first.

@@ -92,8 +92,9 @@ func (c *comparer) copies(logs []Log) map[*source.File]*source.File {
 		job  int
 		size int64
 	}
+	logs = without(logs, func(l Log) bool { return l.File.Size <= 0 })
 	for _, sized := range groups(logs, func(l Log) key { return key{l.Kind, l.Job, l.File.Size} }) {
-		if len(sized) < 2 || sized[0].File.Size <= 0 {
+		if len(sized) < 2 {
 			continue
 		}
 		for _, begun := range groups(sized, func(l Log) [sha256.Size]byte { return c.begin(l.File).first }) {

@@ -15,7 +15,7 @@ type Skipped struct {
 	Reason        string // how it was recognised
 	Files         []*source.File
 
-	config, archiveConfig *source.File
+	archiveConfig *source.File
 }
 
 // skip finds the id- folders without a log of fio that are not fio's: their reports
@@ -23,9 +23,9 @@ type Skipped struct {
 func (p *places) skip(reports []*source.File, runs *drafts) map[folder]*Skipped {
 	files, skipped := map[folder][]*source.File{}, map[folder]*Skipped{}
 	for at, f := range p.configs {
-		at.path = path.Dir(at.path)
-		if locate(at.archive, at.path, nil, nil).config == at.path && path.Base(f.Path) == configName {
-			files[at] = append(files[at], f)
+		id := at.in(path.Dir(at.path))
+		if p.at(id, false).config == id.path && path.Base(f.Path) == configName {
+			files[id] = append(files[id], f)
 		}
 	}
 	for _, f := range reports {
@@ -35,22 +35,20 @@ func (p *places) skip(reports []*source.File, runs *drafts) map[folder]*Skipped 
 		}
 	}
 	for _, r := range runs.all {
-		delete(files, folder{r.argument, r.Archive, r.at.config})
+		delete(files, folder{r.argument, r.Archive, r.at.config}) // it has logs of fio
 	}
 	for id, of := range files {
-		config := p.config(id, configName)
-		benchmark, reason := p.factsIn(config).benchmark, "as its configuration says"
+		benchmark, reason := p.factsIn(p.config(id, configName)).benchmark, "as its configuration says"
 		if benchmark == "" {
 			benchmark, reason = guess(id.path, of), "as the names of its files say"
 		}
 		if benchmark == "" || fioClasses[benchmark] {
 			continue
 		}
-		root := folder{id.argument, id.archive, locate(id.archive, id.path, nil, nil).root}
 		skipped[id] = &Skipped{
 			Archive: id.archive, Path: id.path, Benchmark: benchmark, Files: of,
-			Reason: benchmark + " does not run fio, " + reason,
-			config: config, archiveConfig: p.config(root, archiveConfigName),
+			Reason:        benchmark + " does not run fio, " + reason,
+			archiveConfig: p.config(id.in(p.at(id, false).root), archiveConfigName),
 		}
 	}
 	return skipped

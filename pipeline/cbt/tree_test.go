@@ -78,7 +78,12 @@ func must(tb testing.TB, err error) {
 // scan lists what Wanted wants.
 func scan(tb testing.TB, paths ...string) []*source.File {
 	tb.Helper()
-	set, err := source.Scan(tb.Context(), paths, Options())
+	return scanWith(tb, Options(), paths...)
+}
+
+func scanWith(tb testing.TB, opt source.Options, paths ...string) []*source.File {
+	tb.Helper()
+	set, err := source.Scan(tb.Context(), paths, opt)
 	must(tb, err)
 	tb.Cleanup(func() { must(tb, set.Close()) })
 	for _, p := range set.Problems {

@@ -15,18 +15,6 @@ type stream struct {
 	job          int
 }
 
-// streams are the jobs that have logs, by kind of log.
-func (o *Output) streams() map[fiolog.Kind]map[stream]bool {
-	kinds := map[fiolog.Kind]map[stream]bool{}
-	for _, l := range o.logs() {
-		if kinds[l.Kind] == nil {
-			kinds[l.Kind] = map[stream]bool{}
-		}
-		kinds[l.Kind][stream{l.Host, l.Volume, l.Job}] = true
-	}
-	return kinds
-}
-
 // uniteFamilies makes one run of logs whose prefixes differ by kind only, as those of
 // write_hist_log=h with write_bw_log=b: no kind comes twice, and all have the same jobs.
 func (d *drafts) uniteFamilies() {
@@ -61,21 +49,25 @@ func baseNames(runs []*draft) string {
 
 // oneExecution reports whether logs of several prefixes are of one execution.
 func oneExecution(runs []*draft) bool {
-	var jobs map[stream]bool
-	seen := map[fiolog.Kind]bool{}
+	owner, jobs := map[fiolog.Kind]*draft{}, map[fiolog.Kind]map[stream]bool{}
 	for _, r := range runs {
-		for kind, of := range r.streams() {
-			if seen[kind] {
+		for _, l := range r.logs() {
+			switch owner[l.Kind] {
+			case nil:
+				owner[l.Kind], jobs[l.Kind] = r, map[stream]bool{}
+			case r:
+			default:
 				return false
 			}
-			seen[kind] = true
-			if jobs == nil {
-				jobs = of
-			}
-			if !maps.Equal(jobs, of) {
-				return false
-			}
+			jobs[l.Kind][stream{l.Host, l.Volume, l.Job}] = true
 		}
+	}
+	var one map[stream]bool
+	for _, of := range jobs {
+		if one != nil && !maps.Equal(one, of) {
+			return false
+		}
+		one = of
 	}
 	return true
 }
@@ -113,25 +105,22 @@ func (d *drafts) uniteDepths() {
 
 // disjoint reports whether no volume of a host is in several runs.
 func disjoint(runs []*draft) bool {
-	owner := map[[2]string]*draft{}
-	take := func(r *draft, host, volume string) bool {
-		key := [2]string{host, volume}
-		if other := owner[key]; other != nil && other != r {
-			return false
-		}
-		owner[key] = r
-		return true
-	}
+	owner := map[stream]*draft{}
 	for _, r := range runs {
+		var volumes []stream
 		for _, l := range r.logs() {
-			if !take(r, l.Host, l.Volume) {
-				return false
-			}
+			volumes = append(volumes, stream{host: l.Host, volume: l.Volume})
 		}
 		for _, f := range r.Reports {
-			if f.Named && !take(r, f.Host, f.Volume) {
+			if f.Named {
+				volumes = append(volumes, stream{host: f.Host, volume: f.Volume})
+			}
+		}
+		for _, v := range volumes {
+			if other := owner[v]; other != nil && other != r {
 				return false
 			}
+			owner[v] = r
 		}
 	}
 	return true

@@ -3,7 +3,6 @@ package cbt
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,37 +41,34 @@ func (f *flattener) add(prefix string, v any, depth int) {
 	if f.full = f.full || f.size > maxFlat; depth > maxDepth || f.full {
 		return
 	}
-	join := func(k string) string {
+	below := func(k string, v any) {
 		k = strings.ReplaceAll(k, "\x00", "\uFFFD") // which a flattened field refuses in names
-		if prefix == "" {
-			return k
+		if prefix != "" {
+			k = prefix + "." + k
 		}
-		return prefix + "." + k
+		f.add(k, v, depth+1)
 	}
-	if m := mapping(v); m != nil {
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			if f.full {
-				return
-			}
-			f.add(join(k), m[k], depth+1)
-		}
-		return
-	}
-	list, ok := v.([]any)
+	m := mapping(v)
+	list, isList := v.([]any)
 	switch {
-	case ok && allScalars(list):
+	case m != nil:
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if !f.full {
+				below(k, m[k])
+			}
+		}
+	case isList && slices.ContainsFunc(list, isNested):
+		for i, e := range list {
+			if !f.full {
+				below(strconv.Itoa(i), e)
+			}
+		}
+	case isList:
 		parts := make([]string, len(list))
 		for i, e := range list {
 			parts[i] = scalar(e)
 		}
 		f.put(prefix, strings.Join(parts, ","))
-	case ok:
-		for i, e := range list {
-			if f.full {
-				return
-			}
-			f.add(join(strconv.Itoa(i)), e, depth+1)
-		}
 	case v != nil:
 		f.put(prefix, scalar(v))
 	}
@@ -86,11 +82,9 @@ func (f *flattener) put(name, value string) {
 	f.into[name] = value
 }
 
-func allScalars(list []any) bool {
-	return !slices.ContainsFunc(list, func(e any) bool {
-		_, isList := e.([]any)
-		return isList || mapping(e) != nil
-	})
+func isNested(v any) bool {
+	_, isList := v.([]any)
+	return isList || mapping(v) != nil
 }
 
 // mapping is a value as a map with text for keys, which YAML does not demand; nil if it
@@ -123,8 +117,7 @@ func single(v any) any {
 
 // text is a single scalar as text, "" for anything else.
 func text(v any) string {
-	v = single(v)
-	if _, ok := v.([]any); ok || mapping(v) != nil {
+	if v = single(v); isNested(v) {
 		return ""
 	}
 	return scalar(v)
@@ -154,21 +147,8 @@ func number(v any) int64 {
 }
 
 func whole(v any) (n int64, ok bool) {
-	switch v := single(v).(type) {
-	case int:
-		n, ok = int64(v), true
-	case int64:
-		n, ok = v, true
-	case float64:
-		// What does not fit is implementation-defined; NaN fails as well.
-		if ok = v >= 0 && v < math.MaxInt64; ok {
-			n = int64(v)
-		}
-	case string:
-		parsed, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
-		n, ok = parsed, err == nil
-	}
-	if n < 0 || !ok {
+	n, err := strconv.ParseInt(strings.TrimSpace(text(v)), 10, 64)
+	if err != nil || n < 0 {
 		return 0, false
 	}
 	return n, true
@@ -188,13 +168,13 @@ func size(v any) int64 {
 func hosts(v any) []string {
 	var names []string
 	if m := mapping(v); m != nil {
-		names = slices.Sorted(maps.Keys(m))
+		names = slices.Collect(maps.Keys(m))
 	} else if list, ok := v.([]any); ok {
 		for _, e := range list {
 			names = append(names, text(e))
 		}
 	} else {
-		names = []string{text(v)}
+		names = append(names, text(v))
 	}
 	for i, name := range names {
 		if _, after, ok := strings.Cut(name, "@"); ok {

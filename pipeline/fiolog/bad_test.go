@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/golden"
 )
 
 // damages are the ways in which a good log of 18 rows was damaged: all were tried on
@@ -89,7 +92,7 @@ func junk(n int) string {
 }
 
 func damaged(tb testing.TB, name string) string {
-	rows := strings.Split(strings.TrimSuffix(string(unzip(tb, "good.log.gz")), "\n"), "\n")
+	rows := strings.Split(strings.TrimSuffix(string(golden.Gunzip(tb, filepath.Join("testdata", "good.log.gz"))), "\n"), "\n")
 	return damages[name](rows)
 }
 
@@ -212,7 +215,7 @@ func TestReaderGivesUp(t *testing.T) {
 		{"bins1857", damaged(t, "bins1857"), ErrNotLog, 8},
 		{"raw log", damaged(t, "raw_log"), ErrNotLog, 8},
 		{"one endless line", strings.Repeat("x", 3<<20), ErrNotLog, 0},
-		{"stored", string(unzip(t, "stored_hist.fz.gz")), ErrStoredCompressed, 0},
+		{"stored", string(golden.Gunzip(t, filepath.Join("testdata", "stored_hist.fz.gz"))), ErrStoredCompressed, 0},
 		{"stored, then inflated", "1003, 94415760687136, 0, 4096, 0\n1005, 94415760734800, 1, 4096, 0\n", ErrStoredCompressed, 0},
 		{"stored, samples", "\xeb\x03\x00\x00\x00\x00\x00\x00\x20\x80\xe0\xe1\xde\x55\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10\x00\x00\x00\x00\x00\x00", ErrStoredCompressed, 0},
 	}

@@ -2,34 +2,15 @@ package fiolog
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/golden"
 )
-
-// unzip is a file of testdata without its compression.
-func unzip(tb testing.TB, name string) []byte {
-	tb.Helper()
-	f, err := os.Open("testdata/" + name)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
-}
 
 // busyLog is a log of rows in which n of the bins are not zero: clustered, with gaps,
 // and counts of one to three digits, as a device with two kinds of latency has them.
@@ -82,7 +63,9 @@ func benchmarkReader(b *testing.B, log []byte) {
 }
 
 func BenchmarkReader(b *testing.B) {
-	b.Run("real", func(b *testing.B) { benchmarkReader(b, repeat(unzip(b, "good.log.gz"), 16<<20)) })
+	b.Run("real", func(b *testing.B) {
+		benchmarkReader(b, repeat(golden.Gunzip(b, filepath.Join("testdata", "good.log.gz")), 16<<20))
+	})
 	b.Run("busy", func(b *testing.B) { benchmarkReader(b, busyLog(3000, 1856, 220)) })
 	b.Run("coarse", func(b *testing.B) { benchmarkReader(b, busyLog(20000, 232, 60)) })
 	b.Run("tabs", func(b *testing.B) {

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
 
-	"github.com/fio2es/fio2es/hist"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/golden"
 )
 
 var sameLayout = cmp.Comparer(func(a, b hist.Layout) bool { return a == b })
@@ -33,7 +36,7 @@ func total(bins []hist.Bin) (n uint64) {
 }
 
 func TestReportMixedWithText(t *testing.T) {
-	reports, faults := readReports(bytes.NewReader(unzip(t, "two-jobs.txt.gz")))
+	reports, faults := readReports(bytes.NewReader(golden.Gunzip(t, filepath.Join("testdata", "two-jobs.txt.gz"))))
 	if len(reports) != 1 || len(faults) > 0 {
 		t.Fatalf("got %d reports and %q, want one", len(reports), faults)
 	}
@@ -74,7 +77,7 @@ func TestReportMixedWithText(t *testing.T) {
 }
 
 func TestReportsOneAfterTheOther(t *testing.T) {
-	doc := unzip(t, "status-interval.json.gz")
+	doc := golden.Gunzip(t, filepath.Join("testdata", "status-interval.json.gz"))
 	reports, faults := readReports(iotest.HalfReader(bytes.NewReader(doc)))
 	if len(reports) != 11 || len(faults) > 0 {
 		t.Fatalf("got %d reports and %q, want 11", len(reports), faults)
@@ -151,7 +154,7 @@ func TestReportsDamaged(t *testing.T) {
 
 func TestReportsSourceFails(t *testing.T) {
 	broken := errors.New("broken pipe")
-	doc := unzip(t, "two-jobs.txt.gz")
+	doc := golden.Gunzip(t, filepath.Join("testdata", "two-jobs.txt.gz"))
 	reports, faults := readReports(io.MultiReader(bytes.NewReader(doc), iotest.ErrReader(broken)))
 	if d := cmp.Diff([]string{"read x.json: broken pipe"}, faults); len(reports) != 1 || d != "" {
 		t.Errorf("got %d reports; errors (-want +got):\n%s", len(reports), d)
@@ -218,7 +221,7 @@ func TestReportClients(t *testing.T) {
 }
 
 func BenchmarkReports(b *testing.B) {
-	doc := unzip(b, "status-interval.json.gz")
+	doc := golden.Gunzip(b, filepath.Join("testdata", "status-interval.json.gz"))
 	b.SetBytes(int64(len(doc)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -2,6 +2,7 @@ package fiolog
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -127,21 +128,15 @@ func (r *Reader) votes(n int) []vote {
 // most is the first of the most frequent votes or, if several are, the one with the most
 // columns.
 func most(votes []vote) vote {
-	best, of := 0, func(v vote) int { return count(votes, v) }
-	for i, v := range votes {
-		if n, sofar := of(v), of(votes[best]); n > sofar || n == sofar && v.columns > votes[best].columns {
-			best = i
+	count := func(one vote) (n int) {
+		for _, v := range votes {
+			if v.columns == one.columns {
+				n++
+			}
 		}
+		return n
 	}
-	return votes[best]
-}
-
-func count(all []vote, one vote) int {
-	n := 0
-	for _, v := range all {
-		if v.columns == one.columns {
-			n++
-		}
-	}
-	return n
+	return slices.MaxFunc(votes, func(a, b vote) int {
+		return cmp.Or(cmp.Compare(count(a), count(b)), cmp.Compare(a.columns, b.columns))
+	})
 }

@@ -5,14 +5,17 @@ import (
 	"errors"
 	"io"
 	"math"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
 
-	"github.com/fio2es/fio2es/hist"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/golden"
 )
 
 // oracle reads a line in the most obvious way. ok is false if any number is bad.
@@ -152,7 +155,7 @@ func TestParseTotalTooLarge(t *testing.T) {
 // TestParseFastTakesRealRows makes sure that it is not parseSlow that reads real logs.
 func TestParseFastTakesRealRows(t *testing.T) {
 	for _, name := range []string{"good.log.gz", "one-file.log.gz", "stalls.log.gz", "trims.log.gz"} {
-		log, rows := unzip(t, name), 0
+		log, rows := golden.Gunzip(t, filepath.Join("testdata", name)), 0
 		var bins binBuffer
 		for rest := log; len(rest) > 0; rows++ {
 			checkParse(t, rest)
@@ -179,7 +182,7 @@ func TestReaderRealLogs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			log := unzip(t, tt.name)
+			log := golden.Gunzip(t, filepath.Join("testdata", tt.name))
 			rows, faults, err := readAll(t, bytes.NewReader(log))
 			if len(faults) > 0 || err != io.EOF {
 				t.Fatalf("got errors %q and %v, want none and EOF", faults, err)
@@ -241,7 +244,7 @@ func TestReaderLayouts(t *testing.T) {
 
 func TestReaderSourceFails(t *testing.T) {
 	broken := errors.New("broken pipe")
-	log := unzip(t, "good.log.gz")
+	log := golden.Gunzip(t, filepath.Join("testdata", "good.log.gz"))
 	rows, faults, err := readAll(t, io.MultiReader(bytes.NewReader(log[:20000]), iotest.ErrReader(broken)))
 	if len(rows) != 3 || len(faults) > 0 || !errors.Is(err, broken) || err.Error() != "read x.log: broken pipe" {
 		t.Errorf("got %d rows, %q and %v", len(rows), faults, err)
@@ -261,7 +264,7 @@ type readerFunc func([]byte) (int, error)
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
 func TestReaderDoesNotAllocate(t *testing.T) {
-	log := repeat(unzip(t, "good.log.gz"), 4<<20)
+	log := repeat(golden.Gunzip(t, filepath.Join("testdata", "good.log.gz")), 4<<20)
 	r := NewReader(bytes.NewReader(log), "x.log", ClatHist)
 	if _, err := r.Next(); err != nil {
 		t.Fatal(err)

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/golden"
 )
 
 func readRaw(src io.Reader) (rows []Record, faults []string, final error) {
@@ -61,7 +64,7 @@ func TestRawRows(t *testing.T) {
 }
 
 func TestRawJobs(t *testing.T) {
-	rows, faults, err := readRaw(bytes.NewReader(unzip(t, "raw-one-file.log.gz")))
+	rows, faults, err := readRaw(bytes.NewReader(golden.Gunzip(t, filepath.Join("testdata", "raw-one-file.log.gz"))))
 	if len(rows) != 450 || len(faults) > 0 || err != io.EOF {
 		t.Fatalf("got %d rows, %q, %v, want 450", len(rows), faults, err)
 	}
@@ -93,7 +96,7 @@ func TestRawGivesUp(t *testing.T) {
 }
 
 func BenchmarkRawReader(b *testing.B) {
-	log := repeat(unzip(b, "raw-one-file.log.gz"), 8<<20)
+	log := repeat(golden.Gunzip(b, filepath.Join("testdata", "raw-one-file.log.gz")), 8<<20)
 	b.SetBytes(int64(len(log)))
 	b.ReportAllocs()
 	for b.Loop() {

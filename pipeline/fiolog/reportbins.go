@@ -52,7 +52,7 @@ func binsOf(ps []pair, unit hist.Unit, scale int64) (hist.Layout, []hist.Bin, er
 		groups = builtWith(ps[marker].value, groups)
 	}
 	if len(out) > 0 {
-		groups = max(groups, groupOf(out[len(out)-1]))
+		groups = max(groups, int(out[len(out)-1].Index)/groupBins+1)
 	}
 	return withGroups(unit, groups), out, nil
 }
@@ -81,9 +81,6 @@ func findByValue(unit hist.Unit, scale int64) func(key int64) int {
 }
 
 const groupBins = 64
-
-// groupOf is the least number of groups that include a bin.
-func groupOf(b hist.Bin) int { return int(b.Index)/groupBins + 1 }
 
 // builtWith is the number of groups of a number of bins, or the usual one.
 func builtWith(bins number, usual int) int {

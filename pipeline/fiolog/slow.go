@@ -89,9 +89,6 @@ func parseNumber(text []byte) (uint64, bool) {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// isEmpty reports whether a line is blank.
-func isEmpty(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
-
 // binCount names a number of bins in an error.
 func binCount(n int) string {
 	if n == 1 {

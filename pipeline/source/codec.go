@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"compress/bzip2"
 	"errors"
-	"fmt"
 	"io"
 	"runtime"
 	"sync"
@@ -26,7 +25,23 @@ const (
 )
 
 // Decoders and buffers are used again, because making them costs far more than a small file.
-var buffers, gzips, flates, zstds, xzs sync.Pool
+var (
+	buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, bufLen) }}
+	gzips   = sync.Pool{New: func() any { return new(gzip.Reader) }}
+	flates  = sync.Pool{New: func() any { return flate.NewReader(nil) }}
+	zstds   = sync.Pool{New: func() any { return newZstd() }}
+	// A dictionary of xz is kept, because xz -9 asks for 64 MiB for a content of any length.
+	xzs = sync.Pool{New: func() any { z, _ := xz.NewReader(nil, maxWindow); return z }} // fails only with a stream
+)
+
+// newZstd makes a decoder. With a concurrency of one it has no goroutines, so it need not be closed.
+func newZstd() *zstd.Decoder {
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		panic(err) // the options are wrong
+	}
+	return z
+}
 
 // decoder is one stream being decoded. Close gives its parts back to their pools.
 type decoder struct {
@@ -72,26 +87,16 @@ func decode(k kind, r io.Reader) (*decoder, error) {
 func decodeFrom(k kind, buf *bufio.Reader) (r io.Reader, release func(), err error) {
 	switch k {
 	case gzipped:
-		z, ok := gzips.Get().(*gzip.Reader)
-		if !ok {
-			z = new(gzip.Reader)
-		}
-		if err := z.Reset(buf); err != nil {
-			return nil, nil, unexpected(err)
-		}
-		return z, func() { gzips.Put(z) }, nil
+		z := gzips.Get().(*gzip.Reader)
+		return z, func() { gzips.Put(z) }, unexpected(z.Reset(buf))
 	case deflated:
-		z, ok := flates.Get().(io.ReadCloser)
-		if !ok {
-			z = flate.NewReader(buf)
-		} else if err := z.(flate.Resetter).Reset(buf, nil); err != nil {
-			return nil, nil, err
-		}
-		return z, func() { flates.Put(z) }, nil
+		z := flates.Get().(io.ReadCloser)
+		return z, func() { flates.Put(z) }, z.(flate.Resetter).Reset(buf, nil)
+	case xzed:
+		z := xzs.Get().(*xz.Reader)
+		return z, func() { xzs.Put(z) }, z.Reset(buf)
 	case zstded:
 		return decodeZstd(buf)
-	case xzed:
-		return decodeXz(buf)
 	case bzipped:
 		return bzip2.NewReader(buf), func() {}, nil
 	}
@@ -99,16 +104,7 @@ func decodeFrom(k kind, buf *bufio.Reader) (r io.Reader, release func(), err err
 }
 
 func decodeZstd(buf *bufio.Reader) (io.Reader, func(), error) {
-	z, ok := zstds.Get().(*zstd.Decoder)
-	if !ok {
-		var err error
-		// With a concurrency of one it has no goroutines, so it need not be closed.
-		z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
-			zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, nil, err
-		}
-	}
+	z := zstds.Get().(*zstd.Decoder)
 	var header zstd.Header
 	head, _ := buf.Peek(zstd.HeaderMaxSize) // an error comes again from z
 	isSmall := header.Decode(head) == nil && header.WindowSize <= keepWindow
@@ -121,43 +117,6 @@ func decodeZstd(buf *bufio.Reader) (io.Reader, func(), error) {
 			zstds.Put(z)
 		}
 	}, nil
-}
-
-// xzReader reads a stream of xz. Its dictionary is kept for the next stream, because xz -9 asks for 64 MiB
-// for a content of any length.
-type xzReader struct{ *xz.Reader }
-
-func decodeXz(buf *bufio.Reader) (io.Reader, func(), error) {
-	z, ok := xzs.Get().(xzReader)
-	var err error
-	if ok {
-		err = z.Reset(buf)
-	} else {
-		z.Reader, err = xz.NewReader(buf, maxWindow)
-	}
-	if err != nil {
-		return nil, nil, xzError(err)
-	}
-	return z, func() { xzs.Put(z) }, nil
-}
-
-// Read implements io.Reader.
-func (z xzReader) Read(p []byte) (int, error) {
-	n, err := z.Reader.Read(p)
-	return n, xzError(err)
-}
-
-// xzError says what an error of xz means.
-func xzError(err error) error {
-	switch err {
-	case xz.ErrBuf:
-		return fmt.Errorf("%w: %w", err, io.ErrUnexpectedEOF)
-	case xz.ErrMemlimit:
-		return fmt.Errorf("%w: xz dictionary of more than %d bytes", ErrFormat, maxWindow)
-	case xz.ErrOptions, xz.ErrUnsupportedCheck:
-		return fmt.Errorf("%w: %w", ErrFormat, err)
-	}
-	return err
 }
 
 // makeRoom collects garbage before a dictionary or window of so many bytes is made, if it is
@@ -179,10 +138,7 @@ func unexpected(err error) error {
 
 // takeBuffer is a buffer of bufLen before r.
 func takeBuffer(r io.Reader) *bufio.Reader {
-	buf, ok := buffers.Get().(*bufio.Reader)
-	if !ok { // not on r, which bufio would return if it is a buffer itself
-		buf = bufio.NewReaderSize(nil, bufLen)
-	}
+	buf := buffers.Get().(*bufio.Reader)
 	buf.Reset(r)
 	return buf
 }

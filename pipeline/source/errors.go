@@ -3,8 +3,11 @@ package source
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"unicode"
+
+	"github.com/therootcompany/xz"
 )
 
 // The reasons for a Problem or for the end of a scan; test with errors.Is.
@@ -50,8 +53,15 @@ func (p *Problem) Unwrap() error { return p.Err }
 
 // damage marks the error of a decoder, once.
 func damage(err error) error {
-	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrFormat) {
+	switch {
+	case errors.Is(err, ErrDamaged) || errors.Is(err, ErrFormat):
 		return err
+	case errors.Is(err, xz.ErrMemlimit):
+		return fmt.Errorf("%w: xz dictionary of more than %d bytes", ErrFormat, maxWindow)
+	case errors.Is(err, xz.ErrOptions) || errors.Is(err, xz.ErrUnsupportedCheck):
+		return fmt.Errorf("%w: %w", ErrFormat, err)
+	case errors.Is(err, xz.ErrBuf):
+		err = fmt.Errorf("%w: %w", err, io.ErrUnexpectedEOF)
 	}
 	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"io/fs"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Set is the outcome of a scan and owns what its files are read from.
@@ -27,8 +27,6 @@ type Set struct {
 	packed    int64 // bytes, as stored, of the archives and compressed files of the scan
 	closed    atomic.Bool
 	until     atomic.Pointer[context.Context]
-	once      sync.Once
-	err       error
 }
 
 // Until makes all readers fail with the error of ctx once it has ended, also those that are
@@ -45,16 +43,13 @@ func (s *Set) ended() error {
 }
 
 // Close releases archives and the spool; files cannot be opened any more and
-// readers that are still open may fail. A second Close returns the same.
+// readers that are still open may fail. A second Close does nothing.
 func (s *Set) Close() error {
-	s.once.Do(func() {
-		s.closed.Store(true)
-		s.handles.close()
-		s.unpacking.Lock()
-		defer s.unpacking.Unlock()
-		s.err = s.spool.close()
-	})
-	return s.err
+	s.closed.Store(true)
+	s.handles.close()
+	s.unpacking.Lock()
+	defer s.unpacking.Unlock()
+	return s.spool.close()
 }
 
 // File is one content found by a scan. It is valid until its Set is closed.
@@ -72,15 +67,7 @@ type File struct {
 	// Size is in unpacked bytes; -1 if not known before reading (a compressed
 	// file). Of a zip it is what the archive claims.
 	Size int64
-	// ModTime is when the content was last changed, or zero if not recorded.
-	ModTime time.Time
-	// ModStep is how finely ModTime is recorded: the true time is up to ModStep
-	// later. Zero is exact, as on disk.
-	ModStep time.Duration
-	// ModLocal means that ModTime is the reading of a clock in an unknown time
-	// zone, taken as UTC: a zip without Unix times has nothing better. Differences
-	// between the files of one archive are right.
-	ModLocal bool
+	Modified
 	// Named means that the file is an argument itself, or plain standard input.
 	Named bool
 	// Beside means that the file was found through Options.Beside: no argument covers
@@ -91,7 +78,12 @@ type File struct {
 	// io.ErrUnexpectedEOF if the data simply ended.
 	Err error
 
-	name   string
+	stored
+}
+
+// stored is where the content of a file is.
+type stored struct {
+	name   string // see [File.Name]
 	open   opener
 	packed bool // read out of an archive, a compressed file or a pipe
 	set    *Set
@@ -161,38 +153,31 @@ func decompressed(k kind, packed opener) opener {
 // spool, one stream at a time, so that open files need no decoders.
 func (s *Set) unpackedOnce(k kind, packed opener) opener {
 	var kept *io.SectionReader
-	var cut error
+	var cut error // what ended it early
 	return func(r *reader) (io.Reader, error) {
 		s.unpacking.Lock()
 		defer s.unpacking.Unlock()
 		if kept == nil {
+			if s.closed.Load() {
+				return nil, fs.ErrClosed
+			}
+			all := &reader{set: s}
+			defer all.Close()
 			var err error
-			if kept, cut, err = s.unpackAll(decompressed(k, packed)); err != nil {
+			if all.r, err = decompressed(k, packed)(all); err != nil {
 				return nil, err
 			}
+			keeps, _, ends, err := s.spool.add(all, pack)
+			if err := cmp.Or(s.ended(), err); err != nil { // what was kept is not all
+				return nil, err
+			}
+			kept, cut = keeps, errors.Unwrap(ends) // the reader adds the name
 		}
 		if r.end == nil {
 			r.end = cut
 		}
 		return spooled(kept)(r)
 	}
-}
-
-// unpackAll keeps a content in the spool. cut is what ended it early.
-func (s *Set) unpackAll(open opener) (kept *io.SectionReader, cut, err error) {
-	if s.closed.Load() {
-		return nil, nil, fs.ErrClosed
-	}
-	r := &reader{set: s}
-	defer r.Close()
-	if r.r, err = open(r); err != nil {
-		return nil, nil, err
-	}
-	kept, _, cut, err = s.spool.add(r, pack)
-	if ended := s.ended(); ended != nil { // what was kept is not all
-		return nil, nil, ended
-	}
-	return kept, errors.Unwrap(cut), err // the reader adds the name
 }
 
 // zipMember is the content of a member that the directory of its zip lists.

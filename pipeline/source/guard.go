@@ -62,23 +62,57 @@ func (t *tally) Read(p []byte) (int, error) {
 // count is the number of bytes that passed so far.
 func (t *tally) count() int64 { return t.n }
 
-// input reads stored bytes for the scan: it ends with the context and reports
-// progress.
+// meter counts what a scan reads.
+type meter struct {
+	ctx      context.Context
+	limits   *Limits
+	progress func(Progress)
+	done     Progress
+	reported int64 // done.Bytes when it was last reported
+	unpacked int64 // bytes
+	packed   int64 // see [File.PackedFrom]
+}
+
+// guard counts unpacked bytes against the limits of the scan.
+func (m *meter) guard(r io.Reader, packed func() int64) io.Reader {
+	return &guard{r: r, limits: m.limits, total: &m.unpacked, packed: packed}
+}
+
+// input reads stored bytes: it ends with the context and reports progress.
+func (m *meter) input(r io.Reader) io.Reader { return &input{m: m, r: r} }
+
+// pipe reads an input without end: its bytes count as packed and as unpacked ones.
+func (m *meter) pipe(r io.Reader) io.Reader { return m.guard(&input{m: m, r: r, isPipe: true}, nil) }
+
+// file counts a file that was found.
+func (m *meter) file() {
+	m.done.Files++
+	m.report()
+}
+
+func (m *meter) report() {
+	m.reported = m.done.Bytes
+	m.progress(m.done)
+}
+
+// input is a reader of stored bytes.
 type input struct {
-	ctx    context.Context
+	m      *meter
 	r      io.Reader
-	s      *scanner
-	isPipe bool // the bytes count as packed ones, see [File.PackedFrom]
+	isPipe bool
 }
 
 func (in *input) Read(p []byte) (int, error) {
-	if err := in.ctx.Err(); err != nil {
+	if err := in.m.ctx.Err(); err != nil {
 		return 0, err
 	}
 	n, err := in.r.Read(p)
-	in.s.progress(int64(n))
 	if in.isPipe {
-		in.s.set.packed += int64(n)
+		in.m.packed += int64(n)
+	}
+	const step = 8 << 20
+	if in.m.done.Bytes += int64(n); in.m.done.Bytes-in.m.reported >= step {
+		in.m.report()
 	}
 	return n, err
 }

@@ -44,26 +44,23 @@ func (a *handles) adopt(dir, path string, f *os.File, info fs.FileInfo) *handle 
 	return h
 }
 
-// add notes that a file is open, and closes the one that has been open for longest if there are too many.
-// It reports false if all are closed for good.
+// add notes that a file was opened, and closes the one that was opened first if there are too many. No handle
+// is locked meanwhile. It reports false if all are closed for good.
 func (a *handles) add(h *handle) bool {
 	a.mu.Lock()
-	if a.closed {
-		a.mu.Unlock()
-		return false
+	isOpen, first := !a.closed, h
+	if isOpen {
+		a.open = append(a.open, h)
 	}
-	var oldest *handle
-	if a.open = append(a.open, h); len(a.open) > maxHandles {
-		oldest = a.open[0]
+	if len(a.open) > maxHandles {
+		first = a.open[0]
 		a.open = slices.Delete(a.open, 0, 1)
 	}
 	a.mu.Unlock()
-	if oldest != nil { // it was opened before h, so no two files wait for each other
-		oldest.mu.Lock()
-		defer oldest.mu.Unlock()
-		oldest.drop()
+	if first != h || !isOpen {
+		first.shut()
 	}
-	return true
+	return isOpen
 }
 
 // close closes all files for good.
@@ -73,9 +70,7 @@ func (a *handles) close() {
 	a.open, a.closed = nil, true
 	a.mu.Unlock()
 	for _, h := range open {
-		h.mu.Lock()
-		h.drop()
-		h.mu.Unlock()
+		h.shut()
 	}
 }
 
@@ -95,28 +90,36 @@ func (h *handle) ReadAt(p []byte, off int64) (int, error) {
 
 // reopen opens the file if it is not open.
 func (h *handle) reopen() error {
+	if isNew, err := h.open(); err != nil || !isNew {
+		return err
+	}
+	if !h.all.add(h) {
+		return fs.ErrClosed
+	}
+	return nil
+}
+
+// open opens the file, unless it is open.
+func (h *handle) open() (isNew bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.file != nil {
-		return nil
+		return false, nil
 	}
 	f, err := openFile(h.dir, h.path)
 	if err != nil {
-		return err
+		return false, err
 	}
 	now, err := f.Stat()
-	switch {
-	case err != nil:
-	case h.seen != nil && !isSame(h.seen, now):
+	if err == nil && h.seen != nil && !isSame(h.seen, now) {
 		err = fmt.Errorf("reopen %s: %w", h.path, ErrChanged)
-	case !h.all.add(h):
-		err = fs.ErrClosed
-	default:
-		h.file, h.seen = f, now
-		return nil
 	}
-	f.Close()
-	return err
+	if err != nil {
+		f.Close()
+		return false, err
+	}
+	h.file, h.seen = f, now
+	return true, nil
 }
 
 // isSame reports whether a file was not changed.
@@ -124,7 +127,14 @@ func isSame(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// drop closes the file. mu is locked.
+// shut is drop for who has not locked mu.
+func (h *handle) shut() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.drop()
+}
+
+// drop closes the file if it is open. mu is locked.
 func (h *handle) drop() {
 	if h.file != nil {
 		h.file.Close() // only read from: nothing is lost

@@ -1,8 +1,6 @@
 package source
 
-import (
-	"io"
-)
+import "io"
 
 // IsArchive reports whether the file of that name is a tar or zip, compressed or not. It
 // reads the beginning of the file; one that cannot be read is none.

@@ -1,9 +1,6 @@
 package source
 
-import (
-	"bufio"
-	"path"
-)
+import "path"
 
 const (
 	// lookLen is how much of a file Look.Is gets at most. It fits the buffers of
@@ -13,80 +10,84 @@ const (
 	maxLooks = 1000
 )
 
+// interest decides which files are listed.
+type interest struct {
+	want  func(path string) bool
+	named bool // all arguments are
+	look  Look
+	looks map[lookKey]int // files under an argument that could be looked at, by folder
+}
+
 // lookKey is a folder as it is called inside an archive.
 type lookKey struct {
 	in  *scope
 	dir string
 }
 
-// worthLook reports whether a file that is not wanted may be of interest by its content,
-// and counts it.
-func (s *scanner) worthLook(it item) bool {
-	if promisesPacked(it.rel) || !it.in.mayBe(it.rel, s.opt.Look.Name) {
-		return false
+// wanted reports whether the item is an argument, was found by its content, or may come
+// to have a path that is wanted.
+func (n *interest) wanted(it item) bool {
+	switch it.met {
+	case asArgument:
+		if n.named && !promisesPacked(it.rel) {
+			return true
+		}
+	case byContent, beside:
+		return true
+	}
+	return it.in.mayBe(it.rel, n.want)
+}
+
+// byName reports whether the item is worth a look at its content by what it is called.
+func (n *interest) byName(it item) bool { return promisesPacked(it.rel) || n.wanted(it) }
+
+// mayLook reports whether a file that is not wanted may be of interest by its content,
+// and counts it. isFirst is true for the first one in its folder.
+func (n *interest) mayLook(it item) (ok, isFirst bool) {
+	if promisesPacked(it.rel) || !it.in.mayBe(it.rel, n.look.Name) {
+		return false, false
+	}
+	if n.looks == nil {
+		n.looks = map[lookKey]int{}
 	}
 	key := lookKey{it.in, path.Dir(it.rel)}
-	if s.looks == nil {
-		s.looks = make(map[lookKey]int)
-	}
-	if s.looks[key]++; s.looks[key] == 1 {
-		const perFolder = 100 // bytes, without its name
-		s.names += int64(len(key.dir) + perFolder)
-	}
-	return s.looks[key] <= maxLooks
+	n.looks[key]++
+	return n.looks[key] <= maxLooks, n.looks[key] == 1
 }
 
 // isForeign reports whether a content is of no interest that was met only because of
 // what it might have been.
-func (s *scanner) isForeign(it item, k kind, head func() []byte) bool {
+func (n *interest) isForeign(it item, k kind, head func() []byte) bool {
 	switch {
-	case !it.look && !it.beside:
+	case it.met != byContent && it.met != beside:
 		return false
-	case k == plain:
-		return promisesPacked(it.rel) || !s.isOfInterest(it, head())
-	}
-	return it.look || k.isArchive()
-}
-
-// isOfInterest reports whether the content that begins with head is of interest: of a
-// file of which the name said nothing, or of one beside an argument.
-func (s *scanner) isOfInterest(it item, head []byte) bool {
-	if it.beside && it.in.mayBe(it.rel, s.opt.Look.Kin) {
+	case k != plain:
+		return it.met == byContent || k.isArchive()
+	case promisesPacked(it.rel):
 		return true
 	}
-	return s.opt.Look.Is(head)
+	return !(it.met == beside && it.in.mayBe(it.rel, n.look.Kin)) && !n.look.Is(head())
 }
 
-// peek is the beginning of a stream, without reading it.
-func peek(buf *bufio.Reader) []byte {
-	head, _ := buf.Peek(lookLen) // of what ends early the beginning may be good
-	return head
-}
-
-// overlooked are the folders, by their final paths, in which too many files could be
-// looked at.
-func (s *scanner) overlooked() map[string]bool {
-	all := map[string]int{}
-	for key, n := range s.looks {
-		all[path.Dir(key.in.path(path.Join(key.dir, "x")))] += n
-	}
-	s.looks = nil
-	many := map[string]bool{}
-	for dir, n := range all {
-		many[dir] = n > maxLooks
-	}
-	return many
-}
-
-// near are the folders in which files are looked at: those of files that Look.Near
-// accepts, and the ones above.
-func (s *scanner) near() map[string]bool {
-	dirs := map[string]bool{}
-	for _, f := range s.found {
-		if !f.looked && s.opt.Look.Near(f.file.Path) {
+// settled returns what decides, when all paths are known, which of the files found under an argument are
+// listed.
+func (n *interest) settled(list []found) func(found) bool {
+	near := map[string]bool{} // folders in which files are looked at
+	for _, f := range list {
+		if f.met != byContent && n.look.Near(f.file.Path) {
 			dir := path.Dir(f.file.Path)
-			dirs[dir], dirs[path.Dir(dir)] = true, true
+			near[dir], near[path.Dir(dir)] = true, true
 		}
 	}
-	return dirs
+	looks := map[string]int{}
+	for key, more := range n.looks {
+		looks[path.Dir(key.in.path(path.Join(key.dir, "x")))] += more
+	}
+	n.looks = nil
+	return func(f found) bool {
+		if dir := path.Dir(f.file.Path); f.met == byContent {
+			return looks[dir] <= maxLooks && near[dir] && n.look.Name(f.file.Path)
+		}
+		return f.in == nil || n.want(f.file.Path)
+	}
 }

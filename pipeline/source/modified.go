@@ -9,13 +9,13 @@ import (
 
 // tarModified is when a member of a tar was changed. Only pax records have parts of a
 // second. A tar made to be the same each time says 1970, which is no time of a file.
-func tarModified(hdr *tar.Header) modified {
+func tarModified(hdr *tar.Header) Modified {
 	if hdr.ModTime.Unix() <= 0 {
-		return modified{}
+		return Modified{}
 	}
-	m := modified{at: hdr.ModTime, step: time.Second}
+	m := Modified{ModTime: hdr.ModTime, ModStep: time.Second}
 	if strings.Contains(hdr.PAXRecords["mtime"], ".") {
-		m.step = 0
+		m.ModStep = 0
 	}
 	return m
 }
@@ -31,45 +31,35 @@ const (
 // zipModified is when a member of a zip was changed, of which at is the best time that it
 // has. Without an extra field that is a date and a time of day in an unknown zone, in
 // steps of two seconds.
-func zipModified(extra []byte, at time.Time) modified {
+func zipModified(extra []byte, at time.Time) Modified {
 	if at.Year() < 1980 { // where DOS begins to count
-		return modified{}
+		return Modified{}
 	}
-	m := modified{at: at, step: 2 * time.Second, local: true}
-	for len(extra) >= 4 {
-		tag, size := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))
-		if size > len(extra)-4 {
-			break
-		}
+	m := Modified{ModTime: at, ModStep: 2 * time.Second, ModLocal: true}
+	for tag := range extras(extra) {
 		switch tag {
 		case extraUnixTime, extraInfoUnix, extraUnixOld:
-			m.local, m.step = false, min(m.step, time.Second)
+			m.ModLocal, m.ModStep = false, min(m.ModStep, time.Second)
 		case extraNTFS:
-			m.local, m.step = false, 0
+			m.ModLocal, m.ModStep = false, 0
 		}
-		extra = extra[4+size:]
 	}
 	return m
 }
 
 // modified is the time in a header of a zip without a usable directory.
-func (h localHeader) modified() modified {
-	day := time.Date(int(h.date>>9)+1980, time.Month(h.date>>5&0xf), int(h.date&0x1f),
-		int(h.clock>>11), int(h.clock>>5&0x3f), int(h.clock&0x1f)*2, 0, time.UTC)
-	for extra := h.extra; len(extra) >= 4; {
-		tag, size := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))
-		if size > len(extra)-4 {
-			break
-		}
+func (h localHeader) modified() Modified {
+	for tag, field := range extras(h.extra) {
 		// Flags, of which bit 0 says that the time of change follows, in seconds.
-		if field := extra[4 : 4+size]; tag == extraUnixTime && size >= 5 && field[0]&1 == 1 {
+		if tag == extraUnixTime && len(field) >= 5 && field[0]&1 == 1 {
 			seconds := int32(binary.LittleEndian.Uint32(field[1:]))
-			return modified{at: time.Unix(int64(seconds), 0), step: time.Second}
+			return Modified{ModTime: time.Unix(int64(seconds), 0), ModStep: time.Second}
 		}
-		extra = extra[4+size:]
 	}
-	if h.date == 0 {
-		return modified{}
+	if h.Date == 0 {
+		return Modified{}
 	}
-	return modified{at: day, step: 2 * time.Second, local: true}
+	day := time.Date(int(h.Date>>9)+1980, time.Month(h.Date>>5&0xf), int(h.Date&0x1f),
+		int(h.Clock>>11), int(h.Clock>>5&0x3f), int(h.Clock&0x1f)*2, 0, time.UTC)
+	return Modified{ModTime: day, ModStep: 2 * time.Second, ModLocal: true}
 }

@@ -103,20 +103,6 @@ type Look struct {
 	Kin func(path string) bool
 }
 
-// withDefaults returns a Look of which all functions can be called.
-func (l Look) withDefaults() Look {
-	never := func(string) bool { return false }
-	for _, f := range []*func(string) bool{&l.Near, &l.Name, &l.Kin} {
-		if *f == nil {
-			*f = never
-		}
-	}
-	if l.Is == nil {
-		l.Is = func([]byte) bool { return false }
-	}
-	return l
-}
-
 // Progress is how far a scan has come.
 type Progress struct {
 	Files int   // files found so far
@@ -134,7 +120,15 @@ func (o Options) withDefaults() Options {
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}
 	}
-	o.Look = o.Look.withDefaults()
+	never := func(string) bool { return false }
+	for _, f := range []*func(string) bool{&o.Look.Near, &o.Look.Name, &o.Look.Kin} {
+		if *f == nil {
+			*f = never
+		}
+	}
+	if o.Look.Is == nil {
+		o.Look.Is = func([]byte) bool { return false }
+	}
 	o.Limits = o.Limits.withDefaults()
 	o.SpoolMemory = cmp.Or(o.SpoolMemory, 64<<20)
 	return o

@@ -2,9 +2,7 @@ package source
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 )
@@ -15,48 +13,42 @@ type found struct {
 	in     *scope
 	rel    string
 	layers int
-	looked bool
+	met    met
 }
 
 // settle gives the files of one argument their final paths, drops those that are no
 // longer wanted or are found twice, and adds the rest to the set in order.
-func (s *scanner) settle(ctx context.Context) error {
-	last := make(map[string]int, len(s.found)) // path to the index of what is used
-	var doubles doubles
-	for _, f := range s.found {
+func (s *scanner) settle() {
+	list := s.found
+	s.found = nil
+	for _, f := range list {
 		f.file.Path = f.in.path(f.rel)
 	}
-	near, overlooked := s.near(), s.overlooked()
-	for i, f := range s.found {
-		dir := path.Dir(f.file.Path)
-		switch {
-		case f.looked && (overlooked[dir] || !near[dir] || !s.opt.Look.Name(f.file.Path)),
-			f.in != nil && !f.looked && !s.opt.Want(f.file.Path):
+	isWanted := s.settled(list)
+	last := make(map[string]found, len(list)) // what is used, by path
+	doubles := doubles{seen: map[[2]*scope]*double{}}
+	for _, f := range list {
+		if !isWanted(f) {
 			continue
 		}
-		j, twice := last[f.file.Path]
-		switch {
-		case !twice:
-			last[f.file.Path] = i
-		case f.layers <= s.found[j].layers:
-			last[f.file.Path] = i // as unpacking would have overwritten it
-			doubles.add(s.found[j], f)
-		default: // the less packed one is the more trustworthy
-			doubles.add(f, s.found[j])
+		have, twice := last[f.file.Path]
+		if twice && f.layers > have.layers { // the less packed one is the more trustworthy
+			doubles.add(f, have)
+			continue
 		}
+		if twice { // as unpacking would have overwritten it
+			doubles.add(have, f)
+		}
+		last[f.file.Path] = f
 	}
 	begin := len(s.set.Files)
-	for _, i := range last {
-		s.set.Files = append(s.set.Files, s.found[i].file)
+	for _, f := range last {
+		s.set.Files = append(s.set.Files, f.file)
 	}
 	slices.SortFunc(s.set.Files[begin:], func(a, b *File) int { return naturalCompare(a.Path, b.Path) })
-	s.found = nil
 	for _, d := range doubles.list {
-		if err := s.fail(ctx, d.lost.name, d.reason()); err != nil {
-			return err
-		}
+		s.fail(d.lost.name, d.reason())
 	}
-	return nil
 }
 
 // doubles groups files found twice by where, so that a folder beside its own
@@ -77,21 +69,20 @@ func (d *doubles) add(lost, used found) {
 		known.more++
 		return
 	}
-	if d.seen == nil {
-		d.seen = make(map[[2]*scope]*double)
-	}
-	d.seen[where] = &double{lost: lost.file, used: used.file}
-	d.list = append(d.list, d.seen[where])
+	one := &double{lost: lost.file, used: used.file}
+	d.seen[where] = one
+	d.list = append(d.list, one)
 }
 
 func (d *double) reason() error {
+	instead := d.used.Name() + " instead"
 	switch {
 	case d.more > 0:
-		return fmt.Errorf("%w: used %s instead, and so for %d more", ErrDuplicate, d.used.Name(), d.more)
+		instead += fmt.Sprintf(", and so for %d more", d.more)
 	case d.used.name == d.lost.name:
-		return fmt.Errorf("%w: used the last one", ErrDuplicate)
+		instead = "the last one"
 	}
-	return fmt.Errorf("%w: used %s instead", ErrDuplicate, d.used.Name())
+	return fmt.Errorf("%w: used %s", ErrDuplicate, instead)
 }
 
 // naturalCompare orders paths as people do: runs of digits by their value, and a

@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -25,20 +26,16 @@ func cleanMember(name string) (string, error) {
 }
 
 // compressionSuffix returns the known suffix of one compressed stream, or "".
-func compressionSuffix(name string) string {
-	ext := path.Ext(name)
-	switch strings.ToLower(ext) {
-	case ".gz", ".zst", ".xz", ".bz2":
-		return ext
-	}
-	return ""
-}
+func compressionSuffix(name string) string { return suffix(name, ".gz", ".zst", ".xz", ".bz2") }
 
 // archiveSuffix returns the known suffix of an archive, or "".
 func archiveSuffix(name string) string {
-	ext := path.Ext(name)
-	switch strings.ToLower(ext) {
-	case ".tar", ".tgz", ".tzst", ".txz", ".tbz", ".tbz2", ".zip":
+	return suffix(name, ".tar", ".tgz", ".tzst", ".txz", ".tbz", ".tbz2", ".zip")
+}
+
+// suffix returns the suffix of a name if it is one of those that are known, in upper or lower case, or "".
+func suffix(name string, known ...string) string {
+	if ext := path.Ext(name); slices.Contains(known, strings.ToLower(ext)) {
 		return ext
 	}
 	return ""

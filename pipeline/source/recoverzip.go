@@ -3,11 +3,11 @@ package source
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"strings"
 )
 
@@ -32,35 +32,51 @@ const (
 
 // localHeader is what stands before a member.
 type localHeader struct {
-	flags, method    uint16
+	fixedHeader
 	packed, unpacked int64
 	name             string
-	date, clock      uint16
 	extra            []byte
 }
 
-// recoverZip scans the members of a zip without a usable directory. That the
-// zip is damaged has been noted.
-func (s *scanner) recoverZip(ctx context.Context, archive, first item, whole extent) error {
-	sr := whole.reader()
-	for pos := int64(0); ; {
-		if err := ctx.Err(); err != nil {
-			return err
+// fixedHeader is the beginning of each, in little-endian order.
+type fixedHeader struct {
+	Magic                     [4]byte
+	Version, Flags, Method    uint16
+	Clock, Date               uint16
+	CRC, Packed32, Unpacked32 uint32
+	NameLen, ExtraLen         uint16
+}
+
+// extras iterates over the extra fields of a member.
+func extras(b []byte) iter.Seq2[uint16, []byte] {
+	return func(yield func(tag uint16, field []byte) bool) {
+		for len(b) >= 4 {
+			tag, size := binary.LittleEndian.Uint16(b), int(binary.LittleEndian.Uint16(b[2:]))
+			if size > len(b)-4 || !yield(tag, b[4:4+size]) {
+				return
+			}
+			b = b[4+size:]
 		}
+	}
+}
+
+// recover scans the members of a zip without a usable directory. That the
+// zip is damaged has been noted.
+func (z *zipArchive) recover() {
+	sr := z.reader()
+	for pos := int64(0); !z.ended(); {
 		h, start, ok := readLocal(sr, pos)
 		if !ok {
-			return nil
+			return
 		}
-		end, err := s.measure(ctx, sr, h, start)
-		x := within(whole.at, whole.off+start, end-start)
+		end, err := z.measure(sr, h, start)
+		x := within(z.at, z.off+start, end-start)
 		if err != nil {
 			x.cut = fmt.Errorf("%w after %d packed bytes: %w", ErrDamaged, x.n, err)
 		}
-		if err := s.recovered(ctx, archive, first, h, x); err != nil {
-			return err
-		}
+		z.recovered(h, x)
 		if x.cut != nil {
-			return nil
+			return
 		}
 		pos = skipTrailer(sr, h, end)
 	}
@@ -68,49 +84,35 @@ func (s *scanner) recoverZip(ctx context.Context, archive, first item, whole ext
 
 // readLocal reads the header at pos and returns where the content starts.
 func readLocal(sr *io.SectionReader, pos int64) (h localHeader, start int64, ok bool) {
-	var fixed [localLen]byte
-	if _, err := sr.ReadAt(fixed[:], pos); err != nil || string(fixed[:4]) != localMagic {
+	in := io.NewSectionReader(sr, pos, sr.Size())
+	if err := binary.Read(in, binary.LittleEndian, &h.fixedHeader); err != nil || string(h.Magic[:]) != localMagic {
 		return h, 0, false
 	}
-	le := binary.LittleEndian
-	nameLen, extraLen := int64(le.Uint16(fixed[26:])), int64(le.Uint16(fixed[28:]))
-	more := make([]byte, nameLen+extraLen)
-	if _, err := sr.ReadAt(more, pos+localLen); len(more) > 0 && err != nil && err != io.EOF {
+	more := make([]byte, int(h.NameLen)+int(h.ExtraLen))
+	if _, err := io.ReadFull(in, more); err != nil {
 		return h, 0, false
 	}
-	start = pos + localLen + nameLen + extraLen
-	if start > sr.Size() {
-		return h, 0, false
-	}
-	h = localHeader{
-		flags: le.Uint16(fixed[6:]), method: le.Uint16(fixed[8:]),
-		packed: int64(le.Uint32(fixed[18:])), unpacked: int64(le.Uint32(fixed[22:])),
-		name: string(more[:nameLen]), clock: le.Uint16(fixed[10:]), date: le.Uint16(fixed[12:]), extra: more[nameLen:],
-	}
-	for extra := more[nameLen:]; len(extra) >= 4; {
-		size := int(le.Uint16(extra[2:]))
-		if size > len(extra)-4 {
-			break
+	h.name, h.extra = string(more[:h.NameLen]), more[h.NameLen:]
+	h.packed, h.unpacked = int64(h.Packed32), int64(h.Unpacked32)
+	for tag, field := range extras(h.extra) {
+		if tag == zip64Extra && len(field) >= 16 {
+			h.unpacked, h.packed = int64(binary.LittleEndian.Uint64(field)), int64(binary.LittleEndian.Uint64(field[8:]))
 		}
-		if le.Uint16(extra) == zip64Extra && size >= 16 {
-			h.unpacked, h.packed = int64(le.Uint64(extra[4:])), int64(le.Uint64(extra[12:]))
-		}
-		extra = extra[4+size:]
 	}
-	return h, start, true
+	return h, pos + localLen + int64(len(more)), true
 }
 
 // measure returns where the content that begins at start ends, and an error if
 // that is not a proper end.
-func (s *scanner) measure(ctx context.Context, sr *io.SectionReader, h localHeader, start int64) (int64, error) {
+func (z *zipArchive) measure(sr *io.SectionReader, h localHeader, start int64) (int64, error) {
 	left := sr.Size() - start
-	if h.flags&flagTrailer == 0 || h.packed > 0 {
+	if h.Flags&flagTrailer == 0 || h.packed > 0 {
 		if h.packed < 0 || h.packed > left {
 			return sr.Size(), io.ErrUnexpectedEOF
 		}
 		return start + h.packed, nil
 	}
-	if h.method != zipDeflated {
+	if h.Method != zipDeflated {
 		return findTrailer(sr, start)
 	}
 	taken := &tally{r: io.NewSectionReader(sr, start, left)}
@@ -120,7 +122,7 @@ func (s *scanner) measure(ctx context.Context, sr *io.SectionReader, h localHead
 		return sr.Size(), err
 	}
 	defer release()
-	_, err = io.Copy(io.Discard, s.guard(&input{ctx: ctx, r: d, s: s}, taken.count))
+	_, err = io.Copy(io.Discard, z.guard(z.input(d), taken.count))
 	if err != nil {
 		return sr.Size(), err
 	}
@@ -160,49 +162,44 @@ func findTrailer(sr *io.SectionReader, start int64) (int64, error) {
 
 // skipTrailer returns where the next header should be.
 func skipTrailer(sr *io.SectionReader, h localHeader, end int64) int64 {
-	if h.flags&flagTrailer == 0 {
+	if h.Flags&flagTrailer == 0 {
 		return end
 	}
-	var b [32]byte
+	const longest = 24 // with the magic and sizes of 8 bytes
+	var b [longest + len(localMagic)]byte
 	n, _ := sr.ReadAt(b[:], end) // too few bytes are no header
-	for _, size := range []int{16, 12, 24, 20} {
-		if n >= size+4 && (string(b[size:size+2]) == "PK") && (size%8 != 0 || string(b[:4]) == trailerMagic) {
-			return end + int64(size)
-		}
-	}
-	return end
+	return end + int64(max(0, bytes.Index(b[:n], []byte(localMagic))))
 }
 
 // recovered scans one member; x is its packed content.
-func (s *scanner) recovered(ctx context.Context, archive, first item, h localHeader, x extent) error {
+func (z *zipArchive) recovered(h localHeader, x extent) {
 	mode := fs.FileMode(0) // a header does not say more
 	if strings.HasSuffix(h.name, "/") {
 		mode = fs.ModeDir
 	}
-	it, ok, err := s.member(ctx, archive, first, h.name, mode, h.modified())
-	if err != nil || !ok {
-		return err
-	}
+	it, ok := z.member(h.name, mode, h.modified())
 	switch {
-	case h.flags&flagCrypt != 0 && it.look:
-		return nil
-	case h.flags&flagCrypt != 0:
-		return s.fail(ctx, it.name, fmt.Errorf("%w: encrypted", ErrFormat))
-	case h.method == zipStored:
-		return s.random(ctx, it, x)
-	case h.method != zipDeflated:
-		return s.fail(ctx, it.name, fmt.Errorf("%w: zip method %d", ErrFormat, h.method))
+	case !ok:
+		return
+	case h.Flags&flagCrypt != 0:
+		z.encrypted(it)
+		return
+	case h.Method == zipStored:
+		z.random(it, x)
+		return
+	case h.Method != zipDeflated:
+		z.fail(it.name, fmt.Errorf("%w: zip method %d", ErrFormat, h.Method))
+		return
 	}
 	if x.cut != nil {
-		if err := s.fail(ctx, it.name, x.cut); err != nil {
-			return err
-		}
+		z.fail(it.name, x.cut)
 	}
-	it.again, it.cut = decompressed(deflated, x.open), x.cut
-	d, err := decode(deflated, &input{ctx: ctx, r: x.reader(), s: s})
+	it.again = body{decompressed(deflated, x.open), x.cut}
+	d, err := decode(deflated, z.input(x.reader()))
 	if err != nil {
-		return s.damaged(ctx, it.name, err)
+		z.damaged(it.name, err)
+		return
 	}
 	defer d.Close()
-	return s.stream(ctx, it, s.guard(d, d.taken.count))
+	z.stream(it, z.guard(d, d.taken.count))
 }

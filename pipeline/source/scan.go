@@ -9,11 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-
-	"github.com/fio2es/fio2es/pipeline/internal/alike"
 )
 
 // Scan finds every file under the paths: "-" is standard input, a folder is walked,
@@ -28,105 +25,38 @@ import (
 // SetReadDeadline that works, else with the next byte.
 func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
 	opt = opt.withDefaults()
-	set := &Set{limits: opt.Limits, spool: spool{dir: opt.TempDir, memory: opt.SpoolMemory}}
-	s := &scanner{opt: opt, set: set}
-	if err := s.scan(ctx, paths); err != nil {
-		return nil, errors.Join(fmt.Errorf("scan: %w", err), set.Close())
+	roots, err := expandAll(paths)
+	if err != nil {
+		return nil, fmt.Errorf("scan: %w", err)
 	}
-	s.alike.More(func(kind string, n int) {
-		set.Problems = append(set.Problems, &Problem{Name: "and " + strconv.Itoa(n) + " more like this", Err: errors.New(kind)})
-	})
-	return set, nil
-}
-
-// scanner is the state of one scan. Its methods return an error only if the scan must
-// end; all else is noted as a Problem.
-type scanner struct {
-	opt      Options
-	set      *Set
-	found    []found         // under the present argument
-	looks    map[lookKey]int // files under it that could be looked at, by folder
-	sides    besides
-	total    int64 // unpacked bytes
-	count    int   // files and problems
-	names    int64 // bytes of their names
-	alike    alike.Counter
-	quiet    bool // problems do not count
-	done     Progress
-	reported int64 // done.Bytes when progress was last reported
-	stdin    bool  // was read
-}
-
-// item is a file, or a member of an archive, during the scan.
-type item struct {
-	name    string // for messages
-	root    string
-	archive string
-	in      *scope
-	rel     string // name inside in
-	mod     modified
-	top     bool   // is the argument itself
-	depth   int    // archives around it
-	layers  int    // archives, compressions and pipes around it
-	packed  bool   // was decompressed just now
-	again   opener // reads it once more; nil if it must be spooled
-	cut     error  // why again ends before its content does
-	look    bool   // its name says nothing: only its content decides
-	beside  bool   // was not named, but lies beside what was
-}
-
-// modified is when a content was last changed, and how well that is known.
-type modified struct {
-	at    time.Time
-	step  time.Duration
-	local bool
-}
-
-// extent is a run of bytes that can be read in any order.
-type extent struct {
-	at     io.ReaderAt // valid as long as the set
-	off, n int64
-	open   opener // the same, for a file that needs no unpacking
-	cut    error  // why the extent ends before its content does
-}
-
-// within is the extent of n bytes from off.
-func within(at io.ReaderAt, off, n int64) extent {
-	return extent{at: at, off: off, n: n, open: section(at, off, n)}
-}
-
-// reader reads the bytes from the first to the last.
-func (x extent) reader() *io.SectionReader { return io.NewSectionReader(x.at, x.off, x.n) }
-
-func (s *scanner) scan(ctx context.Context, paths []string) error {
-	if len(paths) == 0 {
-		return errors.New("no path given")
+	s := newScanner(ctx, opt)
+	a := newArguments(s, opt, roots)
+	for _, root := range roots {
+		a.scan(root)
 	}
-	var roots []string
-	for _, arg := range paths {
+	if s.ended() {
+		return nil, errors.Join(fmt.Errorf("scan: %w", s.fatal), s.set.Close())
+	}
+	s.set.Problems, s.set.packed = s.all(), s.packed
+	return s.set, nil
+}
+
+// expandAll returns the files that the arguments name.
+func expandAll(args []string) (roots []string, err error) {
+	if len(args) == 0 {
+		return nil, errors.New("no path given")
+	}
+	for _, arg := range args {
 		matches, err := expand(arg)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		roots = append(roots, matches...)
 	}
-	s.sides.arguments(roots)
-	for _, root := range roots {
-		before := len(s.set.Files)
-		if err := s.argument(ctx, root); err != nil {
-			return err
-		}
-		if err := s.settle(ctx); err != nil {
-			return err
-		}
-		if !s.opt.Beside || root == "-" {
-			continue
-		}
-		if err := s.beside(ctx, root, s.set.Files[before:]); err != nil {
-			return err
-		}
+	if i := slices.Index(roots, "-"); i >= 0 && slices.Contains(roots[i+1:], "-") {
+		return nil, errors.New("standard input can be read only once")
 	}
-	return nil
+	return roots, nil
 }
 
 // expand returns the argument itself if it exists, or the matches of a pattern.
@@ -152,106 +82,84 @@ func expand(arg string) ([]string, error) {
 	return matches, nil
 }
 
-// argument scans one path.
-func (s *scanner) argument(ctx context.Context, arg string) error {
-	if arg == "-" {
-		return s.standardInput(ctx)
-	}
-	info, err := os.Stat(arg)
-	if err != nil {
-		return s.fail(ctx, arg, err)
-	}
-	abs, err := filepath.Abs(arg)
-	if err != nil {
-		return s.fail(ctx, arg, err)
-	}
-	if info.IsDir() {
-		return s.folder(ctx, arg, baseName(abs))
-	}
-	f, err := openArgument(ctx, arg, info)
-	if err != nil {
-		return s.fail(ctx, arg, err)
-	}
-	it := item{name: arg, root: arg, rel: filepath.Base(abs), top: true, archive: baseName(filepath.Dir(abs))}
-	if !info.Mode().IsRegular() { // a pipe: read once, forwards
-		defer f.Close()
-		it.layers = 1
-		defer wake(ctx, f)()
-		return s.stream(ctx, it, s.pipe(ctx, f))
-	}
-	return s.disk(ctx, it, "", arg, f)
+// scanner looks into contents, layer by layer, and lists the files that are of interest.
+type scanner struct {
+	notes
+	meter
+	interest
+	found []found // under the present argument
+	depth int     // how many archives may lie inside one another
+	set   *Set
 }
 
-// baseName is the last element of an absolute path, and "root" for the topmost.
-func baseName(abs string) string {
-	base := filepath.Base(abs)
-	if len(base) == 1 && os.IsPathSeparator(base[0]) {
-		return "root"
+func newScanner(ctx context.Context, opt Options) *scanner {
+	s := &scanner{
+		interest: interest{want: opt.Want, named: opt.Named, look: opt.Look},
+		depth:    opt.Limits.Depth,
+		set:      &Set{limits: opt.Limits, spool: spool{dir: opt.TempDir, memory: opt.SpoolMemory}},
 	}
-	return base
+	s.notes = notes{ctx: ctx, limits: &s.set.limits}
+	s.meter = meter{ctx: ctx, limits: &s.set.limits, progress: opt.Progress}
+	return s
 }
 
-func (s *scanner) standardInput(ctx context.Context) error {
-	if s.stdin {
-		return errors.New("standard input can be read only once")
-	}
-	s.stdin = true
-	defer wake(ctx, s.opt.Stdin)()
-	it := item{name: "stdin", root: "-", rel: "stdin", archive: "stdin", top: true, layers: 1}
-	return s.stream(ctx, it, s.pipe(ctx, s.opt.Stdin))
+// item is a file, or a member of an archive, during the scan.
+type item struct {
+	name string // for messages
+	origin
+	in     *scope
+	rel    string // name inside in
+	mod    Modified
+	met    met
+	depth  int  // archives around it
+	layers int  // archives, compressions and pipes around it
+	packed bool // was decompressed just now
+	again  body // reads it once more; it must be spooled if there is none
 }
 
-// pipe guards an input without end: its bytes count as unpacked ones.
-func (s *scanner) pipe(ctx context.Context, r io.Reader) io.Reader {
-	return s.guard(&input{ctx: ctx, r: r, s: s, isPipe: true}, nil)
+// origin is the argument that something is found under; see [File].
+type origin struct{ root, archive string }
+
+// met is how an item was met.
+type met int
+
+const (
+	byName     met = iota // in a folder or an archive
+	asArgument            // it is the argument itself
+	byContent             // its name says nothing: only its content decides
+	beside                // it was not named, but lies beside what was
+)
+
+// body is a content that can be read any number of times.
+type body struct {
+	open opener
+	cut  error // why it ends before it should
 }
 
-// guard counts unpacked bytes against the limits of the scan.
-func (s *scanner) guard(r io.Reader, packed func() int64) io.Reader {
-	return &guard{r: r, limits: &s.set.limits, total: &s.total, packed: packed}
+// extent is a run of bytes that can be read in any order.
+type extent struct {
+	at     io.ReaderAt // valid as long as the set
+	off, n int64
+	body   // the same, for a file that needs no unpacking
 }
 
-// fail notes a problem, unless err is one that ends the scan.
-func (s *scanner) fail(ctx context.Context, name string, err error) error {
-	if ended := ctx.Err(); ended != nil {
-		return ended
-	}
-	p := &Problem{Name: name, Err: err}
-	if errors.Is(err, ErrTooLarge) || errors.Is(err, errSpool) {
-		return p
-	}
-	if s.quiet || !s.alike.Add(err.Error()) {
-		return nil
-	}
-	s.set.Problems = append(s.set.Problems, p)
-	return s.more(name)
+// within is the extent of n bytes from off.
+func within(at io.ReaderAt, off, n int64) extent {
+	return extent{at: at, off: off, n: n, body: body{open: section(at, off, n)}}
 }
 
-// damaged notes an error of a decoder or an archive.
-func (s *scanner) damaged(ctx context.Context, name string, err error) error {
-	return s.fail(ctx, name, damage(err))
-}
+// reader reads the bytes from the first to the last.
+func (x extent) reader() *io.SectionReader { return io.NewSectionReader(x.at, x.off, x.n) }
 
-// more counts one file or problem, with its name.
-func (s *scanner) more(name string) error {
-	if s.names += int64(len(name)); s.names > s.opt.Limits.Names {
-		return fmt.Errorf("%w: their names have more than %d bytes: name fewer of them, or folders one by one", ErrTooManyFiles, s.opt.Limits.Names)
-	}
-	if s.count++; s.count > s.opt.Limits.Files {
-		return fmt.Errorf("%w: more than %d: name fewer of them, or folders one by one", ErrTooManyFiles, s.opt.Limits.Files)
-	}
-	return nil
-}
-
-// progress counts n more bytes of input, and reports progress now and then.
-func (s *scanner) progress(n int64) {
-	const step = 8 << 20
-	if s.done.Bytes += n; s.done.Bytes-s.reported >= step {
-		s.report()
-	}
-}
-
-func (s *scanner) report() {
-	s.reported = s.done.Bytes
-	s.opt.Progress(s.done)
+// Modified is when a content was last changed, and how well that is known.
+type Modified struct {
+	// ModTime is when the content was last changed, or zero if not recorded.
+	ModTime time.Time
+	// ModStep is how finely ModTime is recorded: the true time is up to ModStep
+	// later. Zero is exact, as on disk.
+	ModStep time.Duration
+	// ModLocal means that ModTime is the reading of a clock in an unknown time
+	// zone, taken as UTC: a zip without Unix times has nothing better. Differences
+	// between the files of one archive are right.
+	ModLocal bool
 }

@@ -172,6 +172,9 @@ func (s *spool) close() error {
 		return nil
 	}
 	err := s.file.Close()
+	if errors.Is(err, os.ErrClosed) {
+		return nil
+	}
 	if s.linked != "" {
 		err = errors.Join(err, os.Remove(s.linked))
 	}

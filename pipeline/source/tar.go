@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,124 +15,117 @@ const tarBlock = 512
 
 // tarball is one tar being read, forwards.
 type tarball struct {
-	s       *scanner
-	archive item
-	first   item // what every member starts from
+	archive
 	tr      *tar.Reader
 	pos     func() int64 // how far tr has read
-	content func(ctx context.Context, it item, hdr *tar.Header) error
+	content func(it item, size int64)
 }
 
 // tarAt scans a tar whose members can be read in place.
-func (s *scanner) tarAt(ctx context.Context, it item, x extent) error {
-	first, ok, err := s.enter(ctx, it)
+func (s *scanner) tarAt(it item, x extent) {
+	a, ok := s.enter(it)
 	if !ok {
-		return err
+		return
 	}
 	sr := x.reader()
 	pos := func() int64 {
 		n, _ := sr.Seek(0, io.SeekCurrent) // cannot fail
 		return n
 	}
-	t := &tarball{s: s, archive: it, first: first, tr: tar.NewReader(sr), pos: pos}
-	t.content = func(ctx context.Context, it item, hdr *tar.Header) error {
-		if isSparse(hdr) {
-			return t.sparse(ctx, it)
-		}
+	t := &tarball{archive: a, tr: tar.NewReader(sr), pos: pos}
+	t.content = func(it item, size int64) {
 		// The tar reader takes whole headers and no more, so here is the content.
 		start := pos()
-		n := min(hdr.Size, x.n-start)
+		n := min(size, x.n-start)
 		in := within(x.at, x.off+start, n)
-		if n < hdr.Size {
-			in.cut = fmt.Errorf("%w after %d of %d bytes: %w", ErrDamaged, n, hdr.Size, io.ErrUnexpectedEOF)
+		if n < size {
+			in.cut = fmt.Errorf("%w after %d of %d bytes: %w", ErrDamaged, n, size, io.ErrUnexpectedEOF)
 		}
-		return s.random(ctx, it, in)
+		s.random(it, in)
 	}
-	whole, err := t.members(ctx)
-	if err != nil || !whole {
-		return err
+	if !t.members() {
+		return
 	}
 	var block [tarBlock]byte
 	if n := pos(); n >= tarBlock {
 		if _, err := sr.ReadAt(block[:], n-tarBlock); err != nil && err != io.EOF {
-			return s.damaged(ctx, it.name, err)
+			s.damaged(it.name, err)
+			return
 		}
 	}
 	if block != [tarBlock]byte{} {
-		return s.damaged(ctx, it.name, fmt.Errorf("no end mark at byte %d: %w", pos(), io.ErrUnexpectedEOF))
+		t.noEnd()
+		return
 	}
-	return t.rest(ctx, sr, false)
+	t.rest(sr, false)
 }
 
 // tarStream scans a tar that can be read only once.
-func (s *scanner) tarStream(ctx context.Context, it item, buf *bufio.Reader) error {
-	first, ok, err := s.enter(ctx, it)
+func (s *scanner) tarStream(it item, buf *bufio.Reader) {
+	a, ok := s.enter(it)
 	if !ok {
-		return err
+		return
 	}
 	count := &tally{r: buf}
-	t := &tarball{s: s, archive: it, first: first, tr: tar.NewReader(count), pos: count.count}
-	t.content = func(ctx context.Context, it item, hdr *tar.Header) error {
-		if isSparse(hdr) {
-			return t.sparse(ctx, it)
-		}
-		return s.stream(ctx, it, t.tr)
-	}
-	whole, err := t.members(ctx)
-	if err != nil || !whole {
-		return err
+	t := &tarball{archive: a, tr: tar.NewReader(count), pos: count.count}
+	t.content = func(it item, _ int64) { s.stream(it, t.tr) }
+	if !t.members() {
+		return
 	}
 	if count.zeros < tarBlock {
-		err := s.damaged(ctx, it.name, fmt.Errorf("no end mark at byte %d: %w", count.n, io.ErrUnexpectedEOF))
-		if err != nil {
-			return err
-		}
+		t.noEnd()
 	}
-	return t.rest(ctx, buf, true)
+	t.rest(buf, true)
+}
+
+func (t *tarball) noEnd() {
+	t.damaged(t.name, fmt.Errorf("no end mark at byte %d: %w", t.pos(), io.ErrUnexpectedEOF))
 }
 
 // members scans all members. It reports whether the tar had a proper end;
 // if not, that is noted.
-func (t *tarball) members(ctx context.Context) (whole bool, err error) {
-	for {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
+func (t *tarball) members() bool {
+	for !t.ended() {
 		hdr, err := t.tr.Next()
 		switch {
 		case err == io.EOF:
-			return true, nil
+			return true
 		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // that is judged below
-			return false, t.s.damaged(ctx, t.archive.name, fmt.Errorf("at byte %d: %w", t.pos(), err))
+			t.damaged(t.name, fmt.Errorf("at byte %d: %w", t.pos(), err))
+			return false
 		}
-		if err := t.entry(ctx, hdr); err != nil {
-			return false, err
-		}
+		t.entry(hdr)
 	}
+	return false
 }
 
 // entry scans one member.
-func (t *tarball) entry(ctx context.Context, hdr *tar.Header) error {
+func (t *tarball) entry(hdr *tar.Header) {
 	mode := fs.ModeIrregular
 	switch hdr.Typeflag {
 	case tar.TypeXGlobalHeader:
-		return nil
+		return
 	case tar.TypeDir:
 		mode = fs.ModeDir
 	case tar.TypeReg, tar.TypeCont:
 		mode = 0
 	}
-	it, ok, err := t.s.member(ctx, t.archive, t.first, hdr.Name, mode, tarModified(hdr))
-	if err != nil || !ok {
-		return err
+	it, ok := t.member(hdr.Name, mode, tarModified(hdr))
+	if !ok {
+		return
 	}
 	switch hdr.Typeflag {
 	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:
-		return t.content(ctx, it, hdr)
+		if isSparse(hdr) {
+			t.sparse(it)
+			return
+		}
+		t.content(it, hdr.Size)
 	case tar.TypeLink, tar.TypeSymlink:
-		return t.s.fail(ctx, it.name, fmt.Errorf("%w: to %s", ErrLink, printable(hdr.Linkname)))
+		t.fail(it.name, fmt.Errorf("%w: to %s", ErrLink, printable(hdr.Linkname)))
+	default:
+		t.fail(it.name, fmt.Errorf("%w: tar type %q", ErrSpecial, hdr.Typeflag))
 	}
-	return t.s.fail(ctx, it.name, fmt.Errorf("%w: tar type %q", ErrSpecial, hdr.Typeflag))
 }
 
 // isSparse reports whether the content is stored with its holes left out.
@@ -151,33 +143,31 @@ func isSparse(hdr *tar.Header) bool {
 
 // sparse reads a member with holes forwards, wherever it lies: the reader fills
 // the holes, and a hole of any size takes no space, so the ratio is watched.
-func (t *tarball) sparse(ctx context.Context, it item) error {
+func (t *tarball) sparse(it item) {
 	start := t.pos()
-	return t.s.stream(ctx, it, t.s.guard(t.tr, func() int64 { return t.pos() - start + tarBlock }))
+	t.stream(it, t.guard(t.tr, func() int64 { return t.pos() - start + tarBlock }))
 }
 
 // rest looks at what follows the end mark. Zeros are padding; anything else is
 // likely one more tar, which is noted. A stream is read to its end, because its checksum
 // is there.
-func (t *tarball) rest(ctx context.Context, r io.Reader, toEnd bool) error {
+func (t *tarball) rest(r io.Reader, toEnd bool) {
 	buf := make([]byte, bufLen)
-	for said := false; ; {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	for said := false; !t.ended(); {
 		n, err := r.Read(buf)
 		if !said && len(bytes.Trim(buf[:n], "\x00")) > 0 {
 			said = true
-			bad := fmt.Errorf("%w: data after the end mark is skipped", ErrDamaged)
-			if err := t.s.fail(ctx, t.archive.name, bad); err != nil || !toEnd {
-				return err
+			t.fail(t.name, fmt.Errorf("%w: data after the end mark is skipped", ErrDamaged))
+			if !toEnd {
+				return
 			}
 		}
 		switch {
 		case err == io.EOF:
-			return nil
+			return
 		case err != nil:
-			return t.s.damaged(ctx, t.archive.name, err)
+			t.damaged(t.name, err)
+			return
 		}
 	}
 }

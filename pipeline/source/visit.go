@@ -2,222 +2,216 @@ package source
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
 )
 
-// wanted reports whether the item is an argument, was found by its content, or may come
-// to have a path that is wanted.
-func (s *scanner) wanted(it item) bool {
-	return it.top && s.opt.Named && !promisesPacked(it.rel) || it.look || it.beside || it.in.mayBe(it.rel, s.opt.Want)
-}
-
-// interesting reports whether the item is worth a look at its content.
-func (s *scanner) interesting(it item) bool {
-	if promisesPacked(it.rel) {
-		return true
-	}
-	return s.wanted(it)
-}
-
 // random looks at bytes that can be read in any order. They stay where they are if that is
 // possible.
-func (s *scanner) random(ctx context.Context, it item, x extent) error {
+func (s *scanner) random(it item, x extent) {
 	wanted := int64(sniffLen)
-	if it.look || it.beside {
+	if it.met == byContent || it.met == beside {
 		wanted = lookLen
 	}
 	head := make([]byte, min(wanted, x.n))
 	n, err := x.at.ReadAt(head, x.off)
-	k := detect(head[:n])
-	if s.isForeign(it, k, func() []byte { return head[:n] }) {
-		return nil
+	head = head[:n]
+	k := detect(head)
+	if s.isForeign(it, k, func() []byte { return head }) {
+		return
 	}
 	if err != nil && err != io.EOF {
-		return s.fail(ctx, it.name, err)
+		s.fail(it.name, err)
+		return
 	}
 	if x.cut != nil {
-		if err := s.fail(ctx, it.name, x.cut); err != nil {
-			return err
-		}
+		s.fail(it.name, x.cut)
 	}
 	if it.layers == 0 && k != plain {
-		s.set.packed += x.n
+		s.packed += x.n
 	}
 	if h, ok := x.at.(*handle); ok && k.isArchive() {
 		h.isArchive = true
 	}
 	switch k {
 	case tarred:
-		return s.tarAt(ctx, it, x)
+		s.tarAt(it, x)
 	case zipped:
-		return s.zip(ctx, it, x)
+		s.zip(it, x)
 	case plain:
-		if err := s.mislabelled(ctx, it, head[:n]); err != nil {
-			return err
-		}
-		return s.keep(it, x.n, x.open, x.cut)
+		s.mislabelled(it, head)
+		s.keep(it, x.n, x.body)
 	default:
-		it.again, it.cut = x.open, x.cut
-		return s.unpack(ctx, it, k, &input{ctx: ctx, r: x.reader(), s: s})
+		it.again = x.body
+		s.unpack(it, k, s.input(x.reader()))
 	}
 }
 
 // stream looks at bytes that can be read only once.
-func (s *scanner) stream(ctx context.Context, it item, r io.Reader) error {
+func (s *scanner) stream(it item, r io.Reader) {
 	buf := takeBuffer(r)
 	defer giveBuffer(buf)
 	head, err := buf.Peek(sniffLen)
-	if err == io.EOF {
-		err = nil
-	}
 	k := detect(head)
 	if s.isForeign(it, k, func() []byte { return peek(buf) }) {
-		return nil
+		return
 	}
 	switch k {
 	case tarred:
-		return s.tarStream(ctx, it, buf)
+		s.tarStream(it, buf)
 	case zipped:
-		return s.zipStream(ctx, it, buf)
+		s.zipStream(it, buf)
 	case plain:
-		return s.plainStream(ctx, it, buf, head, err)
+		s.plainStream(it, buf, head, err)
 	default:
-		return s.unpack(ctx, it, k, buf)
+		s.unpack(it, k, buf)
 	}
 }
 
+// peek is the beginning of a stream, without reading it.
+func peek(buf *bufio.Reader) []byte {
+	head, _ := buf.Peek(lookLen) // of what ends early the beginning may be good
+	return head
+}
+
 // unpack looks at what is inside a compressed stream.
-func (s *scanner) unpack(ctx context.Context, it item, k kind, r io.Reader) error {
+func (s *scanner) unpack(it item, k kind, r io.Reader) {
 	if it.packed { // a stream compressed twice
-		if it.depth++; it.depth > s.opt.Limits.Depth {
-			return s.fail(ctx, it.name, fmt.Errorf("%w: more than %d", ErrDepth, s.opt.Limits.Depth))
+		if it.depth++; it.depth > s.depth {
+			s.tooDeep(it)
+			return
 		}
 	}
 	switch {
-	case it.again == nil:
+	case it.again.open == nil:
 	case k == gzipped:
-		it.again = decompressed(k, it.again)
+		it.again.open = decompressed(k, it.again.open)
 	default: // the decoder takes megabytes, and all logs of a run are read at once
-		it.again = s.set.unpackedOnce(k, it.again)
+		it.again.open = s.set.unpackedOnce(k, it.again.open)
 	}
 	it.packed = true
 	it.layers++
 	d, err := decode(k, r)
 	if err != nil {
-		return s.damaged(ctx, it.name, err)
+		s.damaged(it.name, err)
+		return
 	}
 	defer d.Close()
 	it.rel = trimCompression(it.rel)
-	return s.stream(ctx, it, s.guard(d, d.taken.count))
+	s.stream(it, s.guard(d, d.taken.count))
+}
+
+func (s *scanner) tooDeep(it item) {
+	s.fail(it.name, fmt.Errorf("%w: more than %d", ErrDepth, s.depth))
 }
 
 // plainStream keeps a content that is no archive, if wanted. The error is what
 // the first look at it met.
-func (s *scanner) plainStream(ctx context.Context, it item, buf *bufio.Reader, head []byte, err error) error {
-	if err != nil && (it.again != nil || !s.wanted(it)) {
-		// The spool notes the same of a wanted file in a stream.
-		if err := s.damaged(ctx, it.name, err); err != nil {
-			return err
-		}
-	}
-	if err == nil {
-		if err := s.mislabelled(ctx, it, head); err != nil {
-			return err
-		}
-	}
+func (s *scanner) plainStream(it item, buf *bufio.Reader, head []byte, err error) {
+	isWanted, again := s.wanted(it), it.again.open != nil
 	switch {
-	case !s.wanted(it):
-		return ctx.Err()
-	case it.again != nil:
-		return s.keep(it, -1, it.again, it.cut)
+	case err == nil || err == io.EOF:
+		s.mislabelled(it, head)
+	case again || !isWanted: // the spool notes the same of a wanted file in a stream
+		s.damaged(it.name, err)
+	}
+	if !isWanted || again {
+		s.keep(it, -1, it.again)
+		return
 	}
 	kept, size, cut, err := s.set.spool.add(buf, pack)
 	if err != nil {
-		return s.fail(ctx, it.name, err)
+		s.fail(it.name, err)
+		return
 	}
 	if cut != nil {
 		cut = fmt.Errorf("after %d bytes: %w", size, damage(cut))
-		if err := s.fail(ctx, it.name, cut); err != nil {
-			return err
-		}
+		s.fail(it.name, cut)
 	}
-	return s.keep(it, size, spooled(kept), cut)
+	s.keep(it, size, body{spooled(kept), cut})
 }
 
 // mislabelled notes content that is not packed though its name says so: it is likely lost.
 // A block of zeros is an empty tar.
-func (s *scanner) mislabelled(ctx context.Context, it item, head []byte) error {
-	if !promisesPacked(it.rel) || len(head) == sniffLen && [sniffLen]byte(head) == [sniffLen]byte{} {
-		return nil
+func (s *scanner) mislabelled(it item, head []byte) {
+	if promisesPacked(it.rel) && (len(head) < sniffLen || [sniffLen]byte(head) != [sniffLen]byte{}) {
+		s.fail(it.name, fmt.Errorf("%w: neither an archive nor compressed, though its name says so", ErrFormat))
 	}
-	return s.fail(ctx, it.name, fmt.Errorf("%w: neither an archive nor compressed, though its name says so", ErrFormat))
-}
-
-// enter makes the item that each member of an archive starts from, with a scope. ok is false
-// if the archive is nested too deep.
-func (s *scanner) enter(ctx context.Context, it item) (first item, ok bool, err error) {
-	if it.depth >= s.opt.Limits.Depth {
-		return item{}, false, s.fail(ctx, it.name, fmt.Errorf("%w: more than %d", ErrDepth, s.opt.Limits.Depth))
-	}
-	base := stem(it.rel)
-	first = item{
-		root: it.root, archive: it.archive, depth: it.depth + 1, layers: it.layers + 1,
-		in: &scope{parent: it.in, prefix: path.Join(path.Dir(it.rel), base), base: base},
-	}
-	if it.top {
-		first.archive = base
-		first.in.prefix = ""
-	}
-	return first, true, nil
-}
-
-// member is the item of an archive's member, and whether it is worth a look at its content.
-// first is what every member starts from; see [scanner.enter].
-func (s *scanner) member(ctx context.Context, archive, first item, name string, mode fs.FileMode, mod modified,
-) (it item, ok bool, err error) {
-	rel, err := cleanMember(name)
-	if err != nil {
-		return item{}, false, s.fail(ctx, first.named(archive, name).name, err)
-	}
-	first.in.see(rel, mode.IsDir())
-	it = first.named(archive, rel)
-	it.mod = mod
-	if mode.IsDir() || rel == "" {
-		return item{}, false, nil
-	}
-	if !s.interesting(it) {
-		it.look = mode.IsRegular() && s.worthLook(it)
-		return it, it.look, nil
-	}
-	return it, true, nil
-}
-
-// named is the item with the name that it has in an archive.
-func (it item) named(archive item, rel string) item {
-	sep := "/"
-	if archive.depth == 0 {
-		sep = "!" // what follows is not on disk
-	}
-	it.rel, it.name = rel, archive.name+sep+rel
-	return it
 }
 
 // keep lists a file if it is wanted.
-func (s *scanner) keep(it item, size int64, open opener, cut error) error {
-	if !s.wanted(it) {
-		return nil
+func (s *scanner) keep(it item, size int64, b body) {
+	if s.ended() || !s.wanted(it) {
+		return
 	}
 	f := &File{
-		Root: it.root, Archive: it.archive, Size: size, Err: cut,
-		ModTime: it.mod.at, ModStep: it.mod.step, ModLocal: it.mod.local, Named: it.top, Beside: it.beside,
-		name: it.name, open: open, packed: it.layers > 0, set: s.set,
+		Root: it.root, Archive: it.archive, Size: size, Modified: it.mod, Err: b.cut,
+		Named: it.met == asArgument, Beside: it.met == beside,
+		stored: stored{name: it.name, open: b.open, packed: it.layers > 0, set: s.set},
 	}
-	s.found = append(s.found, found{file: f, in: it.in, rel: it.rel, layers: it.layers, looked: it.look})
-	s.done.Files++
-	s.report()
-	return s.more(it.name)
+	s.found = append(s.found, found{file: f, in: it.in, rel: it.rel, layers: it.layers, met: it.met})
+	s.file()
+	s.more(it.name)
+}
+
+// archive is an archive that is read.
+type archive struct {
+	*scanner
+	item
+	first item // what the item of each member starts from
+}
+
+// enter begins to read an archive. It reports false if it is nested too deep.
+func (s *scanner) enter(it item) (archive, bool) {
+	if it.depth >= s.depth {
+		s.tooDeep(it)
+		return archive{}, false
+	}
+	base := stem(it.rel)
+	first := item{
+		origin: it.origin, depth: it.depth + 1, layers: it.layers + 1,
+		in: &scope{parent: it.in, prefix: path.Join(path.Dir(it.rel), base), base: base},
+	}
+	if it.met == asArgument {
+		first.archive = base
+		first.in.prefix = ""
+	}
+	return archive{s, it, first}, true
+}
+
+// member is the item of a member, and whether it is worth a look at its content.
+func (a *archive) member(name string, mode fs.FileMode, mod Modified) (it item, ok bool) {
+	sep := "/"
+	if a.item.depth == 0 {
+		sep = "!" // what follows is not on disk
+	}
+	rel, err := cleanMember(name)
+	if err != nil {
+		a.fail(a.name+sep+name, err)
+		return item{}, false
+	}
+	a.first.in.see(rel, mode.IsDir())
+	it = a.first
+	it.rel, it.name, it.mod = rel, a.name+sep+rel, mod
+	switch {
+	case mode.IsDir() || rel == "":
+		return it, false
+	case a.byName(it):
+		return it, true
+	}
+	it.met = byContent
+	return it, mode.IsRegular() && a.mayLook(it)
+}
+
+// mayLook reports whether a file that is not wanted may be of interest by its content. The names of folders with
+// such files are counted.
+func (s *scanner) mayLook(it item) bool {
+	const perFolder = 100 // bytes, without its name
+	ok, isFirst := s.interest.mayLook(it)
+	if isFirst {
+		s.names += int64(len(path.Dir(it.rel)) + perFolder)
+	}
+	return ok
 }

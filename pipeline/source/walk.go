@@ -2,7 +2,6 @@ package source
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -15,80 +14,56 @@ import (
 const maxFolders = 200
 
 // folder scans all below a folder that was given as an argument.
-func (s *scanner) folder(ctx context.Context, arg, archive string) error {
+func (s *scanner) folder(arg, archive string) {
 	root, err := os.OpenRoot(arg)
 	if err != nil {
-		return s.fail(ctx, arg, err)
+		s.fail(arg, err)
+		return
 	}
 	defer root.Close()
-	w := walker{s: s, arg: arg, archive: archive}
-	_, err = w.walk(ctx, root, "", 0)
-	return err
+	w := walker{s, origin{arg, archive}}
+	w.walk(root, "", 0)
 }
 
 // walker walks one folder argument. It opens each name in its own folder, so the system
 // need not walk from the top for every file.
 type walker struct {
-	s            *scanner
-	arg, archive string
+	*scanner
+	origin
 }
 
 // walk scans the folder at, which is rel below the argument. It reports whether Look.Near
 // accepts a file directly in it.
-func (w *walker) walk(ctx context.Context, at *os.Root, rel string, depth int) (near bool, err error) {
+func (w *walker) walk(at *os.Root, rel string, depth int) (near bool) {
 	entries, err := readFolder(at)
 	if err != nil { // what could be listed is used
-		if err := w.s.fail(ctx, filepath.Join(w.arg, rel), err); err != nil {
-			return false, err
-		}
+		w.fail(filepath.Join(w.root, rel), err)
 	}
-	var nameless []fs.DirEntry // of which the names say nothing
+	var nameless []item // of which the names say nothing
 	below := false
 	for _, e := range entries {
-		if err := ctx.Err(); err != nil {
-			return false, err
+		if w.ended() {
+			return false
 		}
-		it := w.item(rel, e)
+		rel := path.Join(rel, e.Name())
+		it := item{name: filepath.Join(w.root, filepath.FromSlash(rel)), origin: w.origin, rel: rel}
 		switch {
 		case e.IsDir():
-			within, err := w.enter(ctx, at, e, it, depth)
-			if err != nil {
-				return false, err
-			}
-			below = below || within
-		case w.s.interesting(it):
-			near = near || w.s.opt.Look.Near(trimCompression(it.rel))
-			if err := w.file(ctx, at, e, it); err != nil {
-				return false, err
-			}
-		case e.Type().IsRegular() && w.s.worthLook(it):
-			nameless = append(nameless, e)
+			below = w.enter(at, e.Name(), it, depth) || below
+		case w.byName(it):
+			near = near || w.look.Near(trimCompression(it.rel))
+			w.entry(at, e.Type(), it)
+		case e.Type().IsRegular() && w.mayLook(it):
+			it.met = byContent
+			nameless = append(nameless, it)
 		}
 	}
 	if near || below {
-		return near, w.look(ctx, at, rel, nameless)
-	}
-	return near, nil
-}
-
-// look looks at the content of files.
-func (w *walker) look(ctx context.Context, at *os.Root, rel string, entries []fs.DirEntry) error {
-	for _, e := range entries {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		it := w.item(rel, e)
-		it.look = true
-		if err := w.file(ctx, at, e, it); err != nil {
-			return err
+		for _, it := range nameless {
+			w.entry(at, 0, it)
 		}
 	}
-	return nil
-}
-
-func (w *walker) item(rel string, e fs.DirEntry) item {
-	rel = path.Join(rel, e.Name())
-	return item{name: filepath.Join(w.arg, filepath.FromSlash(rel)), root: w.arg, archive: w.archive, rel: rel}
+	return near
 }
 
 func readFolder(at *os.Root) ([]fs.DirEntry, error) {
@@ -103,31 +78,36 @@ func readFolder(at *os.Root) ([]fs.DirEntry, error) {
 }
 
 // enter scans a folder in the folder at.
-func (w *walker) enter(ctx context.Context, at *os.Root, e fs.DirEntry, it item, depth int) (near bool, err error) {
+func (w *walker) enter(at *os.Root, name string, it item, depth int) (near bool) {
 	if depth >= maxFolders {
-		return false, w.s.fail(ctx, it.name, fmt.Errorf("%w: more than %d folders", ErrDepth, maxFolders))
+		w.fail(it.name, fmt.Errorf("%w: more than %d folders", ErrDepth, maxFolders))
+		return false
 	}
-	sub, err := at.OpenRoot(e.Name())
+	sub, err := at.OpenRoot(name)
 	if err != nil {
-		return false, w.s.fail(ctx, it.name, err)
+		w.fail(it.name, err)
+		return false
 	}
 	defer sub.Close()
-	return w.walk(ctx, sub, it.rel, depth+1)
+	return w.walk(sub, it.rel, depth+1)
 }
 
-// file scans a file in the folder at.
-func (w *walker) file(ctx context.Context, at *os.Root, e fs.DirEntry, it item) error {
-	if !e.Type().IsRegular() {
-		return w.s.fail(ctx, it.name, irregular(e.Type()))
+// entry scans a file in the folder at.
+func (w *walker) entry(at *os.Root, mode fs.FileMode, it item) {
+	if !mode.IsRegular() {
+		w.fail(it.name, irregular(mode))
+		return
 	}
-	f, err := openIn(at, e.Name())
-	if err != nil {
-		if it.look {
-			return nil // nothing says that it is of interest
-		}
-		return w.s.fail(ctx, it.name, err)
+	if w.ended() {
+		return
 	}
-	return w.s.disk(ctx, it, w.arg, it.rel, f)
+	f, err := openIn(at, path.Base(it.rel))
+	switch {
+	case err == nil:
+		w.disk(it, w.root, it.rel, f)
+	case it.met != byContent: // else nothing says that it is of interest
+		w.fail(it.name, err)
+	}
 }
 
 // irregular is the reason to refuse what is no regular file.
@@ -140,17 +120,18 @@ func irregular(mode fs.FileMode) error {
 
 // disk scans a regular file, which f has just opened and which is closed here. See [handle]
 // for dir and path.
-func (s *scanner) disk(ctx context.Context, it item, dir, path string, f *os.File) error {
+func (s *scanner) disk(it item, dir, path string, f *os.File) {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() { // replaced since it was listed
 		err = irregular(info.Mode())
 	}
 	if err != nil {
 		f.Close()
-		return s.fail(ctx, it.name, err)
+		s.fail(it.name, err)
+		return
 	}
 	h := s.set.handles.adopt(dir, path, f, info)
 	defer h.Close()
-	it.mod = modified{at: info.ModTime()}
-	return s.random(ctx, it, extent{at: h, n: info.Size(), open: h.content})
+	it.mod.ModTime = info.ModTime()
+	s.random(it, extent{at: h, n: info.Size(), body: body{open: h.content}})
 }

@@ -24,9 +24,9 @@ func TestFolderRemoved(t *testing.T) {
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
-	s := &scanner{opt: Options{}.withDefaults(), set: &Set{}}
-	w := walker{s: s, arg: dir}
-	if _, err := w.walk(t.Context(), root, "", 0); err != nil || len(s.set.Problems) != 1 {
-		t.Errorf("%v, problems %v", err, s.set.Problems)
+	s := newScanner(t.Context(), Options{}.withDefaults())
+	w := walker{s, origin{root: dir}}
+	if w.walk(root, "", 0); s.ended() || len(s.problems) != 1 {
+		t.Errorf("%v, problems %v", s.fatal, s.problems)
 	}
 }

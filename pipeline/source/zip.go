@@ -3,7 +3,6 @@ package source
 import (
 	"archive/zip"
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,44 +10,46 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+// zipArchive is a zip that is read.
+type zipArchive struct {
+	archive
+	extent
+}
+
 // zipStream spools a zip unchanged, because its directory comes last.
-func (s *scanner) zipStream(ctx context.Context, it item, buf *bufio.Reader) error {
+func (s *scanner) zipStream(it item, buf *bufio.Reader) {
 	kept, size, cut, err := s.set.spool.add(buf, raw)
 	if err != nil {
-		return s.fail(ctx, it.name, err)
+		s.fail(it.name, err)
+		return
 	}
 	if cut != nil {
-		if err := s.damaged(ctx, it.name, cut); err != nil {
-			return err
-		}
+		s.damaged(it.name, cut)
 	}
-	return s.zip(ctx, it, within(kept, 0, size))
+	s.zip(it, within(kept, 0, size))
 }
 
 // zip scans a zip.
-func (s *scanner) zip(ctx context.Context, it item, x extent) error {
-	first, ok, err := s.enter(ctx, it)
+func (s *scanner) zip(it item, x extent) {
+	a, ok := s.enter(it)
 	if !ok {
-		return err
+		return
 	}
+	z := &zipArchive{a, x}
 	zr, err := zip.NewReader(x.reader(), x.n)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // that is judged below
-		if err := s.damaged(ctx, it.name, err); err != nil {
-			return err
-		}
-		return s.recoverZip(ctx, it, first, x)
+		z.damaged(it.name, err)
+		z.recover()
+		return
 	}
 	zr.RegisterDecompressor(zip.Deflate, inflate)
 	zr.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor())
 	for _, f := range zr.File {
-		if err := ctx.Err(); err != nil {
-			return err
+		if z.ended() {
+			return
 		}
-		if err := s.zipEntry(ctx, it, first, f, x); err != nil {
-			return err
-		}
+		z.entry(f)
 	}
-	return nil
 }
 
 // inflate decodes a deflated member.
@@ -60,61 +61,59 @@ func inflate(r io.Reader) io.ReadCloser {
 	return d
 }
 
-// zipEntry scans one member.
-func (s *scanner) zipEntry(ctx context.Context, archive, first item, f *zip.File, whole extent) error {
-	const encrypted = 1
-	mode := f.Mode()
-	it, ok, err := s.member(ctx, archive, first, f.Name, mode, zipModified(f.Extra, f.Modified))
-	switch {
-	case err != nil || !ok:
-		return err
-	case !mode.IsRegular():
-		return s.fail(ctx, it.name, irregular(mode))
-	case f.Flags&encrypted != 0 && it.look:
-		return nil
-	case f.Flags&encrypted != 0:
-		return s.fail(ctx, it.name, fmt.Errorf("%w: encrypted", ErrFormat))
-	}
-	return s.zipContent(ctx, it, f, whole)
-}
-
-// zipContent looks at a member's content. A plain one is read in place later, and
+// entry scans one member. A plain one is read in place later, and
 // so is one that is stored as it is and packed itself.
-func (s *scanner) zipContent(ctx context.Context, it item, f *zip.File, whole extent) error {
+func (z *zipArchive) entry(f *zip.File) {
+	it, ok := z.member(f.Name, f.Mode(), zipModified(f.Extra, f.Modified))
+	switch {
+	case !ok:
+		return
+	case !f.Mode().IsRegular():
+		z.fail(it.name, irregular(f.Mode()))
+		return
+	case f.Flags&flagCrypt != 0:
+		z.encrypted(it)
+		return
+	}
 	rc, err := f.Open()
 	if err != nil {
 		if errors.Is(err, zip.ErrAlgorithm) {
 			err = fmt.Errorf("%w: zip method %d", ErrFormat, f.Method)
 		}
-		return s.fail(ctx, it.name, err)
+		z.fail(it.name, err)
+		return
 	}
 	defer rc.Close()
 	packed := packedSize(f)
-	buf := takeBuffer(s.guard(&input{ctx: ctx, r: rc, s: s}, packed))
+	buf := takeBuffer(z.guard(z.input(rc), packed))
 	defer giveBuffer(buf)
 	head, err := buf.Peek(sniffLen)
-	if err != nil && err != io.EOF && !it.look {
-		if err := s.damaged(ctx, it.name, err); err != nil {
-			return err
-		}
+	if err != nil && err != io.EOF && it.met != byContent {
+		z.damaged(it.name, err)
 	}
-	if s.isForeign(it, detect(head), func() []byte { return peek(buf) }) {
-		return nil
-	}
+	k := detect(head)
 	switch {
-	case detect(head) == plain:
-		if err := s.mislabelled(ctx, it, head); err != nil {
-			return err
-		}
-		return s.keep(it, int64(min(f.UncompressedSize64, 1<<62)), zipMember(f), nil)
+	case z.isForeign(it, k, func() []byte { return peek(buf) }):
+	case k == plain:
+		z.mislabelled(it, head)
+		z.keep(it, int64(min(f.UncompressedSize64, 1<<62)), body{open: zipMember(f)})
 	case f.Method == zip.Store:
 		start, err := f.DataOffset()
 		if err != nil {
-			return s.damaged(ctx, it.name, err)
+			z.damaged(it.name, err)
+			return
 		}
-		n := min(packed(), whole.n-start) // the claim may be a lie
-		return s.random(ctx, it, within(whole.at, whole.off+start, n))
+		n := min(packed(), z.n-start) // the claim may be a lie
+		z.random(it, within(z.at, z.off+start, n))
+	default:
+		it.again.open = zipMember(f)
+		z.stream(it, buf)
 	}
-	it.again = zipMember(f)
-	return s.stream(ctx, it, buf)
+}
+
+// encrypted notes a member that cannot be read.
+func (z *zipArchive) encrypted(it item) {
+	if it.met != byContent {
+		z.fail(it.name, fmt.Errorf("%w: encrypted", ErrFormat))
+	}
 }

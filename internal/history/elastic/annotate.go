@@ -33,7 +33,7 @@ func (e *Store) Annotate(ctx context.Context, runID string, a mapping.Annotation
 
 // annotate changes the run's document, unless another process changes it at the same time: then it
 // begins again.
-func (e *Store) annotate(ctx context.Context, runID string, a mapping.Annotation) (*mapping.Run, error) {
+func (e *reader) annotate(ctx context.Context, runID string, a mapping.Annotation) (*mapping.Run, error) {
 	for try := range e.limits.settle {
 		if err := e.client.Refresh(ctx, e.runs()); err != nil {
 			return nil, err
@@ -55,7 +55,7 @@ func (e *Store) annotate(ctx context.Context, runID string, a mapping.Annotation
 }
 
 // replace stores a run's document in place of one in a known state.
-func (e *Store) replace(ctx context.Context, run *mapping.Run, state finished) error {
+func (e *reader) replace(ctx context.Context, run *mapping.Run, state finished) error {
 	seq, term := int(state.seq), int(state.term)
 	return e.index(ctx, "store run", esapi.IndexRequest{
 		DocumentID: run.ID(), Body: es.JSON(run.AppendJSON(nil)), IfSeqNo: &seq, IfPrimaryTerm: &term,
@@ -68,7 +68,7 @@ func isConflict(err error) bool {
 }
 
 // relabel gives the run's labels to those of its interval documents that have others.
-func (e *Store) relabel(ctx context.Context, run *mapping.RunInfo) error {
+func (e *reader) relabel(ctx context.Context, run *mapping.RunInfo) error {
 	if err := e.client.Refresh(ctx, e.intervals()); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Count implements [history.Store], in one request for a thousand versions.
-func (e *Store) Count(ctx context.Context, runs []string, levels ...mapping.Level) (history.Counts, error) {
+func (e *reader) Count(ctx context.Context, runs []string, levels ...mapping.Level) (history.Counts, error) {
 	out, chunks := history.Counts{}, slices.Collect(slices.Chunk(runs, mostTerms))
 	if len(runs) == 0 {
 		chunks = [][]string{nil}

@@ -24,7 +24,7 @@ func (e *Store) RemoveDamaged(ctx context.Context, run string, level mapping.Lev
 }
 
 // damaged finds the interval documents of a run's level that cannot be read, with their ids.
-func (e *Store) damaged(ctx context.Context, run string, level mapping.Level) (names, ids []string, err error) {
+func (e *reader) damaged(ctx context.Context, run string, level mapping.Level) (names, ids []string, err error) {
 	const most = 500 // documents of a first page
 	point, err := e.openPIT(ctx, e.level(level))
 	if err != nil {

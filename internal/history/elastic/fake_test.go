@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
+	"time"
 
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/es/estest"
 )
 
@@ -32,4 +34,21 @@ func newFake(t *testing.T) *fake {
 		t.Fatal(err)
 	}
 	return &fake{&direct{base: base, client: &http.Client{Transport: new(http.Transport)}}, server}
+}
+
+// newPiped is a fake for a bubble of synctest, and ends all that it begins.
+func newPiped(t *testing.T) *fake {
+	server := estest.New()
+	server.Fields = fields
+	dial, stop := server.Pipe()
+	transport := &http.Transport{DialContext: dial}
+	base := &url.URL{Scheme: "http", Host: "localhost:9200"}
+	real := es.Config{Addresses: []string{base.String()}, Dial: dial, GiveUpAfter: time.Minute, Pause: time.Millisecond, GzipLevel: es.NoGzip}
+	f := &fake{&direct{base: base, client: &http.Client{Transport: transport}, real: real}, server}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		f.elastic().Close()
+		stop()
+	})
+	return f
 }

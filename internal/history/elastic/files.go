@@ -16,7 +16,7 @@ var bins = []string{"all.latency.histogram", "read.latency.histogram", "write.la
 
 // Holding implements [history.Store], usually in one request. It also finds runs whose documents
 // are of the first version: they have the hashes in the same field.
-func (e *Store) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
+func (e *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
 	found := map[string]*mapping.Run{}
 	for some := range slices.Chunk(hashes, mostTerms) {
 		err := e.addHolding(ctx, found, some)
@@ -35,7 +35,7 @@ func (e *Store) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, e
 }
 
 // addHolding adds the runs that have one of some contents, page by page.
-func (e *Store) addHolding(ctx context.Context, to map[string]*mapping.Run, hashes []string) error {
+func (e *reader) addHolding(ctx context.Context, to map[string]*mapping.Run, hashes []string) error {
 	const most = 500 // runs of a first page: some KB each
 	s := scan[runDoc]{e: e, verb: "find runs by their files", index: e.runs(), request: request{
 		Size: min(most, e.limits.pageHits), Query: es.All(es.Terms("source.list.hash", hashes)), Sort: []any{ascending("run.id")},

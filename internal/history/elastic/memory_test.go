@@ -25,10 +25,10 @@ func TestElasticEndlessAnswers(t *testing.T) {
 		most         int64 // MB
 	}{
 		"empty hits":       {page, `{},`, 50},
-		"one text":         {`{"x":"`, "x", 400},
-		"keys of order":    {page + `{"sort":[`, `0,`, 400},
+		"one text":         {`{"x":"`, "x", 100},
+		"keys of order":    {page + `{"sort":[`, `0,`, 100},
 		"documents":        {page, `{"_source":` + run + `,"sort":[1,"a",1]},`, 50},
-		"after first page": {page + `{"_source":{"run":{"labels":{"x":"`, "x", 400},
+		"after first page": {page + `{"_source":{"run":{"labels":{"x":"`, "x", 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			block := strings.Repeat(c.piece, 1+64<<10/len(c.piece))
@@ -55,7 +55,7 @@ func TestElasticEndlessAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := (&direct{base: base, client: s.Client()}).store("lab")
+			e := (&direct{base: base, client: s.Client()}).store("lab").Answers(16 << 20)
 			var failed error
 			used := memtest.Measure(t, func() {
 				for _, err := range e.Runs(t.Context(), history.RunFilter{}) {

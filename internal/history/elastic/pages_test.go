@@ -10,7 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/internal/es"
@@ -73,7 +72,7 @@ func TestElasticPages(t *testing.T) {
 			}
 		}
 		if err == nil {
-			if diff := cmp.Diff(docs[:n], got); diff != "" {
+			if diff := historytest.Diff(docs[:n], got); diff != "" {
 				rt.Fatalf("(-want +got):\n%.2000s", diff)
 			}
 			return

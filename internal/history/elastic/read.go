@@ -18,12 +18,12 @@ import (
 const mostTerms = 10_000
 
 // Run implements [history.Store].
-func (e *Store) Run(ctx context.Context, id string) (*mapping.Run, error) {
+func (e *reader) Run(ctx context.Context, id string) (*mapping.Run, error) {
 	run, err := e.find(ctx, id)
 	return run, e.fail(ctx, "read", err)
 }
 
-func (e *Store) find(ctx context.Context, id string) (*mapping.Run, error) {
+func (e *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 	type named struct{ Run struct{ ID string } }
 	f, err := search[named](ctx, e, "find run", e.runs(), &request{
 		Size: history.Candidates + 1, Query: es.All(es.Prefix("run.id", id)), Sort: []any{ascending("run.id")}, Source: []string{"run.id"},
@@ -49,7 +49,7 @@ func (e *Store) find(ctx context.Context, id string) (*mapping.Run, error) {
 }
 
 // fetch is the run with a whole id, and the state of its document.
-func (e *Store) fetch(ctx context.Context, id string) (*mapping.Run, finished, error) {
+func (e *reader) fetch(ctx context.Context, id string) (*mapping.Run, finished, error) {
 	f, err := search[runDoc](ctx, e, "read run", e.runs(), &request{
 		Size: 1, Query: es.All(es.Term("run.id", id)), Sort: []any{ascending("run.id")}, Sequence: true,
 	})
@@ -71,7 +71,7 @@ func (e *Store) fetch(ctx context.Context, id string) (*mapping.Run, finished, e
 }
 
 // Runs implements [history.Store].
-func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
+func (e *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
 	const light, whole = 500, 20 // runs of a first page: some KB each, or a hundred
 	return f.Select(func(yield func(*mapping.Run, error) bool) {
 		id, err := e.openPIT(ctx, e.runs())
@@ -107,7 +107,7 @@ var heavy = append([]string{"source.list"}, bins...)
 
 // Intervals implements [history.Store]. It reads from a point in time: one state of the history,
 // even if the caller is slow.
-func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
+func (e *reader) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
 	const first = 200 // documents of a first page
 	sel.Level = max(sel.Level, mapping.Cluster)
 	return func(yield func(*mapping.Interval, error) bool) {
@@ -186,7 +186,7 @@ type finished struct {
 // A version's documents are all visible before its run's document is, and they are removed
 // only after another version is visible. So if the run's document is the same before and
 // after, the point in time that was opened in between has all documents.
-func (e *Store) settle(ctx context.Context, sel *history.Selection, runs map[string]finished) (string, map[string]finished, error) {
+func (e *reader) settle(ctx context.Context, sel *history.Selection, runs map[string]finished) (string, map[string]finished, error) {
 	for try := range e.limits.settle {
 		before, err := e.finished(ctx, sel.Runs)
 		if err != nil || len(before) == 0 && runs == nil || sel.Level > mapping.Job {
@@ -232,7 +232,7 @@ func isWithin(a, b map[string]finished) bool {
 
 // Versions say of those of the given runs that the history has which version is the current one
 // (run.ingest), and what people said about the run, by id. One request reads hundreds of them.
-func (e *Store) Versions(ctx context.Context, ids []string) (map[string]*mapping.RunInfo, error) {
+func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.RunInfo, error) {
 	const most = 500 // runs of a first page
 	type version struct{ Run mapping.RunInfo }
 	all := map[string]*mapping.RunInfo{}
@@ -261,7 +261,7 @@ func (e *Store) Versions(ctx context.Context, ids []string) (map[string]*mapping
 }
 
 // finished are the finished runs with these ids; without ids, all finished runs.
-func (e *Store) finished(ctx context.Context, ids []string) (map[string]finished, error) {
+func (e *reader) finished(ctx context.Context, ids []string) (map[string]finished, error) {
 	out := map[string]finished{}
 	if len(ids) == 0 {
 		return out, e.addFinished(ctx, out, es.All(isRun()))
@@ -274,7 +274,7 @@ func (e *Store) finished(ctx context.Context, ids []string) (map[string]finished
 	return out, nil
 }
 
-func (e *Store) addFinished(ctx context.Context, to map[string]finished, query any) error {
+func (e *reader) addFinished(ctx context.Context, to map[string]finished, query any) error {
 	type version struct{ Run struct{ ID, Ingest string } }
 	s := scan[version]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
 		Size: e.limits.pageHits, Query: query, Sort: []any{ascending("run.id")},

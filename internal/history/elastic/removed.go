@@ -30,7 +30,7 @@ func (e *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
 type removedDoc struct{ Removed *mapping.Removed }
 
 // Removed implements [history.Store].
-func (e *Store) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
+func (e *reader) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
 	found := map[string]*mapping.Removed{}
 	for some := range slices.Chunk(hashes, mostTerms) {
 		const most = 500 // documents of a first page: some KB each
@@ -60,7 +60,7 @@ func (e *Store) Removed(ctx context.Context, hashes []string) ([]*mapping.Remove
 }
 
 // index stores one document in the index of runs, and makes it visible.
-func (e *Store) index(ctx context.Context, verb string, r esapi.IndexRequest) error {
+func (e *reader) index(ctx context.Context, verb string, r esapi.IndexRequest) error {
 	r.Index, r.Refresh = e.runs(), "true"
 	return e.do(ctx, verb, es.Extended{Request: r}, nil)
 }
@@ -69,7 +69,7 @@ func (e *Store) index(ctx context.Context, verb string, r esapi.IndexRequest) er
 func isRun() any { return es.None(es.Exists(removedID)) }
 
 // Restore implements [history.Store].
-func (e *Store) Restore(ctx context.Context, runIDs ...string) error {
+func (e *reader) Restore(ctx context.Context, runIDs ...string) error {
 	if len(runIDs) == 0 {
 		return ctx.Err()
 	}

@@ -15,7 +15,7 @@ import (
 // scan reads the documents that a request finds, in order, page by page: in a point in time if the
 // request has one, else in an index. All documents of a point in time have to come, or it fails.
 type scan[D any] struct {
-	e       *Store
+	e       *reader
 	verb    string
 	index   string
 	request request                               // of the first page; it changes from page to page

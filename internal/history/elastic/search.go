@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
+	"net/http"
 	"slices"
 	"time"
 
@@ -91,7 +91,7 @@ func (k *sortKey) UnmarshalJSON(text []byte) error {
 
 // search reads one page, of an index or, if that is empty, of a point in time. It fails if the
 // page is incomplete.
-func search[D any](ctx context.Context, e *Store, verb, index string, r *request) (*found[D], error) {
+func search[D any](ctx context.Context, e *reader, verb, index string, r *request) (*found[D], error) {
 	var indices []string
 	if index != "" {
 		indices = []string{index}
@@ -223,12 +223,13 @@ func documents[D any](hits []hit[D]) ([]*D, error) {
 
 // openPIT opens a point in time of indices. It fails with [history.ErrNoIndex] if there are
 // none, also for names with wildcards.
-func (e *Store) openPIT(ctx context.Context, index string) (string, error) {
+func (e *reader) openPIT(ctx context.Context, index string) (string, error) {
 	const verb = "open point in time"
 	var answer pit
 	err := e.do(ctx, verb, es.Extended{
-		Request: esapi.OpenPointInTimeRequest{Index: []string{index}, KeepAlive: e.keepAlive()},
-		Query:   url.Values{"allow_no_indices": {"false"}}, MaxAnswer: 1 << 20,
+		// The type of esapi has no allow_no_indices.
+		Request:   es.Request{Method: http.MethodPost, URI: "/" + index + "/_pit?allow_no_indices=false&keep_alive=" + e.keepAlive()},
+		MaxAnswer: 1 << 20,
 	}, &answer)
 	if err != nil {
 		return "", err
@@ -241,13 +242,13 @@ func (e *Store) openPIT(ctx context.Context, index string) (string, error) {
 
 // closePIT closes a point in time, even if ctx has ended. If that fails, the point in time
 // expires.
-func (e *Store) closePIT(ctx context.Context, id string) {
+func (e *reader) closePIT(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.limits.closeAfter)
 	defer cancel()
 	_ = e.client.Do(ctx, esapi.ClosePointInTimeRequest{Body: es.JSON(pit{ID: id})}, nil)
 }
 
-func (e *Store) keepAlive() string { return fmt.Sprintf("%ds", int(e.limits.keepAlive/time.Second)) }
+func (e *reader) keepAlive() string { return fmt.Sprintf("%ds", int(e.limits.keepAlive/time.Second)) }
 
 // isSame reports whether two places in a sorted list are equal. If a page ends where it began,
 // reading would never end.

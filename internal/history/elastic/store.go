@@ -30,9 +30,14 @@ import (
 //   - Documents of a version that replaces another one are pending ([mapping.PendingField])
 //     until the other one is removed.
 type Store struct {
-	client *es.Client
+	*reader
 	writer *bulk.Writer
-	prefix string // of all indices
+}
+
+// reader reads the documents of a history.
+type reader struct {
+	indices
+	client *es.Client
 	limits limits
 	large  chan struct{} // full while a large answer is read
 }
@@ -62,7 +67,8 @@ func New(c *es.Client, opt bulk.Options) *Store {
 	if opt.Prefix == "" {
 		opt.Prefix = mapping.DefaultPrefix
 	}
-	return &Store{client: c, writer: bulk.New(c, opt), prefix: opt.Prefix, limits: usualLimits, large: make(chan struct{}, 1)}
+	r := &reader{client: c, indices: indices{opt.Prefix}, limits: usualLimits, large: make(chan struct{}, 1)}
+	return &Store{reader: r, writer: bulk.New(c, opt)}
 }
 
 // Close ends requests under way and waits for them. It fails if documents were not stored:
@@ -112,25 +118,26 @@ func (e *Store) delete(ctx context.Context, runID string) error {
 }
 
 // remove deletes the documents that a query finds.
-func (e *Store) remove(ctx context.Context, index string, query any) (n int, err error) {
+func (e *reader) remove(ctx context.Context, index string, query any) (n int, err error) {
 	if err = e.client.Refresh(ctx, index); err == nil { // a removal finds only visible documents
 		n, err = e.client.DeleteAll(ctx, query, index)
 	}
 	return n, because(ctx, "delete documents", err)
 }
 
-// The names of indices, escaped for paths.
+// indices has the names of the indices of a history, escaped for paths.
+type indices struct{ prefix string }
 
-func (e *Store) runs() string { return url.PathEscape(mapping.RunsIndex(e.prefix)) }
+func (i indices) runs() string { return url.PathEscape(mapping.RunsIndex(i.prefix)) }
 
-func (e *Store) intervals() string { return url.PathEscape(e.prefix) + "-latency.*" }
+func (i indices) intervals() string { return url.PathEscape(i.prefix) + "-latency.*" }
 
-func (e *Store) level(l mapping.Level) string {
-	return url.PathEscape(e.prefix) + "-latency." + l.String() + "-*"
+func (i indices) level(l mapping.Level) string {
+	return url.PathEscape(i.prefix) + "-latency." + l.String() + "-*"
 }
 
 // fail adds what was tried with which history.
-func (e *Store) fail(ctx context.Context, verb string, err error) error {
+func (e *reader) fail(ctx context.Context, verb string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -25,10 +25,16 @@ const testPrefix = "lab"
 func openElastic(t *testing.T) (*elastic.Store, *fake) {
 	t.Helper()
 	f := newFake(t)
+	return f.open(t), f
+}
+
+// open is an empty history that is set up.
+func (f *fake) open(t *testing.T) *elastic.Store {
+	t.Helper()
 	if _, err := f.call(t.Context(), http.MethodPut, "/"+testPrefix+"-runs", ""); err != nil {
 		t.Fatal(err)
 	}
-	return f.store(testPrefix), f
+	return f.store(testPrefix)
 }
 
 func TestElastic(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 )
 
 // Integrity is what SQLite finds wrong with the file.
-func (s *Store) Integrity(ctx context.Context) (faults []string, err error) {
-	rows, err := s.reader.QueryContext(ctx, `PRAGMA integrity_check(20)`)
+func (s *reader) Integrity(ctx context.Context) (faults []string, err error) {
+	rows, err := s.db.QueryContext(ctx, `PRAGMA integrity_check(20)`)
 	if err == nil {
 		defer rows.Close()
 		for rows.Next() {
@@ -36,12 +36,12 @@ func (s *Store) Integrity(ctx context.Context) (faults []string, err error) {
 
 // QuickCheck fails with [history.ErrDamaged] if the structure of the file is damaged. It skips
 // files larger than most bytes, because it reads the whole file, a gigabyte in a second.
-func (s *Store) QuickCheck(ctx context.Context, most int64) error {
+func (s *reader) QuickCheck(ctx context.Context, most int64) error {
 	if info, err := os.Stat(s.path); err != nil || info.Size() > most {
 		return s.fail(ctx, "check", err)
 	}
 	var text string
-	err := s.reader.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&text)
+	err := s.db.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&text)
 	if err == nil && text != "ok" {
 		s.spoilt.Store(true)
 		err = fmt.Errorf("%w: %s: nothing is written to it: keep a copy, and ingest into a new file with --history", history.ErrDamaged, text)
@@ -50,7 +50,7 @@ func (s *Store) QuickCheck(ctx context.Context, most int64) error {
 }
 
 // RemoveDamaged removes the interval documents of a run's level that cannot be read.
-func (s *Store) RemoveDamaged(ctx context.Context, run string, level mapping.Level) (removed []string, err error) {
+func (s *writer) RemoveDamaged(ctx context.Context, run string, level mapping.Level) (removed []string, err error) {
 	err = s.transact(ctx, func(tx *sql.Tx) error {
 		removed, err = s.removeDamagedFrom(ctx, tx, run, level)
 		return err
@@ -58,7 +58,7 @@ func (s *Store) RemoveDamaged(ctx context.Context, run string, level mapping.Lev
 	return removed, s.fail(ctx, "write to", err)
 }
 
-func (s *Store) removeDamagedFrom(ctx context.Context, tx *sql.Tx, run string, level mapping.Level) ([]string, error) {
+func (s *writer) removeDamagedFrom(ctx context.Context, tx *sql.Tx, run string, level mapping.Level) ([]string, error) {
 	const key = `ingest, level, time, direction, host, job, part`
 	rows, err := tx.QueryContext(ctx, `SELECT `+key+`, doc FROM intervals
 		WHERE ingest IN (SELECT number FROM ingests WHERE run = ?) AND level = ?`, run, level)

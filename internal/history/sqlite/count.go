@@ -12,7 +12,7 @@ import (
 )
 
 // Count implements [history.Store].
-func (s *Store) Count(ctx context.Context, runs []string, levels ...mapping.Level) (history.Counts, error) {
+func (s *reader) Count(ctx context.Context, runs []string, levels ...mapping.Level) (history.Counts, error) {
 	out, err := s.count(ctx, runs, levels)
 	if err != nil {
 		return nil, s.fail(ctx, "read", fmt.Errorf("count documents: %w", err))
@@ -20,12 +20,12 @@ func (s *Store) Count(ctx context.Context, runs []string, levels ...mapping.Leve
 	return out, nil
 }
 
-func (s *Store) count(ctx context.Context, runs []string, levels []mapping.Level) (history.Counts, error) {
+func (s *reader) count(ctx context.Context, runs []string, levels []mapping.Level) (history.Counts, error) {
 	if len(levels) == 0 {
 		levels = mapping.Levels[:]
 	}
 	wanted, _ := json.Marshal(numbers(levels)) // numbers cannot fail
-	rows, err := s.reader.QueryContext(ctx, `SELECT g.run, g.ingest, l.value,
+	rows, err := s.db.QueryContext(ctx, `SELECT g.run, g.ingest, l.value,
 			(SELECT count(*) FROM intervals AS i WHERE i.ingest = g.number AND i.level = l.value AND i.part = 0)
 		FROM ingests AS g, json_each(?) AS l WHERE ? OR g.run IN (SELECT value FROM json_each(?))`, string(wanted), len(runs) == 0, list(runs))
 	if err != nil {
@@ -53,7 +53,7 @@ func numbers(levels []mapping.Level) (n []int) {
 }
 
 // MakeCurrent implements [history.Store]. No document is pending here.
-func (s *Store) MakeCurrent(ctx context.Context, runID, ingest string) error {
+func (s *writer) MakeCurrent(ctx context.Context, runID, ingest string) error {
 	err := s.transact(ctx, func(tx *sql.Tx) error { return remove(ctx, tx, `run = ? AND ingest <> ?`, runID, ingest) })
 	if err == nil {
 		s.forget(runID, ingest)

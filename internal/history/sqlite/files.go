@@ -17,42 +17,28 @@ const (
 )
 
 // Holding implements [history.Store].
-func (s *Store) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
+func (s *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
 	if len(hashes) == 0 {
 		return nil, ctx.Err()
 	}
-	if s.version < withFiles {
-		return s.holdingOld(ctx, hashes)
+	if s.version < withFiles { // there is no table of hashes
+		isOne := func(hash string) bool { return slices.Contains(hashes, hash) }
+		isWanted := func(run *mapping.Run) bool { return slices.ContainsFunc(run.Source.Hashes(), isOne) }
+		return s.runsOf(ctx, isWanted, `SELECT id FROM runs`)
 	}
-	return s.runsOf(ctx, `SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))`, list(hashes))
+	return s.runsOf(ctx, anyRun, `SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))`, list(hashes))
 }
 
-// holdingOld is Holding for a file of version 1, which has no table of hashes: it reads all runs.
-func (s *Store) holdingOld(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
-	isWanted := func(hash string) bool { return slices.Contains(hashes, hash) }
-	var runs []*mapping.Run
-	for run, err := range s.runs(ctx, `SELECT id, doc FROM runs ORDER BY id`) {
-		if history.IsSkipped(err) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(run.Source.Hashes(), isWanted) {
-			runs = append(runs, run.WithFiles())
-		}
-	}
-	return runs, nil
-}
+func anyRun(*mapping.Run) bool { return true }
 
 // Sharing are the runs that have a report or a log in common with another run, by id and
 // without histograms.
-func (s *Store) Sharing(ctx context.Context) ([]*mapping.Run, error) {
-	return s.runsOf(ctx, `SELECT run FROM files WHERE hash IN (SELECT hash FROM files GROUP BY hash HAVING count(*) > 1)`)
+func (s *reader) Sharing(ctx context.Context) ([]*mapping.Run, error) {
+	return s.runsOf(ctx, anyRun, `SELECT run FROM files WHERE hash IN (SELECT hash FROM files GROUP BY hash HAVING count(*) > 1)`)
 }
 
-// runsOf are the runs whose ids a query returns.
-func (s *Store) runsOf(ctx context.Context, ids string, args ...any) ([]*mapping.Run, error) {
+// runsOf are those of the runs whose ids a query returns that are wanted. It skips damaged ones.
+func (s *reader) runsOf(ctx context.Context, isWanted func(*mapping.Run) bool, ids string, args ...any) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
 	for run, err := range s.runs(ctx, `SELECT id, doc FROM runs WHERE id IN (`+ids+`) ORDER BY id`, args...) {
 		if history.IsSkipped(err) {
@@ -61,7 +47,9 @@ func (s *Store) runsOf(ctx context.Context, ids string, args ...any) ([]*mapping
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, run.WithFiles())
+		if isWanted(run) {
+			runs = append(runs, run.WithFiles())
+		}
 	}
 	return runs, nil
 }
@@ -86,7 +74,7 @@ func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source)
 
 // indexOldFiles does this for the runs of a history of version 1, which had no such index.
 // It skips damaged documents. It returns the number of runs.
-func (s *Store) indexOldFiles(ctx context.Context, tx *sql.Tx) (int, error) {
+func (s *writer) indexOldFiles(ctx context.Context, tx *sql.Tx) (int, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT id, doc FROM runs`)
 	if err != nil {
 		return 0, fmt.Errorf("read runs: %w", err)

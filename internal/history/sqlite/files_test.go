@@ -1,13 +1,12 @@
 package sqlite_test
 
 import (
-	"compress/gzip"
 	"database/sql"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
@@ -16,19 +15,7 @@ import (
 // oldHistory is a history that version 1 has made: three runs, each under two names.
 func oldHistory(t *testing.T) string {
 	t.Helper()
-	packed, err := os.Open(filepath.Join("..", "..", "..", "testdata", "histories", "version-1.db.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	content, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := io.ReadAll(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := golden.Gunzip(t, filepath.Join("..", "..", "..", "testdata", "histories", "version-1.db.gz"))
 	path := filepath.Join(t.TempDir(), "history.db")
 	if err := os.WriteFile(path, all, 0o600); err != nil {
 		t.Fatal(err)

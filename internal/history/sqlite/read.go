@@ -16,14 +16,14 @@ import (
 )
 
 // Run implements [history.Store].
-func (s *Store) Run(ctx context.Context, id string) (*mapping.Run, error) {
+func (s *reader) Run(ctx context.Context, id string) (*mapping.Run, error) {
 	run, err := s.find(ctx, id)
 	return run, s.fail(ctx, "read", err)
 }
 
-func (s *Store) find(ctx context.Context, id string) (*mapping.Run, error) {
+func (s *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 	// The exact id sorts before all ids that begin with it.
-	rows, err := s.reader.QueryContext(ctx, `SELECT id, doc FROM runs
+	rows, err := s.db.QueryContext(ctx, `SELECT id, doc FROM runs
 		WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY id LIMIT ?2`, id, history.Candidates+1)
 	if err != nil {
 		return nil, fmt.Errorf("find run: %w", err)
@@ -58,7 +58,7 @@ func (s *Store) find(ctx context.Context, id string) (*mapping.Run, error) {
 }
 
 // Runs implements [history.Store].
-func (s *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
+func (s *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
 	column := "doc"
 	if f.Light {
 		column = "light"
@@ -68,7 +68,7 @@ func (s *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 }
 
 // runs are the runs of a query for ids and documents.
-func (s *Store) runs(ctx context.Context, query string, args ...any) iter.Seq2[*mapping.Run, error] {
+func (s *reader) runs(ctx context.Context, query string, args ...any) iter.Seq2[*mapping.Run, error] {
 	return each(ctx, s, func(rows *sql.Rows) (*mapping.Run, error) {
 		var id string
 		var blob sql.RawBytes
@@ -85,7 +85,7 @@ func (s *Store) runs(ctx context.Context, query string, args ...any) iter.Seq2[*
 
 // Intervals implements [history.Store]. One run's documents come in the order in which they
 // lie in the file; those of several runs are sorted first, on disk if they are many.
-func (s *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
+func (s *reader) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
 	query, args := selectIntervals(sel)
 	return each(ctx, s, func(rows *sql.Rows) (*mapping.Interval, error) {
 		var blob sql.RawBytes
@@ -133,10 +133,10 @@ func selectIntervals(sel history.Selection) (string, []any) {
 // each is what read makes of the rows of a query. It is one statement, and so one state of
 // the history, even if the caller is slow. An error ends it, unless it concerns one run only.
 func each[D any](
-	ctx context.Context, s *Store, read func(*sql.Rows) (*D, error), query string, args ...any,
+	ctx context.Context, s *reader, read func(*sql.Rows) (*D, error), query string, args ...any,
 ) iter.Seq2[*D, error] {
 	return func(yield func(*D, error) bool) {
-		rows, err := s.reader.QueryContext(ctx, query, args...)
+		rows, err := s.db.QueryContext(ctx, query, args...)
 		if err != nil {
 			yield(nil, s.fail(ctx, "read", err))
 			return

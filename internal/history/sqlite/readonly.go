@@ -27,14 +27,14 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 }
 
 func openReadOnly(ctx context.Context, path string, busy time.Duration) (_ *Store, err error) {
-	s := &Store{path: path, begun: map[version]int64{}}
+	s, err := newStore(path)
 	defer func() {
 		if err != nil {
 			err = s.fail(ctx, "open", err)
 			_ = s.Close()
 		}
 	}()
-	if s.codec, err = newCodec(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	info, err := os.Stat(path)
@@ -57,7 +57,7 @@ func openReadOnly(ctx context.Context, path string, busy time.Duration) (_ *Stor
 
 // connectReader connects in the first of three ways that works. A connection that could
 // write leaves no files behind, so it comes first; query_only keeps it from writing.
-func (s *Store) connectReader(ctx context.Context, info fs.FileInfo, busy time.Duration) error {
+func (s *reader) connectReader(ctx context.Context, info fs.FileInfo, busy time.Duration) error {
 	var modes []string
 	if isWritable(s.path) {
 		modes = append(modes, "mode=rw")
@@ -75,17 +75,17 @@ func (s *Store) connectReader(ctx context.Context, info fs.FileInfo, busy time.D
 	var first error
 	for _, mode := range modes {
 		var err error
-		if s.reader, err = connect(s.path, mode, busy, "query_only(1)"); err != nil {
+		if s.db, err = connect(s.path, mode, busy, "query_only(1)"); err != nil {
 			return err
 		}
-		if s.version, err = readVersion(ctx, s.reader); err == nil {
+		if s.version, err = readVersion(ctx, s.db); err == nil {
 			if mode == "immutable=1" {
 				s.frozen = info
 			}
 			return nil
 		}
-		_ = s.reader.Close()
-		s.reader = nil
+		_ = s.db.Close()
+		s.db = nil
 		if first = errors.Join(first, err); !isUnopened(err) {
 			return err
 		}
@@ -122,7 +122,7 @@ func isUnopened(err error) bool {
 }
 
 // checkFrozen fails if a file that is read as immutable has changed.
-func (s *Store) checkFrozen() error {
+func (s *reader) checkFrozen() error {
 	if s.frozen == nil {
 		return nil
 	}

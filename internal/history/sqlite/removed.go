@@ -28,7 +28,7 @@ func (s *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
 }
 
 // Removed implements [history.Store].
-func (s *Store) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
+func (s *reader) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
 	if len(hashes) == 0 || s.version < withRemoved {
 		return nil, ctx.Err()
 	}
@@ -43,7 +43,7 @@ func (s *Store) Removed(ctx context.Context, hashes []string) ([]*mapping.Remove
 	return all, nil
 }
 
-func (s *Store) readRemoved(rows *sql.Rows) (*mapping.Removed, error) {
+func (s *reader) readRemoved(rows *sql.Rows) (*mapping.Removed, error) {
 	var blob sql.RawBytes
 	if err := rows.Scan(&blob); err != nil {
 		return nil, err

@@ -93,33 +93,34 @@ func readVersion(ctx context.Context, from interface {
 	return version, nil
 }
 
-// migrate brings the file to the newest version, in one transaction.
-func (s *Store) migrate(ctx context.Context) error {
-	tx, err := s.writer.BeginTx(ctx, nil)
+// migrate brings the file to the newest version, in one transaction. It returns the number of runs
+// in a file of an older version.
+func (s *writer) migrate(ctx context.Context) (upgraded int, err error) {
+	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("begin: %w", err)
+		return 0, fmt.Errorf("begin: %w", err)
 	}
 	defer tx.Rollback()
 	version, err := readVersion(ctx, tx)
 	if err != nil || version == len(migrations) {
-		return err
+		return 0, err
 	}
 	for _, statements := range migrations[version:] {
 		if _, err := tx.ExecContext(ctx, statements); err != nil {
-			return fmt.Errorf("create tables: %w", err)
+			return 0, fmt.Errorf("create tables: %w", err)
 		}
 	}
 	if version > 0 && version < withFiles {
-		if s.upgraded, err = s.indexOldFiles(ctx, tx); err != nil {
-			return fmt.Errorf("upgrade: %w", err)
+		if upgraded, err = s.indexOldFiles(ctx, tx); err != nil {
+			return 0, fmt.Errorf("upgrade: %w", err)
 		}
 	}
 	mark := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(migrations))
 	if _, err := tx.ExecContext(ctx, mark); err != nil {
-		return fmt.Errorf("write version: %w", err)
+		return 0, fmt.Errorf("write version: %w", err)
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("commit: %w", err)
+		return 0, fmt.Errorf("commit: %w", err)
 	}
-	return nil
+	return upgraded, nil
 }

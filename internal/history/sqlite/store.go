@@ -28,20 +28,42 @@ const busyTimeout = 10 * time.Second
 // The file is in WAL mode with synchronous=FULL: each Put and each Finish is one transaction
 // and one fsync. So put some hundred documents at a time.
 type Store struct {
+	*file
+	reader
+	writer
+	upgraded int // runs in a file of an older version that was upgraded
+}
+
+// file is the file of a history.
+type file struct {
 	path   string
-	writer *sql.DB // one connection: transactions follow one another; nil if opened for reading
-	reader *sql.DB // as many connections as there are readers: iterations may be nested
-	insert *sql.Stmt
 	codec  *codec
+	spoilt atomic.Bool // SQLite has found damage in it
+}
 
-	version  int         // of the file's tables
-	upgraded int         // runs in a file of an older version that was upgraded
-	frozen   fs.FileInfo // of a file that is read as immutable, else nil
+// reader reads a history.
+type reader struct {
+	*file
+	db      *sql.DB     // as many connections as there are readers: iterations may be nested
+	version int         // of the file's tables
+	frozen  fs.FileInfo // of a file that is read as immutable, else nil
+}
 
-	spoilt atomic.Bool // SQLite has found damage in the file
+// writer writes to a history.
+type writer struct {
+	*file
+	db     *sql.DB // one connection: transactions follow one another; nil if opened for reading
+	insert *sql.Stmt
 
 	mu    sync.Mutex
 	begun map[version]int64 // numbers of the ingests that this process has put to
+}
+
+// newStore is the store of a file that is not open yet.
+func newStore(path string) (*Store, error) {
+	c, err := newCodec()
+	f := &file{path: path, codec: c}
+	return &Store{file: f, reader: reader{file: f}, writer: writer{file: f, begun: map[version]int64{}}}, err
 }
 
 // version is one ingest of a run.
@@ -55,25 +77,25 @@ func Open(ctx context.Context, path string) (*Store, error) {
 }
 
 func open(ctx context.Context, path string, busy time.Duration) (_ *Store, err error) {
-	s := &Store{path: path, begun: map[version]int64{}}
+	s, err := newStore(path)
 	defer func() {
 		if err != nil {
 			err = s.fail(ctx, "open", err)
 			_ = s.Close()
 		}
 	}()
+	if err != nil {
+		return nil, err
+	}
 	if err := create(path); err != nil {
 		return nil, err
 	}
-	if s.codec, err = newCodec(); err != nil {
-		return nil, err
-	}
-	if s.writer, err = connect(path, "", busy, "page_size(16384)", "synchronous(full)", "foreign_keys(1)",
+	if s.writer.db, err = connect(path, "", busy, "page_size(16384)", "synchronous(full)", "foreign_keys(1)",
 		"wal_autocheckpoint(1000)", "journal_size_limit(67108864)"); err != nil {
 		return nil, err
 	}
-	s.writer.SetMaxOpenConns(1)
-	if err := s.migrate(ctx); err != nil {
+	s.writer.db.SetMaxOpenConns(1)
+	if s.upgraded, err = s.migrate(ctx); err != nil {
 		return nil, err
 	}
 	s.version = len(migrations)
@@ -85,10 +107,10 @@ func open(ctx context.Context, path string, busy time.Duration) (_ *Store, err e
 	if mode != "wal" { // such as on a network file system
 		return nil, fmt.Errorf("switch to write-ahead log: journal mode stays %q", mode)
 	}
-	if s.insert, err = s.writer.PrepareContext(ctx, insertInterval); err != nil {
+	if s.insert, err = s.writer.db.PrepareContext(ctx, insertInterval); err != nil {
 		return nil, err
 	}
-	s.reader, err = connect(path, "", busy, "query_only(1)")
+	s.reader.db, err = connect(path, "", busy, "query_only(1)")
 	return s, err
 }
 
@@ -102,7 +124,7 @@ func (s *Store) Close() error {
 	if s.insert != nil {
 		errs = append(errs, s.insert.Close())
 	}
-	for _, db := range []*sql.DB{s.reader, s.writer} { // the last one folds the log into the file
+	for _, db := range []*sql.DB{s.reader.db, s.writer.db} { // the last one folds the log into the file
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
@@ -151,14 +173,14 @@ func connect(path, mode string, busy time.Duration, pragmas ...string) (*sql.DB,
 }
 
 // transact runs do in a transaction that writes: all of it is stored, durably, or nothing.
-func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
-	if s.writer == nil {
+func (s *writer) transact(ctx context.Context, do func(*sql.Tx) error) error {
+	if s.db == nil {
 		return errReadOnly
 	}
 	if s.spoilt.Load() {
 		return fmt.Errorf("nothing more is written to a damaged file: %w", history.ErrDamaged)
 	}
-	tx, err := s.writer.BeginTx(ctx, nil)
+	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -171,9 +193,9 @@ func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
 
 // switchToWAL waits for other processes that open the file at the same time: SQLite's own busy
 // timeout does not apply to a change of the journal's mode.
-func (s *Store) switchToWAL(ctx context.Context, patience time.Duration) (mode string, err error) {
+func (s *writer) switchToWAL(ctx context.Context, patience time.Duration) (mode string, err error) {
 	for deadline := time.Now().Add(patience); ; {
-		err = s.writer.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
+		err = s.db.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
 		if err == nil || !errors.Is(s.fail(ctx, "open", err), history.ErrBusy) || time.Now().After(deadline) {
 			return mode, err
 		}
@@ -186,7 +208,7 @@ func (s *Store) switchToWAL(ctx context.Context, patience time.Duration) (mode s
 }
 
 // fail adds what was tried with which file, and turns SQLite's codes into errors of package history.
-func (s *Store) fail(ctx context.Context, verb string, err error) error {
+func (s *file) fail(ctx context.Context, verb string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -28,7 +28,7 @@ const (
 )
 
 // Put implements [history.Store], in one transaction.
-func (s *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
+func (s *writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 	if len(docs) == 0 {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (s *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return s.fail(ctx, "write to", err)
 }
 
-func (s *Store) put(
+func (s *writer) put(
 	ctx context.Context, tx *sql.Tx, docs []*mapping.Interval, blobs [][]byte, numbers map[version]int64,
 ) error {
 	insert := tx.StmtContext(ctx, s.insert)
@@ -71,7 +71,7 @@ func (s *Store) put(
 // begin is the number of a version. If this process has put documents under another number,
 // another process has finished or deleted the run meanwhile, and to continue would make a run
 // with holes.
-func (s *Store) begin(ctx context.Context, tx *sql.Tx, v version) (int64, error) {
+func (s *writer) begin(ctx context.Context, tx *sql.Tx, v version) (int64, error) {
 	var number int64
 	row := tx.QueryRowContext(ctx, insertIngest, v.run, v.ingest, time.Now().UnixMilli())
 	if err := row.Scan(&number); err != nil {
@@ -87,21 +87,21 @@ func (s *Store) begin(ctx context.Context, tx *sql.Tx, v version) (int64, error)
 }
 
 // remember keeps the numbers of versions once they are committed.
-func (s *Store) remember(numbers map[version]int64) {
+func (s *writer) remember(numbers map[version]int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.Copy(s.begun, numbers)
 }
 
 // forget forgets the numbers of a run's versions other than keep, which this process has removed.
-func (s *Store) forget(run, keep string) {
+func (s *writer) forget(run, keep string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.begun, func(v version, _ int64) bool { return v.run == run && v.ingest != keep })
 }
 
 // Finish implements [history.Store]. It may be called repeatedly while a followed run grows.
-func (s *Store) Finish(ctx context.Context, run *mapping.Run) error {
+func (s *writer) Finish(ctx context.Context, run *mapping.Run) error {
 	err := run.Check()
 	if err == nil {
 		err = s.transact(ctx, func(tx *sql.Tx) error { return s.finish(ctx, tx, run) })
@@ -112,7 +112,7 @@ func (s *Store) Finish(ctx context.Context, run *mapping.Run) error {
 	return s.fail(ctx, "write to", err)
 }
 
-func (s *Store) finish(ctx context.Context, tx *sql.Tx, run *mapping.Run) error {
+func (s *writer) finish(ctx context.Context, tx *sql.Tx, run *mapping.Run) error {
 	number, err := s.begin(ctx, tx, version{run.Run.ID, run.Run.Ingest})
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (s *Store) finish(ctx context.Context, tx *sql.Tx, run *mapping.Run) error 
 }
 
 // keepIngested returns the run with the stored time if the stored document is otherwise equal.
-func (s *Store) keepIngested(ctx context.Context, tx *sql.Tx, run *mapping.Run) (*mapping.Run, error) {
+func (s *writer) keepIngested(ctx context.Context, tx *sql.Tx, run *mapping.Run) (*mapping.Run, error) {
 	var blob []byte
 	switch err := tx.QueryRowContext(ctx, `SELECT doc FROM runs WHERE id = ?`, run.Run.ID).Scan(&blob); {
 	case errors.Is(err, sql.ErrNoRows):
@@ -153,7 +153,7 @@ func (s *Store) keepIngested(ctx context.Context, tx *sql.Tx, run *mapping.Run) 
 }
 
 // Delete implements [history.Store].
-func (s *Store) Delete(ctx context.Context, runID string) error {
+func (s *writer) Delete(ctx context.Context, runID string) error {
 	err := s.transact(ctx, func(tx *sql.Tx) error {
 		var known bool
 		row := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1)

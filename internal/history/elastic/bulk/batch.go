@@ -16,8 +16,13 @@ import (
 // batch is runs that are finished together. A run that fails does not delay the others; a
 // request that fails, fails for all.
 type batch struct {
-	*finisher
-	runs []*pendingRun // that have not failed
+	*ledger
+	client   *es.Client
+	senders  *senders
+	versions *versions
+	index    string // of runs' documents
+	noVerify bool
+	runs     []*pendingRun // that have not failed
 }
 
 // finish makes the versions that were put the current ones. A version's interval documents are
@@ -29,12 +34,10 @@ func (b *batch) finish() {
 		return func() error { return b.client.Refresh(b.ctx, index) }
 	}
 	for _, step := range []func() error{
-		b.rejects.sync,
 		refresh(b.versions.index), // also without verifying, because deleting finds only visible documents
 		b.verify,
 		b.keepIngested,
 		b.store,
-		b.rejects.sync,
 		refresh(b.index),
 		b.deleteOthers,
 		b.show,
@@ -163,7 +166,9 @@ func (b *batch) stored(query any, most int) (map[string]*mapping.Run, error) {
 // store stores the documents of the runs whose callers still wait. It does not wait for
 // interval documents of other runs.
 func (b *batch) store() error {
-	b.runs = b.active(b.runs)
+	b.mu.Lock()
+	b.runs = slices.DeleteFunc(b.runs, func(r *pendingRun) bool { return r.abandoned })
+	b.mu.Unlock()
 	states := make(map[*pendingRun]*runState, len(b.runs))
 	var full body
 	var text []byte
@@ -256,4 +261,13 @@ func (b *batch) show() error {
 		}
 	}
 	return nil
+}
+
+// forget forgets a run that is complete. Of others, the next Finish counts all documents.
+func (b *batch) forget(r *pendingRun) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.complete && r.state.pending == 0 {
+		delete(b.ledger.runs, r.key)
+	}
 }

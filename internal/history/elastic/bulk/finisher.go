@@ -3,10 +3,8 @@ package bulk
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -17,13 +15,8 @@ var ErrVerify = errors.New("the cluster lacks documents that it acknowledged")
 // requests. A run whose documents are still under way does not delay the others.
 type finisher struct {
 	*ledger
-	client   *es.Client
-	packer   *packer
-	senders  *senders
-	versions *versions
-	rejects  *rejectFile
-	index    string // the index of runs' documents
-	noVerify bool
+	packer *packer
+	batch  batch // without runs
 
 	waiting   []*pendingRun // mu guards these three
 	isRunning bool
@@ -107,7 +100,9 @@ func (f *finisher) next() *batch {
 			return nil
 		case len(now) > 0 && (isIdle || len(now) == mostRuns || pause <= 0):
 			f.waiting, f.last = later, time.Now()
-			return &batch{finisher: f, runs: now}
+			b := f.batch
+			b.runs = now
+			return &b
 		case f.packer.used == 1: // if that is the open one, nothing else is under way
 			f.packer.flush()
 		}
@@ -150,20 +145,4 @@ func (f *finisher) waitFor(most time.Duration) {
 		defer timer.Stop()
 	}
 	_ = f.wait(f.ctx) // the caller checks whether everything has ended
-}
-
-// active are the runs whose callers still wait.
-func (f *finisher) active(runs []*pendingRun) []*pendingRun {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.DeleteFunc(runs, func(r *pendingRun) bool { return r.abandoned })
-}
-
-// forget forgets a run that is complete. Of others, the next Finish counts all documents.
-func (f *finisher) forget(r *pendingRun) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if r.complete && r.state.pending == 0 {
-		delete(f.ledger.runs, r.key)
-	}
 }

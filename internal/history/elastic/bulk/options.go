@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // Options are the settings of a [Writer]. The zero value is a good one.
@@ -61,10 +62,7 @@ func (o Options) withDefaults() Options {
 		o.MaxRejects = 1000
 	}
 	if o.Templates == nil {
-		for _, l := range mapping.Levels {
-			o.Templates = append(o.Templates, o.Prefix+"-latency-"+l.String())
-		}
-		o.Templates = append(o.Templates, mapping.RunsIndex(o.Prefix))
+		o.Templates = templates.Names(o.Prefix)
 	}
 	return o
 }

@@ -2,15 +2,14 @@ package bulk
 
 import (
 	"context"
-	"time"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// packer packs documents into the bodies of bulk requests. It sends a body when it is full,
-// or a second after its first document.
+// packer packs documents into the bodies of bulk requests. It sends a body when it is full, or
+// when somebody waits for its documents.
 type packer struct {
 	*ledger
 	throttle *throttle
@@ -21,14 +20,10 @@ type packer struct {
 	used int   // bodies in memory
 }
 
-// flushAfter is how long a body waits for more documents.
-const flushAfter = time.Second
-
 // body is the text of one bulk request, and its documents.
 type body struct {
-	buf   []byte
-	docs  []entry
-	timer *time.Timer // sends it when it does not fill up; nil before the first document
+	buf  []byte
+	docs []entry
 }
 
 // entry is one document in a body: buf[start:doc] is the action and buf[doc:end] the
@@ -104,25 +99,9 @@ func (p *packer) fits(e *entry) bool {
 	if p.used >= p.bodies {
 		return false
 	}
-	b := &body{buf: make([]byte, 0, max(p.throttle.body, e.size()))}
-	b.timer = time.AfterFunc(flushAfter, func() { p.due(b) })
-	p.open = b
+	p.open = &body{buf: make([]byte, 0, max(p.throttle.body, e.size()))}
 	p.used++
 	return true
-}
-
-// due sends a body that was not full in time. While as many requests are under way as the
-// throttle allows, it would only wait, so it continues to fill.
-func (p *packer) due(b *body) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case p.open != b: // it was sent meanwhile
-	case p.throttle.isFull():
-		b.timer.Reset(flushAfter)
-	default:
-		p.flush()
-	}
 }
 
 // flush sends the open body. The caller has locked mu.
@@ -131,7 +110,6 @@ func (p *packer) flush() {
 	if b == nil || p.fatal != nil {
 		return
 	}
-	b.timer.Stop()
 	p.open = nil
 	p.background.Go(func() {
 		p.send(b)

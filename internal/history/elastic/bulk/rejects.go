@@ -60,13 +60,12 @@ func ReadRejects(r io.Reader) iter.Seq2[Reject, error] {
 type rejectFile struct {
 	path string
 
-	mu    sync.Mutex
-	file  *os.File
-	dirty bool
+	mu   sync.Mutex
+	file *os.File
 }
 
-// write appends a line, in one call, for a document in the text of a body. Without a path it
-// does nothing.
+// write appends a line, in one call, for a document in the text of a body. Then the line is on the
+// disk. Without a path it does nothing.
 func (f *rejectFile) write(text []byte, r *rejection) error {
 	if f.path == "" {
 		return nil
@@ -84,28 +83,13 @@ func (f *rejectFile) write(text []byte, r *rejection) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.file == nil {
-		if f.file, err = os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
+		if f.file, err = os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|os.O_SYNC, 0o644); err != nil {
 			return fmt.Errorf("write reject file: %w", err)
 		}
 	}
-	f.dirty = true
 	if _, err := f.file.Write(line); err != nil {
 		return fmt.Errorf("write reject file: %w", err)
 	}
-	return nil
-}
-
-// sync returns when all lines are on the disk.
-func (f *rejectFile) sync() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.dirty {
-		return nil
-	}
-	if err := f.file.Sync(); err != nil {
-		return fmt.Errorf("write reject file: %w", err)
-	}
-	f.dirty = false
 	return nil
 }
 

@@ -32,7 +32,14 @@ func (v *versions) mark(b *body) error {
 	if err := v.look(keys); err != nil {
 		return fmt.Errorf("look for other versions: %w", advised(err))
 	}
-	hidden := v.hidden(b)
+	hidden := make(map[*runState]bool)
+	v.mu.Lock()
+	for i := range b.docs {
+		if r := b.docs[i].run; r.hidden {
+			hidden[r] = true
+		}
+	}
+	v.mu.Unlock()
 	if len(hidden) == 0 {
 		return nil
 	}
@@ -51,22 +58,6 @@ func (v *versions) mark(b *body) error {
 	}
 	b.buf, b.docs = marked.buf, marked.docs
 	return nil
-}
-
-// hidden are the runs of a body whose documents have to be marked.
-func (v *versions) hidden(b *body) map[*runState]bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	var hidden map[*runState]bool
-	for i := range b.docs {
-		if r := b.docs[i].run; r.hidden {
-			if hidden == nil {
-				hidden = make(map[*runState]bool)
-			}
-			hidden[r] = true
-		}
-	}
-	return hidden
 }
 
 // look looks up which of some runs have other versions in the cluster.
@@ -134,7 +125,7 @@ func AddCounts(ctx context.Context, to history.Counts, client *es.Client, indice
 // MakeCurrent removes the visible interval documents of a run's other versions, and then
 // shows those of this one that are pending: dashboards never see two versions.
 func (s *Writer) MakeCurrent(ctx context.Context, run, ingest string) error {
-	v, keys := s.finisher.versions, []runKey{{run, ingest}}
+	v, keys := s.senders.versions, []runKey{{run, ingest}}
 	err := s.client.Refresh(ctx, v.index)
 	if err == nil {
 		err = v.deleteOthers(ctx, keys)

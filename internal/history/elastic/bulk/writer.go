@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
@@ -28,7 +29,7 @@ type Writer struct {
 	senders  *senders
 	finisher *finisher
 
-	preparing  chan struct{} // one at a time
+	preparing  sync.Mutex // guards isPrepared
 	isPrepared bool
 }
 
@@ -45,13 +46,11 @@ func New(client *es.Client, options Options) *Writer {
 		ledger: l, client: client, throttle: throttle, versions: versions, rejects: rejects, mostRejects: opt.MaxRejects,
 	}
 	packer := &packer{ledger: l, throttle: throttle, bodies: opt.InFlight + 2, send: senders.send}
-	finisher := &finisher{
-		ledger: l, client: client, packer: packer, senders: senders, versions: versions, rejects: rejects,
-		index: mapping.RunsIndex(opt.Prefix), noVerify: opt.NoVerify,
-	}
+	finisher := &finisher{ledger: l, packer: packer, batch: batch{
+		ledger: l, client: client, senders: senders, versions: versions, index: mapping.RunsIndex(opt.Prefix), noVerify: opt.NoVerify,
+	}}
 	return &Writer{
 		ledger: l, client: client, opt: opt, packer: packer, senders: senders, finisher: finisher,
-		preparing: make(chan struct{}, 1),
 	}
 }
 
@@ -116,12 +115,8 @@ func (s *Writer) Prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case s.preparing <- struct{}{}:
-		defer func() { <-s.preparing }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	s.preparing.Lock()
+	defer s.preparing.Unlock()
 	if s.isPrepared {
 		return nil
 	}
@@ -159,9 +154,6 @@ func (s *Writer) Close() error {
 	s.background.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.packer.open != nil {
-		s.packer.open.timer.Stop()
-	}
 	err := s.senders.rejects.close()
 	if lost := len(s.pending); lost > 0 {
 		err = errors.Join(fmt.Errorf("close: %d documents were not stored", lost), err)

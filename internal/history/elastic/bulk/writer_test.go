@@ -3,8 +3,6 @@ package bulk_test
 import (
 	"errors"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
@@ -34,29 +32,6 @@ func TestElastic(t *testing.T) {
 		w.put(docs[:3]...)
 		w.finish("a", "22")
 		w.hasExactly(docs)
-	})
-}
-
-// TestTimedFlush: what does not fill a request is sent after a second.
-func TestTimedFlush(t *testing.T) {
-	inBubble(t, bulk.Options{}, func(w *world) {
-		docs := historytest.Intervals("a", "1", 3)
-		w.put(docs...)
-		time.Sleep(999 * time.Millisecond)
-		synctest.Wait()
-		if n := w.server.Requests("_bulk"); n != 0 {
-			t.Errorf("%d requests at once", n)
-		}
-		time.Sleep(2 * time.Millisecond)
-		synctest.Wait()
-		w.hasExactly(docs)
-		// Flush does not wait for that.
-		start := time.Now()
-		w.put(historytest.Interval("a", "1", 7))
-		if err := w.Flush(w.t.Context()); err != nil || time.Since(start) > 0 {
-			t.Errorf("flush after %v: %v", time.Since(start), err)
-		}
-		w.hasExactly(append(docs, historytest.Interval("a", "1", 7)))
 	})
 }
 

@@ -38,21 +38,21 @@ func compareColumns(confidence float64) []table.Column[*compareRow] {
 			{
 				Name: "base_value", Heading: ">BASE",
 				Value: func(r *compareRow) any { return machine(r.Metric, r.Base) },
-				Text:  func(r *compareRow) string { return r.BaseText() },
+				Text:  (*compareRow).BaseText,
 			},
 			{
 				Name: "other_value", Heading: ">OTHER",
 				Value: func(r *compareRow) any { return machine(r.Metric, r.Other) },
-				Text:  func(r *compareRow) string { return r.OtherText() },
+				Text:  (*compareRow).OtherText,
 			},
 			{
 				Name: "change", Unit: "percent", Heading: ">CHANGE",
 				Value: func(r *compareRow) any { return inPercent(r.Change.Change) },
-				Text:  func(r *compareRow) string { return r.Text() },
+				Text:  (*compareRow).Text,
 			},
 			{
 				Heading: fmt.Sprintf(">%s%% INTERVAL", unit.Number(confidence*100)),
-				Text:    func(r *compareRow) string { return r.IntervalText() },
+				Text:    (*compareRow).IntervalText,
 			},
 			{Name: "low", Unit: "percent", Value: func(r *compareRow) any { return inPercent(r.Low) }},
 			{Name: "high", Unit: "percent", Value: func(r *compareRow) any { return inPercent(r.High) }},

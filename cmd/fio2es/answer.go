@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// answer is what a command does with the runs that it reads, one after another.
+type answer struct {
+	begin  func(run *query.Run, many bool) error        // before a run is read; there may be many of them
+	window func(*window.Window) error                   // takes a window; nil: none are wanted
+	end    func(run *query.Run, doc *mapping.Run) error // when all windows of a run are there; see emptyError
+	flush  func() error                                 // at the end
+}
+
+// emptyError is a run that has nothing of what is wanted. The runs after it are read all the same.
+type emptyError struct{ error }
+
+// answer reads the runs that args name, the arguments of each part together, and ends the reading.
+func (r *reading) answer(ctx context.Context, parts [][]string, q *query.Query, a answer) error {
+	var empty []error
+	found := false
+	one := func(run *query.Run, many bool) error {
+		if err := a.begin(run, many); err != nil {
+			return err
+		}
+		doc, err := r.read(ctx, run, q, a.window)
+		if err != nil || doc == nil {
+			return err
+		}
+		err = a.end(run, doc)
+		if errors.As(err, new(emptyError)) {
+			empty = append(empty, err)
+			return nil
+		}
+		found = true
+		return err
+	}
+	for _, part := range parts {
+		if err := r.runs(ctx, part, one); err != nil {
+			return r.end(err)
+		}
+	}
+	err := errors.Join(empty...)
+	if failed := a.flush(); failed != nil {
+		return r.end(errors.Join(err, failed))
+	}
+	if err != nil && found {
+		err = partialError{err}
+	}
+	return r.end(err)
+}

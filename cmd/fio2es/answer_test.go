@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// TestAnswer: a run that has nothing of what is wanted does not end the others. Its error only leaves an output file
+// as it is where another run is in it and all of it was written.
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	full := errors.New("disk full")
+	for _, c := range []struct {
+		name    string
+		empty   []bool // of the runs
+		flush   error
+		partial bool
+	}{
+		{"all there", []bool{false, false}, nil, false},
+		{"one is empty", []bool{true, false}, nil, true},
+		{"all are empty", []bool{true, true}, nil, false},
+		{"one is empty, and the disk is full", []bool{false, true}, full, false},
+	} {
+		e := newEnv(nil, io.Discard, io.Discard)
+		e.cfg = config.Default()
+		r := newReading(e)
+		read, ended := 0, 0
+		err := r.answer(t.Context(), [][]string{{exampleArchive + "/results/00000000"}}, &query.Query{}, answer{
+			begin:  func(*query.Run, bool) error { read++; return nil },
+			window: func(*window.Window) error { return nil },
+			end: func(*query.Run, *mapping.Run) error {
+				if ended++; c.empty[ended-1] {
+					return emptyError{errors.New("nothing")}
+				}
+				return nil
+			},
+			flush: func() error { return c.flush },
+		})
+		if read != len(c.empty) || ended != read || c.flush != nil && !errors.Is(err, c.flush) || errors.As(err, new(partialError)) != c.partial {
+			t.Errorf("%s: %d runs read, %d ended: %v", c.name, read, ended, err)
+		}
+		isEmpty := c.empty[0] || c.empty[1]
+		if isEmpty != errors.As(err, new(emptyError)) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
+	"github.com/fio2es/fio2es/mapping/templates"
+)
+
+// logWait logs which server is waited for, why, and until when.
+func (h histories) logWait(w es.Wait) {
+	cause := "it does not answer"
+	if w.Cause != nil {
+		cause = w.Cause.Error()
+	}
+	h.log.Warn(fmt.Sprintf("waiting for %s, for %v so far, until %s (elasticsearch.give_up_after): %s",
+		w.Server, w.For.Round(time.Second), w.Until.Format(time.TimeOnly), cause))
+}
+
+// connect makes a client of the cluster that the settings name, and checks that Elasticsearch answers.
+func (h histories) connect(ctx context.Context) (*es.Client, error) {
+	cfg, err := h.Elasticsearch.Client()
+	if err != nil {
+		return nil, usageError{Err: err}
+	}
+	cfg.Waiting, cfg.Dial = h.logWait, h.dial
+	client, err := es.New(cfg)
+	if err != nil {
+		return nil, usageError{Err: err}
+	}
+	info, err := client.Check(ctx)
+	if err != nil {
+		client.Close()
+		return nil, err
+	}
+	h.log.Debug("connected", "cluster", info.Cluster, "version", info.Version)
+	return client, nil
+}
+
+// cluster opens the history in the cluster that the settings name. The function
+// returned closes it, and fails with errLeftOut if documents were refused.
+func (h histories) cluster(ctx context.Context) (*elastic.Store, func() error, error) {
+	client, err := h.connect(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	store := elastic.New(client, bulk.Options{
+		Prefix: h.Prefix, RejectFile: h.Elasticsearch.Rejects, TemplateVersion: templates.Version,
+	})
+	return store, func() error {
+		defer client.Close()
+		err := store.Close()
+		if n := store.Stats().Rejected; n > 0 {
+			h.log.Warn(fmt.Sprintf("%d documents were refused: %s has them with the reasons", n, h.Elasticsearch.Rejects))
+			if err == nil {
+				err = errLeftOut
+			}
+		}
+		return err
+	}, nil
+}

@@ -1,0 +1,55 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/internal/history/ndjson"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// TestPushPut: all documents of a run are sent, of all levels; and none of another version of it.
+func TestPushPut(t *testing.T) {
+	from, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	docs := historytest.Intervals("a", "1", 1203)
+	for i, d := range docs {
+		if d.Level = mapping.Levels[i%3]; d.Level != mapping.Cluster {
+			d.Host.Name = "h"
+		}
+	}
+	run := historytest.NewRun("a", "1")
+	if err := errors.Join(from.Put(t.Context(), docs), from.Put(t.Context(), historytest.Intervals("b", "1", 5)),
+		from.Finish(t.Context(), run), from.Finish(t.Context(), historytest.NewRun("b", "1"))); err != nil {
+		t.Fatal(err)
+	}
+	var want, got bytes.Buffer
+	direct := ndjson.New(&want, "x")
+	for level := range mapping.Levels {
+		for i := level; i < len(docs); i += 3 {
+			if err := direct.Put(t.Context(), docs[i:i+1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	to := ndjson.New(&got, "x")
+	p := &push{from: from, to: to}
+	n, err := p.put(t.Context(), run)
+	if err := errors.Join(err, direct.Flush(), to.Flush()); err != nil || n != len(docs) {
+		t.Fatal(n, err)
+	}
+	if !bytes.Equal(want.Bytes(), got.Bytes()) {
+		t.Error("other documents than those of the run")
+	}
+	if _, err := p.put(t.Context(), historytest.NewRun("a", "2")); !errors.Is(err, history.ErrReplaced) {
+		t.Errorf("a run that was replaced meanwhile: %v", err)
+	}
+}

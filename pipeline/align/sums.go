@@ -1,0 +1,124 @@
+package align
+
+import (
+	"maps"
+	"math"
+	"runtime"
+	"slices"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+// sums are the open windows of all workers, by slot.
+type sums struct {
+	workers []*worker
+	cold    map[int64][]*sum // packed windows
+	layout  hist.Layout
+}
+
+func newSums(opt Options, slots, streams int) *sums {
+	s := &sums{cold: map[int64][]*sum{}}
+	count := opt.Workers
+	if count <= 0 {
+		count = runtime.GOMAXPROCS(0)
+	}
+	for range min(count, max(streams, 1)) {
+		s.workers = append(s.workers, &worker{
+			grid:      grid{opt.Window, min(max(opt.Tolerance, 0), opt.Window/2)},
+			weighting: opt.Weighting, spreadAll: opt.SpreadAll,
+			open: map[int64][]*sum{}, slots: slots,
+		})
+	}
+	return s
+}
+
+// widen changes to a coarser layout. It adds up the open sums of all workers first: converted
+// one by one, their fractions would depend on which worker had which row.
+func (s *sums) widen(l hist.Layout) {
+	if l == s.layout {
+		return
+	}
+	s.layout = l
+	one := s.workers[0]
+	for _, w := range s.workers {
+		w.layout = l
+		for at := range w.open {
+			if w != one {
+				one.open[at] = w.addTo(one.open[at], at)
+			}
+		}
+	}
+	for _, slots := range one.open {
+		for _, o := range slots {
+			if o != nil {
+				o.latencies = *o.latencies.To(l)
+			}
+		}
+	}
+}
+
+func (s *sums) before(mark int64) []int64 {
+	g, all := s.workers[0].grid, map[int64]bool{}
+	add := func(open map[int64][]*sum) {
+		for at := range open {
+			if mark == math.MaxInt64 || (at+1)*g.length+g.tolerance < mark {
+				all[at] = true
+			}
+		}
+	}
+	add(s.cold)
+	for _, w := range s.workers {
+		add(w.open)
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// take takes the sums of a window from all workers and adds them up.
+func (s *sums) take(at int64) []*sum {
+	total := s.cold[at]
+	delete(s.cold, at)
+	for _, of := range total {
+		if of != nil {
+			of.unpack()
+		}
+	}
+	for _, w := range s.workers {
+		total = w.addTo(total, at)
+	}
+	return total
+}
+
+// end closes a window whose sums were taken. Rows that come too late count in the next one.
+func (s *sums) end(at int64, total []*sum) {
+	for _, of := range total {
+		if of != nil {
+			of.release()
+		}
+	}
+	for _, w := range s.workers {
+		w.floor = at + 1
+	}
+}
+
+// cool packs the windows that end before a time.
+func (s *sums) cool(mark int64) {
+	for _, at := range s.before(mark) {
+		if slices.ContainsFunc(s.workers, func(w *worker) bool { return w.open[at] != nil }) { // else it is cold
+			total := s.take(at)
+			for _, of := range total {
+				if of != nil {
+					of.pack()
+				}
+			}
+			s.cold[at] = total
+		}
+	}
+}
+
+// late is how much of requests came after their windows were closed.
+func (s *sums) late() (sum float64) {
+	for _, w := range s.workers {
+		sum += w.late
+	}
+	return sum
+}

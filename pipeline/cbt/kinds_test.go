@@ -1,0 +1,80 @@
+package cbt
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestKinds: names say what files are; the content of a file counts where the user named it.
+func TestKinds(t *testing.T) {
+	tests := []struct {
+		name, path, text      string
+		named, beside, listed string // what it is if the user names it, if it lies beside a log and in a folder alone
+	}{
+		{"a log", "x_clat_hist.1.log.h1", "", "log clat_hist x 1 h1", "log clat_hist x 1 h1", "log clat_hist x 1 h1"},
+		{"another log", "output.0_bw.2.log", "", "log bw output.0 2 ", "log bw output.0 2 ", "log bw output.0 2 "},
+		{"a report of CBT", "output.0.h1", fioReport(job{"j"}), "report", "report", "report"},
+		{"a report by its suffix", "x.json", "{}", "left", "report", "report"},
+		{"a report by its content", "x.dat", fioReport(job{"j"}), "report", "report", ""},
+		{"a job file", "x.fio", "[a]\n", "job", "job", "job"},
+		{"a configuration", configName, "", "", "", ""},
+		{"rows of histograms", "x.csv", histRow(1856), "log clat_hist x.csv 0 ", "", ""},
+		{"completions", "x.txt", "1, 12345, 0, 4096\n", "log clat x 0 ", "report", "report"},
+		{"completions of a kind", "my_slat.txt", "1, 12345, 0, 4096\n", "log slat my_slat 0 ", "report", "report"},
+		{"averages of a kind", "my_iops.txt", "1000, 12345, 0, 0\n", "log iops my_iops 0 ", "report", "report"},
+		{"averages of no kind", "x.txt", "1000, 12345, 0, 0\n", "left", "report", "report"},
+		{"any text", "README", "read me\n", "left", "", ""},
+		{"a copy of a log", "x_clat_hist.1.log.bak", "", "log clat_hist x 1 ", "left", "left"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			alone := tree{tt.path: tt.text}.write(t, "arch")
+			beside := tree{tt.path: tt.text, "a_lat.9.log": ""}.write(t, "arch")
+			for how, arg := range map[string]string{tt.named + "!named": filepath.Join(alone, tt.path), tt.beside + "!beside": beside, tt.listed + "!listed": alone} {
+				want, how, _ := strings.Cut(how, "!")
+				if got := kindOf(newCatalog(scan(t, arg), &leftovers{}), tt.path); got != want {
+					t.Errorf("%s: %q, want %q", how, got, want)
+				}
+			}
+		})
+	}
+}
+
+// kindOf is what one file is, in short.
+func kindOf(c *catalog, name string) string {
+	var left leftovers
+	k := c.sort(&left)
+	for _, l := range k.logs {
+		if l.file.Path == name {
+			return fmt.Sprintf("log %s %s %d %s", l.name.Kind, l.name.Prefix, l.name.Job, l.name.Host)
+		}
+	}
+	for kind, files := range map[string][]string{"report": paths(k.reports), "job": paths(k.jobs)} {
+		if slices.Contains(files, name) {
+			return kind
+		}
+	}
+	if len(left) > 0 {
+		return "left"
+	}
+	return ""
+}
+
+// TestOldReports: a report whose name says that it is old is left only where the other is.
+func TestOldReports(t *testing.T) {
+	report := fioReport(job{"j"})
+	c := newCatalog(scan(t, tree{"x.json": report, "x.json.bak": report, "y.json~": report, "x (1).json": report, "x_clat_hist.1.log": "", "output.0": "", "output.0.1": ""}.write(t, "arch")), &leftovers{})
+	var left leftovers
+	k := c.sort(&left)
+	if diff := cmp.Diff([]string{"output.0", "output.0.1", "x (1).json", "x.json", "y.json~"}, paths(k.reports)); diff != "" {
+		t.Errorf("reports (-want +got):\n%s", diff)
+	}
+	if len(left) != 1 || left[0].File.Path != "x.json.bak" || !left[0].Notable {
+		t.Errorf("left %+v", left)
+	}
+}

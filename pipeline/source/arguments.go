@@ -1,0 +1,171 @@
+package source
+
+import (
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// arguments scans what the user named, and what lies beside it.
+type arguments struct {
+	*scanner
+	stdin   io.Reader
+	beside  bool
+	given   map[string]bool // absolute paths of the arguments
+	visited map[string]bool // folders that were searched for what lies beside
+}
+
+func newArguments(s *scanner, opt Options, roots []string) *arguments {
+	a := &arguments{scanner: s, stdin: opt.Stdin, beside: opt.Beside, given: map[string]bool{}, visited: map[string]bool{}}
+	for _, root := range roots {
+		if abs, err := filepath.Abs(root); err == nil && root != "-" {
+			a.given[abs] = true
+		}
+	}
+	return a
+}
+
+// scan scans one argument.
+func (a *arguments) scan(root string) {
+	if a.ended() {
+		return
+	}
+	before := len(a.set.Files)
+	if root == "-" {
+		defer wake(a.notes.ctx, a.stdin)()
+		a.stream(item{name: "stdin", origin: origin{"-", "stdin"}, rel: "stdin", met: asArgument, layers: 1}, a.pipe(a.stdin))
+		a.settle()
+		return
+	}
+	a.path(root)
+	a.settle()
+	if a.beside {
+		a.searchBeside(root, a.set.Files[before:])
+	}
+}
+
+// path scans a file or folder.
+func (a *arguments) path(arg string) {
+	info, err := os.Stat(arg)
+	if err != nil {
+		a.fail(arg, err)
+		return
+	}
+	abs, err := filepath.Abs(arg)
+	if err != nil {
+		a.fail(arg, err)
+		return
+	}
+	if info.IsDir() {
+		a.folder(arg, baseName(abs))
+		return
+	}
+	f, err := openArgument(a.notes.ctx, arg, info)
+	if err != nil {
+		a.fail(arg, err)
+		return
+	}
+	it := item{name: arg, origin: origin{arg, baseName(filepath.Dir(abs))}, rel: filepath.Base(abs), met: asArgument}
+	if info.Mode().IsRegular() {
+		a.disk(it, "", arg, f)
+		return
+	}
+	defer f.Close() // a pipe: read once, forwards
+	it.layers = 1
+	defer wake(a.notes.ctx, f)()
+	a.stream(it, a.pipe(f))
+}
+
+// baseName is the last element of an absolute path, and "root" for the topmost.
+func baseName(abs string) string {
+	base := filepath.Base(abs)
+	if len(base) == 1 && os.IsPathSeparator(base[0]) {
+		return "root"
+	}
+	return base
+}
+
+// searchBeside lists what may belong to an argument and lies beside it. found is what the
+// argument gave.
+func (a *arguments) searchBeside(root string, found []*File) {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return // it was good enough for the argument itself
+	}
+	isFile, atTop := false, false
+	for _, f := range found {
+		isFile = isFile || f.Named
+		atTop = atTop || path.Dir(f.Path) == "." && a.look.Near(f.Path)
+	}
+	dir := filepath.Dir(root)
+	switch {
+	case isFile:
+		a.besideIn(dir, filepath.Dir(abs))
+		a.besideIn(filepath.Join(dir, ".."), filepath.Dir(filepath.Dir(abs)))
+	case atTop && abs == root:
+		a.besideIn(dir, dir)
+	case atTop:
+		a.besideIn(filepath.Join(root, ".."), filepath.Dir(abs))
+	}
+}
+
+// besideIn lists what is of interest directly in a folder. A file there that cannot be read
+// is no problem, because it may not belong to an argument.
+func (a *arguments) besideIn(dir, abs string) {
+	if a.visited[abs] || a.given[abs] {
+		return
+	}
+	a.visited[abs] = true
+	a.quiet = true
+	defer func() { a.quiet = false }()
+	for _, name := range besideNames(dir) {
+		if a.ended() {
+			return
+		}
+		short := trimCompression(name)
+		if a.look.Near(short) || !a.want(short) && !a.look.Name(short) || a.isGiven(filepath.Join(abs, name)) {
+			continue
+		}
+		it := item{name: filepath.Join(dir, name), origin: origin{dir, baseName(abs)}, rel: name, met: beside}
+		if f, err := openNow(it.name); err == nil {
+			a.disk(it, "", it.name, f)
+		}
+	}
+	a.settle()
+}
+
+// isGiven reports whether a file is an argument, or below one.
+func (a *arguments) isGiven(abs string) bool {
+	for !a.given[abs] {
+		above := filepath.Dir(abs)
+		if above == abs {
+			return false
+		}
+		abs = above
+	}
+	return true
+}
+
+// besideNames are the regular files of a folder, or none if there are too many.
+func besideNames(dir string) []string {
+	at, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer at.Close()
+	entries, err := at.ReadDir(10 * maxLooks) // io.EOF for an empty folder
+	if err != nil || len(entries) == 10*maxLooks {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && archiveSuffix(e.Name()) == "" {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) > maxLooks {
+		return nil
+	}
+	return names
+}

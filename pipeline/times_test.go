@@ -1,0 +1,145 @@
+package pipeline
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// rowsAt are jobs whose first rows have times, and which began later than the run.
+func rowsAt(interval int64, first ...int64) (jobs []*job) {
+	for _, at := range first {
+		j := &job{jobRows: jobRows{source: fromHist, head: head{hasRows: true, first: at}}, jobTimes: jobTimes{interval: interval}}
+		j.log = cbt.Log{File: &source.File{Path: "out_clat_hist.1.log"}}
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+// TestWindowOf: windows are whole rows, at least a second, and never shorter than rows.
+func TestWindowOf(t *testing.T) {
+	for _, c := range []struct {
+		interval int64
+		wanted   time.Duration
+		want     int64
+		fails    bool
+	}{
+		{0, 0, 1000, false},
+		{1000, 0, 1000, false},
+		{400, 0, 1200, false},
+		{1500, 0, 1500, false},
+		{1000, 1300 * time.Millisecond, 1300, false},
+		{1000, 960 * time.Millisecond, 960, false}, // rows are some milliseconds off
+		{1000, 900 * time.Millisecond, 0, true},
+		{0, time.Nanosecond, 1, false},
+	} {
+		got, err := windowOf(rowsAt(c.interval, 0, 0), c.wanted)
+		if got != c.want || (err != nil) != c.fails {
+			t.Errorf("rows of %d ms, wanted %v: %d, %v; want %d", c.interval, c.wanted, got, err, c.want)
+		}
+	}
+}
+
+// TestShiftOf: windows follow rows that come at the same moments, but not at multiples of their
+// length.
+func TestShiftOf(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		jobs   []*job
+		window int64
+		want   int64
+	}{
+		{"no jobs", nil, 1000, 0},
+		{"at multiples", rowsAt(1000, 1000, 2000), 1000, 0},
+		{"a little late", rowsAt(1000, 1040, 1030), 1000, 0},
+		{"all at one moment", rowsAt(1000, 1400, 3420), 1000, 600},
+		{"windows of several rows", rowsAt(500, 700), 1000, 800},
+		{"at different moments", rowsAt(1000, 1400, 1900), 1000, 0},
+		{"windows that cut rows", rowsAt(1000, 1400), 1300, 0},
+		{"an unknown interval", rowsAt(0, 1400), 1000, 0},
+		{"a job without rows", append(rowsAt(1000, 1400), &job{}), 1000, 600},
+	} {
+		if got := shiftOf(c.jobs, c.window); got != c.want {
+			t.Errorf("%s: %d ms, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// TestPlaceByEpochs: rows with absolute times are the best evidence, unless the report shows that a
+// job began before its first request.
+func TestPlaceByEpochs(t *testing.T) {
+	epoch := written.UnixMilli()
+	for _, c := range []struct {
+		name    string
+		first   []int64         // time of the first row of each job
+		started []time.Duration // before the first row, by the report; 0: unknown
+		want    []int64         // start, milliseconds since epoch
+		apart   bool
+	}{
+		{"together", []int64{epoch + 1000, epoch + 1300}, []time.Duration{0, 0}, []int64{0, 300}, false},
+		{"apart", []int64{epoch + 1000, epoch + 9000}, []time.Duration{0, 0}, []int64{0, 8000}, true},
+		{"a report before", []int64{epoch + 1000}, []time.Duration{1700 * time.Millisecond}, []int64{-700}, false},
+		{"a report after", []int64{epoch + 1000}, []time.Duration{200 * time.Millisecond}, []int64{0}, false},
+		{"a report of another day", []int64{epoch + 1000}, []time.Duration{24 * time.Hour}, []int64{0}, false},
+		{"times since the start", []int64{1000}, []time.Duration{0}, []int64{-epoch}, false},
+	} {
+		jobs := rowsAt(1000, c.first...)
+		for i, j := range jobs {
+			if c.started[i] > 0 {
+				j.entry = &entry{out: &output{}}
+				j.moment = moment{time.UnixMilli(j.first).Add(-c.started[i]), clockStart, errorOfStart}
+			}
+		}
+		how := placeByEpochs(jobs)
+		for i, j := range jobs {
+			switch {
+			case !isEpoch(j):
+				if !j.start.IsZero() || j.origin != 0 {
+					t.Errorf("%s: job %d began at %v", c.name, i, j.start)
+				}
+			case j.start.UnixMilli()-epoch != c.want[i] || j.origin != j.start.UnixMilli() || j.clock != clockEpoch:
+				t.Errorf("%s: job %d began at %d by %v, want %d", c.name, i, j.start.UnixMilli()-epoch, j.clock, c.want[i])
+			}
+		}
+		if (how != "") != c.apart {
+			t.Errorf("%s: %q", c.name, how)
+		}
+	}
+}
+
+// TestPlaceByOtherClock: rows that count from the machine's start show how far apart jobs began, and
+// the report shows when the last one ended.
+func TestPlaceByOtherClock(t *testing.T) {
+	const boot = 86_400_000
+	for _, c := range []struct {
+		name  string
+		first []int64
+		want  []int64 // milliseconds before the report; 0: unknown
+		apart bool
+	}{
+		{"together", []int64{boot, boot + 30}, []int64{5030, 5000}, false},
+		{"one after another", []int64{boot, boot + 7000}, []int64{12000, 5000}, true},
+		{"one by its own clock", []int64{1000, boot}, []int64{0, 5000}, false},
+	} {
+		out, entries := outputOf(6, section{ran: 5000, log: -1}, section{ran: 5000, log: -1})
+		jobs := rowsAt(1000, c.first...)
+		for i, j := range jobs {
+			j.entry, j.ran = entries[i], 5000
+		}
+		how, without := placeByOtherClock(jobs)
+		for i, j := range jobs {
+			if got := written.Sub(j.start).Milliseconds(); c.want[i] == 0 && !j.start.IsZero() || c.want[i] != 0 && got != c.want[i] {
+				t.Errorf("%s: job %d began %d ms before the report, want %d", c.name, i, got, c.want[i])
+			}
+		}
+		if (how != "") != c.apart || len(without) > 0 || out.entries != nil {
+			t.Errorf("%s: %q, %v", c.name, how, without)
+		}
+	}
+	alone := rowsAt(1000, boot)
+	if _, without := placeByOtherClock(alone); len(without) != 1 || alone[0].origin != boot-1000 {
+		t.Errorf("without a report: %v, times count from %d", without, alone[0].origin)
+	}
+}
