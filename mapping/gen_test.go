@@ -120,6 +120,17 @@ func genInterval(t *rapid.T) *mapping.Interval {
 	}
 }
 
+// genRun is a run's document.
+func genRun(t *rapid.T) *mapping.Run {
+	run := sampleRun()
+	run.CBT, run.Fio.Options, run.Run.Labels = genCBT(t), genMap(t, "options"), genMap(t, "labels")
+	run.Trim = &mapping.Totals{Bandwidth: genSize(t, "bandwidth"), Latency: mapping.NewLatency(genHistogram(t), nil)}
+	run.Run.Edited, run.Run.Note = genMap(t, "edited"), genText(t, "note")
+	run.NoWindows, run.All.Fio = genText(t, "no windows"), genFio(t)
+	run.Config = map[string]any{genText(t, "key"): genSize(t, "value"), "text": genText(t, "text")}
+	return run
+}
+
 // genFio is fio's own figures, or none.
 func genFio(t *rapid.T) *mapping.FioLatency {
 	if rapid.Bool().Draw(t, "no figures of fio") {

@@ -77,6 +77,7 @@ func (l *listing) list(ctx context.Context) error {
 		return err
 	}
 	defer closeStore()
+	l.filter.Brief = l.format != documentFormat
 	runs, skipped, err := l.readRuns(ctx, store, l.filter)
 	if err != nil {
 		return err
