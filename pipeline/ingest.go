@@ -121,7 +121,7 @@ func read(
 	end()
 	r.conclude()
 	doc := summary{r}.document(e.Run)
-	doc.Source = e.Source
+	e.complete(doc)
 	return &Result{Run: doc, Skipped: problems.Skipped(), Notes: problems.Notes(), Why: p.describe().why()}, nil
 }
 

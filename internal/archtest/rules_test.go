@@ -131,8 +131,13 @@ var rules = map[string]rule{
 	},
 	"internal/ingest": {
 		level:   6,
-		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/slo", "internal/window"},
+		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/slo", "internal/unit", "internal/window"},
 		why:     "storing runs does not depend on commands, settings or formats",
+	},
+	"internal/tidy": {
+		level:   7,
+		imports: []string{"mapping", "internal/facts", "internal/history", "internal/query", "internal/unit"},
+		why:     "changing runs in a history does not depend on commands or formats",
 	},
 	"internal/follow": {
 		level: 7,

@@ -63,7 +63,7 @@ func (s *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 			return fmt.Errorf("put documents: %w", err)
 		}
 	}
-	if err := s.prepare(ctx); err != nil {
+	if err := s.Prepare(ctx); err != nil {
 		return fmt.Errorf("put documents: %w", err)
 	}
 	var text []byte
@@ -92,7 +92,7 @@ func (s *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 func (s *Writer) Finish(ctx context.Context, run *mapping.Run) error {
 	err := run.Check()
 	if err == nil {
-		err = s.prepare(ctx)
+		err = s.Prepare(ctx)
 	}
 	if err == nil {
 		err = s.finisher.finish(ctx, run)
@@ -103,9 +103,9 @@ func (s *Writer) Finish(ctx context.Context, run *mapping.Run) error {
 	return nil
 }
 
-// prepare fails if nothing can be sent. The first time, it checks the cluster and refreshes the
+// Prepare fails if nothing can be sent. The first time, it checks the cluster and refreshes the
 // indices, so that versions that an earlier process has stored are found.
-func (s *Writer) prepare(ctx context.Context) error {
+func (s *Writer) Prepare(ctx context.Context) error {
 	s.mu.Lock()
 	err := s.fatal
 	s.mu.Unlock()
