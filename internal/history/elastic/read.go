@@ -187,6 +187,9 @@ type finished struct {
 // only after another version is visible. So if the run's document is the same before and
 // after, the point in time that was opened in between has all documents.
 func (e *reader) settle(ctx context.Context, sel *history.Selection, runs map[string]finished) (string, map[string]finished, error) {
+	if sel.Version != "" {
+		return e.version(ctx, sel)
+	}
 	for try := range e.limits.settle {
 		before, err := e.finished(ctx, sel.Runs)
 		if err != nil || len(before) == 0 && runs == nil || sel.Level > mapping.Job {
@@ -218,6 +221,15 @@ func (e *reader) settle(ctx context.Context, sel *history.Selection, runs map[st
 		}
 	}
 	return "", nil, fmt.Errorf("runs changed during each attempt to read them: %w", history.ErrBusy)
+}
+
+// version opens a point in time of one version's documents, which may not be finished.
+func (e *reader) version(ctx context.Context, sel *history.Selection) (string, map[string]finished, error) {
+	id, err := e.openPIT(ctx, e.level(sel.Level))
+	if errors.Is(err, history.ErrNoIndex) {
+		err = nil
+	}
+	return id, map[string]finished{sel.Runs[0]: {ingest: sel.Version}}, err
 }
 
 // isWithin reports whether b has all of a, unchanged.
