@@ -234,6 +234,9 @@ func (r *Run) WithFiles() *Run {
 	return &c
 }
 
+// All is how many there are of all levels.
+func (d Documents) All() int { return d.Cluster + d.Host + d.Job }
+
 // Of returns how many there are of a level.
 func (d Documents) Of(l Level) int {
 	switch l {

@@ -242,22 +242,22 @@ func isWithin(a, b map[string]finished) bool {
 	return true
 }
 
-// Versions say of those of the given runs that the history has which version is the current one
-// (run.ingest), and what people said about the run, by id. One request reads hundreds of them.
-func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.RunInfo, error) {
+// Versions say of those of the given runs that the history has which version is the current one, how
+// many documents it has, and what people said about the run, by id: nothing else of the runs'
+// documents. One request reads hundreds of them.
+func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
 	const most = 500 // runs of a first page
-	type version struct{ Run mapping.RunInfo }
-	all := map[string]*mapping.RunInfo{}
+	all := map[string]*mapping.Run{}
 	for some := range slices.Chunk(ids, mostTerms) {
-		s := scan[version]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
+		s := scan[mapping.Run]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
 			Size: min(most, e.limits.pageHits), Query: es.All(es.Terms("run.id", some)), Sort: []any{ascending("run.id")},
-			Source: []string{"run.id", "run.ingest", "run.labels", "run.edited", "run.note"},
+			Source: []string{"run.id", "run.ingest", "run.labels", "run.edited", "run.note", "run.compacted", "documents"},
 		}}
 		for hits, err := range s.pages(ctx) {
 			if errors.Is(err, history.ErrNoIndex) {
 				return all, nil
 			}
-			var runs []*version
+			var runs []*mapping.Run
 			if err == nil {
 				runs, err = documents(hits)
 			}
@@ -265,7 +265,7 @@ func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mappin
 				return nil, e.fail(ctx, "read", err)
 			}
 			for _, run := range runs {
-				all[run.Run.ID] = &run.Run
+				all[run.Run.ID] = run
 			}
 		}
 	}
