@@ -24,9 +24,20 @@ type Verdict string
 const (
 	Worse   Verdict = "worse"
 	Better  Verdict = "better"
-	Same    Verdict = "same"    // 0 is in the interval: no difference was shown
+	Same    Verdict = "same"    // 0 is in the interval, which is narrow: no change larger than its bounds
+	Unclear Verdict = "unclear" // 0 is in the interval, which is too wide to say more
 	Unknown Verdict = "unknown" // there is no interval
 )
+
+// Options say what is compared, and how sure the answer has to be.
+type Options struct {
+	Metrics    []window.Metric
+	Confidence float64 // of the intervals, such as 0.95
+	Within     float64 // an interval with 0 in it is narrow where it lies between -Within and +Within
+}
+
+// Within is the Within of Options by default.
+const Within = 0.10
 
 // Change is how a metric of one side differs from that of the baseline.
 type Change struct {
@@ -55,10 +66,11 @@ func (c *Change) Bound() string {
 	return ""
 }
 
-// Sides compares the runs of one direction. Several runs of a side are repetitions of a test. The
-// confidence is such as 0.95. At 0.99 and with few blocks, 10,000 replicates are too few for the
-// tails, and intervals are a little short.
-func Sides(base, other []*Series, metrics []window.Metric, confidence float64) []Change {
+// Sides compares the runs of one direction. Several runs of a side are repetitions of a test. At a
+// confidence of 0.99 and with few blocks, 10,000 replicates are too few for the tails, and intervals
+// are a little short.
+func Sides(base, other []*Series, opt Options) []Change {
+	metrics := opt.Metrics
 	a, b := newPool(base), newPool(other)
 	of, with := a.values(metrics), b.values(metrics)
 	changes := make([]Change, len(metrics))
@@ -75,19 +87,19 @@ func Sides(base, other []*Series, metrics []window.Metric, confidence float64) [
 		}
 		return changes
 	}
-	tail := tailOf(confidence, blocks)
+	tail := tailOf(opt.Confidence, blocks)
 	logs := logRatios(a, b, metrics, min(max(int(math.Ceil(inTail/tail)), minReplicates), maxReplicates))
 	for i := range changes {
 		c := &changes[i]
-		isFew, isBound := c.limits(&a.whole, c.BaseOpen, confidence)
-		isFewToo, isBoundToo := c.limits(&b.whole, c.OtherOpen, confidence)
+		isFew, isBound := c.limits(&a.whole, c.BaseOpen, opt.Confidence)
+		isFewToo, isBoundToo := c.limits(&b.whole, c.OtherOpen, opt.Confidence)
 		switch {
 		case isFew || isFewToo:
 			c.unknown("too few requests for an interval of %s: %.0f and %.0f", c.Metric, a.whole.Total(), b.whole.Total())
 		case isBound || isBoundToo:
 			c.unknown("the interval of %s reaches into %s", c.Metric, lastBin)
 		default:
-			c.judge(logs[i], tail)
+			c.judge(logs[i], tail, opt.Within)
 		}
 	}
 	return changes
@@ -138,15 +150,17 @@ func (c *Change) limits(h *hist.Histogram, isOpen bool, confidence float64) (isF
 const lastBin = "fio's last bin, which has no upper end"
 
 // judge takes the interval from the replicates, and the verdict from the interval.
-func (c *Change) judge(logs []float64, tail float64) {
+func (c *Change) judge(logs []float64, tail, within float64) {
 	c.Low, c.High = math.Expm1(quantile(logs, tail)), math.Expm1(quantile(logs, 1-tail))
 	if isFinite := !math.IsNaN(logs[0]+logs[len(logs)-1]) && !math.IsInf(logs[0], 0) && !math.IsInf(logs[len(logs)-1], 0); !isFinite {
 		c.unknown("%s is not above 0 throughout", c.Metric)
 		return
 	}
 	switch {
-	case c.Low <= 0 && c.High >= 0:
+	case c.Low <= 0 && c.High >= 0 && c.reach() <= within:
 		c.Verdict = Same
+	case c.Low <= 0 && c.High >= 0:
+		c.Verdict = Unclear
 	case (c.Metric != window.IOPS) == (c.Low > 0):
 		c.Verdict = Worse
 	default:
@@ -154,6 +168,9 @@ func (c *Change) judge(logs []float64, tail float64) {
 	}
 	c.judgeOpen()
 }
+
+// reach is the largest change in the interval, without its sign.
+func (c *Change) reach() float64 { return max(-c.Low, c.High) }
 
 // judgeOpen takes back verdicts that lower bounds do not show. In a mean they are a small part, which
 // does not decide.

@@ -60,8 +60,8 @@ func (p *process) shareSame(cases, runs int, times float64) (same, naive map[win
 	same, naive = map[window.Metric]float64{}, map[window.Metric]float64{}
 	for range cases {
 		base, other := p.side(runs, 1), p.side(runs, times)
-		for _, c := range Sides(base, other, covered, 0.95) {
-			if c.Verdict == Same {
+		for _, c := range Sides(base, other, Options{covered, 0.95, Within}) {
+			if c.Verdict == Same || c.Verdict == Unclear {
 				same[c.Metric] += 1 / float64(cases)
 			}
 			if c.Quantile() == 0 {
