@@ -107,6 +107,7 @@ type comparing struct {
 	baseline *query.Baseline // nil: the first argument is the baseline
 	by       string
 	gate     gate
+	judged   int // changes with an interval
 	to       *table.Writer[*compareRow]
 }
 

@@ -53,6 +53,10 @@ func (c *comparing) compareWorkloads(ctx context.Context, args []string) error {
 		}
 	}
 	c.gate.dropAbsent()
+	if byChance := float64(c.judged) * (1 - c.options.Confidence); byChance >= 1 {
+		c.note("", fmt.Sprintf("of %s at a confidence of %s %%, some %.0f are worse or better by chance",
+			unit.Plural(c.judged, "change"), unit.Number(c.options.Confidence*100), byChance))
+	}
 	return nil
 }
 

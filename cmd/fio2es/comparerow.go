@@ -97,7 +97,11 @@ func heading(label string, side *compare.Side) (lines []string) {
 		width = max(width, utf8.RuneCountInString(term.Clean(r.Name)))
 	}
 	for _, r := range side.Runs {
-		lines = append(lines, fmt.Sprintf("%-5s  %-*s  %s", label, width, term.Clean(r.Name), facts.Title(r.Document)))
+		title := facts.Title(r.Document)
+		if title == r.Name {
+			title = ""
+		}
+		lines = append(lines, strings.TrimRight(fmt.Sprintf("%-5s  %-*s  %s", label, width, term.Clean(r.Name), title), " "))
 		label = ""
 	}
 	return lines

@@ -63,6 +63,9 @@ func (c *comparing) pair(title string, base, other *compare.Side) error {
 	}
 	c.to.Begin(heading...)
 	for _, l := range lines {
+		if l.Verdict != compare.Unknown {
+			c.judged++
+		}
 		if err := c.to.Write(&compareRow{title, base, other, l}); err != nil {
 			return err
 		}

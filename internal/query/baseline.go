@@ -60,12 +60,12 @@ func (b *Baseline) Of(runs, from []*mapping.Run) (list []*mapping.Run, notes []s
 			start = run.Run.Start
 		}
 	}
-	others, candidates := 0, []*mapping.Run{}
+	var others, candidates []*mapping.Run
 	for _, run := range from {
 		switch {
 		case b.last > 0 && !run.Run.Start.Before(start) || slices.ContainsFunc(runs, func(r *mapping.Run) bool { return isSame(r, run) }):
 		case workload.Key(run) != key:
-			others++
+			others = append(others, run)
 		default:
 			candidates = append(candidates, run)
 		}
@@ -78,14 +78,27 @@ func (b *Baseline) Of(runs, from []*mapping.Run) (list []*mapping.Run, notes []s
 	}
 	what := facts.Title(runs[0])
 	switch {
-	case len(list) == 0 && others > 0:
-		return nil, notes, fmt.Errorf("%s: no run has the same settings as %s (%s with other settings)", b.text, what, unit.Plural(others, "run"))
 	case len(list) == 0:
-		return nil, notes, fmt.Errorf("%s: no run to compare %s with", b.text, what)
+		return nil, notes, fmt.Errorf("%s: no run has the same settings as %s%s", b.text, what, nearest(runs[0], others))
 	case len(list) < b.last:
 		notes = append(notes, fmt.Sprintf("%s: only %s of the settings of %s before it", b.text, unit.Plural(len(list), "run"), what))
 	}
 	return list, notes, nil
+}
+
+// nearest names the run of a list whose settings differ least from those of another, and in what.
+func nearest(run *mapping.Run, list []*mapping.Run) string {
+	var best *mapping.Run
+	var differ []string
+	for _, other := range list {
+		if d := workload.SettingsApart(run, other); best == nil || len(d) < len(differ) {
+			best, differ = other, d
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	return fmt.Sprintf("; the nearest, %s, has %s", facts.Title(best), strings.Join(differ, ", "))
 }
 
 // Usable are the runs that can be compared. Notes say how many are not, and why.
