@@ -46,7 +46,7 @@ type Change struct {
 	Change      float64 // Other/Base - 1; NaN where that is not a number
 	Low, High   float64 // its confidence interval; NaN where Verdict is Unknown
 	Verdict     Verdict
-	Why         string // the verdict is Unknown
+	Why         string // the verdict is Unknown, or was decided by something else than the interval
 	// BaseOpen and OtherOpen say that the value is a lower bound: it lies in fio's last bin,
 	// which has no upper end, or is a mean of requests some of which do.
 	BaseOpen, OtherOpen bool
@@ -88,7 +88,8 @@ func Sides(base, other []*Series, opt Options) []Change {
 		return changes
 	}
 	tail := tailOf(opt.Confidence, blocks)
-	logs := logRatios(a, b, metrics, min(max(int(math.Ceil(inTail/tail)), minReplicates), maxReplicates))
+	replicates := min(max(int(math.Ceil(inTail/tail)), minReplicates), maxReplicates)
+	s := drawSample(a, b, metrics, replicates)
 	for i := range changes {
 		c := &changes[i]
 		isFew, isBound := c.limits(&a.whole, c.BaseOpen, opt.Confidence)
@@ -99,28 +100,53 @@ func Sides(base, other []*Series, opt Options) []Change {
 		case isBound || isBoundToo:
 			c.unknown("the interval of %s reaches into %s", c.Metric, lastBin)
 		default:
-			c.judge(logs[i], tail, opt.Within)
+			c.judge(s.logs[i], tail, opt.Within)
+			if c.isInGap() {
+				low, high := s.reach(i, tail)
+				c.judgeByShare(a, b, []float64{c.Base, c.Other, low, high}, replicates, tail)
+			}
+			c.judgeOpen()
 		}
 	}
 	return changes
 }
 
-// logRatios are the logarithms of the replicates' ratios of each metric, ascending. The seeds are
-// fixed, so the answer is the same every time.
-func logRatios(a, b *pool, metrics []window.Metric, replicates int) [][]float64 {
-	rngA, rngB := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 2))
-	logs := make([][]float64, len(metrics))
+// sample is what the replicates have, by metric, and in ascending order.
+type sample struct {
+	base, other [][]float64 // values
+	logs        [][]float64 // logarithms of other/base
+}
+
+// drawSample draws replicates. The seeds are fixed, so the answer is the same every time.
+func drawSample(a, b *pool, metrics []window.Metric, replicates int) *sample {
+	s := &sample{make([][]float64, len(metrics)), make([][]float64, len(metrics)), make([][]float64, len(metrics))}
 	var of, with []float64
-	for range replicates {
+	eachReplicate(replicates, func(rngA, rngB *rand.Rand) {
 		of, with = a.draw(rngA, metrics, of[:0]), b.draw(rngB, metrics, with[:0])
 		for i := range metrics {
-			logs[i] = append(logs[i], math.Log(with[i]/of[i]))
+			s.base[i], s.other[i] = append(s.base[i], of[i]), append(s.other[i], with[i])
+			s.logs[i] = append(s.logs[i], math.Log(with[i]/of[i]))
 		}
+	})
+	for i := range metrics {
+		slices.Sort(s.base[i])
+		slices.Sort(s.other[i])
+		slices.Sort(s.logs[i]) // not a number comes first
 	}
-	for _, l := range logs {
-		slices.Sort(l) // not a number comes first
+	return s
+}
+
+// reach is the lowest and the highest value that a metric may have on either side.
+func (s *sample) reach(i int, tail float64) (low, high float64) {
+	return min(quantile(s.base[i], tail), quantile(s.other[i], tail)), max(quantile(s.base[i], 1-tail), quantile(s.other[i], 1-tail))
+}
+
+// eachReplicate draws the same replicates every time.
+func eachReplicate(replicates int, draw func(rngA, rngB *rand.Rand)) {
+	rngA, rngB := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 2))
+	for range replicates {
+		draw(rngA, rngB)
 	}
-	return logs
 }
 
 // isOpen reports whether a metric of h is a lower bound.
@@ -166,7 +192,6 @@ func (c *Change) judge(logs []float64, tail, within float64) {
 	default:
 		c.Verdict = Better
 	}
-	c.judgeOpen()
 }
 
 // reach is the largest change in the interval, without its sign.
@@ -176,7 +201,7 @@ func (c *Change) reach() float64 { return max(-c.Low, c.High) }
 // does not decide.
 func (c *Change) judgeOpen() {
 	switch {
-	case c.Quantile() == 0 || c.Bound() == "":
+	case c.Quantile() == 0 || c.Bound() == "" || c.Verdict == Unknown:
 	case c.BaseOpen && c.OtherOpen:
 		c.unknown("%s of both lies in %s", c.Metric, lastBin)
 	case c.OtherOpen && c.Verdict != Worse:
