@@ -27,9 +27,11 @@ func pushCommand(e *env) *cobra.Command {
 		Use:   "push [TEXT]",
 		Short: "Copy the embedded history into an Elasticsearch cluster",
 		Long: `Copies runs of the embedded history into the cluster: all, or those with TEXT in
-their id, name, archive, path, benchmark, mode or a label. It skips runs that the
-cluster has in the same version with all documents, so an interrupted push can be
-repeated. The embedded history does not change.
+their id, name, archive, path, benchmark, mode, a label or the note. It skips runs that
+the cluster has in the same version with all documents, so an interrupted push can be
+repeated. The embedded history does not change. Labels and notes (fio2es label and
+note) are copied; those made in the cluster take precedence. Runs that were removed
+from the cluster (fio2es rm) are left out, unless --restore takes them back.
 
 With --rejects, it sends the documents of a reject file again, after you fix the
 cause. ingest and push write that file (elasticsearch.rejects); documents that are
@@ -50,6 +52,7 @@ request of Elasticsearch.`,
 	fl := cmd.Flags()
 	addClusterFlags(fl)
 	fl.StringVar(&p.output, "output", "", "write NDJSON to this file, or - for stdout, and not to a cluster")
+	fl.BoolVar(&p.restore, "restore", false, "also push runs that were removed from the cluster (fio2es rm)")
 	fl.StringVar(&p.rejects, "rejects", "", "send the documents of this reject file again")
 	return cmd
 }
@@ -58,6 +61,7 @@ request of Elasticsearch.`,
 type pushing struct {
 	*env
 	output, rejects string // files
+	restore         bool   // also runs that people removed from the cluster
 }
 
 func (p *pushing) push(ctx context.Context, text string) error {
@@ -70,7 +74,7 @@ func (p *pushing) push(ctx context.Context, text string) error {
 	}
 	defer from.Close()
 	options := ingest.PushOptions{
-		Filter: history.RunFilter{Text: text}, Log: p.log,
+		Filter: history.RunFilter{Text: text}, Restore: p.restore, Log: p.log,
 		Progress: func(n int, name string) { p.progress.Show("run %d: %s", n, name) },
 	}
 	var pushed ingest.Pushed

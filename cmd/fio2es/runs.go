@@ -22,9 +22,10 @@ func runsCommand(e *env) *cobra.Command {
 		Use:   "runs [TEXT]",
 		Short: "List the runs in the history",
 		Long: `Lists the runs in the history, the newest first: all, or those with TEXT in their
-id, name, archive, path, benchmark, mode or a label. Each direction of a run has a line;
-latencies are of the whole run (≥: or more, *: computed by fio). REC: requests recovered
-from fio's JSON report, which the logs lack. MISS: requests that are in no window.`,
+id, name, archive, path, benchmark, mode, a label or the note. Each direction of a run
+has a line; latencies are of the whole run (≥: or more, *: computed by fio). REC:
+requests recovered from fio's JSON report, which the logs lack. MISS: requests that are
+in no window. Notes (fio2es note) have a column where a run has one.`,
 		Example: `  fio2es runs
   fio2es runs randwrite --since 2026-01-01 --sort p99
   fio2es runs --where 'bs=4k and write.p99 > 5ms and start >= 7d'

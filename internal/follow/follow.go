@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"slices"
 	"sync"
@@ -49,7 +48,7 @@ type Result struct {
 func Follow(ctx context.Context, to ingest.Target, opt Options) (Result, error) {
 	log := opt.Ingest.Log
 	f := &follower{
-		Options: opt, to: to, log: log, watched: map[string]*watched{},
+		Options: opt, to: to, watched: map[string]*watched{},
 		problems: problems{log: log, quiet: opt.Quiet, reported: map[string]bool{}}, windows: newWindows(log, opt.Window),
 	}
 	err := f.watch(ctx)
@@ -61,7 +60,6 @@ type follower struct {
 	Options
 	Result
 	to       ingest.Target
-	log      *slog.Logger
 	watched  map[string]*watched // by place
 	live     int                 // runs that are followed by a session
 	problems problems
@@ -167,9 +165,9 @@ func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
 	for _, s := range result.Stored {
 		f.watched[f.placeOf(s.Files)].id = s.Run.Run.ID
 		if s.Unchanged {
-			f.log.Debug("unchanged: " + facts.Title(s.Run))
+			f.Ingest.Log.Debug("unchanged: " + facts.Title(s.Run))
 		} else {
-			f.log.Info("stored " + facts.Title(s.Run) + ": " + totalsText(s.Run.All))
+			f.Ingest.Log.Info("stored " + facts.Title(s.Run) + ": " + totalsText(s.Run.All))
 		}
 	}
 	for _, run := range result.Runs() {
@@ -206,9 +204,9 @@ func (f *follower) check(ctx context.Context, id string) error {
 		return fmt.Errorf("check %s against the rules: %w", facts.Title(run), err)
 	}
 	for _, text := range of.Warnings {
-		f.log.Warn(text)
+		f.Ingest.Log.Warn(text)
 	}
-	broken, unknown := slo.Log(f.log, &run.Run, j.Verdicts)
+	broken, unknown := slo.Log(f.Ingest.Log, &run.Run, j.Verdicts)
 	f.Broken, f.LeftOut = f.Broken || broken, f.LeftOut || unknown || len(of.Warnings) > 0
 	return nil
 }

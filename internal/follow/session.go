@@ -3,6 +3,7 @@ package follow
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/fio2es/fio2es/internal/ingest"
@@ -32,12 +33,15 @@ func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done fun
 	f.live++
 	how := pipeline.Following{Quiet: f.Quiet, Every: f.Every}
 	highest := slices.Min(f.Ingest.Pipeline.Levels)
-	alerts := newAlerts(f.log, f.Rules)
+	alerts := newAlerts(f.Ingest.Log, f.Rules)
 	known := func(ctx context.Context, e *pipeline.Execution) (string, *mapping.Run, error) {
 		found, err := ingest.Find(ctx, f.to.Store, e)
+		if len(found.Removed) > 0 { // what to do with it is decided when it is over
+			return "", nil, fmt.Errorf("%w: %w", pipeline.ErrNotLive, ingest.ErrRemoved)
+		}
 		if err == nil {
 			s.id = found.ID
-			f.log.Info("following " + e.Run.Archive + ":" + e.Run.Name)
+			f.Ingest.Log.Info("following " + e.Run.Archive + ":" + e.Run.Name)
 		}
 		return found.ID, found.Have, err
 	}
@@ -56,7 +60,7 @@ func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done fun
 		})
 		if err == nil {
 			alerts.end()
-			res.Log(f.log)
+			res.Log(f.Ingest.Log)
 		}
 		s.done <- err
 	})
@@ -77,7 +81,7 @@ func (f *follower) collect(w *watched) error {
 		case err == nil:
 			w.id = id
 		case errors.Is(err, pipeline.ErrNotLive):
-			f.log.Debug(err.Error())
+			f.Ingest.Log.Debug(err.Error())
 		case !errors.Is(err, context.Canceled):
 			return err
 		}

@@ -132,6 +132,6 @@ func (f *follower) remove(ctx context.Context, id, place string) error {
 	if err := f.to.Store.Delete(ctx, id); err != nil {
 		return err
 	}
-	f.log.Info("note: " + facts.Title(run) + " is part of " + place + " now: removed")
+	f.Ingest.Log.Info("note: " + facts.Title(run) + " is part of " + place + " now: removed")
 	return nil
 }
