@@ -216,7 +216,13 @@ func (r *search) source(d *document) (any, error) {
 	case []any:
 		out := map[string]any{}
 		for _, field := range from {
-			first, last, _ := strings.Cut(field.(string), ".")
+			first, last, isInner := strings.Cut(field.(string), ".")
+			if !isInner {
+				for _, v := range lookup(d.fields, first) {
+					out[first] = v
+				}
+				continue
+			}
 			inner, _ := out[first].(map[string]any)
 			if inner == nil {
 				inner = map[string]any{}
