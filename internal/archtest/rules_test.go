@@ -97,12 +97,16 @@ var rules = map[string]rule{
 	"internal/slo":            {level: 4, imports: []string{"hist", "mapping", "internal/unit", "internal/window"}, why: "a verdict needs windows, not their source"},
 	"internal/compare":        {level: 4, imports: []string{"hist", "mapping", "internal/unit", "internal/window"}, why: "a comparison needs windows, not their source"},
 
+	"internal/compact": {
+		level: 4, imports: []string{"hist", "mapping", "internal/history", "internal/unit", "internal/window"},
+		why: "longer windows replace shorter ones in any store",
+	},
 	"internal/setup": {
 		level: 4, imports: []string{"mapping", "mapping/templates", "internal/es"},
 		why: "setup comes before the first document: no logs, no runs",
 	},
 	"internal/history/historytest": {
-		level: 4, imports: []string{"internal/history", "mapping", "hist"},
+		level: 5, imports: []string{"internal/compact", "internal/history", "mapping", "hist"},
 		why: "all stores pass the same tests, through the interface",
 	},
 	"internal/report": {
