@@ -29,7 +29,9 @@ repetitions of a test: their windows are pooled.
 
 The verdict is worse or better where 0 is not in the interval. Where it is, the verdict
 is "no change > X %" if the interval reaches to X and that is at most --within; else it
-is unclear, because the interval is too wide to say.
+is unclear, because the interval is too wide to say. The interval of a percentile that
+may lie between two groups of latencies (hits and misses of a cache) is very wide. Then
+the share of requests above it may decide, and a note has that share and its interval.
 
 --baseline takes the runs of the history with the same settings as B in place of A, as
 repetitions: last:10 are the ten before B, and a condition such as label.release=quincy

@@ -78,6 +78,10 @@ func (b *Baseline) Of(runs, from []*mapping.Run) (list []*mapping.Run, notes []s
 	}
 	what := facts.Title(runs[0])
 	switch {
+	case len(candidates) > 0 && len(list) == 0:
+		return nil, notes, fmt.Errorf("%s: no run with the settings of %s can be compared with it", b.text, what)
+	case b.last > 0 && len(list) == 0:
+		return nil, notes, fmt.Errorf("%s: no run before %s has its settings%s", b.text, what, nearest(runs[0], others))
 	case len(list) == 0:
 		return nil, notes, fmt.Errorf("%s: no run has the same settings as %s%s", b.text, what, nearest(runs[0], others))
 	case len(list) < b.last:
