@@ -125,6 +125,7 @@ func genRun(t *rapid.T) *mapping.Run {
 	run := sampleRun()
 	run.CBT, run.Fio.Options, run.Run.Labels = genCBT(t), genMap(t, "options"), genMap(t, "labels")
 	run.Trim = &mapping.Totals{Bandwidth: genSize(t, "bandwidth"), Latency: mapping.NewLatency(genHistogram(t), nil)}
+	run.Run.Compacted = mapping.Compacted{From: genText(t, "from") + "x", IntervalMS: 1000, At: genTime(t, "at")}
 	run.Run.Edited, run.Run.Note = genMap(t, "edited"), genText(t, "note")
 	run.NoWindows, run.All.Fio = genText(t, "no windows"), genFio(t)
 	run.Config = map[string]any{genText(t, "key"): genSize(t, "value"), "text": genText(t, "text")}
