@@ -64,21 +64,31 @@ func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Ru
 	return nil
 }
 
+// open opens the history when it is needed first.
+func (r *reading) open(ctx context.Context) (err error) {
+	if r.store == nil {
+		r.store, r.closeStore, err = r.history().open(ctx)
+	}
+	return err
+}
+
 // lookUp finds a run in the history, which it opens when it is needed first.
 func (r *reading) lookUp(ctx context.Context, id string) (*query.Run, error) {
-	if r.store == nil {
-		var err error
-		if r.store, r.closeStore, err = r.history().open(ctx); err != nil {
-			if id != query.Latest {
-				err = fmt.Errorf("%s is no path, so it is looked up in the history: %w", id, err)
-			}
-			return nil, err
+	if err := r.open(ctx); err != nil {
+		if id != query.Latest {
+			err = fmt.Errorf("%s is no path, so it is looked up in the history: %w", id, err)
 		}
+		return nil, err
 	}
 	run, err := query.Lookup(ctx, r.store, id)
 	if err != nil {
 		return nil, err
 	}
+	return r.prepare(run)
+}
+
+// prepare applies the flags of reading to a run in the history.
+func (r *reading) prepare(run *query.Run) (_ *query.Run, err error) {
 	if err := r.refuseStored(run.Stored); err != nil {
 		return nil, err
 	}

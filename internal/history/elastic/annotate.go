@@ -26,9 +26,26 @@ func (e *Store) Annotate(ctx context.Context, runID string, a mapping.Annotation
 		run, err = e.annotate(ctx, runID, a)
 	}
 	if err == nil {
-		err = because(ctx, "relabel documents", e.relabel(ctx, &run.Run))
+		run, err = e.relabelled(ctx, run)
 	}
 	return run, e.fail(ctx, "write to", err)
+}
+
+// relabelled gives the labels of a run to its interval documents. If another process has annotated the
+// run meanwhile, its labels may have been overwritten: then they are set again. It returns the run as
+// it is then.
+func (e *reader) relabelled(ctx context.Context, run *mapping.Run) (*mapping.Run, error) {
+	for range e.limits.settle {
+		if err := e.relabel(ctx, &run.Run); err != nil {
+			return nil, because(ctx, "relabel documents", err)
+		}
+		now, _, err := e.fetch(ctx, run.Run.ID)
+		if err != nil || now.Run.Ingest == run.Run.Ingest && now.Run.Edit() == run.Run.Edit() {
+			return run, err
+		}
+		run = now
+	}
+	return nil, fmt.Errorf("annotate run %q: %w", run.Run.ID, history.ErrBusy)
 }
 
 // annotate changes the run's document, unless another process changes it at the same time: then it

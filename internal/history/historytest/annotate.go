@@ -3,6 +3,8 @@ package historytest
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -92,7 +94,7 @@ func testAnnotate(t *testing.T, s history.Store) {
 // More documents than one request or one reading has, of all levels.
 func testAnnotateMany(t *testing.T, s history.Store) {
 	docs, run := grid("a"), NewRun("a", "g")
-	for n := range 2300 {
+	for n := range 300 {
 		docs = append(docs, Interval("a", "g", 10+n))
 	}
 	run.Documents = mapping.Documents{}
@@ -146,6 +148,26 @@ func testAnnotateVersions(t *testing.T, s history.Store) {
 	run.Documents.Cluster = 5
 	finish(t, s, run) // as an ingest would that had not found the annotation
 	annotated(t, s, run, next, mapping.Annotation{})
+}
+
+// Annotations at the same time are all made.
+func testAnnotateAtOnce(t *testing.T, s history.Store) {
+	docs, run := Intervals("a", "1", 10), NewRun("a", "1")
+	put(t, s, docs...)
+	finish(t, s, run)
+	all := mapping.Annotation{Labels: map[string]string{}}
+	var wait sync.WaitGroup
+	for i := range 5 {
+		label := map[string]string{fmt.Sprintf("label-%d", i): "x"}
+		maps.Copy(all.Labels, label)
+		wait.Go(func() {
+			if _, err := s.Annotate(t.Context(), ID("a"), mapping.Annotation{Labels: label}); err != nil {
+				t.Errorf("%v: %v", label, err)
+			}
+		})
+	}
+	wait.Wait()
+	annotated(t, s, run, docs, all)
 }
 
 func removed(t *testing.T, s history.Store, want []string, hashes ...string) {

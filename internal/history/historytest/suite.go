@@ -49,6 +49,7 @@ func Run(t *testing.T, open func(t *testing.T) history.Store) {
 		{"AnnotateMany", testAnnotateMany},
 		{"AnnotateRefused", testAnnotateRefused},
 		{"AnnotateVersions", testAnnotateVersions},
+		{"AnnotateAtOnce", testAnnotateAtOnce},
 		{"Removed", testRemoved},
 		{"ManyRemoved", testManyRemoved},
 		{"Version", testVersion},

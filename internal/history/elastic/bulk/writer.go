@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
@@ -29,7 +28,7 @@ type Writer struct {
 	senders  *senders
 	finisher *finisher
 
-	preparing  sync.Mutex // guards isPrepared
+	preparing  chan struct{} // one at a time, so that all who wait end with their contexts
 	isPrepared bool
 }
 
@@ -51,6 +50,7 @@ func New(client *es.Client, options Options) *Writer {
 	}}
 	return &Writer{
 		ledger: l, client: client, opt: opt, packer: packer, senders: senders, finisher: finisher,
+		preparing: make(chan struct{}, 1),
 	}
 }
 
@@ -115,8 +115,12 @@ func (s *Writer) Prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.preparing.Lock()
-	defer s.preparing.Unlock()
+	select {
+	case s.preparing <- struct{}{}:
+		defer func() { <-s.preparing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	if s.isPrepared {
 		return nil
 	}
