@@ -122,7 +122,7 @@ var rules = map[string]rule{
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
-		level: 6, imports: []string{"internal/facts", "internal/history", "internal/slo", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
+		level: 6, imports: []string{"internal/facts", "internal/history", "internal/slo", "internal/where", "internal/window", "internal/workload", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
 		why: "files and the history give the same windows; commands show them",
 	},
 	"config": {

@@ -82,15 +82,6 @@ func (f *fileReader) read(ctx context.Context, r *Run, q *Query, take func(*wind
 	return res.Run, nil
 }
 
-// IsPath reports whether an argument is a path, not a run in the history: it exists, or its form
-// is that of a path.
-func IsPath(arg string) bool {
-	if _, err := os.Lstat(arg); err == nil || arg == "-" {
-		return true
-	}
-	return strings.ContainsAny(arg, `/\*?[.`)
-}
-
 // IsFile reports whether an argument is a single file, or a pattern, and no archive: such logs are
 // merged with those beside them in the list.
 func IsFile(arg string) bool {
