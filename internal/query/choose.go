@@ -218,6 +218,20 @@ type intersection [2]history.Condition
 // Matches implements [history.Condition].
 func (i intersection) Matches(run *mapping.Run) bool { return i[0].Matches(run) && i[1].Matches(run) }
 
+// OneOf is the condition that a run is one of some.
+func OneOf(runs []*mapping.Run) history.Condition {
+	ids := oneOf{}
+	for _, run := range runs {
+		ids[run.Run.ID] = true
+	}
+	return ids
+}
+
+type oneOf map[string]bool // by run.id
+
+// Matches implements [history.Condition].
+func (ids oneOf) Matches(run *mapping.Run) bool { return ids[run.Run.ID] }
+
 // SameSettings is the condition that a run has the settings of another; see [workload.Key].
 func SameSettings(run *mapping.Run) history.Condition { return sameSettings(workload.Key(run)) }
 

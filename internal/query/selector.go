@@ -98,6 +98,9 @@ func IsWord(arg string) bool {
 	return arg == Latest || strings.HasPrefix(arg, before) || strings.HasPrefix(arg, last) || strings.HasPrefix(arg, sameAs)
 }
 
+// IsSelector reports whether an argument is a selector, and not an id, a path, or a text to search for.
+func IsSelector(arg string) bool { return IsWord(arg) || isConditionText(arg) }
+
 // isConditionText reports whether a text is a condition, or was meant as one, and not an id or a path.
 func isConditionText(text string) bool {
 	if !strings.ContainsAny(text, "=<>~") && !strings.Contains(text, " ") {
