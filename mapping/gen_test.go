@@ -109,7 +109,7 @@ func genInterval(t *rapid.T) *mapping.Interval {
 		Window: mapping.Window{End: genTime(t, "end"), MS: rapid.Int64Range(0, 1e9).Draw(t, "ms"), ElapsedMS: rapid.Int64().Draw(t, "elapsed")},
 		Run: mapping.RunRef{
 			ID: genText(t, "id") + "x", Name: genText(t, "name"), Archive: genText(t, "archive"),
-			Start: genTime(t, "start"), Ingest: "i", Labels: genMap(t, "labels"),
+			Start: genTime(t, "start"), Ingest: "i", Labels: genMap(t, "labels"), Edit: genText(t, "edit"),
 		},
 		CBT:     genCBT(t),
 		Host:    mapping.HostRef{Name: genText(t, "host")},

@@ -40,6 +40,7 @@ type RunRef struct {
 	Start   time.Time         `json:"start"`
 	Ingest  string            `json:"ingest"` // hash of settings and content: one version of the run
 	Labels  map[string]string `json:"labels,omitempty"`
+	Edit    string            `json:"edit,omitempty"` // of [RunInfo.Edit]
 }
 
 // CBT is what the Ceph Benchmarking Tool's configuration and folders say about a run. Documents

@@ -50,7 +50,9 @@ type RunInfo struct {
 	End      time.Time         `json:"end,omitzero"`
 	Ingest   string            `json:"ingest"` // one version of the run: hash of settings and content, or LiveIngest
 	Labels   map[string]string `json:"labels,omitempty"`
-	Complete bool              `json:"complete"` // false while it is followed, or when it was cut off
+	Edited   map[string]string `json:"edited,omitempty"` // labels that people changed: what the ingest gave, empty for nothing
+	Note     string            `json:"note,omitempty"`   // that people wrote
+	Complete bool              `json:"complete"`         // false while it is followed, or when it was cut off
 }
 
 // liveIngest is the begin of Ingest while files grow, when there is no hash of their contents yet.

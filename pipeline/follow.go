@@ -66,7 +66,7 @@ func Follow(
 	store := func() (*mapping.Run, error) { // and make all documents so far visible
 		doc := summary{r}.document(e.Run)
 		doc.Run.Complete = false
-		doc.Source = e.Source // as it was at the start: the complete files are recognised by it
+		e.complete(doc) // its source is as it was at the start: the complete files are recognised by it
 		doc.Warnings = append(doc.Warnings, "followed while fio ran: not all of it is here")
 		stored = time.Now()
 		return doc, b.finish(storing, doc)

@@ -32,6 +32,8 @@ type Execution struct {
 	// file may have been read or followed before it was complete.
 	Grows bool
 
+	edited  map[string]string // of the stored run, with its note: every version keeps them
+	note    string
 	reports []*source.File
 }
 
@@ -146,6 +148,7 @@ func identify(ctx context.Context, p *plan, known Known) (*Execution, *Result, e
 	}
 	e.Run.Labels = labelsOf(have, p.opt.Labels)
 	e.Run.Ingest = p.ingestOf(e)
+	e.keep(have)
 	if have == nil || p.opt.Force {
 		return e, nil, nil
 	}
@@ -163,7 +166,23 @@ func identifyLive(ctx context.Context, p *plan, known Known, since time.Time) (*
 		return nil, fmt.Errorf("%s: %w: already there as %s", p.title(), ErrNotLive, short(have.Run.ID))
 	}
 	e.Run.Ingest, e.Run.Labels = mapping.LiveIngest(since), labelsOf(have, p.opt.Labels)
+	e.keep(have)
 	return e, nil
+}
+
+// keep adds to the labels of the ingest what people said about the stored run.
+func (e *Execution) keep(have *mapping.Run) {
+	if have == nil {
+		return
+	}
+	run := mapping.RunInfo{Labels: e.Run.Labels}
+	run.Annotate(have.Run.Annotation())
+	e.Run.Labels, e.Run.Edit, e.edited, e.note = run.Labels, run.Edit(), run.Edited, run.Note
+}
+
+// complete adds to a run's document what it was read from, and what people said about it.
+func (e *Execution) complete(doc *mapping.Run) {
+	doc.Source, doc.Run.Edited, doc.Run.Note = e.Source, e.edited, e.note
 }
 
 // ingestOf is the id of one version of the run, by what its documents are made of. Paths and
@@ -177,12 +196,12 @@ func (p *plan) ingestOf(e *Execution) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// labelsOf merges the labels of a stored run, if any, with the given ones, which take
-// precedence. A given label with an empty value removes that label.
+// labelsOf merges the labels that a stored run, if any, has from its ingest with the given ones,
+// which take precedence. A given label with an empty value removes that label.
 func labelsOf(have *mapping.Run, given map[string]string) map[string]string {
 	all := map[string]string{}
 	if have != nil {
-		maps.Copy(all, have.Run.Labels)
+		maps.Copy(all, have.Run.GivenLabels())
 	}
 	maps.Copy(all, given)
 	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
@@ -211,7 +230,7 @@ func compare(p *plan, e *Execution, have *mapping.Run) *Result {
 	}
 	if why := less(p, e, have); why != "" {
 		kept := note(", which has " + why + "; --force stores this one instead")
-		if !maps.Equal(have.Run.Labels, labelsOf(have, p.opt.Labels)) {
+		if !maps.Equal(have.Run.GivenLabels(), labelsOf(have, p.opt.Labels)) {
 			kept.Skipped = append(kept.Skipped, fmt.Errorf("%s: the labels of run %s were not changed: "+
 				"give them with the path that has all of the run", p.title(), short(have.Run.ID)))
 		}

@@ -9,8 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
 func TestLabelsOf(t *testing.T) {
@@ -90,4 +93,32 @@ func reportsIn(t *testing.T, name string) [][]byte {
 		t.Fatalf("%d reports in %s", len(reports), name)
 	}
 	return reports
+}
+
+// What people said about a run is in every version of it, and does not make another version.
+func TestKeepAnnotations(t *testing.T) {
+	note := "after the switch was replaced"
+	have := &mapping.Run{Run: mapping.RunInfo{Labels: map[string]string{"disk": "nvme"}}}
+	p := &plan{run: &cbt.Run{}}
+	e := &Execution{}
+	e.Run.Labels = labelsOf(have, nil)
+	before := p.ingestOf(e)
+	have.Run.Annotate(mapping.Annotation{Labels: map[string]string{"disk": "", "release": "reef"}, Note: &note})
+	e.Run.Labels = labelsOf(have, nil)
+	if after := p.ingestOf(e); after != before {
+		t.Errorf("version %s, and %s before the labels were changed", after, before)
+	}
+	e.Run.Labels = labelsOf(have, map[string]string{"osd": "bluestore", "disk": "ssd"})
+	e.keep(have)
+	doc := &mapping.Run{Run: mapping.RunInfo{Labels: e.Run.Labels}}
+	e.complete(doc)
+	if diff := cmp.Diff(map[string]string{"release": "reef", "osd": "bluestore"}, doc.Run.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	if doc.Run.Note != note || e.Run.Edit != doc.Run.Edit() {
+		t.Errorf("note %q, edit %q instead of %q", doc.Run.Note, e.Run.Edit, doc.Run.Edit())
+	}
+	if diff := cmp.Diff(map[string]string{"disk": "ssd", "osd": "bluestore"}, doc.Run.GivenLabels()); diff != "" {
+		t.Errorf("labels of the ingest (-want +got):\n%s", diff)
+	}
 }

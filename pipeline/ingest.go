@@ -46,6 +46,10 @@ func Read(ctx context.Context, run *cbt.Run, opt Options, put func(*mapping.Inte
 // for the disk once a batch.
 const batch = 1000
 
+// windowsAhead is how many windows may wait for their documents while rows are read. Each
+// takes some 20 KB. On two processors that saves a fifth of the time.
+const windowsAhead = 64
+
 // Ingest puts the interval documents of one run into a sink. The caller finishes the run there with
 // the result's document, if there is one and it is not unchanged: then the new documents replace what
 // the sink has of the run. known may be nil. Errors are as for [Read], or known's or the sink's.
@@ -117,7 +121,7 @@ func read(
 	end()
 	r.conclude()
 	doc := summary{r}.document(e.Run)
-	doc.Source = e.Source
+	e.complete(doc)
 	return &Result{Run: doc, Skipped: problems.Skipped(), Notes: problems.Notes(), Why: p.describe().why()}, nil
 }
 
@@ -131,7 +135,11 @@ func (r *reading) intervals(ctx context.Context, ref mapping.RunRef, put func(*m
 		r.made.Add(d.Level, 1)
 		return put(d)
 	}
-	for w, err := range r.windows(ctx) {
+	windows := r.windows(ctx)
+	if !r.live { // put may use the tallies
+		windows = readAhead(windowsAhead, windows)
+	}
+	for w, err := range windows {
 		if err != nil {
 			return err
 		}

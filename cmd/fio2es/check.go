@@ -29,7 +29,7 @@ Exit codes: 0 all well, or repaired; 3 there is something for you to do.`,
   fio2es check --elasticsearch https://es.example.com:9200`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			store, closeStore, err := e.history().toCheck(cmd.Context(), repair)
+			store, closeStore, err := e.history().toChange(cmd.Context(), repair)
 			if err != nil {
 				return err
 			}

@@ -90,7 +90,7 @@ func (r *reading) chooseStored(ctx context.Context, among history.RunFilter, arg
 		}
 		return nil, err
 	}
-	runs, skipped, err := r.chooseRuns(ctx, r.store, among, selectors)
+	runs, skipped, err := r.selectRuns(ctx, r.store, among, selectors)
 	r.leftOut = r.leftOut || skipped
 	if err == nil && (!isID || among.Where != nil) {
 		r.log.Info(chosenText(strings.Join(args, " "), runs))
@@ -98,9 +98,9 @@ func (r *reading) chooseStored(ctx context.Context, among history.RunFilter, arg
 	return runs, err
 }
 
-// chooseRuns finds the runs that selectors name among those of a filter. skipped reports whether one cannot be read: it is
+// selectRuns finds the runs that selectors name among those of a filter. skipped reports whether one cannot be read: it is
 // left out, with a warning.
-func (e *env) chooseRuns(
+func (e *env) selectRuns(
 	ctx context.Context, store history.Store, among history.RunFilter, selectors []*query.Selector,
 ) (runs []*mapping.Run, skipped bool, err error) {
 	chosen, err := query.Choose(ctx, store, among, selectors...)

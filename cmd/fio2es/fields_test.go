@@ -38,7 +38,7 @@ func TestFieldsDocument(t *testing.T) {
 		case where.Flag:
 			condition = f.Name
 		}
-		if f.Name == "warning" || f.Name == "name" || f.Name == "archive" || f.Name == "path" || f.Name == "state" {
+		if f.Name == "warning" || f.Name == "name" || f.Name == "archive" || f.Name == "path" || f.Name == "note" || f.Name == "state" {
 			condition = f.Name + " ~ " + example
 		}
 		condition = strings.Replace(condition, ".*", ".NAME", 1)

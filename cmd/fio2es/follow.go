@@ -15,7 +15,7 @@ import (
 )
 
 func followCommand(e *env) *cobra.Command {
-	opt, pick, format := follow.Options{}, query.Pick{}, table.Text
+	opt, pick, format, restore := follow.Options{}, query.Pick{}, table.Text, false
 	cmd := &cobra.Command{
 		Use:   "follow PATH...",
 		Short: "Store runs while fio runs",
@@ -44,7 +44,7 @@ was read is stored, and the exit code is 0.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			opt.Paths, opt.Window = args, newFollowWriter(e.stdout, format).window
-			opt.Ingest = ingest.Options{Pipeline: e.options(), Log: e.log}
+			opt.Ingest = ingest.Options{Pipeline: e.options(), Log: e.log, Restore: restore}
 			if err := checkFollow(&opt); err != nil {
 				return err
 			}
@@ -76,6 +76,7 @@ was read is stored, and the exit code is 0.`,
 	fl.DurationVar(&opt.Every, "every", 5*time.Second, "time between two looks for files, and between two updates of a live run")
 	fl.DurationVar(&opt.Quiet, "quiet", 10*time.Second, "a run is over when its files have not changed for so long")
 	fl.DurationVar(&opt.Idle, "idle", 0, "end when nothing has changed for so long (default: run until interrupted)")
+	fl.BoolVar(&restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
 	addPickFlags(fl, &pick)
 	fl.StringArray("rule", nil, "a rule, such as 'p99 <= 10ms' (repeatable)")
 	addChoice(fl, &format, "format", "of the windows: table, csv, or json (an object per line)",

@@ -64,9 +64,9 @@ func (h histories) openEmbedded(ctx context.Context) (*sqlite.Store, error) {
 	return store, err
 }
 
-// toCheck opens the history for reading, or to repair it. It creates nothing.
-func (h histories) toCheck(ctx context.Context, repair bool) (history.Store, func() error, error) {
-	if !repair || !h.exists() {
+// toChange opens the history for reading, or to change what it has. It creates nothing.
+func (h histories) toChange(ctx context.Context, change bool) (history.Store, func() error, error) {
+	if !change || !h.exists() {
 		return h.open(ctx)
 	}
 	if h.Elasticsearch.Enabled() {

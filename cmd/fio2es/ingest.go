@@ -41,7 +41,8 @@ are counted, and stored again if some are missing. If its files, its labels or t
 settings changed, the new version replaces the old one when all of it is stored. A
 part of a run, such as the folder of one host, replaces the whole only with --force.
 The same job run again is another run. Labels stay until you change them;
---labels NAME= removes one.
+--labels NAME= removes one. Labels and notes of fio2es label and note stay, too.
+A run that was removed (fio2es rm) is left out, unless --restore takes it back.
 
 stdout has a table of the runs. With --output, documents go to a file (or with - to
 stdout) and not to the history, as NDJSON for the _bulk request of Elasticsearch.`,
@@ -63,6 +64,7 @@ stdout) and not to the history, as NDJSON for the _bulk request of Elasticsearch
 	addClusterFlags(fl)
 	fl.StringVar(&how.output, "output", "", "write NDJSON to this file, or - for stdout, and not to the history")
 	fl.BoolVar(&how.force, "force", false, "store unchanged runs again, and replace runs of which the history has more files")
+	fl.BoolVar(&how.restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
 	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be stored, what would not, and why")
 	addPickFlags(fl, &how.pick)
 	fl.StringVar(&how.pick.Shard, "shard", "", "I/N: the I-th of N parts of the runs, to share them among machines")
@@ -75,6 +77,7 @@ type ingesting struct {
 	*env
 	output        string // a file; empty: the history
 	force, dryRun bool
+	restore       bool // also runs that people removed
 	pick          query.Pick
 	format        string
 }
@@ -107,7 +110,7 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 		return g.plan(ctx, opt, archive, runs)
 	}
 	began := time.Now()
-	result, err := g.store(ctx, runs, ingest.Options{Pipeline: opt, Log: g.log, Progress: newBar(g.progress, runs).show})
+	result, err := g.store(ctx, runs, ingest.Options{Pipeline: opt, Log: g.log, Restore: g.restore, Progress: newBar(g.progress, runs).show})
 	if err != nil {
 		return err
 	}

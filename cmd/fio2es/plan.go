@@ -28,7 +28,7 @@ func (g *ingesting) plan(ctx context.Context, opt pipeline.Options, archive *pip
 	cut, drop := []string{"PATH", "HISTORY"}, []string{"OTHER LOGS", "SIZE", "REPORTS"}
 	t := table.NewNarrow(g.stdout, table.Text, foundColumns, cut, drop)
 	for _, r := range runs {
-		found := &foundRun{Run: r, opt: opt}
+		found := &foundRun{Run: r, opt: opt, restore: g.restore}
 		if err := found.lookUp(ctx, store); err != nil {
 			return err
 		}

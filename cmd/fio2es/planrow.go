@@ -18,6 +18,7 @@ import (
 type foundRun struct {
 	*cbt.Run
 	opt      pipeline.Options
+	restore  bool
 	id, have string // the beginning of the id, and a text
 }
 
@@ -32,6 +33,12 @@ func (r *foundRun) lookUp(ctx context.Context, store history.Store) error {
 		return err
 	}
 	found, err := ingest.Find(ctx, store, e)
+	if err == nil && len(found.Removed) > 0 {
+		r.have = "removed on " + found.Removed[0].At.Format(time.DateOnly)
+		if r.restore {
+			r.have = "new, " + r.have
+		}
+	}
 	if err != nil || found.Have == nil {
 		return err
 	}

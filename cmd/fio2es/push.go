@@ -28,10 +28,12 @@ func pushCommand(e *env) *cobra.Command {
 		Use:   "push [TEXT | RUN...]",
 		Short: "Copy the embedded history into an Elasticsearch cluster",
 		Long: `Copies runs of the embedded history into the cluster: all, or those with TEXT in
-their id, name, archive, path, benchmark, mode or a label, or RUNs as for runs: latest,
-last:5, same-as:RUN, several ids, or a condition; --where limits the choice. It skips runs that the
-cluster has in the same version with all documents, so an interrupted push can be
-repeated. The embedded history does not change.
+their id, name, archive, path, benchmark, mode, a label or the note, or RUNs as for
+runs: latest, last:5, same-as:RUN, several ids, or a condition; --where limits the
+choice. It skips runs that the cluster has in the same version with all documents, so an
+interrupted push can be repeated. The embedded history does not change. Labels and notes
+(fio2es label and note) are copied; those made in the cluster take precedence. Runs that
+were removed from the cluster (fio2es rm) are left out, unless --restore takes them back.
 
 With --rejects, it sends the documents of a reject file again, after you fix the
 cause. ingest and push write that file (elasticsearch.rejects); documents that are
@@ -64,6 +66,7 @@ request of Elasticsearch.`,
 	addClusterFlags(fl)
 	addWhereFlag(fl, &condition)
 	fl.StringVar(&p.output, "output", "", "write NDJSON to this file, or - for stdout, and not to a cluster")
+	fl.BoolVar(&p.restore, "restore", false, "also push runs that were removed from the cluster (fio2es rm)")
 	fl.StringVar(&p.rejects, "rejects", "", "send the documents of this reject file again")
 	return cmd
 }
@@ -72,6 +75,7 @@ request of Elasticsearch.`,
 type pushing struct {
 	*env
 	output, rejects string // files
+	restore         bool   // also runs that people removed from the cluster
 }
 
 // push copies the runs that selectors name among those of a filter, or all of these.
@@ -87,13 +91,13 @@ func (p *pushing) push(ctx context.Context, among history.RunFilter, selectors [
 	skipped := false
 	if len(selectors) > 0 {
 		var runs []*mapping.Run
-		if runs, skipped, err = p.chooseRuns(ctx, from, among, selectors); err != nil {
+		if runs, skipped, err = p.selectRuns(ctx, from, among, selectors); err != nil {
 			return err
 		}
 		among = history.RunFilter{Where: query.OneOf(runs)}
 	}
 	options := ingest.PushOptions{
-		Filter: among, Log: p.log,
+		Filter: among, Restore: p.restore, Log: p.log,
 		Progress: func(n int, name string) { p.progress.Show("run %d: %s", n, name) },
 	}
 	var pushed ingest.Pushed

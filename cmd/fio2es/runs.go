@@ -21,11 +21,12 @@ func runsCommand(e *env) *cobra.Command {
 		Use:   "runs [TEXT | RUN...]",
 		Short: "List the runs in the history",
 		Long: `Lists the runs in the history, the newest first: all, or those with TEXT in their
-id, name, archive, path, benchmark, mode or a label; or RUNs in the order in which they
-are named: latest, latest~1 (the one before), last:5 (the five newest), same-as:RUN (all
-with its settings), several ids, or a condition as for --where. Each direction of a run has a line;
-latencies are of the whole run (≥: or more, *: computed by fio). REC: requests recovered
-from fio's JSON report, which the logs lack. MISS: requests that are in no window.`,
+id, name, archive, path, benchmark, mode, a label or the note; or RUNs in the order in
+which they are named: latest, latest~1 (the one before), last:5 (the five newest),
+same-as:RUN (all with its settings), several ids, or a condition as for --where. Each
+direction of a run has a line; latencies are of the whole run (≥: or more, *: computed by
+fio). REC: requests recovered from fio's JSON report, which the logs lack. MISS: requests
+that are in no window. Notes (fio2es note) have a column where a run has one.`,
 		Example: `  fio2es runs
   fio2es runs randwrite --since 2026-01-01 --sort p99
   fio2es runs --where 'bs=4k and write.p99 > 5ms and start >= 7d'
@@ -106,7 +107,7 @@ func (l *listing) read(ctx context.Context, store history.Store) (runs []*mappin
 	}
 	among := l.filter
 	among.Limit = 0
-	runs, skipped, err = l.chooseRuns(ctx, store, among, l.selectors)
+	runs, skipped, err = l.selectRuns(ctx, store, among, l.selectors)
 	if l.filter.Limit > 0 {
 		runs = runs[:min(len(runs), l.filter.Limit)]
 	}

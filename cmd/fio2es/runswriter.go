@@ -21,9 +21,13 @@ func writeRuns(w io.Writer, runs []*mapping.Run, format string) error {
 	if format == documentFormat {
 		return writeDocuments(w, runs)
 	}
-	columns := table.Hide(facts.Columns, "bandwidth", "min", "p75", "p90", "p99_99")
+	hidden := []string{"bandwidth", "min", "p75", "p90", "p99_99"}
+	if !slices.ContainsFunc(runs, func(r *mapping.Run) bool { return r.Run.Note != "" }) {
+		hidden = append(hidden, "note")
+	}
+	columns := table.Hide(facts.Columns, hidden...)
 	drop := []string{"MEAN", "JOBS", "HOSTS", "P50", "P95", "MAX", "REC", "P99.9", "IOPS", "MISS"}
-	to := table.NewNarrow(w, format, columns, []string{"NAME"}, drop)
+	to := table.NewNarrow(w, format, columns, []string{"NAME", "NOTE"}, drop)
 	byFio := false
 	for _, r := range runs {
 		for _, line := range facts.Lines(r) {

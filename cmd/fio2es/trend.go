@@ -109,7 +109,7 @@ func (e *env) trend(ctx context.Context, q *trendQuery, format string) error {
 		for _, s := range w.Series(q.numbers, q.least) {
 			for i := range s.Changes {
 				c := &s.Changes[i]
-				if s.IsWorse(c) && c.At >= len(s.Runs)-q.gate {
+				if s.IsWorse(c) && c.Level.At >= len(s.Runs)-q.gate {
 					isMet = true
 					e.log.Error(fmt.Sprintf("--fail-last %d: %s: %s of %ss is worse since run %s", q.gate, w.Title, s.Number.Text, s.Direction, facts.ShortID(c.After.Run.ID)))
 				}

@@ -69,7 +69,7 @@ var rules = map[string]rule{
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which does not know our panels"},
 	"internal/where":    {level: 4, imports: []string{"internal/facts", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
-	"internal/workload": {level: 4, imports: []string{"internal/facts", "internal/trend", "mapping"}, why: "the settings of a run decide with which it is compared, not its store"},
+	"internal/workload": {level: 4, imports: []string{"internal/facts", "internal/table", "internal/trend", "internal/unit", "mapping"}, why: "the settings of a run decide with which it is compared, not its store"},
 	"internal/trend":    {level: 0, std: true, why: "changes in a series of numbers do not depend on what the numbers are"},
 	"internal/history": {
 		level: 3, imports: []string{"mapping", "internal/unit"},
@@ -105,15 +105,15 @@ var rules = map[string]rule{
 		why: "all stores pass the same tests, through the interface",
 	},
 	"internal/report": {
-		level: 7, imports: []string{"internal/facts", "internal/table", "internal/chart", "internal/heatmap", "internal/compare", "internal/query", "internal/window", "mapping", "hist", "internal/unit"},
+		level: 7, imports: []string{"internal/facts", "internal/table", "internal/chart", "internal/heatmap", "internal/compare", "internal/query", "internal/window", "internal/workload", "mapping", "hist", "internal/unit"},
 		why: "a page shows answers of queries",
 	},
 	"internal/web": {
-		level: 8, imports: []string{"internal/facts", "internal/history", "internal/query", "internal/report", "mapping", "internal/unit"},
+		level: 8, imports: []string{"internal/facts", "internal/history", "internal/query", "internal/export", "internal/report", "internal/table", "internal/where", "internal/workload", "mapping", "internal/unit"},
 		why: "browsers see the history and reports",
 	},
 	"internal/export": {
-		level: 4, imports: []string{"hist", "mapping", "internal/facts", "internal/table", "internal/unit", "internal/window"},
+		level: 5, imports: []string{"hist", "mapping", "internal/facts", "internal/table", "internal/unit", "internal/window", "internal/workload"},
 		why: "a format needs windows, not their source",
 	},
 	"pipeline": {
@@ -131,8 +131,13 @@ var rules = map[string]rule{
 	},
 	"internal/ingest": {
 		level:   6,
-		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/slo", "internal/window"},
+		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/slo", "internal/unit", "internal/window"},
 		why:     "storing runs does not depend on commands, settings or formats",
+	},
+	"internal/tidy": {
+		level:   7,
+		imports: []string{"mapping", "internal/facts", "internal/history", "internal/query", "internal/unit"},
+		why:     "changing runs in a history does not depend on commands or formats",
 	},
 	"internal/follow": {
 		level: 7,

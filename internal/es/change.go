@@ -28,11 +28,15 @@ func (c *Client) DeleteAll(ctx context.Context, query any, indices ...string) (i
 	return n, nil
 }
 
-// UpdateAll runs a painless script on the visible documents that match query, as DeleteAll
-// deletes them. After the script, a document must no longer match.
-func (c *Client) UpdateAll(ctx context.Context, query any, script string, indices ...string) (int, error) {
+// UpdateAll runs a painless script, with parameters unless they are nil, on the visible documents
+// that match query, as DeleteAll deletes them. After the script, a document must no longer match.
+func (c *Client) UpdateAll(ctx context.Context, query any, script string, params map[string]any, indices ...string) (int, error) {
 	n, err := c.changeAll(ctx, indices, func() esapi.Request {
-		body := map[string]any{"query": query, "script": map[string]any{"lang": "painless", "source": script}}
+		code := map[string]any{"lang": "painless", "source": script}
+		if params != nil {
+			code["params"] = params
+		}
+		body := map[string]any{"query": query, "script": code}
 		return esapi.UpdateByQueryRequest{
 			Index: indices, Body: JSON(body),
 			IgnoreUnavailable: yes, AllowNoIndices: yes, Conflicts: "proceed", Refresh: yes, MaxDocs: &c.step,

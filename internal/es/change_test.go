@@ -36,7 +36,7 @@ func TestChangeAll(t *testing.T) {
 		t.Errorf("deleted %d in %d requests, %d are left: %v", n, fake.Requests("_delete_by_query"), len(fake.Documents("fio-x")), err)
 	}
 	pending := es.All(es.Term("run.pending", "true"), es.Term("run.id", "0"))
-	if n, err := client.UpdateAll(t.Context(), pending, "ctx._source.run.remove('pending')", "fio-*"); err != nil || n != 25 {
+	if n, err := client.UpdateAll(t.Context(), pending, "ctx._source.run.remove('pending')", nil, "fio-*"); err != nil || n != 25 {
 		t.Errorf("updated %d: %v", n, err)
 	}
 	if found, err := client.Groups(t.Context(), es.All(), []string{"run.id"}, []string{"run.pending"}, "fio-*"); err != nil ||

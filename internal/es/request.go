@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
@@ -45,11 +44,10 @@ func (r Request) Do(ctx context.Context, to esapi.Transport) (*esapi.Response, e
 	return &esapi.Response{StatusCode: res.StatusCode, Header: res.Header, Body: res.Body}, nil
 }
 
-// Extended is a request with settings that esapi's types do not have.
+// Extended is a request with a limit of its own.
 type Extended struct {
 	esapi.Request
-	Query     url.Values // more parameters
-	MaxAnswer int64      // bytes; default [Config].MaxAnswer
+	MaxAnswer int64 // bytes; default [Config].MaxAnswer
 }
 
 // small is a request with a small answer: no documents, at most a page of counts.
@@ -82,11 +80,6 @@ func build(ctx context.Context, r esapi.Request) (*http.Request, error) {
 	var kept keeper
 	if _, err := r.Do(ctx, &kept); err != nil {
 		return nil, fmt.Errorf("make request: %w", err)
-	}
-	if x, ok := r.(Extended); ok && len(x.Query) > 0 {
-		query := kept.request.URL.Query()
-		maps.Copy(query, x.Query)
-		kept.request.URL.RawQuery = query.Encode()
 	}
 	return kept.request, nil
 }

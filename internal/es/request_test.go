@@ -42,11 +42,8 @@ func TestRequests(t *testing.T) {
 			"POST", "/a,b-*/_search?allow_partial_search_results=false", "{}",
 		},
 		{
-			es.Extended{
-				Request: esapi.OpenPointInTimeRequest{Index: []string{url.PathEscape("a b")}, KeepAlive: "5s"},
-				Query:   url.Values{"allow_no_indices": {"false"}},
-			},
-			"POST", "/a%20b/_pit?allow_no_indices=false&keep_alive=5s", "",
+			es.Extended{Request: esapi.OpenPointInTimeRequest{Index: []string{url.PathEscape("a b")}, KeepAlive: "5s"}, MaxAnswer: 9},
+			"POST", "/a%20b/_pit?keep_alive=5s", "",
 		},
 	} {
 		if method, uri, err := es.Line(c.request); method != c.method || uri != c.uri || err != nil {

@@ -53,6 +53,15 @@ func ShortName(run *mapping.Run) string {
 	return name
 }
 
+// ShortNote is the first line of what people wrote about a run.
+func ShortNote(run *mapping.Run) string {
+	line, rest, _ := strings.Cut(run.Run.Note, "\n")
+	if rest != "" {
+		line += " …"
+	}
+	return line
+}
+
 // State is what is wrong or unfinished with a run, in a few words.
 func State(run *mapping.Run) string {
 	words, _ := run.State()

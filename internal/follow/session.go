@@ -3,6 +3,7 @@ package follow
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/fio2es/fio2es/internal/ingest"
@@ -35,6 +36,9 @@ func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done fun
 	alerts := newAlerts(f.Ingest.Log, f.Rules)
 	known := func(ctx context.Context, e *pipeline.Execution) (string, *mapping.Run, error) {
 		found, err := ingest.Find(ctx, f.to.Store, e)
+		if len(found.Removed) > 0 { // what to do with it is decided when it is over
+			return "", nil, fmt.Errorf("%w: %w", pipeline.ErrNotLive, ingest.ErrRemoved)
+		}
 		if err == nil {
 			s.id = found.ID
 			f.Ingest.Log.Info("following " + e.Run.Archive + ":" + e.Run.Name)

@@ -22,8 +22,8 @@ type Finding struct {
 type Checked struct{ Runs, Documents int }
 
 // Check reads a whole history. It checks that every document can be read, that each run has
-// as many interval documents as its document says, and that there are no documents of
-// versions that no run has. It reports findings in the order of runs. With repair, it
+// as many interval documents as its document says, that these have the labels of the run, and
+// that there are no documents of versions that no run has. It reports findings in the order of runs. With repair, it
 // removes damaged documents and those that belong to no run, so no ingest may run at the
 // same time. An error means that the check did not reach its end.
 func Check(ctx context.Context, s Store, repair bool, report func(Finding)) (Checked, error) {
@@ -107,11 +107,13 @@ func (c *check) damagedRun(ctx context.Context, damaged *DamagedRunError) error 
 // run reads all documents of a run and compares their number.
 func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error {
 	c.Runs++
-	damaged, removed := 0, []string(nil)
+	damaged, relabel, removed := 0, 0, []string(nil)
 	for _, l := range mapping.Levels {
-		for _, err := range c.store.Intervals(ctx, Selection{Runs: []string{run.Run.ID}, Level: l}) {
+		for d, err := range c.store.Intervals(ctx, Selection{Runs: []string{run.Run.ID}, Level: l}) {
 			if err == nil {
-				c.Documents++
+				if c.Documents++; d.Relabel(&run.Run) {
+					relabel++
+				}
 				continue
 			}
 			if !errors.Is(err, ErrDamaged) {
@@ -137,7 +139,25 @@ func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error 
 		c.report(Finding{run.Run.ID, fmt.Sprintf("documents are missing: %d of %d (cluster), %d of %d (host), %d of %d (job)",
 			lack.Cluster, run.Documents.Cluster, lack.Host, run.Documents.Host, lack.Job, run.Documents.Job), "ingest " + what + " again"})
 	}
+	if relabel > 0 {
+		if err := c.labels(ctx, run, relabel); err != nil {
+			return err
+		}
+	}
 	return c.version(ctx, counts, run)
+}
+
+// labels reports interval documents that do not have the labels of their run.
+func (c *check) labels(ctx context.Context, run *mapping.Run, n int) error {
+	f := Finding{run.Run.ID, fmt.Sprintf("%d of its interval documents do not have its labels: fio2es label was interrupted", n), "finish it with --repair"}
+	if c.repair {
+		if _, err := c.store.Annotate(ctx, run.Run.ID, mapping.Annotation{}); err != nil {
+			return err
+		}
+		f.Problem, f.Remedy = f.Problem+": finished", ""
+	}
+	c.report(f)
+	return nil
 }
 
 // damageRemover removes the interval documents of a run's level that cannot be read, and
@@ -187,7 +207,7 @@ func (c *check) orphans(ctx context.Context, counts Counts) error {
 		if c.seen[id] {
 			continue
 		}
-		f := Finding{id, "it has interval documents, but no run document: an ingest was interrupted", "ingest its files again, or remove them with --repair"}
+		f := Finding{id, "it has interval documents, but no run document: an ingest or a removal was interrupted", "ingest its files again, or remove them with --repair"}
 		if c.repair {
 			if err := c.store.Delete(ctx, id); err != nil && !errors.Is(err, ErrNotFound) {
 				return err

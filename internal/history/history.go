@@ -49,6 +49,12 @@ type Store interface {
 	// finds what was finished before the call, and skips runs whose documents cannot be read.
 	Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error)
 
+	// Annotate changes the labels and the note of a run, given by its whole id, in its document and,
+	// if the labels differ, in all its interval documents. It returns the run. If it is interrupted,
+	// calling it again, also with an annotation that changes nothing, does the rest. It fails with
+	// ErrNotFound, and with ErrBusy while other processes keep writing the run.
+	Annotate(ctx context.Context, runID string, a mapping.Annotation) (*mapping.Run, error)
+
 	// Intervals are the documents of finished runs that s selects, ordered by time,
 	// then direction, host, job, run and part, as texts. An error ends the list.
 	Intervals(ctx context.Context, s Selection) iter.Seq2[*mapping.Interval, error]
@@ -66,12 +72,34 @@ type Store interface {
 	// It fails with ErrNotFound when there is nothing to remove.
 	Delete(ctx context.Context, runID string) error
 
+	// MarkRemoved notes that a run was removed, so that Removed finds its contents. It does not
+	// remove the run: see [Remove].
+	MarkRemoved(ctx context.Context, r *mapping.Removed) error
+
+	// Removed are the runs that were removed and had a report or a log with one of these contents,
+	// by id. Hashes are as for Holding.
+	Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error)
+
+	// Restore forgets that runs were removed, given by their whole ids. Ids that it does not know
+	// are no error.
+	Restore(ctx context.Context, runIDs ...string) error
+
 	Close() error
+}
+
+// Remove removes a run that people no longer want, and notes that, so that the next ingest of its
+// files does not store it again. title is what lists of runs show. If it is interrupted,
+// calling it again, or [Check], does the rest.
+func Remove(ctx context.Context, s Store, run *mapping.Run, title string, at time.Time) error {
+	if err := s.MarkRemoved(ctx, mapping.NewRemoved(run, title, at)); err != nil {
+		return err
+	}
+	return s.Delete(ctx, run.Run.ID)
 }
 
 // RunFilter selects runs. The zero value selects all of them.
 type RunFilter struct {
-	Text      string            // in the id, name, archive, path, benchmark, workload, mode or a label; any case
+	Text      string            // in the id, name, archive, path, benchmark, workload, mode, a label or the note; any case
 	Labels    map[string]string // all of them with these values
 	Benchmark string
 	Mode      string
@@ -135,6 +163,7 @@ func (f *RunFilter) Select(runs iter.Seq2[*mapping.Run, error]) iter.Seq2[*mappi
 func (f *RunFilter) matchesText(r *mapping.Run) bool {
 	texts := []string{
 		r.Run.ID, r.Run.Name, r.Run.Archive, r.Run.Path, r.CBT.Benchmark, r.CBT.Workload, r.CBT.Mode,
+		r.Run.Note,
 	}
 	for _, label := range r.Run.Labels {
 		texts = append(texts, label)

@@ -17,6 +17,7 @@ import (
 type claims struct {
 	store    history.Store // nil for a file
 	log      *slog.Logger
+	restore  bool            // store runs that people removed
 	lookedUp []chan struct{} // closed when the run of that number has been looked up
 
 	mu      sync.Mutex
@@ -24,8 +25,8 @@ type claims struct {
 	written []*mapping.Run // to the file, without histograms
 }
 
-func newClaims(store history.Store, log *slog.Logger, runs int) *claims {
-	c := &claims{store: store, log: log, lookedUp: make([]chan struct{}, runs)}
+func newClaims(store history.Store, opt *Options, runs int) *claims {
+	c := &claims{store: store, log: opt.Log, restore: opt.Restore, lookedUp: make([]chan struct{}, runs)}
 	for i := range c.lookedUp {
 		c.lookedUp[i] = make(chan struct{})
 	}
@@ -41,7 +42,8 @@ type claim struct {
 	id         string
 	src        *mapping.Source
 	duplicates []*mapping.Run // other runs of the same files in the history
-	over       chan struct{}  // nil before the run is claimed
+	removed    []*mapping.Removed
+	over       chan struct{} // nil before the run is claimed
 }
 
 // of is the claim of the n-th run.
@@ -72,6 +74,9 @@ func (c *claim) lookUp(ctx context.Context, e *pipeline.Execution) (id string, h
 		found, err := c.find(ctx, e)
 		if err != nil {
 			return "", nil, err
+		}
+		if len(found.Removed) > 0 && !c.restore {
+			return "", nil, ErrRemoved
 		}
 		other := c.take(e, found)
 		if other == nil {
@@ -110,7 +115,7 @@ func (c *claim) take(e *pipeline.Execution, found Found) *claim {
 			return other
 		}
 	}
-	c.id, c.src, c.duplicates, c.over = found.ID, &e.Source, found.Duplicates, make(chan struct{})
+	c.id, c.src, c.duplicates, c.removed, c.over = found.ID, &e.Source, found.Duplicates, found.Removed, make(chan struct{})
 	c.active = append(c.active, c)
 	return nil
 }
@@ -122,7 +127,9 @@ func (c *claim) end(ctx context.Context, res *pipeline.Result, err error) error 
 		return err
 	}
 	if err == nil && res.Run != nil {
-		err = removeDuplicates(ctx, c.store, res.Run, c.duplicates, c.log)
+		if err = removeDuplicates(ctx, c.store, res.Run, c.duplicates, c.log); err == nil {
+			err = takeBack(ctx, c.store, res.Run.Run.ID, c.removed, c.log)
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

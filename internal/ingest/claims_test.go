@@ -30,7 +30,7 @@ func TestClaims(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 0))
-			all := newClaims(nil, slog.New(slog.DiscardHandler), runs)
+			all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)}, runs)
 			var mu sync.Mutex
 			var order []int
 			active, stored := map[int]bool{}, map[int]bool{}
@@ -73,7 +73,7 @@ func TestClaims(t *testing.T) {
 // A run that waits for another one that is the same ends with its context.
 func TestClaimInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := newClaims(nil, slog.New(slog.DiscardHandler), 3)
+		all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)}, 3)
 		if _, _, err := all.of(0, false).known(t.Context(), execution(1)); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestClaimInterrupted(t *testing.T) {
 
 // A run is not written to a file that has a part of it.
 func TestWrittenPart(t *testing.T) {
-	all := newClaims(nil, slog.New(slog.DiscardHandler), 2)
+	all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)}, 2)
 	first, whole := all.of(0, false), execution(1)
 	if _, _, err := first.known(t.Context(), whole); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,12 @@ type Found struct {
 	ID         string         // of the run there, or the one that it gets
 	Have       *mapping.Run   // nil: nothing
 	Duplicates []*mapping.Run // other runs of the same files
+
+	Removed []*mapping.Removed // runs of the same files that people removed, if the history has none
 }
+
+// ErrRemoved is a run that is not stored, because people removed it from the history.
+var ErrRemoved = errors.New("it was removed from the history with fio2es rm")
 
 // Find looks a run up in a history by the contents of its files.
 func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Found, error) {
@@ -40,7 +45,36 @@ func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Foun
 			}
 		}
 	}
-	return choose(e, holders, all), nil
+	found := choose(e, holders, all)
+	if found.Have == nil {
+		found.Removed, err = removed(ctx, store, &e.Source)
+	}
+	return found, err
+}
+
+// removed are the removed runs of the same files.
+func removed(ctx context.Context, store history.Store, src *mapping.Source) ([]*mapping.Removed, error) {
+	all, err := store.Removed(ctx, src.Hashes())
+	return slices.DeleteFunc(all, func(r *mapping.Removed) bool { return !mapping.SameExecution(&r.Source, src) }), err
+}
+
+// takeBack forgets that runs were removed, because their files are stored again as the run with an
+// id. That gets the labels and notes that people had given them.
+func takeBack(ctx context.Context, store history.Store, id string, removed []*mapping.Removed, log *slog.Logger) error {
+	var ids []string
+	for _, r := range removed {
+		if a := r.Annotation(); !a.IsZero() {
+			if _, err := store.Annotate(ctx, id, a); err != nil {
+				return err
+			}
+		}
+		ids = append(ids, r.ID)
+		log.Info(fmt.Sprintf("note: %s %s, which was removed on %s, is stored again", facts.ShortID(r.ID), r.Title, r.At.Format(time.DateOnly)))
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return store.Restore(ctx, ids...)
 }
 
 // same returns the runs that are the same execution.
@@ -53,7 +87,7 @@ func same(e *pipeline.Execution, runs []*mapping.Run) []*mapping.Run {
 func choose(e *pipeline.Execution, holders, same []*mapping.Run) Found {
 	if have := mapping.Best(same); have != nil {
 		duplicates := slices.DeleteFunc(same, func(r *mapping.Run) bool { return r.Run.ID == have.Run.ID })
-		return Found{have.Run.ID, have, duplicates}
+		return Found{ID: have.Run.ID, Have: have, Duplicates: duplicates}
 	}
 	if slices.ContainsFunc(holders, func(r *mapping.Run) bool { return r.Run.ID == e.Run.ID }) {
 		return Found{ID: mapping.PartID(&e.Source)} // another part of the same report has that id

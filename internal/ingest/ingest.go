@@ -13,6 +13,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -30,6 +31,7 @@ type Target struct {
 type Options struct {
 	Pipeline pipeline.Options
 	Log      *slog.Logger
+	Restore  bool           // also store runs that people removed from the history
 	Progress func(done int) // called when so many runs are done; may be nil
 }
 
@@ -43,7 +45,8 @@ type Stored struct {
 // Result is what became of the runs of a call.
 type Result struct {
 	Stored  []Stored // in the order of the runs
-	LeftOut bool     // something was skipped; a message says what
+	Removed int      // runs that are not stored, because people removed them; a message says so
+	LeftOut bool     // something else was skipped; a message says what
 }
 
 // Runs are the runs that the target has, each once.
@@ -78,10 +81,18 @@ func (r *Result) Count() (documents, unchanged int) {
 // Messages come in the order of the runs. An error ends all runs; the result is of those before.
 func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result, error) {
 	result, err := each(ctx, to, runs, opt, false)
+	logRemoved(opt.Log, result.Removed)
 	if err == nil && to.Store != nil {
 		err = restore(ctx, to, &result, opt)
 	}
 	return result, err
+}
+
+// logRemoved says that runs are not stored, because people removed them.
+func logRemoved(log *slog.Logger, runs int) {
+	if runs > 0 {
+		log.Info(fmt.Sprintf("note: left out %s, removed from the history before (fio2es rm); --restore takes them back", unit.Plural(runs, "run")))
+	}
 }
 
 // restore counts the documents of unchanged runs, and stores the runs again that lack some.
@@ -145,7 +156,7 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 	for i := range outcomes {
 		outcomes[i] = make(chan outcome, 1)
 	}
-	claims, finishing := newClaims(to.Store, opt.Log, len(runs)), newFinishing(to.IsCluster)
+	claims, finishing := newClaims(to.Store, &opt, len(runs)), newFinishing(to.IsCluster)
 	one := func(i int) {
 		claim := claims.of(i, again)
 		res, err := pipeline.Ingest(ctx, runs[i], reading, to.Sink, claim.known)
@@ -155,7 +166,7 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 				err = to.Sink.Finish(ctx, res.Run)
 			}
 			err = claim.end(ctx, res, refuse(runs[i], err))
-			if err != nil && !errors.As(err, new(refusedError)) {
+			if err != nil && !errors.As(err, new(refusedError)) && !errors.Is(err, ErrRemoved) {
 				stop(err)
 			}
 			outcomes[i] <- outcome{res, err}
@@ -221,6 +232,11 @@ func (r *Result) take(run *cbt.Run, o outcome, log *slog.Logger) error {
 	if errors.As(o.err, &refused) {
 		log.Warn(refused.Error())
 		r.LeftOut = true
+		return nil
+	}
+	if errors.Is(o.err, ErrRemoved) {
+		log.Debug(run.Archive + ":" + run.Name() + ": " + o.err.Error())
+		r.Removed++
 		return nil
 	}
 	if o.err != nil {

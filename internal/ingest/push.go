@@ -1,9 +1,11 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
@@ -16,6 +18,7 @@ import (
 // PushOptions say which runs are pushed.
 type PushOptions struct {
 	Filter   history.RunFilter
+	Restore  bool // also push runs that people removed from the cluster
 	Log      *slog.Logger
 	Progress func(n int, name string) // called when the n-th run is pushed
 }
@@ -23,7 +26,8 @@ type PushOptions struct {
 // Pushed is what was pushed.
 type Pushed struct {
 	Runs, Unchanged, Documents int
-	LeftOut                    bool // something was skipped; a message says what
+	Removed                    int  // runs that are not pushed, because people removed them from the cluster; a message says so
+	LeftOut                    bool // something else was skipped; a message says what
 }
 
 // Push copies the runs of the embedded history that a cluster has not, or all of them to a file:
@@ -34,6 +38,7 @@ func Push(ctx context.Context, from *sqlite.Store, to pipeline.Sink, cluster *el
 	p := &push{PushOptions: opt, from: from, to: to, cluster: cluster, finishing: newFinishing(cluster != nil), stop: stop}
 	err := p.all(ctx)
 	p.finishing.wait()
+	logRemoved(opt.Log, p.Removed)
 	if cause := context.Cause(ctx); cause != nil { // a run could not be finished, which ended all else
 		err = cause
 	}
@@ -83,13 +88,21 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 	for _, r := range runs {
 		p.Progress(p.Runs+p.Unchanged+1, facts.Title(r))
 		same, whole := sameIn(there.sharing, r)
+		removed := there.removedAs(r)
 		switch {
-		case there.versions[r.Run.ID] == r.Run.Ingest && there.lacking[r.Run.ID] == "":
+		case there.hasVersion(r) && there.lacking[r.Run.ID] == "":
 			p.Unchanged++
+			have := there.runs[r.Run.ID]
+			if err := p.annotate(ctx, &r.Run, have, *have); err != nil {
+				return err
+			}
 			continue
 		case whole != nil && there.lacking[whole.Run.ID] == "":
 			p.Log.Info(fmt.Sprintf("note: %s %s is in the cluster as %s %s", facts.ShortID(r.Run.ID), facts.Title(r), facts.ShortID(whole.Run.ID), facts.Title(whole)))
 			p.Unchanged++
+			continue
+		case len(removed) > 0 && len(same) == 0 && !p.Restore:
+			p.Removed++
 			continue
 		}
 		if ok, err := p.isWhole(ctx, r); err != nil {
@@ -100,7 +113,16 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 		if what := there.lacking[r.Run.ID]; what != "" {
 			p.Log.Info(fmt.Sprintf("note: %s: the cluster lacked %s: its documents are sent again", facts.Title(r), what))
 		}
-		if err := p.one(ctx, r, same); err != nil {
+		err := p.one(ctx, r, func() error {
+			if err := p.annotate(ctx, &r.Run, there.runs[r.Run.ID], r.Run); err != nil {
+				return err
+			}
+			if err := removeDuplicates(ctx, p.cluster, r, same, p.Log); err != nil {
+				return err
+			}
+			return takeBack(ctx, p.cluster, r.Run.ID, removed, p.Log)
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -109,9 +131,48 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 
 // there is what the cluster has of some runs.
 type there struct {
-	versions map[string]string // by id
-	sharing  []*mapping.Run    // runs of other ids that share files
-	lacking  map[string]string // by id: missing documents of runs that would not be pushed
+	runs    map[string]*mapping.RunInfo // by id: version, labels and note
+	sharing []*mapping.Run              // runs of other ids that share files
+	removed []*mapping.Removed          // runs that share files, and that people removed
+	lacking map[string]string           // by id: missing documents of runs that would not be pushed
+}
+
+// hasVersion reports whether the cluster has the same version of a run.
+func (t *there) hasVersion(r *mapping.Run) bool {
+	have := t.runs[r.Run.ID]
+	return have != nil && have.Ingest == r.Run.Ingest
+}
+
+// removedAs are the removed runs of the same files as a run that the cluster has not.
+func (t *there) removedAs(r *mapping.Run) (same []*mapping.Removed) {
+	for _, d := range t.removed {
+		if t.runs[r.Run.ID] == nil && mapping.SameExecution(&d.Source, &r.Source) {
+			same = append(same, d)
+		}
+	}
+	return same
+}
+
+// annotate gives a run, which is in the cluster now, the labels and the note that people gave it in
+// the embedded history. What they gave it in the cluster before takes precedence.
+func (p *push) annotate(ctx context.Context, here, before *mapping.RunInfo, now mapping.RunInfo) error {
+	if before == nil {
+		return nil
+	}
+	a, there := here.Annotation(), before.Annotation()
+	a.Note = cmp.Or(there.Note, a.Note)
+	if a.Labels == nil {
+		a.Labels = there.Labels
+	} else {
+		maps.Copy(a.Labels, there.Labels)
+	}
+	want := now
+	want.Annotate(a)
+	if now.Note == want.Note && maps.Equal(now.Labels, want.Labels) {
+		return nil
+	}
+	_, err := p.cluster.Annotate(ctx, here.ID, a)
+	return err
 }
 
 func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err error) {
@@ -122,21 +183,24 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err er
 	for i, r := range runs {
 		ids[i] = r.Run.ID
 	}
-	if t.versions, err = p.cluster.Versions(ctx, ids); err != nil {
+	if t.runs, err = p.cluster.Versions(ctx, ids); err != nil {
 		return t, err
 	}
 	var hashes []string
 	var kept []*mapping.Run
 	for _, r := range runs {
-		switch t.versions[r.Run.ID] {
-		case "":
+		switch {
+		case t.runs[r.Run.ID] == nil:
 			hashes = append(hashes, r.Source.Hashes()...)
-		case r.Run.Ingest:
+		case t.hasVersion(r):
 			kept = append(kept, r)
 		}
 	}
 	if len(hashes) > 0 {
 		if t.sharing, err = p.cluster.Holding(ctx, hashes); err != nil {
+			return t, err
+		}
+		if t.removed, err = p.cluster.Removed(ctx, hashes); err != nil {
 			return t, err
 		}
 	}
@@ -174,8 +238,8 @@ func (p *push) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
 	return false, nil
 }
 
-// one pushes a run. same are runs there of the same files, which it replaces.
-func (p *push) one(ctx context.Context, r *mapping.Run, same []*mapping.Run) error {
+// one pushes a run, and then calls end, unless it is pushed to a file.
+func (p *push) one(ctx context.Context, r *mapping.Run, end func() error) error {
 	wrap := func(err error) error { return fmt.Errorf("push %s: %w", facts.Title(r), err) }
 	n, err := p.put(ctx, r)
 	p.Documents += n
@@ -188,8 +252,8 @@ func (p *push) one(ctx context.Context, r *mapping.Run, same []*mapping.Run) err
 	p.Runs++
 	p.finishing.run(func() {
 		err := p.to.Finish(ctx, r)
-		if err == nil && len(same) > 0 {
-			err = removeDuplicates(ctx, p.cluster, r, same, p.Log)
+		if err == nil && p.cluster != nil {
+			err = end()
 		}
 		if err != nil {
 			p.stop(wrap(err))

@@ -43,6 +43,7 @@ func (r *run) Facts() []fact {
 		cpu = fmt.Sprintf("%v %% user, %v %% system", d.Fio.UsrCPU, d.Fio.SysCPU)
 	}
 	list := []fact{
+		{"Note", d.Run.Note},
 		{"Archive", d.Run.Archive},
 		{"Path", path},
 		{"Run", d.Run.ID},

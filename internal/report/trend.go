@@ -9,6 +9,7 @@ import (
 	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -86,18 +87,11 @@ func trendLines(dots []trendDot, direction string, at func(trendDot) (x, y strin
 			continue
 		}
 		x, y := at(dot)
-		kind, here := kindOf(dot.run), x+" "+y
+		kind, here := workload.Key(dot.run), x+" "+y
 		if from, ok := last[kind]; ok {
 			d = append(d, "M"+from+"L"+here...)
 		}
 		last[kind] = here
 	}
 	return string(d)
-}
-
-// kindOf is equal for runs with the same settings, as far as they are known.
-func kindOf(run *mapping.Run) string {
-	c := &run.CBT
-	return fmt.Sprintf("%q %q %q %d %d %d %d %d %q %q %q", c.Benchmark, c.Workload, c.Mode, c.RWMixRead, c.OpSize, c.IODepth,
-		len(run.Hosts), run.Fio.Jobs, run.Fio.Options["rw"], run.Fio.Options["bs"], run.Fio.Options["iodepth"])
 }

@@ -20,11 +20,13 @@ func Where[R any](is func(R) bool, columns []Column[R]) []Column[R] {
 	for i := range columns {
 		value, text := columns[i].Value, columns[i].Text
 		columns[i].Sparse = true
-		columns[i].Value = func(r R) any {
-			if !is(r) {
-				return nil
+		if value != nil {
+			columns[i].Value = func(r R) any {
+				if !is(r) {
+					return nil
+				}
+				return value(r)
 			}
-			return value(r)
 		}
 		if text != nil {
 			columns[i].Text = func(r R) string {

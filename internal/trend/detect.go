@@ -65,7 +65,7 @@ func spread(x []float64, apart int) float64 {
 	for i := apart; i < len(x); i++ {
 		steps = append(steps, math.Abs(x[i]-x[i-apart]))
 	}
-	return median(steps) / 0.6745
+	return Median(steps) / 0.6745
 }
 
 func sq(x float64) float64 { return x * x }
@@ -133,8 +133,8 @@ func endOf(starts []int, i, n int) int {
 	return n
 }
 
-// median is the middle of some numbers, 0 of none.
-func median(x []float64) float64 {
+// Median is the middle of some numbers, 0 of none.
+func Median(x []float64) float64 {
 	if len(x) == 0 {
 		return 0
 	}

@@ -15,7 +15,7 @@ func measure(x []float64, starts []int, least float64) []Change {
 			before, after := x[starts[i-1]:starts[i]], x[starts[i]:endOf(starts, i, len(x))]
 			ratio, low, high := ratios(before, after)
 			changes = append(changes, Change{
-				At: starts[i], Before: math.Exp(median(before)), After: math.Exp(median(after)),
+				At: starts[i], Before: math.Exp(Median(before)), After: math.Exp(Median(after)),
 				Ratio: math.Exp(ratio), Low: math.Exp(low), High: math.Exp(high),
 			})
 			is := math.Abs(ratio)

@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"html/template"
 	"net/http"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
+	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -24,12 +26,16 @@ var (
 	siteCSS string
 	//go:embed site.html
 	siteHTML string
+	//go:embed workloads.html
+	workloadsHTML string
 
 	style     = report.Style() + template.CSS(siteCSS)
 	templates = template.Must(template.New("site").Funcs(template.FuncMap{
 		"lines": facts.Lines, "title": facts.Title, "started": facts.Started, "shortID": facts.ShortID, "state": facts.State, "link": runLink,
-		"isBad": func(run *mapping.Run) bool { _, isBad := run.State(); return isBad },
-	}).Parse(siteHTML))
+		"isBad":  func(run *mapping.Run) bool { _, isBad := run.State(); return isBad },
+		"change": func(row *workload.Row) string { return fmt.Sprintf("%+.1f %%", 100*(row.Change.Level.Ratio-1)) },
+		"since":  func(row *workload.Row) string { return workload.Day(row.Change.After) },
+	}).Parse(siteHTML + workloadsHTML))
 )
 
 // policy lets a browser load nothing, run nothing, and send forms only to this server.

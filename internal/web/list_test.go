@@ -253,7 +253,7 @@ func TestHostile(t *testing.T) {
 func TestEmptyList(t *testing.T) {
 	p := serve(historyOf(t, runOf(0, "a", 50), runOf(1, "b", 60)))
 	for path, want := range map[string]string{
-		"/?text=x%3Cy":       "No run has “x&lt;y” in its id, name, archive, path, benchmark, workload, mode or a label. This history has 2 runs:",
+		"/?text=x%3Cy":       "No run has “x&lt;y” in its id, name, archive, path, benchmark, workload, mode, a label or the note. This history has 2 runs:",
 		"/?page=3":           "There are no more runs: this history has 2 runs, with 100 on a page, and this is page 3.",
 		"/?sort=p99&page=3":  "There are no more runs: this history has 2 runs, with 100 on a page, and this is page 3.",
 		"/?text=nvme&page=2": "There are no more runs: 2 of 2 runs in this history match “nvme”, with 100 on a page, and this is page 2.",

@@ -47,5 +47,11 @@ func (memory) MakeCurrent(context.Context, string, string) error { panic("remove
 
 func (memory) Put(context.Context, []*mapping.Interval) error { panic("put") }
 func (memory) Finish(context.Context, *mapping.Run) error     { panic("finish") }
-func (memory) Delete(context.Context, string) error           { panic("delete") }
-func (memory) Close() error                                   { return nil }
+func (memory) Annotate(context.Context, string, mapping.Annotation) (*mapping.Run, error) {
+	panic("annotate")
+}
+func (memory) MarkRemoved(context.Context, *mapping.Removed) error           { panic("remove") }
+func (memory) Removed(context.Context, []string) ([]*mapping.Removed, error) { panic("removed") }
+func (memory) Restore(context.Context, ...string) error                      { panic("restore") }
+func (memory) Delete(context.Context, string) error                          { panic("delete") }
+func (memory) Close() error                                                  { return nil }

@@ -51,6 +51,7 @@ var runFields = []*Field{
 		}
 		return nil
 	}),
+	text("note", "run.note", "what people wrote about it (fio2es note)", "switch", func(r *mapping.Run) string { return r.Run.Note }),
 	moment("ingested", "ingested", "when it was stored", func(r *mapping.Run) time.Time { return r.Ingested }),
 }
 

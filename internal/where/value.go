@@ -211,6 +211,12 @@ func period(text string, now time.Time) (from, to time.Time, ok bool) {
 	return t, t, ok
 }
 
+// Moment is the beginning of the time that a text means, such as 2026-10-01 or 7d (ago).
+func Moment(text string, now time.Time) (time.Time, bool) {
+	from, _, ok := period(text, now)
+	return from, ok
+}
+
 // ago is the time so long before now: 90s, 10m, 2h, 7d, 2w, 3mo, 1y.
 func ago(text string, now time.Time) (time.Time, bool) {
 	unit := strings.TrimLeft(text, "0123456789")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/trend"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -51,6 +52,25 @@ func NumberOf(name string) (*Number, error) {
 // Of is the number of a direction of a run, NaN where it is not known.
 func (n *Number) Of(t *mapping.Totals) float64 { return n.of(t) }
 
+// key is the name in columns for programs.
+func (n *Number) key() string {
+	if n.LessIsBad {
+		return n.Name
+	}
+	return n.Name + "_us"
+}
+
+// TextOf is a value of the number for people.
+func (n *Number) TextOf(v float64) string {
+	switch n.Name {
+	case "iops":
+		return unit.Rate(v)
+	case "bandwidth":
+		return unit.Bytes(int64(v)) + "/s"
+	}
+	return unit.Latency(v)
+}
+
 // Series is a number of one direction over the runs of a workload that have it.
 type Series struct {
 	*Workload
@@ -58,17 +78,24 @@ type Series struct {
 	Number    *Number
 	Runs      []*mapping.Run
 	Values    []float64 // of each run
+	Median    float64   // of them
 	Changes   []Change
 }
 
 // Change is a change in a series.
 type Change struct {
-	trend.Change
+	Level         trend.Change
 	Before, After *mapping.Run // the last run before it, and the first after it
 }
 
+// Day is when a run started, in UTC; "-" if its date is not known.
+func Day(run *mapping.Run) string {
+	day, _, _ := strings.Cut(facts.Started(run), " ")
+	return day
+}
+
 // IsWorse reports whether a change is for the worse.
-func (s *Series) IsWorse(c *Change) bool { return (c.Ratio > 1) != s.Number.LessIsBad }
+func (s *Series) IsWorse(c *Change) bool { return (c.Level.Ratio > 1) != s.Number.LessIsBad }
 
 // Series are the numbers of all directions of the workload, with their changes by at least least, a
 // share. Runs that are incomplete or without such a number are left out.
@@ -86,6 +113,7 @@ func (w *Workload) Series(numbers []*Number, least float64) (list []*Series) {
 			if len(s.Runs) == 0 {
 				continue
 			}
+			s.Median = trend.Median(s.Values)
 			for _, c := range trend.Detect(s.Values, least) {
 				s.Changes = append(s.Changes, Change{c, s.Runs[c.At-1], s.Runs[c.At]})
 			}

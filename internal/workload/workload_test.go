@@ -119,7 +119,7 @@ func TestSeries(t *testing.T) {
 			t.Fatalf("%s %s: %d values, %v", s.Direction, s.Number.Text, len(s.Values), s.Changes)
 		}
 		c := &s.Changes[0]
-		if c.Before != runs[24] || c.After != runs[25] || !s.IsWorse(c) || math.Abs(c.Ratio-[]float64{1.2, 1 / 1.2}[i]) > 0.02 {
+		if c.Before != runs[24] || c.After != runs[25] || !s.IsWorse(c) || math.Abs(c.Level.Ratio-[]float64{1.2, 1 / 1.2}[i]) > 0.02 {
 			t.Errorf("%s: %+v", s.Number.Text, c)
 		}
 	}
@@ -129,5 +129,34 @@ func TestSeries(t *testing.T) {
 	}
 	if _, err := NumberOf("p98"); err == nil || !strings.Contains(err.Error(), "p98: want one of IOPS, bandwidth, min, mean, p") {
 		t.Error(err)
+	}
+}
+
+// TestTailAlone: a change of the slowest requests is found in the percentiles there, and in no other.
+func TestTailAlone(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var runs []*mapping.Run
+	for n := range 60 {
+		h := hist.New(hist.Fio3(0))
+		for i := range 10000 {
+			ns := 1e6 * math.Exp(0.01*r.NormFloat64()+float64(i)/10000)
+			if i >= 9950 && n >= 40 {
+				ns *= 1.5
+			}
+			h.AddLatency(int64(ns), 1)
+		}
+		run := night(n, mapping.CBT{Mode: "randread"}, 1)
+		run.Write.Latency = mapping.NewLatency(h, nil)
+		runs = append(runs, run)
+	}
+	var numbers []*Number
+	for i := range Numbers {
+		numbers = append(numbers, &Numbers[i])
+	}
+	for _, s := range Group(runs)[0].Series(numbers, 0.03) {
+		isTail := s.Number.Text == "p99.9" || s.Number.Text == "p99.99" || s.Number.Text == "max"
+		if isTail != (len(s.Changes) == 1) || isTail && s.Changes[0].After != runs[40] {
+			t.Errorf("%s: %d changes", s.Number.Text, len(s.Changes))
+		}
 	}
 }

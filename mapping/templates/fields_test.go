@@ -20,16 +20,19 @@ import (
 // family is one of the two sorts of documents and the component that maps it.
 type family struct {
 	component string
-	document  any               // a pointer to a zero one
+	document  document          // a pointer to a zero one
 	beside    map[string]string // fields that the encoder adds to those of the struct, and their types
 	metadata  []string          // fields of the struct that Elasticsearch has itself
+	other     document          // a pointer to a zero one of another type in the same index, or nil
 }
 
+type document interface{ AppendJSON([]byte) []byte }
+
 var documents = []family{
-	{"fio-latency-mappings", new(mapping.Interval), map[string]string{mapping.PendingField: "boolean"}, []string{"_doc_count"}},
+	{"fio-latency-mappings", new(mapping.Interval), map[string]string{mapping.PendingField: "boolean"}, []string{"_doc_count"}, nil},
 	{"fio-runs-mappings", new(mapping.Run), map[string]string{
 		"@timestamp": "date", "run.link": "keyword", "fio.direction": "keyword",
-	}, nil},
+	}, nil, new(mapping.Removed)},
 }
 
 // objectsByName are all objects for options.
@@ -123,12 +126,15 @@ func TestFieldsAreThoseOfTheTypes(t *testing.T) {
 	for _, d := range documents {
 		want := tagged(reflect.TypeOf(d.document).Elem(), "", map[string]string{})
 		maps.Copy(want, d.beside)
+		if d.other != nil {
+			tagged(reflect.TypeOf(d.other).Elem(), mapping.RemovedField+".", want)
+		}
 		for _, name := range d.metadata {
 			delete(want, name)
 		}
 		want["run.labels"] = "object" // of keywords, as package comment says
 		if _, ok := want["warnings"]; ok {
-			want["warnings"] = "text" // sentences
+			want["warnings"], want["run.note"], want["removed.note"] = "text", "text", "text" // sentences
 		}
 		got := leaves(mappings(t, d.component)["properties"], "", map[string]string{})
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -141,20 +147,21 @@ func TestFieldsAreThoseOfTheTypes(t *testing.T) {
 // not go by struct tags: encoders are written by hand.
 func TestFullDocumentsAreMapped(t *testing.T) {
 	for _, d := range documents {
-		v := reflect.New(reflect.TypeOf(d.document).Elem())
-		full(v.Elem())
-		text := v.Interface().(interface{ AppendJSON([]byte) []byte }).AppendJSON(nil)
+		text := fullText(d.document)
 		if d.beside[mapping.PendingField] != "" {
 			var err error
 			if text, err = mapping.MarkPending(text, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
-		document := decode(t, text)
+		content := decode(t, text)
+		if d.other != nil {
+			maps.Copy(content, decode(t, fullText(d.other)))
+		}
 		properties := mappings(t, d.component)["properties"]
 		mapped := leaves(properties, "", map[string]string{})
 		seen := map[string]bool{}
-		for _, fault := range check(document, properties, "", d.metadata, seen) {
+		for _, fault := range check(content, properties, "", d.metadata, seen) {
 			t.Errorf("%s: %s", d.component, fault)
 		}
 		for _, name := range slices.Sorted(maps.Keys(mapped)) {
@@ -163,6 +170,13 @@ func TestFullDocumentsAreMapped(t *testing.T) {
 			}
 		}
 	}
+}
+
+// fullText is a document of the same type in which every field is written.
+func fullText(d document) []byte {
+	v := reflect.New(reflect.TypeOf(d).Elem())
+	full(v.Elem())
+	return v.Interface().(document).AppendJSON(nil)
 }
 
 // full gives every field a value that is written.

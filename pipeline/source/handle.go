@@ -18,7 +18,7 @@ const maxHandles = 128
 // handles knows which files may be open. Safe from many goroutines.
 type handles struct {
 	mu     sync.Mutex
-	open   []*handle // the first opened first
+	open   []*handle // the first opened first; their readers may have closed some
 	closed bool
 }
 
@@ -44,33 +44,23 @@ func (a *handles) adopt(dir, path string, f *os.File, info fs.FileInfo) *handle 
 	return h
 }
 
-// add notes that a file is open, and closes the one that has been open for longest if there are too many.
-// It reports false if all are closed for good. No lock of a handle may be held.
+// add notes that a file was opened, and closes the one that was opened first if there are too many. No handle
+// is locked meanwhile. It reports false if all are closed for good.
 func (a *handles) add(h *handle) bool {
 	a.mu.Lock()
-	if a.closed {
-		a.mu.Unlock()
-		return false
+	isOpen, first := !a.closed, h
+	if isOpen {
+		a.open = append(a.open, h)
 	}
-	var oldest *handle
-	if a.open = append(a.open, h); len(a.open) > maxHandles {
-		oldest = a.open[0]
+	if len(a.open) > maxHandles {
+		first = a.open[0]
 		a.open = slices.Delete(a.open, 0, 1)
 	}
 	a.mu.Unlock()
-	if oldest != nil {
-		oldest.drop()
+	if first != h || !isOpen {
+		first.shut()
 	}
-	return true
-}
-
-// remove notes that a file was closed.
-func (a *handles) remove(h *handle) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if i := slices.Index(a.open, h); i >= 0 {
-		a.open = slices.Delete(a.open, i, i+1)
-	}
+	return isOpen
 }
 
 // close closes all files for good.
@@ -80,7 +70,7 @@ func (a *handles) close() {
 	a.open, a.closed = nil, true
 	a.mu.Unlock()
 	for _, h := range open {
-		h.drop()
+		h.shut()
 	}
 }
 
@@ -100,16 +90,17 @@ func (h *handle) ReadAt(p []byte, off int64) (int, error) {
 
 // reopen opens the file if it is not open.
 func (h *handle) reopen() error {
-	isNew, err := h.openAgain()
-	if isNew && !h.all.add(h) {
-		h.drop()
+	if isNew, err := h.open(); err != nil || !isNew {
+		return err
+	}
+	if !h.all.add(h) {
 		return fs.ErrClosed
 	}
-	return err
+	return nil
 }
 
-// openAgain reports whether the file was not open, and now is.
-func (h *handle) openAgain() (bool, error) {
+// open opens the file, unless it is open.
+func (h *handle) open() (isNew bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.file != nil {
@@ -136,15 +127,15 @@ func isSame(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// drop closes the file until it is read again.
-func (h *handle) drop() {
+// shut is drop for who has not locked mu.
+func (h *handle) shut() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.closeFile()
+	h.drop()
 }
 
-// closeFile closes the file. mu is locked.
-func (h *handle) closeFile() {
+// drop closes the file if it is open. mu is locked.
+func (h *handle) drop() {
 	if h.file != nil {
 		h.file.Close() // only read from: nothing is lost
 		h.file = nil
@@ -167,24 +158,16 @@ func (h *handle) content(r *reader) (io.Reader, error) {
 // Close ends one reader. With the last one the file is closed. The next one may find another
 // content, unless it is an archive.
 func (h *handle) Close() error {
-	if h.isLast() {
-		h.all.remove(h)
-	}
-	return nil
-}
-
-// isLast ends a reader, and closes the file if it was the last.
-func (h *handle) isLast() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.readers--; h.readers > 0 {
-		return false
+		return nil
 	}
-	h.closeFile()
+	h.drop()
 	if !h.isArchive {
 		h.seen = nil
 	}
-	return true
+	return nil
 }
 
 // openFile opens a file for reading. It does not wait where a named pipe has taken its place

@@ -3,9 +3,9 @@ package source
 import (
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -52,58 +52,57 @@ func TestReadersShareOneDescriptor(t *testing.T) {
 	check(open(), "before")
 	check(first, "before") // still open though the second reader is closed
 	check(open(), "after")
-	if len(set.handles.open) > 0 {
+	if set.handles.open[0].file != nil {
 		t.Error("the file is open without a reader")
 	}
 }
 
-// TestManyHandles: many readers of more files than may be open all end, whichever of them open one again that another
-// has just closed.
+// TestManyHandles reads more files than may be open, side by side, and each more often than that.
 func TestManyHandles(t *testing.T) {
 	dir := t.TempDir()
-	for i := range 3 * maxHandles {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.log", i)), fmt.Append(nil, i), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	files := tree{}
+	for i := range maxHandles + 20 {
+		files[fmt.Sprint(i, ".log")] = strings.Repeat(fmt.Sprint(i, " "), 500)
 	}
-	set, err := Scan(t.Context(), []string{dir}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer set.Close()
-	var readers sync.WaitGroup
-	for seed := range uint64(16) {
-		readers.Go(func() {
-			r := rand.New(rand.NewPCG(seed, 0))
-			open := make([]io.ReadCloser, 3*maxHandles)
-			for range 1000 {
-				f := r.IntN(len(open))
-				if open[f] != nil && r.IntN(2) == 0 {
-					open[f].Close()
-					open[f] = nil
-					continue
-				}
-				if open[f] == nil {
-					var err error
-					if open[f], err = set.Files[f].Open(); err != nil {
+	writeTree(t, dir, files)
+	set := scan(t, Options{}, dir)
+	var all sync.WaitGroup
+	for worker := range 4 {
+		all.Go(func() {
+			var open []io.ReadCloser
+			for i, f := range set.Files {
+				for range 3 {
+					in, err := f.Open()
+					if err != nil {
 						t.Error(err)
 						return
 					}
-				}
-				if _, err := open[f].Read(make([]byte, 1)); err != nil && err != io.EOF {
-					t.Error(err)
-					return
+					if open = append(open, in); i%4 != worker { // read now, else later
+						readAll(t, in, files[f.Path])
+					}
 				}
 			}
-			for _, in := range open {
-				if in != nil {
-					in.Close()
+			for i, in := range open {
+				if f := set.Files[i/3]; i/3%4 == worker {
+					readAll(t, in, files[f.Path])
 				}
 			}
 		})
 	}
-	readers.Wait()
-	if n := len(set.handles.open); n > 0 {
-		t.Errorf("%d files are open without a reader", n)
+	all.Wait()
+	for range 3 * maxHandles {
+		in, err := set.Files[0].Open()
+		check(t, err)
+		readAll(t, in, files[set.Files[0].Path])
+	}
+}
+
+func readAll(t *testing.T, in io.ReadCloser, want string) {
+	got, err := io.ReadAll(in)
+	if err != nil || string(got) != want {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if err := in.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -251,6 +251,7 @@ func parseSort(sort []any) ([]sortKey, error) {
 					ok = v == "asc" || v == "desc"
 				case "missing":
 					k.missing = v
+				case "unmapped_type": // fields are there as soon as documents have them
 				default:
 					ok = false
 				}

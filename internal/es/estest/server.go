@@ -231,11 +231,7 @@ func (s *Server) route(r *http.Request, body []byte, f Fault) (any, error) {
 	case len(path) == 4 && path[1] == "_mapping":
 		return s.mapped(path[0], path[3], cmp.Or(s.Mapped, "histogram")), nil
 	case len(path) == 3 && path[1] == "_doc" && r.Method == http.MethodPut:
-		item, err := s.put(path[0], path[2], body)
-		if err == nil && params.Get("refresh") == "true" {
-			s.indices[path[0]].refresh()
-		}
-		return item, err
+		return s.putIf(path[0], path[2], params, body)
 	case len(path) == 1 && r.Method == http.MethodPut:
 		s.create(path[0])
 		return map[string]any{"acknowledged": true, "shards_acknowledged": true, "index": path[0]}, nil

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,6 +61,20 @@ func (s *store) put(name, id string, source []byte) (map[string]any, error) {
 		"_index": name, "_id": id, "_version": version, "result": result,
 		"_shards": shards(1), "_seq_no": d.seq, "_primary_term": 1, "status": status,
 	}, nil
+}
+
+// putIf stores a document if it is in the state that the parameters name.
+func (s *store) putIf(name, id string, params url.Values, body []byte) (any, error) {
+	if seq := params.Get("if_seq_no"); seq != "" {
+		if d := s.create(name).docs[id]; d == nil || strconv.FormatInt(d.seq, 10) != seq || params.Get("if_primary_term") != "1" {
+			return nil, no(http.StatusConflict, "version_conflict_engine_exception", "["+id+"]: version conflict")
+		}
+	}
+	item, err := s.put(name, id, body)
+	if err == nil && params.Get("refresh") == "true" {
+		s.indices[name].refresh()
+	}
+	return item, err
 }
 
 func (in *index) refresh() { in.visible = slices.Collect(maps.Values(in.docs)) }
@@ -152,11 +167,39 @@ func (s *store) matching(query any, docs []*document) ([]*document, error) {
 	return found, nil
 }
 
-// showPending is the one script that the stand-in knows.
-const showPending = "ctx._source.run.remove('pending')"
+// The scripts that the stand-in knows.
+const (
+	showPending = "ctx._source.run.remove('pending')"
+	relabel     = "if (params.labels.isEmpty()) { ctx._source.run.remove('labels') } else { ctx._source.run.labels = params.labels } " +
+		"if (params.edit.isEmpty()) { ctx._source.run.remove('edit') } else { ctx._source.run.edit = params.edit }"
+)
 
-// changeByQuery deletes the visible documents that a query finds, or takes run.pending out of them.
-// Those that were written since the last refresh are conflicts.
+// script changes documents.
+type script struct {
+	Lang, Source string
+	Params       map[string]any
+}
+
+// run is the source of a document after the script.
+func (s *script) run(source json.RawMessage) (json.RawMessage, error) {
+	if s.Source == showPending {
+		return bytes.Replace(source, []byte(`"pending":true,`), nil, 1), nil
+	}
+	var doc map[string]any
+	if err := strict(source, &doc); err != nil {
+		return nil, err
+	}
+	run := doc["run"].(map[string]any)
+	for name, value := range s.Params {
+		if run[name] = value; value == "" || reflect.ValueOf(value).Len() == 0 {
+			delete(run, name)
+		}
+	}
+	return json.Marshal(doc)
+}
+
+// changeByQuery deletes the visible documents that a query finds, or runs a script on them. Those
+// that were written since the last refresh are conflicts.
 func (s *store) changeByQuery(patterns string, update bool, params url.Values, body []byte) (any, error) {
 	all, err := s.visible(patterns, params)
 	if err != nil {
@@ -164,12 +207,12 @@ func (s *store) changeByQuery(patterns string, update bool, params url.Values, b
 	}
 	var request struct {
 		Query  any
-		Script struct{ Lang, Source string }
+		Script script
 	}
 	if err := strict(body, &request); err != nil {
 		return nil, err
 	}
-	if want := map[bool]string{true: showPending}[update]; request.Script.Source != want || update && request.Script.Lang != "painless" {
+	if source := request.Script.Source; update != (source != "") || update && (request.Script.Lang != "painless" || source != showPending && source != relabel) {
 		return nil, no(http.StatusBadRequest, "script_exception", fmt.Sprintf("compile error: %+v", request.Script))
 	}
 	found, err := s.matching(request.Query, slices.Concat(all...))
@@ -190,7 +233,11 @@ func (s *store) changeByQuery(patterns string, update bool, params url.Values, b
 			conflicts++
 			continue
 		case update:
-			if _, err := s.put(d.index, d.id, bytes.Replace(d.source, []byte(`"pending":true,`), nil, 1)); err != nil {
+			source, err := request.Script.run(d.source)
+			if err == nil {
+				_, err = s.put(d.index, d.id, source)
+			}
+			if err != nil {
 				return nil, err
 			}
 		default:

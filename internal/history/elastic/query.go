@@ -44,12 +44,17 @@ func optional(field string, value any) any {
 	return map[string]any{field: map[string]any{"order": "asc", "missing": value}}
 }
 
+// optionalField sorts by a field that old indices may not have.
+func optionalField(field string) any {
+	return map[string]any{field: map[string]any{"order": "asc", "unmapped_type": "keyword"}}
+}
+
 // excludes selects the source of documents without some fields.
 func excludes(fields ...string) any { return map[string]any{"excludes": fields} }
 
 // runQuery is the part of f that the cluster can decide; [history.RunFilter.Matches] decides the rest.
 func runQuery(f *history.RunFilter) any {
-	queries := between(f.From, f.To)
+	queries := append(between(f.From, f.To), isRun())
 	push := func(field, value string) {
 		if isExact(value) {
 			queries = append(queries, es.Term(field, value))

@@ -44,25 +44,30 @@ func (e *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 	if err := history.CheckOne(id, ids); err != nil {
 		return nil, err
 	}
-	return e.fetch(ctx, ids[0])
+	run, _, err := e.fetch(ctx, ids[0])
+	return run, err
 }
 
-// fetch is the run with a whole id.
-func (e *reader) fetch(ctx context.Context, id string) (*mapping.Run, error) {
+// fetch is the run with a whole id, and the state of its document.
+func (e *reader) fetch(ctx context.Context, id string) (*mapping.Run, finished, error) {
 	f, err := search[runDoc](ctx, e, "read run", e.runs(), &request{
-		Size: 1, Query: es.All(es.Term("run.id", id)), Sort: []any{ascending("run.id")},
+		Size: 1, Query: es.All(es.Term("run.id", id)), Sort: []any{ascending("run.id")}, Sequence: true,
 	})
 	if err != nil {
-		return nil, err
+		return nil, finished{}, err
 	}
 	if len(f.hits) == 0 {
-		return nil, fmt.Errorf("read run %q: %w", id, history.ErrNotFound)
+		return nil, finished{}, fmt.Errorf("read run %q: %w", id, history.ErrNotFound)
 	}
 	runs, err := documents(f.hits)
 	if err != nil {
-		return nil, fmt.Errorf("read run %q: %w", id, err)
+		return nil, finished{}, fmt.Errorf("read run %q: %w", id, err)
 	}
-	return runs[0].result()
+	run, err := runs[0].result()
+	if err != nil {
+		return nil, finished{}, err
+	}
+	return run, finished{run.Run.Ingest, f.hits[0].Seq, f.hits[0].Term}, nil
 }
 
 // Runs implements [history.Store].
@@ -225,28 +230,41 @@ func isWithin(a, b map[string]finished) bool {
 	return true
 }
 
-// Versions are the current versions (run.ingest) of those of the given runs that the history
-// has, by id. One request reads thousands of them.
-func (e *reader) Versions(ctx context.Context, ids []string) (map[string]string, error) {
-	if len(ids) == 0 {
-		return map[string]string{}, nil
+// Versions say of those of the given runs that the history has which version is the current one
+// (run.ingest), and what people said about the run, by id. One request reads hundreds of them.
+func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.RunInfo, error) {
+	const most = 500 // runs of a first page
+	type version struct{ Run mapping.RunInfo }
+	all := map[string]*mapping.RunInfo{}
+	for some := range slices.Chunk(ids, mostTerms) {
+		s := scan[version]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
+			Size: min(most, e.limits.pageHits), Query: es.All(es.Terms("run.id", some)), Sort: []any{ascending("run.id")},
+			Source: []string{"run.id", "run.ingest", "run.labels", "run.edited", "run.note"},
+		}}
+		for hits, err := range s.pages(ctx) {
+			if errors.Is(err, history.ErrNoIndex) {
+				return all, nil
+			}
+			var runs []*version
+			if err == nil {
+				runs, err = documents(hits)
+			}
+			if err != nil {
+				return nil, e.fail(ctx, "read", err)
+			}
+			for _, run := range runs {
+				all[run.Run.ID] = &run.Run
+			}
+		}
 	}
-	have, err := e.finished(ctx, ids)
-	if err != nil && !errors.Is(err, history.ErrNoIndex) {
-		return nil, e.fail(ctx, "read", err)
-	}
-	versions := make(map[string]string, len(have))
-	for id, run := range have {
-		versions[id] = run.ingest
-	}
-	return versions, nil
+	return all, nil
 }
 
 // finished are the finished runs with these ids; without ids, all finished runs.
 func (e *reader) finished(ctx context.Context, ids []string) (map[string]finished, error) {
 	out := map[string]finished{}
 	if len(ids) == 0 {
-		return out, e.addFinished(ctx, out, es.All())
+		return out, e.addFinished(ctx, out, es.All(isRun()))
 	}
 	for some := range slices.Chunk(ids, mostTerms) {
 		if err := e.addFinished(ctx, out, es.All(es.Terms("run.id", some))); err != nil {

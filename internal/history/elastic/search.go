@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
+	"net/http"
 	"slices"
 	"time"
 
@@ -227,8 +227,9 @@ func (e *reader) openPIT(ctx context.Context, index string) (string, error) {
 	const verb = "open point in time"
 	var answer pit
 	err := e.do(ctx, verb, es.Extended{
-		Request: esapi.OpenPointInTimeRequest{Index: []string{index}, KeepAlive: e.keepAlive()},
-		Query:   url.Values{"allow_no_indices": {"false"}}, MaxAnswer: 1 << 20,
+		// The type of esapi has no allow_no_indices.
+		Request:   es.Request{Method: http.MethodPost, URI: "/" + index + "/_pit?allow_no_indices=false&keep_alive=" + e.keepAlive()},
+		MaxAnswer: 1 << 20,
 	}, &answer)
 	if err != nil {
 		return "", err

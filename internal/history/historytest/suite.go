@@ -45,6 +45,13 @@ func Run(t *testing.T, open func(t *testing.T) history.Store) {
 		{"Break", testBreak},
 		{"Cancel", testCancel},
 		{"Delete", testDelete},
+		{"Annotate", testAnnotate},
+		{"AnnotateMany", testAnnotateMany},
+		{"AnnotateRefused", testAnnotateRefused},
+		{"AnnotateVersions", testAnnotateVersions},
+		{"AnnotateAtOnce", testAnnotateAtOnce},
+		{"Removed", testRemoved},
+		{"ManyRemoved", testManyRemoved},
 		{"Concurrent", testConcurrent},
 	} {
 		t.Run(c.name, func(t *testing.T) {

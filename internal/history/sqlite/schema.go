@@ -18,7 +18,8 @@ const applicationID = 0x66696f32
 // level lie one after another by time. doc is a document packed by codec. Times
 // are milliseconds since 1970. ingests gives each version of a run a short number,
 // which is never used again (AUTOINCREMENT): see Store.Finish. files has the hashes of
-// each run's reports and logs, by which Store.Holding finds the run.
+// each run's reports and logs, by which Store.Holding finds the run. removed has the runs that
+// people removed, and removed_files the same hashes of those.
 var migrations = [...]string{`
 CREATE TABLE runs (
 	id     TEXT PRIMARY KEY,
@@ -53,10 +54,24 @@ CREATE TABLE files (
 	PRIMARY KEY (hash, run)
 ) WITHOUT ROWID;
 CREATE INDEX files_by_run ON files (run);
+`, `
+CREATE TABLE removed (
+	run TEXT PRIMARY KEY,
+	doc BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE removed_files (
+	hash TEXT NOT NULL,
+	run  TEXT NOT NULL REFERENCES removed (run),
+	PRIMARY KEY (hash, run)
+) WITHOUT ROWID;
+CREATE INDEX removed_files_by_run ON removed_files (run);
 `}
 
-// withFiles is the first version that has the table files.
-const withFiles = 2
+// The first versions that have the tables files and removed.
+const (
+	withFiles   = 2
+	withRemoved = 3
+)
 
 // readVersion is the version of a file, 0 of an empty one. It fails if another program or a
 // newer version of this one made the file.

@@ -152,6 +152,6 @@ func (v *versions) show(ctx context.Context, keys []runKey) error {
 	for _, key := range keys {
 		marked = append(marked, es.All(es.Term("run.id", key.id), es.Term("run.ingest", key.ingest), es.Term(mapping.PendingField, "true")))
 	}
-	_, err := v.client.UpdateAll(ctx, es.Any(marked...), mapping.ShowPending, v.index)
+	_, err := v.client.UpdateAll(ctx, es.Any(marked...), mapping.ShowPending, nil, v.index)
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/mapping"
@@ -29,7 +28,7 @@ type Writer struct {
 	senders  *senders
 	finisher *finisher
 
-	preparing  sync.Mutex // guards isPrepared
+	preparing  chan struct{} // one at a time, so that all who wait end with their contexts
 	isPrepared bool
 }
 
@@ -51,6 +50,7 @@ func New(client *es.Client, options Options) *Writer {
 	}}
 	return &Writer{
 		ledger: l, client: client, opt: opt, packer: packer, senders: senders, finisher: finisher,
+		preparing: make(chan struct{}, 1),
 	}
 }
 
@@ -63,7 +63,7 @@ func (s *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 			return fmt.Errorf("put documents: %w", err)
 		}
 	}
-	if err := s.prepare(ctx); err != nil {
+	if err := s.Prepare(ctx); err != nil {
 		return fmt.Errorf("put documents: %w", err)
 	}
 	var text []byte
@@ -92,7 +92,7 @@ func (s *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 func (s *Writer) Finish(ctx context.Context, run *mapping.Run) error {
 	err := run.Check()
 	if err == nil {
-		err = s.prepare(ctx)
+		err = s.Prepare(ctx)
 	}
 	if err == nil {
 		err = s.finisher.finish(ctx, run)
@@ -103,9 +103,9 @@ func (s *Writer) Finish(ctx context.Context, run *mapping.Run) error {
 	return nil
 }
 
-// prepare fails if nothing can be sent. The first time, it checks the cluster and refreshes the
+// Prepare fails if nothing can be sent. The first time, it checks the cluster and refreshes the
 // indices, so that versions that an earlier process has stored are found.
-func (s *Writer) prepare(ctx context.Context) error {
+func (s *Writer) Prepare(ctx context.Context) error {
 	s.mu.Lock()
 	err := s.fatal
 	s.mu.Unlock()
@@ -115,8 +115,12 @@ func (s *Writer) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.preparing.Lock()
-	defer s.preparing.Unlock()
+	select {
+	case s.preparing <- struct{}{}:
+		defer func() { <-s.preparing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	if s.isPrepared {
 		return nil
 	}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/tidy"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+func labelCommand(e *env) *cobra.Command {
+	condition := ""
+	cmd := &cobra.Command{
+		Use:   "label RUN... NAME=VALUE...",
+		Short: "Set and remove labels of runs in the history",
+		Long: `Sets labels of runs in the history; NAME= removes one. A run is an id, its beginning,
+or latest; or --where chooses the runs. Lists, filters and dashboards find a run by
+its new labels at once.
+
+Labels set here stay when the files of a run are ingested again, and have precedence
+over --labels of ingest. If the command is interrupted, repeat it; check notices runs
+whose documents have different labels.`,
+		Example: `  fio2es label latest release=reef disk=nvme
+  fio2es label 4f1d2c3a 9b0e77aa disk=
+  fio2es label --where 'start >= 2026-10 and host=client7' suspect=nic`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			names, a, err := parseLabels(args)
+			if err != nil {
+				return err
+			}
+			return e.annotate(cmd.Context(), names, condition, a)
+		},
+	}
+	addClusterFlags(cmd.Flags())
+	addWhereFlag(cmd.Flags(), &condition)
+	return cmd
+}
+
+func noteCommand(e *env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "note RUN TEXT",
+		Short: "Write a note on a run in the history",
+		Long: `Writes a note on a run, in place of the one before; an empty text removes it. A run
+is an id, its beginning, or latest. runs, report, serve and Kibana show the note. It
+stays when the files of the run are ingested again.`,
+		Example: `  fio2es note latest 'first night with the new switch'
+  fio2es note 4f1d2c3a ''
+  fio2es runs --where 'note ~ switch'`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text := strings.TrimSpace(args[1])
+			return e.annotate(cmd.Context(), args[:1], "", mapping.Annotation{Note: &text})
+		},
+	}
+	addClusterFlags(cmd.Flags())
+	return cmd
+}
+
+// parseLabels separates the names of runs from labels, which have a "=".
+func parseLabels(args []string) (names []string, a mapping.Annotation, err error) {
+	a.Labels = map[string]string{}
+	for _, arg := range args {
+		name, value, isLabel := strings.Cut(arg, "=")
+		if !isLabel {
+			names = append(names, arg)
+			continue
+		}
+		if _, again := a.Labels[name]; again {
+			return nil, a, usagef("%s: the label %s is there twice", arg, name)
+		}
+		a.Labels[name] = value
+	}
+	if len(a.Labels) == 0 {
+		return nil, a, usagef("no label: want NAME=VALUE, or NAME= to remove one")
+	}
+	return names, a, nil
+}
+
+// annotate changes the labels or the note of runs, and prints each.
+func (e *env) annotate(ctx context.Context, names []string, condition string, a mapping.Annotation) error {
+	if err := a.Check(); err != nil {
+		return usageError{Err: err}
+	}
+	choice, err := chooseRuns(names, condition, "")
+	if err != nil {
+		return err
+	}
+	return e.changeRuns(ctx, choice, func(store history.Store, chosen *tidy.Chosen) error {
+		err := chosen.Annotate(ctx, store, a, func(run *mapping.Run) {
+			term.Line(e.stdout, "%s  %s%s", facts.ShortID(run.Run.ID), facts.Title(run), annotationText(&run.Run, a))
+		})
+		if err != nil {
+			return fmt.Errorf("%w: the same command does the rest", err)
+		}
+		return nil
+	})
+}
+
+// annotationText is all labels of a run where some were changed, else its note.
+func annotationText(run *mapping.RunInfo, a mapping.Annotation) string {
+	if a.Note != nil {
+		if run.Note == "" {
+			return "  (no note)"
+		}
+		return "  " + run.Note
+	}
+	text := ""
+	for _, name := range slices.Sorted(maps.Keys(run.Labels)) {
+		text += "  " + name + "=" + run.Labels[name]
+	}
+	if text == "" {
+		return "  (no labels)"
+	}
+	return text
+}
+
+// chooseRuns are the runs that names, --where and --older-than choose.
+func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error) {
+	choice := tidy.Choice{Names: names}
+	switch isChosen := condition != "" || olderThan != ""; {
+	case len(names) > 0 && isChosen:
+		return choice, usagef("name runs, or choose them with a condition, not both")
+	case len(names) == 0 && !isChosen:
+		return choice, usagef("no run: name some by their ids (fio2es runs lists them), or choose them with --where")
+	}
+	where, err := parseWhere(condition)
+	if err != nil {
+		return choice, err
+	}
+	choice.Filter.Where = where
+	if olderThan != "" {
+		if choice.Filter.To, err = parseAge(olderThan); err != nil {
+			return choice, err
+		}
+	}
+	return choice, nil
+}
+
+// changeRuns opens the history for writing, and changes the runs of a choice. It is an error if there are none.
+func (e *env) changeRuns(ctx context.Context, choice tidy.Choice, change func(history.Store, *tidy.Chosen) error) error {
+	store, closeStore, err := e.history().toChange(ctx, true)
+	if err != nil {
+		return err
+	}
+	leftOut, err := closed(closeStore, e.withChosen(ctx, store, choice, change))
+	return leftOutIf(err, leftOut)
+}
+
+// withChosen gives the runs of a choice to do. Without any it fails, and stderr says what the history has.
+func (e *env) withChosen(ctx context.Context, store history.Store, choice tidy.Choice, do func(history.Store, *tidy.Chosen) error) error {
+	chosen, err := choice.Find(ctx, store, time.Now())
+	if err != nil {
+		return err
+	}
+	for _, skipped := range chosen.Skipped {
+		e.log.Warn(skipped.Error() + ": left out")
+	}
+	if len(chosen.Runs) == 0 {
+		return errors.Join(e.printNoRuns(ctx, store), errNothing)
+	}
+	return leftOutIf(do(store, chosen), len(chosen.Skipped) > 0)
+}

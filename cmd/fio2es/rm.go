@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/tidy"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/where"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// errNothing is a change of runs that found none.
+var errNothing = errors.New("nothing was changed")
+
+func rmCommand(e *env) *cobra.Command {
+	r := &removing{env: e}
+	cmd := &cobra.Command{
+		Use:   "rm [RUN...]",
+		Short: "Remove runs from the history",
+		Long: `Removes runs and all their documents from the history: those named by an id, its
+beginning, or latest; or those that --where and --older-than choose. It shows what it
+will remove and asks, or with --yes does not ask.
+
+The next ingest of the same files leaves removed runs out; ingest --restore takes them
+back. follow and push do the same. Runs are removed one at a time: after an interrupt
+the same command removes the rest. A run that is being followed is not removed.`,
+		Example: `  fio2es rm 4f1d2c3a
+  fio2es rm --where 'label.purpose=test' --older-than 90d --dry-run
+  fio2es rm --older-than 2y --yes`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			choice, err := chooseRuns(args, r.condition, r.olderThan)
+			if err != nil {
+				return err
+			}
+			if !r.yes && !r.dryRun && !isTerminal(e.stdin) {
+				return usagef("stdin is no terminal to ask on: give --yes to remove, or --dry-run to see what would be removed")
+			}
+			return r.remove(cmd.Context(), choice)
+		},
+	}
+	fl := cmd.Flags()
+	addClusterFlags(fl)
+	addWhereFlag(fl, &r.condition)
+	fl.StringVar(&r.olderThan, "older-than", "", "only runs that started longer ago: 90d, 6mo, 2y; or before a date")
+	fl.BoolVarP(&r.yes, "yes", "y", false, "do not ask")
+	fl.BoolVar(&r.dryRun, "dry-run", false, "show what would be removed, and remove nothing")
+	return cmd
+}
+
+// removing is one removal of runs.
+type removing struct {
+	*env
+	condition, olderThan string
+	yes, dryRun          bool
+}
+
+// parseAge is the time before which runs are older than a text such as 2y.
+func parseAge(text string) (time.Time, error) {
+	at, ok := where.Moment(text, time.Now())
+	if !ok {
+		return at, usagef("--older-than %s: want an age such as 90d, 6mo or 2y, or a date such as 2026-01-31", text)
+	}
+	return at, nil
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(f)
+}
+
+func (r *removing) remove(ctx context.Context, choice tidy.Choice) error {
+	open := r.changeRuns
+	if r.dryRun {
+		open = r.readChosen
+	}
+	return open(ctx, choice, func(store history.Store, chosen *tidy.Chosen) error {
+		if err := r.print(chosen.Runs); err != nil || r.dryRun {
+			return err
+		}
+		if !r.yes {
+			if ok, err := r.ask(ctx, len(chosen.Runs)); err != nil || !ok {
+				return err
+			}
+		}
+		return r.removeAll(ctx, store, chosen)
+	})
+}
+
+// readChosen is changeRuns without writing.
+func (e *env) readChosen(ctx context.Context, choice tidy.Choice, show func(history.Store, *tidy.Chosen) error) error {
+	store, closeStore, err := e.history().open(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	return e.withChosen(ctx, store, choice, show)
+}
+
+// print lists the first runs that will be removed.
+func (r *removing) print(runs []*mapping.Run) error {
+	const most = 20
+	first, last := runs[len(runs)-1], runs[0]
+	text := unit.Plural(len(runs), "run") + ", started " + facts.Started(first)
+	if len(runs) > 1 {
+		text += " to " + facts.Started(last)
+	}
+	if err := term.Line(r.stdout, "%s:", text); err != nil {
+		return err
+	}
+	for _, run := range runs[:min(len(runs), most)] {
+		line := fmt.Sprintf("  %s  %s  %s", facts.ShortID(run.Run.ID), facts.Started(run), facts.Title(run))
+		if run.Run.Note != "" {
+			line += "  (" + run.Run.Note + ")"
+		}
+		if err := term.Line(r.stdout, "%s", line); err != nil {
+			return err
+		}
+	}
+	if n := len(runs) - most; n > 0 {
+		return term.Line(r.stdout, "  and %s more", unit.Count(int64(n)))
+	}
+	return nil
+}
+
+// ask asks on the terminal whether to remove. It waits for an answer until ctx ends.
+func (r *removing) ask(ctx context.Context, runs int) (bool, error) {
+	fmt.Fprintf(r.stderr, "Remove %s? [y/N] ", unit.Plural(runs, "run"))
+	answer := make(chan string, 1)
+	go func() {
+		text, _ := bufio.NewReader(r.stdin).ReadString('\n')
+		answer <- text
+	}()
+	select {
+	case text := <-answer:
+		switch strings.ToLower(strings.TrimSpace(text)) {
+		case "y", "yes":
+			return true, nil
+		}
+		r.log.Info("nothing was removed")
+		return false, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+func (r *removing) removeAll(ctx context.Context, store history.Store, chosen *tidy.Chosen) error {
+	n := 0
+	removed, err := chosen.Remove(ctx, store, time.Now(), func(run *mapping.Run) {
+		n++
+		r.progress.Show("removing %d of %d: %s", n, len(chosen.Runs), facts.Title(run))
+	})
+	r.progress.Clear()
+	if err != nil {
+		r.log.Info(fmt.Sprintf("note: removed %s of %s; the same command removes the rest", unit.Count(int64(removed)), unit.Plural(len(chosen.Runs), "run")))
+		return err
+	}
+	fmt.Fprintf(r.stderr, "removed %s; fio2es ingest --restore stores them again from their files\n", unit.Plural(removed, "run"))
+	return nil
+}

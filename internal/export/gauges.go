@@ -1,0 +1,101 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/workload"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// GaugesType is the media type of what [Gauges] writes.
+const GaugesType = "text/plain; version=0.0.4; charset=utf-8"
+
+// Gauges writes the numbers of the latest complete run of each workload in Prometheus' text format.
+func Gauges(w io.Writer, workloads []*workload.Workload) error {
+	var m gauges
+	for _, one := range workloads {
+		for i := len(one.Runs) - 1; i >= 0; i-- {
+			if run := one.Runs[i]; run.Run.Complete {
+				m.add(one.Title, run)
+				break
+			}
+		}
+	}
+	for i, f := range families {
+		if m[i].Len() == 0 {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s gauge\n%s", f.name, f.help, f.name, m[i].Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// families are the metrics, in their order.
+var families = [...]struct{ name, help string }{
+	{"fio2es_latency_seconds", "Latency of the latest run of a workload; quantile 0 is the minimum, 1 the maximum."},
+	{"fio2es_latency_mean_seconds", "Mean latency of the latest run of a workload."},
+	{"fio2es_iops", "Requests a second of the latest run of a workload."},
+	{"fio2es_bandwidth_bytes_per_second", "Bytes a second of the latest run of a workload."},
+	{"fio2es_requests", "Requests of the latest run of a workload."},
+	{"fio2es_objective_met", "Whether the latest run of a workload meets an objective: 1 or 0."},
+	{"fio2es_run_start_timestamp_seconds", "When the latest run of a workload started."},
+}
+
+// gauges are metrics in Prometheus' text format, by family.
+type gauges [len(families)]bytes.Buffer
+
+// add adds the numbers of a run. What is not known is left out.
+func (m *gauges) add(title string, run *mapping.Run) {
+	labels := []string{"workload", title, "run", facts.ShortID(run.Run.ID), "mode", run.CBT.Mode, "bs", number(run.CBT.OpSize), "qd", number(int64(run.CBT.IODepth))}
+	for _, d := range run.ByDirection() {
+		of := append(labels[:len(labels):len(labels)], "direction", d.Direction)
+		l := facts.LatenciesOfTotals(d.Totals)
+		m.put(0, l.Value("min")/1e6, append(of, "quantile", "0")...)
+		for _, p := range mapping.Percentiles {
+			m.put(0, l.Value(p.Field)/1e6, append(of, "quantile", decimal(p.Quantile))...)
+		}
+		m.put(0, l.Value("max")/1e6, append(of, "quantile", "1")...)
+		m.put(1, l.Value("mean")/1e6, of...)
+		m.put(2, d.IOPS, of...)
+		m.put(3, d.Bandwidth, of...)
+		m.put(4, float64(d.Requests), of...)
+	}
+	for _, v := range run.SLA {
+		met := 0.0
+		if v.Holds {
+			met = 1
+		}
+		m.put(5, met, append(labels[:len(labels):len(labels)], "rule", v.Rule)...)
+	}
+	if run.Run.Start.Year() >= 1970 {
+		m.put(6, float64(run.Run.Start.UnixMilli())/1000, labels...)
+	}
+}
+
+// number is a setting, empty if it is not known.
+func number(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// put adds a value with its labels, pairs of names and values.
+func (m *gauges) put(family int, value float64, labels ...string) {
+	if math.IsNaN(value) {
+		return
+	}
+	var text strings.Builder
+	for i := 0; i < len(labels); i += 2 {
+		addLabel(&text, labels[i], labels[i+1])
+	}
+	fmt.Fprintf(&m[family], "%s{%s} %s\n", families[family].name, &text, decimal(value))
+}

@@ -1,0 +1,274 @@
+package historytest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+func annotate(t *testing.T, s history.Store, name string, a mapping.Annotation) *mapping.Run {
+	t.Helper()
+	run, err := s.Annotate(t.Context(), ID(name), a)
+	if err != nil {
+		t.Fatalf("annotate %s: %v", name, err)
+	}
+	return run
+}
+
+// annotated checks that the run and all of its documents are as they were stored, but for an
+// annotation.
+func annotated(t *testing.T, s history.Store, run *mapping.Run, docs []*mapping.Interval, all mapping.Annotation) {
+	t.Helper()
+	want := *run
+	want.Run.Annotate(all)
+	got, err := s.Run(t.Context(), run.Run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&want, got); diff != "" {
+		t.Errorf("run (-want +got):\n%s", diff)
+	}
+	for light, want := range map[bool]*mapping.Run{false: &want, true: want.Light()} {
+		for r, err := range s.Runs(t.Context(), history.RunFilter{Light: light}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, r); r.Run.ID == run.Run.ID && diff != "" {
+				t.Errorf("run in the list, light %v (-want +got):\n%s", light, diff)
+			}
+		}
+	}
+	var relabelled []*mapping.Interval
+	for _, d := range docs {
+		d := *d
+		d.Relabel(&want.Run)
+		relabelled = append(relabelled, &d)
+	}
+	expect(t, s, history.Selection{Runs: []string{run.Run.ID}}, relabelled)
+	err = nil
+	if _, err = history.Check(t.Context(), s, false, func(f history.Finding) { t.Errorf("check: %+v", f) }); err != nil {
+		t.Error(err)
+	}
+}
+
+func text(s string) *string { return &s }
+
+func testAnnotate(t *testing.T, s history.Store) {
+	docs, run := Intervals("a", "1", 10), NewRun("a", "1")
+	other := Intervals("other", "1", 10)
+	put(t, s, docs...)
+	put(t, s, other...)
+	finish(t, s, run, NewRun("other", "1"))
+
+	set := mapping.Annotation{Labels: map[string]string{"release": "reef", "by.hand": "ja, \"so\"", "run": ""}, Note: text("first\nsecond <line>")}
+	got := annotate(t, s, "a", set)
+	if got.Run.Note != *set.Note || got.Run.Labels["release"] != "reef" {
+		t.Errorf("returned %+v", got.Run)
+	}
+	annotated(t, s, run, docs, set)
+	annotate(t, s, "a", set) // again
+	annotated(t, s, run, docs, set)
+	annotate(t, s, "a", mapping.Annotation{}) // nothing to finish
+	annotated(t, s, run, docs, set)
+	for filter, want := range map[string]int{"reef": 1, "squid": 1} {
+		runs := collect(t, s.Runs(t.Context(), history.RunFilter{Labels: map[string]string{"release": filter}}))
+		if len(runs) != want {
+			t.Errorf("%d runs with label release=%s", len(runs), filter)
+		}
+	}
+
+	annotate(t, s, "a", mapping.Annotation{Note: text("")})
+	annotated(t, s, run, docs, mapping.Annotation{Labels: set.Labels})
+	annotate(t, s, "a", mapping.Annotation{Labels: map[string]string{"release": "squid", "by.hand": "", "run": "a"}})
+	annotated(t, s, run, docs, mapping.Annotation{}) // as if nothing had been changed
+	expect(t, s, history.Selection{Runs: []string{ID("other")}}, other)
+}
+
+// More documents than one request or one reading has, of all levels.
+func testAnnotateMany(t *testing.T, s history.Store) {
+	docs, run := grid("a"), NewRun("a", "g")
+	for n := range 2300 {
+		docs = append(docs, Interval("a", "g", 10+n))
+	}
+	run.Documents = mapping.Documents{}
+	for _, d := range docs {
+		run.Documents.Add(d.Level, 1)
+	}
+	put(t, s, docs...)
+	finish(t, s, run)
+	annotate(t, s, "a", mapping.Annotation{Labels: map[string]string{"release": "reef"}})
+	for _, l := range mapping.Levels {
+		n := 0
+		for d, err := range s.Intervals(t.Context(), history.Selection{Runs: []string{ID("a")}, Level: l}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n++; d.Run.Labels["release"] != "reef" || d.Run.Edit == "" {
+				t.Fatalf("document of level %s: %+v", l, d.Run)
+			}
+		}
+		if n != run.Documents.Of(l) {
+			t.Errorf("%d documents of level %s instead of %d", n, l, run.Documents.Of(l))
+		}
+	}
+}
+
+func testAnnotateRefused(t *testing.T, s history.Store) {
+	docs, run := Intervals("a", "1", 10), NewRun("a", "1")
+	put(t, s, docs...)
+	finish(t, s, run)
+	for id, want := range map[string]error{ID("none"): history.ErrNotFound, ID("a")[:8]: history.ErrNotFound, "": history.ErrNotFound} {
+		if _, err := s.Annotate(t.Context(), id, mapping.Annotation{Note: text("x")}); !errors.Is(err, want) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+	wrong := mapping.Annotation{Labels: map[string]string{"": "x"}}
+	if _, err := s.Annotate(t.Context(), ID("a"), wrong); !errors.Is(err, mapping.ErrAnnotation) {
+		t.Errorf("%+v: %v", wrong, err)
+	}
+	annotated(t, s, run, docs, mapping.Annotation{})
+}
+
+// Versions of a run have documents of their own: only those of the current one get labels.
+func testAnnotateVersions(t *testing.T, s history.Store) {
+	put(t, s, Intervals("a", "1", 10)...)
+	finish(t, s, NewRun("a", "1"))
+	next := Intervals("a", "22", 5)
+	put(t, s, next...) // not finished
+	set := mapping.Annotation{Labels: map[string]string{"release": "reef"}}
+	annotate(t, s, "a", set)
+	run := NewRun("a", "22")
+	run.Documents.Cluster = 5
+	finish(t, s, run) // as an ingest would that had not found the annotation
+	annotated(t, s, run, next, mapping.Annotation{})
+}
+
+// Annotations at the same time are all made.
+func testAnnotateAtOnce(t *testing.T, s history.Store) {
+	docs, run := Intervals("a", "1", 10), NewRun("a", "1")
+	put(t, s, docs...)
+	finish(t, s, run)
+	all := mapping.Annotation{Labels: map[string]string{}}
+	var wait sync.WaitGroup
+	for i := range 5 {
+		label := map[string]string{fmt.Sprintf("label-%d", i): "x"}
+		maps.Copy(all.Labels, label)
+		wait.Go(func() {
+			if _, err := s.Annotate(t.Context(), ID("a"), mapping.Annotation{Labels: label}); err != nil {
+				t.Errorf("%v: %v", label, err)
+			}
+		})
+	}
+	wait.Wait()
+	annotated(t, s, run, docs, all)
+}
+
+func removed(t *testing.T, s history.Store, want []string, hashes ...string) {
+	t.Helper()
+	runs, err := s.Removed(t.Context(), hashes)
+	if err != nil {
+		t.Fatalf("removed %q: %v", hashes, err)
+	}
+	var got []string
+	for _, r := range runs {
+		got = append(got, r.Title)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("removed %q (-want +got):\n%s", hashes, diff)
+	}
+}
+
+// A run that was removed is found by its files, and is no run.
+func testRemoved(t *testing.T, s history.Store) {
+	removed(t, s, nil)
+	removed(t, s, nil, "1")
+	a, b := withFiles("a", "1", "1", "2", "shared"), withFiles("b", "1", "3", "shared")
+	put(t, s, Intervals("a", "1", 10)...)
+	finish(t, s, a, b)
+	removed(t, s, nil, "1", "2", "3", "shared")
+	at := Start.AddDate(1, 0, 0)
+	if err := history.Remove(t.Context(), s, a, "title of a", at); err != nil {
+		t.Fatal(err)
+	}
+	check := func() {
+		t.Helper()
+		removed(t, s, nil)
+		removed(t, s, nil, "3")
+		removed(t, s, []string{"title of a"}, "3", "2")
+		removed(t, s, []string{"title of a"}, "shared")
+		holding(t, s, nil, "1")
+		holding(t, s, []string{"b"}, "shared")
+		if diff := cmp.Diff([]string{"b"}, names(collect(t, s.Runs(t.Context(), history.RunFilter{})))); diff != "" {
+			t.Errorf("runs (-want +got):\n%s", diff)
+		}
+		expect(t, s, history.Selection{}, nil)
+	}
+	check()
+	runs, err := s.Removed(t.Context(), []string{"1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]*mapping.Removed{mapping.NewRemoved(a, "title of a", at)}, runs); diff != "" {
+		t.Errorf("removed (-want +got):\n%s", diff)
+	}
+	if err := history.Remove(t.Context(), s, a, "title of a", at); !errors.Is(err, history.ErrNotFound) {
+		t.Errorf("remove again: %v", err)
+	}
+	if err := s.MarkRemoved(t.Context(), mapping.NewRemoved(a, "title of a", at)); err != nil {
+		t.Errorf("mark again: %v", err)
+	}
+	check()
+	if _, err := history.Check(t.Context(), s, true, func(f history.Finding) {
+		if f.Run != ID("b") { // it has no documents
+			t.Errorf("check: %+v", f)
+		}
+	}); err != nil {
+		t.Error(err)
+	}
+	check()
+	if err := s.Restore(t.Context(), ID("none"), ID("b")); err != nil {
+		t.Error(err)
+	}
+	check()
+	if err := s.Restore(t.Context(), ID("a"), ID("none")); err != nil {
+		t.Error(err)
+	}
+	removed(t, s, nil, "1", "2", "shared")
+	finish(t, s, a)
+	holding(t, s, []string{"a", "b"}, "shared")
+}
+
+// More hashes than one request takes, and more removed runs than one page has.
+func testManyRemoved(t *testing.T, s history.Store) {
+	const runs = 30
+	found, ids := 0, []string(nil)
+	for i := range runs {
+		run := withFiles(fmt.Sprintf("run-%02d", i), "1", fmt.Sprint(i*1000), "all")
+		if err := s.MarkRemoved(t.Context(), mapping.NewRemoved(run, run.Run.Name, Start)); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, run.Run.ID)
+	}
+	hashes := make([]string, runs*1000)
+	for i := range hashes {
+		hashes[i] = fmt.Sprint(i)
+	}
+	for _, list := range [][]string{hashes, {"all"}} {
+		all, err := s.Removed(t.Context(), list)
+		if err != nil || len(all) != runs {
+			t.Errorf("%d of %d runs, %v", len(all), runs, err)
+		}
+		found += len(all)
+	}
+	if err := s.Restore(t.Context(), ids[1:]...); err != nil {
+		t.Fatal(err)
+	}
+	removed(t, s, []string{"run-00"}, hashes...)
+}

@@ -1,0 +1,105 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Annotate implements [history.Store], in one transaction.
+func (s *Store) Annotate(ctx context.Context, runID string, a mapping.Annotation) (run *mapping.Run, err error) {
+	if err = a.Check(); err == nil {
+		err = s.transact(ctx, func(tx *sql.Tx) error {
+			run, err = s.annotate(ctx, tx, runID, a)
+			return err
+		})
+	}
+	return run, s.fail(ctx, "write to", err)
+}
+
+func (s *Store) annotate(ctx context.Context, tx *sql.Tx, runID string, a mapping.Annotation) (*mapping.Run, error) {
+	var blob []byte
+	switch err := tx.QueryRowContext(ctx, `SELECT doc FROM runs WHERE id = ?`, runID).Scan(&blob); {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, fmt.Errorf("annotate run %q: %w", runID, history.ErrNotFound)
+	case err != nil:
+		return nil, fmt.Errorf("read run: %w", err)
+	}
+	run, err := s.codec.unpackRun(blob)
+	if err != nil {
+		return nil, &history.DamagedRunError{ID: runID, Err: err}
+	}
+	before := run.Run
+	run.Run.Annotate(a)
+	_, err = tx.ExecContext(ctx, insertRun, runID, run.Run.Ingest, run.Run.Start.UnixMilli(),
+		s.codec.pack(run.Light().AppendJSON), s.codec.pack(run.AppendJSON))
+	if err != nil {
+		return nil, fmt.Errorf("update run: %w", err)
+	}
+	if maps.Equal(before.Labels, run.Run.Labels) && before.Edit() == run.Run.Edit() && !a.IsZero() {
+		return run, nil // only the note
+	}
+	return run, s.relabel(ctx, tx, &run.Run)
+}
+
+// relabel gives the interval documents of a run its labels, some hundred documents at a time.
+func (s *Store) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) error {
+	var number int64
+	switch err := tx.QueryRowContext(ctx, `SELECT number FROM ingests WHERE run = ? AND ingest = ?`, run.ID, run.Ingest).Scan(&number); {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return fmt.Errorf("find documents: %w", err)
+	}
+	after := new(mapping.Interval) // sorts before all others, as a level is at least 1
+	for {
+		docs, err := s.following(ctx, tx, number, after)
+		if err != nil || len(docs) == 0 {
+			return err
+		}
+		var old []*mapping.Interval
+		for _, d := range docs {
+			if d.Relabel(run) {
+				old = append(old, d)
+			}
+		}
+		blobs, err := s.codec.packAll(old)
+		if err == nil {
+			err = s.put(ctx, tx, old, blobs, map[version]int64{{run.ID, run.Ingest}: number})
+		}
+		if err != nil {
+			return err
+		}
+		after = docs[len(docs)-1]
+	}
+}
+
+// following are the next documents of a version after one, in the order of their key.
+func (s *Store) following(ctx context.Context, tx *sql.Tx, number int64, after *mapping.Interval) (docs []*mapping.Interval, err error) {
+	const most = 1000
+	rows, err := tx.QueryContext(ctx, `SELECT doc FROM intervals
+		WHERE ingest = ? AND (level, time, direction, host, job, part) > (?, ?, ?, ?, ?, ?)
+		ORDER BY level, time, direction, host, job, part LIMIT ?`,
+		number, int64(after.Level), after.Time.UnixMilli(), after.Fio.Direction, after.Host.Name, after.Fio.Job, after.Part, most)
+	if err != nil {
+		return nil, fmt.Errorf("read documents: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var blob sql.RawBytes
+		if err := rows.Scan(&blob); err != nil {
+			return nil, fmt.Errorf("read documents: %w", err)
+		}
+		d, err := s.codec.unpackInterval(blob)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, d)
+	}
+	return docs, rows.Err()
+}

@@ -1,0 +1,115 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/chart"
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/workload"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+const (
+	overRunsHeight = 220
+	mostDots       = 400 // of a line: more hide one another
+)
+
+// OverRuns draws numbers of one direction of a workload over its runs, by their start: a line each, and a mark where one
+// changed, which has the link of the first run after it. All series are latencies, or all are of the same rate. It draws
+// nothing for fewer than two runs.
+func OverRuns(series []*workload.Series, link func(*mapping.Run) string) template.HTML {
+	low, high := math.Inf(1), 0.0
+	var from, until time.Time
+	for _, s := range series {
+		for i, run := range s.Runs {
+			low, high = min(low, s.Values[i]), max(high, s.Values[i])
+			if from.IsZero() || run.Run.Start.Before(from) {
+				from = run.Run.Start
+			}
+			if run.Run.Start.After(until) {
+				until = run.Run.Start
+			}
+		}
+	}
+	if !until.After(from) {
+		return ""
+	}
+	c := &chart.Canvas{}
+	axis := chart.LatencyAxis(low, high, keyHeight, overRunsHeight)
+	if series[0].Number.LessIsBad {
+		axis = chart.RateAxis(high, keyHeight, overRunsHeight, 6)
+	}
+	times := &chart.TimeAxis{From: from, Until: until, Clock: chart.Clock{Known: true}}
+	x := float64(chart.Left)
+	for _, s := range series {
+		x = c.Key(x, 14, "line "+classOf(s), s.Number.Text+" of "+s.Direction+"s")
+	}
+	ticks := times.Ticks()
+	c.Axes(axis, ticks)
+	for _, s := range series {
+		c.Path("line "+classOf(s), s.Number.Text+" of "+s.Direction+"s", overRunsLine(s, times, axis))
+	}
+	for _, s := range series {
+		overRunsDots(c, s, times, axis, link)
+	}
+	overRunsChanges(c, series, times, link)
+	c.Below(ticks, keyHeight+overRunsHeight, "start of the runs, UTC, "+from.UTC().Format(time.DateOnly)+" to "+until.UTC().Format(time.DateOnly))
+	label := fmt.Sprintf("%s of %ss over %d runs", series[0].Number.Text, series[0].Direction, len(series[0].Runs))
+	return picture(c, "time", keyHeight+overRunsHeight+chart.BelowHeight, label)
+}
+
+// classOf is the colour of a series.
+func classOf(s *workload.Series) string {
+	switch name := strings.ReplaceAll(s.Number.Name, "_", ""); name {
+	case "p50", "p95", "p99", "p999", "max":
+		return name
+	}
+	return s.Direction
+}
+
+func overRunsLine(s *workload.Series, times *chart.TimeAxis, axis *chart.ValueAxis) string {
+	var d strings.Builder
+	for i, run := range s.Runs {
+		d.WriteString(map[bool]string{true: "M", false: "L"}[i == 0])
+		d.WriteString(chart.Number(times.X(run.Run.Start)) + " " + chart.Number(axis.Y(s.Values[i])))
+	}
+	return d.String()
+}
+
+func overRunsDots(c *chart.Canvas, s *workload.Series, times *chart.TimeAxis, axis *chart.ValueAxis, link func(*mapping.Run) string) {
+	if len(s.Runs) > mostDots {
+		return
+	}
+	for i, run := range s.Runs {
+		c.Printf(`<a href="%s" tabindex="-1"><circle class="dot %s" cx="%s" cy="%s" r="3"><title>%s</title></circle></a>`+"\n", chart.Escape(link(run)), classOf(s),
+			chart.Number(times.X(run.Run.Start)), chart.Number(axis.Y(s.Values[i])),
+			chart.Escape(fmt.Sprintf("%s, %s: %s %s", facts.ShortID(run.Run.ID), facts.Started(run), s.Number.Text, s.Number.TextOf(s.Values[i]))))
+	}
+}
+
+// overRunsChanges marks the runs with which a level changed, once each.
+func overRunsChanges(c *chart.Canvas, series []*workload.Series, times *chart.TimeAxis, link func(*mapping.Run) string) {
+	var runs []*mapping.Run
+	texts, isWorse := map[*mapping.Run][]string{}, map[*mapping.Run]bool{}
+	for _, s := range series {
+		for i := range s.Changes {
+			ch := &s.Changes[i]
+			if !slices.Contains(runs, ch.After) {
+				runs = append(runs, ch.After)
+			}
+			texts[ch.After] = append(texts[ch.After], fmt.Sprintf("%s %+.1f %%", s.Number.Text, 100*(ch.Level.Ratio-1)))
+			isWorse[ch.After] = isWorse[ch.After] || s.IsWorse(ch)
+		}
+	}
+	for _, run := range runs {
+		class := map[bool]string{true: "mark worse", false: "mark better"}[isWorse[run]]
+		x := chart.Number(times.X(run.Run.Start))
+		c.Printf(`<a href="%s"><path class="%s" d="M%s %dv%d"><title>%s</title></path></a>`+"\n", chart.Escape(link(run)), class, x, keyHeight, overRunsHeight,
+			chart.Escape(facts.Started(run)+": "+strings.Join(texts[run], ", ")))
+	}
+}

@@ -1,0 +1,56 @@
+package tidy
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Annotate gives all runs a label or a note. done gets each run when it is changed.
+func (f *Chosen) Annotate(ctx context.Context, store history.Store, a mapping.Annotation, done func(*mapping.Run)) error {
+	return f.each(ctx, func(ctx context.Context, run *mapping.Run) error {
+		now, err := store.Annotate(ctx, run.Run.ID, a)
+		if err == nil {
+			done(now)
+		}
+		return err
+	})
+}
+
+// Remove removes all runs, see [history.Remove]. It returns how many it has removed. One that is not there any more is
+// no error.
+func (f *Chosen) Remove(ctx context.Context, store history.Store, now time.Time, progress func(*mapping.Run)) (removed int, err error) {
+	err = f.each(ctx, func(ctx context.Context, run *mapping.Run) error {
+		progress(run)
+		whole, err := store.Run(ctx, run.Run.ID) // with its files
+		if err == nil {
+			err = history.Remove(ctx, store, whole, facts.Title(whole), now)
+		}
+		if errors.Is(err, history.ErrNotFound) {
+			return nil
+		}
+		if err == nil {
+			removed++
+		}
+		return err
+	})
+	return removed, err
+}
+
+// each changes the runs, one after another. When ctx ends, it ends after the run that is being changed, so that no run
+// is changed by half.
+func (f *Chosen) each(ctx context.Context, change func(ctx context.Context, run *mapping.Run) error) error {
+	for _, run := range f.Runs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := change(context.WithoutCancel(ctx), run); err != nil {
+			return ofRun(run, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"html/template"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/report"
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/where"
+	"github.com/fio2es/fio2es/internal/workload"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// leastChange is the least change that pages show, a share: as of fio2es trend.
+const leastChange = 0.03
+
+// mostRuns is how many runs of a workload its page lists.
+const mostRuns = 100
+
+// workloadsView is the data of the template.
+type workloadsView struct {
+	Head
+	Name      string // of the history
+	Where     string // the condition
+	Runs      int
+	Workloads []*workloadRow
+}
+
+// workloadRow is a workload in the list.
+type workloadRow struct {
+	*workload.Workload
+	series []*workload.Series // p99 of each direction
+}
+
+// Latest is the newest run.
+func (w *workloadRow) Latest() *mapping.Run { return w.Runs[len(w.Runs)-1] }
+
+// P99 is that of the newest run, by direction.
+func (w *workloadRow) P99() (texts []string) {
+	for _, s := range w.series {
+		texts = append(texts, s.Direction+" "+s.Number.TextOf(s.Values[len(s.Values)-1]))
+	}
+	return texts
+}
+
+// Changed are the latest changes of p99, one of each direction.
+func (w *workloadRow) Changed() (list []*workload.Row) {
+	for _, s := range w.series {
+		if rows := s.Rows(); rows[0].HasChange() {
+			list = append(list, rows[len(rows)-1])
+		}
+	}
+	return list
+}
+
+// numbersOf are the numbers of these names.
+func numbersOf(names ...string) (list []*workload.Number) {
+	for _, name := range names {
+		n, err := workload.NumberOf(name)
+		if err != nil {
+			panic(err)
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+// workloads answers with the list of workloads.
+func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
+	v := workloadsView{Head: s.head("Workloads", "./"), Name: s.Name, Where: r.URL.Query().Get("where")}
+	condition, err := where.Parse(v.Where, time.Now())
+	if err != nil {
+		s.notify(w, r, http.StatusBadRequest, notice{Title: "No such list", Text: "where=" + v.Where + ": " + err.Error()})
+		return
+	}
+	runs, err := s.all(r.Context(), condition)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	v.Runs = len(runs)
+	for _, one := range workload.Group(runs) {
+		v.Workloads = append(v.Workloads, &workloadRow{one, one.Series(numbersOf("p99"), leastChange)})
+	}
+	s.show(w, r, http.StatusOK, "workloads", v)
+}
+
+// all reads all runs that a condition selects.
+func (s *site) all(ctx context.Context, condition history.Condition) (runs []*mapping.Run, err error) {
+	leave, err := s.lists.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	for run, err := range s.Store.Runs(ctx, history.RunFilter{Light: true, Where: condition}) {
+		switch {
+		case history.IsSkipped(err):
+			s.Log.Warn(err.Error())
+		case err != nil:
+			return nil, err
+		default:
+			runs = append(runs, run)
+		}
+	}
+	return runs, nil
+}
+
+// workloadView is the data of the template.
+type workloadView struct {
+	Head
+	*workload.Workload
+	series []*workload.Series
+}
+
+// workload answers with the page of the workload of a run.
+func (s *site) workload(w http.ResponseWriter, r *http.Request) {
+	run, err := query.Find(r.Context(), s.Store, r.PathValue("id"))
+	if err != nil {
+		s.missing(w, r, r.PathValue("id"), "../", err)
+		return
+	}
+	runs, err := s.all(r.Context(), sameAs(workload.Key(run)))
+	if err == nil && len(runs) == 0 {
+		err = errors.New("the run was removed meanwhile")
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	one := workload.Group(runs)[0]
+	series := one.Series(numbersOf("p50", "p99", "p99.9", "iops"), leastChange)
+	s.show(w, r, http.StatusOK, "workload", workloadView{s.head(one.Title, "../"), one, series})
+}
+
+// sameAs is met by the runs of the workload with a key.
+type sameAs string
+
+// Matches implements [history.Condition].
+func (key sameAs) Matches(run *mapping.Run) bool { return workload.Key(run) == string(key) }
+
+// Charts are the pictures of each direction: latencies, and requests a second.
+func (v workloadView) Charts() (list []template.HTML) {
+	link := func(run *mapping.Run) string { return "../" + runLink(run) }
+	for _, direction := range mapping.Directions {
+		for _, isRate := range []bool{false, true} {
+			var series []*workload.Series
+			for _, s := range v.series {
+				if s.Direction == direction && s.Number.LessIsBad == isRate {
+					series = append(series, s)
+				}
+			}
+			if len(series) > 0 {
+				list = append(list, report.OverRuns(series, link))
+			}
+		}
+	}
+	return list
+}
+
+// Changes are the changes of all numbers, the latest first.
+func (v workloadView) Changes() (list []*workload.Row) {
+	for _, s := range v.series {
+		for _, row := range s.Rows() {
+			if row.HasChange() {
+				list = append(list, row)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *workload.Row) int { return b.Change.After.Run.Start.Compare(a.Change.After.Run.Start) })
+	return list
+}
+
+// Columns are those of changes.
+func (workloadView) Columns() []table.Column[*workload.Row] {
+	return table.Pick(workload.Columns, "direction", "metric", "since", "before_value", "after_value", "change", "verdict")
+}
+
+// Circumstances are what differs where changes are, each once.
+func (v workloadView) Circumstances() (list []string) {
+	for _, row := range v.Changes() {
+		if text := row.Circumstances(); text != "" && !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// Newest are the newest runs, the latest first.
+func (v workloadView) Newest() []*mapping.Run {
+	runs := slices.Clone(v.Runs[max(len(v.Runs)-mostRuns, 0):])
+	slices.Reverse(runs)
+	return runs
+}

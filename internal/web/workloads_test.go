@@ -1,0 +1,124 @@
+package web
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/common/expfmt"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// workloadRuns are runs of two workloads. From the 12th on, random writes take a third longer.
+func workloadRuns() (runs []*mapping.Run) {
+	for i := range 20 {
+		us := 100 + float64(i%3)
+		if i >= 12 {
+			us *= 1.33
+		}
+		run, other := runOf(i, fmt.Sprint("write", i), us), runOf(i, fmt.Sprint("read", i), 100+float64(i%3))
+		run.Fio.Version = map[bool]string{true: "fio-3.36", false: "fio-3.33"}[i >= 12]
+		other.CBT.Mode = "randread"
+		other.Read, other.Write = other.Write, nil
+		runs = append(runs, run, other)
+	}
+	return runs
+}
+
+// TestWorkloads: runs with the same settings are a workload, and its page shows when it changed.
+func TestWorkloads(t *testing.T) {
+	runs := workloadRuns()
+	p := serve(historyOf(t, runs...))
+	write := "/workloads/" + runs[38].Run.ID
+	for path, wants := range map[string][]string{
+		"/workloads": {
+			`<a href="workloads/` + runs[38].Run.ID + `">randwrite 4K qd4</a></td><td>20</td>`, "write &#43;33.", `since 2026-11-21: <strong class="verdict worse">worse</strong>`, "randread 4K qd4",
+		},
+		"/workloads?where=mode%3Drandread": {"randread 4K qd4"},
+		"/workloads?where=mode%3Dwrite":    {"No runs meet “mode=write”. <a href=\"./\">All runs</a>"},
+		write: {
+			"<h1>randwrite 4K qd4</h1>", "20 runs with these settings", "p99 of writes", "IOPS of writes", `<path class="mark worse"`,
+			`<a href="../compare?run=` + runs[22].Run.ID + `&amp;run=` + runs[24].Run.ID + `">compare</a>`, "since 2026-11-21: fio fio-3.36, was fio-3.33", `<a href="../runs/` + runs[0].Run.ID,
+		},
+		"/workloads/" + runs[1].Run.ID: {"<h1>randread 4K qd4</h1>", "None by 3 % or more."},
+	} {
+		w := p.get(t, path)
+		for _, want := range wants {
+			if body := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(body, want) {
+				t.Errorf("%s: %d without %s:\n%s", path, w.Code, want, body[max(strings.Index(body, "<main>"), 0):])
+			}
+		}
+	}
+	if body := p.get(t, "/workloads?where=mode%3Drandread").Body.String(); strings.Contains(body, "randwrite 4K") {
+		t.Errorf("a workload that does not meet the condition: %s", body)
+	}
+	for path, code := range map[string]int{"/workloads?where=mdoe%3Dx": 400, "/workloads/zzz": 404} {
+		if w := p.get(t, path); w.Code != code {
+			t.Errorf("%s: %d, want %d", path, w.Code, code)
+		}
+	}
+}
+
+// TestHostileWorkloads: no text of a run becomes an element.
+func TestHostileWorkloads(t *testing.T) {
+	const evil = `</title><script>alert(1)</script>" onload="alert(3)`
+	runs := workloadRuns()
+	for i, run := range runs {
+		run.CBT.Mode, run.Run.Labels = evil, map[string]string{evil: fmt.Sprint(evil, i)}
+	}
+	p := serve(historyOf(t, runs...))
+	for _, path := range []string{"/workloads", "/workloads/" + runs[0].Run.ID, "/workloads?where=" + url.QueryEscape("mode='"+evil+"x'")} {
+		if body := p.get(t, path).Body.String(); strings.Contains(body, "<script") || strings.Contains(body, `" onload=`) {
+			t.Errorf("%s: %s", path, body)
+		}
+	}
+}
+
+// TestMetrics: Prometheus reads the numbers of the latest run of each workload.
+func TestMetrics(t *testing.T) {
+	runs := workloadRuns()
+	latest := runs[38]
+	latest.SLA = []mapping.Verdict{{Rule: `write "p99" < 1ms`, Holds: true}}
+	runs[39].Run.Complete = false
+	w := serve(historyOf(t, runs...)).get(t, "/metrics")
+	var parser expfmt.TextParser
+	families, err := parser.TextToMetricFamilies(w.Body)
+	if err != nil || w.Code != http.StatusOK {
+		t.Fatalf("%d, %v", w.Code, err)
+	}
+	got := map[string]float64{}
+	for name, f := range families {
+		for _, m := range f.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			slices.Sort(labels)
+			got[name+" "+strings.Join(labels, ",")] = m.GetGauge().GetValue()
+		}
+	}
+	of := "mode=randwrite,qd=4,%srun=" + latest.Run.ID[:8] + ",workload=randwrite 4K qd4"
+	for name, want := range map[string]float64{
+		"fio2es_latency_seconds bs=4096,direction=write," + fmt.Sprintf(of, "quantile=0.99,"): latest.Write.Latency.P99 / 1e6,
+		"fio2es_iops bs=4096,direction=write," + fmt.Sprintf(of, ""):                          latest.Write.IOPS,
+		"fio2es_objective_met bs=4096," + fmt.Sprintf(of, `rule=write "p99" < 1ms,`):          1,
+		"fio2es_run_start_timestamp_seconds bs=4096," + fmt.Sprintf(of, ""):                   float64(latest.Run.Start.Unix()),
+	} {
+		if math.Abs(got[name]/want-1) > 1e-12 {
+			t.Errorf("%s is %v, want %v", name, got[name], want)
+		}
+	}
+	if n := len(families["fio2es_run_start_timestamp_seconds"].GetMetric()); n != 2 {
+		t.Errorf("%d runs, want the latest complete one of each workload:\n%v", n, got)
+	}
+	for name := range got {
+		if strings.Contains(name, runs[39].Run.ID[:8]) {
+			t.Errorf("an incomplete run: %s", name)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package mapping
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Annotation is what people say about a run after it was stored.
+type Annotation struct {
+	Labels map[string]string // to set; an empty value removes the label
+	Note   *string           // to set; nil leaves it as it is, an empty one removes it
+}
+
+// The limits of an annotation, in bytes. Elasticsearch does not index longer values of labels.
+const (
+	MaxLabel = 1024 // of a label's name, and of its value
+	MaxNote  = 16 << 10
+)
+
+// ErrAnnotation is an annotation that no store takes.
+var ErrAnnotation = errors.New("not a label or a note")
+
+// Check fails with [ErrAnnotation] if a store would refuse the annotation.
+func (a *Annotation) Check() error {
+	for name, value := range a.Labels {
+		for _, text := range []string{name, value} {
+			if len(text) > MaxLabel || !utf8.ValidString(text) {
+				return fmt.Errorf("%w: label %.40q=%.40q: a name and a value have at most %d bytes of UTF-8", ErrAnnotation, name, value, MaxLabel)
+			}
+		}
+		if strings.Trim(name, ".") != name || strings.TrimSpace(name) == "" {
+			return fmt.Errorf("%w: label %q=%q: its name is empty, or begins or ends with a dot", ErrAnnotation, name, value)
+		}
+	}
+	if a.Note != nil && (len(*a.Note) > MaxNote || !utf8.ValidString(*a.Note)) {
+		return fmt.Errorf("%w: the note has %d bytes; at most %d of UTF-8 are stored", ErrAnnotation, len(*a.Note), MaxNote)
+	}
+	return nil
+}
+
+// Annotate changes the labels and the note. Labels that differ from those of the ingest are kept
+// in Edited.
+func (r *RunInfo) Annotate(a Annotation) {
+	given := r.GivenLabels()
+	labels, edited := maps.Clone(r.Labels), maps.Clone(r.Edited)
+	for name, value := range a.Labels {
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		if edited == nil {
+			edited = map[string]string{}
+		}
+		labels[name], edited[name] = value, given[name]
+	}
+	r.setLabels(labels, edited)
+	if a.Note != nil {
+		r.Note = *a.Note
+	}
+}
+
+// setLabels drops labels without a value, and edits that change nothing.
+func (r *RunInfo) setLabels(labels, edited map[string]string) {
+	maps.DeleteFunc(edited, func(name, given string) bool { return labels[name] == given })
+	maps.DeleteFunc(labels, func(_, value string) bool { return value == "" })
+	if r.Labels = labels; len(labels) == 0 {
+		r.Labels = nil
+	}
+	if r.Edited = edited; len(edited) == 0 {
+		r.Edited = nil
+	}
+}
+
+// Annotation is what people have changed. It makes the same changes to another version of the run.
+func (r *RunInfo) Annotation() Annotation {
+	a := Annotation{}
+	for name := range r.Edited {
+		if a.Labels == nil {
+			a.Labels = map[string]string{}
+		}
+		a.Labels[name] = r.Labels[name]
+	}
+	if r.Note != "" {
+		a.Note = &r.Note
+	}
+	return a
+}
+
+// IsZero reports whether the annotation changes nothing.
+func (a *Annotation) IsZero() bool { return len(a.Labels) == 0 && a.Note == nil }
+
+// GivenLabels are the labels that the ingest gave the run, without what people changed.
+func (r *RunInfo) GivenLabels() map[string]string {
+	given := maps.Clone(r.Labels)
+	for name, value := range r.Edited {
+		if value != "" && given == nil {
+			given = map[string]string{}
+		}
+		if given[name] = value; value == "" {
+			delete(given, name)
+		}
+	}
+	return given
+}
+
+// Edit identifies the labels of a run if people changed some; else it is empty. All interval
+// documents of the run have it as run.edit, so those with older labels can be found.
+func (r *RunInfo) Edit() string {
+	if len(r.Edited) == 0 {
+		return ""
+	}
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
+		fmt.Fprintf(sum, "%q=%q ", name, r.Labels[name])
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// Relabel gives an interval document the labels of its run. It reports whether they differed.
+func (d *Interval) Relabel(run *RunInfo) bool {
+	if d.Run.Edit == run.Edit() && maps.Equal(d.Run.Labels, run.Labels) {
+		return false
+	}
+	d.Run.Labels, d.Run.Edit = run.Labels, run.Edit()
+	return true
+}
+
+// Relabel is a painless script that does the same. It takes labels and edit as parameters.
+const Relabel = `if (params.labels.isEmpty()) { ctx._source.run.remove('labels') } else { ctx._source.run.labels = params.labels } ` +
+	`if (params.edit.isEmpty()) { ctx._source.run.remove('edit') } else { ctx._source.run.edit = params.edit }`
+
+// EditField is the field of [RunInfo.Edit] in interval documents.
+const EditField = "run.edit"
