@@ -23,19 +23,20 @@ func noRun(ctx context.Context, store history.Store, text string, err error) err
 		return err // says it all
 	}
 	n, near, failed := nearest(ctx, store, text)
-	message := fmt.Sprintf("%s: neither a path nor a run", text)
 	switch {
 	case failed != nil:
-		return fmt.Errorf("%s: %w; fio2es runs lists those that there are", message, err)
+		return fmt.Errorf("%s: neither a path nor a run: %w; fio2es runs lists those that there are", text, err)
 	case n == 0:
-		return fmt.Errorf("%s: %w; there are no runs yet: store some with fio2es ingest PATH", message, err)
-	case len(near) > 0:
-		return fmt.Errorf("%s: %w; fio2es runs lists the %s that there are; nearest: %s",
-			message, err, unit.Plural(n, "run"), strings.Join(near, ", "))
-	case strings.HasPrefix(text, "la") || strings.HasPrefix(text, "same"):
-		return fmt.Errorf("%s: %w; fio2es runs lists the %s that there are; a run is %s", message, err, unit.Plural(n, "run"), SelectorsHelp)
+		return fmt.Errorf("%s: neither a path nor a run: %w; there are no runs yet: store some with fio2es ingest PATH", text, err)
 	}
-	return fmt.Errorf("%s: %w; fio2es runs lists the %s that there are", message, err, unit.Plural(n, "run"))
+	message := fmt.Sprintf("%s: neither a path nor a run in the history; fio2es runs lists the %s that there are", text, unit.Plural(n, "run"))
+	switch {
+	case len(near) > 0:
+		message += "; nearest: " + strings.Join(near, ", ")
+	case strings.HasPrefix(text, "la") || strings.HasPrefix(text, "same"):
+		message += "; a run is " + SelectorsHelp
+	}
+	return absent(message)
 }
 
 // nearest counts the runs of a history, and lists those that a text may have been meant for: their ids begin with at

@@ -15,11 +15,13 @@ const Latest = "latest"
 // SelectorsHelp are the selectors, for messages.
 const SelectorsHelp = "an id or its beginning, latest, latest~1, last:5, same-as:RUN, or a condition such as 'bs=4k'"
 
-// The beginnings of selectors that have a part after them.
+// SameAs is the beginning of the selector of the runs with the same settings as one.
+const SameAs = "same-as:"
+
+// The beginnings of other selectors that have a part after them.
 const (
 	before = Latest + "~"
 	last   = "last:"
-	sameAs = "same-as:"
 )
 
 // mostBack bounds the numbers of selectors.
@@ -69,8 +71,8 @@ func ParseSelector(text string, now time.Time) (s *Selector, err error) {
 			return nil, usagef("%s: want last:N with a number from 1, such as last:5 for the five newest runs", text)
 		}
 		s.count, s.newest = n, true
-	case strings.HasPrefix(text, sameAs):
-		s.as, err = ParseSelector(text[len(sameAs):], now)
+	case strings.HasPrefix(text, SameAs):
+		s.as, err = ParseSelector(text[len(SameAs):], now)
 		if err != nil || !s.as.IsOne() {
 			return nil, usagef("%s: want same-as:RUN with one run: an id or its beginning, latest, or latest~1", text)
 		}
@@ -95,7 +97,7 @@ func number(text string, least int) (n int, ok bool) {
 // IsWord reports whether an argument has the form of a selector that is neither an id nor a condition: latest, latest~1,
 // last:5, same-as:RUN.
 func IsWord(arg string) bool {
-	return arg == Latest || strings.HasPrefix(arg, before) || strings.HasPrefix(arg, last) || strings.HasPrefix(arg, sameAs)
+	return arg == Latest || strings.HasPrefix(arg, before) || strings.HasPrefix(arg, last) || strings.HasPrefix(arg, SameAs)
 }
 
 // IsSelector reports whether an argument is a selector, and not an id, a path, or a text to search for.
