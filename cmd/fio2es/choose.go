@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -92,6 +93,9 @@ func (r *reading) chooseStored(ctx context.Context, among history.RunFilter, arg
 	}
 	runs, skipped, err := r.selectRuns(ctx, r.store, among, selectors)
 	r.leftOut = r.leftOut || skipped
+	if errors.Is(err, history.ErrNotFound) && isID {
+		err = fmt.Errorf("neither a path nor a run: %w", err)
+	}
 	if err == nil && (!isID || among.Where != nil) {
 		r.log.Info(chosenText(strings.Join(args, " "), runs))
 	}

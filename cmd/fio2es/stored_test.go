@@ -226,5 +226,5 @@ func TestNothingChosen(t *testing.T) {
 	_, errs := outAndErr(t, 0, "runs", "--history", file, "nothing", "--label", "disk=hdd", "--since", "2026-01-01")
 	expect(t, "runs", errs, "no runs match; ", "has 1 run:", "disk=nvme", "lab:run aa", "randread", "librbdfio")
 	_, errs = outAndErr(t, 1, "percentiles", "--history", file, "bb")
-	expect(t, "percentiles", errs, "bb: neither a path nor a run", "lists the 1 run that there are")
+	expect(t, "percentiles", errs, "neither a path nor a run: bb: no such run in the history, which has 1 run: fio2es runs lists them")
 }

@@ -84,8 +84,8 @@ func TestChoose(t *testing.T) {
 		{"latest", "mode=trim", "latest: no run matches --where 'mode=trim'; the history has 5 runs"},
 		{"mode=trim", "", "mode=trim: no run matches; the history has 5 runs"},
 		{"same-as:bbbb", "mode=randread", "same-as:bbbb: no run matches --where 'mode=randread'; the history has 5 runs"},
-		{"same-as:ffff", "", "ffff: neither a path nor a run"},
-		{"bbbc", "", "fio2es runs lists the 5 runs that there are; nearest: bbbbbbbb (lab:night1 randwrite)"},
+		{"same-as:ffff", "", "ffff: no such run in the history"},
+		{"bbbc", "", "bbbc: no such run in the history, which has 5 runs: fio2es runs lists them; nearest: bbbbbbbb (lab:night1 randwrite)"},
 		{"night3", "", "nearest: dddddddd (lab:night3 randwrite)"},
 		{"lastest", "", "a run is an id or its beginning, latest"},
 	} {

@@ -25,11 +25,11 @@ func noRun(ctx context.Context, store history.Store, text string, err error) err
 	n, near, failed := nearest(ctx, store, text)
 	switch {
 	case failed != nil:
-		return fmt.Errorf("%s: neither a path nor a run: %w; fio2es runs lists those that there are", text, err)
+		return fmt.Errorf("%s: %w; fio2es runs lists those that there are", text, err)
 	case n == 0:
-		return fmt.Errorf("%s: neither a path nor a run: %w; there are no runs yet: store some with fio2es ingest PATH", text, err)
+		return fmt.Errorf("%s: %w; there are no runs yet: store some with fio2es ingest PATH", text, err)
 	}
-	message := fmt.Sprintf("%s: neither a path nor a run in the history; fio2es runs lists the %s that there are", text, unit.Plural(n, "run"))
+	message := fmt.Sprintf("%s: no such run in the history, which has %s: fio2es runs lists them", text, unit.Plural(n, "run"))
 	switch {
 	case len(near) > 0:
 		message += "; nearest: " + strings.Join(near, ", ")
