@@ -23,6 +23,7 @@ type Config struct {
 
 	Elasticsearch Elasticsearch `mapstructure:"elasticsearch"`
 	Kibana        Kibana        `mapstructure:"kibana"`
+	Compact       Compact       `mapstructure:"compact"`
 
 	// Origins are the places that settings were taken from, by names such as
 	// elasticsearch.addresses: a flag, a variable, or files. Defaults are not in it.
@@ -87,6 +88,12 @@ type Indices struct {
 	Policy   string `mapstructure:"policy"`    // a lifecycle policy in place of fio2es's own; none: no policy
 }
 
+// Compact says which runs fio2es compact makes smaller, and how far.
+type Compact struct {
+	OlderThan string        `mapstructure:"older_than"` // an age such as 90d, or a date
+	To        time.Duration `mapstructure:"to"`         // length of their windows
+}
+
 // Enabled reports whether the history is in a cluster.
 func (e *Elasticsearch) Enabled() bool { return len(e.Addresses) > 0 || e.CloudID != "" }
 
@@ -110,6 +117,7 @@ func Default() Config {
 			Rejects: "fio2es-rejects.ndjson", RequestTimeout: 90 * time.Second, GiveUpAfter: 5 * time.Minute,
 			Indices: Indices{Shards: 1, Replicas: "0-1"},
 		},
+		Compact: Compact{OlderThan: "90d", To: time.Minute},
 	}
 }
 
@@ -137,5 +145,6 @@ func Settings(c Config) map[string]any {
 	all["interval"] = c.Interval.String()
 	es := all["elasticsearch"].(map[string]any)
 	es["request_timeout"], es["give_up_after"] = c.Elasticsearch.RequestTimeout.String(), c.Elasticsearch.GiveUpAfter.String()
+	all["compact"].(map[string]any)["to"] = c.Compact.To.String()
 	return all
 }

@@ -69,7 +69,7 @@ func (r *Run) Check() error {
 	switch {
 	case r.Run.ID == "" || r.Run.Ingest == "":
 		return fmt.Errorf("check run %q, ingest %q: %w", r.Run.ID, r.Run.Ingest, ErrIdentity)
-	case !isTime(r.Run.Start) || !isTime(r.Run.End) || !isTime(r.Ingested):
+	case !isTime(r.Run.Start) || !isTime(r.Run.End) || !isTime(r.Run.Compacted.At) || !isTime(r.Ingested):
 		return fmt.Errorf("check run %q: %w", r.Run.ID, ErrTime)
 	}
 	for _, l := range r.Levels {

@@ -43,6 +43,7 @@ func TestRunRoundTrip(t *testing.T) {
 		want := sampleRun()
 		want.CBT, want.Fio.Options, want.Run.Labels = genCBT(t), genMap(t, "options"), genMap(t, "labels")
 		want.Trim = &mapping.Totals{Bandwidth: genSize(t, "bandwidth"), Latency: mapping.NewLatency(genHistogram(t), nil)}
+		want.Run.Compacted = mapping.Compacted{From: genText(t, "from") + "x", IntervalMS: 1000, At: genTime(t, "at")}
 		want.Run.Edited, want.Run.Note = genMap(t, "edited"), genText(t, "note")
 		want.NoWindows, want.All.Fio = genText(t, "no windows"), genFio(t)
 		want.Config = map[string]any{genText(t, "key"): genSize(t, "value"), "text": genText(t, "text")}

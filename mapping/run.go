@@ -53,6 +53,8 @@ type RunInfo struct {
 	Edited   map[string]string `json:"edited,omitempty"` // labels that people changed: what the ingest gave, empty for nothing
 	Note     string            `json:"note,omitempty"`   // that people wrote
 	Complete bool              `json:"complete"`         // false while it is followed, or when it was cut off
+
+	Compacted Compacted `json:"compacted,omitzero"`
 }
 
 // liveIngest is the begin of Ingest while files grow, when there is no hash of their contents yet.
@@ -231,6 +233,9 @@ func (r *Run) WithFiles() *Run {
 	}
 	return &c
 }
+
+// All is how many there are of all levels.
+func (d Documents) All() int { return d.Cluster + d.Host + d.Job }
 
 // Of returns how many there are of a level.
 func (d Documents) Of(l Level) int {

@@ -219,7 +219,7 @@ func compare(p *plan, e *Execution, have *mapping.Run) *Result {
 			p.title(), short(have.Run.ID), have.Run.Archive, have.Run.Name, why)
 		return &Result{Run: have, Unchanged: true, Notes: []error{text}}
 	}
-	if have.Run.Ingest == e.Run.Ingest && !e.Restore {
+	if have.Run.Reading() == e.Run.Ingest && !e.Restore { // also after fio2es compact
 		if have.Run.Archive == e.Run.Archive && have.Run.Path == e.Path {
 			return &Result{Run: have, Unchanged: true}
 		}

@@ -96,7 +96,7 @@ func (r *reading) chooseStored(ctx context.Context, among history.RunFilter, arg
 	if errors.Is(err, history.ErrNotFound) && isID {
 		err = fmt.Errorf("neither a path nor a run: %w", err)
 	}
-	if err == nil && (!isID || among.Where != nil) {
+	if err == nil && !r.namesRuns && (!isID || among.Where != nil) {
 		r.log.Info(chosenText(strings.Join(args, " "), runs))
 	}
 	return runs, err

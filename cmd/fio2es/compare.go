@@ -3,26 +3,41 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
-	"github.com/fio2es/fio2es/internal/window"
 )
 
+// compareJUnit is the format in which compare writes what its conditions come to.
+const compareJUnit = "junit"
+
 func compareCommand(e *env) *cobra.Command {
-	format, confidence := table.Text, 0.95
-	var metrics, failIf []string
+	f := compareFlags{format: table.Text, by: byRun}
 	cmd := &cobra.Command{
-		Use:   "compare A B...",
+		Use:   "compare [A] B...",
 		Short: "Run against run, with confidence intervals",
 		Long: `Compares each B with A, the baseline: the change of each metric with its confidence
-interval, and a verdict: worse, better, or same (0 is in the interval). A and B are runs
-in the history (an id, the beginning of one, or "latest"), or paths with one run each
-(nothing is stored). Runs joined by commas are repetitions of a test: their windows are
-pooled.
+interval, and a verdict. A and B are runs in the history (an id, the beginning of one, or
+"latest"), or paths with one run each (nothing is stored). Runs joined by commas are
+repetitions of a test: their windows are pooled.
+
+The verdict is worse or better where 0 is not in the interval. Where it is, the verdict
+is "no change > X %" if the interval reaches to X and that is at most --within; else it
+is unclear, because the interval is too wide to say.
+
+--baseline takes the runs of the history with the same settings as B in place of A, as
+repetitions: last:10 are the ten before B, and a condition such as label.release=quincy
+those that meet it (fio2es help fields).
+
+--by settings compares many runs at once: those with the same settings, a block for each
+workload. A and B are paths with any number of runs, or conditions on the runs of the
+history. What has no partner is named.
 
 The interval comes from how the runs vary over time (block bootstrap, docs/numbers.md).
 With one run per side it ignores run-to-run variation, so "worse" may mean only another
@@ -33,122 +48,120 @@ A side needs 8 windows, and for p99.9 some 6,000 requests; else the verdict is "
 much; where both values lie there, no change is shown.
 
 --fail-if '[DIRECTION.]METRIC > +10%' (or <) makes the exit code 4 when the change is
-beyond the limit and 0 is not in the interval. Without a direction it counts for all. If
-the verdict is unknown the condition cannot be checked, and the exit code is 3.
+beyond the limit and 0 is not in the interval. Without a direction it counts for all.
+Stderr says what each condition comes to. It is unclear if it is not met, and the
+interval reaches beyond the limit: a warning, and with --fail-on-unclear exit code 4.
+If the verdict is unknown the condition cannot be checked, and the exit code is 3.
 
 CSV and JSON have latencies in microseconds (metrics mean_us, p99_us, p99_9_us), iops in
-requests per second, changes and their bounds in percent.`,
+requests per second, changes and their bounds in percent, and the verdicts worse, better,
+same ("no change > X %"), unclear and unknown.`,
 		Example: `  fio2es compare e87ec34a latest
+  fio2es compare --baseline last:10 latest
   fio2es compare before/ after/ --fail-if 'p99 > +10%' --fail-if 'read.iops < -5%'
-  fio2es compare base1,base2,base3 new1,new2,new3 --format json`,
-		Args: cobra.MinimumNArgs(2),
+  fio2es compare base1,base2,base3 new1,new2,new3 --format json
+  fio2es compare --by settings label.release=quincy label.release=reef
+  fio2es compare --by settings --baseline last:10 'start >= yesterday' --fail-if 'p99 > +10%'`,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c := comparing{reading: newReading(e), confidence: confidence}
-			if err := c.parse(metrics, failIf); err != nil {
+			c, err := f.comparing(e, args)
+			if err != nil {
 				return err
 			}
-			c.to = newCompareTable(e.stdout, format, confidence)
 			return c.end(c.compare(cmd.Context(), args))
 		},
 	}
 	fl := cmd.Flags()
 	addReadingFlags(fl)
 	addClusterFlags(fl)
-	fl.StringSliceVar(&metrics, "metrics", compare.Defaults, "what to compare: iops, mean, percentiles")
-	fl.Float64Var(&confidence, "confidence", confidence, "confidence of the intervals: 0.5 to 0.99")
-	fl.StringArrayVar(&failIf, "fail-if", nil, "exit code 4 on this change: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
-	addChoice(fl, &format, "format", tableUsage, table.Formats)
+	fl.StringSliceVar(&f.metrics, "metrics", compare.Defaults, "what to compare: iops, mean, percentiles")
+	fl.Float64Var(&f.confidence, "confidence", 0.95, "confidence of the intervals: 0.5 to 0.99")
+	fl.Float64Var(&f.within, "within", compare.Within*100, "an interval within so many percent around 0 shows that there is no change")
+	fl.StringVar(&f.baseline, "baseline", "", "compare with runs of the same settings: last:10, or a condition such as label.release=quincy")
+	addChoice(fl, &f.by, "by", "what is compared: run (A with each B), or settings (the runs of each workload)", []string{byRun, bySettings})
+	fl.StringArrayVar(&f.failIf, "fail-if", nil, "exit code 4 on this change: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
+	fl.BoolVar(&f.failOnUnclear, "fail-on-unclear", false, "exit code 4 if a condition of --fail-if is unclear")
+	addChoice(fl, &f.format, "format", tableUsage+"; junit: what --fail-if comes to", append(slices.Clone(table.Formats), compareJUnit))
 	return cmd
+}
+
+// The values of --by.
+const (
+	byRun      = "run"
+	bySettings = "settings"
+)
+
+// compareFlags are the flags of compare as the user gives them.
+type compareFlags struct {
+	metrics, failIf    []string
+	confidence, within float64 // within is in percent
+	baseline, by       string
+	failOnUnclear      bool
+	format             string
 }
 
 // comparing is a comparison: what is compared, and where to.
 type comparing struct {
 	*reading
-	metrics    []window.Metric
-	confidence float64
-	failIf     []compare.Condition
-	to         *table.Writer[*compareRow]
+	options  compare.Options
+	baseline *query.Baseline // nil: the first argument is the baseline
+	by       string
+	gate     gate
+	judged   int // changes with an interval
+	to       *table.Writer[*compareRow]
 }
 
-// parse reads metrics and conditions. The metrics of conditions are compared too.
-func (c *comparing) parse(metrics, failIf []string) error {
-	var err error
-	if c.metrics, err = compare.ParseMetrics(metrics...); err != nil {
-		return usagef("--metrics %w", err)
+// comparing checks the flags. The metrics of conditions are compared too.
+func (f *compareFlags) comparing(e *env, args []string) (c *comparing, err error) {
+	c = &comparing{reading: newReading(e), by: f.by, options: compare.Options{Confidence: f.confidence, Within: f.within / 100}}
+	c.namesRuns = true
+	if c.options.Metrics, err = compare.ParseMetrics(f.metrics...); err != nil {
+		return nil, usagef("--metrics %w", err)
 	}
-	for _, text := range failIf {
-		condition, err := compare.ParseCondition(text)
-		if err != nil {
-			return usagef("--fail-if %w", err)
+	if c.gate, err = newGate(f); err != nil {
+		return nil, err
+	}
+	for _, condition := range c.gate.conditions {
+		if !slices.Contains(c.options.Metrics, condition.Metric) {
+			c.options.Metrics = append(c.options.Metrics, condition.Metric)
 		}
-		c.failIf = append(c.failIf, condition)
-		if !slices.Contains(c.metrics, condition.Metric) {
-			c.metrics = append(c.metrics, condition.Metric)
+	}
+	if f.baseline != "" {
+		if c.baseline, err = query.ParseBaseline(f.baseline, time.Now()); err != nil {
+			return nil, usagef("--baseline %w", err)
 		}
 	}
-	if len(c.metrics) == 0 {
-		return usagef("--metrics: want some of iops, mean and percentiles such as p99.9")
+	switch {
+	case len(c.options.Metrics) == 0:
+		return nil, usagef("--metrics: want some of iops, mean and percentiles such as p99.9")
+	case !(c.options.Confidence >= 0.5 && c.options.Confidence <= 0.99):
+		return nil, usagef("--confidence %v: want 0.5 to 0.99", f.confidence)
+	case !(f.within > 0 && f.within <= 1000):
+		return nil, usagef("--within %v: want more than 0 percent, up to 1000", f.within)
+	case c.baseline == nil && len(args) < 2:
+		return nil, usagef("want a baseline and what to compare with it: see fio2es compare --help")
 	}
-	if !(c.confidence >= 0.5 && c.confidence <= 0.99) {
-		return usagef("--confidence %v: want 0.5 to 0.99", c.confidence)
+	out := e.stdout
+	if f.format == compareJUnit {
+		out, f.format = io.Discard, table.Text
 	}
-	return nil
+	c.to = newCompareTable(out, f.format, f.confidence)
+	return c, nil
 }
 
-// compare compares the first of args with each of the others.
+// compare compares what args name, and ends the output.
 func (c *comparing) compare(ctx context.Context, args []string) error {
-	var sides []*compare.Side
-	for _, arg := range args {
-		side, err := c.side(ctx, arg)
-		if err != nil {
-			return err
-		}
-		sides = append(sides, side)
+	run := c.compareRuns
+	if c.by == bySettings {
+		run = c.compareWorkloads
 	}
-	isMet := false
-	var absent []error
-	c.logDoubts(sides[0], sides[0])
-	for _, other := range sides[1:] {
-		gate, err := c.pair(sides[0], other)
-		if err != nil {
-			return err
-		}
-		for _, text := range gate.Met {
-			c.log.Error("--fail-if " + text)
-			isMet = true
-		}
-		for _, text := range gate.Unknown {
-			c.log.Warn("--fail-if " + text)
-			c.leftOut = true
-		}
-		for _, text := range gate.Absent {
-			absent = append(absent, errors.New("--fail-if "+text))
-		}
-	}
-	if err := errors.Join(append(absent, c.to.Flush())...); err != nil {
+	if err := run(ctx, args); err != nil {
 		return err
 	}
-	if isMet {
-		return errMet
+	unchecked, err := c.gate.end(c.log, c.stdout)
+	c.leftOut = c.leftOut || unchecked
+	if flushed := c.to.Flush(); flushed != nil && !errors.Is(err, errMet) {
+		return errors.Join(err, flushed)
 	}
-	return nil
-}
-
-// pair compares a side with the baseline.
-func (c *comparing) pair(base, other *compare.Side) (gate compare.Gate, err error) {
-	c.logDoubts(base, other)
-	lines, notes, err := compare.Compare(base, other, c.metrics, c.confidence)
-	for _, text := range notes {
-		c.log.Info("note: " + text)
-	}
-	if err != nil {
-		return gate, err
-	}
-	c.to.Begin(append(heading("base", base), heading("other", other)...)...)
-	for _, l := range lines {
-		if err := c.to.Write(&compareRow{base, other, l}); err != nil {
-			return gate, err
-		}
-	}
-	return compare.Check(c.failIf, base, other, lines), c.to.End()
+	return err
 }

@@ -19,6 +19,7 @@ import (
 
 // compareRow is how a metric of a direction differs.
 type compareRow struct {
+	workload    string // its title, if there are several
 	base, other *compare.Side
 	compare.Line
 }
@@ -57,8 +58,13 @@ func compareColumns(confidence float64) []table.Column[*compareRow] {
 			{Name: "low", Unit: "percent", Value: func(r *compareRow) any { return inPercent(r.Low) }},
 			{Name: "high", Unit: "percent", Value: func(r *compareRow) any { return inPercent(r.High) }},
 			{Name: "confidence", Value: func(*compareRow) any { return confidence }},
-			{Name: "verdict", Heading: "VERDICT", Value: func(r *compareRow) any { return string(r.Verdict) }},
+			{
+				Name: "verdict", Heading: "VERDICT",
+				Value: func(r *compareRow) any { return string(r.Verdict) },
+				Text:  (*compareRow).VerdictText,
+			},
 			{Name: "open", Sparse: true, Value: func(r *compareRow) any { return openSides(&r.Change) }},
+			{Name: "workload", Sparse: true, Value: func(r *compareRow) any { return r.workload }},
 		})
 }
 
@@ -76,14 +82,26 @@ func newCompareTable(w io.Writer, format string, confidence float64) *table.Writ
 	return table.NewNarrow(w, format, compareColumns(confidence), []string{"VERDICT"}, nil)
 }
 
-// heading names a side's runs, a line each.
+// mostNamed is how many runs of a side a heading names.
+const mostNamed = 4
+
+// heading names a side's runs, a line each; of many, how many there are, the first and the last.
 func heading(label string, side *compare.Side) (lines []string) {
+	if n := len(side.Runs); n > mostNamed {
+		first, last := side.Runs[0], side.Runs[n-1]
+		return []string{fmt.Sprintf("%-5s  %s: %s, %s (%s) to %s (%s)", label, term.Clean(side.Name), unit.Plural(n, "run"),
+			term.Clean(first.Name), facts.Started(first.Document), term.Clean(last.Name), facts.Started(last.Document))}
+	}
 	width := 0
 	for _, r := range side.Runs {
 		width = max(width, utf8.RuneCountInString(term.Clean(r.Name)))
 	}
 	for _, r := range side.Runs {
-		lines = append(lines, fmt.Sprintf("%-5s  %-*s  %s", label, width, term.Clean(r.Name), facts.Title(r.Document)))
+		title := facts.Title(r.Document)
+		if title == r.Name {
+			title = ""
+		}
+		lines = append(lines, strings.TrimRight(fmt.Sprintf("%-5s  %-*s  %s", label, width, term.Clean(r.Name), title), " "))
 		label = ""
 	}
 	return lines

@@ -9,9 +9,11 @@ import (
 
 	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // side reads the runs that arg names, joined by commas.
@@ -36,7 +38,7 @@ func (c *comparing) side(ctx context.Context, arg string) (*compare.Side, error)
 			return nil, err
 		}
 		if len(paths) > 1 {
-			return nil, fmt.Errorf("%s: %d runs, want one: give the path of one, or ingest them and give its id: %s",
+			return nil, fmt.Errorf("%s: %d runs, want one: give the path of one, ingest them and give its id, or compare all of them with --by settings: %s",
 				part, len(paths), query.List(paths))
 		}
 	}
@@ -45,26 +47,15 @@ func (c *comparing) side(ctx context.Context, arg string) (*compare.Side, error)
 
 // add reads a run, which the user named, and adds it to a side.
 func (c *comparing) add(ctx context.Context, side *compare.Side, part string, run *query.Run) error {
-	one := &compare.Run{Name: part}
-	doc, err := c.read(ctx, run, &query.Query{}, func(w *window.Window) error {
-		requests, err := w.Histogram()
-		if err == nil {
-			one.Add(w, requests)
-		}
-		return err
-	})
+	one, err := c.readRun(ctx, part, run)
 	if err != nil {
 		return err
 	}
-	if doc == nil {
-		return fmt.Errorf("%s: no windows to compare", part)
-	}
-	one.End(doc)
 	if one.IsEmpty() {
 		return fmt.Errorf("%s: no windows to compare: %s", part, report.WhyEmpty(one))
 	}
 	if !query.IsPath(part) {
-		one.Name = facts.ShortID(doc.Run.ID)
+		one.Name = facts.ShortID(one.Document.Run.ID)
 	}
 	for _, have := range side.Runs {
 		if have.Name == one.Name || query.IsPath(part) && filepath.Clean(have.Name) == filepath.Clean(one.Name) {
@@ -75,12 +66,67 @@ func (c *comparing) add(ctx context.Context, side *compare.Side, part string, ru
 	return nil
 }
 
+// readRun reads the windows of a run. It may have none.
+func (c *comparing) readRun(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
+	one := &compare.Run{Name: name}
+	doc, err := c.read(ctx, run, &query.Query{}, func(w *window.Window) error {
+		requests, err := w.Histogram()
+		if err == nil {
+			one.Add(w, requests)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if doc == nil {
+		return nil, fmt.Errorf("%s: no windows to compare", name)
+	}
+	one.End(doc)
+	return one, nil
+}
+
+// stored are the runs of the history that a filter selects, the newest first, without histograms.
+func (c *comparing) stored(ctx context.Context, filter history.RunFilter) ([]*mapping.Run, error) {
+	if err := c.open(ctx); err != nil {
+		return nil, err
+	}
+	runs, skipped, err := c.readRuns(ctx, c.store, filter)
+	c.leftOut = c.leftOut || skipped
+	return runs, err
+}
+
+// storedSide reads runs of the history as one side, the oldest first.
+func (c *comparing) storedSide(ctx context.Context, name string, docs []*mapping.Run) (*compare.Side, error) {
+	side := &compare.Side{Name: name}
+	for i := len(docs) - 1; i >= 0; i-- {
+		run, err := c.prepare(query.Stored(c.store, docs[i]))
+		if err != nil {
+			return nil, err
+		}
+		c.progress.Show("%s: %d of %d runs", name, len(docs)-i, len(docs))
+		one, err := c.readRun(ctx, facts.ShortID(docs[i].Run.ID), run)
+		if err != nil {
+			return nil, err
+		}
+		if one.IsEmpty() {
+			c.note("", fmt.Sprintf("%s: left out: no windows to compare: %s", one.Name, report.WhyEmpty(one)))
+			continue
+		}
+		side.Runs = append(side.Runs, one)
+	}
+	if len(side.Runs) == 0 {
+		return nil, fmt.Errorf("%s: no windows to compare", name)
+	}
+	return side, nil
+}
+
 // logDoubts notes in what the runs of other differ from the baseline's first.
-func (c *comparing) logDoubts(base, other *compare.Side) {
+func (c *comparing) logDoubts(title string, base, other *compare.Side) {
 	first := base.Runs[0]
 	for _, one := range other.Runs {
 		if differ := compare.Doubt(first.Document, one.Document); differ != "" {
-			c.log.Info(fmt.Sprintf("note: comparing %s with %s is doubtful: %s", one.Name, first.Name, differ))
+			c.note(title, fmt.Sprintf("comparing %s with %s is doubtful: %s", one.Name, first.Name, differ))
 		}
 	}
 }

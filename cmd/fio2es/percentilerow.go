@@ -93,9 +93,9 @@ type percentiles struct {
 	totalOnly bool
 	note      func(*query.Run, *mapping.Run) // on a run without windows
 
-	windows int        // of the run
-	sum     *query.Sum // of its windows, where the query does not want all of the run
-	byFio   bool       // fio computed some values of the table
+	windows int         // of the run
+	sum     *window.Sum // of its windows, where the query does not want all of the run
+	byFio   bool        // fio computed some values of the table
 }
 
 func newPercentiles(w io.Writer, format, method string, q *query.Query) *percentiles {
@@ -105,7 +105,7 @@ func newPercentiles(w io.Writer, format, method string, q *query.Query) *percent
 
 // begin begins a run. If there are several, tables name it.
 func (p *percentiles) begin(run *query.Run, many bool) error {
-	p.byFio, p.windows, p.sum = false, 0, &query.Sum{}
+	p.byFio, p.windows, p.sum = false, 0, &window.Sum{}
 	switch {
 	case many && run.Stored != nil:
 		p.to.Begin(run.Name + ", started " + facts.Started(run.Stored))

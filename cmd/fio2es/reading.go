@@ -21,6 +21,7 @@ import (
 type reading struct {
 	*env
 	logsAlone bool // leave out reports that are found beside logs given by name
+	namesRuns bool // the answer has the id of each run, so stderr need not have them
 
 	store      history.Store // nil before a run is looked up
 	closeStore func() error

@@ -92,7 +92,7 @@ func (r *removing) remove(ctx context.Context, choice tidy.Choice) error {
 			return err
 		}
 		if !r.yes {
-			if ok, err := r.ask(ctx, len(chosen.Runs)); err != nil || !ok {
+			if ok, err := r.ask(ctx, "Remove "+unit.Plural(len(chosen.Runs), "run")); err != nil || !ok {
 				return err
 			}
 		}
@@ -136,12 +136,12 @@ func (r *removing) print(runs []*mapping.Run) error {
 	return nil
 }
 
-// ask asks on the terminal whether to remove. It waits for an answer until ctx ends.
-func (r *removing) ask(ctx context.Context, runs int) (bool, error) {
-	fmt.Fprintf(r.stderr, "Remove %s? [y/N] ", unit.Plural(runs, "run"))
+// ask asks on the terminal whether to do something. It waits for an answer until ctx ends.
+func (e *env) ask(ctx context.Context, what string) (bool, error) {
+	fmt.Fprintf(e.stderr, "%s? [y/N] ", what)
 	answer := make(chan string, 1)
 	go func() {
-		text, _ := bufio.NewReader(r.stdin).ReadString('\n')
+		text, _ := bufio.NewReader(e.stdin).ReadString('\n')
 		answer <- text
 	}()
 	select {
@@ -150,7 +150,7 @@ func (r *removing) ask(ctx context.Context, runs int) (bool, error) {
 		case "y", "yes":
 			return true, nil
 		}
-		r.log.Info("nothing was removed")
+		e.log.Info("nothing was changed")
 		return false, nil
 	case <-ctx.Done():
 		return false, ctx.Err()

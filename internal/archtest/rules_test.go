@@ -23,6 +23,7 @@ var rules = map[string]rule{
 	"pipeline/internal/alike": {level: 0, std: true, why: "it counts messages of one kind"},
 	"internal/safeyaml":       {level: 0, why: "the limits of YAML do not depend on its meaning"},
 	"internal/golden":         {level: 0, why: "it compares texts"},
+	"internal/junit":          {level: 0, std: true, why: "a test report is the same for all commands"},
 	"internal/memtest":        {level: 0, std: true, why: "it measures the memory of any function"},
 	"internal/fiomatrix":      {level: 0, std: true, why: "it tests the program from outside, through its commands"},
 	"internal/archtest":       {level: 0, std: true, why: "it reads the source of packages and imports none"},
@@ -96,12 +97,16 @@ var rules = map[string]rule{
 	"internal/slo":            {level: 4, imports: []string{"hist", "mapping", "internal/unit", "internal/window"}, why: "a verdict needs windows, not their source"},
 	"internal/compare":        {level: 4, imports: []string{"hist", "mapping", "internal/unit", "internal/window"}, why: "a comparison needs windows, not their source"},
 
+	"internal/compact": {
+		level: 4, imports: []string{"hist", "mapping", "internal/history", "internal/unit", "internal/window"},
+		why: "longer windows replace shorter ones in any store",
+	},
 	"internal/setup": {
 		level: 4, imports: []string{"mapping", "mapping/templates", "internal/es"},
 		why: "setup comes before the first document: no logs, no runs",
 	},
 	"internal/history/historytest": {
-		level: 4, imports: []string{"internal/history", "mapping", "hist"},
+		level: 5, imports: []string{"internal/compact", "internal/history", "mapping", "hist"},
 		why: "all stores pass the same tests, through the interface",
 	},
 	"internal/report": {
@@ -122,7 +127,7 @@ var rules = map[string]rule{
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
-		level: 6, imports: []string{"internal/facts", "internal/history", "internal/slo", "internal/where", "internal/window", "internal/workload", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
+		level: 6, imports: []string{"internal/facts", "internal/history", "internal/slo", "internal/where", "internal/workload", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
 		why: "files and the history give the same windows; commands show them",
 	},
 	"config": {

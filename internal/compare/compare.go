@@ -24,9 +24,20 @@ type Verdict string
 const (
 	Worse   Verdict = "worse"
 	Better  Verdict = "better"
-	Same    Verdict = "same"    // 0 is in the interval: no difference was shown
+	Same    Verdict = "same"    // 0 is in the interval, which is narrow: no change larger than its bounds
+	Unclear Verdict = "unclear" // 0 is in the interval, which is too wide to say more
 	Unknown Verdict = "unknown" // there is no interval
 )
+
+// Options say what is compared, and how sure the answer has to be.
+type Options struct {
+	Metrics    []window.Metric
+	Confidence float64 // of the intervals, such as 0.95
+	Within     float64 // an interval with 0 in it is narrow where it lies between -Within and +Within
+}
+
+// Within is the Within of Options by default.
+const Within = 0.10
 
 // Change is how a metric of one side differs from that of the baseline.
 type Change struct {
@@ -35,7 +46,7 @@ type Change struct {
 	Change      float64 // Other/Base - 1; NaN where that is not a number
 	Low, High   float64 // its confidence interval; NaN where Verdict is Unknown
 	Verdict     Verdict
-	Why         string // the verdict is Unknown
+	Why         string // the verdict is Unknown, or was decided by something else than the interval
 	// BaseOpen and OtherOpen say that the value is a lower bound: it lies in fio's last bin,
 	// which has no upper end, or is a mean of requests some of which do.
 	BaseOpen, OtherOpen bool
@@ -55,10 +66,11 @@ func (c *Change) Bound() string {
 	return ""
 }
 
-// Sides compares the runs of one direction. Several runs of a side are repetitions of a test. The
-// confidence is such as 0.95. At 0.99 and with few blocks, 10,000 replicates are too few for the
-// tails, and intervals are a little short.
-func Sides(base, other []*Series, metrics []window.Metric, confidence float64) []Change {
+// Sides compares the runs of one direction. Several runs of a side are repetitions of a test. At a
+// confidence of 0.99 and with few blocks, 10,000 replicates are too few for the tails, and intervals
+// are a little short.
+func Sides(base, other []*Series, opt Options) []Change {
+	metrics := opt.Metrics
 	a, b := newPool(base), newPool(other)
 	of, with := a.values(metrics), b.values(metrics)
 	changes := make([]Change, len(metrics))
@@ -75,40 +87,66 @@ func Sides(base, other []*Series, metrics []window.Metric, confidence float64) [
 		}
 		return changes
 	}
-	tail := tailOf(confidence, blocks)
-	logs := logRatios(a, b, metrics, min(max(int(math.Ceil(inTail/tail)), minReplicates), maxReplicates))
+	tail := tailOf(opt.Confidence, blocks)
+	replicates := min(max(int(math.Ceil(inTail/tail)), minReplicates), maxReplicates)
+	s := drawSample(a, b, metrics, replicates)
 	for i := range changes {
 		c := &changes[i]
-		isFew, isBound := c.limits(&a.whole, c.BaseOpen, confidence)
-		isFewToo, isBoundToo := c.limits(&b.whole, c.OtherOpen, confidence)
+		isFew, isBound := c.limits(&a.whole, c.BaseOpen, opt.Confidence)
+		isFewToo, isBoundToo := c.limits(&b.whole, c.OtherOpen, opt.Confidence)
 		switch {
 		case isFew || isFewToo:
 			c.unknown("too few requests for an interval of %s: %.0f and %.0f", c.Metric, a.whole.Total(), b.whole.Total())
 		case isBound || isBoundToo:
 			c.unknown("the interval of %s reaches into %s", c.Metric, lastBin)
 		default:
-			c.judge(logs[i], tail)
+			c.judge(s.logs[i], tail, opt.Within)
+			if c.isInGap() {
+				low, high := s.reach(i, tail)
+				c.judgeByShare(a, b, []float64{c.Base, c.Other, low, high}, replicates, tail)
+			}
+			c.judgeOpen()
 		}
 	}
 	return changes
 }
 
-// logRatios are the logarithms of the replicates' ratios of each metric, ascending. The seeds are
-// fixed, so the answer is the same every time.
-func logRatios(a, b *pool, metrics []window.Metric, replicates int) [][]float64 {
-	rngA, rngB := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 2))
-	logs := make([][]float64, len(metrics))
+// sample is what the replicates have, by metric, and in ascending order.
+type sample struct {
+	base, other [][]float64 // values
+	logs        [][]float64 // logarithms of other/base
+}
+
+// drawSample draws replicates. The seeds are fixed, so the answer is the same every time.
+func drawSample(a, b *pool, metrics []window.Metric, replicates int) *sample {
+	s := &sample{make([][]float64, len(metrics)), make([][]float64, len(metrics)), make([][]float64, len(metrics))}
 	var of, with []float64
-	for range replicates {
+	eachReplicate(replicates, func(rngA, rngB *rand.Rand) {
 		of, with = a.draw(rngA, metrics, of[:0]), b.draw(rngB, metrics, with[:0])
 		for i := range metrics {
-			logs[i] = append(logs[i], math.Log(with[i]/of[i]))
+			s.base[i], s.other[i] = append(s.base[i], of[i]), append(s.other[i], with[i])
+			s.logs[i] = append(s.logs[i], math.Log(with[i]/of[i]))
 		}
+	})
+	for i := range metrics {
+		slices.Sort(s.base[i])
+		slices.Sort(s.other[i])
+		slices.Sort(s.logs[i]) // not a number comes first
 	}
-	for _, l := range logs {
-		slices.Sort(l) // not a number comes first
+	return s
+}
+
+// reach is the lowest and the highest value that a metric may have on either side.
+func (s *sample) reach(i int, tail float64) (low, high float64) {
+	return min(quantile(s.base[i], tail), quantile(s.other[i], tail)), max(quantile(s.base[i], 1-tail), quantile(s.other[i], 1-tail))
+}
+
+// eachReplicate draws the same replicates every time.
+func eachReplicate(replicates int, draw func(rngA, rngB *rand.Rand)) {
+	rngA, rngB := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 2))
+	for range replicates {
+		draw(rngA, rngB)
 	}
-	return logs
 }
 
 // isOpen reports whether a metric of h is a lower bound.
@@ -138,28 +176,32 @@ func (c *Change) limits(h *hist.Histogram, isOpen bool, confidence float64) (isF
 const lastBin = "fio's last bin, which has no upper end"
 
 // judge takes the interval from the replicates, and the verdict from the interval.
-func (c *Change) judge(logs []float64, tail float64) {
+func (c *Change) judge(logs []float64, tail, within float64) {
 	c.Low, c.High = math.Expm1(quantile(logs, tail)), math.Expm1(quantile(logs, 1-tail))
 	if isFinite := !math.IsNaN(logs[0]+logs[len(logs)-1]) && !math.IsInf(logs[0], 0) && !math.IsInf(logs[len(logs)-1], 0); !isFinite {
 		c.unknown("%s is not above 0 throughout", c.Metric)
 		return
 	}
 	switch {
-	case c.Low <= 0 && c.High >= 0:
+	case c.Low <= 0 && c.High >= 0 && c.reach() <= within:
 		c.Verdict = Same
+	case c.Low <= 0 && c.High >= 0:
+		c.Verdict = Unclear
 	case (c.Metric != window.IOPS) == (c.Low > 0):
 		c.Verdict = Worse
 	default:
 		c.Verdict = Better
 	}
-	c.judgeOpen()
 }
+
+// reach is the largest change in the interval, without its sign.
+func (c *Change) reach() float64 { return max(-c.Low, c.High) }
 
 // judgeOpen takes back verdicts that lower bounds do not show. In a mean they are a small part, which
 // does not decide.
 func (c *Change) judgeOpen() {
 	switch {
-	case c.Quantile() == 0 || c.Bound() == "":
+	case c.Quantile() == 0 || c.Bound() == "" || c.Verdict == Unknown:
 	case c.BaseOpen && c.OtherOpen:
 		c.unknown("%s of both lies in %s", c.Metric, lastBin)
 	case c.OtherOpen && c.Verdict != Worse:

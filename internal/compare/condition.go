@@ -43,27 +43,56 @@ func (c *Condition) isAbout(l *Line) bool {
 	return c.Metric == l.Metric && (c.Direction == "" || c.Direction == l.Direction)
 }
 
-// isMet reports whether the change is beyond the limit, and not by chance: 0 is outside the
-// interval.
-func (c *Condition) isMet(l *Line) bool {
-	if l.Verdict != Better && l.Verdict != Worse {
-		return false
+// state is what the condition comes to. It is met by a change beyond the limit that is not by chance: 0 is
+// outside the interval. It is unclear if it is not met, and the interval reaches beyond the limit.
+func (c *Condition) state(l *Line) State {
+	switch {
+	case l.Verdict == Unknown:
+		return NotChecked
+	case (l.Verdict == Better || l.Verdict == Worse) && c.isBeyond(l.Change.Change):
+		return Met
+	case c.isBeyond(l.Low) || c.isBeyond(l.High):
+		return Undecided
 	}
-	if c.above {
-		return l.Change.Change > c.limit
-	}
-	return l.Change.Change < c.limit
+	return NotMet
 }
 
-// Gate is what conditions come to, as messages.
-type Gate struct {
-	Met     []string // changes that are not wanted
-	Unknown []string // conditions that cannot be checked, because there is no interval
-	Absent  []string // conditions whose direction the sides do not both have
+func (c *Condition) isBeyond(change float64) bool {
+	if c.above {
+		return change > c.limit
+	}
+	return change < c.limit
+}
+
+// State is what a condition comes to.
+type State string
+
+// The states.
+const (
+	Met        State = "met"
+	NotMet     State = "not met"
+	Undecided  State = "unclear"
+	NotChecked State = "not checked" // there is no interval
+	Absent     State = "absent"      // the sides do not both have the direction
+)
+
+// Outcome is what a condition comes to in one direction.
+type Outcome struct {
+	Condition *Condition
+	Sides     string // "new against old"
+	Direction string // empty if the condition is about any, and the sides have none
+	State     State
+	Detail    string // the numbers, or why there are none
+}
+
+// String is the outcome as a message.
+func (o *Outcome) String() string {
+	return fmt.Sprintf("%s: %s: %s: %s", o.Condition.Text, o.State, o.Sides, o.Detail)
 }
 
 // Check checks conditions on a comparison.
-func Check(conditions []Condition, base, other *Side, lines []Line) (g Gate) {
+func Check(conditions []Condition, base, other *Side, lines []Line) (list []Outcome) {
+	sides := other.Name + " against " + base.Name
 	for i := range conditions {
 		c, isAbsent := &conditions[i], true
 		for j := range lines {
@@ -72,17 +101,15 @@ func Check(conditions []Condition, base, other *Side, lines []Line) (g Gate) {
 				continue
 			}
 			isAbsent = false
-			if c.isMet(l) {
-				g.Met = append(g.Met, fmt.Sprintf("%s: %s against %s: %s %s from %s to %s, %s (%s)", c.Text, other.Name, base.Name,
-					l.Direction, l.Metric, l.BaseText(), l.OtherText(), l.Change.Text(), l.IntervalText()))
-			} else if l.Verdict == Unknown {
-				g.Unknown = append(g.Unknown, fmt.Sprintf("%s: %s against %s: %s: not checked: %s",
-					c.Text, other.Name, base.Name, l.Direction, l.Why))
+			o := Outcome{c, sides, l.Direction, c.state(l), l.Direction + ": " + l.Why}
+			if o.State != NotChecked {
+				o.Detail = fmt.Sprintf("%s %s from %s to %s, %s (%s)", l.Direction, l.Metric, l.BaseText(), l.OtherText(), l.Change.Text(), l.IntervalText())
 			}
+			list = append(list, o)
 		}
 		if isAbsent {
-			g.Absent = append(g.Absent, fmt.Sprintf("%s: %s and %s do not both have %ss", c.Text, base.Name, other.Name, c.Direction))
+			list = append(list, Outcome{c, sides, c.Direction, Absent, fmt.Sprintf("they do not both have %ss", c.Direction)})
 		}
 	}
-	return g
+	return list
 }

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -35,41 +34,45 @@ func TestParseCondition(t *testing.T) {
 	}
 }
 
-// TestCheck: a condition is met by a change beyond its limit whose interval excludes 0. It is unknown
-// without an interval, and absent without its direction.
+// TestCheck: a condition is met by a change beyond its limit whose interval excludes 0. It is unclear if it
+// is not met, and the interval reaches beyond the limit. It is unknown without an interval, and absent without
+// its direction.
 func TestCheck(t *testing.T) {
-	line := func(direction, name string, change float64, v Verdict) Line {
+	line := func(direction, name string, change, low, high float64, v Verdict) Line {
 		m := metric(name)
-		return Line{Direction: direction, Change: Change{Metric: m, Base: 1000, Other: 1000 + 1000*change, Change: change, Verdict: v, Why: "why not"}}
+		return Line{Direction: direction, Change: Change{
+			Metric: m, Base: 1000, Other: 1000 + 1000*change, Change: change, Low: low, High: high, Verdict: v, Why: "why not",
+		}}
 	}
 	lines := []Line{
-		line("read", "iops", -0.2, Worse), line("read", "p99", 0.12, Worse),
-		line("write", "iops", -0.2, Same), line("write", "p99", -0.3, Better), line("write", "p50", math.NaN(), Unknown),
+		line("read", "iops", -0.2, -0.25, -0.15, Worse), line("read", "p99", 0.12, 0.05, 0.2, Worse),
+		line("write", "iops", -0.2, -0.5, 0.1, Unclear), line("write", "p99", -0.3, -0.4, -0.2, Better),
+		line("write", "p50", math.NaN(), math.NaN(), math.NaN(), Unknown), line("read", "mean", 0.012, -0.004, 0.029, Same),
 	}
-	for _, c := range []struct {
-		text                string
-		met, open, isAbsent bool
-		says                string
-	}{
-		{"p99 > 10%", true, false, false, "p99 > 10%: new against old: read p99 from 1.00µs to 1.12µs, +12.0 % ("},
-		{"p99 > 12%", false, false, false, ""},
-		{"p99 < -25%", true, false, false, "write p99 from 1.00µs to 700ns, -30.0 %"},
-		{"write.p99 > 10%", false, false, false, ""},
-		{"read.p99 < 10%", false, false, false, ""},
-		{"iops < -10%", true, false, false, "read iops from 1000 to 800, -20.0 %"},
-		{"write.iops < -10%", false, false, false, ""},
-		{"p50 > 1%", false, true, false, "p50 > 1%: new against old: write: not checked: why not"},
-		{"read.p50 > 1%", false, false, true, ""},
-		{"trim.iops > 1%", false, false, true, ""},
+	for _, c := range []struct{ text, want string }{
+		{"p99 > 10%", "met: new against old: read p99 from 1.00µs to 1.12µs, +12.0 % (+5.0 … +20.0 %)\n" +
+			"not met: new against old: write p99 from 1.00µs to 700ns, -30.0 % (-40.0 … -20.0 %)"},
+		{"read.p99 > 12%", "unclear: new against old: read p99 from 1.00µs to 1.12µs, +12.0 % (+5.0 … +20.0 %)"},
+		{"read.p99 > 20%", "not met: new against old: read p99 from 1.00µs to 1.12µs, +12.0 % (+5.0 … +20.0 %)"},
+		{"write.p99 < -25%", "met: new against old: write p99 from 1.00µs to 700ns, -30.0 % (-40.0 … -20.0 %)"},
+		{"write.p99 < -35%", "unclear: new against old: write p99 from 1.00µs to 700ns, -30.0 % (-40.0 … -20.0 %)"},
+		{"write.p99 > 10%", "not met: new against old: write p99 from 1.00µs to 700ns, -30.0 % (-40.0 … -20.0 %)"},
+		{"write.iops < -10%", "unclear: new against old: write iops from 1000 to 800, -20.0 % (-50.0 … +10.0 %)"},
+		{"mean > +10%", "not met: new against old: read mean from 1.00µs to 1.01µs, +1.2 % (-0.4 … +2.9 %)"},
+		{"mean > 2%", "unclear: new against old: read mean from 1.00µs to 1.01µs, +1.2 % (-0.4 … +2.9 %)"},
+		{"p50 > 1%", "not checked: new against old: write: why not"},
+		{"read.p50 > 1%", "absent: new against old: they do not both have reads"},
 	} {
-		asked, err := ParseCondition(c.text)
+		condition, err := ParseCondition(c.text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := Check([]Condition{asked}, &Side{Name: "old"}, &Side{Name: "new"}, lines)
-		said := strings.Join(slices.Concat(g.Met, g.Unknown), "\n")
-		if len(g.Met) > 0 != c.met || len(g.Unknown) > 0 != c.open || len(g.Absent) > 0 != c.isAbsent || !strings.Contains(said, c.says) || (said != "") != (c.says != "") {
-			t.Errorf("%s: %+v", c.text, g)
+		var got []string
+		for _, o := range Check([]Condition{condition}, &Side{Name: "old"}, &Side{Name: "new"}, lines) {
+			got = append(got, strings.TrimPrefix(o.String(), c.text+": "))
+		}
+		if text := strings.Join(got, "\n"); text != c.want {
+			t.Errorf("%s: %s, want %s", c.text, text, c.want)
 		}
 	}
 }

@@ -60,8 +60,8 @@ func (p *process) shareSame(cases, runs int, times float64) (same, naive map[win
 	same, naive = map[window.Metric]float64{}, map[window.Metric]float64{}
 	for range cases {
 		base, other := p.side(runs, 1), p.side(runs, times)
-		for _, c := range Sides(base, other, covered, 0.95) {
-			if c.Verdict == Same {
+		for _, c := range Sides(base, other, Options{covered, 0.95, Within}) {
+			if c.Verdict == Same || c.Verdict == Unclear {
 				same[c.Metric] += 1 / float64(cases)
 			}
 			if c.Quantile() == 0 {
@@ -112,6 +112,93 @@ func TestRepetitions(t *testing.T) {
 	for _, m := range []window.Metric{window.Mean, covered[2]} {
 		if same[1][m] > 0.6 || same[3][m] < 0.85 {
 			t.Errorf("%s: no difference in %.0f %% of the comparisons of one run, %.0f %% of three", m, same[1][m]*100, same[3][m]*100)
+		}
+	}
+}
+
+// twoGroups makes runs of a test in which a share of the requests is slower by so many times. The share and the
+// latencies go up and down from window to window.
+type twoGroups struct {
+	share, times float64
+}
+
+// run is one, all latencies of which are so many times those of the test.
+func (g twoGroups) run(rng *rand.Rand, times float64) *Series {
+	const memory, spread, shares = 0.6, 0.1, 0.3
+	s := &Series{}
+	x, z := rng.NormFloat64(), rng.NormFloat64()
+	for i := range int64(120) {
+		h := hist.New(hist.Fio3(2))
+		share := g.share * math.Exp(shares*z-shares*shares/2)
+		for range 200 {
+			latency := 1e6 * times * math.Exp(spread*x+0.3*rng.NormFloat64())
+			if rng.Float64() < share {
+				latency *= g.times
+			}
+			h.AddLatency(int64(latency), 1)
+		}
+		s.Add(windowAt(i*1000, i*1000+1000, 200), h)
+		x = memory*x + math.Sqrt(1-memory*memory)*rng.NormFloat64()
+		z = memory*z + math.Sqrt(1-memory*memory)*rng.NormFloat64()
+	}
+	return s
+}
+
+// p99 is that of the test, of very many requests.
+func (g twoGroups) p99(rng *rand.Rand, times float64) float64 {
+	var side []*Series
+	for range 100 {
+		side = append(side, g.run(rng, times))
+	}
+	return newPool(side).whole.Percentile(0.99).Value
+}
+
+// TestGap: where p99 lies between two groups of latencies, the shares above it find changes that its interval does not
+// show, and they are wrong no more often than intervals are. Intervals contain the truth as often as before.
+func TestGap(t *testing.T) {
+	t.Parallel()
+	const cases = 60
+	for _, c := range []struct {
+		name          string
+		base, other   twoGroups
+		times         float64
+		before, after float64 // share of comparisons that find the change: at most, and at least
+	}{
+		{"the same", twoGroups{0.01, 20}, twoGroups{0.01, 20}, 1, 0.2, 0},
+		{"slower by half, at the gap", twoGroups{0.01, 20}, twoGroups{0.01, 20}, 1.5, 0.3, 0.45},
+		{"slower by half, above the gap", twoGroups{0.012, 20}, twoGroups{0.012, 20}, 1.5, 0.65, 0.65},
+		{"more and less slow requests", twoGroups{0.011, 20}, twoGroups{0.015, 15}, 1, 0.2, 0},
+		{"more slow requests", twoGroups{0.008, 20}, twoGroups{0.012, 20}, 1, 1, 0.85},
+	} {
+		rng := rand.New(rand.NewPCG(7, 8))
+		truth := c.times - 1
+		if c.base != c.other {
+			truth = c.other.p99(rng, c.times)/c.base.p99(rng, 1) - 1
+		}
+		before, found, wrong, covers := 0.0, 0.0, 0.0, 0.0
+		for range cases {
+			got := Sides([]*Series{c.base.run(rng, 1)}, []*Series{c.other.run(rng, c.times)}, Options{covered[3:], 0.95, Within})[0]
+			isFound := got.Verdict == Worse || got.Verdict == Better
+			if isFound {
+				found += 1. / cases
+			}
+			if isFound && got.Why == "" {
+				before += 1. / cases
+			}
+			if isFound && (got.Verdict == Worse) != (truth > 0) {
+				wrong += 1. / cases
+			}
+			if got.Low <= truth && truth <= got.High {
+				covers += 1. / cases
+			}
+			if got.Low > got.Change || got.High < got.Change {
+				t.Fatalf("%s: %+v", c.name, got)
+			}
+		}
+		t.Logf("%-30s true change %+6.1f %%: found in %.0f %% by the interval, in %.0f %% with shares, wrong in %.0f %%; intervals contain it in %.0f %%",
+			c.name, truth*100, before*100, found*100, wrong*100, covers*100)
+		if before > c.before || found < c.after || covers < 0.83 || math.Abs(truth) > 0.2 && wrong > 0.06 {
+			t.Errorf("%s: want at most %.0f %% and at least %.0f %%", c.name, c.before*100, c.after*100)
 		}
 	}
 }

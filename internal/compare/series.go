@@ -17,7 +17,8 @@ const (
 type Series struct {
 	grains  *window.Columns[grain] // by the number of the window
 	windows int
-	start   int64 // of the last window
+	start   int64   // of the last window
+	cut     []block // the blocks, when all windows are there; then there are no grains
 }
 
 // grain is one or several windows that follow one another. Blocks are cut between grains.
@@ -53,12 +54,14 @@ func (g *grain) merge(next *grain) {
 	g.latency.Merge(&next.latency)
 }
 
-// EndBy sets when the run ended, in milliseconds since its start. The last window may be longer.
+// EndBy sets when the run ended, in milliseconds since its start. The last window may be longer. No window can be
+// added any more, and blocks are all that is kept, so that many runs fit into memory.
 func (s *Series) EndBy(ms int64) {
 	if s.windows > 0 && ms > s.start {
 		last := s.grains.All()[len(s.grains.All())-1]
 		last.end = min(last.end, ms)
 	}
+	s.cut, s.grains = s.blocks(), nil
 }
 
 // block is a part of a run that is drawn as a whole.
@@ -72,8 +75,8 @@ type block struct {
 // a sixteenth). There are 30 blocks, or fewer so that each has four windows, but at least ten if there
 // are ten windows.
 func (s *Series) blocks() []block {
-	if s.windows == 0 {
-		return nil
+	if s.windows == 0 || s.cut != nil {
+		return s.cut
 	}
 	grains := s.grains.All()
 	n := len(grains)

@@ -87,7 +87,7 @@ type Line struct {
 
 // Compare compares the directions that both sides have. The notes say what was not compared, and
 // what limits the answers. It is an error where the sides have no direction in common.
-func Compare(base, other *Side, metrics []window.Metric, confidence float64) (lines []Line, notes []string, err error) {
+func Compare(base, other *Side, opt Options) (lines []Line, notes []string, err error) {
 	note := func(format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); !slices.Contains(notes, text) {
 			notes = append(notes, text)
@@ -111,7 +111,7 @@ func Compare(base, other *Side, metrics []window.Metric, confidence float64) (li
 				note("only %d of the %d runs of %s have %ss", has, len(side.Runs), side.Name, direction)
 			}
 		}
-		for _, c := range Sides(from, to, metrics, confidence) {
+		for _, c := range Sides(from, to, opt) {
 			if c.Why != "" {
 				note("%s and %s: %s: %s", base.Name, other.Name, direction, c.Why)
 			} else if c.Bound() != "" {

@@ -72,7 +72,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	r := runOf("quiet seconds", served, quiet, served, quiet)
-	if got := Sides([]*Series{r.series["read"]}, []*Series{r.series["read"]}, []window.Metric{window.IOPS}, 0.95)[0]; got.Base != 50 {
+	if got := Sides([]*Series{r.series["read"]}, []*Series{r.series["read"]}, Options{[]window.Metric{window.IOPS}, 0.95, Within})[0]; got.Base != 50 {
 		t.Errorf("%v requests per second", got.Base)
 	}
 }
@@ -89,7 +89,7 @@ func TestCompare(t *testing.T) {
 		return runOf("r", list...)
 	}
 	base, other := &Side{"old", []*Run{of("read", "write"), of("read")}}, &Side{"new", []*Run{of("read", "write"), of("read", "trim")}}
-	lines, notes, err := Compare(base, other, []window.Metric{window.IOPS, window.Mean}, 0.95)
+	lines, notes, err := Compare(base, other, Options{[]window.Metric{window.IOPS, window.Mean}, 0.95, Within})
 	if err != nil || len(lines) != 4 {
 		t.Errorf("%+v, %v", lines, err)
 	}
@@ -98,8 +98,29 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%d of %q in %q", n, want, notes)
 		}
 	}
-	if _, _, err := Compare(&Side{"old", []*Run{of("read")}}, &Side{"new", []*Run{of("trim")}}, []window.Metric{window.IOPS}, 0.95); err == nil ||
+	if _, _, err := Compare(&Side{"old", []*Run{of("read")}}, &Side{"new", []*Run{of("trim")}}, Options{[]window.Metric{window.IOPS}, 0.95, Within}); err == nil ||
 		!strings.Contains(err.Error(), "no direction in common: the one has reads, the other trims") {
 		t.Error(err)
+	}
+}
+
+// TestSummary: changes come before what is unclear, and what is unclear before what did not change.
+func TestSummary(t *testing.T) {
+	line := func(direction, name string, v Verdict) Line {
+		return Line{direction, Change{Metric: metric(name), Verdict: v}}
+	}
+	worse, better, same := line("write", "p99", Worse), line("read", "iops", Better), line("read", "p50", Same)
+	unclear, unknown := line("read", "p99.9", Unclear), line("read", "p99.9", Unknown)
+	for _, c := range []struct {
+		lines []Line
+		want  string
+	}{
+		{[]Line{same, worse, better, unclear, worse}, "worse: write p99, write p99; better: read iops"},
+		{[]Line{better, same}, "better: read iops"}, {[]Line{same, unclear, unknown}, "unclear: read p99.9"},
+		{[]Line{same, unknown}, "no change"}, {[]Line{unknown}, "unknown"},
+	} {
+		if got := Summary(c.lines); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
 	}
 }

@@ -40,6 +40,19 @@ func (c *Change) IntervalText() string {
 	return signed(c.Low) + " … " + signed(c.High) + " %"
 }
 
+// VerdictText is the verdict for people. Where no change was shown, it names the largest one that the
+// interval has, rounded up: "no change > 2.9 %".
+func (c *Change) VerdictText() string {
+	if c.Verdict != Same {
+		return string(c.Verdict)
+	}
+	percent := math.Ceil(c.reach()*1000-1e-9) / 10
+	if percent == 0 {
+		return "no change"
+	}
+	return fmt.Sprintf("no change > %.1f %%", percent)
+}
+
 // signed is a share in percent, with its sign.
 func signed(share float64) string {
 	x := math.Round(share*1000) / 10
@@ -50,4 +63,30 @@ func signed(share float64) string {
 		return fmt.Sprintf("%+.0f", x)
 	}
 	return fmt.Sprintf("%+.1f", x)
+}
+
+// Summary is the verdict on all lines of a comparison: "worse: read p99, write p99; better: read iops". Without
+// either it is "unclear" if a line is, else "no change", or "unknown" if no line is known.
+func Summary(lines []Line) string {
+	names, count := map[Verdict][]string{}, map[Verdict]int{}
+	for i := range lines {
+		l := &lines[i]
+		names[l.Verdict] = append(names[l.Verdict], l.Direction+" "+l.Metric.String())
+		count[l.Verdict]++
+	}
+	var parts []string
+	for _, v := range []Verdict{Worse, Better} {
+		if count[v] > 0 {
+			parts = append(parts, string(v)+": "+strings.Join(names[v], ", "))
+		}
+	}
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, "; ")
+	case count[Unclear] > 0:
+		return string(Unclear) + ": " + strings.Join(names[Unclear], ", ")
+	case count[Same] > 0:
+		return "no change"
+	}
+	return string(Unknown)
 }

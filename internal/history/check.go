@@ -186,7 +186,7 @@ func (c *check) version(ctx context.Context, counts Counts, run *mapping.Run) er
 		}
 	}
 	report := func(problem, remedy, done string) {
-		f := Finding{run.Run.ID, problem + ": an ingest was interrupted", remedy}
+		f := Finding{run.Run.ID, problem + ": an ingest or compact was interrupted", remedy}
 		if c.repair {
 			f.Problem, f.Remedy = f.Problem+": "+done, ""
 		}

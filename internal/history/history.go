@@ -123,6 +123,7 @@ type Selection struct {
 	Jobs       []string
 	From, To   time.Time // windows that start in [From, To); a zero time is no bound
 	Light      bool      // leave out histograms: nine tenths of a document
+	Version    string    // of the one run in Runs: this version (run.ingest), finished or not; empty: the current one
 }
 
 // Matches reports whether f selects the run, without regard to Limit. Stores that filter by other

@@ -274,7 +274,7 @@ func missing(ctx context.Context, store history.Store, runs []*mapping.Run, log 
 			if err := store.MakeCurrent(ctx, r.Run.ID, r.Run.Ingest); err != nil {
 				return nil, err
 			}
-			log.Info(fmt.Sprintf("note: finished replacing %s %s: an ingest was interrupted", facts.ShortID(r.Run.ID), facts.Title(r)))
+			log.Info(fmt.Sprintf("note: finished replacing %s %s: an ingest or compact was interrupted", facts.ShortID(r.Run.ID), facts.Title(r)))
 		}
 	}
 	return lacking, nil

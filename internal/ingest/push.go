@@ -11,6 +11,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -27,6 +28,7 @@ type PushOptions struct {
 type Pushed struct {
 	Runs, Unchanged, Documents int
 	Removed                    int  // runs that are not pushed, because people removed them from the cluster; a message says so
+	Compacted                  int  // of those unchanged, runs that the cluster has in windows of another length; a message says so
 	LeftOut                    bool // something else was skipped; a message says what
 }
 
@@ -39,6 +41,10 @@ func Push(ctx context.Context, from *sqlite.Store, to pipeline.Sink, cluster *el
 	err := p.all(ctx)
 	p.finishing.wait()
 	logRemoved(opt.Log, p.Removed)
+	if p.Compacted > 0 {
+		opt.Log.Info(fmt.Sprintf("note: %s in the cluster have windows of another length than here, because one of the two histories was compacted: they stay as they are",
+			unit.Plural(p.Compacted, "run")))
+	}
 	if cause := context.Cause(ctx); cause != nil { // a run could not be finished, which ended all else
 		err = cause
 	}
@@ -93,7 +99,10 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 		case there.hasVersion(r) && there.lacking[r.Run.ID] == "":
 			p.Unchanged++
 			have := there.runs[r.Run.ID]
-			if err := p.annotate(ctx, &r.Run, have, *have); err != nil {
+			if have.Run.Ingest != r.Run.Ingest {
+				p.Compacted++
+			}
+			if err := p.annotate(ctx, &r.Run, have, have.Run); err != nil {
 				return err
 			}
 			continue
@@ -131,16 +140,17 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 
 // there is what the cluster has of some runs.
 type there struct {
-	runs    map[string]*mapping.RunInfo // by id: version, labels and note
-	sharing []*mapping.Run              // runs of other ids that share files
-	removed []*mapping.Removed          // runs that share files, and that people removed
-	lacking map[string]string           // by id: missing documents of runs that would not be pushed
+	runs    map[string]*mapping.Run // by id: version, number of documents, labels and note
+	sharing []*mapping.Run          // runs of other ids that share files
+	removed []*mapping.Removed      // runs that share files, and that people removed
+	lacking map[string]string       // by id: missing documents of runs that would not be pushed
 }
 
-// hasVersion reports whether the cluster has the same version of a run.
+// hasVersion reports whether the cluster has the same version of a run, or the same in windows of
+// another length: either history may have been compacted.
 func (t *there) hasVersion(r *mapping.Run) bool {
 	have := t.runs[r.Run.ID]
-	return have != nil && have.Ingest == r.Run.Ingest
+	return have != nil && have.Run.Reading() == r.Run.Reading()
 }
 
 // removedAs are the removed runs of the same files as a run that the cluster has not.
@@ -155,11 +165,11 @@ func (t *there) removedAs(r *mapping.Run) (same []*mapping.Removed) {
 
 // annotate gives a run, which is in the cluster now, the labels and the note that people gave it in
 // the embedded history. What they gave it in the cluster before takes precedence.
-func (p *push) annotate(ctx context.Context, here, before *mapping.RunInfo, now mapping.RunInfo) error {
+func (p *push) annotate(ctx context.Context, here *mapping.RunInfo, before *mapping.Run, now mapping.RunInfo) error {
 	if before == nil {
 		return nil
 	}
-	a, there := here.Annotation(), before.Annotation()
+	a, there := here.Annotation(), before.Run.Annotation()
 	a.Note = cmp.Or(there.Note, a.Note)
 	if a.Labels == nil {
 		a.Labels = there.Labels
@@ -193,7 +203,9 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err er
 		case t.runs[r.Run.ID] == nil:
 			hashes = append(hashes, r.Source.Hashes()...)
 		case t.hasVersion(r):
-			kept = append(kept, r)
+			have := r.Light()
+			have.Run.Ingest, have.Documents = t.runs[r.Run.ID].Run.Ingest, t.runs[r.Run.ID].Documents
+			kept = append(kept, have)
 		}
 	}
 	if len(hashes) > 0 {

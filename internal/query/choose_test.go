@@ -19,8 +19,8 @@ import (
 
 var day = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
 
-// nights is a history of five nights, with ids a0000000 to e0000000: the second and the fourth are of another mode.
-func nights(t *testing.T) *sqlite.Store {
+// fiveNights is a history of five nights, with ids a0000000 to e0000000: the second and the fourth are of another mode.
+func fiveNights(t *testing.T) *sqlite.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
 	check(t, err)
@@ -50,7 +50,7 @@ func selectors(t *testing.T, texts ...string) (list []*Selector) {
 
 // TestChoose: selectors choose runs in their order, each run once, among those that meet --where.
 func TestChoose(t *testing.T) {
-	store := nights(t)
+	store := fiveNights(t)
 	for _, c := range []struct {
 		selectors, where string
 		want             string // first letters of ids, or a part of the error
@@ -171,7 +171,7 @@ func TestIsPath(t *testing.T) {
 
 // TestAgeAgrees: latest~N are the runs of last:N+1, one by one.
 func TestAgeAgrees(t *testing.T) {
-	store := nights(t)
+	store := fiveNights(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(rt, "n")
 		f := history.RunFilter{}

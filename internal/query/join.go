@@ -1,14 +1,11 @@
 package query
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"iter"
-	"math"
-	"slices"
 	"time"
 
-	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
@@ -45,177 +42,17 @@ func multiples(ms int64) string {
 // lengthText is a length as flags have it: "1s", "1m30s".
 func lengthText(ms int64) string { return unit.Short(time.Duration(ms) * time.Millisecond) }
 
-// join joins the stored windows of a run to windows of length milliseconds, a multiple of their
-// own. Nothing is cut: counts add up, and all else is computed from the sums. Windows are of one
-// level, in order of time, and so are the results. The last window ends when the run does.
+// join is [window.Join] for --interval.
 func join(windows iter.Seq2[*window.Window, error], run *mapping.Run, length int64) iter.Seq2[*window.Window, error] {
 	return func(yield func(*window.Window, error) bool) {
-		j := &joiner{run: run, step: run.IntervalMS, length: length, open: map[joinKey]*joined{}}
-		for w, err := range windows {
-			if err == nil {
-				err = j.add(w)
+		for w, err := range window.Join(windows, run, length) {
+			if errors.Is(err, window.ErrUneven) {
+				err = usagef("--interval %s: the windows of run %s are not of one length (--interval auto at ingest?): "+
+					"leave the option out, or ingest its files again with --interval %s", lengthText(length), run.Run.Name, lengthText(length))
 			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			// Windows of one nominal time begin some milliseconds apart, so windows of the next
-			// nominal time may come between them.
-			if !j.flush(j.latest-1, yield) {
+			if !yield(w, err) {
 				return
 			}
 		}
-		j.flush(math.MaxInt64, yield)
-	}
-}
-
-// joiner has the windows that are being joined.
-type joiner struct {
-	run          *mapping.Run
-	step, length int64 // milliseconds
-	// phase is how long before the run's start the grid of windows begins: a run may cut its
-	// first window. It follows from any later window.
-	phase   int64
-	isKnown bool
-	latest  int64 // place of the latest joined window
-	open    map[joinKey]*joined
-}
-
-// joinKey identifies a joined window: its place on the grid, its direction, host and job.
-type joinKey struct {
-	place                int64
-	direction, host, job string
-}
-
-// add adds a stored window.
-func (j *joiner) add(w *window.Window) error {
-	from := int64(0) // nominal, since the grid begins
-	if at := w.ElapsedMS; at > 0 {
-		if !j.isKnown {
-			j.phase, j.isKnown = (j.step-at%j.step)%j.step, true
-		}
-		from = at + j.phase
-	}
-	since := w.EndMS() + j.phase
-	to := max((since+j.step/2)/j.step*j.step, from+j.step)
-	place := from / j.length
-	if from%j.step != 0 || (to-1)/j.length != place {
-		return usagef("--interval %s: the windows of run %s are not of one length (--interval auto at ingest?): "+
-			"leave the option out, or ingest its files again with --interval %s", lengthText(j.length), j.run.Run.Name, lengthText(j.length))
-	}
-	j.latest = max(j.latest, place)
-	key := joinKey{place, w.Direction, w.Host, w.Job}
-	if j.open[key] == nil {
-		j.open[key] = &joined{first: w, from: from}
-	}
-	if err := j.open[key].add(w); err != nil {
-		return err
-	}
-	j.open[key].to = max(j.open[key].to, to)
-	return nil
-}
-
-// flush hands on the joined windows before a place, in order of time.
-func (j *joiner) flush(before int64, yield func(*window.Window, error) bool) bool {
-	var list []*window.Window
-	for key, open := range j.open {
-		if key.place < before {
-			list = append(list, j.window(key.place, open))
-			delete(j.open, key)
-		}
-	}
-	slices.SortFunc(list, func(a, b *window.Window) int {
-		return cmp.Or(cmp.Compare(a.ElapsedMS, b.ElapsedMS), a.Start.Compare(b.Start), cmp.Compare(a.Direction, b.Direction),
-			cmp.Compare(a.Host, b.Host), cmp.Compare(a.Job, b.Job))
-	})
-	for _, w := range list {
-		if !yield(w, nil) {
-			return false
-		}
-	}
-	return true
-}
-
-// window makes the joined window. Where its first or last stored windows are missing, nothing was
-// served then, and that time is a part of it all the same.
-func (j *joiner) window(place int64, sum *joined) *window.Window {
-	w := *sum.first
-	from, to := place*j.length, (place+1)*j.length
-	w.ElapsedMS = max(from-j.phase, 0)
-	if sum.from > from {
-		w.Start = w.Run.Start.Add(time.Duration(w.ElapsedMS) * time.Millisecond)
-	}
-	w.End = sum.end
-	end := w.Run.Start.Add(time.Duration(to-j.phase) * time.Millisecond)
-	if last := j.run.Run.End; last.After(w.Run.Start) && last.Before(end) {
-		end = last
-	}
-	if sum.to < to && end.After(sum.end) {
-		w.End = end
-	}
-	sum.fill(&w)
-	return &w
-}
-
-// joined is the sums of stored windows.
-type joined struct {
-	first     *window.Window
-	from, to  int64 // nominal
-	end       time.Time
-	requests  hist.Histogram
-	most      *window.Window // with the highest weight
-	completed int64
-	weight    float64
-	bytes     window.Bytes
-	// Averages have neither a histogram nor a number of requests, but a rate.
-	averaged, means float64
-}
-
-func (j *joined) add(w *window.Window) error {
-	seconds := float64(w.Length().Milliseconds()) / 1000
-	if w.End.After(j.end) {
-		j.end = w.End
-	}
-	j.completed += w.Completed
-	j.weight += w.Weight
-	j.bytes.Add(w)
-	h, err := w.Histogram()
-	if err != nil {
-		return err
-	}
-	if h == nil {
-		n := w.IOPS * seconds
-		j.averaged += n
-		j.means += n * w.Latency.Mean
-		return nil
-	}
-	if j.most == nil || w.Weight > j.most.Weight {
-		j.most = w
-	}
-	j.requests.Merge(h)
-	return nil
-}
-
-// fill writes the sums into a window that has its times.
-func (j *joined) fill(w *window.Window) {
-	seconds := float64(w.Length().Milliseconds()) / 1000
-	perSecond := func(n float64) float64 {
-		if seconds <= 0 {
-			return 0
-		}
-		return math.Round(n/seconds*1000) / 1000
-	}
-	w.Completed, w.Weight = j.completed, math.Round(j.weight*1e6)/1e6
-	w.IOPS, w.Bandwidth = perSecond(float64(j.completed)), math.Round(perSecond(j.bytes.Sum()))
-	switch {
-	case j.most == nil:
-		w.Latency, w.IOPS = mapping.Latency{}, perSecond(max(j.averaged, float64(j.completed)))
-		if j.averaged > 0 {
-			w.Latency.Mean = math.Round(j.means/j.averaged*1000) / 1000
-		}
-	case j.requests.IsEmpty(): // less than half a request in each
-		w.Latency = j.most.Latency
-	default:
-		w.Latency = mapping.NewLatency(&j.requests, nil)
 	}
 }

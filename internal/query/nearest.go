@@ -22,7 +22,7 @@ func noRun(ctx context.Context, store history.Store, text string, err error) err
 	if IsWord(text) {
 		return err // says it all
 	}
-	n, near, failed := nearest(ctx, store, text)
+	n, near, failed := nearRuns(ctx, store, text)
 	switch {
 	case failed != nil:
 		return fmt.Errorf("%s: %w; fio2es runs lists those that there are", text, err)
@@ -39,9 +39,9 @@ func noRun(ctx context.Context, store history.Store, text string, err error) err
 	return absent(message)
 }
 
-// nearest counts the runs of a history, and lists those that a text may have been meant for: their ids begin with at
+// nearRuns counts the runs of a history, and lists those that a text may have been meant for: their ids begin with at
 // least three of its characters, or their names or labels have it.
-func nearest(ctx context.Context, store history.Store, text string) (n int, near []string, err error) {
+func nearRuns(ctx context.Context, store history.Store, text string) (n int, near []string, err error) {
 	type candidate struct {
 		run  *mapping.Run
 		same int // characters

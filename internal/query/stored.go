@@ -41,6 +41,9 @@ func (s storeReader) read(ctx context.Context, r *Run, q *Query, take func(*wind
 	if err != nil {
 		return nil, err
 	}
+	if note := compacted(stored); note != "" {
+		r.Notes = append(r.Notes, note)
+	}
 	lack, err := s.lack(ctx, stored, q.levels())
 	if err != nil {
 		return nil, err
@@ -65,6 +68,16 @@ func (s storeReader) read(ctx context.Context, r *Run, q *Query, take func(*wind
 		}
 	}
 	return doc, nil
+}
+
+// compacted says that the windows of a run are longer than those that were stored first; empty if they are not.
+func compacted(run *mapping.Run) string {
+	c := run.Run.Compacted
+	if c.From == "" {
+		return ""
+	}
+	return fmt.Sprintf("run %s (%s): windows of %s, compacted on %s from windows of %s", facts.ShortID(run.Run.ID), facts.Title(run),
+		lengthText(run.IntervalMS), c.At.Format(time.DateOnly), lengthText(c.IntervalMS))
 }
 
 // LevelError is a run in the history that has no windows of a level.

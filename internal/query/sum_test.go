@@ -16,7 +16,7 @@ func TestSum(t *testing.T) {
 	_, stored := both(t, "two-jobs-rw", mapping.Cluster)
 	q := &Query{From: "+2s", To: "+7s"}
 	windows := read(t, stored, q)
-	sum, requests, completed := Sum{}, map[string]*hist.Histogram{}, map[string]int64{}
+	sum, requests, completed := window.Sum{}, map[string]*hist.Histogram{}, map[string]int64{}
 	var span window.Span
 	for _, w := range windows {
 		h, err := w.Histogram()
@@ -51,7 +51,7 @@ func TestSum(t *testing.T) {
 	stored.JoinMS = 5000
 	joined := read(t, stored, &Query{To: "+5s"})
 	stored.JoinMS = 0
-	first := Sum{}
+	first := window.Sum{}
 	for _, w := range read(t, stored, &Query{To: "+5s"}) {
 		check(t, first.Add(w))
 	}
@@ -60,7 +60,7 @@ func TestSum(t *testing.T) {
 			t.Errorf("%s: %v and %v IOPS (-joined +sum):\n%s", w.Direction, joined[i].IOPS, w.IOPS, diff)
 		}
 	}
-	if one := (&Sum{}).Windows(); len(one) != 0 {
+	if one := new(window.Sum).Windows(); len(one) != 0 {
 		t.Errorf("no windows: %v", one)
 	}
 }

@@ -77,7 +77,7 @@ func (p *Page) compare(side *compare.Side) {
 	}
 	metrics, err := compare.ParseMetrics(compare.Defaults...)
 	if err == nil {
-		c.Changes, _, err = compare.Compare(p.base, side, metrics, confidence)
+		c.Changes, _, err = compare.Compare(p.base, side, compare.Options{Metrics: metrics, Confidence: confidence, Within: compare.Within})
 	}
 	if err != nil {
 		c.Why = err.Error()

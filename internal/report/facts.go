@@ -168,6 +168,9 @@ func windows(d *mapping.Run) string {
 	if ms := d.IntervalMS; ms > 0 {
 		parts = append(parts, unit.Elapsed(time.Duration(ms)*time.Millisecond))
 	}
+	if c := d.Run.Compacted; c.From != "" {
+		parts = append(parts, "compacted on "+c.At.Format(time.DateOnly)+" from windows of "+unit.Elapsed(time.Duration(c.IntervalMS)*time.Millisecond))
+	}
 	switch d.Weighting {
 	case "inflight":
 		parts = append(parts, "requests count in each window by the share of their time in it (inflight)")

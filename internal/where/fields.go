@@ -84,6 +84,7 @@ var fioFields = []*Field{
 	number("hosts", "", Number, "how many hosts it has", "8", func(r *mapping.Run) float64 { return float64(len(r.Hosts)) }),
 	text("clock", "clock.source", "where its times come from", "epoch", func(r *mapping.Run) string { return r.Clock.Source }),
 	number("interval", "interval_ms", Duration, "the length of its windows", "1s", func(r *mapping.Run) float64 { return float64(r.IntervalMS) / 1000 }),
+	moment("compacted", "run.compacted.at", "when its windows were joined to longer ones", func(r *mapping.Run) time.Time { return r.Run.Compacted.At }),
 	{Name: "level", Path: "levels", Help: "cluster, host, job: of its interval documents", Example: "host", values: func(r *mapping.Run) (list []any) {
 		for _, l := range r.Levels {
 			list = append(list, l.String())

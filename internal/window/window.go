@@ -92,3 +92,15 @@ func (w *Window) EndMS() int64 { return w.End.Sub(w.Run.Start).Milliseconds() }
 
 // Length is the time that the window covers.
 func (w *Window) Length() time.Duration { return w.End.Sub(w.Start) }
+
+// Document is the document of the window. What windows do not have comes from like, a document of
+// the same series.
+func (w *Window) Document(like *mapping.Interval) *mapping.Interval {
+	d := *like
+	d.Time, d.Part = w.Start, 0
+	d.Window = mapping.Window{End: w.End, MS: w.Length().Milliseconds(), ElapsedMS: w.ElapsedMS}
+	d.Requests = mapping.Requests{Completed: w.Completed, Weight: w.Weight}
+	d.Latency, d.DocCount = w.Latency, w.Latency.Bins.Total()
+	d.IOPS, d.Bandwidth = w.IOPS, w.Bandwidth
+	return &d
+}

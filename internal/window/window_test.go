@@ -78,6 +78,20 @@ func TestRejoin(t *testing.T) {
 	})
 }
 
+// TestDocument: a document becomes a window and again the same document.
+func TestDocument(t *testing.T) {
+	h := hist.New(hist.Fio3(0))
+	h.AddAt(5, 3)
+	d := document(mapping.Host, "a", "read", h)
+	d.CBT.Mode, d.Hosts.Name, d.Weighting, d.Fio.Version = "randread", []string{"a"}, "inflight", "fio-3.36"
+	like := *d
+	like.Time, like.Part, like.Window, like.Latency, like.DocCount = start, 2, mapping.Window{}, mapping.Latency{}, 7
+	like.Requests, like.IOPS, like.Bandwidth = mapping.Requests{}, 1, 2
+	if got := From(d).Document(&like); !cmp.Equal(got, d) {
+		t.Error(cmp.Diff(d, got))
+	}
+}
+
 // TestRejoinError: windows end at an error.
 func TestRejoinError(t *testing.T) {
 	bad := errors.New("bad")

@@ -49,6 +49,24 @@ func Key(run *mapping.Run) string {
 	return key.String()
 }
 
+// SettingsApart are the settings in which a run of another workload differs: "iodepth 16, not 1".
+func SettingsApart(run, other *mapping.Run) (list []string) {
+	was := map[string]string{}
+	for _, s := range settingsOf(run) {
+		was[s.name] = s.text
+	}
+	for _, s := range settingsOf(other) {
+		if was[s.name] != s.text {
+			list = append(list, fmt.Sprintf("%s %s, not %s", s.name, s.text, orNone(was[s.name])))
+		}
+		delete(was, s.name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(was)) {
+		list = append(list, fmt.Sprintf("no %s, not %s", name, was[name]))
+	}
+	return list
+}
+
 // Group groups runs by their workloads, which are in the order of their titles. The runs of each are
 // in the order of their starts. Runs whose date is not known come first.
 func Group(runs []*mapping.Run) []*Workload {

@@ -3,9 +3,11 @@ package estest
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -29,7 +31,11 @@ type search struct {
 }
 
 // pit is a point in time: what was visible then, by index.
-type pit struct{ docs [][]*document }
+type pit struct {
+	docs [][]*document
+	what string // the last search
+	hits []hit  // all that it found, sorted
+}
 
 // sortKey is one key of an order.
 type sortKey struct {
@@ -84,7 +90,7 @@ func (s *store) search(patterns string, params url.Values, body []byte) (any, er
 	if r.After != nil && len(r.After) != len(keys) {
 		return nil, unknown("search_after has %d value(s) but sort has %d.", len(r.After), len(keys))
 	}
-	hits, err := s.hits(docs, r.Query, keys)
+	hits, err := s.sorted(p, docs, &r, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +121,19 @@ func (s *store) searched(patterns string, params url.Values, r *search) ([][]*do
 		}}
 	}
 	return p.docs, p, nil
+}
+
+// sorted are the hits in their order. Pages of a point in time have the same ones.
+func (s *store) sorted(p *pit, docs [][]*document, r *search, keys []sortKey) ([]hit, error) {
+	what := fmt.Sprint(r.Query, r.Sort)
+	if p != nil && p.what == what {
+		return p.hits, nil
+	}
+	hits, err := s.hits(docs, r.Query, keys)
+	if p != nil && err == nil {
+		p.what, p.hits = what, hits
+	}
+	return hits, err
 }
 
 func (s *store) hits(docs [][]*document, query any, keys []sortKey) ([]hit, error) {
@@ -162,7 +181,7 @@ func (s *store) page(r *search, hits []hit, keys []sortKey, size int) (any, erro
 			}
 			after[i] = n
 		}
-		hits = slices.DeleteFunc(hits, func(h hit) bool { return order(keys, h.sort, after) <= 0 })
+		hits = hits[sort.Search(len(hits), func(i int) bool { return order(keys, hits[i].sort, after) > 0 }):]
 	}
 	page := []any{}
 	for _, h := range hits[:min(len(hits), size)] {
@@ -197,7 +216,13 @@ func (r *search) source(d *document) (any, error) {
 	case []any:
 		out := map[string]any{}
 		for _, field := range from {
-			first, last, _ := strings.Cut(field.(string), ".")
+			first, last, isInner := strings.Cut(field.(string), ".")
+			if !isInner {
+				for _, v := range lookup(d.fields, first) {
+					out[first] = v
+				}
+				continue
+			}
 			inner, _ := out[first].(map[string]any)
 			if inner == nil {
 				inner = map[string]any{}
@@ -302,7 +327,7 @@ func (s *store) openPIT(patterns string, params url.Values) (any, error) {
 		return nil, err
 	}
 	s.open++
-	return map[string]any{"id": s.name(&pit{docs})}, nil
+	return map[string]any{"id": s.name(&pit{docs: docs})}, nil
 }
 
 // name gives a point in time one more id.
@@ -352,5 +377,6 @@ func (s *Server) CutPITs(n int) {
 		for i, docs := range p.docs {
 			p.docs[i] = docs[:min(len(docs), n)]
 		}
+		p.what = ""
 	}
 }

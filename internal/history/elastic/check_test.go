@@ -38,8 +38,8 @@ func TestCheckPending(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range [][]string{
-		{"versions that are not current: an ingest was interrupted: remove", "leave out 3 of its documents: an ingest was interrupted: show them"},
-		{"versions that are not current: an ingest was interrupted: removed: ", "leave out 3 of its documents: an ingest was interrupted: shown: "},
+		{"versions that are not current: an ingest or compact was interrupted: remove", "leave out 3 of its documents: an ingest or compact was interrupted: show them"},
+		{"versions that are not current: an ingest or compact was interrupted: removed: ", "leave out 3 of its documents: an ingest or compact was interrupted: shown: "},
 		nil,
 	} {
 		var got []string

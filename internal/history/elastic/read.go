@@ -187,6 +187,9 @@ type finished struct {
 // only after another version is visible. So if the run's document is the same before and
 // after, the point in time that was opened in between has all documents.
 func (e *reader) settle(ctx context.Context, sel *history.Selection, runs map[string]finished) (string, map[string]finished, error) {
+	if sel.Version != "" {
+		return e.version(ctx, sel)
+	}
 	for try := range e.limits.settle {
 		before, err := e.finished(ctx, sel.Runs)
 		if err != nil || len(before) == 0 && runs == nil || sel.Level > mapping.Job {
@@ -220,6 +223,15 @@ func (e *reader) settle(ctx context.Context, sel *history.Selection, runs map[st
 	return "", nil, fmt.Errorf("runs changed during each attempt to read them: %w", history.ErrBusy)
 }
 
+// version opens a point in time of one version's documents, which may not be finished.
+func (e *reader) version(ctx context.Context, sel *history.Selection) (string, map[string]finished, error) {
+	id, err := e.openPIT(ctx, e.level(sel.Level))
+	if errors.Is(err, history.ErrNoIndex) {
+		err = nil
+	}
+	return id, map[string]finished{sel.Runs[0]: {ingest: sel.Version}}, err
+}
+
 // isWithin reports whether b has all of a, unchanged.
 func isWithin(a, b map[string]finished) bool {
 	for id, run := range a {
@@ -230,22 +242,22 @@ func isWithin(a, b map[string]finished) bool {
 	return true
 }
 
-// Versions say of those of the given runs that the history has which version is the current one
-// (run.ingest), and what people said about the run, by id. One request reads hundreds of them.
-func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.RunInfo, error) {
+// Versions say of those of the given runs that the history has which version is the current one, how
+// many documents it has, and what people said about the run, by id: nothing else of the runs'
+// documents. One request reads hundreds of them.
+func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
 	const most = 500 // runs of a first page
-	type version struct{ Run mapping.RunInfo }
-	all := map[string]*mapping.RunInfo{}
+	all := map[string]*mapping.Run{}
 	for some := range slices.Chunk(ids, mostTerms) {
-		s := scan[version]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
+		s := scan[mapping.Run]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
 			Size: min(most, e.limits.pageHits), Query: es.All(es.Terms("run.id", some)), Sort: []any{ascending("run.id")},
-			Source: []string{"run.id", "run.ingest", "run.labels", "run.edited", "run.note"},
+			Source: []string{"run.id", "run.ingest", "run.labels", "run.edited", "run.note", "run.compacted", "documents"},
 		}}
 		for hits, err := range s.pages(ctx) {
 			if errors.Is(err, history.ErrNoIndex) {
 				return all, nil
 			}
-			var runs []*version
+			var runs []*mapping.Run
 			if err == nil {
 				runs, err = documents(hits)
 			}
@@ -253,7 +265,7 @@ func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mappin
 				return nil, e.fail(ctx, "read", err)
 			}
 			for _, run := range runs {
-				all[run.Run.ID] = &run.Run
+				all[run.Run.ID] = run
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/url"
 	"time"
 
@@ -83,6 +84,24 @@ func (e *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
 
 // Flush waits until each document so far is stored or rejected.
 func (e *Store) Flush(ctx context.Context) error { return e.fail(ctx, "write to", e.writer.Flush(ctx)) }
+
+// Intervals implements [history.Store]. Documents of an unfinished version are stored first.
+func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
+	if sel.Version == "" {
+		return e.reader.Intervals(ctx, sel)
+	}
+	return func(yield func(*mapping.Interval, error) bool) {
+		err := e.writer.Flush(ctx)
+		if err == nil {
+			err = e.client.Refresh(ctx, e.intervals())
+		}
+		if err != nil {
+			yield(nil, e.fail(ctx, "read", err))
+			return
+		}
+		e.reader.Intervals(ctx, sel)(yield)
+	}
+}
 
 // Finish implements [history.Store]. It may be called repeatedly while a followed run grows, and
 // for many runs at once.

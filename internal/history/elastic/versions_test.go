@@ -18,7 +18,7 @@ func TestVersions(t *testing.T) {
 	}
 	for want, some := range map[int][]string{0: nil, 1: ids[:2], 2: ids} {
 		got, err := e.Versions(t.Context(), some)
-		if err != nil || len(got) != want || want > 0 && (got[ids[0]].Ingest != "1" || got[ids[0]].Labels["run"] != "a") {
+		if err != nil || len(got) != want || want > 0 && (got[ids[0]].Run.Ingest != "1" || got[ids[0]].Documents.Cluster == 0 || got[ids[0]].Run.Labels["run"] != "a") {
 			t.Errorf("%v, %v", got, err)
 		}
 	}

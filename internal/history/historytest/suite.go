@@ -52,6 +52,10 @@ func Run(t *testing.T, open func(t *testing.T) history.Store) {
 		{"AnnotateAtOnce", testAnnotateAtOnce},
 		{"Removed", testRemoved},
 		{"ManyRemoved", testManyRemoved},
+		{"Version", testVersion},
+		{"Compact", testCompact},
+		{"CompactInterrupted", testCompactInterrupted},
+		{"CompactReplaced", testCompactReplaced},
 		{"Concurrent", testConcurrent},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,10 +1,10 @@
-package query
+package window
 
 import (
+	"errors"
 	"iter"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -12,30 +12,27 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-var storedStart = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
-
-// storedWindow is a document of a run that began at storedStart: of from … to, milliseconds.
+// storedWindow is a document of a run that began at start: of from … to, milliseconds.
 func storedWindow(direction string, elapsed, from, to int64, h *hist.Histogram) *mapping.Interval {
-	at := func(ms int64) time.Time { return storedStart.Add(time.Duration(ms) * time.Millisecond) }
+	at := func(ms int64) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
 	lat := mapping.NewLatency(h, nil)
 	n := lat.Bins.Total()
 	return &mapping.Interval{
 		Time: at(from), Level: mapping.Cluster, Window: mapping.Window{End: at(to), MS: to - from, ElapsedMS: elapsed},
-		Run: mapping.RunRef{ID: "aa", Name: "run aa", Start: storedStart, Ingest: "1"}, Fio: mapping.FioRef{Direction: direction},
+		Run: mapping.RunRef{ID: "aa", Name: "run aa", Start: start, Ingest: "1"}, Fio: mapping.FioRef{Direction: direction},
 		Latency: lat, Requests: mapping.Requests{Completed: n, Weight: h.Total()}, DocCount: n,
 		IOPS: float64(n) * 1000 / float64(to-from), Bandwidth: float64(n) * 4096 * 1000 / float64(to-from),
 	}
 }
 
 // joinOf joins the windows of documents.
-func joinOf(t interface{ Fatal(...any) }, docs []*mapping.Interval, end, step, length int64) []*window.Window {
-	run := &mapping.Run{Run: mapping.RunInfo{Name: "run aa", Start: storedStart, End: storedStart.Add(time.Duration(end) * time.Millisecond)}, IntervalMS: step}
-	var out []*window.Window
-	for w, err := range join(windowsOf(docs...), run, length) {
+func joinOf(t interface{ Fatal(...any) }, docs []*mapping.Interval, end, step, length int64) []*Window {
+	run := &mapping.Run{Run: mapping.RunInfo{Name: "run aa", Start: start, End: start.Add(time.Duration(end) * time.Millisecond)}, IntervalMS: step}
+	var out []*Window
+	for w, err := range Join(windowsOf(docs...), run, length) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,9 +42,9 @@ func joinOf(t interface{ Fatal(...any) }, docs []*mapping.Interval, end, step, l
 }
 
 // windowsOf are the windows of documents.
-func windowsOf(docs ...*mapping.Interval) iter.Seq2[*window.Window, error] {
-	return func(yield func(*window.Window, error) bool) {
-		for _, w := range window.RejoinAll(docs) {
+func windowsOf(docs ...*mapping.Interval) iter.Seq2[*Window, error] {
+	return func(yield func(*Window, error) bool) {
+		for _, w := range RejoinAll(docs) {
 			if !yield(w, nil) {
 				return
 			}
@@ -103,7 +100,7 @@ func TestJoin(t *testing.T) {
 			delete(counts, key)
 			ms := w.Length().Milliseconds()
 			nominal := min((w.ElapsedMS+cut)/(times*step)*times*step+times*step-cut, end) - w.ElapsedMS
-			if max(ms-nominal, nominal-ms) > 2*late || w.End.After(storedStart.Add(time.Duration(end)*time.Millisecond)) {
+			if max(ms-nominal, nominal-ms) > 2*late || w.End.After(start.Add(time.Duration(end)*time.Millisecond)) {
 				t.Fatalf("%v: from %v for %d ms, to %v, nominal %d ms", key, w.Start, ms, w.End, nominal)
 			}
 			if want := float64(w.Completed) * 1000 / float64(ms); math.Abs(w.IOPS-want) > 0.001 || math.Abs(w.Bandwidth-want*4096) > 1 {
@@ -161,11 +158,11 @@ func TestJoinSplit(t *testing.T) {
 func TestJoinUneven(t *testing.T) {
 	h := hist.New(hist.Fio3(0))
 	h.AddAt(500, 10)
-	run := &mapping.Run{Run: mapping.RunInfo{Name: "run aa", Start: storedStart, End: storedStart.Add(9 * time.Second)}, IntervalMS: 1000}
+	run := &mapping.Run{Run: mapping.RunInfo{Name: "run aa", Start: start, End: start.Add(9 * time.Second)}, IntervalMS: 1000}
 	windows := windowsOf(storedWindow("read", 0, 0, 1000, h), storedWindow("read", 1000, 1000, 4000, h))
-	for _, err := range join(windows, run, 2000) {
+	for _, err := range Join(windows, run, 2000) {
 		if err != nil {
-			if !strings.Contains(err.Error(), "not of one length") {
+			if !errors.Is(err, ErrUneven) {
 				t.Error(err)
 			}
 			return

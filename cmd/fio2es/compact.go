@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fio2es/fio2es/internal/compact"
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/tidy"
+	"github.com/fio2es/fio2es/internal/unit"
+)
+
+func compactCommand(e *env) *cobra.Command {
+	c := &compacting{env: e}
+	cmd := &cobra.Command{
+		Use:   "compact [RUN...]",
+		Short: "Make old runs smaller: join their windows to longer ones",
+		Long: `Joins the windows of old runs to longer ones: seconds become minutes. Counts add up
+bin by bin, so percentiles of the longer windows are exact, and so are those of whole
+runs, which do not change. Lists, percentiles, heat maps, reports and dashboards show
+such runs in the longer windows. What happened within a minute is gone, but "ingest
+--force" stores the shorter windows again while the files are there.
+
+It takes the runs that are older than --older-than and meet --where, or those that are
+named. It shows what it will do and asks, or with --yes does not ask. One run at a
+time, it stores the longer windows, compares them with the shorter ones, and only then
+removes these. After an interrupt the same command does the rest. Live and incomplete
+runs and those of "--interval auto" stay as they are. The next ingest of the same files
+finds them unchanged.
+
+The settings compact.older_than and compact.to are the defaults. No ingest of the same
+runs may run meanwhile.`,
+		Example: `  fio2es compact --dry-run
+  fio2es compact --older-than 90d --to 1m --yes
+  fio2es compact --where 'label.purpose=nightly' --older-than 1y --to 10m`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			choice, err := c.choose(args)
+			if err != nil {
+				return err
+			}
+			if !c.yes && !c.dryRun && !isTerminal(e.stdin) {
+				return usagef("stdin is no terminal to ask on: give --yes to compact, or --dry-run to see what would be done")
+			}
+			return c.run(cmd.Context(), choice)
+		},
+	}
+	fl := cmd.Flags()
+	addClusterFlags(fl)
+	addWhereFlag(fl, &c.condition)
+	fl.StringVar(&c.olderThan, "older-than", "", "only runs that started longer ago: 90d, 6mo, 2y; or before a date (default: the setting, 90d)")
+	fl.DurationVar(&c.to, "to", 0, "length of the windows, a multiple of their own (default: the setting, 1m)")
+	fl.BoolVarP(&c.yes, "yes", "y", false, "do not ask")
+	fl.BoolVar(&c.dryRun, "dry-run", false, "show what would be done, and change nothing")
+	return cmd
+}
+
+// compacting is one compaction of runs.
+type compacting struct {
+	*env
+	condition, olderThan string
+	to                   time.Duration
+	yes, dryRun          bool
+}
+
+// choose are the runs that the arguments, flags and settings choose.
+func (c *compacting) choose(names []string) (tidy.Choice, error) {
+	if !c.flags.Changed("to") {
+		c.to = c.cfg.Compact.To
+	}
+	if c.to < time.Millisecond || c.to%time.Millisecond != 0 {
+		return tidy.Choice{}, usagef("--to %v (compact.to): want a length such as 1m", c.to)
+	}
+	if c.olderThan == "" && len(names) == 0 {
+		c.olderThan = c.cfg.Compact.OlderThan
+	}
+	return chooseRuns(names, c.condition, c.olderThan)
+}
+
+func (c *compacting) run(ctx context.Context, choice tidy.Choice) error {
+	open := c.changeRuns
+	if c.dryRun {
+		open = c.readChosen
+	}
+	err := open(ctx, choice, func(store history.Store, chosen *tidy.Chosen) error {
+		plan := compact.NewPlan(chosen.Runs, c.to)
+		if err := printCompactPlan(c.stdout, plan, c.to); err != nil || c.dryRun {
+			return err
+		}
+		done, err := compact.Resume(ctx, store, plan.Last)
+		if done && err == nil {
+			c.log.Info(fmt.Sprintf("note: finished replacing %s %s: the compaction was interrupted", facts.ShortID(plan.Last.Run.ID), facts.Title(plan.Last)))
+		}
+		if err != nil || len(plan.Runs) == 0 {
+			return err
+		}
+		if !c.yes {
+			if ok, err := c.ask(ctx, "Join the windows of "+unit.Plural(len(plan.Runs), "run")); err != nil || !ok {
+				return err
+			}
+		}
+		return c.all(ctx, store, plan)
+	})
+	if errors.Is(err, errNothing) && len(choice.Names) == 0 { // every night until runs are old enough
+		return nil
+	}
+	return err
+}
+
+// all compacts the runs, one after the other. One that cannot be compacted does not end it.
+func (c *compacting) all(ctx context.Context, store history.Store, plan *compact.Plan) error {
+	runs, before, after, leftOut := 0, 0, 0, false
+	for i, r := range plan.Runs {
+		c.progress.Show("run %d of %d: %s", i+1, len(plan.Runs), facts.Title(r))
+		old, now, err := compact.Run(ctx, store, r.Run.ID, c.to, time.Now())
+		switch {
+		case err == nil:
+			runs, before, after = runs+1, before+old.Documents.All(), after+now.Documents.All()
+		case isOfOneRun(err):
+			c.log.Warn(fmt.Sprintf("run %s (%s): left as it is: %v", facts.ShortID(r.Run.ID), facts.Title(r), err))
+			leftOut = true
+		default:
+			c.progress.Clear()
+			c.log.Info(fmt.Sprintf("note: compacted %s of %s; the same command does the rest", unit.Count(int64(runs)), unit.Plural(len(plan.Runs), "run")))
+			return err
+		}
+	}
+	c.progress.Clear()
+	fmt.Fprintf(c.stderr, "compacted %s: %s became %s\n", unit.Plural(runs, "run"), unit.Plural(before, "document"), unit.Count(int64(after)))
+	c.reclaim(ctx, store)
+	return leftOutIf(nil, leftOut)
+}
+
+// isOfOneRun reports whether an error concerns one run only.
+func isOfOneRun(err error) bool {
+	for _, e := range []error{compact.ErrLacking, compact.ErrUneven, compact.ErrVerify, history.ErrReplaced, history.ErrNotFound} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return history.IsSkipped(err)
+}
+
+// reclaim gives the room of the removed documents back to the file system. A cluster does so by itself.
+func (c *compacting) reclaim(ctx context.Context, store history.Store) {
+	s, ok := store.(interface {
+		Reclaim(ctx context.Context) (int64, error)
+	})
+	if !ok {
+		c.log.Info("note: Elasticsearch frees the room of the removed documents when it merges segments")
+		return
+	}
+	c.progress.Show("making the file smaller")
+	freed, err := s.Reclaim(ctx)
+	c.progress.Clear()
+	switch {
+	case err != nil:
+		c.log.Warn(fmt.Sprintf("the file did not become smaller, but the next runs use its free room: %v", err))
+	case freed > 0:
+		fmt.Fprintf(c.stderr, "%s is %s smaller\n", c.history().name(), unit.Bytes(freed))
+	default:
+		c.log.Info("note: less than a quarter of the file is free: the next runs use that")
+	}
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/junit"
+)
+
+// gate is the conditions of --fail-if, and what they come to.
+type gate struct {
+	conditions []compare.Condition
+	onUnclear  bool // an unclear condition fails
+	isJUnit    bool
+	outcomes   []compare.Outcome
+}
+
+func newGate(f *compareFlags) (g gate, err error) {
+	g.onUnclear, g.isJUnit = f.failOnUnclear, f.format == compareJUnit
+	for _, text := range f.failIf {
+		condition, err := compare.ParseCondition(text)
+		if err != nil {
+			return g, usagef("--fail-if %w", err)
+		}
+		g.conditions = append(g.conditions, condition)
+	}
+	if len(g.conditions) == 0 && (g.onUnclear || g.isJUnit) {
+		return g, usagef("--fail-on-unclear and --format junit are about conditions: give some, such as --fail-if 'p99 > +10%%'")
+	}
+	return g, nil
+}
+
+// check checks the conditions on a comparison of two sides; title names the workload, if there are several.
+func (g *gate) check(title string, base, other *compare.Side, lines []compare.Line) {
+	for _, o := range compare.Check(g.conditions, base, other, lines) {
+		if title != "" {
+			o.Sides = title + ": " + o.Sides
+		}
+		g.outcomes = append(g.outcomes, o)
+	}
+}
+
+// result is a state as a test case has it.
+func (g *gate) result(s compare.State) junit.Result {
+	switch s {
+	case compare.NotMet:
+		return junit.Passed
+	case compare.Met:
+		return junit.Failed
+	case compare.Undecided:
+		if g.onUnclear {
+			return junit.Failed
+		}
+		return junit.Skipped
+	}
+	return junit.Errored
+}
+
+// end says what the conditions come to. unchecked reports whether one could not be checked. The error is [errMet],
+// or about conditions whose direction the sides do not have.
+func (g *gate) end(log *slog.Logger, stdout io.Writer) (unchecked bool, err error) {
+	var absent []error
+	isMet := false
+	for _, o := range g.outcomes {
+		text := "--fail-if " + o.String()
+		switch g.result(o.State) {
+		case junit.Failed:
+			log.Error(text)
+			isMet = true
+		case junit.Skipped:
+			log.Warn(text)
+		case junit.Passed:
+			log.Info(text)
+		default:
+			if o.State == compare.Absent {
+				absent = append(absent, errors.New(text))
+				continue
+			}
+			log.Warn(text)
+			unchecked = true
+		}
+	}
+	if g.isJUnit {
+		absent = append(absent, junit.Write(stdout, g.suite()))
+	}
+	if err := errors.Join(absent...); err != nil || !isMet {
+		return unchecked, err
+	}
+	return unchecked, errMet
+}
+
+// suite is the conditions as test cases.
+func (g *gate) suite() junit.Suite {
+	suite := junit.Suite{Name: "fio2es compare"}
+	for _, o := range g.outcomes {
+		name := o.Condition.Text
+		if o.Direction != "" {
+			name += ": " + o.Direction
+		}
+		suite.Cases = append(suite.Cases, junit.Case{Class: o.Sides, Name: name, Result: g.result(o.State), Text: o.String()})
+	}
+	return suite
+}
+
+// dropAbsent leaves out conditions that are absent in a workload, and not in all of them.
+func (g *gate) dropAbsent() {
+	isThere := map[*compare.Condition]bool{}
+	for _, o := range g.outcomes {
+		isThere[o.Condition] = isThere[o.Condition] || o.State != compare.Absent
+	}
+	kept := g.outcomes[:0]
+	for _, o := range g.outcomes {
+		if o.State != compare.Absent || !isThere[o.Condition] {
+			kept = append(kept, o)
+		}
+	}
+	g.outcomes = kept
+}

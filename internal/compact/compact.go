@@ -1,0 +1,186 @@
+package compact
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// The errors that concern one run only, which stays as it is.
+var (
+	ErrLacking = errors.New("the history lacks documents: ingest its files again")
+	ErrUneven  = errors.New("its windows are not of one length")
+	ErrVerify  = errors.New("not compacted, because the stored longer windows differ from the shorter ones; this is a fault of fio2es")
+)
+
+// Run joins the windows of a run, given by its whole id, to windows of a length, a multiple of their
+// own. It returns the run's documents before and after. While it works, no ingest may replace the run.
+func Run(ctx context.Context, store history.Store, id string, length time.Duration, now time.Time) (before, after *mapping.Run, err error) {
+	if before, err = store.Run(ctx, id); err != nil {
+		return nil, nil, err
+	}
+	ms := length.Milliseconds()
+	if unfit(before, ms) != "" || before.IntervalMS >= ms {
+		return nil, nil, fmt.Errorf("it changed meanwhile: %w", history.ErrReplaced)
+	}
+	counts, err := store.Count(ctx, []string{id})
+	if err != nil {
+		return nil, nil, err
+	}
+	if !counts.IsWhole(before) {
+		return nil, nil, fmt.Errorf("%w: %s", ErrLacking, counts.LackText(before))
+	}
+	c := &compaction{store: store, before: before, after: before.Compact(ms, now), old: newTally()}
+	if err = c.put(ctx); err == nil {
+		err = c.verify(ctx)
+	}
+	switch {
+	case err == nil: // what follows is short, and is not left half done
+		err = c.finish(context.WithoutCancel(ctx))
+	case errors.Is(err, ErrVerify) || errors.Is(err, ErrUneven):
+		err = errors.Join(err, store.MakeCurrent(ctx, id, before.Run.Ingest))
+	}
+	return before, c.after, err
+}
+
+// Resume completes a replacement that was interrupted, of the run that was compacted last; nil is none. It
+// reports whether there was something to do.
+func Resume(ctx context.Context, store history.Store, last *mapping.Run) (bool, error) {
+	if last == nil {
+		return false, nil
+	}
+	counts, err := store.Count(ctx, []string{last.Run.ID})
+	if err != nil || counts.IsCurrent(last) || !counts.IsWhole(last) {
+		return false, err
+	}
+	return true, store.MakeCurrent(ctx, last.Run.ID, last.Run.Ingest)
+}
+
+// compaction is one run that is being compacted.
+type compaction struct {
+	store         history.Store
+	before, after *mapping.Run
+	old           *tally // of the documents before
+	stored        int    // documents of the longer windows; each part of a split one counts
+}
+
+// batch is how many documents are stored at once: a few megabytes.
+const batch = 500
+
+// put stores the documents of the longer windows, as a version that is not finished.
+func (c *compaction) put(ctx context.Context) error {
+	var docs []*mapping.Interval
+	flush := func() error {
+		err := c.store.Put(ctx, docs)
+		c.stored += len(docs)
+		docs = nil // a store may keep them until they are sent
+		return err
+	}
+	for _, level := range mapping.Levels {
+		for d, err := range c.documents(ctx, level) {
+			if err == nil {
+				c.after.Documents.Add(level, 1)
+				if docs = append(docs, d.Split()...); len(docs) >= batch {
+					err = flush()
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// documents are those of the longer windows of a level.
+func (c *compaction) documents(ctx context.Context, level mapping.Level) iter.Seq2[*mapping.Interval, error] {
+	return func(yield func(*mapping.Interval, error) bool) {
+		first := map[series]*mapping.Interval{}
+		read := func(yield func(*mapping.Interval, error) bool) {
+			for d, err := range c.read(ctx, c.before, level) {
+				if err == nil {
+					if s := seriesOf(d); first[s] == nil {
+						like := *d
+						like.Latency = mapping.Latency{}
+						first[s] = &like
+					}
+					err = c.old.add(d)
+				}
+				if !yield(d, err) {
+					return
+				}
+			}
+		}
+		for w, err := range window.Join(window.Rejoin(read), c.before, c.after.IntervalMS) {
+			var d *mapping.Interval
+			switch {
+			case errors.Is(err, window.ErrUneven):
+				err = ErrUneven
+			case err == nil:
+				d = w.Document(first[series{w.Level, w.Direction, w.Host, w.Job}])
+				d.Run.Ingest = c.after.Run.Ingest
+				d.Relabel(&c.after.Run)
+			}
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}
+
+// read reads the documents of a level of one version.
+func (c *compaction) read(ctx context.Context, run *mapping.Run, level mapping.Level) iter.Seq2[*mapping.Interval, error] {
+	return c.store.Intervals(ctx, history.Selection{Runs: []string{run.Run.ID}, Level: level, Version: run.Run.Ingest})
+}
+
+// verify reads the stored documents and compares them with those before.
+func (c *compaction) verify(ctx context.Context) error {
+	now, read := newTally(), mapping.Documents{}
+	n := 0
+	for _, level := range mapping.Levels {
+		for d, err := range c.read(ctx, c.after, level) {
+			if err == nil {
+				err = now.add(d)
+			}
+			if err != nil {
+				return err
+			}
+			if n++; d.Part == 0 {
+				read.Add(level, 1)
+			}
+		}
+	}
+	if n != c.stored || read != c.after.Documents {
+		return fmt.Errorf("%w: stored %d documents, and %d are there", ErrVerify, c.stored, n)
+	}
+	if text := c.old.difference(now); text != "" {
+		return fmt.Errorf("%w: %s", ErrVerify, text)
+	}
+	return nil
+}
+
+// finish makes the longer windows the current version. What people said about the run meanwhile stays.
+func (c *compaction) finish(ctx context.Context) error {
+	now, err := c.store.Run(ctx, c.before.Run.ID)
+	if err != nil {
+		return err
+	}
+	if now.Run.Ingest != c.before.Run.Ingest {
+		return errors.Join(fmt.Errorf("it was ingested again meanwhile: %w", history.ErrReplaced), c.store.MakeCurrent(ctx, now.Run.ID, now.Run.Ingest))
+	}
+	c.after.Run.Labels, c.after.Run.Edited, c.after.Run.Note = now.Run.Labels, now.Run.Edited, now.Run.Note
+	if err := c.store.Finish(ctx, c.after); err != nil {
+		return err
+	}
+	if c.after.Run.Edit() == c.before.Run.Edit() {
+		return nil
+	}
+	_, err = c.store.Annotate(ctx, c.after.Run.ID, mapping.Annotation{}) // labels of interval documents
+	return err
+}

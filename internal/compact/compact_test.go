@@ -1,0 +1,226 @@
+package compact
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// made is a document of a run: of from … to, milliseconds since its start, with these counts by bin.
+func made(s series, from, to int64, counts map[int]int64) *mapping.Interval {
+	h := hist.New(hist.Fio3(0))
+	for bin, n := range counts {
+		h.AddAt(bin, float64(n))
+	}
+	at := func(ms int64) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
+	lat := mapping.NewLatency(h, nil)
+	n := lat.Bins.Total()
+	return &mapping.Interval{
+		Time: at(from), Level: s.level, Window: mapping.Window{End: at(to), MS: to - from, ElapsedMS: from},
+		Run: mapping.RunRef{ID: "aa", Name: "aa", Start: start, Ingest: "1"}, Host: mapping.HostRef{Name: s.host},
+		Fio: mapping.FioRef{Direction: s.direction, Job: s.job}, Latency: lat, DocCount: n,
+		Requests: mapping.Requests{Completed: n, Weight: float64(n)}, IOPS: float64(n) * 1000 / float64(to-from), Weighting: "inflight",
+	}
+}
+
+// place is a minute of a series.
+type place struct {
+	series
+	minute int64
+}
+
+func openStore(t *testing.T, dir string) *sqlite.Store {
+	s, err := sqlite.Open(t.Context(), filepath.Join(dir, "history.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestMinutes: each minute has the counts of its seconds, bin by bin, also where counts are so large that documents
+// are split. All minutes together have the histogram of the run, so its percentiles do not change.
+func TestMinutes(t *testing.T) {
+	all := []series{{mapping.Cluster, "read", "", ""}, {mapping.Cluster, "write", "", ""}, {mapping.Host, "read", "h", ""}, {mapping.Job, "read", "h", "1"}}
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp(t.TempDir(), "")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		s := openStore(t, dir)
+		defer s.Close()
+		end := rapid.Int64Range(1, 200_000).Draw(rt, "milliseconds")
+		run := aRun("aa", func(r *mapping.Run) {
+			r.Run.End, r.Documents = start.Add(time.Duration(end)*time.Millisecond), mapping.Documents{}
+		})
+		want, docs := map[place]map[int]int64{}, []*mapping.Interval(nil)
+		whole := hist.New(hist.Fio3(0))
+		for from := int64(0); from < end; from += 1000 {
+			for _, of := range all {
+				if rapid.IntRange(0, 4).Draw(rt, "gap") == 0 && (from > 0 || of != all[0]) {
+					continue
+				}
+				counts := map[int]int64{}
+				for range rapid.IntRange(1, 3).Draw(rt, "bins") {
+					counts[rapid.IntRange(0, 1800).Draw(rt, "bin")] = rapid.SampledFrom([]int64{1, 7, 90_000, math.MaxInt32}).Draw(rt, "count")
+				}
+				key := place{of, from / 60_000}
+				if want[key] == nil {
+					want[key] = map[int]int64{}
+				}
+				for bin, n := range counts {
+					want[key][bin] += n
+					if of == all[0] {
+						whole.AddAt(bin, float64(n))
+					}
+				}
+				run.Documents.Add(of.level, 1)
+				docs = append(docs, made(of, from, min(from+1000, end), counts).Split()...)
+			}
+		}
+		run.Read = &mapping.Totals{Latency: mapping.NewLatency(whole, nil)}
+		if err := errors.Join(s.Put(t.Context(), docs), s.Finish(t.Context(), run)); err != nil {
+			rt.Fatal(err)
+		}
+		_, after, err := Run(t.Context(), s, "aa", time.Minute, start)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		got, merged := map[place]map[int]int64{}, hist.New(hist.Fio3(0))
+		for _, level := range mapping.Levels {
+			for d, err := range s.Intervals(t.Context(), history.Selection{Runs: []string{"aa"}, Level: level}) {
+				if err != nil {
+					rt.Fatal(err)
+				}
+				h, err := d.Latency.Hist()
+				if err != nil {
+					rt.Fatal(err)
+				}
+				key := place{seriesOf(d), d.Window.ElapsedMS / 60_000}
+				if got[key] == nil {
+					got[key] = map[int]int64{}
+				}
+				for bin, n := range h.All() {
+					got[key][bin] += int64(n)
+				}
+				if key.series == all[0] {
+					merged.Merge(h)
+				}
+			}
+		}
+		if !maps.EqualFunc(got, want, maps.Equal[map[int]int64, map[int]int64]) {
+			rt.Fatalf("%v, want %v", got, want)
+		}
+		if lat := mapping.NewLatency(merged, nil); lat.P99 != after.Read.Latency.P99 || lat.P9999 != run.Read.Latency.P9999 || lat.Max != run.Read.Latency.Max {
+			rt.Fatalf("%+v, want %+v", lat, run.Read.Latency)
+		}
+	})
+}
+
+// spoiling is a store that changes documents on their way.
+type spoiling struct {
+	*sqlite.Store
+	spoil func([]*mapping.Interval) []*mapping.Interval
+}
+
+func (s spoiling) Put(ctx context.Context, docs []*mapping.Interval) error {
+	return s.Store.Put(ctx, s.spoil(docs))
+}
+
+// TestVerify: where the stored longer windows are not what the shorter ones add up to, these stay, and nothing else.
+func TestVerify(t *testing.T) {
+	of, other := series{mapping.Host, "read", "a", ""}, series{mapping.Host, "read", "b", ""}
+	for name, spoil := range map[string]func([]*mapping.Interval) []*mapping.Interval{
+		"a document is missing": func(docs []*mapping.Interval) []*mapping.Interval { return docs[1:] },
+		"another bin": func(docs []*mapping.Interval) []*mapping.Interval {
+			docs[0] = made(of, 0, 60_000, map[int]int64{101: 60 + 1830})
+			docs[0].Run.Ingest = docs[1].Run.Ingest
+			return docs
+		},
+		"another host": func(docs []*mapping.Interval) []*mapping.Interval {
+			docs[0].Host.Name, docs[1].Host.Name = docs[1].Host.Name, docs[0].Host.Name
+			return docs
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openStore(t, t.TempDir())
+			defer s.Close()
+			run := aRun("aa", func(r *mapping.Run) {
+				r.Run.End, r.Documents = start.Add(time.Minute), mapping.Documents{Host: 90}
+			})
+			var docs []*mapping.Interval
+			for i := range int64(60) {
+				docs = append(docs, made(of, i*1000, i*1000+1000, map[int]int64{100: 1, 200: i + 1}))
+				if i%2 == 0 {
+					docs = append(docs, made(other, i*1000, i*1000+1000, map[int]int64{100: 5}))
+				}
+			}
+			if err := errors.Join(s.Put(t.Context(), docs), s.Finish(t.Context(), run)); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := Run(t.Context(), spoiling{s, spoil}, "aa", time.Minute, start); !errors.Is(err, ErrVerify) {
+				t.Fatalf("%v", err)
+			}
+			counts, err := s.Count(t.Context(), []string{"aa"})
+			if err != nil || !counts.IsWhole(run) || !counts.IsCurrent(run) {
+				t.Errorf("%+v, %v", counts, err)
+			}
+		})
+	}
+}
+
+// TestLacking: a run of which documents are missing stays as it is.
+func TestLacking(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	defer s.Close()
+	run := aRun("aa", func(r *mapping.Run) { r.Documents = mapping.Documents{Cluster: 2} })
+	d := made(series{mapping.Cluster, "read", "", ""}, 0, 1000, map[int]int64{5: 1})
+	if err := errors.Join(s.Put(t.Context(), []*mapping.Interval{d}), s.Finish(t.Context(), run)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Run(t.Context(), s, "aa", time.Minute, start); !errors.Is(err, ErrLacking) {
+		t.Errorf("%v", err)
+	}
+}
+
+// halfway is a store in which the replacement was interrupted: the documents of another version are there.
+type halfway struct {
+	history.Store
+	made []string
+}
+
+func (s *halfway) Count(context.Context, []string, ...mapping.Level) (history.Counts, error) {
+	c := history.Counts{}
+	c.Add("aa", "1", mapping.Cluster, 330, 0, 330)
+	c.Add("aa", "1", mapping.Host, 650, 0, 650)
+	c.Add("aa", "0", mapping.Cluster, 3000, 0, 0)
+	return c, nil
+}
+
+func (s *halfway) MakeCurrent(_ context.Context, run, ingest string) error {
+	s.made = append(s.made, run+" "+ingest)
+	return nil
+}
+
+// TestResume: the run that was compacted last is completed.
+func TestResume(t *testing.T) {
+	s := &halfway{}
+	if done, err := Resume(t.Context(), s, nil); done || err != nil {
+		t.Errorf("%v, %v", done, err)
+	}
+	if done, err := Resume(t.Context(), s, aRun("aa", nil)); !done || err != nil || !slices.Equal(s.made, []string{"aa 1"}) {
+		t.Errorf("%v, %v, %v", done, err, s.made)
+	}
+}

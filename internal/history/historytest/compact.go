@@ -1,0 +1,255 @@
+package historytest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/compact"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// long is a run of n seconds with windows of a second of the cluster, two hosts and their jobs.
+func long(name string, n int) (*mapping.Run, []*mapping.Interval) {
+	var docs []*mapping.Interval
+	run := NewRun(name, "1")
+	run.Run.End, run.IntervalMS, run.Levels, run.Documents = Start.Add(time.Duration(n)*time.Second), 1000, mapping.Levels[:], mapping.Documents{}
+	for i := range n {
+		for k, s := range []struct {
+			level                mapping.Level
+			direction, host, job string
+		}{
+			{mapping.Cluster, "read", "", ""}, {mapping.Cluster, "write", "", ""},
+			{mapping.Host, "read", "a", ""}, {mapping.Host, "read", "b", ""},
+			{mapping.Job, "read", "a", "1"}, {mapping.Job, "read", "b", "1"}, {mapping.Job, "read", "b", "2"},
+		} {
+			if i > 0 && (i+k)%11 == 0 { // nothing was served
+				continue
+			}
+			d := Interval(name, "1", i)
+			d.Level, d.Fio.Direction, d.Host.Name, d.Fio.Job, d.Bandwidth = s.level, s.direction, s.host, s.job, 4096*d.IOPS
+			docs = append(docs, d)
+			run.Documents.Add(s.level, 1)
+		}
+	}
+	return run, docs
+}
+
+// minute identifies a window of a minute.
+type minute struct {
+	level                mapping.Level
+	direction, host, job string
+	n                    int64
+}
+
+// byHand are the requests of each minute.
+func byHand(t *testing.T, docs []*mapping.Interval) map[minute]*hist.Histogram {
+	t.Helper()
+	sums := map[minute]*hist.Histogram{}
+	for _, d := range docs {
+		h, err := d.Latency.Hist()
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := minute{d.Level, d.Fio.Direction, d.Host.Name, d.Fio.Job, d.Window.ElapsedMS / 60_000}
+		if sums[key] == nil {
+			sums[key] = &hist.Histogram{}
+		}
+		sums[key].Merge(h)
+	}
+	return sums
+}
+
+// checkMinutes compares stored documents of minutes with those of seconds.
+func checkMinutes(t *testing.T, s history.Store, run *mapping.Run, seconds []*mapping.Interval) {
+	t.Helper()
+	want, have := byHand(t, seconds), mapping.Documents{}
+	for _, level := range mapping.Levels {
+		for _, d := range collect(t, s.Intervals(t.Context(), history.Selection{Runs: []string{run.Run.ID}, Level: level})) {
+			have.Add(level, 1)
+			key := minute{d.Level, d.Fio.Direction, d.Host.Name, d.Fio.Job, d.Window.ElapsedMS / 60_000}
+			h := want[key]
+			if h == nil || d.Window.ElapsedMS%60_000 != 0 {
+				t.Fatalf("%+v at %d ms: no such minute", key, d.Window.ElapsedMS)
+			}
+			delete(want, key)
+			if lat := mapping.NewLatency(h, nil); !gocmp.Equal(lat, d.Latency) {
+				t.Errorf("%+v: %s", key, gocmp.Diff(lat, d.Latency))
+			}
+			end := min((key.n+1)*60_000, run.Run.End.Sub(Start).Milliseconds())
+			if n := int64(h.Total()); d.Requests.Completed != n || d.DocCount != n || d.Window.MS != end-key.n*60_000 ||
+				!d.Window.End.Equal(Start.Add(time.Duration(end)*time.Millisecond)) {
+				t.Errorf("%+v: %d requests, %d counted, %d ms; want %d and %d ms", key, d.Requests.Completed, d.DocCount, d.Window.MS, n, end-key.n*60_000)
+			}
+			if d.CBT != seconds[0].CBT || d.Fio.Version != "fio-3.36" || d.Weighting != "inflight" || d.Run.Labels["release"] != "squid" || d.Run.Ingest != run.Run.Ingest {
+				t.Errorf("%+v: %+v", key, d)
+			}
+		}
+	}
+	if len(want) > 0 || have != run.Documents {
+		t.Errorf("%d minutes are missing; %+v documents, want %+v", len(want), have, run.Documents)
+	}
+}
+
+// checkSound checks that a history has nothing to repair.
+func checkSound(t *testing.T, s history.Store) {
+	t.Helper()
+	_, err := history.Check(t.Context(), s, false, func(f history.Finding) { t.Errorf("%+v", f) })
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func testCompact(t *testing.T, s history.Store) {
+	run, docs := long("a", 130)
+	other, others := long("b", 70)
+	put(t, s, docs...)
+	put(t, s, others...)
+	finish(t, s, run, other)
+	at := Start.AddDate(0, 3, 0)
+	for _, length := range []time.Duration{10 * time.Second, time.Minute} { // the second time from windows of 10 s
+		_, after, err := compact.Run(t.Context(), s, run.Run.ID, length, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Run(t.Context(), run.Run.ID)
+		if err != nil || !gocmp.Equal(got, after) {
+			t.Fatalf("%v: %s", err, gocmp.Diff(after, got))
+		}
+		want := *run
+		want.Run.Ingest, want.Documents, want.IntervalMS = got.Run.Ingest, got.Documents, length.Milliseconds()
+		want.Run.Compacted = mapping.Compacted{From: "1", IntervalMS: 1000, At: at}
+		if !gocmp.Equal(&want, got) || got.Run.Ingest == "1" {
+			t.Errorf("%s", gocmp.Diff(&want, got))
+		}
+		counts, err := s.Count(t.Context(), []string{run.Run.ID})
+		if err != nil || !counts.IsWhole(got) || !counts.IsCurrent(got) {
+			t.Errorf("%+v, %v", counts, err)
+		}
+		checkSound(t, s)
+	}
+	got, err := s.Run(t.Context(), run.Run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkMinutes(t, s, got, docs)
+	if got.Documents != (mapping.Documents{Cluster: 6, Host: 6, Job: 9}) {
+		t.Errorf("%+v", got.Documents)
+	}
+	if _, _, err := compact.Run(t.Context(), s, run.Run.ID, time.Minute, at); !errors.Is(err, history.ErrReplaced) {
+		t.Errorf("compacted twice: %v", err)
+	}
+	expect(t, s, history.Selection{Runs: []string{other.Run.ID}, Level: mapping.Host}, ordered(others, mapping.Host))
+}
+
+// ordered are documents of a level in the order of a store.
+func ordered(docs []*mapping.Interval, level mapping.Level) (list []*mapping.Interval) {
+	for _, d := range docs {
+		if d.Level == level {
+			list = append(list, d)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *mapping.Interval) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Fio.Direction, b.Fio.Direction), cmp.Compare(a.Host.Name, b.Host.Name))
+	})
+	return list
+}
+
+// interrupting is a store that ends at a step.
+type interrupting struct {
+	history.Store
+	putting, finishing func() error
+}
+
+func (s interrupting) Put(ctx context.Context, docs []*mapping.Interval) error {
+	if err := s.putting(); err != nil {
+		return err
+	}
+	return s.Store.Put(ctx, docs)
+}
+
+func (s interrupting) Finish(ctx context.Context, run *mapping.Run) error {
+	if err := s.finishing(); err != nil {
+		return err
+	}
+	return s.Store.Finish(ctx, run)
+}
+
+// Readers see the shorter windows until the longer ones are complete, and the same call does the rest.
+func testCompactInterrupted(t *testing.T, s history.Store) {
+	run, docs := long("a", 130)
+	put(t, s, docs...)
+	finish(t, s, run)
+	stop := errors.New("killed")
+	none := func() error { return nil }
+	for _, at := range []interrupting{
+		{s, func() error { return stop }, none},
+		{s, none, func() error { return stop }},
+	} {
+		if _, _, err := compact.Run(t.Context(), at, run.Run.ID, time.Minute, Start); !errors.Is(err, stop) {
+			t.Fatal(err)
+		}
+		expect(t, s, history.Selection{Runs: []string{run.Run.ID}, Level: mapping.Host}, ordered(docs, mapping.Host))
+		if got, err := s.Run(t.Context(), run.Run.ID); err != nil || got.Run.Ingest != "1" {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	_, after, err := compact.Run(t.Context(), s, run.Run.ID, time.Minute, Start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkMinutes(t, s, after, docs)
+	checkSound(t, s)
+}
+
+// A version that was ingested meanwhile stays, and so do labels that were given.
+func testCompactReplaced(t *testing.T, s history.Store) {
+	run, docs := long("a", 70)
+	put(t, s, docs...)
+	finish(t, s, run)
+	meanwhile := interrupting{s, func() error {
+		_, err := s.Annotate(t.Context(), run.Run.ID, mapping.Annotation{Labels: map[string]string{"disk": "nvme"}})
+		return err
+	}, func() error { return nil }}
+	_, after, err := compact.Run(t.Context(), meanwhile, run.Run.ID, 10*time.Second, Start)
+	if err != nil || after.Run.Labels["disk"] != "nvme" {
+		t.Fatalf("%+v, %v", after, err)
+	}
+	for _, d := range collect(t, s.Intervals(t.Context(), history.Selection{Runs: []string{run.Run.ID}, Level: mapping.Job})) {
+		if d.Run.Labels["disk"] != "nvme" || d.Window.MS != 10_000 {
+			t.Fatalf("%+v", d)
+		}
+	}
+	again := Intervals("a", "2", 3)
+	version := NewRun("a", "2")
+	version.Documents = mapping.Documents{Cluster: 3}
+	meanwhile.putting = func() error {
+		return cmp.Or(s.Put(t.Context(), again), s.Finish(t.Context(), version))
+	}
+	if _, _, err := compact.Run(t.Context(), meanwhile, run.Run.ID, time.Minute, Start); err == nil {
+		t.Error("it replaced a newer version")
+	}
+	expect(t, s, history.Selection{Runs: []string{run.Run.ID}}, again)
+	checkSound(t, s)
+}
+
+// A version can be read before it is finished.
+func testVersion(t *testing.T, s history.Store) {
+	old, docs := Intervals("a", "1", 5), Intervals("a", "22", 7)
+	put(t, s, old...)
+	run := NewRun("a", "1")
+	run.Documents = mapping.Documents{Cluster: 5}
+	finish(t, s, run)
+	put(t, s, docs...)
+	expect(t, s, history.Selection{Runs: []string{run.Run.ID}, Version: "22"}, docs)
+	expect(t, s, history.Selection{Runs: []string{run.Run.ID}, Version: "1"}, old)
+	expect(t, s, history.Selection{Runs: []string{run.Run.ID}, Version: "3"}, nil)
+	expect(t, s, history.Selection{Runs: []string{run.Run.ID}}, old)
+}

@@ -1,0 +1,110 @@
+// Package junit writes test reports in the XML form of JUnit, which CI systems show. A check of a run
+// is a test case.
+package junit
+
+import (
+	"encoding/xml"
+	"io"
+)
+
+// Suite is a list of test cases.
+type Suite struct {
+	Name  string
+	Cases []Case
+}
+
+// Result is what a test case comes to.
+type Result int
+
+// The results.
+const (
+	Passed  Result = iota
+	Failed         // what was checked is not so
+	Errored        // it could not be checked
+	Skipped        // it was checked, and nothing can be said
+)
+
+// Case is a test case.
+type Case struct {
+	Class, Name string
+	Result      Result
+	Text        string // the message of the result; of a case that passed its output
+}
+
+// The elements, as encoding/xml writes them.
+type (
+	report struct {
+		XMLName xml.Name `xml:"testsuites"`
+		counts
+		Suites []suite `xml:"testsuite"`
+	}
+	suite struct {
+		Name string `xml:"name,attr"`
+		counts
+		Cases []testCase `xml:"testcase"`
+	}
+	counts struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Errors   int `xml:"errors,attr"`
+		Skipped  int `xml:"skipped,attr"`
+	}
+	testCase struct {
+		Class   string   `xml:"classname,attr"`
+		Name    string   `xml:"name,attr"`
+		Failure *message `xml:"failure"`
+		Error   *message `xml:"error"`
+		Skipped *message `xml:"skipped"`
+		Output  string   `xml:"system-out,omitempty"`
+	}
+	message struct {
+		Text string `xml:"message,attr"`
+	}
+)
+
+// Write writes a report.
+func Write(w io.Writer, suites ...Suite) error {
+	out := report{}
+	for _, s := range suites {
+		one := suite{Name: s.Name}
+		for _, c := range s.Cases {
+			one.Cases = append(one.Cases, c.element())
+			one.count(c.Result)
+			out.count(c.Result)
+		}
+		out.Suites = append(out.Suites, one)
+	}
+	text, err := xml.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, xml.Header+string(text)+"\n")
+	return err
+}
+
+func (n *counts) count(r Result) {
+	n.Tests++
+	switch r {
+	case Failed:
+		n.Failures++
+	case Errored:
+		n.Errors++
+	case Skipped:
+		n.Skipped++
+	}
+}
+
+func (c *Case) element() testCase {
+	e := testCase{Class: c.Class, Name: c.Name}
+	switch c.Result {
+	case Failed:
+		e.Failure = &message{c.Text}
+	case Errored:
+		e.Error = &message{c.Text}
+	case Skipped:
+		e.Skipped = &message{c.Text}
+	default:
+		e.Output = c.Text
+	}
+	return e
+}

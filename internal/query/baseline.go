@@ -1,0 +1,132 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/where"
+	"github.com/fio2es/fio2es/internal/workload"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Baseline selects the runs of the history with which other runs are compared: among those with the
+// same settings, the last before them, or those that meet a condition.
+type Baseline struct {
+	text  string
+	last  int              // so many before the others
+	where *where.Condition // nil with last
+}
+
+// ParseBaseline reads "last:10", or a condition. now is the time that conditions count from.
+func ParseBaseline(text string, now time.Time) (*Baseline, error) {
+	if number, ok := strings.CutPrefix(text, "last:"); ok {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%s: want last:N with a number of runs, such as last:10", text)
+		}
+		return &Baseline{text: text, last: n}, nil
+	}
+	c, err := where.Parse(text, now)
+	if err != nil {
+		return nil, fmt.Errorf("%s: want last:N, or a condition on runs: %w", text, err)
+	}
+	return &Baseline{text: text, where: c}, nil
+}
+
+// String is the baseline as the user wrote it.
+func (b *Baseline) String() string { return b.text }
+
+// Filter selects what [Baseline.Of] takes its runs from.
+func (b *Baseline) Filter() history.RunFilter {
+	f := history.RunFilter{Light: true}
+	if b.where != nil {
+		f.Where = b.where
+	}
+	return f
+}
+
+// Of are the runs that runs of one workload are compared with, the newest first. from is the runs that the
+// filter selects, the newest first. The notes say which runs were left out. It is an error if there are none.
+func (b *Baseline) Of(runs, from []*mapping.Run) (list []*mapping.Run, notes []string, err error) {
+	key, start := workload.Key(runs[0]), runs[0].Run.Start
+	for _, run := range runs {
+		if run.Run.Start.Before(start) {
+			start = run.Run.Start
+		}
+	}
+	var others, candidates []*mapping.Run
+	for _, run := range from {
+		switch {
+		case b.last > 0 && !run.Run.Start.Before(start) || slices.ContainsFunc(runs, func(r *mapping.Run) bool { return isSame(r, run) }):
+		case workload.Key(run) != key:
+			others = append(others, run)
+		default:
+			candidates = append(candidates, run)
+		}
+	}
+	list, notes = Usable(candidates)
+	for n := b.last; b.last > 0 && n <= len(candidates) && len(list) > b.last; n++ { // notes are about the last runs alone
+		if last, of := Usable(candidates[:n]); len(last) == b.last {
+			list, notes = last, of
+		}
+	}
+	what := facts.Title(runs[0])
+	switch {
+	case len(list) == 0:
+		return nil, notes, fmt.Errorf("%s: no run has the same settings as %s%s", b.text, what, nearest(runs[0], others))
+	case len(list) < b.last:
+		notes = append(notes, fmt.Sprintf("%s: only %s of the settings of %s before it", b.text, unit.Plural(len(list), "run"), what))
+	}
+	return list, notes, nil
+}
+
+// nearest names the run of a list whose settings differ least from those of another, and in what.
+func nearest(run *mapping.Run, list []*mapping.Run) string {
+	var best *mapping.Run
+	var differ []string
+	for _, other := range list {
+		if d := workload.SettingsApart(run, other); best == nil || len(d) < len(differ) {
+			best, differ = other, d
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	return fmt.Sprintf("; the nearest, %s, has %s", facts.Title(best), strings.Join(differ, ", "))
+}
+
+// Usable are the runs that can be compared. Notes say how many are not, and why.
+func Usable(runs []*mapping.Run) (list []*mapping.Run, notes []string) {
+	incomplete, empty := 0, 0
+	for _, run := range runs {
+		switch {
+		case !run.Run.Complete:
+			incomplete++
+		case NoWindows(run) != "":
+			empty++
+		default:
+			list = append(list, run)
+		}
+	}
+	if incomplete > 0 {
+		notes = append(notes, unit.Plural(incomplete, "run")+" left out: not complete")
+	}
+	if empty > 0 {
+		notes = append(notes, unit.Plural(empty, "run")+" left out: no windows with percentiles")
+	}
+	return list, notes
+}
+
+// isSame reports whether two documents are of one run. A run that is read from files has no id.
+func isSame(a, b *mapping.Run) bool {
+	if a.Run.ID != "" && b.Run.ID != "" {
+		return a.Run.ID == b.Run.ID
+	}
+	return a.Run.Start.Equal(b.Run.Start) && a.Run.Name == b.Run.Name
+}

@@ -1,0 +1,95 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// nights are so many runs of two workloads, the newest first: a1, b1, a2, b2, and so on.
+func nights(n int) (list []*mapping.Run) {
+	h := hist.New(hist.Fio3(0))
+	h.AddLatency(1000, 10)
+	for i := range n {
+		for depth, workload := range []string{"a", "b"} {
+			run := &mapping.Run{Documents: mapping.Documents{Cluster: 10}}
+			run.Run = mapping.RunInfo{
+				ID: fmt.Sprint(workload, i+1), Name: "run", Archive: "night", Complete: true,
+				Start: time.Date(2026, 1, 31-i, depth, 0, 0, 0, time.UTC),
+			}
+			run.CBT.IODepth = depth + 1
+			run.Read = &mapping.Totals{Latency: mapping.NewLatency(h, nil)}
+			list = append(list, run)
+		}
+	}
+	return list
+}
+
+// TestBaseline: the runs before a run with its settings, or those that meet a condition, never the run itself.
+func TestBaseline(t *testing.T) {
+	all := nights(6)
+	byID := map[string]*mapping.Run{}
+	for _, run := range all {
+		byID[run.Run.ID] = run
+	}
+	byID["a3"].Run.Complete = false
+	byID["a5"].Documents = mapping.Documents{}
+	for _, c := range []struct {
+		text, of string
+		want     string // ids, then notes or the error
+	}{
+		{"last:1", "a1", "a2"},
+		{"last:1", "b2 b3", "b4"},
+		{"last:2", "a1", "a2 a4; 1 run left out: not complete"},
+		{"last:3", "a1", "a2 a4 a6; 1 run left out: not complete; 1 run left out: no windows with percentiles"},
+		{"last:9", "b4", "b5 b6; last:9: only 2 runs of the settings of night:run qd2 before it"},
+		{"last:1", "b6", "error last:1: no run has the same settings as night:run qd2; the nearest, night:run qd1, has iodepth 1, not 2"},
+		{"start < 2026-01-28", "b1", "b5 b6"},
+		{"start >= 2026-01-28", "b2", "b1 b3 b4"},
+	} {
+		b, err := ParseBaseline(c.text, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		filter := b.Filter()
+		var of, from []*mapping.Run
+		for _, run := range all {
+			if filter.Matches(run) {
+				from = append(from, run)
+			}
+		}
+		for _, id := range strings.Fields(c.of) {
+			copied := *byID[id]
+			of = append(of, &copied)
+		}
+		list, notes, err := b.Of(of, from)
+		var ids []string
+		for _, run := range list {
+			ids = append(ids, run.Run.ID)
+		}
+		got := strings.Join(append([]string{strings.Join(ids, " ")}, notes...), "; ")
+		if err != nil {
+			got = "error " + err.Error()
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s of %s: %s", c.text, c.of, diff)
+		}
+		for _, run := range of {
+			run.Run.ID = "" // as of files
+		}
+		if again, _, err := b.Of(of, from); len(again) != len(list) {
+			t.Errorf("%s of files: %d runs, %v", c.text, len(again), err)
+		}
+	}
+	for _, text := range []string{"last:0", "last:x", "last:", "nosuchfield=1"} {
+		if _, err := ParseBaseline(text, time.Now()); err == nil || !strings.HasPrefix(err.Error(), text+": want last:N") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
