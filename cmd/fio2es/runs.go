@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,20 +18,25 @@ func runsCommand(e *env) *cobra.Command {
 	l := listing{env: e, filter: history.RunFilter{Light: true}, format: table.Text}
 	var since, until, sorted, condition string
 	cmd := &cobra.Command{
-		Use:   "runs [TEXT]",
+		Use:   "runs [TEXT | RUN...]",
 		Short: "List the runs in the history",
 		Long: `Lists the runs in the history, the newest first: all, or those with TEXT in their
-id, name, archive, path, benchmark, mode, a label or the note. Each direction of a run
-has a line; latencies are of the whole run (≥: or more, *: computed by fio). REC:
-requests recovered from fio's JSON report, which the logs lack. MISS: requests that are
-in no window. Notes (fio2es note) have a column where a run has one.`,
+id, name, archive, path, benchmark, mode, a label or the note; or RUNs in the order in
+which they are named: latest, latest~1 (the one before), last:5 (the five newest),
+same-as:RUN (all with its settings), several ids, or a condition as for --where. Each
+direction of a run has a line; latencies are of the whole run (≥: or more, *: computed by
+fio). REC: requests recovered from fio's JSON report, which the logs lack. MISS: requests
+that are in no window. Notes (fio2es note) have a column where a run has one.`,
 		Example: `  fio2es runs
   fio2es runs randwrite --since 2026-01-01 --sort p99
   fio2es runs --where 'bs=4k and write.p99 > 5ms and start >= 7d'
+  fio2es runs same-as:latest --where 'start >= 30d'
   fio2es runs --format json | jq -r .run`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			l.filter.Text = strings.Join(args, "")
+			if l.filter.Text, l.selectors, err = parseTextOrRuns(args); err != nil {
+				return err
+			}
 			if l.filter.From, err = query.ParseTime("since", since); err != nil {
 				return err
 			}
@@ -44,6 +48,9 @@ in no window. Notes (fio2es note) have a column where a run has one.`,
 			}
 			if l.order, err = facts.OrderOf(sorted); err != nil {
 				return usagef("--sort %s: %w", sorted, err)
+			}
+			if len(args) > 0 && l.filter.Text == "" && !cmd.Flags().Changed("sort") {
+				l.order = nil
 			}
 			return l.list(cmd.Context())
 		},
@@ -65,9 +72,10 @@ in no window. Notes (fio2es note) have a column where a run has one.`,
 // listing is a list of runs.
 type listing struct {
 	*env
-	filter history.RunFilter
-	order  *facts.Order
-	format string
+	filter    history.RunFilter
+	selectors []*query.Selector // of runs among those of the filter; none: all of them
+	order     *facts.Order      // nil: that of the selectors
+	format    string
 }
 
 // list prints the runs that the filter selects. A run that cannot be read is skipped, with a warning.
@@ -77,7 +85,7 @@ func (l *listing) list(ctx context.Context) error {
 		return err
 	}
 	defer closeStore()
-	runs, skipped, err := l.readRuns(ctx, store, l.filter)
+	runs, skipped, err := l.read(ctx, store)
 	if err != nil {
 		return err
 	}
@@ -86,8 +94,24 @@ func (l *listing) list(ctx context.Context) error {
 			return err
 		}
 	}
-	l.order.Sort(runs, false)
+	if l.order != nil {
+		l.order.Sort(runs, false)
+	}
 	return leftOutIf(writeRuns(l.stdout, runs, l.format), skipped)
+}
+
+// read reads the runs that are listed.
+func (l *listing) read(ctx context.Context, store history.Store) (runs []*mapping.Run, skipped bool, err error) {
+	if len(l.selectors) == 0 {
+		return l.readRuns(ctx, store, l.filter)
+	}
+	among := l.filter
+	among.Limit = 0
+	runs, skipped, err = l.selectRuns(ctx, store, among, l.selectors)
+	if l.filter.Limit > 0 {
+		runs = runs[:min(len(runs), l.filter.Limit)]
+	}
+	return runs, skipped, err
 }
 
 // readRuns reads the runs that a filter selects. skipped reports whether one cannot be read: it is left out, with a
