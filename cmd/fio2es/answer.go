@@ -20,8 +20,17 @@ type answer struct {
 // emptyError is a run that has nothing of what is wanted. The runs after it are read all the same.
 type emptyError struct{ error }
 
-// answer reads the runs that args name, the arguments of each part together, and ends the reading.
-func (r *reading) answer(ctx context.Context, parts [][]string, q *query.Query, a answer) error {
+// answerFor answers for the runs that args name. Paths that follow one another are read together.
+func (r *reading) answerFor(ctx context.Context, args []string, q *query.Query, a answer) error {
+	inputs, err := r.choose(ctx, args, query.IsPath)
+	if err != nil {
+		return r.end(err)
+	}
+	return r.answer(ctx, inputs, q, a)
+}
+
+// answer reads the runs that were chosen, and ends the reading.
+func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a answer) error {
 	var empty []error
 	found := false
 	one := func(run *query.Run, many bool) error {
@@ -40,10 +49,8 @@ func (r *reading) answer(ctx context.Context, parts [][]string, q *query.Query, 
 		found = true
 		return err
 	}
-	for _, part := range parts {
-		if err := r.runs(ctx, part, one); err != nil {
-			return r.end(err)
-		}
+	if err := r.each(ctx, inputs, one); err != nil {
+		return r.end(err)
 	}
 	err := errors.Join(empty...)
 	if failed := a.flush(); failed != nil {

@@ -116,6 +116,7 @@ type comparing struct {
 // comparing checks the flags. The metrics of conditions are compared too.
 func (f *compareFlags) comparing(e *env, args []string) (c *comparing, err error) {
 	c = &comparing{reading: newReading(e), by: f.by, options: compare.Options{Confidence: f.confidence, Within: f.within / 100}}
+	c.namesRuns = true
 	if c.options.Metrics, err = compare.ParseMetrics(f.metrics...); err != nil {
 		return nil, usagef("--metrics %w", err)
 	}

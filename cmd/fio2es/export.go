@@ -31,8 +31,10 @@ func exportCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export X... --as FORMAT",
 		Short: "Histograms of runs, window by window, for other tools",
-		Long: `Writes the histograms of runs in a format of other tools. X is a path, as for ingest
-(nothing is stored), or a run in the history: its id, the beginning of it, or "latest".
+		Long: `Writes the histograms of runs in a format of other tools.
+
+` + chooseHelp + `
+
 --from, --to, --direction, --host and --job choose windows as for rank; --levels host or
 job gives each host or job a series of its own. Counts are whole and exact in all formats.
 
@@ -52,14 +54,14 @@ the source of each format, and what it loses.`,
 		Example: `  fio2es export latest --as hdrlog -o run.hlog
   fio2es export latest --as openmetrics --windows -o run.om
   fio2es export results/ --as csv --levels host --from 09:12 --to 09:46`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := x.parse(buckets, cmd.Flags().Changed("buckets"))
 			if err == nil {
 				err = x.Check()
 			}
 			if err == nil && cmd.Flags().Changed("levels") {
-				err = x.setLevels(strings.Join(e.cfg.Levels, ","), e.options().Levels)
+				err = x.setLevels(e)
 			}
 			if err != nil {
 				return err
@@ -72,6 +74,7 @@ the source of each format, and what it loses.`,
 	addReadingFlags(fl)
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
+	addWhereToChoose(fl)
 	levels := fl.Lookup("levels")
 	levels.Usage, levels.DefValue = "series of the cluster, or of each host or job (default: follows from --host and --job)", "[]"
 	fl.StringVar(&x.as, "as", "", "hdrlog, openmetrics, csv, csv-exact or json")
@@ -102,15 +105,11 @@ func (x *exporting) parse(buckets string, written bool) error {
 }
 
 // setLevels sets the one level that the user named.
-func (x *exporting) setLevels(names string, levels []mapping.Level) error {
-	if len(levels) != 1 {
-		return usagef("--levels %s: want one of cluster, host, job: each has all requests", names)
+func (x *exporting) setLevels(e *env) error {
+	if len(e.options().Levels) != 1 {
+		return usagef("--levels %s: want one of cluster, host, job: each has all requests", strings.Join(e.cfg.Levels, ","))
 	}
-	if least := x.Level(); levels[0] < least {
-		return usagef("--levels %s: --host and --job choose among documents of level %s", names, least)
-	}
-	x.Levels = levels
-	return nil
+	return setLevels(&x.Query, e)
 }
 
 // writer makes what writes the format.
@@ -128,16 +127,18 @@ func (x *exporting) writer(w io.Writer) export.Writer {
 
 // export writes all runs that args name to w.
 func (x *exporting) export(ctx context.Context, r *reading, args []string, w io.Writer) error {
-	parts := query.Group(args, query.IsPath)
-	alike, err := r.runsAlike(ctx, parts)
+	inputs, err := r.choose(ctx, args, query.IsPath)
+	if err == nil && x.as == "hdrlog" {
+		err = refuseSeveral(inputs, export.ErrOneRun.Error())
+	}
 	if err != nil {
 		return r.end(err)
 	}
 	to, runs := x.writer(w), 0
-	windows := export.NewOrdered(to, alike)
-	return r.answer(ctx, parts, &x.Query, answer{
+	windows := export.NewOrdered(to, runsAlike(inputs))
+	return r.answer(ctx, inputs, &x.Query, answer{
 		begin: func(_ *query.Run, many bool) error {
-			if x.as == "hdrlog" && (many || len(parts) > 1) {
+			if x.as == "hdrlog" && many {
 				return usagef("%w, and these are several: name one run or folder", export.ErrOneRun)
 			}
 			return nil
@@ -160,27 +161,20 @@ func (x *exporting) export(ctx context.Context, r *reading, args []string, w io.
 	})
 }
 
-// runsAlike are the ids of the runs in the history among the parts that have the same name and
-// archive as another of them: one job that ran twice in one place.
-func (r *reading) runsAlike(ctx context.Context, parts [][]string) (map[string]bool, error) {
-	parts = slices.DeleteFunc(slices.Clone(parts), func(part []string) bool { return query.IsPath(part[0]) })
-	if len(parts) < 2 {
-		return nil, nil
-	}
+// runsAlike are the ids of the runs in the history that have the same name and archive as another of them: one job that
+// ran twice in one place.
+func runsAlike(inputs []input) map[string]bool {
 	type place struct{ archive, name string }
 	first, alike := map[place]string{}, map[string]bool{}
-	for _, part := range parts {
-		run, err := r.lookUp(ctx, part[0])
-		if err != nil {
-			return nil, err
-		}
-		info := &run.Stored.Run
-		at := place{info.Archive, info.Name}
-		if have := first[at]; have == "" {
-			first[at] = info.ID
-		} else if have != info.ID {
-			alike[have], alike[info.ID] = true, true
+	for _, c := range inputs {
+		for _, run := range c.runs {
+			at := place{run.Run.Archive, run.Run.Name}
+			if have := first[at]; have == "" {
+				first[at] = run.Run.ID
+			} else if have != run.Run.ID {
+				alike[have], alike[run.Run.ID] = true, true
+			}
 		}
 	}
-	return alike, nil
+	return alike
 }

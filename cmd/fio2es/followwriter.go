@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -20,7 +21,7 @@ type followWriter struct {
 func newFollowWriter(w io.Writer, format string) *followWriter {
 	f := &followWriter{w: w}
 	if format != table.Text {
-		f.lines = newPercentiles(w, format, "")
+		f.lines = newPercentiles(w, format, "", &query.Query{})
 	}
 	return f
 }

@@ -36,8 +36,9 @@ func heatmapCommand(e *env) *cobra.Command {
 		Use:   "heatmap X...",
 		Short: "Requests by time and latency, as a heat map",
 		Long: `Draws the number of requests by time and latency: as characters, with colours on a
-terminal (unless NO_COLOR is set), or as an SVG file. X is a path, as for ingest
-(nothing is stored), or a run in the history: its id, the beginning of it, or "latest".
+terminal (unless NO_COLOR is set), or as an SVG file, which has one run.
+
+` + chooseHelp + `
 
 Time runs from left to right. A column is a window, or several joined. Latency runs up in
 bands of equal ratio, 20 for each power of ten, or fewer on a small terminal; a request
@@ -53,7 +54,7 @@ that has requests.`,
 		Example: `  fio2es heatmap latest
   fio2es heatmap latest --output map.svg
   fio2es heatmap results/ --direction write --host client01 --format csv`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := q.Check(); err != nil {
 				return err
@@ -61,14 +62,22 @@ that has requests.`,
 			if err := how.check(cmd.Flags().Changed("format"), cmd.Flags().Changed("columns")); err != nil {
 				return err
 			}
-			h := newHeatmap(e, how, q)
+			r, h := newReading(e), newHeatmap(e, how, q)
+			inputs, err := r.choose(cmd.Context(), args, query.IsPath)
+			if err == nil && how.format == "svg" {
+				err = refuseSeveral(inputs, "an SVG file has one map")
+			}
+			if err != nil {
+				return r.end(err)
+			}
 			a := answer{begin: h.begin, window: h.window, end: h.end, flush: h.flush}
-			return newReading(e).answer(cmd.Context(), [][]string{args}, q, a)
+			return r.answer(cmd.Context(), inputs, q, a)
 		},
 	}
 	fl := cmd.Flags()
 	addReadingFlags(fl)
 	addClusterFlags(fl)
+	addWhereToChoose(fl)
 	addQueryFlags(fl, q)
 	addChoice(fl, &how.format, "format", "table, svg, csv, or json: an object a line",
 		[]string{table.Text, "svg", table.CSV, table.CSVExact, table.JSON})

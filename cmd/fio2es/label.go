@@ -23,8 +23,9 @@ func labelCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "label RUN... NAME=VALUE...",
 		Short: "Set and remove labels of runs in the history",
-		Long: `Sets labels of runs in the history; NAME= removes one. A run is an id, its beginning,
-or latest; or --where chooses the runs. Lists, filters and dashboards find a run by
+		Long: `Sets labels of runs in the history; NAME= removes one. RUN is an id or its beginning,
+latest, latest~1 (the one before), last:5 (the five newest) or same-as:RUN (all with its
+settings); --where limits these, and without them chooses all runs that match. Lists, filters and dashboards find a run by
 its new labels at once.
 
 Labels set here stay when the files of a run are ingested again, and have precedence
@@ -51,8 +52,9 @@ func noteCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "note RUN TEXT",
 		Short: "Write a note on a run in the history",
-		Long: `Writes a note on a run, in place of the one before; an empty text removes it. A run
-is an id, its beginning, or latest. runs, report, serve and Kibana show the note. It
+		Long: `Writes a note on a run, in place of the one before; an empty text removes it. RUN
+is an id or its beginning, latest, or latest~1 (the one before); last:5 and same-as:RUN
+name several, which all get the note. runs, report, serve and Kibana show the note. It
 stays when the files of the run are ingested again.`,
 		Example: `  fio2es note latest 'first night with the new switch'
   fio2es note 4f1d2c3a ''
@@ -128,10 +130,7 @@ func annotationText(run *mapping.RunInfo, a mapping.Annotation) string {
 // chooseRuns are the runs that names, --where and --older-than choose.
 func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error) {
 	choice := tidy.Choice{Names: names}
-	switch isChosen := condition != "" || olderThan != ""; {
-	case len(names) > 0 && isChosen:
-		return choice, usagef("name runs, or choose them with a condition, not both")
-	case len(names) == 0 && !isChosen:
+	if len(names) == 0 && condition == "" && olderThan == "" {
 		return choice, usagef("no run: name some by their ids (fio2es runs lists them), or choose them with --where")
 	}
 	where, err := parseWhere(condition)

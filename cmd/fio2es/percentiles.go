@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,13 +18,14 @@ import (
 )
 
 func percentilesCommand(e *env) *cobra.Command {
-	format, tool, method, total := table.Text, "", "interpolated", false
+	format, tool, method, total, q := table.Text, "", "interpolated", false, &query.Query{}
 	cmd := &cobra.Command{
 		Use:   "percentiles X...",
 		Short: "Percentiles over time, of logs or of a run in the history",
 		Long: `Prints percentiles of latency for each window of time and direction, and of the
-whole run. X is a path, as for ingest (nothing is stored), or a run in the history:
-its id, the beginning of it, or "latest".
+whole run.
+
+` + chooseHelp + `
 
 Logs given by name are merged, and fio's report is found beside them. The content of a
 file decides what it is, not its name. Percentiles come from merged histograms: the
@@ -33,6 +35,10 @@ instead. ≥ marks a latency in fio's last bin, which has
 no upper end: it is that or more (the column open names them in CSV and JSON). * marks
 values that fio computed, of a single job whose report has no bins.
 
+--from, --to, --direction, --host and --job choose windows as for rank. The last rows are
+then the sums of these windows (level "chosen" in CSV and JSON), else those of the whole
+run. A run that has several directions has one more row for all together.
+
 --interval joins the stored windows of a run in the history. Options of how logs are read
 (--weighting, --source, …) cannot change them.
 
@@ -41,49 +47,71 @@ rows, columns and units, with the tool's default percentiles, of reads, writes a
 together. The numbers are those of fio2es. Runs come one after another, each with its
 header. Of logs given by name only these are read, as by the tools.`,
 		Example: `  fio2es percentiles latest
+  fio2es percentiles latest --from +30s --to +90s --direction write
+  fio2es percentiles last:5 --where 'bs=4k' --total
   fio2es percentiles --interval 10s output.*_clat_hist.*.log.*
   fio2es percentiles --levels host --format csv results/
   fio2es percentiles --compat fiologparser_hist *_clat_hist*.log`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if method != "interpolated" && method != "fio" {
 				return usagef("--method %s: want interpolated or fio", method)
 			}
-			parts := [][]string{args}
+			if err := q.Check(); err != nil {
+				return err
+			}
 			if tool != "" {
-				if err := checkCompat(tool, e, total, method); err != nil {
+				if err := checkCompat(tool, e, q, total, method); err != nil {
 					return err
 				}
-				return compat(cmd.Context(), e, parts, tool)
+				return compat(cmd.Context(), e, args, tool)
 			}
-			q := &query.Query{Light: method != "fio"} // fio's values are not in documents, but in histograms
 			if e.flags.Changed("levels") {
-				q.Levels = e.options().Levels
+				if err := setLevels(q, e); err != nil {
+					return err
+				}
 			}
-			r, p := newReading(e), newPercentiles(e.stdout, format, method)
-			p.note = r.logOnlyTotals
+			q.Light = q.WantsAll() && method != "fio" // sums and fio's values are not in documents, but in histograms
+			r, p := newReading(e), newPercentiles(e.stdout, format, method, q)
+			p.note, p.totalOnly = r.logOnlyTotals, total
 			a := answer{begin: p.begin, window: p.window, end: p.end, flush: p.to.Flush}
-			if total {
+			if total && q.WantsAll() {
 				a.window, p.note = nil, func(*query.Run, *mapping.Run) {}
 			}
-			return r.answer(cmd.Context(), parts, q, a)
+			return r.answerFor(cmd.Context(), args, q, a)
 		},
 	}
 	fl := cmd.Flags()
 	addReadingFlags(fl)
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
+	addWhereToChoose(fl)
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
 	addChoice(fl, &tool, "compat", "the layout of one of fio's own tools, in place of --format",
 		[]string{export.FiologparserHist, export.FioHistoLogPctiles})
 	fl.StringVar(&method, "method", method, "interpolated within bins, or as fio prints them")
-	fl.BoolVar(&total, "total", false, "of the whole run only")
+	addQueryFlags(fl, q)
+	fl.BoolVar(&total, "total", false, "of the whole run only, or of all that --from, --to, --host and --job choose")
 	return cmd
 }
 
+// setLevels sets the levels of windows that the user named.
+func setLevels(q *query.Query, e *env) error {
+	least, levels := q.Level(), e.options().Levels
+	for _, level := range levels {
+		if level < least {
+			return usagef("--levels %s: --host and --job choose among documents of level %s", strings.Join(e.cfg.Levels, ","), least)
+		}
+	}
+	q.Levels = levels
+	return nil
+}
+
 // checkCompat is an error where other settings contradict the layout of one of fio's tools.
-func checkCompat(tool string, e *env, total bool, method string) error {
+func checkCompat(tool string, e *env, q *query.Query, total bool, method string) error {
 	switch {
+	case q.String() != "":
+		return usagef("--compat %s prints whole runs, as the tool does: leave out%s", tool, q)
 	case e.flags.Changed("format"):
 		return usagef("--compat %s has its own format: leave out --format", tool)
 	case method == "fio":
@@ -99,14 +127,14 @@ func checkCompat(tool string, e *env, total bool, method string) error {
 }
 
 // compat prints runs as one of fio's tools does.
-func compat(ctx context.Context, e *env, parts [][]string, tool string) error {
+func compat(ctx context.Context, e *env, args []string, tool string) error {
 	if e.cfg.Interval == 0 { // the tools' default for all logs
 		e.cfg.Interval = config.Interval(time.Second)
 	}
 	r, c := newReading(e), export.NewCompat(e.stdout, tool)
 	r.logsAlone = true  // as the tools do
 	q := &query.Query{} // with histograms: directions can be added up only so
-	return r.answer(ctx, parts, q, answer{
+	return r.answerFor(ctx, args, q, answer{
 		begin:  func(*query.Run, bool) error { c.Begin(); return nil },
 		window: c.Add,
 		end: func(_ *query.Run, doc *mapping.Run) error {

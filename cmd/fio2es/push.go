@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +13,9 @@ import (
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/ndjson"
 	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
@@ -22,16 +23,17 @@ import (
 var errNoCluster = usagef("no cluster: give --elasticsearch URL, or set elasticsearch.addresses")
 
 func pushCommand(e *env) *cobra.Command {
-	p := pushing{env: e}
+	p, condition := pushing{env: e}, ""
 	cmd := &cobra.Command{
-		Use:   "push [TEXT]",
+		Use:   "push [TEXT | RUN...]",
 		Short: "Copy the embedded history into an Elasticsearch cluster",
 		Long: `Copies runs of the embedded history into the cluster: all, or those with TEXT in
-their id, name, archive, path, benchmark, mode, a label or the note. It skips runs that
-the cluster has in the same version with all documents, so an interrupted push can be
-repeated. The embedded history does not change. Labels and notes (fio2es label and
-note) are copied; those made in the cluster take precedence. Runs that were removed
-from the cluster (fio2es rm) are left out, unless --restore takes them back.
+their id, name, archive, path, benchmark, mode, a label or the note, or RUNs as for
+runs: latest, last:5, same-as:RUN, several ids, or a condition; --where limits the
+choice. It skips runs that the cluster has in the same version with all documents, so an
+interrupted push can be repeated. The embedded history does not change. Labels and notes
+(fio2es label and note) are copied; those made in the cluster take precedence. Runs that
+were removed from the cluster (fio2es rm) are left out, unless --restore takes them back.
 
 With --rejects, it sends the documents of a reject file again, after you fix the
 cause. ingest and push write that file (elasticsearch.rejects); documents that are
@@ -40,17 +42,29 @@ refused again go into it again.
 With --output, documents go to a file (or with - to stdout), as NDJSON for the _bulk
 request of Elasticsearch.`,
 		Example: `  fio2es push --elasticsearch https://es.example.com:9200
+  fio2es push last:20 --where 'label.release=reef' --elasticsearch https://es.example.com:9200
   fio2es push --output - | gzip > history.ndjson.gz`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if p.rejects != "" {
 				return p.again(cmd.Context())
 			}
-			return p.push(cmd.Context(), strings.Join(args, ""))
+			text, selectors, err := parseTextOrRuns(args)
+			if err != nil {
+				return err
+			}
+			among := history.RunFilter{Text: text}
+			if condition != "" {
+				if among.Where, err = parseWhere(condition); err != nil {
+					return err
+				}
+			}
+			return p.push(cmd.Context(), among, selectors)
 		},
 	}
 	fl := cmd.Flags()
 	addClusterFlags(fl)
+	addWhereFlag(fl, &condition)
 	fl.StringVar(&p.output, "output", "", "write NDJSON to this file, or - for stdout, and not to a cluster")
 	fl.BoolVar(&p.restore, "restore", false, "also push runs that were removed from the cluster (fio2es rm)")
 	fl.StringVar(&p.rejects, "rejects", "", "send the documents of this reject file again")
@@ -64,7 +78,8 @@ type pushing struct {
 	restore         bool   // also runs that people removed from the cluster
 }
 
-func (p *pushing) push(ctx context.Context, text string) error {
+// push copies the runs that selectors name among those of a filter, or all of these.
+func (p *pushing) push(ctx context.Context, among history.RunFilter, selectors []*query.Selector) error {
 	if p.output == "" && !p.cfg.Elasticsearch.Enabled() {
 		return errNoCluster
 	}
@@ -73,8 +88,16 @@ func (p *pushing) push(ctx context.Context, text string) error {
 		return err
 	}
 	defer from.Close()
+	skipped := false
+	if len(selectors) > 0 {
+		var runs []*mapping.Run
+		if runs, skipped, err = p.selectRuns(ctx, from, among, selectors); err != nil {
+			return err
+		}
+		among = history.RunFilter{Where: query.OneOf(runs)}
+	}
 	options := ingest.PushOptions{
-		Filter: history.RunFilter{Text: text}, Restore: p.restore, Log: p.log,
+		Filter: among, Restore: p.restore, Log: p.log,
 		Progress: func(n int, name string) { p.progress.Show("run %d: %s", n, name) },
 	}
 	var pushed ingest.Pushed
@@ -98,7 +121,7 @@ func (p *pushing) push(ctx context.Context, text string) error {
 	p.progress.Clear()
 	fmt.Fprintf(p.stderr, "%s with %s pushed; %s there already\n",
 		unit.Plural(pushed.Runs, "run"), unit.Plural(pushed.Documents, "document"), unit.Count(int64(pushed.Unchanged)))
-	return leftOutIf(nil, leftOut || pushed.LeftOut)
+	return leftOutIf(nil, leftOut || skipped || pushed.LeftOut)
 }
 
 // again sends the documents of a reject file again. It reads all of the file first: documents

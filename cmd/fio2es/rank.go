@@ -22,8 +22,9 @@ func rankCommand(e *env) *cobra.Command {
 		Use:   "rank X... --within LATENCY",
 		Short: "How many requests were served within a latency",
 		Long: `Prints how many requests were served within a latency, and their share: the percentile
-rank. X is a path, as for ingest (nothing is stored), or a run in the history: its id,
-the beginning of it, or "latest".
+rank. Several runs are answered for one after another.
+
+` + chooseHelp + `
 
 --from and --to bound the time: a time of day in UTC (09:12), a date and time
 (2026-01-31T09:12:00Z), or a time since the run's start (+90s). A window counts if its
@@ -35,7 +36,7 @@ last bin, which has no upper end: SERVED counts the requests below that bin.`,
 		Example: `  fio2es rank latest --within 100ms
   fio2es rank latest --within 1ms,10ms,100ms --from 09:12 --to 09:46
   fio2es rank results/ --within 5ms --direction read --host client01`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someRuns,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if r.within, err = parseWithin(within); err != nil {
 				return err
@@ -46,12 +47,13 @@ last bin, which has no upper end: SERVED counts the requests below that bin.`,
 			r.Totals = r.WantsAll()
 			r.to = table.New(e.stdout, format, rankColumns)
 			a := answer{begin: r.begin, window: r.add, end: r.write, flush: r.to.Flush}
-			return newReading(e).answer(cmd.Context(), [][]string{args}, &r.Query, a)
+			return newReading(e).answerFor(cmd.Context(), args, &r.Query, a)
 		},
 	}
 	fl := cmd.Flags()
 	addReadingFlags(fl)
 	addClusterFlags(fl)
+	addWhereToChoose(fl)
 	fl.StringSliceVar(&within, "within", nil, "latencies, such as 500us,10ms,1s")
 	addQueryFlags(fl, &r.Query)
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
@@ -83,9 +85,6 @@ type rank struct {
 	span window.Span                // of its windows
 }
 
-// allDirections are the wanted directions together.
-const allDirections = "all"
-
 func (r *rank) begin(*query.Run, bool) error {
 	r.sums, r.span = map[string]*hist.Histogram{}, window.Span{}
 	return nil
@@ -98,7 +97,7 @@ func (r *rank) add(w *window.Window) error {
 		return err
 	}
 	r.span.Add(w)
-	for _, name := range []string{w.Direction, allDirections} {
+	for _, name := range []string{w.Direction, window.AllDirections} {
 		if r.sums[name] == nil {
 			r.sums[name] = &hist.Histogram{}
 		}
@@ -112,13 +111,13 @@ func (r *rank) write(run *query.Run, doc *mapping.Run) error {
 	if len(r.sums) == 0 {
 		return emptyError{run.NoMatch(doc)}
 	}
-	of := r.sums[allDirections].Total()
+	of := r.sums[window.AllDirections].Total()
 	if len(r.sums) == 2 { // a direction alone is all
-		delete(r.sums, allDirections)
+		delete(r.sums, window.AllDirections)
 	}
 	r.to.Begin(fmt.Sprintf("%s, %s to %s", run.Name, unit.Moment(r.span.Start), unit.Moment(r.span.End)))
 	for _, within := range r.within {
-		for _, direction := range append(mapping.Directions[:], allDirections) {
+		for _, direction := range append(mapping.Directions[:], window.AllDirections) {
 			h := r.sums[direction]
 			if h == nil {
 				continue

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/window"
@@ -20,6 +21,7 @@ import (
 type reading struct {
 	*env
 	logsAlone bool // leave out reports that are found beside logs given by name
+	namesRuns bool // the answer has the id of each run, so stderr need not have them
 
 	store      history.Store // nil before a run is looked up
 	closeStore func() error
@@ -28,24 +30,32 @@ type reading struct {
 
 func newReading(e *env) *reading { return &reading{env: e} }
 
-// runs gives the runs that args name to do, one after another: those under paths, or one run of
-// the history. many reports whether there are several. Several arguments are paths, which are read
-// together, and a run in the history cannot be.
+// runs gives the runs that args name to do, one after another. many reports whether there are several.
 func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Run, many bool) error) error {
-	for _, arg := range args {
-		if query.IsPath(arg) {
-			continue
+	inputs, err := r.choose(ctx, args, query.IsPath)
+	if err != nil {
+		return err
+	}
+	return r.each(ctx, inputs, do)
+}
+
+// each gives the runs of inputs to do, one after another. many reports whether there are several.
+func (r *reading) each(ctx context.Context, inputs []input, do func(run *query.Run, many bool) error) error {
+	for _, c := range inputs {
+		each := r.eachStored
+		if len(c.paths) > 0 {
+			each = r.eachOfFiles
 		}
-		if len(args) > 1 {
-			return usagef("%s: no such file or folder; name a run of the history alone, without other arguments", arg)
-		}
-		run, err := r.lookUp(ctx, arg)
-		if err != nil {
+		if err := each(ctx, c, len(inputs) > 1, do); err != nil {
 			return err
 		}
-		return do(run, false)
 	}
-	files, err := query.Open(ctx, args, query.FileOptions{
+	return nil
+}
+
+// eachOfFiles gives the runs under paths, which are read together.
+func (r *reading) eachOfFiles(ctx context.Context, c input, many bool, do func(run *query.Run, many bool) error) error {
+	files, err := query.Open(ctx, c.paths, query.FileOptions{
 		Options: r.options(), Stdin: r.stdin, LogsAlone: r.logsAlone,
 		Progress: func(p source.Progress) { r.progress.Show("looking: %d files", p.Files) },
 	})
@@ -57,7 +67,30 @@ func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Ru
 		return err
 	}
 	for _, run := range files.Runs {
-		if err := do(run, len(files.Runs) > 1); err != nil {
+		if err := do(run, many || len(files.Runs) > 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachStored gives runs in the history. Their names have the ids if there are several, because runs of one benchmark
+// have the same name.
+func (r *reading) eachStored(ctx context.Context, c input, many bool, do func(run *query.Run, many bool) error) error {
+	many = many || len(c.runs) > 1
+	for _, light := range c.runs {
+		doc, err := r.store.Run(ctx, light.Run.ID)
+		if err != nil {
+			return err
+		}
+		run, err := r.prepare(query.Stored(r.store, doc))
+		if err != nil {
+			return err
+		}
+		if many {
+			run.Name = facts.ShortID(doc.Run.ID) + " " + facts.Title(doc)
+		}
+		if err := do(run, many); err != nil {
 			return err
 		}
 	}
@@ -70,21 +103,6 @@ func (r *reading) open(ctx context.Context) (err error) {
 		r.store, r.closeStore, err = r.history().open(ctx)
 	}
 	return err
-}
-
-// lookUp finds a run in the history, which it opens when it is needed first.
-func (r *reading) lookUp(ctx context.Context, id string) (*query.Run, error) {
-	if err := r.open(ctx); err != nil {
-		if id != query.Latest {
-			err = fmt.Errorf("%s is no path, so it is looked up in the history: %w", id, err)
-		}
-		return nil, err
-	}
-	run, err := query.Lookup(ctx, r.store, id)
-	if err != nil {
-		return nil, err
-	}
-	return r.prepare(run)
 }
 
 // prepare applies the flags of reading to a run in the history.

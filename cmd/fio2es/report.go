@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/term"
@@ -24,8 +25,8 @@ about the run, and how the numbers were made. The page is one file that needs ne
 network nor fio2es, so it can be mailed, printed and archived. It contains the names of
 hosts and the run's configuration, as the history does.
 
-Each X is a path, as for ingest (nothing is stored), or a run in the history: its id, the
-beginning of it, or "latest". Logs given by name are merged. A page of several runs has a
+` + chooseHelp + `
+Logs given by name are merged. A page of several runs has a
 summary and draws their distributions over one another. Each run is compared with the
 first, as by compare, if mode, sizes, depths, weighting, windows and bins are the same.
 
@@ -36,7 +37,7 @@ page, byte for byte.`,
 		Example: `  fio2es report latest --output report.html
   fio2es report before/ after/ -o compared.html
   fio2es report results/ --from 09:12 --to 09:46 -o incident.html`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := q.Check(); err != nil {
 				return err
@@ -51,6 +52,7 @@ page, byte for byte.`,
 	fl := cmd.Flags()
 	addReadingFlags(fl)
 	addClusterFlags(fl)
+	addWhereToChoose(fl)
 	choose := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addQueryFlags(choose, q)
 	for _, name := range []string{"from", "to", "direction"} { // the totals of one host are not known
@@ -78,10 +80,13 @@ func checkPage(e *env, output string) error {
 // others are read one by one, so that runs come in the order in which they were named.
 func (r *reading) report(ctx context.Context, args []string, q *query.Query, output string) error {
 	page := report.New(report.Options{Program: generator(), Query: *q})
-	parts := query.Group(args, query.IsFile)
-	for _, part := range parts {
-		err := r.runs(ctx, part, func(run *query.Run, many bool) error {
-			doc, err := page.Add(ctx, run, part[0], many || len(parts) > 1)
+	inputs, err := r.choose(ctx, args, query.IsFile)
+	if err != nil {
+		return err
+	}
+	for _, c := range inputs {
+		err := r.each(ctx, []input{c}, func(run *query.Run, many bool) error {
+			doc, err := page.Add(ctx, run, nameOn(c, run), many || len(inputs) > 1)
 			r.logRun(run)
 			if doc != nil {
 				r.logOnlyTotals(run, doc)
@@ -100,3 +105,11 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 
 // generator names the program on pages.
 func generator() string { return "fio2es " + version() }
+
+// nameOn is what messages of a page call a run: the beginning of its id, or its path.
+func nameOn(c input, run *query.Run) string {
+	if run.Stored != nil {
+		return facts.ShortID(run.Stored.Run.ID)
+	}
+	return c.paths[0]
+}

@@ -28,8 +28,10 @@ func rmCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm [RUN...]",
 		Short: "Remove runs from the history",
-		Long: `Removes runs and all their documents from the history: those named by an id, its
-beginning, or latest; or those that --where and --older-than choose. It shows what it
+		Long: `Removes runs and all their documents from the history: RUN is an id or its beginning,
+latest, latest~1 (the one before), last:5 (the five newest), same-as:RUN (all with its
+settings), or a condition. --where and --older-than limit these, and without them choose
+all runs that match. It shows what it
 will remove and asks, or with --yes does not ask.
 
 The next ingest of the same files leaves removed runs out; ingest --restore takes them

@@ -51,6 +51,9 @@ default. "fio2es config" shows them, and "fio2es config --help" says which files
 	for _, command := range commands {
 		cmd := command(e)
 		cmd.Args = usageArgs(cmd.Args)
+		if naming, ok := namesRuns[cmd.Name()]; ok {
+			cmd.ValidArgsFunction = e.completeRuns(naming)
+		}
 		root.AddCommand(cmd)
 	}
 	return root

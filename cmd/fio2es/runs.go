@@ -1,19 +1,12 @@
 package main
 
 import (
-	"context"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
-	"github.com/fio2es/fio2es/internal/term"
-	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/where"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 func runsCommand(e *env) *cobra.Command {
@@ -21,13 +14,15 @@ func runsCommand(e *env) *cobra.Command {
 	var since, until, sorted, condition string
 	var isIncomplete bool
 	cmd := &cobra.Command{
-		Use:   "runs [TEXT]",
+		Use:   "runs [TEXT | RUN...]",
 		Short: "List the runs in the history",
 		Long: `Lists the runs in the history, the newest first: all, or those with TEXT in their
-id, name, archive, path, benchmark, mode, a label or the note. Each direction of a run
-has a line; latencies are of the whole run (≥: or more, *: computed by fio). REC:
-requests recovered from fio's JSON report, which the logs lack. MISS: requests that are
-in no window. Notes (fio2es note) have a column where a run has one.
+id, name, archive, path, benchmark, mode, a label or the note; or RUNs in the order in
+which they are named: latest, latest~1 (the one before), last:5 (the five newest),
+same-as:RUN (all with its settings), several ids, or a condition as for --where. Each
+direction of a run has a line; latencies are of the whole run (≥: or more, *: computed by
+fio). REC: requests recovered from fio's JSON report, which the logs lack. MISS: requests
+that are in no window. Notes (fio2es note) have a column where a run has one.
 
 --columns chooses other columns: run, name, archive, start, state, all numbers, such as
 bandwidth and p99.99, and all settings, such as mode, op_size and pool_profile. Shells
@@ -35,11 +30,14 @@ complete them, and a name that does not exist lists them. --sort sorts by any of
 		Example: `  fio2es runs
   fio2es runs randwrite --since 2026-01-01 --sort p99
   fio2es runs --where 'bs=4k and write.p99 > 5ms and start >= 7d'
+  fio2es runs same-as:latest --where 'start >= 30d'
   fio2es runs --columns run,name,iops,bandwidth,p99 --sort bandwidth --reverse
   fio2es runs --format json | jq -r .run`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			l.filter.Text = strings.Join(args, "")
+			if l.filter.Text, l.selectors, err = parseTextOrRuns(args); err != nil {
+				return err
+			}
 			if l.filter.From, err = query.ParseTime("since", since); err != nil {
 				return err
 			}
@@ -56,6 +54,9 @@ complete them, and a name that does not exist lists them. --sort sorts by any of
 			}
 			if l.order, err = facts.OrderOf(sorted); err != nil {
 				return usagef("--sort %s: %w", sorted, err)
+			}
+			if len(args) > 0 && l.filter.Text == "" && !cmd.Flags().Changed("sort") {
+				l.order = nil
 			}
 			return l.list(cmd.Context())
 		},
@@ -77,83 +78,4 @@ complete them, and a name that does not exist lists them. --sort sorts by any of
 	completeWith(cmd, "sort", facts.ColumnNames())
 	addChoice(fl, &l.format, "format", "table, csv, markdown, json: an object a line; document: a run's whole document a line", runFormats)
 	return cmd
-}
-
-// whereOf reads --where. With isIncomplete, something of the run must be missing, too.
-func whereOf(condition string, isIncomplete bool) (*where.Condition, error) {
-	c, err := parseWhere(condition)
-	if err != nil || !isIncomplete {
-		return c, err
-	}
-	if strings.TrimSpace(condition) == "" {
-		return parseWhere("state=incomplete")
-	}
-	return parseWhere("(" + condition + ") and state=incomplete")
-}
-
-// listing is a list of runs.
-type listing struct {
-	*env
-	filter history.RunFilter
-	order  *facts.Order
-	format string
-
-	isReversed bool
-	names      []string // of columns; nil for the usual ones
-	columns    []table.Column[*facts.Line]
-}
-
-// list prints the runs that the filter selects. A run that cannot be read is skipped, with a warning.
-func (l *listing) list(ctx context.Context) error {
-	store, closeStore, err := l.history().open(ctx)
-	if err != nil {
-		return err
-	}
-	defer closeStore()
-	l.filter.Brief = l.format != documentFormat
-	runs, skipped, err := l.readRuns(ctx, store, l.filter)
-	if err != nil {
-		return err
-	}
-	if len(runs) == 0 && !skipped {
-		if err := l.printNoRuns(ctx, store); err != nil || l.format == table.Text {
-			return err
-		}
-	}
-	l.order.Sort(runs, l.isReversed)
-	return leftOutIf(writeRuns(l.stdout, runs, l.columns, l.format), skipped)
-}
-
-// readRuns reads the runs that a filter selects. skipped reports whether one cannot be read: it is left out, with a
-// warning.
-func (e *env) readRuns(ctx context.Context, store history.Store, filter history.RunFilter) (runs []*mapping.Run, skipped bool, err error) {
-	for r, err := range store.Runs(ctx, filter) {
-		switch {
-		case history.IsSkipped(err):
-			e.log.Warn(err.Error())
-			skipped = true
-		case err != nil:
-			return nil, skipped, err
-		default:
-			runs = append(runs, r)
-		}
-	}
-	return runs, skipped, nil
-}
-
-// printNoRuns says on stderr that no run matches, and what the history has.
-func (e *env) printNoRuns(ctx context.Context, store history.Store) error {
-	runs, lines, err := query.Contents(ctx, store)
-	if err != nil {
-		return err
-	}
-	if runs == 0 {
-		term.Line(e.stderr, "no runs in %s; store some with: fio2es ingest PATH", e.history().name())
-		return nil
-	}
-	term.Line(e.stderr, "no runs match; %s has %s:", e.history().name(), unit.Plural(runs, "run"))
-	for _, line := range lines {
-		term.Line(e.stderr, "  %s", line)
-	}
-	return nil
 }

@@ -17,8 +17,9 @@ func slaCommand(e *env) *cobra.Command {
 		Use:   "sla X...",
 		Short: "Check runs against SLA rules: met, broken or unknown",
 		Long: `Checks runs against rules, separately for reads, writes and trims: met, broken or
-unknown. X is a path, as for ingest (nothing is stored), or a run in the history: its
-id, the beginning of it, or "latest".
+unknown. Each run is checked by itself.
+
+` + chooseHelp + `
 
 Rules come from --rule, else from sla in fio2es.yaml (a list) or FIO2ES_SLA (joined by
 commas):
@@ -49,7 +50,7 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 		Example: `  fio2es sla latest --rule 'p99 <= 10ms'
   fio2es sla results/ --rule 'write.p99.9 <= 50ms in 99% of windows' --rule 'iops >= 5000'
   fio2es sla e87ec34a 5be8a100 --from +10s --format csv`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := q.Check(); err != nil {
 				return err
@@ -70,6 +71,7 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 	fl := cmd.Flags()
 	addReadingFlags(fl)
 	addClusterFlags(fl)
+	addWhereToChoose(fl)
 	fl.StringArray("rule", nil, "an objective, such as 'p99 <= 10ms' (repeatable)")
 	addQueryFlags(fl, q)
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
@@ -80,7 +82,7 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 // may be logs of one run.
 func (r *reading) judge(ctx context.Context, args []string, q *query.Query, rules []slo.Rule, to *table.Writer[*slaRow]) error {
 	isBroken := false
-	one := func(run *query.Run, _ bool) error {
+	one := func(run *query.Run, many bool) error {
 		j, err := query.Judge(ctx, run, q, rules)
 		r.logRun(run)
 		if err != nil {
@@ -88,7 +90,7 @@ func (r *reading) judge(ctx context.Context, args []string, q *query.Query, rule
 		}
 		broken, unknown := slo.Log(r.log, &j.Run, j.Verdicts)
 		isBroken, r.leftOut = isBroken || broken, r.leftOut || unknown
-		to.Begin(slaHeading(j))
+		to.Begin(slaHeading(run, many, j))
 		for i := range j.Verdicts {
 			if err := to.Write(&slaRow{j, &j.Verdicts[i]}); err != nil {
 				return err
@@ -96,10 +98,8 @@ func (r *reading) judge(ctx context.Context, args []string, q *query.Query, rule
 		}
 		return to.End()
 	}
-	for _, part := range query.Group(args, query.IsPath) {
-		if err := r.runs(ctx, part, one); err != nil {
-			return err
-		}
+	if err := r.runs(ctx, args, one); err != nil {
+		return err
 	}
 	if isBroken {
 		return errMet

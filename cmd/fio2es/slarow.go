@@ -126,8 +126,11 @@ func newSLATable(w io.Writer, format string) *table.Writer[*slaRow] {
 }
 
 // slaHeading is the title of a run's table.
-func slaHeading(j *query.Judgement) string {
+func slaHeading(run *query.Run, many bool, j *query.Judgement) string {
 	title := strings.TrimPrefix(j.Run.Archive+":"+j.Run.Name, ":")
+	if many && run.Stored != nil {
+		title = run.Name
+	}
 	if j.Checked.IsZero() {
 		return title
 	}

@@ -158,7 +158,7 @@ func (g twoGroups) p99(rng *rand.Rand, times float64) float64 {
 // show, and they are wrong no more often than intervals are. Intervals contain the truth as often as before.
 func TestGap(t *testing.T) {
 	t.Parallel()
-	const cases = 60
+	const cases = 25
 	why := regexp.MustCompile(`^p99 may lie between two groups of latencies, so its interval is wide(, and worse by the share of requests above it)?: ` +
 		`above [0-9.]+ms are (1|0.9\d+|1.0\d+) % of the base's requests and [0-9.]+ % of the other side's, [-+0-9.]+ % \([-+0-9.]+ … [-+0-9.]+ %\)$`)
 	for _, c := range []struct {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -54,16 +53,4 @@ func Contents(ctx context.Context, store history.Store) (runs int, lines []strin
 func Count(ctx context.Context, store history.Store) (n int, err error) {
 	n, _, err = Contents(ctx, store)
 	return n, err
-}
-
-// countText says for an error how many runs a history has.
-func countText(ctx context.Context, store history.Store) string {
-	n, err := Count(ctx, store)
-	switch {
-	case err != nil:
-		return "fio2es runs lists those that there are"
-	case n == 0:
-		return "there are no runs yet: store some with fio2es ingest PATH"
-	}
-	return fmt.Sprintf("fio2es runs lists the %s that there are", unit.Plural(n, "run"))
 }

@@ -82,15 +82,6 @@ func (f *fileReader) read(ctx context.Context, r *Run, q *Query, take func(*wind
 	return res.Run, nil
 }
 
-// IsPath reports whether an argument is a path, not a run in the history: it exists, or its form
-// is that of a path.
-func IsPath(arg string) bool {
-	if _, err := os.Lstat(arg); err == nil || arg == "-" {
-		return true
-	}
-	return strings.ContainsAny(arg, `/\*?[.`)
-}
-
 // IsFile reports whether an argument is a single file, or a pattern, and no archive: such logs are
 // merged with those beside them in the list.
 func IsFile(arg string) bool {
@@ -104,18 +95,29 @@ func IsFile(arg string) bool {
 	return info.Mode().IsRegular() && !source.IsArchive(arg)
 }
 
-// Group cuts arguments into parts that are read at one go: those that follow one another for which
-// joins is true, and each other one alone.
+// Group cuts arguments into parts that are read at one go: paths that follow one another for which joins is true, runs in
+// the history that follow one another, and each other path alone.
 func Group(args []string, joins func(string) bool) (parts [][]string) {
-	wasJoining := false
+	const (
+		alone = iota
+		stored
+		joined
+	)
+	was := alone
 	for _, arg := range args {
-		isJoining := joins(arg)
-		if isJoining && wasJoining {
+		is := alone
+		switch {
+		case !IsPath(arg):
+			is = stored
+		case joins(arg):
+			is = joined
+		}
+		if is == was && is != alone {
 			parts[len(parts)-1] = append(parts[len(parts)-1], arg)
 		} else {
 			parts = append(parts, []string{arg})
 		}
-		wasJoining = isJoining
+		was = is
 	}
 	return parts
 }

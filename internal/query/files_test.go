@@ -14,7 +14,7 @@ func TestGroup(t *testing.T) {
 		want [][]string
 	}{
 		{[]string{a, b}, [][]string{{a, b}}},
-		{[]string{a, "0d31", b, "-", "latest", "7c1f"}, [][]string{{a}, {"0d31"}, {b, "-"}, {"latest"}, {"7c1f"}}},
+		{[]string{a, "0d31", b, "-", "latest", "7c1f"}, [][]string{{a}, {"0d31"}, {b, "-"}, {"latest", "7c1f"}}},
 	} {
 		if got := Group(c.args, IsPath); fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%v: %v, want %v", c.args, got, c.want)
@@ -39,7 +39,7 @@ func TestGroupFiles(t *testing.T) {
 	}{
 		{[]string{a, b}, [][]string{{a, b}}},
 		{[]string{dir, a, b, dir, "latest", a}, [][]string{{dir}, {a, b}, {dir}, {"latest"}, {a}}},
-		{[]string{"0d31", "latest"}, [][]string{{"0d31"}, {"latest"}}},
+		{[]string{"0d31", "latest"}, [][]string{{"0d31", "latest"}}},
 		{[]string{"-", a}, [][]string{{"-"}, {a}}},
 		{[]string{dir + "/*.log", a}, [][]string{{dir + "/*.log", a}}},
 	} {

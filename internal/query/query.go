@@ -72,6 +72,9 @@ func (q *Query) WantsAll() bool {
 	return q.From == "" && q.To == "" && len(q.Hosts) == 0 && len(q.Jobs) == 0
 }
 
+// WantsDirection reports whether a direction is wanted. All directions together are wanted where all are.
+func (q *Query) WantsDirection(direction string) bool { return isWanted(q.Directions, direction) }
+
 // Times are the bounds of the time, as the user wrote them; empty without any.
 func (q *Query) Times() string {
 	var parts []string

@@ -14,35 +14,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Latest names the newest run of a history.
-const Latest = "latest"
-
-// Lookup finds the run of an id, of the beginning of one, or [Latest], in the history.
-func Lookup(ctx context.Context, store history.Store, id string) (*Run, error) {
-	run, err := Find(ctx, store, id)
-	switch {
-	case err == nil:
-		return Stored(store, run), nil
-	case !errors.Is(err, history.ErrNotFound):
-		return nil, err
-	case id == Latest:
-		return nil, errors.New("no runs in the history yet: store some with fio2es ingest PATH")
-	}
-	return nil, fmt.Errorf("%s: neither a path nor a run: %w; %s", id, err, countText(ctx, store))
-}
-
-// Find is the document of the run of an id, of the beginning of one, or [Latest]. If there is none, the error is
-// [history.ErrNotFound].
-func Find(ctx context.Context, store history.Store, id string) (*mapping.Run, error) {
-	if id != Latest {
-		return store.Run(ctx, id)
-	}
-	for run, err := range store.Runs(ctx, history.RunFilter{Limit: 1}) {
-		return run, err
-	}
-	return nil, history.ErrNotFound
-}
-
 // Stored is the run of a document in the history.
 func Stored(store history.Store, run *mapping.Run) *Run {
 	return &Run{Name: run.Run.Name, Stored: run, from: storeReader{store}}

@@ -10,13 +10,12 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
-	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Choice says which runs are wanted: those of the names, or those that a filter selects.
+// Choice says which runs are wanted: of those that a filter selects, those that selectors name, or all.
 type Choice struct {
-	Names  []string // ids, the beginnings of ids, or [query.Latest]
+	Names  []string // selectors, see [query.Selector]
 	Filter history.RunFilter
 }
 
@@ -38,56 +37,37 @@ func IsFollowed(run *mapping.Run, now time.Time) bool {
 	return run.Run.Live() && now.Sub(run.Ingested) < FollowedFor
 }
 
-// Find finds the runs. A name that is none, or that of a run that is being followed, is an error.
+// Find finds the runs. A selector that names no run, or one run that is being followed, is an error.
 func (c *Choice) Find(ctx context.Context, store history.Store, now time.Time) (*Chosen, error) {
-	found := &Chosen{}
-	if len(c.Names) > 0 {
-		return found, found.named(ctx, store, c.Names, now)
-	}
-	filter := c.Filter
-	filter.Light = true
-	for run, err := range store.Runs(ctx, filter) {
-		switch {
-		case history.IsSkipped(err):
-			found.Skipped = append(found.Skipped, err)
-		case err != nil:
-			return nil, err
-		case IsFollowed(run, now):
-			found.Skipped = append(found.Skipped, ofRun(run, ErrFollowed))
-		default:
-			found.Runs = append(found.Runs, run)
-		}
-	}
-	return found, nil
-}
-
-func (f *Chosen) named(ctx context.Context, store history.Store, names []string, now time.Time) error {
-	for _, name := range names {
-		run, err := query.Find(ctx, store, name)
-		if errors.Is(err, history.ErrNotFound) {
-			return notFound(ctx, store, name, err)
-		}
+	var selectors []*query.Selector
+	isOne := len(c.Names) > 0
+	for _, name := range c.Names {
+		s, err := query.ParseSelector(name, now)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if IsFollowed(run, now) {
-			return ofRun(run, ErrFollowed)
-		}
-		if !slices.ContainsFunc(f.Runs, func(r *mapping.Run) bool { return r.Run.ID == run.Run.ID }) {
-			f.Runs = append(f.Runs, run.Light())
+		selectors, isOne = append(selectors, s), isOne && s.IsOne()
+	}
+	chosen, err := query.Choose(ctx, store, c.Filter, selectors...)
+	if errors.Is(err, history.ErrNotFound) && len(c.Names) == 0 {
+		return &Chosen{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	found := &Chosen{Skipped: chosen.Skipped}
+	for _, run := range chosen.Runs {
+		switch {
+		case !IsFollowed(run, now):
+			found.Runs = append(found.Runs, run)
+		case isOne:
+			return nil, ofRun(run, ErrFollowed)
+		default:
+			found.Skipped = append(found.Skipped, ofRun(run, ErrFollowed))
 		}
 	}
-	slices.SortStableFunc(f.Runs, func(a, b *mapping.Run) int { return b.Run.Start.Compare(a.Run.Start) })
-	return nil
-}
-
-// notFound says how many runs there are.
-func notFound(ctx context.Context, store history.Store, name string, err error) error {
-	n, failed := query.Count(ctx, store)
-	if failed != nil {
-		return err
-	}
-	return fmt.Errorf("%s: %w, which has %s: fio2es runs lists them", name, history.ErrNotFound, unit.Plural(n, "run"))
+	slices.SortStableFunc(found.Runs, func(a, b *mapping.Run) int { return b.Run.Start.Compare(a.Run.Start) })
+	return found, nil
 }
 
 // ofRun adds to an error which run it is about.

@@ -47,12 +47,28 @@ func From(d *mapping.Interval) *Window {
 // Totals are the totals of a run as windows from its start to its end, one for each direction.
 func Totals(run *mapping.Run) (list []*Window) {
 	for _, d := range run.ByDirection() {
-		list = append(list, &Window{
-			Run: &run.Run, Direction: d.Direction, Start: run.Run.Start, End: run.Run.End,
-			Completed: d.Requests, IOPS: d.IOPS, Bandwidth: d.Bandwidth, Latency: d.Latency,
-		})
+		list = append(list, total(run, d))
 	}
 	return list
+}
+
+// All is the totals of all directions of a run together, as the direction [AllDirections]. It is nil unless the run has
+// several, because one direction alone is all.
+func All(run *mapping.Run) *Window {
+	if len(run.ByDirection()) < 2 || run.All == nil {
+		return nil
+	}
+	return total(run, mapping.DirectionTotals{Direction: AllDirections, Totals: run.All})
+}
+
+// AllDirections is in place of a direction where several are taken together.
+const AllDirections = "all"
+
+func total(run *mapping.Run, d mapping.DirectionTotals) *Window {
+	return &Window{
+		Run: &run.Run, Direction: d.Direction, Start: run.Run.Start, End: run.Run.End,
+		Completed: d.Requests, IOPS: d.IOPS, Bandwidth: d.Bandwidth, Latency: d.Latency,
+	}
 }
 
 // Histogram is the histogram of the window's requests, which the caller may change. It is nil

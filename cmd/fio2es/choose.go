@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// chooseHelp is the help of commands on what their arguments can be.
+const chooseHelp = `X is a path, as for ingest (nothing is stored), or names runs in the history:
+an id or its beginning, latest, latest~1 (the one before), last:5 (the five newest),
+same-as:RUN (all with its settings), or a condition such as 'bs=4k' (fio2es help fields).
+--where limits what these choose from; without X it chooses all runs that match.`
+
+// addWhereToChoose adds --where to a command whose arguments choose runs.
+func addWhereToChoose(fl *pflag.FlagSet) { addWhereFlag(fl, new(string)) }
+
+// someRuns checks that there are arguments, or --where.
+func someRuns(cmd *cobra.Command, args []string) error {
+	if cmd.Flags().Changed("where") {
+		return nil
+	}
+	return cobra.MinimumNArgs(1)(cmd, args)
+}
+
+// input is what some arguments name: paths, which are read together, or runs in the history.
+type input struct {
+	paths []string
+	runs  []*mapping.Run // without histograms
+}
+
+// choose finds what args name. Paths that follow one another are read together if joins is true of them.
+func (r *reading) choose(ctx context.Context, args []string, joins func(string) bool) (inputs []input, err error) {
+	among := history.RunFilter{}
+	condition := ""
+	if f := r.flags.Lookup("where"); f != nil {
+		condition = f.Value.String()
+	}
+	if condition != "" {
+		if among.Where, err = parseWhere(condition); err != nil {
+			return nil, err
+		}
+	}
+	parts := query.Group(args, joins)
+	if len(args) == 0 {
+		parts = [][]string{nil}
+	}
+	for _, part := range parts {
+		switch {
+		case len(part) == 0 || !query.IsPath(part[0]):
+			runs, err := r.chooseStored(ctx, among, part)
+			if err != nil {
+				return nil, err
+			}
+			inputs = append(inputs, input{runs: runs})
+		case condition != "":
+			return nil, usagef("--where chooses runs in the history, and %s is a path: leave one out", part[0])
+		default:
+			inputs = append(inputs, input{paths: part})
+		}
+	}
+	return inputs, nil
+}
+
+// chooseStored finds the runs in the history that selectors name among those of a filter, and says on stderr which these are.
+func (r *reading) chooseStored(ctx context.Context, among history.RunFilter, args []string) ([]*mapping.Run, error) {
+	selectors, isID, err := parseSelectors(args)
+	if err != nil {
+		return nil, err
+	}
+	for _, arg := range args {
+		if _, err := os.Lstat(arg); err == nil {
+			r.log.Info(fmt.Sprintf("note: %s names a run in the history; the file of this name is ./%s", arg, arg))
+		}
+	}
+	if err := r.open(ctx); err != nil {
+		if isID && len(args) > 0 {
+			err = fmt.Errorf("%s is no path, so it is looked up in the history: %w", args[0], err)
+		}
+		return nil, err
+	}
+	runs, skipped, err := r.selectRuns(ctx, r.store, among, selectors)
+	r.leftOut = r.leftOut || skipped
+	if errors.Is(err, history.ErrNotFound) && isID {
+		err = fmt.Errorf("neither a path nor a run: %w", err)
+	}
+	if err == nil && !r.namesRuns && (!isID || among.Where != nil) {
+		r.log.Info(chosenText(strings.Join(args, " "), runs))
+	}
+	return runs, err
+}
+
+// selectRuns finds the runs that selectors name among those of a filter. skipped reports whether one cannot be read: it is
+// left out, with a warning.
+func (e *env) selectRuns(
+	ctx context.Context, store history.Store, among history.RunFilter, selectors []*query.Selector,
+) (runs []*mapping.Run, skipped bool, err error) {
+	chosen, err := query.Choose(ctx, store, among, selectors...)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, err := range chosen.Skipped {
+		e.log.Warn(err.Error())
+	}
+	for _, text := range chosen.Notes {
+		e.log.Info("note: " + text)
+	}
+	return chosen.Runs, len(chosen.Skipped) > 0, nil
+}
+
+// parseTextOrRuns reads the arguments of commands that take either a text to search for or selectors.
+func parseTextOrRuns(args []string) (text string, selectors []*query.Selector, err error) {
+	if len(args) == 1 && !query.IsSelector(args[0]) {
+		return args[0], nil, nil
+	}
+	selectors, _, err = parseSelectors(args)
+	return "", selectors, err
+}
+
+// parseSelectors reads selectors. areIDs reports whether all are ids or beginnings of ids.
+func parseSelectors(args []string) (list []*query.Selector, areIDs bool, err error) {
+	areIDs = len(args) > 0
+	for _, arg := range args {
+		s, err := query.ParseSelector(arg, time.Now())
+		if err != nil {
+			return nil, false, err
+		}
+		list, areIDs = append(list, s), areIDs && s.IsID()
+	}
+	return list, areIDs, nil
+}
+
+// chosenText says which runs were chosen.
+func chosenText(by string, runs []*mapping.Run) string {
+	if by == "" {
+		by = "--where"
+	}
+	if len(runs) == 1 {
+		return fmt.Sprintf("%s: run %s", by, query.RunText(runs[0]))
+	}
+	return fmt.Sprintf("%s: %s, %s to %s: %s", by, unit.Plural(len(runs), "run"),
+		facts.Started(runs[len(runs)-1]), facts.Started(runs[0]), query.Shorts(runs))
+}
+
+// refuseSeveral is an error where a command that answers for one run alone was given several of the history. what is
+// its answer, such as "an SVG file has one map".
+func refuseSeveral(inputs []input, what string) error {
+	var runs []*mapping.Run
+	for _, c := range inputs {
+		runs = append(runs, c.runs...)
+	}
+	if len(runs) < 2 {
+		return nil
+	}
+	return usagef("%s, and %s were chosen (%s): name one by its id, choose one with latest or latest~1, or limit the choice with --where",
+		what, unit.Plural(len(runs), "run"), query.Shorts(runs))
+}

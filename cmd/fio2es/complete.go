@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+const (
+	mostCompleted   = 30                     // runs that a shell lists
+	completionTakes = 700 * time.Millisecond // at most; what was found by then is listed
+)
+
+// The directives of arguments that name runs.
+const (
+	orFiles = cobra.ShellCompDirectiveDefault
+	noFiles = cobra.ShellCompDirectiveNoFileComp
+)
+
+// namesRuns are the commands whose arguments name runs.
+var namesRuns = map[string]cobra.ShellCompDirective{
+	"percentiles": orFiles, "rank": orFiles, "compare": orFiles, "sla": orFiles, "heatmap": orFiles, "report": orFiles, "export": orFiles,
+	"runs": noFiles, "label": noFiles, "note": noFiles, "rm": noFiles, "push": noFiles,
+}
+
+// completeRuns completes selectors and the ids of runs in a shell.
+func (e *env) completeRuns(directive cobra.ShellCompDirective) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		list := completeWords(text)
+		if text != "" && text != query.SameAs && len(list) == 1 && strings.HasPrefix(query.SameAs, text) {
+			return list, directive | cobra.ShellCompDirectiveNoSpace // a run follows
+		}
+		of, isSame := strings.CutPrefix(text, query.SameAs)
+		for _, run := range e.runsToComplete(cmd, of) {
+			word := facts.ShortID(run.Run.ID)
+			if isSame {
+				word = query.SameAs + word
+			}
+			list = append(list, cobra.CompletionWithDesc(word, facts.Started(run)+" "+facts.Title(run)))
+		}
+		return list, directive
+	}
+}
+
+// completeWords are the selectors other than ids that begin with a text.
+func completeWords(text string) (list []cobra.Completion) {
+	for _, s := range []struct{ word, what string }{
+		{query.Latest, "the newest run"},
+		{query.Latest + "~1", "the run before the newest"},
+		{"last:5", "the five newest runs"},
+		{query.SameAs, "the runs with the settings of a run"},
+		{query.SameAs + query.Latest, "the runs with the settings of the newest"},
+	} {
+		isLonger := s.word == query.SameAs+query.Latest
+		if strings.HasPrefix(s.word, text) && isLonger == strings.HasPrefix(text, query.SameAs) {
+			list = append(list, cobra.CompletionWithDesc(s.word, s.what))
+		}
+	}
+	return list
+}
+
+// runsToComplete are the newest runs whose ids begin with a text. There are none where the history cannot be read, because
+// a shell has no place for messages.
+func (e *env) runsToComplete(cmd *cobra.Command, text string) (runs []*mapping.Run) {
+	if strings.Trim(text, "0123456789abcdef") != "" { // no id begins so
+		return nil
+	}
+	file, _ := cmd.Flags().GetString("config")
+	cfg, err := config.Load(file, cmd.Flags())
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTakes)
+	defer cancel()
+	store, closeStore, err := histories{cfg, slog.New(slog.NewTextHandler(io.Discard, nil)), e.dial}.open(ctx)
+	if err != nil {
+		return nil
+	}
+	defer closeStore()
+	filter := history.RunFilter{Light: true, Limit: mostCompleted}
+	if text != "" {
+		filter.Where = idPrefix(text)
+	}
+	for run, err := range store.Runs(ctx, filter) {
+		if err == nil {
+			runs = append(runs, run)
+		}
+	}
+	return runs
+}
+
+// idPrefix is the condition that an id begins with a text.
+type idPrefix string
+
+// Matches implements [history.Condition].
+func (p idPrefix) Matches(run *mapping.Run) bool { return strings.HasPrefix(run.Run.ID, string(p)) }

@@ -1,0 +1,261 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/workload"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Chosen are runs that selectors chose.
+type Chosen struct {
+	Runs    []*mapping.Run // each once and without histograms, in the order of the selectors, then the newest first
+	Skipped []error        // of runs that cannot be read, and might have been chosen
+	Notes   []string       // about selectors that chose fewer runs than they name
+}
+
+// Choose finds the runs that selectors name among those that a filter selects; without selectors, all of these. A
+// selector that names none is an error: it says how many runs there are and which are nearest, and is a
+// [history.ErrNotFound]. A run that [Selector] same-as names need not be selected by the filter.
+func Choose(ctx context.Context, store history.Store, among history.RunFilter, selectors ...*Selector) (*Chosen, error) {
+	among.Light = true
+	c := &chooser{store: store, among: among, chosen: &Chosen{}}
+	if len(selectors) == 0 {
+		return c.chosen, c.all(ctx, among)
+	}
+	for _, s := range selectors { // one list for all, so that latest~1 is the run before latest
+		c.most = max(c.most, s.count)
+	}
+	for _, s := range selectors {
+		if err := c.choose(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	return c.chosen, nil
+}
+
+// Find is the document of the run that a text names: an id, the beginning of one, latest or latest~N. If there is none,
+// the error is [history.ErrNotFound].
+func Find(ctx context.Context, store history.Store, text string) (*mapping.Run, error) {
+	s, err := ParseSelector(text, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	if !s.IsOne() {
+		return nil, usagef("%s: want one run: an id or its beginning, latest, or latest~1", text)
+	}
+	if s.IsID() {
+		return store.Run(ctx, text)
+	}
+	chosen, err := Choose(ctx, store, history.RunFilter{}, s)
+	if err != nil {
+		return nil, err
+	}
+	return store.Run(ctx, chosen.Runs[0].Run.ID)
+}
+
+// Lookup finds the run that a text names, as [Find], for reading.
+func Lookup(ctx context.Context, store history.Store, text string) (*Run, error) {
+	run, err := Find(ctx, store, text)
+	if errors.Is(err, history.ErrNotFound) {
+		return nil, noRun(ctx, store, text, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Stored(store, run), nil
+}
+
+// chooser chooses runs of a history.
+type chooser struct {
+	store  history.Store
+	among  history.RunFilter
+	most   int            // of the newest runs are wanted
+	newest []*mapping.Run // so many, once they were listed
+	chosen *Chosen
+}
+
+func (c *chooser) choose(ctx context.Context, s *Selector) error {
+	switch {
+	case s.count > 0:
+		return c.byAge(ctx, s)
+	case s.as != nil:
+		reference, err := Find(ctx, c.store, s.as.text)
+		if errors.Is(err, history.ErrNotFound) {
+			return noRun(ctx, c.store, s.as.text, err)
+		}
+		if err != nil {
+			return err
+		}
+		return c.meeting(ctx, s, SameSettings(reference))
+	case s.condition != nil:
+		return c.meeting(ctx, s, s.condition)
+	}
+	run, err := c.store.Run(ctx, s.id)
+	if errors.Is(err, history.ErrNotFound) {
+		return noRun(ctx, c.store, s.id, err)
+	}
+	if err != nil {
+		return err
+	}
+	if !c.among.Matches(run) {
+		return absent(fmt.Sprintf("%s: run %s does not match%s", s, RunText(run), conditionText(c.among)))
+	}
+	c.take(run.Light())
+	return nil
+}
+
+// take adds runs that are not chosen yet.
+func (c *chooser) take(runs ...*mapping.Run) {
+	for _, run := range runs {
+		isSame := func(r *mapping.Run) bool { return r.Run.ID == run.Run.ID }
+		if !slices.ContainsFunc(c.chosen.Runs, isSame) {
+			c.chosen.Runs = append(c.chosen.Runs, run)
+		}
+	}
+}
+
+// list is the runs that a filter selects. Those that cannot be read are skipped.
+func (c *chooser) list(ctx context.Context, f history.RunFilter) (runs []*mapping.Run, err error) {
+	for run, err := range c.store.Runs(ctx, f) {
+		switch {
+		case history.IsSkipped(err):
+			isKnown := func(have error) bool { return have.Error() == err.Error() }
+			if !slices.ContainsFunc(c.chosen.Skipped, isKnown) {
+				c.chosen.Skipped = append(c.chosen.Skipped, err)
+			}
+		case err != nil:
+			return nil, err
+		default:
+			runs = append(runs, run)
+		}
+	}
+	return runs, nil
+}
+
+// all takes all runs that a filter selects. It is an error if there are none.
+func (c *chooser) all(ctx context.Context, f history.RunFilter) error {
+	runs, err := c.list(ctx, f)
+	if err != nil {
+		return err
+	}
+	if len(runs) == 0 {
+		return noMatch(ctx, c.store, "no run matches"+conditionText(f))
+	}
+	c.chosen.Runs = runs
+	return nil
+}
+
+// meeting takes the runs that also meet a condition.
+func (c *chooser) meeting(ctx context.Context, s *Selector, condition history.Condition) error {
+	f := c.among
+	if f.Where != nil {
+		condition = intersection{f.Where, condition}
+	}
+	f.Where = condition
+	runs, err := c.list(ctx, f)
+	if err != nil {
+		return err
+	}
+	if len(runs) == 0 {
+		return noMatch(ctx, c.store, s.text+": no run matches"+conditionText(c.among))
+	}
+	c.take(runs...)
+	return nil
+}
+
+// byAge takes the newest runs, or one of them.
+func (c *chooser) byAge(ctx context.Context, s *Selector) error {
+	if c.newest == nil {
+		f := c.among
+		f.Limit = c.most
+		var err error
+		if c.newest, err = c.list(ctx, f); err != nil {
+			return err
+		}
+	}
+	have := len(c.newest)
+	switch {
+	case have == 0:
+		return noMatch(ctx, c.store, s.text+": no run matches"+conditionText(c.among))
+	case s.newest:
+		if have < s.count {
+			c.chosen.Notes = append(c.chosen.Notes, fmt.Sprintf("%s: there are only %s%s", s, unit.Plural(have, "run"), conditionText(c.among)))
+		}
+		c.take(c.newest[:min(have, s.count)]...)
+		return nil
+	case have < s.count:
+		oldest := Latest
+		if have > 1 {
+			oldest = fmt.Sprintf("%s~%d", Latest, have-1)
+		}
+		return absent(fmt.Sprintf("%s: there are only %s%s, and the oldest is %s",
+			s, unit.Plural(have, "run"), conditionText(c.among), oldest))
+	}
+	c.take(c.newest[s.count-1])
+	return nil
+}
+
+// conditionText is the condition of a filter for messages, as the flag.
+func conditionText(f history.RunFilter) string {
+	if text, ok := f.Where.(fmt.Stringer); ok && text.String() != "" {
+		return fmt.Sprintf(" --where '%s'", text)
+	}
+	return ""
+}
+
+// intersection is two conditions that a run must meet.
+type intersection [2]history.Condition
+
+// Matches implements [history.Condition].
+func (i intersection) Matches(run *mapping.Run) bool { return i[0].Matches(run) && i[1].Matches(run) }
+
+// OneOf is the condition that a run is one of some.
+func OneOf(runs []*mapping.Run) history.Condition {
+	ids := oneOf{}
+	for _, run := range runs {
+		ids[run.Run.ID] = true
+	}
+	return ids
+}
+
+type oneOf map[string]bool // by run.id
+
+// Matches implements [history.Condition].
+func (ids oneOf) Matches(run *mapping.Run) bool { return ids[run.Run.ID] }
+
+// SameSettings is the condition that a run has the settings of another; see [workload.Key].
+func SameSettings(run *mapping.Run) history.Condition { return sameSettings(workload.Key(run)) }
+
+type sameSettings string
+
+// Matches implements [history.Condition].
+func (key sameSettings) Matches(run *mapping.Run) bool { return workload.Key(run) == string(key) }
+
+// RunText names a run for people: the beginning of its id, its title and when it started.
+func RunText(run *mapping.Run) string {
+	return fmt.Sprintf("%s (%s, %s)", facts.ShortID(run.Run.ID), facts.Title(run), facts.Started(run))
+}
+
+// Shorts lists the first of some runs, and how many more there are.
+func Shorts(runs []*mapping.Run) string {
+	return List(slices.Collect(names(runs)))
+}
+
+func names(runs []*mapping.Run) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, run := range runs {
+			if !yield(facts.ShortID(run.Run.ID)) {
+				return
+			}
+		}
+	}
+}

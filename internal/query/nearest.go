@@ -1,0 +1,100 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// mostNear is how many runs a message lists as the nearest.
+const mostNear = 3
+
+// noRun is the error of an id that no run has: how many runs there are, and what is like it.
+func noRun(ctx context.Context, store history.Store, text string, err error) error {
+	if IsWord(text) {
+		return err // says it all
+	}
+	n, near, failed := nearRuns(ctx, store, text)
+	switch {
+	case failed != nil:
+		return fmt.Errorf("%s: %w; fio2es runs lists those that there are", text, err)
+	case n == 0:
+		return fmt.Errorf("%s: %w; there are no runs yet: store some with fio2es ingest PATH", text, err)
+	}
+	message := fmt.Sprintf("%s: no such run in the history, which has %s: fio2es runs lists them", text, unit.Plural(n, "run"))
+	switch {
+	case len(near) > 0:
+		message += "; nearest: " + strings.Join(near, ", ")
+	case strings.HasPrefix(text, "la") || strings.HasPrefix(text, "same"):
+		message += "; a run is " + SelectorsHelp
+	}
+	return absent(message)
+}
+
+// nearRuns counts the runs of a history, and lists those that a text may have been meant for: their ids begin with at
+// least three of its characters, or their names or labels have it.
+func nearRuns(ctx context.Context, store history.Store, text string) (n int, near []string, err error) {
+	type candidate struct {
+		run  *mapping.Run
+		same int // characters
+	}
+	var found []candidate
+	has := history.RunFilter{Text: text}
+	for run, err := range store.Runs(ctx, history.RunFilter{Light: true}) {
+		if history.IsSkipped(err) {
+			continue
+		}
+		if err != nil {
+			return 0, nil, err
+		}
+		n++
+		same := 0
+		for same < min(len(text), len(run.Run.ID)) && text[same] == run.Run.ID[same] {
+			same++
+		}
+		if has.Matches(run) {
+			same = len(text)
+		}
+		if same >= 3 {
+			found = append(found, candidate{run, same})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.same, a.same) })
+	for _, c := range found[:min(len(found), mostNear)] {
+		near = append(near, fmt.Sprintf("%s (%s)", facts.ShortID(c.run.Run.ID), facts.Title(c.run)))
+	}
+	return n, near, nil
+}
+
+// absent is a [history.ErrNotFound] with a text of its own.
+type absent string
+
+// Error implements error.
+func (a absent) Error() string { return string(a) }
+
+// Is implements the interface of [errors.Is].
+func (a absent) Is(target error) bool { return target == history.ErrNotFound }
+
+// noMatch is the error of a filter that selects no run: how many runs there are, and what they can be found by.
+func noMatch(ctx context.Context, store history.Store, message string) error {
+	n, lines, err := Contents(ctx, store)
+	switch {
+	case err != nil:
+		return errors.Join(absent(message), err)
+	case n == 0:
+		return absent("no runs in the history yet: store some with fio2es ingest PATH")
+	}
+	for i, line := range lines {
+		name, rest, _ := strings.Cut(line, " ")
+		lines[i] = name + " " + strings.TrimSpace(rest)
+	}
+	return absent(fmt.Sprintf("%s; the history has %s: %s", message, unit.Plural(n, "run"), strings.Join(lines, "; ")))
+}

@@ -1,0 +1,47 @@
+package window
+
+import "github.com/fio2es/fio2es/mapping"
+
+// Sum adds up the windows of one run and one level, for each direction and for all directions together. The zero value
+// has none.
+type Sum struct {
+	directions map[string]*joined
+	span       Span
+}
+
+// Add adds a
+func (s *Sum) Add(w *Window) error {
+	if s.directions == nil {
+		s.directions = map[string]*joined{}
+	}
+	s.span.Add(w)
+	for _, direction := range []string{w.Direction, AllDirections} {
+		if s.directions[direction] == nil {
+			s.directions[direction] = &joined{first: w}
+		}
+		if err := s.directions[direction].add(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Windows are the sums as windows without a level, of which each spans all that were added: one for each direction, and if
+// there are several directions, one more for all together.
+func (s *Sum) Windows() (list []*Window) {
+	names := mapping.Directions[:]
+	if len(s.directions) > 2 {
+		names = append(names[:len(names):len(names)], AllDirections)
+	}
+	for _, direction := range names {
+		sum := s.directions[direction]
+		if sum == nil {
+			continue
+		}
+		w := &Window{Run: sum.first.Run, Direction: direction, Start: s.span.Start, End: s.span.End, Averaged: sum.first.Averaged}
+		w.ElapsedMS = w.StartMS()
+		sum.fill(w)
+		list = append(list, w)
+	}
+	return list
+}
