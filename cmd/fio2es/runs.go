@@ -17,7 +17,7 @@ func runsCommand(e *env) *cobra.Command {
 		Use:   "runs [TEXT | RUN...]",
 		Short: "List the runs in the history",
 		Long: `Lists the runs in the history, the newest first: all, or those with TEXT in their
-id, name, archive, path, benchmark, mode, a label or the note; or RUNs in the order in
+id, name, archive, path, settings ('4K qd16'), labels or note; or RUNs in the order in
 which they are named: latest, latest~1 (the one before), last:5 (the five newest),
 same-as:RUN (all with its settings), several ids, or a condition as for --where. Each
 direction of a run has a line; latencies are of the whole run (≥: or more, *: computed by
