@@ -119,7 +119,7 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	if g.output != "" {
 		to = g.stderr
 	}
-	if err := writeRuns(to, result.Runs(), g.format); err != nil {
+	if err := writeRuns(to, result.Runs(), nil, g.format); err != nil {
 		return err
 	}
 	if g.format == table.Text {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,12 +13,14 @@ import (
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 func runsCommand(e *env) *cobra.Command {
 	l := listing{env: e, filter: history.RunFilter{Light: true}, format: table.Text}
 	var since, until, sorted, condition string
+	var isIncomplete bool
 	cmd := &cobra.Command{
 		Use:   "runs [TEXT | RUN...]",
 		Short: "List the runs in the history",
@@ -26,11 +30,16 @@ which they are named: latest, latest~1 (the one before), last:5 (the five newest
 same-as:RUN (all with its settings), several ids, or a condition as for --where. Each
 direction of a run has a line; latencies are of the whole run (≥: or more, *: computed by
 fio). REC: requests recovered from fio's JSON report, which the logs lack. MISS: requests
-that are in no window. Notes (fio2es note) have a column where a run has one.`,
+that are in no window. Notes (fio2es note) have a column where a run has one.
+
+--columns chooses other columns: run, name, archive, start, state, all numbers, such as
+bandwidth and p99.99, and all settings, such as mode, op_size and pool_profile. Shells
+complete them, and a name that does not exist lists them. --sort sorts by any of them.`,
 		Example: `  fio2es runs
   fio2es runs randwrite --since 2026-01-01 --sort p99
   fio2es runs --where 'bs=4k and write.p99 > 5ms and start >= 7d'
   fio2es runs same-as:latest --where 'start >= 30d'
+  fio2es runs --columns run,name,iops,bandwidth,p99 --sort bandwidth --reverse
   fio2es runs --format json | jq -r .run`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -43,8 +52,13 @@ that are in no window. Notes (fio2es note) have a column where a run has one.`,
 			if l.filter.To, err = query.ParseTime("until", until); err != nil {
 				return err
 			}
-			if l.filter.Where, err = parseWhere(condition); err != nil {
+			if l.filter.Where, err = whereOf(condition, isIncomplete); err != nil {
 				return err
+			}
+			if l.names != nil {
+				if l.columns, err = facts.Choose(l.names); err != nil {
+					return usagef("--columns: %w", err)
+				}
 			}
 			if l.order, err = facts.OrderOf(sorted); err != nil {
 				return usagef("--sort %s: %w", sorted, err)
@@ -64,9 +78,26 @@ that are in no window. Notes (fio2es note) have a column where a run has one.`,
 	fl.StringVar(&since, "since", "", "only that began at or after this time")
 	fl.StringVar(&until, "until", "", "only that began before this time")
 	fl.IntVar(&l.filter.Limit, "limit", 0, "so many at most")
-	fl.StringVar(&sorted, "sort", "start", "start, requests, iops, p50, p95, p99, p99.9 or max: the highest first")
+	fl.BoolVar(&isIncomplete, "incomplete", false, "only runs of which something is missing")
+	fl.StringVar(&sorted, "sort", "start", "by a column: the latest or the highest first, texts from A to Z")
+	fl.BoolVar(&l.isReversed, "reverse", false, "in the reverse order")
+	fl.StringSliceVar(&l.names, "columns", nil, "these columns, such as run,name,p99,pool_profile")
+	completeWith(cmd, "columns", facts.ColumnNames())
+	completeWith(cmd, "sort", facts.ColumnNames())
 	addChoice(fl, &l.format, "format", "table, csv, markdown, json: an object a line; document: a run's whole document a line", runFormats)
 	return cmd
+}
+
+// whereOf reads --where. With isIncomplete, something of the run must be missing, too.
+func whereOf(condition string, isIncomplete bool) (*where.Condition, error) {
+	c, err := parseWhere(condition)
+	if err != nil || !isIncomplete {
+		return c, err
+	}
+	if strings.TrimSpace(condition) == "" {
+		return parseWhere("state=incomplete")
+	}
+	return parseWhere("(" + condition + ") and state=incomplete")
 }
 
 // listing is a list of runs.
@@ -76,6 +107,10 @@ type listing struct {
 	selectors []*query.Selector // of runs among those of the filter; none: all of them
 	order     *facts.Order      // nil: that of the selectors
 	format    string
+
+	isReversed bool
+	names      []string // of columns; nil for the usual ones
+	columns    []table.Column[*facts.Line]
 }
 
 // list prints the runs that the filter selects. A run that cannot be read is skipped, with a warning.
@@ -96,9 +131,11 @@ func (l *listing) list(ctx context.Context) error {
 		}
 	}
 	if l.order != nil {
-		l.order.Sort(runs, false)
+		l.order.Sort(runs, l.isReversed)
+	} else if l.isReversed {
+		slices.Reverse(runs)
 	}
-	return leftOutIf(writeRuns(l.stdout, runs, l.format), skipped)
+	return leftOutIf(writeRuns(l.stdout, runs, l.columns, l.format), skipped)
 }
 
 // read reads the runs that are listed.

@@ -16,21 +16,20 @@ const documentFormat = "document"
 // runFormats are the formats of runs.
 var runFormats = append(slices.Clone(table.Formats), documentFormat)
 
-// writeRuns writes runs, a row for each direction, or their documents without histograms.
-func writeRuns(w io.Writer, runs []*mapping.Run, format string) error {
+// writeRuns writes the columns of runs, a row for each direction, or their documents without histograms. nil are the
+// usual columns.
+func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.Line], format string) error {
 	if format == documentFormat {
 		return writeDocuments(w, runs)
 	}
-	hidden := []string{"bandwidth", "min", "p75", "p90", "p99_99"}
-	if !slices.ContainsFunc(runs, func(r *mapping.Run) bool { return r.Run.Note != "" }) {
-		hidden = append(hidden, "note")
+	if columns == nil {
+		columns = usualColumns(runs)
 	}
-	columns := table.Hide(facts.Columns, hidden...)
-	drop := []string{"MEAN", "JOBS", "HOSTS", "P50", "P95", "MAX", "REC", "P99.9", "IOPS", "MISS"}
+	drop := []string{"BANDWIDTH", "MEAN", "JOBS", "HOSTS", "P50", "P95", "MAX", "REC", "P99.9", "IOPS", "MISS"}
 	to := table.NewNarrow(w, format, columns, []string{"NAME", "NOTE"}, drop)
 	byFio := false
 	for _, r := range runs {
-		for _, line := range facts.Lines(r) {
+		for _, line := range facts.LinesFor(columns, r) {
 			byFio = byFio || line.Latencies.ByFio
 			if err := to.Write(line); err != nil {
 				return err
@@ -41,6 +40,15 @@ func writeRuns(w io.Writer, runs []*mapping.Run, format string) error {
 		return err
 	}
 	return to.Flush()
+}
+
+// usualColumns are those that lists of these runs have.
+func usualColumns(runs []*mapping.Run) []table.Column[*facts.Line] {
+	hidden := []string{"min", "p75", "p90", "p99_99"}
+	if !slices.ContainsFunc(runs, func(r *mapping.Run) bool { return r.Run.Note != "" }) {
+		hidden = append(hidden, "note")
+	}
+	return table.Hide(facts.Columns, hidden...)
 }
 
 func writeDocuments(w io.Writer, runs []*mapping.Run) error {

@@ -83,7 +83,7 @@ func TestOrders(t *testing.T) {
 			t.Errorf("%s, the lowest first: %s is last", o.Name, runs[2].Run.Name)
 		}
 	}
-	if _, err := OrderOf("size"); err == nil || err.Error() != "want one of start, requests, iops, p50, p95, p99, p99.9, max" {
+	if _, err := OrderOf("size"); err == nil || !strings.HasPrefix(err.Error(), "want one of start, requests, iops, p50, p95, p99, p99.9, max, run, archive, ") || !strings.HasSuffix(err.Error(), ", iteration") {
 		t.Error(err)
 	}
 }
@@ -150,5 +150,65 @@ func TestSums(t *testing.T) {
 	}
 	if err := to.Flush(); err != nil || b.String() != "direction,hosts,jobs,recovered,missing,requests\nread,3,12,7,0,100\nwrite,,,,,100\n" {
 		t.Errorf("%v\n%s", err, &b)
+	}
+}
+
+// TestOrdersOfColumns: numbers have the highest first, texts are from A to Z, and what is not known comes last.
+func TestOrdersOfColumns(t *testing.T) {
+	runs := map[string]*mapping.Run{}
+	for name, settings := range map[string]mapping.CBT{"a": {Mode: "write", OpSize: 4096}, "b": {Mode: "randread", OpSize: 65536}, "c": {}} {
+		run := runOf(name, time.Time{}, 100)
+		run.CBT, run.All.Bandwidth = settings, float64(settings.OpSize)
+		runs[name] = run
+	}
+	for order, want := range map[string]string{"op_size": "b a c", "mode": "b a c", "name": "a b c", "bandwidth": "b a c", "p99_9": "a b c"} {
+		o, err := OrderOf(order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := []*mapping.Run{runs["a"], runs["b"], runs["c"]}
+		o.Sort(list, false)
+		if got := list[0].Run.Name + " " + list[1].Run.Name + " " + list[2].Run.Name; got != want {
+			t.Errorf("%s: %s, want %s", order, got, want)
+		}
+	}
+}
+
+// TestChoose: columns in the order of their names, settings with text, and latencies with their marks for programs.
+func TestChoose(t *testing.T) {
+	run := runOf("a", time.Time{}, 100)
+	run.CBT, run.Run.ID, run.Run.Archive = mapping.CBT{OpSize: 4096, Pool: "rbd"}, "0123456789", "n"
+	for _, c := range []struct{ format, names, want string }{
+		{table.CSV, "pool_profile,op_size,run,p99.9", "pool_profile,op_size,run,direction,p99_9_us,open,source\nrbd,4096,0123456789,write,99.84,,\n"},
+		{table.Text, "Pool_profile,op_size,run,p99.9", "POOL  OP SIZE  RUN       DIR     P99.9\nrbd   4KiB     01234567  write  99.8µs\n"},
+		{table.Text, "archive,name,benchmark", "ARCHIVE  NAME\nn        n:a 4K\n"},
+	} {
+		var b bytes.Buffer
+		columns, err := Choose(strings.Split(c.names, ","))
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := table.New(&b, c.format, columns)
+		for _, l := range Lines(run) {
+			if err := to.Write(l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.format == table.Text {
+			if err := to.End(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := to.Flush(); err != nil || b.String() != c.want {
+			t.Errorf("%s: %v\n%swant\n%s", c.names, err, &b, c.want)
+		}
+	}
+	for _, name := range ColumnNames() {
+		if _, err := Choose([]string{name}); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := Choose([]string{"size"}); err == nil || !strings.HasPrefix(err.Error(), `no column is called "size": want some of run, archive, name, start, `) {
+		t.Error(err)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Order is an order of runs: the latest or the highest first.
+// Order is an order of runs: the latest or the highest first, texts from A to Z. What is not known
+// comes last.
 type Order struct {
 	Name   string               // as users give it, such as "p99.9"
 	Column *table.Column[*Line] // nil: by the start of the runs
@@ -36,48 +37,96 @@ func OrderOf(name string) (*Order, error) {
 		}
 		names = append(names, Orders[i].Name)
 	}
+	for i := range choices {
+		c := &choices[i]
+		if c.Value == nil || c.Name == "start" {
+			continue
+		}
+		if c.Name == strings.ReplaceAll(name, ".", "_") {
+			return &Order{name, c}, nil
+		}
+		if !slices.Contains(names, strings.ReplaceAll(c.Name, "_", ".")) {
+			names = append(names, c.Name)
+		}
+	}
 	return nil, fmt.Errorf("want one of %s", strings.Join(names, ", "))
 }
 
-// Sort sorts runs, the highest or the lowest first. Equal runs keep their order.
-func (o *Order) Sort(runs []*mapping.Run, lowestFirst bool) {
-	values := map[*mapping.Run]float64{}
+// rank is the place of a run in an order: by the highest number, then by the text.
+type rank struct {
+	number float64
+	text   string
+}
+
+func (a rank) compare(b rank) int {
+	if (a.text == "") != (b.text == "") { // what is not known comes last
+		return cmp.Compare(b.text, a.text)
+	}
+	return cmp.Or(cmp.Compare(b.number, a.number), cmp.Compare(a.text, b.text))
+}
+
+// Sort sorts runs by the order, or by its reverse. Equal runs keep their order.
+func (o *Order) Sort(runs []*mapping.Run, isReversed bool) {
+	ranks := map[*mapping.Run]rank{}
 	if o.Column != nil {
 		for _, run := range runs {
-			values[run] = o.of(run)
+			ranks[run] = o.of(run)
 		}
 	}
 	slices.SortStableFunc(runs, func(a, b *mapping.Run) int {
-		order := cmp.Compare(values[b], values[a])
+		order := ranks[a].compare(ranks[b])
 		if o.Column == nil {
 			order = b.Run.Start.Compare(a.Run.Start)
 		}
-		if lowestFirst {
+		if isReversed {
 			order = -order
 		}
 		return order
 	})
 }
 
-// of is the number of all requests of a run. If it is not known, it is the highest number of its directions, or 0.
-func (o *Order) of(run *mapping.Run) float64 {
+// of is the rank of all requests of a run. If its number is not known, it is the highest number of its
+// directions, or 0.
+func (o *Order) of(run *mapping.Run) rank {
+	lines := Lines(run)
 	if run.All != nil {
-		if x := o.number(NewLine(run, true, mapping.DirectionTotals{Totals: run.All})); !math.IsNaN(x) {
+		lines = slices.Insert(lines, 0, NewLine(run, true, mapping.DirectionTotals{Totals: run.All}))
+	}
+	most := rank{}
+	for i, l := range lines {
+		x := rankOf(o.Column.Value(l))
+		if x.text != "" {
 			return x
 		}
-	}
-	most := 0.0
-	for _, l := range Lines(run) {
-		if x := o.number(l); x > most {
+		if x.number > most.number {
 			most = x
+		}
+		if i == 0 && run.All != nil && !math.IsNaN(x.number) {
+			return x
 		}
 	}
 	return most
 }
 
-func (o *Order) number(l *Line) float64 {
-	if n, isWhole := o.Column.Value(l).(int64); isWhole {
-		return float64(n)
+// rankOf is the rank of a value: NaN if it is not known.
+func rankOf(value any) rank {
+	switch v := value.(type) {
+	case string:
+		if v == "" {
+			return rank{number: math.NaN()}
+		}
+		return rank{text: v}
+	case bool:
+		if v {
+			return rank{number: 1}
+		}
+		return rank{}
+	case int:
+		return rank{number: float64(v)}
+	case int64:
+		return rank{number: float64(v)}
+	case float64:
+		return rank{number: v}
 	}
-	return o.Column.Value(l).(float64)
+	return rank{number: math.NaN()}
 }

@@ -1,0 +1,86 @@
+package facts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// choices are the columns that people can choose: all of [Columns], and all of [Settings].
+var choices = func() []table.Column[*Line] {
+	settings := table.Map(Settings, func(l *Line) *mapping.Run { return l.Run })
+	isSetting := func(c table.Column[*Line]) bool {
+		return slices.ContainsFunc(settings, func(s table.Column[*Line]) bool { return s.Name == c.Name })
+	}
+	for i := range settings {
+		settings[i].Text = first(Settings[i].TextOf)
+	}
+	rest := slices.DeleteFunc(slices.Clone(Columns), func(c table.Column[*Line]) bool { return c.Name != "" && isSetting(c) })
+	return slices.Concat(rest, settings)
+}()
+
+// nameOf is what people call a column. A column for people alone has the name of its heading.
+func nameOf(c *table.Column[*Line]) string {
+	if c.Name == "" {
+		return strings.ToLower(c.Title())
+	}
+	return c.Name
+}
+
+// ColumnNames are the names of all columns of runs.
+func ColumnNames() (list []string) {
+	for i := range choices {
+		if name := nameOf(&choices[i]); !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// Choose are the columns of these names, in this order. Numbers of a direction come with its name, and
+// latencies with what programs need to see that one is a lower bound or computed by fio.
+func Choose(names []string) (list []table.Column[*Line], err error) {
+	hasLatency := false
+	for _, name := range names {
+		wanted := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), ".", "_")
+		found := slices.DeleteFunc(slices.Clone(choices), func(c table.Column[*Line]) bool { return nameOf(&c) != wanted })
+		if len(found) == 0 {
+			return nil, fmt.Errorf("no column is called %q: want some of %s", name, strings.Join(ColumnNames(), ", "))
+		}
+		for i := range found { // so that all that were chosen are shown
+			if c := &found[i]; len(found) == 1 && c.Heading == "" && c.Text == nil {
+				c.Heading = c.Name
+			}
+		}
+		hasLatency = hasLatency || slices.Contains(LatencyNames(), wanted)
+		if !slices.Contains(names, direction) && !hasColumn(list, direction) && hasColumn(Numbers, wanted) {
+			list = append(list, table.Pick(Columns, direction)...)
+		}
+		list = append(list, found...)
+	}
+	for _, name := range []string{"open", "source"} {
+		if hasLatency && !slices.Contains(names, name) {
+			list = append(list, table.Pick(Columns, name)...)
+		}
+	}
+	return list, nil
+}
+
+// direction is the name of the column of directions.
+const direction = "direction"
+
+func hasColumn(list []table.Column[*Line], name string) bool {
+	return slices.ContainsFunc(list, func(c table.Column[*Line]) bool { return c.Name == name })
+}
+
+// LinesFor are the lines of a run in a list with these columns: one if none is of a direction.
+func LinesFor(columns []table.Column[*Line], run *mapping.Run) []*Line {
+	lines := Lines(run)
+	if len(lines) > 1 && !hasColumn(columns, direction) {
+		return lines[:1]
+	}
+	return lines
+}
