@@ -4,26 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/compare"
-	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/query"
-	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-// selection is the runs of an argument of --by settings: of a path, or those of the history that meet a condition.
-type selection struct {
-	name string
-	docs []*mapping.Run
-	read map[*mapping.Run]*compare.Run // those of a path
-}
 
 // compareWorkloads compares the runs of each of args with those of the baseline that have the same settings.
 func (c *comparing) compareWorkloads(ctx context.Context, args []string) error {
@@ -143,61 +129,4 @@ func (t *tally) end(names string) error {
 		t.leftOut = true
 	}
 	return nil
-}
-
-// selection finds the runs of an argument, and reads those of a path.
-func (c *comparing) selection(ctx context.Context, arg string) (*selection, error) {
-	s := &selection{name: arg, read: map[*mapping.Run]*compare.Run{}}
-	if _, err := os.Lstat(arg); err != nil && arg != "-" {
-		condition, err := where.Parse(arg, time.Now())
-		if err != nil {
-			return nil, usagef("%s: --by settings wants paths, or conditions on runs: %w", arg, err)
-		}
-		docs, err := c.stored(ctx, history.RunFilter{Light: true, Where: condition})
-		if err != nil {
-			return nil, err
-		}
-		var notes []string
-		s.docs, notes = query.Usable(docs)
-		for _, text := range notes {
-			c.note(arg, text)
-		}
-		if len(s.docs) == 0 {
-			return nil, errors.Join(fmt.Errorf("%s: no runs to compare", arg), c.printNoRuns(ctx, c.store))
-		}
-		return s, nil
-	}
-	err := c.runs(ctx, []string{arg}, func(run *query.Run, _ bool) error {
-		one, err := c.readRun(ctx, run.Name, run)
-		switch {
-		case err != nil:
-			return err
-		case one.IsEmpty():
-			c.note(one.Name, "left out: no windows to compare: "+report.WhyEmpty(one))
-		default:
-			one.Name = facts.Title(one.Document)
-			s.docs, s.read[one.Document] = append(s.docs, one.Document), one
-		}
-		return nil
-	})
-	if err == nil && len(s.docs) == 0 {
-		err = fmt.Errorf("%s: no runs with windows to compare", arg)
-	}
-	return s, err
-}
-
-// sideOf is some runs of a selection as one side, the oldest first.
-func (c *comparing) sideOf(ctx context.Context, s *selection, docs []*mapping.Run) (*compare.Side, error) {
-	if len(s.read) == 0 {
-		newest := make([]*mapping.Run, len(docs))
-		for i, doc := range docs {
-			newest[len(docs)-1-i] = doc
-		}
-		return c.storedSide(ctx, s.name, newest)
-	}
-	side := &compare.Side{Name: s.name}
-	for _, doc := range docs {
-		side.Runs = append(side.Runs, s.read[doc])
-	}
-	return side, nil
 }

@@ -46,7 +46,7 @@ type Change struct {
 	Change      float64 // Other/Base - 1; NaN where that is not a number
 	Low, High   float64 // its confidence interval; NaN where Verdict is Unknown
 	Verdict     Verdict
-	Why         string // the verdict is Unknown, or was decided by something else than the interval
+	Why         string // the verdict is Unknown, or the interval spans a gap; see judgeByShare
 	// BaseOpen and OtherOpen say that the value is a lower bound: it lies in fio's last bin,
 	// which has no upper end, or is a mean of requests some of which do.
 	BaseOpen, OtherOpen bool

@@ -25,9 +25,10 @@ func (c *Change) isInGap() bool {
 // judgeByShare decides by the shares of requests above the percentile of the base and above that of the other side. at
 // has both, and the lowest and the highest latency at which the percentile of either side may be. If the shares above
 // these are contrary, the distributions cross where the percentile may be, and the verdict stays unclear. The interval
-// of the verdict ends at 0.
+// of the verdict ends at 0. Why has the share above the percentile of the base, whose interval is narrow.
 func (c *Change) judgeByShare(a, b *pool, at []float64, replicates int, tail float64) {
 	sums, more := make([]float64, replicates), make([][]float64, len(at))
+	var logs []float64 // of the share above the percentile of the base, by that of the base
 	i := 0
 	eachReplicate(replicates, func(rngA, rngB *rand.Rand) {
 		a.draw(rngA, nil, nil)
@@ -35,29 +36,33 @@ func (c *Change) judgeByShare(a, b *pool, at []float64, replicates int, tail flo
 		for j, latency := range at {
 			more[j] = append(more[j], a.drawn.Rank(latency)-b.drawn.Rank(latency))
 		}
+		logs = append(logs, math.Log((1-b.drawn.Rank(c.Base))/(1-a.drawn.Rank(c.Base))))
 		sums[i] = more[0][i] + more[1][i]
 		i++
 	})
 	slices.Sort(sums)
+	slices.Sort(logs)
 	isWorse, isBetter := quantile(sums, tail) > 0, quantile(sums, 1-tail) < 0
 	for _, m := range more {
 		slices.Sort(m)
 		isWorse = isWorse && quantile(m, 1-contrary) >= 0
 		isBetter = isBetter && quantile(m, contrary) <= 0
 	}
+	decided := ""
 	switch {
 	case isWorse:
 		c.Verdict, c.Low = Worse, 0
 	case isBetter:
 		c.Verdict, c.High = Better, 0
-	default:
-		return
 	}
-	c.Why = fmt.Sprintf("%s is %s by the share of requests above it, because it lies between two groups of latencies: above %s are %s of the base, and %s of the other side",
-		c.Metric, c.Verdict, c.BaseText(), shareAbove(a, c.Base), shareAbove(b, c.Base))
-}
-
-// shareAbove is the share of requests of a side above a latency, for people.
-func shareAbove(p *pool, ns float64) string {
-	return unit.Percent(1-p.whole.Rank(ns), p.whole.Total())
+	if isWorse || isBetter {
+		decided = fmt.Sprintf(", and %s by the share of requests above it", c.Verdict)
+	}
+	before, after := 1-a.whole.Rank(c.Base), 1-b.whole.Rank(c.Base)
+	c.Why = fmt.Sprintf("%s may lie between two groups of latencies, so its interval is wide%s: above %s are %s of the base's requests and %s of the other side's",
+		c.Metric, decided, c.BaseText(), unit.Percent(before, a.whole.Total()), unit.Percent(after, b.whole.Total()))
+	if isKnown := !math.IsNaN(logs[0]) && !math.IsInf(logs[0], 0) && !math.IsInf(logs[replicates-1], 0); isKnown {
+		c.Why += fmt.Sprintf(", %s %% (%s … %s %%)", signed(after/before-1),
+			signed(math.Expm1(quantile(logs, tail))), signed(math.Expm1(quantile(logs, 1-tail))))
+	}
 }

@@ -49,7 +49,9 @@ func TestBaseline(t *testing.T) {
 		{"last:2", "a1", "a2 a4; 1 run left out: not complete"},
 		{"last:3", "a1", "a2 a4 a6; 1 run left out: not complete; 1 run left out: no windows with percentiles"},
 		{"last:9", "b4", "b5 b6; last:9: only 2 runs of the settings of night:run qd2 before it"},
-		{"last:1", "b6", "error last:1: no run has the same settings as night:run qd2; the nearest, night:run qd1, has iodepth 1, not 2"},
+		{"last:1", "b6", "error last:1: no run before night:run qd2 has its settings; the nearest, night:run qd1, has iodepth 1, not 2"},
+		{"start <= 2026-01-27 and iodepth = 1", "b1", "error start <= 2026-01-27 and iodepth = 1: no run has the same settings as night:run qd2; the nearest, night:run qd1, has iodepth 1, not 2"},
+		{"id = a3", "a1", "error id = a3: no run with the settings of night:run qd1 can be compared with it"},
 		{"start < 2026-01-28", "b1", "b5 b6"},
 		{"start >= 2026-01-28", "b2", "b1 b3 b4"},
 	} {
@@ -87,8 +89,11 @@ func TestBaseline(t *testing.T) {
 			t.Errorf("%s of files: %d runs, %v", c.text, len(again), err)
 		}
 	}
-	for _, text := range []string{"last:0", "last:x", "last:", "nosuchfield=1"} {
-		if _, err := ParseBaseline(text, time.Now()); err == nil || !strings.HasPrefix(err.Error(), text+": want last:N") {
+	for text, want := range map[string]string{
+		"last:0": "want last:N", "last:x": "want last:N", "last:": "want last:N", "nosuchfield=1": "column 1: no field",
+		"latest": "want last:N, or a condition", "same-as:a": "want last:N, or a condition", "4f1d": "want last:N, or a condition",
+	} {
+		if _, err := ParseBaseline(text, time.Now()); err == nil || !strings.HasPrefix(err.Error(), text+": "+want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -62,18 +62,6 @@ func Find(ctx context.Context, store history.Store, text string) (*mapping.Run, 
 	return store.Run(ctx, chosen.Runs[0].Run.ID)
 }
 
-// Lookup finds the run that a text names, as [Find], for reading.
-func Lookup(ctx context.Context, store history.Store, text string) (*Run, error) {
-	run, err := Find(ctx, store, text)
-	if errors.Is(err, history.ErrNotFound) {
-		return nil, noRun(ctx, store, text, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return Stored(store, run), nil
-}
-
 // chooser chooses runs of a history.
 type chooser struct {
 	store  history.Store
@@ -157,10 +145,7 @@ func (c *chooser) all(ctx context.Context, f history.RunFilter) error {
 // meeting takes the runs that also meet a condition.
 func (c *chooser) meeting(ctx context.Context, s *Selector, condition history.Condition) error {
 	f := c.among
-	if f.Where != nil {
-		condition = intersection{f.Where, condition}
-	}
-	f.Where = condition
+	f.Where = Both(f.Where, condition)
 	runs, err := c.list(ctx, f)
 	if err != nil {
 		return err
@@ -210,6 +195,17 @@ func conditionText(f history.RunFilter) string {
 		return fmt.Sprintf(" --where '%s'", text)
 	}
 	return ""
+}
+
+// Both is the condition that a run meets two. A nil condition is met by all runs.
+func Both(a, b history.Condition) history.Condition {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return intersection{a, b}
 }
 
 // intersection is two conditions that a run must meet.

@@ -94,7 +94,7 @@ func testAnnotate(t *testing.T, s history.Store) {
 // More documents than one request or one reading has, of all levels.
 func testAnnotateMany(t *testing.T, s history.Store) {
 	docs, run := grid("a"), NewRun("a", "g")
-	for n := range 2300 {
+	for n := range 300 {
 		docs = append(docs, Interval("a", "g", 10+n))
 	}
 	run.Documents = mapping.Documents{}

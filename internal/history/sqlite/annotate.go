@@ -81,7 +81,7 @@ func (s *Store) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) e
 
 // following are the next documents of a version after one, in the order of their key.
 func (s *Store) following(ctx context.Context, tx *sql.Tx, number int64, after *mapping.Interval) (docs []*mapping.Interval, err error) {
-	const most = 1000
+	const most = 250
 	rows, err := tx.QueryContext(ctx, `SELECT doc FROM intervals
 		WHERE ingest = ? AND (level, time, direction, host, job, part) > (?, ?, ?, ?, ?, ?)
 		ORDER BY level, time, direction, host, job, part LIMIT ?`,
