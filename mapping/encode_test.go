@@ -40,13 +40,7 @@ func TestIntervalRoundTrip(t *testing.T) {
 
 func TestRunRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := sampleRun()
-		want.CBT, want.Fio.Options, want.Run.Labels = genCBT(t), genMap(t, "options"), genMap(t, "labels")
-		want.Trim = &mapping.Totals{Bandwidth: genSize(t, "bandwidth"), Latency: mapping.NewLatency(genHistogram(t), nil)}
-		want.Run.Compacted = mapping.Compacted{From: genText(t, "from") + "x", IntervalMS: 1000, At: genTime(t, "at")}
-		want.Run.Edited, want.Run.Note = genMap(t, "edited"), genText(t, "note")
-		want.NoWindows, want.All.Fio = genText(t, "no windows"), genFio(t)
-		want.Config = map[string]any{genText(t, "key"): genSize(t, "value"), "text": genText(t, "text")}
+		want := genRun(t)
 		got := new(mapping.Run)
 		decodeRun(t, want.AppendJSON(nil), got)
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -135,13 +129,19 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNoSettings: documents of runs that CBT did not make have no cbt, although an iteration of 0 is written.
+// TestNoSettings: documents of runs without settings have no cbt, and those that CBT did not make have no iteration.
 func TestNoSettings(t *testing.T) {
 	d, r := sample(1), sampleRun()
 	d.CBT, r.CBT = mapping.CBT{}, mapping.CBT{}
 	for _, text := range [][]byte{d.AppendJSON(nil), r.AppendJSON(nil)} {
 		if bytes.Contains(text, []byte(`"cbt"`)) {
 			t.Errorf("%s", text)
+		}
+	}
+	for iteration, want := range map[*int]string{nil: `"cbt":{"mode":"read"},`, new(0): `"cbt":{"mode":"read","iteration":0},`} {
+		d.CBT = mapping.CBT{Mode: "read", Iteration: iteration}
+		if text := d.AppendJSON(nil); !bytes.Contains(text, []byte(want)) {
+			t.Errorf("%s: want %s", text, want)
 		}
 	}
 }

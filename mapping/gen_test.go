@@ -28,7 +28,7 @@ func sample(n int) *mapping.Interval {
 			Archive: "nightly.tar.zst", Start: start, Ingest: "0f3a55c1d2e4b697",
 			Labels: map[string]string{"release": "squid", "cluster": "lab-a"},
 		},
-		CBT:     mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 32, NumJobs: 1, Volumes: 8},
+		CBT:     mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 32, NumJobs: 1, Volumes: 8, Iteration: new(0)},
 		Host:    mapping.HostRef{Name: "client-01.example.org"},
 		Hosts:   mapping.HostsRef{Name: []string{"client-01.example.org"}},
 		Fio:     mapping.FioRef{Direction: "write", Job: "1", Version: "fio-3.36"},
@@ -120,6 +120,18 @@ func genInterval(t *rapid.T) *mapping.Interval {
 	}
 }
 
+// genRun is a run's document.
+func genRun(t *rapid.T) *mapping.Run {
+	run := sampleRun()
+	run.CBT, run.Fio.Options, run.Run.Labels = genCBT(t), genMap(t, "options"), genMap(t, "labels")
+	run.Trim = &mapping.Totals{Bandwidth: genSize(t, "bandwidth"), Latency: mapping.NewLatency(genHistogram(t), nil)}
+	run.Run.Compacted = mapping.Compacted{From: genText(t, "from") + "x", IntervalMS: 1000, At: genTime(t, "at")}
+	run.Run.Edited, run.Run.Note = genMap(t, "edited"), genText(t, "note")
+	run.NoWindows, run.All.Fio = genText(t, "no windows"), genFio(t)
+	run.Config = map[string]any{genText(t, "key"): genSize(t, "value"), "text": genText(t, "text")}
+	return run
+}
+
 // genFio is fio's own figures, or none.
 func genFio(t *rapid.T) *mapping.FioLatency {
 	if rapid.Bool().Draw(t, "no figures of fio") {
@@ -140,7 +152,7 @@ func genCBT(t *rapid.T) mapping.CBT {
 		Benchmark: genText(t, "benchmark"), Workload: genText(t, "workload"), Mode: genText(t, "mode"), RWMixRead: n("mix"),
 		OpSize: int64(n("op_size")), IODepth: n("iodepth"), TotalIODepth: n("total"), NumJobs: n("numjobs"), Procs: n("procs"),
 		Volumes: n("volumes"), Clients: n("clients"), OSDReadAhead: int64(n("osd_ra")), ReadAhead: int64(n("ra")),
-		RunSeconds: n("time"), RampSeconds: n("ramp"), Iteration: n("iteration"),
+		RunSeconds: n("time"), RampSeconds: n("ramp"), Iteration: [...]*int{nil, new(0), new(1), new(2)}[n("iteration")],
 	}
 }
 

@@ -43,8 +43,8 @@ type RunRef struct {
 	Edit    string            `json:"edit,omitempty"` // of [RunInfo.Edit]
 }
 
-// CBT is what the Ceph Benchmarking Tool's configuration and folders say about a run. Documents
-// omit fields that are zero, except Iteration, which counts from 0.
+// CBT is what the Ceph Benchmarking Tool's configuration and folders say about a run. If CBT did not
+// make it, fio's own options say it, and Benchmark is empty. Documents omit fields that are zero.
 type CBT struct {
 	Benchmark    string `json:"benchmark,omitempty"` // its class, such as "librbdfio"
 	Workload     string `json:"workload,omitempty"`
@@ -65,7 +65,7 @@ type CBT struct {
 	ReadAhead    int64  `json:"client_ra,omitempty"`
 	RunSeconds   int    `json:"time,omitempty"` // configured seconds
 	RampSeconds  int    `json:"ramp,omitempty"`
-	Iteration    int    `json:"iteration"`
+	Iteration    *int   `json:"iteration,omitempty"` // counts from 0; nil if CBT made none
 }
 
 // HostRef names the host of a document.

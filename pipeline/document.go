@@ -90,14 +90,14 @@ func (p *plan) reference() mapping.RunRef {
 func (p *plan) settings() mapping.CBT {
 	s := &p.run.Settings
 	if s.Iteration < 0 && s.Benchmark == "" {
-		return mapping.CBT{}
+		return p.fioSettings()
 	}
 	return mapping.CBT{
 		Benchmark: s.Benchmark, Workload: s.Workload, Mode: s.Mode, RWMixRead: int(s.RWMixRead),
 		OpSize: s.OpSize, IODepth: int(s.IODepth), TotalIODepth: int(s.TotalIODepth), NumJobs: int(s.NumJobs),
 		Procs: int(s.Procs), Volumes: int(s.Volumes), Clients: len(s.Hosts), OSDs: s.OSDs, OSDHosts: s.OSDHosts,
 		Pool: s.Pool, CephVersion: s.CephVersion, OSDReadAhead: s.OSDRA, ReadAhead: s.ClientRA,
-		RunSeconds: int(s.Runtime), RampSeconds: int(s.Ramp), Iteration: max(s.Iteration, 0),
+		RunSeconds: int(s.Runtime), RampSeconds: int(s.Ramp), Iteration: new(max(s.Iteration, 0)),
 	}
 }
 

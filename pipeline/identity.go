@@ -9,6 +9,8 @@ import (
 	"path"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -189,11 +191,21 @@ func (e *Execution) complete(doc *mapping.Run) {
 // names are no part of it, except the settings in them.
 func (p *plan) ingestOf(e *Execution) string {
 	sum := xxhash.New()
-	fmt.Fprintf(sum, "%s\n%s\n%+v\n", e.Source.Hash, p.opt.settings(), p.settings())
+	fmt.Fprintf(sum, "%s\n%s\n%+v\n", e.Source.Hash, p.opt.settings(), settingsText(p.settings()))
 	for _, k := range slices.Sorted(maps.Keys(e.Run.Labels)) {
 		fmt.Fprintf(sum, " %q=%q", k, e.Run.Labels[k])
 	}
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// settingsText are settings as ids of versions have them. Another form would store all runs again.
+func settingsText(c mapping.CBT) string {
+	iteration := 0
+	if c.Iteration != nil {
+		iteration = *c.Iteration
+	}
+	c.Iteration = nil
+	return strings.TrimSuffix(fmt.Sprintf("%+v", c), "<nil>}") + strconv.Itoa(iteration) + "}"
 }
 
 // labelsOf merges the labels that a stored run, if any, has from its ingest with the given ones,

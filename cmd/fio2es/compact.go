@@ -115,12 +115,15 @@ func (c *compacting) run(ctx context.Context, choice tidy.Choice) error {
 // all compacts the runs, one after the other. One that cannot be compacted does not end it.
 func (c *compacting) all(ctx context.Context, store history.Store, plan *compact.Plan) error {
 	runs, before, after, leftOut := 0, 0, 0, false
+	var uneven []compact.LeftOut
 	for i, r := range plan.Runs {
 		c.progress.Show("run %d of %d: %s", i+1, len(plan.Runs), facts.Title(r))
 		old, now, err := compact.Run(ctx, store, r.Run.ID, c.to, time.Now())
 		switch {
 		case err == nil:
 			runs, before, after = runs+1, before+old.Documents.All(), after+now.Documents.All()
+		case errors.Is(err, compact.ErrUneven): // for good, so it is no reason to fail every night
+			uneven = append(uneven, compact.LeftOut{Run: r, Reason: err.Error()})
 		case isOfOneRun(err):
 			c.log.Warn(fmt.Sprintf("run %s (%s): left as it is: %v", facts.ShortID(r.Run.ID), facts.Title(r), err))
 			leftOut = true
@@ -132,38 +135,21 @@ func (c *compacting) all(ctx context.Context, store history.Store, plan *compact
 	}
 	c.progress.Clear()
 	fmt.Fprintf(c.stderr, "compacted %s: %s became %s\n", unit.Plural(runs, "run"), unit.Plural(before, "document"), unit.Count(int64(after)))
-	c.reclaim(ctx, store)
+	for _, line := range leftOutByReason(uneven) {
+		c.log.Info("note: left out: " + line)
+	}
+	if runs > 0 {
+		c.reclaim(ctx, store)
+	}
 	return leftOutIf(nil, leftOut)
 }
 
 // isOfOneRun reports whether an error concerns one run only.
 func isOfOneRun(err error) bool {
-	for _, e := range []error{compact.ErrLacking, compact.ErrUneven, compact.ErrVerify, history.ErrReplaced, history.ErrNotFound} {
+	for _, e := range []error{compact.ErrLacking, compact.ErrVerify, history.ErrReplaced, history.ErrNotFound} {
 		if errors.Is(err, e) {
 			return true
 		}
 	}
 	return history.IsSkipped(err)
-}
-
-// reclaim gives the room of the removed documents back to the file system. A cluster does so by itself.
-func (c *compacting) reclaim(ctx context.Context, store history.Store) {
-	s, ok := store.(interface {
-		Reclaim(ctx context.Context) (int64, error)
-	})
-	if !ok {
-		c.log.Info("note: Elasticsearch frees the room of the removed documents when it merges segments")
-		return
-	}
-	c.progress.Show("making the file smaller")
-	freed, err := s.Reclaim(ctx)
-	c.progress.Clear()
-	switch {
-	case err != nil:
-		c.log.Warn(fmt.Sprintf("the file did not become smaller, but the next runs use its free room: %v", err))
-	case freed > 0:
-		fmt.Fprintf(c.stderr, "%s is %s smaller\n", c.history().name(), unit.Bytes(freed))
-	default:
-		c.log.Info("note: less than a quarter of the file is free: the next runs use that")
-	}
 }

@@ -85,6 +85,7 @@ func (l *listing) list(ctx context.Context) error {
 		return err
 	}
 	defer closeStore()
+	l.filter.Brief = l.format != documentFormat
 	runs, skipped, err := l.read(ctx, store)
 	if err != nil {
 		return err

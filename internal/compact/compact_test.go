@@ -61,7 +61,7 @@ func TestMinutes(t *testing.T) {
 		}
 		s := openStore(t, dir)
 		defer s.Close()
-		end := rapid.Int64Range(1, 200_000).Draw(rt, "milliseconds")
+		end := rapid.Int64Range(1, 130_000).Draw(rt, "milliseconds")
 		run := aRun("aa", func(r *mapping.Run) {
 			r.Run.End, r.Documents = start.Add(time.Duration(end)*time.Millisecond), mapping.Documents{}
 		})

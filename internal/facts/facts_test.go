@@ -91,7 +91,7 @@ func TestOrders(t *testing.T) {
 // TestSettings: each setting of a document is a column under the name that it has there, and those that are not known
 // are empty.
 func TestSettings(t *testing.T) {
-	run := &mapping.Run{CBT: mapping.CBT{Benchmark: "librbdfio", Mode: "randrw", RWMixRead: 70, OpSize: 4096, OSDReadAhead: 4096, RunSeconds: 90}}
+	run := &mapping.Run{CBT: mapping.CBT{Benchmark: "librbdfio", Mode: "randrw", RWMixRead: 70, OpSize: 4096, OSDReadAhead: 4096, RunSeconds: 90, Iteration: new(0)}}
 	want := map[string]string{
 		"Benchmark": "librbdfio", "Mode": "randrw", "Reads": "70 %", "Op size": "4KiB", "OSD read-ahead": "4MiB", "Time": "1m30s", "Iteration": "0",
 	}

@@ -34,10 +34,10 @@ var Settings = []table.Column[*mapping.Run]{
 	{
 		Name: "iteration", Heading: "Iteration", // counted from 0
 		Value: func(r *mapping.Run) any {
-			if r.CBT.Benchmark == "" {
+			if r.CBT.Iteration == nil {
 				return nil
 			}
-			return r.CBT.Iteration
+			return *r.CBT.Iteration
 		},
 	},
 }

@@ -290,7 +290,7 @@ func TestStored(t *testing.T) {
 		copyLogs(t, p.dir)
 		time.Sleep(time.Hour)
 		p.follow(t.Context())
-		if run := p.only(); run.Run.Live() || !strings.Contains(p.said(), "stored 002:out: 32,000 requests, p99 ") || len(p.windows) > 0 {
+		if run := p.only(); run.Run.Live() || !strings.Contains(p.said(), "stored 002:out randrw 4K qd8: 32,000 requests, p99 ") || len(p.windows) > 0 {
 			t.Errorf("live %v, %d windows\n%s", run.Run.Live(), len(p.windows), p.said())
 		}
 		p.messages.Reset()

@@ -62,8 +62,8 @@ type check struct {
 
 func (c *check) runs(ctx context.Context, counts Counts) error {
 	var runs []*mapping.Run
-	for _, light := range []bool{false, true} { // the embedded history has two documents of each
-		for run, err := range c.store.Runs(ctx, RunFilter{Light: light}) {
+	for _, f := range []RunFilter{{}, {Brief: true}, {Light: true}} { // the embedded history has three documents of each
+		for run, err := range c.store.Runs(ctx, f) {
 			var damaged *DamagedRunError
 			switch {
 			case errors.As(err, &damaged):
@@ -74,7 +74,7 @@ func (c *check) runs(ctx context.Context, counts Counts) error {
 				return nil
 			case err != nil:
 				return err
-			case light && !c.seen[run.Run.ID]:
+			case f.Light && !c.seen[run.Run.ID]:
 				c.seen[run.Run.ID] = true
 				runs = append(runs, run)
 			}

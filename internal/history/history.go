@@ -107,11 +107,22 @@ type RunFilter struct {
 	Where     Condition // nil is none
 	Limit     int       // at most so many; 0 is no limit
 	Light     bool      // leave out histograms and the list of source files
+	Brief     bool      // what [mapping.Run.Brief] has is enough; there may be as much as with Light
 }
 
-// Condition is a condition on a run, which it may decide without histograms and source files.
+// Condition is a condition on a run, which it may decide without histograms and source files. If it
+// has a method OnBrief() bool that returns true, it may decide on [mapping.Run.Brief].
 type Condition interface {
 	Matches(run *mapping.Run) bool
+}
+
+// IsBrief reports whether runs can be read as [mapping.Run.Brief].
+func (f *RunFilter) IsBrief() bool {
+	if f.Where == nil {
+		return f.Brief
+	}
+	c, ok := f.Where.(interface{ OnBrief() bool })
+	return f.Brief && ok && c.OnBrief()
 }
 
 // Selection selects interval documents. An empty list selects all.

@@ -17,7 +17,7 @@ import (
 
 // Chosen are runs that selectors chose.
 type Chosen struct {
-	Runs    []*mapping.Run // each once and without histograms, in the order of the selectors, then the newest first
+	Runs    []*mapping.Run // each once and without histograms, or with less as the filter says; in the order of the selectors, then the newest first
 	Skipped []error        // of runs that cannot be read, and might have been chosen
 	Notes   []string       // about selectors that chose fewer runs than they name
 }
@@ -214,6 +214,14 @@ type intersection [2]history.Condition
 // Matches implements [history.Condition].
 func (i intersection) Matches(run *mapping.Run) bool { return i[0].Matches(run) && i[1].Matches(run) }
 
+// OnBrief reports whether both conditions may decide on [mapping.Run.Brief].
+func (i intersection) OnBrief() bool {
+	return !slices.ContainsFunc(i[:], func(c history.Condition) bool {
+		b, ok := c.(interface{ OnBrief() bool })
+		return !ok || !b.OnBrief()
+	})
+}
+
 // OneOf is the condition that a run is one of some.
 func OneOf(runs []*mapping.Run) history.Condition {
 	ids := oneOf{}
@@ -228,6 +236,9 @@ type oneOf map[string]bool // by run.id
 // Matches implements [history.Condition].
 func (ids oneOf) Matches(run *mapping.Run) bool { return ids[run.Run.ID] }
 
+// OnBrief says that an id is in [mapping.Run.Brief].
+func (oneOf) OnBrief() bool { return true }
+
 // SameSettings is the condition that a run has the settings of another; see [workload.Key].
 func SameSettings(run *mapping.Run) history.Condition { return sameSettings(workload.Key(run)) }
 
@@ -235,6 +246,9 @@ type sameSettings string
 
 // Matches implements [history.Condition].
 func (key sameSettings) Matches(run *mapping.Run) bool { return workload.Key(run) == string(key) }
+
+// OnBrief says that settings are in [mapping.Run.Brief].
+func (sameSettings) OnBrief() bool { return true }
 
 // RunText names a run for people: the beginning of its id, its title and when it started.
 func RunText(run *mapping.Run) string {

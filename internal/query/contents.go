@@ -16,7 +16,7 @@ import (
 func Contents(ctx context.Context, store history.Store) (runs int, lines []string, err error) {
 	var first, last *mapping.Run
 	names, labels, benchmarks, modes := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for run, err := range store.Runs(ctx, history.RunFilter{Light: true}) {
+	for run, err := range store.Runs(ctx, history.RunFilter{Brief: true}) {
 		if history.IsSkipped(err) {
 			continue
 		}

@@ -210,7 +210,7 @@ func documents() (mapping.Interval, mapping.Run) {
 	h.AddAt(h.Layout().Index(81_000), 2)
 	labels := map[string]string{"osd": "big", "osd.count": "48", "date": "2026-11-21", "number": "7"}
 	latency := mapping.NewLatency(h, nil)
-	cbt := mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, Iteration: 3}
+	cbt := mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, Iteration: new(3)}
 	interval := mapping.Interval{
 		Time: start, Level: mapping.Host, Window: mapping.Window{End: start.Add(time.Second), MS: 1000},
 		Run: mapping.RunRef{ID: "r1", Name: "a run", Start: start, Ingest: "i1", Labels: labels}, CBT: cbt,

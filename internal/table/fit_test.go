@@ -25,7 +25,7 @@ func TestNarrow(t *testing.T) {
 		40: "(without P50, with short texts of NAME: the terminal has 40 columns; \"| cat\" shows all)",
 		26: "(without P50, MEAN, with short texts of NAME: the terminal has 26 columns; \"| cat\" shows all)",
 	} {
-		table := newGrid(false, []string{"NAME", "NONE", ">MEAN", ">P50", ">P99"}, []string{"NAME", "NONE"}, []string{"NONE", "P50", "MEAN"})
+		table := newGrid(false, []string{"NAME", "NONE", ">MEAN", ">P50", ">P99"}, []string{"NAME", "NONE", "ABSENT"}, []string{"ABSENT", "NONE", "P50", "MEAN"})
 		table.add([]string{"archive:0/id-0123abcd and more text", "", "123.456", "39.3µs", "1,234,567"})
 		out := &narrow{columns: columns}
 		if err := table.write(out); err != nil {

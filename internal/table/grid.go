@@ -30,11 +30,13 @@ const gap = "  "
 
 // newGrid makes tables. A heading that begins with ">" is that of a column of numbers.
 func newGrid(isMarkdown bool, headings, cut, drop []string) *grid {
-	g := &grid{isMarkdown: isMarkdown, cut: cut, drop: drop}
+	g := &grid{isMarkdown: isMarkdown}
 	for _, h := range headings {
 		name, right := strings.CutPrefix(h, ">")
 		g.headings, g.right = append(g.headings, g.clean(name)), append(g.right, right)
 	}
+	isAbsent := func(name string) bool { return !slices.Contains(g.headings, name) }
+	g.cut, g.drop = slices.DeleteFunc(slices.Clone(cut), isAbsent), slices.DeleteFunc(slices.Clone(drop), isAbsent)
 	g.begin(nil)
 	return g
 }

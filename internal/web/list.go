@@ -30,7 +30,7 @@ func (s *site) look(ctx context.Context, q listQuery) (*found, error) {
 		return nil, err
 	}
 	defer leave()
-	filter := history.RunFilter{Text: q.Text, Light: true}
+	filter := history.RunFilter{Text: q.Text, Brief: true}
 	begin := (q.Page - 1) * pageRuns
 	isHistorys := q.By.Column == nil && !q.Lowest
 	if isHistorys {

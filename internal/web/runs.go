@@ -141,7 +141,7 @@ func (s *site) candidates(ctx context.Context, begin, home string) (list []choic
 		return nil, false, err
 	}
 	defer leave()
-	for run, err := range s.Store.Runs(ctx, history.RunFilter{Text: begin, Light: true}) {
+	for run, err := range s.Store.Runs(ctx, history.RunFilter{Text: begin, Brief: true}) {
 		switch {
 		case history.IsSkipped(err):
 			continue

@@ -79,7 +79,7 @@ func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 		s.notify(w, r, http.StatusBadRequest, notice{Title: "No such list", Text: "where=" + v.Where + ": " + err.Error()})
 		return
 	}
-	runs, err := s.all(r.Context(), condition)
+	runs, err := s.all(r.Context(), history.RunFilter{Where: condition, Brief: true})
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -91,14 +91,14 @@ func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "workloads", v)
 }
 
-// all reads all runs that a condition selects.
-func (s *site) all(ctx context.Context, condition history.Condition) (runs []*mapping.Run, err error) {
+// all reads all runs that a filter selects.
+func (s *site) all(ctx context.Context, filter history.RunFilter) (runs []*mapping.Run, err error) {
 	leave, err := s.lists.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	for run, err := range s.Store.Runs(ctx, history.RunFilter{Light: true, Where: condition}) {
+	for run, err := range s.Store.Runs(ctx, filter) {
 		switch {
 		case history.IsSkipped(err):
 			s.Log.Warn(err.Error())
@@ -125,7 +125,7 @@ func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 		s.missing(w, r, r.PathValue("id"), "../", err)
 		return
 	}
-	runs, err := s.all(r.Context(), sameAs(workload.Key(run)))
+	runs, err := s.all(r.Context(), history.RunFilter{Where: sameAs(workload.Key(run)), Light: true})
 	if err == nil && len(runs) == 0 {
 		err = errors.New("the run was removed meanwhile")
 	}

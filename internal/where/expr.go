@@ -25,6 +25,11 @@ func (c *Condition) String() string {
 	return c.text
 }
 
+// OnBrief reports whether [mapping.Run.Brief] is enough to decide the condition.
+func (c *Condition) OnBrief() bool {
+	return !slices.ContainsFunc(c.Fields(), func(f *Field) bool { return !f.isBrief() })
+}
+
 // Fields are the fields that the condition names, each once.
 func (c *Condition) Fields() []*Field {
 	if c == nil || c.root == nil {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
@@ -66,6 +68,37 @@ func TestMatches(t *testing.T) {
 		if got := c.Matches(run); got != want {
 			t.Errorf("%s: %v, want %v", condition, got, want)
 		}
+	}
+}
+
+// TestOnBrief: a brief run has the same values of the fields that conditions on it name.
+func TestOnBrief(t *testing.T) {
+	run := aRun()
+	run.Clock, run.Levels, run.IntervalMS, run.Run.Note = mapping.Clock{Source: "epoch"}, []mapping.Level{mapping.Host}, 1000, "slow"
+	run.Recovered, run.Missing, run.Fio.UsrCPU, run.Fio.SysCPU, run.Ingested = mapping.Lost{Requests: 1}, mapping.Lost{Requests: 2}, 3, 4, now
+	var missing []string
+	fields := slices.Concat(Fields, []*Field{Lookup("label.release"), Lookup("option.bs"), Lookup("config.list")})
+	for _, f := range fields {
+		if f.ofName != nil {
+			continue
+		}
+		c := &Condition{root: test{field: f}}
+		same := cmp.Equal(f.Values(run), f.Values(run.Brief()))
+		if c.OnBrief() && !same {
+			t.Errorf("%s: %v, in a brief run %v", f.Name, f.Values(run), f.Values(run.Brief()))
+		}
+		if !c.OnBrief() {
+			missing = append(missing, f.Name)
+		}
+	}
+	if got := strings.Join(missing, " "); got != "clock warning option.bs config.list" {
+		t.Errorf("not in brief runs: %s", got)
+	}
+	if c, err := Parse("bs=4k and not (qd=1 or option.bs=4k)", now); err != nil || c.OnBrief() {
+		t.Errorf("%v on brief runs, %v", c, err)
+	}
+	if !(*Condition)(nil).OnBrief() {
+		t.Error("no condition, and not on brief runs")
 	}
 }
 

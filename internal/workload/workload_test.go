@@ -21,7 +21,7 @@ func night(n int, cbt mapping.CBT, times float64) *mapping.Run {
 	for i := range 1000 {
 		h.AddLatency(int64(1e6*times*(1+float64(i)/1000)), 1)
 	}
-	cbt.Iteration = n % 3
+	cbt.Iteration = new(n % 3)
 	return &mapping.Run{
 		Run:   mapping.RunInfo{ID: fmt.Sprintf("%016x", n), Name: fmt.Sprintf("night%d", n), Complete: true, Start: time.Date(2026, 1, 1+n, 0, 0, 0, 0, time.UTC)},
 		CBT:   cbt,

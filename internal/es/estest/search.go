@@ -255,8 +255,15 @@ func cut(tree map[string]any, path []string) {
 		delete(tree, path[0])
 		return
 	}
-	if inner, ok := tree[path[0]].(map[string]any); ok {
+	switch inner := tree[path[0]].(type) {
+	case map[string]any:
 		cut(inner, path[1:])
+	case []any:
+		for _, item := range inner {
+			if object, ok := item.(map[string]any); ok {
+				cut(object, path[1:])
+			}
+		}
 	}
 }
 

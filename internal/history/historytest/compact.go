@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -88,7 +89,7 @@ func checkMinutes(t *testing.T, s history.Store, run *mapping.Run, seconds []*ma
 				!d.Window.End.Equal(Start.Add(time.Duration(end)*time.Millisecond)) {
 				t.Errorf("%+v: %d requests, %d counted, %d ms; want %d and %d ms", key, d.Requests.Completed, d.DocCount, d.Window.MS, n, end-key.n*60_000)
 			}
-			if d.CBT != seconds[0].CBT || d.Fio.Version != "fio-3.36" || d.Weighting != "inflight" || d.Run.Labels["release"] != "squid" || d.Run.Ingest != run.Run.Ingest {
+			if !reflect.DeepEqual(d.CBT, seconds[0].CBT) || d.Fio.Version != "fio-3.36" || d.Weighting != "inflight" || d.Run.Labels["release"] != "squid" || d.Run.Ingest != run.Run.Ingest {
 				t.Errorf("%+v: %+v", key, d)
 			}
 		}

@@ -13,10 +13,10 @@ import (
 // damaged, gives the others, names b, and can remove it.
 func DamagedAmong(t *testing.T, s history.Store, limit int) {
 	t.Helper()
-	for _, light := range []bool{true, false} {
+	for _, f := range []history.RunFilter{{Light: true}, {}, {Brief: true}} {
 		var got []string
 		skipped := 0
-		for run, err := range s.Runs(t.Context(), history.RunFilter{Light: light, Limit: limit}) {
+		for run, err := range s.Runs(t.Context(), history.RunFilter{Light: f.Light, Brief: f.Brief, Limit: limit}) {
 			var damaged *history.DamagedRunError
 			switch {
 			case errors.As(err, &damaged):
@@ -30,7 +30,7 @@ func DamagedAmong(t *testing.T, s history.Store, limit int) {
 			}
 		}
 		if len(got) != 2 || skipped != 1 {
-			t.Errorf("light %v: runs %v, %d skipped", light, got, skipped)
+			t.Errorf("%+v: runs %v, %d skipped", f, got, skipped)
 		}
 	}
 	if _, err := s.Run(t.Context(), ID("b")); !history.IsSkipped(err) {

@@ -59,7 +59,7 @@ func Interval(name, ingest string, n int) *mapping.Interval {
 			ID: ID(name), Name: name, Archive: "suite", Start: Start, Ingest: ingest,
 			Labels: map[string]string{"release": "squid", "run": name},
 		},
-		CBT:       mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 32, Iteration: 1},
+		CBT:       mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 32, Iteration: new(1)},
 		Fio:       mapping.FioRef{Direction: "write", Version: "fio-3.36"},
 		Latency:   lat,
 		Requests:  mapping.Requests{Completed: lat.Bins.Total(), Weight: h.Total() + 0.25},

@@ -79,10 +79,34 @@ func testFilter(t *testing.T, s history.Store) {
 func testLight(t *testing.T, s history.Store) {
 	run := NewRun("a", "1")
 	finish(t, s, run)
-	for light, want := range map[bool]*mapping.Run{false: run, true: run.Light()} {
-		got := collect(t, s.Runs(t.Context(), history.RunFilter{Light: light}))
-		if diff := cmp.Diff([]*mapping.Run{want}, got); diff != "" {
-			t.Errorf("light %v (-want +got):\n%s", light, diff)
+	for _, c := range []struct {
+		f    history.RunFilter
+		want *mapping.Run
+	}{
+		{history.RunFilter{}, run},
+		{history.RunFilter{Light: true}, run.Light()},
+		{history.RunFilter{Brief: true}, run.Brief()},
+		{history.RunFilter{Brief: true, Where: onConfig{}}, run.Light()},
+	} {
+		got := collect(t, s.Runs(t.Context(), c.f))
+		if diff := cmp.Diff([]*mapping.Run{c.want}, got); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", c.f, diff)
 		}
 	}
+	run.Run.Start = Start.Add(time.Hour)
+	finish(t, s, run)
+	if got := collect(t, s.Runs(t.Context(), history.RunFilter{Brief: true})); len(got) != 1 || !got[0].Run.Start.Equal(run.Run.Start) {
+		t.Errorf("a run of which another version started later: %v", names(got))
+	}
+	if err := s.Delete(t.Context(), run.Run.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := collect(t, s.Runs(t.Context(), history.RunFilter{Brief: true})); len(got) != 0 {
+		t.Errorf("after the removal: %v", names(got))
+	}
 }
+
+// onConfig is a condition that brief runs cannot decide.
+type onConfig struct{}
+
+func (onConfig) Matches(run *mapping.Run) bool { return len(run.Config) > 0 }

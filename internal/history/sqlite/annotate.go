@@ -36,9 +36,7 @@ func (s *Store) annotate(ctx context.Context, tx *sql.Tx, runID string, a mappin
 	}
 	before := run.Run
 	run.Run.Annotate(a)
-	_, err = tx.ExecContext(ctx, insertRun, runID, run.Run.Ingest, run.Run.Start.UnixMilli(),
-		s.codec.pack(run.Light().AppendJSON), s.codec.pack(run.AppendJSON))
-	if err != nil {
+	if err := s.putRun(ctx, tx, run); err != nil {
 		return nil, fmt.Errorf("update run: %w", err)
 	}
 	if maps.Equal(before.Labels, run.Run.Labels) && before.Edit() == run.Run.Edit() && !a.IsZero() {

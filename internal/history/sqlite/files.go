@@ -40,7 +40,7 @@ func (s *reader) Sharing(ctx context.Context) ([]*mapping.Run, error) {
 // runsOf are those of the runs whose ids a query returns that are wanted. It skips damaged ones.
 func (s *reader) runsOf(ctx context.Context, isWanted func(*mapping.Run) bool, ids string, args ...any) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
-	for run, err := range s.runs(ctx, `SELECT id, doc FROM runs WHERE id IN (`+ids+`) ORDER BY id`, args...) {
+	for run, err := range s.runs(ctx, s.codec.unpackRun, `SELECT id, doc FROM runs WHERE id IN (`+ids+`) ORDER BY id`, args...) {
 		if history.IsSkipped(err) {
 			continue
 		}

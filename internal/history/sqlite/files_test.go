@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
@@ -23,10 +25,12 @@ func oldHistory(t *testing.T) string {
 	return path
 }
 
-func listed(t *testing.T, s *sqlite.Store) []*mapping.Run {
+func listed(t *testing.T, s *sqlite.Store) []*mapping.Run { return read(t, s, history.RunFilter{}) }
+
+func read(t *testing.T, s *sqlite.Store, f history.RunFilter) []*mapping.Run {
 	t.Helper()
 	var runs []*mapping.Run
-	for run, err := range s.Runs(t.Context(), history.RunFilter{}) {
+	for run, err := range s.Runs(t.Context(), f) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,6 +60,13 @@ func TestUpgrade(t *testing.T) {
 		}
 		if sharing, err := s.Sharing(t.Context()); err != nil || len(sharing) != 6 {
 			t.Errorf("%d runs share files, %v", len(sharing), err)
+		}
+		var brief []*mapping.Run
+		for _, run := range listed(t, s) {
+			brief = append(brief, run.Brief())
+		}
+		if diff := cmp.Diff(brief, read(t, s, history.RunFilter{Brief: true})); diff != "" || len(brief) != 6 {
+			t.Errorf("%d brief runs (-want +got):\n%s", len(brief), diff)
 		}
 		closing(t, s)
 	}

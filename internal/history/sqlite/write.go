@@ -120,15 +120,26 @@ func (s *writer) finish(ctx context.Context, tx *sql.Tx, run *mapping.Run) error
 	if run, err = s.keepIngested(ctx, tx, run); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, insertRun, run.Run.ID, run.Run.Ingest, run.Run.Start.UnixMilli(),
-		s.codec.pack(run.Light().AppendJSON), s.codec.pack(run.AppendJSON))
-	if err != nil {
+	if err := s.putRun(ctx, tx, run); err != nil {
 		return fmt.Errorf("insert run: %w", err)
 	}
 	if err := indexFiles(ctx, tx, run.Run.ID, &run.Source); err != nil {
 		return err
 	}
 	return remove(ctx, tx, `run = ? AND number <> ?`, run.Run.ID, number)
+}
+
+// putRun stores a run's document in each of its forms.
+func (s *writer) putRun(ctx context.Context, tx *sql.Tx, run *mapping.Run) error {
+	id, start := run.Run.ID, run.Run.Start.UnixMilli()
+	if _, err := tx.ExecContext(ctx, deleteBrief, id); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, insertRun, id, run.Run.Ingest, start, s.codec.pack(run.Light().AppendJSON), s.codec.pack(run.AppendJSON))
+	if err == nil {
+		_, err = tx.ExecContext(ctx, insertBrief, start, id, packBrief(run))
+	}
+	return err
 }
 
 // keepIngested returns the run with the stored time if the stored document is otherwise equal.
@@ -163,6 +174,9 @@ func (s *writer) Delete(ctx context.Context, runID string) error {
 		}
 		if !known {
 			return fmt.Errorf("delete run %q: %w", runID, history.ErrNotFound)
+		}
+		if _, err := tx.ExecContext(ctx, deleteBrief, runID); err != nil {
+			return fmt.Errorf("delete run: %w", err)
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM runs WHERE id = ?`, runID); err != nil {
 			return fmt.Errorf("delete run: %w", err)

@@ -1,0 +1,82 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+const (
+	insertBrief = `INSERT INTO briefs (start, id, doc) VALUES (?, ?, ?)`
+	deleteBrief = `DELETE FROM briefs WHERE (start, id) = (SELECT start, id FROM runs WHERE id = ?)`
+)
+
+// sumBytes is the length of the checksum before a brief document.
+const sumBytes = 8
+
+// packBrief is the brief document of a run with a checksum. It is not compressed, because
+// decompression takes as long as reading the rest of it.
+func packBrief(run *mapping.Run) []byte {
+	b := run.AppendBrief(make([]byte, sumBytes, 2048))
+	binary.LittleEndian.PutUint64(b, xxhash.Sum64(b[sumBytes:]))
+	return b
+}
+
+func unpackBrief(blob []byte) (*mapping.Run, error) {
+	if len(blob) < sumBytes || binary.LittleEndian.Uint64(blob) != xxhash.Sum64(blob[sumBytes:]) {
+		return nil, fmt.Errorf("read brief document: its checksum differs: %w", history.ErrDamaged)
+	}
+	run, err := history.DecodeRun(blob[sumBytes:])
+	if err != nil {
+		return nil, fmt.Errorf("read brief document: %w: %w", history.ErrDamaged, err)
+	}
+	return run, nil
+}
+
+// storeOldBriefs makes the brief documents of a history that had none. That of a damaged document
+// is empty, and so is damaged as well.
+func (s *writer) storeOldBriefs(ctx context.Context, tx *sql.Tx) error {
+	const most = 500 // documents in memory
+	for last := ""; ; {
+		batch, err := s.oldBriefs(ctx, tx, last, most)
+		if err != nil {
+			return fmt.Errorf("read runs: %w", err)
+		}
+		for _, p := range batch {
+			if _, err := tx.ExecContext(ctx, insertBrief, p.start, p.id, p.blob); err != nil {
+				return fmt.Errorf("insert brief documents: %w", err)
+			}
+			last = p.id
+		}
+		if len(batch) < most {
+			return nil
+		}
+	}
+}
+
+func (s *writer) oldBriefs(ctx context.Context, tx *sql.Tx, after string, most int) (batch []packedRun, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT id, start, light FROM runs WHERE id > ? ORDER BY id LIMIT ?`, after, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var p packedRun
+		var light sql.RawBytes
+		if err := rows.Scan(&p.id, &p.start, &light); err != nil {
+			return nil, err
+		}
+		p.blob = []byte{}
+		if run, err := s.codec.unpackRun(light); err == nil {
+			p.blob = packBrief(run)
+		}
+		batch = append(batch, p)
+	}
+	return batch, rows.Err()
+}

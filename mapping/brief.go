@@ -1,0 +1,35 @@
+package mapping
+
+import "reflect"
+
+// NotBrief are the fields that [Run.Brief] leaves out, as Elasticsearch names them.
+var NotBrief = func() []string {
+	list := []string{
+		"config", "fio.options", "hosts.jobs", "hosts.start", "hosts.skew_ms", "hosts.clock", "hosts.clock_error_ms", "clock", "placed", "warnings", "source",
+	}
+	for _, totals := range append([]string{"all"}, Directions[:]...) {
+		list = append(list, totals+".means", totals+".sums", totals+".latency.histogram")
+	}
+	return list
+}()
+
+// Brief is a shallow copy with what lists of runs show: a third of [Run.Light].
+func (r *Run) Brief() *Run {
+	c := r.WithFiles()
+	c.Config, c.Fio.Options, c.Clock, c.Placed, c.Warnings, c.Source = nil, nil, Clock{}, "", nil, Source{}
+	c.Hosts = nil
+	for _, h := range r.Hosts {
+		c.Hosts = append(c.Hosts, RunHost{Name: h.Name})
+	}
+	for _, t := range []*Totals{c.All, c.Read, c.Write, c.Trim} { // copies already
+		if t != nil {
+			t.Means, t.Sums = Means{}, Sums{}
+		}
+	}
+	return c
+}
+
+// AppendBrief appends [Run.Brief] in JSON, without the members that only Elasticsearch needs.
+func (r *Run) AppendBrief(dst []byte) []byte {
+	return closeWith(membersOf(reflect.TypeFor[Run]()).append(append(dst, '{'), reflect.ValueOf(r.Brief()).Elem()), '}')
+}

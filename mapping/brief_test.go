@@ -1,0 +1,61 @@
+package mapping_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// TestBrief: a brief run has no field that is not brief, and all others as they were; it can be read again.
+func TestBrief(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		run := genRun(t)
+		var want map[string]any
+		if err := json.Unmarshal(run.AppendJSON(nil), &want); err != nil {
+			t.Fatal(err)
+		}
+		for _, field := range mapping.NotBrief {
+			drop(want, strings.Split(field, "."))
+		}
+		text, err := json.Marshal(want)
+		filtered := new(mapping.Run)
+		if err == nil {
+			err = json.Unmarshal(text, filtered)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := new(mapping.Run)
+		if err := json.Unmarshal(run.AppendBrief(nil), got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(filtered.AppendJSON(nil)), string(got.AppendJSON(nil))); diff != "" {
+			t.Errorf("a filtered document, and a brief one: %s", diff)
+		}
+	})
+}
+
+// drop removes a field from a document.
+func drop(from any, path []string) {
+	switch v := from.(type) {
+	case []any:
+		for _, item := range v {
+			drop(item, path)
+		}
+	case map[string]any:
+		for name, item := range v {
+			switch {
+			case path[0] != name:
+			case len(path) == 1:
+				delete(v, name)
+			default:
+				drop(item, path[1:])
+			}
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package pipeline
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// TestFioSettings: what options of one job say, and that nothing is guessed.
+func TestFioSettings(t *testing.T) {
+	type options = map[string]string
+	for _, c := range []struct {
+		name        string
+		own, global options
+		want        mapping.CBT
+	}{
+		{"none", nil, nil, mapping.CBT{}},
+		{
+			"own and global", options{"rw": "randwrite", "bs": "4k"},
+			options{"bs": "8k", "iodepth": "16", "numjobs": "4", "runtime": "60", "ramp_time": "5s", "rwmixread": "70"},
+			mapping.CBT{Mode: "randwrite", OpSize: 4096, IODepth: 16, NumJobs: 4, RunSeconds: 60, RampSeconds: 5},
+		},
+		{
+			"other names", options{"readwrite": "readwrite", "blocksize": "1m", "timeout": "2m", "rwmixwrite": "30"}, nil,
+			mapping.CBT{Mode: "rw", OpSize: 1 << 20, RunSeconds: 120, RWMixRead: 70},
+		},
+		{"offsets", options{"rw": "randread:8", "bs": "4096"}, nil, mapping.CBT{Mode: "randread", OpSize: 4096}},
+		{"size of the direction", options{"rw": "randwrite", "bs": "4k,64k"}, nil, mapping.CBT{Mode: "randwrite", OpSize: 64 << 10}},
+		{"size of trims", options{"rw": "trim", "bs": "4k,64k,1m"}, nil, mapping.CBT{Mode: "trim", OpSize: 1 << 20}},
+		{"usual size of reads", options{"rw": "read", "bs": ",64k"}, nil, mapping.CBT{Mode: "read", OpSize: 4096}},
+		{"size after the last comma", options{"rw": "write", "bs": "64k,"}, nil, mapping.CBT{Mode: "write"}},
+		{"sizes that differ", options{"rw": "randrw", "bs": "4k,64k"}, nil, mapping.CBT{Mode: "randrw"}},
+		{"sizes that are equal", options{"rw": "randrw", "bs": "4k,4k", "rwmixread": "30"}, nil, mapping.CBT{Mode: "randrw", OpSize: 4096, RWMixRead: 30}},
+		{"split sizes", options{"rw": "write", "bs": "4k", "bssplit": "4k/50:8k/50"}, nil, mapping.CBT{Mode: "write"}},
+		{"two shares", options{"rw": "randrw", "rwmixread": "70", "rwmixwrite": "40"}, nil, mapping.CBT{Mode: "randrw"}},
+		{"parts of a second", options{"rw": "read", "runtime": "1500ms"}, nil, mapping.CBT{Mode: "read"}},
+		{"no numbers", options{"rw": "read", "iodepth": "many", "numjobs": "-1", "bs": "4k-8k"}, nil, mapping.CBT{Mode: "read"}},
+	} {
+		if diff := cmp.Diff(c.want, optionsOf(c.own, c.global).settings()); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}
+
+// TestFioSettingsOfJobs: settings in which jobs differ are unknown.
+func TestFioSettingsOfJobs(t *testing.T) {
+	report := &fiolog.Report{
+		GlobalOptions: map[string]string{"rw": "randread", "bs": "4k", "iodepth": "8", "numjobs": "2"},
+		Jobs: []fiolog.Job{
+			{Options: map[string]string{}},
+			{Options: map[string]string{"bssplit": "4k/50:8k/50", "numjobs": "2"}},
+			{Options: map[string]string{"iodepth": "16"}},
+		},
+	}
+	p := &plan{}
+	for i := range report.Jobs {
+		p.entries = append(p.entries, &entry{jobOptions: jobOptions{report, i}})
+	}
+	if diff := cmp.Diff(mapping.CBT{Mode: "randread", NumJobs: 2}, p.fioSettings()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSettingsText: ids of versions of earlier releases stay.
+func TestSettingsText(t *testing.T) {
+	c := mapping.CBT{Benchmark: "librbdfio", OpSize: 4096, Iteration: new(2)}
+	const want = "{Benchmark:librbdfio Workload: Mode: RWMixRead:0 OpSize:4096 IODepth:0 TotalIODepth:0 NumJobs:0 Procs:0 Volumes:0 " +
+		"Clients:0 OSDs:0 OSDHosts:0 Pool: CephVersion: OSDReadAhead:0 ReadAhead:0 RunSeconds:0 RampSeconds:0 Iteration:2}"
+	if got := settingsText(c); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if *c.Iteration != 2 {
+		t.Error("the settings were changed")
+	}
+}
