@@ -43,16 +43,11 @@ type input struct {
 
 // choose finds what args name. Paths that follow one another are read together if joins is true of them.
 func (r *reading) choose(ctx context.Context, args []string, joins func(string) bool) (inputs []input, err error) {
-	among := history.RunFilter{}
-	condition := ""
-	if f := r.flags.Lookup("where"); f != nil {
-		condition = f.Value.String()
+	among, err := r.limit()
+	if err != nil {
+		return nil, err
 	}
-	if condition != "" {
-		if among.Where, err = parseWhere(condition); err != nil {
-			return nil, err
-		}
-	}
+	among.Brief = true
 	parts := query.Group(args, joins)
 	if len(args) == 0 {
 		parts = [][]string{nil}
@@ -65,13 +60,21 @@ func (r *reading) choose(ctx context.Context, args []string, joins func(string) 
 				return nil, err
 			}
 			inputs = append(inputs, input{runs: runs})
-		case condition != "":
+		case among.Where != nil:
 			return nil, usagef("--where chooses runs in the history, and %s is a path: leave one out", part[0])
 		default:
 			inputs = append(inputs, input{paths: part})
 		}
 	}
 	return inputs, nil
+}
+
+// limit is the filter of --where, from which runs are chosen.
+func (r *reading) limit() (among history.RunFilter, err error) {
+	if f := r.flags.Lookup("where"); f != nil && f.Value.String() != "" {
+		among.Where, err = parseWhere(f.Value.String())
+	}
+	return among, err
 }
 
 // chooseStored finds the runs in the history that selectors name among those of a filter, and says on stderr which these are.

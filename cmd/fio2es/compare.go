@@ -23,9 +23,13 @@ func compareCommand(e *env) *cobra.Command {
 		Use:   "compare [A] B...",
 		Short: "Run against run, with confidence intervals",
 		Long: `Compares each B with A, the baseline: the change of each metric with its confidence
-interval, and a verdict. A and B are runs in the history (an id, the beginning of one, or
-"latest"), or paths with one run each (nothing is stored). Runs joined by commas are
-repetitions of a test: their windows are pooled.
+interval, and a verdict. A and B are paths with one run each (nothing is stored), or name
+runs in the history: an id or its beginning, latest, latest~1 (the one before), last:5
+(the five newest), same-as:RUN (all with its settings), or a condition such as 'bs=4k';
+--where limits what these choose from. Several runs of one side, also those joined by
+commas, are repetitions of a test: their windows are pooled. --from, --to, --direction,
+--host and --job choose the windows that are compared, as for rank (+30s: since each
+run's start).
 
 The verdict is worse or better where 0 is not in the interval. Where it is, the verdict
 is "no change > X %" if the interval reaches to X and that is at most --within; else it
@@ -60,6 +64,7 @@ requests per second, changes and their bounds in percent, and the verdicts worse
 same ("no change > X %"), unclear and unknown.`,
 		Example: `  fio2es compare e87ec34a latest
   fio2es compare --baseline last:10 latest
+  fio2es compare last:5 latest --where 'mode=randwrite' --from +30s
   fio2es compare before/ after/ --fail-if 'p99 > +10%' --fail-if 'read.iops < -5%'
   fio2es compare base1,base2,base3 new1,new2,new3 --format json
   fio2es compare --by settings label.release=quincy label.release=reef
@@ -76,6 +81,8 @@ same ("no change > X %"), unclear and unknown.`,
 	fl := cmd.Flags()
 	addReadingFlags(fl)
 	addClusterFlags(fl)
+	addWhereToChoose(fl)
+	addQueryFlags(fl, &f.query)
 	fl.StringSliceVar(&f.metrics, "metrics", compare.Defaults, "what to compare: iops, mean, percentiles")
 	fl.Float64Var(&f.confidence, "confidence", 0.95, "confidence of the intervals: 0.5 to 0.99")
 	fl.Float64Var(&f.within, "within", compare.Within*100, "an interval within so many percent around 0 shows that there is no change")
@@ -100,11 +107,13 @@ type compareFlags struct {
 	baseline, by       string
 	failOnUnclear      bool
 	format             string
+	query              query.Query
 }
 
 // comparing is a comparison: what is compared, and where to.
 type comparing struct {
 	*reading
+	query    *query.Query // the windows that are compared
 	options  compare.Options
 	baseline *query.Baseline // nil: the first argument is the baseline
 	by       string
@@ -115,7 +124,10 @@ type comparing struct {
 
 // comparing checks the flags. The metrics of conditions are compared too.
 func (f *compareFlags) comparing(e *env, args []string) (c *comparing, err error) {
-	c = &comparing{reading: newReading(e), by: f.by, options: compare.Options{Confidence: f.confidence, Within: f.within / 100}}
+	if err := f.query.Check(); err != nil {
+		return nil, err
+	}
+	c = &comparing{reading: newReading(e), query: &f.query, by: f.by, options: compare.Options{Confidence: f.confidence, Within: f.within / 100}}
 	c.namesRuns = true
 	if c.options.Metrics, err = compare.ParseMetrics(f.metrics...); err != nil {
 		return nil, usagef("--metrics %w", err)

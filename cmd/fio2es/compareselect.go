@@ -2,22 +2,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
-	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// selection is the runs of an argument of --by settings: of a path, or those of the history that meet a condition.
+// selection is the runs of an argument of --by settings: of a path, or those of the history that a selector chooses.
 type selection struct {
 	name string
 	docs []*mapping.Run
@@ -27,12 +22,12 @@ type selection struct {
 // selection finds the runs of an argument, and reads those of a path.
 func (c *comparing) selection(ctx context.Context, arg string) (*selection, error) {
 	s := &selection{name: arg, read: map[*mapping.Run]*compare.Run{}}
-	if _, err := os.Lstat(arg); err != nil && arg != "-" {
-		condition, err := where.Parse(arg, time.Now())
+	if !query.IsPath(arg) {
+		among, err := c.limit()
 		if err != nil {
-			return nil, usagef("%s: --by settings wants paths, or conditions on runs: %w", arg, err)
+			return nil, err
 		}
-		docs, err := c.stored(ctx, history.RunFilter{Light: true, Where: condition})
+		docs, err := c.chooseStored(ctx, among, []string{arg})
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +37,7 @@ func (c *comparing) selection(ctx context.Context, arg string) (*selection, erro
 			c.note(arg, text)
 		}
 		if len(s.docs) == 0 {
-			return nil, errors.Join(fmt.Errorf("%s: no runs to compare", arg), c.printNoRuns(ctx, c.store))
+			return nil, fmt.Errorf("%s: no runs to compare", arg)
 		}
 		return s, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/facts"
@@ -19,7 +20,7 @@ import (
 // side reads the runs that arg names, joined by commas.
 func (c *comparing) side(ctx context.Context, arg string) (*compare.Side, error) {
 	parts := []string{arg}
-	if _, err := os.Lstat(arg); err != nil { // a file may have a comma in its name
+	if _, err := os.Lstat(arg); err != nil && !hasCommas(arg) { // a file may have a comma in its name
 		parts = strings.Split(arg, ",")
 	}
 	side := &compare.Side{Name: arg}
@@ -29,6 +30,9 @@ func (c *comparing) side(ctx context.Context, arg string) (*compare.Side, error)
 		}
 		var paths []string
 		err := c.runs(ctx, []string{part}, func(run *query.Run, many bool) error {
+			if run.Stored != nil {
+				return c.add(ctx, side, part, run)
+			}
 			if paths = append(paths, run.Path); many {
 				return nil
 			}
@@ -43,6 +47,12 @@ func (c *comparing) side(ctx context.Context, arg string) (*compare.Side, error)
 		}
 	}
 	return side, nil
+}
+
+// hasCommas reports whether the commas of an argument belong to a condition, such as bs in (4k, 8k).
+func hasCommas(arg string) bool {
+	_, err := query.ParseSelector(arg, time.Now())
+	return query.IsSelector(arg) && err == nil
 }
 
 // add reads a run, which the user named, and adds it to a side.
@@ -69,7 +79,7 @@ func (c *comparing) add(ctx context.Context, side *compare.Side, part string, ru
 // readRun reads the windows of a run. It may have none.
 func (c *comparing) readRun(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
 	one := &compare.Run{Name: name}
-	doc, err := c.read(ctx, run, &query.Query{}, func(w *window.Window) error {
+	doc, err := c.read(ctx, run, c.query, func(w *window.Window) error {
 		requests, err := w.Histogram()
 		if err == nil {
 			one.Add(w, requests)
@@ -83,6 +93,9 @@ func (c *comparing) readRun(ctx context.Context, name string, run *query.Run) (*
 		return nil, fmt.Errorf("%s: no windows to compare", name)
 	}
 	one.End(doc)
+	if one.IsEmpty() && !one.OnlyAverages() && c.query.String() != "" {
+		return nil, run.NoMatch(doc)
+	}
 	return one, nil
 }
 
@@ -91,6 +104,11 @@ func (c *comparing) stored(ctx context.Context, filter history.RunFilter) ([]*ma
 	if err := c.open(ctx); err != nil {
 		return nil, err
 	}
+	limit, err := c.limit()
+	if err != nil {
+		return nil, err
+	}
+	filter.Where = query.Both(filter.Where, limit.Where)
 	runs, skipped, err := c.readRuns(ctx, c.store, filter)
 	c.leftOut = c.leftOut || skipped
 	return runs, err

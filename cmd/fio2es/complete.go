@@ -87,7 +87,7 @@ func (e *env) runsToComplete(cmd *cobra.Command, text string) (runs []*mapping.R
 		return nil
 	}
 	defer closeStore()
-	filter := history.RunFilter{Light: true, Limit: mostCompleted}
+	filter := history.RunFilter{Brief: true, Limit: mostCompleted}
 	if text != "" {
 		filter.Where = idPrefix(text)
 	}
@@ -104,3 +104,6 @@ type idPrefix string
 
 // Matches implements [history.Condition].
 func (p idPrefix) Matches(run *mapping.Run) bool { return strings.HasPrefix(run.Run.ID, string(p)) }
+
+// OnBrief says that an id is in [mapping.Run.Brief].
+func (idPrefix) OnBrief() bool { return true }

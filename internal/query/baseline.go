@@ -3,7 +3,6 @@ package query
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,20 +22,19 @@ type Baseline struct {
 	where *where.Condition // nil with last
 }
 
-// ParseBaseline reads "last:10", or a condition. now is the time that conditions count from.
+// ParseBaseline reads the selector "last:10", or a condition. now is the time that conditions count from. An error is a
+// [UsageError].
 func ParseBaseline(text string, now time.Time) (*Baseline, error) {
-	if number, ok := strings.CutPrefix(text, "last:"); ok {
-		n, err := strconv.Atoi(number)
-		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%s: want last:N with a number of runs, such as last:10", text)
-		}
-		return &Baseline{text: text, last: n}, nil
+	s, err := ParseSelector(text, now)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.newest:
+		return &Baseline{text: text, last: s.count}, nil
+	case s.condition != nil:
+		return &Baseline{text: text, where: s.condition}, nil
 	}
-	c, err := where.Parse(text, now)
-	if err != nil {
-		return nil, fmt.Errorf("%s: want last:N, or a condition on runs: %w", text, err)
-	}
-	return &Baseline{text: text, where: c}, nil
+	return nil, usagef("%s: want last:N, or a condition on runs such as label.release=quincy", text)
 }
 
 // String is the baseline as the user wrote it.

@@ -89,8 +89,11 @@ func TestBaseline(t *testing.T) {
 			t.Errorf("%s of files: %d runs, %v", c.text, len(again), err)
 		}
 	}
-	for _, text := range []string{"last:0", "last:x", "last:", "nosuchfield=1"} {
-		if _, err := ParseBaseline(text, time.Now()); err == nil || !strings.HasPrefix(err.Error(), text+": want last:N") {
+	for text, want := range map[string]string{
+		"last:0": "want last:N", "last:x": "want last:N", "last:": "want last:N", "nosuchfield=1": "column 1: no field",
+		"latest": "want last:N, or a condition", "same-as:a": "want last:N, or a condition", "4f1d": "want last:N, or a condition",
+	} {
+		if _, err := ParseBaseline(text, time.Now()); err == nil || !strings.HasPrefix(err.Error(), text+": "+want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

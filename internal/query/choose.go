@@ -17,7 +17,7 @@ import (
 
 // Chosen are runs that selectors chose.
 type Chosen struct {
-	Runs    []*mapping.Run // each once and without histograms, in the order of the selectors, then the newest first
+	Runs    []*mapping.Run // each once and without histograms, or with less as the filter says; in the order of the selectors, then the newest first
 	Skipped []error        // of runs that cannot be read, and might have been chosen
 	Notes   []string       // about selectors that chose fewer runs than they name
 }
@@ -60,18 +60,6 @@ func Find(ctx context.Context, store history.Store, text string) (*mapping.Run, 
 		return nil, err
 	}
 	return store.Run(ctx, chosen.Runs[0].Run.ID)
-}
-
-// Lookup finds the run that a text names, as [Find], for reading.
-func Lookup(ctx context.Context, store history.Store, text string) (*Run, error) {
-	run, err := Find(ctx, store, text)
-	if errors.Is(err, history.ErrNotFound) {
-		return nil, noRun(ctx, store, text, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return Stored(store, run), nil
 }
 
 // chooser chooses runs of a history.
@@ -157,10 +145,7 @@ func (c *chooser) all(ctx context.Context, f history.RunFilter) error {
 // meeting takes the runs that also meet a condition.
 func (c *chooser) meeting(ctx context.Context, s *Selector, condition history.Condition) error {
 	f := c.among
-	if f.Where != nil {
-		condition = intersection{f.Where, condition}
-	}
-	f.Where = condition
+	f.Where = Both(f.Where, condition)
 	runs, err := c.list(ctx, f)
 	if err != nil {
 		return err
@@ -212,11 +197,30 @@ func conditionText(f history.RunFilter) string {
 	return ""
 }
 
+// Both is the condition that a run meets two. A nil condition is met by all runs.
+func Both(a, b history.Condition) history.Condition {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return intersection{a, b}
+}
+
 // intersection is two conditions that a run must meet.
 type intersection [2]history.Condition
 
 // Matches implements [history.Condition].
 func (i intersection) Matches(run *mapping.Run) bool { return i[0].Matches(run) && i[1].Matches(run) }
+
+// OnBrief reports whether both conditions may decide on [mapping.Run.Brief].
+func (i intersection) OnBrief() bool {
+	return !slices.ContainsFunc(i[:], func(c history.Condition) bool {
+		b, ok := c.(interface{ OnBrief() bool })
+		return !ok || !b.OnBrief()
+	})
+}
 
 // OneOf is the condition that a run is one of some.
 func OneOf(runs []*mapping.Run) history.Condition {
@@ -232,6 +236,9 @@ type oneOf map[string]bool // by run.id
 // Matches implements [history.Condition].
 func (ids oneOf) Matches(run *mapping.Run) bool { return ids[run.Run.ID] }
 
+// OnBrief says that an id is in [mapping.Run.Brief].
+func (oneOf) OnBrief() bool { return true }
+
 // SameSettings is the condition that a run has the settings of another; see [workload.Key].
 func SameSettings(run *mapping.Run) history.Condition { return sameSettings(workload.Key(run)) }
 
@@ -239,6 +246,9 @@ type sameSettings string
 
 // Matches implements [history.Condition].
 func (key sameSettings) Matches(run *mapping.Run) bool { return workload.Key(run) == string(key) }
+
+// OnBrief says that settings are in [mapping.Run.Brief].
+func (sameSettings) OnBrief() bool { return true }
 
 // RunText names a run for people: the beginning of its id, its title and when it started.
 func RunText(run *mapping.Run) string {

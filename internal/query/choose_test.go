@@ -96,23 +96,35 @@ func TestChoose(t *testing.T) {
 			f.Where = condition
 		}
 		chosen, err := Choose(t.Context(), store, f, selectors(t, strings.Fields(c.selectors)...)...)
+		f.Brief = true
+		if brief, failed := Choose(t.Context(), store, f, selectors(t, strings.Fields(c.selectors)...)...); idsOf(brief) != idsOf(chosen) ||
+			fmt.Sprint(failed) != fmt.Sprint(err) {
+			t.Errorf("%s --where %q: brief %v, %v", c.selectors, c.where, idsOf(brief), failed)
+		}
 		if err != nil {
 			if !strings.Contains(err.Error(), c.want) || !errors.Is(err, history.ErrNotFound) {
 				t.Errorf("%s --where %q: %v, want %s", c.selectors, c.where, err, c.want)
 			}
 			continue
 		}
-		got := ""
-		for _, run := range chosen.Runs {
-			got += run.Run.ID[:1]
-		}
-		if got != c.want {
+		if got := idsOf(chosen); got != c.want {
 			t.Errorf("%s --where %q: %s, want %s", c.selectors, c.where, got, c.want)
 		}
 		if c.selectors == "last:9" && (len(chosen.Notes) != 1 || chosen.Notes[0] != "last:9: there are only 5 runs") {
 			t.Errorf("%s: notes %q", c.selectors, chosen.Notes)
 		}
 	}
+}
+
+// idsOf are the first letters of the ids of runs.
+func idsOf(chosen *Chosen) (letters string) {
+	if chosen == nil {
+		return ""
+	}
+	for _, run := range chosen.Runs {
+		letters += run.Run.ID[:1]
+	}
+	return letters
 }
 
 // TestChooseNone: an empty history says how to fill it.

@@ -36,9 +36,9 @@ func both(t *testing.T, name string, levels ...mapping.Level) (files *Files, sto
 	t.Cleanup(func() { store.Close() })
 	res, err := pipeline.Ingest(t.Context(), files.Archive.Runs[0], pipeline.Options{Levels: levels}, store, nil)
 	check(t, errors.Join(err, store.Finish(t.Context(), res.Run)))
-	stored, err = Lookup(t.Context(), store, res.Run.Run.ID[:6])
+	run, err := Find(t.Context(), store, res.Run.Run.ID[:6])
 	check(t, err)
-	return files, stored
+	return files, Stored(store, run)
 }
 
 // read gives the windows of a run, without what the history alone knows of it.

@@ -115,7 +115,7 @@ func (s *site) report(ctx context.Context, runs []*mapping.Run, home string) (*r
 // missing answers if no run, or more than one, has the id.
 func (s *site) missing(w http.ResponseWriter, r *http.Request, id, home string, err error) {
 	switch {
-	case errors.Is(err, history.ErrNotFound):
+	case errors.Is(err, history.ErrNotFound), errors.As(err, new(query.UsageError)): // last:5 is not one run
 		s.notify(w, r, http.StatusNotFound, notice{
 			Title: "No such run", Text: fmt.Sprintf("No run in %s has an id that begins with %s. Look in the list of runs; fio2es ingest and fio2es follow store runs.", s.Name, id),
 		})

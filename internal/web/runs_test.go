@@ -50,6 +50,8 @@ func TestRuns(t *testing.T) {
 		{"/runs/latest", 200, nil, "c"},
 		{"/runs/a", 300, []string{"ids of several runs begin with a.", `<a href="../runs/aa00"><code>aa00</code></a> archive:a randwrite 4K qd4, 2026-11-21 03:13:02`, `"../runs/ab00"`}, ""},
 		{"/runs/x", 404, []string{"No run in history.db has an id that begins with x", "fio2es ingest", `<a href="../">All runs</a>`}, ""},
+		{"/runs/last:5", 404, []string{"an id that begins with last:5"}, ""},
+		{"/runs/latest~100", 404, []string{"an id that begins with latest~100"}, ""},
 		{"/runs/a/b", 404, []string{"No such page", `<a href="../../">All runs</a>`}, ""},
 		{"/favicon.ico", 404, []string{"No such page"}, ""},
 		{"/compare?run=cc00&run=a", 300, []string{`href="./runs/aa00"`}, ""},
