@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -99,7 +100,7 @@ func Remove(ctx context.Context, s Store, run *mapping.Run, title string, at tim
 
 // RunFilter selects runs. The zero value selects all of them.
 type RunFilter struct {
-	Text      string            // in the id, name, archive, path, benchmark, workload, mode, a label or the note; any case
+	Text      string            // or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
 	Labels    map[string]string // all of them with these values
 	Benchmark string
 	Mode      string
@@ -175,13 +176,32 @@ func (f *RunFilter) Select(runs iter.Seq2[*mapping.Run, error]) iter.Seq2[*mappi
 func (f *RunFilter) matchesText(r *mapping.Run) bool {
 	texts := []string{
 		r.Run.ID, r.Run.Name, r.Run.Archive, r.Run.Path, r.CBT.Benchmark, r.CBT.Workload, r.CBT.Mode,
-		r.Run.Note,
+		r.Run.Note, r.Run.Archive + ":" + r.Run.Name,
+	}
+	if r.CBT.OpSize > 0 {
+		texts = append(texts, sizeText(r.CBT.OpSize))
+	}
+	if r.CBT.IODepth > 0 {
+		texts = append(texts, "qd"+strconv.Itoa(r.CBT.IODepth))
 	}
 	for _, label := range r.Run.Labels {
 		texts = append(texts, label)
 	}
+	has := func(want string) bool {
+		return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), want) })
+	}
 	want := strings.ToLower(f.Text)
-	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), want) })
+	words := strings.Fields(want)
+	return has(want) || len(words) > 1 && !slices.ContainsFunc(words, func(word string) bool { return !has(word) })
+}
+
+// sizeText is a size as titles have it, in its largest whole unit: "4KiB".
+func sizeText(n int64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	for n%1024 == 0 && len(units) > 1 {
+		n, units = n/1024, units[1:]
+	}
+	return strconv.FormatInt(n, 10) + units[0]
 }
 
 // Candidates is how many runs an [ErrAmbiguous] lists at most.

@@ -73,7 +73,7 @@ func TestList(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"/?sort=name":   "sort=name: want one of start, requests, iops, p50, p95, p99, p99.9, max",
+		"/?sort=size":   "sort=size: want one of start, requests, iops, p50, p95, p99, p99.9, max",
 		"/?order=up":    "order=up: want highest or lowest",
 		"/?page=0":      "page=0: want a number from 1",
 		"/?page=x":      "page=x: want a number from 1",
