@@ -58,9 +58,9 @@ func TestEndlessAnswers(t *testing.T) {
 		answer, most       int64 // 0: the default answer
 	}{
 		{"who it is", info0, "x", info, es.ErrNotElastic, 0, 20 << 20},
-		{"bulk, one long text", `{"errors":false,"items":[{"index":{"_id":"`, "x", bulk, es.ErrTooLong, 16 << 20, 100 << 20},
-		{"bulk, other items", `{"errors":false,"items":[`, `{"index":{"_id":"x","status":201}},`, bulk, es.ErrTooLong, 16 << 20, 100 << 20},
-		{"bulk, refused items", `{"errors":true,"items":[`, `{"index":{"_id":"x","status":400,"error":{"type":"x","reason":"y"}}},`, bulk, es.ErrTooLong, 16 << 20, 100 << 20},
+		{"bulk, one long text", `{"errors":false,"items":[{"index":{"_id":"`, "x", bulk, es.ErrTooLong, 16 << 20, 250 << 20},
+		{"bulk, other items", `{"errors":false,"items":[`, `{"index":{"_id":"x","status":201}},`, bulk, es.ErrTooLong, 16 << 20, 250 << 20},
+		{"bulk, refused items", `{"errors":true,"items":[`, `{"index":{"_id":"x","status":400,"error":{"type":"x","reason":"y"}}},`, bulk, es.ErrTooLong, 16 << 20, 250 << 20},
 		{"anything", `{"a":"`, "x", count, es.ErrTooLong, 0, 400 << 20},
 	}
 	for _, tt := range tests {
