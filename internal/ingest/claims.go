@@ -22,6 +22,7 @@ type claims struct {
 
 	mu      sync.Mutex
 	active  []*claim
+	ended   int            // how many claims
 	written []*mapping.Run // to the file, without histograms
 }
 
@@ -68,9 +69,11 @@ func (c *claim) known(ctx context.Context, e *pipeline.Execution) (id string, ha
 	return id, have, err
 }
 
-// lookUp finds the run when no other of the call that is the same is active.
+// lookUp finds the run when no other of the call that is the same is active. Another one may be stored and end after
+// the history was read, and before the run is claimed: then the history is read again.
 func (c *claim) lookUp(ctx context.Context, e *pipeline.Execution) (id string, have *mapping.Run, err error) {
 	for {
+		ended := c.endedSoFar()
 		found, err := c.find(ctx, e)
 		if err != nil {
 			return "", nil, err
@@ -78,9 +81,12 @@ func (c *claim) lookUp(ctx context.Context, e *pipeline.Execution) (id string, h
 		if len(found.Removed) > 0 && !c.restore {
 			return "", nil, ErrRemoved
 		}
-		other := c.take(e, found)
-		if other == nil {
+		other, isTaken := c.take(e, found, ended)
+		switch {
+		case isTaken:
 			return found.ID, found.Have, nil
+		case other == nil:
+			continue
 		}
 		select {
 		case <-other.over:
@@ -88,6 +94,12 @@ func (c *claim) lookUp(ctx context.Context, e *pipeline.Execution) (id string, h
 			return "", nil, ctx.Err()
 		}
 	}
+}
+
+func (c *claims) endedSoFar() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
 }
 
 // find looks the run up in the history, or among what was written to the file.
@@ -105,19 +117,22 @@ func (c *claim) find(ctx context.Context, e *pipeline.Execution) (Found, error) 
 	return found, nil
 }
 
-// take claims a run, unless another one that is active is the same or has the same id: that is
-// returned.
-func (c *claim) take(e *pipeline.Execution, found Found) *claim {
+// take claims a run, unless another one that is active is the same or has the same id, which is returned, or claims
+// have ended since there were so many.
+func (c *claim) take(e *pipeline.Execution, found Found, ended int) (other *claim, isTaken bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, other := range c.active {
 		if other.id == found.ID || mapping.SameExecution(other.src, &e.Source) {
-			return other
+			return other, false
 		}
+	}
+	if c.ended != ended {
+		return nil, false
 	}
 	c.id, c.src, c.duplicates, c.removed, c.over = found.ID, &e.Source, found.Duplicates, found.Removed, make(chan struct{})
 	c.active = append(c.active, c)
-	return nil
+	return nil, true
 }
 
 // end ends the claim. When the run is in the history, other runs there of the same files go.
@@ -137,6 +152,7 @@ func (c *claim) end(ctx context.Context, res *pipeline.Result, err error) error 
 		c.written = append(c.written, res.Run.WithFiles())
 	}
 	c.active = slices.DeleteFunc(c.active, func(o *claim) bool { return o == c })
+	c.ended++
 	close(c.over)
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -102,5 +103,42 @@ func TestWrittenPart(t *testing.T) {
 	more.Source.List = append(more.Source.List, mapping.SourceFile{Path: "log", Role: mapping.RoleLog, Bytes: 5000, Hash: "f"})
 	if _, _, err := all.of(1, false).known(t.Context(), more); !errors.As(err, new(refusedError)) {
 		t.Errorf("a run that shares a file with a part of it: %v", err)
+	}
+}
+
+// holder is a history of one run, which is stored while it is looked up for the first time.
+type holder struct {
+	history.Store
+	stored *mapping.Run
+	finish func()
+	asked  int
+}
+
+func (h *holder) Holding(context.Context, []string) ([]*mapping.Run, error) {
+	if h.asked++; h.asked > 1 {
+		return []*mapping.Run{h.stored}, nil
+	}
+	h.finish()
+	return nil, nil
+}
+
+func (h *holder) Removed(context.Context, []string) ([]*mapping.Removed, error) { return nil, nil }
+
+// A run that is stored after the history was read and before it is claimed again is found.
+func TestStoredMeanwhile(t *testing.T) {
+	e := execution(1)
+	h := &holder{finish: func() {}, stored: &mapping.Run{Run: mapping.RunInfo{ID: e.Run.ID}, Source: e.Source}}
+	all := newClaims(h, &Options{Log: slog.New(slog.DiscardHandler)}, 2)
+	first, second := all.of(0, false), all.of(1, false)
+	if _, have, err := first.known(t.Context(), e); err != nil || have != nil {
+		t.Fatal(have, err)
+	}
+	h.asked, h.finish = 0, func() {
+		if err := first.end(t.Context(), &pipeline.Result{}, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, have, err := second.known(t.Context(), execution(1)); err != nil || have != h.stored || h.asked != 2 {
+		t.Errorf("found %v, %v, after the history was read %d times", have, err, h.asked)
 	}
 }
