@@ -131,7 +131,7 @@ func (f *settingsFile) settingsIn(name string, known map[string]any) []string {
 	return keys
 }
 
-// parseSettings reads YAML, of which JSON is a part. Names are in lower case, but not those
+// parseSettings reads YAML; JSON is a part of it. Names are in lower case, but not those
 // of labels and hosts.
 func parseSettings(text []byte) (map[string]any, error) {
 	root, more, err := safeyaml.Parse(context.Background(), text, settingsLimits)

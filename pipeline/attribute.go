@@ -166,7 +166,7 @@ func (a attribution) segments(entries []*entry, jobs []*job) []*entry {
 		one.ran = 0 // the run times of several stages are not the log's
 	}
 	if one.several && !(len(jobs) == 1 || jobs[0].first > epochTimes) {
-		a.problems.skip(fmt.Errorf("%s: a log of jobs that may have run one after another, of which nothing shows which "+
+		a.problems.skip(fmt.Errorf("%s: a log of jobs that may have run one after another, and nothing shows which "+
 			"part is whose: they are shown side by side; run fio with --per_job_logs=1 or --log_unix_epoch=1",
 			jobs[0].log.File.Name()))
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// optionsOf are the options of a job "a", of which some are those of all jobs.
+// optionsOf are the options of a job "a". Some of them are those of all jobs.
 func optionsOf(own, global map[string]string) jobOptions {
 	return jobOptions{&fiolog.Report{GlobalOptions: global, Jobs: []fiolog.Job{{Name: "dir/a", Options: own}}}, 0}
 }

@@ -15,14 +15,13 @@ const (
 	exitFailed  = 1 // nothing, or not all, could be done
 	exitUsage   = 2 // wrong arguments or settings
 	exitLeftOut = 3 // done, but something was left out; stderr says what
-	exitMet     = 4 // done, but a condition of --fail-if was met or an objective is broken; stderr says which
+	exitMet     = 4 // done, but a gate failed: --fail-if, --fail-on-unclear, --fail-last or an objective; stderr says which
 )
 
 // errLeftOut ends a command that was done, except for what it reported on stderr.
 var errLeftOut = errors.New("something was left out")
 
-// errMet ends a command that was done, but whose gate failed: a condition of --fail-if, or an
-// SLA rule. Stderr names it.
+// errMet ends a command that was done, but whose gate failed. Stderr names it.
 var errMet = errors.New("a gate failed")
 
 // usageError is a mistake in arguments or settings.

@@ -24,8 +24,8 @@ jobs, aligns and merges them, and answers with exact percentiles over time. It
 keeps a searchable history of all runs.
 
 Exit codes: 0 all well; 1 failed; 2 wrong usage; 3 done, but something was left
-out (stderr says what); 4 done, but a condition of compare --fail-if was met, or an
-objective of sla or follow is broken.
+out (stderr says what); 4 done, but a gate failed: a condition of compare
+--fail-if, an objective of sla or follow, or trend --fail-last.
 
 On a terminal a table that is too wide has shorter texts and fewer columns, and the
 line below it says which; "| cat" shows all.

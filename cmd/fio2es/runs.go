@@ -70,7 +70,7 @@ complete them, and a name that does not exist lists them. --sort sorts by any of
 	fl.StringVar(&since, "since", "", "only that began at or after this time")
 	fl.StringVar(&until, "until", "", "only that began before this time")
 	fl.IntVar(&l.filter.Limit, "limit", 0, "so many at most")
-	fl.BoolVar(&isIncomplete, "incomplete", false, "only runs of which something is missing")
+	fl.BoolVar(&isIncomplete, "incomplete", false, "only runs that lack something")
 	fl.StringVar(&sorted, "sort", "start", "by a column: the latest or the highest first, texts from A to Z")
 	fl.BoolVar(&l.isReversed, "reverse", false, "in the reverse order")
 	fl.StringSliceVar(&l.names, "columns", nil, "these columns, such as run,name,p99,pool_profile")

@@ -181,7 +181,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestLacking: a run of which documents are missing stays as it is.
+// TestLacking: a run that lacks documents stays as it is.
 func TestLacking(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	defer s.Close()

@@ -102,7 +102,7 @@ func overRunsChanges(c *chart.Canvas, series []*workload.Series, times *chart.Ti
 			if !slices.Contains(runs, ch.After) {
 				runs = append(runs, ch.After)
 			}
-			texts[ch.After] = append(texts[ch.After], fmt.Sprintf("%s %+.1f %%", s.Number.Text, 100*(ch.Level.Ratio-1)))
+			texts[ch.After] = append(texts[ch.After], s.Number.Text+" "+ch.Text())
 			isWorse[ch.After] = isWorse[ch.After] || s.IsWorse(ch)
 		}
 	}

@@ -78,7 +78,7 @@ func levels(x []float64, noise, price float64) []int {
 	grid := gridOf(x, noise)
 	cost := make([]float64, len(grid)) // of the numbers so far, if the last is of a level
 	from := make([][]int32, len(x))    // for each number and level: where the level started
-	best, bestFrom := 0.0, int32(0)    // the cheapest of all levels before the number
+	best := 0.0                        // the cheapest of all levels before the number
 	for i, v := range x {
 		from[i] = make([]int32, len(grid))
 		next, nextLevel := math.Inf(1), 0
@@ -95,8 +95,8 @@ func levels(x []float64, noise, price float64) []int {
 				next, nextLevel = cost[l], l
 			}
 		}
-		best, bestFrom = next, from[i][nextLevel]
-		from[i] = append(from[i], bestFrom) // where the cheapest level of this number started
+		best = next
+		from[i] = append(from[i], from[i][nextLevel]) // where the cheapest level of this number started
 	}
 	var starts []int
 	for i := len(x) - 1; i >= 0; {

@@ -7,7 +7,6 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"html/template"
 	"net/http"
 	"strconv"
@@ -32,9 +31,8 @@ var (
 	style     = report.Style() + template.CSS(siteCSS)
 	templates = template.Must(template.New("site").Funcs(template.FuncMap{
 		"lines": facts.Lines, "title": facts.Title, "started": facts.Started, "shortID": facts.ShortID, "state": facts.State, "link": runLink,
-		"isBad":  func(run *mapping.Run) bool { _, isBad := run.State(); return isBad },
-		"change": func(row *workload.Row) string { return fmt.Sprintf("%+.1f %%", 100*(row.Change.Level.Ratio-1)) },
-		"since":  func(row *workload.Row) string { return workload.Day(row.Change.After) },
+		"isBad": func(run *mapping.Run) bool { _, isBad := run.State(); return isBad },
+		"since": func(row *workload.Row) string { return workload.Day(row.Change.After) },
 	}).Parse(siteHTML + workloadsHTML))
 )
 

@@ -112,7 +112,7 @@ var Columns = slices.Concat(
 		{
 			Name: "change", Unit: "percent", Heading: ">Change",
 			Value: func(r *Row) any { return percent(r.Change.Level.Ratio) },
-			Text:  func(r *Row) string { return percentText(r.Change.Level.Ratio) + " %" },
+			Text:  func(r *Row) string { return r.Change.Text() },
 		},
 		{
 			Heading: ">99% interval",

@@ -16,10 +16,10 @@ import (
 
 // Number is a number of a direction of a run that has a trend.
 type Number struct {
-	Name      string // in columns, such as "p99_9" or "iops"
-	Text      string // for people, such as "p99.9"
-	LessIsBad bool   // IOPS and bandwidth
-	of        func(*mapping.Totals) float64
+	Name      string                        // in columns, such as "p99_9" or "iops"
+	Text      string                        // for people, such as "p99.9"
+	LessIsBad bool                          // IOPS and bandwidth
+	of        func(*mapping.Totals) float64 // NaN where it is not known
 }
 
 // Numbers are all numbers that have a trend.
@@ -48,9 +48,6 @@ func NumberOf(name string) (*Number, error) {
 	}
 	return nil, fmt.Errorf("%s: want one of %s", name, strings.Join(names, ", "))
 }
-
-// Of is the number of a direction of a run, NaN where it is not known.
-func (n *Number) Of(t *mapping.Totals) float64 { return n.of(t) }
 
 // key is the name in columns for programs.
 func (n *Number) key() string {
@@ -88,6 +85,9 @@ type Change struct {
 	Before, After *mapping.Run // the last run before it, and the first after it
 }
 
+// Text is the size of the change for people: "+9.1 %".
+func (c *Change) Text() string { return percentText(c.Level.Ratio) + " %" }
+
 // Day is when a run started, in UTC; "-" if its date is not known.
 func Day(run *mapping.Run) string {
 	day, _, _ := strings.Cut(facts.Started(run), " ")
@@ -98,14 +98,14 @@ func Day(run *mapping.Run) string {
 func (s *Series) IsWorse(c *Change) bool { return (c.Level.Ratio > 1) != s.Number.LessIsBad }
 
 // Series are the numbers of all directions of the workload, with their changes by at least least, a
-// share. Runs that are incomplete or without such a number are left out.
+// share. Runs that are incomplete, without such a number, or without a known date are left out.
 func (w *Workload) Series(numbers []*Number, least float64) (list []*Series) {
 	for _, direction := range mapping.Directions {
 		for _, n := range numbers {
 			s := &Series{Workload: w, Direction: direction, Number: n}
 			for _, run := range w.Runs {
 				for _, d := range run.ByDirection() {
-					if v := n.of(d.Totals); d.Direction == direction && run.Run.Complete && v > 0 && !math.IsInf(v, 0) {
+					if v := n.of(d.Totals); d.Direction == direction && run.Run.Complete && unit.IsKnown(run.Run.Start) && v > 0 && !math.IsInf(v, 0) {
 						s.Runs, s.Values = append(s.Runs, run), append(s.Values, v)
 					}
 				}
@@ -124,7 +124,7 @@ func (w *Workload) Series(numbers []*Number, least float64) (list []*Series) {
 }
 
 // Differences are in what a run differs from another: versions, labels, settings and
-// configurations, as "ceph_version: 18.2.1, was 17.2.6".
+// configurations, as "ceph_version 18.2.1, was 17.2.6".
 func Differences(before, after *mapping.Run) (list []string) {
 	was, is := circumstances(before), circumstances(after)
 	names := slices.Collect(maps.Keys(is))

@@ -15,7 +15,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// night is a run of a night, all latencies of which are so many times 1 ms.
+// night is a run of a night. All its latencies are so many times 1 ms, or up to twice that.
 func night(n int, cbt mapping.CBT, times float64) *mapping.Run {
 	h := hist.New(hist.Fio3(0))
 	for i := range 1000 {
@@ -89,7 +89,7 @@ func TestTitles(t *testing.T) {
 }
 
 // TestSeries: a change is between two runs, in the direction and number where it is, and incomplete
-// runs are no part of a series.
+// runs and those without a date are no part of a series.
 func TestSeries(t *testing.T) {
 	r, cbt := rand.New(rand.NewPCG(1, 2)), mapping.CBT{Mode: "randwrite", OpSize: 4096}
 	var runs []*mapping.Run
@@ -101,6 +101,9 @@ func TestSeries(t *testing.T) {
 		runs = append(runs, night(n, cbt, times))
 	}
 	runs[30].Run.Complete, runs[10].Write = false, nil
+	undated := night(99, cbt, 5)
+	undated.Run.Start = time.Time{}
+	runs = append(runs, undated)
 	runs[25].Fio.Version, runs[25].Run.Labels = "fio-3.36", map[string]string{"release": "reef"}
 	runs[25].Config = map[string]any{"cluster": map[string]any{"osds_per_node": 4.0, "list": []any{"a", 1.0}}}
 	runs[24].Fio.Version = "fio-3.33"

@@ -9,7 +9,7 @@ import (
 
 // addReport gives a file that may be fio's output to its run, if its name or its place say
 // which that is: as CBT names it, or in the folder of a sample of pbench-fio. It reports
-// false for all others, of which the content must be known, see [attribution].
+// false for all others: their content decides, see [attribution].
 func (d *drafts) addReport(f *source.File) bool {
 	base := path.Base(f.Path)
 	at := d.places.of(f, false)

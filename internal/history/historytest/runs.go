@@ -100,7 +100,7 @@ func testLight(t *testing.T, s history.Store) {
 	run.Run.Start = Start.Add(time.Hour)
 	finish(t, s, run)
 	if got := collect(t, s.Runs(t.Context(), history.RunFilter{Brief: true})); len(got) != 1 || !got[0].Run.Start.Equal(run.Run.Start) {
-		t.Errorf("a run of which another version started later: %v", names(got))
+		t.Errorf("a run whose other version started later: %v", names(got))
 	}
 	if err := s.Delete(t.Context(), run.Run.ID); err != nil {
 		t.Fatal(err)
