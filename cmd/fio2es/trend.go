@@ -10,6 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/workload"
@@ -96,31 +97,45 @@ func (e *env) trend(ctx context.Context, q *trendQuery, format string) error {
 		return err
 	}
 	defer closeStore()
-	runs, skipped, err := e.readRuns(ctx, store, history.RunFilter{Light: true, Where: q.where})
+	runs, skipped, err := e.readRuns(ctx, store, history.RunFilter{Brief: true, Where: q.where})
 	if err != nil {
 		return err
 	}
 	if len(runs) == 0 {
 		return leftOutIf(e.printNoRuns(ctx, store), skipped)
 	}
-	out := newTrendWriter(e.stdout, format)
-	isMet := false
+	var series []*workload.Series
 	for _, w := range workload.Group(runs) {
-		for _, s := range w.Series(q.numbers, q.least) {
-			for i := range s.Changes {
-				c := &s.Changes[i]
-				if s.IsWorse(c) && c.Level.At >= len(s.Runs)-q.gate {
-					isMet = true
-					e.log.Error(fmt.Sprintf("--fail-last %d: %s: %s of %ss is worse since run %s", q.gate, w.Title, s.Number.Text, s.Direction, facts.ShortID(c.After.Run.ID)))
-				}
-			}
-			if err := out.series(s, q.all); err != nil {
-				return err
+		series = append(series, w.Series(q.numbers, q.least)...)
+	}
+	damaged, err := query.Around(ctx, store, series)
+	if err != nil {
+		return err
+	}
+	for _, one := range damaged {
+		e.log.Warn(one.Error())
+	}
+	isMet, err := e.printTrend(q, series, format)
+	if err == nil && isMet {
+		return errMet
+	}
+	return leftOutIf(err, skipped || len(damaged) > 0)
+}
+
+// printTrend prints the changes of series, and reports whether one of the last runs began one for the worse.
+func (e *env) printTrend(q *trendQuery, series []*workload.Series, format string) (isMet bool, err error) {
+	out := newTrendWriter(e.stdout, format)
+	for _, s := range series {
+		for i := range s.Changes {
+			c := &s.Changes[i]
+			if s.IsWorse(c) && c.Level.At >= len(s.Runs)-q.gate {
+				isMet = true
+				e.log.Error(fmt.Sprintf("--fail-last %d: %s: %s of %ss is worse since run %s", q.gate, s.Title, s.Number.Text, s.Direction, facts.ShortID(c.After.Run.ID)))
 			}
 		}
+		if err := out.series(s, q.all); err != nil {
+			return isMet, err
+		}
 	}
-	if err := out.end(); err != nil || !isMet {
-		return leftOutIf(err, skipped)
-	}
-	return errMet
+	return isMet, out.end()
 }
