@@ -44,6 +44,7 @@ func trendCommand(e *env) *cobra.Command {
 	var condition string
 	var metrics []string
 	var least float64
+	var mark bool
 	cmd := &cobra.Command{
 		Use:   "trend",
 		Short: "Changes over the runs of each workload",
@@ -57,12 +58,18 @@ confidence of 99 %. In a year of nights without a change, fewer than one series 
 hundred shows one (docs/numbers.md).
 
 --fail-last N makes the exit code 4 if one of the last N runs of a workload began a
-change for the worse.`,
+change for the worse.
+
+--mark stores the changes in all runs of a cluster, for the marks in Kibana's dashboard
+History, and prints none. ingest, push and rm do the same whenever they change runs.`,
 		Example: `  fio2es trend
   fio2es trend --where 'bs=4k and start >= 90d' --metrics p99 --least 10
   fio2es trend --fail-last 5`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if mark {
+				return e.markTrend(cmd)
+			}
 			if q.where, err = parseWhere(condition); err != nil {
 				return err
 			}
@@ -83,10 +90,11 @@ change for the worse.`,
 	fl := cmd.Flags()
 	addClusterFlags(fl)
 	addWhereFlag(fl, &condition)
-	fl.StringSliceVar(&metrics, "metrics", []string{"p50", "p99", "p99.9", "mean", "iops", "bandwidth"}, "what to look at: iops, bandwidth, min, mean, max, percentiles")
-	fl.Float64Var(&least, "least", 3, "changes by so many percent at least")
+	fl.StringSliceVar(&metrics, "metrics", workload.Usual(), "what to look at: iops, bandwidth, min, mean, max, percentiles")
+	fl.Float64Var(&least, "least", 100*workload.LeastChange, "changes by so many percent at least")
 	fl.BoolVar(&q.all, "all", false, "also numbers that did not change")
 	fl.IntVar(&q.gate, "fail-last", 0, "exit code 4 if one of the last N runs of a workload began a change for the worse")
+	fl.BoolVar(&mark, "mark", false, "store the changes in all runs of the cluster, for Kibana")
 	addChoice(fl, &format, "format", "table, csv, markdown, or json: an object a line", table.Formats)
 	return cmd
 }

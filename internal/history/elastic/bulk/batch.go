@@ -104,7 +104,7 @@ func (b *batch) compare(r *pendingRun, got int) error {
 	return nil
 }
 
-// keepIngested keeps the stored Ingested of runs' documents that are otherwise the same. It
+// keepIngested keeps the stored Ingested and Changes of runs' documents that are otherwise the same. It
 // reads the stored documents of the same versions, which are few: mostly none.
 func (b *batch) keepIngested() error {
 	var ingests []string
@@ -118,10 +118,10 @@ func (b *batch) keepIngested() error {
 	}
 	for _, r := range b.runs {
 		if s := stored[r.key.id]; s != nil {
-			first := s.Ingested
-			s.Ingested = r.ingested
+			first, changes := s.Ingested, s.Changes
+			s.Ingested, s.Changes = r.ingested, nil
 			if slices.Equal(s.AppendJSON(nil), r.text) {
-				s.Ingested = first
+				s.Ingested, s.Changes = first, changes
 				r.text = s.AppendJSON(nil)
 			}
 		}
