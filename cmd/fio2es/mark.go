@@ -42,7 +42,7 @@ func (e *env) markTrend(cmd *cobra.Command) error {
 // markNews finds the changes again where runs were stored or removed. Without that, Kibana would show changes between
 // runs of before.
 func (h histories) markNews(ctx context.Context, store *elastic.Store) error {
-	if !store.HasNews() || ctx.Err() != nil {
+	if ctx.Err() != nil || !store.News() {
 		return nil
 	}
 	m, err := tidy.Mark(ctx, store)

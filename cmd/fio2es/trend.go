@@ -61,7 +61,7 @@ hundred shows one (docs/numbers.md).
 change for the worse.
 
 --mark stores the changes in all runs of a cluster, for the marks in Kibana's dashboard
-History, and prints none. ingest, push and rm do the same whenever they change runs.`,
+History, and prints none. ingest, push, follow and rm do the same when they change runs.`,
 		Example: `  fio2es trend
   fio2es trend --where 'bs=4k and start >= 90d' --metrics p99 --least 10
   fio2es trend --fail-last 5`,

@@ -108,7 +108,9 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 // Finish implements [history.Store]. It may be called repeatedly while a followed run grows, and
 // for many runs at once.
 func (e *Store) Finish(ctx context.Context, run *mapping.Run) error {
-	e.news.Store(true)
+	if !run.Run.Live() {
+		e.news.Store(true)
+	}
 	return e.fail(ctx, "write to", e.writer.Finish(ctx, run))
 }
 
