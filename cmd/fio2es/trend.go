@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/workload"
 )
@@ -97,24 +98,33 @@ func (e *env) trend(ctx context.Context, q *trendQuery, gate *trendGate) error {
 		return err
 	}
 	defer closeStore()
-	runs, skipped, err := e.readRuns(ctx, store, history.RunFilter{Light: true, Where: q.where})
+	runs, skipped, err := e.readRuns(ctx, store, history.RunFilter{Brief: true, Where: q.where})
 	if err != nil {
 		return err
 	}
 	if len(runs) == 0 {
 		return leftOutIf(errors.Join(e.printNoRuns(ctx, store), gate.noRuns()), skipped)
 	}
-	out := newTrendWriter(gate.table(e.stdout))
+	var series []*workload.Series
 	for _, w := range workload.Group(runs) {
-		for _, s := range w.Series(q.numbers, q.least) {
-			gate.add(s)
-			if err := out.series(s, q.all); err != nil {
-				return err
-			}
+		series = append(series, w.Series(q.numbers, q.least)...)
+	}
+	damaged, err := query.Around(ctx, store, series)
+	if err != nil {
+		return err
+	}
+	for _, one := range damaged {
+		e.log.Warn(one.Error())
+	}
+	out := newTrendWriter(gate.table(e.stdout))
+	for _, s := range series {
+		gate.add(s)
+		if err := out.series(s, q.all); err != nil {
+			return err
 		}
 	}
 	if err := out.end(); err != nil {
 		return err
 	}
-	return leftOutIf(gate.end(e.log, e.stdout), skipped)
+	return leftOutIf(gate.end(e.log, e.stdout), skipped || len(damaged) > 0)
 }

@@ -33,7 +33,9 @@ type Store interface {
 
 	// Finish stores the run's document, which makes its version the current one, and removes
 	// the interval documents of its other versions. Until then readers see the old version,
-	// or nothing. If the stored document differs only in Ingested, that stays as it was.
+	// or nothing. If the stored document differs only in Ingested, that stays as it was. Labels and
+	// the note that people have given to the stored run replace those of run, also if that
+	// happens at the same time: an ingest reads them when it begins.
 	Finish(ctx context.Context, run *mapping.Run) error
 
 	// Run is the run with an id, or with an id that begins so. It fails with ErrNotFound if

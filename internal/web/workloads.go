@@ -124,7 +124,7 @@ func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 		s.missing(w, r, r.PathValue("id"), "../", err)
 		return
 	}
-	runs, err := s.all(r.Context(), history.RunFilter{Where: sameAs(workload.Key(run)), Light: true})
+	runs, err := s.all(r.Context(), history.RunFilter{Where: query.SameSettings(run), Brief: true})
 	if err == nil && len(runs) == 0 {
 		err = errors.New("the run was removed meanwhile")
 	}
@@ -134,14 +134,16 @@ func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 	}
 	one := workload.Group(runs)[0]
 	series := one.Series(numbersOf("p50", "p99", "p99.9", "iops"), leastChange)
+	damaged, err := query.Around(r.Context(), s.Store, series)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	for _, one := range damaged {
+		s.Log.Warn(one.Error())
+	}
 	s.show(w, r, http.StatusOK, "workload", workloadView{s.head(one.Title, "../"), one, series})
 }
-
-// sameAs is met by the runs of the workload with a key.
-type sameAs string
-
-// Matches implements [history.Condition].
-func (key sameAs) Matches(run *mapping.Run) bool { return workload.Key(run) == string(key) }
 
 // Charts are the pictures of each direction: latencies, and requests a second.
 func (v workloadView) Charts() (list []template.HTML) {
