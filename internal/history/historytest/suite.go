@@ -39,6 +39,7 @@ func Run(t *testing.T, open func(t *testing.T) history.Store) {
 		{"Light", testLight},
 		{"Holding", testHolding},
 		{"ManyHashes", testManyHashes},
+		{"Versions", testVersions},
 		{"Large", testLarge},
 		{"Refused", testRefused},
 		{"Unreadable", testUnreadable},
