@@ -109,8 +109,8 @@ func checkSound(t *testing.T, s history.Store) {
 }
 
 func testCompact(t *testing.T, s history.Store) {
-	run, docs := long("a", 130)
-	other, others := long("b", 70)
+	run, docs := long("a", 65)
+	other, others := long("b", 20)
 	put(t, s, docs...)
 	put(t, s, others...)
 	finish(t, s, run, other)
@@ -141,7 +141,7 @@ func testCompact(t *testing.T, s history.Store) {
 		t.Fatal(err)
 	}
 	checkMinutes(t, s, got, docs)
-	if got.Documents != (mapping.Documents{Cluster: 6, Host: 6, Job: 9}) {
+	if got.Documents != (mapping.Documents{Cluster: 4, Host: 4, Job: 6}) {
 		t.Errorf("%+v", got.Documents)
 	}
 	if _, _, err := compact.Run(t.Context(), s, run.Run.ID, time.Minute, at); !errors.Is(err, history.ErrReplaced) {
@@ -185,7 +185,7 @@ func (s interrupting) Finish(ctx context.Context, run *mapping.Run) error {
 
 // Readers see the shorter windows until the longer ones are complete, and the same call does the rest.
 func testCompactInterrupted(t *testing.T, s history.Store) {
-	run, docs := long("a", 130)
+	run, docs := long("a", 65)
 	put(t, s, docs...)
 	finish(t, s, run)
 	stop := errors.New("killed")
