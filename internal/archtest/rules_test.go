@@ -21,6 +21,7 @@ var rules = map[string]rule{
 		why: "made logs must not depend on the code that they test, such as the bins of hist",
 	},
 	"pipeline/internal/alike": {level: 0, std: true, why: "it counts messages of one kind"},
+	"internal/fioargs":        {level: 0, std: true, why: "what a command line means does not depend on what is done with it"},
 	"internal/safeyaml":       {level: 0, why: "the limits of YAML do not depend on its meaning"},
 	"internal/golden":         {level: 0, why: "it compares texts"},
 	"internal/shim":           {level: 0, std: true, why: "it is a script"},
