@@ -143,7 +143,7 @@ var rules = map[string]rule{
 	},
 	"internal/tidy": {
 		level:   7,
-		imports: []string{"mapping", "internal/facts", "internal/history", "internal/query", "internal/unit"},
+		imports: []string{"mapping", "internal/facts", "internal/history", "internal/query", "internal/unit", "internal/workload"},
 		why:     "changing runs in a history does not depend on commands or formats",
 	},
 	"internal/follow": {
