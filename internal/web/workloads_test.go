@@ -37,13 +37,13 @@ func TestWorkloads(t *testing.T) {
 	write := "/workloads/" + runs[38].Run.ID
 	for path, wants := range map[string][]string{
 		"/workloads": {
-			`<a href="workloads/` + runs[38].Run.ID + `">randwrite 4K qd4</a></td><td>20</td>`, "write &#43;33.", `since 2026-11-21: <strong class="verdict worse">worse</strong>`, "randread 4K qd4",
+			`<a href="workloads/` + runs[38].Run.ID + `">randwrite 4K qd4</a></td><td data-title="Runs">20</td>`, "write &#43;33.", `since 2026-11-21: <strong class="verdict worse">worse</strong>`, "randread 4K qd4",
 		},
 		"/workloads?where=mode%3Drandread": {"randread 4K qd4"},
 		"/workloads?where=mode%3Dwrite":    {"No runs meet “mode=write”. <a href=\"./\">All runs</a>"},
 		write: {
 			"<h1>randwrite 4K qd4</h1>", "20 runs with these settings", "p99 of writes", "IOPS of writes", `<path class="mark worse"`,
-			`<a href="../compare?run=` + runs[22].Run.ID + `&amp;run=` + runs[24].Run.ID + `">compare</a>`, "since 2026-11-21: fio fio-3.36, was fio-3.33", `<a href="../runs/` + runs[0].Run.ID,
+			`<a href="../compare?run=` + runs[22].Run.ID + `&amp;run=` + runs[24].Run.ID + `">compare</a>`, "since 2026-11-21: fio fio-3.36, was fio-3.33", `<a href="../runs/` + runs[0].Run.ID, `<span class="label">disk=nvme</span>`,
 		},
 		"/workloads/" + runs[1].Run.ID: {"<h1>randread 4K qd4</h1>", "None by 3 % or more."},
 	} {
@@ -74,7 +74,7 @@ func TestBoundsOfWorkloads(t *testing.T) {
 	for path, wants := range map[string][]string{
 		"/workloads": {"write ≥17.0s", "write ≥&#43;16"},
 		"/workloads/latest": {
-			": p99 ≥17.0s</title>", "p99 ≥+16", `<td class="text">≥17.0s</td><td class="text">≥&#43;16`,
+			": p99 ≥17.0s</title>", "p99 ≥+16", `<td class="text" data-title="Is">≥17.0s</td><td class="text" data-title="Change">≥&#43;16`,
 		},
 		"/": {": p99 of writes ≥17.0s", "to ≥17.0s"},
 		"/metrics": {
