@@ -52,6 +52,11 @@ type Store interface {
 	// finds what was finished before the call, and skips runs whose documents cannot be read.
 	Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error)
 
+	// Versions say of those of the given runs that the history has which version is the current one, how
+	// many documents it has, and what people said about the run, by id. Nothing else of the runs'
+	// documents is certain to be there. It skips runs whose documents cannot be read.
+	Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error)
+
 	// Annotate changes the labels and the note of a run, given by its whole id, in its document and,
 	// if the labels differ, in all its interval documents. It returns the run. If it is interrupted,
 	// calling it again, also with an annotation that changes nothing, does the rest. It fails with
