@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/fio2es/fio2es/mapping"
@@ -118,16 +119,17 @@ func TestMetrics(t *testing.T) {
 		t.Fatalf("%d, %v", w.Code, err)
 	}
 	got := map[string]float64{}
-	for name, f := range families {
-		for _, m := range f.GetMetric() {
-			var labels []string
-			for _, l := range m.GetLabel() {
-				labels = append(labels, l.GetName()+"="+l.GetValue())
-			}
-			slices.Sort(labels)
-			got[name+" "+strings.Join(labels, ",")] = m.GetGauge().GetValue()
+	eachSample(families, func(name string, m *dto.Metric, quantile string, value float64) {
+		var labels []string
+		for _, l := range m.GetLabel() {
+			labels = append(labels, l.GetName()+"="+l.GetValue())
 		}
-	}
+		if quantile != "" {
+			labels = append(labels, "quantile="+quantile)
+		}
+		slices.Sort(labels)
+		got[name+" "+strings.Join(labels, ",")] = value
+	})
 	of := "mode=randwrite,qd=4,%srun=" + latest.Run.ID[:8] + ",workload=randwrite 4K qd4"
 	for name, want := range map[string]float64{
 		"fio2es_latency_seconds bs=4096,direction=write," + fmt.Sprintf(of, "quantile=0.99,"): latest.Write.Latency.P99 / 1e6,
