@@ -38,7 +38,7 @@ func (h histories) open(ctx context.Context) (history.Store, func() error, error
 		}
 		return store, store.Close, nil
 	}
-	client, err := h.connect(ctx)
+	client, _, err := h.connect(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -131,7 +131,7 @@ func (p *pushing) again(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	client, err := p.history().connect(ctx)
+	client, _, err := p.history().connect(ctx)
 	if err != nil {
 		return err
 	}

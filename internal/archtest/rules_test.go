@@ -24,6 +24,7 @@ var rules = map[string]rule{
 	"internal/fioargs":        {level: 0, std: true, why: "what a command line means does not depend on what is done with it"},
 	"internal/safeyaml":       {level: 0, why: "the limits of YAML do not depend on its meaning"},
 	"internal/golden":         {level: 0, why: "it compares texts"},
+	"internal/shim":           {level: 0, std: true, why: "it is a script"},
 	"internal/junit":          {level: 0, std: true, why: "a test report is the same for all commands"},
 	"internal/memtest":        {level: 0, std: true, why: "it measures the memory of any function"},
 	"internal/fiomatrix":      {level: 0, std: true, why: "it tests the program from outside, through its commands"},

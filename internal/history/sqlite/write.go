@@ -22,9 +22,8 @@ const (
 	insertIngest = `INSERT INTO ingests (run, ingest, written) VALUES (?, ?, ?)
 		ON CONFLICT DO UPDATE SET written = excluded.written RETURNING number`
 
-	insertRun = `INSERT INTO runs (id, ingest, start, light, doc) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT DO UPDATE SET ingest = excluded.ingest, start = excluded.start,
-			light = excluded.light, doc = excluded.doc`
+	insertRun = `INSERT INTO runs (id, ingest, start, doc) VALUES (?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET ingest = excluded.ingest, start = excluded.start, doc = excluded.doc`
 )
 
 // Put implements [history.Store], in one transaction.
@@ -141,7 +140,7 @@ func (s *writer) putRun(ctx context.Context, tx *sql.Tx, run *mapping.Run) error
 	if _, err := tx.ExecContext(ctx, deleteBrief, id); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, insertRun, id, run.Run.Ingest, start, s.codec.pack(run.Light().AppendJSON), s.codec.pack(run.AppendJSON))
+	_, err := tx.ExecContext(ctx, insertRun, id, run.Run.Ingest, start, s.codec.pack(run.AppendJSON))
 	if err == nil {
 		_, err = tx.ExecContext(ctx, insertBrief, start, id, packBrief(run))
 	}
