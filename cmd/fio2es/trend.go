@@ -106,12 +106,13 @@ func (e *env) trend(ctx context.Context, q *trendQuery, gate *trendGate) error {
 		return err
 	}
 	defer closeStore()
-	runs, skipped, err := e.readRuns(ctx, store, history.RunFilter{Brief: true, Where: q.where})
+	filter := history.RunFilter{Brief: true, Where: q.where}
+	runs, skipped, err := e.readRuns(ctx, store, filter)
 	if err != nil {
 		return err
 	}
 	if len(runs) == 0 {
-		return leftOutIf(errors.Join(e.printNoRuns(ctx, store), gate.noRuns()), skipped)
+		return leftOutIf(errors.Join(e.printNoRuns(ctx, store, filter), gate.noRuns()), skipped)
 	}
 	var series []*workload.Series
 	for _, w := range workload.Group(runs) {
