@@ -35,7 +35,7 @@ var (
 // templates are made when they are used first, because all commands would start slower otherwise.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("site").Funcs(template.FuncMap{
-		"lines": facts.Lines, "title": facts.Title, "started": facts.Started, "shortID": facts.ShortID, "state": facts.State, "link": runLink,
+		"title": facts.Title, "started": facts.Started, "shortID": facts.ShortID, "state": facts.StateText, "link": runLink,
 		"isBad": func(run *mapping.Run) bool { _, isBad := run.State(); return isBad },
 		"since": func(row *workload.Row) string { return workload.Day(row.Change.After) },
 	}).Parse(siteHTML + workloadsHTML))

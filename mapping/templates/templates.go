@@ -13,7 +13,7 @@ import (
 
 // Version is the version of all templates. It is raised with every change of the JSON files, so that an older fio2es
 // never replaces what a newer one has installed.
-const Version = 5
+const Version = 6
 
 // ManagedBy is _meta.managed_by of every object. Objects with another value belong to others.
 const ManagedBy = "fio2es"
@@ -44,6 +44,8 @@ type Options struct {
 	// Policy is a lifecycle policy of the user for interval documents, in place of PREFIX-latency, which is not
 	// installed then. NoPolicy is none at all.
 	Policy string
+	// CompressedDocValues stores interval documents in a third of the room. Elasticsearch 9.3 and later can.
+	CompressedDocValues bool
 }
 
 // Kind is the kind of an [Object].
@@ -164,6 +166,9 @@ func latencySettings(opt Options) map[string]any {
 	s["lifecycle"] = map[string]any{"name": opt.policy()}
 	if opt.Policy == NoPolicy {
 		s["lifecycle"] = nil
+	}
+	if opt.CompressedDocValues {
+		s["use_time_series_doc_values_format"] = true
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package align_test
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -254,5 +255,53 @@ func TestMergeCorpus(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestMergeContiguous: windows of rows that begin where those before end are the same, and come as soon as the next row
+// of each stream is known.
+func TestMergeContiguous(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		opt := optionsOf(r)
+		opt.Weighting, opt.Eager = align.Completion, true
+		var jobs []jobRows
+		for i := range rapid.IntRange(1, 3).Draw(r, "jobs") {
+			j, at := jobRows{host: "a", job: string(rune('1' + i))}, rapid.Int64Range(0, 3000).Draw(r, "offset")
+			for range rapid.IntRange(0, 30).Draw(r, "reports") {
+				end := at + rapid.Int64Range(900, 4000).Draw(r, "length")
+				for d := range fiolog.Direction(2) {
+					if b := bins(bin(17_000, 5)); rapid.Bool().Draw(r, "served") {
+						j.rows = append(j.rows, align.Row{Start: at, End: end, Direction: d, Layout: fine, Bins: b, Total: total(b)})
+					}
+				}
+				at = end
+			}
+			jobs = append(jobs, j)
+		}
+		want, _ := merge(t, jobs, opt)
+		opt.Contiguous = true
+		got, stats := merge(t, jobs, opt)
+		text := func(all []*align.Window) (lines []string) {
+			for _, w := range all {
+				lines = append(lines, fmt.Sprint(w.Key, w.Start, w.End, w.Completed, w.Counts))
+			}
+			return lines
+		}
+		if d := gocmp.Diff(text(want), text(got)); d != "" || stats.Late != 0 {
+			r.Errorf("%v late\n%s", stats.Late, d)
+		}
+	})
+	given := 0
+	stream := &align.Stream{Host: "a", Job: "1", Next: func() (align.Row, bool) {
+		given++
+		at := int64(given) * 1000
+		return align.Row{Start: at - 1000, End: at, Layout: fine, Bins: bins(bin(17_000, 1)), Total: 1}, given <= 10
+	}}
+	windows := align.Merge(t.Context(), []*align.Stream{stream},
+		align.Options{Window: 1000, Tolerance: 50, Weighting: align.Completion, Eager: true, Contiguous: true, Workers: 1}, nil)
+	for w := range windows {
+		if want := int(w.End/1000) + 1; given != want {
+			t.Errorf("the window that ends at %d ms came with row %d, want %d", w.End, given, want)
+		}
 	}
 }

@@ -219,8 +219,10 @@ func testCompactReplaced(t *testing.T, s history.Store) {
 		_, err := s.Annotate(t.Context(), run.Run.ID, mapping.Annotation{Labels: map[string]string{"disk": "nvme"}})
 		return err
 	}, func() error { return nil }}
-	_, after, err := compact.Run(t.Context(), meanwhile, run.Run.ID, 10*time.Second, Start)
-	if err != nil || after.Run.Labels["disk"] != "nvme" {
+	if _, _, err := compact.Run(t.Context(), meanwhile, run.Run.ID, 10*time.Second, Start); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := s.Run(t.Context(), run.Run.ID); err != nil || after.Run.Labels["disk"] != "nvme" || after.IntervalMS != 10_000 {
 		t.Fatalf("%+v, %v", after, err)
 	}
 	for _, d := range collect(t, s.Intervals(t.Context(), history.Selection{Runs: []string{run.Run.ID}, Level: mapping.Job})) {
@@ -236,6 +238,9 @@ func testCompactReplaced(t *testing.T, s history.Store) {
 	}
 	if _, _, err := compact.Run(t.Context(), meanwhile, run.Run.ID, time.Minute, Start); err == nil {
 		t.Error("it replaced a newer version")
+	}
+	for _, d := range again {
+		d.Relabel(&mapping.RunInfo{Labels: map[string]string{"release": "squid", "run": "a", "disk": "nvme"}, Edited: map[string]string{"disk": ""}})
 	}
 	expect(t, s, history.Selection{Runs: []string{run.Run.ID}}, again)
 	checkSound(t, s)

@@ -55,6 +55,7 @@ func Reading(t *testing.T, open func(t *testing.T) history.Store) {
 		{"Light", testLight},
 		{"Holding", testHolding},
 		{"ManyHashes", testManyHashes},
+		{"Versions", testVersions},
 		{"Large", testLarge},
 		{"Break", testBreak},
 		{"Cancel", testCancel},
