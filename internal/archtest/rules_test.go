@@ -23,6 +23,7 @@ var rules = map[string]rule{
 	"pipeline/internal/alike": {level: 0, std: true, why: "it counts messages of one kind"},
 	"internal/fioargs":        {level: 0, std: true, why: "what a command line means does not depend on what is done with it"},
 	"internal/safeyaml":       {level: 0, why: "the limits of YAML do not depend on its meaning"},
+	"internal/ahead":          {level: 0, std: true, why: "it reads any list in another goroutine"},
 	"internal/golden":         {level: 0, why: "it compares texts"},
 	"internal/shim":           {level: 0, std: true, why: "it is a script"},
 	"internal/junit":          {level: 0, std: true, why: "a test report is the same for all commands"},
@@ -91,7 +92,7 @@ var rules = map[string]rule{
 		why: "it sends documents, and does not know how they are made",
 	},
 	"internal/history/elastic": {
-		level: 5, imports: []string{"internal/history", "internal/history/elastic/bulk", "mapping", "internal/es"},
+		level: 5, imports: []string{"internal/history", "internal/history/elastic/bulk", "mapping", "internal/ahead", "internal/es"},
 		why: "a store knows documents, not how they are made or used",
 	},
 	"internal/history/ndjson": {level: 3, imports: []string{"mapping"}, why: "it writes documents, and does not know how they are made"},
@@ -125,7 +126,7 @@ var rules = map[string]rule{
 	},
 	"pipeline": {
 		level:   5,
-		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "pipeline/internal/alike"},
+		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "pipeline/internal/alike"},
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
