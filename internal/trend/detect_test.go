@@ -47,6 +47,25 @@ func share(series int, has func(r *rand.Rand) bool) float64 {
 	return 100 * float64(n) / float64(series)
 }
 
+// TestLeastLevel: from the third odd number on there is a change, and no level is shorter than that.
+func TestLeastLevel(t *testing.T) {
+	if n := len(Detect(exact(1, 1, 1, 2, 2, 2), 0.02)); n != 1 {
+		t.Errorf("%d changes, want 1", n)
+	}
+	share(500, func(r *rand.Rand) bool {
+		n := 1 + r.IntN(12)
+		series := made(r, n, "heavy", 0.05, map[int]float64{r.IntN(n): 2, r.IntN(n): 0.3, n - 2: 5})
+		last := 0
+		for _, c := range Detect(series, 0.02) {
+			if c.At-last < LeastLevel || n-c.At < LeastLevel {
+				t.Errorf("a change at %d after one at %d: %v", c.At, last, series)
+			}
+			last = c.At
+		}
+		return true
+	})
+}
+
 // TestFalseAlarms: of a hundred series of a year without a change, at most one has one. Noise in
 // which a bad night follows a bad night looks like changes: five.
 func TestFalseAlarms(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
@@ -24,7 +23,7 @@ const mostRuns = 100
 type workloadsView struct {
 	Head
 	Name      string // of the history
-	Where     string // the condition
+	Condition condition
 	Runs      int
 	Workloads []*workloadRow
 }
@@ -70,13 +69,13 @@ func numbersOf(names ...string) (list []*workload.Number) {
 
 // workloads answers with the list of workloads.
 func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
-	v := workloadsView{Head: s.head("Workloads", "./"), Name: s.Name, Where: r.URL.Query().Get("where")}
-	condition, err := where.Parse(v.Where, time.Now())
-	if err != nil {
-		s.notify(w, r, http.StatusBadRequest, notice{Title: "No such list", Text: "where=" + v.Where + ": " + err.Error()})
+	v := workloadsView{Head: s.head("Workloads", "./"), Name: s.Name}
+	var parsed *where.Condition
+	if v.Condition, parsed = parseCondition(r.URL.Query().Get("where")); v.Condition.Problem != "" {
+		s.show(w, r, http.StatusBadRequest, "workloads", v)
 		return
 	}
-	runs, err := s.all(r.Context(), history.RunFilter{Where: condition, Brief: true})
+	runs, err := s.all(r.Context(), history.RunFilter{Where: parsed, Brief: true})
 	if err != nil {
 		s.fail(w, r, err)
 		return
