@@ -5,16 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/follow"
 	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/live"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
@@ -56,7 +60,7 @@ func (r *running) once(s *signals) (stored finished, err error) {
 // fioOf runs fio from its start to its end, follows its run meanwhile, and gives the user fio's output.
 func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, err error) {
 	how := r.how
-	how.Folder = entry.Folder
+	how.Folder, how.Quiet = entry.Folder, r.canShow() && !r.quiet
 	plan, err := record.Of(r.fio, how)
 	if err != nil {
 		return ending, err
@@ -64,33 +68,66 @@ func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, 
 	for _, note := range plan.Notes {
 		r.log.Info("note: " + note)
 	}
-	var out *os.File // of the user
+	var to io.Writer = r.stdout
 	if plan.Output.File != "" {
-		if out, err = os.Create(plan.Output.File); err != nil {
+		out, err := os.Create(plan.Output.File)
+		if err != nil {
 			return ending, err
 		}
 		defer out.Close()
+		to = out
 	}
+	if how.Quiet {
+		ending, err = r.shown(s, entry, plan)
+	} else {
+		ending, err = r.started(s, entry, plan, r.errors, r.log, newFollowWriter(r.stderr, table.Text).window)
+	}
+	if err != nil {
+		return ending, err
+	}
+	return ending, copyOutput(to, plan.Output, entry, ending.Signal == 0)
+}
+
+// shown runs fio with a live view on the terminal. What fio writes to stderr waits in a file until the view ends.
+func (r *running) shown(s *signals, entry *record.Entry, plan *record.Plan) (ending record.Ending, err error) {
+	errs, err := os.Create(filepath.Join(entry.Folder, entry.Name+".err"))
+	if err != nil {
+		return ending, err
+	}
+	defer errs.Close()
+	view := live.New(r.rules)
+	view.Title, view.Started, view.Length, view.Every = strings.Join(r.fio.Words(), " "), entry.Started, plan.Length, plan.Every
+	on := newLiveScreen(r.env, view)
+	ending, err = r.started(s, entry, plan, errs, on.log(), on.window)
+	on.close()
+	if err != nil {
+		return ending, err
+	}
+	if _, err := errs.Seek(0, io.SeekStart); err != nil {
+		return ending, err
+	}
+	_, err = io.Copy(r.stderr, errs)
+	return ending, err
+}
+
+// started starts fio, follows its run, and waits for its end. fio writes to files and not to pipes of fio2es, because it
+// must not end with it.
+func (r *running) started(
+	s *signals, entry *record.Entry, plan *record.Plan, stderr io.Writer, log *slog.Logger, each func(*window.Window) error,
+) (ending record.Ending, err error) {
 	stdin, _ := r.stdin.(*os.File)
 	fio, err := plan.Start(entry, record.Streams{
-		Stdin: stdin, Stdout: r.stdout, Stderr: r.stderr, Shared: len(r.fio.Before) > 0 && stdin != nil && term.IsTerminal(stdin),
+		Stdin: stdin, Stdout: r.written.w, Stderr: stderr, Shared: len(r.fio.Before) > 0 && stdin != nil && term.IsTerminal(stdin),
 	})
 	if err != nil {
 		return ending, err
 	}
 	s.passTo(fio)
-	stopFollowing := r.follow(s.ctx, entry)
+	stopFollowing := r.follow(s.ctx, entry, log, each)
 	ending, err = fio.Wait()
 	s.passTo(nil)
 	stopFollowing()
-	if err != nil {
-		return ending, err
-	}
-	var to io.Writer = r.stdout
-	if out != nil {
-		to = out
-	}
-	return ending, copyOutput(to, plan.Output, entry, ending.Signal == 0)
+	return ending, err
 }
 
 // copyOutput gives the user fio's output as it was asked for.
@@ -108,12 +145,12 @@ func copyOutput(to io.Writer, how record.Output, entry *record.Entry, hasEnded b
 
 // follow follows the run of a fio until the function that it returns is called. Requests count in windows where they
 // complete, so that windows need not wait for requests that were in flight in them.
-func (r *running) follow(ctx context.Context, entry *record.Entry) (stop func()) {
+func (r *running) follow(ctx context.Context, entry *record.Entry, log *slog.Logger, each func(*window.Window) error) (stop func()) {
 	opt := follow.Options{
-		Ingest: ingest.Options{Pipeline: r.options(), Log: r.log},
+		Ingest: ingest.Options{Pipeline: r.options(), Log: log},
 		Paths:  []string{entry.Folder}, Wanted: func(string, string) bool { return true }, Rules: r.rules,
 		Every: 2 * time.Second, Quiet: math.MaxInt64, // fio's end is known
-		Window: newFollowWriter(r.stderr, table.Text).window,
+		Window: each,
 	}
 	opt.Ingest.Pipeline.Weighting = align.Completion
 	ctx, cancel := context.WithCancel(ctx)
@@ -125,7 +162,7 @@ func (r *running) follow(ctx context.Context, entry *record.Entry) (stop func())
 	return func() {
 		cancel()
 		if err := <-done; err != nil {
-			r.log.Warn("the run was not followed to its end: " + err.Error())
+			log.Warn("the run was not followed to its end: " + err.Error())
 		}
 	}
 }
