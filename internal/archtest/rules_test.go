@@ -22,6 +22,10 @@ var rules = map[string]rule{
 	},
 	"pipeline/internal/alike": {level: 0, std: true, why: "it counts messages of one kind"},
 	"internal/fioargs":        {level: 0, std: true, why: "what a command line means does not depend on what is done with it"},
+	"internal/record": {
+		level: 1, imports: []string{"internal/fioargs"}, std: true,
+		why: "it runs fio; storing what fio wrote does not depend on who ran it",
+	},
 	"internal/safeyaml":       {level: 0, why: "the limits of YAML do not depend on its meaning"},
 	"internal/ahead":          {level: 0, std: true, why: "it reads any list in another goroutine"},
 	"internal/golden":         {level: 0, why: "it compares texts"},
@@ -98,7 +102,11 @@ var rules = map[string]rule{
 	"internal/history/ndjson": {level: 3, imports: []string{"mapping"}, why: "it writes documents, and does not know how they are made"},
 	"internal/heatmap":        {level: 4, imports: []string{"hist", "internal/chart", "internal/unit", "internal/window"}, why: "a picture needs windows, not their source"},
 	"internal/slo":            {level: 4, imports: []string{"hist", "mapping", "internal/unit", "internal/window"}, why: "a verdict needs windows, not their source"},
-	"internal/compare":        {level: 4, imports: []string{"hist", "mapping", "internal/unit", "internal/window"}, why: "a comparison needs windows, not their source"},
+	"internal/live": {
+		level: 5, imports: []string{"hist", "mapping", "internal/chart", "internal/facts", "internal/heatmap", "internal/slo", "internal/term", "internal/unit", "internal/window"},
+		why: "a screen needs windows, not their source",
+	},
+	"internal/compare": {level: 4, imports: []string{"hist", "mapping", "internal/unit", "internal/window"}, why: "a comparison needs windows, not their source"},
 
 	"internal/compact": {
 		level: 4, imports: []string{"hist", "mapping", "internal/history", "internal/unit", "internal/window"},
