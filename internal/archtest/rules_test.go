@@ -136,6 +136,10 @@ var rules = map[string]rule{
 		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/safeyaml"},
 		why: "settings become options of other packages; only commands read settings",
 	},
+	"internal/doctor": {
+		level: 6, imports: []string{"hist", "internal/fioargs", "internal/safeyaml", "mapping", "pipeline", "pipeline/cbt"},
+		why: "what will be known of a run follows from how it will be read",
+	},
 	"internal/ingest": {
 		level:   6,
 		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/slo", "internal/unit", "internal/window"},
