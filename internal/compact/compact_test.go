@@ -61,13 +61,13 @@ func TestMinutes(t *testing.T) {
 		}
 		s := openStore(t, dir)
 		defer s.Close()
-		end := rapid.Int64Range(1, 130_000).Draw(rt, "milliseconds")
+		end, length := rapid.Int64Range(1, 130_000).Draw(rt, "milliseconds"), rapid.SampledFrom([]int64{1000, 4000, 20_000}).Draw(rt, "length")
 		run := aRun("aa", func(r *mapping.Run) {
-			r.Run.End, r.Documents = start.Add(time.Duration(end)*time.Millisecond), mapping.Documents{}
+			r.Run.End, r.IntervalMS, r.Documents = start.Add(time.Duration(end)*time.Millisecond), length, mapping.Documents{}
 		})
 		want, docs := map[place]map[int]int64{}, []*mapping.Interval(nil)
 		whole := hist.New(hist.Fio3(0))
-		for from := int64(0); from < end; from += 1000 {
+		for from := int64(0); from < end; from += length {
 			for _, of := range all {
 				if rapid.IntRange(0, 4).Draw(rt, "gap") == 0 && (from > 0 || of != all[0]) {
 					continue
@@ -87,7 +87,7 @@ func TestMinutes(t *testing.T) {
 					}
 				}
 				run.Documents.Add(of.level, 1)
-				docs = append(docs, made(of, from, min(from+1000, end), counts).Split()...)
+				docs = append(docs, made(of, from, min(from+length, end), counts).Split()...)
 			}
 		}
 		run.Read = &mapping.Totals{Latency: mapping.NewLatency(whole, nil)}

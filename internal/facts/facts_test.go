@@ -83,7 +83,7 @@ func TestOrders(t *testing.T) {
 			t.Errorf("%s, the lowest first: %s is last", o.Name, runs[2].Run.Name)
 		}
 	}
-	if _, err := OrderOf("size"); err == nil || !strings.HasPrefix(err.Error(), "want one of start, requests, iops, p50, p95, p99, p99.9, max, run, archive, ") || !strings.HasSuffix(err.Error(), ", iteration") {
+	if _, err := OrderOf("size"); err == nil || !strings.HasPrefix(err.Error(), "want one of start, requests, iops, p50, p95, p99, p99.9, max, run, archive, ") || !strings.HasSuffix(err.Error(), ", iteration, interval") {
 		t.Error(err)
 	}
 }

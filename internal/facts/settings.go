@@ -42,6 +42,18 @@ var Settings = []table.Column[*mapping.Run]{
 	},
 }
 
+// interval is the column of the length of a run's windows.
+var interval = []table.Column[*mapping.Run]{{
+	Name: "interval", Unit: "ms", Heading: ">Windows", Sparse: true,
+	Value: func(r *mapping.Run) any {
+		if r.IntervalMS > 0 {
+			return r.IntervalMS
+		}
+		return nil
+	},
+	Text: windowLength,
+}}
+
 // setting is a column of a setting, which is unknown if it is empty or 0.
 func setting[V string | int | int64](name, heading string, of func(*mapping.CBT) V, text func(V) string) table.Column[*mapping.Run] {
 	var none V

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -35,6 +36,15 @@ func (c *Command) Own(name string) (Option, bool) {
 		}
 	}
 	return last(list, name)
+}
+
+// Words are the command as it was written.
+func (c *Command) Words() []string {
+	words := append(slices.Clone(c.Before), c.Program)
+	for _, a := range c.Args {
+		words = append(words, a.Words...)
+	}
+	return words
 }
 
 // Files are the job files.

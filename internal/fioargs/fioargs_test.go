@@ -154,6 +154,9 @@ func TestArgs(t *testing.T) {
 	if _, ok := c.Own("name"); ok {
 		t.Error("--name is of a job")
 	}
+	if got, want := strings.Join(c.Words(), " "), "sudo fio --output out.txt --minimal other.fio --output=b --eta=never -name=a --direct 1"; got != want {
+		t.Errorf("words %s", got)
+	}
 	if diff := cmp.Diff([]string{"sudo"}, c.Before); diff != "" || c.Program != "fio" {
 		t.Error(diff, c.Program)
 	}
@@ -180,9 +183,9 @@ gtod_reduce
 	for _, s := range c.Jobs {
 		prefix, ok := s.HistogramLog()
 		o, none := s.NoLatencies()
-		got = append(got, fmt.Sprint(s.Name, " ", prefix, " ", ok, " ", s.Jobs(), " ", len(s.OtherLogs()), " ", none, o.At))
+		got = append(got, fmt.Sprint(s.Name, " ", prefix, " ", ok, " ", s.Jobs(), " ", s.WritesLogs(), " ", none, o.At))
 	}
-	want := []string{"plain  false 1 0 false", "bare bare true 1 2 false", "named a/b true 16 0 truea.fio:12"}
+	want := []string{"plain  false 1 false false", "bare bare true 1 true false", "named a/b true 16 true truea.fio:12"}
 	if diff := cmp.Diff(want, got); diff != "" || c.NumJobs() != 18 {
 		t.Error(diff, c.NumJobs())
 	}

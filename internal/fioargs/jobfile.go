@@ -131,11 +131,7 @@ func (p *parser) lines(name string, nested int, each func(at, line string) error
 	for line := range strings.Lines(string(text)) {
 		n++
 		at := fmt.Sprintf("%s:%d", name, n)
-		if i := strings.IndexAny(line, ";#"); i >= 0 {
-			line = line[:i]
-		}
-		line = strings.TrimSpace(line)
-		if line == "" {
+		if line = content(line); line == "" {
 			continue
 		}
 		included, ok := Included(name, line)
@@ -156,10 +152,18 @@ func (p *parser) lines(name string, nested int, each func(at, line string) error
 	return nil
 }
 
+// content is a line without its comment.
+func content(line string) string {
+	if i := strings.IndexAny(line, ";#"); i >= 0 {
+		line = line[:i]
+	}
+	return strings.TrimSpace(line)
+}
+
 // Included is the file that a line of a job file includes: a path as it is, or beside the job file if there is no such
 // file.
 func Included(jobFile, line string) (name string, ok bool) {
-	rest, ok := strings.CutPrefix(line, "include")
+	rest, ok := strings.CutPrefix(content(line), "include")
 	if !ok || rest == "" || rest[0] != ' ' && rest[0] != '\t' {
 		return "", false
 	}

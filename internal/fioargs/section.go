@@ -1,6 +1,9 @@
 package fioargs
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Section is what fio makes jobs of: a --name of the command line, or a [name] of a job file.
 type Section struct {
@@ -35,14 +38,11 @@ func (s *Section) HistogramLog() (prefix string, ok bool) {
 	return o.Value, ok
 }
 
-// OtherLogs are the options of the section that write logs with times, other than histogram logs.
-func (s *Section) OtherLogs() (list []Option) {
-	for _, name := range []string{"write_lat_log", "write_bw_log", "write_iops_log"} {
-		if o, ok := s.Get(name); ok {
-			list = append(list, o)
-		}
-	}
-	return list
+// WritesLogs reports whether the section writes logs with times.
+func (s *Section) WritesLogs() bool {
+	return slices.ContainsFunc(s.Options, func(o Option) bool {
+		return strings.HasPrefix(o.Name, "write_") && strings.HasSuffix(o.Name, "_log")
+	})
 }
 
 // NoLatencies is the option for which fio measures no completion latencies in the section, so that its histogram

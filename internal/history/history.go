@@ -33,7 +33,9 @@ type Store interface {
 
 	// Finish stores the run's document, which makes its version the current one, and removes
 	// the interval documents of its other versions. Until then readers see the old version,
-	// or nothing. If the stored document differs only in Ingested, that stays as it was.
+	// or nothing. If the stored document differs only in Ingested, that stays as it was. Labels and
+	// the note that people have given to the stored run replace those of run, also if that
+	// happens at the same time: an ingest reads them when it begins.
 	Finish(ctx context.Context, run *mapping.Run) error
 
 	// Run is the run with an id, or with an id that begins so. It fails with ErrNotFound if
@@ -49,6 +51,11 @@ type Store interface {
 	// without histograms. Hashes are as [mapping.Source.Hashes] returns them, any number. It
 	// finds what was finished before the call, and skips runs whose documents cannot be read.
 	Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error)
+
+	// Versions say of those of the given runs that the history has which version is the current one, how
+	// many documents it has, and what people said about the run, by id. Nothing else of the runs'
+	// documents is certain to be there. It skips runs whose documents cannot be read.
+	Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error)
 
 	// Annotate changes the labels and the note of a run, given by its whole id, in its document and,
 	// if the labels differ, in all its interval documents. It returns the run. If it is interrupted,

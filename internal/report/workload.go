@@ -27,7 +27,7 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) templat
 	var from, until time.Time
 	for _, s := range series {
 		for i, run := range s.Runs {
-			low, high = min(low, s.Values[i]), max(high, s.Values[i])
+			low, high = min(low, s.Values[i].N), max(high, s.Values[i].N)
 			if from.IsZero() || run.Run.Start.Before(from) {
 				from = run.Run.Start
 			}
@@ -76,7 +76,7 @@ func overRunsLine(s *workload.Series, times *chart.TimeAxis, axis *chart.ValueAx
 	var d strings.Builder
 	for i, run := range s.Runs {
 		d.WriteString(map[bool]string{true: "M", false: "L"}[i == 0])
-		d.WriteString(chart.Number(times.X(run.Run.Start)) + " " + chart.Number(axis.Y(s.Values[i])))
+		d.WriteString(chart.Number(times.X(run.Run.Start)) + " " + chart.Number(axis.Y(s.Values[i].N)))
 	}
 	return d.String()
 }
@@ -87,7 +87,7 @@ func overRunsDots(c *chart.Canvas, s *workload.Series, times *chart.TimeAxis, ax
 	}
 	for i, run := range s.Runs {
 		c.Printf(`<a href="%s" tabindex="-1"><circle class="dot %s" cx="%s" cy="%s" r="3"><title>%s</title></circle></a>`+"\n", chart.Escape(link(run)), classOf(s),
-			chart.Number(times.X(run.Run.Start)), chart.Number(axis.Y(s.Values[i])),
+			chart.Number(times.X(run.Run.Start)), chart.Number(axis.Y(s.Values[i].N)),
 			chart.Escape(fmt.Sprintf("%s, %s: %s %s", facts.ShortID(run.Run.ID), facts.Started(run), s.Number.Text, s.Number.TextOf(s.Values[i]))))
 	}
 }

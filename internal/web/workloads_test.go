@@ -64,6 +64,32 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
+// TestBoundsOfWorkloads: a percentile in the last bin has the mark of a lower bound on all pages, and a label in metrics.
+func TestBoundsOfWorkloads(t *testing.T) {
+	var runs []*mapping.Run
+	for i := range 20 {
+		runs = append(runs, runOf(i, "a", map[bool]float64{true: 20e6 + float64(i), false: 100 + float64(i%3)}[i >= 12]))
+	}
+	p := serve(historyOf(t, runs...))
+	for path, wants := range map[string][]string{
+		"/workloads": {"write ≥17.0s", "write ≥&#43;16"},
+		"/workloads/latest": {
+			": p99 ≥17.0s</title>", "p99 ≥+16", `<td class="text">≥17.0s</td><td class="text">≥&#43;16`,
+		},
+		"/": {": p99 of writes ≥17.0s", "to ≥17.0s"},
+		"/metrics": {
+			`quantile="0.99",bound="lower"} 17.04`, `fio2es_latency_mean_seconds{workload="randwrite 4K qd4"`, `direction="write",bound="lower"} 17.1`, "it is that or more",
+		},
+	} {
+		w := p.get(t, path)
+		for _, want := range wants {
+			if body := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(body, want) {
+				t.Errorf("%s: %d without %s:\n%s", path, w.Code, want, body[max(strings.Index(body, "<main>"), 0):])
+			}
+		}
+	}
+}
+
 // TestHostileWorkloads: no text of a run becomes an element.
 func TestHostileWorkloads(t *testing.T) {
 	const evil = `</title><script>alert(1)</script>" onload="alert(3)`

@@ -245,14 +245,12 @@ func isWithin(a, b map[string]finished) bool {
 	return true
 }
 
-// Versions say of those of the given runs that the history has which version is the current one, how
-// many documents it has, and what people said about the run, by id: nothing else of the runs'
-// documents. One request reads hundreds of them.
+// Versions implements [history.Store]. One request reads hundreds of runs.
 func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
 	const most = 500 // runs of a first page
 	all := map[string]*mapping.Run{}
 	for some := range slices.Chunk(ids, mostTerms) {
-		s := scan[mapping.Run]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
+		s := scan[runDoc]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
 			Size: min(most, e.limits.pageHits), Query: es.All(es.Terms("run.id", some)), Sort: []any{ascending("run.id")},
 			Source: []string{"run.id", "run.ingest", "run.labels", "run.edited", "run.note", "run.compacted", "documents"},
 		}}
@@ -260,15 +258,17 @@ func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mappin
 			if errors.Is(err, history.ErrNoIndex) {
 				return all, nil
 			}
-			var runs []*mapping.Run
+			var runs []*runDoc
 			if err == nil {
 				runs, err = documents(hits)
 			}
 			if err != nil {
 				return nil, e.fail(ctx, "read", err)
 			}
-			for _, run := range runs {
-				all[run.Run.ID] = run
+			for _, d := range runs {
+				if run, damaged := d.result(); damaged == nil {
+					all[run.Run.ID] = run
+				}
 			}
 		}
 	}

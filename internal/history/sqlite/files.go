@@ -37,6 +37,21 @@ func (s *reader) Sharing(ctx context.Context) ([]*mapping.Run, error) {
 	return s.runsOf(ctx, anyRun, `SELECT run FROM files WHERE hash IN (SELECT hash FROM files GROUP BY hash HAVING count(*) > 1)`)
 }
 
+// Versions implements [history.Store].
+func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
+	all := map[string]*mapping.Run{}
+	for run, err := range s.runs(ctx, s.codec.unpackRun, `SELECT id, light FROM runs WHERE id IN (SELECT value FROM json_each(?))`, list(ids)) {
+		if history.IsSkipped(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all[run.Run.ID] = run
+	}
+	return all, nil
+}
+
 // runsOf are those of the runs whose ids a query returns that are wanted. It skips damaged ones.
 func (s *reader) runsOf(ctx context.Context, isWanted func(*mapping.Run) bool, ids string, args ...any) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
