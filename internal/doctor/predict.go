@@ -99,7 +99,7 @@ func (s *section) from() From {
 		return Logs
 	case isRaw:
 		return Completions
-	case len(s.OtherLogs()) > 0:
+	case s.hasLog("write_lat_log"), s.hasLog("write_bw_log"), s.hasLog("write_iops_log"):
 		return Averages
 	}
 	return Nothing
