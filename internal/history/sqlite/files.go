@@ -40,14 +40,14 @@ func (s *reader) Sharing(ctx context.Context) ([]*mapping.Run, error) {
 // Versions implements [history.Store].
 func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
 	all := map[string]*mapping.Run{}
-	for run, err := range s.runs(ctx, s.codec.unpackRun, `SELECT id, light FROM runs WHERE id IN (SELECT value FROM json_each(?))`, list(ids)) {
+	for run, err := range s.runs(ctx, s.codec.unpackRun, `SELECT id, doc FROM runs WHERE id IN (SELECT value FROM json_each(?))`, list(ids)) {
 		if history.IsSkipped(err) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		all[run.Run.ID] = run
+		all[run.Run.ID] = run.Light()
 	}
 	return all, nil
 }
