@@ -3,6 +3,7 @@ package compact
 import (
 	"context"
 	"errors"
+	"flag"
 	"maps"
 	"math"
 	"os"
@@ -18,6 +19,12 @@ import (
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
 )
+
+// TestMain has property tests draw fewer cases than rapid would, because each takes long. CI draws many.
+func TestMain(m *testing.M) {
+	_ = flag.Set("rapid.checks", "40")
+	os.Exit(m.Run())
+}
 
 // made is a document of a run: of from … to, milliseconds since its start, with these counts by bin.
 func made(s series, from, to int64, counts map[int]int64) *mapping.Interval {

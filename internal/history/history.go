@@ -95,6 +95,15 @@ type Store interface {
 	Close() error
 }
 
+// Marker is a store that keeps at which runs numbers changed, for readers that cannot find that themselves.
+type Marker interface {
+	Store
+
+	// Mark gives runs their changes ([mapping.Run].Changes), by id; an empty list takes them away. It skips
+	// runs that are not there.
+	Mark(ctx context.Context, changes map[string][]mapping.Change) error
+}
+
 // Remove removes a run that people no longer want, and notes that, so that the next ingest of its
 // files does not store it again. title is what lists of runs show. If it is interrupted,
 // calling it again, or [Check], does the rest.
