@@ -54,6 +54,7 @@ default. "fio2es config" shows them, and "fio2es config --help" says which files
 		if naming, ok := namesRuns[cmd.Name()]; ok {
 			cmd.ValidArgsFunction = e.completeRuns(naming)
 		}
+		e.completeFlags(cmd)
 		root.AddCommand(cmd)
 	}
 	return root
