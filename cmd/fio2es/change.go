@@ -76,7 +76,7 @@ func (e *env) withChosen(ctx context.Context, store history.Store, choice tidy.C
 		e.log.Warn(skipped.Error() + ": left out")
 	}
 	if len(chosen.Runs) == 0 {
-		return errors.Join(e.printNoRuns(ctx, store), errNothing)
+		return errors.Join(e.printNoRuns(ctx, store, choice.Filter), errNothing)
 	}
 	return leftOutIf(do(store, chosen), len(chosen.Skipped) > 0)
 }

@@ -14,9 +14,12 @@ import (
 
 func TestMain(m *testing.M) {
 	_ = flag.Set("rapid.checks", "40") // each case takes long; CI draws many
-	testscript.Main(isolated{m}, map[string]func(){
-		"fio2es": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-	})
+	testscript.Main(isolated{m}, programs)
+}
+
+// programs are those that scripts run.
+var programs = map[string]func(){
+	"fio2es": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 }
 
 // isolated are tests far from the user's settings and history.

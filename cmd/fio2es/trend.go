@@ -41,6 +41,7 @@ func trendCommand(e *env) *cobra.Command {
 	var condition string
 	var metrics []string
 	var least float64
+	var mark bool
 	cmd := &cobra.Command{
 		Use:   "trend",
 		Short: "Changes over the runs of each workload",
@@ -55,12 +56,18 @@ hundred shows one (docs/numbers.md).
 
 --fail-last N makes the exit code 4 if one of the last N runs of a workload began a
 change for the worse; N is 3 or more, because one or two odd runs are no change. A
-number with fewer than 6 runs is not checked; stderr says how many there are.`,
+number with fewer than 6 runs is not checked; stderr says how many there are.
+
+--mark stores the changes in all runs of a cluster, for the marks in Kibana's dashboard
+History, and prints none. ingest, push, follow and rm do the same when they change runs.`,
 		Example: `  fio2es trend
   fio2es trend --where 'bs=4k and start >= 90d' --metrics p99 --least 10
   fio2es trend --fail-last 5`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if mark {
+				return e.markTrend(cmd)
+			}
 			if q.where, err = parseWhere(condition); err != nil {
 				return err
 			}
@@ -84,10 +91,11 @@ number with fewer than 6 runs is not checked; stderr says how many there are.`,
 	fl := cmd.Flags()
 	addClusterFlags(fl)
 	addWhereFlag(fl, &condition)
-	fl.StringSliceVar(&metrics, "metrics", []string{"p50", "p99", "p99.9", "mean", "iops", "bandwidth"}, "what to look at: iops, bandwidth, min, mean, max, percentiles")
-	fl.Float64Var(&least, "least", 3, "changes by so many percent at least")
+	fl.StringSliceVar(&metrics, "metrics", workload.Usual(), "what to look at: iops, bandwidth, min, mean, max, percentiles")
+	fl.Float64Var(&least, "least", 100*workload.LeastChange, "changes by so many percent at least")
 	fl.BoolVar(&q.all, "all", false, "also numbers that did not change")
 	fl.IntVar(&gate.last, "fail-last", 0, "exit code 4 if one of the last N runs of a workload began a change for the worse")
+	fl.BoolVar(&mark, "mark", false, "store the changes in all runs of the cluster, for Kibana")
 	addChoice(fl, &gate.format, "format", checkUsage+" of --fail-last", checkFormats)
 	return cmd
 }
@@ -98,12 +106,13 @@ func (e *env) trend(ctx context.Context, q *trendQuery, gate *trendGate) error {
 		return err
 	}
 	defer closeStore()
-	runs, skipped, err := e.readRuns(ctx, store, history.RunFilter{Brief: true, Where: q.where})
+	filter := history.RunFilter{Brief: true, Where: q.where}
+	runs, skipped, err := e.readRuns(ctx, store, filter)
 	if err != nil {
 		return err
 	}
 	if len(runs) == 0 {
-		return leftOutIf(errors.Join(e.printNoRuns(ctx, store), gate.noRuns()), skipped)
+		return leftOutIf(errors.Join(e.printNoRuns(ctx, store, filter), gate.noRuns()), skipped)
 	}
 	var series []*workload.Series
 	for _, w := range workload.Group(runs) {

@@ -31,7 +31,11 @@ func Gauges(w io.Writer, workloads []*workload.Workload) error {
 		if m[i].Len() == 0 {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s gauge\n%s", f.name, f.help, f.name, m[i].Bytes()); err != nil {
+		kind := "gauge"
+		if i == 0 { // the format reserves the label quantile for summaries
+			kind = "summary"
+		}
+		if _, err := fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n%s", f.name, f.help, f.name, kind, m[i].Bytes()); err != nil {
 			return err
 		}
 	}

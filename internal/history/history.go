@@ -95,6 +95,15 @@ type Store interface {
 	Close() error
 }
 
+// Marker is a store that keeps at which runs numbers changed, for readers that cannot find that themselves.
+type Marker interface {
+	Store
+
+	// Mark gives runs their changes ([mapping.Run].Changes), by id; an empty list takes them away. It skips
+	// runs that are not there.
+	Mark(ctx context.Context, changes map[string][]mapping.Change) error
+}
+
 // Remove removes a run that people no longer want, and notes that, so that the next ingest of its
 // files does not store it again. title is what lists of runs show. If it is interrupted,
 // calling it again, or [Check], does the rest.
@@ -107,15 +116,12 @@ func Remove(ctx context.Context, s Store, run *mapping.Run, title string, at tim
 
 // RunFilter selects runs. The zero value selects all of them.
 type RunFilter struct {
-	Text      string            // or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
-	Labels    map[string]string // all of them with these values
-	Benchmark string
-	Mode      string
-	From, To  time.Time // runs that started in [From, To); a zero time is no bound
-	Where     Condition // nil is none
-	Limit     int       // at most so many; 0 is no limit
-	Light     bool      // leave out histograms and the list of source files
-	Brief     bool      // what [mapping.Run.Brief] has is enough; there may be as much as with Light
+	Text     string    // or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
+	From, To time.Time // runs that started in [From, To); a zero time is no bound
+	Where    Condition // nil is none
+	Limit    int       // at most so many; 0 is no limit
+	Light    bool      // leave out histograms and the list of source files
+	Brief    bool      // what [mapping.Run.Brief] has is enough; there may be as much as with Light
 }
 
 // Condition is a condition on a run, which it may decide without histograms and source files. If it
@@ -148,14 +154,7 @@ type Selection struct {
 // Matches reports whether f selects the run, without regard to Limit. Stores that filter by other
 // means must agree with it.
 func (f *RunFilter) Matches(r *mapping.Run) bool {
-	for key, want := range f.Labels {
-		if got, ok := r.Run.Labels[key]; !ok || got != want {
-			return false
-		}
-	}
-	return (f.Benchmark == "" || f.Benchmark == r.CBT.Benchmark) &&
-		(f.Mode == "" || f.Mode == r.CBT.Mode) &&
-		(f.From.IsZero() || !r.Run.Start.Before(f.From)) &&
+	return (f.From.IsZero() || !r.Run.Start.Before(f.From)) &&
 		(f.To.IsZero() || r.Run.Start.Before(f.To)) &&
 		(f.Where == nil || f.Where.Matches(r)) &&
 		(f.Text == "" || f.matchesText(r))

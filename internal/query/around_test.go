@@ -18,12 +18,12 @@ func TestAround(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
 	check(t, err)
 	t.Cleanup(func() { store.Close() })
-	const workloads, removed = 130, 7
+	const workloads, removed = 101, 7
 	for w := range workloads {
-		for i := range 12 {
-			run := &mapping.Run{IntervalMS: 1000, CBT: mapping.CBT{Mode: "read", IODepth: w + 1}, Config: map[string]any{"osds": float64(i / 6)}}
+		for i := range 6 {
+			run := &mapping.Run{IntervalMS: 1000, CBT: mapping.CBT{Mode: "read", IODepth: w + 1}, Config: map[string]any{"osds": float64(i / 3)}}
 			run.Run = mapping.RunInfo{ID: fmt.Sprintf("%08x%08x", w, i), Ingest: "1", Start: day.AddDate(0, 0, i), Complete: true}
-			run.Read = &mapping.Totals{Requests: 1, IOPS: float64(100 + i%2 + 100*(i/6))}
+			run.Read = &mapping.Totals{Requests: 1, IOPS: float64(100 + i%2 + 100*(i/3))}
 			check(t, store.Finish(t.Context(), run))
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 )
 
-// ReportName is the name of the file with all of fio's output in the folder of a run.
-const ReportName = "fio.json"
+// reportName is the name of the file with all of fio's output in the folder of a run.
+func reportName(run string) string { return run + ".json" }
 
 // Output is what the user wants of fio's output: where, and in which formats.
 type Output struct {

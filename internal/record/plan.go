@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -23,6 +24,7 @@ type Plan struct {
 // Settings are what a plan depends on beside the command.
 type Settings struct {
 	Folder  string // of the run, as an absolute path
+	Name    string // of the run: of its report and its logs, see [NameOf]
 	Version fioargs.Version
 	CPUs    int
 	Reports string // --reports: auto, none, or a time
@@ -91,8 +93,23 @@ func check(c *fioargs.Command, version fioargs.Version) error {
 	return nil
 }
 
-// LogPrefix is the prefix of the histogram logs in the folder of a run.
-const LogPrefix = "fio"
+// NameOf is the name of a run: of its job file, or of its first job.
+func NameOf(c *fioargs.Command) string {
+	name := ""
+	if files := c.Files(); len(files) > 0 && files[0] != Stdin {
+		name = strings.TrimSuffix(filepath.Base(files[0]), filepath.Ext(files[0]))
+	} else if len(c.Jobs) > 0 {
+		name = c.Jobs[0].Name
+	}
+	const most = 40
+	clean := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, name)
+	return cmp.Or(clean[:min(len(clean), most)], "fio")
+}
 
 // jobOptions are the options that all jobs get where the user has not set them.
 func (p *Plan) jobOptions(c *fioargs.Command, s Settings) (added []string) {
@@ -106,7 +123,7 @@ func (p *Plan) jobOptions(c *fioargs.Command, s Settings) (added []string) {
 		o, _ := section.Get("log_store_compressed")
 		p.note("%s: log_store_compressed: fio writes compressed histogram logs wrongly, so it writes none", o.At)
 	} else {
-		added = append(added, "write_hist_log="+filepath.Join(s.Folder, LogPrefix), "log_hist_msec=1000")
+		added = append(added, "write_hist_log="+filepath.Join(s.Folder, s.Name), "log_hist_msec=1000")
 		p.noteMemory(c)
 	}
 	if s.Version.Before(fioargs.HasJobStart) && with((*fioargs.Section).WritesLogs) == nil {
@@ -120,7 +137,9 @@ func (p *Plan) jobOptions(c *fioargs.Command, s Settings) (added []string) {
 	return added
 }
 
-func (p *Plan) note(format string, args ...any) { p.Notes = append(p.Notes, fmt.Sprintf(format, args...)) }
+func (p *Plan) note(format string, args ...any) {
+	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
+}
 
 // noteMemory notes that fio needs much memory for histogram logs, which it keeps until its end.
 func (p *Plan) noteMemory(c *fioargs.Command) {
@@ -136,7 +155,7 @@ func (p *Plan) noteMemory(c *fioargs.Command) {
 func (p *Plan) ownOptions(c *fioargs.Command, s Settings) error {
 	p.Words = append(p.Words, "--output-format="+strings.Join(p.Output.recorded(), ","))
 	if p.Output.File != "" {
-		p.Words = append(p.Words, "--output="+filepath.Join(s.Folder, ReportName))
+		p.Words = append(p.Words, "--output="+filepath.Join(s.Folder, reportName(s.Name)))
 	}
 	if _, ok := c.Own("eta"); !ok && s.Quiet {
 		p.Words = append(p.Words, "--eta=never")

@@ -43,7 +43,7 @@ func (p *Plan) Start(e *Entry, s Streams) (*Process, error) {
 		cmd.Stdin = s.Stdin
 	}
 	if p.Output.File == "" {
-		out, err := os.Create(filepath.Join(e.Folder, ReportName))
+		out, err := os.Create(e.Report())
 		if err != nil {
 			return nil, err
 		}

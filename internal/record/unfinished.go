@@ -15,6 +15,7 @@ import (
 // runs, the file is locked.
 type Entry struct {
 	Folder  string            `json:"folder"`  // of the run
+	Name    string            `json:"name"`    // of the run, see [NameOf]
 	History string            `json:"history"` // in which it is to be stored, as messages call it
 	Command []string          `json:"command"`
 	Started time.Time         `json:"started"`
@@ -72,6 +73,9 @@ func (e *Entry) write() (err error) {
 	return err
 }
 
+// Report is the file with all of fio's output.
+func (e *Entry) Report() string { return filepath.Join(e.Folder, reportName(e.Name)) }
+
 func (e *Entry) path() string { return e.Folder + entrySuffix }
 
 // Unfinished are the names of the entries of runs that are not stored.
@@ -106,7 +110,7 @@ func Claim(path string) (*Entry, error) {
 			strings.TrimSuffix(path, entrySuffix))
 	}
 	e.file, e.Folder = file, strings.TrimSuffix(path, entrySuffix) // where it is now
-	if info, err := os.Stat(filepath.Join(e.Folder, ReportName)); e.Wrapped && err == nil && time.Since(info.ModTime()) < wrappedQuiet {
+	if info, err := os.Stat(e.Report()); e.Wrapped && err == nil && time.Since(info.ModTime()) < wrappedQuiet {
 		file.Close()
 		return nil, ErrRunning
 	}

@@ -98,7 +98,7 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if v.Found, err = s.look(r.Context(), q, parsed); err == nil && len(v.Found.Runs) == 0 && (q.IsSearch() || q.Page > 1) {
-		v.Count, v.Contents, err = s.contents(r.Context())
+		v.Count, v.Contents, err = s.contents(r.Context(), history.RunFilter{Text: q.Text, Where: parsed})
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -107,14 +107,14 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "list", v)
 }
 
-// contents is how many runs the history has, and what they can be found by.
-func (s *site) contents(ctx context.Context) (count string, lines []string, err error) {
+// contents is how many runs the history has, and how many the parts of a filter select.
+func (s *site) contents(ctx context.Context, f history.RunFilter) (count string, lines []string, err error) {
 	leave, err := s.lists.enter(ctx)
 	if err != nil {
 		return "", nil, err
 	}
 	defer leave()
-	n, lines, err := query.Contents(ctx, s.Store)
+	n, lines, err := query.Contents(ctx, s.Store, f)
 	return unit.Plural(n, "run"), lines, err
 }
 

@@ -321,7 +321,7 @@ func TestEmptyList(t *testing.T) {
 	for path, want := range map[string]string{
 		"/?text=x%3Cy":       "No run has “x&lt;y” in its id, name, archive, path, benchmark, workload, mode, a label or the note. This history has 2 runs:",
 		"/?where=bs%3D8k":    "No run meets “bs=8k”. This history has 2 runs:",
-		"/?where=bs%3D9k":    "<li>labels      disk=nvme</li>",
+		"/?where=bs%3D9k":    "<li>bs=9k       no run (op_size is 4KiB)</li>",
 		"/?page=3":           "There are no more runs: this history has 2 runs, with 100 on a page, and this is page 3.",
 		"/?sort=p99&page=3":  "There are no more runs: this history has 2 runs, with 100 on a page, and this is page 3.",
 		"/?text=nvme&page=2": "There are no more runs: 2 of 2 runs in this history match “nvme”, with 100 on a page, and this is page 2.",

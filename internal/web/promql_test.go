@@ -2,6 +2,7 @@ package web
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -31,17 +32,29 @@ type scraped struct {
 // scrape takes a page of metrics at a time. Series that it does not have any more end.
 func (p *prometheus) scrape(families map[string]*dto.MetricFamily, at time.Time) {
 	p.times = append(p.times, at)
+	eachSample(families, func(name string, m *dto.Metric, quantile string, value float64) {
+		b := labels.NewBuilder(labels.FromStrings(labels.MetricName, name, "quantile", quantile))
+		for _, l := range m.GetLabel() {
+			b.Set(l.GetName(), l.GetValue())
+		}
+		key := b.Labels().String()
+		if p.series[key] == nil {
+			p.series[key] = &scraped{labels: b.Labels()}
+		}
+		p.series[key].values = append(p.series[key].values, sample{at.UnixMilli(), value})
+	})
+}
+
+// eachSample gives the values of gauges and of the quantiles of summaries to do.
+func eachSample(families map[string]*dto.MetricFamily, do func(name string, m *dto.Metric, quantile string, value float64)) {
 	for name, f := range families {
 		for _, m := range f.GetMetric() {
-			b := labels.NewBuilder(labels.FromStrings(labels.MetricName, name))
-			for _, l := range m.GetLabel() {
-				b.Set(l.GetName(), l.GetValue())
+			if m.Gauge != nil {
+				do(name, m, "", m.GetGauge().GetValue())
 			}
-			key := b.Labels().String()
-			if p.series[key] == nil {
-				p.series[key] = &scraped{labels: b.Labels()}
+			for _, q := range m.GetSummary().GetQuantile() {
+				do(name, m, strconv.FormatFloat(q.GetQuantile(), 'f', -1, 64), q.GetValue())
 			}
-			p.series[key].values = append(p.series[key].values, sample{at.UnixMilli(), m.GetGauge().GetValue()})
 		}
 	}
 }

@@ -16,9 +16,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// leastChange is the least change that pages show, a share: as of fio2es trend.
-const leastChange = 0.03
-
 // mostRuns is how many runs of a workload its page lists.
 const mostRuns = 100
 
@@ -85,7 +82,7 @@ func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 	}
 	v.Runs = len(runs)
 	for _, one := range workload.Group(runs) {
-		v.Workloads = append(v.Workloads, &workloadRow{one, one.Series(numbersOf("p99"), leastChange)})
+		v.Workloads = append(v.Workloads, &workloadRow{one, one.Series(numbersOf("p99"), workload.LeastChange)})
 	}
 	s.show(w, r, http.StatusOK, "workloads", v)
 }
@@ -133,7 +130,7 @@ func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	one := workload.Group(runs)[0]
-	series := one.Series(numbersOf("p50", "p99", "p99.9", "iops"), leastChange)
+	series := one.Series(numbersOf("p50", "p99", "p99.9", "iops"), workload.LeastChange)
 	damaged, err := query.Around(r.Context(), s.Store, series)
 	if err != nil {
 		s.fail(w, r, err)

@@ -220,7 +220,7 @@ func TestDocumentFields(t *testing.T) {
 		"keyword": {Text}, "text": {Text}, "flattened": {Text}, "boolean": {Flag}, "date": {Time},
 		"long": {Number, Size, KiB, Duration}, "double": {Number, Rate, Bandwidth, Latency},
 	}
-	without := regexp.MustCompile(`^(@timestamp|run\.link|run\.ingest|run\.edited|run\.compacted\.(from|interval_ms)|removed\..*|documents\..*|source\..*|sla\..*|placed|no_windows|weighting|clock\.error_ms|hosts\.(jobs|start|skew_ms|clock|clock_error_ms)|` +
+	without := regexp.MustCompile(`^(@timestamp|run\.link|run\.ingest|run\.edited|run\.compacted\.(from|interval_ms)|removed\..*|documents\..*|changes\..*|source\..*|sla\..*|placed|no_windows|weighting|clock\.error_ms|hosts\.(jobs|start|skew_ms|clock|clock_error_ms)|` +
 		`.*\.(means|sums|fio)\..*|.*\.(duration_ms|histogram|layout|stddev|keyword))$`)
 	for path, kind := range templates.RunFields() {
 		name := path

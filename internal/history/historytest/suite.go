@@ -34,6 +34,7 @@ func Run(t *testing.T, open func(t *testing.T) history.Store) {
 		{"AnnotateRefused", testAnnotateRefused},
 		{"AnnotateVersions", testAnnotateVersions},
 		{"AnnotateAtOnce", testAnnotateAtOnce},
+		{"Mark", testMark},
 		{"Removed", testRemoved},
 		{"Compact", testCompact},
 		{"CompactInterrupted", testCompactInterrupted},

@@ -39,8 +39,13 @@ func (s *reader) Sharing(ctx context.Context) ([]*mapping.Run, error) {
 
 // Versions implements [history.Store].
 func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
+	decode := func(blob []byte) (*mapping.Run, error) { return unpackBrief(blob, history.DecodeRun) }
+	query := `SELECT runs.id, briefs.doc FROM runs JOIN briefs ON briefs.start = runs.start AND briefs.id = runs.id`
+	if s.version < withBriefs {
+		decode, query = s.codec.unpackRun, `SELECT id, light FROM runs`
+	}
 	all := map[string]*mapping.Run{}
-	for run, err := range s.runs(ctx, s.codec.unpackRun, `SELECT id, light FROM runs WHERE id IN (SELECT value FROM json_each(?))`, list(ids)) {
+	for run, err := range s.runs(ctx, decode, query+` WHERE runs.id IN (SELECT value FROM json_each(?))`, list(ids)) {
 		if history.IsSkipped(err) {
 			continue
 		}

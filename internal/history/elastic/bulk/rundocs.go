@@ -92,7 +92,7 @@ func Relabel(ctx context.Context, client *es.Client, indices string, run *mappin
 	return err
 }
 
-// keepIngested keeps the stored Ingested of runs' documents that are otherwise the same. It
+// keepIngested keeps the stored Ingested and Changes of runs' documents that are otherwise the same. It
 // reads the stored documents of the same versions, which are few: mostly none.
 func (b *batch) keepIngested() error {
 	var ingests []string
@@ -106,10 +106,10 @@ func (b *batch) keepIngested() error {
 	}
 	for _, r := range b.runs {
 		if s := stored[r.key.id]; s != nil {
-			first := s.doc.Ingested
-			s.doc.Ingested = r.run.Ingested
+			first, changes := s.doc.Ingested, s.doc.Changes
+			s.doc.Ingested, s.doc.Changes = r.run.Ingested, nil
 			if slices.Equal(s.doc.AppendJSON(nil), r.text) {
-				s.doc.Ingested = first
+				s.doc.Ingested, s.doc.Changes = first, changes
 				r.text = s.doc.AppendJSON(nil)
 			}
 		}
