@@ -21,11 +21,12 @@ import (
 // finished is what was stored of runs of fio that are over.
 type finished struct {
 	runs            []*mapping.Run
+	folders         []string
 	leftOut, broken bool
 }
 
 func (f *finished) add(other finished) {
-	f.runs = append(f.runs, other.runs...)
+	f.runs, f.folders = append(f.runs, other.runs...), append(f.folders, other.folders...)
 	f.leftOut, f.broken = f.leftOut || other.leftOut, f.broken || other.broken
 }
 
@@ -44,6 +45,7 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 		case len(f.runs) == 0:
 			err = entry.Discard()
 		default:
+			f.folders = []string{entry.Folder}
 			err = entry.Done()
 		}
 	}()
@@ -119,12 +121,21 @@ func (e *env) finishOne(ctx context.Context, entry *record.Entry) error {
 }
 
 // printFinished prints the rows of runs, where they are, and what to type next.
-func (r *running) printFinished(runs []*mapping.Run) error {
+func (r *running) printFinished(f *finished) error {
+	runs := f.runs
 	if len(runs) == 0 {
 		return nil
 	}
-	fmt.Fprintln(r.stderr)
-	if err := writeRuns(r.stderr, runs, nil, table.Text); err != nil {
+	to := r.stderr
+	if screen := r.terminal(); screen != nil {
+		to = term.NewScreen(screen, r.errors)
+	}
+	fmt.Fprintln(to)
+	columns, err := facts.Choose([]string{"run", "name", "requests", "iops", "bandwidth", "p50", "p99", "p99_9", "max", "recovered", "missing", "state"})
+	if err != nil {
+		return err
+	}
+	if err := writeRuns(to, runs, columns, table.Text); err != nil {
 		return err
 	}
 	var ids []string
@@ -133,7 +144,9 @@ func (r *running) printFinished(runs []*mapping.Run) error {
 	}
 	fmt.Fprintln(r.stderr)
 	term.Line(r.stderr, "history: %s", r.history().name())
-	term.Line(r.stderr, "files:   %s", shortHome(string(r.history().folders())))
+	for _, folder := range f.folders {
+		term.Line(r.stderr, "files:   %s", shortHome(folder))
+	}
 	next := []string{"fio2es percentiles " + ids[0], "fio2es heatmap " + ids[0]}
 	if len(ids) > 1 {
 		next = []string{"fio2es compare " + strings.Join(ids, ",") + " OTHER", "fio2es runs " + strings.Join(ids, " ")}

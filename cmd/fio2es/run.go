@@ -122,7 +122,7 @@ func (r *running) repeated(ctx context.Context) (err error) {
 		}
 	}
 	leftOut, err := closed(closeStore, err)
-	err = errors.Join(err, r.printFinished(all.runs))
+	err = errors.Join(err, r.printFinished(&all))
 	if err == nil && all.broken {
 		return errMet
 	}

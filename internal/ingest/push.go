@@ -286,6 +286,7 @@ func (p *push) one(ctx context.Context, r *mapping.Run, end func() error) error 
 		return wrap(err)
 	}
 	p.Runs++
+	r.Changes = nil // they are those of this history's runs
 	p.finishing.run(func() {
 		err := p.to.Sink.Finish(ctx, r)
 		if err == nil && p.to.Store != nil {

@@ -81,7 +81,7 @@ func (v *View) last() ([]*window.Window, time.Duration, error) {
 	}
 	end := v.windows[len(v.windows)-1].End
 	for _, w := range v.windows {
-		if w.Start.Before(end.Add(-recent)) {
+		if !w.End.After(end.Add(-recent)) {
 			continue
 		}
 		span.Add(w)
