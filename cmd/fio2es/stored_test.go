@@ -108,7 +108,7 @@ func TestNoWindows(t *testing.T) {
 	out, _ = on(0, "runs")
 	expect(t, "runs", out, "90.5µs*", "no windows", facts.FioNote)
 	out, _ = on(0, "runs", "--sort", "p99", "--format", "csv")
-	expect(t, "runs", out, ",,fio,0,0,no windows,\n")
+	expect(t, "runs", out, ",,fio,0,0,no windows,,\n")
 	for _, args := range [][]string{
 		{"heatmap", "latest"}, {"rank", "latest", "--within", "1ms"}, {"rank", "latest", "--within", "1ms", "--from", "+1s"},
 		{"export", "latest", "--as", "csv"}, {"export", "latest", "--as", "openmetrics", "--windows"}, {"compare", "latest", "latest"},

@@ -37,6 +37,9 @@ type Options struct {
 	// Window takes each window of the highest level of live runs, one at a time. A window comes
 	// once, although a file that was renamed or emptied is read again from its start.
 	Window func(*window.Window) error
+
+	// Stored is called after runs that are over were stored. It reports whether something was left out. It may be nil.
+	Stored func(ctx context.Context) (leftOut bool)
 }
 
 // Result is what became of the runs.
@@ -178,6 +181,9 @@ func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
 			return err
 		}
 		f.Broken, f.LeftOut = f.Broken || broken, f.LeftOut || unknown
+	}
+	if f.Stored != nil && f.Stored(ctx) {
+		f.LeftOut = true
 	}
 	f.changed = time.Now()
 	return nil

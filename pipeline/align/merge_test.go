@@ -51,51 +51,43 @@ func amounts(jobs []jobRows, windows []*align.Window, levels []mapping.Level) (i
 
 // TestMergeKeepsAll: at every level, no request is lost and none is counted twice.
 func TestMergeKeepsAll(t *testing.T) {
-	for name, layouts := range kinds {
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(r *rapid.T) {
-				jobs, opt := runs(layouts).Draw(r, "run"), optionsOf(r)
-				windows, _ := merge(t, jobs, opt)
-				in, out := amounts(jobs, windows, opt.Levels)
-				if d := gocmp.Diff(in, out); d != "" {
-					r.Error(d)
-				}
-			})
-		})
-	}
+	rapid.Check(t, func(r *rapid.T) {
+		jobs, opt := runs(anyKind(r)).Draw(r, "run"), optionsOf(r)
+		windows, _ := merge(t, jobs, opt)
+		in, out := amounts(jobs, windows, opt.Levels)
+		if d := gocmp.Diff(in, out); d != "" {
+			r.Error(d)
+		}
+	})
 }
 
 // TestMergeKeepsBins: a request stays in its bin, or moves to a coarser one.
 func TestMergeKeepsBins(t *testing.T) {
-	for _, name := range []string{"one layout", "coarsenesses", "fio 2", "more groups", "of some hosts", "more, fio 2"} {
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(r *rapid.T) {
-				jobs, opt := runs(kinds[name]).Draw(r, "run"), optionsOf(r)
-				windows, stats := merge(t, jobs, opt)
-				in, out := hist.New(stats.Layout), hist.New(stats.Layout)
-				for _, j := range jobs {
-					for _, row := range j.rows {
-						in.AddBins(row.Layout, row.Bins)
-					}
-				}
-				highest := mapping.Cluster
-				for highest < mapping.Job && !has(opt.Levels, highest) {
-					highest++
-				}
-				for _, w := range windows {
-					if l := w.Latencies.Layout(); l != stats.Layout && !anyLast(jobs) || w.Latencies.Rebinned() {
-						r.Errorf("window %d has layout %v, want %v", w.Elapsed, l, stats.Layout)
-					}
-					if w.Key.Level == highest {
-						out.AddBins(w.Latencies.Layout(), w.Counts)
-					}
-				}
-				if d := gocmp.Diff(in.Weights(), out.Weights()); d != "" {
-					r.Error(d)
-				}
-			})
-		})
-	}
+	rapid.Check(t, func(r *rapid.T) {
+		jobs, opt := runs(anyKind(r, "one layout", "coarsenesses", "fio 2", "more groups", "of some hosts", "more, fio 2")).Draw(r, "run"), optionsOf(r)
+		windows, stats := merge(t, jobs, opt)
+		in, out := hist.New(stats.Layout), hist.New(stats.Layout)
+		for _, j := range jobs {
+			for _, row := range j.rows {
+				in.AddBins(row.Layout, row.Bins)
+			}
+		}
+		highest := mapping.Cluster
+		for highest < mapping.Job && !has(opt.Levels, highest) {
+			highest++
+		}
+		for _, w := range windows {
+			if l := w.Latencies.Layout(); l != stats.Layout && !anyLast(jobs) || w.Latencies.Rebinned() {
+				r.Errorf("window %d has layout %v, want %v", w.Elapsed, l, stats.Layout)
+			}
+			if w.Key.Level == highest {
+				out.AddBins(w.Latencies.Layout(), w.Counts)
+			}
+		}
+		if d := gocmp.Diff(in.Weights(), out.Weights()); d != "" {
+			r.Error(d)
+		}
+	})
 }
 
 // anyLast reports whether there are streams whose layout is not known from the start.
@@ -127,24 +119,20 @@ func look(windows []*align.Window) []seen {
 
 // TestMergeDoesNotDependOnWorkers: the windows are the same to the last bit.
 func TestMergeDoesNotDependOnWorkers(t *testing.T) {
-	for name, layouts := range kinds {
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(r *rapid.T) {
-				jobs, opt := runs(layouts).Draw(r, "run"), optionsOf(r)
-				opt.Workers = 1
-				windows, stats := merge(t, jobs, opt)
-				want := look(windows)
-				opt.Workers = rapid.SampledFrom([]int{2, 3, 8}).Draw(r, "workers")
-				windows, s := merge(t, jobs, opt)
-				if got := look(windows); !reflect.DeepEqual(want, got) { // Diff takes its time
-					r.Fatalf("%d workers: %s", opt.Workers, gocmp.Diff(want, got))
-				}
-				if s != stats {
-					r.Errorf("%d workers: %+v, one: %+v", opt.Workers, s, stats)
-				}
-			})
-		})
-	}
+	rapid.Check(t, func(r *rapid.T) {
+		jobs, opt := runs(anyKind(r)).Draw(r, "run"), optionsOf(r)
+		opt.Workers = 1
+		windows, stats := merge(t, jobs, opt)
+		want := look(windows)
+		opt.Workers = rapid.SampledFrom([]int{2, 3, 8}).Draw(r, "workers")
+		windows, s := merge(t, jobs, opt)
+		if got := look(windows); !reflect.DeepEqual(want, got) { // Diff takes its time
+			r.Fatalf("%d workers: %s", opt.Workers, gocmp.Diff(want, got))
+		}
+		if s != stats {
+			r.Errorf("%d workers: %+v, one: %+v", opt.Workers, s, stats)
+		}
+	})
 }
 
 // TestMergeOrder: windows come by time, then by key, each of them once, on the grid.
