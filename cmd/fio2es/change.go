@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/tidy"
@@ -17,6 +19,38 @@ import (
 
 // errNothing is a change of runs that found none.
 var errNothing = errors.New("nothing was changed")
+
+// changing is a command that changes many runs after it has asked.
+type changing struct {
+	*env
+	condition, olderThan string
+	yes, dryRun          bool
+}
+
+// addFlags adds the flags of changing. byDefault says what --older-than is without it, and dryRun what --dry-run shows.
+func (c *changing) addFlags(fl *pflag.FlagSet, byDefault, dryRun string) {
+	addClusterFlags(fl)
+	addWhereFlag(fl, &c.condition)
+	fl.StringVar(&c.olderThan, "older-than", "", "only runs that started longer ago: 90d, 6mo, 2y; or before a date"+byDefault)
+	fl.BoolVarP(&c.yes, "yes", "y", false, "do not ask")
+	fl.BoolVar(&c.dryRun, "dry-run", false, dryRun)
+}
+
+// canAsk fails if the command has to ask and there is no terminal. change is what it does, and done what --dry-run shows.
+func (c *changing) canAsk(change, done string) error {
+	if !c.yes && !c.dryRun && !isTerminal(c.stdin) {
+		return usagef("stdin is no terminal to ask on: give --yes to %s, or --dry-run to see what would be %s", change, done)
+	}
+	return nil
+}
+
+// with gives the runs of a choice to do, and with --dry-run for reading only.
+func (c *changing) with(ctx context.Context, choice tidy.Choice, do func(history.Store, *tidy.Chosen) error) error {
+	if c.dryRun {
+		return c.readChosen(ctx, choice, do)
+	}
+	return c.changeRuns(ctx, choice, do)
+}
 
 // chooseRuns are the runs that names, --where and --older-than choose.
 func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error) {
@@ -81,12 +115,15 @@ func (e *env) withChosen(ctx context.Context, store history.Store, choice tidy.C
 	return leftOutIf(do(store, chosen), len(chosen.Skipped) > 0)
 }
 
-// ask asks on the terminal whether to do something. It waits for an answer until ctx ends.
-func (e *env) ask(ctx context.Context, what string) (bool, error) {
-	fmt.Fprintf(e.stderr, "%s? [y/N] ", what)
+// ask asks on the terminal whether to do something, unless --yes says so. It waits for an answer until ctx ends.
+func (c *changing) ask(ctx context.Context, what string) (bool, error) {
+	if c.yes {
+		return true, nil
+	}
+	fmt.Fprintf(c.stderr, "%s? [y/N] ", what)
 	answer := make(chan string, 1)
 	go func() {
-		text, _ := bufio.NewReader(e.stdin).ReadString('\n')
+		text, _ := bufio.NewReader(c.stdin).ReadString('\n')
 		answer <- text
 	}()
 	select {
@@ -95,7 +132,7 @@ func (e *env) ask(ctx context.Context, what string) (bool, error) {
 		case "y", "yes":
 			return true, nil
 		}
-		e.log.Info("nothing was changed")
+		c.log.Info("nothing was changed")
 		return false, nil
 	case <-ctx.Done():
 		return false, ctx.Err()

@@ -30,7 +30,7 @@ const (
 // namesRuns are the commands whose arguments name runs.
 var namesRuns = map[string]cobra.ShellCompDirective{
 	"percentiles": orFiles, "rank": orFiles, "compare": orFiles, "sla": orFiles, "heatmap": orFiles, "report": orFiles, "export": orFiles,
-	"runs": noFiles, "label": noFiles, "note": noFiles, "rm": noFiles, "push": noFiles, "compact": noFiles,
+	"runs": noFiles, "label": noFiles, "note": noFiles, "rm": noFiles, "push": noFiles, "compact": noFiles, "watch": noFiles,
 }
 
 // completeRuns completes selectors and the ids of runs in a shell.

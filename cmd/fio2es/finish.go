@@ -12,8 +12,6 @@ import (
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/slo"
-	"github.com/fio2es/fio2es/internal/table"
-	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -117,40 +115,5 @@ func (e *env) finishOne(ctx context.Context, entry *record.Entry) error {
 		e.log.Info(fmt.Sprintf("note: stored %s (%s): fio2es was killed while fio ran; fio's output is %s", facts.Title(run),
 			facts.ShortID(run.Run.ID), shortHome(entry.Report())))
 	}
-	return nil
-}
-
-// printFinished prints the rows of runs, where they are, and what to type next.
-func (r *running) printFinished(f *finished) error {
-	runs := f.runs
-	if len(runs) == 0 {
-		return nil
-	}
-	to := r.stderr
-	if screen := r.terminal(); screen != nil {
-		to = term.NewScreen(screen, r.errors)
-	}
-	fmt.Fprintln(to)
-	columns, err := facts.Choose([]string{"run", "name", "requests", "iops", "bandwidth", "p50", "p99", "p99_9", "max", "recovered", "missing", "state"})
-	if err != nil {
-		return err
-	}
-	if err := writeRuns(to, runs, columns, table.Text); err != nil {
-		return err
-	}
-	var ids []string
-	for _, run := range runs {
-		ids = append(ids, facts.ShortID(run.Run.ID))
-	}
-	fmt.Fprintln(r.stderr)
-	term.Line(r.stderr, "history: %s", r.history().name())
-	for _, folder := range f.folders {
-		term.Line(r.stderr, "files:   %s", shortHome(folder))
-	}
-	next := []string{"fio2es percentiles " + ids[0], "fio2es heatmap " + ids[0]}
-	if len(ids) > 1 {
-		next = []string{"fio2es compare " + strings.Join(ids, ",") + " OTHER", "fio2es runs " + strings.Join(ids, " ")}
-	}
-	fmt.Fprintf(r.stderr, "next:    %s\n", strings.Join(next, "\n         "))
 	return nil
 }

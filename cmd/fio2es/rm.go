@@ -16,7 +16,7 @@ import (
 )
 
 func rmCommand(e *env) *cobra.Command {
-	r := &removing{env: e}
+	r := &removing{changing{env: e}}
 	cmd := &cobra.Command{
 		Use:   "rm [RUN...]",
 		Short: "Remove runs from the history",
@@ -38,41 +38,26 @@ the same command removes the rest. A run that is being followed is not removed.`
 			if err != nil {
 				return err
 			}
-			if !r.yes && !r.dryRun && !isTerminal(e.stdin) {
-				return usagef("stdin is no terminal to ask on: give --yes to remove, or --dry-run to see what would be removed")
+			if err := r.canAsk("remove", "removed"); err != nil {
+				return err
 			}
 			return r.remove(cmd.Context(), choice)
 		},
 	}
-	fl := cmd.Flags()
-	addClusterFlags(fl)
-	addWhereFlag(fl, &r.condition)
-	fl.StringVar(&r.olderThan, "older-than", "", "only runs that started longer ago: 90d, 6mo, 2y; or before a date")
-	fl.BoolVarP(&r.yes, "yes", "y", false, "do not ask")
-	fl.BoolVar(&r.dryRun, "dry-run", false, "show what would be removed, and remove nothing")
+	r.addFlags(cmd.Flags(), "", "show what would be removed, and remove nothing")
 	return cmd
 }
 
 // removing is one removal of runs.
-type removing struct {
-	*env
-	condition, olderThan string
-	yes, dryRun          bool
-}
+type removing struct{ changing }
 
 func (r *removing) remove(ctx context.Context, choice tidy.Choice) error {
-	open := r.changeRuns
-	if r.dryRun {
-		open = r.readChosen
-	}
-	return open(ctx, choice, func(store history.Store, chosen *tidy.Chosen) error {
+	return r.with(ctx, choice, func(store history.Store, chosen *tidy.Chosen) error {
 		if err := r.print(chosen.Runs); err != nil || r.dryRun {
 			return err
 		}
-		if !r.yes {
-			if ok, err := r.ask(ctx, "Remove "+unit.Plural(len(chosen.Runs), "run")); err != nil || !ok {
-				return err
-			}
+		if ok, err := r.ask(ctx, "Remove "+unit.Plural(len(chosen.Runs), "run")); err != nil || !ok {
+			return err
 		}
 		return r.removeAll(ctx, store, chosen)
 	})

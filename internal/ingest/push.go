@@ -114,7 +114,7 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 			continue
 		}
 		if what := there.lacking[r.Run.ID]; what != "" {
-			p.Log.Info(fmt.Sprintf("note: %s: %s were missing there: its documents are sent again", facts.Title(r), what))
+			p.Log.Info(fmt.Sprintf("note: %s: the other history lacked %s: its documents are sent again", facts.Title(r), what))
 		}
 		p.notes.replaced(r, there.worse[r.Run.ID])
 		err := p.one(ctx, r, func() error {
