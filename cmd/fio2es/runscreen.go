@@ -34,12 +34,12 @@ func newLiveScreen(e *env, view *live.View) *liveScreen {
 	if term.Resized != nil {
 		signal.Notify(signals, term.Resized, term.Stopped)
 	}
+	s.draw()
 	go func() {
 		defer signal.Stop(signals)
 		ticker := time.NewTicker(time.Second)
 		defer ticker.Stop()
-		for {
-			s.draw()
+		for ; ; s.draw() {
 			select {
 			case <-ticker.C:
 			case sig := <-signals:
