@@ -105,6 +105,9 @@ func (e *Elasticsearch) Name() string {
 	return withoutCredentials(e.Addresses[0])
 }
 
+// Name is what messages call the Kibana; empty: there is none.
+func (k *Kibana) Name() string { return withoutCredentials(k.URL) }
+
 // Default is every setting's default.
 func Default() Config {
 	return Config{

@@ -19,6 +19,7 @@ var jobFiles = map[string]string{
 	"packed.fio":  "[a]\nlog_store_compressed=1\n",
 	"reduced.fio": "[a]\ngtod_reduce=1\n",
 	"hours.fio":   "[a]\nruntime=10h\nnumjobs=16\n",
+	"night.fio":   "[a]\nruntime=1d\nnumjobs=4\n",
 	"many.fio":    "[a]\nnumjobs=64\n",
 	"grouped.fio": "[a]\nnumjobs=64\ngroup_reporting\n",
 	"more.fio":    "[a]\ninclude sub/part.inc # x\nbs=4k\n", "sub/part.inc": "rw=read\n",
@@ -81,6 +82,8 @@ func TestPlan(t *testing.T) {
 			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=4 -- many.fio", 4 * time.Second, ""},
 		{"many jobs in a group", "fio grouped.fio", Settings{},
 			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=1 -- grouped.fio", time.Second, ""},
+		{"a long run", "fio night.fio", Settings{},
+			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=5 -- night.fio", 5 * time.Second, "GiB for 4 jobs"},
 		{"too many jobs", "fio --name=a --numjobs=1000", Settings{},
 			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --name=a --numjobs=1000", 0, ""},
 	} {
