@@ -83,7 +83,7 @@ func writeAnswers(w io.Writer, found []doctor.Answers, format string) error {
 	fmt.Fprintln(w)
 	for _, a := range found {
 		for _, l := range a.Lost {
-			term.Line(w, "%s loses %s", a.Of, l.What)
+			term.Line(w, "%s: lost: %s", a.Of, l.What)
 		}
 	}
 	changes := doctor.Changes(found)

@@ -12,8 +12,6 @@ import (
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/slo"
-	"github.com/fio2es/fio2es/internal/table"
-	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -21,11 +19,12 @@ import (
 // finished is what was stored of runs of fio that are over.
 type finished struct {
 	runs            []*mapping.Run
+	folders         []string
 	leftOut, broken bool
 }
 
 func (f *finished) add(other finished) {
-	f.runs = append(f.runs, other.runs...)
+	f.runs, f.folders = append(f.runs, other.runs...), append(f.folders, other.folders...)
 	f.leftOut, f.broken = f.leftOut || other.leftOut, f.broken || other.broken
 }
 
@@ -44,6 +43,7 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 		case len(f.runs) == 0:
 			err = entry.Discard()
 		default:
+			f.folders = []string{entry.Folder}
 			err = entry.Done()
 		}
 	}()
@@ -115,29 +115,5 @@ func (e *env) finishOne(ctx context.Context, entry *record.Entry) error {
 		e.log.Info(fmt.Sprintf("note: stored %s (%s): fio2es was killed while fio ran; fio's output is %s", facts.Title(run),
 			facts.ShortID(run.Run.ID), shortHome(entry.Report())))
 	}
-	return nil
-}
-
-// printFinished prints the rows of runs, where they are, and what to type next.
-func (r *running) printFinished(runs []*mapping.Run) error {
-	if len(runs) == 0 {
-		return nil
-	}
-	fmt.Fprintln(r.stderr)
-	if err := writeRuns(r.stderr, runs, nil, table.Text); err != nil {
-		return err
-	}
-	var ids []string
-	for _, run := range runs {
-		ids = append(ids, facts.ShortID(run.Run.ID))
-	}
-	fmt.Fprintln(r.stderr)
-	term.Line(r.stderr, "history: %s", r.history().name())
-	term.Line(r.stderr, "files:   %s", shortHome(string(r.history().folders())))
-	next := []string{"fio2es percentiles " + ids[0], "fio2es heatmap " + ids[0]}
-	if len(ids) > 1 {
-		next = []string{"fio2es compare " + strings.Join(ids, ",") + " OTHER", "fio2es runs " + strings.Join(ids, " ")}
-	}
-	fmt.Fprintf(r.stderr, "next:    %s\n", strings.Join(next, "\n         "))
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -58,6 +59,11 @@ func TestMarks(t *testing.T) {
 	step(fmt.Sprintf(worse, 30), "push", "--history", path)
 	if server.Requests("_update_by_query") != updates {
 		t.Error("nothing was new, and marks were stored")
+	}
+	into := filepath.Join(t.TempDir(), "into.db")
+	step(fmt.Sprintf(worse, 30), "push", "--into", into)
+	if c := call(t, nil, "runs", "--history", into, "--format", "document"); c.code != 0 || strings.Count(c.stdout, "\n") != 120 || strings.Contains(c.stdout, `"changes"`) {
+		t.Errorf("marks of a cluster are in another history: %d, %.2000s", c.code, c.stdout)
 	}
 	step(fmt.Sprintf(worse, 31), "rm", "--yes", "name=night30")
 	step(fmt.Sprintf(worse, 31), "label", "--where", "name=night31", "x=y")

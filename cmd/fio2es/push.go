@@ -55,6 +55,9 @@ request of Elasticsearch.`,
   fio2es push --output - | gzip > history.ndjson.gz`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if p.into != "" && p.output != "" || p.rejects != "" && p.into+p.output != "" {
+				return usagef("--into, --output and --rejects exclude one another: give one")
+			}
 			if p.rejects != "" {
 				return p.again(cmd.Context())
 			}
@@ -78,7 +81,6 @@ request of Elasticsearch.`,
 	fl.StringVar(&p.output, "output", "", "write NDJSON to this file, or - for stdout, and not to a cluster")
 	fl.BoolVar(&p.restore, "restore", false, "also push runs that were removed from the other history (fio2es rm)")
 	fl.StringVar(&p.rejects, "rejects", "", "send the documents of this reject file again")
-	cmd.MarkFlagsMutuallyExclusive("into", "output", "rejects")
 	return cmd
 }
 

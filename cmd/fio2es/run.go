@@ -28,8 +28,9 @@ absolute times in histogram logs. Options that you set stay as they are, and the
 is not changed. fio's own output goes where it went before, in the formats that you
 chose. All that fio2es writes goes to stderr.
 
-While fio runs, its run is live in the history, and stderr has a line for each window:
-requests count where they complete. When fio ends, the run is stored as by ingest, and
+While fio runs, its run is live in the history. A terminal shows a live view: latencies
+of the last seconds, a heat map, the time left, and rules that are broken. Else, and with
+--quiet, stderr has a line for each window. Requests count where they complete. When fio ends, the run is stored as by ingest, and
 its row is printed. The exit code is fio's, if that is not 0. Signals reach fio: after
 Ctrl-C it ends its jobs and writes its report; the third Ctrl-C kills it.
 
@@ -122,7 +123,7 @@ func (r *running) repeated(ctx context.Context) (err error) {
 		}
 	}
 	leftOut, err := closed(closeStore, err)
-	err = errors.Join(err, r.printFinished(all.runs))
+	err = errors.Join(err, r.printFinished(&all))
 	if err == nil && all.broken {
 		return errMet
 	}

@@ -63,8 +63,6 @@ complete them, and a name that does not exist lists them. --sort sorts by any of
 	fl.StringVar(&sorted, "sort", "start", "by a column: the latest or the highest first, texts from A to Z")
 	fl.BoolVar(&l.isReversed, "reverse", false, "in the reverse order")
 	fl.StringSliceVar(&l.names, "columns", nil, "these columns, such as run,name,p99,pool_profile")
-	completeWith(cmd, "columns", facts.ColumnNames())
-	completeWith(cmd, "sort", facts.ColumnNames())
 	addChoice(fl, &l.format, "format", "table, csv, markdown, json: an object a line; document: a run's whole document a line", runFormats)
 	return cmd
 }

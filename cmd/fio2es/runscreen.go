@@ -34,12 +34,12 @@ func newLiveScreen(e *env, view *live.View) *liveScreen {
 	if term.Resized != nil {
 		signal.Notify(signals, term.Resized, term.Stopped)
 	}
+	s.draw()
 	go func() {
 		defer signal.Stop(signals)
 		ticker := time.NewTicker(time.Second)
 		defer ticker.Stop()
-		for {
-			s.draw()
+		for ; ; s.draw() {
 			select {
 			case <-ticker.C:
 			case sig := <-signals:
@@ -93,15 +93,16 @@ func (s *liveScreen) window(w *window.Window) error {
 	return err
 }
 
-// Write keeps messages, and shows the last one.
+// Write keeps a message, and shows it.
 func (s *liveScreen) Write(text []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return s.stderr.Write(text)
 	}
-	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
-	s.view.Message = lines[len(lines)-1]
+	if !bytes.Contains(text, []byte("sla ")) { // the view has the rules
+		s.view.Message = strings.TrimSpace(string(text))
+	}
 	return s.held.Write(text)
 }
 

@@ -39,7 +39,7 @@ func (n *noted) add(r *mapping.Run, format string, args ...any) {
 func (n *pushNotes) kept(here, there, better *mapping.Run) {
 	switch {
 	case better != nil:
-		n.better.add(here, "there %s, here %s", versionText(better), versionText(here))
+		n.better.add(here, "%s: there %s, here %s", reason(better, here), versionText(better), versionText(here))
 	case here.Run.Ingest != there.Run.Ingest:
 		n.compacted++
 	}
@@ -48,8 +48,25 @@ func (n *pushNotes) kept(here, there, better *mapping.Run) {
 // replaced notes a run that replaces another version, which may be nil.
 func (n *pushNotes) replaced(here, worse *mapping.Run) {
 	if worse != nil {
-		n.worse.add(here, "there %s, here %s", versionText(worse), versionText(here))
+		n.worse.add(here, "%s: there %s, here %s", reason(here, worse), versionText(worse), versionText(here))
 	}
+}
+
+// reason says why one version is better than another, as [mapping.Best] decides.
+func reason(better, worse *mapping.Run) string {
+	switch {
+	case worse.Run.Live() && !better.Run.Live():
+		return "read after fio had ended"
+	case better.Source.Contains(&worse.Source) && !worse.Source.Contains(&better.Source):
+		return "with all files of the other and more"
+	case better.Run.Complete && !worse.Run.Complete:
+		return "complete"
+	case len(better.Source.List) > len(worse.Source.List):
+		return "of more files"
+	case better.Ingested.After(worse.Ingested):
+		return "stored later"
+	}
+	return "as good as the other"
 }
 
 // versionText says what versions of a run differ in.
@@ -86,7 +103,7 @@ func (n *pushNotes) log(log *slog.Logger) {
 		}
 	}
 	say(n.compacted, "", "the windows there have another length, because either history was compacted: they stay as they are")
-	say(n.better.runs, n.better.first, "the version there stays, because it is the better one: ")
-	say(n.worse.runs, n.worse.first, "the version from here replaces the one there, because it is the better one: ")
-	say(n.labelled.runs, n.labelled.first, "the labels or the note there are others, and stay: ")
+	say(n.better.runs, n.better.first, "the version there stays, because it is the better one; the first is ")
+	say(n.worse.runs, n.worse.first, "the version from here replaces the one there, because it is the better one; the first is ")
+	say(n.labelled.runs, n.labelled.first, "the labels or the note there are others, and stay; the first is ")
 }

@@ -11,8 +11,8 @@ import (
 // recent is the time that the table of latencies is about.
 const recent = 10 * time.Second
 
-// mostColumns is how many columns of windows are kept for the heat map: more than a wide terminal shows.
-const mostColumns = 400
+// MostColumns is how many columns of windows are kept for the heat map: more than a wide terminal shows.
+const MostColumns = 400
 
 // View is what is known of a live run. It is for one goroutine at a time.
 type View struct {
@@ -44,7 +44,7 @@ func New(rules []slo.Rule) *View { return &View{rules: slo.New(rules)} }
 // Add adds a window that came at a time.
 func (v *View) Add(w *window.Window, at time.Time) error {
 	v.came, v.newest = at, max(v.newest, w.ElapsedMS)
-	first := v.newest - mostColumns*max(w.Length().Milliseconds(), 1)
+	first := v.newest - MostColumns*max(w.Length().Milliseconds(), 1)
 	v.windows = append(slices.DeleteFunc(v.windows, func(w *window.Window) bool { return w.ElapsedMS < first }), w)
 	breaches, err := v.rules.Add(w)
 	if err != nil {
@@ -81,7 +81,7 @@ func (v *View) last() ([]*window.Window, time.Duration, error) {
 	}
 	end := v.windows[len(v.windows)-1].End
 	for _, w := range v.windows {
-		if w.Start.Before(end.Add(-recent)) {
+		if !w.End.After(end.Add(-recent)) {
 			continue
 		}
 		span.Add(w)

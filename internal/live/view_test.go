@@ -130,7 +130,7 @@ func plain(line string) string {
 
 // What scrolled out of the map is forgotten.
 func TestForgets(t *testing.T) {
-	if v := view(t, 1000); len(v.windows) > 2*mostColumns+2 {
+	if v := view(t, 1000); len(v.windows) > 2*MostColumns+2 {
 		t.Error(fmt.Sprint(len(v.windows), " windows"))
 	}
 }

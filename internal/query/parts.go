@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -146,7 +145,7 @@ func (p *parts) rows() (list []row) {
 
 // valuesText says which values the field has in the history.
 func (p *part) valuesText() string {
-	texts := slices.SortedFunc(maps.Keys(p.values), func(a, b string) int { return compareValues(p.values[a], p.values[b]) })
+	texts := slices.SortedFunc(maps.Keys(p.values), func(a, b string) int { return where.CompareValues(p.values[a], p.values[b]) })
 	few := 8
 	if p.field.Kind == where.Time {
 		few = 1
@@ -158,17 +157,6 @@ func (p *part) valuesText() string {
 		return fmt.Sprintf("%s is from %s to %s", p.field.Name, texts[0], texts[len(texts)-1])
 	}
 	return p.field.Name + " is " + List(texts)
-}
-
-// compareValues compares two values of a field.
-func compareValues(a, b any) int {
-	switch a := a.(type) {
-	case float64:
-		return cmp.Compare(a, b.(float64))
-	case time.Time:
-		return a.Compare(b.(time.Time))
-	}
-	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
 }
 
 // lackText says what a run has in place of a part that it does not meet.

@@ -74,7 +74,7 @@ func TestBoundsOfWorkloads(t *testing.T) {
 	for path, wants := range map[string][]string{
 		"/workloads": {"write ≥17.0s", "write ≥&#43;16"},
 		"/workloads/latest": {
-			": p99 ≥17.0s</title>", "p99 ≥+16", `<td class="text" data-title="Is">≥17.0s</td><td class="text" data-title="Change">≥&#43;16`,
+			": p99 ≥17.0s</title>", "at the top 17.0s or more: fio", "p99 ≥+16", `<td class="text" data-title="Is">≥17.0s</td><td class="text" data-title="Change">≥&#43;16`,
 		},
 		"/": {": p99 of writes ≥17.0s", "to ≥17.0s"},
 		"/metrics": {

@@ -61,19 +61,13 @@ func All(list ...*Condition) *Condition {
 
 // Compare is the condition field op value. The value is as in a condition, but needs no quotes.
 func Compare(field, op, value string, now time.Time) (*Condition, error) {
-	quote := `"`
-	if list, err := tokens(value); err == nil && len(list) == 2 && list[0].kind == word {
-		quote = ""
-	} else if strings.Contains(value, quote) {
-		quote = "'"
-	}
 	p := &parser{now: now, rest: []token{{kind: word, text: field}, {kind: operator, text: op}, {kind: quoted, text: value}, {}}}
 	root, err := p.test()
 	var syntax *SyntaxError
 	if errors.As(err, &syntax) {
 		return nil, errors.New(syntax.Problem)
 	}
-	return &Condition{root: root, text: field + op + quote + value + quote}, err
+	return &Condition{root: root, text: field + op + quote(value)}, err
 }
 
 // isWrapped reports whether a condition is in parentheses as a whole.
@@ -92,4 +86,15 @@ func isWrapped(text string) bool {
 		}
 	}
 	return err == nil
+}
+
+// quote puts a value in quotes where it needs them.
+func quote(value string) string {
+	if list, err := tokens(value); err == nil && len(list) == 2 && list[0].kind == word {
+		return value
+	}
+	if strings.Contains(value, `"`) {
+		return "'" + value + "'"
+	}
+	return `"` + value + `"`
 }

@@ -31,9 +31,11 @@ func (s *Series) Rows() (list []*Row) {
 // HasChange reports whether the row is a change.
 func (r *Row) HasChange() bool { return r.Change != nil }
 
-// Verdict is the change in a word.
+// Verdict is the change in a word. Between lower bounds, a change is not known.
 func (r *Row) Verdict() string {
 	switch {
+	case r.Change == nil && r.Median.IsBound:
+		return "unknown"
 	case r.Change == nil:
 		return "no change"
 	case r.IsWorse(r.Change):

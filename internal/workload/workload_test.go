@@ -167,6 +167,13 @@ func TestBounds(t *testing.T) {
 			}
 		}
 	}
+	p99, err := NumberOf("p99")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := Group(runs[20:])[0].Series([]*Number{p99}, 0.05)[0].Rows()[0]; row.HasChange() || row.Verdict() != "unknown" {
+		t.Errorf("of bounds alone: %s", row.Verdict())
+	}
 	want := []string{
 		"p50 ||1.01s|||",
 		"p99 2026-01-21|1.01s|≥17.0s|≥+1579.5 %||after_value change_percent",

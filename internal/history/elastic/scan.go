@@ -100,24 +100,35 @@ func (s *scan[D]) advance(f *found[D]) error {
 	return nil
 }
 
-// documents are all documents of a point in time, which it closes at the end. It reads n pages
-// ahead.
-func (s *scan[D]) documents(ctx context.Context, n int) iter.Seq2[*D, error] {
-	return func(yield func(*D, error) bool) {
-		defer func() { s.e.closePIT(ctx, s.request.PIT.ID) }()
+// all are the hits of all pages, n pages ahead. Each has its document.
+func (s *scan[D]) all(ctx context.Context, n int) iter.Seq2[*hit[D], error] {
+	return func(yield func(*hit[D], error) bool) {
 		for hits, err := range ahead.Read(ctx, n, s.pages) {
-			var docs []*D
-			if err == nil {
-				docs, err = documents(hits)
+			for i := 0; i < len(hits) && err == nil; i++ {
+				if _, err = hits[i].document(); err == nil && !yield(&hits[i], nil) {
+					return
+				}
 			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for _, d := range docs {
-				if !yield(d, nil) {
-					return
-				}
+		}
+	}
+}
+
+// documents are all documents of a point in time, which it closes at the end. It reads n pages
+// ahead.
+func (s *scan[D]) documents(ctx context.Context, n int) iter.Seq2[*D, error] {
+	return func(yield func(*D, error) bool) {
+		defer func() { s.e.closePIT(ctx, s.request.PIT.ID) }()
+		for h, err := range s.all(ctx, n) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(h.Source, nil) {
+				return
 			}
 		}
 	}
