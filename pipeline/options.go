@@ -38,6 +38,7 @@ type Options struct {
 	Align     Align           // empty: AlignRun
 	Source    Source          // empty: SourceHist
 
+	Program string            // the version of the program that reads, for run documents
 	Archive string            // replaces the archive's name in documents
 	Labels  map[string]string // for every run; an empty value removes the label from the store
 	Force   bool              // store runs that the store has already, and replace runs with more files

@@ -91,7 +91,7 @@ func TestOnBrief(t *testing.T) {
 			missing = append(missing, f.Name)
 		}
 	}
-	if got := strings.Join(missing, " "); got != "clock warning option.bs config.list" {
+	if got := strings.Join(missing, " "); got != "fio2es clock warning option.bs config.list" {
 		t.Errorf("not in brief runs: %s", got)
 	}
 	if c, err := Parse("bs=4k and not (qd=1 or option.bs=4k)", now); err != nil || c.OnBrief() {
