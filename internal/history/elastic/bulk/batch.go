@@ -20,6 +20,7 @@ type batch struct {
 	client   *es.Client
 	senders  *senders
 	versions *versions
+	light    lightPacker
 	index    string // of runs' documents
 	noVerify bool
 	runs     []*pendingRun // that have not failed
@@ -122,7 +123,7 @@ func (b *batch) keepIngested() error {
 			s.Ingested = r.ingested
 			if slices.Equal(s.AppendJSON(nil), r.text) {
 				s.Ingested = first
-				r.text = s.AppendJSON(nil)
+				r.text, r.light = s.AppendJSON(nil), b.light.pack(s)
 			}
 		}
 	}
@@ -174,9 +175,9 @@ func (b *batch) store() error {
 	var text []byte
 	for _, r := range b.runs {
 		e := newEntry(r.key.id, runKey{})
-		text = e.encode(text, b.index, func(dst []byte) []byte { return append(dst, r.text...) })
+		text = e.encode(text, b.index, func(dst []byte) []byte { return append(dst, mapping.WithLight(r.text, r.light)...) })
 		e.run = new(runState)
-		states[r], r.text = e.run, nil
+		states[r], r.text, r.light = e.run, nil, nil
 		b.mu.Lock()
 		b.take(&e)
 		b.mu.Unlock()

@@ -29,6 +29,7 @@ type pendingRun struct {
 	complete  bool
 	ingested  time.Time
 	text      []byte // the run's document
+	light     []byte // what lists need of it, packed
 	abandoned bool   // the caller no longer waits; the ledger's mu guards it
 	done      chan error
 
@@ -48,7 +49,7 @@ const (
 func (f *finisher) finish(ctx context.Context, run *mapping.Run) error {
 	r := &pendingRun{
 		key: runKey{run.Run.ID, run.Run.Ingest}, complete: run.Run.Complete, ingested: run.Ingested,
-		text: run.AppendJSON(nil), done: make(chan error, 1),
+		text: run.AppendJSON(nil), light: f.batch.light.pack(run), done: make(chan error, 1),
 	}
 	f.mu.Lock()
 	if f.fatal != nil {
