@@ -19,6 +19,7 @@ type Field struct {
 	Help    string // what it is
 	Example string // of a value
 
+	factor float64 // of the values in documents: of settings that are numbers
 	values func(*mapping.Run) []any
 	ofName func(r *mapping.Run, name string) []any // of fields that stand for many
 }
@@ -180,7 +181,7 @@ func settingFields() (list []*Field) {
 			s.kind, s.factor, s.example = Number, 1, "4"
 		}
 		list = append(list, &Field{
-			Name: c.Name, Aliases: s.aliases, Path: "cbt." + c.Name, Kind: s.kind, Help: c.Heading, Example: s.example,
+			Name: c.Name, Aliases: s.aliases, Path: "cbt." + c.Name, Kind: s.kind, Help: c.Heading, Example: s.example, factor: s.factor,
 			values: func(r *mapping.Run) []any {
 				switch v := c.Value(r).(type) {
 				case string:

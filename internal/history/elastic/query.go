@@ -54,21 +54,11 @@ func excludes(fields ...string) any { return map[string]any{"excludes": fields} 
 
 // runQuery is the part of f that the cluster can decide; [history.RunFilter.Matches] decides the rest.
 func runQuery(f *history.RunFilter) any {
-	queries := append(between(f.From, f.To), isRun())
-	push := func(field, value string) {
-		if isExact(value) {
-			queries = append(queries, es.Term(field, value))
-		}
-	}
-	if f.Benchmark != "" {
-		push("cbt.benchmark", f.Benchmark)
-	}
-	if f.Mode != "" {
-		push("cbt.mode", f.Mode)
-	}
-	for key, value := range f.Labels {
-		if isPlain(key) {
-			push("run.labels."+key, value)
+	queries := append(between(f.Started()), isRun())
+	for path, value := range f.Equals() {
+		label, isLabel := strings.CutPrefix(path, history.LabelPath)
+		if isExact(value) && (!isLabel || isPlain(label)) {
+			queries = append(queries, es.Term(path, value))
 		}
 	}
 	return es.All(queries...)
