@@ -34,6 +34,7 @@ type Run struct {
 	Missing   Lost      `json:"missing,omitzero"`   // known to have been, but found nowhere
 	Warnings  []string  `json:"warnings,omitempty" brief:"-"`
 	SLA       []Verdict `json:"sla,omitempty"`
+	Changes   []Change  `json:"changes,omitempty"` // of the run's workload that begin with it; only a cluster has them
 	Source    Source    `json:"source,omitzero" brief:"-"`
 	Documents Documents `json:"documents,omitzero"`
 	Ingested  time.Time `json:"ingested,omitzero"` // when this version of the run was stored first

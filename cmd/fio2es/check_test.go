@@ -10,6 +10,10 @@ import (
 // TestCheckHistory finds each kind of damage, repairs it, and ingest restores the rest.
 func TestCheckHistory(t *testing.T) {
 	t.Parallel()
+	good := filepath.Join(t.TempDir(), "h.db")
+	outAndErr(t, 0, "ingest", "--history", good, exampleArchive)
+	file, err := os.ReadFile(good)
+	check(t, err)
 	for _, c := range []struct {
 		damage          string
 		found, repaired string
@@ -23,7 +27,7 @@ func TestCheckHistory(t *testing.T) {
 		{`INSERT INTO ingests VALUES (99, 'abcdef', 'other', 0)`, "run abcdef: it has interval documents, but no run document", "was interrupted: removed\n", 0},
 	} {
 		db := filepath.Join(t.TempDir(), "h.db")
-		outAndErr(t, 0, "ingest", "--history", db, exampleArchive)
+		check(t, os.WriteFile(db, file, 0o600))
 		spoil(t, db, c.damage)
 		out, _ := outAndErr(t, 3, "check", "--history", db)
 		expect(t, c.damage, out, c.found, "; 1 problem\n")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -42,7 +43,8 @@ func (h histories) connect(ctx context.Context) (*es.Client, es.Info, error) {
 }
 
 // cluster opens the history in the cluster that the settings name. The function
-// returned closes it, and fails with errLeftOut if documents were refused.
+// returned marks the changes for Kibana if runs were stored or removed, and closes the history. It fails with errLeftOut
+// if documents were refused or changes could not be marked.
 func (h histories) cluster(ctx context.Context) (*elastic.Store, func() error, error) {
 	client, _, err := h.connect(ctx)
 	if err != nil {
@@ -53,7 +55,7 @@ func (h histories) cluster(ctx context.Context) (*elastic.Store, func() error, e
 	})
 	return store, func() error {
 		defer client.Close()
-		err := store.Close()
+		err := errors.Join(h.markNews(ctx, store), store.Close())
 		if n := store.Stats().Rejected; n > 0 {
 			h.log.Warn(fmt.Sprintf("%d documents were refused: %s has them with the reasons", n, h.Elasticsearch.Rejects))
 			if err == nil {

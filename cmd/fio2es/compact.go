@@ -16,7 +16,7 @@ import (
 )
 
 func compactCommand(e *env) *cobra.Command {
-	c := &compacting{env: e}
+	c := &compacting{changing: changing{env: e}}
 	cmd := &cobra.Command{
 		Use:   "compact [RUN...]",
 		Short: "Make old runs smaller: join their windows to longer ones",
@@ -44,28 +44,22 @@ runs may run meanwhile.`,
 			if err != nil {
 				return err
 			}
-			if !c.yes && !c.dryRun && !isTerminal(e.stdin) {
-				return usagef("stdin is no terminal to ask on: give --yes to compact, or --dry-run to see what would be done")
+			if err := c.canAsk("compact", "done"); err != nil {
+				return err
 			}
 			return c.run(cmd.Context(), choice)
 		},
 	}
 	fl := cmd.Flags()
-	addClusterFlags(fl)
-	addWhereFlag(fl, &c.condition)
-	fl.StringVar(&c.olderThan, "older-than", "", "only runs that started longer ago: 90d, 6mo, 2y; or before a date (default: the setting, 90d)")
+	c.addFlags(fl, " (default: the setting, 90d)", "show what would be done, and change nothing")
 	fl.DurationVar(&c.to, "to", 0, "length of the windows, a multiple of their own (default: the setting, 1m)")
-	fl.BoolVarP(&c.yes, "yes", "y", false, "do not ask")
-	fl.BoolVar(&c.dryRun, "dry-run", false, "show what would be done, and change nothing")
 	return cmd
 }
 
 // compacting is one compaction of runs.
 type compacting struct {
-	*env
-	condition, olderThan string
-	to                   time.Duration
-	yes, dryRun          bool
+	changing
+	to time.Duration
 }
 
 // choose are the runs that the arguments, flags and settings choose.
@@ -83,11 +77,7 @@ func (c *compacting) choose(names []string) (tidy.Choice, error) {
 }
 
 func (c *compacting) run(ctx context.Context, choice tidy.Choice) error {
-	open := c.changeRuns
-	if c.dryRun {
-		open = c.readChosen
-	}
-	err := open(ctx, choice, func(store history.Store, chosen *tidy.Chosen) error {
+	err := c.with(ctx, choice, func(store history.Store, chosen *tidy.Chosen) error {
 		plan := compact.NewPlan(chosen.Runs, c.to)
 		if err := printCompactPlan(c.stdout, plan, c.to); err != nil || c.dryRun {
 			return err
@@ -99,10 +89,8 @@ func (c *compacting) run(ctx context.Context, choice tidy.Choice) error {
 		if err != nil || len(plan.Runs) == 0 {
 			return err
 		}
-		if !c.yes {
-			if ok, err := c.ask(ctx, "Join the windows of "+unit.Plural(len(plan.Runs), "run")); err != nil || !ok {
-				return err
-			}
+		if ok, err := c.ask(ctx, "Join the windows of "+unit.Plural(len(plan.Runs), "run")); err != nil || !ok {
+			return err
 		}
 		return c.all(ctx, store, plan)
 	})

@@ -19,7 +19,6 @@ type Field struct {
 	Help    string // what it is
 	Example string // of a value
 
-	factor float64 // of the values in documents: of settings that are numbers
 	values func(*mapping.Run) []any
 	ofName func(r *mapping.Run, name string) []any // of fields that stand for many
 }
@@ -155,7 +154,6 @@ func mapField(name, path, help, example string, of func(r *mapping.Run, name str
 var settingNames = map[string]struct {
 	kind    Kind
 	aliases []string
-	factor  float64 // of the value in documents
 	example string
 }{
 	"benchmark":     {example: "librbdfio"},
@@ -163,14 +161,14 @@ var settingNames = map[string]struct {
 	"workload":      {example: "precondition"},
 	"pool_profile":  {aliases: []string{"pool"}, example: "rbd"},
 	"ceph_version":  {aliases: []string{"ceph"}, example: "19.2.0"},
-	"op_size":       {Size, []string{"bs"}, 1, "4k"},
-	"osd_ra":        {Size, nil, 1024, "4M"},
-	"client_ra":     {Size, nil, 1024, "4M"},
-	"time":          {Duration, []string{"runtime"}, 1, "5m"},
-	"ramp":          {Duration, []string{"ramp_time"}, 1, "30s"},
-	"iodepth":       {Number, []string{"qd"}, 1, "16"},
-	"total_iodepth": {Number, nil, 1, "256"},
-	"rwmixread":     {Number, nil, 1, "70"},
+	"op_size":       {Size, []string{"bs"}, "4k"},
+	"osd_ra":        {KiB, nil, "4M"},
+	"client_ra":     {KiB, nil, "4M"},
+	"time":          {Duration, []string{"runtime"}, "5m"},
+	"ramp":          {Duration, []string{"ramp_time"}, "30s"},
+	"iodepth":       {Number, []string{"qd"}, "16"},
+	"total_iodepth": {Number, nil, "256"},
+	"rwmixread":     {Number, nil, "70"},
 }
 
 // settingFields are the fields of the benchmark's settings.
@@ -178,18 +176,18 @@ func settingFields() (list []*Field) {
 	for _, c := range facts.Settings {
 		s, ok := settingNames[c.Name]
 		if !ok {
-			s.kind, s.factor, s.example = Number, 1, "4"
+			s.kind, s.example = Number, "4"
 		}
 		list = append(list, &Field{
-			Name: c.Name, Aliases: s.aliases, Path: "cbt." + c.Name, Kind: s.kind, Help: c.Heading, Example: s.example, factor: s.factor,
+			Name: c.Name, Aliases: s.aliases, Path: "cbt." + c.Name, Kind: s.kind, Help: c.Heading, Example: s.example,
 			values: func(r *mapping.Run) []any {
 				switch v := c.Value(r).(type) {
 				case string:
 					return []any{v}
 				case int:
-					return []any{float64(v) * s.factor}
+					return []any{float64(v)}
 				case int64:
-					return []any{float64(v) * s.factor}
+					return []any{float64(v)}
 				}
 				return nil
 			},

@@ -85,6 +85,5 @@ func (t test) equal() (value string, ok bool) {
 		return t.text, !isNumber
 	}
 	n, ok := t.field.Kind.number(t.text)
-	n /= t.field.factor
 	return strconv.FormatInt(int64(n), 10), ok && n == math.Trunc(n) && math.Abs(n) < exact
 }

@@ -13,7 +13,7 @@ import (
 
 // Version is the version of all templates. It is raised with every change of the JSON files, so that an older fio2es
 // never replaces what a newer one has installed.
-const Version = 6
+const Version = 7
 
 // ManagedBy is _meta.managed_by of every object. Objects with another value belong to others.
 const ManagedBy = "fio2es"
@@ -190,7 +190,7 @@ func (opt *Options) policy() string {
 
 // Prefixes and numbers of replicas that Elasticsearch accepts.
 var (
-	prefixes = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+	prefixes = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 	replicas = regexp.MustCompile(`^(\d{1,3}|\d{1,3}-(\d{1,3}|all))$`)
 )
 
@@ -204,7 +204,7 @@ func isBackwards(text string) bool {
 
 // CheckPrefix fails with [ErrOptions] if names of indices cannot begin with prefix.
 func CheckPrefix(prefix string) error {
-	if !prefixes.MatchString(prefix) {
+	if len(prefix) > 64 || !prefixes.MatchString(prefix) {
 		return fmt.Errorf("prefix %q: only a-z, 0-9, dots, dashes and underscores, at most 64, the first a letter or digit: %w", prefix, ErrOptions)
 	}
 	return nil

@@ -74,8 +74,10 @@ func (d duplicates) dropRuns() {
 		slices.SortStableFunc(runs, func(a, b *draft) int {
 			return cmp.Or(min(len(b.Reports), 1)-min(len(a.Reports), 1), a.depth()-b.depth(), d.runs.first(a)-d.runs.first(b))
 		})
+		logs := make(map[*draft][]Log, len(runs)) // there may be thousands of runs of one outline
 		for i, r := range runs {
-			if j := slices.IndexFunc(runs[:i], func(other *draft) bool { return !other.gone && d.contents.sameRun(&r.Output, &other.Output) }); j >= 0 {
+			logs[r] = byName(&r.Output)
+			if j := slices.IndexFunc(runs[:i], func(other *draft) bool { return !other.gone && d.contents.sameRun(logs[r], logs[other]) }); j >= 0 {
 				d.dropRun(r, runs[j])
 			}
 		}

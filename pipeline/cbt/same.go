@@ -65,15 +65,16 @@ func (c *comparer) sameReport(a, b *source.File) bool {
 	return c.same(a, b, leastOfReport)
 }
 
-// sameRun reports whether two runs of the same outline have the same content.
-func (c *comparer) sameRun(a, b *Output) bool {
-	x, y := a.logs(), b.logs()
-	byName := func(a, b Log) int {
+// byName are the logs of a run by their names without folders, then their sizes.
+func byName(o *Output) []Log {
+	return slices.SortedFunc(slices.Values(o.logs()), func(a, b Log) int {
 		f, g := a.File, b.File
 		return cmp.Or(cmp.Compare(path.Base(f.Path), path.Base(g.Path)), cmp.Compare(f.Size, g.Size), cmp.Compare(f.Path, g.Path))
-	}
-	slices.SortFunc(x, byName)
-	slices.SortFunc(y, byName)
+	})
+}
+
+// sameRun reports whether two runs of the same outline, given by their logs as byName has them, have the same content.
+func (c *comparer) sameRun(x, y []Log) bool {
 	digits := 0
 	same := slices.EqualFunc(x, y, func(f, g Log) bool {
 		isSame := f.File.Size == 0 && g.File.Size == 0 || c.same(f.File, g.File, 0)

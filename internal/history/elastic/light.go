@@ -6,6 +6,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
@@ -13,7 +14,7 @@ import (
 
 // light are the documents of runs without histograms and lists of files. They come from a field of
 // their own, and for runs that an older version stored from the documents.
-func (s *scan[D]) light(ctx context.Context, ahead int, isBrief bool) iter.Seq2[*runDoc, error] {
+func (s *scan[D]) light(ctx context.Context, n int, isBrief bool) iter.Seq2[*runDoc, error] {
 	return func(yield func(*runDoc, error) bool) {
 		defer func() { s.e.closePIT(ctx, s.request.PIT.ID) }()
 		from, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(mapping.MaxRunBytes))
@@ -23,7 +24,7 @@ func (s *scan[D]) light(ctx context.Context, ahead int, isBrief bool) iter.Seq2[
 		}
 		defer from.Close()
 		decode := lightDecoder(from, isBrief)
-		for hits, err := range readAhead(ctx, ahead, s.pages) {
+		for hits, err := range ahead.Read(ctx, n, s.pages) {
 			var docs []*runDoc
 			if err == nil {
 				docs, err = s.unpackLight(ctx, hits, decode)
@@ -78,17 +79,11 @@ func (e *reader) withoutLight(ctx context.Context, ids []string) (map[string]*ru
 	s := scan[runDoc]{e: e, verb: "list runs", index: e.runs(), request: request{
 		Size: min(500, e.limits.pageHits), Query: es.All(es.Terms("_id", ids)), Sort: []any{ascending("run.id")}, Source: excludes(heavy...),
 	}}
-	for hits, err := range s.pages(ctx) {
-		var runs []*runDoc
-		if err == nil {
-			runs, err = documents(hits)
-		}
+	for h, err := range s.all(ctx, 0) {
 		if err != nil {
 			return nil, err
 		}
-		for i, d := range runs {
-			docs[hits[i].ID] = d
-		}
+		docs[h.ID] = h.Source
 	}
 	return docs, nil
 }

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/follow"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/live"
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+func watchCommand(e *env) *cobra.Command {
+	every, format, quiet := time.Duration(0), table.Text, false
+	cmd := &cobra.Command{
+		Use:   "watch [RUN]",
+		Short: "Watch a run while it is stored",
+		Long: `Shows a live run of the history, which "run" or "follow" stores, here or on another
+machine: the newest one, or RUN. On a terminal that is a live view, as of run; else, and
+with --quiet, stdout has a line for each window, as of follow. It ends when the run is
+over, with the row of the run, or when you interrupt it (Ctrl-C).`,
+		Example: `  fio2es watch
+  fio2es watch --elasticsearch https://es:9200 4f1d2c3a
+  fio2es watch --format json | jq .p99_us`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if every < leastEvery {
+				return usagef("--every %v: want at least %v", every, leastEvery)
+			}
+			rules, err := e.rules()
+			if err != nil {
+				return err
+			}
+			store, closeStore, err := e.history().open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer closeStore()
+			run, err := e.watched(cmd.Context(), store, args)
+			if err != nil {
+				return err
+			}
+			if quiet || cmd.Flags().Changed("format") || !e.canShow() {
+				run, err = watch(cmd.Context(), store, run, every, newFollowWriter(e.stdout, format).window)
+			} else {
+				run, err = e.watchOnScreen(cmd.Context(), store, run, every, rules)
+			}
+			if cmd.Context().Err() != nil { // the user has seen enough
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			return e.printRows([]*mapping.Run{run})
+		},
+	}
+	fl := cmd.Flags()
+	addClusterFlags(fl)
+	fl.StringArray("rule", nil, "a rule, such as 'p99 <= 10ms' (repeatable)")
+	fl.DurationVar(&every, "every", 2*time.Second, "time between two looks into the history")
+	fl.BoolVar(&quiet, "quiet", false, "lines in place of the live view")
+	addChoice(fl, &format, "format", "of the lines: table, csv, or json (an object per line)", []string{table.Text, table.CSV, table.CSVExact, table.JSON})
+	return cmd
+}
+
+// watched is the run that is named, or the newest live one.
+func (e *env) watched(ctx context.Context, store history.Store, args []string) (*mapping.Run, error) {
+	if len(args) > 0 {
+		return query.Find(ctx, store, args[0])
+	}
+	isLive, err := parseWhere("live")
+	if err != nil {
+		return nil, err
+	}
+	runs, _, err := e.readRuns(ctx, store, history.RunFilter{Where: isLive, Limit: 1})
+	if err == nil && len(runs) == 0 {
+		err = errors.New("no live run in " + e.history().name() + ": store one with fio2es run or fio2es follow, or name a run")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return store.Run(ctx, runs[0].Run.ID)
+}
+
+// watch gives the windows of a run until it is over.
+func watch(
+	ctx context.Context, store history.Store, run *mapping.Run, every time.Duration, each func(*window.Window) error,
+) (*mapping.Run, error) {
+	from := run.Run.End.Add(-live.MostColumns * time.Duration(run.IntervalMS) * time.Millisecond)
+	return follow.Watch(ctx, store, run.Run.ID, from, every, each)
+}
+
+// watchOnScreen shows a run with a live view.
+func (e *env) watchOnScreen(
+	ctx context.Context, store history.Store, run *mapping.Run, every time.Duration, rules []slo.Rule,
+) (*mapping.Run, error) {
+	view := live.New(rules)
+	view.Title, view.Started, view.Every = facts.ShortID(run.Run.ID)+"  "+facts.Title(run), run.Run.Start, every
+	if s := run.CBT; s.RunSeconds > 0 {
+		view.Length = time.Duration(s.RunSeconds+s.RampSeconds) * time.Second
+	}
+	on := newLiveScreen(e, view)
+	defer on.close()
+	return watch(ctx, store, run, every, on.window)
+}

@@ -1,0 +1,87 @@
+package follow
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Watch gives each window of the highest level of a run in the history, once, from a time on, as Follow stores it,
+// until the run is no longer live. It looks every so often, and returns the run's last document. An error is the
+// store's, take's or ctx's.
+func Watch(
+	ctx context.Context, store history.Store, id string, from time.Time, every time.Duration, take func(*window.Window) error,
+) (*mapping.Run, error) {
+	given := map[series]time.Time{} // start of the last window
+	for {
+		run, err := store.Run(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		windows, err := newest(ctx, store, run, from)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range windows {
+			series := series{run.Run.ID, w.Direction, w.Host, w.Job}
+			if last, ok := given[series]; ok && !w.Start.After(last) {
+				continue
+			}
+			given[series] = w.Start
+			if err := take(w); err != nil {
+				return nil, err
+			}
+		}
+		if !run.Run.Live() {
+			return run, nil
+		}
+		from = unseen(from, given)
+		select {
+		case <-time.After(every):
+		case <-ctx.Done():
+			return run, ctx.Err()
+		}
+	}
+}
+
+// newest are the windows of a run from a time on. Of a live run, the last ones wait for the next, because the same
+// stretch of other directions may be stored later.
+func newest(ctx context.Context, store history.Store, run *mapping.Run, from time.Time) (list []*window.Window, err error) {
+	wanted := history.Selection{Runs: []string{run.Run.ID}, Level: slices.Min(run.Levels), From: from}
+	last := int64(0)
+	for w, err := range window.Rejoin(store.Intervals(ctx, wanted)) {
+		if err != nil {
+			return nil, err
+		}
+		list, last = append(list, w), max(last, w.ElapsedMS)
+	}
+	if run.Run.Live() {
+		list = slices.DeleteFunc(list, func(w *window.Window) bool { return w.ElapsedMS == last })
+	}
+	return list, nil
+}
+
+// unseen is from when on windows may not have been given. A direction, host or job that has had none for a minute is
+// not waited for.
+func unseen(from time.Time, given map[series]time.Time) time.Time {
+	newest, oldest := time.Time{}, time.Time{}
+	for _, at := range given {
+		if at.After(newest) {
+			newest = at
+		}
+		if oldest.IsZero() || at.Before(oldest) {
+			oldest = at
+		}
+	}
+	if late := newest.Add(-time.Minute); oldest.Before(late) {
+		oldest = late
+	}
+	if oldest.After(from) {
+		return oldest
+	}
+	return from
+}

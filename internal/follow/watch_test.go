@@ -1,0 +1,82 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/pipeline/align"
+)
+
+// A run is watched from the history while it is stored: each window once, until the run is over.
+func TestWatch(t *testing.T) {
+	inPlace(t, func(t *testing.T, p *place) {
+		const seconds = 40
+		p.options.Ingest.Pipeline.Weighting = align.Completion
+		file, start := filepath.Join(p.dir, "out.json"), time.Now()
+		var watched []*window.Window
+		var delays []time.Duration
+		waitFio := later(0, func() {
+			for n := 1; n <= seconds; n++ {
+				time.Sleep(time.Second)
+				write(t, file, report(start, n))
+			}
+		})
+		waitWatch := later(10*time.Second, func() {
+			run, err := Watch(t.Context(), p.store, p.only().Run.ID, start, time.Second, func(w *window.Window) error {
+				watched = append(watched, w)
+				delays = append(delays, time.Since(w.End))
+				return nil
+			})
+			if err != nil || run.Run.Live() {
+				t.Errorf("%v, %v", run, err)
+			}
+		})
+		p.follow(t.Context())
+		waitFio()
+		waitWatch()
+		if diff := cmp.Diff(starts(p.windows), starts(watched)); diff != "" || len(watched) != seconds {
+			t.Errorf("%d windows\n%s", len(watched), diff)
+		}
+		// Without in-flight weights a window comes with the report after its own, is stored within a second, and seen with the next one.
+		if slow := slices.Max(delays[12 : seconds-5]); slow > 5*time.Second {
+			t.Errorf("windows come %v late", slow)
+		}
+	})
+}
+
+// The end of a context ends it.
+func TestWatchEnds(t *testing.T) {
+	inPlace(t, func(t *testing.T, p *place) {
+		write(t, filepath.Join(p.dir, "out.json"), reports(t)[:6]...)
+		ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
+		defer stop()
+		p.options.Quiet = time.Minute
+		p.follow(ctx)
+		ctx, stop = context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		n := 0
+		_, err := Watch(ctx, p.store, p.only().Run.ID, time.Time{}, 100*time.Millisecond, func(*window.Window) error { n++; return nil })
+		if !errors.Is(err, context.DeadlineExceeded) || n != len(p.windows)-2 { // those of the last second wait
+			t.Errorf("%d windows, want %d: %v", n, len(p.windows), err)
+		}
+		if _, err := Watch(t.Context(), p.store, "none", time.Time{}, time.Second, nil); err == nil {
+			t.Error("there is no such run")
+		}
+	})
+}
+
+// starts are the starts of windows, with their directions.
+func starts(all []*window.Window) (list []string) {
+	for _, w := range all {
+		list = append(list, strings.Join([]string{w.Start.Format(time.StampMilli), w.Direction}, " "))
+	}
+	return list
+}
