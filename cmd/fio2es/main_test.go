@@ -27,7 +27,7 @@ func (m isolated) Run() int {
 		panic(err)
 	}
 	defer os.RemoveAll(home)
-	for _, name := range []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"} {
+	for _, name := range []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
 		os.Setenv(name, home)
 	}
 	return m.M.Run()
@@ -47,6 +47,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("CORPUS", filepath.Join(root, "testdata", "corpus"))
 			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, "data"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
+			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("HOME", e.WorkDir)
 			return nil
 		},

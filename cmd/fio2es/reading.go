@@ -61,7 +61,7 @@ func (r *reading) eachOfFiles(ctx context.Context, c input, many bool, do func(r
 	})
 	if files != nil {
 		defer files.Close()
-		r.leftOut = r.logProblems(files.Archive) || r.leftOut
+		r.leftOut = r.logProblems(files.Archive, always{r.env}) || r.leftOut
 	}
 	if err != nil {
 		return err

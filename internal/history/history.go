@@ -50,6 +50,10 @@ type Store interface {
 	// finds what was finished before the call, and skips runs whose documents cannot be read.
 	Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error)
 
+	// Versions are those of some runs, given by their whole ids, that the history has, by id: each with at least ID, Ingest, Labels,
+	// Edited, Note and Compacted of its Run, and Documents. It skips runs whose documents cannot be read.
+	Versions(ctx context.Context, runs []string) (map[string]*mapping.Run, error)
+
 	// Annotate changes the labels and the note of a run, given by its whole id, in its document and,
 	// if the labels differ, in all its interval documents. It returns the run. If it is interrupted,
 	// calling it again, also with an annotation that changes nothing, does the rest. It fails with

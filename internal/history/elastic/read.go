@@ -245,9 +245,7 @@ func isWithin(a, b map[string]finished) bool {
 	return true
 }
 
-// Versions say of those of the given runs that the history has which version is the current one, how
-// many documents it has, and what people said about the run, by id: nothing else of the runs'
-// documents. One request reads hundreds of them.
+// Versions implements [history.Store]. It reads nothing else of the runs' documents, and one request reads hundreds of them.
 func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
 	const most = 500 // runs of a first page
 	all := map[string]*mapping.Run{}

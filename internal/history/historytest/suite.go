@@ -38,6 +38,7 @@ func Run(t *testing.T, open func(t *testing.T) history.Store) {
 		{"Filter", testFilter},
 		{"Light", testLight},
 		{"Holding", testHolding},
+		{"Versions", testVersions},
 		{"ManyHashes", testManyHashes},
 		{"Large", testLarge},
 		{"Refused", testRefused},
