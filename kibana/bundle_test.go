@@ -201,7 +201,9 @@ func checkDataSet(t *testing.T, node map[string]any) {
 	body, _ := url["body"].(map[string]any)
 	index, _ := url["index"].(string)
 	if strings.Contains(index, "-latency.") {
-		checkQuery(t, fmt.Sprint(node["name"]), body["query"])
+		checkQuery(t, fmt.Sprint(node["name"]), body["query"], nil, isPending)
+	} else if body["query"] != nil {
+		checkQuery(t, fmt.Sprint(node["name"]), body["query"], []any{map[string]any{"exists": map[string]any{"field": "changes.metric"}}}, nil)
 	} else if url["%context%"] != true {
 		t.Errorf("data set %s: filters and controls do not reach it", node["name"])
 	}
@@ -222,14 +224,16 @@ func checkDataSet(t *testing.T, node map[string]any) {
 	}
 }
 
-// checkQuery: time, filters and controls reach the search, and it leaves out documents that
-// are pending.
-func checkQuery(t *testing.T, name string, query any) {
+// isPending is the clause of documents that searches leave out.
+var isPending = []any{map[string]any{"term": map[string]any{"run.pending": true}}}
+
+// checkQuery: time, filters and controls reach the search, and it has these clauses besides.
+func checkQuery(t *testing.T, name string, query any, must, mustNot []any) {
 	t.Helper()
 	want := map[string]any{"bool": map[string]any{
-		"must":     []any{"%dashboard_context-must_clause%", map[string]any{"range": map[string]any{"@timestamp": map[string]any{"%timefilter%": true}}}},
+		"must":     append([]any{"%dashboard_context-must_clause%", map[string]any{"range": map[string]any{"@timestamp": map[string]any{"%timefilter%": true}}}}, must...),
 		"filter":   []any{"%dashboard_context-filter_clause%"},
-		"must_not": []any{"%dashboard_context-must_not_clause%", map[string]any{"term": map[string]any{"run.pending": true}}},
+		"must_not": append([]any{"%dashboard_context-must_not_clause%"}, mustNot...),
 	}}
 	if diff := cmp.Diff(any(want), query); diff != "" {
 		t.Errorf("data set %s (-want +got):\n%s", name, diff)
@@ -272,7 +276,7 @@ func TestOneVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		searches++
-		checkQuery(t, r.Panel+"."+r.Data, url.Body.Query)
+		checkQuery(t, r.Panel+"."+r.Data, url.Body.Query, nil, isPending)
 	}
 	if searches < 15 || controls < 9 {
 		t.Errorf("%d searches, %d controls", searches, controls)

@@ -136,3 +136,48 @@ func marks(svg string) int {
 	}
 	return n
 }
+
+// TestDrawChanges: a triangle marks the first run after each change, in the chart of its number, with all that is known of
+// it; those of another direction are left out.
+func TestDrawChanges(t *testing.T) {
+	browser := browser(t)
+	b := bundle(t, kibana.Options{})
+	wants := map[string][]string{
+		"all": {
+			"p99 of writes 10.8ms, was 8.96ms: +20.6 % (+18.2 … +23.0 %)", "IOPS of writes 184, was 2629: -93.0 % (-93.5 … -92.4 %)",
+			"p99.9 of reads 14.0ms, was 18.0ms: -22.3 % (-25.0 … -20.1 %); p99.9 of writes 14.0ms, was 11.0ms: +27.3 % (+25.0 … +30.1 %)",
+		},
+		"read": {"p99.9 of reads 14.0ms, was 18.0ms: -22.3 % (-25.0 … -20.1 %)"},
+		"write": {
+			"p99 of writes 10.8ms, was 8.96ms: +20.6 % (+18.2 … +23.0 %)", "IOPS of writes 184, was 2629: -93.0 % (-93.5 … -92.4 %)",
+			"p99.9 of writes 14.0ms, was 11.0ms: +27.3 % (+25.0 … +30.1 %)",
+		},
+		"trim": {},
+	}
+	directions := slices.Sorted(maps.Keys(wants))
+	var jobs []Job
+	for _, direction := range directions {
+		j := job(t, b, "history-runs", kibanatest.Full)
+		j.Signals, j.Ask = map[string]any{"direction": direction}, map[string]string{"texts": "view.data('changes').map(d => d.text)"}
+		jobs = append(jobs, j)
+	}
+	pictures, err := browser.Draw(t.Context(), jobs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range pictures {
+		var texts []string
+		if err := json.Unmarshal(p.Asked["texts"], &texts); err != nil {
+			t.Fatal(err)
+		}
+		want := wants[directions[i]]
+		slices.Sort(want)
+		if slices.Sort(texts); !slices.Equal(texts, want) {
+			t.Errorf("%s: %q, want %q", directions[i], texts, want)
+		}
+		better, worse := strings.Count(p.SVG, `fill="#54B399"`), strings.Count(p.SVG, `fill="#E7664C"`)
+		if better+worse != len(want) || (better == 1) != (directions[i] == "read") {
+			t.Errorf("%s: %d marks for the better, %d for the worse", directions[i], better, worse)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 type Annotation struct {
 	Labels map[string]string // to set; an empty value removes the label
 	Note   *string           // to set; nil leaves it as it is, an empty one removes it
+	Weak   bool              // leave labels that people changed, and a note, as they are
 }
 
 // The limits of an annotation, in bytes. Elasticsearch does not index longer values of labels.
@@ -50,6 +51,9 @@ func (r *RunInfo) Annotate(a Annotation) {
 	given := r.GivenLabels()
 	labels, edited := maps.Clone(r.Labels), maps.Clone(r.Edited)
 	for name, value := range a.Labels {
+		if _, isEdited := r.Edited[name]; isEdited && a.Weak {
+			continue
+		}
 		if labels == nil {
 			labels = map[string]string{}
 		}
@@ -59,9 +63,21 @@ func (r *RunInfo) Annotate(a Annotation) {
 		labels[name], edited[name] = value, given[name]
 	}
 	r.setLabels(labels, edited)
-	if a.Note != nil {
+	if a.Note != nil && (r.Note == "" || !a.Weak) {
 		r.Note = *a.Note
 	}
+}
+
+// AnnotateAs gives the run the labels and the note that people gave to another version of it, and no others. It
+// reports whether that changes something.
+func (r *RunInfo) AnnotateAs(other *RunInfo) bool {
+	given := RunInfo{Labels: r.GivenLabels()}
+	given.Annotate(other.Annotation())
+	if maps.Equal(r.Labels, given.Labels) && maps.Equal(r.Edited, given.Edited) && r.Note == given.Note {
+		return false
+	}
+	r.Labels, r.Edited, r.Note = given.Labels, given.Edited, given.Note
+	return true
 }
 
 // setLabels drops labels without a value, and edits that change nothing.

@@ -29,7 +29,18 @@ func (r *Run) Brief() *Run {
 	return c
 }
 
-// AppendBrief appends [Run.Brief] in JSON, without the members that only Elasticsearch needs.
-func (r *Run) AppendBrief(dst []byte) []byte {
-	return closeWith(membersOf(reflect.TypeFor[Run]()).append(append(dst, '{'), reflect.ValueOf(r.Brief()).Elem()), '}')
+// AppendLight appends [Run.Light] in JSON, without the members that only Elasticsearch needs.
+func (r *Run) AppendLight(dst []byte) []byte {
+	return closeWith(membersOf(reflect.TypeFor[Run]()).append(append(dst, '{'), reflect.ValueOf(r.Light()).Elem()), '}')
+}
+
+// UnmarshalBrief decodes [Run.Brief] of a document, which takes half the time of all of it.
+func (r *Run) UnmarshalBrief(text []byte) error {
+	if (&parser{text: text, isBrief: true}).read(reflect.ValueOf(r).Elem()) {
+		return nil
+	}
+	*r = Run{}
+	err := r.UnmarshalJSON(text)
+	*r = *r.Brief()
+	return err
 }

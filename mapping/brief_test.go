@@ -30,12 +30,18 @@ func TestBrief(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := new(mapping.Run)
-		if err := json.Unmarshal(run.AppendBrief(nil), got); err != nil {
+		indented, err := json.MarshalIndent(run, "", " ") // is decoded in another way
+		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(filtered.AppendJSON(nil)), string(got.AppendJSON(nil))); diff != "" {
-			t.Errorf("a filtered document, and a brief one: %s", diff)
+		for _, text := range [][]byte{run.AppendLight(nil), run.AppendJSON(nil), indented} {
+			got := new(mapping.Run)
+			if err := got.UnmarshalBrief(text); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(filtered.AppendJSON(nil)), string(got.AppendJSON(nil))); diff != "" {
+				t.Errorf("a filtered document, and a brief one of %s: %s", text, diff)
+			}
 		}
 	})
 }

@@ -26,7 +26,7 @@ func readBins(text []byte) (Bins, bool) {
 	b := Bins{Values: make([]float64, 0, n), Counts: make([]int64, 0, n)}
 	for {
 		whole, scale, size := readDecimal(rest)
-		if size == 0 || size == len(rest) {
+		if size == 0 || !isPlain(rest[:size], rest[size:]) {
 			return Bins{}, false
 		}
 		b.Values = append(b.Values, float64(whole)/scale)
@@ -44,7 +44,7 @@ func readBins(text []byte) (Bins, bool) {
 	}
 	for {
 		whole, scale, size := readDecimal(rest)
-		if size == 0 || size == len(rest) || scale != 1 {
+		if size == 0 || scale != 1 || !isPlain(rest[:size], rest[size:]) {
 			return Bins{}, false
 		}
 		b.Counts = append(b.Counts, whole)

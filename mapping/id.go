@@ -1,8 +1,10 @@
 package mapping
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strconv"
 	"time"
 )
@@ -58,4 +60,10 @@ func AppendAction(dst []byte, index, id string) []byte {
 	dst = appendString(append(dst, `{"index":{"_index":`...), index)
 	dst = appendString(append(dst, `,"_id":`...), id)
 	return append(dst, "}}"...)
+}
+
+// AppendActionIf is AppendAction that replaces the document only in this state, which Elasticsearch numbers.
+func AppendActionIf(dst []byte, index, id string, seq, term int64) []byte {
+	dst = bytes.TrimSuffix(AppendAction(dst, index, id), []byte("}}"))
+	return fmt.Appendf(dst, `,"if_seq_no":%d,"if_primary_term":%d}}`, seq, term)
 }

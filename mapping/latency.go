@@ -13,7 +13,7 @@ const MaxCount = math.MaxInt32
 
 // Latency is a histogram with its usual figures, in microseconds. A document omits an empty one.
 type Latency struct {
-	Bins   Bins    `json:"histogram,omitzero"`
+	Bins   Bins    `json:"histogram,omitzero" brief:"-"`
 	Layout string  `json:"layout,omitempty"` // of the bins: "fio3/0" is fio 3, coarseness 0; "fio2/1/24" has 24 groups
 	Min    float64 `json:"min"`
 	Mean   float64 `json:"mean"`

@@ -11,10 +11,10 @@ import (
 type Run struct {
 	Run        RunInfo        `json:"run"`
 	CBT        CBT            `json:"cbt,omitzero"`
-	Config     map[string]any `json:"config,omitempty"` // CBT's configuration as found; one flattened field
+	Config     map[string]any `json:"config,omitempty" brief:"-"` // CBT's configuration as found; one flattened field
 	Fio        FioInfo        `json:"fio,omitzero"`
 	Hosts      []RunHost      `json:"hosts,omitempty"`
-	Clock      Clock          `json:"clock,omitzero"`
+	Clock      Clock          `json:"clock,omitzero" brief:"-"`
 	Weighting  string         `json:"weighting,omitempty"` // "inflight" or "completion"
 	IntervalMS int64          `json:"interval_ms,omitempty"`
 	Levels     []Level        `json:"levels,omitempty"` // of the interval documents that were made
@@ -23,7 +23,7 @@ type Run struct {
 	NoWindows string `json:"no_windows,omitempty"`
 	// Placed is how jobs that ran one after another were placed in time, one sentence; empty
 	// where all jobs began together.
-	Placed string `json:"placed,omitempty"`
+	Placed string `json:"placed,omitempty" brief:"-"`
 
 	All   *Totals `json:"all,omitempty"`
 	Read  *Totals `json:"read,omitempty"`
@@ -32,9 +32,10 @@ type Run struct {
 
 	Recovered Lost      `json:"recovered,omitzero"` // in no log's row, but found in fio's JSON
 	Missing   Lost      `json:"missing,omitzero"`   // known to have been, but found nowhere
-	Warnings  []string  `json:"warnings,omitempty"`
+	Warnings  []string  `json:"warnings,omitempty" brief:"-"`
 	SLA       []Verdict `json:"sla,omitempty"`
-	Source    Source    `json:"source,omitzero"`
+	Changes   []Change  `json:"changes,omitempty"` // of the run's workload that begin with it; only a cluster has them
+	Source    Source    `json:"source,omitzero" brief:"-"`
 	Documents Documents `json:"documents,omitzero"`
 	Ingested  time.Time `json:"ingested,omitzero"` // when this version of the run was stored first
 }
@@ -85,20 +86,20 @@ func (r *RunInfo) Link() string {
 // as interval documents have theirs.
 type FioInfo struct {
 	Version string            `json:"version,omitempty"`
-	Options map[string]string `json:"options,omitempty"` // global and common job options; one flattened field
-	Jobs    int               `json:"jobs,omitempty"`    // on all hosts
-	UsrCPU  float64           `json:"usr_cpu,omitempty"` // percent of one CPU, mean of the jobs
+	Options map[string]string `json:"options,omitempty" brief:"-"` // global and common job options; one flattened field
+	Jobs    int               `json:"jobs,omitempty"`              // on all hosts
+	UsrCPU  float64           `json:"usr_cpu,omitempty"`           // percent of one CPU, mean of the jobs
 	SysCPU  float64           `json:"sys_cpu,omitempty"`
 }
 
 // RunHost is one host that took part in a run.
 type RunHost struct {
 	Name         string    `json:"name,omitempty"`
-	Jobs         int       `json:"jobs,omitempty"`
-	Start        time.Time `json:"start,omitzero"`           // of its first job
-	SkewMS       int64     `json:"skew_ms"`                  // its start after the run's start, milliseconds
-	Clock        string    `json:"clock,omitempty"`          // where Start comes from
-	ClockErrorMS int64     `json:"clock_error_ms,omitempty"` // Start is known to ± this many milliseconds
+	Jobs         int       `json:"jobs,omitempty" brief:"-"`
+	Start        time.Time `json:"start,omitzero" brief:"-"`           // of its first job
+	SkewMS       int64     `json:"skew_ms" brief:"-"`                  // its start after the run's start, milliseconds
+	Clock        string    `json:"clock,omitempty" brief:"-"`          // where Start comes from
+	ClockErrorMS int64     `json:"clock_error_ms,omitempty" brief:"-"` // Start is known to ± this many milliseconds
 }
 
 // Clock is where the run's absolute times come from, by the least certain of its hosts, and how
@@ -115,8 +116,8 @@ type Totals struct {
 	DurationMS int64   `json:"duration_ms,omitempty"`
 	IOPS       float64 `json:"iops"`                // per second
 	Bandwidth  float64 `json:"bandwidth,omitempty"` // bytes per second
-	Means      Means   `json:"means,omitzero"`
-	Sums       Sums    `json:"sums,omitzero"`
+	Means      Means   `json:"means,omitzero" brief:"-"`
+	Sums       Sums    `json:"sums,omitzero" brief:"-"`
 	Latency    Latency `json:"latency,omitzero"`
 	// Fio is fio's own figures, where the report of a run of one job has no bins.
 	Fio *FioLatency `json:"fio,omitempty"`

@@ -16,6 +16,10 @@ func (r *reading) setBandwidth(ctx context.Context, docs *documents) (err error)
 	mixed := false
 	for d := range docs.size {
 		size, ok := r.requestSize(fiolog.Direction(d))
+		if !ok && r.live { // fio counts requests when they begin, and bytes when they end
+			size = float64(r.fioSettings().OpSize)
+			ok = size > 0
+		}
 		docs.size[d] = size
 		mixed = mixed || !ok
 	}

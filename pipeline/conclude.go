@@ -47,7 +47,7 @@ func (r *reading) concludeLogs(recovered int64) {
 		if j.hasRows {
 			rows++
 		}
-		if j.entry == nil && len(r.averages) == 0 {
+		if j.entry == nil && len(r.averages) == 0 && j.source != fromRaw { // a log of completions has all of them
 			without++
 		}
 	}
@@ -106,7 +106,7 @@ func (r *reading) concludeReports() {
 			}
 			switch {
 			case s.TotalIOs == 0 || len(s.Clat.Bins) > 0:
-			case s.Clat.Mean == 0:
+			case s.Clat.Mean == 0 && s.Clat.N == 0: // several jobs together have no mean
 				r.problems.note("%s: completion latencies are disabled (disable_clat, disable_lat or "+
 					"gtod_reduce): only requests and rates are known", e.describe())
 			case e.option("clat_percentiles") == "0":

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
@@ -137,11 +138,11 @@ func (r *reading) intervals(ctx context.Context, ref mapping.RunRef, put func(*m
 		r.made.Add(d.Level, 1)
 		return put(d)
 	}
-	windows := r.windows(ctx)
-	if !r.live { // put may use the tallies
-		windows = readAhead(windowsAhead, windows)
+	n := windowsAhead
+	if r.live { // put may use the tallies
+		n = 0
 	}
-	for w, err := range windows {
+	for w, err := range ahead.Read(ctx, n, r.windows) {
 		if err != nil {
 			return err
 		}

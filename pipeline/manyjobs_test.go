@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
 
@@ -27,10 +26,7 @@ func fullJob(int) string {
 // Reports of very many jobs of next to no text are refused by name, after work in
 // proportion to the budget and not to their number. Those beside them, as fio writes them, are read.
 func TestManyJobs(t *testing.T) {
-	tiny, many := tinyJobs(30_000), 10
-	if os.Getenv("FIO2ES_TEST_SCALE") != "" {
-		many = 300
-	}
+	tiny, many := tinyJobs(30_000), memtest.Scale(5, 300)
 	byHost := func(i int) string { return fmt.Sprintf("results/00000000/id-7c1f03ab/json_output.0.h%d", i) }
 	byFolder := func(i int) string { return fmt.Sprintf("%d/out.json", i) }
 	tests := []struct {
@@ -47,7 +43,7 @@ func TestManyJobs(t *testing.T) {
 		{"as fio writes them", tarred(200, byFolder, fullJob), 200, 0},
 		{"as fio writes them, and one that is not", tarred(200, byFolder, func(i int) string {
 			if i == 0 {
-				return tinyJobs(50_000) + tinyJobs(50_000)
+				return tinyJobs(35_000) + tinyJobs(35_000)
 			}
 			return fullJob(i)
 		}), 200, 1},

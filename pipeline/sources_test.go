@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +69,34 @@ func TestOnlyRaw(t *testing.T) {
 	}
 	if len(res.Skipped) > 0 {
 		t.Errorf("lost: %v", res.Skipped)
+	}
+}
+
+// TestWarningsOfSources: a log of completions has the end of its job, so it lacks nothing without a report. Several
+// jobs in one log, whose report has no bins, have latencies.
+func TestWarningsOfSources(t *testing.T) {
+	raw := copyCorpus(t, "two-jobs-rw")
+	removeFiles(t, raw, "_clat_hist.")
+	removeFiles(t, raw, "out.txt")
+	one := copyCorpus(t, "one-file")
+	report := filepath.Join(one, "out.txt")
+	text, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = regexp.MustCompile(`(?s),\s*"bins" : \{[^}]*\}`).ReplaceAll(text, nil)
+	if err := os.WriteFile(report, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ dir, want, wrong string }{
+		{raw, "", "the last part of an interval"},
+		{one, "fio's JSON has no bins", "are disabled"},
+	} {
+		_, res := readRun(t, c.dir, "out", Options{})
+		warnings := strings.Join(res.Run.Warnings, "\n")
+		if !strings.Contains(warnings, c.want) || strings.Contains(warnings, c.wrong) {
+			t.Errorf("warnings %q, want %q and not %q", warnings, c.want, c.wrong)
+		}
 	}
 }
 

@@ -277,7 +277,7 @@ func windowOf(jobs []*job, wanted time.Duration) (int64, error) {
 		rows = max(rows, j.interval)
 	}
 	if wanted <= 0 {
-		return usualWindow(rows), nil
+		return UsualWindow(rows), nil
 	}
 	window := max(wanted.Milliseconds(), 1)
 	if window < rows-rows/20 {
@@ -288,9 +288,9 @@ func windowOf(jobs []*job, wanted time.Duration) (int64, error) {
 	return window, nil
 }
 
-// usualWindow is the shortest multiple of the time between rows that is a second or more,
+// UsualWindow is the shortest multiple of the time between rows that is a second or more,
 // because a window that is cut across rows is an estimate. Periodic reports have any spacing.
-func usualWindow(rows int64) int64 {
+func UsualWindow(rows int64) int64 {
 	const second = 1000
 	if rows <= 0 {
 		return second

@@ -74,6 +74,8 @@ func (r *reading) windows(ctx context.Context) iter.Seq2[*align.Window, error] {
 			Levels:    r.opt.levels(),
 			Workers:   r.opt.workers(),
 			Eager:     r.live,
+
+			Contiguous: r.live,
 		}, &r.stats)
 		if precision := r.opt.Precision; precision.Quantile > 0 {
 			precision.Longest = longest * r.window

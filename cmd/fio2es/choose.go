@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -103,46 +102,6 @@ func (r *reading) chooseStored(ctx context.Context, among history.RunFilter, arg
 		r.log.Info(chosenText(strings.Join(args, " "), runs))
 	}
 	return runs, err
-}
-
-// selectRuns finds the runs that selectors name among those of a filter. skipped reports whether one cannot be read: it is
-// left out, with a warning.
-func (e *env) selectRuns(
-	ctx context.Context, store history.Store, among history.RunFilter, selectors []*query.Selector,
-) (runs []*mapping.Run, skipped bool, err error) {
-	chosen, err := query.Choose(ctx, store, among, selectors...)
-	if err != nil {
-		return nil, false, err
-	}
-	for _, err := range chosen.Skipped {
-		e.log.Warn(err.Error())
-	}
-	for _, text := range chosen.Notes {
-		e.log.Info("note: " + text)
-	}
-	return chosen.Runs, len(chosen.Skipped) > 0, nil
-}
-
-// parseTextOrRuns reads the arguments of commands that take either a text to search for or selectors.
-func parseTextOrRuns(args []string) (text string, selectors []*query.Selector, err error) {
-	if len(args) == 1 && !query.IsSelector(args[0]) {
-		return args[0], nil, nil
-	}
-	selectors, _, err = parseSelectors(args)
-	return "", selectors, err
-}
-
-// parseSelectors reads selectors. areIDs reports whether all are ids or beginnings of ids.
-func parseSelectors(args []string) (list []*query.Selector, areIDs bool, err error) {
-	areIDs = len(args) > 0
-	for _, arg := range args {
-		s, err := query.ParseSelector(arg, time.Now())
-		if err != nil {
-			return nil, false, err
-		}
-		list, areIDs = append(list, s), areIDs && s.IsID()
-	}
-	return list, areIDs, nil
 }
 
 // chosenText says which runs were chosen.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -22,29 +23,30 @@ func (h histories) logWait(w es.Wait) {
 }
 
 // connect makes a client of the cluster that the settings name, and checks that Elasticsearch answers.
-func (h histories) connect(ctx context.Context) (*es.Client, error) {
+func (h histories) connect(ctx context.Context) (*es.Client, es.Info, error) {
 	cfg, err := h.Elasticsearch.Client()
 	if err != nil {
-		return nil, usageError{Err: err}
+		return nil, es.Info{}, usageError{Err: err}
 	}
 	cfg.Waiting, cfg.Dial = h.logWait, h.dial
 	client, err := es.New(cfg)
 	if err != nil {
-		return nil, usageError{Err: err}
+		return nil, es.Info{}, usageError{Err: err}
 	}
 	info, err := client.Check(ctx)
 	if err != nil {
 		client.Close()
-		return nil, err
+		return nil, es.Info{}, err
 	}
 	h.log.Debug("connected", "cluster", info.Cluster, "version", info.Version)
-	return client, nil
+	return client, info, nil
 }
 
 // cluster opens the history in the cluster that the settings name. The function
-// returned closes it, and fails with errLeftOut if documents were refused.
+// returned marks the changes for Kibana if runs were stored or removed, and closes the history. It fails with errLeftOut
+// if documents were refused or changes could not be marked.
 func (h histories) cluster(ctx context.Context) (*elastic.Store, func() error, error) {
-	client, err := h.connect(ctx)
+	client, _, err := h.connect(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,7 +55,7 @@ func (h histories) cluster(ctx context.Context) (*elastic.Store, func() error, e
 	})
 	return store, func() error {
 		defer client.Close()
-		err := store.Close()
+		err := errors.Join(h.markNews(ctx, store), store.Close())
 		if n := store.Stats().Rejected; n > 0 {
 			h.log.Warn(fmt.Sprintf("%d documents were refused: %s has them with the reasons", n, h.Elasticsearch.Rejects))
 			if err == nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"time"
 
@@ -13,9 +12,6 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 )
-
-// compareJUnit is the format in which compare writes what its conditions come to.
-const compareJUnit = "junit"
 
 func compareCommand(e *env) *cobra.Command {
 	f := compareFlags{format: table.Text, by: byRun}
@@ -90,7 +86,7 @@ same ("no change > X %"), unclear and unknown.`,
 	addChoice(fl, &f.by, "by", "what is compared: run (A with each B), or settings (the runs of each workload)", []string{byRun, bySettings})
 	fl.StringArrayVar(&f.failIf, "fail-if", nil, "exit code 4 on this change: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
 	fl.BoolVar(&f.failOnUnclear, "fail-on-unclear", false, "exit code 4 if a condition of --fail-if is unclear")
-	addChoice(fl, &f.format, "format", tableUsage+"; junit: what --fail-if comes to", append(slices.Clone(table.Formats), compareJUnit))
+	addChoice(fl, &f.format, "format", checkUsage+" of --fail-if", checkFormats)
 	return cmd
 }
 
@@ -155,11 +151,8 @@ func (f *compareFlags) comparing(e *env, args []string) (c *comparing, err error
 	case c.baseline == nil && len(args) < 2:
 		return nil, usagef("want a baseline and what to compare with it: see fio2es compare --help")
 	}
-	out := e.stdout
-	if f.format == compareJUnit {
-		out, f.format = io.Discard, table.Text
-	}
-	c.to = newCompareTable(out, f.format, f.confidence)
+	out, format := c.gate.checks().table(e.stdout)
+	c.to = newCompareTable(out, format, f.confidence)
 	return c, nil
 }
 

@@ -13,12 +13,12 @@ import (
 type gate struct {
 	conditions []compare.Condition
 	onUnclear  bool // an unclear condition fails
-	isJUnit    bool
+	format     string
 	outcomes   []compare.Outcome
 }
 
 func newGate(f *compareFlags) (g gate, err error) {
-	g.onUnclear, g.isJUnit = f.failOnUnclear, f.format == compareJUnit
+	g.onUnclear, g.format = f.failOnUnclear, f.format
 	for _, text := range f.failIf {
 		condition, err := compare.ParseCondition(text)
 		if err != nil {
@@ -26,7 +26,7 @@ func newGate(f *compareFlags) (g gate, err error) {
 		}
 		g.conditions = append(g.conditions, condition)
 	}
-	if len(g.conditions) == 0 && (g.onUnclear || g.isJUnit) {
+	if len(g.conditions) == 0 && (g.onUnclear || g.format == formatJUnit) {
 		return g, usagef("--fail-on-unclear and --format junit are about conditions: give some, such as --fail-if 'p99 > +10%%'")
 	}
 	return g, nil
@@ -82,26 +82,24 @@ func (g *gate) end(log *slog.Logger, stdout io.Writer) (unchecked bool, err erro
 			unchecked = true
 		}
 	}
-	if g.isJUnit {
-		absent = append(absent, junit.Write(stdout, g.suite()))
-	}
+	absent = append(absent, g.checks().write(stdout))
 	if err := errors.Join(absent...); err != nil || !isMet {
 		return unchecked, err
 	}
 	return unchecked, errMet
 }
 
-// suite is the conditions as test cases.
-func (g *gate) suite() junit.Suite {
-	suite := junit.Suite{Name: "fio2es compare"}
+// checks are the conditions as test cases.
+func (g *gate) checks() *checks {
+	c := &checks{g.format, junit.Suite{Name: "fio2es compare"}}
 	for _, o := range g.outcomes {
 		name := o.Condition.Text
 		if o.Direction != "" {
 			name += ": " + o.Direction
 		}
-		suite.Cases = append(suite.Cases, junit.Case{Class: o.Sides, Name: name, Result: g.result(o.State), Text: o.String()})
+		c.Cases = append(c.Cases, junit.Case{Class: o.Sides, Name: name, Result: g.result(o.State), Text: o.String()})
 	}
-	return suite
+	return c
 }
 
 // dropAbsent leaves out conditions that are absent in a workload, and not in all of them.

@@ -30,7 +30,7 @@ const (
 // namesRuns are the commands whose arguments name runs.
 var namesRuns = map[string]cobra.ShellCompDirective{
 	"percentiles": orFiles, "rank": orFiles, "compare": orFiles, "sla": orFiles, "heatmap": orFiles, "report": orFiles, "export": orFiles,
-	"runs": noFiles, "label": noFiles, "note": noFiles, "rm": noFiles, "push": noFiles,
+	"runs": noFiles, "label": noFiles, "note": noFiles, "rm": noFiles, "push": noFiles, "compact": noFiles,
 }
 
 // completeRuns completes selectors and the ids of runs in a shell.
@@ -40,7 +40,15 @@ func (e *env) completeRuns(directive cobra.ShellCompDirective) cobra.CompletionF
 		if text != "" && text != query.SameAs && len(list) == 1 && strings.HasPrefix(query.SameAs, text) {
 			return list, directive | cobra.ShellCompDirectiveNoSpace // a run follows
 		}
+		if strings.ContainsAny(text, "=<>~ ") && cmd.Name() != "label" {
+			return e.suggest(cmd, text)
+		}
 		of, isSame := strings.CutPrefix(text, query.SameAs)
+		if cmd.Name() == "label" && text != "" && !isSame {
+			if labels := e.labelsLike(cmd, text); len(labels) > 0 {
+				return append(list, labels...), directive | cobra.ShellCompDirectiveNoSpace // a value follows
+			}
+		}
 		for _, run := range e.runsToComplete(cmd, of) {
 			word := facts.ShortID(run.Run.ID)
 			if isSame {
@@ -69,12 +77,21 @@ func completeWords(text string) (list []cobra.Completion) {
 	return list
 }
 
-// runsToComplete are the newest runs whose ids begin with a text. There are none where the history cannot be read, because
-// a shell has no place for messages.
-func (e *env) runsToComplete(cmd *cobra.Command, text string) (runs []*mapping.Run) {
+// runsToComplete are the newest runs whose ids begin with a text.
+func (e *env) runsToComplete(cmd *cobra.Command, text string) []*mapping.Run {
 	if strings.Trim(text, "0123456789abcdef") != "" { // no id begins so
 		return nil
 	}
+	filter := history.RunFilter{Brief: true, Limit: mostCompleted}
+	if text != "" {
+		filter.Where = idPrefix(text)
+	}
+	return e.runsInTime(cmd, filter)
+}
+
+// runsInTime are the runs that a filter selects, as many as are read before a user waits. There are none where the history
+// cannot be read, because a shell has no place for messages.
+func (e *env) runsInTime(cmd *cobra.Command, filter history.RunFilter) (runs []*mapping.Run) {
 	file, _ := cmd.Flags().GetString("config")
 	cfg, err := config.Load(file, cmd.Flags())
 	if err != nil {
@@ -87,10 +104,6 @@ func (e *env) runsToComplete(cmd *cobra.Command, text string) (runs []*mapping.R
 		return nil
 	}
 	defer closeStore()
-	filter := history.RunFilter{Brief: true, Limit: mostCompleted}
-	if text != "" {
-		filter.Where = idPrefix(text)
-	}
 	for run, err := range store.Runs(ctx, filter) {
 		if err == nil {
 			runs = append(runs, run)

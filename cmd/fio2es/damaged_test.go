@@ -14,7 +14,7 @@ func TestDamagedRunDocument(t *testing.T) {
 	outAndErr(t, 0, "ingest", "--history", db, exampleArchive)
 	whole := callOut(t, "runs", "--history", db, "--format", "csv")
 	id := ids(whole)[1]
-	spoil(t, db, `UPDATE runs SET doc = x'00', light = x'00' WHERE id = '`+id+`'`)
+	spoil(t, db, `UPDATE runs SET doc = x'00' WHERE id = '`+id+`'`)
 	spoil(t, db, `UPDATE briefs SET doc = x'00' WHERE id = '`+id+`'`)
 	out, errs := outAndErr(t, 3, "runs", "--history", db, "--format", "csv")
 	if got := ids(out); len(got) != 2 {

@@ -26,6 +26,7 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer     // stdout is a [term.Screen] where it is a terminal
 	written        *answerWriter // what stdout writes to in the end
+	errors         io.Writer     // what stderr writes to
 	progress       *term.Progress
 	log            *slog.Logger
 
@@ -36,15 +37,22 @@ type env struct {
 }
 
 func newEnv(stdin io.Reader, stdout, stderr io.Writer) *env {
-	e := &env{stdin: stdin, stderr: term.NewFilter(stderr), written: &answerWriter{w: stdout}}
+	e := &env{stdin: stdin, stderr: term.NewFilter(stderr), errors: stderr, written: &answerWriter{w: stdout}}
 	e.stdout = e.written
 	if f, ok := stdout.(*os.File); ok && term.IsTerminal(f) {
 		e.stdout = term.NewScreen(f, e.written)
 	}
-	f, _ := stderr.(*os.File)
-	e.progress = term.NewProgress(f)
+	e.progress = term.NewProgress(e.terminal())
 	e.setLog(slog.LevelInfo)
 	return e
+}
+
+// terminal is stderr if it is a terminal, else nil.
+func (e *env) terminal() *os.File {
+	if f, ok := e.errors.(*os.File); ok && term.IsTerminal(f) {
+		return f
+	}
+	return nil
 }
 
 func (e *env) setLog(level slog.Level) {
@@ -81,6 +89,9 @@ func (e *env) load(cmd *cobra.Command, _ []string) error {
 	}
 	for _, where := range slices.Sorted(maps.Keys(set)) {
 		e.log.Debug("settings of " + where + ": " + strings.Join(slices.Sorted(slices.Values(set[where])), ", "))
+	}
+	if e.flags.Lookup("elasticsearch") != nil && cmd.Name() != "setup" { // it uses the history
+		return e.finishInterrupted(cmd.Context())
 	}
 	return nil
 }

@@ -24,6 +24,14 @@ var errLeftOut = errors.New("something was left out")
 // errMet ends a command that was done, but whose gate failed. Stderr names it.
 var errMet = errors.New("a gate failed")
 
+// fioError ends a command whose fio did not end well.
+type fioError struct {
+	code int // as a shell has it
+	text string
+}
+
+func (e fioError) Error() string { return e.text }
+
 // usageError is a mistake in arguments or settings.
 type usageError = query.UsageError
 
@@ -47,9 +55,15 @@ func (e *env) conclude(err error) int {
 	if failed := e.written.err; failed != nil && !errors.Is(err, failed) && (err == nil || !errors.Is(failed, syscall.EPIPE)) {
 		err = errors.Join(err, fmt.Errorf("write to stdout: %w", failed))
 	}
+	var fio fioError
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &fio):
+		for _, line := range errorLines(err) {
+			e.log.Error(line)
+		}
+		return fio.code
 	case errors.Is(err, syscall.EPIPE):
 		return 0 // whoever reads has enough
 	case errors.Is(err, errMet):

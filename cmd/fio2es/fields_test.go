@@ -24,8 +24,6 @@ func TestFieldsDocument(t *testing.T) {
 		switch {
 		case f.Name == "interval":
 			unit = "milliseconds"
-		case f.Name == "osd_ra" || f.Name == "client_ra":
-			unit = "KiB"
 		case path == "":
 			unit = ""
 		}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
@@ -92,11 +91,4 @@ func (c *choice) Set(s string) error {
 	}
 	*c.value = s
 	return nil
-}
-
-// completeWith makes shells complete a flag with words.
-func completeWith(cmd *cobra.Command, flag string, words []string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // there is no such flag
-	}
 }

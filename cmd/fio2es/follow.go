@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"slices"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/follow"
+	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
@@ -60,6 +62,9 @@ was read is stored, and the exit code is 0.`,
 			to, closeStore, err := e.history().target(cmd.Context(), opt.Rules)
 			if err != nil {
 				return err
+			}
+			if cluster, ok := to.Store.(*elastic.Store); ok {
+				opt.Stored = func(ctx context.Context) bool { return e.history().markNews(ctx, cluster) != nil }
 			}
 			result, err := follow.Follow(cmd.Context(), to, opt)
 			leftOut, err := closed(closeStore, err)

@@ -38,7 +38,7 @@ func (h histories) open(ctx context.Context) (history.Store, func() error, error
 		}
 		return store, store.Close, nil
 	}
-	client, err := h.connect(ctx)
+	client, _, err := h.connect(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -86,18 +86,32 @@ func (h histories) target(ctx context.Context, rules []slo.Rule) (ingest.Target,
 		store, closeStore, err := h.cluster(ctx)
 		return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store, IsCluster: true}, closeStore, err
 	}
-	store, err := h.openEmbedded(ctx)
+	store, err := h.writeEmbedded(ctx)
 	if err != nil {
 		return ingest.Target{}, nil, err
+	}
+	return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store}, store.Close, nil
+}
+
+// writeEmbedded opens the embedded history to store runs in it. A new one under a name of the user's is announced:
+// the name may be mistyped.
+func (h histories) writeEmbedded(ctx context.Context) (*sqlite.Store, error) {
+	isNew := !h.exists() && h.History != config.Default().History
+	store, err := h.openEmbedded(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if isNew {
+		h.log.Info("note: new history " + shortHome(h.History))
 	}
 	err = store.QuickCheck(ctx, mostChecked)
 	if err == nil {
 		err = ingest.RemoveOldDuplicates(ctx, store, h.log)
 	}
 	if err != nil {
-		return ingest.Target{}, nil, errors.Join(err, store.Close())
+		return nil, errors.Join(err, store.Close())
 	}
-	return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store}, store.Close, nil
+	return store, nil
 }
 
 // closed closes a store when err is what ended the writing. Documents that the cluster rejected are

@@ -116,7 +116,7 @@ func TestPushKnowsContents(t *testing.T) {
 	}
 	c := call(t, nil, "push", "--history", db, "--elasticsearch", address)
 	if c.code != 0 || !strings.Contains(c.stderr, "0 runs with 0 documents pushed; 3 there already") ||
-		strings.Count(c.stderr, "is in the cluster as") != 3 {
+		strings.Count(c.stderr, "is there as") != 3 {
 		t.Errorf("exit code %d\n%s", c.code, c.stderr)
 	}
 	if n := len(server.Documents("fio-runs")); n != 3 {
@@ -141,6 +141,31 @@ func TestPushBrings(t *testing.T) {
 	}
 	if runs := server.Documents("fio-runs"); len(runs) != 3 {
 		t.Errorf("%d runs in the cluster", len(runs))
+	}
+}
+
+// TestPushFromCluster: the runs of a cluster are copied into an embedded history, document by document, and back.
+func TestPushFromCluster(t *testing.T) {
+	t.Parallel()
+	_, address := standIn(t, nil)
+	archive, dir := filepath.Join("..", "..", "examples", "cbt-archive"), t.TempDir()
+	a, b := filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db")
+	for _, args := range [][]string{
+		{"ingest", "--history", a, archive, "--levels", "cluster,host,job"}, {"label", "latest", "release=reef", "--history", a},
+		{"push", "--history", a, "--elasticsearch", address}, {"push", "--elasticsearch", address, "--into", b, "--give-up-after", "10s"},
+		{"push", "--history", b, "--elasticsearch", address}, {"push", "--elasticsearch", address, "--into", a},
+	} {
+		c := call(t, nil, args...)
+		if c.code != 0 {
+			t.Fatalf("%v: %s", args, c.stderr)
+		}
+		if args[1] != "--elasticsearch" && args[2] == b && !strings.Contains(c.stderr, "0 runs with 0 documents pushed; 3 there already") {
+			t.Errorf("%v: %s", args, c.stderr)
+		}
+	}
+	want, got := call(t, nil, "push", "--history", a, "--output", "-"), call(t, nil, "push", "--history", b, "--output", "-")
+	if want.stdout != got.stdout || want.stdout == "" || strings.Count(want.stdout, "reef") < 10 {
+		t.Errorf("%d and %d bytes of documents", len(want.stdout), len(got.stdout))
 	}
 }
 

@@ -14,9 +14,7 @@ import (
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
-	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -39,18 +37,19 @@ that was written with --output-format=json+.
 A run is identified by the contents of its files: neither their folder nor how
 they are packed matters. A run that the history has is left as it is. If its files,
 its labels or the settings changed, the new version replaces the old one when all of
-it is stored. A part of a run, such as the folder of one host, replaces the whole only with --force.
-The same job run again is another run. Labels stay until you change them;
---labels NAME= removes one. Labels and notes of fio2es label and note stay, too.
+it is stored. A part of a run, such as the folder of one host, replaces the whole
+only with --force. The same job run again is another run. Labels stay until you
+change them; --labels NAME= removes one. Labels and notes of fio2es label and note stay.
 A run that was removed (fio2es rm) is left out, unless --restore takes it back.
 
 An ingest remembers the sizes, times and inodes of files, so the next one of the same
 files reads only what changed. With --verify it reads all of them, counts the
 documents of all runs, and stores again what is missing. Files that are damaged are
-said by each ingest, with exit code 3, until they change or --acknowledge is given.
+reported by each ingest, with exit code 3, until they change or --acknowledge is given.
 
-stdout has a table of the runs that are new. With --output, documents go to a file (or with - to
-stdout) and not to the history, as NDJSON for the _bulk request of Elasticsearch.`,
+stdout has a table of the runs that are new. With --output, documents go to a file
+(or with - to stdout) and not to the history, as NDJSON for the _bulk request of
+Elasticsearch.`,
 		Example: `  fio2es ingest results/
   fio2es ingest --labels osd=bluestore cbt-2026-11-21.tar.zst
   fio2es ingest --quiet /data/cbt              every night, from cron
@@ -117,7 +116,7 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	if err := archive.CheckHosts(opt.Offsets); err != nil && len(archive.Runs) > 0 {
 		return usageError{Err: err}
 	}
-	g.logProblems(archive, night)
+	g.sayProblems(archive, night)
 	if len(archive.Runs) == 0 {
 		return pipeline.NoRuns(paths)
 	}
@@ -174,50 +173,4 @@ func (g *ingesting) store(ctx context.Context, runs []*cbt.Run, options ingest.O
 			len(result.Stored), unit.Plural(len(runs), "run")))
 	}
 	return result, rejected, err
-}
-
-// printNews prints the new runs, how much was stored, where, and what to do next. known runs were not read.
-func (g *ingesting) printNews(result *ingest.Result, known int, took time.Duration) error {
-	runs := result.News()
-	to := g.stdout
-	if g.output != "" {
-		to = g.stderr
-	}
-	if len(runs) > 0 || g.format != table.Text && !g.quiet {
-		if err := writeRuns(to, runs, nil, g.format); err != nil {
-			return err
-		}
-	}
-	if g.format == table.Text && !g.quiet {
-		g.printSums(result, runs, known, took)
-	}
-	return nil
-}
-
-// printSums prints how much was stored, where, and what to do next.
-func (g *ingesting) printSums(result *ingest.Result, news []*mapping.Run, known int, took time.Duration) {
-	documents, unchanged := result.Count()
-	text := fmt.Sprintf("%s stored %s in %s", unit.Plural(len(news), "run"), unit.Plural(documents, "document"), unit.Elapsed(took))
-	requests := int64(0)
-	for _, r := range news {
-		if r.All != nil {
-			requests += r.All.Requests
-		}
-	}
-	if len(news) > 0 {
-		text = "\n" + text + ": " + unit.Count(requests) + " requests"
-	}
-	if unchanged += known; unchanged > 0 {
-		text += "; " + unit.Count(int64(unchanged)) + " unchanged"
-	}
-	if g.verify {
-		text += ", all files read"
-	}
-	fmt.Fprintln(g.stderr, text)
-	if g.output == "" {
-		term.Line(g.stderr, "history: %s", g.history().name())
-	}
-	if g.output == "" && len(news) > 0 {
-		fmt.Fprint(g.stderr, "next:    fio2es runs\n         fio2es percentiles latest\n")
-	}
 }

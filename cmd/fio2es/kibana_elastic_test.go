@@ -14,10 +14,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/golden"
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/kibana"
 	"github.com/fio2es/fio2es/kibana/kibanatest"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // The time of the example archive, with some seconds around it, and one with nothing.
@@ -43,6 +47,7 @@ func TestKibanaElastic(t *testing.T) {
 	real, prefixes := cluster(t, "kibana")
 	prefix := prefixes[0]
 	ingestExample(t, real, prefix)
+	markExample(t, real, prefix)
 	b, err := kibana.New(kibana.Options{Prefix: prefix})
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +89,25 @@ func ingestExample(t *testing.T, real estest.Real, prefix string) {
 	say(t, append([]string{"setup"}, at...)...)
 	say(t, append([]string{"ingest", "--levels=cluster,host,job", filepath.Join("..", "..", "examples", "cbt-archive")}, at...)...)
 	request(t, real, "POST", "/"+prefix+"-*/_refresh", "", &struct{}{})
+}
+
+// markExample gives runs of the example archive changes. It has too few runs to find any.
+func markExample(t *testing.T, real estest.Real, prefix string) {
+	t.Helper()
+	client, err := es.New(real.Config)
+	check(t, err)
+	t.Cleanup(client.Close)
+	const before = "e87ec34a8b170942de51"
+	check(t, elastic.New(client, bulk.Options{Prefix: prefix}).Mark(t.Context(), map[string][]mapping.Change{
+		"5be8a10059e76bb89de8": {
+			{Direction: "write", Metric: "p99", Verdict: "worse", Before: 8964.388, After: 10813.44, Percent: 20.627, BeforeRun: before, Text: "p99 of writes 10.8ms, was 8.96ms: +20.6 % (+18.2 … +23.0 %)"},
+			{Direction: "write", Metric: "iops", Verdict: "worse", Before: 2629.147, After: 184.247, Percent: -92.992, BeforeRun: before, Text: "IOPS of writes 184, was 2629: -93.0 % (-93.5 … -92.4 %)"},
+		},
+		"47e16f24ff96c733e2b6": {
+			{Direction: "read", Metric: "p99_9", Verdict: "better", Before: 17975.551, After: 13975.551, Percent: -22.253, BeforeRun: before, Text: "p99.9 of reads 14.0ms, was 18.0ms: -22.3 % (-25.0 … -20.1 %)"},
+			{Direction: "write", Metric: "p99_9", Verdict: "worse", Before: 10975.551, After: 13975.551, Percent: 27.334, BeforeRun: before, Text: "p99.9 of writes 14.0ms, was 11.0ms: +27.3 % (+25.0 … +30.1 %)"},
+		},
+	}))
 }
 
 // ask sends a panel's search as Kibana would. The answer must be complete.

@@ -111,6 +111,7 @@ func (e *exampleDocuments) compare(answer any) (known int, stale []string) {
 			if source, ok := v["_source"].(map[string]any); ok {
 				id, _ := field(source, "run.id").(string)
 				delete(source, "ingested") // when it was recorded
+				delete(source, "changes")  // see markExample
 				expect(within(source, e.runs[id]), "document of run %s", id)
 			}
 			if fields, ok := v["fields"].(map[string]any); ok {

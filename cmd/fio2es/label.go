@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -125,48 +123,4 @@ func annotationText(run *mapping.RunInfo, a mapping.Annotation) string {
 		return "  (no labels)"
 	}
 	return text
-}
-
-// chooseRuns are the runs that names, --where and --older-than choose.
-func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error) {
-	choice := tidy.Choice{Names: names}
-	if len(names) == 0 && condition == "" && olderThan == "" {
-		return choice, usagef("no run: name some by their ids (fio2es runs lists them), or choose them with --where")
-	}
-	where, err := parseWhere(condition)
-	if err != nil {
-		return choice, err
-	}
-	choice.Filter.Where = where
-	if olderThan != "" {
-		if choice.Filter.To, err = parseAge(olderThan); err != nil {
-			return choice, err
-		}
-	}
-	return choice, nil
-}
-
-// changeRuns opens the history for writing, and changes the runs of a choice. It is an error if there are none.
-func (e *env) changeRuns(ctx context.Context, choice tidy.Choice, change func(history.Store, *tidy.Chosen) error) error {
-	store, closeStore, err := e.history().toChange(ctx, true)
-	if err != nil {
-		return err
-	}
-	leftOut, err := closed(closeStore, e.withChosen(ctx, store, choice, change))
-	return leftOutIf(err, leftOut)
-}
-
-// withChosen gives the runs of a choice to do. Without any it fails, and stderr says what the history has.
-func (e *env) withChosen(ctx context.Context, store history.Store, choice tidy.Choice, do func(history.Store, *tidy.Chosen) error) error {
-	chosen, err := choice.Find(ctx, store, time.Now())
-	if err != nil {
-		return err
-	}
-	for _, skipped := range chosen.Skipped {
-		e.log.Warn(skipped.Error() + ": left out")
-	}
-	if len(chosen.Runs) == 0 {
-		return errors.Join(e.printNoRuns(ctx, store), errNothing)
-	}
-	return leftOutIf(do(store, chosen), len(chosen.Skipped) > 0)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,9 +13,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(isolated{m}, map[string]func(){
-		"fio2es": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-	})
+	_ = flag.Set("rapid.checks", "40") // each case takes long; CI draws many
+	testscript.Main(isolated{m}, programs)
+}
+
+// programs are those that scripts run.
+var programs = map[string]func(){
+	"fio2es": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 }
 
 // isolated are tests far from the user's settings and history.
@@ -49,6 +54,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("GOGC", "400") // hundreds of short commands start faster
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"lines": lines, "exits": exits, "gunzip": gunzip},

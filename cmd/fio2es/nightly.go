@@ -87,8 +87,8 @@ func build() string {
 
 // unchanged ends an ingest in which nothing is new, before any file is read. It reports false if there may be something.
 func (g *ingesting) unchanged(ctx context.Context, night *nightly.Night, began time.Time) (ok bool, err error) {
-	if g.verify {
-		return false, nil
+	if _, err := g.rules(); err != nil || g.verify {
+		return false, err
 	}
 	runs, ok, err := night.Unchanged(ctx)
 	if err != nil || !ok {

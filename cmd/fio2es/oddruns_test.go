@@ -97,7 +97,7 @@ func TestServeNoWindows(t *testing.T) {
 	}
 	expect(t, "page", page, "The run has no windows: no histogram log: run fio with --write_hist_log=NAME", "90.5µs<small>fio&#39;s own</small>")
 	_, list := browse(t, address)
-	expect(t, "list", list, "<td>90.5µs*</td>", "no windows", "* computed by fio")
+	expect(t, "list", list, `<td data-title="p99">90.5µs*</td>`, "no windows", "* computed by fio")
 }
 
 // TestArchiveOfRuns: an archive of several runs is what its unpacked folder is.

@@ -24,7 +24,10 @@ func (always) IsNews(string) bool { return true }
 
 // logProblems reports files that cannot be read and files that belong to no run. It returns whether
 // there are files that cannot be read.
-func (e *env) logProblems(archive *pipeline.Archive, to sayer) (leftOut bool) {
+func (e *env) logProblems(archive *pipeline.Archive) bool { return e.sayProblems(archive, always{e}) }
+
+// sayProblems is logProblems with another way to say them.
+func (e *env) sayProblems(archive *pipeline.Archive, to sayer) (leftOut bool) {
 	for _, p := range archive.Problems {
 		leftOut = to.Problem(p) || leftOut
 	}

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
-	"github.com/fio2es/fio2es/internal/history/ndjson"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -19,21 +17,31 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// errNoCluster is a push without a cluster.
-var errNoCluster = usagef("no cluster: give --elasticsearch URL, or set elasticsearch.addresses")
+// The errors of a push without a place to push to.
+var (
+	errNoCluster = usagef("no cluster: give --elasticsearch URL, or set elasticsearch.addresses")
+	errNoTarget  = fmt.Errorf("%w; or the file of another history with --into", errNoCluster)
+)
 
 func pushCommand(e *env) *cobra.Command {
 	p, condition := pushing{env: e}, ""
 	cmd := &cobra.Command{
 		Use:   "push [TEXT | RUN...]",
-		Short: "Copy the embedded history into an Elasticsearch cluster",
+		Short: "Copy runs from one history into another: a cluster, a file",
 		Long: `Copies runs of the embedded history into the cluster: all, or those with TEXT in
 their id, name, archive, path, benchmark, mode, a label or the note, or RUNs as for
 runs: latest, last:5, same-as:RUN, several ids, or a condition; --where limits the
-choice. It skips runs that the cluster has in the same version with all documents, so an
-interrupted push can be repeated. The embedded history does not change. Labels and notes
-(fio2es label and note) are copied; those made in the cluster take precedence. Runs that
-were removed from the cluster (fio2es rm) are left out, unless --restore takes them back.
+choice. It skips runs that are there in the same version with all documents, so an
+interrupted push can be repeated. The history that runs come from does not change.
+
+With --into FILE, it merges the history into another embedded one. The history is then
+the embedded one (--history), or the cluster if the settings name one (--elasticsearch).
+
+Of a run that both have in different versions, the better one stays, and a note says so:
+one of complete files, with more files, complete, or stored later, in this order. Labels
+and notes (fio2es label and note) are copied; those made in the other history take
+precedence. Runs that were removed there (fio2es rm) are left out, unless --restore takes
+them back.
 
 With --rejects, it sends the documents of a reject file again, after you fix the
 cause. ingest and push write that file (elasticsearch.rejects); documents that are
@@ -43,9 +51,13 @@ With --output, documents go to a file (or with - to stdout), as NDJSON for the _
 request of Elasticsearch.`,
 		Example: `  fio2es push --elasticsearch https://es.example.com:9200
   fio2es push last:20 --where 'label.release=reef' --elasticsearch https://es.example.com:9200
+  fio2es push --history laptop.db --into /srv/fio2es/history.db
   fio2es push --output - | gzip > history.ndjson.gz`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if p.into != "" && p.output != "" || p.rejects != "" && p.into+p.output != "" {
+				return usagef("--into, --output and --rejects exclude one another: give one")
+			}
 			if p.rejects != "" {
 				return p.again(cmd.Context())
 			}
@@ -65,8 +77,9 @@ request of Elasticsearch.`,
 	fl := cmd.Flags()
 	addClusterFlags(fl)
 	addWhereFlag(fl, &condition)
+	fl.StringVar(&p.into, "into", "", "copy into the embedded history in this file; it is made if it does not exist")
 	fl.StringVar(&p.output, "output", "", "write NDJSON to this file, or - for stdout, and not to a cluster")
-	fl.BoolVar(&p.restore, "restore", false, "also push runs that were removed from the cluster (fio2es rm)")
+	fl.BoolVar(&p.restore, "restore", false, "also push runs that were removed from the other history (fio2es rm)")
 	fl.StringVar(&p.rejects, "rejects", "", "send the documents of this reject file again")
 	return cmd
 }
@@ -74,20 +87,20 @@ request of Elasticsearch.`,
 // pushing is one push: of runs, or of documents that were refused.
 type pushing struct {
 	*env
-	output, rejects string // files
-	restore         bool   // also runs that people removed from the cluster
+	into, output, rejects string // files
+	restore               bool   // also runs that people removed from the other history
 }
 
 // push copies the runs that selectors name among those of a filter, or all of these.
 func (p *pushing) push(ctx context.Context, among history.RunFilter, selectors []*query.Selector) error {
-	if p.output == "" && !p.cfg.Elasticsearch.Enabled() {
-		return errNoCluster
+	if p.into == "" && p.output == "" && !p.cfg.Elasticsearch.Enabled() {
+		return errNoTarget
 	}
-	from, err := p.history().readEmbedded(ctx)
+	from, closeFrom, err := p.source(ctx)
 	if err != nil {
 		return err
 	}
-	defer from.Close()
+	defer closeFrom() //nolint:errcheck // it was only read
 	skipped := false
 	if len(selectors) > 0 {
 		var runs []*mapping.Run
@@ -97,25 +110,10 @@ func (p *pushing) push(ctx context.Context, among history.RunFilter, selectors [
 		}
 		among = history.RunFilter{Where: query.OneOf(runs)}
 	}
-	options := ingest.PushOptions{
+	pushed, leftOut, err := p.copy(ctx, from, ingest.PushOptions{
 		Filter: among, Restore: p.restore, Log: p.log,
 		Progress: func(n int, name string) { p.progress.Show("run %d: %s", n, name) },
-	}
-	var pushed ingest.Pushed
-	leftOut := false
-	if p.output == "" {
-		to, closeTo, openErr := p.history().cluster(ctx)
-		if openErr != nil {
-			return openErr
-		}
-		pushed, err = ingest.Push(ctx, from, to, to, options)
-		leftOut, err = closed(closeTo, err)
-	} else {
-		err = p.writeOutput(p.output, func(w io.Writer) (err error) {
-			pushed, err = ingest.Push(ctx, from, ndjson.New(w, p.cfg.Prefix), nil, options)
-			return err
-		})
-	}
+	})
 	if err != nil {
 		return err
 	}
@@ -135,7 +133,7 @@ func (p *pushing) again(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	client, err := p.history().connect(ctx)
+	client, _, err := p.history().connect(ctx)
 	if err != nil {
 		return err
 	}

@@ -3,11 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
-	"time"
-
-	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
@@ -61,7 +56,7 @@ func (r *reading) eachOfFiles(ctx context.Context, c input, many bool, do func(r
 	})
 	if files != nil {
 		defer files.Close()
-		r.leftOut = r.logProblems(files.Archive, always{r.env}) || r.leftOut
+		r.leftOut = r.logProblems(files.Archive) || r.leftOut
 	}
 	if err != nil {
 		return err
@@ -105,17 +100,6 @@ func (r *reading) open(ctx context.Context) (err error) {
 	return err
 }
 
-// prepare applies the flags of reading to a run in the history.
-func (r *reading) prepare(run *query.Run) (_ *query.Run, err error) {
-	if err := r.refuseStored(run.Stored); err != nil {
-		return nil, err
-	}
-	if f := r.flags.Lookup("interval"); f != nil && f.Changed && r.cfg.Interval != 0 {
-		run.JoinMS, err = query.JoinMS(run.Stored, time.Duration(r.cfg.Interval), f.Value.String())
-	}
-	return run, err
-}
-
 // read reads a run, as [query.Run.Read], and writes its messages to stderr.
 func (r *reading) read(
 	ctx context.Context, run *query.Run, q *query.Query, take func(*window.Window) error,
@@ -153,30 +137,4 @@ func (r *reading) end(err error) error {
 		r.closeStore()
 	}
 	return leftOutIf(err, r.leftOut)
-}
-
-// refuseStored is an error where the user gave a flag of how logs become windows: those of a run in
-// the history were made when it was ingested. Beside paths, for which the flag counts, it is only a
-// note. Settings of a file or of the environment are for logs, and pass.
-func (r *reading) refuseStored(run *mapping.Run) (err error) {
-	ofLogs := pflag.NewFlagSet("", pflag.ContinueOnError)
-	addReadingFlags(ofLogs)
-	r.flags.Visit(func(f *pflag.Flag) {
-		switch {
-		case ofLogs.Lookup(f.Name) == nil || f.Name == "interval" || f.Name == "jobs": // which stored windows can follow
-		case f.Name == "weighting" && f.Value.String() == run.Weighting:
-		case slices.ContainsFunc(r.flags.Args(), hasPath):
-			r.log.Info(fmt.Sprintf("note: --%s has no effect on %s, which is in the history: its windows were made when it was ingested",
-				f.Name, run.Run.Name))
-		case err == nil:
-			err = usagef("--%s: run %s is in the history, and its windows were made when it was ingested: "+
-				"leave the option out, or ingest its files again with --%s %s", f.Name, run.Run.Name, f.Name, strings.Trim(f.Value.String(), "[]"))
-		}
-	})
-	return err
-}
-
-// hasPath reports whether an argument is a path, or a list joined by commas that has one.
-func hasPath(arg string) bool {
-	return query.IsPath(arg) || slices.ContainsFunc(strings.Split(arg, ","), query.IsPath)
 }

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,12 +12,8 @@ import (
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/tidy"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-// errNothing is a change of runs that found none.
-var errNothing = errors.New("nothing was changed")
 
 func rmCommand(e *env) *cobra.Command {
 	r := &removing{env: e}
@@ -68,20 +60,6 @@ type removing struct {
 	yes, dryRun          bool
 }
 
-// parseAge is the time before which runs are older than a text such as 2y.
-func parseAge(text string) (time.Time, error) {
-	at, ok := where.Moment(text, time.Now())
-	if !ok {
-		return at, usagef("--older-than %s: want an age such as 90d, 6mo or 2y, or a date such as 2026-01-31", text)
-	}
-	return at, nil
-}
-
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(f)
-}
-
 func (r *removing) remove(ctx context.Context, choice tidy.Choice) error {
 	open := r.changeRuns
 	if r.dryRun {
@@ -98,16 +76,6 @@ func (r *removing) remove(ctx context.Context, choice tidy.Choice) error {
 		}
 		return r.removeAll(ctx, store, chosen)
 	})
-}
-
-// readChosen is changeRuns without writing.
-func (e *env) readChosen(ctx context.Context, choice tidy.Choice, show func(history.Store, *tidy.Chosen) error) error {
-	store, closeStore, err := e.history().open(ctx)
-	if err != nil {
-		return err
-	}
-	defer closeStore()
-	return e.withChosen(ctx, store, choice, show)
 }
 
 // print lists the first runs that will be removed.
@@ -134,27 +102,6 @@ func (r *removing) print(runs []*mapping.Run) error {
 		return term.Line(r.stdout, "  and %s more", unit.Count(int64(n)))
 	}
 	return nil
-}
-
-// ask asks on the terminal whether to do something. It waits for an answer until ctx ends.
-func (e *env) ask(ctx context.Context, what string) (bool, error) {
-	fmt.Fprintf(e.stderr, "%s? [y/N] ", what)
-	answer := make(chan string, 1)
-	go func() {
-		text, _ := bufio.NewReader(e.stdin).ReadString('\n')
-		answer <- text
-	}()
-	select {
-	case text := <-answer:
-		switch strings.ToLower(strings.TrimSpace(text)) {
-		case "y", "yes":
-			return true, nil
-		}
-		e.log.Info("nothing was changed")
-		return false, nil
-	case <-ctx.Done():
-		return false, ctx.Err()
-	}
 }
 
 func (r *removing) removeAll(ctx context.Context, store history.Store, chosen *tidy.Chosen) error {

@@ -10,8 +10,8 @@ import (
 
 // commands make all commands, in the order of their help.
 var commands = []func(*env) *cobra.Command{
-	ingestCommand, followCommand, percentilesCommand, rankCommand, compareCommand, slaCommand, heatmapCommand, reportCommand,
-	exportCommand, serveCommand, runsCommand, trendCommand, labelCommand, noteCommand, rmCommand, compactCommand, checkCommand, setupCommand, pushCommand, kibanaCommand, configCommand, versionCommand,
+	ingestCommand, followCommand, runCommand, percentilesCommand, rankCommand, compareCommand, slaCommand, heatmapCommand, reportCommand,
+	exportCommand, serveCommand, runsCommand, trendCommand, labelCommand, noteCommand, rmCommand, compactCommand, checkCommand, setupCommand, pushCommand, kibanaCommand, doctorCommand, shimCommand, configCommand, versionCommand,
 	generateCommand, fieldsTopic,
 }
 
@@ -54,6 +54,7 @@ default. "fio2es config" shows them, and "fio2es config --help" says which files
 		if naming, ok := namesRuns[cmd.Name()]; ok {
 			cmd.ValidArgsFunction = e.completeRuns(naming)
 		}
+		e.completeFlags(cmd)
 		root.AddCommand(cmd)
 	}
 	return root

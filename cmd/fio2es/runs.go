@@ -1,18 +1,19 @@
 package main
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 )
 
 func runsCommand(e *env) *cobra.Command {
 	l := listing{env: e, filter: history.RunFilter{Light: true}, format: table.Text}
-	var since, until, sorted, condition string
-	var isIncomplete bool
+	var sorted string
+	short := shorthands{}
 	cmd := &cobra.Command{
 		Use:   "runs [TEXT | RUN...]",
 		Short: "List the runs in the history",
@@ -38,13 +39,7 @@ complete them, and a name that does not exist lists them. --sort sorts by any of
 			if l.filter.Text, l.selectors, err = parseTextOrRuns(args); err != nil {
 				return err
 			}
-			if l.filter.From, err = query.ParseTime("since", since); err != nil {
-				return err
-			}
-			if l.filter.To, err = query.ParseTime("until", until); err != nil {
-				return err
-			}
-			if l.filter.Where, err = whereOf(condition, isIncomplete); err != nil {
+			if l.filter.Where, err = short.condition(time.Now()); err != nil {
 				return err
 			}
 			if l.names != nil {
@@ -63,19 +58,11 @@ complete them, and a name that does not exist lists them. --sort sorts by any of
 	}
 	fl := cmd.Flags()
 	addClusterFlags(fl)
-	addWhereFlag(fl, &condition)
-	fl.StringVar(&l.filter.Benchmark, "benchmark", "", "only of this benchmark, such as librbdfio")
-	fl.StringVar(&l.filter.Mode, "mode", "", "only of this mode, such as randwrite")
-	fl.StringToStringVar(&l.filter.Labels, "label", nil, "only with this label, NAME=VALUE")
-	fl.StringVar(&since, "since", "", "only that began at or after this time")
-	fl.StringVar(&until, "until", "", "only that began before this time")
-	fl.IntVar(&l.filter.Limit, "limit", 0, "so many at most")
-	fl.BoolVar(&isIncomplete, "incomplete", false, "only runs that lack something")
+	short.addTo(fl)
+	fl.IntVar(&l.limit, "limit", 0, "so many at most: the first of the order")
 	fl.StringVar(&sorted, "sort", "start", "by a column: the latest or the highest first, texts from A to Z")
 	fl.BoolVar(&l.isReversed, "reverse", false, "in the reverse order")
 	fl.StringSliceVar(&l.names, "columns", nil, "these columns, such as run,name,p99,pool_profile")
-	completeWith(cmd, "columns", facts.ColumnNames())
-	completeWith(cmd, "sort", facts.ColumnNames())
 	addChoice(fl, &l.format, "format", "table, csv, markdown, json: an object a line; document: a run's whole document a line", runFormats)
 	return cmd
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
@@ -11,21 +10,8 @@ import (
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-// whereOf reads --where. With isIncomplete, something of the run must be missing, too.
-func whereOf(condition string, isIncomplete bool) (*where.Condition, error) {
-	c, err := parseWhere(condition)
-	if err != nil || !isIncomplete {
-		return c, err
-	}
-	if strings.TrimSpace(condition) == "" {
-		return parseWhere("state=incomplete")
-	}
-	return parseWhere("(" + condition + ") and state=incomplete")
-}
 
 // listing is a list of runs.
 type listing struct {
@@ -33,6 +19,7 @@ type listing struct {
 	filter    history.RunFilter
 	selectors []*query.Selector // of runs among those of the filter; none: all of them
 	order     *facts.Order      // nil: that of the selectors
+	limit     int               // 0 is no limit
 	format    string
 
 	isReversed bool
@@ -53,7 +40,7 @@ func (l *listing) list(ctx context.Context) error {
 		return err
 	}
 	if len(runs) == 0 && !skipped {
-		if err := l.printNoRuns(ctx, store); err != nil || l.format == table.Text {
+		if err := l.printNoRuns(ctx, store, l.filter); err != nil || l.format == table.Text {
 			return err
 		}
 	}
@@ -62,21 +49,21 @@ func (l *listing) list(ctx context.Context) error {
 	} else if l.isReversed {
 		slices.Reverse(runs)
 	}
+	if l.limit > 0 {
+		runs = runs[:min(len(runs), l.limit)]
+	}
 	return leftOutIf(writeRuns(l.stdout, runs, l.columns, l.format), skipped)
 }
 
-// read reads the runs that are listed.
+// read reads the runs that are listed, or more: the limit applies after they are sorted.
 func (l *listing) read(ctx context.Context, store history.Store) (runs []*mapping.Run, skipped bool, err error) {
-	if len(l.selectors) == 0 {
-		return l.readRuns(ctx, store, l.filter)
+	if len(l.selectors) > 0 {
+		return l.selectRuns(ctx, store, l.filter, l.selectors)
 	}
-	among := l.filter
-	among.Limit = 0
-	runs, skipped, err = l.selectRuns(ctx, store, among, l.selectors)
-	if l.filter.Limit > 0 {
-		runs = runs[:min(len(runs), l.filter.Limit)]
+	if l.order != nil && l.order.Column == nil && !l.isReversed { // as the store has them
+		l.filter.Limit = l.limit
 	}
-	return runs, skipped, err
+	return l.readRuns(ctx, store, l.filter)
 }
 
 // readRuns reads the runs that a filter selects. skipped reports whether one cannot be read: it is left out, with a
@@ -96,9 +83,9 @@ func (e *env) readRuns(ctx context.Context, store history.Store, filter history.
 	return runs, skipped, nil
 }
 
-// printNoRuns says on stderr that no run matches, and what the history has.
-func (e *env) printNoRuns(ctx context.Context, store history.Store) error {
-	runs, lines, err := query.Contents(ctx, store)
+// printNoRuns says on stderr that a filter selects no run, and what the history has.
+func (e *env) printNoRuns(ctx context.Context, store history.Store, f history.RunFilter) error {
+	runs, lines, err := query.Contents(ctx, store, f)
 	if err != nil {
 		return err
 	}

@@ -18,14 +18,18 @@ func serveCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "The history in a browser, without Kibana",
-		Long: `Serves the history to browsers until it is interrupted (Ctrl-C): a list of all runs, to
-filter and to sort as by "runs"; the report of each, as by "report"; and comparisons of
-runs that are chosen in the list. The page of a live run ("follow") reloads every 10
-seconds.
+		Long: `Serves the history to browsers until it is interrupted (Ctrl-C): a list of all runs, with
+the filters, columns and orders of "runs"; the report of each, as by "report";
+comparisons of runs that are chosen in the list; and workloads, as by "trend". The page
+of a live run ("follow") reloads every 10 seconds.
 
-  /                         the runs, the newest first: ?text=randwrite&sort=p99
+  /                         the runs, the newest first: ?text=randwrite&sort=p99, also
+                            where=bs%3D4k, columns=p99,pool_profile and order=lowest
   /runs/ID                  one of them: its id, the beginning of it, or latest
   /compare?run=ID&run=ID    several, compared with the first
+  /workloads                runs with the same settings, and when they changed
+  /workloads/ID             the workload of a run
+  /metrics                  the latest run of each workload, for Prometheus
   /healthz                  200 while it serves
 
 Pages are read-only and there is no login: everyone who can reach the address can read

@@ -114,12 +114,14 @@ func (s *preparing) connectKibana(ctx context.Context, space string) (*kibana.Cl
 }
 
 func (s *preparing) cluster(ctx context.Context) error {
-	client, err := s.history().connect(ctx)
+	client, server, err := s.history().connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	plan, err := setup.Prepare(ctx, client, s.cfg.Templates())
+	opt := s.cfg.Templates()
+	opt.CompressedDocValues = setup.HasCompressedDocValues(server.Version)
+	plan, err := setup.Prepare(ctx, client, opt)
 	if err != nil {
 		return err
 	}

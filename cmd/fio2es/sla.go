@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
@@ -63,9 +64,8 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 				return usagef("no rules: give some, such as --rule 'p99 <= 10ms', or set them in fio2es.yaml, " +
 					"such as sla: [p99 <= 10ms in 99%% of windows, iops >= 5000]")
 			}
-			r, to := newReading(e), newSLATable(e.stdout, format)
-			err = r.judge(cmd.Context(), args, q, rules, to)
-			return r.end(errors.Join(err, to.Flush()))
+			j := newJudging(e, q, rules, format)
+			return j.end(j.judge(cmd.Context(), args))
 		},
 	}
 	fl := cmd.Flags()
@@ -74,35 +74,54 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 	addWhereToChoose(fl)
 	fl.StringArray("rule", nil, "an objective, such as 'p99 <= 10ms' (repeatable)")
 	addQueryFlags(fl, q)
-	addChoice(fl, &format, "format", tableUsage, table.Formats)
+	addChoice(fl, &format, "format", checkUsage, checkFormats)
 	return cmd
 }
 
-// judge writes what rules say of the runs that args name. Paths that follow one another are taken together, because they
-// may be logs of one run.
-func (r *reading) judge(ctx context.Context, args []string, q *query.Query, rules []slo.Rule, to *table.Writer[*slaRow]) error {
-	isBroken := false
-	one := func(run *query.Run, many bool) error {
-		j, err := query.Judge(ctx, run, q, rules)
-		r.logRun(run)
-		if err != nil {
-			return err
-		}
-		broken, unknown := slo.Log(r.log, &j.Run, j.Verdicts)
-		isBroken, r.leftOut = isBroken || broken, r.leftOut || unknown
-		to.Begin(slaHeading(run, many, j))
-		for i := range j.Verdicts {
-			if err := to.Write(&slaRow{j, &j.Verdicts[i]}); err != nil {
-				return err
-			}
-		}
-		return to.End()
+// judging is a check of runs against rules.
+type judging struct {
+	*reading
+	query    *query.Query
+	rules    []slo.Rule
+	checks   *checks
+	to       *table.Writer[*slaRow]
+	isBroken bool // a rule
+}
+
+func newJudging(e *env, q *query.Query, rules []slo.Rule, format string) *judging {
+	c := &checks{format, junit.Suite{Name: "fio2es sla"}}
+	return &judging{reading: newReading(e), query: q, rules: rules, checks: c, to: newSLATable(c.table(e.stdout))}
+}
+
+// judge writes what the rules say of the runs that args name. Paths that follow one another are taken together, because
+// they may be logs of one run.
+func (j *judging) judge(ctx context.Context, args []string) error {
+	if err := j.runs(ctx, args, func(run *query.Run, many bool) error { return j.one(ctx, run, many) }); err != nil {
+		return errors.Join(err, j.to.Flush())
 	}
-	if err := r.runs(ctx, args, one); err != nil {
+	if err := errors.Join(j.to.Flush(), j.checks.write(j.stdout)); err != nil || !j.isBroken {
 		return err
 	}
-	if isBroken {
-		return errMet
+	return errMet
+}
+
+// one judges a run. many reports whether there are several.
+func (j *judging) one(ctx context.Context, run *query.Run, many bool) error {
+	judgement, err := query.Judge(ctx, run, j.query, j.rules)
+	j.logRun(run)
+	if err != nil {
+		return err
 	}
-	return nil
+	broken, unknown := slo.Log(j.log, &judgement.Run, judgement.Verdicts)
+	j.isBroken, j.leftOut = j.isBroken || broken, j.leftOut || unknown
+	title := slaTitle(run, many, judgement)
+	j.to.Begin(slaHeading(title, judgement.Checked))
+	for i := range judgement.Verdicts {
+		row := &slaRow{judgement, &judgement.Verdicts[i]}
+		j.checks.Cases = append(j.checks.Cases, row.testCase(title))
+		if err := j.to.Write(row); err != nil {
+			return err
+		}
+	}
+	return j.to.End()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
@@ -125,16 +126,30 @@ func newSLATable(w io.Writer, format string) *table.Writer[*slaRow] {
 	return table.NewNarrow(w, format, slaColumns, []string{"NOTE", "RULE"}, []string{"AT", "LONGEST", "BUDGET"})
 }
 
-// slaHeading is the title of a run's table.
-func slaHeading(run *query.Run, many bool, j *query.Judgement) string {
-	title := strings.TrimPrefix(j.Run.Archive+":"+j.Run.Name, ":")
+// slaTitle names a run. many reports whether there are several.
+func slaTitle(run *query.Run, many bool, j *query.Judgement) string {
 	if many && run.Stored != nil {
-		title = run.Name
+		return run.Name
 	}
-	if j.Checked.IsZero() {
+	return strings.TrimPrefix(j.Run.Archive+":"+j.Run.Name, ":")
+}
+
+// slaHeading is the title of a run's table.
+func slaHeading(title string, checked window.Span) string {
+	if checked.IsZero() {
 		return title
 	}
-	return title + ", " + unit.Moment(j.Checked.Start) + " to " + unit.Moment(j.Checked.End)
+	return title + ", " + unit.Moment(checked.Start) + " to " + unit.Moment(checked.End)
+}
+
+// testCase is the verdict in a test report, of a run with a title.
+func (r *slaRow) testCase(title string) junit.Case {
+	name := r.Rule.String()
+	if r.Direction != "" {
+		name += ": " + r.Direction
+	}
+	results := map[slo.State]junit.Result{slo.Met: junit.Passed, slo.Broken: junit.Failed, slo.Unknown: junit.Errored}
+	return junit.Case{Class: title, Name: name, Result: results[r.State], Text: r.Message(&r.of.Run)}
 }
 
 // slaUnits are units as CSV and JSON name them.

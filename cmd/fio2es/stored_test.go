@@ -108,7 +108,7 @@ func TestNoWindows(t *testing.T) {
 	out, _ = on(0, "runs")
 	expect(t, "runs", out, "90.5µs*", "no windows", facts.FioNote)
 	out, _ = on(0, "runs", "--sort", "p99", "--format", "csv")
-	expect(t, "runs", out, ",,fio,0,0,no windows,\n")
+	expect(t, "runs", out, ",,fio,0,0,no windows,,\n")
 	for _, args := range [][]string{
 		{"heatmap", "latest"}, {"rank", "latest", "--within", "1ms"}, {"rank", "latest", "--within", "1ms", "--from", "+1s"},
 		{"export", "latest", "--as", "csv"}, {"export", "latest", "--as", "openmetrics", "--windows"}, {"compare", "latest", "latest"},
@@ -224,7 +224,7 @@ func TestNothingChosen(t *testing.T) {
 		expect(t, "sla "+c.flags, errs, c.want)
 	}
 	_, errs := outAndErr(t, 0, "runs", "--history", file, "nothing", "--label", "disk=hdd", "--since", "2026-01-01")
-	expect(t, "runs", errs, "no runs match; ", "has 1 run:", "disk=nvme", "lab:run aa", "randread", "librbdfio")
+	expect(t, "runs", errs, "no runs match; ", "has 1 run:", "label.disk is nvme", "lab:run aa", "randread")
 	_, errs = outAndErr(t, 1, "percentiles", "--history", file, "bb")
 	expect(t, "percentiles", errs, "neither a path nor a run: bb: no such run in the history, which has 1 run: fio2es runs lists them")
 }

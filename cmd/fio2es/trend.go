@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/workload"
 )
@@ -29,20 +28,20 @@ func parseWhere(condition string) (*where.Condition, error) {
 	return c, nil
 }
 
-// trendQuery says which changes are looked for.
+// trendQuery says which changes are looked for, and shown.
 type trendQuery struct {
 	where   *where.Condition
 	numbers []*workload.Number
 	least   float64 // a share
 	all     bool    // also series without changes
-	gate    int     // so many last runs of a workload must be without a change for the worse; 0 is none
 }
 
 func trendCommand(e *env) *cobra.Command {
-	format, q := table.Text, &trendQuery{}
+	q, gate := &trendQuery{}, newTrendGate()
 	var condition string
 	var metrics []string
 	var least float64
+	var mark bool
 	cmd := &cobra.Command{
 		Use:   "trend",
 		Short: "Changes over the runs of each workload",
@@ -56,12 +55,19 @@ confidence of 99 %. In a year of nights without a change, fewer than one series 
 hundred shows one (docs/numbers.md).
 
 --fail-last N makes the exit code 4 if one of the last N runs of a workload began a
-change for the worse.`,
+change for the worse; N is 3 or more, because one or two odd runs are no change. A
+number with fewer than 6 runs is not checked; stderr says how many there are.
+
+--mark stores the changes in all runs of a cluster, for the marks in Kibana's dashboard
+History, and prints none. ingest, push, follow and rm do the same when they change runs.`,
 		Example: `  fio2es trend
   fio2es trend --where 'bs=4k and start >= 90d' --metrics p99 --least 10
   fio2es trend --fail-last 5`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if mark {
+				return e.markTrend(cmd)
+			}
 			if q.where, err = parseWhere(condition); err != nil {
 				return err
 			}
@@ -72,55 +78,62 @@ change for the worse.`,
 				}
 				q.numbers = append(q.numbers, n)
 			}
-			if !(least >= 0 && least <= 1000) || q.gate < 0 || len(metrics) == 0 {
-				return usagef("want --least from 0 to 1000 percent, --fail-last from 0, and one of --metrics at least")
+			if !(least >= 0 && least <= 1000) || len(metrics) == 0 {
+				return usagef("want --least from 0 to 1000 percent, and one of --metrics at least")
+			}
+			if err := gate.check(cmd.Flags().Changed("fail-last")); err != nil {
+				return err
 			}
 			q.least = least / 100
-			return e.trend(cmd.Context(), q, format)
+			return e.trend(cmd.Context(), q, gate)
 		},
 	}
 	fl := cmd.Flags()
 	addClusterFlags(fl)
 	addWhereFlag(fl, &condition)
-	fl.StringSliceVar(&metrics, "metrics", []string{"p50", "p99", "p99.9", "mean", "iops", "bandwidth"}, "what to look at: iops, bandwidth, min, mean, max, percentiles")
-	fl.Float64Var(&least, "least", 3, "changes by so many percent at least")
+	fl.StringSliceVar(&metrics, "metrics", workload.Usual(), "what to look at: iops, bandwidth, min, mean, max, percentiles")
+	fl.Float64Var(&least, "least", 100*workload.LeastChange, "changes by so many percent at least")
 	fl.BoolVar(&q.all, "all", false, "also numbers that did not change")
-	fl.IntVar(&q.gate, "fail-last", 0, "exit code 4 if one of the last N runs of a workload began a change for the worse")
-	addChoice(fl, &format, "format", "table, csv, markdown, or json: an object a line", table.Formats)
+	fl.IntVar(&gate.last, "fail-last", 0, "exit code 4 if one of the last N runs of a workload began a change for the worse")
+	fl.BoolVar(&mark, "mark", false, "store the changes in all runs of the cluster, for Kibana")
+	addChoice(fl, &gate.format, "format", checkUsage+" of --fail-last", checkFormats)
 	return cmd
 }
 
-func (e *env) trend(ctx context.Context, q *trendQuery, format string) error {
+func (e *env) trend(ctx context.Context, q *trendQuery, gate *trendGate) error {
 	store, closeStore, err := e.history().open(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeStore()
-	runs, skipped, err := e.readRuns(ctx, store, history.RunFilter{Light: true, Where: q.where})
+	filter := history.RunFilter{Brief: true, Where: q.where}
+	runs, skipped, err := e.readRuns(ctx, store, filter)
 	if err != nil {
 		return err
 	}
 	if len(runs) == 0 {
-		return leftOutIf(e.printNoRuns(ctx, store), skipped)
+		return leftOutIf(errors.Join(e.printNoRuns(ctx, store, filter), gate.noRuns()), skipped)
 	}
-	out := newTrendWriter(e.stdout, format)
-	isMet := false
+	var series []*workload.Series
 	for _, w := range workload.Group(runs) {
-		for _, s := range w.Series(q.numbers, q.least) {
-			for i := range s.Changes {
-				c := &s.Changes[i]
-				if s.IsWorse(c) && c.Level.At >= len(s.Runs)-q.gate {
-					isMet = true
-					e.log.Error(fmt.Sprintf("--fail-last %d: %s: %s of %ss is worse since run %s", q.gate, w.Title, s.Number.Text, s.Direction, facts.ShortID(c.After.Run.ID)))
-				}
-			}
-			if err := out.series(s, q.all); err != nil {
-				return err
-			}
+		series = append(series, w.Series(q.numbers, q.least)...)
+	}
+	damaged, err := query.Around(ctx, store, series)
+	if err != nil {
+		return err
+	}
+	for _, one := range damaged {
+		e.log.Warn(one.Error())
+	}
+	out := newTrendWriter(gate.table(e.stdout))
+	for _, s := range series {
+		gate.add(s)
+		if err := out.series(s, q.all); err != nil {
+			return err
 		}
 	}
-	if err := out.end(); err != nil || !isMet {
-		return leftOutIf(err, skipped)
+	if err := out.end(); err != nil {
+		return err
 	}
-	return errMet
+	return leftOutIf(gate.end(e.log, e.stdout), skipped || len(damaged) > 0)
 }

@@ -82,6 +82,11 @@ func TestTrend(t *testing.T) {
 		{[]string{"--where", "bs=8k"}, 0, "no runs match; "},
 		{[]string{"--where", "bz=8k"}, exitUsage, `--where bz=8k: column 1: no field is called "bz": did you mean bs, bw?`},
 		{[]string{"--metrics", "p98"}, exitUsage, "--metrics p98: want one of IOPS, bandwidth, min, mean"},
+		{[]string{"--fail-last", "30", "--where", "bs=8k"}, exitFailed, "error: --fail-last 30: there are no runs to check"},
+		{[]string{"--fail-last", "5", "--where", "start < 2026-01-06", "--metrics", "iops"}, 0, "note: --fail-last 5: 2 of 2 numbers not checked: they have fewer than 6 runs"},
+		{[]string{"--fail-last", "2"}, exitUsage, "--fail-last 2: want 3 or more"},
+		{[]string{"--fail-last", "0"}, exitUsage, "--fail-last 0: want 3 or more"},
+		{[]string{"--format", "junit"}, exitUsage, "--format junit is about a gate: add one, such as --fail-last 5"},
 		{[]string{"--least", "-1"}, exitUsage, "want --least from 0 to 1000 percent"},
 	} {
 		var out, errs strings.Builder
@@ -93,5 +98,21 @@ func TestTrend(t *testing.T) {
 			name := strings.NewReplacer("--", "", " ", "-", "/", "", "<", "", "~", "", "=", "").Replace(strings.Join(c.args, " "))
 			golden.File(t, filepath.Join("testdata", "trend", name+".txt"), out.String())
 		}
+	}
+}
+
+// TestTrendReports: a test report has a case for each number, and Markdown what failed below the table.
+func TestTrendReports(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	long, short := nights(t, 60), nights(t, 5)
+	for name, args := range map[string][]string{
+		"report.xml": {"--history", long, "--format", "junit"}, "report.md": {"--history", long, "--format", "markdown"}, "short.xml": {"--history", short, "--format", "junit"},
+	} {
+		var out, errs strings.Builder
+		code := run(t.Context(), append([]string{"trend", "--fail-last", "30", "--metrics", "p99,iops"}, args...), strings.NewReader(""), &out, &errs)
+		if want := map[bool]int{true: exitMet, false: 0}[args[1] == long]; code != want {
+			t.Errorf("%s: exit code %d, want %d: %s", name, code, want, &errs)
+		}
+		golden.File(t, filepath.Join("testdata", "trend", name), out.String())
 	}
 }

@@ -21,13 +21,20 @@ var rules = map[string]rule{
 		why: "made logs must not depend on the code that they test, such as the bins of hist",
 	},
 	"pipeline/internal/alike": {level: 0, std: true, why: "it counts messages of one kind"},
-	"internal/safeyaml":       {level: 0, why: "the limits of YAML do not depend on its meaning"},
-	"internal/golden":         {level: 0, why: "it compares texts"},
-	"internal/junit":          {level: 0, std: true, why: "a test report is the same for all commands"},
-	"internal/memtest":        {level: 0, std: true, why: "it measures the memory of any function"},
-	"internal/fiomatrix":      {level: 0, std: true, why: "it tests the program from outside, through its commands"},
-	"internal/archtest":       {level: 0, std: true, why: "it reads the source of packages and imports none"},
-	"internal/es":             {level: 0, why: "the client sends requests; the history gives them a meaning"},
+	"internal/fioargs":        {level: 0, std: true, why: "what a command line means does not depend on what is done with it"},
+	"internal/record": {
+		level: 1, imports: []string{"internal/fioargs"}, std: true,
+		why: "it runs fio; storing what fio wrote does not depend on who ran it",
+	},
+	"internal/safeyaml":  {level: 0, why: "the limits of YAML do not depend on its meaning"},
+	"internal/ahead":     {level: 0, std: true, why: "it reads any list in another goroutine"},
+	"internal/golden":    {level: 0, why: "it compares texts"},
+	"internal/shim":      {level: 0, std: true, why: "it is a script"},
+	"internal/junit":     {level: 0, std: true, why: "a test report is the same for all commands"},
+	"internal/memtest":   {level: 0, std: true, why: "it measures the memory of any function"},
+	"internal/fiomatrix": {level: 0, std: true, why: "it tests the program from outside, through its commands"},
+	"internal/archtest":  {level: 0, std: true, why: "it reads the source of packages and imports none"},
+	"internal/es":        {level: 0, why: "the client sends requests; the history gives them a meaning"},
 
 	"internal/es/estest": {
 		level: 1, imports: []string{"internal/es"},
@@ -69,7 +76,7 @@ var rules = map[string]rule{
 		why: "dashboards know the fields of documents and the bands of heat maps",
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which does not know our panels"},
-	"internal/where":    {level: 4, imports: []string{"internal/facts", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
+	"internal/where":    {level: 4, imports: []string{"internal/facts", "internal/unit", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
 	"internal/workload": {level: 4, imports: []string{"internal/facts", "internal/table", "internal/trend", "internal/unit", "mapping"}, why: "the settings of a run decide with which it is compared, not its store"},
 	"internal/trend":    {level: 0, std: true, why: "changes in a series of numbers do not depend on what the numbers are"},
 	"internal/history": {
@@ -89,13 +96,17 @@ var rules = map[string]rule{
 		why: "it sends documents, and does not know how they are made",
 	},
 	"internal/history/elastic": {
-		level: 5, imports: []string{"internal/history", "internal/history/elastic/bulk", "mapping", "internal/es"},
+		level: 5, imports: []string{"internal/history", "internal/history/elastic/bulk", "mapping", "internal/ahead", "internal/es"},
 		why: "a store knows documents, not how they are made or used",
 	},
 	"internal/history/ndjson": {level: 3, imports: []string{"mapping"}, why: "it writes documents, and does not know how they are made"},
 	"internal/heatmap":        {level: 4, imports: []string{"hist", "internal/chart", "internal/unit", "internal/window"}, why: "a picture needs windows, not their source"},
 	"internal/slo":            {level: 4, imports: []string{"hist", "mapping", "internal/unit", "internal/window"}, why: "a verdict needs windows, not their source"},
-	"internal/compare":        {level: 4, imports: []string{"hist", "mapping", "internal/unit", "internal/window"}, why: "a comparison needs windows, not their source"},
+	"internal/live": {
+		level: 5, imports: []string{"hist", "mapping", "internal/chart", "internal/facts", "internal/heatmap", "internal/slo", "internal/term", "internal/unit", "internal/window"},
+		why: "a screen needs windows, not their source",
+	},
+	"internal/compare": {level: 4, imports: []string{"hist", "mapping", "internal/unit", "internal/window"}, why: "a comparison needs windows, not their source"},
 
 	"internal/compact": {
 		level: 4, imports: []string{"hist", "mapping", "internal/history", "internal/unit", "internal/window"},
@@ -123,7 +134,7 @@ var rules = map[string]rule{
 	},
 	"pipeline": {
 		level:   5,
-		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "pipeline/internal/alike"},
+		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "pipeline/internal/alike"},
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
@@ -134,6 +145,10 @@ var rules = map[string]rule{
 		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/safeyaml"},
 		why: "settings become options of other packages; only commands read settings",
 	},
+	"internal/doctor": {
+		level: 6, imports: []string{"hist", "internal/fioargs", "internal/safeyaml", "mapping", "pipeline", "pipeline/cbt"},
+		why: "what will be known of a run follows from how it will be read",
+	},
 	"internal/ingest": {
 		level:   6,
 		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/history/elastic/bulk", "internal/slo", "internal/unit", "internal/window"},
@@ -141,7 +156,7 @@ var rules = map[string]rule{
 	},
 	"internal/tidy": {
 		level:   7,
-		imports: []string{"mapping", "internal/facts", "internal/history", "internal/query", "internal/unit"},
+		imports: []string{"mapping", "internal/facts", "internal/history", "internal/query", "internal/unit", "internal/workload"},
 		why:     "changing runs in a history does not depend on commands or formats",
 	},
 	"internal/nightly": {

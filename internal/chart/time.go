@@ -48,8 +48,8 @@ func (c Clock) Ticks(from, to time.Time, most int) []Tick {
 	return list
 }
 
-// Label is a time as precise as the step to the next one needs, with the day where that is not the day on which the axis
-// begins.
+// Label is a time as precise as the step to the next one needs, with the day, or the year, where that is not the one in which
+// the axis begins.
 func (c Clock) Label(at time.Time, step time.Duration, begin time.Time) string {
 	if !c.Known {
 		return strconv.FormatFloat(at.Sub(c.Start).Seconds(), 'f', -1, 64) + "s"
@@ -57,6 +57,8 @@ func (c Clock) Label(at time.Time, step time.Duration, begin time.Time) string {
 	at = at.UTC()
 	layout := "15:04"
 	switch {
+	case step >= day && at.Year() != begin.UTC().Year():
+		return at.Format(time.DateOnly)
 	case step >= day:
 		return at.Format("Jan 2")
 	case step < time.Second:

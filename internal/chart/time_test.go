@@ -34,6 +34,7 @@ func TestTimes(t *testing.T) {
 		{midnight, 0, 2 * time.Hour, 2, "00:00 01:00 02:00"},
 		{day, 0, 50 * time.Hour, 3, "Feb 1 Feb 2 Feb 3"},
 		{day, 0, 10 * 24 * time.Hour, 3, "Feb 4 Feb 8"},
+		{day, 0, 400 * 24 * time.Hour, 3, "Jun 8 Oct 14 2027-02-19"},
 	} {
 		ticks := c.clock.Ticks(c.clock.Start.Add(c.from), c.clock.Start.Add(c.to), c.most)
 		if got := labels(ticks); got != c.want {

@@ -165,7 +165,7 @@ func (c *compaction) verify(ctx context.Context) error {
 	return nil
 }
 
-// finish makes the longer windows the current version. What people said about the run meanwhile stays.
+// finish makes the longer windows the current version.
 func (c *compaction) finish(ctx context.Context) error {
 	now, err := c.store.Run(ctx, c.before.Run.ID)
 	if err != nil {
@@ -174,13 +174,5 @@ func (c *compaction) finish(ctx context.Context) error {
 	if now.Run.Ingest != c.before.Run.Ingest {
 		return errors.Join(fmt.Errorf("it was ingested again meanwhile: %w", history.ErrReplaced), c.store.MakeCurrent(ctx, now.Run.ID, now.Run.Ingest))
 	}
-	c.after.Run.Labels, c.after.Run.Edited, c.after.Run.Note = now.Run.Labels, now.Run.Edited, now.Run.Note
-	if err := c.store.Finish(ctx, c.after); err != nil {
-		return err
-	}
-	if c.after.Run.Edit() == c.before.Run.Edit() {
-		return nil
-	}
-	_, err = c.store.Annotate(ctx, c.after.Run.ID, mapping.Annotation{}) // labels of interval documents
-	return err
+	return c.store.Finish(ctx, c.after)
 }

@@ -3,6 +3,7 @@ package compact
 import (
 	"context"
 	"errors"
+	"flag"
 	"maps"
 	"math"
 	"os"
@@ -18,6 +19,12 @@ import (
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
 )
+
+// TestMain has property tests draw fewer cases than rapid would, because each takes long. CI draws many.
+func TestMain(m *testing.M) {
+	_ = flag.Set("rapid.checks", "40")
+	os.Exit(m.Run())
+}
 
 // made is a document of a run: of from … to, milliseconds since its start, with these counts by bin.
 func made(s series, from, to int64, counts map[int]int64) *mapping.Interval {
@@ -61,13 +68,13 @@ func TestMinutes(t *testing.T) {
 		}
 		s := openStore(t, dir)
 		defer s.Close()
-		end := rapid.Int64Range(1, 130_000).Draw(rt, "milliseconds")
+		end, length := rapid.Int64Range(1, 130_000).Draw(rt, "milliseconds"), rapid.SampledFrom([]int64{1000, 4000, 20_000}).Draw(rt, "length")
 		run := aRun("aa", func(r *mapping.Run) {
-			r.Run.End, r.Documents = start.Add(time.Duration(end)*time.Millisecond), mapping.Documents{}
+			r.Run.End, r.IntervalMS, r.Documents = start.Add(time.Duration(end)*time.Millisecond), length, mapping.Documents{}
 		})
 		want, docs := map[place]map[int]int64{}, []*mapping.Interval(nil)
 		whole := hist.New(hist.Fio3(0))
-		for from := int64(0); from < end; from += 1000 {
+		for from := int64(0); from < end; from += length {
 			for _, of := range all {
 				if rapid.IntRange(0, 4).Draw(rt, "gap") == 0 && (from > 0 || of != all[0]) {
 					continue
@@ -87,7 +94,7 @@ func TestMinutes(t *testing.T) {
 					}
 				}
 				run.Documents.Add(of.level, 1)
-				docs = append(docs, made(of, from, min(from+1000, end), counts).Split()...)
+				docs = append(docs, made(of, from, min(from+length, end), counts).Split()...)
 			}
 		}
 		run.Read = &mapping.Totals{Latency: mapping.NewLatency(whole, nil)}

@@ -148,7 +148,7 @@ func (g twoGroups) run(rng *rand.Rand, times float64) *Series {
 // p99 is that of the test, of very many requests.
 func (g twoGroups) p99(rng *rand.Rand, times float64) float64 {
 	var side []*Series
-	for range 100 {
+	for range 30 {
 		side = append(side, g.run(rng, times))
 	}
 	return newPool(side).whole.Percentile(0.99).Value

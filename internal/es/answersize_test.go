@@ -51,21 +51,23 @@ func TestEndlessAnswers(t *testing.T) {
 		return c.Do(ctx, es.Request{URI: "/x"}, &into)
 	}
 	const info0 = `{"name": "x", "version": {"number": "8.6.1"}, "more": "`
+	answer := memtest.Scale(4<<20, 16<<20)
 	tests := []struct {
 		name, begin, piece string
 		send               func(context.Context, *es.Client) error
 		want               error
-		answer, most       int64 // 0: the default answer
+		answer             int
+		most               int64
 	}{
-		{"who it is", info0, "x", info, es.ErrNotElastic, 0, 20 << 20},
-		{"bulk, one long text", `{"errors":false,"items":[{"index":{"_id":"`, "x", bulk, es.ErrTooLong, 16 << 20, 250 << 20},
-		{"bulk, other items", `{"errors":false,"items":[`, `{"index":{"_id":"x","status":201}},`, bulk, es.ErrTooLong, 16 << 20, 250 << 20},
-		{"bulk, refused items", `{"errors":true,"items":[`, `{"index":{"_id":"x","status":400,"error":{"type":"x","reason":"y"}}},`, bulk, es.ErrTooLong, 16 << 20, 250 << 20},
-		{"anything", `{"a":"`, "x", count, es.ErrTooLong, 0, 400 << 20},
+		{"who it is", info0, "x", info, es.ErrNotElastic, answer, 20 << 20},
+		{"bulk, one long text", `{"errors":false,"items":[{"index":{"_id":"`, "x", bulk, es.ErrTooLong, answer, 250 << 20},
+		{"bulk, other items", `{"errors":false,"items":[`, `{"index":{"_id":"x","status":201}},`, bulk, es.ErrTooLong, answer, 250 << 20},
+		{"bulk, refused items", `{"errors":true,"items":[`, `{"index":{"_id":"x","status":400,"error":{"type":"x","reason":"y"}}},`, bulk, es.ErrTooLong, answer, 250 << 20},
+		{"anything", `{"a":"`, "x", count, es.ErrTooLong, memtest.Scale(answer, 0), 400 << 20}, // 0: the default,
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := newClient(t, es.Config{Addresses: []string{endless(t, tt.begin, tt.piece)}, MaxAnswer: tt.answer})
+			c := newClient(t, es.Config{Addresses: []string{endless(t, tt.begin, tt.piece)}, MaxAnswer: int64(tt.answer)})
 			var err error
 			used := memtest.Measure(t, func() { err = tt.send(context.Background(), c) })
 			t.Logf("%d MB, %v: %.200v", used.Peak>>20, used.Time, err)

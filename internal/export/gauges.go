@@ -31,7 +31,11 @@ func Gauges(w io.Writer, workloads []*workload.Workload) error {
 		if m[i].Len() == 0 {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s gauge\n%s", f.name, f.help, f.name, m[i].Bytes()); err != nil {
+		kind := "gauge"
+		if i == 0 { // the format reserves the label quantile for summaries
+			kind = "summary"
+		}
+		if _, err := fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n%s", f.name, f.help, f.name, kind, m[i].Bytes()); err != nil {
 			return err
 		}
 	}
@@ -40,8 +44,8 @@ func Gauges(w io.Writer, workloads []*workload.Workload) error {
 
 // families are the metrics, in their order.
 var families = [...]struct{ name, help string }{
-	{"fio2es_latency_seconds", "Latency of the latest run of a workload; quantile 0 is the minimum, 1 the maximum."},
-	{"fio2es_latency_mean_seconds", "Mean latency of the latest run of a workload."},
+	{"fio2es_latency_seconds", "Latency of the latest run of a workload; quantile 0 is the minimum, 1 the maximum. With bound=\"lower\" it is that or more."},
+	{"fio2es_latency_mean_seconds", "Mean latency of the latest run of a workload. With bound=\"lower\" it is that or more."},
 	{"fio2es_iops", "Requests a second of the latest run of a workload."},
 	{"fio2es_bandwidth_bytes_per_second", "Bytes a second of the latest run of a workload."},
 	{"fio2es_requests", "Requests of the latest run of a workload."},
@@ -58,12 +62,12 @@ func (m *gauges) add(title string, run *mapping.Run) {
 	for _, d := range run.ByDirection() {
 		of := append(labels[:len(labels):len(labels)], "direction", d.Direction)
 		l := facts.LatenciesOfTotals(d.Totals)
-		m.put(0, l.Value("min")/1e6, append(of, "quantile", "0")...)
+		m.latency(0, &l, "min", append(of, "quantile", "0"))
 		for _, p := range mapping.Percentiles {
-			m.put(0, l.Value(p.Field)/1e6, append(of, "quantile", decimal(p.Quantile))...)
+			m.latency(0, &l, p.Field, append(of, "quantile", decimal(p.Quantile)))
 		}
-		m.put(0, l.Value("max")/1e6, append(of, "quantile", "1")...)
-		m.put(1, l.Value("mean")/1e6, of...)
+		m.latency(0, &l, "max", append(of, "quantile", "1"))
+		m.latency(1, &l, "mean", of)
 		m.put(2, d.IOPS, of...)
 		m.put(3, d.Bandwidth, of...)
 		m.put(4, float64(d.Requests), of...)
@@ -78,6 +82,15 @@ func (m *gauges) add(title string, run *mapping.Run) {
 	if run.Run.Start.Year() >= 1970 {
 		m.put(6, float64(run.Run.Start.UnixMilli())/1000, labels...)
 	}
+}
+
+// latency adds a latency by its field in documents. A lower bound has a label that says so.
+func (m *gauges) latency(family int, l *facts.Latencies, name string, labels []string) {
+	us, isBound := l.ValueOrMore(name)
+	if isBound {
+		labels = append(labels, "bound", "lower")
+	}
+	m.put(family, us/1e6, labels...)
 }
 
 // number is a setting, empty if it is not known.

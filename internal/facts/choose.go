@@ -11,12 +11,13 @@ import (
 
 // choices are the columns that people can choose: all of [Columns], and all of [Settings].
 var choices = func() []table.Column[*Line] {
-	settings := table.Map(Settings, func(l *Line) *mapping.Run { return l.Run })
+	ofRuns := slices.Concat(Settings, interval)
+	settings := ofRun(ofRuns)
 	isSetting := func(c table.Column[*Line]) bool {
 		return slices.ContainsFunc(settings, func(s table.Column[*Line]) bool { return s.Name == c.Name })
 	}
 	for i := range settings {
-		settings[i].Text = first(Settings[i].TextOf)
+		settings[i].Text = first(ofRuns[i].TextOf)
 	}
 	rest := slices.DeleteFunc(slices.Clone(Columns), func(c table.Column[*Line]) bool { return c.Name != "" && isSetting(c) })
 	return slices.Concat(rest, settings)

@@ -90,7 +90,7 @@ var Columns = slices.Concat(
 		{Heading: "Name", Text: first(Title)},
 		{Name: "start", Sparse: true, Value: func(l *Line) any { return l.Run.Run.Start }},
 	},
-	table.Hide(table.Map(table.Pick(Settings, "benchmark", "mode", "op_size", "iodepth"), func(l *Line) *mapping.Run { return l.Run })),
+	table.Hide(ofRun(table.Pick(Settings, "benchmark", "mode", "op_size", "iodepth"))),
 	[]table.Column[*Line]{{Name: "complete", Value: func(l *Line) any { return l.Run.Run.Complete }}},
 	table.Where(isFirst, []table.Column[*Line]{
 		{Name: "hosts", Heading: ">Hosts", Value: func(l *Line) any { return len(l.Run.Hosts) }},
@@ -113,9 +113,14 @@ var Columns = slices.Concat(
 		},
 	}),
 	[]table.Column[*Line]{
-		{Name: "state", Sparse: true, Value: func(l *Line) any { return State(l.Run) }, Text: first(State)},
+		{Name: "state", Sparse: true, Value: func(l *Line) any { return State(l.Run) }, Text: first(StateText)},
 	},
 	table.Where(isFirst, []table.Column[*Line]{
 		{Name: "note", Heading: "Note", Value: func(l *Line) any { return l.Run.Run.Note }, Text: first(ShortNote)},
 	}),
+	table.Hide(ofRun(interval)),
 )
+
+func ofRun(columns []table.Column[*mapping.Run]) []table.Column[*Line] {
+	return table.Map(columns, func(l *Line) *mapping.Run { return l.Run })
+}

@@ -83,7 +83,7 @@ func TestOrders(t *testing.T) {
 			t.Errorf("%s, the lowest first: %s is last", o.Name, runs[2].Run.Name)
 		}
 	}
-	if _, err := OrderOf("size"); err == nil || !strings.HasPrefix(err.Error(), "want one of start, requests, iops, p50, p95, p99, p99.9, max, run, archive, ") || !strings.HasSuffix(err.Error(), ", iteration") {
+	if _, err := OrderOf("size"); err == nil || !strings.HasPrefix(err.Error(), "want one of start, requests, iops, p50, p95, p99, p99.9, max, run, archive, ") || !strings.HasSuffix(err.Error(), ", iteration, interval") {
 		t.Error(err)
 	}
 }
@@ -111,7 +111,7 @@ func TestSettings(t *testing.T) {
 
 func TestWholeBytes(t *testing.T) {
 	for n, want := range map[int64]string{512: "512B", 4096: "4KiB", 65536: "64KiB", 100 << 10: "100KiB", 1 << 20: "1MiB", 1536: "1.5KiB", 1065: "1.04KiB", 4 << 30: "4GiB"} {
-		if got := wholeBytes(n); got != want {
+		if got := WholeBytes(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}

@@ -97,15 +97,22 @@ func fioValue(h *hist.Histogram, rank float64) float64 {
 // Value is a latency by its field in documents, NaN where it is not known.
 func (a *Latencies) Value(name string) float64 { return a.values[index(name)] }
 
+// ValueOrMore is a latency by its field in documents, NaN where it is not known, and whether it is a lower bound.
+func (a *Latencies) ValueOrMore(name string) (us float64, isBound bool) { return a.orMore(index(name)) }
+
+func (a *Latencies) orMore(i int) (us float64, isBound bool) {
+	if a.isBound(i) && names[i] != "mean" {
+		return a.open, true
+	}
+	return a.values[i], a.isBound(i)
+}
+
 // Text is a latency for people, by its field in documents: "≥17.0s" is a lower bound, "1.20ms*" is computed by fio.
 func (a *Latencies) Text(name string) string { return a.text(index(name)) }
 
 func (a *Latencies) text(i int) string {
-	us := a.values[i]
-	if a.isBound(i) && names[i] != "mean" {
-		us = a.open
-	}
-	text := unit.LatencyOrMore(us, a.isBound(i))
+	us, isBound := a.orMore(i)
+	text := unit.LatencyOrMore(us, isBound)
 	if a.ByFio && !math.IsNaN(us) {
 		text += "*"
 	}

@@ -3,6 +3,7 @@ package facts
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -32,7 +33,7 @@ func ShortSettings(run *mapping.Run) string {
 		parts = append(parts, run.CBT.Mode)
 	}
 	if run.CBT.OpSize > 0 {
-		parts = append(parts, strings.TrimSuffix(wholeBytes(run.CBT.OpSize), "iB"))
+		parts = append(parts, strings.TrimSuffix(WholeBytes(run.CBT.OpSize), "iB"))
 	}
 	if run.CBT.IODepth > 0 {
 		parts = append(parts, "qd"+strconv.Itoa(run.CBT.IODepth))
@@ -66,4 +67,21 @@ func ShortNote(run *mapping.Run) string {
 func State(run *mapping.Run) string {
 	words, _ := run.State()
 	return strings.Join(words, ", ")
+}
+
+// StateText is the state for people, who also see how long the windows of a compacted run are.
+func StateText(run *mapping.Run) string {
+	words, _ := run.State()
+	if run.Run.Compacted.From != "" {
+		words = append(words, "windows of "+windowLength(run))
+	}
+	return strings.Join(words, ", ")
+}
+
+// windowLength is the length of a run's windows, or nothing if it has none.
+func windowLength(run *mapping.Run) string {
+	if run.IntervalMS == 0 {
+		return ""
+	}
+	return unit.Short(time.Duration(run.IntervalMS) * time.Millisecond)
 }

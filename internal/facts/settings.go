@@ -16,7 +16,7 @@ var Settings = []table.Column[*mapping.Run]{
 	setting("workload", "Workload", func(c *mapping.CBT) string { return c.Workload }, plain),
 	setting("mode", "Mode", func(c *mapping.CBT) string { return c.Mode }, plain),
 	setting("rwmixread", "Reads", func(c *mapping.CBT) int { return c.RWMixRead }, func(n int) string { return strconv.Itoa(n) + " %" }),
-	setting("op_size", "Op size", func(c *mapping.CBT) int64 { return c.OpSize }, wholeBytes),
+	setting("op_size", "Op size", func(c *mapping.CBT) int64 { return c.OpSize }, WholeBytes),
 	setting("iodepth", "I/O depth", func(c *mapping.CBT) int { return c.IODepth }, strconv.Itoa),
 	setting("total_iodepth", "Total I/O depth", func(c *mapping.CBT) int { return c.TotalIODepth }, strconv.Itoa),
 	setting("numjobs", "Jobs a volume", func(c *mapping.CBT) int { return c.NumJobs }, strconv.Itoa),
@@ -42,6 +42,18 @@ var Settings = []table.Column[*mapping.Run]{
 	},
 }
 
+// interval is the column of the length of a run's windows.
+var interval = []table.Column[*mapping.Run]{{
+	Name: "interval", Unit: "ms", Heading: ">Windows", Sparse: true,
+	Value: func(r *mapping.Run) any {
+		if r.IntervalMS > 0 {
+			return r.IntervalMS
+		}
+		return nil
+	},
+	Text: windowLength,
+}}
+
 // setting is a column of a setting, which is unknown if it is empty or 0.
 func setting[V string | int | int64](name, heading string, of func(*mapping.CBT) V, text func(V) string) table.Column[*mapping.Run] {
 	var none V
@@ -64,8 +76,8 @@ func setting[V string | int | int64](name, heading string, of func(*mapping.CBT)
 
 func plain(text string) string { return text }
 
-// wholeBytes is a size as people set it: "4KiB", "64KiB".
-func wholeBytes(n int64) string {
+// WholeBytes is a size as people set it: "4KiB", "64KiB".
+func WholeBytes(n int64) string {
 	text := unit.Bytes(n)
 	digits := strings.TrimRight(text, "KMGTPEiB")
 	if !strings.Contains(digits, ".") {
@@ -74,6 +86,6 @@ func wholeBytes(n int64) string {
 	return strings.TrimRight(strings.TrimRight(digits, "0"), ".") + text[len(digits):]
 }
 
-func kibibytes(n int64) string { return wholeBytes(n * 1024) }
+func kibibytes(n int64) string { return WholeBytes(n * 1024) }
 
 func seconds(n int) string { return unit.Elapsed(time.Duration(n) * time.Second) }

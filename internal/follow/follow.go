@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/slo"
@@ -35,6 +37,9 @@ type Options struct {
 	// Window takes each window of the highest level of live runs, one at a time. A window comes
 	// once, although a file that was renamed or emptied is read again from its start.
 	Window func(*window.Window) error
+
+	// Stored is called after runs that are over were stored. It reports whether something was left out. It may be nil.
+	Stored func(ctx context.Context) (leftOut bool)
 }
 
 // Result is what became of the runs.
@@ -171,9 +176,14 @@ func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
 		}
 	}
 	for _, run := range result.Runs() {
-		if err := f.check(ctx, run.Run.ID); err != nil {
+		broken, unknown, err := Check(ctx, f.to.Store, run.Run.ID, f.Rules, f.Ingest.Log)
+		if err != nil {
 			return err
 		}
+		f.Broken, f.LeftOut = f.Broken || broken, f.LeftOut || unknown
+	}
+	if f.Stored != nil && f.Stored(ctx) {
+		f.LeftOut = true
 	}
 	f.changed = time.Now()
 	return nil
@@ -189,24 +199,23 @@ func totalsText(all *mapping.Totals) string {
 	return text
 }
 
-// check checks a run that is over against the rules.
-func (f *follower) check(ctx context.Context, id string) error {
-	if len(f.Rules) == 0 {
-		return nil
+// Check checks a run that is over against rules. Messages say which it breaks, and of which that is not known.
+func Check(ctx context.Context, store history.Store, id string, rules []slo.Rule, log *slog.Logger) (broken, unknown bool, err error) {
+	if len(rules) == 0 {
+		return false, false, nil
 	}
-	run, err := f.to.Store.Run(ctx, id)
+	run, err := store.Run(ctx, id)
 	if err != nil {
-		return err
+		return false, false, err
 	}
-	of := query.Stored(f.to.Store, run)
-	j, err := query.Judge(ctx, of, &query.Query{}, f.Rules)
+	of := query.Stored(store, run)
+	j, err := query.Judge(ctx, of, &query.Query{}, rules)
 	if err != nil {
-		return fmt.Errorf("check %s against the rules: %w", facts.Title(run), err)
+		return false, false, fmt.Errorf("check %s against the rules: %w", facts.Title(run), err)
 	}
 	for _, text := range of.Warnings {
-		f.Ingest.Log.Warn(text)
+		log.Warn(text)
 	}
-	broken, unknown := slo.Log(f.Ingest.Log, &run.Run, j.Verdicts)
-	f.Broken, f.LeftOut = f.Broken || broken, f.LeftOut || unknown || len(of.Warnings) > 0
-	return nil
+	broken, unknown = slo.Log(log, &run.Run, j.Verdicts)
+	return broken, unknown || len(of.Warnings) > 0, nil
 }

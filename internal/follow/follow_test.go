@@ -187,6 +187,11 @@ func TestFollow(t *testing.T) {
 	inPlace(t, func(t *testing.T, p *place) {
 		const seconds = 40
 		file, start := filepath.Join(p.dir, "out.json"), time.Now()
+		var stored []string
+		p.options.Stored = func(context.Context) bool {
+			stored = append(stored, fmt.Sprint("live ", p.only().Run.Live()))
+			return true
+		}
 		wait := later(0, func() {
 			for n := 1; n <= seconds; n++ {
 				time.Sleep(time.Second)
@@ -197,7 +202,9 @@ func TestFollow(t *testing.T) {
 				t.Errorf("while fio writes: live %v, %d documents", run.Run.Live(), run.Documents.Cluster)
 			}
 		})
-		p.follow(t.Context())
+		if result := p.follow(t.Context()); !result.LeftOut || strings.Join(stored, ", ") != "live false" {
+			t.Errorf("stored: %v, want a call when the run is over; left out: %v", stored, result.LeftOut)
+		}
 		wait()
 		if run := p.only(); run.Run.Live() || !run.Run.Complete || run.Documents.Cluster != seconds {
 			t.Errorf("when it is over: live %v, complete %v, %d documents", run.Run.Live(), run.Run.Complete, run.Documents.Cluster)

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -28,9 +27,18 @@ func IsSkipped(err error) bool { return errors.As(err, new(*DamagedRunError)) }
 // DecodeRun decodes a run's document. It fails if the document has no id or no version.
 func DecodeRun(text []byte) (*mapping.Run, error) {
 	run := new(mapping.Run)
-	err := json.Unmarshal(text, run)
+	return run, checkRun(run, run.UnmarshalJSON(text))
+}
+
+// DecodeBrief decodes [mapping.Run.Brief] of a run's document, and fails as [DecodeRun].
+func DecodeBrief(text []byte) (*mapping.Run, error) {
+	run := new(mapping.Run)
+	return run, checkRun(run, run.UnmarshalBrief(text))
+}
+
+func checkRun(run *mapping.Run, err error) error {
 	if err == nil && (run.Run.ID == "" || run.Run.Ingest == "") {
 		err = mapping.ErrIdentity
 	}
-	return run, err
+	return err
 }

@@ -33,7 +33,9 @@ type Store interface {
 
 	// Finish stores the run's document, which makes its version the current one, and removes
 	// the interval documents of its other versions. Until then readers see the old version,
-	// or nothing. If the stored document differs only in Ingested, that stays as it was.
+	// or nothing. If the stored document differs only in Ingested, that stays as it was. Labels and
+	// the note that people have given to the stored run replace those of run, also if that
+	// happens at the same time: an ingest reads them when it begins.
 	Finish(ctx context.Context, run *mapping.Run) error
 
 	// Run is the run with an id, or with an id that begins so. It fails with ErrNotFound if
@@ -50,9 +52,10 @@ type Store interface {
 	// finds what was finished before the call, and skips runs whose documents cannot be read.
 	Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error)
 
-	// Versions are those of some runs, given by their whole ids, that the history has, by id: each with at least ID, Ingest, Labels,
-	// Edited, Note and Compacted of its Run, and Documents. It skips runs whose documents cannot be read.
-	Versions(ctx context.Context, runs []string) (map[string]*mapping.Run, error)
+	// Versions say of those of the given runs that the history has which version is the current one, how
+	// many documents it has, and what people said about the run, by id. Nothing else of the runs'
+	// documents is certain to be there. It skips runs whose documents cannot be read.
+	Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error)
 
 	// Annotate changes the labels and the note of a run, given by its whole id, in its document and,
 	// if the labels differ, in all its interval documents. It returns the run. If it is interrupted,
@@ -92,6 +95,15 @@ type Store interface {
 	Close() error
 }
 
+// Marker is a store that keeps at which runs numbers changed, for readers that cannot find that themselves.
+type Marker interface {
+	Store
+
+	// Mark gives runs their changes ([mapping.Run].Changes), by id; an empty list takes them away. It skips
+	// runs that are not there.
+	Mark(ctx context.Context, changes map[string][]mapping.Change) error
+}
+
 // Remove removes a run that people no longer want, and notes that, so that the next ingest of its
 // files does not store it again. title is what lists of runs show. If it is interrupted,
 // calling it again, or [Check], does the rest.
@@ -104,15 +116,12 @@ func Remove(ctx context.Context, s Store, run *mapping.Run, title string, at tim
 
 // RunFilter selects runs. The zero value selects all of them.
 type RunFilter struct {
-	Text      string            // or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
-	Labels    map[string]string // all of them with these values
-	Benchmark string
-	Mode      string
-	From, To  time.Time // runs that started in [From, To); a zero time is no bound
-	Where     Condition // nil is none
-	Limit     int       // at most so many; 0 is no limit
-	Light     bool      // leave out histograms and the list of source files
-	Brief     bool      // what [mapping.Run.Brief] has is enough; there may be as much as with Light
+	Text     string    // or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
+	From, To time.Time // runs that started in [From, To); a zero time is no bound
+	Where    Condition // nil is none
+	Limit    int       // at most so many; 0 is no limit
+	Light    bool      // leave out histograms and the list of source files
+	Brief    bool      // what [mapping.Run.Brief] has is enough; there may be as much as with Light
 }
 
 // Condition is a condition on a run, which it may decide without histograms and source files. If it
@@ -145,14 +154,7 @@ type Selection struct {
 // Matches reports whether f selects the run, without regard to Limit. Stores that filter by other
 // means must agree with it.
 func (f *RunFilter) Matches(r *mapping.Run) bool {
-	for key, want := range f.Labels {
-		if got, ok := r.Run.Labels[key]; !ok || got != want {
-			return false
-		}
-	}
-	return (f.Benchmark == "" || f.Benchmark == r.CBT.Benchmark) &&
-		(f.Mode == "" || f.Mode == r.CBT.Mode) &&
-		(f.From.IsZero() || !r.Run.Start.Before(f.From)) &&
+	return (f.From.IsZero() || !r.Run.Start.Before(f.From)) &&
 		(f.To.IsZero() || r.Run.Start.Before(f.To)) &&
 		(f.Where == nil || f.Where.Matches(r)) &&
 		(f.Text == "" || f.matchesText(r))

@@ -164,11 +164,17 @@ func RemoveOldDuplicates(ctx context.Context, store *sqlite.Store, log *slog.Log
 }
 
 // removeDuplicates removes other runs of a history whose files are all in this one: an older version
-// stored them under several names, or they are parts of it.
+// stored them under several names, or they are parts of it. It gets the labels and the note that people gave those.
 func removeDuplicates(ctx context.Context, store history.Store, run *mapping.Run, duplicates []*mapping.Run, log *slog.Logger) error {
 	for _, d := range duplicates {
 		if !run.Source.Contains(&d.Source) && !d.Run.Live() {
 			continue
+		}
+		if a := d.Run.Annotation(); !a.IsZero() {
+			a.Weak = true
+			if _, err := store.Annotate(ctx, run.Run.ID, a); err != nil {
+				return err
+			}
 		}
 		if err := store.Delete(ctx, d.Run.ID); err != nil && !errors.Is(err, history.ErrNotFound) {
 			return err

@@ -1,25 +1,21 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/history/elastic"
-	"github.com/fio2es/fio2es/internal/history/sqlite"
-	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline"
 )
 
 // PushOptions say which runs are pushed.
 type PushOptions struct {
 	Filter   history.RunFilter
-	Restore  bool // also push runs that people removed from the cluster
+	Restore  bool // also push runs that people removed from the other history
 	Log      *slog.Logger
 	Progress func(n int, name string) // called when the n-th run is pushed
 }
@@ -27,24 +23,18 @@ type PushOptions struct {
 // Pushed is what was pushed.
 type Pushed struct {
 	Runs, Unchanged, Documents int
-	Removed                    int  // runs that are not pushed, because people removed them from the cluster; a message says so
-	Compacted                  int  // of those unchanged, runs that the cluster has in windows of another length; a message says so
-	LeftOut                    bool // something else was skipped; a message says what
+	LeftOut                    bool // something was skipped; a message says what
 }
 
-// Push copies the runs of the embedded history that a cluster has not, or all of them to a file:
-// then cluster is nil.
-func Push(ctx context.Context, from *sqlite.Store, to pipeline.Sink, cluster *elastic.Store, opt PushOptions) (Pushed, error) {
+// Push copies the runs of a history that another one has not, or all of them to a file. What it does not copy, and
+// what it replaces, a message says.
+func Push(ctx context.Context, from history.Store, to Target, opt PushOptions) (Pushed, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	p := &push{PushOptions: opt, from: from, to: to, cluster: cluster, finishing: newFinishing(cluster != nil), stop: stop}
+	p := &push{PushOptions: opt, from: from, to: to, finishing: newFinishing(to.IsCluster), stop: stop}
 	err := p.all(ctx)
 	p.finishing.wait()
-	logRemoved(opt.Log, p.Removed)
-	if p.Compacted > 0 {
-		opt.Log.Info(fmt.Sprintf("note: %s in the cluster have windows of another length than here, because one of the two histories was compacted: they stay as they are",
-			unit.Plural(p.Compacted, "run")))
-	}
+	p.notes.log(opt.Log)
 	if cause := context.Cause(ctx); cause != nil { // a run could not be finished, which ended all else
 		err = cause
 	}
@@ -55,9 +45,9 @@ func Push(ctx context.Context, from *sqlite.Store, to pipeline.Sink, cluster *el
 type push struct {
 	Pushed
 	PushOptions
-	from      *sqlite.Store
-	to        pipeline.Sink
-	cluster   *elastic.Store
+	from      history.Store
+	to        Target
+	notes     pushNotes
 	finishing *finishing
 	stop      context.CancelCauseFunc
 }
@@ -94,24 +84,28 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 	for _, r := range runs {
 		p.Progress(p.Runs+p.Unchanged+1, facts.Title(r))
 		same, whole := sameIn(there.sharing, r)
-		removed := there.removedAs(r)
-		switch {
-		case there.hasVersion(r) && there.lacking[r.Run.ID] == "":
+		removed, have := there.removedAs(r), there.runs[r.Run.ID]
+		if have != nil {
+			p.notes.labels(r, have)
+		}
+		switch lack := there.lacking[r.Run.ID]; {
+		case have != nil && there.stays(r) && lack == "":
 			p.Unchanged++
-			have := there.runs[r.Run.ID]
-			if have.Run.Ingest != r.Run.Ingest {
-				p.Compacted++
-			}
-			if err := p.annotate(ctx, &r.Run, have, have.Run); err != nil {
+			p.notes.kept(r, have, there.better[r.Run.ID])
+			if err := p.annotate(ctx, r, have, have.Run); err != nil {
 				return err
 			}
 			continue
 		case whole != nil && there.lacking[whole.Run.ID] == "":
-			p.Log.Info(fmt.Sprintf("note: %s %s is in the cluster as %s %s", facts.ShortID(r.Run.ID), facts.Title(r), facts.ShortID(whole.Run.ID), facts.Title(whole)))
+			p.Log.Info(fmt.Sprintf("note: %s %s is there as %s %s", facts.ShortID(r.Run.ID), facts.Title(r), facts.ShortID(whole.Run.ID), facts.Title(whole)))
 			p.Unchanged++
+			p.notes.labels(r, whole)
+			if err := p.annotate(ctx, r, whole, whole.Run); err != nil {
+				return err
+			}
 			continue
 		case len(removed) > 0 && len(same) == 0 && !p.Restore:
-			p.Removed++
+			p.notes.removed++
 			continue
 		}
 		if ok, err := p.isWhole(ctx, r); err != nil {
@@ -120,16 +114,21 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 			continue
 		}
 		if what := there.lacking[r.Run.ID]; what != "" {
-			p.Log.Info(fmt.Sprintf("note: %s: the cluster lacked %s: its documents are sent again", facts.Title(r), what))
+			p.Log.Info(fmt.Sprintf("note: %s: %s were missing there: its documents are sent again", facts.Title(r), what))
 		}
+		p.notes.replaced(r, there.worse[r.Run.ID])
 		err := p.one(ctx, r, func() error {
-			if err := p.annotate(ctx, &r.Run, there.runs[r.Run.ID], r.Run); err != nil {
+			now := r.Run
+			if have != nil {
+				now.AnnotateAs(&have.Run)
+			}
+			if err := p.annotate(ctx, r, have, now); err != nil {
 				return err
 			}
-			if err := removeDuplicates(ctx, p.cluster, r, same, p.Log); err != nil {
+			if err := removeDuplicates(ctx, p.to.Store, r, same, p.Log); err != nil {
 				return err
 			}
-			return takeBack(ctx, p.cluster, r.Run.ID, removed, p.Log)
+			return takeBack(ctx, p.to.Store, r.Run.ID, removed, p.Log)
 		})
 		if err != nil {
 			return err
@@ -138,22 +137,26 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 	return nil
 }
 
-// there is what the cluster has of some runs.
+// there is what the other history has of some runs.
 type there struct {
-	runs    map[string]*mapping.Run // by id: version, number of documents, labels and note
-	sharing []*mapping.Run          // runs of other ids that share files
-	removed []*mapping.Removed      // runs that share files, and that people removed
-	lacking map[string]string       // by id: missing documents of runs that would not be pushed
+	runs          map[string]*mapping.Run // by id: version, number of documents, labels and note
+	better, worse map[string]*mapping.Run // by id, of those in another version: those that stay, and those that are replaced
+	sharing       []*mapping.Run          // runs of other ids that share files
+	removed       []*mapping.Removed      // runs that share files, and that people removed
+	lacking       map[string]string       // by id: missing documents of runs that would not be pushed
 }
 
-// hasVersion reports whether the cluster has the same version of a run, or the same in windows of
+// hasVersion reports whether the other history has the same version of a run, or the same in windows of
 // another length: either history may have been compacted.
 func (t *there) hasVersion(r *mapping.Run) bool {
 	have := t.runs[r.Run.ID]
 	return have != nil && have.Run.Reading() == r.Run.Reading()
 }
 
-// removedAs are the removed runs of the same files as a run that the cluster has not.
+// stays reports whether the version of a run that the other history has stays.
+func (t *there) stays(r *mapping.Run) bool { return t.hasVersion(r) || t.better[r.Run.ID] != nil }
+
+// removedAs are the removed runs of the same files as a run that the other history has not.
 func (t *there) removedAs(r *mapping.Run) (same []*mapping.Removed) {
 	for _, d := range t.removed {
 		if t.runs[r.Run.ID] == nil && mapping.SameExecution(&d.Source, &r.Source) {
@@ -163,37 +166,36 @@ func (t *there) removedAs(r *mapping.Run) (same []*mapping.Removed) {
 	return same
 }
 
-// annotate gives a run, which is in the cluster now, the labels and the note that people gave it in
-// the embedded history. What they gave it in the cluster before takes precedence.
-func (p *push) annotate(ctx context.Context, here *mapping.RunInfo, before *mapping.Run, now mapping.RunInfo) error {
+// annotate gives a run that the other history had before the labels and the note that people gave it here. What they
+// had said about it there takes precedence. now is what it has after it was stored.
+func (p *push) annotate(ctx context.Context, here, before *mapping.Run, now mapping.RunInfo) error {
 	if before == nil {
 		return nil
 	}
-	a, there := here.Annotation(), before.Run.Annotation()
-	a.Note = cmp.Or(there.Note, a.Note)
-	if a.Labels == nil {
-		a.Labels = there.Labels
-	} else {
-		maps.Copy(a.Labels, there.Labels)
-	}
-	want := now
+	a, want := here.Run.Annotation(), now
+	a.Weak = true
 	want.Annotate(a)
 	if now.Note == want.Note && maps.Equal(now.Labels, want.Labels) {
 		return nil
 	}
-	_, err := p.cluster.Annotate(ctx, here.ID, a)
+	_, err := p.to.Store.Annotate(ctx, before.Run.ID, a)
 	return err
 }
 
+// lookUp looks some runs up in the other history.
 func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err error) {
-	if p.cluster == nil {
+	to := p.to.Store
+	if to == nil {
 		return t, nil
 	}
 	ids := make([]string, len(runs))
 	for i, r := range runs {
 		ids[i] = r.Run.ID
 	}
-	if t.runs, err = p.cluster.Versions(ctx, ids); err != nil {
+	if t.runs, err = to.Versions(ctx, ids); err != nil {
+		return t, err
+	}
+	if err := t.compare(ctx, to, runs); err != nil {
 		return t, err
 	}
 	var hashes []string
@@ -202,22 +204,44 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err er
 		switch {
 		case t.runs[r.Run.ID] == nil:
 			hashes = append(hashes, r.Source.Hashes()...)
-		case t.hasVersion(r):
+		case t.stays(r):
 			have := r.Light()
 			have.Run.Ingest, have.Documents = t.runs[r.Run.ID].Run.Ingest, t.runs[r.Run.ID].Documents
 			kept = append(kept, have)
 		}
 	}
 	if len(hashes) > 0 {
-		if t.sharing, err = p.cluster.Holding(ctx, hashes); err != nil {
+		if t.sharing, err = to.Holding(ctx, hashes); err != nil {
 			return t, err
 		}
-		if t.removed, err = p.cluster.Removed(ctx, hashes); err != nil {
+		if t.removed, err = to.Removed(ctx, hashes); err != nil {
 			return t, err
 		}
 	}
-	t.lacking, err = missing(ctx, p.cluster, append(kept, t.sharing...), p.Log)
+	t.lacking, err = missing(ctx, to, append(kept, t.sharing...), p.Log)
 	return t, err
+}
+
+// compare finds the runs that are there in another version, and which of the two is the better one: the same in both
+// directions, so that two histories that are pushed to each other get the same versions.
+func (t *there) compare(ctx context.Context, to history.Store, runs []*mapping.Run) error {
+	t.better, t.worse = map[string]*mapping.Run{}, map[string]*mapping.Run{}
+	for _, r := range runs {
+		if t.runs[r.Run.ID] == nil || t.hasVersion(r) {
+			continue
+		}
+		have, err := to.Run(ctx, r.Run.ID)
+		switch {
+		case history.IsSkipped(err), errors.Is(err, history.ErrNotFound): // it is stored again
+		case err != nil:
+			return err
+		case mapping.Best([]*mapping.Run{have, r}) == have:
+			t.better[r.Run.ID] = have
+		default:
+			t.worse[r.Run.ID] = have
+		}
+	}
+	return nil
 }
 
 // sameIn are those of some runs that are the same as one, under other ids; whole is one of
@@ -244,7 +268,7 @@ func (p *push) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
 	if now, err := p.from.Run(ctx, r.Run.ID); err != nil || now.Run.Ingest != r.Run.Ingest {
 		return true, err // it was replaced since, which one finds
 	}
-	p.Log.Warn(fmt.Sprintf("run %s (%s) is not pushed: the embedded history lacks %s: ingest its files again with --verify, then push",
+	p.Log.Warn(fmt.Sprintf("run %s (%s) is not pushed: this history lacks %s: ingest its files again with --verify, then push",
 		facts.ShortID(r.Run.ID), facts.Title(r), counts.LackText(r)))
 	p.LeftOut = true
 	return false, nil
@@ -262,9 +286,10 @@ func (p *push) one(ctx context.Context, r *mapping.Run, end func() error) error 
 		return wrap(err)
 	}
 	p.Runs++
+	r.Changes = nil // they are those of this history's runs
 	p.finishing.run(func() {
-		err := p.to.Finish(ctx, r)
-		if err == nil && p.cluster != nil {
+		err := p.to.Sink.Finish(ctx, r)
+		if err == nil && p.to.Store != nil {
 			err = end()
 		}
 		if err != nil {
@@ -286,7 +311,7 @@ func (p *push) put(ctx context.Context, r *mapping.Run) (n int, err error) {
 				err = errReplaced
 			}
 			if docs = append(docs, d); err == nil && len(docs) == most {
-				err = p.to.Put(ctx, docs)
+				err = p.to.Sink.Put(ctx, docs)
 				n, docs = n+len(docs), docs[:0]
 			}
 			if err != nil {
@@ -294,5 +319,5 @@ func (p *push) put(ctx context.Context, r *mapping.Run) (n int, err error) {
 			}
 		}
 	}
-	return n + len(docs), p.to.Put(ctx, docs)
+	return n + len(docs), p.to.Sink.Put(ctx, docs)
 }

@@ -41,7 +41,7 @@ func TestPushPut(t *testing.T) {
 		}
 	}
 	to := ndjson.New(&got, "x")
-	p := &push{from: from, to: to}
+	p := &push{from: from, to: Target{Sink: to}}
 	n, err := p.put(t.Context(), run)
 	if err := errors.Join(err, direct.Flush(), to.Flush()); err != nil || n != len(docs) {
 		t.Fatal(n, err)

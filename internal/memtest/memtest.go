@@ -3,6 +3,7 @@
 package memtest
 
 import (
+	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -52,6 +53,15 @@ func Measure(t testing.TB, f func()) Usage {
 	peak = max(peak, inUse())
 	runtime.KeepAlive(f)
 	return Usage{Peak: peak - before, Time: took}
+}
+
+// Scale is the size of a test's input: small, or large if FIO2ES_TEST_SCALE is set, as in CI. Both must be
+// beyond the limit that the test is about.
+func Scale(small, large int) int {
+	if os.Getenv("FIO2ES_TEST_SCALE") != "" {
+		return large
+	}
+	return small
 }
 
 // inUse is the memory of heap objects, dead ones included, and of stacks, in bytes.

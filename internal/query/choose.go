@@ -136,7 +136,7 @@ func (c *chooser) all(ctx context.Context, f history.RunFilter) error {
 		return err
 	}
 	if len(runs) == 0 {
-		return noMatch(ctx, c.store, "no run matches"+conditionText(f))
+		return noMatch(ctx, c.store, "no run matches"+conditionText(f), f)
 	}
 	c.chosen.Runs = runs
 	return nil
@@ -151,7 +151,7 @@ func (c *chooser) meeting(ctx context.Context, s *Selector, condition history.Co
 		return err
 	}
 	if len(runs) == 0 {
-		return noMatch(ctx, c.store, s.text+": no run matches"+conditionText(c.among))
+		return noMatch(ctx, c.store, s.text+": no run matches"+conditionText(c.among), f)
 	}
 	c.take(runs...)
 	return nil
@@ -170,7 +170,7 @@ func (c *chooser) byAge(ctx context.Context, s *Selector) error {
 	have := len(c.newest)
 	switch {
 	case have == 0:
-		return noMatch(ctx, c.store, s.text+": no run matches"+conditionText(c.among))
+		return noMatch(ctx, c.store, s.text+": no run matches"+conditionText(c.among), c.among)
 	case s.newest:
 		if have < s.count {
 			c.chosen.Notes = append(c.chosen.Notes, fmt.Sprintf("%s: there are only %s%s", s, unit.Plural(have, "run"), conditionText(c.among)))
@@ -257,10 +257,10 @@ func RunText(run *mapping.Run) string {
 
 // Shorts lists the first of some runs, and how many more there are.
 func Shorts(runs []*mapping.Run) string {
-	return List(slices.Collect(names(runs)))
+	return List(slices.Collect(shortIDs(runs)))
 }
 
-func names(runs []*mapping.Run) iter.Seq[string] {
+func shortIDs(runs []*mapping.Run) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, run := range runs {
 			if !yield(facts.ShortID(run.Run.ID)) {

@@ -5,18 +5,20 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Contents counts the runs of a history that can be read, and lists what they can be found by: when they started, their
-// names, labels, benchmarks and modes.
-func Contents(ctx context.Context, store history.Store) (runs int, lines []string, err error) {
+// Contents counts the runs of a history that can be read, and lists what they can be found by: when they started, and
+// then their names, labels, benchmarks and modes; or, of a filter that selects no run, how many runs each of its parts
+// selects, and which run meets most of them.
+func Contents(ctx context.Context, store history.Store, f history.RunFilter) (runs int, lines []string, err error) {
 	var first, last *mapping.Run
-	names, labels, benchmarks, modes := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for run, err := range store.Runs(ctx, history.RunFilter{Brief: true}) {
+	seen, parts := newNames(), partsOf(f)
+	for run, err := range store.Runs(ctx, history.RunFilter{Light: true, Brief: parts.onBrief()}) {
 		if history.IsSkipped(err) {
 			continue
 		}
@@ -27,30 +29,59 @@ func Contents(ctx context.Context, store history.Store) (runs int, lines []strin
 			last = run
 		}
 		first = run
-		names[run.Run.Archive+":"+facts.ShortName(run)] = true
-		for name, value := range run.Run.Labels {
-			labels[name+"="+value] = true
+		if len(parts.list) == 0 {
+			seen.add(run)
+		} else {
+			parts.add(run)
 		}
-		benchmarks[run.CBT.Benchmark], modes[run.CBT.Mode] = true, true
 	}
 	if runs == 0 {
 		return 0, nil, nil
 	}
-	lines = append(lines, fmt.Sprintf("started     %s to %s", facts.Started(first), facts.Started(last)))
-	for _, of := range []struct {
-		name  string
-		texts map[string]bool
-	}{{"names", names}, {"labels", labels}, {"benchmarks", benchmarks}, {"modes", modes}} {
-		delete(of.texts, "")
-		if len(of.texts) > 0 {
-			lines = append(lines, fmt.Sprintf("%-10s  %s", of.name, List(slices.Sorted(maps.Keys(of.texts)))))
-		}
+	rows := append(append([]row{{"started", facts.Started(first) + " to " + facts.Started(last)}}, seen.rows()...), parts.rows()...)
+	width := 10
+	for _, r := range rows {
+		width = max(width, min(utf8.RuneCountInString(r.name), 30))
+	}
+	for _, r := range rows {
+		lines = append(lines, fmt.Sprintf("%-*s  %s", width, r.name, r.text))
 	}
 	return runs, lines, nil
 }
 
+// row is a line of the contents of a history.
+type row struct{ name, text string }
+
 // Count is how many runs a history has that can be read.
 func Count(ctx context.Context, store history.Store) (n int, err error) {
-	n, _, err = Contents(ctx, store)
+	n, _, err = Contents(ctx, store, history.RunFilter{})
 	return n, err
+}
+
+// names are what runs can be found by.
+type names struct{ names, labels, benchmarks, modes map[string]bool }
+
+func newNames() names {
+	return names{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+}
+
+func (n names) add(run *mapping.Run) {
+	n.names[run.Run.Archive+":"+facts.ShortName(run)] = true
+	for name, value := range run.Run.Labels {
+		n.labels[name+"="+value] = true
+	}
+	n.benchmarks[run.CBT.Benchmark], n.modes[run.CBT.Mode] = true, true
+}
+
+func (n names) rows() (list []row) {
+	for _, of := range []struct {
+		name  string
+		texts map[string]bool
+	}{{"names", n.names}, {"labels", n.labels}, {"benchmarks", n.benchmarks}, {"modes", n.modes}} {
+		delete(of.texts, "")
+		if len(of.texts) > 0 {
+			list = append(list, row{of.name, List(slices.Sorted(maps.Keys(of.texts)))})
+		}
+	}
+	return list
 }

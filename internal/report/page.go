@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/compare"
@@ -52,7 +53,7 @@ func (p *Page) Empty() error { return errors.Join(p.empty...) }
 // Write writes all of the page or nothing.
 func (p *Page) Write(w io.Writer) error {
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, p.view()); err != nil {
+	if err := pageTemplate().Execute(&b, p.view()); err != nil {
 		return err
 	}
 	_, err := b.WriteTo(w)
@@ -66,12 +67,15 @@ var (
 	pageCSS string
 	//go:embed page.js
 	pageJS string
+)
 
-	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+// pageTemplate is made when it is used first, because all commands would start slower otherwise.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"policy": Policy, "style": Style, "script": func() template.JS { return template.JS(pageJS) },
 		"drawn": drawChange, "title": facts.Title, "started": facts.Started, "count": unit.Count,
 	}).Parse(pageHTML))
-)
+})
 
 // pageView is the data of the template.
 type pageView struct {

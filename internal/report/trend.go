@@ -31,7 +31,7 @@ type trendDot struct {
 func Trend(runs []*mapping.Run, link func(*mapping.Run) string) template.HTML {
 	var shown []*mapping.Run
 	var dots []trendDot
-	low, high := math.Inf(1), 0.0
+	low, high, isBound := math.Inf(1), 0.0, false
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) })
 	for _, run := range runs {
@@ -39,7 +39,7 @@ func Trend(runs []*mapping.Run, link func(*mapping.Run) string) template.HTML {
 		for _, d := range run.ByDirection() {
 			if d.Latency.HasPercentiles() {
 				dots = append(dots, trendDot{run, len(shown), d.Direction, &d.Latency})
-				low, high = min(low, d.Latency.P99), max(high, d.Latency.P99)
+				low, high, isBound = min(low, d.Latency.P99), max(high, d.Latency.P99), isBound || d.Latency.IsOpen(d.Latency.P99)
 			}
 		}
 		if len(dots) > before {
@@ -74,7 +74,7 @@ func Trend(runs []*mapping.Run, link func(*mapping.Run) string) template.HTML {
 	c.Printf(`<g text-anchor="end">`)
 	c.Text(chart.Left+chart.AreaWidth, keyHeight+trendHeight+18, "soft", facts.Started(shown[len(shown)-1]))
 	c.Printf("</g>\n")
-	label := fmt.Sprintf("p99 of %d runs, from %s to %s", len(shown), unit.Latency(low), unit.Latency(high))
+	label := fmt.Sprintf("p99 of %d runs, from %s to %s", len(shown), unit.Latency(low), unit.LatencyOrMore(high, isBound))
 	return picture(c, "trend", keyHeight+trendHeight+trendBelow, label)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -23,11 +24,14 @@ const (
 // changed, which has the link of the first run after it. All series are latencies, or all are of the same rate. It draws
 // nothing for fewer than two runs.
 func OverRuns(series []*workload.Series, link func(*mapping.Run) string) template.HTML {
-	low, high := math.Inf(1), 0.0
+	low, high, open := math.Inf(1), 0.0, math.Inf(1)
 	var from, until time.Time
 	for _, s := range series {
 		for i, run := range s.Runs {
-			low, high = min(low, s.Values[i]), max(high, s.Values[i])
+			low, high = min(low, s.Values[i].N), max(high, s.Values[i].N)
+			if s.Values[i].IsBound {
+				open = min(open, s.Values[i].N)
+			}
 			if from.IsZero() || run.Run.Start.Before(from) {
 				from = run.Run.Start
 			}
@@ -48,6 +52,9 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) templat
 	x := float64(chart.Left)
 	for _, s := range series {
 		x = c.Key(x, 14, "line "+classOf(s), s.Number.Text+" of "+s.Direction+"s")
+	}
+	if !math.IsInf(open, 1) {
+		c.Text(x, 14, "soft", "at the top "+unit.Latency(open)+" or more: fio's last bin has no upper end")
 	}
 	ticks := times.Ticks()
 	c.Axes(axis, ticks)
@@ -76,7 +83,7 @@ func overRunsLine(s *workload.Series, times *chart.TimeAxis, axis *chart.ValueAx
 	var d strings.Builder
 	for i, run := range s.Runs {
 		d.WriteString(map[bool]string{true: "M", false: "L"}[i == 0])
-		d.WriteString(chart.Number(times.X(run.Run.Start)) + " " + chart.Number(axis.Y(s.Values[i])))
+		d.WriteString(chart.Number(times.X(run.Run.Start)) + " " + chart.Number(axis.Y(s.Values[i].N)))
 	}
 	return d.String()
 }
@@ -87,7 +94,7 @@ func overRunsDots(c *chart.Canvas, s *workload.Series, times *chart.TimeAxis, ax
 	}
 	for i, run := range s.Runs {
 		c.Printf(`<a href="%s" tabindex="-1"><circle class="dot %s" cx="%s" cy="%s" r="3"><title>%s</title></circle></a>`+"\n", chart.Escape(link(run)), classOf(s),
-			chart.Number(times.X(run.Run.Start)), chart.Number(axis.Y(s.Values[i])),
+			chart.Number(times.X(run.Run.Start)), chart.Number(axis.Y(s.Values[i].N)),
 			chart.Escape(fmt.Sprintf("%s, %s: %s %s", facts.ShortID(run.Run.ID), facts.Started(run), s.Number.Text, s.Number.TextOf(s.Values[i]))))
 	}
 }

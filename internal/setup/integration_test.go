@@ -79,7 +79,11 @@ func TestElasticsearch(t *testing.T) {
 	r := real{t, client, server}
 	prefix := fmt.Sprintf("fio2es-test-%x", time.Now().UnixNano())
 	t.Cleanup(func() { r.cleanUp(prefix) })
-	opt := setup.Options{Prefix: prefix, KeepDays: 400}
+	info, err := client.Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := setup.Options{Prefix: prefix, KeepDays: 400, CompressedDocValues: setup.HasCompressedDocValues(info.Version)}
 
 	r.install(opt)
 	interval, run := documents()

@@ -24,6 +24,13 @@ var (
 // Options are the options of the templates.
 type Options = templates.Options
 
+// HasCompressedDocValues reports whether a version of Elasticsearch, such as "9.5.0", takes
+// [Options].CompressedDocValues.
+func HasCompressedDocValues(version string) bool {
+	isOld, err := es.IsBefore(version, 9, 3)
+	return err == nil && !isOld
+}
+
 // Action is what setup does with an object.
 type Action string
 

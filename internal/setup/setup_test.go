@@ -59,7 +59,7 @@ func lines(p *setup.Plan) []string {
 
 func TestInstallOnce(t *testing.T) {
 	for _, opt := range []setup.Options{
-		{}, {Prefix: "lab", Shards: 3, Replicas: "2", KeepDays: 30}, {Policy: templates.NoPolicy}, {Policy: "own"},
+		{}, {Prefix: "lab", Shards: 3, Replicas: "2", KeepDays: 30, CompressedDocValues: true}, {Policy: templates.NoPolicy}, {Policy: "own"},
 	} {
 		f := newFake(t)
 		f.newer = opt.Shards > 0
@@ -417,5 +417,20 @@ func TestPrint(t *testing.T) {
 		}
 		file := fmt.Sprintf("testdata/%s.console", name)
 		golden.File(t, file, got.String())
+	}
+}
+
+// TestOtherServer: a cluster that was upgraded gets what the new version can.
+func TestOtherServer(t *testing.T) {
+	for version, want := range map[string]bool{"8.19.22": false, "9.2.4": false, "9.3.0": true, "10.0.0-SNAPSHOT": true, "": false} {
+		if got := setup.HasCompressedDocValues(version); got != want {
+			t.Errorf("%q: %v", version, got)
+		}
+	}
+	f := installed(t, setup.Options{})
+	got := lines(prepare(t, f, setup.Options{CompressedDocValues: true}))
+	want := "update component template fio-latency-settings: template.settings.index.use_time_series_doc_values_format is not set, becomes "
+	if len(got) != 1 || !strings.HasPrefix(got[0], want) {
+		t.Errorf("%q", got)
 	}
 }

@@ -27,7 +27,7 @@ func (v *Verdict) WorstText() string {
 	return unit.OrMore(v.Rule.Metric.Unit().Text(w.Value, math.NaN(), v.Requests), w.Open)
 }
 
-// Message says for people which rule a run breaks, by how much and when, or why it is unknown.
+// Message says for people whether a run meets a rule, by how much and when it breaks it, or why that is unknown.
 func (v *Verdict) Message(run *mapping.RunInfo) string {
 	title := run.Name
 	if run.Archive != "" {
@@ -36,17 +36,20 @@ func (v *Verdict) Message(run *mapping.RunInfo) string {
 	if v.State == Unknown {
 		return fmt.Sprintf("sla %s: %s: unknown: %s", v.Rule, title, v.Why)
 	}
-	return fmt.Sprintf("sla %s: %s: %s %s", v.Rule, title, v.Direction, v.breachText(run.Start))
+	return fmt.Sprintf("sla %s: %s: %s %s", v.Rule, title, v.Direction, v.numbersText(run.Start))
 }
 
-// breachText writes by how much and when the rule is broken, of a run that began at start.
-func (v *Verdict) breachText(start time.Time) string {
+// numbersText writes the value, and when the rule was broken, of a run that began at start.
+func (v *Verdict) numbersText(start time.Time) string {
 	text := fmt.Sprintf("%s: %s", v.Rule.Metric, v.ValueText())
 	if w := &v.Windows; v.Rule.InWindows() {
 		at := func(ms int64) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
-		text = fmt.Sprintf("%s: met for %s of %s; first broken at %s, longest from %s for %s, worst at %s: %s",
-			v.Rule.Metric, v.ValueText(), Length(w.Judged), unit.Moment(at(w.First.Start)),
-			Clock(at(w.Longest.Start)), Length(w.Longest.End-w.Longest.Start), Clock(at(w.Worst.Start)), v.WorstText())
+		text = fmt.Sprintf("%s: met for %s of %s", v.Rule.Metric, v.ValueText(), Length(w.Judged))
+		if !w.First.IsZero() {
+			text += fmt.Sprintf("; first broken at %s, longest from %s for %s", unit.Moment(at(w.First.Start)),
+				Clock(at(w.Longest.Start)), Length(w.Longest.End-w.Longest.Start))
+		}
+		text += fmt.Sprintf(", worst at %s: %s", Clock(at(w.Worst.Start)), v.WorstText())
 	}
 	if v.Close {
 		text += "; " + CloseText

@@ -55,6 +55,17 @@ func (g *grid) clean(text string) string {
 	return text
 }
 
+// text writes lines of text. In Markdown several are a list.
+func (g *grid) text(out *bufio.Writer, lines []string) {
+	for _, line := range lines {
+		line = g.clean(line)
+		if g.isMarkdown && len(lines) > 1 {
+			line = "- " + strings.Join(strings.Fields(line), " ")
+		}
+		out.WriteString(line + "\n")
+	}
+}
+
 // blank is the line between rows and other text, if the format needs one.
 func (g *grid) blank() string {
 	if g.isMarkdown {
@@ -89,8 +100,13 @@ func (g *grid) write(w io.Writer) error {
 	if len(g.title) > 0 && g.begun {
 		out.WriteString("\n")
 	}
-	for _, line := range g.title {
-		out.WriteString(g.clean(line) + "\n" + g.blank())
+	if g.isMarkdown && len(g.title) == 1 {
+		out.WriteString("**" + g.clean(g.title[0]) + "**\n\n")
+	} else {
+		g.text(out, g.title)
+		if len(g.title) > 0 {
+			out.WriteString(g.blank())
+		}
 	}
 	g.title, g.begun = nil, true
 	if g.isMarkdown && len(g.rows) == 0 {

@@ -79,7 +79,7 @@ AT     REQUESTS    P99
 		JSON: `{"run":"=1|2","start":"2026-01-31T09:12:00.005Z","requests":1200,"p99_us":17.25,"open":["p99","max"],"whole":true}
 {"requests":0,"p99_us":null}
 `,
-		Markdown: `a \<b\>
+		Markdown: `**a \<b\>**
 
 | AT | REQUESTS | P99 |
 | --- | --: | --: |
@@ -103,7 +103,7 @@ AT     REQUESTS    P99
 func TestTables(t *testing.T) {
 	for format, want := range map[string]string{
 		Text:     "one\nAT     REQUESTS   P99\n09:12      1200  17µs\n\ntwo\n\n",
-		Markdown: "one\n\n| AT | REQUESTS | P99 |\n| --- | --: | --: |\n| 09:12 | 1200 | 17µs |\n\ntwo\n\n",
+		Markdown: "**one**\n\n| AT | REQUESTS | P99 |\n| --- | --: | --: |\n| 09:12 | 1200 | 17µs |\n\n**two**\n\n",
 		JSON:     "{\"run\":\"=1|2\",\"start\":\"2026-01-31T09:12:00.005Z\",\"requests\":1200,\"p99_us\":17.25,\"open\":[\"p99\",\"max\"],\"whole\":true}\n",
 	} {
 		var out strings.Builder
@@ -121,6 +121,22 @@ func TestTables(t *testing.T) {
 		if out.String() != want {
 			t.Errorf("%s:\n%q\nwant\n%q", format, out.String(), want)
 		}
+	}
+}
+
+// TestMarkdownLists: several lines above or below a table are a list, with one space between words.
+func TestMarkdownLists(t *testing.T) {
+	var out strings.Builder
+	w := New(&out, Markdown, columns)
+	w.Begin("base   a_b", "other  c")
+	for _, err := range []error{w.Write(rows[0]), w.End("one", "two")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = "- base a\\_b\n- other c\n\n| AT | REQUESTS | P99 |\n| --- | --: | --: |\n| 09:12 | 1200 | 17µs |\n\n- one\n- two\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
 	}
 }
 

@@ -1,8 +1,8 @@
 package table
 
 import (
+	"bufio"
 	"encoding/csv"
-	"fmt"
 	"io"
 	"strings"
 )
@@ -111,12 +111,12 @@ func (t *Writer[R]) End(notes ...string) error {
 	}
 	g := t.people
 	g.begin(nil)
-	for _, note := range notes {
-		if _, err := fmt.Fprintf(t.w, "%s%s\n", g.blank(), g.clean(note)); err != nil {
-			return err
-		}
+	out := bufio.NewWriter(t.w)
+	if len(notes) > 0 {
+		out.WriteString(g.blank())
 	}
-	return nil
+	g.text(out, notes)
+	return out.Flush()
 }
 
 // Flush writes the rows that CSV has kept.

@@ -1,34 +1,46 @@
 package trend
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
 
+// Value is a number of a series.
+type Value struct {
+	N       float64
+	IsBound bool // the number is N or more
+}
+
 // Change is a place where the level of a series changed.
 type Change struct {
-	At        int     // the first number of the new level
-	Before    float64 // the median of the level before, and after
-	After     float64
-	Ratio     float64 // after / before: 1.1 is 10 % more
-	Low, High float64 // between them the ratio lies with a confidence of 99 %
+	At        int   // the first number of the new level
+	Before    Value // the median of the level before, and after
+	After     Value
+	Ratio     Value   // after / before: 1.1 is 10 % more. As a bound it is N or more above 1, N or less below
+	Low, High float64 // between them the ratio lies with a confidence of 99 %; 0 and +Inf are not known
 }
 
 // outlier is the distance from its level, in standard deviations, beyond which a number costs no
 // more. Of normal noise, 0.3 % is beyond 3.
 const outlier = 3
 
+// LeastLevel is how many numbers a level has at least: fewer are outliers. So a series with a change
+// has twice as many.
+const LeastLevel = 3
+
 // price is what a change of level costs: more than two outliers do, and less than three.
 const price = 2.2 * outlier * outlier
 
 // Detect finds the changes in a series of at least least, a share: 0.05 finds changes by 5 % or
 // more. Numbers that are not positive are left out. The times between the numbers do not matter.
-func Detect(series []float64, least float64) []Change {
-	var x []float64 // logarithms
-	var at []int    // their places in the series
+// Between two bounds no change is found, because either number may be the larger one.
+func Detect(series []Value, least float64) []Change {
+	var x []Value // logarithms
+	var at []int  // their places in the series
 	for i, v := range series {
-		if v > 0 && !math.IsInf(v, 1) {
-			x, at = append(x, math.Log(v)), append(at, i)
+		if v.N > 0 && !math.IsInf(v.N, 1) {
+			x, at = append(x, Value{math.Log(v.N), v.IsBound}), append(at, i)
 		}
 	}
 	starts := levels(x, deviation(x), price)
@@ -45,7 +57,7 @@ const minNoise = 0.005
 
 // deviation is the standard deviation that the noise of a series has for sums of many numbers. It
 // comes from differences between numbers, which changes of level hardly affect.
-func deviation(x []float64) float64 {
+func deviation(x []Value) float64 {
 	one, two := spread(x, 1), spread(x, 2)
 	noise := one / math.Sqrt2
 	if len(x) >= 20 && one > 0 {
@@ -60,18 +72,21 @@ func deviation(x []float64) float64 {
 
 // spread is the standard deviation of the differences between the numbers of a series that are so
 // many apart, from the median of their absolute values: of a normal distribution that is 0.6745.
-func spread(x []float64, apart int) float64 {
-	var steps []float64
+// Between two bounds the difference is not known.
+func spread(x []Value, apart int) float64 {
+	var steps []Value
 	for i := apart; i < len(x); i++ {
-		steps = append(steps, math.Abs(x[i]-x[i-apart]))
+		if !x[i].IsBound || !x[i-apart].IsBound {
+			steps = append(steps, Value{N: math.Abs(x[i].N - x[i-apart].N)})
+		}
 	}
-	return Median(steps) / 0.6745
+	return Median(steps).N / 0.6745
 }
 
 func sq(x float64) float64 { return x * x }
 
 // levels are the starts of the levels that cost least; the first is 0.
-func levels(x []float64, noise, price float64) []int {
+func levels(x []Value, noise, price float64) []int {
 	if len(x) == 0 {
 		return nil
 	}
@@ -90,7 +105,7 @@ func levels(x []float64, noise, price float64) []int {
 				cost[l] = best + price
 			}
 			from[i][l] = start
-			d := (v - level) / noise
+			d := (v.N - level) / noise
 			if cost[l] += min(d*d, outlier*outlier); cost[l] < next {
 				next, nextLevel = cost[l], l
 			}
@@ -109,17 +124,17 @@ func levels(x []float64, noise, price float64) []int {
 }
 
 // gridOf are the levels that are tried: a quarter of the noise apart, where there are numbers.
-func gridOf(x []float64, noise float64) []float64 {
+func gridOf(x []Value, noise float64) []float64 {
 	step := noise / 4
 	places := map[int]bool{}
 	for _, v := range x {
 		for near := -4; near <= 4; near++ {
-			places[int(math.Round((v-x[0])/step))+near] = true
+			places[int(math.Round((v.N-x[0].N)/step))+near] = true
 		}
 	}
 	grid := make([]float64, 0, len(places))
 	for place := range places {
-		grid = append(grid, x[0]+float64(place)*step)
+		grid = append(grid, x[0].N+float64(place)*step)
 	}
 	slices.Sort(grid)
 	return grid
@@ -133,11 +148,13 @@ func endOf(starts []int, i, n int) int {
 	return n
 }
 
-// Median is the middle of some numbers, 0 of none.
-func Median(x []float64) float64 {
+// Median is the middle of some numbers, 0 of none. It is a bound if one of the smaller half is,
+// because that may be larger.
+func Median(x []Value) Value {
 	if len(x) == 0 {
-		return 0
+		return Value{}
 	}
-	s := slices.Sorted(slices.Values(x))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+	s := slices.SortedFunc(slices.Values(x), func(a, b Value) int { return cmp.Compare(a.N, b.N) })
+	isBound := slices.ContainsFunc(s[:len(s)/2+1], func(v Value) bool { return v.IsBound })
+	return Value{(s[(len(s)-1)/2].N + s[len(s)/2].N) / 2, isBound}
 }

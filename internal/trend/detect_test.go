@@ -1,15 +1,18 @@
 package trend
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 )
 
 // made is a series of n numbers around 1000 with noise of a kind and a standard deviation, which
 // changes by a ratio at each place.
-func made(r *rand.Rand, n int, kind string, sigma float64, changes map[int]float64) []float64 {
-	series, level, last := make([]float64, n), 1000.0, 0.0
+func made(r *rand.Rand, n int, kind string, sigma float64, changes map[int]float64) []Value {
+	series, level, last := make([]Value, n), 1000.0, 0.0
 	for i := range series {
 		if ratio, ok := changes[i]; ok {
 			level *= ratio
@@ -28,7 +31,7 @@ func made(r *rand.Rand, n int, kind string, sigma float64, changes map[int]float
 			last = 0.4*last + math.Sqrt(1-0.16)*e
 			e = last
 		}
-		series[i] = level * math.Exp(sigma*e)
+		series[i].N = level * math.Exp(sigma*e)
 	}
 	return series
 }
@@ -42,6 +45,25 @@ func share(series int, has func(r *rand.Rand) bool) float64 {
 		}
 	}
 	return 100 * float64(n) / float64(series)
+}
+
+// TestLeastLevel: from the third odd number on there is a change, and no level is shorter than that.
+func TestLeastLevel(t *testing.T) {
+	if n := len(Detect(exact(1, 1, 1, 2, 2, 2), 0.02)); n != 1 {
+		t.Errorf("%d changes, want 1", n)
+	}
+	share(500, func(r *rand.Rand) bool {
+		n := 1 + r.IntN(12)
+		series := made(r, n, "heavy", 0.05, map[int]float64{r.IntN(n): 2, r.IntN(n): 0.3, n - 2: 5})
+		last := 0
+		for _, c := range Detect(series, 0.02) {
+			if c.At-last < LeastLevel || n-c.At < LeastLevel {
+				t.Errorf("a change at %d after one at %d: %v", c.At, last, series)
+			}
+			last = c.At
+		}
+		return true
+	})
 }
 
 // TestFalseAlarms: of a hundred series of a year without a change, at most one has one. Noise in
@@ -94,7 +116,7 @@ func TestSize(t *testing.T) {
 	for _, kind := range []string{"normal", "heavy", "skewed", "outliers"} {
 		within := share(300, func(r *rand.Rand) bool {
 			changes := Detect(made(r, 90, kind, 0.02, map[int]float64{50: 1.2}), 0.02)
-			return len(changes) == 1 && changes[0].Low <= 1.2 && 1.2 <= changes[0].High && changes[0].Low <= changes[0].Ratio && changes[0].Ratio <= changes[0].High
+			return len(changes) == 1 && changes[0].Low <= 1.2 && 1.2 <= changes[0].High && changes[0].Low <= changes[0].Ratio.N && changes[0].Ratio.N <= changes[0].High
 		})
 		if within < 95 {
 			t.Errorf("%s: %v %% of the sizes lie within their bounds, want 99", kind, within)
@@ -128,8 +150,8 @@ func TestOutliers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for at := range 49 {
 		s := made(r, 50, "normal", 0.01, nil)
-		s[at] *= 1e6
-		s[at+1] *= 1e6
+		s[at].N *= 1e6
+		s[at+1].N *= 1e6
 		if c := Detect(s, 0); len(c) != 0 {
 			t.Errorf("%d: %v", at, c)
 		}
@@ -143,12 +165,12 @@ func TestDetect(t *testing.T) {
 		series := made(r, r.IntN(120), []string{"normal", "heavy", "skewed", "outliers"}[r.IntN(4)], 0.05, map[int]float64{r.IntN(120): 1.5})
 		want := Detect(series, 0.05)
 
-		var scaled, gaps []float64
+		var scaled, gaps []Value
 		places := []int{}
 		for _, v := range series {
-			scaled = append(scaled, v*1024)
+			scaled = append(scaled, Value{N: v.N * 1024})
 			if r.IntN(3) == 0 {
-				gaps = append(gaps, []float64{0, -1, math.NaN(), math.Inf(1)}[r.IntN(4)])
+				gaps = append(gaps, Value{N: []float64{0, -1, math.NaN(), math.Inf(1)}[r.IntN(4)]})
 			}
 			places, gaps = append(places, len(gaps)), append(gaps, v)
 		}
@@ -162,13 +184,13 @@ func TestDetect(t *testing.T) {
 					wantAt = places[wantAt]
 				}
 				// Places that cost the same but for rounding are equally good.
-				if math.Abs(float64(got[i].At-wantAt)) > 3 || math.Abs(got[i].Ratio/want[i].Ratio-1) > 0.05 {
+				if math.Abs(float64(got[i].At-wantAt)) > 3 || math.Abs(got[i].Ratio.N/want[i].Ratio.N-1) > 0.05 {
 					t.Fatalf("%s: %v, want %v", name, got, want)
 				}
 			}
 		}
 		for _, c := range want {
-			if is := math.Max(c.Ratio, 1/c.Ratio); is < 1.05 || c.Low > c.Ratio || c.High < c.Ratio || c.Low <= 1 && c.High >= 1 {
+			if is := math.Max(c.Ratio.N, 1/c.Ratio.N); is < 1.05 || c.Low > c.Ratio.N || c.High < c.Ratio.N || c.Ratio.IsBound || c.Low <= 1 && c.High >= 1 {
 				t.Fatalf("%+v", c)
 			}
 		}
@@ -176,9 +198,101 @@ func TestDetect(t *testing.T) {
 	if c := Detect(nil, 0); c != nil {
 		t.Error(c)
 	}
-	if c := Detect([]float64{5, 5, 5, 5, 9, 9, 9, 9}, 0.02); len(c) != 1 || c[0].At != 4 || c[0].Before != 5 || math.Round(c[0].After) != 9 {
+	if c := Detect(exact(5, 5, 5, 5, 9, 9, 9, 9), 0.02); len(c) != 1 || c[0].At != 4 || math.Round(c[0].Before.N) != 5 || math.Round(c[0].After.N) != 9 {
 		t.Error(c)
 	}
+}
+
+func exact(numbers ...float64) (series []Value) {
+	for _, n := range numbers {
+		series = append(series, Value{N: n})
+	}
+	return series
+}
+
+// cut makes numbers above a limit bounds, as the last bin of a histogram does.
+func cut(series []Value, limit float64) []Value {
+	series = slices.Clone(series)
+	for i, v := range series {
+		if v.N >= limit {
+			series[i] = Value{limit, true}
+		}
+	}
+	return series
+}
+
+// TestFalseAlarmsOfBounds: a series whose noise crosses the limit has no change because of that.
+func TestFalseAlarmsOfBounds(t *testing.T) {
+	t.Parallel()
+	for _, sigma := range []float64{0.02, 0.15} {
+		for _, limit := range []float64{-1, -0.3, 0, 0.3, 1} { // in standard deviations
+			alarms := share(250, func(r *rand.Rand) bool {
+				return len(Detect(cut(made(r, 365, "normal", sigma, nil), 1000*math.Exp(limit*sigma)), 0.02)) > 0
+			})
+			t.Logf("noise %4.1f %%, bounds from %+.1f deviations on: %.2f %% false alarms", 100*sigma, limit, alarms)
+			if alarms > 1 {
+				t.Errorf("noise of %v, bounds from %v: %v %% false alarms, want 1", sigma, limit, alarms)
+			}
+		}
+	}
+}
+
+// TestBounds: what bounds leave unknown of a change is not stated, and what remains is true.
+func TestBounds(t *testing.T) {
+	up := map[int]float64{50: 2}
+	bounds := func(n float64) []Value { return slices.Repeat([]Value{{n, true}}, 20) }
+	numbers := func(n float64) []Value { return slices.Repeat([]Value{{n, false}}, 20) }
+	for name, c := range map[string]struct {
+		series []Value
+		want   string
+	}{
+		"above":                   {slices.Concat(numbers(5), bounds(17)), "20: 5 to >=17, >=3.40 in 3.40 to +Inf"},
+		"no more":                 {slices.Concat(bounds(17), numbers(5)), "20: >=17 to 5, <=0.29 in 0.00 to 0.29"},
+		"two bounds":              {slices.Concat(bounds(8.6), bounds(17)), ""},
+		"another layout":          {slices.Concat(numbers(5), bounds(8.6), bounds(17)), "20: 5 to >=12, >=2.42 in 1.72 to +Inf"},
+		"perhaps the same":        {slices.Concat(numbers(12), bounds(8.6)), ""},
+		"a bound is no evidence":  {slices.Concat(bounds(8.6), numbers(12)), ""},
+		"a few bounds":            {cut(slices.Concat(numbers(5), exact(8, 8, 8, 8, 8, 8, 8, 20, 8, 8)), 17), "20: 5 to 8, 1.60 in 1.60 to 1.60"},
+		"most are bounds":         {cut(slices.Concat(numbers(5), exact(8, 20, 20, 20, 20, 20, 20, 20, 8, 20)), 17), "20: 5 to >=17, >=3.40 in 3.40 to +Inf"},
+		"from bounds to one more": {slices.Concat(bounds(17), numbers(5), bounds(17)), "20: >=17 to 5, <=0.29 in 0.00 to 0.29; 40: 5 to >=17, >=3.40 in 3.40 to +Inf"},
+	} {
+		var got []string
+		for _, ch := range Detect(c.series, 0.02) {
+			sign := ">="
+			if ch.Ratio.N < 1 {
+				sign = "<="
+			}
+			text := func(v Value, sign, format string) string {
+				if !v.IsBound {
+					sign = ""
+				}
+				return sign + fmt.Sprintf(format, v.N)
+			}
+			got = append(got, fmt.Sprintf("%d: %s to %s, %s in %.2f to %.2f", ch.At, text(ch.Before, ">=", "%.0f"), text(ch.After, ">=", "%.0f"), text(ch.Ratio, sign, "%.2f"), ch.Low, ch.High))
+		}
+		if strings.Join(got, "; ") != c.want {
+			t.Errorf("%s: %s, want %s", name, strings.Join(got, "; "), c.want)
+		}
+	}
+	// The bounds of a change of numbers that are cut contain the change of all numbers.
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		all := made(r, 100, "heavy", 0.15, up)
+		before, after := all[:50], all[50:]
+		limit := 500 * math.Exp(2*r.Float64())
+		want, _, _ := ratios(logs(before), logs(after))
+		got, low, high := ratios(logs(cut(before, limit)), logs(cut(after, limit)))
+		if low > want.N || high < want.N || !got.IsBound && math.Abs(got.N-want.N) > 1e-9 || got.IsBound && got.N > 0 && got.N > want.N+1e-9 {
+			t.Fatalf("cut at %v: %v in %v to %v, want %v", limit, got, low, high, want)
+		}
+	}
+}
+
+func logs(series []Value) (x []Value) {
+	for _, v := range series {
+		x = append(x, Value{math.Log(v.N), v.IsBound})
+	}
+	return x
 }
 
 func BenchmarkDetect(b *testing.B) {

@@ -13,7 +13,8 @@
 // The size of a change is the median of the ratios between numbers after and before it (Hodges and
 // Lehmann 1963), with the interval that the Wilcoxon rank-sum test gives: neither needs the noise to
 // be normal. Changes smaller than the caller asks for, or whose interval includes none, are not
-// reported.
+// reported. A number may be a bound, "17 s or more". Each size then has the bounds that follow, and a
+// change between two bounds is none.
 //
 // detect_test.go measures false alarms and what is found.
 package trend

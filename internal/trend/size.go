@@ -7,7 +7,7 @@ import (
 
 // measure returns the changes between levels that are large enough. Where one is not, the levels
 // are one, and those beside it are measured again, the smallest change first.
-func measure(x []float64, starts []int, least float64) []Change {
+func measure(x []Value, starts []int, least float64) []Change {
 	for {
 		var changes []Change
 		smallest, size := -1, math.Log1p(max(least, 0))
@@ -15,10 +15,10 @@ func measure(x []float64, starts []int, least float64) []Change {
 			before, after := x[starts[i-1]:starts[i]], x[starts[i]:endOf(starts, i, len(x))]
 			ratio, low, high := ratios(before, after)
 			changes = append(changes, Change{
-				At: starts[i], Before: math.Exp(Median(before)), After: math.Exp(Median(after)),
-				Ratio: math.Exp(ratio), Low: math.Exp(low), High: math.Exp(high),
+				At: starts[i], Before: exp(Median(before)), After: exp(Median(after)),
+				Ratio: exp(ratio), Low: math.Exp(low), High: math.Exp(high),
 			})
-			is := math.Abs(ratio)
+			is := math.Abs(ratio.N)
 			if low <= 0 && high >= 0 {
 				is = 0
 			}
@@ -33,24 +33,53 @@ func measure(x []float64, starts []int, least float64) []Change {
 	}
 }
 
+func exp(v Value) Value { return Value{math.Exp(v.N), v.IsBound} }
+
 // mostCompared is how many numbers on each side of a change its size is measured with.
 const mostCompared = 200
 
 // ratios are the median of the differences between two groups of logarithms, and the bounds that
 // it lies within with a confidence of 99 %. Groups that are too small for that have the smallest
-// and largest difference as bounds.
-func ratios(before, after []float64) (middle, low, high float64) {
+// and largest difference as bounds. A difference from a number that is a bound itself has no upper
+// or no lower end; if the median depends on those, it is the end that is nearer to 0.
+func ratios(before, after []Value) (middle Value, low, high float64) {
 	before, after = before[max(len(before)-mostCompared, 0):], after[:min(len(after), mostCompared)]
 	m, n := float64(len(before)), float64(len(after))
-	all := make([]float64, 0, len(before)*len(after))
+	lows := make([]float64, 0, len(before)*len(after))
+	hasBounds := false
 	for _, a := range after {
 		for _, b := range before {
-			all = append(all, a-b)
+			lows = append(lows, a.N-b.highest())
+			hasBounds = hasBounds || a.IsBound || b.IsBound
 		}
 	}
-	slices.Sort(all)
+	highs := lows
+	if hasBounds {
+		highs = make([]float64, 0, len(lows))
+		for _, a := range after {
+			for _, b := range before {
+				highs = append(highs, a.highest()-b.N)
+			}
+		}
+		slices.Sort(highs)
+	}
+	slices.Sort(lows)
 	const z = 2.576
+	last := len(lows) - 1
 	k := int(math.Floor(m*n/2 - z*math.Sqrt(m*n*(m+n+1)/12)))
-	k = min(max(k, 0), len(all)-1)
-	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2, all[k], all[len(all)-1-k]
+	k = min(max(k, 0), last)
+	least, most := (lows[last/2]+lows[(last+1)/2])/2, (highs[last/2]+highs[(last+1)/2])/2
+	middle = Value{least, least != most}
+	if most < 0 {
+		middle.N = most
+	}
+	return middle, lows[k], highs[last-k]
+}
+
+// highest is the most that a number can be.
+func (v Value) highest() float64 {
+	if v.IsBound {
+		return math.Inf(1)
+	}
+	return v.N
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
@@ -28,13 +29,17 @@ var (
 	//go:embed workloads.html
 	workloadsHTML string
 
-	style     = report.Style() + template.CSS(siteCSS)
-	templates = template.Must(template.New("site").Funcs(template.FuncMap{
-		"lines": facts.Lines, "title": facts.Title, "started": facts.Started, "shortID": facts.ShortID, "state": facts.State, "link": runLink,
+	style = report.Style() + template.CSS(siteCSS)
+)
+
+// templates are made when they are used first, because all commands would start slower otherwise.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("site").Funcs(template.FuncMap{
+		"title": facts.Title, "started": facts.Started, "shortID": facts.ShortID, "state": facts.StateText, "link": runLink,
 		"isBad": func(run *mapping.Run) bool { _, isBad := run.State(); return isBad },
 		"since": func(row *workload.Row) string { return workload.Day(row.Change.After) },
 	}).Parse(siteHTML + workloadsHTML))
-)
+})
 
 // policy lets a browser load nothing, run nothing, and send forms only to this server.
 var policy = func() string {
@@ -61,7 +66,7 @@ func (s *site) head(title, home string) Head {
 // show answers with a page of a template.
 func (s *site) show(w http.ResponseWriter, r *http.Request, status int, name string, view any) {
 	var page bytes.Buffer
-	if err := templates.ExecuteTemplate(&page, name, view); err != nil {
+	if err := templates().ExecuteTemplate(&page, name, view); err != nil {
 		s.Log.Error("make a page", "page", r.URL.RequestURI(), "err", err)
 		http.Error(w, "this page cannot be made", http.StatusInternalServerError)
 		return

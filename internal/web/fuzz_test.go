@@ -14,7 +14,7 @@ import (
 func FuzzQuery(f *testing.F) {
 	for _, raw := range []string{
 		"", "text=a+b&sort=p99&order=lowest&page=7", "sort=zzz", "order=up", "page=0", "page=1000000", "page=1e6", "page=+1", "text=%00%ff%0a", "page=01", "text=a&text=b", "%zz", "a;b", "text=\xff&sort=p99.9",
-		"page=9223372036854775808", "sort=start&order=highest",
+		"page=9223372036854775808", "where=bs%3D4k+and&columns=p99.9,mode+bw&sort=op_size", "columns=,&sort=p99_99", "sort=start&order=highest",
 	} {
 		f.Add(raw)
 	}
@@ -24,10 +24,10 @@ func FuzzQuery(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if q.Page < 1 || q.By == nil {
+		if q.Page < 1 || q.By.Name == "" {
 			t.Fatalf("%q: %+v", raw, q)
 		}
-		for _, want := range []listQuery{q, q.Turn(1), q.Sorted(&facts.Orders[2])} {
+		for _, want := range []listQuery{q, q.Turn(1), q.Sorted(facts.Orders[2])} {
 			u, err := url.Parse(want.Address())
 			if err != nil {
 				t.Fatal(err)

@@ -6,12 +6,14 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -24,15 +26,15 @@ type found struct {
 
 // look reads the runs of a query. The history has the newest run first, so for that order look reads no more runs
 // than it shows. Any other order needs all runs.
-func (s *site) look(ctx context.Context, q listQuery) (*found, error) {
+func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*found, error) {
 	leave, err := s.lists.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	filter := history.RunFilter{Text: q.Text, Brief: true}
+	filter := history.RunFilter{Text: q.Text, Where: where, Brief: true}
 	begin := (q.Page - 1) * pageRuns
-	isHistorys := q.By.Column == nil && !q.Lowest
+	isHistorys := q.By == facts.Orders[0] && !q.Lowest
 	if isHistorys {
 		filter.Limit = begin + pageRuns + 1
 	}
@@ -62,17 +64,6 @@ func (s *site) look(ctx context.Context, q listQuery) (*found, error) {
 	return &found{Runs: runs[min(begin, end):end], More: end < len(runs), Total: len(runs)}, nil
 }
 
-// count is how many runs the history has.
-func (s *site) count(ctx context.Context) (string, error) {
-	leave, err := s.lists.enter(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer leave()
-	n, err := query.Count(ctx, s.Store)
-	return unit.Plural(n, "run"), err
-}
-
 // lean is a run without what the list does not show.
 func lean(run *mapping.Run) *mapping.Run {
 	c := *run
@@ -83,10 +74,13 @@ func lean(run *mapping.Run) *mapping.Run {
 // listView is the data of the template.
 type listView struct {
 	Head
-	Name  string // of the history
-	Query listQuery
-	Found *found
-	Count string // of all runs, if the page has none of those that match
+	Name      string // of the history
+	Query     listQuery
+	Condition condition
+	Columns   []column
+	Found     *found   // nil if the condition cannot be read
+	Count     string   // of all runs, if the page has none of those that match
+	Contents  []string // what these can be found by
 }
 
 // list answers with the list of runs.
@@ -97,8 +91,14 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := listView{Head: s.head("Runs", ""), Name: s.Name, Query: q}
-	if v.Found, err = s.look(r.Context(), q); err == nil && len(v.Found.Runs) == 0 && (q.Text != "" || q.Page > 1) {
-		v.Count, err = s.count(r.Context())
+	v.Columns, _ = q.columns() // parseQuery had the error
+	var parsed *where.Condition
+	if v.Condition, parsed = parseCondition(q.Where); v.Condition.Problem != "" {
+		s.show(w, r, http.StatusBadRequest, "list", v)
+		return
+	}
+	if v.Found, err = s.look(r.Context(), q, parsed); err == nil && len(v.Found.Runs) == 0 && (q.IsSearch() || q.Page > 1) {
+		v.Count, v.Contents, err = s.contents(r.Context(), history.RunFilter{Text: q.Text, Where: parsed})
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -107,8 +107,38 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "list", v)
 }
 
-// Orders are the columns by which runs can be sorted.
-func (listView) Orders() []facts.Order { return facts.Orders }
+// contents is how many runs the history has, and how many the parts of a filter select.
+func (s *site) contents(ctx context.Context, f history.RunFilter) (count string, lines []string, err error) {
+	leave, err := s.lists.enter(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	defer leave()
+	n, lines, err := query.Contents(ctx, s.Store, f)
+	return unit.Plural(n, "run"), lines, err
+}
+
+// Lines are the lines of a run.
+func (v listView) Lines(run *mapping.Run) []*facts.Line { return linesOf(v.Columns, run) }
+
+// Start is the order by the start of the runs.
+func (listView) Start() facts.Order { return facts.Orders[0] }
+
+// Names are all columns that can be chosen, and Usual those of a list without a choice.
+func (listView) Names() string { return strings.Join(facts.ColumnNames(), ", ") }
+func (listView) Usual() string { return usual }
+
+// Searched is the search in words, such as "has “4K qd16” in its id, …, and meets “mode=randread”".
+func (v listView) Searched() string {
+	var parts []string
+	if v.Query.Text != "" {
+		parts = append(parts, "has “"+v.Query.Text+"” in its id, name, archive, path, benchmark, workload, mode, a label or the note")
+	}
+	if v.Condition.Text != "" {
+		parts = append(parts, "meets “"+v.Condition.Text+"”")
+	}
+	return strings.Join(parts, ", and ")
+}
 
 // Most is how many runs can be compared, and PageRuns how many are on a page.
 func (listView) Most() int     { return mostCompared }
@@ -120,7 +150,7 @@ func (v listView) Trend() template.HTML { return report.Trend(v.Found.Runs, runL
 // Notes are the notes below the list.
 func (v listView) Notes() []string {
 	return facts.Notes(slices.ContainsFunc(v.Found.Runs, func(run *mapping.Run) bool {
-		return slices.ContainsFunc(facts.Lines(run), func(l *facts.Line) bool { return l.Latencies.ByFio })
+		return slices.ContainsFunc(v.Lines(run), func(l *facts.Line) bool { return l.Latencies.ByFio })
 	}))
 }
 

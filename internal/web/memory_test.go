@@ -42,6 +42,9 @@ func (memory) Count(context.Context, []string, ...mapping.Level) (history.Counts
 
 // Nothing here writes: these would stop a test.
 func (memory) Holding(context.Context, []string) ([]*mapping.Run, error) { panic("holding") }
+func (memory) Versions(context.Context, []string) (map[string]*mapping.Run, error) {
+	panic("versions")
+}
 
 func (memory) MakeCurrent(context.Context, string, string) error { panic("remove") }
 

@@ -3,7 +3,9 @@ package web
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fio2es/fio2es/internal/facts"
 )
@@ -11,19 +13,24 @@ import (
 // pageRuns is how many runs are on a page of the list.
 const pageRuns = 100
 
-// listQuery is which runs the list shows, and in which order.
+// listQuery is which runs the list shows, with which columns, and in which order.
 type listQuery struct {
-	Text   string
-	By     *facts.Order
-	Lowest bool // first
-	Page   int  // from 1
+	Text    string
+	Where   string // the condition, which is parsed when the list is made
+	Columns string // joined by commas; empty for the usual ones
+	By      facts.Order
+	Lowest  bool // first
+	Page    int  // from 1
 }
 
 // parseQuery reads the parameters of the list's address.
 func parseQuery(v url.Values) (listQuery, error) {
-	q := listQuery{Text: v.Get("text"), By: &facts.Orders[0], Page: 1}
+	q := listQuery{Text: v.Get("text"), Where: v.Get("where"), Columns: v.Get("columns"), By: facts.Orders[0], Page: 1}
+	if _, err := q.columns(); err != nil {
+		return q, fmt.Errorf("columns=%s: %w", q.Columns, err)
+	}
 	if key := v.Get("sort"); key != "" {
-		order, err := facts.OrderOf(key)
+		order, err := orderOf(key)
 		if err != nil {
 			return q, fmt.Errorf("sort=%s: %w", key, err)
 		}
@@ -47,10 +54,22 @@ func parseQuery(v url.Values) (listQuery, error) {
 	return q, nil
 }
 
-// Parameters are those of the order, unless it is the usual one.
+// orderOf is the order of a name. Each order has one name, however the user writes it.
+func orderOf(name string) (facts.Order, error) {
+	order, err := facts.OrderOf(strings.ReplaceAll(name, "_", "."))
+	if err != nil {
+		return facts.Order{}, err
+	}
+	if !slices.Contains(facts.Orders, *order) {
+		order.Name = order.Column.Name
+	}
+	return *order, nil
+}
+
+// Parameters are those that a new search keeps.
 func (q listQuery) Parameters() url.Values {
 	v := url.Values{}
-	if q.By != &facts.Orders[0] {
+	if q.By != facts.Orders[0] {
 		v.Set("sort", q.By.Name)
 	}
 	if q.Lowest {
@@ -62,8 +81,10 @@ func (q listQuery) Parameters() url.Values {
 // Address is the address of the query's list.
 func (q listQuery) Address() string {
 	v := q.Parameters()
-	if q.Text != "" {
-		v.Set("text", q.Text)
+	for name, text := range map[string]string{"text": q.Text, "where": q.Where, "columns": q.Columns} {
+		if text != "" {
+			v.Set(name, text)
+		}
 	}
 	if q.Page > 1 {
 		v.Set("page", strconv.Itoa(q.Page))
@@ -74,17 +95,20 @@ func (q listQuery) Address() string {
 	return "./?" + v.Encode()
 }
 
+// IsSearch reports whether the query may leave runs out.
+func (q listQuery) IsSearch() bool { return q.Text != "" || strings.TrimSpace(q.Where) != "" }
+
 // Turn is another page of the same list, so many pages on.
 func (q listQuery) Turn(pages int) listQuery { q.Page += pages; return q }
 
 // Sorted is the same list by another order, or reversed.
-func (q listQuery) Sorted(by *facts.Order) listQuery {
+func (q listQuery) Sorted(by facts.Order) listQuery {
 	q.Lowest, q.By, q.Page = q.By == by && !q.Lowest, by, 1
 	return q
 }
 
 // Sort is how the list is sorted by an order; empty if it is not.
-func (q listQuery) Sort(by *facts.Order) string {
+func (q listQuery) Sort(by facts.Order) string {
 	switch {
 	case q.By != by:
 		return ""

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
@@ -34,7 +35,15 @@ func (s *site) run(w http.ResponseWriter, r *http.Request) {
 // compare answers with the report of several runs.
 func (s *site) compare(w http.ResponseWriter, r *http.Request) {
 	values := r.URL.Query()
-	ids := values["run"]
+	var ids []string
+	for _, text := range values["run"] {
+		some, err := s.idsOf(r.Context(), text)
+		if err != nil {
+			s.missing(w, r, text, "./", err)
+			return
+		}
+		ids = append(ids, some...)
+	}
 	switch n := len(ids); {
 	case n == 0:
 		s.notify(w, r, http.StatusBadRequest, notice{Title: "No runs chosen", Text: "Choose two runs or more in the list: /compare?run=ID&run=ID."})
@@ -43,6 +52,27 @@ func (s *site) compare(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.answer(w, r, ids, "./", values.Get("base") == "earliest")
 	}
+}
+
+// idsOf are the ids of the runs that a selector names. One that names a single run stays as it is.
+func (s *site) idsOf(ctx context.Context, text string) (ids []string, err error) {
+	selector, err := query.ParseSelector(text, time.Now())
+	if err != nil || selector.IsOne() {
+		return []string{text}, err
+	}
+	leave, err := s.lists.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	chosen, err := query.Choose(ctx, s.Store, history.RunFilter{Brief: true}, selector)
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range chosen.Runs {
+		ids = append(ids, run.Run.ID)
+	}
+	return ids, nil
 }
 
 // answer answers with the report of runs, in the order of ids or with the earliest first.
@@ -54,7 +84,9 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 			s.missing(w, r, id, home, err)
 			return
 		}
-		runs = append(runs, run)
+		if !slices.ContainsFunc(runs, func(other *mapping.Run) bool { return other.Run.ID == run.Run.ID }) {
+			runs = append(runs, run)
+		}
 	}
 	if earliest {
 		slices.SortStableFunc(runs, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) })
@@ -115,7 +147,11 @@ func (s *site) report(ctx context.Context, runs []*mapping.Run, home string) (*r
 // missing answers if no run, or more than one, has the id.
 func (s *site) missing(w http.ResponseWriter, r *http.Request, id, home string, err error) {
 	switch {
-	case errors.Is(err, history.ErrNotFound), errors.As(err, new(query.UsageError)): // last:5 is not one run
+	case errors.As(err, new(query.UsageError)): // last:5 is not one run
+		s.notify(w, r, http.StatusBadRequest, notice{Title: "No such run", Text: err.Error()})
+	case errors.Is(err, history.ErrNotFound) && query.IsSelector(id):
+		s.notify(w, r, http.StatusNotFound, notice{Title: "No such run", Text: err.Error()})
+	case errors.Is(err, history.ErrNotFound):
 		s.notify(w, r, http.StatusNotFound, notice{
 			Title: "No such run", Text: fmt.Sprintf("No run in %s has an id that begins with %s. Look in the list of runs; fio2es ingest and fio2es follow store runs.", s.Name, id),
 		})

@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
@@ -17,9 +16,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// leastChange is the least change that pages show, a share: as of fio2es trend.
-const leastChange = 0.03
-
 // mostRuns is how many runs of a workload its page lists.
 const mostRuns = 100
 
@@ -27,7 +23,7 @@ const mostRuns = 100
 type workloadsView struct {
 	Head
 	Name      string // of the history
-	Where     string // the condition
+	Condition condition
 	Runs      int
 	Workloads []*workloadRow
 }
@@ -73,20 +69,20 @@ func numbersOf(names ...string) (list []*workload.Number) {
 
 // workloads answers with the list of workloads.
 func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
-	v := workloadsView{Head: s.head("Workloads", "./"), Name: s.Name, Where: r.URL.Query().Get("where")}
-	condition, err := where.Parse(v.Where, time.Now())
-	if err != nil {
-		s.notify(w, r, http.StatusBadRequest, notice{Title: "No such list", Text: "where=" + v.Where + ": " + err.Error()})
+	v := workloadsView{Head: s.head("Workloads", "./"), Name: s.Name}
+	var parsed *where.Condition
+	if v.Condition, parsed = parseCondition(r.URL.Query().Get("where")); v.Condition.Problem != "" {
+		s.show(w, r, http.StatusBadRequest, "workloads", v)
 		return
 	}
-	runs, err := s.all(r.Context(), history.RunFilter{Where: condition, Brief: true})
+	runs, err := s.all(r.Context(), history.RunFilter{Where: parsed, Brief: true})
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
 	v.Runs = len(runs)
 	for _, one := range workload.Group(runs) {
-		v.Workloads = append(v.Workloads, &workloadRow{one, one.Series(numbersOf("p99"), leastChange)})
+		v.Workloads = append(v.Workloads, &workloadRow{one, one.Series(numbersOf("p99"), workload.LeastChange)})
 	}
 	s.show(w, r, http.StatusOK, "workloads", v)
 }
@@ -125,7 +121,7 @@ func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 		s.missing(w, r, r.PathValue("id"), "../", err)
 		return
 	}
-	runs, err := s.all(r.Context(), history.RunFilter{Where: sameAs(workload.Key(run)), Light: true})
+	runs, err := s.all(r.Context(), history.RunFilter{Where: query.SameSettings(run), Brief: true})
 	if err == nil && len(runs) == 0 {
 		err = errors.New("the run was removed meanwhile")
 	}
@@ -134,15 +130,17 @@ func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	one := workload.Group(runs)[0]
-	series := one.Series(numbersOf("p50", "p99", "p99.9", "iops"), leastChange)
+	series := one.Series(numbersOf("p50", "p99", "p99.9", "iops"), workload.LeastChange)
+	damaged, err := query.Around(r.Context(), s.Store, series)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	for _, one := range damaged {
+		s.Log.Warn(one.Error())
+	}
 	s.show(w, r, http.StatusOK, "workload", workloadView{s.head(one.Title, "../"), one, series})
 }
-
-// sameAs is met by the runs of the workload with a key.
-type sameAs string
-
-// Matches implements [history.Condition].
-func (key sameAs) Matches(run *mapping.Run) bool { return workload.Key(run) == string(key) }
 
 // Charts are the pictures of each direction: latencies, and requests a second.
 func (v workloadView) Charts() (list []template.HTML) {

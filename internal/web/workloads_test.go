@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/fio2es/fio2es/mapping"
@@ -37,13 +38,13 @@ func TestWorkloads(t *testing.T) {
 	write := "/workloads/" + runs[38].Run.ID
 	for path, wants := range map[string][]string{
 		"/workloads": {
-			`<a href="workloads/` + runs[38].Run.ID + `">randwrite 4K qd4</a></td><td>20</td>`, "write &#43;33.", `since 2026-11-21: <strong class="verdict worse">worse</strong>`, "randread 4K qd4",
+			`<a href="workloads/` + runs[38].Run.ID + `">randwrite 4K qd4</a></td><td data-title="Runs">20</td>`, "write &#43;33.", `since 2026-11-21: <strong class="verdict worse">worse</strong>`, "randread 4K qd4",
 		},
 		"/workloads?where=mode%3Drandread": {"randread 4K qd4"},
 		"/workloads?where=mode%3Dwrite":    {"No runs meet “mode=write”. <a href=\"./\">All runs</a>"},
 		write: {
 			"<h1>randwrite 4K qd4</h1>", "20 runs with these settings", "p99 of writes", "IOPS of writes", `<path class="mark worse"`,
-			`<a href="../compare?run=` + runs[22].Run.ID + `&amp;run=` + runs[24].Run.ID + `">compare</a>`, "since 2026-11-21: fio fio-3.36, was fio-3.33", `<a href="../runs/` + runs[0].Run.ID,
+			`<a href="../compare?run=` + runs[22].Run.ID + `&amp;run=` + runs[24].Run.ID + `">compare</a>`, "since 2026-11-21: fio fio-3.36, was fio-3.33", `<a href="../runs/` + runs[0].Run.ID, `<span class="label">disk=nvme</span>`,
 		},
 		"/workloads/" + runs[1].Run.ID: {"<h1>randread 4K qd4</h1>", "None by 3 % or more."},
 	} {
@@ -60,6 +61,32 @@ func TestWorkloads(t *testing.T) {
 	for path, code := range map[string]int{"/workloads?where=mdoe%3Dx": 400, "/workloads/zzz": 404} {
 		if w := p.get(t, path); w.Code != code {
 			t.Errorf("%s: %d, want %d", path, w.Code, code)
+		}
+	}
+}
+
+// TestBoundsOfWorkloads: a percentile in the last bin has the mark of a lower bound on all pages, and a label in metrics.
+func TestBoundsOfWorkloads(t *testing.T) {
+	var runs []*mapping.Run
+	for i := range 20 {
+		runs = append(runs, runOf(i, "a", map[bool]float64{true: 20e6 + float64(i), false: 100 + float64(i%3)}[i >= 12]))
+	}
+	p := serve(historyOf(t, runs...))
+	for path, wants := range map[string][]string{
+		"/workloads": {"write ≥17.0s", "write ≥&#43;16"},
+		"/workloads/latest": {
+			": p99 ≥17.0s</title>", "at the top 17.0s or more: fio", "p99 ≥+16", `<td class="text" data-title="Is">≥17.0s</td><td class="text" data-title="Change">≥&#43;16`,
+		},
+		"/": {": p99 of writes ≥17.0s", "to ≥17.0s"},
+		"/metrics": {
+			`quantile="0.99",bound="lower"} 17.04`, `fio2es_latency_mean_seconds{workload="randwrite 4K qd4"`, `direction="write",bound="lower"} 17.1`, "it is that or more",
+		},
+	} {
+		w := p.get(t, path)
+		for _, want := range wants {
+			if body := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(body, want) {
+				t.Errorf("%s: %d without %s:\n%s", path, w.Code, want, body[max(strings.Index(body, "<main>"), 0):])
+			}
 		}
 	}
 }
@@ -92,16 +119,17 @@ func TestMetrics(t *testing.T) {
 		t.Fatalf("%d, %v", w.Code, err)
 	}
 	got := map[string]float64{}
-	for name, f := range families {
-		for _, m := range f.GetMetric() {
-			var labels []string
-			for _, l := range m.GetLabel() {
-				labels = append(labels, l.GetName()+"="+l.GetValue())
-			}
-			slices.Sort(labels)
-			got[name+" "+strings.Join(labels, ",")] = m.GetGauge().GetValue()
+	eachSample(families, func(name string, m *dto.Metric, quantile string, value float64) {
+		var labels []string
+		for _, l := range m.GetLabel() {
+			labels = append(labels, l.GetName()+"="+l.GetValue())
 		}
-	}
+		if quantile != "" {
+			labels = append(labels, "quantile="+quantile)
+		}
+		slices.Sort(labels)
+		got[name+" "+strings.Join(labels, ",")] = value
+	})
 	of := "mode=randwrite,qd=4,%srun=" + latest.Run.ID[:8] + ",workload=randwrite 4K qd4"
 	for name, want := range map[string]float64{
 		"fio2es_latency_seconds bs=4096,direction=write," + fmt.Sprintf(of, "quantile=0.99,"): latest.Write.Latency.P99 / 1e6,

@@ -54,6 +54,7 @@ type node interface {
 type group struct {
 	parts []node
 	any   bool
+	texts []string // of the parts, as the user wrote them
 }
 
 func (g group) matches(run *mapping.Run) bool {

@@ -154,7 +154,6 @@ func mapField(name, path, help, example string, of func(r *mapping.Run, name str
 var settingNames = map[string]struct {
 	kind    Kind
 	aliases []string
-	factor  float64 // of the value in documents
 	example string
 }{
 	"benchmark":     {example: "librbdfio"},
@@ -162,14 +161,14 @@ var settingNames = map[string]struct {
 	"workload":      {example: "precondition"},
 	"pool_profile":  {aliases: []string{"pool"}, example: "rbd"},
 	"ceph_version":  {aliases: []string{"ceph"}, example: "19.2.0"},
-	"op_size":       {Size, []string{"bs"}, 1, "4k"},
-	"osd_ra":        {Size, nil, 1024, "4M"},
-	"client_ra":     {Size, nil, 1024, "4M"},
-	"time":          {Duration, []string{"runtime"}, 1, "5m"},
-	"ramp":          {Duration, []string{"ramp_time"}, 1, "30s"},
-	"iodepth":       {Number, []string{"qd"}, 1, "16"},
-	"total_iodepth": {Number, nil, 1, "256"},
-	"rwmixread":     {Number, nil, 1, "70"},
+	"op_size":       {Size, []string{"bs"}, "4k"},
+	"osd_ra":        {KiB, nil, "4M"},
+	"client_ra":     {KiB, nil, "4M"},
+	"time":          {Duration, []string{"runtime"}, "5m"},
+	"ramp":          {Duration, []string{"ramp_time"}, "30s"},
+	"iodepth":       {Number, []string{"qd"}, "16"},
+	"total_iodepth": {Number, nil, "256"},
+	"rwmixread":     {Number, nil, "70"},
 }
 
 // settingFields are the fields of the benchmark's settings.
@@ -177,7 +176,7 @@ func settingFields() (list []*Field) {
 	for _, c := range facts.Settings {
 		s, ok := settingNames[c.Name]
 		if !ok {
-			s.kind, s.factor, s.example = Number, 1, "4"
+			s.kind, s.example = Number, "4"
 		}
 		list = append(list, &Field{
 			Name: c.Name, Aliases: s.aliases, Path: "cbt." + c.Name, Kind: s.kind, Help: c.Heading, Example: s.example,
@@ -186,9 +185,9 @@ func settingFields() (list []*Field) {
 				case string:
 					return []any{v}
 				case int:
-					return []any{float64(v) * s.factor}
+					return []any{float64(v)}
 				case int64:
-					return []any{float64(v) * s.factor}
+					return []any{float64(v)}
 				}
 				return nil
 			},

@@ -70,10 +70,12 @@ func (p *parser) and() (node, error) { return p.list(false, p.not, "and") }
 func (p *parser) list(any bool, part func() (node, error), join string) (node, error) {
 	g := group{any: any}
 	for {
+		begin := p.rest[0]
 		n, err := part()
 		if err != nil {
 			return nil, err
 		}
+		g.texts = append(g.texts, p.between(begin, p.rest[0]))
 		if g.parts = append(g.parts, n); !p.takes(join) {
 			break
 		}
@@ -82,6 +84,11 @@ func (p *parser) list(any bool, part func() (node, error), join string) (node, e
 		return g.parts[0], nil
 	}
 	return g, nil
+}
+
+// between is the text from one token to another.
+func (p *parser) between(from, to token) string {
+	return strings.TrimSpace(p.text[from.at:to.at])
 }
 
 func (p *parser) not() (node, error) {
@@ -146,7 +153,7 @@ func (p *parser) oneOf(field *Field, name string) (node, error) {
 	}
 	g := group{any: true}
 	for {
-		n, err := p.compare(field, name, token{operator, "=", p.rest[0].column})
+		n, err := p.compare(field, name, token{kind: operator, text: "=", column: p.rest[0].column})
 		if err != nil {
 			return nil, err
 		}

@@ -29,6 +29,7 @@ type token struct {
 	kind   tokenKind
 	text   string
 	column int // of its first character, from 1
+	at     int // its place in the condition, in bytes
 }
 
 // is reports whether a token is an operator, or a key word in any case.
@@ -56,9 +57,9 @@ func tokens(text string) ([]token, error) {
 		at += len(text[at:]) - len(strings.TrimLeftFunc(text[at:], unicode.IsSpace))
 		column := utf8.RuneCountInString(text[:at]) + 1
 		if at == len(text) {
-			return append(list, token{end, "", column}), nil
+			return append(list, token{end, "", column, at}), nil
 		}
-		next, n := token{column: column}, 0
+		next, n := token{column: column, at: at}, 0
 		if c := text[at]; c == '"' || c == '\'' {
 			close := strings.IndexByte(text[at+1:], c)
 			if close < 0 {

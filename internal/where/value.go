@@ -18,6 +18,7 @@ const (
 	Text      Kind = iota // string
 	Number                // float64: a number without a unit
 	Size                  // float64: bytes
+	KiB                   // float64: a size in KiB, which is the unit of a number alone
 	Rate                  // float64: a number per second
 	Bandwidth             // float64: bytes per second
 	Latency               // float64: microseconds
@@ -31,6 +32,7 @@ var kinds = [...]struct{ name, unit, want string }{
 	{"text", "", "a text"},
 	{"number", "", "a number such as 16"},
 	{"size", "bytes", "a size such as 4k or 1MiB"},
+	{"size", "KiB", "a size such as 4M, or 4096 in KiB"},
 	{"rate", "per second", "a rate such as 500 or 20k"},
 	{"bandwidth", "bytes per second", "a bandwidth such as 100MiB/s"},
 	{"latency", "microseconds", "a latency with its unit, such as 300us or 5ms"},
@@ -137,6 +139,7 @@ func compareText(op, text string) (func(any) bool, error) {
 var factors = map[Kind]map[string]float64{
 	Number:    {"": 1, "%": 1},
 	Size:      binary,
+	KiB:       inKiB(binary),
 	Rate:      {"": 1, "k": 1e3, "m": 1e6, "/s": 1, "k/s": 1e3, "m/s": 1e6},
 	Bandwidth: perSecond(binary),
 	Latency:   {"ns": 1e-3, "us": 1, "µs": 1, "μs": 1, "ms": 1e3, "s": 1e6},
@@ -147,6 +150,16 @@ var factors = map[Kind]map[string]float64{
 var binary = map[string]float64{
 	"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40,
 	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+}
+
+// inKiB are units of sizes, where a number alone is in KiB.
+func inKiB(units map[string]float64) map[string]float64 {
+	all := map[string]float64{}
+	for name, factor := range units {
+		all[name] = factor / 1024
+	}
+	all[""] = 1
+	return all
 }
 
 func perSecond(units map[string]float64) map[string]float64 {

@@ -43,7 +43,7 @@ func TestMatches(t *testing.T) {
 	for condition, want := range map[string]bool{
 		"": true, "  ": true,
 		"bs=4k": true, "bs = 4096": true, "bs=4KiB": true, "BS=4k": true, "op_size==4K": true, "cbt.op_size=4k": true, "bs=8k": false, "bs>=4k": true, "bs>4k": false, "bs<1M": true,
-		"iodepth in (8, 16)": true, "qd in (8,32)": false, "iodepth!=16": false, "qd != 8": true, "osd_ra = 4M": true, "time=5m": true, "runtime < 5m": false,
+		"iodepth in (8, 16)": true, "qd in (8,32)": false, "iodepth!=16": false, "qd != 8": true, "osd_ra = 4M": true, "osd_ra=4096": true, "cbt.osd_ra=4096": true, "osd_ra=4096k": true, "osd_ra = 4": false, "osd_ra<4MiB": false, "osd_ra > 512b": true, "time=5m": true, "runtime < 5m": false,
 		"mode=randwrite": true, "rw='randwrite'": true, "mode=RANDWRITE": false, "mode ~ WRITE": true, "mode !~ read": true, "mode in (read, randwrite)": true,
 		"write.p99 > 5ms": true, "write.p99 > 5000us": true, "write.p99 > 8ms": false, "p99.9<8ms": true, "p99_9 < 8ms": true, "all.latency.p99_9<8ms": true, "write.latency.max>1s": false,
 		"read.p99 < 1s": false, "not read.p99 < 1s": true, "read.p99 != 1s": true, "read.p99": false, "write.p99": true,
@@ -218,9 +218,9 @@ func FuzzParse(f *testing.F) {
 func TestDocumentFields(t *testing.T) {
 	types := map[string][]Kind{
 		"keyword": {Text}, "text": {Text}, "flattened": {Text}, "boolean": {Flag}, "date": {Time},
-		"long": {Number, Size, Duration}, "double": {Number, Rate, Bandwidth, Latency},
+		"long": {Number, Size, KiB, Duration}, "double": {Number, Rate, Bandwidth, Latency},
 	}
-	without := regexp.MustCompile(`^(@timestamp|run\.link|run\.ingest|run\.edited|run\.compacted\.(from|interval_ms)|removed\..*|documents\..*|source\..*|sla\..*|placed|no_windows|weighting|clock\.error_ms|hosts\.(jobs|start|skew_ms|clock|clock_error_ms)|` +
+	without := regexp.MustCompile(`^(@timestamp|run\.link|run\.ingest|run\.edited|run\.compacted\.(from|interval_ms)|removed\..*|documents\..*|changes\..*|source\..*|sla\..*|placed|no_windows|weighting|clock\.error_ms|hosts\.(jobs|start|skew_ms|clock|clock_error_ms)|` +
 		`.*\.(means|sums|fio)\..*|.*\.(duration_ms|histogram|layout|stddev|keyword))$`)
 	for path, kind := range templates.RunFields() {
 		name := path

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/trend"
 )
 
 // Row is a change in a series, or a series without changes.
@@ -30,9 +31,11 @@ func (s *Series) Rows() (list []*Row) {
 // HasChange reports whether the row is a change.
 func (r *Row) HasChange() bool { return r.Change != nil }
 
-// Verdict is the change in a word.
+// Verdict is the change in a word. Between lower bounds, a change is not known.
 func (r *Row) Verdict() string {
 	switch {
+	case r.Change == nil && r.Median.IsBound:
+		return "unknown"
 	case r.Change == nil:
 		return "no change"
 	case r.IsWorse(r.Change):
@@ -61,11 +64,25 @@ func (r *Row) Circumstances() string {
 }
 
 // level is the level after the change, or the median of a series without changes.
-func (r *Row) level() float64 {
+func (r *Row) level() trend.Value {
 	if r.Change == nil {
 		return r.Median
 	}
 	return r.Change.Level.After
+}
+
+// open are the columns whose values are only bounds.
+func (r *Row) open() (list []string) {
+	if r.Change != nil && r.Change.Level.Before.IsBound {
+		list = append(list, "before_value")
+	}
+	if r.level().IsBound {
+		list = append(list, "after_value")
+	}
+	if r.Change != nil && r.Change.Level.Ratio.IsBound {
+		list = append(list, "change_percent")
+	}
+	return list
 }
 
 // digits is a value for programs, as documents have latencies: nanoseconds in microseconds.
@@ -97,28 +114,26 @@ var Columns = slices.Concat(
 		},
 		{
 			Name: "before_value", Heading: ">Was",
-			Value: func(r *Row) any { return digits(r.Change.Level.Before) },
+			Value: func(r *Row) any { return digits(r.Change.Level.Before.N) },
 			Text:  func(r *Row) string { return r.Number.TextOf(r.Change.Level.Before) },
 		},
 	}),
 	[]table.Column[*Row]{
 		{
 			Name: "after_value", Heading: ">Is",
-			Value: func(r *Row) any { return digits(r.level()) },
+			Value: func(r *Row) any { return digits(r.level().N) },
 			Text:  func(r *Row) string { return r.Number.TextOf(r.level()) },
 		},
 	},
 	table.Where((*Row).HasChange, []table.Column[*Row]{
 		{
 			Name: "change", Unit: "percent", Heading: ">Change",
-			Value: func(r *Row) any { return percent(r.Change.Level.Ratio) },
+			Value: func(r *Row) any { return percent(r.Change.Level.Ratio.N) },
 			Text:  func(r *Row) string { return r.Change.Text() },
 		},
 		{
 			Heading: ">99% interval",
-			Text: func(r *Row) string {
-				return percentText(r.Change.Level.Low) + " … " + percentText(r.Change.Level.High) + " %"
-			},
+			Text:    func(r *Row) string { return r.Change.interval() },
 		},
 		{Name: "low", Unit: "percent", Value: func(r *Row) any { return percent(r.Change.Level.Low) }},
 		{Name: "high", Unit: "percent", Value: func(r *Row) any { return percent(r.Change.Level.High) }},
@@ -127,4 +142,5 @@ var Columns = slices.Concat(
 	table.Where((*Row).HasChange, []table.Column[*Row]{
 		{Name: "differs", Value: func(r *Row) any { return strings.Join(Differences(r.Change.Before, r.Change.After), "; ") }},
 	}),
+	[]table.Column[*Row]{{Name: "open", Sparse: true, Value: func(r *Row) any { return r.open() }}},
 )

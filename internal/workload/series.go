@@ -16,22 +16,23 @@ import (
 
 // Number is a number of a direction of a run that has a trend.
 type Number struct {
-	Name      string                        // in columns, such as "p99_9" or "iops"
-	Text      string                        // for people, such as "p99.9"
-	LessIsBad bool                          // IOPS and bandwidth
-	of        func(*mapping.Totals) float64 // NaN where it is not known
+	Name      string                            // in columns, such as "p99_9" or "iops"
+	Text      string                            // for people, such as "p99.9"
+	LessIsBad bool                              // IOPS and bandwidth
+	of        func(*mapping.Totals) trend.Value // NaN where it is not known
 }
 
 // Numbers are all numbers that have a trend.
 var Numbers = func() []Number {
 	list := []Number{
-		{"iops", "IOPS", true, func(t *mapping.Totals) float64 { return t.IOPS }},
-		{"bandwidth", "bandwidth", true, func(t *mapping.Totals) float64 { return t.Bandwidth }},
+		{"iops", "IOPS", true, func(t *mapping.Totals) trend.Value { return trend.Value{N: t.IOPS} }},
+		{"bandwidth", "bandwidth", true, func(t *mapping.Totals) trend.Value { return trend.Value{N: t.Bandwidth} }},
 	}
 	for _, name := range facts.LatencyNames() {
-		list = append(list, Number{Name: name, Text: strings.ReplaceAll(name, "_", "."), of: func(t *mapping.Totals) float64 {
+		list = append(list, Number{Name: name, Text: strings.ReplaceAll(name, "_", "."), of: func(t *mapping.Totals) trend.Value {
 			l := facts.LatenciesOfTotals(t)
-			return l.Value(name)
+			us, isBound := l.ValueOrMore(name)
+			return trend.Value{N: us, IsBound: isBound}
 		}})
 	}
 	return list
@@ -57,15 +58,15 @@ func (n *Number) key() string {
 	return n.Name + "_us"
 }
 
-// TextOf is a value of the number for people.
-func (n *Number) TextOf(v float64) string {
+// TextOf is a value of the number for people: "≥17.0s" is a lower bound.
+func (n *Number) TextOf(v trend.Value) string {
 	switch n.Name {
 	case "iops":
-		return unit.Rate(v)
+		return unit.Rate(v.N)
 	case "bandwidth":
-		return unit.Bytes(int64(v)) + "/s"
+		return unit.Bytes(int64(v.N)) + "/s"
 	}
-	return unit.Latency(v)
+	return unit.LatencyOrMore(v.N, v.IsBound)
 }
 
 // Series is a number of one direction over the runs of a workload that have it.
@@ -74,8 +75,8 @@ type Series struct {
 	Direction string
 	Number    *Number
 	Runs      []*mapping.Run
-	Values    []float64 // of each run
-	Median    float64   // of them
+	Values    []trend.Value // of each run
+	Median    trend.Value   // of them
 	Changes   []Change
 }
 
@@ -85,8 +86,33 @@ type Change struct {
 	Before, After *mapping.Run // the last run before it, and the first after it
 }
 
-// Text is the size of the change for people: "+9.1 %".
-func (c *Change) Text() string { return percentText(c.Level.Ratio) + " %" }
+// Text is the size of the change for people: "+9.1 %", or "≥+9.1 %" and "≤-9.1 %" where bounds leave it open how much
+// larger it is.
+func (c *Change) Text() string {
+	text := percentText(c.Level.Ratio.N) + " %"
+	switch {
+	case !c.Level.Ratio.IsBound:
+		return text
+	case c.isUp():
+		return "≥" + text
+	}
+	return "≤" + text
+}
+
+// isUp reports whether the number became larger.
+func (c *Change) isUp() bool { return c.Level.Ratio.N > 1 }
+
+// interval is the text of the bounds of the size, which may have one of them only.
+func (c *Change) interval() string {
+	low, high := percentText(c.Level.Low), percentText(c.Level.High)
+	switch {
+	case math.IsInf(c.Level.High, 1):
+		return "≥" + low + " %"
+	case c.Level.Low == 0:
+		return "≤" + high + " %"
+	}
+	return low + " … " + high + " %"
+}
 
 // Day is when a run started, in UTC; "-" if its date is not known.
 func Day(run *mapping.Run) string {
@@ -95,7 +121,7 @@ func Day(run *mapping.Run) string {
 }
 
 // IsWorse reports whether a change is for the worse.
-func (s *Series) IsWorse(c *Change) bool { return (c.Level.Ratio > 1) != s.Number.LessIsBad }
+func (s *Series) IsWorse(c *Change) bool { return c.isUp() != s.Number.LessIsBad }
 
 // Series are the numbers of all directions of the workload, with their changes by at least least, a
 // share. Runs that are incomplete, without such a number, or without a known date are left out.
@@ -105,7 +131,7 @@ func (w *Workload) Series(numbers []*Number, least float64) (list []*Series) {
 			s := &Series{Workload: w, Direction: direction, Number: n}
 			for _, run := range w.Runs {
 				for _, d := range run.ByDirection() {
-					if v := n.of(d.Totals); d.Direction == direction && run.Run.Complete && unit.IsKnown(run.Run.Start) && v > 0 && !math.IsInf(v, 0) {
+					if v := n.of(d.Totals); d.Direction == direction && run.Run.Complete && unit.IsKnown(run.Run.Start) && v.N > 0 && !math.IsInf(v.N, 0) {
 						s.Runs, s.Values = append(s.Runs, run), append(s.Values, v)
 					}
 				}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -122,7 +123,7 @@ func TestSeries(t *testing.T) {
 			t.Fatalf("%s %s: %d values, %v", s.Direction, s.Number.Text, len(s.Values), s.Changes)
 		}
 		c := &s.Changes[0]
-		if c.Before != runs[24] || c.After != runs[25] || !s.IsWorse(c) || math.Abs(c.Level.Ratio-[]float64{1.2, 1 / 1.2}[i]) > 0.02 {
+		if c.Before != runs[24] || c.After != runs[25] || !s.IsWorse(c) || math.Abs(c.Level.Ratio.N-[]float64{1.2, 1 / 1.2}[i]) > 0.02 {
 			t.Errorf("%s: %+v", s.Number.Text, c)
 		}
 	}
@@ -132,6 +133,54 @@ func TestSeries(t *testing.T) {
 	}
 	if _, err := NumberOf("p98"); err == nil || !strings.Contains(err.Error(), "p98: want one of IOPS, bandwidth, min, mean, p") {
 		t.Error(err)
+	}
+}
+
+// TestBounds: a percentile in the last bin of a run is a lower bound, and what follows from it is marked. The document of
+// a list is enough for that.
+func TestBounds(t *testing.T) {
+	var runs []*mapping.Run
+	for n := range 30 {
+		h := hist.New(hist.Fio3(0))
+		h.AddLatency(1e9+int64(n%3)*1e7, 1000)
+		if n >= 20 {
+			h.AddLatency(int64(n)*1e9, 100) // each night slower, but not known how much
+		}
+		run := night(n, mapping.CBT{Mode: "randwrite"}, 1)
+		run.Write.Latency = mapping.NewLatency(h, nil)
+		runs = append(runs, run.Brief())
+	}
+	var texts []string
+	for _, name := range []string{"p50", "p99", "mean"} {
+		n, err := NumberOf(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range Group(runs)[0].Series([]*Number{n}, 0.05)[0].Rows() {
+			var cells []string
+			for _, c := range table.Pick(Columns, "since", "before_value", "after_value", "change", "high", "open") {
+				cells = append(cells, c.TextOf(row))
+			}
+			texts = append(texts, name+" "+strings.Join(cells, "|"))
+			if name == "p99" && (row.Change.interval() != "≥+1565.7 %" || row.Number.TextOf(row.Values[29]) != "≥17.0s") {
+				t.Errorf("%s, %s", row.Change.interval(), row.Number.TextOf(row.Values[29]))
+			}
+		}
+	}
+	p99, err := NumberOf("p99")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := Group(runs[20:])[0].Series([]*Number{p99}, 0.05)[0].Rows()[0]; row.HasChange() || row.Verdict() != "unknown" {
+		t.Errorf("of bounds alone: %s", row.Verdict())
+	}
+	want := []string{
+		"p50 ||1.01s|||",
+		"p99 2026-01-21|1.01s|≥17.0s|≥+1579.5 %||after_value change_percent",
+		"mean 2026-01-21|1.01s|≥2.47s|≥+144.8 %||after_value change_percent",
+	}
+	if !slices.Equal(texts, want) {
+		t.Errorf("%s\nwant\n%s", strings.Join(texts, "\n"), strings.Join(want, "\n"))
 	}
 }
 

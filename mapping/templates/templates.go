@@ -13,7 +13,7 @@ import (
 
 // Version is the version of all templates. It is raised with every change of the JSON files, so that an older fio2es
 // never replaces what a newer one has installed.
-const Version = 5
+const Version = 6
 
 // ManagedBy is _meta.managed_by of every object. Objects with another value belong to others.
 const ManagedBy = "fio2es"
@@ -44,6 +44,8 @@ type Options struct {
 	// Policy is a lifecycle policy of the user for interval documents, in place of PREFIX-latency, which is not
 	// installed then. NoPolicy is none at all.
 	Policy string
+	// CompressedDocValues stores interval documents in a third of the room. Elasticsearch 9.3 and later can.
+	CompressedDocValues bool
 }
 
 // Kind is the kind of an [Object].
@@ -165,6 +167,9 @@ func latencySettings(opt Options) map[string]any {
 	if opt.Policy == NoPolicy {
 		s["lifecycle"] = nil
 	}
+	if opt.CompressedDocValues {
+		s["use_time_series_doc_values_format"] = true
+	}
 	return s
 }
 
@@ -185,7 +190,7 @@ func (opt *Options) policy() string {
 
 // Prefixes and numbers of replicas that Elasticsearch accepts.
 var (
-	prefixes = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+	prefixes = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 	replicas = regexp.MustCompile(`^(\d{1,3}|\d{1,3}-(\d{1,3}|all))$`)
 )
 
@@ -199,7 +204,7 @@ func isBackwards(text string) bool {
 
 // CheckPrefix fails with [ErrOptions] if names of indices cannot begin with prefix.
 func CheckPrefix(prefix string) error {
-	if !prefixes.MatchString(prefix) {
+	if len(prefix) > 64 || !prefixes.MatchString(prefix) {
 		return fmt.Errorf("prefix %q: only a-z, 0-9, dots, dashes and underscores, at most 64, the first a letter or digit: %w", prefix, ErrOptions)
 	}
 	return nil

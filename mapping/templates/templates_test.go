@@ -140,6 +140,8 @@ func TestOptions(t *testing.T) {
 			"number_of_shards": number(1), "auto_expand_replicas": nil, "number_of_replicas": number(2),
 		}},
 		{"no policy", templates.Options{Policy: templates.NoPolicy}, "fio-latency-settings", settings{"lifecycle": nil}},
+		{"older servers", templates.Options{}, "fio-latency-settings", settings{"use_time_series_doc_values_format": nil}},
+		{"compressed", templates.Options{CompressedDocValues: true}, "fio-latency-settings", settings{"use_time_series_doc_values_format": true}},
 		{"own policy", templates.Options{Policy: "hot-warm"}, "fio-latency-settings", settings{"lifecycle": settings{"name": "hot-warm"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -100,7 +100,7 @@ func TestMergeTooSlow(t *testing.T) {
 
 // TestMergeMinutesMemory: windows that only requests of minutes can reach take little.
 func TestMergeMinutesMemory(t *testing.T) {
-	const windows, limit = 4000, 40 << 20
+	const windows, limit = 1500, 40 << 20
 	b := []hist.Bin{{Index: 900, Count: 900}, {Index: 1220, Count: 20}, {Index: 1900, Count: 1}}
 	var in []*align.Stream
 	for i := range 8 {
@@ -122,7 +122,7 @@ func TestMergeMinutesMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if seen++; seen%8000 == 0 {
+		if seen++; seen%4000 == 0 {
 			if now := heap(); now > start+limit {
 				t.Fatalf("after %d windows: %d bytes of heap, %d at the start", seen, now, start)
 			}

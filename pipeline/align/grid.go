@@ -30,6 +30,12 @@ func (g grid) window(t int64) int64 {
 	return (t - 1) / g.length
 }
 
+// windows are the first and the last window of a row between two times that were snapped.
+func (g grid) windows(start, end int64) (first, last int64) {
+	last = g.window(end)
+	return min(g.window(start+1), last), last
+}
+
 // presence is the share of a request's life before time t, in milliseconds. The request took
 // life and completed somewhere in (start, end], each moment as likely. With G(y) the integral
 // of min(max(u,0),life) up to y, it is (G(t-start+life) - G(t-end+life)) / (life * (end-start)).

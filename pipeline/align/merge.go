@@ -40,6 +40,9 @@ type Options struct {
 	Levels    []mapping.Level // ascending; Cluster by default
 	Workers   int             // goroutines; by default one for each CPU
 	Eager     bool            // yield each window as soon as it is final, not several at a time
+	// Contiguous reports that no row begins before an earlier row of its stream, of any direction. Then a window is
+	// final, without in-flight weights, as soon as the next row of each stream is known.
+	Contiguous bool
 }
 
 // Stats describe the data of a merge. They are complete when it has ended.
@@ -191,7 +194,7 @@ func (m *merger) fill(ctx context.Context) {
 }
 
 func (m *merger) close(yield func(*Window, error) bool) bool {
-	mark := m.streams.watermark(min(longestReach, max(usualReach, longestWindows*m.opt.Window)))
+	mark := m.mark()
 	for _, at := range m.sums.before(mark) {
 		total := m.sums.take(at)
 		for i := range m.groups {
@@ -205,6 +208,21 @@ func (m *merger) close(yield func(*Window, error) bool) bool {
 		m.sums.cool(usual)
 	}
 	return true
+}
+
+// mark is the time before which windows are final.
+func (m *merger) mark() int64 {
+	if !m.opt.Contiguous || m.opt.Weighting == InFlight {
+		return m.streams.watermark(min(longestReach, max(usualReach, longestWindows*m.opt.Window)))
+	}
+	grid, mark := m.sums.workers[0].grid, int64(math.MaxInt64)
+	for _, s := range m.streams {
+		if s.more {
+			first, _ := grid.windows(grid.snap(s.row.Start), grid.snap(s.row.End))
+			mark = min(mark, first*grid.length+grid.tolerance+1)
+		}
+	}
+	return mark
 }
 
 // window makes one key's window from its slots; nil if it is empty.

@@ -437,7 +437,7 @@ func TestMergeStopped(t *testing.T) {
 
 // TestMergeMemory: a long run takes no more memory than a short one.
 func TestMergeMemory(t *testing.T) {
-	const windows, limit = 200_000, 8 << 20
+	const windows, limit = 50_000, 8 << 20
 	coarse := hist.Fio3(3)
 	b := []hist.Bin{{Index: 80, Count: 900}, {Index: 120, Count: 20}, {Index: 190, Count: 1}}
 	n := int64(0)
@@ -458,7 +458,7 @@ func TestMergeMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		counted += total(w.Counts)
-		if seen++; seen%40_000 == 0 {
+		if seen++; seen%10_000 == 0 {
 			if now := heap(); now > start+limit {
 				t.Fatalf("after %d windows: %d bytes of heap, %d at the start", seen, now, start)
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"maps"
 	"runtime"
 	"slices"
 	"strconv"
@@ -86,6 +87,14 @@ var kinds = map[string][]hist.Layout{
 	"more groups":      {rebuilt(hist.Nanoseconds, 34, 0)},
 	"of some hosts":    {hist.Fio3(0), rebuilt(hist.Nanoseconds, 34, 2), rebuilt(hist.Nanoseconds, 31, 0)},
 	"more, fio 2":      {rebuilt(hist.Microseconds, 24, 0), hist.Fio2(1)},
+}
+
+// anyKind draws one of these kinds, by default of all.
+func anyKind(t *rapid.T, names ...string) []hist.Layout {
+	if names == nil {
+		names = slices.Sorted(maps.Keys(kinds))
+	}
+	return kinds[rapid.SampledFrom(names).Draw(t, "kind")]
 }
 
 // rebuilt is the layout of a fio that was built with so many groups.

@@ -2,6 +2,7 @@ package align_test
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -50,51 +51,43 @@ func amounts(jobs []jobRows, windows []*align.Window, levels []mapping.Level) (i
 
 // TestMergeKeepsAll: at every level, no request is lost and none is counted twice.
 func TestMergeKeepsAll(t *testing.T) {
-	for name, layouts := range kinds {
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(r *rapid.T) {
-				jobs, opt := runs(layouts).Draw(r, "run"), optionsOf(r)
-				windows, _ := merge(t, jobs, opt)
-				in, out := amounts(jobs, windows, opt.Levels)
-				if d := gocmp.Diff(in, out); d != "" {
-					r.Error(d)
-				}
-			})
-		})
-	}
+	rapid.Check(t, func(r *rapid.T) {
+		jobs, opt := runs(anyKind(r)).Draw(r, "run"), optionsOf(r)
+		windows, _ := merge(t, jobs, opt)
+		in, out := amounts(jobs, windows, opt.Levels)
+		if d := gocmp.Diff(in, out); d != "" {
+			r.Error(d)
+		}
+	})
 }
 
 // TestMergeKeepsBins: a request stays in its bin, or moves to a coarser one.
 func TestMergeKeepsBins(t *testing.T) {
-	for _, name := range []string{"one layout", "coarsenesses", "fio 2", "more groups", "of some hosts", "more, fio 2"} {
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(r *rapid.T) {
-				jobs, opt := runs(kinds[name]).Draw(r, "run"), optionsOf(r)
-				windows, stats := merge(t, jobs, opt)
-				in, out := hist.New(stats.Layout), hist.New(stats.Layout)
-				for _, j := range jobs {
-					for _, row := range j.rows {
-						in.AddBins(row.Layout, row.Bins)
-					}
-				}
-				highest := mapping.Cluster
-				for highest < mapping.Job && !has(opt.Levels, highest) {
-					highest++
-				}
-				for _, w := range windows {
-					if l := w.Latencies.Layout(); l != stats.Layout && !anyLast(jobs) || w.Latencies.Rebinned() {
-						r.Errorf("window %d has layout %v, want %v", w.Elapsed, l, stats.Layout)
-					}
-					if w.Key.Level == highest {
-						out.AddBins(w.Latencies.Layout(), w.Counts)
-					}
-				}
-				if d := gocmp.Diff(in.Weights(), out.Weights()); d != "" {
-					r.Error(d)
-				}
-			})
-		})
-	}
+	rapid.Check(t, func(r *rapid.T) {
+		jobs, opt := runs(anyKind(r, "one layout", "coarsenesses", "fio 2", "more groups", "of some hosts", "more, fio 2")).Draw(r, "run"), optionsOf(r)
+		windows, stats := merge(t, jobs, opt)
+		in, out := hist.New(stats.Layout), hist.New(stats.Layout)
+		for _, j := range jobs {
+			for _, row := range j.rows {
+				in.AddBins(row.Layout, row.Bins)
+			}
+		}
+		highest := mapping.Cluster
+		for highest < mapping.Job && !has(opt.Levels, highest) {
+			highest++
+		}
+		for _, w := range windows {
+			if l := w.Latencies.Layout(); l != stats.Layout && !anyLast(jobs) || w.Latencies.Rebinned() {
+				r.Errorf("window %d has layout %v, want %v", w.Elapsed, l, stats.Layout)
+			}
+			if w.Key.Level == highest {
+				out.AddBins(w.Latencies.Layout(), w.Counts)
+			}
+		}
+		if d := gocmp.Diff(in.Weights(), out.Weights()); d != "" {
+			r.Error(d)
+		}
+	})
 }
 
 // anyLast reports whether there are streams whose layout is not known from the start.
@@ -126,24 +119,20 @@ func look(windows []*align.Window) []seen {
 
 // TestMergeDoesNotDependOnWorkers: the windows are the same to the last bit.
 func TestMergeDoesNotDependOnWorkers(t *testing.T) {
-	for name, layouts := range kinds {
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(r *rapid.T) {
-				jobs, opt := runs(layouts).Draw(r, "run"), optionsOf(r)
-				opt.Workers = 1
-				windows, stats := merge(t, jobs, opt)
-				want := look(windows)
-				opt.Workers = rapid.SampledFrom([]int{2, 3, 8}).Draw(r, "workers")
-				windows, s := merge(t, jobs, opt)
-				if got := look(windows); !reflect.DeepEqual(want, got) { // Diff takes its time
-					r.Fatalf("%d workers: %s", opt.Workers, gocmp.Diff(want, got))
-				}
-				if s != stats {
-					r.Errorf("%d workers: %+v, one: %+v", opt.Workers, s, stats)
-				}
-			})
-		})
-	}
+	rapid.Check(t, func(r *rapid.T) {
+		jobs, opt := runs(anyKind(r)).Draw(r, "run"), optionsOf(r)
+		opt.Workers = 1
+		windows, stats := merge(t, jobs, opt)
+		want := look(windows)
+		opt.Workers = rapid.SampledFrom([]int{2, 3, 8}).Draw(r, "workers")
+		windows, s := merge(t, jobs, opt)
+		if got := look(windows); !reflect.DeepEqual(want, got) { // Diff takes its time
+			r.Fatalf("%d workers: %s", opt.Workers, gocmp.Diff(want, got))
+		}
+		if s != stats {
+			r.Errorf("%d workers: %+v, one: %+v", opt.Workers, s, stats)
+		}
+	})
 }
 
 // TestMergeOrder: windows come by time, then by key, each of them once, on the grid.
@@ -266,5 +255,53 @@ func TestMergeCorpus(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestMergeContiguous: windows of rows that begin where those before end are the same, and come as soon as the next row
+// of each stream is known.
+func TestMergeContiguous(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		opt := optionsOf(r)
+		opt.Weighting, opt.Eager = align.Completion, true
+		var jobs []jobRows
+		for i := range rapid.IntRange(1, 3).Draw(r, "jobs") {
+			j, at := jobRows{host: "a", job: string(rune('1' + i))}, rapid.Int64Range(0, 3000).Draw(r, "offset")
+			for range rapid.IntRange(0, 30).Draw(r, "reports") {
+				end := at + rapid.Int64Range(900, 4000).Draw(r, "length")
+				for d := range fiolog.Direction(2) {
+					if b := bins(bin(17_000, 5)); rapid.Bool().Draw(r, "served") {
+						j.rows = append(j.rows, align.Row{Start: at, End: end, Direction: d, Layout: fine, Bins: b, Total: total(b)})
+					}
+				}
+				at = end
+			}
+			jobs = append(jobs, j)
+		}
+		want, _ := merge(t, jobs, opt)
+		opt.Contiguous = true
+		got, stats := merge(t, jobs, opt)
+		text := func(all []*align.Window) (lines []string) {
+			for _, w := range all {
+				lines = append(lines, fmt.Sprint(w.Key, w.Start, w.End, w.Completed, w.Counts))
+			}
+			return lines
+		}
+		if d := gocmp.Diff(text(want), text(got)); d != "" || stats.Late != 0 {
+			r.Errorf("%v late\n%s", stats.Late, d)
+		}
+	})
+	given := 0
+	stream := &align.Stream{Host: "a", Job: "1", Next: func() (align.Row, bool) {
+		given++
+		at := int64(given) * 1000
+		return align.Row{Start: at - 1000, End: at, Layout: fine, Bins: bins(bin(17_000, 1)), Total: 1}, given <= 10
+	}}
+	windows := align.Merge(t.Context(), []*align.Stream{stream},
+		align.Options{Window: 1000, Tolerance: 50, Weighting: align.Completion, Eager: true, Contiguous: true, Workers: 1}, nil)
+	for w := range windows {
+		if want := int(w.End/1000) + 1; given != want {
+			t.Errorf("the window that ends at %d ms came with row %d, want %d", w.End, given, want)
+		}
 	}
 }

@@ -128,8 +128,7 @@ const maxWindows = 1 << 10
 
 func (w *worker) add(slot int, row *Row) {
 	start, end := w.snap(row.Start), w.snap(row.End)
-	last := w.window(end)
-	first := min(w.window(start+1), last)
+	first, last := w.windows(start, end)
 	if last-first > maxWindows {
 		first, start = last, end
 	}

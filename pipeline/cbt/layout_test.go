@@ -48,11 +48,12 @@ var layouts = []struct {
 		files: tree{"results/00000000/id-aa/benchmark_config.yaml": yamlOf("benchmark: rawfio", "concurrent_procs: 3", "iodepth: [1, 32]")}.with(
 			"results/00000000/id-aa/raw_ra-00000128/op_size-00065536/concurrent_procs-006/iodepth-032/randread/output.2_clat_hist.1.log.h1",
 			"results/00000000/id-aa/raw_ra-00000128/op_size-00065536/concurrent_procs-006/iodepth-032/randread/output.2.h1",
+			"results/00000000/id-aa/raw_ra-00000128/op_size-00065536/concurrent_procs-006/iodepth-032/randread/live_output.2.h2",
 			"results/00000000/id-aa/raw_ra-00000128/op_size-00065536/concurrent_procs-006/iodepth-032/randread/output.2_clat_hist.1.log.h2"),
 		run: inShort{
 			Path: "results/00000000/id-aa/raw_ra-00000128/op_size-00065536/concurrent_procs-006/iodepth-032/randread",
 			Name: "0/id-aa/raw_ra-00000128/op_size-00065536/concurrent_procs-006/iodepth-032/randread",
-			Logs: "h1/2/1 h2/2/1", Reports: "h1/2", Config: true,
+			Logs: "h1/2/1 h2/2/1", Reports: "h2/2 h1/2", Config: true,
 		},
 		settings: Settings{Benchmark: "rawfio", Load: Load{Mode: "randread", OpSize: 65536, IODepth: 32, Procs: 6}, Cluster: Cluster{OSDRA: 128}},
 	},

@@ -15,8 +15,9 @@ const (
 )
 
 var (
-	reportFile   = regexp.MustCompile(`^(?:json_output|output)\.(\d+)(?:\.(.+))?$`)
-	bareReport   = regexp.MustCompile(`^(?:json_output|output)(?:\.(.+))?$`)
+	// CBT makes two of these files, and fio2es-fio (fio2es shim) the third, live_output.
+	reportFile   = regexp.MustCompile(`^(?:json_output|live_output|output)\.(\d+)(?:\.(.+))?$`)
+	bareReport   = regexp.MustCompile(`^(?:json_output|live_output|output)(?:\.(.+))?$`)
 	volumePrefix = regexp.MustCompile(`^(.*)\.(\d+)$`)
 	hashName     = regexp.MustCompile(`^[0-9a-f]{16,}$`)
 	monitorDir   = regexp.MustCompile(`^(?:collectl|perf|blktrace|top|visualisation|[a-z_]+_monitoring)(?:\..+)?$`)

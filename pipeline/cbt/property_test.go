@@ -2,6 +2,7 @@ package cbt
 
 import (
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,6 +34,12 @@ func anyPath() *rapid.Generator[string] {
 		}
 		return filepath.Join(p, rapid.SampledFrom(names).Draw(t, "name"))
 	})
+}
+
+// TestMain has property tests draw fewer cases than rapid would, because each takes long. CI draws many.
+func TestMain(m *testing.M) {
+	_ = flag.Set("rapid.checks", "40")
+	os.Exit(m.Run())
 }
 
 // Every file is a run's log, or report, or configuration, or left, or skipped: one of these.

@@ -276,7 +276,7 @@ func TestFindingsPacked(t *testing.T) {
 func TestRenamedReport(t *testing.T) {
 	for name, want := range map[string][2]string{
 		"json_output.0.h1.old": {"0", "h1"}, "output.12.h1.lab.bak": {"12", "h1.lab"}, "output.0.old": {"0", ""}, "output.0.h1~": {"0", "h1"},
-		"output.0.10.0.0.1": {"0", "10.0.0.1"}, "output.0.h1": {"0", "h1"}, "output.3": {"3", ""}, "output.0.old.lab": {"0", "old.lab"},
+		"output.0.10.0.0.1": {"0", "10.0.0.1"}, "output.0.h1": {"0", "h1"}, "output.3": {"3", ""}, "live_output.2.h1": {"2", "h1"}, "output.0.old.lab": {"0", "old.lab"},
 	} {
 		if volume, host, ok := parseReport(name, true); !ok || volume != want[0] || host != want[1] {
 			t.Errorf("%s: volume %q, host %q, %v; want %q", name, volume, host, ok, want)

@@ -52,7 +52,7 @@ var reportAttacks = []struct {
 	}, "more than 1000 options"},
 	{"options of many jobs", func(n int) io.Reader {
 		one := `{"job options": {` + strings.Repeat(`"a":1,`, 900) + `"x":1}},`
-		return manyTimes(begin+`"jobs": [`, one, n/350, `{}]}`)
+		return manyTimes(begin+`"jobs": [`, one, 70<<20/len(one), `{}]}`)
 	}, "more than 67108864 bytes"},
 	{"bins", func(n int) io.Reader {
 		return manyTimes(begin+`"jobs": [{"read": {"clat_ns": {"bins": {`, `"1":1,`, n/2, `"x":1}}}}]}`)
@@ -62,20 +62,20 @@ var reportAttacks = []struct {
 	}, "more than 4112 bins"},
 	{"percentiles of many jobs", func(n int) io.Reader {
 		one := `{"read": {"clat_ns": {"percentile": {` + strings.Repeat(`"1":1,`, 4000) + `"2":1}}}},`
-		return manyTimes(begin+`"jobs": [`, one, n/5000, `{}]}`)
+		return manyTimes(begin+`"jobs": [`, one, 1000, `{}]}`)
 	}, "group_reporting"},
-	{"a long name", func(n int) io.Reader { return manyTimes(begin+`"jobs": [{"jobname": "`, "x", 60<<20, `"}]}`) }, ""},
+	{"a long name", func(n int) io.Reader { return manyTimes(begin+`"jobs": [{"jobname": "`, "x", n*12, `"}]}`) }, ""},
 	{"what fio does not write", func(n int) io.Reader { return manyTimes(begin+`"x": [`, "{},", n, `{}], "jobs": [{}]}`) }, ""},
-	{"a long report", func(n int) io.Reader { return manyTimes(begin+`"x": "`, "x", n*20, `", "jobs": [{}]}`) }, "more than 67108864 bytes"},
+	{"a long report", func(n int) io.Reader { return manyTimes(begin+`"x": "`, "x", 70<<20, `", "jobs": [{}]}`) }, "more than 67108864 bytes"},
 	{"deep lists", func(n int) io.Reader { return manyTimes(begin+`"x": `, "[", n, "") }, "the end of the file"},
-	{"braces", func(n int) io.Reader { return manyTimes("", "{\"a\":", n*3, "") }, "more than 67108864 bytes"},
+	{"braces", func(n int) io.Reader { return manyTimes("", "{\"a\":", 70<<20/5, "") }, "more than 67108864 bytes"},
 }
 
 func TestReportLimits(t *testing.T) {
 	const most, longest = 450 << 20, time.Minute
 	for _, tt := range reportAttacks {
 		t.Run(tt.name, func(t *testing.T) {
-			in := tt.text(5_000_000)
+			in := tt.text(memtest.Scale(1_000_000, 5_000_000))
 			var reports, jobs int
 			var errs []error
 			used := memtest.Measure(t, func() {

@@ -250,6 +250,7 @@ func TestLimitsStopTheScan(t *testing.T) {
 		want error
 	}{
 		"files": {Options{Limits: Limits{Files: 3}}, ErrTooManyFiles},
+		"names": {Options{Limits: Limits{Names: 100}}, ErrTooManyFiles},
 		"bytes": {Options{Limits: Limits{Bytes: 100_000}}, ErrTooLarge},
 		"spool": {Options{TempDir: filepath.Join(arg, "none"), SpoolMemory: -1}, errSpool},
 	} {

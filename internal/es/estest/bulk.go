@@ -2,9 +2,12 @@ package estest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -44,12 +47,19 @@ func (s *Server) bulk(r *http.Request, body []byte, f Fault) (any, error) {
 			Index struct {
 				Index string `json:"_index"`
 				ID    string `json:"_id"`
+				Seq   *int64 `json:"if_seq_no"`
+				Term  int64  `json:"if_primary_term"`
 			} `json:"index"`
 		}
 		if err := strict(lines[i], &action); err != nil {
 			return nil, err
 		}
-		for _, item := range s.item(i/2, action.Index.Index, action.Index.ID, lines[i+1], f) {
+		at := action.Index
+		conditions := url.Values{}
+		if at.Seq != nil {
+			conditions = url.Values{"if_seq_no": {strconv.FormatInt(*at.Seq, 10)}, "if_primary_term": {strconv.FormatInt(at.Term, 10)}}
+		}
+		for _, item := range s.item(i/2, at.Index, at.ID, conditions, lines[i+1], f) {
 			failed = failed || item["error"] != nil
 			items = append(items, map[string]any{"index": item})
 		}
@@ -64,7 +74,7 @@ func (s *Server) bulk(r *http.Request, body []byte, f Fault) (any, error) {
 }
 
 // item is what one document gets: one item, or as many as the fault makes of it.
-func (s *Server) item(i int, index, id string, source []byte, f Fault) []map[string]any {
+func (s *Server) item(i int, index, id string, conditions url.Values, source []byte, f Fault) []map[string]any {
 	kind := None
 	if f.chooses(i) {
 		kind = f.Kind
@@ -100,10 +110,15 @@ func (s *Server) item(i int, index, id string, source []byte, f Fault) []map[str
 			return refused(http.StatusBadRequest, "mapper_parsing_exception", reason)
 		}
 	}
-	stored, err := s.put(index, id, source)
+	answer, err := s.putIf(index, id, conditions, source)
+	var conflict *refusal
+	if errors.As(err, &conflict) && conflict.status == http.StatusConflict {
+		return refused(conflict.status, "version_conflict_engine_exception", "["+id+"]: version conflict")
+	}
 	if err != nil {
 		return refused(http.StatusBadRequest, "mapper_parsing_exception", "failed to parse")
 	}
+	stored := answer.(map[string]any)
 	switch kind {
 	case ItemsHidden:
 		return nil

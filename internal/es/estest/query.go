@@ -151,7 +151,7 @@ func parseRange(want any) (milliseconds, error) {
 // kind is the type of a field, "" if any field may be searched.
 func (s *store) kind(field string) (string, error) {
 	if s.fields == nil {
-		return map[bool]string{true: "date"}[field == "@timestamp"], nil
+		return map[string]string{"@timestamp": "date", "part": "long"}[field], nil
 	}
 	if kind, ok := s.fields[field]; ok {
 		return kind, nil

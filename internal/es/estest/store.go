@@ -170,7 +170,9 @@ func (s *store) matching(query any, docs []*document) ([]*document, error) {
 // The scripts that the stand-in knows.
 const (
 	showPending = "ctx._source.run.remove('pending')"
-	relabel     = "if (params.labels.isEmpty()) { ctx._source.run.remove('labels') } else { ctx._source.run.labels = params.labels } " +
+	markChanges = "def list = params.changes[ctx._source.run.id]; " +
+		"if (list.isEmpty()) { ctx._source.remove('changes') } else { ctx._source.changes = list }"
+	relabel = "if (params.labels.isEmpty()) { ctx._source.run.remove('labels') } else { ctx._source.run.labels = params.labels } " +
 		"if (params.edit.isEmpty()) { ctx._source.run.remove('edit') } else { ctx._source.run.edit = params.edit }"
 )
 
@@ -190,6 +192,13 @@ func (s *script) run(source json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	run := doc["run"].(map[string]any)
+	if s.Source == markChanges {
+		doc["changes"] = s.Params["changes"].(map[string]any)[run["id"].(string)]
+		if len(doc["changes"].([]any)) == 0 {
+			delete(doc, "changes")
+		}
+		return json.Marshal(doc)
+	}
 	for name, value := range s.Params {
 		if run[name] = value; value == "" || reflect.ValueOf(value).Len() == 0 {
 			delete(run, name)
@@ -212,7 +221,7 @@ func (s *store) changeByQuery(patterns string, update bool, params url.Values, b
 	if err := strict(body, &request); err != nil {
 		return nil, err
 	}
-	if source := request.Script.Source; update != (source != "") || update && (request.Script.Lang != "painless" || source != showPending && source != relabel) {
+	if source := request.Script.Source; update != (source != "") || update && (request.Script.Lang != "painless" || !slices.Contains([]string{showPending, relabel, markChanges}, source)) {
 		return nil, no(http.StatusBadRequest, "script_exception", fmt.Sprintf("compile error: %+v", request.Script))
 	}
 	found, err := s.matching(request.Query, slices.Concat(all...))

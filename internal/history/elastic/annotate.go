@@ -10,6 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -89,15 +90,5 @@ func (e *reader) relabel(ctx context.Context, run *mapping.RunInfo) error {
 	if err := e.client.Refresh(ctx, e.intervals()); err != nil {
 		return err
 	}
-	labels, edit := run.Labels, run.Edit()
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	others := es.Exists(mapping.EditField)
-	if edit != "" {
-		others = es.None(es.Term(mapping.EditField, edit))
-	}
-	query := es.All(es.Term("run.id", run.ID), es.Term("run.ingest", run.Ingest), others)
-	_, err := e.client.UpdateAll(ctx, query, mapping.Relabel, map[string]any{"labels": labels, "edit": edit}, e.intervals())
-	return err
+	return bulk.Relabel(ctx, e.client, e.intervals(), run)
 }

@@ -58,10 +58,11 @@ type runDoc struct {
 // UnmarshalJSON never fails, so that one damaged document does not cost a page of them.
 func (d *runDoc) UnmarshalJSON(text []byte) error {
 	*d = runDoc{}
-	d.run, d.err = history.DecodeRun(text)
-	var of struct{ Run struct{ ID string } }
-	_ = json.Unmarshal(text, &of) // the id may be readable even so
-	d.id = of.Run.ID
+	if d.run, d.err = history.DecodeRun(text); d.err != nil {
+		var of struct{ Run struct{ ID string } }
+		_ = json.Unmarshal(text, &of) // the id may be readable even so
+		d.id = of.Run.ID
+	}
 	return nil
 }
 

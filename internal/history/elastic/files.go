@@ -41,18 +41,12 @@ func (e *reader) addHolding(ctx context.Context, to map[string]*mapping.Run, has
 		Size: min(most, e.limits.pageHits), Query: es.All(es.Terms("source.list.hash", hashes)), Sort: []any{ascending("run.id")},
 		Source: excludes(bins...),
 	}}
-	for hits, err := range s.pages(ctx) {
-		var runs []*runDoc
-		if err == nil {
-			runs, err = documents(hits)
-		}
+	for h, err := range s.all(ctx, 0) {
 		if err != nil {
 			return err
 		}
-		for _, d := range runs {
-			if run, damaged := d.result(); damaged == nil {
-				to[run.Run.ID] = run.WithFiles()
-			}
+		if run, damaged := h.Source.result(); damaged == nil {
+			to[run.Run.ID] = run.WithFiles()
 		}
 	}
 	return nil

@@ -55,7 +55,7 @@ func TestElasticEndlessAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := (&direct{base: base, client: s.Client()}).store("lab").Answers(16 << 20)
+			e := (&direct{base: base, client: s.Client()}).store("lab").Answers(int64(memtest.Scale(4<<20, 16<<20)))
 			var failed error
 			used := memtest.Measure(t, func() {
 				for _, err := range e.Runs(t.Context(), history.RunFilter{}) {

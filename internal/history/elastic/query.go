@@ -2,7 +2,6 @@ package elastic
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/es"
@@ -54,31 +53,5 @@ func excludes(fields ...string) any { return map[string]any{"excludes": fields} 
 
 // runQuery is the part of f that the cluster can decide; [history.RunFilter.Matches] decides the rest.
 func runQuery(f *history.RunFilter) any {
-	queries := append(between(f.From, f.To), isRun())
-	push := func(field, value string) {
-		if isExact(value) {
-			queries = append(queries, es.Term(field, value))
-		}
-	}
-	if f.Benchmark != "" {
-		push("cbt.benchmark", f.Benchmark)
-	}
-	if f.Mode != "" {
-		push("cbt.mode", f.Mode)
-	}
-	for key, value := range f.Labels {
-		if isPlain(key) {
-			push("run.labels."+key, value)
-		}
-	}
-	return es.All(queries...)
-}
-
-// isExact reports whether a keyword field certainly has the value: it may ignore long
-// ones, and the empty text.
-func isExact(value string) bool { return value != "" && len(value) <= 200 }
-
-// isPlain reports whether a label's name can be a part of a field's name.
-func isPlain(key string) bool {
-	return key != "" && strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+	return es.All(append(between(f.From, f.To), isRun())...)
 }

@@ -31,12 +31,12 @@ func (e *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs, err := documents(f.hits)
-	if err != nil {
-		return nil, fmt.Errorf("find run: %w", err)
-	}
 	var ids []string
-	for _, run := range runs { // the exact id sorts before all ids that begin with it
+	for i := range f.hits { // the exact id sorts before all ids that begin with it
+		run, err := f.hits[i].document()
+		if err != nil {
+			return nil, fmt.Errorf("find run: %w", err)
+		}
 		if ids = append(ids, run.Run.ID); run.Run.ID == id {
 			break
 		}
@@ -59,11 +59,11 @@ func (e *reader) fetch(ctx context.Context, id string) (*mapping.Run, finished, 
 	if len(f.hits) == 0 {
 		return nil, finished{}, fmt.Errorf("read run %q: %w", id, history.ErrNotFound)
 	}
-	runs, err := documents(f.hits)
+	doc, err := f.hits[0].document()
 	if err != nil {
 		return nil, finished{}, fmt.Errorf("read run %q: %w", id, err)
 	}
-	run, err := runs[0].result()
+	run, err := doc.result()
 	if err != nil {
 		return nil, finished{}, err
 	}
@@ -245,27 +245,23 @@ func isWithin(a, b map[string]finished) bool {
 	return true
 }
 
-// Versions implements [history.Store]. It reads nothing else of the runs' documents, and one request reads hundreds of them.
+// Versions implements [history.Store]. One request reads hundreds of runs.
 func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
 	const most = 500 // runs of a first page
 	all := map[string]*mapping.Run{}
 	for some := range slices.Chunk(ids, mostTerms) {
-		s := scan[mapping.Run]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
+		s := scan[runDoc]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
 			Size: min(most, e.limits.pageHits), Query: es.All(es.Terms("run.id", some)), Sort: []any{ascending("run.id")},
 			Source: []string{"run.id", "run.ingest", "run.labels", "run.edited", "run.note", "run.compacted", "documents"},
 		}}
-		for hits, err := range s.pages(ctx) {
+		for h, err := range s.all(ctx, 0) {
 			if errors.Is(err, history.ErrNoIndex) {
 				return all, nil
-			}
-			var runs []*mapping.Run
-			if err == nil {
-				runs, err = documents(hits)
 			}
 			if err != nil {
 				return nil, e.fail(ctx, "read", err)
 			}
-			for _, run := range runs {
+			if run, damaged := h.Source.result(); damaged == nil {
 				all[run.Run.ID] = run
 			}
 		}
@@ -293,17 +289,11 @@ func (e *reader) addFinished(ctx context.Context, to map[string]finished, query 
 		Size: e.limits.pageHits, Query: query, Sort: []any{ascending("run.id")},
 		Source: []string{"run.id", "run.ingest"}, Sequence: true,
 	}}
-	for hits, err := range s.pages(ctx) {
-		var runs []*version
-		if err == nil {
-			runs, err = documents(hits)
-		}
+	for h, err := range s.all(ctx, 0) {
 		if err != nil {
 			return err
 		}
-		for i, run := range runs {
-			to[run.Run.ID] = finished{run.Run.Ingest, hits[i].Seq, hits[i].Term}
-		}
+		to[h.Source.Run.ID] = finished{h.Source.Run.Ingest, h.Seq, h.Term}
 	}
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync"
 
+	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/es"
 )
 
@@ -100,63 +100,36 @@ func (s *scan[D]) advance(f *found[D]) error {
 	return nil
 }
 
-// documents are all documents of a point in time, which it closes at the end. It reads some pages
-// ahead.
-func (s *scan[D]) documents(ctx context.Context, ahead int) iter.Seq2[*D, error] {
-	return func(yield func(*D, error) bool) {
-		defer func() { s.e.closePIT(ctx, s.request.PIT.ID) }()
-		for hits, err := range readAhead(ctx, ahead, s.pages) {
-			var docs []*D
-			if err == nil {
-				docs, err = documents(hits)
+// all are the hits of all pages, n pages ahead. Each has its document.
+func (s *scan[D]) all(ctx context.Context, n int) iter.Seq2[*hit[D], error] {
+	return func(yield func(*hit[D], error) bool) {
+		for hits, err := range ahead.Read(ctx, n, s.pages) {
+			for i := 0; i < len(hits) && err == nil; i++ {
+				if _, err = hits[i].document(); err == nil && !yield(&hits[i], nil) {
+					return
+				}
 			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for _, d := range docs {
-				if !yield(d, nil) {
-					return
-				}
-			}
 		}
 	}
 }
 
-// readAhead reads a list in another goroutine, n items ahead. An error ends it.
-func readAhead[T any](ctx context.Context, n int, list func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
-	if n == 0 {
-		return list(ctx)
-	}
-	return func(yield func(T, error) bool) {
-		var wait sync.WaitGroup
-		inner, cancel := context.WithCancel(ctx)
-		defer wait.Wait()
-		defer cancel()
-		items, ended := make(chan T, n-1), error(nil) // ended is valid when items is closed
-		wait.Go(func() {
-			defer close(items)
-			for item, err := range list(inner) {
-				if err != nil {
-					ended = err
-					return
-				}
-				select {
-				case items <- item:
-				case <-inner.Done():
-					ended = inner.Err()
-					return
-				}
-			}
-		})
-		for item := range items {
-			if !yield(item, nil) {
+// documents are all documents of a point in time, which it closes at the end. It reads n pages
+// ahead.
+func (s *scan[D]) documents(ctx context.Context, n int) iter.Seq2[*D, error] {
+	return func(yield func(*D, error) bool) {
+		defer func() { s.e.closePIT(ctx, s.request.PIT.ID) }()
+		for h, err := range s.all(ctx, n) {
+			if err != nil {
+				yield(nil, err)
 				return
 			}
-		}
-		if ended != nil {
-			var none T
-			yield(none, ended)
+			if !yield(h.Source, nil) {
+				return
+			}
 		}
 	}
 }

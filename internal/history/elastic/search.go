@@ -76,6 +76,14 @@ type hit[D any] struct {
 	Term   int64   `json:"_primary_term"`
 }
 
+// document is the document of a hit, which a proxy may have removed.
+func (h *hit[D]) document() (*D, error) {
+	if h.Source == nil {
+		return nil, fmt.Errorf("document without _source: %w", history.ErrDamaged)
+	}
+	return h.Source, nil
+}
+
 // sortKey is a place in a sorted list. Its values stay texts, because integers can exceed a
 // float64.
 type sortKey []json.RawMessage
@@ -208,17 +216,6 @@ func (f *found[D]) check(verb string, r *request) error {
 		return fmt.Errorf("%s: %w", verb, err)
 	}
 	return nil
-}
-
-// documents are the documents of hits.
-func documents[D any](hits []hit[D]) ([]*D, error) {
-	docs := make([]*D, len(hits))
-	for i, h := range hits {
-		if docs[i] = h.Source; h.Source == nil {
-			return nil, fmt.Errorf("document without _source: %w", history.ErrDamaged)
-		}
-	}
-	return docs, nil
 }
 
 // openPIT opens a point in time of indices. It fails with [history.ErrNoIndex] if there are

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/es"
@@ -33,6 +34,7 @@ import (
 type Store struct {
 	*reader
 	writer *bulk.Writer
+	news   atomic.Bool // runs were stored or removed
 }
 
 // reader reads the documents of a history.
@@ -106,6 +108,9 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 // Finish implements [history.Store]. It may be called repeatedly while a followed run grows, and
 // for many runs at once.
 func (e *Store) Finish(ctx context.Context, run *mapping.Run) error {
+	if !run.Run.Live() {
+		e.news.Store(true)
+	}
 	return e.fail(ctx, "write to", e.writer.Finish(ctx, run))
 }
 
@@ -115,6 +120,7 @@ func (e *Store) Stats() bulk.Stats { return e.writer.Stats() }
 // Delete implements [history.Store]. If it is interrupted, readers no longer see the run, and
 // repeating it removes the rest.
 func (e *Store) Delete(ctx context.Context, runID string) error {
+	e.news.Store(true)
 	return e.fail(ctx, "write to", e.delete(ctx, runID))
 }
 

@@ -38,11 +38,16 @@ func (f *fake) open(t *testing.T) *elastic.Store {
 }
 
 func TestElastic(t *testing.T) {
-	for name, c := range map[string]struct{ pageBytes, ahead int }{
-		"one page": {4 << 20, 3}, "many pages": {10_000, 0}, "many pages side by side": {10_000, 4}, "a document each": {1, 2},
+	type suite func(*testing.T, func(*testing.T) history.Store)
+	for name, c := range map[string]struct {
+		check            suite
+		pageBytes, ahead int
+	}{
+		"many pages side by side": {historytest.Run, 10_000, 4}, "many pages": {historytest.Reading, 10_000, 0},
+		"one page": {historytest.Reading, 4 << 20, 3}, "a document each": {historytest.Reading, 1, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			historytest.Run(t, func(t *testing.T) history.Store {
+			c.check(t, func(t *testing.T) history.Store {
 				e, f := openElastic(t)
 				t.Cleanup(func() {
 					if n := f.OpenPITs(); n != 0 {

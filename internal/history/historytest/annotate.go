@@ -78,7 +78,7 @@ func testAnnotate(t *testing.T, s history.Store) {
 	annotate(t, s, "a", mapping.Annotation{}) // nothing to finish
 	annotated(t, s, run, docs, set)
 	for filter, want := range map[string]int{"reef": 1, "squid": 1} {
-		runs := collect(t, s.Runs(t.Context(), history.RunFilter{Labels: map[string]string{"release": filter}}))
+		runs := collect(t, s.Runs(t.Context(), history.RunFilter{Where: labelled(filter)}))
 		if len(runs) != want {
 			t.Errorf("%d runs with label release=%s", len(runs), filter)
 		}
@@ -136,18 +136,37 @@ func testAnnotateRefused(t *testing.T, s history.Store) {
 	annotated(t, s, run, docs, mapping.Annotation{})
 }
 
-// Versions of a run have documents of their own: only those of the current one get labels.
+// Versions of a run have documents of their own: only those of the current one get labels. What people say while
+// another version is stored stays, and so does what they said before it began.
 func testAnnotateVersions(t *testing.T, s history.Store) {
 	put(t, s, Intervals("a", "1", 10)...)
 	finish(t, s, NewRun("a", "1"))
-	next := Intervals("a", "22", 5)
-	put(t, s, next...) // not finished
-	set := mapping.Annotation{Labels: map[string]string{"release": "reef"}}
-	annotate(t, s, "a", set)
-	run := NewRun("a", "22")
+	before := mapping.Annotation{Labels: map[string]string{"release": "reef", "disk": "nvme"}, Note: text("before")}
+	known := annotate(t, s, "a", before).Run.Annotation()
+
+	run, docs := NewRun("a", "22"), Intervals("a", "22", 5)
 	run.Documents.Cluster = 5
-	finish(t, s, run) // as an ingest would that had not found the annotation
-	annotated(t, s, run, next, mapping.Annotation{})
+	plain := *run
+	run.Run.Annotate(known)
+	for _, d := range docs {
+		d.Relabel(&run.Run)
+	}
+	put(t, s, docs...) // not finished
+	set := mapping.Annotation{Labels: map[string]string{"release": "squid", "disk": "", "by.hand": "x"}, Note: text("meanwhile")}
+	annotate(t, s, "a", set)
+	finish(t, s, run)
+	annotated(t, s, &plain, docs, set)
+	if run.Run.Note != "before" {
+		t.Error("Finish changed the run of its caller")
+	}
+
+	put(t, s, docs...) // again, as those of a followed run are
+	finish(t, s, run)
+	annotated(t, s, &plain, docs, set)
+	annotate(t, s, "a", mapping.Annotation{Labels: map[string]string{"release": "squid", "by.hand": ""}, Note: text("")})
+	put(t, s, docs...)
+	finish(t, s, run)
+	annotated(t, s, &plain, docs, mapping.Annotation{})
 }
 
 // Annotations at the same time are all made.

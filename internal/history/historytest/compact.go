@@ -109,8 +109,8 @@ func checkSound(t *testing.T, s history.Store) {
 }
 
 func testCompact(t *testing.T, s history.Store) {
-	run, docs := long("a", 130)
-	other, others := long("b", 70)
+	run, docs := long("a", 65)
+	other, others := long("b", 20)
 	put(t, s, docs...)
 	put(t, s, others...)
 	finish(t, s, run, other)
@@ -141,7 +141,7 @@ func testCompact(t *testing.T, s history.Store) {
 		t.Fatal(err)
 	}
 	checkMinutes(t, s, got, docs)
-	if got.Documents != (mapping.Documents{Cluster: 6, Host: 6, Job: 9}) {
+	if got.Documents != (mapping.Documents{Cluster: 4, Host: 4, Job: 6}) {
 		t.Errorf("%+v", got.Documents)
 	}
 	if _, _, err := compact.Run(t.Context(), s, run.Run.ID, time.Minute, at); !errors.Is(err, history.ErrReplaced) {
@@ -185,7 +185,7 @@ func (s interrupting) Finish(ctx context.Context, run *mapping.Run) error {
 
 // Readers see the shorter windows until the longer ones are complete, and the same call does the rest.
 func testCompactInterrupted(t *testing.T, s history.Store) {
-	run, docs := long("a", 130)
+	run, docs := long("a", 65)
 	put(t, s, docs...)
 	finish(t, s, run)
 	stop := errors.New("killed")
@@ -219,8 +219,10 @@ func testCompactReplaced(t *testing.T, s history.Store) {
 		_, err := s.Annotate(t.Context(), run.Run.ID, mapping.Annotation{Labels: map[string]string{"disk": "nvme"}})
 		return err
 	}, func() error { return nil }}
-	_, after, err := compact.Run(t.Context(), meanwhile, run.Run.ID, 10*time.Second, Start)
-	if err != nil || after.Run.Labels["disk"] != "nvme" {
+	if _, _, err := compact.Run(t.Context(), meanwhile, run.Run.ID, 10*time.Second, Start); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := s.Run(t.Context(), run.Run.ID); err != nil || after.Run.Labels["disk"] != "nvme" || after.IntervalMS != 10_000 {
 		t.Fatalf("%+v, %v", after, err)
 	}
 	for _, d := range collect(t, s.Intervals(t.Context(), history.Selection{Runs: []string{run.Run.ID}, Level: mapping.Job})) {
@@ -236,6 +238,9 @@ func testCompactReplaced(t *testing.T, s history.Store) {
 	}
 	if _, _, err := compact.Run(t.Context(), meanwhile, run.Run.ID, time.Minute, Start); err == nil {
 		t.Error("it replaced a newer version")
+	}
+	for _, d := range again {
+		d.Relabel(&mapping.RunInfo{Labels: map[string]string{"release": "squid", "run": "a", "disk": "nvme"}, Edited: map[string]string{"disk": ""}})
 	}
 	expect(t, s, history.Selection{Runs: []string{run.Run.ID}}, again)
 	checkSound(t, s)

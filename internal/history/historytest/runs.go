@@ -56,11 +56,10 @@ func testFilter(t *testing.T, s history.Store) {
 	}{
 		{history.RunFilter{}, []string{"newest", "middle", "oldest"}},
 		{history.RunFilter{Limit: 2}, []string{"newest", "middle"}},
-		{history.RunFilter{Mode: "randread"}, []string{"newest", "oldest"}},
-		{history.RunFilter{Mode: "randread", Limit: 1}, []string{"newest"}},
-		{history.RunFilter{Benchmark: "librbdfio", Labels: map[string]string{"release": "squid"}}, []string{"newest", "middle"}},
-		{history.RunFilter{Benchmark: "fio"}, nil},
-		{history.RunFilter{Labels: map[string]string{"none": ""}}, nil},
+		{history.RunFilter{Where: mode("randread")}, []string{"newest", "oldest"}},
+		{history.RunFilter{Where: mode("randread"), Limit: 1}, []string{"newest"}},
+		{history.RunFilter{Where: labelled("squid")}, []string{"newest", "middle"}},
+		{history.RunFilter{Where: mode("write")}, nil},
 		{history.RunFilter{Text: "MIDD"}, []string{"middle"}},
 		{history.RunFilter{Text: "reef"}, []string{"oldest"}},
 		{history.RunFilter{Text: "randREAD 4k qd32"}, []string{"newest", "oldest"}},
@@ -114,3 +113,15 @@ func testLight(t *testing.T, s history.Store) {
 type onConfig struct{}
 
 func (onConfig) Matches(run *mapping.Run) bool { return len(run.Config) > 0 }
+
+// only is a condition.
+type only func(r *mapping.Run) bool
+
+// Matches implements [history.Condition].
+func (o only) Matches(r *mapping.Run) bool { return o(r) }
+
+func mode(name string) only { return func(r *mapping.Run) bool { return r.CBT.Mode == name } }
+
+func labelled(release string) only {
+	return func(r *mapping.Run) bool { return r.Run.Labels["release"] == release }
+}

@@ -155,3 +155,35 @@ func testConcurrent(t *testing.T, s history.Store) {
 	close(done)
 	wait.Wait()
 }
+
+// What a history has of some of many runs.
+func testVersions(t *testing.T, s history.Store) {
+	for _, name := range []string{"a", "c"} {
+		put(t, s, Intervals(name, "1", 10)...)
+		finish(t, s, NewRun(name, "1"))
+	}
+	put(t, s, Intervals("b", "1", 10)...) // not finished
+	note := mapping.Annotation{Labels: map[string]string{"disk": "nvme"}, Note: text("a note")}
+	annotate(t, s, "c", note)
+	put(t, s, Intervals("c", "22", 5)...) // not finished
+	for want, some := range map[string][]string{"": nil, "a": {"a", "b"}, "ac": {"a", "b", "c", "none"}} {
+		var list []string
+		for _, name := range some {
+			list = append(list, ID(name))
+		}
+		got, err := s.Versions(t.Context(), list)
+		if err != nil || len(got) != len(want) {
+			t.Errorf("%v: %v, %v", some, got, err)
+		}
+		for _, name := range want {
+			run := NewRun(string(name), "1")
+			if name == 'c' {
+				run.Run.Annotate(note)
+			}
+			have := got[run.Run.ID]
+			if have == nil || have.Run.Ingest != "1" || have.Documents != run.Documents || !cmp.Equal(run.Run.Annotation(), have.Run.Annotation()) {
+				t.Errorf("%c: %+v", name, have)
+			}
+		}
+	}
+}

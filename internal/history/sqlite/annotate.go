@@ -46,7 +46,7 @@ func (s *Store) annotate(ctx context.Context, tx *sql.Tx, runID string, a mappin
 }
 
 // relabel gives the interval documents of a run its labels, some hundred documents at a time.
-func (s *Store) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) error {
+func (s *writer) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) error {
 	var number int64
 	switch err := tx.QueryRowContext(ctx, `SELECT number FROM ingests WHERE run = ? AND ingest = ?`, run.ID, run.Ingest).Scan(&number); {
 	case errors.Is(err, sql.ErrNoRows):
@@ -78,7 +78,7 @@ func (s *Store) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) e
 }
 
 // following are the next documents of a version after one, in the order of their key.
-func (s *Store) following(ctx context.Context, tx *sql.Tx, number int64, after *mapping.Interval) (docs []*mapping.Interval, err error) {
+func (s *writer) following(ctx context.Context, tx *sql.Tx, number int64, after *mapping.Interval) (docs []*mapping.Interval, err error) {
 	const most = 250
 	rows, err := tx.QueryContext(ctx, `SELECT doc FROM intervals
 		WHERE ingest = ? AND (level, time, direction, host, job, part) > (?, ?, ?, ?, ?, ?)

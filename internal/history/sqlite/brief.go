@@ -20,19 +20,20 @@ const (
 // sumBytes is the length of the checksum before a brief document.
 const sumBytes = 8
 
-// packBrief is the brief document of a run with a checksum. It is not compressed, because
-// decompression takes as long as reading the rest of it.
+// packBrief is the document of a run without histograms and the list of files, with a checksum. It
+// is not compressed, because decompression takes as long as to read what conditions need.
 func packBrief(run *mapping.Run) []byte {
-	b := run.AppendBrief(make([]byte, sumBytes, 2048))
+	b := run.AppendLight(make([]byte, sumBytes, 4096))
 	binary.LittleEndian.PutUint64(b, xxhash.Sum64(b[sumBytes:]))
 	return b
 }
 
-func unpackBrief(blob []byte) (*mapping.Run, error) {
+// unpackBrief reads with decode what packBrief wrote.
+func unpackBrief(blob []byte, decode decoder) (*mapping.Run, error) {
 	if len(blob) < sumBytes || binary.LittleEndian.Uint64(blob) != xxhash.Sum64(blob[sumBytes:]) {
 		return nil, fmt.Errorf("read brief document: its checksum differs: %w", history.ErrDamaged)
 	}
-	run, err := history.DecodeRun(blob[sumBytes:])
+	run, err := decode(blob[sumBytes:])
 	if err != nil {
 		return nil, fmt.Errorf("read brief document: %w: %w", history.ErrDamaged, err)
 	}

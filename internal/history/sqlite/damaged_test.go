@@ -18,7 +18,7 @@ func TestDamagedRunInSQLite(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Exec(`UPDATE runs SET doc = x'00', light = x'28b52ffd' WHERE id = ?`, historytest.ID("b")); err != nil {
+	if _, err := db.Exec(`UPDATE runs SET doc = x'00' WHERE id = ?`, historytest.ID("b")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Exec(`UPDATE briefs SET doc = replace(doc, 'b', 'c') WHERE id = ?`, historytest.ID("b")); err != nil {

@@ -31,29 +31,30 @@ func (s *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, 
 
 func anyRun(*mapping.Run) bool { return true }
 
-// Versions implements [history.Store].
-func (s *reader) Versions(ctx context.Context, runs []string) (map[string]*mapping.Run, error) {
-	all := map[string]*mapping.Run{}
-	decode, query := decoder(unpackBrief), `SELECT runs.id, briefs.doc FROM runs JOIN briefs USING (start, id)`
-	if s.version < withBriefs {
-		decode, query = s.codec.unpackRun, `SELECT id, light FROM runs`
-	}
-	for run, err := range s.runs(ctx, decode, query+` WHERE runs.id IN (SELECT value FROM json_each(?))`, list(runs)) {
-		switch {
-		case history.IsSkipped(err):
-		case err != nil:
-			return nil, err
-		default:
-			all[run.Run.ID] = run
-		}
-	}
-	return all, nil
-}
-
 // Sharing are the runs that have a report or a log in common with another run, by id and
 // without histograms.
 func (s *reader) Sharing(ctx context.Context) ([]*mapping.Run, error) {
 	return s.runsOf(ctx, anyRun, `SELECT run FROM files WHERE hash IN (SELECT hash FROM files GROUP BY hash HAVING count(*) > 1)`)
+}
+
+// Versions implements [history.Store].
+func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
+	decode := func(blob []byte) (*mapping.Run, error) { return unpackBrief(blob, history.DecodeRun) }
+	query := `SELECT runs.id, briefs.doc FROM runs JOIN briefs ON briefs.start = runs.start AND briefs.id = runs.id`
+	if s.version < withBriefs {
+		decode, query = s.codec.unpackRun, `SELECT id, light FROM runs`
+	}
+	all := map[string]*mapping.Run{}
+	for run, err := range s.runs(ctx, decode, query+` WHERE runs.id IN (SELECT value FROM json_each(?))`, list(ids)) {
+		if history.IsSkipped(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all[run.Run.ID] = run
+	}
+	return all, nil
 }
 
 // runsOf are those of the runs whose ids a query returns that are wanted. It skips damaged ones.

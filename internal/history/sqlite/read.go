@@ -60,18 +60,23 @@ func (s *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 // Runs implements [history.Store].
 func (s *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
 	from, to := span(f.From, f.To)
-	column, table, decode := "doc", "runs", s.codec.unpackRun
-	switch {
-	case f.IsBrief() && s.version >= withBriefs:
-		table, decode = "briefs", unpackBrief
-	case f.Light || f.Brief:
-		column = "light"
+	doc, table, decode := "doc", "runs", s.codec.unpackRun
+	switch isLight := f.Light || f.Brief; {
+	case s.version < withBriefs && isLight:
+		doc = "light"
+	case s.version < withBriefs:
+	case isLight:
+		table = "briefs"
+		decode = func(blob []byte) (*mapping.Run, error) {
+			if f.IsBrief() {
+				return unpackBrief(blob, history.DecodeBrief)
+			}
+			return unpackBrief(blob, history.DecodeRun)
+		}
+	default: // briefs has the order
+		doc, table = "(SELECT doc FROM runs WHERE runs.id = briefs.id)", "briefs"
 	}
-	if table == "runs" && s.version >= withBriefs { // briefs has the order
-		return f.Select(s.runs(ctx, decode, `SELECT id, (SELECT `+column+` FROM runs WHERE runs.id = briefs.id)
-			FROM briefs WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to))
-	}
-	return f.Select(s.runs(ctx, decode, `SELECT id, `+column+` FROM `+table+` WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to))
+	return f.Select(s.runs(ctx, decode, `SELECT id, `+doc+` FROM `+table+` WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to))
 }
 
 // Intervals implements [history.Store]. One run's documents come in the order in which they

@@ -26,33 +26,27 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	return openReadOnly(ctx, path, busyTimeout)
 }
 
-func openReadOnly(ctx context.Context, path string, busy time.Duration) (_ *Store, err error) {
-	s, err := newStore(path)
-	defer func() {
-		if err != nil {
-			err = s.fail(ctx, "open", err)
-			_ = s.Close()
-		}
-	}()
-	if err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(path)
+func openReadOnly(ctx context.Context, path string, busy time.Duration) (*Store, error) {
+	return newStore(ctx, path, func(s *Store) error { return s.reader.connectIfThere(ctx, busy) })
+}
+
+func (s *reader) connectIfThere(ctx context.Context, busy time.Duration) error {
+	info, err := os.Stat(s.path)
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case info.IsDir():
-		return nil, fmt.Errorf("it is a folder: %w", history.ErrDamaged)
+		return fmt.Errorf("it is a folder: %w", history.ErrDamaged)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("it is no regular file: %w", history.ErrDamaged)
+		return fmt.Errorf("it is no regular file: %w", history.ErrDamaged)
 	}
 	if err := s.connectReader(ctx, info, busy); err != nil {
-		return nil, err
+		return err
 	}
 	if s.version == 0 { // an ingest was killed before it created the tables
-		return nil, fmt.Errorf("an empty file: %w", fs.ErrNotExist)
+		return fmt.Errorf("an empty file: %w", fs.ErrNotExist)
 	}
-	return s, nil
+	return nil
 }
 
 // connectReader connects in the first of three ways that works. A connection that could

@@ -19,8 +19,9 @@ const applicationID = 0x66696f32
 // are milliseconds since 1970. ingests gives each version of a run a short number,
 // which is never used again (AUTOINCREMENT): see Store.Finish. files has the hashes of
 // each run's reports and logs, by which Store.Holding finds the run. removed has the runs that
-// people removed, and removed_files the same hashes of those. briefs has what lists show of the
-// runs, in the order of lists: 10,000 runs are read in a fifth of the time of their documents.
+// people removed, and removed_files the same hashes of those. briefs has the documents without
+// histograms and lists of files, in the order of lists; in version 4 they lacked what conditions on
+// configurations and options need, and the column light had it.
 var migrations = [...]string{`
 CREATE TABLE runs (
 	id     TEXT PRIMARY KEY,
@@ -74,13 +75,18 @@ CREATE TABLE briefs (
 	PRIMARY KEY (start DESC, id)
 ) WITHOUT ROWID;
 DROP INDEX runs_by_start;
+`, `
+DELETE FROM briefs;
 `}
+
+// dropLight removes documents that briefs has since version 5.
+const dropLight = `ALTER TABLE runs DROP COLUMN light`
 
 // The first versions that have the tables files, removed and briefs.
 const (
 	withFiles   = 2
 	withRemoved = 3
-	withBriefs  = 4
+	withBriefs  = 5
 )
 
 // readVersion is the version of a file, 0 of an empty one. It fails if another program or a
@@ -128,6 +134,11 @@ func (s *writer) migrate(ctx context.Context) (upgraded int, err error) {
 	if version > 0 && version < withBriefs {
 		if err := s.storeOldBriefs(ctx, tx); err != nil {
 			return 0, fmt.Errorf("upgrade: %w", err)
+		}
+	}
+	if version < withBriefs {
+		if _, err := tx.ExecContext(ctx, dropLight); err != nil {
+			return 0, fmt.Errorf("drop column: %w", err)
 		}
 	}
 	mark := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(migrations))

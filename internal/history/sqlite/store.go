@@ -59,11 +59,20 @@ type writer struct {
 	begun map[version]int64 // numbers of the ingests that this process has put to
 }
 
-// newStore is the store of a file that is not open yet.
-func newStore(path string) (*Store, error) {
+// newStore opens the store of a file, as how does.
+func newStore(ctx context.Context, path string, how func(*Store) error) (*Store, error) {
 	c, err := newCodec()
 	f := &file{path: path, codec: c}
-	return &Store{file: f, reader: reader{file: f}, writer: writer{file: f, begun: map[version]int64{}}}, err
+	s := &Store{file: f, reader: reader{file: f}, writer: writer{file: f, begun: map[version]int64{}}}
+	if err == nil {
+		err = how(s)
+	}
+	if err != nil {
+		err = s.fail(ctx, "open", err)
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // version is one ingest of a run.
@@ -76,42 +85,38 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return open(ctx, path, busyTimeout)
 }
 
-func open(ctx context.Context, path string, busy time.Duration) (_ *Store, err error) {
-	s, err := newStore(path)
-	defer func() {
-		if err != nil {
-			err = s.fail(ctx, "open", err)
-			_ = s.Close()
-		}
-	}()
-	if err != nil {
-		return nil, err
-	}
+func open(ctx context.Context, path string, busy time.Duration) (*Store, error) {
+	return newStore(ctx, path, func(s *Store) error { return s.connectWriter(ctx, busy) })
+}
+
+// connectWriter creates the file if there is none, and connects to write and to read.
+func (s *Store) connectWriter(ctx context.Context, busy time.Duration) (err error) {
+	path := s.file.path
 	if err := create(path); err != nil {
-		return nil, err
+		return err
 	}
 	if s.writer.db, err = connect(path, "", busy, "page_size(16384)", "synchronous(full)", "foreign_keys(1)",
 		"wal_autocheckpoint(1000)", "journal_size_limit(67108864)"); err != nil {
-		return nil, err
+		return err
 	}
 	s.writer.db.SetMaxOpenConns(1)
 	if s.upgraded, err = s.migrate(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	s.version = len(migrations)
 	// Only now, because another program's database must stay as it is.
 	mode, err := s.switchToWAL(ctx, busy)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if mode != "wal" { // such as on a network file system
-		return nil, fmt.Errorf("switch to write-ahead log: journal mode stays %q", mode)
+		return fmt.Errorf("switch to write-ahead log: journal mode stays %q", mode)
 	}
 	if s.insert, err = s.writer.db.PrepareContext(ctx, insertInterval); err != nil {
-		return nil, err
+		return err
 	}
 	s.reader.db, err = connect(path, "", busy, "query_only(1)")
-	return s, err
+	return err
 }
 
 // Upgraded is how many runs were in the file if [Open] upgraded it from an older version,

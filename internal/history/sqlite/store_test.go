@@ -101,7 +101,7 @@ func tables(t *testing.T, path string) []string {
 	defer db.Close()
 	rows, err := db.QueryContext(t.Context(), `SELECT ingest || '/' || level || '/' || time || '/' || direction || '/'
 		|| host || '/' || job || '/' || part || '/' || hex(doc) FROM intervals
-		UNION ALL SELECT id || '/' || ingest || '/' || start || '/' || hex(light) || '/' || hex(doc) FROM runs`)
+		UNION ALL SELECT id || '/' || ingest || '/' || start || '/' || hex(doc) FROM runs`)
 	if err != nil {
 		t.Fatal(err)
 	}

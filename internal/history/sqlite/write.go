@@ -22,9 +22,8 @@ const (
 	insertIngest = `INSERT INTO ingests (run, ingest, written) VALUES (?, ?, ?)
 		ON CONFLICT DO UPDATE SET written = excluded.written RETURNING number`
 
-	insertRun = `INSERT INTO runs (id, ingest, start, light, doc) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT DO UPDATE SET ingest = excluded.ingest, start = excluded.start,
-			light = excluded.light, doc = excluded.doc`
+	insertRun = `INSERT INTO runs (id, ingest, start, doc) VALUES (?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET ingest = excluded.ingest, start = excluded.start, doc = excluded.doc`
 )
 
 // Put implements [history.Store], in one transaction.
@@ -117,8 +116,14 @@ func (s *writer) finish(ctx context.Context, tx *sql.Tx, run *mapping.Run) error
 	if err != nil {
 		return err
 	}
-	if run, err = s.keepIngested(ctx, tx, run); err != nil {
+	run, relabelled, err := s.keep(ctx, tx, run)
+	if err != nil {
 		return err
+	}
+	if relabelled {
+		if err := s.relabel(ctx, tx, &run.Run); err != nil {
+			return err
+		}
 	}
 	if err := s.putRun(ctx, tx, run); err != nil {
 		return fmt.Errorf("insert run: %w", err)
@@ -135,32 +140,34 @@ func (s *writer) putRun(ctx context.Context, tx *sql.Tx, run *mapping.Run) error
 	if _, err := tx.ExecContext(ctx, deleteBrief, id); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, insertRun, id, run.Run.Ingest, start, s.codec.pack(run.Light().AppendJSON), s.codec.pack(run.AppendJSON))
+	_, err := tx.ExecContext(ctx, insertRun, id, run.Run.Ingest, start, s.codec.pack(run.AppendJSON))
 	if err == nil {
 		_, err = tx.ExecContext(ctx, insertBrief, start, id, packBrief(run))
 	}
 	return err
 }
 
-// keepIngested returns the run with the stored time if the stored document is otherwise equal.
-func (s *writer) keepIngested(ctx context.Context, tx *sql.Tx, run *mapping.Run) (*mapping.Run, error) {
+// keep returns the run with the labels and the note that people gave the stored one since the run was read, which
+// its interval documents lack, and with the stored time if the stored document is otherwise equal.
+func (s *writer) keep(ctx context.Context, tx *sql.Tx, run *mapping.Run) (_ *mapping.Run, relabelled bool, _ error) {
 	var blob []byte
 	switch err := tx.QueryRowContext(ctx, `SELECT doc FROM runs WHERE id = ?`, run.Run.ID).Scan(&blob); {
 	case errors.Is(err, sql.ErrNoRows):
-		return run, nil
+		return run, false, nil
 	case err != nil:
-		return nil, fmt.Errorf("read run: %w", err)
+		return nil, false, fmt.Errorf("read run: %w", err)
 	}
 	stored, err := s.codec.unpackRun(blob)
 	if err != nil {
-		return run, nil //nolint:nilerr // the damaged document is about to be replaced
+		return run, false, nil //nolint:nilerr // the damaged document is about to be replaced
 	}
-	same := *run
-	same.Ingested = stored.Ingested
-	if bytes.Equal(same.AppendJSON(nil), stored.AppendJSON(nil)) {
-		return &same, nil
+	kept := *run
+	relabelled = kept.Run.AnnotateAs(&stored.Run)
+	at := kept.Ingested
+	if kept.Ingested = stored.Ingested; !bytes.Equal(kept.AppendJSON(nil), stored.AppendJSON(nil)) {
+		kept.Ingested = at
 	}
-	return run, nil
+	return &kept, relabelled, nil
 }
 
 // Delete implements [history.Store].

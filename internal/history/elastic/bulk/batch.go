@@ -1,16 +1,10 @@
 package bulk
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 
-	"github.com/elastic/go-elasticsearch/v8/esapi"
-
 	"github.com/fio2es/fio2es/internal/es"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 // batch is runs that are finished together. A run that fails does not delay the others; a
@@ -36,8 +30,7 @@ func (b *batch) finish() {
 	for _, step := range []func() error{
 		refresh(b.versions.index), // also without verifying, because deleting finds only visible documents
 		b.verify,
-		b.keepIngested,
-		b.store,
+		b.storeAll,
 		refresh(b.index),
 		b.deleteOthers,
 		b.show,
@@ -101,105 +94,6 @@ func (b *batch) compare(r *pendingRun, got int) error {
 		return fmt.Errorf("%w: sent %d, indexed %d (%d different), rejected %d, but there are %d",
 			ErrVerify, s.queued, s.indexed, want, s.rejected, got)
 	}
-	return nil
-}
-
-// keepIngested keeps the stored Ingested of runs' documents that are otherwise the same. It
-// reads the stored documents of the same versions, which are few: mostly none.
-func (b *batch) keepIngested() error {
-	var ingests []string
-	for _, r := range b.runs {
-		ingests = append(ingests, r.key.ingest)
-	}
-	query := es.All(es.Terms("run.id", b.ids()), es.Terms("run.ingest", ingests))
-	stored, err := b.stored(query, len(b.runs))
-	if err != nil {
-		return err
-	}
-	for _, r := range b.runs {
-		if s := stored[r.key.id]; s != nil {
-			first := s.Ingested
-			s.Ingested = r.ingested
-			if slices.Equal(s.AppendJSON(nil), r.text) {
-				s.Ingested = first
-				r.text = s.AppendJSON(nil)
-			}
-		}
-	}
-	return nil
-}
-
-// stored are the documents of runs that a query finds, by id. It skips those that cannot be
-// read, because they are about to be replaced.
-func (b *batch) stored(query any, most int) (map[string]*mapping.Run, error) {
-	var answer struct {
-		es.Whole
-		Hits struct {
-			Hits []struct {
-				Source json.RawMessage `json:"_source"`
-			}
-		}
-	}
-	err := b.client.Do(b.ctx, esapi.SearchRequest{
-		Index: []string{b.index}, Body: es.JSON(map[string]any{"size": most, "query": query}),
-	}, &answer)
-	var e *es.Error
-	if errors.As(err, &e) && e.Status == http.StatusNotFound && e.Type == es.MissingType {
-		return nil, nil // no run was ever stored
-	}
-	if err == nil {
-		err = answer.Err()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look for the runs' documents: %w", err)
-	}
-	runs := make(map[string]*mapping.Run)
-	for _, h := range answer.Hits.Hits {
-		run := new(mapping.Run)
-		if json.Unmarshal(h.Source, run) == nil {
-			runs[run.Run.ID] = run
-		}
-	}
-	return runs, nil
-}
-
-// store stores the documents of the runs whose callers still wait. It does not wait for
-// interval documents of other runs.
-func (b *batch) store() error {
-	b.mu.Lock()
-	b.runs = slices.DeleteFunc(b.runs, func(r *pendingRun) bool { return r.abandoned })
-	b.mu.Unlock()
-	states := make(map[*pendingRun]*runState, len(b.runs))
-	var full body
-	var text []byte
-	for _, r := range b.runs {
-		e := newEntry(r.key.id, runKey{})
-		text = e.encode(text, b.index, func(dst []byte) []byte { return append(dst, r.text...) })
-		e.run = new(runState)
-		states[r], r.text = e.run, nil
-		b.mu.Lock()
-		b.take(&e)
-		b.mu.Unlock()
-		full.append(e, text)
-	}
-	if len(full.docs) > 0 {
-		b.senders.sendNow(&full)
-	}
-	b.each(func(r *pendingRun) error {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		err := states[r].check()
-		switch {
-		case b.fatal != nil:
-			err = b.fatal
-		case err == nil && states[r].rejected > 0:
-			err = ErrRejected
-		}
-		if err != nil {
-			return fmt.Errorf("store the run's document: %w", err)
-		}
-		return nil
-	})
 	return nil
 }
 
@@ -267,7 +161,7 @@ func (b *batch) show() error {
 func (b *batch) forget(r *pendingRun) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if r.complete && r.state.pending == 0 {
+	if r.run.Run.Complete && r.state.pending == 0 {
 		delete(b.ledger.runs, r.key)
 	}
 }

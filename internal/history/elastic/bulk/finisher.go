@@ -26,15 +26,15 @@ type finisher struct {
 // pendingRun is a run that waits to be finished.
 type pendingRun struct {
 	key       runKey
-	complete  bool
-	ingested  time.Time
-	text      []byte // the run's document
+	run       mapping.Run
+	text      []byte // its document
 	abandoned bool   // the caller no longer waits; the ledger's mu guards it
 	done      chan error
 
 	state  *runState
 	queued int64 // documents that had been put when it was settled
 	others bool  // the cluster has documents of other versions
+	at     *docState
 }
 
 // How often runs are finished while documents are under way, and how many at most. Runs that are
@@ -47,8 +47,7 @@ const (
 // finish waits until a run is finished.
 func (f *finisher) finish(ctx context.Context, run *mapping.Run) error {
 	r := &pendingRun{
-		key: runKey{run.Run.ID, run.Run.Ingest}, complete: run.Run.Complete, ingested: run.Ingested,
-		text: run.AppendJSON(nil), done: make(chan error, 1),
+		key: runKey{run.Run.ID, run.Run.Ingest}, run: *run, text: run.AppendJSON(nil), done: make(chan error, 1),
 	}
 	f.mu.Lock()
 	if f.fatal != nil {

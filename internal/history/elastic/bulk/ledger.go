@@ -83,6 +83,13 @@ func (l *ledger) reject(r *rejection, isRecorded bool) {
 	}
 }
 
+// conflict counts a document that the cluster has not stored, because it has changed since it was read. The caller has
+// locked mu.
+func (l *ledger) conflict(e *entry) {
+	l.settle(e)
+	e.run.err = errConflict
+}
+
 func (l *ledger) settle(e *entry) {
 	delete(l.pending, e.hash)
 	e.run.pending--

@@ -34,7 +34,8 @@ type entry struct {
 	hash            uint64 // of id
 	key             runKey
 	run             *runState
-	broken          int // times that the server failed with status 500 or above for it
+	at              *docState // that it replaces; nil: any
+	broken          int       // times that the server failed with status 500 or above for it
 }
 
 func newEntry(id string, key runKey) entry {
@@ -45,7 +46,12 @@ func (e *entry) size() int { return e.end - e.start }
 
 // encode makes the two lines of a document, in the memory of dst if it is large enough.
 func (e *entry) encode(dst []byte, index string, document func([]byte) []byte) []byte {
-	dst = append(mapping.AppendAction(dst[:0], index, e.id), '\n')
+	if dst = dst[:0]; e.at == nil {
+		dst = mapping.AppendAction(dst, index, e.id)
+	} else {
+		dst = mapping.AppendActionIf(dst, index, e.id, e.at.seq, e.at.term)
+	}
+	dst = append(dst, '\n')
 	e.start, e.doc = 0, len(dst)
 	dst = append(document(dst), '\n')
 	e.end = len(dst)

@@ -3,8 +3,10 @@ package bulk_test
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -189,6 +191,12 @@ func (o *outcome) judge(t *testing.T, server *estest.Server, docs []*mapping.Int
 			}
 		}
 	}
+}
+
+// TestMain has property tests draw fewer cases than rapid would, because each takes long. CI draws many.
+func TestMain(m *testing.M) {
+	_ = flag.Set("rapid.checks", "40")
+	os.Exit(m.Run())
 }
 
 // TestNothingIsLost: after any faults that heal, each document is in the store exactly

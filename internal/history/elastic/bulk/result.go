@@ -26,6 +26,7 @@ type result struct {
 	stored   []int   // positions of documents
 	again    []entry // to retry
 	rejected []rejection
+	changed  []entry       // not stored, because the document has changed since it was read
 	fatal    error         // ends everything
 	tooMany  bool          // the cluster is overloaded
 	tooLarge bool          // the request, for the server or a proxy
@@ -60,8 +61,8 @@ func newResult(sent []entry, items []es.BulkItem, err error) result {
 	return r
 }
 
-// isSettled reports whether any document is stored or rejected.
-func (r *result) isSettled() bool { return len(r.stored) > 0 || len(r.rejected) > 0 }
+// isSettled reports whether the cluster has decided about any document.
+func (r *result) isSettled() bool { return len(r.stored) > 0 || len(r.rejected)+len(r.changed) > 0 }
 
 // fail sorts a document that is not stored.
 func (r *result) fail(e entry, item es.BulkItem) {
@@ -72,6 +73,8 @@ func (r *result) fail(e entry, item es.BulkItem) {
 		if r.fatal == nil {
 			r.fatal = fmt.Errorf("store document %s: %w: %w", e.id, advice, err)
 		}
+	case item.Status == http.StatusConflict:
+		r.changed = append(r.changed, e)
 	case item.Temporary():
 		r.tooMany = r.tooMany || item.Status == http.StatusTooManyRequests && !err.IsDiskFull()
 		r.cause = es.Named(err)

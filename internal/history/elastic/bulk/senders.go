@@ -194,6 +194,9 @@ func (t *transfer) settle(r *request, result *result) error {
 	for _, i := range result.stored {
 		t.store(&r.docs[i])
 	}
+	for i := range result.changed {
+		t.conflict(&result.changed[i])
+	}
 	for i := range result.rejected {
 		t.reject(&result.rejected[i], t.rejects.path != "")
 	}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/tidy"
+	"github.com/fio2es/fio2es/internal/where"
+)
+
+// errNothing is a change of runs that found none.
+var errNothing = errors.New("nothing was changed")
+
+// chooseRuns are the runs that names, --where and --older-than choose.
+func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error) {
+	choice := tidy.Choice{Names: names}
+	if len(names) == 0 && condition == "" && olderThan == "" {
+		return choice, usagef("no run: name some by their ids (fio2es runs lists them), or choose them with --where")
+	}
+	where, err := parseWhere(condition)
+	if err != nil {
+		return choice, err
+	}
+	choice.Filter.Where = where
+	if olderThan != "" {
+		if choice.Filter.To, err = parseAge(olderThan); err != nil {
+			return choice, err
+		}
+	}
+	return choice, nil
+}
+
+// parseAge is the time before which runs are older than a text such as 2y.
+func parseAge(text string) (time.Time, error) {
+	at, ok := where.Moment(text, time.Now())
+	if !ok {
+		return at, usagef("--older-than %s: want an age such as 90d, 6mo or 2y, or a date such as 2026-01-31", text)
+	}
+	return at, nil
+}
+
+// changeRuns opens the history for writing, and changes the runs of a choice. It is an error if there are none.
+func (e *env) changeRuns(ctx context.Context, choice tidy.Choice, change func(history.Store, *tidy.Chosen) error) error {
+	store, closeStore, err := e.history().toChange(ctx, true)
+	if err != nil {
+		return err
+	}
+	leftOut, err := closed(closeStore, e.withChosen(ctx, store, choice, change))
+	return leftOutIf(err, leftOut)
+}
+
+// readChosen is changeRuns without writing.
+func (e *env) readChosen(ctx context.Context, choice tidy.Choice, show func(history.Store, *tidy.Chosen) error) error {
+	store, closeStore, err := e.history().open(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	return e.withChosen(ctx, store, choice, show)
+}
+
+// withChosen gives the runs of a choice to do. Without any it fails, and stderr says what the history has.
+func (e *env) withChosen(ctx context.Context, store history.Store, choice tidy.Choice, do func(history.Store, *tidy.Chosen) error) error {
+	chosen, err := choice.Find(ctx, store, time.Now())
+	if err != nil {
+		return err
+	}
+	for _, skipped := range chosen.Skipped {
+		e.log.Warn(skipped.Error() + ": left out")
+	}
+	if len(chosen.Runs) == 0 {
+		return errors.Join(e.printNoRuns(ctx, store, choice.Filter), errNothing)
+	}
+	return leftOutIf(do(store, chosen), len(chosen.Skipped) > 0)
+}
+
+// ask asks on the terminal whether to do something. It waits for an answer until ctx ends.
+func (e *env) ask(ctx context.Context, what string) (bool, error) {
+	fmt.Fprintf(e.stderr, "%s? [y/N] ", what)
+	answer := make(chan string, 1)
+	go func() {
+		text, _ := bufio.NewReader(e.stdin).ReadString('\n')
+		answer <- text
+	}()
+	select {
+	case text := <-answer:
+		switch strings.ToLower(strings.TrimSpace(text)) {
+		case "y", "yes":
+			return true, nil
+		}
+		e.log.Info("nothing was changed")
+		return false, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(f)
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fio2es/fio2es/internal/doctor"
+	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/pipeline"
+)
+
+func doctorCommand(e *env) *cobra.Command {
+	format := table.Text
+	cmd := &cobra.Command{
+		Use:   "doctor PATH... | -- fio ARGS",
+		Short: "What fio2es can say of a job, a configuration of CBT, or results, and what is missing",
+		Long: `Shows what fio2es can say of a run before it starts, and what will be lost: of a job
+file, a command line of fio, or a configuration of CBT (YAML). Of results, in a folder
+or an archive, it shows what they have. Nothing is run or stored. Below the table are
+the reasons, and the exact lines to add, remove or change.
+
+OVER TIME  what latencies over time come from. Averages have no percentiles
+EVERY      the length of windows
+END        whether the last interval of each job is there: fio does not log it
+WHOLE RUN  percentiles of all requests; fio's own, of one job; or rates and means
+START      how the start is known. A report of fio 3.36 or later has it to 2 ms
+ERROR      of percentiles, by the width of the bins
+
+Exit code 3: something is or will be lost.`,
+		Example: `  fio2es doctor randrw.fio
+  fio2es doctor cbt.yaml
+  fio2es doctor results/
+  fio2es doctor -- fio --name=a --rw=randread --output-format=json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			paths := args
+			var words []string
+			if n := cmd.ArgsLenAtDash(); n >= 0 {
+				paths, words = args[:n], args[n:]
+			}
+			return (&examining{env: e, format: format}).all(cmd.Context(), paths, words)
+		},
+	}
+	addReadingFlags(cmd.Flags())
+	addChoice(cmd.Flags(), &format, "format", "table, csv, markdown, or json: an object a line", table.Formats)
+	return cmd
+}
+
+// examining is one call of doctor.
+type examining struct {
+	*env
+	format  string
+	found   []doctor.Answers
+	leftOut bool // a file cannot be read
+}
+
+// all examines paths, and a command line if there is one.
+func (x *examining) all(ctx context.Context, paths, words []string) error {
+	if len(words) > 0 {
+		if err := x.command(words); err != nil {
+			return err
+		}
+	}
+	var results []string
+	for _, path := range paths {
+		isResult, err := x.setup(ctx, path)
+		if err != nil {
+			return err
+		}
+		if isResult {
+			results = append(results, path)
+		}
+	}
+	if len(results) > 0 {
+		if err := x.results(ctx, results); err != nil {
+			return err
+		}
+	}
+	return leftOutIf(writeAnswers(x.stdout, x.found, x.format), x.leftOut || doctor.IsLossy(x.found))
+}
+
+// command examines a command line.
+func (x *examining) command(words []string) error {
+	c, err := fioargs.Reader{}.Command(words)
+	if err != nil {
+		return usageError{Err: err}
+	}
+	x.found = append(x.found, doctor.Predict(c)...)
+	return nil
+}
+
+// setup examines a job file or a configuration. It reports true for results.
+func (x *examining) setup(ctx context.Context, path string) (isResult bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return path == "-", err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return true, err
+	}
+	const most = 1 << 20 // of a configuration
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err != nil {
+		return false, err
+	}
+	switch ext := filepath.Ext(path); {
+	case ext == ".yaml" || ext == ".yml":
+		found, err := doctor.PredictCBT(ctx, path, text)
+		x.found = append(x.found, found...)
+		return false, err
+	case doctor.IsJobFile(text):
+		return false, x.command([]string{"fio", "--", path})
+	}
+	return true, nil
+}
+
+// results examines runs that are there.
+func (x *examining) results(ctx context.Context, paths []string) error {
+	archive, err := pipeline.Open(ctx, paths, x.stdin, nil)
+	if err != nil {
+		return err
+	}
+	archive.Until(ctx)
+	defer archive.Close()
+	x.leftOut = x.logProblems(archive)
+	if len(archive.Runs) == 0 {
+		return pipeline.NoRuns(paths)
+	}
+	for _, r := range archive.Runs {
+		a, result, err := doctor.Examine(ctx, r, x.options())
+		if err != nil {
+			return err
+		}
+		for _, note := range result.Notes {
+			x.log.Info("note: " + note.Error())
+		}
+		x.found = append(x.found, a)
+	}
+	return nil
+}

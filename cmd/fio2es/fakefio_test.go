@@ -1,0 +1,138 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+func init() { programs["fio"] = fakeFio }
+
+// fakeFio is in place of fio in scripts. It writes the 15 reports of a run that fio made, and its histogram logs, where
+// its options say. Its other behaviour is set by variables:
+//
+//	FAKE_EXIT=N        its exit code
+//	FAKE_KILLED=N      it is killed after N reports
+//	FAKE_KILLS=N       it kills fio2es after N reports, and writes the others
+//	FAKE_INTERRUPTS=N  it interrupts fio2es so many times, and waits each time until it is interrupted
+func fakeFio() {
+	if slices.Contains(os.Args, "--version") {
+		version := os.Getenv("FAKE_VERSION")
+		if version == "" {
+			version = "fio-3.33"
+		}
+		fmt.Println(version)
+		os.Exit(0)
+	}
+	code, err := playFio(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "fio:", err)
+		os.Exit(1)
+	}
+	os.Exit(code)
+}
+
+func number(variable string) int {
+	n, _ := strconv.Atoi(os.Getenv(variable))
+	return n
+}
+
+func playFio(args []string) (code int, err error) {
+	value := func(option string) string {
+		for _, a := range args {
+			if v, ok := strings.CutPrefix(a, "--"+option+"="); ok {
+				return v
+			}
+		}
+		return ""
+	}
+	out := io.Writer(os.Stdout)
+	if name := value("output"); name != "" {
+		if out, err = os.Create(name); err != nil {
+			return 0, err
+		}
+	}
+	fmt.Fprintf(os.Stderr, "fio: options %s\n", strings.Join(args, " "))
+	fmt.Fprintf(out, "fio-3.33\nStarting 2 processes\n")
+	text, err := unpack("out.json.gz")
+	if err != nil {
+		return 0, err
+	}
+	prefix := value("write_hist_log")
+	text = bytes.ReplaceAll(text, []byte(`"write_hist_log" : "out"`), fmt.Appendf(nil, `"write_hist_log" : %q`, prefix))
+	reports := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n}\n")), func(r []byte) bool { return len(r) == 0 })
+	if value("status-interval") == "" {
+		reports = reports[len(reports)-1:]
+	}
+	for i, report := range reports {
+		switch i + 1 {
+		case number("FAKE_KILLED"):
+			return 0, syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		case number("FAKE_KILLS"):
+			if err := syscall.Kill(os.Getppid(), syscall.SIGKILL); err != nil {
+				return 0, err
+			}
+		}
+		if _, err := out.Write(report); err != nil {
+			return 0, err
+		}
+		if strings.Contains(value("output-format"), "normal") {
+			fmt.Fprintf(out, "\nrw: (groupid=0, jobs=2): err= 0: report %d\n", i+1)
+		}
+	}
+	if n := number("FAKE_INTERRUPTS"); n > 0 {
+		if err := beInterrupted(n); err != nil {
+			return 0, err
+		}
+		fmt.Fprintf(out, "\nfio: terminating on signal 2\n")
+		code = 128
+	}
+	if prefix != "" {
+		for job := 1; job <= 2; job++ {
+			log, err := unpack(fmt.Sprintf("out_clat_hist.%d.log.gz", job))
+			if err != nil {
+				return 0, err
+			}
+			if err := os.WriteFile(fmt.Sprintf("%s_clat_hist.%d.log", prefix, job), log, 0o644); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return max(code, number("FAKE_EXIT")), nil
+}
+
+// beInterrupted interrupts fio2es, which passes it on.
+func beInterrupted(times int) error {
+	got := make(chan os.Signal, 1)
+	signal.Notify(got, os.Interrupt)
+	for range times {
+		if err := syscall.Kill(os.Getppid(), syscall.SIGINT); err != nil {
+			return err
+		}
+		<-got
+	}
+	return nil
+}
+
+func unpack(name string) ([]byte, error) {
+	f, err := os.Open(filepath.Join(os.Getenv("CORPUS"), "status-interval", name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+}

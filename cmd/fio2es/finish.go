@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/follow"
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/record"
+	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+)
+
+// finished is what was stored of runs of fio that are over.
+type finished struct {
+	runs            []*mapping.Run
+	folders         []string
+	leftOut, broken bool
+}
+
+func (f *finished) add(other finished) {
+	f.runs, f.folders = append(f.runs, other.runs...), append(f.folders, other.folders...)
+	f.leftOut, f.broken = f.leftOut || other.leftOut, f.broken || other.broken
+}
+
+// folders are where the folders of runs are: beside the embedded history, also if the history is in a cluster.
+func (h histories) folders() record.Folders {
+	return record.Folders(filepath.Join(filepath.Dir(h.History), "runs"))
+}
+
+// finish stores the run of a fio that is over, and removes its entry. After an error the entry stays, for the next
+// command.
+func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, entry *record.Entry) (f finished, err error) {
+	defer func() {
+		switch {
+		case err != nil:
+			err = errors.Join(fmt.Errorf("%w; the next fio2es command stores the run in %s", err, shortHome(entry.Folder)), entry.Release())
+		case len(f.runs) == 0:
+			err = entry.Discard()
+		default:
+			f.folders = []string{entry.Folder}
+			err = entry.Done()
+		}
+	}()
+	archive, err := pipeline.Open(ctx, []string{entry.Folder}, nil, nil)
+	if err != nil {
+		return f, err
+	}
+	defer archive.Close()
+	f.leftOut = e.logProblems(archive)
+	opt := e.options()
+	opt.Labels = entry.Labels
+	result, err := ingest.Runs(ctx, to, archive.Runs, ingest.Options{Pipeline: opt, Log: e.log})
+	if err != nil {
+		return f, err
+	}
+	f.leftOut = f.leftOut || result.LeftOut
+	for _, run := range result.Runs() {
+		if entry.Note != "" {
+			if run, err = to.Store.Annotate(ctx, run.Run.ID, mapping.Annotation{Note: &entry.Note}); err != nil {
+				return f, err
+			}
+		}
+		f.runs = append(f.runs, run)
+		broken, unknown, err := follow.Check(ctx, to.Store, run.Run.ID, rules, e.log)
+		if err != nil {
+			return f, err
+		}
+		f.leftOut, f.broken = f.leftOut || unknown, f.broken || broken
+	}
+	return f, nil
+}
+
+// finishInterrupted stores the runs of earlier commands that were killed before they could store them. What cannot be
+// stored is no error: a warning says so.
+func (e *env) finishInterrupted(ctx context.Context) error {
+	paths, err := e.history().folders().Unfinished()
+	for _, path := range paths {
+		entry, claimed := record.Claim(path)
+		switch {
+		case errors.Is(claimed, record.ErrRunning):
+		case claimed != nil:
+			err = errors.Join(err, claimed)
+		case entry.History != e.history().name():
+			e.log.Debug(entry.Folder + " is for " + entry.History)
+			err = errors.Join(err, entry.Release())
+		default:
+			err = errors.Join(err, e.finishOne(ctx, entry))
+		}
+	}
+	if err != nil {
+		for _, line := range errorLines(err) {
+			e.log.Warn("an earlier run is not stored: " + line)
+		}
+	}
+	return ctx.Err()
+}
+
+func (e *env) finishOne(ctx context.Context, entry *record.Entry) error {
+	to, closeStore, err := e.history().target(ctx, nil)
+	if err != nil {
+		return errors.Join(err, entry.Release())
+	}
+	entry.Note = strings.TrimSpace(entry.Note + "\nfio2es was killed while fio ran, and how fio ended is not known")
+	f, err := e.finish(ctx, to, nil, entry)
+	if _, err = closed(closeStore, err); err != nil {
+		return err
+	}
+	for _, run := range f.runs {
+		e.log.Info(fmt.Sprintf("note: stored %s (%s): fio2es was killed while fio ran; fio's output is %s", facts.Title(run),
+			facts.ShortID(run.Run.ID), shortHome(entry.Report())))
+	}
+	return nil
+}
+
+// printFinished prints the rows of runs, where they are, and what to type next.
+func (r *running) printFinished(f *finished) error {
+	runs := f.runs
+	if len(runs) == 0 {
+		return nil
+	}
+	to := r.stderr
+	if screen := r.terminal(); screen != nil {
+		to = term.NewScreen(screen, r.errors)
+	}
+	fmt.Fprintln(to)
+	columns, err := facts.Choose([]string{"run", "name", "requests", "iops", "bandwidth", "p50", "p99", "p99_9", "max", "recovered", "missing", "state"})
+	if err != nil {
+		return err
+	}
+	if err := writeRuns(to, runs, columns, table.Text); err != nil {
+		return err
+	}
+	var ids []string
+	for _, run := range runs {
+		ids = append(ids, facts.ShortID(run.Run.ID))
+	}
+	fmt.Fprintln(r.stderr)
+	term.Line(r.stderr, "history: %s", r.history().name())
+	for _, folder := range f.folders {
+		term.Line(r.stderr, "files:   %s", shortHome(folder))
+	}
+	next := []string{"fio2es percentiles " + ids[0], "fio2es heatmap " + ids[0]}
+	if len(ids) > 1 {
+		next = []string{"fio2es compare " + strings.Join(ids, ",") + " OTHER", "fio2es runs " + strings.Join(ids, " ")}
+	}
+	fmt.Fprintf(r.stderr, "next:    %s\n", strings.Join(next, "\n         "))
+	return nil
+}

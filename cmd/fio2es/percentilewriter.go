@@ -1,0 +1,111 @@
+package main
+
+import (
+	"io"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// percentiles writes windows as they come, and the run's totals after them.
+type percentiles struct {
+	to        *table.Writer[*percentileRow]
+	query     *query.Query
+	method    string
+	totalOnly bool
+	note      func(*query.Run, *mapping.Run) // on a run without windows
+
+	windows int         // of the run
+	sum     *window.Sum // of its windows, where the query does not want all of the run
+	byFio   bool        // fio computed some values of the table
+}
+
+func newPercentiles(w io.Writer, format, method string, q *query.Query) *percentiles {
+	cut, drop := []string{"HOST", "JOB"}, []string{"P75", "P90", "MEAN", "P95", "DATE", "P50", "MAX"}
+	return &percentiles{to: table.NewNarrow(w, format, percentileColumns, cut, drop), method: method, query: q}
+}
+
+// begin begins a run. If there are several, tables name it.
+func (p *percentiles) begin(run *query.Run, many bool) error {
+	p.byFio, p.windows, p.sum = false, 0, &window.Sum{}
+	switch {
+	case many && run.Stored != nil:
+		p.to.Begin(run.Name + ", started " + facts.Started(run.Stored))
+	case many:
+		p.to.Begin(run.Name)
+	default:
+		p.to.Begin()
+	}
+	return nil
+}
+
+func (p *percentiles) window(w *window.Window) error {
+	p.windows++
+	if !p.query.WantsAll() && w.Level == p.query.Level() {
+		if err := p.sum.Add(w); err != nil {
+			return err
+		}
+	}
+	if p.totalOnly {
+		return nil
+	}
+	return p.write(&percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency)})
+}
+
+func (p *percentiles) write(r *percentileRow) error {
+	p.byFio = p.byFio || r.latency.ByFio
+	if p.method == "fio" {
+		if err := r.latency.UseFioMethod(&r.Latency); err != nil {
+			return err
+		}
+	}
+	return p.to.Write(r)
+}
+
+// end writes the totals of the run or of the windows that were chosen, and ends the table.
+func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
+	totals := p.totals
+	if !p.query.WantsAll() {
+		if p.windows == 0 {
+			return emptyError{run.NoMatch(doc)}
+		}
+		totals = p.sums
+	} else if p.windows == 0 {
+		p.note(run, doc)
+	}
+	if err := totals(doc); err != nil {
+		return err
+	}
+	return p.to.End(facts.Notes(p.byFio)...)
+}
+
+// totals writes the totals of a run.
+func (p *percentiles) totals(doc *mapping.Run) error {
+	directions := doc.ByDirection()
+	list := window.Totals(doc)
+	if all := window.All(doc); all != nil {
+		directions, list = append(directions, mapping.DirectionTotals{Direction: all.Direction, Totals: doc.All}), append(list, all)
+	}
+	for i, w := range list {
+		if !p.query.WantsDirection(w.Direction) {
+			continue
+		}
+		if err := p.write(&percentileRow{Window: w, latency: facts.LatenciesOfTotals(directions[i].Totals)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sums writes the sums of the windows that were chosen.
+func (p *percentiles) sums(*mapping.Run) error {
+	for _, w := range p.sum.Windows() {
+		if err := p.write(&percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency), isSum: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

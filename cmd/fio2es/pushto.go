@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/ndjson"
+	"github.com/fio2es/fio2es/internal/ingest"
+)
+
+// source opens the history to copy from: the embedded one, unless runs go into another such.
+func (p *pushing) source(ctx context.Context) (history.Store, func() error, error) {
+	if p.into != "" {
+		return p.history().open(ctx)
+	}
+	store, err := p.history().readEmbedded(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return store, store.Close, nil
+}
+
+// copy copies runs to where the flags say.
+func (p *pushing) copy(ctx context.Context, from history.Store, opt ingest.PushOptions) (pushed ingest.Pushed, leftOut bool, err error) {
+	if p.output != "" {
+		err = p.writeOutput(p.output, func(w io.Writer) (err error) {
+			pushed, err = ingest.Push(ctx, from, ingest.Target{Sink: ndjson.New(w, p.cfg.Prefix)}, opt)
+			return err
+		})
+		return pushed, false, err
+	}
+	to, closeTo, err := p.target(ctx)
+	if err != nil {
+		return pushed, false, err
+	}
+	pushed, err = ingest.Push(ctx, from, to, opt)
+	leftOut, err = closed(closeTo, err)
+	return pushed, leftOut, err
+}
+
+// target opens the history to copy into. Its runs keep what they were stored with, as the verdicts of rules.
+func (p *pushing) target(ctx context.Context) (ingest.Target, func() error, error) {
+	h := p.history()
+	if p.into == "" {
+		store, closeStore, err := h.cluster(ctx)
+		return ingest.Target{Sink: store, Store: store, IsCluster: true}, closeStore, err
+	}
+	here, err := os.Stat(h.History)
+	there, errThere := os.Stat(p.into)
+	if err == nil && errThere == nil && !h.Elasticsearch.Enabled() && os.SameFile(here, there) {
+		return ingest.Target{}, nil, usagef("--into %s is the history itself: name another file, or the history to copy from with --history", shortHome(p.into))
+	}
+	h.History, h.Elasticsearch = p.into, config.Elasticsearch{}
+	store, err := h.writeEmbedded(ctx)
+	if err != nil {
+		return ingest.Target{}, nil, err
+	}
+	return ingest.Target{Sink: store, Store: store}, store.Close, nil
+}

@@ -1,0 +1,287 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/prometheus/promql/parser"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/fio2es/fio2es/internal/golden"
+)
+
+// kitchen is where the commands of docs/recipes.md run.
+type kitchen struct {
+	*testing.T
+	dir     string
+	env     []string
+	metrics string // that serve gives
+}
+
+// fence is a block of code in Markdown: its language, and its text.
+var fence = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```\n")
+
+// TestRecipes runs every command of docs/recipes.md, one after the other, and compares what those in console blocks
+// print with what the page shows. -update writes the page.
+func TestRecipes(t *testing.T) {
+	t.Parallel()
+	page := filepath.Join("..", "..", "docs", "recipes.md")
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := newKitchen(t)
+	made := map[string]bool{}
+	result := fence.ReplaceAllStringFunc(string(text), func(block string) string {
+		m := fence.FindStringSubmatch(block)
+		made[m[1]] = true
+		switch m[1] {
+		case "console":
+			return "```console\n" + k.console(m[2]) + "```\n"
+		case "sh":
+			if code, out := k.shell("set -e\n" + m[2]); code != 0 && code != exitMet {
+				t.Errorf("exit code %d of\n%s%s", code, m[2], out)
+			}
+		case "crontab":
+			k.crontab(m[2])
+		case "ini":
+			k.service(m[2])
+		case "yaml":
+			k.yaml(m[2])
+		case "python":
+			k.python(m[2])
+		default:
+			t.Errorf("nothing checks a block of %s", m[1])
+		}
+		return block
+	})
+	if len(made) != 6 {
+		t.Errorf("blocks of %v", made)
+	}
+	golden.File(t, page, result)
+}
+
+// newKitchen makes a folder with archives in results, logs in main and pr, and a history of twelve nights.
+func newKitchen(t *testing.T) *kitchen {
+	t.Helper()
+	k := &kitchen{T: t, dir: t.TempDir()}
+	k.env = append(os.Environ(), "HOME="+k.dir, "XDG_DATA_HOME=", "XDG_CONFIG_HOME="+k.dir, "PR=7")
+	for name, from := range map[string]string{"main": "two-jobs-rw", "pr": "stalls"} {
+		if err := os.CopyFS(filepath.Join(k.dir, name), os.DirFS(filepath.Join("..", "..", "testdata", "corpus", from))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.generate("results", fiotest.GenerateOptions{Kind: "archive", Runs: 4, Hosts: 2, Jobs: 1, Seconds: 10, IOPS: 100})
+	now := time.Now().UTC().Truncate(time.Hour)
+	for night := range 12 {
+		k.generate("night", fiotest.GenerateOptions{Kind: "logs", Files: 1, Seconds: 20, IOPS: 200, Directions: []int{fiotest.Write}, Seed: uint64(night) + 1})
+		start := now.AddDate(0, 0, night-11).Format(time.RFC3339)
+		if code, out := k.shell("FIO2ES_SLA='p99 <= 1s' fio2es ingest --start " + start + " night"); code != 0 {
+			t.Fatalf("exit code %d: %s", code, out)
+		}
+	}
+	for name, script := range map[string]string{ // programs that this machine may not have
+		"gh":       `test "$1 $2 $3 $4" = "pr comment 7 --body-file" && grep -q "2 failed" "$5"`,
+		"promtool": `test "$1 $2 $3 $5" = "tsdb create-blocks-from openmetrics data" && tail -1 "$4" | grep -q "# EOF"`,
+	} {
+		if err := os.WriteFile(filepath.Join(k.dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(k.dir, "benchmark.sh"), []byte("#!/bin/sh\ntest -d \"$1\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func (k *kitchen) generate(name string, o fiotest.GenerateOptions) {
+	k.Helper()
+	dir := filepath.Join(k.dir, name)
+	if err := os.RemoveAll(dir); err != nil {
+		k.Fatal(err)
+	}
+	if _, err := fiotest.Generate(k.Context(), dir, o); err != nil {
+		k.Fatal(err)
+	}
+}
+
+// shell runs a script, and gives its exit code and all that it prints.
+func (k *kitchen) shell(script string) (code int, out string) {
+	k.Helper()
+	cmd := exec.CommandContext(k.Context(), "sh", "-c", `PATH="$PWD:$PATH"`+"\n"+script)
+	cmd.Dir, cmd.Env = k.dir, k.env
+	text, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return exit.ExitCode(), string(text)
+	}
+	if err != nil {
+		k.Fatal(err)
+	}
+	return 0, string(text)
+}
+
+// console runs the lines that begin with $, and gives them with what they print.
+func (k *kitchen) console(block string) string {
+	var made strings.Builder
+	for line := range strings.Lines(block) {
+		if command, ok := strings.CutPrefix(line, "$ "); ok {
+			code, out := k.shell(command)
+			if code != 0 {
+				k.Errorf("exit code %d of %s%s", code, line, out)
+			}
+			made.WriteString(line + out)
+		}
+	}
+	return made.String()
+}
+
+var schedule = regexp.MustCompile(`^([\d*]+ +){4}[\d*]+  +`)
+
+func (k *kitchen) crontab(block string) {
+	for line := range strings.Lines(block) {
+		at := schedule.FindString(line)
+		code, out := k.shell(line[len(at):])
+		if at == "" || code != 0 || !strings.Contains(line, "fio2es ") {
+			k.Errorf("exit code %d of %s%s", code, line, out)
+		}
+	}
+}
+
+// service starts the service until it answers, at another port.
+func (k *kitchen) service(block string) {
+	_, command, ok := strings.Cut(block, "ExecStart=/usr/local/bin/fio2es ")
+	args := strings.Fields(strings.Replace(command, " :8600", " 127.0.0.1:0", 1))
+	if !ok || args[0] != "serve" || !slices.Contains(args, "127.0.0.1:0") {
+		k.Fatalf("no serve --listen :8600 in %s", block)
+	}
+	ctx, stop := context.WithCancel(k.Context())
+	ended, stderr := make(chan int, 1), &lockedText{}
+	args = append(args, "--history", filepath.Join(k.dir, ".local", "share", "fio2es", "history.db"))
+	go func() { ended <- run(ctx, args, strings.NewReader(""), stderr, stderr) }()
+	defer func() {
+		stop()
+		if code := <-ended; code != 0 {
+			k.Errorf("exit code %d: %s", code, stderr)
+		}
+	}()
+	for range 500 {
+		if m := servedAt.FindStringSubmatch(stderr.String()); m != nil {
+			_, k.metrics = browse(k.T, m[1]+"metrics")
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	k.Fatalf("nothing listens: %s", stderr)
+}
+
+// recipeYAML is what the blocks of YAML have: jobs of CI, scraping and alerts of Prometheus.
+type recipeYAML struct {
+	Jobs map[string]struct {
+		Steps []struct {
+			Run string
+		}
+	}
+	ScrapeConfigs []struct {
+		ScrapeInterval string `yaml:"scrape_interval"`
+		StaticConfigs  []struct {
+			Targets []string
+		} `yaml:"static_configs"`
+	} `yaml:"scrape_configs"`
+	Groups []struct {
+		Rules []struct{ Expr string }
+	}
+}
+
+func (k *kitchen) yaml(block string) {
+	var y recipeYAML
+	if err := yaml.Unmarshal([]byte(block), &y); err != nil {
+		k.Fatal(err)
+	}
+	for _, job := range y.Jobs {
+		for _, step := range job.Steps {
+			if code, out := k.shell(step.Run); code != 0 && code != exitMet {
+				k.Errorf("exit code %d of %s\n%s", code, step.Run, out)
+			}
+		}
+	}
+	for _, s := range y.ScrapeConfigs {
+		every, err := time.ParseDuration(s.ScrapeInterval)
+		if err != nil || every >= 5*time.Minute || !strings.HasSuffix(s.StaticConfigs[0].Targets[0], ":8600") {
+			k.Errorf("%+v", s)
+		}
+	}
+	for _, g := range y.Groups {
+		for _, r := range g.Rules {
+			if _, err := parser.ParseExpr(r.Expr); err != nil {
+				k.Errorf("%s: %v", r.Expr, err)
+			}
+			for _, name := range regexp.MustCompile(`fio2es_\w+`).FindAllString(r.Expr, -1) {
+				if !strings.Contains(k.metrics, "\n"+name+"{") {
+					k.Errorf("%s: no %s in /metrics", r.Expr, name)
+				}
+			}
+		}
+	}
+	if len(y.Jobs)+len(y.ScrapeConfigs)+len(y.Groups) == 0 {
+		k.Errorf("nothing checks\n%s", block)
+	}
+}
+
+var quotedName = regexp.MustCompile(`(?:\[|by=|columns=|index=|values=|by\(|, |explode\(\[)"(\w+)"`)
+
+// python checks that the columns that a program names are in the files that it reads. With FIO2ES_TEST_PYTHON, which
+// has pandas and pyarrow, it runs the program after those before it.
+func (k *kitchen) python(block string) {
+	names := map[string]bool{"share": true}
+	for _, file := range []string{"runs.csv", "windows.jsonl", "bins.jsonl"} {
+		text, err := os.ReadFile(filepath.Join(k.dir, file))
+		if err != nil {
+			k.Fatal(err)
+		}
+		header, _, _ := bytes.Cut(text, []byte("\n"))
+		for _, m := range regexp.MustCompile(`"(\w+)":`).FindAllStringSubmatch(string(header), -1) {
+			names[m[1]] = true
+		}
+		if filepath.Ext(file) == ".csv" {
+			columns, err := csv.NewReader(bytes.NewReader(header)).Read()
+			if err != nil {
+				k.Fatal(err)
+			}
+			for _, name := range columns {
+				names[name] = true
+			}
+		}
+	}
+	for _, m := range quotedName.FindAllStringSubmatch(block, -1) {
+		if !names[m[1]] {
+			k.Errorf("no column %s in\n%s", m[1], block)
+		}
+	}
+	program := filepath.Join(k.dir, "program.py")
+	before, err := os.ReadFile(program)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		k.Fatal(err)
+	}
+	if err := os.WriteFile(program, fmt.Appendf(before, "%s", block), 0o666); err != nil {
+		k.Fatal(err)
+	}
+	if python := os.Getenv("FIO2ES_TEST_PYTHON"); python != "" {
+		code, out := k.shell(python + " program.py")
+		if code != 0 {
+			k.Errorf("exit code %d of\n%s%s", code, block, out)
+		}
+		k.Log(out)
+	}
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/follow"
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/live"
+	"github.com/fio2es/fio2es/internal/record"
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/pipeline/align"
+)
+
+// once runs fio, and stores its run.
+func (r *running) once(s *signals) (stored finished, err error) {
+	entry, err := r.history().folders().Begin(record.Entry{
+		Name: r.how.Name, History: r.history().name(), Command: r.fio.Words(), Started: time.Now(),
+		Labels: r.options().Labels, Note: strings.TrimSpace(r.note), Wrapped: len(r.fio.Before) > 0,
+	})
+	if err != nil {
+		return stored, err
+	}
+	ending, err := r.fioOf(s, entry)
+	if err != nil {
+		return stored, errors.Join(err, entry.Discard())
+	}
+	var failed error
+	switch {
+	case ending.Signal != 0:
+		failed = fioError{ending.Code, fmt.Sprintf("fio was ended by a signal (%v): what came after its last report is missing", ending.Signal)}
+	case ending.Code != 0:
+		failed = fioError{ending.Code, fmt.Sprintf("fio ended with exit code %d", ending.Code)}
+	}
+	if failed != nil {
+		entry.Note = strings.TrimSpace(entry.Note + "\n" + failed.Error())
+	}
+	if err := entry.CollectLogs(r.fio); err != nil {
+		r.log.Warn("a histogram log is not stored, fio's reports are: " + err.Error())
+		stored.leftOut = true
+	}
+	one, err := r.env.finish(s.ctx, r.to, r.rules, entry)
+	stored.add(one)
+	if err == nil && len(one.runs) == 0 {
+		r.log.Info("note: fio wrote no report, so there is nothing to store")
+	}
+	return stored, errors.Join(failed, err)
+}
+
+// fioOf runs fio from its start to its end, follows its run meanwhile, and gives the user fio's output.
+func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, err error) {
+	how := r.how
+	how.Folder, how.Quiet = entry.Folder, r.canShow() && !r.quiet
+	plan, err := record.Of(r.fio, how)
+	if err != nil {
+		return ending, err
+	}
+	for _, note := range plan.Notes {
+		r.log.Info("note: " + note)
+	}
+	var to io.Writer = r.stdout
+	if plan.Output.File != "" {
+		out, err := os.Create(plan.Output.File)
+		if err != nil {
+			return ending, err
+		}
+		defer out.Close()
+		to = out
+	}
+	if how.Quiet {
+		ending, err = r.shown(s, entry, plan)
+	} else {
+		ending, err = r.started(s, entry, plan, r.errors, r.log, newFollowWriter(r.stderr, table.Text).window)
+	}
+	if err != nil {
+		return ending, err
+	}
+	return ending, copyOutput(to, plan.Output, entry, ending.Signal == 0)
+}
+
+// shown runs fio with a live view on the terminal. What fio writes to stderr waits in a file until the view ends.
+func (r *running) shown(s *signals, entry *record.Entry, plan *record.Plan) (ending record.Ending, err error) {
+	errs, err := os.Create(filepath.Join(entry.Folder, entry.Name+".err"))
+	if err != nil {
+		return ending, err
+	}
+	defer errs.Close()
+	view := live.New(r.rules)
+	view.Title, view.Started, view.Length, view.Every = strings.Join(r.fio.Words(), " "), entry.Started, plan.Length, plan.Every
+	on := newLiveScreen(r.env, view)
+	ending, err = r.started(s, entry, plan, errs, on.log(), on.window)
+	on.close()
+	if err != nil {
+		return ending, err
+	}
+	if _, err := errs.Seek(0, io.SeekStart); err != nil {
+		return ending, err
+	}
+	_, err = io.Copy(r.stderr, errs)
+	return ending, err
+}
+
+// started starts fio, follows its run, and waits for its end. fio writes to files and not to pipes of fio2es, because it
+// must not end with it.
+func (r *running) started(
+	s *signals, entry *record.Entry, plan *record.Plan, stderr io.Writer, log *slog.Logger, each func(*window.Window) error,
+) (ending record.Ending, err error) {
+	stdin, _ := r.stdin.(*os.File)
+	fio, err := plan.Start(entry, record.Streams{
+		Stdin: stdin, Stdout: r.written.w, Stderr: stderr, Shared: len(r.fio.Before) > 0 && stdin != nil && term.IsTerminal(stdin),
+	})
+	if err != nil {
+		return ending, err
+	}
+	s.passTo(fio)
+	stopFollowing := r.follow(s.ctx, entry, log, each)
+	ending, err = fio.Wait()
+	s.passTo(nil)
+	stopFollowing()
+	return ending, err
+}
+
+// copyOutput gives the user fio's output as it was asked for.
+func copyOutput(to io.Writer, how record.Output, entry *record.Entry, hasEnded bool) error {
+	all, err := os.Open(entry.Report())
+	if errors.Is(err, os.ErrNotExist) { // fio refused its options
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer all.Close()
+	return how.Copy(to, all, hasEnded)
+}
+
+// follow follows the run of a fio until the function that it returns is called. Requests count in windows where they
+// complete, so that windows need not wait for requests that were in flight in them.
+func (r *running) follow(ctx context.Context, entry *record.Entry, log *slog.Logger, each func(*window.Window) error) (stop func()) {
+	opt := follow.Options{
+		Ingest: ingest.Options{Pipeline: r.options(), Log: log},
+		Paths:  []string{entry.Folder}, Wanted: func(string, string) bool { return true }, Rules: r.rules,
+		Every: 2 * time.Second, Quiet: math.MaxInt64, // fio's end is known
+		Window: each,
+	}
+	opt.Ingest.Pipeline.Weighting = align.Completion
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() {
+		_, err := follow.Follow(ctx, r.to, opt)
+		done <- err
+	}()
+	return func() {
+		cancel()
+		if err := <-done; err != nil {
+			log.Warn("the run was not followed to its end: " + err.Error())
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/live"
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/window"
+)
+
+// liveScreen shows a live run on a terminal. Messages wait until the terminal shows again what was there before.
+type liveScreen struct {
+	view    *live.View
+	display *term.Display
+	stderr  io.Writer
+
+	mu     sync.Mutex
+	held   bytes.Buffer
+	closed bool
+	ended  chan struct{}
+}
+
+// newLiveScreen shows a view, until close is called.
+func newLiveScreen(e *env, view *live.View) *liveScreen {
+	s := &liveScreen{view: view, display: term.NewDisplay(e.terminal()), stderr: e.stderr, ended: make(chan struct{})}
+	signals := make(chan os.Signal, 1)
+	if term.Resized != nil {
+		signal.Notify(signals, term.Resized, term.Stopped)
+	}
+	go func() {
+		defer signal.Stop(signals)
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for {
+			s.draw()
+			select {
+			case <-ticker.C:
+			case sig := <-signals:
+				if sig == term.Stopped {
+					s.suspend()
+				}
+			case <-s.ended:
+				return
+			}
+		}
+	}()
+	return s
+}
+
+// canShow reports whether there is a terminal for a screen.
+func (e *env) canShow() bool {
+	kind := os.Getenv("TERM")
+	return e.terminal() != nil && kind != "" && kind != "dumb"
+}
+
+func (s *liveScreen) draw() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	columns, lines := s.display.Size()
+	text, err := s.view.Lines(time.Now(), live.Size{Columns: columns, Lines: lines, Colour: os.Getenv("NO_COLOR") == ""})
+	if err == nil {
+		err = s.display.Show(text)
+	}
+	if err != nil { // the run does not depend on it
+		s.view.Message = err.Error()
+	}
+}
+
+// suspend stops the program as Ctrl-Z does, with the terminal as it was before. fio runs on.
+func (s *liveScreen) suspend() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.display.Close()
+	_ = term.Suspend()
+}
+
+// window shows a window.
+func (s *liveScreen) window(w *window.Window) error {
+	s.mu.Lock()
+	err := s.view.Add(w, time.Now())
+	s.mu.Unlock()
+	s.draw()
+	return err
+}
+
+// Write keeps a message, and shows it.
+func (s *liveScreen) Write(text []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return s.stderr.Write(text)
+	}
+	if !bytes.Contains(text, []byte("sla ")) { // the view has the rules
+		s.view.Message = strings.TrimSpace(string(text))
+	}
+	return s.held.Write(text)
+}
+
+// log is a logger whose messages the screen keeps.
+func (s *liveScreen) log() *slog.Logger { return slog.New(term.NewLogHandler(s, slog.LevelInfo, nil)) }
+
+// close brings back what the terminal showed before, and prints the messages.
+func (s *liveScreen) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.closed = true
+	close(s.ended)
+	s.display.Close()
+	_, _ = s.stderr.Write(s.held.Bytes())
+}

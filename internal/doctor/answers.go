@@ -1,0 +1,108 @@
+// Package doctor finds what fio2es can say of a run: of one that is there by its files, and of one
+// to come by the options that fio gets. Both are [Answers], so a test compares them.
+package doctor
+
+import (
+	"bytes"
+	"slices"
+	"time"
+)
+
+// Answers is what fio2es can say of a run, and what it cannot.
+type Answers struct {
+	Of    string // a section of fio, a benchmark of CBT, or a run
+	Hosts int    // 0 where only the files will show it
+	Jobs  int
+	From  From          // what latencies over time come from
+	Every time.Duration // the length of windows; 0 without any
+	End   End
+	Whole Whole
+	Start string  // the evidence for the start, as in clock.source of documents
+	Error float64 // of percentiles, a share; 0 without any
+	Lost  []Loss
+}
+
+// From is what latencies over time come from.
+type From string
+
+// The sources of latencies over time, the best first. Averages have no percentiles.
+const (
+	Logs        From = "histogram log"
+	Completions From = "completions"
+	Reports     From = "periodic reports"
+	Averages    From = "averages"
+	Nothing     From = "nothing"
+)
+
+// hasPercentiles reports whether there are percentiles over time.
+func (f From) hasPercentiles() bool { return f == Logs || f == Completions || f == Reports }
+
+// End is what becomes of the last interval of each job, which fio does not log.
+type End string
+
+// The ends of a job. Without percentiles over time there is none.
+const (
+	Complete End = "complete"
+	Cut      End = "lost"
+	NoEnd    End = ""
+)
+
+// Whole is what is known of the latencies of the whole run.
+type Whole string
+
+// What is known of a whole run. FioOwn are fio's own percentiles, of one job only, because they cannot be merged.
+const (
+	Percentiles Whole = "percentiles"
+	FioOwn      Whole = "fio's own"
+	Rates       Whole = "rates, mean"
+	Unknown     Whole = "nothing"
+)
+
+// Loss is something that fio2es cannot say, and what to do about it.
+type Loss struct {
+	What    string // what is lost, and why
+	Changes []Change
+}
+
+// Change is a line to add, to remove or to write otherwise.
+type Change struct {
+	Where string // such as "job.fio, [global]", or "command line"
+	Old   string // empty: Line is added
+	Line  string // empty: Old is removed
+}
+
+// lose adds a loss.
+func (a *Answers) lose(what string, changes ...Change) { a.Lost = append(a.Lost, Loss{what, changes}) }
+
+// Changes are those of all losses, each once.
+func Changes(all []Answers) (list []Change) {
+	seen := map[Change]bool{}
+	for _, a := range all {
+		for _, l := range a.Lost {
+			for _, c := range l.Changes {
+				if !seen[c] {
+					seen[c] = true
+					list = append(list, c)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// IsLossy reports whether anything is lost.
+func IsLossy(all []Answers) bool {
+	return slices.ContainsFunc(all, func(a Answers) bool { return len(a.Lost) > 0 })
+}
+
+// IsJobFile reports whether a text is a job file of fio: its first line, other than comments, begins a section.
+func IsJobFile(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || line[0] == ';' || line[0] == '#' {
+			continue
+		}
+		return line[0] == '[' && bytes.HasSuffix(line, []byte("]"))
+	}
+	return false
+}

@@ -1,0 +1,168 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/internal/safeyaml"
+)
+
+// shimPath is where the script of fio2es shim is on clients of CBT.
+const shimPath = "/usr/local/bin/fio2es-fio"
+
+// class is a benchmark of CBT that runs fio: what of its settings decides what fio writes.
+type class struct {
+	command   string   // the setting that names fio
+	format    string   // of its report; empty: fio's own, which is text
+	setFormat bool     // fio_out_format sets another
+	logs      []string // the settings for logs, which are on by default
+	averages  bool     // log_avg_msec reaches fio
+}
+
+var logSettings = []string{"log_lat", "log_bw", "log_iops"}
+
+var classes = map[string]class{
+	"librbdfio": {command: "cmd_path", format: "json,normal", setFormat: true, logs: logSettings, averages: true},
+	"fio":       {command: "cmd_path", format: "json,normal", logs: []string{"logging", "logging", "logging"}, averages: true},
+	"rbdfio":    {command: "cmd_path", logs: logSettings, averages: true},
+	"rawfio":    {command: "fio_cmd", format: "json", logs: logSettings},
+	"kvmrbdfio": {command: "fio_cmd", logs: logSettings},
+}
+
+// yamlLimits are those of a configuration of CBT.
+var yamlLimits = safeyaml.Limits{Bytes: 1 << 20, Values: 100_000, Text: 4 << 20, Keys: 10_000, Depth: 1 << 20}
+
+// ErrNotCBT is a YAML file that is none of CBT's.
+var ErrNotCBT = errors.New("no configuration of CBT: want benchmarks: with one or more of them")
+
+// PredictCBT finds what fio2es will be able to say of the benchmarks of one of CBT's YAML files, of that name.
+func PredictCBT(ctx context.Context, name string, text []byte) ([]Answers, error) {
+	node, _, err := safeyaml.Parse(ctx, text, yamlLimits)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var config struct {
+		Benchmarks map[string]map[string]any
+		Cluster    map[string]any // of benchmark_config.yaml, which has one benchmark
+	}
+	if node != nil {
+		err = node.Decode(&config)
+	}
+	if one, ok := config.Cluster["benchmark"].(string); ok && config.Benchmarks == nil {
+		config.Benchmarks = map[string]map[string]any{one: config.Cluster}
+	}
+	if err != nil || len(config.Benchmarks) == 0 {
+		return nil, fmt.Errorf("%s: %w", name, errors.Join(ErrNotCBT, err))
+	}
+	var all []Answers
+	for _, benchmark := range slices.Sorted(maps.Keys(config.Benchmarks)) {
+		of, ok := classes[benchmark]
+		if !ok {
+			a := Answers{Of: benchmark, From: Nothing, Whole: Unknown}
+			a.lose("all of it: this benchmark does not run fio")
+			all = append(all, a)
+			continue
+		}
+		a, err := of.predict(benchmark, settings(config.Benchmarks[benchmark]))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", name, benchmark, err)
+		}
+		for i := range a.Lost {
+			a.Lost[i].Changes = []Change{{Where: name + ", " + benchmark, Line: of.remedy()}}
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// remedy is the line that makes fio write all that fio2es can use.
+func (of class) remedy() string {
+	line := of.command + ": " + shimPath
+	if of.format == "" {
+		line += " --output-format=json+,normal"
+	}
+	return line
+}
+
+// predict finds what fio2es can say of fio as the benchmark calls it.
+func (of class) predict(name string, config settings) (Answers, error) {
+	words := strings.Fields(cmp.Or(config.text(of.command), "fio"))
+	i := slices.IndexFunc(words, func(w string) bool { return !strings.Contains(w, "=") && strings.Contains(path.Base(w), "fio") })
+	if i < 0 {
+		return Answers{}, fmt.Errorf("%s: %s: %w", of.command, strings.Join(words, " "), fioargs.ErrNoFio)
+	}
+	isShim := strings.Contains(words[i], "fio2es")
+	line := []string{"fio"}
+	if format := of.format; format != "" {
+		if of.setFormat {
+			format = cmp.Or(config.text("fio_out_format"), format)
+		}
+		line = append(line, "--output-format="+format)
+	}
+	line = append(line, words[i+1:]...)
+	if isShim {
+		line = shimmed(line)
+	}
+	for i, log := range []string{"lat", "bw", "iops"} {
+		if config.isOn(of.logs[i]) {
+			line = append(line, "--write_"+log+"_log=output.0")
+		}
+	}
+	if average := config.text("log_avg_msec"); of.averages && average != "" {
+		line = append(line, "--log_avg_msec="+average)
+	}
+	if runtime := config.text("time"); runtime != "" {
+		line = append(line, "--runtime="+runtime)
+	}
+	line = append(line, "--numjobs=2", "--name="+name) // on all clients and volumes there are several
+	c, err := fioargs.Reader{}.Command(line)
+	if err != nil {
+		return Answers{}, err
+	}
+	a := Predict(c)[0]
+	a.Jobs = 0
+	return a, nil
+}
+
+// shimmed is a command line as fio2es-fio changes it.
+func shimmed(line []string) []string {
+	for i, word := range line {
+		if formats, ok := strings.CutPrefix(word, "--output-format="); ok {
+			list := strings.Split(formats, ",")
+			if j := slices.Index(list, "json"); j >= 0 {
+				list[j] = "json+"
+			}
+			line[i] = "--output-format=" + strings.Join(list, ",")
+		}
+	}
+	return append(line, "--write_hist_log=output.0", "--log_hist_msec=1000")
+}
+
+// settings are those of a benchmark.
+type settings map[string]any
+
+// text is a setting as CBT writes it on a command line; the first of a list, of which CBT makes a run each.
+func (s settings) text(name string) string {
+	v := s[name]
+	if list, ok := v.([]any); ok && len(list) > 0 {
+		v = list[0]
+	}
+	switch v := v.(type) {
+	case string, int, float64:
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+// isOn is a setting that is on unless it is set to something else.
+func (s settings) isOn(name string) bool {
+	on, isSet := s[name].(bool)
+	return on || !isSet
+}

@@ -1,0 +1,83 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// TestPredictCBT: what a yaml of CBT gives, and the one line that keeps all of it.
+func TestPredictCBT(t *testing.T) {
+	for _, tt := range []struct {
+		name, yaml string
+		from       From
+		end        End
+		start      string
+		change     string // empty: nothing is lost
+	}{
+		{"as CBT is: a log of each completion", "librbdfio: {time: 300}", Completions, Complete, "report", ""},
+		{"averages", "librbdfio: {time: 300, log_avg_msec: 100}", Averages, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio"},
+		{"averages, of several runs", "librbdfio: {numjobs: [1, 4], log_avg_msec: [100, 1000]}", Averages, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio"},
+		{"no logs", "librbdfio: {log_lat: False, log_bw: False, log_iops: False}", Nothing, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio"},
+		{"a report as text", "librbdfio: {fio_out_format: normal}", Completions, Complete, "mtime", "cmd_path: /usr/local/bin/fio2es-fio"},
+		{"the script", "librbdfio: {cmd_path: /usr/local/bin/fio2es-fio, log_avg_msec: 100}", Logs, Complete, "report", ""},
+		{"the script with a variable", "librbdfio: {cmd_path: env FIO2ES_SHIM_FIO=/opt/fio/fio /usr/local/bin/fio2es-fio, log_avg_msec: 100}", Logs, Complete, "report", ""},
+		{"the script in a folder of its own", "fio: {cmd_path: /usr/local/lib/fio2es/fio, log_avg_msec: 100}", Logs, Complete, "report", ""},
+		{"options in the command", "librbdfio: {cmd_path: /usr/bin/fio --log_hist_coarseness=2, log_avg_msec: 5}", Averages, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio"},
+		{"fio without logs", "fio: {logging: False}", Nothing, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio"},
+		{"rbdfio", "rbdfio: {}", Completions, Complete, "mtime", "cmd_path: /usr/local/bin/fio2es-fio --output-format=json+,normal"},
+		{"rbdfio with the script", "rbdfio: {cmd_path: '/usr/local/bin/fio2es-fio --output-format=json+,normal'}", Logs, Complete, "report", ""},
+		{"rbdfio with half of it", "rbdfio: {cmd_path: /usr/local/bin/fio2es-fio}", Logs, Cut, "mtime", "cmd_path: /usr/local/bin/fio2es-fio --output-format=json+,normal"},
+		{"rawfio", "rawfio: {log_avg_msec: 100}", Completions, Complete, "report", ""},
+		{"rawfio with its usual command", "rawfio: {fio_cmd: sudo /usr/bin/fio, log_lat: False}", Averages, NoEnd, "report", "fio_cmd: /usr/local/bin/fio2es-fio"},
+		{"kvmrbdfio", "kvmrbdfio: {fio_cmd: /usr/local/bin/fio2es-fio --output-format=json+}", Logs, Complete, "report", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			all, err := PredictCBT(context.Background(), "cbt.yaml", []byte("cluster: {user: x}\nbenchmarks:\n  "+tt.yaml+"\n"))
+			if err != nil || len(all) != 1 {
+				t.Fatal(all, err)
+			}
+			a := all[0]
+			if a.From != tt.from || a.End != tt.end || a.Start != tt.start {
+				t.Errorf("got %s", text(&a))
+			}
+			benchmark, _, _ := strings.Cut(tt.yaml, ":")
+			changes := Changes(all)
+			if tt.change == "" && len(a.Lost) > 0 || tt.change != "" && (len(changes) != 1 || changes[0] != Change{Where: "cbt.yaml, " + benchmark, Line: tt.change}) {
+				t.Errorf("to do %+v: %s", changes, text(&a))
+			}
+		})
+	}
+}
+
+func TestOtherYAML(t *testing.T) {
+	ctx := context.Background()
+	one, err := PredictCBT(ctx, "benchmark_config.yaml", []byte("cluster: {benchmark: librbdfio, time: 10}\n"))
+	if err != nil || len(one) != 1 || one[0].Of != "librbdfio" || one[0].From != Completions {
+		t.Errorf("the configuration of one benchmark: %+v, %v", one, err)
+	}
+	two, err := PredictCBT(ctx, "x", []byte("benchmarks: {radosbench: {time: 10}, librbdfio: {}}"))
+	if err != nil || len(two) != 2 || two[1].Of != "radosbench" || len(two[1].Lost) != 1 || len(Changes(two)) != 0 {
+		t.Errorf("a benchmark without fio: %+v, %v", two, err)
+	}
+	for _, yaml := range []string{"", "a: b", "[1]", "benchmarks: 3", "benchmarks: {}", "benchmarks: {librbdfio: {cmd_path: /bin/true}}", "\t"} {
+		if all, err := PredictCBT(ctx, "x.yaml", []byte(yaml)); err == nil || !strings.Contains(err.Error(), "x.yaml: ") {
+			t.Errorf("%q: %+v, %v", yaml, all, err)
+		}
+	}
+	if _, err := PredictCBT(ctx, "x.yaml", []byte("a: b")); !errors.Is(err, ErrNotCBT) {
+		t.Errorf("another yaml: %v", err)
+	}
+}
+
+func FuzzPredictCBT(f *testing.F) {
+	f.Add("benchmarks: {librbdfio: {cmd_path: /usr/local/bin/fio2es-fio --x=1, numjobs: [1, 2], time: 5, log_lat: off}}")
+	f.Add("cluster: {benchmark: rbdfio, cmd_path: sudo fio, fio_out_format: 3.5}")
+	f.Fuzz(func(t *testing.T, yaml string) {
+		all, err := PredictCBT(context.Background(), "x.yaml", []byte(yaml))
+		if (err == nil) != (len(all) > 0) {
+			t.Errorf("%v of %d benchmarks", err, len(all))
+		}
+	})
+}

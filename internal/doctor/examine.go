@@ -1,0 +1,131 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// Examine finds what fio2es can say of a run that is there. It reads the run as ingest does, and stores nothing. The
+// result has the messages of the reading. An error is ctx's.
+func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (Answers, *pipeline.Result, error) {
+	x := examination{name: opt.ArchiveOf(run) + ":" + run.Name(), ofCBT: run.Iteration >= 0}
+	var err error
+	if x.plan, err = pipeline.MakePlan(ctx, run, opt); err != nil {
+		return Answers{}, nil, err
+	}
+	if x.result, err = pipeline.Read(ctx, run, opt, x.interval); err != nil {
+		return Answers{}, nil, err
+	}
+	a := Answers{Of: x.name, Hosts: max(len(run.HostNames()), 1), From: Nothing, Whole: Unknown}
+	if x.result.Run != nil {
+		x.answer(&a)
+	}
+	for _, err := range x.result.Skipped {
+		a.lose(err.Error())
+	}
+	return a, x.result, nil
+}
+
+// examination is what was read of a run.
+type examination struct {
+	name   string
+	ofCBT  bool
+	plan   *pipeline.Plan
+	result *pipeline.Result
+	error  float64 // of percentiles over time
+}
+
+// interval takes in a window.
+func (x *examination) interval(d *mapping.Interval) error {
+	h, err := d.Latency.Hist()
+	if err == nil && !h.IsEmpty() {
+		x.error = max(x.error, h.Layout().RelativeError())
+	}
+	return nil
+}
+
+// answer sets what the run's document says.
+func (x *examination) answer(a *Answers) {
+	doc := x.result.Run
+	a.Jobs, a.Start = doc.Fio.Jobs, x.plan.Clock
+	if a.From = x.from(); a.From.hasPercentiles() {
+		a.Every, a.Error, a.End = time.Duration(doc.IntervalMS)*time.Millisecond, x.error, Complete
+	} else {
+		a.lose("percentiles over time: "+doc.NoWindows, x.changes()...)
+	}
+	if a.From == Logs && (doc.Missing.Requests > 0 || x.isBare()) {
+		a.End = Cut
+		a.lose("the end of each job, up to "+a.Every.String()+": fio does not log it, and only a report in json+ has it", x.changes()...)
+	}
+	if a.Whole = wholeOf(doc); a.Whole != Percentiles {
+		a.lose("percentiles of the whole run: there is no report with bins (json+)", x.changes()...)
+	}
+	if a.Start == "mtime" && x.isBare() {
+		a.lose("a start that is better known than the files' times: there is no report in JSON", x.changes()...)
+	}
+	if finest := hist.Fio3(0).RelativeError(); a.Error > finest {
+		a.lose(fmt.Sprintf("accuracy: percentiles are known to ±%.1f %%, without log_hist_coarseness to ±%.1f %%", 100*a.Error, 100*finest),
+			Change{Where: "the next run", Old: "log_hist_coarseness"})
+	}
+}
+
+// from is what percentiles over time come from: of several sources the one with the most to lose.
+func (x *examination) from() From {
+	switch {
+	case x.result.Run.NoWindows == "":
+	case x.result.Run.Documents.All() > 0:
+		return Averages
+	default:
+		return Nothing
+	}
+	has := map[From]bool{}
+	for _, j := range x.plan.Jobs {
+		has[From(j.Source)] = true
+	}
+	for _, from := range []From{Logs, Reports, Completions} {
+		if has[from] {
+			return from
+		}
+	}
+	return Nothing
+}
+
+// isBare reports whether a job has no report.
+func (x *examination) isBare() bool {
+	for _, j := range x.plan.Jobs {
+		if j.Report == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// wholeOf is what a run's document has of the whole run.
+func wholeOf(doc *mapping.Run) Whole {
+	if doc.All == nil {
+		return Unknown
+	}
+	if doc.All.Latency.HasPercentiles() {
+		return Percentiles
+	}
+	for _, t := range []*mapping.Totals{doc.Read, doc.Write, doc.Trim} {
+		if t != nil && t.Fio != nil {
+			return FioOwn
+		}
+	}
+	return Rates
+}
+
+// changes are what to write before the next run.
+func (x *examination) changes() []Change {
+	if x.ofCBT {
+		return []Change{{Where: "CBT's yaml", Line: "cmd_path: " + shimPath}}
+	}
+	return []Change{{Where: "the next run", Line: "fio --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+ --output=NAME.json"}}
+}

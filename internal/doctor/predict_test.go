@@ -1,0 +1,319 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/internal/golden"
+	"github.com/fio2es/fio2es/pipeline"
+)
+
+// sets are options beside those of the workload, as people give them.
+var sets = []struct{ name, options string }{
+	{"all", "--write_hist_log=o --log_hist_msec=1000 --output-format=json+"},
+	{"all, text too", "--write_hist_log=o --log_hist_msec=1000 --output-format=json+,normal"},
+	{"all, absolute times", "--write_hist_log=o --log_hist_msec=1000 --output-format=json+ --log_unix_epoch=1"},
+	{"all, a row each 2 s", "--write_hist_log=o --log_hist_msec=2000 --output-format=json+"},
+	{"all, rows longer than the run", "--write_hist_log=o --log_hist_msec=10000 --output-format=json+"},
+	{"all, one log", "--write_hist_log=o --log_hist_msec=1000 --output-format=json+ --per_job_logs=0"},
+	{"all, groups", "--write_hist_log=o --log_hist_msec=1000 --output-format=json+ --group_reporting"},
+	{"all, one after another", "--write_hist_log=o --log_hist_msec=1000 --output-format=json+ --name=k --stonewall"},
+	{"no bins", "--write_hist_log=o --log_hist_msec=1000 --output-format=json"},
+	{"no bins, text too", "--write_hist_log=o --log_hist_msec=1000 --output-format=json,normal"},
+	{"no bins, one log", "--write_hist_log=o --log_hist_msec=1000 --output-format=json --per_job_logs=0"},
+	{"no report", "--write_hist_log=o --log_hist_msec=1000"},
+	{"no report, absolute times", "--write_hist_log=o --log_hist_msec=1000 --log_unix_epoch=1"},
+	{"no bins, rows longer than the run", "--write_hist_log=o --log_hist_msec=10000 --output-format=json"},
+	{"no interval", "--write_hist_log=o --output-format=json+"},
+	{"no interval, no report", "--write_hist_log=o"},
+	{"coarse", "--write_hist_log=o --log_hist_msec=1000 --output-format=json+ --log_hist_coarseness=3"},
+	{"stored packed", "--write_hist_log=o --log_hist_msec=1000 --output-format=json+ --log_store_compressed=1"},
+	{"packed in memory", "--write_hist_log=o --log_hist_msec=1000 --output-format=json+ --log_compression=64k"},
+	{"no latencies", "--write_hist_log=o --log_hist_msec=1000 --output-format=json+ --disable_clat=1"},
+	{"few clock calls", "--write_hist_log=o --log_hist_msec=1000 --output-format=json+ --gtod_reduce=1"},
+	{"no percentiles", "--write_hist_log=o --log_hist_msec=1000 --output-format=json+ --clat_percentiles=0"},
+	{"bins only", "--output-format=json+"},
+	{"a report only", "--output-format=json"},
+	{"a report of a group", "--output-format=json --group_reporting"},
+	{"a report of one job", "--output-format=json --numjobs=1"},
+	{"periodic reports", "--status-interval=1 --output-format=json+"},
+	{"periodic reports without bins", "--status-interval=1 --output-format=json"},
+	{"periodic reports, few", "--status-interval=5 --output-format=json+"},
+	{"periodic reports and logs", "--status-interval=1 --output-format=json+ --write_hist_log=o --log_hist_msec=1000"},
+	{"completions", "--write_lat_log=o --output-format=json"},
+	{"completions, no report", "--write_lat_log=o"},
+	{"completions and logs", "--write_lat_log=o --write_hist_log=o --log_hist_msec=1000 --output-format=json+"},
+	{"averages", "--write_lat_log=o --log_avg_msec=500 --output-format=json"},
+	{"averages and bins", "--write_lat_log=o --log_avg_msec=500 --output-format=json+"},
+	{"averages and logs", "--write_lat_log=o --log_avg_msec=500 --write_hist_log=o --log_hist_msec=1000 --output-format=json+"},
+	{"bandwidth", "--write_bw_log=o --output-format=json+"},
+}
+
+// workload is what all sets have. It is for --name=j.
+const workload = "--ioengine=null --size=100g --rw=randrw --rate_iops=500 --runtime=4 --time_based --numjobs=2"
+
+// words are the command line of a set.
+func words(options string) []string {
+	before, after, _ := strings.Cut(options, " --name=k")
+	line := "fio " + workload + " " + before + " --name=j"
+	if after != "" {
+		line += " --name=k" + after
+	}
+	return strings.Fields(line)
+}
+
+func predict(t *testing.T, r fioargs.Reader, words []string) []Answers {
+	t.Helper()
+	c, err := r.Command(words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Predict(c)
+}
+
+// text writes answers in full.
+func text(a *Answers) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d jobs, %s each %v, end %q, whole %s, start %s, ±%.3f\n", a.Of, a.Jobs, a.From, a.Every, a.End, a.Whole, a.Start, a.Error)
+	for _, l := range a.Lost {
+		fmt.Fprintf(&b, "\tloses %s\n", l.What)
+		for _, c := range l.Changes {
+			fmt.Fprintf(&b, "\t\t%s: %q to %q\n", c.Where, c.Old, c.Line)
+		}
+	}
+	return b.String()
+}
+
+func TestPredict(t *testing.T) {
+	var got strings.Builder
+	for _, s := range sets {
+		fmt.Fprintf(&got, "# %s: %s\n", s.name, s.options)
+		for _, a := range predict(t, fioargs.Reader{}, words(s.options)) {
+			got.WriteString(text(&a))
+		}
+	}
+	golden.File(t, filepath.Join("testdata", "predict.golden"), got.String())
+}
+
+// jobFile is a set as a job file, and the options of fio itself.
+func jobFile(options string) (file string, own []string) {
+	lines := []string{"[global]"}
+	for _, w := range words(options)[1:] {
+		switch name, _, _ := strings.Cut(strings.TrimPrefix(w, "--"), "="); name {
+		case "output-format", "status-interval":
+			own = append(own, w)
+		case "name":
+			lines = append(lines, "["+strings.TrimPrefix(w, "--name=")+"]")
+		default:
+			lines = append(lines, strings.TrimPrefix(w, "--"))
+		}
+	}
+	return strings.Join(lines, "\n") + "\n", own
+}
+
+// apply makes the changes on a command line and a job file.
+func apply(t *testing.T, changes []Change, words []string, file string) ([]string, string) {
+	t.Helper()
+	lines := strings.Split(file, "\n")
+	for _, c := range changes {
+		old := slices.Index(words, c.Old)
+		at, isLine := strings.CutPrefix(c.Where, "job.fio:")
+		switch n, _ := strconv.Atoi(at); {
+		case c.Old == "" && strings.HasPrefix(c.Where, commandLine):
+			words = slices.Insert(words, 1, strings.Fields(c.Line)...)
+		case c.Old == "" && c.Where == "job.fio, [global]":
+			lines = append([]string{"[global]", c.Line}, lines...)
+		case isLine && n > 0 && lines[n-1] == c.Old:
+			lines[n-1] = c.Line
+		case c.Where == commandLine && old > 0 && c.Line == "":
+			words = slices.Delete(words, old, old+1)
+		case c.Where == commandLine && old > 0:
+			words[old] = c.Line
+		default:
+			t.Fatalf("%+v cannot be done to %q and\n%s", c, words, strings.Join(lines, "\n"))
+		}
+	}
+	return words, strings.Join(lines, "\n")
+}
+
+// TestChanges makes the changes that are said to keep all, and then nothing is lost.
+func TestChanges(t *testing.T) {
+	for _, s := range sets {
+		t.Run(s.name, func(t *testing.T) {
+			line := words(s.options)
+			line, _ = apply(t, Changes(predict(t, fioargs.Reader{}, line)), line, "")
+			for _, a := range predict(t, fioargs.Reader{}, line) {
+				if len(a.Lost) > 0 || !a.From.hasPercentiles() || a.Whole != Percentiles || a.End != Complete {
+					t.Errorf("%q: %s", line, text(&a))
+				}
+			}
+
+			file, own := jobFile(s.options)
+			reader := fioargs.Reader{ReadFile: func(string) ([]byte, error) { return []byte(file), nil }}
+			line = append([]string{"fio", "job.fio"}, own...)
+			// Lines that are replaced come first, because those that are added move them.
+			changes := Changes(predict(t, reader, line))
+			slices.SortStableFunc(changes, func(a, b Change) int { return len(b.Old) - len(a.Old) })
+			line, file = apply(t, changes, line, file)
+			for _, a := range predict(t, reader, line) {
+				if len(a.Lost) > 0 {
+					t.Errorf("%q with\n%s: %s", line, file, text(&a))
+				}
+			}
+		})
+	}
+}
+
+// TestSections: each section is judged by itself, and gets its own lines if others have some.
+func TestSections(t *testing.T) {
+	file := "[one]\nwrite_hist_log=x\nlog_hist_msec=1000\n[two]\nrw=read\n"
+	reader := fioargs.Reader{ReadFile: func(string) ([]byte, error) { return []byte(file), nil }}
+	all := predict(t, reader, strings.Fields("fio --output-format=json+ job.fio"))
+	if len(all) != 2 || len(all[0].Lost) > 0 || len(all[1].Lost) != 1 || !IsLossy(all) || IsLossy(all[:1]) {
+		t.Fatalf("got %+v", all)
+	}
+	want := []Change{{Where: "job.fio:4, [two]", Line: "write_hist_log=job"}, {Where: "job.fio:4, [two]", Line: "log_hist_msec=1000"}}
+	if got := Changes(all); !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// TestClient: rows of fio --client can be used where bins prove how they were added up.
+func TestClient(t *testing.T) {
+	for format, want := range map[string]From{"json": Nothing, "json+": Logs} {
+		a := predict(t, fioargs.Reader{}, strings.Fields("fio --client=h --write_hist_log=o --log_hist_msec=1000 --output-format="+format+" --name=a"))[0]
+		if a.From != want || (len(a.Lost) > 0) != (want == Nothing) {
+			t.Errorf("%s: %s", format, text(&a))
+		}
+	}
+}
+
+func TestIsJobFile(t *testing.T) {
+	for text, want := range map[string]bool{
+		"[global]\nbs=4k\n": true, "; x\n# y\n\n [a]\n": true, "": false, "{\"fio version\" : 1}": false, "[1, 2]\n": true,
+		"1000, 0, 4096, 1\n": false, "bs=4k\n[a]\n": false, "[{\n": false,
+	} {
+		if IsJobFile([]byte(text)) != want {
+			t.Errorf("%q: want %v", text, want)
+		}
+	}
+}
+
+// TestRealFio runs fio with each set. What was predicted is what ingest then finds: the same answers, no warning
+// where nothing was to be lost, and a loss where one was.
+func TestRealFio(t *testing.T) {
+	fio := os.Getenv("FIO2ES_TEST_FIO")
+	if fio == "" {
+		t.Skip("FIO2ES_TEST_FIO names no fio")
+	}
+	dir := t.TempDir()
+	folder := func(i int) string { return filepath.Join(dir, fmt.Sprint(i), "run") }
+	var all sync.WaitGroup
+	atOnce := make(chan struct{}, 8)
+	for i, s := range sets {
+		if err := os.MkdirAll(folder(i), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() {
+			atOnce <- struct{}{}
+			defer func() { <-atOnce }()
+			cmd := exec.Command(fio, append([]string{"--output=out.json"}, words(s.options)[1:]...)...)
+			cmd.Dir = folder(i)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s: %v: %s", s.name, err, out)
+			}
+		})
+	}
+	all.Wait()
+	for i, s := range sets {
+		t.Run(s.name, func(t *testing.T) {
+			want := worst(predict(t, fioargs.Reader{}, words(s.options)))
+			got, result := examine(t, folder(i))
+			if got.Start == "job_start" || want.Start == "mtime" && got.Start == "report" {
+				got.Start = want.Start // by fio 3.36, or by how long each stage ran
+			}
+			apart := math.Abs(got.Every.Seconds()-want.Every.Seconds()) / max(want.Every.Seconds(), 1)
+			if got.From != want.From || apart > 0.05 || got.End != want.End || got.Whole != want.Whole || got.Start != want.Start ||
+				got.Error != want.Error || (len(got.Lost) > 0) != (len(want.Lost) > 0) {
+				t.Errorf("predicted\n%sfound\n%s", text(&want), text(&got))
+			}
+			warnings := slices.DeleteFunc(slices.Clone(result.Run.Warnings), func(w string) bool {
+				return result.Run.Placed != "" && strings.HasSuffix(w, result.Run.Placed)
+			})
+			if len(want.Lost) == 0 && len(warnings) > 0 {
+				t.Errorf("nothing was to be lost, but ingest warns: %q", warnings)
+			}
+		})
+	}
+}
+
+// worst is what is known of a run of several sections.
+func worst(all []Answers) Answers {
+	a := all[0]
+	for _, other := range all[1:] {
+		a.Lost = append(a.Lost, other.Lost...)
+		a.Jobs += other.Jobs
+	}
+	return a
+}
+
+// examine examines the only run in a folder.
+func examine(t *testing.T, dir string) (Answers, *pipeline.Result) {
+	t.Helper()
+	archive, err := pipeline.Open(context.Background(), []string{dir}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	if len(archive.Runs) != 1 {
+		t.Fatalf("%d runs", len(archive.Runs))
+	}
+	a, result, err := Examine(context.Background(), archive.Runs[0], pipeline.Options{})
+	if err != nil || result.Run == nil {
+		t.Fatal(err, result)
+	}
+	return a, result
+}
+
+// FuzzPredict: any command line and job file that can be read has answers for each section, and changes for what is
+// lost.
+func FuzzPredict(f *testing.F) {
+	for _, s := range sets {
+		file, own := jobFile(s.options)
+		f.Add(strings.Join(own, "\n"), file)
+	}
+	f.Fuzz(func(t *testing.T, own, file string) {
+		r := fioargs.Reader{ReadFile: func(name string) ([]byte, error) {
+			if name != "job.fio" {
+				return nil, fs.ErrNotExist
+			}
+			return []byte(file), nil
+		}}
+		c, err := r.Command(append(append([]string{"fio"}, strings.Split(own, "\n")...), "job.fio"))
+		if err != nil {
+			return
+		}
+		all := Predict(c)
+		if len(all) != len(c.Jobs) {
+			t.Fatalf("%d answers of %d sections", len(all), len(c.Jobs))
+		}
+		for _, a := range all {
+			for _, l := range a.Lost {
+				if len(l.Changes) == 0 {
+					t.Errorf("nothing to do about %q", l.What)
+				}
+			}
+		}
+	})
+}

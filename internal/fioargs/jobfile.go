@@ -1,0 +1,196 @@
+package fioargs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Reader reads what a command line refers to.
+type Reader struct {
+	ReadFile func(name string) ([]byte, error) // reads job files; nil: of the system, and none from stdin
+	Getenv   func(name string) string          // the value of ${NAME}; nil: of the environment
+}
+
+// Command parses a command line, and its job files, as fio does.
+func (r Reader) Command(words []string) (*Command, error) {
+	c := &Command{}
+	var rest []string
+	var err error
+	if c.Before, c.Program, rest, err = Split(words); err != nil {
+		return nil, err
+	}
+	if c.Args, err = parseArgs(rest); err != nil {
+		return nil, err
+	}
+	p := parser{Reader: r, to: c, global: &Section{}}
+	if p.ReadFile == nil {
+		p.ReadFile = os.ReadFile
+	}
+	if p.Getenv == nil {
+		p.Getenv = os.Getenv
+	}
+	p.line()
+	for i, name := range c.Files() {
+		if i > 0 { // fio forgets what the command line and the files before set for all jobs
+			p.global, p.wanted = &Section{}, nil
+		}
+		p.stonewall = i > 0
+		if err := p.file(name); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// parser makes sections of arguments and job files.
+type parser struct {
+	Reader
+	to        *Command
+	global    *Section // options of all sections to come
+	wanted    []string // of --section; empty: all
+	stonewall bool     // the next section waits for the jobs before, because it begins another job file
+}
+
+// line makes sections of the options on the command line.
+func (p *parser) line() {
+	var s *Section
+	for _, a := range p.to.Args {
+		switch {
+		case a.IsOwn && a.Name == "section":
+			p.wanted = append(p.wanted, a.Value)
+		case a.IsOwn || a.Name == "":
+		case a.Name == "name":
+			s = p.begin(a.Value, "", commandLine)
+		default:
+			if s == nil {
+				s = p.global
+			}
+			s.Options = append(s.Options, Option{a.Name, a.Value, commandLine})
+		}
+	}
+}
+
+// begin begins a section. A section that is left out is not part of the command.
+func (p *parser) begin(name, file, at string) *Section {
+	if strings.HasPrefix(name, "global") { // as fio does: global2 is one, too
+		return p.global
+	}
+	s := p.global.clone(name, file, at)
+	if p.isLeftOut(name) {
+		return s
+	}
+	if p.stonewall {
+		s.Options = append(s.Options, Option{"stonewall", "", at})
+		p.stonewall = false
+	}
+	p.to.Jobs = append(p.to.Jobs, s)
+	return s
+}
+
+func (p *parser) isLeftOut(name string) bool {
+	for _, wanted := range p.wanted {
+		if wanted == name {
+			return false
+		}
+	}
+	return len(p.wanted) > 0
+}
+
+// file makes sections of a job file.
+func (p *parser) file(name string) error {
+	var s *Section
+	return p.lines(name, 0, func(at, line string) error {
+		if strings.HasPrefix(line, "[") {
+			title, ok := strings.CutSuffix(line[1:], "]")
+			if !ok {
+				return fmt.Errorf("%s: %s: want [NAME]", at, line)
+			}
+			s = p.begin(title, name, at)
+			return nil
+		}
+		if s == nil {
+			return fmt.Errorf("%s: %s: want a section before it, such as [global]", at, line)
+		}
+		s.Options = append(s.Options, p.option(at, line))
+		return nil
+	})
+}
+
+// mostNested is how many files may include one another.
+const mostNested = 16
+
+// lines passes each line of a job file, and of those that it includes, without comments.
+func (p *parser) lines(name string, nested int, each func(at, line string) error) error {
+	text, err := p.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		at := fmt.Sprintf("%s:%d", name, n)
+		if line = content(line); line == "" {
+			continue
+		}
+		included, ok := Included(name, line)
+		switch {
+		case ok && nested == mostNested:
+			err = fmt.Errorf("%s: files include one another more than %d times", at, mostNested)
+		case ok:
+			err = p.lines(included, nested+1, each)
+		case nested > 0 && strings.HasPrefix(line, "["):
+			err = fmt.Errorf("%s: %s: an included file has options only, no sections", at, line)
+		default:
+			err = each(at, line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// content is a line without its comment.
+func content(line string) string {
+	if i := strings.IndexAny(line, ";#"); i >= 0 {
+		line = line[:i]
+	}
+	return strings.TrimSpace(line)
+}
+
+// Included is the file that a line of a job file includes: a path as it is, or beside the job file if there is no such
+// file.
+func Included(jobFile, line string) (name string, ok bool) {
+	rest, ok := strings.CutPrefix(content(line), "include")
+	if !ok || rest == "" || rest[0] != ' ' && rest[0] != '\t' {
+		return "", false
+	}
+	name = strings.TrimSpace(rest)
+	if _, err := os.Stat(name); err != nil && strings.Contains(jobFile, "/") {
+		name = filepath.Join(filepath.Dir(jobFile), name)
+	}
+	return name, true
+}
+
+// option is a line of a job file: NAME=VALUE, or NAME.
+func (p *parser) option(at, line string) Option {
+	name, value, _ := strings.Cut(line, "=")
+	return Option{mainName(strings.TrimSpace(name)), p.expand(strings.TrimSpace(value)), at}
+}
+
+// expand replaces each ${NAME} by a variable of the environment.
+func (p *parser) expand(value string) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(value, "${")
+		name, after, closed := strings.Cut(rest, "}")
+		if !ok || !closed {
+			b.WriteString(value)
+			return b.String()
+		}
+		b.WriteString(before + p.Getenv(name))
+		value = after
+	}
+}

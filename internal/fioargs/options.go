@@ -1,0 +1,113 @@
+package fioargs
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// takes is whether an option of a command line has a value.
+type takes int
+
+const (
+	required takes = iota // behind "=", or as the next argument
+	optional              // behind "=" only
+	none
+)
+
+// own are the options of fio itself: all others are of jobs.
+var own = map[string]takes{
+	"output": required, "latency-log": required, "bandwidth-log": optional, "minimal": none, "output-format": required,
+	"append-terse": optional, "version": none, "help": none, "cmdhelp": optional, "enghelp": optional, "showcmd": none,
+	"readonly": none, "eta": required, "eta-interval": required, "eta-newline": required, "debug": required,
+	"parse-only": none, "section": required, "inflate-log": required, "alloc-size": required, "profile": required,
+	"warnings-fatal": none, "max-jobs": required, "terse-version": required, "server": optional, "daemonize": required,
+	"client": required, "remote-config": required, "cpuclock-test": none, "crctest": optional, "memcpytest": optional,
+	"idle-prof": required, "status-interval": required, "trigger-file": required, "trigger-timeout": required,
+	"trigger": required, "trigger-remote": required, "aux-path": required, "merge-blktrace-only": none,
+}
+
+// switches are the options of jobs whose value is optional, of fio and of its engines. Those of all other options are
+// required.
+var switches = []string{
+	"bs_unaligned", "blocksize_unaligned", "exitall", "exitall_on_error", "fixedbufs", "group_reporting", "hipri",
+	"libblkio_force_enable_completion_eventfd", "libblkio_vectored", "libblkio_write_zeroes_on_trim", "listen", "new_group",
+	"no_completion_thread", "nodelay", "norandommap", "pingpong", "refill_buffers", "registerfiles", "sqthread_poll",
+	"stats", "stonewall", "wait_for_previous", "thread", "time_based", "unlink_each_loop", "userspace_reap",
+	"verify_only", "xnvme_iovec", "zero_buffers",
+}
+
+// aliases are other names of options.
+var aliases = map[string]string{
+	"readwrite": "rw", "blocksize": "bs", "timeout": "runtime", "wait_for_previous": "stonewall", "jobname": "name",
+}
+
+func takesOf(name string) takes {
+	if t, ok := own[name]; ok {
+		return t
+	}
+	if slices.Contains(switches, name) {
+		return optional
+	}
+	return required
+}
+
+func mainName(name string) string {
+	if main, ok := aliases[name]; ok {
+		return main
+	}
+	return name
+}
+
+// Option is an option as it was written.
+type Option struct {
+	Name  string // without dashes; the main one where fio knows several
+	Value string // empty without one
+	At    string // where it was written: "job.fio:12", or "command line"
+}
+
+// IsOn is the value of an option that is on or off. Without a value it is on.
+func (o Option) IsOn() bool { return o.Value == "" || o.Int(0) != 0 }
+
+// Int is the value as a number, such as 16 or 4k, or another one if it is none.
+func (o Option) Int(otherwise int) int {
+	text, factor := strings.ToLower(o.Value), 1
+	if short, ok := strings.CutSuffix(text, "k"); ok {
+		text, factor = short, 1024
+	}
+	n, err := strconv.ParseInt(text, 0, 32)
+	if err != nil {
+		return otherwise
+	}
+	return int(n) * factor
+}
+
+// Time is the value as a time, such as 30, 5m or 100ms. A number alone is seconds. It is 0 for what is no time.
+func (o Option) Time() time.Duration {
+	digits := strings.TrimRight(strings.ToLower(o.Value), "dhmsu")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return 0
+	}
+	units := map[string]time.Duration{
+		"": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
+		"ms": time.Millisecond, "us": time.Microsecond,
+	}
+	unit := units[strings.ToLower(o.Value[len(digits):])]
+	const most = 100 * 365 * 24 * time.Hour
+	if unit > 0 && n > int64(most/unit) {
+		return most
+	}
+	return max(time.Duration(n)*unit, 0)
+}
+
+// last is the option of a name that is in effect: the last one.
+func last(options []Option, name string) (Option, bool) {
+	for _, o := range slices.Backward(options) {
+		if o.Name == name {
+			return o, true
+		}
+	}
+	return Option{}, false
+}

@@ -1,0 +1,32 @@
+package fioargs
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Version is a version of fio, as far as features depend on it.
+type Version struct{ Major, Minor int }
+
+// Versions since which fio has what fio2es uses.
+var (
+	HasHistogramLogs = Version{2, 14} // write_hist_log, log_hist_msec, log_unix_epoch; json+ is older
+	HasJobStart      = Version{3, 36} // reports have the time at which each job began
+)
+
+// ParseVersion reads what fio --version prints, such as "fio-3.33" or "fio-3.36-17-g1a2b-dirty".
+func ParseVersion(text string) (Version, error) {
+	var v Version
+	name, ok := strings.CutPrefix(strings.TrimSpace(text), "fio-")
+	if _, err := fmt.Sscanf(name, "%d.%d", &v.Major, &v.Minor); !ok || err != nil || v.Major < 0 || v.Minor < 0 {
+		return Version{}, fmt.Errorf("%q is not the version of a fio: want fio-3.33 or the like", text)
+	}
+	return v, nil
+}
+
+// Before reports whether a version is older than another.
+func (v Version) Before(other Version) bool {
+	return v.Major < other.Major || v.Major == other.Major && v.Minor < other.Minor
+}
+
+func (v Version) String() string { return fmt.Sprintf("fio-%d.%d", v.Major, v.Minor) }

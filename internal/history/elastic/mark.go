@@ -1,0 +1,33 @@
+package elastic
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Mark implements [history.Marker].
+func (e *Store) Mark(ctx context.Context, changes map[string][]mapping.Change) error {
+	err := e.writer.Prepare(ctx)
+	if err == nil {
+		err = e.client.Refresh(ctx, e.runs())
+	}
+	const most = 500 // runs of a request
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(changes)), most) {
+		some := map[string][]mapping.Change{}
+		for _, id := range ids {
+			some[id] = append([]mapping.Change{}, changes[id]...) // a list also if it is empty
+		}
+		if err == nil {
+			_, err = e.client.UpdateAll(ctx, es.All(es.Terms("run.id", ids)), mapping.MarkChanges, map[string]any{"changes": some}, e.runs())
+		}
+	}
+	return e.fail(ctx, "write to", err)
+}
+
+// News reports whether runs were stored or removed since the last call, so that changes have to be found again. Live runs
+// are none of a series, and do not count.
+func (e *Store) News() bool { return e.news.Swap(false) }

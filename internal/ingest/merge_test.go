@@ -1,0 +1,286 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// merging is two histories that have some runs in common.
+type merging struct {
+	t    *testing.T
+	a, b *sqlite.Store
+}
+
+func openAt(t *testing.T, path string) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// store stores a version of a run that is made of some files, at an hour.
+func (m *merging) store(s *sqlite.Store, name, ingest string, hour int, files ...string) *mapping.Run {
+	m.t.Helper()
+	run := historytest.NewRun(name, ingest)
+	run.Ingested, run.Source.List = historytest.Start.Add(time.Duration(hour)*time.Hour), nil
+	for _, f := range files {
+		run.Source.List = append(run.Source.List, mapping.SourceFile{Path: f, Role: mapping.RoleLog, Bytes: 4096, Hash: f})
+	}
+	if err := errors.Join(s.Put(m.t.Context(), historytest.Intervals(name, ingest, 10)), s.Finish(m.t.Context(), run)); err != nil {
+		m.t.Fatal(err)
+	}
+	return run
+}
+
+func (m *merging) label(s *sqlite.Store, name string, a mapping.Annotation) {
+	m.t.Helper()
+	if _, err := s.Annotate(m.t.Context(), historytest.ID(name), a); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// push copies from one history to another, and returns what it said.
+func (m *merging) push(from, to history.Store) (Pushed, string) {
+	m.t.Helper()
+	pushed, said, err := m.try(from, to)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if _, err := history.Check(m.t.Context(), to, false, func(f history.Finding) { m.t.Errorf("check: %+v", f) }); err != nil {
+		m.t.Error(err)
+	}
+	return pushed, said
+}
+
+func (m *merging) try(from, to history.Store) (Pushed, string, error) {
+	var said bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	pushed, err := Push(m.t.Context(), from, Target{Sink: to, Store: to}, PushOptions{Log: log, Progress: func(int, string) {}})
+	return pushed, said.String(), err
+}
+
+// dump is all that a history has, but for the times of removals.
+func dump(t *testing.T, s history.Store) string {
+	t.Helper()
+	var text []byte
+	for run, err := range s.Runs(t.Context(), history.RunFilter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(run.AppendJSON(text), '\n')
+		for d, err := range s.Intervals(t.Context(), history.Selection{Runs: []string{run.Run.ID}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = append(d.AppendJSON(text), '\n')
+		}
+	}
+	return string(text)
+}
+
+// newMerging fills two histories with runs of all kinds.
+func newMerging(t *testing.T, a, b string) *merging {
+	t.Helper()
+	m := &merging{t, openAt(t, a), openAt(t, b)}
+	note := func(s string) *string { return &s }
+	m.store(m.a, "only-a", "1", 1, "f1")
+	m.store(m.b, "only-b", "1", 1, "f2")
+	for _, s := range []*sqlite.Store{m.a, m.b} {
+		m.store(s, "same", "1", 1, "f3")
+		m.store(s, "labelled", "1", 1, "f4")
+	}
+	m.label(m.a, "labelled", mapping.Annotation{Labels: map[string]string{"disk": "nvme", "release": "reef"}, Note: note("from a")})
+	m.label(m.b, "labelled", mapping.Annotation{Labels: map[string]string{"by": "b", "release": "quincy"}})
+	m.store(m.a, "later-in-a", "2", 9, "f5")
+	m.store(m.b, "later-in-a", "1", 1, "f5")
+	m.label(m.b, "later-in-a", mapping.Annotation{Labels: map[string]string{"by": "b"}, Note: note("from b")})
+	m.store(m.a, "later-in-b", "1", 1, "f6")
+	m.label(m.a, "later-in-b", mapping.Annotation{Labels: map[string]string{"by": "a"}})
+	m.store(m.b, "later-in-b", "2", 9, "f6")
+	m.store(m.a, "more-files-in-b", "2", 9, "f7")
+	m.store(m.b, "more-files-in-b", "1", 1, "f7", "f8")
+	gone := m.store(m.b, "removed-from-b", "1", 1, "f9")
+	m.store(m.a, "removed-from-b", "1", 1, "f9")
+	if err := history.Remove(t.Context(), m.b, gone, "gone", historytest.Start); err != nil {
+		t.Fatal(err)
+	}
+	m.store(m.a, "part-in-a", "1", 9, "f10")
+	m.label(m.a, "part-in-a", mapping.Annotation{Labels: map[string]string{"by": "a"}})
+	m.store(m.b, "whole-in-b", "1", 1, "f10", "f11")
+	return m
+}
+
+// TestMerge: two histories that are pushed to each other get the same versions, and keep what people said in each. Once
+// more changes nothing.
+func TestMerge(t *testing.T) {
+	dir := t.TempDir()
+	m := newMerging(t, filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db"))
+	defer m.a.Close()
+	defer m.b.Close()
+	for i, c := range []struct {
+		from, to        *sqlite.Store
+		runs, unchanged int
+		said            []string
+	}{
+		{m.a, m.b, 2, 5, []string{
+			"of 2 runs the version there stays, because it is the better one", "of 1 run the version from here replaces the one there",
+			"there stored 2026-11-21 19:00:00", "of 1 run the labels or the note there are others, and stay", "release is quincy there, and reef here",
+			"left out 1 run, removed from the history before", "is there as",
+		}},
+		{m.b, m.a, 4, 4, []string{"of 2 runs the version from here replaces", "release is reef there, and quincy here", "it is the same run as"}},
+	} {
+		pushed, said := m.push(c.from, c.to)
+		if pushed.Runs != c.runs || pushed.Unchanged != c.unchanged || pushed.LeftOut {
+			t.Errorf("%d: %+v", i, pushed)
+		}
+		for _, want := range c.said {
+			if !strings.Contains(said, want) {
+				t.Errorf("%d: not said: %q in\n%s", i, want, said)
+			}
+		}
+	}
+	a, b := dump(t, m.a), dump(t, m.b)
+	for range 2 {
+		for _, c := range [][2]*sqlite.Store{{m.a, m.b}, {m.b, m.a}} {
+			if pushed, said := m.push(c[0], c[1]); pushed.Runs != 0 {
+				t.Errorf("again: %+v\n%s", pushed, said)
+			}
+		}
+	}
+	if a != dump(t, m.a) || b != dump(t, m.b) {
+		t.Error("pushing again changed something")
+	}
+	for name, want := range map[string]struct {
+		inA, inB string // version, labels that people gave, note
+	}{
+		"only-a": {"1", "1"}, "only-b": {"1", "1"}, "same": {"1", "1"},
+		"labelled":        {"1 by=b disk=nvme release=reef from a", "1 by=b disk=nvme release=quincy from a"},
+		"later-in-a":      {"2 by=b from b", "2 by=b from b"},
+		"later-in-b":      {"2 by=a", "2 by=a"},
+		"more-files-in-b": {"1", "1"},
+		"removed-from-b":  {"1", "-"},
+		"part-in-a":       {"-", "-"},
+		"whole-in-b":      {"1 by=a", "1 by=a"},
+	} {
+		if got := described(t, m.a, name); got != want.inA {
+			t.Errorf("%s in a: %s, want %s", name, got, want.inA)
+		}
+		if got := described(t, m.b, name); got != want.inB {
+			t.Errorf("%s in b: %s, want %s", name, got, want.inB)
+		}
+	}
+}
+
+func described(t *testing.T, s history.Store, name string) string {
+	t.Helper()
+	run, err := s.Run(t.Context(), historytest.ID(name))
+	if errors.Is(err, history.ErrNotFound) {
+		return "-"
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := run.Run.Ingest
+	for _, label := range slices.Sorted(maps.Keys(run.Run.Edited)) {
+		text += " " + label + "=" + run.Run.Labels[label]
+	}
+	return strings.TrimSpace(text + " " + run.Run.Note)
+}
+
+// TestMergeInterrupted: a push that ends at any call that writes, and is repeated, does what one push does.
+func TestMergeInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db")
+	m := newMerging(t, a, b)
+	if err := m.b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	defer m.a.Close()
+	before, err := os.ReadFile(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ""
+	for calls := -1; ; calls++ {
+		path := filepath.Join(dir, fmt.Sprintf("b%d.db", calls))
+		if err := os.WriteFile(path, before, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		to := openAt(t, path)
+		if calls < 0 {
+			m.push(m.a, to)
+			want = dump(t, to)
+			_ = to.Close()
+			continue
+		}
+		ending := &ending{Store: to, left: calls}
+		_, _, err := m.try(m.a, ending)
+		if err == nil {
+			_ = to.Close()
+			if calls < 6 {
+				t.Errorf("%d calls write", calls)
+			}
+			return
+		}
+		if !errors.Is(err, errEnding) {
+			t.Fatal(err)
+		}
+		m.push(m.a, to)
+		if got := dump(t, to); got != want {
+			t.Errorf("interrupted at call %d: other runs or documents", calls)
+		}
+		_ = to.Close()
+	}
+}
+
+// ending is a history of which a process ends after some calls that write.
+type ending struct {
+	history.Store
+	left int
+}
+
+var errEnding = errors.New("the process ends")
+
+func (e *ending) call(do func() error) error {
+	if e.left--; e.left < 0 {
+		return errEnding
+	}
+	return do()
+}
+
+func (e *ending) Put(ctx context.Context, docs []*mapping.Interval) error {
+	return e.call(func() error { return e.Store.Put(ctx, docs) })
+}
+
+func (e *ending) Finish(ctx context.Context, run *mapping.Run) error {
+	return e.call(func() error { return e.Store.Finish(ctx, run) })
+}
+
+func (e *ending) Annotate(ctx context.Context, id string, a mapping.Annotation) (run *mapping.Run, err error) {
+	err = e.call(func() (err error) {
+		run, err = e.Store.Annotate(ctx, id, a)
+		return err
+	})
+	return run, err
+}
+
+func (e *ending) Delete(ctx context.Context, id string) error {
+	return e.call(func() error { return e.Store.Delete(ctx, id) })
+}

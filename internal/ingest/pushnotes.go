@@ -1,0 +1,92 @@
+package ingest
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// pushNotes are what a push says in the end about runs that both histories have: how many there are of a kind, and the
+// first of them.
+type pushNotes struct {
+	removed   int // from the other history
+	compacted int // in windows of another length
+	better    noted
+	worse     noted
+	labelled  noted
+}
+
+// noted counts runs, and describes the first.
+type noted struct {
+	runs  int
+	first string
+}
+
+func (n *noted) add(r *mapping.Run, format string, args ...any) {
+	if n.runs++; n.runs == 1 {
+		n.first = fmt.Sprintf("%s %s, ", facts.ShortID(r.Run.ID), facts.Title(r)) + fmt.Sprintf(format, args...)
+	}
+}
+
+// kept notes a run that stays as the other history has it, in a better version or the same.
+func (n *pushNotes) kept(here, there, better *mapping.Run) {
+	switch {
+	case better != nil:
+		n.better.add(here, "there %s, here %s", versionText(better), versionText(here))
+	case here.Run.Ingest != there.Run.Ingest:
+		n.compacted++
+	}
+}
+
+// replaced notes a run that replaces another version, which may be nil.
+func (n *pushNotes) replaced(here, worse *mapping.Run) {
+	if worse != nil {
+		n.worse.add(here, "there %s, here %s", versionText(worse), versionText(here))
+	}
+}
+
+// versionText says what versions of a run differ in.
+func versionText(r *mapping.Run) string {
+	text := fmt.Sprintf("stored %s, %s", r.Ingested.UTC().Format("2006-01-02 15:04:05"), unit.Plural(len(r.Source.List), "file"))
+	if r.IntervalMS > 0 {
+		text += fmt.Sprintf(", windows of %v", time.Duration(r.IntervalMS)*time.Millisecond)
+	}
+	if !r.Run.Complete {
+		text += ", incomplete"
+	}
+	return text
+}
+
+// labels notes a run of which people said different things in the two histories.
+func (n *pushNotes) labels(here, there *mapping.Run) {
+	for _, name := range slices.Sorted(maps.Keys(here.Run.Edited)) {
+		_, isEdited := there.Run.Edited[name]
+		if a, b := here.Run.Labels[name], there.Run.Labels[name]; isEdited && a != b {
+			n.labelled.add(here, "%s is %s there, and %s here", name, cmp.Or(b, "removed"), cmp.Or(a, "removed"))
+			return
+		}
+	}
+	if a, b := here.Run.Note, there.Run.Note; a != "" && b != "" && a != b {
+		n.labelled.add(here, "its note there is %.60q, and here %.60q", b, a)
+	}
+}
+
+func (n *pushNotes) log(log *slog.Logger) {
+	logRemoved(log, n.removed)
+	say := func(runs int, first, text string) {
+		if runs > 0 {
+			log.Info(fmt.Sprintf("note: of %s %s%s", unit.Plural(runs, "run"), text, first))
+		}
+	}
+	say(n.compacted, "", "the windows there have another length, because either history was compacted: they stay as they are")
+	say(n.better.runs, n.better.first, "the version there stays, because it is the better one: ")
+	say(n.worse.runs, n.worse.first, "the version from here replaces the one there, because it is the better one: ")
+	say(n.labelled.runs, n.labelled.first, "the labels or the note there are others, and stay: ")
+}

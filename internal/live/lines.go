@@ -1,0 +1,223 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fio2es/fio2es/internal/chart"
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/heatmap"
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
+)
+
+// Size is the size of a terminal, and what it can show.
+type Size struct {
+	Columns, Lines int
+	Colour         bool
+}
+
+// reset ends a colour.
+const reset = "\x1b[0m"
+
+// Lines draws the screen. No line is wider than the terminal, and there are no more than it has.
+func (v *View) Lines(now time.Time, size Size) ([]string, error) {
+	lines := v.head(now, size.Columns)
+	rows, err := v.table(size.Columns)
+	if err != nil {
+		return nil, err
+	}
+	foot := v.foot(now, size)
+	lines = append(lines, rows...)
+	room := size.Lines - len(lines) - len(foot)
+	picture, err := v.heatmap(size, room)
+	if err != nil {
+		return nil, err
+	}
+	lines = append(append(lines, picture...), foot...)
+	return lines[:min(len(lines), max(size.Lines, 1))], nil
+}
+
+// head is the title and the time left.
+func (v *View) head(now time.Time, columns int) []string {
+	elapsed := max(now.Sub(v.Started), 0).Truncate(time.Second)
+	if v.Length <= 0 {
+		return []string{fit(v.Title, columns), fit(unit.Short(elapsed), columns)}
+	}
+	left := max(v.Length-elapsed, 0)
+	text := fmt.Sprintf(" %s of %s, %s left", unit.Short(elapsed), unit.Short(v.Length), unit.Short(left))
+	share, wide := float64(elapsed)/float64(v.Length), columns-utf8.RuneCountInString(text)-2
+	if wide < 10 {
+		return []string{fit(v.Title, columns), fit(text[1:], columns)}
+	}
+	return []string{fit(v.Title, columns), term.Bar(share, wide) + text}
+}
+
+// column is a column of the table of latencies.
+type column struct {
+	heading string
+	width   int
+	text    func(w *window.Window, a *facts.Latencies) string
+}
+
+func latency(name string) func(*window.Window, *facts.Latencies) string {
+	return func(_ *window.Window, a *facts.Latencies) string { return a.Text(name) }
+}
+
+// tableColumns are those of the table, in the order in which they are left out where there is no room.
+var tableColumns = []column{
+	{"IOPS", 7, func(w *window.Window, _ *facts.Latencies) string { return unit.Rate(w.IOPS) }},
+	{"P99", 8, latency("p99")},
+	{"P50", 8, latency("p50")},
+	{"MAX", 8, latency("max")},
+	{"P99.9", 8, latency("p99_9")},
+	{"BANDWIDTH", 11, func(w *window.Window, _ *facts.Latencies) string {
+		if w.Bandwidth == 0 {
+			return "-"
+		}
+		return unit.Bytes(int64(w.Bandwidth)) + "/s"
+	}},
+	{"P95", 8, latency("p95")},
+	{"MEAN", 8, latency("mean")},
+}
+
+// order are the headings of the table from left to right.
+var order = []string{"IOPS", "BANDWIDTH", "MEAN", "P50", "P95", "P99", "P99.9", "MAX"}
+
+// table is the table of the last seconds.
+func (v *View) table(columns int) ([]string, error) {
+	sums, span, err := v.last()
+	if err != nil || len(sums) == 0 {
+		return []string{"", fit("waiting for the first reports of fio", columns), ""}, err
+	}
+	const first = 6
+	shown, room := map[string]column{}, columns-first
+	for _, c := range tableColumns {
+		if room -= c.width; room < 0 {
+			break
+		}
+		shown[c.heading] = c
+	}
+	row := func(first string, text func(column) string) string {
+		var b strings.Builder
+		fmt.Fprintf(&b, "%-6s", first)
+		for _, heading := range order {
+			if c, ok := shown[heading]; ok {
+				fmt.Fprintf(&b, "%*s", c.width, text(c))
+			}
+		}
+		return fit(b.String(), columns)
+	}
+	lines := []string{
+		"", fit("last "+span.Round(time.Second).String(), columns),
+		row("DIR", func(c column) string { return c.heading }),
+	}
+	for _, w := range sums {
+		a := facts.LatenciesOf(&w.Latency)
+		lines = append(lines, row(w.Direction, func(c column) string { return c.text(w, &a) }))
+	}
+	return append(lines, ""), nil
+}
+
+// aroundMap are the lines of a heat map beside its cells.
+const aroundMap = 3
+
+// heatmap draws the newest windows, as many as fit. A window keeps its place until the map is full.
+func (v *View) heatmap(size Size, room int) ([]string, error) {
+	wide := size.Columns - heatmap.MarginWidth
+	const least = 3
+	if room < aroundMap+least || wide < 2*least {
+		return nil, nil
+	}
+	b, shown := heatmap.NewBuilder(wide), false
+	for _, w := range v.windows {
+		if w.ElapsedMS <= v.newest-int64(wide)*v.step() {
+			continue
+		}
+		h, err := w.Histogram()
+		if err != nil {
+			return nil, err
+		}
+		if h != nil && !h.IsEmpty() {
+			b.Add(w, h)
+			shown = true
+		}
+	}
+	if !shown {
+		return nil, nil
+	}
+	m := b.Map()
+	m.Slots = max(m.Slots, wide)
+	run := v.windows[0].Run
+	var text strings.Builder
+	err := m.WriteText(&text, heatmap.Text{
+		Columns: wide, Lines: room - aroundMap, Colour: size.Colour, Clock: chart.Clock{Start: run.Start, Known: unit.IsKnown(run.Start)},
+	})
+	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+	for i := range lines {
+		if whole := lines[i]; cut(whole, size.Columns) != whole { // the legend
+			lines[i] = cut(strings.TrimSuffix(whole, " or more requests"), size.Columns)
+		}
+	}
+	return lines, err
+}
+
+// step is the length of a window in milliseconds: the shortest time between two.
+func (v *View) step() int64 {
+	step := int64(0)
+	for i := 1; i < len(v.windows); i++ {
+		if d := v.windows[i].ElapsedMS - v.windows[i-1].ElapsedMS; d > 0 && (step == 0 || d < step) {
+			step = d
+		}
+	}
+	return max(step, 1)
+}
+
+// foot are the rules that are broken, and what else there is to say.
+func (v *View) foot(now time.Time, size Size) (lines []string) {
+	const most = 4
+	for _, b := range v.broken {
+		text := fmt.Sprintf("%s: met now, broken in %s", b.rule, unit.Plural(b.windows, "window"))
+		if b.isNow {
+			text = fmt.Sprintf("%s BROKEN: %s %s is %s, in %s so far", b.rule, b.direction, b.rule.Metric, b.text, unit.Plural(b.windows, "window"))
+		}
+		text = fit(text, size.Columns)
+		if b.isNow && size.Colour {
+			text = "\x1b[1;31m" + text + reset
+		}
+		if lines = append(lines, text); len(lines) == most {
+			break
+		}
+	}
+	if silent := now.Sub(v.came).Truncate(time.Second); !v.came.IsZero() && silent >= 3*max(v.Every, 2*time.Second) {
+		lines = append(lines, fit(fmt.Sprintf("no report of fio for %v", silent), size.Columns))
+	}
+	if v.Message != "" {
+		lines = append(lines, fit(v.Message, size.Columns))
+	}
+	return lines
+}
+
+// cut is the beginning of a line with colours that has so many characters.
+func cut(line string, columns int) string {
+	characters, inColour, end := 0, false, ""
+	for i, r := range line {
+		switch {
+		case r == '\x1b':
+			inColour, end = true, reset
+		case inColour:
+			inColour = r != 'm'
+		case characters == columns:
+			return line[:i] + end
+		default:
+			characters++
+		}
+	}
+	return line
+}
+
+// fit is a text without controls, cut to so many characters.
+func fit(text string, columns int) string { return unit.Shorten(term.Clean(text), max(columns, 2)) }

@@ -1,0 +1,93 @@
+package live
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/window"
+)
+
+// recent is the time that the table of latencies is about.
+const recent = 10 * time.Second
+
+// mostColumns is how many columns of windows are kept for the heat map: more than a wide terminal shows.
+const mostColumns = 400
+
+// View is what is known of a live run. It is for one goroutine at a time.
+type View struct {
+	Title   string
+	Started time.Time     // of fio
+	Length  time.Duration // of the run at most; 0: not known
+	Every   time.Duration // between two reports of fio
+	Message string        // the last one of the program
+
+	rules   *slo.Evaluator
+	broken  []breach
+	windows []*window.Window // the newest ones, in the order in which they came
+	newest  int64            // nominal start of the newest, in milliseconds since the run's
+	came    time.Time        // when the newest came
+}
+
+// breach is a rule that was broken in a direction.
+type breach struct {
+	rule      slo.Rule
+	direction string
+	text      string // of the latest window that broke it
+	windows   int    // that broke it
+	isNow     bool   // the latest window of the direction broke it
+}
+
+// New is the view of a run that is checked against rules.
+func New(rules []slo.Rule) *View { return &View{rules: slo.New(rules)} }
+
+// Add adds a window that came at a time.
+func (v *View) Add(w *window.Window, at time.Time) error {
+	v.came, v.newest = at, max(v.newest, w.ElapsedMS)
+	first := v.newest - mostColumns*max(w.Length().Milliseconds(), 1)
+	v.windows = append(slices.DeleteFunc(v.windows, func(w *window.Window) bool { return w.ElapsedMS < first }), w)
+	breaches, err := v.rules.Add(w)
+	if err != nil {
+		return err
+	}
+	for i := range v.broken {
+		if v.broken[i].direction == w.Direction {
+			v.broken[i].isNow = false
+		}
+	}
+	for _, b := range breaches {
+		v.note(w.Direction, b)
+	}
+	return nil
+}
+
+// note notes that a window broke a rule.
+func (v *View) note(direction string, b slo.Breach) {
+	i := slices.IndexFunc(v.broken, func(old breach) bool { return old.rule == b.Rule && old.direction == direction })
+	if i < 0 {
+		i, v.broken = len(v.broken), append(v.broken, breach{rule: b.Rule, direction: direction})
+	}
+	of := &v.broken[i]
+	of.text, of.isNow = b.Text(), true
+	of.windows++
+}
+
+// last are the sums of the windows of the last seconds, for each direction and all together, and the time that they span.
+func (v *View) last() ([]*window.Window, time.Duration, error) {
+	var sum window.Sum
+	var span window.Span
+	if len(v.windows) == 0 {
+		return nil, 0, nil
+	}
+	end := v.windows[len(v.windows)-1].End
+	for _, w := range v.windows {
+		if !w.End.After(end.Add(-recent)) {
+			continue
+		}
+		span.Add(w)
+		if err := sum.Add(w); err != nil {
+			return nil, 0, err
+		}
+	}
+	return sum.Windows(), span.Length(), nil
+}

@@ -1,0 +1,136 @@
+package live
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/golden"
+	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+var start = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+
+// second is the window of a direction in a second of a run, whose requests take about so many nanoseconds.
+func second(n int, direction string, ns float64) *window.Window {
+	h := hist.New(hist.Fio3(0))
+	layout := h.Layout()
+	for i, count := range []float64{600, 300, 80, 15, 4, 1} {
+		h.AddAt(layout.Index(int64(ns*math.Pow(1.6, float64(i)))), count)
+	}
+	lat := mapping.NewLatency(h, nil)
+	at := start.Add(time.Duration(n) * time.Second)
+	return window.From(&mapping.Interval{
+		Time: at, Level: mapping.Cluster, Window: mapping.Window{End: at.Add(time.Second), MS: 1000, ElapsedMS: int64(n) * 1000},
+		Run: mapping.RunRef{ID: "aa", Name: "job", Archive: "20261121-100000", Start: start, Ingest: "1"},
+		Fio: mapping.FioRef{Direction: direction}, Latency: lat, DocCount: lat.Bins.Total(),
+		Requests: mapping.Requests{Completed: lat.Bins.Total(), Weight: h.Total()}, IOPS: h.Total(), Bandwidth: 4096 * h.Total(),
+	})
+}
+
+// view is that of a run after so many seconds, with a stall each half minute.
+func view(t fataler, seconds int, rules ...string) *View {
+	var parsed []slo.Rule
+	for _, text := range rules {
+		r, err := slo.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed = append(parsed, r)
+	}
+	v := New(parsed)
+	v.Title, v.Started, v.Length, v.Every = "20261121-100000:job randrw 4K qd16", start, 5*time.Minute, time.Second
+	for n := range seconds {
+		for _, direction := range []string{"read", "write"} {
+			ns := 80e3 * (1.5 + math.Sin(float64(n)/9))
+			if n%30 == 29 && direction == "write" {
+				ns *= 90
+			}
+			if err := v.Add(second(n, direction, ns), start.Add(time.Duration(n+2)*time.Second)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return v
+}
+
+// Screens: what a terminal shows.
+func TestScreens(t *testing.T) {
+	rules := []string{"p99 <= 1ms", "write.p99 <= 20ms", "read.iops >= 2k"}
+	for _, tt := range []struct {
+		name    string
+		seconds int
+		silent  time.Duration
+		size    Size
+		change  func(*View)
+	}{
+		{"begin", 0, 2 * time.Second, Size{80, 24, false}, nil},
+		{"few", 8, 2 * time.Second, Size{80, 24, false}, nil},
+		{"80x24", 90, 2 * time.Second, Size{80, 24, false}, nil},
+		{"80x24-colour", 90, 2 * time.Second, Size{80, 24, true}, nil},
+		{"120x40", 200, 2 * time.Second, Size{120, 40, false}, nil},
+		{"40x10", 90, 2 * time.Second, Size{40, 10, false}, nil},
+		{"silent", 90, 17 * time.Second, Size{80, 24, false}, func(v *View) { v.Length, v.Message = 0, "fio: \x1b[2J a message" }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v := view(t, tt.seconds, rules...)
+			if tt.change != nil {
+				tt.change(v)
+			}
+			lines, err := v.Lines(start.Add(time.Duration(tt.seconds)*time.Second+tt.silent), tt.size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden.File(t, filepath.Join("testdata", tt.name+".txt"), strings.Join(lines, "\n")+"\n")
+		})
+	}
+}
+
+// A screen fits any terminal.
+func TestFits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := view(t, rapid.IntRange(0, 120).Draw(t, "seconds"), "p99 <= 1ms", "read.iops >= 2k")
+		v.Message = rapid.String().Draw(t, "message")
+		size := Size{rapid.IntRange(2, 200).Draw(t, "columns"), rapid.IntRange(1, 60).Draw(t, "lines"), rapid.Bool().Draw(t, "colour")}
+		lines, err := v.Lines(start.Add(time.Duration(rapid.IntRange(-5, 1000).Draw(t, "now"))*time.Second), size)
+		if err != nil || len(lines) > size.Lines {
+			t.Fatalf("%d lines, %v", len(lines), err)
+		}
+		for _, line := range lines {
+			if n := utf8.RuneCountInString(plain(line)); n > size.Columns {
+				t.Errorf("%d characters in %d columns: %s", n, size.Columns, line)
+			}
+		}
+	})
+}
+
+// fataler is a test, or one of rapid.
+type fataler interface{ Fatal(...any) }
+
+// plain is a line without colours.
+func plain(line string) string {
+	var b strings.Builder
+	for i, part := range strings.Split(line, "\x1b[") {
+		if _, text, ok := strings.Cut(part, "m"); ok && i > 0 {
+			part = text
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// What scrolled out of the map is forgotten.
+func TestForgets(t *testing.T) {
+	if v := view(t, 1000); len(v.windows) > 2*mostColumns+2 {
+		t.Error(fmt.Sprint(len(v.windows), " windows"))
+	}
+}

@@ -1,0 +1,67 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/workload"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// mostSingle is how many runs are read one by one. It takes less time to read more of them in one list of all runs.
+const mostSingle = 200
+
+// Around reads the runs on both sides of the changes of some series, with all in which they may differ
+// ([workload.Differences]): [mapping.Run.Brief], from which series are made, lacks configurations and options. Runs that
+// were removed meanwhile, or cannot be read, stay as they are, and so does the other side of such a change. It returns the
+// errors of those that cannot be read.
+func Around(ctx context.Context, store history.Store, series []*workload.Series) (skipped []error, err error) {
+	ids, whole := oneOf{}, map[string]*mapping.Run{}
+	for c := range changes(series) {
+		ids[c.Before.Run.ID], ids[c.After.Run.ID] = true, true
+	}
+	take := func(run *mapping.Run, err error) error {
+		switch {
+		case history.IsSkipped(err):
+			skipped = append(skipped, err)
+		case err == nil:
+			whole[run.Run.ID] = run.Light()
+		case !errors.Is(err, history.ErrNotFound):
+			return err
+		}
+		return nil
+	}
+	if len(ids) > mostSingle {
+		for run, err := range store.Runs(ctx, history.RunFilter{Light: true, Where: ids}) {
+			if err := take(run, err); err != nil {
+				return nil, err
+			}
+		}
+	} else {
+		for id := range ids {
+			if err := take(store.Run(ctx, id)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for c := range changes(series) {
+		if before, after := whole[c.Before.Run.ID], whole[c.After.Run.ID]; before != nil && after != nil {
+			c.Before, c.After = before, after
+		}
+	}
+	return skipped, nil
+}
+
+func changes(series []*workload.Series) iter.Seq[*workload.Change] {
+	return func(yield func(*workload.Change) bool) {
+		for _, s := range series {
+			for i := range s.Changes {
+				if !yield(&s.Changes[i]) {
+					return
+				}
+			}
+		}
+	}
+}

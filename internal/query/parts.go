@@ -1,0 +1,175 @@
+package query
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/where"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// parts are what a filter that selects no run wants of a run.
+type parts struct {
+	list    []*part
+	nearest *mapping.Run // that meets most of them, the newest of several
+	met     int          // by it
+}
+
+// part is one condition of a filter.
+type part struct {
+	text string
+	history.Condition
+	field *where.Field // the only one that it names, else nil
+
+	runs   int            // that meet it
+	values map[string]any // of the field, by their texts; no more than mostValues
+}
+
+// mostValues is how many values of a field are looked at.
+const mostValues = 1000
+
+// partsOf are the parts of a filter: its text, its times, and what "and" joins in its conditions.
+func partsOf(f history.RunFilter) *parts {
+	p := &parts{met: -1}
+	add := func(text string, c history.Condition, field *where.Field) {
+		p.list = append(p.list, &part{text: text, Condition: c, field: field, values: map[string]any{}})
+	}
+	if f.Text != "" {
+		add("'"+f.Text+"'", selected{history.RunFilter{Text: f.Text}}, nil)
+	}
+	if !f.From.IsZero() || !f.To.IsZero() {
+		add("started"+span(f.From, f.To), selected{history.RunFilter{From: f.From, To: f.To}}, nil)
+	}
+	var walk func(c history.Condition)
+	walk = func(c history.Condition) {
+		switch c := c.(type) {
+		case intersection:
+			walk(c[0])
+			walk(c[1])
+		case *where.Condition:
+			for _, one := range c.Parts() {
+				add(one.Text, one.Condition, one.Field)
+			}
+		case sameSettings:
+			add("the same settings", c, nil)
+		case nil:
+		default:
+			add("those that are named", c, nil)
+		}
+	}
+	if walk(f.Where); len(p.list) == 1 && f.Text != "" {
+		return &parts{} // names and labels say more
+	}
+	return p
+}
+
+// span is a range of times for people.
+func span(from, to time.Time) (text string) {
+	if !from.IsZero() {
+		text += " at or after " + unit.Moment(from)
+	}
+	if !to.IsZero() {
+		text += " before " + unit.Moment(to)
+	}
+	return text
+}
+
+// selected is the condition that a filter selects a run.
+type selected struct{ history.RunFilter }
+
+// Matches implements [history.Condition].
+func (s selected) Matches(run *mapping.Run) bool { return s.RunFilter.Matches(run) }
+
+// OnBrief says that [mapping.Run.Brief] has the texts and times of a run.
+func (selected) OnBrief() bool { return true }
+
+// onBrief reports whether [mapping.Run.Brief] is enough for all parts.
+func (p *parts) onBrief() bool {
+	for _, one := range p.list {
+		f := history.RunFilter{Brief: true, Where: one.Condition}
+		if !f.IsBrief() {
+			return false
+		}
+	}
+	return true
+}
+
+// add counts a run.
+func (p *parts) add(run *mapping.Run) {
+	met := 0
+	for _, one := range p.list {
+		if one.Matches(run) {
+			one.runs++
+			met++
+		}
+		if one.field == nil {
+			continue
+		}
+		for _, v := range one.field.Values(run) {
+			if len(one.values) < mostValues {
+				one.values[one.field.Kind.Text(v)] = v
+			}
+		}
+	}
+	if met > p.met {
+		p.nearest, p.met = run, met
+	}
+}
+
+// rows say how many runs meet each part, what the values are where none does, and which run is nearest.
+func (p *parts) rows() (list []row) {
+	var lacks []string
+	for _, one := range p.list {
+		text := unit.Plural(one.runs, "run")
+		if one.runs == 0 {
+			text = "no run"
+			if one.field != nil {
+				text += " (" + one.valuesText() + ")"
+			}
+		}
+		list = append(list, row{one.text, text})
+		if p.nearest != nil && !one.Matches(p.nearest) {
+			lacks = append(lacks, one.lackText(p.nearest))
+		}
+	}
+	if len(p.list) > 1 && p.met > 0 {
+		list = append(list, row{"nearest", RunText(p.nearest) + ": " + strings.Join(lacks, ", ")})
+	}
+	return list
+}
+
+// valuesText says which values the field has in the history.
+func (p *part) valuesText() string {
+	texts := slices.SortedFunc(maps.Keys(p.values), func(a, b string) int { return where.CompareValues(p.values[a], p.values[b]) })
+	few := 8
+	if p.field.Kind == where.Time {
+		few = 1
+	}
+	switch {
+	case len(texts) == 0:
+		return "none has " + p.field.Name
+	case len(texts) > few && p.field.Kind != where.Text:
+		return fmt.Sprintf("%s is from %s to %s", p.field.Name, texts[0], texts[len(texts)-1])
+	}
+	return p.field.Name + " is " + List(texts)
+}
+
+// lackText says what a run has in place of a part that it does not meet.
+func (p *part) lackText(run *mapping.Run) string {
+	if p.field == nil {
+		return "not " + p.text
+	}
+	var texts []string
+	for _, v := range p.field.Values(run) {
+		texts = append(texts, p.field.Kind.Text(v))
+	}
+	if len(texts) == 0 {
+		return "it has no " + p.field.Name
+	}
+	return p.field.Name + " is " + List(texts)
+}

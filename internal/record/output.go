@@ -1,0 +1,180 @@
+package record
+
+import (
+	"bufio"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/fioargs"
+)
+
+// reportName is the name of the file with all of fio's output in the folder of a run.
+func reportName(run string) string { return run + ".json" }
+
+// Output is what the user wants of fio's output: where, and in which formats.
+type Output struct {
+	File    string   // empty: stdout
+	Formats []string // normal, json, json+, terse
+	All     bool     // all periodic reports, and not the last one alone
+}
+
+// outputOf is the output that a command asks for.
+func outputOf(c *fioargs.Command) Output {
+	o := Output{Formats: []string{"normal"}}
+	for _, a := range c.Args {
+		switch {
+		case !a.IsOwn:
+		case a.Name == "output":
+			o.File = a.Value
+		case a.Name == "output-format":
+			o.Formats = strings.FieldsFunc(a.Value, func(r rune) bool { return r == ',' || r == ' ' })
+		case a.Name == "minimal":
+			o.Formats = []string{"terse"}
+		case a.Name == "append-terse":
+			o.Formats = append(o.Formats, "terse")
+		}
+	}
+	return o
+}
+
+const jsonPlus = "json+"
+
+// wants reports whether the user wants a format.
+func (o *Output) wants(format string) bool {
+	return slices.Contains(o.Formats, format) || format == "terse" && slices.Contains(o.Formats, "minimal")
+}
+
+// recorded are the formats that fio writes: those that the user wants, with json+.
+func (o *Output) recorded() []string {
+	formats := slices.DeleteFunc(slices.Clone(o.Formats), func(f string) bool { return f == "json" || f == jsonPlus })
+	return append(formats, jsonPlus)
+}
+
+// Copy copies what the user wants of fio's output. hasEnded reports that fio ended by itself, so that its last report
+// is the final one. Otherwise there is none.
+func (o *Output) Copy(to io.Writer, from io.ReadSeeker, hasEnded bool) error {
+	reports := 0
+	count := &splitter{report: func([]string) error { reports++; return nil }, line: func(string) error { return nil }}
+	if err := count.read(from); err != nil {
+		return err
+	}
+	if _, err := from.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	out := bufio.NewWriter(to)
+	c := &copier{Output: o, to: out, final: reports}
+	if !hasEnded {
+		c.final = reports + 1
+	}
+	if err := (&splitter{report: c.report, line: c.line}).read(from); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// splitter splits fio's output into JSON reports and other lines. fio writes the brackets of a report in lines of
+// their own.
+type splitter struct {
+	report func(lines []string) error
+	line   func(string) error
+	open   []string // of a report
+}
+
+func (s *splitter) read(r io.Reader) error {
+	in := bufio.NewReader(r)
+	for {
+		line, err := in.ReadString('\n')
+		if line != "" {
+			if err := s.take(line); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil // a report that is cut off is none
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *splitter) take(line string) error {
+	switch text := strings.TrimRight(line, "\r\n"); {
+	case s.open != nil:
+		if s.open = append(s.open, line); text != "}" {
+			return nil
+		}
+		report := s.open
+		s.open = nil
+		return s.report(report)
+	case text == "{":
+		s.open = []string{line}
+		return nil
+	}
+	return s.line(line)
+}
+
+// copier writes what the user wants of each part.
+type copier struct {
+	*Output
+	to    io.Writer
+	final int // number of the final report
+	seen  int // reports so far
+}
+
+func (c *copier) report(lines []string) error {
+	c.seen++
+	switch {
+	case !c.All && c.seen != c.final:
+		return nil
+	case c.wants(jsonPlus):
+	case c.wants("json"):
+		lines = withoutBins(lines)
+	default:
+		return nil
+	}
+	_, err := io.WriteString(c.to, strings.Join(lines, ""))
+	return err
+}
+
+// line writes a line that is in no JSON report. fio writes a report in terse format before JSON, and in normal format
+// behind it.
+func (c *copier) line(line string) error {
+	isReport := c.seen > 0 && c.wants("normal") && !strings.HasPrefix(line, "fio: ")
+	number := c.seen
+	if isTerse(line) {
+		isReport, number = true, c.seen+1
+	}
+	if isReport && !c.All && number != c.final {
+		return nil
+	}
+	_, err := io.WriteString(c.to, line)
+	return err
+}
+
+// isTerse reports whether a line is a report in terse format, such as "3;fio-3.33;…".
+func isTerse(line string) bool {
+	version, rest, ok := strings.Cut(line, ";")
+	return ok && len(version) == 1 && strings.HasPrefix(rest, "fio-")
+}
+
+// withoutBins makes json of json+: it has no bins.
+func withoutBins(lines []string) (kept []string) {
+	inside := false
+	for _, line := range lines {
+		text := strings.TrimSpace(line)
+		switch {
+		case !inside && strings.HasPrefix(text, `"bins" : {`):
+			inside = true
+		case !inside:
+			kept = append(kept, line)
+		case strings.HasPrefix(text, "}"):
+			inside = false
+			if last := len(kept) - 1; text == "}" { // they were the last of their object
+				kept[last] = strings.TrimSuffix(kept[last], ",\n") + "\n"
+			}
+		}
+	}
+	return kept
+}

@@ -1,0 +1,222 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/fioargs"
+)
+
+// Plan is how a fio is started so that its run can be stored.
+type Plan struct {
+	Words  []string          // of the command
+	Copies map[string][]byte // files that the command reads, by path: job files with options added
+	Output Output
+	Every  time.Duration // between two reports; 0: none before the end
+	Length time.Duration // of all jobs together, at most; 0 if options do not say
+	Notes  []string      // what the user should know
+}
+
+// Settings are what a plan depends on beside the command.
+type Settings struct {
+	Folder  string // of the run, as an absolute path
+	Name    string // of the run: of its report and its logs, see [NameOf]
+	Version fioargs.Version
+	CPUs    int
+	Reports string // --reports: auto, none, or a time
+	Quiet   bool   // fio shows no progress of its own
+
+	ReadFile func(name string) ([]byte, error) // of job files, see [Files]
+}
+
+// Of plans how a command is started.
+func Of(c *fioargs.Command, s Settings) (*Plan, error) {
+	if err := check(c, s.Version); err != nil {
+		return nil, err
+	}
+	p := &Plan{Copies: map[string][]byte{}, Output: outputOf(c), Length: lengthOf(c.Jobs)}
+	added := p.jobOptions(c, s)
+	p.Words = append(slices.Clone(c.Before), c.Program)
+	for _, o := range added {
+		p.Words = append(p.Words, "--"+o)
+	}
+	if err := p.ownOptions(c, s); err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, a := range c.Args {
+		switch {
+		case a.Name == "":
+			file, err := p.jobFile(a.Value, len(files), added, s)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, file)
+		case !a.IsOwn || !slices.Contains([]string{"output", "output-format", "minimal", "append-terse"}, a.Name):
+			p.Words = append(p.Words, a.Words...)
+		}
+	}
+	if len(files) > 0 {
+		p.Words = append(append(p.Words, "--"), files...)
+	}
+	return p, nil
+}
+
+// check refuses what runs no jobs here, or what cannot be recorded.
+func check(c *fioargs.Command, version fioargs.Version) error {
+	for _, a := range c.Args {
+		if !a.IsOwn {
+			continue
+		}
+		switch a.Name {
+		case "client", "remote-config":
+			return fmt.Errorf("--%s: fio writes the logs of clients with wrong counts, and reports of several hosts without their "+
+				"times: run fio2es on each host, or store the results of fio with fio2es ingest", a.Name)
+		case "server", "daemonize":
+			return fmt.Errorf("--%s: a server runs no jobs of its own: run fio2es with the fio that runs the jobs", a.Name)
+		case "version", "help", "cmdhelp", "enghelp", "showcmd", "parse-only", "inflate-log", "cpuclock-test", "crctest",
+			"memcpytest", "merge-blktrace-only":
+			return fmt.Errorf("--%s: fio runs no jobs with it: call fio itself", a.Name)
+		}
+	}
+	if _, ok := c.Own("profile"); len(c.Jobs) == 0 && !ok {
+		return fmt.Errorf("%s has no jobs: name a job file, or a job with --name", strings.Join(c.Words(), " "))
+	}
+	if version.Before(fioargs.HasHistogramLogs) {
+		return fmt.Errorf("%s is too old: histogram logs need %s or later (Debian, Ubuntu: apt install fio; Fedora, RHEL: dnf install fio)",
+			version, fioargs.HasHistogramLogs)
+	}
+	return nil
+}
+
+// NameOf is the name of a run: of its job file, or of its first job.
+func NameOf(c *fioargs.Command) string {
+	name := ""
+	if files := c.Files(); len(files) > 0 && files[0] != Stdin {
+		name = strings.TrimSuffix(filepath.Base(files[0]), filepath.Ext(files[0]))
+	} else if len(c.Jobs) > 0 {
+		name = c.Jobs[0].Name
+	}
+	const most = 40
+	clean := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, name)
+	return cmp.Or(clean[:min(len(clean), most)], "fio")
+}
+
+// jobOptions are the options that all jobs get where the user has not set them.
+func (p *Plan) jobOptions(c *fioargs.Command, s Settings) (added []string) {
+	with := func(which func(*fioargs.Section) bool) *fioargs.Section {
+		if i := slices.IndexFunc(c.Jobs, which); i >= 0 {
+			return c.Jobs[i]
+		}
+		return nil
+	}
+	if section := with(func(s *fioargs.Section) bool { return s.IsOn("log_store_compressed") }); section != nil {
+		o, _ := section.Get("log_store_compressed")
+		p.note("%s: log_store_compressed: fio writes compressed histogram logs wrongly, so it writes none", o.At)
+	} else {
+		added = append(added, "write_hist_log="+filepath.Join(s.Folder, s.Name), "log_hist_msec=1000")
+		p.noteMemory(c)
+	}
+	if s.Version.Before(fioargs.HasJobStart) && with((*fioargs.Section).WritesLogs) == nil {
+		added = append(added, "log_unix_epoch=1") // but times in logs of the user stay as they are
+	}
+	for _, section := range c.Jobs {
+		if o, ok := section.NoLatencies(); ok {
+			p.note("%s: [%s] has no latencies, because %s is on", o.At, section.Name, o.Name)
+		}
+	}
+	return added
+}
+
+func (p *Plan) note(format string, args ...any) {
+	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
+}
+
+// noteMemory notes that fio needs much memory for histogram logs, which it keeps until its end.
+func (p *Plan) noteMemory(c *fioargs.Command) {
+	const row, much = 1856 * 8, 1 << 30 // bytes of a row of a second; and when a user should know
+	need := float64(row) * float64(c.NumJobs()) * p.Length.Seconds()
+	if need > much {
+		p.note("fio keeps histogram logs in memory until its end: up to %.0f GiB for %d jobs in %v, twice that if they read and write; "+
+			"log_hist_msec=10000 needs a tenth", need/much+0.5, c.NumJobs(), p.Length)
+	}
+}
+
+// ownOptions adds the options of fio itself: where its report goes, in which formats, and how often it comes.
+func (p *Plan) ownOptions(c *fioargs.Command, s Settings) error {
+	p.Words = append(p.Words, "--output-format="+strings.Join(p.Output.recorded(), ","))
+	if p.Output.File != "" {
+		p.Words = append(p.Words, "--output="+filepath.Join(s.Folder, reportName(s.Name)))
+	}
+	if _, ok := c.Own("eta"); !ok && s.Quiet {
+		p.Words = append(p.Words, "--eta=never")
+	}
+	if o, ok := c.Own("status-interval"); ok {
+		p.Every, p.Output.All = o.Time(), true
+		return nil
+	}
+	var err error
+	if p.Every, err = every(s, c.Jobs); err != nil || p.Every == 0 {
+		return err
+	}
+	p.Words = append(p.Words, fmt.Sprintf("--status-interval=%d", p.Every/time.Second))
+	return nil
+}
+
+// every is the time between two reports. A report takes fio some 0.5 ms of processor time for each job, and fio2es
+// the same: more than 1 % of the processors' time would change what is measured.
+func every(s Settings, jobs []*fioargs.Section) (time.Duration, error) {
+	switch s.Reports {
+	case "none":
+		return 0, nil
+	case "auto":
+	default:
+		d, err := time.ParseDuration(s.Reports)
+		if err != nil || d < time.Second || d%time.Second != 0 {
+			return 0, fmt.Errorf("--reports %s: want auto, none, or a number of seconds such as 5s", s.Reports)
+		}
+		return d, nil
+	}
+	const cost, share, longest = time.Millisecond, 100, 10 * time.Second
+	entries := 0
+	for _, section := range jobs {
+		if section.IsOn("group_reporting") {
+			entries++
+		} else {
+			entries += section.Jobs()
+		}
+	}
+	need := time.Duration(entries) * cost * share / time.Duration(max(s.CPUs, 1))
+	seconds := max((need+time.Second-1)/time.Second, 1) * time.Second
+	if seconds > longest {
+		return 0, nil
+	}
+	return seconds, nil
+}
+
+// lengthOf is how long jobs run at most: sections run side by side, except behind a stonewall.
+func lengthOf(jobs []*fioargs.Section) (sum time.Duration) {
+	longest := time.Duration(0)
+	for _, section := range jobs {
+		runtime, ok := section.Get("runtime")
+		if !ok || runtime.Time() == 0 {
+			return 0
+		}
+		ramp, _ := section.Get("ramp_time")
+		delay, _ := section.Get("startdelay")
+		if section.IsOn("stonewall") {
+			sum, longest = sum+longest, 0
+		}
+		longest = max(longest, delay.Time()+ramp.Time()+runtime.Time())
+	}
+	return sum + longest
+}

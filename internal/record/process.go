@@ -1,0 +1,157 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/fioargs"
+)
+
+// Streams are those of fio. Its output goes to the folder of the run first.
+type Streams struct {
+	Stdin  *os.File  // nil: none
+	Stdout io.Writer // what fio writes beside its output, such as its progress with --output
+	Stderr io.Writer
+	Shared bool // fio stays in the process group of fio2es, because what starts it asks for a password
+}
+
+// Process is a fio that runs.
+type Process struct {
+	cmd    *exec.Cmd
+	signal os.Signal // the last that was passed on
+	passed int       // how many
+}
+
+// Start starts the fio of a plan for the run of an entry.
+func (p *Plan) Start(e *Entry, s Streams) (*Process, error) {
+	for path, text := range p.Copies {
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	cmd := exec.Command(p.Words[0], p.Words[1:]...)
+	cmd.Stdout, cmd.Stderr = s.Stdout, s.Stderr
+	if s.Stdin != nil {
+		cmd.Stdin = s.Stdin
+	}
+	if p.Output.File == "" {
+		out, err := os.Create(e.Report())
+		if err != nil {
+			return nil, err
+		}
+		defer out.Close()
+		cmd.Stdout = out
+	}
+	if !s.Shared {
+		ownGroup(cmd)
+	}
+	inherit(cmd, e)
+	cmd.WaitDelay = time.Second // jobs of a killed fio keep its stderr
+	if err := cmd.Start(); err != nil {
+		return nil, missing(p.Words[0], err)
+	}
+	return &Process{cmd: cmd}, nil
+}
+
+// missing explains that a program is not there.
+func missing(program string, err error) error {
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("%s is not installed, or not in PATH: install the package fio (Debian, Ubuntu: apt install fio; "+
+			"Fedora, RHEL: dnf install fio; macOS: brew install fio), or name it: fio2es run -- /path/to/fio ARGS", program)
+	}
+	return err
+}
+
+// VersionOf runs fio --version.
+func VersionOf(ctx context.Context, program string) (fioargs.Version, error) {
+	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
+	defer stop()
+	text, err := exec.CommandContext(ctx, program, "--version").Output()
+	if err != nil {
+		return fioargs.Version{}, missing(program, fmt.Errorf("%s --version: %w", program, err))
+	}
+	return fioargs.ParseVersion(string(text))
+}
+
+// Signal passes a signal on to fio, which then ends its jobs and writes its report. The third one kills fio.
+func (p *Process) Signal(sig os.Signal) (killed bool) {
+	const patience = 3
+	if p.passed++; p.passed >= patience {
+		sig, killed = os.Kill, true
+	}
+	_ = p.cmd.Process.Signal(sig) // it may have ended
+	return killed
+}
+
+// Ending is how a fio ended.
+type Ending struct {
+	Code   int            // as a shell has it
+	Signal syscall.Signal // that ended it; 0: it ended by itself
+}
+
+// Wait waits for the end of fio.
+func (p *Process) Wait() (Ending, error) {
+	err := p.cmd.Wait()
+	if err != nil && !errors.As(err, new(*exec.ExitError)) && !errors.Is(err, exec.ErrWaitDelay) {
+		return Ending{}, err
+	}
+	state := p.cmd.ProcessState
+	if sig := signaled(state); sig != 0 {
+		return Ending{Code: 128 + int(sig), Signal: sig}, nil
+	}
+	return Ending{Code: state.ExitCode()}, nil
+}
+
+// CollectLogs copies histogram logs that the user has elsewhere into the folder of a run, so that it is complete.
+// Only logs that were written since it began are of it.
+func (e *Entry) CollectLogs(c *fioargs.Command) error {
+	seen := map[string]bool{}
+	for _, section := range c.Jobs {
+		prefix, ok := section.HistogramLog()
+		if !ok || seen[prefix] {
+			continue
+		}
+		seen[prefix] = true
+		names, err := filepath.Glob(escape(prefix) + "_clat_hist*.log")
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			info, err := os.Stat(name)
+			if err != nil || info.ModTime().Before(e.Started.Truncate(time.Second)) {
+				continue
+			}
+			if err := copyFile(filepath.Join(e.Folder, filepath.Base(name)), name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// escape makes a pattern of a path.
+func escape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+func copyFile(to, from string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}

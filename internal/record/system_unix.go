@@ -1,0 +1,43 @@
+//go:build unix
+
+package record
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// Signals are those that end a fio.
+var Signals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
+
+// lockFile opens and locks a file. fio inherits the lock, so that it lasts until both have ended.
+func lockFile(path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, flag, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+		return f, nil
+	}
+	f.Close()
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, ErrRunning
+	}
+	return nil, &os.PathError{Op: "lock", Path: path, Err: err}
+}
+
+// inherit makes a command keep the lock of an entry.
+func inherit(cmd *exec.Cmd, e *Entry) { cmd.ExtraFiles = append(cmd.ExtraFiles, e.file) }
+
+// ownGroup starts a command in a process group of its own, so that Ctrl-C reaches fio2es alone, which passes it on once.
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// signaled is the signal that ended a process, 0 if none did.
+func signaled(state *os.ProcessState) syscall.Signal {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return status.Signal()
+	}
+	return 0
+}

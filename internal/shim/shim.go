@@ -1,0 +1,10 @@
+// Package shim has the script fio2es-fio, which CBT and others run in place of fio. It adds the
+// options that fio2es needs where that is safe, and otherwise runs fio as it is.
+package shim
+
+import _ "embed"
+
+// Script is the text of fio2es-fio, for any POSIX shell.
+//
+//go:embed fio2es-fio
+var Script string

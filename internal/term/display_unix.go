@@ -1,0 +1,17 @@
+//go:build unix
+
+package term
+
+import (
+	"os"
+	"syscall"
+)
+
+// Signals of a terminal: that its size has changed, and that its user wants the program to stop (Ctrl-Z).
+var (
+	Resized os.Signal = syscall.SIGWINCH
+	Stopped os.Signal = syscall.SIGTSTP
+)
+
+// Suspend stops the program until it is continued.
+func Suspend() error { return syscall.Kill(os.Getpid(), syscall.SIGSTOP) }

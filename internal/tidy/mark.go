@@ -1,0 +1,48 @@
+package tidy
+
+import (
+	"context"
+	"slices"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/workload"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Marked is what [Mark] did.
+type Marked struct {
+	Runs    int // that the history has
+	Changes int // found in them
+	Updated int // runs whose marks are other ones now
+	Skipped []error
+}
+
+// Mark finds the changes over all runs of a history, and stores them with the runs with which they begin. Marks of
+// changes that are not found any more are taken away.
+func Mark(ctx context.Context, store history.Marker) (m Marked, err error) {
+	var runs []*mapping.Run
+	for run, err := range store.Runs(ctx, history.RunFilter{Brief: true}) {
+		switch {
+		case history.IsSkipped(err):
+			m.Skipped = append(m.Skipped, err)
+		case err != nil:
+			return m, err
+		default:
+			runs = append(runs, run)
+		}
+	}
+	m.Runs = len(runs)
+	changes, n := workload.Marks(runs)
+	m.Changes = n
+	for _, run := range runs {
+		if id := run.Run.ID; slices.Equal(changes[id], run.Changes) {
+			delete(changes, id)
+		} else if changes[id] == nil {
+			changes[id] = []mapping.Change{}
+		}
+	}
+	if m.Updated = len(changes); m.Updated == 0 {
+		return m, nil
+	}
+	return m, store.Mark(ctx, changes)
+}

@@ -1,0 +1,57 @@
+package web
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// usual are the columns of the list, beside those that it always has.
+const usual = "hosts,jobs,direction,requests,iops,p50,p95,p99,p99_9,max"
+
+// always are the columns that the list always has.
+var always = []string{"Run", "Start", "Name", "State", "Note"}
+
+// column is a column of the list that can be chosen.
+type column struct {
+	table.Column[*facts.Line]
+	Order *facts.Order // nil: the list cannot be sorted by it
+}
+
+// IsText reports whether the column is not one of numbers.
+func (c column) IsText() bool { return !strings.HasPrefix(c.Heading, ">") }
+
+// columns are those of the query.
+func (q listQuery) columns() (list []column, err error) {
+	names := q.Columns
+	if strings.TrimSpace(names) == "" {
+		names = usual
+	}
+	chosen, err := facts.Choose(strings.FieldsFunc(strings.ToLower(names), func(r rune) bool { return r == ',' || r == ' ' }))
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range chosen {
+		if c.Heading == "" || slices.Contains(always, c.Heading) {
+			continue
+		}
+		one := column{Column: c}
+		if order, err := orderOf(c.Name); err == nil {
+			one.Order = &order
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// linesOf are the lines of a run in a list with these columns.
+func linesOf(columns []column, run *mapping.Run) []*facts.Line {
+	var list []table.Column[*facts.Line]
+	for _, c := range columns {
+		list = append(list, c.Column)
+	}
+	return facts.LinesFor(list, run)
+}

@@ -1,0 +1,238 @@
+package where
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Suggestion is a text that continues a condition.
+type Suggestion struct {
+	Text string // the whole condition so far, with the continuation
+	Help string // what that is, may be empty
+}
+
+// Suggest continues a condition that is being typed: with names of fields, operators, values that some runs have,
+// "and" and "or". It returns nothing where the text so far is no beginning of a condition. runs is called if
+// values or names of labels and options are wanted; [mapping.Run.Brief] has most.
+func Suggest(text string, runs func() []*mapping.Run) (list []Suggestion) {
+	begin := len(text) - len(lastWord(text))
+	before, typed := text[:begin], text[begin:]
+	done, err := tokens(before)
+	if err != nil {
+		return nil
+	}
+	want, field := follow(done[:len(done)-1])
+	add := func(word, help string) {
+		if len(word) >= len(typed) && strings.EqualFold(word[:len(typed)], typed) {
+			list = append(list, Suggestion{before + word, help})
+		}
+	}
+	switch want {
+	case aField:
+		if f := Lookup(typed); f != nil {
+			for _, op := range operatorsOf(f.Kind) {
+				add(typed+op, "such as "+typed+op+f.Example)
+			}
+		}
+		addFields(typed, runs, add)
+		add("not ", "the opposite")
+	case anOperator:
+		for _, op := range append(operatorsOf(field.Kind), "in (") {
+			add(op, "such as "+field.Example)
+		}
+		fallthrough // a field alone is a condition
+	case aJoin:
+		add("and ", "both")
+		add("or ", "either")
+	case aValue, aListValue:
+		addValues(field, runs, add)
+	}
+	return list
+}
+
+// lastWord is what follows the last space, operator or parenthesis. A quoted text that is not closed is one word.
+func lastWord(text string) string {
+	quote, begin := rune(0), 0
+	for i, r := range text {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '"' || r == '\'':
+			quote, begin = r, i
+		case strings.ContainsRune(" \t=!~<>(),", r):
+			begin = i + 1
+		}
+	}
+	return text[begin:]
+}
+
+// expected is what can follow in a condition.
+type expected int
+
+const (
+	aField expected = iota
+	anOperator
+	aValue
+	aJoin // "and", "or" or ")"
+	aList // "(" after "in"
+	aListValue
+	aComma // or ")"
+	nothing
+)
+
+// follow is what can follow some tokens, and the last field that they name.
+func follow(list []token) (want expected, field *Field) {
+	for _, t := range list {
+		isValue := t.kind == word || t.kind == quoted
+		isEnd := want == aJoin || want == anOperator
+		switch {
+		case want == aField && (t.is("not") || t.is("(")):
+		case want == aField && t.kind == word && Lookup(t.text) != nil:
+			want, field = anOperator, Lookup(t.text)
+		case isEnd && (t.is("and") || t.is("or")):
+			want = aField
+		case isEnd && t.is(")"), want == aComma && t.is(")"):
+			want = aJoin
+		case want == anOperator && t.is("in"):
+			want = aList
+		case want == anOperator && t.kind == operator && !strings.Contains("(,", t.text):
+			want = aValue
+		case want == aList && t.is("("), want == aComma && t.is(","):
+			want = aListValue
+		case want == aListValue && isValue:
+			want = aComma
+		case want == aValue && isValue:
+			want = aJoin
+		default:
+			return nothing, nil
+		}
+	}
+	return want, field
+}
+
+// operatorsOf are the operators that a kind has.
+func operatorsOf(k Kind) []string {
+	switch k {
+	case Flag:
+		return []string{"="}
+	case Text:
+		return []string{"=", "!=", "~", "!~"}
+	}
+	return []string{"=", "!=", "<", "<=", ">", ">="}
+}
+
+// addFields adds the names of fields. Those that stand for many have the names that runs have, once the part before them
+// is typed.
+func addFields(typed string, runs func() []*mapping.Run, add func(word, help string)) {
+	for _, f := range Fields {
+		prefix, isMap := strings.CutSuffix(f.Name, "*")
+		switch {
+		case !isMap:
+			add(f.Name, f.Help)
+		case !strings.HasPrefix(typed, prefix):
+			add(prefix, f.Help)
+		default:
+			for _, name := range namesOf(f, runs()) {
+				add(prefix+name, f.Help)
+			}
+		}
+	}
+	for _, f := range Fields {
+		for _, alias := range f.Aliases {
+			if typed != "" && !strings.Contains(alias, ".") {
+				add(alias, f.Help)
+			}
+		}
+	}
+}
+
+// namesOf are the names that runs have of a field that stands for many.
+func namesOf(f *Field, runs []*mapping.Run) []string {
+	found := map[string]bool{}
+	for _, run := range runs {
+		of := run.Run.Labels
+		if f.Name == "option.*" {
+			of = run.Fio.Options
+		}
+		if f.Name == "config.*" {
+			addPaths(found, "", run.Config)
+			continue
+		}
+		for name := range of {
+			found[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// addPaths adds the paths of a configuration's values.
+func addPaths(to map[string]bool, path string, value any) {
+	inner, ok := value.(map[string]any)
+	if !ok {
+		to[path] = true
+		return
+	}
+	for name, item := range inner {
+		addPaths(to, strings.TrimPrefix(path+"."+name, "."), item)
+	}
+}
+
+// addValues adds the values that runs have of a field, or an example where no two runs have the same.
+func addValues(f *Field, runs func() []*mapping.Run, add func(word, help string)) {
+	switch f.Kind {
+	case Latency, Rate, Bandwidth:
+		add(f.Example, "")
+		return
+	case Flag:
+		add("yes", "")
+		add("no", "")
+		return
+	case Time:
+		for _, text := range []string{"today", "yesterday", "7d", "30d"} {
+			add(text, "")
+		}
+	}
+	type found struct {
+		value any
+		runs  int
+	}
+	all := map[string]found{}
+	for _, run := range runs() {
+		for _, v := range f.Values(run) {
+			text := f.Kind.wordOf(v)
+			all[text] = found{v, all[text].runs + 1}
+		}
+	}
+	for _, text := range slices.SortedFunc(maps.Keys(all), func(a, b string) int { return CompareValues(all[a].value, all[b].value) }) {
+		add(text, unit.Plural(all[text].runs, "run"))
+	}
+}
+
+// wordOf is a value as a condition has it. Of times it is the month.
+func (k Kind) wordOf(value any) string {
+	text := k.Text(value)
+	if k == Time {
+		return text[:len("2006-01")]
+	}
+	return quote(text)
+}
+
+// CompareValues compares two values of a field.
+func CompareValues(a, b any) int {
+	switch a := a.(type) {
+	case float64:
+		return cmp.Compare(a, b.(float64))
+	case time.Time:
+		return a.Compare(b.(time.Time))
+	}
+	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
+}

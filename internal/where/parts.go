@@ -1,0 +1,100 @@
+package where
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+// Part is a condition that is one of several that must all be met.
+type Part struct {
+	Text  string
+	Field *Field // the only one that it names, else nil
+
+	*Condition
+}
+
+// Parts are what a run must meet, each: the condition itself, or what "and" joins in it. There are none of
+// the empty condition.
+func (c *Condition) Parts() (list []Part) {
+	if c == nil || c.root == nil {
+		return nil
+	}
+	g, ok := c.root.(group)
+	if !ok || g.any {
+		text := strings.TrimSpace(c.text)
+		if ok && !isWrapped(text) {
+			text = "(" + text + ")"
+		}
+		return []Part{newPart(c.root, text)}
+	}
+	for i, n := range g.parts {
+		list = append(list, newPart(n, g.texts[i]))
+	}
+	return list
+}
+
+func newPart(root node, text string) Part {
+	p := Part{Text: text, Condition: &Condition{root: root, text: text}}
+	if fields := p.Condition.Fields(); len(fields) == 1 {
+		p.Field = fields[0]
+	}
+	return p
+}
+
+// All is the condition that several are met. Nil is met by all runs.
+func All(list ...*Condition) *Condition {
+	all := group{}
+	for _, c := range list {
+		for _, p := range c.Parts() {
+			all.parts, all.texts = append(all.parts, p.root), append(all.texts, p.Text)
+		}
+	}
+	switch len(all.parts) {
+	case 0:
+		return &Condition{}
+	case 1:
+		return &Condition{root: all.parts[0], text: all.texts[0]}
+	}
+	return &Condition{root: all, text: strings.Join(all.texts, " and ")}
+}
+
+// Compare is the condition field op value. The value is as in a condition, but needs no quotes.
+func Compare(field, op, value string, now time.Time) (*Condition, error) {
+	p := &parser{now: now, rest: []token{{kind: word, text: field}, {kind: operator, text: op}, {kind: quoted, text: value}, {}}}
+	root, err := p.test()
+	var syntax *SyntaxError
+	if errors.As(err, &syntax) {
+		return nil, errors.New(syntax.Problem)
+	}
+	return &Condition{root: root, text: field + op + quote(value)}, err
+}
+
+// isWrapped reports whether a condition is in parentheses as a whole.
+func isWrapped(text string) bool {
+	list, err := tokens(text)
+	depth := 0
+	for i, t := range list {
+		switch {
+		case t.kind == operator && t.text == "(":
+			depth++
+		case t.kind == operator && t.text == ")":
+			depth--
+		}
+		if depth == 0 && i < len(list)-2 {
+			return false
+		}
+	}
+	return err == nil
+}
+
+// quote puts a value in quotes where it needs them.
+func quote(value string) string {
+	if list, err := tokens(value); err == nil && len(list) == 2 && list[0].kind == word {
+		return value
+	}
+	if strings.Contains(value, `"`) {
+		return "'" + value + "'"
+	}
+	return `"` + value + `"`
+}

@@ -1,0 +1,42 @@
+package where
+
+import (
+	"time"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/unit"
+)
+
+// Text is a value of the kind, as [Field.Values] has it, for people.
+func (k Kind) Text(value any) string {
+	switch v := value.(type) {
+	case bool:
+		if v {
+			return "yes"
+		}
+		return "no"
+	case time.Time:
+		return v.UTC().Format(time.DateTime)
+	case float64:
+		return k.numberText(v)
+	}
+	return value.(string)
+}
+
+func (k Kind) numberText(v float64) string {
+	switch k {
+	case Size:
+		return facts.WholeBytes(int64(v))
+	case KiB:
+		return facts.WholeBytes(int64(v) * 1024)
+	case Rate:
+		return unit.Rate(v)
+	case Bandwidth:
+		return unit.Bytes(int64(v)) + "/s"
+	case Latency:
+		return unit.Latency(v)
+	case Duration:
+		return unit.Short(time.Duration(v * float64(time.Second)))
+	}
+	return unit.Number(v)
+}

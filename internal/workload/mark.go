@@ -1,0 +1,50 @@
+package workload
+
+import (
+	"fmt"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// LeastChange is the least change that is looked for unless people want another, a share.
+const LeastChange = 0.03
+
+// Usual are the names of the numbers that are looked at unless people choose others.
+func Usual() []string { return []string{"p50", "p99", "p99.9", "mean", "iops", "bandwidth"} }
+
+// Marks are the changes of the usual numbers in all workloads of some runs, by the id of the run with
+// which each begins. It returns how many there are.
+func Marks(runs []*mapping.Run) (changes map[string][]mapping.Change, n int) {
+	var numbers []*Number
+	for _, name := range Usual() {
+		number, err := NumberOf(name)
+		if err != nil {
+			panic(err)
+		}
+		numbers = append(numbers, number)
+	}
+	changes = map[string][]mapping.Change{}
+	for _, w := range Group(runs) {
+		for _, s := range w.Series(numbers, LeastChange) {
+			for _, row := range s.Rows() {
+				if row.HasChange() {
+					id := row.Change.After.Run.ID
+					changes[id] = append(changes[id], row.mark())
+					n++
+				}
+			}
+		}
+	}
+	return changes, n
+}
+
+// mark is the change as documents have it.
+func (r *Row) mark() mapping.Change {
+	c := r.Change
+	return mapping.Change{
+		Direction: r.Direction, Metric: r.Number.Name, Verdict: r.Verdict(), Before: digits(c.Level.Before.N), After: digits(c.Level.After.N),
+		Percent: percent(c.Level.Ratio.N), BeforeRun: c.Before.Run.ID,
+		Text: fmt.Sprintf("%s of %ss %s, was %s: %s (%s)", r.Number.Text, r.Direction,
+			r.Number.TextOf(c.Level.After), r.Number.TextOf(c.Level.Before), c.Text(), c.interval()),
+	}
+}

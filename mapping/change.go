@@ -1,0 +1,22 @@
+package mapping
+
+// Change is a change of level that begins with a run, in a number over the runs of its workload. It
+// depends on these runs, so a history finds it again when they change.
+type Change struct {
+	Direction string  `json:"direction"`
+	Metric    string  `json:"metric"`     // the field of the number: "p99_9", "iops"
+	Verdict   string  `json:"verdict"`    // "worse" or "better"
+	Before    float64 `json:"before"`     // the level before: latencies in microseconds
+	After     float64 `json:"after"`      // and since
+	Percent   float64 `json:"percent"`    // the size of the change, 10 for a tenth more
+	BeforeRun string  `json:"before_run"` // the id of the last run before
+	Text      string  `json:"text"`       // all of it for people, with the interval of the size
+}
+
+// ChangesField is the list in which a run's document has its changes.
+const ChangesField = "changes"
+
+// MarkChanges is a painless script that gives runs' documents the changes that its parameter of the
+// same name has by run.id.
+const MarkChanges = `def list = params.changes[ctx._source.run.id]; ` +
+	`if (list.isEmpty()) { ctx._source.remove('changes') } else { ctx._source.changes = list }`
