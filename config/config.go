@@ -137,6 +137,20 @@ func defaultHistory() string {
 	return filepath.Join(dir, "fio2es", "history.db")
 }
 
+// StateFolder is where what ingests remember is kept, in the user's state folder by the XDG base directory
+// specification. It is "" if the user has no home.
+func StateFolder() string {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(dir) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "fio2es")
+}
+
 // Settings are all settings by name, to be shown: without secrets, also those in addresses.
 func Settings(c Config) map[string]any {
 	c.Elasticsearch.Addresses = slices.Clone(c.Elasticsearch.Addresses)
