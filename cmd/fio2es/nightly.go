@@ -38,7 +38,7 @@ func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Opti
 	}
 	h, open, closeStore := g.history(), history.Store(nil), func() error { return nil }
 	how := nightly.Options{
-		History: h.identity(), Settings: build() + "\n" + opt.Fingerprint(), Paths: paths, Restore: g.restore, Log: g.log,
+		History: h.identity(), Settings: programBuild() + "\n" + opt.Fingerprint(), Paths: paths, Restore: g.restore, Log: g.log,
 		Choice: fmt.Sprintf("%q", g.pick),
 		Store: func(ctx context.Context) (_ history.Store, err error) {
 			if open == nil && h.exists() {
@@ -74,9 +74,9 @@ func (h histories) identity() string {
 	return h.History
 }
 
-// build is another text for each build, because another build may read files in another way.
-func build() string {
-	text := version()
+// programBuild is another text for each build, because another build may read files in another way.
+func programBuild() string {
+	text := thisBuild().String()
 	if file, err := os.Executable(); err == nil {
 		if info, err := os.Stat(file); err == nil {
 			text += fmt.Sprintf(" %d %d", info.Size(), info.ModTime().UnixNano())
