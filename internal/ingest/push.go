@@ -168,7 +168,7 @@ func (p *push) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
 	if now, err := p.from.Run(ctx, r.Run.ID); err != nil || now.Run.Ingest != r.Run.Ingest {
 		return true, err // it was replaced since, which one finds
 	}
-	p.Log.Warn(fmt.Sprintf("run %s (%s) is not pushed: this history lacks %s: ingest its files again, then push",
+	p.Log.Warn(fmt.Sprintf("run %s (%s) is not pushed: this history lacks %s: ingest its files again with --verify, then push",
 		facts.ShortID(r.Run.ID), facts.Title(r), counts.LackText(r)))
 	p.LeftOut = true
 	return false, nil
