@@ -97,9 +97,12 @@ func (x *examining) command(words []string) error {
 
 // setup examines a job file or a configuration. It reports true for results.
 func (x *examining) setup(ctx context.Context, path string) (isResult bool, err error) {
+	if path == "-" {
+		return true, nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
-		return path == "-", err
+		return false, err
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
