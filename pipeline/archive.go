@@ -46,6 +46,11 @@ func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(so
 	return &Archive{Runs: found.Runs, Left: found.Left, Skipped: found.Skipped, Problems: set.Problems, set: set}, nil
 }
 
+// List lists what Open would look into under the paths, without opening any file.
+func List(ctx context.Context, paths []string) (*source.Listing, error) {
+	return source.List(ctx, paths, cbt.Options())
+}
+
 // NoRuns is the error for paths without runs.
 func NoRuns(paths []string) error {
 	return fmt.Errorf("no fio logs (such as *_clat_hist.*.log) or reports under %s", strings.Join(paths, ", "))

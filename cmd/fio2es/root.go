@@ -39,9 +39,11 @@ default. "fio2es config" shows them, and "fio2es config --help" says which files
   fio2es runs                                list them
   fio2es percentiles latest                  percentiles of the newest run, per second
   fio2es percentiles *_clat_hist.*.log       of logs, without storing anything`,
+		Version:      versionText(),
 		SilenceUsage: true, SilenceErrors: true,
 		PersistentPreRunE: e.load,
 	}
+	root.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
