@@ -182,7 +182,7 @@ func TestVariablesInDocs(t *testing.T) {
 	for _, file := range append(docs, "../README.md", "../docker-compose.yml") {
 		text := read(t, strings.TrimPrefix(file, "../"))
 		for _, m := range regexp.MustCompile(`FIO2ES_([A-Z][A-Z_]*[A-Z])\b`).FindAllStringSubmatch(text, -1) {
-			if !isVariable(m[0]) && !strings.HasPrefix(m[1], "TEST_") && m[1] != "CONFIG" && m[1] != "VERSION" {
+			if !isVariable(m[0]) && !strings.HasPrefix(m[1], "TEST_") && !strings.HasPrefix(m[1], "SHIM_") && m[1] != "CONFIG" && m[1] != "VERSION" {
 				t.Errorf("%s: %s is no setting", file, m[0])
 			}
 		}

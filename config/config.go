@@ -71,7 +71,7 @@ type Elasticsearch struct {
 	Fingerprint string `mapstructure:"fingerprint"` // SHA-256 of a certificate to trust
 	AllowPlain  bool   `mapstructure:"allow_plain"` // send credentials over http to other machines
 	Proxy       string `mapstructure:"proxy"`
-	GzipLevel   int    `mapstructure:"gzip_level"` // of request bodies; 0: 2, but none on this machine; -1: none
+	GzipLevel   int    `mapstructure:"gzip_level"` // of requests; 0: 2, but none on this machine; -1: none, nor of answers
 	Rejects     string `mapstructure:"rejects"`    // file for documents that the cluster refuses for good
 
 	RequestTimeout time.Duration `mapstructure:"request_timeout"` // until the end of an answer, of Kibana too
@@ -105,6 +105,9 @@ func (e *Elasticsearch) Name() string {
 	return withoutCredentials(e.Addresses[0])
 }
 
+// Name is what messages call the Kibana; empty: there is none.
+func (k *Kibana) Name() string { return withoutCredentials(k.URL) }
+
 // Default is every setting's default.
 func Default() Config {
 	return Config{
@@ -132,6 +135,20 @@ func defaultHistory() string {
 		dir = filepath.Join(home, ".local", "share")
 	}
 	return filepath.Join(dir, "fio2es", "history.db")
+}
+
+// StateFolder is where what ingests remember is kept, in the user's state folder by the XDG base directory
+// specification. It is "" if the user has no home.
+func StateFolder() string {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(dir) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "fio2es")
 }
 
 // Settings are all settings by name, to be shown: without secrets, also those in addresses.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -451,4 +452,15 @@ func ownBuckets(kind string, p map[string]any) (int, error) {
 		return 0, fmt.Errorf("nothing limits its buckets")
 	}
 	return 0, nil
+}
+
+// TestRunAddress: the address of a run's dashboard has the time and the id of the run, and no space.
+func TestRunAddress(t *testing.T) {
+	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	got := bundle(t, kibana.Options{Space: "lab"}).RunAddress("https://kb:5601/base/", &mapping.RunInfo{ID: "aa", Start: at, End: at.Add(time.Minute)})
+	want := "https://kb:5601/base/s/lab/app/dashboards#/view/fio2es-lab-run?_g=(time:(from:'2026-11-21T09:59:59.000Z',to:'2026-11-21T10:01:01.000Z'))" +
+		"&_a=(query:(language:kuery,query:'run.id:%22aa%22'))"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // Print writes what [Client.Install] does with each object: create or replace it.
@@ -31,10 +33,6 @@ func (c *Client) Install(ctx context.Context, b *Bundle, w io.Writer) error {
 	if err := c.Import(ctx, b); err != nil {
 		return err
 	}
-	address := strings.TrimRight(c.transport.String(), "/")
-	if b.Space != "" && b.Space != DefaultSpace {
-		address += "/s/" + b.Space
-	}
 	if _, err := fmt.Fprintf(w, "import %d saved objects into Kibana\n", len(b.Objects)); err != nil {
 		return err
 	}
@@ -42,9 +40,29 @@ func (c *Client) Install(ctx context.Context, b *Bundle, w io.Writer) error {
 		if o.Type != "dashboard" {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "dashboard %q: %s/app/dashboards#/view/%s\n", o.Title(), address, o.ID); err != nil {
+		if _, err := fmt.Fprintf(w, "dashboard %q: %s\n", o.Title(), b.address(c.transport.String(), &o)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// address is the address of a dashboard in a Kibana.
+func (b *Bundle) address(kibana string, o *Object) string {
+	base := strings.TrimRight(kibana, "/")
+	if b.Space != "" && b.Space != DefaultSpace {
+		base += "/s/" + b.Space
+	}
+	return base + "/app/dashboards#/view/" + o.ID
+}
+
+// RunAddress is the address of the dashboard of a run in a Kibana.
+func (b *Bundle) RunAddress(kibana string, run *mapping.RunInfo) string {
+	const dashboard = "run"
+	for i := range b.Objects {
+		if o := &b.Objects[i]; o.Type == "dashboard" && strings.HasSuffix(o.ID, dashboard) {
+			return b.address(kibana, o) + "?_g=(" + strings.ReplaceAll(run.Link(), `"`, "%22") + ")"
+		}
+	}
+	panic("no dashboard " + dashboard) // a test notices
 }

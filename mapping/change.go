@@ -17,6 +17,6 @@ type Change struct {
 const ChangesField = "changes"
 
 // MarkChanges is a painless script that gives runs' documents the changes that its parameter of the
-// same name has by run.id.
+// same name has by run.id. It removes [LightField], which has the old ones: lists read the document then.
 const MarkChanges = `def list = params.changes[ctx._source.run.id]; ` +
-	`if (list.isEmpty()) { ctx._source.remove('changes') } else { ctx._source.changes = list }`
+	`if (list.isEmpty()) { ctx._source.remove('changes') } else { ctx._source.changes = list } ctx._source.remove('light')`

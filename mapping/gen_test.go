@@ -61,7 +61,7 @@ func sampleRun() *mapping.Run {
 		SLA:       []mapping.Verdict{{Rule: "write p99 < 10ms", Holds: true, Value: 7.25, Limit: 10}},
 		Changes:   []mapping.Change{{Direction: "write", Metric: "p99_9", Verdict: "worse", Before: 2980, After: 3570.5, Percent: 19.8, BeforeRun: "cd34", Text: "p99.9 of writes 3.57ms, was 2.98ms"}},
 		Source:    mapping.Source{Files: 1, Bytes: 5600, Hash: "ab12", List: []mapping.SourceFile{{Path: "output.0_clat_hist.1.log.client-01", Role: mapping.RoleLog, Bytes: 5600, Hash: "cd34"}}},
-		Documents: mapping.Documents{Cluster: 60, Host: 120}, Ingested: start.Add(time.Hour),
+		Documents: mapping.Documents{Cluster: 60, Host: 120}, Ingested: start.Add(time.Hour), Program: mapping.Program{Version: "v1.2.3"},
 	}
 }
 

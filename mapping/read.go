@@ -61,7 +61,7 @@ type readMember struct {
 }
 
 // besides are members that documents have and structs have not.
-var besides = [][]byte{[]byte(`"@timestamp":`), []byte(`"link":`), []byte(`"direction":`), []byte(`"pending":`)}
+var besides = [][]byte{[]byte(`"@timestamp":`), []byte(`"link":`), []byte(`"direction":`), []byte(`"pending":`), []byte(`"light":`)}
 
 // readers are those of the types that were read so far.
 var readers sync.Map

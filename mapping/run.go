@@ -38,6 +38,12 @@ type Run struct {
 	Source    Source    `json:"source,omitzero" brief:"-"`
 	Documents Documents `json:"documents,omitzero"`
 	Ingested  time.Time `json:"ingested,omitzero"` // when this version of the run was stored first
+	Program   Program   `json:"fio2es,omitzero" brief:"-"`
+}
+
+// Program is the fio2es that read the run's files.
+type Program struct {
+	Version string `json:"version,omitempty"` // such as v1.2.3; documents of earlier versions have none
 }
 
 // RunInfo identifies a run. In JSON its Start is also the document's @timestamp, and its Link is

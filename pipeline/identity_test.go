@@ -32,6 +32,17 @@ func TestLabelsOf(t *testing.T) {
 	}
 }
 
+// TestProgramIsNoSetting: another version of the program does not make another version of a run.
+func TestProgramIsNoSetting(t *testing.T) {
+	e := &Execution{}
+	for _, program := range []string{"", "v1.2.3"} {
+		p, old := &plan{run: &cbt.Run{}, opt: Options{Program: program}}, &plan{run: &cbt.Run{}}
+		if got, want := p.ingestOf(e), old.ingestOf(e); got != want {
+			t.Errorf("%q: version %s, want %s", program, got, want)
+		}
+	}
+}
+
 // executionOf is what Ingest shows to Known, of a run in a folder with these files.
 func executionOf(t *testing.T, files map[string][]byte) *Execution {
 	t.Helper()

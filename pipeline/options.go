@@ -38,6 +38,7 @@ type Options struct {
 	Align     Align           // empty: AlignRun
 	Source    Source          // empty: SourceHist
 
+	Program string            // the version of the program that reads, for run documents
 	Archive string            // replaces the archive's name in documents
 	Labels  map[string]string // for every run; an empty value removes the label from the store
 	Force   bool              // store runs that the store has already, and replace runs with more files
@@ -93,6 +94,17 @@ func (o *Options) toleranceOf(rows int64) int64 {
 		return share
 	}
 	return max(share, min(late, rows/4))
+}
+
+// Fingerprint is a text that differs if runs of the same files may become other documents or get another name, other
+// labels or another place among runs that are stored.
+func (o *Options) Fingerprint() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s archive %q alone %v", o.settings(), o.Archive, o.Alone)
+	for _, k := range slices.Sorted(maps.Keys(o.Labels)) {
+		fmt.Fprintf(&b, " %q=%q", k, o.Labels[k])
+	}
+	return b.String()
 }
 
 // settings is a text that differs if documents made of the same files differ, except for

@@ -32,6 +32,7 @@ func (s summary) document(ref mapping.RunRef) *mapping.Run {
 		Recovered:  mapping.Lost{Requests: recovered},
 		Missing:    mapping.Lost{Requests: missing},
 		Documents:  s.made,
+		Program:    mapping.Program{Version: s.opt.Program},
 	}
 	if s.made == (mapping.Documents{}) || len(s.averages) > 0 {
 		run.NoWindows = s.whyNoWindows()

@@ -19,8 +19,8 @@ func TestCheckHistory(t *testing.T) {
 		found, repaired string
 		after           int // exit code of --repair
 	}{
-		{`DELETE FROM intervals WHERE ingest = 1 AND level = 1`, "documents are missing: 12 of 12 (cluster), 0 of ", "ingest cbt-archive:", 3},
-		{`UPDATE intervals SET doc = x'0102' WHERE ingest = 1 AND level = 2`, "some of its interval documents cannot be read: remove them with --repair, then ingest cbt-archive:", "): removed: ingest", 3},
+		{`DELETE FROM intervals WHERE ingest = 1 AND level = 1`, "documents are missing: 12 of 12 (cluster), 0 of ", " again with --verify", 3},
+		{`UPDATE intervals SET doc = x'0102' WHERE ingest = 1 AND level = 2`, "some of its interval documents cannot be read: remove them with --repair, then ingest cbt-archive:", " again with --verify", 3},
 		{`UPDATE runs SET doc = x'00' WHERE id = (SELECT run FROM ingests WHERE number = 1)`, "its document cannot be read: ", ": removed: ingest its files again", 3},
 		{`UPDATE briefs SET doc = x'00' WHERE id = (SELECT run FROM ingests WHERE number = 1)`, "its document cannot be read: ", ": removed: ingest its files again", 3},
 		{`INSERT INTO ingests SELECT 99, run, 'other', 0 FROM ingests WHERE number = 1`, "documents of versions that are not current", "was interrupted: removed\n", 0},
@@ -33,7 +33,7 @@ func TestCheckHistory(t *testing.T) {
 		expect(t, c.damage, out, c.found, "; 1 problem\n")
 		out, _ = outAndErr(t, c.after, "check", "--history", db, "--repair")
 		expect(t, c.damage, out, c.repaired)
-		outAndErr(t, 0, "ingest", "--history", db, exampleArchive)
+		outAndErr(t, 0, "ingest", "--verify", "--history", db, exampleArchive)
 		out, _ = outAndErr(t, 0, "check", "--history", db)
 		expect(t, c.damage, out, "3 runs with 93 documents; 0 problems")
 	}

@@ -22,7 +22,8 @@ func doctorCommand(e *env) *cobra.Command {
 		Long: `Shows what fio2es can say of a run before it starts, and what will be lost: of a job
 file, a command line of fio, or a configuration of CBT (YAML). Of results, in a folder
 or an archive, it shows what they have. Nothing is run or stored. Below the table are
-the reasons, and the exact lines to add, remove or change.
+the reasons, and the exact lines to add, remove or change. fio2es run adds options by
+itself, and changes none that you set.
 
 OVER TIME  what latencies over time come from. Averages have no percentiles
 EVERY      the length of windows
@@ -96,9 +97,12 @@ func (x *examining) command(words []string) error {
 
 // setup examines a job file or a configuration. It reports true for results.
 func (x *examining) setup(ctx context.Context, path string) (isResult bool, err error) {
+	if path == "-" {
+		return true, nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
-		return path == "-", err
+		return false, err
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {

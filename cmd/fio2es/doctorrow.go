@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -74,7 +75,7 @@ func writeAnswers(w io.Writer, found []doctor.Answers, format string) error {
 			return err
 		}
 	}
-	if err := t.End(); err != nil || format != table.Text {
+	if err := cmp.Or(t.End(), t.Flush()); err != nil || format != table.Text {
 		return err
 	}
 	if !doctor.IsLossy(found) {
@@ -83,7 +84,7 @@ func writeAnswers(w io.Writer, found []doctor.Answers, format string) error {
 	fmt.Fprintln(w)
 	for _, a := range found {
 		for _, l := range a.Lost {
-			term.Line(w, "%s loses %s", a.Of, l.What)
+			term.Line(w, "%s: lost: %s", a.Of, l.What)
 		}
 	}
 	changes := doctor.Changes(found)

@@ -127,5 +127,6 @@ func shortHome(path string) string {
 // options are the settings as the pipeline takes them. load has checked them.
 func (e *env) options() pipeline.Options {
 	opt, _ := e.cfg.Options()
+	opt.Program = thisBuild().version
 	return opt
 }

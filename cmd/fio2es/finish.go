@@ -52,6 +52,7 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 		return f, err
 	}
 	defer archive.Close()
+	archive.SetHost(entry.Host)
 	f.leftOut = e.logProblems(archive)
 	opt := e.options()
 	opt.Labels = entry.Labels

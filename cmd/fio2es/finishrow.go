@@ -7,6 +7,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/kibana"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -18,6 +19,9 @@ func (r *running) printFinished(f *finished) error {
 	}
 	if err := r.printRows(runs); err != nil {
 		return err
+	}
+	for _, address := range r.kibanaAddresses(runs) {
+		term.Line(r.stderr, "kibana:  %s", address)
 	}
 	var ids []string
 	for _, run := range runs {
@@ -34,6 +38,18 @@ func (r *running) printFinished(f *finished) error {
 	}
 	fmt.Fprintf(r.stderr, "next:    %s\n", strings.Join(next, "\n         "))
 	return nil
+}
+
+// kibanaAddresses are the dashboards of runs, if the settings name a Kibana.
+func (e *env) kibanaAddresses(runs []*mapping.Run) (list []string) {
+	bundle, err := kibana.New(kibana.Options{Prefix: e.cfg.Prefix, Space: e.cfg.Kibana.Space})
+	if e.cfg.Kibana.URL == "" || !e.cfg.Elasticsearch.Enabled() || err != nil { // setup says what is wrong
+		return nil
+	}
+	for _, run := range runs {
+		list = append(list, bundle.RunAddress(e.cfg.Kibana.Name(), &run.Run))
+	}
+	return list
 }
 
 // printRows prints the rows of runs that have just ended.

@@ -23,7 +23,7 @@ func addReadingFlags(f *pflag.FlagSet, own ...string) {
 		f.Float64("tolerance", d.Tolerance, "`share` of its length by which a row may leave a window and not be cut")
 		f.String("align", d.Align, "`how` jobs are put side by side: run, by wall-clock time; job, each from its own start")
 		f.String("archive", "", "archive `name`, in place of the folder's or file's name")
-		f.StringToString("labels", nil, "labels for the runs, such as osd=bluestore,disk=nvme; `NAME=VALUE` without a value removes one")
+		f.StringToString("labels", nil, "label the runs with `NAME=VALUE`, such as osd=bluestore,disk=nvme; NAME= removes one")
 		f.String("start", "", "start of the run, a `time` (RFC 3339), if its files do not say")
 		f.StringToString("offset", nil, "corrections of hosts' clocks in milliseconds, `HOST=MS`, such as client01=-250")
 		f.Int("groups", 0, "`groups` of bins (17 to 64) of a rebuilt fio, if neither the logs' columns nor fio's report say")

@@ -133,12 +133,12 @@ func flagLines(flags []*pflag.Flag) string {
 	var names, texts []string
 	width := 0
 	for _, f := range flags {
-		value, text := pflag.UnquoteUsage(f)
+		value, text := flagText(f)
 		name := "  --" + f.Name
 		if f.Shorthand != "" {
 			name = "  -" + f.Shorthand + ", --" + f.Name
 		}
-		names, texts = append(names, strings.TrimRight(name+" "+strings.ToUpper(value), " ")), append(texts, text+defaultText(f))
+		names, texts = append(names, strings.TrimRight(name+" "+value, " ")), append(texts, text)
 		if n := len(names[len(names)-1]); n <= widest {
 			width = max(width, n)
 		}
@@ -154,16 +154,18 @@ func flagLines(flags []*pflag.Flag) string {
 	return b.String()
 }
 
-// defaultText is the default of a flag, where it has one and its help does not explain it.
-func defaultText(f *pflag.Flag) string {
-	value := strings.Trim(f.DefValue, "[]")
-	if slices.Contains([]string{"", "0", "0s", "false"}, value) || strings.Contains(f.Usage, "(default") {
-		return ""
+// flagText is the name of a flag's value, and what the flag is, with its default where it has one.
+func flagText(f *pflag.Flag) (value, text string) {
+	value, text = pflag.UnquoteUsage(f)
+	value = strings.ToUpper(value)
+	byDefault := strings.Trim(f.DefValue, "[]")
+	if slices.Contains([]string{"", "0", "0s", "false"}, byDefault) || strings.Contains(text, "(default") {
+		return value, text
 	}
-	if f.Value.Type() == "duration" && strings.HasSuffix(value, "m0s") {
-		value = strings.TrimSuffix(value, "0s")
+	if f.Value.Type() == "duration" && strings.HasSuffix(byDefault, "m0s") {
+		byDefault = strings.TrimSuffix(byDefault, "0s")
 	}
-	return " (default " + value + ")"
+	return value, text + " (default " + byDefault + ")"
 }
 
 // entry is a text after a name, with the other lines below the first.
@@ -188,13 +190,18 @@ func fill(text string, columns int) (lines []string) {
 	return append(lines, line)
 }
 
-// wrapped fills the paragraphs of a text. Those with columns or indented lines stay as they are.
+// wrapped fills the paragraphs of a text. Those with a layout stay as they are.
 func wrapped(text string) string {
 	paragraphs := strings.Split(text, "\n\n")
 	for i, p := range paragraphs {
-		if !strings.HasPrefix(p, " ") && !strings.Contains(p, "  ") && !strings.Contains(p, "\n ") && !strings.Contains(p, "\t") {
+		if !hasLayout(p) {
 			paragraphs[i] = strings.Join(fill(p, helpColumns), "\n")
 		}
 	}
 	return strings.Join(paragraphs, "\n\n")
+}
+
+// hasLayout reports whether a paragraph has columns or indented lines.
+func hasLayout(paragraph string) bool {
+	return strings.Contains(" "+paragraph, "  ") || strings.Contains(paragraph, "\n ") || strings.Contains(paragraph, "\t")
 }

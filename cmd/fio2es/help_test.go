@@ -76,12 +76,11 @@ func TestHelpIsWhole(t *testing.T) {
 			if len(f.Annotations[setsOf]) > 0 {
 				explained = settings
 			}
-			value, _ := pflag.UnquoteUsage(f)
-			if slices.Contains([]string{"string", "strings", "int", "float", "duration", "stringArray", "stringToString"}, value) {
+			if value, _ := pflag.UnquoteUsage(f); slices.Contains([]string{"string", "strings", "int", "float", "duration", "stringArray", "stringToString"}, value) {
 				t.Errorf("%s: --%s has a value without a name: put a word of its help between backquotes", cmd.CommandPath(), f.Name)
 			}
-			if value != "" {
-				name += " " + strings.ToUpper(value)
+			if value, _ := flagText(f); value != "" {
+				name += " " + value
 			}
 			if !f.Hidden && f.Name != "help" && cmd.Root().PersistentFlags().Lookup(f.Name) == nil && !strings.Contains(explained, name) {
 				t.Errorf("%s: %q is not explained", cmd.CommandPath(), name)

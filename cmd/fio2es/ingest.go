@@ -14,7 +14,6 @@ import (
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
-	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -36,18 +35,24 @@ fio does not log the end of each job. It is recovered from fio's JSON report, if
 that was written with --output-format=json+.
 
 A run is identified by the contents of its files: neither their folder nor how
-they are packed matters. A run that the history has is left as it is. Its documents
-are counted, and stored again if some are missing. If its files, its labels or the
-settings changed, the new version replaces the old one when all of it is stored. A
-part of a run, such as the folder of one host, replaces the whole only with --force.
-The same job run again is another run. Labels stay until you change them;
---labels NAME= removes one. Labels and notes of fio2es label and note stay, too.
+they are packed matters. A run that the history has is left as it is. If its files,
+its labels or the settings changed, the new version replaces the old one when all of
+it is stored. A part of a run, such as the folder of one host, replaces the whole
+only with --force. The same job run again is another run. Labels stay until you
+change them; --labels NAME= removes one. Labels and notes of fio2es label and note stay.
 A run that was removed (fio2es rm) is left out, unless --restore takes it back.
 
-stdout has a table of the runs. With --output, documents go to a file (or with - to
-stdout) and not to the history, as NDJSON for the _bulk request of Elasticsearch.`,
+An ingest remembers the sizes, times and inodes of files, so the next one of the same
+files reads only what changed. With --verify it reads all of them, counts the
+documents of all runs, and stores again what is missing. Files that are damaged are
+reported by each ingest, with exit code 3, until they change or --acknowledge is given.
+
+stdout has a table of the runs that are new. With --output, documents go to a file
+(or with - to stdout) and not to the history, as NDJSON for the _bulk request of
+Elasticsearch.`,
 		Example: `  fio2es ingest results/
   fio2es ingest --labels osd=bluestore cbt-2026-11-21.tar.zst
+  fio2es ingest --quiet /data/cbt              every night, from cron
   ssh lab tar c -C /data/cbt . | fio2es ingest --archive cbt -
   fio2es ingest --output - results/ | gzip > results.ndjson.gz`,
 		Args: cobra.MinimumNArgs(1),
@@ -66,6 +71,7 @@ stdout) and not to the history, as NDJSON for the _bulk request of Elasticsearch
 	fl.BoolVar(&how.force, "force", false, "store unchanged runs again, and replace runs of which the history has more files")
 	fl.BoolVar(&how.restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
 	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be stored, what would not, and why")
+	how.addFlags(fl)
 	addPickFlags(fl, &how.pick)
 	fl.StringVar(&how.pick.Shard, "shard", "", "`I/N`: the I-th of N parts of the runs, to share them among machines")
 	addChoice(fl, &how.format, "format", "of the list of runs: table, csv, csv-exact, markdown, json (an object a line), or document (a run document a line)", runFormats)
@@ -80,13 +86,22 @@ type ingesting struct {
 	restore       bool // also runs that people removed
 	pick          query.Pick
 	format        string
+	remembering
 }
 
 func (g *ingesting) ingest(ctx context.Context, paths []string) error {
-	opt := g.options()
+	began, opt := time.Now(), g.options()
 	opt.Force = g.force
 	wanted, err := g.pick.Compile()
 	if err != nil {
+		return err
+	}
+	night, closeStore, err := g.night(ctx, paths, opt)
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	if ok, err := g.unchanged(ctx, night, began); ok || err != nil {
 		return err
 	}
 	archive, err := pipeline.Open(ctx, paths, g.stdin, func(p source.Progress) {
@@ -101,7 +116,7 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	if err := archive.CheckHosts(opt.Offsets); err != nil && len(archive.Runs) > 0 {
 		return usageError{Err: err}
 	}
-	leftOut := g.logProblems(archive)
+	g.sayProblems(archive, night)
 	if len(archive.Runs) == 0 {
 		return pipeline.NoRuns(paths)
 	}
@@ -109,69 +124,53 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	if g.dryRun {
 		return g.plan(ctx, opt, archive, runs)
 	}
-	began := time.Now()
-	result, err := g.store(ctx, runs, ingest.Options{Pipeline: opt, Log: g.log, Restore: g.restore, Progress: newBar(g.progress, runs).show})
+	rejected := false
+	read := func(runs []*cbt.Run) (ingest.Result, error) {
+		result, some, err := g.store(ctx, runs, ingest.Options{
+			Pipeline: opt, Log: g.log, Restore: g.restore, Progress: newBar(g.progress, runs).show, Skipped: night.Skipped,
+		})
+		rejected = rejected || some
+		return result, err
+	}
+	result, known, err := night.Ingest(ctx, runs, g.verify, read)
+	if rejected {
+		night.Forget()
+	}
 	if err != nil {
-		return err
+		return errors.Join(err, night.Save(nil))
 	}
 	g.progress.Clear()
-	to := g.stdout
-	if g.output != "" {
-		to = g.stderr
-	}
-	if err := writeRuns(to, result.Runs(), nil, g.format); err != nil {
+	if err := g.printNews(&result, known, time.Since(began)); err != nil {
 		return err
 	}
-	if g.format == table.Text {
-		g.printSums(&result, time.Since(began))
+	for _, name := range night.Wrong {
+		g.log.Warn(name + ": it changed, but not the sizes, times and inodes of its files: ingests without --verify left that out")
 	}
-	return leftOutIf(nil, leftOut || result.LeftOut)
+	return g.endNight(night, runs, rejected || len(night.Wrong) > 0)
 }
 
-// store stores runs in the history that the settings name, or in a file.
-func (g *ingesting) store(ctx context.Context, runs []*cbt.Run, options ingest.Options) (result ingest.Result, err error) {
+// store stores runs in the history that the settings name, or in a file. The cluster may have rejected documents.
+func (g *ingesting) store(ctx context.Context, runs []*cbt.Run, options ingest.Options) (result ingest.Result, rejected bool, err error) {
 	if g.output != "" {
 		err = g.writeOutput(g.output, func(w io.Writer) (err error) {
 			result, err = ingest.Runs(ctx, ingest.Target{Sink: ndjson.New(w, g.cfg.Prefix)}, runs, options)
 			return err
 		})
-		return result, err
+		return result, false, err
 	}
 	rules, err := g.rules()
-	if err != nil {
-		return result, err
+	if err != nil || len(runs) == 0 {
+		return result, false, err
 	}
 	to, closeStore, err := g.history().target(ctx, rules)
 	if err != nil {
-		return result, err
+		return result, false, err
 	}
 	result, err = ingest.Runs(ctx, to, runs, options)
-	leftOut, err := closed(closeStore, err)
-	result.LeftOut = result.LeftOut || leftOut
+	rejected, err = closed(closeStore, err)
 	if errors.Is(err, context.Canceled) {
 		g.log.Info(fmt.Sprintf("note: %d of %s were read, and are stored; the same command stores the rest",
 			len(result.Stored), unit.Plural(len(runs), "run")))
 	}
-	return result, err
-}
-
-// printSums prints how much was stored, where, and what to do next.
-func (g *ingesting) printSums(result *ingest.Result, took time.Duration) {
-	runs, requests := result.Runs(), int64(0)
-	for _, r := range runs {
-		if r.All != nil {
-			requests += r.All.Requests
-		}
-	}
-	documents, unchanged := result.Count()
-	fmt.Fprintf(g.stderr, "\n%s stored %s in %s: %s requests",
-		unit.Plural(len(runs), "run"), unit.Plural(documents, "document"), unit.Elapsed(took), unit.Count(requests))
-	if unchanged > 0 {
-		fmt.Fprintf(g.stderr, "; %s unchanged", unit.Count(int64(unchanged)))
-	}
-	fmt.Fprintln(g.stderr)
-	if g.output == "" {
-		term.Line(g.stderr, "history: %s", g.history().name())
-		fmt.Fprint(g.stderr, "next:    fio2es runs\n         fio2es percentiles latest\n")
-	}
+	return result, rejected, err
 }

@@ -13,7 +13,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	_ = flag.Set("rapid.checks", "40") // each case takes long; CI draws many
+	release, commit, date = "v0.0.0-test", "0123456789abcdef", "2026-11-22T00:00:00Z" // goldens are the same for every build
+	_ = flag.Set("rapid.checks", "40")                                                // each case takes long; CI draws many
 	testscript.Main(isolated{m}, programs)
 }
 
@@ -32,7 +33,7 @@ func (m isolated) Run() int {
 		panic(err)
 	}
 	defer os.RemoveAll(home)
-	for _, name := range []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"} {
+	for _, name := range []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
 		os.Setenv(name, home)
 	}
 	return m.M.Run()
@@ -52,6 +53,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("CORPUS", filepath.Join(root, "testdata", "corpus"))
 			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, "data"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
+			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("GOGC", "400") // hundreds of short commands start faster
 			return nil

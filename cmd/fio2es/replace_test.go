@@ -150,7 +150,7 @@ func TestReplacementInterrupted(t *testing.T) {
 }
 
 // TestPendingIsShown: a run is whole, but some of its documents are pending since an
-// interruption. The next ingest shows them.
+// interruption. The next ingest that reads the files shows them.
 func TestPendingIsShown(t *testing.T) {
 	t.Parallel()
 	server, address := standIn(t, nil)
@@ -164,7 +164,7 @@ func TestPendingIsShown(t *testing.T) {
 	}
 	post(t, address, "/_bulk", bulk.String())
 	post(t, address, "/_all/_refresh", "")
-	_, errs := outAndErr(t, 0, "ingest", "--elasticsearch", address, exampleArchive)
+	_, errs := outAndErr(t, 0, "ingest", "--verify", "--elasticsearch", address, exampleArchive)
 	expect(t, "ingest", errs, "note: finished replacing ", "; 3 unchanged")
 	if got := documentsBy(server); !maps.Equal(got, whole) {
 		t.Errorf("%d documents, want %d", len(got), len(whole))

@@ -104,7 +104,7 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 }
 
 // generator names the program on pages.
-func generator() string { return "fio2es " + version() }
+func generator() string { return "fio2es " + thisBuild().String() }
 
 // nameOn is what messages of a page call a run: the beginning of its id, or its path.
 func nameOn(c input, run *query.Run) string {

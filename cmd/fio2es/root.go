@@ -46,9 +46,11 @@ line below it says which; "| cat" shows all.`,
   fio2es runs                              list them
   fio2es percentiles latest                percentiles of the newest run
   fio2es percentiles *_clat_hist.*.log     of logs, without storing anything`,
+		Version:      versionText(),
 		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true, // unknownCommand has better ones
 		PersistentPreRunE: e.load,
 	}
+	root.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)

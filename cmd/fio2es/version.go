@@ -4,41 +4,71 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
 
 func versionCommand(e *env) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version",
+		Use: "version", Short: "Print the version, the commit and its date",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(e.stdout, "fio2es %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(e.stdout, "fio2es "+versionText())
 			return err
 		},
 	}
 }
 
-// release is set by the linker where the build knows more than Go does: "make build" and
-// the Dockerfile pass what git describes.
-var release string
+// versionText is the version as people report it.
+func versionText() string {
+	return fmt.Sprintf("%s %s %s/%s", thisBuild(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
 
-// version is the release, else the module's version, else the commit it was built from.
-func version() string {
-	if release != "" {
-		return release
+// The linker sets these where the build knows more than Go does: the release that git describes ("make build"), and all
+// three where there is no repository (the Dockerfile).
+var release, commit, date string
+
+// build is what the program was built from. What is not known is empty.
+type build struct {
+	version string // the release, else the module's version, else devel with the commit
+	commit  string
+	date    string // of the commit, as RFC 3339
+}
+
+func thisBuild() build {
+	b := build{release, commit, date}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		b.complete(info)
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
+	return b
+}
+
+// complete adds what Go knows of a build: from a repository the commit, from "go install" the module's version alone.
+func (b *build) complete(info *debug.BuildInfo) {
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return "devel-" + s.Value[:min(12, len(s.Value))]
+		switch {
+		case s.Key == "vcs.revision" && b.commit == "":
+			b.commit = s.Value
+		case s.Key == "vcs.time" && b.date == "":
+			b.date = s.Value
 		}
 	}
-	return "devel"
+	if v := info.Main.Version; b.version == "" && v != "(devel)" {
+		b.version = v
+	}
+	if b.version == "" {
+		b.version = strings.TrimSuffix("devel-"+b.short(), "-")
+	}
+}
+
+// short is the part of the commit that people need.
+func (b *build) short() string { return b.commit[:min(12, len(b.commit))] }
+
+func (b build) String() string {
+	text := b.version
+	if b.commit != "" {
+		text += " (" + strings.TrimSuffix(b.short()+", "+b.date, ", ") + ")"
+	}
+	return text
 }

@@ -159,6 +159,11 @@ var rules = map[string]rule{
 		imports: []string{"mapping", "internal/facts", "internal/history", "internal/query", "internal/unit", "internal/workload"},
 		why:     "changing runs in a history does not depend on commands or formats",
 	},
+	"internal/nightly": {
+		level:   7,
+		imports: []string{"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/history"},
+		why:     "what an ingest remembers does not depend on commands or settings",
+	},
 	"internal/follow": {
 		level: 7,
 		imports: []string{

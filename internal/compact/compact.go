@@ -14,7 +14,7 @@ import (
 
 // The errors that concern one run only, which stays as it is.
 var (
-	ErrLacking = errors.New("the history lacks documents: ingest its files again")
+	ErrLacking = errors.New("the history lacks documents: ingest its files again with --verify")
 	ErrUneven  = errors.New("its windows are not of one length")
 	ErrVerify  = errors.New("not compacted, because the stored longer windows differ from the shorter ones; this is a fault of fio2es")
 )

@@ -70,44 +70,91 @@ func PredictCBT(ctx context.Context, name string, text []byte) ([]Answers, error
 			all = append(all, a)
 			continue
 		}
-		a, err := of.predict(benchmark, settings(config.Benchmarks[benchmark]))
+		config := settings(config.Benchmarks[benchmark])
+		call, err := of.call(config)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", name, benchmark, err)
+		}
+		a, err := of.predict(benchmark, config, call)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", name, benchmark, err)
 		}
 		for i := range a.Lost {
-			a.Lost[i].Changes = []Change{{Where: name + ", " + benchmark, Line: of.remedy()}}
+			a.Lost[i].Changes = of.changes(name+", "+benchmark, config, call)
 		}
 		all = append(all, a)
 	}
 	return all, nil
 }
 
-// remedy is the line that makes fio write all that fio2es can use.
-func (of class) remedy() string {
-	line := of.command + ": " + shimPath
-	if of.format == "" {
-		line += " --output-format=json+,normal"
+// call is how CBT calls fio.
+type call struct {
+	line   string   // the setting, if there is one
+	before []string // such as sudo
+	fio    string
+	after  []string // options
+}
+
+func (of class) call(config settings) (c call, err error) {
+	command := config.text(of.command)
+	if command != "" {
+		c.line = of.command + ": " + command
 	}
-	return line
+	words := strings.Fields(cmp.Or(command, "/usr/bin/fio"))
+	i := slices.IndexFunc(words, func(w string) bool { return !strings.Contains(w, "=") && strings.Contains(path.Base(w), "fio") })
+	if i < 0 {
+		return c, fmt.Errorf("%s: %s: %w", of.command, command, fioargs.ErrNoFio)
+	}
+	c.before, c.fio, c.after = words[:i], words[i], words[i+1:]
+	return c, nil
+}
+
+// isShim reports whether CBT calls the script of fio2es shim, which may be called fio in a folder of its own.
+func (c *call) isShim() bool { return strings.Contains(c.fio, "fio2es") }
+
+// remedy is the setting that makes fio write all that fio2es can use. isText is set where CBT has no report in JSON.
+func (c *call) remedy(isText bool) string {
+	words, fio := slices.Clone(c.before), c.fio
+	if !c.isShim() {
+		if fio != "fio" && fio != "/usr/bin/fio" {
+			words = append(words, "env", "FIO2ES_SHIM_FIO="+fio)
+		}
+		fio = shimPath
+	}
+	words = append(append(words, fio), c.after...)
+	if isText {
+		words = append(words, "--output-format=json+,normal")
+	}
+	return strings.Join(words, " ")
+}
+
+// changes make a benchmark lossless.
+func (of class) changes(where string, config settings, call call) (list []Change) {
+	if line := of.command + ": " + call.remedy(of.format == ""); line != call.line {
+		list = append(list, Change{Where: where, Old: call.line, Line: line})
+	}
+	if format := of.reportFormat(config); format != "" && !strings.Contains(format, "json") {
+		list = append(list, Change{Where: where, Old: "fio_out_format: " + format, Line: "fio_out_format: json+," + format})
+	}
+	return list
+}
+
+// reportFormat is the value of --output-format; empty where CBT leaves it out.
+func (of class) reportFormat(config settings) string {
+	if of.setFormat {
+		return cmp.Or(config.text("fio_out_format"), of.format)
+	}
+	return of.format
 }
 
 // predict finds what fio2es can say of fio as the benchmark calls it.
-func (of class) predict(name string, config settings) (Answers, error) {
-	words := strings.Fields(cmp.Or(config.text(of.command), "fio"))
-	i := slices.IndexFunc(words, func(w string) bool { return !strings.Contains(w, "=") && strings.Contains(path.Base(w), "fio") })
-	if i < 0 {
-		return Answers{}, fmt.Errorf("%s: %s: %w", of.command, strings.Join(words, " "), fioargs.ErrNoFio)
-	}
-	isShim := strings.Contains(words[i], "fio2es")
+func (of class) predict(name string, config settings, call call) (Answers, error) {
 	line := []string{"fio"}
-	if format := of.format; format != "" {
-		if of.setFormat {
-			format = cmp.Or(config.text("fio_out_format"), format)
-		}
+	if format := of.reportFormat(config); format != "" {
 		line = append(line, "--output-format="+format)
 	}
-	line = append(line, words[i+1:]...)
-	if isShim {
+	line = append(line, call.after...)
+	if call.isShim() {
 		line = shimmed(line)
 	}
 	for i, log := range []string{"lat", "bw", "iops"} {

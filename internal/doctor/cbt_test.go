@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -20,17 +21,17 @@ func TestPredictCBT(t *testing.T) {
 		{"averages", "librbdfio: {time: 300, log_avg_msec: 100}", Averages, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio"},
 		{"averages, of several runs", "librbdfio: {numjobs: [1, 4], log_avg_msec: [100, 1000]}", Averages, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio"},
 		{"no logs", "librbdfio: {log_lat: False, log_bw: False, log_iops: False}", Nothing, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio"},
-		{"a report as text", "librbdfio: {fio_out_format: normal}", Completions, Complete, "mtime", "cmd_path: /usr/local/bin/fio2es-fio"},
 		{"the script", "librbdfio: {cmd_path: /usr/local/bin/fio2es-fio, log_avg_msec: 100}", Logs, Complete, "report", ""},
 		{"the script with a variable", "librbdfio: {cmd_path: env FIO2ES_SHIM_FIO=/opt/fio/fio /usr/local/bin/fio2es-fio, log_avg_msec: 100}", Logs, Complete, "report", ""},
 		{"the script in a folder of its own", "fio: {cmd_path: /usr/local/lib/fio2es/fio, log_avg_msec: 100}", Logs, Complete, "report", ""},
-		{"options in the command", "librbdfio: {cmd_path: /usr/bin/fio --log_hist_coarseness=2, log_avg_msec: 5}", Averages, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio"},
+		{"options in the command", "librbdfio: {cmd_path: /usr/bin/fio --thread, log_avg_msec: 5}", Averages, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio --thread"},
+		{"another fio", "librbdfio: {cmd_path: /opt/fio/fio, log_avg_msec: 5}", Averages, NoEnd, "report", "cmd_path: env FIO2ES_SHIM_FIO=/opt/fio/fio /usr/local/bin/fio2es-fio"},
 		{"fio without logs", "fio: {logging: False}", Nothing, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio"},
 		{"rbdfio", "rbdfio: {}", Completions, Complete, "mtime", "cmd_path: /usr/local/bin/fio2es-fio --output-format=json+,normal"},
 		{"rbdfio with the script", "rbdfio: {cmd_path: '/usr/local/bin/fio2es-fio --output-format=json+,normal'}", Logs, Complete, "report", ""},
 		{"rbdfio with half of it", "rbdfio: {cmd_path: /usr/local/bin/fio2es-fio}", Logs, Cut, "mtime", "cmd_path: /usr/local/bin/fio2es-fio --output-format=json+,normal"},
 		{"rawfio", "rawfio: {log_avg_msec: 100}", Completions, Complete, "report", ""},
-		{"rawfio with its usual command", "rawfio: {fio_cmd: sudo /usr/bin/fio, log_lat: False}", Averages, NoEnd, "report", "fio_cmd: /usr/local/bin/fio2es-fio"},
+		{"rawfio with its usual command", "rawfio: {fio_cmd: sudo /usr/bin/fio, log_lat: False}", Averages, NoEnd, "report", "fio_cmd: sudo /usr/local/bin/fio2es-fio"},
 		{"kvmrbdfio", "kvmrbdfio: {fio_cmd: /usr/local/bin/fio2es-fio --output-format=json+}", Logs, Complete, "report", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -42,12 +43,39 @@ func TestPredictCBT(t *testing.T) {
 			if a.From != tt.from || a.End != tt.end || a.Start != tt.start {
 				t.Errorf("got %s", text(&a))
 			}
-			benchmark, _, _ := strings.Cut(tt.yaml, ":")
+			benchmark, config, _ := strings.Cut(tt.yaml, ":")
 			changes := Changes(all)
-			if tt.change == "" && len(a.Lost) > 0 || tt.change != "" && (len(changes) != 1 || changes[0] != Change{Where: "cbt.yaml, " + benchmark, Line: tt.change}) {
+			if tt.change == "" && len(a.Lost) > 0 || tt.change != "" && (len(changes) != 1 || changes[0].Where != "cbt.yaml, "+benchmark || changes[0].Line != tt.change) {
 				t.Errorf("to do %+v: %s", changes, text(&a))
 			}
+			if tt.change == "" {
+				return
+			}
+			if isSet := strings.Contains(config, "_path:") || strings.Contains(config, "_cmd:"); isSet != (changes[0].Old != "") {
+				t.Errorf("to change: %q", changes[0].Old)
+			}
+			again, err := PredictCBT(context.Background(), "cbt.yaml", []byte("benchmarks:\n  "+benchmark+": {"+tt.change+", fio_out_format: json}\n"))
+			if err != nil || IsLossy(again) {
+				t.Errorf("with the change: %v, %+v", err, again)
+			}
 		})
+	}
+}
+
+// TestFormat: a report that CBT asks for as text alone gets JSON beside it.
+func TestFormat(t *testing.T) {
+	for yaml, want := range map[string][]string{
+		"{fio_out_format: normal}":                                      {"cmd_path: /usr/local/bin/fio2es-fio", "fio_out_format: json+,normal"},
+		"{fio_out_format: normal, cmd_path: /usr/local/bin/fio2es-fio}": {"fio_out_format: json+,normal"},
+	} {
+		all, err := PredictCBT(context.Background(), "x", []byte("benchmarks: {librbdfio: "+yaml+"}"))
+		var got []string
+		for _, c := range Changes(all) {
+			got = append(got, c.Line)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v, want %q", yaml, got, err, want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -59,14 +60,19 @@ func (x *examination) answer(a *Answers) {
 	} else {
 		a.lose("percentiles over time: "+doc.NoWindows, x.changes()...)
 	}
-	if a.From == Logs && (doc.Missing.Requests > 0 || x.isBare()) {
+	without := x.jobs(func(j *pipeline.PlanJob) bool { return From(j.Source) == Nothing })
+	if n := len(without); n > 0 && a.From.hasPercentiles() {
+		a.lose(fmt.Sprintf("percentiles over time of %d of %d jobs (%s): no log of theirs can be used", n, len(x.plan.Jobs), without[0]), x.changes()...)
+	}
+	isMissing := doc.Missing.Requests > 0 && (len(without) == 0 || doc.Recovered.Requests == 0) // beside those of jobs without a log
+	if a.From == Logs && (isMissing || len(x.unreported()) > 0) {
 		a.End = Cut
 		a.lose("the end of each job, up to "+a.Every.String()+": fio does not log it, and only a report in json+ has it", x.changes()...)
 	}
 	if a.Whole = wholeOf(doc); a.Whole != Percentiles {
 		a.lose("percentiles of the whole run: there is no report with bins (json+)", x.changes()...)
 	}
-	if a.Start == "mtime" && x.isBare() {
+	if a.Start == "mtime" && len(x.unreported()) > 0 {
 		a.lose("a start that is better known than the files' times: there is no report in JSON", x.changes()...)
 	}
 	if finest := hist.Fio3(0).RelativeError(); a.Error > finest {
@@ -96,14 +102,19 @@ func (x *examination) from() From {
 	return Nothing
 }
 
-// isBare reports whether a job has no report.
-func (x *examination) isBare() bool {
-	for _, j := range x.plan.Jobs {
-		if j.Report == "" {
-			return true
+// jobs are the names of some jobs of the run.
+func (x *examination) jobs(is func(*pipeline.PlanJob) bool) (names []string) {
+	for i := range x.plan.Jobs {
+		if j := &x.plan.Jobs[i]; is(j) {
+			names = append(names, cmp.Or(j.Section, j.Name))
 		}
 	}
-	return false
+	return names
+}
+
+// unreported are the jobs without a report.
+func (x *examination) unreported() []string {
+	return x.jobs(func(j *pipeline.PlanJob) bool { return j.Report == "" })
 }
 
 // wholeOf is what a run's document has of the whole run.

@@ -87,20 +87,33 @@ func (s *section) coarseness() int {
 	return min(max(o.Int(0), 0), 6)
 }
 
-// from is what the pipeline chooses: periodic reports unless they are coarser than histogram logs, then these,
-// completions, averages.
+// from is what the pipeline chooses. It reads averages only if no job of the run has percentiles.
 func (s *section) from() From {
-	hasLogs := s.whyNoRows() == ""
-	isRaw := s.average() == 0 && s.hasLog("write_lat_log") && !s.IsOn("gtod_reduce")
-	switch rows := s.rows(); {
+	if from := s.percentiles(); from != Nothing {
+		return from
+	}
+	for _, other := range s.Command.Jobs {
+		if (&section{s.command, other}).percentiles() != Nothing {
+			return Nothing
+		}
+	}
+	if s.hasLog("write_lat_log") || s.hasLog("write_bw_log") || s.hasLog("write_iops_log") {
+		return Averages
+	}
+	return Nothing
+}
+
+// percentiles is what percentiles come from: periodic reports unless they are coarser than histogram logs, then these,
+// then completions.
+func (s *section) percentiles() From {
+	hasLogs, rows := s.whyNoRows() == "", s.rows()
+	switch {
 	case s.hasReports() && (!hasLogs || s.status <= rows+rows/20):
 		return Reports
 	case hasLogs:
 		return Logs
-	case isRaw:
+	case s.average() == 0 && s.hasLog("write_lat_log") && !s.IsOn("gtod_reduce"):
 		return Completions
-	case s.hasLog("write_lat_log"), s.hasLog("write_bw_log"), s.hasLog("write_iops_log"):
-		return Averages
 	}
 	return Nothing
 }

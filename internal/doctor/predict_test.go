@@ -57,6 +57,8 @@ var sets = []struct{ name, options string }{
 	{"averages", "--write_lat_log=o --log_avg_msec=500 --output-format=json"},
 	{"averages and bins", "--write_lat_log=o --log_avg_msec=500 --output-format=json+"},
 	{"averages and logs", "--write_lat_log=o --log_avg_msec=500 --write_hist_log=o --log_hist_msec=1000 --output-format=json+"},
+	{"one of two", "--output-format=json+ --name=k --write_hist_log=o --log_hist_msec=1000"},
+	{"one of two, averages of the other, no bins", "--output-format=json --write_bw_log=o --name=k --write_hist_log=o --log_hist_msec=1000"},
 	{"bandwidth", "--write_bw_log=o --output-format=json+"},
 }
 
@@ -87,7 +89,7 @@ func text(a *Answers) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d jobs, %s each %v, end %q, whole %s, start %s, ±%.3f\n", a.Of, a.Jobs, a.From, a.Every, a.End, a.Whole, a.Start, a.Error)
 	for _, l := range a.Lost {
-		fmt.Fprintf(&b, "\tloses %s\n", l.What)
+		fmt.Fprintf(&b, "\tlost: %s\n", l.What)
 		for _, c := range l.Changes {
 			fmt.Fprintf(&b, "\t\t%s: %q to %q\n", c.Where, c.Old, c.Line)
 		}
@@ -132,6 +134,10 @@ func apply(t *testing.T, changes []Change, words []string, file string) ([]strin
 		switch n, _ := strconv.Atoi(at); {
 		case c.Old == "" && strings.HasPrefix(c.Where, commandLine):
 			words = slices.Insert(words, 1, strings.Fields(c.Line)...)
+		case c.Old == "" && strings.HasPrefix(c.Where, "job.fio:"): // in a section, which comes before others
+			at, _, _ = strings.Cut(at, ",")
+			n, _ = strconv.Atoi(at)
+			lines = slices.Insert(lines, n, c.Line)
 		case c.Old == "" && c.Where == "job.fio, [global]":
 			lines = append([]string{"[global]", c.Line}, lines...)
 		case isLine && n > 0 && lines[n-1] == c.Old:
@@ -238,7 +244,7 @@ func TestRealFio(t *testing.T) {
 	all.Wait()
 	for i, s := range sets {
 		t.Run(s.name, func(t *testing.T) {
-			want := worst(predict(t, fioargs.Reader{}, words(s.options)))
+			want := joined(predict(t, fioargs.Reader{}, words(s.options)))
 			got, result := examine(t, folder(i))
 			if got.Start == "job_start" || want.Start == "mtime" && got.Start == "report" {
 				got.Start = want.Start // by fio 3.36, or by how long each stage ran
@@ -258,12 +264,15 @@ func TestRealFio(t *testing.T) {
 	}
 }
 
-// worst is what is known of a run of several sections.
-func worst(all []Answers) Answers {
-	a := all[0]
+// joined is what is known of a run of several sections: the worst, other than of those without latencies over time.
+func joined(all []Answers) (a Answers) {
+	a = all[0]
 	for _, other := range all[1:] {
-		a.Lost = append(a.Lost, other.Lost...)
-		a.Jobs += other.Jobs
+		lost := append(a.Lost, other.Lost...)
+		if !a.From.hasPercentiles() || other.End == Cut {
+			a = other
+		}
+		a.Lost = lost
 	}
 	return a
 }

@@ -48,7 +48,8 @@ func newTransport(c Config, urls []*url.URL) (*http.Transport, error) {
 		dial = (&net.Dialer{Timeout: c.ConnectTimeout, KeepAlive: 30 * time.Second}).DialContext
 	}
 	return &http.Transport{
-		Proxy: proxy, DialContext: dial, TLSClientConfig: secure, TLSHandshakeTimeout: c.ConnectTimeout,
+		DisableCompression: c.GzipLevel == NoGzip,
+		Proxy:              proxy, DialContext: dial, TLSClientConfig: secure, TLSHandshakeTimeout: c.ConnectTimeout,
 		MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second, ForceAttemptHTTP2: c.Dial == nil,
 		WriteBufferSize: 64 << 10, ReadBufferSize: 64 << 10,
 	}, nil

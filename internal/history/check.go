@@ -132,12 +132,12 @@ func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error 
 	what := run.Run.Archive + ":" + run.Run.Path
 	switch lack := counts.Lack(run); {
 	case len(removed) > 0:
-		c.report(Finding{run.Run.ID, fmt.Sprintf("%d of its interval documents could not be read (%s): removed", len(removed), some(removed)), "ingest " + what + " again"})
+		c.report(Finding{run.Run.ID, fmt.Sprintf("%d of its interval documents could not be read (%s): removed", len(removed), some(removed)), "ingest " + what + " again with --verify"})
 	case damaged > 0:
-		c.report(Finding{run.Run.ID, "some of its interval documents cannot be read", "remove them with --repair, then ingest " + what + " again"})
+		c.report(Finding{run.Run.ID, "some of its interval documents cannot be read", "remove them with --repair, then ingest " + what + " again with --verify"})
 	case lack != mapping.Documents{}:
 		c.report(Finding{run.Run.ID, fmt.Sprintf("documents are missing: %d of %d (cluster), %d of %d (host), %d of %d (job)",
-			lack.Cluster, run.Documents.Cluster, lack.Host, run.Documents.Host, lack.Job, run.Documents.Job), "ingest " + what + " again"})
+			lack.Cluster, run.Documents.Cluster, lack.Host, run.Documents.Host, lack.Job, run.Documents.Job), "ingest " + what + " again with --verify"})
 	}
 	if relabel > 0 {
 		if err := c.labels(ctx, run, relabel); err != nil {

@@ -139,6 +139,36 @@ func (f *RunFilter) IsBrief() bool {
 	return f.Brief && ok && c.OnBrief()
 }
 
+// Started is the time in which all runs that f selects started, [from, to). A zero time is no bound. It is that of
+// the condition as well, if that has such a method.
+func (f *RunFilter) Started() (from, to time.Time) {
+	from, to = f.From, f.To
+	if c, ok := f.Where.(interface{ Started() (from, to time.Time) }); ok {
+		begin, end := c.Started()
+		if begin.After(from) {
+			from = begin
+		}
+		if to.IsZero() || !end.IsZero() && end.Before(to) {
+			to = end
+		}
+	}
+	return from, to
+}
+
+// Equals are fields, by their paths in documents, and the values that all runs that f selects have.
+func (f *RunFilter) Equals() iter.Seq2[string, string] {
+	return func(yield func(path, value string) bool) {
+		if c, ok := f.Where.(interface {
+			Equals() iter.Seq2[string, string]
+		}); ok {
+			c.Equals()(yield)
+		}
+	}
+}
+
+// LabelPath is the begin of the paths of labels.
+const LabelPath = "run.labels."
+
 // Selection selects interval documents. An empty list selects all.
 type Selection struct {
 	Runs       []string // whole ids

@@ -79,7 +79,7 @@ func (c *claim) lookUp(ctx context.Context, e *pipeline.Execution) (id string, h
 			return "", nil, err
 		}
 		if len(found.Removed) > 0 && !c.restore {
-			return "", nil, ErrRemoved
+			return "", nil, removedError{found.Removed}
 		}
 		other, isTaken := c.take(e, found, ended)
 		switch {

@@ -28,6 +28,12 @@ type Found struct {
 // ErrRemoved is a run that is not stored, because people removed it from the history.
 var ErrRemoved = errors.New("it was removed from the history with fio2es rm")
 
+// removedError is ErrRemoved with what was removed.
+type removedError struct{ runs []*mapping.Removed }
+
+func (removedError) Error() string { return ErrRemoved.Error() }
+func (removedError) Unwrap() error { return ErrRemoved }
+
 // Find looks a run up in a history by the contents of its files.
 func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Found, error) {
 	holders, err := store.Holding(ctx, e.Source.Hashes())

@@ -33,6 +33,10 @@ type Options struct {
 	Log      *slog.Logger
 	Restore  bool           // also store runs that people removed from the history
 	Progress func(done int) // called when so many runs are done; may be nil
+
+	// Skipped takes what is skipped of a run, in place of Log, and reports whether that is left out of the result; stored
+	// is what the history has of it, or nil. Without Skipped all of it is.
+	Skipped func(run *cbt.Run, stored *mapping.Run, err error) (leftOut bool)
 }
 
 // Stored is a run that the target has.
@@ -40,27 +44,62 @@ type Stored struct {
 	Files     *cbt.Run
 	Run       *mapping.Run // without histograms and source files
 	Unchanged bool         // the target had it before
+	Lacking   bool         // it lacks documents, which these files do not have
+}
+
+// NotStored is a run that the target has not got from its files.
+type NotStored struct {
+	Files   *cbt.Run
+	Removed []*mapping.Removed // what people removed is the same run
+	Because *mapping.Run       // of the target, which shares files with it; nil: only its files are the reason
 }
 
 // Result is what became of the runs of a call.
 type Result struct {
-	Stored  []Stored // in the order of the runs
-	Removed int      // runs that are not stored, because people removed them; a message says so
-	LeftOut bool     // something else was skipped; a message says what
+	Stored    []Stored    // in the order of the runs
+	NotStored []NotStored // the others; messages say why
+	LeftOut   bool        // something was skipped, other than removed runs; a message says what
+}
+
+// removed is how many runs are not stored, because people removed them.
+func (r *Result) removed() (n int) {
+	for _, s := range r.NotStored {
+		n += min(len(s.Removed), 1)
+	}
+	return n
+}
+
+// News are the runs that the target did not have before, or not so, each once.
+func (r *Result) News() (runs []*mapping.Run) {
+	last := r.last(func(s Stored) bool { return !s.Unchanged })
+	for i, s := range r.Stored {
+		if last[s.Run.Run.ID] == i && !s.Unchanged {
+			runs = append(runs, s.Run)
+		}
+	}
+	return runs
 }
 
 // Runs are the runs that the target has, each once.
 func (r *Result) Runs() (runs []*mapping.Run) {
-	last := map[string]int{}
-	for i, s := range r.Stored {
-		last[s.Run.Run.ID] = i
-	}
+	last := r.last(func(Stored) bool { return true })
 	for i, s := range r.Stored {
 		if last[s.Run.Run.ID] == i {
 			runs = append(runs, s.Run)
 		}
 	}
 	return runs
+}
+
+// last are the last of those that are wanted, by the ids of their runs.
+func (r *Result) last(isWanted func(Stored) bool) map[string]int {
+	last := map[string]int{}
+	for i, s := range r.Stored {
+		if isWanted(s) {
+			last[s.Run.Run.ID] = i
+		}
+	}
+	return last
 }
 
 // Count is how many documents were stored, and how many runs were unchanged.
@@ -81,7 +120,7 @@ func (r *Result) Count() (documents, unchanged int) {
 // Messages come in the order of the runs. An error ends all runs; the result is of those before.
 func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result, error) {
 	result, err := each(ctx, to, runs, opt, false)
-	logRemoved(opt.Log, result.Removed)
+	logRemoved(opt.Log, result.removed())
 	if err == nil && to.Store != nil {
 		err = restore(ctx, to, &result, opt)
 	}
@@ -98,8 +137,9 @@ func logRemoved(log *slog.Logger, runs int) {
 // restore counts the documents of unchanged runs, and stores the runs again that lack some.
 func restore(ctx context.Context, to Target, result *Result, opt Options) error {
 	var kept []*mapping.Run
-	for _, s := range result.Stored {
-		if s.Unchanged {
+	last := result.last(func(Stored) bool { return true })
+	for i, s := range result.Stored {
+		if s.Unchanged && last[s.Run.Run.ID] == i { // others were replaced meanwhile
 			kept = append(kept, s.Run)
 		}
 	}
@@ -110,7 +150,7 @@ func restore(ctx context.Context, to Target, result *Result, opt Options) error 
 	var again []*cbt.Run
 	seen := map[string]bool{}
 	for _, s := range result.Stored {
-		if id := s.Run.Run.ID; s.Unchanged && lacking[id] != "" && !seen[id] {
+		if id := s.Run.Run.ID; s.Unchanged && lacking[id] != "" && !seen[id] && result.Stored[last[id]].Run.Run.Ingest == s.Run.Run.Ingest {
 			again, seen[id] = append(again, s.Files), true
 			opt.Log.Info(fmt.Sprintf("note: %s: the history lacked %s: its documents are stored again", s.Files.Name(), lacking[id]))
 		}
@@ -122,10 +162,9 @@ func restore(ctx context.Context, to Target, result *Result, opt Options) error 
 	restored, err := each(ctx, to, again, opt, true)
 	result.LeftOut = result.LeftOut || restored.LeftOut
 	for _, s := range restored.Stored {
-		if s.Unchanged { // it has fewer files
-			opt.Log.Warn(fmt.Sprintf("%s: not restored: these are not all files of run %s: ingest the path that has all of them, or use --force",
+		if s.Lacking = s.Unchanged; s.Lacking { // it has fewer files
+			result.skip(s.Files, s.Run, opt, fmt.Errorf("%s: not restored: these are not all files of run %s: ingest the path that has all of them, or use --force",
 				s.Files.Name(), facts.ShortID(s.Run.Run.ID)))
-			result.LeftOut = true
 		}
 		at := slices.IndexFunc(result.Stored, func(old Stored) bool { return old.Files == s.Files })
 		result.Stored[at] = s
@@ -216,7 +255,7 @@ func collect(ctx context.Context, runs []*cbt.Run, outcomes []chan outcome, opt 
 		}
 		select {
 		case o := <-outcomes[i]:
-			if err := result.take(run, o, opt.Log); err != nil {
+			if err := result.take(run, o, opt); err != nil {
 				return result, context.Cause(ctx)
 			}
 		case <-ctx.Done():
@@ -227,27 +266,43 @@ func collect(ctx context.Context, runs []*cbt.Run, outcomes []chan outcome, opt 
 }
 
 // take notes what became of a run. Only what concerns all runs is an error.
-func (r *Result) take(run *cbt.Run, o outcome, log *slog.Logger) error {
+func (r *Result) take(run *cbt.Run, o outcome, opt Options) error {
 	var refused refusedError
-	if errors.As(o.err, &refused) {
-		log.Warn(refused.Error())
-		r.LeftOut = true
+	var removed removedError
+	switch {
+	case errors.As(o.err, &refused):
+		r.skip(run, nil, opt, refused)
+		r.NotStored = append(r.NotStored, NotStored{Files: run})
 		return nil
-	}
-	if errors.Is(o.err, ErrRemoved) {
-		log.Debug(run.Archive + ":" + run.Name() + ": " + o.err.Error())
-		r.Removed++
+	case errors.As(o.err, &removed):
+		opt.Log.Debug(run.Archive + ":" + run.Name() + ": " + o.err.Error())
+		r.NotStored = append(r.NotStored, NotStored{Files: run, Removed: removed.runs})
 		return nil
-	}
-	if o.err != nil {
+	case o.err != nil:
 		return o.err
 	}
-	o.Log(log)
-	r.LeftOut = r.LeftOut || len(o.Skipped) > 0
-	if o.Run != nil {
-		r.Stored = append(r.Stored, Stored{run, o.Run.Light(), o.Unchanged})
+	for _, err := range o.Skipped {
+		r.skip(run, o.Run, opt, err)
 	}
+	rest := *o.Result
+	rest.Skipped = nil
+	rest.Log(opt.Log)
+	if o.Run == nil {
+		r.NotStored = append(r.NotStored, NotStored{Files: run, Because: o.Because})
+		return nil
+	}
+	r.Stored = append(r.Stored, Stored{Files: run, Run: o.Run.Light(), Unchanged: o.Unchanged})
 	return nil
+}
+
+// skip says what is skipped of a run.
+func (r *Result) skip(run *cbt.Run, stored *mapping.Run, opt Options, err error) {
+	if opt.Skipped != nil {
+		r.LeftOut = opt.Skipped(run, stored, err) || r.LeftOut
+		return
+	}
+	opt.Log.Warn(err.Error())
+	r.LeftOut = true
 }
 
 // missing is what a store lacks of some runs, by id. For the other runs it finishes interrupted

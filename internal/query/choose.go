@@ -222,6 +222,26 @@ func (i intersection) OnBrief() bool {
 	})
 }
 
+// Equals are what the runs have in common that meet both; see [where.Condition.Equals].
+func (i intersection) Equals() iter.Seq2[string, string] {
+	return func(yield func(path, value string) bool) {
+		for _, c := range i {
+			for path, value := range (&history.RunFilter{Where: c}).Equals() {
+				if !yield(path, value) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Started is when the runs started that meet both; see [where.Condition.Started].
+func (i intersection) Started() (from, to time.Time) {
+	first := history.RunFilter{Where: i[0]}
+	from, to = first.Started()
+	return (&history.RunFilter{From: from, To: to, Where: i[1]}).Started()
+}
+
 // OneOf is the condition that a run is one of some.
 func OneOf(runs []*mapping.Run) history.Condition {
 	ids := oneOf{}

@@ -147,5 +147,5 @@ func (s storeReader) lack(ctx context.Context, run *mapping.Run, levels []mappin
 		return "", err
 	}
 	return fmt.Sprintf("run %s (%s): the history lacks %s: what follows leaves them out; "+
-		"ingest the run's files again to restore them", facts.ShortID(run.Run.ID), facts.Title(run), lack), nil
+		"ingest the run's files again with --verify to restore them", facts.ShortID(run.Run.ID), facts.Title(run), lack), nil
 }

@@ -64,7 +64,15 @@ func (r *run) Facts() []fact {
 	for _, name := range slices.Sorted(maps.Keys(d.Run.Labels)) {
 		list = append(list, fact{name, d.Run.Labels[name]})
 	}
-	return known(append(list, fact{"Source", sourceText(&d.Source)}))
+	return known(append(list, fact{"Source", sourceText(&d.Source)}, fact{"Read by", readBy(&d.Program)}))
+}
+
+// readBy names the program that made the run's document, which may be older than the one that made the page.
+func readBy(p *mapping.Program) string {
+	if p.Version == "" {
+		return ""
+	}
+	return "fio2es " + p.Version
 }
 
 // recovered is how many requests are in fio's report alone.

@@ -309,6 +309,8 @@ func TestAdds(t *testing.T) {
 			{"FIO2ES_SHIM_MSEC=fast", "a.fio", log + "1000 a.fio"},
 			{"", "--runtime=1 --name=a", log + "1000 --runtime=1 --name=a"},
 			{"", "--runtime=080 --name=a", log + "1000 --runtime=080 --name=a"},
+			{"", "--runtime=99999999999999999999 --name=a", log + "1000 --runtime=99999999999999999999 --name=a"},
+			{"", "--name=a --exec_prerun='x --output-format=json y'", log + "1000 --name=a --exec_prerun=x --output-format=json y"},
 			{"", "--runtime=99d --name=a", log + "1000 --runtime=99d --name=a"},
 			{"", "--clientname=admin --name=client --name=server --output-format=json", log + "1000 --clientname=admin --name=client --name=server --output-format=json+"},
 		} {
@@ -330,7 +332,7 @@ func TestMemory(t *testing.T) {
 		t.Skip("the free memory is unknown")
 	}
 	eachShell(t, func(b *bench) {
-		args, stderr, _ := b.called(b.shim() + " --runtime=1000000000 --numjobs=8 --name=a --name=b > o")
+		args, stderr, _ := b.called(b.shim() + " --runtime=999999999 --numjobs=8 --name=a --name=b > o")
 		if len(args) < 2 || !regexp.MustCompile(`^--log_hist_msec=\d{2,}000$`).MatchString(args[1]) || args[1] == "--log_hist_msec=1000" {
 			b.t.Errorf("fio got %q", args)
 		}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/fio2es/fio2es/mapping"
@@ -119,17 +118,23 @@ func TestMetrics(t *testing.T) {
 		t.Fatalf("%d, %v", w.Code, err)
 	}
 	got := map[string]float64{}
-	eachSample(families, func(name string, m *dto.Metric, quantile string, value float64) {
-		var labels []string
-		for _, l := range m.GetLabel() {
-			labels = append(labels, l.GetName()+"="+l.GetValue())
+	for name, family := range families {
+		for _, m := range family.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			series := func(more ...string) string {
+				return name + " " + strings.Join(slices.Sorted(slices.Values(slices.Concat(labels, more))), ",")
+			}
+			for _, q := range m.GetSummary().GetQuantile() {
+				got[series(fmt.Sprint("quantile=", q.GetQuantile()))] = q.GetValue()
+			}
+			if m.Gauge != nil {
+				got[series()] = m.GetGauge().GetValue()
+			}
 		}
-		if quantile != "" {
-			labels = append(labels, "quantile="+quantile)
-		}
-		slices.Sort(labels)
-		got[name+" "+strings.Join(labels, ",")] = value
-	})
+	}
 	of := "mode=randwrite,qd=4,%srun=" + latest.Run.ID[:8] + ",workload=randwrite 4K qd4"
 	for name, want := range map[string]float64{
 		"fio2es_latency_seconds bs=4096,direction=write," + fmt.Sprintf(of, "quantile=0.99,"): latest.Write.Latency.P99 / 1e6,

@@ -92,31 +92,66 @@ const (
 // follow is what can follow some tokens, and the last field that they name.
 func follow(list []token) (want expected, field *Field) {
 	for _, t := range list {
-		isValue := t.kind == word || t.kind == quoted
-		isEnd := want == aJoin || want == anOperator
-		switch {
-		case want == aField && (t.is("not") || t.is("(")):
-		case want == aField && t.kind == word && Lookup(t.text) != nil:
-			want, field = anOperator, Lookup(t.text)
-		case isEnd && (t.is("and") || t.is("or")):
-			want = aField
-		case isEnd && t.is(")"), want == aComma && t.is(")"):
-			want = aJoin
-		case want == anOperator && t.is("in"):
-			want = aList
-		case want == anOperator && t.kind == operator && !strings.Contains("(,", t.text):
-			want = aValue
-		case want == aList && t.is("("), want == aComma && t.is(","):
-			want = aListValue
-		case want == aListValue && isValue:
-			want = aComma
-		case want == aValue && isValue:
-			want = aJoin
-		default:
-			return nothing, nil
+		if f := Lookup(t.text); want == aField && t.kind == word && f != nil {
+			want, field = anOperator, f
+		} else {
+			want = want.after(t)
 		}
 	}
 	return want, field
+}
+
+// after is what can follow a token, which is no field.
+func (e expected) after(t token) expected {
+	only := func(ok bool, next expected) expected {
+		if ok {
+			return next
+		}
+		return nothing
+	}
+	isValue := t.kind == word || t.kind == quoted
+	switch e {
+	case aField:
+		return only(t.is("not") || t.is("("), aField)
+	case anOperator:
+		return t.afterField()
+	case aJoin:
+		return t.afterTest()
+	case aValue:
+		return only(isValue, aJoin)
+	case aList:
+		return only(t.is("("), aListValue)
+	case aListValue:
+		return only(isValue, aComma)
+	case aComma:
+		if t.is(",") {
+			return aListValue
+		}
+		return only(t.is(")"), aJoin)
+	}
+	return nothing
+}
+
+// afterField is what can follow a token after a field. A field alone is a test.
+func (t token) afterField() expected {
+	switch {
+	case t.is("in"):
+		return aList
+	case t.kind == operator && !strings.Contains("(),", t.text):
+		return aValue
+	}
+	return t.afterTest()
+}
+
+// afterTest is what can follow a token after a comparison.
+func (t token) afterTest() expected {
+	switch {
+	case t.is("and"), t.is("or"):
+		return aField
+	case t.is(")"):
+		return aJoin
+	}
+	return nothing
 }
 
 // operatorsOf are the operators that a kind has.

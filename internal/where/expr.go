@@ -2,6 +2,7 @@ package where
 
 import (
 	"slices"
+	"time"
 
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -87,6 +88,9 @@ func (i inverse) matches(run *mapping.Run) bool { return !i.node.matches(run) }
 type test struct {
 	field  *Field
 	passes func(value any) bool // of any of the field's values
+
+	op, text string // as the user wrote them; empty of a field without an operator
+	now      time.Time
 }
 
 func (t test) matches(run *mapping.Run) bool {

@@ -58,6 +58,7 @@ var runFields = []*Field{
 	}),
 	text("note", "run.note", "what people wrote about it (fio2es note)", "switch", func(r *mapping.Run) string { return r.Run.Note }),
 	moment("ingested", "ingested", "when it was stored", func(r *mapping.Run) time.Time { return r.Ingested }),
+	text("fio2es", "fio2es.version", "the version of fio2es that read its files", "v1.2.3", func(r *mapping.Run) string { return r.Program.Version }),
 }
 
 var fioFields = []*Field{

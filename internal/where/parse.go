@@ -129,7 +129,7 @@ func (p *parser) test() (node, error) {
 		return p.oneOf(field, name.text)
 	}
 	if op.kind != operator || op.text == "(" || op.text == ")" || op.text == "," {
-		return test{field, isSet}, nil
+		return test{field: field, passes: isSet}, nil
 	}
 	p.next()
 	if op.text == "==" {
@@ -178,5 +178,5 @@ func (p *parser) compare(field *Field, name string, op token) (node, error) {
 	if err != nil {
 		return nil, p.fail(value, "%s: %v", name, err)
 	}
-	return test{field, passes}, nil
+	return test{field, passes, op.text, value.text, p.now}, nil
 }

@@ -68,6 +68,9 @@ func TestMatches(t *testing.T) {
 		if got := c.Matches(run); got != want {
 			t.Errorf("%s: %v, want %v", condition, got, want)
 		}
+		if want {
+			checkNarrow(t, c, run)
+		}
 	}
 }
 
@@ -91,7 +94,7 @@ func TestOnBrief(t *testing.T) {
 			missing = append(missing, f.Name)
 		}
 	}
-	if got := strings.Join(missing, " "); got != "clock warning option.bs config.list" {
+	if got := strings.Join(missing, " "); got != "fio2es clock warning option.bs config.list" {
 		t.Errorf("not in brief runs: %s", got)
 	}
 	if c, err := Parse("bs=4k and not (qd=1 or option.bs=4k)", now); err != nil || c.OnBrief() {
@@ -204,6 +207,9 @@ func FuzzParse(f *testing.F) {
 		switch {
 		case err == nil && strings.TrimSpace(text) != "":
 			not, err := Parse("not ("+text+")", now)
+			if c.Matches(run) {
+				checkNarrow(t, c, run)
+			}
 			if err == nil && not.Matches(run) == c.Matches(run) {
 				t.Errorf("%q and its inverse are both %v", text, c.Matches(run))
 			}
@@ -221,7 +227,7 @@ func TestDocumentFields(t *testing.T) {
 		"long": {Number, Size, KiB, Duration}, "double": {Number, Rate, Bandwidth, Latency},
 	}
 	without := regexp.MustCompile(`^(@timestamp|run\.link|run\.ingest|run\.edited|run\.compacted\.(from|interval_ms)|removed\..*|documents\..*|changes\..*|source\..*|sla\..*|placed|no_windows|weighting|clock\.error_ms|hosts\.(jobs|start|skew_ms|clock|clock_error_ms)|` +
-		`.*\.(means|sums|fio)\..*|.*\.(duration_ms|histogram|layout|stddev|keyword))$`)
+		`.*\.(means|sums|fio)\..*|.*\.(duration_ms|histogram|layout|stddev|keyword)|light)$`)
 	for path, kind := range templates.RunFields() {
 		name := path
 		if kind == "flattened" || kind == "object" {

@@ -31,7 +31,7 @@ type document interface{ AppendJSON([]byte) []byte }
 var documents = []family{
 	{"fio-latency-mappings", new(mapping.Interval), map[string]string{mapping.PendingField: "boolean"}, []string{"_doc_count"}, nil},
 	{"fio-runs-mappings", new(mapping.Run), map[string]string{
-		"@timestamp": "date", "run.link": "keyword", "fio.direction": "keyword",
+		"@timestamp": "date", "run.link": "keyword", "fio.direction": "keyword", mapping.LightField: "binary",
 	}, nil, new(mapping.Removed)},
 }
 
@@ -154,6 +154,9 @@ func TestFullDocumentsAreMapped(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if d.beside[mapping.LightField] != "" {
+			text = mapping.WithLight(text, []byte("light"))
+		}
 		content := decode(t, text)
 		if d.other != nil {
 			maps.Copy(content, decode(t, fullText(d.other)))
@@ -250,7 +253,7 @@ func takes(typ string, value any) bool {
 		return typ == "boolean"
 	case string:
 		_, err := time.Parse(time.RFC3339, v)
-		return typ == "keyword" || typ == "text" || typ == "date" && err == nil
+		return typ == "keyword" || typ == "text" || typ == "binary" || typ == "date" && err == nil
 	case map[string]any:
 		_, hasValues := v["values"]
 		return typ == "flattened" || typ == "object" || typ == "histogram" && hasValues && len(v) == 2

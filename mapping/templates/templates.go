@@ -13,7 +13,7 @@ import (
 
 // Version is the version of all templates. It is raised with every change of the JSON files, so that an older fio2es
 // never replaces what a newer one has installed.
-const Version = 6
+const Version = 7
 
 // ManagedBy is _meta.managed_by of every object. Objects with another value belong to others.
 const ManagedBy = "fio2es"

@@ -33,8 +33,12 @@ func (a *arguments) scan(root string) {
 	}
 	before := len(a.set.Files)
 	if root == "-" {
+		if a.listing != nil {
+			a.fatal = ErrPipe
+			return
+		}
 		defer wake(a.notes.ctx, a.stdin)()
-		a.stream(item{name: "stdin", origin: origin{"-", "stdin"}, rel: "stdin", met: asArgument, layers: 1}, a.pipe(a.stdin))
+		a.stream(item{name: "stdin", origin: origin{root: "-", archive: "stdin"}, rel: "stdin", met: asArgument, layers: 1}, a.pipe(a.stdin))
 		a.settle()
 		return
 	}
@@ -61,12 +65,16 @@ func (a *arguments) path(arg string) {
 		a.folder(arg, baseName(abs))
 		return
 	}
+	it := item{name: arg, origin: origin{root: arg, archive: baseName(filepath.Dir(abs))}, rel: filepath.Base(abs), met: asArgument}
+	if a.listing != nil {
+		a.list(it, info, nil)
+		return
+	}
 	f, err := openArgument(a.notes.ctx, arg, info)
 	if err != nil {
 		a.fail(arg, err)
 		return
 	}
-	it := item{name: arg, origin: origin{arg, baseName(filepath.Dir(abs))}, rel: filepath.Base(abs), met: asArgument}
 	if info.Mode().IsRegular() {
 		a.disk(it, "", arg, f)
 		return
@@ -93,7 +101,7 @@ func (a *arguments) searchBeside(root string, found []*File) {
 	if err != nil {
 		return // it was good enough for the argument itself
 	}
-	isFile, atTop := false, false
+	isFile, atTop := a.listing.has(root), false // members of an archive that is only listed are not known
 	for _, f := range found {
 		isFile = isFile || f.Named
 		atTop = atTop || path.Dir(f.Path) == "." && a.look.Near(f.Path)
@@ -127,8 +135,11 @@ func (a *arguments) besideIn(dir, abs string) {
 		if a.look.Near(short) || !a.want(short) && !a.look.Name(short) || a.isGiven(filepath.Join(abs, name)) {
 			continue
 		}
-		it := item{name: filepath.Join(dir, name), origin: origin{dir, baseName(abs)}, rel: name, met: beside}
-		if f, err := openNow(it.name); err == nil {
+		it := item{name: filepath.Join(dir, name), origin: origin{root: dir, archive: baseName(abs)}, rel: name, met: beside}
+		if a.listing != nil {
+			info, err := os.Lstat(it.name)
+			a.list(it, info, err)
+		} else if f, err := openNow(it.name); err == nil {
 			a.disk(it, "", it.name, f)
 		}
 	}

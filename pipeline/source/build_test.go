@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"os"
@@ -150,6 +151,10 @@ func scan(t *testing.T, opt Options, paths ...string) *Set {
 	set, err := Scan(context.Background(), paths, opt)
 	check(t, err)
 	t.Cleanup(func() { check(t, set.Close()) })
+	if listing, err := List(context.Background(), paths, opt); !errors.Is(err, ErrPipe) && !errors.Is(err, ErrTooManyFiles) {
+		check(t, err)
+		checkListed(t, listing, set)
+	}
 	return set
 }
 

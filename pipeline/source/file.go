@@ -84,6 +84,7 @@ type File struct {
 // stored is where the content of a file is.
 type stored struct {
 	name   string // see [File.Name]
+	disk   string // see [File.Disk]
 	open   opener
 	packed bool // read out of an archive, a compressed file or a pipe
 	set    *Set
@@ -93,6 +94,10 @@ type stored struct {
 // inside the archive, as in "results.tar.zst!inner.tar/00000000/x.log". It is what
 // was found, so a compression suffix is still there.
 func (f *File) Name() string { return printable(f.name) }
+
+// Disk is the name of the file on disk that the content is in, of which a packed file is a part, as in
+// [Listing]. It is "" for what comes from a pipe.
+func (f *File) Disk() string { return f.disk }
 
 // PackedFrom is how many bytes, as they are stored, the archives, compressed files and
 // pipes of the scan have together, if the file comes from one of them. It is 0 for a file

@@ -106,6 +106,9 @@ func TestBeside(t *testing.T) {
 			set, err := Scan(t.Context(), tt.args, opt)
 			check(t, err)
 			defer set.Close()
+			listing, err := List(t.Context(), tt.args, opt)
+			check(t, err)
+			checkListed(t, listing, set)
 			var got []string
 			for _, f := range set.Files {
 				root := f.Root

@@ -90,6 +90,8 @@ type scanner struct {
 	found []found // under the present argument
 	depth int     // how many archives may lie inside one another
 	set   *Set
+
+	listing *Listing // nil: files are opened
 }
 
 func newScanner(ctx context.Context, opt Options) *scanner {
@@ -117,8 +119,8 @@ type item struct {
 	again  body // reads it once more; it must be spooled if there is none
 }
 
-// origin is the argument that something is found under; see [File].
-type origin struct{ root, archive string }
+// origin is the argument that something is found under, and the file on disk that it is in; see [File].
+type origin struct{ root, archive, onDisk string }
 
 // met is how an item was met.
 type met int

@@ -149,7 +149,7 @@ func (s *scanner) keep(it item, size int64, b body) {
 	f := &File{
 		Root: it.root, Archive: it.archive, Size: size, Modified: it.mod, Err: b.cut,
 		Named: it.met == asArgument, Beside: it.met == beside,
-		stored: stored{name: it.name, open: b.open, packed: it.layers > 0, set: s.set},
+		stored: stored{name: it.name, disk: it.onDisk, open: b.open, packed: it.layers > 0, set: s.set},
 	}
 	s.found = append(s.found, found{file: f, in: it.in, rel: it.rel, layers: it.layers, met: it.met})
 	s.file()

@@ -21,7 +21,7 @@ func (s *scanner) folder(arg, archive string) {
 		return
 	}
 	defer root.Close()
-	w := walker{s, origin{arg, archive}}
+	w := walker{s, origin{root: arg, archive: archive}}
 	w.walk(root, "", 0)
 }
 
@@ -39,7 +39,11 @@ func (w *walker) walk(at *os.Root, rel string, depth int) (near bool) {
 	if err != nil { // what could be listed is used
 		w.fail(filepath.Join(w.root, rel), err)
 	}
-	var nameless []item // of which the names say nothing
+	type entry struct {
+		fs.DirEntry
+		item
+	}
+	var nameless []entry // of which the names say nothing
 	below := false
 	for _, e := range entries {
 		if w.ended() {
@@ -52,15 +56,15 @@ func (w *walker) walk(at *os.Root, rel string, depth int) (near bool) {
 			below = w.enter(at, e.Name(), it, depth) || below
 		case w.byName(it):
 			near = near || w.look.Near(trimCompression(it.rel))
-			w.entry(at, e.Type(), it)
+			w.entry(at, e, it)
 		case e.Type().IsRegular() && w.mayLook(it):
 			it.met = byContent
-			nameless = append(nameless, it)
+			nameless = append(nameless, entry{e, it})
 		}
 	}
 	if near || below {
-		for _, it := range nameless {
-			w.entry(at, 0, it)
+		for _, n := range nameless {
+			w.entry(at, n.DirEntry, n.item)
 		}
 	}
 	return near
@@ -93,12 +97,17 @@ func (w *walker) enter(at *os.Root, name string, it item, depth int) (near bool)
 }
 
 // entry scans a file in the folder at.
-func (w *walker) entry(at *os.Root, mode fs.FileMode, it item) {
-	if !mode.IsRegular() {
-		w.fail(it.name, irregular(mode))
+func (w *walker) entry(at *os.Root, e fs.DirEntry, it item) {
+	if !e.Type().IsRegular() {
+		w.fail(it.name, irregular(e.Type()))
 		return
 	}
 	if w.ended() {
+		return
+	}
+	if w.listing != nil {
+		info, err := e.Info()
+		w.list(it, info, err)
 		return
 	}
 	f, err := openIn(at, path.Base(it.rel))
@@ -132,6 +141,6 @@ func (s *scanner) disk(it item, dir, path string, f *os.File) {
 	}
 	h := s.set.handles.adopt(dir, path, f, info)
 	defer h.Close()
-	it.mod.ModTime = info.ModTime()
+	it.mod.ModTime, it.onDisk = info.ModTime(), it.name
 	s.random(it, extent{at: h, n: info.Size(), body: body{open: h.content}})
 }

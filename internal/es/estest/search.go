@@ -15,14 +15,15 @@ import (
 
 // search is the body of a request.
 type search struct {
-	Size   *int   `json:"size"`
-	Query  any    `json:"query"`
-	Sort   []any  `json:"sort"`
-	After  []any  `json:"search_after"`
-	From   any    `json:"_source"`
-	Total  *bool  `json:"track_total_hits"`
-	Stored string `json:"stored_fields"`
-	Seq    bool   `json:"seq_no_primary_term"`
+	Size   *int     `json:"size"`
+	Query  any      `json:"query"`
+	Sort   []any    `json:"sort"`
+	After  []any    `json:"search_after"`
+	From   any      `json:"_source"`
+	Total  *bool    `json:"track_total_hits"`
+	Stored string   `json:"stored_fields"`
+	Values []string `json:"docvalue_fields"`
+	Seq    bool     `json:"seq_no_primary_term"`
 	Aggs   map[string]aggregation
 	PIT    *struct {
 		ID        string `json:"id"`
@@ -194,7 +195,14 @@ func (s *store) page(r *search, hits []hit, keys []sortKey, size int) (any, erro
 			if err != nil {
 				return nil, err
 			}
-			one["_id"], one["_source"] = h.id, source
+			if one["_id"] = h.id; source != nil {
+				one["_source"] = source
+			}
+		}
+		for _, field := range r.Values {
+			if values := lookup(h.fields, field); len(values) > 0 {
+				one["fields"] = map[string]any{field: values}
+			}
 		}
 		if r.Seq {
 			one["_seq_no"], one["_primary_term"] = h.seq, 1
@@ -213,6 +221,11 @@ func (r *search) source(d *document) (any, error) {
 	switch from := r.From.(type) {
 	case nil:
 		return d.source, nil
+	case bool:
+		if from {
+			return d.source, nil
+		}
+		return nil, nil
 	case []any:
 		out := map[string]any{}
 		for _, field := range from {

@@ -171,7 +171,7 @@ func (s *store) matching(query any, docs []*document) ([]*document, error) {
 const (
 	showPending = "ctx._source.run.remove('pending')"
 	markChanges = "def list = params.changes[ctx._source.run.id]; " +
-		"if (list.isEmpty()) { ctx._source.remove('changes') } else { ctx._source.changes = list }"
+		"if (list.isEmpty()) { ctx._source.remove('changes') } else { ctx._source.changes = list } ctx._source.remove('light')"
 	relabel = "if (params.labels.isEmpty()) { ctx._source.run.remove('labels') } else { ctx._source.run.labels = params.labels } " +
 		"if (params.edit.isEmpty()) { ctx._source.run.remove('edit') } else { ctx._source.run.edit = params.edit }"
 )
@@ -197,6 +197,7 @@ func (s *script) run(source json.RawMessage) (json.RawMessage, error) {
 		if len(doc["changes"].([]any)) == 0 {
 			delete(doc, "changes")
 		}
+		delete(doc, "light")
 		return json.Marshal(doc)
 	}
 	for name, value := range s.Params {

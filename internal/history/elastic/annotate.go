@@ -76,7 +76,7 @@ func (e *reader) annotate(ctx context.Context, runID string, a mapping.Annotatio
 func (e *reader) replace(ctx context.Context, run *mapping.Run, state finished) error {
 	seq, term := int(state.seq), int(state.term)
 	return e.index(ctx, "store run", esapi.IndexRequest{
-		DocumentID: run.ID(), Body: es.JSON(run.AppendJSON(nil)), IfSeqNo: &seq, IfPrimaryTerm: &term,
+		DocumentID: run.ID(), Body: es.JSON(bulk.RunDocument(run)), IfSeqNo: &seq, IfPrimaryTerm: &term,
 	})
 }
 

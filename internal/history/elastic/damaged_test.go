@@ -1,10 +1,14 @@
 package elastic_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"testing"
 
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 )
 
@@ -24,5 +28,20 @@ func TestDamagedRunInElasticsearch(t *testing.T) {
 			t.Fatal(err)
 		}
 		historytest.DamagedAmong(t, s, 0)
+	}
+}
+
+// TestNoSource: a proxy that removes documents from answers is an error, and no panic.
+func TestNoSource(t *testing.T) {
+	server := newRecorded(t)
+	server.status, server.body = 200, `{"pit_id":"p","timed_out":false,"_shards":{"failed":0},"hits":{"total":{"value":1},"hits":[{"_id":"x","sort":["x"]}]}}`
+	e := elastic.New(server.Client, bulk.Options{})
+	_, run := e.Run(t.Context(), "x")
+	_, holding := e.Holding(t.Context(), []string{"x"})
+	_, versions := e.Versions(t.Context(), []string{"x"})
+	for verb, err := range map[string]error{"run": run, "holding": holding, "versions": versions} {
+		if !errors.Is(err, history.ErrDamaged) {
+			t.Errorf("%s: %v", verb, err)
+		}
 	}
 }

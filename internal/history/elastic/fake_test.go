@@ -21,7 +21,7 @@ var fields = map[string]string{
 	"level": "keyword", "@timestamp": "date", "_id": "keyword", "hash": "keyword", "part": "long",
 	"run.id": "keyword", "run.ingest": "keyword", "run.pending": "boolean", "run.labels.*": "keyword", "run.edit": "keyword", "source.list.hash": "keyword",
 	"removed.id": "keyword", "removed.source.list.hash": "keyword",
-	"cbt.benchmark": "keyword", "cbt.mode": "keyword", "fio.direction": "keyword", "fio.job": "keyword", "host.name": "keyword",
+	"cbt.benchmark": "keyword", "cbt.op_size": "long", "cbt.mode": "keyword", "fio.direction": "keyword", "fio.job": "keyword", "host.name": "keyword",
 }
 
 func newFake(t *testing.T) *fake {

@@ -11,8 +11,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// bins are the fields of a run's document that have histograms.
-var bins = []string{"all.latency.histogram", "read.latency.histogram", "write.latency.histogram", "trim.latency.histogram"}
+// bins are the fields of a run's document that have histograms, and that for lists.
+var bins = []string{mapping.LightField, "all.latency.histogram", "read.latency.histogram", "write.latency.histogram", "trim.latency.histogram"}
 
 // Holding implements [history.Store], usually in one request. It also finds runs whose documents
 // are of the first version: they have the hashes in the same field.

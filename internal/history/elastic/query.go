@@ -2,6 +2,7 @@ package elastic
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/es"
@@ -53,5 +54,21 @@ func excludes(fields ...string) any { return map[string]any{"excludes": fields} 
 
 // runQuery is the part of f that the cluster can decide; [history.RunFilter.Matches] decides the rest.
 func runQuery(f *history.RunFilter) any {
-	return es.All(append(between(f.From, f.To), isRun())...)
+	queries := append(between(f.Started()), isRun())
+	for path, value := range f.Equals() {
+		label, isLabel := strings.CutPrefix(path, history.LabelPath)
+		if isExact(value) && (!isLabel || isPlain(label)) {
+			queries = append(queries, es.Term(path, value))
+		}
+	}
+	return es.All(queries...)
+}
+
+// isExact reports whether a keyword field certainly has the value: it may ignore long
+// ones, and the empty text.
+func isExact(value string) bool { return value != "" && len(value) <= 200 }
+
+// isPlain reports whether a label's name can be a part of a field's name.
+func isPlain(key string) bool {
+	return key != "" && strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
 }

@@ -72,7 +72,7 @@ func (e *reader) fetch(ctx context.Context, id string) (*mapping.Run, finished, 
 
 // Runs implements [history.Store].
 func (e *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
-	const brief, light, whole = 1000, 500, 20 // runs of a first page: a KB each, some KB, or a hundred
+	const light, whole = 1000, 20 // runs of a first page: some KB each, or a hundred
 	return f.Select(func(yield func(*mapping.Run, error) bool) {
 		id, err := e.openPIT(ctx, e.runs())
 		if err != nil {
@@ -84,16 +84,17 @@ func (e *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappi
 			PIT: &pit{ID: id, KeepAlive: e.keepAlive()}, Size: min(whole, e.limits.pageHits), Query: runQuery(&f),
 			Sort: []any{descending("@timestamp"), ascending("run.id")},
 		}}
+		list := s.documents
 		if f.Light || f.Brief {
-			s.request.Size, s.request.Source = min(light, e.limits.pageHits), excludes(heavy...)
-		}
-		if f.IsBrief() {
-			s.request.Size, s.request.Source = min(brief, e.limits.pageHits), excludes(mapping.NotBrief...)
+			s.request.Size, s.request.Source, s.request.Values = min(light, e.limits.pageHits), false, []string{mapping.LightField}
+			list = func(ctx context.Context, ahead int) iter.Seq2[*runDoc, error] {
+				return s.light(ctx, ahead, f.IsBrief())
+			}
 		}
 		if f.Limit > 0 && f.Text == "" {
 			s.request.Size, ahead = min(s.request.Size, f.Limit), 0
 		}
-		for d, err := range s.documents(ctx, ahead) {
+		for d, err := range list(ctx, ahead) {
 			run := (*mapping.Run)(nil)
 			if err == nil {
 				run, err = d.result()

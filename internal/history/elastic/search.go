@@ -25,6 +25,7 @@ type request struct {
 	Sort     []any             `json:"sort"`
 	After    []json.RawMessage `json:"search_after,omitempty"`
 	Source   any               `json:"_source,omitempty"`
+	Values   []string          `json:"docvalue_fields,omitempty"`
 	Total    bool              `json:"track_total_hits"`
 	Sequence bool              `json:"seq_no_primary_term,omitempty"`
 }
@@ -68,9 +69,10 @@ type found[D any] struct {
 }
 
 type hit[D any] struct {
-	Index  string  `json:"_index"`
-	ID     string  `json:"_id"`
-	Source *D      `json:"_source"`
+	Index  string `json:"_index"`
+	ID     string `json:"_id"`
+	Source *D     `json:"_source"`
+	Fields struct{ Light [][]byte }
 	Sort   sortKey `json:"sort"`
 	Seq    int64   `json:"_seq_no"`
 	Term   int64   `json:"_primary_term"`
@@ -104,9 +106,11 @@ func search[D any](ctx context.Context, e *reader, verb, index string, r *reques
 	if index != "" {
 		indices = []string{index}
 	}
-	search := es.Extended{
-		Request: esapi.SearchRequest{Index: indices, Body: es.JSON(r), AllowPartialSearchResults: new(bool)}, MaxAnswer: r.most(&e.limits),
+	query := esapi.SearchRequest{Index: indices, Body: es.JSON(r), AllowPartialSearchResults: new(bool)}
+	if len(r.Values) > 0 {
+		query.Header = http.Header{"Accept-Encoding": {"identity"}} // they are packed
 	}
+	search := es.Extended{Request: query, MaxAnswer: r.most(&e.limits)}
 	if search.MaxAnswer > e.limits.answer { // one at a time, to save memory
 		select {
 		case e.large <- struct{}{}:

@@ -3,6 +3,9 @@ package historytest
 import (
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +74,12 @@ func testFilter(t *testing.T, s history.Store) {
 		{history.RunFilter{From: hour(1)}, []string{"newest", "middle"}},
 		{history.RunFilter{To: hour(1)}, []string{"oldest"}},
 		{history.RunFilter{From: hour(1), To: hour(2), Light: true}, []string{"middle"}},
+		{history.RunFilter{Where: lookUp{"cbt.op_size": "4096"}}, []string{"newest", "middle", "oldest"}},
+		{history.RunFilter{Where: lookUp{"cbt.op_size": "8192"}}, nil},
+		{history.RunFilter{Where: lookUp{history.LabelPath + "run": "oldest"}, To: hour(1)}, []string{"oldest"}},
+		{history.RunFilter{Where: lookUp{history.LabelPath + "run": "oldest"}, From: hour(1)}, nil},
+		{history.RunFilter{Where: after(hour(1)), Brief: true}, []string{"newest", "middle"}},
+		{history.RunFilter{Where: after(hour(1)), From: hour(2), To: hour(3)}, []string{"newest"}},
 	} {
 		got := names(collect(t, s.Runs(t.Context(), c.f)))
 		if diff := cmp.Diff(c.want, got); diff != "" {
@@ -108,6 +117,23 @@ func testLight(t *testing.T, s history.Store) {
 		t.Errorf("after the removal: %v", names(got))
 	}
 }
+
+// lookUp is a condition that stores may look up.
+type lookUp map[string]string
+
+func (c lookUp) Equals() iter.Seq2[string, string] { return maps.All(c) }
+
+func (c lookUp) Matches(run *mapping.Run) bool {
+	label, ofLabel := c[history.LabelPath+"run"]
+	return ofLabel && run.Run.Labels["run"] == label || c["cbt.op_size"] == strconv.FormatInt(run.CBT.OpSize, 10)
+}
+
+// after is a condition on the start of runs.
+type after time.Time
+
+func (c after) Started() (from, to time.Time) { return time.Time(c), time.Time{} }
+
+func (c after) Matches(run *mapping.Run) bool { return !run.Run.Start.Before(time.Time(c)) }
 
 // onConfig is a condition that brief runs cannot decide.
 type onConfig struct{}

@@ -29,7 +29,7 @@ func packBrief(run *mapping.Run) []byte {
 }
 
 // unpackBrief reads with decode what packBrief wrote.
-func unpackBrief(blob []byte, decode decoder) (*mapping.Run, error) {
+func unpackBrief(blob []byte, decode history.Decoder) (*mapping.Run, error) {
 	if len(blob) < sumBytes || binary.LittleEndian.Uint64(blob) != xxhash.Sum64(blob[sumBytes:]) {
 		return nil, fmt.Errorf("read brief document: its checksum differs: %w", history.ErrDamaged)
 	}
@@ -61,14 +61,21 @@ func (s *writer) storeOldBriefs(ctx context.Context, tx *sql.Tx) error {
 	}
 }
 
-func (s *writer) oldBriefs(ctx context.Context, tx *sql.Tx, after string, most int) (batch []packedRun, err error) {
+// oldBrief is a row for the table briefs.
+type oldBrief struct {
+	id    string
+	start int64
+	blob  []byte
+}
+
+func (s *writer) oldBriefs(ctx context.Context, tx *sql.Tx, after string, most int) (batch []oldBrief, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT id, start, light FROM runs WHERE id > ? ORDER BY id LIMIT ?`, after, most)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var p packedRun
+		var p oldBrief
 		var light sql.RawBytes
 		if err := rows.Scan(&p.id, &p.start, &light); err != nil {
 			return nil, err

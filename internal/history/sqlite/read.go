@@ -59,7 +59,7 @@ func (s *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 
 // Runs implements [history.Store].
 func (s *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
-	from, to := span(f.From, f.To)
+	from, to := span(f.Started())
 	doc, table, decode := "doc", "runs", s.codec.unpackRun
 	switch isLight := f.Light || f.Brief; {
 	case s.version < withBriefs && isLight:

@@ -14,6 +14,7 @@ type batch struct {
 	client   *es.Client
 	senders  *senders
 	versions *versions
+	light    lightPacker
 	index    string // of runs' documents
 	noVerify bool
 	runs     []*pendingRun // that have not failed

@@ -110,7 +110,7 @@ func (b *batch) keepIngested() error {
 			s.doc.Ingested, s.doc.Changes = r.run.Ingested, nil
 			if slices.Equal(s.doc.AppendJSON(nil), r.text) {
 				s.doc.Ingested, s.doc.Changes = first, changes
-				r.text = s.doc.AppendJSON(nil)
+				r.run, r.text = s.doc, s.doc.AppendJSON(nil)
 			}
 		}
 	}
@@ -173,7 +173,7 @@ func (b *batch) store() (conflicts []*pendingRun) {
 	for _, r := range b.runs {
 		e := newEntry(r.key.id, runKey{})
 		e.at = r.at
-		text = e.encode(text, b.index, func(dst []byte) []byte { return append(dst, r.text...) })
+		text = e.encode(text, b.index, func(dst []byte) []byte { return append(dst, mapping.WithLight(r.text, b.light.pack(&r.run))...) })
 		e.run = new(runState)
 		states[r] = e.run
 		b.mu.Lock()

@@ -46,7 +46,7 @@ func New(client *es.Client, options Options) *Writer {
 	}
 	packer := &packer{ledger: l, throttle: throttle, bodies: opt.InFlight + 2, send: senders.send}
 	finisher := &finisher{ledger: l, packer: packer, batch: batch{
-		ledger: l, client: client, senders: senders, versions: versions, index: mapping.RunsIndex(opt.Prefix), noVerify: opt.NoVerify,
+		ledger: l, client: client, senders: senders, versions: versions, light: newLightPacker(), index: mapping.RunsIndex(opt.Prefix), noVerify: opt.NoVerify,
 	}}
 	return &Writer{
 		ledger: l, client: client, opt: opt, packer: packer, senders: senders, finisher: finisher,

@@ -1,4 +1,5 @@
-package web
+// Package grafana draws the Grafana dashboard of the examples, with the engine of Prometheus.
+package grafana
 
 import (
 	"slices"

@@ -1,0 +1,28 @@
+package grafana
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+// expression is one of an alert in docs/recipes.md.
+var expression = regexp.MustCompile(`(?m)^ *(?:- )?expr: (.+)$`)
+
+// TestRecipes reads the alerts of docs/recipes.md.
+func TestRecipes(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "recipes.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := expression.FindAllStringSubmatch(string(text), -1)
+	if len(found) == 0 {
+		t.Error("no alerts")
+	}
+	for _, m := range found {
+		if len(selectors(t, m[1])) == 0 {
+			t.Errorf("%s reads no metric", m[1])
+		}
+	}
+}

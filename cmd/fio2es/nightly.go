@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/nightly"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// remembering says what an ingest does with what those before it remember.
+type remembering struct {
+	verify, acknowledge bool
+	quiet               bool // print only what is new
+}
+
+func (r *remembering) addFlags(fl *pflag.FlagSet) {
+	fl.BoolVar(&r.verify, "verify", false, "read all files again, also if their sizes, times and inodes are as before, and say where they did change")
+	fl.BoolVar(&r.acknowledge, "acknowledge", false, "do not repeat warnings about what is damaged now, until it changes: later ingests exit with 0")
+	fl.BoolVar(&r.quiet, "quiet", false, "print only new runs and warnings, nothing if there are none")
+}
+
+// night begins an ingest that remembers, and returns how to close the history that it may open.
+func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Options) (*nightly.Night, func(), error) {
+	if g.quiet {
+		g.setLog(slog.LevelWarn)
+	}
+	h, open, closeStore := g.history(), history.Store(nil), func() error { return nil }
+	how := nightly.Options{
+		History: h.identity(), Settings: programBuild() + "\n" + opt.Fingerprint(), Paths: paths, Restore: g.restore, Log: g.log,
+		Choice: fmt.Sprintf("%q", g.pick),
+		Store: func(ctx context.Context) (_ history.Store, err error) {
+			if open == nil && h.exists() {
+				store, end, err := h.open(ctx)
+				switch {
+				case err == nil:
+					open, closeStore = store, end
+				case h.Elasticsearch.Enabled(): // opening another history for writing mends it, or says what is wrong
+					return nil, err
+				}
+			}
+			return open, nil
+		},
+	}
+	if g.output == "" && !g.dryRun && !g.force {
+		how.Folder = config.StateFolder()
+	}
+	n, err := nightly.Begin(ctx, how, time.Now())
+	if err == nil && g.acknowledge && !n.Remembers() {
+		err = usagef("--acknowledge: nothing can be remembered of stdin or a pipe, with --output, --force or --dry-run, or without a home folder")
+	}
+	return n, func() { _ = closeStore() }, err
+}
+
+// identity names the history unlike any other.
+func (h histories) identity() string {
+	if e := h.Elasticsearch; e.Enabled() {
+		return fmt.Sprintf("%q %q %q", e.Addresses, e.CloudID, h.Prefix)
+	}
+	if abs, err := filepath.Abs(h.History); err == nil {
+		return abs
+	}
+	return h.History
+}
+
+// programBuild is another text for each build, because another build may read files in another way.
+func programBuild() string {
+	text := thisBuild().String()
+	if file, err := os.Executable(); err == nil {
+		if info, err := os.Stat(file); err == nil {
+			text += fmt.Sprintf(" %d %d", info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return text
+}
+
+// unchanged ends an ingest in which nothing is new, before any file is read. It reports false if there may be something.
+func (g *ingesting) unchanged(ctx context.Context, night *nightly.Night, began time.Time) (ok bool, err error) {
+	if _, err := g.rules(); err != nil || g.verify {
+		return false, err
+	}
+	runs, ok, err := night.Unchanged(ctx)
+	if err != nil || !ok {
+		return false, err
+	}
+	if err := g.printNews(&ingest.Result{}, runs, time.Since(began)); err != nil {
+		return true, err
+	}
+	return true, g.endNight(night, nil, false)
+}
+
+// endNight saves what is remembered. all are the runs of an ingest that read files. leftOut is what is left out beside
+// damage.
+func (g *ingesting) endNight(night *nightly.Night, all []*cbt.Run, leftOut bool) error {
+	if g.acknowledge {
+		night.Acknowledge()
+	}
+	acknowledged, damage := night.Count()
+	if acknowledged > 0 {
+		g.log.Info(fmt.Sprintf("note: %s of damage acknowledged, not repeated until the files change (-v prints them)", unit.Plural(acknowledged, "message")))
+	}
+	if g.acknowledge && damage > 0 {
+		g.log.Warn(fmt.Sprintf("%s not acknowledged, because the files were changed in the last two seconds: repeat the command", unit.Plural(damage, "message")))
+	}
+	if all != nil || g.acknowledge || night.MustSave() {
+		if err := night.Save(all); err != nil {
+			g.log.Info("note: " + err.Error())
+		}
+	}
+	return leftOutIf(nil, leftOut || damage > 0)
+}

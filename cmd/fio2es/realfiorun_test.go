@@ -1,0 +1,91 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestRealFioRun runs the fio that FIO2ES_TEST_FIO names, with several command lines: all requests of fio's own report are
+// in the history, in windows.
+func TestRealFioRun(t *testing.T) {
+	fio := os.Getenv("FIO2ES_TEST_FIO")
+	if fio == "" {
+		t.Skip("FIO2ES_TEST_FIO names no fio")
+	}
+	dir := t.TempDir()
+	write := func(name, text string) {
+		check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	write("part.inc", "runtime=4\ntime_based\nrate_iops=400\n")
+	write("own.fio", "[global]\nioengine=null\nsize=1t\ninclude part.inc\n[a]\nrw=randread\nwrite_hist_log=mine\n[b]\nrw=randwrite\nbs=8k\n")
+	write("more.fio", "[global]\nioengine=null\nsize=1t\ninclude part.inc\n[c]\nrw=randrw\nnumjobs=3\ngroup_reporting\n")
+	engine := func(name string) string {
+		return "fio --name=" + name + " --ioengine=" + name + " --filename=data --size=8m --rw=randrw --iodepth=4 --rate_iops=500 --time_based --runtime=4"
+	}
+	for name, line := range map[string]string{
+		"psync": engine("psync"), "libaio": engine("libaio"), "mmap": engine("mmap"), "io_uring": engine("io_uring"),
+		"null at full speed":        "fio --name=n --ioengine=null --size=1t --rw=randread --time_based --runtime=4 --numjobs=2",
+		"a log of its own, include": "own.fio", "several job files": "own.fio more.fio", "stonewall": "more.fio --section=c own.fio",
+		"a log of averages": "fio --name=l --ioengine=null --size=1t --rw=read --time_based --runtime=4 --rate_iops=500 --write_lat_log=l --log_avg_msec=500",
+	} {
+		t.Run(name, func(t *testing.T) {
+			words := append([]string{fio, "--output-format=json"}, strings.Fields(strings.TrimPrefix(line, "fio "))...)
+			home := t.TempDir()
+			with := func(args ...string) ([]byte, error) {
+				p := exec.Command("fio2es", args...)
+				p.Dir, p.Env = dir, append(os.Environ(), "XDG_DATA_HOME="+home)
+				var errs strings.Builder
+				p.Stderr = &errs
+				out, err := p.Output()
+				if err != nil {
+					err = fmt.Errorf("%w\n%s", err, &errs)
+				}
+				return out, err
+			}
+			out, err := with(append([]string{"run", "--"}, words...)...)
+			if err != nil && strings.Contains(name, "io_uring") {
+				t.Skip(err) // containers forbid it
+			}
+			check(t, err)
+			if strings.Contains(string(out), `"bins"`) {
+				t.Error("fio's report has bins, which were not asked for")
+			}
+			want := map[string]float64{}
+			for _, j := range reportIn(t, string(out[bytes.IndexByte(out, '{'):])) {
+				want["read"] += j.Read.Total
+				want["write"] += j.Write.Total
+			}
+			listed, err := with("percentiles", "--levels", "cluster", "--format", "json", "latest")
+			check(t, err)
+			got := requestsIn(t, string(listed))
+			for _, direction := range []string{"read", "write"} {
+				if float64(got[direction]) != want[direction] {
+					t.Errorf("%s: %d in windows, %.0f in fio's report", direction, got[direction], want[direction])
+				}
+			}
+		})
+	}
+}
+
+// fioJob is an entry of fio's report.
+type fioJob struct {
+	Read, Write struct {
+		Total float64 `json:"total_ios"`
+	}
+}
+
+// reportIn are the entries of the report in fio's output.
+func reportIn(t *testing.T, text string) []fioJob {
+	t.Helper()
+	var report struct{ Jobs []fioJob }
+	check(t, json.NewDecoder(strings.NewReader(text)).Decode(&report))
+	return report.Jobs
+}

@@ -1,0 +1,103 @@
+package elastic
+
+import (
+	"context"
+	"iter"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/fio2es/fio2es/internal/ahead"
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// light are the documents of runs without histograms and lists of files. They come from a field of
+// their own, and for runs that an older version stored from the documents.
+func (s *scan[D]) light(ctx context.Context, n int, isBrief bool) iter.Seq2[*runDoc, error] {
+	return func(yield func(*runDoc, error) bool) {
+		defer func() { s.e.closePIT(ctx, s.request.PIT.ID) }()
+		from, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(mapping.MaxRunBytes))
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer from.Close()
+		decode := lightDecoder(from, isBrief)
+		for hits, err := range ahead.Read(ctx, n, s.pages) {
+			var docs []*runDoc
+			if err == nil {
+				docs, err = s.unpackLight(ctx, hits, decode)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, d := range docs {
+				if !yield(d, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// unpackLight are the documents of a page.
+func (s *scan[D]) unpackLight(ctx context.Context, hits []hit[D], decode history.Decoder) ([]*runDoc, error) {
+	batch := make([]*history.Packed, len(hits))
+	for i, h := range hits {
+		batch[i] = &history.Packed{ID: h.ID}
+		if len(h.Fields.Light) == 1 {
+			batch[i].Blob = h.Fields.Light[0]
+		}
+	}
+	decode.All(batch)
+	var rest []string // ids of documents
+	for _, p := range batch {
+		if p.Err != nil {
+			rest = append(rest, p.ID)
+		}
+	}
+	stored, err := s.e.withoutLight(ctx, rest)
+	var docs []*runDoc
+	for _, p := range batch {
+		if p.Err == nil {
+			docs = append(docs, &runDoc{run: p.Run})
+		} else if d := stored[p.ID]; d != nil { // else it was removed meanwhile
+			docs = append(docs, d)
+		}
+	}
+	return docs, err
+}
+
+// withoutLight are documents by their ids, from their source.
+func (e *reader) withoutLight(ctx context.Context, ids []string) (map[string]*runDoc, error) {
+	docs := map[string]*runDoc{}
+	if len(ids) == 0 {
+		return docs, nil
+	}
+	s := scan[runDoc]{e: e, verb: "list runs", index: e.runs(), request: request{
+		Size: min(500, e.limits.pageHits), Query: es.All(es.Terms("_id", ids)), Sort: []any{ascending("run.id")}, Source: excludes(heavy...),
+	}}
+	for h, err := range s.all(ctx, 0) {
+		if err != nil {
+			return nil, err
+		}
+		docs[h.ID] = h.Source
+	}
+	return docs, nil
+}
+
+// lightDecoder decodes with from what [bulk.RunDocument] packed.
+func lightDecoder(from *zstd.Decoder, isBrief bool) history.Decoder {
+	return func(blob []byte) (*mapping.Run, error) {
+		text, err := from.DecodeAll(blob, nil)
+		switch {
+		case err != nil:
+			return nil, err
+		case isBrief:
+			return history.DecodeBrief(text)
+		}
+		return history.DecodeRun(text)
+	}
+}

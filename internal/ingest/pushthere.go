@@ -1,0 +1,115 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// there is what the other history has of some runs.
+type there struct {
+	runs          map[string]*mapping.Run // by id: version, number of documents, labels and note
+	better, worse map[string]*mapping.Run // by id, of those in another version: those that stay, and those that are replaced
+	sharing       []*mapping.Run          // runs of other ids that share files
+	removed       []*mapping.Removed      // runs that share files, and that people removed
+	lacking       map[string]string       // by id: missing documents of runs that would not be pushed
+}
+
+// hasVersion reports whether the other history has the same version of a run, or the same in windows of
+// another length: either history may have been compacted.
+func (t *there) hasVersion(r *mapping.Run) bool {
+	have := t.runs[r.Run.ID]
+	return have != nil && have.Run.Reading() == r.Run.Reading()
+}
+
+// stays reports whether the version of a run that the other history has stays.
+func (t *there) stays(r *mapping.Run) bool { return t.hasVersion(r) || t.better[r.Run.ID] != nil }
+
+// removedAs are the removed runs of the same files as a run that the other history has not.
+func (t *there) removedAs(r *mapping.Run) (same []*mapping.Removed) {
+	for _, d := range t.removed {
+		if t.runs[r.Run.ID] == nil && mapping.SameExecution(&d.Source, &r.Source) {
+			same = append(same, d)
+		}
+	}
+	return same
+}
+
+// lookUp looks some runs up in the other history.
+func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err error) {
+	to := p.to.Store
+	if to == nil {
+		return t, nil
+	}
+	ids := make([]string, len(runs))
+	for i, r := range runs {
+		ids[i] = r.Run.ID
+	}
+	if t.runs, err = to.Versions(ctx, ids); err != nil {
+		return t, err
+	}
+	if err := t.compare(ctx, to, runs); err != nil {
+		return t, err
+	}
+	var hashes []string
+	var kept []*mapping.Run
+	for _, r := range runs {
+		switch {
+		case t.runs[r.Run.ID] == nil:
+			hashes = append(hashes, r.Source.Hashes()...)
+		case t.stays(r):
+			have := r.Light()
+			have.Run.Ingest, have.Documents = t.runs[r.Run.ID].Run.Ingest, t.runs[r.Run.ID].Documents
+			kept = append(kept, have)
+		}
+	}
+	if len(hashes) > 0 {
+		if t.sharing, err = to.Holding(ctx, hashes); err != nil {
+			return t, err
+		}
+		if t.removed, err = to.Removed(ctx, hashes); err != nil {
+			return t, err
+		}
+	}
+	t.lacking, err = missing(ctx, to, append(kept, t.sharing...), p.Log)
+	return t, err
+}
+
+// compare finds the runs that are there in another version, and which of the two is the better one: the same in both
+// directions, so that two histories that are pushed to each other get the same versions.
+func (t *there) compare(ctx context.Context, to history.Store, runs []*mapping.Run) error {
+	t.better, t.worse = map[string]*mapping.Run{}, map[string]*mapping.Run{}
+	for _, r := range runs {
+		if t.runs[r.Run.ID] == nil || t.hasVersion(r) {
+			continue
+		}
+		have, err := to.Run(ctx, r.Run.ID)
+		switch {
+		case history.IsSkipped(err), errors.Is(err, history.ErrNotFound): // it is stored again
+		case err != nil:
+			return err
+		case mapping.Best([]*mapping.Run{have, r}) == have:
+			t.better[r.Run.ID] = have
+		default:
+			t.worse[r.Run.ID] = have
+		}
+	}
+	return nil
+}
+
+// sameIn are those of some runs that are the same as one, under other ids; whole is one of
+// them that has all of its files.
+func sameIn(sharing []*mapping.Run, r *mapping.Run) (same []*mapping.Run, whole *mapping.Run) {
+	for _, s := range sharing {
+		if s.Run.ID == r.Run.ID || !mapping.SameExecution(&s.Source, &r.Source) {
+			continue
+		}
+		same = append(same, s)
+		if !s.Run.Live() && s.Source.Contains(&r.Source) {
+			whole = s
+		}
+	}
+	return same, whole
+}

@@ -1,0 +1,133 @@
+package nightly
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"syscall"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// damage is a message about something that is left out. With its key, what it is about has not changed.
+type damage struct {
+	Key  string `json:"key"` // "" if that may change without a trace
+	Text string `json:"text"`
+}
+
+// damageOf is damage of a run, given by its key, or "" if that cannot be known. What is missing in a version of a run that
+// the history has belongs to that version.
+func damageOf(run string, e *entry, text string) damage {
+	d, k := damage{Text: text}, newKey("damage")
+	switch {
+	case e.Version != "":
+		k.text(e.ID, e.Version, text)
+	case run != "":
+		k.text(run, text)
+	default:
+		return d
+	}
+	d.Key = k.sum()
+	return d
+}
+
+// damages are all that an ingest met.
+type damages struct {
+	log   *slog.Logger
+	state *state
+	today int
+	all   []damage
+}
+
+// add says what is left out, unless people acknowledged it. It reports whether it said it.
+func (d *damages) add(one damage) (leftOut bool) {
+	if slices.Contains(d.all, one) { // a run was read twice
+		return !d.isAcknowledged(one)
+	}
+	d.all = append(d.all, one)
+	if d.isAcknowledged(one) {
+		d.log.Debug("acknowledged: " + one.Text)
+		return false
+	}
+	d.log.Warn(one.Text)
+	return true
+}
+
+func (d *damages) isAcknowledged(one damage) bool {
+	_, ok := d.state.Acknowledged[one.Key]
+	return ok
+}
+
+// Count is how much people acknowledged, and how much not.
+func (d *damages) Count() (acknowledged, other int) {
+	for _, one := range d.all {
+		if d.isAcknowledged(one) {
+			acknowledged++
+		} else {
+			other++
+		}
+	}
+	return acknowledged, other
+}
+
+// Acknowledge notes that people know of all damage that this ingest met, except of files that were changed in the last
+// two seconds.
+func (d *damages) Acknowledge() {
+	for _, one := range d.all {
+		if one.Key != "" {
+			d.state.Acknowledged[one.Key] = 0 // saving sets the day
+		}
+	}
+}
+
+// touch keeps what people acknowledged from being forgotten.
+func (d *damages) touch() {
+	for _, one := range d.all {
+		if d.isAcknowledged(one) {
+			d.state.Acknowledged[one.Key] = d.today
+		}
+	}
+}
+
+// setLacks notes what a version of a run lacks that was stored now.
+func (d *damages) setLacks(version *entry, texts []string) {
+	if delete(d.state.Damaged, version.version()); len(texts) > 0 {
+		d.state.Damaged[version.version()] = &entry{ID: version.ID, Version: version.Version, Damage: texts, Seen: d.today}
+	}
+}
+
+// lacks says what a version of a run lacks that the history had before.
+func (d *damages) lacks(run *mapping.Run) {
+	v := entryOf(run)
+	// What fio did not log is missing, too, but was not left out.
+	if d.state.Damaged[v.version()] == nil && !run.Run.Complete && !run.Run.Live() && run.Missing.Requests == 0 && len(run.Warnings) > 0 {
+		d.setLacks(v, []string{fmt.Sprintf("%s:%s: not all of it is in the history: %s", run.Run.Archive, run.Run.Name, run.Warnings[0])})
+	}
+	d.repeatLack(v)
+}
+
+func (d *damages) repeatLack(version *entry) {
+	if v := d.state.Damaged[version.version()]; v != nil {
+		v.Seen = d.today
+		for _, text := range v.Damage {
+			d.add(damageOf("", v, text))
+		}
+	}
+}
+
+// IsNews reports whether no ingest before had this message for people.
+func (d *damages) IsNews(text string) bool {
+	k := damageOf("note", &entry{}, text).Key
+	_, known := d.state.Noted[k]
+	d.state.Noted[k] = d.today
+	return !known
+}
+
+// isPassing reports whether a reason to leave something out may pass without a change of the file that it is about:
+// errors of the system, and limits of all files together.
+func isPassing(err error) bool {
+	return errors.As(err, new(syscall.Errno)) || errors.Is(err, source.ErrChanged) || errors.Is(err, cbt.ErrBudget)
+}

@@ -1,0 +1,140 @@
+package nightly_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/nightly"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// tb is a [testing.T] or a [rapid.T].
+type tb interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
+// keeper is a history that gets the archive every night.
+type keeper struct {
+	tb
+	file, state string // state "": it reads all files
+	store       *sqlite.Store
+}
+
+func (k *keeper) open() {
+	var err error
+	if k.store, err = sqlite.Open(context.Background(), k.file); err != nil {
+		k.Fatal(err)
+	}
+}
+
+// recreate begins the history from nothing.
+func (k *keeper) recreate() {
+	k.store.Close()
+	for _, end := range []string{"", "-wal", "-shm"} {
+		os.Remove(k.file + end)
+	}
+	k.open()
+}
+
+// later is when no file was changed lately: edits give other times or inodes.
+func later() time.Time { return time.Now().Add(time.Hour) }
+
+// begin begins an ingest of the archive in dir.
+func (k *keeper) begin(opt pipeline.Options, dir string, now time.Time) *nightly.Night {
+	n, err := nightly.Begin(context.Background(), nightly.Options{
+		Folder: k.state, History: "h", Settings: opt.Fingerprint(), Paths: []string{dir}, Log: slog.New(slog.DiscardHandler),
+		Store: func(context.Context) (history.Store, error) { return k.store, nil },
+	}, now)
+	if err != nil {
+		k.Fatal(err)
+	}
+	return n
+}
+
+// isUnchanged reports whether nothing is new.
+func (k *keeper) isUnchanged(n *nightly.Night) bool {
+	_, ok, err := n.Unchanged(context.Background())
+	if err != nil {
+		k.Fatal(err)
+	}
+	return ok
+}
+
+// ingest reads what changed. It returns how many runs were read.
+func (k *keeper) ingest(n *nightly.Night, opt pipeline.Options, verify, isKilled bool) (read int) {
+	ctx := context.Background()
+	check := func(err error) {
+		if err != nil {
+			k.Helper()
+			k.Fatal(err)
+		}
+	}
+	archive, err := pipeline.Open(ctx, n.Paths, nil, nil)
+	check(err)
+	defer archive.Close()
+	for _, p := range archive.Problems {
+		n.Problem(p)
+	}
+	_, known, err := n.Ingest(ctx, archive.Runs, verify, func(runs []*cbt.Run) (ingest.Result, error) {
+		read += len(runs)
+		return ingest.Runs(ctx, ingest.Target{Sink: k.store, Store: k.store}, runs, ingest.Options{Pipeline: opt, Log: n.Log, Skipped: n.Skipped})
+	})
+	check(err)
+	if known+read < len(archive.Runs) {
+		k.Fatalf("%d runs known, %d read, of %d", known, read, len(archive.Runs))
+	}
+	if !isKilled {
+		check(n.Save(archive.Runs))
+	}
+	return read
+}
+
+// night is one ingest. It returns how much damage there is.
+func (k *keeper) night(opt pipeline.Options, dir string, isKilled bool) (damage int) {
+	n := k.begin(opt, dir, later())
+	if !k.isUnchanged(n) {
+		k.ingest(n, opt, false, isKilled)
+	}
+	_, damage = n.Count()
+	return damage
+}
+
+// runs are those of the history, by id.
+func (k *keeper) runs() (runs []*mapping.Run) {
+	for run, err := range k.store.Runs(context.Background(), history.RunFilter{}) {
+		if err != nil {
+			k.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	slices.SortFunc(runs, func(a, b *mapping.Run) int { return strings.Compare(a.Run.ID, b.Run.ID) })
+	return runs
+}
+
+// content is all that the history has.
+func (k *keeper) content() (texts []string) {
+	for _, run := range k.runs() {
+		run.Ingested = time.Time{}
+		texts = append(texts, string(run.AppendJSON(nil)))
+		for _, level := range mapping.Levels {
+			for d, err := range k.store.Intervals(context.Background(), history.Selection{Runs: []string{run.Run.ID}, Level: level}) {
+				if err != nil {
+					k.Fatal(err)
+				}
+				texts = append(texts, string(d.AppendJSON(nil)))
+			}
+		}
+	}
+	return texts
+}

@@ -1,0 +1,147 @@
+package nightly
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// grain is how coarse the clocks of file systems are at most: two seconds, of FAT.
+const grain = 2 * time.Second
+
+// listing is the files of one ingest, as they were before it read any.
+type listing struct {
+	*source.Listing
+	at     time.Time
+	byName map[string]fs.FileInfo // nil for files that were changed lately; made when needed
+}
+
+// isSettled reports whether a file was not changed lately, so that another change would show.
+func (l *listing) isSettled(info fs.FileInfo) bool {
+	changed, _ := inode(info)
+	limit := l.at.Add(-grain)
+	return info.ModTime().Before(limit) && changed.Before(limit)
+}
+
+// key is the hash of all, or "" if a file was changed lately.
+func (l *listing) key() string {
+	k := newKey("listing")
+	for _, f := range l.Files {
+		if !l.isSettled(f.Info) {
+			return ""
+		}
+		k.file(f.Name, f.Info)
+	}
+	for _, p := range l.Problems {
+		k.text(p.Error())
+	}
+	return k.sum()
+}
+
+// of is a file on disk, nil if it was changed lately. ok is false if it was not there.
+func (l *listing) of(name string) (info fs.FileInfo, ok bool) {
+	if l.byName == nil {
+		l.byName = make(map[string]fs.FileInfo, len(l.Files))
+		for _, f := range l.Files {
+			if l.byName[f.Name] = nil; l.isSettled(f.Info) {
+				l.byName[f.Name] = f.Info
+			}
+		}
+	}
+	info, ok = l.byName[name]
+	return info, ok
+}
+
+// problemKey is the key of a problem, with the file on disk that it is in, if it is in one: a name inside of an archive
+// comes after a "!". It is "" if that was changed lately.
+func (l *listing) problemKey(p *source.Problem) string {
+	k := newKey("problem")
+	k.text(p.Error())
+	for end := len(p.Name); end >= 0; end = strings.LastIndexByte(p.Name[:end], '!') {
+		info, ok := l.of(p.Name[:end])
+		if ok && info == nil {
+			return ""
+		}
+		if ok {
+			k.file(p.Name[:end], info)
+			break
+		}
+	}
+	return k.sum()
+}
+
+// runKey is the key of a run, or "" if it cannot be remembered.
+func (l *listing) runKey(run *cbt.Run, settings string) string {
+	k := newKey("run")
+	k.text(settings, run.Archive, run.Path, run.Name())
+	k.text(run.Doubts...)
+	for _, logs := range [][]cbt.Log{run.Logs, run.Others} {
+		for _, g := range logs {
+			k.text(fmt.Sprint(g.Kind, g.Job, g.Stored), g.Host, g.Volume, g.Prefix, g.File.Path)
+		}
+		k.text("")
+	}
+	for _, r := range run.Reports {
+		k.text(fmt.Sprint(r.Named, r.Found, r.Candidate), r.Host, r.Volume, r.File.Path)
+	}
+	for i, f := range []*source.File{run.Config, run.ArchiveConfig, run.Job} {
+		if f != nil {
+			k.text(fmt.Sprint(i), f.Path)
+		}
+	}
+	for _, f := range run.Files() {
+		info, _ := l.of(f.Disk())
+		if info == nil {
+			return ""
+		}
+		k.text(f.Name())
+		k.number(f.Size, f.ModTime.UnixNano())
+		k.file(f.Disk(), info)
+	}
+	return k.sum()
+}
+
+// key hashes texts, numbers and files, so that other ones give another sum.
+type key struct {
+	hash.Hash
+	buf []byte
+}
+
+func newKey(kind string) *key {
+	k := &key{Hash: sha256.New()}
+	k.text(kind)
+	return k
+}
+
+func (k *key) text(all ...string) {
+	for _, s := range all {
+		k.buf = append(binary.AppendUvarint(k.buf[:0], uint64(len(s))), s...)
+		k.Write(k.buf)
+	}
+	k.number(int64(len(all)))
+}
+
+func (k *key) number(all ...int64) {
+	k.buf = k.buf[:0]
+	for _, n := range all {
+		k.buf = binary.LittleEndian.AppendUint64(k.buf, uint64(n))
+	}
+	k.Write(k.buf)
+}
+
+// file adds what shows that a file changed: with its change time also if its size and modification time were restored.
+func (k *key) file(name string, info fs.FileInfo) {
+	changed, number := inode(info)
+	k.text(name)
+	k.number(info.Size(), info.ModTime().UnixNano(), changed.UnixNano(), int64(number))
+}
+
+func (k *key) sum() string { return hex.EncodeToString(k.Sum(nil)[:16]) }

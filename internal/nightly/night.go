@@ -1,0 +1,361 @@
+package nightly
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// Options say what is ingested, and where the state is.
+type Options struct {
+	Folder   string // of states; "": nothing is remembered
+	History  string // a name of the history that no other has
+	Settings string // all that documents depend on beside the files, and the build of the program
+	Paths    []string
+	Choice   string // which runs under the paths are ingested
+	Restore  bool   // also store runs that people removed
+	Log      *slog.Logger
+
+	// Store is the history for reading, or nil if there is none yet. It is called when it is needed.
+	Store func(context.Context) (history.Store, error)
+}
+
+// Night is one ingest, with what those before it remember.
+type Night struct {
+	Options
+	damages
+	file  string // of the state; "": nothing is remembered
+	state *state
+	now   time.Time
+	files *listing // nil: nothing is remembered
+
+	keys  map[*cbt.Run]string
+	there map[string]bool // by keys: the history still has what is remembered
+	found
+}
+
+// found is what this ingest finds.
+type found struct {
+	runs    map[string]*entry    // by keys; nil for what must not be remembered
+	skipped map[*cbt.Run][]error // of runs that were read
+	left    []damage             // that of no run
+	passing bool                 // some of that may pass
+
+	// Wrong are the runs of which nothing seemed to have changed, but when they were read, something else became of them.
+	Wrong []string
+}
+
+// texts are what was skipped of a run.
+func (f *found) texts(run *cbt.Run) (texts []string) {
+	for _, err := range f.skipped[run] {
+		texts = append(texts, err.Error())
+	}
+	return texts
+}
+
+// Begin lists the files under the paths, at the time now, and reads the state. It must come before the files are read.
+func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
+	n := &Night{
+		Options: opt, state: newState(opt.History), now: now, keys: map[*cbt.Run]string{}, there: map[string]bool{},
+		found: found{runs: map[string]*entry{}, skipped: map[*cbt.Run][]error{}},
+	}
+	if opt.Folder != "" {
+		files, err := pipeline.List(ctx, opt.Paths)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil: // reading says what is wrong
+			opt.Log.Debug("nothing is remembered: " + err.Error())
+		default:
+			n.files = &listing{Listing: files, at: now}
+			k := newKey("history")
+			k.text(opt.History)
+			n.file = filepath.Join(opt.Folder, k.sum()+".json")
+			if n.state, err = load(n.file, opt.History); err != nil {
+				opt.Log.Info("note: " + err.Error() + ": all files are read again")
+			}
+		}
+	}
+	n.damages = damages{log: opt.Log, state: n.state, today: dayOf(now)}
+	return n, nil
+}
+
+// Remembers reports whether there is a place for what is remembered.
+func (n *Night) Remembers() bool { return n.file != "" }
+
+// callKey is what was asked for.
+func (n *Night) callKey() string {
+	k := newKey("call")
+	k.text(n.Settings, n.Choice)
+	for _, p := range n.Paths {
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			abs = p
+		}
+		k.text(p, abs)
+	}
+	return k.sum()
+}
+
+// key is that of a run, or "" if it cannot be remembered.
+func (n *Night) key(run *cbt.Run) string {
+	k, ok := n.keys[run]
+	if !ok && n.files != nil {
+		k = n.files.runKey(run, n.Settings)
+		n.keys[run] = k
+	}
+	return k
+}
+
+// Unchanged reports whether no file changed since an ingest of the same paths and settings, and the history still has
+// all of its runs, which are so many. Then it says again what was left out of them.
+func (n *Night) Unchanged(ctx context.Context) (runs int, ok bool, err error) {
+	c := n.state.Calls[n.callKey()]
+	if n.files == nil || c == nil {
+		return 0, false, nil
+	}
+	if now := n.files.key(); now == "" || now != c.Listing {
+		return 0, false, nil
+	}
+	if err := n.check(ctx, c.Runs); err != nil {
+		return 0, false, err
+	}
+	for _, k := range c.Runs {
+		if !n.there[k] {
+			return 0, false, nil
+		}
+	}
+	for _, d := range c.Left {
+		n.add(d)
+	}
+	for _, k := range c.Runs {
+		n.repeat(k)
+	}
+	return len(c.Runs), true, nil
+}
+
+func (n *Night) repeat(key string) {
+	e := n.state.Runs[key]
+	if n.runs[key] != nil {
+		return
+	}
+	n.runs[key] = e
+	for _, text := range e.Damage {
+		n.add(damageOf(key, e, text))
+	}
+	n.repeatLack(e)
+}
+
+// check finds out of which runs, given by their keys, the history has what is remembered.
+func (n *Night) check(ctx context.Context, keys []string) error {
+	var ids, hashes []string
+	entries := map[string]*entry{}
+	for _, k := range keys {
+		if e := n.state.Runs[k]; e != nil {
+			entries[k] = e
+			hashes = append(hashes, e.Hashes...)
+			if e.ID != "" {
+				ids = append(ids, e.ID)
+			}
+		}
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	store, err := n.Store(ctx)
+	if err != nil || store == nil {
+		return err
+	}
+	versions, err := store.Versions(ctx, ids)
+	if err != nil {
+		return mendable(err)
+	}
+	removed, err := store.Removed(ctx, hashes)
+	if err != nil {
+		return mendable(err)
+	}
+	for k, e := range entries {
+		n.there[k] = e.isThere(versions, removed) && (len(e.Removed) == 0 || !n.Restore)
+	}
+	return nil
+}
+
+// mendable is nil for damage of the history: reading and storing finds it, and may mend it.
+func mendable(err error) error {
+	if errors.Is(err, history.ErrDamaged) {
+		return nil
+	}
+	return err
+}
+
+// isThere reports whether a history has what it had, by versions of its runs and by runs that people removed.
+func (e *entry) isThere(versions map[string]*mapping.Run, removed []*mapping.Removed) bool {
+	isGone := func(id string) bool {
+		return slices.ContainsFunc(removed, func(r *mapping.Removed) bool { return r.ID == id })
+	}
+	for _, id := range e.Removed {
+		if !isGone(id) {
+			return false
+		}
+	}
+	if e.ID == "" {
+		return true
+	}
+	run := versions[e.ID]
+	return run != nil && run.Run.Ingest == e.Version
+}
+
+// Skipped says what is skipped of a run that is read, unless people acknowledged it. It reports whether it said it.
+func (n *Night) Skipped(run *cbt.Run, stored *mapping.Run, err error) (leftOut bool) {
+	n.skipped[run] = append(n.skipped[run], err)
+	return n.add(damageOf(n.key(run), entryOf(stored), err.Error()))
+}
+
+// Problem says which file cannot be read, unless people acknowledged it. It reports whether it said it.
+func (n *Night) Problem(p *source.Problem) (leftOut bool) {
+	d := damage{Text: p.Error()}
+	if n.files != nil {
+		d.Key = n.files.problemKey(p)
+	}
+	n.left = append(n.left, d)
+	n.passing = n.passing || isPassing(p)
+	return n.add(d)
+}
+
+// took notes what became of the runs that were read.
+func (n *Night) took(result *ingest.Result) {
+	for _, s := range result.Stored {
+		e := entryOf(s.Run)
+		if s.Unchanged {
+			n.lacks(s.Run) // its files are not parsed again
+			e.Damage = n.texts(s.Files)
+		} else {
+			n.setLacks(e, n.texts(s.Files))
+		}
+		if s.Lacking {
+			e = nil
+		}
+		n.remember(s.Files, e)
+	}
+	for _, s := range result.NotStored {
+		e := entryOf(s.Because)
+		for _, r := range s.Removed {
+			e.Removed, e.Hashes = append(e.Removed, r.ID), append(e.Hashes, r.Source.Hashes()...)
+		}
+		e.Damage = n.texts(s.Files)
+		n.remember(s.Files, e)
+	}
+}
+
+// entryOf is what is remembered of a run that the history has, which may be nil.
+func entryOf(run *mapping.Run) *entry {
+	if run == nil {
+		return &entry{}
+	}
+	return &entry{ID: run.Run.ID, Version: run.Run.Ingest}
+}
+
+// remember notes what became of a run; nil is not remembered.
+func (n *Night) remember(run *cbt.Run, e *entry) {
+	key := n.key(run)
+	if key == "" {
+		return
+	}
+	if slices.ContainsFunc(n.skipped[run], isPassing) {
+		e = nil
+	}
+	n.runs[key] = e
+}
+
+// findWrong finds the runs of which the state was wrong.
+func (n *Night) findWrong(runs []*cbt.Run) {
+	for _, r := range runs {
+		k := n.key(r)
+		if n.there[k] && !n.state.Runs[k].isSame(n.runs[k]) {
+			n.Wrong = append(n.Wrong, r.Archive+":"+r.Name())
+		}
+	}
+}
+
+// Forget drops what became of the runs of this ingest, because the history may not have all of it.
+func (n *Night) Forget() {
+	for k := range n.runs {
+		n.runs[k] = nil
+	}
+}
+
+// isSame reports whether the same became of a run.
+func (e *entry) isSame(other *entry) bool {
+	if other == nil {
+		return false
+	}
+	a, b := *e, *other
+	a.Seen, b.Seen = 0, 0
+	return reflect.DeepEqual(a, b)
+}
+
+// Save writes the state, with what other ingests added since it was read. all are the runs that were found, or nil if
+// the ingest was Unchanged or did not come to its end.
+func (n *Night) Save(all []*cbt.Run) error {
+	if n.file == "" {
+		return nil
+	}
+	key, today := n.callKey(), dayOf(n.now)
+	if c := n.call(all); c != nil {
+		n.state.Calls[key] = c
+	}
+	other, _ := load(n.file, n.History)
+	n.state.add(other)
+	for k, e := range n.runs {
+		if e == nil {
+			delete(n.state.Runs, k)
+			continue
+		}
+		e.Seen = today
+		n.state.Runs[k] = e
+	}
+	n.touch()
+	if c := n.state.Calls[key]; c != nil {
+		c.Seen = today
+	}
+	n.state.forget(today)
+	if err := n.state.save(n.file); err != nil {
+		return fmt.Errorf("remember what was read: %w; the next ingest reads all files again", err)
+	}
+	sweep(n.Folder, n.now)
+	return nil
+}
+
+// call is what is remembered of the ingest as a whole, or nil if something may change without a trace.
+func (n *Night) call(all []*cbt.Run) *call {
+	c := &call{Listing: n.files.key(), Left: n.left}
+	for _, r := range all {
+		k := n.key(r)
+		if k == "" || n.runs[k] == nil {
+			return nil
+		}
+		c.Runs = append(c.Runs, k)
+	}
+	if len(all) == 0 || c.Listing == "" || n.passing {
+		return nil
+	}
+	return c
+}
+
+// MustSave reports whether an ingest that was Unchanged has to be saved, because otherwise it is forgotten.
+func (n *Night) MustSave() bool {
+	c := n.state.Calls[n.callKey()]
+	return c != nil && c.Seen <= dayOf(n.now)-touchDays
+}

@@ -1,0 +1,250 @@
+package nightly_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/fio2es/fio2es/pipeline"
+)
+
+// lab is an archive of two runs, and a history.
+func lab(t *testing.T) (dir string, k *keeper) {
+	t.Helper()
+	base := t.TempDir()
+	dir = filepath.Join(base, "lab")
+	if _, err := (fiotest.ArchiveSpec{Runs: 2, Hosts: 2, Jobs: 1, Seconds: 2}).WriteDir(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	k = &keeper{tb: t, file: filepath.Join(base, "h.db"), state: filepath.Join(base, "state")}
+	k.open()
+	t.Cleanup(func() { k.store.Close() })
+	return dir, k
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stateFile is the only file in the folder of states.
+func (k *keeper) stateFile(t *testing.T) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(k.state, "*"))
+	if err != nil || len(files) != 1 || filepath.Ext(files[0]) != ".json" {
+		t.Fatal(files, err)
+	}
+	return files[0]
+}
+
+func oneLog(t *testing.T, dir string) string {
+	t.Helper()
+	logs, err := filepath.Glob(filepath.Join(dir, "results", "*", "*", "*_clat_hist.*"))
+	if err != nil || len(logs) == 0 {
+		t.Fatal(logs, err)
+	}
+	return logs[0]
+}
+
+// TestUnchanged: an archive in which nothing changed is not read, and each change makes its run be read.
+func TestUnchanged(t *testing.T) {
+	const all = 2
+	var opt pipeline.Options
+	for name, c := range map[string]struct {
+		change func(t *testing.T, dir string, k *keeper)
+		read   int // runs
+	}{
+		"nothing": {func(*testing.T, string, *keeper) {}, 0},
+		"time of a log": {func(t *testing.T, dir string, _ *keeper) {
+			check(t, os.Chtimes(oneLog(t, dir), time.Unix(1e9, 0), time.Unix(1e9, 0)))
+		}, 1},
+		"another file of the same name, size and time": {func(t *testing.T, dir string, _ *keeper) {
+			name := oneLog(t, dir)
+			info, err := os.Stat(name)
+			check(t, err)
+			text, err := os.ReadFile(name)
+			check(t, errors.Join(err, os.WriteFile(name+".new", text, 0o600), os.Chtimes(name+".new", info.ModTime(), info.ModTime()), os.Rename(name+".new", name)))
+		}, 1},
+		"a log is gone": {func(t *testing.T, dir string, _ *keeper) { check(t, os.Remove(oneLog(t, dir))) }, 1},
+		"a file of no run": {func(t *testing.T, dir string, _ *keeper) {
+			check(t, os.WriteFile(filepath.Join(filepath.Dir(oneLog(t, dir)), "notes"), nil, 0o600))
+		}, 0},
+		"configuration of all": {func(t *testing.T, dir string, _ *keeper) {
+			check(t, os.Chtimes(filepath.Join(dir, "results", "cbt_config.yaml"), time.Unix(1e9, 0), time.Unix(1e9, 0)))
+		}, all},
+		"another history":   {func(_ *testing.T, _ string, k *keeper) { k.recreate() }, all},
+		"a run was deleted": {func(t *testing.T, _ string, k *keeper) { check(t, k.store.Delete(t.Context(), k.runs()[0].Run.ID)) }, 1},
+		"a run has other windows": {func(t *testing.T, dir string, k *keeper) {
+			k.night(pipeline.Options{Window: 2 * time.Second}, dir, true)
+		}, all},
+		"a damaged state": {func(t *testing.T, _ string, k *keeper) { check(t, os.Truncate(k.stateFile(t), 1000)) }, all},
+		"an empty state":  {func(t *testing.T, _ string, k *keeper) { check(t, os.WriteFile(k.stateFile(t), []byte("{}"), 0o600)) }, all},
+		"null in the state": {func(t *testing.T, _ string, k *keeper) {
+			check(t, os.WriteFile(k.stateFile(t), []byte(`{"format":1,"runs":{"a":null},"calls":{},"damaged":{},"acknowledged":{},"noted":{}}`), 0o600))
+		}, all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, k := lab(t)
+			k.night(opt, dir, false)
+			if n := k.begin(opt, dir, later()); !k.isUnchanged(n) {
+				t.Fatal("the archive has changed at once")
+			}
+			c.change(t, dir, k)
+			n := k.begin(opt, dir, later())
+			if ok := k.isUnchanged(n); ok != (name == "nothing") {
+				t.Errorf("unchanged: %v", ok)
+			}
+			if read := k.ingest(n, opt, false, false); read != c.read {
+				t.Errorf("%d runs were read, want %d", read, c.read)
+			}
+			if n := k.begin(opt, dir, later()); !k.isUnchanged(n) {
+				t.Error("changed in the night after that")
+			}
+		})
+	}
+}
+
+// TestLately: what was changed while it was listed is read again.
+func TestLately(t *testing.T) {
+	var opt pipeline.Options
+	dir, k := lab(t)
+	check(t, os.Chtimes(oneLog(t, dir), time.Now().Add(30*time.Minute), time.Now().Add(30*time.Minute)))
+	for range 2 {
+		n := k.begin(opt, dir, time.Now().Add(30*time.Minute))
+		if k.isUnchanged(n) {
+			t.Error("unchanged, though a log may have been changed since")
+		}
+		if read := k.ingest(n, opt, false, false); read == 0 {
+			t.Error("not read again")
+		}
+	}
+}
+
+// TestWrong: if the content of a file changed without a trace, an ingest that reads all says so.
+func TestWrong(t *testing.T) {
+	var opt pipeline.Options
+	dir, k := lab(t)
+	k.night(opt, dir, false)
+	n := k.begin(opt, dir, later())
+	if read := k.ingest(n, opt, true, false); read != 2 || len(n.Wrong) > 0 {
+		t.Errorf("%d runs read, wrong %q, but nothing changed", read, n.Wrong)
+	}
+	before := k.keys(t)
+	name := oneLog(t, dir)
+	text, err := os.ReadFile(name)
+	check(t, errors.Join(err, os.WriteFile(name, bytes.Replace(text, []byte(", 1,"), []byte(", 2,"), 1), 0o600)))
+	_, other := lab(t) // another history, of the same archive
+	other.night(opt, dir, false)
+	// The state says of the files as they are now what it said of those before.
+	state, err := os.ReadFile(k.stateFile(t))
+	check(t, err)
+	after := other.keys(t)
+	for key := range after {
+		for old := range before {
+			if !before[key] && !after[old] {
+				state = bytes.ReplaceAll(state, []byte(old), []byte(key))
+			}
+		}
+	}
+	check(t, os.WriteFile(k.stateFile(t), state, 0o600))
+	if read := k.ingest(k.begin(opt, dir, later()), opt, false, true); read != 0 {
+		t.Errorf("%d runs read", read)
+	}
+	n = k.begin(opt, dir, later())
+	k.ingest(n, opt, true, false)
+	if wrong := n.Wrong; len(wrong) != 1 || !strings.HasPrefix(wrong[0], "lab:") {
+		t.Errorf("wrong: %q", wrong)
+	}
+	n = k.begin(opt, dir, later())
+	if k.ingest(n, opt, true, false); len(n.Wrong) > 0 {
+		t.Error("still wrong")
+	}
+}
+
+// keys are the keys of the runs in the state.
+func (k *keeper) keys(t *testing.T) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile(k.stateFile(t))
+	var s struct{ Runs map[string]any }
+	check(t, errors.Join(err, json.Unmarshal(text, &s)))
+	keys := map[string]bool{}
+	for key := range s.Runs {
+		keys[key] = true
+	}
+	return keys
+}
+
+// TestAcknowledge: damage is said every night, until it is acknowledged or changes.
+func TestAcknowledge(t *testing.T) {
+	var opt pipeline.Options
+	for name, spoil := range map[string]func(dir string) error{
+		"of a run": func(dir string) error { return os.Truncate(oneLog(t, dir), 2000) },
+		"of no run": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "more.tar.gz"), []byte("not packed"), 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, k := lab(t)
+			check(t, spoil(dir))
+			for night := range 3 {
+				if damage := k.night(opt, dir, false); damage != 1 {
+					t.Fatalf("night %d: %d messages", night, damage)
+				}
+			}
+			n := k.begin(opt, dir, later())
+			k.isUnchanged(n)
+			n.Acknowledge()
+			check(t, n.Save(nil))
+			for _, verify := range []bool{false, true} {
+				n := k.begin(opt, dir, later())
+				if !verify && !k.isUnchanged(n) {
+					t.Error("changed")
+				} else if verify {
+					k.ingest(n, opt, true, false)
+				}
+				if acknowledged, damage := n.Count(); acknowledged != 1 || damage != 0 {
+					t.Errorf("verify %v: %d messages acknowledged, %d others", verify, acknowledged, damage)
+				}
+			}
+			check(t, errors.Join(os.RemoveAll(filepath.Join(dir, "more.tar.gz")), os.Truncate(oneLog(t, dir), 1500)))
+			if damage := k.night(opt, dir, false); damage != 1 {
+				t.Errorf("%d messages after another damage", damage)
+			}
+		})
+	}
+}
+
+// TestTwoAtOnce: of two ingests at the same time the state has what both found.
+func TestTwoAtOnce(t *testing.T) {
+	var opt pipeline.Options
+	dir, k := lab(t)
+	runs, err := filepath.Glob(filepath.Join(dir, "results", "*", "id-*"))
+	if err != nil || len(runs) != 2 {
+		t.Fatal(runs, err)
+	}
+	a, b := k.begin(opt, runs[0], later()), k.begin(opt, runs[1], later())
+	k.ingest(a, opt, false, false)
+	k.ingest(b, opt, false, false)
+	for _, run := range runs {
+		if !k.isUnchanged(k.begin(opt, run, later())) {
+			t.Errorf("%s is not remembered", run)
+		}
+	}
+	k.stateFile(t)
+}
+
+// TestStdin: what can be read only once is not remembered.
+func TestStdin(t *testing.T) {
+	_, k := lab(t)
+	if n := k.begin(pipeline.Options{}, "-", later()); n.Remembers() || k.isUnchanged(n) {
+		t.Error("stdin is remembered")
+	}
+}

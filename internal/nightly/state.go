@@ -1,0 +1,169 @@
+package nightly
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// state is what is remembered for one history. Days are counted from 1970.
+type state struct {
+	Format  int               `json:"format"`
+	History string            `json:"history"` // for people
+	Runs    map[string]*entry `json:"runs"`    // by their keys
+	Calls   map[string]*call  `json:"calls"`   // by what was
+	Damaged map[string]*entry `json:"damaged"` // versions of runs that lack something: ID, Version and Damage
+	// Acknowledged is damage that people know of: by its key the day of the last ingest that met it. Noted is the same for
+	// other messages.
+	Acknowledged map[string]int `json:"acknowledged"`
+	Noted        map[string]int `json:"noted"`
+}
+
+// entry is what became of a run.
+type entry struct {
+	ID      string   `json:"id,omitempty"`      // in the history; "" if nothing there has to do with it
+	Version string   `json:"version,omitempty"` // the current one there
+	Removed []string `json:"removed,omitempty"` // ids of the same run, which people removed
+	Hashes  []string `json:"hashes,omitempty"`  // of the contents of these
+	Damage  []string `json:"damage,omitempty"`  // what was skipped of it, but for what its version lacks
+	Seen    int      `json:"seen"`              // the day of the last ingest that met it
+}
+
+// version names the version of a run.
+func (e *entry) version() string { return e.ID + " " + e.Version }
+
+// call is an ingest that stored all that it found.
+type call struct {
+	Listing string   `json:"listing"`
+	Runs    []string `json:"runs"`           // keys
+	Left    []damage `json:"left,omitempty"` // that of no run
+	Seen    int      `json:"seen"`
+}
+
+const (
+	format    = 1
+	keepDays  = 90 // what no ingest has met for so long is forgotten
+	mostCalls = 30 // a shell that expands * gives other arguments each night
+	touchDays = 7  // a state in which nothing else changed is written again after so long
+)
+
+func newState(history string) *state {
+	return &state{
+		Format: format, History: history, Runs: map[string]*entry{}, Damaged: map[string]*entry{}, Calls: map[string]*call{},
+		Acknowledged: map[string]int{}, Noted: map[string]int{},
+	}
+}
+
+// load reads a state. One that is not there, damaged or of another format is empty: then all files are read again.
+func load(path, history string) (*state, error) {
+	s := newState(history)
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, s)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return newState(history), nil
+	case err != nil:
+		return newState(history), fmt.Errorf("read %s: %w", path, err)
+	case s.Format != format || !s.isComplete():
+		return newState(history), nil
+	}
+	return s, nil
+}
+
+func (s *state) isComplete() bool {
+	isNil := func(e *entry) bool { return e == nil }
+	return s.Runs != nil && s.Damaged != nil && s.Calls != nil && s.Acknowledged != nil && s.Noted != nil &&
+		!slices.ContainsFunc(slices.Collect(maps.Values(s.Runs)), isNil) && !slices.ContainsFunc(slices.Collect(maps.Values(s.Damaged)), isNil) &&
+		!slices.ContainsFunc(slices.Collect(maps.Values(s.Calls)), func(c *call) bool { return c == nil })
+}
+
+// sweep removes states that no ingest has used for long, and what killed ingests left.
+func sweep(folder string, now time.Time) {
+	files, _ := os.ReadDir(folder)
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		age, keep := now.Sub(info.ModTime()), keepDays*24*time.Hour
+		if filepath.Ext(f.Name()) == part {
+			keep = 24 * time.Hour
+		}
+		if age > keep {
+			os.Remove(filepath.Join(folder, f.Name()))
+		}
+	}
+}
+
+// part ends the names of files that are being written.
+const part = ".part"
+
+// add takes over what another ingest added since, and not what this one knows better.
+func (s *state) add(other *state) {
+	addNew(s.Runs, other.Runs)
+	addNew(s.Damaged, other.Damaged)
+	addNew(s.Calls, other.Calls)
+	addNew(s.Acknowledged, other.Acknowledged)
+	addNew(s.Noted, other.Noted)
+}
+
+func addNew[V any](to, from map[string]V) {
+	for k, v := range from {
+		if _, ok := to[k]; !ok {
+			to[k] = v
+		}
+	}
+}
+
+// forget drops what was not met for long, and the oldest calls.
+func (s *state) forget(today int) {
+	old := func(seen int) bool { return seen < today-keepDays }
+	maps.DeleteFunc(s.Runs, func(_ string, e *entry) bool { return old(e.Seen) })
+	maps.DeleteFunc(s.Damaged, func(_ string, e *entry) bool { return old(e.Seen) })
+	maps.DeleteFunc(s.Calls, func(_ string, c *call) bool { return old(c.Seen) })
+	for _, texts := range []map[string]int{s.Acknowledged, s.Noted} {
+		maps.DeleteFunc(texts, func(_ string, seen int) bool { return old(seen) })
+	}
+	newest := slices.SortedFunc(maps.Keys(s.Calls), func(a, b string) int {
+		return cmp.Or(s.Calls[b].Seen-s.Calls[a].Seen, cmp.Compare(a, b))
+	})
+	for _, k := range newest[min(len(newest), mostCalls):] {
+		delete(s.Calls, k)
+	}
+}
+
+// save replaces the file of the state, in one step: a reader sees the old one or the new one. Of two ingests that end at
+// the same moment, one may have to read its files again next time.
+func (s *state) save(path string) error {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+part)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+func dayOf(t time.Time) int { return int(t.Unix() / (24 * 3600)) }

@@ -1,0 +1,89 @@
+package where
+
+import (
+	"iter"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Equals are settings and labels, by their paths in documents, and the values that every run that meets the condition
+// has: what a store can look up. Other runs may have them, too.
+func (c *Condition) Equals() iter.Seq2[string, string] {
+	return func(yield func(path, value string) bool) {
+		for _, t := range c.required() {
+			if value, ok := t.equal(); ok && !yield(t.field.Path, value) {
+				return
+			}
+		}
+	}
+}
+
+// Started is the time in which every run that meets the condition started, [from, to). A zero time is no bound.
+func (c *Condition) Started() (from, to time.Time) {
+	for _, t := range c.required() {
+		if t.field.Path != "run.start" {
+			continue
+		}
+		begin, end, _ := period(t.text, t.now)
+		switch t.op {
+		case ">":
+			begin, end = end, time.Time{}
+		case ">=":
+			end = time.Time{}
+		case "<":
+			begin, end = time.Time{}, begin
+		case "<=":
+			begin = time.Time{}
+		case "=":
+		default:
+			continue
+		}
+		if begin.After(from) {
+			from = begin
+		}
+		if !end.IsZero() && (to.IsZero() || end.Before(to)) {
+			to = end
+		}
+	}
+	return from, to
+}
+
+// required are tests that every run passes that meets the condition.
+func (c *Condition) required() []test {
+	if c == nil || c.root == nil {
+		return nil
+	}
+	return requiredBy(c.root)
+}
+
+func requiredBy(n node) (list []test) {
+	switch n := n.(type) {
+	case test:
+		return []test{n}
+	case group:
+		if n.any {
+			return nil
+		}
+		for _, part := range n.parts {
+			list = append(list, requiredBy(part)...)
+		}
+	}
+	return list
+}
+
+// equal is the one value, as documents have it, with which a setting or a label passes the test. It is false if
+// there are several.
+func (t test) equal() (value string, ok bool) {
+	const exact = 1 << 53
+	if t.op != "=" || !strings.HasPrefix(t.field.Path, "cbt.") && !strings.HasPrefix(t.field.Path, "run.labels.") {
+		return "", false
+	}
+	if t.field.Kind == Text {
+		_, isNumber := Size.number(t.text)
+		return t.text, !isNumber
+	}
+	n, ok := t.field.Kind.number(t.text)
+	return strconv.FormatInt(int64(n), 10), ok && n == math.Trunc(n) && math.Abs(n) < exact
+}

@@ -1,0 +1,69 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+)
+
+// Listing is what [Scan] would open, without what is in it.
+type Listing struct {
+	Files    []Listed   // on disk, each as often as it was met
+	Problems []*Problem // what a scan would refuse by its name or kind
+}
+
+// Listed is a file on disk.
+type Listed struct {
+	Name string // as [File.Disk] has it
+	Info fs.FileInfo
+}
+
+// ErrPipe refuses to list what can be read only once.
+var ErrPipe = errors.New("standard input and pipes cannot be listed")
+
+// List lists the files that Scan would look into, with the same paths and options. It opens folders only. If
+// nothing in the listing changes, a scan finds the same, as long as the size and the times of a file show that its
+// content changed. It may list some files more than a scan looks into. It fails as Scan does, and with [ErrPipe].
+func List(ctx context.Context, paths []string, opt Options) (*Listing, error) {
+	opt.Progress = nil
+	opt = opt.withDefaults()
+	roots, err := expandAll(paths)
+	if err != nil {
+		return nil, fmt.Errorf("list: %w", err)
+	}
+	s := newScanner(ctx, opt)
+	s.listing = &Listing{}
+	a := newArguments(s, opt, roots)
+	for _, root := range roots {
+		a.scan(root)
+	}
+	if s.ended() {
+		return nil, fmt.Errorf("list: %w", s.fatal)
+	}
+	s.listing.Problems = s.all()
+	return s.listing, nil
+}
+
+// list notes a file that a scan would open.
+func (s *scanner) list(it item, info fs.FileInfo, err error) {
+	switch {
+	case err != nil:
+		s.fail(it.name, err)
+	case it.met == asArgument && !info.Mode().IsRegular():
+		s.fatal = ErrPipe
+	case !info.Mode().IsRegular():
+		s.fail(it.name, irregular(info.Mode()))
+	default:
+		s.listing.Files = append(s.listing.Files, Listed{it.name, info})
+		if it.rel = trimCompression(it.rel); path.Dir(it.rel) == "." { // where it decides about what lies beside
+			s.keep(it, info.Size(), body{})
+		}
+	}
+}
+
+// has reports whether a file was listed last.
+func (l *Listing) has(name string) bool {
+	return l != nil && len(l.Files) > 0 && l.Files[len(l.Files)-1].Name == name
+}
