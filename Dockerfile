@@ -1,6 +1,7 @@
 # fio2es in an image of its own: one static program, no shell, no root.
 #
-#   docker build -t fio2es --build-arg VERSION="$(git describe --tags --always)" .
+#   docker build -t fio2es --build-arg VERSION="$(git describe --tags --always)" \
+#     --build-arg COMMIT="$(git rev-parse HEAD)" --build-arg DATE="$(git log -1 --format=%cI)" .
 #   docker run --rm --read-only --cap-drop ALL --security-opt no-new-privileges \
 #     -v "$PWD/results:/data:ro" fio2es ingest --dry-run /data
 #
@@ -15,7 +16,9 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION
-RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w -X main.release=${VERSION}" -o /fio2es ./cmd/fio2es
+ARG COMMIT
+ARG DATE
+RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w -X main.release=${VERSION} -X main.commit=${COMMIT} -X main.date=${DATE}" -o /fio2es ./cmd/fio2es
 
 # Has the certificates of public authorities, a /tmp and a user without rights.
 FROM ${BASE_IMAGE}

@@ -1,6 +1,6 @@
 # Targets for people who work on fio2es; "make help" lists them.
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz fio bench lint golden check
+.PHONY: help build test race fuzz fio bench lint golden check release
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,3 +35,6 @@ golden: ## write the golden files again; look at the difference before you commi
 
 check: ## everything that CI does
 	./.ci/run
+
+release: ## make a release of the last commit in dist/: archives, packages, checksums, all built twice and compared
+	./.ci/release

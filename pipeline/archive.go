@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,6 +93,20 @@ func (a *Archive) CheckHosts(offsets map[string]time.Duration) error {
 		return fmt.Errorf("offset of host %s: no run has such a host; the hosts are %s", host, strings.Join(have, ", "))
 	}
 	return nil
+}
+
+// SetHost sets the host of all files that do not name theirs.
+func (a *Archive) SetHost(host string) {
+	for _, run := range a.Runs {
+		for _, logs := range [][]cbt.Log{run.Logs, run.Others} {
+			for i := range logs {
+				logs[i].Host = cmp.Or(logs[i].Host, host)
+			}
+		}
+		for i := range run.Reports {
+			run.Reports[i].Host = cmp.Or(run.Reports[i].Host, host)
+		}
+	}
 }
 
 // Until ends all reading of the archive when ctx ends. Without it reading continues: follow

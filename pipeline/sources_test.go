@@ -101,6 +101,26 @@ func TestWarningsOfSources(t *testing.T) {
 	}
 }
 
+// TestNoRequests: a run that served nothing has no windows for that reason.
+func TestNoRequests(t *testing.T) {
+	dir := copyCorpus(t, "two-jobs-rw")
+	removeFiles(t, dir, ".log")
+	report := filepath.Join(dir, "out.txt")
+	text, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = regexp.MustCompile(`(?s),\s*"bins" : \{[^}]*\}`).ReplaceAll(text, nil)
+	text = regexp.MustCompile(`"(total_ios|mean|N|min|max)" : [0-9.]+`).ReplaceAll(text, []byte(`"$1" : 0`))
+	if err := os.WriteFile(report, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, res := readRun(t, dir, "out", Options{})
+	if want := "fio served no requests, as its report says"; res.Run.NoWindows != want {
+		t.Errorf("no windows: %q, want %q", res.Run.NoWindows, want)
+	}
+}
+
 // TestStatusInterval reads fio's periodic reports, which win over histogram logs that
 // are no finer: complete, with nothing to recover.
 func TestStatusInterval(t *testing.T) {

@@ -83,11 +83,11 @@ func (u *user) run(command string) string {
 	if code := e.run(u.Context(), args); code != 0 && code != exitLeftOut && code != exitMet {
 		u.Fatalf("%s: exit code %d\n%s", command, code, &out)
 	}
-	return wrapped(strings.ReplaceAll(timing.ReplaceAllString(out.String(), " in 0.07s"), u.tmp, "/tmp"))
+	return at80(strings.ReplaceAll(timing.ReplaceAllString(out.String(), " in 0.07s"), u.tmp, "/tmp"))
 }
 
-// wrapped breaks messages of more than 80 characters at spaces.
-func wrapped(text string) string {
+// at80 breaks messages of more than 80 characters at spaces.
+func at80(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
 		for len([]rune(line)) > 81 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -74,7 +75,7 @@ func writeAnswers(w io.Writer, found []doctor.Answers, format string) error {
 			return err
 		}
 	}
-	if err := t.End(); err != nil || format != table.Text {
+	if err := cmp.Or(t.End(), t.Flush()); err != nil || format != table.Text {
 		return err
 	}
 	if !doctor.IsLossy(found) {

@@ -10,14 +10,16 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// generateCommand makes logs to measure with. It is hidden: users have real ones.
+// generateCommand makes logs to measure with, and the manual for packages. It is hidden: users have both.
 func generateCommand(e *env) *cobra.Command {
 	o := fiotest.GenerateOptions{}
 	cmd := &cobra.Command{
-		Use: "generate logs|archive DIR", Short: "Make synthetic logs, for measuring", Hidden: true,
+		Use: "generate logs|archive|man DIR", Short: "Make synthetic logs, for measuring, or the manual", Hidden: true,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Kind = args[0]
+			if o.Kind = args[0]; o.Kind == "man" {
+				return writeMan(cmd.Root(), args[1])
+			}
 			began := time.Now()
 			s, err := fiotest.Generate(cmd.Context(), args[1], o)
 			if err != nil {

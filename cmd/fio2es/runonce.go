@@ -24,8 +24,9 @@ import (
 
 // once runs fio, and stores its run.
 func (r *running) once(s *signals) (stored finished, err error) {
+	host, _ := os.Hostname() // without one the host is unknown, as in a folder of logs
 	entry, err := r.history().folders().Begin(record.Entry{
-		Name: r.how.Name, History: r.history().name(), Command: r.fio.Words(), Started: time.Now(),
+		Name: r.how.Name, Host: host, History: r.history().name(), Command: r.fio.Words(), Started: time.Now(),
 		Labels: r.options().Labels, Note: strings.TrimSpace(r.note), Wrapped: len(r.fio.Before) > 0,
 	})
 	if err != nil {
@@ -148,7 +149,7 @@ func copyOutput(to io.Writer, how record.Output, entry *record.Entry, hasEnded b
 func (r *running) follow(ctx context.Context, entry *record.Entry, log *slog.Logger, each func(*window.Window) error) (stop func()) {
 	opt := follow.Options{
 		Ingest: ingest.Options{Pipeline: r.options(), Log: log},
-		Paths:  []string{entry.Folder}, Wanted: func(string, string) bool { return true }, Rules: r.rules,
+		Paths:  []string{entry.Folder}, Host: entry.Host, Wanted: func(string, string) bool { return true }, Rules: r.rules,
 		Every: 2 * time.Second, Quiet: math.MaxInt64, // fio's end is known
 		Window: each,
 	}

@@ -100,8 +100,8 @@ func (s *liveScreen) Write(text []byte) (int, error) {
 	if s.closed {
 		return s.stderr.Write(text)
 	}
-	if !bytes.Contains(text, []byte("sla ")) { // the view has the rules
-		s.view.Message = strings.TrimSpace(string(text))
+	if message := strings.TrimSpace(string(text)); !strings.Contains(message, "sla ") && !strings.HasPrefix(message, "following ") {
+		s.view.Message = message // the view has the rules and the run itself
 	}
 	return s.held.Write(text)
 }

@@ -27,6 +27,7 @@ import (
 type Options struct {
 	Ingest ingest.Options
 	Paths  []string
+	Host   string                          // of files that do not name theirs
 	Wanted func(archive, path string) bool // whether a run is followed
 	Rules  []slo.Rule                      // that windows of live runs, and runs that are over, are checked against
 
@@ -114,6 +115,7 @@ func (f *follower) look(ctx, sessions context.Context) error {
 		return err
 	}
 	f.looked = time.Since(began)
+	archive.SetHost(f.Host)
 	var readers sync.WaitGroup // of the archive
 	defer f.reading.Go(func() {
 		readers.Wait()

@@ -180,7 +180,7 @@ func (v *View) step() int64 {
 func (v *View) foot(now time.Time, size Size) (lines []string) {
 	const most = 4
 	for _, b := range v.broken {
-		text := fmt.Sprintf("%s: met now, broken in %s", b.rule, unit.Plural(b.windows, "window"))
+		text := fmt.Sprintf("%s: %s met now, broken in %s so far", b.rule, b.direction, unit.Plural(b.windows, "window"))
 		if b.isNow {
 			text = fmt.Sprintf("%s BROKEN: %s %s is %s, in %s so far", b.rule, b.direction, b.rule.Metric, b.text, unit.Plural(b.windows, "window"))
 		}

@@ -110,8 +110,9 @@ func (p *Process) Wait() (Ending, error) {
 	return Ending{Code: state.ExitCode()}, nil
 }
 
-// CollectLogs copies histogram logs that the user has elsewhere into the folder of a run, so that it is complete.
-// Only logs that were written since it began are of it.
+// CollectLogs copies histogram logs that the user has elsewhere into the folder of a run, so that it is complete. Only
+// logs that were written since it began are of it. Then the names of all get the host, as CBT names logs, so that it is
+// known wherever they are stored again.
 func (e *Entry) CollectLogs(c *fioargs.Command) error {
 	seen := map[string]bool{}
 	for _, section := range c.Jobs {
@@ -120,7 +121,7 @@ func (e *Entry) CollectLogs(c *fioargs.Command) error {
 			continue
 		}
 		seen[prefix] = true
-		names, err := filepath.Glob(escape(prefix) + "_clat_hist*.log")
+		names, err := filepath.Glob(escape(prefix) + logNames)
 		if err != nil {
 			return err
 		}
@@ -134,8 +135,17 @@ func (e *Entry) CollectLogs(c *fioargs.Command) error {
 			}
 		}
 	}
-	return nil
+	names, err := filepath.Glob(filepath.Join(escape(e.Folder), "*"+logNames))
+	for _, name := range names {
+		if e.Host != "" {
+			err = errors.Join(err, os.Rename(name, name+"."+e.Host))
+		}
+	}
+	return err
 }
+
+// logNames are the ends of the names of histogram logs, as fio writes them.
+const logNames = "_clat_hist*.log"
 
 // escape makes a pattern of a path.
 func escape(path string) string {
@@ -148,7 +158,7 @@ func copyFile(to, from string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.Create(to)
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // two logs of one name are not one
 	if err != nil {
 		return err
 	}

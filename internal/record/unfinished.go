@@ -16,6 +16,7 @@ import (
 type Entry struct {
 	Folder  string            `json:"folder"`  // of the run
 	Name    string            `json:"name"`    // of the run, see [NameOf]
+	Host    string            `json:"host"`    // on which fio runs
 	History string            `json:"history"` // in which it is to be stored, as messages call it
 	Command []string          `json:"command"`
 	Started time.Time         `json:"started"`
