@@ -63,7 +63,7 @@ func (e *env) setLog(level slog.Level) {
 func (e *env) run(ctx context.Context, args []string) int {
 	root := rootCommand(e)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := unknownCommand(root, root.ExecuteContext(ctx))
 	e.progress.Clear()
 	return e.conclude(err)
 }
@@ -75,7 +75,7 @@ func (e *env) load(cmd *cobra.Command, _ []string) error {
 		e.setLog(slog.LevelDebug)
 	}
 	isShell := cmd.Name() == "completion" || cmd.HasParent() && cmd.Parent().Name() == "completion"
-	if isShell || cmd.Name() == "version" || strings.HasPrefix(cmd.Name(), "__") {
+	if isShell || cmd.Name() == "version" || cmd.Name() == "help" || strings.HasPrefix(cmd.Name(), "__") {
 		return nil
 	}
 	file, _ := e.flags.GetString("config")

@@ -54,7 +54,7 @@ last bin, which has no upper end: SERVED counts the requests below that bin.`,
 	addReadingFlags(fl)
 	addClusterFlags(fl)
 	addWhereToChoose(fl)
-	fl.StringSliceVar(&within, "within", nil, "latencies, such as 500us,10ms,1s")
+	fl.StringSliceVar(&within, "within", nil, "`latencies`, such as 500us,10ms,1s")
 	addQueryFlags(fl, &r.Query)
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
 	return cmd

@@ -58,7 +58,7 @@ page, byte for byte.`,
 	for _, name := range []string{"from", "to", "direction"} { // the totals of one host are not known
 		fl.AddFlag(choose.Lookup(name))
 	}
-	fl.StringVarP(&output, "output", "o", "", "write the page into this file; - is stdout")
+	fl.StringVarP(&output, "output", "o", "", "write the page into this `file`; - is stdout")
 	return cmd
 }
 
