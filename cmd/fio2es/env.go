@@ -90,7 +90,8 @@ func (e *env) load(cmd *cobra.Command, _ []string) error {
 	for _, where := range slices.Sorted(maps.Keys(set)) {
 		e.log.Debug("settings of " + where + ": " + strings.Join(slices.Sorted(slices.Values(set[where])), ", "))
 	}
-	if e.flags.Lookup("elasticsearch") != nil && cmd.Name() != "setup" { // it uses the history
+	isDry, _ := e.flags.GetBool("dry-run")
+	if e.flags.Lookup("elasticsearch") != nil && cmd.Name() != "setup" && !isDry { // it uses the history
 		return e.finishInterrupted(cmd.Context())
 	}
 	return nil

@@ -37,13 +37,15 @@ keeps a searchable history of all runs.
 
 Exit codes: 0 all well; 1 failed; 2 wrong usage; 3 done, but something was left
 out (stderr says what); 4 done, but a gate failed: a condition of compare
---fail-if, an objective of sla or follow, or trend --fail-last.
+--fail-if, an objective of sla, follow or run, or trend --fail-last. That of run is
+fio's, if fio failed.
 
 On a terminal a table that is too wide has shorter texts and fewer columns, and the
 line below it says which; "| cat" shows all. Verdicts have colours there, unless
 NO_COLOR is set; with CLICOLOR_FORCE=1 they have them in a pipe, too.`,
 		Example: `  fio2es ingest results/                   store all runs of a CBT archive
   fio2es follow /data/cbt                  store runs while tests run
+  fio2es run job.fio                       run fio, and store its run
   fio2es runs                              list them
   fio2es percentiles latest                percentiles of the newest run
   fio2es percentiles *_clat_hist.*.log     of logs, without storing anything`,

@@ -81,7 +81,7 @@ func (v *View) last() ([]*window.Window, time.Duration, error) {
 	}
 	end := v.windows[len(v.windows)-1].End
 	for _, w := range v.windows {
-		if !w.End.After(end.Add(-recent)) {
+		if middle := w.Start.Add(w.Length() / 2); middle.Before(end.Add(-recent)) {
 			continue
 		}
 		span.Add(w)
