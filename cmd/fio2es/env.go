@@ -24,7 +24,7 @@ import (
 // env is what all commands have in common: streams, messages and settings.
 type env struct {
 	stdin          io.Reader
-	stdout, stderr io.Writer     // stdout is a [term.Screen] where it is a terminal
+	stdout, stderr io.Writer     // stdout is a [term.Screen] where it is a terminal, or colours are forced
 	written        *answerWriter // what stdout writes to in the end
 	errors         io.Writer     // what stderr writes to
 	progress       *term.Progress
@@ -39,7 +39,7 @@ type env struct {
 func newEnv(stdin io.Reader, stdout, stderr io.Writer) *env {
 	e := &env{stdin: stdin, stderr: term.NewFilter(stderr), errors: stderr, written: &answerWriter{w: stdout}}
 	e.stdout = e.written
-	if f, ok := stdout.(*os.File); ok && term.IsTerminal(f) {
+	if f, ok := stdout.(*os.File); ok && (term.IsTerminal(f) || term.ForcesColour()) {
 		e.stdout = term.NewScreen(f, e.written)
 	}
 	e.progress = term.NewProgress(e.terminal())

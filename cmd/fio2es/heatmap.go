@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -111,7 +110,7 @@ const heatmapAround = 5
 func (how *heatmapOptions) fit(screen *term.Screen) {
 	width, height := plainWidth, plainLines
 	if screen != nil {
-		how.colour = how.format == table.Text && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		how.colour = how.format == table.Text && screen.HasColour()
 		if w, h := screen.Size(); w > 0 {
 			width, height = w, h-heatmapAround
 		}

@@ -41,7 +41,8 @@ out (stderr says what); 4 done, but a gate failed: a condition of compare
 fio's, if fio failed.
 
 On a terminal a table that is too wide has shorter texts and fewer columns, and the
-line below it says which; "| cat" shows all.`,
+line below it says which; "| cat" shows all. Verdicts have colours there, unless
+NO_COLOR is set; with CLICOLOR_FORCE=1 they have them in a pipe, too.`,
 		Example: `  fio2es ingest results/                   store all runs of a CBT archive
   fio2es follow /data/cbt                  store runs while tests run
   fio2es run job.fio                       run fio, and store its run
