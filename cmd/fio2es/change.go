@@ -109,6 +109,9 @@ func (e *env) withChosen(ctx context.Context, store history.Store, choice tidy.C
 	for _, skipped := range chosen.Skipped {
 		e.log.Warn(skipped.Error() + ": left out")
 	}
+	for _, note := range chosen.Notes {
+		e.log.Warn(note)
+	}
 	if len(chosen.Runs) == 0 {
 		return errors.Join(e.printNoRuns(ctx, store, choice.Filter), errNothing)
 	}

@@ -30,9 +30,10 @@ chose. All that fio2es writes goes to stderr.
 
 While fio runs, its run is live in the history. A terminal shows a live view: latencies
 of the last seconds, a heat map, the time left, and rules that are broken. Else, and with
---quiet, stderr has a line for each window. Requests count where they complete. When fio ends, the run is stored as by ingest, and
-its row is printed. The exit code is fio's, if that is not 0. Signals reach fio: after
-Ctrl-C it ends its jobs and writes its report; the third Ctrl-C kills it.
+--quiet, stderr has a line for each window. Requests count where they complete. When fio
+ends, the run is stored as by ingest, and its row is printed. The exit code is fio's, if
+that is not 0. Signals reach fio: after Ctrl-C it ends its jobs and writes its report;
+the third Ctrl-C kills it.
 
 If fio is killed, what it reported so far is stored. If fio2es is killed, fio continues,
 and the next fio2es command that opens the history stores the run. Folders of runs are

@@ -1,25 +1,20 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/follow"
-	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/live"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/window"
-	"github.com/fio2es/fio2es/pipeline/align"
 )
 
 // once runs fio, and stores its run.
@@ -142,28 +137,4 @@ func copyOutput(to io.Writer, how record.Output, entry *record.Entry, hasEnded b
 	}
 	defer all.Close()
 	return how.Copy(to, all, hasEnded)
-}
-
-// follow follows the run of a fio until the function that it returns is called. Requests count in windows where they
-// complete, so that windows need not wait for requests that were in flight in them.
-func (r *running) follow(ctx context.Context, entry *record.Entry, log *slog.Logger, each func(*window.Window) error) (stop func()) {
-	opt := follow.Options{
-		Ingest: ingest.Options{Pipeline: r.options(), Log: log},
-		Paths:  []string{entry.Folder}, Host: entry.Host, Wanted: func(string, string) bool { return true }, Rules: r.rules,
-		Every: 2 * time.Second, Quiet: math.MaxInt64, // fio's end is known
-		Window: each,
-	}
-	opt.Ingest.Pipeline.Weighting = align.Completion
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() {
-		_, err := follow.Follow(ctx, r.to, opt)
-		done <- err
-	}()
-	return func() {
-		cancel()
-		if err := <-done; err != nil {
-			log.Warn("the run was not followed to its end: " + err.Error())
-		}
-	}
 }

@@ -69,6 +69,7 @@ func (l *listing) read(ctx context.Context, store history.Store) (runs []*mappin
 // readRuns reads the runs that a filter selects. skipped reports whether one cannot be read: it is left out, with a
 // warning.
 func (e *env) readRuns(ctx context.Context, store history.Store, filter history.RunFilter) (runs []*mapping.Run, skipped bool, err error) {
+	undecided := query.WatchUndecided(&filter)
 	for r, err := range store.Runs(ctx, filter) {
 		switch {
 		case history.IsSkipped(err):
@@ -79,6 +80,9 @@ func (e *env) readRuns(ctx context.Context, store history.Store, filter history.
 		default:
 			runs = append(runs, r)
 		}
+	}
+	if note := undecided.Note(); note != "" {
+		e.log.Warn(note)
 	}
 	return runs, skipped, nil
 }

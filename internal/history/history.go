@@ -122,10 +122,13 @@ type RunFilter struct {
 	Limit    int       // at most so many; 0 is no limit
 	Light    bool      // leave out histograms and the list of source files
 	Brief    bool      // what [mapping.Run.Brief] has is enough; there may be as much as with Light
+
+	Undecided func(*mapping.Run) // unless nil, called with runs that are not selected because Where cannot be decided
 }
 
 // Condition is a condition on a run, which it may decide without histograms and source files. If it
-// has a method OnBrief() bool that returns true, it may decide on [mapping.Run.Brief].
+// has a method OnBrief() bool that returns true, it may decide on [mapping.Run.Brief]. If it has a method
+// Undecided(*mapping.Run) bool, that reports whether what is known of the run decides neither for it nor against it.
 type Condition interface {
 	Matches(run *mapping.Run) bool
 }
@@ -186,8 +189,23 @@ type Selection struct {
 func (f *RunFilter) Matches(r *mapping.Run) bool {
 	return (f.From.IsZero() || !r.Run.Start.Before(f.From)) &&
 		(f.To.IsZero() || r.Run.Start.Before(f.To)) &&
-		(f.Where == nil || f.Where.Matches(r)) &&
-		(f.Text == "" || f.matchesText(r))
+		(f.Text == "" || f.matchesText(r)) &&
+		(f.Where == nil || f.meets(r))
+}
+
+// meets reports whether a run that is otherwise selected meets the condition.
+func (f *RunFilter) meets(r *mapping.Run) bool {
+	isMet := f.Where.Matches(r)
+	if !isMet && f.Undecided != nil && IsUndecided(f.Where, r) {
+		f.Undecided(r)
+	}
+	return isMet
+}
+
+// IsUndecided reports whether what is known of a run decides neither for it nor against it.
+func IsUndecided(c Condition, r *mapping.Run) bool {
+	u, ok := c.(interface{ Undecided(*mapping.Run) bool })
+	return ok && u.Undecided(r)
 }
 
 // Select returns those of some runs that f selects, at most Limit. Errors pass through, and

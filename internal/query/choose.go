@@ -113,6 +113,7 @@ func (c *chooser) take(runs ...*mapping.Run) {
 
 // list is the runs that a filter selects. Those that cannot be read are skipped.
 func (c *chooser) list(ctx context.Context, f history.RunFilter) (runs []*mapping.Run, err error) {
+	undecided := WatchUndecided(&f)
 	for run, err := range c.store.Runs(ctx, f) {
 		switch {
 		case history.IsSkipped(err):
@@ -125,6 +126,9 @@ func (c *chooser) list(ctx context.Context, f history.RunFilter) (runs []*mappin
 		default:
 			runs = append(runs, run)
 		}
+	}
+	if note := undecided.Note(); note != "" && !slices.Contains(c.chosen.Notes, note) {
+		c.chosen.Notes = append(c.chosen.Notes, note)
 	}
 	return runs, nil
 }
@@ -213,6 +217,12 @@ type intersection [2]history.Condition
 
 // Matches implements [history.Condition].
 func (i intersection) Matches(run *mapping.Run) bool { return i[0].Matches(run) && i[1].Matches(run) }
+
+// Undecided reports whether neither condition excludes the run, and one of them cannot be decided.
+func (i intersection) Undecided(run *mapping.Run) bool {
+	first, second := history.IsUndecided(i[0], run), history.IsUndecided(i[1], run)
+	return (first || second) && (first || i[0].Matches(run)) && (second || i[1].Matches(run))
+}
 
 // OnBrief reports whether both conditions may decide on [mapping.Run.Brief].
 func (i intersection) OnBrief() bool {

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/where"
@@ -131,6 +132,38 @@ func idsOf(chosen *Chosen) (letters string) {
 		letters += run.Run.ID[:1]
 	}
 	return letters
+}
+
+// TestChooseUndecided: runs whose p99 lies in fio's last bin are left out of p99 < 30s, and counted.
+func TestChooseUndecided(t *testing.T) {
+	store := fiveNights(t)
+	for id, us := range map[string]float64{"a": 20e6, "b": 20e6, "c": 5} {
+		run, err := Find(t.Context(), store, id)
+		check(t, err)
+		h := hist.New(hist.Fio3(0))
+		h.AddLatency(int64(us*1000), 100)
+		run.All = &mapping.Totals{Requests: 100, Latency: mapping.NewLatency(h, nil)}
+		check(t, store.Finish(t.Context(), run))
+	}
+	const why = ": a latency in the condition lies in fio's last bin, which has no upper end, so whether the condition is met is unknown"
+	for _, c := range []struct{ selectors, where, want, note string }{
+		{"", "p99 < 30s", "c", "left out 2 runs" + why},
+		{"", "p99 > 1s", "ba", ""},
+		{"p99<30s", "mode=randread", "c", "left out 1 run" + why},
+		{"p99<30s p99<40s", "mode=randread", "c", "left out 1 run" + why},
+	} {
+		condition, err := where.Parse(c.where, day)
+		check(t, err)
+		chosen, err := Choose(t.Context(), store, history.RunFilter{Where: condition}, selectors(t, strings.Fields(c.selectors)...)...)
+		check(t, err)
+		if got := idsOf(chosen); got != c.want || strings.Join(chosen.Notes, "|") != c.note {
+			t.Errorf("%+v: %s, %q", c, got, chosen.Notes)
+		}
+	}
+	const none = "no run (p99 is 5.05µs, ≥17.0s), and unknown of 2 runs: the latency lies in fio's last bin, which has no upper end"
+	if _, err := Choose(t.Context(), store, history.RunFilter{}, selectors(t, "p99>30s")...); err == nil || !strings.Contains(err.Error(), none) {
+		t.Error(err)
+	}
 }
 
 // TestChooseNone: an empty history says how to fill it.

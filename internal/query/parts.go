@@ -27,6 +27,7 @@ type part struct {
 	field *where.Field // the only one that it names, else nil
 
 	runs   int            // that meet it
+	unsure int            // runs for which that is undecided
 	values map[string]any // of the field, by their texts; no more than mostValues
 }
 
@@ -103,9 +104,12 @@ func (p *parts) onBrief() bool {
 func (p *parts) add(run *mapping.Run) {
 	met := 0
 	for _, one := range p.list {
-		if one.Matches(run) {
+		switch {
+		case one.Matches(run):
 			one.runs++
 			met++
+		case history.IsUndecided(one.Condition, run):
+			one.unsure++
 		}
 		if one.field == nil {
 			continue
@@ -131,6 +135,9 @@ func (p *parts) rows() (list []row) {
 			if one.field != nil {
 				text += " (" + one.valuesText() + ")"
 			}
+		}
+		if one.unsure > 0 {
+			text += ", and unknown of " + unit.Plural(one.unsure, "run") + ": the latency lies in fio's last bin, which has no upper end"
 		}
 		list = append(list, row{one.text, text})
 		if p.nearest != nil && !one.Matches(p.nearest) {

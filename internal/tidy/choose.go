@@ -23,6 +23,7 @@ type Choice struct {
 type Chosen struct {
 	Runs    []*mapping.Run
 	Skipped []error // of runs that a filter may have selected, but which cannot be read or are being followed
+	Notes   []string
 }
 
 // FollowedFor is how long a live run counts as being followed after its document was stored last.
@@ -55,7 +56,7 @@ func (c *Choice) Find(ctx context.Context, store history.Store, now time.Time) (
 	if err != nil {
 		return nil, err
 	}
-	found := &Chosen{Skipped: chosen.Skipped}
+	found := &Chosen{Skipped: chosen.Skipped, Notes: chosen.Notes}
 	for _, run := range chosen.Runs {
 		switch {
 		case !IsFollowed(run, now):

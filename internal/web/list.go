@@ -22,6 +22,8 @@ type found struct {
 	Runs  []*mapping.Run
 	More  bool // on the next page
 	Total int  // runs of the list; 0: not known, as they were not all read
+
+	Undecided query.Undecided // runs that were left out
 }
 
 // look reads the runs of a query. The history has the newest run first, so for that order look reads no more runs
@@ -33,6 +35,7 @@ func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*
 	}
 	defer leave()
 	filter := history.RunFilter{Text: q.Text, Where: where, Brief: true}
+	undecided := query.WatchUndecided(&filter)
 	begin := (q.Page - 1) * pageRuns
 	isHistorys := q.By == facts.Orders[0] && !q.Lowest
 	if isHistorys {
@@ -53,7 +56,7 @@ func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*
 		}
 	}
 	if isHistorys {
-		f := &found{Runs: runs[:min(len(runs), pageRuns)], More: len(runs) > pageRuns}
+		f := &found{Runs: runs[:min(len(runs), pageRuns)], More: len(runs) > pageRuns, Undecided: undecided}
 		if !f.More {
 			f.Total = n
 		}
@@ -61,7 +64,7 @@ func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*
 	}
 	q.By.Sort(runs, q.Lowest)
 	end := min(begin+pageRuns, len(runs))
-	return &found{Runs: runs[min(begin, end):end], More: end < len(runs), Total: len(runs)}, nil
+	return &found{Runs: runs[min(begin, end):end], More: end < len(runs), Total: len(runs), Undecided: undecided}, nil
 }
 
 // lean is a run without what the list does not show.
@@ -149,9 +152,13 @@ func (v listView) Trend() template.HTML { return report.Trend(v.Found.Runs, runL
 
 // Notes are the notes below the list.
 func (v listView) Notes() []string {
-	return facts.Notes(slices.ContainsFunc(v.Found.Runs, func(run *mapping.Run) bool {
+	notes := facts.Notes(slices.ContainsFunc(v.Found.Runs, func(run *mapping.Run) bool {
 		return slices.ContainsFunc(v.Lines(run), func(l *facts.Line) bool { return l.Latencies.ByFio })
 	}))
+	if note := v.Found.Undecided.Note(); note != "" {
+		notes = append(notes, note)
+	}
+	return notes
 }
 
 // Range is which runs are on the page, such as "101 – 200 of 412".

@@ -192,6 +192,23 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// TestUndecided: a page says how many runs a condition leaves out because it is not known whether they meet it.
+func TestUndecided(t *testing.T) {
+	p := serve(historyOf(t, runOf(0, "a", 50), runOf(1, "b", 20e6)))
+	where := "?where=" + url.QueryEscape("p99 < 30s")
+	for path, want := range map[string]string{
+		"/" + where: "left out 1 run: a latency", "/" + where + "&sort=p99": "left out 1 run: a latency", "/workloads" + where: "left out 1 run: a latency",
+		"/" + where + url.QueryEscape(" and p50 > 1s"): "and unknown of 1 run: the latency lies",
+	} {
+		if body := p.get(t, path).Body.String(); !strings.Contains(html.UnescapeString(body), want) {
+			t.Errorf("%s: %s", path, body[strings.Index(body, "<main>"):])
+		}
+	}
+	if body := p.get(t, "/?where=p99%3C10s").Body.String(); strings.Contains(body, "left out") {
+		t.Error("a condition that is decided")
+	}
+}
+
 // TestColumns: the list has the columns of its address, in their order, and can be sorted by each.
 func TestColumns(t *testing.T) {
 	run := runOf(0, "a", 50)

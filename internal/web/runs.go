@@ -69,6 +69,9 @@ func (s *site) idsOf(ctx context.Context, text string) (ids []string, err error)
 	if err != nil {
 		return nil, err
 	}
+	for _, note := range chosen.Notes {
+		s.Log.Warn(note)
+	}
 	for _, run := range chosen.Runs {
 		ids = append(ids, run.Run.ID)
 	}

@@ -26,6 +26,7 @@ type workloadsView struct {
 	Condition condition
 	Runs      int
 	Workloads []*workloadRow
+	Undecided string // which runs were left out, or ""
 }
 
 // workloadRow is a workload in the list.
@@ -75,12 +76,14 @@ func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 		s.show(w, r, http.StatusBadRequest, "workloads", v)
 		return
 	}
-	runs, err := s.all(r.Context(), history.RunFilter{Where: parsed, Brief: true})
+	filter := history.RunFilter{Where: parsed, Brief: true}
+	undecided := query.WatchUndecided(&filter)
+	runs, err := s.all(r.Context(), filter)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	v.Runs = len(runs)
+	v.Runs, v.Undecided = len(runs), undecided.Note()
 	for _, one := range workload.Group(runs) {
 		v.Workloads = append(v.Workloads, &workloadRow{one, one.Series(numbersOf("p99"), workload.LeastChange)})
 	}

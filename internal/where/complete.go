@@ -264,10 +264,18 @@ func (k Kind) wordOf(value any) string {
 // CompareValues compares two values of a field.
 func CompareValues(a, b any) int {
 	switch a := a.(type) {
-	case float64:
-		return cmp.Compare(a, b.(float64))
+	case float64, AtLeast:
+		return cmp.Compare(float(a), float(b))
 	case time.Time:
 		return a.Compare(b.(time.Time))
 	}
 	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
+}
+
+// float is a number or a lower bound.
+func float(v any) float64 {
+	if bound, ok := v.(AtLeast); ok {
+		return float64(bound)
+	}
+	return v.(float64)
 }

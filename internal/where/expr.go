@@ -13,9 +13,17 @@ type Condition struct {
 	text string
 }
 
-// Matches reports whether a run meets the condition.
-func (c *Condition) Matches(run *mapping.Run) bool {
-	return c == nil || c.root == nil || c.root.matches(run)
+// Matches reports whether a run meets the condition for certain.
+func (c *Condition) Matches(run *mapping.Run) bool { return c.of(run) == yes }
+
+// Undecided reports whether it is not known if a run meets the condition: a latency that it compares is an [AtLeast].
+func (c *Condition) Undecided(run *mapping.Run) bool { return c.of(run) == undecided }
+
+func (c *Condition) of(run *mapping.Run) verdict {
+	if c == nil || c.root == nil {
+		return yes
+	}
+	return c.root.of(run)
 }
 
 // String is the condition as the user wrote it.
@@ -47,7 +55,7 @@ func (c *Condition) Fields() []*Field {
 
 // node is a part of a condition.
 type node interface {
-	matches(run *mapping.Run) bool
+	of(run *mapping.Run) verdict
 	fields() func(yield func(*Field) bool)
 }
 
@@ -58,13 +66,19 @@ type group struct {
 	texts []string // of the parts, as the user wrote them
 }
 
-func (g group) matches(run *mapping.Run) bool {
+func (g group) of(run *mapping.Run) verdict {
+	result := verdictOf(!g.any)
 	for _, part := range g.parts {
-		if part.matches(run) == g.any {
-			return g.any
+		if g.any {
+			result = max(result, part.of(run))
+		} else {
+			result = min(result, part.of(run))
+		}
+		if result == verdictOf(g.any) {
+			break
 		}
 	}
-	return !g.any
+	return result
 }
 
 func (g group) fields() func(yield func(*Field) bool) {
@@ -82,24 +96,23 @@ func (g group) fields() func(yield func(*Field) bool) {
 // inverse is met if its part is not.
 type inverse struct{ node }
 
-func (i inverse) matches(run *mapping.Run) bool { return !i.node.matches(run) }
+func (i inverse) of(run *mapping.Run) verdict { return yes - i.node.of(run) }
 
 // test compares a field of a run.
 type test struct {
 	field  *Field
-	passes func(value any) bool // of any of the field's values
+	passes func(value any) verdict // the best of those of the field's values
 
 	op, text string // as the user wrote them; empty of a field without an operator
 	now      time.Time
 }
 
-func (t test) matches(run *mapping.Run) bool {
+func (t test) of(run *mapping.Run) verdict {
+	result := no
 	for _, v := range t.field.Values(run) {
-		if t.passes(v) {
-			return true
-		}
+		result = max(result, t.passes(v))
 	}
-	return false
+	return result
 }
 
 func (t test) fields() func(yield func(*Field) bool) {

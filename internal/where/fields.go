@@ -215,14 +215,14 @@ func totalsFields() (list []*Field) {
 
 // fieldsOf are the fields of some requests.
 func fieldsOf(prefix, path, whose string, of func(*mapping.Run) *mapping.Totals) (list []*Field) {
-	add := func(name, pathOf string, kind Kind, help, example string, value func(*mapping.Totals) float64) *Field {
+	add := func(name, pathOf string, kind Kind, help, example string, value func(*mapping.Totals) any) *Field {
 		f := &Field{Name: prefix + name, Path: path + "." + pathOf, Kind: kind, Help: help + " of " + whose, Example: example}
 		f.values = func(r *mapping.Run) []any {
 			t := of(r)
 			if t == nil {
 				return nil
 			}
-			if x := value(t); !math.IsNaN(x) {
+			if x := value(t); x != nil {
 				return []any{x}
 			}
 			return nil
@@ -230,14 +230,21 @@ func fieldsOf(prefix, path, whose string, of func(*mapping.Run) *mapping.Totals)
 		list = append(list, f)
 		return f
 	}
-	add("requests", "requests", Number, "the number", "1000000", func(t *mapping.Totals) float64 { return float64(t.Requests) })
-	add("bytes", "bytes", Size, "the bytes", "100GiB", func(t *mapping.Totals) float64 { return float64(t.Bytes) })
-	add("iops", "iops", Rate, "the number a second", "20k", func(t *mapping.Totals) float64 { return t.IOPS })
-	add("bandwidth", "bandwidth", Bandwidth, "the bytes a second", "100MiB/s", func(t *mapping.Totals) float64 { return t.Bandwidth }).Aliases = []string{prefix + "bw"}
+	add("requests", "requests", Number, "the number", "1000000", func(t *mapping.Totals) any { return float64(t.Requests) })
+	add("bytes", "bytes", Size, "the bytes", "100GiB", func(t *mapping.Totals) any { return float64(t.Bytes) })
+	add("iops", "iops", Rate, "the number a second", "20k", func(t *mapping.Totals) any { return t.IOPS })
+	add("bandwidth", "bandwidth", Bandwidth, "the bytes a second", "100MiB/s", func(t *mapping.Totals) any { return t.Bandwidth }).Aliases = []string{prefix + "bw"}
 	for _, name := range facts.LatencyNames() {
-		f := add(name, "latency."+name, Latency, name, "5ms", func(t *mapping.Totals) float64 {
+		f := add(name, "latency."+name, Latency, name, "5ms", func(t *mapping.Totals) any {
 			l := facts.LatenciesOfTotals(t)
-			return l.Value(name)
+			switch us, isBound := l.ValueOrMore(name); {
+			case math.IsNaN(us):
+				return nil
+			case isBound:
+				return AtLeast(us)
+			default:
+				return us
+			}
 		})
 		if p := strings.ReplaceAll(name, "_", "."); p != name {
 			f.Aliases = []string{prefix + p}

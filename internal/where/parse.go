@@ -129,7 +129,7 @@ func (p *parser) test() (node, error) {
 		return p.oneOf(field, name.text)
 	}
 	if op.kind != operator || op.text == "(" || op.text == ")" || op.text == "," {
-		return test{field: field, passes: isSet}, nil
+		return test{field: field, passes: always(isSet)}, nil
 	}
 	p.next()
 	if op.text == "==" {

@@ -19,6 +19,8 @@ func (k Kind) Text(value any) string {
 		return v.UTC().Format(time.DateTime)
 	case float64:
 		return k.numberText(v)
+	case AtLeast:
+		return unit.OrMore(k.numberText(float64(v)), true)
 	}
 	return value.(string)
 }

@@ -21,7 +21,7 @@ const (
 	KiB                   // float64: a size in KiB, which is the unit of a number alone
 	Rate                  // float64: a number per second
 	Bandwidth             // float64: bytes per second
-	Latency               // float64: microseconds
+	Latency               // float64: microseconds, or AtLeast
 	Duration              // float64: seconds
 	Time                  // time.Time
 	Flag                  // bool
@@ -51,7 +51,7 @@ func (k Kind) Unit() string { return kinds[k].unit }
 var errNoOrder = errors.New("use =, != or ~: it has no order")
 
 // comparison makes the test of a value with an operator (=, ~, <, <=, > or >=) and a text.
-func (k Kind) comparison(op, text string, now time.Time) (func(any) bool, error) {
+func (k Kind) comparison(op, text string, now time.Time) (func(any) verdict, error) {
 	if op == "~" {
 		return contains(k, text)
 	}
@@ -63,19 +63,19 @@ func (k Kind) comparison(op, text string, now time.Time) (func(any) bool, error)
 		if !ok || op != "=" {
 			return nil, k.want(text)
 		}
-		return func(v any) bool { return v == want }, nil
+		return always(func(v any) bool { return v == want }), nil
 	case Time:
 		from, to, ok := period(text, now)
 		if !ok {
 			return nil, k.want(text)
 		}
-		return func(v any) bool { return inPeriod(v.(time.Time), op, from, to) }, nil
+		return always(func(v any) bool { return inPeriod(v.(time.Time), op, from, to) }), nil
 	}
 	want, ok := k.number(text)
 	if !ok {
 		return nil, k.want(text)
 	}
-	return func(v any) bool { return inOrder(cmp.Compare(v.(float64), want), op) }, nil
+	return func(v any) verdict { return order(v, op, want) }, nil
 }
 
 // want is the error of a text that is no value of the kind.
@@ -111,28 +111,28 @@ func inPeriod(t time.Time, op string, from, to time.Time) bool {
 	return !t.Before(from) && t.Before(to)
 }
 
-func contains(k Kind, text string) (func(any) bool, error) {
+func contains(k Kind, text string) (func(any) verdict, error) {
 	if k != Text {
 		return nil, fmt.Errorf("~ is for texts, and this is a %s", k)
 	}
 	want := strings.ToLower(text)
-	return func(v any) bool { return strings.Contains(strings.ToLower(v.(string)), want) }, nil
+	return always(func(v any) bool { return strings.Contains(strings.ToLower(v.(string)), want) }), nil
 }
 
 // compareText compares texts. Options and configurations are texts even if they are numbers or
 // sizes: so 4k is 4096, and numbers have an order.
-func compareText(op, text string) (func(any) bool, error) {
+func compareText(op, text string) (func(any) verdict, error) {
 	number, isNumber := Size.number(text)
 	if !isNumber && op != "=" {
 		return nil, fmt.Errorf("%s is for numbers, and %q is none: %w", op, text, errNoOrder)
 	}
-	return func(v any) bool {
+	return always(func(v any) bool {
 		if op == "=" && v == text {
 			return true
 		}
 		n, ok := Size.number(v.(string))
 		return ok && isNumber && inOrder(cmp.Compare(n, number), op)
-	}, nil
+	}), nil
 }
 
 // factors are the units of the kinds of numbers.

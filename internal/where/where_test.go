@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
@@ -72,6 +73,50 @@ func TestMatches(t *testing.T) {
 			checkNarrow(t, c, run)
 		}
 	}
+}
+
+// TestOpenBin: a latency in fio's last bin is 17.045651456 s or more. What only an upper bound could decide is undecided,
+// and so is its opposite.
+func TestOpenBin(t *testing.T) {
+	run := aRun()
+	h := hist.New(hist.Fio3(0))
+	h.AddLatency(7_000_000, 90)
+	h.AddLatency(20_000_000_000, 10)
+	run.Write.Latency = mapping.NewLatency(h, nil)
+	const bound = "17045651456ns"
+	for condition, want := range map[string]verdict{
+		"write.p99 < 30s": undecided, "write.p99 <= 30s": undecided, "write.p99 = 30s": undecided, "write.p99 != 30s": undecided, "write.p99 > 30s": undecided, "write.p99 >= 30s": undecided,
+		"write.p99 < 17s": no, "write.p99 <= 17s": no, "write.p99 = 17s": no, "write.p99 != 17s": yes, "write.p99 > 17s": yes, "write.p99 >= 17s": yes,
+		"write.p99 < " + bound: no, "write.p99 >= " + bound: yes, "write.p99 <= " + bound: undecided, "write.p99 > " + bound: undecided, "write.p99 = " + bound: undecided,
+		"not write.p99 < 30s": undecided, "write.p99 in (5ms, 30s)": undecided, "write.p99 in (5ms, 7s)": no, "write.p99": yes,
+		"write.p99 < 30s and bs=4k": undecided, "write.p99 < 30s and bs=8k": no, "write.p99 < 30s or bs=4k": yes, "bs=8k or not write.p99 < 30s": undecided,
+		"write.mean < 1s": no, "write.mean < 30s": undecided, "write.p50 < 30s": yes, "p99 < 30s": yes,
+	} {
+		c, err := Parse(condition, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, run := range []*mapping.Run{run, run.Brief()} {
+			if c.of(run) != want || c.Matches(run) != (want == yes) || c.Undecided(run) != (want == undecided) {
+				t.Errorf("%s: %v, want %v", condition, c.of(run), want)
+			}
+		}
+	}
+	if p99 := Lookup("write.p99"); p99.Kind.Text(p99.Values(run)[0]) != "≥17.0s" || CompareValues(AtLeast(1), 2.0) >= 0 {
+		t.Error(p99.Values(run))
+	}
+}
+
+// TestOpenBinSound: what is decided of a lower bound is true of every latency from there on.
+func TestOpenBinSound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.Float64Range(0, 10)
+		bound, want, more := number.Draw(t, "bound"), number.Draw(t, "want"), number.Draw(t, "more")
+		op := rapid.SampledFrom([]string{"=", "<", "<=", ">", ">="}).Draw(t, "op")
+		if got := order(AtLeast(bound), op, want); got != undecided && got != order(bound+more, op, want) {
+			t.Fatalf("≥%v %s %v is %v, and of %v it is not", bound, op, want, got, bound+more)
+		}
+	})
 }
 
 // TestOnBrief: a brief run has the same values of the fields that conditions on it name.

@@ -86,7 +86,20 @@ func testFilter(t *testing.T, s history.Store) {
 			t.Errorf("%+v (-want +got):\n%s", c.f, diff)
 		}
 	}
+	var unsure []string
+	f := history.RunFilter{Where: unsureOf("squid"), Text: "suite", To: hour(2), Undecided: func(run *mapping.Run) { unsure = append(unsure, run.Run.Name) }}
+	if got := names(collect(t, s.Runs(t.Context(), f))); !cmp.Equal(got, []string{"oldest"}) || !cmp.Equal(unsure, []string{"middle"}) {
+		t.Errorf("%v, and undecided %v", got, unsure)
+	}
 }
+
+// unsureOf is a condition that cannot be decided of runs with this release, and is met by others.
+type unsureOf string
+
+func (release unsureOf) Matches(run *mapping.Run) bool {
+	return run.Run.Labels["release"] != string(release)
+}
+func (release unsureOf) Undecided(run *mapping.Run) bool { return !release.Matches(run) }
 
 func testLight(t *testing.T, s history.Store) {
 	run := NewRun("a", "1")
