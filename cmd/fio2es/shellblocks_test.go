@@ -32,7 +32,7 @@ func TestShellBlocks(t *testing.T) {
 		}
 		ran := 0
 		for _, m := range fence.FindAllStringSubmatch(readText(t, filepath.Join(root, page)), -1) {
-			if m[1] != "sh" {
+			if m[1] != "sh" || m[2] == "go test ./...\n" { // CI runs that
 				continue
 			}
 			ran++
