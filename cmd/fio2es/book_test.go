@@ -280,7 +280,7 @@ var (
 )
 
 // TestCommands: each command of fio2es on a page exists, and has the flags; in a block of code also their values and the
-// arguments are such as it takes.
+// arguments are such as it takes. README.md has all commands.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	root, found := allCommands(), 0
@@ -308,6 +308,12 @@ func TestCommands(t *testing.T) {
 	}
 	if found < 100 {
 		t.Errorf("found %d commands", found)
+	}
+	readme := readText(t, filepath.Join("..", "..", "README.md"))
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() && c.Name() != "help" && !strings.Contains(readme, "`fio2es "+c.Name()) {
+			t.Errorf("README.md does not have %s", c.Name())
+		}
 	}
 }
 

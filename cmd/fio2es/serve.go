@@ -20,8 +20,8 @@ func serveCommand(e *env) *cobra.Command {
 		Short: "The history in a browser, without Kibana",
 		Long: `Serves the history to browsers until it is interrupted (Ctrl-C): a list of all runs, with
 the filters, columns and orders of "runs"; the report of each, as by "report";
-comparisons of runs that are chosen in the list; and workloads, as by "trend". The page
-of a live run ("follow") reloads every 10 seconds.
+comparisons of runs that are chosen in the list; and workloads, as by "trend". Pages of
+live runs ("run", "follow"), and the list, show what is stored within some seconds.
 
   /                         the runs, the newest first; also with
                             ?text=randwrite&sort=p99, where=bs%3D4k,
@@ -69,7 +69,7 @@ func serve(ctx context.Context, e *env, listen string) error {
 	if !local {
 		e.log.Warn("there is no login: everyone who can reach this address can read the history")
 	}
-	pages := web.New(web.Options{Store: store, Name: e.history().name(), Program: generator(), Log: e.log, Local: local})
+	pages := web.New(ctx, web.Options{Store: store, Name: e.history().name(), Program: generator(), Log: e.log, Local: local})
 	return web.Serve(ctx, l, pages, e.log)
 }
 

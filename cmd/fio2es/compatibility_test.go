@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// oldRun is the run of the example archive that the histories in testdata/histories have, which earlier versions made.
+var oldRun = filepath.Join("..", "..", "examples", "cbt-archive", "results", "00000001")
+
+// answers are what commands answer about the old run, from its files or from a history: percentiles of all windows, and
+// of the whole run. They leave out the id and the name of
+// the archive, which are those of the ingest, and what follows from the end of the last window:
+// before version 3 of the documents it ended at a whole second.
+func answers(t *testing.T, of ...string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, args := range [][]string{{"percentiles", "--format", "csv"}, {"percentiles", "--total", "--format", "csv"}, {"rank", "--within", "10ms", "--format", "csv"}} {
+		c := call(t, nil, append(args, of...)...)
+		if c.code != 0 || strings.Count(c.stdout, "\n") < 2 {
+			t.Fatalf("%v %v: exit code %d: %s%s", args, of, c.code, c.stdout, c.stderr)
+		}
+		rows, err := csv.NewReader(strings.NewReader(c.stdout)).ReadAll()
+		check(t, err)
+		for _, row := range rows {
+			for i, cell := range row {
+				if !slices.Contains([]string{"run", "archive", "end_ms", "end", "to", "iops"}, rows[0][i]) {
+					all.WriteString(cell + ",")
+				}
+			}
+			all.WriteByte('\n')
+		}
+	}
+	return all.String()
+}
+
+// TestOldHistories: a history file of each earlier version answers as the files of its run do today, without a change of
+// it, and an ingest upgrades it.
+func TestOldHistories(t *testing.T) {
+	t.Parallel()
+	want := answers(t, oldRun)
+	for version := 1; version <= 4; version++ {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			content := unzipped(t, filepath.Join("..", "..", "testdata", "histories", fmt.Sprintf("version-%d.db.gz", version)))
+			db := filepath.Join(t.TempDir(), "h.db")
+			check(t, os.WriteFile(db, content, 0o600))
+			if list := call(t, nil, "runs", "--history", db, "--format", "csv"); list.code != 0 || !strings.Contains(list.stdout, ",1/id-7c1f03ab,") {
+				t.Fatalf("no run: %s%s", list.stdout, list.stderr)
+			}
+			if got := answers(t, "--history", db, "latest"); got != want {
+				t.Errorf("other answers:\n%s\nwant\n%s", got, want)
+			}
+			if after, err := os.ReadFile(db); err != nil || !bytes.Equal(after, content) || versionOf(after) != version {
+				t.Errorf("reading changed the file of version %d, %v", versionOf(after), err)
+			}
+			if c := call(t, nil, "ingest", "--history", db, "--levels", "cluster", oldRun); c.code != 0 {
+				t.Fatal(c.stderr)
+			}
+			if after, err := os.ReadFile(db); err != nil || versionOf(after) != 5 {
+				t.Errorf("ingest left version %d, %v", versionOf(after), err)
+			}
+			if got := answers(t, "--history", db, "latest"); got != want {
+				t.Errorf("other answers after the upgrade:\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// versionOf is the version of an SQLite file, from its header.
+func versionOf(content []byte) int { return int(binary.BigEndian.Uint32(content[60:])) }
+
+// TestNewerHistory: a history of a newer version is refused, by readers and writers, and stays as it is.
+func TestNewerHistory(t *testing.T) {
+	t.Parallel()
+	content := unzipped(t, filepath.Join("..", "..", "testdata", "histories", "version-4.db.gz"))
+	binary.BigEndian.PutUint32(content[60:], 6)
+	db := filepath.Join(t.TempDir(), "h.db")
+	check(t, os.WriteFile(db, content, 0o600))
+	for _, args := range [][]string{{"runs"}, {"percentiles", "latest"}, {"ingest", oldRun}} {
+		c := call(t, nil, append(args, "--history", db)...)
+		if c.code != 1 || c.stdout != "" || !strings.Contains(c.stderr, "6, this one knows 5: written by a newer version of fio2es") {
+			t.Errorf("%v: exit code %d: %s%s", args, c.code, c.stdout, c.stderr)
+		}
+	}
+	if after, err := os.ReadFile(db); err != nil || !bytes.Equal(after, content) {
+		t.Errorf("the file was changed, %v", err)
+	}
+}
+
+// TestOldDocuments: documents in a cluster as programs with earlier templates stored them answer as the files of their
+// run do today, also after the next ingest.
+func TestOldDocuments(t *testing.T) {
+	t.Parallel()
+	want := answers(t, oldRun)
+	for _, version := range []int{2, 3, 4, 6} {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			_, address := standIn(t, unzipped(t, filepath.Join("..", "..", "testdata", "histories", fmt.Sprintf("documents-%d.ndjson.gz", version))))
+			if got := answers(t, "--elasticsearch", address, "latest"); got != want {
+				t.Errorf("other answers:\n%s\nwant\n%s", got, want)
+			}
+			if c := call(t, nil, "ingest", "--elasticsearch", address, "--levels", "cluster", oldRun); c.code != 0 {
+				t.Fatal(c.stderr)
+			}
+			if got := answers(t, "--elasticsearch", address, "latest"); got != want {
+				t.Errorf("other answers after an ingest:\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
