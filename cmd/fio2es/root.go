@@ -42,7 +42,9 @@ fio's, if fio failed.
 
 On a terminal a table that is too wide has shorter texts and fewer columns, and the
 line below it says which; "| cat" shows all. Verdicts have colours there, unless
-NO_COLOR is set; with CLICOLOR_FORCE=1 they have them in a pipe, too.`,
+NO_COLOR is set; with CLICOLOR_FORCE=1 they have them in a pipe, too.
+
+Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us).`,
 		Example: `  fio2es ingest results/                   store all runs of a CBT archive
   fio2es follow /data/cbt                  store runs while tests run
   fio2es run job.fio                       run fio, and store its run

@@ -30,7 +30,7 @@ func screen(text string) string {
 		switch {
 		case strings.HasPrefix(l, "$ "):
 			style = ` fill="#7fd1ae" font-weight="bold"`
-		case strings.HasPrefix(l, "RUN ") || strings.Contains(l, " TIME "):
+		case strings.HasPrefix(l, "RUN ") || strings.Contains(l, " REQUESTS "):
 			style = ` fill="#8ab4f8"`
 		}
 		fmt.Fprintf(&b, `<text x="16" y="%.0f" xml:space="preserve" textLength="%.1f" lengthAdjust="spacingAndGlyphs"%s>%s</text>`+"\n",
