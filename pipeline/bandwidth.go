@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -17,7 +18,7 @@ func (r *reading) setBandwidth(ctx context.Context, docs *documents) (err error)
 	for d := range docs.size {
 		size, ok := r.requestSize(fiolog.Direction(d))
 		if !ok && r.live { // fio counts requests when they begin, and bytes when they end
-			size = float64(r.fioSettings().OpSize)
+			size = float64(cmp.Or(r.fioSettings().OpSize, r.usualSize(fiolog.Direction(d))))
 			ok = size > 0
 		}
 		docs.size[d] = size
@@ -51,6 +52,23 @@ func (p *plan) requestSize(d fiolog.Direction) (float64, bool) {
 		size = s.IOBytes / s.TotalIOs
 	}
 	return float64(size), true
+}
+
+// usualSize is fio's usual size of requests if no option of any job sets another, and the bytes so far are a multiple of
+// it, no more than that of the requests. Else it is 0.
+func (p *plan) usualSize(d fiolog.Direction) int64 {
+	setting := []string{"bs", "blocksize", "bssplit", "bsrange", "blocksize_range", "bs_unaligned", "read_iolog", "replay"}
+	for _, e := range p.entries {
+		s := &e.Directions[d]
+		if e.mixed {
+			s = e.Mixed
+		}
+		if slices.ContainsFunc(setting, e.hasOption) || !e.hasOption("name") && !e.hasOption("rw") && !e.hasOption("readwrite") ||
+			s.IOBytes%usual != 0 || s.IOBytes/usual > s.TotalIOs {
+			return 0
+		}
+	}
+	return usual
 }
 
 // bandwidth is that of a window in bytes per second, which served iops requests per second for ms

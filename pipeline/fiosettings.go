@@ -85,11 +85,13 @@ func (o jobOptions) readShare(mode string) int {
 	return reads
 }
 
+// usual is fio's block size where no option sets one, in bytes.
+const usual = 4096
+
 // requestSize is the size of all requests, in bytes; 0 if sizes differ. The option has one size for
 // all directions, or one for reads and one for writes and trims, or one for each. A direction whose
 // size is left out before a comma has fio's usual one.
 func (o jobOptions) requestSize() int64 {
-	const usual = 4096
 	text := o.either("bs", "blocksize")
 	if text == "" || o.mixesSizes() {
 		return 0

@@ -76,3 +76,28 @@ func TestSettingsText(t *testing.T) {
 		t.Error("the settings were changed")
 	}
 }
+
+// TestUsualSize: requests of a live run have fio's usual size if no option and no byte says otherwise. Some are in flight.
+func TestUsualSize(t *testing.T) {
+	type options = map[string]string
+	for _, c := range []struct {
+		global, own     options
+		requests, bytes uint64
+		want            int64
+	}{
+		{nil, options{"rw": "read"}, 101, 100 * 4096, 4096},
+		{options{"name": "a"}, nil, 100, 100 * 4096, 4096},
+		{nil, nil, 101, 100 * 4096, 0}, // a report without options
+		{options{"bs": "8k"}, options{"rw": "read"}, 101, 100 * 8192, 0},
+		{options{"bssplit": "4k/50:8k/50"}, options{"rw": "read"}, 101, 100 * 4096, 0},
+		{nil, options{"rw": "read"}, 101, 102 * 4096, 0},
+		{nil, options{"rw": "read"}, 101, 100 * 512, 0},
+	} {
+		report := &fiolog.Report{GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
+		e := &entry{jobOptions: jobOptions{report, 0}, jobStats: jobStats{Job: &report.Jobs[0]}}
+		e.Directions[fiolog.Read].TotalIOs, e.Directions[fiolog.Read].IOBytes = c.requests, c.bytes
+		if got := (&plan{entries: []*entry{e}}).usualSize(fiolog.Read); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/pflag"
+
+	"github.com/fio2es/fio2es/internal/term"
 )
 
 // flagLines explains flags.
@@ -53,23 +55,7 @@ func flagText(f *pflag.Flag) (value, text string) {
 // entry is a text after a name, with the other lines below the first.
 func entry(name, text string) string {
 	indent := utf8.RuneCountInString(name)
-	return name + strings.Join(fill(text, helpColumns-indent), "\n"+strings.Repeat(" ", indent)) + "\n"
-}
-
-// fill divides a text into lines of at most so many characters, if its words allow it.
-func fill(text string, columns int) (lines []string) {
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case line == "":
-			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns:
-			lines, line = append(lines, line), word
-		default:
-			line += " " + word
-		}
-	}
-	return append(lines, line)
+	return name + strings.Join(term.Fill(text, helpColumns-indent), "\n"+strings.Repeat(" ", indent)) + "\n"
 }
 
 // wrapped fills the paragraphs of a text. Those with a layout stay as they are.
@@ -77,7 +63,7 @@ func wrapped(text string) string {
 	paragraphs := strings.Split(text, "\n\n")
 	for i, p := range paragraphs {
 		if !hasLayout(p) {
-			paragraphs[i] = strings.Join(fill(p, helpColumns), "\n")
+			paragraphs[i] = strings.Join(term.Fill(p, helpColumns), "\n")
 		}
 	}
 	return strings.Join(paragraphs, "\n\n")

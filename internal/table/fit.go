@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fio2es/fio2es/internal/term"
 )
 
 // Texts are cut to so many characters before columns are dropped, and to so many afterwards.
@@ -50,7 +52,8 @@ func (g *grid) fit(characters int) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("(%s: the terminal has %d columns; \"| cat\" shows all)", strings.Join(parts, ", "), characters)
+	note := fmt.Sprintf("(%s: the terminal has %d columns; \"| cat\" shows all)", strings.Join(parts, ", "), characters)
+	return strings.Join(term.Fill(note, characters), "\n")
 }
 
 // cutTexts makes the widest texts that may be cut narrower, down to least at most.
