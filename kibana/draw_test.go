@@ -224,6 +224,22 @@ func TestDrawPlain(t *testing.T) {
 	}
 }
 
+// TestDrawLegend: the legend of a narrow panel has its words whole.
+func TestDrawLegend(t *testing.T) {
+	browser := browser(t)
+	j := job(t, bundle(t, kibana.Options{}), "history-runs", kibanatest.Full)
+	for _, j.Width = range []int{400, 600, 1200} {
+		pictures, err := browser.Draw(t.Context(), j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		savePicture(t, fmt.Sprintf("legend-%d", j.Width), pictures[0])
+		if texts := pictures[0].Texts(); !slices.Contains(texts, "randwrite") || !slices.Contains(texts, "randrw") {
+			t.Errorf("%d pixels wide: %q", j.Width, texts)
+		}
+	}
+}
+
 // TestPlainHosts: the panels of hosts have a part for documents without the name of a host, as a run on one machine has.
 func TestPlainHosts(t *testing.T) {
 	n := 0
