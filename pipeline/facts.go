@@ -91,11 +91,13 @@ func (p *plan) hosts() []mapping.RunHost {
 func (p *plan) whyNoWindows() string {
 	const options = "run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
 	hist, msec, latency, percentiles := false, false, len(p.entries) == 0, true
+	served := len(p.entries) == 0
 	for _, j := range p.jobs {
 		hist = hist || j.source == fromHist
 		msec = msec || j.interval > 0
 	}
 	for _, e := range p.entries {
+		served = served || requestsOf(e.Job) > 0
 		for _, s := range e.All() {
 			latency = latency || s.Clat.Mean > 0 && !e.total
 		}
@@ -106,6 +108,8 @@ func (p *plan) whyNoWindows() string {
 	case len(p.averages) > 0:
 		return "its logs are averages (log_avg_msec), which have no percentiles: " + options +
 			", or without log_avg_msec"
+	case !served:
+		return "fio served no requests, as its report says"
 	case !latency:
 		return "completion latencies are disabled (disable_clat, disable_lat or gtod_reduce): run fio without " +
 			"that option, and with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"

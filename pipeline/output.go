@@ -113,7 +113,9 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 			continue
 		}
 		if out.fio != nil && isAnotherExecution(out.fio, one) {
-			executions++
+			if !wasPreparing(out.fio, one) {
+				executions++
+			}
 			out.periodic, times = periodic{skip: n}, nil
 		}
 		n++
@@ -164,8 +166,7 @@ func (o *output) take(one *fiolog.Report) {
 // isAnotherExecution reports whether the report after is of another fio, which started when
 // the first had ended: then its elapsed time grew by less than the clock.
 func isAnotherExecution(before, after *fiolog.Report) bool {
-	same := func(a, b fiolog.Job) bool { return a.Name == b.Name && a.Host == b.Host }
-	if !slices.EqualFunc(before.Jobs, after.Jobs, same) {
+	if !haveSameJobs(before, after) {
 		return true
 	}
 	const rounding = 1200 // of elapsed, which is in whole seconds
@@ -175,6 +176,17 @@ func isAnotherExecution(before, after *fiolog.Report) bool {
 	}
 	apart := after.Timestamp - before.Timestamp - (is - was)
 	return apart > rounding || is < was
+}
+
+// wasPreparing reports whether the report before may be of the same fio as the one after. While fio lays out files it
+// writes reports without requests, and then counts its elapsed time from 0 again (3.33).
+func wasPreparing(before, after *fiolog.Report) bool {
+	hasRequests := func(j fiolog.Job) bool { return requestsOf(&j) > 0 }
+	return haveSameJobs(before, after) && !slices.ContainsFunc(before.Jobs, hasRequests)
+}
+
+func haveSameJobs(a, b *fiolog.Report) bool {
+	return slices.EqualFunc(a.Jobs, b.Jobs, func(a, b fiolog.Job) bool { return a.Name == b.Name && a.Host == b.Host })
 }
 
 // elapsed is how long fio ran until it wrote a report, or up to a second more, in

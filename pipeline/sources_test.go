@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -100,6 +101,26 @@ func TestWarningsOfSources(t *testing.T) {
 	}
 }
 
+// TestNoRequests: a run that served nothing has no windows for that reason.
+func TestNoRequests(t *testing.T) {
+	dir := copyCorpus(t, "two-jobs-rw")
+	removeFiles(t, dir, ".log")
+	report := filepath.Join(dir, "out.txt")
+	text, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = regexp.MustCompile(`(?s),\s*"bins" : \{[^}]*\}`).ReplaceAll(text, nil)
+	text = regexp.MustCompile(`"(total_ios|mean|N|min|max)" : [0-9.]+`).ReplaceAll(text, []byte(`"$1" : 0`))
+	if err := os.WriteFile(report, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, res := readRun(t, dir, "out", Options{})
+	if want := "fio served no requests, as its report says"; res.Run.NoWindows != want {
+		t.Errorf("no windows: %q, want %q", res.Run.NoWindows, want)
+	}
+}
+
 // TestStatusInterval reads fio's periodic reports, which win over histogram logs that
 // are no finer: complete, with nothing to recover.
 func TestStatusInterval(t *testing.T) {
@@ -165,6 +186,30 @@ func TestStonewallRows(t *testing.T) {
 	want := map[string][]int64{"read": {447, 501, 499, 501, 53}, "write": {295, 500, 500, 500, 205}} // as the reports differ
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+// TestLayout: reports that fio writes while it lays out files are no other run, because its elapsed time counts from 0
+// after that. An earlier run with requests is one.
+func TestLayout(t *testing.T) {
+	for name, c := range map[string]struct{ requests, skipped int }{"files are laid out": {0, 0}, "an earlier run": {7, 1}} {
+		var text strings.Builder
+		for i, r := range []struct{ elapsed, requests int }{{3, c.requests}, {1, 100}, {2, 250}} {
+			fmt.Fprintf(&text, "{\n"+`"fio version": "fio-3.33", "timestamp_ms": %d, "jobs": [{"jobname": "a", "elapsed": %d, "job_runtime": %d,
+"read": {"total_ios": %d, "runtime": %d, "clat_ns": {"bins": {"100": %d}}}}]`+"\n}\n", 1700000000000+1000*i, r.elapsed, 1000*r.elapsed-100,
+				r.requests, min(r.requests, 1)*(1000*r.elapsed-100), r.requests)
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "out.json"), []byte(text.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, res := readRun(t, dir, "out", Options{Window: time.Second})
+		if res.Run == nil {
+			t.Fatalf("%+v", res)
+		}
+		if res.Run.Read.Requests != 250 || len(res.Skipped) != c.skipped {
+			t.Errorf("%s: %d requests, skipped %v", name, res.Run.Read.Requests, res.Skipped)
+		}
 	}
 }
 

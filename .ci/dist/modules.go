@@ -41,7 +41,7 @@ func modules(program string) (info *buildinfo.BuildInfo, list []*debug.Module, e
 var licenseName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|copyright)[-_.a-z0-9]*$`)
 
 // licenses writes the licences and notices of a program's modules and of Go itself. A module without any is an error:
-// it must not be passed on.
+// without one it may not be passed on.
 func licenses(w io.Writer, program string) error {
 	_, list, err := modules(program)
 	if err != nil {

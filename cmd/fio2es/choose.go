@@ -113,7 +113,7 @@ func chosenText(by string, runs []*mapping.Run) string {
 		return fmt.Sprintf("%s: run %s", by, query.RunText(runs[0]))
 	}
 	return fmt.Sprintf("%s: %s, %s to %s: %s", by, unit.Plural(len(runs), "run"),
-		facts.Started(runs[len(runs)-1]), facts.Started(runs[0]), query.Shorts(runs))
+		facts.Started(runs[len(runs)-1]), facts.StartedUTC(runs[0]), query.Shorts(runs))
 }
 
 // refuseSeveral is an error where a command that answers for one run alone was given several of the history. what is

@@ -61,10 +61,10 @@ same ("no change > X %"), unclear and unknown.`,
 		Example: `  fio2es compare e87ec34a latest
   fio2es compare --baseline last:10 latest
   fio2es compare last:5 latest --where 'mode=randwrite' --from +30s
-  fio2es compare before/ after/ --fail-if 'p99 > +10%' --fail-if 'read.iops < -5%'
+  fio2es compare before/ after/ --fail-if 'p99 > +10%' --fail-if 'iops < -5%'
   fio2es compare base1,base2,base3 new1,new2,new3 --format json
   fio2es compare --by settings label.release=quincy label.release=reef
-  fio2es compare --by settings --baseline last:10 'start >= yesterday' --fail-if 'p99 > +10%'`,
+  fio2es compare --by settings --baseline last:10 'start >= yesterday'`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := f.comparing(e, args)
@@ -79,12 +79,12 @@ same ("no change > X %"), unclear and unknown.`,
 	addClusterFlags(fl)
 	addWhereToChoose(fl)
 	addQueryFlags(fl, &f.query)
-	fl.StringSliceVar(&f.metrics, "metrics", compare.Defaults, "what to compare: iops, mean, percentiles")
-	fl.Float64Var(&f.confidence, "confidence", 0.95, "confidence of the intervals: 0.5 to 0.99")
-	fl.Float64Var(&f.within, "within", compare.Within*100, "an interval within so many percent around 0 shows that there is no change")
-	fl.StringVar(&f.baseline, "baseline", "", "compare with runs of the same settings: last:10, or a condition such as label.release=quincy")
-	addChoice(fl, &f.by, "by", "what is compared: run (A with each B), or settings (the runs of each workload)", []string{byRun, bySettings})
-	fl.StringArrayVar(&f.failIf, "fail-if", nil, "exit code 4 on this change: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
+	fl.StringSliceVar(&f.metrics, "metrics", compare.Defaults, "`metrics` to compare: iops, mean, percentiles")
+	fl.Float64Var(&f.confidence, "confidence", 0.95, "`confidence` of the intervals: 0.5 to 0.99")
+	fl.Float64Var(&f.within, "within", compare.Within*100, "an interval within so many `percent` around 0 shows that there is no change")
+	fl.StringVar(&f.baseline, "baseline", "", "compare with `runs` of the same settings: last:10, or a condition such as label.release=quincy")
+	addChoice(fl, &f.by, "by", "`what` is compared: run (A with each B), or settings (the runs of each workload)", []string{byRun, bySettings})
+	fl.StringArrayVar(&f.failIf, "fail-if", nil, "exit code 4 on this `change`: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
 	fl.BoolVar(&f.failOnUnclear, "fail-on-unclear", false, "exit code 4 if a condition of --fail-if is unclear")
 	addChoice(fl, &f.format, "format", checkUsage+" of --fail-if", checkFormats)
 	return cmd

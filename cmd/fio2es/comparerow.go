@@ -90,7 +90,7 @@ func heading(label string, side *compare.Side) (lines []string) {
 	if n := len(side.Runs); n > mostNamed {
 		first, last := side.Runs[0], side.Runs[n-1]
 		return []string{fmt.Sprintf("%-5s  %s: %s, %s (%s) to %s (%s)", label, term.Clean(side.Name), unit.Plural(n, "run"),
-			term.Clean(first.Name), facts.Started(first.Document), term.Clean(last.Name), facts.Started(last.Document))}
+			term.Clean(first.Name), facts.StartedUTC(first.Document), term.Clean(last.Name), facts.StartedUTC(last.Document))}
 	}
 	width := 0
 	for _, r := range side.Runs {

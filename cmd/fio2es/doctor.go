@@ -28,7 +28,7 @@ itself, and changes none that you set.
 OVER TIME  what latencies over time come from. Averages have no percentiles
 EVERY      the length of windows
 END        whether the last interval of each job is there: fio does not log it
-WHOLE RUN  percentiles of all requests; fio's own, of one job; or rates and means
+WHOLE RUN  percentiles of all requests; fio's own, of one job; or rates, means
 START      how the start is known. A report of fio 3.36 or later has it to 2 ms
 ERROR      of percentiles, by the width of the bins
 
@@ -48,7 +48,7 @@ Exit code 3: something is or will be lost.`,
 		},
 	}
 	addReadingFlags(cmd.Flags())
-	addChoice(cmd.Flags(), &format, "format", "table, csv, markdown, or json: an object a line", table.Formats)
+	addChoice(cmd.Flags(), &format, "format", tableUsage, table.Formats)
 	return cmd
 }
 

@@ -24,7 +24,7 @@ import (
 // env is what all commands have in common: streams, messages and settings.
 type env struct {
 	stdin          io.Reader
-	stdout, stderr io.Writer     // stdout is a [term.Screen] where it is a terminal
+	stdout, stderr io.Writer     // stdout is a [term.Screen] where it is a terminal, or colours are forced
 	written        *answerWriter // what stdout writes to in the end
 	errors         io.Writer     // what stderr writes to
 	progress       *term.Progress
@@ -39,7 +39,7 @@ type env struct {
 func newEnv(stdin io.Reader, stdout, stderr io.Writer) *env {
 	e := &env{stdin: stdin, stderr: term.NewFilter(stderr), errors: stderr, written: &answerWriter{w: stdout}}
 	e.stdout = e.written
-	if f, ok := stdout.(*os.File); ok && term.IsTerminal(f) {
+	if f, ok := stdout.(*os.File); ok && (term.IsTerminal(f) || term.ForcesColour()) {
 		e.stdout = term.NewScreen(f, e.written)
 	}
 	e.progress = term.NewProgress(e.terminal())
@@ -63,7 +63,7 @@ func (e *env) setLog(level slog.Level) {
 func (e *env) run(ctx context.Context, args []string) int {
 	root := rootCommand(e)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := unknownCommand(root, root.ExecuteContext(ctx))
 	e.progress.Clear()
 	return e.conclude(err)
 }
@@ -75,7 +75,7 @@ func (e *env) load(cmd *cobra.Command, _ []string) error {
 		e.setLog(slog.LevelDebug)
 	}
 	isShell := cmd.Name() == "completion" || cmd.HasParent() && cmd.Parent().Name() == "completion"
-	if isShell || cmd.Name() == "version" || strings.HasPrefix(cmd.Name(), "__") {
+	if isShell || cmd.Name() == "version" || cmd.Name() == "help" || strings.HasPrefix(cmd.Name(), "__") {
 		return nil
 	}
 	file, _ := e.flags.GetString("config")
@@ -90,7 +90,8 @@ func (e *env) load(cmd *cobra.Command, _ []string) error {
 	for _, where := range slices.Sorted(maps.Keys(set)) {
 		e.log.Debug("settings of " + where + ": " + strings.Join(slices.Sorted(slices.Values(set[where])), ", "))
 	}
-	if e.flags.Lookup("elasticsearch") != nil && cmd.Name() != "setup" { // it uses the history
+	isDry, _ := e.flags.GetBool("dry-run")
+	if e.flags.Lookup("elasticsearch") != nil && cmd.Name() != "setup" && !isDry { // it uses the history
 		return e.finishInterrupted(cmd.Context())
 	}
 	return nil

@@ -77,7 +77,7 @@ func (e *env) conclude(err error) int {
 	for _, line := range errorLines(err) {
 		e.log.Error(line)
 	}
-	if errors.As(err, new(usageError)) || strings.HasPrefix(err.Error(), "unknown command") {
+	if errors.As(err, new(usageError)) {
 		return exitUsage
 	}
 	return exitFailed

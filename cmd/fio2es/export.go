@@ -38,15 +38,18 @@ func exportCommand(e *env) *cobra.Command {
 --from, --to, --direction, --host and --job choose windows as for rank; --levels host or
 job gives each host or job a series of its own. Counts are whole and exact in all formats.
 
-hdrlog       interval log of HdrHistogram 1.3, in nanoseconds, a tag for each direction; of
-             one run. Values are the middles of bins, to less than 0.1 % or 1 ns
-openmetrics  fio_latency_seconds, a histogram for each direction. The bounds of its buckets
-             are those of fio's bins next to the --buckets that are wanted, so that each
-             count is exact; _sum comes from the middles of bins. A point for the whole run
-             at its end; with --windows a counter over time, for promtool tsdb create-blocks-from.
-             The label run_id distinguishes runs of one name and archive
-csv          a line for each window and bin that has requests: its edges, low_ns (in the bin)
-             and high_ns (above it; empty for the last bin, which has no end), and the count
+hdrlog       interval log of HdrHistogram 1.3, in nanoseconds, a tag for each
+             direction; of one run. Values are the middles of bins, to less than
+             0.1 % or 1 ns
+openmetrics  fio_latency_seconds, a histogram for each direction. The bounds of
+             its buckets are those of fio's bins next to the --buckets that are
+             wanted, so that each count is exact; _sum comes from the middles of
+             bins. A point for the whole run at its end; with --windows a
+             counter over time, for promtool tsdb create-blocks-from. The label
+             run_id distinguishes runs of one name and archive
+csv          a line for each window and bin that has requests: its edges, low_ns
+             (in the bin) and high_ns (above it; empty for the last bin, which
+             has no end), and the count
 json         the same, an object a line for each window, with arrays
 
 Take percentiles from fio2es, because it knows the bins. "go doc ./internal/export" lists
@@ -71,17 +74,17 @@ the source of each format, and what it loses.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl)
+	addReadingFlags(fl, "interval")
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
 	addWhereToChoose(fl)
 	levels := fl.Lookup("levels")
-	levels.Usage, levels.DefValue = "series of the cluster, or of each host or job (default: follows from --host and --job)", "[]"
-	fl.StringVar(&x.as, "as", "", "hdrlog, openmetrics, csv, csv-exact or json")
+	levels.Usage, levels.DefValue = "series of the cluster, or of each host or job: `levels` (default: follows from --host and --job)", "[]"
+	fl.StringVar(&x.as, "as", "", "`format`: hdrlog, openmetrics, csv, csv-exact or json")
 	addQueryFlags(fl, &x.Query)
-	fl.StringVarP(&output, "output", "o", "", "write to this file; - is stdout")
+	fl.StringVarP(&output, "output", "o", "", "write to this `file`; - is stdout")
 	fl.BoolVar(&x.windows, "windows", false, "openmetrics: a point for each window")
-	fl.StringVar(&buckets, "buckets", buckets, "openmetrics: the steps from 1us to 10s; all, every bin; or latencies, such as 100us,1ms,10ms")
+	fl.StringVar(&buckets, "buckets", buckets, "`buckets` of openmetrics: the steps from 1us to 10s; all, every bin; or latencies, such as 100us,1ms,10ms")
 	return cmd
 }
 

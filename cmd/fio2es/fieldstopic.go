@@ -33,7 +33,7 @@ Fields:
 			continue
 		}
 		name := strings.Join(append([]string{f.Name}, f.Aliases...), ", ")
-		fmt.Fprintf(&b, "  %-24s %-9s %s\n", name, f.Kind, f.Help)
+		b.WriteString(entry(fmt.Sprintf("  %-18s %-9s ", name, f.Kind), f.Help))
 	}
 	b.WriteString(`
 Fields of all requests also exist for each direction: write.p99, read.iops.

@@ -30,7 +30,11 @@ func (f *finished) add(other finished) {
 
 // folders are where the folders of runs are: beside the embedded history, also if the history is in a cluster.
 func (h histories) folders() record.Folders {
-	return record.Folders(filepath.Join(filepath.Dir(h.History), "runs"))
+	folder := filepath.Join(filepath.Dir(h.History), "runs")
+	if absolute, err := filepath.Abs(folder); err == nil { // what starts fio may change the folder
+		folder = absolute
+	}
+	return record.Folders(folder)
 }
 
 // finish stores the run of a fio that is over, and removes its entry. After an error the entry stays, for the next

@@ -10,80 +10,88 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 )
 
-// addReadingFlags adds the settings of how logs become documents.
-func addReadingFlags(f *pflag.FlagSet) {
+// addReadingFlags adds the settings of how logs become documents. Help explains those in own with the flags of the
+// command.
+func addReadingFlags(f *pflag.FlagSet, own ...string) {
 	d := config.Default()
-	f.String("source", d.Source, "which logs to use if a run has both: hist, histogram logs or periodic reports; raw, completion logs")
-	f.String("interval", "", "length of windows, such as 10s, or auto: longer in quiet times (default: a multiple of the logs' interval, at least 1s; for a stored run, a multiple of its interval)")
-	f.String("precision", d.Precision, "with --interval auto: target accuracy per window, such as p99 within ±10%")
-	f.String("weighting", d.Weighting, "how requests count in windows: inflight, by the share of their life spent there; completion, where they completed")
-	f.String("inflight", d.InFlight, "which requests inflight weighting spreads: long, those longer than a window; all")
-	f.Float64("tolerance", d.Tolerance, "share of its length by which a row may leave a window and not be cut")
-	f.String("align", d.Align, "run: wall-clock time; job: each job counts from its own start")
-	f.String("archive", "", "archive name, in place of the folder's or file's name")
-	f.StringToString("labels", nil, "labels for the runs, such as osd=bluestore,disk=nvme; NAME= removes one")
-	f.String("start", "", "start of the run (RFC 3339), if its files do not say")
-	f.StringToString("offset", nil, "corrections of hosts' clocks in milliseconds, such as client01=-250")
-	f.Int("groups", 0, "groups of bins (17 to 64) of a rebuilt fio, if neither the logs' columns nor fio's report say")
-	f.String("unit", "", "unit of such bins: ns (fio 3) or us (fio 2)")
-	f.Int("jobs", 0, "logs to parse at a time (default: one for each CPU)")
+	shared(f, setsReading, func(f *pflag.FlagSet) {
+		f.String("source", d.Source, "which `logs` to use if a run has both: hist, histogram logs or periodic reports; raw, completion logs")
+		f.String("interval", "", "`length` of windows, such as 10s, or auto: longer in quiet times (default: a multiple of the logs' interval, at least 1s; for a stored run, a multiple of its interval)")
+		f.String("precision", d.Precision, "with --interval auto: target `accuracy` per window, such as p99 within ±10%")
+		f.String("weighting", d.Weighting, "`how` requests count in windows: inflight, by the share of their life spent there; completion, where they completed")
+		f.String("inflight", d.InFlight, "`which` requests inflight weighting spreads: long, those longer than a window; all")
+		f.Float64("tolerance", d.Tolerance, "`share` of its length by which a row may leave a window and not be cut")
+		f.String("align", d.Align, "`how` jobs are put side by side: run, by wall-clock time; job, each from its own start")
+		f.String("archive", "", "archive `name`, in place of the folder's or file's name")
+		f.StringToString("labels", nil, "label the runs with `NAME=VALUE`, such as osd=bluestore,disk=nvme; NAME= removes one")
+		f.String("start", "", "start of the run, a `time` (RFC 3339), if its files do not say")
+		f.StringToString("offset", nil, "corrections of hosts' clocks in milliseconds, `HOST=MS`, such as client01=-250")
+		f.Int("groups", 0, "`groups` of bins (17 to 64) of a rebuilt fio, if neither the logs' columns nor fio's report say")
+		f.String("unit", "", "`unit` of such bins: ns (fio 3) or us (fio 2)")
+		f.Int("jobs", 0, "`number` of logs to parse at a time (default: one for each CPU)")
+	}, own...)
 }
 
 // addPickFlags adds the flags that choose runs of an archive.
 func addPickFlags(f *pflag.FlagSet, pick *query.Pick) {
-	f.StringSliceVar(&pick.Include, "include", nil, "only runs with this in archive:path; * matches anything")
-	f.StringSliceVar(&pick.Exclude, "exclude", nil, "no runs with this in archive:path")
+	f.StringSliceVar(&pick.Include, "include", nil, "only runs with this `text` in archive:path; * matches anything")
+	f.StringSliceVar(&pick.Exclude, "exclude", nil, "no runs with this `text` in archive:path")
 }
 
 // addLevelsFlag adds --levels: the levels of the windows.
 func addLevelsFlag(f *pflag.FlagSet) {
-	f.StringSlice("levels", config.Default().Levels, "aggregate per cluster, host or job")
+	f.StringSlice("levels", config.Default().Levels, "`levels` to aggregate: cluster, host, job")
 }
 
 // addQueryFlags adds the flags that choose windows.
 func addQueryFlags(f *pflag.FlagSet, q *query.Query) {
-	f.StringVar(&q.From, "from", "", "the first time: 09:12, 2026-01-31T09:12:00Z or +90s")
-	f.StringVar(&q.To, "to", "", "the time after the last")
-	f.StringSliceVar(&q.Directions, "direction", nil, "only read, write or trim")
-	f.StringSliceVar(&q.Hosts, "host", nil, "only these hosts")
-	f.StringSliceVar(&q.Jobs, "job", nil, "only these jobs: documents of jobs must be there (--levels job at ingest)")
+	f.StringVar(&q.From, "from", "", "the first `time`: 09:12 (UTC), 2026-01-31T09:12:00Z or +90s")
+	f.StringVar(&q.To, "to", "", "the `time` after the last")
+	f.StringSliceVar(&q.Directions, "direction", nil, "only these `directions`: read, write or trim")
+	f.StringSliceVar(&q.Hosts, "host", nil, "only these `hosts`")
+	f.StringSliceVar(&q.Jobs, "job", nil, "only these `jobs`: documents of jobs must be there (--levels job at ingest)")
 }
 
 // addClusterFlags adds the settings of the connection to the cluster. Secrets come from the
 // environment or from files.
 func addClusterFlags(f *pflag.FlagSet) {
-	f.StringSlice("elasticsearch", nil, "URL of the cluster with the history, in place of the embedded history (repeatable)")
-	f.String("ca", "", "PEM file of certificate authorities to trust for https")
-	f.String("fingerprint", "", "SHA-256 fingerprint of a certificate to trust for https")
-	f.String("prefix", "fio", "index name prefix")
 	es := config.Default().Elasticsearch
-	f.Duration("request-timeout", es.RequestTimeout, "longest time to wait for the answer to one request, of Kibana too")
-	f.Duration("give-up-after", es.GiveUpAfter, "longest time to wait while nothing succeeds, because the server is away, too busy, or its disks are full; 0s: fail at once")
+	shared(f, setsCluster, func(f *pflag.FlagSet) {
+		f.StringSlice("elasticsearch", nil, "`URL` of the cluster with the history, in place of the embedded history (repeatable)")
+		f.String("ca", "", "PEM `file` of certificate authorities to trust for https")
+		f.String("fingerprint", "", "SHA-256 `fingerprint` of a certificate to trust for https")
+		f.String("prefix", "fio", "index name `prefix`")
+		f.Duration("request-timeout", es.RequestTimeout, "longest `time` to wait for the answer to one request, of Kibana too")
+		f.Duration("give-up-after", es.GiveUpAfter, "longest `time` to wait while nothing succeeds, because the server is away, too busy, or its disks are full; 0s: fail at once")
+	})
 }
 
 // addKibanaFlags adds the settings of the connection to Kibana.
 func addKibanaFlags(f *pflag.FlagSet) {
-	f.String("kibana", "", "URL of the Kibana to import the dashboards into, with its base path if it has one")
-	f.String("kibana-space", "", "identifier of the space in Kibana (default the default one)")
-	f.String("kibana-ca", "", "PEM file of the authorities to trust for Kibana's https")
+	shared(f, setsKibana, func(f *pflag.FlagSet) {
+		f.String("kibana", "", "`URL` of the Kibana to import the dashboards into, with its base path if it has one")
+		f.String("kibana-space", "", "`space` in Kibana, by its identifier (default the default one)")
+		f.String("kibana-ca", "", "PEM `file` of the authorities to trust for Kibana's https")
+	})
 }
 
 // tableUsage is the help of --format where a table has all its formats.
-const tableUsage = "table, csv, markdown, or json: an object a line"
+const tableUsage = "table, markdown, csv, csv-exact (without the apostrophes that protect spreadsheets), or json (an object a line)"
 
 // addChoice adds a flag of one of several words. Its value is that of to until it is given.
 func addChoice(f *pflag.FlagSet, to *string, name, usage string, among []string) {
-	f.Var(&choice{to, among}, name, usage)
+	f.Var(&choice{to, name, among}, name, usage)
 }
 
 // choice is one of several words.
 type choice struct {
 	value *string
+	name  string // of the flag
 	among []string
 }
 
 func (c *choice) String() string { return *c.value }
-func (c *choice) Type() string   { return strings.Join(c.among, "|") }
+func (c *choice) Type() string   { return c.name }
 func (c *choice) Set(s string) error {
 	if !slices.Contains(c.among, s) {
 		last := len(c.among) - 1

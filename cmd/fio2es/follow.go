@@ -75,16 +75,16 @@ was read is stored, and the exit code is 0.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl)
+	addReadingFlags(fl, "archive", "interval", "labels")
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
-	fl.DurationVar(&opt.Every, "every", 5*time.Second, "time between two looks for files, and between two updates of a live run")
-	fl.DurationVar(&opt.Quiet, "quiet", 10*time.Second, "a run is over when its files have not changed for so long")
-	fl.DurationVar(&opt.Idle, "idle", 0, "end when nothing has changed for so long (default: run until interrupted)")
+	fl.DurationVar(&opt.Every, "every", 5*time.Second, "`time` between two looks for files, and between two updates of a live run")
+	fl.DurationVar(&opt.Quiet, "quiet", 10*time.Second, "a run is over when its files have not changed for this `time`")
+	fl.DurationVar(&opt.Idle, "idle", 0, "end when nothing has changed for this `time` (default: run until interrupted)")
 	fl.BoolVar(&restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
 	addPickFlags(fl, &pick)
-	fl.StringArray("rule", nil, "a rule, such as 'p99 <= 10ms' (repeatable)")
-	addChoice(fl, &format, "format", "of the windows: table, csv, or json (an object per line)",
+	fl.StringArray("rule", nil, "a `rule`, such as 'p99 <= 10ms' (repeatable)")
+	addChoice(fl, &format, "format", "of the windows: table, csv, csv-exact, or json (an object a line)",
 		[]string{table.Text, table.CSV, table.CSVExact, table.JSON})
 	return cmd
 }

@@ -42,7 +42,7 @@ func (f *followWriter) line(w *window.Window) error {
 	const form = "%-8s  %-8s  %-5s  %11s  %8s  %7s  %7s  %7s  %7s  %7s  %7s"
 	if !f.started {
 		f.started = true
-		if err := term.Line(f.w, form, "UNTIL", "RUN", "DIR", "REQUESTS", "IOPS", "MEAN", "P50", "P95", "P99", "P99.9", "MAX"); err != nil {
+		if err := term.Line(f.w, form, "TO (UTC)", "RUN", "DIR", "REQUESTS", "IOPS", "MEAN", "P50", "P95", "P99", "P99.9", "MAX"); err != nil {
 			return err
 		}
 	}

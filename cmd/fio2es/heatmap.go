@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,14 +74,14 @@ that has requests.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl)
+	addReadingFlags(fl, "interval")
 	addClusterFlags(fl)
 	addWhereToChoose(fl)
 	addQueryFlags(fl, q)
-	addChoice(fl, &how.format, "format", "table, svg, csv, or json: an object a line",
+	addChoice(fl, &how.format, "format", "table, svg, csv, csv-exact, or json (an object a line)",
 		[]string{table.Text, "svg", table.CSV, table.CSVExact, table.JSON})
-	fl.StringVarP(&how.output, "output", "o", "", "draw SVG into this file; - is stdout")
-	fl.IntVar(&how.columns, "columns", 0, "of the map, at most (default: as many as fit the terminal, else 240)")
+	fl.StringVarP(&how.output, "output", "o", "", "draw SVG into this `file`; - is stdout")
+	fl.IntVar(&how.columns, "columns", 0, "`columns` of the map at most (default: as many as fit the terminal, else 240)")
 	return cmd
 }
 
@@ -111,7 +110,7 @@ const heatmapAround = 5
 func (how *heatmapOptions) fit(screen *term.Screen) {
 	width, height := plainWidth, plainLines
 	if screen != nil {
-		how.colour = how.format == table.Text && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		how.colour = how.format == table.Text && screen.HasColour()
 		if w, h := screen.Size(); w > 0 {
 			width, height = w, h-heatmapAround
 		}

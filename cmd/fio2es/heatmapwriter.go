@@ -102,7 +102,7 @@ func (h *heatmaps) about(m *heatmap.Map) string {
 	if len(h.query.Jobs) > 0 {
 		of = append(of, "job "+strings.Join(h.query.Jobs, ", "))
 	}
-	text := fmt.Sprintf("%s to %s: %s requests (%s)", unit.Moment(m.Start()), unit.Moment(m.End()), unit.Count(m.Total), strings.Join(of, "; "))
+	text := fmt.Sprintf("%s: %s requests (%s)", unit.Moments(m.Start(), m.End()), unit.Count(m.Total), strings.Join(of, "; "))
 	if m.OpenUS > 0 {
 		text += ", at the top " + unit.Latency(m.OpenUS) + " or more"
 	}

@@ -54,7 +54,7 @@ Elasticsearch.`,
   fio2es ingest --labels osd=bluestore cbt-2026-11-21.tar.zst
   fio2es ingest --quiet /data/cbt              every night, from cron
   ssh lab tar c -C /data/cbt . | fio2es ingest --archive cbt -
-  fio2es ingest --output - results/ | curl -H 'Content-Type: application/x-ndjson' --data-binary @- localhost:9200/_bulk`,
+  fio2es ingest --output - results/ | gzip > results.ndjson.gz`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if how.dryRun && how.format != table.Text {
@@ -64,17 +64,17 @@ Elasticsearch.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl)
+	addReadingFlags(fl, "archive", "interval", "labels")
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
-	fl.StringVar(&how.output, "output", "", "write NDJSON to this file, or - for stdout, and not to the history")
+	fl.StringVar(&how.output, "output", "", "write NDJSON to this `file`, or - for stdout, and not to the history")
 	fl.BoolVar(&how.force, "force", false, "store unchanged runs again, and replace runs of which the history has more files")
 	fl.BoolVar(&how.restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
 	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be stored, what would not, and why")
 	how.addFlags(fl)
 	addPickFlags(fl, &how.pick)
-	fl.StringVar(&how.pick.Shard, "shard", "", "I/N: the I-th of N parts of the runs, to share them among machines")
-	addChoice(fl, &how.format, "format", "of the list of runs: table, csv, markdown, json (an object per line), or document (a run document per line)", runFormats)
+	fl.StringVar(&how.pick.Shard, "shard", "", "`I/N`: the I-th of N parts of the runs, to share them among machines")
+	addChoice(fl, &how.format, "format", "of the list of runs: table, csv, csv-exact, markdown, json (an object a line), or document (a run document a line)", runFormats)
 	return cmd
 }
 

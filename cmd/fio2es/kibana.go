@@ -9,7 +9,7 @@ import (
 
 func kibanaCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "kibana", Short: "Export the dashboards for Kibana",
+		Use: "kibana COMMAND", Short: "Export the dashboards for Kibana",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -43,8 +43,8 @@ space in them. In another space Kibana changes the ids, and links lead nowhere.`
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&output, "output", "o", output, "file to write; - is stdout")
-	fl.StringVar(&space, "space", "", "identifier of the space (default the default one)")
-	fl.String("prefix", mapping.DefaultPrefix, "index name prefix")
+	fl.StringVarP(&output, "output", "o", output, "`file` to write; - is stdout")
+	fl.StringVar(&space, "space", "", "`space`, by its identifier (default the default one)")
+	fl.String("prefix", mapping.DefaultPrefix, "index name `prefix`")
 	return cmd
 }

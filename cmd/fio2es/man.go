@@ -20,7 +20,7 @@ func writeMan(root *cobra.Command, dir string) error {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range append(root.Commands(), root) {
-		if cmd.Hidden || cmd.Name() == "help" {
+		if cmd.Hidden {
 			continue
 		}
 		if err := os.WriteFile(filepath.Join(dir, manName(cmd)+".1"), []byte(manPage(cmd)), 0o644); err != nil {
@@ -39,7 +39,7 @@ func manPage(cmd *cobra.Command) string {
 	fmt.Fprintf(&b, ".TH %s 1 %q %q \"fio2es manual\"\n", roff(strings.ToUpper(manName(cmd))), built.date[:min(10, len(built.date))], "fio2es "+built.version)
 	fmt.Fprintf(&b, ".nh\n.ad l\n.SH NAME\n%s \\- %s\n", roff(manName(cmd)), roff(cmd.Short))
 	if cmd.Runnable() || cmd.HasSubCommands() {
-		fmt.Fprintf(&b, ".SH SYNOPSIS\n\\fB%s\\fR\n", roff(cmp.Or(manSynopsis(cmd), cmd.UseLine())))
+		fmt.Fprintf(&b, ".SH SYNOPSIS\n\\fB%s\\fR\n", roff(cmd.UseLine()))
 	}
 	b.WriteString(".SH DESCRIPTION\n" + roffText(cmp.Or(cmd.Long, cmd.Short+".")))
 	if cmd.HasExample() {
@@ -65,14 +65,6 @@ func manPage(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// manSynopsis is the program with a command; others have their own line.
-func manSynopsis(cmd *cobra.Command) string {
-	if cmd.HasParent() {
-		return ""
-	}
-	return cmd.Name() + " COMMAND [ARG...] [flags]"
-}
-
 // manFlag is the entry of a flag; nothing for a hidden one.
 func manFlag(f *pflag.Flag) string {
 	if f.Hidden {
@@ -82,36 +74,29 @@ func manFlag(f *pflag.Flag) string {
 	if f.Shorthand != "" {
 		name = "-" + f.Shorthand + ", " + name
 	}
-	value, usage := pflag.UnquoteUsage(f)
+	value, text := flagText(f)
 	if value != "" {
 		value = " \\fI" + roff(value) + "\\fR"
 	}
-	if empty := f.DefValue == "" || f.DefValue == "false" || f.DefValue == "[]" || f.DefValue == "0"; !empty && !strings.Contains(usage, "(default") {
-		usage += " (default " + f.DefValue + ")"
-	}
-	return fmt.Sprintf(".TP\n\\fB%s\\fR%s\n%s\n", roff(name), value, roff(usage))
+	return fmt.Sprintf(".TP\n\\fB%s\\fR%s\n%s\n", roff(name), value, roff(text))
 }
 
-// roffText is a text in roff: lines that begin with spaces stay as they are, others are filled.
+// roffText is a text in roff: paragraphs with a layout stay as they are, others are filled.
 func roffText(text string) string {
 	var b strings.Builder
-	isLiteral := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		switch isIndented := strings.HasPrefix(line, " "); {
-		case line == "":
+	for i, paragraph := range strings.Split(strings.TrimRight(text, "\n"), "\n\n") {
+		if i > 0 {
 			b.WriteString(".PP\n")
-			continue
-		case isIndented && !isLiteral:
-			b.WriteString(".nf\n")
-		case !isIndented && isLiteral:
-			b.WriteString(".fi\n")
 		}
-		isLiteral = strings.HasPrefix(line, " ")
-		b.WriteString(roff(line) + "\n")
-	}
-	if isLiteral {
-		b.WriteString(".fi\n")
+		begin, end := "", ""
+		if hasLayout(paragraph) {
+			begin, end = ".nf\n", ".fi\n"
+		}
+		b.WriteString(begin)
+		for line := range strings.Lines(paragraph) {
+			b.WriteString(roff(strings.TrimRight(line, "\n")) + "\n")
+		}
+		b.WriteString(end)
 	}
 	return b.String()
 }

@@ -55,7 +55,7 @@ func TestManPage(t *testing.T) {
 	page := manPage(cmd)
 	for _, want := range []string{
 		".SH NAME\nfio2es\\-try \\- Tries\n", ".SH SYNOPSIS\n\\fBfio2es try X [flags]\\fR\n",
-		".SH DESCRIPTION\nTries \\(aqx\\(aq.\n\\&.dots and \\e.\n.PP\n.nf\n  a\\-b   \\(tic\n.PP\n.fi\nEnd.\n",
+		".SH DESCRIPTION\nTries \\(aqx\\(aq.\n\\&.dots and \\e.\n.PP\n.nf\n  a\\-b   \\(tic\n.fi\n.PP\nEnd.\n",
 		".TP\n\\fB\\-n, \\-\\-number\\fR \\fIMANY\\fR\nso MANY (default 3)\n",
 	} {
 		if !strings.Contains(page, want) {

@@ -59,8 +59,8 @@ func (r *percentileRow) requestsText() string {
 var percentileColumns = slices.Concat(
 	facts.RunColumns(func(r *percentileRow) *mapping.RunInfo { return r.Run }),
 	[]table.Column[*percentileRow]{
-		{Heading: ">TIME", Text: (*percentileRow).at},
-		{Heading: "DATE", Text: (*percentileRow).clock},
+		{Heading: ">SECONDS", Text: (*percentileRow).at},
+		{Heading: "UTC", Text: (*percentileRow).clock},
 		{Name: "level", Value: func(r *percentileRow) any { return r.level() }},
 		{Name: "host", Heading: "HOST", Sparse: true, Value: func(r *percentileRow) any { return r.Host }},
 		{Name: "job", Heading: "JOB", Sparse: true, Value: func(r *percentileRow) any { return r.Job }},

@@ -82,14 +82,14 @@ header. Of logs given by name only these are read, as by the tools.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl)
+	addReadingFlags(fl, "interval")
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
 	addWhereToChoose(fl)
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
-	addChoice(fl, &tool, "compat", "the layout of one of fio's own tools, in place of --format",
+	addChoice(fl, &tool, "compat", "layout of this `tool` of fio, in place of --format",
 		[]string{export.FiologparserHist, export.FioHistoLogPctiles})
-	fl.StringVar(&method, "method", method, "interpolated within bins, or as fio prints them")
+	fl.StringVar(&method, "method", method, "`method`: interpolated within bins, or as fio prints them")
 	addQueryFlags(fl, q)
 	fl.BoolVar(&total, "total", false, "of the whole run only, or of all that --from, --to, --host and --job choose")
 	return cmd

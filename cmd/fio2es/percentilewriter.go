@@ -24,7 +24,7 @@ type percentiles struct {
 }
 
 func newPercentiles(w io.Writer, format, method string, q *query.Query) *percentiles {
-	cut, drop := []string{"HOST", "JOB"}, []string{"P75", "P90", "MEAN", "P95", "DATE", "P50", "MAX"}
+	cut, drop := []string{"HOST", "JOB"}, []string{"P75", "P90", "MEAN", "P95", "UTC", "P50", "MAX"}
 	return &percentiles{to: table.NewNarrow(w, format, percentileColumns, cut, drop), method: method, query: q}
 }
 
@@ -33,7 +33,7 @@ func (p *percentiles) begin(run *query.Run, many bool) error {
 	p.byFio, p.windows, p.sum = false, 0, &window.Sum{}
 	switch {
 	case many && run.Stored != nil:
-		p.to.Begin(run.Name + ", started " + facts.Started(run.Stored))
+		p.to.Begin(run.Name + ", started " + facts.StartedUTC(run.Stored))
 	case many:
 		p.to.Begin(run.Name)
 	default:

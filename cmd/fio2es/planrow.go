@@ -47,7 +47,7 @@ func (r *foundRun) lookUp(ctx context.Context, store history.Store) error {
 	if have.Archive != e.Run.Archive || have.Path != r.Path {
 		r.have += " as " + have.Archive + ":" + have.Name
 	}
-	r.have += ", began " + facts.Started(found.Have)
+	r.have += ", began " + facts.StartedUTC(found.Have)
 	return nil
 }
 

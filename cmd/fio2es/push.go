@@ -49,8 +49,8 @@ refused again go into it again.
 
 With --output, documents go to a file (or with - to stdout), as NDJSON for the _bulk
 request of Elasticsearch.`,
-		Example: `  fio2es push --elasticsearch https://es.example.com:9200
-  fio2es push last:20 --where 'label.release=reef' --elasticsearch https://es.example.com:9200
+		Example: `  fio2es push --elasticsearch https://es:9200
+  fio2es push last:20 --where label.release=reef --elasticsearch https://es:9200
   fio2es push --history laptop.db --into /srv/fio2es/history.db
   fio2es push --output - | gzip > history.ndjson.gz`,
 		Args: cobra.ArbitraryArgs,
@@ -77,10 +77,10 @@ request of Elasticsearch.`,
 	fl := cmd.Flags()
 	addClusterFlags(fl)
 	addWhereFlag(fl, &condition)
-	fl.StringVar(&p.into, "into", "", "copy into the embedded history in this file; it is made if it does not exist")
-	fl.StringVar(&p.output, "output", "", "write NDJSON to this file, or - for stdout, and not to a cluster")
+	fl.StringVar(&p.into, "into", "", "copy into the embedded history in this `file`; it is made if it does not exist")
+	fl.StringVar(&p.output, "output", "", "write NDJSON to this `file`, or - for stdout, and not to a cluster")
 	fl.BoolVar(&p.restore, "restore", false, "also push runs that were removed from the other history (fio2es rm)")
-	fl.StringVar(&p.rejects, "rejects", "", "send the documents of this reject file again")
+	fl.StringVar(&p.rejects, "rejects", "", "send the documents of this reject `file` again")
 	return cmd
 }
 

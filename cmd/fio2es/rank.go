@@ -54,7 +54,7 @@ last bin, which has no upper end: SERVED counts the requests below that bin.`,
 	addReadingFlags(fl)
 	addClusterFlags(fl)
 	addWhereToChoose(fl)
-	fl.StringSliceVar(&within, "within", nil, "latencies, such as 500us,10ms,1s")
+	fl.StringSliceVar(&within, "within", nil, "`latencies`, such as 500us,10ms,1s")
 	addQueryFlags(fl, &r.Query)
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
 	return cmd
@@ -115,7 +115,7 @@ func (r *rank) write(run *query.Run, doc *mapping.Run) error {
 	if len(r.sums) == 2 { // a direction alone is all
 		delete(r.sums, window.AllDirections)
 	}
-	r.to.Begin(fmt.Sprintf("%s, %s to %s", run.Name, unit.Moment(r.span.Start), unit.Moment(r.span.End)))
+	r.to.Begin(fmt.Sprintf("%s, %s", run.Name, unit.Moments(r.span.Start, r.span.End)))
 	for _, within := range r.within {
 		for _, direction := range append(mapping.Directions[:], window.AllDirections) {
 			h := r.sums[direction]

@@ -7,6 +7,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -52,7 +53,7 @@ func (r *reading) each(ctx context.Context, inputs []input, do func(run *query.R
 func (r *reading) eachOfFiles(ctx context.Context, c input, many bool, do func(run *query.Run, many bool) error) error {
 	files, err := query.Open(ctx, c.paths, query.FileOptions{
 		Options: r.options(), Stdin: r.stdin, LogsAlone: r.logsAlone,
-		Progress: func(p source.Progress) { r.progress.Show("looking: %d files", p.Files) },
+		Progress: func(p source.Progress) { r.progress.Show("looking: %s", unit.Plural(p.Files, "file")) },
 	})
 	if files != nil {
 		defer files.Close()

@@ -146,8 +146,6 @@ func (k *kitchen) console(block string) string {
 	return made.String()
 }
 
-var schedule = regexp.MustCompile(`^([\d*]+ +){4}[\d*]+  +`)
-
 func (k *kitchen) crontab(block string) {
 	for line := range strings.Lines(block) {
 		at := schedule.FindString(line)

@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,7 +20,7 @@ import (
 func reportCommand(e *env) *cobra.Command {
 	q, output := &query.Query{}, ""
 	cmd := &cobra.Command{
-		Use:   "report X... --output report.html",
+		Use:   "report X...",
 		Short: "One HTML page of runs, to attach to a ticket",
 		Long: `Writes an HTML page of one or several runs: numbers with the bounds of their error,
 percentiles and IOPS over time, a heat map, the distribution of latencies, hosts, facts
@@ -34,7 +37,7 @@ Charts over time have a step for each window. More than 600 windows are joined: 
 lines are percentiles of merged histograms, and a shade reaches up to the worst window.
 --from, --to and --direction choose requests as for rank. The same runs give the same
 page, byte for byte.`,
-		Example: `  fio2es report latest --output report.html
+		Example: `  fio2es report latest
   fio2es report before/ after/ -o compared.html
   fio2es report results/ --from 09:12 --to 09:46 -o incident.html`,
 		Args: someRuns,
@@ -42,7 +45,7 @@ page, byte for byte.`,
 			if err := q.Check(); err != nil {
 				return err
 			}
-			if err := checkPage(e, output); err != nil {
+			if err := checkPage(output); err != nil {
 				return err
 			}
 			r := newReading(e)
@@ -58,19 +61,14 @@ page, byte for byte.`,
 	for _, name := range []string{"from", "to", "direction"} { // the totals of one host are not known
 		fl.AddFlag(choose.Lookup(name))
 	}
-	fl.StringVarP(&output, "output", "o", "", "write the page into this file; - is stdout")
+	fl.StringVarP(&output, "output", "o", "", "write the page into this `file`; - is stdout (default: on a terminal, a new file in this folder, which stderr names; else stdout)")
 	return cmd
 }
 
 // checkPage checks where the page is written.
-func checkPage(e *env, output string) error {
+func checkPage(output string) error {
 	name := strings.ToLower(output)
-	switch {
-	case output == "":
-		if _, isScreen := e.stdout.(*term.Screen); isScreen {
-			return usagef("stdout is a terminal: write the page to a file with --output report.html, or use --output -")
-		}
-	case output != "-" && !strings.HasSuffix(name, ".html") && !strings.HasSuffix(name, ".htm"):
+	if output != "" && output != "-" && !strings.HasSuffix(name, ".html") && !strings.HasSuffix(name, ".htm") {
 		return usagef("--output %s: want a name that ends in .html", output)
 	}
 	return nil
@@ -100,7 +98,39 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 	if page.Runs() == 0 {
 		return page.Empty()
 	}
-	return errors.Join(page.Empty(), r.writeOutput(output, page.Write))
+	screen, _ := r.stdout.(*term.Screen)
+	if output != "" || screen == nil || !screen.IsTerminal() {
+		return errors.Join(page.Empty(), r.writeOutput(output, page.Write))
+	}
+	output = freeName(pageName(inputs), ".html")
+	if err = r.writeOutput(output, page.Write); err == nil {
+		r.log.Info("the page is in " + output)
+	}
+	return errors.Join(page.Empty(), err)
+}
+
+// pageName is the beginning of the name of a page's file where the user names none.
+func pageName(inputs []input) string {
+	of := "report"
+	if len(inputs) == 1 && len(inputs[0].runs) == 1 {
+		of = facts.ShortID(inputs[0].runs[0].Run.ID)
+	} else if len(inputs) == 1 && len(inputs[0].paths) == 1 {
+		if path, err := filepath.Abs(inputs[0].paths[0]); err == nil && filepath.Base(path) != "-" {
+			of = filepath.Base(path)
+		}
+	}
+	return "fio2es-" + of
+}
+
+// freeName is a name that no file has: the beginning and the end, with a number between them if there is such a file.
+func freeName(begin, end string) string {
+	name := begin + end
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(name); err != nil {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d%s", begin, i, end)
+	}
 }
 
 // generator names the program on pages.

@@ -67,9 +67,9 @@ func (r *removing) remove(ctx context.Context, choice tidy.Choice) error {
 func (r *removing) print(runs []*mapping.Run) error {
 	const most = 20
 	first, last := runs[len(runs)-1], runs[0]
-	text := unit.Plural(len(runs), "run") + ", started " + facts.Started(first)
+	text := unit.Plural(len(runs), "run") + ", started " + facts.StartedUTC(first)
 	if len(runs) > 1 {
-		text += " to " + facts.Started(last)
+		text += " to " + facts.StartedUTC(last)
 	}
 	if err := term.Line(r.stdout, "%s:", text); err != nil {
 		return err

@@ -4,20 +4,32 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
 )
 
-// commands make all commands, in the order of their help.
-var commands = []func(*env) *cobra.Command{
-	ingestCommand, followCommand, runCommand, watchCommand, percentilesCommand, rankCommand, compareCommand, slaCommand, heatmapCommand, reportCommand,
-	exportCommand, serveCommand, runsCommand, trendCommand, labelCommand, noteCommand, rmCommand, compactCommand, checkCommand, setupCommand, pushCommand, kibanaCommand, doctorCommand, shimCommand, configCommand, versionCommand,
-	generateCommand, fieldsTopic,
+func init() { cobra.EnableCommandSorting = false } // the order of groups
+
+// groups are all commands, by what one wants, in the order of help. Those of a group without a title are not listed.
+var groups = []struct {
+	title    string
+	commands []func(*env) *cobra.Command
+}{
+	{"Measure", []func(*env) *cobra.Command{runCommand, followCommand, watchCommand, doctorCommand, shimCommand}},
+	{"Ask", []func(*env) *cobra.Command{percentilesCommand, rankCommand, heatmapCommand, slaCommand, reportCommand}},
+	{"Compare", []func(*env) *cobra.Command{compareCommand, trendCommand}},
+	{"Keep", []func(*env) *cobra.Command{
+		ingestCommand, runsCommand, labelCommand, noteCommand, rmCommand, compactCommand, checkCommand,
+	}},
+	{"Share", []func(*env) *cobra.Command{serveCommand, exportCommand, pushCommand, setupCommand, kibanaCommand}},
+	{"The program", []func(*env) *cobra.Command{configCommand, versionCommand}},
+	{"", []func(*env) *cobra.Command{generateCommand, fieldsTopic, settingsTopic}},
 }
 
 func rootCommand(e *env) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "fio2es",
+		Use:   "fio2es COMMAND",
 		Short: "Latency percentiles you can trust, from fio's histogram logs",
 		Long: `fio2es reads the latency histogram logs that fio writes on many hosts and in many
 jobs, aligns and merges them, and answers with exact percentiles over time. It
@@ -25,41 +37,59 @@ keeps a searchable history of all runs.
 
 Exit codes: 0 all well; 1 failed; 2 wrong usage; 3 done, but something was left
 out (stderr says what); 4 done, but a gate failed: a condition of compare
---fail-if, an objective of sla or follow, or trend --fail-last.
+--fail-if, an objective of sla, follow or run, or trend --fail-last. That of run is
+fio's, if fio failed.
 
 On a terminal a table that is too wide has shorter texts and fewer columns, and the
-line below it says which; "| cat" shows all.
+line below it says which; "| cat" shows all. Verdicts have colours there, unless
+NO_COLOR is set; with CLICOLOR_FORCE=1 they have them in a pipe, too.
 
-Settings: a flag, else FIO2ES_* in the environment, else fio2es.yaml, else the
-default. "fio2es config" shows them, and "fio2es config --help" says which files.`,
-		Example: `  fio2es ingest results/                     store all runs of a CBT archive
-  fio2es follow /data/cbt                    store runs while tests run
-  fio2es runs                                list them
-  fio2es percentiles latest                  percentiles of the newest run, per second
-  fio2es percentiles *_clat_hist.*.log       of logs, without storing anything`,
+Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us).`,
+		Example: `  fio2es ingest results/                   store all runs of a CBT archive
+  fio2es follow /data/cbt                  store runs while tests run
+  fio2es run job.fio                       run fio, and store its run
+  fio2es runs                              list them
+  fio2es percentiles latest                percentiles of the newest run
+  fio2es percentiles *_clat_hist.*.log     of logs, without storing anything`,
 		Version:      versionText(),
-		SilenceUsage: true, SilenceErrors: true,
+		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true, // unknownCommand has better ones
 		PersistentPreRunE: e.load,
 	}
 	root.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{Err: err} })
-	fl := root.PersistentFlags()
-	fl.String("config", "", "settings file (default fio2es.yaml in the user's configuration folder, and for analysis the one here)")
-	fl.String("history", "", "file of the embedded history (default "+shortHome(config.Default().History)+")")
-	fl.BoolP("verbose", "v", false, "say more on stderr")
-	for _, command := range commands {
-		cmd := command(e)
-		cmd.Args = usageArgs(cmd.Args)
-		if naming, ok := namesRuns[cmd.Name()]; ok {
-			cmd.ValidArgsFunction = e.completeRuns(naming)
+	root.SetFlagErrorFunc(unknownFlag)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		_ = writeHelp(e.stdout, cmd) // stdout keeps its errors
+	})
+	addGlobalFlags(root.PersistentFlags())
+	for _, g := range groups {
+		if g.title != "" {
+			root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		}
-		e.completeFlags(cmd)
-		root.AddCommand(cmd)
+		for _, command := range g.commands {
+			cmd := command(e)
+			cmd.GroupID, cmd.Args = g.title, usageArgs(cmd.Args)
+			if naming, ok := namesRuns[cmd.Name()]; ok {
+				cmd.ValidArgsFunction = e.completeRuns(naming)
+			}
+			e.completeFlags(cmd)
+			root.AddCommand(cmd)
+		}
 	}
+	const program = "The program"
+	root.SetHelpCommandGroupID(program)
+	root.SetCompletionCommandGroupID(program)
+	helpCommand(root)
 	return root
+}
+
+// addGlobalFlags adds the flags that all commands have.
+func addGlobalFlags(f *pflag.FlagSet) {
+	f.String("config", "", "settings `file` (default fio2es.yaml in the user's configuration folder, and for analysis the one here)")
+	f.String("history", "", "`file` of the embedded history (default "+shortHome(config.Default().History)+")")
+	f.BoolP("verbose", "v", false, "say more on stderr")
 }
 
 // usageArgs makes wrong arguments an error of usage.

@@ -30,9 +30,10 @@ chose. All that fio2es writes goes to stderr.
 
 While fio runs, its run is live in the history. A terminal shows a live view: latencies
 of the last seconds, a heat map, the time left, and rules that are broken. Else, and with
---quiet, stderr has a line for each window. Requests count where they complete. When fio ends, the run is stored as by ingest, and
-its row is printed. The exit code is fio's, if that is not 0. Signals reach fio: after
-Ctrl-C it ends its jobs and writes its report; the third Ctrl-C kills it.
+--quiet, stderr has a line for each window. Requests count where they complete. When fio
+ends, the run is stored as by ingest, and its row is printed. The exit code is fio's, if
+that is not 0. Signals reach fio: after Ctrl-C it ends its jobs and writes its report;
+the third Ctrl-C kills it.
 
 If fio is killed, what it reported so far is stored. If fio2es is killed, fio continues,
 and the next fio2es command that opens the history stores the run. Folders of runs are
@@ -41,7 +42,8 @@ beside the history, in runs/; they are yours to keep or to remove.
 --repeat runs fio several times, for compare. --client and --server are refused: run
 fio2es on each host.`,
 		Example: `  fio2es run job.fio
-  fio2es run --labels release=reef --note 'new switch' -- fio --name=a --rw=randread --size=1g
+  fio2es run -- fio --name=a --rw=randread --size=1g
+  fio2es run --labels release=reef --note 'new switch' job.fio
   fio2es run --repeat 5 --pause 10s job.fio
   fio2es run --rule 'p99 <= 10ms' -- sudo fio --output=out.txt job.fio`,
 		Args: cobra.MinimumNArgs(1),
@@ -49,14 +51,14 @@ fio2es on each host.`,
 	}
 	fl := cmd.Flags()
 	fl.SetInterspersed(false) // what follows fio or a job file is fio's
-	addReadingFlags(fl)
+	addReadingFlags(fl, "interval", "labels")
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
-	fl.StringArray("rule", nil, "a rule, such as 'p99 <= 10ms' (repeatable)")
-	fl.StringVar(&r.note, "note", "", "a note on the run, as by fio2es note")
-	fl.IntVar(&r.repeat, "repeat", 1, "run fio so many times")
-	fl.DurationVar(&r.pause, "pause", 0, "time between two of them")
-	fl.StringVar(&r.reports, "reports", "auto", "periodic reports of fio: auto, each second or so rarely that they take under 1 % of the processors; none; or a time such as 5s")
+	fl.StringArray("rule", nil, "a `rule`, such as 'p99 <= 10ms' (repeatable)")
+	fl.StringVar(&r.note, "note", "", "a note on the run: `text`, as by fio2es note")
+	fl.IntVar(&r.repeat, "repeat", 1, "run fio `N` times")
+	fl.DurationVar(&r.pause, "pause", 0, "`time` between two of them")
+	fl.StringVar(&r.reports, "reports", "auto", "`time` between periodic reports of fio, such as 5s; none; or auto: each second, or so rarely that they take under 1 % of the processors")
 	fl.BoolVar(&r.quiet, "quiet", false, "lines in place of the live view")
 	return cmd
 }

@@ -1,25 +1,20 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/follow"
-	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/live"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/window"
-	"github.com/fio2es/fio2es/pipeline/align"
 )
 
 // once runs fio, and stores its run.
@@ -33,7 +28,8 @@ func (r *running) once(s *signals) (stored finished, err error) {
 		return stored, err
 	}
 	ending, err := r.fioOf(s, entry)
-	if err != nil {
+	var unwritten outputError
+	if err != nil && !errors.As(err, &unwritten) {
 		return stored, errors.Join(err, entry.Discard())
 	}
 	var failed error
@@ -50,13 +46,18 @@ func (r *running) once(s *signals) (stored finished, err error) {
 		r.log.Warn("a histogram log is not stored, fio's reports are: " + err.Error())
 		stored.leftOut = true
 	}
-	one, err := r.env.finish(s.ctx, r.to, r.rules, entry)
+	one, failedToStore := r.env.finish(s.ctx, r.to, r.rules, entry)
 	stored.add(one)
-	if err == nil && len(one.runs) == 0 {
+	if failedToStore == nil && len(one.runs) == 0 {
 		r.log.Info("note: fio wrote no report, so there is nothing to store")
 	}
-	return stored, errors.Join(failed, err)
+	return stored, errors.Join(failed, err, failedToStore)
 }
+
+// outputError is the error of a fio that ran, but whose output the user does not have. Its run can be stored.
+type outputError struct{ error }
+
+func (e outputError) Unwrap() error { return e.error }
 
 // fioOf runs fio from its start to its end, follows its run meanwhile, and gives the user fio's output.
 func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, err error) {
@@ -70,13 +71,14 @@ func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, 
 		r.log.Info("note: " + note)
 	}
 	var to io.Writer = r.stdout
+	closeOutput := func() error { return nil }
 	if plan.Output.File != "" {
 		out, err := os.Create(plan.Output.File)
 		if err != nil {
 			return ending, err
 		}
-		defer out.Close()
-		to = out
+		defer out.Close() // if fio does not start
+		to, closeOutput = out, out.Close
 	}
 	if how.Quiet {
 		ending, err = r.shown(s, entry, plan)
@@ -86,7 +88,10 @@ func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, 
 	if err != nil {
 		return ending, err
 	}
-	return ending, copyOutput(to, plan.Output, entry, ending.Signal == 0)
+	if err = errors.Join(copyOutput(to, plan.Output, entry, ending.Signal == 0), closeOutput()); err != nil {
+		return ending, outputError{fmt.Errorf("fio's output: %w; what fio wrote is in %s", err, shortHome(entry.Report()))}
+	}
+	return ending, nil
 }
 
 // shown runs fio with a live view on the terminal. What fio writes to stderr waits in a file until the view ends.
@@ -104,11 +109,13 @@ func (r *running) shown(s *signals, entry *record.Entry, plan *record.Plan) (end
 	if err != nil {
 		return ending, err
 	}
-	if _, err := errs.Seek(0, io.SeekStart); err != nil {
-		return ending, err
+	if _, err = errs.Seek(0, io.SeekStart); err == nil {
+		_, err = io.Copy(r.stderr, errs)
 	}
-	_, err = io.Copy(r.stderr, errs)
-	return ending, err
+	if err != nil {
+		return ending, outputError{err}
+	}
+	return ending, nil
 }
 
 // started starts fio, follows its run, and waits for its end. fio writes to files and not to pipes of fio2es, because it
@@ -142,28 +149,4 @@ func copyOutput(to io.Writer, how record.Output, entry *record.Entry, hasEnded b
 	}
 	defer all.Close()
 	return how.Copy(to, all, hasEnded)
-}
-
-// follow follows the run of a fio until the function that it returns is called. Requests count in windows where they
-// complete, so that windows need not wait for requests that were in flight in them.
-func (r *running) follow(ctx context.Context, entry *record.Entry, log *slog.Logger, each func(*window.Window) error) (stop func()) {
-	opt := follow.Options{
-		Ingest: ingest.Options{Pipeline: r.options(), Log: log},
-		Paths:  []string{entry.Folder}, Host: entry.Host, Wanted: func(string, string) bool { return true }, Rules: r.rules,
-		Every: 2 * time.Second, Quiet: math.MaxInt64, // fio's end is known
-		Window: each,
-	}
-	opt.Ingest.Pipeline.Weighting = align.Completion
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() {
-		_, err := follow.Follow(ctx, r.to, opt)
-		done <- err
-	}()
-	return func() {
-		cancel()
-		if err := <-done; err != nil {
-			log.Warn("the run was not followed to its end: " + err.Error())
-		}
-	}
 }

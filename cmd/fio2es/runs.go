@@ -59,10 +59,10 @@ complete them, and a name that does not exist lists them. --sort sorts by any of
 	fl := cmd.Flags()
 	addClusterFlags(fl)
 	short.addTo(fl)
-	fl.IntVar(&l.limit, "limit", 0, "so many at most: the first of the order")
-	fl.StringVar(&sorted, "sort", "start", "by a column: the latest or the highest first, texts from A to Z")
+	fl.IntVar(&l.limit, "limit", 0, "`N` runs at most: the first of the order")
+	fl.StringVar(&sorted, "sort", "start", "by a `column`: the latest or the highest first, texts from A to Z")
 	fl.BoolVar(&l.isReversed, "reverse", false, "in the reverse order")
-	fl.StringSliceVar(&l.names, "columns", nil, "these columns, such as run,name,p99,pool_profile")
-	addChoice(fl, &l.format, "format", "table, csv, markdown, json: an object a line; document: a run's whole document a line", runFormats)
+	fl.StringSliceVar(&l.names, "columns", nil, "these `columns`, such as run,name,p99,pool_profile")
+	addChoice(fl, &l.format, "format", "table, csv, csv-exact, markdown, json (an object a line), or document (a run's whole document a line)", runFormats)
 	return cmd
 }

@@ -67,7 +67,7 @@ func (s *liveScreen) draw() {
 		return
 	}
 	columns, lines := s.display.Size()
-	text, err := s.view.Lines(time.Now(), live.Size{Columns: columns, Lines: lines, Colour: os.Getenv("NO_COLOR") == ""})
+	text, err := s.view.Lines(time.Now(), live.Size{Columns: columns, Lines: lines, Colour: term.HasColour()})
 	if err == nil {
 		err = s.display.Show(text)
 	}

@@ -25,8 +25,14 @@ func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.L
 	if columns == nil {
 		columns = usualColumns(runs)
 	}
+	columns = slices.Clone(columns)
+	for i := range columns {
+		if columns[i].Heading == "Start" {
+			columns[i].Heading = "Start (UTC)"
+		}
+	}
 	drop := []string{"BANDWIDTH", "MEAN", "JOBS", "HOSTS", "P50", "P95", "MAX", "REC", "P99.9", "IOPS", "MISS"}
-	to := table.NewNarrow(w, format, columns, []string{"NAME", "NOTE"}, drop)
+	to := table.NewNarrow(w, format, columns, []string{"NAME", "NOTE", "STATE"}, drop)
 	byFio := false
 	for _, r := range runs {
 		for _, line := range facts.LinesFor(columns, r) {

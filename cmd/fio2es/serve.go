@@ -20,11 +20,12 @@ func serveCommand(e *env) *cobra.Command {
 		Short: "The history in a browser, without Kibana",
 		Long: `Serves the history to browsers until it is interrupted (Ctrl-C): a list of all runs, with
 the filters, columns and orders of "runs"; the report of each, as by "report";
-comparisons of runs that are chosen in the list; and workloads, as by "trend". The page
-of a live run ("follow") reloads every 10 seconds.
+comparisons of runs that are chosen in the list; and workloads, as by "trend". Pages of
+live runs ("run", "follow"), and the list, show what is stored within some seconds.
 
-  /                         the runs, the newest first: ?text=randwrite&sort=p99, also
-                            where=bs%3D4k, columns=p99,pool_profile and order=lowest
+  /                         the runs, the newest first; also with
+                            ?text=randwrite&sort=p99, where=bs%3D4k,
+                            columns=p99,pool_profile and order=lowest
   /runs/ID                  one of them: its id, the beginning of it, or latest
   /compare?run=ID&run=ID    several, compared with the first
   /workloads                runs with the same settings, and when they changed
@@ -36,13 +37,13 @@ Pages are read-only and there is no login: everyone who can reach the address ca
 the history, with names of hosts and configurations. By default that is this machine
 only. From another machine use a tunnel: ssh -L 8600:localhost:8600 HOST.`,
 		Example: `  fio2es serve
-  fio2es serve --listen 127.0.0.1:0              at a free port, which stderr names
+  fio2es serve --listen 127.0.0.1:0         at a free port, which stderr names
   fio2es serve --elasticsearch https://es:9200`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), e, listen) },
 	}
 	addClusterFlags(cmd.Flags())
-	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8600", "address and port; port 0 is a free one, and :8600 all addresses of this machine")
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8600", "`address` and port; port 0 is a free one, and :8600 all addresses of this machine")
 	return cmd
 }
 
@@ -68,7 +69,7 @@ func serve(ctx context.Context, e *env, listen string) error {
 	if !local {
 		e.log.Warn("there is no login: everyone who can reach this address can read the history")
 	}
-	pages := web.New(web.Options{Store: store, Name: e.history().name(), Program: generator(), Log: e.log, Local: local})
+	pages := web.New(ctx, web.Options{Store: store, Name: e.history().name(), Program: generator(), Log: e.log, Local: local})
 	return web.Serve(ctx, l, pages, e.log)
 }
 

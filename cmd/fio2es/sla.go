@@ -24,13 +24,15 @@ unknown. Each run is checked by itself.
 
 Rules come from --rule, else from sla in fio2es.yaml (a list) or FIO2ES_SLA (joined by
 commas):
-  p99 <= 10ms                         a percentile of latency; also min, mean, max
-  write.p99.9 <= 20ms                 of reads, writes or trims alone
-  within 100ms >= 99.9%               the share of requests served within a latency
-  iops >= 5000                        requests per second
-  requests >= 1e6                     the number of requests
-  p99 <= 10ms in 99% of windows       in windows that make up that share of the time
+
+  p99 <= 10ms                    a percentile of latency; also min, mean, max
+  write.p99.9 <= 20ms            of reads, writes or trims alone
+  within 100ms >= 99.9%          the share of requests served within a latency
+  iops >= 5000                   requests per second
+  requests >= 1e6                the number of requests
+  p99 <= 10ms in 99% of windows  in windows that are that share of the time
   iops >= 5k in every window
+
 Operators are <, <=, > and >=, units ns, us, ms and s.
 
 A rule without windows is about all requests together. A rule in windows (of --interval,
@@ -49,7 +51,7 @@ where the limit lies within the error of the histogram's bins.
 
 CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 		Example: `  fio2es sla latest --rule 'p99 <= 10ms'
-  fio2es sla results/ --rule 'write.p99.9 <= 50ms in 99% of windows' --rule 'iops >= 5000'
+  fio2es sla results/ --rule 'p99 <= 50ms in 99% of windows' --rule 'iops >= 5k'
   fio2es sla e87ec34a 5be8a100 --from +10s --format csv`,
 		Args: someRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -69,10 +71,10 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl)
+	addReadingFlags(fl, "interval")
 	addClusterFlags(fl)
 	addWhereToChoose(fl)
-	fl.StringArray("rule", nil, "an objective, such as 'p99 <= 10ms' (repeatable)")
+	fl.StringArray("rule", nil, "a `rule`, such as 'p99 <= 10ms' (repeatable)")
 	addQueryFlags(fl, q)
 	addChoice(fl, &format, "format", checkUsage, checkFormats)
 	return cmd

@@ -101,7 +101,7 @@ var slaColumns = slices.Concat(
 		// Milliseconds since the run's start, as below.
 		{Name: "worst_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Worst.Start }},
 		{
-			Name: "worst_start", Heading: "AT",
+			Name: "worst_start", Heading: "AT (UTC)",
 			Value: func(r *slaRow) any { return r.when(r.Windows.Worst) },
 			Text:  func(r *slaRow) string { return slo.Clock(r.when(r.Windows.Worst)) },
 		},
@@ -123,7 +123,7 @@ var slaColumns = slices.Concat(
 )
 
 func newSLATable(w io.Writer, format string) *table.Writer[*slaRow] {
-	return table.NewNarrow(w, format, slaColumns, []string{"NOTE", "RULE"}, []string{"AT", "LONGEST", "BUDGET"})
+	return table.NewNarrow(w, format, slaColumns, []string{"NOTE", "RULE"}, []string{"AT (UTC)", "LONGEST", "BUDGET"})
 }
 
 // slaTitle names a run. many reports whether there are several.
@@ -139,7 +139,7 @@ func slaHeading(title string, checked window.Span) string {
 	if checked.IsZero() {
 		return title
 	}
-	return title + ", " + unit.Moment(checked.Start) + " to " + unit.Moment(checked.End)
+	return title + ", " + unit.Moments(checked.Start, checked.End)
 }
 
 // testCase is the verdict in a test report, of a run with a title.

@@ -204,7 +204,7 @@ func TestNothingChosen(t *testing.T) {
 		run.Levels, windows = append(run.Levels, level), append(windows, d)
 	}
 	file := historyOf(t, []*mapping.Run{run}, windows...)
-	const lasted = "the run lasted from 2026-11-21 10:00:00.000 to 2026-11-21 10:00:04.000 (+0s to +4s)"
+	const lasted = "the run lasted from 2026-11-21 10:00:00.000 to 2026-11-21 10:00:04.000 UTC (+0s to +4s)"
 	for _, c := range []struct{ flags, want string }{
 		{"--from +90s", "run aa: no requests match --from +90s: " + lasted},
 		{"--from +1h --direction trim", "no requests match --from +1h --direction trim: the run has reads; " + lasted},

@@ -16,7 +16,7 @@ import (
 
 // addWhereFlag adds --where.
 func addWhereFlag(fl *pflag.FlagSet, condition *string) {
-	fl.StringVar(condition, "where", "", "only runs that meet a condition: 'bs=4k and write.p99 > 5ms' (fio2es help fields)")
+	fl.StringVar(condition, "where", "", "only runs that meet a `condition`: 'bs=4k and write.p99 > 5ms' (fio2es help fields)")
 }
 
 // parseWhere reads --where.
@@ -91,10 +91,10 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 	fl := cmd.Flags()
 	addClusterFlags(fl)
 	addWhereFlag(fl, &condition)
-	fl.StringSliceVar(&metrics, "metrics", workload.Usual(), "what to look at: iops, bandwidth, min, mean, max, percentiles")
-	fl.Float64Var(&least, "least", 100*workload.LeastChange, "changes by so many percent at least")
+	fl.StringSliceVar(&metrics, "metrics", workload.Usual(), "`metrics` to look at: iops, bandwidth, min, mean, max, percentiles")
+	fl.Float64Var(&least, "least", 100*workload.LeastChange, "changes by so many `percent` at least")
 	fl.BoolVar(&q.all, "all", false, "also numbers that did not change")
-	fl.IntVar(&gate.last, "fail-last", 0, "exit code 4 if one of the last N runs of a workload began a change for the worse")
+	fl.IntVar(&gate.last, "fail-last", 0, "exit code 4 if one of the last `N` runs of a workload began a change for the worse")
 	fl.BoolVar(&mark, "mark", false, "store the changes in all runs of the cluster, for Kibana")
 	addChoice(fl, &gate.format, "format", checkUsage+" of --fail-last", checkFormats)
 	return cmd

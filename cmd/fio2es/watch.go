@@ -64,10 +64,10 @@ over, with the row of the run, or when you interrupt it (Ctrl-C).`,
 	}
 	fl := cmd.Flags()
 	addClusterFlags(fl)
-	fl.StringArray("rule", nil, "a rule, such as 'p99 <= 10ms' (repeatable)")
-	fl.DurationVar(&every, "every", 2*time.Second, "time between two looks into the history")
+	fl.StringArray("rule", nil, "a `rule`, such as 'p99 <= 10ms' (repeatable)")
+	fl.DurationVar(&every, "every", 2*time.Second, "`time` between two looks into the history")
 	fl.BoolVar(&quiet, "quiet", false, "lines in place of the live view")
-	addChoice(fl, &format, "format", "of the lines: table, csv, or json (an object per line)", []string{table.Text, table.CSV, table.CSVExact, table.JSON})
+	addChoice(fl, &format, "format", "of the lines: table, csv, csv-exact, or json (an object a line)", []string{table.Text, table.CSV, table.CSVExact, table.JSON})
 	return cmd
 }
 

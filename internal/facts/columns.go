@@ -113,7 +113,7 @@ var Columns = slices.Concat(
 		},
 	}),
 	[]table.Column[*Line]{
-		{Name: "state", Sparse: true, Value: func(l *Line) any { return State(l.Run) }, Text: first(StateText)},
+		{Name: "state", Heading: "State", Sparse: true, Value: func(l *Line) any { return State(l.Run) }, Text: first(StateText)},
 	},
 	table.Where(isFirst, []table.Column[*Line]{
 		{Name: "note", Heading: "Note", Value: func(l *Line) any { return l.Run.Run.Note }, Text: first(ShortNote)},

@@ -21,6 +21,14 @@ func Started(run *mapping.Run) string {
 	return run.Run.Start.UTC().Format("2006-01-02 15:04:05")
 }
 
+// StartedUTC is Started with its time zone, for sentences.
+func StartedUTC(run *mapping.Run) string {
+	if !unit.IsKnown(run.Run.Start) {
+		return Started(run)
+	}
+	return Started(run) + " UTC"
+}
+
 // Title is a run's name with the settings that distinguish it most.
 func Title(run *mapping.Run) string {
 	return strings.TrimSpace(run.Run.Archive + ":" + ShortName(run) + " " + ShortSettings(run))

@@ -76,12 +76,13 @@ func (v *View) note(direction string, b slo.Breach) {
 func (v *View) last() ([]*window.Window, time.Duration, error) {
 	var sum window.Sum
 	var span window.Span
-	if len(v.windows) == 0 {
+	windows := v.settled()
+	if len(windows) == 0 {
 		return nil, 0, nil
 	}
-	end := v.windows[len(v.windows)-1].End
-	for _, w := range v.windows {
-		if !w.End.After(end.Add(-recent)) {
+	end := windows[len(windows)-1].End
+	for _, w := range windows {
+		if middle := w.Start.Add(w.Length() / 2); middle.Before(end.Add(-recent)) {
 			continue
 		}
 		span.Add(w)
@@ -90,4 +91,21 @@ func (v *View) last() ([]*window.Window, time.Duration, error) {
 		}
 	}
 	return sum.Windows(), span.Length(), nil
+}
+
+// settled are the windows without those of the newest time while a direction that the time before has is missing there:
+// the windows of a time come one after another, and half of them would be too few requests per second.
+func (v *View) settled() []*window.Window {
+	older := func(than int) (end int) { // windows of earlier times than the last of so many
+		end = than
+		for end > 0 && v.windows[end-1].ElapsedMS == v.windows[than-1].ElapsedMS {
+			end--
+		}
+		return end
+	}
+	newest := older(len(v.windows))
+	if before := older(newest); len(v.windows)-newest < newest-before {
+		return v.windows[:newest]
+	}
+	return v.windows
 }

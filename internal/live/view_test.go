@@ -134,3 +134,38 @@ func TestForgets(t *testing.T) {
 		t.Error(fmt.Sprint(len(v.windows), " windows"))
 	}
 }
+
+// TestHalf: while a direction of the newest time has not come, requests per second are those of the time before.
+func TestHalf(t *testing.T) {
+	v := view(t, 20)
+	rates := func() string {
+		sums, length, err := v.last()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := length.String()
+		for _, w := range sums {
+			text += fmt.Sprintf(" %s %.0f", w.Direction, w.IOPS)
+		}
+		return text
+	}
+	const want = "10s read 1000 write 1000"
+	for n := 20; n < 23; n++ {
+		for _, direction := range []string{"read", "write"} {
+			if err := v.Add(second(n, direction, 80e3), start); err != nil {
+				t.Fatal(err)
+			}
+			if got := rates(); !strings.HasPrefix(got, want) {
+				t.Errorf("after the %s of second %d: %s, want %s", direction, n, got, want)
+			}
+		}
+	}
+	for n := 23; n < 25; n++ { // the writes have ended
+		if err := v.Add(second(n, "read", 80e3), start); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := rates(); !strings.HasPrefix(got, "10s read 1000 write 800") {
+		t.Errorf("after the end of writes: %s", got)
+	}
+}

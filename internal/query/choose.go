@@ -282,7 +282,7 @@ func (sameSettings) OnBrief() bool { return true }
 
 // RunText names a run for people: the beginning of its id, its title and when it started.
 func RunText(run *mapping.Run) string {
-	return fmt.Sprintf("%s (%s, %s)", facts.ShortID(run.Run.ID), facts.Title(run), facts.Started(run))
+	return fmt.Sprintf("%s (%s, %s)", facts.ShortID(run.Run.ID), facts.Title(run), facts.StartedUTC(run))
 }
 
 // Shorts lists the first of some runs, and how many more there are.

@@ -78,18 +78,18 @@ func TestChoose(t *testing.T) {
 		{"mode=randread", "start < 2026-10-03", "a"},
 		{"bbbb", "mode=randwrite", "b"},
 
-		{"bbbb", "mode=randread", "bbbb: run bbbbbbbb (lab:night1 randwrite, 2026-10-02 00:00:00) does not match --where 'mode=randread'"},
+		{"bbbb", "mode=randread", "bbbb: run bbbbbbbb (lab:night1 randwrite, 2026-10-02 00:00:00 UTC) does not match --where 'mode=randread'"},
 		{"latest~5", "", "latest~5: there are only 5 runs, and the oldest is latest~4"},
 		{"latest~1", "name=night0", "latest~1: there are only 1 run --where 'name=night0', and the oldest is latest"},
 		{"", "mode=trim", "no run matches --where 'mode=trim'; the history has 5 runs: started 2026-10-01"},
 		{"latest", "mode=trim", "latest: no run matches --where 'mode=trim'; the history has 5 runs"},
 		{"mode=trim", "", "mode=trim: no run matches; the history has 5 runs"},
 		{"same-as:bbbb", "mode=randread", "same-as:bbbb: no run matches --where 'mode=randread'; the history has 5 runs"},
-		{"mode=trim", "name=night1", "mode=trim: no run matches --where 'name=night1'; the history has 5 runs: started 2026-10-01 00:00:00 to 2026-10-05 00:00:00; " +
-			"name=night1: 1 run; mode=trim: no run (mode is randread, randwrite); nearest: bbbbbbbb (lab:night1 randwrite, 2026-10-02 00:00:00): mode is randwrite"},
+		{"mode=trim", "name=night1", "mode=trim: no run matches --where 'name=night1'; the history has 5 runs: started 2026-10-01 00:00:00 to 2026-10-05 00:00:00 UTC; " +
+			"name=night1: 1 run; mode=trim: no run (mode is randread, randwrite); nearest: bbbbbbbb (lab:night1 randwrite, 2026-10-02 00:00:00 UTC): mode is randwrite"},
 		{"", "mode=randread and start >= 2026-10-06 and bs", "mode=randread: 3 runs; start >= 2026-10-06: no run (start is from " +
 			"2026-10-01 00:00:00 to 2026-10-05 00:00:00); bs: no run (none has op_size); nearest: eeeeeeee"},
-		{"", "mode=trim or live", "the history has 5 runs: started 2026-10-01 00:00:00 to 2026-10-05 00:00:00; (mode=trim or live): no run"},
+		{"", "mode=trim or live", "the history has 5 runs: started 2026-10-01 00:00:00 to 2026-10-05 00:00:00 UTC; (mode=trim or live): no run"},
 		{"same-as:bbbb", "not mode=randwrite", "not mode=randwrite: 3 runs; the same settings: 2 runs; nearest: eeeeeeee"},
 		{"same-as:ffff", "", "ffff: no such run in the history"},
 		{"bbbc", "", "bbbc: no such run in the history, which has 5 runs: fio2es runs lists them; nearest: bbbbbbbb (lab:night1 randwrite)"},

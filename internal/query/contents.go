@@ -38,7 +38,7 @@ func Contents(ctx context.Context, store history.Store, f history.RunFilter) (ru
 	if runs == 0 {
 		return 0, nil, nil
 	}
-	rows := append(append([]row{{"started", facts.Started(first) + " to " + facts.Started(last)}}, seen.rows()...), parts.rows()...)
+	rows := append(append([]row{{"started", facts.Started(first) + " to " + facts.StartedUTC(last)}}, seen.rows()...), parts.rows()...)
 	width := 10
 	for _, r := range rows {
 		width = max(width, min(utf8.RuneCountInString(r.name), 30))

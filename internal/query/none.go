@@ -69,8 +69,8 @@ func (c *choice) has(run *mapping.Run) (texts []string) {
 	}
 	if q.From != "" || q.To != "" || len(texts) == 0 {
 		length := run.Run.End.Sub(run.Run.Start).Round(time.Millisecond)
-		texts = append(texts, fmt.Sprintf("the run lasted from %s to %s (+0s to +%s)",
-			unit.Moment(run.Run.Start), unit.Moment(run.Run.End), length))
+		texts = append(texts, fmt.Sprintf("the run lasted from %s (+0s to +%s)",
+			unit.Moments(run.Run.Start, run.Run.End), length))
 	}
 	return texts
 }

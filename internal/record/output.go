@@ -2,6 +2,7 @@ package record
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -52,7 +53,8 @@ func (o *Output) recorded() []string {
 }
 
 // Copy copies what the user wants of fio's output. hasEnded reports that fio ended by itself, so that its last report
-// is the final one. Otherwise there is none.
+// is the final one. Otherwise there is none. It fails with [ErrCut] if the output ends in the middle of a report, after
+// it has copied the messages that are in none.
 func (o *Output) Copy(to io.Writer, from io.ReadSeeker, hasEnded bool) error {
 	reports := 0
 	count := &splitter{report: func([]string) error { reports++; return nil }, line: func(string) error { return nil }}
@@ -64,14 +66,21 @@ func (o *Output) Copy(to io.Writer, from io.ReadSeeker, hasEnded bool) error {
 	}
 	out := bufio.NewWriter(to)
 	c := &copier{Output: o, to: out, final: reports}
-	if !hasEnded {
+	isCut := hasEnded && (count.open != nil || count.isCut)
+	if !hasEnded || isCut {
 		c.final = reports + 1
 	}
 	if err := (&splitter{report: c.report, line: c.line}).read(from); err != nil {
 		return err
 	}
-	return out.Flush()
+	if err := out.Flush(); err != nil || !isCut {
+		return err
+	}
+	return ErrCut
 }
+
+// ErrCut is the error of a report that fio did not write to its end.
+var ErrCut = errors.New("fio's last report is cut off, as by a full disk")
 
 // splitter splits fio's output into JSON reports and other lines. fio writes the brackets of a report in lines of
 // their own.
@@ -79,6 +88,7 @@ type splitter struct {
 	report func(lines []string) error
 	line   func(string) error
 	open   []string // of a report
+	isCut  bool     // the last line has no end
 }
 
 func (s *splitter) read(r io.Reader) error {
@@ -86,6 +96,7 @@ func (s *splitter) read(r io.Reader) error {
 	for {
 		line, err := in.ReadString('\n')
 		if line != "" {
+			s.isCut = !strings.HasSuffix(line, "\n")
 			if err := s.take(line); err != nil {
 				return err
 			}

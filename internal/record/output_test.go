@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -78,5 +79,16 @@ func TestOutput(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestCutOutput: the report before one that is cut off is not the final one.
+func TestCutOutput(t *testing.T) {
+	for _, last := range []string{"{\n  \"cut", "{\n", jsonOf(4, true) + "\na: (groupid=0): repo"} {
+		var got strings.Builder
+		err := (&Output{Formats: []string{"normal"}}).Copy(&got, strings.NewReader(written(3, true, false)+last), true)
+		if want := "fio-3.33\nStarting 1 process\nfio: a message\n"; !errors.Is(err, ErrCut) || !strings.HasPrefix(got.String(), want) || strings.Contains(got.String(), "report 3") {
+			t.Errorf("%q: %v, %q", last, err, &got)
+		}
 	}
 }

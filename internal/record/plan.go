@@ -172,9 +172,9 @@ func (p *Plan) ownOptions(c *fioargs.Command, s Settings) error {
 	return nil
 }
 
-// every is the time between two reports. A report takes fio some 0.4 ms of processor time for each job, and fio2es
-// 1.1 ms: more than 1 % of the processors' time would change what is measured. It takes some 18 KB, and all reports
-// of a long run 1 GiB at most.
+// every is the time between two reports. A report takes fio and fio2es up to 3.5 ms of processor time for each job: more
+// than 1 % of the processors' time would change what is measured. It takes some 18 KB, and all reports of a long run
+// 1 GiB at most.
 func every(s Settings, jobs []*fioargs.Section, length time.Duration) (time.Duration, error) {
 	switch s.Reports {
 	case "none":
@@ -187,7 +187,7 @@ func every(s Settings, jobs []*fioargs.Section, length time.Duration) (time.Dura
 		}
 		return d, nil
 	}
-	const cost, share, longest = 1500 * time.Microsecond, 100, 10 * time.Second
+	const cost, share, longest = 3500 * time.Microsecond, 100, 30 * time.Second
 	const size, most = 18 << 10, 1 << 30
 	entries := 0
 	for _, section := range jobs {

@@ -79,7 +79,7 @@ func TestPlan(t *testing.T) {
 		{"logs that need memory", "fio hours.fio", Settings{Reports: "none"},
 			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ -- hours.fio", 0, "up to 8 GiB for 16 jobs in 10h0m0s"},
 		{"many jobs", "fio many.fio", Settings{},
-			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=5 -- many.fio", 5 * time.Second, ""},
+			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=12 -- many.fio", 12 * time.Second, ""},
 		{"many jobs in a group", "fio grouped.fio", Settings{},
 			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=1 -- grouped.fio", time.Second, ""},
 		{"a long run", "fio night.fio", Settings{},

@@ -26,8 +26,7 @@ type Streams struct {
 // Process is a fio that runs.
 type Process struct {
 	cmd    *exec.Cmd
-	signal os.Signal // the last that was passed on
-	passed int       // how many
+	passed int // how many signals it got
 }
 
 // Start starts the fio of a plan for the run of an entry.
@@ -82,13 +81,13 @@ func VersionOf(ctx context.Context, program string) (fioargs.Version, error) {
 }
 
 // Signal passes a signal on to fio, which then ends its jobs and writes its report. The third one kills fio.
-func (p *Process) Signal(sig os.Signal) (killed bool) {
+func (p *Process) Signal(sig os.Signal) {
 	const patience = 3
+	sig = obeyed(sig)
 	if p.passed++; p.passed >= patience {
-		sig, killed = os.Kill, true
+		sig = os.Kill
 	}
 	_ = p.cmd.Process.Signal(sig) // it may have ended
-	return killed
 }
 
 // Ending is how a fio ended.

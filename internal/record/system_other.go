@@ -11,6 +11,8 @@ import (
 // Signals are those that end a fio.
 var Signals = []os.Signal{os.Interrupt}
 
+func obeyed(sig os.Signal) os.Signal { return sig }
+
 // lockFile opens a file. Without locks, an entry is found again although its fio runs.
 func lockFile(path string, flag int) (*os.File, error) { return os.OpenFile(path, flag, 0o644) }
 

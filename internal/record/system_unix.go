@@ -12,6 +12,15 @@ import (
 // Signals are those that end a fio.
 var Signals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
+// obeyed is a signal that fio obeys: it ends its jobs and writes its report. Others would end it alone, and its jobs
+// would run on.
+func obeyed(sig os.Signal) os.Signal {
+	if sig == os.Interrupt {
+		return sig
+	}
+	return syscall.SIGTERM
+}
+
 // lockFile opens and locks a file. fio inherits the lock, so that it lasts until both have ended.
 func lockFile(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag, 0o644)

@@ -29,6 +29,7 @@ type Options struct {
 	Program string      // and its version, such as "fio2es v1.2.3"
 	Query   query.Query // selects windows by time and direction
 	Home    string      // address of a list of runs, which the page then links to
+	Events  string      // address of the events of live runs, see [Live]; empty if the page stays as it is
 }
 
 // Page is a report of one run or several.
@@ -72,7 +73,7 @@ var (
 // pageTemplate is made when it is used first, because all commands would start slower otherwise.
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"policy": Policy, "style": Style, "script": func() template.JS { return template.JS(pageJS) },
+		"style": Style, "live": Live, "reload": func() template.HTML { return reload }, "script": func() template.JS { return template.JS(pageJS) },
 		"drawn": drawChange, "title": facts.Title, "started": facts.Started, "count": unit.Count,
 	}).Parse(pageHTML))
 })
@@ -115,14 +116,21 @@ func picture(c *chart.Canvas, class string, height float64, label string) templa
 	return template.HTML(c.SVG(attributes, label)) // the canvas escapes texts
 }
 
-// policy lets a browser load nothing and run no script except the page's, also if names of runs contain markup.
-var policy = func() string {
-	sum := sha256.Sum256([]byte(pageJS))
-	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
-}()
+// Policy is the content security policy of the page, for servers that send it as a header. A browser may load nothing and
+// run no script except the page's, also if names of runs contain markup. The page of a live run may ask its server.
+func (o Options) Policy() string {
+	policy := "default-src 'none'; style-src 'unsafe-inline'; script-src " + hashOf(pageJS)
+	if o.Events != "" {
+		policy += " " + LivePolicy()
+	}
+	return policy + "; base-uri 'none'; form-action 'none'"
+}
 
-// Policy is the content security policy of each page, for servers that send it as a header.
-func Policy() string { return policy }
+// hashOf is the source of a script in a policy.
+func hashOf(script string) string {
+	sum := sha256.Sum256([]byte(script))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
 
 // Style is the style sheet of the pages, for other pages.
 func Style() template.CSS { return style }

@@ -1,4 +1,5 @@
-// What a pointer over the charts of a run is at, read out. The page is whole without it.
+// What a pointer over the charts of a run is at, read out. The page is whole without it. It runs again when the charts
+// of a live run are replaced.
 'use strict';
 for (const run of document.querySelectorAll('article.run')) {
   const source = run.querySelector('script.data');
@@ -62,6 +63,6 @@ for (const run of document.querySelectorAll('article.run')) {
   }
 }
 // What is folded is printed, too.
-addEventListener('beforeprint', () => {
+onbeforeprint = () => {
   for (const d of document.querySelectorAll('details')) d.open = true;
-});
+};

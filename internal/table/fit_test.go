@@ -2,6 +2,8 @@ package table
 
 import (
 	"bytes"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -49,5 +51,43 @@ func TestNarrow(t *testing.T) {
 	var out bytes.Buffer
 	if err := toFile.write(&out); err != nil || out.Len() != 506 {
 		t.Errorf("to a file: %d bytes, %v", out.Len(), err)
+	}
+}
+
+// coloured is a terminal with colours.
+type coloured struct {
+	narrow
+	hasColour bool
+}
+
+func (c *coloured) HasColour() bool       { return c.hasColour }
+func (c *coloured) Unfiltered() io.Writer { return &c.Buffer }
+
+// TestVerdicts: verdicts have colours on a terminal that has some, also cut ones, and no other cell has them; escapes
+// in names stay visible.
+func TestVerdicts(t *testing.T) {
+	rows := [][]string{
+		{"worse", "worse", "1"}, {"broken \x1b[2J", "broken by far and wide", "22"}, {"c", "better", "3"}, {"d", "no change > 2 %", "4"}, {"e", "unknown", "5"},
+	}
+	plain := "NAME              VERDICT          N\nworse             worse            1\n" +
+		"broken \\x1b[2J    broken …nd wide  22\nc                 better           3\nd                 no change > 2 %  4\ne                 unknown          5\n"
+	for _, hasColour := range []bool{false, true} {
+		table := newGrid(false, []string{"NAME", "VERDICT", "N"}, []string{"VERDICT"}, nil)
+		for _, row := range rows {
+			table.add(slices.Clone(row))
+		}
+		table.width[0], table.width[1] = 16, 15
+		out := &coloured{hasColour: hasColour}
+		if err := table.write(out); err != nil {
+			t.Fatal(err)
+		}
+		want := plain
+		if hasColour {
+			want = strings.NewReplacer("  worse ", "  \x1b[31mworse\x1b[0m ", "broken …nd wide", "\x1b[31mbroken …nd wide\x1b[0m",
+				"better", "\x1b[32mbetter\x1b[0m", "unknown", "\x1b[33munknown\x1b[0m").Replace(plain)
+		}
+		if out.String() != want {
+			t.Errorf("colour %v:\n%q\nwant\n%q", hasColour, out, want)
+		}
 	}
 }

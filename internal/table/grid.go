@@ -93,10 +93,15 @@ func (g *grid) add(cells []string) {
 	g.rows = append(g.rows, cells)
 }
 
-// write writes the rows, under the title if it is not written yet, and forgets them. A very long table is written in parts, so it need not fit into memory. Its
-// columns only get wider from part to part, and the header is repeated when a column is new.
+// write writes the rows, under the title if it is not written yet, and forgets them. A very long table is written in
+// parts, so it need not fit into memory. Its columns only get wider from part to part, and the header is repeated when a column is new.
 func (g *grid) write(w io.Writer) error {
+	screen, isColoured := w.(colourScreen)
+	isColoured = isColoured && !g.isMarkdown && screen.HasColour()
 	out := bufio.NewWriter(w)
+	if isColoured {
+		out.Reset(screen.Unfiltered()) // all cells are clean
+	}
 	if len(g.title) > 0 && g.begun {
 		out.WriteString("\n")
 	}
@@ -125,7 +130,7 @@ func (g *grid) write(w io.Writer) error {
 	}
 	g.shown = shown
 	for _, row := range g.rows {
-		g.line(out, row)
+		g.line(out, row, isColoured)
 	}
 	if note != "" {
 		out.WriteString(note + "\n")
@@ -136,11 +141,30 @@ func (g *grid) write(w io.Writer) error {
 	return out.Flush()
 }
 
+// colourScreen is a terminal that may show colours.
+type colourScreen interface {
+	HasColour() bool
+	Unfiltered() io.Writer
+}
+
+// verdictHeading is the heading of columns with verdicts, which have colours on terminals.
+const verdictHeading = "VERDICT"
+
+// painted is a verdict in its colour: red is bad, green is good, yellow is not known.
+func painted(verdict string) string {
+	word, _, _ := strings.Cut(verdict, " ")
+	colour := map[string]string{"worse": "31", "broken": "31", "better": "32", "met": "32", "unclear": "33", "unknown": "33"}[word]
+	if colour == "" {
+		return verdict
+	}
+	return "\x1b[" + colour + "m" + verdict + "\x1b[0m"
+}
+
 func (g *grid) header(out *bufio.Writer) {
 	if g.isMarkdown && g.shown > 0 {
 		out.WriteString("\n")
 	}
-	g.line(out, g.headings)
+	g.line(out, g.headings, false)
 	if !g.isMarkdown {
 		return
 	}
@@ -150,10 +174,10 @@ func (g *grid) header(out *bufio.Writer) {
 			rules[i] = "--:"
 		}
 	}
-	g.line(out, rules)
+	g.line(out, rules, false)
 }
 
-func (g *grid) line(out *bufio.Writer, cells []string) {
+func (g *grid) line(out *bufio.Writer, cells []string, isColoured bool) {
 	var b strings.Builder
 	for i, w := range g.width {
 		switch {
@@ -165,6 +189,9 @@ func (g *grid) line(out *bufio.Writer, cells []string) {
 			pad := strings.Repeat(" ", w-utf8.RuneCountInString(cell))
 			if b.Len() > 0 {
 				b.WriteString(gap)
+			}
+			if isColoured && g.headings[i] == verdictHeading {
+				cell = painted(cell)
 			}
 			if g.right[i] {
 				cell, pad = pad, cell

@@ -13,6 +13,15 @@ type Screen struct {
 	f *os.File
 }
 
+// HasColour reports whether the user wants colours on terminals, by the usual variables of the environment.
+func HasColour() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
+
+// ForcesColour reports whether the user wants colours wherever the output goes.
+func ForcesColour() bool {
+	force := os.Getenv("CLICOLOR_FORCE")
+	return force != "" && force != "0" && HasColour()
+}
+
 // NewScreen filters what is written to w and shown by the terminal f.
 func NewScreen(f *os.File, w io.Writer) *Screen { return &Screen{NewFilter(w), f} }
 
@@ -30,6 +39,12 @@ func (s *Screen) Size() (columns, lines int) {
 	}
 	return columns, lines
 }
+
+// IsTerminal reports whether it is a terminal: with CLICOLOR_FORCE anything is a screen.
+func (s *Screen) IsTerminal() bool { return IsTerminal(s.f) }
+
+// HasColour reports whether text may have colours.
+func (s *Screen) HasColour() bool { return HasColour() }
 
 // Unfiltered is the terminal for text with escapes, whose other parts are cleaned.
 func (s *Screen) Unfiltered() io.Writer { return s.w }

@@ -142,6 +142,15 @@ func Moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05.000")
 }
 
+// Moments writes two times with their time zone, or the times since the run's start.
+func Moments(from, to time.Time) string {
+	text := Moment(from) + " to " + Moment(to)
+	if IsKnown(from) {
+		text += " UTC"
+	}
+	return text
+}
+
 // Shorten leaves out the middle of a text that is longer than so many characters.
 func Shorten(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {

@@ -35,16 +35,16 @@ var (
 // templates are made when they are used first, because all commands would start slower otherwise.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("site").Funcs(template.FuncMap{
-		"title": facts.Title, "started": facts.Started, "shortID": facts.ShortID, "state": facts.StateText, "link": runLink,
+		"title": facts.Title, "started": facts.Started, "shortID": facts.ShortID, "state": facts.StateText, "link": runLink, "live": report.Live,
 		"isBad": func(run *mapping.Run) bool { _, isBad := run.State(); return isBad },
 		"since": func(row *workload.Row) string { return workload.Day(row.Change.After) },
 	}).Parse(siteHTML + workloadsHTML))
 })
 
-// policy lets a browser load nothing, run nothing, and send forms only to this server.
+// policy lets a browser load nothing, run only the script of live pages, and send forms only to this server.
 var policy = func() string {
 	sum := sha256.Sum256([]byte(style))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'self'" + unframed
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; script-src " + report.LivePolicy() + "; base-uri 'none'; form-action 'self'" + unframed
 }()
 
 // unframed keeps pages out of frames of other sites, which could make users click in them. Browsers accept it in
@@ -57,6 +57,7 @@ type Head struct {
 	Home    string // the address of the list; empty on the list itself
 	Program string
 	Style   template.CSS
+	Events  string // the address of its events, if it shows live runs
 }
 
 func (s *site) head(title, home string) Head {

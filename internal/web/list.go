@@ -100,6 +100,7 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 		s.show(w, r, http.StatusBadRequest, "list", v)
 		return
 	}
+	v.Events = "events"
 	if v.Found, err = s.look(r.Context(), q, parsed); err == nil && len(v.Found.Runs) == 0 && (q.IsSearch() || q.Page > 1) {
 		v.Count, v.Contents, err = s.contents(r.Context(), history.RunFilter{Text: q.Text, Where: parsed})
 	}

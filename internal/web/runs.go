@@ -24,9 +24,6 @@ import (
 // mostCompared is how many runs a report has at most: as many as have a section in it.
 const mostCompared = report.MaxSections
 
-// refresh is after how many seconds browsers reload the report of a live run.
-const refresh = "10"
-
 // run answers with the report of a run.
 func (s *site) run(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, []string{r.PathValue("id")}, "../", false)
@@ -100,9 +97,6 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 		return
 	}
 	w.Header().Set("ETag", tag)
-	if slices.ContainsFunc(runs, func(run *mapping.Run) bool { return run.Run.Live() }) {
-		w.Header().Set("Refresh", refresh)
-	}
 	if isKnown(r.Header.Get("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
@@ -113,7 +107,7 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 		s.fail(w, r, err)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", report.Policy()+unframed)
+	w.Header().Set("Content-Security-Policy", report.Options{Events: eventsOf(runs, home)}.Policy()+unframed)
 	s.send(w, r, http.StatusOK, page)
 }
 
@@ -135,7 +129,7 @@ func (s *site) made(ctx context.Context, runs []*mapping.Run, home string) ([]by
 
 // report makes the report of runs in the history.
 func (s *site) report(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error) {
-	page := report.New(report.Options{Program: s.Program, Home: home})
+	page := report.New(report.Options{Program: s.Program, Home: home, Events: eventsOf(runs, home)})
 	for _, doc := range runs {
 		if _, err := page.Add(ctx, query.Stored(s.Store, doc), doc.Run.ID, len(runs) > 1); err != nil {
 			return nil, err

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -133,19 +136,42 @@ func TestTag(t *testing.T) {
 	}
 }
 
-// TestLive: browsers reload the reports of live runs, and no others.
+var (
+	liveScript = regexp.MustCompile(`(?s)<script id="live" data-events="([^"]*)">(.*?)</script>\n</body>`)
+	metaPolicy = regexp.MustCompile(`"Content-Security-Policy" content="([^"]*)"`)
+)
+
+// TestLive: pages of live runs, and the list, listen to events, and no others. Without script, browsers reload the
+// reports.
 func TestLive(t *testing.T) {
 	live, done := runOf(0, "live", 100), runOf(1, "done", 100)
 	live.Run.Ingest, live.Run.Complete = mapping.LiveIngest(began), false
 	done.Run.Complete = false // it was cut off
 	p := serve(historyOf(t, live, done))
 	for path, want := range map[string]string{
-		"/": "", "/runs/" + done.Run.ID: "", "/runs/" + live.Run.ID: "10", "/compare?run=" + done.Run.ID + "&run=" + live.Run.ID: "10",
+		"/": "events", "/?sort=p99": "events", "/runs/" + done.Run.ID: "", "/runs/zzz": "", "/workloads": "",
+		"/runs/" + live.Run.ID: "../events?run=" + live.Run.ID, "/runs/latest": "",
+		"/compare?run=" + done.Run.ID + "&run=" + live.Run.ID: "./events?run=" + live.Run.ID,
 	} {
 		w := p.get(t, path)
-		again := p.get(t, path, "If-None-Match", w.Header().Get("ETag"))
-		if got := w.Header().Get("Refresh"); got != want || again.Header().Get("Refresh") != want {
-			t.Errorf("%s: Refresh %q and then %q, want %q", path, got, again.Header().Get("Refresh"), want)
+		page, policy := w.Body.String(), w.Header().Get("Content-Security-Policy")
+		script := liveScript.FindStringSubmatch(page)
+		if script == nil {
+			script = []string{"", "", ""}
+		}
+		if script[1] != want {
+			t.Errorf("%s: the address of events is %q, want %q", path, script[1], want)
+		}
+		sum := sha256.Sum256([]byte(script[2]))
+		allowed := "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+		if want != "" && (!strings.Contains(policy, allowed) || !strings.Contains(policy, "; connect-src 'self'")) {
+			t.Errorf("%s: the policy does not allow its script: %s", path, policy)
+		}
+		if has := strings.Contains(page, `<noscript><meta http-equiv="refresh" content="10"></noscript>`); has != strings.Contains(want, "run=") {
+			t.Errorf("%s: reloads without script: %v", path, has)
+		}
+		if meta := metaPolicy.FindStringSubmatch(page); meta != nil && html.UnescapeString(meta[1])+unframed != policy {
+			t.Errorf("%s: the page says %s, and the header %s", path, meta[1], policy)
 		}
 	}
 }

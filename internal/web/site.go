@@ -41,19 +41,24 @@ const (
 type site struct {
 	Options
 	reports, lists gate
+	news           *news
 
 	// page makes the report of runs, in their order, with a link to the list of all runs at home. Tests replace it.
 	page func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error)
 }
 
-// New returns the handler of all pages.
-func New(o Options) http.Handler { return newSite(o).handler() }
+// New returns the handler of all pages. Streams of events end with ctx.
+func New(ctx context.Context, o Options) http.Handler {
+	s := newSite(o)
+	go s.news.run(ctx)
+	return s.handler()
+}
 
 func newSite(o Options) *site {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &site{Options: o, reports: make(gate, reportsAtOnce), lists: make(gate, listsAtOnce)}
+	s := &site{Options: o, reports: make(gate, reportsAtOnce), lists: make(gate, listsAtOnce), news: newNews(o.Store, o.Log)}
 	s.page = s.report
 	return s
 }
@@ -70,7 +75,10 @@ func (s *site) handler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.notify(w, r, http.StatusNotFound, notice{Title: "No such page", Text: "The pages are the list of all runs, /runs/ID, /compare?run=ID&run=ID, /workloads and /workloads/ID, that of a run."})
 	})
-	return s.logged(gzhttp.GzipHandler(s.guarded(mux)))
+	all := http.NewServeMux()
+	all.HandleFunc("/events", s.events) // not compressed, which would hold events back
+	all.Handle("/", gzhttp.GzipHandler(mux))
+	return s.logged(s.guarded(all))
 }
 
 // guarded refuses what is not allowed, and sets the headers that restrict browsers.

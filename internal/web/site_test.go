@@ -68,7 +68,7 @@ func TestHeaders(t *testing.T) {
 	run := runOf(0, "a", 100)
 	p := serve(historyOf(t, run))
 	for path, wants := range map[string]string{
-		"/": "form-action 'self'", "/runs/" + run.Run.ID: report.Policy(), "/runs/zzz": "default-src 'none'", "/compare": "default-src 'none'", "/zzz": "default-src 'none'", "/healthz": "default-src 'none'",
+		"/": "form-action 'self'", "/runs/" + run.Run.ID: report.Options{}.Policy(), "/runs/zzz": "default-src 'none'", "/compare": "default-src 'none'", "/zzz": "default-src 'none'", "/healthz": "default-src 'none'",
 	} {
 		w := p.get(t, path)
 		policy := w.Header().Get("Content-Security-Policy")

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// eachCommand does something with each command that help lists.
+func eachCommand(t *testing.T, do func(cmd *cobra.Command)) {
+	t.Helper()
+	root := rootCommand(newEnv(strings.NewReader(""), io.Discard, io.Discard))
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	n := 0
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		if cmd.Hidden {
+			return
+		}
+		n++
+		do(cmd)
+		for _, c := range cmd.Commands() {
+			visit(c)
+		}
+	}
+	visit(root)
+	if n < 30 {
+		t.Errorf("only %d commands", n)
+	}
+}
+
+func helpOf(t *testing.T, cmd *cobra.Command) string {
+	t.Helper()
+	var text strings.Builder
+	if err := writeHelp(&text, cmd); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// TestHelpFits: no line of help is wider than a terminal.
+func TestHelpFits(t *testing.T) {
+	eachCommand(t, func(cmd *cobra.Command) {
+		for line := range strings.Lines(helpOf(t, cmd)) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpColumns || strings.TrimRight(line, " \n")+"\n" != line && line != "\n" {
+				t.Errorf("%s: %d characters: %q", cmd.CommandPath(), n, line)
+			}
+		}
+	})
+}
+
+// TestHelpIsWhole: help begins with what a command does and its examples, explains each of its own flags by a value
+// with a name, and names all others, which fio2es help settings explains.
+func TestHelpIsWhole(t *testing.T) {
+	settings := ""
+	eachCommand(t, func(cmd *cobra.Command) {
+		if cmd.Name() == "settings" {
+			settings = helpOf(t, cmd)
+		}
+	})
+	own := map[string]bool{"help": true, "version": true, "config": true, "completion": true, "kibana": true, "fields": true, "settings": true}
+	eachCommand(t, func(cmd *cobra.Command) {
+		text := helpOf(t, cmd)
+		isOwn := own[cmd.Name()] || cmd.HasParent() && cmd.Parent().Name() == "completion"
+		if !isOwn && strings.Index(text, "\nExamples:\n") > 200 || !isOwn && !cmd.HasExample() {
+			t.Errorf("%s: no examples, or far below:\n%s", cmd.CommandPath(), text)
+		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			explained, name := text, "--"+f.Name
+			if len(f.Annotations[setsOf]) > 0 {
+				explained = settings
+			}
+			if value, _ := pflag.UnquoteUsage(f); slices.Contains([]string{"string", "strings", "int", "float", "duration", "stringArray", "stringToString"}, value) {
+				t.Errorf("%s: --%s has a value without a name: put a word of its help between backquotes", cmd.CommandPath(), f.Name)
+			}
+			if value, _ := flagText(f); value != "" {
+				name += " " + value
+			}
+			if !f.Hidden && f.Name != "help" && cmd.Root().PersistentFlags().Lookup(f.Name) == nil && !strings.Contains(explained, name) {
+				t.Errorf("%s: %q is not explained", cmd.CommandPath(), name)
+			}
+			if !strings.Contains(text, "--"+f.Name) {
+				t.Errorf("%s: %s is not named", cmd.CommandPath(), f.Name)
+			}
+		})
+	})
+}

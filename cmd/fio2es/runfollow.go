@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/follow"
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/record"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/pipeline/align"
+)
+
+// follow follows the run of a fio until the function that it returns is called. Requests count in windows where they
+// complete, so that windows need not wait for requests that were in flight in them.
+func (r *running) follow(ctx context.Context, entry *record.Entry, log *slog.Logger, each func(*window.Window) error) (stop func()) {
+	opt := follow.Options{
+		Ingest: ingest.Options{Pipeline: r.options(), Log: log},
+		Paths:  []string{entry.Folder}, Host: entry.Host, Wanted: func(string, string) bool { return true }, Rules: r.rules,
+		Every: 2 * time.Second, Quiet: math.MaxInt64, // fio's end is known
+		Window: each,
+	}
+	opt.Ingest.Pipeline.Weighting = align.Completion
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() {
+		_, err := follow.Follow(ctx, r.to, opt)
+		done <- err
+	}()
+	return func() {
+		cancel()
+		if err := <-done; err != nil {
+			log.Warn("the run was not followed to its end: " + err.Error())
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestShellBlocks runs the shell blocks of README.md and the quick start that measure, with a fio that is not real.
+func TestShellBlocks(t *testing.T) {
+	t.Parallel()
+	if programs["fio"] == nil {
+		t.Skip("no fio that is not real, on this system")
+	}
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve := regexp.MustCompile(`(?m)^fio2es serve\n`) // it does not end
+	for _, page := range []string{"README.md", "docs/quickstart.md"} {
+		k := &kitchen{T: t, dir: t.TempDir()}
+		k.env = append(os.Environ(), "CORPUS="+filepath.Join(root, "testdata", "corpus"), "HOME="+k.dir, "XDG_DATA_HOME=", "XDG_CONFIG_HOME="+k.dir, "FIO2ES_HISTORY="+filepath.Join(k.dir, "example.db"))
+		for _, name := range []string{"job.fio", "one.fio", "many.fio"} {
+			if err := os.WriteFile(filepath.Join(k.dir, name), []byte("[rw]\nrw=randrw\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if code, out := k.shell("fio2es ingest " + filepath.Join(root, "examples", "cbt-archive")); code != 0 {
+			t.Fatalf("exit code %d: %s", code, out)
+		}
+		ran := 0
+		for _, m := range fence.FindAllStringSubmatch(readText(t, filepath.Join(root, page)), -1) {
+			if m[1] != "sh" {
+				continue
+			}
+			ran++
+			block := strings.ReplaceAll(serve.ReplaceAllString(m[2], ""), "/tmp/", k.dir+"/")
+			if code, out := k.shell("set -e\n" + block); code != 0 {
+				t.Errorf("%s: exit code %d of\n%s%s", page, code, block, out)
+			}
+		}
+		if ran < 2 {
+			t.Errorf("%s: %d blocks", page, ran)
+		}
+	}
+}

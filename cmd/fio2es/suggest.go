@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// otherWords are words of other programs for commands.
+var otherWords = map[string][]string{
+	"ingest":      {"import", "add", "load", "store", "read", "parse", "save"},
+	"runs":        {"ls", "list", "history", "show", "search", "find", "query"},
+	"rm":          {"delete", "remove", "del", "forget", "prune"},
+	"compare":     {"diff", "cmp", "vs"},
+	"percentiles": {"stats", "latency", "summary", "quantiles", "hist"},
+	"watch":       {"top", "monitor", "tail", "status", "live"},
+	"run":         {"fio", "exec", "start", "bench"},
+	"trend":       {"regressions", "changes"},
+	"heatmap":     {"plot", "graph", "draw", "chart"},
+	"report":      {"html", "page"},
+	"sla":         {"slo", "assert", "gate"},
+	"check":       {"verify", "fsck", "repair", "validate"},
+	"doctor":      {"lint", "explain", "diagnose"},
+	"push":        {"upload", "send", "copy", "cp", "sync", "merge"},
+	"export":      {"dump", "convert"},
+	"serve":       {"web", "server", "ui"},
+	"setup":       {"init", "install"},
+	"kibana":      {"dashboard", "dashboards"},
+	"label":       {"tag", "annotate"},
+	"note":        {"comment"},
+	"compact":     {"vacuum", "downsample", "rollup"},
+	"config":      {"env"},
+}
+
+// otherFlags are names of other programs for flags.
+var otherFlags = map[string][]string{
+	"format":        {"json", "csv", "csv-exact", "markdown", "table", "junit", "svg"},
+	"output":        {"out", "file", "outfile"},
+	"history":       {"db", "database"},
+	"elasticsearch": {"es", "url", "server", "cluster"},
+	"where":         {"filter", "query", "match", "select"},
+	"labels":        {"tag", "tags", "label"},
+	"label":         {"tag", "tags", "labels"},
+	"yes":           {"force", "assume-yes"},
+	"dry-run":       {"plan", "preview"},
+	"limit":         {"max", "head", "count", "last"},
+	"from":          {"since", "begin"},
+	"to":            {"until", "end"},
+	"since":         {"from", "after"},
+	"until":         {"to", "before"},
+	"rule":          {"sla", "slo", "objective"},
+	"fail-if":       {"threshold", "gate"},
+	"interval":      {"window", "step"},
+	"direction":     {"rw"},
+	"verbose":       {"debug"},
+}
+
+// unknownCommand adds to cobra's error of a command that does not exist what may have been meant. It returns other
+// errors as they are.
+func unknownCommand(root *cobra.Command, err error) error {
+	word, of := "", ""
+	if err == nil {
+		return nil
+	}
+	if n, _ := fmt.Sscanf(err.Error(), "unknown command %q for %q", &word, &of); n < 2 {
+		return err
+	}
+	parent, _, _ := root.Find(strings.Fields(of)[1:])
+	if near := suggest(word, otherWords, parent); len(near) > 0 {
+		return usagef("unknown command %q: did you mean %s %s?", word, of, strings.Join(near, " or "))
+	}
+	return usagef("unknown command %q; see %s --help", word, of)
+}
+
+// unknownFlag adds to an error of parsing flags what may have been meant.
+func unknownFlag(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return usagef("%w; see %s --help", err, cmd.CommandPath())
+	}
+	flags := &cobra.Command{} // cobra finds like names of commands only
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+	})
+	word := unknown.GetSpecifiedName()
+	near := suggest(word, otherFlags, flags)
+	if len(near) == 0 {
+		return usagef("%w; see %s --help", err, cmd.CommandPath())
+	}
+	if f, isChoice := cmd.Flags().Lookup(near[0]).Value.(*choice); isChoice && slices.Contains(f.among, word) {
+		near[0] += " " + word
+	}
+	return usagef("%w: did you mean --%s?", err, strings.Join(near, " or --"))
+}
+
+// suggest gives the commands below one that a word may have been meant for: the one that other programs call so, else
+// those with a name like it.
+func suggest(word string, others map[string][]string, within *cobra.Command) []string {
+	word = strings.ToLower(word)
+	for _, cmd := range within.Commands() {
+		if slices.Contains(others[cmd.Name()], word) {
+			return []string{cmd.Name()}
+		}
+	}
+	within.SuggestionsMinimumDistance = min(2, len(word)/3) // how many letters may differ
+	return within.SuggestionsFor(word)
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// onTerminal runs the program with its stdout on a terminal, and gives what that shows, and stderr.
+func onTerminal(t *testing.T, code int, args ...string) (shown, stderr string) {
+	t.Helper()
+	screen, terminal := openTerminal(t)
+	var errs, out bytes.Buffer
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = io.Copy(&out, screen) // it ends with an error when the terminal is closed
+	}()
+	if got := run(context.Background(), args, strings.NewReader(""), terminal, &errs); got != code {
+		t.Errorf("exit code %d, want %d\n%s", got, code, &errs)
+	}
+	terminal.Close()
+	<-done
+	return out.String(), errs.String()
+}
+
+// TestColours: verdicts have colours on a terminal that may have some, and nothing else has.
+func TestColours(t *testing.T) {
+	stalls, err := filepath.Abs(filepath.Join("..", "..", "testdata", "corpus", "stalls"))
+	check(t, err)
+	for _, tt := range []struct {
+		name, value string
+		hasColour   bool
+	}{{"TERM", "xterm", true}, {"NO_COLOR", "1", false}, {"TERM", "dumb", false}} {
+		t.Run(tt.name+"="+tt.value, func(t *testing.T) {
+			t.Setenv("TERM", "xterm")
+			t.Setenv("NO_COLOR", "")
+			t.Setenv(tt.name, tt.value)
+			shown, _ := onTerminal(t, exitMet, "sla", stalls, "--rule", "read.p99 <= 1us", "--rule", "read.iops >= 1")
+			if strings.Contains(shown, "\x1b[31mbroken\x1b[0m") != tt.hasColour || strings.Contains(shown, "\x1b[32mmet\x1b[0m") != tt.hasColour ||
+				strings.Count(shown, "\x1b") != 4 && tt.hasColour || !tt.hasColour && strings.Contains(shown, "\x1b") {
+				t.Errorf("%q", shown)
+			}
+		})
+	}
+}
+
+// TestReportOnTerminal: a terminal gets no page. The page goes to a new file, which stderr names.
+func TestReportOnTerminal(t *testing.T) {
+	stalls, err := filepath.Abs(filepath.Join("..", "..", "testdata", "corpus", "stalls"))
+	check(t, err)
+	t.Chdir(t.TempDir())
+	var pages [][]byte
+	for _, name := range []string{"fio2es-stalls.html", "fio2es-stalls-2.html"} {
+		shown, stderr := onTerminal(t, 0, "report", stalls)
+		if shown != "" || !slices.Contains(strings.Split(stderr, "\n"), "the page is in "+name) {
+			t.Errorf("%q, %q", shown, stderr)
+		}
+		page, err := os.ReadFile(name)
+		check(t, err)
+		pages = append(pages, page)
+	}
+	if !bytes.HasPrefix(pages[0], []byte("<!DOCTYPE html>")) || !bytes.Equal(pages[0], pages[1]) {
+		t.Error("no pages, or different ones")
+	}
+}

@@ -1,0 +1,86 @@
+// Shows what the history gets of live runs, without loading the page again: where the reader is, and what is chosen or
+// open, stays. Only pages that are seen listen, because browsers allow few connections to a server.
+'use strict';
+{
+  const main = document.querySelector('main'), own = document.currentScript;
+  let events = own.dataset.events, source = null, isStale = false, isBusy = false;
+
+  const wait = ms => new Promise(done => setTimeout(done, ms));
+  // key is the run of rows of a list.
+  const key = node => node.nodeName === 'TBODY' && node.querySelector('input')?.value;
+  // patch makes a node like a fresh one. Charts are replaced, as they have listeners.
+  const patch = (old, fresh) => {
+    if (old.isEqualNode(fresh)) return;
+    if (old.nodeType !== Node.ELEMENT_NODE || old.nodeName !== fresh.nodeName || old.nodeName === 'svg') return old.replaceWith(fresh);
+    for (const {name} of [...old.attributes]) if (name !== 'open' && !fresh.hasAttribute(name)) old.removeAttribute(name);
+    for (const {name, value} of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    const wanted = [...fresh.childNodes];
+    wanted.forEach((child, i) => {
+      const at = old.childNodes[i] ?? null, run = key(child);
+      const same = run ? [...old.childNodes].find(o => key(o) === run) : at && !key(at) ? at : null;
+      if (!same) return old.insertBefore(child, at);
+      if (same !== at) old.insertBefore(same, at);
+      patch(same, child);
+    });
+    while (old.childNodes.length > wanted.length) old.lastChild.remove();
+  };
+  const load = async () => {
+    const answer = await fetch(location.href, {cache: 'no-cache'});
+    if (answer.status === 404) return location.reload();
+    if (!answer.ok) throw new Error(answer.statusText);
+    const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    patch(main, fresh.querySelector('main'));
+    document.title = fresh.title;
+    for (const old of document.querySelectorAll('body > script:not(#live)')) { // the charts are new
+      const again = document.createElement('script');
+      again.textContent = old.textContent;
+      old.replaceWith(again);
+    }
+    const next = fresh.getElementById('live')?.dataset.events; // none when the run is over
+    if (next === events) return;
+    events = next;
+    if (!events) own.remove();
+    close();
+    follow();
+  };
+  // renew loads the page, if it is still to be done when that is due: a slow server is left alone nine tenths of the
+  // time, and a chart that is read off stays.
+  const renew = async () => {
+    isStale = true;
+    if (isBusy) return;
+    isBusy = true;
+    while (isStale && events && !document.hidden) {
+      if (document.querySelector('.readout:not([hidden])')) {
+        await wait(1000);
+        continue;
+      }
+      isStale = false;
+      const began = performance.now();
+      try {
+        await load();
+        await wait(9 * (performance.now() - began));
+      } catch {
+        isStale = true;
+        await wait(10000);
+      }
+    }
+    isBusy = false;
+  };
+  const close = () => {
+    source?.close();
+    source = null;
+  };
+  const follow = () => {
+    if (!events || document.hidden) return close();
+    if (source) return;
+    source = new EventSource(events);
+    source.onmessage = renew; // the first one comes at once
+    source.onerror = () => {
+      if (source?.readyState !== EventSource.CLOSED) return; // else the browser tries again
+      close();
+      setTimeout(follow, 10000);
+    };
+  };
+  document.addEventListener('visibilitychange', follow);
+  follow();
+}

@@ -1,0 +1,200 @@
+package where_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/internal/where"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Words of made-up settings, labels and notes, and of conditions on them.
+var made = []string{
+	"", "reef", "Reef", "4k", "4096", "4KiB", "0", "007", "1e3", "-1", "+5", "a b", "a'b", `a\b`, "é", "19.2.0", "randread", "*", "yes",
+	strings.Repeat("long", 50), strings.Repeat("long", 50) + "er", strings.Repeat("é", 300),
+}
+
+var labelNames = []string{"a", "A", "a.b", "a-b", "é", "a b", "x_1"}
+
+// TestStores: what a store looks up for a condition selects the runs that the condition selects of all whole
+// documents, and the light and brief documents agree with the whole ones, after any change of the runs.
+func TestStores(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) history.Store{"sqlite": openSQLite, "elastic": openElastic} {
+		t.Run(name, func(t *testing.T) {
+			s, rng := open(t), rand.New(rand.NewPCG(1, 2))
+			for i := range 40 {
+				finish(t, s, madeRun(rng, i, "1"))
+			}
+			checkStore(t, s, rng, 300)
+			for i := range 40 {
+				id := historytest.ID(fmt.Sprint(i))
+				ctx := t.Context()
+				switch i % 5 {
+				case 0:
+					note := pick(rng, made)
+					_, err := s.Annotate(ctx, id, mapping.Annotation{Labels: map[string]string{"a": pick(rng, made), "x_1": ""}, Note: &note})
+					must(t, err)
+				case 1:
+					if m, ok := s.(history.Marker); ok {
+						must(t, m.Mark(ctx, map[string][]mapping.Change{id: {{Direction: "read", Metric: "p99", Verdict: "worse", Text: pick(rng, made)}}}))
+					}
+				case 2:
+					finish(t, s, madeRun(rng, i, "2"))
+				case 3:
+					must(t, s.Delete(ctx, id))
+				}
+			}
+			checkStore(t, s, rng, 300)
+		})
+	}
+}
+
+func checkStore(t *testing.T, s history.Store, rng *rand.Rand, conditions int) {
+	t.Helper()
+	whole := list(t, s, history.RunFilter{})
+	for _, f := range []history.RunFilter{{Light: true}, {Brief: true}} {
+		of := (*mapping.Run).Light
+		if f.Brief { // a store may give more
+			of = (*mapping.Run).Brief
+		}
+		if diff := cmp.Diff(each(whole, of), each(list(t, s, f), of)); diff != "" {
+			t.Errorf("%+v (-whole +got):\n%s", f, diff)
+		}
+	}
+	met := 0
+	for range conditions {
+		text := madeCondition(rng, 2)
+		c, err := where.Parse(text, historytest.Start.Add(26*time.Hour))
+		if err != nil {
+			continue
+		}
+		var want []string
+		for _, run := range whole {
+			if c.Matches(run) {
+				want = append(want, run.Run.Name)
+			}
+		}
+		if len(want) > 0 {
+			met++
+		}
+		for _, f := range []history.RunFilter{{}, {Light: true}, {Brief: true}} {
+			f.Where = c
+			var got []string
+			for _, run := range list(t, s, f) {
+				got = append(got, run.Run.Name)
+			}
+			if !slices.Equal(want, got) {
+				t.Errorf("%s, light %v, brief %v: %q, want %q", text, f.Light, f.Brief, got, want)
+			}
+		}
+	}
+	if met < conditions/10 {
+		t.Errorf("%d of %d conditions are met by a run", met, conditions)
+	}
+}
+
+func each(runs []*mapping.Run, of func(*mapping.Run) *mapping.Run) (all []*mapping.Run) {
+	for _, run := range runs {
+		all = append(all, of(run))
+	}
+	return all
+}
+
+// madeRun is a run with settings and labels by chance.
+func madeRun(rng *rand.Rand, i int, ingest string) *mapping.Run {
+	run := historytest.NewRun(fmt.Sprint(i), ingest)
+	run.Run.Start = historytest.Start.Add(time.Duration(rng.IntN(3*86400))*time.Second - time.Duration(rng.IntN(5)*300)*time.Microsecond)
+	if rng.IntN(10) == 0 {
+		run.Run.Start = time.Time{}
+	}
+	run.Run.End = run.Run.Start.Add(time.Minute)
+	run.Run.Labels = map[string]string{}
+	for _, name := range labelNames {
+		if word := pick(rng, made); rng.IntN(2) == 0 && word != "" {
+			run.Run.Labels[name] = word
+		}
+	}
+	run.CBT = mapping.CBT{
+		Mode: pick(rng, made), Workload: pick(rng, made), CephVersion: pick(rng, made), OpSize: pick(rng, []int64{0, 512, 4096, 4 << 20, 1 << 41}),
+		IODepth: pick(rng, []int{0, 1, 16}), OSDReadAhead: pick(rng, []int64{0, 128, 4096}), RunSeconds: pick(rng, []int{0, 60, 300}),
+		Iteration: pick(rng, []*int{nil, new(0), new(2)}),
+	}
+	if rng.IntN(2) == 0 {
+		run.Warnings, run.Fio.Options = []string{pick(rng, made)}, map[string]string{"bs": pick(rng, made)}
+	}
+	return run
+}
+
+func madeCondition(rng *rand.Rand, depth int) string {
+	if depth > 0 && rng.IntN(2) == 0 {
+		a, b := madeCondition(rng, depth-1), madeCondition(rng, depth-1)
+		return pick(rng, []string{a + " and " + b, a + " or " + b, "not (" + a + ")", "(" + a + ") and " + b})
+	}
+	op := pick(rng, []string{"=", "=", "=", "!=", "<", "<=", ">", ">=", "~"})
+	switch rng.IntN(4) {
+	case 0:
+		names := []string{"mode", "workload", "ceph", "option.bs", "warning", "note", "cbt.mode", "MODE"}
+		for _, name := range labelNames {
+			names = append(names, "label."+name, "run.labels."+name)
+		}
+		return pick(rng, names) + op + `"` + pick(rng, made) + `"`
+	case 1:
+		return "start" + op + pick(rng, []string{"2026-11-21", "2026-11-22T10:00:00Z", "2026-11-22T12:00:00+02:00", "2026-11", "2026", "1d", "12h", "90000s", "0000", "9999", "1900", "500000y", "today", "now"})
+	case 2:
+		return pick(rng, []string{"bs", "osd_ra", "op_size"}) + op + pick(rng, []string{"4k", "4096", "512", "0.5k", "0", "4M", "128", "128k", "2T", "1000000T", "-1"})
+	}
+	return pick(rng, []string{"qd", "iteration", "time", "jobs"}) + op + pick(rng, []string{"0", "1", "16", "60", "1e10", "99999999999", "5m", "1.0", "300", "0.5"})
+}
+
+func pick[V any](rng *rand.Rand, of []V) V { return of[rng.IntN(len(of))] }
+
+func list(t *testing.T, s history.Store, f history.RunFilter) (all []*mapping.Run) {
+	t.Helper()
+	for run, err := range s.Runs(t.Context(), f) {
+		must(t, err)
+		all = append(all, run)
+	}
+	return all
+}
+
+func finish(t *testing.T, s history.Store, run *mapping.Run) {
+	t.Helper()
+	must(t, s.Finish(t.Context(), run))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openSQLite(t *testing.T) history.Store {
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
+	must(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func openElastic(t *testing.T) history.Store {
+	address, stop := estest.New().Start()
+	t.Cleanup(stop)
+	client, err := es.New(es.Config{Addresses: []string{address}})
+	must(t, err)
+	t.Cleanup(client.Close)
+	return elastic.New(client, bulk.Options{Templates: []string{}})
+}
