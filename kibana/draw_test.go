@@ -1,6 +1,7 @@
 package kibana_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,12 +9,15 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fio2es/fio2es/kibana"
 	"github.com/fio2es/fio2es/kibana/kibanatest"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // noData is what panels show where there is nothing to draw.
@@ -179,5 +183,81 @@ func TestDrawChanges(t *testing.T) {
 		if better+worse != len(want) || (better == 1) != (directions[i] == "read") {
 			t.Errorf("%s: %d marks for the better, %d for the worse", directions[i], better, worse)
 		}
+	}
+}
+
+// TestDrawPlain: a run of fio on one machine, whose host has no name in the files, and one that is not complete.
+func TestDrawPlain(t *testing.T) {
+	browser := browser(t)
+	b := bundle(t, kibana.Options{})
+	nameless := regexp.MustCompile(`"name":"host[A-D]",`)
+	secondHost := regexp.MustCompile(`("hosts":\[\{[^}]*\}),[^\]]*\]`)
+	for _, c := range []struct {
+		warnings, ingest string
+		want             []string
+	}{
+		{`["no json+ report"]`, "95c508361fc72649", []string{"one host, 2", "no: see the warnings", "no json+ report"}},
+		{`null`, "95c508361fc72649", []string{"one host, 2", "no"}},
+		{`null`, mapping.LiveIngest(time.Unix(1, 0)), []string{"not yet: fio runs"}},
+	} {
+		j := job(t, b, "run-facts", kibanatest.Full)
+		for name, answer := range j.Answers {
+			answer = secondHost.ReplaceAll(nameless.ReplaceAll(answer, nil), []byte("$1]"))
+			answer = bytes.ReplaceAll(answer, []byte(`"complete":true`), []byte(`"complete":false`))
+			answer = regexp.MustCompile(`"warnings":\[[^\]]*\]`).ReplaceAll(answer, []byte(`"warnings":`+c.warnings))
+			j.Answers[name] = regexp.MustCompile(`"ingest":"[^"]*"`).ReplaceAll(answer, []byte(`"ingest":"`+c.ingest+`"`))
+		}
+		for _, j.Dark = range []bool{false, true} {
+			pictures, err := browser.Draw(t.Context(), j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts := pictures[0].Texts()
+			checkTexts(t, "run-facts", texts)
+			for _, want := range c.want {
+				if !slices.Contains(texts, want) {
+					t.Errorf("%q is not in %q", want, texts)
+				}
+			}
+			savePicture(t, fmt.Sprintf("run-facts-plain-%v", j.Dark), pictures[0])
+		}
+	}
+}
+
+// TestDrawLegend: the legend of a narrow panel has its words whole.
+func TestDrawLegend(t *testing.T) {
+	browser := browser(t)
+	j := job(t, bundle(t, kibana.Options{}), "history-runs", kibanatest.Full)
+	for _, j.Width = range []int{400, 600, 1200} {
+		pictures, err := browser.Draw(t.Context(), j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		savePicture(t, fmt.Sprintf("legend-%d", j.Width), pictures[0])
+		if texts := pictures[0].Texts(); !slices.Contains(texts, "randwrite") || !slices.Contains(texts, "randrw") {
+			t.Errorf("%d pixels wide: %q", j.Width, texts)
+		}
+	}
+}
+
+// TestPlainHosts: the panels of hosts have a part for documents without the name of a host, as a run on one machine has.
+func TestPlainHosts(t *testing.T) {
+	n := 0
+	for _, r := range requests(t, bundle(t, kibana.Options{})) {
+		var spec any
+		if err := json.Unmarshal(r.URL, &spec); err != nil {
+			t.Fatal(err)
+		}
+		kibanatest.Walk(spec, "", func(key string, node map[string]any) {
+			if node["field"] != "host.name" {
+				return
+			}
+			if n++; node["missing"] == nil {
+				t.Errorf("%s: %s of host.name leaves out documents without it", r.Panel, key)
+			}
+		})
+	}
+	if n < 3 {
+		t.Errorf("%d searches by host", n)
 	}
 }
