@@ -55,6 +55,20 @@ func (c *changing) Runs(context.Context, history.RunFilter) iter.Seq2[*mapping.R
 	}
 }
 
+// count is how many looks there were.
+func (c *changing) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.looks
+}
+
+// fail makes all looks fail from now on, or none.
+func (c *changing) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
+}
+
 // store changes the i-th run.
 func (c *changing) store(i int, change func(*mapping.Run)) {
 	c.mu.Lock()
@@ -135,8 +149,8 @@ func TestEvents(t *testing.T) {
 		l := listen(t, a, b)
 		defer l.end(t)
 		time.Sleep(time.Minute)
-		if l.looks != 0 {
-			t.Errorf("%d looks without a stream", l.looks)
+		if n := l.count(); n != 0 {
+			t.Errorf("%d looks without a stream", n)
 		}
 		one, leave := l.follow(t, "?run="+a.Run.ID)
 		both, leaveBoth := l.follow(t, "?run="+b.Run.ID+"&run="+a.Run.ID)
@@ -164,17 +178,17 @@ func TestEvents(t *testing.T) {
 		expect("note", lookEvery, stored, stored, stored)
 		l.store(1, func(r *mapping.Run) { r.Run.ID = "removed" })
 		expect("removed", lookEvery, "", stored, stored)
-		l.err = errors.New("the store is away")
+		l.fail(errors.New("the store is away"))
 		l.store(0, another)
 		expect("away", lookEvery, "", "", "")
-		l.err = nil
+		l.fail(nil)
 		expect("back", lookEvery, stored, stored, stored)
 		leave()
 		leaveBoth()
 		leaveList()
 		synctest.Wait()
-		looks := l.looks
-		if time.Sleep(time.Minute); l.looks != looks {
+		looks := l.count()
+		if time.Sleep(time.Minute); l.count() != looks {
 			t.Error("it looks without a stream")
 		}
 	})
@@ -211,8 +225,8 @@ func TestStreams(t *testing.T) {
 		if got := status(http.MethodGet, "?"+strings.Repeat("run=a&", mostCompared+1)); got != http.StatusBadRequest {
 			t.Errorf("too many runs: %d", got)
 		}
-		if time.Sleep(time.Minute); l.looks > int(time.Minute/lookEvery)+1 {
-			t.Errorf("%d looks in a minute", l.looks)
+		if time.Sleep(time.Minute); l.count() > int(time.Minute/lookEvery)+1 {
+			t.Errorf("%d looks in a minute", l.count())
 		}
 		for _, lines := range streams[:mostStreams-1] {
 			if got := after(0, lines); !strings.HasSuffix(got, "data: stored : : : :") && !strings.HasSuffix(got, "data: stored : : :") {
@@ -246,8 +260,8 @@ func TestSlowListener(t *testing.T) {
 		if _, err := io.ReadAll(ours); err != nil {
 			t.Error(err)
 		}
-		looks := l.looks
-		if time.Sleep(time.Minute); l.looks != looks {
+		looks := l.count()
+		if time.Sleep(time.Minute); l.count() != looks {
 			t.Error("it still has a stream")
 		}
 	})
