@@ -250,6 +250,9 @@ func (n *Night) took(result *ingest.Result) {
 		n.remember(s.Files, e)
 	}
 	for _, s := range result.NotStored {
+		if s.Because != nil {
+			n.lacks(s.Because)
+		}
 		e := entryOf(s.Because)
 		for _, r := range s.Removed {
 			e.Removed, e.Hashes = append(e.Removed, r.ID), append(e.Hashes, r.Source.Hashes()...)

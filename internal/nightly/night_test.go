@@ -222,6 +222,35 @@ func TestAcknowledge(t *testing.T) {
 	}
 }
 
+// TestNotStored: where files changed so that they cannot replace the run that the history has, what that lacks is said
+// in the same night, and not from the next one on.
+func TestNotStored(t *testing.T) {
+	var opt pipeline.Options
+	dir, k := lab(t)
+	run := filepath.Dir(oneLog(t, dir))
+	cut := func(name string) {
+		t.Helper()
+		name = filepath.Join(run, name)
+		info, err := os.Stat(name)
+		check(t, err)
+		check(t, os.Truncate(name, info.Size()*2/3))
+	}
+	cut("json_output.0.client02")
+	if damage := k.night(opt, dir, false); damage != 1 {
+		t.Fatalf("%d messages", damage)
+	}
+	cut("output.0.client02")
+	log := filepath.Join(run, "output.0_clat_hist.1.log.client01")
+	text, err := os.ReadFile(log)
+	check(t, err)
+	check(t, os.WriteFile(log, bytes.Replace(text, []byte(", 1,"), []byte(", 2,"), 1), 0o600))
+	for night := range 2 {
+		if damage := k.night(opt, dir, false); damage != 2 {
+			t.Errorf("night %d: %d messages, want that it is not stored, and what the history lacks", night, damage)
+		}
+	}
+}
+
 // TestTwoAtOnce: of two ingests at the same time the state has what both found.
 func TestTwoAtOnce(t *testing.T) {
 	var opt pipeline.Options
