@@ -33,7 +33,6 @@ func TestClaims(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 0))
 			all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)}, runs)
 			var mu sync.Mutex
-			var order []int
 			active, stored := map[int]bool{}, map[int]bool{}
 			var working sync.WaitGroup
 			for i := range runs {
@@ -51,8 +50,11 @@ func TestClaims(t *testing.T) {
 					if err != nil || id != e.Run.ID || (have != nil) != stored[content] || active[content] {
 						t.Errorf("seed %d, run %d: %s, found %v, %v; stored %v, active %v", seed, i, id, have != nil, err, stored[content], active[content])
 					}
-					order, active[content] = append(order, i), true
+					active[content] = true
 					mu.Unlock()
+					if order := all.order(); !slices.IsSorted(order) {
+						t.Errorf("seed %d: claimed in the order %v", seed, order)
+					}
 					time.Sleep(stores)
 					mu.Lock()
 					active[content], stored[content] = false, true
@@ -64,11 +66,21 @@ func TestClaims(t *testing.T) {
 				})
 			}
 			working.Wait()
-			if !slices.IsSorted(order) || len(all.active) > 0 {
-				t.Errorf("seed %d: looked up in the order %v, %d are active", seed, order, len(all.active))
+			if left := all.order(); len(left) > 0 {
+				t.Errorf("seed %d: %v are active after all ended", seed, left)
 			}
 		})
 	}
+}
+
+// order is the numbers of the active runs in the order in which they were claimed.
+func (c *claims) order() (numbers []int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, claim := range c.active {
+		numbers = append(numbers, claim.n)
+	}
+	return numbers
 }
 
 // A run that waits for another one that is the same ends with its context.

@@ -14,25 +14,27 @@ import (
 	"github.com/fio2es/fio2es/internal/history/historytest"
 )
 
-// TestProgress interrupts an ingest into a slow cluster at any time. Nearly all runs whose
-// documents the cluster has taken are finished, so that the next ingest leaves them alone.
+// TestProgress interrupts an ingest into a slow cluster at several times. Nearly all runs whose documents the cluster has
+// taken are finished, so that the next ingest leaves them alone: at most those of two and a half seconds are not, on
+// average, because runs are finished many at a time.
 func TestProgress(t *testing.T) {
 	const runs, documents = 120, 8
 	for name, slow := range map[string]time.Duration{"slow": 2 * time.Microsecond, "slower": 5 * time.Microsecond} { // for a byte
 		t.Run(name, func(t *testing.T) {
-			finished := 0
-			for _, after := range []time.Duration{3 * time.Second, 6 * time.Second} {
-				before := finished
-				var taken, requests int
-				taken, finished, requests = progress(t, runs, documents, slow, after)
+			var all []int // finished runs
+			left, most := 0.0, 0.0
+			for after := 3 * time.Second; after <= 6*time.Second; after += time.Second / 2 {
+				taken, finished, requests := progress(t, runs, documents, slow, after)
 				t.Logf("after %v: %d runs, %d of them finished, %d requests", after, taken, finished, requests)
-				rate := float64(taken) / after.Seconds()
-				if left := taken - finished; float64(left) > 4*rate+1 { // those of some four seconds
-					t.Errorf("after %v: %d of %d runs are not finished", after, left, taken)
-				}
-				if finished < before || finished == 0 {
-					t.Errorf("after %v: %d runs are finished, %d after less time", after, finished, before)
-				}
+				left += float64(taken - finished)
+				most += 2.5*float64(taken)/after.Seconds() + 1
+				all = append(all, finished)
+			}
+			if first, last := all[0], all[len(all)-1]; first == 0 || last < first {
+				t.Errorf("%d runs are finished, %d after less time", last, first)
+			}
+			if left > most {
+				t.Errorf("%.0f runs are not finished, at all times together, want %.0f at most", left, most)
 			}
 		})
 	}
