@@ -2,6 +2,8 @@ package elastic
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"iter"
 
 	"github.com/klauspost/compress/zstd"
@@ -42,11 +44,26 @@ func (s *scan[D]) light(ctx context.Context, n int, isBrief bool) iter.Seq2[*run
 	}
 }
 
+// runID is the id of a run whose n-th key it is.
+func (k sortKey) runID(n int) (id string, err error) {
+	if len(k) <= n {
+		return "", es.ErrAnswer
+	}
+	if err := json.Unmarshal(k[n], &id); err != nil || id == "" {
+		return "", fmt.Errorf("run without run.id: %w", history.ErrDamaged)
+	}
+	return id, nil
+}
+
 // unpackLight are the documents of a page.
 func (s *scan[D]) unpackLight(ctx context.Context, hits []hit[D], decode history.Decoder) ([]*runDoc, error) {
 	batch := make([]*history.Packed, len(hits))
 	for i, h := range hits {
-		batch[i] = &history.Packed{ID: h.ID}
+		id, err := h.Sort.runID(1) // by time and run
+		if err != nil {
+			return nil, err
+		}
+		batch[i] = &history.Packed{ID: id}
 		if len(h.Fields.Light) == 1 {
 			batch[i].Blob = h.Fields.Light[0]
 		}
@@ -77,13 +94,17 @@ func (e *reader) withoutLight(ctx context.Context, ids []string) (map[string]*ru
 		return docs, nil
 	}
 	s := scan[runDoc]{e: e, verb: "list runs", index: e.runs(), request: request{
-		Size: min(500, e.limits.pageHits), Query: es.All(es.Terms("_id", ids)), Sort: []any{ascending("run.id")}, Source: excludes(heavy...),
+		Size: min(500, e.limits.pageHits), Query: es.All(es.Terms("run.id", ids)), Sort: []any{ascending("run.id")}, Source: excludes(heavy...),
 	}}
 	for h, err := range s.all(ctx, 0) {
 		if err != nil {
 			return nil, err
 		}
-		docs[h.ID] = h.Source
+		id, err := h.Sort.runID(0)
+		if err != nil {
+			return nil, err
+		}
+		docs[id] = h.Source
 	}
 	return docs, nil
 }

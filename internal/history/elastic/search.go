@@ -26,6 +26,7 @@ type request struct {
 	After    []json.RawMessage `json:"search_after,omitempty"`
 	Source   any               `json:"_source,omitempty"`
 	Values   []string          `json:"docvalue_fields,omitempty"`
+	Stored   string            `json:"stored_fields,omitempty"`
 	Total    bool              `json:"track_total_hits"`
 	Sequence bool              `json:"seq_no_primary_term,omitempty"`
 }
