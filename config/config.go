@@ -105,7 +105,7 @@ func (e *Elasticsearch) Name() string {
 	return withoutCredentials(e.Addresses[0])
 }
 
-// Name is what messages call the Kibana; empty: there is none.
+// Name is what messages call the Kibana. It is empty if the settings name none.
 func (k *Kibana) Name() string { return withoutCredentials(k.URL) }
 
 // Default is every setting's default.

@@ -150,8 +150,8 @@ func TestStatusInterval(t *testing.T) {
 	}
 }
 
-// TestStonewall reads periodic reports of two jobs of which the second waited for the
-// first to end: fio counted its run time from the start, and again from 0 when it began.
+// TestStonewall reads periodic reports of two jobs. The second waited for the first to end: fio counted its run time
+// from the start, and again from 0 when it began.
 func TestStonewall(t *testing.T) {
 	docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "stonewall"), "out", Options{Window: time.Second})
 	if len(res.Skipped) > 0 {

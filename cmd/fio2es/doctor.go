@@ -95,7 +95,7 @@ func (x *examining) command(words []string) error {
 	return nil
 }
 
-// setup examines a job file or a configuration. It reports true for results.
+// setup examines a job file or a configuration. It returns true if the path has results instead.
 func (x *examining) setup(ctx context.Context, path string) (isResult bool, err error) {
 	if path == "-" {
 		return true, nil

@@ -164,8 +164,8 @@ func (x *exporting) export(ctx context.Context, r *reading, args []string, w io.
 	})
 }
 
-// runsAlike are the ids of the runs in the history that have the same name and archive as another of them: one job that
-// ran twice in one place.
+// runsAlike returns the ids of the runs that share their name and archive with another one: one job that ran twice in
+// one place.
 func runsAlike(inputs []input) map[string]bool {
 	type place struct{ archive, name string }
 	first, alike := map[place]string{}, map[string]bool{}

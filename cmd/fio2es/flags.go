@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 )
 
-// addReadingFlags adds the settings of how logs become documents. Help explains those in own with the flags of the
+// addReadingFlags adds the settings of how logs become documents. Help lists those in own with the flags of the
 // command.
 func addReadingFlags(f *pflag.FlagSet, own ...string) {
 	d := config.Default()

@@ -149,7 +149,8 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	return g.endNight(night, runs, rejected || len(night.Wrong) > 0)
 }
 
-// store stores runs in the history that the settings name, or in a file. The cluster may have rejected documents.
+// store stores runs in the history that the settings name, or in a file. rejected reports whether the cluster rejected
+// documents.
 func (g *ingesting) store(ctx context.Context, runs []*cbt.Run, options ingest.Options) (result ingest.Result, rejected bool, err error) {
 	if g.output != "" {
 		err = g.writeOutput(g.output, func(w io.Writer) (err error) {

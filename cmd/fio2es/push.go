@@ -91,7 +91,7 @@ type pushing struct {
 	restore               bool   // also runs that people removed from the other history
 }
 
-// push copies the runs that selectors name among those of a filter, or all of these.
+// push copies the runs that a filter selects. With selectors, it copies those of them that the selectors name.
 func (p *pushing) push(ctx context.Context, among history.RunFilter, selectors []*query.Selector) error {
 	if p.into == "" && p.output == "" && !p.cfg.Elasticsearch.Enabled() {
 		return errNoTarget

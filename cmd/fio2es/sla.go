@@ -95,8 +95,8 @@ func newJudging(e *env, q *query.Query, rules []slo.Rule, format string) *judgin
 	return &judging{reading: newReading(e), query: q, rules: rules, checks: c, to: newSLATable(c.table(e.stdout))}
 }
 
-// judge writes what the rules say of the runs that args name. Paths that follow one another are taken together, because
-// they may be logs of one run.
+// judge checks the runs that args name, and writes the verdicts. Neighbouring paths are read together, because they may
+// be logs of one run.
 func (j *judging) judge(ctx context.Context, args []string) error {
 	if err := j.runs(ctx, args, func(run *query.Run, many bool) error { return j.one(ctx, run, many) }); err != nil {
 		return errors.Join(err, j.to.Flush())

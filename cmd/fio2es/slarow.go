@@ -142,7 +142,7 @@ func slaHeading(title string, checked window.Span) string {
 	return title + ", " + unit.Moments(checked.Start, checked.End)
 }
 
-// testCase is the verdict in a test report, of a run with a title.
+// testCase returns the verdict as a case of a test report. title names the run.
 func (r *slaRow) testCase(title string) junit.Case {
 	name := r.Rule.String()
 	if r.Direction != "" {

@@ -28,7 +28,7 @@ func parseWhere(condition string) (*where.Condition, error) {
 	return c, nil
 }
 
-// trendQuery says which changes are looked for, and shown.
+// trendQuery says which changes to look for and to show.
 type trendQuery struct {
 	where   *where.Condition
 	numbers []*workload.Number

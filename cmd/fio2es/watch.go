@@ -71,7 +71,7 @@ over, with the row of the run, or when you interrupt it (Ctrl-C).`,
 	return cmd
 }
 
-// watched is the run that is named, or the newest live one.
+// watched returns the run that the user named, or the newest live one.
 func (e *env) watched(ctx context.Context, store history.Store, args []string) (*mapping.Run, error) {
 	if len(args) > 0 {
 		return query.Find(ctx, store, args[0])
@@ -90,7 +90,7 @@ func (e *env) watched(ctx context.Context, store history.Store, args []string) (
 	return store.Run(ctx, runs[0].Run.ID)
 }
 
-// watch gives the windows of a run until it is over.
+// watch prints the windows of a run until it is over.
 func watch(
 	ctx context.Context, store history.Store, run *mapping.Run, every time.Duration, each func(*window.Window) error,
 ) (*mapping.Run, error) {

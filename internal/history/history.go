@@ -95,7 +95,7 @@ type Store interface {
 	Close() error
 }
 
-// Marker is a store that keeps at which runs numbers changed, for readers that cannot find that themselves.
+// Marker is a store that keeps the runs at which numbers changed, for readers that cannot find them by themselves.
 type Marker interface {
 	Store
 
@@ -169,7 +169,7 @@ func (f *RunFilter) Equals() iter.Seq2[string, string] {
 	}
 }
 
-// LabelPath is the begin of the paths of labels.
+// LabelPath is the beginning of the paths of labels.
 const LabelPath = "run.labels."
 
 // Selection selects interval documents. An empty list selects all.
@@ -202,7 +202,7 @@ func (f *RunFilter) meets(r *mapping.Run) bool {
 	return isMet
 }
 
-// IsUndecided reports whether what is known of a run decides neither for it nor against it.
+// IsUndecided reports whether it cannot be decided if a run meets the condition.
 func IsUndecided(c Condition, r *mapping.Run) bool {
 	u, ok := c.(interface{ Undecided(*mapping.Run) bool })
 	return ok && u.Undecided(r)

@@ -250,7 +250,7 @@ func TestMergeInterrupted(t *testing.T) {
 	}
 }
 
-// ending is a history of which a process ends after some calls that write.
+// ending is a history whose process ends after some calls that write.
 type ending struct {
 	history.Store
 	left int

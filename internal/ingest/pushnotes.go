@@ -13,8 +13,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// pushNotes are what a push says in the end about runs that both histories have: how many there are of a kind, and the
-// first of them.
+// pushNotes count the runs that both histories have, by what happened to them, and describe the first of each kind.
 type pushNotes struct {
 	removed   int // from the other history
 	compacted int // in windows of another length
@@ -69,7 +68,7 @@ func reason(better, worse *mapping.Run) string {
 	return "as good as the other"
 }
 
-// versionText says what versions of a run differ in.
+// versionText describes a version of a run, for comparing it with another one.
 func versionText(r *mapping.Run) string {
 	text := fmt.Sprintf("stored %s, %s", r.Ingested.UTC().Format("2006-01-02 15:04:05"), unit.Plural(len(r.Source.List), "file"))
 	if r.IntervalMS > 0 {
@@ -81,7 +80,7 @@ func versionText(r *mapping.Run) string {
 	return text
 }
 
-// labels notes a run of which people said different things in the two histories.
+// labels notes a run whose labels or notes differ between the two histories.
 func (n *pushNotes) labels(here, there *mapping.Run) {
 	for _, name := range slices.Sorted(maps.Keys(here.Run.Edited)) {
 		_, isEdited := there.Run.Edited[name]

@@ -25,8 +25,8 @@ type Change struct {
 // more. Of normal noise, 0.3 % is beyond 3.
 const outlier = 3
 
-// LeastLevel is how many numbers a level has at least: fewer are outliers. So a series with a change
-// has twice as many.
+// LeastLevel is the least length of a level: fewer numbers are outliers. So a series with a change has at least twice
+// as many.
 const LeastLevel = 3
 
 // price is what a change of level costs: more than two outliers do, and less than three.
