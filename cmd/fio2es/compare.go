@@ -81,7 +81,7 @@ same ("no change > X %"), unclear and unknown.`,
 	addQueryFlags(fl, &f.query)
 	fl.StringSliceVar(&f.metrics, "metrics", compare.Defaults, "`metrics` to compare: iops, mean, percentiles")
 	fl.Float64Var(&f.confidence, "confidence", 0.95, "`confidence` of the intervals: 0.5 to 0.99")
-	fl.Float64Var(&f.within, "within", compare.Within*100, "an interval within so many `percent` around 0 shows that there is no change")
+	fl.Float64Var(&f.within, "within", compare.Within*100, "report no change if the interval lies within this many `percent` around 0")
 	fl.StringVar(&f.baseline, "baseline", "", "compare with `runs` of the same settings: last:10, or a condition such as label.release=quincy")
 	addChoice(fl, &f.by, "by", "`what` is compared: run (A with each B), or settings (the runs of each workload)", []string{byRun, bySettings})
 	fl.StringArrayVar(&f.failIf, "fail-if", nil, "exit code 4 on this `change`: 'p99 > +10%', 'write.iops < -5%' (repeatable)")

@@ -68,7 +68,7 @@ Elasticsearch.`,
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
 	fl.StringVar(&how.output, "output", "", "write NDJSON to this `file`, or - for stdout, and not to the history")
-	fl.BoolVar(&how.force, "force", false, "store unchanged runs again, and replace runs of which the history has more files")
+	fl.BoolVar(&how.force, "force", false, "store unchanged runs again, and replace runs even if the history has more of their files")
 	fl.BoolVar(&how.restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
 	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be stored, what would not, and why")
 	how.addFlags(fl)
@@ -144,7 +144,7 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 		return err
 	}
 	for _, name := range night.Wrong {
-		g.log.Warn(name + ": it changed, but not the sizes, times and inodes of its files: ingests without --verify left that out")
+		g.log.Warn(name + ": its content changed, but not the sizes, times and inodes of its files: ingests without --verify did not notice")
 	}
 	return g.endNight(night, runs, rejected || len(night.Wrong) > 0)
 }

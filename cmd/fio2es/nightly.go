@@ -26,7 +26,7 @@ type remembering struct {
 }
 
 func (r *remembering) addFlags(fl *pflag.FlagSet) {
-	fl.BoolVar(&r.verify, "verify", false, "read all files again, also if their sizes, times and inodes are as before, and say where they did change")
+	fl.BoolVar(&r.verify, "verify", false, "read all files again, even if their sizes, times and inodes did not change, and warn about changed contents")
 	fl.BoolVar(&r.acknowledge, "acknowledge", false, "do not repeat warnings about what is damaged now, until it changes: later ingests exit with 0")
 	fl.BoolVar(&r.quiet, "quiet", false, "print only new runs and warnings, nothing if there are none")
 }

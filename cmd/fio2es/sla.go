@@ -74,7 +74,7 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 	addReadingFlags(fl, "interval")
 	addClusterFlags(fl)
 	addWhereToChoose(fl)
-	fl.StringArray("rule", nil, "a `rule`, such as 'p99 <= 10ms' (repeatable)")
+	fl.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
 	addQueryFlags(fl, q)
 	addChoice(fl, &format, "format", checkUsage, checkFormats)
 	return cmd

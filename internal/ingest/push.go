@@ -106,7 +106,7 @@ func (p *push) leave(ctx context.Context, there *there, r *mapping.Run) (bool, e
 		p.notes.kept(r, have, there.better[r.Run.ID])
 		return true, p.annotate(ctx, r, have, have.Run)
 	case whole != nil && there.lacking[whole.Run.ID] == "":
-		p.Log.Info(fmt.Sprintf("note: %s %s is there as %s %s", facts.ShortID(r.Run.ID), facts.Title(r), facts.ShortID(whole.Run.ID), facts.Title(whole)))
+		p.Log.Info(fmt.Sprintf("note: %s %s is already there as %s %s", facts.ShortID(r.Run.ID), facts.Title(r), facts.ShortID(whole.Run.ID), facts.Title(whole)))
 		p.Unchanged++
 		p.notes.labels(r, whole)
 		return true, p.annotate(ctx, r, whole, whole.Run)

@@ -98,11 +98,11 @@ func (n *pushNotes) log(log *slog.Logger) {
 	logRemoved(log, n.removed)
 	say := func(runs int, first, text string) {
 		if runs > 0 {
-			log.Info(fmt.Sprintf("note: of %s %s%s", unit.Plural(runs, "run"), text, first))
+			log.Info(fmt.Sprintf("note: %s %s%s", unit.Plural(runs, "run"), text, first))
 		}
 	}
-	say(n.compacted, "", "the windows there have another length, because either history was compacted: they stay as they are")
-	say(n.better.runs, n.better.first, "the version there stays, because it is the better one; the first is ")
-	say(n.worse.runs, n.worse.first, "the version from here replaces the one there, because it is the better one; the first is ")
-	say(n.labelled.runs, n.labelled.first, "the labels or the note there are others, and stay; the first is ")
+	say(n.compacted, "", "kept there in windows of another length, because one of the histories was compacted")
+	say(n.better.runs, n.better.first, "kept there, because that version is better; the first is ")
+	say(n.worse.runs, n.worse.first, "replaced there, because the version from here is better; the first is ")
+	say(n.labelled.runs, n.labelled.first, "with other labels or another note there, which stay; the first is ")
 }

@@ -59,7 +59,7 @@ func (f Folders) Begin(e Entry) (*Entry, error) {
 		}
 		return &e, nil
 	}
-	return nil, fmt.Errorf("%s: there are %d runs of this second", filepath.Join(string(f), name), tries)
+	return nil, fmt.Errorf("%s: %d runs began in this second: start the next one later", filepath.Join(string(f), name), tries)
 }
 
 func (e *Entry) write() (err error) {
