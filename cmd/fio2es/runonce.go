@@ -6,11 +6,9 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/live"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
@@ -90,30 +88,6 @@ func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, 
 	}
 	if err = errors.Join(copyOutput(to, plan.Output, entry, ending.Signal == 0), closeOutput()); err != nil {
 		return ending, outputError{fmt.Errorf("fio's output: %w; what fio wrote is in %s", err, shortHome(entry.Report()))}
-	}
-	return ending, nil
-}
-
-// shown runs fio with a live view on the terminal. What fio writes to stderr waits in a file until the view ends.
-func (r *running) shown(s *signals, entry *record.Entry, plan *record.Plan) (ending record.Ending, err error) {
-	errs, err := os.Create(filepath.Join(entry.Folder, entry.Name+".err"))
-	if err != nil {
-		return ending, err
-	}
-	defer errs.Close()
-	view := live.New(r.rules)
-	view.Title, view.Started, view.Length, view.Every = strings.Join(r.fio.Words(), " "), entry.Started, plan.Length, plan.Every
-	on := newLiveScreen(r.env, view)
-	ending, err = r.started(s, entry, plan, errs, on.log(), on.window)
-	on.close()
-	if err != nil {
-		return ending, err
-	}
-	if _, err = errs.Seek(0, io.SeekStart); err == nil {
-		_, err = io.Copy(r.stderr, errs)
-	}
-	if err != nil {
-		return ending, outputError{err}
 	}
 	return ending, nil
 }

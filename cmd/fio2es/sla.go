@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +11,8 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 func slaCommand(e *env) *cobra.Command {
@@ -126,4 +129,20 @@ func (j *judging) one(ctx context.Context, run *query.Run, many bool) error {
 		}
 	}
 	return j.to.End()
+}
+
+// slaTitle names a run. many reports whether there are several.
+func slaTitle(run *query.Run, many bool, j *query.Judgement) string {
+	if many && run.Stored != nil {
+		return run.Name
+	}
+	return strings.TrimPrefix(j.Run.Archive+":"+j.Run.Name, ":")
+}
+
+// slaHeading is the title of a run's table.
+func slaHeading(title string, checked window.Span) string {
+	if checked.IsZero() {
+		return title
+	}
+	return title + ", " + unit.Moments(checked.Start, checked.End)
 }

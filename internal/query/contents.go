@@ -52,12 +52,6 @@ func Contents(ctx context.Context, store history.Store, f history.RunFilter) (ru
 // row is a line of the contents of a history.
 type row struct{ name, text string }
 
-// Count is how many runs a history has that can be read.
-func Count(ctx context.Context, store history.Store) (n int, err error) {
-	n, _, err = Contents(ctx, store, history.RunFilter{})
-	return n, err
-}
-
 // names are what runs can be found by.
 type names struct{ names, labels, benchmarks, modes map[string]bool }
 
