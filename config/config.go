@@ -71,7 +71,7 @@ type Elasticsearch struct {
 	Fingerprint string `mapstructure:"fingerprint"` // SHA-256 of a certificate to trust
 	AllowPlain  bool   `mapstructure:"allow_plain"` // send credentials over http to other machines
 	Proxy       string `mapstructure:"proxy"`
-	GzipLevel   int    `mapstructure:"gzip_level"` // of requests; 0: 2, but none on this machine; -1: none, nor of answers
+	GzipLevel   int    `mapstructure:"gzip_level"` // of requests, 1 to 9; 0: 2, or none if all nodes are on this machine; -1: none, nor of answers
 	Rejects     string `mapstructure:"rejects"`    // file for documents that the cluster refuses for good
 
 	RequestTimeout time.Duration `mapstructure:"request_timeout"` // until the end of an answer, of Kibana too

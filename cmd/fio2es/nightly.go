@@ -47,7 +47,7 @@ func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Opti
 				switch {
 				case err == nil:
 					open, closeStore = store, end
-				case h.Elasticsearch.Enabled(): // opening another history for writing mends it, or says what is wrong
+				case h.Elasticsearch.Enabled(): // opening it for writing repairs it, or says what is wrong
 					return nil, err
 				}
 			}

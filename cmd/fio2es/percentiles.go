@@ -71,7 +71,7 @@ header. Logs given by name are read without the report beside them, as the tools
 					return err
 				}
 			}
-			q.Light = q.WantsAll() && method != "fio" // sums and fio's values are not in documents, but in histograms
+			q.Light = q.WantsAll() && method != "fio" // sums and fio's values need histograms
 			r, p := newReading(e), newPercentiles(e.stdout, format, method, q)
 			p.note, p.totalOnly = r.logOnlyTotals, total
 			a := answer{begin: p.begin, window: p.window, end: p.end, flush: p.to.Flush}

@@ -116,12 +116,12 @@ func Remove(ctx context.Context, s Store, run *mapping.Run, title string, at tim
 
 // RunFilter selects runs. The zero value selects all of them.
 type RunFilter struct {
-	Text     string    // or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
+	Text     string    // the text, or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
 	From, To time.Time // runs that started in [From, To); a zero time is no bound
 	Where    Condition // nil is none
 	Limit    int       // at most so many; 0 is no limit
 	Light    bool      // leave out histograms and the list of source files
-	Brief    bool      // what [mapping.Run.Brief] has is enough; there may be as much as with Light
+	Brief    bool      // [mapping.Run.Brief] is enough; runs may have as much as with Light
 
 	Undecided func(*mapping.Run) // unless nil, called with runs that are not selected because Where cannot be decided
 }

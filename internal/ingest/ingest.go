@@ -51,7 +51,7 @@ type Stored struct {
 type NotStored struct {
 	Files   *cbt.Run
 	Removed []*mapping.Removed // what people removed is the same run
-	Because *mapping.Run       // of the target, which shares files with it; nil: only its files are the reason
+	Because *mapping.Run       // the run of the target that shares files with it and is the reason; nil: its files alone are the reason
 }
 
 // Result is what became of the runs of a call.

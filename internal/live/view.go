@@ -97,7 +97,7 @@ func (v *View) last() ([]*window.Window, time.Duration, error) {
 // settled returns the windows. It leaves out those of the newest time until they have all directions of the time
 // before: windows of one time come one after another, and some of them alone would show too few requests per second.
 func (v *View) settled() []*window.Window {
-	older := func(than int) (end int) { // windows of earlier times than the last of so many
+	older := func(than int) (end int) { // windows[:end] are those before the time of windows[than-1]
 		end = than
 		for end > 0 && v.windows[end-1].ElapsedMS == v.windows[than-1].ElapsedMS {
 			end--

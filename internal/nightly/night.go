@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Folder   string // of states; "": nothing is remembered
 	History  string // a name of the history that no other has
-	Settings string // all that documents depend on beside the files, and the build of the program
+	Settings string // what documents depend on, other than the files: options, and the build of the program
 	Paths    []string
 	Choice   string // which runs under the paths are ingested
 	Restore  bool   // also store runs that people removed
@@ -50,8 +50,8 @@ type Night struct {
 type found struct {
 	runs    map[string]*entry    // by keys; nil for what must not be remembered
 	skipped map[*cbt.Run][]error // of runs that were read
-	left    []damage             // that of no run
-	passing bool                 // some of that may pass
+	left    []damage             // damage that belongs to no run
+	passing bool                 // a cause of that may pass, such as a full disk
 
 	// Wrong are the runs that seemed unchanged, but gave another result when they were read.
 	Wrong []string

@@ -28,11 +28,11 @@ type state struct {
 
 // entry is the result of ingesting a run.
 type entry struct {
-	ID      string   `json:"id,omitempty"`      // in the history; "" if nothing there has to do with it
+	ID      string   `json:"id,omitempty"`      // in the history; "" if it has no such run
 	Version string   `json:"version,omitempty"` // the current one there
 	Removed []string `json:"removed,omitempty"` // ids of the same run, which people removed
 	Hashes  []string `json:"hashes,omitempty"`  // of the contents of these
-	Damage  []string `json:"damage,omitempty"`  // what was skipped of it, but for what its version lacks
+	Damage  []string `json:"damage,omitempty"`  // what was skipped of it, except what its stored version lacks
 	Seen    int      `json:"seen"`              // the day of the last ingest that met it
 }
 
@@ -49,9 +49,9 @@ type call struct {
 
 const (
 	format    = 1
-	keepDays  = 90 // what no ingest has met for so long is forgotten
+	keepDays  = 90 // entries that no ingest has met for so many days are forgotten
 	mostCalls = 30 // a shell that expands * gives other arguments each night
-	touchDays = 7  // a state in which nothing else changed is written again after so long
+	touchDays = 7  // after so many days a state is written again even if nothing changed
 )
 
 func newState(history string) *state {

@@ -20,7 +20,7 @@ const mostNear = 3
 // noRun is the error of an id that no run has. It has the number of runs, and similar ids, names and labels.
 func noRun(ctx context.Context, store history.Store, text string, err error) error {
 	if IsWord(text) {
-		return err // says it all
+		return err // has the details already
 	}
 	n, near, failed := nearRuns(ctx, store, text)
 	switch {

@@ -157,7 +157,7 @@ func copyFile(to, from string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // two logs of one name are not one
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // never overwrites a log of the same name
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ type Change struct {
 	At        int   // the first number of the new level
 	Before    Value // the median of the level before, and after
 	After     Value
-	Ratio     Value   // after / before: 1.1 is 10 % more. As a bound it is N or more above 1, N or less below
+	Ratio     Value   // after / before: 1.1 is 10 % more. If it is a bound: at least N above 1, at most N below 1
 	Low, High float64 // between them the ratio lies with a confidence of 99 %; 0 and +Inf are not known
 }
 

@@ -15,7 +15,7 @@ import (
 // Suggestion is a text that continues a condition.
 type Suggestion struct {
 	Text string // the whole condition so far, with the continuation
-	Help string // what that is, may be empty
+	Help string // what the continuation is; may be empty
 }
 
 // Suggest continues a condition that is being typed: with names of fields, operators, values that some runs have, "and"
