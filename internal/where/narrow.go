@@ -76,7 +76,6 @@ func requiredBy(n node) (list []test) {
 // equal is the one value, as documents have it, with which a setting or a label passes the test. It is false if
 // there are several.
 func (t test) equal() (value string, ok bool) {
-	const exact = 1 << 53
 	if t.op != "=" || !strings.HasPrefix(t.field.Path, "cbt.") && !strings.HasPrefix(t.field.Path, "run.labels.") {
 		return "", false
 	}
@@ -85,5 +84,5 @@ func (t test) equal() (value string, ok bool) {
 		return t.text, !isNumber
 	}
 	n, ok := t.field.Kind.number(t.text)
-	return strconv.FormatInt(int64(n), 10), ok && n == math.Trunc(n) && math.Abs(n) < exact
+	return strconv.FormatInt(int64(n), 10), ok && n == math.Trunc(n) && math.Abs(n) < maxExact
 }
