@@ -21,7 +21,7 @@ type process struct {
 	between float64 // of runs of the test, likewise
 }
 
-// run is one. All its latencies are so many times those of the test.
+// run makes one run. All its latencies are those of the test times a factor.
 func (p *process) run(times float64) *Series {
 	s := &Series{}
 	level := math.Log(1e6*times) + p.between*p.rng.NormFloat64()
@@ -123,7 +123,7 @@ type twoGroups struct {
 	share, times float64
 }
 
-// run is one. All its latencies are so many times those of the test.
+// run makes one run. All its latencies are those of the test times a factor.
 func (g twoGroups) run(rng *rand.Rand, times float64) *Series {
 	const memory, spread, shares = 0.6, 0.1, 0.3
 	s := &Series{}

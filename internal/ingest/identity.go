@@ -28,7 +28,7 @@ type Found struct {
 // ErrRemoved is a run that is not stored, because people removed it from the history.
 var ErrRemoved = errors.New("it was removed from the history with fio2es rm")
 
-// removedError is ErrRemoved with what was removed.
+// removedError is ErrRemoved with the removed runs.
 type removedError struct{ runs []*mapping.Removed }
 
 func (removedError) Error() string { return ErrRemoved.Error() }

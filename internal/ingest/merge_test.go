@@ -142,11 +142,11 @@ func TestMerge(t *testing.T) {
 		said            []string
 	}{
 		{m.a, m.b, 2, 5, []string{
-			"of 2 runs the version there stays, because it is the better one", "of 1 run the version from here replaces the one there",
-			"stored later: there stored 2026-11-21 19:00:00, 1 file, here stored 2026-11-21 11:00:00", "of 1 run the labels or the note there are others, and stay", "release is quincy there, and reef here",
-			"left out 1 run, removed from the history before", "is there as",
+			"2 runs kept there, because that version is better", "1 run replaced there, because the version from here is better",
+			"stored later: there stored 2026-11-21 19:00:00, 1 file, here stored 2026-11-21 11:00:00", "1 run with other labels or another note there, which stay", "release is quincy there, and reef here",
+			"left out 1 run, removed from the history before", "is already there as",
 		}},
-		{m.b, m.a, 4, 4, []string{"of 2 runs the version from here replaces", "release is reef there, and quincy here", "it is the same run as"}},
+		{m.b, m.a, 4, 4, []string{"2 runs replaced there", "release is reef there, and quincy here", "it is the same run as"}},
 	} {
 		pushed, said := m.push(c.from, c.to)
 		if pushed.Runs != c.runs || pushed.Unchanged != c.unchanged || pushed.LeftOut {
@@ -259,7 +259,7 @@ func TestMergeInterrupted(t *testing.T) {
 	}
 }
 
-// ending is a history of which a process ends after some calls that write.
+// ending is a history whose process ends after some calls that write.
 type ending struct {
 	history.Store
 	left int

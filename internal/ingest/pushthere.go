@@ -25,11 +25,11 @@ func (t *there) hasVersion(r *mapping.Run) bool {
 	return have != nil && have.Run.Reading() == r.Run.Reading()
 }
 
-// stays reports whether the version of a run that the other history has stays.
+// stays reports whether the other history keeps its version of a run.
 func (t *there) stays(r *mapping.Run) bool { return t.hasVersion(r) || t.better[r.Run.ID] != nil }
 
-// removedAs are the removed runs of the same files as a run that the other history has not, or that it has because
-// taking it back was interrupted.
+// removedAs returns the removed runs with the same files as a run, if the other history does not have that run, or if it
+// is taken back: then an interruption may have left both.
 func (t *there) removedAs(r *mapping.Run) (same []*mapping.Removed) {
 	for _, d := range t.removed {
 		if (t.runs[r.Run.ID] == nil || t.restore) && mapping.SameExecution(&d.Source, &r.Source) {
@@ -84,8 +84,8 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err er
 	return t, err
 }
 
-// compare finds the runs that are there in another version, and which of the two is the better one: the same in both
-// directions, so that two histories that are pushed to each other get the same versions.
+// compare finds the runs that are there in another version, and decides which of the two is better. The decision does
+// not depend on the direction, so two histories that are pushed to each other get the same versions.
 func (t *there) compare(ctx context.Context, to history.Store, runs []*mapping.Run) error {
 	t.better, t.worse = map[string]*mapping.Run{}, map[string]*mapping.Run{}
 	for _, r := range runs {
@@ -106,8 +106,8 @@ func (t *there) compare(ctx context.Context, to history.Store, runs []*mapping.R
 	return nil
 }
 
-// sameIn are those of some runs that are the same as one, under other ids; whole is one of
-// them that has all of its files.
+// sameIn returns the runs that are the same as one, under other ids. whole is one of them that has all files of that
+// run.
 func sameIn(sharing []*mapping.Run, r *mapping.Run) (same []*mapping.Run, whole *mapping.Run) {
 	for _, s := range sharing {
 		if s.Run.ID == r.Run.ID || !mapping.SameExecution(&s.Source, &r.Source) {

@@ -55,8 +55,8 @@ func Measure(t testing.TB, f func()) Usage {
 	return Usage{Peak: peak - before, Time: took}
 }
 
-// Scale is the size of a test's input: small, or large if FIO2ES_TEST_SCALE is set, as in CI. Both must be
-// beyond the limit that the test is about.
+// Scale returns the size of a test's input: small, or large if FIO2ES_TEST_SCALE is set, as in CI. Both must exceed the
+// limit that the test is about.
 func Scale(small, large int) int {
 	if os.Getenv("FIO2ES_TEST_SCALE") != "" {
 		return large

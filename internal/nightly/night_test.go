@@ -143,7 +143,7 @@ func TestWrong(t *testing.T) {
 	check(t, errors.Join(err, os.WriteFile(name, bytes.Replace(text, []byte(", 1,"), []byte(", 2,"), 1), 0o600)))
 	_, other := lab(t) // another history, of the same archive
 	other.night(opt, dir, false)
-	// The state says of the files as they are now what it said of those before.
+	// The state has the new files with the old results.
 	state, err := os.ReadFile(k.stateFile(t))
 	check(t, err)
 	after := other.keys(t)
@@ -222,8 +222,8 @@ func TestAcknowledge(t *testing.T) {
 	}
 }
 
-// TestNotStored: where files changed so that they cannot replace the run that the history has, what that lacks is said
-// in the same night, and not from the next one on.
+// TestNotStored: if files changed so that they cannot replace the stored run, the same night warns about what the
+// stored run lacks, not only the next one.
 func TestNotStored(t *testing.T) {
 	var opt pipeline.Options
 	dir, k := lab(t)
@@ -251,7 +251,7 @@ func TestNotStored(t *testing.T) {
 	}
 }
 
-// TestTwoAtOnce: of two ingests at the same time the state has what both found.
+// TestTwoAtOnce: after two ingests at the same time, the state has the results of both.
 func TestTwoAtOnce(t *testing.T) {
 	var opt pipeline.Options
 	dir, k := lab(t)

@@ -17,7 +17,7 @@ type Change struct {
 	At        int   // the first number of the new level
 	Before    Value // the median of the level before, and after
 	After     Value
-	Ratio     Value   // after / before: 1.1 is 10 % more. As a bound it is N or more above 1, N or less below
+	Ratio     Value   // after / before: 1.1 is 10 % more. If it is a bound: at least N above 1, at most N below 1
 	Low, High float64 // between them the ratio lies with a confidence of 99 %; 0 and +Inf are not known
 }
 
@@ -25,8 +25,8 @@ type Change struct {
 // more. Of normal noise, 0.3 % is beyond 3.
 const outlier = 3
 
-// LeastLevel is how many numbers a level has at least: fewer are outliers. So a series with a change
-// has twice as many.
+// LeastLevel is the least length of a level: fewer numbers are outliers. So a series with a change has at least twice
+// as many.
 const LeastLevel = 3
 
 // price is what a change of level costs: more than two outliers do, and less than three.
