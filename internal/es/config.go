@@ -142,7 +142,7 @@ func (c *Config) address(text string) (*url.URL, error) {
 	}
 	if u.User != nil {
 		if c.APIKey != "" || c.Username != "" {
-			return nil, fmt.Errorf("%w: credentials in address %s besides others", ErrConfig, u.Host)
+			return nil, fmt.Errorf("%w: credentials in address %s, and others in the settings: give one of them", ErrConfig, u.Host)
 		}
 		password, _ := u.User.Password()
 		c.Username, c.Password, u.User = u.User.Username(), Secret(password), nil
