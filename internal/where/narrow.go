@@ -3,6 +3,7 @@ package where
 import (
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,6 +49,11 @@ func (c *Condition) Started() (from, to time.Time) {
 		}
 	}
 	return from, to
+}
+
+// Live reports whether every run that meets the condition is live.
+func (c *Condition) Live() bool {
+	return slices.ContainsFunc(c.required(), func(t test) bool { return t.field.Name == "live" && t.passes(true) == yes && t.passes(false) == no })
 }
 
 // required returns tests that a run must pass to meet the condition.
