@@ -17,15 +17,18 @@ func Watch(
 	ctx context.Context, store history.Store, id string, from time.Time, every time.Duration, take func(*window.Window) error,
 ) (*mapping.Run, error) {
 	given := map[series]time.Time{} // start of the last window
-	for {
+	for last := new(mapping.Run); ; {
 		run, err := store.Run(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		windows, err := newest(ctx, store, run, from)
-		if err != nil {
-			return nil, err
+		var windows []*window.Window
+		if run.Run.Ingest != last.Run.Ingest || run.Documents != last.Documents { // else there are no others
+			if windows, err = newest(ctx, store, run, from); err != nil {
+				return nil, err
+			}
 		}
+		last = run
 		for _, w := range windows {
 			series := series{run.Run.ID, w.Direction, w.Host, w.Job}
 			if last, ok := given[series]; ok && !w.Start.After(last) {

@@ -133,6 +133,16 @@ type Condition interface {
 	Matches(run *mapping.Run) bool
 }
 
+// LiveRuns is the condition that runs are live.
+type LiveRuns struct{}
+
+// Matches implements [Condition].
+func (LiveRuns) Matches(run *mapping.Run) bool { return run.Run.Live() }
+
+// OnBrief and Live are for [RunFilter].
+func (LiveRuns) OnBrief() bool { return true }
+func (LiveRuns) Live() bool    { return true }
+
 // IsBrief reports whether runs can be read as [mapping.Run.Brief].
 func (f *RunFilter) IsBrief() bool {
 	if f.Where == nil {
@@ -167,6 +177,12 @@ func (f *RunFilter) Equals() iter.Seq2[string, string] {
 			c.Equals()(yield)
 		}
 	}
+}
+
+// Live reports whether all runs that f selects are live, so that stores need not look at others.
+func (f *RunFilter) Live() bool {
+	c, ok := f.Where.(interface{ Live() bool })
+	return ok && c.Live()
 }
 
 // LabelPath is the beginning of the paths of labels.

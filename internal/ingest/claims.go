@@ -105,7 +105,11 @@ func (c *claims) endedSoFar() int {
 // find looks the run up in the history, or among what was written to the file.
 func (c *claim) find(ctx context.Context, e *pipeline.Execution) (Found, error) {
 	if c.store != nil {
-		return Find(ctx, c.store, e)
+		found, err := Find(ctx, c.store, e)
+		if err == nil && c.restore && found.Have != nil { // taking it back may have been interrupted
+			found.Removed, err = removed(ctx, c.store, &e.Source)
+		}
+		return found, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -99,18 +99,21 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 // leave reports whether not to push a run, because the other history has it, or people removed it there.
 func (p *push) leave(ctx context.Context, there *there, r *mapping.Run) (bool, error) {
 	same, whole := sameIn(there.sharing, r)
-	have := there.runs[r.Run.ID]
+	have, removed := there.runs[r.Run.ID], there.removedAs(r)
 	switch {
 	case have != nil && there.stays(r) && there.lacking[r.Run.ID] == "":
 		p.Unchanged++
 		p.notes.kept(r, have, there.better[r.Run.ID])
-		return true, p.annotate(ctx, r, have, have.Run)
+		if err := p.annotate(ctx, r, have, have.Run); err != nil {
+			return true, err
+		}
+		return true, takeBack(ctx, p.to.Store, r.Run.ID, removed, p.Log)
 	case whole != nil && there.lacking[whole.Run.ID] == "":
 		p.Log.Info(fmt.Sprintf("note: %s %s is already there as %s %s", facts.ShortID(r.Run.ID), facts.Title(r), facts.ShortID(whole.Run.ID), facts.Title(whole)))
 		p.Unchanged++
 		p.notes.labels(r, whole)
 		return true, p.annotate(ctx, r, whole, whole.Run)
-	case len(there.removedAs(r)) > 0 && len(same) == 0 && !p.Restore:
+	case len(removed) > 0 && len(same) == 0 && !p.Restore:
 		p.notes.removed++
 		return true, nil
 	}

@@ -85,8 +85,17 @@ func TestUnchanged(t *testing.T) {
 		"a run has other windows": {func(t *testing.T, dir string, k *keeper) {
 			k.night(pipeline.Options{Window: 2 * time.Second}, dir, true)
 		}, all},
-		"a damaged state": {func(t *testing.T, _ string, k *keeper) { check(t, os.Truncate(k.stateFile(t), 1000)) }, all},
-		"an empty state":  {func(t *testing.T, _ string, k *keeper) { check(t, os.WriteFile(k.stateFile(t), []byte("{}"), 0o600)) }, all},
+		"a cut state": {func(t *testing.T, _ string, k *keeper) { check(t, os.Truncate(k.stateFile(t), 300)) }, all},
+		"zeros after a state": {func(t *testing.T, _ string, k *keeper) {
+			info, err := os.Stat(k.stateFile(t))
+			check(t, errors.Join(err, os.Truncate(k.stateFile(t), info.Size()+10)))
+		}, all},
+		"a state with a flipped bit, and another history": {func(t *testing.T, _ string, k *keeper) {
+			state, err := os.ReadFile(k.stateFile(t))
+			check(t, errors.Join(err, os.WriteFile(k.stateFile(t), bytes.ReplaceAll(state, []byte(`"id":`), []byte(`"ie":`)), 0o600)))
+			k.recreate()
+		}, all},
+		"an empty state": {func(t *testing.T, _ string, k *keeper) { check(t, os.WriteFile(k.stateFile(t), []byte("{}"), 0o600)) }, all},
 		"null in the state": {func(t *testing.T, _ string, k *keeper) {
 			check(t, os.WriteFile(k.stateFile(t), []byte(`{"format":1,"runs":{"a":null},"calls":{},"damaged":{},"acknowledged":{},"noted":{}}`), 0o600))
 		}, all},

@@ -1,6 +1,7 @@
 package nightly
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -67,7 +68,7 @@ func load(path, history string) (*state, error) {
 	s := newState(history)
 	text, err := os.ReadFile(path)
 	if err == nil {
-		err = json.Unmarshal(text, s)
+		err = s.decode(text)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -78,6 +79,16 @@ func load(path, history string) (*state, error) {
 		return newState(history), nil
 	}
 	return s, nil
+}
+
+// decode refuses members that it does not know: one whose name was damaged would be missing without a word.
+func (s *state) decode(text []byte) error {
+	if !json.Valid(text) {
+		return errors.New("it is no JSON")
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(s)
 }
 
 func (s *state) isComplete() bool {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,13 +21,14 @@ const (
 	lookEvery    = 2 * time.Second // into the history, for all streams together
 	lookTimeout  = 30 * time.Second
 	mostStreams  = 100
+	mostLive     = 1000             // live runs that the list is about
 	heartbeat    = 15 * time.Second // shows proxies and the server that the stream is alive
 	eventTimeout = 10 * time.Second // for a client to take an event
 )
 
 // stream is what a page listens to.
 type stream struct {
-	runs   []string // empty: the newest runs
+	runs   []string // empty: the newest runs, and all that are live
 	seen   string   // what the history had at the last look
 	stored chan struct{}
 }
@@ -79,14 +81,9 @@ func (n *news) look(ctx context.Context) error {
 		ids = append(ids, s.runs...)
 	}
 	if slices.ContainsFunc(streams, func(s *stream) bool { return len(s.runs) == 0 }) {
-		for run, err := range n.store.Runs(ctx, history.RunFilter{Brief: true, Limit: pageRuns}) {
-			if history.IsSkipped(err) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			list += run.Run.ID + version(run)
+		var err error
+		if list, err = n.list(ctx); err != nil {
+			return err
 		}
 	}
 	slices.Sort(ids)
@@ -98,6 +95,23 @@ func (n *news) look(ctx context.Context) error {
 		s.see(runs, list)
 	}
 	return nil
+}
+
+// list differs whenever one of the newest runs does, or a live one of any age.
+func (n *news) list(ctx context.Context) (string, error) {
+	var b strings.Builder
+	for _, f := range []history.RunFilter{{Brief: true, Limit: pageRuns}, {Brief: true, Limit: mostLive, Where: history.LiveRuns{}}} {
+		for run, err := range n.store.Runs(ctx, f) {
+			if history.IsSkipped(err) {
+				continue
+			}
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(run.Run.ID + version(run))
+		}
+	}
+	return b.String(), nil
 }
 
 // all are the streams.

@@ -3,6 +3,7 @@ package where
 import (
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,6 +51,11 @@ func (c *Condition) Started() (from, to time.Time) {
 	return from, to
 }
 
+// Live reports whether every run that meets the condition is live.
+func (c *Condition) Live() bool {
+	return slices.ContainsFunc(c.required(), func(t test) bool { return t.field.Name == "live" && t.passes(true) == yes && t.passes(false) == no })
+}
+
 // required returns tests that a run must pass to meet the condition.
 func (c *Condition) required() []test {
 	if c == nil || c.root == nil {
@@ -76,7 +82,6 @@ func requiredBy(n node) (list []test) {
 // equal returns the only value, as documents have it, with which a setting or a label passes the test. It returns false
 // if there are several.
 func (t test) equal() (value string, ok bool) {
-	const exact = 1 << 53
 	if t.op != "=" || !strings.HasPrefix(t.field.Path, "cbt.") && !strings.HasPrefix(t.field.Path, "run.labels.") {
 		return "", false
 	}
@@ -85,5 +90,5 @@ func (t test) equal() (value string, ok bool) {
 		return t.text, !isNumber
 	}
 	n, ok := t.field.Kind.number(t.text)
-	return strconv.FormatInt(int64(n), 10), ok && n == math.Trunc(n) && math.Abs(n) < exact
+	return strconv.FormatInt(int64(n), 10), ok && n == math.Trunc(n) && math.Abs(n) < maxExact
 }

@@ -53,6 +53,7 @@ func Reading(t *testing.T, open func(t *testing.T) history.Store) {
 		{"Count", testCount},
 		{"Prefix", testPrefix},
 		{"Filter", testFilter},
+		{"Live", testLive},
 		{"Light", testLight},
 		{"Holding", testHolding},
 		{"ManyHashes", testManyHashes},
