@@ -211,8 +211,8 @@ func fits(jobs []*job, entries []*entry) bool {
 	return sums.fit(entries)
 }
 
-// dropLeftovers drops the logs of an earlier run in the same folder, which had more jobs: they
-// were last written before the fio of this report was started, for so many jobs.
+// dropLeftovers drops the logs of an earlier run in the same folder, which had more jobs: they were last written before
+// the fio of this report was started. count is the number of jobs of this fio.
 func (a attribution) dropLeftovers(out *output, jobs []*job, count int) {
 	if highest(jobs) <= count || !out.trustsTimes() {
 		return

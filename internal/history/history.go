@@ -119,7 +119,7 @@ type RunFilter struct {
 	Text     string    // the text, or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
 	From, To time.Time // runs that started in [From, To); a zero time is no bound
 	Where    Condition // nil is none
-	Limit    int       // at most so many; 0 is no limit
+	Limit    int       // the most runs; 0 is no limit
 	Light    bool      // leave out histograms and the list of source files
 	Brief    bool      // [mapping.Run.Brief] is enough; runs may have as much as with Light
 

@@ -67,7 +67,7 @@ type chooser struct {
 	store  history.Store
 	among  history.RunFilter
 	most   int            // of the newest runs are wanted
-	newest []*mapping.Run // so many, once they were listed
+	newest []*mapping.Run // the newest runs, once they were listed
 	chosen *Chosen
 }
 
