@@ -21,8 +21,8 @@ type Change struct {
 	Low, High float64 // between them the ratio lies with a confidence of 99 %; 0 and +Inf are not known
 }
 
-// outlier is the distance from its level, in standard deviations, beyond which a number costs no
-// more. Of normal noise, 0.3 % is beyond 3.
+// outlier is the distance from its level, in standard deviations, beyond which a number costs no more. With normal
+// noise, 0.3 % of the numbers are beyond 3.
 const outlier = 3
 
 // LeastLevel is the least length of a level: fewer numbers are outliers. So a series with a change has at least twice

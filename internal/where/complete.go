@@ -252,7 +252,7 @@ func addValues(f *Field, runs func() []*mapping.Run, add func(word, help string)
 	}
 }
 
-// wordOf is a value as a condition has it. Of times it is the month.
+// wordOf returns a value as a condition has it. For a time it returns the month.
 func (k Kind) wordOf(value any) string {
 	text := k.Text(value)
 	if k == Time {

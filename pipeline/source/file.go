@@ -64,8 +64,8 @@ type File struct {
 	// Path is slash separated and below the argument; see the package comment.
 	// It is unique below one Root. A plain file has its base name.
 	Path string
-	// Size is in unpacked bytes; -1 if not known before reading (a compressed
-	// file). Of a zip it is what the archive claims.
+	// Size is in unpacked bytes; -1 if not known before reading (a compressed file). In a zip it is what the archive
+	// claims.
 	Size int64
 	Modified
 	// Named means that the file is an argument itself, or plain standard input.
