@@ -80,7 +80,7 @@ func (e *env) watched(ctx context.Context, store history.Store, args []string) (
 	if err != nil {
 		return nil, err
 	}
-	runs, _, err := e.readRuns(ctx, store, history.RunFilter{Where: isLive, Limit: 1})
+	runs, _, err := e.readRuns(ctx, store, query.Watch(history.RunFilter{Where: isLive, Limit: 1}))
 	if err == nil && len(runs) == 0 {
 		err = errors.New("no live run in " + e.history().name() + ": store one with fio2es run or fio2es follow, or name a run")
 	}
