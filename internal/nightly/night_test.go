@@ -125,9 +125,10 @@ func TestUnchanged(t *testing.T) {
 func TestLately(t *testing.T) {
 	var opt pipeline.Options
 	dir, k := lab(t)
-	check(t, os.Chtimes(oneLog(t, dir), time.Now().Add(30*time.Minute), time.Now().Add(30*time.Minute)))
+	at := later()
+	check(t, os.Chtimes(oneLog(t, dir), at, at))
 	for range 2 {
-		n := k.begin(opt, dir, time.Now().Add(30*time.Minute))
+		n := k.begin(opt, dir, at)
 		if k.isUnchanged(n) {
 			t.Error("unchanged, though a log may have been changed since")
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/golden"
 )
@@ -430,7 +431,7 @@ func TestLiveSignal(t *testing.T) {
 			select {
 			case err := <-ended:
 				b.t.Fatalf("it ended: %v", err)
-			default:
+			case <-time.After(5 * time.Millisecond):
 			}
 		}
 		cmd.Process.Signal(syscall.SIGTERM)
