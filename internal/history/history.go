@@ -123,8 +123,8 @@ type RunFilter struct {
 	Light    bool      // leave out histograms and the list of source files
 	Brief    bool      // [mapping.Run.Brief] is enough; runs may have as much as with Light
 
-	// Watch, unless nil, is called with each run that is read, and whether it is selected. All runs are read that
-	// started in Started and have Equals, until Limit is reached.
+	// Watch, unless nil, is called with each run that a store reads, and whether it is selected. A store reads the runs
+	// that started in Started and have Equals, until Limit is reached.
 	Watch func(run *mapping.Run, isSelected bool)
 }
 
