@@ -156,7 +156,6 @@ func TestNamesKeepTheirCase(t *testing.T) {
 	}
 }
 
-
 // TestSettingsStandForNoMore: YAML of a few kilobytes can stand for gigabytes, or for keys
 // that take minutes to compare.
 func TestSettingsStandForNoMore(t *testing.T) {

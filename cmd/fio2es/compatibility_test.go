@@ -15,10 +15,9 @@ import (
 // oldRun is the run of the example archive that the histories in testdata/histories have, which earlier versions made.
 var oldRun = filepath.Join("..", "..", "examples", "cbt-archive", "results", "00000001")
 
-// answers are what commands answer about the old run, from its files or from a history: percentiles of all windows, and
-// of the whole run. They leave out the id and the name of
-// the archive, which are those of the ingest, and what follows from the end of the last window:
-// before version 3 of the documents it ended at a whole second.
+// answers returns what commands answer about the old run, from its files or from a history: percentiles of all windows,
+// and of the whole run. It leaves out the id and the name of the archive, because they are those of the ingest, and
+// what depends on the end of the last window: before version 3 of the documents it ended at a whole second.
 func answers(t *testing.T, of ...string) string {
 	t.Helper()
 	var all strings.Builder
