@@ -102,7 +102,7 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 		return err
 	}
 	archive, err := pipeline.Open(ctx, paths, g.stdin, func(p source.Progress) {
-		g.progress.Show("looking: %s files, %s", unit.Count(int64(p.Files)), unit.Bytes(p.Bytes))
+		g.progress.Show("looking: %s, %s", unit.Plural(p.Files, "file"), unit.Bytes(p.Bytes))
 	})
 	if err != nil {
 		return err

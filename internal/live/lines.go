@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -157,10 +158,11 @@ func (v *View) heatmap(size Size, room int) ([]string, error) {
 		Columns: wide, Lines: room - aroundMap, Colour: size.Colour, Clock: chart.Clock{Start: run.Start, Known: unit.IsKnown(run.Start)},
 	})
 	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+	if len(lines) > room { // the legend has two lines
+		lines = slices.Delete(lines, len(lines)-2, len(lines)-1)
+	}
 	for i := range lines {
-		if whole := lines[i]; cut(whole, size.Columns) != whole { // the legend
-			lines[i] = cut(strings.TrimSuffix(whole, " or more requests"), size.Columns)
-		}
+		lines[i] = cut(lines[i], size.Columns)
 	}
 	return lines, err
 }

@@ -147,7 +147,7 @@ func (s *Store) Close() error {
 // other files the same rights.
 func create(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("create folder: %w", err)
+		return fmt.Errorf("create folder: %w; --history FILE names another place", err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
