@@ -22,6 +22,9 @@ type attribution struct {
 func (a attribution) attribute(jobs []*job) (all []*entry) {
 	for _, out := range a.outputs {
 		mine := a.mine(out, jobs)
+		if out.host = out.Host; len(mine) > 0 && !out.client {
+			out.host = mine[0].host
+		}
 		switch entries := newEntries(out); {
 		case len(mine) == 0 && len(jobs) > 0 && !out.Named:
 			a.problems.note("%s: no log here belongs to the jobs of this report: it is not used", out.File.Name())
