@@ -157,12 +157,23 @@ func (v *View) heatmap(size Size, room int) ([]string, error) {
 		Columns: wide, Lines: room - aroundMap, Colour: size.Colour, Clock: chart.Clock{Start: run.Start, Known: unit.IsKnown(run.Start)},
 	})
 	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
-	for i := range lines {
-		if whole := lines[i]; cut(whole, size.Columns) != whole { // the legend
-			lines[i] = cut(strings.TrimSuffix(whole, " or more requests"), size.Columns)
-		}
-	}
+	lines[len(lines)-1] = legend(lines[len(lines)-1], size.Columns)
 	return lines, err
+}
+
+// legend is the last line of a heat map, with fewer words where there is no room for all.
+func legend(line string, columns int) string {
+	for _, shorter := range []func(string) string{
+		func(s string) string { return strings.TrimSuffix(s, " or more requests") },
+		func(s string) string { return strings.TrimLeft(s, " ") },
+		func(s string) string { return strings.Replace(s, " of a power of ten", " decade", 1) },
+	} {
+		if cut(line, columns) == line {
+			break
+		}
+		line = shorter(line)
+	}
+	return cut(line, columns)
 }
 
 // step is the length of a window in milliseconds: the shortest time between two.
