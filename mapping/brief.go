@@ -34,7 +34,7 @@ func (r *Run) AppendLight(dst []byte) []byte {
 	return closeWith(membersOf(reflect.TypeFor[Run]()).append(append(dst, '{'), reflect.ValueOf(r.Light()).Elem()), '}')
 }
 
-// UnmarshalBrief decodes [Run.Brief] of a document, which takes half the time of all of it.
+// UnmarshalBrief decodes [Run.Brief] of a document, in half the time that the whole document takes.
 func (r *Run) UnmarshalBrief(text []byte) error {
 	if (&parser{text: text, isBrief: true}).read(reflect.ValueOf(r).Elem()) {
 		return nil

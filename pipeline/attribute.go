@@ -24,7 +24,7 @@ func (a attribution) attribute(jobs []*job) (all []*entry) {
 		mine := a.mine(out, jobs)
 		switch entries := newEntries(out); {
 		case len(mine) == 0 && len(jobs) > 0 && !out.Named:
-			a.problems.note("%s: no log here is of the jobs of this report: it is not used", out.File.Name())
+			a.problems.note("%s: no log here belongs to the jobs of this report: it is not used", out.File.Name())
 			continue
 		case out.client:
 			out.entries = a.clients(entries, mine)

@@ -66,8 +66,8 @@ func (l *listing) read(ctx context.Context, store history.Store) (runs []*mappin
 	return l.readRuns(ctx, store, l.filter)
 }
 
-// readRuns reads the runs that a filter selects. skipped reports whether one cannot be read: it is left out, with a
-// warning.
+// readRuns reads the runs that a filter selects. It leaves out runs that cannot be read, with a warning; skipped
+// reports that.
 func (e *env) readRuns(ctx context.Context, store history.Store, filter history.RunFilter) (runs []*mapping.Run, skipped bool, err error) {
 	undecided := query.WatchUndecided(&filter)
 	for r, err := range store.Runs(ctx, filter) {

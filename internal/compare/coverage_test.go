@@ -21,7 +21,7 @@ type process struct {
 	between float64 // of runs of the test, likewise
 }
 
-// run is one. All its latencies are so many times those of the test.
+// run makes one run. All its latencies are those of the test times a factor.
 func (p *process) run(times float64) *Series {
 	s := &Series{}
 	level := math.Log(1e6*times) + p.between*p.rng.NormFloat64()
@@ -123,7 +123,7 @@ type twoGroups struct {
 	share, times float64
 }
 
-// run is one. All its latencies are so many times those of the test.
+// run makes one run. All its latencies are those of the test times a factor.
 func (g twoGroups) run(rng *rand.Rand, times float64) *Series {
 	const memory, spread, shares = 0.6, 0.1, 0.3
 	s := &Series{}
@@ -159,8 +159,8 @@ func (g twoGroups) p99(rng *rand.Rand, times float64) float64 {
 func TestGap(t *testing.T) {
 	t.Parallel()
 	const cases = 25
-	why := regexp.MustCompile(`^p99 may lie between two groups of latencies, so its interval is wide(, and worse by the share of requests above it)?: ` +
-		`above [0-9.]+ms are (1|0.9\d+|1.0\d+) % of the base's requests and [0-9.]+ % of the other side's, [-+0-9.]+ % \([-+0-9.]+ … [-+0-9.]+ %\)$`)
+	why := regexp.MustCompile(`^p99 may lie between two groups of latencies, so its interval is wide(; it is worse by the share of requests above it)?: ` +
+		`(1|0.9\d+|1.0\d+) % of the base's requests are above [0-9.]+ms, and [0-9.]+ % of the other side's, [-+0-9.]+ % \([-+0-9.]+ … [-+0-9.]+ %\)$`)
 	for _, c := range []struct {
 		name          string
 		base, other   twoGroups

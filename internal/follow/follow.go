@@ -39,7 +39,7 @@ type Options struct {
 	// once, although a file that was renamed or emptied is read again from its start.
 	Window func(*window.Window) error
 
-	// Stored is called after runs that are over were stored. It reports whether something was left out. It may be nil.
+	// Stored is called after runs that are over were stored. It returns whether something was left out. It may be nil.
 	Stored func(ctx context.Context) (leftOut bool)
 }
 
@@ -201,7 +201,8 @@ func totalsText(all *mapping.Totals) string {
 	return text
 }
 
-// Check checks a run that is over against rules. Messages say which it breaks, and of which that is not known.
+// Check checks a run that is over against rules. Messages name the rules that are broken and those that cannot be
+// checked.
 func Check(ctx context.Context, store history.Store, id string, rules []slo.Rule, log *slog.Logger) (broken, unknown bool, err error) {
 	if len(rules) == 0 {
 		return false, false, nil

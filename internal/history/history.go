@@ -95,7 +95,7 @@ type Store interface {
 	Close() error
 }
 
-// Marker is a store that keeps at which runs numbers changed, for readers that cannot find that themselves.
+// Marker is a store that keeps the runs at which numbers changed, for readers that cannot find them by themselves.
 type Marker interface {
 	Store
 
@@ -116,12 +116,12 @@ func Remove(ctx context.Context, s Store, run *mapping.Run, title string, at tim
 
 // RunFilter selects runs. The zero value selects all of them.
 type RunFilter struct {
-	Text     string    // or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
+	Text     string    // the text, or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
 	From, To time.Time // runs that started in [From, To); a zero time is no bound
 	Where    Condition // nil is none
 	Limit    int       // at most so many; 0 is no limit
 	Light    bool      // leave out histograms and the list of source files
-	Brief    bool      // what [mapping.Run.Brief] has is enough; there may be as much as with Light
+	Brief    bool      // [mapping.Run.Brief] is enough; runs may have as much as with Light
 
 	Undecided func(*mapping.Run) // unless nil, called with runs that are not selected because Where cannot be decided
 }
@@ -185,7 +185,7 @@ func (f *RunFilter) Live() bool {
 	return ok && c.Live()
 }
 
-// LabelPath is the begin of the paths of labels.
+// LabelPath is the beginning of the paths of labels.
 const LabelPath = "run.labels."
 
 // Selection selects interval documents. An empty list selects all.
@@ -218,7 +218,7 @@ func (f *RunFilter) meets(r *mapping.Run) bool {
 	return isMet
 }
 
-// IsUndecided reports whether what is known of a run decides neither for it nor against it.
+// IsUndecided reports whether it cannot be decided if a run meets the condition.
 func IsUndecided(c Condition, r *mapping.Run) bool {
 	u, ok := c.(interface{ Undecided(*mapping.Run) bool })
 	return ok && u.Undecided(r)

@@ -12,9 +12,9 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Contents counts the runs of a history that can be read, and lists what they can be found by: when they started, and
-// then their names, labels, benchmarks and modes; or, of a filter that selects no run, how many runs each of its parts
-// selects, and which run meets most of them.
+// Contents counts the readable runs of a history, and lists what they can be found by: when they started, and their
+// names, labels, benchmarks and modes. For a filter that selects no run, it lists instead how many runs each part of
+// the filter selects, and which run meets most parts.
 func Contents(ctx context.Context, store history.Store, f history.RunFilter) (runs int, lines []string, err error) {
 	var first, last *mapping.Run
 	seen, parts := newNames(), partsOf(f)
@@ -51,12 +51,6 @@ func Contents(ctx context.Context, store history.Store, f history.RunFilter) (ru
 
 // row is a line of the contents of a history.
 type row struct{ name, text string }
-
-// Count is how many runs a history has that can be read.
-func Count(ctx context.Context, store history.Store) (n int, err error) {
-	n, _, err = Contents(ctx, store, history.RunFilter{})
-	return n, err
-}
 
 // names are what runs can be found by.
 type names struct{ names, labels, benchmarks, modes map[string]bool }

@@ -8,10 +8,10 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Undecided are the runs, by id, that a list leaves out because what is known of them does not decide its condition.
+// Undecided has the ids of runs that a list leaves out because its condition cannot be decided for them.
 type Undecided map[string]bool
 
-// WatchUndecided collects the runs that a filter leaves out so, while a store lists runs.
+// WatchUndecided collects these runs of a filter while a store lists runs.
 func WatchUndecided(f *history.RunFilter) Undecided {
 	u := Undecided{}
 	f.Undecided = func(run *mapping.Run) { u[run.Run.ID] = true }

@@ -23,8 +23,14 @@ type Progress struct {
 // refresh is often enough to see progress, and rare enough to cost nothing.
 const refresh = 100 * time.Millisecond
 
-// IsTerminal reports whether a file is one.
-func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+// IsTerminal reports whether a file is a terminal, which then acts on escapes.
+func IsTerminal(f *os.File) bool {
+	if !term.IsTerminal(int(f.Fd())) {
+		return false
+	}
+	allowEscapes(f)
+	return true
+}
 
 // NewProgress shows progress on f if that is a terminal.
 func NewProgress(f *os.File) *Progress {

@@ -16,7 +16,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Pages of live runs listen to events, which say that the history has more of them.
+// Pages of live runs listen to events. An event says that the history has more of these runs.
 const (
 	lookEvery    = 2 * time.Second // into the history, for all streams together
 	lookTimeout  = 30 * time.Second
@@ -33,7 +33,7 @@ type stream struct {
 	stored chan struct{}
 }
 
-// news gives streams an event when the history has more of their runs.
+// news sends streams an event when the history has more of their runs.
 type news struct {
 	store history.Store
 	log   *slog.Logger
@@ -124,7 +124,7 @@ func (n *news) all() (list []*stream) {
 	return list
 }
 
-// version differs whenever something of a run was stored, or changed by people.
+// version returns a text that changes whenever something of a run is stored, or people change it.
 func version(run *mapping.Run) string {
 	if run == nil {
 		return " removed\n"
@@ -132,7 +132,7 @@ func version(run *mapping.Run) string {
 	return fmt.Sprintf(" %s %v %q %q\n", run.Run.Ingest, run.Documents, run.Run.Labels, run.Run.Note)
 }
 
-// see gives an event if the history has something else than at the last look. Only one goroutine calls it.
+// see sends an event if the history has changed since the last look. Only one goroutine calls it.
 func (s *stream) see(runs map[string]*mapping.Run, list string) {
 	now := "looked\n"
 	if len(s.runs) == 0 {
@@ -151,7 +151,7 @@ func (s *stream) see(runs map[string]*mapping.Run, list string) {
 	}
 }
 
-// enter adds a stream, if there is room for one.
+// enter adds a stream, unless there are too many.
 func (n *news) enter(runs []string) (s *stream, leave func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -212,7 +212,8 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// eventsOf is the address of the events of those of the runs that are live, below the list at home; empty if none is.
+// eventsOf returns the address of the events of the live ones among some runs, below the list at home. It is empty if
+// none is live.
 func eventsOf(runs []*mapping.Run, home string) string {
 	v := url.Values{}
 	for _, run := range runs {

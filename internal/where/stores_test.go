@@ -30,8 +30,8 @@ var made = []string{
 
 var labelNames = []string{"a", "A", "a.b", "a-b", "é", "a b", "x_1"}
 
-// TestStores: what a store looks up for a condition selects the runs that the condition selects of all whole
-// documents, and the light and brief documents agree with the whole ones, after any change of the runs.
+// TestStores: a store selects the same runs for a condition as the condition selects among all whole documents. The
+// light and brief documents agree with the whole ones, after any change of the runs.
 func TestStores(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) history.Store{"sqlite": openSQLite, "elastic": openElastic} {
 		t.Run(name, func(t *testing.T) {

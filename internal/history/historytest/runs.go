@@ -94,7 +94,7 @@ func testFilter(t *testing.T, s history.Store) {
 	}
 }
 
-// unsureOf is a condition that cannot be decided of runs with this release, and is met by others.
+// unsureOf is a condition that cannot be decided for runs with this release, and that others meet.
 type unsureOf string
 
 func (release unsureOf) Matches(run *mapping.Run) bool {
