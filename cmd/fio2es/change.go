@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/tidy"
 	"github.com/fio2es/fio2es/internal/where"
@@ -115,7 +116,7 @@ func (e *env) withChosen(ctx context.Context, store history.Store, choice tidy.C
 		e.log.Warn(note)
 	}
 	if len(chosen.Runs) == 0 {
-		return errors.Join(e.printNoRuns(ctx, store, choice.Filter), errNothing)
+		return errors.Join(e.printNoRuns(ctx, store, query.Watch(choice.Filter)), errNothing)
 	}
 	return leftOutIf(do(store, chosen), len(chosen.Skipped) > 0)
 }

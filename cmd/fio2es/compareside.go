@@ -109,7 +109,7 @@ func (c *comparing) stored(ctx context.Context, filter history.RunFilter) ([]*ma
 		return nil, err
 	}
 	filter.Where = query.Both(filter.Where, limit.Where)
-	runs, skipped, err := c.readRuns(ctx, c.store, filter)
+	runs, skipped, err := c.readRuns(ctx, c.store, query.Watch(filter))
 	c.leftOut = c.leftOut || skipped
 	return runs, err
 }

@@ -77,14 +77,13 @@ func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 		s.show(w, r, http.StatusBadRequest, "workloads", v)
 		return
 	}
-	filter := history.RunFilter{Where: parsed, Brief: true}
-	undecided := query.WatchUndecided(&filter)
-	runs, err := s.all(r.Context(), filter)
+	watched := query.Watch(history.RunFilter{Where: parsed, Brief: true})
+	runs, err := s.all(r.Context(), watched.Filter)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	v.Runs, v.Undecided = len(runs), undecided.Note()
+	v.Runs, v.Undecided = len(runs), watched.Undecided()
 	for _, one := range workload.Group(runs) {
 		v.Workloads = append(v.Workloads, &workloadRow{one, one.Series(numbersOf("p99"), workload.LeastChange)})
 	}

@@ -73,7 +73,7 @@ type hit[D any] struct {
 	Index  string `json:"_index"`
 	ID     string `json:"_id"`
 	Source *D     `json:"_source"`
-	Fields struct{ Light [][]byte }
+	Fields struct{ Light []json.RawMessage }
 	Sort   sortKey `json:"sort"`
 	Seq    int64   `json:"_seq_no"`
 	Term   int64   `json:"_primary_term"`
