@@ -12,8 +12,8 @@ import (
 // Watched is what is noted of the runs that a store reads to list those of a filter.
 type Watched struct {
 	Filter    history.RunFilter // for the store
-	undecided map[string]bool // ids of runs that are left out because what is known of them does not decide the condition
-	contents  *contents       // nil if they are not all runs of the history, or one of them is selected
+	undecided map[string]bool   // ids of runs that are left out because what is known of them does not decide the condition
+	contents  *contents         // nil if they are not all runs of the history, or one of them is selected
 }
 
 // Watch notes the runs that a store reads to list those that f selects.
