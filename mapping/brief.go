@@ -34,8 +34,8 @@ func (r *Run) AppendLight(dst []byte) []byte {
 	return closeWith(membersOf(reflect.TypeFor[Run]()).append(append(dst, '{'), reflect.ValueOf(r.Light()).Elem()), '}')
 }
 
-// UnmarshalBrief decodes [Run.Brief] of a document, which takes half the time of all of it, and fields that also
-// names by their paths, such as "config.cluster.osd_ra". It may decode more than that.
+// UnmarshalBrief decodes [Run.Brief] of a document, in half the time that the whole document takes. It also decodes the
+// fields with the paths in also, such as "config.cluster.osd_ra", and possibly more.
 func (r *Run) UnmarshalBrief(text []byte, also ...string) error {
 	p := &parser{text: text, isBrief: true}
 	for _, path := range also {

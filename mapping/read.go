@@ -37,7 +37,7 @@ func (d *Interval) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(d))
 }
 
-// parser reads values from the begin of a text.
+// parser reads values from the beginning of a text.
 type parser struct {
 	text    []byte   // what is left
 	depth   int      // of configurations
@@ -46,8 +46,8 @@ type parser struct {
 	isAlso  bool     // such a part is being read
 }
 
-// read decodes the text, and reports whether it is in the form that AppendJSON writes. If not, it
-// may have decoded a part.
+// read decodes the text, and reports whether it has the form that AppendJSON writes. If not, it may have decoded a
+// part.
 func (p *parser) read(to reflect.Value) bool {
 	return readerOf(to.Type())(p, to) && len(p.text) == 0
 }
@@ -64,7 +64,7 @@ type readMember struct {
 	notBrief bool
 }
 
-// besides are members that documents have and structs have not.
+// besides are members that documents have and structs do not.
 var besides = [][]byte{[]byte(`"@timestamp":`), []byte(`"link":`), []byte(`"direction":`), []byte(`"pending":`), []byte(`"light":`)}
 
 // readers are those of the types that were read so far.
@@ -285,7 +285,7 @@ func (p *parser) escaped() (s string, ok bool) {
 	return s, raw != nil && json.Unmarshal(raw, &s) == nil
 }
 
-// raw is the text of a value that is a text, a list or an object: all of it if it is valid.
+// raw returns the text of a value that is a text, a list or an object.
 func (p *parser) raw() []byte {
 	depth, inText := 0, false
 	for i := 0; i < len(p.text); i++ {
@@ -313,7 +313,7 @@ func (p *parser) raw() []byte {
 	return nil
 }
 
-// skipValue skips a value. Of lists and objects it looks at nothing but where they end.
+// skipValue skips a value. In lists and objects it looks only for their end.
 func (p *parser) skipValue() bool {
 	if len(p.text) > 0 && (p.text[0] == '{' || p.text[0] == '[') {
 		return p.raw() != nil

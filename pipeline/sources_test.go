@@ -150,8 +150,8 @@ func TestStatusInterval(t *testing.T) {
 	}
 }
 
-// TestStonewall reads periodic reports of two jobs of which the second waited for the
-// first to end: fio counted its run time from the start, and again from 0 when it began.
+// TestStonewall reads periodic reports of two jobs. The second waited for the first to end: fio counted its run time
+// from the start, and again from 0 when it began.
 func TestStonewall(t *testing.T) {
 	docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "stonewall"), "out", Options{Window: time.Second})
 	if len(res.Skipped) > 0 {
@@ -189,8 +189,8 @@ func TestStonewallRows(t *testing.T) {
 	}
 }
 
-// TestLayout: reports that fio writes while it lays out files are no other run, because its elapsed time counts from 0
-// after that. An earlier run with requests is one.
+// TestLayout: the reports that fio writes while it lays out files belong to the same run, although its elapsed time
+// then counts from 0 again. An earlier run with requests is another run.
 func TestLayout(t *testing.T) {
 	for name, c := range map[string]struct{ requests, skipped int }{"files are laid out": {0, 0}, "an earlier run": {7, 1}} {
 		var text strings.Builder

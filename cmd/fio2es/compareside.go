@@ -71,7 +71,7 @@ func (c *comparing) add(ctx context.Context, side *compare.Side, part string, ru
 	}
 	for _, have := range side.Runs {
 		if have.Name == one.Name || query.IsPath(part) && filepath.Clean(have.Name) == filepath.Clean(one.Name) {
-			return usagef("%s: %s is there twice, which makes no repetition", side.Name, one.Name)
+			return usagef("%s: %s is named twice, and a run is no repetition of itself", side.Name, one.Name)
 		}
 	}
 	side.Runs = append(side.Runs, one)

@@ -87,7 +87,7 @@ func TestMarks(t *testing.T) {
 	step(fmt.Sprintf(worse, 31), "label", "--where", "name=night31", "x=y")
 	step("", "rm", "--yes", "start < 2026-01-31")
 
-	// A mark that is none, of an older version perhaps, goes with the next look.
+	// A wrong mark, perhaps of an older version, is removed when changes are found again.
 	client, err := es.New(es.Config{Addresses: []string{address}})
 	check(t, err)
 	t.Cleanup(client.Close)

@@ -67,8 +67,8 @@ func (l *listing) read(ctx context.Context, store history.Store, watched *query.
 	return l.readRuns(ctx, store, watched)
 }
 
-// readRuns reads the runs that a filter selects, which is watched. skipped reports whether one cannot be read: it is left out, with a
-// warning.
+// readRuns reads the runs that a watched filter selects. It leaves out runs that cannot be read, with a warning; skipped
+// reports that.
 func (e *env) readRuns(ctx context.Context, store history.Store, watched *query.Watched) (runs []*mapping.Run, skipped bool, err error) {
 	for r, err := range store.Runs(ctx, watched.Filter) {
 		switch {

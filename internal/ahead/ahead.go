@@ -1,4 +1,4 @@
-// Package ahead reads lists ahead of those who use them, in other goroutines.
+// Package ahead works on the next items of a list in other goroutines, while the caller works on the current one.
 package ahead
 
 import (
@@ -12,8 +12,9 @@ type item[T any] struct {
 	err   error
 }
 
-// Read gives the items of a list that another goroutine reads, n items ahead; with n = 0 none does. When the loop over
-// it ends, the list's context ends, and then the list: afterwards the caller may use what the list uses.
+// Read returns the items of a list. Another goroutine reads the list, up to n items ahead; with n = 0 the caller reads
+// it. When the loop over the items ends, the context of the list ends, and Read waits for the list to end. So the
+// caller may then use what the list used.
 func Read[T any](ctx context.Context, n int, list func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	if n == 0 {
 		return list(ctx)

@@ -12,8 +12,7 @@ import (
 
 var errNothing = errors.New("nothing more")
 
-// numbers are 0, 1, 2 … and, in place of the first that is n, an error. ended is set
-// when the loop over it ends.
+// numbers lists 0, 1, 2 … and an error in place of n. It sets ended when the loop over it ends.
 func numbers(n int, made *int, ended *bool) func(context.Context) iter.Seq2[int, error] {
 	return func(context.Context) iter.Seq2[int, error] {
 		return func(yield func(int, error) bool) {
@@ -63,8 +62,8 @@ func TestReadLeft(t *testing.T) {
 	})
 }
 
-// TestReadContext: the list's context ends with the loop, and when the caller's ends. Then the error comes, and no
-// items are lost without it.
+// TestReadContext: the list's context ends with the loop, and when the caller's ends. Then the error comes: items are
+// never missing without an error.
 func TestReadContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waiting := func(ctx context.Context) iter.Seq2[int, error] {

@@ -95,7 +95,7 @@ type Store interface {
 	Close() error
 }
 
-// Marker is a store that keeps at which runs numbers changed, for readers that cannot find that themselves.
+// Marker is a store that keeps the runs at which numbers changed, for readers that cannot find them by themselves.
 type Marker interface {
 	Store
 
@@ -116,15 +116,15 @@ func Remove(ctx context.Context, s Store, run *mapping.Run, title string, at tim
 
 // RunFilter selects runs. The zero value selects all of them.
 type RunFilter struct {
-	Text     string    // or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
+	Text     string    // the text, or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
 	From, To time.Time // runs that started in [From, To); a zero time is no bound
 	Where    Condition // nil is none
-	Limit    int       // at most so many; 0 is no limit
+	Limit    int       // the most runs; 0 is no limit
 	Light    bool      // leave out histograms and the list of source files
-	Brief    bool      // what [mapping.Run.Brief] has is enough; there may be as much as with Light
+	Brief    bool      // [mapping.Run.Brief] is enough; runs may have as much as with Light
 
-	// Watch, unless nil, is called with each run that is read, and whether it is selected. All runs are read that
-	// started in Started and have Equals, until Limit is reached.
+	// Watch, unless nil, is called with each run that a store reads, and whether it is selected. A store reads the runs
+	// that started in Started and have Equals, until Limit is reached.
 	Watch func(run *mapping.Run, isSelected bool)
 }
 
@@ -135,6 +135,16 @@ type RunFilter struct {
 type Condition interface {
 	Matches(run *mapping.Run) bool
 }
+
+// LiveRuns is the condition that runs are live.
+type LiveRuns struct{}
+
+// Matches implements [Condition].
+func (LiveRuns) Matches(run *mapping.Run) bool { return run.Run.Live() }
+
+// Beyond and Live are for [RunFilter].
+func (LiveRuns) Beyond() ([]string, bool) { return nil, true }
+func (LiveRuns) Live() bool               { return true }
 
 // Beyond are the fields, by their paths in documents, that runs need beyond [mapping.Run.Brief]. It is false if they
 // need all that there is with Light.
@@ -188,7 +198,13 @@ func (f *RunFilter) Equals() iter.Seq2[string, string] {
 	}
 }
 
-// LabelPath is the begin of the paths of labels.
+// Live reports whether all runs that f selects are live, so that stores need not look at others.
+func (f *RunFilter) Live() bool {
+	c, ok := f.Where.(interface{ Live() bool })
+	return ok && c.Live()
+}
+
+// LabelPath is the beginning of the paths of labels.
 const LabelPath = "run.labels."
 
 // Selection selects interval documents. An empty list selects all.
@@ -212,7 +228,7 @@ func (f *RunFilter) Matches(r *mapping.Run) bool {
 		(f.Where == nil || f.Where.Matches(r))
 }
 
-// IsUndecided reports whether what is known of a run decides neither for it nor against it.
+// IsUndecided reports whether it cannot be decided if a run meets the condition.
 func IsUndecided(c Condition, r *mapping.Run) bool {
 	u, ok := c.(interface{ Undecided(*mapping.Run) bool })
 	return ok && u.Undecided(r)

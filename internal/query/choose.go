@@ -67,7 +67,7 @@ type chooser struct {
 	store  history.Store
 	among  history.RunFilter
 	most   int            // of the newest runs are wanted
-	newest []*mapping.Run // so many, once they were listed
+	newest []*mapping.Run // the newest runs, once they were listed
 	chosen *Chosen
 }
 
@@ -133,7 +133,7 @@ func (c *chooser) list(ctx context.Context, f history.RunFilter) (runs []*mappin
 	return runs, watched, nil
 }
 
-// all takes all runs that a filter selects. It is an error if there are none.
+// all takes all runs that a filter selects. It fails if there are none.
 func (c *chooser) all(ctx context.Context, f history.RunFilter) error {
 	runs, watched, err := c.list(ctx, f)
 	if err != nil {
@@ -203,7 +203,7 @@ func conditionText(f history.RunFilter) string {
 	return ""
 }
 
-// Both is the condition that a run meets two. A nil condition is met by all runs.
+// Both is the condition that a run meets two conditions. All runs meet nil.
 func Both(a, b history.Condition) history.Condition {
 	switch {
 	case a == nil:

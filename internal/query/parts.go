@@ -111,7 +111,7 @@ func (p *parts) add(run *mapping.Run) {
 	}
 }
 
-// rows say how many runs meet each part, what the values are where none does, and which run is nearest.
+// rows returns how many runs meet each part, which values runs have if none does, and which run is nearest.
 func (p *parts) rows() (list []row) {
 	var lacks []string
 	for _, one := range p.list {

@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Watched is what is noted of the runs that a store reads to list those of a filter.
+// Watched has notes on the runs that a store reads to list those of a filter.
 type Watched struct {
 	Filter    history.RunFilter // for the store
 	undecided map[string]bool   // ids of runs that are left out because what is known of them does not decide the condition

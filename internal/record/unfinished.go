@@ -59,7 +59,7 @@ func (f Folders) Begin(e Entry) (*Entry, error) {
 		}
 		return &e, nil
 	}
-	return nil, fmt.Errorf("%s: there are %d runs of this second", filepath.Join(string(f), name), tries)
+	return nil, fmt.Errorf("%s: %d runs began in this second: start the next one later", filepath.Join(string(f), name), tries)
 }
 
 func (e *Entry) write() (err error) {
@@ -93,8 +93,8 @@ func (f Folders) Unfinished() (paths []string, err error) {
 	return paths, err
 }
 
-// wrappedQuiet is how long the files of a run have not changed when its fio, which does not keep the lock, counts as
-// ended. It is longer than the time between two reports.
+// wrappedQuiet is the time without a change of the files of a run after which its fio counts as ended, if fio does not
+// keep the lock. It is longer than the time between two reports.
 const wrappedQuiet = 30 * time.Second
 
 // Claim opens the entry of a run that is not stored, and locks it until it is done. It fails with ErrRunning while fio
@@ -118,7 +118,7 @@ func Claim(path string) (*Entry, error) {
 	return e, nil
 }
 
-// Release unlocks the entry of a run that is still not stored.
+// Release unlocks the entry of a run that is not stored yet.
 func (e *Entry) Release() error { return e.file.Close() }
 
 // Done removes the entry of a run that is stored. The folder stays.

@@ -17,16 +17,16 @@ type Change struct {
 	At        int   // the first number of the new level
 	Before    Value // the median of the level before, and after
 	After     Value
-	Ratio     Value   // after / before: 1.1 is 10 % more. As a bound it is N or more above 1, N or less below
+	Ratio     Value   // after / before: 1.1 is 10 % more. If it is a bound: at least N above 1, at most N below 1
 	Low, High float64 // between them the ratio lies with a confidence of 99 %; 0 and +Inf are not known
 }
 
-// outlier is the distance from its level, in standard deviations, beyond which a number costs no
-// more. Of normal noise, 0.3 % is beyond 3.
+// outlier is the distance from its level, in standard deviations, beyond which a number costs no more. With normal
+// noise, 0.3 % of the numbers are beyond 3.
 const outlier = 3
 
-// LeastLevel is how many numbers a level has at least: fewer are outliers. So a series with a change
-// has twice as many.
+// LeastLevel is the least length of a level: fewer numbers are outliers. So a series with a change has at least twice
+// as many.
 const LeastLevel = 3
 
 // price is what a change of level costs: more than two outliers do, and less than three.

@@ -36,7 +36,7 @@ func made(r *rand.Rand, n int, kind string, sigma float64, changes map[int]float
 	return series
 }
 
-// share is how many of so many series, in percent, have something.
+// share returns how many of some series, in percent, have something.
 func share(series int, has func(r *rand.Rand) bool) float64 {
 	r, n := rand.New(rand.NewPCG(1, 2)), 0
 	for range series {
@@ -83,8 +83,8 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// TestFound: how many changes are found, at most a number beside their place, so many numbers after
-// the change.
+// TestFound measures how many changes are found, at most one number beside their place, by the length of the series
+// after the change.
 func TestFound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -17,11 +17,11 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// light are the documents of runs without histograms and lists of files. They come from a field of
-// their own, and for runs that an older version stored from the documents.
+// light returns the documents of runs without histograms and lists of files. They come from a field of their own. Runs
+// that an older version stored lack the field, so theirs come from the whole documents.
 func (s *scan[D]) light(ctx context.Context, n int, decode history.Decoder) iter.Seq2[*runDoc, error] {
 	return func(yield func(*runDoc, error) bool) {
-		defer func() { s.e.closePIT(ctx, s.request.PIT.ID) }()
+		defer func() { s.close(ctx) }()
 		from, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(mapping.MaxRunBytes))
 		if err != nil {
 			yield(nil, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -127,6 +128,40 @@ func testLight(t *testing.T, s history.Store) {
 	if got := collect(t, s.Runs(t.Context(), history.RunFilter{Brief: true})); len(got) != 0 {
 		t.Errorf("after the removal: %v", names(got))
 	}
+}
+
+// A live run is found however many newer ones there are.
+func testLive(t *testing.T, s history.Store) {
+	const newer = 20
+	for i := range newer {
+		run := NewRun(fmt.Sprint("run", i), "1")
+		run.Run.Start = Start.Add(time.Duration(i) * time.Minute)
+		finish(t, s, run)
+	}
+	expectLive := func(f history.RunFilter, want ...string) {
+		t.Helper()
+		f.Where = history.LiveRuns{}
+		if got := names(collect(t, s.Runs(t.Context(), f))); !slices.Equal(got, want) {
+			t.Errorf("%+v: %q, want %q", f, got, want)
+		}
+	}
+	expectLive(history.RunFilter{Limit: 1})
+	for i, name := range []string{"oldest", "old"} {
+		run := NewRun(name, mapping.LiveIngest(Start))
+		run.Run.Start = Start.Add(time.Duration(i-2) * time.Hour)
+		finish(t, s, run)
+	}
+	for _, f := range []history.RunFilter{{}, {Light: true}, {Brief: true}} {
+		expectLive(f, "old", "oldest")
+		f.Limit = 1
+		expectLive(f, "old")
+		f.To = Start.Add(-90 * time.Minute)
+		expectLive(f, "oldest")
+	}
+	over := NewRun("old", "1")
+	over.Run.Start = Start.Add(-time.Hour)
+	finish(t, s, over)
+	expectLive(history.RunFilter{Brief: true}, "oldest")
 }
 
 // lookUp is a condition that stores may look up.

@@ -72,7 +72,11 @@ func (s *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappi
 	default: // briefs has the order
 		doc, table = "(SELECT doc FROM runs WHERE runs.id = briefs.id)", "briefs"
 	}
-	return f.Select(s.runs(ctx, decode, `SELECT id, `+doc+` FROM `+table+` WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to))
+	where := `start >= ? AND start < ?`
+	if f.Live() { // the range is that of the prefix
+		where += ` AND (start, id) IN (SELECT start, id FROM runs WHERE ingest >= '` + mapping.LivePrefix + `' AND ingest < '` + mapping.LivePrefix + `' || char(0x10FFFF))`
+	}
+	return f.Select(s.runs(ctx, decode, `SELECT id, `+doc+` FROM `+table+` WHERE `+where+` ORDER BY start DESC, id`, from, to))
 }
 
 // Intervals implements [history.Store]. One run's documents come in the order in which they

@@ -59,7 +59,7 @@ type writer struct {
 	begun map[version]int64 // numbers of the ingests that this process has put to
 }
 
-// newStore opens the store of a file, as how does.
+// newStore opens the store of a file with the connections that how makes.
 func newStore(ctx context.Context, path string, how func(*Store) error) (*Store, error) {
 	c, err := newCodec()
 	f := &file{path: path, codec: c}
