@@ -2,6 +2,7 @@ package mapping_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -42,6 +43,20 @@ func TestBrief(t *testing.T) {
 			if diff := cmp.Diff(string(filtered.AppendJSON(nil)), string(got.AppendJSON(nil))); diff != "" {
 				t.Errorf("a filtered document, and a brief one of %s: %s", text, diff)
 			}
+		}
+	})
+}
+
+// TestLightOfDocument: what lists read of a run is what its document has, to the byte: a check compares them.
+func TestLightOfDocument(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		run := genRun(t)
+		document, light := new(mapping.Run), new(mapping.Run)
+		if err := errors.Join(document.UnmarshalJSON(run.AppendJSON(nil)), light.UnmarshalJSON(run.AppendLight(nil))); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(document.AppendLight(nil)), string(light.AppendLight(nil))); diff != "" {
+			t.Error(diff)
 		}
 	})
 }
