@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -111,8 +113,8 @@ func (f Folders) Unfinished() (paths []string, err error) {
 	return paths, err
 }
 
-// wrappedQuiet is how long the files of a run have not changed when its fio, which does not keep the lock, counts as
-// ended. It is longer than the time between two reports.
+// wrappedQuiet is how long the report of a run has not changed when its fio, which does not keep the lock, counts as
+// ended, if no process has its folder as an argument.
 const wrappedQuiet = 30 * time.Second
 
 // Claim opens the entry of a run that is not stored, and locks it until it is done. It fails with ErrRunning while fio
@@ -128,12 +130,23 @@ func Claim(path string) (*Entry, error) {
 		return nil, fmt.Errorf("%s: not what fio2es wrote: %w; remove it, and store its folder with fio2es ingest %s", path, err,
 			strings.TrimSuffix(path, entrySuffix))
 	}
+	began := e.Folder
 	e.file, e.Folder = file, strings.TrimSuffix(path, entrySuffix) // where it is now
-	if info, err := os.Stat(e.Report()); e.Wrapped && err == nil && time.Since(info.ModTime()) < wrappedQuiet {
+	if info, err := os.Stat(e.Report()); e.Wrapped && (err == nil && time.Since(info.ModTime()) < wrappedQuiet || hasProcess(began)) {
 		file.Close()
 		return nil, ErrRunning
 	}
 	return e, nil
+}
+
+// hasProcess reports whether the command line of another process names files of a folder, as that of a fio does whose run
+// it is. It is false where the system has no /proc.
+func hasProcess(folder string) bool {
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	return slices.ContainsFunc(lines, func(line string) bool {
+		text, err := os.ReadFile(line) // none of a process that has ended
+		return err == nil && line != fmt.Sprintf("/proc/%d/cmdline", os.Getpid()) && bytes.Contains(text, []byte(folder+string(filepath.Separator)))
+	})
 }
 
 // decode reads the last whole entry of a file.

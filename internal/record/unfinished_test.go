@@ -130,3 +130,35 @@ func TestHeld(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 }
+
+// TestWrapped: sudo closes the lock. Its fio still runs, although it writes nothing for long, while a process has files of
+// the folder in its command line.
+func TestWrapped(t *testing.T) {
+	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
+		t.Skip(err)
+	}
+	e, err := Folders(t.TempDir()).Begin(Entry{Name: "job", Started: time.Now(), Wrapped: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fio := exec.Command("sh", "-c", "read line", filepath.Join(e.Folder, "job"))
+	stdin, err := fio.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(e.Release(), fio.Start()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Claim(e.path()); !errors.Is(err, ErrRunning) {
+		t.Errorf("while fio runs: %v", err)
+	}
+	_ = stdin.Close()
+	_ = fio.Wait()
+	claimed, err := Claim(e.path())
+	if err != nil {
+		t.Fatalf("when it has ended: %v", err)
+	}
+	if err := claimed.Discard(); err != nil {
+		t.Error(err)
+	}
+}
