@@ -56,10 +56,16 @@ func (e *entry) view(j *fiolog.Job) *fiolog.Job {
 }
 
 // damaged is the error of a direction whose bins do not have the requests that were measured.
-func (e *entry) damaged(s *fiolog.DirectionStats) error {
-	n := s.Clat.Histogram(e.groups).Total()
-	return fmt.Errorf("%s: job %s: its bins have %.0f requests, but total_ios is %d: the report is damaged, its "+
-		"bins are not used; copy it again", e.out.File.Name(), e.Name, n, s.TotalIOs)
+func (e *entry) damaged(s *fiolog.DirectionStats) error { return e.miscounted(s, false) }
+
+// miscounted is the error of a direction whose bins have other requests than the report counts, and are used or not.
+func (e *entry) miscounted(s *fiolog.DirectionStats, isUsed bool) error {
+	why := "the report is damaged, its bins are not used; copy it again"
+	if isUsed {
+		why = "fio was killed, or the report is damaged; its bins are used"
+	}
+	return fmt.Errorf("%s: job %s: its bins have %.0f requests, but total_ios is %d: %s", e.out.File.Name(), e.Name,
+		s.Clat.Histogram(e.groups).Total(), s.TotalIOs, why)
 }
 
 func (e *entry) describe() string {

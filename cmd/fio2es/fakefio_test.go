@@ -34,6 +34,7 @@ func fakeFio() {
 		fmt.Println(version)
 		os.Exit(0)
 	}
+	signal.Ignore(syscall.SIGPIPE) // a program in C inherits that from fio2es
 	code, err := playFio(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fio:", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -110,9 +112,15 @@ func (r *running) repeated(ctx context.Context) (err error) {
 	}
 	s := newSignals(ctx)
 	defer s.stop()
+	if err := ctx.Err(); err != nil { // it came before
+		return errors.Join(err, closeStore())
+	}
+	record.IgnoreClosedPipes() // fio and its run do not depend on who reads the lines
 	var all finished
 	for i := range r.repeat {
 		if i > 0 && !s.pause(r.pause) {
+			r.log.Warn(fmt.Sprintf("%d of %s ran", i, unit.Plural(r.repeat, "run")))
+			err = context.Canceled
 			break
 		}
 		if r.repeat > 1 {
@@ -125,7 +133,9 @@ func (r *running) repeated(ctx context.Context) (err error) {
 		}
 	}
 	leftOut, err := closed(closeStore, err)
-	err = errors.Join(err, r.printFinished(&all))
+	if unread := r.printFinished(&all); !errors.Is(unread, syscall.EPIPE) {
+		err = errors.Join(err, unread)
+	}
 	if err == nil && all.broken {
 		return errMet
 	}

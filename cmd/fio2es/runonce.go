@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/record"
-	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/window"
 )
@@ -20,7 +20,7 @@ func (r *running) once(s *signals) (stored finished, err error) {
 	host, _ := os.Hostname() // without one the host is unknown, as in a folder of logs
 	entry, err := r.history().folders().Begin(record.Entry{
 		Name: r.how.Name, Host: host, History: r.history().name(), Command: r.fio.Words(), Started: time.Now(),
-		Labels: r.options().Labels, Note: strings.TrimSpace(r.note), Wrapped: len(r.fio.Before) > 0,
+		Wrapped: len(r.fio.Before) > 0, Marks: record.Marks{Labels: r.options().Labels, Note: strings.TrimSpace(r.note)},
 	})
 	if err != nil {
 		return stored, err
@@ -44,10 +44,14 @@ func (r *running) once(s *signals) (stored finished, err error) {
 		r.log.Warn("a histogram log is not stored, fio's reports are: " + err.Error())
 		stored.leftOut = true
 	}
+	if errors.Is(err, syscall.EPIPE) { // whoever reads has enough
+		err = nil
+	}
 	one, failedToStore := r.env.finish(s.ctx, r.to, r.rules, entry)
 	stored.add(one)
 	if failedToStore == nil && len(one.runs) == 0 {
 		r.log.Info("note: fio wrote no report, so there is nothing to store")
+		failedToStore = r.leave(entry, err == nil)
 	}
 	return stored, errors.Join(failed, err, failedToStore)
 }
@@ -81,7 +85,7 @@ func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, 
 	if how.Quiet {
 		ending, err = r.shown(s, entry, plan)
 	} else {
-		ending, err = r.started(s, entry, plan, r.errors, r.log, newFollowWriter(r.stderr, table.Text).window)
+		ending, err = r.started(s, entry, plan, r.errors, r.log, r.lines())
 	}
 	if err != nil {
 		return ending, err

@@ -73,7 +73,12 @@ func missing(program string, err error) error {
 func VersionOf(ctx context.Context, program string) (fioargs.Version, error) {
 	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
 	defer stop()
-	text, err := exec.CommandContext(ctx, program, "--version").Output()
+	cmd := exec.CommandContext(ctx, program, "--version")
+	ownGroup(cmd) // Ctrl-C ends it through ctx
+	text, err := cmd.Output()
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return fioargs.Version{}, ctx.Err()
+	}
 	if err != nil {
 		return fioargs.Version{}, missing(program, fmt.Errorf("%s --version: %w", program, err))
 	}

@@ -6,11 +6,16 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 )
 
 // Signals are those that end a fio.
 var Signals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
+
+// IgnoreClosedPipes makes writing to a pipe without a reader fail, instead of ending the program. Programs that are
+// started inherit it.
+func IgnoreClosedPipes() { signal.Ignore(syscall.SIGPIPE) }
 
 // obeyed returns a signal that fio obeys: fio then ends its jobs and writes its report. Other signals would end fio
 // alone, and its jobs would continue.
