@@ -18,6 +18,7 @@ const (
 	drawnWindows = "JSON.parse(document.querySelector('script.data').textContent)[0].rows.length"
 	isLive       = "document.getElementById('live') !== null"
 	detailsAt    = "Math.round(document.querySelector('details').getBoundingClientRect().y)"
+	loads        = "performance.getEntriesByType('resource').filter(e => e.name === location.href).length" // after the first event
 	readOut      = "document.querySelectorAll('.readout:not([hidden])').length"
 )
 
@@ -30,6 +31,7 @@ func TestBrowser(t *testing.T) {
 
 	page := b.open(address + "runs/" + runOf(1, "growing", 100).Run.ID)
 	page.is("3", drawnWindows)
+	page.is("1", loads)
 	page.stays("true", "document.querySelector('.banner').innerText.includes('live')")
 	page.value("window.loaded = 1; document.querySelector('details').open = true; scrollTo(0, document.querySelector('details').offsetTop - 300)")
 	was := page.value(detailsAt)
@@ -48,7 +50,8 @@ func TestBrowser(t *testing.T) {
 	requests := growing + ".closest('tbody').querySelector('[data-title=Requests]').textContent"
 	state := growing + ".closest('tbody').querySelector('.state')?.textContent ?? ''"
 	list.is("2", rows)
-	list.stays("live", state)
+	list.is("1", loads)
+	list.is("live", state)
 	list.is("3,000", requests)
 	list.value("window.loaded = 1; " + first + ".checked = true; document.querySelector('input[name=text]').value = 'nvme'; document.querySelector('input[name=text]').focus()")
 	checkList := func() {

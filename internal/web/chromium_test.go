@@ -79,8 +79,8 @@ func startChromium(t *testing.T) *chromium {
 	return b
 }
 
-// do sends a command to the browser, or to one of its pages, and decodes the result.
-func (b *chromium) do(session, method string, parameters map[string]any, into any) {
+// do sends a command to the browser, or to one of its pages, and decodes the result. An error is the browser's.
+func (b *chromium) do(session, method string, parameters map[string]any, into any) error {
 	b.t.Helper()
 	b.sent++
 	command := map[string]any{"id": b.sent, "method": method, "params": parameters}
@@ -93,15 +93,17 @@ func (b *chromium) do(session, method string, parameters map[string]any, into an
 	must(b.t, err)
 	select {
 	case m, ok := <-b.messages:
-		if !ok || m.ID != b.sent || m.Error != nil {
+		if !ok || m.ID != b.sent {
 			b.t.Fatalf("%s: %t, %+v", method, ok, m)
 		}
-		if into != nil {
-			must(b.t, json.Unmarshal(m.Result, into))
+		if m.Error != nil {
+			return fmt.Errorf("%s: %s", method, m.Error.Message)
 		}
+		must(b.t, json.Unmarshal(m.Result, into))
 	case <-time.After(patient):
 		b.t.Fatalf("%s: no answer", method)
 	}
+	return nil
 }
 
 // tab is a page in the browser, in a window of its own, because one that is not seen does not listen.
@@ -114,22 +116,24 @@ type tab struct {
 func (b *chromium) open(address string) *tab {
 	b.t.Helper()
 	var target struct{ TargetID string }
-	b.do("", "Target.createTarget", map[string]any{"url": address, "newWindow": true}, &target)
+	must(b.t, b.do("", "Target.createTarget", map[string]any{"url": address, "newWindow": true}, &target))
 	var attached struct{ SessionID string }
-	b.do("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	must(b.t, b.do("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached))
 	return &tab{b, attached.SessionID}
 }
 
-// value is the value of an expression of JavaScript, as text.
+// value is the value of an expression of JavaScript, as text. Of a page that is not there yet it is an error's text.
 func (p *tab) value(expression string) string {
 	p.b.t.Helper()
 	var answer struct {
 		Result           struct{ Value any }
 		ExceptionDetails *struct{ Exception struct{ Description string } }
 	}
-	p.b.do(p.session, "Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, &answer)
+	if err := p.b.do(p.session, "Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, &answer); err != nil {
+		return err.Error()
+	}
 	if e := answer.ExceptionDetails; e != nil {
-		return e.Exception.Description // of a page that is not there yet
+		return e.Exception.Description
 	}
 	return fmt.Sprint(answer.Result.Value)
 }
