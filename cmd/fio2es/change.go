@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/tidy"
 	"github.com/fio2es/fio2es/internal/where"
@@ -102,7 +103,8 @@ func (e *env) readChosen(ctx context.Context, choice tidy.Choice, show func(hist
 	return e.withChosen(ctx, store, choice, show)
 }
 
-// withChosen calls do with the runs of a choice. If there are none, it fails, and stderr says what the history has.
+// withChosen calls do with the runs of a choice. If there are none, stderr says what the history has, and it fails, unless
+// runs are chosen by their age: a nightly job finds none until some are old enough.
 func (e *env) withChosen(ctx context.Context, store history.Store, choice tidy.Choice, do func(history.Store, *tidy.Chosen) error) error {
 	chosen, err := choice.Find(ctx, store, time.Now())
 	if err != nil {
@@ -115,7 +117,12 @@ func (e *env) withChosen(ctx context.Context, store history.Store, choice tidy.C
 		e.log.Warn(note)
 	}
 	if len(chosen.Runs) == 0 {
-		return errors.Join(e.printNoRuns(ctx, store, choice.Filter), errNothing)
+		err := e.printNoRuns(ctx, store, query.Watch(choice.Filter))
+		if len(choice.Names) > 0 || choice.Filter.To.IsZero() {
+			return errors.Join(err, errNothing)
+		}
+		term.Line(e.stderr, "%v", errNothing)
+		return leftOutIf(err, len(chosen.Skipped) > 0)
 	}
 	return leftOutIf(do(store, chosen), len(chosen.Skipped) > 0)
 }

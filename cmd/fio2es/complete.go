@@ -118,5 +118,5 @@ type idPrefix string
 // Matches implements [history.Condition].
 func (p idPrefix) Matches(run *mapping.Run) bool { return strings.HasPrefix(run.Run.ID, string(p)) }
 
-// OnBrief says that an id is in [mapping.Run.Brief].
-func (idPrefix) OnBrief() bool { return true }
+// Beyond says that an id is in [mapping.Run.Brief].
+func (idPrefix) Beyond() ([]string, bool) { return nil, true }

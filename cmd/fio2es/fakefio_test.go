@@ -24,7 +24,7 @@ func init() { programs["fio"] = fakeFio }
 //	FAKE_EXIT=N        its exit code
 //	FAKE_KILLED=N      it is killed after N reports
 //	FAKE_KILLS=N       it kills fio2es after N reports, and writes the others
-//	FAKE_INTERRUPTS=N  it interrupts fio2es so many times, and waits each time until it is interrupted
+//	FAKE_INTERRUPTS=N  it interrupts fio2es N times, and waits each time until it is interrupted
 func fakeFio() {
 	if slices.Contains(os.Args, "--version") {
 		version := os.Getenv("FAKE_VERSION")

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// gzipped is a file of a beginning and so many times a piece of 16 MiB.
+// gzipped makes a file: a beginning, then a piece of 16 MiB several times.
 func gzipped(t *testing.T, name, begin string, piece byte, times int) string {
 	t.Helper()
 	pack := func(b []byte) []byte {

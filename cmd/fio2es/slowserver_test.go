@@ -20,7 +20,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// slowServer answers so many requests well. All others hang, or their answers drip.
+// slowServer answers some requests well. All later ones hang, or their answers drip.
 type slowServer struct {
 	good   http.Handler
 	drips  bool
@@ -145,8 +145,8 @@ func TestInterruptedAtSlowServer(t *testing.T) {
 	}
 }
 
-// interruptedAt runs a command against a server that answers so many requests, and interrupts
-// it when it waits. It reports whether it had to.
+// interruptedAt runs a command against a server that answers some requests, and interrupts it when it waits. It reports
+// whether it had to.
 func interruptedAt(t *testing.T, one *mapping.Run, args []string, answers int, drips bool) (stuck bool) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

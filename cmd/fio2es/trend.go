@@ -106,13 +106,13 @@ func (e *env) trend(ctx context.Context, q *trendQuery, gate *trendGate) error {
 		return err
 	}
 	defer closeStore()
-	filter := history.RunFilter{Brief: true, Where: q.where}
-	runs, skipped, err := e.readRuns(ctx, store, filter)
+	watched := query.Watch(history.RunFilter{Brief: true, Where: q.where})
+	runs, skipped, err := e.readRuns(ctx, store, watched)
 	if err != nil {
 		return err
 	}
 	if len(runs) == 0 {
-		return leftOutIf(errors.Join(e.printNoRuns(ctx, store, filter), gate.noRuns()), skipped)
+		return leftOutIf(errors.Join(e.printNoRuns(ctx, store, watched), gate.noRuns()), skipped)
 	}
 	var series []*workload.Series
 	for _, w := range workload.Group(runs) {

@@ -17,7 +17,7 @@ import (
 // it checks nothing.
 type trendGate struct {
 	checks
-	last int // so many runs; 0: no gate
+	last int // the number of runs; 0: no gate
 }
 
 func newTrendGate() *trendGate {

@@ -1,9 +1,10 @@
-// Package ahead reads the next items of a list in another goroutine, while the caller works on the current one.
+// Package ahead works on the next items of a list in other goroutines, while the caller works on the current one.
 package ahead
 
 import (
 	"context"
 	"iter"
+	"sync"
 )
 
 type item[T any] struct {
@@ -39,6 +40,33 @@ func Read[T any](ctx context.Context, n int, list func(context.Context) iter.Seq
 		}()
 		for i := range items {
 			if !yield(i.value, i.err) {
+				return
+			}
+		}
+	}
+}
+
+// Map gives what do makes of each item, in their order. It works on n items at a time, each in a goroutine of its own. It
+// ends at the first error. When the loop over it ends, the context of do ends, and then all goroutines.
+func Map[A, B any](ctx context.Context, n int, items []A, do func(context.Context, A) (B, error)) iter.Seq2[B, error] {
+	return func(yield func(B, error) bool) {
+		inner, cancel := context.WithCancel(ctx)
+		var wait sync.WaitGroup
+		defer wait.Wait()
+		defer cancel()
+		made := make([]chan item[B], len(items))
+		begun := 0
+		for i := range items {
+			for ; begun < min(i+n, len(items)); begun++ {
+				of, to := items[begun], make(chan item[B], 1)
+				made[begun] = to
+				wait.Go(func() {
+					value, err := do(inner, of)
+					to <- item[B]{value, err}
+				})
+			}
+			one := <-made[i]
+			if !yield(one.value, one.err) || one.err != nil {
 				return
 			}
 		}

@@ -27,7 +27,7 @@ var steps = []time.Duration{
 
 const day = 24 * time.Hour
 
-// Ticks are round times between two, at most so many steps.
+// Ticks returns round times between two, in at most the given number of steps.
 func (c Clock) Ticks(from, to time.Time, most int) []Tick {
 	span := to.Sub(from)
 	step := steps[0]

@@ -55,8 +55,8 @@ func naiveReach(side []*Series, q float64) float64 {
 	return math.Log(high/low) / 2
 }
 
-// shareSame is in which share of so many comparisons no difference was shown, by metric;
-// and in which one order statistics show none.
+// shareSame returns the share of comparisons that show no difference, by metric, and the share in which order
+// statistics show none.
 func (p *process) shareSame(cases, runs int, times float64) (same, naive map[window.Metric]float64) {
 	same, naive = map[window.Metric]float64{}, map[window.Metric]float64{}
 	for range cases {
@@ -117,8 +117,8 @@ func TestRepetitions(t *testing.T) {
 	}
 }
 
-// twoGroups makes runs of a test in which a share of the requests is slower by so many times. The share and the
-// latencies go up and down from window to window.
+// twoGroups makes runs of a test in which a share of the requests is slower by a factor. The share and the latencies go
+// up and down from window to window.
 type twoGroups struct {
 	share, times float64
 }

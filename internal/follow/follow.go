@@ -32,8 +32,8 @@ type Options struct {
 	Rules  []slo.Rule                      // that windows of live runs, and runs that are over, are checked against
 
 	Every time.Duration // between two looks, and between two updates of a live run's document
-	Quiet time.Duration // a run whose files have not changed for so long is over
-	Idle  time.Duration // Follow ends when nothing has changed for so long; 0: it does not
+	Quiet time.Duration // a run is over when its files have not changed for this time
+	Idle  time.Duration // Follow ends when nothing has changed for this time; 0: it does not end
 
 	// Window takes each window of the highest level of live runs, one at a time. A window comes
 	// once, although a file that was renamed or emptied is read again from its start.

@@ -113,7 +113,7 @@ func (c *canvas) line(line int) string {
 	return b.String()
 }
 
-// level is the level of so many requests in a cell of a column.
+// level returns the level of n requests in a cell of a column.
 func (c *canvas) level(column int, n int64) int {
 	return c.scale.level(min(c.shownAs(&c.Columns[column], n), c.most))
 }

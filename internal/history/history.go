@@ -119,15 +119,18 @@ type RunFilter struct {
 	Text     string    // the text, or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
 	From, To time.Time // runs that started in [From, To); a zero time is no bound
 	Where    Condition // nil is none
-	Limit    int       // at most so many; 0 is no limit
+	Limit    int       // the most runs; 0 is no limit
 	Light    bool      // leave out histograms and the list of source files
 	Brief    bool      // [mapping.Run.Brief] is enough; runs may have as much as with Light
 
-	Undecided func(*mapping.Run) // unless nil, called with runs that are not selected because Where cannot be decided
+	// Watch, unless nil, is called with each run that a store reads, and whether it is selected. A store reads the runs
+	// that started in Started and have Equals, until Limit is reached.
+	Watch func(run *mapping.Run, isSelected bool)
 }
 
 // Condition is a condition on a run, which it may decide without histograms and source files. If it
-// has a method OnBrief() bool that returns true, it may decide on [mapping.Run.Brief]. If it has a method
+// has a method Beyond() (fields []string, ok bool) that returns true, it may decide on [mapping.Run.Brief] and these
+// fields, by their paths in documents. If it has a method
 // Undecided(*mapping.Run) bool, that reports whether what is known of the run decides neither for it nor against it.
 type Condition interface {
 	Matches(run *mapping.Run) bool
@@ -139,17 +142,33 @@ type LiveRuns struct{}
 // Matches implements [Condition].
 func (LiveRuns) Matches(run *mapping.Run) bool { return run.Run.Live() }
 
-// OnBrief and Live are for [RunFilter].
-func (LiveRuns) OnBrief() bool { return true }
-func (LiveRuns) Live() bool    { return true }
+// Beyond and Live are for [RunFilter].
+func (LiveRuns) Beyond() ([]string, bool) { return nil, true }
+func (LiveRuns) Live() bool               { return true }
 
-// IsBrief reports whether runs can be read as [mapping.Run.Brief].
-func (f *RunFilter) IsBrief() bool {
-	if f.Where == nil {
-		return f.Brief
+// Beyond are the fields, by their paths in documents, that runs need beyond [mapping.Run.Brief]. It is false if they
+// need all that there is with Light.
+func (f *RunFilter) Beyond() (fields []string, isBrief bool) {
+	if f.Where == nil || !f.Brief {
+		return nil, f.Brief
 	}
-	c, ok := f.Where.(interface{ OnBrief() bool })
-	return f.Brief && ok && c.OnBrief()
+	c, ok := f.Where.(interface{ Beyond() ([]string, bool) })
+	if !ok {
+		return nil, false
+	}
+	return c.Beyond()
+}
+
+// DecodeLight decodes what f needs of documents without histograms and lists of files. It fails as [DecodeRun].
+func (f *RunFilter) DecodeLight() Decoder {
+	fields, isBrief := f.Beyond()
+	if !isBrief {
+		return DecodeRun
+	}
+	return func(text []byte) (*mapping.Run, error) {
+		run := new(mapping.Run)
+		return run, checkRun(run, run.UnmarshalBrief(text, fields...))
+	}
 }
 
 // Started is the time in which all runs that f selects started, [from, to). A zero time is no bound. It is that of
@@ -206,16 +225,7 @@ func (f *RunFilter) Matches(r *mapping.Run) bool {
 	return (f.From.IsZero() || !r.Run.Start.Before(f.From)) &&
 		(f.To.IsZero() || r.Run.Start.Before(f.To)) &&
 		(f.Text == "" || f.matchesText(r)) &&
-		(f.Where == nil || f.meets(r))
-}
-
-// meets reports whether a run that is otherwise selected meets the condition.
-func (f *RunFilter) meets(r *mapping.Run) bool {
-	isMet := f.Where.Matches(r)
-	if !isMet && f.Undecided != nil && IsUndecided(f.Where, r) {
-		f.Undecided(r)
-	}
-	return isMet
+		(f.Where == nil || f.Where.Matches(r))
 }
 
 // IsUndecided reports whether it cannot be decided if a run meets the condition.
@@ -230,10 +240,14 @@ func (f *RunFilter) Select(runs iter.Seq2[*mapping.Run, error]) iter.Seq2[*mappi
 	return func(yield func(*mapping.Run, error) bool) {
 		n := 0
 		for run, err := range runs {
-			if err == nil && !f.Matches(run) {
-				continue
-			}
 			if err == nil {
+				isSelected := f.Matches(run)
+				if f.Watch != nil {
+					f.Watch(run, isSelected)
+				}
+				if !isSelected {
+					continue
+				}
 				n++
 			}
 			if !yield(run, err) || n > 0 && n == f.Limit {

@@ -32,7 +32,7 @@ type Options struct {
 	Pipeline pipeline.Options
 	Log      *slog.Logger
 	Restore  bool           // also store runs that people removed from the history
-	Progress func(done int) // called when so many runs are done; may be nil
+	Progress func(done int) // called with the number of runs that are done; may be nil
 
 	// Skipped takes what is skipped of a run, in place of Log. It returns whether that makes the result incomplete;
 	// without Skipped it does. stored is the run in the history, or nil.

@@ -203,7 +203,7 @@ func (v *View) foot(now time.Time, size Size) (lines []string) {
 	return lines
 }
 
-// cut is the beginning of a line with colours that has so many characters.
+// cut returns the beginning of a line with colours, as wide as columns.
 func cut(line string, columns int) string {
 	characters, inColour, end := 0, false, ""
 	for i, r := range line {
@@ -221,5 +221,5 @@ func cut(line string, columns int) string {
 	return line
 }
 
-// fit is a text without controls, cut to so many characters.
+// fit returns a text without control characters, cut to the width.
 func fit(text string, columns int) string { return unit.Shorten(term.Clean(text), max(columns, 2)) }

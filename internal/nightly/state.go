@@ -50,9 +50,9 @@ type call struct {
 
 const (
 	format    = 1
-	keepDays  = 90 // entries that no ingest has met for so many days are forgotten
+	keepDays  = 90 // entries are forgotten after this number of days in which no ingest met them
 	mostCalls = 30 // a shell that expands * gives other arguments each night
-	touchDays = 7  // after so many days a state is written again even if nothing changed
+	touchDays = 7  // after this number of days a state is written again even if nothing changed
 )
 
 func newState(history string) *state {

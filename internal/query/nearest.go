@@ -83,16 +83,16 @@ func (a absent) Error() string { return string(a) }
 // Is implements the interface of [errors.Is].
 func (a absent) Is(target error) bool { return target == history.ErrNotFound }
 
-// noMatch is the error of a filter that selects no run: how many runs there are, and how many each part of it selects.
-func noMatch(ctx context.Context, store history.Store, message string, f history.RunFilter) error {
-	n, lines, err := Contents(ctx, store, f)
+// noMatch is the error of a list of no runs: how many runs there are, and how many each part of its filter selects.
+func (w *Watched) noMatch(ctx context.Context, store history.Store, message string) error {
+	n, lines, err := w.Contents(ctx, store)
 	switch {
 	case err != nil:
 		return errors.Join(absent(message), err)
 	case n == 0:
 		return absent("no runs in the history yet: store some with fio2es ingest PATH")
 	}
-	hasParts := len(partsOf(f).list) > 0
+	hasParts := len(partsOf(w.Filter).list) > 0
 	for i, line := range lines {
 		name, rest, _ := strings.Cut(line, "  ")
 		separator := " "

@@ -67,7 +67,7 @@ func (p *Progress) Clear() {
 	}
 }
 
-// Bar draws a share (0 … 1) with so many characters.
+// Bar draws a share (0 … 1), as wide as columns.
 func Bar(share float64, columns int) string {
 	n := int(min(max(share, 0), 1)*float64(columns) + 0.5)
 	return "[" + strings.Repeat("=", n) + strings.Repeat(" ", columns-n) + "]"

@@ -30,6 +30,7 @@ func TestBrowser(t *testing.T) {
 
 	page := b.open(address + "runs/" + runOf(1, "growing", 100).Run.ID)
 	page.is("3", drawnWindows)
+	page.stays("true", "document.querySelector('.banner').innerText.includes('live')")
 	page.value("window.loaded = 1; document.querySelector('details').open = true; scrollTo(0, document.querySelector('details').offsetTop - 300)")
 	was := page.value(detailsAt)
 	check := func(what, windows string) {

@@ -219,8 +219,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestAtOnce: so many reports are made at a time and no more; one whose browser goes away
-// while it waits is not made.
+// TestAtOnce: only a few reports are made at a time. A report whose browser goes away while it waits is not made.
 func TestAtOnce(t *testing.T) {
 	var store memory
 	for i := range reportsAtOnce + 2 {

@@ -120,8 +120,8 @@ func TestOpenBinSound(t *testing.T) {
 	})
 }
 
-// TestOnBrief: a brief run has the same values of the fields that conditions on it name.
-func TestOnBrief(t *testing.T) {
+// TestBeyond: a brief run with the fields that a condition needs beyond it has the same values of those that it names.
+func TestBeyond(t *testing.T) {
 	run := aRun()
 	run.Clock, run.Levels, run.IntervalMS, run.Run.Note = mapping.Clock{Source: "epoch"}, []mapping.Level{mapping.Host}, 1000, "slow"
 	run.Recovered, run.Missing, run.Fio.UsrCPU, run.Fio.SysCPU, run.Ingested = mapping.Lost{Requests: 1}, mapping.Lost{Requests: 2}, 3, 4, now
@@ -131,22 +131,24 @@ func TestOnBrief(t *testing.T) {
 		if f.ofName != nil {
 			continue
 		}
-		c := &Condition{root: test{field: f}}
-		same := cmp.Equal(f.Values(run), f.Values(run.Brief()))
-		if c.OnBrief() && !same {
-			t.Errorf("%s: %v, in a brief run %v", f.Name, f.Values(run), f.Values(run.Brief()))
+		beyond, ok := (&Condition{root: test{field: f}}).Beyond()
+		brief := new(mapping.Run)
+		if err := brief.UnmarshalBrief(run.AppendLight(nil), beyond...); err != nil || !ok {
+			t.Fatal(ok, err)
 		}
-		if !c.OnBrief() {
-			missing = append(missing, f.Name)
+		if diff := cmp.Diff(f.Values(run), f.Values(brief)); diff != "" {
+			t.Errorf("%s: in a run, and in a brief one: %s", f.Name, diff)
 		}
+		missing = append(missing, beyond...)
 	}
-	if got := strings.Join(missing, " "); got != "fio2es clock warning option.bs config.list" {
+	if got := strings.Join(missing, " "); got != "fio2es.version clock.source warnings fio.options.bs config.list" {
 		t.Errorf("not in brief runs: %s", got)
 	}
-	if c, err := Parse("bs=4k and not (qd=1 or option.bs=4k)", now); err != nil || c.OnBrief() {
-		t.Errorf("%v on brief runs, %v", c, err)
+	c, err := Parse("bs=4k and not (qd=1 or option.bs=4k)", now)
+	if beyond, _ := c.Beyond(); err != nil || !slices.Equal(beyond, []string{"fio.options.bs"}) {
+		t.Errorf("%v: %v, %v", c, beyond, err)
 	}
-	if !(*Condition)(nil).OnBrief() {
+	if beyond, ok := (*Condition)(nil).Beyond(); !ok || beyond != nil {
 		t.Error("no condition, and not on brief runs")
 	}
 }

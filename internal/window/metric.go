@@ -117,8 +117,8 @@ func (u Unit) ForPrograms(v float64) float64 {
 	return v
 }
 
-// Text writes a value for people, with all its digits where fewer would look like the limit, which may be NaN. A share
-// is one of so many.
+// Text writes a value for people, with all its digits where fewer would look like the limit, which may be NaN. of is
+// the number of requests that a share is a part of.
 func (u Unit) Text(value, limit, of float64) string {
 	switch short := u.short(value, of); {
 	case math.IsNaN(value):

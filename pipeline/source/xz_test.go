@@ -20,7 +20,7 @@ import (
 	"github.com/fio2es/fio2es/internal/memtest"
 )
 
-// xzBlocked is a stream of blocks of so many bytes.
+// xzBlocked makes a stream of blocks of some size.
 func xzBlocked(t tb, b []byte, size int64) []byte {
 	t.Helper()
 	var out bytes.Buffer

@@ -11,7 +11,7 @@ func (e *Store) Hurry(pageBytes int) *Store {
 	return e
 }
 
-// Ahead makes it read so many pages ahead.
+// Ahead makes it read n pages ahead.
 func (e *Store) Ahead(n int) *Store {
 	e.limits.ahead = n
 	return e

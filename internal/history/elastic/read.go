@@ -86,7 +86,7 @@ func (e *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappi
 			s.request.Size, s.request.Values = min(light, e.limits.pageHits), []string{mapping.LightField}
 			s.request.Stored = "_none_" // to know the _id alone, the cluster reads the whole document
 			list = func(ctx context.Context, ahead int) iter.Seq2[*runDoc, error] {
-				return s.light(ctx, ahead, f.IsBrief())
+				return s.light(ctx, ahead, f.DecodeLight())
 			}
 		}
 		if f.Limit > 0 && f.Text == "" {

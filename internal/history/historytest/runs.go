@@ -87,24 +87,21 @@ func testFilter(t *testing.T, s history.Store) {
 			t.Errorf("%+v (-want +got):\n%s", c.f, diff)
 		}
 	}
-	var unsure []string
-	f := history.RunFilter{Where: unsureOf("squid"), Text: "suite", To: hour(2), Undecided: func(run *mapping.Run) { unsure = append(unsure, run.Run.Name) }}
-	if got := names(collect(t, s.Runs(t.Context(), f))); !cmp.Equal(got, []string{"oldest"}) || !cmp.Equal(unsure, []string{"middle"}) {
-		t.Errorf("%v, and undecided %v", got, unsure)
+	var watched []string
+	f := history.RunFilter{Where: mode("randread"), Text: "suite", Limit: 2, Watch: func(run *mapping.Run, isSelected bool) {
+		watched = append(watched, fmt.Sprintf("%s %t", run.Run.Name, isSelected))
+	}}
+	collect(t, s.Runs(t.Context(), f))
+	if want := []string{"newest true", "middle false", "oldest true"}; !cmp.Equal(watched, want) {
+		t.Errorf("read %v, want %v", watched, want)
 	}
 }
-
-// unsureOf is a condition that cannot be decided for runs with this release, and that others meet.
-type unsureOf string
-
-func (release unsureOf) Matches(run *mapping.Run) bool {
-	return run.Run.Labels["release"] != string(release)
-}
-func (release unsureOf) Undecided(run *mapping.Run) bool { return !release.Matches(run) }
 
 func testLight(t *testing.T, s history.Store) {
 	run := NewRun("a", "1")
 	finish(t, s, run)
+	withPool := run.Brief()
+	withPool.Config = map[string]any{"pool": run.Config["pool"]}
 	for _, c := range []struct {
 		f    history.RunFilter
 		want *mapping.Run
@@ -113,6 +110,7 @@ func testLight(t *testing.T, s history.Store) {
 		{history.RunFilter{Light: true}, run.Light()},
 		{history.RunFilter{Brief: true}, run.Brief()},
 		{history.RunFilter{Brief: true, Where: onConfig{}}, run.Light()},
+		{history.RunFilter{Brief: true, Where: onPool{}}, withPool},
 	} {
 		got := collect(t, s.Runs(t.Context(), c.f))
 		if diff := cmp.Diff([]*mapping.Run{c.want}, got); diff != "" {
@@ -187,6 +185,12 @@ func (c after) Matches(run *mapping.Run) bool { return !run.Run.Start.Before(tim
 type onConfig struct{}
 
 func (onConfig) Matches(run *mapping.Run) bool { return len(run.Config) > 0 }
+
+// onPool is a condition that brief runs with one setting of the configuration can decide.
+type onPool struct{}
+
+func (onPool) Matches(run *mapping.Run) bool { return run.Config["pool"] != nil }
+func (onPool) Beyond() ([]string, bool)      { return []string{"config.pool.pg"}, true }
 
 // only is a condition.
 type only func(r *mapping.Run) bool

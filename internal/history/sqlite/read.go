@@ -67,12 +67,8 @@ func (s *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappi
 	case s.version < withBriefs:
 	case isLight:
 		table = "briefs"
-		decode = func(blob []byte) (*mapping.Run, error) {
-			if f.IsBrief() {
-				return unpackBrief(blob, history.DecodeBrief)
-			}
-			return unpackBrief(blob, history.DecodeRun)
-		}
+		light := f.DecodeLight()
+		decode = func(blob []byte) (*mapping.Run, error) { return unpackBrief(blob, light) }
 	default: // briefs has the order
 		doc, table = "(SELECT doc FROM runs WHERE runs.id = briefs.id)", "briefs"
 	}

@@ -144,7 +144,7 @@ func sending(s *bulk.Writer, docs []*mapping.Interval, connections int) *rival {
 	}}
 }
 
-// replaying sends bodies over so many connections and reads the answers.
+// replaying sends bodies over several connections and reads the answers.
 func replaying(name, url string, bodies [][]byte, connections int) *rival {
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: connections}}
 	return &rival{name: name, send: func(ctx context.Context) error {
