@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
@@ -91,10 +92,35 @@ func (c covered) whole(d fiolog.Direction) *hist.Histogram {
 		return c.mixedWhole(d)
 	}
 	stats := &c.latest().Directions[d]
-	if _, ok := c.failed(stats); ok && len(stats.Clat.Bins) > 0 {
+	if _, ok := c.failed(stats); (ok || c.isTornReport(d)) && len(stats.Clat.Bins) > 0 && !c.isOutrun(d) {
 		return c.histogram(stats)
 	}
 	return c.logged(d)
+}
+
+// isTornReport reports whether the bins of a direction without rows have some requests more or fewer than the report
+// counts: fio reads both while requests complete, so that happens in the last report of a fio that was killed.
+func (c covered) isTornReport(d fiolog.Direction) bool {
+	stats := &c.latest().Directions[d]
+	_, ok := c.failed(stats)
+	difference := math.Abs(float64(stats.TotalIOs) - c.histogram(stats).Total())
+	return !ok && !c.mixed && c.logged(d).IsEmpty() && difference <= 2+float64(stats.TotalIOs)/100
+}
+
+// unbinned are the requests of a direction without rows that its report counts, and of which it has no bins.
+func (c covered) unbinned(d fiolog.Direction) int64 {
+	stats := &c.latest().Directions[d]
+	if _, ok := c.failed(stats); ok || c.mixed || !c.logged(d).IsEmpty() {
+		return 0
+	}
+	return max(int64(stats.TotalIOs)-int64(c.whole(d).Total()), 0)
+}
+
+// isOutrun reports whether the logs of a direction are longer than its report: fio was killed, and its jobs ran until their
+// end and wrote their logs; or its disk was full.
+func (c covered) isOutrun(d fiolog.Direction) bool {
+	const same = 10 // milliseconds, of the clocks of logs and reports
+	return !c.mixed && !c.several && c.ran > 0 && c.last() > c.ran+same && int64(c.requests(d)) > c.measured(&c.latest().Directions[d])
 }
 
 // mixedWhole is a direction of a report that has all in one: its rows, and its share of the
@@ -114,11 +140,14 @@ func (c covered) mixedWhole(d fiolog.Direction) *hist.Histogram {
 	return whole
 }
 
-// reported is what the report counts of one direction: bytes, requests and bytes a second. Of a report that
-// has all directions in one it is a share.
+// reported returns what the report counts for one direction: bytes, requests and bytes a second. If the report has all
+// directions in one, it returns the share of the direction.
 func (c covered) reported(d fiolog.Direction) (bytes int64, rates mapping.Sums) {
 	own := &c.latest().Directions[d]
 	bytes, rates = int64(own.IOBytes), mapping.Sums{IOPS: own.IOPS, Bandwidth: float64(own.BandwidthBytes)}
+	if n := own.TotalIOs; n > 0 && c.isOutrun(d) { // the requests after the report are as large as those before
+		bytes = int64(float64(bytes) * c.requests(d) / float64(n))
+	}
 	if c.mixed && c.Mixed.TotalIOs > 0 {
 		share := c.mixedWhole(d).Total() / float64(c.Mixed.TotalIOs)
 		bytes += int64(float64(c.Mixed.IOBytes) * share)

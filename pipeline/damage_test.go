@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -81,6 +84,71 @@ func TestDamage(t *testing.T) {
 			}
 			if (missing == 0) != (c.whole || c.unknown) {
 				t.Errorf("%d requests missing", missing)
+			}
+		})
+	}
+}
+
+// TestKilled: fio was killed after its second report, and its jobs ran until their end and wrote their logs. The logs count, in windows
+// and in the totals of the run.
+func TestKilled(t *testing.T) {
+	dir := copyCorpus(t, "status-interval")
+	removeFiles(t, dir, "_clat.")
+	path := filepath.Join(dir, "out.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reports := bytes.SplitAfter(text, []byte("\n}\n"))
+	if err := os.WriteFile(path, bytes.Join(reports[:2], nil), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	docs, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+	sum := int64(0)
+	for _, d := range docs {
+		sum += d.Requests.Completed
+	}
+	const rows = 28808 // requests in rows of the logs
+	r := res.Run
+	if size := r.Read.Bytes / r.Read.Requests; sum != rows || r.All.Requests != sum || size < 4090 || size > 4100 {
+		t.Errorf("%d requests in windows, %d in the run, of which reads have %d bytes each", sum, r.All.Requests, size)
+	}
+	expectErrors(t, "skipped", res.Skipped, []string{"fio was killed or had no room for its last report"})
+}
+
+// TestTornReport: fio was killed after its first report, which it had made while requests completed, so that total_ios is
+// not the number of requests in bins. All that it counts is in the run, and in no window.
+func TestTornReport(t *testing.T) {
+	for name, tt := range map[string]struct {
+		by   int // total_ios of one job is larger by
+		lost string
+	}{
+		"torn": {3, "fio was killed, or the report is damaged; its bins are used"}, "damaged": {5000, "its bins are not used"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := copyCorpus(t, "status-interval")
+			removeFiles(t, dir, "_clat")
+			path := filepath.Join(dir, "out.json")
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := bytes.SplitAfter(text, []byte("\n}\n"))[0]
+			at := regexp.MustCompile(`(?s)"total_ios" : (\d+).*?"clat_ns" : {.*?"N" : (\d+)`).FindSubmatchIndex(first)
+			counted, _ := strconv.Atoi(string(first[at[2]:at[3]]))
+			measured, _ := strconv.Atoi(string(first[at[4]:at[5]]))
+			read := func(counted, measured int) *mapping.Run {
+				text := fmt.Appendf(slices.Clone(first[:at[2]]), "%d%s%d%s", counted, first[at[3]:at[4]], measured, first[at[5]:])
+				if err := os.WriteFile(path, text, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				_, res := readRun(t, dir, "out", Options{})
+				return res.Run
+			}
+			before, after := read(counted, measured), read(measured+tt.by, measured+1)
+			got, want := after.Read.Requests, before.Read.Requests+int64(tt.by)
+			if got != want || after.Run.Complete || !strings.Contains(strings.Join(after.Warnings, "\n"), tt.lost) {
+				t.Errorf("%d requests, want %d, complete %v\n%s", got, want, after.Run.Complete, strings.Join(after.Warnings, "\n"))
 			}
 		})
 	}

@@ -16,11 +16,12 @@ type entry struct {
 	jobOptions
 	jobStats
 	out     *output
-	first   int    // number of its first job, as fio counts them
-	size    int    // how many jobs it stands for: numjobs with group_reporting, else one
-	jobs    []*job // whose logs are of it
-	ran     int64  // milliseconds
-	several bool   // its jobs ran at different times, which only their rows show
+	first   int      // number of its first job, as fio counts them
+	size    int      // how many jobs it stands for: numjobs with group_reporting, else one
+	jobs    []*job   // whose logs are of it
+	ran     int64    // milliseconds
+	several bool     // its jobs ran at different times, which only their rows show
+	parts   []*entry // that it was made of, because logs do not say which of them they are of
 }
 
 func newEntries(o *output) []*entry {
@@ -55,10 +56,16 @@ func (e *entry) view(j *fiolog.Job) *fiolog.Job {
 }
 
 // damaged is the error of a direction whose bins do not have the requests that were measured.
-func (e *entry) damaged(s *fiolog.DirectionStats) error {
-	n := s.Clat.Histogram(e.groups).Total()
-	return fmt.Errorf("%s: job %s: its bins have %.0f requests, but total_ios is %d: the report is damaged, its "+
-		"bins are not used; copy it again", e.out.File.Name(), e.Name, n, s.TotalIOs)
+func (e *entry) damaged(s *fiolog.DirectionStats) error { return e.miscounted(s, false) }
+
+// miscounted is the error of a direction whose bins have other requests than the report counts, and are used or not.
+func (e *entry) miscounted(s *fiolog.DirectionStats, isUsed bool) error {
+	why := "the report is damaged, its bins are not used; copy it again"
+	if isUsed {
+		why = "fio was killed, or the report is damaged; its bins are used"
+	}
+	return fmt.Errorf("%s: job %s: its bins have %.0f requests, but total_ios is %d: %s", e.out.File.Name(), e.Name,
+		s.Clat.Histogram(e.groups).Total(), s.TotalIOs, why)
 }
 
 func (e *entry) describe() string {
@@ -113,7 +120,7 @@ func combine(entries []*entry) *entry {
 		return first
 	}
 	sum := *first.Job
-	one := &entry{jobOptions: first.jobOptions, jobStats: jobStats{Job: &sum, groups: first.groups}, out: first.out, first: first.first}
+	one := &entry{jobOptions: first.jobOptions, jobStats: jobStats{Job: &sum, groups: first.groups}, out: first.out, first: first.first, parts: entries}
 	for _, e := range entries {
 		one.size += e.size
 		one.ran = max(one.ran, e.ran)

@@ -68,6 +68,7 @@ func (s summary) totals(d fiolog.Direction, h *hist.Histogram) *mapping.Totals {
 		of := s.of(e)
 		bytes, rates := of.reported(d)
 		reported += of.latest().Directions[d].TotalIOs
+		out.Requests += of.unbinned(d)
 		out.Bytes += bytes
 		out.Sums.IOPS += rates.IOPS
 		out.Sums.Bandwidth += rates.Bandwidth

@@ -60,6 +60,11 @@ func (t tail) rest(d fiolog.Direction) *hist.Histogram {
 	switch _, ok := t.failed(stats); {
 	case stats.TotalIOs == 0 && logged.IsEmpty():
 		return nil
+	case t.isOutrun(d):
+		t.problems.skip(fmt.Errorf("%s: its report ends after %d ms and %d requests, its logs have %.0f requests of %d ms: fio was "+
+			"killed or had no room for its last report; the logs count, without the last part of an interval of the job", t.describeOf(d),
+			t.ran, t.measured(stats), logged.Total(), t.last()))
+		return nil
 	case left < 0:
 		t.problems.skip(fmt.Errorf("%s: its logs have %.0f requests, more than the %d of the report: some rows "+
 			"are of another run, or are there twice; keep the files of each run in a folder of their own",

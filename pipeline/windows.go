@@ -156,8 +156,12 @@ func (r *reading) countMissing(j *job) {
 	}
 	isMissing := func(s *fiolog.DirectionStats) bool { return !r.totals || e.wantsRows() || len(s.Clat.Bins) == 0 }
 	for d := range fiolog.Direction(fiolog.Directions) {
-		if s := &e.Directions[d]; isMissing(s) {
+		s := &e.Directions[d]
+		if isMissing(s) {
 			r.of(e).miss(d, e.measured(s))
+		}
+		if of := r.of(e); of.unbinned(d) > 0 || of.isTornReport(d) {
+			r.problems.skip(e.miscounted(s, of.isTornReport(d)))
 		}
 	}
 	if e.mixed && isMissing(e.Mixed) {

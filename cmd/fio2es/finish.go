@@ -16,7 +16,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// finished is what was stored of runs of fio that are over.
+// finished describes what was stored of runs that are over.
 type finished struct {
 	runs            []*mapping.Run
 	folders         []string
@@ -28,7 +28,7 @@ func (f *finished) add(other finished) {
 	f.leftOut, f.broken = f.leftOut || other.leftOut, f.broken || other.broken
 }
 
-// folders are where the folders of runs are: beside the embedded history, also if the history is in a cluster.
+// folders returns where the folders of runs are: beside the embedded history, even if the history is in a cluster.
 func (h histories) folders() record.Folders {
 	folder := filepath.Join(filepath.Dir(h.History), "runs")
 	if absolute, err := filepath.Abs(folder); err == nil { // what starts fio may change the folder
@@ -37,16 +37,14 @@ func (h histories) folders() record.Folders {
 	return record.Folders(folder)
 }
 
-// finish stores the run of a fio that is over, and removes its entry. After an error the entry stays, for the next
-// command.
+// finish stores the run of a fio that has ended, and removes its entry. After an error the entry stays, so the next
+// command tries again. If there is nothing to store, the caller decides what becomes of the entry, see [env.leave].
 func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, entry *record.Entry) (f finished, err error) {
 	defer func() {
 		switch {
 		case err != nil:
-			err = errors.Join(fmt.Errorf("%w; the next fio2es command stores the run in %s", err, shortHome(entry.Folder)), entry.Release())
-		case len(f.runs) == 0:
-			err = entry.Discard()
-		default:
+			err = errors.Join(fmt.Errorf("%w; the next fio2es command stores the run in %s", err, shortHome(entry.Folder)), entry.Postpone(err))
+		case len(f.runs) > 0:
 			f.folders = []string{entry.Folder}
 			err = entry.Done()
 		}
@@ -81,8 +79,8 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 	return f, nil
 }
 
-// finishInterrupted stores the runs of earlier commands that were killed before they could store them. What cannot be
-// stored is no error: a warning says so.
+// finishInterrupted stores the runs of earlier commands that were killed before they could store them. It warns about
+// runs that cannot be stored, and does not fail.
 func (e *env) finishInterrupted(ctx context.Context) error {
 	paths, err := e.history().folders().Unfinished()
 	for _, path := range paths {
@@ -111,14 +109,37 @@ func (e *env) finishOne(ctx context.Context, entry *record.Entry) error {
 	if err != nil {
 		return errors.Join(err, entry.Release())
 	}
-	entry.Note = strings.TrimSpace(entry.Note + "\nfio2es was killed while fio ran, and how fio ended is not known")
+	why := entry.Failed
+	if why == "" {
+		why = "fio2es was killed while fio ran"
+		entry.Note = strings.TrimSpace(entry.Note + "\n" + why + ", and how fio ended is not known")
+	}
 	f, err := e.finish(ctx, to, nil, entry)
 	if _, err = closed(closeStore, err); err != nil {
 		return err
 	}
+	if len(f.runs) == 0 {
+		e.log.Info(fmt.Sprintf("note: nothing to store of an earlier run (%s): %s, and there is no report", strings.Join(entry.Command, " "), why))
+		return e.leave(entry, false)
+	}
 	for _, run := range f.runs {
-		e.log.Info(fmt.Sprintf("note: stored %s (%s): fio2es was killed while fio ran; fio's output is %s", facts.Title(run),
-			facts.ShortID(run.Run.ID), shortHome(entry.Report())))
+		e.log.Info(fmt.Sprintf("note: stored %s (%s), which was not stored before: %s; fio's output is %s", facts.Title(run),
+			facts.ShortID(run.Run.ID), why, shortHome(entry.Report())))
 	}
 	return nil
+}
+
+// leave removes a run that has nothing to store. Output of fio that the user does not have yet stays.
+func (e *env) leave(entry *record.Entry, hasOutput bool) error {
+	if !hasOutput && entry.HasOutput() {
+		e.log.Info("note: what fio wrote is in " + shortHome(entry.Report()))
+		return entry.Done()
+	}
+	err := entry.Discard()
+	if errors.Is(err, record.ErrRunning) {
+		e.log.Info(fmt.Sprintf("note: fio was killed, and its jobs run on: when they have ended, the next fio2es command stores what they logged in %s",
+			shortHome(entry.Folder)))
+		return nil
+	}
+	return err
 }

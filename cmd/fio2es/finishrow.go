@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/kibana"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -30,7 +32,7 @@ func (r *running) printFinished(f *finished) error {
 	fmt.Fprintln(r.stderr)
 	term.Line(r.stderr, "history: %s", r.history().name())
 	for _, folder := range f.folders {
-		term.Line(r.stderr, "files:   %s", shortHome(folder))
+		term.Line(r.stderr, "files:   %s, %s", shortHome(folder), unit.Bytes(record.Size(folder)))
 	}
 	next := []string{"fio2es percentiles " + ids[0], "fio2es heatmap " + ids[0]}
 	if len(ids) > 1 {

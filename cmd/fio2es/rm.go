@@ -16,7 +16,7 @@ import (
 )
 
 func rmCommand(e *env) *cobra.Command {
-	r := &removing{changing{env: e}}
+	r := &removing{changing: changing{env: e}}
 	cmd := &cobra.Command{
 		Use:   "rm [RUN...]",
 		Short: "Remove runs from the history",
@@ -28,10 +28,15 @@ will remove and asks, or with --yes does not ask.
 
 The next ingest of the same files leaves removed runs out; ingest --restore takes them
 back. follow and push do the same. Runs are removed one at a time: after an interrupt
-the same command removes the rest. A run that is being followed is not removed.`,
+the same command removes the rest. A run that is being followed is not removed.
+
+--files removes files and keeps the runs in the history: of the runs chosen, the folders
+that fio2es run made beside the history, in runs/. A folder with logs or reports that the
+history does not have stays.`,
 		Example: `  fio2es rm 4f1d2c3a
   fio2es rm --where 'label.purpose=test' --older-than 90d --dry-run
-  fio2es rm --older-than 2y --yes`,
+  fio2es rm --older-than 2y --yes
+  fio2es rm --files --older-than 30d`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			choice, err := chooseRuns(args, r.condition, r.olderThan)
@@ -41,15 +46,22 @@ the same command removes the rest. A run that is being followed is not removed.`
 			if err := r.canAsk("remove", "removed"); err != nil {
 				return err
 			}
+			if r.files {
+				return r.removeFiles(cmd.Context(), choice)
+			}
 			return r.remove(cmd.Context(), choice)
 		},
 	}
+	cmd.Flags().BoolVar(&r.files, "files", false, "remove the files that fio2es run keeps of these runs, and keep the runs")
 	r.addFlags(cmd.Flags(), "", "show what would be removed, and remove nothing")
 	return cmd
 }
 
 // removing is one removal of runs.
-type removing struct{ changing }
+type removing struct {
+	changing
+	files bool
+}
 
 func (r *removing) remove(ctx context.Context, choice tidy.Choice) error {
 	return r.with(ctx, choice, func(store history.Store, chosen *tidy.Chosen) error {

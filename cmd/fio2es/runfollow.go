@@ -9,12 +9,22 @@ import (
 	"github.com/fio2es/fio2es/internal/follow"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/record"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
-// follow follows the run of a fio until the function that it returns is called. Requests count in windows where they
-// complete, so that windows need not wait for requests that were in flight in them.
+// lines writes a line for each window to stderr. The run does not depend on who reads them.
+func (r *running) lines() func(*window.Window) error {
+	to := newFollowWriter(r.stderr, table.Text)
+	return func(w *window.Window) error {
+		_ = to.window(w)
+		return nil
+	}
+}
+
+// follow stores the live run of a fio until the function that it returns is called. Requests count in the window in
+// which they complete. So a window is final at once: it does not wait for requests that were in flight in it.
 func (r *running) follow(ctx context.Context, entry *record.Entry, log *slog.Logger, each func(*window.Window) error) (stop func()) {
 	opt := follow.Options{
 		Ingest: ingest.Options{Pipeline: r.options(), Log: log},

@@ -6,13 +6,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/live"
 	"github.com/fio2es/fio2es/internal/record"
-	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/window"
 )
@@ -22,7 +20,7 @@ func (r *running) once(s *signals) (stored finished, err error) {
 	host, _ := os.Hostname() // without one the host is unknown, as in a folder of logs
 	entry, err := r.history().folders().Begin(record.Entry{
 		Name: r.how.Name, Host: host, History: r.history().name(), Command: r.fio.Words(), Started: time.Now(),
-		Labels: r.options().Labels, Note: strings.TrimSpace(r.note), Wrapped: len(r.fio.Before) > 0,
+		Wrapped: len(r.fio.Before) > 0, Marks: record.Marks{Labels: r.options().Labels, Note: strings.TrimSpace(r.note)},
 	})
 	if err != nil {
 		return stored, err
@@ -46,20 +44,24 @@ func (r *running) once(s *signals) (stored finished, err error) {
 		r.log.Warn("a histogram log is not stored, fio's reports are: " + err.Error())
 		stored.leftOut = true
 	}
+	if errors.Is(err, syscall.EPIPE) { // whoever reads has enough
+		err = nil
+	}
 	one, failedToStore := r.env.finish(s.ctx, r.to, r.rules, entry)
 	stored.add(one)
 	if failedToStore == nil && len(one.runs) == 0 {
 		r.log.Info("note: fio wrote no report, so there is nothing to store")
+		failedToStore = r.leave(entry, err == nil)
 	}
 	return stored, errors.Join(failed, err, failedToStore)
 }
 
-// outputError is the error of a fio that ran, but whose output the user does not have. Its run can be stored.
+// outputError says that fio ran, but its output did not reach the user. Its run can be stored.
 type outputError struct{ error }
 
 func (e outputError) Unwrap() error { return e.error }
 
-// fioOf runs fio from its start to its end, follows its run meanwhile, and gives the user fio's output.
+// fioOf runs fio, follows its run meanwhile, and then copies fio's output to where the user wants it.
 func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, err error) {
 	how := r.how
 	how.Folder, how.Quiet = entry.Folder, r.canShow() && !r.quiet
@@ -83,7 +85,7 @@ func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, 
 	if how.Quiet {
 		ending, err = r.shown(s, entry, plan)
 	} else {
-		ending, err = r.started(s, entry, plan, r.errors, r.log, newFollowWriter(r.stderr, table.Text).window)
+		ending, err = r.started(s, entry, plan, r.errors, r.log, r.lines())
 	}
 	if err != nil {
 		return ending, err
@@ -94,32 +96,8 @@ func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, 
 	return ending, nil
 }
 
-// shown runs fio with a live view on the terminal. What fio writes to stderr waits in a file until the view ends.
-func (r *running) shown(s *signals, entry *record.Entry, plan *record.Plan) (ending record.Ending, err error) {
-	errs, err := os.Create(filepath.Join(entry.Folder, entry.Name+".err"))
-	if err != nil {
-		return ending, err
-	}
-	defer errs.Close()
-	view := live.New(r.rules)
-	view.Title, view.Started, view.Length, view.Every = strings.Join(r.fio.Words(), " "), entry.Started, plan.Length, plan.Every
-	on := newLiveScreen(r.env, view)
-	ending, err = r.started(s, entry, plan, errs, on.log(), on.window)
-	on.close()
-	if err != nil {
-		return ending, err
-	}
-	if _, err = errs.Seek(0, io.SeekStart); err == nil {
-		_, err = io.Copy(r.stderr, errs)
-	}
-	if err != nil {
-		return ending, outputError{err}
-	}
-	return ending, nil
-}
-
-// started starts fio, follows its run, and waits for its end. fio writes to files and not to pipes of fio2es, because it
-// must not end with it.
+// started starts fio, follows its run, and waits for its end. fio writes to files and not to pipes of fio2es, so it
+// continues if fio2es is killed.
 func (r *running) started(
 	s *signals, entry *record.Entry, plan *record.Plan, stderr io.Writer, log *slog.Logger, each func(*window.Window) error,
 ) (ending record.Ending, err error) {
@@ -138,7 +116,7 @@ func (r *running) started(
 	return ending, err
 }
 
-// copyOutput gives the user fio's output as it was asked for.
+// copyOutput copies fio's output in the formats that the user chose.
 func copyOutput(to io.Writer, how record.Output, entry *record.Entry, hasEnded bool) error {
 	all, err := os.Open(entry.Report())
 	if errors.Is(err, os.ErrNotExist) { // fio refused its options

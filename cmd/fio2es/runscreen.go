@@ -6,11 +6,13 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/live"
+	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/window"
 )
@@ -27,7 +29,7 @@ type liveScreen struct {
 	ended  chan struct{}
 }
 
-// newLiveScreen shows a view, until close is called.
+// newLiveScreen shows a view until close is called.
 func newLiveScreen(e *env, view *live.View) *liveScreen {
 	s := &liveScreen{view: view, display: term.NewDisplay(e.terminal()), stderr: e.stderr, ended: make(chan struct{})}
 	signals := make(chan os.Signal, 1)
@@ -52,6 +54,30 @@ func newLiveScreen(e *env, view *live.View) *liveScreen {
 		}
 	}()
 	return s
+}
+
+// shown runs fio with a live view on the terminal. What fio writes to stderr waits in a file until the view ends.
+func (r *running) shown(s *signals, entry *record.Entry, plan *record.Plan) (ending record.Ending, err error) {
+	errs, err := os.Create(filepath.Join(entry.Folder, entry.Name+".err"))
+	if err != nil {
+		return ending, err
+	}
+	defer errs.Close()
+	view := live.New(r.rules)
+	view.Title, view.Started, view.Length, view.Every = strings.Join(r.fio.Words(), " "), entry.Started, plan.Length, plan.Every
+	on := newLiveScreen(r.env, view)
+	ending, err = r.started(s, entry, plan, errs, on.log(), on.window)
+	on.close()
+	if err != nil {
+		return ending, err
+	}
+	if _, err = errs.Seek(0, io.SeekStart); err == nil {
+		_, err = io.Copy(r.stderr, errs)
+	}
+	if err != nil {
+		return ending, outputError{err}
+	}
+	return ending, nil
 }
 
 // canShow reports whether there is a terminal for a screen.
@@ -93,7 +119,7 @@ func (s *liveScreen) window(w *window.Window) error {
 	return err
 }
 
-// Write keeps a message, and shows it.
+// Write keeps a message for the end, and shows it on the screen.
 func (s *liveScreen) Write(text []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +132,7 @@ func (s *liveScreen) Write(text []byte) (int, error) {
 	return s.held.Write(text)
 }
 
-// log is a logger whose messages the screen keeps.
+// log returns a logger that writes to the screen.
 func (s *liveScreen) log() *slog.Logger { return slog.New(term.NewLogHandler(s, slog.LevelInfo, nil)) }
 
 // close brings back what the terminal showed before, and prints the messages.

@@ -33,7 +33,7 @@ type Settings struct {
 	ReadFile func(name string) ([]byte, error) // of job files, see [Files]
 }
 
-// Of plans how a command is started.
+// Of makes the plan of a command.
 func Of(c *fioargs.Command, s Settings) (*Plan, error) {
 	if err := check(c, s.Version); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func Of(c *fioargs.Command, s Settings) (*Plan, error) {
 	return p, nil
 }
 
-// check refuses what runs no jobs here, or what cannot be recorded.
+// check refuses commands that run no jobs here, or that cannot be recorded.
 func check(c *fioargs.Command, version fioargs.Version) error {
 	for _, a := range c.Args {
 		if !a.IsOwn {
@@ -151,6 +151,19 @@ func (p *Plan) noteMemory(c *fioargs.Command) {
 	}
 }
 
+// noteLoss notes what is lost if fio is killed, where that is not the last second but more, because of the cost of reports.
+func (p *Plan) noteLoss(isAuto bool) {
+	switch {
+	case !isAuto:
+	case p.Every == 0:
+		p.note("no reports while fio runs, because so many jobs would make them cost more than 1 %% of the processors: all is lost " +
+			"if fio is killed, and there is no live view (--reports 30s keeps more)")
+	case p.Every > time.Second:
+		p.note("a report each %v, so that reports cost under 1 %% of the processors and take 1 GiB at most: if fio is killed, up to the "+
+			"last %v are lost (--reports 1s: the last second)", p.Every, p.Every)
+	}
+}
+
 // ownOptions adds the options of fio itself: where its report goes, in which formats, and how often it comes.
 func (p *Plan) ownOptions(c *fioargs.Command, s Settings) error {
 	p.Words = append(p.Words, "--output-format="+strings.Join(p.Output.recorded(), ","))
@@ -165,8 +178,12 @@ func (p *Plan) ownOptions(c *fioargs.Command, s Settings) error {
 		return nil
 	}
 	var err error
-	if p.Every, err = every(s, c.Jobs, p.Length); err != nil || p.Every == 0 {
+	if p.Every, err = every(s, c.Jobs, p.Length); err != nil {
 		return err
+	}
+	p.noteLoss(s.Reports == "auto")
+	if p.Every == 0 {
+		return nil
 	}
 	p.Words = append(p.Words, fmt.Sprintf("--status-interval=%d", p.Every/time.Second))
 	return nil

@@ -79,13 +79,13 @@ func TestPlan(t *testing.T) {
 		{"logs that need memory", "fio hours.fio", Settings{Reports: "none"},
 			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ -- hours.fio", 0, "up to 8 GiB for 16 jobs in 10h0m0s"},
 		{"many jobs", "fio many.fio", Settings{},
-			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=12 -- many.fio", 12 * time.Second, ""},
+			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=12 -- many.fio", 12 * time.Second, "a report each 12s"},
 		{"many jobs in a group", "fio grouped.fio", Settings{},
 			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=1 -- grouped.fio", time.Second, ""},
 		{"a long run", "fio night.fio", Settings{},
-			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=5 -- night.fio", 5 * time.Second, "GiB for 4 jobs"},
+			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=5 -- night.fio", 5 * time.Second, "up to the last 5s are lost"},
 		{"too many jobs", "fio --name=a --numjobs=1000", Settings{},
-			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --name=a --numjobs=1000", 0, ""},
+			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --name=a --numjobs=1000", 0, "all is lost if fio is killed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p, err := planOf(t, tt.line, tt.settings)

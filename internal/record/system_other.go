@@ -11,6 +11,9 @@ import (
 // Signals are those that end a fio.
 var Signals = []os.Signal{os.Interrupt}
 
+// IgnoreClosedPipes does nothing: writing to a pipe without a reader ends no program here.
+func IgnoreClosedPipes() {}
+
 func obeyed(sig os.Signal) os.Signal { return sig }
 
 // lockFile opens a file. Without locks, an entry is found again although its fio runs.

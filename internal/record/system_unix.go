@@ -6,14 +6,19 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 )
 
 // Signals are those that end a fio.
 var Signals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
-// obeyed is a signal that fio obeys: it ends its jobs and writes its report. Others would end it alone, and its jobs
-// would run on.
+// IgnoreClosedPipes makes writing to a pipe without a reader fail, instead of ending the program. Programs that are
+// started inherit it.
+func IgnoreClosedPipes() { signal.Ignore(syscall.SIGPIPE) }
+
+// obeyed returns a signal that fio obeys: fio then ends its jobs and writes its report. Other signals would end fio
+// alone, and its jobs would continue.
 func obeyed(sig os.Signal) os.Signal {
 	if sig == os.Interrupt {
 		return sig

@@ -1,12 +1,15 @@
 package record
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,17 +17,23 @@ import (
 // Entry describes a run that is not stored yet. It is a file beside the folders of runs. While fio2es or fio itself
 // runs, the file is locked.
 type Entry struct {
-	Folder  string            `json:"folder"`  // of the run
-	Name    string            `json:"name"`    // of the run, see [NameOf]
-	Host    string            `json:"host"`    // on which fio runs
-	History string            `json:"history"` // in which it is to be stored, as messages call it
-	Command []string          `json:"command"`
-	Started time.Time         `json:"started"`
-	Labels  map[string]string `json:"labels,omitempty"`
-	Note    string            `json:"note,omitempty"`
-	Wrapped bool              `json:"wrapped,omitempty"` // fio is started by another program, which does not keep the lock
+	Folder  string    `json:"folder"`  // of the run
+	Name    string    `json:"name"`    // of the run, see [NameOf]
+	Host    string    `json:"host"`    // on which fio runs
+	History string    `json:"history"` // in which it is to be stored, as messages call it
+	Command []string  `json:"command"`
+	Started time.Time `json:"started"`
+	Wrapped bool      `json:"wrapped,omitempty"` // fio is started by another program, which does not keep the lock
+	Marks
+	Failed string `json:"failed,omitempty"` // why it could not be stored when fio had ended; empty if fio2es did not come to that
 
 	file *os.File
+}
+
+// Marks are what the user says about a run.
+type Marks struct {
+	Labels map[string]string `json:"labels,omitempty"`
+	Note   string            `json:"note,omitempty"`
 }
 
 // Folders is the folder with the folders of runs, and their entries.
@@ -63,9 +72,14 @@ func (f Folders) Begin(e Entry) (*Entry, error) {
 }
 
 func (e *Entry) write() (err error) {
-	if e.file, err = lockFile(e.path(), os.O_RDWR|os.O_CREATE|os.O_EXCL); err != nil {
+	if e.file, err = lockFile(e.path(), os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND); err != nil {
 		return err
 	}
+	return e.append()
+}
+
+// append writes the entry behind what it was before: on a full disk the old one stays readable.
+func (e *Entry) append() error {
 	text, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
 		return err
@@ -74,12 +88,18 @@ func (e *Entry) write() (err error) {
 	return err
 }
 
+// HasOutput reports whether fio wrote any output.
+func (e *Entry) HasOutput() bool {
+	info, err := os.Stat(e.Report())
+	return err == nil && info.Size() > 0
+}
+
 // Report is the file with all of fio's output.
 func (e *Entry) Report() string { return filepath.Join(e.Folder, reportName(e.Name)) }
 
 func (e *Entry) path() string { return e.Folder + entrySuffix }
 
-// Unfinished are the names of the entries of runs that are not stored.
+// Unfinished returns the names of the entries of runs that are not stored.
 func (f Folders) Unfinished() (paths []string, err error) {
 	files, err := os.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,42 +113,83 @@ func (f Folders) Unfinished() (paths []string, err error) {
 	return paths, err
 }
 
-// wrappedQuiet is how long the files of a run have not changed when its fio, which does not keep the lock, counts as
-// ended. It is longer than the time between two reports.
+// wrappedQuiet is the time without a change of the report of a run after which its fio counts as ended. It is for a fio
+// that does not keep the lock, if no process has the folder of the run as an argument. It is longer than the time between
+// two reports.
 const wrappedQuiet = 30 * time.Second
 
 // Claim opens the entry of a run that is not stored, and locks it until it is done. It fails with ErrRunning while fio
 // or another fio2es works on it.
 func Claim(path string) (*Entry, error) {
-	file, err := lockFile(path, os.O_RDWR)
+	file, err := lockFile(path, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return nil, err
 	}
-	e := &Entry{}
-	if err := json.NewDecoder(file).Decode(e); err != nil {
+	e, err := decode(file)
+	if err != nil {
 		file.Close()
 		return nil, fmt.Errorf("%s: not what fio2es wrote: %w; remove it, and store its folder with fio2es ingest %s", path, err,
 			strings.TrimSuffix(path, entrySuffix))
 	}
+	began := e.Folder
 	e.file, e.Folder = file, strings.TrimSuffix(path, entrySuffix) // where it is now
-	if info, err := os.Stat(e.Report()); e.Wrapped && err == nil && time.Since(info.ModTime()) < wrappedQuiet {
+	if info, err := os.Stat(e.Report()); e.Wrapped && (err == nil && time.Since(info.ModTime()) < wrappedQuiet || hasProcess(began)) {
 		file.Close()
 		return nil, ErrRunning
 	}
 	return e, nil
 }
 
+// hasProcess reports whether the command line of another process names files of a folder. That of the fio that writes
+// there does. It is false where the system has no /proc.
+func hasProcess(folder string) bool {
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	return slices.ContainsFunc(lines, func(line string) bool {
+		text, err := os.ReadFile(line) // none of a process that has ended
+		return err == nil && line != fmt.Sprintf("/proc/%d/cmdline", os.Getpid()) && bytes.Contains(text, []byte(folder+string(filepath.Separator)))
+	})
+}
+
+// decode reads the last whole entry of a file.
+func decode(file io.Reader) (*Entry, error) {
+	in := json.NewDecoder(file)
+	e := &Entry{}
+	err := in.Decode(e)
+	for err == nil {
+		next := &Entry{}
+		if in.Decode(next) != nil { // the end, or cut off
+			break
+		}
+		e = next
+	}
+	return e, err
+}
+
 // Release unlocks the entry of a run that is still not stored.
 func (e *Entry) Release() error { return e.file.Close() }
+
+// Postpone keeps the entry of a run that could not be stored, with the reason, and unlocks it.
+func (e *Entry) Postpone(why error) error {
+	e.Failed = why.Error()
+	_ = e.append() // the same disk may be full; then the next command knows less of it
+	return e.Release()
+}
 
 // Done removes the entry of a run that is stored. The folder stays.
 func (e *Entry) Done() error { return errors.Join(os.Remove(e.path()), e.file.Close()) }
 
-// Discard removes the entry and the folder of a run that has nothing to store.
-func (e *Entry) Discard() error {
-	err := os.RemoveAll(e.Folder)
-	if e.file != nil {
-		err = errors.Join(err, e.Done())
+// Discard removes the entry and the folder of a run that has nothing to store. It fails with ErrRunning, and removes
+// nothing, if jobs of a killed fio still run: they write their histogram logs when they end.
+func (e *Entry) Discard() (err error) {
+	if e.file == nil {
+		return os.RemoveAll(e.Folder)
 	}
-	return err
+	e.Failed = "its fio was killed, and jobs of it ran on"
+	if err = errors.Join(e.append(), e.file.Close()); err != nil { // jobs have inherited the lock, and keep it
+		return err
+	}
+	if e.file, err = lockFile(e.path(), os.O_RDWR|os.O_APPEND); err != nil {
+		return err
+	}
+	return errors.Join(os.RemoveAll(e.Folder), e.Done())
 }

@@ -3,7 +3,10 @@ package record
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +20,7 @@ func TestEntries(t *testing.T) {
 		t.Errorf("%v, %v", paths, err)
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	first, err := folders.Begin(Entry{Name: "job", History: "h", Command: []string{"fio"}, Started: at, Labels: map[string]string{"a": "b"}, Note: "n"})
+	first, err := folders.Begin(Entry{Name: "job", History: "h", Command: []string{"fio"}, Started: at, Marks: Marks{map[string]string{"a": "b"}, "n"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,5 +66,99 @@ func TestEntries(t *testing.T) {
 	}
 	if _, err := Claim(damaged); err == nil || errors.Is(err, ErrRunning) {
 		t.Errorf("damaged: %v", err)
+	}
+}
+
+// TestPostponed: an entry says why its run is not stored. What a full disk cut off leaves what was there before.
+func TestPostponed(t *testing.T) {
+	folders := Folders(t.TempDir())
+	e, err := folders.Begin(Entry{Name: "job", Started: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Note = "fio ended with exit code 1"
+	if err := e.Postpone(errors.New("the disk is full")); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(e.path(), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString("{\n  \"failed\": \"cut")
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	claimed, err := Claim(e.path())
+	if err != nil || claimed.Failed != "the disk is full" || claimed.Note != e.Note || claimed.Folder != e.Folder {
+		t.Errorf("%+v, %v", claimed, err)
+	}
+}
+
+// TestHeld: nothing is removed while a job of a killed fio, which has inherited the lock, may still write its log.
+func TestHeld(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no locks")
+	}
+	folders := Folders(t.TempDir())
+	e, err := folders.Begin(Entry{Name: "job", Started: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := exec.Command("cat")
+	inherit(job, e)
+	stdin, err := job.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := job.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Discard(); !errors.Is(err, ErrRunning) {
+		t.Errorf("while a job runs: %v", err)
+	}
+	if err := errors.Join(stdin.Close(), job.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	claimed, err := Claim(e.path())
+	if err != nil || !strings.Contains(claimed.Failed, "jobs of it ran on") {
+		t.Fatalf("when it has ended: %+v, %v", claimed, err)
+	}
+	if err := claimed.Discard(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(string(folders)); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// TestWrapped: sudo closes the lock. Its fio still runs, although it writes nothing for long, while a process has files of
+// the folder in its command line.
+func TestWrapped(t *testing.T) {
+	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
+		t.Skip(err)
+	}
+	e, err := Folders(t.TempDir()).Begin(Entry{Name: "job", Started: time.Now(), Wrapped: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fio := exec.Command("sh", "-c", "read line", filepath.Join(e.Folder, "job"))
+	stdin, err := fio.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(e.Release(), fio.Start()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Claim(e.path()); !errors.Is(err, ErrRunning) {
+		t.Errorf("while fio runs: %v", err)
+	}
+	_ = stdin.Close()
+	_ = fio.Wait()
+	claimed, err := Claim(e.path())
+	if err != nil {
+		t.Fatalf("when it has ended: %v", err)
+	}
+	if err := claimed.Discard(); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/record"
+)
+
+// The runs that are killed: their jobs write a known number of requests a second, one behind the other, so that the
+// sizes of their files say how many are done, without any report.
+const (
+	killedRuntime = 3 * time.Second
+	killedRate    = 1000 // requests a second, of two jobs
+	killedSize    = 4096 // bytes of a request
+)
+
+// TestRealFioKilled kills the fio that FIO2ES_TEST_FIO names, fio2es, and both, with SIGKILL: so many moments as
+// FIO2ES_TEST_KILLS says, evenly from the start of fio until after its end. What fio had reported is stored, once, by
+// fio2es or by the next command. It says that the run is not complete, unless fio lived on.
+func TestRealFioKilled(t *testing.T) {
+	fio := os.Getenv("FIO2ES_TEST_FIO")
+	if fio == "" {
+		t.Skip("FIO2ES_TEST_FIO names no fio")
+	}
+	moments := max(number("FIO2ES_TEST_KILLS"), 3)
+	var kills []*kill
+	t.Run("kills", func(t *testing.T) {
+		for i := range moments {
+			for _, victims := range []string{"fio", "fio2es", "both"} {
+				k := &kill{fio: fio, moment: (killedRuntime + time.Second) * time.Duration(2*i+1) / time.Duration(2*moments), victims: victims}
+				kills = append(kills, k)
+				t.Run(fmt.Sprintf("%s at %v", victims, k.moment), func(t *testing.T) {
+					t.Parallel()
+					k.test(t)
+				})
+			}
+		}
+	})
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "MOMENT\tKILLED\tWHILE IT\tDONE\tREPORTED\tSTORED\tSECONDS LOST\t")
+	for _, k := range kills {
+		fmt.Fprintf(w, "%.2f\t%s\t%s\t%d\t%d\t%d\t%.2f\t\n", k.moment.Seconds(), k.victims, k.while, k.done, k.reported, k.stored, k.lost())
+	}
+	w.Flush()
+	t.Logf("real fio, killed:\n%s", &b)
+}
+
+// kill is a run of fio that is killed.
+type kill struct {
+	fio     string
+	moment  time.Duration // after fio's start
+	victims string        // fio, fio2es, or both
+
+	while    string // what was under way
+	atKill   int64  // requests that were done
+	inEnd    int64  // requests that were done when all had ended
+	done     int64  // atKill, or all that were done in the end where fio lived on
+	reported int64  // requests in fio's last whole report: when it was killed, or in the end where fio lived on
+	stored   int64  // requests
+}
+
+// lost is how many seconds of requests that were done are not stored.
+func (k *kill) lost() float64 { return max(float64(k.done-k.stored)/killedRate, 0) }
+
+// test kills a run, lets the next command look for it, and compares. A busy machine may hold up a report: only what is
+// lost three times is lost.
+func (k *kill) test(t *testing.T) {
+	const tries, most = 3, 1.2 // seconds lost: a report each second, and the time that it takes
+	for try := 1; ; try++ {
+		k.once(t)
+		if t.Failed() || k.lost() <= most {
+			return
+		}
+		t.Logf("try %d: %.2f s lost", try, k.lost())
+		if try == tries {
+			t.Errorf("killed at %v, %d requests are stored of %d: more than the last second is lost", k.moment, k.stored, k.done)
+			return
+		}
+	}
+}
+
+// once is one run that is killed.
+func (k *kill) once(t *testing.T) {
+	dir := t.TempDir()
+	command := func(args ...string) *exec.Cmd {
+		p := exec.Command("fio2es", args...)
+		p.Dir, p.Env = dir, append(os.Environ(), "XDG_DATA_HOME="+dir)
+		return p
+	}
+	words := []string{"run", "--", k.fio, "--rw=write", "--ioengine=sync", "--bs=" + strconv.Itoa(killedSize), "--size=1g", "--fallocate=none",
+		"--rate_iops=" + strconv.Itoa(killedRate/2), "--time_based", "--runtime=" + killedRuntime.String(),
+		"--name=a", "--filename=a", "--name=b", "--filename=b"}
+	running := command(words...)
+	var errs strings.Builder
+	running.Stderr = &errs
+	running.WaitDelay = time.Second // jobs of a killed fio keep stderr
+	check(t, running.Start())
+	defer killIn(dir)
+	report := k.strike(t, dir, running)
+	err := running.Wait()
+	if k.victims == "fio" && k.isDead() && running.ProcessState.ExitCode() != 128+int(syscall.SIGKILL) {
+		t.Errorf("exit code %v of fio2es, whose fio was killed\n%s", err, &errs)
+	}
+	waitForJobs(t, dir)
+	if k.victims == "fio2es" {
+		k.done = requestsOn(t, dir)
+	}
+	k.reported = lastReport(t, report)
+
+	next := command("runs", "--format", "csv", "--columns", "direction,requests,state,note")
+	var said strings.Builder
+	next.Stderr = &said
+	listed, err := next.Output()
+	if err != nil && k.reported > 0 {
+		t.Fatalf("the next command: %v\n%s%s", err, &errs, &said)
+	}
+	again, _ := command("runs", "--format", "csv", "--columns", "direction,requests,state,note").Output()
+	if !bytes.Equal(listed, again) {
+		t.Errorf("the command after the next lists\n%snot\n%s", again, listed)
+	}
+	k.inEnd = requestsOn(t, dir)
+	k.compare(t, string(listed), errs.String()+said.String())
+}
+
+// compare compares what is stored with fio's last whole report.
+func (k *kill) compare(t *testing.T, listed, messages string) {
+	rows, err := csv.NewReader(strings.NewReader(listed)).ReadAll()
+	check(t, err)
+	k.stored = 0
+	switch {
+	case k.reported == 0 && len(rows) <= 1:
+		return // nothing was there to store
+	case len(rows) != 2:
+		t.Errorf("want one run:\n%s%s", listed, messages)
+		return
+	}
+	k.stored, _ = strconv.ParseInt(rows[1][1], 10, 64)
+	if k.stored < k.reported || k.stored > k.reported && k.victims == "fio2es" || k.stored > k.inEnd { // jobs of a dead fio write their logs
+		t.Errorf("%d requests are stored, fio's last report has %d\n%s%s", k.stored, k.reported, listed, messages)
+	}
+	if note := rows[1][3]; k.isDead() && !strings.Contains(note, "fio") {
+		t.Errorf("a run whose fio was killed does not say so:\n%s", listed)
+	}
+}
+
+// isDead reports whether fio was certainly killed before its end.
+func (k *kill) isDead() bool {
+	const all = int64(killedRuntime/time.Second) * killedRate
+	return k.victims != "fio2es" && k.while == "runs" && k.atKill < all*9/10
+}
+
+// strike kills at the moment. It returns fio's report, which can be read although fio2es removes the folder.
+func (k *kill) strike(t *testing.T, dir string, running *exec.Cmd) (report *os.File) {
+	deadline := time.Now().Add(time.Minute)
+	var pid int
+	for ; report == nil; time.Sleep(time.Millisecond) {
+		if found, _ := filepath.Glob(filepath.Join(dir, "fio2es", "runs", "*", "a.json")); len(found) > 0 {
+			report, _ = os.Open(found[0])
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("fio does not start")
+		}
+	}
+	t.Cleanup(func() { report.Close() })
+	for pid == 0 && time.Now().Before(deadline) {
+		pid = childOf(running.Process.Pid)
+	}
+	time.Sleep(k.moment)
+	k.while = "runs"
+	if childOf(running.Process.Pid) != pid {
+		if k.while = "is stored"; running.ProcessState != nil || len(unfinished(dir)) == 0 {
+			k.while = "stored"
+		}
+	}
+	k.atKill = requestsOn(t, dir)
+	k.done = k.atKill
+	if k.victims != "fio" {
+		_ = running.Process.Kill()
+	}
+	if k.victims != "fio2es" && k.while == "runs" {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	return report
+}
+
+// childOf is a child of a process, 0 if it has none.
+func childOf(pid int) (child int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		if _, err := fmt.Sscan(string(text), &child); err == nil {
+			return child
+		}
+	}
+	return 0
+}
+
+func unfinished(dir string) []string {
+	paths, _ := record.Folders(filepath.Join(dir, "fio2es", "runs")).Unfinished()
+	return paths
+}
+
+// waitForJobs waits until no process of a run is left. Jobs whose fio is killed before it has started them all wait for
+// it without end, so after the time of all jobs they are killed.
+func waitForJobs(t *testing.T, dir string) {
+	t.Helper()
+	for wait := 2 * killedRuntime; ; wait -= 10 * time.Millisecond {
+		isRunning := slices.ContainsFunc(unfinished(dir), func(path string) bool {
+			entry, err := record.Claim(path)
+			if err == nil {
+				err = entry.Release()
+			}
+			return errors.Is(err, record.ErrRunning)
+		})
+		if !isRunning {
+			return
+		}
+		if wait < 0 {
+			killIn(dir)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// killIn kills the processes that run in a folder.
+func killIn(dir string) {
+	folders, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, folder := range folders {
+		if at, _ := os.Readlink(folder); at == dir {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(folder)))
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// requestsOn are the requests that the jobs have done, by the sizes of their files.
+func requestsOn(t *testing.T, dir string) (sum int64) {
+	t.Helper()
+	for _, job := range []string{"a", "b"} {
+		if info, err := os.Stat(filepath.Join(dir, job)); err == nil {
+			sum += info.Size() / killedSize
+		}
+	}
+	return sum
+}
+
+// lastReport are the requests of the last whole report that fio wrote.
+func lastReport(t *testing.T, from *os.File) (sum int64) {
+	t.Helper()
+	_, err := from.Seek(0, io.SeekStart)
+	check(t, err)
+	text, err := io.ReadAll(from)
+	check(t, err)
+	for part := range strings.SplitSeq(string(text), "\n{\n") {
+		var report struct{ Jobs []fioJob }
+		if err := json.NewDecoder(strings.NewReader("{" + part)).Decode(&report); err != nil {
+			continue // before the first, or cut off
+		}
+		sum = 0
+		for _, job := range report.Jobs {
+			sum += int64(job.Write.Total)
+		}
+	}
+	return sum
+}
