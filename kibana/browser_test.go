@@ -50,7 +50,7 @@ type Mark struct {
 	Items []Item
 }
 
-// Item is one thing that is drawn, in pixels of the picture.
+// Item is one thing that is drawn, in pixels of the picture. X and Y of a text are the upper left corner of its room.
 type Item struct {
 	X, Y, Width, Height float64
 	Fill, Stroke, Text  string

@@ -1,0 +1,114 @@
+package kibana_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/kibana"
+	"github.com/fio2es/fio2es/kibana/kibanatest"
+)
+
+// nights is an answer to the History panel's search: n runs, the latest first, each 6 hours after the one before, of
+// four workloads. Every tenth is slow.
+func nights(t *testing.T, n int) json.RawMessage {
+	t.Helper()
+	var hits []any
+	for i := n - 1; i >= 0; i-- {
+		slow := 1.0
+		if i%10 == 7 {
+			slow = 4
+		}
+		start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * 6 * time.Hour)
+		hits = append(hits, map[string]any{"fields": map[string]any{
+			"run.id": []any{fmt.Sprintf("%020x", i)}, "run.name": []any{fmt.Sprintf("night-%03d/a-run-whose-name-is-too-long-for-a-label", i)},
+			"run.start": []any{fmt.Sprint(start.UnixMilli())}, "run.complete": []any{true}, "all.requests": []any{1000},
+			"cbt.mode": []any{[]string{"randread", "randwrite", "read", "write"}[i%4]}, "cbt.op_size": []any{4096},
+			"all.iops": []any{1000 + float64(37*i%100)}, "all.latency.p50": []any{90 + float64(13*i%20)},
+			"all.latency.p99": []any{(900 + float64(29*i%200)) * slow}, "all.latency.p99_9": []any{(3000 + float64(41*i%900)) * slow},
+		}})
+	}
+	text, err := json.Marshal(map[string]any{"timed_out": false, "hits": map[string]any{"hits": hits}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// nightChanges is an answer to the History panel's search for changes: p99 of one run rose.
+var nightChanges = json.RawMessage(`{"timed_out":false,"hits":{"hits":[{"_source":{"run":{"id":"00000000000000000003"},"changes":[
+	{"direction":"read","metric":"p99","percent":20,"text":"p99 of reads 1.1ms, was 0.9ms: +20 %","verdict":"worse"}]}}]}}`)
+
+// TestDrawLabels: points have the names of their runs beside them, so many as there is room for. No name is on another
+// one, on a point, or outside of the panel.
+func TestDrawLabels(t *testing.T) {
+	browser := browser(t)
+	type drawing struct{ runs, width, height, least int }
+	drawings := []drawing{{5, 1200, 680, 12}, {5, 400, 680, 8}, {60, 1200, 680, 20}, {60, 400, 680, 3}, {300, 1200, 680, 8}, {300, 400, 680, 1}}
+	var jobs []Job
+	for i, d := range drawings {
+		j := job(t, bundle(t, kibana.Options{}), "history-runs", kibanatest.Full)
+		j.Answers = map[string]json.RawMessage{"runs": nights(t, d.runs), "changes": nightChanges}
+		j.Width, j.Height, j.Dark = d.width, d.height, i%2 == 1
+		j.Ask = map[string]string{"texts": MarksOf("text"), "symbols": MarksOf("symbol")}
+		jobs = append(jobs, j)
+	}
+	pictures, err := browser.Draw(t.Context(), jobs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range pictures {
+		d := drawings[i]
+		name := fmt.Sprintf("labels-%d-%d", d.runs, d.width)
+		savePicture(t, name, p)
+		if len(p.Messages) > 0 {
+			t.Errorf("%s: %v", name, p.Messages)
+		}
+		var texts, symbols []Mark
+		asked(t, p, "texts", &texts)
+		asked(t, p, "symbols", &symbols)
+		labels := labelsOf(texts)
+		if len(labels) < d.least || len(labels) > 4*d.runs {
+			t.Errorf("%s: %d labels of %d points", name, len(labels), 4*d.runs)
+		}
+		checkLabels(t, name, labels, symbols, d.width)
+	}
+}
+
+// labelsOf are the labels that are visible.
+func labelsOf(texts []Mark) []Item {
+	var labels []Item
+	for _, m := range texts {
+		for _, i := range m.Items {
+			if m.Name == "label" && i.Opacity > 0 {
+				labels = append(labels, i)
+			}
+		}
+	}
+	return labels
+}
+
+func checkLabels(t *testing.T, name string, labels []Item, symbols []Mark, width int) {
+	t.Helper()
+	for i, a := range labels {
+		if a.X < 0 || a.X+a.Width > float64(width) || a.Width > 112 {
+			t.Errorf("%s: label %q is %.0f pixels wide at %.0f", name, a.Text, a.Width, a.X)
+		}
+		for _, b := range labels[:i] {
+			if min(a.X+a.Width, b.X+b.Width)-max(a.X, b.X) > 2 && min(a.Y+a.Height, b.Y+b.Height)-max(a.Y, b.Y) > 4 {
+				t.Errorf("%s: labels %q and %q overlap", name, a.Text, b.Text)
+			}
+		}
+		for _, m := range symbols {
+			if m.Name != "run" {
+				continue // the mark of a change is drawn over the names
+			}
+			for _, s := range m.Items {
+				if s.X > a.X && s.X < a.X+a.Width && s.Y > a.Y+2 && s.Y < a.Y+a.Height-2 {
+					t.Errorf("%s: label %q is on a %s", name, a.Text, m.Name)
+				}
+			}
+		}
+	}
+}
