@@ -38,8 +38,8 @@ func (h histories) folders() record.Folders {
 }
 
 // finish stores the run of a fio that is over, and removes its entry. After an error the entry stays, for the next
-// command. If there is nothing to store, what becomes of the entry is the caller's choice, see [env.leave].
-func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, entry *record.Entry) (f finished, err error) {
+// command. A run whose fio was killed is not complete. If there is nothing to store, what becomes of the entry is the caller's choice, see [env.leave].
+func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, entry *record.Entry, isCut bool) (f finished, err error) {
 	defer func() {
 		switch {
 		case err != nil:
@@ -56,6 +56,11 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 	defer archive.Close()
 	archive.SetHost(entry.Host)
 	f.leftOut = e.logProblems(archive)
+	for _, run := range archive.Runs {
+		if isCut {
+			run.Cut = "fio was killed before its last report: the run is not complete"
+		}
+	}
 	opt := e.options()
 	opt.Labels = entry.Labels
 	result, err := ingest.Runs(ctx, to, archive.Runs, ingest.Options{Pipeline: opt, Log: e.log})
@@ -114,7 +119,7 @@ func (e *env) finishOne(ctx context.Context, entry *record.Entry) error {
 		why = "fio2es was killed while fio ran"
 		entry.Note = strings.TrimSpace(entry.Note + "\n" + why + ", and how fio ended is not known")
 	}
-	f, err := e.finish(ctx, to, nil, entry)
+	f, err := e.finish(ctx, to, nil, entry, entry.IsCut())
 	if _, err = closed(closeStore, err); err != nil {
 		return err
 	}
