@@ -14,8 +14,8 @@ const (
 	mostCertificates = 4 << 20 // the authorities of a whole system are about 250 KB
 )
 
-// readRegular reads a regular file of at most so many bytes. All others are refused: a FIFO
-// would wait for a writer, and /dev/zero has no end.
+// readRegular reads a regular file of at most the given size. It refuses other files: a FIFO would wait for a writer,
+// and /dev/zero has no end.
 func readRegular(name string, most int64) ([]byte, error) {
 	// Before it is opened: that alone may move a tape.
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {

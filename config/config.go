@@ -71,7 +71,7 @@ type Elasticsearch struct {
 	Fingerprint string `mapstructure:"fingerprint"` // SHA-256 of a certificate to trust
 	AllowPlain  bool   `mapstructure:"allow_plain"` // send credentials over http to other machines
 	Proxy       string `mapstructure:"proxy"`
-	GzipLevel   int    `mapstructure:"gzip_level"` // of requests; 0: 2, but none on this machine; -1: none, nor of answers
+	GzipLevel   int    `mapstructure:"gzip_level"` // of requests, 1 to 9; 0: 2, or none if all nodes are on this machine; -1: none, nor of answers
 	Rejects     string `mapstructure:"rejects"`    // file for documents that the cluster refuses for good
 
 	RequestTimeout time.Duration `mapstructure:"request_timeout"` // until the end of an answer, of Kibana too
@@ -105,7 +105,7 @@ func (e *Elasticsearch) Name() string {
 	return withoutCredentials(e.Addresses[0])
 }
 
-// Name is what messages call the Kibana; empty: there is none.
+// Name is what messages call the Kibana. It is empty if the settings name none.
 func (k *Kibana) Name() string { return withoutCredentials(k.URL) }
 
 // Default is every setting's default.

@@ -1,13 +1,11 @@
 package config
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -155,37 +153,6 @@ func TestNamesKeepTheirCase(t *testing.T) {
 	t.Setenv("FIO2ES_LABELS", "disk=x")
 	if c, err := loadHere(t, ""); err != nil || !cmp.Equal(c.Labels, map[string]string{"disk": "x"}) {
 		t.Errorf("%v, %v", c.Labels, err)
-	}
-}
-
-// TestOnlyRegularFiles: nothing waits for a FIFO or reads a device, for settings and secrets.
-func TestOnlyRegularFiles(t *testing.T) {
-	for name, place := range map[string]func(string) error{
-		"fifo":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
-		"device": func(path string) error { return os.Symlink("/dev/zero", path) },
-		"large":  func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("#\n"), mostSettings), 0o600) },
-	} {
-		want := map[bool]string{true: "has more than", false: "is not a regular file"}[name == "large"]
-		f := newFolders(t, "", "")
-		if err := place(f.here); err != nil {
-			t.Fatal(err)
-		}
-		finished := make(chan [2]error, 1)
-		go func() {
-			_, err := Load("", pflag.NewFlagSet("test", pflag.ContinueOnError))
-			_, secretErr := (&Elasticsearch{Credentials: Credentials{PasswordFile: f.here}}).Client()
-			finished <- [2]error{err, secretErr}
-		}()
-		select {
-		case errs := <-finished:
-			for _, err := range errs {
-				if err == nil || !strings.Contains(err.Error(), f.here+" "+want) {
-					t.Errorf("%s: %v", name, err)
-				}
-			}
-		case <-time.After(20 * time.Second):
-			t.Fatalf("%s: hangs", name)
-		}
 	}
 }
 

@@ -38,7 +38,7 @@ func secret(name string, text es.Secret, file string) (es.Secret, error) {
 		return text, nil
 	}
 	if text != "" {
-		return "", fmt.Errorf("%s and %s_file are both set: say one", name, name)
+		return "", fmt.Errorf("%s and %s_file are both set: set only one", name, name)
 	}
 	content, err := readRegular(file, mostSecret)
 	if err != nil {

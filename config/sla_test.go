@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestSLA: rules are a list in the settings file, and joined by commas, of which they have
-// none, in the environment. Rules of flags replace them, each taken literally.
+// TestSLA: rules are a list in the settings file, and joined by commas in the environment, because rules contain none.
+// Rules of flags replace them, each taken literally.
 func TestSLA(t *testing.T) {
 	const file = "sla:\n  - p99 <= 10ms\n  - within 100ms >= 99.9% in every window\n"
 	for _, c := range []struct {

@@ -73,9 +73,8 @@ func mustLayout(unit Unit, groups, coarseness int) Layout {
 	return l
 }
 
-// NewLayout is the layout of a fio that was built with so many groups of 64 bins,
-// [MinGroups] … [MaxGroups], with 2^coarseness bins joined, 0 … 6. It fails with
-// [ErrLayout].
+// NewLayout returns the layout of a fio that was built with some number of groups of 64 bins, [MinGroups] …
+// [MaxGroups], with 2^coarseness bins joined, 0 … 6. It fails with [ErrLayout].
 func NewLayout(unit Unit, groups, coarseness int) (Layout, error) {
 	switch {
 	case unit != Nanoseconds && unit != Microseconds:

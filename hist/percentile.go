@@ -81,8 +81,8 @@ func wholeRank(q, n float64) float64 {
 	return max(math.Ceil(x), 1)
 }
 
-// inside is the answer at share t (0 … 1) of the latencies of bin i. Of the last bin only
-// the lowest latency is known.
+// inside returns the answer at share t (0 … 1) of the latencies of bin i. In the last bin only the lowest latency is
+// known.
 func (h *Histogram) inside(i int, t float64) Answer {
 	low, high := h.layout.Bounds(i)
 	lo, hi := float64(low), float64(high-1)

@@ -102,7 +102,7 @@ func Resolve(columns int, hint Hint) (Layout, error) {
 	return Layout{}, &LayoutError{Columns: columns, Hint: hint, Fits: left}
 }
 
-// fits are all layouts with so many bins, the finest first.
+// fits returns all layouts with the given number of columns, the finest first.
 func fits(columns int) []Layout {
 	var all []Layout
 	for c := range maxCoarseness + 1 {
@@ -121,7 +121,7 @@ func fits(columns int) []Layout {
 type LayoutError struct {
 	Columns     int
 	Hint        Hint
-	Fits        []Layout // the layouts that the hint leaves, or all with so many columns if it contradicts them
+	Fits        []Layout // the layouts that the hint leaves; if it contradicts all, those with this number of columns
 	Contradicts bool
 }
 

@@ -73,7 +73,7 @@ type Picture struct {
 const screenshotHeight = 8000
 
 // timeout is for one page of drawings.
-const timeout = 2 * time.Minute
+const timeout = 8 * time.Minute // of a browser that hangs: before the ten minutes of go test end all
 
 // Draw draws all jobs. Faults of a specification are in its picture's Messages; an error
 // is one of the browser.

@@ -224,7 +224,7 @@ func TestDrawPlain(t *testing.T) {
 	}
 }
 
-// TestDrawLegend: the legend of a narrow panel has its words whole.
+// TestDrawLegend: the legend of a narrow panel cuts no words.
 func TestDrawLegend(t *testing.T) {
 	browser := browser(t)
 	j := job(t, bundle(t, kibana.Options{}), "history-runs", kibanatest.Full)

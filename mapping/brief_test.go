@@ -2,6 +2,7 @@ package mapping_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -44,6 +45,44 @@ func TestBrief(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLightOfDocument: what lists read of a run is what its document has, to the byte: a check compares them.
+func TestLightOfDocument(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		run := genRun(t)
+		document, light := new(mapping.Run), new(mapping.Run)
+		if err := errors.Join(document.UnmarshalJSON(run.AppendJSON(nil)), light.UnmarshalJSON(run.AppendLight(nil))); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(document.AppendLight(nil)), string(light.AppendLight(nil))); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// TestBriefAlso: a brief run has the fields that are named beyond it, and of maps the names that are parts of their paths.
+func TestBriefAlso(t *testing.T) {
+	run := &mapping.Run{Warnings: []string{"w"}, Placed: "p"}
+	run.Run.Labels = map[string]string{"release": "reef"}
+	run.Config = map[string]any{"a": map[string]any{"b": "1", "c": "2"}, "a.b": "3", "b": "4", "x": "5"}
+	run.Fio.Options = map[string]string{"bs": "4k", "rw": "read", "b": "s"}
+	brief := string(run.Brief().AppendLight(nil))
+	brief = brief[:len(brief)-1]
+	for also, want := range map[string]string{
+		"":                        "}",
+		"config.y":                "}",
+		"config.a.b":              `,"config":{"a":{"b":"1","c":"2"},"a.b":"3","b":"4"}}`,
+		"fio.options.bs warnings": `,"fio":{"options":{"bs":"4k"}},"warnings":["w"]}`,
+	} {
+		got := new(mapping.Run)
+		if err := got.UnmarshalBrief(run.AppendLight(nil), strings.Fields(also)...); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(brief+want, string(got.AppendLight(nil))); diff != "" {
+			t.Errorf("%s: %s", also, diff)
+		}
+	}
 }
 
 // drop removes a field from a document.

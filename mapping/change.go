@@ -1,7 +1,7 @@
 package mapping
 
-// Change is a change of level that begins with a run, in a number over the runs of its workload. It
-// depends on these runs, so a history finds it again when they change.
+// Change is a change of level that begins with a run: a number of its workload is higher or lower from this run on. It
+// depends on the other runs, so a history finds it again when they change.
 type Change struct {
 	Direction string  `json:"direction"`
 	Metric    string  `json:"metric"`     // the field of the number: "p99_9", "iops"
@@ -16,7 +16,7 @@ type Change struct {
 // ChangesField is the list in which a run's document has its changes.
 const ChangesField = "changes"
 
-// MarkChanges is a painless script that gives runs' documents the changes that its parameter of the
-// same name has by run.id. It removes [LightField], which has the old ones: lists read the document then.
+// MarkChanges is a painless script. It sets the changes of runs' documents to those that the parameter "changes" has by
+// run.id. It removes [LightField], because that has the old changes; lists then read the document.
 const MarkChanges = `def list = params.changes[ctx._source.run.id]; ` +
 	`if (list.isEmpty()) { ctx._source.remove('changes') } else { ctx._source.changes = list } ctx._source.remove('light')`

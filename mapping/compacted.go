@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Compacted says of which version of its run a version was made, by joining its windows to longer
-// ones. It is zero of a version that was read from files.
+// Compacted describes how a version of a run was made: by joining the windows of another version to longer ones. It is
+// zero for a version that was read from files.
 type Compacted struct {
 	From       string    `json:"from"`        // run.ingest of the version that was read from files
 	IntervalMS int64     `json:"interval_ms"` // the length of that version's windows
 	At         time.Time `json:"at"`
 }
 
-// Reading is the run.ingest of the version that was read from files: the run's own, or that of which
-// it was compacted. Two versions with the same reading differ in the length of windows only.
+// Reading returns the run.ingest of the version that was read from files: the run's own, or for a compacted run that of
+// the version that it was made from. Two versions with the same reading differ in the length of windows only.
 func (r *RunInfo) Reading() string {
 	if r.Compacted.From != "" {
 		return r.Compacted.From

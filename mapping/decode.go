@@ -59,9 +59,9 @@ func readBins(text []byte) (Bins, bool) {
 	}
 }
 
-// readDecimal reads a number such as 1003.5195 as 10035195 and the scale 10000. Both are exact
-// as float64, so their quotient is the float64 nearest to the number. Of longer numbers, signs
-// and exponents it reads nothing (size 0) or a part.
+// readDecimal reads a number such as 1003.5195 as 10035195 and the scale 10000. Both are exact as float64, so their
+// quotient is the float64 nearest to the number. It reads longer numbers, signs and exponents only in part or not at
+// all (size 0).
 func readDecimal(text []byte) (whole int64, scale float64, size int) {
 	const maxDigits = 15
 	scale = 1

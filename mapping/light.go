@@ -2,8 +2,8 @@ package mapping
 
 import "encoding/base64"
 
-// LightField has the packed [Run.Light] of a run's document in Elasticsearch. To make lists of the
-// document itself, the cluster reads all of it, which takes six times as long.
+// LightField has the packed [Run.Light] of a run's document in Elasticsearch. Lists from the documents themselves take
+// six times as long, because the cluster reads all of each document.
 const LightField = "light"
 
 // WithLight adds the field to a run's document as [Run.AppendJSON] wrote it.

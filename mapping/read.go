@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,15 +37,17 @@ func (d *Interval) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(d))
 }
 
-// parser reads values from the begin of a text.
+// parser reads values from the beginning of a text.
 type parser struct {
-	text    []byte // what is left
-	depth   int    // of configurations
-	isBrief bool   // leave out what [Run.Brief] does
+	text    []byte   // what is left
+	depth   int      // of configurations
+	isBrief bool     // leave out what [Run.Brief] does
+	also    []string // but not what is a part of one of these paths, which have a dot at both ends
+	isAlso  bool     // such a part is being read
 }
 
-// read decodes the text, and reports whether it is in the form that AppendJSON writes. If not, it
-// may have decoded a part.
+// read decodes the text, and reports whether it has the form that AppendJSON writes. If not, it may have decoded a
+// part.
 func (p *parser) read(to reflect.Value) bool {
 	return readerOf(to.Type())(p, to) && len(p.text) == 0
 }
@@ -54,13 +57,14 @@ type reader func(p *parser, v reflect.Value) bool
 
 // readMember is a member of a struct.
 type readMember struct {
+	name     string
 	key      []byte // with its colon
 	field    int
 	value    reader
 	notBrief bool
 }
 
-// besides are members that documents have and structs have not.
+// besides are members that documents have and structs do not.
 var besides = [][]byte{[]byte(`"@timestamp":`), []byte(`"link":`), []byte(`"direction":`), []byte(`"pending":`), []byte(`"light":`)}
 
 // readers are those of the types that were read so far.
@@ -137,7 +141,7 @@ func readerOfStruct(t reflect.Type) reader {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		members = append(members, readMember{[]byte(strconv.Quote(name) + ":"), i, readerOf(f.Type), f.Tag.Get("brief") == "-"})
+		members = append(members, readMember{name, []byte(strconv.Quote(name) + ":"), i, readerOf(f.Type), f.Tag.Get("brief") == "-"})
 	}
 	return func(p *parser, v reflect.Value) bool {
 		next := 0
@@ -145,10 +149,16 @@ func readerOfStruct(t reflect.Type) reader {
 			for i, m := range members[next:] {
 				if bytes.HasPrefix(p.text, m.key) {
 					p.text, next = p.text[len(m.key):], next+i+1
-					if p.isBrief && m.notBrief {
+					if !p.isBrief || !m.notBrief {
+						return m.value(p, v.Field(m.field))
+					}
+					if !p.isNamed(m.name) {
 						return p.skipValue()
 					}
-					return m.value(p, v.Field(m.field))
+					p.isAlso = true
+					ok := m.value(p, v.Field(m.field))
+					p.isAlso = false
+					return ok
 				}
 			}
 			for _, key := range besides {
@@ -193,9 +203,17 @@ func readMap[V any](p *parser, v reflect.Value, value func(*parser) (V, bool)) b
 	}
 	m := v.Interface().(map[string]V)
 	return p.members(func(name string) (ok bool) {
+		if p.isAlso && !p.isNamed(name) {
+			return p.skipValue()
+		}
 		m[name], ok = value(p)
 		return ok
 	})
+}
+
+// isNamed reports whether a name is a part of one of the paths to read.
+func (p *parser) isNamed(name string) bool {
+	return slices.ContainsFunc(p.also, func(path string) bool { return strings.Contains(path, "."+name+".") })
 }
 
 // skip skips a text that is next.
@@ -267,7 +285,7 @@ func (p *parser) escaped() (s string, ok bool) {
 	return s, raw != nil && json.Unmarshal(raw, &s) == nil
 }
 
-// raw is the text of a value that is a text, a list or an object: all of it if it is valid.
+// raw returns the text of a value that is a text, a list or an object.
 func (p *parser) raw() []byte {
 	depth, inText := 0, false
 	for i := 0; i < len(p.text); i++ {
@@ -295,7 +313,7 @@ func (p *parser) raw() []byte {
 	return nil
 }
 
-// skipValue skips a value. Of lists and objects it looks at nothing but where they end.
+// skipValue skips a value. In lists and objects it looks only for their end.
 func (p *parser) skipValue() bool {
 	if len(p.text) > 0 && (p.text[0] == '{' || p.text[0] == '[') {
 		return p.raw() != nil

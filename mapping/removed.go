@@ -32,8 +32,8 @@ func (r *Removed) Annotation() Annotation {
 // RemovedField is the object in which a document has a [Removed].
 const RemovedField = "removed"
 
-// NewRemoved is what is kept of a run that is removed at a time. Of its files it has the contents
-// that identify it, not their paths.
+// NewRemoved returns what a history keeps of a removed run. It has the hashes that identify the contents of its files,
+// not their paths.
 func NewRemoved(run *Run, title string, at time.Time) *Removed {
 	r := &Removed{ID: run.Run.ID, Title: title, Start: run.Run.Start, At: at.UTC().Truncate(time.Millisecond)}
 	r.Labels, r.Note = run.Run.Annotation().Labels, run.Run.Note

@@ -64,16 +64,16 @@ type RunInfo struct {
 	Compacted Compacted `json:"compacted,omitzero"`
 }
 
-// liveIngest is the begin of Ingest while files grow, when there is no hash of their contents yet.
-const liveIngest = "live-"
+// LivePrefix is the begin of Ingest while files grow, when there is no hash of their contents yet.
+const LivePrefix = "live-"
 
 // LiveIngest is the Ingest of a version that is made while fio runs, from the time at which
 // following began.
-func LiveIngest(began time.Time) string { return liveIngest + strconv.FormatInt(began.UnixNano(), 16) }
+func LiveIngest(began time.Time) string { return LivePrefix + strconv.FormatInt(began.UnixNano(), 16) }
 
 // Live reports whether this version was made while fio ran. A version that is made from the
 // complete files replaces it.
-func (r *RunInfo) Live() bool { return strings.HasPrefix(r.Ingest, liveIngest) }
+func (r *RunInfo) Live() bool { return strings.HasPrefix(r.Ingest, LivePrefix) }
 
 // Link is the end of the address of a Kibana dashboard that shows only this run: its time, with
 // a second around it, and a query for its id. It is a separate field because Kibana's format

@@ -12,7 +12,7 @@ func TestState(t *testing.T) {
 		bad  bool
 	}{
 		{Run{Run: RunInfo{Complete: true}}, "", false},
-		{Run{Run: RunInfo{Ingest: liveIngest + "1"}}, "live", false},
+		{Run{Run: RunInfo{Ingest: LivePrefix + "1"}}, "live", false},
 		{Run{NoWindows: "no logs"}, "incomplete, no windows", true},
 		{Run{Run: RunInfo{Complete: true}, SLA: []Verdict{{Holds: true}, {}}}, "sla broken", true},
 	} {

@@ -22,9 +22,12 @@ type attribution struct {
 func (a attribution) attribute(jobs []*job) (all []*entry) {
 	for _, out := range a.outputs {
 		mine := a.mine(out, jobs)
+		if out.host = out.Host; len(mine) > 0 && !out.client {
+			out.host = mine[0].host
+		}
 		switch entries := newEntries(out); {
 		case len(mine) == 0 && len(jobs) > 0 && !out.Named:
-			a.problems.note("%s: no log here is of the jobs of this report: it is not used", out.File.Name())
+			a.problems.note("%s: no log here belongs to the jobs of this report: it is not used", out.File.Name())
 			continue
 		case out.client:
 			out.entries = a.clients(entries, mine)
@@ -211,8 +214,8 @@ func fits(jobs []*job, entries []*entry) bool {
 	return sums.fit(entries)
 }
 
-// dropLeftovers drops the logs of an earlier run in the same folder, which had more jobs: they
-// were last written before the fio of this report was started, for so many jobs.
+// dropLeftovers drops the logs of an earlier run in the same folder, which had more jobs: they were last written before
+// the fio of this report was started. count is the number of jobs of this fio.
 func (a attribution) dropLeftovers(out *output, jobs []*job, count int) {
 	if highest(jobs) <= count || !out.trustsTimes() {
 		return

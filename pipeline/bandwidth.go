@@ -54,8 +54,8 @@ func (p *plan) requestSize(d fiolog.Direction) (float64, bool) {
 	return float64(size), true
 }
 
-// usualSize is fio's usual size of requests if no option of any job sets another, and the bytes so far are a multiple of
-// it, no more than that of the requests. Else it is 0.
+// usualSize returns fio's default size of requests if no option of any job sets another, and the bytes so far agree:
+// they are a multiple of it, and at most that size for each request. Otherwise it returns 0.
 func (p *plan) usualSize(d fiolog.Direction) int64 {
 	setting := []string{"bs", "blocksize", "bssplit", "bsrange", "blocksize_range", "bs_unaligned", "read_iolog", "replay"}
 	for _, e := range p.entries {

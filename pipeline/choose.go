@@ -30,13 +30,18 @@ type chooser struct {
 // choose sets the best source of rows for each job. averaged are the logs of averages.
 func (c *chooser) choose(jobs []*job, averaged []cbt.Log) {
 	c.setGroups(jobs)
+	periodic := c.periodic(jobs)
+	for _, e := range slices.Clone(c.entries) {
+		if periodic[e.out] {
+			c.split(e)
+		}
+	}
 	for _, e := range c.entries {
 		if e.useTotalLatency() {
 			c.problems.note("%s: completion latencies are disabled: its latencies are counted from submission (lat)",
 				e.describe())
 		}
 	}
-	periodic := c.periodic(jobs)
 	for _, j := range jobs {
 		if j.isDropped() || j.entry != nil && periodic[j.entry.out] {
 			j.close()
@@ -72,6 +77,22 @@ func (c *chooser) periodic(jobs []*job) map[*output]bool {
 		use[out] = fine || !has(func(j *job) bool { return j.hasRows })
 	}
 	return use
+}
+
+// split puts the parts of an entry in its place: periodic reports have the rows of each, which logs do not.
+func (c *chooser) split(e *entry) []*entry {
+	if len(e.parts) == 0 {
+		return []*entry{e}
+	}
+	for _, part := range e.parts {
+		part.groups = e.groups
+	}
+	for _, list := range []*[]*entry{&c.entries, &e.out.entries} {
+		if i := slices.Index(*list, e); i >= 0 {
+			*list = slices.Replace(slices.Clone(*list), i, i+1, e.parts...)
+		}
+	}
+	return e.parts
 }
 
 // add adds a job with logs to the run.
@@ -164,7 +185,7 @@ func (c *chooser) useReports(j *job) {
 // fallBack uses periodic reports for jobs whose logs have no rows, and adds a job without
 // rows for each entry that has no log.
 func (c *chooser) fallBack() {
-	for _, e := range c.entries {
+	for _, e := range slices.Clone(c.entries) {
 		if len(e.jobs) == 0 {
 			c.bareJob(e)
 		}
@@ -173,13 +194,21 @@ func (c *chooser) fallBack() {
 			continue
 		}
 		j.close()
-		c.useReports(j)
+		if len(e.parts) == 0 {
+			c.useReports(j)
+			continue
+		}
+		c.jobs = slices.DeleteFunc(c.jobs, func(other *job) bool { return other == j })
+		for _, part := range c.split(e) {
+			part.useTotalLatency()
+			c.useReports(c.bareJob(part))
+		}
 	}
 }
 
 // bareJob is the job of an entry of fio's output, without any log.
 func (c *chooser) bareJob(e *entry) *job {
-	host := e.out.Host
+	host := e.out.host
 	if e.Host != "" {
 		host = e.Host
 	}

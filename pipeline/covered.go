@@ -140,8 +140,8 @@ func (c covered) mixedWhole(d fiolog.Direction) *hist.Histogram {
 	return whole
 }
 
-// reported is what the report counts of one direction: bytes, requests and bytes a second. Of a report that
-// has all directions in one it is a share.
+// reported returns what the report counts for one direction: bytes, requests and bytes a second. If the report has all
+// directions in one, it returns the share of the direction.
 func (c covered) reported(d fiolog.Direction) (bytes int64, rates mapping.Sums) {
 	own := &c.latest().Directions[d]
 	bytes, rates = int64(own.IOBytes), mapping.Sums{IOPS: own.IOPS, Bandwidth: float64(own.BandwidthBytes)}

@@ -16,11 +16,12 @@ type entry struct {
 	jobOptions
 	jobStats
 	out     *output
-	first   int    // number of its first job, as fio counts them
-	size    int    // how many jobs it stands for: numjobs with group_reporting, else one
-	jobs    []*job // whose logs are of it
-	ran     int64  // milliseconds
-	several bool   // its jobs ran at different times, which only their rows show
+	first   int      // number of its first job, as fio counts them
+	size    int      // how many jobs it stands for: numjobs with group_reporting, else one
+	jobs    []*job   // whose logs are of it
+	ran     int64    // milliseconds
+	several bool     // its jobs ran at different times, which only their rows show
+	parts   []*entry // that it was made of, because logs do not say which of them they are of
 }
 
 func newEntries(o *output) []*entry {
@@ -119,7 +120,7 @@ func combine(entries []*entry) *entry {
 		return first
 	}
 	sum := *first.Job
-	one := &entry{jobOptions: first.jobOptions, jobStats: jobStats{Job: &sum, groups: first.groups}, out: first.out, first: first.first}
+	one := &entry{jobOptions: first.jobOptions, jobStats: jobStats{Job: &sum, groups: first.groups}, out: first.out, first: first.first, parts: entries}
 	for _, e := range entries {
 		one.size += e.size
 		one.ran = max(one.ran, e.ran)

@@ -77,7 +77,8 @@ func TestSettingsText(t *testing.T) {
 	}
 }
 
-// TestUsualSize: requests of a live run have fio's usual size if no option and no byte says otherwise. Some are in flight.
+// TestUsualSize: requests of a live run have fio's default size unless an option or the number of bytes contradicts it.
+// Some requests are in flight.
 func TestUsualSize(t *testing.T) {
 	type options = map[string]string
 	for _, c := range []struct {

@@ -249,8 +249,8 @@ func compare(p *plan, e *Execution, have *mapping.Run) *Result {
 		return kept
 	}
 	if missing := differs(e, have); len(missing) > 0 {
-		return &Result{Because: have, Skipped: []error{fmt.Errorf("%s: not stored: it shares files with run %s %s:%s, but has "+
-			"not all that run has, such as %s; "+
+		return &Result{Because: have, Skipped: []error{fmt.Errorf("%s: not stored: it shares files with run %s %s:%s, but "+
+			"lacks some of its files, such as %s; "+
 			"name a folder with all files of one run and no others, or replace that run with --force",
 			p.title(), short(have.Run.ID), have.Run.Archive, have.Run.Name, missing[0].Path)}}
 	}

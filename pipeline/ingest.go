@@ -19,7 +19,7 @@ type Result struct {
 	Skipped, Notes []error
 	// Unchanged means that Run is what the store has, and nothing was stored.
 	Unchanged bool
-	// Because is what the store has, if nothing was stored because of that, and Run is nil.
+	// Because is the stored run that is the reason for storing nothing; Run is nil then.
 	Because *mapping.Run
 	// Why explains for each job what it was read from, when it ran, and by which evidence.
 	Why []string

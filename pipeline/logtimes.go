@@ -16,9 +16,9 @@ func (j *job) lastRow() int64 {
 	return j.ran
 }
 
-// placeByLogs is for jobs of which only the logs are known. It returns how much later each
-// began than the first job of its host, by when the logs were last written. Files that were
-// copied have the time of the copy, so only logs that follow one another are placed.
+// placeByLogs places jobs for which there are only logs. It returns how much later each began than the first job of its
+// host, by the modification times of the logs. Files that were copied have the time of the copy, so only logs that
+// follow one another are placed.
 func (p placing) placeByLogs() map[*job]time.Duration {
 	later := map[*job]time.Duration{}
 	byHost := map[string][]*job{}

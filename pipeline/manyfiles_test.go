@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// tarred is a tar, on standard input, of so many files of a text each.
+// tarred makes a tar, on standard input, of n files.
 func tarred(n int, name, text func(i int) string) io.Reader {
 	return tarOf(n, func(i int) (*tar.Header, string) {
 		body := text(i)
@@ -22,7 +22,7 @@ func tarred(n int, name, text func(i int) string) io.Reader {
 	})
 }
 
-// manyMembers is a tar, on standard input, of so many empty members of one kind.
+// manyMembers makes a tar, on standard input, of n empty members of one kind.
 func manyMembers(n int, kind byte, name func(i int) string) io.Reader {
 	return tarOf(n, func(i int) (*tar.Header, string) {
 		return &tar.Header{Name: name(i), Typeflag: kind, Linkname: "x", Mode: 0o644}, ""

@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// tinyJobs is a report of so many jobs of next to no text.
+// tinyJobs makes a report of n jobs with hardly any text.
 func tinyJobs(n int) string {
 	return "{\"fio version\": \"fio-3.33\", \"timestamp_ms\": 1700000000000, \"jobs\": [\n" + strings.Repeat("{\"jobname\": \"a\"},\n", n) + "{}]\n}\n"
 }

@@ -96,8 +96,8 @@ func (o *Options) toleranceOf(rows int64) int64 {
 	return max(share, min(late, rows/4))
 }
 
-// Fingerprint is a text that differs if runs of the same files may become other documents or get another name, other
-// labels or another place among runs that are stored.
+// Fingerprint returns a text of all options that can change the documents, the name, the labels or the identity of runs
+// of the same files.
 func (o *Options) Fingerprint() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s archive %q alone %v", o.settings(), o.Archive, o.Alone)

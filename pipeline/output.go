@@ -16,6 +16,7 @@ import (
 type output struct {
 	cbt.Report
 	fio     *fiolog.Report
+	host    string   // of its jobs, also if only the names of their logs have it
 	client  bool     // written by fio --client: jobs of several hosts, no absolute time
 	hasBins bool     // json+
 	groups  int      // of bins, the most of any report

@@ -136,8 +136,7 @@ func isOneStage(entries []*entry) bool {
 	return true
 }
 
-// placeTogether is for jobs that were started at once, of which the last one ended when the
-// report was written.
+// placeTogether places jobs that were started at once. The last of them ended when the report was written.
 func placeTogether(entries []*entry, end time.Time, by clock) placed {
 	p := placed{starts: map[*entry]moment{}}
 	longest := time.Duration(0)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -150,8 +151,8 @@ func TestStatusInterval(t *testing.T) {
 	}
 }
 
-// TestStonewall reads periodic reports of two jobs of which the second waited for the
-// first to end: fio counted its run time from the start, and again from 0 when it began.
+// TestStonewall reads periodic reports of two jobs. The second waited for the first to end: fio counted its run time
+// from the start, and again from 0 when it began.
 func TestStonewall(t *testing.T) {
 	docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "stonewall"), "out", Options{Window: time.Second})
 	if len(res.Skipped) > 0 {
@@ -189,8 +190,8 @@ func TestStonewallRows(t *testing.T) {
 	}
 }
 
-// TestLayout: reports that fio writes while it lays out files are no other run, because its elapsed time counts from 0
-// after that. An earlier run with requests is one.
+// TestLayout: the reports that fio writes while it lays out files belong to the same run, although its elapsed time
+// then counts from 0 again. An earlier run with requests is another run.
 func TestLayout(t *testing.T) {
 	for name, c := range map[string]struct{ requests, skipped int }{"files are laid out": {0, 0}, "an earlier run": {7, 1}} {
 		var text strings.Builder
@@ -309,6 +310,50 @@ func TestFallBack(t *testing.T) {
 		docs, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Job}})
 		if got := completed(docs, mapping.Job); got != total || len(res.Skipped) > 0 || !res.Run.Run.Complete {
 			t.Errorf("gone %v: %d requests, want %d; lost %v, complete %v", gone, got, total, res.Skipped, res.Run.Run.Complete)
+		}
+	}
+}
+
+// TestPeriodicGroups: with group_reporting, and with more logs than the report says jobs, no log says of which group it
+// is. The periodic reports have the rows of each group, and the names of the logs the host.
+func TestPeriodicGroups(t *testing.T) {
+	const group = `{"jobname": %q, "groupid": %d, "elapsed": %d, "job_runtime": %d, "job options": {"log_hist_msec": "1000"},
+"read": {"total_ios": %d, "runtime": %[4]d, "clat_ns": {"N": %[5]d, "bins": {"100": %[5]d}}}}`
+	var text strings.Builder
+	for i, r := range [][2]int{{100, 0}, {200, 0}, {200, 90}, {200, 150}} { // requests of the groups
+		a, b := fmt.Sprintf(group, "a", 0, i+1, min(1000*(i+1), 2000), r[0]), fmt.Sprintf(group, "b", 1, i+1, 1000*(i+1)-2000*min(i/2, 1), r[1])
+		if r[1] == 0 { // it waits
+			b = strings.Replace(b, fmt.Sprintf(`"runtime": %d`, 1000*(i+1)), `"runtime": 0`, 1)
+		}
+		fmt.Fprintf(&text, "{\n"+`"fio version": "fio-3.33", "timestamp_ms": %d, "jobs": [%s, %s]`+"\n}\n", 1700000000000+1000*i, a, b)
+	}
+	for name, rows := range map[string]int{"with rows": 40, "without rows": 0} {
+		dir := t.TempDir()
+		files := map[string]string{"out.json": text.String()}
+		for job := range 4 {
+			bins := make([]string, 1856)
+			for i := range bins {
+				bins[i] = "0"
+			}
+			bins[100] = strconv.Itoa(rows)
+			files[fmt.Sprintf("out_clat_hist.%d.log.hostA", job+1)] = "1000, 0, 4096, " + strings.Join(bins, ", ") + "\n"
+		}
+		for file, content := range files {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		docs, res := readRun(t, dir, "out", Options{Window: time.Second, Levels: []mapping.Level{mapping.Cluster, mapping.Host}})
+		for _, level := range []mapping.Level{mapping.Cluster, mapping.Host} {
+			if got := completed(docs, level); got != 350 {
+				t.Errorf("%s: %s: %d requests in windows, want 350", name, level, got)
+			}
+		}
+		if res.Run.Read.Requests != 350 || res.Run.Missing.Requests != 0 || !res.Run.Run.Complete || len(res.Skipped) > 0 {
+			t.Errorf("%s: %d requests, %d missing, complete %v, skipped %v", name, res.Run.Read.Requests, res.Run.Missing.Requests, res.Run.Run.Complete, res.Skipped)
+		}
+		if len(res.Run.Hosts) != 1 || res.Run.Hosts[0].Name != "hostA" || strings.Contains(strings.Join(res.Run.Warnings, "\n"), "copy its files again") {
+			t.Errorf("%s: hosts %+v, warnings %q", name, res.Run.Hosts, res.Run.Warnings)
 		}
 	}
 }

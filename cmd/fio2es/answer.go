@@ -20,7 +20,7 @@ type answer struct {
 // emptyError is a run that has nothing of what is wanted. The runs after it are read all the same.
 type emptyError struct{ error }
 
-// answerFor answers for the runs that args name. Paths that follow one another are read together.
+// answerFor calls a for each run that args name. Neighbouring paths are read together.
 func (r *reading) answerFor(ctx context.Context, args []string, q *query.Query, a answer) error {
 	inputs, err := r.choose(ctx, args, query.IsPath)
 	if err != nil {
@@ -29,7 +29,7 @@ func (r *reading) answerFor(ctx context.Context, args []string, q *query.Query, 
 	return r.answer(ctx, inputs, q, a)
 }
 
-// answer reads the runs that were chosen, and ends the reading.
+// answer calls a for each of the inputs, and ends the reading.
 func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a answer) error {
 	var empty []error
 	found := false

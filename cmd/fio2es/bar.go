@@ -23,7 +23,7 @@ func newBar(p *term.Progress, runs []*cbt.Run) *bar {
 	return b
 }
 
-// show shows that so many runs are done.
+// show shows how many runs are done.
 func (b *bar) show(done int) {
 	runs := len(b.work) - 1
 	share := float64(b.work[done]) / float64(max(b.work[runs], 1))

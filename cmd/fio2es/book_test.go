@@ -17,7 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/golden"
 )
 
-// timing is what differs from one call to the next.
+// timing matches what differs from one call to the next.
 var timing = regexp.MustCompile(` in [0-9.]+s`)
 
 // terminal80 is a terminal of 80 columns.
@@ -42,7 +42,7 @@ func newUser(t *testing.T) *user {
 	return &user{T: t, tmp: t.TempDir()}
 }
 
-// types the commands of a page's console blocks, which begin with $, and gives the page with what they print.
+// types runs the commands of a page's console blocks, which begin with $, and returns the page with what they print.
 func (u *user) types(page string) string {
 	return fence.ReplaceAllStringFunc(page, func(block string) string {
 		m := fence.FindStringSubmatch(block)
@@ -60,7 +60,7 @@ func (u *user) types(page string) string {
 	})
 }
 
-// run runs a command in this process and gives what it prints.
+// run runs a command in this process and returns what it prints.
 func (u *user) run(command string) string {
 	u.Helper()
 	words := slices.Concat(shellCommands(command)...)

@@ -91,14 +91,7 @@ func stopped(t *testing.T, cmd *exec.Cmd, signal os.Signal, delay time.Duration)
 		return concluded(t, err, signal, errs.String())
 	case <-time.After(delay):
 		_ = cmd.Process.Signal(signal)
-	}
-	select {
-	case err := <-ended:
-		return concluded(t, err, signal, errs.String())
-	case <-time.After(20 * time.Second):
-		_ = cmd.Process.Kill()
-		t.Fatalf("does not end after %v\n%s", signal, &errs)
-		return false
+		return concluded(t, <-ended, signal, errs.String())
 	}
 }
 

@@ -12,22 +12,24 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/tidy"
 	"github.com/fio2es/fio2es/internal/where"
 )
 
-// errNothing is a change of runs that found none.
+// errNothing is the error of a command that found no runs to change.
 var errNothing = errors.New("nothing was changed")
 
-// changing is a command that changes many runs after it has asked.
+// changing is a command that changes many runs. It asks first.
 type changing struct {
 	*env
 	condition, olderThan string
 	yes, dryRun          bool
 }
 
-// addFlags adds the flags of changing. byDefault says what --older-than is without it, and dryRun what --dry-run shows.
+// addFlags adds the flags of changing. byDefault is the text about the default of --older-than, dryRun the usage of
+// --dry-run.
 func (c *changing) addFlags(fl *pflag.FlagSet, byDefault, dryRun string) {
 	addClusterFlags(fl)
 	addWhereFlag(fl, &c.condition)
@@ -36,7 +38,8 @@ func (c *changing) addFlags(fl *pflag.FlagSet, byDefault, dryRun string) {
 	fl.BoolVar(&c.dryRun, "dry-run", false, dryRun)
 }
 
-// canAsk fails if the command has to ask and there is no terminal. change is what it does, and done what --dry-run shows.
+// canAsk fails if the command has to ask and there is no terminal. The message has the verb twice: change, such as
+// "remove", and done, such as "removed".
 func (c *changing) canAsk(change, done string) error {
 	if !c.yes && !c.dryRun && !isTerminal(c.stdin) {
 		return usagef("stdin is no terminal to ask on: give --yes to %s, or --dry-run to see what would be %s", change, done)
@@ -44,7 +47,7 @@ func (c *changing) canAsk(change, done string) error {
 	return nil
 }
 
-// with gives the runs of a choice to do, and with --dry-run for reading only.
+// with calls do with the runs of a choice. With --dry-run the history is open for reading only.
 func (c *changing) with(ctx context.Context, choice tidy.Choice, do func(history.Store, *tidy.Chosen) error) error {
 	if c.dryRun {
 		return c.readChosen(ctx, choice, do)
@@ -52,7 +55,7 @@ func (c *changing) with(ctx context.Context, choice tidy.Choice, do func(history
 	return c.changeRuns(ctx, choice, do)
 }
 
-// chooseRuns are the runs that names, --where and --older-than choose.
+// chooseRuns makes the choice of runs by names, --where and --older-than.
 func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error) {
 	choice := tidy.Choice{Names: names}
 	if len(names) == 0 && condition == "" && olderThan == "" {
@@ -71,7 +74,7 @@ func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error
 	return choice, nil
 }
 
-// parseAge is the time before which runs are older than a text such as 2y.
+// parseAge reads an age such as 2y. Runs that started before the time that it returns are older.
 func parseAge(text string) (time.Time, error) {
 	at, ok := where.Moment(text, time.Now())
 	if !ok {
@@ -80,7 +83,7 @@ func parseAge(text string) (time.Time, error) {
 	return at, nil
 }
 
-// changeRuns opens the history for writing, and changes the runs of a choice. It is an error if there are none.
+// changeRuns opens the history for writing, and calls change with the runs of a choice. It fails if there are none.
 func (e *env) changeRuns(ctx context.Context, choice tidy.Choice, change func(history.Store, *tidy.Chosen) error) error {
 	store, closeStore, err := e.history().toChange(ctx, true)
 	if err != nil {
@@ -90,7 +93,7 @@ func (e *env) changeRuns(ctx context.Context, choice tidy.Choice, change func(hi
 	return leftOutIf(err, leftOut)
 }
 
-// readChosen is changeRuns without writing.
+// readChosen is like changeRuns, but opens the history for reading only.
 func (e *env) readChosen(ctx context.Context, choice tidy.Choice, show func(history.Store, *tidy.Chosen) error) error {
 	store, closeStore, err := e.history().open(ctx)
 	if err != nil {
@@ -100,7 +103,8 @@ func (e *env) readChosen(ctx context.Context, choice tidy.Choice, show func(hist
 	return e.withChosen(ctx, store, choice, show)
 }
 
-// withChosen gives the runs of a choice to do. Without any it fails, and stderr says what the history has.
+// withChosen calls do with the runs of a choice. If there are none, stderr says what the history has, and it fails, unless
+// runs are chosen by their age: a nightly job finds none until some are old enough.
 func (e *env) withChosen(ctx context.Context, store history.Store, choice tidy.Choice, do func(history.Store, *tidy.Chosen) error) error {
 	chosen, err := choice.Find(ctx, store, time.Now())
 	if err != nil {
@@ -113,7 +117,12 @@ func (e *env) withChosen(ctx context.Context, store history.Store, choice tidy.C
 		e.log.Warn(note)
 	}
 	if len(chosen.Runs) == 0 {
-		return errors.Join(e.printNoRuns(ctx, store, choice.Filter), errNothing)
+		err := e.printNoRuns(ctx, store, query.Watch(choice.Filter))
+		if len(choice.Names) > 0 || choice.Filter.To.IsZero() {
+			return errors.Join(err, errNothing)
+		}
+		term.Line(e.stderr, "%v", errNothing)
+		return leftOutIf(err, len(chosen.Skipped) > 0)
 	}
 	return leftOutIf(do(store, chosen), len(chosen.Skipped) > 0)
 }

@@ -16,11 +16,13 @@ func checkCommand(e *env) *cobra.Command {
 		Use:   "check",
 		Short: "Verify that the history is complete and can be read",
 		Long: `Reads all of the history: the file itself (the embedded one), every document, how
-many documents each run has and how many it should have, and documents of
-interrupted ingests. It prints what is wrong and what to do.
+many documents each run has and how many it should have, documents of interrupted
+ingests, and whether lists show what run documents have. It prints what is wrong and
+what to do.
 
 --repair removes documents that cannot be read or belong to no run, finishes
-interrupted replacements, and names the runs whose files you have to ingest again.
+interrupted replacements, makes again what lists show, and names the runs whose files
+you have to ingest again.
 No ingest may run meanwhile.
 
 Exit codes: 0 all well, or repaired; 3 there is something for you to do.`,

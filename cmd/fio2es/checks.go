@@ -24,7 +24,7 @@ type checks struct {
 	junit.Suite
 }
 
-// table is where the command's table goes, and in which format: nowhere if a test report is wanted.
+// table returns where the command's table goes, and its format. If a test report is wanted, the table goes nowhere.
 func (c *checks) table(w io.Writer) (io.Writer, string) {
 	if c.format == formatJUnit {
 		return io.Discard, table.Text
@@ -32,7 +32,8 @@ func (c *checks) table(w io.Writer) (io.Writer, string) {
 	return w, c.format
 }
 
-// write writes the test report, or below a table in Markdown what did not pass. Other formats leave that to stderr.
+// write writes the test report. Below a table in Markdown it writes the checks that did not pass; with other formats
+// these are on stderr only.
 func (c *checks) write(w io.Writer) error {
 	if c.format == formatJUnit {
 		return junit.Write(w, c.Suite)

@@ -34,13 +34,13 @@ func someRuns(cmd *cobra.Command, args []string) error {
 	return cobra.MinimumNArgs(1)(cmd, args)
 }
 
-// input is what some arguments name: paths, which are read together, or runs in the history.
+// input is some arguments that are read together: paths, or runs in the history.
 type input struct {
 	paths []string
 	runs  []*mapping.Run // without histograms
 }
 
-// choose finds what args name. Paths that follow one another are read together if joins is true of them.
+// choose finds what args name. Neighbouring paths for which joins returns true are read together.
 func (r *reading) choose(ctx context.Context, args []string, joins func(string) bool) (inputs []input, err error) {
 	among, err := r.limit()
 	if err != nil {
@@ -76,7 +76,8 @@ func (r *reading) limit() (among history.RunFilter, err error) {
 	return among, err
 }
 
-// chooseStored finds the runs in the history that selectors name among those of a filter, and says on stderr which these are.
+// chooseStored finds the runs in the history that a filter selects and selectors name. It prints on stderr which these
+// are.
 func (r *reading) chooseStored(ctx context.Context, among history.RunFilter, args []string) ([]*mapping.Run, error) {
 	selectors, isID, err := parseSelectors(args)
 	if err != nil {
@@ -116,8 +117,8 @@ func chosenText(by string, runs []*mapping.Run) string {
 		facts.Started(runs[len(runs)-1]), facts.StartedUTC(runs[0]), query.Shorts(runs))
 }
 
-// refuseSeveral is an error where a command that answers for one run alone was given several of the history. what is
-// its answer, such as "an SVG file has one map".
+// refuseSeveral returns an error if a command that takes one run only was given several runs of the history. what is
+// the reason, such as "an SVG file has one map".
 func refuseSeveral(inputs []input, what string) error {
 	var runs []*mapping.Run
 	for _, c := range inputs {

@@ -77,7 +77,7 @@ func (c *compacting) choose(names []string) (tidy.Choice, error) {
 }
 
 func (c *compacting) run(ctx context.Context, choice tidy.Choice) error {
-	err := c.with(ctx, choice, func(store history.Store, chosen *tidy.Chosen) error {
+	return c.with(ctx, choice, func(store history.Store, chosen *tidy.Chosen) error {
 		plan := compact.NewPlan(chosen.Runs, c.to)
 		if err := printCompactPlan(c.stdout, plan, c.to); err != nil || c.dryRun {
 			return err
@@ -94,10 +94,6 @@ func (c *compacting) run(ctx context.Context, choice tidy.Choice) error {
 		}
 		return c.all(ctx, store, plan)
 	})
-	if errors.Is(err, errNothing) && len(choice.Names) == 0 { // every night until runs are old enough
-		return nil
-	}
-	return err
 }
 
 // all compacts the runs, one after the other. One that cannot be compacted does not end it.

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -81,7 +79,7 @@ same ("no change > X %"), unclear and unknown.`,
 	addQueryFlags(fl, &f.query)
 	fl.StringSliceVar(&f.metrics, "metrics", compare.Defaults, "`metrics` to compare: iops, mean, percentiles")
 	fl.Float64Var(&f.confidence, "confidence", 0.95, "`confidence` of the intervals: 0.5 to 0.99")
-	fl.Float64Var(&f.within, "within", compare.Within*100, "an interval within so many `percent` around 0 shows that there is no change")
+	fl.Float64Var(&f.within, "within", compare.Within*100, "report no change if the interval lies within this many `percent` around 0")
 	fl.StringVar(&f.baseline, "baseline", "", "compare with `runs` of the same settings: last:10, or a condition such as label.release=quincy")
 	addChoice(fl, &f.by, "by", "`what` is compared: run (A with each B), or settings (the runs of each workload)", []string{byRun, bySettings})
 	fl.StringArrayVar(&f.failIf, "fail-if", nil, "exit code 4 on this `change`: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
@@ -96,16 +94,6 @@ const (
 	bySettings = "settings"
 )
 
-// compareFlags are the flags of compare as the user gives them.
-type compareFlags struct {
-	metrics, failIf    []string
-	confidence, within float64 // within is in percent
-	baseline, by       string
-	failOnUnclear      bool
-	format             string
-	query              query.Query
-}
-
 // comparing is a comparison: what is compared, and where to.
 type comparing struct {
 	*reading
@@ -116,44 +104,6 @@ type comparing struct {
 	gate     gate
 	judged   int // changes with an interval
 	to       *table.Writer[*compareRow]
-}
-
-// comparing checks the flags. The metrics of conditions are compared too.
-func (f *compareFlags) comparing(e *env, args []string) (c *comparing, err error) {
-	if err := f.query.Check(); err != nil {
-		return nil, err
-	}
-	c = &comparing{reading: newReading(e), query: &f.query, by: f.by, options: compare.Options{Confidence: f.confidence, Within: f.within / 100}}
-	c.namesRuns = true
-	if c.options.Metrics, err = compare.ParseMetrics(f.metrics...); err != nil {
-		return nil, usagef("--metrics %w", err)
-	}
-	if c.gate, err = newGate(f); err != nil {
-		return nil, err
-	}
-	for _, condition := range c.gate.conditions {
-		if !slices.Contains(c.options.Metrics, condition.Metric) {
-			c.options.Metrics = append(c.options.Metrics, condition.Metric)
-		}
-	}
-	if f.baseline != "" {
-		if c.baseline, err = query.ParseBaseline(f.baseline, time.Now()); err != nil {
-			return nil, usagef("--baseline %w", err)
-		}
-	}
-	switch {
-	case len(c.options.Metrics) == 0:
-		return nil, usagef("--metrics: want some of iops, mean and percentiles such as p99.9")
-	case !(c.options.Confidence >= 0.5 && c.options.Confidence <= 0.99):
-		return nil, usagef("--confidence %v: want 0.5 to 0.99", f.confidence)
-	case !(f.within > 0 && f.within <= 1000):
-		return nil, usagef("--within %v: want more than 0 percent, up to 1000", f.within)
-	case c.baseline == nil && len(args) < 2:
-		return nil, usagef("want a baseline and what to compare with it: see fio2es compare --help")
-	}
-	out, format := c.gate.checks().table(e.stdout)
-	c.to = newCompareTable(out, format, f.confidence)
-	return c, nil
 }
 
 // compare compares what args name, and ends the output.

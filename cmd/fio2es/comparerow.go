@@ -33,7 +33,7 @@ func compareColumns(confidence float64) []table.Column[*compareRow] {
 			{Name: "direction", Heading: "DIR", Value: func(r *compareRow) any { return r.Direction }},
 			{
 				Name: "metric", Heading: "METRIC",
-				Value: func(r *compareRow) any { return fieldName(r.Metric) },
+				Value: func(r *compareRow) any { return r.Metric.Column() },
 				Text:  func(r *compareRow) string { return r.Metric.String() },
 			},
 			{
@@ -105,14 +105,6 @@ func heading(label string, side *compare.Side) (lines []string) {
 		label = ""
 	}
 	return lines
-}
-
-// fieldName is a metric as columns of other commands name it: "p99_9_us".
-func fieldName(m window.Metric) string {
-	if m.Unit() != window.Nanoseconds {
-		return m.String()
-	}
-	return strings.ReplaceAll(m.String(), ".", "_") + "_us"
 }
 
 // machine is a metric's value with the digits that documents have: latencies are whole

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
@@ -69,17 +71,24 @@ func (c *comparing) add(ctx context.Context, side *compare.Side, part string, ru
 	}
 	for _, have := range side.Runs {
 		if have.Name == one.Name || query.IsPath(part) && filepath.Clean(have.Name) == filepath.Clean(one.Name) {
-			return usagef("%s: %s is there twice, which makes no repetition", side.Name, one.Name)
+			return usagef("%s: %s is named twice, and a run is no repetition of itself", side.Name, one.Name)
 		}
 	}
 	side.Runs = append(side.Runs, one)
 	return nil
 }
 
-// readRun reads the windows of a run. It may have none.
+// readRun reads the windows of a run, and writes its messages to stderr. It may have no windows.
 func (c *comparing) readRun(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
+	one, err := c.windowsOf(ctx, name, run)
+	c.logRun(run)
+	return one, err
+}
+
+// windowsOf reads the windows of a run. Several goroutines may do so, each with a run of its own.
+func (c *comparing) windowsOf(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
 	one := &compare.Run{Name: name}
-	doc, err := c.read(ctx, run, c.query, func(w *window.Window) error {
+	doc, err := run.Read(ctx, c.query, func(w *window.Window) error {
 		requests, err := w.Histogram()
 		if err == nil {
 			one.Add(w, requests)
@@ -109,21 +118,31 @@ func (c *comparing) stored(ctx context.Context, filter history.RunFilter) ([]*ma
 		return nil, err
 	}
 	filter.Where = query.Both(filter.Where, limit.Where)
-	runs, skipped, err := c.readRuns(ctx, c.store, filter)
+	runs, skipped, err := c.readRuns(ctx, c.store, query.Watch(filter))
 	c.leftOut = c.leftOut || skipped
 	return runs, err
 }
 
+// atOnce is how many runs of the history are read at a time: each needs several answers of a cluster.
+const atOnce = 4
+
 // storedSide reads runs of the history as one side, the oldest first.
 func (c *comparing) storedSide(ctx context.Context, name string, docs []*mapping.Run) (*compare.Side, error) {
-	side := &compare.Side{Name: name}
-	for i := len(docs) - 1; i >= 0; i-- {
-		run, err := c.prepare(query.Stored(c.store, docs[i]))
+	side, runs := &compare.Side{Name: name}, []*query.Run(nil)
+	for _, doc := range slices.Backward(docs) {
+		run, err := c.prepare(query.Stored(c.store, doc))
 		if err != nil {
 			return nil, err
 		}
-		c.progress.Show("%s: %d of %d runs", name, len(docs)-i, len(docs))
-		one, err := c.readRun(ctx, facts.ShortID(docs[i].Run.ID), run)
+		runs = append(runs, run)
+	}
+	n := 0
+	for one, err := range ahead.Map(ctx, atOnce, runs, func(ctx context.Context, run *query.Run) (*compare.Run, error) {
+		return c.windowsOf(ctx, facts.ShortID(run.Stored.Run.ID), run)
+	}) {
+		c.logRun(runs[n])
+		n++
+		c.progress.Show("%s: %d of %d runs", name, n, len(runs))
 		if err != nil {
 			return nil, err
 		}

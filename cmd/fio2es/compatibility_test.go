@@ -15,10 +15,9 @@ import (
 // oldRun is the run of the example archive that the histories in testdata/histories have, which earlier versions made.
 var oldRun = filepath.Join("..", "..", "examples", "cbt-archive", "results", "00000001")
 
-// answers are what commands answer about the old run, from its files or from a history: percentiles of all windows, and
-// of the whole run. They leave out the id and the name of
-// the archive, which are those of the ingest, and what follows from the end of the last window:
-// before version 3 of the documents it ended at a whole second.
+// answers returns what commands answer about the old run, from its files or from a history: percentiles of all windows,
+// and of the whole run. It leaves out the id and the name of the archive, because they are those of the ingest, and
+// what depends on the end of the last window: before version 3 of the documents it ended at a whole second.
 func answers(t *testing.T, of ...string) string {
 	t.Helper()
 	var all strings.Builder
@@ -95,13 +94,27 @@ func TestNewerHistory(t *testing.T) {
 }
 
 // TestOldDocuments: documents in a cluster as programs with earlier templates stored them answer as the files of their
-// run do today, also after the next ingest.
+// run do today, also after the next ingest. The run of version 5 was labelled and compacted.
 func TestOldDocuments(t *testing.T) {
 	t.Parallel()
 	want := answers(t, oldRun)
-	for _, version := range []int{2, 3, 4, 6} {
+	compacted := filepath.Join(t.TempDir(), "h.db")
+	for _, args := range [][]string{{"ingest", "--levels", "cluster", oldRun}, {"compact", "latest", "--to", "2s", "--yes"}} {
+		if c := call(t, nil, append(args, "--history", compacted)...); c.code != 0 {
+			t.Fatal(c.stderr)
+		}
+	}
+	for version := 1; version <= 7; version++ {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			want := want
 			_, address := standIn(t, unzipped(t, filepath.Join("..", "..", "testdata", "histories", fmt.Sprintf("documents-%d.ndjson.gz", version))))
+			if version == 5 {
+				want = answers(t, "--history", compacted, "latest")
+				labelled := call(t, nil, "runs", "--elasticsearch", address, "label.release=reef", "--format", "csv", "--columns", "run,note")
+				if labelled.stdout != "run,note\n5be8a10059e76bb89de8,new switch\n" {
+					t.Errorf("labelled: %s%s", labelled.stdout, labelled.stderr)
+				}
+			}
 			if got := answers(t, "--elasticsearch", address, "latest"); got != want {
 				t.Errorf("other answers:\n%s\nwant\n%s", got, want)
 			}

@@ -89,8 +89,8 @@ func (e *env) runsToComplete(cmd *cobra.Command, text string) []*mapping.Run {
 	return e.runsInTime(cmd, filter)
 }
 
-// runsInTime are the runs that a filter selects, as many as are read before a user waits. There are none where the history
-// cannot be read, because a shell has no place for messages.
+// runsInTime returns the runs that a filter selects, as many as can be read before the user has to wait. If the history
+// cannot be read, it returns none: a shell has no place for messages.
 func (e *env) runsInTime(cmd *cobra.Command, filter history.RunFilter) (runs []*mapping.Run) {
 	file, _ := cmd.Flags().GetString("config")
 	cfg, err := config.Load(file, cmd.Flags())
@@ -118,5 +118,5 @@ type idPrefix string
 // Matches implements [history.Condition].
 func (p idPrefix) Matches(run *mapping.Run) bool { return strings.HasPrefix(run.Run.ID, string(p)) }
 
-// OnBrief says that an id is in [mapping.Run.Brief].
-func (idPrefix) OnBrief() bool { return true }
+// Beyond says that an id is in [mapping.Run.Brief].
+func (idPrefix) Beyond() ([]string, bool) { return nil, true }

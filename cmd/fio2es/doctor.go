@@ -20,7 +20,7 @@ func doctorCommand(e *env) *cobra.Command {
 		Use:   "doctor PATH... | -- fio ARGS",
 		Short: "What fio2es can say of a job, a configuration of CBT, or results, and what is missing",
 		Long: `Shows what fio2es can say of a run before it starts, and what will be lost: of a job
-file, a command line of fio, or a configuration of CBT (YAML). Of results, in a folder
+file, a command line of fio, or a configuration of CBT (YAML). For results, in a folder
 or an archive, it shows what they have. Nothing is run or stored. Below the table are
 the reasons, and the exact lines to add, remove or change. fio2es run adds options by
 itself, and changes none that you set.
@@ -95,7 +95,7 @@ func (x *examining) command(words []string) error {
 	return nil
 }
 
-// setup examines a job file or a configuration. It reports true for results.
+// setup examines a job file or a configuration. It returns true if the path has results instead.
 func (x *examining) setup(ctx context.Context, path string) (isResult bool, err error) {
 	if path == "-" {
 		return true, nil

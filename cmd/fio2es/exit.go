@@ -21,10 +21,10 @@ const (
 // errLeftOut ends a command that was done, except for what it reported on stderr.
 var errLeftOut = errors.New("something was left out")
 
-// errMet ends a command that was done, but whose gate failed. Stderr names it.
+// errMet is the error of a command that is done, but whose gate failed. Stderr names the gate.
 var errMet = errors.New("a gate failed")
 
-// fioError ends a command whose fio did not end well.
+// fioError is the error of a command whose fio failed.
 type fioError struct {
 	code int // as a shell has it
 	text string

@@ -10,12 +10,8 @@ import (
 
 	"github.com/fio2es/fio2es/internal/export"
 	"github.com/fio2es/fio2es/internal/query"
-	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-// exportFormats are the values of --as.
-var exportFormats = []string{"hdrlog", "openmetrics", "csv", table.CSVExact, "json"}
 
 // exporting is an export: which windows are written, in which format, and how.
 type exporting struct {
@@ -93,7 +89,7 @@ func (x *exporting) parse(buckets string, written bool) error {
 	switch {
 	case x.as == "":
 		return usagef("--as: want hdrlog, openmetrics, csv, csv-exact or json")
-	case !slices.Contains(exportFormats, x.as):
+	case !slices.Contains(export.Formats, x.as):
 		return usagef("--as %s: want hdrlog, openmetrics, csv, csv-exact or json", x.as)
 	case x.as != "openmetrics" && x.windows:
 		return usagef("--windows is for --as openmetrics: others have windows anyway")
@@ -115,19 +111,6 @@ func (x *exporting) setLevels(e *env) error {
 	return setLevels(&x.Query, e)
 }
 
-// writer makes what writes the format.
-func (x *exporting) writer(w io.Writer) export.Writer {
-	switch x.as {
-	case "hdrlog":
-		return export.NewHDRLog(w)
-	case "openmetrics":
-		return export.NewOpenMetrics(w, export.OpenMetricsOptions{Windows: x.windows, Buckets: x.buckets})
-	case "json":
-		return export.NewJSON(w)
-	}
-	return export.NewCSV(w, x.as == table.CSVExact)
-}
-
 // export writes all runs that args name to w.
 func (x *exporting) export(ctx context.Context, r *reading, args []string, w io.Writer) error {
 	inputs, err := r.choose(ctx, args, query.IsPath)
@@ -137,8 +120,12 @@ func (x *exporting) export(ctx context.Context, r *reading, args []string, w io.
 	if err != nil {
 		return r.end(err)
 	}
-	to, runs := x.writer(w), 0
-	windows := export.NewOrdered(to, runsAlike(inputs))
+	var stored []*mapping.Run
+	for _, c := range inputs {
+		stored = append(stored, c.runs...)
+	}
+	to, runs := export.New(x.as, w, export.OpenMetricsOptions{Windows: x.windows, Buckets: x.buckets}), 0
+	windows := export.NewOrdered(to, stored)
 	return r.answer(ctx, inputs, &x.Query, answer{
 		begin: func(_ *query.Run, many bool) error {
 			if x.as == "hdrlog" && many {
@@ -162,22 +149,4 @@ func (x *exporting) export(ctx context.Context, r *reading, args []string, w io.
 			return to.Close()
 		},
 	})
-}
-
-// runsAlike are the ids of the runs in the history that have the same name and archive as another of them: one job that
-// ran twice in one place.
-func runsAlike(inputs []input) map[string]bool {
-	type place struct{ archive, name string }
-	first, alike := map[place]string{}, map[string]bool{}
-	for _, c := range inputs {
-		for _, run := range c.runs {
-			at := place{run.Run.Archive, run.Run.Name}
-			if have := first[at]; have == "" {
-				first[at] = run.Run.ID
-			} else if have != run.Run.ID {
-				alike[have], alike[run.Run.ID] = true, true
-			}
-		}
-	}
-	return alike
 }

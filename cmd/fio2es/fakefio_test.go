@@ -18,13 +18,13 @@ import (
 
 func init() { programs["fio"] = fakeFio }
 
-// fakeFio is in place of fio in scripts. It writes the 15 reports of a run that fio made, and its histogram logs, where
-// its options say. Its other behaviour is set by variables:
+// fakeFio stands in for fio in scripts. It writes the 15 reports of a run of real fio, and its histogram logs, to where
+// its options say. Variables set its other behaviour:
 //
 //	FAKE_EXIT=N        its exit code
 //	FAKE_KILLED=N      it is killed after N reports
 //	FAKE_KILLS=N       it kills fio2es after N reports, and writes the others
-//	FAKE_INTERRUPTS=N  it interrupts fio2es so many times, and waits each time until it is interrupted
+//	FAKE_INTERRUPTS=N  it interrupts fio2es N times, and waits each time until it is interrupted
 func fakeFio() {
 	if slices.Contains(os.Args, "--version") {
 		version := os.Getenv("FAKE_VERSION")
@@ -106,7 +106,7 @@ func playFio(args []string) (code int, err error) {
 	return max(code, number("FAKE_EXIT")), nil
 }
 
-// beInterrupted interrupts fio2es, which passes it on.
+// beInterrupted interrupts fio2es, and waits for fio2es to pass the signal on.
 func beInterrupted(times int) error {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, os.Interrupt)

@@ -16,7 +16,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// finished is what was stored of runs of fio that are over.
+// finished describes what was stored of runs that are over.
 type finished struct {
 	runs            []*mapping.Run
 	folders         []string
@@ -28,7 +28,7 @@ func (f *finished) add(other finished) {
 	f.leftOut, f.broken = f.leftOut || other.leftOut, f.broken || other.broken
 }
 
-// folders are where the folders of runs are: beside the embedded history, also if the history is in a cluster.
+// folders returns where the folders of runs are: beside the embedded history, even if the history is in a cluster.
 func (h histories) folders() record.Folders {
 	folder := filepath.Join(filepath.Dir(h.History), "runs")
 	if absolute, err := filepath.Abs(folder); err == nil { // what starts fio may change the folder
@@ -37,8 +37,9 @@ func (h histories) folders() record.Folders {
 	return record.Folders(folder)
 }
 
-// finish stores the run of a fio that is over, and removes its entry. After an error the entry stays, for the next
-// command. A run whose fio was killed is not complete. If there is nothing to store, what becomes of the entry is the caller's choice, see [env.leave].
+// finish stores the run of a fio that has ended, and removes its entry. isCut: fio was killed, so the run is not
+// complete. After an error the entry stays, so the next command tries again. If there is nothing to store, the caller
+// decides what becomes of the entry, see [env.leave].
 func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, entry *record.Entry, isCut bool) (f finished, err error) {
 	defer func() {
 		switch {
@@ -84,8 +85,8 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 	return f, nil
 }
 
-// finishInterrupted stores the runs of earlier commands that were killed before they could store them. What cannot be
-// stored is no error: a warning says so.
+// finishInterrupted stores the runs of earlier commands that were killed before they could store them. It warns about
+// runs that cannot be stored, and does not fail.
 func (e *env) finishInterrupted(ctx context.Context) error {
 	paths, err := e.history().folders().Unfinished()
 	for _, path := range paths {

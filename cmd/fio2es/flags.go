@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 )
 
-// addReadingFlags adds the settings of how logs become documents. Help explains those in own with the flags of the
+// addReadingFlags adds the settings of how logs become documents. Help lists those in own with the flags of the
 // command.
 func addReadingFlags(f *pflag.FlagSet, own ...string) {
 	d := config.Default()
@@ -20,14 +20,14 @@ func addReadingFlags(f *pflag.FlagSet, own ...string) {
 		f.String("precision", d.Precision, "with --interval auto: target `accuracy` per window, such as p99 within ±10%")
 		f.String("weighting", d.Weighting, "`how` requests count in windows: inflight, by the share of their life spent there; completion, where they completed")
 		f.String("inflight", d.InFlight, "`which` requests inflight weighting spreads: long, those longer than a window; all")
-		f.Float64("tolerance", d.Tolerance, "`share` of its length by which a row may leave a window and not be cut")
+		f.Float64("tolerance", d.Tolerance, "`share` of its length by which a row may reach beyond a window without being cut")
 		f.String("align", d.Align, "`how` jobs are put side by side: run, by wall-clock time; job, each from its own start")
 		f.String("archive", "", "archive `name`, in place of the folder's or file's name")
 		f.StringToString("labels", nil, "label the runs with `NAME=VALUE`, such as osd=bluestore,disk=nvme; NAME= removes one")
 		f.String("start", "", "start of the run, a `time` (RFC 3339), if its files do not say")
 		f.StringToString("offset", nil, "corrections of hosts' clocks in milliseconds, `HOST=MS`, such as client01=-250")
 		f.Int("groups", 0, "`groups` of bins (17 to 64) of a rebuilt fio, if neither the logs' columns nor fio's report say")
-		f.String("unit", "", "`unit` of such bins: ns (fio 3) or us (fio 2)")
+		f.String("unit", "", "`unit` of the bins of a rebuilt fio: ns (fio 3) or us (fio 2)")
 		f.Int("jobs", 0, "`number` of logs to parse at a time (default: one for each CPU)")
 	}, own...)
 }
@@ -45,8 +45,8 @@ func addLevelsFlag(f *pflag.FlagSet) {
 
 // addQueryFlags adds the flags that choose windows.
 func addQueryFlags(f *pflag.FlagSet, q *query.Query) {
-	f.StringVar(&q.From, "from", "", "the first `time`: 09:12 (UTC), 2026-01-31T09:12:00Z or +90s")
-	f.StringVar(&q.To, "to", "", "the `time` after the last")
+	f.StringVar(&q.From, "from", "", "from this `time` on: 09:12 (UTC), 2026-01-31T09:12:00Z or +90s")
+	f.StringVar(&q.To, "to", "", "up to this `time`, which is not included")
 	f.StringSliceVar(&q.Directions, "direction", nil, "only these `directions`: read, write or trim")
 	f.StringSliceVar(&q.Hosts, "host", nil, "only these `hosts`")
 	f.StringSliceVar(&q.Jobs, "job", nil, "only these `jobs`: documents of jobs must be there (--levels job at ingest)")

@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// helpColumns is how wide help is: every terminal has so many characters.
+// helpColumns is the width of help: every terminal has it.
 const helpColumns = 80
 
-// setsOf is the annotation of a flag that many commands share: the heading under which help names it.
+// setsOf is the annotation of a flag that many commands share. Its value is the heading under which help names the
+// flag.
 const setsOf = "fio2es_sets"
 
-// Headings of the flags that many commands share, in the order of help.
+// The headings of the flags that many commands share, in the order of help.
 const (
 	setsReading = "how logs are read"
 	setsCluster = "Elasticsearch"
@@ -24,8 +25,8 @@ const (
 	setsAll     = "every command"
 )
 
-// shared adds flags that help names under a heading, and "fio2es help settings" explains; those in own are explained
-// with the flags of the command, too.
+// shared adds flags that many commands share. Help names them under a heading, and "fio2es help settings" explains
+// them. Those in own are also explained with the flags of the command.
 func shared(f *pflag.FlagSet, heading string, add func(*pflag.FlagSet), own ...string) {
 	part := pflag.NewFlagSet("", pflag.ContinueOnError)
 	add(part)
@@ -37,7 +38,7 @@ func shared(f *pflag.FlagSet, heading string, add func(*pflag.FlagSet), own ...s
 	f.AddFlagSet(part)
 }
 
-// helpCommand changes cobra's command help: a command that does not exist is an error.
+// helpCommand changes cobra's command help so that it fails for a command that does not exist.
 func helpCommand(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})

@@ -93,8 +93,8 @@ func (h histories) target(ctx context.Context, rules []slo.Rule) (ingest.Target,
 	return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store}, store.Close, nil
 }
 
-// writeEmbedded opens the embedded history to store runs in it. A new one under a name of the user's is announced:
-// the name may be mistyped.
+// writeEmbedded opens the embedded history to store runs in it. If the user named the file and it is new, a note says
+// so: the name may be mistyped.
 func (h histories) writeEmbedded(ctx context.Context) (*sqlite.Store, error) {
 	isNew := !h.exists() && h.History != config.Default().History
 	store, err := h.openEmbedded(ctx)

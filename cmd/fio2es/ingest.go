@@ -3,14 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/fio2es/fio2es/internal/history/ndjson"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
@@ -68,7 +65,7 @@ Elasticsearch.`,
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
 	fl.StringVar(&how.output, "output", "", "write NDJSON to this `file`, or - for stdout, and not to the history")
-	fl.BoolVar(&how.force, "force", false, "store unchanged runs again, and replace runs of which the history has more files")
+	fl.BoolVar(&how.force, "force", false, "store unchanged runs again, and replace runs even if the history has more of their files")
 	fl.BoolVar(&how.restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
 	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be stored, what would not, and why")
 	how.addFlags(fl)
@@ -105,7 +102,7 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 		return err
 	}
 	archive, err := pipeline.Open(ctx, paths, g.stdin, func(p source.Progress) {
-		g.progress.Show("looking: %s files, %s", unit.Count(int64(p.Files)), unit.Bytes(p.Bytes))
+		g.progress.Show("looking: %s, %s", unit.Plural(p.Files, "file"), unit.Bytes(p.Bytes))
 	})
 	if err != nil {
 		return err
@@ -144,33 +141,7 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 		return err
 	}
 	for _, name := range night.Wrong {
-		g.log.Warn(name + ": it changed, but not the sizes, times and inodes of its files: ingests without --verify left that out")
+		g.log.Warn(name + ": its content changed, but not the sizes, times and inodes of its files: ingests without --verify did not notice")
 	}
 	return g.endNight(night, runs, rejected || len(night.Wrong) > 0)
-}
-
-// store stores runs in the history that the settings name, or in a file. The cluster may have rejected documents.
-func (g *ingesting) store(ctx context.Context, runs []*cbt.Run, options ingest.Options) (result ingest.Result, rejected bool, err error) {
-	if g.output != "" {
-		err = g.writeOutput(g.output, func(w io.Writer) (err error) {
-			result, err = ingest.Runs(ctx, ingest.Target{Sink: ndjson.New(w, g.cfg.Prefix)}, runs, options)
-			return err
-		})
-		return result, false, err
-	}
-	rules, err := g.rules()
-	if err != nil || len(runs) == 0 {
-		return result, false, err
-	}
-	to, closeStore, err := g.history().target(ctx, rules)
-	if err != nil {
-		return result, false, err
-	}
-	result, err = ingest.Runs(ctx, to, runs, options)
-	rejected, err = closed(closeStore, err)
-	if errors.Is(err, context.Canceled) {
-		g.log.Info(fmt.Sprintf("note: %d of %s were read, and are stored; the same command stores the rest",
-			len(result.Stored), unit.Plural(len(runs), "run")))
-	}
-	return result, rejected, err
 }

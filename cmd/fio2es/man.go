@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// writeMan writes the manual into a folder: a page of the program, and one of each command and topic, of the same
-// texts as --help.
+// writeMan writes the manual into a folder: a page for the program, and one for each command and topic, from the texts
+// of --help.
 func writeMan(root *cobra.Command, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// markTrend stores the changes in all workloads with the runs with which they begin.
+// markTrend finds the changes in all workloads, and stores each with the run that it begins with.
 func (e *env) markTrend(cmd *cobra.Command) error {
 	for _, name := range []string{"where", "metrics", "least", "all", "fail-last", "format"} {
 		if cmd.Flags().Changed(name) {
@@ -39,8 +39,7 @@ func (e *env) markTrend(cmd *cobra.Command) error {
 	return leftOutIf(err, leftOut || len(m.Skipped) > 0)
 }
 
-// markNews finds the changes again where runs were stored or removed. Without that, Kibana would show changes between
-// runs of before.
+// markNews finds the changes again if runs were stored or removed. Otherwise Kibana would show outdated changes.
 func (h histories) markNews(ctx context.Context, store *elastic.Store) error {
 	if ctx.Err() != nil || !store.News() {
 		return nil

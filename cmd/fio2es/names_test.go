@@ -33,7 +33,7 @@ func TestPercentileNames(t *testing.T) {
 		if err != nil || r.Metric.String() != p.Name {
 			t.Errorf("%s in slo: %s, %v", p.Name, r.Metric, err)
 		}
-		if m, err := compare.ParseMetrics(p.Field); err != nil || m[0].String() != p.Name || fieldName(m[0]) != p.Field+"_us" {
+		if m, err := compare.ParseMetrics(p.Field); err != nil || m[0].String() != p.Name || m[0].Column() != p.Field+"_us" {
 			t.Errorf("%s in compare: %v, %v", p.Field, m, err)
 		}
 	}

@@ -19,19 +19,20 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// remembering says what an ingest does with what those before it remember.
+// remembering says what an ingest does with the state that earlier ingests left.
 type remembering struct {
 	verify, acknowledge bool
 	quiet               bool // print only what is new
 }
 
 func (r *remembering) addFlags(fl *pflag.FlagSet) {
-	fl.BoolVar(&r.verify, "verify", false, "read all files again, also if their sizes, times and inodes are as before, and say where they did change")
+	fl.BoolVar(&r.verify, "verify", false, "read all files again, even if their sizes, times and inodes did not change, and warn about changed contents")
 	fl.BoolVar(&r.acknowledge, "acknowledge", false, "do not repeat warnings about what is damaged now, until it changes: later ingests exit with 0")
 	fl.BoolVar(&r.quiet, "quiet", false, "print only new runs and warnings, nothing if there are none")
 }
 
-// night begins an ingest that remembers, and returns how to close the history that it may open.
+// night begins an ingest with the state of earlier ones. The function that it returns closes the history if that was
+// opened.
 func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Options) (*nightly.Night, func(), error) {
 	if g.quiet {
 		g.setLog(slog.LevelWarn)
@@ -46,7 +47,7 @@ func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Opti
 				switch {
 				case err == nil:
 					open, closeStore = store, end
-				case h.Elasticsearch.Enabled(): // opening another history for writing mends it, or says what is wrong
+				case h.Elasticsearch.Enabled(): // opening it for writing repairs it, or says what is wrong
 					return nil, err
 				}
 			}
@@ -63,7 +64,7 @@ func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Opti
 	return n, func() { _ = closeStore() }, err
 }
 
-// identity names the history unlike any other.
+// identity returns a name that no other history has.
 func (h histories) identity() string {
 	if e := h.Elasticsearch; e.Enabled() {
 		return fmt.Sprintf("%q %q %q", e.Addresses, e.CloudID, h.Prefix)
@@ -74,7 +75,7 @@ func (h histories) identity() string {
 	return h.History
 }
 
-// programBuild is another text for each build, because another build may read files in another way.
+// programBuild returns a text that differs between builds, because another build may read files in another way.
 func programBuild() string {
 	text := thisBuild().String()
 	if file, err := os.Executable(); err == nil {
@@ -85,7 +86,7 @@ func programBuild() string {
 	return text
 }
 
-// unchanged ends an ingest in which nothing is new, before any file is read. It reports false if there may be something.
+// unchanged ends an ingest before any file is read, if nothing is new. It returns false if something may be new.
 func (g *ingesting) unchanged(ctx context.Context, night *nightly.Night, began time.Time) (ok bool, err error) {
 	if _, err := g.rules(); err != nil || g.verify {
 		return false, err
@@ -100,8 +101,8 @@ func (g *ingesting) unchanged(ctx context.Context, night *nightly.Night, began t
 	return true, g.endNight(night, nil, false)
 }
 
-// endNight saves what is remembered. all are the runs of an ingest that read files. leftOut is what is left out beside
-// damage.
+// endNight saves the state. all are the runs of an ingest that read files. leftOut reports whether anything but damage
+// was left out.
 func (g *ingesting) endNight(night *nightly.Night, all []*cbt.Run, leftOut bool) error {
 	if g.acknowledge {
 		night.Acknowledge()

@@ -45,7 +45,7 @@ run. A run that has several directions has one more row for all together.
 --compat prints the layout of one of fio's own tools, for scripts that read it: header,
 rows, columns and units, with the tool's default percentiles, of reads, writes and trims
 together. The numbers are those of fio2es. Runs come one after another, each with its
-header. Of logs given by name only these are read, as by the tools.`,
+header. Logs given by name are read without the report beside them, as the tools do.`,
 		Example: `  fio2es percentiles latest
   fio2es percentiles latest --from +30s --to +90s --direction write
   fio2es percentiles last:5 --where 'bs=4k' --total
@@ -71,7 +71,7 @@ header. Of logs given by name only these are read, as by the tools.`,
 					return err
 				}
 			}
-			q.Light = q.WantsAll() && method != "fio" // sums and fio's values are not in documents, but in histograms
+			q.Light = q.WantsAll() && method != "fio" // sums and fio's values need histograms
 			r, p := newReading(e), newPercentiles(e.stdout, format, method, q)
 			p.note, p.totalOnly = r.logOnlyTotals, total
 			a := answer{begin: p.begin, window: p.window, end: p.end, flush: p.to.Flush}
@@ -91,7 +91,7 @@ header. Of logs given by name only these are read, as by the tools.`,
 		[]string{export.FiologparserHist, export.FioHistoLogPctiles})
 	fl.StringVar(&method, "method", method, "`method`: interpolated within bins, or as fio prints them")
 	addQueryFlags(fl, q)
-	fl.BoolVar(&total, "total", false, "of the whole run only, or of all that --from, --to, --host and --job choose")
+	fl.BoolVar(&total, "total", false, "only the totals: of the whole run, or of the windows that --from, --to, --host and --job choose")
 	return cmd
 }
 

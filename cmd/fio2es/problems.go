@@ -6,7 +6,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// sayer says what cannot be read, and which messages are news.
+// sayer warns about what cannot be read, and decides which messages are news.
 type sayer interface {
 	Problem(*source.Problem) (leftOut bool)
 	IsNews(text string) bool

@@ -2,19 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // The errors of a push without a place to push to.
@@ -37,8 +33,9 @@ interrupted push can be repeated. The history that runs come from does not chang
 With --into FILE, it merges the history into another embedded one. The history is then
 the embedded one (--history), or the cluster if the settings name one (--elasticsearch).
 
-Of a run that both have in different versions, the better one stays, and a note says so:
-one of complete files, with more files, complete, or stored later, in this order. Labels
+If both have a run in different versions, the better one stays, and a note says so. Better
+is, in this order: read after fio had ended, with all files of the other and more, complete,
+with more files, stored later. Labels
 and notes (fio2es label and note) are copied; those made in the other history take
 precedence. Runs that were removed there (fio2es rm) are left out, unless --restore takes
 them back.
@@ -91,7 +88,7 @@ type pushing struct {
 	restore               bool   // also runs that people removed from the other history
 }
 
-// push copies the runs that selectors name among those of a filter, or all of these.
+// push copies the runs that a filter selects. With selectors, it copies those of them that the selectors name.
 func (p *pushing) push(ctx context.Context, among history.RunFilter, selectors []*query.Selector) error {
 	if p.into == "" && p.output == "" && !p.cfg.Elasticsearch.Enabled() {
 		return errNoTarget
@@ -121,32 +118,4 @@ func (p *pushing) push(ctx context.Context, among history.RunFilter, selectors [
 	fmt.Fprintf(p.stderr, "%s with %s pushed; %s there already\n",
 		unit.Plural(pushed.Runs, "run"), unit.Plural(pushed.Documents, "document"), unit.Count(int64(pushed.Unchanged)))
 	return leftOutIf(nil, leftOut || skipped || pushed.LeftOut)
-}
-
-// again sends the documents of a reject file again. It reads all of the file first: documents
-// that are refused again may go into the same file.
-func (p *pushing) again(ctx context.Context) error {
-	if !p.cfg.Elasticsearch.Enabled() {
-		return errNoCluster
-	}
-	text, err := os.ReadFile(p.rejects)
-	if err != nil {
-		return err
-	}
-	client, _, err := p.history().connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	to := bulk.New(client, bulk.Options{
-		Prefix: p.cfg.Prefix, RejectFile: p.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
-		NoVerify: true, // a run has more documents than were refused
-	})
-	documents, leftOut, err := ingest.PushRejects(ctx, to, p.rejects, text, p.log)
-	if err = errors.Join(err, to.Close()); err != nil {
-		return err
-	}
-	refused := to.Stats().Rejected
-	fmt.Fprintf(p.stderr, "%s sent, %d refused again\n", unit.Plural(documents, "document"), refused)
-	return leftOutIf(nil, leftOut || refused > 0)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/internal/ingest"
 )
 
-// source opens the history to copy from: the embedded one, unless runs go into another such.
+// source opens the history to copy from: with --into the one that the settings name, otherwise the embedded one.
 func (p *pushing) source(ctx context.Context) (history.Store, func() error, error) {
 	if p.into != "" {
 		return p.history().open(ctx)
@@ -41,7 +41,7 @@ func (p *pushing) copy(ctx context.Context, from history.Store, opt ingest.PushO
 	return pushed, leftOut, err
 }
 
-// target opens the history to copy into. Its runs keep what they were stored with, as the verdicts of rules.
+// target opens the history to copy into. Copied runs keep the verdicts of rules that they were stored with.
 func (p *pushing) target(ctx context.Context) (ingest.Target, func() error, error) {
 	h := p.history()
 	if p.into == "" {

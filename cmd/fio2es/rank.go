@@ -22,7 +22,7 @@ func rankCommand(e *env) *cobra.Command {
 		Use:   "rank X... --within LATENCY",
 		Short: "How many requests were served within a latency",
 		Long: `Prints how many requests were served within a latency, and their share: the percentile
-rank. Several runs are answered for one after another.
+rank. Several runs are answered one after another.
 
 ` + chooseHelp + `
 

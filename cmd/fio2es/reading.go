@@ -26,7 +26,7 @@ type reading struct {
 
 func newReading(e *env) *reading { return &reading{env: e} }
 
-// runs gives the runs that args name to do, one after another. many reports whether there are several.
+// runs calls do with each run that args name. many reports whether there are several.
 func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Run, many bool) error) error {
 	inputs, err := r.choose(ctx, args, query.IsPath)
 	if err != nil {
@@ -35,7 +35,7 @@ func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Ru
 	return r.each(ctx, inputs, do)
 }
 
-// each gives the runs of inputs to do, one after another. many reports whether there are several.
+// each calls do with each run of the inputs. many reports whether there are several.
 func (r *reading) each(ctx context.Context, inputs []input, do func(run *query.Run, many bool) error) error {
 	for _, c := range inputs {
 		each := r.eachStored
@@ -49,7 +49,7 @@ func (r *reading) each(ctx context.Context, inputs []input, do func(run *query.R
 	return nil
 }
 
-// eachOfFiles gives the runs under paths, which are read together.
+// eachOfFiles calls do with each run under some paths, which are read together.
 func (r *reading) eachOfFiles(ctx context.Context, c input, many bool, do func(run *query.Run, many bool) error) error {
 	files, err := query.Open(ctx, c.paths, query.FileOptions{
 		Options: r.options(), Stdin: r.stdin, LogsAlone: r.logsAlone,
@@ -70,8 +70,8 @@ func (r *reading) eachOfFiles(ctx context.Context, c input, many bool, do func(r
 	return nil
 }
 
-// eachStored gives runs in the history. Their names have the ids if there are several, because runs of one benchmark
-// have the same name.
+// eachStored calls do with each of some runs in the history. If there are several, their names include the ids, because
+// runs of one benchmark have the same name.
 func (r *reading) eachStored(ctx context.Context, c input, many bool, do func(run *query.Run, many bool) error) error {
 	many = many || len(c.runs) > 1
 	for _, light := range c.runs {

@@ -23,9 +23,9 @@ func (r *reading) prepare(run *query.Run) (_ *query.Run, err error) {
 	return run, err
 }
 
-// refuseStored is an error where the user gave a flag of how logs become windows: those of a run in
-// the history were made when it was ingested. Beside paths, for which the flag counts, it is only a
-// note. Settings of a file or of the environment are for logs, and pass.
+// refuseStored fails if the user gave a flag of how logs become windows: the windows of a run in the history were made
+// when it was ingested. If there are also paths, the flag counts for them, so it is only a note. Settings of a file or
+// of the environment are about logs, and are no error.
 func (r *reading) refuseStored(run *mapping.Run) (err error) {
 	ofLogs := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addReadingFlags(ofLogs)

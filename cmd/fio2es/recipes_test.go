@@ -173,14 +173,18 @@ func (k *kitchen) service(block string) {
 			k.Errorf("exit code %d: %s", code, stderr)
 		}
 	}()
-	for range 500 {
+	for { // until it listens, or ends
 		if m := servedAt.FindStringSubmatch(stderr.String()); m != nil {
 			_, k.metrics = browse(k.T, m[1]+"metrics")
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		select {
+		case code := <-ended:
+			ended <- code
+			k.Fatalf("it ended: %s", stderr)
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
-	k.Fatalf("nothing listens: %s", stderr)
 }
 
 // recipeYAML is what the blocks of YAML have: jobs of CI, scraping and alerts of Prometheus.

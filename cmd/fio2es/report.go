@@ -109,7 +109,7 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 	return errors.Join(page.Empty(), err)
 }
 
-// pageName is the beginning of the name of a page's file where the user names none.
+// pageName returns the beginning of the name of a page's file, if the user names none.
 func pageName(inputs []input) string {
 	of := "report"
 	if len(inputs) == 1 && len(inputs[0].runs) == 1 {
@@ -122,7 +122,7 @@ func pageName(inputs []input) string {
 	return "fio2es-" + of
 }
 
-// freeName is a name that no file has: the beginning and the end, with a number between them if there is such a file.
+// freeName returns a name that no file has yet: begin and end, with a number between them if that file exists.
 func freeName(begin, end string) string {
 	name := begin + end
 	for i := 2; ; i++ {

@@ -11,7 +11,7 @@ import (
 
 func init() { cobra.EnableCommandSorting = false } // the order of groups
 
-// groups are all commands, by what one wants, in the order of help. Those of a group without a title are not listed.
+// groups are all commands, by purpose, in the order of help. Help does not list a group without a title.
 var groups = []struct {
 	title    string
 	commands []func(*env) *cobra.Command

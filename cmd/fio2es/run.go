@@ -24,16 +24,16 @@ func runCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- fio ARGS... | run [flags] JOBFILE [fio's ARGS...]",
 		Short: "Run fio, and store its run",
-		Long: `Runs fio with what is missing for trusted percentiles, and nothing else: a histogram
-log and a report with bins (json+) in a folder of their own, reports each second, and
-absolute times in histogram logs. Options that you set stay as they are, and the workload
-is not changed. fio's own output goes where it went before, in the formats that you
+		Long: `Runs fio, and adds only the options that trusted percentiles need: a histogram log and a
+report with bins (json+) in a folder of their own, reports each second, and absolute times
+in histogram logs. Options that you set stay as they are, and the workload does not
+change. fio's own output goes where it would go without fio2es, in the formats that you
 chose. All that fio2es writes goes to stderr.
 
 While fio runs, its run is live in the history. A terminal shows a live view: latencies
-of the last seconds, a heat map, the time left, and rules that are broken. Else, and with
---quiet, stderr has a line for each window. Requests count where they complete. When fio
-ends, the run is stored as by ingest, and its row is printed. The exit code is fio's, if
+of the last seconds, a heat map, the time left, and broken rules. Without a terminal, and
+with --quiet, stderr has a line for each window. Requests count in the window in which
+they complete. When fio ends, the run is stored as by ingest, and its row is printed. The exit code is fio's, if
 that is not 0. Signals reach fio: after Ctrl-C it ends its jobs and writes its report;
 the third Ctrl-C kills it.
 
@@ -56,12 +56,12 @@ fio2es on each host.`,
 	addReadingFlags(fl, "interval", "labels")
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
-	fl.StringArray("rule", nil, "a `rule`, such as 'p99 <= 10ms' (repeatable)")
-	fl.StringVar(&r.note, "note", "", "a note on the run: `text`, as by fio2es note")
+	fl.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
+	fl.StringVar(&r.note, "note", "", "write a note on the run: `text`, as fio2es note does")
 	fl.IntVar(&r.repeat, "repeat", 1, "run fio `N` times")
-	fl.DurationVar(&r.pause, "pause", 0, "`time` between two of them")
+	fl.DurationVar(&r.pause, "pause", 0, "`time` to wait between two runs of --repeat")
 	fl.StringVar(&r.reports, "reports", "auto", "`time` between periodic reports of fio, such as 5s; none; or auto: each second, or so rarely that they take under 1 % of the processors")
-	fl.BoolVar(&r.quiet, "quiet", false, "lines in place of the live view")
+	fl.BoolVar(&r.quiet, "quiet", false, "print lines in place of the live view")
 	return cmd
 }
 

@@ -23,8 +23,8 @@ func (r *running) lines() func(*window.Window) error {
 	}
 }
 
-// follow follows the run of a fio until the function that it returns is called. Requests count in windows where they
-// complete, so that windows need not wait for requests that were in flight in them.
+// follow stores the live run of a fio until the function that it returns is called. Requests count in the window in
+// which they complete. So a window is final at once: it does not wait for requests that were in flight in it.
 func (r *running) follow(ctx context.Context, entry *record.Entry, log *slog.Logger, each func(*window.Window) error) (stop func()) {
 	opt := follow.Options{
 		Ingest: ingest.Options{Pipeline: r.options(), Log: log},

@@ -56,12 +56,12 @@ func (r *running) once(s *signals) (stored finished, err error) {
 	return stored, errors.Join(failed, err, failedToStore)
 }
 
-// outputError is the error of a fio that ran, but whose output the user does not have. Its run can be stored.
+// outputError says that fio ran, but its output did not reach the user. Its run can be stored.
 type outputError struct{ error }
 
 func (e outputError) Unwrap() error { return e.error }
 
-// fioOf runs fio from its start to its end, follows its run meanwhile, and gives the user fio's output.
+// fioOf runs fio, follows its run meanwhile, and then copies fio's output to where the user wants it.
 func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, err error) {
 	how := r.how
 	how.Folder, how.Quiet = entry.Folder, r.canShow() && !r.quiet
@@ -96,8 +96,8 @@ func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, 
 	return ending, nil
 }
 
-// started starts fio, follows its run, and waits for its end. fio writes to files and not to pipes of fio2es, because it
-// must not end with it.
+// started starts fio, follows its run, and waits for its end. fio writes to files and not to pipes of fio2es, so it
+// continues if fio2es is killed.
 func (r *running) started(
 	s *signals, entry *record.Entry, plan *record.Plan, stderr io.Writer, log *slog.Logger, each func(*window.Window) error,
 ) (ending record.Ending, err error) {
@@ -116,7 +116,7 @@ func (r *running) started(
 	return ending, err
 }
 
-// copyOutput gives the user fio's output as it was asked for.
+// copyOutput copies fio's output in the formats that the user chose.
 func copyOutput(to io.Writer, how record.Output, entry *record.Entry, hasEnded bool) error {
 	all, err := os.Open(entry.Report())
 	if errors.Is(err, os.ErrNotExist) { // fio refused its options

@@ -59,10 +59,10 @@ complete them, and a name that does not exist lists them. --sort sorts by any of
 	fl := cmd.Flags()
 	addClusterFlags(fl)
 	short.addTo(fl)
-	fl.IntVar(&l.limit, "limit", 0, "`N` runs at most: the first of the order")
-	fl.StringVar(&sorted, "sort", "start", "by a `column`: the latest or the highest first, texts from A to Z")
-	fl.BoolVar(&l.isReversed, "reverse", false, "in the reverse order")
-	fl.StringSliceVar(&l.names, "columns", nil, "these `columns`, such as run,name,p99,pool_profile")
+	fl.IntVar(&l.limit, "limit", 0, "at most `N` runs, the first in order")
+	fl.StringVar(&sorted, "sort", "start", "sort by a `column`: the latest or highest first, texts from A to Z")
+	fl.BoolVar(&l.isReversed, "reverse", false, "reverse the order")
+	fl.StringSliceVar(&l.names, "columns", nil, "show these `columns`, such as run,name,p99,pool_profile")
 	addChoice(fl, &l.format, "format", "table, csv, csv-exact, markdown, json (an object a line), or document (a run's whole document a line)", runFormats)
 	return cmd
 }

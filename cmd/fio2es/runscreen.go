@@ -29,7 +29,7 @@ type liveScreen struct {
 	ended  chan struct{}
 }
 
-// newLiveScreen shows a view, until close is called.
+// newLiveScreen shows a view until close is called.
 func newLiveScreen(e *env, view *live.View) *liveScreen {
 	s := &liveScreen{view: view, display: term.NewDisplay(e.terminal()), stderr: e.stderr, ended: make(chan struct{})}
 	signals := make(chan os.Signal, 1)
@@ -119,7 +119,7 @@ func (s *liveScreen) window(w *window.Window) error {
 	return err
 }
 
-// Write keeps a message, and shows it.
+// Write keeps a message for the end, and shows it on the screen.
 func (s *liveScreen) Write(text []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +132,7 @@ func (s *liveScreen) Write(text []byte) (int, error) {
 	return s.held.Write(text)
 }
 
-// log is a logger whose messages the screen keeps.
+// log returns a logger that writes to the screen.
 func (s *liveScreen) log() *slog.Logger { return slog.New(term.NewLogHandler(s, slog.LevelInfo, nil)) }
 
 // close brings back what the terminal showed before, and prints the messages.

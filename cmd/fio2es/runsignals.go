@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/internal/record"
 )
 
-// signals passes signals on to fio while it runs. Without one they end what is done.
+// signals passes signals on to fio while it runs. When no fio runs, a signal ends the command.
 type signals struct {
 	ctx  context.Context // ends with a signal while no fio runs
 	stop func()
@@ -53,7 +53,7 @@ func (s *signals) take(sig os.Signal, cancel func()) {
 	s.fio.Signal(sig)
 }
 
-// passTo names the fio that runs; nil: none.
+// passTo sets the fio that gets the signals; nil: none runs.
 func (s *signals) passTo(fio *record.Process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +62,7 @@ func (s *signals) passTo(fio *record.Process) {
 	}
 }
 
-// pause waits. It reports false if a signal came.
+// pause waits. It returns false if a signal came.
 func (s *signals) pause(d time.Duration) bool {
 	select {
 	case <-time.After(d):

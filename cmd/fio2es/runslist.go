@@ -35,12 +35,13 @@ func (l *listing) list(ctx context.Context) error {
 	}
 	defer closeStore()
 	l.filter.Brief = l.format != documentFormat
-	runs, skipped, err := l.read(ctx, store)
+	watched := query.Watch(l.filter)
+	runs, skipped, err := l.read(ctx, store, watched)
 	if err != nil {
 		return err
 	}
 	if len(runs) == 0 && !skipped {
-		if err := l.printNoRuns(ctx, store, l.filter); err != nil || l.format == table.Text {
+		if err := l.printNoRuns(ctx, store, watched); err != nil || l.format == table.Text {
 			return err
 		}
 	}
@@ -56,21 +57,20 @@ func (l *listing) list(ctx context.Context) error {
 }
 
 // read reads the runs that are listed, or more: the limit applies after they are sorted.
-func (l *listing) read(ctx context.Context, store history.Store) (runs []*mapping.Run, skipped bool, err error) {
+func (l *listing) read(ctx context.Context, store history.Store, watched *query.Watched) (runs []*mapping.Run, skipped bool, err error) {
 	if len(l.selectors) > 0 {
 		return l.selectRuns(ctx, store, l.filter, l.selectors)
 	}
 	if l.order != nil && l.order.Column == nil && !l.isReversed { // as the store has them
-		l.filter.Limit = l.limit
+		watched.Filter.Limit = l.limit
 	}
-	return l.readRuns(ctx, store, l.filter)
+	return l.readRuns(ctx, store, watched)
 }
 
-// readRuns reads the runs that a filter selects. skipped reports whether one cannot be read: it is left out, with a
-// warning.
-func (e *env) readRuns(ctx context.Context, store history.Store, filter history.RunFilter) (runs []*mapping.Run, skipped bool, err error) {
-	undecided := query.WatchUndecided(&filter)
-	for r, err := range store.Runs(ctx, filter) {
+// readRuns reads the runs that a watched filter selects. It leaves out runs that cannot be read, with a warning; skipped
+// reports that.
+func (e *env) readRuns(ctx context.Context, store history.Store, watched *query.Watched) (runs []*mapping.Run, skipped bool, err error) {
+	for r, err := range store.Runs(ctx, watched.Filter) {
 		switch {
 		case history.IsSkipped(err):
 			e.log.Warn(err.Error())
@@ -81,15 +81,15 @@ func (e *env) readRuns(ctx context.Context, store history.Store, filter history.
 			runs = append(runs, r)
 		}
 	}
-	if note := undecided.Note(); note != "" {
+	if note := watched.Undecided(); note != "" {
 		e.log.Warn(note)
 	}
 	return runs, skipped, nil
 }
 
 // printNoRuns says on stderr that a filter selects no run, and what the history has.
-func (e *env) printNoRuns(ctx context.Context, store history.Store, f history.RunFilter) error {
-	runs, lines, err := query.Contents(ctx, store, f)
+func (e *env) printNoRuns(ctx context.Context, store history.Store, watched *query.Watched) error {
+	runs, lines, err := watched.Contents(ctx, store)
 	if err != nil {
 		return err
 	}

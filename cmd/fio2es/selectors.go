@@ -31,8 +31,8 @@ func parseTextOrRuns(args []string) (text string, selectors []*query.Selector, e
 	return "", selectors, err
 }
 
-// selectRuns finds the runs that selectors name among those of a filter. skipped reports whether one cannot be read: it is
-// left out, with a warning.
+// selectRuns finds the runs that a filter selects and selectors name. It leaves out runs that cannot be read, with a
+// warning; skipped reports that.
 func (e *env) selectRuns(
 	ctx context.Context, store history.Store, among history.RunFilter, selectors []*query.Selector,
 ) (runs []*mapping.Run, skipped bool, err error) {

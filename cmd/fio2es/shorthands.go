@@ -20,11 +20,11 @@ type shorthands struct {
 
 func (s *shorthands) addTo(fl *pflag.FlagSet) {
 	addWhereFlag(fl, &s.where)
-	fl.StringVar(&s.benchmark, "benchmark", "", "only of this `benchmark`: benchmark=librbdfio in --where")
-	fl.StringVar(&s.mode, "mode", "", "only of this `mode`: mode=randwrite in --where")
+	fl.StringVar(&s.benchmark, "benchmark", "", "only runs of this `benchmark`: benchmark=librbdfio in --where")
+	fl.StringVar(&s.mode, "mode", "", "only runs of this `mode`: mode=randwrite in --where")
 	fl.StringToStringVar(&s.labels, "label", nil, "only with the label `NAME=VALUE`: label.NAME=VALUE in --where")
-	fl.StringVar(&s.since, "since", "", "only that began at or after this `time`: start>=7d in --where")
-	fl.StringVar(&s.until, "until", "", "only that began before this `time`: start<2026-10 in --where")
+	fl.StringVar(&s.since, "since", "", "only runs that began at or after this `time`: start>=7d in --where")
+	fl.StringVar(&s.until, "until", "", "only runs that began before this `time`: start<2026-10 in --where")
 	fl.BoolVar(&s.isIncomplete, "incomplete", false, "only runs that lack something: state=incomplete in --where")
 }
 

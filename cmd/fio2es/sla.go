@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +11,8 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 func slaCommand(e *env) *cobra.Command {
@@ -74,7 +77,7 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 	addReadingFlags(fl, "interval")
 	addClusterFlags(fl)
 	addWhereToChoose(fl)
-	fl.StringArray("rule", nil, "a `rule`, such as 'p99 <= 10ms' (repeatable)")
+	fl.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
 	addQueryFlags(fl, q)
 	addChoice(fl, &format, "format", checkUsage, checkFormats)
 	return cmd
@@ -95,8 +98,8 @@ func newJudging(e *env, q *query.Query, rules []slo.Rule, format string) *judgin
 	return &judging{reading: newReading(e), query: q, rules: rules, checks: c, to: newSLATable(c.table(e.stdout))}
 }
 
-// judge writes what the rules say of the runs that args name. Paths that follow one another are taken together, because
-// they may be logs of one run.
+// judge checks the runs that args name, and writes the verdicts. Neighbouring paths are read together, because they may
+// be logs of one run.
 func (j *judging) judge(ctx context.Context, args []string) error {
 	if err := j.runs(ctx, args, func(run *query.Run, many bool) error { return j.one(ctx, run, many) }); err != nil {
 		return errors.Join(err, j.to.Flush())
@@ -126,4 +129,20 @@ func (j *judging) one(ctx context.Context, run *query.Run, many bool) error {
 		}
 	}
 	return j.to.End()
+}
+
+// slaTitle names a run. many reports whether there are several.
+func slaTitle(run *query.Run, many bool, j *query.Judgement) string {
+	if many && run.Stored != nil {
+		return run.Name
+	}
+	return strings.TrimPrefix(j.Run.Archive+":"+j.Run.Name, ":")
+}
+
+// slaHeading is the title of a run's table.
+func slaHeading(title string, checked window.Span) string {
+	if checked.IsZero() {
+		return title
+	}
+	return title + ", " + unit.Moments(checked.Start, checked.End)
 }

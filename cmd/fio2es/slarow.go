@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
@@ -13,8 +12,6 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
-	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -78,7 +75,7 @@ var slaColumns = slices.Concat(
 			Value: func(r *slaRow) any { return r.inUnit(r.Rule.Limit()) },
 			Text:  func(r *slaRow) string { return r.Rule.Target() },
 		},
-		{Name: "unit", Value: func(r *slaRow) any { return slaUnits[r.Rule.Unit()] }}, // of value, low, high, limit
+		{Name: "unit", Value: func(r *slaRow) any { return r.Rule.Unit().Name() }}, // of value, low, high, limit
 		{Name: "verdict", Heading: "VERDICT", Value: func(r *slaRow) any { return string(r.State) }},
 		{Name: "close", Value: func(r *slaRow) any { return r.Close }}, // the limit lies within the bounds
 		{Name: "why", Sparse: true, Value: func(r *slaRow) any { return r.Why }},
@@ -97,7 +94,7 @@ var slaColumns = slices.Concat(
 			Value: func(r *slaRow) any { return r.worst() },
 			Text:  (*slaRow).WorstText,
 		},
-		{Name: "worst_unit", Value: func(r *slaRow) any { return slaUnits[r.Rule.Metric.Unit()] }},
+		{Name: "worst_unit", Value: func(r *slaRow) any { return r.Rule.Metric.Unit().Name() }},
 		// Milliseconds since the run's start, as below.
 		{Name: "worst_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Worst.Start }},
 		{
@@ -126,23 +123,7 @@ func newSLATable(w io.Writer, format string) *table.Writer[*slaRow] {
 	return table.NewNarrow(w, format, slaColumns, []string{"NOTE", "RULE"}, []string{"AT (UTC)", "LONGEST", "BUDGET"})
 }
 
-// slaTitle names a run. many reports whether there are several.
-func slaTitle(run *query.Run, many bool, j *query.Judgement) string {
-	if many && run.Stored != nil {
-		return run.Name
-	}
-	return strings.TrimPrefix(j.Run.Archive+":"+j.Run.Name, ":")
-}
-
-// slaHeading is the title of a run's table.
-func slaHeading(title string, checked window.Span) string {
-	if checked.IsZero() {
-		return title
-	}
-	return title + ", " + unit.Moments(checked.Start, checked.End)
-}
-
-// testCase is the verdict in a test report, of a run with a title.
+// testCase returns the verdict as a case of a test report. title names the run.
 func (r *slaRow) testCase(title string) junit.Case {
 	name := r.Rule.String()
 	if r.Direction != "" {
@@ -150,9 +131,4 @@ func (r *slaRow) testCase(title string) junit.Case {
 	}
 	results := map[slo.State]junit.Result{slo.Met: junit.Passed, slo.Broken: junit.Failed, slo.Unknown: junit.Errored}
 	return junit.Case{Class: title, Name: name, Result: results[r.State], Text: r.Message(&r.of.Run)}
-}
-
-// slaUnits are units as CSV and JSON name them.
-var slaUnits = map[window.Unit]string{
-	window.Nanoseconds: "us", window.Share: "share", window.PerSecond: "per_second", window.Number: "requests",
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// slowServer answers so many requests well. All others hang, or their answers drip.
+// slowServer answers some requests well. All later ones hang, or their answers drip.
 type slowServer struct {
 	good   http.Handler
 	drips  bool
@@ -70,14 +70,19 @@ func answering(t *testing.T, run *mapping.Run) http.Handler {
 	for name := range es.Templates {
 		es.Templates[name] = 99
 	}
-	found := fmt.Sprintf(`{"pit_id":"p","timed_out":false,"_shards":{"total":1,"successful":1,"failed":0},"hits":{"total":{"value":1},"hits":[{"_source":%s,"sort":[1,"a",1]}]}}`, run.AppendJSON(nil))
+	found := func(key string) string {
+		const answer = `{"pit_id":"p","timed_out":false,"_shards":{"total":1,"successful":1,"failed":0},"hits":{"total":{"value":1},"hits":[{"_source":%s,"sort":[%s]}]}}`
+		return fmt.Sprintf(answer, run.AppendJSON(nil), key)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := ""
 		switch path := r.URL.Path; {
 		case strings.HasSuffix(path, "/_pit"):
 			answer = `{"id":"p"}`
-		case path == "/_search", path == "/fio-runs/_search" && r.Method == http.MethodPost && strings.Contains(r.URL.RawQuery, "partial"):
-			answer = found
+		case path == "/_search":
+			answer = found(`1,"a",1`)
+		case path == "/fio-runs/_search" && r.Method == http.MethodPost && strings.Contains(r.URL.RawQuery, "partial"):
+			answer = found(`1,"a"`)
 		case path == "/api/status":
 			answer = `{"version":{"number":"8.19.0"}}`
 		case strings.HasPrefix(path, "/_ilm"), strings.HasPrefix(path, "/_component_template"), strings.HasSuffix(path, "/_mapping"), path == "/_index_template":
@@ -140,8 +145,8 @@ func TestInterruptedAtSlowServer(t *testing.T) {
 	}
 }
 
-// interruptedAt runs a command against a server that answers so many requests, and interrupts
-// it when it waits. It reports whether it had to.
+// interruptedAt runs a command against a server that answers some requests, and interrupts it when it waits. It reports
+// whether it had to.
 func interruptedAt(t *testing.T, one *mapping.Run, args []string, answers int, drips bool) (stuck bool) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

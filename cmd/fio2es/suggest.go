@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// otherWords are words of other programs for commands.
+// otherWords maps names of commands in other programs to those of fio2es.
 var otherWords = map[string][]string{
 	"ingest":      {"import", "add", "load", "store", "read", "parse", "save"},
 	"runs":        {"ls", "list", "history", "show", "search", "find", "query"},
@@ -36,7 +36,7 @@ var otherWords = map[string][]string{
 	"config":      {"env"},
 }
 
-// otherFlags are names of other programs for flags.
+// otherFlags maps names of flags in other programs to those of fio2es.
 var otherFlags = map[string][]string{
 	"format":        {"json", "csv", "csv-exact", "markdown", "table", "junit", "svg"},
 	"output":        {"out", "file", "outfile"},
@@ -59,8 +59,8 @@ var otherFlags = map[string][]string{
 	"verbose":       {"debug"},
 }
 
-// unknownCommand adds to cobra's error of a command that does not exist what may have been meant. It returns other
-// errors as they are.
+// unknownCommand adds suggestions to cobra's error about a command that does not exist. It returns other errors as they
+// are.
 func unknownCommand(root *cobra.Command, err error) error {
 	word, of := "", ""
 	if err == nil {
@@ -76,7 +76,7 @@ func unknownCommand(root *cobra.Command, err error) error {
 	return usagef("unknown command %q; see %s --help", word, of)
 }
 
-// unknownFlag adds to an error of parsing flags what may have been meant.
+// unknownFlag adds suggestions to an error of parsing flags.
 func unknownFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
@@ -97,8 +97,8 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	return usagef("%w: did you mean --%s?", err, strings.Join(near, " or --"))
 }
 
-// suggest gives the commands below one that a word may have been meant for: the one that other programs call so, else
-// those with a name like it.
+// suggest returns the commands below another one that a word may have been meant for: the one that other programs call
+// so, or those with a similar name.
 func suggest(word string, others map[string][]string, within *cobra.Command) []string {
 	word = strings.ToLower(word)
 	for _, cmd := range within.Commands() {

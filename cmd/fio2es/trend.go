@@ -28,7 +28,7 @@ func parseWhere(condition string) (*where.Condition, error) {
 	return c, nil
 }
 
-// trendQuery says which changes are looked for, and shown.
+// trendQuery says which changes to look for and to show.
 type trendQuery struct {
 	where   *where.Condition
 	numbers []*workload.Number
@@ -92,8 +92,8 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 	addClusterFlags(fl)
 	addWhereFlag(fl, &condition)
 	fl.StringSliceVar(&metrics, "metrics", workload.Usual(), "`metrics` to look at: iops, bandwidth, min, mean, max, percentiles")
-	fl.Float64Var(&least, "least", 100*workload.LeastChange, "changes by so many `percent` at least")
-	fl.BoolVar(&q.all, "all", false, "also numbers that did not change")
+	fl.Float64Var(&least, "least", 100*workload.LeastChange, "only changes of at least this many `percent`")
+	fl.BoolVar(&q.all, "all", false, "also show numbers that did not change")
 	fl.IntVar(&gate.last, "fail-last", 0, "exit code 4 if one of the last `N` runs of a workload began a change for the worse")
 	fl.BoolVar(&mark, "mark", false, "store the changes in all runs of the cluster, for Kibana")
 	addChoice(fl, &gate.format, "format", checkUsage+" of --fail-last", checkFormats)
@@ -106,13 +106,13 @@ func (e *env) trend(ctx context.Context, q *trendQuery, gate *trendGate) error {
 		return err
 	}
 	defer closeStore()
-	filter := history.RunFilter{Brief: true, Where: q.where}
-	runs, skipped, err := e.readRuns(ctx, store, filter)
+	watched := query.Watch(history.RunFilter{Brief: true, Where: q.where})
+	runs, skipped, err := e.readRuns(ctx, store, watched)
 	if err != nil {
 		return err
 	}
 	if len(runs) == 0 {
-		return leftOutIf(errors.Join(e.printNoRuns(ctx, store, filter), gate.noRuns()), skipped)
+		return leftOutIf(errors.Join(e.printNoRuns(ctx, store, watched), gate.noRuns()), skipped)
 	}
 	var series []*workload.Series
 	for _, w := range workload.Group(runs) {

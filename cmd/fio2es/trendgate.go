@@ -13,18 +13,18 @@ import (
 	"github.com/fio2es/fio2es/internal/workload"
 )
 
-// trendGate is --fail-last: none of the last runs of a workload began a change for the worse. Without it, it checks
-// nothing.
+// trendGate checks --fail-last: that none of the last runs of a workload began a change for the worse. Without the flag
+// it checks nothing.
 type trendGate struct {
 	checks
-	last int // so many runs; 0: no gate
+	last int // the number of runs; 0: no gate
 }
 
 func newTrendGate() *trendGate {
 	return &trendGate{checks: checks{table.Text, junit.Suite{Name: "fio2es trend"}}}
 }
 
-// check is an error if the flags cannot be met.
+// check fails if the flags make no sense.
 func (g *trendGate) check(isGiven bool) error {
 	switch {
 	case isGiven && g.last < trend.LeastLevel:
@@ -35,7 +35,7 @@ func (g *trendGate) check(isGiven bool) error {
 	return nil
 }
 
-// noRuns is an error if there is a gate, because it checked nothing.
+// noRuns fails if there is a gate, because it checked nothing.
 func (g *trendGate) noRuns() error {
 	if g.last == 0 {
 		return nil

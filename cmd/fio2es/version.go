@@ -25,8 +25,8 @@ func versionText() string {
 	return fmt.Sprintf("%s %s %s/%s", thisBuild(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// The linker sets these where the build knows more than Go does: the release that git describes ("make build"), and all
-// three where there is no repository (the Dockerfile).
+// The linker sets these if the build knows more than Go does: "make build" the release that git describes, the
+// Dockerfile all three, because it has no repository.
 var release, commit, date string
 
 // build is what the program was built from. What is not known is empty.
@@ -44,7 +44,7 @@ func thisBuild() build {
 	return b
 }
 
-// complete adds what Go knows of a build: from a repository the commit, from "go install" the module's version alone.
+// complete adds what Go knows of a build: in a repository the commit, with "go install" the module's version alone.
 func (b *build) complete(info *debug.BuildInfo) {
 	for _, s := range info.Settings {
 		switch {

@@ -23,10 +23,10 @@ func watchCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [RUN]",
 		Short: "Watch a run while it is stored",
-		Long: `Shows a live run of the history, which "run" or "follow" stores, here or on another
-machine: the newest one, or RUN. On a terminal that is a live view, as of run; else, and
-with --quiet, stdout has a line for each window, as of follow. It ends when the run is
-over, with the row of the run, or when you interrupt it (Ctrl-C).`,
+		Long: `Shows a run while "run" or "follow" stores it, here or on another machine: RUN, or the
+newest live run of the history. A terminal shows the live view of "run". Without a terminal,
+and with --quiet, stdout has a line for each window, as with "follow". When the run is over,
+it prints the row of the run and ends. Ctrl-C ends it before.`,
 		Example: `  fio2es watch
   fio2es watch --elasticsearch https://es:9200 4f1d2c3a
   fio2es watch --format json | jq .p99_us`,
@@ -64,23 +64,19 @@ over, with the row of the run, or when you interrupt it (Ctrl-C).`,
 	}
 	fl := cmd.Flags()
 	addClusterFlags(fl)
-	fl.StringArray("rule", nil, "a `rule`, such as 'p99 <= 10ms' (repeatable)")
+	fl.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
 	fl.DurationVar(&every, "every", 2*time.Second, "`time` between two looks into the history")
-	fl.BoolVar(&quiet, "quiet", false, "lines in place of the live view")
+	fl.BoolVar(&quiet, "quiet", false, "print lines in place of the live view")
 	addChoice(fl, &format, "format", "of the lines: table, csv, csv-exact, or json (an object a line)", []string{table.Text, table.CSV, table.CSVExact, table.JSON})
 	return cmd
 }
 
-// watched is the run that is named, or the newest live one.
+// watched returns the run that the user named, or the newest live one.
 func (e *env) watched(ctx context.Context, store history.Store, args []string) (*mapping.Run, error) {
 	if len(args) > 0 {
 		return query.Find(ctx, store, args[0])
 	}
-	isLive, err := parseWhere("live")
-	if err != nil {
-		return nil, err
-	}
-	runs, _, err := e.readRuns(ctx, store, history.RunFilter{Where: isLive, Limit: 1})
+	runs, _, err := e.readRuns(ctx, store, query.Watch(history.RunFilter{Where: history.LiveRuns{}, Limit: 1, Brief: true}))
 	if err == nil && len(runs) == 0 {
 		err = errors.New("no live run in " + e.history().name() + ": store one with fio2es run or fio2es follow, or name a run")
 	}
@@ -90,7 +86,7 @@ func (e *env) watched(ctx context.Context, store history.Store, args []string) (
 	return store.Run(ctx, runs[0].Run.ID)
 }
 
-// watch gives the windows of a run until it is over.
+// watch prints the windows of a run until it is over.
 func watch(
 	ctx context.Context, store history.Store, run *mapping.Run, every time.Duration, each func(*window.Window) error,
 ) (*mapping.Run, error) {

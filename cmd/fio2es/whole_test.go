@@ -155,8 +155,8 @@ func TestMissingDocumentsInCluster(t *testing.T) {
 		again("note: finished replacing " + run.Run.ID[:8])
 		searches := server.Requests("_search")
 		again("3 ")
-		// One search counts all runs; ingest finds each of them by another one, and by a second one if it
-		// had to wait for another run; what it remembers by one.
+		// One search counts all runs. ingest looks up each run with one search more, with two if it had to wait for
+		// another run, and what it remembers with one.
 		if n, most := server.Requests("_search")-searches, map[string]int{"ingest": 8, "push": 2}[name]; n > most {
 			t.Errorf("%s of 3 unchanged runs: %d searches, want %d", name, n, most)
 		}

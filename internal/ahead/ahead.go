@@ -1,9 +1,10 @@
-// Package ahead reads lists ahead of those who use them, in another goroutine.
+// Package ahead works on the next items of a list in other goroutines, while the caller works on the current one.
 package ahead
 
 import (
 	"context"
 	"iter"
+	"sync"
 )
 
 type item[T any] struct {
@@ -11,8 +12,9 @@ type item[T any] struct {
 	err   error
 }
 
-// Read gives the items of a list that another goroutine reads, n items ahead; with n = 0 none does. When the loop over
-// it ends, the list's context ends, and then the list: afterwards the caller may use what the list uses.
+// Read returns the items of a list. Another goroutine reads the list, up to n items ahead; with n = 0 the caller reads
+// it. When the loop over the items ends, the context of the list ends, and Read waits for the list to end. So the
+// caller may then use what the list used.
 func Read[T any](ctx context.Context, n int, list func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	if n == 0 {
 		return list(ctx)
@@ -38,6 +40,33 @@ func Read[T any](ctx context.Context, n int, list func(context.Context) iter.Seq
 		}()
 		for i := range items {
 			if !yield(i.value, i.err) {
+				return
+			}
+		}
+	}
+}
+
+// Map gives what do makes of each item, in their order. It works on n items at a time, each in a goroutine of its own. It
+// ends at the first error. When the loop over it ends, the context of do ends, and then all goroutines.
+func Map[A, B any](ctx context.Context, n int, items []A, do func(context.Context, A) (B, error)) iter.Seq2[B, error] {
+	return func(yield func(B, error) bool) {
+		inner, cancel := context.WithCancel(ctx)
+		var wait sync.WaitGroup
+		defer wait.Wait()
+		defer cancel()
+		made := make([]chan item[B], len(items))
+		begun := 0
+		for i := range items {
+			for ; begun < min(i+n, len(items)); begun++ {
+				of, to := items[begun], make(chan item[B], 1)
+				made[begun] = to
+				wait.Go(func() {
+					value, err := do(inner, of)
+					to <- item[B]{value, err}
+				})
+			}
+			one := <-made[i]
+			if !yield(one.value, one.err) || one.err != nil {
 				return
 			}
 		}

@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 var errNothing = errors.New("nothing more")
 
-// numbers are 0, 1, 2 … and, in place of the first that is n, an error. ended is set
-// when the loop over it ends.
+// numbers lists 0, 1, 2 … and an error in place of n. It sets ended when the loop over it ends.
 func numbers(n int, made *int, ended *bool) func(context.Context) iter.Seq2[int, error] {
 	return func(context.Context) iter.Seq2[int, error] {
 		return func(yield func(int, error) bool) {
@@ -61,8 +62,8 @@ func TestReadLeft(t *testing.T) {
 	})
 }
 
-// TestReadContext: the list's context ends with the loop, and when the caller's ends. Then the error comes, and no
-// items are lost without it.
+// TestReadContext: the list's context ends with the loop, and when the caller's ends. Then the error comes: items are
+// never missing without an error.
 func TestReadContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waiting := func(ctx context.Context) iter.Seq2[int, error] {
@@ -91,6 +92,58 @@ func TestReadContext(t *testing.T) {
 			if items != 3 || !errors.Is(last, context.Canceled) {
 				t.Fatalf("%d, %v", items, last)
 			}
+		}
+	})
+}
+
+// TestMap: results come in the order of the items, n are made at a time, and the first error is the last result.
+func TestMap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		items := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+		for n := 1; n < 13; n++ {
+			var running, most atomic.Int64
+			half := func(ctx context.Context, i int) (int, error) {
+				most.Store(max(most.Load(), running.Add(1)))
+				defer running.Add(-1)
+				time.Sleep(time.Duration(10-i) * time.Second) // later items are ready sooner
+				if i == 7 {
+					return 0, errNothing
+				}
+				return i * 2, ctx.Err()
+			}
+			want := 0
+			for got, err := range Map(t.Context(), n, items, half) {
+				if want < 7 && (got != 2*want || err != nil) || want == 7 && !errors.Is(err, errNothing) || want > 7 {
+					t.Fatalf("%d at a time: got %d, %v as number %d", n, got, err, want)
+				}
+				want++
+			}
+			if want != 8 || most.Load() != int64(min(n, 10)) || running.Load() != 0 {
+				t.Errorf("%d at a time: %d results, %d at once, %d left", n, want, most.Load(), running.Load())
+			}
+		}
+	})
+}
+
+// TestMapLeft: when the loop ends, so do the context of what is being made, and its goroutines.
+func TestMapLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ended atomic.Int64
+		wait := func(ctx context.Context, i int) (int, error) {
+			if i == 0 {
+				return 0, nil
+			}
+			<-ctx.Done()
+			ended.Add(1)
+			return 0, ctx.Err()
+		}
+		for range Map(t.Context(), 3, make([]int, 1), wait) {
+		}
+		for range Map(t.Context(), 3, []int{0, 1, 2, 3, 4}, wait) {
+			break
+		}
+		if ended.Load() != 2 {
+			t.Errorf("%d of 2 have ended", ended.Load())
 		}
 	})
 }

@@ -33,7 +33,7 @@ func LogAxis(low, high, top, height float64) *ValueAxis {
 	return &ValueAxis{Top: top, Height: height, Low: low, High: high, isLog: true, Ticks: latencies(low, high, isFine)}
 }
 
-// RateAxis goes from 0 to at least high, in at most so many steps of 1, 2 or 5 times a power of ten.
+// RateAxis goes from 0 to at least high, in at most the given number of steps of 1, 2 or 5 times a power of ten.
 func RateAxis(high, top, height float64, most int) *ValueAxis {
 	high = max(high, 1)
 	step := roundUp(high / float64(most))

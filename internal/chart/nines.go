@@ -6,7 +6,7 @@ import (
 )
 
 // Nines is the axis of percentiles, on which each further nine takes the same room: 0, 90, 99, 99.9 % … It ends at the
-// percentile of the last of so many requests.
+// percentile of the last request. The value is the number of requests.
 type Nines float64
 
 // span is how many nines there are to the last request: its percentile is taken in the middle of its share,

@@ -27,7 +27,7 @@ var steps = []time.Duration{
 
 const day = 24 * time.Hour
 
-// Ticks are round times between two, at most so many steps.
+// Ticks returns round times between two, in at most the given number of steps.
 func (c Clock) Ticks(from, to time.Time, most int) []Tick {
 	span := to.Sub(from)
 	step := steps[0]
@@ -48,8 +48,8 @@ func (c Clock) Ticks(from, to time.Time, most int) []Tick {
 	return list
 }
 
-// Label is a time as precise as the step to the next one needs, with the day, or the year, where that is not the one in which
-// the axis begins.
+// Label returns a time with the precision that the step between labels needs. It has the day, or the year, if that is
+// not the one in which the axis begins.
 func (c Clock) Label(at time.Time, step time.Duration, begin time.Time) string {
 	if !c.Known {
 		return strconv.FormatFloat(at.Sub(c.Start).Seconds(), 'f', -1, 64) + "s"

@@ -197,17 +197,21 @@ func (c *Change) judge(logs []float64, tail, within float64) {
 // reach is the largest change in the interval, without its sign.
 func (c *Change) reach() float64 { return max(-c.Low, c.High) }
 
-// judgeOpen takes back verdicts that lower bounds do not show. In a mean they are a small part, which
-// does not decide.
+// judgeOpen takes back verdicts that lower bounds do not show. A few requests of an hour in the last bin may decide a
+// mean.
 func (c *Change) judgeOpen() {
+	verb := "lies in"
+	if c.Metric == window.Mean {
+		verb = "rests on"
+	}
 	switch {
-	case c.Quantile() == 0 || c.Bound() == "" || c.Verdict == Unknown:
+	case c.Bound() == "" || c.Verdict == Unknown:
 	case c.BaseOpen && c.OtherOpen:
-		c.unknown("%s of both lies in %s", c.Metric, lastBin)
+		c.unknown("%s of both %s %s", c.Metric, verb, lastBin)
 	case c.OtherOpen && c.Verdict != Worse:
-		c.unknown("%s of the other side lies in %s", c.Metric, lastBin)
+		c.unknown("%s of the other side %s %s", c.Metric, verb, lastBin)
 	case c.BaseOpen && c.Verdict != Better:
-		c.unknown("%s of the base lies in %s", c.Metric, lastBin)
+		c.unknown("%s of the base %s %s", c.Metric, verb, lastBin)
 	}
 }
 

@@ -21,7 +21,7 @@ type process struct {
 	between float64 // of runs of the test, likewise
 }
 
-// run is one. All its latencies are so many times those of the test.
+// run makes one run. All its latencies are those of the test times a factor.
 func (p *process) run(times float64) *Series {
 	s := &Series{}
 	level := math.Log(1e6*times) + p.between*p.rng.NormFloat64()
@@ -55,8 +55,8 @@ func naiveReach(side []*Series, q float64) float64 {
 	return math.Log(high/low) / 2
 }
 
-// shareSame is in which share of so many comparisons no difference was shown, by metric;
-// and in which one order statistics show none.
+// shareSame returns the share of comparisons that show no difference, by metric, and the share in which order
+// statistics show none.
 func (p *process) shareSame(cases, runs int, times float64) (same, naive map[window.Metric]float64) {
 	same, naive = map[window.Metric]float64{}, map[window.Metric]float64{}
 	for range cases {
@@ -117,13 +117,13 @@ func TestRepetitions(t *testing.T) {
 	}
 }
 
-// twoGroups makes runs of a test in which a share of the requests is slower by so many times. The share and the
-// latencies go up and down from window to window.
+// twoGroups makes runs of a test in which a share of the requests is slower by a factor. The share and the latencies go
+// up and down from window to window.
 type twoGroups struct {
 	share, times float64
 }
 
-// run is one. All its latencies are so many times those of the test.
+// run makes one run. All its latencies are those of the test times a factor.
 func (g twoGroups) run(rng *rand.Rand, times float64) *Series {
 	const memory, spread, shares = 0.6, 0.1, 0.3
 	s := &Series{}
@@ -159,8 +159,8 @@ func (g twoGroups) p99(rng *rand.Rand, times float64) float64 {
 func TestGap(t *testing.T) {
 	t.Parallel()
 	const cases = 25
-	why := regexp.MustCompile(`^p99 may lie between two groups of latencies, so its interval is wide(, and worse by the share of requests above it)?: ` +
-		`above [0-9.]+ms are (1|0.9\d+|1.0\d+) % of the base's requests and [0-9.]+ % of the other side's, [-+0-9.]+ % \([-+0-9.]+ … [-+0-9.]+ %\)$`)
+	why := regexp.MustCompile(`^p99 may lie between two groups of latencies, so its interval is wide(; it is worse by the share of requests above it)?: ` +
+		`(1|0.9\d+|1.0\d+) % of the base's requests are above [0-9.]+ms, and [0-9.]+ % of the other side's, [-+0-9.]+ % \([-+0-9.]+ … [-+0-9.]+ %\)$`)
 	for _, c := range []struct {
 		name          string
 		base, other   twoGroups

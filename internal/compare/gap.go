@@ -56,11 +56,11 @@ func (c *Change) judgeByShare(a, b *pool, at []float64, replicates int, tail flo
 		c.Verdict, c.High = Better, 0
 	}
 	if isWorse || isBetter {
-		decided = fmt.Sprintf(", and %s by the share of requests above it", c.Verdict)
+		decided = fmt.Sprintf("; it is %s by the share of requests above it", c.Verdict)
 	}
 	before, after := 1-a.whole.Rank(c.Base), 1-b.whole.Rank(c.Base)
-	c.Why = fmt.Sprintf("%s may lie between two groups of latencies, so its interval is wide%s: above %s are %s of the base's requests and %s of the other side's",
-		c.Metric, decided, c.BaseText(), unit.Percent(before, a.whole.Total()), unit.Percent(after, b.whole.Total()))
+	c.Why = fmt.Sprintf("%s may lie between two groups of latencies, so its interval is wide%s: %s of the base's requests are above %s, and %s of the other side's",
+		c.Metric, decided, unit.Percent(before, a.whole.Total()), c.BaseText(), unit.Percent(after, b.whole.Total()))
 	if isKnown := !math.IsNaN(logs[0]) && !math.IsInf(logs[0], 0) && !math.IsInf(logs[replicates-1], 0); isKnown {
 		c.Why += fmt.Sprintf(", %s %% (%s … %s %%)", signed(after/before-1),
 			signed(math.Expm1(quantile(logs, tail))), signed(math.Expm1(quantile(logs, 1-tail))))

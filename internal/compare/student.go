@@ -2,9 +2,9 @@ package compare
 
 import "math"
 
-// studentT is the t for which Student's distribution with so many degrees of freedom lies between -t
-// and t with a probability of confidence (0 … 1): t(1-alpha/2) for confidence 1-alpha. It bisects the
-// angle theta = atan(t/sqrt(freedom)) to the last bit.
+// studentT is the t for which Student's distribution with the given degrees of freedom lies between -t and t with a
+// probability of confidence (0 … 1): t(1-alpha/2) for confidence 1-alpha. It bisects the angle theta =
+// atan(t/sqrt(freedom)) to the last bit.
 func studentT(confidence float64, freedom int) float64 {
 	low, high := 0.0, math.Pi/2
 	for range 60 {
@@ -40,8 +40,8 @@ func studentWithin(theta float64, freedom int) float64 {
 	return sin * sum
 }
 
-// tailOf is the share of replicates beyond each end of the interval for so many blocks: alpha'/2 of
-// the package comment.
+// tailOf returns the share of replicates beyond each end of the interval, for a number of blocks: alpha'/2 of the
+// package comment.
 func tailOf(confidence float64, blocks int) float64 {
 	k := float64(blocks)
 	return math.Erfc(math.Sqrt(k/(k-1))*studentT(confidence, blocks-1)/math.Sqrt2) / 2

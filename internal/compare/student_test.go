@@ -34,8 +34,8 @@ func TestStudentT(t *testing.T) {
 	}
 }
 
-// TestTailOf: the normal distribution's share beyond the t of the tables, stretched by
-// sqrt(k/(k-1)): for ten blocks beyond 2.262*1.054 = 2.384. Of very many it is 2.5 %.
+// TestTailOf: the normal distribution's share beyond the t of the tables, stretched by sqrt(k/(k-1)): for ten blocks
+// beyond 2.262*1.054 = 2.384. For very many blocks the share is 2.5 %.
 func TestTailOf(t *testing.T) {
 	for blocks, want := range map[int]float64{5: 0.00096, 8: 0.00573, 10: 0.00856, 30: 0.01877, 10_000: 0.02499} {
 		if got := tailOf(0.95, blocks); math.Abs(got-want) > 0.00002 {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/window"
 )
 
 // valueText is a value for people.
@@ -22,14 +21,10 @@ func (c *Change) OtherText() string { return c.valueText(c.Other, c.OtherOpen) }
 
 // Text is the change for people: "+3.1 %". Where both values are lower bounds, there is none.
 func (c *Change) Text() string {
-	if c.Bound() == "?" && c.Metric != window.Mean {
+	if c.Bound() == "?" || math.IsNaN(c.Change) {
 		return "-"
 	}
-	text := "-"
-	if !math.IsNaN(c.Change) {
-		text = signed(c.Change) + " %"
-	}
-	return strings.TrimSuffix(c.Bound(), "?") + text
+	return c.Bound() + signed(c.Change) + " %"
 }
 
 // IntervalText is the confidence interval for people: "-1.2 … +3.1 %".

@@ -1,5 +1,5 @@
-// Package doctor finds what fio2es can say of a run: of one that is there by its files, and of one
-// to come by the options that fio gets. Both are [Answers], so a test compares them.
+// Package doctor finds what fio2es can say of a run: from its files, or, before it runs, from the options of fio. Both
+// give [Answers], and a test compares them.
 package doctor
 
 import (
@@ -22,7 +22,7 @@ type Answers struct {
 	Lost  []Loss
 }
 
-// From is what latencies over time come from.
+// From is the source of latencies over time.
 type From string
 
 // The sources of latencies over time, the best first. Averages have no percentiles.
@@ -37,10 +37,10 @@ const (
 // hasPercentiles reports whether there are percentiles over time.
 func (f From) hasPercentiles() bool { return f == Logs || f == Completions || f == Reports }
 
-// End is what becomes of the last interval of each job, which fio does not log.
+// End says whether the last interval of each job, which fio does not log, is known.
 type End string
 
-// The ends of a job. Without percentiles over time there is none.
+// The values of End. It is empty without percentiles over time.
 const (
 	Complete End = "complete"
 	Cut      End = "lost"
@@ -58,13 +58,13 @@ const (
 	Unknown     Whole = "nothing"
 )
 
-// Loss is something that fio2es cannot say, and what to do about it.
+// Loss is something that fio2es will not be able to say, with the remedy.
 type Loss struct {
 	What    string // what is lost, and why
 	Changes []Change
 }
 
-// Change is a line to add, to remove or to write otherwise.
+// Change is a line to add, to remove or to change.
 type Change struct {
 	Where string // such as "job.fio, [global]", or "command line"
 	Old   string // empty: Line is added
@@ -74,7 +74,7 @@ type Change struct {
 // lose adds a loss.
 func (a *Answers) lose(what string, changes ...Change) { a.Lost = append(a.Lost, Loss{what, changes}) }
 
-// Changes are those of all losses, each once.
+// Changes returns the changes of all losses, each once.
 func Changes(all []Answers) (list []Change) {
 	seen := map[Change]bool{}
 	for _, a := range all {

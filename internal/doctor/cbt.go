@@ -17,7 +17,7 @@ import (
 // shimPath is where the script of fio2es shim is on clients of CBT.
 const shimPath = "/usr/local/bin/fio2es-fio"
 
-// class is a benchmark of CBT that runs fio: what of its settings decides what fio writes.
+// class is a benchmark of CBT that runs fio: the settings that decide what fio writes.
 type class struct {
 	command   string   // the setting that names fio
 	format    string   // of its report; empty: fio's own, which is text
@@ -36,13 +36,13 @@ var classes = map[string]class{
 	"kvmrbdfio": {command: "fio_cmd", logs: logSettings},
 }
 
-// yamlLimits are those of a configuration of CBT.
+// yamlLimits are the limits of a configuration of CBT.
 var yamlLimits = safeyaml.Limits{Bytes: 1 << 20, Values: 100_000, Text: 4 << 20, Keys: 10_000, Depth: 1 << 20}
 
-// ErrNotCBT is a YAML file that is none of CBT's.
+// ErrNotCBT says that a YAML file is no configuration of CBT.
 var ErrNotCBT = errors.New("no configuration of CBT: want benchmarks: with one or more of them")
 
-// PredictCBT finds what fio2es will be able to say of the benchmarks of one of CBT's YAML files, of that name.
+// PredictCBT finds what fio2es will be able to say of the benchmarks in a YAML file of CBT. name is the file's.
 func PredictCBT(ctx context.Context, name string, text []byte) ([]Answers, error) {
 	node, _, err := safeyaml.Parse(ctx, text, yamlLimits)
 	if err != nil {
@@ -112,7 +112,8 @@ func (of class) call(config settings) (c call, err error) {
 // isShim reports whether CBT calls the script of fio2es shim, which may be called fio in a folder of its own.
 func (c *call) isShim() bool { return strings.Contains(c.fio, "fio2es") }
 
-// remedy is the setting that makes fio write all that fio2es can use. isText is set where CBT has no report in JSON.
+// remedy returns the setting that makes fio write all that fio2es can use. isText reports that CBT does not ask fio for
+// JSON.
 func (c *call) remedy(isText bool) string {
 	words, fio := slices.Clone(c.before), c.fio
 	if !c.isShim() {
@@ -139,7 +140,7 @@ func (of class) changes(where string, config settings, call call) (list []Change
 	return list
 }
 
-// reportFormat is the value of --output-format; empty where CBT leaves it out.
+// reportFormat returns the value of --output-format. It is empty if CBT leaves the option out.
 func (of class) reportFormat(config settings) string {
 	if of.setFormat {
 		return cmp.Or(config.text("fio_out_format"), of.format)
@@ -192,10 +193,11 @@ func shimmed(line []string) []string {
 	return append(line, "--write_hist_log=output.0", "--log_hist_msec=1000")
 }
 
-// settings are those of a benchmark.
+// settings are the settings of a benchmark.
 type settings map[string]any
 
-// text is a setting as CBT writes it on a command line; the first of a list, of which CBT makes a run each.
+// text returns a setting as CBT writes it on a command line. CBT runs fio once for each item of a list; text returns
+// the first.
 func (s settings) text(name string) string {
 	v := s[name]
 	if list, ok := v.([]any); ok && len(list) > 0 {
@@ -208,7 +210,7 @@ func (s settings) text(name string) string {
 	return ""
 }
 
-// isOn is a setting that is on unless it is set to something else.
+// isOn reports whether a setting is on. The default is on.
 func (s settings) isOn(name string) bool {
 	on, isSet := s[name].(bool)
 	return on || !isSet

@@ -12,8 +12,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// Examine finds what fio2es can say of a run that is there. It reads the run as ingest does, and stores nothing. The
-// result has the messages of the reading. An error is ctx's.
+// Examine finds what fio2es can say of a run from its files. It reads the run as ingest does, and stores nothing. The
+// result has the messages of the reading. Examine fails only with the error of ctx.
 func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (Answers, *pipeline.Result, error) {
 	x := examination{name: opt.ArchiveOf(run) + ":" + run.Name(), ofCBT: run.Iteration >= 0}
 	var err error
@@ -33,7 +33,7 @@ func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (Answers, 
 	return a, x.result, nil
 }
 
-// examination is what was read of a run.
+// examination collects what is read of a run.
 type examination struct {
 	name   string
 	ofCBT  bool
@@ -51,7 +51,7 @@ func (x *examination) interval(d *mapping.Interval) error {
 	return nil
 }
 
-// answer sets what the run's document says.
+// answer sets the answers that come from the run's document.
 func (x *examination) answer(a *Answers) {
 	doc := x.result.Run
 	a.Jobs, a.Start = doc.Fio.Jobs, x.plan.Clock
@@ -81,7 +81,8 @@ func (x *examination) answer(a *Answers) {
 	}
 }
 
-// from is what percentiles over time come from: of several sources the one with the most to lose.
+// from returns the source of percentiles over time. If there are several, it is the one that lacks the most: logs lack
+// the end of each job.
 func (x *examination) from() From {
 	switch {
 	case x.result.Run.NoWindows == "":
@@ -117,7 +118,7 @@ func (x *examination) unreported() []string {
 	return x.jobs(func(j *pipeline.PlanJob) bool { return j.Report == "" })
 }
 
-// wholeOf is what a run's document has of the whole run.
+// wholeOf returns what a run's document says of the whole run.
 func wholeOf(doc *mapping.Run) Whole {
 	if doc.All == nil {
 		return Unknown

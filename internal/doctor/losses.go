@@ -61,8 +61,8 @@ func (s *section) histogramChanges() (changes []Change) {
 	return append(changes, s.bins()...)
 }
 
-// place is where an option of the section can be added, and what is before it there: for all sections, unless others
-// have histogram logs of their own.
+// place returns where to add an option, and the dashes that it has there. The option counts for all sections, unless
+// other sections have histogram logs of their own.
 func (s *section) place() (where, dashes string) {
 	if s.File == "" {
 		return commandLine + ", before the first --name", "--"
@@ -75,7 +75,7 @@ func (s *section) place() (where, dashes string) {
 	return s.File + ", [global]", ""
 }
 
-// bins make fio write a report with bins to a file; nothing if it does.
+// bins returns the changes that make fio write a report with bins to a file; none if it already does.
 func (s *section) bins() []Change {
 	if s.hasBins() {
 		return nil
@@ -93,7 +93,7 @@ func (s *section) bins() []Change {
 
 func remove(o fioargs.Option) Change { return Change{Where: o.At, Old: written(o)} }
 
-// written is an option as it stands where it was written.
+// written returns an option as the user wrote it.
 func written(o fioargs.Option) string {
 	text := o.Name
 	if o.Value != "" {

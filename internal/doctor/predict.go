@@ -73,7 +73,7 @@ func window(rows time.Duration) time.Duration {
 	return time.Duration(pipeline.UsualWindow(rows.Milliseconds())) * time.Millisecond
 }
 
-// rows is the time between the rows of histogram logs; 0 if fio writes none.
+// rows returns the time between the rows of histogram logs. It is 0 if fio writes none.
 func (s *section) rows() time.Duration {
 	msec, _ := s.Get("log_hist_msec")
 	if _, ok := s.HistogramLog(); !ok {
@@ -87,7 +87,7 @@ func (s *section) coarseness() int {
 	return min(max(o.Int(0), 0), 6)
 }
 
-// from is what the pipeline chooses. It reads averages only if no job of the run has percentiles.
+// from returns the source that the pipeline will choose. It reads averages only if no job of the run has percentiles.
 func (s *section) from() From {
 	if from := s.percentiles(); from != Nothing {
 		return from
@@ -103,8 +103,8 @@ func (s *section) from() From {
 	return Nothing
 }
 
-// percentiles is what percentiles come from: periodic reports unless they are coarser than histogram logs, then these,
-// then completions.
+// percentiles returns the source of percentiles: periodic reports unless they are coarser than histogram logs, then
+// histogram logs, then completions.
 func (s *section) percentiles() From {
 	hasLogs, rows := s.whyNoRows() == "", s.rows()
 	switch {
@@ -135,7 +135,7 @@ func (s *section) average() int {
 	return o.Int(0)
 }
 
-// whyNoBins is the option that leaves the latencies out of histogram logs and reports.
+// whyNoBins returns the option that leaves the latencies out of histogram logs and reports.
 func (s *section) whyNoBins() fioargs.Option {
 	if o, ok := s.NoLatencies(); ok {
 		return o
@@ -146,7 +146,7 @@ func (s *section) whyNoBins() fioargs.Option {
 	return fioargs.Option{}
 }
 
-// whyPacked is the option for which fio writes addresses of its memory into histogram logs.
+// whyPacked returns the option that makes fio write addresses of its memory into histogram logs.
 func (s *section) whyPacked() fioargs.Option {
 	for _, name := range []string{"log_store_compressed", "log_compression"} {
 		if o, ok := s.Get(name); ok && o.Value != "0" {
@@ -156,7 +156,7 @@ func (s *section) whyPacked() fioargs.Option {
 	return fioargs.Option{}
 }
 
-// whyNoRows is why the histogram logs of the section have nothing that can be used; empty if they have.
+// whyNoRows says why the histogram logs of the section have nothing that can be used. It is empty if they do.
 func (s *section) whyNoRows() string {
 	runs, _ := s.Get("runtime")
 	_, hasLog := s.HistogramLog()
@@ -192,8 +192,9 @@ func (s *section) whole() Whole {
 	return Unknown
 }
 
-// start is the evidence for the start of the section's jobs. From fio 3.36 on a report has something better. Of jobs
-// that run one after another the report has the end of the last, so the times of their logs say when the others ended.
+// start returns the evidence for the start of the section's jobs, with a fio before 3.36. (Later reports have the start
+// itself.) If jobs run one after another, the report has the end of the last one, and the modification times of the
+// logs say when the others ended.
 func (s *section) start() string {
 	from := s.from()
 	isLog := from == Logs || from == Completions
@@ -211,7 +212,7 @@ func (c *command) isStaged() bool {
 	return slices.ContainsFunc(c.Jobs, func(s *fioargs.Section) bool { return s.IsOn("stonewall") })
 }
 
-// name is for logs and reports: that of the job file, or of the section.
+// name returns the name for logs and reports: that of the job file, or of the section.
 func (s *section) name() string {
 	base := filepath.Base(cmp.Or(s.File, s.Section.Name))
 	return strings.TrimSuffix(base, filepath.Ext(base))

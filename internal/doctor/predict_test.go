@@ -62,7 +62,7 @@ var sets = []struct{ name, options string }{
 	{"bandwidth", "--write_bw_log=o --output-format=json+"},
 }
 
-// workload is what all sets have. It is for --name=j.
+// workload has the options of all sets. They are those of --name=j.
 const workload = "--ioengine=null --size=100g --rw=randrw --rate_iops=500 --runtime=4 --time_based --numjobs=2"
 
 // words are the command line of a set.
@@ -153,7 +153,7 @@ func apply(t *testing.T, changes []Change, words []string, file string) ([]strin
 	return words, strings.Join(lines, "\n")
 }
 
-// TestChanges makes the changes that are said to keep all, and then nothing is lost.
+// TestChanges makes the proposed changes. Then nothing is lost.
 func TestChanges(t *testing.T) {
 	for _, s := range sets {
 		t.Run(s.name, func(t *testing.T) {
@@ -216,8 +216,8 @@ func TestIsJobFile(t *testing.T) {
 	}
 }
 
-// TestRealFio runs fio with each set. What was predicted is what ingest then finds: the same answers, no warning
-// where nothing was to be lost, and a loss where one was.
+// TestRealFio runs fio with each set, and compares the prediction with what ingest finds: the same answers, a warning
+// where a loss was predicted, and none elsewhere.
 func TestRealFio(t *testing.T) {
 	fio := os.Getenv("FIO2ES_TEST_FIO")
 	if fio == "" {
@@ -264,7 +264,8 @@ func TestRealFio(t *testing.T) {
 	}
 }
 
-// joined is what is known of a run of several sections: the worst, other than of those without latencies over time.
+// joined returns what is known of a run of several sections: the worst of their answers, leaving out sections without
+// latencies over time.
 func joined(all []Answers) (a Answers) {
 	a = all[0]
 	for _, other := range all[1:] {

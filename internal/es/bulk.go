@@ -62,8 +62,8 @@ func (c *Client) bulk(ctx context.Context, body []byte, ids []string, items []Bu
 // bulkFilter selects the fields of the answer.
 var bulkFilter = []string{"errors", "error", "status", "items.*._id", "items.*.status", "items.*.error"}
 
-// maxBulkAnswer is how many bytes the answer to a bulk request of so many documents may have.
-// An item result has 100 bytes, or a few thousand if the document was rejected.
+// maxBulkAnswer returns how many bytes the answer to a bulk request may have. An item result has 100 bytes, or a few
+// thousand if the document was rejected.
 func maxBulkAnswer(documents int) int64 {
 	const all, each, most = 1 << 20, 8 << 10, 32 << 20
 	return min(all+each*int64(documents), most)

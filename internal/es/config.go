@@ -34,7 +34,7 @@ type Config struct {
 	AllowPlain  bool   // send credentials over http to other machines, unencrypted
 
 	Proxy     string // URL; default: the environment's HTTPS_PROXY, HTTP_PROXY and NO_PROXY
-	GzipLevel int    // of request bodies, 1 to 9; [NoGzip] is none, nor of answers; 0 is 2, and none on this machine
+	GzipLevel int    // of request bodies, 1 to 9; 0: 2, or none if all nodes are on this machine; [NoGzip]: none, nor of answers
 
 	ConnectTimeout time.Duration // default 10 s
 	Timeout        time.Duration // of a request, to the end of its answer; default 90 s
@@ -142,7 +142,7 @@ func (c *Config) address(text string) (*url.URL, error) {
 	}
 	if u.User != nil {
 		if c.APIKey != "" || c.Username != "" {
-			return nil, fmt.Errorf("%w: credentials in address %s besides others", ErrConfig, u.Host)
+			return nil, fmt.Errorf("%w: credentials in address %s, and others in the settings: give one of them", ErrConfig, u.Host)
 		}
 		password, _ := u.User.Password()
 		c.Username, c.Password, u.User = u.User.Username(), Secret(password), nil

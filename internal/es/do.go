@@ -79,7 +79,7 @@ func (c *Client) send(out *http.Request, read func(*http.Response) error) error 
 	return err
 }
 
-// read reads an answer of at most so many bytes.
+// read reads an answer of limited size.
 func (s *server) read(res *http.Response, most int64, into any) error {
 	defer discard(res.Body)
 	body, err := s.open(res, most)
@@ -107,7 +107,7 @@ func (s *server) read(res *http.Response, most int64, into any) error {
 	return nil
 }
 
-// open is the body of an answer, of at most so many bytes, or the error that the answer reports.
+// open returns the body of an answer, limited to most bytes, or the error that the answer reports.
 func (s *server) open(res *http.Response, most int64) (*bounded, error) {
 	if res.StatusCode > 299 {
 		e := readError(res, s.secrets...)

@@ -140,7 +140,7 @@ func TestBinsRoundTrip(t *testing.T) {
 	})
 }
 
-// failing takes so many bytes.
+// failing fails after some bytes.
 type failing struct{ left int }
 
 var errFull = errors.New("no space left")

@@ -38,8 +38,8 @@ func inflate(text string) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// slotBounds are the values of a slot, from the definition: 2048 values of which each is
-// its own slot, then 1024 slots for each power of two.
+// slotBounds returns the values of a slot, from the definition: one slot for each of the first 2048 values, then 1024
+// slots for each power of two.
 func slotBounds(slot int) (low, high int64) {
 	if slot < 2048 {
 		return int64(slot), int64(slot)

@@ -24,8 +24,26 @@ type openWindow struct {
 	requests *hist.Histogram
 }
 
-// NewOrdered gives windows to a writer. alike are the ids of runs whose name and archive another run has.
-func NewOrdered(to Writer, alike map[string]bool) *Ordered { return &Ordered{to: to, alike: alike} }
+// NewOrdered gives windows to a writer. runs are those of the history whose windows come.
+func NewOrdered(to Writer, runs []*mapping.Run) *Ordered {
+	return &Ordered{to: to, alike: runsAlike(runs)}
+}
+
+// runsAlike returns the ids of the runs that share their name and archive with another one: one job that ran twice in
+// one place.
+func runsAlike(runs []*mapping.Run) map[string]bool {
+	type place struct{ archive, name string }
+	first, alike := map[place]string{}, map[string]bool{}
+	for _, run := range runs {
+		at := place{run.Run.Archive, run.Run.Name}
+		if have := first[at]; have == "" {
+			first[at] = run.Run.ID
+		} else if have != run.Run.ID {
+			alike[have], alike[run.Run.ID] = true, true
+		}
+	}
+	return alike
+}
 
 // Add takes a window. The first one with requests begins the run.
 func (o *Ordered) Add(w *window.Window) error {

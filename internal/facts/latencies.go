@@ -97,7 +97,8 @@ func fioValue(h *hist.Histogram, rank float64) float64 {
 // Value is a latency by its field in documents, NaN where it is not known.
 func (a *Latencies) Value(name string) float64 { return a.values[index(name)] }
 
-// ValueOrMore is a latency by its field in documents, NaN where it is not known, and whether it is a lower bound.
+// ValueOrMore returns a latency by its field in documents, and whether it is a lower bound. The latency is NaN if it is
+// not known.
 func (a *Latencies) ValueOrMore(name string) (us float64, isBound bool) { return a.orMore(index(name)) }
 
 func (a *Latencies) orMore(i int) (us float64, isBound bool) {

@@ -77,7 +77,7 @@ func State(run *mapping.Run) string {
 	return strings.Join(words, ", ")
 }
 
-// StateText is the state for people, who also see how long the windows of a compacted run are.
+// StateText is the state for people. For a compacted run it has the length of the windows.
 func StateText(run *mapping.Run) string {
 	words, _ := run.State()
 	if run.Run.Compacted.From != "" {
@@ -86,7 +86,7 @@ func StateText(run *mapping.Run) string {
 	return strings.Join(words, ", ")
 }
 
-// windowLength is the length of a run's windows, or nothing if it has none.
+// windowLength is the length of a run's windows. It is empty if the run has none.
 func windowLength(run *mapping.Run) string {
 	if run.IntervalMS == 0 {
 		return ""

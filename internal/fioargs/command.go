@@ -68,8 +68,8 @@ func (c *Command) NumJobs() (n int) {
 // ErrNoFio is a command line in which there is no fio.
 var ErrNoFio = errors.New("no fio in the command: want fio ARGS, job.fio, or sudo fio ARGS")
 
-// Split finds fio in a command line: what is before it, fio, and its arguments. A job file or an option as the first
-// word stands for fio with these arguments.
+// Split finds fio in a command line. It returns the words before fio, fio, and the arguments of fio. If the first word
+// is a job file or an option, the words are arguments, and fio is "fio".
 func Split(words []string) (before []string, program string, args []string, err error) {
 	if len(words) > 0 && (strings.HasPrefix(words[0], "-") || isJobFile(words[0])) {
 		return nil, "fio", words, nil
@@ -123,8 +123,8 @@ func parseArgs(words []string) (args []Arg, err error) {
 	return args, nil
 }
 
-// checkName refuses abbreviations of options that decide where reports and logs go: fio takes them, and reading them
-// wrongly would lose a run.
+// checkName refuses abbreviations of options that decide where reports and logs go. fio accepts them; if they were
+// misread here, a run would be lost.
 func checkName(word, name string) error {
 	const least = 3 // fio itself knows no shorter option that it takes for one of these
 	if len(name) == 1 {
@@ -144,5 +144,5 @@ func checkName(word, name string) error {
 	return nil
 }
 
-// isOption reports whether a beginning of an option is an option.
+// isOption reports whether a text that is the beginning of an option is itself an option.
 func isOption(name string) bool { return name == "eta" || name == "log_hist" }

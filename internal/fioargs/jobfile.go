@@ -72,7 +72,7 @@ func (p *parser) line() {
 	}
 }
 
-// begin begins a section. A section that is left out is not part of the command.
+// begin begins a section. A section that --section leaves out is not part of the command.
 func (p *parser) begin(name, file, at string) *Section {
 	if strings.HasPrefix(name, "global") { // as fio does: global2 is one, too
 		return p.global
@@ -121,7 +121,7 @@ func (p *parser) file(name string) error {
 // mostNested is how many files may include one another.
 const mostNested = 16
 
-// lines passes each line of a job file, and of those that it includes, without comments.
+// lines calls each with each line of a job file and of the files that it includes, without comments.
 func (p *parser) lines(name string, nested int, each func(at, line string) error) error {
 	text, err := p.ReadFile(name)
 	if err != nil {
@@ -160,8 +160,8 @@ func content(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// Included is the file that a line of a job file includes: a path as it is, or beside the job file if there is no such
-// file.
+// Included returns the path of the file that a line of a job file includes: the path as written, or beside the job file
+// if that does not exist.
 func Included(jobFile, line string) (name string, ok bool) {
 	rest, ok := strings.CutPrefix(content(line), "include")
 	if !ok || rest == "" || rest[0] != ' ' && rest[0] != '\t' {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// takes is whether an option of a command line has a value.
+// takes says whether an option of a command line has a value.
 type takes int
 
 const (
@@ -28,8 +28,7 @@ var own = map[string]takes{
 	"trigger": required, "trigger-remote": required, "aux-path": required, "merge-blktrace-only": none,
 }
 
-// switches are the options of jobs whose value is optional, of fio and of its engines. Those of all other options are
-// required.
+// switches are the options of jobs whose value is optional, in fio and in its engines. All other options need a value.
 var switches = []string{
 	"bs_unaligned", "blocksize_unaligned", "exitall", "exitall_on_error", "fixedbufs", "group_reporting", "hipri",
 	"libblkio_force_enable_completion_eventfd", "libblkio_vectored", "libblkio_write_zeroes_on_trim", "listen", "new_group",
@@ -67,10 +66,10 @@ type Option struct {
 	At    string // where it was written: "job.fio:12", or "command line"
 }
 
-// IsOn is the value of an option that is on or off. Without a value it is on.
+// IsOn reports whether an option that is on or off is on. Without a value it is.
 func (o Option) IsOn() bool { return o.Value == "" || o.Int(0) != 0 }
 
-// Int is the value as a number, such as 16 or 4k, or another one if it is none.
+// Int returns the value as a number, such as 16 or 4k. If it is no number, Int returns otherwise.
 func (o Option) Int(otherwise int) int {
 	text, factor := strings.ToLower(o.Value), 1
 	if short, ok := strings.CutSuffix(text, "k"); ok {
@@ -83,7 +82,8 @@ func (o Option) Int(otherwise int) int {
 	return int(n) * factor
 }
 
-// Time is the value as a time, such as 30, 5m or 100ms. A number alone is seconds. It is 0 for what is no time.
+// Time returns the value as a time, such as 30, 5m or 100ms. A number alone is seconds. If the value is no time, Time
+// returns 0.
 func (o Option) Time() time.Duration {
 	digits := strings.TrimRight(strings.ToLower(o.Value), "dhmsu")
 	n, err := strconv.ParseInt(digits, 10, 64)

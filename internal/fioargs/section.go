@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Section is what fio makes jobs of: a --name of the command line, or a [name] of a job file.
+// Section describes jobs of fio: a --name of the command line, or a [name] of a job file.
 type Section struct {
 	Name    string
 	At      string   // where it begins
@@ -45,8 +45,8 @@ func (s *Section) WritesLogs() bool {
 	})
 }
 
-// NoLatencies is the option for which fio measures no completion latencies in the section, so that its histogram
-// logs and reports have none.
+// NoLatencies returns the option that turns the measurement of completion latencies off, so histogram logs and reports
+// of the section have none.
 func (s *Section) NoLatencies() (Option, bool) {
 	for _, name := range []string{"gtod_reduce", "disable_clat"} {
 		if o, ok := s.Get(name); ok && o.IsOn() {

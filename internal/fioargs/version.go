@@ -19,7 +19,7 @@ func ParseVersion(text string) (Version, error) {
 	var v Version
 	name, ok := strings.CutPrefix(strings.TrimSpace(text), "fio-")
 	if _, err := fmt.Sscanf(name, "%d.%d", &v.Major, &v.Minor); !ok || err != nil || v.Major < 0 || v.Minor < 0 {
-		return Version{}, fmt.Errorf("%q is not the version of a fio: want fio-3.33 or the like", text)
+		return Version{}, fmt.Errorf("%q is no version of fio: want one such as fio-3.33", text)
 	}
 	return v, nil
 }

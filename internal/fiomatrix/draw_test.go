@@ -71,7 +71,7 @@ func (s *scene) adopt(p *process, i int, x *section) {
 	}
 }
 
-// load draws a section of so many jobs: directions, rates.
+// load draws a section with a number of jobs: directions, rates.
 func (s *scene) load(name string, jobs int, runtime time.Duration) *section {
 	x := &section{name: name, jobs: jobs, runtime: runtime, timed: true}
 	read, write := s.between(150, 600), s.between(150, 600)

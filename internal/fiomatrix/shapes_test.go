@@ -401,8 +401,8 @@ func (c *comparison) measure(v view) {
 	}
 }
 
-// relative is the relative error of a percentile, where so many requests may be others
-// than those of the truth. An error of one bin of one nanosecond is none.
+// relative is the relative error of a percentile, if up to open requests may differ from those of the truth. An error
+// of one bin of one nanosecond is none.
 func (c *comparison) relative(sorted []int64, q, value float64, open int) float64 {
 	rank := int(math.Ceil(q * float64(len(sorted))))
 	at := func(rank int) float64 { return float64(sorted[min(max(rank, 1), len(sorted))-1]) }

@@ -132,7 +132,7 @@ func move(from, to, prefix string, rename func(string) string) error {
 	return err
 }
 
-// clients adds a fio --client with so many servers on the loopback.
+// clients adds a fio --client with n servers on the loopback.
 func (s *scene) clients(n int) error {
 	p := s.process(s.load("job", s.between(1, 3), s.seconds(3, 5)))
 	p.jobFile = s.in("run", "job.fio")

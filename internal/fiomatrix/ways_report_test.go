@@ -326,7 +326,7 @@ func limited(s *scene, size int, more ...string) *process {
 	return p
 }
 
-// lossy is a fio of two jobs or more, of which one histogram log is taken away.
+// lossy is a fio of two jobs or more that lost one histogram log.
 func lossy(s *scene) *process {
 	p := s.process(s.load("job", s.between(2, 5), s.seconds(3, 5)))
 	s.arrange = func(s *scene) error {

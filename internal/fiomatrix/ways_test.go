@@ -110,7 +110,7 @@ func stonewalled(s *scene, maxJobs int) *process {
 	return s.process(sections...)
 }
 
-// delayed adds two sections, of which the second begins later.
+// delayed adds two sections. The second begins later.
 func delayed(s *scene) *process {
 	first, second := s.load("first", s.between(1, 3), s.seconds(3, 4)), s.load("second", s.between(1, 3), s.seconds(3, 4))
 	second.options = options{fmt.Sprintf("startdelay=%d", s.between(1, 3))}

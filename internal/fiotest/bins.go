@@ -34,7 +34,7 @@ type axis struct {
 	fio2  bool     // they are microseconds
 }
 
-// newAxis is that of a fio built with so many groups; 0 is the usual number.
+// newAxis returns the axis of a fio that was built with a number of groups; 0 is the usual number.
 func newAxis(fio2 bool, groups int) axis {
 	switch {
 	case groups != 0:

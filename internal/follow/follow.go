@@ -32,14 +32,14 @@ type Options struct {
 	Rules  []slo.Rule                      // that windows of live runs, and runs that are over, are checked against
 
 	Every time.Duration // between two looks, and between two updates of a live run's document
-	Quiet time.Duration // a run whose files have not changed for so long is over
-	Idle  time.Duration // Follow ends when nothing has changed for so long; 0: it does not
+	Quiet time.Duration // a run is over when its files have not changed for this time
+	Idle  time.Duration // Follow ends when nothing has changed for this time; 0: it does not end
 
 	// Window takes each window of the highest level of live runs, one at a time. A window comes
 	// once, although a file that was renamed or emptied is read again from its start.
 	Window func(*window.Window) error
 
-	// Stored is called after runs that are over were stored. It reports whether something was left out. It may be nil.
+	// Stored is called after runs that are over were stored. It returns whether something was left out. It may be nil.
 	Stored func(ctx context.Context) (leftOut bool)
 }
 
@@ -201,7 +201,8 @@ func totalsText(all *mapping.Totals) string {
 	return text
 }
 
-// Check checks a run that is over against rules. Messages say which it breaks, and of which that is not known.
+// Check checks a run that is over against rules. Messages name the rules that are broken and those that cannot be
+// checked.
 func Check(ctx context.Context, store history.Store, id string, rules []slo.Rule, log *slog.Logger) (broken, unknown bool, err error) {
 	if len(rules) == 0 {
 		return false, false, nil

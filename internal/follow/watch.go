@@ -10,22 +10,25 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Watch gives each window of the highest level of a run in the history, once, from a time on, as Follow stores it,
-// until the run is no longer live. It looks every so often, and returns the run's last document. An error is the
-// store's, take's or ctx's.
+// Watch calls take once with each window of the highest level of a live run, from a time on, as Follow stores them. It
+// looks into the history at an interval until the run is no longer live, and returns the run's last document. It fails
+// with errors of the store, of take and of ctx.
 func Watch(
 	ctx context.Context, store history.Store, id string, from time.Time, every time.Duration, take func(*window.Window) error,
 ) (*mapping.Run, error) {
 	given := map[series]time.Time{} // start of the last window
-	for {
+	for last := new(mapping.Run); ; {
 		run, err := store.Run(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		windows, err := newest(ctx, store, run, from)
-		if err != nil {
-			return nil, err
+		var windows []*window.Window
+		if run.Run.Ingest != last.Run.Ingest || run.Documents != last.Documents { // else there are no others
+			if windows, err = newest(ctx, store, run, from); err != nil {
+				return nil, err
+			}
 		}
+		last = run
 		for _, w := range windows {
 			series := series{run.Run.ID, w.Direction, w.Host, w.Job}
 			if last, ok := given[series]; ok && !w.Start.After(last) {
@@ -48,8 +51,8 @@ func Watch(
 	}
 }
 
-// newest are the windows of a run from a time on. Of a live run, the last ones wait for the next, because the same
-// stretch of other directions may be stored later.
+// newest returns the windows of a run from a time on. For a live run it leaves out the last stretch of time until the
+// next one begins, because other directions of that stretch may be stored later.
 func newest(ctx context.Context, store history.Store, run *mapping.Run, from time.Time) (list []*window.Window, err error) {
 	wanted := history.Selection{Runs: []string{run.Run.ID}, Level: slices.Min(run.Levels), From: from}
 	last := int64(0)
@@ -65,8 +68,8 @@ func newest(ctx context.Context, store history.Store, run *mapping.Run, from tim
 	return list, nil
 }
 
-// unseen is from when on windows may not have been given. A direction, host or job that has had none for a minute is
-// not waited for.
+// unseen returns the time from which windows may be new. It does not wait for a direction, host or job without windows
+// for a minute.
 func unseen(from time.Time, given map[series]time.Time) time.Time {
 	newest, oldest := time.Time{}, time.Time{}
 	for _, at := range given {

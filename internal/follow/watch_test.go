@@ -45,7 +45,8 @@ func TestWatch(t *testing.T) {
 		if diff := cmp.Diff(starts(p.windows), starts(watched)); diff != "" || len(watched) != seconds {
 			t.Errorf("%d windows\n%s", len(watched), diff)
 		}
-		// Without in-flight weights a window comes with the report after its own, is stored within a second, and seen with the next one.
+		// Without in-flight weights a window comes with the report after its own, is stored within a second, and is
+		// seen when the history is read next.
 		if slow := slices.Max(delays[12 : seconds-5]); slow > 5*time.Second {
 			t.Errorf("windows come %v late", slow)
 		}

@@ -21,7 +21,7 @@ type Builder struct {
 // fit could end in half as many columns.
 const spare = 8
 
-// NewBuilder makes a map of at most so many columns.
+// NewBuilder makes a map with at most the given number of columns.
 func NewBuilder(columns int) *Builder {
 	return &Builder{limit: columns, columns: window.NewColumns(spare*columns, (*Column).merge), bands: map[hist.Layout][]int{}}
 }

@@ -159,7 +159,7 @@ func (d *drawing) cells() {
 	d.Printf("</g>\n")
 }
 
-// levelOf is the level of so many requests in a cell of a column.
+// levelOf returns the level of n requests in a cell of a column.
 func (d *drawing) levelOf(c *Column, n int64) int { return d.scale.level(min(d.shownAs(c, n), d.Most)) }
 
 // percentiles draws the lines, each on a white one, to be visible on any colour.

@@ -58,7 +58,9 @@ func (m *Map) WriteText(w io.Writer, t Text) error {
 		fmt.Fprintf(out, "%7s  %s%*s\n", unit.LatencyOrMore(Bound(bound), isTop), c.line(line), unitsWidth, unit.Count(total))
 	}
 	fmt.Fprintf(out, "%9s%s\n", "", c.times(area))
-	fmt.Fprintf(out, "%9s%s\n", "", c.legend())
+	for _, line := range c.legend() {
+		fmt.Fprintf(out, "%9s%s\n", "", line)
+	}
 	return out.Flush()
 }
 
@@ -111,7 +113,7 @@ func (c *canvas) line(line int) string {
 	return b.String()
 }
 
-// level is the level of so many requests in a cell of a column.
+// level returns the level of n requests in a cell of a column.
 func (c *canvas) level(column int, n int64) int {
 	return c.scale.level(min(c.shownAs(&c.Columns[column], n), c.most))
 }
@@ -160,19 +162,23 @@ func (c *canvas) times(area int) string {
 	return strings.TrimRight(string(text), " ")
 }
 
-// legend explains the size of a cell and the shades.
-func (c *canvas) legend() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "cells of %s by 1/%d of a power of ten:", unit.Short(c.Width.Round(time.Millisecond)), BandsPerDecade/c.bands)
+// legend explains the size of a cell and the shades, in two lines if the map is narrower than one.
+func (c *canvas) legend() []string {
+	cells := fmt.Sprintf("cells of %s by 1/%d of a power of ten", unit.Short(c.Width.Round(time.Millisecond)), BandsPerDecade/c.bands)
+	marks, width := make([]string, 0, len(c.scale)), 0
 	for level := range c.scale {
 		if !c.scale.has(level) {
 			continue
 		}
-		mark := string(shades[min(level, len(shades)-1)])
+		mark, n := string(shades[min(level, len(shades)-1)]), unit.Count(c.scale[level])
 		if c.how.Colour {
 			mark = fmt.Sprintf("\x1b[38;5;%dm█\x1b[0m", grounds[level])
 		}
-		fmt.Fprintf(&b, " %s %s", mark, unit.Count(c.scale[level]))
+		marks, width = append(marks, mark+" "+n), width+3+len(n) // " █ " has three characters
 	}
-	return b.String() + " or more requests"
+	shown := strings.Join(marks, " ") + " or more requests"
+	if len(cells)+len(":")+width+len(" or more requests") > c.how.Columns+unitsWidth {
+		return []string{cells, shown}
+	}
+	return []string{cells + ": " + shown}
 }

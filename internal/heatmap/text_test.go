@@ -35,7 +35,8 @@ LATENCY                    REQUESTS
  63.1µs          ▒▒              30
  39.8µs  ▓▓██                 1,108
                ╵03:13:05
-         cells of 1s by 1/5 of a power of ten: ░ 1 ▒ 4 ▓ 32 █ 317 or more requests
+         cells of 1s by 1/5 of a power of ten
+         ░ 1 ▒ 4 ▓ 32 █ 317 or more requests
 `},
 		{"few lines", small(), Text{Columns: 5, Lines: 3, Clock: chart.Clock{Start: began.Add(-time.Minute)}}, `
 LATENCY               REQUESTS
@@ -43,13 +44,15 @@ LATENCY               REQUESTS
   100µs                      0
  31.6µs  ▓█  ▒           1,138
          ╵60s
-         cells of 1s by 1/2 of a power of ten: ░ 1 ▒ 4 ▓ 32 █ 317 or more requests
+         cells of 1s by 1/2 of a power of ten
+         ░ 1 ▒ 4 ▓ 32 █ 317 or more requests
 `},
 		{"no room for a round time", mapOf(10, windowAt(101, 101, 149, 7, 1)), Text{Columns: 5, Lines: 3, Clock: chart.Clock{Start: began, Known: true}}, `
 LATENCY               REQUESTS
  6.31µs  █████               1
          ╵03:13:02.101
-         cells of 48ms by 1/20 of a power of ten: █ 1 or more requests
+         cells of 48ms by 1/20 of a power of ten
+         █ 1 or more requests
 `},
 		{"half blocks", small(), Text{Columns: 5, Lines: 4, Colour: true, Clock: chart.Clock{Start: began, Known: true}}, `
 LATENCY               REQUESTS
@@ -58,13 +61,15 @@ LATENCY               REQUESTS
  63.1µs      <169▄>              30
  25.1µs  <209▀><221▀>              1,108
             ╵03:13:05
-         cells of 1s by 1/5 of a power of ten: <25█> 1 <62█> 2 <98█> 5 <169█> 12 <203█> 32 <209█> 85 <214█> 228 <221█> 611 or more requests
+         cells of 1s by 1/5 of a power of ten
+         <25█> 1 <62█> 2 <98█> 5 <169█> 12 <203█> 32 <209█> 85 <214█> 228 <221█> 611 or more requests
 `},
 		{"two in a character", mapOf(5, windowAt(0, 0, 1000, 50, 1), windowAt(0, 0, 1000, 70, 9)), Text{Columns: 2, Lines: 1, Colour: true, Clock: chart.Clock{Start: began, Known: true}}, `
 LATENCY            REQUESTS
  31.6µs  <221 on 25▀▀>              10
          ╵03:13:02
-         cells of 1s by 1/4 of a power of ten: <25█> 1 <98█> 2 <203█> 3 <209█> 5 <214█> 6 <221█> 8 or more requests
+         cells of 1s by 1/4 of a power of ten
+         <25█> 1 <98█> 2 <203█> 3 <209█> 5 <214█> 6 <221█> 8 or more requests
 `},
 	} {
 		t.Run(c.name, func(t *testing.T) {

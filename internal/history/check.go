@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -23,11 +25,11 @@ type Checked struct{ Runs, Documents int }
 
 // Check reads a whole history. It checks that every document can be read, that each run has
 // as many interval documents as its document says, that these have the labels of the run, and
-// that there are no documents of versions that no run has. It reports findings in the order of runs. With repair, it
-// removes damaged documents and those that belong to no run, so no ingest may run at the
-// same time. An error means that the check did not reach its end.
+// that there are no documents of versions that no run has, and that lists show of each run what its document has. It
+// reports findings in the order of runs. With repair, it removes damaged documents and those that belong to no run, so no
+// ingest may run at the same time. An error means that the check did not reach its end.
 func Check(ctx context.Context, s Store, repair bool, report func(Finding)) (Checked, error) {
-	c := &check{store: s, repair: repair, report: report, seen: map[string]bool{}}
+	c := &check{store: s, repair: repair, report: report, seen: map[string]bool{}, sums: map[string]uint64{}}
 	if f, ok := s.(interface {
 		Integrity(ctx context.Context) ([]string, error)
 	}); ok {
@@ -57,7 +59,8 @@ type check struct {
 	store  Store
 	repair bool
 	report func(Finding)
-	seen   map[string]bool // ids of runs
+	seen   map[string]bool   // ids of runs
+	sums   map[string]uint64 // of what lists show of runs, by their ids: from their documents
 }
 
 func (c *check) runs(ctx context.Context, counts Counts) error {
@@ -74,6 +77,8 @@ func (c *check) runs(ctx context.Context, counts Counts) error {
 				return nil
 			case err != nil:
 				return err
+			case !f.Light && !f.Brief:
+				c.sums[run.Run.ID] = lightSum(run)
 			case f.Light && !c.seen[run.Run.ID]:
 				c.seen[run.Run.ID] = true
 				runs = append(runs, run)
@@ -81,11 +86,42 @@ func (c *check) runs(ctx context.Context, counts Counts) error {
 		}
 	}
 	for _, run := range runs {
-		if err := c.run(ctx, counts, run); err != nil {
+		run, err := c.listed(ctx, run)
+		if err == nil {
+			err = c.run(ctx, counts, run)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lightSum is a checksum of what lists show of a run.
+func lightSum(run *mapping.Run) uint64 { return xxhash.Sum64(run.AppendLight(nil)) }
+
+// listed compares a run of a list with its document, which is the result.
+func (c *check) listed(ctx context.Context, run *mapping.Run) (*mapping.Run, error) {
+	sum := lightSum(run)
+	if sum == c.sums[run.Run.ID] {
+		return run, nil
+	}
+	now, err := c.store.Run(ctx, run.Run.ID) // it may have been stored again between the lists
+	if errors.Is(err, ErrNotFound) || err == nil && lightSum(now) == sum {
+		return run, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := Finding{run.Run.ID, "lists do not show what its document has: the document was changed, and what lists read (in a cluster its field light) was not", "make that again with --repair"}
+	if c.repair {
+		if now, err = c.store.Annotate(ctx, run.Run.ID, mapping.Annotation{}); err != nil {
+			return nil, err
+		}
+		f.Problem, f.Remedy = f.Problem+": made again", ""
+	}
+	c.report(f)
+	return now, nil
 }
 
 func (c *check) damagedRun(ctx context.Context, damaged *DamagedRunError) error {
@@ -107,11 +143,16 @@ func (c *check) damagedRun(ctx context.Context, damaged *DamagedRunError) error 
 // run reads all documents of a run and compares their number.
 func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error {
 	c.Runs++
-	damaged, relabel, removed := 0, 0, []string(nil)
+	damaged, relabel, byHand, removed := 0, 0, 0, []string(nil)
 	for _, l := range mapping.Levels {
 		for d, err := range c.store.Intervals(ctx, Selection{Runs: []string{run.Run.ID}, Level: l}) {
 			if err == nil {
-				if c.Documents++; d.Relabel(&run.Run) {
+				c.Documents++
+				isKnown := d.Run.Edit == run.Run.Edit() // so fio2es label has changed nothing since
+				switch isOther := d.Relabel(&run.Run); {
+				case isOther && isKnown:
+					byHand++
+				case isOther:
 					relabel++
 				}
 				continue
@@ -138,6 +179,10 @@ func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error 
 	case lack != mapping.Documents{}:
 		c.report(Finding{run.Run.ID, fmt.Sprintf("documents are missing: %d of %d (cluster), %d of %d (host), %d of %d (job)",
 			lack.Cluster, run.Documents.Cluster, lack.Host, run.Documents.Host, lack.Job, run.Documents.Job), "ingest " + what + " again with --verify"})
+	}
+	if byHand > 0 {
+		c.report(Finding{run.Run.ID, fmt.Sprintf("%d of its interval documents do not have its labels, and fio2es label did not change these", byHand),
+			"give the run document the labels that it had, and change them with fio2es label"})
 	}
 	if relabel > 0 {
 		if err := c.labels(ctx, run, relabel); err != nil {

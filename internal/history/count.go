@@ -31,8 +31,8 @@ func (c Counts) Lack(run *mapping.Run) mapping.Documents {
 	return lack
 }
 
-// LackText says how many documents of which levels a run lacks. It is empty if it lacks none. No
-// levels means all levels.
+// LackText says how many documents a run lacks of each level. It is empty if none is missing. No levels means all
+// levels.
 func (c Counts) LackText(run *mapping.Run, levels ...mapping.Level) string {
 	if len(levels) == 0 {
 		levels = mapping.Levels[:]

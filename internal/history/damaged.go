@@ -30,12 +30,6 @@ func DecodeRun(text []byte) (*mapping.Run, error) {
 	return run, checkRun(run, run.UnmarshalJSON(text))
 }
 
-// DecodeBrief decodes [mapping.Run.Brief] of a run's document, and fails as [DecodeRun].
-func DecodeBrief(text []byte) (*mapping.Run, error) {
-	run := new(mapping.Run)
-	return run, checkRun(run, run.UnmarshalBrief(text))
-}
-
 func checkRun(run *mapping.Run, err error) error {
 	if err == nil && (run.Run.ID == "" || run.Run.Ingest == "") {
 		err = mapping.ErrIdentity

@@ -95,7 +95,7 @@ type Store interface {
 	Close() error
 }
 
-// Marker is a store that keeps at which runs numbers changed, for readers that cannot find that themselves.
+// Marker is a store that keeps the runs at which numbers changed, for readers that cannot find them by themselves.
 type Marker interface {
 	Store
 
@@ -116,30 +116,59 @@ func Remove(ctx context.Context, s Store, run *mapping.Run, title string, at tim
 
 // RunFilter selects runs. The zero value selects all of them.
 type RunFilter struct {
-	Text     string    // or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
+	Text     string    // the text, or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
 	From, To time.Time // runs that started in [From, To); a zero time is no bound
 	Where    Condition // nil is none
-	Limit    int       // at most so many; 0 is no limit
+	Limit    int       // the most runs; 0 is no limit
 	Light    bool      // leave out histograms and the list of source files
-	Brief    bool      // what [mapping.Run.Brief] has is enough; there may be as much as with Light
+	Brief    bool      // [mapping.Run.Brief] is enough; runs may have as much as with Light
 
-	Undecided func(*mapping.Run) // unless nil, called with runs that are not selected because Where cannot be decided
+	// Watch, unless nil, is called with each run that a store reads, and whether it is selected. A store reads the runs
+	// that started in Started and have Equals, until Limit is reached.
+	Watch func(run *mapping.Run, isSelected bool)
 }
 
 // Condition is a condition on a run, which it may decide without histograms and source files. If it
-// has a method OnBrief() bool that returns true, it may decide on [mapping.Run.Brief]. If it has a method
+// has a method Beyond() (fields []string, ok bool) that returns true, it may decide on [mapping.Run.Brief] and these
+// fields, by their paths in documents. If it has a method
 // Undecided(*mapping.Run) bool, that reports whether what is known of the run decides neither for it nor against it.
 type Condition interface {
 	Matches(run *mapping.Run) bool
 }
 
-// IsBrief reports whether runs can be read as [mapping.Run.Brief].
-func (f *RunFilter) IsBrief() bool {
-	if f.Where == nil {
-		return f.Brief
+// LiveRuns is the condition that runs are live.
+type LiveRuns struct{}
+
+// Matches implements [Condition].
+func (LiveRuns) Matches(run *mapping.Run) bool { return run.Run.Live() }
+
+// Beyond and Live are for [RunFilter].
+func (LiveRuns) Beyond() ([]string, bool) { return nil, true }
+func (LiveRuns) Live() bool               { return true }
+
+// Beyond are the fields, by their paths in documents, that runs need beyond [mapping.Run.Brief]. It is false if they
+// need all that there is with Light.
+func (f *RunFilter) Beyond() (fields []string, isBrief bool) {
+	if f.Where == nil || !f.Brief {
+		return nil, f.Brief
 	}
-	c, ok := f.Where.(interface{ OnBrief() bool })
-	return f.Brief && ok && c.OnBrief()
+	c, ok := f.Where.(interface{ Beyond() ([]string, bool) })
+	if !ok {
+		return nil, false
+	}
+	return c.Beyond()
+}
+
+// DecodeLight decodes what f needs of documents without histograms and lists of files. It fails as [DecodeRun].
+func (f *RunFilter) DecodeLight() Decoder {
+	fields, isBrief := f.Beyond()
+	if !isBrief {
+		return DecodeRun
+	}
+	return func(text []byte) (*mapping.Run, error) {
+		run := new(mapping.Run)
+		return run, checkRun(run, run.UnmarshalBrief(text, fields...))
+	}
 }
 
 // Started is the time in which all runs that f selects started, [from, to). A zero time is no bound. It is that of
@@ -169,7 +198,13 @@ func (f *RunFilter) Equals() iter.Seq2[string, string] {
 	}
 }
 
-// LabelPath is the begin of the paths of labels.
+// Live reports whether all runs that f selects are live, so that stores need not look at others.
+func (f *RunFilter) Live() bool {
+	c, ok := f.Where.(interface{ Live() bool })
+	return ok && c.Live()
+}
+
+// LabelPath is the beginning of the paths of labels.
 const LabelPath = "run.labels."
 
 // Selection selects interval documents. An empty list selects all.
@@ -190,19 +225,10 @@ func (f *RunFilter) Matches(r *mapping.Run) bool {
 	return (f.From.IsZero() || !r.Run.Start.Before(f.From)) &&
 		(f.To.IsZero() || r.Run.Start.Before(f.To)) &&
 		(f.Text == "" || f.matchesText(r)) &&
-		(f.Where == nil || f.meets(r))
+		(f.Where == nil || f.Where.Matches(r))
 }
 
-// meets reports whether a run that is otherwise selected meets the condition.
-func (f *RunFilter) meets(r *mapping.Run) bool {
-	isMet := f.Where.Matches(r)
-	if !isMet && f.Undecided != nil && IsUndecided(f.Where, r) {
-		f.Undecided(r)
-	}
-	return isMet
-}
-
-// IsUndecided reports whether what is known of a run decides neither for it nor against it.
+// IsUndecided reports whether it cannot be decided if a run meets the condition.
 func IsUndecided(c Condition, r *mapping.Run) bool {
 	u, ok := c.(interface{ Undecided(*mapping.Run) bool })
 	return ok && u.Undecided(r)
@@ -214,10 +240,14 @@ func (f *RunFilter) Select(runs iter.Seq2[*mapping.Run, error]) iter.Seq2[*mappi
 	return func(yield func(*mapping.Run, error) bool) {
 		n := 0
 		for run, err := range runs {
-			if err == nil && !f.Matches(run) {
-				continue
-			}
 			if err == nil {
+				isSelected := f.Matches(run)
+				if f.Watch != nil {
+					f.Watch(run, isSelected)
+				}
+				if !isSelected {
+					continue
+				}
 				n++
 			}
 			if !yield(run, err) || n > 0 && n == f.Limit {

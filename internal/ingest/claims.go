@@ -69,8 +69,8 @@ func (c *claim) known(ctx context.Context, e *pipeline.Execution) (id string, ha
 	return id, have, err
 }
 
-// lookUp finds the run when no other of the call that is the same is active. Another one may be stored and end after
-// the history was read, and before the run is claimed: then the history is read again.
+// lookUp finds the run in the history, and claims it. While an equal run of the call is active, it waits. If a claim
+// ends after the history was read and before the run is claimed, it reads the history again.
 func (c *claim) lookUp(ctx context.Context, e *pipeline.Execution) (id string, have *mapping.Run, err error) {
 	for {
 		ended := c.endedSoFar()
@@ -105,7 +105,11 @@ func (c *claims) endedSoFar() int {
 // find looks the run up in the history, or among what was written to the file.
 func (c *claim) find(ctx context.Context, e *pipeline.Execution) (Found, error) {
 	if c.store != nil {
-		return Find(ctx, c.store, e)
+		found, err := Find(ctx, c.store, e)
+		if err == nil && c.restore && found.Have != nil { // taking it back may have been interrupted
+			found.Removed, err = removed(ctx, c.store, &e.Source)
+		}
+		return found, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,8 +121,8 @@ func (c *claim) find(ctx context.Context, e *pipeline.Execution) (Found, error) 
 	return found, nil
 }
 
-// take claims a run, unless another one that is active is the same or has the same id, which is returned, or claims
-// have ended since there were so many.
+// take claims a run. It fails if an active run is the same or has the same id, and returns that one. It also fails if
+// claims have ended since their number was ended.
 func (c *claim) take(e *pipeline.Execution, found Found, ended int) (other *claim, isTaken bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

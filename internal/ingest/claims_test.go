@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -152,5 +155,55 @@ func TestStoredMeanwhile(t *testing.T) {
 	}
 	if _, have, err := second.known(t.Context(), execution(1)); err != nil || have != h.stored || h.asked != 2 {
 		t.Errorf("found %v, %v, after the history was read %d times", have, err, h.asked)
+	}
+}
+
+// An ingest that takes a removed run back and ends at any call that writes, and is repeated, gives the run its label and
+// forgets that it was removed. A label that people set meanwhile stays.
+func TestRestoreInterrupted(t *testing.T) {
+	for calls := range 3 {
+		store := openAt(t, filepath.Join(t.TempDir(), "h.db"))
+		defer store.Close()
+		e := execution(1)
+		run := historytest.NewRun("a", "1")
+		run.Run.ID, run.Source = e.Run.ID, e.Source
+		gone := *run
+		gone.Run.Annotate(mapping.Annotation{Labels: map[string]string{"disk": "nvme", "release": "reef"}})
+		if err := store.MarkRemoved(t.Context(), mapping.NewRemoved(&gone, "a", historytest.Start)); err != nil {
+			t.Fatal(err)
+		}
+		to := &ending{Store: store, left: calls}
+		one := func() error {
+			claim := newClaims(to, &Options{Log: slog.New(slog.DiscardHandler), Restore: true}, 1).of(0, false)
+			_, have, err := claim.known(t.Context(), e)
+			if err == nil && have == nil {
+				err = to.Finish(t.Context(), run)
+			}
+			return claim.end(t.Context(), &pipeline.Result{Run: run, Unchanged: have != nil}, err)
+		}
+		if err := one(); !errors.Is(err, errEnding) {
+			t.Fatalf("%d calls: %v", calls, err)
+		}
+		to.left = 10
+		if calls == 1 {
+			if _, err := store.Annotate(t.Context(), e.Run.ID, mapping.Annotation{Labels: map[string]string{"release": "quincy"}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := one(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := store.Run(t.Context(), e.Run.ID)
+		left, err2 := store.Removed(t.Context(), e.Source.Hashes())
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{"run": "a", "disk": "nvme", "release": "reef"}
+		if calls == 1 {
+			want["release"] = "quincy"
+		}
+		if !maps.Equal(got.Run.Labels, want) || len(left) > 0 {
+			t.Errorf("%d calls: labels %v, %d removed", calls, got.Run.Labels, len(left))
+		}
 	}
 }

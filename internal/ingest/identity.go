@@ -28,7 +28,7 @@ type Found struct {
 // ErrRemoved is a run that is not stored, because people removed it from the history.
 var ErrRemoved = errors.New("it was removed from the history with fio2es rm")
 
-// removedError is ErrRemoved with what was removed.
+// removedError is ErrRemoved with the removed runs.
 type removedError struct{ runs []*mapping.Removed }
 
 func (removedError) Error() string { return ErrRemoved.Error() }
@@ -65,11 +65,13 @@ func removed(ctx context.Context, store history.Store, src *mapping.Source) ([]*
 }
 
 // takeBack forgets that runs were removed, because their files are stored again as the run with an
-// id. That gets the labels and notes that people had given them.
+// id. That gets the labels and notes that people had given them, unless it has others since. If it is interrupted,
+// the same ingest or push does the rest.
 func takeBack(ctx context.Context, store history.Store, id string, removed []*mapping.Removed, log *slog.Logger) error {
 	var ids []string
 	for _, r := range removed {
 		if a := r.Annotation(); !a.IsZero() {
+			a.Weak = true
 			if _, err := store.Annotate(ctx, id, a); err != nil {
 				return err
 			}

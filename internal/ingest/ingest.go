@@ -32,10 +32,10 @@ type Options struct {
 	Pipeline pipeline.Options
 	Log      *slog.Logger
 	Restore  bool           // also store runs that people removed from the history
-	Progress func(done int) // called when so many runs are done; may be nil
+	Progress func(done int) // called with the number of runs that are done; may be nil
 
-	// Skipped takes what is skipped of a run, in place of Log, and reports whether that is left out of the result; stored
-	// is what the history has of it, or nil. Without Skipped all of it is.
+	// Skipped takes what is skipped of a run, in place of Log. It returns whether that makes the result incomplete;
+	// without Skipped it does. stored is the run in the history, or nil.
 	Skipped func(run *cbt.Run, stored *mapping.Run, err error) (leftOut bool)
 }
 
@@ -47,11 +47,11 @@ type Stored struct {
 	Lacking   bool         // it lacks documents, which these files do not have
 }
 
-// NotStored is a run that the target has not got from its files.
+// NotStored is a run of files that the target did not get.
 type NotStored struct {
 	Files   *cbt.Run
 	Removed []*mapping.Removed // what people removed is the same run
-	Because *mapping.Run       // of the target, which shares files with it; nil: only its files are the reason
+	Because *mapping.Run       // the run of the target that shares files with it and is the reason; nil: its files alone are the reason
 }
 
 // Result is what became of the runs of a call.
@@ -61,7 +61,7 @@ type Result struct {
 	LeftOut   bool        // something was skipped, other than removed runs; a message says what
 }
 
-// removed is how many runs are not stored, because people removed them.
+// removed returns how many runs were not stored because people had removed them.
 func (r *Result) removed() (n int) {
 	for _, s := range r.NotStored {
 		n += min(len(s.Removed), 1)
@@ -69,7 +69,7 @@ func (r *Result) removed() (n int) {
 	return n
 }
 
-// News are the runs that the target did not have before, or not so, each once.
+// News returns the runs that are new or changed in the target, each once.
 func (r *Result) News() (runs []*mapping.Run) {
 	last := r.last(func(s Stored) bool { return !s.Unchanged })
 	for i, s := range r.Stored {
@@ -80,7 +80,7 @@ func (r *Result) News() (runs []*mapping.Run) {
 	return runs
 }
 
-// Runs are the runs that the target has, each once.
+// Runs returns the runs that the target has, each once.
 func (r *Result) Runs() (runs []*mapping.Run) {
 	last := r.last(func(Stored) bool { return true })
 	for i, s := range r.Stored {
@@ -91,7 +91,7 @@ func (r *Result) Runs() (runs []*mapping.Run) {
 	return runs
 }
 
-// last are the last of those that are wanted, by the ids of their runs.
+// last returns the last wanted entry of each run, by id.
 func (r *Result) last(isWanted func(Stored) bool) map[string]int {
 	last := map[string]int{}
 	for i, s := range r.Stored {
@@ -295,7 +295,7 @@ func (r *Result) take(run *cbt.Run, o outcome, opt Options) error {
 	return nil
 }
 
-// skip says what is skipped of a run.
+// skip reports what is skipped of a run.
 func (r *Result) skip(run *cbt.Run, stored *mapping.Run, opt Options, err error) {
 	if opt.Skipped != nil {
 		r.LeftOut = opt.Skipped(run, stored, err) || r.LeftOut

@@ -22,8 +22,9 @@ import (
 
 // merging is two histories that have some runs in common.
 type merging struct {
-	t    *testing.T
-	a, b *sqlite.Store
+	t       *testing.T
+	a, b    *sqlite.Store
+	restore bool // runs that were removed
 }
 
 func openAt(t *testing.T, path string) *sqlite.Store {
@@ -72,11 +73,11 @@ func (m *merging) push(from, to history.Store) (Pushed, string) {
 func (m *merging) try(from, to history.Store) (Pushed, string, error) {
 	var said bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelInfo}))
-	pushed, err := Push(m.t.Context(), from, Target{Sink: to, Store: to}, PushOptions{Log: log, Progress: func(int, string) {}})
+	pushed, err := Push(m.t.Context(), from, Target{Sink: to, Store: to}, PushOptions{Log: log, Restore: m.restore, Progress: func(int, string) {}})
 	return pushed, said.String(), err
 }
 
-// dump is all that a history has, but for the times of removals.
+// dump is all that a history has, but for what was removed.
 func dump(t *testing.T, s history.Store) string {
 	t.Helper()
 	var text []byte
@@ -98,7 +99,7 @@ func dump(t *testing.T, s history.Store) string {
 // newMerging fills two histories with runs of all kinds.
 func newMerging(t *testing.T, a, b string) *merging {
 	t.Helper()
-	m := &merging{t, openAt(t, a), openAt(t, b)}
+	m := &merging{t: t, a: openAt(t, a), b: openAt(t, b)}
 	note := func(s string) *string { return &s }
 	m.store(m.a, "only-a", "1", 1, "f1")
 	m.store(m.b, "only-b", "1", 1, "f2")
@@ -117,10 +118,11 @@ func newMerging(t *testing.T, a, b string) *merging {
 	m.store(m.a, "more-files-in-b", "2", 9, "f7")
 	m.store(m.b, "more-files-in-b", "1", 1, "f7", "f8")
 	gone := m.store(m.b, "removed-from-b", "1", 1, "f9")
-	m.store(m.a, "removed-from-b", "1", 1, "f9")
-	if err := history.Remove(t.Context(), m.b, gone, "gone", historytest.Start); err != nil {
+	m.label(m.b, "removed-from-b", mapping.Annotation{Labels: map[string]string{"by": "b"}, Note: note("was bad")})
+	if gone, err := m.b.Run(t.Context(), gone.Run.ID); err != nil || history.Remove(t.Context(), m.b, gone, "gone", historytest.Start) != nil {
 		t.Fatal(err)
 	}
+	m.store(m.a, "removed-from-b", "1", 1, "f9")
 	m.store(m.a, "part-in-a", "1", 9, "f10")
 	m.label(m.a, "part-in-a", mapping.Annotation{Labels: map[string]string{"by": "a"}})
 	m.store(m.b, "whole-in-b", "1", 1, "f10", "f11")
@@ -140,11 +142,11 @@ func TestMerge(t *testing.T) {
 		said            []string
 	}{
 		{m.a, m.b, 2, 5, []string{
-			"of 2 runs the version there stays, because it is the better one", "of 1 run the version from here replaces the one there",
-			"stored later: there stored 2026-11-21 19:00:00, 1 file, here stored 2026-11-21 11:00:00", "of 1 run the labels or the note there are others, and stay", "release is quincy there, and reef here",
-			"left out 1 run, removed from the history before", "is there as",
+			"2 runs kept there, because that version is better", "1 run replaced there, because the version from here is better",
+			"stored later: there stored 2026-11-21 19:00:00, 1 file, here stored 2026-11-21 11:00:00", "1 run with other labels or another note there, which stay", "release is quincy there, and reef here",
+			"left out 1 run, removed from the history before", "is already there as",
 		}},
-		{m.b, m.a, 4, 4, []string{"of 2 runs the version from here replaces", "release is reef there, and quincy here", "it is the same run as"}},
+		{m.b, m.a, 4, 4, []string{"2 runs replaced there", "release is reef there, and quincy here", "it is the same run as"}},
 	} {
 		pushed, said := m.push(c.from, c.to)
 		if pushed.Runs != c.runs || pushed.Unchanged != c.unchanged || pushed.LeftOut {
@@ -209,6 +211,7 @@ func TestMergeInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db")
 	m := newMerging(t, a, b)
+	m.restore = true
 	if err := m.b.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -227,6 +230,9 @@ func TestMergeInterrupted(t *testing.T) {
 		if calls < 0 {
 			m.push(m.a, to)
 			want = dump(t, to)
+			if got := described(t, to, "removed-from-b"); got != "1 by=b was bad" {
+				t.Errorf("what is taken back: %s", got)
+			}
 			_ = to.Close()
 			continue
 		}
@@ -246,11 +252,14 @@ func TestMergeInterrupted(t *testing.T) {
 		if got := dump(t, to); got != want {
 			t.Errorf("interrupted at call %d: other runs or documents", calls)
 		}
+		if left, err := to.Removed(t.Context(), []string{"f9"}); err != nil || len(left) > 0 {
+			t.Errorf("interrupted at call %d: %d runs are removed, %v", calls, len(left), err)
+		}
 		_ = to.Close()
 	}
 }
 
-// ending is a history of which a process ends after some calls that write.
+// ending is a history whose process ends after some calls that write.
 type ending struct {
 	history.Store
 	left int
@@ -279,6 +288,10 @@ func (e *ending) Annotate(ctx context.Context, id string, a mapping.Annotation) 
 		return err
 	})
 	return run, err
+}
+
+func (e *ending) Restore(ctx context.Context, ids ...string) error {
+	return e.call(func() error { return e.Store.Restore(ctx, ids...) })
 }
 
 func (e *ending) Delete(ctx context.Context, id string) error {

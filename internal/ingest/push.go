@@ -25,8 +25,8 @@ type Pushed struct {
 	LeftOut                    bool // something was skipped; a message says what
 }
 
-// Push copies the runs of a history that another one has not, or all of them to a file. What it does not copy, and
-// what it replaces, a message says.
+// Push copies the runs that another history lacks, or to a file all runs. Messages say what it does not copy and what
+// it replaces.
 func Push(ctx context.Context, from history.Store, to Target, opt PushOptions) (Pushed, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -96,21 +96,24 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 	return nil
 }
 
-// leave reports whether a run is not pushed, because the other history has it, or it was removed there.
+// leave reports whether not to push a run, because the other history has it, or people removed it there.
 func (p *push) leave(ctx context.Context, there *there, r *mapping.Run) (bool, error) {
 	same, whole := sameIn(there.sharing, r)
-	have := there.runs[r.Run.ID]
+	have, removed := there.runs[r.Run.ID], there.removedAs(r)
 	switch {
 	case have != nil && there.stays(r) && there.lacking[r.Run.ID] == "":
 		p.Unchanged++
 		p.notes.kept(r, have, there.better[r.Run.ID])
-		return true, p.annotate(ctx, r, have, have.Run)
+		if err := p.annotate(ctx, r, have, have.Run); err != nil {
+			return true, err
+		}
+		return true, takeBack(ctx, p.to.Store, r.Run.ID, removed, p.Log)
 	case whole != nil && there.lacking[whole.Run.ID] == "":
-		p.Log.Info(fmt.Sprintf("note: %s %s is there as %s %s", facts.ShortID(r.Run.ID), facts.Title(r), facts.ShortID(whole.Run.ID), facts.Title(whole)))
+		p.Log.Info(fmt.Sprintf("note: %s %s is already there as %s %s", facts.ShortID(r.Run.ID), facts.Title(r), facts.ShortID(whole.Run.ID), facts.Title(whole)))
 		p.Unchanged++
 		p.notes.labels(r, whole)
 		return true, p.annotate(ctx, r, whole, whole.Run)
-	case len(there.removedAs(r)) > 0 && len(same) == 0 && !p.Restore:
+	case len(removed) > 0 && len(same) == 0 && !p.Restore:
 		p.notes.removed++
 		return true, nil
 	}
@@ -143,8 +146,8 @@ func (p *push) replace(ctx context.Context, there *there, r *mapping.Run) error 
 	})
 }
 
-// annotate gives a run that the other history had before the labels and the note that people gave it here. What they
-// had said about it there takes precedence. now is what it has after it was stored.
+// annotate copies the labels and the note that people gave a run here to the other history. Those that people gave it
+// there have precedence. now is the run there after it was stored.
 func (p *push) annotate(ctx context.Context, here, before *mapping.Run, now mapping.RunInfo) error {
 	if before == nil {
 		return nil

@@ -13,8 +13,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// pushNotes are what a push says in the end about runs that both histories have: how many there are of a kind, and the
-// first of them.
+// pushNotes count the runs that both histories have, by what happened to them, and describe the first of each kind.
 type pushNotes struct {
 	removed   int // from the other history
 	compacted int // in windows of another length
@@ -69,7 +68,7 @@ func reason(better, worse *mapping.Run) string {
 	return "as good as the other"
 }
 
-// versionText says what versions of a run differ in.
+// versionText describes a version of a run, for comparing it with another one.
 func versionText(r *mapping.Run) string {
 	text := fmt.Sprintf("stored %s, %s", r.Ingested.UTC().Format("2006-01-02 15:04:05"), unit.Plural(len(r.Source.List), "file"))
 	if r.IntervalMS > 0 {
@@ -81,7 +80,7 @@ func versionText(r *mapping.Run) string {
 	return text
 }
 
-// labels notes a run of which people said different things in the two histories.
+// labels notes a run whose labels or notes differ between the two histories.
 func (n *pushNotes) labels(here, there *mapping.Run) {
 	for _, name := range slices.Sorted(maps.Keys(here.Run.Edited)) {
 		_, isEdited := there.Run.Edited[name]
@@ -99,11 +98,11 @@ func (n *pushNotes) log(log *slog.Logger) {
 	logRemoved(log, n.removed)
 	say := func(runs int, first, text string) {
 		if runs > 0 {
-			log.Info(fmt.Sprintf("note: of %s %s%s", unit.Plural(runs, "run"), text, first))
+			log.Info(fmt.Sprintf("note: %s %s%s", unit.Plural(runs, "run"), text, first))
 		}
 	}
-	say(n.compacted, "", "the windows there have another length, because either history was compacted: they stay as they are")
-	say(n.better.runs, n.better.first, "the version there stays, because it is the better one; the first is ")
-	say(n.worse.runs, n.worse.first, "the version from here replaces the one there, because it is the better one; the first is ")
-	say(n.labelled.runs, n.labelled.first, "the labels or the note there are others, and stay; the first is ")
+	say(n.compacted, "", "kept there in windows of another length, because one of the histories was compacted")
+	say(n.better.runs, n.better.first, "kept there, because that version is better; the first is ")
+	say(n.worse.runs, n.worse.first, "replaced there, because the version from here is better; the first is ")
+	say(n.labelled.runs, n.labelled.first, "with other labels or another note there, which stay; the first is ")
 }

@@ -14,6 +14,7 @@ type there struct {
 	better, worse map[string]*mapping.Run // by id, of those in another version: those that stay, and those that are replaced
 	sharing       []*mapping.Run          // runs of other ids that share files
 	removed       []*mapping.Removed      // runs that share files, and that people removed
+	restore       bool                    // these are taken back
 	lacking       map[string]string       // by id: missing documents of runs that would not be pushed
 }
 
@@ -24,13 +25,14 @@ func (t *there) hasVersion(r *mapping.Run) bool {
 	return have != nil && have.Run.Reading() == r.Run.Reading()
 }
 
-// stays reports whether the version of a run that the other history has stays.
+// stays reports whether the other history keeps its version of a run.
 func (t *there) stays(r *mapping.Run) bool { return t.hasVersion(r) || t.better[r.Run.ID] != nil }
 
-// removedAs are the removed runs of the same files as a run that the other history has not.
+// removedAs returns the removed runs with the same files as a run, if the other history does not have that run, or if it
+// is taken back: then an interruption may have left both.
 func (t *there) removedAs(r *mapping.Run) (same []*mapping.Removed) {
 	for _, d := range t.removed {
-		if t.runs[r.Run.ID] == nil && mapping.SameExecution(&d.Source, &r.Source) {
+		if (t.runs[r.Run.ID] == nil || t.restore) && mapping.SameExecution(&d.Source, &r.Source) {
 			same = append(same, d)
 		}
 	}
@@ -40,7 +42,7 @@ func (t *there) removedAs(r *mapping.Run) (same []*mapping.Removed) {
 // lookUp looks some runs up in the other history.
 func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err error) {
 	to := p.to.Store
-	if to == nil {
+	if t.restore = p.Restore; to == nil {
 		return t, nil
 	}
 	ids := make([]string, len(runs))
@@ -53,9 +55,12 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err er
 	if err := t.compare(ctx, to, runs); err != nil {
 		return t, err
 	}
-	var hashes []string
+	var hashes, removed []string
 	var kept []*mapping.Run
 	for _, r := range runs {
+		if t.restore || t.runs[r.Run.ID] == nil {
+			removed = append(removed, r.Source.Hashes()...)
+		}
 		switch {
 		case t.runs[r.Run.ID] == nil:
 			hashes = append(hashes, r.Source.Hashes()...)
@@ -69,7 +74,9 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err er
 		if t.sharing, err = to.Holding(ctx, hashes); err != nil {
 			return t, err
 		}
-		if t.removed, err = to.Removed(ctx, hashes); err != nil {
+	}
+	if len(removed) > 0 {
+		if t.removed, err = to.Removed(ctx, removed); err != nil {
 			return t, err
 		}
 	}
@@ -77,8 +84,8 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err er
 	return t, err
 }
 
-// compare finds the runs that are there in another version, and which of the two is the better one: the same in both
-// directions, so that two histories that are pushed to each other get the same versions.
+// compare finds the runs that are there in another version, and decides which of the two is better. The decision does
+// not depend on the direction, so two histories that are pushed to each other get the same versions.
 func (t *there) compare(ctx context.Context, to history.Store, runs []*mapping.Run) error {
 	t.better, t.worse = map[string]*mapping.Run{}, map[string]*mapping.Run{}
 	for _, r := range runs {
@@ -99,8 +106,8 @@ func (t *there) compare(ctx context.Context, to history.Store, runs []*mapping.R
 	return nil
 }
 
-// sameIn are those of some runs that are the same as one, under other ids; whole is one of
-// them that has all of its files.
+// sameIn returns the runs that are the same as one, under other ids. whole is one of them that has all files of that
+// run.
 func sameIn(sharing []*mapping.Run, r *mapping.Run) (same []*mapping.Run, whole *mapping.Run) {
 	for _, s := range sharing {
 		if s.Run.ID == r.Run.ID || !mapping.SameExecution(&s.Source, &r.Source) {

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -67,7 +68,7 @@ func latency(name string) func(*window.Window, *facts.Latencies) string {
 	return func(_ *window.Window, a *facts.Latencies) string { return a.Text(name) }
 }
 
-// tableColumns are those of the table, in the order in which they are left out where there is no room.
+// tableColumns are the columns of the table, in the order in which they are left out if there is no room.
 var tableColumns = []column{
 	{"IOPS", 7, func(w *window.Window, _ *facts.Latencies) string { return unit.Rate(w.IOPS) }},
 	{"P99", 8, latency("p99")},
@@ -122,7 +123,7 @@ func (v *View) table(columns int) ([]string, error) {
 	return append(lines, ""), nil
 }
 
-// aroundMap are the lines of a heat map beside its cells.
+// aroundMap is the number of lines of a heat map beside its cells.
 const aroundMap = 3
 
 // heatmap draws the newest windows, as many as fit. A window keeps its place until the map is full.
@@ -157,10 +158,11 @@ func (v *View) heatmap(size Size, room int) ([]string, error) {
 		Columns: wide, Lines: room - aroundMap, Colour: size.Colour, Clock: chart.Clock{Start: run.Start, Known: unit.IsKnown(run.Start)},
 	})
 	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+	if len(lines) > room { // the legend has two lines
+		lines = slices.Delete(lines, len(lines)-2, len(lines)-1)
+	}
 	for i := range lines {
-		if whole := lines[i]; cut(whole, size.Columns) != whole { // the legend
-			lines[i] = cut(strings.TrimSuffix(whole, " or more requests"), size.Columns)
-		}
+		lines[i] = cut(lines[i], size.Columns)
 	}
 	return lines, err
 }
@@ -176,7 +178,7 @@ func (v *View) step() int64 {
 	return max(step, 1)
 }
 
-// foot are the rules that are broken, and what else there is to say.
+// foot returns the lines about broken rules, and other notes.
 func (v *View) foot(now time.Time, size Size) (lines []string) {
 	const most = 4
 	for _, b := range v.broken {
@@ -201,7 +203,7 @@ func (v *View) foot(now time.Time, size Size) (lines []string) {
 	return lines
 }
 
-// cut is the beginning of a line with colours that has so many characters.
+// cut returns the beginning of a line with colours, as wide as columns.
 func cut(line string, columns int) string {
 	characters, inColour, end := 0, false, ""
 	for i, r := range line {
@@ -219,5 +221,5 @@ func cut(line string, columns int) string {
 	return line
 }
 
-// fit is a text without controls, cut to so many characters.
+// fit returns a text without control characters, cut to the width.
 func fit(text string, columns int) string { return unit.Shorten(term.Clean(text), max(columns, 2)) }

@@ -72,7 +72,8 @@ func (v *View) note(direction string, b slo.Breach) {
 	of.windows++
 }
 
-// last are the sums of the windows of the last seconds, for each direction and all together, and the time that they span.
+// last returns the sums of the windows of the last seconds, for each direction and for all together, and the time that
+// they span.
 func (v *View) last() ([]*window.Window, time.Duration, error) {
 	var sum window.Sum
 	var span window.Span
@@ -93,10 +94,10 @@ func (v *View) last() ([]*window.Window, time.Duration, error) {
 	return sum.Windows(), span.Length(), nil
 }
 
-// settled are the windows without those of the newest time while a direction that the time before has is missing there:
-// the windows of a time come one after another, and half of them would be too few requests per second.
+// settled returns the windows. It leaves out those of the newest time until they have all directions of the time
+// before: windows of one time come one after another, and some of them alone would show too few requests per second.
 func (v *View) settled() []*window.Window {
-	older := func(than int) (end int) { // windows of earlier times than the last of so many
+	older := func(than int) (end int) { // windows[:end] are those before the time of windows[than-1]
 		end = than
 		for end > 0 && v.windows[end-1].ElapsedMS == v.windows[than-1].ElapsedMS {
 			end--

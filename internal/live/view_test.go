@@ -20,7 +20,7 @@ import (
 
 var start = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 
-// second is the window of a direction in a second of a run, whose requests take about so many nanoseconds.
+// second is the window of a direction in a second of a run, whose requests take about ns nanoseconds.
 func second(n int, direction string, ns float64) *window.Window {
 	h := hist.New(hist.Fio3(0))
 	layout := h.Layout()
@@ -37,7 +37,7 @@ func second(n int, direction string, ns float64) *window.Window {
 	})
 }
 
-// view is that of a run after so many seconds, with a stall each half minute.
+// view returns the view of a run after some seconds, with a stall each half minute.
 func view(t fataler, seconds int, rules ...string) *View {
 	var parsed []slo.Rule
 	for _, text := range rules {

@@ -1,5 +1,5 @@
-// Package memtest measures how much memory a function takes at its peak. Tests of input
-// that was made to exhaust memory use it.
+// Package memtest measures how much memory a function takes at its peak, and how much time of processors. Tests
+// of input that was made to exhaust them use it.
 package memtest
 
 import (
@@ -15,7 +15,7 @@ import (
 // Usage is what a function took.
 type Usage struct {
 	Peak int64         // bytes of heap and stacks beyond what was in use before
-	Time time.Duration // on the clock
+	Time time.Duration // of processors; 0 on Windows
 }
 
 // Measure runs f and samples the memory of the process meanwhile. Garbage that is not
@@ -45,9 +45,9 @@ func Measure(t testing.TB, f func()) Usage {
 			}
 		}
 	})
-	start := time.Now()
+	start := CPUTime()
 	f()
-	took := time.Since(start)
+	took := CPUTime() - start
 	close(done)
 	sampler.Wait()
 	peak = max(peak, inUse())
@@ -55,8 +55,8 @@ func Measure(t testing.TB, f func()) Usage {
 	return Usage{Peak: peak - before, Time: took}
 }
 
-// Scale is the size of a test's input: small, or large if FIO2ES_TEST_SCALE is set, as in CI. Both must be
-// beyond the limit that the test is about.
+// Scale returns the size of a test's input: small, or large if FIO2ES_TEST_SCALE is set, as in CI. Both must exceed the
+// limit that the test is about.
 func Scale(small, large int) int {
 	if os.Getenv("FIO2ES_TEST_SCALE") != "" {
 		return large

@@ -12,14 +12,14 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// damage is a message about something that is left out. With its key, what it is about has not changed.
+// damage is a message about something that is left out. Its key changes when the file or run that it is about changes.
 type damage struct {
 	Key  string `json:"key"` // "" if that may change without a trace
 	Text string `json:"text"`
 }
 
-// damageOf is damage of a run, given by its key, or "" if that cannot be known. What is missing in a version of a run that
-// the history has belongs to that version.
+// damageOf makes the damage of a run, which is given by its key, or "" if it has none. If the history has the run, the
+// damage belongs to the stored version.
 func damageOf(run string, e *entry, text string) damage {
 	d, k := damage{Text: text}, newKey("damage")
 	switch {
@@ -34,7 +34,7 @@ func damageOf(run string, e *entry, text string) damage {
 	return d
 }
 
-// damages are all that an ingest met.
+// damages is all damage that an ingest met.
 type damages struct {
 	log   *slog.Logger
 	state *state
@@ -42,7 +42,7 @@ type damages struct {
 	all   []damage
 }
 
-// add says what is left out, unless people acknowledged it. It reports whether it said it.
+// add warns about what is left out, unless people acknowledged it. It reports whether it warned.
 func (d *damages) add(one damage) (leftOut bool) {
 	if slices.Contains(d.all, one) { // a run was read twice
 		return !d.isAcknowledged(one)
@@ -61,7 +61,7 @@ func (d *damages) isAcknowledged(one damage) bool {
 	return ok
 }
 
-// Count is how much people acknowledged, and how much not.
+// Count returns how much damage people acknowledged, and how much they did not.
 func (d *damages) Count() (acknowledged, other int) {
 	for _, one := range d.all {
 		if d.isAcknowledged(one) {
@@ -73,8 +73,8 @@ func (d *damages) Count() (acknowledged, other int) {
 	return acknowledged, other
 }
 
-// Acknowledge notes that people know of all damage that this ingest met, except of files that were changed in the last
-// two seconds.
+// Acknowledge notes that people know all damage that this ingest met, except damage of files that were changed in the
+// last two seconds.
 func (d *damages) Acknowledge() {
 	for _, one := range d.all {
 		if one.Key != "" {
@@ -92,14 +92,14 @@ func (d *damages) touch() {
 	}
 }
 
-// setLacks notes what a version of a run lacks that was stored now.
+// setLacks notes what the version of a run that was stored now lacks.
 func (d *damages) setLacks(version *entry, texts []string) {
 	if delete(d.state.Damaged, version.version()); len(texts) > 0 {
 		d.state.Damaged[version.version()] = &entry{ID: version.ID, Version: version.Version, Damage: texts, Seen: d.today}
 	}
 }
 
-// lacks says what a version of a run lacks that the history had before.
+// lacks warns about what a version of a run lacks that the history had before this ingest.
 func (d *damages) lacks(run *mapping.Run) {
 	v := entryOf(run)
 	// What fio did not log is missing, too, but was not left out.

@@ -47,7 +47,7 @@ func (k *keeper) recreate() {
 	k.open()
 }
 
-// later is when no file was changed lately: edits give other times or inodes.
+// later is a time at which no file was changed lately. Edits change times or inodes.
 func later() time.Time { return time.Now().Add(time.Hour) }
 
 // begin begins an ingest of the archive in dir.

@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// grain is how coarse the clocks of file systems are at most: two seconds, of FAT.
+// grain is the coarsest step of the clocks of file systems: two seconds, on FAT.
 const grain = 2 * time.Second
 
 // listing is the files of one ingest, as they were before it read any.
@@ -24,7 +24,7 @@ type listing struct {
 	byName map[string]fs.FileInfo // nil for files that were changed lately; made when needed
 }
 
-// isSettled reports whether a file was not changed lately, so that another change would show.
+// isSettled reports whether a file was last changed long enough ago that another change would show.
 func (l *listing) isSettled(info fs.FileInfo) bool {
 	changed, _ := inode(info)
 	limit := l.at.Add(-grain)
@@ -60,8 +60,8 @@ func (l *listing) of(name string) (info fs.FileInfo, ok bool) {
 	return info, ok
 }
 
-// problemKey is the key of a problem, with the file on disk that it is in, if it is in one: a name inside of an archive
-// comes after a "!". It is "" if that was changed lately.
+// problemKey returns the key of a problem and of the file on disk that it is in. (A name inside of an archive comes
+// after a "!".) It is "" if that file was changed lately.
 func (l *listing) problemKey(p *source.Problem) string {
 	k := newKey("problem")
 	k.text(p.Error())
@@ -109,7 +109,7 @@ func (l *listing) runKey(run *cbt.Run, settings string) string {
 	return k.sum()
 }
 
-// key hashes texts, numbers and files, so that other ones give another sum.
+// key hashes texts, numbers and files. Different sequences give different sums.
 type key struct {
 	hash.Hash
 	buf []byte
@@ -137,7 +137,7 @@ func (k *key) number(all ...int64) {
 	k.Write(k.buf)
 }
 
-// file adds what shows that a file changed: with its change time also if its size and modification time were restored.
+// file adds what shows that a file changed. The change time shows it even if size and modification time were restored.
 func (k *key) file(name string, info fs.FileInfo) {
 	changed, number := inode(info)
 	k.text(name)

@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Folder   string // of states; "": nothing is remembered
 	History  string // a name of the history that no other has
-	Settings string // all that documents depend on beside the files, and the build of the program
+	Settings string // what documents depend on, other than the files: options, and the build of the program
 	Paths    []string
 	Choice   string // which runs under the paths are ingested
 	Restore  bool   // also store runs that people removed
@@ -32,7 +32,7 @@ type Options struct {
 	Store func(context.Context) (history.Store, error)
 }
 
-// Night is one ingest, with what those before it remember.
+// Night is one ingest, with the state that earlier ingests left.
 type Night struct {
 	Options
 	damages
@@ -50,14 +50,14 @@ type Night struct {
 type found struct {
 	runs    map[string]*entry    // by keys; nil for what must not be remembered
 	skipped map[*cbt.Run][]error // of runs that were read
-	left    []damage             // that of no run
-	passing bool                 // some of that may pass
+	left    []damage             // damage that belongs to no run
+	passing bool                 // a cause of that may pass, such as a full disk
 
-	// Wrong are the runs of which nothing seemed to have changed, but when they were read, something else became of them.
+	// Wrong are the runs that seemed unchanged, but gave another result when they were read.
 	Wrong []string
 }
 
-// texts are what was skipped of a run.
+// texts lists what was skipped of a run.
 func (f *found) texts(run *cbt.Run) (texts []string) {
 	for _, err := range f.skipped[run] {
 		texts = append(texts, err.Error())
@@ -65,7 +65,7 @@ func (f *found) texts(run *cbt.Run) (texts []string) {
 	return texts
 }
 
-// Begin lists the files under the paths, at the time now, and reads the state. It must come before the files are read.
+// Begin lists the files under the paths, at the time now, and reads the state. Call it before the files are read.
 func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
 	n := &Night{
 		Options: opt, state: newState(opt.History), now: now, keys: map[*cbt.Run]string{}, there: map[string]bool{},
@@ -92,10 +92,10 @@ func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
 	return n, nil
 }
 
-// Remembers reports whether there is a place for what is remembered.
+// Remembers reports whether this ingest has a state file.
 func (n *Night) Remembers() bool { return n.file != "" }
 
-// callKey is what was asked for.
+// callKey identifies the request: settings, choice of runs, paths.
 func (n *Night) callKey() string {
 	k := newKey("call")
 	k.text(n.Settings, n.Choice)
@@ -109,7 +109,7 @@ func (n *Night) callKey() string {
 	return k.sum()
 }
 
-// key is that of a run, or "" if it cannot be remembered.
+// key returns the key of a run, or "" if the run cannot be remembered.
 func (n *Night) key(run *cbt.Run) string {
 	k, ok := n.keys[run]
 	if !ok && n.files != nil {
@@ -120,7 +120,7 @@ func (n *Night) key(run *cbt.Run) string {
 }
 
 // Unchanged reports whether no file changed since an ingest of the same paths and settings, and the history still has
-// all of its runs, which are so many. Then it says again what was left out of them.
+// all runs of that ingest. If so, it returns their number and repeats the warnings about what was left out.
 func (n *Night) Unchanged(ctx context.Context) (runs int, ok bool, err error) {
 	c := n.state.Calls[n.callKey()]
 	if n.files == nil || c == nil {
@@ -158,7 +158,7 @@ func (n *Night) repeat(key string) {
 	n.repeatLack(e)
 }
 
-// check finds out of which runs, given by their keys, the history has what is remembered.
+// check looks up in the history whether runs, given by their keys, are still as remembered.
 func (n *Night) check(ctx context.Context, keys []string) error {
 	var ids, hashes []string
 	entries := map[string]*entry{}
@@ -192,7 +192,7 @@ func (n *Night) check(ctx context.Context, keys []string) error {
 	return nil
 }
 
-// mendable is nil for damage of the history: reading and storing finds it, and may mend it.
+// mendable returns nil for damage of the history: the ingest that follows finds it, and may repair it.
 func mendable(err error) error {
 	if errors.Is(err, history.ErrDamaged) {
 		return nil
@@ -200,7 +200,7 @@ func mendable(err error) error {
 	return err
 }
 
-// isThere reports whether a history has what it had, by versions of its runs and by runs that people removed.
+// isThere reports whether a history still has what the entry says, given the versions of its runs and the removed runs.
 func (e *entry) isThere(versions map[string]*mapping.Run, removed []*mapping.Removed) bool {
 	isGone := func(id string) bool {
 		return slices.ContainsFunc(removed, func(r *mapping.Removed) bool { return r.ID == id })
@@ -217,13 +217,13 @@ func (e *entry) isThere(versions map[string]*mapping.Run, removed []*mapping.Rem
 	return run != nil && run.Run.Ingest == e.Version
 }
 
-// Skipped says what is skipped of a run that is read, unless people acknowledged it. It reports whether it said it.
+// Skipped warns about what is skipped of a run, unless people acknowledged it. It reports whether it warned.
 func (n *Night) Skipped(run *cbt.Run, stored *mapping.Run, err error) (leftOut bool) {
 	n.skipped[run] = append(n.skipped[run], err)
 	return n.add(damageOf(n.key(run), entryOf(stored), err.Error()))
 }
 
-// Problem says which file cannot be read, unless people acknowledged it. It reports whether it said it.
+// Problem warns about a file that cannot be read, unless people acknowledged it. It reports whether it warned.
 func (n *Night) Problem(p *source.Problem) (leftOut bool) {
 	d := damage{Text: p.Error()}
 	if n.files != nil {
@@ -234,7 +234,7 @@ func (n *Night) Problem(p *source.Problem) (leftOut bool) {
 	return n.add(d)
 }
 
-// took notes what became of the runs that were read.
+// took notes the results of the runs that were read.
 func (n *Night) took(result *ingest.Result) {
 	for _, s := range result.Stored {
 		e := entryOf(s.Run)
@@ -262,7 +262,7 @@ func (n *Night) took(result *ingest.Result) {
 	}
 }
 
-// entryOf is what is remembered of a run that the history has, which may be nil.
+// entryOf returns what to remember of a run of the history; nil: the history has none.
 func entryOf(run *mapping.Run) *entry {
 	if run == nil {
 		return &entry{}
@@ -270,7 +270,7 @@ func entryOf(run *mapping.Run) *entry {
 	return &entry{ID: run.Run.ID, Version: run.Run.Ingest}
 }
 
-// remember notes what became of a run; nil is not remembered.
+// remember notes the result of a run; nil: the run must be read again next time.
 func (n *Night) remember(run *cbt.Run, e *entry) {
 	key := n.key(run)
 	if key == "" {
@@ -282,7 +282,7 @@ func (n *Night) remember(run *cbt.Run, e *entry) {
 	n.runs[key] = e
 }
 
-// findWrong finds the runs of which the state was wrong.
+// findWrong finds the runs for which the state was wrong.
 func (n *Night) findWrong(runs []*cbt.Run) {
 	for _, r := range runs {
 		k := n.key(r)
@@ -292,14 +292,14 @@ func (n *Night) findWrong(runs []*cbt.Run) {
 	}
 }
 
-// Forget drops what became of the runs of this ingest, because the history may not have all of it.
+// Forget drops the results of this ingest, because the history may not have all of them.
 func (n *Night) Forget() {
 	for k := range n.runs {
 		n.runs[k] = nil
 	}
 }
 
-// isSame reports whether the same became of a run.
+// isSame reports whether two entries have the same result of a run.
 func (e *entry) isSame(other *entry) bool {
 	if other == nil {
 		return false
@@ -309,8 +309,8 @@ func (e *entry) isSame(other *entry) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// Save writes the state, with what other ingests added since it was read. all are the runs that were found, or nil if
-// the ingest was Unchanged or did not come to its end.
+// Save writes the state, with what other ingests added since it was read. all are the runs that were found. It is nil
+// if the ingest was Unchanged or did not finish.
 func (n *Night) Save(all []*cbt.Run) error {
 	if n.file == "" {
 		return nil
@@ -341,7 +341,7 @@ func (n *Night) Save(all []*cbt.Run) error {
 	return nil
 }
 
-// call is what is remembered of the ingest as a whole, or nil if something may change without a trace.
+// call returns what to remember of the whole ingest, or nil if something may change without a trace.
 func (n *Night) call(all []*cbt.Run) *call {
 	c := &call{Listing: n.files.key(), Left: n.left}
 	for _, r := range all {
@@ -357,7 +357,7 @@ func (n *Night) call(all []*cbt.Run) *call {
 	return c
 }
 
-// MustSave reports whether an ingest that was Unchanged has to be saved, because otherwise it is forgotten.
+// MustSave reports whether an ingest that was Unchanged has to be saved, because its entry would soon expire.
 func (n *Night) MustSave() bool {
 	c := n.state.Calls[n.callKey()]
 	return c != nil && c.Seen <= dayOf(n.now)-touchDays

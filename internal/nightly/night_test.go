@@ -85,8 +85,17 @@ func TestUnchanged(t *testing.T) {
 		"a run has other windows": {func(t *testing.T, dir string, k *keeper) {
 			k.night(pipeline.Options{Window: 2 * time.Second}, dir, true)
 		}, all},
-		"a damaged state": {func(t *testing.T, _ string, k *keeper) { check(t, os.Truncate(k.stateFile(t), 1000)) }, all},
-		"an empty state":  {func(t *testing.T, _ string, k *keeper) { check(t, os.WriteFile(k.stateFile(t), []byte("{}"), 0o600)) }, all},
+		"a cut state": {func(t *testing.T, _ string, k *keeper) { check(t, os.Truncate(k.stateFile(t), 300)) }, all},
+		"zeros after a state": {func(t *testing.T, _ string, k *keeper) {
+			info, err := os.Stat(k.stateFile(t))
+			check(t, errors.Join(err, os.Truncate(k.stateFile(t), info.Size()+10)))
+		}, all},
+		"a state with a flipped bit, and another history": {func(t *testing.T, _ string, k *keeper) {
+			state, err := os.ReadFile(k.stateFile(t))
+			check(t, errors.Join(err, os.WriteFile(k.stateFile(t), bytes.ReplaceAll(state, []byte(`"id":`), []byte(`"ie":`)), 0o600)))
+			k.recreate()
+		}, all},
+		"an empty state": {func(t *testing.T, _ string, k *keeper) { check(t, os.WriteFile(k.stateFile(t), []byte("{}"), 0o600)) }, all},
 		"null in the state": {func(t *testing.T, _ string, k *keeper) {
 			check(t, os.WriteFile(k.stateFile(t), []byte(`{"format":1,"runs":{"a":null},"calls":{},"damaged":{},"acknowledged":{},"noted":{}}`), 0o600))
 		}, all},
@@ -116,9 +125,10 @@ func TestUnchanged(t *testing.T) {
 func TestLately(t *testing.T) {
 	var opt pipeline.Options
 	dir, k := lab(t)
-	check(t, os.Chtimes(oneLog(t, dir), time.Now().Add(30*time.Minute), time.Now().Add(30*time.Minute)))
+	at := later()
+	check(t, os.Chtimes(oneLog(t, dir), at, at))
 	for range 2 {
-		n := k.begin(opt, dir, time.Now().Add(30*time.Minute))
+		n := k.begin(opt, dir, at)
 		if k.isUnchanged(n) {
 			t.Error("unchanged, though a log may have been changed since")
 		}
@@ -143,7 +153,7 @@ func TestWrong(t *testing.T) {
 	check(t, errors.Join(err, os.WriteFile(name, bytes.Replace(text, []byte(", 1,"), []byte(", 2,"), 1), 0o600)))
 	_, other := lab(t) // another history, of the same archive
 	other.night(opt, dir, false)
-	// The state says of the files as they are now what it said of those before.
+	// The state has the new files with the old results.
 	state, err := os.ReadFile(k.stateFile(t))
 	check(t, err)
 	after := other.keys(t)
@@ -222,8 +232,8 @@ func TestAcknowledge(t *testing.T) {
 	}
 }
 
-// TestNotStored: where files changed so that they cannot replace the run that the history has, what that lacks is said
-// in the same night, and not from the next one on.
+// TestNotStored: if files changed so that they cannot replace the stored run, the same night warns about what the
+// stored run lacks, not only the next one.
 func TestNotStored(t *testing.T) {
 	var opt pipeline.Options
 	dir, k := lab(t)
@@ -251,7 +261,7 @@ func TestNotStored(t *testing.T) {
 	}
 }
 
-// TestTwoAtOnce: of two ingests at the same time the state has what both found.
+// TestTwoAtOnce: after two ingests at the same time, the state has the results of both.
 func TestTwoAtOnce(t *testing.T) {
 	var opt pipeline.Options
 	dir, k := lab(t)

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -21,6 +22,12 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
+
+// TestMain has the property test draw fewer cases than rapid would, because each is several ingests. CI draws many.
+func TestMain(m *testing.M) {
+	_ = flag.Set("rapid.checks", "40")
+	os.Exit(m.Run())
+}
 
 // pool are folders of runs, each with its files.
 func pool(t *testing.T) (runs []string) {

@@ -1,6 +1,7 @@
 package nightly
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -20,19 +21,19 @@ type state struct {
 	Runs    map[string]*entry `json:"runs"`    // by their keys
 	Calls   map[string]*call  `json:"calls"`   // by what was
 	Damaged map[string]*entry `json:"damaged"` // versions of runs that lack something: ID, Version and Damage
-	// Acknowledged is damage that people know of: by its key the day of the last ingest that met it. Noted is the same for
-	// other messages.
+	// Acknowledged has, by the key of damage that people know, the day of the last ingest that met it. Noted is the
+	// same for other messages.
 	Acknowledged map[string]int `json:"acknowledged"`
 	Noted        map[string]int `json:"noted"`
 }
 
-// entry is what became of a run.
+// entry is the result of ingesting a run.
 type entry struct {
-	ID      string   `json:"id,omitempty"`      // in the history; "" if nothing there has to do with it
+	ID      string   `json:"id,omitempty"`      // in the history; "" if it has no such run
 	Version string   `json:"version,omitempty"` // the current one there
 	Removed []string `json:"removed,omitempty"` // ids of the same run, which people removed
 	Hashes  []string `json:"hashes,omitempty"`  // of the contents of these
-	Damage  []string `json:"damage,omitempty"`  // what was skipped of it, but for what its version lacks
+	Damage  []string `json:"damage,omitempty"`  // what was skipped of it, except what its stored version lacks
 	Seen    int      `json:"seen"`              // the day of the last ingest that met it
 }
 
@@ -49,9 +50,9 @@ type call struct {
 
 const (
 	format    = 1
-	keepDays  = 90 // what no ingest has met for so long is forgotten
+	keepDays  = 90 // entries are forgotten after this number of days in which no ingest met them
 	mostCalls = 30 // a shell that expands * gives other arguments each night
-	touchDays = 7  // a state in which nothing else changed is written again after so long
+	touchDays = 7  // after this number of days a state is written again even if nothing changed
 )
 
 func newState(history string) *state {
@@ -61,12 +62,13 @@ func newState(history string) *state {
 	}
 }
 
-// load reads a state. One that is not there, damaged or of another format is empty: then all files are read again.
+// load reads a state. If the file is missing, damaged or of another format, the state is empty, and all files are read
+// again.
 func load(path, history string) (*state, error) {
 	s := newState(history)
 	text, err := os.ReadFile(path)
 	if err == nil {
-		err = json.Unmarshal(text, s)
+		err = s.decode(text)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -79,6 +81,16 @@ func load(path, history string) (*state, error) {
 	return s, nil
 }
 
+// decode refuses members that it does not know: one whose name was damaged would be missing without a word.
+func (s *state) decode(text []byte) error {
+	if !json.Valid(text) {
+		return errors.New("it is no JSON")
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(s)
+}
+
 func (s *state) isComplete() bool {
 	isNil := func(e *entry) bool { return e == nil }
 	return s.Runs != nil && s.Damaged != nil && s.Calls != nil && s.Acknowledged != nil && s.Noted != nil &&
@@ -86,7 +98,7 @@ func (s *state) isComplete() bool {
 		!slices.ContainsFunc(slices.Collect(maps.Values(s.Calls)), func(c *call) bool { return c == nil })
 }
 
-// sweep removes states that no ingest has used for long, and what killed ingests left.
+// sweep removes states that no ingest has used for a long time, and files that killed ingests left.
 func sweep(folder string, now time.Time) {
 	files, _ := os.ReadDir(folder)
 	for _, f := range files {
@@ -107,7 +119,7 @@ func sweep(folder string, now time.Time) {
 // part ends the names of files that are being written.
 const part = ".part"
 
-// add takes over what another ingest added since, and not what this one knows better.
+// add takes over entries that another ingest added since, except those that this ingest has newer.
 func (s *state) add(other *state) {
 	addNew(s.Runs, other.Runs)
 	addNew(s.Damaged, other.Damaged)
@@ -124,7 +136,7 @@ func addNew[V any](to, from map[string]V) {
 	}
 }
 
-// forget drops what was not met for long, and the oldest calls.
+// forget drops entries that no ingest has met for a long time, and the oldest calls.
 func (s *state) forget(today int) {
 	old := func(seen int) bool { return seen < today-keepDays }
 	maps.DeleteFunc(s.Runs, func(_ string, e *entry) bool { return old(e.Seen) })
@@ -141,8 +153,8 @@ func (s *state) forget(today int) {
 	}
 }
 
-// save replaces the file of the state, in one step: a reader sees the old one or the new one. Of two ingests that end at
-// the same moment, one may have to read its files again next time.
+// save replaces the file of the state in one step: a reader sees the old one or the new one. If two ingests end at the
+// same moment, one of them may have to read its files again next time.
 func (s *state) save(path string) error {
 	text, err := json.Marshal(s)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // same settings, the last before them, or those that meet a condition.
 type Baseline struct {
 	text  string
-	last  int              // so many before the others
+	last  int              // how many runs before the others
 	where *where.Condition // nil with last
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// nights are so many runs of two workloads, the newest first: a1, b1, a2, b2, and so on.
+// nights returns runs of n nights of two workloads, the newest first: a1, b1, a2, b2, and so on.
 func nights(n int) (list []*mapping.Run) {
 	h := hist.New(hist.Fio3(0))
 	h.AddLatency(1000, 10)

@@ -67,7 +67,7 @@ type chooser struct {
 	store  history.Store
 	among  history.RunFilter
 	most   int            // of the newest runs are wanted
-	newest []*mapping.Run // so many, once they were listed
+	newest []*mapping.Run // the newest runs, once they were listed
 	chosen *Chosen
 }
 
@@ -112,9 +112,9 @@ func (c *chooser) take(runs ...*mapping.Run) {
 }
 
 // list is the runs that a filter selects. Those that cannot be read are skipped.
-func (c *chooser) list(ctx context.Context, f history.RunFilter) (runs []*mapping.Run, err error) {
-	undecided := WatchUndecided(&f)
-	for run, err := range c.store.Runs(ctx, f) {
+func (c *chooser) list(ctx context.Context, f history.RunFilter) (runs []*mapping.Run, watched *Watched, err error) {
+	watched = Watch(f)
+	for run, err := range c.store.Runs(ctx, watched.Filter) {
 		switch {
 		case history.IsSkipped(err):
 			isKnown := func(have error) bool { return have.Error() == err.Error() }
@@ -122,25 +122,25 @@ func (c *chooser) list(ctx context.Context, f history.RunFilter) (runs []*mappin
 				c.chosen.Skipped = append(c.chosen.Skipped, err)
 			}
 		case err != nil:
-			return nil, err
+			return nil, nil, err
 		default:
 			runs = append(runs, run)
 		}
 	}
-	if note := undecided.Note(); note != "" && !slices.Contains(c.chosen.Notes, note) {
+	if note := watched.Undecided(); note != "" && !slices.Contains(c.chosen.Notes, note) {
 		c.chosen.Notes = append(c.chosen.Notes, note)
 	}
-	return runs, nil
+	return runs, watched, nil
 }
 
-// all takes all runs that a filter selects. It is an error if there are none.
+// all takes all runs that a filter selects. It fails if there are none.
 func (c *chooser) all(ctx context.Context, f history.RunFilter) error {
-	runs, err := c.list(ctx, f)
+	runs, watched, err := c.list(ctx, f)
 	if err != nil {
 		return err
 	}
 	if len(runs) == 0 {
-		return noMatch(ctx, c.store, "no run matches"+conditionText(f), f)
+		return watched.noMatch(ctx, c.store, "no run matches"+conditionText(f))
 	}
 	c.chosen.Runs = runs
 	return nil
@@ -150,12 +150,12 @@ func (c *chooser) all(ctx context.Context, f history.RunFilter) error {
 func (c *chooser) meeting(ctx context.Context, s *Selector, condition history.Condition) error {
 	f := c.among
 	f.Where = Both(f.Where, condition)
-	runs, err := c.list(ctx, f)
+	runs, watched, err := c.list(ctx, f)
 	if err != nil {
 		return err
 	}
 	if len(runs) == 0 {
-		return noMatch(ctx, c.store, s.text+": no run matches"+conditionText(c.among), f)
+		return watched.noMatch(ctx, c.store, s.text+": no run matches"+conditionText(c.among))
 	}
 	c.take(runs...)
 	return nil
@@ -166,15 +166,17 @@ func (c *chooser) byAge(ctx context.Context, s *Selector) error {
 	if c.newest == nil {
 		f := c.among
 		f.Limit = c.most
-		var err error
-		if c.newest, err = c.list(ctx, f); err != nil {
+		runs, watched, err := c.list(ctx, f)
+		if err != nil {
 			return err
 		}
+		if len(runs) == 0 {
+			return watched.noMatch(ctx, c.store, s.text+": no run matches"+conditionText(c.among))
+		}
+		c.newest = runs
 	}
 	have := len(c.newest)
 	switch {
-	case have == 0:
-		return noMatch(ctx, c.store, s.text+": no run matches"+conditionText(c.among), c.among)
 	case s.newest:
 		if have < s.count {
 			c.chosen.Notes = append(c.chosen.Notes, fmt.Sprintf("%s: there are only %s%s", s, unit.Plural(have, "run"), conditionText(c.among)))
@@ -201,7 +203,7 @@ func conditionText(f history.RunFilter) string {
 	return ""
 }
 
-// Both is the condition that a run meets two. A nil condition is met by all runs.
+// Both is the condition that a run meets two conditions. All runs meet nil.
 func Both(a, b history.Condition) history.Condition {
 	switch {
 	case a == nil:
@@ -224,12 +226,16 @@ func (i intersection) Undecided(run *mapping.Run) bool {
 	return (first || second) && (first || i[0].Matches(run)) && (second || i[1].Matches(run))
 }
 
-// OnBrief reports whether both conditions may decide on [mapping.Run.Brief].
-func (i intersection) OnBrief() bool {
-	return !slices.ContainsFunc(i[:], func(c history.Condition) bool {
-		b, ok := c.(interface{ OnBrief() bool })
-		return !ok || !b.OnBrief()
-	})
+// Beyond are the fields that either condition needs beyond [mapping.Run.Brief].
+func (i intersection) Beyond() (fields []string, ok bool) {
+	for _, c := range i {
+		some, ok := (&history.RunFilter{Brief: true, Where: c}).Beyond()
+		if !ok {
+			return nil, false
+		}
+		fields = append(fields, some...)
+	}
+	return fields, true
 }
 
 // Equals are what the runs have in common that meet both; see [where.Condition.Equals].
@@ -266,8 +272,8 @@ type oneOf map[string]bool // by run.id
 // Matches implements [history.Condition].
 func (ids oneOf) Matches(run *mapping.Run) bool { return ids[run.Run.ID] }
 
-// OnBrief says that an id is in [mapping.Run.Brief].
-func (oneOf) OnBrief() bool { return true }
+// Beyond says that an id is in [mapping.Run.Brief].
+func (oneOf) Beyond() ([]string, bool) { return nil, true }
 
 // SameSettings is the condition that a run has the settings of another; see [workload.Key].
 func SameSettings(run *mapping.Run) history.Condition { return sameSettings(workload.Key(run)) }
@@ -277,8 +283,8 @@ type sameSettings string
 // Matches implements [history.Condition].
 func (key sameSettings) Matches(run *mapping.Run) bool { return workload.Key(run) == string(key) }
 
-// OnBrief says that settings are in [mapping.Run.Brief].
-func (sameSettings) OnBrief() bool { return true }
+// Beyond says that settings are in [mapping.Run.Brief].
+func (sameSettings) Beyond() ([]string, bool) { return nil, true }
 
 // RunText names a run for people: the beginning of its id, its title and when it started.
 func RunText(run *mapping.Run) string {

@@ -1,8 +1,10 @@
 package query
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -132,6 +134,34 @@ func idsOf(chosen *Chosen) (letters string) {
 		letters += run.Run.ID[:1]
 	}
 	return letters
+}
+
+// TestChooseOnce: to say why no run matches, the history is not read again where all runs were read already.
+func TestChooseOnce(t *testing.T) {
+	store := &counted{Store: fiveNights(t)}
+	for _, c := range []struct {
+		where string
+		lists int
+	}{{"option.bs=4k", 1}, {"p99 > 1s and not name=x", 1}, {"mode=trim", 2}, {"p99 > 1s and start < 2026-10-02", 2}} {
+		condition, err := where.Parse(c.where, day)
+		check(t, err)
+		store.lists = 0
+		_, err = Choose(t.Context(), store, history.RunFilter{Where: condition, Brief: true})
+		if err == nil || !strings.Contains(err.Error(), "the history has 5 runs") || store.lists != c.lists {
+			t.Errorf("%s: %v; the history was listed %d times, want %d", c.where, err, store.lists, c.lists)
+		}
+	}
+}
+
+// counted counts how often a history is listed.
+type counted struct {
+	history.Store
+	lists int
+}
+
+func (c *counted) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
+	c.lists++
+	return c.Store.Runs(ctx, f)
 }
 
 // TestChooseUndecided: runs whose p99 lies in fio's last bin are left out of p99 < 30s, and counted.

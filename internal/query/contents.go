@@ -1,7 +1,6 @@
 package query
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,33 +11,39 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Contents counts the runs of a history that can be read, and lists what they can be found by: when they started, and
-// then their names, labels, benchmarks and modes; or, of a filter that selects no run, how many runs each of its parts
-// selects, and which run meets most of them.
-func Contents(ctx context.Context, store history.Store, f history.RunFilter) (runs int, lines []string, err error) {
-	var first, last *mapping.Run
-	seen, parts := newNames(), partsOf(f)
-	for run, err := range store.Runs(ctx, history.RunFilter{Light: true, Brief: parts.onBrief()}) {
-		if history.IsSkipped(err) {
-			continue
-		}
-		if err != nil {
-			return 0, nil, err
-		}
-		if runs++; runs == 1 { // the newest come first
-			last = run
-		}
-		first = run
-		if len(parts.list) == 0 {
-			seen.add(run)
-		} else {
-			parts.add(run)
-		}
+// contents are the runs of a history that can be read.
+type contents struct {
+	runs        int
+	first, last *mapping.Run
+	parts       *parts
+	names       names // if there are no parts
+}
+
+// newContents are those in which no run meets a filter.
+func newContents(f history.RunFilter) *contents {
+	return &contents{parts: partsOf(f), names: newNames()}
+}
+
+// add adds a run that is older than those of before.
+func (c *contents) add(run *mapping.Run) {
+	if c.runs++; c.runs == 1 {
+		c.last = run
 	}
-	if runs == 0 {
-		return 0, nil, nil
+	c.first = run
+	if len(c.parts.list) == 0 {
+		c.names.add(run)
+	} else {
+		c.parts.add(run)
 	}
-	rows := append(append([]row{{"started", facts.Started(first) + " to " + facts.StartedUTC(last)}}, seen.rows()...), parts.rows()...)
+}
+
+// lines are the contents for people.
+func (c *contents) lines() (lines []string) {
+	if c.runs == 0 {
+		return nil
+	}
+	rows := []row{{"started", facts.Started(c.first) + " to " + facts.StartedUTC(c.last)}}
+	rows = append(append(rows, c.names.rows()...), c.parts.rows()...)
 	width := 10
 	for _, r := range rows {
 		width = max(width, min(utf8.RuneCountInString(r.name), 30))
@@ -46,17 +51,11 @@ func Contents(ctx context.Context, store history.Store, f history.RunFilter) (ru
 	for _, r := range rows {
 		lines = append(lines, fmt.Sprintf("%-*s  %s", width, r.name, r.text))
 	}
-	return runs, lines, nil
+	return lines
 }
 
 // row is a line of the contents of a history.
 type row struct{ name, text string }
-
-// Count is how many runs a history has that can be read.
-func Count(ctx context.Context, store history.Store) (n int, err error) {
-	n, _, err = Contents(ctx, store, history.RunFilter{})
-	return n, err
-}
 
 // names are what runs can be found by.
 type names struct{ names, labels, benchmarks, modes map[string]bool }

@@ -95,8 +95,8 @@ func IsFile(arg string) bool {
 	return info.Mode().IsRegular() && !source.IsArchive(arg)
 }
 
-// Group cuts arguments into parts that are read at one go: paths that follow one another for which joins is true, runs in
-// the history that follow one another, and each other path alone.
+// Group divides arguments into parts that are read together: neighbouring paths for which joins returns true,
+// neighbouring runs in the history, and each other path alone.
 func Group(args []string, joins func(string) bool) (parts [][]string) {
 	const (
 		alone = iota

@@ -17,10 +17,10 @@ import (
 // mostNear is how many runs a message lists as the nearest.
 const mostNear = 3
 
-// noRun is the error of an id that no run has: how many runs there are, and what is like it.
+// noRun is the error of an id that no run has. It has the number of runs, and similar ids, names and labels.
 func noRun(ctx context.Context, store history.Store, text string, err error) error {
 	if IsWord(text) {
-		return err // says it all
+		return err // has the details already
 	}
 	n, near, failed := nearRuns(ctx, store, text)
 	switch {
@@ -39,8 +39,8 @@ func noRun(ctx context.Context, store history.Store, text string, err error) err
 	return absent(message)
 }
 
-// nearRuns counts the runs of a history, and lists those that a text may have been meant for: their ids begin with at
-// least three of its characters, or their names or labels have it.
+// nearRuns counts the runs of a history, and lists those that a text may have been meant for: at least its first three
+// characters begin their id, or their name or a label contains it.
 func nearRuns(ctx context.Context, store history.Store, text string) (n int, near []string, err error) {
 	type candidate struct {
 		run  *mapping.Run
@@ -74,7 +74,7 @@ func nearRuns(ctx context.Context, store history.Store, text string) (n int, nea
 	return n, near, nil
 }
 
-// absent is a [history.ErrNotFound] with a text of its own.
+// absent is a [history.ErrNotFound] with its own text.
 type absent string
 
 // Error implements error.
@@ -83,16 +83,16 @@ func (a absent) Error() string { return string(a) }
 // Is implements the interface of [errors.Is].
 func (a absent) Is(target error) bool { return target == history.ErrNotFound }
 
-// noMatch is the error of a filter that selects no run: how many runs there are, and how many each part of it selects.
-func noMatch(ctx context.Context, store history.Store, message string, f history.RunFilter) error {
-	n, lines, err := Contents(ctx, store, f)
+// noMatch is the error of a list of no runs: how many runs there are, and how many each part of its filter selects.
+func (w *Watched) noMatch(ctx context.Context, store history.Store, message string) error {
+	n, lines, err := w.Contents(ctx, store)
 	switch {
 	case err != nil:
 		return errors.Join(absent(message), err)
 	case n == 0:
 		return absent("no runs in the history yet: store some with fio2es ingest PATH")
 	}
-	hasParts := len(partsOf(f).list) > 0
+	hasParts := len(partsOf(w.Filter).list) > 0
 	for i, line := range lines {
 		name, rest, _ := strings.Cut(line, "  ")
 		separator := " "

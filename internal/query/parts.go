@@ -86,20 +86,6 @@ type selected struct{ history.RunFilter }
 // Matches implements [history.Condition].
 func (s selected) Matches(run *mapping.Run) bool { return s.RunFilter.Matches(run) }
 
-// OnBrief says that [mapping.Run.Brief] has the texts and times of a run.
-func (selected) OnBrief() bool { return true }
-
-// onBrief reports whether [mapping.Run.Brief] is enough for all parts.
-func (p *parts) onBrief() bool {
-	for _, one := range p.list {
-		f := history.RunFilter{Brief: true, Where: one.Condition}
-		if !f.IsBrief() {
-			return false
-		}
-	}
-	return true
-}
-
 // add counts a run.
 func (p *parts) add(run *mapping.Run) {
 	met := 0
@@ -111,7 +97,7 @@ func (p *parts) add(run *mapping.Run) {
 		case history.IsUndecided(one.Condition, run):
 			one.unsure++
 		}
-		if one.field == nil {
+		if one.field == nil || one.runs > 0 { // values are of interest where no run meets the part
 			continue
 		}
 		for _, v := range one.field.Values(run) {
@@ -125,7 +111,7 @@ func (p *parts) add(run *mapping.Run) {
 	}
 }
 
-// rows say how many runs meet each part, what the values are where none does, and which run is nearest.
+// rows returns how many runs meet each part, which values runs have if none does, and which run is nearest.
 func (p *parts) rows() (list []row) {
 	var lacks []string
 	for _, one := range p.list {

@@ -52,9 +52,9 @@ func (o *Output) recorded() []string {
 	return append(formats, jsonPlus)
 }
 
-// Copy copies what the user wants of fio's output. hasEnded reports that fio ended by itself, so that its last report
-// is the final one. Otherwise there is none. It fails with [ErrCut] if the output ends in the middle of a report, after
-// it has copied the messages that are in none.
+// Copy copies what the user wants of fio's output. hasEnded says that fio ended by itself, so its last report is the
+// final one. Otherwise there is no final report. It fails with [ErrCut] if the output ends in the middle of a report,
+// after it has copied the messages that are in none.
 func (o *Output) Copy(to io.Writer, from io.ReadSeeker, hasEnded bool) error {
 	reports := 0
 	count := &splitter{report: func([]string) error { reports++; return nil }, line: func(string) error { return nil }}

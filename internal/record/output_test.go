@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 )
 
-// written is what fio writes in some formats, with so many reports.
+// written returns what fio writes in some formats, with a number of reports.
 func written(reports int, normal, terse bool) string {
 	var b strings.Builder
 	b.WriteString("fio-3.33\nStarting 1 process\n")

@@ -33,7 +33,7 @@ type Settings struct {
 	ReadFile func(name string) ([]byte, error) // of job files, see [Files]
 }
 
-// Of plans how a command is started.
+// Of makes the plan of a command.
 func Of(c *fioargs.Command, s Settings) (*Plan, error) {
 	if err := check(c, s.Version); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func Of(c *fioargs.Command, s Settings) (*Plan, error) {
 	return p, nil
 }
 
-// check refuses what runs no jobs here, or what cannot be recorded.
+// check refuses commands that run no jobs here, or that cannot be recorded.
 func check(c *fioargs.Command, version fioargs.Version) error {
 	for _, a := range c.Args {
 		if !a.IsOwn {

@@ -114,9 +114,9 @@ func (p *Process) Wait() (Ending, error) {
 	return Ending{Code: state.ExitCode()}, nil
 }
 
-// CollectLogs copies histogram logs that the user has elsewhere into the folder of a run, so that it is complete. Only
-// logs that were written since it began are of it. Then the names of all get the host, as CBT names logs, so that it is
-// known wherever they are stored again.
+// CollectLogs copies histogram logs that the user has elsewhere into the folder of a run, so the folder is complete. It
+// copies only logs that were written since the run began. Then it adds the host to the names of all logs, as CBT does,
+// so the host stays known if the folder is moved.
 func (e *Entry) CollectLogs(c *fioargs.Command) error {
 	seen := map[string]bool{}
 	for _, section := range c.Jobs {
@@ -162,7 +162,7 @@ func copyFile(to, from string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // two logs of one name are not one
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // never overwrites a log of the same name
 	if err != nil {
 		return err
 	}

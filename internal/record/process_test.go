@@ -14,13 +14,13 @@ import (
 
 // Logs that the user has elsewhere are copied, if they are of this run, and all get the host.
 func TestCollectLogs(t *testing.T) {
-	mine, folder := t.TempDir(), t.TempDir()
+	mine, folder, now := t.TempDir(), t.TempDir(), time.Now()
 	write := func(name string, age time.Duration) {
 		t.Helper()
 		if err := os.WriteFile(name, []byte("1, 0, 4096, 1\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		at := time.Now().Add(-age)
+		at := now.Add(-age)
 		if err := os.Chtimes(name, at, at); err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestCollectLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &Entry{Folder: folder, Host: "lab7", Started: time.Now().Add(-time.Minute)}
+	e := &Entry{Folder: folder, Host: "lab7", Started: now.Add(-time.Minute)}
 	if err := e.CollectLogs(c); err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ var Signals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall
 // started inherit it.
 func IgnoreClosedPipes() { signal.Ignore(syscall.SIGPIPE) }
 
-// obeyed is a signal that fio obeys: it ends its jobs and writes its report. Others would end it alone, and its jobs
-// would run on.
+// obeyed returns a signal that fio obeys: fio then ends its jobs and writes its report. Other signals would end fio
+// alone, and its jobs would continue.
 func obeyed(sig os.Signal) os.Signal {
 	if sig == os.Interrupt {
 		return sig

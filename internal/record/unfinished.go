@@ -110,7 +110,7 @@ func (e *Entry) Report() string { return filepath.Join(e.Folder, reportName(e.Na
 
 func (e *Entry) path() string { return e.Folder + entrySuffix }
 
-// Unfinished are the names of the entries of runs that are not stored.
+// Unfinished returns the names of the entries of runs that are not stored.
 func (f Folders) Unfinished() (paths []string, err error) {
 	files, err := os.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,8 +124,9 @@ func (f Folders) Unfinished() (paths []string, err error) {
 	return paths, err
 }
 
-// wrappedQuiet is how long the report of a run has not changed when its fio, which does not keep the lock, counts as
-// ended, if no process has its folder as an argument.
+// wrappedQuiet is the time without a change of the report of a run after which its fio counts as ended. It is for a fio
+// that does not keep the lock, if no process has the folder of the run as an argument. It is longer than the time between
+// two reports.
 const wrappedQuiet = 30 * time.Second
 
 // Claim opens the entry of a run that is not stored, and locks it until it is done. It fails with ErrRunning while fio
@@ -150,8 +151,8 @@ func Claim(path string) (*Entry, error) {
 	return e, nil
 }
 
-// hasProcess reports whether the command line of another process names files of a folder, as that of a fio does whose run
-// it is. It is false where the system has no /proc.
+// hasProcess reports whether the command line of another process names files of a folder. That of the fio that writes
+// there does. It is false where the system has no /proc.
 func hasProcess(folder string) bool {
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	return slices.ContainsFunc(lines, func(line string) bool {

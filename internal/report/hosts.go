@@ -43,8 +43,8 @@ func (s *hostSum) add(w *window.Window, requests *hist.Histogram) {
 	}
 }
 
-// iops are the values of all windows except the first and the last, which the host's start and end may
-// cut. Of few windows all count.
+// iops are the values of all windows except the first and the last, which the host's start and end may cut. If there
+// are few windows, all count.
 func (s *hostSum) iops() float64 {
 	const few = 4
 	completed, from, to := s.completed-s.first.completed-s.last.completed, s.first.end, s.last.start

@@ -13,11 +13,11 @@ var liveJS string
 const reload = `<noscript><meta http-equiv="refresh" content="10"></noscript>`
 
 // Live is the script of a page with live runs, which is the last element of its body. It listens to the server-sent
-// events at an address. After each, it asks for the page again, and replaces what differs, until the page has no such
+// events at an address. After each event it loads the page again and replaces what differs, until the page has no such
 // script any more.
 func Live(events string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<script id="live" data-events="%s">%s</script>`, template.HTMLEscapeString(events), liveJS))
 }
 
-// LivePolicy is what a content security policy allows for it, after script-src.
+// LivePolicy is the source of this script for script-src in a content security policy.
 func LivePolicy() string { return hashOf(liveJS) + "; connect-src 'self'" }

@@ -6,19 +6,23 @@
   let events = own.dataset.events, source = null, isStale = false, isBusy = false;
 
   const wait = ms => new Promise(done => setTimeout(done, ms));
-  // key is the run of rows of a list.
-  const key = node => node.nodeName === 'TBODY' && node.querySelector('input')?.value;
+  // key is what a node has in common with the fresh one: the run of rows of a list, the heading of a section.
+  const key = node => {
+    if (node.nodeName === 'TBODY') return 'run ' + node.querySelector('input')?.value;
+    return node.nodeName + (node.nodeName === 'SECTION' ? node.querySelector('h2, h3')?.textContent : '');
+  };
   // patch makes a node like a fresh one. Charts are replaced, as they have listeners.
   const patch = (old, fresh) => {
     if (old.isEqualNode(fresh)) return;
     if (old.nodeType !== Node.ELEMENT_NODE || old.nodeName !== fresh.nodeName || old.nodeName === 'svg') return old.replaceWith(fresh);
     for (const {name} of [...old.attributes]) if (name !== 'open' && !fresh.hasAttribute(name)) old.removeAttribute(name);
     for (const {name, value} of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
-    const wanted = [...fresh.childNodes];
+    const wanted = [...fresh.childNodes], keys = wanted.map(key);
     wanted.forEach((child, i) => {
-      const at = old.childNodes[i] ?? null, run = key(child);
-      const same = run ? [...old.childNodes].find(o => key(o) === run) : at && !key(at) ? at : null;
-      if (!same) return old.insertBefore(child, at);
+      let at;
+      while ((at = old.childNodes[i]) && key(at) !== keys[i] && (at.nodeType === Node.TEXT_NODE || !keys.includes(key(at), i))) at.remove();
+      const same = child.nodeType === Node.TEXT_NODE ? at : [...old.childNodes].slice(i).find(o => key(o) === keys[i]);
+      if (!same || key(same) !== keys[i]) return old.insertBefore(child, at ?? null);
       if (same !== at) old.insertBefore(same, at);
       patch(same, child);
     });

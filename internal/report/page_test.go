@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,16 +113,43 @@ func TestNumbersOfPage(t *testing.T) {
 	}
 }
 
+// TestHalf: the last windows of a live run, which come one direction after another, are drawn when all are there.
+func TestHalf(t *testing.T) {
+	for _, tt := range []struct {
+		ingest string
+		lacks  string
+		want   string // rows of each direction
+	}{{"live-1", "write", "6 6"}, {"live-1", "", "7 7"}, {"1", "write", "7 6"}} {
+		p := New(Options{Program: "fio2es test"})
+		doc, windows := sample("before", 1)
+		doc.Run.Ingest = tt.ingest
+		put(t, p, doc, slices.DeleteFunc(windows, func(d *mapping.Interval) bool { return d.Window.ElapsedMS == 7000 && d.Fio.Direction == tt.lacks }))
+		var got []string
+		for _, panel := range dataOf(t, p) {
+			got = append(got, fmt.Sprint(len(panel.Rows)))
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
+	}
+}
+
+// dataOf are the values for the pointer.
+func dataOf(t *testing.T, p *Page) (panels []panelData) {
+	t.Helper()
+	text := regexp.MustCompile(`(?s)<script type="application/json" class="data">(.*?)</script>`).FindStringSubmatch(write(t, p))[1]
+	if err := json.Unmarshal([]byte(text), &panels); err != nil {
+		t.Fatal(err)
+	}
+	return panels
+}
+
 // TestData: the values for the pointer are the values drawn, for each direction and window.
 func TestData(t *testing.T) {
 	p := New(Options{Program: "fio2es test"})
 	doc, windows := sample("before", 1)
 	put(t, p, doc, windows)
-	var panels []panelData
-	text := regexp.MustCompile(`(?s)<script type="application/json" class="data">(.*?)</script>`).FindStringSubmatch(write(t, p))[1]
-	if err := json.Unmarshal([]byte(text), &panels); err != nil {
-		t.Fatal(err)
-	}
+	panels := dataOf(t, p)
 	if len(panels) != 2 || panels[0].Name != "read" || len(panels[1].Rows) != 7 || strings.Join(panels[0].Columns, " ") != "p50 p95 p99 p99.9 max iops" {
 		t.Fatalf("%+v", panels)
 	}

@@ -31,6 +31,13 @@ type reading struct {
 	hosts  map[string]map[string]*hostSum
 	cells  *heatmap.Builder // nil of runs without a section
 	span   window.Span      // of the windows of the cluster
+	last   []waiting        // the windows of the cluster of the last time, which wait for the next
+}
+
+// waiting is a window and its requests.
+type waiting struct {
+	*window.Window
+	requests *hist.Histogram
 }
 
 // begin begins a run of the page. All of a run without a section needs no windows.
@@ -55,14 +62,35 @@ func (r *reading) add(w *window.Window, requests *hist.Histogram) {
 		r.addHost(w, requests)
 		return
 	}
-	if r.series[w.Direction] == nil {
-		r.series[w.Direction] = newSeries(maxColumns)
+	if len(r.last) > 0 && r.last[0].ElapsedMS != w.ElapsedMS {
+		r.addLast()
 	}
-	r.span.Add(w)
-	r.series[w.Direction].add(w, requests)
-	if r.cells != nil && requests != nil {
-		r.cells.Add(w, requests)
+	r.last = append(r.last, waiting{w, requests})
+}
+
+// addLast adds the windows that wait.
+func (r *reading) addLast() {
+	for _, w := range r.last {
+		if r.series[w.Direction] == nil {
+			r.series[w.Direction] = newSeries(maxColumns)
+		}
+		r.span.Add(w.Window)
+		r.series[w.Direction].add(w.Window, w.requests)
+		if r.cells != nil && w.requests != nil {
+			r.cells.Add(w.Window, w.requests)
+		}
 	}
+	r.last = r.last[:0]
+}
+
+// isHalf reports whether the last windows lack a direction that there was before.
+func (r *reading) isHalf() bool {
+	for direction := range r.series {
+		if !slices.ContainsFunc(r.last, func(w waiting) bool { return w.Direction == direction }) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *reading) addHost(w *window.Window, requests *hist.Histogram) {
@@ -79,6 +107,9 @@ func (r *reading) addHost(w *window.Window, requests *hist.Histogram) {
 
 // end ends the run, whose document this is. It returns false if no request matches; then the run is not on the page.
 func (r *reading) end(doc *mapping.Run) (bool, error) {
+	if !doc.Run.Live() || !r.isHalf() { // those of a live run come one direction after another
+		r.addLast()
+	}
 	one := &run{Number: len(r.page.runs) + 1, Doc: doc.Light()}
 	for _, s := range r.series {
 		s.finish()

@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// maxCurves is how many runs are drawn over one another: there are so many colours.
+// maxCurves is how many runs are drawn over one another: the number of colours.
 const maxCurves = 8
 
 // summaryColumns are the numbers of a line of the summary.

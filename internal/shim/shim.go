@@ -1,5 +1,5 @@
-// Package shim has the script fio2es-fio, which CBT and others run in place of fio. It adds the
-// options that fio2es needs where that is safe, and otherwise runs fio as it is.
+// Package shim has the script fio2es-fio, which CBT and others run in place of fio. It adds the options that fio2es
+// needs. If that is not safe, it runs fio with unchanged options.
 package shim
 
 import _ "embed"

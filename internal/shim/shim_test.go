@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/golden"
 )
@@ -117,8 +118,8 @@ func (b *bench) lines(name string) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// TestCBT gives the script all command lines of CBT: fio gets what CBT gave it, and beside that only
-// what the golden file shows. What CBT reads is the same, byte for byte.
+// TestCBT runs the script with all command lines of CBT: fio gets what CBT gave, and in addition only what the golden
+// file shows. What CBT reads is the same, byte for byte.
 func TestCBT(t *testing.T) {
 	first := ""
 	eachShell(t, func(b *bench) {
@@ -182,7 +183,7 @@ func cbtCommands(t *testing.T) (all []cbtCommand) {
 	return all
 }
 
-// TestExec: fio takes the place of the script, so that it gets its signals, and whoever waits waits for it.
+// TestExec: fio takes the place of the script. So signals reach fio, and a caller waits for fio.
 func TestExec(t *testing.T) {
 	eachShell(t, func(b *bench) {
 		out, err := os.Create(filepath.Join(b.run, "output.0"))
@@ -430,7 +431,7 @@ func TestLiveSignal(t *testing.T) {
 			select {
 			case err := <-ended:
 				b.t.Fatalf("it ended: %v", err)
-			default:
+			case <-time.After(5 * time.Millisecond):
 			}
 		}
 		cmd.Process.Signal(syscall.SIGTERM)

@@ -260,6 +260,6 @@ func (s *series) rates(r *Rule, end int64) *tally {
 // isCut reports whether more than a twentieth of a window lies after the run's end.
 func isCut(w passed, end int64) bool { return w.end > end && (w.end-end)*20 > w.end-w.start }
 
-// isScrap reports whether a last window is too short for a rate: a tenth of the shortest of the
-// others, three quarters of which is the gap.
+// isScrap reports whether a last window is too short for a rate: shorter than a tenth of the shortest of the others.
+// gap is three quarters of that shortest one.
 func isScrap(w passed, gap int64) bool { return (w.end-w.start)*10*3 < gap*4 }

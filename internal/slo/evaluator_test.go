@@ -22,7 +22,7 @@ func parse(t interface{ Fatal(...any) }, texts ...string) (list []Rule) {
 	return list
 }
 
-// of is a histogram of so many requests of each latency, in nanoseconds.
+// of makes a histogram of the numbers of requests by latency in nanoseconds.
 func of(latencies map[int64]float64) *hist.Histogram {
 	h := hist.New(hist.Fio3(0))
 	for ns, n := range latencies {
@@ -31,7 +31,7 @@ func of(latencies map[int64]float64) *hist.Histogram {
 	return h
 }
 
-// second is a window of one, in which so many requests of a latency completed.
+// second makes a window of one second, in which n requests of a latency completed.
 func second(direction string, at, n, ns int64) sample {
 	return sample{direction: direction, start: at * 1000, end: at*1000 + 1000, completed: n, latency: of(map[int64]float64{ns: float64(n)})}
 }

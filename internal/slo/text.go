@@ -27,7 +27,7 @@ func (v *Verdict) WorstText() string {
 	return unit.OrMore(v.Rule.Metric.Unit().Text(w.Value, math.NaN(), v.Requests), w.Open)
 }
 
-// Message says for people whether a run meets a rule, by how much and when it breaks it, or why that is unknown.
+// Message says for people whether a run meets a rule. If not, it says by how much and when, or why that is unknown.
 func (v *Verdict) Message(run *mapping.RunInfo) string {
 	title := run.Name
 	if run.Archive != "" {

@@ -9,14 +9,14 @@ import (
 	"github.com/fio2es/fio2es/internal/term"
 )
 
-// Texts are cut to so many characters before columns are dropped, and to so many afterwards.
+// The lengths, in characters, to which texts are cut before columns are dropped, and afterwards.
 const (
 	shortText    = 20
 	shortestText = 10
 )
 
-// fit makes the columns of a table fit into so many characters, and returns a note on what is not shown. Texts of the
-// columns in cut are shortened, then the columns in drop are left out one after another. No number is shortened.
+// fit makes a table fit into a line of some characters, and returns a note on what is not shown. Texts of the columns
+// in cut are shortened, then the columns in drop are left out one after another. No number is shortened.
 func (g *grid) fit(characters int) string {
 	if characters <= 0 || g.total() <= characters {
 		return ""

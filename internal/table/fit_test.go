@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// narrow is a terminal of so many columns.
+// narrow is a terminal with few columns.
 type narrow struct {
 	bytes.Buffer
 	columns int

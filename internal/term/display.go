@@ -8,8 +8,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Display is a terminal that shows one screen of text after another, beside what was there before: Close brings that
-// back.
+// Display is a terminal that shows one screen of text after another. Close brings back what it showed before.
 type Display struct {
 	f    *os.File
 	open bool

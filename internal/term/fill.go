@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Fill divides a text into lines of at most so many characters, if its words allow it.
+// Fill divides a text into lines that fit the columns, if its words allow it.
 func Fill(text string, columns int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {

@@ -23,8 +23,14 @@ type Progress struct {
 // refresh is often enough to see progress, and rare enough to cost nothing.
 const refresh = 100 * time.Millisecond
 
-// IsTerminal reports whether a file is one.
-func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+// IsTerminal reports whether a file is a terminal, which then acts on escapes.
+func IsTerminal(f *os.File) bool {
+	if !term.IsTerminal(int(f.Fd())) {
+		return false
+	}
+	allowEscapes(f)
+	return true
+}
 
 // NewProgress shows progress on f if that is a terminal.
 func NewProgress(f *os.File) *Progress {
@@ -61,7 +67,7 @@ func (p *Progress) Clear() {
 	}
 }
 
-// Bar draws a share (0 … 1) with so many characters.
+// Bar draws a share (0 … 1), as wide as columns.
 func Bar(share float64, columns int) string {
 	n := int(min(max(share, 0), 1)*float64(columns) + 0.5)
 	return "[" + strings.Repeat("=", n) + strings.Repeat(" ", columns-n) + "]"

@@ -13,7 +13,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Choice says which runs are wanted: of those that a filter selects, those that selectors name, or all.
+// Choice says which runs are wanted: those that a filter selects, or with selectors those of them that the selectors
+// name.
 type Choice struct {
 	Names  []string // selectors, see [query.Selector]
 	Filter history.RunFilter
@@ -38,7 +39,7 @@ func IsFollowed(run *mapping.Run, now time.Time) bool {
 	return run.Run.Live() && now.Sub(run.Ingested) < FollowedFor
 }
 
-// Find finds the runs. A selector that names no run, or one run that is being followed, is an error.
+// Find finds the runs. It fails if a selector names no run, or names a single run that is being followed.
 func (c *Choice) Find(ctx context.Context, store history.Store, now time.Time) (*Chosen, error) {
 	var selectors []*query.Selector
 	isOne := len(c.Names) > 0

@@ -17,16 +17,16 @@ type Change struct {
 	At        int   // the first number of the new level
 	Before    Value // the median of the level before, and after
 	After     Value
-	Ratio     Value   // after / before: 1.1 is 10 % more. As a bound it is N or more above 1, N or less below
+	Ratio     Value   // after / before: 1.1 is 10 % more. If it is a bound: at least N above 1, at most N below 1
 	Low, High float64 // between them the ratio lies with a confidence of 99 %; 0 and +Inf are not known
 }
 
-// outlier is the distance from its level, in standard deviations, beyond which a number costs no
-// more. Of normal noise, 0.3 % is beyond 3.
+// outlier is the distance from its level, in standard deviations, beyond which a number costs no more. With normal
+// noise, 0.3 % of the numbers are beyond 3.
 const outlier = 3
 
-// LeastLevel is how many numbers a level has at least: fewer are outliers. So a series with a change
-// has twice as many.
+// LeastLevel is the least length of a level: fewer numbers are outliers. So a series with a change has at least twice
+// as many.
 const LeastLevel = 3
 
 // price is what a change of level costs: more than two outliers do, and less than three.
@@ -58,29 +58,42 @@ const minNoise = 0.005
 // deviation is the standard deviation that the noise of a series has for sums of many numbers. It
 // comes from differences between numbers, which changes of level hardly affect.
 func deviation(x []Value) float64 {
-	one, two := spread(x, 1), spread(x, 2)
-	noise := one / math.Sqrt2
-	if len(x) >= 20 && one > 0 {
+	one, two := steps(x, 1), steps(x, 2)
+	noise := spread(one) / math.Sqrt2
+	if n := float64(len(x)); n >= 20 && noise > 0 {
 		// If the noise of a number is like that of the one before, with a correlation of r, the
 		// variances of the differences are 2(1-r) and 2(1-r²) of that of the noise, and sums vary
-		// as if the variance were (1+r)/(1-r) times as large.
-		r := min(max(sq(two/one)-1, 0), 0.9)
+		// as if the variance were (1+r)/(1-r) times as large. A short series says little about r:
+		// a high one that is there by chance would hide large changes.
+		r := min(max(variance(two)/variance(one)-1, 0), 0.9*n/(n+15))
 		noise *= math.Sqrt(1+r) / (1 - r)
 	}
 	return max(noise, minNoise)
 }
 
-// spread is the standard deviation of the differences between the numbers of a series that are so
-// many apart, from the median of their absolute values: of a normal distribution that is 0.6745.
-// Between two bounds the difference is not known.
-func spread(x []Value, apart int) float64 {
-	var steps []Value
+// steps are the differences, without their signs, between the numbers of a series that are so many apart. Between two
+// bounds the difference is not known.
+func steps(x []Value, apart int) (all []Value) {
 	for i := apart; i < len(x); i++ {
 		if !x[i].IsBound || !x[i-apart].IsBound {
-			steps = append(steps, Value{N: math.Abs(x[i].N - x[i-apart].N)})
+			all = append(all, Value{N: math.Abs(x[i].N - x[i-apart].N)})
 		}
 	}
-	return Median(steps).N / 0.6745
+	return all
+}
+
+// spread is the standard deviation of differences, from their median: of a normal distribution that is 0.6745.
+func spread(steps []Value) float64 { return Median(steps).N / 0.6745 }
+
+// variance is that of differences without outliers, from all others: it varies less than the square of their spread.
+func variance(steps []Value) float64 {
+	sum, n, most := 0.0, 0.0, outlier*spread(steps)
+	for _, s := range steps {
+		if s.N <= most {
+			sum, n = sum+sq(s.N), n+1
+		}
+	}
+	return sum / max(n, 1)
 }
 
 func sq(x float64) float64 { return x * x }

@@ -36,7 +36,7 @@ func made(r *rand.Rand, n int, kind string, sigma float64, changes map[int]float
 	return series
 }
 
-// share is how many of so many series, in percent, have something.
+// share returns how many of some series, in percent, have something.
 func share(series int, has func(r *rand.Rand) bool) float64 {
 	r, n := rand.New(rand.NewPCG(1, 2)), 0
 	for range series {
@@ -72,7 +72,7 @@ func TestFalseAlarms(t *testing.T) {
 	t.Parallel()
 	for kind, most := range map[string]float64{"normal": 1, "heavy": 1, "skewed": 1, "outliers": 1, "lasting": 5} {
 		for _, sigma := range []float64{0.02, 0.15} {
-			for _, n := range []int{12, 365} {
+			for _, n := range []int{12, 30, 365} {
 				alarms := share(250, func(r *rand.Rand) bool { return len(Detect(made(r, n, kind, sigma, nil), 0.02)) > 0 })
 				t.Logf("%-9s noise %4.1f %%, %3d numbers: %.2f %% false alarms", kind, 100*sigma, n, alarms)
 				if alarms > most {
@@ -83,8 +83,8 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// TestFound: how many changes are found, at most a number beside their place, so many numbers after
-// the change.
+// TestFound measures how many changes are found, at most one number beside their place, by the length of the series
+// after the change.
 func TestFound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -104,6 +104,30 @@ func TestFound(t *testing.T) {
 			return len(changes) == 1 && changes[0].At >= at-1 && changes[0].At <= at+1
 		})
 		t.Logf("%-9s noise %4.1f %%, %+3.0f %%, %2d numbers later: %.0f %% found", c.kind, 100*c.sigma, 100*c.size-100, c.after, found)
+		if found < c.least {
+			t.Errorf("%+v: %v %% found", c, found)
+		}
+	}
+}
+
+// TestFoundInShort: in a series of a few weeks, noise that looks lasting by chance does not hide a change.
+func TestFoundInShort(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind        string
+		n           int
+		sigma, size float64
+		least       float64 // percent
+	}{
+		{"normal", 20, 0.05, 1.5, 95}, {"normal", 30, 0.05, 1.5, 95}, {"heavy", 30, 0.05, 1.5, 90}, {"skewed", 30, 0.05, 1.5, 95}, {"lasting", 40, 0.05, 1.5, 95},
+		{"normal", 30, 0.02, 1.1, 75}, {"normal", 60, 0.02, 1.1, 95}, {"outliers", 40, 0.02, 1.1, 80},
+	} {
+		at := c.n * 2 / 3
+		found := share(300, func(r *rand.Rand) bool {
+			changes := Detect(made(r, c.n, c.kind, c.sigma, map[int]float64{at: c.size}), 0.03)
+			return len(changes) == 1 && changes[0].At >= at-1 && changes[0].At <= at+1
+		})
+		t.Logf("%-9s noise %4.1f %%, %+3.0f %%, %2d numbers: %.0f %% found", c.kind, 100*c.sigma, 100*c.size-100, c.n, found)
 		if found < c.least {
 			t.Errorf("%+v: %v %% found", c, found)
 		}

@@ -76,7 +76,7 @@ func ratios(before, after []Value) (middle Value, low, high float64) {
 	return middle, lows[k], highs[last-k]
 }
 
-// highest is the most that a number can be.
+// highest returns the largest value that a number can have.
 func (v Value) highest() float64 {
 	if v.IsBound {
 		return math.Inf(1)

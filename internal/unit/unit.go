@@ -151,7 +151,7 @@ func Moments(from, to time.Time) string {
 	return text
 }
 
-// Shorten leaves out the middle of a text that is longer than so many characters.
+// Shorten leaves out the middle of a text that has too many characters.
 func Shorten(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text

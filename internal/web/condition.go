@@ -15,7 +15,7 @@ type condition struct {
 	Rest    string // the text from there on
 }
 
-// parseCondition reads a condition. The result is nil if there is a problem with it.
+// parseCondition reads a condition. It returns nil if the condition is wrong.
 func parseCondition(text string) (condition, *where.Condition) {
 	c := condition{Text: text}
 	parsed, err := where.Parse(text, time.Now())

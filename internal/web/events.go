@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,23 +16,24 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Pages of live runs listen to events, which say that the history has more of them.
+// Pages of live runs listen to events. An event says that the history has more of these runs.
 const (
 	lookEvery    = 2 * time.Second // into the history, for all streams together
 	lookTimeout  = 30 * time.Second
 	mostStreams  = 100
+	mostLive     = 1000             // live runs that the list is about
 	heartbeat    = 15 * time.Second // shows proxies and the server that the stream is alive
 	eventTimeout = 10 * time.Second // for a client to take an event
 )
 
 // stream is what a page listens to.
 type stream struct {
-	runs   []string // empty: the newest runs
+	runs   []string // empty: the newest runs, and all that are live
 	seen   string   // what the history had at the last look
 	stored chan struct{}
 }
 
-// news gives streams an event when the history has more of their runs.
+// news sends streams an event when the history has more of their runs.
 type news struct {
 	store history.Store
 	log   *slog.Logger
@@ -79,14 +81,9 @@ func (n *news) look(ctx context.Context) error {
 		ids = append(ids, s.runs...)
 	}
 	if slices.ContainsFunc(streams, func(s *stream) bool { return len(s.runs) == 0 }) {
-		for run, err := range n.store.Runs(ctx, history.RunFilter{Brief: true, Limit: pageRuns}) {
-			if history.IsSkipped(err) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			list += run.Run.ID + version(run)
+		var err error
+		if list, err = n.list(ctx); err != nil {
+			return err
 		}
 	}
 	slices.Sort(ids)
@@ -100,6 +97,23 @@ func (n *news) look(ctx context.Context) error {
 	return nil
 }
 
+// list differs whenever one of the newest runs does, or a live one of any age.
+func (n *news) list(ctx context.Context) (string, error) {
+	var b strings.Builder
+	for _, f := range []history.RunFilter{{Brief: true, Limit: pageRuns}, {Brief: true, Limit: mostLive, Where: history.LiveRuns{}}} {
+		for run, err := range n.store.Runs(ctx, f) {
+			if history.IsSkipped(err) {
+				continue
+			}
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(run.Run.ID + version(run))
+		}
+	}
+	return b.String(), nil
+}
+
 // all are the streams.
 func (n *news) all() (list []*stream) {
 	n.mu.Lock()
@@ -110,7 +124,7 @@ func (n *news) all() (list []*stream) {
 	return list
 }
 
-// version differs whenever something of a run was stored, or changed by people.
+// version returns a text that changes whenever something of a run is stored, or people change it.
 func version(run *mapping.Run) string {
 	if run == nil {
 		return " removed\n"
@@ -118,7 +132,7 @@ func version(run *mapping.Run) string {
 	return fmt.Sprintf(" %s %v %q %q\n", run.Run.Ingest, run.Documents, run.Run.Labels, run.Run.Note)
 }
 
-// see gives an event if the history has something else than at the last look. Only one goroutine calls it.
+// see sends an event if the history has changed since the last look. Only one goroutine calls it.
 func (s *stream) see(runs map[string]*mapping.Run, list string) {
 	now := "looked\n"
 	if len(s.runs) == 0 {
@@ -137,7 +151,7 @@ func (s *stream) see(runs map[string]*mapping.Run, list string) {
 	}
 }
 
-// enter adds a stream, if there is room for one.
+// enter adds a stream, unless there are too many.
 func (n *news) enter(runs []string) (s *stream, leave func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -198,7 +212,8 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// eventsOf is the address of the events of those of the runs that are live, below the list at home; empty if none is.
+// eventsOf returns the address of the events of the live ones among some runs, below the list at home. It is empty if
+// none is live.
 func eventsOf(runs []*mapping.Run, home string) string {
 	v := url.Values{}
 	for _, run := range runs {

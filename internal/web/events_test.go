@@ -42,17 +42,17 @@ func (c *changing) Versions(_ context.Context, ids []string) (map[string]*mappin
 	return all, c.err
 }
 
-func (c *changing) Runs(context.Context, history.RunFilter) iter.Seq2[*mapping.Run, error] {
+func (c *changing) Runs(_ context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	runs := slices.Clone(c.runs)
-	return func(yield func(*mapping.Run, error) bool) {
+	return f.Select(func(yield func(*mapping.Run, error) bool) {
 		for _, run := range runs {
 			if !yield(run, nil) {
 				return
 			}
 		}
-	}
+	})
 }
 
 // count is how many looks there were.
@@ -191,6 +191,32 @@ func TestEvents(t *testing.T) {
 		if time.Sleep(time.Minute); l.count() != looks {
 			t.Error("it looks without a stream")
 		}
+	})
+}
+
+// TestOldLive: the list is about live runs, however many newer ones there are.
+func TestOldLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var runs []*mapping.Run
+		for i := range 2 * pageRuns {
+			runs = append(runs, runOf(2*pageRuns-i, "a", 100))
+		}
+		old := len(runs) - 1
+		runs[old].Run.Ingest = mapping.LiveIngest(began)
+		l := listen(t, runs...)
+		defer l.end(t)
+		lines, leave := l.follow(t, "")
+		after(lookEvery, lines)
+		for _, what := range []struct {
+			name   string
+			change func(*mapping.Run)
+		}{{"windows", another}, {"the end", func(run *mapping.Run) { run.Run.Ingest = "1" }}} {
+			l.store(old, what.change)
+			if got := after(lookEvery, lines); got != "data: stored" {
+				t.Errorf("%s: %q", what.name, got)
+			}
+		}
+		leave()
 	})
 }
 

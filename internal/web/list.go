@@ -23,7 +23,7 @@ type found struct {
 	More  bool // on the next page
 	Total int  // runs of the list; 0: not known, as they were not all read
 
-	Undecided query.Undecided // runs that were left out
+	Watched *query.Watched // which runs were left out
 }
 
 // look reads the runs of a query. The history has the newest run first, so for that order look reads no more runs
@@ -34,16 +34,15 @@ func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*
 		return nil, err
 	}
 	defer leave()
-	filter := history.RunFilter{Text: q.Text, Where: where, Brief: true}
-	undecided := query.WatchUndecided(&filter)
+	watched := query.Watch(history.RunFilter{Text: q.Text, Where: where, Brief: true})
 	begin := (q.Page - 1) * pageRuns
 	isHistorys := q.By == facts.Orders[0] && !q.Lowest
 	if isHistorys {
-		filter.Limit = begin + pageRuns + 1
+		watched.Filter.Limit = begin + pageRuns + 1
 	}
 	var runs []*mapping.Run
 	n := 0
-	for run, err := range s.Store.Runs(ctx, filter) {
+	for run, err := range s.Store.Runs(ctx, watched.Filter) {
 		if history.IsSkipped(err) {
 			s.Log.Warn(err.Error())
 			continue
@@ -56,7 +55,7 @@ func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*
 		}
 	}
 	if isHistorys {
-		f := &found{Runs: runs[:min(len(runs), pageRuns)], More: len(runs) > pageRuns, Undecided: undecided}
+		f := &found{Runs: runs[:min(len(runs), pageRuns)], More: len(runs) > pageRuns, Watched: watched}
 		if !f.More {
 			f.Total = n
 		}
@@ -64,7 +63,7 @@ func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*
 	}
 	q.By.Sort(runs, q.Lowest)
 	end := min(begin+pageRuns, len(runs))
-	return &found{Runs: runs[min(begin, end):end], More: end < len(runs), Total: len(runs), Undecided: undecided}, nil
+	return &found{Runs: runs[min(begin, end):end], More: end < len(runs), Total: len(runs), Watched: watched}, nil
 }
 
 // lean is a run without what the list does not show.
@@ -102,7 +101,7 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	}
 	v.Events = "events"
 	if v.Found, err = s.look(r.Context(), q, parsed); err == nil && len(v.Found.Runs) == 0 && (q.IsSearch() || q.Page > 1) {
-		v.Count, v.Contents, err = s.contents(r.Context(), history.RunFilter{Text: q.Text, Where: parsed})
+		v.Count, v.Contents, err = s.contents(r.Context(), v.Found.Watched)
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -112,13 +111,13 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 }
 
 // contents is how many runs the history has, and how many the parts of a filter select.
-func (s *site) contents(ctx context.Context, f history.RunFilter) (count string, lines []string, err error) {
+func (s *site) contents(ctx context.Context, w *query.Watched) (count string, lines []string, err error) {
 	leave, err := s.lists.enter(ctx)
 	if err != nil {
 		return "", nil, err
 	}
 	defer leave()
-	n, lines, err := query.Contents(ctx, s.Store, f)
+	n, lines, err := w.Contents(ctx, s.Store)
 	return unit.Plural(n, "run"), lines, err
 }
 
@@ -156,7 +155,7 @@ func (v listView) Notes() []string {
 	notes := facts.Notes(slices.ContainsFunc(v.Found.Runs, func(run *mapping.Run) bool {
 		return slices.ContainsFunc(v.Lines(run), func(l *facts.Line) bool { return l.Latencies.ByFio })
 	}))
-	if note := v.Found.Undecided.Note(); note != "" {
+	if note := v.Found.Watched.Undecided(); note != "" {
 		notes = append(notes, note)
 	}
 	return notes

@@ -165,8 +165,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// lastOf is how many runs pages have in all, of which the last has a range such as "201 – 250
-// of 250".
+// lastOf returns how many runs some pages have in all. The range of the last page is such as "201 – 250 of 250".
 func lastOf(ranges []string) (last int) {
 	_, text, _ := strings.Cut(ranges[len(ranges)-1], " of ")
 	fmt.Sscan(text, &last)

@@ -98,7 +98,7 @@ func (q listQuery) Address() string {
 // IsSearch reports whether the query may leave runs out.
 func (q listQuery) IsSearch() bool { return q.Text != "" || strings.TrimSpace(q.Where) != "" }
 
-// Turn is another page of the same list, so many pages on.
+// Turn returns another page of the same list, some pages further on.
 func (q listQuery) Turn(pages int) listQuery { q.Page += pages; return q }
 
 // Sorted is the same list by another order, or reversed.

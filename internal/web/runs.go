@@ -101,7 +101,7 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	page, err := s.made(r.Context(), runs, home)
+	page, err := s.made(r.Context(), runs, home, tag)
 	if err != nil {
 		w.Header().Del("ETag")
 		s.fail(w, r, err)
@@ -111,20 +111,30 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 	s.send(w, r, http.StatusOK, page)
 }
 
-// made is the page of runs. A few pages are made at a time.
-func (s *site) made(ctx context.Context, runs []*mapping.Run, home string) ([]byte, error) {
+// made is the page of runs with a tag. A few pages are made at a time.
+func (s *site) made(ctx context.Context, runs []*mapping.Run, home, tag string) ([]byte, error) {
+	of := home + " " + tag
+	if page := s.recent.find(of); page != nil {
+		return page, nil
+	}
 	leave, err := s.reports.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
+	if page := s.recent.find(of); page != nil { // made meanwhile
+		return page, nil
+	}
 	page, err := s.page(ctx, runs, home)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = page.Write(&b)
-	return b.Bytes(), err
+	if err := page.Write(&b); err != nil {
+		return nil, err
+	}
+	s.recent.add(of, b.Bytes())
+	return b.Bytes(), nil
 }
 
 // report makes the report of runs in the history.

@@ -219,11 +219,12 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestAtOnce: so many reports are made at a time and no more; one whose browser goes away
-// while it waits is not made.
+// TestAtOnce: only a few reports are made at a time. A report whose browser goes away while it waits is not made.
 func TestAtOnce(t *testing.T) {
-	run := runOf(0, "a", 100)
-	store := memory{run}
+	var store memory
+	for i := range reportsAtOnce + 2 {
+		store = append(store, runOf(i, "a", 100))
+	}
 	synctest.Test(t, func(t *testing.T) {
 		begun, end := 0, make(chan struct{})
 		var mu sync.Mutex
@@ -241,7 +242,7 @@ func TestAtOnce(t *testing.T) {
 		var wait sync.WaitGroup
 		ask := func(i int, ctx context.Context) {
 			wait.Go(func() {
-				r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/runs/"+run.Run.ID, nil)
+				r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/runs/"+store[i].Run.ID, nil)
 				r.Host = "localhost"
 				codes[i] = p.ask(r).Code
 			})
@@ -263,6 +264,33 @@ func TestAtOnce(t *testing.T) {
 			t.Errorf("%d reports, codes %v", begun, codes)
 		}
 	})
+}
+
+// TestRecent: a report that was just made is not made again, unless one of its runs has changed or it is for another address.
+func TestRecent(t *testing.T) {
+	var runs []*mapping.Run
+	for i := range mostRecent + 1 {
+		runs = append(runs, runOf(i, "a", 100))
+	}
+	p := serve(memory(runs))
+	expect := func(what, path string, want int64) {
+		t.Helper()
+		before := p.made.Load()
+		first, again := p.get(t, path), p.get(t, path)
+		if made := p.made.Load() - before; made != want || first.Code != http.StatusOK || first.Body.String() != again.Body.String() {
+			t.Errorf("%s: %d, %d reports, want %d", what, first.Code, made, want)
+		}
+	}
+	one := "/runs/" + runs[0].Run.ID
+	expect("a report", one, 1)
+	expect("again", one, 0)
+	expect("other links", "/compare?run="+runs[0].Run.ID, 1)
+	runs[0].Documents.Cluster++
+	expect("a window more", one, 1)
+	for _, run := range runs[1:] {
+		expect("another run", "/runs/"+run.Run.ID, 1)
+	}
+	expect("long ago", one, 1)
 }
 
 // TestPatience: a report that takes too long is cancelled.

@@ -42,6 +42,7 @@ type site struct {
 	Options
 	reports, lists gate
 	news           *news
+	recent         recent
 
 	// page makes the report of runs, in their order, with a link to the list of all runs at home. Tests replace it.
 	page func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error)

@@ -11,6 +11,7 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
@@ -76,14 +77,13 @@ func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 		s.show(w, r, http.StatusBadRequest, "workloads", v)
 		return
 	}
-	filter := history.RunFilter{Where: parsed, Brief: true}
-	undecided := query.WatchUndecided(&filter)
-	runs, err := s.all(r.Context(), filter)
+	watched := query.Watch(history.RunFilter{Where: parsed, Brief: true})
+	runs, err := s.all(r.Context(), watched.Filter)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	v.Runs, v.Undecided = len(runs), undecided.Note()
+	v.Runs, v.Undecided = len(runs), watched.Undecided()
 	for _, one := range workload.Group(runs) {
 		v.Workloads = append(v.Workloads, &workloadRow{one, one.Series(numbersOf("p99"), workload.LeastChange)})
 	}
@@ -145,6 +145,9 @@ func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "workload", workloadView{s.head(one.Title, "../"), one, series})
 }
 
+// Count is how many runs there are.
+func (v workloadView) Count() string { return unit.Plural(len(v.Runs), "run") }
+
 // Charts are the pictures of each direction: latencies, and requests a second.
 func (v workloadView) Charts() (list []template.HTML) {
 	link := func(run *mapping.Run) string { return "../" + runLink(run) }
@@ -156,8 +159,8 @@ func (v workloadView) Charts() (list []template.HTML) {
 					series = append(series, s)
 				}
 			}
-			if len(series) > 0 {
-				list = append(list, report.OverRuns(series, link))
+			if chart := report.OverRuns(series, link); chart != "" {
+				list = append(list, chart)
 			}
 		}
 	}

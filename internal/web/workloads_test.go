@@ -90,6 +90,14 @@ func TestBoundsOfWorkloads(t *testing.T) {
 	}
 }
 
+// TestOneRun: a workload of one run has no charts, and says so.
+func TestOneRun(t *testing.T) {
+	body := serve(historyOf(t, runOf(0, "a", 100))).get(t, "/workloads/latest").Body.String()
+	if strings.Contains(body, "<figure") || !strings.Contains(body, "1 run with these settings") || !strings.Contains(body, "need two runs") {
+		t.Error(body[max(strings.Index(body, "<main>"), 0):])
+	}
+}
+
 // TestHostileWorkloads: no text of a run becomes an element.
 func TestHostileWorkloads(t *testing.T) {
 	const evil = `</title><script>alert(1)</script>" onload="alert(3)`

@@ -15,12 +15,12 @@ import (
 // Suggestion is a text that continues a condition.
 type Suggestion struct {
 	Text string // the whole condition so far, with the continuation
-	Help string // what that is, may be empty
+	Help string // what the continuation is; may be empty
 }
 
-// Suggest continues a condition that is being typed: with names of fields, operators, values that some runs have,
-// "and" and "or". It returns nothing where the text so far is no beginning of a condition. runs is called if
-// values or names of labels and options are wanted; [mapping.Run.Brief] has most.
+// Suggest continues a condition that is being typed: with names of fields, operators, values that some runs have, "and"
+// and "or". It returns nothing if the text so far is no beginning of a condition. It calls runs if it needs values or
+// names of labels and options; [mapping.Run.Brief] has most of them.
 func Suggest(text string, runs func() []*mapping.Run) (list []Suggestion) {
 	begin := len(text) - len(lastWord(text))
 	before, typed := text[:begin], text[begin:]
@@ -165,8 +165,8 @@ func operatorsOf(k Kind) []string {
 	return []string{"=", "!=", "<", "<=", ">", ">="}
 }
 
-// addFields adds the names of fields. Those that stand for many have the names that runs have, once the part before them
-// is typed.
+// addFields adds the names of fields. For a field that stands for many, such as label.*, it adds the names that runs
+// have, once the part before them is typed.
 func addFields(typed string, runs func() []*mapping.Run, add func(word, help string)) {
 	for _, f := range Fields {
 		prefix, isMap := strings.CutSuffix(f.Name, "*")
@@ -190,7 +190,7 @@ func addFields(typed string, runs func() []*mapping.Run, add func(word, help str
 	}
 }
 
-// namesOf are the names that runs have of a field that stands for many.
+// namesOf returns the names that runs have for a field that stands for many.
 func namesOf(f *Field, runs []*mapping.Run) []string {
 	found := map[string]bool{}
 	for _, run := range runs {
@@ -221,7 +221,7 @@ func addPaths(to map[string]bool, path string, value any) {
 	}
 }
 
-// addValues adds the values that runs have of a field, or an example where no two runs have the same.
+// addValues adds the values that runs have of a field, or an example if no two runs have the same value.
 func addValues(f *Field, runs func() []*mapping.Run, add func(word, help string)) {
 	switch f.Kind {
 	case Latency, Rate, Bandwidth:
@@ -252,7 +252,7 @@ func addValues(f *Field, runs func() []*mapping.Run, add func(word, help string)
 	}
 }
 
-// wordOf is a value as a condition has it. Of times it is the month.
+// wordOf returns a value as a condition has it. For a time it returns the month.
 func (k Kind) wordOf(value any) string {
 	text := k.Text(value)
 	if k == Time {

@@ -18,6 +18,6 @@
 //
 // A field that a run lacks is different from every value, so != is met, and so is "not".
 //
-// A latency in fio's last bin is only a lower bound. A comparison that an upper bound would have to decide, such as
-// p99 < 30s of a p99 of 17.0s or more, is undecided. So is its opposite, and neither selects the run.
+// A latency in fio's last bin is only a lower bound. A comparison that only an upper bound could decide is undecided:
+// p99 < 30s, if p99 is 17.0s or more. So is its opposite, and neither selects the run.
 package where

@@ -34,9 +34,15 @@ func (c *Condition) String() string {
 	return c.text
 }
 
-// OnBrief reports whether [mapping.Run.Brief] is enough to decide the condition.
-func (c *Condition) OnBrief() bool {
-	return !slices.ContainsFunc(c.Fields(), func(f *Field) bool { return !f.isBrief() })
+// Beyond are the fields, by their paths in documents, that are needed beyond [mapping.Run.Brief] to decide the
+// condition.
+func (c *Condition) Beyond() (fields []string, ok bool) {
+	for _, f := range c.Fields() {
+		if !f.isBrief() {
+			fields = append(fields, f.Path)
+		}
+	}
+	return fields, true
 }
 
 // Fields are the fields that the condition names, each once.

@@ -3,13 +3,14 @@ package where
 import (
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// Equals are settings and labels, by their paths in documents, and the values that every run that meets the condition
-// has: what a store can look up. Other runs may have them, too.
+// Equals returns the settings and labels, by their paths in documents, that are equal in every run that meets the
+// condition. A store can look them up. Other runs may have the same values.
 func (c *Condition) Equals() iter.Seq2[string, string] {
 	return func(yield func(path, value string) bool) {
 		for _, t := range c.required() {
@@ -50,7 +51,12 @@ func (c *Condition) Started() (from, to time.Time) {
 	return from, to
 }
 
-// required are tests that every run passes that meets the condition.
+// Live reports whether every run that meets the condition is live.
+func (c *Condition) Live() bool {
+	return slices.ContainsFunc(c.required(), func(t test) bool { return t.field.Name == "live" && t.passes(true) == yes && t.passes(false) == no })
+}
+
+// required returns tests that a run must pass to meet the condition.
 func (c *Condition) required() []test {
 	if c == nil || c.root == nil {
 		return nil
@@ -73,10 +79,9 @@ func requiredBy(n node) (list []test) {
 	return list
 }
 
-// equal is the one value, as documents have it, with which a setting or a label passes the test. It is false if
-// there are several.
+// equal returns the only value, as documents have it, with which a setting or a label passes the test. It returns false
+// if there are several.
 func (t test) equal() (value string, ok bool) {
-	const exact = 1 << 53
 	if t.op != "=" || !strings.HasPrefix(t.field.Path, "cbt.") && !strings.HasPrefix(t.field.Path, "run.labels.") {
 		return "", false
 	}
@@ -85,5 +90,5 @@ func (t test) equal() (value string, ok bool) {
 		return t.text, !isNumber
 	}
 	n, ok := t.field.Kind.number(t.text)
-	return strconv.FormatInt(int64(n), 10), ok && n == math.Trunc(n) && math.Abs(n) < exact
+	return strconv.FormatInt(int64(n), 10), ok && n == math.Trunc(n) && math.Abs(n) < maxExact
 }

@@ -22,6 +22,7 @@ func TestNarrow(t *testing.T) {
 		"label.release=reef": "run.labels.release=reef", "label.nodes=12": "", "option.ioengine=rbd": "", "fio=fio-3.36": "", "label.release": "",
 		"start >= 2026-10-01": "2026-10-01T00:00:00Z..", "start > 2026-10-01": "2026-10-02T00:00:00Z..", "start < 2026-10": "..2026-10-01T00:00:00Z", "start <= 2026-10": "..2026-11-01T00:00:00Z",
 		"start = 2026-10-01": "2026-10-01T00:00:00Z..2026-10-02T00:00:00Z", "start != 2026-10-01": "", "start >= 7d and start < yesterday and start >= 2d": "2026-10-06T15:00:00Z..2026-10-07T00:00:00Z",
+		"live": "live", "live=yes": "live", "live and bs=4k": "cbt.op_size=4096 live", "live != no": "", "not live": "", "live=no": "", "live or bs=4k": "", "complete": "",
 		"end >= 2026-10-01": "", "bs=4k and not (mode=read and start > 2026)": "cbt.op_size=4096",
 	} {
 		c, err := Parse(condition, now)
@@ -48,6 +49,9 @@ func narrowed(c *Condition) string {
 	if from, to := c.Started(); !from.IsZero() || !to.IsZero() {
 		parts = append(parts, text(from)+".."+text(to))
 	}
+	if c.Live() {
+		parts = append(parts, "live")
+	}
 	return strings.Join(parts, " ")
 }
 
@@ -57,6 +61,9 @@ func checkNarrow(t *testing.T, c *Condition, run *mapping.Run) {
 	from, to := c.Started()
 	if run.Run.Start.Before(from) || !to.IsZero() && !run.Run.Start.Before(to) {
 		t.Errorf("%s: a run of %v is not looked up from %v to %v", c, run.Run.Start, from, to)
+	}
+	if c.Live() && !run.Run.Live() {
+		t.Errorf("%s: a run that is not live is not looked up", c)
 	}
 	var document struct {
 		Run struct{ Labels map[string]any }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Part is a condition that is one of several that must all be met.
+// Part is one of several conditions that must all be met.
 type Part struct {
 	Text  string
 	Field *Field // the only one that it names, else nil
@@ -14,8 +14,8 @@ type Part struct {
 	*Condition
 }
 
-// Parts are what a run must meet, each: the condition itself, or what "and" joins in it. There are none of
-// the empty condition.
+// Parts returns the conditions that "and" joins. For other conditions it returns the condition itself, and for the
+// empty one none.
 func (c *Condition) Parts() (list []Part) {
 	if c == nil || c.root == nil {
 		return nil
@@ -42,7 +42,7 @@ func newPart(root node, text string) Part {
 	return p
 }
 
-// All is the condition that several are met. Nil is met by all runs.
+// All is the condition that several conditions are met. All runs meet nil.
 func All(list ...*Condition) *Condition {
 	all := group{}
 	for _, c := range list {

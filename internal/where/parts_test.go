@@ -58,7 +58,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// All conditions together are met by the runs that meet each, and their text says so.
+// A run meets all conditions together if it meets each, and their text says so.
 func TestAll(t *testing.T) {
 	texts := []string{"", "qd=1", "qd=1 or bs=4k", "(qd=1) or (bs=4k)", "not (qd=1 and bs=4k)", "qd in (1, 2) and not live", "(bs=4k or qd = 2) and qd<4"}
 	rapid.Check(t, func(t *rapid.T) {

@@ -119,16 +119,20 @@ func contains(k Kind, text string) (func(any) verdict, error) {
 	return always(func(v any) bool { return strings.Contains(strings.ToLower(v.(string)), want) }), nil
 }
 
+// maxExact is the first number that another integer rounds to.
+const maxExact = 1 << 53
+
 // compareText compares texts. Options and configurations are texts even if they are numbers or
-// sizes: so 4k is 4096, and numbers have an order.
+// sizes: so 4k is 4096, and numbers have an order. Digits beyond exact numbers, such as those of a seed or an id of a
+// build, are equal only as texts.
 func compareText(op, text string) (func(any) verdict, error) {
 	number, isNumber := Size.number(text)
 	if !isNumber && op != "=" {
 		return nil, fmt.Errorf("%s is for numbers, and %q is none: %w", op, text, errNoOrder)
 	}
 	return always(func(v any) bool {
-		if op == "=" && v == text {
-			return true
+		if op == "=" && (v == text || math.Abs(number) >= maxExact) {
+			return v == text
 		}
 		n, ok := Size.number(v.(string))
 		return ok && isNumber && inOrder(cmp.Compare(n, number), op)
@@ -216,7 +220,10 @@ func period(text string, now time.Time) (from, to time.Time, ok bool) {
 		return today.AddDate(0, 0, -1), today, true
 	}
 	for _, p := range periods {
-		if t, err := time.Parse(p.layout, text); err == nil {
+		switch t, err := time.Parse(p.layout, text); {
+		case err == nil && strings.Contains(text, "."):
+			return t, t.Add(time.Millisecond), true // documents have milliseconds
+		case err == nil:
 			return t, p.length(t), true
 		}
 	}

@@ -18,7 +18,7 @@ func verdictOf(isMet bool) verdict {
 	return no
 }
 
-// always makes a test of what is known exactly.
+// always makes a test of a value that is known exactly.
 func always(passes func(value any) bool) func(value any) verdict {
 	return func(v any) verdict { return verdictOf(passes(v)) }
 }

@@ -26,7 +26,7 @@ func aRun() *mapping.Run {
 		Run: mapping.RunInfo{
 			ID: "4f1d2c00", Name: "results/id-7c1f", Archive: "nightly.tar.gz",
 			Start: time.Date(2026, 10, 1, 9, 12, 0, 0, time.UTC), End: time.Date(2026, 10, 1, 9, 22, 0, 0, time.UTC),
-			Labels: map[string]string{"release": "reef", "odd.name": "x y", "nodes": "12"}, Complete: true,
+			Labels: map[string]string{"release": "reef", "odd.name": "x y", "nodes": "12", "build": "20261122171453123"}, Complete: true,
 		},
 		CBT:      mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 16, OSDReadAhead: 4096, RunSeconds: 300},
 		Config:   map[string]any{"pool_profiles": map[string]any{"rbd": map[string]any{"pg_size": 256.0, "a.b": true}}, "list": []any{"one", "two"}},
@@ -51,10 +51,11 @@ func TestMatches(t *testing.T) {
 		"iops > 20k": true, "iops > 21k": false, "write.iops>=20480/s": true, "bw = 80MiB/s": true, "write.bandwidth<100M": true, "bandwidth > 80M/s": false,
 		"label.release=reef": true, "label.release != quincy": true, "label.release": true, "label.branch": false, "not label.branch": true, "run.labels.release=reef": true,
 		"label.odd.name = 'x y'": true, `label.odd.name ~ "x"`: true, "label.nodes>=12": true, "label.nodes > 12": false, "label.release>5": false,
+		"label.build=20261122171453123": true, "label.build=20261122171453124": false, "label.build != 20261122171453124": true, "label.build > 20261122171400000": true,
 		"config.pool_profiles.rbd.pg_size=256": true, "config.pool_profiles.rbd.pg_size < 300": true, "config.pool_profiles.rbd.a.b=true": true, "config.list=two": true, "config.list=three": false, "config.pool_profiles": false,
 		"option.ioengine=rbd": true, "option.bs=4096": true, "fio.options.bs=4k": true, "fio~3.36": true, "fio=fio-3.36": true, "jobs=8": true,
 		"start >= 2026-10-01": true, "start=2026-10-01": true, "start=2026-10": true, "start = 2026": true, "start>2026-10-01": false, "start<2026-10-01": false, "start <= 2026-10-01": true, "start!=2026-09": true,
-		"start >= 7d": false, "start>=8d": true, "start < yesterday": true, "start >= 1w": false, "start>=1mo": true, "start > 1y": true, "end = '2026-10-01 09:22'": true, "start=2026-10-01T09:12:00Z": true, "start=2026-10-01T11:12:00+02:00": true, "start<today": true, "start < now": true, "start > 2h": false,
+		"start >= 7d": false, "start>=8d": true, "start < yesterday": true, "start >= 1w": false, "start>=1mo": true, "start > 1y": true, "end = '2026-10-01 09:22'": true, "start=2026-10-01T09:12:00Z": true, "start=2026-10-01T11:12:00+02:00": true, "start <= 2026-10-01T09:11:59.900Z": false, "start > '2026-10-01 09:11:59.999'": true, "start=2026-10-01T09:12:00.000Z": true, "start<today": true, "start < now": true, "start > 2h": false,
 		"duration = 10m": true, "duration > 1h": false, "duration<=600s": true, "duration>9m59s": true,
 		"complete": true, "not complete": false, "complete=no": false, "complete = YES": true, "live": false, "live=no": true, "state ~ broken": true, "sla=broken": true, "sla=met": false,
 		"host=client2": true, "host=client3": false, "hosts=2": true, "hosts>2": false, "warning~CLOCK": true, "direction=write": true, "direction=read": false, "missing": false, "missing=0": true,
@@ -119,8 +120,8 @@ func TestOpenBinSound(t *testing.T) {
 	})
 }
 
-// TestOnBrief: a brief run has the same values of the fields that conditions on it name.
-func TestOnBrief(t *testing.T) {
+// TestBeyond: a brief run with the fields that a condition needs beyond it has the same values of those that it names.
+func TestBeyond(t *testing.T) {
 	run := aRun()
 	run.Clock, run.Levels, run.IntervalMS, run.Run.Note = mapping.Clock{Source: "epoch"}, []mapping.Level{mapping.Host}, 1000, "slow"
 	run.Recovered, run.Missing, run.Fio.UsrCPU, run.Fio.SysCPU, run.Ingested = mapping.Lost{Requests: 1}, mapping.Lost{Requests: 2}, 3, 4, now
@@ -130,22 +131,24 @@ func TestOnBrief(t *testing.T) {
 		if f.ofName != nil {
 			continue
 		}
-		c := &Condition{root: test{field: f}}
-		same := cmp.Equal(f.Values(run), f.Values(run.Brief()))
-		if c.OnBrief() && !same {
-			t.Errorf("%s: %v, in a brief run %v", f.Name, f.Values(run), f.Values(run.Brief()))
+		beyond, ok := (&Condition{root: test{field: f}}).Beyond()
+		brief := new(mapping.Run)
+		if err := brief.UnmarshalBrief(run.AppendLight(nil), beyond...); err != nil || !ok {
+			t.Fatal(ok, err)
 		}
-		if !c.OnBrief() {
-			missing = append(missing, f.Name)
+		if diff := cmp.Diff(f.Values(run), f.Values(brief)); diff != "" {
+			t.Errorf("%s: in a run, and in a brief one: %s", f.Name, diff)
 		}
+		missing = append(missing, beyond...)
 	}
-	if got := strings.Join(missing, " "); got != "fio2es clock warning option.bs config.list" {
+	if got := strings.Join(missing, " "); got != "fio2es.version clock.source warnings fio.options.bs config.list" {
 		t.Errorf("not in brief runs: %s", got)
 	}
-	if c, err := Parse("bs=4k and not (qd=1 or option.bs=4k)", now); err != nil || c.OnBrief() {
-		t.Errorf("%v on brief runs, %v", c, err)
+	c, err := Parse("bs=4k and not (qd=1 or option.bs=4k)", now)
+	if beyond, _ := c.Beyond(); err != nil || !slices.Equal(beyond, []string{"fio.options.bs"}) {
+		t.Errorf("%v: %v, %v", c, beyond, err)
 	}
-	if !(*Condition)(nil).OnBrief() {
+	if beyond, ok := (*Condition)(nil).Beyond(); !ok || beyond != nil {
 		t.Error("no condition, and not on brief runs")
 	}
 }

@@ -15,7 +15,7 @@ type Columns[C any] struct {
 	list   []*C
 }
 
-// NewColumns makes at most so many columns, two or more. merge adds a later column to another.
+// NewColumns makes at most the given number of columns, two or more. merge adds a later column to another.
 func NewColumns[C any](most int, merge func(to, from *C)) *Columns[C] {
 	return &Columns[C]{most: most, merge: merge, width: 1}
 }

@@ -60,6 +60,14 @@ func ParseMetric(name string) (m Metric, ok bool) {
 // String is the name for people: "p99.9", "within 100ms".
 func (m Metric) String() string { return m.name }
 
+// Column is the name as columns for programs have it, with the unit of latencies: "p99_9_us", "iops".
+func (m Metric) Column() string {
+	if m.unit != Nanoseconds {
+		return m.name
+	}
+	return strings.ReplaceAll(m.name, ".", "_") + "_" + m.unit.Name()
+}
+
 // Quantile is that of a percentile, between 0 and 1; 0 of other metrics.
 func (m Metric) Quantile() float64 { return m.q }
 
@@ -98,6 +106,9 @@ const (
 	Number // of requests
 )
 
+// Name is the unit of [Unit.ForPrograms] as CSV and JSON name it.
+func (u Unit) Name() string { return [...]string{"us", "share", "per_second", "requests"}[u] }
+
 // ForPrograms is a value as CSV, JSON and documents have it: latencies are microseconds.
 func (u Unit) ForPrograms(v float64) float64 {
 	if u == Nanoseconds {
@@ -106,8 +117,8 @@ func (u Unit) ForPrograms(v float64) float64 {
 	return v
 }
 
-// Text writes a value for people, with all its digits where fewer would look like the limit, which may be NaN. A share
-// is one of so many.
+// Text writes a value for people, with all its digits where fewer would look like the limit, which may be NaN. of is
+// the number of requests that a share is a part of.
 func (u Unit) Text(value, limit, of float64) string {
 	switch short := u.short(value, of); {
 	case math.IsNaN(value):

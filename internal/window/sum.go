@@ -26,8 +26,8 @@ func (s *Sum) Add(w *Window) error {
 	return nil
 }
 
-// Windows are the sums as windows without a level, of which each spans all that were added: one for each direction, and if
-// there are several directions, one more for all together.
+// Windows returns the sums as windows without a level: one for each direction, and one more for all together if there
+// are several directions. Each spans all windows that were added.
 func (s *Sum) Windows() (list []*Window) {
 	names := mapping.Directions[:]
 	if len(s.directions) > 2 {

@@ -52,8 +52,8 @@ func Totals(run *mapping.Run) (list []*Window) {
 	return list
 }
 
-// All is the totals of all directions of a run together, as the direction [AllDirections]. It is nil unless the run has
-// several, because one direction alone is all.
+// All returns the totals of all directions of a run together, as the direction [AllDirections]. It is nil if the run
+// has only one direction.
 func All(run *mapping.Run) *Window {
 	if len(run.ByDirection()) < 2 || run.All == nil {
 		return nil
@@ -61,7 +61,7 @@ func All(run *mapping.Run) *Window {
 	return total(run, mapping.DirectionTotals{Direction: AllDirections, Totals: run.All})
 }
 
-// AllDirections is in place of a direction where several are taken together.
+// AllDirections stands for several directions together.
 const AllDirections = "all"
 
 func total(run *mapping.Run, d mapping.DirectionTotals) *Window {

@@ -6,10 +6,10 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// LeastChange is the least change that is looked for unless people want another, a share.
+// LeastChange is the smallest change to look for by default, as a share.
 const LeastChange = 0.03
 
-// Usual are the names of the numbers that are looked at unless people choose others.
+// Usual are the names of the numbers to look at by default.
 func Usual() []string { return []string{"p50", "p99", "p99.9", "mean", "iops", "bandwidth"} }
 
 // Marks are the changes of the usual numbers in all workloads of some runs, by the id of the run with

@@ -86,8 +86,8 @@ type Change struct {
 	Before, After *mapping.Run // the last run before it, and the first after it
 }
 
-// Text is the size of the change for people: "+9.1 %", or "≥+9.1 %" and "≤-9.1 %" where bounds leave it open how much
-// larger it is.
+// Text returns the size of the change for people: "+9.1 %", or "≥+9.1 %" and "≤-9.1 %" if only its smallest size is
+// known.
 func (c *Change) Text() string {
 	text := percentText(c.Level.Ratio.N) + " %"
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// night is a run of a night. All its latencies are so many times 1 ms, or up to twice that.
+// night makes the run of a night. Its latencies lie between some number of milliseconds and twice that.
 func night(n int, cbt mapping.CBT, times float64) *mapping.Run {
 	h := hist.New(hist.Fio3(0))
 	for i := range 1000 {

@@ -17,8 +17,8 @@ import (
 // minutes is the layout of a fio that was rebuilt for latencies up to 9 minutes.
 var minutes = rebuilt(hist.Nanoseconds, 34, 0)
 
-// slowRun has rows of a second of quick requests, and slow ones that complete with the row
-// at each of these seconds after so many seconds.
+// slowRun has rows of a second of quick requests, and slow requests: lasted has, by the second in which one completes,
+// how many seconds it took.
 func slowRun(seconds int, lasted map[int]int) []align.Row {
 	var rows []align.Row
 	for s := range seconds {

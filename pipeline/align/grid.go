@@ -30,7 +30,7 @@ func (g grid) window(t int64) int64 {
 	return (t - 1) / g.length
 }
 
-// windows are the first and the last window of a row between two times that were snapped.
+// windows returns the first and the last window of a row. Its times are snapped already.
 func (g grid) windows(start, end int64) (first, last int64) {
 	last = g.window(end)
 	return min(g.window(start+1), last), last

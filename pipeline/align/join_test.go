@@ -16,8 +16,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// second is a window of one second with so many requests, of latencies that spread over
-// a few bins.
+// second makes a window of one second with some requests, whose latencies spread over a few bins.
 func second(at int64, key Key, requests int) *Window {
 	w := &Window{
 		Key: key, Elapsed: at * 1000, Length: 1000, Start: at*1000 + 3, End: at*1000 + 1003,

@@ -40,8 +40,8 @@ type Options struct {
 	Levels    []mapping.Level // ascending; Cluster by default
 	Workers   int             // goroutines; by default one for each CPU
 	Eager     bool            // yield each window as soon as it is final, not several at a time
-	// Contiguous reports that no row begins before an earlier row of its stream, of any direction. Then a window is
-	// final, without in-flight weights, as soon as the next row of each stream is known.
+	// Contiguous says that no row begins before an earlier row of its stream, in any direction. Then a window is final,
+	// without in-flight weights, as soon as the next row of each stream is known.
 	Contiguous bool
 }
 

@@ -97,7 +97,7 @@ func anyKind(t *rapid.T, names ...string) []hist.Layout {
 	return kinds[rapid.SampledFrom(names).Draw(t, "kind")]
 }
 
-// rebuilt is the layout of a fio that was built with so many groups.
+// rebuilt returns the layout of a fio that was built with another number of groups.
 func rebuilt(unit hist.Unit, groups, coarseness int) hist.Layout {
 	l, err := hist.NewLayout(unit, groups, coarseness)
 	if err != nil {

@@ -82,11 +82,10 @@ func (s *Splitter) Split(time int64, d fiolog.Direction, l hist.Layout, bins []h
 	return s.rows[:2]
 }
 
-// late is the bin of the request that ended a stall of so many milliseconds. If fio itself
-// was stopped, the row does not show which one it was. But the first request after such a
-// stop is slow, because caches are cold: in 72 stops of fio 3.33 (psync) its rank in the row
-// was 95 % in the median, and 60 % or more in three of four. The median rank is the choice
-// that is right for the most percentiles.
+// late returns the bin of the request that ended a stall. If fio itself was stopped, the row does not show which one it
+// was. But the first request after such a stop is slow, because caches are cold: in 72 stops of fio 3.33 (psync) its
+// rank in the row was 95 % in the median, and 60 % or more in three of four. The median rank is the choice that is
+// right for the most percentiles.
 func late(l hist.Layout, bins []hist.Bin, total uint64, stall int64) int {
 	slowest := len(bins) - 1
 	if _, high := l.Bounds(int(bins[slowest].Index)); high/1e6 >= stall || l.Open(int(bins[slowest].Index)) {

@@ -14,7 +14,7 @@ import (
 
 var fine = hist.Fio3(0)
 
-// bin is n requests of so many milliseconds.
+// bin has n requests that took ms milliseconds.
 func bin(ms float64, n uint64) hist.Bin {
 	return hist.Bin{Index: uint32(fine.Index(int64(ms * 1e6))), Count: n}
 }

@@ -95,7 +95,7 @@ func numberTwins(runs []*draft) {
 	for _, r := range runs {
 		key := folder{r.argument, r.Archive, r.Path}
 		if seen[key]++; seen[key] > 1 {
-			r.doubt("another run has the same path: this one has a number, which changes if that run is removed")
+			r.doubt("another run has the same path, so this one gets a number; the number changes if that run is removed")
 			r.Path += fmt.Sprintf("#%d", seen[key])
 			r.name = ""
 		}

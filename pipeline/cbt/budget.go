@@ -147,8 +147,8 @@ func (b *Budget) takeKept(f *source.File) *fiolog.Report {
 	return r
 }
 
-// charge takes what a file lacks in all so far and how much of its text was read, and returns
-// why the file is refused, if it is. Of a packed file the size may be known to be too much.
+// charge takes what a file lacks in all so far and how much of its text was read. It returns why the file is refused,
+// or nil. The size of a packed file may be known to exceed the limit.
 func (b *Budget) charge(f *source.File, lacking, text int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

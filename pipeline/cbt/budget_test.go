@@ -13,7 +13,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// longReport is a report of one job with so many bytes of text, most of them the same.
+// longReport makes a report of one job with n bytes of text, most of them the same.
 func longReport(n int) string {
 	head := `{"fio version": "fio-3.33", "timestamp_ms": 1700000000000, "jobs": [{"jobname": "a", "job_runtime": 1000, "x": "`
 	return head + strings.Repeat("x", n-len(head)-5) + "\"}]}\n"

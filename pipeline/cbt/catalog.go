@@ -136,7 +136,7 @@ func (c *catalog) hasProper(dir string) bool {
 	})
 }
 
-// hasOriginal reports whether the file of which one is a copy, by its name, is there.
+// hasOriginal reports whether the original of a file that its name calls a copy is there.
 func (c *catalog) hasOriginal(f *source.File) bool {
 	if c.paths == nil {
 		c.paths = make(map[string]bool, len(c.files))

@@ -99,8 +99,8 @@ func rowContent(line []byte) content {
 	return completions
 }
 
-// isBins reports whether a row of a histogram log may have so many bins: fio has 19 groups
-// of 64 (fio 2) or 29, other builds more or less, and log_hist_coarseness halves them.
+// isBins reports whether a row of a histogram log may have n bins: fio has 19 groups of 64 (fio 2) or 29, other builds
+// more or less, and log_hist_coarseness halves them.
 func isBins(n int) bool {
 	const fewest, most, coarsest = 17, 64, 6
 	for c := range coarsest + 1 {

@@ -39,10 +39,9 @@ func (d duplicates) dropLogs(r *draft) {
 	})
 }
 
-// dropReports drops reports of one run that have the content of another. CBT keeps
-// each twice, as it was printed and the JSON alone, which may be the same. Of two hosts
-// they are copies only where the logs of one were copies, too: reports that grow have
-// little in them at first.
+// dropReports drops reports of one run that have the content of another. CBT keeps each twice, as it was printed and
+// the JSON alone, which may be the same. Equal reports of two hosts are copies only if the logs of one were copies,
+// too: reports that grow have little in them at first.
 func (d duplicates) dropReports(r *draft) {
 	// Without logs of its host and volume, where others have some, a report may be a copy.
 	lostLogs := func(f Report) bool {

@@ -36,7 +36,7 @@ func (a *attribution) describe() {
 	}
 	for _, p := range a.jobs {
 		if p.isJob() && !used[p] && !p.file.Beside {
-			a.runs.left.add(p.file, "is a job file, but of no run that is there")
+			a.runs.left.add(p.file, "is a job file, but no run here belongs to it")
 		}
 	}
 }

@@ -96,7 +96,7 @@ func (k *kinds) addNamed(f *source.File, byName role, left *leftovers) {
 	case content == completions:
 		kind = fiolog.Clat
 	case content == averages:
-		left.addNotable(f, "rows of averages (log_avg_msec), but not of what: name it like fio does, such as x_clat.1.log")
+		left.addNotable(f, "rows of averages (log_avg_msec), but the name does not say of what: name it as fio does, such as x_clat.1.log")
 		return
 	case byName == roleJob:
 		k.jobs = append(k.jobs, f)

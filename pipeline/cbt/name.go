@@ -48,8 +48,8 @@ var foreign = map[string]bool{
 	".md": true, ".yaml": true, ".yml": true, ".xml": true, ".so": true, ".o": true, ".a": true,
 }
 
-// mayBeReport reports whether a file of which the name says nothing is worth a look.
-// Stores of other programs have thousands of files named by hashes.
+// mayBeReport reports whether a file is worth a look although its name does not say what it is. Stores of other
+// programs have thousands of files named by hashes.
 func mayBeReport(name string) bool {
 	base := path.Base(name)
 	return roleOf(name) <= roleLoose && !byMonitor(name) && !ceph(base) && !hashName.MatchString(base) && !foreign[path.Ext(base)]

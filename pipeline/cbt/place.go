@@ -21,7 +21,7 @@ const rbdfio = "rbdfio"
 // fioClasses are CBT's benchmarks that run fio.
 var fioClasses = map[string]bool{"fio": true, "librbdfio": true, "rawfio": true, rbdfio: true, "kvmrbdfio": true}
 
-// modes are fio's words for rw, of which layouts with folders make a folder name.
+// modes are fio's values of rw. Layouts with folders use them as names of folders.
 var modes = map[string]bool{
 	"read": true, "write": true, "randread": true, "randwrite": true, "rw": true, "readwrite": true,
 	"randrw": true, "trim": true, "randtrim": true, "trimwrite": true, "randtrimwrite": true,
@@ -61,7 +61,7 @@ func (p *place) find(parts []string, isSample func(dir string) bool) (first int)
 	return findTop(parts)
 }
 
-// join makes the path below the argument, of which the archive's name is no part.
+// join returns the path below the argument, without the archive's name.
 func join(parts []string) string {
 	if len(parts) < 2 {
 		return "."

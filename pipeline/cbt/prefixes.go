@@ -79,7 +79,7 @@ func collision(runs []*draft) string {
 		for _, l := range r.logs() {
 			key := numbered{l.Kind, l.Host, l.Job}
 			if other := seen[key]; other != nil && l.Job > 0 && other.Prefix != l.Prefix {
-				return fmt.Sprintf("%s and %s are both of job %d", other.File.Name(), l.File.Name(), l.Job)
+				return fmt.Sprintf("%s and %s both belong to job %d", other.File.Name(), l.File.Name(), l.Job)
 			}
 			seen[key] = &l
 		}
@@ -125,7 +125,7 @@ func (a *attribution) uniteNumbered() {
 			a.runs.inOrder(runs)
 			names := baseNames(runs)
 			uniteInto(p, runs)
-			runs[0].doubt(fmt.Sprintf("logs named %s are taken for those of one execution: their jobs are numbered through, and %s has fewer entries",
+			runs[0].doubt(fmt.Sprintf("logs named %s are read as one run: the numbers of their jobs continue, and %s has fewer entries",
 				names, p.file.Name()))
 		}
 	}

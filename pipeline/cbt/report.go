@@ -7,9 +7,9 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// addReport gives a file that may be fio's output to its run, if its name or its place say
-// which that is: as CBT names it, or in the folder of a sample of pbench-fio. It reports
-// false for all others: their content decides, see [attribution].
+// addReport gives a file that may be fio's output to its run, if its name or its place say which that is: as CBT names
+// it, or in the folder of a sample of pbench-fio. It reports false for all others: there the content decides, see
+// [attribution].
 func (d *drafts) addReport(f *source.File) bool {
 	base := path.Base(f.Path)
 	at := d.places.of(f, false)

@@ -116,9 +116,8 @@ func (r *Run) Files() []*source.File {
 	return files
 }
 
-// MissingHosts are the clients of which the run has no logs, or no reports if it has no
-// logs of any host. [Run.Configure] must have been called. Where files do not name their
-// hosts nothing is known to be missing.
+// MissingHosts returns the clients without logs in the run, or without reports if the run has no logs at all.
+// [Run.Configure] must have been called. Where files do not name their hosts nothing is known to be missing.
 func (r *Run) MissingHosts() []string {
 	have := r.logHosts()
 	if len(have) == 0 {

@@ -161,7 +161,7 @@ func (s *Settings) hasModeSize(c, own map[string]any) bool {
 	return s.Mode == cmp.Or(text(option("mode")), "write") && s.OpSize == cmp.Or(size(option("op_size")), usual)
 }
 
-// opSize is the size of requests, of which CBT's fio class has several spellings.
+// opSize returns the size of requests. CBT's fio class has several names for it.
 func opSize(c map[string]any, benchmark string) int64 {
 	if benchmark == "fio" {
 		if c["bssplit"] != nil || c["bsrange"] != nil {

@@ -24,7 +24,7 @@ type flattener struct {
 	full bool
 }
 
-// file adds a configuration. Its error names the file of which something had to be left out.
+// file adds a configuration. Its error names the file if something had to be left out.
 func (f *flattener) file(name, prefix string, m map[string]any) error {
 	f.add(prefix, m, 0)
 	if !f.full {

@@ -16,7 +16,7 @@ import (
 // and counts of one to three digits, as a device with two kinds of latency has them.
 func busyLog(rows, columns, n int) []byte { return logOf(rows, columns, n, 40) }
 
-// logOf returns such a log, with so many requests in each count on average.
+// logOf returns such a log. mean is that of the counts.
 func logOf(rows, columns, n int, mean float64) []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var b bytes.Buffer

@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// A log of the coarsest layout: 29 bins, of which few are not zero.
+// A log of the coarsest layout: 29 bins, most of them zero.
 const exampleLog = "1003, 0, 4096, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0\n" +
 	"2003, x, 4096, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0\n" +
 	"3003, 0, 4096, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0\n"

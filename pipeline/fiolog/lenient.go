@@ -59,7 +59,7 @@ func (d *decoder) text() string {
 	return string(b)
 }
 
-// scaled is a latency in nanoseconds, from a unit of so many.
+// scaled returns a latency in nanoseconds. unit is the nanoseconds of its unit.
 func (n number) scaled(unit int64) int64 {
 	v := n.whole()
 	if v > math.MaxInt64/unit {

@@ -99,9 +99,9 @@ func (l *lines) grow() {
 	}
 }
 
-// next consumes one line and returns it with its end. A line without an end is the file's
-// last. Of a line longer than maxLine it returns the first bytes, and long is true. The
-// error is io.EOF or the error of src. A line that such an error cut short is dropped.
+// next consumes one line and returns it with its end. A line without an end is the file's last. If a line is longer
+// than maxLine, it returns the first bytes, and long is true. The error is io.EOF or the error of src. A line that such
+// an error cut short is dropped.
 func (l *lines) next() (line []byte, long bool, err error) {
 	for {
 		rest := l.rest()

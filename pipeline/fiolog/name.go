@@ -54,7 +54,7 @@ func ParseName(base string) (Name, bool) {
 	return parseCopy(base, mostMarks)
 }
 
-// parseCopy is ParseName for names with so many marks of copies at most.
+// parseCopy is like ParseName, with a limit for the marks of copies in a name.
 func parseCopy(base string, marks int) (Name, bool) {
 	n, ok := parseName(base)
 	if ok && (n.Host == "" || isAddress(n.Host)) && !markAtStart.MatchString(n.Prefix) {

@@ -65,8 +65,8 @@ func findByIndex(key int64) int {
 	return int(key)
 }
 
-// findByValue returns a function from fio's own value for a bin to the bin, or -1. The values
-// are in units of so many nanoseconds.
+// findByValue returns a function from fio's own value for a bin to the bin, or -1. The values are in units of scale
+// nanoseconds.
 func findByValue(unit hist.Unit, scale int64) func(key int64) int {
 	widest := withGroups(unit, hist.MaxGroups)
 	return func(key int64) int {

@@ -119,8 +119,8 @@ func decodeZstd(buf *bufio.Reader) (io.Reader, func(), error) {
 	}, nil
 }
 
-// makeRoom collects garbage before a dictionary or window of so many bytes is made, if it is
-// large: else those of several streams, no longer used, are in memory together.
+// makeRoom collects garbage before a large dictionary or window is made. Otherwise unused ones of several streams would
+// be in memory together.
 func makeRoom(size int64) {
 	const large = 32 << 20
 	if size >= large {

@@ -64,8 +64,8 @@ type File struct {
 	// Path is slash separated and below the argument; see the package comment.
 	// It is unique below one Root. A plain file has its base name.
 	Path string
-	// Size is in unpacked bytes; -1 if not known before reading (a compressed
-	// file). Of a zip it is what the archive claims.
+	// Size is in unpacked bytes; -1 if not known before reading (a compressed file). In a zip it is what the archive
+	// claims.
 	Size int64
 	Modified
 	// Named means that the file is an argument itself, or plain standard input.
@@ -95,8 +95,8 @@ type stored struct {
 // was found, so a compression suffix is still there.
 func (f *File) Name() string { return printable(f.name) }
 
-// Disk is the name of the file on disk that the content is in, of which a packed file is a part, as in
-// [Listing]. It is "" for what comes from a pipe.
+// Disk returns the name of the file on disk that has the content, as in [Listing]: for a member of an archive, that is
+// the archive. It is "" for what comes from a pipe.
 func (f *File) Disk() string { return f.disk }
 
 // PackedFrom is how many bytes, as they are stored, the archives, compressed files and

@@ -29,26 +29,18 @@ func FuzzScanStream(f *testing.F) {
 		check(f, err)
 		f.Add(b)
 	}
-	const most = 1 << 20
-	opt := Options{Limits: Limits{Depth: 3, Files: 100, Bytes: most, Ratio: 50, RatioAfter: 1 << 16}, SpoolMemory: 1 << 10}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		opt := opt
-		opt.Stdin, opt.TempDir = bytes.NewReader(b), t.TempDir()
-		set, err := Scan(context.Background(), []string{"-"}, opt)
-		if err != nil {
-			if !errors.Is(err, ErrTooLarge) && !errors.Is(err, ErrTooManyFiles) {
-				t.Fatal(err)
-			}
+		set := scanFuzzed(t, b)
+		if set == nil {
 			return
 		}
-		defer set.Close()
 		for _, file := range set.Files {
 			if file.Path == "" || path.Clean("/"+file.Path) != "/"+file.Path || strings.HasPrefix(file.Path, "../") {
 				t.Errorf("path %q", file.Path)
 			}
 			one, err := readCut(t, file)
 			two, _ := readCut(t, file)
-			if one != two || len(one) > most+bufLen {
+			if one != two || len(one) > mostFuzzed+bufLen {
 				t.Errorf("%s: %d and %d bytes", file.Path, len(one), len(two))
 			}
 			if err == nil && file.Err != nil || errors.Is(err, io.EOF) {
@@ -56,4 +48,22 @@ func FuzzScanStream(f *testing.F) {
 			}
 		}
 	})
+}
+
+// mostFuzzed is the limit of bytes that a fuzz target reads.
+const mostFuzzed = 1 << 20
+
+// scanFuzzed scans stdin with small limits. It returns nil if the input exceeds one.
+func scanFuzzed(t *testing.T, stdin []byte) *Set {
+	t.Helper()
+	set, err := Scan(context.Background(), []string{"-"}, Options{
+		Stdin: bytes.NewReader(stdin), TempDir: t.TempDir(), SpoolMemory: 1 << 10,
+		Limits: Limits{Depth: 3, Files: 100, Bytes: mostFuzzed, Ratio: 50, RatioAfter: 1 << 16},
+	})
+	if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrTooManyFiles) {
+		return nil
+	}
+	check(t, err)
+	t.Cleanup(func() { set.Close() })
+	return set
 }

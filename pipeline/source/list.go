@@ -8,7 +8,7 @@ import (
 	"path"
 )
 
-// Listing is what [Scan] would open, without what is in it.
+// Listing lists the files that [Scan] would open, without their contents.
 type Listing struct {
 	Files    []Listed   // on disk, each as often as it was met
 	Problems []*Problem // what a scan would refuse by its name or kind
@@ -20,12 +20,12 @@ type Listed struct {
 	Info fs.FileInfo
 }
 
-// ErrPipe refuses to list what can be read only once.
+// ErrPipe says that something can be read only once, so it cannot be listed.
 var ErrPipe = errors.New("standard input and pipes cannot be listed")
 
-// List lists the files that Scan would look into, with the same paths and options. It opens folders only. If
-// nothing in the listing changes, a scan finds the same, as long as the size and the times of a file show that its
-// content changed. It may list some files more than a scan looks into. It fails as Scan does, and with [ErrPipe].
+// List lists the files that Scan would look into, with the same paths and options. It opens folders only. If the
+// listing does not change, a scan finds the same, because a change of content shows in the size or the times of a file.
+// The listing may have more files than a scan looks into. List fails as Scan does, and with [ErrPipe].
 func List(ctx context.Context, paths []string, opt Options) (*Listing, error) {
 	opt.Progress = nil
 	opt = opt.withDefaults()

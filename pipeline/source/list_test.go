@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// checkListed fails unless List has what each file of a scan is in, as it is on disk.
+// checkListed fails unless List has the file on disk that each file of a scan comes from.
 func checkListed(t tb, l *Listing, set *Set) {
 	t.Helper()
 	for _, f := range set.Files {
@@ -27,7 +27,7 @@ func checkListed(t tb, l *Listing, set *Set) {
 	}
 }
 
-// TestList: all that a scan would look into is listed, but not what it would not, and nothing is opened.
+// TestList: List has exactly the files that a scan would look into, and opens none.
 func TestList(t *testing.T) {
 	dir := t.TempDir()
 	check(t, os.MkdirAll(filepath.Join(dir, "run", "deep"), 0o755))

@@ -28,9 +28,8 @@ const (
 	extraNTFS     = 0x000a
 )
 
-// zipModified is when a member of a zip was changed, of which at is the best time that it
-// has. Without an extra field that is a date and a time of day in an unknown zone, in
-// steps of two seconds.
+// zipModified returns when a member of a zip was changed. at is the best time in its header. Without an extra field,
+// that is a date and a time of day in an unknown zone, in steps of two seconds.
 func zipModified(extra []byte, at time.Time) Modified {
 	if at.Year() < 1980 { // where DOS begins to count
 		return Modified{}
@@ -50,7 +49,7 @@ func zipModified(extra []byte, at time.Time) Modified {
 // modified is the time in a header of a zip without a usable directory.
 func (h localHeader) modified() Modified {
 	for tag, field := range extras(h.extra) {
-		// Flags, of which bit 0 says that the time of change follows, in seconds.
+		// Bit 0 of the flags says that the time of change follows, in seconds.
 		if tag == extraUnixTime && len(field) >= 5 && field[0]&1 == 1 {
 			seconds := int32(binary.LittleEndian.Uint32(field[1:]))
 			return Modified{ModTime: time.Unix(int64(seconds), 0), ModStep: time.Second}

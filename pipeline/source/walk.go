@@ -43,7 +43,7 @@ func (w *walker) walk(at *os.Root, rel string, depth int) (near bool) {
 		fs.DirEntry
 		item
 	}
-	var nameless []entry // of which the names say nothing
+	var nameless []entry // their names do not say what they are
 	below := false
 	for _, e := range entries {
 		if w.ended() {

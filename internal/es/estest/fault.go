@@ -46,7 +46,7 @@ const (
 type Fault struct {
 	Kind       Kind
 	On         string        // end of the path; "_bulk" when empty
-	Times      int           // for so many requests; 0 is 1, negative is for ever
+	Times      int           // how many requests have the fault; 0 is 1, negative is for ever
 	Every      int           // each n-th item; 0 is all
 	Wait       time.Duration // of Slow and Restart
 	RetryAfter string        // header of Rejected and Unavailable

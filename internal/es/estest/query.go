@@ -77,7 +77,7 @@ func (s *store) matchesBool(clauses map[string]any, d *document) (bool, error) {
 	return result, nil
 }
 
-// matchesField reports whether a field matches. Of a list, one that matches is enough.
+// matchesField reports whether a field matches. A list matches if one of its values does.
 func (s *store) matchesField(kind, field string, want any, d *document) (bool, error) {
 	if kind == "exists" {
 		if field != "field" {
@@ -206,7 +206,7 @@ func (s *store) values(d *document, field string) ([]any, error) {
 	return values, nil
 }
 
-// lookup follows a path such as run.id. Of a list of objects it returns the values of all.
+// lookup follows a path such as run.id. In a list of objects, it returns the values of all objects.
 func lookup(in any, field string) []any {
 	switch in := in.(type) {
 	case map[string]any:

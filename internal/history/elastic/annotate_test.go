@@ -12,8 +12,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestAnnotateBetween: what another process says about a run between the reading of its stored document and its
-// replacement is not lost.
+// TestAnnotateBetween: a label that another process sets after the stored document of a run was read, and before it is
+// replaced, is not lost.
 func TestAnnotateBetween(t *testing.T) {
 	e, f := openElastic(t)
 	defer e.Close()

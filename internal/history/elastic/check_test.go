@@ -2,9 +2,14 @@ package elastic_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
@@ -51,6 +56,51 @@ func TestCheckPending(t *testing.T) {
 			if !strings.Contains(got[j], want[j]) {
 				t.Errorf("%d: %q, want %q", i, got[j], want[j])
 			}
+		}
+	}
+}
+
+// TestCheckLight: a run's document was changed by hand, and its field for lists still has what was there before. Then
+// lists and the document differ, which a check names and a repair mends. It does not mend the labels of
+// interval documents, and says so.
+func TestCheckLight(t *testing.T) {
+	f := newFake(t)
+	s := flushed{f.store("fio")}
+	err := errors.Join(s.Put(t.Context(), historytest.Intervals("a", "1", 10)), s.Put(t.Context(), historytest.Intervals("b", "1", 10)),
+		s.Finish(t.Context(), historytest.NewRun("a", "1")), s.Finish(t.Context(), historytest.NewRun("b", "1")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := historytest.NewRun("a", "1")
+	old := run.AppendLight(nil)
+	run.Run.Labels, run.CBT.Mode = map[string]string{"release": "by hand"}, "trim"
+	packer, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := mapping.WithLight(run.AppendJSON(nil), packer.EncodeAll(old, nil))
+	for _, c := range [][2]string{{"/_bulk", fmt.Sprintf("{\"index\":{\"_index\":\"fio-runs\",\"_id\":%q}}\n%s\n", run.ID(), document)}, {"/fio-runs/_refresh", ""}} {
+		if _, err := f.call(t.Context(), http.MethodPost, c[0], c[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const lists, labels = "lists do not show what its document has", "10 of its interval documents do not have its labels, and fio2es label"
+	for i, want := range [][]string{{lists, labels}, {lists, labels}, {labels}} {
+		var got []string
+		_, err := history.Check(t.Context(), s, i > 0, func(f history.Finding) {
+			isMended := i > 0 && strings.HasPrefix(f.Problem, lists)
+			if f.Run != run.Run.ID || (f.Remedy == "") != isMended {
+				t.Errorf("%d: %+v", i, f)
+			}
+			got = append(got, f.Problem)
+		})
+		if err != nil || !slices.EqualFunc(got, want, strings.HasPrefix) {
+			t.Fatalf("%d: %v, %q, want %q", i, err, got, want)
+		}
+	}
+	for got, err := range s.Runs(t.Context(), history.RunFilter{Light: true, Text: "by hand"}) {
+		if diff := cmp.Diff(run.Light(), got); err != nil || diff != "" {
+			t.Error(err, diff)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// bins are the fields of a run's document that have histograms, and that for lists.
+// bins are the fields of a run's document that have histograms, and the packed field for lists.
 var bins = []string{mapping.LightField, "all.latency.histogram", "read.latency.histogram", "write.latency.histogram", "trim.latency.histogram"}
 
 // Holding implements [history.Store], usually in one request. It also finds runs whose documents

@@ -1,10 +1,13 @@
 package elastic
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"iter"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -14,22 +17,22 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// light are the documents of runs without histograms and lists of files. They come from a field of
-// their own, and for runs that an older version stored from the documents.
-func (s *scan[D]) light(ctx context.Context, n int, isBrief bool) iter.Seq2[*runDoc, error] {
+// light returns the documents of runs without histograms and lists of files. They come from a field of their own. Runs
+// that an older version stored lack the field, so theirs come from the whole documents.
+func (s *scan[D]) light(ctx context.Context, n int, decode history.Decoder) iter.Seq2[*runDoc, error] {
 	return func(yield func(*runDoc, error) bool) {
-		defer func() { s.e.closePIT(ctx, s.request.PIT.ID) }()
+		defer func() { s.close(ctx) }()
 		from, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(mapping.MaxRunBytes))
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		defer from.Close()
-		decode := lightDecoder(from, isBrief)
+		unpack := lightDecoder(from, decode)
 		for hits, err := range ahead.Read(ctx, n, s.pages) {
 			var docs []*runDoc
 			if err == nil {
-				docs, err = s.unpackLight(ctx, hits, decode)
+				docs, err = s.unpackLight(ctx, hits, unpack)
 			}
 			if err != nil {
 				yield(nil, err)
@@ -56,7 +59,7 @@ func (k sortKey) runID(n int) (id string, err error) {
 }
 
 // unpackLight are the documents of a page.
-func (s *scan[D]) unpackLight(ctx context.Context, hits []hit[D], decode history.Decoder) ([]*runDoc, error) {
+func (s *scan[D]) unpackLight(ctx context.Context, hits []hit[D], unpack history.Decoder) ([]*runDoc, error) {
 	batch := make([]*history.Packed, len(hits))
 	for i, h := range hits {
 		id, err := h.Sort.runID(1) // by time and run
@@ -68,7 +71,7 @@ func (s *scan[D]) unpackLight(ctx context.Context, hits []hit[D], decode history
 			batch[i].Blob = h.Fields.Light[0]
 		}
 	}
-	decode.All(batch)
+	unpack.All(batch)
 	var rest []string // ids of documents
 	for _, p := range batch {
 		if p.Err != nil {
@@ -109,16 +112,18 @@ func (e *reader) withoutLight(ctx context.Context, ids []string) (map[string]*ru
 	return docs, nil
 }
 
-// lightDecoder decodes with from what [bulk.RunDocument] packed.
-func lightDecoder(from *zstd.Decoder, isBrief bool) history.Decoder {
-	return func(blob []byte) (*mapping.Run, error) {
-		text, err := from.DecodeAll(blob, nil)
-		switch {
-		case err != nil:
+// lightDecoder decodes with from what [bulk.RunDocument] packed, as the cluster answers it: base64 in quotes.
+func lightDecoder(from *zstd.Decoder, decode history.Decoder) history.Decoder {
+	buffers := sync.Pool{New: func() any { return new([2][]byte) }}
+	return func(value []byte) (run *mapping.Run, err error) {
+		b := buffers.Get().(*[2][]byte)
+		defer buffers.Put(b)
+		if b[0], err = base64.StdEncoding.AppendDecode(b[0][:0], bytes.Trim(value, `"`)); err != nil {
 			return nil, err
-		case isBrief:
-			return history.DecodeBrief(text)
 		}
-		return history.DecodeRun(text)
+		if b[1], err = from.DecodeAll(b[0], b[1][:0]); err != nil {
+			return nil, err
+		}
+		return decode(b[1])
 	}
 }

@@ -28,6 +28,6 @@ func (e *Store) Mark(ctx context.Context, changes map[string][]mapping.Change) e
 	return e.fail(ctx, "write to", err)
 }
 
-// News reports whether runs were stored or removed since the last call, so that changes have to be found again. Live runs
-// are none of a series, and do not count.
+// News reports whether runs were stored or removed since the last call, so that changes have to be found again. Live
+// runs do not count, because no series has them.
 func (e *Store) News() bool { return e.news.Swap(false) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // oneOf finds documents with one of the values. Those without the field have the empty value.
@@ -55,6 +56,9 @@ func excludes(fields ...string) any { return map[string]any{"excludes": fields} 
 // runQuery is the part of f that the cluster can decide; [history.RunFilter.Matches] decides the rest.
 func runQuery(f *history.RunFilter) any {
 	queries := append(between(f.Started()), isRun())
+	if f.Live() {
+		queries = append(queries, es.Prefix("run.ingest", mapping.LivePrefix))
+	}
 	for path, value := range f.Equals() {
 		label, isLabel := strings.CutPrefix(path, history.LabelPath)
 		if isExact(value) && (!isLabel || isPlain(label)) {

@@ -25,6 +25,9 @@ func (e *reader) Run(ctx context.Context, id string) (*mapping.Run, error) {
 
 func (e *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 	type named struct{ Run struct{ ID string } }
+	if run, _, err := e.fetch(ctx, id); !errors.Is(err, history.ErrNotFound) {
+		return run, err
+	}
 	f, err := search[named](ctx, e, "find run", e.runs(), &request{
 		Size: history.Candidates + 1, Query: es.All(es.Prefix("run.id", id)), Sort: []any{ascending("run.id")}, Source: []string{"run.id"},
 	})
@@ -74,26 +77,28 @@ func (e *reader) fetch(ctx context.Context, id string) (*mapping.Run, finished, 
 func (e *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
 	const light, whole = 1000, 20 // runs of a first page: some KB each, or a hundred
 	return f.Select(func(yield func(*mapping.Run, error) bool) {
-		id, err := e.openPIT(ctx, e.runs())
-		if err != nil {
-			yield(nil, e.fail(ctx, "read", err))
-			return
-		}
 		ahead := e.limits.ahead
-		s := &scan[runDoc]{e: e, verb: "list runs", request: request{
-			PIT: &pit{ID: id, KeepAlive: e.keepAlive()}, Size: min(whole, e.limits.pageHits), Query: runQuery(&f),
-			Sort: []any{descending("@timestamp"), ascending("run.id")},
+		s := &scan[runDoc]{e: e, verb: "list runs", index: e.runs(), request: request{
+			Size: min(whole, e.limits.pageHits), Query: runQuery(&f), Sort: []any{descending("@timestamp"), ascending("run.id")},
 		}}
 		list := s.documents
 		if f.Light || f.Brief {
 			s.request.Size, s.request.Values = min(light, e.limits.pageHits), []string{mapping.LightField}
 			s.request.Stored = "_none_" // to know the _id alone, the cluster reads the whole document
 			list = func(ctx context.Context, ahead int) iter.Seq2[*runDoc, error] {
-				return s.light(ctx, ahead, f.IsBrief())
+				return s.light(ctx, ahead, f.DecodeLight())
 			}
 		}
 		if f.Limit > 0 && f.Text == "" {
 			s.request.Size, ahead = min(s.request.Size, f.Limit), 0
+		}
+		if f.Limit == 0 || f.Limit > s.request.Size || f.Text != "" || f.Where != nil && !f.Live() { // one page is not all
+			id, err := e.openPIT(ctx, e.runs())
+			if err != nil {
+				yield(nil, e.fail(ctx, "read", err))
+				return
+			}
+			s.index, s.request.PIT = "", &pit{ID: id, KeepAlive: e.keepAlive()}
 		}
 		for d, err := range list(ctx, ahead) {
 			run := (*mapping.Run)(nil)

@@ -117,11 +117,17 @@ func (s *scan[D]) all(ctx context.Context, n int) iter.Seq2[*hit[D], error] {
 	}
 }
 
-// documents are all documents of a point in time, which it closes at the end. It reads n pages
-// ahead.
+// close closes the point in time, if there is one.
+func (s *scan[D]) close(ctx context.Context) {
+	if s.request.PIT != nil {
+		s.e.closePIT(ctx, s.request.PIT.ID)
+	}
+}
+
+// documents are all documents, n pages ahead. It closes the point in time at the end.
 func (s *scan[D]) documents(ctx context.Context, n int) iter.Seq2[*D, error] {
 	return func(yield func(*D, error) bool) {
-		defer func() { s.e.closePIT(ctx, s.request.PIT.ID) }()
+		defer func() { s.close(ctx) }()
 		for h, err := range s.all(ctx, n) {
 			if err != nil {
 				yield(nil, err)

@@ -73,7 +73,7 @@ type hit[D any] struct {
 	Index  string `json:"_index"`
 	ID     string `json:"_id"`
 	Source *D     `json:"_source"`
-	Fields struct{ Light [][]byte }
+	Fields struct{ Light []json.RawMessage }
 	Sort   sortKey `json:"sort"`
 	Seq    int64   `json:"_seq_no"`
 	Term   int64   `json:"_primary_term"`
@@ -137,8 +137,8 @@ func search[D any](ctx context.Context, e *reader, verb, index string, r *reques
 	return f, nil
 }
 
-// read decodes an answer of at most so many hits, hit by hit: memory never has its whole text,
-// nor more hits than were requested.
+// read decodes an answer with a limited number of hits, hit by hit: memory never has its whole text, nor more hits than
+// were requested.
 func (f *found[D]) read(answer io.Reader, most int) error {
 	f.in = counter{r: answer}
 	d := json.NewDecoder(&f.in)

@@ -136,8 +136,8 @@ func testAnnotateRefused(t *testing.T, s history.Store) {
 	annotated(t, s, run, docs, mapping.Annotation{})
 }
 
-// Versions of a run have documents of their own: only those of the current one get labels. What people say while
-// another version is stored stays, and so does what they said before it began.
+// Versions of a run have documents of their own: only those of the current one get labels. Labels and notes that people
+// set before or while another version is stored stay.
 func testAnnotateVersions(t *testing.T, s history.Store) {
 	put(t, s, Intervals("a", "1", 10)...)
 	finish(t, s, NewRun("a", "1"))

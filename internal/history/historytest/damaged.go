@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// DamagedAmong checks that a store with the runs a, b and c, of which the document of b is
-// damaged, gives the others, names b, and can remove it.
+// DamagedAmong checks a store with the runs a, b and c, where the document of b is damaged. The store returns the
+// others, names b, and can remove it.
 func DamagedAmong(t *testing.T, s history.Store, limit int) {
 	t.Helper()
 	for _, f := range []history.RunFilter{{Light: true}, {}, {Brief: true}} {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -86,24 +87,21 @@ func testFilter(t *testing.T, s history.Store) {
 			t.Errorf("%+v (-want +got):\n%s", c.f, diff)
 		}
 	}
-	var unsure []string
-	f := history.RunFilter{Where: unsureOf("squid"), Text: "suite", To: hour(2), Undecided: func(run *mapping.Run) { unsure = append(unsure, run.Run.Name) }}
-	if got := names(collect(t, s.Runs(t.Context(), f))); !cmp.Equal(got, []string{"oldest"}) || !cmp.Equal(unsure, []string{"middle"}) {
-		t.Errorf("%v, and undecided %v", got, unsure)
+	var watched []string
+	f := history.RunFilter{Where: mode("randread"), Text: "suite", Limit: 2, Watch: func(run *mapping.Run, isSelected bool) {
+		watched = append(watched, fmt.Sprintf("%s %t", run.Run.Name, isSelected))
+	}}
+	collect(t, s.Runs(t.Context(), f))
+	if want := []string{"newest true", "middle false", "oldest true"}; !cmp.Equal(watched, want) {
+		t.Errorf("read %v, want %v", watched, want)
 	}
 }
-
-// unsureOf is a condition that cannot be decided of runs with this release, and is met by others.
-type unsureOf string
-
-func (release unsureOf) Matches(run *mapping.Run) bool {
-	return run.Run.Labels["release"] != string(release)
-}
-func (release unsureOf) Undecided(run *mapping.Run) bool { return !release.Matches(run) }
 
 func testLight(t *testing.T, s history.Store) {
 	run := NewRun("a", "1")
 	finish(t, s, run)
+	withPool := run.Brief()
+	withPool.Config = map[string]any{"pool": run.Config["pool"]}
 	for _, c := range []struct {
 		f    history.RunFilter
 		want *mapping.Run
@@ -112,6 +110,7 @@ func testLight(t *testing.T, s history.Store) {
 		{history.RunFilter{Light: true}, run.Light()},
 		{history.RunFilter{Brief: true}, run.Brief()},
 		{history.RunFilter{Brief: true, Where: onConfig{}}, run.Light()},
+		{history.RunFilter{Brief: true, Where: onPool{}}, withPool},
 	} {
 		got := collect(t, s.Runs(t.Context(), c.f))
 		if diff := cmp.Diff([]*mapping.Run{c.want}, got); diff != "" {
@@ -129,6 +128,40 @@ func testLight(t *testing.T, s history.Store) {
 	if got := collect(t, s.Runs(t.Context(), history.RunFilter{Brief: true})); len(got) != 0 {
 		t.Errorf("after the removal: %v", names(got))
 	}
+}
+
+// A live run is found however many newer ones there are.
+func testLive(t *testing.T, s history.Store) {
+	const newer = 20
+	for i := range newer {
+		run := NewRun(fmt.Sprint("run", i), "1")
+		run.Run.Start = Start.Add(time.Duration(i) * time.Minute)
+		finish(t, s, run)
+	}
+	expectLive := func(f history.RunFilter, want ...string) {
+		t.Helper()
+		f.Where = history.LiveRuns{}
+		if got := names(collect(t, s.Runs(t.Context(), f))); !slices.Equal(got, want) {
+			t.Errorf("%+v: %q, want %q", f, got, want)
+		}
+	}
+	expectLive(history.RunFilter{Limit: 1})
+	for i, name := range []string{"oldest", "old"} {
+		run := NewRun(name, mapping.LiveIngest(Start))
+		run.Run.Start = Start.Add(time.Duration(i-2) * time.Hour)
+		finish(t, s, run)
+	}
+	for _, f := range []history.RunFilter{{}, {Light: true}, {Brief: true}} {
+		expectLive(f, "old", "oldest")
+		f.Limit = 1
+		expectLive(f, "old")
+		f.To = Start.Add(-90 * time.Minute)
+		expectLive(f, "oldest")
+	}
+	over := NewRun("old", "1")
+	over.Run.Start = Start.Add(-time.Hour)
+	finish(t, s, over)
+	expectLive(history.RunFilter{Brief: true}, "oldest")
 }
 
 // lookUp is a condition that stores may look up.
@@ -152,6 +185,12 @@ func (c after) Matches(run *mapping.Run) bool { return !run.Run.Start.Before(tim
 type onConfig struct{}
 
 func (onConfig) Matches(run *mapping.Run) bool { return len(run.Config) > 0 }
+
+// onPool is a condition that brief runs with one setting of the configuration can decide.
+type onPool struct{}
+
+func (onPool) Matches(run *mapping.Run) bool { return run.Config["pool"] != nil }
+func (onPool) Beyond() ([]string, bool)      { return []string{"config.pool.pg"}, true }
 
 // only is a condition.
 type only func(r *mapping.Run) bool

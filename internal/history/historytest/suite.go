@@ -42,7 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) history.Store) {
 	})
 }
 
-// Reading is the part of [Run] that depends on how a store reads: in pages of which size, and how many side by side.
+// Reading is the part of [Run] that depends on how a store reads: the size of pages, and how many are read at once.
 func Reading(t *testing.T, open func(t *testing.T) history.Store) {
 	run(t, open, []check{
 		{"RoundTrip", testRoundTrip},
@@ -53,6 +53,7 @@ func Reading(t *testing.T, open func(t *testing.T) history.Store) {
 		{"Count", testCount},
 		{"Prefix", testPrefix},
 		{"Filter", testFilter},
+		{"Live", testLive},
 		{"Light", testLight},
 		{"Holding", testHolding},
 		{"ManyHashes", testManyHashes},

@@ -156,7 +156,7 @@ func testConcurrent(t *testing.T, s history.Store) {
 	wait.Wait()
 }
 
-// What a history has of some of many runs.
+// Versions of some of many runs.
 func testVersions(t *testing.T, s history.Store) {
 	for _, name := range []string{"a", "c"} {
 		put(t, s, Intervals(name, "1", 10)...)

@@ -20,8 +20,8 @@ const (
 // sumBytes is the length of the checksum before a brief document.
 const sumBytes = 8
 
-// packBrief is the document of a run without histograms and the list of files, with a checksum. It
-// is not compressed, because decompression takes as long as to read what conditions need.
+// packBrief is the document of a run without histograms and the list of files, with a checksum. It is not compressed,
+// because decompression would take as long as decoding what conditions need.
 func packBrief(run *mapping.Run) []byte {
 	b := run.AppendLight(make([]byte, sumBytes, 4096))
 	binary.LittleEndian.PutUint64(b, xxhash.Sum64(b[sumBytes:]))

@@ -67,16 +67,16 @@ func (s *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappi
 	case s.version < withBriefs:
 	case isLight:
 		table = "briefs"
-		decode = func(blob []byte) (*mapping.Run, error) {
-			if f.IsBrief() {
-				return unpackBrief(blob, history.DecodeBrief)
-			}
-			return unpackBrief(blob, history.DecodeRun)
-		}
+		light := f.DecodeLight()
+		decode = func(blob []byte) (*mapping.Run, error) { return unpackBrief(blob, light) }
 	default: // briefs has the order
 		doc, table = "(SELECT doc FROM runs WHERE runs.id = briefs.id)", "briefs"
 	}
-	return f.Select(s.runs(ctx, decode, `SELECT id, `+doc+` FROM `+table+` WHERE start >= ? AND start < ? ORDER BY start DESC, id`, from, to))
+	where := `start >= ? AND start < ?`
+	if f.Live() { // the range is that of the prefix
+		where += ` AND (start, id) IN (SELECT start, id FROM runs WHERE ingest >= '` + mapping.LivePrefix + `' AND ingest < '` + mapping.LivePrefix + `' || char(0x10FFFF))`
+	}
+	return f.Select(s.runs(ctx, decode, `SELECT id, `+doc+` FROM `+table+` WHERE `+where+` ORDER BY start DESC, id`, from, to))
 }
 
 // Intervals implements [history.Store]. One run's documents come in the order in which they

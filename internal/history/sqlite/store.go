@@ -59,7 +59,7 @@ type writer struct {
 	begun map[version]int64 // numbers of the ingests that this process has put to
 }
 
-// newStore opens the store of a file, as how does.
+// newStore opens the store of a file with the connections that how makes.
 func newStore(ctx context.Context, path string, how func(*Store) error) (*Store, error) {
 	c, err := newCodec()
 	f := &file{path: path, codec: c}
@@ -147,7 +147,7 @@ func (s *Store) Close() error {
 // other files the same rights.
 func create(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("create folder: %w", err)
+		return fmt.Errorf("create folder: %w; --history FILE names another place", err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -147,8 +147,8 @@ func (s *writer) putRun(ctx context.Context, tx *sql.Tx, run *mapping.Run) error
 	return err
 }
 
-// keep returns the run with the labels and the note that people gave the stored one since the run was read, which
-// its interval documents lack, and with the stored time if the stored document is otherwise equal.
+// keep returns the run with the labels and the note that people gave the stored one since the run was read. (Its
+// interval documents lack them.) If the stored document is otherwise equal, the run also gets its time of storing.
 func (s *writer) keep(ctx context.Context, tx *sql.Tx, run *mapping.Run) (_ *mapping.Run, relabelled bool, _ error) {
 	var blob []byte
 	switch err := tx.QueryRowContext(ctx, `SELECT doc FROM runs WHERE id = ?`, run.Run.ID).Scan(&blob); {

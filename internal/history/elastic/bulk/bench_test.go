@@ -22,6 +22,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/internal/memtest"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -105,12 +106,12 @@ func compete(b *testing.B, documents, size int, before func(), rivals ...*rival)
 			if before != nil {
 				before()
 			}
-			start, used := time.Now(), cpuTime()
+			start, used := time.Now(), memtest.CPUTime()
 			if err := r.send(b.Context()); err != nil {
 				b.Fatal(r.name, err)
 			}
 			r.took += time.Since(start)
-			r.cpu += cpuTime() - used
+			r.cpu += memtest.CPUTime() - used
 		}
 		rounds++
 	}
@@ -143,7 +144,7 @@ func sending(s *bulk.Writer, docs []*mapping.Interval, connections int) *rival {
 	}}
 }
 
-// replaying sends bodies over so many connections and reads the answers.
+// replaying sends bodies over several connections and reads the answers.
 func replaying(name, url string, bodies [][]byte, connections int) *rival {
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: connections}}
 	return &rival{name: name, send: func(ctx context.Context) error {

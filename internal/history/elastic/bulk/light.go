@@ -6,12 +6,12 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// RunDocument is a run's document, with what lists need of it in a field of its own.
+// RunDocument returns a run's document. What lists need of it is also in a field of its own.
 func RunDocument(run *mapping.Run) []byte {
 	return mapping.WithLight(run.AppendJSON(nil), newLightPacker().pack(run))
 }
 
-// lightPacker packs what lists need of runs' documents.
+// lightPacker packs the part of runs' documents that lists need.
 type lightPacker struct{ *zstd.Encoder }
 
 func newLightPacker() lightPacker {

@@ -15,14 +15,15 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// docState is a state of a document. Elasticsearch refuses to replace the document in another one.
+// docState is the state in which a document was read. Elasticsearch refuses to replace the document if its state is
+// another one.
 type docState struct{ seq, term int64 }
 
-// errConflict is a document that was not replaced, because another process has changed it since it was read.
+// errConflict says that a document was not replaced, because another process has changed it since it was read.
 var errConflict = fmt.Errorf("the run's document has changed since it was read: %w", history.ErrBusy)
 
-// storeAll stores the documents of the runs, with what people have said about the stored ones. A document that
-// another process changes in between, as fio2es label does, is read again.
+// storeAll stores the documents of the runs, with the labels and notes that people gave to the stored ones. A document
+// that another process changes in between, as fio2es label does, is read again.
 func (b *batch) storeAll() error {
 	const most = 20 // attempts
 	var stored []*pendingRun
@@ -48,8 +49,8 @@ func (b *batch) storeAll() error {
 	return err
 }
 
-// keep gives the runs what the stored documents have: labels and notes of people, which their interval documents get,
-// too, and Ingested where nothing else is new.
+// keep copies from the stored documents to the runs: labels and notes of people, and Ingested if nothing else is new.
+// Interval documents get the labels, too.
 func (b *batch) keep() error {
 	stored, err := b.stored(es.Terms("run.id", b.ids()), len(b.runs), "run.id", "run.ingest", "run.labels", "run.edited", "run.note")
 	if err != nil {
@@ -77,7 +78,7 @@ func (b *batch) keep() error {
 	return b.keepIngested()
 }
 
-// Relabel gives the labels of a run to those of its visible interval documents that have others.
+// Relabel sets the labels of a run in its visible interval documents that have other labels.
 func Relabel(ctx context.Context, client *es.Client, indices string, run *mapping.RunInfo) error {
 	labels, edit := run.Labels, run.Edit()
 	if labels == nil {
@@ -123,7 +124,7 @@ type storedRun struct {
 	docState
 }
 
-// stored are the documents of runs that a query finds, by id: these fields of them, or all. It skips those that
+// stored returns the documents of runs that a query finds, by id: some fields of them, or all. It skips documents that
 // cannot be read, because they are about to be replaced.
 func (b *batch) stored(query any, most int, fields ...string) (map[string]*storedRun, error) {
 	var answer struct {

@@ -1,15 +1,15 @@
 //go:build unix
 
-package bulk_test
+package memtest
 
 import (
 	"syscall"
 	"time"
 )
 
-// cpuTime is what this process has used, which other work on the machine does not change
-// as it does the time that passes.
-func cpuTime() time.Duration {
+// CPUTime is the time of processors that this process has used, which other work on the machine
+// does not change as it does the time that passes.
+func CPUTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0

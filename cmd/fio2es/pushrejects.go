@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping/templates"
+)
+
+// again sends the documents of a reject file again. It reads all of the file first: documents
+// that are refused again may go into the same file.
+func (p *pushing) again(ctx context.Context) error {
+	if !p.cfg.Elasticsearch.Enabled() {
+		return errNoCluster
+	}
+	text, err := os.ReadFile(p.rejects)
+	if err != nil {
+		return err
+	}
+	client, _, err := p.history().connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	to := bulk.New(client, bulk.Options{
+		Prefix: p.cfg.Prefix, RejectFile: p.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
+		NoVerify: true, // a run has more documents than were refused
+	})
+	documents, leftOut, err := ingest.PushRejects(ctx, to, p.rejects, text, p.log)
+	if err = errors.Join(err, to.Close()); err != nil {
+		return err
+	}
+	refused := to.Stats().Rejected
+	fmt.Fprintf(p.stderr, "%s sent, %d refused again\n", unit.Plural(documents, "document"), refused)
+	return leftOutIf(nil, leftOut || refused > 0)
+}

@@ -1,0 +1,23 @@
+package export
+
+import (
+	"io"
+
+	"github.com/fio2es/fio2es/internal/table"
+)
+
+// Formats are the names of the formats.
+var Formats = []string{"hdrlog", "openmetrics", table.CSV, table.CSVExact, table.JSON}
+
+// New returns the writer of one of [Formats]. opt is for openmetrics.
+func New(format string, w io.Writer, opt OpenMetricsOptions) Writer {
+	switch format {
+	case "hdrlog":
+		return NewHDRLog(w)
+	case "openmetrics":
+		return NewOpenMetrics(w, opt)
+	case table.JSON:
+		return NewJSON(w)
+	}
+	return NewCSV(w, format == table.CSVExact)
+}

@@ -1,0 +1,191 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Expressions on the page of a run.
+const (
+	drawnWindows = "JSON.parse(document.querySelector('script.data').textContent)[0].rows.length"
+	isLive       = "document.getElementById('live') !== null"
+	detailsAt    = "Math.round(document.querySelector('details').getBoundingClientRect().y)"
+	loads        = "performance.getEntriesByType('resource').filter(e => e.name === location.href).length" // after the first event
+	readOut      = "document.querySelectorAll('.readout:not([hidden])').length"
+)
+
+// TestBrowser: pages in a browser show what the history gets while they are open, without being loaded again.
+func TestBrowser(t *testing.T) {
+	b := startChromium(t)
+	store := historyOf(t, runOf(0, "first", 100))
+	grow(t, store, 3)
+	address, restart := serveAt(t, store)
+
+	page := b.open(address + "runs/" + runOf(1, "growing", 100).Run.ID)
+	page.is("3", drawnWindows)
+	page.is("1", loads)
+	page.stays("true", "document.querySelector('.banner').innerText.includes('live')")
+	page.value("window.loaded = 1; document.querySelector('details').open = true; scrollTo(0, document.querySelector('details').offsetTop - 300)")
+	was := page.value(detailsAt)
+	check := func(what, windows string) {
+		t.Helper()
+		page.is(windows, drawnWindows)
+		if at := page.value(detailsAt); at != was {
+			t.Errorf("%s: the reader's place was at %s, and is at %s", what, was, at)
+		}
+		page.stays("1", "window.loaded")
+		page.stays("true", "document.querySelector('details').open")
+	}
+	list := b.open(address)
+	const rows, box = "document.querySelectorAll('tbody.run').length", "document.querySelector('input[value=\"%\"]')"
+	first, growing := strings.ReplaceAll(box, "%", runOf(0, "first", 100).Run.ID), strings.ReplaceAll(box, "%", runOf(1, "growing", 100).Run.ID)
+	requests := growing + ".closest('tbody').querySelector('[data-title=Requests]').textContent"
+	state := growing + ".closest('tbody').querySelector('.state')?.textContent ?? ''"
+	list.is("2", rows)
+	list.is("1", loads)
+	list.is("live", state)
+	list.is("3,000", requests)
+	list.value("window.loaded = 1; " + first + ".checked = true; document.querySelector('input[name=text]').value = 'nvme'; document.querySelector('input[name=text]').focus()")
+	checkList := func() {
+		t.Helper()
+		list.stays("true false", first+".checked + ' ' + "+growing+".checked")
+		list.stays("nvme text", "document.activeElement.value + ' ' + document.activeElement.name")
+		list.stays("1", "window.loaded")
+	}
+
+	grow(t, store, 5)
+	check("windows", "5")
+	list.is("5,000", requests)
+	checkList()
+
+	page.value(pointer("pointermove")) // what is read off stays
+	page.stays("1", readOut)
+	grow(t, store, 6)
+	list.is("6,000", requests)
+	page.stays("1", readOut)
+	page.stays("5", drawnWindows)
+	page.value(pointer("pointerleave"))
+	check("after the pointer has left", "6")
+
+	restart(func() {
+		grow(t, store, 8)
+		must(t, store.Finish(t.Context(), runOf(2, "third", 100)))
+	})
+	check("another server", "8")
+	list.is("3", rows)
+	checkList()
+
+	over := growingRun(8)
+	over.Run.Ingest, over.Run.Complete = "0123456789abcdef", true
+	finish(t, store, over, 8)
+	page.is("false", isLive)
+	check("the end", "8")
+	page.stays("0", "document.querySelectorAll('.banner').length")
+	list.is("", state)
+	checkList()
+	list.stays("true", isLive)
+}
+
+// pointer is an expression that moves the pointer into a chart, or away.
+func pointer(event string) string {
+	return `(() => {
+		const svg = document.querySelector('.over-time svg'), box = svg.getBoundingClientRect();
+		svg.dispatchEvent(new PointerEvent("` + event + `", {clientX: box.x + box.width / 2, clientY: box.y}));
+	})()`
+}
+
+// growingRun is a live run after so many windows.
+func growingRun(windows int) *mapping.Run {
+	run := runOf(1, "growing", 100)
+	run.Run.End = run.Run.Start.Add(time.Duration(windows) * time.Second)
+	run.Run.Ingest, run.Run.Complete = mapping.LiveIngest(began), false
+	run.IntervalMS, run.Levels = 1000, []mapping.Level{mapping.Cluster}
+	run.Fio.Options = map[string]string{"rw": "randwrite", "bs": "4k"}
+	run.All.Requests, run.Documents = int64(1000*windows), mapping.Documents{Cluster: windows}
+	return run
+}
+
+// grow stores the live run with so many windows.
+func grow(t *testing.T, store history.Store, windows int) {
+	finish(t, store, growingRun(windows), windows)
+}
+
+// finish stores a run of so many windows.
+func finish(t *testing.T, store history.Store, run *mapping.Run, windows int) {
+	t.Helper()
+	var docs []*mapping.Interval
+	for n := range windows {
+		elapsed := time.Duration(n) * time.Second
+		docs = append(docs, &mapping.Interval{
+			Time: run.Run.Start.Add(elapsed), Level: mapping.Cluster,
+			Window: mapping.Window{End: run.Run.Start.Add(elapsed + time.Second), MS: 1000, ElapsedMS: elapsed.Milliseconds()},
+			Run:    mapping.RunRef{ID: run.Run.ID, Name: run.Run.Name, Archive: run.Run.Archive, Start: run.Run.Start, Ingest: run.Run.Ingest},
+			CBT:    run.CBT, Fio: mapping.FioRef{Direction: "write"}, Latency: run.All.Latency,
+			Requests: mapping.Requests{Completed: 1000, Weight: 1000}, IOPS: 1000, Weighting: "completion", DocCount: 1000,
+		})
+	}
+	must(t, store.Put(t.Context(), docs))
+	must(t, store.Finish(t.Context(), run))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serveAt serves a history at an address until the test ends. Restart stops the server, and starts another one after a
+// function; meanwhile the address closes all connections.
+func serveAt(t *testing.T, store history.Store) (address string, restart func(meanwhile func())) {
+	t.Helper()
+	front, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	start := func() (l *pipes, stop func()) {
+		ctx, cancel := context.WithCancel(context.Background())
+		l, ended, log := newPipes(), make(chan error, 1), slog.New(slog.DiscardHandler)
+		pages := New(ctx, Options{Store: store, Name: "history.db", Program: "fio2es test", Local: true})
+		go func() { ended <- Serve(ctx, l, pages, log) }()
+		return l, func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	var current atomic.Pointer[pipes]
+	l, stop := start()
+	current.Store(l)
+	go func() {
+		for {
+			c, err := front.Accept()
+			if err != nil {
+				return
+			}
+			to := current.Load()
+			select {
+			case to.dialed <- c:
+			case <-to.closed:
+				c.Close()
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		front.Close()
+		stop()
+	})
+	return "http://" + front.Addr().String() + "/", func(meanwhile func()) {
+		stop()
+		meanwhile()
+		l, stop = start()
+		current.Store(l)
+	}
+}
