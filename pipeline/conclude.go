@@ -13,6 +13,9 @@ func (r *reading) conclude() {
 	for _, doubt := range r.run.Doubts {
 		note("%s: %s", title, doubt)
 	}
+	if r.run.Cut != "" {
+		skip(fmt.Errorf("%s: %s", title, r.run.Cut))
+	}
 	if hosts := r.run.MissingHosts(); len(hosts) > 0 {
 		note("%s: no files of %s, which the configuration names; add them if these hosts took part",
 			title, strings.Join(hosts, ", "))

@@ -76,6 +76,11 @@ func playFio(args []string) (code int, err error) {
 		reports = reports[len(reports)-1:]
 	}
 	for i, report := range reports {
+		if i == len(reports)-1 { // fio writes its last report after all logs
+			if err := playLogs(value("write_hist_log")); err != nil {
+				return 0, err
+			}
+		}
 		switch i + 1 {
 		case number("FAKE_KILLED"):
 			return 0, syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -97,17 +102,6 @@ func playFio(args []string) (code int, err error) {
 		}
 		fmt.Fprintf(out, "\nfio: terminating on signal 2\n")
 		code = 128
-	}
-	if prefix != "" {
-		for job := 1; job <= 2; job++ {
-			log, err := unpack(fmt.Sprintf("out_clat_hist.%d.log.gz", job))
-			if err != nil {
-				return 0, err
-			}
-			if err := os.WriteFile(fmt.Sprintf("%s_clat_hist.%d.log", prefix, job), log, 0o644); err != nil {
-				return 0, err
-			}
-		}
 	}
 	return max(code, number("FAKE_EXIT")), nil
 }
@@ -136,4 +130,18 @@ func unpack(name string) ([]byte, error) {
 		return nil, err
 	}
 	return io.ReadAll(z)
+}
+
+// playLogs writes the histogram logs of two jobs.
+func playLogs(prefix string) error {
+	for job := 1; job <= 2 && prefix != ""; job++ {
+		log, err := unpack(fmt.Sprintf("out_clat_hist.%d.log.gz", job))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(fmt.Sprintf("%s_clat_hist.%d.log", prefix, job), log, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }

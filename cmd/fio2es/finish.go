@@ -37,9 +37,10 @@ func (h histories) folders() record.Folders {
 	return record.Folders(folder)
 }
 
-// finish stores the run of a fio that has ended, and removes its entry. After an error the entry stays, so the next
-// command tries again. If there is nothing to store, the caller decides what becomes of the entry, see [env.leave].
-func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, entry *record.Entry) (f finished, err error) {
+// finish stores the run of a fio that has ended, and removes its entry. isCut: fio was killed, so the run is not
+// complete. After an error the entry stays, so the next command tries again. If there is nothing to store, the caller
+// decides what becomes of the entry, see [env.leave].
+func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, entry *record.Entry, isCut bool) (f finished, err error) {
 	defer func() {
 		switch {
 		case err != nil:
@@ -56,6 +57,11 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 	defer archive.Close()
 	archive.SetHost(entry.Host)
 	f.leftOut = e.logProblems(archive)
+	for _, run := range archive.Runs {
+		if isCut {
+			run.Cut = "fio was killed before its last report: the run is not complete"
+		}
+	}
 	opt := e.options()
 	opt.Labels = entry.Labels
 	result, err := ingest.Runs(ctx, to, archive.Runs, ingest.Options{Pipeline: opt, Log: e.log})
@@ -114,7 +120,7 @@ func (e *env) finishOne(ctx context.Context, entry *record.Entry) error {
 		why = "fio2es was killed while fio ran"
 		entry.Note = strings.TrimSpace(entry.Note + "\n" + why + ", and how fio ended is not known")
 	}
-	f, err := e.finish(ctx, to, nil, entry)
+	f, err := e.finish(ctx, to, nil, entry, entry.IsCut())
 	if _, err = closed(closeStore, err); err != nil {
 		return err
 	}

@@ -154,8 +154,10 @@ func (k *kill) compare(t *testing.T, listed, messages string) {
 	if k.stored < k.reported || k.stored > k.reported && k.victims == "fio2es" || k.stored > k.inEnd { // jobs of a dead fio write their logs
 		t.Errorf("%d requests are stored, fio's last report has %d\n%s%s", k.stored, k.reported, listed, messages)
 	}
-	if note := rows[1][3]; k.isDead() && !strings.Contains(note, "fio") {
-		t.Errorf("a run whose fio was killed does not say so:\n%s", listed)
+	if state, note := rows[1][2], rows[1][3]; k.isDead() && (!strings.Contains(state, "incomplete") || note == "") {
+		t.Errorf("a run whose fio was killed is said to be complete:\n%s", listed)
+	} else if k.victims == "fio2es" && strings.Contains(state, "incomplete") {
+		t.Errorf("a run whose fio ended is said to be incomplete:\n%s", listed)
 	}
 }
 

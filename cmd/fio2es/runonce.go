@@ -47,7 +47,7 @@ func (r *running) once(s *signals) (stored finished, err error) {
 	if errors.Is(err, syscall.EPIPE) { // whoever reads has enough
 		err = nil
 	}
-	one, failedToStore := r.env.finish(s.ctx, r.to, r.rules, entry)
+	one, failedToStore := r.env.finish(s.ctx, r.to, r.rules, entry, ending.Signal != 0)
 	stored.add(one)
 	if failedToStore == nil && len(one.runs) == 0 {
 		r.log.Info("note: fio wrote no report, so there is nothing to store")

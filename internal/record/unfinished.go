@@ -94,6 +94,17 @@ func (e *Entry) HasOutput() bool {
 	return err == nil && info.Size() > 0
 }
 
+// IsCut reports whether fio was killed: it writes its last report after the logs of all jobs. Only for a run that has
+// logs, or whose fio did not end in order.
+func (e *Entry) IsCut() bool {
+	report, err := os.Stat(e.Report())
+	logs, _ := filepath.Glob(filepath.Join(escape(e.Folder), "*"+logNames+"*"))
+	return err != nil || len(logs) == 0 || slices.ContainsFunc(logs, func(name string) bool {
+		log, err := os.Stat(name)
+		return err == nil && log.ModTime().After(report.ModTime())
+	})
+}
+
 // Report is the file with all of fio's output.
 func (e *Entry) Report() string { return filepath.Join(e.Folder, reportName(e.Name)) }
 

@@ -37,6 +37,7 @@ type Output struct {
 	Logs    []Log    // of histograms, by host, volume and job
 	Others  []Log    // of all other kinds: by host, volume, job and kind
 	Reports []Report // what is fio's output, or may be
+	Cut     string   // why it is known that fio did not write all; empty if it is not known
 }
 
 // Log is one log of fio.
