@@ -224,44 +224,61 @@ func TestRealFio(t *testing.T) {
 		t.Skip("FIO2ES_TEST_FIO names no fio")
 	}
 	dir := t.TempDir()
-	folder := func(i int) string { return filepath.Join(dir, fmt.Sprint(i), "run") }
+	folder := func(i, try int) string { return filepath.Join(dir, fmt.Sprint(i, "-", try), "run") }
+	run := func(i, try int) {
+		if err := os.MkdirAll(folder(i, try), 0o755); err != nil {
+			t.Error(err)
+		}
+		cmd := exec.Command(fio, append([]string{"--output=out.json"}, words(sets[i].options)[1:]...)...)
+		cmd.Dir = folder(i, try)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", sets[i].name, err, out)
+		}
+	}
 	var all sync.WaitGroup
 	atOnce := make(chan struct{}, 8)
-	for i, s := range sets {
-		if err := os.MkdirAll(folder(i), 0o755); err != nil {
-			t.Fatal(err)
-		}
+	for i := range sets {
 		all.Go(func() {
 			atOnce <- struct{}{}
 			defer func() { <-atOnce }()
-			cmd := exec.Command(fio, append([]string{"--output=out.json"}, words(s.options)[1:]...)...)
-			cmd.Dir = folder(i)
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%s: %v: %s", s.name, err, out)
-			}
+			run(i, 0)
 		})
 	}
 	all.Wait()
 	for i, s := range sets {
 		t.Run(s.name, func(t *testing.T) {
 			want := joined(predict(t, fioargs.Reader{}, words(s.options)))
-			got, result := examine(t, folder(i))
-			if got.Start == "job_start" || want.Start == "mtime" && got.Start == "report" {
-				got.Start = want.Start // by fio 3.36, or by how long each stage ran
+			wrong := differs(t, want, folder(i, 0))
+			for try := 1; wrong != "" && try < 3; try++ { // a busy machine stops fio, which then reports late
+				t.Log(wrong)
+				run(i, try)
+				wrong = differs(t, want, folder(i, try))
 			}
-			apart := math.Abs(got.Every.Seconds()-want.Every.Seconds()) / max(want.Every.Seconds(), 1)
-			if got.From != want.From || apart > 0.05 || got.End != want.End || got.Whole != want.Whole || got.Start != want.Start ||
-				got.Error != want.Error || (len(got.Lost) > 0) != (len(want.Lost) > 0) {
-				t.Errorf("predicted\n%sfound\n%s", text(&want), text(&got))
-			}
-			warnings := slices.DeleteFunc(slices.Clone(result.Run.Warnings), func(w string) bool {
-				return result.Run.Placed != "" && strings.HasSuffix(w, result.Run.Placed)
-			})
-			if len(want.Lost) == 0 && len(warnings) > 0 {
-				t.Errorf("nothing was to be lost, but ingest warns: %q", warnings)
+			if wrong != "" {
+				t.Error(wrong)
 			}
 		})
 	}
+}
+
+// differs returns how what ingest finds in a folder differs from a prediction.
+func differs(t *testing.T, want Answers, dir string) string {
+	got, result := examine(t, dir)
+	if got.Start == "job_start" || want.Start == "mtime" && got.Start == "report" {
+		got.Start = want.Start // by fio 3.36, or by how long each stage ran
+	}
+	apart := math.Abs(got.Every.Seconds()-want.Every.Seconds()) / max(want.Every.Seconds(), 1)
+	if got.From != want.From || apart > 0.05 || got.End != want.End || got.Whole != want.Whole || got.Start != want.Start ||
+		got.Error != want.Error || (len(got.Lost) > 0) != (len(want.Lost) > 0) {
+		return fmt.Sprintf("predicted\n%sfound\n%s", text(&want), text(&got))
+	}
+	warnings := slices.DeleteFunc(slices.Clone(result.Run.Warnings), func(w string) bool {
+		return result.Run.Placed != "" && strings.HasSuffix(w, result.Run.Placed)
+	})
+	if len(want.Lost) == 0 && len(warnings) > 0 {
+		return fmt.Sprintf("nothing was to be lost, but ingest warns: %q", warnings)
+	}
+	return ""
 }
 
 // joined returns what is known of a run of several sections: the worst of their answers, leaving out sections without
