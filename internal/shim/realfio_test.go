@@ -94,10 +94,10 @@ func TestRealFio(t *testing.T) {
 			if _, stderr, status := b.called(b.shim()+args+name, append(env, "FIO2ES_SHIM_FIO="+fio)...); status != 0 || stderr != "" {
 				b.t.Errorf("status %d, %s", status, stderr)
 			}
-			check(name, want, 1)
+			check(name, want, 2)
 		}
 		live, _ := os.ReadFile(filepath.Join(b.run, "live_output.1"))
-		if n := strings.Count(string(live), "\n{\n"); n < 2 { // the last one, and one before
+		if n := strings.Count(string(live), "\n{\n"); n < 3 {
 			b.t.Errorf("%d reports while it ran", n)
 		}
 

@@ -376,9 +376,13 @@ func TestElasticInterrupted(t *testing.T) {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
-			n := 0
+			var n atomic.Int32
+			var isOver atomic.Bool // a request that was cancelled may reach the server late
 			f.Before = func(http.ResponseWriter, *http.Request, []byte) bool {
-				if n++; n > last {
+				if isOver.Load() {
+					return false
+				}
+				if int(n.Add(1)) > last {
 					cancel()
 				}
 				return ctx.Err() != nil
@@ -386,7 +390,7 @@ func TestElasticInterrupted(t *testing.T) {
 			err := c.do(ctx, e)
 			done = err == nil
 			cancel()
-			f.Before = nil
+			isOver.Store(true)
 			docs, fault := readAll(t.Context(), e)
 			if fault != nil || len(docs) != 30 && len(docs) != c.after {
 				t.Errorf("%s, %d requests, %v: %d documents, %v", name, last, err, len(docs), fault)
