@@ -1,6 +1,6 @@
 # Targets for people who work on fio2es; "make help" lists them.
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz fio bench lint golden check release
+.PHONY: help build test race fuzz fio bench lint golden images check release
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ lint: ## gofmt, go vet, staticcheck
 
 golden: ## write the golden files again; look at the difference before you commit it
 	go test $$(grep -rlE 'golden\.(File|Section|Update)\(' --include='*_test.go' . | xargs -n1 dirname | sort -u) -update
+
+images: ## make the pictures in docs/images again; look at them before you commit them
+	./.ci/images
 
 check: ## everything that CI does
 	./.ci/run

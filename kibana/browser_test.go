@@ -188,6 +188,22 @@ func (b *Browser) run(ctx context.Context, dir string, width, height int) ([]byt
 	return out.Bytes(), nil
 }
 
+// Screenshot is a picture of a page.
+func (b *Browser) Screenshot(ctx context.Context, page []byte, width, height int) (image.Image, error) {
+	dir, err := os.MkdirTemp("", "fio2es-page-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "page.html"), page, 0o600); err != nil {
+		return nil, err
+	}
+	if _, err := b.run(ctx, dir, width, height); err != nil {
+		return nil, fmt.Errorf("draw a page with %s: %w", b.Chromium, err)
+	}
+	return decodePNG(filepath.Join(dir, "screen.png"))
+}
+
 var reported = regexp.MustCompile(`(?s)<pre id="reports"[^>]*>([A-Za-z0-9+/=\s]*)</pre>`)
 
 func reports(dom []byte) ([]Picture, error) {

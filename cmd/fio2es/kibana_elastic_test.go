@@ -41,13 +41,43 @@ func at(text string) time.Time {
 // recordedAnswers is where package kibana keeps what its panels are drawn on.
 var recordedAnswers = filepath.Join("..", "..", "kibana", "testdata", "answers")
 
+// firstRun is the first run of the example archive, as the control Run chooses it.
+var firstRun = kibanatest.Context{
+	From: at("2026-11-21T03:14:33Z"), To: at("2026-11-21T03:14:43Z"),
+	Filters: []any{map[string]any{"match_phrase": map[string]any{"run.name": "0/id-7c1f03ab"}}},
+}
+
+// allNights is the time of the nights of pushNights.
+var allNights = kibanatest.Context{From: at("2026-01-01T00:00:00Z"), To: at("2026-03-02T00:00:00Z")}
+
+// pictured are the panels whose pictures show something else than the whole example archive: what, and in which of
+// the prefixes it is.
+var pictured = map[string]struct {
+	of      int
+	context kibanatest.Context
+}{
+	"run-facts": {0, firstRun}, "percentiles": {0, firstRun}, "heatmap": {0, firstRun}, "within": {0, firstRun}, "distribution": {0, firstRun},
+	"iops": {0, firstRun}, "bandwidth": {0, firstRun}, "hosts": {0, firstRun}, "host-ranking": {0, firstRun}, "host-heatmap": {0, firstRun},
+	"history-counts": {1, allNights}, "history-runs": {1, allNights},
+}
+
+// pushNights stores a history with changes in a cluster, under a prefix.
+func pushNights(t *testing.T, real estest.Real, prefix string) {
+	t.Helper()
+	at := []string{"--elasticsearch=" + real.Address, "--prefix=" + prefix}
+	say(t, append([]string{"setup"}, at...)...)
+	say(t, append([]string{"push", "--history", nights(t, 60)}, at...)...)
+	request(t, real, "POST", "/"+prefix+"-*/_refresh", "", &struct{}{})
+}
+
 // TestKibanaElastic asks a real cluster with the example archive in it all that the
 // panels ask. The answers are those recorded; -update records them again.
 func TestKibanaElastic(t *testing.T) {
-	real, prefixes := cluster(t, "kibana")
+	real, prefixes := cluster(t, "kibana", "nights")
 	prefix := prefixes[0]
 	ingestExample(t, real, prefix)
 	markExample(t, real, prefix)
+	pushNights(t, real, prefixes[1])
 	b, err := kibana.New(kibana.Options{Prefix: prefix})
 	if err != nil {
 		t.Fatal(err)
@@ -65,6 +95,12 @@ func TestKibanaElastic(t *testing.T) {
 			for kind, context := range map[string]kibanatest.Context{kibanatest.Full: exampleTime, kibanatest.Empty: emptyTime} {
 				answer := ask(t, real, r, context)
 				compareAnswer(t, r, kind, prefix, answer)
+			}
+			if p, ok := pictured[r.Panel]; ok {
+				of := prefixes[p.of]
+				shown := r
+				shown.URL = json.RawMessage(strings.ReplaceAll(string(r.URL), prefix, of))
+				compareAnswer(t, r, kibanatest.Pictured, of, ask(t, real, shown, p.context))
 			}
 			missing := r
 			missing.URL = json.RawMessage(strings.ReplaceAll(string(r.URL), prefix, prefix+"-nosuch"))

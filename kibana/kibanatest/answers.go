@@ -14,8 +14,9 @@ import (
 
 // The kinds of answers that are kept of each search.
 const (
-	Full  = ""       // of a time with documents
-	Empty = ".empty" // of a time without
+	Full     = ""          // of a time with documents
+	Empty    = ".empty"    // of a time without
+	Pictured = ".pictured" // of what a picture in docs/images shows, where that is not the same as Full
 )
 
 // Missing is the answer where there is no such index.

@@ -1,0 +1,173 @@
+package kibana_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/golden"
+	"github.com/fio2es/fio2es/kibana"
+	"github.com/fio2es/fio2es/kibana/kibanatest"
+)
+
+// The pictures of docs/images are as wide as this. Kibana's grid has 48 columns, and rows of 20 pixels with 8 between them.
+const (
+	pictureWidth = 1400
+	gridRow      = 28
+	gridGap      = 8
+	titleHeight  = 30
+	padding      = 8 // left, right and below in a panel
+)
+
+// placed is a Vega panel at its place in a dashboard, in pixels.
+type placed struct {
+	panel, title        string
+	x, y, width, height int
+}
+
+// place reads where a dashboard of kibana/objects has its Vega panels. Rows without any are left out, and those after
+// the first so many, if rows is not 0.
+func place(t *testing.T, b *kibana.Bundle, dashboard string, rows int) (list []placed, height int) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("objects", "dashboards", dashboard+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var source struct {
+		Rows []struct {
+			Height int
+			Panels []struct {
+				Panel string
+				Width int
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &source); err != nil {
+		t.Fatal(err)
+	}
+	titles := map[string]string{}
+	for _, o := range b.Objects {
+		titles[strings.TrimPrefix(o.ID, "fio2es-")] = o.Title()
+	}
+	for _, r := range source.Rows {
+		x, drawn := 0, false
+		for _, c := range r.Panels {
+			if b.Specs[c.Panel] != nil {
+				drawn = true
+				w, h := c.Width*pictureWidth/48-gridGap, r.Height*gridRow-gridGap
+				list = append(list, placed{c.Panel, titles[c.Panel], x, height, w, h})
+			}
+			x += c.Width * pictureWidth / 48
+		}
+		if !drawn {
+			continue
+		}
+		height += r.Height * gridRow
+		if rows--; rows == 0 {
+			break
+		}
+	}
+	return list, height
+}
+
+// TestDrawPictures draws the Vega panels of each dashboard as docs/images shows them. With -update it writes the files.
+func TestDrawPictures(t *testing.T) {
+	browser := browser(t)
+	b := bundle(t, kibana.Options{})
+	for name, c := range map[string]struct {
+		dashboard, kind string
+		rows            int // 0: all; History's third row would show two points
+	}{
+		"run-detail":     {"run", kibanatest.Pictured, 0},
+		"run-detail-top": {"run", kibanatest.Pictured, 2},
+		"history":        {"history", kibanatest.Pictured, 2},
+		"compare":        {"compare", kibanatest.Full, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			panels, height := place(t, b, c.dashboard, c.rows)
+			var jobs []Job
+			for _, p := range panels {
+				j := job(t, b, p.panel, c.kind)
+				j.Width, j.Height = p.width-2*padding, p.height-titleHeight-padding
+				jobs = append(jobs, j)
+			}
+			pictures, err := browser.Draw(t.Context(), jobs...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, p := range pictures {
+				if checkTexts(t, panels[i].panel, p.Texts()); len(p.Messages) > 0 || marks(p.SVG) == 0 {
+					t.Errorf("%s: %d marks, %q", panels[i].panel, marks(p.SVG), p.Messages)
+				}
+			}
+			screen, err := browser.Screenshot(t.Context(), dashboardPage(panels, pictures), pictureWidth, height)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if golden.Update() {
+				writePicture(t, filepath.Join("..", "docs", "images", name+".png"), screen)
+			}
+		})
+	}
+}
+
+// writePicture writes a small file: at most 256 colours.
+func writePicture(t *testing.T, file string, screen image.Image) {
+	t.Helper()
+	small := image.NewPaletted(screen.Bounds(), colours(screen))
+	draw.Draw(small, small.Rect, screen, screen.Bounds().Min, draw.Src)
+	var text bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	if err := encoder.Encode(&text, small); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// colours are the 256 that a picture has most of.
+func colours(screen image.Image) color.Palette {
+	count := map[color.Color]int{}
+	for y := range screen.Bounds().Dy() {
+		for x := range screen.Bounds().Dx() {
+			count[screen.At(x, y)]++
+		}
+	}
+	list := slices.SortedFunc(maps.Keys(count), func(a, b color.Color) int { return count[b] - count[a] })
+	return list[:min(len(list), 256)]
+}
+
+// pageAddress is how a drawing names its gradients and clips: with the address of its page.
+var pageAddress = regexp.MustCompile(`url\((&quot;|')?file:[^#)]*#`)
+
+// dashboardPage has each picture at the place of its panel. A picture is an image of its own, because drawings have the
+// same ids.
+func dashboardPage(panels []placed, pictures []Picture) []byte {
+	var page bytes.Buffer
+	page.WriteString(`<!doctype html><meta charset="utf-8"><style>
+body { margin: 0; background: #f7f8fc; font-family: Inter, Helvetica, Arial, sans-serif; }
+div { position: absolute; background: #fff; box-shadow: 0 1px 4px #0003; }
+b { display: block; height: ` + fmt.Sprint(titleHeight-9) + `px; padding: 9px 0 0 9px; font-size: 13px; color: #1a1c21; }
+img { margin-left: ` + fmt.Sprint(padding) + `px; }
+</style>`)
+	for i, p := range panels {
+		svg := pageAddress.ReplaceAllString(strings.ReplaceAll(pictures[i].SVG, "&nbsp;", "&#160;"), "url($1#")
+		fmt.Fprintf(&page, `<div style="left:%dpx;top:%dpx;width:%dpx;height:%dpx"><b>%s</b><img src="data:image/svg+xml;base64,%s"></div>`,
+			p.x+gridGap/2, p.y+gridGap/2, p.width, p.height, html.EscapeString(p.title), base64.StdEncoding.EncodeToString([]byte(svg)))
+	}
+	return page.Bytes()
+}
