@@ -107,7 +107,7 @@ func (c covered) isTornReport(d fiolog.Direction) bool {
 	return !ok && !c.mixed && c.logged(d).IsEmpty() && difference <= 2+float64(stats.TotalIOs)/100
 }
 
-// unbinned are the requests of a direction without rows that its report counts, and of which it has no bins.
+// unbinned returns the requests of a direction that has no rows, if its report counts them and has no bins of them.
 func (c covered) unbinned(d fiolog.Direction) int64 {
 	stats := &c.latest().Directions[d]
 	if _, ok := c.failed(stats); ok || c.mixed || !c.logged(d).IsEmpty() {

@@ -111,7 +111,7 @@ func TestKilled(t *testing.T) {
 	const rows = 28808 // requests in rows of the logs
 	r := res.Run
 	if size := r.Read.Bytes / r.Read.Requests; sum != rows || r.All.Requests != sum || size < 4090 || size > 4100 {
-		t.Errorf("%d requests in windows, %d in the run, of which reads have %d bytes each", sum, r.All.Requests, size)
+		t.Errorf("%d requests in windows, %d in the run, whose reads have %d bytes each", sum, r.All.Requests, size)
 	}
 	expectErrors(t, "skipped", res.Skipped, []string{"fio was killed or had no room for its last report"})
 }

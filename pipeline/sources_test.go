@@ -314,8 +314,8 @@ func TestFallBack(t *testing.T) {
 	}
 }
 
-// TestPeriodicGroups: with group_reporting, and with more logs than the report says jobs, no log says of which group it
-// is. The periodic reports have the rows of each group, and the names of the logs the host.
+// TestPeriodicGroups: with group_reporting, and with more logs than the report says jobs, no log names its
+// group. The periodic reports have the rows of each group, and the names of the logs the host.
 func TestPeriodicGroups(t *testing.T) {
 	const group = `{"jobname": %q, "groupid": %d, "elapsed": %d, "job_runtime": %d, "job options": {"log_hist_msec": "1000"},
 "read": {"total_ios": %d, "runtime": %[4]d, "clat_ns": {"N": %[5]d, "bins": {"100": %[5]d}}}}`

@@ -29,9 +29,9 @@ const (
 	killedSize    = 4096 // bytes of a request
 )
 
-// TestRealFioKilled kills the fio that FIO2ES_TEST_FIO names, fio2es, and both, with SIGKILL: so many moments as
-// FIO2ES_TEST_KILLS says, evenly from the start of fio until after its end. What fio had reported is stored, once, by
-// fio2es or by the next command. It says that the run is not complete, unless fio lived on.
+// TestRealFioKilled kills the fio that FIO2ES_TEST_FIO names, fio2es, and both, with SIGKILL, at as many
+// moments as FIO2ES_TEST_KILLS says, evenly from the start of fio until after its end. fio2es or the next command stores
+// what fio had reported, once. Unless fio lived on, it says that the run is not complete.
 func TestRealFioKilled(t *testing.T) {
 	fio := os.Getenv("FIO2ES_TEST_FIO")
 	if fio == "" {
@@ -78,8 +78,8 @@ type kill struct {
 // lost is how many seconds of requests that were done are not stored.
 func (k *kill) lost() float64 { return max(float64(k.done-k.stored)/killedRate, 0) }
 
-// test kills a run, lets the next command look for it, and compares. A busy machine may hold up a report: only what is
-// lost three times is lost.
+// test kills a run, lets the next command look for it, and compares. A busy machine may delay a report, so it fails only
+// if too much is lost three times.
 func (k *kill) test(t *testing.T) {
 	const tries, most = 3, 1.2 // seconds lost: a report each second, and the time that it takes
 	for try := 1; ; try++ {

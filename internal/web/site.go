@@ -77,7 +77,7 @@ func (s *site) handler() http.Handler {
 		s.notify(w, r, http.StatusNotFound, notice{Title: "No such page", Text: "The pages are the list of all runs, /runs/ID, /compare?run=ID&run=ID, /workloads and /workloads/ID, that of a run."})
 	})
 	all := http.NewServeMux()
-	all.HandleFunc("/events", s.events) // not compressed, which would hold events back
+	all.HandleFunc("/events", s.events) // not compressed: compression would delay events
 	all.Handle("/", gzhttp.GzipHandler(mux))
 	return s.logged(s.guarded(all))
 }
