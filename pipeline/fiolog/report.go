@@ -23,6 +23,7 @@ type Report struct {
 type Job struct {
 	Name       string
 	Host       string // with fio --client only; the job "All clients" is the sum of the others
+	Port       string // of its server
 	GroupID    int
 	Error      int     // errno
 	Elapsed    int64   // s, with setup and ramp time
@@ -123,11 +124,7 @@ func (r *Report) Memory() int {
 
 // memory is roughly how many bytes a job takes.
 func (j *Job) memory() int {
-	const perOption = 64 // in a map, without the text
-	n := int(unsafe.Sizeof(*j)) + len(j.Name) + len(j.Host)
-	for k, v := range j.Options {
-		n += perOption + len(k) + len(v)
-	}
+	n := int(unsafe.Sizeof(*j)) + len(j.Name) + len(j.Host) + len(j.Port) + memoryOf(j.Options)
 	for _, s := range j.All() {
 		for _, l := range []*Latency{&s.Slat, &s.Clat, &s.Lat} {
 			n += cap(l.Bins)*int(unsafe.Sizeof(hist.Bin{})) + cap(l.Percentiles)*int(unsafe.Sizeof(Percentile{})+16)
@@ -135,6 +132,16 @@ func (j *Job) memory() int {
 	}
 	if j.Mixed != nil {
 		n += int(unsafe.Sizeof(*j.Mixed))
+	}
+	return n
+}
+
+// memoryOf is roughly how many bytes options take.
+func memoryOf(options map[string]string) int {
+	const perOption = 64 // in a map, without the text
+	n := 0
+	for k, v := range options {
+		n += perOption + len(k) + len(v)
 	}
 	return n
 }
