@@ -41,14 +41,21 @@ func histRows(j *job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, er
 	}
 }
 
+// writtenByHalf is what may have written impossible numbers, if no report has the version.
+const writtenByHalf = "fio 3.6 to 3.16 write such numbers: add its report"
+
 // check reports what is impossible in a row that is well written.
 func (j *job) check(rec *fiolog.Record) error {
 	if rec.Total > hist.MaxCount {
 		err := fmt.Errorf("%d requests in a row: %w", rec.Total, hist.ErrTooLarge)
 		if j.entry == nil {
-			err = fmt.Errorf("%w; fio 3.6 to 3.16 write such numbers: add its report", err)
+			err = fmt.Errorf("%w; %s", err, writtenByHalf)
 		}
 		return err
+	}
+	const fastest = 100_000 // requests of a job in a millisecond
+	if j.entry == nil && j.source == fromHist && j.interval > 0 && rec.Total > uint64(j.interval)*fastest {
+		return fmt.Errorf("%d requests in a row of %d ms, more than any job can make; %s", rec.Total, j.interval, writtenByHalf)
 	}
 	return j.checkTime(rec.Time)
 }

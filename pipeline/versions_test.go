@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/fio2es/fio2es/mapping"
@@ -81,6 +82,22 @@ func TestDoubledWithoutReport(t *testing.T) {
 			}
 			expectErrors(t, "refused", []error{err}, skipped)
 		})
+	}
+}
+
+// TestHalfWithoutReport: without the report of fio 3.7, the rows that no fio can have counted are refused.
+func TestHalfWithoutReport(t *testing.T) {
+	dir := copyCorpus(t, "half-3.7")
+	removeFiles(t, dir, "out.json")
+	for _, log := range []string{"out_clat_hist.1.log", "out_clat_hist.2.log"} {
+		editFile(t, filepath.Join(dir, log), func(s string) string { // below 2^53, as other memory is
+			return regexp.MustCompile(`\d{16,}`).ReplaceAllString(s, "4294967296")
+		})
+	}
+	_, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+	expectErrors(t, "skipped", res.Skipped, []string{"more than any job can make; fio 3.6 to 3.16"})
+	if n := res.Run.All.Requests; n > 1230 {
+		t.Errorf("%d requests, but there were 1230", n)
 	}
 }
 

@@ -14,8 +14,9 @@ type way struct {
 	draw func(*scene) error
 }
 
-// since are the ways with options that only a later fio 3 knows, and its minor version.
-var since = map[string]int{"monotonic-epoch": 30}
+// since are the ways that need a later fio 3, and its minor version: for an option, because 3.1 crashes, and because up to
+// 3.17 logs have total latencies with lat_percentiles, so that raw logs of completion latencies are not the truth.
+var since = map[string]int{"monotonic-epoch": 30, "no-clat-percentiles": 2, "lat-percentiles": 18}
 
 // ways are all of them, in the order of the table.
 var ways = slices.Concat(simpleWays, orderWays, reportWays, periodicWays, lossWays, placeWays)
