@@ -54,7 +54,11 @@ func partsOf(f history.RunFilter) *parts {
 			walk(c[1])
 		case *where.Condition:
 			for _, one := range c.Parts() {
-				add(one.Text, one.Condition, one.Field)
+				var field *where.Field
+				if fields := one.Fields(); len(fields) == 1 {
+					field = fields[0]
+				}
+				add(one.String(), one, field)
 			}
 		case sameSettings:
 			add("the same settings", c, nil)

@@ -26,7 +26,7 @@ func TestParts(t *testing.T) {
 		}
 		var got []string
 		for _, p := range c.Parts() {
-			got = append(got, p.Text)
+			got = append(got, p.String())
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", text, got, want)
