@@ -70,16 +70,12 @@ func (l *listing) read(ctx context.Context, store history.Store, watched *query.
 // readRuns reads the runs that a watched filter selects. It leaves out runs that cannot be read, with a warning; skipped
 // reports that.
 func (e *env) readRuns(ctx context.Context, store history.Store, watched *query.Watched) (runs []*mapping.Run, skipped bool, err error) {
-	for r, err := range store.Runs(ctx, watched.Filter) {
-		switch {
-		case history.IsSkipped(err):
-			e.log.Warn(err.Error())
-			skipped = true
-		case err != nil:
-			return nil, skipped, err
-		default:
-			runs = append(runs, r)
-		}
+	runs, err = history.Collect(store.Runs(ctx, watched.Filter), func(err error) {
+		e.log.Warn(err.Error())
+		skipped = true
+	})
+	if err != nil {
+		return nil, skipped, err
 	}
 	if note := watched.Undecided(); note != "" {
 		e.log.Warn(note)

@@ -114,18 +114,14 @@ func (c *chooser) take(runs ...*mapping.Run) {
 // list is the runs that a filter selects. Those that cannot be read are skipped.
 func (c *chooser) list(ctx context.Context, f history.RunFilter) (runs []*mapping.Run, watched *Watched, err error) {
 	watched = Watch(f)
-	for run, err := range c.store.Runs(ctx, watched.Filter) {
-		switch {
-		case history.IsSkipped(err):
-			isKnown := func(have error) bool { return have.Error() == err.Error() }
-			if !slices.ContainsFunc(c.chosen.Skipped, isKnown) {
-				c.chosen.Skipped = append(c.chosen.Skipped, err)
-			}
-		case err != nil:
-			return nil, nil, err
-		default:
-			runs = append(runs, run)
+	runs, err = history.Collect(c.store.Runs(ctx, watched.Filter), func(err error) {
+		isKnown := func(have error) bool { return have.Error() == err.Error() }
+		if !slices.ContainsFunc(c.chosen.Skipped, isKnown) {
+			c.chosen.Skipped = append(c.chosen.Skipped, err)
 		}
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	if note := watched.Undecided(); note != "" && !slices.Contains(c.chosen.Notes, note) {
 		c.chosen.Notes = append(c.chosen.Notes, note)

@@ -48,10 +48,7 @@ func nearRuns(ctx context.Context, store history.Store, text string) (n int, nea
 	}
 	var found []candidate
 	has := history.RunFilter{Text: text}
-	for run, err := range store.Runs(ctx, history.RunFilter{Light: true, Brief: true}) {
-		if history.IsSkipped(err) {
-			continue
-		}
+	for run, err := range history.Readable(store.Runs(ctx, history.RunFilter{Light: true, Brief: true}), nil) {
 		if err != nil {
 			return 0, nil, err
 		}

@@ -69,10 +69,7 @@ func (w *Watched) Contents(ctx context.Context, store history.Store) (runs int, 
 	if c == nil || c.runs == 0 { // all runs were not read, or not yet
 		c = newContents(w.Filter)
 		all := history.RunFilter{Light: true, Brief: true, Where: anyRun{w.Filter}}
-		for run, err := range store.Runs(ctx, all) {
-			if history.IsSkipped(err) {
-				continue
-			}
+		for run, err := range history.Readable(store.Runs(ctx, all), nil) {
 			if err != nil {
 				return 0, nil, err
 			}

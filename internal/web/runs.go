@@ -184,10 +184,8 @@ func (s *site) candidates(ctx context.Context, begin, home string) (list []choic
 		return nil, false, err
 	}
 	defer leave()
-	for run, err := range s.Store.Runs(ctx, history.RunFilter{Text: begin, Brief: true}) {
+	for run, err := range history.Readable(s.Store.Runs(ctx, history.RunFilter{Text: begin, Brief: true}), nil) {
 		switch {
-		case history.IsSkipped(err):
-			continue
 		case err != nil:
 			return nil, false, err
 		case !strings.HasPrefix(run.Run.ID, begin):

@@ -97,18 +97,10 @@ func (s *site) all(ctx context.Context, filter history.RunFilter) (runs []*mappi
 		return nil, err
 	}
 	defer leave()
-	for run, err := range s.Store.Runs(ctx, filter) {
-		switch {
-		case history.IsSkipped(err):
-			s.Log.Warn(err.Error())
-		case err != nil:
-			return nil, err
-		default:
-			runs = append(runs, run)
-		}
-	}
-	return runs, nil
+	return history.Collect(s.Store.Runs(ctx, filter), s.warn)
 }
+
+func (s *site) warn(err error) { s.Log.Warn(err.Error()) }
 
 // workloadView is the data of the template.
 type workloadView struct {
@@ -140,7 +132,7 @@ func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, one := range damaged {
-		s.Log.Warn(one.Error())
+		s.warn(one)
 	}
 	s.show(w, r, http.StatusOK, "workload", workloadView{s.head(one.Title, "../"), one, series})
 }
