@@ -49,10 +49,7 @@ func (c *changing) canAsk(change, done string) error {
 
 // with calls do with the runs of a choice. With --dry-run the history is open for reading only.
 func (c *changing) with(ctx context.Context, choice tidy.Choice, do func(history.Store, *tidy.Chosen) error) error {
-	if c.dryRun {
-		return c.readChosen(ctx, choice, do)
-	}
-	return c.changeRuns(ctx, choice, do)
+	return c.chosen(ctx, choice, !c.dryRun, do)
 }
 
 // chooseRuns makes the choice of runs by names, --where and --older-than.
@@ -83,24 +80,14 @@ func parseAge(text string) (time.Time, error) {
 	return at, nil
 }
 
-// changeRuns opens the history for writing, and calls change with the runs of a choice. It fails if there are none.
-func (e *env) changeRuns(ctx context.Context, choice tidy.Choice, change func(history.Store, *tidy.Chosen) error) error {
-	store, closeStore, err := e.history().toChange(ctx, true)
+// chosen opens the history for reading, or to change it, and calls do with the runs of a choice. It fails if there are none.
+func (e *env) chosen(ctx context.Context, choice tidy.Choice, change bool, do func(history.Store, *tidy.Chosen) error) error {
+	store, err := e.history().toChange(ctx, change)
 	if err != nil {
 		return err
 	}
-	leftOut, err := closed(closeStore, e.withChosen(ctx, store, choice, change))
+	leftOut, err := closed(store, e.withChosen(ctx, store, choice, do))
 	return leftOutIf(err, leftOut)
-}
-
-// readChosen is like changeRuns, but opens the history for reading only.
-func (e *env) readChosen(ctx context.Context, choice tidy.Choice, show func(history.Store, *tidy.Chosen) error) error {
-	store, closeStore, err := e.history().open(ctx)
-	if err != nil {
-		return err
-	}
-	defer closeStore()
-	return e.withChosen(ctx, store, choice, show)
 }
 
 // withChosen calls do with the runs of a choice. If there are none, stderr says what the history has, and it fails, unless

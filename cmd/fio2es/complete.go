@@ -99,11 +99,11 @@ func (e *env) runsInTime(cmd *cobra.Command, filter history.RunFilter) (runs []*
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTakes)
 	defer cancel()
-	store, closeStore, err := histories{cfg, slog.New(slog.NewTextHandler(io.Discard, nil)), e.dial}.open(ctx)
+	store, err := histories{cfg, slog.New(slog.NewTextHandler(io.Discard, nil)), e.dial}.open(ctx)
 	if err != nil {
 		return nil
 	}
-	defer closeStore()
+	defer store.Close()
 	for run, err := range store.Runs(ctx, filter) {
 		if err == nil {
 			runs = append(runs, run)

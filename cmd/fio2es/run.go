@@ -106,14 +106,13 @@ func (r *running) run(ctx context.Context, words []string) (err error) {
 
 // repeated opens the history and runs fio, as often as wanted.
 func (r *running) repeated(ctx context.Context) (err error) {
-	var closeStore func() error
-	if r.to, closeStore, err = r.history().target(ctx, r.rules); err != nil {
+	if r.to, err = r.history().target(ctx, r.rules); err != nil {
 		return err
 	}
 	s := newSignals(ctx)
 	defer s.stop()
 	if err := ctx.Err(); err != nil { // it came before
-		return errors.Join(err, closeStore())
+		return errors.Join(err, r.to.Store.Close())
 	}
 	record.IgnoreClosedPipes() // fio and its run do not depend on who reads the lines
 	var all finished
@@ -132,7 +131,7 @@ func (r *running) repeated(ctx context.Context) (err error) {
 			break
 		}
 	}
-	leftOut, err := closed(closeStore, err)
+	leftOut, err := closed(r.to.Store, err)
 	if unread := r.printFinished(&all); !errors.Is(unread, syscall.EPIPE) {
 		err = errors.Join(err, unread)
 	}

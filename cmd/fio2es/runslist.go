@@ -29,11 +29,11 @@ type listing struct {
 
 // list prints the runs that the filter selects. A run that cannot be read is skipped, with a warning.
 func (l *listing) list(ctx context.Context) error {
-	store, closeStore, err := l.history().open(ctx)
+	store, err := l.history().open(ctx)
 	if err != nil {
 		return err
 	}
-	defer closeStore()
+	defer store.Close()
 	l.filter.Brief = l.format != documentFormat
 	watched := query.Watch(l.filter)
 	runs, skipped, err := l.read(ctx, store, watched)

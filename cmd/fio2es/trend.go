@@ -101,11 +101,11 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 }
 
 func (e *env) trend(ctx context.Context, q *trendQuery, gate *trendGate) error {
-	store, closeStore, err := e.history().open(ctx)
+	store, err := e.history().open(ctx)
 	if err != nil {
 		return err
 	}
-	defer closeStore()
+	defer store.Close()
 	watched := query.Watch(history.RunFilter{Brief: true, Where: q.where})
 	runs, skipped, err := e.readRuns(ctx, store, watched)
 	if err != nil {
