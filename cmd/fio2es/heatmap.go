@@ -110,7 +110,7 @@ const heatmapAround = 5
 func (how *heatmapOptions) fit(screen *term.Screen) {
 	width, height := plainWidth, plainLines
 	if screen != nil {
-		how.colour = how.format == table.Text && screen.HasColour()
+		how.colour = how.format == table.Text && term.HasColour()
 		if w, h := screen.Size(); w > 0 {
 			width, height = w, h-heatmapAround
 		}

@@ -48,14 +48,6 @@ func (r *percentileRow) clock() string {
 	return r.Start.UTC().Format("15:04:05.000")
 }
 
-// requestsText is the number of requests, where it is known: averages have none.
-func (r *percentileRow) requestsText() string {
-	if !r.Latency.HasPercentiles() && r.Completed == 0 {
-		return "-"
-	}
-	return unit.Count(r.Completed)
-}
-
 var percentileColumns = slices.Concat(
 	facts.RunColumns(func(r *percentileRow) *mapping.RunInfo { return r.Run }),
 	[]table.Column[*percentileRow]{
@@ -72,7 +64,7 @@ var percentileColumns = slices.Concat(
 		{
 			Name: "requests", Heading: ">REQUESTS",
 			Value: func(r *percentileRow) any { return r.Completed },
-			Text:  (*percentileRow).requestsText,
+			Text:  func(r *percentileRow) string { return facts.Requests(&r.Latency, r.Completed) },
 		},
 		{
 			Name: "iops", Heading: ">IOPS",
