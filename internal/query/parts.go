@@ -46,28 +46,20 @@ func partsOf(f history.RunFilter) *parts {
 	if !f.From.IsZero() || !f.To.IsZero() {
 		add("started"+span(f.From, f.To), selected{history.RunFilter{From: f.From, To: f.To}}, nil)
 	}
-	var walk func(c history.Condition)
-	walk = func(c history.Condition) {
-		switch c := c.(type) {
-		case intersection:
-			walk(c[0])
-			walk(c[1])
-		case *where.Condition:
-			for _, one := range c.Parts() {
-				var field *where.Field
-				if fields := one.Fields(); len(fields) == 1 {
-					field = fields[0]
-				}
-				add(one.String(), one, field)
+	switch c := f.Where.(type) {
+	case nil:
+	case *where.Condition:
+		for _, one := range c.Parts() {
+			var field *where.Field
+			if fields := one.Fields(); len(fields) == 1 {
+				field = fields[0]
 			}
-		case sameSettings:
-			add("the same settings", c, nil)
-		case nil:
-		default:
-			add("those that are named", c, nil)
+			add(one.String(), one, field)
 		}
+	default:
+		add("those that are named", c, nil)
 	}
-	if walk(f.Where); len(p.list) == 1 && f.Text != "" {
+	if len(p.list) == 1 && f.Text != "" {
 		return &parts{} // names and labels say more
 	}
 	return p

@@ -111,6 +111,11 @@ type inverse struct{ node }
 
 func (i inverse) of(run *mapping.Run) verdict { return yes - i.node.of(run) }
 
+// decided is met if a function says so.
+type decided func(*mapping.Run) bool
+
+func (d decided) of(run *mapping.Run) verdict { return verdictOf(d(run)) }
+
 // test compares a field of a run.
 type test struct {
 	field  *Field

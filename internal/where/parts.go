@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // Parts returns the conditions that "and" joins. For other conditions it returns the condition itself, and for the
@@ -35,6 +37,11 @@ func All(list ...*Condition) *Condition {
 		}
 	}
 	return &Condition{all, strings.Join(all.texts, " and ")}
+}
+
+// That is the condition that a function decides, which has [mapping.Run.Brief]. The text says which runs meet it.
+func That(text string, isMet func(*mapping.Run) bool) *Condition {
+	return &Condition{decided(isMet), text}
 }
 
 // Compare is the condition field op value. The value is as in a condition, but needs no quotes.
