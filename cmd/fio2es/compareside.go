@@ -88,7 +88,7 @@ func (c *comparing) readRun(ctx context.Context, name string, run *query.Run) (*
 // windowsOf reads the windows of a run. Several goroutines may do so, each with a run of its own.
 func (c *comparing) windowsOf(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
 	one := &compare.Run{Name: name}
-	doc, err := run.Read(ctx, c.query, func(w *window.Window) error {
+	doc, err := run.Read(ctx, &c.query, func(w *window.Window) error {
 		requests, err := w.Histogram()
 		if err == nil {
 			one.Add(w, requests)

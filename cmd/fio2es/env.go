@@ -48,8 +48,10 @@ func newEnv(stdin io.Reader, stdout, stderr io.Writer) *env {
 }
 
 // terminal is stderr if it is a terminal, else nil.
-func (e *env) terminal() *os.File {
-	if f, ok := e.errors.(*os.File); ok && term.IsTerminal(f) {
+func (e *env) terminal() *os.File { return terminalOf(e.errors) }
+
+func terminalOf(stream any) *os.File {
+	if f, ok := stream.(*os.File); ok && term.IsTerminal(f) {
 		return f
 	}
 	return nil

@@ -47,7 +47,7 @@ last bin, which has no upper end: SERVED counts the requests below that bin.`,
 			r.Totals = r.WantsAll()
 			r.to = table.New(e.stdout, format, rankColumns)
 			a := answer{begin: r.begin, window: r.add, end: r.write, flush: r.to.Flush}
-			return newReading(e).answerFor(cmd.Context(), args, &r.Query, a)
+			return (&reading{env: e}).answerFor(cmd.Context(), args, &r.Query, a)
 		},
 	}
 	fl := cmd.Flags()

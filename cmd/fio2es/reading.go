@@ -23,8 +23,6 @@ type reading struct {
 	leftOut bool          // something is missing, and stderr names it
 }
 
-func newReading(e *env) *reading { return &reading{env: e} }
-
 // runs calls do with each run that args name. many reports whether there are several.
 func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Run, many bool) error) error {
 	inputs, err := r.choose(ctx, args, query.IsPath)

@@ -64,7 +64,7 @@ type removing struct {
 }
 
 func (r *removing) remove(ctx context.Context, choice tidy.Choice) error {
-	return r.with(ctx, choice, func(store history.Store, chosen *tidy.Chosen) error {
+	return r.chosen(ctx, choice, !r.dryRun, func(store history.Store, chosen *tidy.Chosen) error {
 		if err := r.print(chosen.Runs); err != nil || r.dryRun {
 			return err
 		}

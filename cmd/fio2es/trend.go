@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/workload"
 )
@@ -37,7 +39,7 @@ type trendQuery struct {
 }
 
 func trendCommand(e *env) *cobra.Command {
-	q, gate := &trendQuery{}, newTrendGate()
+	q, gate := &trendQuery{}, &trendGate{checks: checks{table.Text, junit.Suite{Name: "fio2es trend"}}}
 	var condition string
 	var metrics []string
 	var least float64
