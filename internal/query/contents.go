@@ -65,7 +65,7 @@ func newNames() names {
 }
 
 func (n names) add(run *mapping.Run) {
-	n.names[run.Run.Archive+":"+facts.ShortName(run)] = true
+	n.names[run.Run.Archive+":"+run.ShortName()] = true
 	for name, value := range run.Run.Labels {
 		n.labels[name+"="+value] = true
 	}
