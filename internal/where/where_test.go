@@ -76,6 +76,24 @@ func TestMatches(t *testing.T) {
 	}
 }
 
+// TestUnknownNumbers: a number that is not known is not 0.
+func TestUnknownNumbers(t *testing.T) {
+	run := aRun() // of logs without a report
+	run.All.Bandwidth, run.Write.Bandwidth = 0, 0
+	for _, name := range []string{"bytes", "bandwidth", "write.bytes", "write.bw", "usr_cpu", "sys_cpu", "interval"} {
+		value := map[Kind]string{Size: "1k", Bandwidth: "1k", Number: "1", Duration: "1s"}[Lookup(name).Kind]
+		for condition, want := range map[string]bool{name + "<" + value: false, name + "=0": false, name + "!=" + value: true, name: false} {
+			if c, err := Parse(condition, now); err != nil || c.Matches(run) != want {
+				t.Errorf("%s: %v, %v, want %v", condition, !want, err, want)
+			}
+		}
+	}
+	run.Fio.UsrCPU = 0.5
+	if c, err := Parse("sys_cpu < 1", now); err != nil || !c.Matches(run) {
+		t.Error("a report with usr_cpu alone has a sys_cpu of 0", err)
+	}
+}
+
 // TestOpenBin: a latency in fio's last bin is 17.045651456 s or more. What only an upper bound could decide is undecided,
 // and so is its opposite.
 func TestOpenBin(t *testing.T) {
