@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 )
 
@@ -88,11 +89,15 @@ func newReader(t reflect.Type) reader {
 			v.SetUint(uint64(l))
 			return ok && err == nil
 		}
-	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) && t != reflect.TypeFor[Run]() && t != reflect.TypeFor[Interval]():
-		return func(p *parser, v reflect.Value) bool { // a time, or a histogram
+	case t == timeType:
+		return func(p *parser, v reflect.Value) bool {
 			raw := p.raw()
-			return raw != nil && v.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(raw) == nil
+			return raw != nil && v.Addr().Interface().(*time.Time).UnmarshalJSON(raw) == nil
 		}
+	case t == reflect.TypeFor[[]float64](): // of a histogram, which is nine tenths of a document
+		return readerOfNumbers((*parser).float)
+	case t == reflect.TypeFor[[]int64]():
+		return readerOfNumbers((*parser).int)
 	}
 	switch t.Kind() {
 	case reflect.String:
@@ -108,9 +113,9 @@ func newReader(t reflect.Type) reader {
 		}
 	case reflect.Int, reflect.Int64:
 		return func(p *parser, v reflect.Value) bool {
-			n, err := strconv.ParseInt(p.number(), 10, v.Type().Bits())
+			n, ok := p.int()
 			v.SetInt(n)
-			return err == nil
+			return ok && !v.OverflowInt(n)
 		}
 	case reflect.Float64:
 		return func(p *parser, v reflect.Value) bool {
@@ -183,6 +188,19 @@ func readerOfList(t reflect.Type) reader {
 			v.SetLen(n + 1)
 			return item(p, v.Index(n))
 		})
+	}
+}
+
+func readerOfNumbers[N any](number func(*parser) (N, bool)) reader {
+	return func(p *parser, v reflect.Value) bool {
+		list := make([]N, 0, 1+bytes.Count(p.text[:bytes.IndexByte(p.text, ']')+1], []byte{','}))
+		ok := p.list('[', ']', func() bool {
+			n, ok := number(p)
+			list = append(list, n)
+			return ok
+		})
+		*v.Addr().Interface().(*[]N) = list
+		return ok
 	}
 }
 
@@ -360,6 +378,39 @@ func (p *parser) float() (float64, bool) {
 	}
 	f, err := strconv.ParseFloat(p.number(), 64)
 	return f, err == nil
+}
+
+func (p *parser) int() (int64, bool) {
+	if whole, scale, size := readDecimal(p.text); size > 0 && scale == 1 && isPlain(p.text[:size], p.text[size:]) {
+		p.text = p.text[size:]
+		return whole, true
+	}
+	n, err := strconv.ParseInt(p.number(), 10, 64)
+	return n, err == nil
+}
+
+// readDecimal reads a number such as 1003.5195 as 10035195 and the scale 10000. Both are exact as float64, so their
+// quotient is the float64 nearest to the number. It reads longer numbers, signs and exponents only in part or not at
+// all (size 0).
+func readDecimal(text []byte) (whole int64, scale float64, size int) {
+	const maxDigits = 15
+	scale = 1
+	point := false
+	for size < len(text) && size <= maxDigits {
+		switch c := text[size]; {
+		case c >= '0' && c <= '9':
+			whole = whole*10 + int64(c-'0')
+			if point {
+				scale *= 10
+			}
+		case c == '.' && !point:
+			point = true
+		default:
+			return whole, scale, size
+		}
+		size++
+	}
+	return 0, 1, 0
 }
 
 // isPlain reports whether what readDecimal read is a whole number of JSON.
