@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -50,37 +49,16 @@ type parser struct {
 // read decodes the text, and reports whether it has the form that AppendJSON writes. If not, it may have decoded a
 // part.
 func (p *parser) read(to reflect.Value) bool {
-	return readerOf(to.Type())(p, to) && len(p.text) == 0
+	return p.members(membersOf(to.Type()), to) && len(p.text) == 0
 }
 
 // reader reads a value. It reports whether the text has one in the expected form.
 type reader func(p *parser, v reflect.Value) bool
 
-// readMember is a member of a struct.
-type readMember struct {
-	name     string
-	key      []byte // with its colon
-	field    int
-	value    reader
-	notBrief bool
-}
-
 // besides are members that documents have and structs do not.
-var besides = [][]byte{[]byte(`"@timestamp":`), []byte(`"link":`), []byte(`"direction":`), []byte(`"pending":`), []byte(`"light":`)}
-
-// readers are those of the types that were read so far.
-var readers sync.Map
+var besides = [...]string{`"@timestamp":`, `"link":`, `"direction":`, `"pending":`, `"light":`}
 
 func readerOf(t reflect.Type) reader {
-	if r, ok := readers.Load(t); ok {
-		return r.(reader)
-	}
-	r := newReader(t)
-	readers.Store(t, r)
-	return r
-}
-
-func newReader(t reflect.Type) reader {
 	switch {
 	case t == reflect.TypeFor[Level]():
 		return func(p *parser, v reflect.Value) bool {
@@ -124,7 +102,8 @@ func newReader(t reflect.Type) reader {
 			return ok
 		}
 	case reflect.Struct:
-		return readerOfStruct(t)
+		ms := membersOf(t)
+		return func(p *parser, v reflect.Value) bool { return p.members(ms, v) }
 	case reflect.Pointer:
 		value := readerOf(t.Elem())
 		return func(p *parser, v reflect.Value) bool {
@@ -141,41 +120,38 @@ func newReader(t reflect.Type) reader {
 	return func(*parser, reflect.Value) bool { return false }
 }
 
-func readerOfStruct(t reflect.Type) reader {
-	var members []readMember
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		members = append(members, readMember{name, []byte(strconv.Quote(name) + ":"), i, readerOf(f.Type), f.Tag.Get("brief") == "-"})
-	}
-	return func(p *parser, v reflect.Value) bool {
-		next := 0
-		return p.list('{', '}', func() bool {
-			for i, m := range members[next:] {
-				if bytes.HasPrefix(p.text, m.key) {
-					p.text, next = p.text[len(m.key):], next+i+1
-					if !p.isBrief || !m.notBrief {
-						return m.value(p, v.Field(m.field))
-					}
-					if !p.isNamed(m.name) {
-						return p.skipValue()
-					}
-					p.isAlso = true
-					ok := m.value(p, v.Field(m.field))
-					p.isAlso = false
-					return ok
-				}
+// members reads an object whose members are some of a struct's, in their order.
+func (p *parser) members(of members, v reflect.Value) bool {
+	next := 0
+	return p.list('{', '}', func() bool {
+		for i := range of[next:] {
+			if m := &of[next+i]; p.skip(m.key) {
+				next += i + 1
+				return p.member(m, v.Field(m.field))
 			}
-			for _, key := range besides {
-				if bytes.HasPrefix(p.text, key) {
-					p.text = p.text[len(key):]
-					_, ok := p.any()
-					return ok
-				}
+		}
+		for _, key := range besides {
+			if p.skip(key) {
+				_, ok := p.any()
+				return ok
 			}
-			return false
-		})
+		}
+		return false
+	})
+}
+
+// member reads the value of a member, or skips it.
+func (p *parser) member(m *member, v reflect.Value) bool {
+	if !p.isBrief || !m.notBrief {
+		return m.read(p, v)
 	}
+	if !p.isNamed(m.name) {
+		return p.skipValue()
+	}
+	p.isAlso = true
+	ok := m.read(p, v)
+	p.isAlso = false
+	return ok
 }
 
 func readerOfList(t reflect.Type) reader {
@@ -220,7 +196,7 @@ func readMap[V any](p *parser, v reflect.Value, value func(*parser) (V, bool)) b
 		v.Set(reflect.ValueOf(map[string]V{}))
 	}
 	m := v.Interface().(map[string]V)
-	return p.members(func(name string) (ok bool) {
+	return p.object(func(name string) (ok bool) {
 		if p.isAlso && !p.isNamed(name) {
 			return p.skipValue()
 		}
@@ -266,8 +242,8 @@ func (p *parser) list(open, end byte, item func() bool) bool {
 	return false
 }
 
-// members reads an object of any members.
-func (p *parser) members(value func(name string) bool) bool {
+// object reads an object of any members.
+func (p *parser) object(value func(name string) bool) bool {
 	return p.list('{', '}', func() bool {
 		name, ok := p.string()
 		return ok && p.skip(":") && value(name)
@@ -432,7 +408,7 @@ func (p *parser) any() (v any, ok bool) {
 		return p.string()
 	case '{':
 		m := map[string]any{}
-		return m, p.members(func(name string) (ok bool) {
+		return m, p.object(func(name string) (ok bool) {
 			m[name], ok = p.any()
 			return ok
 		})
