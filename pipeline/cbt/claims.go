@@ -84,9 +84,6 @@ func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
 	first, isListed := !c.isParsed, len(r.GlobalOptions) > 0
 	c.isParsed = true
 	for i, j := range r.Jobs {
-		if j.Name == allClients {
-			continue
-		}
 		one := jobClaims{name: j.Name}
 		for _, option := range logOptions {
 			value, _ := r.Option(i, option)
@@ -106,11 +103,7 @@ func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
 	c.hasHist = c.hasHist || !isListed
 }
 
-const (
-	histInterval = "log_hist_msec"
-	// allClients is what fio --client calls the sum of all other jobs.
-	allClients = "All clients"
-)
+const histInterval = "log_hist_msec"
 
 // claimsOfJob is what a job file says of logs.
 func claimsOfJob(f *fiolog.JobFile) *claims {
