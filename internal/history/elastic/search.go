@@ -205,7 +205,7 @@ func (f *found[D]) readHit(v *es.Values, most int) error {
 	return nil
 }
 
-// read reads a member of a hit. Nobody needs the others.
+// read reads a member of a hit. The others are not used.
 func (h *hit[D]) read(v *es.Values, name string) error {
 	switch name {
 	case "_index":
