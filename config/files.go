@@ -14,7 +14,6 @@ import (
 	"github.com/fio2es/fio2es/internal/safeyaml"
 )
 
-// settingsLimits are the limits of a settings file.
 var settingsLimits = safeyaml.Limits{Bytes: mostSettings, Values: 10_000, Text: mostSettings, Keys: 5_000, Depth: 16}
 
 // mostFaults is how many faults of one file are named.

@@ -65,7 +65,6 @@ fio2es on each host.`,
 	return cmd
 }
 
-// running runs fio.
 type running struct {
 	*env
 	note, reports string
