@@ -210,7 +210,6 @@ func (p *parser) isNamed(name string) bool {
 	return slices.ContainsFunc(p.also, func(path string) bool { return strings.Contains(path, "."+name+".") })
 }
 
-// skip skips a text that is next.
 func (p *parser) skip(text string) bool {
 	if len(p.text) < len(text) || string(p.text[:len(text)]) != text {
 		return false

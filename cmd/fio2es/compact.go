@@ -56,7 +56,6 @@ runs may run meanwhile.`,
 	return cmd
 }
 
-// compacting is one compaction of runs.
 type compacting struct {
 	changing
 	to time.Duration

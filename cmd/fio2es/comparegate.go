@@ -17,7 +17,6 @@ type gate struct {
 	outcomes   []compare.Outcome
 }
 
-// parse reads the conditions.
 func (g *gate) parse(texts []string) error {
 	for _, text := range texts {
 		condition, err := compare.ParseCondition(text)

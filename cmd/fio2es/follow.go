@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,7 +11,6 @@ import (
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 func followCommand(e *env) *cobra.Command {
@@ -52,11 +50,8 @@ was read is stored, and the exit code is 0.`,
 			if opt.Wanted, err = pick.Compile(); err != nil {
 				return err
 			}
-			if opt.Rules, err = e.rules(); err != nil {
+			if opt.Rules, err = e.liveRules(); err != nil {
 				return err
-			}
-			if len(opt.Rules) > 0 && !slices.Contains(opt.Ingest.Pipeline.Levels, mapping.Cluster) {
-				return usagef("--levels: rules are checked against documents of level cluster: add it")
 			}
 			to, err := e.history().target(cmd.Context(), opt.Rules)
 			if err != nil {

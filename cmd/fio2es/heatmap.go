@@ -85,7 +85,6 @@ that has requests.`,
 	return cmd
 }
 
-// check checks the flags together.
 func (how *heatmapOptions) check(format, columns bool) error {
 	if columns && (how.columns < 1 || how.columns > maxColumns) {
 		return usagef("--columns %d: want 1 to %d", how.columns, maxColumns)

@@ -21,7 +21,6 @@ type percentileRow struct {
 // isTotal reports whether the row is about the whole run.
 func (r *percentileRow) isTotal() bool { return r.Level == 0 && !r.isSum }
 
-// level is the level of the row.
 func (r *percentileRow) level() string {
 	switch {
 	case r.isTotal():

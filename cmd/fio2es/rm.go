@@ -57,7 +57,6 @@ history does not have stays.`,
 	return cmd
 }
 
-// removing is one removal of runs.
 type removing struct {
 	changing
 	files bool

@@ -13,7 +13,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// listing is a list of runs.
 type listing struct {
 	*env
 	filter    history.RunFilter

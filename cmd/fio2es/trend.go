@@ -16,12 +16,10 @@ import (
 	"github.com/fio2es/fio2es/internal/workload"
 )
 
-// addWhereFlag adds --where.
 func addWhereFlag(fl *pflag.FlagSet, condition *string) {
 	fl.StringVar(condition, "where", "", "only runs that meet a `condition`: 'bs=4k and write.p99 > 5ms' (fio2es help fields)")
 }
 
-// parseWhere reads --where.
 func parseWhere(condition string) (*where.Condition, error) {
 	c, err := where.Parse(condition, time.Now())
 	if err != nil {

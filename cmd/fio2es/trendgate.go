@@ -38,7 +38,6 @@ func (g *trendGate) noRuns() error {
 	return fmt.Errorf("--fail-last %d: there are no runs to check", g.last)
 }
 
-// add checks a series.
 func (g *trendGate) add(s *workload.Series) {
 	if g.last == 0 {
 		return

@@ -63,7 +63,6 @@ func Find(ctx context.Context, store history.Store, text string) (*mapping.Run, 
 	return store.Run(ctx, chosen.Runs[0].Run.ID)
 }
 
-// chooser chooses runs of a history.
 type chooser struct {
 	store  history.Store
 	among  history.RunFilter

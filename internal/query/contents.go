@@ -1,10 +1,8 @@
 package query
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
@@ -37,21 +35,13 @@ func (c *contents) add(run *mapping.Run) {
 	}
 }
 
-// lines are the contents for people.
-func (c *contents) lines() (lines []string) {
+// rows are when the runs started, and what they can be found by.
+func (c *contents) rows() []row {
 	if c.runs == 0 {
 		return nil
 	}
 	rows := []row{{"started", facts.Started(c.first) + " to " + facts.StartedUTC(c.last)}}
-	rows = append(append(rows, c.names.rows()...), c.parts.rows()...)
-	width := 10
-	for _, r := range rows {
-		width = max(width, min(utf8.RuneCountInString(r.name), 30))
-	}
-	for _, r := range rows {
-		lines = append(lines, fmt.Sprintf("%-*s  %s", width, r.name, r.text))
-	}
-	return lines
+	return append(append(rows, c.names.rows()...), c.parts.rows()...)
 }
 
 // row is a line of the contents of a history.

@@ -77,7 +77,6 @@ func span(from, to time.Time) (text string) {
 	return text
 }
 
-// add counts a run.
 func (p *parts) add(run *mapping.Run) {
 	met := 0
 	for _, one := range p.list {

@@ -83,7 +83,6 @@ var special = strings.NewReplacer(func() (pairs []string) {
 	return pairs
 }()...)
 
-// add adds a row.
 func (g *grid) add(cells []string) {
 	for i, cell := range cells {
 		cells[i] = g.clean(cell)

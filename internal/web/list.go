@@ -81,7 +81,6 @@ type listView struct {
 	Contents  []string // what these can be found by
 }
 
-// list answers with the list of runs.
 func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	q, err := parseQuery(r.URL.Query())
 	if err != nil {

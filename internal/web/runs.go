@@ -24,12 +24,10 @@ import (
 // mostCompared is how many runs a report has at most: as many as have a section in it.
 const mostCompared = report.MaxSections
 
-// run answers with the report of a run.
 func (s *site) run(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, []string{r.PathValue("id")}, "../", false)
 }
 
-// compare answers with the report of several runs.
 func (s *site) compare(w http.ResponseWriter, r *http.Request) {
 	values := r.URL.Query()
 	var ids []string

@@ -57,7 +57,6 @@ func (w *workloadRow) Changed() (list []*workload.Row) {
 	return list
 }
 
-// numbersOf are the numbers of these names.
 func numbersOf(names ...string) (list []*workload.Number) {
 	for _, name := range names {
 		n, err := workload.NumberOf(name)
@@ -69,7 +68,6 @@ func numbersOf(names ...string) (list []*workload.Number) {
 	return list
 }
 
-// workloads answers with the list of workloads.
 func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 	v := workloadsView{Head: s.head("Workloads", "./"), Name: s.Name}
 	var parsed *where.Condition
@@ -90,7 +88,6 @@ func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "workloads", v)
 }
 
-// all reads all runs that a filter selects.
 func (s *site) all(ctx context.Context, filter history.RunFilter) (runs []*mapping.Run, err error) {
 	leave, err := s.lists.enter(ctx)
 	if err != nil {

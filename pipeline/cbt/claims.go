@@ -123,7 +123,6 @@ func claimsOfJob(f *fiolog.JobFile) *claims {
 	return out
 }
 
-// numJobs is how many jobs a section makes.
 func numJobs(options map[string]string) int {
 	const most = 1 << 16 // more than fio starts
 	n, err := strconv.Atoi(options["numjobs"])

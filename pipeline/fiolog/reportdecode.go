@@ -255,7 +255,6 @@ func percentiles(pairs []pair, scale int64) (all []Percentile) {
 	return all
 }
 
-// fail records the first error.
 func (d *decoder) fail(err error) {
 	if d.err == nil {
 		d.err = err

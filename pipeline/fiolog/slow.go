@@ -57,7 +57,6 @@ func parseSlow(line []byte, bins *binBuffer, r *row) (fault, bool) {
 	return fault{}, true
 }
 
-// put sets field i of a row.
 func (r *row) put(i int, v uint64, bins *binBuffer) {
 	switch i {
 	case 0:
