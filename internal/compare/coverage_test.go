@@ -172,7 +172,7 @@ func (g twoGroups) p99(rng *rand.Rand, times float64) float64 {
 // show, and they are wrong no more often than intervals are. Intervals contain the truth as often as before.
 func TestGap(t *testing.T) {
 	t.Parallel()
-	cases := memtest.Scale(25, 400)
+	cases := memtest.Scale(25, 100)
 	why := regexp.MustCompile(`^p99 may lie between two groups of latencies, so its interval is wide(; it is worse by the share of requests above it)?: ` +
 		`(1|0.9\d+|1.0\d+) % of the base's requests are above [0-9.]+ms, and [0-9.]+ % of the other side's, [-+0-9.]+ % \([-+0-9.]+ … [-+0-9.]+ %\)$`)
 	for _, c := range []struct {

@@ -7,7 +7,7 @@ import (
 )
 
 // maxNeighbours is the largest correlation of neighbouring blocks that counts, so intervals get at most twice as wide: in
-// a run that slows down from its begin to its end, all neighbours are alike.
+// a run that slows down all the time, all neighbours are alike.
 const maxNeighbours = 0.6
 
 // stretches returns for each metric how many times farther from the value of the side the values of replicates have to be
