@@ -212,6 +212,9 @@ func (p *push) put(ctx context.Context, r *mapping.Run) (n int, err error) {
 			if err == nil && d.Run.Ingest != r.Run.Ingest {
 				err = errReplaced
 			}
+			if err == nil {
+				d.Relabel(&r.Run) // because people may have labelled the run since r was read
+			}
 			if docs = append(docs, d); err == nil && len(docs) == most {
 				err = p.to.Sink.Put(ctx, docs)
 				n, docs = n+len(docs), docs[:0]

@@ -51,7 +51,7 @@ type row struct{ name, text string }
 type names map[string]map[string]bool
 
 func (n names) add(run *mapping.Run) {
-	n.note("names", run.Run.Archive+":"+facts.ShortName(run))
+	n.note("names", run.Run.Archive+":"+run.ShortName())
 	for name, value := range run.Run.Labels {
 		n.note("labels", name+"="+value)
 	}

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"slices"
 	"strings"
@@ -171,30 +172,37 @@ func (g *grid) header(out *bufio.Writer) {
 }
 
 func (g *grid) line(out *bufio.Writer, cells []string, isColoured bool) {
-	var b strings.Builder
+	line := out.AvailableBuffer()
+	if g.isMarkdown {
+		line = append(line, '|')
+	}
 	for i, w := range g.width {
 		switch {
 		case w == 0:
 		case g.isMarkdown:
-			b.WriteString(" " + cells[i] + " |")
+			line = append(append(append(line, ' '), cells[i]...), " |"...)
 		default:
 			cell := unit.Shorten(cells[i], w)
-			pad := strings.Repeat(" ", w-utf8.RuneCountInString(cell))
-			if b.Len() > 0 {
-				b.WriteString(gap)
+			pad := w - utf8.RuneCountInString(cell)
+			if len(line) > 0 {
+				line = append(line, gap...)
 			}
 			if isColoured && g.headings[i] == verdictHeading {
 				cell = painted(cell)
 			}
 			if g.right[i] {
-				cell, pad = pad, cell
+				line = append(spaces(line, pad), cell...)
+			} else {
+				line = spaces(append(line, cell...), pad)
 			}
-			b.WriteString(cell + pad)
 		}
 	}
-	line := strings.TrimRight(b.String(), " ")
-	if g.isMarkdown {
-		line = "|" + line
+	out.Write(append(bytes.TrimRight(line, " "), '\n'))
+}
+
+func spaces(line []byte, n int) []byte {
+	for range n {
+		line = append(line, ' ')
 	}
-	out.WriteString(line + "\n")
+	return line
 }

@@ -101,18 +101,22 @@ func operatorsOf(k Kind) []string {
 }
 
 // addFields adds the names of fields. For a field that stands for many, such as label.*, it adds the names that runs
-// have, once the part before them is typed.
+// have, once the part before them is typed. A name in quotes is one of these.
 func addFields(typed string, runs func() []*mapping.Run, add func(word, help string)) {
+	mark := ""
+	if typed != "" && strings.Contains(`"'`, typed[:1]) {
+		mark, typed = typed[:1], typed[1:]
+	}
 	for _, f := range Fields {
 		prefix, isMap := strings.CutSuffix(f.Name, "*")
 		switch {
 		case !isMap:
 			add(f.Name, f.Help)
 		case !strings.HasPrefix(typed, prefix):
-			add(prefix, f.Help)
+			add(mark+prefix, f.Help)
 		default:
 			for _, name := range namesOf(f, runs()) {
-				add(prefix+name, f.Help)
+				add(mark+prefix+name+mark, f.Help)
 			}
 		}
 	}

@@ -121,7 +121,7 @@ func (p *parser) not() (node, error) {
 
 func (p *parser) test() (node, error) {
 	name := p.next()
-	if name.kind != word {
+	if name.kind != word && name.kind != quoted {
 		return nil, p.fail(name, "want the name of a field, such as bs or write.p99, not %s", name.describe())
 	}
 	field := Lookup(name.text)

@@ -52,7 +52,7 @@ func Compare(field, op, value string, now time.Time) (*Condition, error) {
 	if errors.As(err, &syntax) {
 		return nil, errors.New(syntax.Problem)
 	}
-	return &Condition{root: root, text: field + op + quote(value)}, err
+	return &Condition{root: root, text: quote(field) + op + quote(value)}, err
 }
 
 // isWrapped reports whether a condition is in parentheses as a whole.
@@ -73,7 +73,7 @@ func isWrapped(text string) bool {
 	return err == nil
 }
 
-// quote puts a value in quotes where it needs them.
+// quote puts a name or a value in quotes where it needs them.
 func quote(value string) string {
 	if list, err := tokens(value); err == nil && len(list) == 2 && list[0].kind == word {
 		return value
