@@ -26,7 +26,7 @@ type listQuery struct {
 // parseQuery reads the parameters of the list's address.
 func parseQuery(v url.Values) (listQuery, error) {
 	q := listQuery{Text: v.Get("text"), Where: v.Get("where"), Columns: v.Get("columns"), By: facts.Orders[0], Page: 1}
-	if _, err := q.columns(); err != nil {
+	if _, _, err := q.columns(); err != nil {
 		return q, fmt.Errorf("columns=%s: %w", q.Columns, err)
 	}
 	if key := v.Get("sort"); key != "" {
@@ -56,7 +56,7 @@ func parseQuery(v url.Values) (listQuery, error) {
 
 // orderOf is the order of a name. Each order has one name, however the user writes it.
 func orderOf(name string) (facts.Order, error) {
-	order, err := facts.OrderOf(strings.ReplaceAll(name, "_", "."))
+	order, err := facts.OrderOf(strings.ReplaceAll(name, "_", "."), nil)
 	if err != nil {
 		return facts.Order{}, err
 	}
