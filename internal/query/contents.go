@@ -2,8 +2,10 @@ package query
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/fio2es/fio2es/internal/facts"
@@ -21,7 +23,7 @@ type contents struct {
 
 // newContents are those in which no run meets a filter.
 func newContents(f history.RunFilter) *contents {
-	return &contents{parts: partsOf(f), names: newNames()}
+	return &contents{parts: partsOf(f), names: newNames(f.Text)}
 }
 
 // add adds a run that is older than those of before.
@@ -58,10 +60,13 @@ func (c *contents) lines() (lines []string) {
 type row struct{ name, text string }
 
 // names are what runs can be found by.
-type names struct{ names, labels, benchmarks, modes map[string]bool }
+type names struct {
+	wanted                           string
+	names, labels, benchmarks, modes map[string]bool
+}
 
-func newNames() names {
-	return names{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+func newNames(wanted string) names {
+	return names{strings.ToLower(wanted), map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 }
 
 func (n names) add(run *mapping.Run) {
@@ -73,6 +78,8 @@ func (n names) add(run *mapping.Run) {
 }
 
 func (n names) rows() (list []row) {
+	const least = 3 // characters of a text that is near
+	near := map[int][]string{0: nil}
 	for _, of := range []struct {
 		name  string
 		texts map[string]bool
@@ -80,7 +87,21 @@ func (n names) rows() (list []row) {
 		delete(of.texts, "")
 		if len(of.texts) > 0 {
 			list = append(list, row{of.name, List(slices.Sorted(maps.Keys(of.texts)))})
+			n.addNear(near, maps.Keys(of.texts))
 		}
 	}
+	if most := slices.Max(slices.Collect(maps.Keys(near))); most >= least {
+		list = append(list, row{"nearest", List(slices.Sorted(slices.Values(near[most])))})
+	}
 	return list
+}
+
+// addNear adds texts under the number of characters with which what was wanted begins, and that they contain.
+func (n names) addNear(near map[int][]string, texts iter.Seq[string]) {
+	for text := range texts {
+		same := len(n.wanted)
+		for ; same > 0 && !strings.Contains(strings.ToLower(text), n.wanted[:same]); same-- {
+		}
+		near[same] = append(near[same], text)
+	}
 }

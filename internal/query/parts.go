@@ -29,6 +29,7 @@ type part struct {
 	runs   int            // that meet it
 	unsure int            // runs for which that is undecided
 	values map[string]any // of the field, by their texts; no more than mostValues
+	near   []string       // names of fields that runs have, and that are like its name
 }
 
 // mostValues is how many values of a field are looked at.
@@ -40,8 +41,8 @@ func partsOf(f history.RunFilter) *parts {
 	add := func(text string, c history.Condition, field *where.Field) {
 		p.list = append(p.list, &part{text: text, Condition: c, field: field, values: map[string]any{}})
 	}
-	if f.Text != "" {
-		add("'"+f.Text+"'", selected{history.RunFilter{Text: f.Text}}, nil)
+	for _, word := range strings.Fields(f.Text) {
+		add("'"+word+"'", selected{history.RunFilter{Text: word}}, nil)
 	}
 	if !f.From.IsZero() || !f.To.IsZero() {
 		add("started"+span(f.From, f.To), selected{history.RunFilter{From: f.From, To: f.To}}, nil)
@@ -105,6 +106,11 @@ func (p *parts) add(run *mapping.Run) {
 				one.values[one.field.Kind.Text(v)] = v
 			}
 		}
+		for _, name := range one.field.Near(run) {
+			if !slices.Contains(one.near, name) {
+				one.near = append(one.near, name)
+			}
+		}
 	}
 	if met > p.met {
 		p.nearest, p.met = run, met
@@ -144,6 +150,8 @@ func (p *part) valuesText() string {
 		few = 1
 	}
 	switch {
+	case len(texts) == 0 && len(p.near) > 0:
+		return "none has " + p.field.Name + ": did you mean " + List(p.near) + "?"
 	case len(texts) == 0:
 		return "none has " + p.field.Name
 	case len(texts) > few && p.field.Kind != where.Text:
