@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/mapping"
@@ -28,8 +29,8 @@ var Orders = func() []Order {
 	return list
 }()
 
-// OrderOf is the order of a name, in which "_" may stand for ".".
-func OrderOf(name string) (*Order, error) {
+// OrderOf is the order of a name, in which "_" may stand for ".". other is as for [Choose].
+func OrderOf(name string, other func(name string) *table.Column[*Line]) (*Order, error) {
 	var names []string
 	for i := range Orders {
 		if Orders[i].Name == strings.ReplaceAll(name, "_", ".") {
@@ -49,7 +50,10 @@ func OrderOf(name string) (*Order, error) {
 			names = append(names, c.Name)
 		}
 	}
-	return nil, fmt.Errorf("want one of %s", strings.Join(names, ", "))
+	if list := columnOf(name, other); len(list) > 0 {
+		return &Order{name, &list[len(list)-1]}, nil // that for programs has the value
+	}
+	return nil, fmt.Errorf("want one of %s, or a field of --where (fio2es help fields)", strings.Join(names, ", "))
 }
 
 // rank is the place of a run in an order: by the highest number, then by the text.
@@ -127,6 +131,8 @@ func rankOf(value any) rank {
 		return rank{number: float64(v)}
 	case float64:
 		return rank{number: v}
+	case time.Time:
+		return rank{number: float64(v.UnixMilli())}
 	}
 	return rank{number: math.NaN()}
 }

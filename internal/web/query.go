@@ -25,11 +25,11 @@ type listQuery struct {
 // parseQuery reads the parameters of the list's address.
 func parseQuery(v url.Values) (listQuery, error) {
 	q := listQuery{Text: v.Get("text"), Where: v.Get("where"), Columns: v.Get("columns"), By: facts.Orders[0], Page: 1}
-	if _, err := q.columns(); err != nil {
+	if _, _, err := q.columns(); err != nil {
 		return q, fmt.Errorf("columns=%s: %w", q.Columns, err)
 	}
 	if key := v.Get("sort"); key != "" {
-		order, err := facts.OrderOf(key)
+		order, err := facts.OrderOf(key, nil)
 		if err != nil {
 			return q, fmt.Errorf("sort=%s: %w", key, err)
 		}
