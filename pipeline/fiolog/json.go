@@ -265,17 +265,12 @@ func syntaxError(text []byte) *json.SyntaxError {
 // repairNumbers replaces nan and inf, which are no JSON, by 0 and keeps the length of the
 // document. It reports whether there were any.
 func repairNumbers(doc []byte) bool {
-	found, inString, escaped := false, false, false
+	found := false
 	for i := 0; i < len(doc); i++ {
-		c := doc[i]
-		switch {
-		case escaped:
-			escaped = false
-		case inString:
-			inString, escaped = c != '"' && c != '\n', c == '\\'
-		case c == '"':
-			inString = true
-		case c == 'n' || c == 'N' || c == 'i' || c == 'I' || c == '-':
+		switch doc[i] {
+		case '"':
+			i = stringEnd(doc, i)
+		case 'n', 'N', 'i', 'I', '-':
 			if n := notNumber(doc[i:]); n > 0 {
 				copy(doc[i:i+n], bytes.Repeat([]byte{' '}, n))
 				doc[i] = '0'
