@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"sync"
 )
 
 const (
@@ -33,26 +32,10 @@ const (
 // Partial set. At most one document is in memory at a time.
 func ReadReports(r io.Reader, name string) iter.Seq2[*Report, error] {
 	return func(yield func(*Report, error) bool) {
-		s := documents{src: bufio.NewReaderSize(nil, piece), name: name, yield: yield}
-		if used, ok := buffers.Get().(*documents); ok {
-			s.src, s.doc = used.src, used.doc
-		}
-		s.src.Reset(r)
-		defer s.giveBack()
+		s := documents{src: bufio.NewReaderSize(r, piece), name: name, yield: yield}
 		if err := s.run(); err != nil && err != io.EOF && !s.stopped {
 			yield(nil, fmt.Errorf("read %s: %w", name, err))
 		}
-	}
-}
-
-// buffers are reused, because folders have thousands of reports.
-var buffers sync.Pool
-
-// giveBack returns the buffers, unless the text was unusually long.
-func (s *documents) giveBack() {
-	s.src.Reset(nil)
-	if cap(s.doc) <= 4*usualDocument {
-		buffers.Put(&documents{src: s.src, doc: s.doc[:0]})
 	}
 }
 
