@@ -2,6 +2,7 @@ package fiolog
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -64,6 +65,9 @@ func (l *lines) fill() bool {
 	before, stalled := l.end, 0
 	for l.err == nil && l.end < len(l.buf) {
 		n, err := l.src.Read(l.buf[l.end:])
+		if n < 0 || n > len(l.buf)-l.end {
+			n, err = 0, errors.New("the source claims to have read more than fits")
+		}
 		added := l.buf[l.end : l.end+n]
 		l.end += n
 		l.bytes += int64(n)
