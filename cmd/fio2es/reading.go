@@ -19,12 +19,9 @@ type reading struct {
 	logsAlone bool // leave out reports that are found beside logs given by name
 	namesRuns bool // the answer has the id of each run, so stderr need not have them
 
-	store      history.Store // nil before a run is looked up
-	closeStore func() error
-	leftOut    bool // something is missing, and stderr names it
+	store   history.Store // nil before a run is looked up
+	leftOut bool          // something is missing, and stderr names it
 }
-
-func newReading(e *env) *reading { return &reading{env: e} }
 
 // runs calls do with each run that args name. many reports whether there are several.
 func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Run, many bool) error) error {
@@ -94,9 +91,13 @@ func (r *reading) eachStored(ctx context.Context, c input, many bool, do func(ru
 }
 
 // open opens the history when it is needed first.
-func (r *reading) open(ctx context.Context) (err error) {
-	if r.store == nil {
-		r.store, r.closeStore, err = r.history().open(ctx)
+func (r *reading) open(ctx context.Context) error {
+	if r.store != nil {
+		return nil
+	}
+	store, err := r.history().open(ctx)
+	if err == nil {
+		r.store = store
 	}
 	return err
 }
@@ -134,8 +135,8 @@ func (r *reading) logOnlyTotals(run *query.Run, doc *mapping.Run) {
 
 // end ends the reading, whose error this is, and closes the history.
 func (r *reading) end(err error) error {
-	if r.closeStore != nil {
-		r.closeStore()
+	if r.store != nil {
+		r.store.Close()
 	}
 	return leftOutIf(err, r.leftOut)
 }

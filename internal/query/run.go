@@ -39,8 +39,7 @@ type reader interface {
 // run's document. A nil take wants no windows. The document is nil of files that have nothing of a
 // run. An error is take's, or says why the windows cannot be read.
 func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
-	r.choice = choice{query: q}
-	r.Warnings, r.Notes, r.Details = nil, nil, nil
+	r.begin(q)
 	if take == nil {
 		return r.from.read(ctx, r, q, nil)
 	}
@@ -53,6 +52,12 @@ func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) erro
 		}
 		return take(w)
 	})
+}
+
+// begin forgets what was read before.
+func (r *Run) begin(q *Query) {
+	r.choice = choice{query: q}
+	r.Warnings, r.Notes, r.Details = nil, nil, nil
 }
 
 func (r *Run) readTotals(ctx context.Context, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
