@@ -13,13 +13,10 @@ import (
 var choices = func() []table.Column[*Line] {
 	ofRuns := slices.Concat(Settings, interval)
 	settings := ofRun(ofRuns)
-	isSetting := func(c table.Column[*Line]) bool {
-		return slices.ContainsFunc(settings, func(s table.Column[*Line]) bool { return s.Name == c.Name })
-	}
 	for i := range settings {
 		settings[i].Text = first(ofRuns[i].TextOf)
 	}
-	rest := slices.DeleteFunc(slices.Clone(Columns), func(c table.Column[*Line]) bool { return c.Name != "" && isSetting(c) })
+	rest := slices.DeleteFunc(slices.Clone(Columns), func(c table.Column[*Line]) bool { return c.Name != "" && hasColumn(settings, c.Name) })
 	return slices.Concat(rest, settings)
 }()
 

@@ -14,7 +14,7 @@ import (
 // Order is an order of runs: the latest or the highest first, texts from A to Z. What is not known
 // comes last.
 type Order struct {
-	Name   string               // as users give it, such as "p99.9"
+	Name   string               // such as "p99.9", or that of the column
 	Column *table.Column[*Line] // nil: by the start of the runs
 }
 
@@ -28,11 +28,11 @@ var Orders = func() []Order {
 	return list
 }()
 
-// OrderOf is the order of a name.
+// OrderOf is the order of a name, in which "_" may stand for ".".
 func OrderOf(name string) (*Order, error) {
 	var names []string
 	for i := range Orders {
-		if Orders[i].Name == name {
+		if Orders[i].Name == strings.ReplaceAll(name, "_", ".") {
 			return &Orders[i], nil
 		}
 		names = append(names, Orders[i].Name)
@@ -43,7 +43,7 @@ func OrderOf(name string) (*Order, error) {
 			continue
 		}
 		if c.Name == strings.ReplaceAll(name, ".", "_") {
-			return &Order{name, c}, nil
+			return &Order{c.Name, c}, nil
 		}
 		if !slices.Contains(names, strings.ReplaceAll(c.Name, "_", ".")) {
 			names = append(names, c.Name)

@@ -38,11 +38,8 @@ func (q listQuery) columns() (list []column, err error) {
 		if c.Heading == "" || slices.Contains(always, c.Heading) {
 			continue
 		}
-		one := column{Column: c}
-		if order, err := orderOf(c.Name); err == nil {
-			one.Order = &order
-		}
-		list = append(list, one)
+		order, _ := facts.OrderOf(c.Name)
+		list = append(list, column{c, order})
 	}
 	return list, nil
 }

@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -30,11 +29,11 @@ func parseQuery(v url.Values) (listQuery, error) {
 		return q, fmt.Errorf("columns=%s: %w", q.Columns, err)
 	}
 	if key := v.Get("sort"); key != "" {
-		order, err := orderOf(key)
+		order, err := facts.OrderOf(key)
 		if err != nil {
 			return q, fmt.Errorf("sort=%s: %w", key, err)
 		}
-		q.By = order
+		q.By = *order
 	}
 	switch order := v.Get("order"); order {
 	case "", "highest":
@@ -52,18 +51,6 @@ func parseQuery(v url.Values) (listQuery, error) {
 		q.Page = page
 	}
 	return q, nil
-}
-
-// orderOf is the order of a name. Each order has one name, however the user writes it.
-func orderOf(name string) (facts.Order, error) {
-	order, err := facts.OrderOf(strings.ReplaceAll(name, "_", "."))
-	if err != nil {
-		return facts.Order{}, err
-	}
-	if !slices.Contains(facts.Orders, *order) {
-		order.Name = order.Column.Name
-	}
-	return *order, nil
 }
 
 // Parameters are those that a new search keeps.
