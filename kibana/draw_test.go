@@ -171,9 +171,7 @@ func TestDrawChanges(t *testing.T) {
 	}
 	for i, p := range pictures {
 		var texts []string
-		if err := json.Unmarshal(p.Asked["texts"], &texts); err != nil {
-			t.Fatal(err)
-		}
+		asked(t, p, "texts", &texts)
 		want := wants[directions[i]]
 		slices.Sort(want)
 		if slices.Sort(texts); !slices.Equal(texts, want) {

@@ -24,7 +24,7 @@ func (c *comparing) readRun(ctx context.Context, name string, run *query.Run) (*
 // windowsOf reads the windows of a run. Several goroutines may do so, each with a run of its own.
 func (c *comparing) windowsOf(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
 	one := &compare.Run{Name: name}
-	doc, err := run.Read(ctx, c.query, func(w *window.Window) error {
+	doc, err := run.Read(ctx, &c.query, func(w *window.Window) error {
 		requests, err := w.Histogram()
 		if err == nil {
 			one.Add(w, requests)
@@ -55,7 +55,7 @@ type together struct {
 
 // readTogether reads the windows of some runs of the history. Several goroutines may do so.
 func (c *comparing) readTogether(ctx context.Context, runs []*query.Run) (read together, _ error) {
-	query.Prefetch(ctx, runs, c.query)
+	query.Prefetch(ctx, runs, &c.query)
 	for _, run := range runs {
 		one, err := c.windowsOf(ctx, facts.ShortID(run.Stored.Run.ID), run)
 		if err != nil {
@@ -78,7 +78,7 @@ func (c *comparing) storedSide(ctx context.Context, name string, docs []*mapping
 		runs = append(runs, run)
 	}
 	n := 0
-	for read := range ahead.Map(ctx, atOnce, query.Together(runs, c.query), c.readTogether) {
+	for read := range ahead.Map(ctx, atOnce, query.Together(runs, &c.query), c.readTogether) {
 		for _, one := range read.runs {
 			c.logRun(runs[n])
 			n++

@@ -75,7 +75,6 @@ Elasticsearch.`,
 	return cmd
 }
 
-// ingesting is one ingest.
 type ingesting struct {
 	*env
 	output        string // a file; empty: the history

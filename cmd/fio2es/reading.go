@@ -19,12 +19,9 @@ type reading struct {
 	logsAlone bool // leave out reports that are found beside logs given by name
 	namesRuns bool // the answer has the id of each run, so stderr need not have them
 
-	store      history.Store // nil before a run is looked up
-	closeStore func() error
-	leftOut    bool // something is missing, and stderr names it
+	store   history.Store // nil before a run is looked up
+	leftOut bool          // something is missing, and stderr names it
 }
-
-func newReading(e *env) *reading { return &reading{env: e} }
 
 // runs calls do with each run that args name, which may read it with q; nil wants no windows. many reports whether there
 // are several.
@@ -110,9 +107,13 @@ func (r *reading) eachStored(
 }
 
 // open opens the history when it is needed first.
-func (r *reading) open(ctx context.Context) (err error) {
-	if r.store == nil {
-		r.store, r.closeStore, err = r.history().open(ctx)
+func (r *reading) open(ctx context.Context) error {
+	if r.store != nil {
+		return nil
+	}
+	store, err := r.history().open(ctx)
+	if err == nil {
+		r.store = store
 	}
 	return err
 }
@@ -150,8 +151,8 @@ func (r *reading) logOnlyTotals(run *query.Run, doc *mapping.Run) {
 
 // end ends the reading, whose error this is, and closes the history.
 func (r *reading) end(err error) error {
-	if r.closeStore != nil {
-		r.closeStore()
+	if r.store != nil {
+		r.store.Close()
 	}
 	return leftOutIf(err, r.leftOut)
 }

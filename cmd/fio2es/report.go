@@ -48,7 +48,7 @@ page, byte for byte.`,
 			if err := checkPage(output); err != nil {
 				return err
 			}
-			r := newReading(e)
+			r := &reading{env: e}
 			return r.end(r.report(cmd.Context(), args, q, output))
 		},
 	}

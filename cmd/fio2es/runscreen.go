@@ -110,7 +110,6 @@ func (s *liveScreen) suspend() {
 	_ = term.Suspend()
 }
 
-// window shows a window.
 func (s *liveScreen) window(w *window.Window) error {
 	s.mu.Lock()
 	err := s.view.Add(w, time.Now())

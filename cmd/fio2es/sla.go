@@ -69,7 +69,8 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 				return usagef("no rules: give some, such as --rule 'p99 <= 10ms', or set them in fio2es.yaml, " +
 					"such as sla: [p99 <= 10ms in 99%% of windows, iops >= 5000]")
 			}
-			j := newJudging(e, q, rules, format)
+			c := &checks{format, junit.Suite{Name: "fio2es sla"}}
+			j := &judging{reading: &reading{env: e}, query: q, rules: rules, checks: c, to: newSLATable(c.table(e.stdout))}
 			return j.end(j.judge(cmd.Context(), args))
 		},
 	}
@@ -91,11 +92,6 @@ type judging struct {
 	checks   *checks
 	to       *table.Writer[*slaRow]
 	isBroken bool // a rule
-}
-
-func newJudging(e *env, q *query.Query, rules []slo.Rule, format string) *judging {
-	c := &checks{format, junit.Suite{Name: "fio2es sla"}}
-	return &judging{reading: newReading(e), query: q, rules: rules, checks: c, to: newSLATable(c.table(e.stdout))}
 }
 
 // judge checks the runs that args name, and writes the verdicts. Neighbouring paths are read together, because they may

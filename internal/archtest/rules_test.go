@@ -84,7 +84,7 @@ var rules = map[string]rule{
 		why: "a history is the same in every store",
 	},
 	"internal/facts": {
-		level: 3, imports: []string{"mapping", "hist", "pipeline/cbt", "internal/table", "internal/unit"},
+		level: 3, imports: []string{"mapping", "hist", "internal/table", "internal/unit"},
 		why: "the facts of a run come from its document",
 	},
 	"internal/history/sqlite": {

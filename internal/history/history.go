@@ -116,7 +116,7 @@ func Remove(ctx context.Context, s Store, run *mapping.Run, title string, at tim
 
 // RunFilter selects runs. The zero value selects all of them.
 type RunFilter struct {
-	Text     string    // the text, or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
+	Text     string    // the text, or all its words, in the id, name, archive, path, title (4K and qd16 in it are words), a label or the note; any case
 	From, To time.Time // runs that started in [From, To); a zero time is no bound
 	Where    Condition // nil is none
 	Limit    int       // the most runs; 0 is no limit
@@ -260,27 +260,26 @@ func (f *RunFilter) Select(runs iter.Seq2[*mapping.Run, error]) iter.Seq2[*mappi
 func (f *RunFilter) matchesText(r *mapping.Run) bool {
 	texts := []string{
 		r.Run.ID, r.Run.Name, r.Run.Archive, r.Run.Path, r.CBT.Benchmark, r.CBT.Workload, r.CBT.Mode,
-		r.Run.Note, r.Run.Archive + ":" + r.Run.Name,
-	}
-	if r.CBT.OpSize > 0 {
-		texts = append(texts, sizeText(r.CBT.OpSize))
-	}
-	if r.CBT.IODepth > 0 {
-		texts = append(texts, "qd"+strconv.Itoa(r.CBT.IODepth))
+		r.Run.Note, r.Run.Archive + ":" + r.Run.Name, r.Run.Archive + ":" + r.ShortName(),
 	}
 	for _, label := range r.Run.Labels {
 		texts = append(texts, label)
 	}
+	size, depth := strings.ToLower(sizeText(r.CBT.OpSize)), "qd"+strconv.Itoa(r.CBT.IODepth)
 	has := func(want string) bool {
-		return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), want) })
+		return want == size || want+"ib" == size || want == depth && r.CBT.IODepth > 0 || // 4k is not in 64k
+			slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), want) })
 	}
 	want := strings.ToLower(f.Text)
 	words := strings.Fields(want)
 	return has(want) || len(words) > 1 && !slices.ContainsFunc(words, func(word string) bool { return !has(word) })
 }
 
-// sizeText is a size as titles have it, in its largest whole unit: "4KiB".
+// sizeText is a size as titles have it, in its largest whole unit: "4KiB"; empty if it is not known.
 func sizeText(n int64) string {
+	if n == 0 {
+		return ""
+	}
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
 	for n%1024 == 0 && len(units) > 1 {
 		n, units = n/1024, units[1:]

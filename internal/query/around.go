@@ -18,7 +18,7 @@ const mostSingle = 200
 // were removed meanwhile, or cannot be read, stay as they are, and so does the other side of such a change. It returns the
 // errors of those that cannot be read.
 func Around(ctx context.Context, store history.Store, series []*workload.Series) (skipped []error, err error) {
-	ids, whole := oneOf{}, map[string]*mapping.Run{}
+	ids, whole := map[string]bool{}, map[string]*mapping.Run{}
 	for c := range changes(series) {
 		ids[c.Before.Run.ID], ids[c.After.Run.ID] = true, true
 	}
@@ -34,7 +34,7 @@ func Around(ctx context.Context, store history.Store, series []*workload.Series)
 		return nil
 	}
 	if len(ids) > mostSingle {
-		for run, err := range store.Runs(ctx, history.RunFilter{Light: true, Where: ids}) {
+		for run, err := range store.Runs(ctx, history.RunFilter{Light: true, Where: named(ids)}) {
 			if err := take(run, err); err != nil {
 				return nil, err
 			}

@@ -22,8 +22,7 @@ type parts struct {
 
 // part is one condition of a filter.
 type part struct {
-	text string
-	history.Condition
+	*where.Condition
 	field *where.Field // the only one that it names, else nil
 
 	runs   int            // that meet it
@@ -37,33 +36,31 @@ const mostValues = 1000
 // partsOf are the parts of a filter: its text, its times, and what "and" joins in its conditions.
 func partsOf(f history.RunFilter) *parts {
 	p := &parts{met: -1}
-	add := func(text string, c history.Condition, field *where.Field) {
-		p.list = append(p.list, &part{text: text, Condition: c, field: field, values: map[string]any{}})
+	add := func(c *where.Condition) {
+		one := &part{Condition: c, values: map[string]any{}}
+		if fields := c.Fields(); len(fields) == 1 {
+			one.field = fields[0]
+		}
+		p.list = append(p.list, one)
 	}
 	if f.Text != "" {
-		add("'"+f.Text+"'", selected{history.RunFilter{Text: f.Text}}, nil)
+		has := history.RunFilter{Text: f.Text}
+		add(where.That("'"+f.Text+"'", has.Matches))
 	}
 	if !f.From.IsZero() || !f.To.IsZero() {
-		add("started"+span(f.From, f.To), selected{history.RunFilter{From: f.From, To: f.To}}, nil)
+		in := history.RunFilter{From: f.From, To: f.To}
+		add(where.That("started"+span(f.From, f.To), in.Matches))
 	}
-	var walk func(c history.Condition)
-	walk = func(c history.Condition) {
-		switch c := c.(type) {
-		case intersection:
-			walk(c[0])
-			walk(c[1])
-		case *where.Condition:
-			for _, one := range c.Parts() {
-				add(one.Text, one.Condition, one.Field)
-			}
-		case sameSettings:
-			add("the same settings", c, nil)
-		case nil:
-		default:
-			add("those that are named", c, nil)
+	switch c := f.Where.(type) {
+	case nil:
+	case *where.Condition:
+		for _, one := range c.Parts() {
+			add(one)
 		}
+	default:
+		add(where.That("those that are named", c.Matches))
 	}
-	if walk(f.Where); len(p.list) == 1 && f.Text != "" {
+	if len(p.list) == 1 && f.Text != "" {
 		return &parts{} // names and labels say more
 	}
 	return p
@@ -80,13 +77,6 @@ func span(from, to time.Time) (text string) {
 	return text
 }
 
-// selected is the condition that a filter selects a run.
-type selected struct{ history.RunFilter }
-
-// Matches implements [history.Condition].
-func (s selected) Matches(run *mapping.Run) bool { return s.RunFilter.Matches(run) }
-
-// add counts a run.
 func (p *parts) add(run *mapping.Run) {
 	met := 0
 	for _, one := range p.list {
@@ -94,7 +84,7 @@ func (p *parts) add(run *mapping.Run) {
 		case one.Matches(run):
 			one.runs++
 			met++
-		case history.IsUndecided(one.Condition, run):
+		case one.Undecided(run):
 			one.unsure++
 		}
 		if one.field == nil || one.runs > 0 { // values are of interest where no run meets the part
@@ -125,7 +115,7 @@ func (p *parts) rows() (list []row) {
 		if one.unsure > 0 {
 			text += ", and unknown of " + unit.Plural(one.unsure, "run") + ": the latency lies in fio's last bin, which has no upper end"
 		}
-		list = append(list, row{one.text, text})
+		list = append(list, row{one.String(), text})
 		if p.nearest != nil && !one.Matches(p.nearest) {
 			lacks = append(lacks, one.lackText(p.nearest))
 		}
@@ -155,7 +145,7 @@ func (p *part) valuesText() string {
 // lackText says what a run has in place of a part that it does not meet.
 func (p *part) lackText(run *mapping.Run) string {
 	if p.field == nil {
-		return "not " + p.text
+		return "not " + p.String()
 	}
 	var texts []string
 	for _, v := range p.field.Values(run) {

@@ -83,7 +83,6 @@ var special = strings.NewReplacer(func() (pairs []string) {
 	return pairs
 }()...)
 
-// add adds a row.
 func (g *grid) add(cells []string) {
 	for i, cell := range cells {
 		cells[i] = g.clean(cell)
@@ -97,8 +96,8 @@ func (g *grid) add(cells []string) {
 // write writes the rows, under the title if it is not written yet, and forgets them. A very long table is written in
 // parts, so it need not fit into memory. Its columns only get wider from part to part, and the header is repeated when a column is new.
 func (g *grid) write(w io.Writer) error {
-	screen, isColoured := w.(colourScreen)
-	isColoured = isColoured && !g.isMarkdown && screen.HasColour()
+	screen, isColoured := w.(interface{ Unfiltered() io.Writer })
+	isColoured = isColoured && !g.isMarkdown && term.HasColour()
 	out := bufio.NewWriter(w)
 	if isColoured {
 		out.Reset(screen.Unfiltered()) // all cells are clean
@@ -140,12 +139,6 @@ func (g *grid) write(w io.Writer) error {
 	clear(g.rows)
 	g.rows = g.rows[:0]
 	return out.Flush()
-}
-
-// colourScreen is a terminal that may show colours.
-type colourScreen interface {
-	HasColour() bool
-	Unfiltered() io.Writer
 }
 
 // verdictHeading is the heading of columns with verdicts, which have colours on terminals.

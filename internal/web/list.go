@@ -42,11 +42,7 @@ func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*
 	}
 	var runs []*mapping.Run
 	n := 0
-	for run, err := range s.Store.Runs(ctx, watched.Filter) {
-		if history.IsSkipped(err) {
-			s.Log.Warn(err.Error())
-			continue
-		}
+	for run, err := range history.Readable(s.Store.Runs(ctx, watched.Filter), s.warn) {
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +81,6 @@ type listView struct {
 	Contents  []string // what these can be found by
 }
 
-// list answers with the list of runs.
 func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	q, err := parseQuery(r.URL.Query())
 	if err != nil {

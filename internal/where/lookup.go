@@ -94,7 +94,7 @@ func unknown(name string) string {
 	if len(near) > 0 {
 		return text + ": did you mean " + strings.Join(near[:min(len(near), 4)], ", ") + "?"
 	}
-	return text + fmt.Sprintf(": fio2es help fields lists them; name ~ %s searches in names", name)
+	return text + fmt.Sprintf(": fio2es help fields lists them; name ~ %s searches in names", quote(name))
 }
 
 // isNear reports whether two names differ by one character, or by two that changed places.

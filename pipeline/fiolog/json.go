@@ -199,7 +199,6 @@ func (s *documents) scan(p []byte) int {
 	return len(p)
 }
 
-// finish yields a complete document.
 func (s *documents) finish() {
 	r, err := s.parse()
 	s.doc = s.doc[:0]

@@ -22,7 +22,7 @@ type Report struct {
 // Job is one job of a report, or one group of jobs with group_reporting=1.
 type Job struct {
 	Name       string
-	Host       string // with fio --client only; the job "All clients" is the sum of the others
+	Host       string // with fio --client only
 	GroupID    int
 	Error      int     // errno
 	Elapsed    int64   // s, with setup and ramp time
@@ -61,8 +61,7 @@ type Latency struct {
 
 // Percentile is one of those that fio has computed.
 type Percentile struct {
-	Label string  // as written: "99.950000"
-	Rank  float64 // the same as a number, 0 … 100
+	Rank  float64 // 0 … 100
 	Value int64   // ns
 }
 
@@ -89,11 +88,9 @@ func (r *Report) regroup() {
 func (r *Report) latencies() func(yield func(*Latency) bool) {
 	return func(yield func(*Latency) bool) {
 		for i := range r.Jobs {
-			for _, s := range r.Jobs[i].All() {
-				for _, l := range []*Latency{&s.Slat, &s.Clat, &s.Lat} {
-					if len(l.Bins) > 0 && !yield(l) {
-						return
-					}
+			for _, l := range r.Jobs[i].latencies() {
+				if len(l.Bins) > 0 && !yield(l) {
+					return
 				}
 			}
 		}
@@ -108,6 +105,14 @@ func (j *Job) All() []*DirectionStats {
 	}
 	if j.Mixed != nil {
 		all = append(all, j.Mixed)
+	}
+	return all
+}
+
+// latencies are all distributions of a job.
+func (j *Job) latencies() (all []*Latency) {
+	for _, s := range j.All() {
+		all = append(all, &s.Slat, &s.Clat, &s.Lat)
 	}
 	return all
 }
@@ -128,10 +133,8 @@ func (j *Job) memory() int {
 	for k, v := range j.Options {
 		n += perOption + len(k) + len(v)
 	}
-	for _, s := range j.All() {
-		for _, l := range []*Latency{&s.Slat, &s.Clat, &s.Lat} {
-			n += cap(l.Bins)*int(unsafe.Sizeof(hist.Bin{})) + cap(l.Percentiles)*int(unsafe.Sizeof(Percentile{})+16)
-		}
+	for _, l := range j.latencies() {
+		n += cap(l.Bins)*int(unsafe.Sizeof(hist.Bin{})) + cap(l.Percentiles)*int(unsafe.Sizeof(Percentile{}))
 	}
 	if j.Mixed != nil {
 		n += int(unsafe.Sizeof(*j.Mixed))

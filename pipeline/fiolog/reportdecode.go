@@ -73,7 +73,10 @@ func (d *decoder) report() (*Report, error) {
 	return r, nil
 }
 
-// jobs takes the next value, the jobs of a report; nil if it is no array.
+// allClients is what fio --client calls the sum of all other jobs.
+const allClients = "All clients"
+
+// jobs takes the next value, the jobs of a report without their sum; nil if it is no array.
 func (d *decoder) jobs(r *Report) []Job {
 	jobs := []Job{}
 	isArray := d.array(func() {
@@ -89,7 +92,9 @@ func (d *decoder) jobs(r *Report) []Job {
 			d.fail(errTooManyJobs)
 			return
 		}
-		jobs = append(jobs, j)
+		if j.Name != allClients {
+			jobs = append(jobs, j)
+		}
 		r.Unit = max(r.Unit, d.unit)
 	})
 	if !isArray {
@@ -244,13 +249,12 @@ func (d *decoder) latency(name string, l *Latency, unit hist.Unit) {
 func percentiles(pairs []pair, scale int64) (all []Percentile) {
 	for _, p := range pairs {
 		if rank, err := strconv.ParseFloat(string(p.key), 64); err == nil && rank != 0 {
-			all = append(all, Percentile{string(p.key), rank, p.value.scaled(scale)})
+			all = append(all, Percentile{rank, p.value.scaled(scale)})
 		}
 	}
 	return all
 }
 
-// fail records the first error.
 func (d *decoder) fail(err error) {
 	if d.err == nil {
 		d.err = err
