@@ -50,7 +50,11 @@ func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a 
 		found = true
 		return err
 	}
-	if err := r.each(ctx, inputs, one); err != nil {
+	wanted := q
+	if a.window == nil {
+		wanted = nil
+	}
+	if err := r.each(ctx, inputs, wanted, one); err != nil {
 		return r.end(err)
 	}
 	err := errors.Join(empty...)

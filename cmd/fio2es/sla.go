@@ -96,7 +96,11 @@ type judging struct {
 // judge checks the runs that args name, and writes the verdicts. Neighbouring paths are read together, because they may
 // be logs of one run.
 func (j *judging) judge(ctx context.Context, args []string) error {
-	if err := j.runs(ctx, args, func(run *query.Run, many bool) error { return j.one(ctx, run, many) }); err != nil {
+	wanted := j.query
+	if !query.NeedsWindows(wanted, j.rules) {
+		wanted = nil
+	}
+	if err := j.runs(ctx, args, wanted, func(run *query.Run, many bool) error { return j.one(ctx, run, many) }); err != nil {
 		return errors.Join(err, j.to.Flush())
 	}
 	if err := errors.Join(j.to.Flush(), j.checks.write(j.stdout)); err != nil || !j.isBroken {
