@@ -133,8 +133,9 @@ func (c *chooser) whyNotHist(j *job) error {
 		return j.damage
 	case !j.hasRows:
 		return fmt.Errorf("%s: %w", j.log.File.Name(), errNoRows)
-	case j.entry == nil || !j.entry.out.client:
-		return nil
+	}
+	if err := j.proveHalf(); err != nil || j.entry == nil || !j.entry.out.client {
+		return err
 	}
 	lag, err := proveLag(j)
 	if j.lag = lag; lag > 0 {

@@ -219,6 +219,26 @@ func TestReportClients(t *testing.T) {
 	}
 }
 
+// TestReportClientOptions: the options that are global on a client are those of its jobs.
+func TestReportClientOptions(t *testing.T) {
+	const doc = `{"fio version": "fio-3.42", "global options": [
+		{"hostname": "h1", "port": 8765, "bs": "4k", "rw": "read"}, {"hostname": "h1", "port": 8766, "bs": "8k"}],
+		"client_stats": [
+		{"jobname": "a", "hostname": "h1", "port": 8765, "job options": {"rw": "write"}},
+		{"jobname": "b", "hostname": "h1", "port": 8766},
+		{"jobname": "c", "hostname": "h2", "port": 8765}]}`
+	reports, faults := readReports(strings.NewReader(doc))
+	if len(reports) != 1 || len(faults) > 0 {
+		t.Fatalf("got %d reports and %q", len(reports), faults)
+	}
+	want := []map[string]string{{"bs": "4k", "rw": "write"}, {"bs": "8k"}, nil}
+	for i, w := range want {
+		if d := cmp.Diff(w, reports[0].Jobs[i].Options); d != "" {
+			t.Errorf("job %d: -want +got:\n%s", i, d)
+		}
+	}
+}
+
 func BenchmarkReports(b *testing.B) {
 	doc := golden.Gunzip(b, filepath.Join("testdata", "status-interval.json.gz"))
 	b.SetBytes(int64(len(doc)))

@@ -45,6 +45,13 @@ var reportAttacks = []reportAttack{
 	{"options of all", func(n int) io.Reader {
 		return numbered(begin+`"jobs": [{}], "global options": {`, `"%d":1,`, n/10, `"x":1}}`)
 	}, "more than 1000 options"},
+	{"options of many clients", func(n int) io.Reader {
+		return manyTimes(begin+`"global options": [`, `{"a":1},`, n, `{}], "jobs": [{}]}`)
+	}, "group_reporting"},
+	{"options of a client with many jobs", func(n int) io.Reader {
+		all := `"global options": [{"hostname":"h",` + strings.Repeat(`"a":1,`, 10) + fmt.Sprintf(`"b":%q`, strings.Repeat("x", 4000)) + `}], "client_stats": [`
+		return manyTimes(begin+all, `{"hostname":"h"},`, n/10, `{}]}`)
+	}, "group_reporting"},
 	{"options of a job", func(n int) io.Reader {
 		return numbered(begin+`"jobs": [{"job options": {`, `"%d":1,`, n/10, `"x":1}}]}`)
 	}, "more than 1000 options"},
