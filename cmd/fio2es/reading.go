@@ -8,7 +8,6 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -116,15 +115,6 @@ func (r *reading) open(ctx context.Context) error {
 		r.store = store
 	}
 	return err
-}
-
-// read reads a run, as [query.Run.Read], and writes its messages to stderr.
-func (r *reading) read(
-	ctx context.Context, run *query.Run, q *query.Query, take func(*window.Window) error,
-) (*mapping.Run, error) {
-	doc, err := run.Read(ctx, q, take)
-	r.logRun(run)
-	return doc, err
 }
 
 // logRun writes the messages of a run that has been read to stderr.

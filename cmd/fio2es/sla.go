@@ -12,7 +12,6 @@ import (
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/window"
 )
 
 func slaCommand(e *env) *cobra.Command {
@@ -120,7 +119,11 @@ func (j *judging) one(ctx context.Context, run *query.Run, many bool) error {
 	broken, unknown := slo.Log(j.log, &judgement.Run, judgement.Verdicts)
 	j.isBroken, j.leftOut = j.isBroken || broken, j.leftOut || unknown
 	title := slaTitle(run, many, judgement)
-	j.to.Begin(slaHeading(title, judgement.Checked))
+	heading := title
+	if checked := judgement.Checked; !checked.IsZero() {
+		heading += ", " + unit.Moments(checked.Start, checked.End)
+	}
+	j.to.Begin(heading)
 	for i := range judgement.Verdicts {
 		row := &slaRow{judgement, &judgement.Verdicts[i]}
 		j.checks.Cases = append(j.checks.Cases, row.testCase(title))
@@ -137,12 +140,4 @@ func slaTitle(run *query.Run, many bool, j *query.Judgement) string {
 		return run.Name
 	}
 	return strings.TrimPrefix(j.Run.Archive+":"+j.Run.Name, ":")
-}
-
-// slaHeading is the title of a run's table.
-func slaHeading(title string, checked window.Span) string {
-	if checked.IsZero() {
-		return title
-	}
-	return title + ", " + unit.Moments(checked.Start, checked.End)
 }
