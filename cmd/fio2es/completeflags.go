@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fio2es/fio2es/internal/export"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
@@ -18,13 +19,15 @@ func (e *env) completeFlags(cmd *cobra.Command) {
 	lists := map[string][]string{
 		"direction": mapping.Directions[:],
 		"levels":    {mapping.Cluster.String(), mapping.Host.String(), mapping.Job.String()},
-		"mode":      nil, "benchmark": nil,
+		"as":        export.Formats, "mode": nil, "benchmark": nil, "host": nil,
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		complete := cobra.CompletionFunc(nil)
 		words, isList := lists[f.Name]
 		one, isChoice := f.Value.(*choice)
 		switch {
+		case f.Value.Type() == "int": // --columns of heatmap
+			return
 		case isChoice:
 			complete = cobra.FixedCompletions(one.among, noFiles)
 		case f.Name == "where" || f.Name == "baseline":
@@ -45,7 +48,7 @@ func (e *env) completeFlags(cmd *cobra.Command) {
 				}
 				return completeList(append(words, "label."))(cmd, args, text)
 			}
-		case f.Name == "label":
+		case f.Name == "label" || f.Name == "labels":
 			complete = func(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
 				return e.labelsLike(cmd, text), noFiles | cobra.ShellCompDirectiveNoSpace
 			}

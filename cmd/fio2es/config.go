@@ -26,6 +26,9 @@ interval, precision, weighting, inflight, tolerance, align, levels, archive,
 labels, start, offset, jobs, sla. An unpacked archive may have such a file, so
 addresses, credentials and files are refused there. A file given with --config
 or FIO2ES_CONFIG is read in place of both, and may set everything.`,
+		Example: `  fio2es config
+  fio2es config | grep '#'                 the settings that are not the default
+  fio2es config --config lab.yaml          with the settings of this file`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			var text bytes.Buffer // the encoder does not return the errors of stdout
