@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -48,6 +49,37 @@ func TestVersions(t *testing.T) {
 					t.Errorf("%d requests of direction %d, want %d", got, i, want)
 				}
 			}
+		})
+	}
+}
+
+// TestDoubledWithoutReport: without its report, a log of fio --client is refused, and others are not.
+func TestDoubledWithoutReport(t *testing.T) {
+	for name, skipped := range map[string][]string{
+		"clients-3.42": {"each row has all requests of an earlier one"}, "two-jobs-rw": nil, "stalls": nil, "coarseness": nil, "epoch": nil,
+		"mixed-bs": nil, "trim-write-read": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := copyCorpus(t, name)
+			removeFiles(t, dir, "out.")
+			removeFiles(t, dir, "_clat.")
+			a, err := Open(t.Context(), []string{dir}, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Close()
+			res, err := Read(t.Context(), a.Runs[0], Options{Levels: []mapping.Level{mapping.Cluster}}, func(*mapping.Interval) error { return nil })
+			if len(skipped) == 0 {
+				if err != nil {
+					t.Fatal(err)
+				}
+				expectErrors(t, "skipped", res.Skipped, nil)
+				return
+			}
+			if res != nil {
+				err = errors.Join(append(res.Skipped, err)...)
+			}
+			expectErrors(t, "refused", []error{err}, skipped)
 		})
 	}
 }
