@@ -136,8 +136,8 @@ func TestFioPercentile(t *testing.T) {
 func comparePercentiles(t *testing.T, where string, d fioDirection) int {
 	t.Helper()
 	h := fromJSON(t, d)
-	if h.Total() != float64(d.Latency.N) {
-		t.Errorf("%s: %v requests, fio says %d", where, h.Total(), d.Latency.N)
+	if n := d.Latency.N; n != 0 && h.Total() != float64(n) { // N since fio 3.18
+		t.Errorf("%s: %v requests, fio says %d", where, h.Total(), n)
 	}
 	for key, want := range d.Latency.Percentile {
 		f, err := strconv.ParseFloat(key, 64)

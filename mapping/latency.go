@@ -65,8 +65,7 @@ func NewLatency(h *hist.Histogram, counts []hist.Bin) Latency {
 		return lat
 	}
 	lat.Layout = layoutName(h.Layout())
-	var buf [len(quantiles)]hist.Answer
-	a := h.AppendPercentiles(buf[:0], quantiles[:]...)
+	a := h.Percentiles(quantiles[:]...)
 	for i := range Percentiles {
 		*Percentiles[i].of(&lat) = micros(a[i+1].Value)
 	}

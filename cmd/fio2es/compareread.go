@@ -16,37 +16,36 @@ import (
 
 // readRun reads the windows of a run, and writes its messages to stderr. It may have no windows.
 func (c *comparing) readRun(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
-	one := &compare.Run{Name: name}
-	doc, err := run.Read(ctx, &c.query, addTo(one))
-	if err == nil {
-		err = c.ended(one, run, doc)
-	}
+	one, err := c.windowsOf(ctx, name, run)
 	c.logRun(run)
 	return one, err
 }
 
-// addTo adds windows to a run.
-func addTo(one *compare.Run) func(*window.Window) error {
-	return func(w *window.Window) error {
+// windowsOf reads the windows of a run. Several goroutines may do so, each with a run of its own.
+func (c *comparing) windowsOf(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
+	one := &compare.Run{Name: name}
+	doc, err := run.Read(ctx, &c.query, func(w *window.Window) error {
 		requests, err := w.Histogram()
 		if err == nil {
 			one.Add(w, requests)
 		}
 		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-}
-
-// ended ends a run that has all its windows. It fails if none of them is wanted.
-func (c *comparing) ended(one *compare.Run, run *query.Run, doc *mapping.Run) error {
 	if doc == nil {
-		return fmt.Errorf("%s: no windows to compare", one.Name)
+		return nil, fmt.Errorf("%s: no windows to compare", name)
 	}
 	one.End(doc)
 	if one.IsEmpty() && !one.OnlyAverages() && c.query.String() != "" {
-		return run.NoMatch(doc)
+		return nil, run.NoMatch(doc)
 	}
-	return nil
+	return one, nil
 }
+
+// atOnce is how many lists of runs of the history are read at a time: each needs several answers of a cluster.
+const atOnce = 4
 
 // together are runs that were read together. err is why the one after them could not be read.
 type together struct {
@@ -54,28 +53,19 @@ type together struct {
 	err  error
 }
 
-// readTogether reads the windows of runs of the history. Several goroutines may do so, each with runs of its own.
+// readTogether reads the windows of some runs of the history. Several goroutines may do so.
 func (c *comparing) readTogether(ctx context.Context, runs []*query.Run) (read together, _ error) {
-	byRun := map[*query.Run]*compare.Run{}
+	query.Prefetch(ctx, runs, &c.query)
 	for _, run := range runs {
-		byRun[run] = &compare.Run{Name: facts.ShortID(run.Stored.Run.ID)}
-	}
-	docs, err := query.ReadTogether(ctx, c.store, runs, &c.query, func(run *query.Run, w *window.Window) error {
-		return addTo(byRun[run])(w)
-	})
-	for i, doc := range docs {
-		one := byRun[runs[i]]
-		if read.err = c.ended(one, runs[i], doc); read.err != nil {
-			return read, nil
+		one, err := c.windowsOf(ctx, facts.ShortID(run.Stored.Run.ID), run)
+		if err != nil {
+			read.err = err
+			break
 		}
 		read.runs = append(read.runs, one)
 	}
-	read.err = err
 	return read, nil
 }
-
-// atOnce is how many lists of runs of the history are read at a time: each needs several answers of a cluster.
-const atOnce = 4
 
 // storedSide reads runs of the history as one side, the oldest first.
 func (c *comparing) storedSide(ctx context.Context, name string, docs []*mapping.Run) (*compare.Side, error) {

@@ -28,7 +28,7 @@ func (c *comparing) side(ctx context.Context, arg string) (*compare.Side, error)
 			return nil, usagef("%q: want runs or paths joined by commas, and there is nothing between two commas", arg)
 		}
 		var paths []string
-		err := c.runs(ctx, []string{part}, func(run *query.Run, many bool) error {
+		err := c.runs(ctx, []string{part}, &c.query, func(run *query.Run, many bool) error {
 			if run.Stored != nil {
 				return c.add(ctx, side, part, run)
 			}

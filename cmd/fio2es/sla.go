@@ -12,7 +12,6 @@ import (
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/window"
 )
 
 func slaCommand(e *env) *cobra.Command {
@@ -97,7 +96,11 @@ type judging struct {
 // judge checks the runs that args name, and writes the verdicts. Neighbouring paths are read together, because they may
 // be logs of one run.
 func (j *judging) judge(ctx context.Context, args []string) error {
-	if err := j.runs(ctx, args, func(run *query.Run, many bool) error { return j.one(ctx, run, many) }); err != nil {
+	wanted := j.query
+	if !query.NeedsWindows(wanted, j.rules) {
+		wanted = nil
+	}
+	if err := j.runs(ctx, args, wanted, func(run *query.Run, many bool) error { return j.one(ctx, run, many) }); err != nil {
 		return errors.Join(err, j.to.Flush())
 	}
 	if err := errors.Join(j.to.Flush(), j.checks.write(j.stdout)); err != nil || !j.isBroken {
@@ -116,7 +119,11 @@ func (j *judging) one(ctx context.Context, run *query.Run, many bool) error {
 	broken, unknown := slo.Log(j.log, &judgement.Run, judgement.Verdicts)
 	j.isBroken, j.leftOut = j.isBroken || broken, j.leftOut || unknown
 	title := slaTitle(run, many, judgement)
-	j.to.Begin(slaHeading(title, judgement.Checked))
+	heading := title
+	if checked := judgement.Checked; !checked.IsZero() {
+		heading += ", " + unit.Moments(checked.Start, checked.End)
+	}
+	j.to.Begin(heading)
 	for i := range judgement.Verdicts {
 		row := &slaRow{judgement, &judgement.Verdicts[i]}
 		j.checks.Cases = append(j.checks.Cases, row.testCase(title))
@@ -133,12 +140,4 @@ func slaTitle(run *query.Run, many bool, j *query.Judgement) string {
 		return run.Name
 	}
 	return strings.TrimPrefix(j.Run.Archive+":"+j.Run.Name, ":")
-}
-
-// slaHeading is the title of a run's table.
-func slaHeading(title string, checked window.Span) string {
-	if checked.IsZero() {
-		return title
-	}
-	return title + ", " + unit.Moments(checked.Start, checked.End)
 }

@@ -71,12 +71,8 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 			if q.where, err = parseWhere(condition); err != nil {
 				return err
 			}
-			for _, name := range metrics {
-				n, err := workload.NumberOf(name)
-				if err != nil {
-					return usagef("--metrics %w", err)
-				}
-				q.numbers = append(q.numbers, n)
+			if q.numbers, err = workload.NumbersOf(metrics...); err != nil {
+				return usagef("--metrics %w", err)
 			}
 			if !(least >= 0 && least <= 1000) || len(metrics) == 0 {
 				return usagef("want --least from 0 to 1000 percent, and one of --metrics at least")

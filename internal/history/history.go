@@ -121,7 +121,8 @@ type RunFilter struct {
 	Where    Condition // nil is none
 	Limit    int       // the most runs; 0 is no limit
 	Light    bool      // leave out histograms and the list of source files
-	Brief    bool      // [mapping.Run.Brief] is enough; runs may have as much as with Light
+	Brief    bool      // [mapping.Run.Brief] is enough, with Also; runs may have as much as with Light
+	Also     []string  // fields, by their paths in documents
 
 	// Watch, unless nil, is called with each run that a store reads, and whether it is selected. A store reads the runs
 	// that started in Started and have Equals, until Limit is reached.
@@ -150,13 +151,14 @@ func (LiveRuns) Live() bool               { return true }
 // need all that there is with Light.
 func (f *RunFilter) Beyond() (fields []string, isBrief bool) {
 	if f.Where == nil || !f.Brief {
-		return nil, f.Brief
+		return f.Also, f.Brief
 	}
 	c, ok := f.Where.(interface{ Beyond() ([]string, bool) })
 	if !ok {
 		return nil, false
 	}
-	return c.Beyond()
+	fields, isBrief = c.Beyond()
+	return slices.Concat(fields, f.Also), isBrief
 }
 
 // DecodeLight decodes what f needs of documents without histograms and lists of files. It fails as [DecodeRun].

@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"errors"
-	"iter"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/workload"
@@ -19,8 +18,13 @@ const mostSingle = 200
 // errors of those that cannot be read.
 func Around(ctx context.Context, store history.Store, series []*workload.Series) (skipped []error, err error) {
 	ids, whole := map[string]bool{}, map[string]*mapping.Run{}
-	for c := range changes(series) {
-		ids[c.Before.Run.ID], ids[c.After.Run.ID] = true, true
+	var changes []*workload.Change
+	for _, s := range series {
+		for i := range s.Changes {
+			c := &s.Changes[i]
+			changes = append(changes, c)
+			ids[c.Before.Run.ID], ids[c.After.Run.ID] = true, true
+		}
 	}
 	take := func(run *mapping.Run, err error) error {
 		switch {
@@ -46,22 +50,10 @@ func Around(ctx context.Context, store history.Store, series []*workload.Series)
 			}
 		}
 	}
-	for c := range changes(series) {
+	for _, c := range changes {
 		if before, after := whole[c.Before.Run.ID], whole[c.After.Run.ID]; before != nil && after != nil {
 			c.Before, c.After = before, after
 		}
 	}
 	return skipped, nil
-}
-
-func changes(series []*workload.Series) iter.Seq[*workload.Change] {
-	return func(yield func(*workload.Change) bool) {
-		for _, s := range series {
-			for i := range s.Changes {
-				if !yield(&s.Changes[i]) {
-					return
-				}
-			}
-		}
-	}
 }

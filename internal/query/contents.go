@@ -1,8 +1,10 @@
 package query
 
 import (
+	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
@@ -19,7 +21,7 @@ type contents struct {
 
 // newContents are those in which no run meets a filter.
 func newContents(f history.RunFilter) *contents {
-	return &contents{parts: partsOf(f), names: names{}}
+	return &contents{parts: partsOf(f), names: names{strings.ToLower(f.Text), map[string]map[string]bool{}}}
 }
 
 // add adds a run that is older than those of before.
@@ -47,8 +49,11 @@ func (c *contents) rows() []row {
 // row is a line of the contents of a history.
 type row struct{ name, text string }
 
-// names are what runs can be found by: texts by what they are.
-type names map[string]map[string]bool
+// names are what runs can be found by.
+type names struct {
+	wanted string
+	texts  map[string]map[string]bool // by what they are
+}
 
 func (n names) add(run *mapping.Run) {
 	n.note("names", run.Run.Archive+":"+run.ShortName())
@@ -60,19 +65,35 @@ func (n names) add(run *mapping.Run) {
 }
 
 func (n names) note(what, text string) {
-	if n[what] == nil {
-		n[what] = map[string]bool{}
+	if n.texts[what] == nil {
+		n.texts[what] = map[string]bool{}
 	}
 	if text != "" {
-		n[what][text] = true
+		n.texts[what][text] = true
 	}
 }
 
 func (n names) rows() (list []row) {
+	const least = 3 // characters of a text that is near
+	near := map[int][]string{0: nil}
 	for _, what := range []string{"names", "labels", "benchmarks", "modes"} {
-		if len(n[what]) > 0 {
-			list = append(list, row{what, List(slices.Sorted(maps.Keys(n[what])))})
+		if len(n.texts[what]) > 0 {
+			list = append(list, row{what, List(slices.Sorted(maps.Keys(n.texts[what])))})
+			n.addNear(near, maps.Keys(n.texts[what]))
 		}
 	}
+	if most := slices.Max(slices.Collect(maps.Keys(near))); most >= least {
+		list = append(list, row{"nearest", List(slices.Sorted(slices.Values(near[most])))})
+	}
 	return list
+}
+
+// addNear adds texts under the number of characters with which what was wanted begins, and that they contain.
+func (n names) addNear(near map[int][]string, texts iter.Seq[string]) {
+	for text := range texts {
+		same := len(n.wanted)
+		for ; same > 0 && !strings.Contains(strings.ToLower(text), n.wanted[:same]); same-- {
+		}
+		near[same] = append(near[same], text)
+	}
 }

@@ -28,6 +28,7 @@ type part struct {
 	runs   int            // that meet it
 	unsure int            // runs for which that is undecided
 	values map[string]any // of the field, by their texts; no more than mostValues
+	near   []string       // names of fields that runs have, and that are like its name
 }
 
 // mostValues is how many values of a field are looked at.
@@ -43,9 +44,9 @@ func partsOf(f history.RunFilter) *parts {
 		}
 		p.list = append(p.list, one)
 	}
-	if f.Text != "" {
-		has := history.RunFilter{Text: f.Text}
-		add(where.That("'"+f.Text+"'", has.Matches))
+	for _, word := range strings.Fields(f.Text) {
+		has := history.RunFilter{Text: word}
+		add(where.That("'"+word+"'", has.Matches))
 	}
 	if !f.From.IsZero() || !f.To.IsZero() {
 		in := history.RunFilter{From: f.From, To: f.To}
@@ -95,6 +96,11 @@ func (p *parts) add(run *mapping.Run) {
 				one.values[one.field.Kind.Text(v)] = v
 			}
 		}
+		for _, name := range one.field.Near(run) {
+			if !slices.Contains(one.near, name) {
+				one.near = append(one.near, name)
+			}
+		}
 	}
 	if met > p.met {
 		p.nearest, p.met = run, met
@@ -134,6 +140,8 @@ func (p *part) valuesText() string {
 		few = 1
 	}
 	switch {
+	case len(texts) == 0 && len(p.near) > 0:
+		return "none has " + p.field.Name + ": did you mean " + List(p.near) + "?"
 	case len(texts) == 0:
 		return "none has " + p.field.Name
 	case len(texts) > few && p.field.Kind != where.Text:

@@ -39,7 +39,8 @@ type reader interface {
 // run's document. A nil take wants no windows. The document is nil of files that have nothing of a
 // run. An error is take's, or says why the windows cannot be read.
 func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
-	r.begin(q)
+	r.choice = choice{query: q}
+	r.Warnings, r.Notes, r.Details = nil, nil, nil
 	if take == nil {
 		return r.from.read(ctx, r, q, nil)
 	}
@@ -52,12 +53,6 @@ func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) erro
 		}
 		return take(w)
 	})
-}
-
-// begin forgets what was read before.
-func (r *Run) begin(q *Query) {
-	r.choice = choice{query: q}
-	r.Warnings, r.Notes, r.Details = nil, nil, nil
 }
 
 func (r *Run) readTotals(ctx context.Context, q *Query, take func(*window.Window) error) (*mapping.Run, error) {

@@ -23,20 +23,36 @@ func Stored(store history.Store, run *mapping.Run) *Run {
 type storeReader struct{ history.Store }
 
 func (s storeReader) read(ctx context.Context, r *Run, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
-	stored, doc := r.Stored, r.document()
-	if take == nil || r.hasNoWindows() {
+	stored, doc := r.Stored, r.Stored
+	if r.JoinMS > 0 {
+		joined := *stored
+		joined.IntervalMS = r.JoinMS
+		doc = &joined
+	}
+	if take == nil || NoWindows(stored) != "" && stored.Documents == (mapping.Documents{}) {
 		return doc, nil
 	}
-	wanted, err := r.wanted(q)
+	for _, level := range q.levels() {
+		if !r.Has(level) {
+			return nil, LevelError{r.Name, level}
+		}
+	}
+	wanted, err := q.selection(doc)
 	if err != nil {
 		return nil, err
 	}
-	counts, err := s.Count(ctx, wanted.Runs, q.levels()...)
-	if err == nil {
-		doc, err = s.checked(ctx, r, counts, q.levels())
+	if note := compacted(stored); note != "" {
+		r.Notes = append(r.Notes, note)
 	}
+	lack, err := s.lack(ctx, stored, q.levels())
 	if err != nil {
 		return nil, err
+	}
+	if lack != "" {
+		r.Warnings = append(r.Warnings, lack)
+		warned := *doc
+		warned.Warnings = append(slices.Clone(doc.Warnings), lack)
+		doc = &warned
 	}
 	for _, level := range q.levels() {
 		wanted.Level = level
@@ -52,48 +68,6 @@ func (s storeReader) read(ctx context.Context, r *Run, q *Query, take func(*wind
 		}
 	}
 	return doc, nil
-}
-
-// document is the run's document, with the length of the windows that Read gives.
-func (r *Run) document() *mapping.Run {
-	if r.JoinMS == 0 {
-		return r.Stored
-	}
-	joined := *r.Stored
-	joined.IntervalMS = r.JoinMS
-	return &joined
-}
-
-// hasNoWindows reports whether a stored run has none.
-func (r *Run) hasNoWindows() bool {
-	return NoWindows(r.Stored) != "" && r.Stored.Documents == (mapping.Documents{})
-}
-
-// wanted is what to read of a stored run, which needs all levels that q wants. It notes if the run is compacted.
-func (r *Run) wanted(q *Query) (history.Selection, error) {
-	for _, level := range q.levels() {
-		if !r.Has(level) {
-			return history.Selection{}, LevelError{r.Name, level}
-		}
-	}
-	wanted, err := q.selection(r.document())
-	if note := compacted(r.Stored); err == nil && note != "" {
-		r.Notes = append(r.Notes, note)
-	}
-	return wanted, err
-}
-
-// checked is the run's document, with a warning if documents of some levels are missing.
-func (s storeReader) checked(ctx context.Context, r *Run, counts history.Counts, levels []mapping.Level) (*mapping.Run, error) {
-	doc := r.document()
-	lack, err := s.lack(ctx, r.Stored, counts, levels)
-	if err != nil || lack == "" {
-		return doc, err
-	}
-	r.Warnings = append(r.Warnings, lack)
-	warned := *doc
-	warned.Warnings = append(slices.Clone(doc.Warnings), lack)
-	return &warned, nil
 }
 
 // compacted says that the windows of a run are longer than those that were stored first; empty if they are not.
@@ -153,8 +127,13 @@ func (s storeReader) windows(
 	return join(window.Rejoin(s.Intervals(ctx, wanted)), run, joinMS)
 }
 
-// lack says which documents of a run are missing, which were counted before they are read; empty is none.
-func (s storeReader) lack(ctx context.Context, run *mapping.Run, counts history.Counts, levels []mapping.Level) (string, error) {
+// lack counts the documents of a run before they are read, and says which are missing; empty is
+// none.
+func (s storeReader) lack(ctx context.Context, run *mapping.Run, levels []mapping.Level) (string, error) {
+	counts, err := s.Count(ctx, []string{run.Run.ID}, levels...)
+	if err != nil {
+		return "", err
+	}
 	lack := counts.LackText(run, levels...)
 	if lack == "" {
 		return "", nil

@@ -2,93 +2,116 @@ package query
 
 import (
 	"context"
+	"iter"
+	"reflect"
+	"slices"
 
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// mostTogether is how many documents are read together: a page or two of an answer.
-const mostTogether = 1000
-
-// Together divides stored runs into those that [ReadTogether] reads at a time.
-func Together(runs []*Run, q *Query) (chunks [][]*Run) {
+// Together divides stored runs into lists for [Prefetch]: of a thousand documents at most, or of one run. A nil q wants
+// no documents.
+func Together(runs []*Run, q *Query) (lists [][]*Run) {
+	const most, least = 1000, 10 // documents of a list, and what a run counts besides its own
 	size := 0
 	for _, r := range runs {
-		n := 0
-		for _, level := range q.levels() {
-			n += r.Stored.Documents.Of(level)
+		n := least
+		if q == nil || r.JoinMS > 0 || q.Times() != "" { // each run needs another selection
+			n = most
+		} else {
+			for _, level := range q.levels() {
+				n += r.Stored.Documents.Of(level)
+			}
 		}
-		if r.JoinMS > 0 || len(q.Jobs) > 0 || q.Times() != "" { // the runs need different documents
-			n = mostTogether
+		if size += n; len(lists) == 0 || size > most {
+			lists, size = append(lists, nil), n
 		}
-		if size += n; len(chunks) == 0 || size > mostTogether {
-			chunks, size = append(chunks, nil), n
-		}
-		last := len(chunks) - 1
-		chunks[last] = append(chunks[last], r)
+		last := len(lists) - 1
+		lists[last] = append(lists[last], r)
 	}
-	return chunks
+	return lists
 }
 
-// ReadTogether reads runs of [Together], each as [Run.Read]. A cluster needs as many requests for all as for one. take
-// gets the windows of a run in their order, but those of different runs by turns. It returns the documents of the runs
-// before the first one that cannot be read, and that error.
-func ReadTogether(
-	ctx context.Context, store history.Store, runs []*Run, q *Query, take func(*Run, *window.Window) error,
-) (docs []*mapping.Run, err error) {
-	if len(runs) == 1 {
-		doc, err := runs[0].Read(ctx, q, func(w *window.Window) error { return take(runs[0], w) })
-		if err != nil {
-			return nil, err
-		}
-		return []*mapping.Run{doc}, nil
+// Prefetch reads the documents of a list of [Together], so that Read with q has them. A cluster needs as many requests
+// for all runs as for one. If it fails, each Read reads by itself, and returns the error.
+func Prefetch(ctx context.Context, runs []*Run, q *Query) {
+	if len(runs) < 2 || q.Totals {
+		return
 	}
-	s, byID, wanted, ids := storeReader{store}, map[string]*Run{}, history.Selection{}, []string(nil)
-	var failed error
-	for i, r := range runs {
-		r.begin(q)
-		if r.hasNoWindows() {
-			continue
+	f := &fetched{Store: runs[0].from.(storeReader).Store, docs: map[series][]*mapping.Interval{}}
+	var ids []string
+	var err error
+	for _, r := range runs {
+		if f.wanted, err = q.selection(r.Stored); err != nil { // it is the same for all but for the run
+			return
 		}
-		if wanted, failed = r.wanted(q); failed != nil { // the same of all runs
-			runs = runs[:i]
-			break
-		}
-		byID[r.Stored.Run.ID], ids = r, append(ids, r.Stored.Run.ID)
+		ids = append(ids, r.Stored.Run.ID)
 	}
-	counts := history.Counts{}
-	if wanted.Runs = ids; len(ids) > 0 { // an empty list is all runs
-		counts, err = s.readAll(ctx, wanted, q.levels(), func(w *window.Window) error {
-			r := byID[w.Run.ID]
-			if takes, err := r.choice.takes(w); err != nil || !takes {
-				return err
+	f.wanted.Runs = ids
+	if f.counts, err = f.Store.Count(ctx, ids, q.levels()...); err != nil {
+		return
+	}
+	f.levels = q.levels()
+	for _, level := range f.levels {
+		for _, id := range ids {
+			f.docs[series{id, level}] = nil
+		}
+		f.wanted.Level = level
+		for d, err := range f.Store.Intervals(ctx, f.wanted) {
+			if err != nil {
+				return
 			}
-			return take(r, w)
-		})
+			of := series{d.Run.ID, level}
+			f.docs[of] = append(f.docs[of], d)
+		}
 	}
 	for _, r := range runs {
-		doc := r.Stored
-		if err == nil && byID[doc.Run.ID] != nil {
-			doc, err = s.checked(ctx, r, counts, q.levels())
-		}
-		docs = append(docs, doc)
+		r.from = storeReader{f}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return docs, failed
 }
 
-// readAll counts the documents of some runs, and then gives the windows of each level to take.
-func (s storeReader) readAll(
-	ctx context.Context, wanted history.Selection, levels []mapping.Level, take func(*window.Window) error,
-) (history.Counts, error) {
-	counts, err := s.Count(ctx, wanted.Runs, levels...)
-	for _, level := range levels {
-		if wanted.Level = level; err == nil {
-			_, err = each(window.Rejoin(s.Intervals(ctx, wanted)), take)
+// fetched is a history some of whose documents were read already.
+type fetched struct {
+	history.Store
+	levels []mapping.Level
+	counts history.Counts
+	wanted history.Selection // of each level
+	docs   map[series][]*mapping.Interval
+}
+
+// series is a level of a run.
+type series struct {
+	run   string
+	level mapping.Level
+}
+
+// Count implements [history.Store].
+func (f *fetched) Count(ctx context.Context, runs []string, levels ...mapping.Level) (history.Counts, error) {
+	if len(runs) == 1 && slices.Contains(f.wanted.Runs, runs[0]) && slices.Equal(levels, f.levels) {
+		return f.counts, nil
+	}
+	return f.Store.Count(ctx, runs, levels...)
+}
+
+// Intervals implements [history.Store]. It gives documents that were read, and then forgets them.
+func (f *fetched) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
+	wanted := f.wanted
+	wanted.Runs, wanted.Level = sel.Runs, sel.Level
+	if len(sel.Runs) != 1 || !reflect.DeepEqual(sel, wanted) {
+		return f.Store.Intervals(ctx, sel)
+	}
+	of := series{sel.Runs[0], sel.Level}
+	docs, ok := f.docs[of]
+	if !ok {
+		return f.Store.Intervals(ctx, sel)
+	}
+	delete(f.docs, of)
+	return func(yield func(*mapping.Interval, error) bool) {
+		for _, d := range docs {
+			if !yield(d, nil) {
+				return
+			}
 		}
 	}
-	return counts, err
 }

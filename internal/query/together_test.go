@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"path/filepath"
@@ -63,8 +64,8 @@ func oddRuns(t *testing.T, store history.Store) (list []*mapping.Run) {
 	return list
 }
 
-// TestTogether: runs that are read together give the windows, documents, messages and errors of each of them alone, in
-// fewer lists of documents.
+// TestTogether: runs whose documents were read together give the windows, documents, messages and errors of each of them
+// alone.
 func TestTogether(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
 	check(t, err)
@@ -77,83 +78,115 @@ func TestTogether(t *testing.T) {
 		WhyNotFound string
 		Err         string
 	}
-	read := func(from history.Store, runs []*Run, q *Query, isAlone bool) (answers []answer) {
-		chunks := Together(runs, q)
-		if isAlone {
-			chunks = nil
+	read := func(runs []*Run, q *Query) (answers []answer) {
+		for range 2 { // again, when what was read is forgotten
 			for _, r := range runs {
-				chunks = append(chunks, []*Run{r})
-			}
-		}
-		for _, some := range chunks {
-			windows := map[*Run][]*window.Window{}
-			docs, err := ReadTogether(t.Context(), from, some, q, func(r *Run, w *window.Window) error {
-				windows[r] = append(windows[r], w)
-				return nil
-			})
-			for i, doc := range docs {
-				r := some[i]
-				answers = append(answers, answer{doc, windows[r], [][]string{r.Warnings, r.Notes, r.Details}, r.NoMatch(doc).Error(), ""})
-			}
-			if err != nil {
-				return append(answers, answer{Err: err.Error()})
+				var one answer
+				doc, err := r.Read(t.Context(), q, func(w *window.Window) error {
+					one.Windows = append(one.Windows, w)
+					return nil
+				})
+				if one.Document, one.Texts = doc, [][]string{r.Warnings, r.Notes, r.Details}; err == nil {
+					one.WhyNotFound = r.NoMatch(doc).Error()
+				} else {
+					one.Err = err.Error()
+				}
+				answers = append(answers, one)
 			}
 		}
 		return answers
 	}
 	for name, tt := range map[string]struct {
-		query    Query
-		runs     []*mapping.Run
-		joinMS   int64
-		most     int // lists
-		hasError bool
+		query  Query
+		joinMS int64
+		lists  int // that are read before, of 7 runs
 	}{
-		"all":              {runs: docs[:5], most: 1},
-		"run without any":  {runs: docs[2:3], most: 0},
-		"a level is not":   {runs: docs[3:], most: 1, hasError: true},
-		"the first one":    {runs: docs[5:], most: 0, hasError: true},
-		"a direction":      {query: Query{Directions: []string{"read"}}, runs: docs[:5], most: 1},
-		"no such host":     {query: Query{Hosts: []string{"x"}, Levels: []mapping.Level{mapping.Cluster}}, runs: docs[:5], most: 1},
-		"two levels":       {query: Query{Levels: []mapping.Level{mapping.Cluster, mapping.Host}}, runs: docs[:5], most: 2},
-		"a time":           {query: Query{From: "+3s"}, runs: docs[:5], most: 4},
-		"no such job":      {query: Query{Jobs: []string{"x"}, Levels: []mapping.Level{mapping.Cluster}}, runs: docs[:5], most: 8},
-		"of longer length": {runs: docs[:5], joinMS: 2000, most: 4},
+		"all":              {lists: 1},
+		"a direction":      {query: Query{Directions: []string{"read"}}, lists: 1},
+		"no such host":     {query: Query{Hosts: []string{"x"}, Levels: []mapping.Level{mapping.Cluster}}, lists: 1},
+		"a level is not":   {query: Query{Levels: []mapping.Level{mapping.Cluster, mapping.Host}}, lists: 2},
+		"no such job":      {query: Query{Jobs: []string{"x"}, Levels: []mapping.Level{mapping.Cluster}}, lists: 1},
+		"without bins":     {query: Query{Light: true}, lists: 1},
+		"totals":           {query: Query{Totals: true}},
+		"a time":           {query: Query{From: "+3s"}},
+		"of longer length": {joinMS: 2000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			counted := &asked{Store: store}
 			of := func(from history.Store) (runs []*Run) {
-				for _, doc := range tt.runs {
+				for _, doc := range docs {
 					r := Stored(from, doc)
 					r.JoinMS = tt.joinMS
 					runs = append(runs, r)
 				}
 				return runs
 			}
-			want, got := read(store, of(store), &tt.query, true), read(counted, of(counted), &tt.query, false)
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(window.Window{})); diff != "" {
-				t.Errorf("(-alone +together):\n%s", diff)
+			fetched := of(counted)
+			for _, list := range Together(fetched, &tt.query) {
+				Prefetch(t.Context(), list, &tt.query)
 			}
-			if hasError := got[len(got)-1].Err != ""; hasError != tt.hasError || counted.lists > tt.most {
-				t.Errorf("error %v, %d lists, want %v and at most %d", hasError, counted.lists, tt.hasError, tt.most)
+			if counted.lists != tt.lists {
+				t.Errorf("%d lists are read before, want %d", counted.lists, tt.lists)
+			}
+			if diff := cmp.Diff(read(of(store), &tt.query), read(fetched, &tt.query), cmp.AllowUnexported(window.Window{})); diff != "" {
+				t.Errorf("(-alone +together):\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestTogetherSizes: a chunk has few documents, or one run.
+// unread is a store that cannot read documents.
+type unread struct {
+	history.Store
+	of string // Count or Intervals
+}
+
+var errUnread = errors.New("cannot be read")
+
+func (u unread) Count(ctx context.Context, runs []string, levels ...mapping.Level) (history.Counts, error) {
+	if u.of == "Count" {
+		return nil, errUnread
+	}
+	return u.Store.Count(ctx, runs, levels...)
+}
+
+func (u unread) Intervals(context.Context, history.Selection) iter.Seq2[*mapping.Interval, error] {
+	return func(yield func(*mapping.Interval, error) bool) { yield(nil, errUnread) }
+}
+
+// TestTogetherFails: if documents cannot be read together, each run has the error.
+func TestTogetherFails(t *testing.T) {
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
+	check(t, err)
+	t.Cleanup(func() { store.Close() })
+	docs := oddRuns(t, store)
+	for _, of := range []string{"Count", "Intervals"} {
+		runs := []*Run{Stored(unread{store, of}, docs[0]), Stored(unread{store, of}, docs[1])}
+		Prefetch(t.Context(), runs, &Query{})
+		for _, r := range runs {
+			if _, err := r.Read(t.Context(), &Query{}, func(*window.Window) error { return nil }); !errors.Is(err, errUnread) {
+				t.Errorf("%s: %v, want %v", of, err, errUnread)
+			}
+		}
+	}
+}
+
+// TestTogetherSizes: a list has few documents, or one run.
 func TestTogetherSizes(t *testing.T) {
 	var runs []*Run
-	for _, n := range []int{10, 990, 1, 5000, 0, 0, 1000, 1} {
+	for _, n := range []int{10, 970, 5000, 0, 0, 1000, 1} {
 		runs = append(runs, &Run{Stored: &mapping.Run{Documents: mapping.Documents{Cluster: n}}})
 	}
 	var got []int
 	for _, some := range Together(runs, &Query{}) {
 		got = append(got, len(some))
 	}
-	if diff := cmp.Diff([]int{2, 1, 1, 3, 1}, got); diff != "" {
+	if diff := cmp.Diff([]int{2, 1, 2, 1, 1}, got); diff != "" {
 		t.Error(diff)
 	}
-	if got := Together(runs, &Query{From: "+1s"}); len(got) != len(runs) {
-		t.Errorf("%d chunks with a time, want %d", len(got), len(runs))
+	for _, q := range []*Query{nil, {From: "+1s"}} {
+		if got := Together(runs, q); len(got) != len(runs) {
+			t.Errorf("%d lists with %v, want %d", len(got), q, len(runs))
+		}
 	}
 }

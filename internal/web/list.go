@@ -34,7 +34,11 @@ func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*
 		return nil, err
 	}
 	defer leave()
-	watched := query.Watch(history.RunFilter{Text: q.Text, Where: where, Brief: true})
+	_, beyond, err := q.columns()
+	if err != nil {
+		return nil, err
+	}
+	watched := query.Watch(history.RunFilter{Text: q.Text, Where: where, Brief: true, Also: beyond})
 	begin := (q.Page - 1) * pageRuns
 	isHistorys := q.By == facts.Orders[0] && !q.Lowest
 	if isHistorys {
@@ -47,7 +51,10 @@ func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*
 			return nil, err
 		}
 		if n++; !isHistorys || n > begin {
-			runs = append(runs, lean(run))
+			if len(beyond) == 0 {
+				run = lean(run)
+			}
+			runs = append(runs, run)
 		}
 	}
 	if isHistorys {
@@ -88,7 +95,7 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := listView{Head: s.head("Runs", ""), Name: s.Name, Query: q}
-	v.Columns, _ = q.columns() // parseQuery had the error
+	v.Columns, _, _ = q.columns() // parseQuery had the error
 	var parsed *where.Condition
 	if v.Condition, parsed = parseCondition(q.Where); v.Condition.Problem != "" {
 		s.show(w, r, http.StatusBadRequest, "list", v)

@@ -57,13 +57,10 @@ func (w *workloadRow) Changed() (list []*workload.Row) {
 	return list
 }
 
-func numbersOf(names ...string) (list []*workload.Number) {
-	for _, name := range names {
-		n, err := workload.NumberOf(name)
-		if err != nil {
-			panic(err)
-		}
-		list = append(list, n)
+func numbersOf(names ...string) []*workload.Number {
+	list, err := workload.NumbersOf(names...)
+	if err != nil {
+		panic(err)
 	}
 	return list
 }

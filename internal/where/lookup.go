@@ -44,8 +44,22 @@ func (f *Field) named(prefix, name string) *Field {
 	one := *f
 	one.Name, one.Path = prefix+name, strings.TrimSuffix(f.Path, "*")+name
 	one.values = func(r *mapping.Run) []any { return f.ofName(r, name) }
-	one.ofName = nil
+	one.ofName, one.among = nil, f
 	return &one
+}
+
+// Near returns the names that a run has in place of the field, such as those of labels, and that are like its own.
+func (f *Field) Near(run *mapping.Run) (names []string) {
+	if f.among == nil {
+		return nil
+	}
+	prefix := strings.TrimSuffix(f.among.Name, "*")
+	for _, name := range namesOf(f.among, []*mapping.Run{run}) {
+		if isNear(strings.ToLower(f.Name), strings.ToLower(prefix+name)) {
+			names = append(names, prefix+name)
+		}
+	}
+	return names
 }
 
 // inConfig are the values under a path of names with dots between them. Names may have dots

@@ -42,7 +42,7 @@ type parser struct {
 }
 
 func (p *parser) fail(at token, format string, args ...any) error {
-	return &SyntaxError{p.text, at.column, fmt.Sprintf(format, args...)}
+	return &SyntaxError{at.column, fmt.Sprintf(format, args...)}
 }
 
 // next takes the next token.

@@ -3,6 +3,7 @@ package fiolog
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -216,6 +217,51 @@ func TestReportClients(t *testing.T) {
 	}
 	if d := cmp.Diff(want, reports[0].Jobs, sameLayout); d != "" {
 		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+// TestReportClientOptions: the options that are global on a client are those of its jobs.
+func TestReportClientOptions(t *testing.T) {
+	const doc = `{"fio version": "fio-3.42", "global options": [
+		{"hostname": "h1", "port": 8765, "bs": "4k", "rw": "read"}, {"hostname": "h1", "port": 8766, "bs": "8k"}],
+		"client_stats": [
+		{"jobname": "a", "hostname": "h1", "port": 8765, "job options": {"rw": "write"}},
+		{"jobname": "b", "hostname": "h1", "port": 8766},
+		{"jobname": "c", "hostname": "h2", "port": 8765}]}`
+	reports, faults := readReports(strings.NewReader(doc))
+	if len(reports) != 1 || len(faults) > 0 {
+		t.Fatalf("got %d reports and %q", len(reports), faults)
+	}
+	want := []map[string]string{{"bs": "4k", "rw": "write"}, {"bs": "8k"}, nil}
+	for i, w := range want {
+		if d := cmp.Diff(w, reports[0].Jobs[i].Options); d != "" {
+			t.Errorf("job %d: -want +got:\n%s", i, d)
+		}
+	}
+}
+
+// TestReportOneTable: where fio has one table of latencies, lat_percentiles says of which.
+func TestReportOneTable(t *testing.T) {
+	const clat, lat = `"percentile": {"50.0": 20}, "bins": {"20": 3}`, ""
+	for _, c := range []struct {
+		version, option, clat, lat        string
+		clatBins, latBins, latPercentiles int
+	}{
+		{"fio-3.1", "1", clat, lat, 0, 1, 1},
+		{"fio-3.7", "", `"percentile": {"50.0": 20}`, `"bins": {"20": 3}`, 0, 1, 1},
+		{"fio-3.7", "0", clat, lat, 1, 0, 0},
+		{"fio-3.33", "1", clat, clat, 1, 1, 1},
+	} {
+		doc := fmt.Sprintf(`{"fio version": %q, "jobs": [{"jobname": "a", "job options": {"lat_percentiles": %q},
+			"read": {"total_ios": 3, "clat_ns": {%s}, "lat_ns": {%s}}}]}`, c.version, c.option, c.clat, c.lat)
+		reports, faults := readReports(strings.NewReader(doc))
+		if len(reports) != 1 || len(faults) > 0 {
+			t.Fatalf("got %d reports and %q", len(reports), faults)
+		}
+		s := reports[0].Jobs[0].Directions[Read]
+		if len(s.Clat.Bins) != c.clatBins || len(s.Lat.Bins) != c.latBins || len(s.Lat.Percentiles) != c.latPercentiles {
+			t.Errorf("%s, lat_percentiles=%s: %+v", c.version, c.option, s)
+		}
 	}
 }
 

@@ -33,6 +33,18 @@ func (r *row) count(n uint64) {
 	}
 }
 
+// dropHalf removes the counts of the bins from half on.
+func (r *row) dropHalf(bins *binBuffer, half int) {
+	r.total = 0
+	for i := range r.used {
+		if int(bins[i].Index) >= half {
+			r.used = i
+			break
+		}
+		r.count(bins[i].Count)
+	}
+}
+
 // Eight bytes at a time, little-endian. A row is mostly "0, 0, 0, …", and as eight is
 // not a multiple of three the pattern comes in three phases: 24 bytes are 8 columns.
 const (

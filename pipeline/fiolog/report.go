@@ -23,6 +23,7 @@ type Report struct {
 type Job struct {
 	Name       string
 	Host       string // with fio --client only
+	Port       string // of its server
 	GroupID    int
 	Error      int     // errno
 	Elapsed    int64   // s, with setup and ramp time
@@ -128,16 +129,22 @@ func (r *Report) Memory() int {
 
 // memory is roughly how many bytes a job takes.
 func (j *Job) memory() int {
-	const perOption = 64 // in a map, without the text
-	n := int(unsafe.Sizeof(*j)) + len(j.Name) + len(j.Host)
-	for k, v := range j.Options {
-		n += perOption + len(k) + len(v)
-	}
+	n := int(unsafe.Sizeof(*j)) + len(j.Name) + len(j.Host) + len(j.Port) + memoryOf(j.Options)
 	for _, l := range j.latencies() {
 		n += cap(l.Bins)*int(unsafe.Sizeof(hist.Bin{})) + cap(l.Percentiles)*int(unsafe.Sizeof(Percentile{}))
 	}
 	if j.Mixed != nil {
 		n += int(unsafe.Sizeof(*j.Mixed))
+	}
+	return n
+}
+
+// memoryOf is roughly how many bytes options take.
+func memoryOf(options map[string]string) int {
+	const perOption = 64 // in a map, without the text
+	n := 0
+	for k, v := range options {
+		n += perOption + len(k) + len(v)
 	}
 	return n
 }

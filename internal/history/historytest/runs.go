@@ -112,6 +112,7 @@ func testLight(t *testing.T, s history.Store) {
 		{history.RunFilter{Brief: true}, run.Brief()},
 		{history.RunFilter{Brief: true, Where: onConfig{}}, run.Light()},
 		{history.RunFilter{Brief: true, Where: onPool{}}, withPool},
+		{history.RunFilter{Brief: true, Also: []string{"config.pool.pg"}}, withPool},
 	} {
 		got := collect(t, s.Runs(t.Context(), c.f))
 		if diff := cmp.Diff([]*mapping.Run{c.want}, got); diff != "" {
