@@ -95,6 +95,9 @@ func layout(fio2 bool, groups, coarseness int) Layout {
 // Len is the number of bins.
 func (l Layout) Len() int { return l.Groups() * groupBins >> l.coarseness }
 
+// Half is the first bin that has some of the second half of the bins of coarseness 0.
+func (l Layout) Half() int { return l.Groups() * groupBins / 2 >> l.coarseness }
+
 // Groups is the number of groups of 64 bins: 29 in fio 3 and 19 in fio 2, unless fio was
 // rebuilt with another number.
 func (l Layout) Groups() int { return fio3Groups + int(l.more) }

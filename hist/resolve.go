@@ -27,6 +27,10 @@ type Hint struct {
 	Groups     int // 0: unknown
 	Coarseness int // log_hist_coarseness, by Evidence
 	Evidence   Evidence
+
+	// Half means that the columns from [Layout.Half] on are no counts: fio 3.6 to 3.16 copied only the first half of
+	// its bins into a row, and wrote what was in its memory after it.
+	Half bool
 }
 
 // Or returns the hint with its unknown parts from other.
@@ -40,6 +44,7 @@ func (h Hint) Or(other Hint) Hint {
 	if h.Evidence == Unknown {
 		h.Coarseness, h.Evidence = other.Coarseness, other.Evidence
 	}
+	h.Half = h.Half || other.Half
 	return h
 }
 

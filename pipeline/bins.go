@@ -8,24 +8,57 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // hintFor is what is known of the bins of a log besides its columns: from the user and, for
 // the rest, from the reports that may cover the log, if they agree.
 func (l jobLogs) hintFor(log cbt.Log) hist.Hint {
 	var hints []hist.Hint
+	half := false
 	j := newJob(log)
 	for _, out := range l.outputs {
 		if out.mayCover(j, []*job{j}) {
 			for i := range out.fio.Jobs {
 				hints = append(hints, out.fio.Hint(i))
 			}
+			half = half || out.fio.WritesHalf()
 		}
 	}
+	hint := l.opt.Bins.Or(hist.Hint{Half: half})
 	if hints = slices.Compact(hints); len(hints) == 1 {
-		return l.opt.Bins.Or(hints[0])
+		return hint.Or(hints[0])
 	}
-	return l.opt.Bins
+	return hint
+}
+
+// proveHalf returns an error if a job had requests that a log of half the bins cannot have.
+func (j *job) proveHalf() error {
+	if !j.hint.Half {
+		return nil
+	}
+	least, _ := j.layout.Bounds(j.layout.Half())
+	if j.entry != nil && !j.entry.exceeds(least) {
+		return nil
+	}
+	return fmt.Errorf("%s: fio 3.6 to 3.16 write memory in place of counts at latencies of %v or more, and the report shows "+
+		"such latencies: the log is not used; run a newer fio, or this one with --status-interval=1 --output-format=json+",
+		j.log.File.Name(), time.Duration(least))
+}
+
+// exceeds reports whether some completion latency may be at or above a limit, in nanoseconds.
+func (e *entry) exceeds(limit int64) bool {
+	if len(e.parts) > 0 {
+		return slices.ContainsFunc(e.parts, func(part *entry) bool { return part.exceeds(limit) })
+	}
+	return slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool {
+		l := &s.Clat
+		if len(l.Bins) == 0 {
+			return s.TotalIOs > 0 && (l.Max >= limit || l.Max == 0)
+		}
+		_, high := l.Layout.Bounds(int(l.Bins[len(l.Bins)-1].Index))
+		return high > limit
+	})
 }
 
 // setGroups sets the number of groups of bins of the fio of each entry: by its logs, by the

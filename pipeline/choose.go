@@ -133,11 +133,16 @@ func (c *chooser) whyNotHist(j *job) error {
 		return j.damage
 	case !j.hasRows:
 		return fmt.Errorf("%s: %w", j.log.File.Name(), errNoRows)
-	case j.entry == nil || !j.entry.out.client:
-		return nil
 	}
-	lag, err := proveLag(j)
-	if j.lag = lag; lag > 0 {
+	err := j.proveHalf()
+	switch {
+	case err == nil && j.entry == nil && looksDoubled(j.file.firstRows()):
+		return fmt.Errorf("%s: each row has all requests of an earlier one, as fio --client writes them, and no report says how many "+
+			"there were: the log is not used; add fio's json+ report", j.log.File.Name())
+	case err != nil || j.entry == nil || !j.entry.out.client:
+		return err
+	}
+	if j.lag, err = proveLag(j); j.lag > 0 {
 		c.problems.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
 			j.log.File.Name(), j.entry.out.File.Name())
 	}

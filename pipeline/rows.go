@@ -44,7 +44,11 @@ func histRows(j *job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, er
 // check reports what is impossible in a row that is well written.
 func (j *job) check(rec *fiolog.Record) error {
 	if rec.Total > hist.MaxCount {
-		return fmt.Errorf("%d requests in a row: %w", rec.Total, hist.ErrTooLarge)
+		err := fmt.Errorf("%d requests in a row: %w", rec.Total, hist.ErrTooLarge)
+		if j.entry == nil {
+			err = fmt.Errorf("%w; fio 3.6 to 3.16 write such numbers: add its report", err)
+		}
+		return err
 	}
 	return j.checkTime(rec.Time)
 }

@@ -70,7 +70,7 @@ func (p placing) times() (err error) {
 // beside it.
 func (p placing) placeOutput(out *output) {
 	p.dropImpossible(out)
-	for _, entries := range out.byHost() {
+	for _, entries := range by(func(e *entry) string { return e.Host }, out.entries) {
 		at := place(out, entries)
 		for e, start := range at.starts {
 			for _, j := range e.jobs {
@@ -84,18 +84,18 @@ func (p placing) placeOutput(out *output) {
 	}
 }
 
-// byHost are the entries of an output on each host, in order.
-func (o *output) byHost() (hosts [][]*entry) {
-	at := map[string]int{}
-	for _, e := range o.entries {
-		i, ok := at[e.Host]
+// by are the entries that have a key in common, in the order of the first of each.
+func by[K comparable](keyOf func(*entry) K, entries []*entry) (all [][]*entry) {
+	at := map[K]int{}
+	for _, e := range entries {
+		i, ok := at[keyOf(e)]
 		if !ok {
-			i, hosts = len(hosts), append(hosts, nil)
-			at[e.Host] = i
+			i, all = len(all), append(all, nil)
+			at[keyOf(e)] = i
 		}
-		hosts[i] = append(hosts[i], e)
+		all[i] = append(all[i], e)
 	}
-	return hosts
+	return all
 }
 
 func (o *output) jobs() (all []*job) {

@@ -111,6 +111,34 @@ func proveLag(j *job) (int, error) {
 		"the log is not used; run fio with --output-format=json+, or separately on each host", j.log.File.Name())
 }
 
+// looksDoubled reports whether rows contain earlier ones bin by bin, and grow by as much as a run's first rows have: a load
+// that grows by chance fills other bins.
+func looksDoubled(rows []*fiolog.Record) bool {
+	const least = 4 // rows that contain another
+	return slices.ContainsFunc([]int{2, 1}, func(lag int) bool {
+		undo := undoubler{lag: lag}
+		var first, own [fiolog.Directions]uint64
+		var n [fiolog.Directions]int
+		for _, rec := range rows {
+			rec, d := rec.Clone(), rec.Direction
+			if undo.row(rec) != nil {
+				return false
+			}
+			if n[d]++; n[d] == 1 {
+				first[d] = rec.Total
+			} else if n[d] > lag {
+				own[d] += rec.Total
+			}
+		}
+		for d := range n {
+			if contain := n[d] - lag; contain >= least && first[d] > 0 && own[d] > uint64(contain)*first[d]/4 {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // hasBins reports whether the report has the bins of some jobs.
 func hasBins(jobs []*entry) bool {
 	for _, e := range jobs {

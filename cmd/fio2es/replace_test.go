@@ -106,9 +106,13 @@ func TestReplacementInterrupted(t *testing.T) {
 		}
 		whole[interval] = documentsBy(server.Server)
 	}
+	later := filepath.Join(t.TempDir(), "h.db")
+	if c := fio2es(t.Context(), "ingest", "--interval", versions[1], "--history", later, archive); c.code != 0 {
+		t.Fatal(c.stderr)
+	}
 	for name, way := range map[string][]string{
 		"ingest": {"ingest", "--jobs", "1", "--interval", versions[1], archive},
-		"push":   {"push"},
+		"push":   {"push", "--history", later},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,13 +122,6 @@ func TestReplacementInterrupted(t *testing.T) {
 					t.Fatal(c.stderr)
 				}
 				args := append([]string{way[0], "--elasticsearch", address}, way[1:]...)
-				if name == "push" { // of what was stored later
-					db := filepath.Join(t.TempDir(), fmt.Sprintf("h%d.db", last))
-					if c := fio2es(t.Context(), "ingest", "--interval", versions[1], "--history", db, archive); c.code != 0 {
-						t.Fatal(c.stderr)
-					}
-					args = append(args, "--history", db)
-				}
 				ctx, interrupt := context.WithCancel(t.Context())
 				server.mu.Lock()
 				server.left, server.interrupt = last, interrupt

@@ -13,7 +13,6 @@ import (
 // documentFormat is the format of documents, one a line.
 const documentFormat = "document"
 
-// runFormats are the formats of runs.
 var runFormats = append(slices.Clone(table.Formats), documentFormat)
 
 // writeRuns writes the columns of runs, a row for each direction, or their documents without histograms. nil are the

@@ -8,7 +8,7 @@
 //
 //	FIO2ES_TEST_FIO=fio go test -v ./internal/fiomatrix
 //
-//	FIO2ES_TEST_FIO          the fio to run; without it the matrix is skipped
+//	FIO2ES_TEST_FIO          the fio to run, 3.1 or later; without it the matrix is skipped
 //	FIO2ES_TEST_FIO_RUNS     number of cases (default: each way once)
 //	FIO2ES_TEST_FIO_SEED     where the drawing begins (default 1)
 //	FIO2ES_TEST_FIO_ONLY     WAY, or WAY/SEED for one case again

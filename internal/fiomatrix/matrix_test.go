@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,13 +29,15 @@ func TestMatrix(t *testing.T) {
 		program = build(t)
 	}
 	seed := number(t, "FIO2ES_TEST_FIO_SEED", 1)
+	minor := minorVersion(t, fio)
 	cases := draw(t, seed, int(number(t, "FIO2ES_TEST_FIO_RUNS", uint64(len(ways)))), os.Getenv("FIO2ES_TEST_FIO_ONLY"))
 	t.Logf("%d cases of %d ways, seed %d; one again: FIO2ES_TEST_FIO_ONLY=WAY/SEED", len(cases), len(ways), seed)
 	parallel := int(number(t, "FIO2ES_TEST_FIO_PARALLEL", 6))
 	tries := int(number(t, "FIO2ES_TEST_FIO_TRIES", 1))
 	running := make(chan struct{}, parallel)
+	cases = slices.DeleteFunc(cases, func(o *outcome) bool { return minor < since[o.way.name] })
 	for _, o := range cases {
-		o.done = make(chan struct{})
+		o.done, o.minor = make(chan struct{}), minor
 		go func() {
 			defer close(o.done)
 			running <- struct{}{}
@@ -49,6 +52,19 @@ func TestMatrix(t *testing.T) {
 		})
 	}
 	printTable(testWriter{t}, cases)
+}
+
+// minorVersion is NN of fio-3.NN.
+func minorVersion(t *testing.T, fio string) (minor int) {
+	t.Helper()
+	text, err := exec.Command(fio, "--version").Output()
+	if err == nil {
+		_, err = fmt.Sscanf(string(text), "fio-3.%d", &minor)
+	}
+	if err != nil {
+		t.Fatalf("%s --version: %q, %v", fio, text, err)
+	}
+	return minor
 }
 
 // number reads a setting.
@@ -79,6 +95,7 @@ func build(t *testing.T) string {
 type outcome struct {
 	way     way
 	seed    uint64
+	minor   int // version of fio 3
 	scene   *scene
 	said    *said
 	verdict *verdict
@@ -165,6 +182,9 @@ func (o *outcome) run(ctx context.Context, fio, program string) {
 	s.root, o.scene = root, s
 	if o.err = o.way.draw(s); o.err != nil {
 		return
+	}
+	if o.minor >= 6 && o.minor <= 16 {
+		s.halve()
 	}
 	if o.err = s.launch(ctx, fio); o.err == nil && s.arrange != nil {
 		o.err = s.arrange(s)

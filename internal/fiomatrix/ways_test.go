@@ -14,6 +14,9 @@ type way struct {
 	draw func(*scene) error
 }
 
+// since are the ways with options that only a later fio 3 knows, and its minor version.
+var since = map[string]int{"monotonic-epoch": 30}
+
 // ways are all of them, in the order of the table.
 var ways = slices.Concat(simpleWays, orderWays, reportWays, periodicWays, lossWays, placeWays)
 

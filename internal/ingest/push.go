@@ -54,12 +54,11 @@ type push struct {
 func (p *push) all(ctx context.Context) error {
 	const most = 100 // runs that one request to the cluster is about
 	var runs []*mapping.Run
-	for r, err := range p.from.Runs(ctx, p.Filter) {
-		if history.IsSkipped(err) {
-			p.Log.Warn(err.Error())
-			p.LeftOut = true
-			continue
-		}
+	skip := func(err error) {
+		p.Log.Warn(err.Error())
+		p.LeftOut = true
+	}
+	for r, err := range history.Readable(p.from.Runs(ctx, p.Filter), skip) {
 		if err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ type Field struct {
 
 	values func(*mapping.Run) []any
 	ofName func(r *mapping.Run, name string) []any // of fields that stand for many
+	among  *Field                                  // the field that stands for this one and others; nil for other fields
 }
 
 // Values are what a run has of the field, in the type that its [Kind] says: nothing if the run

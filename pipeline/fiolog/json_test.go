@@ -3,6 +3,7 @@ package fiolog
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -56,7 +57,7 @@ func TestReportMixedWithText(t *testing.T) {
 	if clat.Min != 19080 || clat.Max != 525298 || clat.Mean != 39544.8936 || clat.StdDev != 18286.887482 || clat.N != 10000 {
 		t.Errorf("got %+v", clat)
 	}
-	if got := clat.Percentiles[15]; len(clat.Percentiles) != 17 || got != (Percentile{"99.950000", 99.95, 284672}) {
+	if got := clat.Percentiles[15]; len(clat.Percentiles) != 17 || got != (Percentile{99.95, 284672}) {
 		t.Errorf("got %d percentiles, among them %+v", len(clat.Percentiles), got)
 	}
 	for _, j := range r.Jobs {
@@ -69,7 +70,7 @@ func TestReportMixedWithText(t *testing.T) {
 			h.AddBins(s.Clat.Layout, s.Clat.Bins)
 			for _, p := range s.Clat.Percentiles {
 				if v, _ := h.FioPercentile(p.Rank); v != p.Value {
-					t.Errorf("%s p%s is %d, fio says %d", Direction(d), p.Label, v, p.Value)
+					t.Errorf("%s p%v is %d, fio says %d", Direction(d), p.Rank, v, p.Value)
 				}
 			}
 		}
@@ -187,7 +188,7 @@ func TestReportFio2(t *testing.T) {
 			IOBytes: 4096, BandwidthBytes: 3072, Runtime: 2000, TotalIOs: 5,
 			Clat: Latency{
 				Min: 3000, Max: 1000000, Mean: 1500, StdDev: 500, Layout: hist.Fio2(0),
-				Percentiles: []Percentile{{"50.000000", 50, 4000}, {"99.000000", 99, 1004000}},
+				Percentiles: []Percentile{{50, 4000}, {99, 1004000}},
 				Bins:        []hist.Bin{{Index: 3, Count: 1}, {Index: 317, Count: 2}},
 			},
 		}}}},
@@ -213,10 +214,54 @@ func TestReportClients(t *testing.T) {
 	}
 	want := []Job{
 		{Name: "a", Host: "h1", Start: 1700000000123, Mixed: &DirectionStats{TotalIOs: 1<<64 - 1}},
-		{Name: "All clients"},
 	}
 	if d := cmp.Diff(want, reports[0].Jobs, sameLayout); d != "" {
 		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+// TestReportClientOptions: the options that are global on a client are those of its jobs.
+func TestReportClientOptions(t *testing.T) {
+	const doc = `{"fio version": "fio-3.42", "global options": [
+		{"hostname": "h1", "port": 8765, "bs": "4k", "rw": "read"}, {"hostname": "h1", "port": 8766, "bs": "8k"}],
+		"client_stats": [
+		{"jobname": "a", "hostname": "h1", "port": 8765, "job options": {"rw": "write"}},
+		{"jobname": "b", "hostname": "h1", "port": 8766},
+		{"jobname": "c", "hostname": "h2", "port": 8765}]}`
+	reports, faults := readReports(strings.NewReader(doc))
+	if len(reports) != 1 || len(faults) > 0 {
+		t.Fatalf("got %d reports and %q", len(reports), faults)
+	}
+	want := []map[string]string{{"bs": "4k", "rw": "write"}, {"bs": "8k"}, nil}
+	for i, w := range want {
+		if d := cmp.Diff(w, reports[0].Jobs[i].Options); d != "" {
+			t.Errorf("job %d: -want +got:\n%s", i, d)
+		}
+	}
+}
+
+// TestReportOneTable: where fio has one table of latencies, lat_percentiles says of which.
+func TestReportOneTable(t *testing.T) {
+	const clat, lat = `"percentile": {"50.0": 20}, "bins": {"20": 3}`, ""
+	for _, c := range []struct {
+		version, option, clat, lat        string
+		clatBins, latBins, latPercentiles int
+	}{
+		{"fio-3.1", "1", clat, lat, 0, 1, 1},
+		{"fio-3.7", "", `"percentile": {"50.0": 20}`, `"bins": {"20": 3}`, 0, 1, 1},
+		{"fio-3.7", "0", clat, lat, 1, 0, 0},
+		{"fio-3.33", "1", clat, clat, 1, 1, 1},
+	} {
+		doc := fmt.Sprintf(`{"fio version": %q, "jobs": [{"jobname": "a", "job options": {"lat_percentiles": %q},
+			"read": {"total_ios": 3, "clat_ns": {%s}, "lat_ns": {%s}}}]}`, c.version, c.option, c.clat, c.lat)
+		reports, faults := readReports(strings.NewReader(doc))
+		if len(reports) != 1 || len(faults) > 0 {
+			t.Fatalf("got %d reports and %q", len(reports), faults)
+		}
+		s := reports[0].Jobs[0].Directions[Read]
+		if len(s.Clat.Bins) != c.clatBins || len(s.Lat.Bins) != c.latBins || len(s.Lat.Percentiles) != c.latPercentiles {
+			t.Errorf("%s, lat_percentiles=%s: %+v", c.version, c.option, s)
+		}
 	}
 }
 

@@ -27,10 +27,21 @@ type row struct {
 	total     uint64 // the sum of all bins, at most 2^64-1
 }
 
-// count adds n requests to the total.
 func (r *row) count(n uint64) {
 	if r.total += n; r.total < n {
 		r.total = math.MaxUint64
+	}
+}
+
+// dropHalf removes the counts of the bins from half on.
+func (r *row) dropHalf(bins *binBuffer, half int) {
+	r.total = 0
+	for i := range r.used {
+		if int(bins[i].Index) >= half {
+			r.used = i
+			break
+		}
+		r.count(bins[i].Count)
 	}
 }
 

@@ -220,6 +220,9 @@ func (r *Reader) accept(whole bool, end int) (*Record, *SyntaxError) {
 			return nil, bad
 		}
 	}
+	if r.hint.Half {
+		r.row.dropHalf(r.bins, r.layout.Half())
+	}
 	if used := r.row.used; used > 0 && int(r.bins[used-1].Index) >= r.layout.real {
 		return nil, r.bad(end, fmt.Sprintf("requests in bin %d of %s", r.bins[used-1].Index, r.layout.Layout),
 			"none at latencies of 292 years: is the number of groups right?", false)

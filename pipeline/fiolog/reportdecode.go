@@ -3,6 +3,7 @@ package fiolog
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -37,6 +38,7 @@ var (
 func (d *decoder) report() (*Report, error) {
 	r, seconds := &Report{}, int64(0)
 	var jobs, clients []Job // nil if there is no array
+	var shared []map[string]string
 	d.left = maxMade
 	d.object(func(key []byte) {
 		switch string(key) {
@@ -47,7 +49,7 @@ func (d *decoder) report() (*Report, error) {
 		case "timestamp_ms":
 			r.Timestamp = d.number().whole()
 		case "global options":
-			r.GlobalOptions = d.options()
+			r.GlobalOptions, shared = d.globalOptions()
 		case "jobs":
 			jobs = d.jobs(r)
 		case "client_stats":
@@ -62,6 +64,10 @@ func (d *decoder) report() (*Report, error) {
 	case r.Version == "" && jobs == nil && clients == nil:
 		return nil, errNoReport
 	}
+	d.share(clients, shared)
+	if d.err != nil {
+		return nil, d.err
+	}
 	r.Jobs = append(jobs, clients...)
 	if r.Timestamp == 0 && seconds <= math.MaxInt64/1000 {
 		r.Timestamp = seconds * 1000
@@ -69,11 +75,58 @@ func (d *decoder) report() (*Report, error) {
 	if r.Unit == hist.UnknownUnit {
 		r.Unit = versionUnit(r.Version)
 	}
+	r.moveTotals()
 	r.regroup()
 	return r, nil
 }
 
-// jobs takes the next value, the jobs of a report; nil if it is no array.
+// allClients is what fio --client calls the sum of all other jobs.
+const allClients = "All clients"
+
+// globalOptions takes the options of all jobs: an object or, of fio --client since 3.39, an
+// array with the host, the port and the options of each client.
+func (d *decoder) globalOptions() (all map[string]string, clients []map[string]string) {
+	if d.peek() != '[' {
+		return d.options(), nil
+	}
+	const empty = 320 // bytes of a map
+	d.array(func() {
+		of := d.options()
+		if d.left -= empty + memoryOf(of); d.left < 0 {
+			d.fail(errTooManyJobs)
+		}
+		if len(of) > 0 && d.err == nil {
+			clients = append(clients, of)
+		}
+	})
+	return nil, clients
+}
+
+// share gives the jobs of each client the options that are global there. Their own come first.
+func (d *decoder) share(jobs []Job, clients []map[string]string) {
+	const host, port = "hostname", "port"
+	byClient := map[[2]string]map[string]string{}
+	for _, of := range clients {
+		byClient[[2]string{of[host], of[port]}] = of
+		delete(of, host)
+		delete(of, port)
+	}
+	for i := range jobs {
+		j := &jobs[i]
+		all, before := maps.Clone(byClient[[2]string{j.Host, j.Port}]), memoryOf(j.Options)
+		if len(all) == 0 {
+			continue
+		}
+		maps.Copy(all, j.Options)
+		j.Options = all
+		if d.left -= memoryOf(all) - before; d.left < 0 {
+			d.fail(errTooManyJobs)
+			return
+		}
+	}
+}
+
+// jobs takes the next value, the jobs of a report without their sum; nil if it is no array.
 func (d *decoder) jobs(r *Report) []Job {
 	jobs := []Job{}
 	isArray := d.array(func() {
@@ -89,7 +142,9 @@ func (d *decoder) jobs(r *Report) []Job {
 			d.fail(errTooManyJobs)
 			return
 		}
-		jobs = append(jobs, j)
+		if j.Name != allClients {
+			jobs = append(jobs, j)
+		}
 		r.Unit = max(r.Unit, d.unit)
 	})
 	if !isArray {
@@ -108,6 +163,8 @@ func (d *decoder) job() (j Job) {
 			j.Name = d.text()
 		case "hostname":
 			j.Host = d.text()
+		case "port":
+			j.Port = d.text()
 		case "groupid":
 			j.GroupID = int(d.number().whole())
 		case "error":
@@ -244,13 +301,12 @@ func (d *decoder) latency(name string, l *Latency, unit hist.Unit) {
 func percentiles(pairs []pair, scale int64) (all []Percentile) {
 	for _, p := range pairs {
 		if rank, err := strconv.ParseFloat(string(p.key), 64); err == nil && rank != 0 {
-			all = append(all, Percentile{string(p.key), rank, p.value.scaled(scale)})
+			all = append(all, Percentile{rank, p.value.scaled(scale)})
 		}
 	}
 	return all
 }
 
-// fail records the first error.
 func (d *decoder) fail(err error) {
 	if d.err == nil {
 		d.err = err
@@ -261,6 +317,39 @@ func (d *decoder) fail(err error) {
 func (d *decoder) within(before error, format string, args ...any) {
 	if before == nil && d.err != nil {
 		d.err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), d.err)
+	}
+}
+
+// WritesHalf reports whether this fio has no counts in the second half of the columns of its histogram logs, but
+// what was in its memory: fio 3.6 to 3.16.
+func (r *Report) WritesHalf() bool { return r.isBetween(6, 16) }
+
+// isBetween reports whether the version of fio is from 3.first to 3.last.
+func (r *Report) isBetween(first, last int) bool {
+	var minor int
+	_, err := fmt.Sscanf(r.Version, "fio-3.%d", &minor)
+	return err == nil && minor >= first && minor <= last
+}
+
+// moveTotals moves total latencies to where they belong. Up to 3.17 fio has one table for both, and with lat_percentiles
+// it has total latencies, in logs too. Their percentiles, and in 3.1 their bins, are under clat_ns.
+func (r *Report) moveTotals() {
+	if !r.isBetween(1, 17) {
+		return
+	}
+	for i := range r.Jobs {
+		if on, ok := r.Option(i, "lat_percentiles"); !ok || on == "0" {
+			continue
+		}
+		for _, s := range r.Jobs[i].All() {
+			if len(s.Lat.Bins) == 0 {
+				s.Lat.Bins, s.Lat.Layout = s.Clat.Bins, s.Clat.Layout
+			}
+			if len(s.Lat.Percentiles) == 0 {
+				s.Lat.Percentiles = s.Clat.Percentiles
+			}
+			s.Clat = Latency{Layout: s.Clat.Layout}
+		}
 	}
 }
 

@@ -1,0 +1,96 @@
+package pipeline
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// TestVersions reads real logs of versions of fio that write them wrong, or report otherwise. The requests are those of the
+// raw completions.
+func TestVersions(t *testing.T) {
+	for _, c := range []struct {
+		name, run string
+		noBins    bool     // of the report
+		requests  [3]int64 // read, write, trim
+		windows   int64    // requests in windows
+		skipped   []string
+		noted     []string
+	}{
+		// Requests of two hosts, whose global options are in an array; rows are doubled.
+		{name: "clients-3.42", run: "out", requests: [3]int64{2055, 1589}, windows: 3644, noted: []string{"undone, as the bins of"}},
+		// What is no count is in the columns of latencies that no request had.
+		{name: "half-3.7", run: "out", requests: [3]int64{2: 1230}, windows: 1230},
+		{name: "half-3.7", run: "out", noBins: true, requests: [3]int64{2: 1230}, windows: 1081, noted: []string{"149 trim requests"}},
+		// A third of the requests took longer, and are in no row.
+		{name: "half-3.16", run: "out", requests: [3]int64{601, 600}, skipped: []string{"fio 3.6 to 3.16 write memory in place of counts"},
+			noted: []string{"601 read requests", "600 write requests"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := copyCorpus(t, c.name)
+			if c.noBins {
+				editFile(t, filepath.Join(dir, "out.json"), withoutBins)
+			}
+			docs, res := readRun(t, dir, c.run, Options{Levels: []mapping.Level{mapping.Cluster}})
+			expectErrors(t, "skipped", res.Skipped, c.skipped)
+			expectErrors(t, "notes", res.Notes, c.noted)
+			if got := completed(docs, mapping.Cluster); got != c.windows {
+				t.Errorf("%d requests in windows, want %d", got, c.windows)
+			}
+			for i, d := range []*mapping.Totals{res.Run.Read, res.Run.Write, res.Run.Trim} {
+				got := int64(0)
+				if d != nil {
+					got = d.Requests
+				}
+				if want := c.requests[i]; got != want && !c.noBins {
+					t.Errorf("%d requests of direction %d, want %d", got, i, want)
+				}
+			}
+		})
+	}
+}
+
+// TestDoubledWithoutReport: without its report, a log of fio --client is refused, and others are not.
+func TestDoubledWithoutReport(t *testing.T) {
+	for name, skipped := range map[string][]string{
+		"clients-3.42": {"each row has all requests of an earlier one"}, "two-jobs-rw": nil, "stalls": nil, "coarseness": nil, "epoch": nil,
+		"mixed-bs": nil, "trim-write-read": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := copyCorpus(t, name)
+			removeFiles(t, dir, "out.")
+			removeFiles(t, dir, "_clat.")
+			a, err := Open(t.Context(), []string{dir}, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Close()
+			res, err := Read(t.Context(), a.Runs[0], Options{Levels: []mapping.Level{mapping.Cluster}}, func(*mapping.Interval) error { return nil })
+			if len(skipped) == 0 {
+				if err != nil {
+					t.Fatal(err)
+				}
+				expectErrors(t, "skipped", res.Skipped, nil)
+				return
+			}
+			if res != nil {
+				err = errors.Join(append(res.Skipped, err)...)
+			}
+			expectErrors(t, "refused", []error{err}, skipped)
+		})
+	}
+}
+
+func editFile(t *testing.T, path string, edit func(string) string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(edit(string(text))), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
